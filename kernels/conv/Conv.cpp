@@ -8,6 +8,7 @@
 #include "kernels/conv/Convolution.h"
 
 #include "kernels/conv/PackImage.h"
+#include "kernels/core/GeneratedCode.h"
 #include "kernels/core/Widen.h"
 #include "kernels/nn/Gemm.h"
 
@@ -155,13 +156,20 @@ template bool convolve<float>(Context &, float *, const float *, const float *,
 template bool convolve<double>(Context &, double *, const double *, const double *,
                                const ConvFinish<double> &, const ConvPlan &);
 
-ATC_KERNEL(Conv) {
+ATC_KERNEL_OF_CODE(Conv) {
   const Tensor x = in(0), w = in(1), b = in(2);
   ConvPlan plan;
   if (!plan.find(*this, x.dims(), w.dims()))
     return;
   if (b && b.count() != w.dim(0))
     return fail("% biases for % channels", b.count(), w.dim(0));
+  const double products = double(plan.result.product()) * double(plan.inChannels);
+  if (generatedCode() && products * double(plan.window.taps()) <= double(kMostConvProducts))
+    return runGenerated(*this, [](Context &c) {
+      ConvPlan plan;
+      if (plan.find(c, c.in(0).dims(), c.in(1).dims()))
+        c.makeBytes(0, c.in(0).dtype(), plan.result);
+    });
   char *out = make(0, x.dtype(), plan.result);
   if (!out)
     return;

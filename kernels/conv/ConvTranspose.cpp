@@ -4,6 +4,7 @@
 // Computes the products of every input with all taps as a matrix product, and then adds its rows at
 // the positions of the taps.
 
+#include "kernels/core/GeneratedCode.h"
 #include "kernels/core/Widen.h"
 #include "kernels/nn/Gemm.h"
 #include "kernels/nn/Window.h"
@@ -55,38 +56,46 @@ bool convTranspose(Context &c, F *y, const F *x, const F *w, const F *bias, cons
   }
   return true;
 }
-} // namespace
 
-ATC_KERNEL(ConvTranspose) {
-  const Tensor x = in(0), w = in(1), b = in(2);
-  const int64_t groups = integer("group", 1);
+/// The sizes of a transposed convolution.
+struct Plan {
+  Window window; ///< `in` are the dims of the result, `out` those of the data
+  Dims result;
+  int64_t groups = 1;
+
+  /// Computes the sizes. Returns false and fails the call where they do not fit.
+  bool find(Context &c);
+};
+
+bool Plan::find(Context &c) {
+  const Tensor x = c.in(0), w = c.in(1), b = c.in(2);
+  groups = c.integer("group", 1);
   if (x.rank() < 3 || w.rank() != x.rank())
-    return fail("data of rank %, weights of rank %", x.rank(), w.rank());
+    return c.fail("data of rank %, weights of rank %", x.rank(), w.rank()), false;
   if (groups < 1 || x.dim(1) != w.dim(0) || w.dim(0) % groups)
-    return fail("% channels, weights for % in % groups", x.dim(1), w.dim(0), groups);
+    return c.fail("% channels, weights for % in % groups", x.dim(1), w.dim(0), groups), false;
   const int64_t channels = w.dim(1) * groups;
   if (b && b.count() != channels)
-    return fail("% biases for % channels", b.count(), channels);
-  Window window;
+    return c.fail("% biases for % channels", b.count(), channels), false;
   const uint32_t spatial = x.rank() - 2;
   const Dims data = x.dims(), weights = w.dims();
-  if (!window.read(*this, Dims(data.at + 2, spatial), Dims(weights.at + 2, spatial)))
-    return;
+  if (!window.read(c, Dims(data.at + 2, spatial), Dims(weights.at + 2, spatial)))
+    return false;
   window.out = window.in;
-  const List<int64_t> more = integers("output_padding"), wanted = integers("output_shape");
+  const List<int64_t> more = c.integers("output_padding"), wanted = c.integers("output_shape");
   for (int64_t i = 0; i < more.size; ++i)
     if (more[i] < 0 || more[i] > int64_t(1) << 30)
-      return fail("output_padding of %", more[i]);
+      return c.fail("output_padding of %", more[i]), false;
   for (int64_t i = 0; i < wanted.size; ++i)
     if (wanted[i] < 0 || wanted[i] > int64_t(1) << 40)
-      return fail("output_shape of %", wanted[i]);
+      return c.fail("output_shape of %", wanted[i]), false;
   if ((more.size && more.size != spatial) ||
       (wanted.size && wanted.size != spatial && wanted.size != spatial + 2))
-    return fail("output_padding or output_shape do not fit % spatial dims", spatial);
-  const bool upper = is("auto_pad", "NOTSET", "SAME_UPPER");
-  const bool same = upper || is("auto_pad", "NOTSET", "SAME_LOWER");
-  const bool valid = is("auto_pad", "NOTSET", "VALID");
-  Dims shape(data[0], channels);
+    return c.fail("output_padding or output_shape do not fit % spatial dims", spatial), false;
+  const bool upper = c.is("auto_pad", "NOTSET", "SAME_UPPER");
+  const bool same = upper || c.is("auto_pad", "NOTSET", "SAME_LOWER");
+  const bool valid = c.is("auto_pad", "NOTSET", "VALID");
+  result = Dims(data[0], channels);
   for (int64_t d = 0; d < spatial; ++d) {
     const int64_t full =
         window.stride[d] * (window.out[d] - 1) + (more.size ? more[d] : 0) + window.extent(d);
@@ -103,16 +112,33 @@ ATC_KERNEL(ConvTranspose) {
     }
     if (window.out[d] == 0 && !wanted.size)
       window.in[d] = 0;
-    shape.push(window.in[d]);
+    result.push(window.in[d]);
   }
-  char *out = make(0, x.dtype(), shape);
+  return true;
+}
+} // namespace
+
+ATC_KERNEL_OF_CODE(ConvTranspose) {
+  const Tensor x = in(0), w = in(1), b = in(2);
+  Plan plan;
+  if (!plan.find(*this))
+    return;
+  const Dims weights = w.dims();
+  if (generatedCode() && double(x.count()) * double(weights.product(1, weights.rank)) <=
+                             double(kMostTransposedProducts))
+    return runGenerated(*this, [](Context &c) {
+      Plan plan;
+      if (plan.find(c))
+        c.makeBytes(0, c.in(0).dtype(), plan.result);
+    });
+  char *out = make(0, x.dtype(), plan.result);
   if (!out)
     return;
   auto compute = [&]<typename F>(F *y, const F *from, const F *by, const F *bias) {
-    return convTranspose(*this, y, from, by, bias, window, data[0], groups, weights[0] / groups,
-                         weights[1]);
+    return convTranspose(*this, y, from, by, bias, plan.window, x.dim(0), plan.groups,
+                         weights[0] / plan.groups, weights[1]);
   };
-  computeFloats(*this, out, shape.product(), compute, x, w, b);
+  computeFloats(*this, out, plan.result.product(), compute, x, w, b);
 }
 
 } // namespace atc::kernels

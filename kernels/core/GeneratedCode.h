@@ -30,8 +30,18 @@ namespace atc::kernels {
 inline constexpr int64_t kMapChunk = 512;
 /// The maximum number of operands of a "Map".
 inline constexpr uint32_t kMapInputs = 8;
+/// The attributes of a "Map" with the nodes that were fused, in their order: their names, and for
+/// each one the number of its operands and these, an input i as i and the result of node i as
+/// -1 - i. They are missing where only the last node has several operands.
+inline constexpr char kMapNodes[] = "nodes", kMapOperands[] = "operands";
+/// The maximum number of nodes that become one.
+inline constexpr uint32_t kMapCalls = 24;
 /// The maximum numbers of inputs and outputs of other calls with generated code.
 inline constexpr uint32_t kGeneratedInputs = 16, kGeneratedOutputs = 8;
+/// The maximum numbers of products that generated code computes. With more of them it pays to pack
+/// operands for register tiles, as the host kernels do.
+inline constexpr int64_t kMostProducts = 1 << 12, kMostConvProducts = 1 << 12,
+                         kMostTransposedProducts = 1 << 15;
 /// The attribute of a call with what its generated code is for: the number of dims that make a row
 /// of output 0, and then for each input by position and for each output its element type, rank and
 /// number of elements; kAny where that does not matter, as for inputs that are omitted.

@@ -1,6 +1,7 @@
 //===-- MatMul.cpp - MatMul and Gemm --------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "kernels/core/GeneratedCode.h"
 #include "kernels/core/Widen.h"
 #include "kernels/nn/GemmPlan.h"
 
@@ -25,11 +26,17 @@ void computeProducts(Context &c, void *out, int64_t count, Fn &&compute, Tensor 
 }
 } // namespace
 
-ATC_KERNEL(MatMul) {
+ATC_KERNEL_OF_CODE(MatMul) {
   const Tensor a = in(0), b = in(1);
   MatMulPlan plan;
   if (!plan.find(*this, a.dims(), b.dims()))
     return;
+  if (generatedCode() && double(plan.result.product()) * double(plan.k) <= double(kMostProducts))
+    return runGenerated(*this, [](Context &c) {
+      MatMulPlan plan;
+      if (plan.find(c, c.in(0).dims(), c.in(1).dims()))
+        c.makeBytes(0, c.in(0).dtype(), plan.result);
+    });
   char *out = make(0, a.dtype(), plan.result);
   if (!out)
     return;
@@ -37,11 +44,17 @@ ATC_KERNEL(MatMul) {
   computeProducts(*this, out, plan.result.product(), compute, a, b);
 }
 
-ATC_KERNEL(Gemm) {
+ATC_KERNEL_OF_CODE(Gemm) {
   const Tensor a = in(0), b = in(1), bias = in(2);
   GemmPlan plan;
   if (!plan.find(*this, a, b, bias))
     return;
+  if (generatedCode() && double(plan.m) * double(plan.n) * double(plan.k) <= double(kMostProducts))
+    return runGenerated(*this, [](Context &c) {
+      GemmPlan plan;
+      if (plan.find(c, c.in(0), c.in(1), c.in(2)))
+        c.makeBytes(0, c.in(0).dtype(), plan.result());
+    });
   char *out = make(0, a.dtype(), plan.result());
   if (!out)
     return;

@@ -100,6 +100,64 @@ private:
   Dims sizes, steps; ///< adjacent dims that can be merged are one
 };
 
+/// Broadcasts `shape` to other dims; returns the number of a dim, counted from the last as 1, that
+/// does not fit, or 0.
+uint32_t broadcast(Dims &shape, const Dims &other) {
+  const Dims from = shape;
+  shape.rank = maximum(from.rank, other.rank);
+  for (uint32_t i = 1; i <= shape.rank; ++i) {
+    const int64_t a = i <= from.rank ? from[from.rank - i] : 1;
+    const int64_t b = i <= other.rank ? other[other.rank - i] : 1;
+    if (a != b && a != 1 && b != 1) {
+      shape = from;
+      return i;
+    }
+    shape[shape.rank - i] = a == 1 ? b : a;
+  }
+  return 0;
+}
+
+/// Fails the call because dims do not broadcast; the text names the fused node, if it is given.
+void failBroadcast(Context &c, const Dims &a, const Dims &b, uint32_t dim, String node) {
+  static constexpr char text[] = "dims of % and % do not broadcast (counted from the last: dim %)";
+  static constexpr char where[] = " in its node '", end[] = "'";
+  char *all =
+      node.size ? c.scratch<char>(int64_t(sizeof(text) + sizeof(where) + node.size + 2)) : nullptr;
+  const int64_t left = a[a.rank - dim], right = b[b.rank - dim];
+  if (!all)
+    return c.fail(text, left, right, dim);
+  char *to = all;
+  auto append = [&](const char *from, uint64_t size) {
+    __builtin_memcpy(to, from, size);
+    to += size;
+  };
+  append(text, sizeof(text) - 1);
+  append(where, sizeof(where) - 1);
+  append(node.data, node.size);
+  append(end, sizeof(end));
+  c.fail(all, left, right, dim);
+}
+
+/// Fails the call at the fused node whose operands do not broadcast.
+void failAtNode(Context &c) {
+  const List<int64_t> operands = c.integers(kMapOperands);
+  const List<String> nodes = c.strings(kMapNodes);
+  Dims results[kMapCalls];
+  int64_t at = 0;
+  for (int64_t node = 0; node < nodes.size && node < int64_t(kMapCalls); ++node) {
+    const int64_t count = at < operands.size ? operands[at++] : 0;
+    for (int64_t i = 0; i < count && at < operands.size; ++i) {
+      const int64_t operand = operands[at++];
+      const bool isInput = operand >= 0;
+      if (isInput ? operand >= c.inputs() : -1 - operand >= node)
+        return c.fail("its attributes do not fit its inputs");
+      const Dims other = isInput ? c.in(uint32_t(operand)).dims() : results[-1 - operand];
+      if (const uint32_t dim = broadcast(results[node], other))
+        return failBroadcast(c, results[node], other, dim, nodes[node]);
+    }
+  }
+}
+
 } // namespace
 
 ATC_KERNEL_OF_CODE(Map) {
@@ -111,8 +169,11 @@ ATC_KERNEL_OF_CODE(Map) {
       return fail("input % is omitted", i);
     if (bitsOf(in(i).dtype()) % 8 || bitsOf(in(i).dtype()) > 8 * kElementBytes)
       return failType(in(i).dtype());
-    if (!broadcastInto(*this, shape, in(i).dims()))
-      return;
+    if (const uint32_t dim = broadcast(shape, in(i).dims())) {
+      failAtNode(*this);
+      // One node alone, or the last one.
+      return failBroadcast(*this, shape, in(i).dims(), dim, String{});
+    }
   }
   const uint8_t dtype = uint8_t(integer("to", F32));
   const int64_t resultBytes = bytesOf(dtype, 1), count = shape.product();

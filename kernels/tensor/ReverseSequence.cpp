@@ -13,14 +13,14 @@ ATC_KERNEL(ReverseSequence) {
     return fail("time axis % and batch axis % are not 0 and 1", time, batch);
   if (lengths.count() != data.dim(batch))
     return fail("there are % lengths for a batch of %", lengths.count(), data.dim(batch));
-  char *out = make(0, data.dtype(), data.dims());
-  if (!out)
-    return;
   const Dims dims = data.dims();
-  const int64_t inner = dims.product(2, dims.rank);
-  for (int64_t i = 0; i < lengths.count(); ++i)
+  for (int64_t i = 0; lengths.known() && i < lengths.count(); ++i)
     if (integerAt(lengths, i) < 0 || integerAt(lengths, i) > dims[time])
       return fail("length % is %, more than the % steps", i, integerAt(lengths, i), dims[time]);
+  char *out = make(0, data.dtype(), dims);
+  if (!out)
+    return;
+  const int64_t inner = dims.product(2, dims.rank);
   moveElements(*this, data.dtype(), out, data.count(), [&](auto *to, auto read) {
     auto *from = read(data);
     if (!from)

@@ -105,7 +105,12 @@ ATC_KERNEL(ScatterElements) {
   });
 }
 
-ATC_KERNEL(ScatterND) {
+namespace {
+/// The minimum number of elements of a slice that generated code moves: it has a loop for each.
+constexpr int64_t kMinSlice = 16;
+} // namespace
+
+ATC_KERNEL_OF_CODE(ScatterND) {
   const Tensor data = in(0), indices = in(1), updates = in(2);
   const int64_t rank = data.rank(), indexRank = indices.rank();
   if (indexRank < 1)
@@ -124,12 +129,14 @@ ATC_KERNEL(ScatterND) {
                 indexRank - 1 + rank - depth);
   if (updates.dtype() != data.dtype())
     return fail("the updates have element type %, the data %", updates.dtype(), data.dtype());
+  const int64_t inner = data.dims().product(uint32_t(depth), data.rank());
+  if (generatedCode() && inner >= kMinSlice && data.count() > 0)
+    return runGenerated(*this, [](Context &c) { c.makeBytes(0, c.in(0).dtype(), c.in(0).dims()); });
   char *out = make(0, data.dtype(), data.dims());
   if (!out)
     return;
   // Empty tuples select the whole tensor, once per tuple.
   const int64_t rows = indices.dims().product(0, uint32_t(indexRank - 1));
-  const int64_t inner = data.dims().product(uint32_t(depth), data.rank());
   const int64_t *offsets = readTuples(*this, indices, data.dims(), 0, depth);
   if (!offsets)
     return;

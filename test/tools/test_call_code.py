@@ -85,15 +85,21 @@ def axes():
     return net
 
 
+def bodies_of(om):
+    """The generated code of each call of host kernels, None where it has none."""
+    code, out, err = call(tool("om-dump"), "--json", om)
+    assert code == 0, err
+    steps = [step for block in json.loads(out)["host"]["blocks"] for step in block]
+    bodies = [step["body"] for step in steps if step["kind"] == "call"]
+    assert bodies
+    return bodies
+
+
 def open_session(net, folder, plain=0):
     """Compiles the model; every node but `plain` ones must have generated code, or be part of a call
     that has."""
     om = compile_model(net.save(folder / "net.onnx"), folder)
-    code, out, err = call(tool("om-dump"), "--json", om)
-    assert code == 0, err
-    steps = [step for block in json.loads(out)["host"]["blocks"] for step in block]
-    calls = [step for step in steps if step["kind"] == "call"]
-    assert calls and sum(step["body"] is None for step in calls) == plain, calls
+    assert bodies_of(om).count(None) == plain
     return Session(RUNTIME, om, threads=2)
 
 
@@ -149,6 +155,22 @@ def test_movement(shape, sessions):
     padded = np.pad(x, ((0, 0), (1, 0), (2, 3)))[:, :-1]
     assert_near(got, [x.transpose(2, 0, 1), np.concatenate([x, x], 1),
                       x[:, -2::-1, min(10, shape[2] - 1):1:-2], padded, x[:, rows]])
+
+
+def test_fused_nodes_are_named(tmp_path):
+    """An error of a call that several nodes became names the one at fault, not the last one."""
+    net = Net()
+    x, y, z = (net.input(name, [f"{name}0", f"{name}1"]) for name in "xyz")
+    net.output(net.op("Tanh", net.op("Mul", net.op("Add", x, y), z)), ["m", "n"])
+    session = open_session(net, tmp_path)
+    assert session.run_values({"x": np.ones((2, 3), "f4"), "y": np.ones((1, 3), "f4"),
+                               "z": np.ones((2, 1), "f4")})
+    wide, narrow = np.ones((2, 4), "f4"), np.ones((2, 3), "f4")
+    for feed, node in (({"x": wide, "y": narrow, "z": wide}, "n0"),
+                       ({"x": wide, "y": wide, "z": narrow}, "n1")):
+        with pytest.raises(RuntimeError, match=f"dims of 4 and 3 do not .* in its node '{node}'"):
+            session.run_values(feed)
+    session.close()
 
 
 def test_errors(sessions):

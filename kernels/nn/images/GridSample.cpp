@@ -87,6 +87,9 @@ ATC_KERNEL(GridSample) {
   Dims shape(x.dim(0), x.dim(1));
   for (int64_t d = 1; d <= rank; ++d)
     shape.push(grid.dim(d));
+  for (int64_t d = 0; d < rank; ++d)
+    if (x.dim(d + 2) == 0 && shape.product())
+      return fail("spatial dim % is empty", d);
   char *out = make(0, x.dtype(), shape);
   if (!out || shape.product() == 0)
     return;
@@ -103,8 +106,6 @@ ATC_KERNEL(GridSample) {
   for (int64_t d = rank - 1, step = 1; d >= 0; step *= s.size[d], --d) {
     s.size[d] = x.dim(d + 2);
     s.step[d] = step;
-    if (s.size[d] == 0)
-      return fail("spatial dim % is empty", d);
   }
   const int64_t points = shape.product(2, shape.rank), channels = x.dim(1);
   const int64_t plane = x.dims().product(2, x.rank());

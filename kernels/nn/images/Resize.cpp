@@ -155,12 +155,19 @@ struct Resizer {
     });
   }
 
+  /// Returns whether there is something to resize, if the result is not empty; fails the call where
+  /// there is not.
+  bool hasInputs(Context &c) const {
+    for (int64_t d = 0; d < int64_t(result.rank); ++d)
+      if (axes[d].in == 0 && result.product())
+        return c.fail("dim % is empty", d), false;
+    return true;
+  }
+
   void run(Context &c, Tensor x, char *out) {
     const int64_t rank = x.rank(), count = result.product();
     for (int64_t d = 0; d < rank; ++d)
-      if (axes[d].in == 0)
-        return c.fail("dim % is empty", d);
-      else if (!prepare(c, axes[d]))
+      if (!prepare(c, axes[d]))
         return;
     if (method == Method::Nearest)
       gather(c, x, out);
@@ -225,17 +232,19 @@ private:
 constexpr double kMostElements = 0x1p40;
 } // namespace
 
-ATC_KERNEL(Resize) {
-  const Tensor x = in(0), roi = in(1), scales = in(2), sizes = in(3);
+namespace {
+/// Reads what a Resize states; returns false, maybe with a failed call, where the kernel is to
+/// return.
+bool readResize(Context &c, Resizer &r) {
+  const Tensor x = c.in(0), roi = c.in(1), scales = c.in(2), sizes = c.in(3);
   const bool byScales = scales && scales.count() > 0, bySizes = sizes && !byScales;
   if (!byScales && !bySizes)
-    return fail("there are neither scales nor sizes");
+    return c.fail("there are neither scales nor sizes"), false;
   if (byScales ? !scales.known() : !sizes.known())
-    return;
-  Resizer r;
+    return false;
   const Dims dims = x.dims();
   auto mode = [&](const char *name) {
-    return is("coordinate_transformation_mode", "half_pixel", name);
+    return c.is("coordinate_transformation_mode", "half_pixel", name);
   };
   r.coordinates = mode("half_pixel_symmetric")   ? Coordinates::HalfPixelSymmetric
                   : mode("pytorch_half_pixel")   ? Coordinates::PytorchHalfPixel
@@ -244,33 +253,34 @@ ATC_KERNEL(Resize) {
                   : mode("tf_half_pixel_for_nn") ? Coordinates::TfHalfPixelForNn
                   : mode("tf_crop_and_resize")   ? Coordinates::TfCropAndResize
                                                  : Coordinates::HalfPixel;
-  r.method = is("mode", "nearest", "linear")  ? Method::Linear
-             : is("mode", "nearest", "cubic") ? Method::Cubic
-                                              : Method::Nearest;
-  auto rounds = [&](const char *name) { return is("nearest_mode", "round_prefer_floor", name); };
+  r.method = c.is("mode", "nearest", "linear")  ? Method::Linear
+             : c.is("mode", "nearest", "cubic") ? Method::Cubic
+                                                : Method::Nearest;
+  auto rounds = [&](const char *name) { return c.is("nearest_mode", "round_prefer_floor", name); };
   r.rounding = rounds("round_prefer_ceil") ? Rounding::PreferCeil
                : rounds("floor")           ? Rounding::Floor
                : rounds("ceil")            ? Rounding::Ceil
                                            : Rounding::PreferFloor;
-  r.antialias = integer("antialias", 0);
-  r.excludeOutside = integer("exclude_outside", 0);
-  r.cubic = number("cubic_coeff_a", -0.75);
-  r.extrapolation = number("extrapolation_value", 0);
-  const List<int64_t> list = integers("axes");
+  r.antialias = c.integer("antialias", 0);
+  r.excludeOutside = c.integer("exclude_outside", 0);
+  r.cubic = c.number("cubic_coeff_a", -0.75);
+  r.extrapolation = c.number("extrapolation_value", 0);
+  const List<int64_t> list = c.integers("axes");
   const int64_t count = list.size ? list.size : int64_t(dims.rank);
   if ((byScales ? scales : sizes).count() != count)
-    return fail("% scales or sizes for % axes", (byScales ? scales : sizes).count(), count);
+    return c.fail("% scales or sizes for % axes", (byScales ? scales : sizes).count(), count),
+           false;
   for (int64_t d = 0; d < dims.rank; ++d)
     r.axes[d].in = r.axes[d].out = dims[d];
   // Without stretching, one scale serves all axes.
-  const bool larger = is("keep_aspect_ratio_policy", "stretch", "not_smaller");
-  const bool smaller = is("keep_aspect_ratio_policy", "stretch", "not_larger");
+  const bool larger = c.is("keep_aspect_ratio_policy", "stretch", "not_smaller");
+  const bool smaller = c.is("keep_aspect_ratio_policy", "stretch", "not_larger");
   double common = larger ? 0 : double(__builtin_inff());
   for (int pass = 0; pass < 2; ++pass)
     for (int64_t i = 0; i < count; ++i) {
-      const int64_t d = normalizeAxis(*this, list.size ? list[i] : i, dims.rank);
+      const int64_t d = normalizeAxis(c, list.size ? list[i] : i, dims.rank);
       if (d < 0)
-        return;
+        return false;
       Axis &a = r.axes[d];
       const double wanted = bySizes ? double(integerAt(sizes, i)) : 0;
       a.scale = bySizes ? (dims[d] ? wanted / double(dims[d]) : 1) : numberAt(scales, i);
@@ -284,7 +294,7 @@ ATC_KERNEL(Resize) {
         size = math::floor(common * double(dims[d]) + 0.5);
       }
       if (!(a.scale > 0) || !(size >= 0) || size > kMostElements)
-        return fail("axis % of % cannot be resized so", d, dims[d]);
+        return c.fail("axis % of % cannot be resized so", d, dims[d]), false;
       a.out = int64_t(size);
       a.resized = a.scale != 1 || a.in != a.out || r.coordinates == Coordinates::TfCropAndResize ||
                   r.coordinates == Coordinates::TfHalfPixelForNn;
@@ -295,6 +305,22 @@ ATC_KERNEL(Resize) {
     }
   for (int64_t d = 0; d < dims.rank; ++d)
     r.result.push(r.axes[d].out);
+  return r.hasInputs(c);
+}
+} // namespace
+
+ATC_KERNEL_OF_CODE(Resize) {
+  Resizer r;
+  if (!readResize(*this, r))
+    return;
+  const Tensor x = in(0);
+  // Where an image grows, cubic sums along one axis after the other are fewer than at once.
+  if (generatedCode() && (r.method != Method::Cubic || r.result.product() <= x.count()))
+    return runGenerated(*this, [](Context &c) {
+      Resizer r;
+      if (readResize(c, r))
+        c.makeBytes(0, c.in(0).dtype(), r.result);
+    });
   char *out = make(0, x.dtype(), r.result);
   if (out && r.result.product())
     r.run(*this, x, out);
@@ -322,6 +348,8 @@ ATC_KERNEL(Upsample) {
     a.resized = a.scale != 1;
     r.result.push(a.out);
   }
+  if (!r.hasInputs(*this))
+    return;
   char *out = make(0, x.dtype(), r.result);
   if (out && r.result.product())
     r.run(*this, x, out);

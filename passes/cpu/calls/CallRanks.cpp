@@ -3,6 +3,7 @@
 
 #include "passes/cpu/calls/CallRanks.h"
 
+#include "passes/cpu/calls/CallEquation.h"
 #include "passes/host/QuantizedCalls.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -29,6 +30,12 @@ std::optional<int64_t> axisOf(graph::HostCallOp call, int64_t otherwise, int64_t
   if (axis < -rank || axis >= rank)
     return std::nullopt;
   return axis < 0 ? axis + rank : axis;
+}
+
+bool isLarge(Value weights, int64_t mostProducts) {
+  constexpr int64_t few = 16;
+  auto type = dyn_cast<RankedTensorType>(weights.getType());
+  return type && type.hasStaticShape() && type.getNumElements() > mostProducts / few;
 }
 
 bool hasText(graph::HostCallOp call, StringRef name, StringRef otherwise, StringRef wanted) {
@@ -59,6 +66,8 @@ std::optional<int64_t> CallRanks::of(Value value) {
       rank = infer(call);
     else if (areLikeInput.contains(call.getKernel()) && !inputs.empty())
       rank = of(inputs[0]);
+    else if (call.getKernel() == "DynamicQuantizeLinear")
+      rank = 0;
   }
   known[value] = rank;
   return rank;
@@ -78,27 +87,37 @@ std::optional<int64_t> CallRanks::infer(graph::HostCallOp call) {
                                               "Clip",
                                               "Concat",
                                               "Conv",
+                                              "ConvTranspose",
                                               "CumSum",
+                                              "DequantizeLinear",
                                               "Dropout",
+                                              "DynamicQuantizeLinear",
+                                              "GridSample",
                                               "Hardmax",
                                               "Identity",
                                               "InstanceNormalization",
+                                              "LRN",
                                               "LayerNormalization",
                                               "LogSoftmax",
                                               "MaxPool",
+                                              "MaxUnpool",
                                               "AveragePool",
                                               "Pad",
+                                              "QuantizeLinear",
                                               "Resize",
+                                              "ReverseSequence",
                                               "Slice",
                                               "Softmax",
                                               "Split",
                                               "Tile",
                                               "Transpose",
+                                              "Upsample",
                                               "GlobalAveragePool",
                                               "GlobalMaxPool",
                                               "RMSNormalization",
                                               "DepthToSpace",
                                               "ScatterElements",
+                                              "ScatterND",
                                               "SpaceToDepth",
                                               "LpNormalization",
                                               "GroupNormalization"};
@@ -144,6 +163,23 @@ std::optional<int64_t> CallRanks::infer(graph::HostCallOp call) {
       return std::max(*first, *rank);
   if (kernel == "Gemm")
     return 2;
+  if (kernel == "GatherND" && first && inputs.size() > 1)
+    if (auto tuples = dyn_cast<RankedTensorType>(inputs[1].getType());
+        tuples && tuples.getRank() > 0 && !tuples.isDynamicDim(tuples.getRank() - 1))
+      return *first + tuples.getRank() - 1 - host::integerOf(call, "batch_dims", 0) -
+             tuples.getDimSize(tuples.getRank() - 1);
+  if (auto text = dyn_cast_or_null<StringAttr>(call.getParameters().get("equation"));
+      text && kernel == "Einsum") {
+    SmallVector<int64_t> ranks;
+    for (Value input : inputs) {
+      const std::optional<int64_t> own = of(input);
+      if (!own)
+        return std::nullopt;
+      ranks.push_back(*own);
+    }
+    if (std::optional<Equation> equation = Equation::read(text.getValue(), ranks))
+      return equation->output.size();
+  }
   if (kernel == "OneHot" && first)
     return *first + 1;
   if (kernel == "GatherElements" && inputs.size() > 1)

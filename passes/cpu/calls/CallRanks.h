@@ -35,6 +35,10 @@ std::optional<llvm::SmallVector<int64_t>> integersOf(graph::HostCallOp call, llv
 /// rank; nothing where it is none.
 std::optional<int64_t> axisOf(graph::HostCallOp call, int64_t otherwise, int64_t rank);
 
+/// Returns whether a matrix or weights have a fixed size of which few rows or pixels make more than
+/// `mostProducts`, so that code for fewer would be there in vain.
+bool isLarge(mlir::Value weights, int64_t mostProducts);
+
 /// Returns whether the text attribute `name` of a call, `otherwise` where it is missing, is
 /// `wanted`.
 bool hasText(graph::HostCallOp call, llvm::StringRef name, llvm::StringRef otherwise,

@@ -10,6 +10,7 @@
 #include "kernels/core/GeneratedCode.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/Remarks.h"
+#include "passes/graph/Float32Nodes.h"
 #include "passes/kernel/GeneratedOps.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -23,9 +24,6 @@ namespace atc::cpu {
 namespace {
 
 using graph::HostCallOp;
-
-/// The maximum number of calls that become one.
-constexpr size_t kMaxCalls = 24;
 
 /// Returns the type of a chunk of a value; null for what is no tensor of supported elements.
 RankedTensorType chunkType(Value value) {
@@ -148,7 +146,7 @@ private:
 
   /// Merges the group that computes `input` of `call`, where that cannot repeat expensive work.
   void merge(HostCallOp call, Group &own, Value input, Group &other) {
-    if (other.calls.empty() || own.calls.size() + other.calls.size() > kMaxCalls ||
+    if (other.calls.empty() || own.calls.size() + other.calls.size() > kernels::kMapCalls ||
         !llvm::all_of(input.getUsers(), [&](Operation *user) { return user == call; }))
       return;
     llvm::SetVector<Value> inputs;
@@ -231,14 +229,45 @@ private:
     }
   }
 
+  /// States which calls a group is made of, so that an error can name the one whose operands do not
+  /// broadcast. The name of the group is that of the last one.
+  static void addNodes(const Group &group, NamedAttrList &parameters) {
+    Builder builder(group.calls.back()->getContext());
+    DenseMap<Value, int64_t> numbers; // as kernels::kMapOperands has them
+    for (auto [i, input] : llvm::enumerate(group.inputs))
+      numbers[input] = i;
+    SmallVector<int64_t> operands;
+    SmallVector<Attribute> names;
+    bool mayFailEarlier = false;
+    for (auto [i, each] : llvm::enumerate(group.calls)) {
+      HostCallOp call = each;
+      SmallVector<int64_t> own;
+      for (Value input : call.getInputs())
+        if (auto found = numbers.find(input); found != numbers.end())
+          own.push_back(found->second);
+      mayFailEarlier |= own.size() > 1 && call != group.calls.back();
+      operands.push_back(own.size());
+      operands.append(own);
+      numbers[call.getResult(0)] = -1 - int64_t(i);
+      names.push_back(builder.getStringAttr(graph::nodeNameOf(call.getLoc())));
+    }
+    if (!mayFailEarlier)
+      return;
+    parameters.set(kernels::kMapNodes, builder.getArrayAttr(names));
+    parameters.set(kernels::kMapOperands, builder.getDenseI64ArrayAttr(operands));
+  }
+
   void replace(Group &group) {
     HostCallOp last = group.calls.back();
     OpBuilder builder(last);
     Value result = last.getResult(0);
     auto to = builder.getDenseI64ArrayAttr({graph::dtypeOf(getElementTypeOrSelf(result))});
-    auto parameters = builder.getDictionaryAttr(builder.getNamedAttr("to", to));
+    NamedAttrList parameters;
+    parameters.set("to", to);
+    addNodes(group, parameters);
     auto map = HostCallOp::create(builder, last.getLoc(), TypeRange(result.getType()), "Map",
-                                  group.inputs.getArrayRef(), DenseI32ArrayAttr(), parameters);
+                                  group.inputs.getArrayRef(), DenseI32ArrayAttr(),
+                                  parameters.getDictionary(builder.getContext()));
     functions.add(makeFunction(group), "map", map);
     remarkPassed("cpu-fuse-element-calls", last.getLoc(), "Generated")
         << remark::add("{0} elementwise calls become one with generated code", group.calls.size());

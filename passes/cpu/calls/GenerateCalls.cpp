@@ -24,8 +24,10 @@ namespace {
 using graph::HostCallOp;
 
 Generator findGenerator(StringRef kernel) {
-  for (auto find : {findIndexGenerator, findLossGenerator, findMoveGenerator, findNormGenerator,
-                    findPoolGenerator, findReduceGenerator, findScanGenerator})
+  for (auto find : {findConvGenerator, findEinsumGenerator, findIndexGenerator, findLossGenerator,
+                    findMoveGenerator, findNormGenerator, findPoolGenerator, findProductGenerator,
+                    findQuantizeGenerator, findReduceGenerator, findResizeGenerator,
+                    findSampleGenerator, findScanGenerator})
     if (Generator generator = find(kernel))
       return generator;
   return nullptr;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/cpu/calls/CallRanks.h"
+#include "passes/cpu/calls/CallWindow.h"
 #include "passes/cpu/calls/Generators.h"
 
 #include "passes/host/QuantizedCalls.h"
@@ -112,9 +113,10 @@ Value combine(RowBuilder &b, graph::HostCallOp call, Value old, Value update) {
   return is("min") ? arith::MinimumFOp::create(b, old, update).getResult() : Value();
 }
 
-/// Copies the input and applies the updates in their order, as one task. `position` returns the
-/// offset that update `u` goes to.
-bool scatter(RowBuilder &b, graph::HostCallOp call, function_ref<Value(Value)> position) {
+/// Copies the input and applies `count` slices of updates of `inner` elements in their order, as
+/// one task. `position` returns the offset that slice `u` goes to.
+bool scatter(RowBuilder &b, graph::HostCallOp call, Value count, Value inner,
+             function_ref<Value(Value)> position) {
   const Port &in = b.in(0), &out = b.out(), &updates = b.in(2);
   if (in.rank() == 0 || !in.isFloat() || updates.element != in.element || out.rank() != in.rank())
     return false;
@@ -122,12 +124,16 @@ bool scatter(RowBuilder &b, graph::HostCallOp call, function_ref<Value(Value)> p
   b.setRowDims(in.rank());
   b.forEachRow([&](ArrayRef<Value>, Value row, Value length) {
     b.copyRow(out, row, length, in, row, b.index(1));
-    b.loop(b.product(updates.dims), [&](Value u) {
-      Value at = position(u);
-      Value result = combine(b, call, b.loadWide(out, at), b.loadWide(updates, u));
-      isKnown = result != nullptr;
-      if (isKnown)
-        b.storeWide(out, result, at);
+    b.loop(count, [&](Value u) {
+      Value base = position(u), first = b.mul(u, inner);
+      b.loop(inner, [&](Value j) {
+        Value at = b.add(base, j);
+        Value update = b.loadWide(updates, b.add(first, j));
+        Value result = combine(b, call, b.loadWide(out, at), update);
+        isKnown = result != nullptr;
+        if (isKnown)
+          b.storeWide(out, result, at);
+      });
     });
   });
   return isKnown;
@@ -141,12 +147,87 @@ bool scatterElements(RowBuilder &b, graph::HostCallOp call) {
     return false;
   // The updates have the shape of the indices.
   b.requireEqual(b.in(1).dims, b.in(2).dims);
-  return scatter(b, call, [&](Value u) {
+  return scatter(b, call, b.product(b.in(2).dims), b.index(1), [&](Value u) {
     Indices position = b.split(u, b.in(2).dims);
     for (auto [d, index] : llvm::enumerate(position))
       index = b.checked(int64_t(d) == *axis ? b.loadIndex(b.in(1), u) : index, in.dims[d]);
     return b.offset(in, position);
   });
+}
+
+/// The updates are slices; tuples of indices say where they go. Their length follows from the
+/// ranks.
+bool scatterNd(RowBuilder &b, graph::HostCallOp call) {
+  const Port &in = b.in(0);
+  if (!isIndices(b, 1) || !b.has(2) || b.in(1).rank() < 1)
+    return false;
+  const Port &tuples = b.in(1);
+  const int64_t depth = tuples.rank() - 1 + in.rank() - b.in(2).rank();
+  if (depth < 0 || depth > in.rank())
+    return false;
+  Value count = b.product(ArrayRef(tuples.dims).drop_back());
+  Value inner = b.product(ArrayRef(in.dims).drop_front(depth));
+  return scatter(b, call, count, inner, [&](Value u) {
+    Value at = b.index(0), first = b.mul(u, b.index(depth));
+    for (int64_t d = 0; d < depth; ++d) {
+      Value index = b.checked(b.loadIndex(tuples, b.add(first, b.index(d))), in.dims[d]);
+      at = b.add(at, b.mul(index, in.strides[d]));
+    }
+    return at;
+  });
+}
+
+/// Reverses the first steps of each sequence, as many as its length.
+bool reverseSequence(RowBuilder &b, graph::HostCallOp call) {
+  const Port &in = b.in(0), &out = b.out();
+  const int64_t time = host::integerOf(call, "time_axis", 0);
+  const int64_t batch = host::integerOf(call, "batch_axis", 1);
+  if (in.rank() < 2 || out.rank() != in.rank() || !isIndices(b, 1) || b.in(1).rank() != 1 ||
+      (time != 0 && time != 1) || batch != 1 - time)
+    return false;
+  const bool isRow = in.rank() == 2;
+  b.setRowDims(in.rank() - 2);
+  b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
+    auto sourceOf = [&](ArrayRef<Value> position) {
+      Value steps = b.loadIndex(b.in(1), position[batch]), step = position[time];
+      Value other = b.sub(b.sub(steps, b.index(1)), step);
+      other = b.select(b.compare(arith::CmpIPredicate::slt, step, steps), other, step);
+      return b.add(b.mul(other, in.strides[time]), b.mul(position[batch], in.strides[batch]));
+    };
+    if (!isRow)
+      return b.copyRow(out, row, length, in, sourceOf(indices), b.index(1));
+    b.loop(length, [&](Value j) {
+      Value from = sourceOf({indices.front(), j});
+      b.store(out, b.load(in, from), b.add(row, j));
+    });
+  });
+  return true;
+}
+
+/// Fills the result with zeros and puts the elements at their indices, as one task.
+bool maxUnpool(RowBuilder &b, graph::HostCallOp call) {
+  const Port &in = b.in(0), &out = b.out();
+  FailureOr<Window> window = readWindow(call, in.rank() - 2);
+  if (failed(window) || window->kernel.empty() || !isIndices(b, 1) || !in.isFloat() ||
+      out.rank() != in.rank())
+    return false;
+  // Indices count the elements of what the windows yield, which is the result or smaller.
+  Indices pooled = {in.dims[0], in.dims[1]};
+  for (int64_t d = 0; d < window->rank(); ++d) {
+    Value steps = b.mul(b.sub(in.dims[d + 2], b.index(1)), b.index(window->stride[d]));
+    const int64_t more = window->kernel[d] - window->front[d] - window->after[d];
+    pooled.push_back(b.max(b.add(steps, b.index(more)), b.index(0)));
+  }
+  Value limit = b.product(pooled), zero = b.constant(out.element, 0);
+  b.setRowDims(out.rank());
+  b.forEachRow([&](ArrayRef<Value>, Value row, Value length) {
+    b.loop(length, [&](Value j) { b.store(out, zero, b.add(row, j)); });
+    b.loop(b.product(in.dims), [&](Value i) {
+      Value at = b.checked(b.loadIndex(b.in(1), i), limit, /*wraps=*/false);
+      b.store(out, b.load(in, i), b.has(2) ? b.offset(out, b.split(at, pooled)) : at);
+    });
+  });
+  return true;
 }
 
 } // namespace
@@ -155,8 +236,11 @@ Generator findIndexGenerator(StringRef kernel) {
   static const llvm::StringMap<Generator> generators = {
       {"Gather", gather},
       {"GatherElements", gatherElements},
+      {"MaxUnpool", maxUnpool},
       {"OneHot", oneHot},
+      {"ReverseSequence", reverseSequence},
       {"ScatterElements", scatterElements},
+      {"ScatterND", scatterNd},
   };
   return generators.lookup(kernel);
 }

@@ -57,46 +57,76 @@ bool expand(RowBuilder &b, graph::HostCallOp) {
   return true;
 }
 
-/// Slices by starts and steps that may be operands. Those of dims of no or one element do not
-/// matter, so that clamping the starts is enough.
+/// Slices by starts, axes and steps that may be operands, however many there are. Those of dims of
+/// no or one element do not matter, so that clamping the starts is enough.
 bool slice(RowBuilder &b, graph::HostCallOp call) {
+  using arith::CmpIPredicate;
   const Port &in = b.in(0);
+  const int64_t rank = in.rank();
+  for (unsigned i = 1; i < b.numInputs(); ++i)
+    if (b.has(i) ? b.in(i).rank() != 1 || b.in(i).isFloat() : i < 3)
+      return false;
+  if (!b.has(1) || !b.has(2) || b.out().rank() != rank || rank == 0)
+    return false;
   const SmallVector<Value> inputs = call.inputsByPosition();
-  auto length = [&](unsigned i) -> int64_t {
-    auto type = dyn_cast<RankedTensorType>(inputs[i].getType());
-    return type && type.getRank() == 1 && type.hasStaticShape() ? type.getDimSize(0) : -1;
-  };
-  if (!b.has(1) || !b.has(2) || length(1) < 0 || b.out().rank() != in.rank() || in.rank() == 0)
-    return false;
-  SmallVector<int64_t> axes(length(1));
-  std::iota(axes.begin(), axes.end(), 0);
-  if (b.has(3)) {
-    std::optional<SmallVector<int64_t>> given = constantIntegers(inputs[3]);
-    if (!given || given->size() != axes.size())
-      return false;
-    axes = *given;
-  }
-  if (b.has(4) && length(4) != int64_t(axes.size()))
-    return false;
-  Indices steps(in.strides);
-  Value base = b.index(0);
-  int64_t whole = in.rank();
-  for (auto [i, given] : llvm::enumerate(axes)) {
-    const int64_t axis = given < 0 ? given + in.rank() : given;
-    if (axis < 0 || axis >= in.rank())
-      return false;
-    whole = std::min(whole, in.rank() - 1 - axis);
-    Value at = b.index(i), dim = in.dims[axis], zero = b.index(0);
+  auto type = dyn_cast<RankedTensorType>(inputs[1].getType());
+  const bool isCounted = type && type.hasStaticShape();
+  std::optional<SmallVector<int64_t>> axes = SmallVector<int64_t>();
+  if (b.has(3))
+    axes = constantIntegers(inputs[3]);
+  else if (isCounted)
+    axes = llvm::to_vector(llvm::seq<int64_t>(0, type.getDimSize(0)));
+
+  // The offset of the first element along each dim, and the step from one to the next.
+  Value zero = b.index(0), one = b.index(1);
+  Indices firsts(rank, zero), steps(in.strides);
+  auto startAt = [&](Value at, Value dim, Value step) {
     Value start = b.loadIndex(b.in(1), at);
-    Value step = b.has(4) ? b.loadIndex(b.in(4), at) : b.index(1);
-    start = b.select(b.compare(arith::CmpIPredicate::slt, start, zero), b.add(start, dim), start);
+    start = b.select(b.compare(CmpIPredicate::slt, start, zero), b.add(start, dim), start);
     // Backwards the first element is the last one at most.
-    Value isBackward = b.compare(arith::CmpIPredicate::slt, step, zero);
-    Value limit = b.select(isBackward, b.sub(dim, b.index(1)), dim);
-    start = b.min(b.max(start, zero), limit);
-    base = b.add(base, b.mul(start, in.strides[axis]));
-    steps[axis] = b.mul(step, in.strides[axis]);
+    Value isBackward = b.compare(CmpIPredicate::slt, step, zero);
+    return b.min(b.max(start, zero), b.select(isBackward, b.sub(dim, one), dim));
+  };
+  auto stepAt = [&](Value at) { return b.has(4) ? b.loadIndex(b.in(4), at) : one; };
+  int64_t whole = rank;
+  if (isCounted && axes) {
+    if (int64_t(axes->size()) != type.getDimSize(0))
+      return false;
+    for (auto [i, given] : llvm::enumerate(*axes)) {
+      const int64_t axis = given < 0 ? given + rank : given;
+      if (axis < 0 || axis >= rank)
+        return false;
+      whole = std::min(whole, rank - 1 - axis);
+      Value at = b.index(i), step = stepAt(at);
+      firsts[axis] = b.mul(startAt(at, in.dims[axis], step), in.strides[axis]);
+      steps[axis] = b.mul(step, in.strides[axis]);
+    }
+  } else {
+    whole = 1;
+    Indices initial(firsts);
+    llvm::append_range(initial, steps);
+    Indices found = b.fold(b.in(1).dims[0], initial, [&](Value i, ValueRange carried) -> Indices {
+      Indices next(carried);
+      Value axis = i, step = stepAt(i);
+      if (b.has(3)) {
+        axis = b.loadIndex(b.in(3), i);
+        Value isNegative = b.compare(CmpIPredicate::slt, axis, zero);
+        axis = b.select(isNegative, b.add(axis, b.index(rank)), axis);
+      }
+      for (int64_t d = 0; d < rank; ++d) {
+        Value isOwn = b.compare(CmpIPredicate::eq, axis, b.index(d));
+        Value first = b.mul(startAt(i, in.dims[d], step), in.strides[d]);
+        next[d] = b.select(isOwn, first, carried[d]);
+        next[rank + d] = b.select(isOwn, b.mul(step, in.strides[d]), carried[rank + d]);
+      }
+      return next;
+    });
+    firsts.assign(found.begin(), found.begin() + rank);
+    steps.assign(found.begin() + rank, found.end());
   }
+  Value base = zero;
+  for (Value first : firsts)
+    base = b.add(base, first);
   copyStrided(b, base, steps, whole);
   return true;
 }
@@ -165,14 +195,39 @@ bool tile(RowBuilder &b, graph::HostCallOp) {
   return true;
 }
 
-/// Pads with a constant by operands.
+enum class PadMode { Constant, Edge, Reflect, Wrap };
+
+/// Returns the element that position `at` of a padded dim has, counted from the first one of the
+/// data, which is not empty.
+Value paddedIndex(RowBuilder &b, PadMode mode, Value at, Value dim) {
+  using arith::CmpIPredicate;
+  Value zero = b.index(0), last = b.sub(dim, b.index(1));
+  if (mode == PadMode::Edge)
+    return b.min(b.max(at, zero), last);
+  // Reflections repeat after all elements but the outer ones have come twice.
+  Value period = mode == PadMode::Wrap ? dim : b.max(b.mul(last, b.index(2)), b.index(1));
+  Value rest = arith::RemSIOp::create(b, at, period);
+  rest = b.select(b.compare(CmpIPredicate::slt, rest, zero), b.add(rest, period), rest);
+  if (mode == PadMode::Wrap)
+    return rest;
+  return b.select(b.compare(CmpIPredicate::sgt, rest, last), b.sub(period, rest), rest);
+}
+
+/// Pads by operands.
 bool pad(RowBuilder &b, graph::HostCallOp call) {
   const Port &in = b.in(0), &out = b.out();
-  const SmallVector<Value> inputs = call.inputsByPosition();
-  if (!hasText(call, "mode", "constant", "constant") || !b.has(1) || b.has(3) || in.rank() == 0 ||
+  auto is = [&](StringRef mode) { return hasText(call, "mode", "constant", mode); };
+  const PadMode mode = is("edge")      ? PadMode::Edge
+                       : is("reflect") ? PadMode::Reflect
+                       : is("wrap")    ? PadMode::Wrap
+                                       : PadMode::Constant;
+  if ((mode == PadMode::Constant && !is("constant")) || !b.has(1) || b.has(3) || in.rank() == 0 ||
       out.rank() != in.rank() || (b.has(2) && b.in(2).element != in.element))
     return false;
-  Value fill = b.has(2) ? b.load(b.in(2), b.index(0)) : b.constant(in.element, 0);
+  const bool isConstant = mode == PadMode::Constant;
+  Value fill = !isConstant ? Value()
+               : b.has(2)  ? b.load(b.in(2), b.index(0))
+                           : b.constant(in.element, 0);
   Indices begins;
   for (int64_t d = 0; d < in.rank(); ++d)
     begins.push_back(b.loadIndex(b.in(1), b.index(d)));
@@ -180,16 +235,25 @@ bool pad(RowBuilder &b, graph::HostCallOp call) {
     Value base = b.index(0), isInside;
     for (auto [d, index] : llvm::enumerate(indices)) {
       Value at = b.sub(index, begins[d]);
-      Value fits = b.compare(arith::CmpIPredicate::ult, at, in.dims[d]);
-      isInside = isInside ? arith::AndIOp::create(b, isInside, fits).getResult() : fits;
+      if (isConstant) {
+        Value fits = b.compare(arith::CmpIPredicate::ult, at, in.dims[d]);
+        isInside = isInside ? arith::AndIOp::create(b, isInside, fits).getResult() : fits;
+      } else {
+        at = paddedIndex(b, mode, at, in.dims[d]);
+      }
       base = b.add(base, b.mul(at, in.strides[d]));
     }
+    Value zero = b.index(0), begin = begins.back();
     auto fillRange = [&](Value from, Value to) {
-      b.loop(from, to, [&](Value j) { b.store(out, fill, b.add(row, j)); });
+      b.loop(from, to, [&](Value j) {
+        Value value = fill;
+        if (!isConstant)
+          value = b.load(in, b.add(base, paddedIndex(b, mode, b.sub(j, begin), in.dims.back())));
+        b.store(out, value, b.add(row, j));
+      });
     };
     auto inside = [&] {
       // The columns [first, last) of the row are those of the input.
-      Value zero = b.index(0), begin = begins.back();
       Value first = b.min(b.max(begin, zero), length);
       Value last = b.max(first, b.min(b.add(begin, in.dims.back()), length));
       fillRange(zero, first);
@@ -198,7 +262,7 @@ bool pad(RowBuilder &b, graph::HostCallOp call) {
       fillRange(last, length);
     };
     if (isInside)
-      b.ifElse(isInside, inside, [&] { fillRange(b.index(0), length); });
+      b.ifElse(isInside, inside, [&] { fillRange(zero, length); });
     else
       inside();
   });

@@ -298,14 +298,56 @@ bool normalizeBatch(RowBuilder &b, graph::HostCallOp call) {
   return true;
 }
 
+/// Divides by a power of the sum of squares of neighbouring channels.
+bool normalizeLocal(RowBuilder &b, graph::HostCallOp call) {
+  constexpr int64_t block = 256;
+  const Port &in = b.in(0), &out = b.out();
+  const int64_t size = host::integerOf(call, "size", 0);
+  if (in.rank() < 3 || !in.isFloat() || out.rank() != in.rank() || size < 1)
+    return false;
+  Type wide = RowBuilder::computeType(in.element);
+  Port sums = b.scratch(wide, block);
+  Value alpha = b.constant(wide, host::numberOf(call, "alpha", 1e-4) / double(size));
+  Value bias = b.constant(wide, host::numberOf(call, "bias", 1));
+  Value power = b.constant(wide, -host::numberOf(call, "beta", 0.75));
+  b.setRowDims(in.rank() - 2);
+  b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
+    Value channel = indices[1], zero = b.index(0);
+    Value first = b.max(zero, b.sub(channel, b.index((size - 1) / 2)));
+    Value last = b.min(in.dims[1], b.add(channel, b.index(size / 2 + 1)));
+    Value image = b.mul(indices[0], in.strides[0]);
+    b.loop(b.div(b.add(length, b.index(block - 1)), b.index(block)), [&](Value number) {
+      Value begin = b.mul(number, b.index(block));
+      Value n = b.min(b.index(block), b.sub(length, begin));
+      b.loop(n, [&](Value j) { b.store(sums, b.constant(wide, 0), j); });
+      b.loop(first, last, [&](Value other) {
+        Value base = b.add(b.add(image, b.mul(other, in.strides[1])), begin);
+        b.loop(n, [&](Value j) {
+          Value x = b.loadWide(in, b.add(base, j));
+          b.store(sums, b.addF(b.load(sums, j), b.mulF(x, x)), j);
+        });
+      });
+      b.loop(n, [&](Value j) {
+        Value at = b.add(b.add(row, begin), j);
+        Value sum = b.addF(bias, b.mulF(alpha, b.load(sums, j)));
+        // The sum is not negative, so that this is its power.
+        Value factor =
+            math::ExpOp::create(b, b.mulF(math::LogOp::create(b, sum).getResult(), power));
+        b.storeWide(out, b.mulF(b.loadWide(in, at), factor), at);
+      });
+    });
+  });
+  return true;
+}
+
 } // namespace
 
 Generator findNormGenerator(StringRef kernel) {
   static const llvm::StringMap<Generator> generators = {
       {"BatchNormalization", normalizeBatch},       {"Hardmax", softmax<Softmax::Hard>},
       {"InstanceNormalization", normalizeInstance}, {"LayerNormalization", normalizeLayer<true>},
-      {"LogSoftmax", softmax<Softmax::Log>},        {"RMSNormalization", normalizeLayer<false>},
-      {"Softmax", softmax<Softmax::Plain>},
+      {"LogSoftmax", softmax<Softmax::Log>},        {"LRN", normalizeLocal},
+      {"RMSNormalization", normalizeLayer<false>},  {"Softmax", softmax<Softmax::Plain>},
   };
   return generators.lookup(kernel);
 }

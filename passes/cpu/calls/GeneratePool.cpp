@@ -5,6 +5,7 @@
 // whose input exists are combined with the row of the input.
 
 #include "passes/cpu/calls/CallRanks.h"
+#include "passes/cpu/calls/CallWindow.h"
 #include "passes/cpu/calls/Generators.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -18,54 +19,6 @@ using namespace mlir;
 namespace atc::cpu {
 
 namespace {
-
-/// The windows of a pool: output o of a dim reads inputs o * stride - before + tap * dilation.
-struct Window {
-  SmallVector<int64_t> kernel, stride, dilation, after;
-  Indices before; ///< may depend on the dims
-
-  int64_t rank() const { return kernel.size(); }
-};
-
-/// Reads the attributes; fails for lists of other lengths.
-FailureOr<Window> readWindow(RowBuilder &b, graph::HostCallOp call) {
-  Window window;
-  const int64_t rank = b.in(0).rank() - 2;
-  auto read = [&](StringRef name, size_t length, int64_t otherwise) {
-    SmallVector<int64_t> list =
-        integersOf(call, name).value_or(SmallVector<int64_t>(length, otherwise));
-    if (list.empty())
-      list.assign(length, otherwise);
-    return list;
-  };
-  window.kernel = read("kernel_shape", rank, 0);
-  window.stride = read("strides", rank, 1);
-  window.dilation = read("dilations", rank, 1);
-  SmallVector<int64_t> pads = read("pads", 2 * rank, 0);
-  if (window.rank() != rank || int64_t(window.stride.size()) != rank ||
-      int64_t(window.dilation.size()) != rank || int64_t(pads.size()) != 2 * rank)
-    return failure();
-  auto isPositive = [](int64_t value) { return value > 0 && value < 1 << 20; };
-  for (const SmallVector<int64_t> &list : {window.kernel, window.stride, window.dilation})
-    if (!llvm::all_of(list, isPositive))
-      return failure();
-  const bool upper = hasText(call, "auto_pad", "NOTSET", "SAME_UPPER");
-  const bool lower = hasText(call, "auto_pad", "NOTSET", "SAME_LOWER");
-  const bool none = hasText(call, "auto_pad", "NOTSET", "VALID");
-  for (int64_t d = 0; d < rank; ++d) {
-    Value before = b.index(none ? 0 : pads[d]);
-    if (upper || lower) {
-      const int64_t extent = (window.kernel[d] - 1) * window.dilation[d] + 1;
-      Value steps = b.mul(b.sub(b.out().dims[d + 2], b.index(1)), b.index(window.stride[d]));
-      Value total = b.sub(b.add(steps, b.index(extent)), b.in(0).dims[d + 2]);
-      total = b.max(total, b.index(0));
-      before = b.div(b.add(total, b.index(lower ? 1 : 0)), b.index(2));
-    }
-    window.before.push_back(before);
-    window.after.push_back(none || upper || lower ? 0 : pads[rank + d]);
-  }
-  return window;
-}
 
 class Pool {
 public:
@@ -173,15 +126,17 @@ template <bool isMax> bool pool(RowBuilder &b, graph::HostCallOp call) {
   if (b.in(0).rank() < 3 || !b.in(0).isFloat() || b.out().rank() != b.in(0).rank() ||
       (b.numOutputs() > 1 && b.out(1)))
     return false;
-  FailureOr<Window> window = readWindow(b, call);
+  FailureOr<Window> window = readWindow(call, b.in(0).rank() - 2);
   // Images in blocks of channels have their lanes in the last dim: the host kernel keeps these in
   // registers. Pads at the end depend on the dims where the mode computes them.
   const bool isAutomatic = hasText(call, "auto_pad", "NOTSET", "SAME_UPPER") ||
                            hasText(call, "auto_pad", "NOTSET", "SAME_LOWER");
   const bool countsPads = host::integerOf(call, "count_include_pad", 0) != 0;
-  if (failed(window) || (window->kernel.back() == 1 && window->rank() > 1) ||
-      (!isMax && countsPads && isAutomatic))
+  if (failed(window) || window->kernel.empty() ||
+      (window->kernel.back() == 1 && window->rank() > 1) || (!isMax && countsPads && isAutomatic))
     return false;
+  placeWindow(b, call, *window,
+              llvm::map_to_vector(window->kernel, [&](int64_t size) { return b.index(size); }));
   Pool(b, *window, isMax, countsPads).build();
   return true;
 }

@@ -72,17 +72,33 @@ public:
     wide = RowBuilder::computeType(in.element);
   }
 
+  /// Reduces the dims whose flags are set when the code runs; all dims are kept. `none` has as many
+  /// flags, all of them false.
+  Reduction(RowBuilder &b, Kind kind, ArrayRef<Value> flags, ArrayRef<bool> none)
+      : b(b), in(b.in(0)), kind(kind), isReduced(none), keepsDims(true), strides(in.strides) {
+    for (auto [flag, dim] : llvm::zip_equal(flags, in.dims))
+      dims.push_back(b.select(flag, dim, b.index(1)));
+    isLastReduced = flags.back();
+    count = b.product(dims);
+    wide = RowBuilder::computeType(in.element);
+  }
+
   void build() {
-    const bool byElement = in.rank() == 0 || b.out().rank() == 0 || isReduced.back();
-    if (byElement)
-      b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
-        b.loop(length, [&](Value j) { element(indices, row, j); });
-      });
+    if (isLastReduced)
+      b.ifElse(isLastReduced, [&] { elements(); }, [&] { columns(); });
+    else if (in.rank() == 0 || b.out().rank() == 0 || isReduced.back())
+      elements();
     else
       columns();
   }
 
 private:
+  void elements() {
+    b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
+      b.loop(length, [&](Value j) { element(indices, row, j); });
+    });
+  }
+
   /// Returns the offset of the first element that is reduced to the result at `position`.
   Value baseOf(ArrayRef<Value> position) {
     Value base = b.index(0);
@@ -196,6 +212,7 @@ private:
   ArrayRef<bool> isReduced;
   bool keepsDims;
   Indices dims, strides; ///< those that are reduced
+  Value isLastReduced;   ///< null where it is known when compiling
   Value count;
   Type wide;
 };
@@ -208,6 +225,34 @@ bool buildReduce(RowBuilder &b, Kind kind, ArrayRef<bool> isReduced, bool keepsD
   return true;
 }
 
+/// Builds a reduction along axes that are an operand. All dims are kept: the rank of another result
+/// depends on how many they are.
+bool reduceGiven(RowBuilder &b, Kind kind, graph::HostCallOp call) {
+  using arith::CmpIPredicate;
+  const Port &in = b.in(0), &axes = b.in(1);
+  const int64_t rank = in.rank();
+  if (!in.isFloat() || rank == 0 || b.out().rank() != rank || axes.rank() != 1 || axes.isFloat() ||
+      host::integerOf(call, "keepdims", 1) == 0)
+    return false;
+  Value no = arith::ConstantIntOp::create(b, 0, 1), zero = b.index(0);
+  Value isEmpty = b.compare(CmpIPredicate::eq, axes.dims[0], zero);
+  const bool meansAll = host::integerOf(call, "noop_with_empty_axes", 0) == 0;
+  Indices initial(rank, meansAll ? isEmpty : no);
+  Indices flags = b.fold(axes.dims[0], initial, [&](Value i, ValueRange carried) -> Indices {
+    Value axis = b.loadIndex(axes, i);
+    Value isNegative = b.compare(CmpIPredicate::slt, axis, zero);
+    axis = b.select(isNegative, b.add(axis, b.index(rank)), axis);
+    Indices next;
+    for (int64_t d = 0; d < rank; ++d)
+      next.push_back(
+          arith::OrIOp::create(b, carried[d], b.compare(CmpIPredicate::eq, axis, b.index(d))));
+    return next;
+  });
+  SmallVector<bool> none(rank, false);
+  Reduction(b, kind, flags, none).build();
+  return true;
+}
+
 template <Kind kind> bool reduce(RowBuilder &b, graph::HostCallOp call) {
   const int64_t rank = b.in(0).rank();
   SmallVector<bool> isReduced(rank, false);
@@ -215,7 +260,7 @@ template <Kind kind> bool reduce(RowBuilder &b, graph::HostCallOp call) {
   if (b.has(1))
     axes = constantIntegers(call.inputsByPosition()[1]);
   if (!axes)
-    return false;
+    return reduceGiven(b, kind, call);
   if (axes->empty() && host::integerOf(call, "noop_with_empty_axes", 0) == 0)
     isReduced.assign(rank, true);
   for (int64_t axis : *axes) {
@@ -234,53 +279,129 @@ template <Kind kind> bool reduceGlobal(RowBuilder &b, graph::HostCallOp) {
   return buildReduce(b, kind, isReduced, /*keepsDims=*/true);
 }
 
-/// Builds ArgMax and ArgMin: NaN counts as the extreme.
-template <bool largest> bool argument(RowBuilder &b, graph::HostCallOp call) {
-  const Port &in = b.in(0), &out = b.out();
-  const int64_t rank = in.rank();
-  const std::optional<int64_t> given = axisOf(call, 0, rank);
-  const bool keepsDims = host::integerOf(call, "keepdims", 1) != 0;
-  const bool last = host::integerOf(call, "select_last_index", 0) != 0;
-  if (!given || !in.isFloat() || !out || out.rank() != (keepsDims ? rank : rank - 1))
-    return false;
-  const int64_t axis = *given;
-  Type wide = RowBuilder::computeType(in.element);
-  b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
-    b.loop(length, [&](Value j) {
-      Indices position(indices);
-      if (out.rank() > 0)
-        position.push_back(j);
-      if (keepsDims)
-        position[axis] = b.index(0);
-      else
-        position.insert(position.begin() + axis, b.index(0));
-      Value base = b.offset(in, position);
-      // An empty axis has no extreme.
-      (void)b.checked(b.index(0), in.dims[axis]);
-      Value initial = b.constant(wide, largest ? -std::numeric_limits<double>::infinity()
-                                               : std::numeric_limits<double>::infinity());
-      auto found =
-          b.fold(in.dims[axis], {initial, b.index(0)}, [&](Value i, ValueRange best) -> Indices {
-            using arith::CmpFPredicate;
-            auto is = [&](CmpFPredicate predicate, Value x, Value y) -> Value {
-              return arith::CmpFOp::create(b, predicate, x, y);
-            };
-            Value x = b.loadWide(in, b.add(base, b.mul(i, in.strides[axis])));
+/// Builds ArgMax and ArgMin: NaN counts as the extreme. Both forms have loops that vectorize.
+class Argument {
+public:
+  Argument(RowBuilder &b, int64_t axis, bool largest, bool last, bool keepsDims)
+      : b(b), in(b.in(0)), out(b.out()), axis(axis), largest(largest), last(last),
+        keepsDims(keepsDims), wide(RowBuilder::computeType(in.element)) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    initial = b.constant(wide, largest ? -infinity : infinity);
+  }
+
+  void build() {
+    // An empty axis has no extreme.
+    (void)b.checked(b.index(0), in.dims[axis]);
+    if (axis + 1 == in.rank())
+      alongRows();
+    else
+      alongColumns();
+  }
+
+private:
+  static constexpr int64_t kBlock = 256;
+
+  /// Returns the offset of the first element of a result along the axis.
+  Value baseOf(ArrayRef<Value> indices, Value j) {
+    Indices position(indices);
+    if (out.rank() > 0)
+      position.push_back(j);
+    if (keepsDims)
+      position[axis] = b.index(0);
+    else
+      position.insert(position.begin() + axis, b.index(0));
+    return b.offset(in, position);
+  }
+  void storeIndex(Value index, Value at) {
+    b.store(out, arith::IndexCastOp::create(b, out.element, index), at);
+  }
+
+  /// Finds the extreme first, and then where it is.
+  void alongRows() {
+    using arith::CmpFPredicate;
+    Value count = in.dims[axis];
+    b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
+      b.loop(length, [&](Value j) {
+        Value base = baseOf(indices, j);
+        auto at = [&](Value i) { return b.loadWide(in, b.add(base, i)); };
+        Value best = b.fold(count, initial, [&](Value i, ValueRange carried) -> Indices {
+          if (largest)
+            return {arith::MaximumFOp::create(b, carried.front(), at(i))};
+          return {arith::MinimumFOp::create(b, carried.front(), at(i))};
+        })[0];
+        // No element equals NaN; without one, none is unordered.
+        Value found =
+            b.fold(count, last ? b.index(0) : count, [&](Value i, ValueRange carried) -> Indices {
+              Value x = at(i);
+              Value isHit = arith::OrIOp::create(b, b.compareF(CmpFPredicate::OEQ, x, best),
+                                                 b.compareF(CmpFPredicate::UNO, x, x));
+              if (last)
+                return {b.max(carried.front(), b.select(isHit, i, b.index(0)))};
+              return {b.min(carried.front(), b.select(isHit, i, count))};
+            })[0];
+        storeIndex(found, b.add(row, j));
+      });
+    });
+  }
+
+  /// Compares blocks of columns, so that memory is read in order.
+  void alongColumns() {
+    using arith::CmpFPredicate;
+    Port bests = b.scratch(wide, kBlock), places = b.scratch(b.getI64Type(), kBlock);
+    b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
+      Value blocks = b.div(b.add(length, b.index(kBlock - 1)), b.index(kBlock));
+      b.loop(blocks, [&](Value block) {
+        Value first = b.mul(block, b.index(kBlock));
+        Value n = b.min(b.index(kBlock), b.sub(length, first));
+        Value base = baseOf(indices, first);
+        b.loop(n, [&](Value j) {
+          b.store(bests, initial, j);
+          b.store(places, b.constant(b.getI64Type(), 0), j);
+        });
+        b.loop(in.dims[axis], [&](Value i) {
+          Value at = b.add(base, b.mul(i, in.strides[axis]));
+          Value place = arith::IndexCastOp::create(b, b.getI64Type(), i);
+          b.loop(n, [&](Value j) {
+            Value x = b.loadWide(in, b.add(at, j)), best = b.load(bests, j);
             // An unordered comparison takes the first NaN, behind which nothing is better.
             Value better =
                 last ? arith::OrIOp::create(
-                           b, is(CmpFPredicate::UNO, x, x),
-                           is(largest ? CmpFPredicate::OGE : CmpFPredicate::OLE, x, best[0]))
+                           b, b.compareF(CmpFPredicate::UNO, x, x),
+                           b.compareF(largest ? CmpFPredicate::OGE : CmpFPredicate::OLE, x, best))
                            .getResult()
                      : arith::AndIOp::create(
-                           b, is(CmpFPredicate::ORD, best[0], best[0]),
-                           is(largest ? CmpFPredicate::UGT : CmpFPredicate::ULT, x, best[0]))
+                           b, b.compareF(CmpFPredicate::ORD, best, best),
+                           b.compareF(largest ? CmpFPredicate::UGT : CmpFPredicate::ULT, x, best))
                            .getResult();
-            return {b.select(better, x, best[0]), b.select(better, i, best[1])};
+            b.store(bests, b.select(better, x, best), j);
+            b.store(places, b.select(better, place, b.load(places, j)), j);
           });
-      b.store(out, arith::IndexCastOp::create(b, out.element, found[1]), b.add(row, j));
+        });
+        b.loop(n, [&](Value j) {
+          Value place = arith::IndexCastOp::create(b, b.getIndexType(), b.load(places, j));
+          storeIndex(place, b.add(b.add(row, first), j));
+        });
+      });
     });
-  });
+  }
+
+  RowBuilder &b;
+  const Port &in, &out;
+  int64_t axis;
+  bool largest, last, keepsDims;
+  Type wide;
+  Value initial;
+};
+
+template <bool largest> bool argument(RowBuilder &b, graph::HostCallOp call) {
+  const Port &in = b.in(0);
+  const int64_t rank = in.rank();
+  const std::optional<int64_t> axis = axisOf(call, 0, rank);
+  const bool keepsDims = host::integerOf(call, "keepdims", 1) != 0;
+  const bool last = host::integerOf(call, "select_last_index", 0) != 0;
+  if (!axis || !in.isFloat() || !b.out() || b.out().rank() != (keepsDims ? rank : rank - 1))
+    return false;
+  Argument(b, *axis, largest, last, keepsDims).build();
   return true;
 }
 

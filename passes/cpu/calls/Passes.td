@@ -42,8 +42,9 @@ def CpuGenerateCalls : Pass<"cpu-generate-calls", "::mlir::ModuleOp"> {
   let description = [{
     A call of a host kernel on floats gets a kernel function with loops over its dims, which
     are operands, for the ranks, element types, attributes and constants of the call:
-    reductions, softmax, norms, losses and movement of elements. The host kernel still checks
-    the inputs and makes the outputs, whose dims it infers.
+    reductions, softmax, norms, losses, resizes, samples, quantization, products, convolutions
+    and movement of elements. The host kernel still checks the inputs and makes the outputs,
+    whose dims it infers; it computes large products and convolutions itself.
 
     ```mlir
     %y = graph.host_call "Softmax"(%x) {axis = array<i64: -1>} : (tensor<?x?xf32>) -> tensor<*xf32>

@@ -149,10 +149,11 @@ Indices RowBuilder::split(Value linear, ArrayRef<Value> dims) {
   return indices;
 }
 
-Value RowBuilder::checked(Value position, Value dim) {
+Value RowBuilder::checked(Value position, Value dim, bool wraps) {
   using arith::CmpIPredicate;
-  Value isNegative = compare(CmpIPredicate::slt, position, index(0));
-  Value counted = select(isNegative, add(position, dim), position);
+  Value counted = position;
+  if (wraps)
+    counted = select(compare(CmpIPredicate::slt, position, index(0)), add(position, dim), position);
   Value isBad = compare(CmpIPredicate::uge, counted, dim);
   ifThen(isBad, [&] { storeError(position, dim, kernels::kIndexError); });
   return select(isBad, index(0), counted);
@@ -240,6 +241,47 @@ Value RowBuilder::constant(Type type, double value) {
   return arith::ConstantOp::create(*this, getIntegerAttr(type, int64_t(value)));
 }
 
+Value RowBuilder::addF(Value a, Value b) { return arith::AddFOp::create(*this, a, b); }
+Value RowBuilder::subF(Value a, Value b) { return arith::SubFOp::create(*this, a, b); }
+Value RowBuilder::mulF(Value a, Value b) { return arith::MulFOp::create(*this, a, b); }
+Value RowBuilder::divF(Value a, Value b) { return arith::DivFOp::create(*this, a, b); }
+Value RowBuilder::floorF(Value a) { return math::FloorOp::create(*this, a); }
+Value RowBuilder::compareF(arith::CmpFPredicate predicate, Value a, Value b) {
+  return arith::CmpFOp::create(*this, predicate, a, b);
+}
+Value RowBuilder::smallerF(Value a, Value b) {
+  return select(compareF(arith::CmpFPredicate::OLT, b, a), b, a);
+}
+Value RowBuilder::largerF(Value a, Value b) {
+  return select(compareF(arith::CmpFPredicate::OGT, b, a), b, a);
+}
+
+Value RowBuilder::toFloat(Type type, Value index) {
+  return arith::SIToFPOp::create(
+      *this, type, arith::IndexCastOp::create(*this, getI64Type(), index).getResult());
+}
+
+Value RowBuilder::toIndex(Value number) {
+  Value integer = arith::FPToSIOp::create(*this, getI64Type(), number);
+  return arith::IndexCastOp::create(*this, getIndexType(), integer);
+}
+
+Value RowBuilder::convertF(Type type, Value number) {
+  const unsigned from = number.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
+  if (from == to)
+    return number;
+  if (from < to)
+    return arith::ExtFOp::create(*this, type, number);
+  return arith::TruncFOp::create(*this, type, number);
+}
+
+Port RowBuilder::scratch(Type element, int64_t count) {
+  Port port;
+  port.element = element;
+  port.flat = memref::AllocaOp::create(*this, MemRefType::get({count}, element));
+  return port;
+}
+
 //===----------------------------------------------------------------------===//
 // Loops
 //===----------------------------------------------------------------------===//
@@ -252,11 +294,17 @@ void RowBuilder::loop(Value from, Value to, Body body) {
 }
 
 Indices RowBuilder::fold(Value count, ValueRange initial, Fold body) {
-  auto loop = scf::ForOp::create(*this, index(0), count, index(1), initial);
+  return fold(index(0), count, index(1), initial, body);
+}
+
+Indices RowBuilder::fold(Value from, Value to, Value step, ValueRange initial, Fold body) {
+  auto loop = scf::ForOp::create(*this, from, to, step, initial);
   OpBuilder::InsertionGuard guard(*this);
   setInsertionPointToStart(loop.getBody());
   Indices next = body(loop.getInductionVar(), loop.getRegionIterArgs());
-  scf::YieldOp::create(*this, next);
+  // A loop without carried values has its end already.
+  if (!next.empty())
+    scf::YieldOp::create(*this, next);
   return Indices(loop.getResults());
 }
 

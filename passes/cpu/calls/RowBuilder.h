@@ -65,8 +65,8 @@ public:
   /// Splits a row-major index over `dims`.
   Indices split(mlir::Value linear, llvm::ArrayRef<mlir::Value> dims);
   /// Returns an index of a dim that counts from its end where it is negative, clamped to the dim;
-  /// stores an error where it is out of range.
-  mlir::Value checked(mlir::Value index, mlir::Value dim);
+  /// stores an error where it is out of range. Without `wraps`, negative ones are, too.
+  mlir::Value checked(mlir::Value index, mlir::Value dim, bool wraps = true);
   /// Returns a class below `count`, 0 where it is out of range, which stores an error.
   mlir::Value checkedClass(mlir::Value target, mlir::Value count);
 
@@ -94,12 +94,33 @@ public:
   static mlir::Type computeType(mlir::Type element);
   mlir::Value constant(mlir::Type type, double value);
 
+  // Arithmetic of floats of one type.
+  mlir::Value addF(mlir::Value a, mlir::Value b);
+  mlir::Value subF(mlir::Value a, mlir::Value b);
+  mlir::Value mulF(mlir::Value a, mlir::Value b);
+  mlir::Value divF(mlir::Value a, mlir::Value b);
+  mlir::Value floorF(mlir::Value a);
+  mlir::Value compareF(mlir::arith::CmpFPredicate predicate, mlir::Value a, mlir::Value b);
+  /// Returns `b` where it is less (or, for largerF, greater) than `a`, else `a`, which may be NaN.
+  mlir::Value smallerF(mlir::Value a, mlir::Value b);
+  mlir::Value largerF(mlir::Value a, mlir::Value b);
+  /// Returns an index as a float of this type, and a float that is the value of an index.
+  mlir::Value toFloat(mlir::Type type, mlir::Value index);
+  mlir::Value toIndex(mlir::Value number);
+  /// Returns a float in another float type.
+  mlir::Value convertF(mlir::Type type, mlir::Value number);
+
+  /// Returns a buffer of `count` elements on the stack, for the whole call.
+  Port scratch(mlir::Type element, int64_t count);
+
   // Loops.
   using Body = llvm::function_ref<void(mlir::Value)>;
   using Fold = llvm::function_ref<Indices(mlir::Value, mlir::ValueRange)>;
   void loop(mlir::Value begin, mlir::Value end, Body body);
   void loop(mlir::Value count, Body body) { loop(index(0), count, body); }
   Indices fold(mlir::Value count, mlir::ValueRange initial, Fold body);
+  Indices fold(mlir::Value begin, mlir::Value end, mlir::Value step, mlir::ValueRange initial,
+               Fold body);
   void ifThen(mlir::Value condition, llvm::function_ref<void()> body);
   void ifElse(mlir::Value condition, llvm::function_ref<void()> then,
               llvm::function_ref<void()> otherwise);
@@ -107,6 +128,9 @@ public:
   /// called before the loop over rows.
   void setRowDims(int64_t count) { rowDims = std::max<int64_t>(count, 1); }
   int64_t getRowDims() const { return rowDims; }
+  /// Return the first of the rows to be computed, and the one behind the last.
+  mlir::Value firstRow() const { return begin; }
+  mlir::Value endRow() const { return end; }
   /// Returns the number of the row in the loop over rows.
   mlir::Value row() const { return currentRow; }
   /// Builds the loop over the rows of output 0. `body` receives the indices of all dims but those

@@ -4,7 +4,8 @@
 // broadcast: an addition is cheaper than to store its result. Scalars become part of the code. The
 // element types that the code is for are stated.
 // CHECK-LABEL: func.func @main
-// CHECK: %[[R:.*]] = graph.host_call "Map"(%arg0, %arg1) {generated_for = array<i64: 1, 1, -1, -1, 1, -1, -1, -1, -1, -1>, to = array<i64: 1>} {om.body = @map_0}
+// The call knows its nodes, as operands of the first one may not broadcast.
+// CHECK: %[[R:.*]] = graph.host_call "Map"(%arg0, %arg1) {generated_for = array<i64: 1, 1, -1, -1, 1, -1, -1, -1, -1, -1>, nodes = ["", ""], operands = array<i64: 2, 0, 1, 1, -1>, to = array<i64: 1>} {om.body = @map_0}
 // CHECK-NEXT: return %[[R]]
 // CHECK: func.func private @map_0(%[[X:.*]]: memref<512xf32> {llvm.noalias, llvm.readonly}, %[[Y:.*]]: memref<512xf32> {llvm.noalias, llvm.readonly}, %[[TO:.*]]: memref<512xf32> {llvm.noalias}, %{{.*}}: index, %{{.*}}: index) attributes {cpu.kernel, om.called}
 // CHECK: kernel.map %[[X]], %[[Y]] outs %[[TO]]

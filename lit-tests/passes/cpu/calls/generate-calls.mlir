@@ -16,15 +16,17 @@ func.func @main(%x: tensor<?x?xf32>) -> tensor<*xf32> {
 
 // -----
 
-// The rank of the second input follows from the call that computes it. Axes that are not constant
-// have no code.
+// The rank of the second input follows from the call that computes it. Axes that are an operand have
+// code where all dims are kept: without them, the rank of the result is not known.
 // CHECK-LABEL: func.func @main
-// CHECK: graph.host_call "ReduceSum"(%arg0, %arg1) {} :
-// CHECK: graph.host_call "ReduceMax"(%{{.*}}, %{{.*}}) {generated_for = array<i64: 1, 1, 2, -1, 7, 1, 1, 1, 1, -1>, keepdims = array<i64: 0>} {om.body = @reducemax_1}
-func.func @main(%x: tensor<?x?xf32>, %axes: tensor<?xi64>) -> (tensor<*xf32>, tensor<*xf32>) {
+// CHECK: graph.host_call "ReduceSum"(%arg0, %arg1) {keepdims = array<i64: 0>} :
+// CHECK: graph.host_call "ReduceMin"(%arg0, %arg1) {generated_for = array<i64: {{.*}}>} {om.body = @reducemin_0}
+// CHECK: graph.host_call "ReduceMax"(%{{.*}}, %{{.*}}) {generated_for = array<i64: 1, 1, 2, -1, 7, 1, 1, 1, 1, -1>, keepdims = array<i64: 0>} {om.body = @reducemax_2}
+func.func @main(%x: tensor<?x?xf32>, %axes: tensor<?xi64>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
   %one = graph.constant dense<1> : tensor<1xi64>
-  %0 = graph.host_call "ReduceSum"(%x, %axes) {} : (tensor<?x?xf32>, tensor<?xi64>) -> tensor<*xf32>
+  %3 = graph.host_call "ReduceSum"(%x, %axes) {keepdims = array<i64: 0>} : (tensor<?x?xf32>, tensor<?xi64>) -> tensor<*xf32>
+  %0 = graph.host_call "ReduceMin"(%x, %axes) {} : (tensor<?x?xf32>, tensor<?xi64>) -> tensor<*xf32>
   %1 = graph.host_call "Transpose"(%x) {perm = array<i64: 1, 0>} : (tensor<?x?xf32>) -> tensor<*xf32>
   %2 = graph.host_call "ReduceMax"(%1, %one) {keepdims = array<i64: 0>} : (tensor<*xf32>, tensor<1xi64>) -> tensor<*xf32>
-  return %0, %2 : tensor<*xf32>, tensor<*xf32>
+  return %0, %2, %3 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
 }

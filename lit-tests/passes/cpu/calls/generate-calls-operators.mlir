@@ -1,0 +1,99 @@
+// RUN: atc-opt %s -split-input-file -cpu-generate-calls | FileCheck %s
+
+// Four rows of a product are summed up at once, four steps of the summed dim at a time; what is
+// left of both is computed one by one. Rows are tasks.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.host_call "MatMul"(%arg0, %arg1) {} {om.body = @matmul_0}
+// CHECK: func.func private @matmul_0
+// CHECK-COUNT-4: memref.alloca() : memref<256xf32>
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c4
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c4
+// CHECK: scf.for
+// CHECK-COUNT-16: arith.addf {{.*}} fastmath<contract> : f32
+// CHECK: }
+func.func @main(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>) -> tensor<*xf32> {
+  %0 = graph.host_call "MatMul"(%a, %b) {} : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+
+// -----
+
+// Columns of a transposed matrix are contiguous: sums are kept in registers. Factors and the bias
+// are applied to each sum.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.host_call "Gemm"({{.*}} {om.body = @gemm_0}
+// CHECK: func.func private @gemm_0
+// CHECK-NOT: memref.alloca
+// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (f32, f32, f32, f32)
+// CHECK: arith.mulf %{{.*}}, %cst
+// CHECK: memref.store
+func.func @main(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?xf32>) -> tensor<*xf32> {
+  %0 = graph.host_call "Gemm"(%a, %b, %c) {alpha = array<f64: 0.5>, transB = array<i64: 1>} : (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?xf32>) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+
+// -----
+
+// Few rows of a matrix of this fixed size are more products than code is used for.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.host_call "MatMul"(%arg0, %arg1) {} :
+// CHECK: graph.host_call "MatMul"(%arg0, %arg2) {} {om.body = @matmul_0}
+func.func @main(%a: tensor<?x?xf32>, %b: tensor<16x17xf32>, %c: tensor<16x16xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %0 = graph.host_call "MatMul"(%a, %b) {} : (tensor<?x?xf32>, tensor<16x17xf32>) -> tensor<*xf32>
+  %1 = graph.host_call "MatMul"(%a, %c) {} : (tensor<?x?xf32>, tensor<16x16xf32>) -> tensor<*xf32>
+  return %0, %1 : tensor<*xf32>, tensor<*xf32>
+}
+
+// -----
+
+// All taps of a row of the kernel are added at once, for four channels of the result; planes are
+// tasks, which the attribute states.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.host_call "Conv"(%arg0, %arg1) {generated_for = array<i64: 2, {{.*}}>, kernel_shape = array<i64: 3, 3>} {om.body = @conv_0}
+// CHECK: func.func private @conv_0
+// CHECK-COUNT-12: arith.addf {{.*}} fastmath<contract> : f32
+func.func @main(%x: tensor<?x?x?x?xf32>, %w: tensor<?x?x?x?xf32>) -> tensor<*xf32> {
+  %0 = graph.host_call "Conv"(%x, %w) {kernel_shape = array<i64: 3, 3>} : (tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32>) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+
+// -----
+
+// Where all inputs of a shrunken image count, the host kernel is left to compute them, and so are
+// weighted sums of integers. Other resizes have code.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.host_call "Resize"({{.*}}antialias = array<i64: 1>{{[^@]*}} :
+// CHECK: graph.host_call "Resize"(%arg1{{[^@]*}} :
+// CHECK: graph.host_call "Resize"(%arg0{{.*}}mode = "linear"} {om.body = @resize_
+func.func @main(%x: tensor<?x?xf32>, %i: tensor<?x?xui8>, %s: tensor<2xf32>) -> (tensor<*xf32>, tensor<*xui8>, tensor<*xf32>) {
+  %0 = graph.host_call "Resize"(%x, %s) at [0, 2] {antialias = array<i64: 1>, mode = "linear"} : (tensor<?x?xf32>, tensor<2xf32>) -> tensor<*xf32>
+  %1 = graph.host_call "Resize"(%i, %s) at [0, 2] {mode = "linear"} : (tensor<?x?xui8>, tensor<2xf32>) -> tensor<*xui8>
+  %2 = graph.host_call "Resize"(%x, %s) at [0, 2] {mode = "linear"} : (tensor<?x?xf32>, tensor<2xf32>) -> tensor<*xf32>
+  return %0, %1, %2 : tensor<*xf32>, tensor<*xui8>, tensor<*xf32>
+}
+
+// -----
+
+// One scale may serve all elements, which is known at run time. Blocks of scales have no code.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.host_call "QuantizeLinear"({{.*}}block_size{{[^@]*}} :
+// CHECK: graph.host_call "QuantizeLinear"(%arg0, %arg1, %arg2) {axis = array<i64: 1>} {om.body = @quantizelinear_
+// CHECK: func.func private @quantizelinear_
+// CHECK: math.roundeven
+func.func @main(%x: tensor<?x?xf32>, %s: tensor<?xf32>, %z: tensor<?xui8>, %t: tensor<?x?xf32>, %y: tensor<?x?xui8>) -> (tensor<*xui8>, tensor<*xui8>) {
+  %0 = graph.host_call "QuantizeLinear"(%x, %t, %y) {axis = array<i64: 1>, block_size = array<i64: 2>} : (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xui8>) -> tensor<*xui8>
+  %1 = graph.host_call "QuantizeLinear"(%x, %s, %z) {axis = array<i64: 1>} : (tensor<?x?xf32>, tensor<?xf32>, tensor<?xui8>) -> tensor<*xui8>
+  return %0, %1 : tensor<*xui8>, tensor<*xui8>
+}
+
+// -----
+
+// The rank of an Einsum follows from its equation, the length of tuples from the ranks.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.host_call "Einsum"({{.*}} {om.body = @einsum_
+// CHECK: graph.host_call "ScatterND"({{.*}} {om.body = @scatternd_
+func.func @main(%x: tensor<?x?x?xf32>, %i: tensor<?x?xi64>, %u: tensor<?xf32>) -> tensor<*xf32> {
+  %0 = graph.host_call "Einsum"(%x) {equation = "...ij->...ji"} : (tensor<?x?x?xf32>) -> tensor<*xf32>
+  %1 = graph.host_call "ScatterND"(%0, %i, %u) {} : (tensor<*xf32>, tensor<?x?xi64>, tensor<?xf32>) -> tensor<*xf32>
+  return %1 : tensor<*xf32>
+}

@@ -1,0 +1,509 @@
+//===-- GenerateResize.cpp - resizing to sizes that are known at run time -===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A row of the result is computed in blocks of columns, whose positions and weights along the last
+// dim are found once for all rows. Along the other dims they are found per row.
+
+#include "passes/cpu/calls/CallRanks.h"
+#include "passes/cpu/calls/Generators.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/host/QuantizedCalls.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace atc::cpu {
+
+namespace {
+
+enum class Coordinates {
+  HalfPixel,
+  HalfPixelSymmetric,
+  PytorchHalfPixel,
+  AlignCorners,
+  Asymmetric,
+  TfHalfPixelForNn,
+  TfCropAndResize
+};
+enum class Method { Nearest, Linear, Cubic };
+enum class Rounding { PreferFloor, PreferCeil, Floor, Ceil };
+
+/// What attributes say of a resize.
+struct Form {
+  Coordinates coordinates = Coordinates::HalfPixel;
+  Method method = Method::Nearest;
+  Rounding rounding = Rounding::PreferFloor;
+  bool excludesOutside = false;
+  double cubic = -0.75, extrapolation = 0;
+
+  int64_t taps() const { return method == Method::Nearest ? 1 : method == Method::Linear ? 2 : 4; }
+};
+
+/// A dim of a resize. Numbers are f64, as in the host kernel.
+struct Axis {
+  Value in, out, inSize, outSize; ///< as index, and as number
+  Value scale, start, end;        ///< null: the dim is not resized
+  Value isResized;
+};
+
+/// The inputs and weights that make one result along an axis.
+struct Taps {
+  Indices indices, weights;
+  Value isOutside;
+};
+
+class Resize {
+public:
+  Resize(RowBuilder &b, const Form &form, SmallVector<Axis> axes)
+      : b(b), in(b.in(0)), form(form), axes(std::move(axes)), number(b.getF64Type()),
+        wide(RowBuilder::computeType(in.element)) {}
+
+  void build() {
+    const Axis &last = axes.back();
+    const int64_t count = form.taps();
+    const bool isNearest = form.method == Method::Nearest;
+    const bool marksOutside = form.coordinates == Coordinates::TfCropAndResize;
+    Port positions = b.scratch(b.getIndexType(), count * kBlock);
+    Port weights = isNearest ? Port() : b.scratch(wide, count * kBlock);
+    Port sums = isNearest ? Port() : b.scratch(wide, kBlock);
+    Port outside = marksOutside ? b.scratch(b.getI8Type(), kBlock) : Port();
+    for (size_t d = 0; d + 1 < axes.size(); ++d) {
+      offsetTables.push_back(b.scratch(b.getIndexType(), count));
+      weightTables.push_back(b.scratch(wide, count));
+      outsideTables.push_back(b.scratch(b.getI8Type(), 1));
+    }
+    Value blocks = b.div(b.add(last.out, b.index(kBlock - 1)), b.index(kBlock));
+    b.loop(blocks, [&](Value block) {
+      Value first = b.mul(block, b.index(kBlock));
+      Value n = b.min(b.index(kBlock), b.sub(last.out, first));
+      b.loop(n, [&](Value j) {
+        Taps taps = tapsOf(last, b.add(first, j));
+        for (int64_t t = 0; t < count; ++t) {
+          Value at = b.add(j, b.index(t * kBlock));
+          b.store(positions, taps.indices[t], at);
+          if (!isNearest)
+            b.store(weights, b.convertF(wide, taps.weights[t]), at);
+        }
+        if (marksOutside)
+          b.store(outside, arith::ExtUIOp::create(b, b.getI8Type(), taps.isOutside), j);
+      });
+      b.forEachRow([&](ArrayRef<Value> indices, Value row, Value) {
+        Value to = b.add(row, first);
+        for (size_t d = 0; d < indices.size(); ++d)
+          updateTables(d, indices);
+        if (isNearest) {
+          Value base = b.index(0);
+          for (size_t d = 0; d < indices.size(); ++d)
+            base = b.add(base, axes[d].isResized ? b.load(offsetTables[d], b.index(0))
+                                                 : b.mul(indices[d], in.strides[d]));
+          copy(to, n, base, first, positions);
+        } else {
+          b.loop(n, [&](Value j) { b.store(sums, b.constant(wide, 0), j); });
+          addOuter(indices, 0, b.index(0), Value(), [&](Value base, Value weight) {
+            addRow(sums, n, base, weight, first, positions, weights);
+          });
+          b.loop(n, [&](Value j) { b.storeWide(b.out(), b.load(sums, j), b.add(to, j)); });
+        }
+        if (marksOutside)
+          extrapolate(to, n, outside);
+      });
+    });
+  }
+
+private:
+  static constexpr int64_t kBlock = 256;
+
+  Value real(double value) { return b.constant(number, value); }
+
+  /// Returns the position in the input of result `x` along a dim.
+  Value sourceOf(const Axis &axis, Value x) {
+    Value half = real(0.5), one = real(1), zero = real(0);
+    auto halfPixel = [&] { return b.subF(b.divF(b.addF(x, half), axis.scale), half); };
+    auto several = [&] { return b.compareF(arith::CmpFPredicate::OGT, axis.outSize, one); };
+    switch (form.coordinates) {
+    case Coordinates::HalfPixel:
+      return halfPixel();
+    case Coordinates::HalfPixelSymmetric: {
+      Value adjusted = b.divF(axis.outSize, b.mulF(axis.scale, axis.inSize));
+      Value shift = b.mulF(b.divF(axis.inSize, real(2)), b.subF(one, adjusted));
+      return b.subF(b.addF(shift, b.divF(b.addF(x, half), axis.scale)), half);
+    }
+    case Coordinates::PytorchHalfPixel:
+      return b.select(several(), halfPixel(), zero);
+    case Coordinates::AlignCorners: {
+      Value width = b.mulF(axis.scale, axis.inSize);
+      Value isOne = b.compareF(arith::CmpFPredicate::OEQ, width, one);
+      Value at = b.divF(b.mulF(x, b.subF(axis.inSize, one)), b.subF(width, one));
+      return b.select(isOne, zero, at);
+    }
+    case Coordinates::Asymmetric:
+      return b.divF(x, axis.scale);
+    case Coordinates::TfHalfPixelForNn:
+      return b.divF(b.addF(x, half), axis.scale);
+    case Coordinates::TfCropAndResize: {
+      Value room = b.subF(axis.inSize, one);
+      Value along =
+          b.divF(b.mulF(b.mulF(x, b.subF(axis.end, axis.start)), room), b.subF(axis.outSize, one));
+      Value middle = b.mulF(b.mulF(half, b.addF(axis.start, axis.end)), room);
+      return b.select(several(), b.addF(b.mulF(axis.start, room), along), middle);
+    }
+    }
+    llvm_unreachable("all coordinates have a formula");
+  }
+
+  Value roundNearest(Value x) {
+    Value half = real(0.5);
+    switch (form.rounding) {
+    case Rounding::PreferFloor:
+      return math::CeilOp::create(b, b.subF(x, half));
+    case Rounding::PreferCeil:
+      return b.floorF(b.addF(x, half));
+    case Rounding::Floor:
+      return b.floorF(x);
+    case Rounding::Ceil:
+      return math::CeilOp::create(b, x);
+    }
+    llvm_unreachable("all ways of rounding have a formula");
+  }
+
+  /// Returns the weight of an input at this distance.
+  Value weightOf(Value distance) {
+    Value x = math::AbsFOp::create(b, distance), one = real(1), zero = real(0);
+    Value isNear = b.compareF(arith::CmpFPredicate::OLE, x, one);
+    if (form.method == Method::Linear)
+      return b.select(isNear, b.subF(one, x), zero);
+    const double a = form.cubic;
+    auto polynomial = [&](std::initializer_list<double> factors) {
+      Value sum;
+      for (double factor : factors)
+        sum = sum ? b.addF(b.mulF(sum, x), real(factor)) : real(factor);
+      return sum;
+    };
+    Value inner = polynomial({a + 2, -(a + 3), 0, 1});
+    Value outer = polynomial({a, -5 * a, 8 * a, -4 * a});
+    Value isFar = b.compareF(arith::CmpFPredicate::OGE, x, real(2));
+    return b.select(isNear, inner, b.select(isFar, zero, outer));
+  }
+
+  Taps tapsOf(const Axis &axis, Value index) {
+    using arith::CmpFPredicate;
+    const int64_t count = form.taps();
+    Taps taps;
+    Value most = b.subF(axis.inSize, real(1));
+    if (!axis.isResized) {
+      taps.isOutside = b.compare(arith::CmpIPredicate::ne, index, index);
+      taps.indices.assign(count, index);
+      taps.weights.assign(count, real(0));
+      taps.weights[0] = real(1);
+      return taps;
+    }
+    Value own = b.toFloat(number, index);
+    Value x = b.select(axis.isResized, sourceOf(axis, own), own);
+    Value outside = arith::OrIOp::create(b, b.compareF(CmpFPredicate::OLT, x, real(0)),
+                                         b.compareF(CmpFPredicate::OGT, x, most));
+    taps.isOutside = arith::AndIOp::create(b, axis.isResized, outside);
+    // Positions far outside the input are equivalent; NaN is mapped to one of them.
+    Value lowest = real(-4.0 * count), highest = b.addF(most, real(4.0 * count));
+    x = b.select(b.compareF(CmpFPredicate::OGT, x, lowest), x, lowest);
+    x = b.smallerF(x, highest);
+    if (form.method == Method::Nearest) {
+      Value at = b.smallerF(b.largerF(roundNearest(x), real(0)), most);
+      taps.indices.push_back(b.toIndex(at));
+      taps.weights.push_back(real(1));
+      return taps;
+    }
+    // Taps of a dim that is not resized begin at the index itself, so that one is enough.
+    Value whole = b.floorF(x), start = b.toIndex(whole), end = b.sub(axis.in, b.index(1));
+    if (form.method == Method::Cubic) {
+      Value shift = b.select(axis.isResized, b.index(1), b.index(0));
+      start = b.sub(start, shift);
+      whole = b.subF(whole, b.select(axis.isResized, real(1), real(0)));
+    }
+    Value sum = real(0);
+    for (int64_t t = 0; t < count; ++t) {
+      Value at = b.add(start, b.index(t));
+      Value weight = weightOf(b.subF(b.addF(whole, real(t)), x));
+      if (form.excludesOutside) {
+        Value exists = b.compare(arith::CmpIPredicate::ult, at, axis.in);
+        weight = b.select(exists, weight, real(0));
+        sum = b.addF(sum, weight);
+      }
+      taps.indices.push_back(b.min(b.max(at, b.index(0)), end));
+      taps.weights.push_back(weight);
+    }
+    if (form.excludesOutside) {
+      Value by = b.select(b.compareF(CmpFPredicate::ONE, sum, real(0)), sum, real(1));
+      for (Value &weight : taps.weights)
+        weight = b.divF(weight, by);
+    }
+    return taps;
+  }
+
+  /// Stores the inputs along dim d of the row at `indices`, where they are not those of the row
+  /// before.
+  void updateTables(size_t d, ArrayRef<Value> indices) {
+    using arith::CmpIPredicate;
+    if (!axes[d].isResized)
+      return;
+    auto update = [&] {
+      Taps taps = tapsOf(axes[d], indices[d]);
+      for (int64_t t = 0; t < form.taps(); ++t) {
+        b.store(offsetTables[d], b.mul(taps.indices[t], in.strides[d]), b.index(t));
+        if (form.method != Method::Nearest)
+          b.store(weightTables[d], b.convertF(wide, taps.weights[t]), b.index(t));
+      }
+      Value outside = arith::ExtUIOp::create(b, b.getI8Type(), taps.isOutside);
+      b.store(outsideTables[d], outside, b.index(0));
+    };
+    if (d + 1 == indices.size())
+      return update();
+    // An index changes where all behind it begin again.
+    Value isNew;
+    for (Value index : indices.drop_front(d + 1)) {
+      Value isFirst = b.compare(CmpIPredicate::eq, index, b.index(0));
+      isNew = isNew ? arith::AndIOp::create(b, isNew, isFirst).getResult() : isFirst;
+    }
+    Value isFirst = b.compare(CmpIPredicate::eq, b.row(), b.firstRow());
+    b.ifThen(arith::OrIOp::create(b, isNew, isFirst), update);
+  }
+
+  /// Calls body(offset, weight) for all inputs along the dims but the last; a null weight is 1.
+  void addOuter(ArrayRef<Value> indices, size_t d, Value base, Value weight,
+                function_ref<void(Value, Value)> body) {
+    if (d == indices.size())
+      return body(base, weight);
+    if (!axes[d].isResized)
+      return addOuter(indices, d + 1, b.add(base, b.mul(indices[d], in.strides[d])), weight, body);
+    Value used = b.select(axes[d].isResized, b.index(form.taps()), b.index(1));
+    b.loop(used, [&](Value t) {
+      Value own = b.load(weightTables[d], t);
+      Value isUsed = b.compareF(arith::CmpFPredicate::UNE, own, b.constant(wide, 0));
+      b.ifThen(isUsed, [&] {
+        addOuter(indices, d + 1, b.add(base, b.load(offsetTables[d], t)),
+                 weight ? b.mulF(weight, own) : own, body);
+      });
+    });
+  }
+
+  /// Adds `weight` times a row of the input, resized along the last dim, to `sums`.
+  void addRow(const Port &sums, Value n, Value base, Value weight, Value first,
+              const Port &positions, const Port &weights) {
+    auto accumulate = [&](Value j, Value x) {
+      if (weight)
+        x = b.mulF(weight, x);
+      b.store(sums, b.addF(b.load(sums, j), x), j);
+    };
+    auto inPlace = [&] {
+      b.loop(n, [&](Value j) { accumulate(j, b.loadWide(in, b.add(b.add(base, first), j))); });
+    };
+    if (!axes.back().isResized)
+      return inPlace();
+    b.ifElse(
+        axes.back().isResized,
+        [&] {
+          b.loop(n, [&](Value j) {
+            Value sum;
+            for (int64_t t = 0; t < form.taps(); ++t) {
+              Value at = b.add(j, b.index(t * kBlock));
+              Value x = b.loadWide(in, b.add(base, b.load(positions, at)));
+              x = b.mulF(x, b.load(weights, at));
+              sum = sum ? b.addF(sum, x) : x;
+            }
+            accumulate(j, sum);
+          });
+        },
+        inPlace);
+  }
+
+  void copy(Value to, Value n, Value base, Value first, const Port &positions) {
+    auto inPlace = [&] { b.copyRow(b.out(), to, n, in, b.add(base, first), b.index(1)); };
+    if (!axes.back().isResized)
+      return inPlace();
+    b.ifElse(
+        axes.back().isResized,
+        [&] {
+          b.loop(n, [&](Value j) {
+            b.store(b.out(), b.load(in, b.add(base, b.load(positions, j))), b.add(to, j));
+          });
+        },
+        inPlace);
+  }
+
+  void extrapolate(Value to, Value n, const Port &outside) {
+    Value any = arith::ConstantIntOp::create(b, 0, 8);
+    for (auto [axis, table] : llvm::zip(axes, outsideTables))
+      if (axis.isResized)
+        any = arith::OrIOp::create(b, any, b.load(table, b.index(0)));
+    Value rowIsOutside = arith::TruncIOp::create(b, b.getI1Type(), any);
+    Value fill = b.narrow(b.constant(wide, form.extrapolation), b.out());
+    b.loop(n, [&](Value j) {
+      Value own = arith::TruncIOp::create(b, b.getI1Type(), b.load(outside, j));
+      Value isOutside = arith::OrIOp::create(b, rowIsOutside, own);
+      Value at = b.add(to, j);
+      b.store(b.out(), b.select(isOutside, fill, b.load(b.out(), at)), at);
+    });
+  }
+
+  RowBuilder &b;
+  const Port &in;
+  const Form &form;
+  SmallVector<Axis> axes;
+  Type number, wide;
+  /// The taps of a row, per dim, and whether it is beyond the input.
+  std::vector<Port> offsetTables, weightTables, outsideTables;
+};
+
+/// Reads what both operators state of a dim; `scale` is null where it is not resized.
+Axis makeAxis(RowBuilder &b, int64_t d) {
+  Axis axis;
+  axis.in = b.in(0).dims[d];
+  axis.out = b.out().dims[d];
+  axis.inSize = b.toFloat(b.getF64Type(), axis.in);
+  axis.outSize = b.toFloat(b.getF64Type(), axis.out);
+  return axis;
+}
+
+Value differs(RowBuilder &b, const Axis &axis) {
+  Value one = b.constant(b.getF64Type(), 1);
+  return arith::OrIOp::create(b, b.compareF(arith::CmpFPredicate::UNE, axis.scale, one),
+                              b.compare(arith::CmpIPredicate::ne, axis.in, axis.out));
+}
+
+bool isFloats(const Port &port) { return port.isFloat(); }
+
+bool resize(RowBuilder &b, graph::HostCallOp call) {
+  const Port &in = b.in(0);
+  const SmallVector<Value> inputs = call.inputsByPosition();
+  Form form;
+  auto mode = [&](StringRef name) {
+    return hasText(call, "coordinate_transformation_mode", "half_pixel", name);
+  };
+  form.coordinates = mode("half_pixel_symmetric")   ? Coordinates::HalfPixelSymmetric
+                     : mode("pytorch_half_pixel")   ? Coordinates::PytorchHalfPixel
+                     : mode("align_corners")        ? Coordinates::AlignCorners
+                     : mode("asymmetric")           ? Coordinates::Asymmetric
+                     : mode("tf_half_pixel_for_nn") ? Coordinates::TfHalfPixelForNn
+                     : mode("tf_crop_and_resize")   ? Coordinates::TfCropAndResize
+                                                    : Coordinates::HalfPixel;
+  form.method = hasText(call, "mode", "nearest", "linear")  ? Method::Linear
+                : hasText(call, "mode", "nearest", "cubic") ? Method::Cubic
+                                                            : Method::Nearest;
+  auto rounds = [&](StringRef name) {
+    return hasText(call, "nearest_mode", "round_prefer_floor", name);
+  };
+  form.rounding = rounds("round_prefer_ceil") ? Rounding::PreferCeil
+                  : rounds("floor")           ? Rounding::Floor
+                  : rounds("ceil")            ? Rounding::Ceil
+                                              : Rounding::PreferFloor;
+  form.excludesOutside = host::integerOf(call, "exclude_outside", 0) != 0;
+  form.cubic = host::numberOf(call, "cubic_coeff_a", -0.75);
+  form.extrapolation = host::numberOf(call, "extrapolation_value", 0);
+  const bool crops = form.coordinates == Coordinates::TfCropAndResize;
+
+  auto isEmpty = [&](unsigned i) {
+    auto type = dyn_cast<RankedTensorType>(inputs[i].getType());
+    return type && type.hasStaticShape() && type.getNumElements() == 0;
+  };
+  const bool byScales = b.has(2) && !isEmpty(2), bySizes = b.has(3);
+  SmallVector<int64_t> list = integersOf(call, "axes").value_or(SmallVector<int64_t>());
+  if (list.empty())
+    list = llvm::to_vector(llvm::seq<int64_t>(0, in.rank()));
+  // Both may be given where the number of scales is not known: one of them is empty.
+  if (in.rank() == 0 || b.out().rank() != in.rank() || byScales == bySizes ||
+      host::integerOf(call, "antialias", 0) != 0 || (crops && !b.has(1)) ||
+      ((crops || form.method != Method::Nearest) && !in.isFloat()) ||
+      (byScales && !isFloats(b.in(2))) || (bySizes && isFloats(b.in(3))))
+    return false;
+
+  Type number = b.getF64Type();
+  SmallVector<Axis> axes;
+  for (int64_t d = 0; d < in.rank(); ++d)
+    axes.push_back(makeAxis(b, d));
+  Value common;
+  const bool larger = hasText(call, "keep_aspect_ratio_policy", "stretch", "not_smaller");
+  const bool smaller = hasText(call, "keep_aspect_ratio_policy", "stretch", "not_larger");
+  Value zero = b.index(0), count = b.index(list.size());
+  Value hasRegion =
+      crops ? b.compare(arith::CmpIPredicate::eq, b.product(b.in(1).dims), b.index(2 * list.size()))
+            : Value();
+  for (auto [i, given] : llvm::enumerate(list)) {
+    const int64_t d = given < 0 ? given + in.rank() : given;
+    if (d < 0 || d >= in.rank())
+      return false;
+    Axis &axis = axes[d];
+    if (byScales) {
+      axis.scale = b.convertF(number, b.load(b.in(2), b.index(i)));
+    } else {
+      Value wanted = b.toFloat(number, b.loadIndex(b.in(3), b.index(i)));
+      axis.scale = b.divF(wanted, axis.inSize);
+      common = !common  ? axis.scale
+               : larger ? b.largerF(common, axis.scale)
+                        : b.smallerF(common, axis.scale);
+    }
+    axis.start = b.constant(number, 0);
+    axis.end = b.constant(number, 1);
+    if (crops) {
+      if (!b.in(1).isFloat())
+        return false;
+      auto bound = [&](Value at, Value otherwise) -> Value {
+        auto branch = scf::IfOp::create(b, TypeRange(number), hasRegion, /*withElse=*/true);
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(&branch.getThenRegion().front());
+        scf::YieldOp::create(b, b.convertF(number, b.load(b.in(1), at)));
+        b.setInsertionPointToStart(&branch.getElseRegion().front());
+        scf::YieldOp::create(b, otherwise);
+        return branch.getResult(0);
+      };
+      axis.start = bound(b.add(zero, b.index(i)), axis.start);
+      axis.end = bound(b.add(count, b.index(i)), axis.end);
+    }
+  }
+  for (Axis &axis : axes) {
+    if (!axis.scale)
+      continue;
+    if (bySizes && (larger || smaller))
+      axis.scale = common;
+    axis.isResized = crops || form.coordinates == Coordinates::TfHalfPixelForNn
+                         ? arith::ConstantIntOp::create(b, 1, 1).getResult()
+                         : differs(b, axis);
+  }
+  Resize(b, form, std::move(axes)).build();
+  return true;
+}
+
+bool upsample(RowBuilder &b, graph::HostCallOp call) {
+  const Port &in = b.in(0);
+  Form form;
+  form.coordinates = Coordinates::Asymmetric;
+  form.rounding = Rounding::Floor;
+  const bool isLinear =
+      hasText(call, "mode", "nearest", "linear") || hasText(call, "mode", "nearest", "bilinear");
+  form.method = isLinear ? Method::Linear : Method::Nearest;
+  if (in.rank() == 0 || b.out().rank() != in.rank() || !b.has(1) || !b.in(1).isFloat() ||
+      (isLinear && !in.isFloat()))
+    return false;
+  SmallVector<Axis> axes;
+  for (int64_t d = 0; d < in.rank(); ++d) {
+    Axis axis = makeAxis(b, d);
+    axis.scale = b.convertF(b.getF64Type(), b.load(b.in(1), b.index(d)));
+    axis.isResized = differs(b, axis);
+    axes.push_back(axis);
+  }
+  Resize(b, form, std::move(axes)).build();
+  return true;
+}
+
+} // namespace
+
+Generator findResizeGenerator(StringRef kernel) {
+  static const llvm::StringMap<Generator> generators = {
+      {"Resize", resize},
+      {"Upsample", upsample},
+  };
+  return generators.lookup(kernel);
+}
+
+} // namespace atc::cpu

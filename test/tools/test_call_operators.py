@@ -1,0 +1,192 @@
+"""Generated code of operators whose dims are all dynamic, one file for several sizes, gives what
+their host kernels give: products, convolutions, resizes, samples, quantization, and indices."""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+from onnx import helper, mapping  # noqa: E402
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
+from openatc_runtime import Session  # noqa: E402
+from openatc_tools import RUNTIME, compile_model  # noqa: E402
+from test_call_code import bodies_of  # noqa: E402
+
+
+def floats(*shape, dtype=np.float32):
+    return np.random.default_rng(sum(shape)).standard_normal(shape).astype(dtype)
+
+
+def scales(*values):
+    return np.array(values, np.float32)
+
+
+# Equal values, and several that are no number.
+ORDERED = np.array([[[1, 3, 3, 0], [np.nan, 5, np.nan, 7], [-np.inf, -np.inf, 2, 2]]], np.float32)
+NO_REGION = np.zeros(0, np.float32)
+
+
+def convolutions(*shapes, channels=6, kernel=(3, 2), groups=1, dtype=np.float32):
+    """Data, weights and biases of a convolution."""
+    return [(floats(n, 4, *image, dtype=dtype), floats(channels, 4 // groups, *kernel, dtype=dtype),
+             floats(channels, dtype=dtype)) for n, *image in shapes]
+
+
+def pairs(*shapes, dtype=np.float32):
+    return [tuple(floats(*shape, dtype=dtype) for shape in both) for both in shapes]
+
+
+# Per operator: attributes, and the inputs of several runs of one file. Blocks have 256 columns, or
+# 128 points; products take four rows, channels, and elements of the summed dim at a time. Some runs
+# are larger than what the code is used for.
+CASES = {
+    "matmul": ("MatMul", {}, pairs(((2, 3), (3, 5)), ((1, 1), (1, 1)), ((5, 0), (0, 3)),
+                                   ((0, 3), (3, 2)), ((3, 5), (5, 261)),
+                                   ((7, 13), (13, 261)))),
+    "matmul-batches": ("MatMul", {}, pairs(((3, 1, 5, 4), (2, 4, 7)), ((1, 2, 9, 3), (1, 3, 1)))),
+    "matmul-double": ("MatMul", {}, pairs(((5, 3), (3, 7)), dtype=np.float64)),
+    "matmul-half": ("MatMul", {}, pairs(((5, 3), (3, 7)), dtype=np.float16)),
+    "gemm": ("Gemm", {"alpha": 0.5, "beta": 2.0},
+             pairs(((5, 3), (3, 7), (5, 7)), ((1, 4), (4, 2), (1, 1)), ((3, 0), (0, 2), (1, 2)))),
+    "gemm-transposed": ("Gemm", {"transA": 1, "transB": 1},
+                        pairs(((3, 5), (7, 3), (7,)), ((1, 1), (1, 1), (1,)))),
+    "gemm-without-bias": ("Gemm", {"transB": 1}, pairs(((6, 37), (9, 37)), ((1, 2), (4, 2)))),
+    "einsum": ("Einsum", {"equation": "ij,j->ji"}, pairs(((2, 3), (3,)), ((300, 1), (4,)))),
+    "einsum-diagonal": ("Einsum", {"equation": "...ii->...i"}, [(floats(2, 3, 3),),
+                                                                (floats(1, 1, 1),)]),
+    "einsum-scalar": ("Einsum", {"equation": "i, i"}, pairs(((7,), (7,)), ((0,), (0,)))),
+    "conv": ("Conv", {"kernel_shape": [3, 2], "pads": [1, 0, 1, 1]},
+             convolutions((2, 5, 7), (1, 1, 1), (3, 4, 270), (0, 4, 4))),
+    "conv-wide": ("Conv", {"kernel_shape": [1, 2], "pads": [0, 1, 0, 0]},
+                  [(floats(1, 1, 2, 270), floats(1, 1, 1, 2), floats(1))]),
+    "conv-strides": ("Conv", {"strides": [2, 3], "dilations": [1, 2], "pads": [2, 1, 0, 3]},
+                     convolutions((1, 9, 11), (1, 8, 23))),
+    "conv-groups": ("Conv", {"group": 2, "auto_pad": "SAME_LOWER"},
+                    convolutions((2, 5, 7), (1, 2, 2), groups=2)),
+    "conv-points": ("Conv", {"kernel_shape": [1, 1]}, convolutions((1, 3, 5), kernel=(1, 1))),
+    "conv-1d": ("Conv", {"kernel_shape": [9], "pads": [4, 4]},
+                convolutions((2, 11), (1, 3), kernel=(9,))),
+    "conv-double": ("Conv", {}, convolutions((1, 5, 6), dtype=np.float64)),
+    "conv-half": ("Conv", {}, convolutions((1, 5, 6), dtype=np.float16)),
+    "conv-transpose": ("ConvTranspose", {"strides": [2, 3], "pads": [1, 0, 0, 2],
+                                         "output_padding": [1, 0]},
+                       [(floats(2, 4, 3, 5), floats(4, 6, 3, 2), floats(6)),
+                        (floats(1, 4, 1, 97), floats(4, 6, 3, 4), floats(6))]),
+    "conv-transpose-same": ("ConvTranspose", {"auto_pad": "SAME_UPPER", "strides": [2, 2]},
+                            [(floats(1, 2, 3, 3), floats(2, 5, 3, 3))]),
+    "conv-transpose-groups": ("ConvTranspose", {"group": 2, "dilations": [2]},
+                              [(floats(2, 4, 5), floats(4, 3, 3), floats(6))]),
+    "resize": ("Resize", {"mode": "linear"},
+               [(floats(1, 2, 3, 5), NO_REGION, scales(1, 1, 2, 1.5)),
+                (floats(2, 1, 4, 7), NO_REGION, scales(1, 1, 0.6, 60)),
+                (floats(1, 1, 3, 3), NO_REGION, scales(1, 1, 1, 1))]),
+    "resize-cubic": ("Resize", {"mode": "cubic", "exclude_outside": 1,
+                                "coordinate_transformation_mode": "align_corners"},
+                     [(floats(1, 1, 6, 5), NO_REGION, scales(1, 1, 0.5, 0.8)),
+                      (floats(1, 1, 4, 5), NO_REGION, scales(1, 1, 2, 1))]),
+    "resize-nearest": ("Resize", {"coordinate_transformation_mode": "asymmetric",
+                                  "nearest_mode": "floor"},
+                       [(floats(1, 2, 3, 4), NO_REGION, scales(1, 1, 2, 3)),
+                        (floats(2, 3, 5, 4), NO_REGION, scales(1, 2, 0.5, 1))]),
+    "grid-sample": ("GridSample", {"padding_mode": "reflection", "align_corners": 1},
+                    [(floats(2, 3, 4, 5), 2 * floats(2, 6, 7, 2)),
+                     (floats(1, 1, 3, 3), 2 * floats(1, 1, 131, 2))]),
+    "grid-sample-zeros": ("GridSample", {}, [(floats(2, 3, 4, 5), floats(2, 6, 7, 2))]),
+    "quantize": ("QuantizeLinear", {"axis": 1},
+                 [(100 * floats(2, 3, 4), scales(0.5, 1, 2), np.array([1, 128, 255], np.uint8)),
+                  (100 * floats(1, 2, 0), scales(1, 1), np.array([0, 0], np.uint8))]),
+    "quantize-last": ("QuantizeLinear", {"axis": -1},
+                      [(100 * floats(3, 2), scales(0.5, 1), np.array([-1, 3], np.int8))]),
+    "dequantize": ("DequantizeLinear", {"axis": 0},
+                   [(np.arange(-6, 6, dtype=np.int8).reshape(2, 6), scales(0.5, 2),
+                     np.array([1, -2], np.int8))]),
+    "dynamic-quantize": ("DynamicQuantizeLinear", {}, [(floats(3, 50),), (np.zeros((2, 2), "f4"),)]),
+    "lrn": ("LRN", {"size": 3, "alpha": 0.1}, [(floats(1, 5, 3, 4),), (floats(2, 1, 1, 300),)]),
+    "scatter-nd": ("ScatterND", {"reduction": "add"},
+                   [(floats(4, 3, 20), np.array([[[0, 1], [0, -2]]]), floats(1, 2, 20)),
+                    (floats(4, 3, 2), np.array([[[3, 1], [3, 1]]]), floats(1, 2, 2))]),
+    "max-unpool": ("MaxUnpool", {"kernel_shape": [2], "strides": [2]},
+                   [(floats(1, 2, 3), np.array([[[0, 3, 5], [6, 9, 11]]]))]),
+    "argmax": ("ArgMax", {"axis": 1}, [(ORDERED,), (ORDERED.reshape(1, 4, 3),)]),
+    "argmax-last": ("ArgMax", {"axis": -1, "keepdims": 0, "select_last_index": 1},
+                    [(ORDERED,), (floats(1, 3, 300),)]),
+    "reduce": ("ReduceSum", {}, [(floats(3, 4, 5), np.array([-1, 0])),
+                                 (floats(2, 3, 300), np.array([1]))]),
+    "reduce-all": ("ReduceSum", {}, [(floats(2, 3), np.zeros(0, np.int64)),
+                                     (floats(4, 1), np.array([1, 0]))]),
+    "slice": ("Slice", {}, [(floats(5, 6, 7), *np.array([[1, -1], [4, -9], [0, -1], [2, -2]])),
+                            (floats(4, 3, 2), *np.array([[-2], [9], [1], [1]]))]),
+    "pad-reflect": ("Pad", {"mode": "reflect"}, [(floats(3, 4), np.array([1, 3, 2, 2])),
+                                                 (floats(1, 3), np.array([0, 5, 0, -1]))]),
+    "pad-edge": ("Pad", {"mode": "edge"}, [(floats(3, 4), np.array([1, 3, 2, 0]))]),
+    "reverse-sequence": ("ReverseSequence", {}, [(floats(5, 3, 2), np.array([5, 1, 2]))]),
+}
+
+
+def type_of(array):
+    return mapping.NP_TYPE_TO_TENSOR_TYPE[array.dtype]
+
+
+def outputs_of(name):
+    """The outputs of a case with their types."""
+    operator, _, runs = CASES[name]
+    single, byte = onnx.TensorProto.FLOAT, onnx.TensorProto.UINT8
+    if operator == "DynamicQuantizeLinear":
+        return {f"{name}-y": byte, f"{name}-scale": single, f"{name}-zero": byte}
+    types = {"ArgMax": onnx.TensorProto.INT64, "QuantizeLinear": type_of(runs[0][-1]), "DequantizeLinear": single}
+    return {f"{name}-y": types.get(operator, type_of(runs[0][0]))}
+
+
+def inputs_of(name, run):
+    """The inputs of a case; with fewer runs than others, it repeats its last one."""
+    runs = CASES[name][2]
+    return {f"{name}-{i}": value for i, value in enumerate(runs[min(run, len(runs) - 1)])}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Per run, the outputs of all cases, which are one model: of generated code, of host kernels."""
+    folder = tmp_path_factory.mktemp("operators")
+    nodes, inputs, outputs = [], [], []
+    for name, (operator, attributes, _) in CASES.items():
+        own = inputs_of(name, 0)
+        nodes.append(helper.make_node(operator, list(own), list(outputs_of(name)), name=name,
+                                      **attributes))
+        inputs += [helper.make_tensor_value_info(each, type_of(value),
+                                                 [f"{each}_{d}" for d in range(value.ndim)])
+                   for each, value in own.items()]
+        outputs += [helper.make_tensor_value_info(each, kind, None)
+                    for each, kind in outputs_of(name).items()]
+    model = helper.make_model(helper.make_graph(nodes, "net", inputs, outputs),
+                              opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    path = folder / "net.onnx"
+    onnx.save(model, str(path))
+    sessions = []
+    for flags in ([], ["--disable_passes=cpu-generate-calls"]):
+        own = tmp_path_factory.mktemp("compiled")
+        om = compile_model(path, own, *flags)
+        assert {body is not None for body in bodies_of(om)} == {not flags}
+        sessions.append(Session(RUNTIME, om, threads=2))
+    runs = []
+    for run in range(max(len(case[2]) for case in CASES.values())):
+        feed = {key: value for name in CASES for key, value in inputs_of(name, run).items()}
+        runs.append([session.run_values(feed) for session in sessions])
+    yield runs
+    for session in sessions:
+        session.close()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_operator(name, results):
+    for run, (all_got, all_want) in enumerate(results):
+        for each in outputs_of(name):
+            got, want = all_got[each], all_want[each]
+            shapes = [value.shape for value in inputs_of(name, run).values()]
+            assert got.shape == want.shape and got.dtype == want.dtype, shapes
+            tolerance = 4e-3 if want.dtype == np.float16 else 2e-5
+            np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance,
+                                       err_msg=f"{each} of {shapes}")
+    assert any(np.any(all_want[each]) for _, all_want in results for each in outputs_of(name))
