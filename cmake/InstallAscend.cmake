@@ -9,7 +9,14 @@ foreach(alias ${ascend_aliases})
 endforeach()
 openatc_install_part(Ascend ascend ${ascend_libraries})
 openatc_install_pc(ascendcl ascend)
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/ascend/include/acl"
+get_property(aclnn_headers GLOBAL PROPERTY OPENATC_ACLNN_HEADERS)
+# Older programs include them from aclnnop/level2.
+foreach(folder aclnnop aclnnop/level2)
+  install(FILES ${aclnn_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/${folder}"
+          COMPONENT ascend)
+endforeach()
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/ascend/include/acl" "${PROJECT_SOURCE_DIR}/ascend/include/aclnn"
+        "${PROJECT_SOURCE_DIR}/ascend/include/aclnnop"
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT ascend)
 
 # The folders that build scripts of samples name; all lead to the same two. `install` copies
@@ -46,6 +53,8 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/ascend/python/acl" "${PROJECT_SOURCE_DI
         "${PROJECT_SOURCE_DIR}/ascend/python/amct_onnx" "${PROJECT_SOURCE_DIR}/ascend/python/msopst_tool"
         DESTINATION "${CMAKE_INSTALL_LIBDIR}/openatc/toolkit/python" COMPONENT ascend
         PATTERN "__pycache__" EXCLUDE)
+install(PROGRAMS "${PROJECT_SOURCE_DIR}/ascend/python/benchmark" DESTINATION "${CMAKE_INSTALL_BINDIR}"
+        RENAME "benchmark.${CMAKE_SYSTEM_PROCESSOR}" COMPONENT ascend)
 install(PROGRAMS "${PROJECT_SOURCE_DIR}/ascend/python/msame" "${PROJECT_SOURCE_DIR}/ascend/python/msopst"
         "${PROJECT_SOURCE_DIR}/ascend/python/msprof" DESTINATION "${CMAKE_INSTALL_BINDIR}"
         COMPONENT ascend)

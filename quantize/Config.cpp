@@ -345,6 +345,28 @@ bool parseEither(const std::string &text, const std::string &name, Json &json,
   return false;
 }
 
+/// Returns the text with quotes around what stands alone behind a key and is no word or number:
+/// files of paths and shapes are written without them (`input_data_dir: ./data`).
+std::string quoteBareValues(llvm::StringRef text) {
+  std::string quoted;
+  llvm::SmallVector<llvm::StringRef> lines;
+  text.split(lines, '\n');
+  for (llvm::StringRef line : lines) {
+    auto [key, value] = line.split(':');
+    value = value.trim();
+    const bool isBare = !key.trim().empty() && !value.empty() &&
+                        key.find_first_of("\"#{[") == llvm::StringRef::npos &&
+                        value.find_first_of("\"'{}[]#") == llvm::StringRef::npos &&
+                        value.find_first_of("./,:;~-") != llvm::StringRef::npos;
+    double number;
+    if (isBare && value.getAsDouble(number))
+      quoted += (key + ": \"" + value + "\"\n").str();
+    else
+      quoted += (line + "\n").str();
+  }
+  return quoted;
+}
+
 bool readText(const std::string &path, std::string &text, Diagnostics &diagnostics) {
   auto buffer = readWholeFile(path, diagnostics);
   if (!buffer)
@@ -423,11 +445,18 @@ bool readCompressionConfig(const std::string &path, CompressionConfig &config,
   const unsigned before = diagnostics.numErrors();
   std::string content;
   Json json;
-  if (!readText(path, content, diagnostics) || !parseEither(content, path, json, diagnostics))
+  if (!readText(path, content, diagnostics) ||
+      !parseEither(quoteBareValues(content), path, json, diagnostics))
     return false;
   Reader reader(path, diagnostics);
   Json quant = Json::object();
   for (const auto &[key, value] : json.items()) {
+    if (key == "enable_first_layer_quantization") {
+      diagnostics.warning("W10055", "\"" + key +
+                                        "\" has no effect: the first layer is quantized like "
+                                        "others; \"skip_layers\" keeps it in floats");
+      continue;
+    }
     if (key != "calibration" || !value.is_object()) {
       reader.unknown(key);
       continue;

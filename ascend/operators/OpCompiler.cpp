@@ -31,8 +31,10 @@ CompileOptions &compileOptions() {
   return only;
 }
 
-/// Returns the options of atc that the program has set.
-std::vector<std::string> optionsForAtc() {
+/// Returns the options of atc for a call: those that the program has set.
+std::vector<std::string> optionsForAtc(const OpCall &call) {
+  if (call.keepsFloat32)
+    return {"--precision_mode=cube_fp16in_fp32out"};
   static constexpr std::pair<aclCompileOpt, const char *> passed[] = {
       {ACL_PRECISION_MODE, "--precision_mode="},
       {ACL_OP_SELECT_IMPL_MODE, "--op_select_implmode="},
@@ -86,7 +88,7 @@ std::string errorsOf(const std::string &output) {
 aclError compileOperator(const char *function, const OpCall &call) {
   const std::string atc = findAtc();
   std::vector<std::string> command{atc, std::string("--soc_version=") + aclrtGetSocName()};
-  for (std::string &option : optionsForAtc())
+  for (std::string &option : optionsForAtc(call))
     command.push_back(std::move(option));
   TemporaryRun compilation(command);
   const std::string &folder = compilation.folder();
@@ -107,17 +109,11 @@ aclError compileOperator(const char *function, const OpCall &call) {
   const std::string bytes = textOfFile(folder + "/operator.om");
   std::shared_ptr<Model> model;
   ACL_TRY(Model::load(function, bytes.data(), bytes.size(), true, model));
-  return addOperator(function, std::move(model));
+  return addOperator(function, std::move(model), call.keepsFloat32);
 }
 
-} // namespace atc::ascend
-
-using namespace atc::ascend;
-
-namespace {
-
-/// Finds an operator, and compiles it where it is not known.
-aclError findOrCompile(const char *function, const OpCall &call, std::shared_ptr<OpModel> &op) {
+aclError findOrCompileOperator(const char *function, const OpCall &call,
+                               std::shared_ptr<OpModel> &op) {
   if ((op = lookUpOperator(call)))
     return ACL_SUCCESS;
   // Only one compilation runs at a time, so that no operator is compiled twice.
@@ -128,6 +124,12 @@ aclError findOrCompile(const char *function, const OpCall &call, std::shared_ptr
   ACL_TRY(compileOperator(function, call));
   return findOperator(function, call, op);
 }
+
+} // namespace atc::ascend
+
+using namespace atc::ascend;
+
+namespace {
 
 aclError checkKinds(const char *function, aclopEngineType engine, aclopCompileType flag) {
   if (engine < ACL_ENGINE_SYS || engine > ACL_ENGINE_VECTOR)
@@ -150,7 +152,7 @@ aclError compileAndExecute(const char *function, const char *opType, int numInpu
   ACL_TRY(checkKinds(function, engineType, compileFlag));
   ACL_TRY(readCall(function, opType, numInputs, inputDesc, numOutputs, outputDesc, attr, call));
   std::shared_ptr<OpModel> op;
-  ACL_TRY(findOrCompile(function, call, op));
+  ACL_TRY(findOrCompileOperator(function, call, op));
   return executeOperator(function, *op, numInputs, inputs, numOutputs, outputs, stream);
 }
 
@@ -164,7 +166,7 @@ aclError aclopCompile(const char *opType, int numInputs, const aclTensorDesc *co
   ACL_TRY(checkKinds(__func__, engineType, compileFlag));
   ACL_TRY(readCall(__func__, opType, numInputs, inputDesc, numOutputs, outputDesc, attr, call));
   std::shared_ptr<OpModel> op;
-  return findOrCompile(__func__, call, op);
+  return findOrCompileOperator(__func__, call, op);
 }
 
 aclError aclopCompileAndExecute(const char *opType, int numInputs,

@@ -287,7 +287,7 @@ std::shared_ptr<OpModel> lookUpOperator(const OpCall &call) {
   std::shared_lock lock(operators().mutex);
   // Operators that were added later are preferred.
   for (auto each = operators().all.rbegin(); each != operators().all.rend(); ++each)
-    if (matches(call, (*each)->description))
+    if (call.keepsFloat32 == (*each)->keepsFloat32 && matches(call, (*each)->description))
       return *each;
   return nullptr;
 }
@@ -311,12 +311,13 @@ aclError findOperator(const char *function, const OpCall &call, std::shared_ptr<
               call.text().c_str(), operators().all.size());
 }
 
-aclError addOperator(const char *function, std::shared_ptr<Model> model) {
+aclError addOperator(const char *function, std::shared_ptr<Model> model, bool keepsFloat32) {
   Json description = readDescription(model->facts->operatorText);
   if (description.is_null())
     return fail(ACL_ERROR_OP_LOAD_FAILED, function,
                 "the file was not made by atc --singleop, so it says no operator");
-  auto op = std::make_shared<OpModel>(OpModel{std::move(description), std::move(model)});
+  auto op =
+      std::make_shared<OpModel>(OpModel{std::move(description), std::move(model), keepsFloat32});
   std::unique_lock lock(operators().mutex);
   operators().all.push_back(std::move(op));
   return ACL_SUCCESS;
@@ -345,6 +346,12 @@ aclError executeOperator(const char *function, const OpModel &op, int numInputs,
 } // namespace atc::ascend
 
 using namespace atc::ascend;
+
+aclError aclopSetMaxOpQueueNum(uint64_t maxOpNum) {
+  if (maxOpNum == 0)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "maxOpNum is 0; give at least 1");
+  return ACL_SUCCESS;
+}
 
 aclError aclopSetModelDir(const char *modelDir) {
   ACL_REQUIRE(modelDir);

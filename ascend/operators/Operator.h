@@ -24,6 +24,9 @@ struct OpCall {
   std::string type;
   std::vector<std::shared_ptr<TensorDesc>> inputs, outputs;
   std::map<std::string, nlohmann::ordered_json> attributes;
+  /// Whether float32 stays float32, but for what matrix products read: without it the precision
+  /// mode is that of the program (aclSetCompileopt).
+  bool keepsFloat32 = false;
 
   /// Returns it in the form of the files that `atc --singleop` reads.
   nlohmann::ordered_json json() const;
@@ -40,6 +43,7 @@ aclError readCall(const char *function, const char *opType, int numInputs,
 struct OpModel {
   nlohmann::json description; ///< what its file says of the operator
   std::shared_ptr<Model> model;
+  bool keepsFloat32 = false; ///< as in its call
 };
 
 /// Returns the file that runs a call; null where none is loaded.
@@ -49,10 +53,14 @@ std::shared_ptr<OpModel> lookUpOperator(const OpCall &call);
 aclError findOperator(const char *function, const OpCall &call, std::shared_ptr<OpModel> &found);
 
 /// Adds a file; ACL_ERROR_OP_LOAD_FAILED where it is no operator.
-aclError addOperator(const char *function, std::shared_ptr<Model> model);
+aclError addOperator(const char *function, std::shared_ptr<Model> model, bool keepsFloat32 = false);
 
 /// Calls `atc --singleop` for a call and adds the file that it writes.
 aclError compileOperator(const char *function, const OpCall &call);
+
+/// Finds the file that runs a call, or makes it with compileOperator.
+aclError findOrCompileOperator(const char *function, const OpCall &call,
+                               std::shared_ptr<OpModel> &op);
 
 /// Puts an operator behind the stream's tasks.
 aclError executeOperator(const char *function, const OpModel &op, int numInputs,

@@ -44,6 +44,15 @@ enum class HandleKind : uint8_t {
   PhysicalMemory,
   Notify,
   CountNotify,
+  ModelInstance,
+  Tensor,
+  Scalar,
+  IntArray,
+  FloatArray,
+  BoolArray,
+  TensorList,
+  ScalarList,
+  OpExecutor,
   FeatureObject, // the first of six
   FeatureObjectLast = FeatureObject + 5,
   Dvpp // the first of those that the media library has

@@ -12,9 +12,13 @@ using namespace mlir;
 namespace atc::quantize {
 
 InputShapes findInputShapes(OnnxModel &model, const InputShapes &given, DataSource &data) {
+  InputShapes shapes = given;
+  // Files hold any number of samples: a batch of any size is one of 1.
+  for (auto &[name, dims] : shapes)
+    if (!dims.empty() && dims.front() < 0)
+      dims.front() = 1;
   if (!given.empty())
-    return given;
-  InputShapes shapes;
+    return shapes;
   for (int i = 0; i < model.graph().input_size(); ++i) {
     const onnx::ValueInfoProto &input = model.graph().input(i);
     const auto &dims = input.type().tensor_type().shape().dim();

@@ -41,15 +41,15 @@ TEST_CASE("a notify hands memory from one stream to another, again and again") {
   CHECK(number == same);
   // It was cleared by the wait, so the next one is in vain.
   GOOD(aclrtWaitAndResetNotify(notify, streams.second, 30));
-  BAD(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, aclrtSynchronizeStream(streams.second));
-  CHECK(aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL) == ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
-  CHECK(aclrtGetLastError(ACL_RT_THREAD_LEVEL) == ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+  BAD(ACL_ERROR_RT_TASK_TIMEOUT, aclrtSynchronizeStream(streams.second));
+  CHECK(aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL) == ACL_ERROR_RT_TASK_TIMEOUT);
+  CHECK(aclrtGetLastError(ACL_RT_THREAD_LEVEL) == ACL_ERROR_RT_TASK_TIMEOUT);
   CHECK(aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL) == ACL_SUCCESS);
   GOOD(aclrtRecordNotify(notify, streams.first));
   GOOD(aclrtSynchronizeStream(streams.first));
   GOOD(aclrtNotifyBatchReset(&notify, 1));
   GOOD(aclrtWaitAndResetNotify(notify, streams.second, 30));
-  BAD(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, aclrtSynchronizeStream(streams.second));
+  BAD(ACL_ERROR_RT_TASK_TIMEOUT, aclrtSynchronizeStream(streams.second));
   GOOD(aclrtDestroyNotify(notify));
   BAD(ACL_ERROR_INVALID_RESOURCE_HANDLE, aclrtRecordNotify(notify, streams.first));
 }
@@ -95,7 +95,7 @@ TEST_CASE("streams wait for values and, for a time, for events") {
   GOOD(aclrtValueWait(memory.data, 100, ACL_STREAM_WAIT_VALUE_EQ, streams.first));
   GOOD(aclrtRecordEvent(event, streams.first));
   GOOD(aclrtStreamWaitEventWithTimeout(streams.second, event, 30));
-  BAD(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, aclrtSynchronizeStream(streams.second));
+  BAD(ACL_ERROR_RT_TASK_TIMEOUT, aclrtSynchronizeStream(streams.second));
   GOOD(aclrtValueWrite(memory.data, 100, 0, streams.second));
   GOOD(aclrtSynchronizeStream(streams.first));
   GOOD(aclrtStreamWaitEventWithTimeout(streams.second, event, -1));

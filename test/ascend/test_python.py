@@ -462,7 +462,15 @@ def test_profiles_of_images(image, dims, tmp_path):
             session.set_dynamic_hw(32, 24)
         if name != "dims":
             results.append(session.run([pixels])[0])
-        else:
+        if name == "profiles":  # chosen by the array's dims, or by the number of its bytes
+            session.set_dynamic_hw(16, 24)
+            results.append(session.infer([pixels], mode="dymhw")[0])
+            results.append(session.infer([pixels.tobytes()], mode="dymhw")[0])
+            with pytest.raises(RuntimeError, match="no profile"):
+                session.infer([pixels[:, :8]], mode="dymhw")
+            with pytest.raises(RuntimeError, match="0 profiles"):
+                session.infer([pixels.tobytes()[1:]], mode="dymhw")
+        if name == "dims":
             results.append(session.infer([pixels], mode="dymdims")[0])
             with pytest.raises(RuntimeError, match="no profile"):
                 session.infer([pixels[:, :8]], mode="dymdims")
@@ -474,3 +482,43 @@ def test_profiles_of_images(image, dims, tmp_path):
     assert results[0].shape == (1, 4, 32, 24)
     for result in results[1:]:
         np.testing.assert_array_equal(result, results[0])
+
+
+def test_pyacl_settings_and_host_functions(model):
+    import acl
+    assert acl.init() in (0, 100002) and acl.rt.set_device(0) == 0
+    assert acl.rt.get_device_info(0, 101) == (8, 0)  # cores of an Ascend310P3
+    stream, ret = acl.rt.create_stream()
+    assert ret == 0 and acl.rt.stream_get_id(stream)[1] == 0
+    seen = []
+    assert acl.rt.launch_host_func(stream, seen.append, "called") == 0
+    assert acl.rt.synchronize_stream(stream) == 0 and seen == ["called"]
+    assert acl.rt.set_sys_param_opt(0, 1) == 0 and acl.rt.get_sys_param_opt(0) == (1, 0)
+    assert acl.rt.set_sys_param_opt(0, 0) == 0
+    codes = []
+    assert acl.rt.set_exception_info_callback(
+        lambda info: codes.append(acl.rt.get_error_code_from_exception_info(info))) == 0
+    assert acl.rt.set_op_wait_timeout(1) == 0
+    event, _ = acl.rt.create_event()
+    other, _ = acl.rt.create_stream()
+    assert acl.rt.launch_host_func(other, lambda _: __import__("time").sleep(1.3), None) == 0
+    assert acl.rt.record_event(event, other) == 0 and acl.rt.stream_wait_event(stream, event) == 0
+    assert acl.rt.synchronize_stream(stream) == 107020 and codes == [107020]
+    assert acl.rt.set_exception_info_callback(None) == 0 and acl.rt.set_op_wait_timeout(0) == 0
+    assert acl.rt.synchronize_stream(other) == 0
+    desc = acl.create_tensor_desc(0, [-1, 3], 2)
+    assert acl.set_tensor_shape_range(desc, [[1, 8], [3, 3]]) == 0
+    assert acl.get_tensor_desc_dim_range(desc, 0, 2) == ([1, 8], 0)
+    acl.destroy_tensor_desc(desc)
+    assert acl.op.set_compile_opt(0, "force_fp32") == 0 and acl.op.get_compile_opt(0) == ("force_fp32", 0)
+    assert acl.op.set_compile_opt(0, "") == 0
+    attributes = acl.op.create_attr()
+    assert acl.op.set_attr_list_list_int(attributes, "pads", [[0, 1], [2, 3]]) == 0
+    acl.op.destroy_attr(attributes)
+    handle, ret = acl.blas.create_handle_for_gemm_ex(0, 0, 0, 4, 4, 4, 1, 1, 1, 0)
+    assert ret == 0
+    acl.op.destroy_handle(handle)
+    for made in (stream, other):
+        assert acl.rt.destroy_stream(made) == 0
+    assert acl.rt.destroy_event(event) == 0
+    acl.rt.reset_device(0)

@@ -24,7 +24,7 @@ def toolkit(tmp_path_factory):
 @pytest.fixture(scope="module")
 def programs(toolkit, tmp_path_factory):
     folder = tmp_path_factory.mktemp("programs")
-    names = ["streams", "classify"]
+    names = ["streams", "classify", "functions"]
     if (toolkit / "lib64" / "libacl_dvpp.so").exists():
         names.append("resize")
     run(cmake_program(), "-S", PROGRAMS, "-B", folder, "-DCMAKE_CXX_COMPILER=g++", "-DCMAKE_SKIP_RPATH=TRUE",
@@ -56,6 +56,12 @@ def test_libraries(toolkit, folder):
 def test_streams(programs, toolkit, tmp_path):
     (tmp_path / "acl.json").write_text("{}")
     assert start(programs, toolkit, tmp_path, "streams", "acl.json") == "7 1 1\n"
+
+
+def test_operators_as_functions(programs, toolkit):
+    assert run(programs / "functions", env={"LD_LIBRARY_PATH": str(toolkit / "lib64"),
+                                            "OPENATC_ATC": str(BUILD / "bin" / "atc")}) == \
+        "15 31 33 76\n1.000 1.000\n"
 
 
 def test_a_dynamic_batch_and_operators(programs, toolkit, tmp_path):

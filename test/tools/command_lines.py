@@ -112,7 +112,9 @@ def make_files(folder):
     (folder / "custom.cfg").write_text("Relu_1::InputDtype:float32,OutputDtype:float32\n"
                                        "OpType::Sigmoid:InputDtype:float16,OutputDtype:float16\n")
     (folder / "custom_bad.cfg").write_text("Relu_1:float32\n")
-    (folder / "custom_mixed.cfg").write_text("Conv_0::InputDtype:float16,OutputDtype:float32\n")
+    (folder / "custom_mixed.cfg").write_text("Sigmoid_2::InputDtype:float32,OutputDtype:float16\n")
+    (folder / "custom_cube.cfg").write_text("Conv_0::InputDtype:float16,float16,OutputDtype:float32\n"
+                                            "OpType::MatMulV2:InputDtype:float16,OutputDtype:float32\n")
     (folder / "fusion.cfg").write_text("ConvBatchnormFusionPass:off\nSoftmaxFusionPass:on\n")
     (folder / "fusion.json").write_text('{"Switch": {"GraphFusion": {"ALL": "off", "SoftmaxFusionPass":'
                                         ' "on"}, "UBFusion": {"ALL": "off",'
@@ -251,7 +253,13 @@ LINES = [
     (f"atc {YOLO} --soc_version=Ascend310 --customize_dtypes=custom.cfg "
      "--precision_mode=force_fp16", "ok"),
     (f"atc {YOLO} --soc_version=Ascend310 --customize_dtypes=custom_bad.cfg", "E10001"),
-    (f"atc {YOLO} --soc_version=Ascend310 --customize_dtypes=custom_mixed.cfg", 'E10055 "Conv_0"'),
+    (f"atc {YOLO} --soc_version=Ascend310 --customize_dtypes=custom_mixed.cfg", 'E10055 "Sigmoid_2"'),
+    (f"atc {YOLO} --soc_version=Ascend310 --customize_dtypes=custom_cube.cfg "
+     "--precision_mode=force_fp32", 'ok W11002 "MatMulV2"'),
+    (f"atc {YOLO} --soc_version=Ascend310 --enable_compress_weight=true "
+     "--compress_weight_conf=compress.cfg", "E10047"),
+    (f"atc {RESNET} --soc_version=Ascend910_9589", 'E10055 "no table of this chip"'),
+    (f"atc {RESNET} --soc_version=Ascend310M1", 'E10055 "no table of this chip"'),
     (f'atc {YOLO} --soc_version=Ascend310 --op_select_implmode=high_performance '
      '--optypelist_for_implmode="Gelu"', "ok"),
     (f'atc {YOLO} --soc_version=Ascend310 --optypelist_for_implmode="Sigmoid" '

@@ -225,3 +225,12 @@ def test_what_a_cpu_cannot_be_tuned_for(tmp_path):
     code, out = call("aoe", *plain[:2], "--target=auto", "--soc_version=Ascend310P3",
                      f"--output={tmp_path / 'm'}")
     assert code == 1 and "E10055: aoe tunes for one target" in out, out
+
+
+def test_without_a_chip_it_is_that_of_the_card(tmp_path):
+    """As scripts call it on the machine with the card, or for one at an address."""
+    out = run("aoe", "--framework", "5", "--model", MODEL, "--input_shape", "image:1,1,28,28", "--job_type", "2",
+              "--ip", "192.168.1.2", "--port", "8000", "--tune_trials=1", f"--output={tmp_path / 'tuned'}")
+    assert "--soc_version is not given: the model is tuned for Ascend310P3" in out, out
+    assert "W10055: --ip has no effect" in out and "W10055: --port has no effect" in out, out
+    assert (tmp_path / "tuned_bank/Ascend310P3.jsonl").is_file() or (tmp_path / "tuned.om").is_file()

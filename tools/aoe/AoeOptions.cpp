@@ -34,7 +34,10 @@ constexpr OwnFlag ownFlags[] = {
              "else <output>_bank)"},
     {"report", "the JSON report (default <output>_aoe.json)"},
     {"merge", "banks, separated by commas, to merge into --bank; with --soc_version only the "
-              "entries for that chip; no model is tuned"}};
+              "entries for that chip; no model is tuned"},
+    {"ip", "the machine with the card; has no meaning here"},
+    {"port", "of that machine; has no meaning here"},
+    {"device", "the card; has no meaning here"}};
 
 /// The values of the own flags; takes them out of a command line.
 class OwnValues {
@@ -155,11 +158,23 @@ AoeOptions parseAoe(ArrayRef<const char *> arguments, Diagnostics &diagnostics) 
     return options;
   }
   readBudget(own, options.budget, diagnostics);
+  for (const char *name : {"ip", "port", "device"})
+    if (own.has(name))
+      diagnostics.warning("W10055", Twine("--") + name +
+                                        " has no effect: the NPU is simulated on this machine");
   // aoe reads its own bank, which need not be there yet.
   FlagValues &flags = options.flags;
   if (!flags.has("output") && flags.has("model"))
     flags.given["output"] = sys::path::stem(flags.get("model")).str();
   unsetenv("TUNE_BANK_PATH");
+  // With a card in the machine its chip need not be named.
+  if (!flags.has("soc_version") && !flags.has("target") && !flags.has("soc_file")) {
+    const char *card = std::getenv("OPENATC_ACL_SOC");
+    flags.given["soc_version"] = card && *card ? card : "Ascend310P3";
+    diagnostics.warning("W10055", "--soc_version is not given: the model is tuned for " +
+                                      flags.get("soc_version") +
+                                      ", which the environment variable OPENATC_ACL_SOC sets");
+  }
   options.compile = buildOptions(flags, diagnostics);
   if (diagnostics.hasErrors())
     return options;

@@ -162,6 +162,9 @@ void checkCompatibility(const FlagValues &flags, Diagnostics &diagnostics) {
       dynamic.push_back(name);
   if (dynamic.size() > 1)
     diagnostics.error("E10009", "--" + join(dynamic, " and --") + " exclude each other");
+  if (flags.has("compress_weight_conf") && flags.get("enable_compress_weight") == "true")
+    diagnostics.error("E10047", "--enable_compress_weight=true and --compress_weight_conf exclude "
+                                "each other: one is about all layers, the other names them");
   if (flags.has("precision_mode") && flags.has("precision_mode_v2"))
     diagnostics.error("E10056", "--precision_mode and --precision_mode_v2 exclude each other");
   if (flags.has("auto_tune_mode"))

@@ -180,27 +180,37 @@ private:
                                       "or OpType::Type:InputDtype:...");
       return;
     }
-    bool hasHalf = false, hasFloat = false;
+    bool hasHalf = false, hasFloat = false, readsHalf = true, isOutput = false;
     for (StringRef word : split(text.drop_front(first + 1), ',')) {
-      if (!word.consume_front("InputDtype:"))
-        word.consume_front("OutputDtype:");
+      if (word.consume_front("OutputDtype:"))
+        isOutput = true;
+      else
+        word.consume_front("InputDtype:");
       word = word.trim();
+      const bool isFloat = word.equals_insensitive("float32") || word.equals_insensitive("float") ||
+                           word.equals_insensitive("fp32");
       if (word.equals_insensitive("float16") || word.equals_insensitive("fp16"))
         hasHalf = true;
-      else if (word.equals_insensitive("float32") || word.equals_insensitive("float") ||
-               word.equals_insensitive("fp32"))
+      else if (isFloat)
         hasFloat = true;
       else if (!isOtherType(word, line))
         return;
+      readsHalf &= isOutput == isFloat;
     }
-    if (hasHalf && hasFloat) {
+    if (hasHalf && hasFloat && !readsHalf) {
       diagnostics.error("E10055", line.origin + ": '" + name +
-                                      "' cannot have both float16 and float32: a node computes in "
-                                      "one type here; give one for all its inputs and outputs");
+                                      "' cannot have both float16 and float32 like this: a node "
+                                      "computes in one type here; give one for all its inputs and "
+                                      "outputs, or float16 for inputs and float32 for outputs");
       return;
     }
+    // Products of f16 are sums of f32 anyway; what else has f32 results computes in f32.
     if (hasHalf || hasFloat)
-      add(name, isType, hasFloat ? NodePrecision::Float32 : NodePrecision::Float16, line.origin);
+      add(name, isType,
+          !hasFloat ? NodePrecision::Float16
+          : hasHalf ? NodePrecision::Precise
+                    : NodePrecision::Float32,
+          line.origin);
   }
 
   /// Returns whether a word is a type that stays as it is: none, or an integer. Any other is an

@@ -30,6 +30,8 @@ typedef enum aclEngineType ACL_ENUM_TYPE {
   ACL_ENGINE_VECTOR
 } aclopEngineType;
 
+/* Accepts how many operators are kept, at least 1: all that were loaded or compiled are. */
+ACL_FUNC_VISIBILITY aclError aclopSetMaxOpQueueNum(uint64_t maxOpNum);
 /* Reads the operators of all `.om` files of a folder and of those inside it. A second
  * folder replaces the first. ACL_ERROR_INVALID_FILE where there is no such folder. */
 ACL_FUNC_VISIBILITY aclError aclopSetModelDir(const char *modelDir);

@@ -112,7 +112,7 @@ typedef struct aclCANNPackageVersion {
 ACL_FUNC_VISIBILITY aclError aclrtCreateNotify(aclrtNotify *notify, uint64_t flag);
 ACL_FUNC_VISIBILITY aclError aclrtDestroyNotify(aclrtNotify notify);
 /* Put tasks behind a stream's tasks: one that sets the notify, and one that waits until it is set
- * and clears it. ACL_ERROR_RT_STREAM_SYNC_TIMEOUT from the stream's next synchronization. */
+ * and clears it. ACL_ERROR_RT_TASK_TIMEOUT from the stream's next synchronization. */
 ACL_FUNC_VISIBILITY aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream,
                                                      uint32_t timeout);
@@ -209,6 +209,14 @@ ACL_FUNC_VISIBILITY aclError aclrtGetLogicDevIdByPhyDevId(const int32_t phyDevId
                                                           int32_t *const logicDevId);
 ACL_FUNC_VISIBILITY aclError aclrtGetPhyDevIdByLogicDevId(const int32_t logicDevId,
                                                           int32_t *const phyDevId);
+
+/* ---- ACL_ERROR_API_NOT_SUPPORT: notifies of other processes --------------------- */
+
+ACL_FUNC_VISIBILITY aclError aclrtNotifyGetExportKey(aclrtNotify notify, char *key, size_t len,
+                                                     uint64_t flags);
+ACL_FUNC_VISIBILITY aclError aclrtNotifyImportByKey(aclrtNotify *notify, const char *key,
+                                                    uint64_t flags);
+ACL_FUNC_VISIBILITY aclError aclrtNotifySetImportPid(aclrtNotify notify, int32_t *pid, size_t num);
 
 #ifdef __cplusplus
 }

@@ -38,11 +38,18 @@ _library.bind_all(globals(), _library.LIBRARY, {
     "set_tensor_place_ment": "aclSetTensorPlaceMent e p i",
     "set_tensor_const": "aclSetTensorConst e p p N",
     "trans_tensor_desc_format": "aclTransTensorDescFormat e p i >p",
+    "set_tensor_dynamic_input": "aclSetTensorDynamicInput e p s",
+    "get_tensor_desc_address": "aclGetTensorDescAddress p p",
+    "get_tensor_desc_by_index": "aclGetTensorDescByIndex p p N",
+    "set_compileopt": "aclSetCompileopt e i s",
 })
 
 _init = _library.bind(_library.LIBRARY, "aclInit e s")
 _create_tensor_desc = _library.bind(_library.LIBRARY, "aclCreateTensorDesc p i i p i")
 _set_tensor_shape = _library.bind(_library.LIBRARY, "aclSetTensorShape e p i p")
+_set_shape_range = _library.bind(_library.LIBRARY, "aclSetTensorShapeRange e p N p")
+_dim_range = _library.bind(_library.LIBRARY, "aclGetTensorDescDimRange e p N N p")
+_app_log = _library.bind(_library.LIBRARY, "aclAppLog - i s s I s s")
 _set_origin_shape = _library.bind(_library.LIBRARY, "aclSetTensorOriginShape e p i p")
 
 
@@ -72,6 +79,25 @@ set_tensor_storage_shape = set_tensor_shape
 def set_tensor_origin_shape(desc, dims):
     """Sets the dims that the tensor had in the model."""
     return _with_dims(_set_origin_shape, (desc,), dims)
+
+
+def set_tensor_shape_range(desc, dims_range):
+    """Sets the [min, max] of each dim."""
+    values = [bound for pair in dims_range for bound in pair]
+    array = (ctypes.c_int64 * max(len(values), 1))(*values)
+    return _set_shape_range(desc, len(dims_range), ctypes.addressof(array))
+
+
+def get_tensor_desc_dim_range(desc, index, dim_range_num=2):
+    """Returns the [min, max] of a dim, and the code."""
+    bounds = (ctypes.c_int64 * max(int(dim_range_num), 1))()
+    code = _dim_range(desc, index, dim_range_num, ctypes.addressof(bounds))
+    return list(bounds), code
+
+
+def app_log(log_level, message, function="", file="", line=0):
+    """Writes a line of the log; its level is 0 (debug) to 3 (error)."""
+    _app_log(log_level, function, file, line, "%s", message)
 
 
 from . import blas, mdl, op, prof, rt, util  # noqa: E402 they need what is above

@@ -11,4 +11,10 @@ _library.bind_all(globals(), LIBRARY, {
     "gemv_ex": "aclblasGemvEx e i i i p p i i p i i p p i i i p",
     "hgemv": "aclblasHgemv e i i i p p i p i p p i i p",
     "s8gemv": "aclblasS8gemv e i i i p p i p i p p i i p",
+    "create_handle_for_gemm_ex": "aclblasCreateHandleForGemmEx e i i i i i i i i i i >p",
+    "create_handle_for_hgemm": "aclblasCreateHandleForHgemm e i i i i i i i >p",
+    "create_handle_for_s8gemm": "aclblasCreateHandleForS8gemm e i i i i i i i >p",
+    "create_handle_for_gemv_ex": "aclblasCreateHandleForGemvEx e i i i i i i i >p",
+    "create_handle_for_hgemv": "aclblasCreateHandleForHgemv e i i i i >p",
+    "create_handle_for_s8gemv": "aclblasCreateHandleForS8gemv e i i i i >p",
 })

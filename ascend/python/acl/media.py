@@ -23,6 +23,7 @@ _library.bind_all(globals(), _LIBRARY, {
     "dvpp_create_channel": "acldvppCreateChannel e p",
     "dvpp_destroy_channel": "acldvppDestroyChannel e p",
     "dvpp_get_channel_desc_channel_id": "acldvppGetChannelDescChannelId U p",
+    "dvpp_vpc_equalize_hist_async": "acldvppVpcEqualizeHistAsync e p p p p p",
     "dvpp_set_channel_desc_mode": "acldvppSetChannelDescMode e p I",
     "dvpp_create_pic_desc": "acldvppCreatePicDesc p",
     "dvpp_destroy_pic_desc": "acldvppDestroyPicDesc e p",

@@ -26,6 +26,12 @@ _compile = bind(LIBRARY, "aclopCompile e s i p i p p i i s")
 _compile_and_execute = bind(LIBRARY, "aclopCompileAndExecute e s i p p i p p p i i s p")
 _create_handle = bind(LIBRARY, "aclopCreateHandle e s i p i p p >p")
 _execute_handle = bind(LIBRARY, "aclopExecWithHandle e p i p i p p")
+_set_lists = bind(LIBRARY, "aclopSetAttrListListInt e p s i p p")
+_compile_option_size = bind(LIBRARY, "aclGetCompileoptSize N i")
+_get_compile_option = bind(LIBRARY, "aclGetCompileopt e i p N")
+set_compile_opt = bind(LIBRARY, "aclSetCompileopt e i s")
+set_compile_flag = bind(LIBRARY, "aclopSetCompileFlag e i")
+set_max_op_queue_num = bind(LIBRARY, "aclopSetMaxOpQueueNum e U")
 _infer_shape = bind(LIBRARY, "aclopInferShape e s i p p i p p")
 
 
@@ -49,6 +55,21 @@ set_attr_list_bool = _list_setter("aclopSetAttrListBool", ctypes.c_uint8)
 set_attr_list_int = _list_setter("aclopSetAttrListInt", ctypes.c_int64)
 set_attr_list_float = _list_setter("aclopSetAttrListFloat", ctypes.c_float)
 set_attr_list_string = _list_setter("aclopSetAttrListString", ctypes.c_char_p)
+def set_attr_list_list_int(attr, name, values):
+    """Sets a list of lists of integers."""
+    lists = [(ctypes.c_int64 * max(len(row), 1))(*row) for row in values]
+    counts = (ctypes.c_int32 * max(len(values), 1))(*map(len, values))
+    rows = _handles([ctypes.addressof(row) for row in lists])
+    return _set_lists(attr, name, len(values), ctypes.addressof(counts), ctypes.addressof(rows))
+
+
+def get_compile_opt(opt):
+    """Returns the value of an option of aclopCompile, and the code."""
+    text = ctypes.create_string_buffer(max(_compile_option_size(opt), 1))
+    code = _get_compile_option(opt, ctypes.addressof(text), len(text))
+    return text.value.decode(errors="replace"), code
+
+
 set_attr_list_data_type = _list_setter("aclopSetAttrListDataType", ctypes.c_int32)
 
 
@@ -78,6 +99,9 @@ def compile_and_execute(op_type, input_desc, inputs, output_desc, outputs, attr,
     return _compile_and_execute(op_type, len(inputs), places[0], places[1], len(outputs),
                                 places[2], places[3], attr, engine_type, compile_flag, op_path,
                                 stream)
+
+
+compile_and_execute_v2 = compile_and_execute
 
 
 def create_handle(op_type, input_desc, output_desc, attr):

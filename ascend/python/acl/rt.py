@@ -61,6 +61,35 @@ _library.bind_all(globals(), LIBRARY, {
     "memset_async": "aclrtMemsetAsync e p N i N p",
     "get_mem_info": "aclrtGetMemInfo e i >N >N",
     "device_can_access_peer": "aclrtDeviceCanAccessPeer e >i i i",
+    "device_enable_peer_access": "aclrtDeviceEnablePeerAccess e i I",
+    "device_disable_peer_access": "aclrtDeviceDisablePeerAccess e i",
+    "get_device_info": "aclrtGetDeviceInfo e I i >L",
+    "set_sys_param_opt": "aclrtSetSysParamOpt e i L",
+    "get_sys_param_opt": "aclrtGetSysParamOpt e i >L",
+    "set_ctx_sys_param_opt": "aclrtCtxSetSysParamOpt e i L",
+    "get_ctx_sys_param_opt": "aclrtCtxGetSysParamOpt e i >L",
+    "set_device_sat_mode": "aclrtSetDeviceSatMode e i",
+    "get_device_sat_mode": "aclrtGetDeviceSatMode e >i",
+    "set_stream_overflow_switch": "aclrtSetStreamOverflowSwitch e p I",
+    "get_stream_overflow_switch": "aclrtGetStreamOverflowSwitch e p >I",
+    "stream_abort": "aclrtStreamAbort e p",
+    "stream_get_id": "aclrtStreamGetId e p >i",
+    "create_event_ex_with_flag": "aclrtCreateEventExWithFlag e >p I",
+    "get_event_id": "aclrtGetEventId e p >I",
+    "event_get_timestamp": "aclrtEventGetTimestamp e p >U",
+    "malloc_align32": "aclrtMallocAlign32 e >p N i",
+    "host_register": "aclrtHostRegister e p U i >p",
+    "host_unregister": "aclrtHostUnregister e p",
+    "set_op_execute_timeout": "aclrtSetOpExecuteTimeOut e I",
+    "set_group": "aclrtSetGroup e i",
+    "get_group_count": "aclrtGetGroupCount e >I",
+    "create_group_info": "aclrtCreateGroupInfo p",
+    "destroy_group_info": "aclrtDestroyGroupInfo e p",
+    "get_task_id_from_exception_info": "aclrtGetTaskIdFromExceptionInfo I p",
+    "get_stream_id_from_exception_info": "aclrtGetStreamIdFromExceptionInfo I p",
+    "get_thread_id_from_exception_info": "aclrtGetThreadIdFromExceptionInfo I p",
+    "get_device_id_from_exception_info": "aclrtGetDeviceIdFromExceptionInfo I p",
+    "get_error_code_from_exception_info": "aclrtGetErrorCodeFromExceptionInfo I p",
 })
 
 get_soc_name = bind(LIBRARY, "aclrtGetSocName s")
@@ -99,6 +128,36 @@ def launch_callback(function, user_data, block_type, stream):
         with _lock:
             _waiting.pop(number, None)
     return code
+
+
+_launch_host_func = LIBRARY.aclrtLaunchHostFunc
+_launch_host_func.restype = ctypes.c_int32
+_launch_host_func.argtypes = [ctypes.c_void_p, _CALLBACK, ctypes.c_void_p]
+_set_exception_callback = LIBRARY.aclrtSetExceptionInfoCallback
+_set_exception_callback.restype = ctypes.c_int32
+_set_exception_callback.argtypes = [_CALLBACK]
+_exception_callback = _CALLBACK()
+
+
+def launch_host_func(stream, function, user_data):
+    """Puts `function(user_data)` behind the stream's tasks; the stream's own thread calls it."""
+    global _next
+    with _lock:
+        _next += 1
+        number = _next
+        _waiting[number] = (function, user_data)
+    code = _launch_host_func(stream or None, _run_callback, number)
+    if code != _library.SUCCESS:
+        with _lock:
+            _waiting.pop(number, None)
+    return code
+
+
+def set_exception_info_callback(function):
+    """Sets the function that is called with a handle where a task fails; None: none."""
+    global _exception_callback
+    _exception_callback = _CALLBACK(function) if function else _CALLBACK()
+    return _set_exception_callback(_exception_callback)
 
 
 def process_report(timeout):

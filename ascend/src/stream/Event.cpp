@@ -76,14 +76,14 @@ public:
     uint32_t seconds = waitSeconds;
     if (timeout > 0) {
       if (!event->changed.wait_for(lock, std::chrono::milliseconds(timeout), come))
-        return fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, "aclrtStreamWaitEventWithTimeout",
+        return fail(ACL_ERROR_RT_TASK_TIMEOUT, "aclrtStreamWaitEventWithTimeout",
                     "the event was not reached in %u ms", timeout);
       return ACL_SUCCESS;
     }
     if (seconds == 0)
       event->changed.wait(lock, come);
     else if (!event->changed.wait_for(lock, std::chrono::seconds(seconds), come))
-      return fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, "aclrtStreamWaitEvent",
+      return fail(ACL_ERROR_RT_TASK_TIMEOUT, "aclrtStreamWaitEvent",
                   "the event was not reached in %u s (aclrtSetOpWaitTimeout)", seconds);
     return ACL_SUCCESS;
   }
@@ -107,7 +107,7 @@ aclError synchronizeEvent(const char *function, aclrtEvent handle, int32_t timeo
   if (timeout < 0)
     event->changed.wait(lock, come);
   else if (!event->changed.wait_for(lock, std::chrono::milliseconds(timeout), come))
-    return fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, function, "the event was not reached in %d ms",
+    return fail(ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, function, "the event was not reached in %d ms",
                 timeout);
   return ACL_SUCCESS;
 }

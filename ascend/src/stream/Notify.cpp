@@ -50,7 +50,7 @@ aclError waitOnStream(const char *function, Stream &stream, std::unique_lock<std
     if (stream.closing())
       return ACL_SUCCESS;
     if (timeout && std::chrono::steady_clock::now() - start >= std::chrono::milliseconds(timeout))
-      return fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, function,
+      return fail(ACL_ERROR_RT_TASK_TIMEOUT, function,
                   "what is waited for did not come in "
                   "%u ms",
                   timeout);

@@ -35,6 +35,10 @@ aclError Stream::enqueue(const char *function, Task task) {
   std::lock_guard lock(mutex);
   if (ending)
     return fail(ACL_ERROR_INVALID_RESOURCE_HANDLE, function, "the stream is being destroyed");
+  if (recorded) {
+    recorded->push_back(std::move(task));
+    return ACL_SUCCESS;
+  }
   if (!thread.joinable()) {
     try {
       // The thread shares the stream: it may outlive a close by one of its own tasks.
@@ -96,6 +100,9 @@ aclError Stream::synchronize(const char *function, int32_t timeout) {
   std::unique_lock lock(mutex);
   if (thread.get_id() == std::this_thread::get_id())
     return fail(ACL_ERROR_RT_FAILURE, function, "a task cannot wait for its own stream");
+  if (recorded)
+    return fail(ACL_ERROR_RT_STREAM_CAPTURED, function,
+                "the stream is recorded; end that with aclmdlRICaptureEnd");
   auto done = [&] { return tasks.empty() && !busy; };
   if (timeout < 0)
     changed.wait(lock, done);
@@ -105,6 +112,29 @@ aclError Stream::synchronize(const char *function, int32_t timeout) {
   if (firstError != ACL_SUCCESS)
     setMessage(std::exchange(firstMessage, {}), firstError);
   return std::exchange(firstError, ACL_SUCCESS);
+}
+
+aclError Stream::beginCapture(const char *function) {
+  std::lock_guard lock(mutex);
+  if (recorded)
+    return fail(ACL_ERROR_RT_STREAM_CAPTURED, function, "the stream is recorded already");
+  recorded.emplace();
+  return ACL_SUCCESS;
+}
+
+aclError Stream::endCapture(const char *function, std::vector<Task> &result) {
+  std::lock_guard lock(mutex);
+  if (!recorded)
+    return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, function,
+                "the stream is not recorded; begin with aclmdlRICaptureBegin");
+  result = std::move(*recorded);
+  recorded.reset();
+  return ACL_SUCCESS;
+}
+
+bool Stream::isCaptured() {
+  std::lock_guard lock(mutex);
+  return recorded.has_value();
 }
 
 bool Stream::idle() {

@@ -11,8 +11,10 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace atc::ascend {
 
@@ -51,6 +53,14 @@ public:
   /// Returns whether close was called; tasks that wait for others must then give up.
   bool closing();
 
+  /// Records the tasks that come instead of running them; ACL_ERROR_RT_STREAM_CAPTURED where it
+  /// does already.
+  aclError beginCapture(const char *function);
+  /// Writes what was recorded; ACL_ERROR_RT_STREAM_NOT_CAPTURED where nothing is.
+  aclError endCapture(const char *function, std::vector<Task> &tasks);
+  /// Returns whether tasks are recorded.
+  bool isCaptured();
+
   /// Sets whether tasks behind a failed one are dropped (ACL_STOP_ON_FAILURE) or run.
   void setFailureMode(uint64_t mode);
   /// Returns what setFailureMode has set.
@@ -70,6 +80,7 @@ private:
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<Task> tasks;
+  std::optional<std::vector<Task>> recorded;
   std::thread thread;
   std::string firstMessage;
   aclError firstError = ACL_SUCCESS;

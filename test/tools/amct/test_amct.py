@@ -138,8 +138,10 @@ def test_batch_num_and_config(tmp_path):
     assert "(2 samples)" in calibrate(tmp_path, "--config", config, "--batch_num", 2)[1]
 
 
-def test_the_vendors_command_line(tmp_path):
-    """.bin files, and the names of the flags that the vendor's tool has."""
+@pytest.mark.parametrize("batch", [1, -1])
+def test_the_vendors_command_line(batch, tmp_path):
+    """.bin files, and the names of the flags that the vendor's tool has; a batch of any size takes
+    samples one by one."""
     data = tmp_path / "data"
     data.mkdir()
     pictures = [np.load(PICTURES / f"digit_{digit}.npy") for digit in range(10)]
@@ -148,7 +150,7 @@ def test_the_vendors_command_line(tmp_path):
     np.concatenate(pictures[5:]).tofile(data / "rest.bin")  # several samples in a file
     config = tmp_path / "quant.cfg"
     config.write_text('batch_num : 10\nactivation_offset : true\nskip_layer_types : "Gemm"\n')
-    code, out, err = amct("calibration", "--model", MODEL, "--input_shape", "image:1,1,28,28",
+    code, out, err = amct("calibration", "--model", MODEL, "--input_shape", f"image:{batch},1,28,28",
                           "--data_type", "float32", "--data_dir", data, "--save_path",
                           tmp_path / "out", "--calibration_config", config)
     assert code == 0, out + err
@@ -277,6 +279,18 @@ def test_atc_quantizes_while_compiling(tmp_path):
     code, out, _ = call(tool("om-dump"), tmp_path / "digits.om", "--json")
     plain = compile_model(MODEL, tmp_path.joinpath("plain").mkdir() or tmp_path / "plain")
     assert (tmp_path / "digits.om").stat().st_size < plain.stat().st_size
+
+
+def test_atc_reads_values_without_quotes(tmp_path):
+    """As the vendor's page writes the file."""
+    (tmp_path / "simple_config.cfg").write_text("batch_num: 10\n")
+    code, out, err = compress(tmp_path, "enable_first_layer_quantization:true\ncalibration:\n{\n"
+                              f"    input_data_dir: {PICTURES}\n    input_shape: image:1,1,28,28\n"
+                              f"    config_file: {tmp_path / 'simple_config.cfg'}\n"
+                              "    infer_soc: Ascend310P3\n    infer_aicore_num: 8\n"
+                              "    infer_ip: 192.168.1.2\n    log: info\n}\n")
+    assert code == 0, out + err
+    assert '"enable_first_layer_quantization" has no effect' in out
 
 
 @pytest.mark.parametrize("text, codes", [

@@ -325,7 +325,7 @@ def test_compare_errors(digits, tmp_path):
     code, out, err = compare(other)
     assert code == 1 and [line[:6] for line in err.splitlines()] == ["E10014", "E10014"], err
     assert "'image'" in err and "'scores'" in err
-    code, out, err = compare(digits[0], "--input_shape", "image:-1,1,28,28")
+    code, out, err = compare(digits[0], "--input_shape", "image:1,1,-1,28")
     assert code == 1 and "E10002" in err and out == "", err
     code, out, err = amct("compare", "--model", MODEL)
     assert code == 1 and err.startswith("E10007")

@@ -2,8 +2,14 @@
 """The commands `python3 -m ais_bench` and `msame`."""
 
 import argparse
+import itertools
+import json
 import pathlib
+import shlex
+import shutil
+import subprocess
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -78,6 +84,12 @@ def _parser(name):
     add("--profiler", type=_flag, nargs="?", const=True, default=False)
     add("--dump", type=_flag, nargs="?", const=True, default=False)
     add("--acl_json_path", help="a JSON file for aclInit")
+    add("--aipp_config", help="parameters of dynamic AIPP: a file with a section [aipp_op]")
+    add("--dymShape_range", help='shapes one after the other: "name:1,3,200~210,224-256;..."')
+    for name in ("--output_batchsize_axis", "--infer_queue_count", "--energy_consumption", "--npu_id", "--backend",
+                 "--perf", "--pipeline", "--threads", "--profiler_rename", "--dump_npy", "--divide_input",
+                 "--no_combine_tensor_mode"):
+        add(name, nargs="?", help="has no meaning here")
     add("--run_mode", choices=("array", "files", "tensor", "full"), default="array",
         help="has no meaning here")
     return parser
@@ -198,6 +210,8 @@ def _run_on(device, options, name):
             for i, port in enumerate(ports):
                 _say(f"{side} {i}: {port}")
     shapes = _set_profile(session, options)
+    if options.aipp_config:
+        session.load_aipp_config_file(options.aipp_config)
     batch = options.batchsize
     if batch is None:
         first = session.get_inputs()[0] if session.get_inputs() else None
@@ -248,19 +262,78 @@ def _run_on(device, options, name):
     _say(f"end to reset device {device}")
 
 
+def _shapes_of_range(text):
+    """Returns the texts for --dymShape that a range stands for: a~b counts from a to b, a-b are
+    both sizes."""
+    tensors = []
+    for part in filter(None, text.split(";")):
+        name, _, dims = part.rpartition(":")
+        choices = []
+        for dim in dims.split(","):
+            low, tilde, high = dim.partition("~")
+            if not all(word.strip().isdigit() for word in ((low, high) if tilde else dim.split("-"))):
+                raise InputError(f"--dymShape_range: '{dim}' must be a number, a~b or a-b")
+            choices.append(range(int(low), int(high) + 1) if tilde else [int(word) for word in dim.split("-")])
+        tensors.append([f"{name}:{','.join(map(str, dims))}" for dims in itertools.product(*choices)])
+    return [";".join(parts) for parts in itertools.product(*tensors)]
+
+
+def _profiled(arguments, options):
+    """Runs the command without --profiler under msprof; returns its exit code."""
+    if not options.output:
+        raise InputError("--profiler needs --output, the folder of the profile")
+    folder = pathlib.Path(__file__).resolve().parents[2]
+    places = [folder, *(above / "bin" for above in folder.parents[:4])]
+    msprof = next((str(place / "msprof") for place in places if (place / "msprof").is_file()), None)
+    msprof = msprof or shutil.which("msprof")
+    if not msprof:
+        raise InputError("--profiler: there is no msprof beside this package, or on PATH")
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    kept, skip = [], False
+    for i, word in enumerate(given):
+        if skip:
+            skip = False
+        elif word == "--profiler":
+            skip = i + 1 < len(given) and not given[i + 1].startswith("-")
+        elif not word.startswith("--profiler="):
+            kept.append(word)
+    command = shlex.join([sys.executable, "-m", "ais_bench", *kept])
+    return subprocess.call([sys.executable, msprof, f"--output={pathlib.Path(options.output) / 'profiler'}",
+                            f"--application={command}"])
+
+
+def _dump_settings(options):
+    """Returns the path of a file for aclInit that asks for all tensors of the model."""
+    if not options.output:
+        raise InputError("--dump needs --output, the folder of the tensors")
+    folder = pathlib.Path(options.output) / "dump"
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", suffix=".json", delete=False) as file:
+        json.dump({"dump": {"dump_path": str(folder), "dump_mode": "all", "dump_list": [{}]}}, file)
+    return file.name
+
+
 def main(arguments=None, name="ais_bench"):
     """Runs the command; returns its exit code."""
     options = _parser(name).parse_args(arguments)
+    settings = None
     try:
+        if options.profiler and options.dump:
+            raise InputError("--profiler and --dump exclude each other")
         if options.profiler:
-            raise InputError("--profiler: profile with `om-run --profile`")
-        if options.dump:
-            raise InputError("--dump: write tensors with `om-run --dump folder`")
-        for device in options.device:
+            return _profiled(arguments, options)
+        if options.dump and not options.acl_json_path:
+            options.acl_json_path = settings = _dump_settings(options)
+        shapes = _shapes_of_range(options.dymShape_range) if options.dymShape_range else [options.dymShape]
+        for device, shape in itertools.product(options.device, shapes):
+            options.dymShape = shape
             _run_on(device, options, name)
     except (InputError, RuntimeError, ValueError) as error:
         print(f"[ERROR] {error}", file=sys.stderr)
         return 1
+    finally:
+        if settings:
+            pathlib.Path(settings).unlink()
     InferSession.finalize()
     _say("end to finalize acl")
     return 0

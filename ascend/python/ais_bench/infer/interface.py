@@ -8,6 +8,7 @@ import numpy as np
 
 import acl
 
+from . import aipp
 from .summary import MemorySummary, RunTimes
 
 _TYPES = {0: np.float32, 1: np.float16, 2: np.int8, 3: np.int32, 4: np.uint8, 6: np.int16,
@@ -67,6 +68,7 @@ class InferSession:
         self._custom_sizes = None
         self._shapes = {}  # of inputs with dims of any size
         self._gear = None
+        self._aipp = None  # parameters of dynamic AIPP
         _start(acl_json_path)
         _must(acl.rt.set_device(self.device_id), "acl.rt.set_device")
         try:
@@ -137,6 +139,16 @@ class InferSession:
         """Sets the bytes of output buffers, for outputs whose size only a run knows."""
         self._custom_sizes = list(custom_sizes)
 
+    def load_aipp_config_file(self, config_file, batchsize=None):
+        """Sets the parameters of dynamic AIPP, for all images: a file with a section [aipp_op]."""
+        if self._aipp_index is None:
+            raise RuntimeError(f"{self.model_path} was compiled without dynamic AIPP")
+        most = (self._inputs[self._aipp_index].realsize - 64) // 96  # bytes of all, and of each image
+        handle = aipp.create(aipp.read(config_file), int(batchsize or most))
+        if self._aipp:
+            acl.mdl.destroy_aipp(self._aipp)
+        self._aipp = handle
+
     def _parse_shapes(self, text):
         known = [self._inputs[i].name for i in self._fed]
         shapes = {}
@@ -157,13 +169,14 @@ class InferSession:
         if mode == "static":
             self._gear = None  # a profile of an earlier call is not meant
             return
-        if mode in ("dymbatch", "dymhw"):
+        if mode == "dymhw":
+            self._gear = ("hw", *self._image_size(ports, arrays))
+            return
+        if mode == "dymbatch":
             for port, array in zip(ports, arrays):
                 dynamic = [i for i, dim in enumerate(port.shape) if dim < 0]
-                if dynamic and max(dynamic) < array.ndim:
-                    values = [array.shape[i] for i in dynamic]
-                    self._gear = (("batch", values[0]) if mode == "dymbatch" else
-                                  ("hw", values[0], values[-1]))
+                if dynamic and dynamic[0] < array.ndim:
+                    self._gear = ("batch", array.shape[dynamic[0]])
                     return
             raise RuntimeError(f"no input has a dim that mode {mode} sets")
         if mode == "dymdims":
@@ -173,6 +186,34 @@ class InferSession:
             self._shapes = {port.name: list(array.shape) for port, array in zip(ports, arrays)}
         else:
             raise ValueError(f"mode is '{mode}'; give static, dymbatch, dymhw, dymdims or dymshape")
+
+    def _image_size(self, ports, arrays):
+        """Returns height and width of the profile whose images the arrays are. The rows of a
+        YUV420SP image are half as many again as its height."""
+        sizes = acl.mdl.get_dynamic_hw(self._desc, -1)[0]["hw"]
+        # A dim that all profiles have in common is not dynamic.
+        varies = [len({size[i] for size in sizes}) > 1 for i in range(2)]
+        for port, array in zip(ports, arrays):
+            dynamic = [i for i, dim in enumerate(port.shape) if dim < 0]
+            if len(dynamic) != sum(varies) or not dynamic:
+                continue
+            fixed = np.dtype(port.datatype).itemsize * int(np.prod(
+                [dim for dim in port.shape if dim >= 0], dtype=np.int64))
+            bytes_of = [fixed * int(np.prod([dim for dim, own in zip(size, varies) if own],
+                                            dtype=np.int64)) for size in sizes]
+            is_yuv = 2 * port.realsize == 3 * max(bytes_of)
+            if array.ndim != len(port.shape):  # bytes of an image
+                found = [size for size, own in zip(sizes, bytes_of)
+                         if 2 * array.nbytes == own * (3 if is_yuv else 2)]
+                if len(found) != 1:
+                    raise RuntimeError(f"input '{port.name}' has {array.nbytes} bytes, which "
+                                       f"{len(found)} profiles of {sizes} have; use "
+                                       "set_dynamic_hw, or an array with dims")
+                return found[0]
+            given = iter(array.shape[i] for i in dynamic)
+            height, width = (next(given) if own else sizes[0][i] for i, own in enumerate(varies))
+            return height * 2 // 3 if is_yuv and varies[0] else height, width
+        raise RuntimeError("no input has a height and a width that mode dymhw sets")
 
     def _apply_gear(self, dataset):
         if self._shape_index is None:
@@ -255,7 +296,8 @@ class InferSession:
             if custom is not None and (size == 0 or self._custom_sizes):
                 size = int(custom if isinstance(custom, int) else
                            custom[min(i, len(custom) - 1)])
-            places.append((self._memory(len(self._inputs) + i, max(size, 1)), size))
+            # Without a size the execution allocates what it needs.
+            places.append((self._memory(len(self._inputs) + i, size) if size else 0, size))
         return places
 
     def _datasets(self, inputs, outputs):
@@ -307,14 +349,24 @@ class InferSession:
         (given, wanted), buffers = self._datasets(inputs, outputs)
         try:
             self._apply_gear(given)
+            if self._aipp_index is not None:
+                if not self._aipp:
+                    raise RuntimeError(f"{self.model_path} has dynamic AIPP; set its parameters "
+                                       "with load_aipp_config_file (--aipp_config)")
+                _must(acl.mdl.set_input_aipp(self._model, given, self._aipp_index, self._aipp),
+                      "setting the parameters of AIPP")
             self._set_descs(given)
             for _ in range(times):
                 start = time.perf_counter()
                 code = acl.mdl.execute(self._model, given, wanted)
                 self._times.exec_time_list.append((time.perf_counter() - start) * 1000)
                 _must(code, f"executing {self.model_path}")
-            return self._fetch(outputs)
+            made = [acl.get_data_buffer_addr(buffer) for buffer in buffers[len(inputs):]]
+            return self._fetch([(address, size) for address, (_, size) in zip(made, outputs)])
         finally:
+            for (address, _), buffer in zip(outputs, buffers[len(inputs):]):
+                if not address and (own := acl.get_data_buffer_addr(buffer)):
+                    acl.rt.free(own)
             acl.mdl.destroy_dataset(given)
             acl.mdl.destroy_dataset(wanted)
             for buffer in buffers:
@@ -370,6 +422,9 @@ class InferSession:
             if address:
                 acl.rt.free(address)
         self._blocks = []
+        if self._aipp:
+            acl.mdl.destroy_aipp(self._aipp)
+            self._aipp = None
         if self._desc:
             acl.mdl.destroy_desc(self._desc)
         if self._model is not None:

@@ -1,0 +1,327 @@
+//===-- Elementwise.cpp - aclnn functions of each element ---------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/aclnn/Plan.h"
+
+#include "aclnnop/aclnn_ops.h"
+
+#include <cmath>
+
+using namespace atc::ascend;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Computes `op` of each element, in floats.
+View function(Plan &plan, const char *op, const View &self, const Json &attributes = {}) {
+  const aclDataType type = floatOf(self.type);
+  const View given = plan.dense(self, type);
+  return plan.apply(op, {given}, {{type, self.dims}}, attributes)[0];
+}
+
+Json floatAttribute(const char *name, double value) {
+  return {{"name", name}, {"type", "float"}, {"value", value}};
+}
+
+/// Computes what a unary aclnn function is named after.
+View unary(Plan &plan, std::string_view name, const View &self) {
+  if (!plan.isGood())
+    return {};
+  // Exact for integers, too; the other functions of integers are floats.
+  const bool keepsType =
+      name == "Abs" || name == "Neg" || name == "Relu" || name == "Sign" || name == "LogicalNot";
+  if (name == "LogicalNot") {
+    const View truth = plan.dense(self, ACL_BOOL);
+    return plan.apply("LogicalNot", {truth}, {{ACL_BOOL, self.dims}})[0];
+  }
+  if (keepsType && !isFloat(self.type))
+    return plan.apply(std::string(name).c_str(), {plan.dense(self, self.type)},
+                      {{self.type, self.dims}})[0];
+  if (!isFloat(self.type) && (name == "Ceil" || name == "Floor" || name == "Round"))
+    return self;
+  if (name == "Hardswish")
+    return function(plan, "HardSwish", self);
+  if (name == "Silu")
+    return function(plan, "Swish", self, Json::array({floatAttribute("scale", 1)}));
+  if (name == "Log2" || name == "Log10") {
+    const View logs = function(plan, "Log", self);
+    return plan.map("Mul",
+                    {logs, plan.constant(1 / std::log(name == "Log2" ? 2.0 : 10.0), logs.type)});
+  }
+  if (name == "Gelu") { // x * (1 + erf(x / sqrt 2)) / 2
+    const View x = plan.dense(self, floatOf(self.type));
+    auto times = [&](const View &left, double right) {
+      return plan.map("Mul", {left, plan.constant(right, x.type)});
+    };
+    const View erf = function(plan, "Erf", times(x, std::sqrt(0.5)));
+    return plan.map("Mul", {times(x, 0.5), plan.map("Add", {erf, plan.constant(1, x.type)})});
+  }
+  if (name == "Hardsigmoid") { // clamp(x / 6 + 1 / 2, 0, 1)
+    View x = plan.dense(self, floatOf(self.type));
+    x = plan.map("Mul", {x, plan.constant(1 / 6.0, x.type)});
+    x = plan.map("Add", {x, plan.constant(0.5, x.type)});
+    x = plan.map("Maximum", {x, plan.constant(0, x.type)});
+    return plan.map("Minimum", {x, plan.constant(1, x.type)});
+  }
+  return function(plan, std::string(name).c_str(), self);
+}
+
+aclnnStatus unaryPlan(const char *function, const char *name, const aclTensor *self,
+                      const aclTensor *out, uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(function);
+  const View x = plan.input(self, "self"), y = plan.output(out, "out");
+  plan.write(unary(plan, name, x), y);
+  return plan.finish(size, executor);
+}
+
+/// Computes left op alpha * right, for + and -.
+View sum(Plan &plan, const char *op, const View &left, const View &right, double alpha) {
+  if (!plan.isGood())
+    return {};
+  const aclDataType type = promoted(left.type, right.type);
+  View scaled = plan.dense(right, type);
+  if (alpha != 1)
+    scaled = plan.map("Mul", {scaled, plan.constant(alpha, type)});
+  return plan.map(op, {plan.dense(left, type), scaled});
+}
+
+/// Computes left op right in the type that holds both, in floats where `asFloat`.
+View combined(Plan &plan, const char *op, const View &left, const View &right,
+              bool asFloat = false) {
+  if (!plan.isGood())
+    return {};
+  aclDataType type = promoted(left.type, right.type);
+  if (asFloat)
+    type = floatOf(type);
+  return plan.map(op, {plan.dense(left, type), plan.dense(right, type)});
+}
+
+/// Returns one element that is a scalar of the program: of the type of `like`, or a float where
+/// only that holds it.
+View scalarLike(Plan &plan, const aclScalar *handle, const char *name, const View &like) {
+  const double value = plan.number(handle, name);
+  const bool isWhole = value == std::trunc(value);
+  return plan.constant(value, isWhole || isFloat(like.type) ? like.type : ACL_FLOAT);
+}
+
+/// Compares two tensors; `op` is an operator whose result is bool.
+View comparison(Plan &plan, std::string_view name, const View &left, const View &right) {
+  static constexpr std::pair<std::string_view, const char *> operators[] = {
+      {"Eq", "Equal"},     {"Ne", "NotEqual"}, {"Lt", "Less"},
+      {"Le", "LessEqual"}, {"Gt", "Greater"},  {"Ge", "GreaterEqual"}};
+  if (!plan.isGood())
+    return {};
+  const char *op = operators[0].second;
+  for (auto [known, own] : operators)
+    if (known == name)
+      op = own;
+  const aclDataType type = promoted(left.type, right.type);
+  auto dims = broadcastDims(left.dims, right.dims);
+  if (!dims) {
+    plan.reject("self and other have dims that cannot be combined");
+    return {};
+  }
+  return plan.apply(op, {plan.dense(left, type), plan.dense(right, type)}, {{ACL_BOOL, *dims}})[0];
+}
+
+/// Computes the truth of both, or of one of two tensors.
+View logical(Plan &plan, const char *op, const View &left, const View &right) {
+  if (!plan.isGood())
+    return {};
+  return plan.map(op, {plan.dense(left, ACL_BOOL), plan.dense(right, ACL_BOOL)});
+}
+
+View clamped(Plan &plan, View x, const aclScalar *low, const aclScalar *high) {
+  if (low)
+    x = combined(plan, "Maximum", x, scalarLike(plan, low, "clipValueMin", x));
+  if (high)
+    x = combined(plan, "Minimum", x, scalarLike(plan, high, "clipValueMax", x));
+  return x;
+}
+
+} // namespace
+
+#define ACLNN_UNARY(name)                                                                          \
+  aclnnStatus aclnn##name##GetWorkspaceSize(const aclTensor *self, aclTensor *out, uint64_t *size, \
+                                            aclOpExecutor **executor) {                            \
+    return unaryPlan(__func__, #name, self, out, size, executor);                                  \
+  }                                                                                                \
+  ACLNN_RUN(name)
+#define ACLNN_INPLACE(name)                                                                        \
+  aclnnStatus aclnnInplace##name##GetWorkspaceSize(aclTensor *selfRef, uint64_t *size,             \
+                                                   aclOpExecutor **executor) {                     \
+    return unaryPlan(__func__, #name, selfRef, selfRef, size, executor);                           \
+  }                                                                                                \
+  ACLNN_RUN(Inplace##name)
+OPENATC_ACLNN_UNARIES(ACLNN_UNARY)
+OPENATC_ACLNN_UNARIES(ACLNN_INPLACE)
+ACLNN_UNARY(Gelu)
+ACLNN_UNARY(LogicalNot)
+ACLNN_UNARY(Sign)
+ACLNN_UNARY(Silu)
+
+// Defines both functions of an operator: `arguments` in parentheses are those before the results,
+// `out` the output, and the rest an expression of `plan` that is written to it.
+#define ACLNN_FUNCTION(name, arguments, out, ...)                                                  \
+  aclnnStatus aclnn##name##GetWorkspaceSize(ACLNN_UNPACK arguments, uint64_t *size,                \
+                                            aclOpExecutor **executor) {                            \
+    Plan plan(__func__);                                                                           \
+    const View result = __VA_ARGS__;                                                               \
+    plan.write(result, plan.output(out, #out));                                                    \
+    return plan.finish(size, executor);                                                            \
+  }                                                                                                \
+  ACLNN_RUN(name)
+#define ACLNN_UNPACK(...) __VA_ARGS__
+#define IN(name) plan.input(name, #name)
+
+ACLNN_FUNCTION(LeakyRelu, (const aclTensor *self, const aclScalar *negativeSlope, aclTensor *out),
+               out,
+               function(plan, "LeakyRelu", IN(self),
+                        Json::array({floatAttribute("negative_slope",
+                                                    plan.number(negativeSlope, "negativeSlope"))})))
+
+aclnnStatus aclnnEluGetWorkspaceSize(const aclTensor *self, const aclScalar *alpha,
+                                     const aclScalar *scale, const aclScalar *inputScale,
+                                     aclTensor *out, uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View x = plan.input(self, "self");
+  const double by = alpha ? plan.number(alpha, "alpha") : 1;
+  if ((scale && plan.number(scale, "scale") != 1) ||
+      (inputScale && plan.number(inputScale, "inputScale") != 1))
+    plan.reject("scale and inputScale must be 1 here");
+  if (plan.isGood())
+    plan.write(function(plan, "Elu", x, Json::array({floatAttribute("alpha", by)})),
+               plan.output(out, "out"));
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(Elu)
+
+ACLNN_FUNCTION(Clamp,
+               (const aclTensor *self, const aclScalar *clipValueMin, const aclScalar *clipValueMax,
+                aclTensor *out),
+               out, clamped(plan, IN(self), clipValueMin, clipValueMax))
+ACLNN_FUNCTION(ClampMin, (const aclTensor *self, const aclScalar *clipValueMin, aclTensor *out),
+               out, clamped(plan, IN(self), clipValueMin, nullptr))
+ACLNN_FUNCTION(ClampMax, (const aclTensor *self, const aclScalar *clipValueMax, aclTensor *out),
+               out, clamped(plan, IN(self), nullptr, clipValueMax))
+
+#define ACLNN_SUM(name, op)                                                                        \
+  ACLNN_FUNCTION(                                                                                  \
+      name,                                                                                        \
+      (const aclTensor *self, const aclTensor *other, const aclScalar *alpha, aclTensor *out),     \
+      out, sum(plan, op, IN(self), IN(other), plan.number(alpha, "alpha")))                        \
+  ACLNN_FUNCTION(Inplace##name,                                                                    \
+                 (aclTensor * selfRef, const aclTensor *other, const aclScalar *alpha), selfRef,   \
+                 sum(plan, op, IN(selfRef), IN(other), plan.number(alpha, "alpha")))
+#define ACLNN_SUM_SCALAR(name, op)                                                                 \
+  ACLNN_FUNCTION(                                                                                  \
+      name,                                                                                        \
+      (const aclTensor *self, const aclScalar *other, const aclScalar *alpha, aclTensor *out),     \
+      out, sumScalar(plan, op, IN(self), other, alpha))                                            \
+  ACLNN_FUNCTION(Inplace##name,                                                                    \
+                 (aclTensor * selfRef, const aclScalar *other, const aclScalar *alpha), selfRef,   \
+                 sumScalar(plan, op, IN(selfRef), other, alpha))
+static View sumScalar(Plan &plan, const char *op, const View &self, const aclScalar *other,
+                      const aclScalar *alpha) {
+  return sum(plan, op, self, scalarLike(plan, other, "other", self), plan.number(alpha, "alpha"));
+}
+ACLNN_SUM(Add, "Add")
+ACLNN_SUM_SCALAR(Adds, "Add")
+ACLNN_SUM(Sub, "Sub")
+ACLNN_SUM_SCALAR(Subs, "Sub")
+
+#define ACLNN_BINARY(name, op, asFloat)                                                            \
+  ACLNN_FUNCTION(name, (const aclTensor *self, const aclTensor *other, aclTensor *out), out,       \
+                 combined(plan, op, IN(self), IN(other), asFloat))
+#define ACLNN_INPLACE_BINARY(name, op, asFloat)                                                    \
+  ACLNN_FUNCTION(Inplace##name, (aclTensor * selfRef, const aclTensor *other), selfRef,            \
+                 combined(plan, op, IN(selfRef), IN(other), asFloat))
+#define ACLNN_SCALAR(name, op, asFloat)                                                            \
+  ACLNN_FUNCTION(name, (const aclTensor *self, const aclScalar *other, aclTensor *out), out,       \
+                 withScalar(plan, op, IN(self), other, asFloat))                                   \
+  ACLNN_FUNCTION(Inplace##name, (aclTensor * selfRef, const aclScalar *other), selfRef,            \
+                 withScalar(plan, op, IN(selfRef), other, asFloat))
+static View withScalar(Plan &plan, const char *op, const View &self, const aclScalar *other,
+                       bool asFloat) {
+  return combined(plan, op, self, scalarLike(plan, other, "other", self), asFloat);
+}
+ACLNN_BINARY(Mul, "Mul", false)
+ACLNN_INPLACE_BINARY(Mul, "Mul", false)
+ACLNN_SCALAR(Muls, "Mul", false)
+ACLNN_BINARY(Div, "RealDiv", true)
+ACLNN_INPLACE_BINARY(Div, "RealDiv", true)
+ACLNN_SCALAR(Divs, "RealDiv", true)
+ACLNN_BINARY(Maximum, "Maximum", false)
+ACLNN_BINARY(Minimum, "Minimum", false)
+
+ACLNN_FUNCTION(LogicalAnd, (const aclTensor *self, const aclTensor *other, aclTensor *out), out,
+               logical(plan, "LogicalAnd", IN(self), IN(other)))
+ACLNN_FUNCTION(LogicalOr, (const aclTensor *self, const aclTensor *other, aclTensor *out), out,
+               logical(plan, "LogicalOr", IN(self), IN(other)))
+
+ACLNN_FUNCTION(PowTensorTensor, (const aclTensor *self, const aclTensor *exponent, aclTensor *out),
+               out, combined(plan, "Pow", IN(self), IN(exponent)))
+static View powScalar(Plan &plan, const View &self, const aclScalar *exponent) {
+  return combined(plan, "Pow", self, scalarLike(plan, exponent, "exponent", self));
+}
+ACLNN_FUNCTION(PowTensorScalar, (const aclTensor *self, const aclScalar *exponent, aclTensor *out),
+               out, powScalar(plan, IN(self), exponent))
+static View scalarPow(Plan &plan, const aclScalar *self, const View &exponent) {
+  return combined(plan, "Pow", scalarLike(plan, self, "self", exponent), exponent);
+}
+ACLNN_FUNCTION(PowScalarTensor, (const aclScalar *self, const aclTensor *exponent, aclTensor *out),
+               out, scalarPow(plan, self, IN(exponent)))
+
+static View compareScalar(Plan &plan, const char *name, const View &self, const aclScalar *other) {
+  return comparison(plan, name, self, scalarLike(plan, other, "other", self));
+}
+#define ACLNN_COMPARISON(name)                                                                     \
+  ACLNN_FUNCTION(name##Tensor, (const aclTensor *self, const aclTensor *other, aclTensor *out),    \
+                 out, comparison(plan, #name, IN(self), IN(other)))                                \
+  ACLNN_FUNCTION(name##Scalar, (const aclTensor *self, const aclScalar *other, aclTensor *out),    \
+                 out, compareScalar(plan, #name, IN(self), other))
+OPENATC_ACLNN_COMPARISONS(ACLNN_COMPARISON)
+
+static View chosen(Plan &plan, const View &condition, const View &left, const View &right) {
+  if (!plan.isGood())
+    return {};
+  const aclDataType type = promoted(left.type, right.type);
+  auto both = broadcastDims(left.dims, right.dims);
+  auto dims = both ? broadcastDims(condition.dims, *both) : both;
+  if (!dims) {
+    plan.reject("condition, self and other have dims that cannot be combined");
+    return {};
+  }
+  auto wide = [&](const View &view, aclDataType own) {
+    return plan.dense(plan.broadcast(view, *dims), own);
+  };
+  return plan.apply("SelectV2", {wide(condition, ACL_BOOL), wide(left, type), wide(right, type)},
+                    {{type, *dims}})[0];
+}
+ACLNN_FUNCTION(SWhere,
+               (const aclTensor *condition, const aclTensor *self, const aclTensor *other,
+                aclTensor *out),
+               out, chosen(plan, IN(condition), IN(self), IN(other)))
+
+static View added(Plan &plan, const char *op, const View &self, const View &first,
+                  const View &second, double value) {
+  return sum(plan, "Add", self, combined(plan, op, first, second), value);
+}
+ACLNN_FUNCTION(Addcmul,
+               (const aclTensor *self, const aclTensor *tensor1, const aclTensor *tensor2,
+                const aclScalar *value, aclTensor *out),
+               out,
+               added(plan, "Mul", IN(self), IN(tensor1), IN(tensor2), plan.number(value, "value")))
+ACLNN_FUNCTION(Addcdiv,
+               (const aclTensor *self, const aclTensor *tensor1, const aclTensor *tensor2,
+                const aclScalar *value, aclTensor *out),
+               out,
+               added(plan, "RealDiv", IN(self), IN(tensor1), IN(tensor2),
+                     plan.number(value, "value")))
+static View lerp(Plan &plan, const View &self, const View &end, double weight) {
+  return sum(plan, "Add", self, sum(plan, "Sub", end, self, 1), weight);
+}
+ACLNN_FUNCTION(Lerps,
+               (const aclTensor *self, const aclTensor *end, const aclScalar *weight,
+                aclTensor *out),
+               out, lerp(plan, IN(self), IN(end), plan.number(weight, "weight")))

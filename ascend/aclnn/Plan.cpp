@@ -1,0 +1,458 @@
+//===-- Plan.cpp --------------------------------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/aclnn/Plan.h"
+
+#include "ascend/operators/Cast.h"
+#include "ascend/src/Context.h"
+#include "ascend/src/Errors.h"
+#include "ascend/src/Library.h"
+#include "ascend/src/memory/Memory.h"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstring>
+#include <numeric>
+#include <string_view>
+#include <tuple>
+
+namespace atc::ascend {
+namespace {
+
+HandleTable<OpExecutor> &executors() {
+  static auto &table = *new HandleTable<OpExecutor>(HandleKind::OpExecutor);
+  return table;
+}
+
+/// Returns the order of types from narrow to wide; 0 for what is none of numbers.
+int widthOf(aclDataType type) {
+  static constexpr aclDataType order[] = {ACL_BOOL,  ACL_UINT8,  ACL_INT8,  ACL_INT16,  ACL_UINT16,
+                                          ACL_INT32, ACL_UINT32, ACL_INT64, ACL_UINT64, ACL_FLOAT16,
+                                          ACL_BF16,  ACL_FLOAT,  ACL_DOUBLE};
+  auto *found = std::find(std::begin(order), std::end(order), type);
+  return found == std::end(order) ? 0 : int(found - std::begin(order)) + 1;
+}
+
+/// Returns the elements between the first and the last one of a view, with both.
+size_t reachOf(const View &view) {
+  int64_t last = 0;
+  for (size_t i = 0; i < view.dims.size(); ++i) {
+    if (view.dims[i] == 0)
+      return 0;
+    last += (view.dims[i] - 1) * view.strides[i];
+  }
+  return size_t(last) + 1;
+}
+
+/// Checks that a view is device memory; returns the address of its first element.
+aclError resolve(const char *function, const View &view, char *&address,
+                 std::shared_ptr<Block> &block) {
+  const size_t bytes = bitsOf(view.type) / 8;
+  const size_t needed = reachOf(view) * bytes;
+  address = static_cast<char *>(view.place->data()) + view.offset * int64_t(bytes);
+  if (needed == 0)
+    return ACL_SUCCESS;
+  return requireDevice(function, "the data of a tensor", address, needed, block);
+}
+
+/// Copies elements of two views of the same dims.
+struct StridedCopy {
+  Dims dims, fromStrides, toStrides;
+  aclDataType fromType, toType;
+
+  void run(const char *from, char *to) const {
+    if (countOf(dims) == 0)
+      return;
+    copyDim(0, from, to);
+  }
+
+private:
+  void copyDim(size_t dim, const char *from, char *to) const {
+    const int64_t fromBytes = int64_t(bitsOf(fromType) / 8), toBytes = int64_t(bitsOf(toType) / 8);
+    if (dim == dims.size())
+      return copyRow(1, from, to);
+    // Rows whose elements lie side by side on both sides are converted at once.
+    if (dim + 1 == dims.size() && fromStrides[dim] == 1 && toStrides[dim] == 1)
+      return copyRow(size_t(dims[dim]), from, to);
+    for (int64_t i = 0; i < dims[dim]; ++i)
+      copyDim(dim + 1, from + i * fromStrides[dim] * fromBytes, to + i * toStrides[dim] * toBytes);
+  }
+
+  void copyRow(size_t count, const char *from, char *to) const {
+    if (fromType == toType)
+      memmove(to, from, count * (bitsOf(toType) / 8));
+    else
+      CastPlan{fromType, toType, count}.run(from, to);
+  }
+};
+
+} // namespace
+
+Place::Place(size_t bytes) { allocate("aclnn", &own, std::max<size_t>(bytes, 1), true); }
+
+Place::~Place() {
+  if (own)
+    release("aclnn", own, true);
+}
+
+aclDataType promoted(aclDataType left, aclDataType right) {
+  if (left == right)
+    return left;
+  // Neither of these two holds the values of the other.
+  if (std::min(left, right) == ACL_FLOAT16 && std::max(left, right) == ACL_BF16)
+    return ACL_FLOAT;
+  if (std::min(left, right) == ACL_INT8 && std::max(left, right) == ACL_UINT8)
+    return ACL_INT16;
+  return widthOf(left) < widthOf(right) ? right : left;
+}
+
+bool isFloat(aclDataType type) {
+  return type == ACL_FLOAT || type == ACL_FLOAT16 || type == ACL_BF16 || type == ACL_DOUBLE;
+}
+
+aclDataType floatOf(aclDataType type) { return isFloat(type) ? type : ACL_FLOAT; }
+
+std::optional<Dims> broadcastDims(const Dims &left, const Dims &right) {
+  Dims dims(std::max(left.size(), right.size()), 1);
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const int64_t l = i < left.size() ? left[left.size() - 1 - i] : 1;
+    const int64_t r = i < right.size() ? right[right.size() - 1 - i] : 1;
+    if (l != r && l != 1 && r != 1)
+      return std::nullopt;
+    dims[dims.size() - 1 - i] = l == 1 ? r : l;
+  }
+  return dims;
+}
+
+//===--- Arguments ----------------------------------------------------------===//
+
+Plan::Plan(const char *function) : function(function), executor(std::make_shared<OpExecutor>()) {
+  executor->function = function;
+  if (requireStarted(function) != ACL_SUCCESS)
+    status = aclnnRuntimeError;
+}
+
+void Plan::reject(const char *format, ...) {
+  if (status)
+    return;
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof(text), format, arguments);
+  va_end(arguments);
+  status = fail(aclnnIsInvalid, function, "%s", text);
+}
+
+namespace {
+
+View viewOf(std::shared_ptr<Tensor> tensor) {
+  View view{tensor->type, tensor->dims, tensor->strides, tensor->offset, nullptr, ACL_FORMAT_ND};
+  view.place = std::make_shared<Place>(std::move(tensor));
+  return view;
+}
+
+/// Finds what a handle is of; null, with an error, where it is none.
+template <typename T, typename Handle>
+std::shared_ptr<T> take(const char *function, const HandleTable<T> &table, const Handle *handle,
+                        const char *name, bool isOptional, aclnnStatus &status) {
+  if (status || (!handle && isOptional))
+    return nullptr;
+  auto found = handle ? table.find(handle) : nullptr;
+  if (!handle)
+    status = fail(aclnnIsNull, function, "%s is NULL", name);
+  else if (!found)
+    status = fail(aclnnIsInvalid, function, "%s (%p) was destroyed, or is of another kind", name,
+                  static_cast<const void *>(handle));
+  return found;
+}
+
+} // namespace
+
+View Plan::input(const aclTensor *handle, const char *name, bool isOptional) {
+  auto tensor = take(function, tensors(), handle, name, isOptional, status);
+  if (!tensor)
+    return {};
+  executor->inputs.push_back(tensor);
+  return viewOf(std::move(tensor));
+}
+
+View Plan::output(const aclTensor *handle, const char *name, bool isOptional) {
+  auto tensor = take(function, tensors(), handle, name, isOptional, status);
+  if (!tensor)
+    return {};
+  executor->outputs.push_back(tensor);
+  return viewOf(std::move(tensor));
+}
+
+std::vector<View> Plan::inputs(const aclTensorList *handle, const char *name) {
+  std::vector<View> views;
+  auto list = take(function, tensorLists(), handle, name, false, status);
+  if (!list)
+    return views;
+  for (const auto &tensor : list->items) {
+    executor->inputs.push_back(tensor);
+    views.push_back(viewOf(tensor));
+  }
+  if (views.empty())
+    reject("%s has no tensors", name);
+  return views;
+}
+
+double Plan::number(const aclScalar *handle, const char *name) {
+  auto scalar = take(function, scalars(), handle, name, false, status);
+  return scalar ? scalar->value() : 0;
+}
+
+Dims Plan::numbers(const aclIntArray *handle, const char *name) {
+  auto array = take(function, intArrays(), handle, name, false, status);
+  return array ? array->values : Dims();
+}
+
+int64_t Plan::axisOf(int64_t axis, size_t rank) {
+  const int64_t count = std::max<int64_t>(int64_t(rank), 1);
+  if (axis < -count || axis >= count) {
+    reject("dim %lld is given; it is from %lld to %lld", (long long)axis, (long long)-count,
+           (long long)count - 1);
+    return 0;
+  }
+  return axis < 0 ? axis + count : axis;
+}
+
+Dims Plan::axesOf(const Dims &axes, size_t rank) {
+  Dims found;
+  for (int64_t axis : axes)
+    found.push_back(axisOf(axis, rank));
+  if (axes.empty()) {
+    found.resize(rank);
+    std::iota(found.begin(), found.end(), 0);
+  }
+  std::sort(found.begin(), found.end());
+  if (std::adjacent_find(found.begin(), found.end()) != found.end())
+    reject("a dim is given twice");
+  return found;
+}
+
+//===--- Views --------------------------------------------------------------===//
+
+View Plan::make(aclDataType type, const Dims &dims) {
+  View view{type, dims, denseStrides(dims), 0, nullptr, ACL_FORMAT_ND};
+  if (status)
+    return view;
+  view.place = std::make_shared<Place>(size_t(countOf(dims)) * (bitsOf(type) / 8));
+  if (!view.place->data())
+    status = aclnnRuntimeError;
+  return view;
+}
+
+View Plan::dense(const View &view, aclDataType type) {
+  if (status || (view.type == type && view.isDense()))
+    return view;
+  View copied = make(type, view.dims);
+  copy(view, copied);
+  return copied;
+}
+
+View Plan::reshaped(View view, const Dims &dims) {
+  view.dims = dims;
+  view.strides = denseStrides(dims);
+  return view;
+}
+
+View Plan::broadcast(const View &view, const Dims &dims) {
+  View wide = view;
+  wide.dims = dims;
+  wide.strides.assign(dims.size(), 0);
+  for (size_t i = 0; i < view.dims.size() && i < dims.size(); ++i) {
+    const size_t from = view.dims.size() - 1 - i, to = dims.size() - 1 - i;
+    if (view.dims[from] == dims[to])
+      wide.strides[to] = view.strides[from];
+    else if (view.dims[from] != 1)
+      reject("%s cannot be broadcast to %s", textOf(view.dims).c_str(), textOf(dims).c_str());
+  }
+  if (view.dims.size() > dims.size())
+    reject("%s cannot be broadcast to %s", textOf(view.dims).c_str(), textOf(dims).c_str());
+  return wide;
+}
+
+View Plan::constant(double value, aclDataType type) {
+  View view = make(type, {1});
+  if (!status)
+    CastPlan{ACL_DOUBLE, type, 1}.run(&value, view.place->data());
+  return view;
+}
+
+//===--- Steps --------------------------------------------------------------===//
+
+void Plan::copy(const View &from, const View &to) {
+  if (status || !from.place || !to.place)
+    return;
+  StridedCopy plan{from.dims, from.strides, to.strides, from.type, to.type};
+  executor->steps.push_back([=, name = function](aclrtStream stream) -> aclError {
+    char *source = nullptr, *target = nullptr;
+    std::shared_ptr<Block> read, written;
+    ACL_TRY(resolve(name, from, source, read));
+    ACL_TRY(resolve(name, to, target, written));
+    return enqueue(name, stream, [=, keep = std::tuple(from.place, to.place, read, written)] {
+      plan.run(source, target);
+      return ACL_SUCCESS;
+    });
+  });
+}
+
+void Plan::write(const View &from, const View &output) {
+  if (status || !output.place)
+    return;
+  if (from.dims != output.dims)
+    return reject("the output is %s, it must be %s", textOf(output.dims).c_str(),
+                  textOf(from.dims).c_str());
+  copy(from, output);
+}
+
+std::vector<View> Plan::apply(const char *op, const std::vector<View> &inputs,
+                              const std::vector<std::pair<aclDataType, Dims>> &outputs,
+                              const nlohmann::ordered_json &attributes) {
+  std::vector<View> results;
+  for (const auto &[type, dims] : outputs)
+    results.push_back(make(type, dims));
+  const bool isEmpty = std::any_of(results.begin(), results.end(),
+                                   [](const View &view) { return countOf(view.dims) == 0; });
+  if (status || isEmpty)
+    return results;
+  OpCall call;
+  call.type = op;
+  call.keepsFloat32 = true;
+  auto describe = [](const View &view) {
+    auto desc = std::make_shared<TensorDesc>();
+    desc->type = view.type;
+    desc->format = view.format;
+    desc->dims = view.dims;
+    return desc;
+  };
+  for (const View &view : inputs)
+    call.inputs.push_back(describe(view));
+  for (const View &view : results)
+    call.outputs.push_back(describe(view));
+  for (const auto &attribute : attributes)
+    call.attributes[attribute["name"]] = attribute;
+  std::shared_ptr<OpModel> model;
+  if (findOrCompileOperator(function, call, model) != ACL_SUCCESS) {
+    status = aclnnIsInvalid; // what atc refuses is a matter of types and dims
+    return results;
+  }
+  executor->steps.push_back([=, name = function](aclrtStream stream) -> aclError {
+    std::vector<aclDataBuffer *> buffers;
+    for (const auto *side : {&inputs, &results})
+      for (const View &view : *side) {
+        const size_t bytes = bitsOf(view.type) / 8;
+        char *data = static_cast<char *>(view.place->data()) + view.offset * int64_t(bytes);
+        buffers.push_back(aclCreateDataBuffer(data, size_t(countOf(view.dims)) * bytes));
+      }
+    const aclError code =
+        executeOperator(name, *model, int(inputs.size()), buffers.data(), int(results.size()),
+                        buffers.data() + inputs.size(), stream);
+    for (aclDataBuffer *buffer : buffers)
+      aclDestroyDataBuffer(buffer);
+    return code;
+  });
+  return results;
+}
+
+View Plan::map(const char *op, const std::vector<View> &inputs) {
+  Dims dims;
+  std::vector<View> given;
+  for (const View &view : inputs) {
+    auto wider = broadcastDims(dims, view.dims);
+    if (!wider && isGood())
+      reject("%s and %s cannot be combined", textOf(dims).c_str(), textOf(view.dims).c_str());
+    dims = wider.value_or(Dims());
+    given.push_back(dense(view, inputs[0].type));
+  }
+  if (status)
+    return {};
+  return apply(op, given, {{inputs[0].type, dims}})[0];
+}
+
+//===--- Executors ----------------------------------------------------------===//
+
+aclnnStatus Plan::finish(uint64_t *workspaceSize, aclOpExecutor **result) {
+  if (!status && (!workspaceSize || !result))
+    status = fail(aclnnIsNull, function, "%s is NULL", result ? "workspaceSize" : "executor");
+  if (status)
+    return status;
+  *workspaceSize = 0; // executors have memory of their own
+  *result = static_cast<aclOpExecutor *>(executors().add(executor));
+  return 0;
+}
+
+aclnnStatus runExecutor(const char *function, aclOpExecutor *handle, aclrtStream stream) {
+  if (!handle)
+    return fail(aclnnIsNull, function, "executor is NULL");
+  auto executor = executors().find(handle);
+  // Its name, of the first function of a pair, begins with that of the second.
+  const std::string_view maker = executor ? executor->function : "";
+  if (!executor || maker != std::string(function) + "GetWorkspaceSize")
+    return fail(aclnnIsInvalid, function,
+                "executor (%p) was executed, or is none of %sGetWorkspaceSize",
+                static_cast<void *>(handle), function);
+  if (!executor->isRepeatable)
+    executors().remove(handle);
+  for (const OpExecutor::Step &step : executor->steps)
+    if (step(stream) != ACL_SUCCESS)
+      return aclnnRuntimeError;
+  return 0;
+}
+
+} // namespace atc::ascend
+
+using namespace atc::ascend;
+
+namespace {
+
+aclnnStatus setAddress(const char *function, aclOpExecutor *handle, size_t index,
+                       const aclTensor *tensor, void *address, bool inputs, bool outputs) {
+  if (!handle || !tensor)
+    return fail(aclnnIsNull, function, "%s is NULL", handle ? "tensor" : "executor");
+  auto executor = executors().find(handle);
+  if (!executor)
+    return fail(aclnnIsInvalid, function, "executor (%p) was executed, or is none",
+                static_cast<void *>(handle));
+  std::vector<std::shared_ptr<Tensor>> all;
+  if (inputs)
+    all = executor->inputs;
+  if (outputs)
+    all.insert(all.end(), executor->outputs.begin(), executor->outputs.end());
+  if (index >= all.size())
+    return fail(aclnnIsInvalid, function, "index is %zu, there are %zu tensors", index, all.size());
+  if (all[index] != tensors().find(tensor))
+    return fail(aclnnIsInvalid, function, "tensor %zu of the executor is another one", index);
+  all[index]->data = address;
+  return 0;
+}
+
+} // namespace
+
+aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *executor) {
+  auto found = executor ? executors().find(executor) : nullptr;
+  if (!found)
+    return fail(executor ? aclnnIsInvalid : aclnnIsNull, __func__,
+                "executor (%p) was executed, or is none", static_cast<void *>(executor));
+  found->isRepeatable = true;
+  return 0;
+}
+
+aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor *executor) {
+  if (!executor || !executors().remove(executor))
+    return fail(executor ? aclnnIsInvalid : aclnnIsNull, __func__,
+                "executor (%p) was executed, or is none", static_cast<void *>(executor));
+  return 0;
+}
+
+#define ACLNN_ADDRESS(name, inputs, outputs)                                                       \
+  aclnnStatus name(aclOpExecutor *executor, const size_t index, aclTensor *tensor, void *addr) {   \
+    return setAddress(#name, executor, index, tensor, addr, inputs, outputs);                      \
+  }
+ACLNN_ADDRESS(aclSetInputTensorAddr, true, false)
+ACLNN_ADDRESS(aclSetOutputTensorAddr, false, true)
+ACLNN_ADDRESS(aclSetTensorAddr, true, true)
+ACLNN_ADDRESS(AclSetInputTensorAddr, true, false)
+ACLNN_ADDRESS(AclSetOutputTensorAddr, false, true)
+ACLNN_ADDRESS(AclSetTensorAddr, true, true)

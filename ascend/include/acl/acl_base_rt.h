@@ -1,0 +1,8 @@
+/*===-- acl/acl_base_rt.h - another name of acl_base.h ---------------------===*/
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                     */
+#ifndef OPENATC_ACL_ACL_BASE_RT_H
+#define OPENATC_ACL_ACL_BASE_RT_H
+
+#include "acl_base.h"
+
+#endif

@@ -1,0 +1,168 @@
+/*===-- aclnnop/aclnn_ops.h - operators that are called as functions --------===*/
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                     */
+/*
+ * Each operator has two functions. aclnnAddGetWorkspaceSize checks the arguments, compiles what is
+ * not compiled yet (with atc, for the NPU of aclrtGetSocName), and makes an executor; the size of
+ * its workspace is 0. aclnnAdd queues the executor on a stream and frees it. Tensors may have any
+ * strides; types are promoted as in PyTorch, and results converted to the type of the output.
+ * aclnnop/aclnn_add.h and the other headers of single operators include this one.
+ */
+#ifndef OPENATC_ACLNNOP_ACLNN_OPS_H
+#define OPENATC_ACLNNOP_ACLNN_OPS_H
+
+#include "aclnn/acl_meta.h"
+#include "aclnn/aclnn_base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Declares both functions of an operator, of which the first takes `...` before its results. */
+#define OPENATC_ACLNN(name, ...)                                                                   \
+  ACL_FUNC_VISIBILITY aclnnStatus aclnn##name##GetWorkspaceSize(                                   \
+      __VA_ARGS__, uint64_t *workspaceSize, aclOpExecutor **executor);                             \
+  ACL_FUNC_VISIBILITY aclnnStatus aclnn##name(void *workspace, uint64_t workspaceSize,             \
+                                              aclOpExecutor *executor, aclrtStream stream);
+
+/* ---- functions of each element ---------------------------------------------- */
+
+#define OPENATC_ACLNN_UNARY(name) OPENATC_ACLNN(name, const aclTensor *self, aclTensor *out)
+#define OPENATC_ACLNN_INPLACE(name) OPENATC_ACLNN(Inplace##name, aclTensor *selfRef)
+#define OPENATC_ACLNN_UNARIES(row)                                                                 \
+  row(Abs) row(Acos) row(Acosh) row(Asin) row(Asinh) row(Atan) row(Atanh) row(Ceil) row(Cos)       \
+      row(Cosh) row(Erf) row(Exp) row(Expm1) row(Floor) row(Hardsigmoid) row(Hardswish) row(Log)   \
+          row(Log10) row(Log1p) row(Log2) row(Mish) row(Neg) row(Reciprocal) row(Relu) row(Round)  \
+              row(Rsqrt) row(Sigmoid) row(Sin) row(Sinh) row(Sqrt) row(Tan) row(Tanh)
+OPENATC_ACLNN_UNARIES(OPENATC_ACLNN_UNARY)
+OPENATC_ACLNN_UNARIES(OPENATC_ACLNN_INPLACE)
+OPENATC_ACLNN_UNARY(Gelu)
+OPENATC_ACLNN_UNARY(LogicalNot)
+OPENATC_ACLNN_UNARY(Sign)
+OPENATC_ACLNN_UNARY(Silu)
+OPENATC_ACLNN(LeakyRelu, const aclTensor *self, const aclScalar *negativeSlope, aclTensor *out)
+OPENATC_ACLNN(Elu, const aclTensor *self, const aclScalar *alpha, const aclScalar *scale,
+              const aclScalar *inputScale, aclTensor *out)
+/* One of min and max may be NULL. */
+OPENATC_ACLNN(Clamp, const aclTensor *self, const aclScalar *clipValueMin,
+              const aclScalar *clipValueMax, aclTensor *out)
+OPENATC_ACLNN(ClampMin, const aclTensor *self, const aclScalar *clipValueMin, aclTensor *out)
+OPENATC_ACLNN(ClampMax, const aclTensor *self, const aclScalar *clipValueMax, aclTensor *out)
+
+/* ---- two tensors, or a tensor and a number ---------------------------------- */
+
+/* self + alpha * other, self - alpha * other */
+OPENATC_ACLNN(Add, const aclTensor *self, const aclTensor *other, const aclScalar *alpha,
+              aclTensor *out)
+OPENATC_ACLNN(Adds, const aclTensor *self, const aclScalar *other, const aclScalar *alpha,
+              aclTensor *out)
+OPENATC_ACLNN(InplaceAdd, aclTensor *selfRef, const aclTensor *other, const aclScalar *alpha)
+OPENATC_ACLNN(InplaceAdds, aclTensor *selfRef, const aclScalar *other, const aclScalar *alpha)
+OPENATC_ACLNN(Sub, const aclTensor *self, const aclTensor *other, const aclScalar *alpha,
+              aclTensor *out)
+OPENATC_ACLNN(Subs, const aclTensor *self, const aclScalar *other, const aclScalar *alpha,
+              aclTensor *out)
+OPENATC_ACLNN(InplaceSub, aclTensor *selfRef, const aclTensor *other, const aclScalar *alpha)
+OPENATC_ACLNN(InplaceSubs, aclTensor *selfRef, const aclScalar *other, const aclScalar *alpha)
+#define OPENATC_ACLNN_BINARY(name)                                                                 \
+  OPENATC_ACLNN(name, const aclTensor *self, const aclTensor *other, aclTensor *out)
+#define OPENATC_ACLNN_SCALAR(name)                                                                 \
+  OPENATC_ACLNN(name, const aclTensor *self, const aclScalar *other, aclTensor *out)
+OPENATC_ACLNN_BINARY(Mul)
+OPENATC_ACLNN_SCALAR(Muls)
+OPENATC_ACLNN(InplaceMul, aclTensor *selfRef, const aclTensor *other)
+OPENATC_ACLNN(InplaceMuls, aclTensor *selfRef, const aclScalar *other)
+/* Integers are divided as floats. */
+OPENATC_ACLNN_BINARY(Div)
+OPENATC_ACLNN_SCALAR(Divs)
+OPENATC_ACLNN(InplaceDiv, aclTensor *selfRef, const aclTensor *other)
+OPENATC_ACLNN(InplaceDivs, aclTensor *selfRef, const aclScalar *other)
+OPENATC_ACLNN_BINARY(Maximum)
+OPENATC_ACLNN_BINARY(Minimum)
+OPENATC_ACLNN_BINARY(LogicalAnd)
+OPENATC_ACLNN_BINARY(LogicalOr)
+OPENATC_ACLNN(PowTensorTensor, const aclTensor *self, const aclTensor *exponent, aclTensor *out)
+OPENATC_ACLNN(PowTensorScalar, const aclTensor *self, const aclScalar *exponent, aclTensor *out)
+OPENATC_ACLNN(PowScalarTensor, const aclScalar *self, const aclTensor *exponent, aclTensor *out)
+#define OPENATC_ACLNN_COMPARISONS(row) row(Eq) row(Ne) row(Lt) row(Le) row(Gt) row(Ge)
+#define OPENATC_ACLNN_COMPARISON(name)                                                             \
+  OPENATC_ACLNN_BINARY(name##Tensor) OPENATC_ACLNN_SCALAR(name##Scalar)
+OPENATC_ACLNN_COMPARISONS(OPENATC_ACLNN_COMPARISON)
+OPENATC_ACLNN(SWhere, const aclTensor *condition, const aclTensor *self, const aclTensor *other,
+              aclTensor *out)
+/* self + value * tensor1 * tensor2, self + value * tensor1 / tensor2 */
+OPENATC_ACLNN(Addcmul, const aclTensor *self, const aclTensor *tensor1, const aclTensor *tensor2,
+              const aclScalar *value, aclTensor *out)
+OPENATC_ACLNN(Addcdiv, const aclTensor *self, const aclTensor *tensor1, const aclTensor *tensor2,
+              const aclScalar *value, aclTensor *out)
+/* self + weight * (end - self) */
+OPENATC_ACLNN(Lerps, const aclTensor *self, const aclTensor *end, const aclScalar *weight,
+              aclTensor *out)
+
+/* ---- products ----------------------------------------------------------------- */
+
+/* `cubeMathType` is 0 to 3, and changes nothing here: products have the type of their inputs. */
+OPENATC_ACLNN(Matmul, const aclTensor *self, const aclTensor *mat2, aclTensor *out,
+              int8_t cubeMathType)
+OPENATC_ACLNN(Mm, const aclTensor *self, const aclTensor *mat2, aclTensor *out, int8_t cubeMathType)
+OPENATC_ACLNN(BatchMatMul, const aclTensor *self, const aclTensor *mat2, aclTensor *out,
+              int8_t cubeMathType)
+/* beta * self + alpha * mat1 x mat2 */
+OPENATC_ACLNN(Addmm, const aclTensor *self, const aclTensor *mat1, const aclTensor *mat2,
+              const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType)
+/* Images of 4 dims, NCHW; not transposed. `bias` may be NULL. */
+OPENATC_ACLNN(Convolution, const aclTensor *input, const aclTensor *weight, const aclTensor *bias,
+              const aclIntArray *stride, const aclIntArray *padding, const aclIntArray *dilation,
+              bool transposed, const aclIntArray *outputPadding, const int64_t groups,
+              aclTensor *output, int8_t cubeMathType)
+
+/* ---- reductions and norms ------------------------------------------------------ */
+
+OPENATC_ACLNN(Softmax, const aclTensor *self, int64_t dim, aclTensor *out)
+OPENATC_ACLNN(LogSoftmax, const aclTensor *self, int64_t dim, aclTensor *out)
+OPENATC_ACLNN(ReduceSum, const aclTensor *self, const aclIntArray *dims, bool keepDims,
+              aclDataType dtype, aclTensor *out)
+OPENATC_ACLNN(Mean, const aclTensor *self, const aclIntArray *dim, bool keepDim, aclDataType dtype,
+              aclTensor *out)
+OPENATC_ACLNN(Amax, const aclTensor *self, const aclIntArray *dim, bool keepDim, aclTensor *out)
+OPENATC_ACLNN(Amin, const aclTensor *self, const aclIntArray *dim, bool keepDim, aclTensor *out)
+OPENATC_ACLNN(Max, const aclTensor *self, aclTensor *out)
+OPENATC_ACLNN(Min, const aclTensor *self, aclTensor *out)
+OPENATC_ACLNN(Prod, const aclTensor *self, const aclDataType dtype, aclTensor *out)
+OPENATC_ACLNN(ArgMax, const aclTensor *self, const int64_t dim, const bool keepdim, aclTensor *out)
+OPENATC_ACLNN(ArgMin, const aclTensor *self, const int64_t dim, const bool keepdim, aclTensor *out)
+OPENATC_ACLNN(Cumsum, const aclTensor *self, int64_t dim, aclDataType dtype, aclTensor *out)
+OPENATC_ACLNN(Topk, const aclTensor *self, int64_t k, int64_t dim, bool largest, bool sorted,
+              aclTensor *valuesOut, aclTensor *indicesOut)
+/* Outputs but the first, and weights, may be NULL. */
+OPENATC_ACLNN(LayerNorm, const aclTensor *input, const aclIntArray *normalizedShape,
+              const aclTensor *weightOptional, const aclTensor *biasOptional, double eps,
+              aclTensor *out, aclTensor *meanOutOptional, aclTensor *rstdOutOptional)
+OPENATC_ACLNN(RmsNorm, const aclTensor *x, const aclTensor *gamma, double epsilon,
+              const aclTensor *yOut, const aclTensor *rstdOut)
+
+/* ---- movement -------------------------------------------------------------------- */
+
+OPENATC_ACLNN(Cast, const aclTensor *self, const aclDataType dtype, aclTensor *out)
+OPENATC_ACLNN(InplaceCopy, aclTensor *selfRef, const aclTensor *src)
+OPENATC_ACLNN(Permute, const aclTensor *self, const aclIntArray *dims, aclTensor *out)
+OPENATC_ACLNN(Cat, const aclTensorList *tensors, int64_t dim, aclTensor *out)
+OPENATC_ACLNN(Stack, const aclTensorList *tensors, int64_t dim, aclTensor *out)
+OPENATC_ACLNN(Slice, const aclTensor *self, int64_t dim, int64_t start, int64_t end, int64_t step,
+              aclTensor *out)
+OPENATC_ACLNN(Expand, const aclTensor *self, const aclIntArray *size, aclTensor *out)
+OPENATC_ACLNN(Repeat, const aclTensor *self, const aclIntArray *repeats, aclTensor *out)
+OPENATC_ACLNN(Flatten, const aclTensor *self, int64_t axis, aclTensor *out)
+OPENATC_ACLNN(IndexSelect, const aclTensor *self, int64_t dim, const aclTensor *index,
+              aclTensor *out)
+OPENATC_ACLNN(Embedding, const aclTensor *weight, const aclTensor *indices, const aclTensor *out)
+OPENATC_ACLNN(Arange, const aclScalar *start, const aclScalar *end, const aclScalar *step,
+              aclTensor *out)
+OPENATC_ACLNN(InplaceFillScalar, aclTensor *selfRef, const aclScalar *value)
+OPENATC_ACLNN(InplaceZero, aclTensor *selfRef)
+OPENATC_ACLNN(InplaceOne, aclTensor *selfRef)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,76 @@
+//===-- Unsupported.cpp - what cannot be done here -----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/src/Errors.h"
+
+#include "acl/acl.h"
+#include "acl/acl_tdt_queue.h"
+
+using namespace atc::ascend;
+
+namespace {
+constexpr const char *noKernels =
+    "kernels of the vendor's instruction set do not run here; call the operator by a function of "
+    "aclnnop/, or by aclopExecuteV2 with a file of `atc --singleop`";
+constexpr const char *noProcesses =
+    "device memory and notifies belong to one process here; use threads";
+constexpr const char *noChains =
+    "a buffer is one piece here; put the parts into a queue one by one";
+} // namespace
+
+#define ACL_MISSING(why, name, ...)                                                                \
+  aclError name(__VA_ARGS__) { ACL_FAIL(ACL_ERROR_API_NOT_SUPPORT, "%s", why); }
+
+aclrtBinary aclrtCreateBinary(const void *, size_t) {
+  fail(ACL_ERROR_API_NOT_SUPPORT, __func__, "%s", noKernels);
+  return nullptr;
+}
+ACL_MISSING(noKernels, aclrtDestroyBinary, aclrtBinary)
+ACL_MISSING(noKernels, aclrtBinaryLoad, const aclrtBinary, aclrtBinHandle *)
+ACL_MISSING(noKernels, aclrtBinaryLoadFromFile, const char *, aclrtBinaryLoadOptions *,
+            aclrtBinHandle *)
+ACL_MISSING(noKernels, aclrtBinaryLoadFromData, const void *, size_t,
+            const aclrtBinaryLoadOptions *, aclrtBinHandle *)
+ACL_MISSING(noKernels, aclrtBinaryUnLoad, aclrtBinHandle)
+ACL_MISSING(noKernels, aclrtBinaryGetFunction, const aclrtBinHandle, const char *,
+            aclrtFuncHandle *)
+ACL_MISSING(noKernels, aclrtBinaryGetFunctionByEntry, aclrtBinHandle, uint64_t, aclrtFuncHandle *)
+ACL_MISSING(noKernels, aclrtLaunchKernel, aclrtFuncHandle, uint32_t, const void *, size_t,
+            aclrtStream)
+ACL_MISSING(noKernels, aclrtLaunchKernelV2, aclrtFuncHandle, uint32_t, const void *, size_t,
+            aclrtLaunchKernelCfg *, aclrtStream)
+ACL_MISSING(noKernels, aclrtLaunchKernelWithConfig, aclrtFuncHandle, uint32_t, aclrtStream,
+            aclrtLaunchKernelCfg *, aclrtArgsHandle, void *)
+ACL_MISSING(noKernels, aclrtLaunchKernelWithHostArgs, aclrtFuncHandle, uint32_t, aclrtStream,
+            aclrtLaunchKernelCfg *, void *, size_t, aclrtPlaceHolderInfo *, size_t)
+ACL_MISSING(noKernels, aclrtKernelArgsInit, aclrtFuncHandle, aclrtArgsHandle *)
+ACL_MISSING(noKernels, aclrtKernelArgsAppend, aclrtArgsHandle, void *, size_t, aclrtParamHandle *)
+ACL_MISSING(noKernels, aclrtKernelArgsAppendPlaceHolder, aclrtArgsHandle, aclrtParamHandle *)
+ACL_MISSING(noKernels, aclrtKernelArgsGetPlaceHolderBuffer, aclrtArgsHandle, aclrtParamHandle,
+            size_t, void **)
+ACL_MISSING(noKernels, aclrtKernelArgsParaUpdate, aclrtArgsHandle, aclrtParamHandle, void *, size_t)
+ACL_MISSING(noKernels, aclrtKernelArgsFinalize, aclrtArgsHandle)
+ACL_MISSING(noKernels, aclrtGetFunctionAddr, aclrtFuncHandle, void **, void **)
+ACL_MISSING(noKernels, aclrtGetFunctionName, aclrtFuncHandle, uint32_t, char *)
+ACL_MISSING(noKernels, aclrtGetHardwareSyncAddr, void **)
+
+ACL_MISSING(noProcesses, aclrtIpcMemGetExportKey, void *, size_t, char *, size_t, uint64_t)
+ACL_MISSING(noProcesses, aclrtIpcMemImportByKey, void **, const char *, uint64_t)
+ACL_MISSING(noProcesses, aclrtIpcMemClose, const char *)
+ACL_MISSING(noProcesses, aclrtIpcMemSetImportPid, const char *, int32_t *, size_t)
+ACL_MISSING(noProcesses, aclrtNotifyGetExportKey, aclrtNotify, char *, size_t, uint64_t)
+ACL_MISSING(noProcesses, aclrtNotifyImportByKey, aclrtNotify *, const char *, uint64_t)
+ACL_MISSING(noProcesses, aclrtNotifySetImportPid, aclrtNotify, int32_t *, size_t)
+ACL_MISSING(noProcesses, aclrtMemExportToShareableHandle, aclrtDrvMemHandle, aclrtMemHandleType,
+            uint64_t, uint64_t *)
+ACL_MISSING(noProcesses, aclrtMemImportFromShareableHandle, uint64_t, int32_t, aclrtDrvMemHandle *)
+ACL_MISSING(noProcesses, aclrtMemSetPidToShareableHandle, uint64_t, int32_t *, size_t)
+ACL_MISSING(noProcesses, aclrtMemExportToShareableHandleV2, aclrtDrvMemHandle, uint64_t,
+            aclrtMemSharedHandleType, void *)
+ACL_MISSING(noProcesses, aclrtMemImportFromShareableHandleV2, void *, aclrtMemSharedHandleType,
+            uint64_t, aclrtDrvMemHandle *)
+ACL_MISSING(noProcesses, aclrtMemSetPidToShareableHandleV2, void *, aclrtMemSharedHandleType,
+            int32_t *, size_t)
+
+ACL_MISSING(noChains, aclrtAppendBufChain, aclrtMbuf, aclrtMbuf)
+ACL_MISSING(noChains, aclrtGetBufChainNum, aclrtMbuf, uint32_t *)
+ACL_MISSING(noChains, aclrtGetBufFromChain, aclrtMbuf, uint32_t, aclrtMbuf *)

@@ -1,0 +1,130 @@
+//===-- CaptureTest.cpp - recorded streams, limits, questions --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "test/ascend/AclTest.h"
+
+#include <cstring>
+
+// The vendor's numbers, which programs print and compare.
+static_assert(ACL_ERROR_RT_TASK_TIMEOUT == 107020 && ACL_ERROR_RT_STREAM_SYNC_TIMEOUT == 507046 &&
+              ACL_ERROR_RT_EVENT_SYNC_TIMEOUT == 507047 && ACL_ERROR_RT_STREAM_CAPTURED == 107027 &&
+              ACL_ERROR_RT_STREAM_NOT_CAPTURED == 107029 && ACL_ERROR_RT_DEVICE_OOM == 207018 &&
+              ACL_ERROR_RT_AICORE_EXCEPTION == 507015 && ACL_ERROR_GE_LOAD_MODEL == 545001U &&
+              ACL_ERROR_GE_AIPP_MODE_INVALID == 145016U);
+
+TEST_CASE("a wait for an event that is not reached ends with the event's code") {
+  Started started;
+  aclrtStream stream = nullptr;
+  aclrtEvent event = nullptr;
+  GOOD(aclrtCreateStream(&stream));
+  GOOD(aclrtCreateEvent(&event));
+  aclrtNotify notify = nullptr;
+  GOOD(aclrtCreateNotify(&notify, ACL_NOTIFY_DEFAULT));
+  GOOD(aclrtWaitAndResetNotify(notify, stream, 0));
+  GOOD(aclrtRecordEvent(event, stream));
+  BAD(ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, aclrtSynchronizeEventWithTimeout(event, 1));
+  BAD(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, aclrtSynchronizeStreamWithTimeout(stream, 1));
+  aclrtStream other = nullptr;
+  GOOD(aclrtCreateStream(&other));
+  GOOD(aclrtRecordNotify(notify, other));
+  GOOD(aclrtSynchronizeEvent(event));
+  GOOD(aclrtDestroyStream(other));
+  GOOD(aclrtDestroyStream(stream));
+  GOOD(aclrtDestroyEvent(event));
+  GOOD(aclrtDestroyNotify(notify));
+}
+
+TEST_CASE("a stream is recorded, and executed again with what is in memory then") {
+  Started started;
+  aclrtStream stream = nullptr, other = nullptr;
+  GOOD(aclrtCreateStream(&stream));
+  GOOD(aclrtCreateStream(&other));
+  DeviceMemory source(4), target(4);
+  memset(source.data, 1, 4);
+  memset(target.data, 0, 4);
+  auto value = [&] { return int(*static_cast<char *>(target.data)); };
+
+  aclmdlRICaptureStatus status;
+  GOOD(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL));
+  BAD(ACL_ERROR_RT_STREAM_CAPTURED, aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL));
+  GOOD(aclrtMemcpyAsync(target.data, 4, source.data, 4, ACL_MEMCPY_DEVICE_TO_DEVICE, stream));
+  GOOD(aclrtMemsetAsync(source.data, 4, 9, 4, stream));
+  BAD(ACL_ERROR_RT_STREAM_CAPTURED, aclrtSynchronizeStream(stream));
+  GOOD(aclmdlRICaptureGetInfo(stream, &status, nullptr));
+  CHECK(status == ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE);
+  aclmdlRI model = nullptr;
+  GOOD(aclmdlRICaptureEnd(stream, &model));
+  BAD(ACL_ERROR_RT_STREAM_NOT_CAPTURED, aclmdlRICaptureEnd(stream, &model));
+  GOOD(aclmdlRICaptureGetInfo(stream, &status, nullptr));
+  CHECK(status == ACL_MODEL_RI_CAPTURE_STATUS_NONE);
+  GOOD(aclrtSynchronizeStream(stream));
+  CHECK(value() == 0); // nothing has run
+
+  GOOD(aclmdlRIExecuteAsync(model, other));
+  GOOD(aclrtSynchronizeStream(other));
+  CHECK(value() == 1);
+  GOOD(aclmdlRIExecute(model, -1));
+  CHECK(value() == 9);
+  memset(source.data, 5, 4);
+  GOOD(aclmdlRIExecute(model, -1));
+  CHECK(value() == 5);
+
+  char name[8];
+  GOOD(aclmdlRISetName(model, "decode"));
+  GOOD(aclmdlRIGetName(model, sizeof(name), name));
+  CHECK(std::string(name) == "decode");
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlRIGetName(model, 6, name));
+  GOOD(aclmdlRIDestroy(model));
+  BAD(ACL_ERROR_INVALID_RESOURCE_HANDLE, aclmdlRIExecute(model, -1));
+  BAD(ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT,
+      aclmdlRICaptureBegin(nullptr, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL));
+  GOOD(aclrtDestroyStream(stream));
+  GOOD(aclrtDestroyStream(other));
+}
+
+TEST_CASE("limits of cores are those of the stream, of its device, or all cores") {
+  Started started;
+  aclrtStream stream = nullptr;
+  GOOD(aclrtCreateStream(&stream));
+  int64_t all = 0, same = 0;
+  GOOD(aclrtGetDeviceInfo(0, ACL_DEV_ATTR_AICORE_CORE_NUM, &all));
+  GOOD(aclGetDeviceCapability(0, ACL_DEVICE_INFO_AI_CORE_NUM, &same));
+  CHECK(all == 8); // Ascend310P3
+  CHECK(same == all);
+  GOOD(aclrtGetDeviceInfo(0, ACL_DEV_ATTR_UBUF_PER_VECTOR_CORE, &same));
+  CHECK(same == 256 * 1024);
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtGetDeviceInfo(0, ACL_DEV_ATTR_WARP_SIZE, &same));
+  BAD(ACL_ERROR_INVALID_DEVICE, aclrtGetDeviceInfo(99, ACL_DEV_ATTR_CUBE_CORE_NUM, &same));
+  uint32_t cores = 0;
+  auto limit = [&] {
+    GOOD(aclrtGetResInCurrentThread(ACL_RT_DEV_RES_CUBE_CORE, &cores));
+    return cores;
+  };
+  CHECK(limit() == uint32_t(all));
+  GOOD(aclrtSetDeviceResLimit(0, ACL_RT_DEV_RES_CUBE_CORE, 4));
+  GOOD(aclrtSetStreamResLimit(stream, ACL_RT_DEV_RES_CUBE_CORE, 2));
+  CHECK(limit() == 4);
+  GOOD(aclrtUseStreamResInCurrentThread(stream));
+  CHECK(limit() == 2);
+  GOOD(aclrtResetStreamResLimit(stream));
+  CHECK(limit() == 4);
+  GOOD(aclrtUnuseStreamResInCurrentThread(stream));
+  GOOD(aclrtResetDeviceResLimit(0));
+  CHECK(limit() == uint32_t(all));
+  BAD(ACL_ERROR_INVALID_PARAM,
+      aclrtSetStreamResLimit(stream, ACL_RT_DEV_RES_CUBE_CORE, uint32_t(all) + 1));
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtSetDeviceResLimit(0, ACL_RT_DEV_RES_VECTOR_CORE, 0));
+
+  int64_t option = 7;
+  GOOD(aclrtCtxSetSysParamOpt(ACL_OPT_DETERMINISTIC, 1));
+  GOOD(aclrtGetSysParamOpt(ACL_OPT_DETERMINISTIC, &option));
+  CHECK(option == 0);
+  GOOD(aclrtCtxGetSysParamOpt(ACL_OPT_DETERMINISTIC, &option));
+  CHECK(option == 1);
+  DeviceMemory flags(64);
+  memset(flags.data, 1, 64);
+  GOOD(aclrtGetOverflowStatus(flags.data, 64, stream));
+  GOOD(aclrtSynchronizeStream(stream));
+  CHECK(*static_cast<char *>(flags.data) == 0);
+  BAD(ACL_ERROR_API_NOT_SUPPORT, aclrtLaunchKernel(nullptr, 1, nullptr, 0, stream));
+  GOOD(aclrtDestroyStream(stream));
+}

@@ -1,0 +1,118 @@
+# ais_bench's options of profiles, dumps, shapes and AIPP, and the older benchmark. Run with
+# `pytest test/ascend`.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+np = pytest.importorskip("numpy")
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
+PICTURES = ROOT / "examples/digits/pictures"
+PACKAGES = os.environ.get("OPENATC_ACL_PYTHON", str(BUILD / "python"))
+sys.path.insert(0, PACKAGES)
+
+
+def run(*command, fails=False, cwd=None):
+    result = subprocess.run([str(part) for part in command], capture_output=True, text=True,
+                            cwd=cwd, timeout=300, env=os.environ | {"PYTHONPATH": PACKAGES})
+    assert (result.returncode != 0) == fails, result.stdout + result.stderr
+    return result.stdout + result.stderr
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "digits"
+    run(BUILD / "bin/atc", "--model", ROOT / "examples/digits/digits.onnx", "--framework=5", f"--output={path}",
+        "--soc_version=Ascend310P3")
+    return path.with_name("digits.om")
+
+
+def test_dynamic_aipp_is_set_by_a_file(tmp_path):
+    pytest.importorskip("onnx")
+    sys.path.insert(0, str(ROOT / "test/common"))
+    import gear_models
+    from ais_bench.infer.interface import InferSession
+    model = gear_models.one_conv(tmp_path / "m.onnx")
+    fields = {"src_image_size_w": 32, "src_image_size_h": 40, "crop": 1, "load_start_pos_w": 4,
+              "load_start_pos_h": 2, "crop_size_w": 24, "crop_size_h": 32, "rbuv_swap_switch": 1,
+              "mean_chn_1": 7, "min_chn_2": 3.5, "var_reci_chn_0": 0.25, "var_reci_chn_1": 0.5}
+    (tmp_path / "static.cfg").write_text(
+        "aipp_op { aipp_mode: static input_format: RGB888_U8 " + " ".join(
+            f"{name}: {'true' if name in ('crop', 'rbuv_swap_switch') else value}" for name, value in fields.items()) + " }")
+    (tmp_path / "dynamic.cfg").write_text("aipp_op { aipp_mode: dynamic max_src_image_size: 8000 }")
+    settings = tmp_path / "aipp.config"
+    settings.write_text("[aipp_op]\ninput_format : RGB888_U8  # as the camera\n"
+                        + "".join(f"{name} : {value}\n" for name, value in fields.items()))
+    pixels = np.random.default_rng(1).integers(0, 256, (1, 40, 32, 3), dtype=np.uint8)
+    results = []
+    for name in ("static", "dynamic"):
+        run(BUILD / "bin/atc", "--model", model, "--framework=5", f"--output={tmp_path / name}",
+            "--soc_version=Ascend310P3", "--input_shape=x:1,3,32,24", f"--insert_op_conf={tmp_path / (name + '.cfg')}")
+        session = InferSession(0, str(tmp_path / (name + ".om")))
+        if name == "dynamic":
+            flat = np.zeros(session.get_inputs()[0].realsize, np.uint8)
+            flat[:pixels.size] = pixels.reshape(-1)
+            with pytest.raises(RuntimeError, match="--aipp_config"):
+                session.infer([flat])
+            session.load_aipp_config_file(settings)
+            results.append(session.infer([flat])[0])
+        else:
+            with pytest.raises(RuntimeError, match="without dynamic AIPP"):
+                session.load_aipp_config_file(settings)
+            results.append(session.infer([pixels])[0])
+        session.free_resource()
+    np.testing.assert_array_equal(*results)
+    for text, message in (("[op]\n", "no section"), ("[aipp_op]\nsrc_image_size_w: 3\n", "'input_format'"),
+                          ("[aipp_op]\nsize: 3\n", "no setting 'size'")):
+        settings.write_text(text)
+        command = (sys.executable, "-m", "ais_bench", "--model", tmp_path / "dynamic.om", "--aipp_config", settings)
+        assert message in run(*command, fails=True)
+
+
+def test_ais_bench_profiles_and_dumps(model, tmp_path):
+    command = [sys.executable, "-m", "ais_bench", "--model", model, "--input", PICTURES / "digit_3.npy",
+               "--output", tmp_path, "--output_dirname", "out", "--threads", "2"]
+    run(*command, "--profiler", "1")
+    assert list((tmp_path / "profiler").glob("PROF_*/mindstudio_profiler_output/op_summary_*.csv"))
+    run(*command, "--dump=1")
+    assert list((tmp_path / "dump").rglob("*.output.0.npy"))
+    assert "exclude" in run(*command, "--dump=1", "--profiler", fails=True)
+    assert "--output" in run(*command[:5], "--profiler", fails=True)
+
+
+def test_shapes_of_a_range_run_one_after_the_other(tmp_path):
+    run(BUILD / "bin/atc", "--model", ROOT / "examples/digits/digits.onnx", "--framework=5",
+        f"--output={tmp_path / 'any'}", "--input_shape=image:-1,1,28,28", "--target=cpu")
+    command = (sys.executable, "-m", "ais_bench", "--model", tmp_path / "any.om", "--dymShape_range")
+    text = run(*command, "image:1~2,1,28-28,28")
+    assert [f"batchsize.mean({n})" in text for n in (1, 2, 3)] == [True, True, False]
+    assert "must be a number" in run(*command, "image:x,1,28,28", fails=True)
+
+
+def test_benchmark(model, tmp_path):
+    tool = BUILD / "bin/benchmark"
+    lines = ""
+    for digit in range(3):
+        np.load(PICTURES / f"digit_{digit}.npy").astype(np.float32).tofile(tmp_path / f"p{digit}.bin")
+        lines += f"{digit} ./p{digit}.bin 28 28\n"
+    (tmp_path / "list.info").write_text(lines)
+    command = (sys.executable, tool, "-model_type=vision", "-device_id=0", "-batch_size=1", f"-om_path={model}",
+               "-input_text_path=./list.info", "-input_width=28", "-input_height=28", "-useDvpp=False")
+    assert "throughputRate" in run(*command, "-output_binary=True", cwd=tmp_path)
+    run(*command, "-output_binary=false", cwd=tmp_path)
+    folder = tmp_path / "result/dumpOutput_device0"
+    for digit in range(3):
+        scores = np.fromfile(folder / f"p{digit}_1.bin", np.float32)
+        assert scores.size == 10 and scores.argmax() == digit
+        np.testing.assert_allclose(np.loadtxt(folder / f"p{digit}_1.txt"), scores, rtol=1e-6)
+    assert "[e2e]" in (tmp_path / "result/perf_vision_batchsize_1_device_0.txt").read_text()
+    text = run(sys.executable, tool, "-round=3", f"-om_path={model}", "-device_id=0", "-batch_size=1", cwd=tmp_path)
+    assert "ave_throughputRate" in text and list((tmp_path / "result").glob("PureInfer_perf_of_*"))
+    (tmp_path / "list.info").write_text("0 ./none.bin 28 28\n")
+    assert "none.bin does not exist" in run(*command, cwd=tmp_path, fails=True)
+    assert "not decoded" in run(*command[:-1], "-useDvpp=true", cwd=tmp_path, fails=True)
