@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Latency side by side with ONNX Runtime and OpenVINO, interleaved in one run.
 
-  bench.py [--threads 1,2] [--rounds 15] [--clock wall|processor] [--json] model.onnx ...
+  bench.py [--threads 1,2] [--rounds 15] [--clock wall|processor] [--process] [--json] model.onnx ...
 
 Run it with a Python that has numpy, onnxruntime and openvino (a virtual environment:
 `python3 -m venv rivals && rivals/bin/pip install numpy onnxruntime openvino`); a rival that is not
@@ -10,6 +10,9 @@ figures are medians over the rounds and a ratio is the rival's time over ours (a
 faster). The share of the limit is the achieved rate over the measured peak of the core times the
 threads. `--clock processor` counts the time of the process on all processors instead, which other
 programs on the machine disturb less: use it with one thread, as idle threads of a rival may spin.
+`--process` adds what a process of its own shows: the time of om-run from start to exit with one run
+and all hashes checked, and the peak resident memory that loading and one run add to an interpreter
+that has already loaded the library.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
@@ -18,6 +21,7 @@ import json
 import os
 import pathlib
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -104,6 +108,47 @@ class OpenVino:
 RIVALS = {"ort": ("ORT", OnnxRuntime), "openvino": ("OV", OpenVino)}
 
 
+def peak_resident():
+    """Returns the peak resident bytes of this process."""
+    status = pathlib.Path("/proc/self/status").read_text()
+    return 1024 * int(re.search(r"VmHWM:\s+(\d+)", status)[1])
+
+
+def run_alone(key, model, threads, library, feeds):
+    """Prints the bytes by which loading `model` and one run raise the peak of this process."""
+    feeds = [array for _, array in sorted(np.load(feeds).items())]
+    if key == "ours":
+        ctypes.CDLL(library)
+        before = peak_resident()
+        runner = Session(library, model, threads)
+        for (_, array), value in zip(runner.inputs, feeds):
+            array[...] = value
+    else:
+        __import__({"ort": "onnxruntime"}.get(key, key))
+        before = peak_resident()
+        runner = RIVALS[key][1](model, threads, feeds)
+    runner.run()
+    print(peak_resident() - before)
+
+
+def measure_processes(model, om, threads, rivals, feeds, build, work):
+    """Returns the figures that need a process of their own."""
+    def first_answer():
+        subprocess.run([build / "bin/om-run", om, f"--threads={threads}"], check=True,
+                       stdout=subprocess.DEVNULL)
+
+    stored = work / "feeds.npz"
+    np.savez(stored, **{f"{i:04}": array for i, array in enumerate(feeds)})
+    row = {"first_answer_ms": min(timed(first_answer) for _ in range(7))}
+    for key in ("ours", *rivals):
+        command = [sys.executable, __file__, "--alone", key, "--build", build, "--threads",
+                   str(threads), om if key == "ours" else model, stored]
+        text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        row["peak_bytes" if key == "ours" else f"{key}_peak_bytes"] = int(text.split()[-1])
+    stored.unlink()
+    return row
+
+
 def timed(function, clock=time.perf_counter):
     start = clock()
     function()
@@ -155,8 +200,15 @@ def measure(model, om, threads, rounds, library, clock=time.perf_counter):
         row[f"{key}_ms"] = statistics.median(times[key])
         row["ratio" if key == "ort" else f"{key}_ratio"] = row[f"{key}_ms"] / row["ms"]
     row["weights_bytes"], row["arena_bytes"] = ours.info.weights_bytes, ours.info.arena_bytes
+    feeds = [array.copy() for _, array in ours.inputs]
     ours.close()
-    return row
+    return row, list(rivals), feeds
+
+
+def name_of_machine():
+    """Returns the name that the processor gives itself."""
+    names = re.findall(r"(?m)^model name\s*:\s*(.+)$", pathlib.Path("/proc/cpuinfo").read_text())
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 def figures_of_rivals(row):
@@ -168,6 +220,14 @@ def figures_of_rivals(row):
     return text
 
 
+def figures_of_processes(row):
+    """Returns the first answer and the peaks of memory, empty where they were not measured."""
+    if "peak_bytes" not in row:
+        return ""
+    peaks = [row.get(key, 0) / 1e6 for key in ("peak_bytes", "ort_peak_bytes", "openvino_peak_bytes")]
+    return f" {row['first_answer_ms']:9.1f} {peaks[0]:8.0f} ({peaks[1]:.0f}, {peaks[2]:.0f})"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("models", nargs="+", type=pathlib.Path)
@@ -176,18 +236,26 @@ def main():
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--atc-flags", default="", help="more flags for atc, space-separated")
     parser.add_argument("--clock", choices=("wall", "processor"), default="wall")
+    parser.add_argument("--process", action="store_true",
+                        help="also the first answer of a new process, and peak memory")
+    parser.add_argument("--alone", choices=("ours", *RIVALS), help=argparse.SUPPRESS)
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     args = parser.parse_args()
 
+    if args.alone:
+        model, feeds = args.models
+        return run_alone(args.alone, model, int(args.threads),
+                         str(args.build / "lib/libopenatc_runtime.so"), feeds)
     clock = time.process_time if args.clock == "processor" else time.perf_counter
     library = str(args.build / "lib/libopenatc_runtime.so")
-    report = {"machine": platform.processor() or platform.machine(), "models": []}
+    report = {"machine": name_of_machine(), "models": []}
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         report["peak_gflops_core"] = peak_gflops(work)
         if not args.json:
             print(f"peak of a core: {report['peak_gflops_core']:.0f} GFLOP/s")
-            print(f"{'model':20} thr  ours ms   ORT ms  ratio    OV ms  ratio  limit   error  load ms (ORT)  compile s    MB")
+            print(f"{'model':20} thr  ours ms   ORT ms  ratio    OV ms  ratio  limit   error  load ms (ORT)  compile s    MB"
+                  + ("  first ms  peak MB (ORT, OV)" if args.process else ""))
         # All compilation comes first: a child's peak memory starts at its
         # parent's, which is still small.
         compiled = {model: compile_model(args.build, model, work / model.stem, args.atc_flags.split())
@@ -198,7 +266,10 @@ def main():
             for threads in map(int, args.threads.split(",")):
                 row = {"model": model.stem, "gflop": flops * 1e-9, "compile_s": seconds,
                        "compile_peak_bytes": resident}
-                row.update(measure(model, om, threads, args.rounds, library, clock))
+                figures, rivals, feeds = measure(model, om, threads, args.rounds, library, clock)
+                row.update(figures)
+                if args.process:
+                    row.update(measure_processes(model, om, threads, rivals, feeds, args.build, work))
                 row["share_of_limit"] = (flops * 1e-6 / row["ms"] /
                                          (report["peak_gflops_core"] * threads))
                 report["models"].append(row)
@@ -206,8 +277,8 @@ def main():
                     print(f"{row['model']:20} {threads:3} {row['ms']:8.2f} "
                           f"{figures_of_rivals(row)}{row['share_of_limit']:6.0%} "
                           f"{row.get('max_error_of_range', 0):7.1e} {row['load_ms']:6.1f} "
-                          f"({row.get('ort_load_ms', 0):.0f}) {seconds:9.1f} {resident / 1e6:7.0f}",
-                          flush=True)
+                          f"({row.get('ort_load_ms', 0):.0f}) {seconds:9.1f} {resident / 1e6:7.0f}"
+                          f"{figures_of_processes(row)}", flush=True)
             om.unlink()
     if args.json:
         json.dump(report, sys.stdout, indent=1)

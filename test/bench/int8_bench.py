@@ -97,7 +97,7 @@ def main():
 
     library = str(args.build / "lib/libopenatc_runtime.so")
     flags = args.atc_flags.split()
-    report = {"machine": bench.platform.processor() or bench.platform.machine(),
+    report = {"machine": bench.name_of_machine(),
               "per_channel": args.per_channel, "models": []}
     if not args.json:
         print(f"{'model':20} thr  fp32 ms  int8 ms   ORT ms  fp32/int8  ORT/int8   error")

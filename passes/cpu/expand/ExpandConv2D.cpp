@@ -43,9 +43,9 @@ public:
   void run();
 
 private:
-  void prefetchNextPanel(const PixelTile &pixels, int64_t tiles, Value chunk, Value block,
-                         Value firstBlock, Value endBlock);
-  void emitTile(const PixelTile &pixels, Value chunk, Value block, Value image);
+  Value nextPanel(int64_t tiles, Value chunk, Value block, Value firstBlock, Value endBlock);
+  void emitTile(const PixelTile &pixels, const Lookahead &ahead, Value chunk, Value block,
+                Value image);
   SmallVector<SumLoop> sumLoops(int64_t inputBlocks, int64_t channels);
 
   Conv2DOp op;
@@ -59,50 +59,43 @@ private:
   EpilogueBuffers epilogue;
 };
 
-/// Prefetches the next panel of a filter that does not fit in L2, which each task reads from far
-/// memory. The first pixel tile that uses a panel would request all of it and wait, while the other
-/// tiles would have nothing to wait for; so every tile prefetches its share of the next panel
-/// instead.
-void Conv2DExpander::prefetchNextPanel(const PixelTile &pixels, int64_t tiles, Value chunk,
-                                       Value block, Value firstBlock, Value endBlock) {
-  constexpr int64_t kLine = 16; // f32 elements of a cache line.
-  int64_t filterBytes = cast<MemRefType>(op.getFilter().getType()).getNumElements() * 4;
-  if (filterBytes <= b.level().getL2() / 2)
-    return;
-
-  // The panel of one block comes whole before that of the next.
-  int64_t panelLines =
-      llvm::divideCeil((chunks == 1 ? filterShape[1] : depth) * filterStrides[1], kLine);
+/// Returns the first element of the panel that comes next where it pays off to request it; null
+/// where it does not. The first pixel tile that uses a panel would wait for all of it, while the
+/// other tiles would have nothing to wait for; so every tile requests its share. A network reads
+/// all of its weights in a run, so that even small filters come from beyond L2; those are requested
+/// where enough `tiles` share a panel, as each row of tasks repeats the requests.
+Value Conv2DExpander::nextPanel(int64_t tiles, Value chunk, Value block, Value firstBlock,
+                                Value endBlock) {
+  constexpr int64_t kEnoughTiles = 8; // Two lines per sixteen steps and block.
+  const int64_t bytes = cast<MemRefType>(op.getFilter().getType()).getNumElements() * 4;
+  if (bytes <= (tiles < kEnoughTiles ? b.level().getL2() / 2 : b.level().getL1()))
+    return {};
   Value chunkStart = b.mul(chunk, depth * filterStrides[1]);
   Value next = b.add(block, tile.getBlocks());
-  Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::uge, next, endBlock);
   Value sameChunk = b.mulAdd(next, filterStrides[0], chunkStart);
+  if (chunks == 1)
+    return sameChunk;
+  Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::uge, next, endBlock);
   Value nextChunk =
       b.add(b.mulAdd(firstBlock, filterStrides[0], chunkStart), depth * filterStrides[1]);
-  Value panel = arith::SelectOp::create(b, isLast, nextChunk, sameChunk);
-
-  int64_t lines = llvm::divideCeil(panelLines, tiles);
-  Value first = b.mulAdd(pixels.ordinal, lines * kLine, panel);
-  for (int64_t j = 0; j < tile.getBlocks(); ++j)
-    b.loop(lines, [&](Value i) {
-      Value at = b.add(b.mulAdd(i, kLine, first), j * filterStrides[0]);
-      memref::PrefetchOp::create(b, filter, ValueRange{at}, /*isWrite=*/false,
-                                 /*localityHint=*/2, /*isDataCache=*/true);
-    });
+  return arith::SelectOp::create(b, isLast, nextChunk, sameChunk);
 }
 
 SmallVector<SumLoop> Conv2DExpander::sumLoops(int64_t inputBlocks, int64_t channels) {
   int64_t kh = filterShape[2], kw = filterShape[3];
   ArrayRef<int64_t> dilations = op.getDilations();
-  // A first layer has few channels: its kw loop is unrolled along with them.
-  bool unrollKw = kw * channels <= 32;
+  // A first layer has few channels: its kw loop is unrolled along with them. Not where the windows
+  // of neighbours overlap: LLVM would keep what they share for later, in more registers than there
+  // are.
+  bool unrollKw = kw * channels <= 32 && (kw - 1) * dilations[1] < op.getStrides()[1];
   return {{inputBlocks, in.stride(1), filterStrides[1]},
           {kh, dilations[0] * in.stride(2), filterStrides[2]},
           {kw, dilations[1] * in.stride(3), filterStrides[3], unrollKw},
           {channels, 1, filterStrides[4], /*unroll=*/true}};
 }
 
-void Conv2DExpander::emitTile(const PixelTile &pixels, Value chunk, Value block, Value image) {
+void Conv2DExpander::emitTile(const PixelTile &pixels, const Lookahead &ahead, Value chunk,
+                              Value block, Value image) {
   int64_t blocks = tile.getBlocks();
   RegisterTile acc(b, pixels.count, blocks, width);
   Value channel = b.mul(block, width);
@@ -147,7 +140,8 @@ void Conv2DExpander::emitTile(const PixelTile &pixels, Value chunk, Value block,
   SmallVector<Address> inAt = in.addresses(b, pixels, inBase);
   if (fullBlocks)
     acc.contract(input, inAt, filter, {filterBase}, filterStrides[0],
-                 sumLoops(depth, filterShape[4]));
+                 sumLoops(depth, filterShape[4]), /*lastBlockWidth=*/0,
+                 ahead.from ? &ahead : nullptr);
   if (tailChannels) {
     for (Address &address : inAt)
       address = address + fullBlocks * in.stride(1);
@@ -190,9 +184,9 @@ void Conv2DExpander::run() {
 
   b.loop(chunks, [&](Value chunk) {
     b.loop(firstBlock, endBlock, tile.getBlocks(), [&](Value block) {
+      Value next = nextPanel(tiling.tilesPerTask(), chunk, block, firstBlock, endBlock);
       tiling.forEachTile(b, task[2], [&](const PixelTile &pixels) {
-        prefetchNextPanel(pixels, tiling.tilesPerTask(), chunk, block, firstBlock, endBlock);
-        emitTile(pixels, chunk, block, task[0]);
+        emitTile(pixels, {next, tiling.tilesPerTask(), pixels.ordinal}, chunk, block, task[0]);
       });
     });
   });

@@ -196,13 +196,15 @@ void FloatWinogradExpander::multiply(Value position, Value firstBlock, Value blo
   int64_t channels = in[1] * width, blocks = tile.getBlocks();
   int64_t panel = channels * width, blockStride = form.places() * panel;
   // The panel that comes next: of this position for the next blocks, else of the next position.
-  int64_t ahead = depth > blocks ? blocks * blockStride : panel;
+  const int64_t distance = depth > blocks ? blocks * blockStride : panel;
   Value from = b.mul(position, inputPosition);
   Value weightsAt = b.mulAdd(block, blockStride, b.mul(position, panel));
+  Value nextAt = b.add(weightsAt, distance);
   Value inPass = arith::SubIOp::create(b, block, firstBlock);
   Value to = b.mulAdd(position, productPosition, b.mulAdd(inPass, tiles * width, productsAt));
   auto flat = TileAttr::get(b.getContext(), tile.getPixels(), 1, 1, 1, 1, /*flatten=*/false);
-  PixelTiling(1, tiles, flat).forEachTile(b, b.index(0), [&](const PixelTile &run) {
+  const PixelTiling tiling(1, tiles, flat);
+  tiling.forEachTile(b, b.index(0), [&](const PixelTile &run) {
     RegisterTile acc(b, run.count, blocks, width);
     acc.zero();
     SmallVector<Address> tileAt, productAt;
@@ -211,9 +213,10 @@ void FloatWinogradExpander::multiply(Value position, Value firstBlock, Value blo
       tileAt.push_back({first, p * width});
       productAt.push_back({firstTo, p * width});
     }
+    const Lookahead ahead{nextAt, tiling.tilesPerTask(), run.ordinal};
     acc.contract(scratch, tileAt, filter, {weightsAt}, blockStride,
                  {{in[1], tiles * width, width * width}, {width, 1, width, /*unroll=*/true}},
-                 /*lastBlockWidth=*/0, ahead);
+                 /*lastBlockWidth=*/0, &ahead);
     acc.store(scratch, productAt, tiles * width);
   });
 }

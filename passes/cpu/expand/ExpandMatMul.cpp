@@ -57,7 +57,6 @@ public:
   void run();
 
 private:
-  void prefetchNextPanels(const PixelTile &tileRows, int64_t tiles, Value next, int64_t blocks);
   void emitBlocks(Value batch, Value block, Value next, Value chunk, int64_t blocks,
                   int64_t lastWidth);
   void startChunk(RegisterTile &acc, const EpilogueAt &at, ArrayRef<Address> outAt, Value chunk,
@@ -74,21 +73,6 @@ private:
   Value lhs, rhs, output;
   EpilogueBuffers epilogue;
 };
-
-/// Prefetches the panels of the weights from element `next` on: each tile of rows its share, as for
-/// convolutions.
-void MatMulExpander::prefetchNextPanels(const PixelTile &tileRows, int64_t tiles, Value next,
-                                        int64_t blocks) {
-  constexpr int64_t kLine = 16; // f32 elements of a cache line.
-  const int64_t lines = llvm::divideCeil(llvm::divideCeil(depth * width, kLine), tiles);
-  Value first = b.mulAdd(tileRows.ordinal, lines * kLine, next);
-  for (int64_t j = 0; j < blocks; ++j)
-    b.loop(lines, [&](Value i) {
-      Value at = b.add(b.mulAdd(i, kLine, first), j * rhsBlockStride);
-      memref::PrefetchOp::create(b, rhs, ValueRange{at}, /*isWrite=*/false, /*localityHint=*/2,
-                                 /*isDataCache=*/true);
-    });
-}
 
 /// Initializes the accumulators: with the bias before the first chunk, else with the output.
 void MatMulExpander::startChunk(RegisterTile &acc, const EpilogueAt &at, ArrayRef<Address> outAt,
@@ -130,8 +114,6 @@ void MatMulExpander::emitBlocks(Value batch, Value block, Value next, Value chun
                                 int64_t lastWidth) {
   PixelTiling tiling(/*height=*/1, rows, tile);
   tiling.forEachTile(b, b.index(0), [&](const PixelTile &tileRows) {
-    if (next)
-      prefetchNextPanels(tileRows, tiling.tilesPerTask(), next, blocks);
     RegisterTile acc(b, tileRows.count, blocks, width);
     Value channel = b.mul(block, width);
     EpilogueAt at{{channel}, {}, 0};
@@ -161,8 +143,9 @@ void MatMulExpander::emitBlocks(Value batch, Value block, Value next, Value chun
     SmallVector<Address> lhsAt = rowAddresses(lhsFirst, lhsStrides[1]);
     int64_t partial = op.getPacked() ? 0 : lastWidth; // Packed panels are full.
 
+    const Lookahead ahead{next, tiling.tilesPerTask(), tileRows.ordinal};
     acc.contractRows(lhs, lhsAt, lhsStrides[2], rhs, {rhsFirst}, rhsStrides[1], rhsBlockStride,
-                     depth, partial);
+                     depth, partial, next ? &ahead : nullptr);
     finishChunk(acc, at, outAt, chunk, lastWidth);
   });
 }

@@ -80,20 +80,18 @@ void RegisterTile::store(Value flat, ArrayRef<Address> to, int64_t blockStride,
       }
 }
 
+/// Returns whether the code of a loop is repeated instead of jumping back.
+static bool isStraight(const SumLoop &loop) { return loop.unroll || loop.trip == 1; }
+
 void RegisterTile::contract(Value lhs, ArrayRef<Address> lhsPixels, Value rhs, Address rhsFirst,
                             int64_t rhsBlockStride, ArrayRef<SumLoop> loops, int64_t lastBlockWidth,
-                            int64_t rhsAhead) {
-  constexpr int64_t kLine = 16; // f32 elements of a cache line.
-  sum(lhsPixels, rhsFirst, loops, [&](ArrayRef<Address> lhsAt, Address rhsAt) {
+                            const Lookahead *ahead) {
+  auto step = [&](ArrayRef<Address> lhsAt, Address rhsAt) {
     SmallVector<Value> weights;
     for (int64_t j = 0; j < blocks; ++j)
-      for (int64_t v = 0; v < vectors(); ++v) {
-        Address address = rhsAt + (j * rhsBlockStride + v * lanes);
-        if (rhsAhead && v * lanes % kLine == 0)
-          memref::PrefetchOp::create(b, rhs, ValueRange{at(address + rhsAhead)}, /*isWrite=*/false,
-                                     /*localityHint=*/2, /*isDataCache=*/true);
-        weights.push_back(loadVector(rhs, address, validLanes(j, v, lastBlockWidth)));
-      }
+      for (int64_t v = 0; v < vectors(); ++v)
+        weights.push_back(loadVector(rhs, rhsAt + (j * rhsBlockStride + v * lanes),
+                                     validLanes(j, v, lastBlockWidth)));
     for (int64_t p = 0; p < pixels; ++p) {
       Value element = memref::LoadOp::create(b, lhs, at(lhsAt[p]));
       Value splat = vector::BroadcastOp::create(b, type, element);
@@ -101,17 +99,49 @@ void RegisterTile::contract(Value lhs, ArrayRef<Address> lhsPixels, Value rhs, A
         for (int64_t v = 0; v < vectors(); ++v)
           acc(p, j, v) = b.madd(splat, weights[j * vectors() + v], acc(p, j, v));
     }
-  });
+  };
+  if (!ahead)
+    return sum(lhsPixels, rhsFirst, loops, step);
+
+  // Iterations of the innermost loop, and the elements of rhs that each reads.
+  int64_t iterations = 1, elements = loops.front().trip * loops.front().rhsStride;
+  for (const SumLoop &loop : loops)
+    if (!isStraight(loop)) {
+      iterations *= loop.trip;
+      elements = loop.rhsStride;
+    }
+  // Lines per iteration, and the tiles whose shares cover a panel; the others repeat the last
+  // share.
+  constexpr int64_t kLine = 16;
+  const int64_t panelLines = llvm::divideCeil(elements, kLine);
+  const int64_t lines = llvm::divideCeil(panelLines, ahead->tiles);
+  const int64_t shares = llvm::divideCeil(panelLines, lines);
+  Value ordinal = arith::MinUIOp::create(b, ahead->ordinal, b.index(shares - 1));
+  Value from = b.mulAdd(ordinal, iterations * lines * kLine, ahead->from);
+  auto request = [&](Address rhsAt) {
+    Value done = arith::SubIOp::create(b, rhsAt.base, rhsFirst.base);
+    Value iteration = arith::DivUIOp::create(b, done, b.index(elements));
+    Value first = b.mulAdd(iteration, lines * kLine, from);
+    for (int64_t j = 0; j < blocks; ++j)
+      for (int64_t line = 0; line < lines; ++line) {
+        Value next = b.add(first, j * rhsBlockStride + line * kLine);
+        memref::PrefetchOp::create(b, rhs, ValueRange{next}, /*isWrite=*/false,
+                                   /*localityHint=*/2, /*isDataCache=*/true);
+      }
+  };
+  if (iterations == 1)
+    request(rhsFirst);
+  sum(lhsPixels, rhsFirst, loops, step, request);
 }
 
 void RegisterTile::contractRows(Value lhs, ArrayRef<Address> lhsRows, int64_t lhsStride, Value rhs,
                                 Address rhsFirst, int64_t rhsStride, int64_t rhsBlockStride,
-                                int64_t depth, int64_t lastBlockWidth) {
+                                int64_t depth, int64_t lastBlockWidth, const Lookahead *ahead) {
   const int64_t unroll = std::min<int64_t>(depth, 8), tail = depth % unroll;
   contract(lhs, lhsRows, rhs, rhsFirst, rhsBlockStride,
            {{depth / unroll, unroll * lhsStride, unroll * rhsStride},
             {unroll, lhsStride, rhsStride, /*unroll=*/true}},
-           lastBlockWidth);
+           lastBlockWidth, ahead);
   if (tail == 0)
     return;
   SmallVector<Address> rest;
@@ -134,17 +164,17 @@ void RegisterTile::multiply(Value lhs, ArrayRef<Address> lhsPixels, Value rhs, A
 }
 
 void RegisterTile::sum(ArrayRef<Address> lhsPixels, Address rhsAt, ArrayRef<SumLoop> loops,
-                       StepFn step) {
+                       StepFn step, IterationFn iteration) {
   if (loops.empty())
     return step(lhsPixels, rhsAt);
   const SumLoop &loop = loops.front();
 
   SmallVector<Address> moved(lhsPixels);
-  if (loop.unroll || loop.trip == 1) {
+  if (isStraight(loop)) {
     for (int64_t i = 0; i < loop.trip; ++i) {
       for (auto [to, from] : llvm::zip(moved, lhsPixels))
         to = from + i * loop.lhsStride;
-      sum(moved, rhsAt + i * loop.rhsStride, loops.drop_front(), step);
+      sum(moved, rhsAt + i * loop.rhsStride, loops.drop_front(), step, iteration);
     }
     return;
   }
@@ -161,7 +191,9 @@ void RegisterTile::sum(ArrayRef<Address> lhsPixels, Address rhsAt, ArrayRef<SumL
       address.base = base;
     }
     Address rhsMoved{b.mulAdd(i, loop.rhsStride, rhsAt.base), rhsAt.offset};
-    sum(moved, rhsMoved, loops.drop_front(), step);
+    if (iteration && llvm::all_of(loops.drop_front(), isStraight))
+      iteration(rhsMoved);
+    sum(moved, rhsMoved, loops.drop_front(), step, iteration);
     return accumulators;
   });
 }

@@ -25,6 +25,15 @@ struct SumLoop {
   bool unroll = false;
 };
 
+/// Names what a contraction requests of rhs while it multiplies: its share of the panels that come
+/// next. Requests between the multiplications cost nothing; all of them at once would wait for the
+/// few buffers that hold misses.
+struct Lookahead {
+  mlir::Value from;    ///< the first element of the next panels
+  int64_t tiles;       ///< that multiply by the same panels and request a share each
+  mlir::Value ordinal; ///< of this tile among them
+};
+
 /// `pixels` x `blocks` output positions held in vector registers:
 ///
 ///   acc[p][j][v] += lhs[pixel p] * rhs[block j][v]
@@ -52,16 +61,16 @@ public:
              int64_t lastBlockWidth = 0);
 
   /// Accumulates over `loops` (outermost first). `lhsPixels` has one address per pixel. Of the last
-  /// block only `lastBlockWidth` columns are read (0: all). Unless it is zero, `rhsAhead` is how
-  /// many elements ahead of each vector of rhs to prefetch into L2.
+  /// block only `lastBlockWidth` columns are read (0: all). With `ahead` each iteration of the
+  /// innermost loop prefetches into L2; panels of rhs must then be contiguous.
   void contract(mlir::Value lhs, llvm::ArrayRef<Address> lhsPixels, mlir::Value rhs,
                 Address rhsFirst, int64_t rhsBlockStride, llvm::ArrayRef<SumLoop> loops,
-                int64_t lastBlockWidth = 0, int64_t rhsAhead = 0);
+                int64_t lastBlockWidth = 0, const Lookahead *ahead = nullptr);
   /// Accumulates over `depth` steps in which the operands advance by `lhsStride` and `rhsStride`
   /// elements: a product of matrices. Other parameters are those of contract().
   void contractRows(mlir::Value lhs, llvm::ArrayRef<Address> lhsRows, int64_t lhsStride,
                     mlir::Value rhs, Address rhsFirst, int64_t rhsStride, int64_t rhsBlockStride,
-                    int64_t depth, int64_t lastBlockWidth = 0);
+                    int64_t depth, int64_t lastBlockWidth = 0, const Lookahead *ahead = nullptr);
 
   /// Accumulates acc[p][0][v] += lhs[pixel p][v] * rhs[v] over `loops`: both operands are vectors,
   /// as in a depthwise convolution.
@@ -92,8 +101,9 @@ public:
 
 private:
   using StepFn = llvm::function_ref<void(llvm::ArrayRef<Address> lhsPixels, Address rhsAt)>;
+  using IterationFn = llvm::function_ref<void(Address rhsAt)>;
   void sum(llvm::ArrayRef<Address> lhsPixels, Address rhsAt, llvm::ArrayRef<SumLoop> loops,
-           StepFn step);
+           StepFn step, IterationFn iteration = nullptr);
   mlir::Value laneMask(int64_t valid);
   mlir::Value at(Address address);
   mlir::Value &acc(int64_t pixel, int64_t block, int64_t vector) {

@@ -41,9 +41,27 @@ double stepCost(int64_t pixels, int64_t blocks, int64_t vectors) {
   return std::max({fmas, loads, 4.0}) + 0.25;
 }
 
-/// The best tile for runs of `length` pixels and `blocks` channel blocks.
+/// Returns the registers that a tile leaves to its activation: polynomials among accumulators that
+/// fill all registers would wait for the stack. Few registers are worth more as accumulators.
+int64_t spareRegisters(std::optional<graph::ActivationAttr> activation, LevelAttr level) {
+  using graph::ActivationKind;
+  if (!activation || level.getRegisters() < 32)
+    return 0;
+  switch (activation->getKind()) {
+  case ActivationKind::Sigmoid:
+  case ActivationKind::Silu:
+  case ActivationKind::Tanh:
+  case ActivationKind::Gelu:
+    return 5;
+  default:
+    return 0;
+  }
+}
+
+/// The best tile for runs of `length` pixels and `blocks` channel blocks, without `spare`
+/// registers.
 Shape bestShape(int64_t length, int64_t blocks, int64_t width, LevelAttr level,
-                ArrayRef<int64_t> blockChoices) {
+                ArrayRef<int64_t> blockChoices, int64_t spare = 0) {
   int64_t vectors = std::max<int64_t>(1, width / level.getLanes());
   Shape best;
   for (int64_t tileBlocks : blockChoices) {
@@ -53,7 +71,7 @@ Shape bestShape(int64_t length, int64_t blocks, int64_t width, LevelAttr level,
       // Accumulators, the filter's vectors and one broadcast share the
       // registers; one pixel alone takes the filter straight from memory.
       int64_t held = tileBlocks * vectors * (pixels + (pixels > 1));
-      if (held + 1 > level.getRegisters())
+      if (held + 1 + spare > level.getRegisters())
         break;
       int64_t tiles = llvm::divideCeil(length, pixels), large = length % tiles;
       int64_t small = length / tiles;
@@ -78,17 +96,21 @@ TileAttr tileFor(Conv2DOp op) {
   ArrayRef<int64_t> out = shapeOf(op.getOutput()), filter = shapeOf(op.getFilter());
   int64_t blocksPerGroup = out[1] / op.getGroups(), width = filter[5];
 
-  Shape shape = bestShape(out[3], blocksPerGroup, width, level, {1, 2, 4});
-  Shape flat = bestShape(out[2] * out[3], blocksPerGroup, width, level, {1, 2, 4});
+  const int64_t spare = spareRegisters(op.getActivation(), level);
+  Shape shape = bestShape(out[3], blocksPerGroup, width, level, {1, 2, 4}, spare);
+  Shape flat = bestShape(out[2] * out[3], blocksPerGroup, width, level, {1, 2, 4}, spare);
   // Tiles across row ends cost address arithmetic, which must pay off.
   bool flatten = out[2] * out[3] <= 256 && flat.cost < 0.95 * shape.cost * out[2];
   if (flatten)
     shape = flat;
 
-  // The filter panel of a register tile stays in half of L1.
+  // The filter panel of a register tile stays in half of L1, that of a 1x1 window in a quarter of
+  // L2: it is read in order, and requested in time.
+  int64_t panelHome = filter[2] * filter[3] == 1 ? std::max(level.getL1() / 2, level.getL2() / 4)
+                                                 : level.getL1() / 2;
   int64_t inputBlocks = op.getChannels() / filter[4];
   int64_t panel = shape.blocks * filter[2] * filter[3] * filter[4] * width * 4;
-  int64_t depth = std::max<int64_t>(1, std::min(inputBlocks, level.getL1() / 2 / panel));
+  int64_t depth = std::max<int64_t>(1, std::min(inputBlocks, panelHome / panel));
   while (depth > 1 && inputBlocks % depth)
     --depth;
 
@@ -136,15 +158,17 @@ TileAttr tileFor(IntegerConv2DOp op) {
   // Few registers are left to weights and bytes; addresses in several rows need
   // registers, too.
   int64_t group = *llvm::max_element(op.getGroups());
-  // Two blocks share the bytes that a step spreads: twelve loads for 24 products instead of 24,
+  // Two blocks share the bytes that a step spreads: 16 loads for 28 products instead of 30,
   // where the level multiplies twice per cycle and loads twice.
   const int64_t blocks = sharesSteps(op) && level.getDot() == "vnni" &&
                                  level.getRegisters() >= 32 && level.getLanes() >= 16 && out[1] > 1
                              ? 2
                              : 1;
+  constexpr int64_t kCrossingPixels = 12;
   auto pixelsOf = [&](int64_t length, int64_t wideGroup) {
     if (blocks == 2)
-      return std::min<int64_t>(12, length);
+      return length == out[3] ? bestShape(length, blocks, kSumBlock, level, {blocks}).pixels
+                              : std::min<int64_t>(kCrossingPixels, length);
     if (vectorsTakeTurns(op, level))
       return std::min<int64_t>(group <= 2 ? 8 : 6, length);
     return integerPixels(level, length, level.getLanes() >= 8 && group <= wideGroup ? 10 : 8);
@@ -284,7 +308,8 @@ TileAttr tileFor(MatMulOp op) {
   for (int64_t choice : {1, 2, 4, 6}) {
     if (choice > blocks)
       break;
-    Shape candidate = bestShape(out[1], choice, width, level, {choice});
+    Shape candidate = bestShape(out[1], choice, width, level, {choice},
+                                spareRegisters(op.getActivation(), level));
     if (shape.cost == 0 || (candidate.cost && candidate.cost < 0.999 * shape.cost))
       shape = candidate;
   }

@@ -6,6 +6,7 @@
 #include "passes/graph/Passes.h"
 #include "passes/graph/RewriteUtils.h"
 
+#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 
@@ -136,6 +137,99 @@ void skipStores(Block &body) {
   }
 }
 
+/// Returns whether `value` is a constant number.
+bool isFloatConstant(Value value) {
+  auto constant = value.getDefiningOp<arith::ConstantOp>();
+  return constant && isa<FloatAttr>(constant.getValue());
+}
+
+/// An integer of 8 bits inside a body, and what computes the body's f32 result from it alone.
+struct StoredInteger {
+  Value real; ///< the integer as f32; null where there is none
+  bool isUnsigned = false;
+  SmallVector<Operation *> tail; ///< last one first
+};
+
+StoredInteger findStoredInteger(Value result) {
+  StoredInteger found;
+  for (Value value = result; Operation *op = value.getDefiningOp(); value = op->getOperand(0)) {
+    found.isUnsigned = isIntegerWithin(value, 0, 255);
+    if (found.isUnsigned || isIntegerWithin(value, -128, 127)) {
+      found.real = value;
+      return found;
+    }
+    if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op) || !op->hasOneUse() ||
+        !isFloatConstant(op->getOperand(1)))
+      return {};
+    found.tail.push_back(op);
+  }
+  return {};
+}
+
+/// Stores the result of a contraction in 8 bits where it was dequantized and only bodies of other
+/// contractions read it: they dequantize it instead, from a quarter of the bytes.
+template <typename OpT> void storeInteger(OpT op) {
+  if (op.getBody().empty() || op->use_empty() || !op.getType().getElementType().isF32())
+    return;
+  auto bodyOf = [](Operation *reader) -> Block * {
+    return llvm::TypeSwitch<Operation *, Block *>(reader)
+        .template Case<IntegerConvOp, IntegerFullyConnectedOp>(
+            [](auto sums) { return sums.getBody().empty() ? nullptr : &sums.getBody().front(); })
+        .Default([](Operation *) { return nullptr; });
+  };
+  auto inputOf = [](OpOperand &use) -> std::optional<unsigned> {
+    return llvm::TypeSwitch<Operation *, std::optional<unsigned>>(use.getOwner())
+        .template Case<IntegerConvOp, IntegerFullyConnectedOp>(
+            [&](auto sums) -> std::optional<unsigned> {
+              unsigned first = sums.getInputs().getBeginOperandIndex();
+              if (use.getOperandNumber() < first ||
+                  use.getOperandNumber() >= first + sums.getInputs().size())
+                return std::nullopt;
+              return use.getOperandNumber() - first;
+            })
+        .Default([](Operation *) { return std::nullopt; });
+  };
+  for (OpOperand &use : op->getUses())
+    if (!inputOf(use) || !bodyOf(use.getOwner()))
+      return;
+  Operation *yield = op.getBody().front().getTerminator();
+  StoredInteger stored = findStoredInteger(yield->getOperand(0));
+  if (!stored.real)
+    return;
+
+  OpBuilder b(yield);
+  const Type byte = b.getI8Type();
+  for (OpOperand &use : op->getUses()) {
+    Block &body = *bodyOf(use.getOwner());
+    BlockArgument argument = body.getArgument(*inputOf(use) + 1);
+    const Type real = argument.getType();
+    argument.setType(byte);
+    b.setInsertionPointToStart(&body);
+    Location loc = argument.getLoc();
+    Operation *first = stored.isUnsigned
+                           ? arith::UIToFPOp::create(b, loc, real, argument).getOperation()
+                           : arith::SIToFPOp::create(b, loc, real, argument).getOperation();
+    Value value = first->getResult(0);
+    for (Operation *op : llvm::reverse(stored.tail)) {
+      IRMapping mapping;
+      mapping.map(op->getOperand(0), value);
+      mapping.map(op->getOperand(1), b.clone(*op->getOperand(1).getDefiningOp())->getResult(0));
+      value = b.clone(*op, mapping)->getResult(0);
+    }
+    argument.replaceUsesWithIf(value, [&](OpOperand &o) { return o.getOwner() != first; });
+  }
+  b.setInsertionPoint(yield);
+  Location loc = yield->getLoc();
+  yield->setOperand(0, stored.isUnsigned
+                           ? arith::FPToUIOp::create(b, loc, byte, stored.real).getResult()
+                           : arith::FPToSIOp::create(b, loc, byte, stored.real).getResult());
+  for (Operation *op : stored.tail)
+    op->erase();
+  Type element =
+      stored.isUnsigned ? Type(IntegerType::get(op.getContext(), 8, IntegerType::Unsigned)) : byte;
+  op.getResult().setType(op.getType().clone(element));
+}
+
 /// Computes bounds of the values in a body from integers and constants. Where they are finite there
 /// are no NaNs, and a maximum is one instruction.
 class FiniteMarker {
@@ -220,14 +314,24 @@ struct FuseIntegerEpilogue : atc::graph::impl::GraphFuseIntegerEpilogueBase<Fuse
     rewriteToFixpoint(getOperation(), std::move(patterns));
     getOperation().walk([](Operation *op) {
       llvm::TypeSwitch<Operation *>(op)
+          .Case([](MapOp map) { skipStores(map.getBody().front()); })
+          .Case<IntegerConvOp, IntegerFullyConnectedOp>([](auto sums) {
+            if (!sums.getBody().empty())
+              skipStores(sums.getBody().front());
+          });
+    });
+    getOperation().walk([](Operation *op) {
+      llvm::TypeSwitch<Operation *>(op).Case<IntegerConvOp, IntegerFullyConnectedOp>(
+          [](auto sums) { storeInteger(sums); });
+    });
+    getOperation().walk([](Operation *op) {
+      llvm::TypeSwitch<Operation *>(op)
           .Case([](MapOp map) {
-            skipStores(map.getBody().front());
             FiniteMarker(map.getBody().front(), SmallVector<Value>(map.getInputs())).run();
           })
           .Case<IntegerConvOp, IntegerFullyConnectedOp>([](auto sums) {
             if (sums.getBody().empty())
               return;
-            skipStores(sums.getBody().front());
             SmallVector<Value> sources{Value()};
             llvm::append_range(sources, sums.getInputs());
             FiniteMarker(sums.getBody().front(), sources).run();

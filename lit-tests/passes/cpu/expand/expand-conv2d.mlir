@@ -80,14 +80,41 @@ module attributes {cpu.level = #cpu.level<name = "v2", lanes = 4, registers = 16
 
 // -----
 
-// A filter that does not fit half of L2: every pixel tile asks for a part of
-// the next panel. A small one needs no such thing.
+// A filter that does not fit in L1: every pixel tile requests a part of the next panel, between its products. A small
+// one needs no such thing.
 // CHECK-LABEL: func.func @prefetch
+// CHECK: scf.for {{.*}} iter_args
 // CHECK: memref.prefetch {{.*}} read, locality<2>
+// CHECK: vector.fma
 func.func @prefetch(%in: memref<1x32x1x1x16xf32>, %w: memref<32x32x1x1x16x16xf32>,
                     %out: memref<1x32x1x1x16xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
   cpu.conv2d %in, %w outs %out {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1, channels = 512,
     tile = #cpu.tile<pixels = 1, blocks = 1, rows = 1, groups = 4, depth = 16, flatten = false>}
     : memref<1x32x1x1x16xf32>, memref<32x32x1x1x16x16xf32>, memref<1x32x1x1x16xf32>
+  return
+}
+
+// -----
+
+// A first layer: all steps of a row of the window are one iteration, here 2 x 3. Where windows overlap, the columns of
+// the window are a loop: in one iteration the elements that neighbours share would be kept in registers.
+// CHECK-LABEL: func.func @apart
+// CHECK-COUNT-24: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK-LABEL: func.func @overlapping
+// CHECK-COUNT-12: vector.fma
+// CHECK-NOT: vector.fma
+func.func @apart(%in: memref<1x1x8x8x3xf32>, %w: memref<1x1x2x2x3x16xf32>, %out: memref<1x1x4x4x16xf32>,
+                 %begin: index, %end: index) attributes {cpu.kernel} {
+  cpu.conv2d %in, %w outs %out {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, groups = 1, channels = 3,
+    tile = #cpu.tile<pixels = 2, blocks = 1, rows = 4, groups = 1, depth = 1, flatten = false>}
+    : memref<1x1x8x8x3xf32>, memref<1x1x2x2x3x16xf32>, memref<1x1x4x4x16xf32>
+  return
+}
+func.func @overlapping(%in: memref<1x1x9x9x3xf32>, %w: memref<1x1x3x3x3x16xf32>, %out: memref<1x1x4x4x16xf32>,
+                       %begin: index, %end: index) attributes {cpu.kernel} {
+  cpu.conv2d %in, %w outs %out {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, groups = 1, channels = 3,
+    tile = #cpu.tile<pixels = 2, blocks = 1, rows = 4, groups = 1, depth = 1, flatten = false>}
+    : memref<1x1x9x9x3xf32>, memref<1x1x3x3x3x16xf32>, memref<1x1x4x4x16xf32>
   return
 }

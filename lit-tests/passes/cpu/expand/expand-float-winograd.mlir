@@ -9,8 +9,8 @@
 // CHECK: arith.minui
 // CHECK-COUNT-36: vector.load {{.*}} vector<16xf32>
 // CHECK: vector.store {{.*}}%[[SCRATCH]]{{.*}} vector<16xf32>
-// CHECK: memref.load %[[SCRATCH]]
 // CHECK: memref.prefetch
+// CHECK: memref.load %[[SCRATCH]]
 // CHECK: vector.fma
 // CHECK: vector.store {{.*}}%[[SCRATCH]]
 // CHECK: vector.load %[[SCRATCH]]

@@ -31,14 +31,18 @@ func.func @plain(%x: memref<2x4x8xf32>, %w: memref<2x8x5xf32>, %out: memref<2x4x
 // -----
 
 // A sum in two chunks: the second begins with the output, and the activation comes behind it. Meanwhile the next
-// panel of weights is requested, a share of it in each of four tiles of rows.
+// panel of weights is requested, a share of it in each of four tiles of rows: two of the eight lines that an iteration
+// of eight steps reads, between its products.
 // CHECK-LABEL: func.func @chunks
 // CHECK: scf.for %[[CHUNK:.*]] = %c0 to %c2
-// CHECK: memref.prefetch
+// CHECK-NOT: memref.prefetch
 // CHECK: arith.cmpi eq, %[[CHUNK]], %c0
 // CHECK: scf.if
 // CHECK: else
 // CHECK: vector.load
+// CHECK: scf.for {{.*}} iter_args
+// CHECK-COUNT-2: memref.prefetch {{.*}} read, locality<2>
+// CHECK-NOT: memref.prefetch
 // CHECK: vector.fma
 // CHECK: arith.cmpi eq, %[[CHUNK]], %c1
 // CHECK: scf.if
@@ -53,6 +57,35 @@ module attributes {cpu.level = #cpu.level<name = "v3", lanes = 8, registers = 16
     cpu.matmul %x, %w outs %out {packed, activation = #graph.activation<relu>,
         tile = #cpu.tile<pixels = 4, blocks = 1, rows = 1, groups = 3, depth = 2, flatten = false>}
       : memref<1x16x1024xf32>, memref<3x1024x16xf32>, memref<1x16x48xf32>
+    return
+  }
+}
+
+// -----
+
+// Of 40 tiles of rows the first eight request a line per iteration each; the others repeat what the eighth requests.
+// CHECK-LABEL: func.func @shares
+// CHECK: %[[SHARE:.*]] = arith.minui %{{.*}}, %c7
+// CHECK: arith.muli %[[SHARE]], %c{{[0-9]+}}
+// CHECK: scf.for {{.*}} iter_args
+// CHECK-COUNT-1: memref.prefetch
+// CHECK-NOT: memref.prefetch
+// CHECK: vector.fma
+// Three tiles of rows would have no time to wait for a panel.
+// CHECK-LABEL: func.func @few_rows
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+module attributes {cpu.level = #cpu.level<name = "v3", lanes = 8, registers = 16, fma = true, l1 = 32768, l2 = 262144>} {
+  func.func @shares(%x: memref<1x160x512xf32>, %w: memref<3x512x16xf32>, %out: memref<1x160x48xf32>,
+                    %begin: index, %end: index) attributes {cpu.kernel} {
+    cpu.matmul %x, %w outs %out {packed, tile = #cpu.tile<pixels = 4, blocks = 1, rows = 1, groups = 3, depth = 1, flatten = false>}
+      : memref<1x160x512xf32>, memref<3x512x16xf32>, memref<1x160x48xf32>
+    return
+  }
+  func.func @few_rows(%x: memref<1x12x512xf32>, %w: memref<3x512x16xf32>, %out: memref<1x12x48xf32>,
+                      %begin: index, %end: index) attributes {cpu.kernel} {
+    cpu.matmul %x, %w outs %out {packed, tile = #cpu.tile<pixels = 4, blocks = 1, rows = 1, groups = 3, depth = 1, flatten = false>}
+      : memref<1x12x512xf32>, memref<3x512x16xf32>, memref<1x12x48xf32>
     return
   }
 }

@@ -254,7 +254,7 @@ module attributes {cpu.level = #cpu.level<name = "v2", lanes = 4, registers = 16
 // begin at a pair of blocks.
 module attributes {cpu.level = #cpu.level<name = "vnni", lanes = 16, registers = 32, fma = true, l1 = 49152, l2 = 1048576, dot = "vnni">} {
   // CHECK-LABEL: func.func @integer_shared(
-  // CHECK: tile = #cpu.tile<pixels = 12, blocks = 2, rows = {{[0-9]+}}, groups = 4, depth = 1, flatten = false>
+  // CHECK: tile = #cpu.tile<pixels = 14, blocks = 2, rows = {{[0-9]+}}, groups = 4, depth = 1, flatten = false>
   func.func @integer_shared(%x: memref<1x1x56x56x16xi8>, %w: memref<12x16x4xi8>, %s: memref<4xi32>, %t: memref<4xi32>, %b: memref<48xi32>, %y: memref<1x3x56x56x16xi32>) {
     cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1000 : i64}
       : memref<1x1x56x56x16xi8>, memref<12x16x4xi8>, memref<4xi32>, memref<4xi32>, memref<48xi32>, memref<1x3x56x56x16xi32>
@@ -267,6 +267,39 @@ module attributes {cpu.level = #cpu.level<name = "vnni", lanes = 16, registers =
   func.func @integer_own(%x: memref<1x1x56x56x16xi8>, %w: memref<12x16x4xi8>, %s: memref<12xi32>, %t: memref<4xi32>, %b: memref<48xi32>, %y: memref<1x3x56x56x16xi32>) {
     cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1000 : i64}
       : memref<1x1x56x56x16xi8>, memref<12x16x4xi8>, memref<12xi32>, memref<4xi32>, memref<48xi32>, memref<1x3x56x56x16xi32>
+    return
+  }
+}
+
+// -----
+
+// An activation with an exponential gets five registers of its own. The panel of a 1x1 window may fill a quarter of L2,
+// that of 3x3 half of L1.
+module attributes {cpu.level = #cpu.level<name = "v4", lanes = 16, registers = 32, fma = true, l1 = 32768, l2 = 1048576>} {
+  // CHECK-LABEL: func.func @relu
+  // CHECK: tile = #cpu.tile<pixels = 14, blocks = 2,
+  func.func @relu(%x: memref<1x140x768xf32>, %w: memref<48x768x16xf32>, %out: memref<1x140x768xf32>) {
+    cpu.matmul %x, %w outs %out {packed, activation = #graph.activation<relu>} : memref<1x140x768xf32>, memref<48x768x16xf32>, memref<1x140x768xf32>
+    return
+  }
+  // CHECK-LABEL: func.func @gelu
+  // CHECK: tile = #cpu.tile<pixels = 12, blocks = 2,
+  func.func @gelu(%x: memref<1x144x768xf32>, %w: memref<48x768x16xf32>, %out: memref<1x144x768xf32>) {
+    cpu.matmul %x, %w outs %out {packed, activation = #graph.activation<gelu>} : memref<1x144x768xf32>, memref<48x768x16xf32>, memref<1x144x768xf32>
+    return
+  }
+  // CHECK-LABEL: func.func @deep_1x1
+  // CHECK: depth = 32, flatten
+  func.func @deep_1x1(%in: memref<1x32x28x28x16xf32>, %w: memref<8x32x1x1x16x16xf32>, %out: memref<1x8x28x28x16xf32>) {
+    cpu.conv2d %in, %w outs %out {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1, channels = 512}
+      : memref<1x32x28x28x16xf32>, memref<8x32x1x1x16x16xf32>, memref<1x8x28x28x16xf32>
+    return
+  }
+  // CHECK-LABEL: func.func @deep_3x3
+  // CHECK: depth = 1, flatten
+  func.func @deep_3x3(%in: memref<1x32x30x30x16xf32>, %w: memref<8x32x3x3x16x16xf32>, %out: memref<1x8x28x28x16xf32>) {
+    cpu.conv2d %in, %w outs %out {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1, channels = 512}
+      : memref<1x32x30x30x16xf32>, memref<8x32x3x3x16x16xf32>, memref<1x8x28x28x16xf32>
     return
   }
 }

@@ -37,3 +37,70 @@ func.func @two_readers(%x: tensor<1x4xui8>, %w: tensor<8x4xi8>) -> (tensor<1x8xi
   }
   return %s, %y : tensor<1x8xi32>, tensor<1x8xf32>
 }
+
+// A result that is dequantized for the body of another contraction alone stays in 8 bits: the reader dequantizes it.
+// CHECK-LABEL: func @stored
+// CHECK: %[[D:.*]] = graph.integer_fully_connected {{.*}} -> tensor<1x8xui8> {
+// CHECK: %[[Q:.*]] = arith.minimumf
+// CHECK-NEXT: %[[BYTE:.*]] = arith.fptoui %[[Q]] : f32 to i8
+// CHECK-NEXT: graph.yield %[[BYTE]] : i8
+// CHECK: graph.integer_fully_connected {{.*}} inputs %[[D]] {{.*}} -> tensor<1x8xf32> {
+// CHECK-NEXT: ^bb0(%[[S:.*]]: i32, %[[RE:.*]]: i8):
+// CHECK-NEXT: %[[F:.*]] = arith.uitofp %[[RE]]
+// CHECK: %[[SHIFTED:.*]] = arith.subf %[[F]]
+// CHECK: %[[REAL:.*]] = arith.mulf %[[SHIFTED]]
+// CHECK: arith.addf %{{.*}}, %[[REAL]]
+// CHECK-LABEL: func @stored_for_result
+// CHECK: graph.integer_fully_connected {{.*}} -> tensor<1x8xf32> {
+// CHECK: graph.integer_fully_connected {{.*}} -> tensor<1x8xf32> {
+func.func @stored(%x: tensor<1x4xui8>, %w: tensor<8x4xi8>) -> tensor<1x8xf32> {
+  %d = graph.integer_fully_connected %x, %w {zero_point = 0 : i64, filter_zero_points = array<i64>} : (tensor<1x4xui8>, tensor<8x4xi8>) -> tensor<1x8xi32>
+  %r = graph.map %d : (tensor<1x8xi32>) -> tensor<1x8xf32> {
+  ^bb0(%b: i32):
+    %least = arith.constant 0.0 : f32
+    %most = arith.constant 255.0 : f32
+    %zp = arith.constant 133.0 : f32
+    %scale = arith.constant 0.0625 : f32
+    %0 = arith.sitofp %b : i32 to f32
+    %1 = math.roundeven %0 : f32
+    %2 = arith.addf %1, %zp : f32
+    %3 = arith.maximumf %2, %least : f32
+    %4 = arith.minimumf %3, %most : f32
+    %5 = arith.subf %4, %zp : f32
+    %6 = arith.mulf %5, %scale : f32
+    graph.yield %6 : f32
+  }
+  %s = graph.integer_fully_connected %x, %w {zero_point = 1 : i64, filter_zero_points = array<i64>} : (tensor<1x4xui8>, tensor<8x4xi8>) -> tensor<1x8xi32>
+  %y = graph.map %s, %r : (tensor<1x8xi32>, tensor<1x8xf32>) -> tensor<1x8xf32> {
+  ^bb0(%b: i32, %a: f32):
+    %0 = arith.sitofp %b : i32 to f32
+    %1 = arith.addf %0, %a : f32
+    graph.yield %1 : f32
+  }
+  return %y : tensor<1x8xf32>
+}
+
+// The result is one of the network, too.
+func.func @stored_for_result(%x: tensor<1x4xui8>, %w: tensor<8x4xi8>) -> (tensor<1x8xf32>, tensor<1x8xf32>) {
+  %d = graph.integer_fully_connected %x, %w {zero_point = 0 : i64, filter_zero_points = array<i64>} : (tensor<1x4xui8>, tensor<8x4xi8>) -> tensor<1x8xi32>
+  %r = graph.map %d : (tensor<1x8xi32>) -> tensor<1x8xf32> {
+  ^bb0(%b: i32):
+    %least = arith.constant 0.0 : f32
+    %most = arith.constant 255.0 : f32
+    %scale = arith.constant 0.0625 : f32
+    %0 = arith.sitofp %b : i32 to f32
+    %1 = math.roundeven %0 : f32
+    %3 = arith.maximumf %1, %least : f32
+    %4 = arith.minimumf %3, %most : f32
+    %6 = arith.mulf %4, %scale : f32
+    graph.yield %6 : f32
+  }
+  %s = graph.integer_fully_connected %x, %w {zero_point = 1 : i64, filter_zero_points = array<i64>} : (tensor<1x4xui8>, tensor<8x4xi8>) -> tensor<1x8xi32>
+  %y = graph.map %s, %r : (tensor<1x8xi32>, tensor<1x8xf32>) -> tensor<1x8xf32> {
+  ^bb0(%b: i32, %a: f32):
+    %0 = arith.sitofp %b : i32 to f32
+    %1 = arith.addf %0, %a : f32
+    graph.yield %1 : f32
+  }
+  return %y, %r : tensor<1x8xf32>, tensor<1x8xf32>
+}
