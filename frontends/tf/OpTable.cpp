@@ -21,6 +21,10 @@ const std::vector<Family> &families() {
       {"Elementwise", elementwiseRows()},
       {"Convolution and matrix product", convRows()},
       {"Pooling and images", poolRows()},
+      {"Resampling", samplingRows()},
+      {"Colors", colorRows()},
+      {"Suppression of boxes", suppressionRows()},
+      {"Places", placeRows()},
       {"Reductions and softmax", reduceRows()},
       {"Shape", shapeRows()},
       {"Data movement", moveRows()},
@@ -62,7 +66,9 @@ const OpRow *findDynamicOp(llvm::StringRef op) {
     // Those of elementwise operators never look at a shape.
     for (llvm::ArrayRef<OpRow> rows :
          {elementwiseRows(), controlRows(), listRows(), hostRows(), dynamicShapeRows(),
-          dynamicNnRows(), dynamicBlockRows(), complexRows()})
+          dynamicNnRows(), dynamicBlockRows(), dynamicDiagonalRows(), dynamicOrderRows(),
+          dynamicSegmentRows(), placeRows(), samplingRows(), colorRows(), suppressionRows(),
+          complexRows()})
       addTo(all, rows);
     return all;
   }();

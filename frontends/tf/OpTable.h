@@ -37,6 +37,13 @@ llvm::ArrayRef<OpRow> dynamicNnRows();
 llvm::ArrayRef<OpRow> dynamicBlockRows();
 llvm::ArrayRef<OpRow> hostRows();
 llvm::ArrayRef<OpRow> complexRows();
+llvm::ArrayRef<OpRow> dynamicDiagonalRows();
+llvm::ArrayRef<OpRow> dynamicOrderRows();
+llvm::ArrayRef<OpRow> dynamicSegmentRows();
+llvm::ArrayRef<OpRow> placeRows();
+llvm::ArrayRef<OpRow> samplingRows();
+llvm::ArrayRef<OpRow> colorRows();
+llvm::ArrayRef<OpRow> suppressionRows();
 
 /// The row of `op` for tensors of fixed shape; null where there is none.
 const OpRow *findOp(llvm::StringRef op);

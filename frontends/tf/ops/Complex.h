@@ -30,6 +30,10 @@ Complex transformForward(NodeContext &n, Complex signal, int64_t length, bool is
 /// the first length / 2 + 1 elements of the spectrum of a real signal; `im` is null then.
 Complex transformInverse(NodeContext &n, Complex spectrum, int64_t length, bool isHalf);
 
+/// Returns a transform whose length, of rank 0, is known only when the model runs.
+Complex transformOfAnyLength(NodeContext &n, Complex signal, mlir::Value length, bool isInverse,
+                             bool isHalf);
+
 } // namespace atc::tf_import
 
 #endif // OPENATC_FRONTENDS_TF_OPS_COMPLEX_H

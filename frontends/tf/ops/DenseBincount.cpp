@@ -1,8 +1,8 @@
 //===-- DenseBincount.cpp - counts of numbers -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "frontends/tf/ops/DynamicForms.h"
 #include "frontends/tf/ops/IndexMasks.h"
+#include "frontends/tf/ops/arithmetic/TensorMath.h"
 
 using namespace mlir;
 
@@ -64,9 +64,11 @@ void importDenseBincount(NodeContext &n) {
   std::optional<int64_t> size = knownSize(n.input(1));
   if (n.failed())
     return;
+  if (!size)
+    return importBincountOfAnySize(n);
   constexpr int64_t most = 1 << 20;
-  if (!size || *size < 0 || *size > most)
-    return n.failInput(1, "must be known at compile time, from 0 to " + Twine(most) +
+  if (*size < 0 || *size > most)
+    return n.failInput(1, "is " + Twine(*size) + ", expected 0 to " + Twine(most) +
                               ": give minlength and maxlength the number of values");
   const int64_t rank = n.rank(numbers);
   SmallVector<int64_t> dims(n.shape(numbers));

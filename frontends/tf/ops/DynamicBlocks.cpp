@@ -8,6 +8,7 @@
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/DynamicForms.h"
 #include "frontends/tf/ops/ResizeMatrices.h"
+#include "frontends/tf/ops/arithmetic/TensorMath.h"
 
 using namespace mlir;
 
@@ -162,8 +163,13 @@ void importBatchToSpace(NodeContext &n) {
 
 ArrayRef<OpRow> dynamicBlockRows() {
   static const OpRow rows[] = {
-      {"BatchToSpaceND", importBatchToSpace}, {"DenseBincount", importDenseBincount},
-      {"ResizeArea", importResizeArea},       {"ResizeBicubic", importResizeBicubic},
+      {"BatchToSpaceND", importBatchToSpace},
+      {"DenseBincount", importDenseBincount},
+      {"Dilation2D", importDynamicDilation},
+      {"ExtractImagePatches", importDynamicPatches},
+      {"LRN", importDynamicLrn},
+      {"ResizeArea", importResizeArea},
+      {"ResizeBicubic", importResizeBicubic},
       {"SpaceToBatchND", importSpaceToBatch},
   };
   return rows;

@@ -3,7 +3,7 @@
 
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/BatchStatistics.h"
-#include "frontends/tf/ops/DynamicForms.h"
+#include "frontends/tf/ops/arithmetic/TensorMath.h"
 
 using namespace mlir;
 
@@ -87,13 +87,18 @@ void importDepthwiseConv(NodeContext &n) {
   ImageLayout layout(n, 4);
   if (n.failed())
     return;
-  if (!NodeContext::isStatic(filter))
-    return n.failInput(1, "has a shape that is not fixed");
-  SmallVector<int64_t> shape(n.shape(filter));
   SmallVector<NamedAttribute> attributes = windowOf(n, layout);
-  attributes.push_back(n.hostInts("group", {shape[2]}));
-  Value canonical =
-      n.reshape(n.transpose(filter, {2, 3, 0, 1}), {shape[2] * shape[3], 1, shape[0], shape[1]});
+  Value canonical = n.transpose(filter, {2, 3, 0, 1});
+  if (NodeContext::isStatic(filter)) {
+    SmallVector<int64_t> shape(n.shape(filter));
+    attributes.push_back(n.hostInts("group", {shape[2]}));
+    canonical = n.reshape(canonical, {shape[2] * shape[3], 1, shape[0], shape[1]});
+  } else {
+    // The kernel has as many groups as the image has channels.
+    attributes.push_back(n.hostInts("groups_by_channels", {1}));
+    TensorMath m(n);
+    canonical = m.reshape(canonical, m.concat({n.intList({-1, 1}), m.dims(filter, 0, 2)}, 0));
+  }
   Value result = n.callHost("Conv", {layout.toCanonical(n, image), canonical}, attributes);
   n.setOutput(layout.fromCanonical(n, result));
 }

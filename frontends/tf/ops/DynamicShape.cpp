@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "frontends/tf/OpTable.h"
-#include "frontends/tf/ops/DynamicForms.h"
+#include "frontends/tf/ops/arithmetic/TensorMath.h"
 
 using namespace mlir;
 
@@ -357,20 +357,42 @@ void importTile(NodeContext &n) {
 }
 
 /// The pads [[low, high], ...] become [low..., high...].
+/// Repeats the elements of every axis mirrored, the outermost ones too: 1 0 | 0 1 2 | 2 1.
+void mirrorWithEdges(NodeContext &n, Value value, Value pads) {
+  if (!NodeContext::hasRank(value))
+    return n.failInput(0, "has no known rank");
+  TensorMath m(n);
+  for (int64_t axis = 0; axis < n.rank(value) && !n.failed(); ++axis) {
+    Value sides = m.squeeze(m.slice(pads, axis, axis + 1, 0), {0});
+    Value low = m.element(sides, 0), size = m.dim(value, axis), twice = m.add(size, size);
+    Value number = m.sub(m.count(m.add(size, m.add(low, m.element(sides, 1)))), low);
+    Value place = n.callHost("Mod", {number, twice}, {n.hostInts("fmod", {0})});
+    value = m.gather(value, m.min(place, m.sub(m.sub(twice, m.index(1)), place)), axis);
+  }
+  n.setOutput(value);
+}
+
 void importPad(NodeContext &n) {
   Value input = n.input(0), pads = n.input(1);
   if (n.failed())
     return;
   StringRef mode = "constant";
   if (n.op() == "MirrorPad") {
-    if (n.stringAttr("mode", "REFLECT") != "REFLECT")
-      return n.failAttribute("mode", "is not REFLECT, which is needed where shapes are not fixed");
+    std::string wanted = n.stringAttr("mode", "REFLECT");
+    if (wanted == "SYMMETRIC")
+      return mirrorWithEdges(n, input, n.cast(pads, n.builder().getI64Type()));
+    if (wanted != "REFLECT")
+      return n.failAttribute("mode", "is '" + wanted + "', expected REFLECT or SYMMETRIC");
     mode = "reflect";
   }
   Value sides = n.callHost("Transpose", {n.cast(pads, n.builder().getI64Type())},
                            {n.hostInts("perm", {1, 0})});
   Value value = n.op() == "PadV2" ? n.input(2) : n.scalarLike(0, input);
-  n.setOutput(n.callHost("Pad", {input, indexVector(n, sides), value}, {n.hostText("mode", mode)}));
+  Value padded =
+      n.callHost("Pad", {input, indexVector(n, sides), value}, {n.hostText("mode", mode)});
+  if (NodeContext::hasRank(input))
+    padded = withKnownDims(n, padded, SmallVector<int64_t>(n.rank(input), ShapedType::kDynamic), 0);
+  n.setOutput(padded);
 }
 
 //===----------------------------------------------------------------------===//

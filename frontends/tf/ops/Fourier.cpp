@@ -36,7 +36,10 @@ Value makeMatrix(NodeContext &n, int64_t rows, int64_t columns, int64_t length, 
 }
 
 double cosine(double angle) { return std::cos(angle); }
-double sine(double angle) { return std::sin(angle); }
+/// Zero at half a turn, too, where the sine of the rounded angle would be a small number: the sign
+/// of an imaginary part of zero says whether the angle of a negative number is pi or -pi.
+double sine(double angle) { return angle == std::numbers::pi ? 0.0 : std::sin(angle); }
+double negativeSine(double angle) { return 0.0 - sine(angle); }
 
 /// Returns `value` [..., N] times `matrix` [N, M]; vectors count as one row.
 Value multiply(NodeContext &n, Value value, Value matrix) {
@@ -66,15 +69,16 @@ bool takesMatrices(NodeContext &n, Value value, int64_t length) {
          (shape.size() > 1 || NodeContext::isStatic(value)) && !n.elementType(value).isF64();
 }
 
-/// Calls the kernel DFT: parts are along a last axis of 1 or 2 elements.
-Complex callKernel(NodeContext &n, Complex signal, int64_t length, bool isInverse, bool isHalf) {
+/// Calls the kernel DFT: parts are along a last axis of 1 or 2 elements. Without a length it takes
+/// all elements.
+Complex callKernel(NodeContext &n, Complex signal, Value length, bool isInverse, bool isHalf) {
   auto column = [&](Value value) { return n.callHost("Unsqueeze", {value, n.intList({-1})}); };
   Value joined = column(signal.re);
   if (signal.im)
     joined = n.callHost("Concat", {joined, column(signal.im)}, {n.hostInts("axis", {-1})});
   graph::HostCall call{
       "DFT",
-      {joined, length > 0 ? n.scalar(double(length), n.builder().getI64Type()) : Value()},
+      {joined, length},
       n.builder().getDictionaryAttr({n.hostInts("axis", {-2}), n.hostInts("inverse", {isInverse}),
                                      n.hostInts("onesided", {isHalf})})};
   SmallVector<Value> results = n.failed() ? SmallVector<Value>() : n.callHost(call);
@@ -88,7 +92,17 @@ Complex callKernel(NodeContext &n, Complex signal, int64_t length, bool isInvers
   return {part(0), isInverse && isHalf ? Value() : part(1)};
 }
 
+/// Returns a length as an operand; null for 0.
+Value lengthOperand(NodeContext &n, int64_t length) {
+  return length > 0 ? n.scalar(double(length), n.builder().getI64Type()) : Value();
+}
+
 } // namespace
+
+Complex transformOfAnyLength(NodeContext &n, Complex signal, Value length, bool isInverse,
+                             bool isHalf) {
+  return callKernel(n, signal, length, isInverse, isHalf);
+}
 
 Complex transformForward(NodeContext &n, Complex signal, int64_t length, bool isHalf) {
   if (n.failed())
@@ -98,19 +112,19 @@ Complex transformForward(NodeContext &n, Complex signal, int64_t length, bool is
     length = shape.back();
   signal.im = withKnownDims(n, signal.im, shape, 0);
   if (!takesMatrices(n, signal.re, length) || (signal.im && n.rank(signal.im) != n.rank(signal.re)))
-    return callKernel(n, signal, length, /*isInverse=*/false, isHalf);
+    return callKernel(n, signal, lengthOperand(n, length), /*isInverse=*/false, isHalf);
   const int64_t used = std::min(shape.back(), length);
   const int64_t results = isHalf ? length / 2 + 1 : length;
   Value re = keepFirst(n, signal.re, used), im = keepFirst(n, signal.im, used);
   Type element = n.elementType(re);
   auto all = [](int64_t) { return 1.0; };
   Value cosines = makeMatrix(n, used, results, length, element, cosine, all);
-  Value sines = makeMatrix(n, used, results, length, element, sine, all);
+  Value sines = makeMatrix(n, used, results, length, element, negativeSine, all);
   // (re + i im) (cos - i sin).
   Value real = multiply(n, re, cosines), crossed = multiply(n, re, sines);
   if (!im)
-    return {real, n.create<graph::NegOp>(crossed)};
-  return {n.add(real, multiply(n, im, sines)), n.sub(multiply(n, im, cosines), crossed)};
+    return {real, crossed};
+  return {n.sub(real, multiply(n, im, sines)), n.add(multiply(n, im, cosines), crossed)};
 }
 
 Complex transformInverse(NodeContext &n, Complex spectrum, int64_t length, bool isHalf) {
@@ -122,7 +136,7 @@ Complex transformInverse(NodeContext &n, Complex spectrum, int64_t length, bool 
   spectrum.im = withKnownDims(n, spectrum.im, shape, 0);
   if (!takesMatrices(n, spectrum.re, length) ||
       (spectrum.im && n.rank(spectrum.im) != n.rank(spectrum.re)))
-    return callKernel(n, spectrum, length, /*isInverse=*/true, isHalf);
+    return callKernel(n, spectrum, lengthOperand(n, length), /*isInverse=*/true, isHalf);
   const int64_t used = std::min(shape.back(), isHalf ? length / 2 + 1 : length);
   Value re = keepFirst(n, spectrum.re, used), im = keepFirst(n, spectrum.im, used);
   Type element = n.elementType(re);

@@ -3,6 +3,7 @@
 
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/Complex.h"
+#include "frontends/tf/ops/DynamicForms.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -148,8 +149,19 @@ Complex swapAxes(NodeContext &n, Complex x) {
   return {n.transpose(x.re, permutation), n.transpose(x.im, permutation)};
 }
 
+/// Returns the length that input 1 of a transform of one axis states, of rank 0, where it is known
+/// only when the model runs; else null.
+Value openLength(NodeContext &n, int axes) {
+  if (n.failed() || axes != 1 || matchPattern(n.input(1), m_Constant()))
+    return {};
+  return n.callHost("Squeeze", {indexVector(n, n.input(1)), n.intList({0})});
+}
+
 template <int axes> void importRfft(NodeContext &n) {
   requireAxes(n, axes);
+  if (Value length = openLength(n, axes))
+    return setComplex(n, transformOfAnyLength(n, {n.input(0), Value()}, length,
+                                              /*isInverse=*/false, /*isHalf=*/true));
   SmallVector<int64_t> lengths = readLengths(n, axes);
   if (n.failed())
     return;
@@ -161,6 +173,9 @@ template <int axes> void importRfft(NodeContext &n) {
 
 template <int axes> void importIrfft(NodeContext &n) {
   requireAxes(n, axes);
+  if (Value length = openLength(n, axes))
+    return n.setOutput(
+        transformOfAnyLength(n, readComplex(n, 0), length, /*isInverse=*/true, /*isHalf=*/true).re);
   SmallVector<int64_t> lengths = readLengths(n, axes);
   Complex input = readComplex(n, 0);
   if (n.failed())
@@ -199,10 +214,10 @@ ArrayRef<OpRow> complexRows() {
       {"FFT2D", importFft<2, transformForward>},
       {"IFFT", importFft<1, transformInverse>},
       {"IFFT2D", importFft<2, transformInverse>},
-      {"IRFFT", importIrfft<1>, "lengths known at compile time"},
+      {"IRFFT", importIrfft<1>},
       {"IRFFT2D", importIrfft<2>, "lengths known at compile time"},
       {"Imag", importImag},
-      {"RFFT", importRfft<1>, "lengths known at compile time"},
+      {"RFFT", importRfft<1>},
       {"RFFT2D", importRfft<2>, "lengths known at compile time"},
       {"Real", importReal},
   };

@@ -150,6 +150,19 @@ void importSvd(NodeContext &n) {
     n.setOutput(index, value);
 }
 
+/// The bits of each element as another type of the same width.
+void importBitcast(NodeContext &n) {
+  Value input = n.input(0);
+  Type type = n.typeAttr("type", pb::DT_FLOAT);
+  if (n.failed())
+    return;
+  Type from = n.elementType(input);
+  if (!from.isIntOrFloat() || from.isInteger(1) || type.isInteger(1) ||
+      from.getIntOrFloatBitWidth() != type.getIntOrFloatBitWidth())
+    return n.failAttribute("type", "is not as wide as the type of the input");
+  n.setOutput(n.callHost("BitCast", {input}, {n.hostInts("to", {graph::dtypeOf(type)})}));
+}
+
 void importZeta(NodeContext &n) {
   Value x = n.input(0), q = n.input(1);
   n.setOutput(n.callHost("Zeta", {x, q}));
@@ -165,6 +178,7 @@ void importEinsum(NodeContext &n) {
 
 ArrayRef<OpRow> hostRows() {
   static const OpRow rows[] = {
+      {"Bitcast", importBitcast, "types of the same width"},
       {"Cumprod", importScan<1>},
       {"Cumsum", importScan<0>},
       {"Einsum", importEinsum},

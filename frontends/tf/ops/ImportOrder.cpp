@@ -209,12 +209,14 @@ void importMatrixDiagPart(NodeContext &n) {
   n.setOutput(n.reduce(ReduceKind::Sum, chosen, {last}, /*keepdims=*/false));
 }
 
-/// Whether the numbers of diagonals, input `index`, choose the main one only; an error else.
+/// Whether the numbers of diagonals, input `index`, choose the main one only. Another one is left
+/// to the form for any size.
 bool isMainDiagonal(NodeContext &n, unsigned index) {
   SmallVector<int64_t> numbers = n.constantInts(index);
-  if (!n.failed() && llvm::any_of(numbers, [](int64_t number) { return number != 0; }))
-    n.failInput(index,
-                "asks for the diagonals " + printDims(numbers) + ", expected 0: the main one");
+  if (!n.failed() && llvm::any_of(numbers, [](int64_t number) { return number != 0; })) {
+    n.leaveToHost();
+    n.failInput(index, "asks for the diagonals " + printDims(numbers) + ", expected one");
+  }
   return !n.failed();
 }
 
@@ -238,8 +240,10 @@ void importMatrixDiagV3(NodeContext &n) {
     if (dims.size() != 1 || (dims[0] != -1 && dims[0] != size))
       return n.failInput(index, "is " + printDims(dims) + ", expected -1 or the length " +
                                     Twine(size) + " of the diagonal");
-  if (fill.size() != 1 || fill[0] != 0)
-    return n.failInput(4, "must be 0");
+  if (fill.size() != 1 || fill[0] != 0) {
+    n.leaveToHost();
+    return n.failInput(4, "has " + Twine(fill.size()) + " elements, expected 1");
+  }
   importMatrixDiag(n);
 }
 

@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "dialects/graph/ConstantData.h"
-#include "frontends/tf/ops/DynamicForms.h"
+#include "frontends/tf/ops/arithmetic/TensorMath.h"
 
 using namespace mlir;
 
@@ -99,6 +99,15 @@ Value reshapeRows(NodeContext &n, Value value, ArrayRef<int64_t> dims) {
   return n.callHost("Reshape", {value, n.intList(shape)});
 }
 
+/// Whether the sizes before and after are known, so that the weights are constants.
+bool hasKnownSizes(NodeContext &n) {
+  Value image = n.input(0), size = n.input(1);
+  return n.failed() || (NodeContext::hasRank(image) && n.rank(image) == 4 &&
+                        !ShapedType::isDynamic(n.shape(image)[1]) &&
+                        !ShapedType::isDynamic(n.shape(image)[2]) && n.shape(image)[3] > 0 &&
+                        n.shape(image)[0] != 0 && size.getDefiningOp<graph::ConstantOp>());
+}
+
 template <AxisWeights (*axis)(int64_t, int64_t, bool, bool)> void importByAxes(NodeContext &n) {
   n.requireRank(0, 4, 4);
   SmallVector<int64_t> size = n.constantInts(1);
@@ -114,14 +123,10 @@ template <AxisWeights (*axis)(int64_t, int64_t, bool, bool)> void importByAxes(N
     if (size[dim] < 1 || size[dim] > most)
       return n.failInput(1, "asks for the size " + Twine(size[dim]) + ", expected 1 to " +
                                 Twine(most));
-    if (ShapedType::isDynamic(shape[1 + dim]))
-      return n.failInput(0, "has a height or width that is not fixed; give it with --input_shape");
     if (shape[1 + dim] < 1 || shape[1 + dim] > most)
       return n.failInput(0, "has " + Twine(shape[1 + dim]) + " pixels along axis " +
                                 Twine(1 + dim) + ", expected 1 to " + Twine(most));
   }
-  if (shape[3] < 1 || shape[0] == 0)
-    return n.failInput(0, "has a number of images or channels that is 0 or not known");
   // [N, H, W, C] -> [N, H', W * C] -> [N * H', W', C]: products with the matrices from the left.
   Value image = n.cast(n.input(0), n.builder().getF32Type());
   const int64_t channels = shape[3];
@@ -137,7 +142,12 @@ template <AxisWeights (*axis)(int64_t, int64_t, bool, bool)> void importByAxes(N
 
 } // namespace
 
-void importResizeBicubic(NodeContext &n) { importByAxes<cubicAxis>(n); }
-void importResizeArea(NodeContext &n) { importByAxes<areaAxis>(n); }
+void importResizeBicubic(NodeContext &n) {
+  hasKnownSizes(n) ? importByAxes<cubicAxis>(n) : importCubicOfAnySize(n);
+}
+
+void importResizeArea(NodeContext &n) {
+  hasKnownSizes(n) ? importByAxes<areaAxis>(n) : importAreaOfAnySize(n);
+}
 
 } // namespace atc::tf_import

@@ -8,8 +8,8 @@
 
 namespace atc::tf_import {
 
-/// Imports ResizeBicubic for images [N, H, W, C], of which N may be dynamic, and a size known at
-/// compile time.
+/// Imports ResizeBicubic for images [N, H, W, C]. Where H, W and the new size are known, the
+/// weights are constants.
 void importResizeBicubic(NodeContext &n);
 
 /// Imports ResizeArea, which takes the mean of the pixels that an output covers.

@@ -541,15 +541,25 @@ TEST_CASE("Complex tensors that have no meaning are refused") {
 }
 
 TEST_CASE("Resizes and counts state what they need") {
-  Graph open;
-  open.input("x", "FLOAT", {-1, -1, 5, 2}).ints("s", {2}, {4, 4}).node("ResizeBicubic", "x s");
-  CHECK(open.errorText().find("height or width that is not fixed") != std::string::npos);
+  Graph kernel;
+  kernel.floats("x", {1, 2, 2, 1}, {1, 2, 3, 4}).ints("s", {2}, {4, 4}).floats("f", {2}, {2, 2});
+  kernel.floats("t", {2}, {0, 0}).node("ScaleAndTranslate", "x s f t", "kernel_type s: 'sinc'");
+  CHECK(kernel.errorText().find("is 'sinc', expected lanczos1") != std::string::npos);
   Graph diagonal;
-  diagonal.input("x", "FLOAT", {3, 3}).ints("k", {}, {1}).floats("p", {}, {0});
+  diagonal.input("x", "FLOAT", {3, 3}).ints("k", {2}, {0, 1}).floats("p", {}, {0});
   diagonal.node("MatrixDiagPartV3", "x k p");
-  CHECK(diagonal.errorText().find("expected 0: the main one") != std::string::npos);
+  CHECK(diagonal.errorText().find("asks for the diagonals [0, 1], expected one") !=
+        std::string::npos);
+  Graph gray;
+  gray.input("x", "FLOAT", {2, 2, 1}).node("RGBToHSV", "x");
+  CHECK(gray.errorText().find("has 1 channels, expected 3") != std::string::npos);
+  Graph soft;
+  soft.input("b", "FLOAT", {5, 4}).input("s", "FLOAT", {5}).ints("m", {}, {3});
+  soft.floats("o", {}, {0.5}).floats("d", {}, {1});
+  soft.node("NonMaxSuppressionV5", "b s m o o d");
+  CHECK(soft.errorText().find("expected soft_nms_sigma 0") != std::string::npos);
   Graph counts;
-  counts.input("x", "INT32", {4}).input("n", "INT32", {}).floats("w", {0}, {});
+  counts.input("x", "INT32", {4}).ints("n", {}, {-3}).floats("w", {0}, {});
   counts.node("DenseBincount", "x n w");
-  CHECK(counts.errorText().find("must be known at compile time") != std::string::npos);
+  CHECK(counts.errorText().find("is -3, expected 0 to") != std::string::npos);
 }

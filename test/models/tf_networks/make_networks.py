@@ -284,6 +284,157 @@ def categories_dynamic():
     return run
 
 
+@network(values(2, 9), values(3, 4), shapes=[(2, None), (None, None)], folder="operators")
+def spectra_of_any_length_dynamic():
+    def run(signal, matrix):
+        part = signal[:, 1:]
+        spectrum = tf.signal.rfft(part)
+        return (tf.abs(spectrum), tf.signal.irfft(spectrum * tf.complex(0.5, 1.5)),
+                tf.signal.idct(signal, norm="ortho"),
+                tf.pad(matrix, [[0, 2], [3, 1]], "SYMMETRIC"),
+                tf.math.bincount(tf.cast(tf.abs(signal[0] * 3), tf.int32)))
+    return run
+
+
+def shares(*shape):
+    return np.random.default_rng(sum(shape)).random(shape, "f4")
+
+
+@network(shares(2, 8, 9, 3), folder="operators")
+def sampled_images():
+    def run(image):
+        return tuple(tf.image.resize(image, size, method, antialias=antialias)
+                     for size, method, antialias in [
+                         ([5, 14], "lanczos3", False), ([14, 5], "lanczos5", True),
+                         ([5, 14], "gaussian", True), ([5, 14], "mitchellcubic", True),
+                         ([5, 14], "bicubic", True), ([5, 4], "bilinear", True)]) + (
+            tf.raw_ops.ScaleAndTranslate(images=image, size=[9, 8], scale=[1.5, 0.7],
+                                         translation=[2, -1], kernel_type="box"),
+            tf.raw_ops.ResizeArea(images=image, size=[3, 7], align_corners=True),
+            tf.raw_ops.ResizeBicubic(images=image, size=[11, 4], align_corners=False))
+    return run
+
+
+@network(shares(2, 8, 9, 3), np.array([[0, 0, 1, 1], [0.2, 0.3, 0.9, 0.5], [0.5, 0.5, 1.4, -0.3],
+                                       [-0.2, 0.1, 0.3, 0.8]], "f4"),
+         np.array([0, 1, 1, 0], "i4"), folder="operators")
+def cropped_images():
+    def run(image, boxes, owners):
+        def crop(size, **options):
+            return tf.image.crop_and_resize(image, boxes, owners, size, **options)
+        return crop([4, 5]), crop([1, 3], extrapolation_value=0.5), crop([6, 2], method="nearest")
+    return run
+
+
+@network(shares(2, 6, 7, 3) - 0.1, folder="operators")
+def colors():
+    def run(image):
+        hsv = tf.image.rgb_to_hsv(image)
+        return (hsv, tf.image.hsv_to_rgb(image * 0.9), tf.image.hsv_to_rgb(hsv),
+                tf.image.adjust_saturation(image, 1.6), tf.image.adjust_hue(image, 0.3),
+                tf.image.adjust_contrast(image, 1.7))
+    return run
+
+
+@network(values(2, 9, 8, 4), values(3, 2, 4), folder="operators")
+def windows():
+    def run(image, filters):
+        def patches(size, stride, rate, padding):
+            return tf.image.extract_patches(image, [1, *size, 1], [1, *stride, 1], [1, *rate, 1],
+                                            padding)
+        pool = dict(input=image, ksize=[1, 3, 2, 1], strides=[1, 2, 2, 1])
+        return (patches([3, 2], [1, 2], [1, 1], "SAME"), patches([2, 2], [2, 3], [2, 1], "VALID"),
+                tf.nn.dilation2d(image, tf.constant(values(3, 2, 4)), [1, 2, 1, 1], "SAME", "NHWC",
+                                 [1, 1, 2, 1]),
+                tf.nn.local_response_normalization(image, 2, 1.5, 0.3, 0.6),
+                *tf.raw_ops.MaxPoolWithArgmax(padding="SAME", **pool),
+                *tf.raw_ops.MaxPoolWithArgmax(padding="VALID", include_batch_in_index=True, **pool),
+                tf.nn.depthwise_conv2d(image, filters[..., tf.newaxis], [1, 1, 1, 1], "SAME"))
+    return run
+
+
+@network(shares(9, 4), shares(9), shares(2, 9, 1, 4), shares(2, 9, 3, 4), shares(2, 9, 3),
+         shapes=[(9, 4), (9,), (2, 9, 1, 4), (2, 9, 3, 4), (2, 9, 3)], folder="operators")
+def suppressed_boxes():
+    def run(boxes, scores, shared, own, by_class):
+        def corners(value):
+            return tf.concat([value[..., :2], value[..., :2] + value[..., 2:] + 0.1], -1)
+        few = dict(boxes=corners(boxes), scores=scores, max_output_size=4, iou_threshold=0.2)
+        many = dict(scores=by_class, max_output_size_per_class=4, max_total_size=14,
+                    iou_threshold=0.2, score_threshold=0.1)
+        return (tf.raw_ops.NonMaxSuppressionV2(**few),
+                tf.raw_ops.NonMaxSuppressionV3(score_threshold=0.5, **few),
+                *tf.raw_ops.NonMaxSuppressionV4(score_threshold=0.8, pad_to_max_output_size=True,
+                                                **few),
+                *tf.raw_ops.NonMaxSuppressionV5(score_threshold=0.8, soft_nms_sigma=0.0, **few),
+                *tf.raw_ops.CombinedNonMaxSuppression(boxes=corners(shared), **many),
+                *tf.raw_ops.CombinedNonMaxSuppression(boxes=corners(own), pad_per_class=True,
+                                                      clip_boxes=False, **many))
+    return run
+
+
+@network(values(2, 5, 4), values(2, 4), values(2, 3), folder="operators")
+def diagonals():
+    def run(matrix, diagonal, shorter):
+        square = tf.linalg.matmul(matrix, matrix, transpose_a=True)
+        return (tf.linalg.diag(diagonal), tf.linalg.diag_part(matrix),
+                tf.linalg.diag_part(tf.transpose(matrix, [0, 2, 1])), tf.linalg.trace(square),
+                tf.linalg.set_diag(matrix, diagonal), tf.linalg.set_diag(square, diagonal))
+    return run
+
+
+@network(values(2, 5), values(2, 3, 5), shapes=[(None, 5), (None, 3, 5)], folder="operators")
+def side_diagonals_dynamic():
+    def run(diagonal, matrix):
+        return (tf.linalg.diag(diagonal, k=2), tf.linalg.diag(diagonal, k=-1, padding_value=7),
+                tf.linalg.diag_part(matrix, k=1), tf.linalg.diag_part(matrix, k=-2),
+                tf.linalg.set_diag(matrix, diagonal[:, :2], k=-1),
+                tf.linalg.set_diag(matrix, diagonal[:, :3], k=1))
+    return run
+
+
+@network(values(7, 3), np.array([0, 3, 3, -1, 2, 0, 3], "i4"), np.array([1, 1, 2, 4, 4, 4, 6], "i4"),
+         shapes=[(None, 3), (None,), (None,)], folder="operators")
+def segments_dynamic():
+    def run(rows, owners, sorted_owners):
+        whole = tf.cast(rows * 9, tf.int32)
+        return (*[op(rows, owners, 5) for op in (
+                    tf.math.unsorted_segment_sum, tf.math.unsorted_segment_max,
+                    tf.math.unsorted_segment_min, tf.math.unsorted_segment_prod)],
+                tf.math.unsorted_segment_max(whole, owners, 5),
+                *[op(rows, sorted_owners) for op in (
+                    tf.math.segment_sum, tf.math.segment_mean, tf.math.segment_max,
+                    tf.math.segment_min, tf.math.segment_prod)],
+                *tf.dynamic_partition(rows, tf.maximum(owners, 0), 5),
+                tf.histogram_fixed_width(rows, [-1.0, 1.5], 6))
+    return run
+
+
+@network(values(2, 6), values(2, 4), np.array([5, 0], "i4"), values(2, 5, 3), np.array([4, 2], "i4"),
+         shapes=[(2, None), (2, None), (2,), (2, None, 3), (2,)], folder="operators")
+def places_dynamic():
+    def run(rows, queries, targets, sequence, lengths):
+        ordered = tf.sort(rows, -1)
+        return (tf.roll(rows, [2, -1], [1, 1]), tf.roll(sequence, [1, -2], [0, 1]),
+                tf.searchsorted(ordered, queries), tf.searchsorted(ordered, rows, "right"),
+                tf.math.in_top_k(targets, rows, 2), *tf.math.approx_max_k(tf.ensure_shape(rows, [2, 6]), 3),
+                tf.reverse_sequence(sequence, lengths, 1),
+                tf.reverse_sequence(tf.transpose(sequence, [1, 2, 0]), lengths, 0, 2),
+                tf.linalg.cross(sequence, sequence[:, ::-1]), tf.nn.l2_loss(rows),
+                tf.nn.softmax_cross_entropy_with_logits(tf.nn.softmax(rows), rows * 2),
+                tf.nn.sparse_softmax_cross_entropy_with_logits(targets, rows),
+                tf.bitcast(rows, tf.int32))
+    return run
+
+
+@network(values(3, 12), folder="operators")
+def angles_of_spectra():
+    def run(signal):
+        # Imaginary parts of zero: whether an angle is pi or -pi depends on their sign.
+        return tf.math.angle(tf.signal.rfft(signal))
+    return run
+
+
 def frozen(make, inputs, shapes, frames):
     keras.utils.set_random_seed(1)
     made = make()

@@ -1,0 +1,232 @@
+//===-- DynamicOrder.cpp - order and places in tensors of any size --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/tf/OpTable.h"
+#include "frontends/tf/ops/arithmetic/TensorMath.h"
+
+using namespace mlir;
+
+namespace atc::tf_import {
+namespace {
+
+/// Elements that leave an axis at its end come in at its begin; one shift per axis, which may be
+/// named several times.
+void importRoll(NodeContext &n) {
+  Value value = n.input(0), shifts = n.input(1);
+  SmallVector<int64_t> axes = n.constantInts(2);
+  if (n.failed())
+    return;
+  if (!NodeContext::hasRank(value))
+    return n.failInput(0, "has no known rank");
+  TensorMath m(n);
+  shifts = indexVector(n, shifts);
+  for (auto [number, stated] : llvm::enumerate(axes)) {
+    const int64_t axis = n.normalizeAxis(stated, n.rank(value));
+    if (n.failed())
+      return;
+    Value size = m.dim(value, axis);
+    Value from = m.sub(m.count(size), m.element(shifts, static_cast<int64_t>(number)));
+    value = m.gather(value, n.callHost("Mod", {from, size}, {n.hostInts("fmod", {0})}), axis);
+  }
+  n.setOutput(value);
+}
+
+/// Returns how many elements of a sorted row stand in front of each value.
+template <graph::ComparePredicate predicate> void importBound(NodeContext &n) {
+  Value sorted = withRank(n, 0, 2), values = withRank(n, 1, 2);
+  Type index = n.typeAttr("out_type", pb::DT_INT32);
+  if (n.failed())
+    return;
+  TensorMath m(n);
+  Value isInFront = n.compare(m.unsqueeze(sorted, {1}), m.unsqueeze(values, {2}), predicate);
+  n.setOutput(n.cast(m.squeeze(m.sum(m.toIndex(isInFront), 2), {2}), index));
+}
+
+/// Whether fewer than k predictions of a row are larger than the one of the target.
+void importInTopK(NodeContext &n) {
+  Value scores = withRank(n, 0, 2), targets = withRank(n, 1, 1);
+  Value k = n.op() == "InTopK" ? n.scalar(double(n.requiredInt("k")), n.builder().getI64Type())
+                               : n.input(2);
+  if (n.failed())
+    return;
+  TensorMath m(n);
+  Value places = m.unsqueeze(m.toIndex(targets), {1});
+  Value target = n.callHost("GatherElements", {scores, places}, {n.hostInts("axis", {1})});
+  Value larger = m.sum(m.toIndex(m.greater(scores, target)), 1);
+  // Nothing that is not finite is among the best.
+  Value isFinite = m.equal(m.sub(target, target), n.scalarLike(0, scores));
+  n.setOutput(m.squeeze(m.both(m.less(larger, m.toIndex(k)), isFinite), {1}));
+}
+
+/// The best elements along an axis; here they are exact.
+void importApproxTopK(NodeContext &n) {
+  Value input = n.input(0);
+  const int64_t k = n.requiredInt("k"), axis = n.intAttr("reduction_dimension", -1);
+  const bool isMax = n.boolAttr("is_max_k", true);
+  if (n.failed())
+    return;
+  graph::HostCall call{
+      "TopK",
+      {input, n.intList({k})},
+      n.builder().getDictionaryAttr({n.hostInts("axis", {axis}), n.hostInts("largest", {isMax})}),
+      2};
+  SmallVector<Value> results = n.callHost(call);
+  if (results.empty())
+    return;
+  n.setOutput(0, results[0]);
+  n.setOutput(1, n.cast(results[1], n.builder().getI32Type()));
+}
+
+/// Turns the first elements of an axis round, as many as the lengths say per element of the batch
+/// axis.
+void importReverseSequence(NodeContext &n) {
+  Value value = n.input(0), lengths = n.input(1);
+  int64_t time = n.requiredInt("seq_dim"), batch = n.intAttr("batch_dim", 0);
+  if (n.failed())
+    return;
+  if (!NodeContext::hasRank(value))
+    return n.failInput(0, "has no known rank");
+  const int64_t rank = n.rank(value);
+  time = n.normalizeAxis(time, rank);
+  batch = n.normalizeAxis(batch, rank);
+  if (n.failed())
+    return;
+  if (time == batch)
+    return n.failAttribute("seq_dim", "is the batch axis " + Twine(batch));
+  // The kernel has both axes in front.
+  SmallVector<int64_t> order{batch, time}, back(rank);
+  for (int64_t axis = 0; axis < rank; ++axis)
+    if (axis != batch && axis != time)
+      order.push_back(axis);
+  for (int64_t axis = 0; axis < rank; ++axis)
+    back[order[axis]] = axis;
+  Value turned = n.callHost("ReverseSequence", {n.transpose(value, order), indexVector(n, lengths)},
+                            {n.hostInts("batch_axis", {0}), n.hostInts("time_axis", {1})});
+  if (!n.failed())
+    n.setOutput(n.transpose(turned, back));
+}
+
+/// The product of vectors of three elements along the last axis.
+void importCross(NodeContext &n) {
+  Value a = n.input(0), b = n.input(1);
+  if (n.failed())
+    return;
+  if (!NodeContext::hasRank(a) || n.rank(a) < 1)
+    return n.failInput(0, "has no known rank of at least 1");
+  TensorMath m(n);
+  const int64_t last = n.rank(a) - 1;
+  SmallVector<Value> parts;
+  for (int64_t part : {0, 1, 2}) {
+    const int64_t next = (part + 1) % 3, other = (part + 2) % 3;
+    auto at = [&](Value value, int64_t index) { return m.slice(value, index, index + 1, last); };
+    parts.push_back(m.sub(m.mul(at(a, next), at(b, other)), m.mul(at(a, other), at(b, next))));
+  }
+  n.setOutput(m.concat(parts, last));
+}
+
+void importL2Loss(NodeContext &n) {
+  Value value = n.input(0);
+  if (n.failed())
+    return;
+  TensorMath m(n);
+  Value squares = m.reshape(n.mul(value, value), ArrayRef<int64_t>{-1});
+  n.setOutput(m.mul(m.squeeze(m.sum(squares, 0), {0}), n.scalarLike(0.5, value)));
+}
+
+//===----------------------------------------------------------------------===//
+// Losses of classes
+//===----------------------------------------------------------------------===//
+
+Value logSoftmax(NodeContext &n, Value scores) {
+  return n.callHost("LogSoftmax", {scores}, {n.hostInts("axis", {-1})});
+}
+
+/// Outputs are the loss of each row, and its gradient with respect to the scores.
+void importCrossEntropy(NodeContext &n) {
+  Value scores = withRank(n, 0, 2), labels = withRank(n, 1, 2);
+  if (n.failed())
+    return;
+  TensorMath m(n);
+  Value logs = logSoftmax(n, scores);
+  n.setOutput(0, n.create<graph::NegOp>(m.squeeze(m.sum(m.mul(labels, logs), 1), {1})));
+  n.setOutput(1, m.sub(n.create<graph::ExpOp>(logs), labels));
+}
+
+void importSparseCrossEntropy(NodeContext &n) {
+  Value scores = withRank(n, 0, 2), labels = withRank(n, 1, 1);
+  if (n.failed())
+    return;
+  TensorMath m(n);
+  Value logs = logSoftmax(n, scores), places = m.unsqueeze(m.toIndex(labels), {1});
+  Value taken = n.callHost("GatherElements", {logs, places}, {n.hostInts("axis", {1})});
+  n.setOutput(0, n.create<graph::NegOp>(m.squeeze(taken, {1})));
+  Value isLabel = m.equal(m.unsqueeze(m.count(m.dim(scores, 1)), {0}), places);
+  n.setOutput(1, m.sub(n.create<graph::ExpOp>(logs), n.cast(isLabel, n.elementType(scores))));
+}
+
+//===----------------------------------------------------------------------===//
+// Pools with places
+//===----------------------------------------------------------------------===//
+
+/// Outputs are the maxima and where they stand: (row * width + column) * channels + channel, and
+/// with include_batch_in_index behind the elements of the images before.
+void importMaxPoolWithArgmax(NodeContext &n) {
+  Value image = withRank(n, 0, 4);
+  ImageLayout layout(n, 4, "NHWC");
+  SmallVector<int64_t> kernel = layout.spatial(n, "ksize"), strides = layout.spatial(n, "strides");
+  std::string padding = n.stringAttr("padding", "VALID");
+  const bool withBatch = n.boolAttr("include_batch_in_index", false);
+  Type index = n.typeAttr("Targmax", pb::DT_INT64);
+  if (!n.failed() && padding != "SAME" && padding != "VALID")
+    n.failAttribute("padding", "is '" + padding + "', expected SAME or VALID");
+  if (n.failed())
+    return;
+  TensorMath m(n);
+  graph::HostCall call{"MaxPool",
+                       {n.transpose(image, {0, 3, 1, 2})},
+                       n.builder().getDictionaryAttr(
+                           {n.hostText("auto_pad", padding == "SAME" ? "SAME_UPPER" : "VALID"),
+                            n.hostInts("kernel_shape", kernel), n.hostInts("strides", strides)}),
+                       2};
+  SmallVector<Value> results = n.callHost(call);
+  if (results.empty())
+    return;
+  n.setOutput(0, n.transpose(results[0], {0, 2, 3, 1}));
+  // The kernel counts as [N, C, H, W] lies.
+  Value channels = m.dim(image, 3), plane = m.mul(m.dim(image, 1), m.dim(image, 2));
+  Value flat = results[1], before = m.div(flat, plane);
+  Value pixel = m.sub(flat, m.mul(before, plane)), batch = m.div(before, channels);
+  Value place = m.add(m.mul(pixel, channels), m.sub(before, m.mul(batch, channels)));
+  if (withBatch)
+    place = m.add(place, m.mul(batch, m.mul(plane, channels)));
+  n.setOutput(1, n.cast(n.transpose(place, {0, 2, 3, 1}), index));
+}
+
+} // namespace
+
+ArrayRef<OpRow> dynamicOrderRows() {
+  static const OpRow rows[] = {
+      {"Cross", importCross},
+      {"L2Loss", importL2Loss},
+      {"ReverseSequence", importReverseSequence},
+      {"SoftmaxCrossEntropyWithLogits", importCrossEntropy},
+      {"SparseSoftmaxCrossEntropyWithLogits", importSparseCrossEntropy},
+  };
+  return rows;
+}
+
+ArrayRef<OpRow> placeRows() {
+  using graph::ComparePredicate;
+  static const OpRow rows[] = {
+      {"ApproxTopK", importApproxTopK, "exact"},
+      {"InTopK", importInTopK},
+      {"InTopKV2", importInTopK},
+      {"LowerBound", importBound<ComparePredicate::Lt>},
+      {"MaxPoolWithArgmax", importMaxPoolWithArgmax},
+      {"Roll", importRoll, "the axes must be known"},
+      {"UpperBound", importBound<ComparePredicate::Le>},
+  };
+  return rows;
+}
+
+} // namespace atc::tf_import

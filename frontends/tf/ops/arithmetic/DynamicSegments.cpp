@@ -1,0 +1,197 @@
+//===-- DynamicSegments.cpp - segments, partitions and counts of any size -===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <cmath>
+
+#include "frontends/tf/OpTable.h"
+#include "frontends/tf/ops/arithmetic/TensorMath.h"
+
+using namespace mlir;
+
+namespace atc::tf_import {
+namespace {
+
+enum class Combine { Sum, Max, Min, Prod };
+
+/// Returns what a segment without elements holds: the limits of the type, infinities excepted.
+double identityOf(Type element, Combine kind) {
+  if (kind == Combine::Sum || kind == Combine::Prod)
+    return kind == Combine::Prod ? 1 : 0;
+  if (auto integer = dyn_cast<IntegerType>(element)) {
+    const unsigned bits = std::min(integer.getWidth(), 64u);
+    const bool isUnsigned = integer.isUnsigned();
+    if (kind == Combine::Max)
+      return isUnsigned ? 0 : -std::ldexp(1.0, bits - 1);
+    return isUnsigned ? std::ldexp(1.0, bits) - 1 : std::ldexp(1.0, bits - 1) - 1;
+  }
+  auto largest = llvm::APFloat::getLargest(cast<FloatType>(element).getFloatSemantics(),
+                                           /*Negative=*/kind == Combine::Max);
+  bool loses = false;
+  largest.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &loses);
+  return largest.convertToDouble();
+}
+
+StringRef reductionOf(Combine kind) {
+  switch (kind) {
+  case Combine::Sum:
+    return "add";
+  case Combine::Max:
+    return "max";
+  case Combine::Min:
+    return "min";
+  case Combine::Prod:
+    return "mul";
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+/// Combines rows [n, width] of the same id into [segments, width]. Rows with ids that are negative
+/// count nowhere.
+Value combine(TensorMath &m, Combine kind, Value rows, Value ids, Value segments, double identity) {
+  NodeContext &n = m.n;
+  // A row behind the last one takes what counts nowhere.
+  Value target = m.select(m.less(ids, m.index(0)), segments, ids);
+  Value shape = m.shapeOf({m.add(segments, m.index(1)), m.dim(rows, 1)});
+  Value initial = n.callHost("Expand", {n.scalarLike(identity, rows), shape});
+  Value combined = n.callHost("ScatterND", {initial, m.unsqueeze(target, {1}), rows},
+                              {n.hostText("reduction", reductionOf(kind))});
+  return n.callHost("Slice", {combined, n.intList({0}), m.shapeOf({segments}), n.intList({0})});
+}
+
+/// Input 1 has the shape of the first axes of input 0, which all count as one.
+template <Combine kind> void importUnsorted(NodeContext &n) {
+  Value data = n.input(0), ids = n.input(1), segments = n.input(2);
+  if (n.failed())
+    return;
+  if (!NodeContext::hasRank(data) || !NodeContext::hasRank(ids))
+    return n.failInput(NodeContext::hasRank(data) ? 1 : 0, "has no known rank");
+  const int64_t rank = n.rank(data), outer = n.rank(ids);
+  if (outer > rank)
+    return n.failInput(1, "has the rank " + Twine(outer) + ", beyond that of the data, " +
+                              Twine(rank));
+  TensorMath m(n);
+  Value inner = m.dims(data, outer, rank);
+  Value width = n.callHost("ReduceProd", {inner, n.intList({0})}, {n.hostInts("keepdims", {1})});
+  Value flat = indexVector(n, ids), number = m.toIndex(segments);
+  Value rows = m.reshape(data, m.concat({m.dims(flat, 0, 1), width}, 0));
+  Value result = combine(m, kind, rows, flat, number, identityOf(n.elementType(data), kind));
+  n.setOutput(m.reshape(result, m.concat({m.shapeOf({number}), inner}, 0)));
+}
+
+/// Ids are sorted, and there are as many segments as the last one says; those without elements hold
+/// 0, of products 1.
+template <Combine kind, bool isMean> void importSorted(NodeContext &n) {
+  Value data = n.input(0), ids = withRank(n, 1, 1);
+  if (n.failed())
+    return;
+  if (!NodeContext::hasRank(data) || n.rank(data) < 1)
+    return n.failInput(0, "has no known rank of at least 1");
+  TensorMath m(n);
+  const int64_t rank = n.rank(data);
+  Value flat = indexVector(n, ids), one = m.index(1);
+  // No ids at all are no segment: the maximum is one of the ids and -1.
+  Value all = m.concat({n.intList({-1}), flat}, 0);
+  Value largest = n.callHost("ReduceMax", {all, n.intList({0})}, {n.hostInts("keepdims", {0})});
+  Value segments = m.add(largest, one), inner = m.dims(data, 1, rank);
+  Value width = n.callHost("ReduceProd", {inner, n.intList({0})}, {n.hostInts("keepdims", {1})});
+  Value rows = m.reshape(data, m.concat({m.dims(flat, 0, 1), width}, 0));
+  Value result = combine(m, kind, rows, flat, segments, identityOf(n.elementType(data), kind));
+  Value ones = n.callHost("Expand", {one, m.shapeOf({m.dim(flat, 0), one})});
+  Value counts = combine(m, Combine::Sum, ones, flat, segments, 0);
+  if (isMean)
+    result = m.div(result, n.cast(m.max(counts, one), n.elementType(data)));
+  else if (kind == Combine::Max || kind == Combine::Min)
+    result = m.select(m.greater(counts, m.index(0)), result, n.scalarLike(0, data));
+  n.setOutput(m.reshape(result, m.concat({m.shapeOf({segments}), inner}, 0)));
+}
+
+/// Output p holds the rows whose partition is p.
+void importPartition(NodeContext &n) {
+  Value data = n.input(0), partitions = n.input(1);
+  const int64_t number = n.requiredInt("num_partitions");
+  if (n.failed())
+    return;
+  if (number < 1 || number > (1 << 10))
+    return n.failAttribute("num_partitions", "is " + Twine(number) + ", expected 1 to 1024");
+  if (!NodeContext::hasRank(data) || !NodeContext::hasRank(partitions))
+    return n.failInput(NodeContext::hasRank(data) ? 1 : 0, "has no known rank");
+  const int64_t outer = n.rank(partitions), rank = n.rank(data);
+  if (outer > rank)
+    return n.failInput(1, "has the rank " + Twine(outer) + ", beyond that of the data, " +
+                              Twine(rank));
+  TensorMath m(n);
+  Value owner = indexVector(n, partitions), rows = data;
+  if (outer != 1)
+    rows = m.reshape(data, m.concat({m.dims(owner, 0, 1), m.dims(data, outer, rank)}, 0));
+  for (int64_t partition = 0; partition < number; ++partition)
+    n.setOutput(partition, n.callHost("Compress", {rows, m.equal(owner, m.index(partition))},
+                                      {n.hostInts("axis", {0})}));
+}
+
+/// Counts values per bin of equal width; those outside count in the first and the last one.
+void importHistogram(NodeContext &n) {
+  Value values = n.input(0), range = withRank(n, 1, 1), bins = n.input(2);
+  Type element = n.typeAttr("dtype", pb::DT_INT32);
+  if (n.failed())
+    return;
+  TensorMath m(n);
+  Type wide = n.builder().getF64Type();
+  Value edges = n.cast(range, wide), low = m.element(edges, 0), number = m.toIndex(bins);
+  Value width = m.div(m.sub(m.element(edges, 1), low), n.cast(number, wide));
+  Value flat = m.reshape(n.cast(values, wide), ArrayRef<int64_t>{-1});
+  Value place = m.toIndex(m.floor(m.div(m.sub(flat, low), width)));
+  Value bin = m.clamp(place, m.index(0), m.sub(number, m.index(1)));
+  Value ones = n.callHost("Expand", {m.index(1), m.shapeOf({m.dim(flat, 0), m.index(1)})});
+  Value counts = combine(m, Combine::Sum, ones, bin, number, 0);
+  n.setOutput(n.cast(m.squeeze(counts, {1}), element));
+}
+
+} // namespace
+
+void importBincountOfAnySize(NodeContext &n) {
+  Value numbers = n.input(0), size = n.input(1), weights = n.input(2);
+  const bool isBinary = n.boolAttr("binary_output", false);
+  if (n.failed())
+    return;
+  TensorMath m(n);
+  Value limit = m.toIndex(size), flat = indexVector(n, numbers), one = m.index(1);
+  Value place = flat, rows = one;
+  if (n.rank(numbers) == 2) {
+    rows = m.dim(numbers, 0);
+    Value begins = m.mul(m.unsqueeze(m.count(rows), {1}), limit);
+    place = indexVector(n, m.add(m.toIndex(numbers), begins));
+  }
+  // Numbers beyond the size count nowhere.
+  place = m.select(m.less(flat, limit), place, m.index(-1));
+  Type element = n.elementType(weights);
+  const bool isWeighted =
+      !NodeContext::isStatic(weights) || ShapedType::getNumElements(n.shape(weights)) != 0;
+  Value counted;
+  if (isWeighted && !isBinary)
+    counted = m.reshape(weights, ArrayRef<int64_t>{-1, 1});
+  else
+    counted = n.callHost("Expand", {n.scalar(1, element), m.shapeOf({m.dim(flat, 0), one})});
+  Value counts =
+      combine(m, isBinary ? Combine::Max : Combine::Sum, counted, place, m.mul(rows, limit), 0);
+  n.setOutput(
+      m.reshape(counts, n.rank(numbers) == 2 ? m.shapeOf({rows, limit}) : m.shapeOf({limit})));
+}
+
+ArrayRef<OpRow> dynamicSegmentRows() {
+  static const OpRow rows[] = {
+      {"DynamicPartition", importPartition},
+      {"HistogramFixedWidth", importHistogram},
+      {"SegmentMax", importSorted<Combine::Max, false>},
+      {"SegmentMean", importSorted<Combine::Sum, true>},
+      {"SegmentMin", importSorted<Combine::Min, false>},
+      {"SegmentProd", importSorted<Combine::Prod, false>},
+      {"SegmentSum", importSorted<Combine::Sum, false>},
+      {"UnsortedSegmentMax", importUnsorted<Combine::Max>},
+      {"UnsortedSegmentMin", importUnsorted<Combine::Min>},
+      {"UnsortedSegmentProd", importUnsorted<Combine::Prod>},
+      {"UnsortedSegmentSum", importUnsorted<Combine::Sum>},
+  };
+  return rows;
+}
+
+} // namespace atc::tf_import

@@ -1,0 +1,94 @@
+//===-- TensorMath.h - operators as arithmetic on tensors of any shape ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_FRONTENDS_TF_OPS_ARITHMETIC_TENSORMATH_H
+#define OPENATC_FRONTENDS_TF_OPS_ARITHMETIC_TENSORMATH_H
+
+#include "frontends/tf/ops/DynamicForms.h"
+
+namespace atc::tf_import {
+
+/// Writes what an operator computes as arithmetic on whole tensors, whose dims may be known only
+/// when the model runs. Indices and dims are 64-bit integers. Results are null after an error.
+class TensorMath {
+public:
+  explicit TensorMath(NodeContext &n) : n(n) {}
+
+  //--- Constants of rank 0.
+  mlir::Value real(double value) { return n.scalar(value, n.builder().getF32Type()); }
+  mlir::Value index(int64_t value) {
+    return n.scalar(static_cast<double>(value), n.builder().getI64Type());
+  }
+
+  //--- Types.
+  mlir::Value toReal(mlir::Value value) { return n.cast(value, n.builder().getF32Type()); }
+  mlir::Value toIndex(mlir::Value value) { return n.cast(value, n.builder().getI64Type()); }
+
+  //--- Shapes.
+  /// Returns the size of an axis, of rank 0.
+  mlir::Value dim(mlir::Value value, int64_t axis);
+  /// Returns sizes, each of rank 0, as a vector.
+  mlir::Value shapeOf(llvm::ArrayRef<mlir::Value> sizes);
+  /// Returns dims [first, last) of a tensor as a vector.
+  mlir::Value dims(mlir::Value value, int64_t first, int64_t last);
+  mlir::Value reshape(mlir::Value value, mlir::Value shape);
+  mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape);
+  mlir::Value unsqueeze(mlir::Value value, llvm::ArrayRef<int64_t> axes);
+  mlir::Value squeeze(mlir::Value value, llvm::ArrayRef<int64_t> axes);
+  /// Returns element `number` of a vector, of rank 0.
+  mlir::Value element(mlir::Value vector, int64_t number);
+
+  //--- Movement.
+  /// Returns 0, 1, ... below `limit`, of rank 0.
+  mlir::Value count(mlir::Value limit);
+  mlir::Value concat(llvm::ArrayRef<mlir::Value> parts, int64_t axis);
+  mlir::Value slice(mlir::Value value, int64_t first, int64_t last, int64_t axis);
+  mlir::Value gather(mlir::Value value, mlir::Value indices, int64_t axis);
+
+  //--- Arithmetic, with broadcasting.
+  mlir::Value add(mlir::Value a, mlir::Value b) { return n.add(a, b); }
+  mlir::Value sub(mlir::Value a, mlir::Value b) { return n.sub(a, b); }
+  mlir::Value mul(mlir::Value a, mlir::Value b) { return n.mul(a, b); }
+  mlir::Value div(mlir::Value a, mlir::Value b) { return n.div(a, b); }
+  mlir::Value max(mlir::Value a, mlir::Value b) { return n.create<graph::MaxOp>(a, b); }
+  mlir::Value min(mlir::Value a, mlir::Value b) { return n.create<graph::MinOp>(a, b); }
+  mlir::Value abs(mlir::Value a) { return n.create<graph::AbsOp>(a); }
+  mlir::Value floor(mlir::Value a) { return n.create<graph::FloorOp>(a); }
+  mlir::Value ceil(mlir::Value a) { return n.create<graph::CeilOp>(a); }
+  mlir::Value clamp(mlir::Value a, mlir::Value low, mlir::Value high) {
+    return min(max(a, low), high);
+  }
+  mlir::Value less(mlir::Value a, mlir::Value b) {
+    return n.compare(a, b, graph::ComparePredicate::Lt);
+  }
+  mlir::Value greater(mlir::Value a, mlir::Value b) {
+    return n.compare(a, b, graph::ComparePredicate::Gt);
+  }
+  mlir::Value equal(mlir::Value a, mlir::Value b) {
+    return n.compare(a, b, graph::ComparePredicate::Eq);
+  }
+  mlir::Value both(mlir::Value a, mlir::Value b) { return n.create<graph::AndOp>(a, b); }
+  mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b) {
+    return n.create<graph::WhereOp>(condition, a, b);
+  }
+  /// Returns the sum along an axis, which stays with size 1.
+  mlir::Value sum(mlir::Value value, int64_t axis);
+
+  NodeContext &n;
+};
+
+/// Imports LRN, Dilation2D and ExtractImagePatches for images of any size.
+void importDynamicLrn(NodeContext &n);
+void importDynamicDilation(NodeContext &n);
+void importDynamicPatches(NodeContext &n);
+
+/// Imports resizing where height, width or the new size are known only when the model runs.
+void importCubicOfAnySize(NodeContext &n);
+void importAreaOfAnySize(NodeContext &n);
+
+/// Imports DenseBincount where the number of counts is known only when the model runs.
+void importBincountOfAnySize(NodeContext &n);
+
+} // namespace atc::tf_import
+
+#endif // OPENATC_FRONTENDS_TF_OPS_ARITHMETIC_TENSORMATH_H
