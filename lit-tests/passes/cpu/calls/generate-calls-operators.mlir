@@ -77,7 +77,7 @@ func.func @main(%x: tensor<?x?xf32>, %i: tensor<?x?xui8>, %s: tensor<2xf32>) -> 
 // One scale may serve all elements, which is known at run time. Blocks of scales have no code.
 // CHECK-LABEL: func.func @main
 // CHECK: graph.host_call "QuantizeLinear"({{.*}}block_size{{[^@]*}} :
-// CHECK: graph.host_call "QuantizeLinear"(%arg0, %arg1, %arg2) {axis = array<i64: 1>} {om.body = @quantizelinear_
+// CHECK: graph.host_call "QuantizeLinear"(%arg0, %arg1, %arg2) {axis = array<i64: 1>, generated_for = {{[^}]*}}} {om.body = @quantizelinear_
 // CHECK: func.func private @quantizelinear_
 // CHECK: math.roundeven
 func.func @main(%x: tensor<?x?xf32>, %s: tensor<?xf32>, %z: tensor<?xui8>, %t: tensor<?x?xf32>, %y: tensor<?x?xui8>) -> (tensor<*xui8>, tensor<*xui8>) {
