@@ -314,8 +314,14 @@ ATC_KERNEL_OF_CODE(Resize) {
   if (!readResize(*this, r))
     return;
   const Tensor x = in(0);
-  // Where an image grows, cubic sums along one axis after the other are fewer than at once.
-  if (generatedCode() && (r.method != Method::Cubic || r.result.product() <= x.count()))
+  // Where an image grows, cubic sums along one axis after the other are fewer than at once; a large
+  // one of which elements are only copied is faster with tables for all dims.
+  constexpr int64_t kMostCopied = 1 << 12;
+  const int64_t count = r.result.product();
+  const bool suits = r.method == Method::Linear ||
+                     (r.method == Method::Cubic && count <= x.count()) ||
+                     (r.method == Method::Nearest && count <= kMostCopied);
+  if (generatedCode() && suits)
     return runGenerated(*this, [](Context &c) {
       Resizer r;
       if (readResize(c, r))
