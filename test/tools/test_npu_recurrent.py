@@ -35,7 +35,8 @@ FORMS = [
              "activation_alpha": [0.5, 0.2], "activation_beta": [0.1]}, "h"),
     # Sequences whose lengths only the run knows.
     ("LSTM", {"direction": "bidirectional"}, "hcv"),
-    ("GRU", {"direction": "reverse", "layout": 1}, "v"),
+    # Gates that an exporter put into order.
+    ("GRU", {"direction": "reverse", "layout": 1}, "vg"),
 ]
 LENGTHS = np.array([5, 2, 3], np.int32)
 
@@ -61,6 +62,11 @@ def model(path):
         if "l" in optional:
             inputs[4] = "lengths"
             constants["lengths"] = np.full(BATCH, STEPS, np.int32)
+        if "g" in optional:
+            for part, rows in enumerate((HIDDEN, (gates - 1) * HIDDEN)):
+                constants[f"w{i}{part}"] = constants[f"w{i}"][:, :rows]
+            del constants[f"w{i}"]
+            nodes.append(helper.make_node("Concat", [f"w{i}0", f"w{i}1"], [f"w{i}"], axis=1))
         if "v" in optional:
             inputs[4] = "ends"
         inputs = inputs[:8 if kind == "LSTM" else 6]
