@@ -42,7 +42,7 @@ struct View {
   bool isDense() const { return strides == denseStrides(dims); }
 };
 
-/// What an aclOpExecutor handle is of.
+/// The object behind an aclOpExecutor handle.
 struct OpExecutor {
   using Step = std::function<aclError(aclrtStream)>;
   const char *function = nullptr; ///< that has made it

@@ -26,7 +26,7 @@ struct Tensor {
   void *data = nullptr;
 };
 
-/// One element.
+/// A value of one element: the object behind an aclScalar handle.
 struct Scalar {
   aclDataType type = ACL_DT_UNDEFINED;
   char bytes[8] = {};

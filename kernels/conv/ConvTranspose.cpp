@@ -125,7 +125,7 @@ ATC_KERNEL_OF_CODE(ConvTranspose) {
     return;
   const Dims weights = w.dims();
   if (generatedCode() && double(x.count()) * double(weights.product(1, weights.rank)) <=
-                             double(kMostTransposedProducts))
+                             double(kMaxTransposedProducts))
     return runGenerated(*this, [](Context &c) {
       Plan plan;
       if (plan.find(c))

@@ -40,8 +40,8 @@ inline constexpr uint32_t kMapCalls = 24;
 inline constexpr uint32_t kGeneratedInputs = 16, kGeneratedOutputs = 8;
 /// The maximum numbers of products that generated code computes. With more of them it pays to pack
 /// operands for register tiles, as the host kernels do.
-inline constexpr int64_t kMostProducts = 1 << 12, kMostConvProducts = 1 << 12,
-                         kMostTransposedProducts = 1 << 15;
+inline constexpr int64_t kMaxProducts = 1 << 12, kMaxConvProducts = 1 << 12,
+                         kMaxTransposedProducts = 1 << 15;
 /// The attribute of a call with what its generated code is for: the number of dims that make a row
 /// of output 0, and then for each input by position and for each output its element type, rank and
 /// number of elements; kAny where that does not matter, as for inputs that are omitted.

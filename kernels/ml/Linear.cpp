@@ -7,7 +7,7 @@ namespace atc::kernels {
 
 namespace {
 /// Most models have far fewer; more are not worth memory of their own.
-constexpr int64_t kMostClasses = 1 << 20;
+constexpr int64_t kMaxClasses = 1 << 20;
 
 /// sum_f x[row][f] * weights[f] + offset.
 double dot(const Rows &rows, int64_t row, const double *weights) {
@@ -29,7 +29,7 @@ struct LinearFunctions {
   bool valid(Context &c, int64_t count) {
     if (transform == Transform::Unknown || !rows.valid(c))
       return false;
-    if (count < 1 || count > kMostClasses || weights.size != count * rows.width)
+    if (count < 1 || count > kMaxClasses || weights.size != count * rows.width)
       return c.fail("% coefficients for % functions of % features", weights.size, count,
                     rows.width),
              false;

@@ -323,7 +323,7 @@ bool readByPosition(Context &c, Forest &forest) {
   return true;
 }
 
-constexpr int64_t kMostTargets = 1 << 24;
+constexpr int64_t kMaxTargets = 1 << 24;
 
 } // namespace
 
@@ -335,7 +335,7 @@ ATC_KERNEL(TreeEnsemble) {
   if (!rows.valid(*this))
     return;
   if (code < 0 || code > 4 || how < 0 || how > 3 || forest.targets < 1 ||
-      forest.targets > kMostTargets)
+      forest.targets > kMaxTargets)
     return fail("post_transform %, aggregate_function %, n_targets %", code, how, forest.targets);
   char *out = make(0, rows.data.dtype(), Dims(rows.count, forest.targets));
   if (!out || !readByPosition(*this, forest))
@@ -365,7 +365,7 @@ ATC_KERNEL(TreeEnsembleRegressor) {
     return;
   if (aggregate == Aggregate::Unknown)
     return fail("aggregate_function is none of AVERAGE, SUM, MIN, MAX");
-  if (forest.targets < 1 || forest.targets > kMostTargets)
+  if (forest.targets < 1 || forest.targets > kMaxTargets)
     return fail("% targets", forest.targets);
   float *out = make<float>(0, F32, Dims(rows.count, forest.targets));
   if (!out)
@@ -393,7 +393,7 @@ ATC_KERNEL(TreeEnsembleClassifier) {
   const int64_t classes = labels.size();
   if (transform == Transform::Unknown || !rows.valid(*this))
     return;
-  if (classes < 1 || classes > kMostTargets)
+  if (classes < 1 || classes > kMaxTargets)
     return fail("% classes", classes);
   if (wants(0) && !labels.make(*this, 0, rows.count))
     return;

@@ -11,7 +11,7 @@ namespace atc::kernels {
 namespace {
 /// Letters are 0 to 51, in the order of their codes; then the dims of an ellipsis.
 constexpr int64_t kLetters = 52, kLabels = kLetters + host::kMaxRank;
-constexpr uint32_t kMostOperands = 32;
+constexpr uint32_t kMaxOperands = 32;
 
 int64_t letterOf(char c) {
   return c >= 'A' && c <= 'Z' ? c - 'A' : c >= 'a' && c <= 'z' ? c - 'a' + 26 : -1;
@@ -44,14 +44,14 @@ template <typename F> struct Operand {
 };
 
 struct Equation {
-  Term inputs[kMostOperands], output;
+  Term inputs[kMaxOperands], output;
   int64_t sizes[kLabels] = {}, ellipsis = 0;
 
   bool read(Context &c) {
     String text = c.text("equation", "");
     uint64_t at = 0;
     const uint32_t count = c.inputs();
-    if (count == 0 || count > kMostOperands)
+    if (count == 0 || count > kMaxOperands)
       return c.fail("% operands", count), false;
     // The number of dims of the ellipsis: the maximum over all operands.
     for (int pass = 0; pass < 2; ++pass) {

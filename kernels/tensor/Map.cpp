@@ -171,7 +171,7 @@ ATC_KERNEL_OF_CODE(Map) {
       return failType(in(i).dtype());
     if (const uint32_t dim = broadcast(shape, in(i).dims())) {
       failAtNode(*this);
-      // One node alone, or the last one.
+      // The attributes are missing: it is the last node, or the only one.
       return failBroadcast(*this, shape, in(i).dims(), dim, String{});
     }
   }

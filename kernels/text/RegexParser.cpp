@@ -9,7 +9,7 @@ namespace {
 constexpr uint32_t kLastCharacter = 0x10ffff;
 constexpr int kDeepest = 500;
 constexpr int32_t kLargestProgram = 1 << 18;
-constexpr int64_t kMostRepeats = 1000;
+constexpr int64_t kMaxRepeats = 1000;
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -469,7 +469,7 @@ bool Regex::repeat(int32_t start) {
   if (!quantifier(least, most))
     return true;
   take("?"); // lazy: the whole text matches or does not
-  if (least > kMostRepeats || most > kMostRepeats || (most >= 0 && most < least))
+  if (least > kMaxRepeats || most > kMaxRepeats || (most >= 0 && most < least))
     return invalid("the pattern has no valid number of repetitions (at character %)");
   int64_t againLeast, againMost;
   if (quantifier(againLeast, againMost))

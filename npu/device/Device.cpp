@@ -37,7 +37,7 @@ public:
     if (ordered)
       return npu::execute(instruction, frame, *memories[core]);
     pending[core].push_back({&instruction, frame});
-    if (++waiting == kMostWaiting)
+    if (++waiting == kMaxWaiting)
       flush();
   }
 
@@ -69,7 +69,7 @@ public:
   }
 
 private:
-  static constexpr size_t kMostWaiting = 1 << 16;
+  static constexpr size_t kMaxWaiting = 1 << 16;
   struct Step {
     const Instruction *instruction;
     Frame frame;

@@ -10,7 +10,7 @@ using namespace atc::npu;
 
 namespace {
 
-constexpr size_t kMostItems = 120000; // about 2 MB of the page
+constexpr size_t kMaxItems = 120000; // about 2 MB of the page
 constexpr size_t kTopLayers = 25;
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
@@ -286,7 +286,7 @@ public:
         {"DEVICE", device()},
         {"MOVED", moved()},
         {"LOCAL", local()},
-        {"DATA", timelineJson(input, figures, kMostItems)}};
+        {"DATA", timelineJson(input, figures, kMaxItems)}};
     std::string page, frame = kReportPage;
     for (size_t at = 0;;) {
       size_t mark = frame.find('@', at), end = frame.find('@', mark + 1);

@@ -1,27 +1,11 @@
 # ais_bench's options of profiles, dumps, shapes and AIPP, and the older benchmark. Run with
 # `pytest test/ascend`.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-import os
-import pathlib
-import subprocess
 import sys
 
 import pytest
 
-np = pytest.importorskip("numpy")
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
-PICTURES = ROOT / "examples/digits/pictures"
-PACKAGES = os.environ.get("OPENATC_ACL_PYTHON", str(BUILD / "python"))
-sys.path.insert(0, PACKAGES)
-
-
-def run(*command, fails=False, cwd=None):
-    result = subprocess.run([str(part) for part in command], capture_output=True, text=True,
-                            cwd=cwd, timeout=300, env=os.environ | {"PYTHONPATH": PACKAGES})
-    assert (result.returncode != 0) == fails, result.stdout + result.stderr
-    return result.stdout + result.stderr
+from test_python import BUILD, PICTURES, ROOT, np, run
 
 
 @pytest.fixture(scope="module")

@@ -229,7 +229,7 @@ private:
   }
 };
 
-constexpr double kMostElements = 0x1p40;
+constexpr double kMaxElements = 0x1p40;
 } // namespace
 
 namespace {
@@ -293,7 +293,7 @@ bool readResize(Context &c, Resizer &r) {
         a.scale = common;
         size = math::floor(common * double(dims[d]) + 0.5);
       }
-      if (!(a.scale > 0) || !(size >= 0) || size > kMostElements)
+      if (!(a.scale > 0) || !(size >= 0) || size > kMaxElements)
         return c.fail("axis % of % cannot be resized so", d, dims[d]), false;
       a.out = int64_t(size);
       a.resized = a.scale != 1 || a.in != a.out || r.coordinates == Coordinates::TfCropAndResize ||
@@ -316,11 +316,11 @@ ATC_KERNEL_OF_CODE(Resize) {
   const Tensor x = in(0);
   // Where an image grows, cubic sums along one axis after the other are fewer than at once; a large
   // one of which elements are only copied is faster with tables for all dims.
-  constexpr int64_t kMostCopied = 1 << 12;
+  constexpr int64_t kMaxCopied = 1 << 12;
   const int64_t count = r.result.product();
   const bool suits = r.method == Method::Linear ||
                      (r.method == Method::Cubic && count <= x.count()) ||
-                     (r.method == Method::Nearest && count <= kMostCopied);
+                     (r.method == Method::Nearest && count <= kMaxCopied);
   if (generatedCode() && suits)
     return runGenerated(*this, [](Context &c) {
       Resizer r;
@@ -348,7 +348,7 @@ ATC_KERNEL(Upsample) {
     a.in = x.dim(d);
     a.scale = numberAt(scales, d);
     const double size = math::floor(double(a.in) * a.scale);
-    if (!(a.scale > 0) || !(size <= kMostElements))
+    if (!(a.scale > 0) || !(size <= kMaxElements))
       return fail("axis % of % cannot be scaled so", d, a.in);
     a.out = int64_t(size);
     a.resized = a.scale != 1;

@@ -24,7 +24,8 @@ constexpr int64_t kMaxTaps = 8;
 constexpr int64_t kChannels = 4;
 constexpr int64_t kBlock = 256;
 
-/// What convolutions and transposed ones share: channels in groups, and sums of blocks of columns.
+/// The loops that convolutions and transposed convolutions share: over channels in groups, with
+/// accumulators of blocks of columns.
 class ChannelLoops {
 public:
   /// Columns of the same index modulo `phases` are next to each other in the sums.
@@ -74,7 +75,7 @@ protected:
   Type wide;
   int64_t rank, phases, perPhase;
   std::vector<Port> sums;
-  // Of the rows that are computed:
+  // The rows that are computed:
   int64_t channels = 1;
   Value plane, image, group, channel; ///< the first plane; its group in the image; its channel
 
@@ -321,7 +322,7 @@ bool conv(RowBuilder &b, graph::HostCallOp call) {
   if (!hasForm(b, window) || host::integerOf(call, "groups_by_channels", 0) != 0)
     return false;
   const int64_t groups = host::integerOf(call, "group", 1);
-  if (groups < 1 || isLarge(call.inputsByPosition()[1], kernels::kMostConvProducts))
+  if (groups < 1 || isLarge(call.inputsByPosition()[1], kernels::kMaxConvProducts))
     return false;
   Indices kernel(ArrayRef(b.in(1).dims).drop_front(2));
   placeWindow(b, call, *window, kernel);
@@ -334,7 +335,7 @@ bool convTranspose(RowBuilder &b, graph::HostCallOp call) {
   const int64_t groups = host::integerOf(call, "group", 1);
   // Blocks are to have several columns of each phase.
   if (!hasForm(b, window) || groups < 1 || window->stride.back() > 16 ||
-      isLarge(call.inputsByPosition()[1], kernels::kMostTransposedProducts))
+      isLarge(call.inputsByPosition()[1], kernels::kMaxTransposedProducts))
     return false;
   const int64_t rank = window->rank();
   const bool upper = hasText(call, "auto_pad", "NOTSET", "SAME_UPPER");

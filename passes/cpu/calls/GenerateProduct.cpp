@@ -161,7 +161,7 @@ private:
 };
 
 bool hasForm(RowBuilder &b, graph::HostCallOp call) {
-  return b.has(0) && b.has(1) && !isLarge(call.inputsByPosition()[1], kernels::kMostProducts) &&
+  return b.has(0) && b.has(1) && !isLarge(call.inputsByPosition()[1], kernels::kMaxProducts) &&
          b.in(0).isFloat() && b.in(1).element == b.in(0).element &&
          b.out().element == b.in(0).element && (!b.has(2) || b.in(2).element == b.in(0).element);
 }

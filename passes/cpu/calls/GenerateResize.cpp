@@ -31,7 +31,7 @@ enum class Coordinates {
 enum class Method { Nearest, Linear, Cubic };
 enum class Rounding { PreferFloor, PreferCeil, Floor, Ceil };
 
-/// What attributes say of a resize.
+/// The attributes of a resize.
 struct Form {
   Coordinates coordinates = Coordinates::HalfPixel;
   Method method = Method::Nearest;

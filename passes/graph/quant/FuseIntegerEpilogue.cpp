@@ -264,7 +264,7 @@ private:
     if (isa<IntegerType>(type))
       return std::ldexp(1.0, type.getIntOrFloatBitWidth());
     std::optional<SmallVector<double>> values;
-    if (source && getTensorType(source).getNumElements() <= kMostChannels)
+    if (source && getTensorType(source).getNumElements() <= kMaxChannels)
       values = getVectorConstant(source);
     if (!values)
       return std::nullopt;
@@ -302,7 +302,7 @@ private:
         .Default([](Operation *) -> Bound { return std::nullopt; });
   }
 
-  static constexpr int64_t kMostChannels = 1 << 16;
+  static constexpr int64_t kMaxChannels = 1 << 16;
   Block &body;
   llvm::DenseMap<Value, double> bounds;
 };

@@ -57,7 +57,7 @@ struct SelectTilesPass : impl::NpuSelectTilesBase<SelectTilesPass> {
     for (size_t i = 0; i < plans.size() && plans.size() > 1; ++i) {
       // Large products take long to simulate, and the model is good at them.
       instructions += instructionsOf(contraction, plans[i]);
-      if (instructions > kMostInstructions)
+      if (instructions > kMaxInstructions)
         break;
       std::optional<double> cycles = measureTile(getOperation(), plans[i].tile);
       if (!cycles || (least && *cycles >= least))
@@ -73,7 +73,7 @@ struct SelectTilesPass : impl::NpuSelectTilesBase<SelectTilesPass> {
     int64_t chunks = c.others * p.groupTrips * p.outerTrips * p.rowTrips * p.columnTrips;
     return p.grid() * chunks * p.mTiles * p.nTiles * 6 * (p.depthTrips * p.steps + p.pieces);
   }
-  static constexpr int64_t kMostInstructions = 1'000'000;
+  static constexpr int64_t kMaxInstructions = 1'000'000;
 
   /// Says which tile was selected and what bounds it according to the cost model.
   template <typename OpT>

@@ -18,7 +18,7 @@ namespace {
 /// Results in f16 are computed in f16 as long as no value is rounded more often
 /// on its way; functions whose error grows with that of their argument count as
 /// more than that.
-constexpr int kMostRoundings = 4, kManyRoundings = 100;
+constexpr int kMaxRoundings = 4, kManyRoundings = 100;
 
 /// The distribution function of the normal distribution is 1 / (1 + e^-z), z =
 /// x (c0 + c1 x^2 + c2 x^4) for |x| below the limit, where z is 19: fitted, the
@@ -328,7 +328,7 @@ int VectorPlan::power(int a, double exponent) {
 //===----------------------------------------------------------------------===//
 
 void VectorPlan::chooseType() {
-  bool half = halfOnly && storedType.isF16() && list[resultStep].roundings <= kMostRoundings;
+  bool half = halfOnly && storedType.isF16() && list[resultStep].roundings <= kMaxRoundings;
   for (const Step &step : list)
     // Integers of more than 11 bits are no numbers of f16.
     half &= step.kind != Kind::Input || inputType(step.input).getIntOrFloatBitWidth() <= 16;

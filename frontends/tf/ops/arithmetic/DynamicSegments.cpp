@@ -58,17 +58,29 @@ Value combine(TensorMath &m, Combine kind, Value rows, Value ids, Value segments
   return n.callHost("Slice", {combined, n.intList({0}), m.shapeOf({segments}), n.intList({0})});
 }
 
+/// Fails the node where a rank is not known, or `ids` has more dims than `data`, whose first dims
+/// it numbers.
+bool checkRanks(NodeContext &n, Value data, Value ids) {
+  if (!NodeContext::hasRank(data) || !NodeContext::hasRank(ids)) {
+    n.failInput(NodeContext::hasRank(data) ? 1 : 0, "has no known rank");
+    return false;
+  }
+  if (n.rank(ids) > n.rank(data)) {
+    n.failInput(1, "has the rank " + Twine(n.rank(ids)) + ", beyond that of the data, " +
+                       Twine(n.rank(data)));
+    return false;
+  }
+  return true;
+}
+
 /// Input 1 has the shape of the first axes of input 0, which all count as one.
 template <Combine kind> void importUnsorted(NodeContext &n) {
   Value data = n.input(0), ids = n.input(1), segments = n.input(2);
   if (n.failed())
     return;
-  if (!NodeContext::hasRank(data) || !NodeContext::hasRank(ids))
-    return n.failInput(NodeContext::hasRank(data) ? 1 : 0, "has no known rank");
+  if (!checkRanks(n, data, ids))
+    return;
   const int64_t rank = n.rank(data), outer = n.rank(ids);
-  if (outer > rank)
-    return n.failInput(1, "has the rank " + Twine(outer) + ", beyond that of the data, " +
-                              Twine(rank));
   TensorMath m(n);
   Value inner = m.dims(data, outer, rank);
   Value width = n.callHost("ReduceProd", {inner, n.intList({0})}, {n.hostInts("keepdims", {1})});
@@ -113,12 +125,9 @@ void importPartition(NodeContext &n) {
     return;
   if (number < 1 || number > (1 << 10))
     return n.failAttribute("num_partitions", "is " + Twine(number) + ", expected 1 to 1024");
-  if (!NodeContext::hasRank(data) || !NodeContext::hasRank(partitions))
-    return n.failInput(NodeContext::hasRank(data) ? 1 : 0, "has no known rank");
+  if (!checkRanks(n, data, partitions))
+    return;
   const int64_t outer = n.rank(partitions), rank = n.rank(data);
-  if (outer > rank)
-    return n.failInput(1, "has the rank " + Twine(outer) + ", beyond that of the data, " +
-                              Twine(rank));
   TensorMath m(n);
   Value owner = indexVector(n, partitions), rows = data;
   if (outer != 1)

@@ -15,7 +15,7 @@ using namespace mlir;
 namespace atc::tf_import {
 namespace {
 
-/// One axis of a resize: sizes as f32 of rank 0, outputs as a column and inputs as a row of
+/// An axis of a resize: sizes as f32 of rank 0, outputs as a column and inputs as a row of
 /// numbers.
 struct Axis {
   Axis(TensorMath &m, Value image, Value size, int64_t dim)
