@@ -48,8 +48,12 @@ def test_network(name, tmp_path):
     check_network(name, tmp_path, opened=False)
 
 
-# The number of classes of boxes, and what is set to a diagonal's length, must be known.
-@pytest.mark.parametrize("name", [n for n in NETWORKS if n != "operators/suppressed-boxes"])
+# The number of classes of boxes must be known; a transform of a length that is not known leaves
+# rounding errors, not zeros, where a spectrum is real.
+FIXED = ["operators/suppressed-boxes", "operators/angles-of-spectra"]
+
+
+@pytest.mark.parametrize("name", [n for n in NETWORKS if n not in FIXED])
 def test_network_of_dynamic_shapes(name, tmp_path):
     check_network(name, tmp_path, opened=True)
 

@@ -362,12 +362,14 @@ void mirrorWithEdges(NodeContext &n, Value value, Value pads) {
   if (!NodeContext::hasRank(value))
     return n.failInput(0, "has no known rank");
   TensorMath m(n);
-  for (int64_t axis = 0; axis < n.rank(value) && !n.failed(); ++axis) {
+  const SmallVector<int64_t> open(n.rank(value), ShapedType::kDynamic);
+  for (int64_t axis = 0; axis < static_cast<int64_t>(open.size()) && !n.failed(); ++axis) {
     Value sides = m.squeeze(m.slice(pads, axis, axis + 1, 0), {0});
     Value low = m.element(sides, 0), size = m.dim(value, axis), twice = m.add(size, size);
     Value number = m.sub(m.count(m.add(size, m.add(low, m.element(sides, 1)))), low);
     Value place = n.callHost("Mod", {number, twice}, {n.hostInts("fmod", {0})});
-    value = m.gather(value, m.min(place, m.sub(m.sub(twice, m.index(1)), place)), axis);
+    place = m.min(place, m.sub(m.sub(twice, m.index(1)), place));
+    value = withKnownDims(n, m.gather(value, place, axis), open, 0);
   }
   n.setOutput(value);
 }

@@ -18,15 +18,19 @@ void importRoll(NodeContext &n) {
     return;
   if (!NodeContext::hasRank(value))
     return n.failInput(0, "has no known rank");
+  const int64_t rank = n.rank(value);
+  for (int64_t &axis : axes)
+    axis = n.normalizeAxis(axis, rank);
+  if (n.failed())
+    return;
   TensorMath m(n);
   shifts = indexVector(n, shifts);
-  for (auto [number, stated] : llvm::enumerate(axes)) {
-    const int64_t axis = n.normalizeAxis(stated, n.rank(value));
-    if (n.failed())
-      return;
+  const SmallVector<int64_t> open(rank, ShapedType::kDynamic);
+  for (auto [number, axis] : llvm::enumerate(axes)) {
     Value size = m.dim(value, axis);
     Value from = m.sub(m.count(size), m.element(shifts, static_cast<int64_t>(number)));
-    value = m.gather(value, n.callHost("Mod", {from, size}, {n.hostInts("fmod", {0})}), axis);
+    Value place = n.callHost("Mod", {from, size}, {n.hostInts("fmod", {0})});
+    value = withKnownDims(n, m.gather(value, place, axis), open, 0);
   }
   n.setOutput(value);
 }
