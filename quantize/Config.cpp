@@ -345,8 +345,9 @@ bool parseEither(const std::string &text, const std::string &name, Json &json,
   return false;
 }
 
-/// Returns the text with quotes around what stands alone behind a key and is no word or number:
-/// files of paths and shapes are written without them (`input_data_dir: ./data`).
+/// Returns the text with quotes around a value that stands alone on its line, has no space and is
+/// no word or number: files of paths and shapes are written without them (`input_data_dir:
+/// ./data`).
 std::string quoteBareValues(llvm::StringRef text) {
   std::string quoted;
   llvm::SmallVector<llvm::StringRef> lines;
@@ -356,7 +357,7 @@ std::string quoteBareValues(llvm::StringRef text) {
     value = value.trim();
     const bool isBare = !key.trim().empty() && !value.empty() &&
                         key.find_first_of("\"#{[") == llvm::StringRef::npos &&
-                        value.find_first_of("\"'{}[]#") == llvm::StringRef::npos &&
+                        value.find_first_of("\"'{}[]# \t") == llvm::StringRef::npos &&
                         value.find_first_of("./,:;~-") != llvm::StringRef::npos;
     double number;
     if (isBare && value.getAsDouble(number))

@@ -164,7 +164,7 @@ ATC_KERNEL_OF_CODE(Conv) {
   if (b && b.count() != w.dim(0))
     return fail("% biases for % channels", b.count(), w.dim(0));
   const double products = double(plan.result.product()) * double(plan.inChannels);
-  if (generatedCode() && products * double(plan.window.taps()) <= double(kMaxConvProducts))
+  if (hasFittingCode(*this) && products * double(plan.window.taps()) <= double(kMaxConvProducts))
     return runGenerated(*this, [](Context &c) {
       ConvPlan plan;
       if (plan.find(c, c.in(0).dims(), c.in(1).dims()))

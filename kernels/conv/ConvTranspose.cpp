@@ -124,8 +124,8 @@ ATC_KERNEL_OF_CODE(ConvTranspose) {
   if (!plan.find(*this))
     return;
   const Dims weights = w.dims();
-  if (generatedCode() && double(x.count()) * double(weights.product(1, weights.rank)) <=
-                             double(kMaxTransposedProducts))
+  if (hasFittingCode(*this) && double(x.count()) * double(weights.product(1, weights.rank)) <=
+                                   double(kMaxTransposedProducts))
     return runGenerated(*this, [](Context &c) {
       Plan plan;
       if (plan.find(c))

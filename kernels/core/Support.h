@@ -289,12 +289,13 @@ private:
   RecordedOutputs *recorded = nullptr; ///< where generated code computes the elements
 };
 
-/// Returns whether the inputs are what the generated code of the call is for (kGeneratedFor).
-bool fitsGenerated(const Context &c);
+/// Returns whether the call has generated code, which is for inputs like its inputs
+/// (kGeneratedFor). Code is for inputs with elements, but for those that are always empty.
+bool hasFittingCode(const Context &c);
 
 /// Calls run(c), which makes the outputs, and then the generated code of the call, which computes
 /// their elements (GeneratedCode.h). Where `run` fails, or shares the elements of an input, there
-/// is nothing to compute; where the inputs are not what the code is for, or empty, `run` computes.
+/// is nothing to compute; where the inputs are not what the code is for, `run` computes.
 void runGenerated(Context &c, void (*run)(Context &));
 
 /// Defines the kernel `Name`. Its body can use all of Context, and its inputs meet the kernel's

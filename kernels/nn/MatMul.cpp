@@ -31,7 +31,8 @@ ATC_KERNEL_OF_CODE(MatMul) {
   MatMulPlan plan;
   if (!plan.find(*this, a.dims(), b.dims()))
     return;
-  if (generatedCode() && double(plan.result.product()) * double(plan.k) <= double(kMaxProducts))
+  if (hasFittingCode(*this) &&
+      double(plan.result.product()) * double(plan.k) <= double(kMaxProducts))
     return runGenerated(*this, [](Context &c) {
       MatMulPlan plan;
       if (plan.find(c, c.in(0).dims(), c.in(1).dims()))
@@ -49,7 +50,8 @@ ATC_KERNEL_OF_CODE(Gemm) {
   GemmPlan plan;
   if (!plan.find(*this, a, b, bias))
     return;
-  if (generatedCode() && double(plan.m) * double(plan.n) * double(plan.k) <= double(kMaxProducts))
+  if (hasFittingCode(*this) &&
+      double(plan.m) * double(plan.n) * double(plan.k) <= double(kMaxProducts))
     return runGenerated(*this, [](Context &c) {
       GemmPlan plan;
       if (plan.find(c, c.in(0), c.in(1), c.in(2)))

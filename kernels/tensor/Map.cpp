@@ -185,7 +185,7 @@ ATC_KERNEL_OF_CODE(Map) {
   const host::GeneratedCode code = generatedCode();
   if (!code)
     return fail("has no generated code");
-  if (!fitsGenerated(*this))
+  if (!hasFittingCode(*this))
     return fail("the element types of its inputs are not those of its generated code");
 
   Operand operands[kMapInputs];

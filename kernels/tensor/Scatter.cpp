@@ -130,7 +130,7 @@ ATC_KERNEL_OF_CODE(ScatterND) {
   if (updates.dtype() != data.dtype())
     return fail("the updates have element type %, the data %", updates.dtype(), data.dtype());
   const int64_t inner = data.dims().product(uint32_t(depth), data.rank());
-  if (generatedCode() && inner >= kMinSlice && data.count() > 0)
+  if (hasFittingCode(*this) && inner >= kMinSlice && data.count() > 0)
     return runGenerated(*this, [](Context &c) { c.makeBytes(0, c.in(0).dtype(), c.in(0).dims()); });
   char *out = make(0, data.dtype(), data.dims());
   if (!out)

@@ -48,7 +48,7 @@ def picture(digit):
 
 def test_pyacl_runs_a_model(model):
     import acl
-    assert acl.init() == 0
+    assert acl.init() in (0, 100002)  # an InferSession may have done so
     assert acl.rt.set_device(0) == 0
     assert acl.rt.get_device_count()[1] == 0
     context, ret = acl.rt.create_context(0)

@@ -321,7 +321,7 @@ ATC_KERNEL_OF_CODE(Resize) {
   const bool suits = r.method == Method::Linear ||
                      (r.method == Method::Cubic && count <= x.count()) ||
                      (r.method == Method::Nearest && count <= kMaxCopied);
-  if (generatedCode() && suits)
+  if (hasFittingCode(*this) && suits)
     return runGenerated(*this, [](Context &c) {
       Resizer r;
       if (readResize(c, r))
