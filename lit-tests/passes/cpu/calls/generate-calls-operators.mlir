@@ -3,7 +3,7 @@
 // Four rows of a product are summed up at once, four steps of the summed dim at a time; what is
 // left of both is computed one by one. Rows are tasks.
 // CHECK-LABEL: func.func @main
-// CHECK: graph.host_call "MatMul"(%arg0, %arg1) {} {om.body = @matmul_0}
+// CHECK: graph.host_call "MatMul"(%arg0, %arg1) {generated_for = {{[^}]*}}} {om.body = @matmul_0}
 // CHECK: func.func private @matmul_0
 // CHECK-COUNT-4: memref.alloca() : memref<256xf32>
 // CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c4
@@ -37,7 +37,7 @@ func.func @main(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?xf32>) -> 
 // Few rows of a matrix of this fixed size are more products than code is used for.
 // CHECK-LABEL: func.func @main
 // CHECK: graph.host_call "MatMul"(%arg0, %arg1) {} :
-// CHECK: graph.host_call "MatMul"(%arg0, %arg2) {} {om.body = @matmul_0}
+// CHECK: graph.host_call "MatMul"(%arg0, %arg2) {generated_for = {{[^}]*}}} {om.body = @matmul_0}
 func.func @main(%a: tensor<?x?xf32>, %b: tensor<16x17xf32>, %c: tensor<16x16xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
   %0 = graph.host_call "MatMul"(%a, %b) {} : (tensor<?x?xf32>, tensor<16x17xf32>) -> tensor<*xf32>
   %1 = graph.host_call "MatMul"(%a, %c) {} : (tensor<?x?xf32>, tensor<16x16xf32>) -> tensor<*xf32>
