@@ -195,7 +195,11 @@ Value NodeBuilder::finish(OperationState &state, InferFn infer) {
     failNode("needs a value that it does not have");
     return {};
   }
-  if (!llvm::all_of(state.operands, isStatic))
+  // Graph ops know no strings.
+  auto isOperand = [](Value value) {
+    return isStatic(value) && !isa<graph::StringType>(elementType(value));
+  };
+  if (!llvm::all_of(state.operands, isOperand))
     return finishOnHost(state);
   MLIRContext *context = opBuilder.getContext();
   std::string message;

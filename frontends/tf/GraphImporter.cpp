@@ -420,7 +420,7 @@ void GraphImporter::makeConstant(pb::NodeDef &node) {
 bool GraphImporter::hasStaticInputs(const pb::NodeDef &node) const {
   return llvm::all_of(node.input(), [&](StringRef input) {
     TensorName tensor = TensorName::parse(input);
-    return tensor.isControl || NodeContext::isStatic(lookup(tensor));
+    return tensor.isControl || graph::isPlainTensor(lookup(tensor));
   });
 }
 

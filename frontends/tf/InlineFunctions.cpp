@@ -43,6 +43,7 @@ static ArrayRef<StringLiteral> knownOutputs(StringRef op) {
   static constexpr StringLiteral array[] = {"handle", "flow"};
   static constexpr StringLiteral rows[] = {"value", "lengths"};
   static constexpr StringLiteral svd[] = {"s", "u", "v"};
+  static constexpr StringLiteral parts[] = {"indices", "values", "shape"};
   static constexpr StringLiteral determinant[] = {"sign", "log_abs_determinant"};
   if (op.starts_with("FusedBatchNorm"))
     return norm;
@@ -70,6 +71,8 @@ static ArrayRef<StringLiteral> knownOutputs(StringRef op) {
     return rows;
   if (op == "Svd")
     return svd;
+  if (op == "StringSplitV2")
+    return parts;
   if (op == "LogMatrixDeterminant")
     return determinant;
   return {};

@@ -35,6 +35,7 @@ const std::vector<Family> &families() {
       {"Recurrent cells", rnnRows()},
       {"Complex values and Fourier transforms", complexRows()},
       {"Quantization", quantRows()},
+      {"Strings and lookup tables", stringRows()},
       {"Host kernels", hostRows()},
   };
   return all;
@@ -65,10 +66,10 @@ const OpRow *findDynamicOp(llvm::StringRef op) {
     Table all;
     // Those of elementwise operators never look at a shape.
     for (llvm::ArrayRef<OpRow> rows :
-         {elementwiseRows(), controlRows(), listRows(), hostRows(), dynamicShapeRows(),
-          dynamicNnRows(), dynamicBlockRows(), dynamicDiagonalRows(), dynamicOrderRows(),
-          dynamicSegmentRows(), placeRows(), samplingRows(), colorRows(), suppressionRows(),
-          complexRows()})
+         {elementwiseRows(), controlRows(), listRows(), hostRows(), stringRows(),
+          dynamicShapeRows(), dynamicNnRows(), dynamicBlockRows(), dynamicDiagonalRows(),
+          dynamicOrderRows(), dynamicSegmentRows(), placeRows(), samplingRows(), colorRows(),
+          suppressionRows(), complexRows()})
       addTo(all, rows);
     return all;
   }();
@@ -82,7 +83,9 @@ void atc::printTfSupport(llvm::raw_ostream &os) {
   os << "# TensorFlow operators\n\n"
      << "The operators that the importer of frozen graphs and SavedModels accepts. This page is\n"
      << "printed by `atc-translate --tf-support`.\n\n"
-     << "- Element types: float, half, bfloat16, double, int8 to int64, uint8 to uint64, bool.\n"
+     << "- Element types: float, half, bfloat16, double, int8 to int64, uint8 to uint64, bool, "
+        "and\n"
+     << "  string, whose operators run as host kernels.\n"
      << "- Dims of inputs that the model leaves open are dynamic, unless `--input_shape` fixes "
         "them;\n"
      << "  operators with \"any\" below take tensors of dynamic shape, as calls of host kernels, "
@@ -106,6 +109,9 @@ void atc::printTfSupport(llvm::raw_ostream &os) {
         "(`VarHandleOp`,\n"
      << "  `VariableV2`, `Variable`; read by `ReadVariableOp`, `ResourceGather`) become "
         "constants.\n"
+     << "- Lookup tables of a SavedModel (`HashTableV2`) become constants: its initializers fill "
+        "them\n"
+     << "  with constants or assets.\n"
      << "- Complex tensors inside the graph are kept as real and imaginary parts; operators that "
         "move or\n"
      << "  add elements, `Exp`, `Mul`, `RealDiv` and `Square` take them, too. Inputs and outputs "

@@ -6,6 +6,7 @@
 #include "frontends/ModelFile.h"
 #include "frontends/tf/CheckpointBundle.h"
 #include "frontends/tf/FreezeVariables.h"
+#include "frontends/tf/LookupTables.h"
 #include "frontends/tf/LowerControlFlow.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
@@ -117,10 +118,13 @@ std::optional<FrozenModel> freezeModel(pb::SavedModel &model, StringRef path,
   std::vector<std::string *> tensors;
   for (NamedTensor &output : frozen.outputs)
     tensors.push_back(&output.tensor);
-  if (diagnostics.numErrors() != errorsBefore || !lowerControlFlow(graph, tensors, diagnostics) ||
+  if (diagnostics.numErrors() != errorsBefore ||
+      !bindTables(*meta, sys::path::parent_path(path), diagnostics) ||
+      !lowerControlFlow(graph, tensors, diagnostics) ||
       !inlineFunctions(graph, meta->meta_info_def().stripped_op_list(), frozen.inputs,
                        frozen.outputs, frozen.graph, diagnostics) ||
-      !freezeVariables(frozen.graph, checkpoint, diagnostics))
+      !freezeVariables(frozen.graph, checkpoint, diagnostics) ||
+      !freezeTables(frozen.graph, diagnostics))
     return std::nullopt;
   return frozen;
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/Graph.h"
 
 using namespace mlir;
 using llvm::createStringError;
@@ -54,6 +55,9 @@ Type convertElementType(pb::DataType type, MLIRContext *context) {
     return unsignedInteger(64);
   case pb::DT_BOOL:
     return integer(1);
+  case pb::DT_STRING:
+    context->loadDialect<graph::GraphDialect>();
+    return graph::StringType::get(context);
   default:
     return {};
   }
@@ -108,6 +112,20 @@ std::vector<char> readValues(const pb::TensorProto &tensor) {
   }
 }
 
+/// Returns the strings of a tensor; a shorter list repeats its last one, an empty one is empty
+/// strings.
+Expected<ElementsAttr> takeStrings(pb::TensorProto &tensor, RankedTensorType type) {
+  const int64_t count = type.getNumElements();
+  if (tensor.string_val_size() > count)
+    return createStringError("has " + Twine(tensor.string_val_size()) +
+                             " strings, expected at most " + Twine(count));
+  if (count > maxMadeElements && tensor.string_val_size() < count)
+    return createStringError("repeats a value more than 2^26 times");
+  SmallVector<StringRef> strings(tensor.string_val().begin(), tensor.string_val().end());
+  strings.resize(count, strings.empty() ? StringRef() : strings.back());
+  return ElementsAttr(DenseStringElementsAttr::get(type, strings));
+}
+
 } // namespace
 
 Expected<ElementsAttr> takeTensor(pb::TensorProto &tensor, StringRef name, MLIRContext *context) {
@@ -124,6 +142,8 @@ Expected<ElementsAttr> takeTensor(pb::TensorProto &tensor, StringRef name, MLIRC
   if (!count)
     return count.takeError();
   auto type = RankedTensorType::get(dims, element);
+  if (tensor.dtype() == pb::DT_STRING)
+    return takeStrings(tensor, type);
   int64_t elementBytes = graph::getElementBytes(element);
 
   std::string &content = *tensor.mutable_tensor_content();

@@ -40,18 +40,20 @@ bool Regex::accepts(const Instruction &i, uint32_t character) const {
   }
 }
 
-/// Adds a state and those that it leads to without a character.
+/// Adds a state and those that it leads to without a character, in order of preference.
 void Regex::addState(int32_t first, int64_t stamp, String text, uint64_t offset) {
   int32_t count = 0;
   auto wait = [&](int32_t state) {
-    if (addedAt[state] != stamp) {
-      addedAt[state] = stamp;
+    if (addedAt[state] != stamp)
       waiting[count++] = state;
-    }
   };
   wait(first);
   while (count) {
     const int32_t state = waiting[--count];
+    // A state that waited twice is followed where it is preferred more.
+    if (addedAt[state] == stamp)
+      continue;
+    addedAt[state] = stamp;
     const Instruction &i = program[state];
     bool holds = false;
     switch (i.op) {
@@ -88,18 +90,27 @@ void Regex::addState(int32_t first, int64_t stamp, String text, uint64_t offset)
   }
 }
 
-bool Regex::matches(String text) {
-  if (!now) {
-    now = c.scratch<int32_t>(size);
-    next = c.scratch<int32_t>(size);
-    waiting = c.scratch<int32_t>(size);
-    addedAt = c.scratch<int64_t>(size);
-    if (!now || !next || !waiting || !addedAt) {
-      now = nullptr;
-      return false;
-    }
-    __builtin_memset(addedAt, 0, uint64_t(size) * sizeof(int64_t));
+/// Allocates the lists of states once; returns false where memory could not be allocated.
+bool Regex::reserve() {
+  if (now)
+    return true;
+  now = c.scratch<int32_t>(size);
+  next = c.scratch<int32_t>(size);
+  waiting = c.scratch<int32_t>(2 * int64_t(size) + 1);
+  addedAt = c.scratch<int64_t>(size);
+  nowBegins = c.scratch<uint64_t>(size);
+  nextBegins = c.scratch<uint64_t>(size);
+  if (!now || !next || !waiting || !addedAt || !nowBegins || !nextBegins) {
+    now = nullptr;
+    return false;
   }
+  __builtin_memset(addedAt, 0, uint64_t(size) * sizeof(int64_t));
+  return true;
+}
+
+bool Regex::matches(String text) {
+  if (!reserve())
+    return false;
   nextCount = 0;
   addState(0, ++position, text, 0);
   for (uint64_t offset = 0; offset < text.size && nextCount;) {
@@ -118,6 +129,133 @@ bool Regex::matches(String text) {
     if (program[next[s]].op == Op::Match)
       return true;
   return false;
+}
+
+bool Regex::find(String text, uint64_t from, uint64_t &begin, uint64_t &end) {
+  if (!reserve())
+    return false;
+  bool found = false;
+  nextCount = 0;
+  ++position;
+  auto add = [&](int32_t state, uint64_t offset, uint64_t matchBegin) {
+    const int32_t before = nextCount;
+    addState(state, position, text, offset);
+    for (int32_t i = before; i < nextCount; ++i)
+      nextBegins[i] = matchBegin;
+  };
+  for (uint64_t offset = from;;) {
+    // A match that begins here is preferred less than those that began before.
+    if (!found)
+      add(0, offset, offset);
+    int32_t *const states = now;
+    now = next;
+    next = states;
+    uint64_t *const begins = nowBegins;
+    nowBegins = nextBegins;
+    nextBegins = begins;
+    const int32_t count = nextCount;
+    nextCount = 0;
+    const bool atEnd = offset >= text.size;
+    uint64_t behind = offset;
+    const uint32_t character = atEnd ? 0 : decodeUtf8(text, behind);
+    ++position;
+    for (int32_t s = 0; s < count; ++s) {
+      if (program[now[s]].op == Op::Match) {
+        found = true;
+        begin = nowBegins[s];
+        end = offset;
+        break;
+      }
+      if (!atEnd && accepts(program[now[s]], character))
+        add(now[s] + 1, behind, nowBegins[s]);
+    }
+    if (atEnd || (found && !nextCount))
+      return found;
+    offset = behind;
+  }
+}
+
+namespace {
+
+/// Writes the text that stands for a match, in which \\0 is the match and a backslash another one,
+/// to `to` (null: nowhere) and returns its size; -1 where it is invalid.
+int64_t writeMatch(char *to, String rewrite, String match) {
+  int64_t size = 0;
+  auto put = [&](const char *data, uint64_t bytes) {
+    if (to && bytes)
+      copyBytes(to + size, data, int64_t(bytes));
+    size += int64_t(bytes);
+  };
+  for (uint64_t i = 0; i < rewrite.size; ++i) {
+    if (rewrite.data[i] != '\\') {
+      put(rewrite.data + i, 1);
+      continue;
+    }
+    if (++i == rewrite.size || (rewrite.data[i] != '0' && rewrite.data[i] != '\\'))
+      return -1;
+    if (rewrite.data[i] == '0')
+      put(match.data, match.size);
+    else
+      put("\\", 1);
+  }
+  return size;
+}
+
+/// Writes the text with its matches replaced to `to` (null: nowhere) and returns its size.
+int64_t replaceMatches(Regex &regex, String text, String rewrite, bool all, char *to) {
+  int64_t size = 0;
+  auto copy = [&](uint64_t from, uint64_t end) {
+    if (to && end > from)
+      copyBytes(to + size, text.data + from, int64_t(end - from));
+    size += int64_t(end - from);
+  };
+  uint64_t at = 0, lastEnd = ~uint64_t(0), begin, end;
+  while (at <= text.size && regex.find(text, at, begin, end)) {
+    copy(at, begin);
+    if (begin == end && begin == lastEnd) {
+      // No empty match stands right behind another one.
+      at = begin;
+      if (at == text.size)
+        break;
+      decodeUtf8(text, at);
+      copy(begin, at);
+      continue;
+    }
+    size += writeMatch(to ? to + size : nullptr, rewrite, {text.data + begin, end - begin});
+    at = lastEnd = end;
+    if (!all)
+      break;
+  }
+  copy(at, text.size);
+  return size;
+}
+
+} // namespace
+
+ATC_KERNEL(RegexReplace) {
+  const Tensor data = in(0);
+  Regex regex(*this);
+  const String rewrite = text("rewrite", "");
+  const bool all = integer("all", 1);
+  if (!has("pattern"))
+    return fail("has no pattern");
+  if (writeMatch(nullptr, rewrite, {}) < 0)
+    return fail("the rewrite has a backslash that neither 0 nor a backslash follows");
+  if (!regex.compile(text("pattern", "")))
+    return;
+  String *out = make<String>(0, Str, data.dims());
+  if (!out)
+    return;
+  const int64_t count = data.count();
+  for (int64_t i = 0; i < count; ++i) {
+    const String from = data.as<String>()[i];
+    const int64_t size = replaceMatches(regex, from, rewrite, all, nullptr);
+    char *to = size ? makeText(size) : nullptr;
+    if (size && !to)
+      return;
+    replaceMatches(regex, from, rewrite, all, to);
+    out[i] = {to, uint64_t(size)};
+  }
 }
 
 ATC_KERNEL(RegexFullMatch) {

@@ -20,6 +20,9 @@ public:
   bool compile(String pattern);
   /// Returns whether the whole text matches.
   bool matches(String text);
+  /// Finds the first match that begins at byte `from` or behind, and of those that begin there the
+  /// one that a search with backtracking finds first. Returns false where there is none.
+  bool find(String text, uint64_t from, uint64_t &begin, uint64_t &end);
 
 private:
   enum class Op : uint8_t {
@@ -47,7 +50,11 @@ private:
     uint32_t first, last;
   };
   struct Flags {
-    bool anyCase = false, multiLine = false, dotAll = false;
+    bool anyCase = false, multiLine = false, dotAll = false, lazy = false;
+  };
+
+  struct Jumps {
+    int32_t first, second;
   };
 
   //--- Compiling.
@@ -60,7 +67,7 @@ private:
   bool bracket(const Flags &flags);
   bool addPerlClass(char letter);
   bool addNamedClass();
-  bool repeat(int32_t start);
+  bool repeat(int32_t start, const Flags &flags);
   bool quantifier(int64_t &least, int64_t &most);
   bool copyOf(int32_t start, int32_t size);
   bool emit(Op op, int32_t a = 0, int32_t b = 0, bool anyCase = false, bool negated = false);
@@ -73,6 +80,7 @@ private:
 
   //--- Matching.
   bool accepts(const Instruction &i, uint32_t character) const;
+  bool reserve();
   void addState(int32_t state, int64_t stamp, String text, uint64_t offset);
 
   Context &c;
@@ -82,10 +90,13 @@ private:
   int32_t size = 0, capacity = 0;
   Range *ranges = nullptr;
   int32_t rangeCount = 0, rangeCapacity = 0;
-  /// The states at this position and at the next one, the position at which each was last added,
-  /// and those still to be followed.
+  /// The states at this position and at the next one, in the order in which a search with
+  /// backtracking would try them; the position at which each was last added, and those still to be
+  /// followed.
   int32_t *now = nullptr, *next = nullptr, *waiting = nullptr, nextCount = 0;
   int64_t *addedAt = nullptr;
+  /// Where the matches begin that the states belong to.
+  uint64_t *nowBegins = nullptr, *nextBegins = nullptr;
   int64_t position = 0; ///< counted across all texts
 };
 

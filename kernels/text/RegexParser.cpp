@@ -126,11 +126,11 @@ bool Regex::sequence(Flags &flags, int depth) {
         if (!emit(Op::Character, int32_t(decodeUtf8(pattern, at)), 0, flags.anyCase))
           return false;
       // A following quantifier applies only to the last character.
-      if (size > start && !repeat(size - 1))
+      if (size > start && !repeat(size - 1, flags))
         return false;
       continue;
     }
-    if (!atom(flags, depth) || !repeat(start))
+    if (!atom(flags, depth) || !repeat(start, flags))
       return false;
   }
   return true;
@@ -184,7 +184,8 @@ bool Regex::group(Flags &flags, int depth) {
         inner.dotAll = value;
         break;
       case 'U':
-        break; // greedy or not: the whole text matches or does not
+        inner.lazy = value;
+        break;
       case '-':
         if (!value)
           return invalid("the pattern has no valid flags (at character %)");
@@ -464,11 +465,15 @@ bool Regex::copyOf(int32_t start, int32_t length) {
 }
 
 /// Parses the quantifiers after the atom whose program begins at `start`.
-bool Regex::repeat(int32_t start) {
+bool Regex::repeat(int32_t start, const Flags &flags) {
   int64_t least, most;
   if (!quantifier(least, most))
     return true;
-  take("?"); // lazy: the whole text matches or does not
+  // What is tried first: another repetition, or what follows where it is lazy.
+  const bool lazy = take("?") != flags.lazy;
+  auto split = [&](int32_t again, int32_t onward) {
+    return lazy ? Jumps{onward, again} : Jumps{again, onward};
+  };
   if (least > kMaxRepeats || most > kMaxRepeats || (most >= 0 && most < least))
     return invalid("the pattern has no valid number of repetitions (at character %)");
   int64_t againLeast, againMost;
@@ -480,18 +485,20 @@ bool Regex::repeat(int32_t start) {
     if (!copyOf(start, length))
       return false;
   if (most < 0) {
+    const Jumps jumps = least ? split(-length, 1) : split(1, length + 2);
     if (least)
-      return emit(Op::Split, -length, 1);
-    if (!insert(start, Op::Split, 1, length + 2))
+      return emit(Op::Split, jumps.first, jumps.second);
+    if (!insert(start, Op::Split, jumps.first, jumps.second))
       return false;
     return emit(Op::Jump, -(length + 1));
   }
   // most - least consecutive optional copies.
+  const Jumps jumps = split(1, length + 1);
   if (least == 0) {
     if (most == 0) {
       size = start;
     } else {
-      if (!insert(start, Op::Split, 1, length + 1))
+      if (!insert(start, Op::Split, jumps.first, jumps.second))
         return false;
       for (int64_t i = 1; i < most; ++i)
         if (!copyOf(start, length + 1))
@@ -499,7 +506,7 @@ bool Regex::repeat(int32_t start) {
     }
   } else {
     for (int64_t i = least; i < most; ++i)
-      if (!emit(Op::Split, 1, length + 1) || !copyOf(start, length))
+      if (!emit(Op::Split, jumps.first, jumps.second) || !copyOf(start, length))
         return false;
   }
   return true;

@@ -145,3 +145,114 @@ def test_ngrams():
     assert call("TfIdfVectorizer", data, only_shapes=True, **POOL) == [(2, 5)]
     with pytest.raises(KernelError, match="2-grams"):
         call("TfIdfVectorizer", data, **{**POOL, "ngram_counts": [0, 2]})
+
+
+# What tf.strings.to_hash_bucket_fast and to_hash_bucket_strong (key 133, 137) return for 2^62 buckets.
+HASHES = [
+    (b"", 1936946117179621455, 316627932347062996),
+    (b"a", 3694432073954588131, 2466253977694453450),
+    (b"abc", 2640714258260161385, 2288159068006480041),
+    (b"abcd", 1897425971756105985, 3196519216900852167),
+    (b"abcdefgh", 4533385575889643785, 210173030064361732),
+    (b"x" * 16, 3320895591121647644, 3062600254328431651),
+    (b"0123456789abcdefg", 2800675501336285770, 2112349501170619355),
+    (b"y" * 32, 2351315479247125839, 1739609714814096713),
+    (b"the quick brown fox jumps over the lazy d", 930670237687877720, 4066188635944841267),
+    (b"z" * 64, 294799756062990872, 3484376427546784575),
+    (bytes(range(65)), 478270155923209662, 2379031477633451897),
+    (bytes(range(200)), 525935771297148851, 601623486273693461),
+    (bytes(i % 251 for i in range(1000)), 2007014679668576161, 1634645056716981621),
+]
+
+
+def test_hashes():
+    words = np.array([word for word, _, _ in HASHES] + [None], object)[:-1]
+    fast, = call("StringHash", words, buckets=1 << 62)
+    assert fast.tolist() == [value for _, value, _ in HASHES]
+    strong, = call("StringHash", words, buckets=1 << 62, key=[133, 137])
+    assert strong.tolist() == [value for _, _, value in HASHES]
+    few, = call("StringHash", words.reshape(1, -1), buckets=1 << 31)
+    assert few.tolist() == [[value % (1 << 31) for _, value, _ in HASHES]]
+    assert call("StringHash", strings(shape=(0, 2)), buckets=1)[0].shape == (0, 2)
+    with pytest.raises(KernelError, match="0 buckets"):
+        call("StringHash", words, buckets=0)
+    with pytest.raises(KernelError, match="key of 1 words"):
+        call("StringHash", words, buckets=1, key=[1])
+
+
+@pytest.mark.parametrize("pattern,rewrite,expected", [
+    ("a|ab", "X", ["XbcXXb", "foo food XXX", "éXЖ X", "", "X\\b"]),
+    ("a*", "-", ["-b-c-b-", "-f-o-o- -f-o-o-d- -", "-é-Ж- -", "-", "-\\-b-"]),
+    ("(a+?)(b*)", r"<\0>", ["<ab>c<a><ab>", "foo food <a><a><a>", "é<a>Ж <a>", "", r"<a>\b"]),
+    ("", ".", [".a.b.c.a.a.b.", ".f.o.o. .f.o.o.d. .a.a.a.", ".é.a.Ж. .a.", ".", r".a.\.b."]),
+    (r"\bfoo\b", "B", ["abcaab", "B food aaa", "éaЖ a", "", r"a\b"]),
+    ("x*?", "2", ["2a2b2c2a2a2b2", "2f2o2o2 2f2o2o2d2 2a2a2a2", "2é2a2Ж2 2a2", "2", r"2a2\2b2"]),
+    ("(ab|a)(bc)?", "_", ["_c__", "foo food ___", "é_Ж _", "", r"_\b"]),
+    ("$", "E", ["abcaabE", "foo food aaaE", "éaЖ aE", "E", r"a\bE"]),
+    ("^a", "S", ["Sbcaab", "foo food aaa", "éaЖ a", "", r"S\b"]),
+    ("[éЖ]", "U", ["abcaab", "foo food aaa", "UaU a", "", r"a\b"]),
+    ("(?U)a+", "g", ["gbcggb", "foo food ggg", "égЖ g", "", r"g\b"]),
+    (r"\\", r"\\\\", ["abcaab", "foo food aaa", "éaЖ a", "", r"a\\b"]),
+])
+def test_replace(pattern, rewrite, expected):
+    """The answers are those of tf.strings.regex_replace."""
+    words = strings("abcaab", "foo food aaa", "éaЖ a", "", r"a\b")
+    assert texts(call("RegexReplace", words, pattern=pattern, rewrite=rewrite)[0]) == expected
+
+
+def test_replace_once_and_errors():
+    once = dict(pattern="a{1,2}?", rewrite="[\\0]", all=0)
+    assert texts(call("RegexReplace", strings("baab", "b"), **once)[0]) == ["b[a]ab", "b"]
+    for rewrite in ("\\1", "\\", "\\x"):
+        with pytest.raises(KernelError, match="backslash"):
+            call("RegexReplace", strings("a"), pattern="a", rewrite=rewrite)
+    with pytest.raises(KernelError, match="pattern"):
+        call("RegexReplace", strings("a"), pattern="(")
+
+
+def test_replace_takes_linear_time():
+    word = "a" * 20000
+    assert texts(call("RegexReplace", strings(word), pattern="(a*)*b", rewrite="")[0]) == [word]
+
+
+def test_case_strip_and_length():
+    words = strings("aZ[`{@Àé", " \t\x0b\x0c\r\na b\n", "", "\u00a0x\x1c")
+    assert texts(call("StringCase", words)[0]) == ["az[`{@Àé", " \t\x0b\x0c\r\na b\n", "", "\u00a0x\x1c"]
+    assert texts(call("StringCase", words, upper=1)[0])[:2] == ["AZ[`{@Àé", " \t\x0b\x0c\r\nA B\n"]
+    assert texts(call("StringStrip", words)[0]) == ["aZ[`{@Àé", "a b", "", "\u00a0x\x1c"]
+    assert call("StringLength", words)[0].tolist() == [10, 10, 0, 4]
+    assert call("StringLength", words, characters=1)[0].tolist() == [8, 10, 0, 3]
+
+
+def test_substring():
+    def part(word, begin, length, **attributes):
+        return texts(call("Substring", strings(word), np.array(begin), np.array(length), **attributes)[0])[0]
+    assert [part("hello", 1, 3), part("hello", -3, 2), part("hello", 5, 2), part("hello", -5, 100)] == [
+        "ell", "ll", "", "hello"]
+    assert part("hé€llo", 1, 2, characters=1) == "é€"
+    assert part("hé€llo", -3, 1 << 62, characters=1) == "llo"
+    assert texts(call("Substring", strings("ab", "cd"), np.array([1, 0]), np.array([1, 5]))[0]) == ["b", "cd"]
+    for begin in (6, -6, -1 << 63):
+        with pytest.raises(KernelError, match="out of range"):
+            part("hello", begin, 1)
+    with pytest.raises(KernelError, match="negative"):
+        part("hello", 1, -1)
+    with pytest.raises(KernelError, match="2 positions"):
+        call("Substring", strings("a", "b", "c"), np.array([0, 0]), np.array(1))
+
+
+def test_ascii_split():
+    pieces, counts = call("StringSplit", strings("\u00a0q\x1cw\x0bz ", " "), outputs=2, ascii=1)
+    assert counts.tolist() == [2, 0] and texts(pieces) == ["\u00a0q\x1cw", "z", "", ""]
+
+
+def test_ragged_to_dense():
+    def dense(values, rows, count, width, fallback=0):
+        return call("RaggedToDense", np.array(values, "f4"), np.array(fallback, "f4"), np.array(count),
+                    np.array(rows, "i8"), np.array([width]))[0].tolist()
+    assert dense([1, 2, 3], [0, 0, 2], 4, -1) == [[1, 2], [0, 0], [3, 0], [0, 0]]
+    assert dense([1, 2, 3], [0, 0, 2], 3, 1, -7) == [[1], [-7], [3]]
+    assert dense([], [], 2, 2) == [[0, 0], [0, 0]] and dense([], [], 2, -1) == [[], []]
+    for rows in ([0, 3, 3], [1, 0, 0], [-1, 0, 0]):
+        with pytest.raises(KernelError, match="out of order"):
+            dense([1, 2, 3], rows, 3, -1)

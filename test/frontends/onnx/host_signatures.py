@@ -41,7 +41,8 @@ BEYOND = {**{(kernel, "A"): PACKED for kernel in ("Slice", "Concat", "Gather", "
                                                     "ReduceMax", "ReduceMin", "ReduceL1",
                                                     "ReduceSumSquare")}}
 # Kernels that are no ONNX operator (kernels/core/Contracts.h has their signatures).
-STEPS = {"Aipp", "Map", "SequenceResize", "SequenceSet", "Stack", "Svd", "Zeta"}
+STEPS = {"Aipp", "Map", "RaggedToDense", "RegexReplace", "SequenceResize", "SequenceSet", "Stack", "StringCase",
+         "StringHash", "StringLength", "StringStrip", "Substring", "Svd", "Zeta"}
 
 
 def read_kernels():

@@ -412,3 +412,100 @@ TEST_CASE("a Keras model with nested functions and variables") {
     CHECK(node.op() != "VarHandleOp");
   }
 }
+
+namespace {
+
+/// A model that looks its input up in table "table"; `filled` holds the nodes that fill it.
+std::string tableModel(const std::string &filled) {
+  return R"(
+meta_graphs {
+  meta_info_def { tags: "serve" }
+  graph_def {
+    node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_INT64 } } }
+    node { name: "table" op: "HashTableV2" attr { key: "key_dtype" value { type: DT_INT64 } }
+      attr { key: "value_dtype" value { type: DT_INT64 } } }
+    node { name: "keys" op: "Const" attr { key: "value" value { tensor { dtype: DT_INT64
+      tensor_shape { dim { size: 2 } } int64_val: 7 int64_val: 8 } } } }
+    node { name: "values" op: "Const" attr { key: "value" value { tensor { dtype: DT_INT64
+      tensor_shape { dim { size: 2 } } int64_val: 70 int64_val: 80 } } } }
+    node { name: "default" op: "Const" attr { key: "value" value { tensor { dtype: DT_INT64
+      tensor_shape { } int64_val: -1 } } } }
+    node { name: "size" op: "LookupTableSizeV2" input: "table" }
+    node { name: "y" op: "LookupTableFindV2" input: "table" input: "x" input: "default" }
+    )" + filled +
+         R"(
+    library {
+      function {
+        signature { name: "fill" input_arg { name: "t" type: DT_RESOURCE }
+          input_arg { name: "k" type: DT_INT64 } input_arg { name: "v" type: DT_INT64 } }
+        node_def { name: "same" op: "Identity" input: "k" }
+        node_def { name: "import" op: "LookupTableImportV2" input: "t" input: "same:output:0"
+          input: "v" } }
+      function {
+        signature { name: "outer" input_arg { name: "t" type: DT_RESOURCE }
+          input_arg { name: "v" type: DT_INT64 } input_arg { name: "k" type: DT_INT64 } }
+        node_def { name: "call" op: "StatefulPartitionedCall" input: "t" input: "k" input: "v"
+          attr { key: "f" value { func { name: "fill" } } } } } }
+  }
+  signature_def { key: "serving_default" value {
+    inputs { key: "in" value { name: "x:0" dtype: DT_INT64 tensor_shape { dim { size: 2 } } } }
+    outputs { key: "found" value { name: "y:0" dtype: DT_INT64 } }
+    outputs { key: "count" value { name: "size:0" dtype: DT_INT64 } } } }
+})";
+}
+
+std::optional<FrozenModel> freezeTableModel(const std::string &filled, Diagnostics &diagnostics) {
+  pb::SavedModel model;
+  REQUIRE(google::protobuf::TextFormat::ParseFromString(tableModel(filled), &model));
+  return freezeModel(model, "model/saved_model.pb", nullptr, diagnostics);
+}
+
+const std::string filledByCalls =
+    R"(node { name: "init" op: "StatefulPartitionedCall" input: "table" input: "values" input: "keys"
+         attr { key: "f" value { func { name: "outer" } } } })";
+
+} // namespace
+
+TEST_CASE("a table becomes constants that functions fill it with") {
+  Diagnostics diagnostics;
+  std::optional<FrozenModel> model = freezeTableModel(filledByCalls, diagnostics);
+  REQUIRE(model);
+  CHECK(!diagnostics.hasErrors());
+  const pb::NodeDef *keys = find(model->graph, "table"), *lookup = find(model->graph, "y"),
+                    *size = find(model->graph, "size");
+  REQUIRE(keys);
+  CHECK(keys->op() == "Const");
+  CHECK(keys->attr().at("value").tensor().int64_val(1) == 8);
+  REQUIRE(lookup);
+  REQUIRE(lookup->input_size() == 4);
+  CHECK(lookup->input(0) == "table");
+  CHECK(lookup->input(2) == "in");
+  CHECK(lookup->input(3) == "default");
+  const pb::NodeDef *values = find(model->graph, lookup->input(1));
+  REQUIRE(values);
+  CHECK(values->attr().at("value").tensor().int64_val(0) == 70);
+  REQUIRE(size);
+  CHECK(size->op() == "Const");
+  CHECK(size->attr().at("value").tensor().int64_val(0) == 2);
+}
+
+TEST_CASE("tables that cannot become constants are named") {
+  auto errorOf = [](const std::string &filled) {
+    Diagnostics diagnostics;
+    CHECK(!freezeTableModel(filled, diagnostics));
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    diagnostics.print(os);
+    return text;
+  };
+  CHECK_THAT(errorOf(""), Catch::Contains("table 'table' has no contents"));
+  CHECK_THAT(errorOf(filledByCalls + R"(node { name: "again" op: "LookupTableImportV2"
+               input: "table" input: "keys" input: "values" })"),
+             Catch::Contains("fills table 'table' once more"));
+  CHECK_THAT(errorOf(R"(node { name: "init" op: "LookupTableImportV2" input: "table" input: "x"
+               input: "values" })"),
+             Catch::Contains("fills table 'table' with 'x', which is no constant"));
+  CHECK_THAT(errorOf(R"(node { name: "init" op: "InitializeTableFromTextFileV2" input: "table"
+               input: "keys" })"),
+             Catch::Contains("reads a file that is no asset of the model"));
+}

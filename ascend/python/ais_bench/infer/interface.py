@@ -18,8 +18,6 @@ _FORMATS = {0: "NCHW", 1: "NHWC", 2: "ND", 30: "NCDHW", 27: "NDHWC"}
 _SHAPE_INPUT = "ascend_mbatch_shape_data"
 _AIPP_INPUT = "ascend_dynamic_aipp_data"
 
-_lock = threading.Lock()
-_started = False
 
 
 def _must(code, what):
@@ -28,14 +26,10 @@ def _must(code, what):
 
 
 def _start(path=None):
-    """Starts AscendCL once; another library of the process may have done it."""
-    global _started
-    with _lock:
-        if not _started:
-            code = acl.init(path)
-            if code not in (0, 100002):
-                _must(code, "acl.init")
-            _started = True
+    """Starts AscendCL, unless a session or another library of the process has done so."""
+    code = acl.init(path)
+    if code != 100002:
+        _must(code, "acl.init")
 
 
 class TensorDesc:
@@ -438,11 +432,7 @@ class InferSession:
     @staticmethod
     def finalize():
         """Ends AscendCL for the process."""
-        global _started
-        with _lock:
-            if _started:
-                acl.finalize()
-                _started = False
+        acl.finalize()
 
     def __del__(self):
         try:

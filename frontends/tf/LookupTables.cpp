@@ -1,0 +1,365 @@
+//===-- LookupTables.cpp - lookup tables become constants -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/tf/LookupTables.h"
+
+#include <optional>
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace atc::tf_import {
+namespace {
+
+using Nodes = google::protobuf::RepeatedPtrField<pb::NodeDef>;
+
+constexpr const char *keysAttribute = "_table_keys", *valuesAttribute = "_table_values";
+
+bool isTable(const pb::NodeDef &node) {
+  return node.op() == "HashTableV2" || node.op() == "HashTable";
+}
+
+/// Whether a node fills a table (input 0) with keys (input 1) and values (input 2).
+bool fillsTable(StringRef op) {
+  op.consume_back("V2");
+  return op == "LookupTableImport" || op == "InitializeTable";
+}
+
+bool readsFile(StringRef op) {
+  op.consume_back("V2");
+  return op == "InitializeTableFromTextFile";
+}
+
+const pb::AttrValue *attribute(const pb::NodeDef &node, const char *name) {
+  auto found = node.attr().find(name);
+  return found == node.attr().end() ? nullptr : &found->second;
+}
+
+StringRef nodeOf(StringRef tensor) { return tensor.split(':').first; }
+
+/// The main graph, or a call of a function.
+struct Frame {
+  const Frame *caller = nullptr;
+  StringMap<const pb::NodeDef *> nodes;
+  StringMap<StringRef> arguments; ///< tensors of the caller
+
+  void addNodes(const Nodes &list) {
+    for (const pb::NodeDef &node : list)
+      nodes[node.name()] = &node;
+  }
+};
+
+/// Returns the node that makes a tensor when arguments and Identity nodes are passed over.
+const pb::NodeDef *trace(const Frame *frame, StringRef tensor) {
+  while (frame) {
+    auto argument = frame->arguments.find(nodeOf(tensor));
+    if (argument != frame->arguments.end()) {
+      tensor = argument->second;
+      frame = frame->caller;
+      continue;
+    }
+    const pb::NodeDef *node = frame->nodes.lookup(nodeOf(tensor));
+    // A chain of Identity nodes is shorter than the graph unless it is a cycle.
+    for (size_t steps = 0;
+         node && node->op() == "Identity" && node->input_size() != 0 &&
+         !frame->arguments.contains(nodeOf(node->input(0))) && steps < frame->nodes.size();
+         ++steps)
+      node = frame->nodes.lookup(nodeOf(node->input(0)));
+    if (!node || node->op() != "Identity" || node->input_size() == 0 ||
+        !frame->arguments.contains(nodeOf(node->input(0))))
+      return node;
+    tensor = node->input(0);
+  }
+  return nullptr;
+}
+
+class TableBinder {
+public:
+  TableBinder(pb::MetaGraphDef &model, StringRef folder, Diagnostics &diagnostics)
+      : model(model), folder(folder), diagnostics(diagnostics) {
+    for (const pb::FunctionDef &function : model.graph_def().library().function())
+      functions[function.signature().name()] = &function;
+  }
+
+  bool run();
+
+private:
+  bool fail(const pb::NodeDef &node, const Twine &text) {
+    diagnostics.error("E13005", "node '" + node.name() + "' (" + node.op() + ") " + text);
+    return false;
+  }
+  bool visit(const Frame &frame, const Nodes &list, unsigned depth);
+  bool visitCall(const Frame &frame, const pb::NodeDef &call, const pb::FunctionDef &function,
+                 unsigned depth);
+  bool fill(const Frame &frame, const pb::NodeDef &node);
+  bool fillFromFile(const Frame &frame, const pb::NodeDef &node, pb::NodeDef &table);
+  bool readColumn(const pb::NodeDef &node, ArrayRef<StringRef> lines, int64_t column, char between,
+                  pb::TensorProto &tensor);
+  const pb::FunctionDef *calledFunction(const pb::NodeDef &node) const;
+  bool fillsTables(const pb::FunctionDef &function);
+
+  pb::MetaGraphDef &model;
+  StringRef folder;
+  Diagnostics &diagnostics;
+  StringMap<const pb::FunctionDef *> functions;
+  StringMap<bool> filling; ///< what fillsTables() has found
+  StringMap<pb::NodeDef *> tables;
+  StringMap<StringRef> assigned; ///< what sets each variable of the main graph
+  unsigned calls = 0;
+};
+
+const pb::FunctionDef *TableBinder::calledFunction(const pb::NodeDef &node) const {
+  const pb::AttrValue *callee = attribute(node, "f");
+  return functions.lookup(callee ? callee->func().name() : node.op());
+}
+
+/// Whether a function or one that it calls fills tables.
+bool TableBinder::fillsTables(const pb::FunctionDef &function) {
+  auto [known, isNew] = filling.try_emplace(function.signature().name(), false);
+  if (!isNew)
+    return known->second;
+  bool fills = false;
+  for (const pb::NodeDef &node : function.node_def()) {
+    const pb::FunctionDef *callee = calledFunction(node);
+    fills |= fillsTable(node.op()) || readsFile(node.op()) || (callee && fillsTables(*callee));
+  }
+  return filling[function.signature().name()] = fills;
+}
+
+bool TableBinder::visitCall(const Frame &frame, const pb::NodeDef &call,
+                            const pb::FunctionDef &function, unsigned depth) {
+  constexpr unsigned maxDepth = 50, maxCalls = 100'000;
+  if (depth >= maxDepth || ++calls > maxCalls)
+    return fail(call, "fills tables by too many calls of functions");
+  Frame inner;
+  inner.caller = &frame;
+  inner.addNodes(function.node_def());
+  int next = 0;
+  for (const pb::OpDef::ArgDef &argument : function.signature().input_arg())
+    if (next < call.input_size())
+      inner.arguments[argument.name()] = call.input(next++);
+  return visit(inner, function.node_def(), depth + 1);
+}
+
+bool TableBinder::visit(const Frame &frame, const Nodes &list, unsigned depth) {
+  for (const pb::NodeDef &node : list) {
+    const pb::FunctionDef *function = calledFunction(node);
+    if (function && fillsTables(*function) && !visitCall(frame, node, *function, depth))
+      return false;
+    if ((fillsTable(node.op()) || readsFile(node.op())) && !fill(frame, node))
+      return false;
+  }
+  return true;
+}
+
+bool TableBinder::fill(const Frame &frame, const pb::NodeDef &node) {
+  if (node.input_size() < 2)
+    return fail(node, "has too few inputs");
+  const pb::NodeDef *origin = trace(&frame, node.input(0));
+  auto found = origin ? tables.find(origin->name()) : tables.end();
+  // A table of another kind, which matters only where the outputs need it.
+  if (found == tables.end() || origin != found->second)
+    return true;
+  pb::NodeDef &table = *found->second;
+  if (table.attr().contains(keysAttribute))
+    return fail(node, "fills table '" + table.name() + "' once more: a table is filled once");
+  if (readsFile(node.op()))
+    return fillFromFile(frame, node, table);
+  if (node.input_size() < 3)
+    return fail(node, "has too few inputs");
+  for (auto [index, name] : {std::pair(1, keysAttribute), std::pair(2, valuesAttribute)}) {
+    const pb::NodeDef *source = trace(&frame, node.input(index));
+    const pb::AttrValue *value = source ? attribute(*source, "value") : nullptr;
+    if (!value || source->op() != "Const" || !value->has_tensor())
+      return fail(node, "fills table '" + table.name() + "' with '" + node.input(index) +
+                            "', which is no constant: give the table constant keys and values");
+    *(*table.mutable_attr())[name].mutable_tensor() = value->tensor();
+  }
+  return true;
+}
+
+/// Reads a column of lines; -2 stands for the whole line, -1 for its number.
+bool TableBinder::readColumn(const pb::NodeDef &node, ArrayRef<StringRef> lines, int64_t column,
+                             char between, pb::TensorProto &tensor) {
+  const bool isText = tensor.dtype() == pb::DT_STRING;
+  if ((!isText && tensor.dtype() != pb::DT_INT64) || (isText && column == -1))
+    return fail(node, "reads keys or values of a type that is not supported: strings and 64-bit "
+                      "integers are");
+  for (auto [number, line] : llvm::enumerate(lines)) {
+    StringRef text = line;
+    if (column >= 0) {
+      SmallVector<StringRef> parts;
+      line.split(parts, between);
+      if (static_cast<size_t>(column) >= parts.size())
+        return fail(node, "needs column " + Twine(column) + " of line " + Twine(number + 1) +
+                              " of its file, which has " + Twine(parts.size()));
+      text = parts[column];
+    }
+    int64_t value = static_cast<int64_t>(number);
+    if (isText)
+      tensor.add_string_val(text.str());
+    else if (column != -1 && text.getAsInteger(10, value))
+      return fail(node, "expects an integer in line " + Twine(number + 1) + " of its file");
+    else
+      tensor.add_int64_val(value);
+  }
+  tensor.mutable_tensor_shape()->add_dim()->set_size(static_cast<int64_t>(lines.size()));
+  return true;
+}
+
+bool TableBinder::fillFromFile(const Frame &frame, const pb::NodeDef &node, pb::NodeDef &table) {
+  const pb::NodeDef *source = trace(&frame, node.input(1));
+  if (!source)
+    return fail(node, "reads a file whose name is no constant");
+  // The name in the graph is that of the machine that saved the model. It may stand in a variable.
+  StringRef name = source->name();
+  if (source->op() == "ReadVariableOp" && source->input_size() != 0)
+    name = assigned.lookup(nodeOf(source->input(0)));
+  std::string file;
+  for (const pb::AssetFileDef &asset : model.asset_file_def())
+    if (nodeOf(asset.tensor_info().name()) == name)
+      file = asset.filename();
+  if (file.empty() || StringRef(file).contains(".."))
+    return fail(node, "reads a file that is no asset of the model: save it as one "
+                      "(tf.saved_model.Asset)");
+  SmallString<128> path(folder);
+  sys::path::append(path, "assets", file);
+  auto buffer = MemoryBuffer::getFile(path);
+  if (!buffer)
+    return fail(node,
+                "reads '" + path + "', which cannot be opened: " + buffer.getError().message());
+  SmallVector<StringRef> lines;
+  StringRef rest = (*buffer)->getBuffer();
+  while (!rest.empty()) {
+    auto [line, behind] = rest.split('\n');
+    lines.push_back(line);
+    rest = behind;
+  }
+  auto number = [&](const char *name, int64_t defaultValue) {
+    const pb::AttrValue *value = attribute(node, name);
+    return value ? value->i() : defaultValue;
+  };
+  if (int64_t count = number("vocab_size", -1);
+      count >= 0 && count < static_cast<int64_t>(lines.size()))
+    lines.resize(count);
+  lines.erase(lines.begin(),
+              lines.begin() + std::clamp<int64_t>(number("offset", 0), 0, lines.size()));
+  const pb::AttrValue *delimiter = attribute(node, "delimiter");
+  const char between = delimiter && !delimiter->s().empty() ? delimiter->s()[0] : '\t';
+  auto type = [&](const char *name) {
+    const pb::AttrValue *value = attribute(table, name);
+    return value ? value->type() : pb::DT_INVALID;
+  };
+  pb::TensorProto keys, values;
+  keys.set_dtype(type("key_dtype"));
+  values.set_dtype(type("value_dtype"));
+  if (!readColumn(node, lines, number("key_index", -2), between, keys) ||
+      !readColumn(node, lines, number("value_index", -1), between, values))
+    return false;
+  *(*table.mutable_attr())[keysAttribute].mutable_tensor() = std::move(keys);
+  *(*table.mutable_attr())[valuesAttribute].mutable_tensor() = std::move(values);
+  return true;
+}
+
+bool TableBinder::run() {
+  for (pb::NodeDef &node : *model.mutable_graph_def()->mutable_node())
+    if (isTable(node))
+      tables[node.name()] = &node;
+  if (tables.empty())
+    return true;
+  for (const pb::NodeDef &node : model.graph_def().node())
+    if (node.op() == "AssignVariableOp" && node.input_size() >= 2)
+      assigned[nodeOf(node.input(0))] = nodeOf(node.input(1));
+  Frame main;
+  main.addNodes(model.graph_def().node());
+  return visit(main, model.graph_def().node(), 0);
+}
+
+/// Replaces a node by a constant of the same name.
+void makeConst(pb::NodeDef &node, pb::TensorProto &&tensor) {
+  node.set_op("Const");
+  node.clear_input();
+  node.clear_attr();
+  (*node.mutable_attr())["dtype"].set_type(tensor.dtype());
+  *(*node.mutable_attr())["value"].mutable_tensor() = std::move(tensor);
+}
+
+} // namespace
+
+bool bindTables(pb::MetaGraphDef &model, StringRef folder, Diagnostics &diagnostics) {
+  return TableBinder(model, folder, diagnostics).run();
+}
+
+bool freezeTables(pb::GraphDef &graph, Diagnostics &diagnostics) {
+  struct Table {
+    std::string keys, values;
+    int64_t size = 0;
+  };
+  StringMap<Table> tables;
+  StringSet<> names;
+  for (const pb::NodeDef &node : graph.node())
+    names.insert(node.name());
+  std::vector<pb::NodeDef> added;
+  for (pb::NodeDef &node : *graph.mutable_node()) {
+    if (!isTable(node))
+      continue;
+    const pb::AttrValue *keys = attribute(node, keysAttribute),
+                        *values = attribute(node, valuesAttribute);
+    if (!keys || !values) {
+      diagnostics.error("E13005", "table '" + node.name() +
+                                      "' has no contents: no initializer of the model fills it");
+      return false;
+    }
+    pb::TensorProto keyTensor = keys->tensor(), valueTensor = values->tensor();
+    Table &table = tables[node.name()];
+    table.keys = node.name();
+    table.values = node.name() + "/values";
+    while (!names.insert(table.values).second)
+      table.values += "_";
+    table.size = 1;
+    for (const auto &dim : keyTensor.tensor_shape().dim())
+      table.size *= dim.size();
+    makeConst(node, std::move(keyTensor));
+    pb::NodeDef &second = added.emplace_back();
+    second.set_name(table.values);
+    makeConst(second, std::move(valueTensor));
+  }
+  if (tables.empty())
+    return true;
+  Frame main;
+  main.addNodes(graph.node());
+  for (pb::NodeDef &node : *graph.mutable_node()) {
+    StringRef op = node.op();
+    op.consume_back("V2");
+    const bool isSize = op == "LookupTableSize";
+    if ((!isSize && op != "LookupTableFind") || node.input_size() != (isSize ? 1 : 3))
+      continue;
+    const pb::NodeDef *origin = trace(&main, node.input(0));
+    auto table = origin ? tables.find(origin->name()) : tables.end();
+    if (table == tables.end())
+      continue;
+    if (isSize) {
+      pb::TensorProto size;
+      size.set_dtype(pb::DT_INT64);
+      size.mutable_tensor_shape();
+      size.add_int64_val(table->second.size);
+      makeConst(node, std::move(size));
+      continue;
+    }
+    const std::string wanted = node.input(1), fallback = node.input(2);
+    node.clear_input();
+    for (const std::string &input : {table->second.keys, table->second.values, wanted, fallback})
+      node.add_input(input);
+  }
+  for (pb::NodeDef &node : added)
+    *graph.add_node() = std::move(node);
+  return true;
+}
+
+} // namespace atc::tf_import

@@ -1,0 +1,335 @@
+//===-- ImportStrings.cpp - strings and lookup tables ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <array>
+
+#include "frontends/tf/OpTable.h"
+#include "frontends/tf/ops/arithmetic/TensorMath.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace atc::tf_import {
+namespace {
+
+/// Returns the string of an input, a constant of one element; fails the node where it is none.
+std::string constantText(NodeContext &n, unsigned index) {
+  Value value = n.input(index);
+  if (n.failed())
+    return {};
+  DenseStringElementsAttr known;
+  if (matchPattern(value, m_Constant(&known)) && known.getNumElements() == 1)
+    return known.getRawStringData().front().str();
+  n.failInput(index, "must be one string that is known at compile time");
+  return {};
+}
+
+/// Returns `result`, that of a host call, with the shape of `like`.
+Value withShapeOf(Value result, Value like) {
+  auto shape = dyn_cast_or_null<RankedTensorType>(like ? like.getType() : Type());
+  if (shape && result && result.getDefiningOp<graph::HostCallOp>())
+    result.setType(shape.clone(cast<TensorType>(result.getType()).getElementType()));
+  return result;
+}
+
+/// Fails the node unless the input holds strings.
+void requireStrings(NodeContext &n, unsigned index) {
+  Value value = n.input(index);
+  if (!n.failed() && !isa<graph::StringType>(NodeContext::elementType(value)))
+    n.failInput(index, "holds no strings");
+}
+
+//===----------------------------------------------------------------------===//
+// Lookup tables
+//===----------------------------------------------------------------------===//
+
+/// Inputs are what the table became, its keys and values, what is looked for, and the default.
+void importFind(NodeContext &n) {
+  if (n.numInputs() != 4)
+    return n.failInput(0, "is no lookup table that the model fills with constants");
+  Value wanted = n.input(2);
+  if (n.failed())
+    return;
+  ElementsAttr known[3];
+  for (auto [at, index] : llvm::enumerate(std::array{0u, 1u, 3u}))
+    if (Value value = n.input(index); !n.failed() && !matchPattern(value, m_Constant(&known[at])))
+      return n.failInput(index, "must be known at compile time");
+  if (n.failed())
+    return;
+  if (known[0].getNumElements() != known[1].getNumElements())
+    return n.failInput(0, "has " + Twine(known[0].getNumElements()) + " keys for " +
+                              Twine(known[1].getNumElements()) + " values");
+  if (known[2].getNumElements() != 1)
+    return n.failInput(3, "has " + Twine(known[2].getNumElements()) + " elements, expected 1");
+  const Type keyType = known[0].getElementType();
+  if (keyType != NodeContext::elementType(wanted))
+    return n.failInput(2, "has another element type than the keys of the table");
+  if (known[2].getElementType() != known[1].getElementType())
+    return n.failInput(3, "has another element type than the values of the table");
+  // A table without entries has only its default.
+  if (known[0].getNumElements() == 0)
+    return n.setOutput(
+        withShapeOf(n.callHost("Expand", {n.input(3), shapeVector(n, wanted)}), wanted));
+  auto parameter = [&](StringRef name, ElementsAttr value) {
+    return n.builder().getNamedAttr(name, value);
+  };
+  n.setOutput(withShapeOf(
+      n.callHost("LabelEncoder", {wanted},
+                 {parameter("keys_tensor", known[0]), parameter("values_tensor", known[1]),
+                  parameter("default_tensor", known[2])}),
+      wanted));
+}
+
+//===----------------------------------------------------------------------===//
+// Hashes
+//===----------------------------------------------------------------------===//
+
+template <int hasKey> void importHash(NodeContext &n) {
+  Value input = n.input(0);
+  requireStrings(n, 0);
+  const int64_t buckets = n.requiredInt("num_buckets");
+  SmallVector<NamedAttribute> parameters = {n.hostInts("buckets", {buckets})};
+  if (hasKey) {
+    SmallVector<int64_t> key = n.intsAttr("key");
+    if (!n.failed() && key.size() != 2)
+      return n.failAttribute("key", "has " + Twine(key.size()) + " values, expected 2");
+    parameters.push_back(n.hostInts("key", key));
+  }
+  if (!n.failed() && buckets < 1)
+    return n.failAttribute("num_buckets", "is " + Twine(buckets) + ", expected at least 1");
+  n.setOutput(withShapeOf(n.callHost("StringHash", {input}, parameters), input));
+}
+
+//===----------------------------------------------------------------------===//
+// Characters
+//===----------------------------------------------------------------------===//
+
+template <int isUpper> void importCase(NodeContext &n) {
+  Value input = n.input(0);
+  requireStrings(n, 0);
+  if (const std::string encoding = n.stringAttr("encoding", ""); !n.failed() && !encoding.empty())
+    return n.failAttribute("encoding", "is '" + encoding +
+                                           "', which is not supported: leave it out, for the "
+                                           "letters of ASCII");
+  n.setOutput(
+      withShapeOf(n.callHost("StringCase", {input}, {n.hostInts("upper", {isUpper})}), input));
+}
+
+void importStrip(NodeContext &n) {
+  Value input = n.input(0);
+  requireStrings(n, 0);
+  n.setOutput(withShapeOf(n.callHost("StringStrip", {input}), input));
+}
+
+/// Whether positions count characters of UTF-8 instead of bytes.
+int64_t countsCharacters(NodeContext &n) {
+  const std::string unit = n.stringAttr("unit", "BYTE");
+  if (!n.failed() && unit != "BYTE" && unit != "UTF8_CHAR")
+    n.failAttribute("unit", "is '" + unit + "', expected BYTE or UTF8_CHAR");
+  return unit == "UTF8_CHAR";
+}
+
+void importLength(NodeContext &n) {
+  Value input = n.input(0);
+  requireStrings(n, 0);
+  const int64_t characters = countsCharacters(n);
+  Value length = n.callHost("StringLength", {input}, {n.hostInts("characters", {characters})});
+  if (!n.failed())
+    n.setOutput(n.cast(withShapeOf(length, input), n.builder().getI32Type()));
+}
+
+void importSubstring(NodeContext &n) {
+  Value input = n.input(0), begin = n.input(1), length = n.input(2);
+  requireStrings(n, 0);
+  const int64_t characters = countsCharacters(n);
+  if (n.failed())
+    return;
+  const Type index = n.builder().getI64Type();
+  n.setOutput(
+      withShapeOf(n.callHost("Substring", {input, n.cast(begin, index), n.cast(length, index)},
+                             {n.hostInts("characters", {characters})}),
+                  input));
+}
+
+//===----------------------------------------------------------------------===//
+// Joining and splitting
+//===----------------------------------------------------------------------===//
+
+void importJoin(NodeContext &n) {
+  const std::string separator = n.stringAttr("separator", "");
+  SmallVector<Value> inputs = n.inputs();
+  for (unsigned index = 0; index < inputs.size() && !n.failed(); ++index)
+    requireStrings(n, index);
+  if (n.failed())
+    return;
+  Value between;
+  if (!separator.empty())
+    between = n.constant(DenseStringElementsAttr::get(
+        RankedTensorType::get({}, graph::StringType::get(n.builder().getContext())),
+        ArrayRef<StringRef>(separator)));
+  Value result;
+  for (Value input : inputs) {
+    if (result && between)
+      result = n.callHost("StringConcat", {result, between});
+    result = result ? n.callHost("StringConcat", {result, input}) : input;
+  }
+  n.setOutput(result);
+}
+
+/// Outputs: row and place of each part, the parts, and the number of rows and of places.
+void importSplit(NodeContext &n) {
+  Value input = n.input(0);
+  requireStrings(n, 0);
+  n.requireRank(0, 1, 1);
+  const std::string separator = constantText(n, 1);
+  const int64_t most = n.intAttr("maxsplit", -1);
+  if (n.failed())
+    return;
+  graph::HostCall call{
+      "StringSplit",
+      {input},
+      n.builder().getDictionaryAttr({n.hostText("delimiter", separator), n.hostInts("ascii", {1})}),
+      2};
+  SmallVector<Value> parts = n.callHost(call);
+  if (parts.empty())
+    return;
+  TensorMath math(n);
+  const Type index = n.builder().getI64Type();
+  Value counts = withShapeOf(parts[1], input);
+  auto matrix = [&](Type element) {
+    return RankedTensorType::get({n.shape(input)[0], ShapedType::kDynamic}, element);
+  };
+  if (parts[0].getDefiningOp<graph::HostCallOp>() && !NodeContext::hasRank(parts[0]))
+    parts[0].setType(matrix(NodeContext::elementType(input)));
+  Value places = math.unsqueeze(math.count(math.dim(parts[0], 1)), {0});
+  Value isThere = n.callHost("Less", {places, math.unsqueeze(counts, {1})});
+  Value indices =
+      n.callHost("Transpose", {n.callHost("NonZero", {isThere})}, {n.hostInts("perm", {1, 0})});
+  if (indices && indices.getDefiningOp<graph::HostCallOp>() && !NodeContext::hasRank(indices))
+    indices.setType(RankedTensorType::get({ShapedType::kDynamic, 2}, index));
+  Value values = n.callHost("GatherND", {parts[0], indices});
+  if (values && values.getDefiningOp<graph::HostCallOp>() && !NodeContext::hasRank(values))
+    values.setType(RankedTensorType::get({ShapedType::kDynamic}, NodeContext::elementType(input)));
+  n.setOutput(0, indices);
+  n.setOutput(1, values);
+  n.setOutput(2, shapeVector(n, parts[0]));
+}
+
+/// Makes a matrix of the rows of a ragged tensor: inputs are the shape, the values, what fills rows
+/// up, and the partition of the values into rows.
+void importRaggedToDense(NodeContext &n) {
+  const pb::AttrValue *types = nullptr;
+  if (auto found = n.proto().attr().find("row_partition_types"); found != n.proto().attr().end())
+    types = &found->second;
+  if (!types || types->list().s_size() != 2 || types->list().s(0) != "FIRST_DIM_SIZE" ||
+      types->list().s(1) != "VALUE_ROWIDS")
+    return n.failAttribute("row_partition_types",
+                           "is not supported: expected FIRST_DIM_SIZE and VALUE_ROWIDS");
+  if (n.numInputs() != 5)
+    return n.failNode("has " + Twine(n.numInputs()) + " inputs, expected 5");
+  SmallVector<int64_t> shape = n.constantInts(0);
+  Value values = n.input(1), fallback = n.input(2), rows = n.input(3), ids = n.input(4);
+  n.requireRank(1, 1, 1);
+  if (n.failed())
+    return;
+  if (shape.size() != 2)
+    return n.failInput(0, "has " + Twine(shape.size()) + " elements, expected 2");
+  const Type index = n.builder().getI64Type();
+  Value height = shape[0] < 0 ? n.cast(rows, index) : n.intList({shape[0]});
+  Value result = n.callHost("RaggedToDense",
+                            {values, fallback, height, n.cast(ids, index), n.intList({shape[1]})});
+  if (result && result.getDefiningOp<graph::HostCallOp>() && !NodeContext::hasRank(result)) {
+    auto dim = [](int64_t size) { return size < 0 ? ShapedType::kDynamic : size; };
+    result.setType(
+        RankedTensorType::get({dim(shape[0]), dim(shape[1])}, NodeContext::elementType(values)));
+  }
+  n.setOutput(result);
+}
+
+//===----------------------------------------------------------------------===//
+// Regular expressions
+//===----------------------------------------------------------------------===//
+
+template <int isStatic> void importReplace(NodeContext &n) {
+  Value input = n.input(0);
+  requireStrings(n, 0);
+  const std::string pattern = isStatic ? n.stringAttr("pattern", "") : constantText(n, 1);
+  const std::string rewrite = isStatic ? n.stringAttr("rewrite", "") : constantText(n, 2);
+  if (n.failed())
+    return;
+  for (size_t at = rewrite.find('\\'); at != std::string::npos; at = rewrite.find('\\', at + 2))
+    if (at + 1 == rewrite.size() || (rewrite[at + 1] != '\\' && rewrite[at + 1] != '0'))
+      return n.failNode("replaces matches by '" + rewrite +
+                        "', which names a group of the pattern: only \\0, the whole match, is "
+                        "supported");
+  n.setOutput(
+      withShapeOf(n.callHost("RegexReplace", {input},
+                             {n.hostText("pattern", pattern), n.hostText("rewrite", rewrite),
+                              n.hostInts("all", {n.boolAttr("replace_global", true)})}),
+                  input));
+}
+
+template <int isStatic> void importFullMatch(NodeContext &n) {
+  Value input = n.input(0);
+  requireStrings(n, 0);
+  const std::string pattern = isStatic ? n.stringAttr("pattern", "") : constantText(n, 1);
+  n.setOutput(
+      withShapeOf(n.callHost("RegexFullMatch", {input}, {n.hostText("pattern", pattern)}), input));
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+void importAsString(NodeContext &n) {
+  Value input = n.input(0);
+  if (n.failed())
+    return;
+  const Type element = NodeContext::elementType(input);
+  const Type text = graph::StringType::get(n.builder().getContext());
+  if (element == text)
+    return n.setOutput(input);
+  if (!isa<IntegerType>(element))
+    return n.failInput(0, "holds no integers or booleans: only these become strings");
+  if (n.intAttr("width", -1) > 0)
+    return n.failAttribute("width", "is not supported: leave it out");
+  if (n.failed())
+    return;
+  if (!element.isInteger(1)) {
+    n.setOutput(withShapeOf(n.callHost("Cast", {input}, {n.hostInts("to", {graph::dtypeOf(text)})}),
+                            input));
+    return;
+  }
+  auto word = [&](StringRef value) {
+    return n.constant(
+        DenseStringElementsAttr::get(RankedTensorType::get({}, text), ArrayRef<StringRef>(value)));
+  };
+  n.setOutput(withShapeOf(n.callHost("Where", {input, word("true"), word("false")}), input));
+}
+
+} // namespace
+
+ArrayRef<OpRow> stringRows() {
+  static const OpRow rows[] = {
+      {"AsString", importAsString, "of integers and booleans, without `width`"},
+      {"LookupTableFind", importFind, "constant tables of a SavedModel and a constant default"},
+      {"LookupTableFindV2", importFind, "constant tables of a SavedModel and a constant default"},
+      {"RaggedTensorToTensor", importRaggedToDense, "rows of scalars, by their numbers"},
+      {"RegexFullMatch", importFullMatch<0>, "a constant pattern"},
+      {"RegexReplace", importReplace<0>, "a constant pattern; no groups in the rewrite"},
+      {"StaticRegexFullMatch", importFullMatch<1>},
+      {"StaticRegexReplace", importReplace<1>, "no groups in the rewrite"},
+      {"StringJoin", importJoin},
+      {"StringLength", importLength},
+      {"StringLower", importCase<0>, "ASCII"},
+      {"StringSplitV2", importSplit, "a constant separator; without `maxsplit`"},
+      {"StringStrip", importStrip},
+      {"StringToHashBucketFast", importHash<0>},
+      {"StringToHashBucketStrong", importHash<1>},
+      {"StringUpper", importCase<1>, "ASCII"},
+      {"Substr", importSubstring, "one position and length, or one of each for every string"},
+  };
+  return rows;
+}
+
+} // namespace atc::tf_import
