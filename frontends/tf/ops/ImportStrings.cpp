@@ -182,7 +182,9 @@ void importSplit(NodeContext &n) {
   requireStrings(n, 0);
   n.requireRank(0, 1, 1);
   const std::string separator = constantText(n, 1);
-  const int64_t most = n.intAttr("maxsplit", -1);
+  if (const int64_t most = n.intAttr("maxsplit", -1); !n.failed() && most >= 0)
+    return n.failAttribute("maxsplit",
+                           "is " + Twine(most) + ", which is not supported: leave it out");
   if (n.failed())
     return;
   graph::HostCall call{

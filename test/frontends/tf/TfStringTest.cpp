@@ -1,0 +1,79 @@
+//===-- TfStringTest.cpp - operators on strings that are refused ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <catch2/catch.hpp>
+#include <google/protobuf/text_format.h>
+
+#include "frontends/tf/TfImport.h"
+#include "frontends/tf/schema/tensorflow.pb.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace {
+
+/// Imports node "y" of an operator on strings "x", numbers "f" and constants; returns the errors.
+std::string importErrors(const std::string &node) {
+  const std::string text = R"(
+    node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_STRING } }
+      attr { key: "shape" value { shape { dim { size: -1 } } } } }
+    node { name: "f" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+      attr { key: "shape" value { shape { dim { size: -1 } } } } }
+    node { name: "comma" op: "Const" attr { key: "value" value { tensor { dtype: DT_STRING
+      tensor_shape { } string_val: "," } } } }
+    node { name: "words" op: "Const" attr { key: "value" value { tensor { dtype: DT_STRING
+      tensor_shape { dim { size: 1 } } string_val: "a" string_val: "b" } } } }
+    node { name: "y" )" + node +
+                           " }";
+  atc::tf::pb::GraphDef graph;
+  REQUIRE(google::protobuf::TextFormat::ParseFromString(text, &graph));
+  MLIRContext context;
+  atc::Diagnostics diagnostics;
+  atc::TfImportOptions options;
+  options.outputs = {"y"};
+  (void)atc::importTfGraph(graph, "strings", {}, options, context, diagnostics);
+  std::string errors;
+  llvm::raw_string_ostream os(errors);
+  for (const atc::CodedMessage &message : diagnostics.all())
+    if (!StringRef(message.code).starts_with("W"))
+      os << message.text << "\n";
+  return errors;
+}
+
+} // namespace
+
+TEST_CASE("Operators on strings are imported") {
+  CHECK(importErrors(R"(op: "StringLower" input: "x")") == "");
+  CHECK(importErrors(R"(op: "StringSplitV2" input: "x" input: "comma")") == "");
+  CHECK(importErrors(R"(op: "RegexReplace" input: "x" input: "comma" input: "comma")") == "");
+  CHECK(importErrors(R"(op: "StringToHashBucketFast" input: "x"
+                        attr { key: "num_buckets" value { i: 3 } })") == "");
+}
+
+TEST_CASE("Operators on strings say what they do not take") {
+  CHECK_THAT(importErrors(R"(op: "StringLower" input: "x"
+                             attr { key: "encoding" value { s: "utf-8" } })"),
+             Catch::Contains("attribute 'encoding'") && Catch::Contains("'utf-8'"));
+  CHECK_THAT(importErrors(R"(op: "StringStrip" input: "f")"), Catch::Contains("holds no strings"));
+  CHECK_THAT(importErrors(R"(op: "StringSplitV2" input: "x" input: "x")"),
+             Catch::Contains("must be one string that is known at compile time"));
+  CHECK_THAT(importErrors(R"(op: "StringSplitV2" input: "x" input: "comma"
+                             attr { key: "maxsplit" value { i: 2 } })"),
+             Catch::Contains("attribute 'maxsplit'") && Catch::Contains("is 2"));
+  CHECK_THAT(importErrors(R"(op: "StaticRegexReplace" input: "x"
+                             attr { key: "rewrite" value { s: "a\\1" } })"),
+             Catch::Contains("names a group of the pattern"));
+  CHECK_THAT(importErrors(R"(op: "StringToHashBucketFast" input: "x"
+                             attr { key: "num_buckets" value { i: 0 } })"),
+             Catch::Contains("is 0, expected at least 1"));
+  CHECK_THAT(importErrors(R"(op: "StringToHashBucketStrong" input: "x"
+                             attr { key: "num_buckets" value { i: 5 } })"),
+             Catch::Contains("has 0 values, expected 2"));
+  CHECK_THAT(importErrors(R"(op: "AsString" input: "f")"),
+             Catch::Contains("holds no integers or booleans"));
+  CHECK_THAT(importErrors(R"(op: "LookupTableFindV2" input: "x" input: "x" input: "comma")"),
+             Catch::Contains("is no lookup table"));
+  CHECK_THAT(importErrors(R"(op: "StringJoin" input: "x" input: "words")"),
+             Catch::Contains("has 2 strings, expected at most 1"));
+}
