@@ -19,7 +19,6 @@ _SHAPE_INPUT = "ascend_mbatch_shape_data"
 _AIPP_INPUT = "ascend_dynamic_aipp_data"
 
 
-
 def _must(code, what):
     if code != 0:
         raise RuntimeError(f"{what} failed with {code}: {acl.get_recent_err_msg() or 'no message'}")
