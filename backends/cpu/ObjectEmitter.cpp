@@ -203,7 +203,10 @@ Expected<std::vector<Object>> emitObjects(mlir::ModuleOp kernels, const CpuLevel
   constexpr unsigned maxParts = 32;
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> parts = split(kernels, maxParts);
   std::vector<Object> objects(parts.size());
-  if (Error error = forEachInParallel(parts.size(), options.threads, [&](size_t i) {
+  // The translation to LLVM makes attributes: their context must have locks, which it has not while
+  // remarks are printed in order.
+  const unsigned threads = kernels.getContext()->isMultithreadingEnabled() ? options.threads : 1;
+  if (Error error = forEachInParallel(parts.size(), threads, [&](size_t i) {
         return emitPart(*parts[i], level, options, level.name + "." + std::to_string(i),
                         objects[i]);
       }))
