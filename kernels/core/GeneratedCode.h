@@ -17,7 +17,7 @@
 // The code relies on ranks, element types and lengths that the compiler has inferred. They stand in
 // the attribute kGeneratedFor, and the values of a call are compared with them before the code
 // runs: where they differ, the kernel itself computes, and a "Map" fails. It computes, too, where
-// an input is empty: code that has found a wrong index reads element 0 instead.
+// an input that is not always empty is: code that has found a wrong index reads element 0 instead.
 
 #ifndef OPENATC_KERNELS_CORE_GENERATEDCODE_H
 #define OPENATC_KERNELS_CORE_GENERATEDCODE_H

@@ -295,11 +295,11 @@ bool hasFittingCode(const Context &c);
 
 /// Calls run(c), which makes the outputs, and then the generated code of the call, which computes
 /// their elements (GeneratedCode.h). Where `run` fails, or shares the elements of an input, there
-/// is nothing to compute; where the inputs are not what the code is for, `run` computes.
+/// is nothing to compute. The call must have code that fits (hasFittingCode).
 void runGenerated(Context &c, void (*run)(Context &));
 
 /// Defines the kernel `Name`. Its body can use all of Context, and its inputs meet the kernel's
-/// contract (Contract.h). In a call with generated code, the body only makes the outputs.
+/// contract (Contract.h). In a call with generated code that fits, the body only makes the outputs.
 #define ATC_KERNEL(Name) ATC_KERNEL_OF(Name, /*callsCode=*/false)
 /// Defines a kernel whose body calls the generated code itself.
 #define ATC_KERNEL_OF_CODE(Name) ATC_KERNEL_OF(Name, /*callsCode=*/true)
@@ -318,7 +318,7 @@ void runGenerated(Context &c, void (*run)(Context &));
                                        ::atc::kernels::Name##Entries>::value,                      \
             ::atc::kernels::Name##Entries::text))                                                  \
       return;                                                                                      \
-    if (!call->body || callsCode)                                                                  \
+    if (callsCode || !::atc::kernels::hasFittingCode(kernel))                                      \
       kernel.run();                                                                                \
     else                                                                                           \
       ::atc::kernels::runGenerated(                                                                \

@@ -24,7 +24,6 @@ enum class Rounding : uint8_t { PreferFloor, PreferCeil, Floor, Ceil };
 
 /// An axis of a resize: result i is the sum of weights[i * taps + t] * input[indices[i * taps +
 /// t]].
-/// t]].
 struct Axis {
   int64_t in = 1, out = 1, taps = 1;
   double scale = 1, start = 0, end = 1; ///< start and end: of the region of interest
