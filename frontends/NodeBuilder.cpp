@@ -271,6 +271,10 @@ Value NodeBuilder::intList(ArrayRef<int64_t> values, Type element) {
 Value NodeBuilder::scalar(double value, Type element) {
   if (hasFailed)
     return {};
+  if (!element.isIntOrFloat()) {
+    failNode("needs numbers, but its elements are none");
+    return {};
+  }
   auto type = RankedTensorType::get({}, element);
   if (auto floatType = dyn_cast<FloatType>(element))
     return constant(DenseElementsAttr::get(type, opBuilder.getFloatAttr(floatType, value)));

@@ -435,9 +435,24 @@ void GraphImporter::makeOutputs(pb::NodeDef &node) {
                                    ": this output is not supported");
       return;
     }
+  if (!takesStrings(node.op()) && !hasNumericInputs(node))
+    return;
   if (!isImaginary && readsComplex(node))
     return makeComplexOutputs(node);
   makeByRows(node);
+}
+
+bool GraphImporter::hasNumericInputs(const pb::NodeDef &node) {
+  bool allNumeric = true;
+  for (const std::string &input : node.input()) {
+    TensorName tensor = TensorName::parse(input);
+    if (tensor.isControl || !isa<graph::StringType>(NodeContext::elementType(lookup(tensor))))
+      continue;
+    allNumeric = false;
+    diags->error("E14001", "input '" + input + "' of " + describeNode(node) +
+                               ": holds strings, expected numbers");
+  }
+  return allNumeric;
 }
 
 void GraphImporter::makeByRows(pb::NodeDef &node) {

@@ -104,6 +104,8 @@ private:
   void makeOutputs(pb::NodeDef &node);
   /// Calls the builder of the node's row; all inputs have values.
   void makeByRows(pb::NodeDef &node);
+  /// Reports each input of `node` that holds strings; returns whether none does.
+  bool hasNumericInputs(const pb::NodeDef &node);
   /// Imports a node that reads complex tensors.
   void makeComplexOutputs(pb::NodeDef &node);
   bool readsComplex(const pb::NodeDef &node) const;

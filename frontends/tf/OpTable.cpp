@@ -7,6 +7,7 @@
 
 #include "frontends/tf/TfImport.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace atc::tf_import {
 namespace {
@@ -74,6 +75,69 @@ const OpRow *findDynamicOp(llvm::StringRef op) {
     return all;
   }();
   return table.lookup(op);
+}
+
+bool takesStrings(llvm::StringRef op) {
+  static const llvm::StringSet<> ops = [] {
+    // Operators that move elements or compare them, whose TensorFlow type is any.
+    llvm::StringSet<> all = {"Add",
+                             "BatchToSpaceND",
+                             "BroadcastTo",
+                             "Concat",
+                             "ConcatV2",
+                             "DepthToSpace",
+                             "DynamicPartition",
+                             "DynamicStitch",
+                             "EnsureShape",
+                             "Equal",
+                             "ExpandDims",
+                             "Fill",
+                             "Gather",
+                             "GatherNd",
+                             "GatherV2",
+                             "Identity",
+                             "IdentityN",
+                             "ListDiff",
+                             "NotEqual",
+                             "Pack",
+                             "Pad",
+                             "PadV2",
+                             "ParallelConcat",
+                             "ParallelDynamicStitch",
+                             "PlaceholderWithDefault",
+                             "PreventGradient",
+                             "Rank",
+                             "Reshape",
+                             "ReverseSequence",
+                             "ReverseV2",
+                             "Roll",
+                             "Select",
+                             "SelectV2",
+                             "Shape",
+                             "ShapeN",
+                             "Size",
+                             "Slice",
+                             "Snapshot",
+                             "SpaceToBatchND",
+                             "SpaceToDepth",
+                             "Split",
+                             "SplitV",
+                             "Squeeze",
+                             "StopGradient",
+                             "StridedSlice",
+                             "Tile",
+                             "Transpose",
+                             "Unique",
+                             "UniqueV2",
+                             "UniqueWithCounts",
+                             "UniqueWithCountsV2",
+                             "Unpack"};
+    for (llvm::ArrayRef<OpRow> rows : {stringRows(), controlRows(), listRows()})
+      for (const OpRow &row : rows)
+        all.insert(row.op);
+    return all;
+  }();
+  return ops.contains(op);
 }
 
 } // namespace atc::tf_import

@@ -57,6 +57,9 @@ const OpRow *findComplexOp(llvm::StringRef op);
 bool actsOnParts(llvm::StringRef op);
 /// Whether `op` only reads the shape of its inputs.
 bool readsOnlyShape(llvm::StringRef op);
+/// Whether an input of `op` may hold strings; the builders of all other operators take numbers for
+/// granted.
+bool takesStrings(llvm::StringRef op);
 
 } // namespace atc::tf_import
 

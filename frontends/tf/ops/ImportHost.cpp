@@ -157,7 +157,7 @@ void importBitcast(NodeContext &n) {
   if (n.failed())
     return;
   Type from = n.elementType(input);
-  if (!from.isIntOrFloat() || from.isInteger(1) || type.isInteger(1) ||
+  if (!from.isIntOrFloat() || !type.isIntOrFloat() || from.isInteger(1) || type.isInteger(1) ||
       from.getIntOrFloatBitWidth() != type.getIntOrFloatBitWidth())
     return n.failAttribute("type", "is not as wide as the type of the input");
   n.setOutput(n.callHost("BitCast", {input}, {n.hostInts("to", {graph::dtypeOf(type)})}));

@@ -24,6 +24,8 @@ std::string importErrors(const std::string &node) {
       tensor_shape { } string_val: "," } } } }
     node { name: "words" op: "Const" attr { key: "value" value { tensor { dtype: DT_STRING
       tensor_shape { dim { size: 1 } } string_val: "a" string_val: "b" } } } }
+    node { name: "pads" op: "Const" attr { key: "value" value { tensor { dtype: DT_INT32
+      tensor_shape { dim { size: 1 } dim { size: 2 } } int_val: 1 int_val: 1 } } } }
     node { name: "y" )" + node +
                            " }";
   atc::tf::pb::GraphDef graph;
@@ -76,4 +78,20 @@ TEST_CASE("Operators on strings say what they do not take") {
              Catch::Contains("is no lookup table"));
   CHECK_THAT(importErrors(R"(op: "StringJoin" input: "x" input: "words")"),
              Catch::Contains("has 2 strings, expected at most 1"));
+}
+
+TEST_CASE("Operators on numbers refuse strings") {
+  // The first two crashed; an operator that moves elements but pads with a number is refused by
+  // what it pads with.
+  CHECK_THAT(importErrors(R"(op: "L2Loss" input: "x")"),
+             Catch::Contains("input 'x' of node 'y' (L2Loss): holds strings, expected numbers"));
+  CHECK_THAT(importErrors(R"(op: "Pad" input: "x" input: "pads")"),
+             Catch::Contains("needs numbers"));
+  CHECK_THAT(importErrors(R"(op: "UnsortedSegmentSum" input: "x" input: "f" input: "comma")"),
+             Catch::Contains("input 'x'") && Catch::Contains("input 'comma'"));
+  CHECK_THAT(importErrors(R"(op: "Bitcast" input: "f" attr { key: "type"
+                             value { type: DT_STRING } })"),
+             Catch::Contains("attribute 'type'"));
+  CHECK(importErrors(R"(op: "Identity" input: "x")") == "");
+  CHECK(importErrors(R"(op: "Equal" input: "x" input: "x")") == "");
 }
