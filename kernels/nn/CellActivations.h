@@ -13,17 +13,8 @@ namespace atc::kernels {
 struct Activation {
   enum Function : uint8_t {
     Unknown,
-    Relu,
-    Tanh,
-    Sigmoid,
-    Affine,
-    LeakyRelu,
-    ThresholdedRelu,
-    ScaledTanh,
-    HardSigmoid,
-    Elu,
-    Softsign,
-    Softplus
+#define CELL_FUNCTION(Name, TakesAlpha, TakesBeta, Alpha, Beta) Name,
+#include "kernels/core/CellFunctions.def"
   };
   Function function = Unknown;
   double alpha = 0, beta = 0;
@@ -38,36 +29,33 @@ struct Activation {
           return false;
       return true;
     };
-    if (is("Relu"))
-      return {Relu, 0, 0};
-    if (is("Tanh"))
-      return {Tanh, 0, 0};
-    if (is("Sigmoid"))
-      return {Sigmoid, 0, 0};
-    if (is("Affine"))
-      return {Affine, 1, 0};
-    if (is("LeakyRelu"))
-      return {LeakyRelu, 0.01, 0};
-    if (is("ThresholdedRelu"))
-      return {ThresholdedRelu, 1, 0};
-    if (is("ScaledTanh"))
-      return {ScaledTanh, 1, 1};
-    if (is("HardSigmoid"))
-      return {HardSigmoid, 0.2, 0.5};
-    if (is("Elu"))
-      return {Elu, 1, 0};
-    if (is("Softsign"))
-      return {Softsign, 0, 0};
-    if (is("Softplus"))
-      return {Softplus, 0, 0};
+#define CELL_FUNCTION(Name, TakesAlpha, TakesBeta, Alpha, Beta)                                    \
+  if (is(#Name))                                                                                   \
+    return {Name, Alpha, Beta};
+#include "kernels/core/CellFunctions.def"
     return {};
   }
   bool hasAlpha() const {
-    return function == Affine || function == LeakyRelu || function == ThresholdedRelu ||
-           function == ScaledTanh || function == HardSigmoid || function == Elu;
+    switch (function) {
+#define CELL_FUNCTION(Name, TakesAlpha, TakesBeta, Alpha, Beta)                                    \
+  case Name:                                                                                       \
+    return TakesAlpha;
+#include "kernels/core/CellFunctions.def"
+    case Unknown:
+      return false;
+    }
+    return false;
   }
   bool hasBeta() const {
-    return function == Affine || function == ScaledTanh || function == HardSigmoid;
+    switch (function) {
+#define CELL_FUNCTION(Name, TakesAlpha, TakesBeta, Alpha, Beta)                                    \
+  case Name:                                                                                       \
+    return TakesBeta;
+#include "kernels/core/CellFunctions.def"
+    case Unknown:
+      return false;
+    }
+    return false;
   }
 
   /// Applies the function to `count` elements in place.

@@ -105,10 +105,12 @@ private:
         __builtin_prefetch(ahead + (k * Lines + line) * kLanes, 0, 2);
       const LooseWords *words = reinterpret_cast<const LooseWords *>(b);
       const Words first = words[0], second = words[1], third = words[2];
+      Words last;
+      NarrowGates::makeLast(last, first, second, third);
       sums[0] += x[k] * __builtin_bit_cast(Vec, first);
       sums[1] += x[k] * __builtin_bit_cast(Vec, second);
       sums[2] += x[k] * __builtin_bit_cast(Vec, third);
-      sums[3] += x[k] * __builtin_bit_cast(Vec, NarrowGates::lastOf(first, second, third));
+      sums[3] += x[k] * __builtin_bit_cast(Vec, last);
     }
 #pragma clang loop unroll(full)
     for (int s = 0; s < 4; ++s)

@@ -52,10 +52,11 @@ struct NarrowGates {
       convert(to + layout.together().size(), from + whole.together().size(), layout.last());
   }
 
-  /// Returns the last quarter of a row from the words of the others; each of `Words` is a vector or
-  /// an integer.
-  template <typename Words> static Words lastOf(Words first, Words second, Words third) {
-    return (first << 24) | ((second << 16) & 0x00ff0000u) | ((third << 8) & 0x0000ff00u);
+  /// Makes the last quarter of a row from the words of the others; each of `Words` is a vector or
+  /// an integer. By reference, since a call by value with vectors depends on the CPU level.
+  template <typename Words>
+  static void makeLast(Words &last, const Words &first, const Words &second, const Words &third) {
+    last = (first << 24) | ((second << 16) & 0x00ff0000u) | ((third << 8) & 0x0000ff00u);
   }
 
 private:

@@ -7,8 +7,6 @@
 #include "passes/graph/RewriteUtils.h"
 #include "passes/host/QuantizedCalls.h"
 
-#include "llvm/ADT/StringSwitch.h"
-
 using namespace mlir;
 
 namespace atc::host {
@@ -20,19 +18,11 @@ using graph::HostCallOp;
 //===----------------------------------------------------------------------===//
 
 std::optional<CellFunction> CellFunction::named(StringRef name) {
-  return llvm::StringSwitch<std::optional<CellFunction>>(name.lower())
-      .Case("relu", CellFunction{Relu})
-      .Case("tanh", CellFunction{Tanh})
-      .Case("sigmoid", CellFunction{Sigmoid})
-      .Case("affine", CellFunction{Affine, true, true, 1, 0})
-      .Case("leakyrelu", CellFunction{LeakyRelu, true, false, 0.01})
-      .Case("thresholdedrelu", CellFunction{ThresholdedRelu, true, false, 1})
-      .Case("scaledtanh", CellFunction{ScaledTanh, true, true, 1, 1})
-      .Case("hardsigmoid", CellFunction{HardSigmoid, true, true, 0.2, 0.5})
-      .Case("elu", CellFunction{Elu, true, false, 1})
-      .Case("softsign", CellFunction{Softsign})
-      .Case("softplus", CellFunction{Softplus})
-      .Default(std::nullopt);
+#define CELL_FUNCTION(Name, TakesAlpha, TakesBeta, Alpha, Beta)                                    \
+  if (name.equals_insensitive(#Name))                                                              \
+    return CellFunction{Name, TakesAlpha, TakesBeta, Alpha, Beta};
+#include "kernels/core/CellFunctions.def"
+  return std::nullopt;
 }
 
 Value CellFunction::apply(OpBuilder &builder, Location loc, Value x) const {

@@ -18,17 +18,8 @@ struct CellFunction {
   mlir::Value apply(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x) const;
 
   enum Kind {
-    Relu,
-    Tanh,
-    Sigmoid,
-    Affine,
-    LeakyRelu,
-    ThresholdedRelu,
-    ScaledTanh,
-    HardSigmoid,
-    Elu,
-    Softsign,
-    Softplus
+#define CELL_FUNCTION(Name, TakesAlpha, TakesBeta, Alpha, Beta) Name,
+#include "kernels/core/CellFunctions.def"
   };
   Kind kind = Tanh;
   bool hasAlpha = false, hasBeta = false;

@@ -5,22 +5,15 @@
 // are processed one after the other.
 
 #include "kernels/core/Math.h"
+#include "kernels/core/ResizeMode.h"
 #include "kernels/nn/Quantize.h"
 
 namespace atc::kernels {
 
 namespace {
-enum class Coordinates : uint8_t {
-  HalfPixel,
-  HalfPixelSymmetric,
-  PytorchHalfPixel,
-  AlignCorners,
-  Asymmetric,
-  TfHalfPixelForNn,
-  TfCropAndResize
-};
-enum class Method : uint8_t { Nearest, Linear, Cubic };
-enum class Rounding : uint8_t { PreferFloor, PreferCeil, Floor, Ceil };
+using Coordinates = ResizeMode::Coordinates;
+using Method = ResizeMode::Method;
+using Rounding = ResizeMode::Rounding;
 
 /// An axis of a resize: result i is the sum of weights[i * taps + t] * input[indices[i * taps +
 /// t]].
@@ -33,12 +26,8 @@ struct Axis {
   uint8_t *outside = nullptr; ///< results beyond the input, where that matters
 };
 
-struct Resizer {
-  Coordinates coordinates = Coordinates::HalfPixel;
-  Method method = Method::Nearest;
-  Rounding rounding = Rounding::PreferFloor;
-  bool antialias = false, excludeOutside = false;
-  double cubic = -0.75, extrapolation = 0;
+struct Resizer : ResizeMode {
+  bool antialias = false;
   Axis axes[host::kMaxRank];
   Dims result;
 
@@ -242,28 +231,8 @@ bool readResize(Context &c, Resizer &r) {
   if (byScales ? !scales.known() : !sizes.known())
     return false;
   const Dims dims = x.dims();
-  auto mode = [&](const char *name) {
-    return c.is("coordinate_transformation_mode", "half_pixel", name);
-  };
-  r.coordinates = mode("half_pixel_symmetric")   ? Coordinates::HalfPixelSymmetric
-                  : mode("pytorch_half_pixel")   ? Coordinates::PytorchHalfPixel
-                  : mode("align_corners")        ? Coordinates::AlignCorners
-                  : mode("asymmetric")           ? Coordinates::Asymmetric
-                  : mode("tf_half_pixel_for_nn") ? Coordinates::TfHalfPixelForNn
-                  : mode("tf_crop_and_resize")   ? Coordinates::TfCropAndResize
-                                                 : Coordinates::HalfPixel;
-  r.method = c.is("mode", "nearest", "linear")  ? Method::Linear
-             : c.is("mode", "nearest", "cubic") ? Method::Cubic
-                                                : Method::Nearest;
-  auto rounds = [&](const char *name) { return c.is("nearest_mode", "round_prefer_floor", name); };
-  r.rounding = rounds("round_prefer_ceil") ? Rounding::PreferCeil
-               : rounds("floor")           ? Rounding::Floor
-               : rounds("ceil")            ? Rounding::Ceil
-                                           : Rounding::PreferFloor;
+  static_cast<ResizeMode &>(r) = ResizeMode::read(c);
   r.antialias = c.integer("antialias", 0);
-  r.excludeOutside = c.integer("exclude_outside", 0);
-  r.cubic = c.number("cubic_coeff_a", -0.75);
-  r.extrapolation = c.number("extrapolation_value", 0);
   const List<int64_t> list = c.integers("axes");
   const int64_t count = list.size ? list.size : int64_t(dims.rank);
   if ((byScales ? scales : sizes).count() != count)
@@ -338,10 +307,7 @@ ATC_KERNEL(Upsample) {
   if (scales.count() != x.rank())
     return fail("% scales for rank %", scales.count(), x.rank());
   Resizer r;
-  r.coordinates = Coordinates::Asymmetric;
-  r.rounding = Rounding::Floor;
-  const bool linear = is("mode", "nearest", "linear") || is("mode", "nearest", "bilinear");
-  r.method = linear ? Method::Linear : Method::Nearest;
+  static_cast<ResizeMode &>(r) = ResizeMode::readUpsample(*this);
   for (int64_t d = 0; d < x.rank(); ++d) {
     Axis &a = r.axes[d];
     a.in = x.dim(d);

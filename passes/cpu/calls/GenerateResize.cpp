@@ -7,6 +7,7 @@
 #include "passes/cpu/calls/CallRanks.h"
 #include "passes/cpu/calls/Generators.h"
 
+#include "kernels/core/ResizeMode.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/host/QuantizedCalls.h"
 #include "llvm/ADT/StringMap.h"
@@ -19,28 +20,30 @@ namespace atc::cpu {
 
 namespace {
 
-enum class Coordinates {
-  HalfPixel,
-  HalfPixelSymmetric,
-  PytorchHalfPixel,
-  AlignCorners,
-  Asymmetric,
-  TfHalfPixelForNn,
-  TfCropAndResize
-};
-enum class Method { Nearest, Linear, Cubic };
-enum class Rounding { PreferFloor, PreferCeil, Floor, Ceil };
+using kernels::ResizeMode;
+using Coordinates = ResizeMode::Coordinates;
+using Method = ResizeMode::Method;
+using Rounding = ResizeMode::Rounding;
 
-/// The attributes of a resize.
-struct Form {
-  Coordinates coordinates = Coordinates::HalfPixel;
-  Method method = Method::Nearest;
-  Rounding rounding = Rounding::PreferFloor;
-  bool excludesOutside = false;
-  double cubic = -0.75, extrapolation = 0;
+/// Reads the attributes of a call by the names that a host kernel uses.
+struct CallAttributes {
+  graph::HostCallOp call;
 
-  int64_t taps() const { return method == Method::Nearest ? 1 : method == Method::Linear ? 2 : 4; }
+  bool is(StringRef name, StringRef defaultText, StringRef text) const {
+    return hasText(call, name, defaultText, text);
+  }
+  int64_t integer(StringRef name, int64_t defaultValue) const {
+    return host::integerOf(call, name, defaultValue);
+  }
+  double number(StringRef name, double defaultValue) const {
+    return host::numberOf(call, name, defaultValue);
+  }
 };
+
+/// Returns how many elements of the input make one of the output along an axis.
+int64_t countTaps(const ResizeMode &mode) {
+  return mode.method == Method::Nearest ? 1 : mode.method == Method::Linear ? 2 : 4;
+}
 
 /// A dim of a resize. Numbers are f64, as in the host kernel.
 struct Axis {
@@ -57,15 +60,15 @@ struct Taps {
 
 class Resize {
 public:
-  Resize(RowBuilder &b, const Form &form, SmallVector<Axis> axes)
-      : b(b), in(b.in(0)), form(form), axes(std::move(axes)), number(b.getF64Type()),
+  Resize(RowBuilder &b, const ResizeMode &mode, SmallVector<Axis> axes)
+      : b(b), in(b.in(0)), mode(mode), axes(std::move(axes)), number(b.getF64Type()),
         wide(RowBuilder::computeType(in.element)) {}
 
   void build() {
     const Axis &last = axes.back();
-    const int64_t count = form.taps();
-    const bool isNearest = form.method == Method::Nearest;
-    const bool marksOutside = form.coordinates == Coordinates::TfCropAndResize;
+    const int64_t count = countTaps(mode);
+    const bool isNearest = mode.method == Method::Nearest;
+    const bool marksOutside = mode.coordinates == Coordinates::TfCropAndResize;
     Port positions = b.scratch(b.getIndexType(), count * kBlock);
     Port weights = isNearest ? Port() : b.scratch(wide, count * kBlock);
     Port sums = isNearest ? Port() : b.scratch(wide, kBlock);
@@ -123,7 +126,7 @@ private:
     Value half = real(0.5), one = real(1), zero = real(0);
     auto halfPixel = [&] { return b.subF(b.divF(b.addF(x, half), axis.scale), half); };
     auto several = [&] { return b.compareF(arith::CmpFPredicate::OGT, axis.outSize, one); };
-    switch (form.coordinates) {
+    switch (mode.coordinates) {
     case Coordinates::HalfPixel:
       return halfPixel();
     case Coordinates::HalfPixelSymmetric: {
@@ -156,7 +159,7 @@ private:
 
   Value roundNearest(Value x) {
     Value half = real(0.5);
-    switch (form.rounding) {
+    switch (mode.rounding) {
     case Rounding::PreferFloor:
       return math::CeilOp::create(b, b.subF(x, half));
     case Rounding::PreferCeil:
@@ -173,9 +176,9 @@ private:
   Value weightOf(Value distance) {
     Value x = math::AbsFOp::create(b, distance), one = real(1), zero = real(0);
     Value isNear = b.compareF(arith::CmpFPredicate::OLE, x, one);
-    if (form.method == Method::Linear)
+    if (mode.method == Method::Linear)
       return b.select(isNear, b.subF(one, x), zero);
-    const double a = form.cubic;
+    const double a = mode.cubic;
     auto polynomial = [&](std::initializer_list<double> factors) {
       Value sum;
       for (double factor : factors)
@@ -190,7 +193,7 @@ private:
 
   Taps tapsOf(const Axis &axis, Value index) {
     using arith::CmpFPredicate;
-    const int64_t count = form.taps();
+    const int64_t count = countTaps(mode);
     Taps taps;
     Value most = b.subF(axis.inSize, real(1));
     if (!axis.isResized) {
@@ -209,7 +212,7 @@ private:
     Value lowest = real(-4.0 * count), highest = b.addF(most, real(4.0 * count));
     x = b.select(b.compareF(CmpFPredicate::OGT, x, lowest), x, lowest);
     x = b.smallerF(x, highest);
-    if (form.method == Method::Nearest) {
+    if (mode.method == Method::Nearest) {
       Value at = b.smallerF(b.largerF(roundNearest(x), real(0)), most);
       taps.indices.push_back(b.toIndex(at));
       taps.weights.push_back(real(1));
@@ -217,7 +220,7 @@ private:
     }
     // Taps of a dim that is not resized begin at the index itself, so that one is enough.
     Value whole = b.floorF(x), start = b.toIndex(whole), end = b.sub(axis.in, b.index(1));
-    if (form.method == Method::Cubic) {
+    if (mode.method == Method::Cubic) {
       Value shift = b.select(axis.isResized, b.index(1), b.index(0));
       start = b.sub(start, shift);
       whole = b.subF(whole, b.select(axis.isResized, real(1), real(0)));
@@ -226,7 +229,7 @@ private:
     for (int64_t t = 0; t < count; ++t) {
       Value at = b.add(start, b.index(t));
       Value weight = weightOf(b.subF(b.addF(whole, real(t)), x));
-      if (form.excludesOutside) {
+      if (mode.excludeOutside) {
         Value exists = b.compare(arith::CmpIPredicate::ult, at, axis.in);
         weight = b.select(exists, weight, real(0));
         sum = b.addF(sum, weight);
@@ -234,7 +237,7 @@ private:
       taps.indices.push_back(b.min(b.max(at, b.index(0)), end));
       taps.weights.push_back(weight);
     }
-    if (form.excludesOutside) {
+    if (mode.excludeOutside) {
       Value by = b.select(b.compareF(CmpFPredicate::ONE, sum, real(0)), sum, real(1));
       for (Value &weight : taps.weights)
         weight = b.divF(weight, by);
@@ -250,9 +253,9 @@ private:
       return;
     auto update = [&] {
       Taps taps = tapsOf(axes[d], indices[d]);
-      for (int64_t t = 0; t < form.taps(); ++t) {
+      for (int64_t t = 0; t < countTaps(mode); ++t) {
         b.store(offsetTables[d], b.mul(taps.indices[t], in.strides[d]), b.index(t));
-        if (form.method != Method::Nearest)
+        if (mode.method != Method::Nearest)
           b.store(weightTables[d], b.convertF(wide, taps.weights[t]), b.index(t));
       }
       Value outside = arith::ExtUIOp::create(b, b.getI8Type(), taps.isOutside);
@@ -277,7 +280,7 @@ private:
       return body(base, weight);
     if (!axes[d].isResized)
       return addOuter(indices, d + 1, b.add(base, b.mul(indices[d], in.strides[d])), weight, body);
-    Value used = b.select(axes[d].isResized, b.index(form.taps()), b.index(1));
+    Value used = b.select(axes[d].isResized, b.index(countTaps(mode)), b.index(1));
     b.loop(used, [&](Value t) {
       Value own = b.load(weightTables[d], t);
       Value isUsed = b.compareF(arith::CmpFPredicate::UNE, own, b.constant(wide, 0));
@@ -306,7 +309,7 @@ private:
         [&] {
           b.loop(n, [&](Value j) {
             Value sum;
-            for (int64_t t = 0; t < form.taps(); ++t) {
+            for (int64_t t = 0; t < countTaps(mode); ++t) {
               Value at = b.add(j, b.index(t * kBlock));
               Value x = b.loadWide(in, b.add(base, b.load(positions, at)));
               x = b.mulF(x, b.load(weights, at));
@@ -338,7 +341,7 @@ private:
       if (axis.isResized)
         any = arith::OrIOp::create(b, any, b.load(table, b.index(0)));
     Value rowIsOutside = arith::TruncIOp::create(b, b.getI1Type(), any);
-    Value fill = b.narrow(b.constant(wide, form.extrapolation), b.out());
+    Value fill = b.narrow(b.constant(wide, mode.extrapolation), b.out());
     b.loop(n, [&](Value j) {
       Value own = arith::TruncIOp::create(b, b.getI1Type(), b.load(outside, j));
       Value isOutside = arith::OrIOp::create(b, rowIsOutside, own);
@@ -349,7 +352,7 @@ private:
 
   RowBuilder &b;
   const Port &in;
-  const Form &form;
+  const ResizeMode &mode;
   SmallVector<Axis> axes;
   Type number, wide;
   /// The taps of a row, per dim, and whether it is beyond the input.
@@ -377,31 +380,8 @@ bool isFloats(const Port &port) { return port.isFloat(); }
 bool resize(RowBuilder &b, graph::HostCallOp call) {
   const Port &in = b.in(0);
   const SmallVector<Value> inputs = call.inputsByPosition();
-  Form form;
-  auto mode = [&](StringRef name) {
-    return hasText(call, "coordinate_transformation_mode", "half_pixel", name);
-  };
-  form.coordinates = mode("half_pixel_symmetric")   ? Coordinates::HalfPixelSymmetric
-                     : mode("pytorch_half_pixel")   ? Coordinates::PytorchHalfPixel
-                     : mode("align_corners")        ? Coordinates::AlignCorners
-                     : mode("asymmetric")           ? Coordinates::Asymmetric
-                     : mode("tf_half_pixel_for_nn") ? Coordinates::TfHalfPixelForNn
-                     : mode("tf_crop_and_resize")   ? Coordinates::TfCropAndResize
-                                                    : Coordinates::HalfPixel;
-  form.method = hasText(call, "mode", "nearest", "linear")  ? Method::Linear
-                : hasText(call, "mode", "nearest", "cubic") ? Method::Cubic
-                                                            : Method::Nearest;
-  auto rounds = [&](StringRef name) {
-    return hasText(call, "nearest_mode", "round_prefer_floor", name);
-  };
-  form.rounding = rounds("round_prefer_ceil") ? Rounding::PreferCeil
-                  : rounds("floor")           ? Rounding::Floor
-                  : rounds("ceil")            ? Rounding::Ceil
-                                              : Rounding::PreferFloor;
-  form.excludesOutside = host::integerOf(call, "exclude_outside", 0) != 0;
-  form.cubic = host::numberOf(call, "cubic_coeff_a", -0.75);
-  form.extrapolation = host::numberOf(call, "extrapolation_value", 0);
-  const bool crops = form.coordinates == Coordinates::TfCropAndResize;
+  const ResizeMode mode = ResizeMode::read(CallAttributes{call});
+  const bool crops = mode.coordinates == Coordinates::TfCropAndResize;
 
   auto isEmpty = [&](unsigned i) {
     auto type = dyn_cast<RankedTensorType>(inputs[i].getType());
@@ -414,7 +394,7 @@ bool resize(RowBuilder &b, graph::HostCallOp call) {
   // Both may be given where the number of scales is not known: one of them is empty.
   if (in.rank() == 0 || b.out().rank() != in.rank() || byScales == bySizes ||
       host::integerOf(call, "antialias", 0) != 0 || (crops && !b.has(1)) ||
-      ((crops || form.method != Method::Nearest) && !in.isFloat()) ||
+      ((crops || mode.method != Method::Nearest) && !in.isFloat()) ||
       (byScales && !isFloats(b.in(2))) || (bySizes && isFloats(b.in(3))))
     return false;
 
@@ -466,24 +446,19 @@ bool resize(RowBuilder &b, graph::HostCallOp call) {
       continue;
     if (bySizes && (larger || smaller))
       axis.scale = common;
-    axis.isResized = crops || form.coordinates == Coordinates::TfHalfPixelForNn
+    axis.isResized = crops || mode.coordinates == Coordinates::TfHalfPixelForNn
                          ? arith::ConstantIntOp::create(b, 1, 1).getResult()
                          : differs(b, axis);
   }
-  Resize(b, form, std::move(axes)).build();
+  Resize(b, mode, std::move(axes)).build();
   return true;
 }
 
 bool upsample(RowBuilder &b, graph::HostCallOp call) {
   const Port &in = b.in(0);
-  Form form;
-  form.coordinates = Coordinates::Asymmetric;
-  form.rounding = Rounding::Floor;
-  const bool isLinear =
-      hasText(call, "mode", "nearest", "linear") || hasText(call, "mode", "nearest", "bilinear");
-  form.method = isLinear ? Method::Linear : Method::Nearest;
+  const ResizeMode mode = ResizeMode::readUpsample(CallAttributes{call});
   if (in.rank() == 0 || b.out().rank() != in.rank() || !b.has(1) || !b.in(1).isFloat() ||
-      (isLinear && !in.isFloat()))
+      (mode.method != Method::Nearest && !in.isFloat()))
     return false;
   SmallVector<Axis> axes;
   for (int64_t d = 0; d < in.rank(); ++d) {
@@ -492,7 +467,7 @@ bool upsample(RowBuilder &b, graph::HostCallOp call) {
     axis.isResized = differs(b, axis);
     axes.push_back(axis);
   }
-  Resize(b, form, std::move(axes)).build();
+  Resize(b, mode, std::move(axes)).build();
   return true;
 }
 
