@@ -5,7 +5,7 @@
 // B bytes sends 2 (n - 1) / n B bytes per rank, which no algorithm can do with less.
 
 #include "collectives/Algorithms.h"
-#include "runtime-lite/abi/SmallFloats.h"
+#include "runtime-lite/abi/Half.h"
 
 #include <algorithm>
 #include <cstring>
@@ -56,7 +56,7 @@ Combine combineOf(om_dtype dtype) {
   case OM_F64:
     return combineAs<double, double>;
   case OM_F16:
-    return combineAs<_Float16, float>;
+    return combineAs<Half, float>;
   case OM_BF16:
     return combineAs<Bf16, float>;
   case OM_I8:

@@ -34,6 +34,10 @@ const Target *findTarget(const CpuLevel &level, std::string &error) {
     LLVMInitializeAArch64Target();
     LLVMInitializeAArch64TargetMC();
     LLVMInitializeAArch64AsmPrinter();
+    LLVMInitializeRISCVTargetInfo();
+    LLVMInitializeRISCVTarget();
+    LLVMInitializeRISCVTargetMC();
+    LLVMInitializeRISCVAsmPrinter();
   });
   return TargetRegistry::lookupTarget(Triple(level.triple()), error);
 }

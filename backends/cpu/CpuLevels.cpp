@@ -3,6 +3,8 @@
 
 #include "backends/cpu/CpuLevels.h"
 
+#include "runtime-lite/abi/Architectures.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -38,7 +40,7 @@ struct Alias {
 constexpr Alias aliases[] = {
     {"v2", "x86-64-v2"},           {"v3", "x86-64-v3"},    {"v4", "x86-64-v4"},
     {"v4-vnni", "x86-64-v4-vnni"}, {"aarch64", "armv8-a"}, {"arm64", "armv8-a"},
-    {"neon", "armv8-a"},
+    {"neon", "armv8-a"},           {"riscv64", "rv64gc"},
 };
 
 int64_t cacheBytes(int name, int64_t otherwise) {
@@ -55,18 +57,11 @@ std::string knownNames() {
   return names;
 }
 
-/// The architecture this program was built for.
-constexpr StringLiteral hostArch =
-#if defined(__aarch64__)
-    "aarch64";
-#else
-    "x86-64";
-#endif
-
 } // namespace
 
 std::string CpuLevel::triple() const {
-  return (arch == "aarch64" ? "aarch64" : "x86_64") + std::string("-unknown-linux-gnu");
+  const auto *row = find_if(abi::kArchitectures, [&](auto &row) { return arch == row.name; });
+  return row->triple + std::string("-unknown-linux-gnu");
 }
 
 bool CpuLevel::hasExactDot() const {
@@ -89,6 +84,7 @@ ArrayRef<CpuLevel> cpuLevels() {
     std::vector<std::string> v4 =
         with(v3, {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"});
     std::vector<std::string> neon = {"fp-armv8", "neon"};
+    std::vector<std::string> rv64 = {"m", "a", "f", "d", "c"};
     return std::vector<CpuLevel>{
         {"x86-64-v2", "x86-64", "x86-64-v2", "", 4, 16, false, 32 << 10, 256 << 10, v2},
         {"x86-64-v3", "x86-64", "x86-64-v3", "", 8, 16, true, 32 << 10, 256 << 10, v3},
@@ -98,6 +94,13 @@ ArrayRef<CpuLevel> cpuLevels() {
         {"armv8-a", "aarch64", "generic", "", 4, 32, true, 32 << 10, 512 << 10, neon},
         {"armv8.2-a", "aarch64", "generic", "+fullfp16,+dotprod", 4, 32, true, 64 << 10, 512 << 10,
          with(neon, {"fullfp16", "dotprod"})},
+        // Without vectors, a register of four lanes is four registers. Nothing converts f16, which
+        // levels without FMA do by integer arithmetic; the code generator fuses products and sums.
+        // Every processor takes the hint to pause.
+        {"rv64gc", "riscv64", "generic-rv64", "+m,+a,+f,+d,+c,+zihintpause", 4, 8, false, 32 << 10,
+         256 << 10, rv64},
+        {"rv64gcv", "riscv64", "generic-rv64", "+m,+a,+f,+d,+c,+zihintpause,+v", 4, 32, false,
+         32 << 10, 512 << 10, with(rv64, {"v"})},
     };
   }();
   return levels;
@@ -110,12 +113,13 @@ Expected<CpuLevel> hostCpuLevel() {
   };
   const CpuLevel *best = nullptr;
   for (const CpuLevel &level : cpuLevels())
-    if (level.arch == hostArch && (level.features.empty() || level.arch == "aarch64") &&
+    if (level.arch == abi::kOwnArchitecture && (level.features.empty() || level.arch != "x86-64") &&
         hasAll(level))
       best = &level;
   if (!best)
-    return invalid("this machine's processor is older than every level of its kind (" + hostArch +
-                   "): name the level to compile for, one of " + knownNames());
+    return invalid("this machine's processor is older than every level of its kind (" +
+                   Twine(abi::kOwnArchitecture) + "): name the level to compile for, one of " +
+                   knownNames());
 
   CpuLevel host = *best;
   SmallVector<std::string> list;

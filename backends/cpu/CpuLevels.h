@@ -15,7 +15,7 @@ namespace atc::cpu {
 /// The properties of a CPU that the compiler uses.
 struct CpuLevel {
   std::string name;     ///< as users write it and as stored in the `.om` file
-  std::string arch;     ///< "x86-64" or "aarch64", as stored in the `.om` file
+  std::string arch;     ///< "x86-64", "aarch64" or "riscv64", as stored in the `.om` file
   std::string cpu;      ///< LLVM's name of the base processor
   std::string features; ///< LLVM's feature string in addition to it
   int64_t lanes;        ///< f32 elements per vector register

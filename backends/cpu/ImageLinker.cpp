@@ -10,6 +10,7 @@
 #include "backends/cpu/ImageLinker.h"
 
 #include "lld/Common/Driver.h"
+#include "runtime-lite/abi/Architectures.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -122,8 +123,10 @@ public:
     if (!file)
       return failed("the object is not 64-bit ELF: ", toString(file.takeError()), ".");
     Triple::ArchType itsArch = file->getArch();
-    if ((itsArch != Triple::x86_64 && itsArch != Triple::aarch64) || !file->isRelocatableObject())
-      return failed("the object is not x86-64 or AArch64 ELF code to be linked.");
+    const uint16_t machine = file->getELFFile().getHeader().e_machine;
+    if (!file->isRelocatableObject() ||
+        none_of(abi::kArchitectures, [&](auto &row) { return row.machine == machine; }))
+      return failed("the object is not x86-64, AArch64 or RISC-V ELF code to be linked.");
     if (arch != Triple::UnknownArch && arch != itsArch)
       return failed("the objects are of different architectures: ", Triple::getArchTypeName(arch),
                     " and ", Triple::getArchTypeName(itsArch), ".");

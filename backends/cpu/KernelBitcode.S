@@ -6,8 +6,10 @@
         .section .rodata
         .globl  openatc_kernels_x86_64, openatc_kernels_x86_64_end
         .globl  openatc_kernels_aarch64, openatc_kernels_aarch64_end
+        .globl  openatc_kernels_riscv64, openatc_kernels_riscv64_end
         .hidden openatc_kernels_x86_64, openatc_kernels_x86_64_end
         .hidden openatc_kernels_aarch64, openatc_kernels_aarch64_end
+        .hidden openatc_kernels_riscv64, openatc_kernels_riscv64_end
         .balign 16
 openatc_kernels_x86_64:
         .incbin "kernels/x86_64.bc"
@@ -16,4 +18,8 @@ openatc_kernels_x86_64_end:
 openatc_kernels_aarch64:
         .incbin "kernels/aarch64.bc"
 openatc_kernels_aarch64_end:
+        .balign 16
+openatc_kernels_riscv64:
+        .incbin "kernels/riscv64.bc"
+openatc_kernels_riscv64_end:
         .section .note.GNU-stack, "", %progbits

@@ -3,9 +3,12 @@
 
 #include "backends/cpu/KernelBitcode.h"
 
+#include <cassert>
+
 extern "C" {
 extern const char openatc_kernels_x86_64[], openatc_kernels_x86_64_end[];
 extern const char openatc_kernels_aarch64[], openatc_kernels_aarch64_end[];
+extern const char openatc_kernels_riscv64[], openatc_kernels_riscv64_end[];
 }
 
 namespace atc::cpu {
@@ -14,8 +17,12 @@ llvm::StringRef kernelBitcode(llvm::StringRef arch) {
   auto between = [](const char *begin, const char *end) {
     return llvm::StringRef(begin, end - begin);
   };
-  return arch == "aarch64" ? between(openatc_kernels_aarch64, openatc_kernels_aarch64_end)
-                           : between(openatc_kernels_x86_64, openatc_kernels_x86_64_end);
+  if (arch == "aarch64")
+    return between(openatc_kernels_aarch64, openatc_kernels_aarch64_end);
+  if (arch == "riscv64")
+    return between(openatc_kernels_riscv64, openatc_kernels_riscv64_end);
+  assert(arch == "x86-64" && "every architecture has kernels");
+  return between(openatc_kernels_x86_64, openatc_kernels_x86_64_end);
 }
 
 } // namespace atc::cpu

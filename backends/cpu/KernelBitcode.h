@@ -8,7 +8,7 @@
 
 namespace atc::cpu {
 
-/// Returns the LLVM bitcode of all host kernels for "x86-64" or "aarch64", a constant of the
+/// Returns the LLVM bitcode of all host kernels for "x86-64", "aarch64" or "riscv64", a constant of the
 /// program.
 llvm::StringRef kernelBitcode(llvm::StringRef arch);
 

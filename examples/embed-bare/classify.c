@@ -17,6 +17,16 @@ static long semihost(long operation, const void *argument) {
   register const void *x1 __asm__("x1") = argument;
   __asm__ volatile("hlt #0xf000" : "+r"(x0) : "r"(x1) : "memory");
   return x0;
+#elif defined(__riscv)
+  register long a0 __asm__("a0") = operation;
+  register const void *a1 __asm__("a1") = argument;
+  /* Three instructions of four bytes: the debugger looks at those around the ebreak. */
+  __asm__ volatile(".balign 16\n.option push\n.option norvc\n"
+                   "slli x0, x0, 0x1f\nebreak\nsrai x0, x0, 7\n.option pop"
+                   : "+r"(a0)
+                   : "r"(a1)
+                   : "memory");
+  return a0;
 #else
 #error "add the call of this processor's debugger"
 #endif

@@ -146,6 +146,8 @@ private:
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
     __builtin_arm_yield();
+#elif defined(__riscv)
+    __builtin_riscv_pause();
 #endif
   }
 

@@ -46,7 +46,7 @@ NPU_INLINE void loadImageBody(const Iteration &it) {
       for (int64_t x = 0; x < width; x += 64) {
         int64_t count = std::min<int64_t>(64, width - x);
         float values[64];
-        _Float16 pixels[64];
+        uint16_t pixels[64];
         toFloats(type, from + x * bytesOf(type), values, count);
         if (scale != 0)
           for (int64_t i = 0; i < count; ++i)

@@ -13,17 +13,24 @@ constexpr int64_t kRows = 6; // 6 x 16 accumulators fill the registers
 typedef float Sums __attribute__((vector_size(32)));
 typedef uint32_t IntSums __attribute__((vector_size(32)));
 
+/// Adds left * right to each element of `sum`, rounded once.
+NPU_INLINE void addFused(Sums &sum, float left, const Sums &right) {
+#if __has_builtin(__builtin_elementwise_fma)
+  sum = __builtin_elementwise_fma(Sums{} + left, right, sum);
+#else
+  for (int i = 0; i < 8; ++i)
+    sum[i] = __builtin_fmaf(left, right[i], sum[i]);
+#endif
+}
+
 /// Exact: products of f16 are exact in f32, so that multiply and add yield the bits of a fused
 /// multiply-add.
 template <bool Fast, bool Exact>
 NPU_INLINE void addProducts(Sums &sum, float left, const Sums &right) {
-  if constexpr (Fast)
-    sum = __builtin_elementwise_fma(Sums{} + left, right, sum);
-  else if constexpr (Exact)
+  if constexpr (Exact && !Fast)
     sum += left * right;
   else
-    for (int i = 0; i < 8; ++i)
-      sum[i] = std::fma(left, right[i], sum[i]);
+    addFused(sum, left, right);
 }
 
 /// Computes sums[row][16] += left[row][k] * right[k][16] for k in order.

@@ -5,7 +5,7 @@
 #define OPENATC_NPU_SIMULATOR_NUMBERS_H
 
 #include "npu/isa/Isa.h"
-#include "runtime-lite/abi/SmallFloats.h"
+#include "runtime-lite/abi/Half.h"
 
 #include <cmath>
 #include <cstring>
@@ -77,7 +77,7 @@ NPU_INLINE void toFloats(DataType type, const uint8_t *from, float *to, int64_t 
     std::memcpy(to, from, size_t(count) * 4);
     break;
   case DataType::F16:
-    loadEach<_Float16>(from, to, count, convert);
+    loadEach<Half>(from, to, count, convert);
     break;
   case DataType::BF16:
     loadEach<uint16_t>(from, to, count, bf16ToFloat);
@@ -104,7 +104,7 @@ NPU_INLINE void fromFloats(DataType type, const float *from, uint8_t *to, int64_
     std::memcpy(to, from, size_t(count) * 4);
     break;
   case DataType::F16:
-    storeEach<_Float16>(from, to, count, [](float value) { return _Float16(value); });
+    storeEach<Half>(from, to, count, [](float value) { return Half(value); });
     break;
   case DataType::BF16:
     storeEach<uint16_t>(from, to, count, floatToBf16);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "openatc/bare.h"
+#include "runtime-lite/abi/Architectures.h"
 #include "runtime-lite/bare/Pieces.h"
 #include "runtime-lite/src/Support.h"
 #include "runtime-lite/src/Tensor.h"
@@ -23,17 +24,6 @@ struct Spaces {
   const void *const *inputs;
   void *const *outputs;
 };
-
-/// Returns the architecture of this program, as code images name it.
-const char *ownArch() {
-#if defined(__aarch64__)
-  return "aarch64";
-#elif defined(__x86_64__)
-  return "x86-64";
-#else
-  return "";
-#endif
-}
 } // namespace
 
 struct om_bare {
@@ -92,7 +82,7 @@ static om_status chooseImage(const fb::Model &header, const char *level,
   if (header.schedule()->size() == 0)
     return OM_OK;
   for (const fb::CodeImage *image : *header.images()) {
-    const bool fits = std::strcmp(image->arch()->c_str(), ownArch()) == 0 &&
+    const bool fits = std::strcmp(image->arch()->c_str(), atc::abi::kOwnArchitecture) == 0 &&
                       (!level || std::strcmp(image->level()->c_str(), level) == 0);
     if (fits && (!*chosen || image->features()->size() < (*chosen)->features()->size()))
       *chosen = image;
@@ -100,7 +90,7 @@ static om_status chooseImage(const fb::Model &header, const char *level,
   return *chosen ? OM_OK
                  : fail(error, OM_ERROR_UNSUPPORTED,
                         "the model has no code for %s%s%s: compile it with --target_cpu.",
-                        ownArch(), level ? ", level " : "", level ? level : "");
+                        atc::abi::kOwnArchitecture, level ? ", level " : "", level ? level : "");
 }
 
 om_status om_bare_open(const void *file, size_t bytes, const om_load_options *options, void *memory,

@@ -8,15 +8,13 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) || defined(__riscv)
 #include <sys/auxv.h>
 #endif
 
 namespace atc::rt {
 
 #if defined(__x86_64__)
-
-const char *cpuArch() { return "x86-64"; }
 
 namespace {
 enum Register : uint8_t { EAX, EBX, ECX, EDX };
@@ -124,8 +122,6 @@ bool cpuHas(const char *feature) {
 
 #elif defined(__aarch64__)
 
-const char *cpuArch() { return "aarch64"; }
-
 namespace {
 /// A bit of the kernel's description of the processor. The values are part of the kernel's
 /// interface; older system headers do not have names for all of them.
@@ -152,9 +148,15 @@ bool cpuHas(const char *feature) {
   return false;
 }
 
-#else
+#elif defined(__riscv)
 
-const char *cpuArch() { return "unknown"; }
+/// An extension is a letter; the kernel describes the processor by a bit per letter.
+bool cpuHas(const char *feature) {
+  return feature[0] >= 'a' && feature[0] <= 'z' && !feature[1] &&
+         (getauxval(AT_HWCAP) >> (feature[0] - 'a') & 1);
+}
+
+#else
 
 bool cpuHas(const char *) { return false; }
 

@@ -6,9 +6,6 @@
 
 namespace atc::rt {
 
-/// Returns the architecture of the code images for this machine, such as "x86-64"; a constant.
-const char *cpuArch();
-
 /// Returns whether the processor and the operating system offer a feature, named as in LLVM. A
 /// feature that this library does not know is not offered.
 bool cpuHas(const char *feature);

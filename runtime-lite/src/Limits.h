@@ -51,9 +51,9 @@ private:
   uint64_t memory = 0, maxIterations = 0, nanoseconds = UINT64_MAX;
   uint64_t iterations = 0; ///< of this run
   uint64_t begin = 0;      ///< of this run, where there is a deadline
-  std::atomic<bool> cancelled{false};
+  std::atomic<uint32_t> cancelled{0}; ///< a word: not every processor has atomic bytes
 };
-static_assert(std::atomic<bool>::is_always_lock_free, "signal handlers set it");
+static_assert(std::atomic<uint32_t>::is_always_lock_free, "signal handlers set it");
 
 } // namespace atc::rt
 

@@ -3,6 +3,7 @@
 
 #include "runtime-lite/src/Model.h"
 
+#include "runtime-lite/abi/Architectures.h"
 #include "runtime-lite/src/Cpu.h"
 #include "runtime-lite/src/Signature.h"
 #include "runtime-lite/src/Verify.h"
@@ -140,7 +141,8 @@ om_status om_model::chooseImage(const char *level, om_error *error) {
     levels.add(candidate->level()->c_str());
     if (level && std::strcmp(level, candidate->level()->c_str()) != 0)
       continue;
-    bool ours = std::strcmp(candidate->arch()->c_str(), cpuArch()) == 0, fits = ours;
+    bool ours = std::strcmp(candidate->arch()->c_str(), atc::abi::kOwnArchitecture) == 0,
+         fits = ours;
     for (const flatbuffers::String *feature : *candidate->features())
       fits = fits && cpuHas(feature->c_str());
     if (fits && (!image || candidate->features()->size() > image->features()->size()))
@@ -163,7 +165,7 @@ om_status om_model::chooseImage(const char *level, om_error *error) {
     return fail(error, OM_ERROR_UNSUPPORTED,
                 "the model is compiled for %s processors, but this is %s: compile it for this "
                 "machine with --target_cpu.",
-                refused->arch()->c_str(), cpuArch());
+                refused->arch()->c_str(), atc::abi::kOwnArchitecture);
   WordList missing;
   for (const flatbuffers::String *feature : *refused->features())
     if (!cpuHas(feature->c_str()))

@@ -118,35 +118,53 @@ def test_an_object_runs_in_the_caller_s_memory(tmp_path):
                 "posix_memalign"} & set(needed)
 
 
+# How programs for each bare processor are made and run, as embedding.md shows it.
+FLAGS = {"aarch64": [], "riscv64": ["-mcmodel=medany"]}
+RAM = {"aarch64": "0x40080000", "riscv64": "0x80000000"}
+
+
 @pytest.fixture(scope="module")
-def bare_library(tmp_path_factory):
-    """The library for AArch64 without an operating system, as embedding.md builds it."""
-    need("aarch64-linux-gnu-g++", "aarch64-linux-gnu-ar")
-    folder = tmp_path_factory.mktemp("bare")
-    for source in SOURCES:
-        run("aarch64-linux-gnu-g++", "-std=c++17", "-Os", "-DNDEBUG", "-DOPENATC_STATIC_MODELS_ONLY",
-            "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-ffunction-sections",
-            "-fdata-sections", "-fno-asynchronous-unwind-tables", "-I", ROOT, "-I", BUILD, "-I",
-            INCLUDE, "-c", ROOT / "runtime-lite" / f"{source}.cpp", "-o",
-            folder / f"{source.split('/')[1]}.o")
-    run("aarch64-linux-gnu-ar", "rcs", folder / "libopenatc_bare.a", *folder.glob("*.o"))
-    return folder / "libopenatc_bare.a"
+def bare_libraries(tmp_path_factory):
+    """{architecture: the library without an operating system}, made when it is asked for."""
+    made = {}
+
+    def make(arch):
+        if arch in made:
+            return made[arch]
+        need(f"{arch}-linux-gnu-g++", f"{arch}-linux-gnu-ar")
+        folder = tmp_path_factory.mktemp("bare")
+        for source in SOURCES:
+            run(f"{arch}-linux-gnu-g++", "-std=c++17", "-Os", "-DNDEBUG", "-DOPENATC_STATIC_MODELS_ONLY",
+                *FLAGS[arch], "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-ffunction-sections",
+                "-fdata-sections", "-fno-asynchronous-unwind-tables", "-I", ROOT, "-I", BUILD, "-I",
+                INCLUDE, "-c", ROOT / "runtime-lite" / f"{source}.cpp", "-o",
+                folder / f"{source.split('/')[1]}.o")
+        run(f"{arch}-linux-gnu-ar", "rcs", folder / "libopenatc_bare.a", *folder.glob("*.o"))
+        made[arch] = folder / "libopenatc_bare.a"
+        return made[arch]
+    return make
 
 
-def test_a_program_without_an_operating_system(bare_library, tmp_path):
-    folder, example = make_object(tmp_path / "arm", "aarch64"), EXAMPLES / "embed-bare"
+@pytest.mark.parametrize("arch, level, machine", [
+    ("aarch64", "aarch64", ["-cpu", "cortex-a53"]),
+    ("riscv64", "rv64gc", ["-bios", "none"]),
+    ("riscv64", "rv64gcv", ["-bios", "none", "-cpu", "rv64,v=true,vlen=128"]),
+    ("riscv64", "rv64gcv", ["-bios", "none", "-cpu", "rv64,v=true,vlen=256"])])
+def test_a_program_without_an_operating_system(bare_libraries, tmp_path, arch, level, machine):
+    library = bare_libraries(arch)
+    folder, example = make_object(tmp_path / "object", level), EXAMPLES / "embed-bare"
     program = folder / "digits.elf"
-    run("aarch64-linux-gnu-gcc", "-Os", "-ffreestanding", "-fno-builtin", "-nostdlib", "-static",
+    run(f"{arch}-linux-gnu-gcc", "-Os", "-ffreestanding", "-fno-builtin", "-nostdlib", "-static", *FLAGS[arch],
         "-Wall", "-Wextra", "-Werror", "-Wl,--gc-sections", "-Wl,--build-id=none", "-T",
-        example / "virt.ld", example / "start.S", example / "classify.c", example / "memory.c",
-        folder / "digits.o", bare_library, f"-I{INCLUDE}", f"-I{folder}", "-o", program)
+        example / "virt.ld", f"-Wl,--defsym=RAM={RAM[arch]}", example / "start.S", example / "classify.c",
+        example / "memory.c", folder / "digits.o", library, f"-I{INCLUDE}", f"-I{folder}", "-o", program)
     sizes = dict(line.split()[:2] for line in
-                 run("aarch64-linux-gnu-size", "-A", program).splitlines() if line.startswith("."))
+                 run(f"{arch}-linux-gnu-size", "-A", program).splitlines() if line.startswith("."))
     loaded = sum(int(sizes[name]) for name in (".text", ".data") if name in sizes)
     assert loaded <= LIMIT, f"{loaded} bytes of code, weights and data"
-    need("qemu-system-aarch64")
+    need(f"qemu-system-{arch}")
     result = subprocess.run(
-        ["qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a53", "-net", "none", "-nographic", "-semihosting",
+        [f"qemu-system-{arch}", "-M", "virt", *machine, "-net", "none", "-nographic", "-semihosting",
          "-kernel", str(program)], capture_output=True, text=True, timeout=60,
         stdin=subprocess.DEVNULL)
     assert result.returncode == 0, result.stdout + result.stderr

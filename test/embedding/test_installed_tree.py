@@ -143,7 +143,7 @@ def test_unknown_component_is_refused(tree, tmp_path):
 
 def test_runtime_builds_alone_with_gcc(digits_om, tmp_path):
     """No LLVM, no C++20, no tools: gcc and the FlatBuffers headers. On every run the gcc for AArch64
-    shows it (test_aarch64.py); this machine's one, which takes as long, where that is missing."""
+    shows it (test_cross.py); this machine's one, which takes as long, where that is missing."""
     if shutil.which("aarch64-linux-gnu-g++") and not os.environ.get("OPENATC_NIGHTLY"):
         pytest.skip("runs with OPENATC_NIGHTLY=1")
     compiler = next((name for name in ("g++-12", "g++") if shutil.which(name)), None)

@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 
 import numpy as np
 import pytest
@@ -79,7 +80,7 @@ def models(tmp_path_factory):
     """A folder with what the pages name."""
     if not EVERYTHING:
         pytest.skip("runs with OPENATC_ALL_COMMANDS=1")
-    pytest.importorskip("onnx")
+    onnx = pytest.importorskip("onnx")
     import caffe_nets
     import command_lines
     import images
@@ -96,13 +97,21 @@ def models(tmp_path_factory):
     for name in ("x.mlir", "model.mlir"):
         (folder / name).write_text("func.func @main(%x: tensor<1x8xf32> {om.name = \"x\"}) -> (tensor<1x8xf32> {om.name = \"y\"}) {\n"
                                    "  %y = graph.relu %x : (tensor<1x8xf32>) -> tensor<1x8xf32>\n  return %y : tensor<1x8xf32>\n}\n")
-    program = re.search(r"<!-- file tiles.mlir -->\n```mlir\n(.*?)^```",
+    program = re.search(r"<!-- file by-hand.mlir -->\n```mlir\n(.*?)^```",
                         (ROOT / "docs" / "npu-programs.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)[1]
+    program = program.replace("  npu.move %y", "  npu.set_flag v to mte3 id 0\n  npu.wait_flag v to mte3 id 0\n  npu.move %y")
     for name in ("program.mlir", "a.mlir", "b.mlir"):
         (folder / name).write_text(program)
     (folder / "aipp.cfg").write_text("aipp_op {\n  aipp_mode: static\n  input_format: RGB888_U8\n  src_image_size_w: 224\n  src_image_size_h: 224\n"
                                      "  var_reci_chn_0: 0.0039\n  var_reci_chn_1: 0.0039\n  var_reci_chn_2: 0.0039\n}\n")
     (folder / "compress.cfg").write_text('calibration: {\n  input_data_dir: "samples/"\n}\n')
+    # Stand-ins for networks that the pages name, with their inputs.
+    shutil.copy(folder / "bert.onnx", folder / "llama.onnx")
+    network = onnx.load(folder / "resnet50.onnx")
+    network.graph.node[0].input[0] = network.graph.input[0].name = "input"
+    onnx.save(network, folder / "vgg16.onnx")
+    with tarfile.open(ROOT / "test" / "frontends" / "tflite" / "models.tar.xz") as archive:
+        (folder / "mobilenet.tflite").write_bytes(archive.extractfile("conv_SAME.tflite").read())
     (folder / "samples").mkdir()
     np.save(folder / "samples" / "0.npy", np.linspace(-1, 1, 64, dtype=np.float32)[None])
     page = (ROOT / "docs" / "atc.md").read_text(encoding="utf-8")

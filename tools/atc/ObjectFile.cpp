@@ -3,6 +3,7 @@
 
 #include "tools/atc/ObjectFile.h"
 
+#include "runtime-lite/abi/Architectures.h"
 #include "runtime-lite/bare/Pieces.h"
 #include "runtime-lite/src/Verify.h"
 #include "support/ModelText.h"
@@ -30,9 +31,9 @@ std::string identifier(StringRef name) {
   return text.empty() || isDigit(text[0]) ? "model_" + text : text;
 }
 
-/// Returns the machine of the code in a model; nothing after an error. A model without code is data
-/// for any machine, and is given this one.
-std::optional<uint16_t> machineOf(const fb::Model &model, Diagnostics &diagnostics) {
+/// Returns the architecture of the code in a model; null after an error. A model without code is
+/// data for any machine, and is given this one.
+const abi::Architecture *architectureOf(const fb::Model &model, Diagnostics &diagnostics) {
   std::set<std::string> found;
   for (const fb::CodeImage *image : *model.images())
     found.insert(image->arch()->str());
@@ -40,19 +41,19 @@ std::optional<uint16_t> machineOf(const fb::Model &model, Diagnostics &diagnosti
     diagnostics.error("E10001", "--emit=object writes code of one architecture, but --target_cpu "
                                 "asks for " +
                                     join(found, " and ") + ": compile the model once for each");
-    return std::nullopt;
+    return nullptr;
   }
-#if defined(__aarch64__)
-  const bool isArm = found.empty() || *found.begin() == "aarch64";
-#else
-  const bool isArm = !found.empty() && *found.begin() == "aarch64";
-#endif
-  return isArm ? ELF::EM_AARCH64 : ELF::EM_X86_64;
+  const StringRef name = found.empty() ? StringRef(abi::kOwnArchitecture) : *found.begin();
+  for (const abi::Architecture &row : abi::kArchitectures)
+    if (name == row.name)
+      return &row;
+  return abi::kArchitectures;
 }
 
 /// Returns a relocatable ELF file for little-endian machines of 64 bits with the section of the
 /// model and its symbols.
-std::string elfObject(const std::string &symbol, uint16_t machine, const ::om::Buffer &file) {
+std::string elfObject(const std::string &symbol, const abi::Architecture &architecture,
+                      const ::om::Buffer &file) {
   constexpr uint64_t pageBytes = 4096;
   // The sections behind the empty one, by their index.
   enum { Model = 1, Symbols, Strings, SectionNames, Stack, Count };
@@ -102,7 +103,8 @@ std::string elfObject(const std::string &symbol, uint16_t machine, const ::om::B
   header.e_ident[ELF::EI_DATA] = ELF::ELFDATA2LSB;
   header.e_ident[ELF::EI_VERSION] = ELF::EV_CURRENT;
   header.e_type = ELF::ET_REL;
-  header.e_machine = machine;
+  header.e_machine = architecture.machine;
+  header.e_flags = architecture.flags;
   header.e_version = ELF::EV_CURRENT;
   header.e_shoff = bytes.size();
   header.e_ehsize = sizeof(header);
@@ -201,13 +203,13 @@ void writeObject(const ::om::Buffer &file, const std::string &path, Diagnostics 
     diagnostics.error("E19999", error.message);
     return;
   }
-  const std::optional<uint16_t> machine = machineOf(*model, diagnostics);
-  if (!machine)
+  const abi::Architecture *architecture = architectureOf(*model, diagnostics);
+  if (!architecture)
     return;
   const std::string symbol = identifier(sys::path::stem(path)) + "_om";
   SmallString<128> header(path);
   sys::path::replace_extension(header, "h");
-  if (writeWhole(path, elfObject(symbol, *machine, file), diagnostics))
+  if (writeWhole(path, elfObject(symbol, *architecture, file), diagnostics))
     writeWhole(header.str().str(), HeaderWriter(*model, symbol).text(file.size()), diagnostics);
 }
 

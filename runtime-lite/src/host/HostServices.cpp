@@ -267,7 +267,7 @@ void HostMachine::Services::parallel(Call *call, int64_t tasks,
     void *arg;
     int64_t begin;
     const Limits &limits;
-    std::atomic<bool> isLeft;
+    std::atomic<uint32_t> isLeft;
   } rest = {task, arg, 0, limits, {false}};
   const auto run = [&] {
     const bool watched = limits.hasDeadline();
