@@ -21,12 +21,53 @@ using Builder = flatbuffers::FlatBufferBuilder;
 template <typename T> using Tables = std::vector<flatbuffers::Offset<T>>;
 
 constexpr uint64_t weightAlignment = 64, programAlignment = 8;
+/// Smaller weights gain nothing from threads, and any runtime can read them.
+constexpr uint64_t minBytesInParts = 4 * rt::hashPartBytes;
 
 uint64_t roundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
 struct Segment {
   fb::SegmentKind kind;
   uint64_t offset = 0, size = 0, hash = 0;
+  bool inParts = false;
+};
+
+/// Computes the hash of a segment, at once or in parts, while it is written.
+class SegmentHash {
+public:
+  explicit SegmentHash(bool inParts) : inParts(inParts) {}
+
+  void update(const char *data, uint64_t bytes) {
+    while (inParts && bytes >= rt::hashPartBytes - held) {
+      const uint64_t take = rt::hashPartBytes - held;
+      current.update(data, take);
+      data += take;
+      bytes -= take;
+      finishPart();
+    }
+    current.update(data, bytes);
+    held += bytes;
+  }
+
+  /// Returns the hash; nothing may follow.
+  uint64_t digest() {
+    if (!inParts)
+      return current.digest();
+    if (held)
+      finishPart();
+    return sum;
+  }
+
+private:
+  void finishPart() {
+    sum += rt::finishHashPart(current, parts++);
+    current = {};
+    held = 0;
+  }
+
+  const bool inParts;
+  rt::Hash64 current;
+  uint64_t held = 0, parts = 0, sum = 0;
 };
 
 /// Returns whether each value of the gears is a dim of an input, and each dim of an input that
@@ -130,9 +171,10 @@ private:
   void planSegments();
   bool writeSegments();
   bool writePieces(const Pieces &pieces, Segment &segment);
-  bool writeHashed(uint64_t offset, const void *data, uint64_t bytes, rt::Hash64 &hash);
+  bool writeHashed(uint64_t offset, const void *data, uint64_t bytes, SegmentHash &hash);
   bool writeHeader();
   std::vector<char> buildHeader() const;
+  uint16_t version() const;
   Tables<fb::Segment> buildSegments(Builder &builder) const;
   Tables<fb::Tensor> buildTensors(Builder &builder) const;
   Tables<fb::CodeImage> buildImages(Builder &builder) const;
@@ -184,7 +226,8 @@ bool Writer::planWeights(const std::vector<OmWeights> &given, Pieces &pieces) {
 void Writer::planSegments() {
   auto addWeights = [&](const Pieces &pieces) {
     const uint64_t end = pieces.empty() ? 1 : pieces.back()->offset + pieces.back()->size;
-    segments.push_back({fb::SegmentKind::weights, 0, roundUp(end, weightAlignment)});
+    const uint64_t size = roundUp(end, weightAlignment);
+    segments.push_back({fb::SegmentKind::weights, 0, size, 0, size >= minBytesInParts});
   };
   // Only a second one is known to hold tables.
   if (!weights.empty() || !tables.empty())
@@ -213,7 +256,7 @@ void Writer::planSegments() {
 }
 
 /// Hashes in chunks what has just been written, while it is in the cache.
-bool Writer::writeHashed(uint64_t offset, const void *data, uint64_t bytes, rt::Hash64 &hash) {
+bool Writer::writeHashed(uint64_t offset, const void *data, uint64_t bytes, SegmentHash &hash) {
   constexpr uint64_t piece = 256 * 1024;
   const char *from = static_cast<const char *>(data);
   for (uint64_t done = 0; done < bytes; done += piece) {
@@ -226,7 +269,7 @@ bool Writer::writeHashed(uint64_t offset, const void *data, uint64_t bytes, rt::
 }
 
 bool Writer::writePieces(const Pieces &pieces, Segment &segment) {
-  rt::Hash64 hash;
+  SegmentHash hash(segment.inParts);
   uint64_t at = 0;
   auto hashZeros = [&](uint64_t until) {
     static const char zeros[4096] = {};
@@ -253,14 +296,14 @@ bool Writer::writeSegments() {
       return false;
   for (const OmImage &image : model.images) {
     Segment &segment = segments[next++];
-    rt::Hash64 hash;
+    SegmentHash hash(segment.inParts);
     if (!writeHashed(segment.offset, image.code, image.codeSize, hash))
       return false;
     segment.hash = hash.digest();
   }
   if (programs.empty())
     return true;
-  rt::Hash64 hash;
+  SegmentHash hash(segments.back().inParts);
   if (!writeHashed(segments.back().offset, programs.data(), programs.size(), hash))
     return false;
   segments.back().hash = hash.digest();
@@ -273,7 +316,7 @@ Tables<fb::Segment> Writer::buildSegments(Builder &builder) const {
   const fb::Digest unsignedYet;
   for (const Segment &segment : segments)
     tables.push_back(fb::CreateSegment(builder, segment.kind, segment.offset, segment.size,
-                                       segment.hash, &unsignedYet));
+                                       segment.hash, &unsignedYet, segment.inParts));
   return tables;
 }
 
@@ -351,6 +394,13 @@ Tables<fb::Step> Writer::buildSchedule(Builder &builder) const {
   return schedule;
 }
 
+/// Returns the oldest minor version that can represent the file.
+uint16_t Writer::version() const {
+  const bool inParts = std::any_of(segments.begin(), segments.end(),
+                                   [](const Segment &segment) { return segment.inParts; });
+  return inParts ? 8 : schemaMinor(model);
+}
+
 /// Returns the size-prefixed FlatBuffer, its hash and space for a signature, with the values known
 /// so far.
 std::vector<char> Writer::buildHeader() const {
@@ -395,8 +445,8 @@ std::vector<char> Writer::buildHeader() const {
   if (!model.metadata.empty())
     metadata = buildMetadata(builder, model.metadata);
   fb::FinishSizePrefixedModelBuffer(
-      builder, fb::CreateModel(builder, OM_SCHEMA_MAJOR, schemaMinor(model), producer, commandLine,
-                               name, target, segmentList, tensorList, inputs, outputs, kernelList,
+      builder, fb::CreateModel(builder, OM_SCHEMA_MAJOR, version(), producer, commandLine, name,
+                               target, segmentList, tensorList, inputs, outputs, kernelList,
                                imageList, steps, model.arenaSize, fileBytes, soc, socTable,
                                programList, host, gears, states, metadata));
 

@@ -3,8 +3,8 @@
 
 #include "runtime-lite/src/Cpu.h"
 
-#include <cstdint>
 #include <cstring>
+#include <sched.h>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -13,6 +13,15 @@
 #endif
 
 namespace atc::rt {
+
+uint32_t usableProcessors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) != 0)
+    return 1;
+  const int count = CPU_COUNT(&set);
+  return count > 0 ? count : 1;
+}
 
 #if defined(__x86_64__)
 

@@ -13,28 +13,37 @@ template <typename T> static T read(const unsigned char *from) {
   return value;
 }
 
-void Hash64::consumeBlock(const unsigned char *block) {
-  for (int i = 0; i < 4; ++i)
-    lanes[i] = mix(lanes[i], read<uint64_t>(block + 8 * i));
+/// Mixes whole blocks of 32 bytes into the lanes. This file is compiled for size; here is all of
+/// its time, so that the lanes are four variables.
+void Hash64::consume(const unsigned char *from, size_t bytes) {
+  uint64_t a = lanes[0], b = lanes[1], c = lanes[2], d = lanes[3];
+  for (const unsigned char *end = from + bytes; from < end; from += sizeof(pending)) {
+    a = mix(a, read<uint64_t>(from));
+    b = mix(b, read<uint64_t>(from + 8));
+    c = mix(c, read<uint64_t>(from + 16));
+    d = mix(d, read<uint64_t>(from + 24));
+  }
+  lanes[0] = a, lanes[1] = b, lanes[2] = c, lanes[3] = d;
 }
 
 void Hash64::update(const void *data, size_t bytes) {
+  if (!bytes)
+    return;
   const unsigned char *from = static_cast<const unsigned char *>(data);
-  size_t held = total % sizeof(pending);
+  const size_t held = total % sizeof(pending);
   total += bytes;
   if (held) {
-    size_t take = bytes < sizeof(pending) - held ? bytes : sizeof(pending) - held;
+    const size_t room = sizeof(pending) - held, take = bytes < room ? bytes : room;
     std::memcpy(pending + held, from, take);
+    if (take < room)
+      return;
     from += take;
     bytes -= take;
-    if (held + take < sizeof(pending))
-      return;
-    consumeBlock(pending);
+    consume(pending, sizeof(pending));
   }
-  for (; bytes >= sizeof(pending); from += sizeof(pending), bytes -= sizeof(pending))
-    consumeBlock(from);
-  if (bytes)
-    std::memcpy(pending, from, bytes);
+  const size_t left = bytes % sizeof(pending);
+  consume(from, bytes - left);
+  std::memcpy(pending, from + (bytes - left), left);
 }
 
 uint64_t Hash64::digest() const {
@@ -69,6 +78,22 @@ uint64_t hash64(const void *data, size_t bytes) {
   Hash64 hash;
   hash.update(data, bytes);
   return hash.digest();
+}
+
+uint64_t finishHashPart(Hash64 hash, uint64_t part) {
+  hash.update(&part, sizeof(part));
+  return hash.digest();
+}
+
+uint64_t hashParts(const void *data, uint64_t bytes, uint64_t begin, uint64_t end) {
+  uint64_t sum = 0;
+  for (uint64_t part = begin; part < end; ++part) {
+    const uint64_t at = part * hashPartBytes, left = bytes - at;
+    Hash64 hash;
+    hash.update(static_cast<const char *>(data) + at, left < hashPartBytes ? left : hashPartBytes);
+    sum += finishHashPart(hash, part);
+  }
+  return sum;
 }
 
 } // namespace atc::rt

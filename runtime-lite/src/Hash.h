@@ -1,9 +1,10 @@
-//===-- Hash.h - XXH64 over one range or a stream of ranges ---------------===//
+//===-- Hash.h - XXH64 over a range, a stream of ranges, or parts ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The published XXH64 algorithm with seed 0. It is chosen because any change
 // inside one 8-byte word always changes the result, and because it runs at
-// memory speed.
+// memory speed. That also holds for the sum over parts, which threads compute
+// at the same time.
 
 #ifndef OPENATC_RUNTIME_HASH_H
 #define OPENATC_RUNTIME_HASH_H
@@ -22,7 +23,7 @@ public:
   uint64_t digest() const;
 
 private:
-  void consumeBlock(const unsigned char *block);
+  void consume(const unsigned char *blocks, size_t bytes);
 
   static constexpr uint64_t P1 = 0x9E3779B185EBCA87u, P2 = 0xC2B2AE3D27D4EB4Fu,
                             P3 = 0x165667B19E3779F9u, P4 = 0x85EBCA77C2B2AE63u,
@@ -37,6 +38,20 @@ private:
 
 /// Returns the XXH64 hash of `bytes` bytes.
 uint64_t hash64(const void *data, size_t bytes);
+
+/// The bytes of a part of a segment with Segment.in_parts.
+constexpr uint64_t hashPartBytes = 65536;
+
+/// Returns the number of parts of `bytes` bytes; the last may be shorter.
+constexpr uint64_t countHashParts(uint64_t bytes) {
+  return bytes / hashPartBytes + (bytes % hashPartBytes != 0);
+}
+
+/// Returns the hash that part number `part` adds to the sum; `hash` is that of its bytes.
+uint64_t finishHashPart(Hash64 hash, uint64_t part);
+
+/// Returns the sum of the hashes of the parts from `begin` to before `end` of all `bytes` bytes.
+uint64_t hashParts(const void *data, uint64_t bytes, uint64_t begin, uint64_t end);
 
 } // namespace atc::rt
 

@@ -5,9 +5,12 @@
 
 #include "runtime-lite/abi/Architectures.h"
 #include "runtime-lite/src/Cpu.h"
+#include "runtime-lite/src/Hash.h"
+#include "runtime-lite/src/Pool.h"
 #include "runtime-lite/src/Signature.h"
 #include "runtime-lite/src/Verify.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -105,6 +108,34 @@ om_status om_model::refuseNativeCode(om_error *error) const {
                : OM_OK;
 }
 
+om_status om_model::verifyHash(uint32_t index, uint32_t threads, om_error *error) const {
+  const fb::Segment &part = *header->segments()->Get(index);
+  if (!part.in_parts())
+    return verifySegment(*header, index, segment(index), error);
+  struct Job {
+    const char *data;
+    uint64_t bytes;
+    std::atomic<uint64_t> sum;
+  } job = {segment(index), part.size(), {0}};
+  const uint64_t parts = countHashParts(job.bytes);
+  const uint32_t chunks = std::min<uint64_t>(parts, Pool::maxThreads);
+  // A thread is started in the time in which a megabyte is read.
+  constexpr uint64_t bytesPerThread = 8 << 20;
+  if (!threads)
+    threads = std::min<uint64_t>(usableProcessors(), 1 + job.bytes / bytesPerThread);
+  Pool pool;
+  // Those threads that can be started do the work.
+  pool.start(std::min(threads, chunks), nullptr, nullptr, 0, 0, nullptr);
+  pool.run(
+      static_cast<int64_t>(parts), chunks,
+      [](void *argument, int64_t begin, int64_t end) {
+        Job &job = *static_cast<Job *>(argument);
+        job.sum += hashParts(job.data, job.bytes, begin, end);
+      },
+      &job);
+  return verifySegmentHash(*header, index, job.sum, error);
+}
+
 /// Checks everything in the file, including code for other processors, but not the code that will
 /// run: mapCode checks what it has mapped. Only the first weights segment may be left unchecked:
 /// others hold tables from which code computes addresses.
@@ -117,7 +148,7 @@ om_status om_model::verifySegments(const om_load_options &options, om_error *err
     isFirst = isFirst && !weights;
     if ((image && i == image->segment()) || mayDiffer)
       continue;
-    om_status status = verifySegment(*header, i, segment(i), error);
+    om_status status = verifyHash(i, options.threads, error);
     if (status == OM_OK && options.require_signature)
       status = verifyDigest(*header, i, segment(i), *options.crypto, error);
     if (status != OM_OK)
@@ -202,7 +233,7 @@ om_status om_model::mapCode(int fd, const om_load_options &options, om_error *er
 om_status om_model::verifyWeights(om_error *error) const {
   for (uint32_t i = 0; i < header->segments()->size(); ++i)
     if (header->segments()->Get(i)->kind() == fb::SegmentKind::weights)
-      if (om_status status = verifySegment(*header, i, segment(i), error); status != OM_OK)
+      if (om_status status = verifyHash(i, 0, error); status != OM_OK)
         return status;
   return OM_OK;
 }

@@ -76,6 +76,9 @@ private:
   om_status chooseImage(const char *level, om_error *error);
   om_status refuseNativeCode(om_error *error) const;
   om_status verifySegments(const om_load_options &options, om_error *error) const;
+  /// Compares the hash of segment `index` with its bytes, on up to `threads` threads; 0: as many
+  /// as pay.
+  om_status verifyHash(uint32_t index, uint32_t threads, om_error *error) const;
   om_status mapCode(int fd, const om_load_options &options, om_error *error);
 
   atc::rt::Mapping file; ///< or a copy of memory that was not aligned

@@ -3,23 +3,12 @@
 
 #include "runtime-lite/src/Session.h"
 
+#include "runtime-lite/src/Cpu.h"
 #include "runtime-lite/src/PortChecks.h"
 #include "runtime-lite/src/Tensor.h"
 
-#include <sched.h>
-
 using namespace atc::rt;
 namespace fb = atc::om::fb;
-
-/// Returns how many processors this process may use.
-static uint32_t usableProcessors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) != 0)
-    return 1;
-  int count = CPU_COUNT(&set);
-  return count > 0 ? count : 1;
-}
 
 /// Returns the number of chunks of a launch: enough that threads finish together, few enough that
 /// taking one is cheap compared to its work.

@@ -29,7 +29,7 @@ struct om_session {
   }
 
   /// Allocates memory, opens the device and starts the threads.
-  om_status start(const om_session_options &options, om_error *error);
+  __attribute__((cold)) om_status start(const om_session_options &options, om_error *error);
   /// Runs the model on the caller's dense tensors; `callback` may be null.
   om_status run(const void *const *inputs, void *const *outputs, om_launch_callback callback,
                 void *user, om_error *error);
@@ -102,8 +102,9 @@ private:
   };
 
   /// Fills work, arguments and patches.
-  void prepareWork(const om_session_options &options);
-  om_status startHosts(const om_session_options &options, om_error *error);
+  // Run once per session, and are compiled for size as start() is.
+  __attribute__((cold)) void prepareWork(const om_session_options &options);
+  __attribute__((cold)) om_status startHosts(const om_session_options &options, om_error *error);
   om_status runLaunch(uint32_t index, om_error *error);
   om_status runSchedule(const void *const *inputs, void *const *outputs, om_error *error);
   om_status runStaticOnValues(const om_value *const *inputs, om_value **outputs, om_error *error);

@@ -538,7 +538,17 @@ om_status verifyFile(const char *data, uint64_t bytes, const fb::Model **model, 
 om_status verifySegment(const fb::Model &model, uint32_t index, const char *bytes,
                         om_error *error) {
   const fb::Segment &segment = *model.segments()->Get(index);
-  if (hash64(bytes, segment.size()) == segment.hash())
+  const uint64_t size = segment.size();
+  return verifySegmentHash(model, index,
+                           segment.in_parts() ? hashParts(bytes, size, 0, countHashParts(size))
+                                              : hash64(bytes, size),
+                           error);
+}
+
+om_status verifySegmentHash(const fb::Model &model, uint32_t index, uint64_t found,
+                            om_error *error) {
+  const fb::Segment &segment = *model.segments()->Get(index);
+  if (found == segment.hash())
     return OM_OK;
   return fail(error, OM_ERROR_CORRUPT,
               "the file is damaged: the %s of segment %u do not match their hash.",

@@ -23,6 +23,9 @@ om_status verifyHeader(const char *header, uint64_t headerBytes, uint64_t fileBy
 /// Compares the hash of a segment with its bytes; OM_ERROR_CORRUPT where they differ.
 om_status verifySegment(const om::fb::Model &model, uint32_t segment, const char *bytes,
                         om_error *error);
+/// Compares the hash of a segment with the one that its bytes have.
+om_status verifySegmentHash(const om::fb::Model &model, uint32_t segment, uint64_t found,
+                            om_error *error);
 
 /// Checks, as a part of verifyFile, that the lists of a header of `headerBytes` bytes together are
 /// no longer than that: several tables could share one list.

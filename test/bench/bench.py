@@ -31,7 +31,7 @@ import time
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "common"))
-from openatc_runtime import Session
+from openatc_runtime import Session, aligned
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -119,10 +119,13 @@ def run_alone(key, model, threads, library, feeds):
     feeds = [array for _, array in sorted(np.load(feeds).items())]
     if key == "ours":
         ctypes.CDLL(library)
+        # The inputs are the caller's, and there before the model is, as they are for the rivals.
+        placed = [aligned(array.shape, array.dtype) for array in feeds]
+        for array, value in zip(placed, feeds):
+            array[...] = value
         before = peak_resident()
         runner = Session(library, model, threads)
-        for (_, array), value in zip(runner.inputs, feeds):
-            array[...] = value
+        runner.use_inputs(placed)
     else:
         __import__({"ort": "onnxruntime"}.get(key, key))
         before = peak_resident()

@@ -30,6 +30,26 @@ TEST_CASE("the hash is XXH64") {
   }
 }
 
+TEST_CASE("the hash of parts is the sum of those of the parts with their numbers") {
+  constexpr uint64_t part = atc::rt::hashPartBytes;
+  std::vector<char> bytes(2 * part + 100);
+  for (size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<char>(i * 37 + i / 256);
+  uint64_t sums[4] = {};
+  for (uint64_t i = 0; i < 3; ++i) {
+    std::vector<char> numbered(bytes.begin() + i * part,
+                               bytes.begin() + std::min<size_t>((i + 1) * part, bytes.size()));
+    const auto *number = reinterpret_cast<const char *>(&i);
+    numbered.insert(numbered.end(), number, number + 8);
+    sums[i + 1] = sums[i] + atc::rt::hash64(numbered.data(), numbered.size());
+  }
+  CHECK(atc::rt::countHashParts(bytes.size()) == 3);
+  CHECK(atc::rt::countHashParts(2 * part) == 2);
+  for (uint64_t begin = 0; begin <= 3; ++begin)
+    for (uint64_t end = begin; end <= 3; ++end)
+      CHECK(atc::rt::hashParts(bytes.data(), bytes.size(), begin, end) == sums[end] - sums[begin]);
+}
+
 TEST_CASE("a written model is read back as it was described") {
   KernelImage code = image();
   TestModel test(code);

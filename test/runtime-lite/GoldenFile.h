@@ -20,6 +20,8 @@ constexpr uint32_t kFirstGoldenWithState = 5;
 constexpr uint32_t kFirstGoldenWithRank = 6;
 /// Files since schema 1.7 have names of dims and metadata (FactsTestModel.h), and no ranks.
 constexpr uint32_t kFirstGoldenWithFacts = 7;
+/// Files since schema 1.8 also have weights that are hashed in parts.
+constexpr uint32_t kFirstGoldenWithParts = 8;
 
 /// Loads golden/schema-1.<minor>.om and checks its version.
 inline om::Model loadGolden(uint32_t minor) {

@@ -7,6 +7,7 @@
 // of 1.6, and with "values" a model with values of all kinds, for tests in Python.
 
 #include "backends/om/GearMerger.h"
+#include "runtime-lite/src/Hash.h"
 #include "test/npu/device/NpuTestModel.h"
 #include "test/runtime-lite/FactsTestModel.h"
 #include "test/runtime-lite/RankTestModel.h"
@@ -56,8 +57,13 @@ int main(int argc, char **argv) {
   HostTestModel test(image); // has the bytes that the model points at
   NpuTestModel part(image);
   atc::om::GearMerger merger;
-  const HostTestModel state = cacheModel(image), rank = gatherModel(image),
-                      facts = factsModel(image);
+  const HostTestModel state = cacheModel(image), rank = gatherModel(image);
+  HostTestModel facts = factsModel(image);
+  // Weights that nothing reads, and that are hashed in parts for their size.
+  std::vector<char> weights(5 * atc::rt::hashPartBytes - 64);
+  for (size_t i = 0; i < weights.size(); ++i)
+    weights[i] = static_cast<char>(i / 512);
+  facts.model.weights.push_back({weights.data(), weights.size(), 0});
   const atc::om::OmModel model = kind == "values"  ? valuesModel(test)
                                  : kind == "gears" ? goldenModel(part, merger)
                                  : kind == "state" ? state.model

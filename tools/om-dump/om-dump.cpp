@@ -281,6 +281,7 @@ Json Dump::json() const {
                                {"offset", segment->offset()},
                                {"size", segment->size()},
                                {"hash", segment->hash()},
+                               {"in_parts", segment->in_parts()},
                                {"digest", nullptr}});
     if (signature && segment->digest())
       out["segments"].back()["digest"] = hexText(*segment->digest()->bytes());

@@ -88,6 +88,7 @@ private:
     const auto begin = Clock::now();
     om_load_options loading = OM_LOAD_OPTIONS_INIT;
     loading.verify_weights = options.verify;
+    loading.threads = threads;
     if (!std::filesystem::exists(path))
       return failed("E10410",
                     "the file '" + path + "' of rank " + std::to_string(rank) + " does not exist.");

@@ -149,6 +149,7 @@ bool Runner::readTrust(om_load_options &loading) {
 bool Runner::load() {
   om_load_options loading = OM_LOAD_OPTIONS_INIT;
   loading.verify_weights = options.verify;
+  loading.threads = options.threads;
   loading.cpu_level = options.cpuLevel.empty() ? nullptr : options.cpuLevel.c_str();
   if (!readTrust(loading))
     return false;

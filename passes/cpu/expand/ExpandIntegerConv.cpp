@@ -44,6 +44,7 @@ public:
     ArrayRef<int64_t> out = epilogue.grid().shape();
     int64_t groups = std::min(tile.getGroups(), out[1]);
     PixelTiling tiling(out[2], out[3], tile);
+    tilesPerTask = tiling.tilesPerTask();
     SmallVector<Value> task =
         b.beginTasks({out[0], int64_t(llvm::divideCeil(out[1], groups)), tiling.tasks()});
     Value firstBlock = b.mul(task[1], groups), endBlock = b.add(firstBlock, groups);
@@ -75,6 +76,17 @@ public:
   }
 
 private:
+  /// Requests the panels of the next blocks while those at `panel` are multiplied: a network reads
+  /// its weights once in a run, from beyond L2. `done` of the steps of all tiles are before this
+  /// one; they share the lines evenly. Behind the last panel are the weights of the next layer.
+  void requestNext(Value done, int64_t blocks, int64_t count, Value panel) {
+    const int64_t stepBytes = kSumBlock * 4;
+    Value line = arith::DivUIOp::create(b, b.mul(done, blocks), b.index(tilesPerTask));
+    Value at = b.add(b.mulAdd(line, stepBytes, panel), blocks * count * stepBytes);
+    memref::PrefetchOp::create(b, filter, ValueRange{at}, /*isWrite=*/false, /*localityHint=*/2,
+                               /*isDataCache=*/true);
+  }
+
   /// Adds the list of steps that all blocks share to all blocks of a tile, the first of which is
   /// `block`: the bytes of a pixel are spread once for all of them.
   void addSharedSteps(IntegerTile &sums, const PixelTile &pixels, Value image, Value block) {
@@ -84,6 +96,8 @@ private:
     Value panel = b.mul(block, count * stepBytes);
     sums.values() = b.loop(count, sums.values(), [&](Value step, ValueRange carried) {
       sums.values().assign(carried.begin(), carried.end());
+      if (tilesPerTask >= kMinTilesToPrefetch)
+        requestNext(b.mulAdd(pixels.ordinal, count, step), sums.blocks(), count, panel);
       Value offset =
           arith::IndexCastOp::create(b, b.getIndexType(), memref::LoadOp::create(b, steps, step));
       Value weightsAt = b.mulAdd(step, stepBytes, panel);
@@ -166,11 +180,15 @@ private:
         sums.sum(p, first + v) = parts[p * count + v];
   }
 
+  /// Fewer tiles would request more than they have time to wait for.
+  static constexpr int64_t kMinTilesToPrefetch = 4;
+
   IntegerConv2DOp op;
   TileAttr tile;
   KernelBuilder b;
   PixelGrid in;
   Value input, filter, steps, starts, bias;
+  int64_t tilesPerTask = 0;
 };
 
 /// Expands to one multiplication per lane; the window is unrolled.

@@ -93,6 +93,45 @@ struct LowerAtanh : OpRewritePattern<math::AtanhOp> {
   }
 };
 
+/// Lowers erf(x) to x P(x^2) / Q(x^2), fitted to a relative error of 2e-8 as far as f32 does not
+/// round to 1. Without intervals there are no coefficients to select: it is a third of the
+/// instructions of a piecewise form, which is what the activations of a transformer cost.
+struct LowerErf : OpRewritePattern<math::ErfOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  static constexpr double kEnd = 3.925;
+  static constexpr double kNumerator[] = {1.12837915,    0.19059401,    0.0527693376,
+                                          0.00377256226, 0.00028484402, 2.04602851e-06};
+  static constexpr double kDenominator[] = {1.0,          0.502242274,   0.114182832,
+                                            0.0149832225, 0.00116386108, 3.8047811e-05};
+
+  LogicalResult matchAndRewrite(math::ErfOp op, PatternRewriter &rewriter) const override {
+    Type type = op.getType();
+    if (!getElementTypeOrSelf(type).isF32())
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto clamp = [&](Value x, double end) -> Value {
+      // Comparisons with NaN are false, and leave it.
+      Value high = splat(b, type, end), low = splat(b, type, -end);
+      Value isAbove = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, x, high);
+      x = arith::SelectOp::create(b, isAbove, high, x);
+      Value isBelow = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, low);
+      return arith::SelectOp::create(b, isBelow, low, x);
+    };
+    Value x = clamp(op.getOperand(), kEnd), square = arith::MulFOp::create(b, x, x);
+    auto polynomial = [&](ArrayRef<double> coefficients) {
+      Value sum = splat(b, type, coefficients.back());
+      for (double coefficient : llvm::reverse(coefficients.drop_back()))
+        sum = math::FmaOp::create(b, sum, square, splat(b, type, coefficient));
+      return sum;
+    };
+    Value numerator = arith::MulFOp::create(b, x, polynomial(kNumerator));
+    Value quotient = arith::DivFOp::create(b, numerator, polynomial(kDenominator));
+    rewriter.replaceOp(op, clamp(quotient, 1.0)); // rounding may exceed 1
+    return success();
+  }
+};
+
 /// Without FMA instructions a fused multiply-add would be a library call.
 template <typename FmaOp> struct SplitFma : OpRewritePattern<FmaOp> {
   using OpRewritePattern<FmaOp>::OpRewritePattern;
@@ -116,10 +155,11 @@ struct LowerMathPass : impl::CpuLowerMathBase<LowerMathPass> {
         "math.log",  "math.log1p", "math.log2", "math.sin",   "math.tanh"};
     auto isApproximated = [](StringRef name) { return llvm::is_contained(approximated, name); };
     populateMathF32ExpansionPatterns(shared, isApproximated);
-    populateMathPolynomialApproximationPatterns(shared, isApproximated);
+    populateMathPolynomialApproximationPatterns(
+        shared, [&](StringRef name) { return name != "math.erf" && isApproximated(name); });
     math::populateExpansionPatterns(
         shared, {"sinh", "cosh", "tan", "acosh", "exp2", "powf", "fpowi", "round", "rsqrt"});
-    shared.add<LowerAsinh, LowerAtanh, LowerRemF>(context);
+    shared.add<LowerAsinh, LowerAtanh, LowerErf, LowerRemF>(context);
     populateDoubleMathPatterns(shared);
     populateSmallFloatPatterns(shared);
     populateSaturatingCastPatterns(shared);

@@ -130,8 +130,11 @@ typedef struct om_load_options {
   const om_public_key *trusted_keys; /* used during the call only            */
   size_t trusted_key_count;
   const om_crypto *crypto; /* used during the call only; om_trust_crypto()   */
+  /* that read large weights to check them, with the caller, and end with the call; 0: as many as
+   * pay of those that the process may use */
+  uint32_t threads;
 } om_load_options;
-#define OM_LOAD_OPTIONS_INIT {sizeof(om_load_options), 1, NULL, 0, 0, NULL, 0, NULL}
+#define OM_LOAD_OPTIONS_INIT {sizeof(om_load_options), 1, NULL, 0, 0, NULL, 0, NULL, 0}
 
 #define OM_DEFAULT_SERIAL_COST 30000
 #define OM_DEFAULT_SPIN_US 200

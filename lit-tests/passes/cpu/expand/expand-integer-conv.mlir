@@ -196,3 +196,30 @@ module attributes {cpu.level = #cpu.level<name = "v3", lanes = 8, registers = 16
     return
   }
 }
+
+// -----
+
+// While two blocks are multiplied, the panels of the next two are requested: each step of each of the 16 tiles of a
+// task has its share of the 8 lines.
+// CHECK-LABEL: func private @ahead
+// CHECK: scf.for
+// CHECK: scf.for %[[STEP:.*]] = %c0{{.*}} iter_args
+// CHECK: %[[DONE:.*]] = arith.addi %{{.*}}, %[[STEP]]
+// CHECK: %[[TWICE:.*]] = arith.muli %[[DONE]], %c2{{.*}}
+// CHECK: arith.divui %[[TWICE]], %c{{.*}}
+// CHECK: memref.prefetch %{{.*}}, read, locality<2>, data : memref<768xi8>
+// A plane of two tiles reads its weights too seldom.
+// CHECK-LABEL: func private @few_tiles
+// CHECK-NOT: memref.prefetch
+module attributes {cpu.level = #cpu.level<name = "vnni", lanes = 16, registers = 32, fma = true, l1 = 49152, l2 = 1048576, dot = "vnni">} {
+  func.func private @ahead(%x: memref<1x1x56x56x16xi8>, %w: memref<12x16x4xi8>, %s: memref<4xi32>, %t: memref<4xi32>, %b: memref<48xi32>, %y: memref<1x3x56x56x16xi32>, %begin: index, %end: index) attributes {cpu.kernel} {
+    cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1000 : i64}
+      : memref<1x1x56x56x16xi8>, memref<12x16x4xi8>, memref<4xi32>, memref<4xi32>, memref<48xi32>, memref<1x3x56x56x16xi32>
+    return
+  }
+  func.func private @few_tiles(%x: memref<1x1x4x4x16xi8>, %w: memref<12x16x4xi8>, %s: memref<4xi32>, %t: memref<4xi32>, %b: memref<48xi32>, %y: memref<1x3x4x4x16xi32>, %begin: index, %end: index) attributes {cpu.kernel} {
+    cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1000 : i64}
+      : memref<1x1x4x4x16xi8>, memref<12x16x4xi8>, memref<4xi32>, memref<4xi32>, memref<48xi32>, memref<1x3x4x4x16xi32>
+    return
+  }
+}

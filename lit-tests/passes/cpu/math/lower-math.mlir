@@ -33,6 +33,19 @@ func.func @functions(%x: vector<8xf32>, %y: vector<8xf32>) -> vector<8xf32> {
   return %24 : vector<8xf32>
 }
 
+// The error function is one quotient of polynomials: nothing is selected but the ends.
+// CHECK-LABEL: func.func @erf
+// CHECK-COUNT-2: arith.select
+// CHECK-COUNT-10: math.fma
+// CHECK: arith.divf
+// CHECK-COUNT-2: arith.select
+// CHECK-NOT: arith.select
+// CHECK: return
+func.func @erf(%x: vector<16xf32>) -> vector<16xf32> {
+  %0 = math.erf %x : vector<16xf32>
+  return %0 : vector<16xf32>
+}
+
 // Doubles have code for what the logarithm of a sum of exponentials needs.
 // CHECK-LABEL: func.func @double
 // CHECK-NOT: math.{{(exp|log) }}

@@ -50,12 +50,31 @@ func.func @row(%x: memref<1x1x2048xf32>, %w: memref<63x2048x16xf32>, %out: memre
 
 // -----
 
-// Rows that do not fit L2: the sum is computed in chunks, and tasks have many columns.
+// Rows that do not fit L2: the sum is computed in chunks of a quarter of it, and tasks have many columns. What fits beside
+// the panels is not divided.
 module attributes {cpu.level = #cpu.level<name = "v4", lanes = 16, registers = 32, fma = true, l1 = 32768, l2 = 1048576>} {
   // CHECK-LABEL: func.func @long_rows
-  // CHECK: tile = #cpu.tile<pixels = {{[0-9]+}}, blocks = {{[0-9]+}}, rows = 1, groups = 6, depth = 6,
+  // CHECK: tile = #cpu.tile<pixels = {{[0-9]+}}, blocks = {{[0-9]+}}, rows = 1, groups = 6, depth = 12,
   func.func @long_rows(%x: memref<1x197x3072xf32>, %w: memref<48x3072x16xf32>, %out: memref<1x197x768xf32>) {
     cpu.matmul %x, %w outs %out {packed} : memref<1x197x3072xf32>, memref<48x3072x16xf32>, memref<1x197x768xf32>
+    return
+  }
+  // CHECK-LABEL: func.func @short_rows
+  // CHECK: depth = 1,
+  func.func @short_rows(%x: memref<1x197x768xf32>, %w: memref<48x768x16xf32>, %out: memref<1x197x768xf32>) {
+    cpu.matmul %x, %w outs %out {packed} : memref<1x197x768xf32>, memref<48x768x16xf32>, memref<1x197x768xf32>
+    return
+  }
+}
+
+// -----
+
+// Of a small L2 they are half.
+module attributes {cpu.level = #cpu.level<name = "v3", lanes = 8, registers = 16, fma = true, l1 = 32768, l2 = 262144>} {
+  // CHECK-LABEL: func.func @small_cache
+  // CHECK: depth = 3,
+  func.func @small_cache(%x: memref<1x128x768xf32>, %w: memref<48x768x16xf32>, %out: memref<1x128x768xf32>) {
+    cpu.matmul %x, %w outs %out {packed} : memref<1x128x768xf32>, memref<48x768x16xf32>, memref<1x128x768xf32>
     return
   }
 }

@@ -293,7 +293,9 @@ TEST_CASE("map: accuracy of transcendental functions", "[map][math]") {
   checkFunction("log", 0.5, 2, std::log, 2e-6, 1e-2);
   checkFunction("tanh", -9, 9, std::tanh, 2e-6);
   checkFunction("tanh", -0.01, 0.01, std::tanh, 2e-6);
-  checkFunction("erf", -4, 4, std::erf, 2e-6, 1e-2);
+  checkFunction("erf", -4, 4, std::erf, 5e-7, 1e-2);
+  checkFunction("erf", -1e-3, 1e-3, std::erf, 5e-7);
+  checkFunction("erf", 3.5, 4.2, std::erf, 5e-7);
   checkFunction("sqrt", 0, 1e4, std::sqrt, 2e-7, 1e-2);
 }
 
