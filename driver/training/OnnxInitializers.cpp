@@ -32,11 +32,14 @@ static void setElements(onnx::TensorProto &tensor, const FloatInitializer &value
 
 bool writeInitializers(StringRef path, const std::optional<std::string> &bytes,
                        ArrayRef<FloatInitializer> tensors, const std::string &output,
+                       const std::function<void(onnx::GraphProto &)> &edit,
                        Diagnostics &diagnostics) {
   onnx::ModelProto model;
   if (bytes ? !parseBytes(*bytes, path, modelFormat, model, diagnostics)
             : !parseFile(path, modelFormat, model, diagnostics))
     return false;
+  if (edit)
+    edit(*model.mutable_graph());
   llvm::StringMap<onnx::TensorProto *> known;
   for (onnx::TensorProto &tensor : *model.mutable_graph()->mutable_initializer())
     known[tensor.name()] = &tensor;
@@ -48,7 +51,10 @@ bool writeInitializers(StringRef path, const std::optional<std::string> &bytes,
     else
       setElements(old ? *old : *model.mutable_graph()->add_initializer(), value);
   }
-  if (diagnostics.hasErrors())
+  // What is not trained may lie beside the model, where the new file is not.
+  const StringRef folder = bytes ? StringRef() : llvm::sys::path::parent_path(path);
+  if (!onnx_import::loadExternalData(*model.mutable_graph(), folder, diagnostics) ||
+      diagnostics.hasErrors())
     return false;
   std::string text;
   OutputFile file(output);

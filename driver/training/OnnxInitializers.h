@@ -13,6 +13,10 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
+namespace onnx {
+class GraphProto;
+} // namespace onnx
+
 namespace atc::driver {
 
 /// A tensor of f32 elements: dims, and the elements in row-major order, borrowed.
@@ -24,9 +28,11 @@ struct FloatInitializer {
 
 /// Writes the ONNX model at `path`, or in `bytes` where these are given, as a file at `output`,
 /// with the elements of `tensors`. Initializers of their names are replaced, which must have the
-/// same dims; others are added behind them. Returns false after an error.
+/// same dims; others are added behind them. `edit` changes the graph before; empty: it stays as it
+/// is. Returns false after an error.
 bool writeInitializers(llvm::StringRef path, const std::optional<std::string> &bytes,
                        llvm::ArrayRef<FloatInitializer> tensors, const std::string &output,
+                       const std::function<void(onnx::GraphProto &)> &edit,
                        Diagnostics &diagnostics);
 
 /// Calls `each` for every f32 initializer of the ONNX model at `path`; its elements are valid

@@ -127,6 +127,7 @@ std::optional<TrainingOptions> parseTrainingOptions(StringRef text, StringRef na
   all.texts("frozen", options.import.frozen);
   all.boolean("batch_statistics", options.import.batchStatistics);
   all.boolean("dropout", options.dropout.drop);
+  all.boolean("recompute", options.recompute);
   all.object("loss", loss);
   all.object("optimizer", optimizer);
 

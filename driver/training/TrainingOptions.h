@@ -15,6 +15,7 @@ struct TrainingOptions {
   TrainingImport import;
   train::TrainExpandDropoutOptions dropout;
   train::TrainAddLossOptions loss;
+  bool recompute = false; ///< whether cheap activations are computed again, to save memory
   train::TrainExchangeGradientsOptions exchange; ///< `mean` follows from the loss
   train::TrainApplyOptimizerOptions optimizer;
 };

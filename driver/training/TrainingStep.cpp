@@ -27,6 +27,8 @@ static bool runPasses(ModuleOp module, const TrainingOptions &options) {
   add(train::createTrainAddLoss(options.loss));
   add(train::createTrainDifferentiate(
       {options.optimizer.lossScale > 0 ? train::kLossScale.str() : std::string()}));
+  if (options.recompute)
+    add(train::createTrainRecompute());
   add(train::createTrainExchangeGradients(options.exchange));
   add(train::createTrainApplyOptimizer(options.optimizer));
   add(train::createTrainLowerConvolutions());

@@ -3,6 +3,8 @@
 
 #include "frontends/onnx/ExternalFiles.h"
 
+#include <onnx/onnx_pb.h>
+
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
@@ -52,6 +54,45 @@ Expected<ExternalFiles::Mapping> ExternalFiles::map(StringRef location) {
     return fail("cannot be mapped: " + error.message());
   mappings[location] = mapping;
   return mapping;
+}
+
+bool loadExternalData(onnx::GraphProto &graph, StringRef folder, Diagnostics &diagnostics) {
+  ExternalFiles files(folder);
+  bool done = true;
+  for (onnx::TensorProto &tensor : *graph.mutable_initializer()) {
+    if (tensor.data_location() != onnx::TensorProto::EXTERNAL)
+      continue;
+    std::string location;
+    uint64_t offset = 0, length = UINT64_MAX;
+    for (const auto &entry : tensor.external_data()) {
+      if (entry.key() == "location")
+        location = entry.value();
+      else if (entry.key() == "offset")
+        offset = std::strtoull(entry.value().c_str(), nullptr, 10);
+      else if (entry.key() == "length")
+        length = std::strtoull(entry.value().c_str(), nullptr, 10);
+    }
+    auto mapping = files.map(location);
+    if (!mapping) {
+      done = false;
+      diagnostics.error("E13001", "the data of initializer '" + tensor.name() +
+                                      "' cannot be read: " + toString(mapping.takeError()));
+      continue;
+    }
+    const uint64_t size = (*mapping)->size();
+    if (length == UINT64_MAX && offset <= size)
+      length = size - offset;
+    if (offset > size || length > size - offset) {
+      done = false;
+      diagnostics.error("E13002", "the data of initializer '" + tensor.name() +
+                                      "' lies behind the end of the file '" + location + "'");
+      continue;
+    }
+    tensor.set_raw_data((*mapping)->const_data() + offset, length);
+    tensor.clear_data_location();
+    tensor.clear_external_data();
+  }
+  return done;
 }
 
 } // namespace atc::onnx_import

@@ -7,9 +7,14 @@
 #include <memory>
 #include <string>
 
+#include "support/Diagnostics.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
+
+namespace onnx {
+class GraphProto;
+} // namespace onnx
 
 namespace atc::onnx_import {
 
@@ -28,6 +33,10 @@ private:
   std::string folder;
   llvm::StringMap<Mapping> mappings;
 };
+
+/// Puts the data of all initializers that lie in files in `folder` into the graph itself. Returns
+/// false after an error.
+bool loadExternalData(onnx::GraphProto &graph, llvm::StringRef folder, Diagnostics &diagnostics);
 
 } // namespace atc::onnx_import
 

@@ -23,6 +23,24 @@ bool isSetting(const onnx::NodeProto &node, int input) {
   return (all.contains(node.op_type()) || node.op_type() == "Pad") && input >= 1;
 }
 
+/// Returns whether an input of a node is a weight by the operator's definition, however few
+/// elements it has.
+bool isWeight(const onnx::NodeProto &node, int input) {
+  static const llvm::StringSet<> layers = {"Conv",
+                                           "ConvTranspose",
+                                           "Gemm",
+                                           "PRelu",
+                                           "LSTM",
+                                           "GRU",
+                                           "RNN",
+                                           "BatchNormalization",
+                                           "MatMul",
+                                           "InstanceNormalization",
+                                           "GroupNormalization",
+                                           "LayerNormalization"};
+  return layers.contains(node.op_type()) && (input >= 1 || node.op_type() == "MatMul");
+}
+
 class TrainingGraph {
 public:
   TrainingGraph(onnx::GraphProto &graph, const TrainingImport &options, Diagnostics &diags)
@@ -39,6 +57,8 @@ private:
   void findStatistics();
   void addStatistic(onnx::NodeProto &node, int input);
   bool dropsElements(const onnx::NodeProto &node) const;
+  bool isBiasOfProduct(const onnx::NodeProto &node, int input,
+                       const llvm::StringSet<> &products) const;
 
   onnx::GraphProto &graph;
   const TrainingImport &options;
@@ -63,8 +83,22 @@ bool TrainingGraph::checkPatterns(const std::vector<std::string> &patterns) {
   return done;
 }
 
+/// Returns whether an input is the vector that is added to the product of a weight, which is how
+/// exporters write layers on tensors of rank 3.
+bool TrainingGraph::isBiasOfProduct(const onnx::NodeProto &node, int input,
+                                    const llvm::StringSet<> &products) const {
+  return node.op_type() == "Add" && node.input_size() == 2 &&
+         initializers.lookup(node.input(input))->dims_size() == 1 &&
+         products.contains(node.input(1 - input));
+}
+
 void TrainingGraph::findParameters() {
-  for (const onnx::NodeProto &node : graph.node())
+  llvm::StringSet<> products;
+  for (const onnx::NodeProto &node : graph.node()) {
+    if (node.op_type() == "MatMul" && node.output_size() == 1 &&
+        llvm::any_of(node.input(),
+                     [&](const std::string &name) { return initializers.contains(name); }))
+      products.insert(node.output(0));
     for (int input = 0; input < node.input_size(); ++input) {
       const std::string &name = node.input(input);
       const onnx::TensorProto *tensor = initializers.lookup(name);
@@ -77,18 +111,25 @@ void TrainingGraph::findParameters() {
       int64_t elements = 1;
       for (int64_t dim : tensor->dims())
         elements *= dim;
-      // A lone number is a constant of a formula, as a rule.
-      if (options.parameters.empty() ? elements > 1 : isNamed(options.parameters))
+      // A lone number is a constant of a formula, as a rule, unless it stands for a weight: the
+      // bias of a layer with one output.
+      const bool isTrained =
+          elements > 1 || isWeight(node, input) || isBiasOfProduct(node, input, products);
+      if (options.parameters.empty() ? isTrained : isNamed(options.parameters))
         if (!isNamed(options.frozen))
           parameters.insert(name);
     }
+  }
 }
 
 void TrainingGraph::addStatistic(onnx::NodeProto &node, int input) {
   const std::string &name = node.input(input);
   const std::string next = name + ".next";
   statistics[name] = next;
-  node.add_output(next);
+  if (node.output_size() > input - 2)
+    node.set_output(input - 2, next);
+  else
+    node.add_output(next);
   onnx::ValueInfoProto &output = *graph.add_output();
   output.set_name(next);
   output.mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
@@ -98,14 +139,25 @@ void TrainingGraph::addStatistic(onnx::NodeProto &node, int input) {
 void TrainingGraph::findStatistics() {
   if (!options.batchStatistics)
     return;
+  llvm::StringSet<> read;
+  for (const onnx::NodeProto &node : graph.node())
+    for (const std::string &input : node.input())
+      read.insert(input);
+  for (const onnx::ValueInfoProto &output : graph.output())
+    read.insert(output.name());
+  auto isRead = [&](const std::string &name) { return read.contains(name); };
   for (onnx::NodeProto &node : *graph.mutable_node()) {
     auto isOwn = [&](int input) {
       const onnx::TensorProto *tensor = initializers.lookup(node.input(input));
       return tensor && tensor->data_type() == onnx::TensorProto::FLOAT &&
              !statistics.contains(node.input(input));
     };
-    if (node.op_type() != "BatchNormalization" || node.input_size() != 5 ||
-        node.output_size() != 1 || !isOwn(3) || !isOwn(4) || node.input(3) == node.input(4))
+    // What nodes read of the next statistics, they read by the names of the outputs.
+    const bool isFree =
+        node.output_size() == 1 ||
+        (node.output_size() == 3 && !isRead(node.output(1)) && !isRead(node.output(2)));
+    if (node.op_type() != "BatchNormalization" || node.input_size() != 5 || !isFree || !isOwn(3) ||
+        !isOwn(4) || node.input(3) == node.input(4))
       continue;
     auto attribute = llvm::find_if(*node.mutable_attribute(),
                                    [](const auto &each) { return each.name() == "training_mode"; });

@@ -1,6 +1,7 @@
 //===-- FuseElementwise.cpp - elementwise ops become fused maps -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/Recomputed.h"
 #include "dialects/graph/scalar/ScalarMath.h"
 #include "passes/Remarks.h"
 #include "passes/graph/ConstantUtils.h"
@@ -175,6 +176,12 @@ struct FuseElementwise : atc::graph::impl::GraphFuseElementwiseBase<FuseElementw
     return count;
   }
 
+  /// Marks the map for an op that computes its value again, so that it is not taken for the first.
+  static void keepRecomputed(Operation *op, MapOp map) {
+    if (Attribute mark = op->getDiscardableAttr(kRecomputedAttr))
+      map->setDiscardableAttr(kRecomputedAttr, mark);
+  }
+
   /// Replaces an elementwise op by a map, unless its types do not allow it.
   void convertToMap(ElementwiseOpInterface op, bool inlineConstants) {
     auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
@@ -196,6 +203,7 @@ struct FuseElementwise : atc::graph::impl::GraphFuseElementwiseBase<FuseElementw
     }
     Value result = op.buildScalar(map.getBody(), op->getLoc(), arguments);
     MapOp created = map.finish(builder, result);
+    keepRecomputed(op, created);
     op->replaceAllUsesWith(created);
     op->erase();
     ++numMaps;
@@ -293,6 +301,7 @@ struct FuseElementwise : atc::graph::impl::GraphFuseElementwiseBase<FuseElementw
         << remark::add("the kernel computes an input of its own: {0} operations",
                        countOps(producer) + countOps(consumer));
     MapOp fused = map.finish(builder, result);
+    keepRecomputed(consumer, fused);
     consumer->replaceAllUsesWith(fused);
     erase(consumer);
     if (producer->use_empty())

@@ -113,7 +113,7 @@ void AddLoss::runOnOperation() {
     fail("'" + reduction + "' is not a reduction of a loss; it must be mean or sum");
   else if (!index)
     fail("the model has no output '" + output + "' for the loss");
-  else if (findArgument(main, target))
+  else if (kind != "output" && findArgument(main, target))
     fail("the model has an input '" + target + "' already: give the targets another name");
   else {
     auto exit = cast<func::ReturnOp>(main.front().getTerminator());

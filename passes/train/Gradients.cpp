@@ -29,9 +29,32 @@ GradientRules::GradientRules() {
   addPoolGradients(*this);
   addReduceGradients(*this);
   addMovementGradients(*this);
+  addHostCallGradients(*this);
+}
+
+void GradientRules::addKernel(StringRef kernel, void (*function)(graph::HostCallOp, OpGradient &),
+                              bool (*holds)(graph::HostCallOp)) {
+  kernels[kernel] = {[function](Operation *op, OpGradient &g) -> const char * {
+                       function(cast<graph::HostCallOp>(op), g);
+                       return nullptr;
+                     },
+                     holds};
+}
+
+static bool isStatic(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.hasStaticShape();
 }
 
 const GradientRules::Rule *GradientRules::find(Operation *op) const {
+  if (auto call = dyn_cast<graph::HostCallOp>(op)) {
+    auto known = kernels.find(call.getKernel());
+    const bool fits = known != kernels.end() && !call.getPositions() &&
+                      llvm::all_of(call->getOperands(), isStatic) &&
+                      llvm::all_of(call->getResults(), isStatic) &&
+                      (!known->second.holds || known->second.holds(call));
+    return fits ? &known->second.rule : nullptr;
+  }
   auto found = rules.find(op->getName().getStringRef());
   return found == rules.end() ? nullptr : &found->second;
 }

@@ -77,8 +77,18 @@ public:
     (add<OpTy>([](OpTy, OpGradient &) {}), ...);
   }
 
+  /// Adds a rule for calls of a host kernel with tensors of static shape, for which `holds` returns
+  /// true.
+  void addKernel(llvm::StringRef kernel, void (*function)(graph::HostCallOp, OpGradient &),
+                 bool (*holds)(graph::HostCallOp) = nullptr);
+
 private:
+  struct KernelRule {
+    Rule rule;
+    bool (*holds)(graph::HostCallOp);
+  };
   llvm::StringMap<Rule> rules;
+  llvm::StringMap<KernelRule> kernels; ///< of host calls
 };
 
 // The rules of each family.
@@ -88,6 +98,7 @@ void addContractionGradients(GradientRules &rules);
 void addPoolGradients(GradientRules &rules);
 void addReduceGradients(GradientRules &rules);
 void addMovementGradients(GradientRules &rules);
+void addHostCallGradients(GradientRules &rules);
 
 } // namespace atc::train
 

@@ -6,6 +6,7 @@
 #include "passes/train/Windows.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include <limits>
 
 namespace atc::train {
 #define GEN_PASS_DEF_TRAINLOWERCONVOLUTIONS
@@ -179,6 +180,28 @@ Value lower(const GraphMath &g, ConvTransposeOp op) {
   return channelsFirst(g, convolve(g, windows, spread, reversed));
 }
 
+/// Returns whether an op is a pool over more than the two dims for which pools have kernels.
+bool isDeepPool(Operation *op) {
+  return isa<MaxPoolOp, AveragePoolOp>(op) && rankOf(op->getOperand(0)) > 4;
+}
+
+/// Returns the value of a pool by the elements of its windows.
+Value lowerPool(const GraphMath &g, Operation *op) {
+  Value value, input = channelsLast(g, op->getOperand(0));
+  if (auto pool = dyn_cast<MaxPoolOp>(op)) {
+    Windows windows = windowsOf(pool, pool.getInput(), pool.getResult(), pool.getKernel());
+    for (Value each : windows.gather(g, input, -std::numeric_limits<double>::infinity()))
+      value = value ? g.make<MaxOp>(value, each) : each;
+  } else {
+    auto mean = cast<AveragePoolOp>(op);
+    Windows windows = windowsOf(mean, mean.getInput(), mean.getResult(), mean.getKernel());
+    for (Value each : windows.gather(g, input))
+      value = value ? g.add(value, each) : each;
+    value = g.div(value, windows.counts(g, value, mean.getCountIncludePad()));
+  }
+  return channelsFirst(g, value);
+}
+
 class LowerConvolutions : public train::impl::TrainLowerConvolutionsBase<LowerConvolutions> {
 public:
   using TrainLowerConvolutionsBase::TrainLowerConvolutionsBase;
@@ -186,23 +209,25 @@ public:
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      if (op->hasTrait<AddsBias>())
+      if (op->hasTrait<AddsBias>() || isDeepPool(op))
         ops.push_back(op);
     });
     for (Operation *op : ops)
-      if (llvm::any_of(op->getOperands().drop_front(), isComputed))
+      if (isDeepPool(op) || llvm::any_of(op->getOperands().drop_front(), isComputed))
         lowerOp(op);
   }
 
 private:
   void lowerOp(Operation *op) {
     splitFusedParts(op);
-    if (!isComputed(op->getOperand(1)))
+    if (!isDeepPool(op) && !isComputed(op->getOperand(1)))
       return;
     OpBuilder builder(op);
     GraphMath g(builder, op->getLoc());
     Value result;
-    if (auto conv = dyn_cast<ConvOp>(op))
+    if (isDeepPool(op))
+      result = lowerPool(g, op);
+    else if (auto conv = dyn_cast<ConvOp>(op))
       result = lower(g, conv);
     else if (auto up = dyn_cast<ConvTransposeOp>(op))
       result = lower(g, up);

@@ -111,6 +111,29 @@ def TrainDifferentiate : TrainPass<"train-differentiate"> {
     Statistic<"numOps", "num-ops", "Number of ops that were differentiated">];
 }
 
+def TrainRecompute : TrainPass<"train-recompute"> {
+  let summary = "Compute cheap activations again where the backward pass reads them";
+  let description = [{
+    Behind train-differentiate. What the backward pass reads of the forward pass is in memory until
+    then. Elementwise functions and moves of one value, its root, are computed again in front of
+    their first reader, where the backward pass reads the root too, or where they have more bytes
+    than it has: so of a convolution, its norm and its activation only the convolution's result is
+    kept. Products, convolutions and reductions are never computed again.
+
+    ```mlir
+    %p = graph.matmul %x, %w : ...
+    %t = graph.tanh %p : ...
+    %s = graph.sigmoid %t : ...
+    ... // the backward pass reads %t and %s
+    // becomes
+    ...
+    %t2 = graph.tanh %p {train.recomputed} : ...
+    %s2 = graph.sigmoid %t2 {train.recomputed} : ...
+    ```
+  }];
+  let statistics = [Statistic<"numRecomputed", "num-recomputed", "Number of ops that are copied">];
+}
+
 def TrainExpandGradient : TrainPass<"train-expand-gradient"> {
   let summary = "Replace graph.gradient by the gradient of the ops before it";
   let description = [{
@@ -196,7 +219,8 @@ def TrainLowerConvolutions : TrainPass<"train-lower-convolutions"> {
   let description = [{
     Kernels of convolutions read packed constant weights. A convolution, transposed convolution or
     fully_connected whose filter is computed becomes slices and a matmul; a depthwise one
-    products and sums, which elementwise fusion turns into one kernel.
+    products and sums, which elementwise fusion turns into one kernel. Kernels of pools have two
+    spatial dims: a pool over more becomes the maximum or the mean of slices.
   }];
   let statistics = [
     Statistic<"numLowered", "num-lowered", "Number of convolutions that became matrix products">];

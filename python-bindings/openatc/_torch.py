@@ -56,7 +56,10 @@ def export(module: Any, example: Example, folder: str,
 
 
 def _run_exporter(torch: Any, module: Any, args: tuple[Any, ...], example: Example,
-                  output_names: Sequence[str] | None) -> Any:
+                  output_names: Sequence[str] | None, *,
+                  input_names: Sequence[str] | None = None, optimize: bool = True) -> Any:
+    """Returns the program that PyTorch exports; without `optimize` its initializers are exactly
+    the parameters and buffers of the module."""
     try:
         framework("onnxscript")
     except ImportError as error:
@@ -67,7 +70,8 @@ def _run_exporter(torch: Any, module: Any, args: tuple[Any, ...], example: Examp
             warnings.simplefilter("ignore")  # about the exporter's own inner workings
             return torch.onnx.export(
                 module, args, kwargs=dict(example.kwargs or {}), dynamo=True, verbose=False,
-                dynamic_shapes=example.dynamic_shapes, output_names=output_names)
+                dynamic_shapes=example.dynamic_shapes, input_names=input_names,
+                output_names=output_names, optimize=optimize)
     except torch.onnx.OnnxExporterError as error:
         reason = error.__cause__ or error
         line = next((line.strip() for line in str(reason).splitlines() if line.strip()), "")

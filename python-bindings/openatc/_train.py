@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from . import _compiler
 from ._compile import Module, Path, Shapes, Source, _in_memory, _model_request, _request
 from ._error import ArgumentError
+from ._foreign import Example, _is_torch
 from ._runtime import Model
 from ._train_ranks import RANDOM, RankSessions
 from .schedules import Schedule, constant
@@ -45,7 +46,8 @@ class Trainer:
 
     def __init__(self, source: Any, settings: dict[str, Any], module: Module, model: Model,
                  parameters: dict[str, np.ndarray], statistics: dict[str, np.ndarray],
-                 schedule: Schedule, ranks: RankSessions, loss_scale: float, seed: int) -> None:
+                 schedule: Schedule, ranks: RankSessions, loss_scale: float, seed: int,
+                 own_loss: str = "") -> None:
         self.module = module
         """The step as a module of graph ops."""
         self.model = model
@@ -55,6 +57,7 @@ class Trainer:
         """The sessions of all ranks of this process."""
         self.session = ranks.sessions[0]
         self._source = source
+        self._own_loss = own_loss  # the output that is a loss of the user's own
         self._accumulate = int(settings.get("accumulate", 1))
         self._target = settings.get("loss", {}).get("target", "target")
         self._parameters = list(parameters)
@@ -63,6 +66,7 @@ class Trainer:
         self._dtypes = {port.name: port.numpy_dtype for port in model.inputs}
         self._outputs = [port.name for port in model.outputs
                          if port.name not in set(model.states.values())]
+        self._classes = self._find_classes(settings.get("loss", {}))
         states = set(model.states)
         fed = states | {"learning_rate", self._target}
         self._inputs = [port.name for port in model.inputs if port.name not in fed]
@@ -116,9 +120,15 @@ class Trainer:
                 raise ArgumentError([f"E10014: there is no array for the target '{self._target}'"])
             if target is not None:
                 given[self._target] = target
+        elif target is not None:
+            raise ArgumentError(["E10014: a target is given, but the loss is an output of the "
+                                 "model, which compares with none"])
+        given = {name: array.detach().cpu().numpy() if hasattr(array, "detach") else array
+                 for name, array in given.items()}
         given["learning_rate"] = rate
         arrays: list[dict[str, np.ndarray]] = [{} for _ in self.ranks.sessions]
         for name, array in given.items():
+            self._check(name, np.asarray(array))
             whole = np.ascontiguousarray(array, self._dtypes.get(name)).reshape(np.shape(array))
             shape = tuple(self._shapes.get(name, whole.shape))
             for own, part in zip(arrays, self.ranks.share(name, whole, shape)):
@@ -127,7 +137,31 @@ class Trainer:
         self._runs += 1
         return StepInfo(float(results[0]["loss"]), rate,
                         {name: _join([result[name] for result in results])
-                         for name in self._outputs if name != "loss"})
+                         for name in self._outputs if name not in ("loss", self._own_loss)})
+
+    def _find_classes(self, loss: Mapping[str, Any]) -> tuple[int, int] | None:
+        """Returns the number of classes of softmax_cross_entropy and the label that does not
+        count; None for other losses."""
+        if loss.get("kind", "softmax_cross_entropy") != "softmax_cross_entropy":
+            return None
+        own = [name for name in self._outputs if name != "loss"]
+        name = loss.get("output") or (own[0] if own else "")
+        shapes = [port.shape for port in self.model.outputs if port.name == name]
+        return (shapes[0][loss.get("axis", 1)], loss.get("ignore_index", -100)) if shapes else None
+
+    def _check(self, name: str, array: np.ndarray) -> None:
+        """Raises an error for values that the step would silently take for others."""
+        wanted = self._dtypes.get(name)
+        if wanted is not None and wanted.kind in "iu" and array.dtype.kind == "f":
+            raise ArgumentError([f"E10014: the array for '{name}' is {array.dtype}, expected "
+                                 f"{wanted}: round it if that is meant"])
+        if name == self._target and self._classes is not None and array.size:
+            classes, ignored = self._classes
+            wrong = array[((array < 0) | (array >= classes)) & (array != ignored)]
+            if wrong.size:
+                raise ArgumentError([f"E10014: the target '{name}' has the class {wrong[0]}, "
+                                     f"expected 0 to {classes - 1}, or {ignored} for what does not "
+                                     "count"])
 
     def step(self, inputs: Any, target: Any = None) -> float:
         """Runs a step on a batch and returns its loss; the arguments are those of `run`."""
@@ -154,9 +188,20 @@ class Trainer:
             self._runs = round(float(state["train.step"])) * self._accumulate
 
     def export_onnx(self, path: Path) -> None:
-        """Writes the model with its trained weights, as an ONNX model for inference."""
+        """Writes the model with its trained weights, as an ONNX model for inference: dropouts pass
+        their input on, batch norms use their running statistics, and a loss of your own is left
+        out."""
+        self._write(path, list(self._trained().items()), inference=True)
+
+    def copy_to(self, module: Any) -> None:
+        """Copies the trained weights and the running statistics into the torch.nn.Module that the
+        step was made of."""
+        from . import _torch_train
+        _torch_train.copy_state(module, self._trained())
+
+    def _trained(self) -> dict[str, np.ndarray]:
         state = self.state_dict()
-        self._write(path, [(name, state[name]) for name in self._weights if name in state])
+        return {name: state[name] for name in self._weights if name in state}
 
     def save(self, path: Path) -> None:
         """Writes a checkpoint: the trained ONNX model, with the optimizer's state as further
@@ -168,8 +213,10 @@ class Trainer:
         self.load_state_dict({name: array for name, array in _compiler.read_onnx(path).items()
                               if name in self.model.states})
 
-    def _write(self, path: Path, arrays: list[tuple[str, np.ndarray]]) -> None:
-        _compiler.write_onnx(_model_request(self._source, None, None), arrays, path)
+    def _write(self, path: Path, arrays: list[tuple[str, np.ndarray]],
+               inference: bool = False) -> None:
+        _compiler.write_onnx(_model_request(self._source, None, None), arrays, path, inference,
+                             self._own_loss)
 
 
 def _join(parts: list[np.ndarray]) -> np.ndarray:
@@ -188,27 +235,36 @@ def _settings(loss: str | Mapping[str, Any], optimizer: str | Mapping[str, Any],
     return settings
 
 
-def train(model: Source, *, loss: str | Mapping[str, Any] = "softmax_cross_entropy",
-          optimizer: str | Mapping[str, Any] = "adam", learning_rate: float | Schedule = 1e-3,
+def train(model: Source, *, args: Any = None, kwargs: Mapping[str, Any] | None = None,
+          target: Any = None,
+          loss: str | Mapping[str, Any] | Callable[..., Any] = "softmax_cross_entropy",
+          optimizer: str | Mapping[str, Any] | Any = "adam",
+          learning_rate: float | Schedule | None = None,
           input_shapes: Shapes | None = None, outputs: Iterable[str] | None = None,
           parameters: Iterable[str] | None = None, frozen: Iterable[str] | None = None,
           batch_statistics: bool | None = None, dropout: bool | None = None, seed: int = 0,
           clip_norm: float | None = None,
           clip_value: float | None = None, accumulate: int | None = None,
-          loss_scale: float | str | None = None, ranks: int = 1, compress: str | None = None,
+          loss_scale: float | str | None = None, recompute: bool | None = None,
+          ranks: int = 1, compress: str | None = None,
           rank_timeout: float = 60.0, threads: int = 0, max_memory: int = 0,
           soc: str | None = None, soc_file: Path | None = None, precision_mode: str | None = None,
           target_cpu: str = "host", disable_passes: Iterable[str] = (),
           save_temps: Path | None = None) -> Trainer:
-    """Compiles the training step of an ONNX model and opens it.
+    """Compiles the training step of an ONNX model or a torch.nn.Module and opens it.
 
+    A module has example inputs of the batch's size in `args` and `kwargs`. Its `loss` may also be
+    one of torch.nn, or a function of the output and the target in PyTorch, of which `target` is an
+    example then; its `optimizer` one of torch.optim, whose learning rate is the step's unless
+    `learning_rate` is given (1e-3 otherwise).
     `loss` is "softmax_cross_entropy", "mse", "l1", "bce", "bce_logits", "output", or a dict with
     it as `kind` and further settings; `optimizer` is "sgd", "adam", "adamw", "lamb", "lars",
     "adagrad", or such a dict. `learning_rate` is a number or a schedule, as
     `openatc.schedules.cosine(...)` returns. `parameters` and `frozen` name initializers, with at
     most one '*' per name. `dropout=False` lets all dropouts pass their input on; `seed` is that of
     their masks. `clip_norm` and `clip_value` bound the gradients, `accumulate` runs make
-    one update, `loss_scale` is a number or "dynamic". `ranks` trains data-parallel: that many
+    one update, `loss_scale` is a number or "dynamic". With `recompute` cheap activations are
+    computed again in the backward pass, which saves memory. `ranks` trains data-parallel: that many
     threads, or processes under mpirun, each with a batch of the model's size; `compress` ("f16",
     "bf16", "int8") is the type of gradients between them, and a rank that waits for another one for
     `rank_timeout` seconds fails. docs/training.md describes all settings; the
@@ -222,15 +278,37 @@ def train(model: Source, *, loss: str | Mapping[str, Any] = "softmax_cross_entro
                              "dynamic"])
     if not 0 <= int(seed) < _MAX_SEED:
         raise ArgumentError([f"E15006: seed is {seed}, expected 0 to {_MAX_SEED - 1}"])
+    source, own_loss = _in_memory(model), ""
+    if _is_torch(model):
+        from . import _torch_train
+        wanted = _torch_train.trainable(model)
+        if _torch_train.is_optimizer(optimizer):
+            optimizer, trained, own_rate = _torch_train.optimizer_settings(optimizer, model)
+            wanted &= set(trained)
+            learning_rate = own_rate if learning_rate is None else learning_rate
+        if not wanted and parameters is None:  # an empty list would be all of them
+            raise ArgumentError(["E15002: the module has no parameter that requires gradients"])
+        known = _torch_train.loss_settings(loss, target) if callable(loss) else None
+        own = loss if callable(loss) and known is None else None
+        source, exported = _torch_train.export(model, Example(args, kwargs), own, target)
+        if own is not None:
+            own_loss = _torch_train.OWN_LOSS
+            known = {"kind": "output", "output": own_loss}
+        loss = loss if known is None else known
+        if parameters is None:
+            parameters = sorted(wanted & exported)
+    elif args is not None or kwargs or target is not None or callable(loss) \
+            or not isinstance(optimizer, (str, Mapping)):
+        raise TypeError("args, kwargs, target, and losses and optimizers of PyTorch are for models "
+                        "that are a torch.nn.Module")
     settings = _settings(loss, optimizer, dropout=dropout,
                          parameters=None if parameters is None else list(parameters),
                          frozen=None if frozen is None else list(frozen),
                          batch_statistics=batch_statistics, clip_norm=clip_norm,
                          clip_value=clip_value, accumulate=accumulate, loss_scale=loss_scale,
-                         growth_interval=growth, compress=compress,
+                         growth_interval=growth, recompute=recompute, compress=compress,
                          ranks=ranks if ranks != 1 else None)
     request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps)
-    source = _in_memory(model)
     if isinstance(source, (str, os.PathLike)):
         source = os.fspath(source)
     handle, weights, statistics = _compiler.training_module(
@@ -238,8 +316,9 @@ def train(model: Source, *, loss: str | Mapping[str, Any] = "softmax_cross_entro
     lines, file = handle.compile(request, None)
     for line in lines:
         warnings.warn(line, stacklevel=2)
-    schedule = learning_rate if callable(learning_rate) else constant(float(learning_rate))
+    rate = 1e-3 if learning_rate is None else learning_rate
+    schedule = rate if callable(rate) else constant(float(rate))
     step = Model(file)
     sessions = RankSessions(step, ranks, threads, max_memory, rank_timeout)
     return Trainer(source, settings, Module(handle), step, weights, statistics, schedule, sessions,
-                   float(loss_scale or 0.0), int(seed))
+                   float(loss_scale or 0.0), int(seed), own_loss)

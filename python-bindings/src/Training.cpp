@@ -3,6 +3,7 @@
 
 #include "python-bindings/src/Training.h"
 
+#include "driver/training/InferenceGraph.h"
 #include "driver/training/OnnxInitializers.h"
 #include "driver/training/TrainingStep.h"
 #include "python-bindings/src/ModuleParts.h"
@@ -33,7 +34,7 @@ makeTrainingModule(const ModelRequest &model, const std::string &settings,
 }
 
 void writeOnnxInitializers(const ModelRequest &model, const std::vector<FloatTensor> &tensors,
-                           const std::string &output) {
+                           const std::string &output, bool inference, const std::string &ownLoss) {
   std::vector<driver::FloatInitializer> values;
   for (const FloatTensor &tensor : tensors) {
     size_t count = 1;
@@ -42,7 +43,10 @@ void writeOnnxInitializers(const ModelRequest &model, const std::vector<FloatTen
     values.push_back({tensor.name, tensor.dims, ArrayRef(tensor.data, count)});
   }
   Diagnostics diagnostics;
-  driver::writeInitializers(model.path, model.bytes, values, output, diagnostics);
+  std::function<void(onnx::GraphProto &)> edit;
+  if (inference)
+    edit = [&](onnx::GraphProto &graph) { driver::makeInferenceGraph(graph, ownLoss); };
+  driver::writeInitializers(model.path, model.bytes, values, output, edit, diagnostics);
   throwErrors(diagnostics);
 }
 

@@ -25,9 +25,10 @@ makeTrainingModule(const ModelRequest &model, const std::string &settings,
                    const std::function<void(const FloatTensor &, bool isParameter)> &each);
 
 /// Writes an ONNX model with other values of its initializers; values of other names are added.
+/// With `inference` dropouts, batch norms and the output `ownLoss` become those of inference.
 /// Throws ErrorLines.
 void writeOnnxInitializers(const ModelRequest &model, const std::vector<FloatTensor> &tensors,
-                           const std::string &output);
+                           const std::string &output, bool inference, const std::string &ownLoss);
 
 /// Calls `each` for the f32 initializers of the ONNX model at `path`. Throws ErrorLines.
 void readOnnxInitializers(const std::string &path,

@@ -18,8 +18,9 @@ using FloatArray = py::array_t<float, py::array::c_style>;
 
 py::object toArray(const FloatTensor &tensor) {
   FloatArray array(std::vector<py::ssize_t>(tensor.dims.begin(), tensor.dims.end()));
+  // Not nbytes(): pybind11 before 2.12 reads the size of an element where only NumPy 1 has it.
   if (array.size())
-    std::memcpy(array.mutable_data(), tensor.data, array.nbytes());
+    std::memcpy(array.mutable_data(), tensor.data, array.size() * sizeof(float));
   return std::move(array);
 }
 
@@ -36,13 +37,13 @@ py::tuple trainingModule(const ModelRequest &model, const std::string &settings)
 }
 
 void writeOnnx(const ModelRequest &model,
-               const std::vector<std::pair<std::string, FloatArray>> &all,
-               const py::object &output) {
+               const std::vector<std::pair<std::string, FloatArray>> &all, const py::object &output,
+               bool inference, const std::string &ownLoss) {
   std::vector<FloatTensor> tensors;
   for (const auto &[name, array] : all)
     tensors.push_back({name, {array.shape(), array.shape() + array.ndim()}, array.data()});
   const std::string path = pathOf(output);
-  withoutGil([&] { writeOnnxInitializers(model, tensors, path); });
+  withoutGil([&] { writeOnnxInitializers(model, tensors, path, inference, ownLoss); });
 }
 
 py::dict readOnnx(const py::object &source) {

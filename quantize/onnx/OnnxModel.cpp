@@ -148,40 +148,9 @@ std::unique_ptr<OnnxModel> OnnxModel::parse(llvm::StringRef bytes, const std::st
 
 /// Loads external data, because the result is written as one file with all its weights.
 bool OnnxModel::loadExternalData(const std::string &folder, Diagnostics &diagnostics) {
-  onnx_import::ExternalFiles files(folder);
-  for (onnx::TensorProto &tensor : *graph().mutable_initializer()) {
-    if (tensor.data_location() != onnx::TensorProto::EXTERNAL)
-      continue;
-    std::string location;
-    uint64_t offset = 0, length = UINT64_MAX;
-    for (const auto &entry : tensor.external_data()) {
-      if (entry.key() == "location")
-        location = entry.value();
-      else if (entry.key() == "offset")
-        offset = std::strtoull(entry.value().c_str(), nullptr, 10);
-      else if (entry.key() == "length")
-        length = std::strtoull(entry.value().c_str(), nullptr, 10);
-    }
-    auto mapping = files.map(location);
-    if (!mapping) {
-      diagnostics.error("E13001", "the data of initializer '" + tensor.name() +
-                                      "' cannot be read: " + toString(mapping.takeError()));
-      continue;
-    }
-    const uint64_t size = (*mapping)->size();
-    if (length == UINT64_MAX && offset <= size)
-      length = size - offset;
-    if (offset > size || length > size - offset) {
-      diagnostics.error("E13002", "the data of initializer '" + tensor.name() +
-                                      "' lies behind the end of the file '" + location + "'");
-      continue;
-    }
-    tensor.set_raw_data((*mapping)->const_data() + offset, length);
-    tensor.clear_data_location();
-    tensor.clear_external_data();
-  }
+  const bool done = onnx_import::loadExternalData(graph(), folder, diagnostics);
   index();
-  return !diagnostics.hasErrors();
+  return done && !diagnostics.hasErrors();
 }
 
 int64_t OnnxModel::opset() const {

@@ -47,7 +47,9 @@ def test_gradients_are_those_of_pytorch(case):
 # What moves and multiplies most; generated code of elementwise functions has tests of its own.
 COMPILED = [case for case in [*CASES, *RANDOM[:6]]
             if case.name.startswith(("conv", "max_pool_o", "average_pool_o", "matmul_s", "gather",
-                                     "slice_r", "reduce_prod_T", "resize_l", "random"))
+                                     "slice_r", "reduce_prod_T", "resize_l", "random",
+                                     "max_pool_space", "average_pool_space_F", "top_k",
+                                     "scatter_e"))
             and case.name != "conv_space"]
 
 
@@ -176,6 +178,19 @@ def test_run_returns_loss_rate_and_outputs(trainer, batch):
     shifted = scores - scores.max(axis=1, keepdims=True)
     logs = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
     assert info.loss == pytest.approx(-logs[np.arange(BATCH), batch[1]].mean(), rel=1e-3, abs=1e-6)
+
+
+def test_targets_that_would_be_taken_for_others_are_refused(trainer, batch):
+    images, labels = batch
+    before = trainer.steps
+    for wrong, text in [(labels + 9, "has the class 1., expected 0 to 9, or -100"),
+                        (labels - 9, "has the class -., expected 0 to 9"),
+                        (labels.astype(np.float32), "is float32, expected int64")]:
+        with pytest.raises(openatc.Error, match="E10014: .*" + text):
+            trainer.step(images, wrong)
+    ignored = labels.copy()
+    ignored[0] = -100
+    assert np.isfinite(trainer.step(images, ignored)) and trainer.steps == before + 1
 
 
 def test_frozen_parameters_stay_and_clipping_bounds_the_move(batch):

@@ -224,6 +224,66 @@ def pools():
                       F.avg_pool2d(a, k, s, p, c, i))
 
 
+def space_pools():
+    """Pools over three dims, which are lowered to slices."""
+    window = (f"kernel = {ints(2, 3, 2)}, strides = {ints(2, 1, 2)}, pads = {ints(1, 1, 0, 1, 1, 0)}"
+              f", dilations = {ints(1, 1, 1)}, ceil_mode = false")
+    shape, result = (2, 2, 4, 3, 5), (2, 2, 3, 3, 2)
+    yield one("max_pool", "max_pool_space", [shape], result, window,
+              lambda t, F, a: F.max_pool3d(a, (2, 3, 2), (2, 1, 2), (1, 1, 0)))
+    for counts in (False, True):
+        yield one("average_pool", f"average_pool_space_{counts}", [shape], result,
+                  window + f", count_include_pad = {str(counts).lower()}",
+                  lambda t, F, a, c=counts:
+                  F.avg_pool3d(a, (2, 3, 2), (2, 1, 2), (1, 1, 0), count_include_pad=c))
+
+
+def call(kernel, operands, types, results, attributes="", to="%y"):
+    return (f'  {to} = graph.host_call "{kernel}"({", ".join(operands)}) {{{attributes}}} : '
+            f"({', '.join(types)}) -> ({', '.join(results)})")
+
+
+def scatters():
+    """Scatters by elements along a dim, and of rows; indices count from the end, too."""
+    for reduction, elements, rows in [
+            ("none", [[0, 2, 1, -1, 0], [2, 0, 0, 1, 1]], [[1], [-1]]),
+            ("add", [[0, 2, 1, -1, 0], [0, 2, 0, 2, 1]], [[1], [1]])]:
+        mode = f'reduction = "{reduction}"'
+        index = f"  %i = graph.constant dense<{elements}> : tensor<2x5xi64>\n"
+        types = [tensor((3, 5)), "tensor<2x5xi64>", tensor((2, 5))]
+        yield Case(f"scatter_elements_{reduction}", [(3, 5), (2, 5)],
+                   index + call("ScatterElements", ["%a", "%i", "%b"], types, types[:1],
+                                "axis = array<i64: 0>, " + mode), (3, 5),
+                   lambda t, F, a, b, e=elements, adds=reduction == "add":
+                   (t.scatter_add if adds else t.scatter)(a, 0, t.tensor(e) % 3, b))
+        index = f"  %i = graph.constant dense<{rows}> : tensor<2x1xi64>\n"
+        types = [tensor((4, 3)), "tensor<2x1xi64>", tensor((2, 3))]
+        yield Case(f"scatter_rows_{reduction}", [(4, 3), (2, 3)],
+                   index + call("ScatterND", ["%a", "%i", "%b"], types, types[:1], mode), (4, 3),
+                   lambda t, F, a, b, r=rows, adds=reduction == "add":
+                   a.index_put((t.tensor(r)[:, 0],), b, accumulate=adds))
+
+
+INDEXED = [
+    Case("top_k", [(3, 6, 2)],
+         "  %k = graph.constant dense<2> : tensor<1xi64>\n"
+         + call("TopK", ["%a", "%k"], [tensor((3, 6, 2)), "tensor<1xi64>"],
+                [tensor((3, 2, 2)), "tensor<3x2x2xi64>"], "axis = array<i64: 1>", "%y, %i"), (3, 2, 2),
+         lambda t, F, a: a.topk(2, 1).values),
+    Case("gather_elements", [(3, 4)],
+         "  %i = graph.constant dense<[[0, 3, 3], [-1, 2, 2]]> : tensor<2x3xi64>\n"
+         + call("GatherElements", ["%a", "%i"], [tensor((3, 4)), "tensor<2x3xi64>"],
+                [tensor((2, 3))], "axis = array<i64: 1>"), (2, 3),
+         lambda t, F, a: a[:2].gather(1, t.tensor([[0, 3, 3], [3, 2, 2]]))),
+    *scatters(),
+    Case("scatter_points", [(3, 4), (2,)],
+         "  %i = graph.constant dense<[[0, -1], [2, 1]]> : tensor<2x2xi64>\n"
+         + call("ScatterND", ["%a", "%i", "%b"], [tensor((3, 4)), "tensor<2x2xi64>", tensor((2,))],
+                [tensor((3, 4))]), (3, 4),
+         lambda t, F, a, b: a.index_put((t.tensor([0, 2]), t.tensor([3, 1])), b)),
+]
+
+
 MOVEMENT = [
     one("reshape", "reshape", [(2, 3, 4)], (4, 6), "", lambda t, F, a: a.reshape(4, 6)),
     one("transpose", "transpose", [(2, 3, 4)], (4, 2, 3), f"permutation = {ints(2, 0, 1)}",
@@ -361,5 +421,6 @@ def random_case(seed):
                 -1.0, 1.0)
 
 
-CASES = [*UNARY, *BINARY, *reductions(), *products(), *WINDOWS, *pools(), *MOVEMENT]
+CASES = [*UNARY, *BINARY, *reductions(), *products(), *WINDOWS, *pools(), *MOVEMENT,
+         *space_pools(), *INDEXED]
 RANDOM = [random_case(seed) for seed in range(40)]

@@ -238,3 +238,21 @@ func.func @constants_differ(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>)
   %3 = graph.exp %2 : (tensor<2xf32>) -> tensor<2xf32>
   return %1, %3 : tensor<2xf32>, tensor<2xf32>
 }
+
+// -----
+
+// What is computed again stays apart from the first computation (train-recompute).
+// CHECK-LABEL: func.func @recomputed
+// CHECK: %[[FIRST:.*]] = graph.map %arg0 : (tensor<8x8xf32>)
+// CHECK: graph.matmul %[[FIRST]]
+// CHECK: %[[AGAIN:.*]] = graph.map %arg0 {train.recomputed}
+// CHECK: graph.matmul %[[AGAIN]]
+func.func @recomputed(%x: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  %0 = graph.tanh %x : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %1 = graph.sigmoid %0 : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %2 = graph.matmul %1, %x : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %3 = graph.tanh %x {train.recomputed} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %4 = graph.sigmoid %3 {train.recomputed} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %5 = graph.matmul %4, %x : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %2, %5 : tensor<8x8xf32>, tensor<8x8xf32>
+}

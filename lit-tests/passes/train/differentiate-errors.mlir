@@ -33,3 +33,13 @@ func.func @host(%w: tensor<1xf32> {om.name = "w", train.parameter}) -> tensor<1x
 func.func @empty(%x: tensor<1xf32>, %w: tensor<0xf32> {om.name = "w", train.parameter}) -> tensor<1xf32> {
   return %x : tensor<1xf32>
 }
+
+// -----
+
+// Only scatters that write or add are linear, and only static shapes have positions.
+// expected-error @+1 {{E15003: no gradient is known for these nodes between a parameter and the loss: 'a' (ScatterElements), 'm' (ScatterElements)}}
+func.func @scatters(%w: tensor<1xf32> {om.name = "w", train.parameter}, %i: tensor<1xi64>, %d: tensor<?xi64>) -> tensor<1xf32> {
+  %0 = graph.host_call "ScatterElements"(%w, %i, %w) {reduction = "mul"} : (tensor<1xf32>, tensor<1xi64>, tensor<1xf32>) -> tensor<1xf32> loc("m")
+  %1 = graph.host_call "ScatterElements"(%0, %d, %0) {reduction = "add"} : (tensor<1xf32>, tensor<?xi64>, tensor<1xf32>) -> tensor<1xf32> loc("a")
+  return %1 : tensor<1xf32>
+}

@@ -37,3 +37,18 @@ func.func @fully_connected(%x: tensor<2x3xf32>, %w: tensor<4x3xf32>) -> tensor<2
   %y = graph.fully_connected %x, %w : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>
   return %y : tensor<2x4xf32>
 }
+
+// A pool over three dims is the maximum of slices; one over two keeps its kernel.
+// CHECK-LABEL: func.func @pools
+// CHECK: graph.max_pool {{.*}}tensor<1x1x4x4xf32>
+// CHECK-NOT: graph.max_pool
+// CHECK-COUNT-8: graph.slice
+// CHECK-COUNT-7: graph.max
+// CHECK-NOT: graph.average_pool
+// CHECK: graph.div
+func.func @pools(%x: tensor<1x1x4x4xf32>, %v: tensor<1x1x4x4x4xf32>) -> (tensor<1x1x2x2xf32>, tensor<1x1x2x2x2xf32>, tensor<1x1x2x2x2xf32>) {
+  %0 = graph.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, ceil_mode = false} : (tensor<1x1x4x4xf32>) -> tensor<1x1x2x2xf32>
+  %1 = graph.max_pool %v {kernel = array<i64: 2, 2, 2>, strides = array<i64: 2, 2, 2>, pads = array<i64: 0, 0, 0, 0, 0, 0>, dilations = array<i64: 1, 1, 1>, ceil_mode = false} : (tensor<1x1x4x4x4xf32>) -> tensor<1x1x2x2x2xf32>
+  %2 = graph.average_pool %v {kernel = array<i64: 2, 2, 2>, strides = array<i64: 2, 2, 2>, pads = array<i64: 0, 0, 0, 0, 0, 0>, dilations = array<i64: 1, 1, 1>, ceil_mode = false, count_include_pad = false} : (tensor<1x1x4x4x4xf32>) -> tensor<1x1x2x2x2xf32>
+  return %0, %1, %2 : tensor<1x1x2x2xf32>, tensor<1x1x2x2x2xf32>, tensor<1x1x2x2x2xf32>
+}
