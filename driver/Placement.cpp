@@ -10,6 +10,7 @@
 #include "passes/host/HostCosts.h"
 #include "passes/host/Passes.h"
 #include "passes/npu/program/ProgramWriter.h"
+#include "passes/npu/schedule/PreloadWeights.h"
 #include "passes/npu/select/Partition.h"
 #include "passes/om/Schedule.h"
 #include "support/ModelText.h"
@@ -85,7 +86,13 @@ private:
     const size_t position = placement.kernels.size();
     uint64_t bytes = 0, largest = 0;
     bool isInteger = false;
-    for (Value buffer : launch.getOperands_()) {
+    // Weights that it loads for later launches are counted there.
+    OperandRange operands = launch.getOperands_();
+    const auto ahead = launch->getAttrOfType<IntegerAttr>(npu::kPreloadedAttr);
+    const size_t own = operands.size() - 1 - (ahead ? size_t(ahead.getInt()) : 0);
+    for (auto [index, buffer] : llvm::enumerate(operands)) {
+      if (index >= own && index + 1 < operands.size())
+        continue;
       auto type = cast<MemRefType>(buffer.getType());
       const uint64_t span = om::spanInBytes(type);
       bytes += span;

@@ -85,7 +85,9 @@ void tuneGroups(Search &search) {
   for (const Decision &decision : proposed.decisions) {
     if (partOfKey(decision.key, 0) == "npu-split-batch")
       groups = decision;
-    if (partOfKey(decision.key, 0) == "npu-prefetch-weights")
+    // A SoC has one of them.
+    if (std::string_view pass = partOfKey(decision.key, 0);
+        pass == "npu-prefetch-weights" || pass == "npu-preload-weights")
       prefetch = decision;
   }
   for (const std::optional<Decision> &decision : {groups, prefetch})

@@ -59,13 +59,19 @@ private:
       }
       h = nextH;
       c = nextC;
-      all[time] = reshape(output, {1, 1, r.batch, r.hidden});
+      all[time] = steps.joinsStates() ? reshape(steps.states(), {1, 2, r.batch, r.hidden})
+                                      : reshape(output, {1, 1, r.batch, r.hidden});
     }
     lastH.push_back(reshape(h, {1, r.batch, r.hidden}));
     if (c)
       lastC.push_back(reshape(c, {1, r.batch, r.hidden}));
-    if (!call.getResult(0).use_empty())
-      sequences.push_back(concat(all, 0));
+    if (call.getResult(0).use_empty())
+      return;
+    sequences.push_back(concat(all, 0));
+    if (steps.joinsStates())
+      sequences.back() = graph::SliceOp::create(
+          builder, loc, sequences.back(), ArrayRef<int64_t>{0, 1, 0, 0},
+          ArrayRef<int64_t>{r.steps, 1, r.batch, r.hidden}, ArrayRef<int64_t>{1, 1, 1, 1});
   }
 
   /// Returns 1 for each sequence that has an element at `time`, 0 for others: [batch, 1].

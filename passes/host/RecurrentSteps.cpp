@@ -262,17 +262,59 @@ Value StepBuilder::advanceGru(Value now, Value h) {
 
 std::pair<Value, Value> StepBuilder::advanceLstm(Value now, Value h, Value c) {
   Value all = h ? add(product(h, stateFilter), now) : now;
-  Value in = gate(all, 0), out = gate(all, 1), forget = gate(all, 2);
+  auto wide = [&](Value state) { return joinsStates() ? twice(state) : state; };
+  Value in = wide(gate(all, 0)), out = wide(gate(all, 1)), forget = wide(gate(all, 2));
+  c = wide(c);
   if (!peepholes.empty()) {
     in = add(in, mul(peepholes[0], c));
     forget = add(forget, mul(peepholes[2], c));
   }
   in = activate(in, 0);
   forget = r.inputForget ? oneMinus(in) : activate(forget, 0);
-  Value next = add(mul(in, activate(gate(all, 3), 1)), mul(forget, c));
+  Value next = add(mul(in, activate(wide(gate(all, 3)), 1)), mul(forget, c));
   if (!peepholes.empty())
     out = add(out, mul(peepholes[1], next));
-  return {mul(activate(out, 0), activate(next, 2)), next};
+  Value output = mul(activate(out, 0), activate(next, 2));
+  if (!joinsStates())
+    return {output, next};
+  joined = join(next, output);
+  auto part = [&](int64_t index) {
+    Value state =
+        graph::SliceOp::create(builder, loc, joined, ArrayRef<int64_t>{index, 0, 0},
+                               ArrayRef<int64_t>{1, r.batch, r.hidden}, ArrayRef<int64_t>{1, 1, 1});
+    auto type = RankedTensorType::get({r.batch, r.hidden}, element);
+    return graph::ReshapeOp::create(builder, loc, type, state).getResult();
+  };
+  return {part(1), part(0)};
+}
+
+bool StepBuilder::joinsStates() const {
+  constexpr int64_t kMaxElements = 8192;
+  if (r.cell != Recurrence::Cell::Lstm || r.lengths || r.batch * r.hidden > kMaxElements)
+    return false;
+  // Zero times the other state must be zero: both are finite.
+  auto isBounded = [](const CellFunction &function) {
+    return function.kind == CellFunction::Tanh || function.kind == CellFunction::Sigmoid ||
+           function.kind == CellFunction::HardSigmoid || function.kind == CellFunction::Softsign;
+  };
+  return llvm::all_of(r.functions, isBounded) &&
+         (!r.inputs[6] || r.inputs[6].getDefiningOp<graph::ConstantOp>());
+}
+
+Value StepBuilder::twice(Value state) {
+  if (!state)
+    return {};
+  auto type = RankedTensorType::get({1, r.batch, r.hidden}, element);
+  Value zeros = graph::createConstant(builder, loc, RankedTensorType::get({2, 1, 1}, element), 0.0);
+  return add(graph::ReshapeOp::create(builder, loc, type, state), zeros);
+}
+
+Value StepBuilder::join(Value first, Value second) {
+  auto mask = [&](double a, double b) {
+    return graph::createConstant(builder, loc, RankedTensorType::get({2, 1, 1}, element),
+                                 ArrayRef<double>{a, b});
+  };
+  return add(mul(mask(1, 0), first), mul(mask(0, 1), second));
 }
 
 Value StepBuilder::weights(ElementsAttr all, int64_t first, int64_t count) {

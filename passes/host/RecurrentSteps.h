@@ -65,6 +65,14 @@ public:
   /// null for other cells than an LSTM.
   std::pair<mlir::Value, mlir::Value> advance(int64_t time, mlir::Value h, mlir::Value c);
 
+  /// Returns whether both states of a step are parts of one tensor, which one kernel computes: it
+  /// computes everything twice, which takes less time than the launch of a second kernel where the
+  /// states are small. Only where no function and no state at the start can make one infinite.
+  bool joinsStates() const;
+  /// Returns the states of the last step [2, batch, hidden], h behind c; null unless they are
+  /// joined.
+  mlir::Value states() const { return joined; }
+
 private:
   mlir::Value advanceRnn(mlir::Value data, mlir::Value h);
   mlir::Value advanceGru(mlir::Value data, mlir::Value h);
@@ -84,13 +92,18 @@ private:
   mlir::Value add(mlir::Value a, mlir::Value b); ///< null operands are zeros
   mlir::Value mul(mlir::Value a, mlir::Value b); ///< null if one of them is
   mlir::Value oneMinus(mlir::Value a);
+  /// Returns a state as both rows of [2, batch, hidden].
+  mlir::Value twice(mlir::Value state);
+  /// Returns the first row of one tensor and the second one of another.
+  mlir::Value join(mlir::Value first, mlir::Value second);
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
   const Recurrence &r;
   int64_t direction;
   mlir::Type element;
-  mlir::Value data; ///< [steps * batch, gates * hidden]
+  mlir::Value data;   ///< [steps * batch, gates * hidden]
+  mlir::Value joined; ///< see states()
   /// Weights and bias of the state; those of a GRU's last gate apart where its reset gate scales
   /// the state.
   mlir::Value stateFilter, lastFilter, stateBias;

@@ -27,7 +27,7 @@ ArrayRef<StringLiteral> optionalPasses() {
       "npu-decompose",      "npu-fuse-epilogues",   "npu-fuse-input-quantization",
       "npu-split-batch",    "npu-prefetch-weights", "npu-reorder",
       "npu-select-buffers", "npu-select-tiles",     "npu-minimise-sync",
-      "npu-allocate-flags"};
+      "npu-allocate-flags", "npu-preload-weights"};
   return names;
 }
 
@@ -106,6 +106,8 @@ void buildNpuKernelPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   programs.minimiseSync = isOn(options, "npu-minimise-sync");
   programs.allocateFlags = isOn(options, "npu-allocate-flags");
   buildNpuProgramPipeline(pm, programs);
+  if (isOn(options, "npu-preload-weights"))
+    pm.addPass(createNpuPreloadWeights());
 }
 
 void buildNpuPipeline(OpPassManager &pm, const NpuPipelineOptions &options) {

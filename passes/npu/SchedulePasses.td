@@ -27,6 +27,39 @@ def NpuPrefetchWeights : Pass<"npu-prefetch-weights", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::atc::om::OmDialect"];
 }
 
+def NpuPreloadWeights : Pass<"npu-preload-weights", "::mlir::ModuleOp"> {
+  let summary = "Let programs load weights of later launches, so that L2 holds them in time";
+  let description = [{
+    For SoCs whose system DMA cannot fill L2 (`l2Prefetch` is 0) and networks
+    that do not fit into it. A program's queue for loads rests while the other
+    queues compute. Weights of later launches, as far ahead as L2 has room,
+    become further buffers of the launch, in front of the one that it writes.
+    The cores load a part each into local memory that nothing else uses, at the
+    end of the program or in each iteration of its loops. How many bytes and
+    where is found by simulating each program with several sizes, and with those
+    of its own weights in DDR that no launch has loaded for it: what counts is
+    DDR's time for these bytes, which the later launch saves, less what the
+    program takes longer. Runs on finished programs.
+
+    ```mlir
+    om.launch @dense(%x, %w1, %y)
+    // becomes
+    om.launch @dense_preload(%x, %w1, %w2, %y)
+    ```
+  }];
+  let options = [
+    Option<"factor", "factor", "double", "0.5",
+           "What DDR's time for bytes that are loaded ahead is worth">,
+    Option<"l2Share", "l2-share", "double", "0.4",
+           "Share of the room in L2 that weights which wait may take">
+  ];
+  let statistics = [
+    Statistic<"numLaunches", "num-launches", "Launches that load weights of later ones">,
+    Statistic<"numBytes", "num-bytes", "Bytes of these weights">
+  ];
+  let dependentDialects = ["::atc::om::OmDialect"];
+}
+
 def NpuSplitBatch : Pass<"npu-split-batch", "::mlir::func::FuncOp"> {
   let summary = "Run groups of kernels on parts of the batch, so that intermediate data stays in L2";
   let description = [{

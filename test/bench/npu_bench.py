@@ -33,7 +33,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What `--disable_passes` leaves out to switch a technique off.
 TECHNIQUES = {
     "deep fusion": ["graph-fuse-conv-add", "graph-fuse-conv-activation", "graph-fuse-elementwise",
-                    "npu-fuse-epilogues", "npu-split-batch", "npu-prefetch-weights"],
+                    "npu-fuse-epilogues", "npu-split-batch", "npu-prefetch-weights",
+                    "npu-preload-weights"],
     "double buffering": ["npu-select-buffers"],
     "reordering and sync minimisation": ["npu-reorder", "npu-minimise-sync"],
     "the same, and flags beside waits": ["npu-reorder", "npu-minimise-sync", "npu-allocate-flags"],

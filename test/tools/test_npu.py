@@ -131,7 +131,9 @@ def test_runs_on_cpu_and_npu(built):
     text, y = run(built)
     np.testing.assert_allclose(y, expected(), rtol=2e-3, atol=2e-3)
     assert y.max() > 0.5 and (y == 0).any()
-    assert "simulated Ascend310P3" in text
+    assert "simulated Ascend310P3 (the first run: L2 is empty" in text
+    later, _ = run(built, "--loop", "2")
+    assert "simulated Ascend310P3 (the last run: L2 holds what the one before left)" in later
 
 
 def test_json_of_the_npu(built):
@@ -139,6 +141,8 @@ def test_json_of_the_npu(built):
     npu = json.loads(text)["npu"]
     assert npu["soc"] == "Ascend310P3"
     assert npu["launches"] == 2
+    assert not npu["first_run"]
+    assert json.loads(run(built, "--json")[0])["npu"]["first_run"]
     assert npu["macs_npu"] == 2 * N**3
     assert npu["macs_npu"] <= npu["macs_total"]
     assert npu["macs_share"] == pytest.approx(npu["macs_npu"] / npu["macs_total"])

@@ -84,8 +84,8 @@ void printOutput(const NamedTensor &output, const std::vector<std::string> &labe
 
 namespace {
 
-/// Returns the text of om_npu_text about the last run, with the most important figures first.
-Json npuJson(const std::string &text, double hostMs) {
+/// Returns the text of om_npu_text about the last run with the figures that follow from it.
+Json npuJson(const std::string &text, const Report &report) {
   Json npu = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!npu.is_object() || !npu.contains("roofline"))
     return nullptr;
@@ -96,12 +96,13 @@ Json npuJson(const std::string &text, double hostMs) {
   const bool cube = roofline["cube_ms"] >= roofline["ddr_ms"];
   Json bound = {{"what", cube ? "cube" : "ddr"}, {"ms", roofline["bound_ms"]}};
   Json times = roofline["times_bound"];
+  npu["first_run"] = report.isFirstRun;
   npu["macs_total"] = npu["macs_model"];
   npu["macs_share"] = total > 0 ? macs / total : 0;
   npu["l2"]["hit_rate"] = hit + missed > 0 ? hit / (hit + missed) : 0;
   npu["ddr_bytes"] = read + written;
   Json &host = npu["host"];
-  host["ms"] = host["kernels"] > 0 ? hostMs : 0;
+  host["ms"] = host["kernels"] > 0 ? report.hostMs : 0;
   npu["total_ms"] = npu["ms"].get<double>() + host["ms"].get<double>();
   npu["bound"] = std::move(bound);
   npu["times_bound"] = std::move(times);
@@ -109,7 +110,10 @@ Json npuJson(const std::string &text, double hostMs) {
 }
 
 void printNpu(const Json &npu) {
-  print(stdout, "\nsimulated %s (one run)\n", npu["soc"].get<std::string>().c_str());
+  print(stdout, "\nsimulated %s (%s)\n", npu["soc"].get<std::string>().c_str(),
+        npu["first_run"].get<bool>()
+            ? "the first run: L2 is empty at its start; --loop for later ones"
+            : "the last run: L2 holds what the one before left");
   print(stdout, "%-16s %10.3f ms   %.0f cycles, %llu launches\n", "NPU time",
         npu["ms"].get<double>(), npu["cycles"].get<double>(),
         npu["launches"].get<unsigned long long>());
@@ -239,7 +243,7 @@ void printJson(const Report &report, const om::Model &model, const std::string &
                                  {"gflops", row.gflops}});
   }
   if (!npu.empty())
-    json["npu"] = npuJson(npu, report.hostMs);
+    json["npu"] = npuJson(npu, report);
   printLines(stdout, jsonText(json));
 }
 
@@ -266,7 +270,7 @@ void printTables(const Report &report, const om::Model &model, const std::string
         bytesText(info.arena_bytes).c_str());
   if (!report.profile.empty())
     printProfile(report.profile);
-  if (const Json figures = npuJson(npu, report.hostMs); figures.is_object())
+  if (const Json figures = npuJson(npu, report); figures.is_object())
     printNpu(figures);
 }
 

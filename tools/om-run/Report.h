@@ -24,6 +24,7 @@ struct Report {
   double loadMs = 0, firstRunMs = 0;
   double hostMs = 0; ///< of the run that the figures of the NPU are about, without the simulation
   std::vector<double> latenciesMs;
+  bool isFirstRun = false;  ///< they are of the first run alone
   double runsPerSecond = 0; ///< of all sessions together; 0 where only one run was measured
   uint32_t sessions = 1;
   std::vector<std::string> labels = {}; ///< of --labels; empty without

@@ -403,6 +403,7 @@ bool Runner::measureRuns() {
   report.latenciesMs = measurement.latenciesMs;
   if (report.latenciesMs.size() > 1)
     report.runsPerSecond = report.latenciesMs.size() * 1000.0 / measurement.wallMs;
+  report.isFirstRun = report.latenciesMs.empty() && !options.warmup;
   if (report.latenciesMs.empty())
     report.latenciesMs.push_back(report.firstRunMs);
   return measurement.succeeded || failedRun();

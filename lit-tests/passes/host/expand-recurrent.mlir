@@ -70,3 +70,53 @@ func.func @lengths(%x: tensor<2x2x3xf32>, %length: tensor<2xi32>) -> (tensor<2x1
   %y:2 = graph.host_call "RNN"(%x, %w, %r, %length) at [0, 1, 2, 4] {} : (tensor<2x2x3xf32>, tensor<1x4x3xf32>, tensor<1x4x4xf32>, tensor<2xi32>) -> (tensor<2x1x2x4xf32>, tensor<1x2x4xf32>)
   return %y#0, %y#1 : tensor<2x1x2x4xf32>, tensor<1x2x4xf32>
 }
+
+// -----
+
+// Both states of an LSTM are rows of one tensor, which one kernel computes.
+// CHECK-LABEL: func @lstm
+// CHECK: %[[ZEROS:.*]] = graph.constant dense<0.000000e+00> : tensor<2x1x1xf32>
+// CHECK: graph.add %{{.*}}, %[[ZEROS]] : (tensor<1x1x4xf32>, tensor<2x1x1xf32>) -> tensor<2x1x4xf32>
+// CHECK: %[[TANH:.*]] = graph.tanh %{{.*}} : (tensor<2x1x4xf32>)
+// CHECK: %[[BOTH:.*]] = graph.add {{.*}} : (tensor<2x1x4xf32>, tensor<2x1x4xf32>) -> tensor<2x1x4xf32>
+// CHECK: %[[SECOND:.*]] = graph.slice %[[BOTH]] {sizes = array<i64: 1, 1, 4>, starts = array<i64: 1, 0, 0>
+// CHECK: %[[H:.*]] = graph.reshape %[[SECOND]]
+// CHECK: %[[FIRST:.*]] = graph.slice %[[BOTH]] {sizes = array<i64: 1, 1, 4>, starts = array<i64: 0, 0, 0>
+// CHECK: graph.fully_connected %[[H]]
+// CHECK: %[[ALL:.*]] = graph.concat {{.*}} {axis = 0 : i64} : (tensor<1x2x1x4xf32>, tensor<1x2x1x4xf32>) -> tensor<2x2x1x4xf32>
+// CHECK: graph.slice %[[ALL]] {sizes = array<i64: 2, 1, 1, 4>, starts = array<i64: 0, 1, 0, 0>
+func.func @lstm(%x: tensor<2x1x3xf32>) -> (tensor<2x1x1x4xf32>, tensor<1x1x4xf32>, tensor<1x1x4xf32>) {
+  %w = graph.constant dense<0.5> : tensor<1x16x3xf32>
+  %r = graph.constant dense<0.25> : tensor<1x16x4xf32>
+  %y:3 = graph.host_call "LSTM"(%x, %w, %r) {} : (tensor<2x1x3xf32>, tensor<1x16x3xf32>, tensor<1x16x4xf32>) -> (tensor<2x1x1x4xf32>, tensor<1x1x4xf32>, tensor<1x1x4xf32>)
+  return %y#0, %y#1, %y#2 : tensor<2x1x1x4xf32>, tensor<1x1x4xf32>, tensor<1x1x4xf32>
+}
+
+// -----
+
+// Large states are computed by a kernel each: computing everything twice would take longer than a launch.
+// So are states that may be infinite.
+// CHECK-LABEL: func @unbounded
+// CHECK-NOT: 2x1x4
+// CHECK-LABEL: func @given
+// CHECK-NOT: 2x1x4
+func.func @unbounded(%x: tensor<2x1x3xf32>) -> tensor<2x1x1x4xf32> {
+  %w = graph.constant dense<0.5> : tensor<1x16x3xf32>
+  %r = graph.constant dense<0.25> : tensor<1x16x4xf32>
+  %y = graph.host_call "LSTM"(%x, %w, %r) {activations = ["Sigmoid", "Relu", "Tanh"]} : (tensor<2x1x3xf32>, tensor<1x16x3xf32>, tensor<1x16x4xf32>) -> tensor<2x1x1x4xf32>
+  return %y : tensor<2x1x1x4xf32>
+}
+func.func @given(%x: tensor<2x1x3xf32>, %c: tensor<1x1x4xf32>) -> tensor<2x1x1x4xf32> {
+  %w = graph.constant dense<0.5> : tensor<1x16x3xf32>
+  %r = graph.constant dense<0.25> : tensor<1x16x4xf32>
+  %y = graph.host_call "LSTM"(%x, %w, %r, %c) at [0, 1, 2, 6] {} : (tensor<2x1x3xf32>, tensor<1x16x3xf32>, tensor<1x16x4xf32>, tensor<1x1x4xf32>) -> tensor<2x1x1x4xf32>
+  return %y : tensor<2x1x1x4xf32>
+}
+// CHECK-LABEL: func @large
+// CHECK-NOT: 2x2049x4
+func.func @large(%x: tensor<2x2049x3xf32>) -> tensor<2x1x2049x4xf32> {
+  %w = graph.constant dense<0.5> : tensor<1x16x3xf32>
+  %r = graph.constant dense<0.25> : tensor<1x16x4xf32>
+  %y = graph.host_call "LSTM"(%x, %w, %r) {} : (tensor<2x2049x3xf32>, tensor<1x16x3xf32>, tensor<1x16x4xf32>) -> tensor<2x1x2049x4xf32>
+  return %y : tensor<2x1x2049x4xf32>
+}

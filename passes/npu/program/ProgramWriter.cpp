@@ -174,6 +174,11 @@ ProgramWriter::ProgramWriter(func::FuncOp kernel, ArrayRef<int64_t> grid, bool v
   b.setInsertionPointToEnd(body);
 }
 
+ProgramWriter::ProgramWriter(ir::ProgramOp program, Block *block, Block::iterator place)
+    : program(program), b(program.getLoc(), program.getContext()), table(socOf(program)) {
+  b.setInsertionPoint(block, place);
+}
+
 void ProgramWriter::finish() { kernel.erase(); }
 
 Value ProgramWriter::argument(unsigned index) { return program.getBuffers()[index]; }

@@ -101,6 +101,8 @@ public:
   /// npu.soc): one gm buffer per argument, followed by the `grid` coordinates. The function exists
   /// until `finish`.
   ProgramWriter(mlir::func::FuncOp kernel, llvm::ArrayRef<int64_t> grid, bool vectorCore = false);
+  /// Adds to a block of a program that exists, in front of `place`.
+  ProgramWriter(ir::ProgramOp program, mlir::Block *block, mlir::Block::iterator place);
   /// Erases the function; the program takes its name.
   void finish();
 

@@ -9,8 +9,7 @@
 #include "passes/Remarks.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/program/ProgramWriter.h"
-#include "passes/npu/schedule/BatchParts.h"
-#include "passes/npu/vector/TileNest.h"
+#include "passes/npu/schedule/WeightNeeds.h"
 #include "passes/om/Schedule.h"
 
 using namespace mlir;
@@ -20,14 +19,6 @@ namespace atc::npu {
 #include "passes/npu/Passes.h.inc"
 
 namespace {
-
-/// A weight that L2 does not hold when a launch needs it.
-struct Need {
-  Value weight;
-  unsigned launch;
-  unsigned after;           ///< the first launch that may name it
-  int64_t bytes, named = 0; ///< bytes that launches have named so far
-};
 
 struct PrefetchWeightsPass : impl::NpuPrefetchWeightsBase<PrefetchWeightsPass> {
   using Base::Base;
@@ -51,7 +42,7 @@ struct PrefetchWeightsPass : impl::NpuPrefetchWeightsBase<PrefetchWeightsPass> {
         }
     // Nothing is to be chosen where the SoC cannot prefetch.
     if (SocTable soc = socOf(main); prefetch && soc.l2Prefetch) {
-      usedShare = choose(main, soc, launches);
+      usedShare = choose(main);
       prefetched = nameWeights(launches, onNpu, symbols, int64_t(soc.l2Bytes));
     }
     numChained += chained;
@@ -65,21 +56,11 @@ struct PrefetchWeightsPass : impl::NpuPrefetchWeightsBase<PrefetchWeightsPass> {
 private:
   double usedShare = 0; ///< of the room in L2 that weights which wait may take
 
-  /// Returns the share that the table of choices has, else the option's. The key does not depend on
-  /// groups of layers: all of them use the weights in this order.
-  double choose(func::FuncOp main, const SocTable &table, ArrayRef<om::LaunchOp> launches) {
+  /// Returns the share that the table of choices has, else the option's.
+  double choose(func::FuncOp main) {
     if (!usesChoices(main))
       return share;
-    std::string text = writeSoc(table);
-    llvm::raw_string_ostream os(text);
-    llvm::DenseSet<Value> weights;
-    for (om::LaunchOp launch : launches)
-      for (Value operand : launch->getOperands())
-        if (Value root = om::resolveViews(operand).root;
-            root.getDefiningOp<om::WeightOp>() && weights.insert(root).second)
-          os << root.getType();
-    SmallVector<Type> types(main.getArgumentTypes());
-    const std::string key = choiceKey(getArgument(), table.name, identify("main", types, text));
+    const std::string key = keyOfWeights(main, getArgument());
     double chosen = share;
     std::string noted = llvm::formatv("{0:f2}", share.getValue());
     if (std::optional<StringRef> given = givenChoice(main, key)) {
@@ -100,75 +81,10 @@ private:
   static constexpr int64_t kSmallestPiece = 64 * 1024;
   static constexpr size_t kNear = 3; ///< launches whose data should be in L2 together
 
-  /// Returns the weight of which a launch reads only the rows that its indices name; null for other
-  /// launches.
-  static Value tableOf(om::LaunchOp launch, const SymbolTable &symbols) {
-    auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
-    auto gather = kernel ? kernelOpOf<kernel::GatherOp>(kernel) : kernel::GatherOp();
-    auto table = gather ? dyn_cast<BlockArgument>(gather.getInput()) : BlockArgument();
-    return table ? om::resolveViews(launch.getOperands_()[table.getArgNumber()]).root : Value();
-  }
-
-  static SmallVector<Need> needsOf(MutableArrayRef<om::LaunchOp> launches, ArrayRef<bool> onNpu,
-                                   const SymbolTable &symbols, int64_t l2Bytes) {
-    SmallVector<Need> needs;
-    llvm::DenseMap<Value, unsigned> lastUse;
-    for (auto [index, launch] : llvm::enumerate(launches)) {
-      const Value table = tableOf(launch, symbols);
-      for (Value operand : launch.getOperands_()) {
-        Value root = om::resolveViews(operand).root;
-        if (!onNpu[index] || !root.getDefiningOp<om::WeightOp>() || root == table)
-          continue;
-        auto [last, isNew] = lastUse.try_emplace(root, index);
-        if (isNew)
-          needs.push_back({root, unsigned(index), 0, bytesOf(root)});
-        else if (std::optional<unsigned> after =
-                     lostBefore(launches, last->second + 1, index, l2Bytes))
-          needs.push_back({root, unsigned(index), *after, bytesOf(root)});
-        last->second = index;
-      }
-    }
-    return needs;
-  }
-
-  static int64_t bytesOfActivations(MutableArrayRef<om::LaunchOp> launches) {
-    llvm::DenseSet<std::pair<Value, int64_t>> touched;
-    int64_t bytes = 0;
-    for (om::LaunchOp launch : launches)
-      for (Value operand : launch.getOperands_()) {
-        om::BufferPart part = om::resolveViews(operand);
-        if (!part.root.getDefiningOp<om::WeightOp>() &&
-            touched.insert({part.root, part.offset}).second)
-          bytes += om::spanInBytes(cast<MemRefType>(operand.getType()));
-      }
-    return bytes;
-  }
-
-  /// If the launches [begin, end) touch more than L2 holds: the one from which on
-  /// what is brought will not be lost again until `end`.
-  static std::optional<unsigned> lostBefore(MutableArrayRef<om::LaunchOp> launches, unsigned begin,
-                                            unsigned end, int64_t l2Bytes) {
-    llvm::DenseSet<std::pair<Value, int64_t>> touched;
-    int64_t bytes = 0;
-    unsigned after = end - 1;
-    for (unsigned index = end; index-- > begin;) {
-      for (Value operand : launches[index].getOperands_()) {
-        om::BufferPart part = om::resolveViews(operand);
-        if (touched.insert({part.root, part.offset}).second)
-          bytes += om::spanInBytes(cast<MemRefType>(operand.getType()));
-      }
-      if (bytes > l2Bytes)
-        return after;
-      if (bytes < l2Bytes / 2)
-        after = index;
-    }
-    return std::nullopt;
-  }
-
   /// Names the weights that launches prefetch; returns how many.
   unsigned nameWeights(MutableArrayRef<om::LaunchOp> launches, ArrayRef<bool> onNpu,
                        const SymbolTable &symbols, int64_t l2Bytes) {
-    SmallVector<Need> needs = needsOf(launches, onNpu, symbols, l2Bytes);
+    SmallVector<WeightNeed> needs = weightNeeds(launches, onNpu, symbols, l2Bytes);
     size_t next = 0, used = 0;
     unsigned count = 0;
     int64_t waiting = 0; ///< bytes in L2 that no launch has used yet
@@ -183,13 +99,12 @@ private:
       int64_t busy = bytesOfActivations(launches.drop_front(index).take_front(kNear));
       int64_t room = int64_t(usedShare * double(std::max(l2Bytes / 4, l2Bytes - busy)));
       while (next < needs.size() && waiting < room && needs[next].after <= index) {
-        Need &need = needs[next];
+        WeightNeed &need = needs[next];
         int64_t bytes = std::min(need.bytes - need.named, room - waiting);
         bool all = bytes == need.bytes - need.named;
         if (!all && bytes < kSmallestPiece)
           break;
-        names.push_back(piece(launches[index], need, bytes));
-        need.named += bytes;
+        names.push_back(takePiece(launches[index], need, bytes));
         waiting += bytes;
         if (!all)
           break;
@@ -199,23 +114,6 @@ private:
       count += names.size();
     }
     return count;
-  }
-
-  /// The next `bytes` of the weight, defined in front of the launch.
-  static Value piece(om::LaunchOp launch, const Need &need, int64_t &bytes) {
-    // A weight is defined before its first use, which comes later.
-    Operation *definition = need.weight.getDefiningOp();
-    if (launch->isBeforeInBlock(definition))
-      definition->moveBefore(launch);
-    auto type = cast<MemRefType>(need.weight.getType());
-    if (bytes == need.bytes)
-      return need.weight;
-    int64_t element = elementBytes(need.weight);
-    bytes = bytes / element * element;
-    OpBuilder builder(launch);
-    return om::ViewOp::create(builder, launch.getLoc(),
-                              MemRefType::get({bytes / element}, type.getElementType()),
-                              need.weight, need.named);
   }
 };
 } // namespace
