@@ -12,7 +12,7 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
+BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
 LIBRARIES = pathlib.Path(os.environ.get("OPENATC_ACL_LIBRARY_DIR", BUILD / "lib"))
 HEADERS = ROOT / "ascend/include/acl"
 DECLARED = re.compile(r"(?:ACL_FUNC_VISIBILITY|MSVP_PROF_API)\s+([\w\s]+?[\s*]+)(\w+)\(([^;{]*?)\)"

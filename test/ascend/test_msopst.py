@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
+BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
 sys.path.insert(0, str(ROOT / "ascend" / "python"))
 from msopst_tool.cases import CaseError, read_cases  # noqa: E402
 from msopst_tool.runner import compare  # noqa: E402

@@ -12,7 +12,7 @@ import pytest
 np = pytest.importorskip("numpy")
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
+BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
 PICTURES = ROOT / "examples/digits/pictures"
 PACKAGES = os.environ.get("OPENATC_ACL_PYTHON", str(BUILD / "python"))
 sys.path.insert(0, PACKAGES)

@@ -25,7 +25,7 @@ import time
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
+BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
 sys.path.insert(0, str(BUILD / "python"))
 import openatc  # noqa: E402
 import openatc.lm  # noqa: E402

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
+BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
 DIGITS = ROOT / "examples" / "digits"
 EXAMPLES = ROOT / "examples"
 PICTURES = [DIGITS / "pictures" / f"digit_{digit}.npy" for digit in range(10)]

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
+BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
 sys.path += [str(ROOT / "test" / "tools"), str(ROOT / "test" / "common")]
 EVERYTHING = os.environ.get("OPENATC_ALL_COMMANDS") == "1"
 TOOL = re.compile(r"(?:build/bin/)?(aoe|atc|amct|npu-cluster|npu-sim|npu-sweep|om-run|om-dump|om-sign|atc-opt|atc-translate)\s")

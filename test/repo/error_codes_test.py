@@ -8,7 +8,7 @@ import re
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
+BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
 FOLDERS = ("ascend", "backends", "cluster", "collectives", "dialects", "driver", "frontends", "kernels",
            "npu", "passes", "python-bindings", "quantize", "runtime-lite", "support", "tools", "tuning")
 SOURCES = (".c", ".cpp", ".def", ".h", ".hpp", ".py", ".pyi", ".td")

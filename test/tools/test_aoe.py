@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
+BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
 MODEL = ROOT / "examples" / "digits" / "digits.onnx"
 # An L2 that the activations do not fit, and launches that cost little, so that groups of layers matter.
 SMALL_L2 = "base = Ascend310P3\nl2Prefetch = 1\nl2Bytes = 131072\nrunCycles = 0\nlaunchCycles = 100\nchainCycles = 100\n"

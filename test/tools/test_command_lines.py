@@ -15,7 +15,7 @@ pytest.importorskip("onnx")
 import command_lines  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
+BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
 FAILURE = "ATC run failed, Please check the detail log, Try 'atc --help' for more information"
 
 

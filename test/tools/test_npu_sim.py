@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
+BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
 PAGE = (ROOT / "docs" / "npu-programs.md").read_text()
 PROGRAMS = dict(re.findall(r"<!-- file (\S+) -->\n```mlir\n(.*?)```", PAGE, re.S))
 MEND = "  npu.set_flag v to mte3 id 0\n  npu.wait_flag v to mte3 id 0\n"
