@@ -70,6 +70,16 @@ bool CpuLevel::hasExactDot() const {
 
 bool CpuLevel::hasWideDot() const { return lanes >= 16 && is_contained(required, "avx512vnni"); }
 
+const CpuLevel &CpuLevel::plain() const {
+  const CpuLevel *best = nullptr;
+  for (const CpuLevel &level : cpuLevels())
+    if (level.arch == arch && level.features.empty() &&
+        all_of(level.required, [&](const auto &name) { return is_contained(required, name); }))
+      best = &level;
+  assert(best && "every level extends the first one of its architecture");
+  return *best;
+}
+
 LevelAttr CpuLevel::attribute(mlir::MLIRContext *context) const {
   StringRef dot = hasExactDot() ? "vnni" : is_contained(required, "ssse3") ? "maddubs" : "";
   return LevelAttr::get(context, name, lanes, registers, fma, l1, l2, dot);

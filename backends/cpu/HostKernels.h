@@ -18,10 +18,21 @@ struct HostKernel {
   std::string symbol() const { return "atc_kernel_" + name; }
 };
 
-/// Generates the objects of host kernels, each with what it calls, out of the bitcode of all of
+/// What the code of a host kernel is made for.
+struct HostKernelCode {
+  uint64_t types; ///< as HostKernel::types
+  CpuLevel level;
+};
+
+/// Returns what the code of a kernel is made for where a model calls it with `types` on `level`.
+/// For common kernels (CommonKernels.def) that is more types, and the plain level: so that models
+/// share a few objects, which the compiler has. It does not depend on the machine or the build.
+HostKernelCode codeOf(llvm::StringRef symbol, uint64_t types, const CpuLevel &level);
+
+/// Returns the objects of host kernels, each with what it calls, out of the bitcode of all of
 /// them, and one of the functions that code generation calls (`memcpy`). They are to be linked
-/// together. `cache` returns objects that were generated before; with EmitOptions::tempDir all are
-/// generated.
+/// together. Objects come from the compiler itself (PrebuiltKernels.h), from `cache`, which has
+/// those that were generated before, or are generated; with EmitOptions::tempDir all are.
 llvm::Expected<std::vector<Object>> emitHostKernels(llvm::ArrayRef<HostKernel> kernels,
                                                     const CpuLevel &level,
                                                     const EmitOptions &options,

@@ -48,6 +48,7 @@ OWN_SIGNATURE(StringStrip, "A=8", 0x1, 1)
 OWN_SIGNATURE(Substring, "A=8 B=7 B", 0x7, 3)
 OWN_SIGNATURE(Svd, "A=1,10,11,16", 0x1, 1)
 OWN_SIGNATURE(UnblockChannels, "A=1", 0x1, 1)
+OWN_SIGNATURE(WinogradConv, "A=1 A A A", 0x3, 4)
 OWN_SIGNATURE(Zeta, "A=1,10,11,16 A", 0x3, 2)
 #undef OWN_SIGNATURE
 

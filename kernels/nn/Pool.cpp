@@ -60,6 +60,15 @@ bool keepsVectors(const Window &w) {
          w.in[2] == w.out[2] && w.in[2] % 16 == 0;
 }
 
+/// The 16 elements that poolVectors() accumulates.
+typedef float Vec __attribute__((vector_size(64)));
+typedef float Loose __attribute__((vector_size(64), aligned(4), may_alias));
+
+/// Whether a step combines vectors. A loop over the elements would keep them in memory, and each
+/// tap would wait for the store of the one before.
+template <typename F, typename Step>
+concept StepsVectors = __is_same(F, float) && requires(Step step, Vec a) { a = step(a, a); };
+
 /// Computes a plane of which keepsVectors() holds, with the accumulators in registers.
 template <typename F, typename Step>
 void poolVectors(F *to, const F *from, const Window &w, F start, Step step) {
@@ -74,6 +83,15 @@ void poolVectors(F *to, const F *from, const Window &w, F start, Step step) {
       w.tapRange(1, column, 0, w.in[1], first, last);
       const F *window = rows + (column * w.stride[1] - w.before[1]) * lanes;
       for (int64_t lane = 0; lane < lanes; lane += width, to += width) {
+        if constexpr (StepsVectors<F, Step>) {
+          Vec values = Vec{} + start;
+          for (int64_t i = firstRow; i < lastRow; ++i)
+            for (int64_t j = first; j < last; ++j)
+              values = step(values, Vec(*reinterpret_cast<const Loose *>(
+                                        window + i * rowStep + j * w.dilation[1] * lanes + lane)));
+          *reinterpret_cast<Loose *>(to) = values;
+          continue;
+        }
         F values[width];
         for (int64_t l = 0; l < width; ++l)
           values[l] = start;
@@ -158,7 +176,9 @@ ATC_KERNEL(MaxPool) {
     if (indices)
       maxIndices(*this, y, indices, data, p);
     else
-      pool<F>(*this, y, data, p, lowest<F>(), [](F a, F b) { return a >= b ? a : b; }, [](F *) {});
+      pool<F>(
+          *this, y, data, p, lowest<F>(),
+          [](auto a, auto b) __attribute__((always_inline)) { return a >= b ? a : b; }, [](F *) {});
     return true;
   };
   if (!dispatchNumbers(x.dtype(), [&](auto type) {
@@ -245,7 +265,8 @@ ATC_KERNEL(AveragePool) {
   }
   auto compute = [&]<typename F>(F *y, const F *data) {
     pool<F>(
-        *this, y, data, p, F(0), [](F a, F b) { return a + b; },
+        *this, y, data, p, F(0),
+        [](auto a, auto b) __attribute__((always_inline)) { return a + b; },
         [&](F *plane) {
           for (int64_t i = 0; i < p.outSize; ++i)
             plane[i] = counts[i] ? plane[i] / F(counts[i]) : F(0);

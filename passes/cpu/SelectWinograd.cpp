@@ -15,7 +15,7 @@
 #include "passes/Remarks.h"
 #include "passes/cpu/ChoiceTargets.h"
 #include "passes/cpu/Passes.h"
-#include "passes/cpu/WinogradWeights.h"
+#include "passes/kernel/pack/WinogradWeights.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -29,59 +29,14 @@ namespace atc::cpu {
 namespace {
 
 constexpr int64_t kBlock = 16;
-/// The maximum part of the direct form's cost. Forms that are predicted to cost more have been
-/// measured as slower: F(2x2, 3x3) of 512 channels on 7 x 7 pixels, predicted 0.76, took 1.16.
-constexpr double kMaxCost = 0.7;
-/// The bytes of weights that a core reads from beyond L2 in the time of one vector operation.
-constexpr double kBytesPerOperation = 4;
-/// The bytes by which the weights of a model may grow in any case, and the part of all its weights
-/// that they may grow by: fully connected layers are most of a large model, and the process should
-/// not need much more memory than these.
-constexpr int64_t kFreeGrowth = 32 << 20;
-constexpr double kMaxGrowth = 0.12;
-
-/// The vector operations of a form per tile and block of 16 channels, loads and stores included.
-struct TransformCosts {
-  double input, output;
-};
-TransformCosts transformCosts(Winograd form) {
-  return form.outputs == 2 ? TransformCosts{80, 60} : TransformCosts{300, 250};
-}
-
 ArrayRef<int64_t> bufferShape(Value buffer) {
   return cast<MemRefType>(buffer.getType()).getShape();
 }
 
-/// The sizes of a convolution.
-struct Sizes {
-  int64_t images, height, width, channels, outputs;
-
-  explicit Sizes(Conv2DOp op) {
-    ArrayRef<int64_t> out = bufferShape(op.getOutput());
-    images = out[0];
-    height = out[2];
-    width = out[3];
-    channels = op.getChannels();
-    outputs = out[1] * out[4];
-  }
-  double weightTraffic(int64_t taps) const {
-    return double(taps) * channels * outputs * sizeof(float) / kBytesPerOperation;
-  }
-  /// Returns the vector operations of the direct form.
-  double directCost() const {
-    return double(images) * height * width * 9 * channels * outputs / kBlock + weightTraffic(9);
-  }
-  /// Returns those of a Winograd form.
-  double cost(Winograd form) const {
-    const double tiles = double(images) * form.tilesOf(height, width);
-    const TransformCosts costs = transformCosts(form);
-    return tiles *
-               (double(form.places()) * channels * outputs + costs.input * channels +
-                costs.output * outputs) /
-               kBlock +
-           weightTraffic(form.places());
-  }
-};
+WinogradSizes sizesOf(Conv2DOp op) {
+  ArrayRef<int64_t> out = bufferShape(op.getOutput());
+  return {out[0], out[2], out[3], int64_t(op.getChannels()), out[1] * out[4]};
+}
 
 /// Returns why a convolution has no Winograd form; empty: it has.
 StringRef whyDirect(Conv2DOp op) {
@@ -182,7 +137,7 @@ struct CpuSelectWinogradPass : impl::CpuSelectWinogradBase<CpuSelectWinogradPass
       auto type = cast<MemRefType>(weight.getType());
       weights += type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
     }
-    limitGrowth(candidates, std::max<double>(kFreeGrowth, kMaxGrowth * weights));
+    limitGrowth(candidates, maxWinogradGrowth(weights));
     for (const Candidate &candidate : candidates)
       apply(candidate);
   }
@@ -202,10 +157,10 @@ private:
     result.filter = {result.bytes.expandedAs<float>(), shape[0], shape[1]};
     const std::optional<int64_t> given = givenPlaces(op, result.key);
     result.isGiven = given.has_value();
-    const Sizes sizes(op);
+    const WinogradSizes sizes = sizesOf(op);
     const double direct = sizes.directCost();
     result.options.push_back({std::nullopt, direct});
-    double bestCost = kMaxCost * direct;
+    double bestCost = WinogradSizes::kMaxCost * direct;
     for (int64_t places : {16, 36}) {
       const Winograd form = *Winograd::ofPlaces(places);
       const double cost = sizes.cost(form);

@@ -19,6 +19,7 @@ enum class Products {
   None,
   Convolution,           ///< each output element has a filter without its first dim
   BlockedConvolution,    ///< each output element has a 16th of a filter block without its first dim
+  WinogradConvolution,   ///< as above, but nine elements of it for all positions
   TransposedConvolution, ///< each input element has a filter without its first dim
   Matrix,                ///< each output element has as many as the first factor has columns
   Recurrence,            ///< each step and row has all elements of both weights
@@ -35,6 +36,7 @@ Formula formulaOf(StringRef kernel) {
   return llvm::StringSwitch<Formula>(kernel)
       .Cases({"Conv", "ConvInteger", "FusedConv", "CausalConvWithState"}, {P::Convolution, 0, 1})
       .Cases({"BlockedConv", "BlockedDepthwiseConv"}, {P::BlockedConvolution, 0, 1})
+      .Case("WinogradConv", {P::WinogradConvolution, 0, 1})
       .Case("QLinearConv", {P::Convolution, 0, 3})
       .Case("DeformConv", {P::Convolution, 0, 1})
       .Case("ConvTranspose", {P::TransposedConvolution, 0, 1})
@@ -83,6 +85,10 @@ std::optional<uint64_t> countMacs(graph::HostCallOp call) {
       return std::nullopt;
     return result.getNumElements() *
            (weights.getNumElements() / weights.getDimSize(0) / weights.getShape().back());
+  case Products::WinogradConvolution:
+    if (!result || !weights || weights.getRank() != 4)
+      return std::nullopt;
+    return result.getNumElements() * 9 * weights.getDimSize(2);
   case Products::TransposedConvolution:
     if (!data || !weights || weights.getRank() == 0 || weights.getDimSize(0) == 0)
       return std::nullopt;

@@ -183,6 +183,33 @@ def HostBlockChannels : Pass<"host-block-channels", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 
+def HostSelectWinograd : Pass<"host-select-winograd", "::mlir::func::FuncOp"> {
+  let summary = "Selects the blocked convolutions that run as Winograd's F(m x m, 3x3)";
+  let description = [{
+    Rewrites BlockedConv with constant weights of 3x3, stride and dilation 1 to WinogradConv where
+    the cost model of `cpu-select-winograd` expects it to be faster, and transforms the weights
+    to [output blocks, positions, channels, 16]. The size of the image is not known: it is taken
+    to have the more pixels the fewer channels there are. A form whose error is estimated above
+    `max-error` is not used; calls whose weights would make the model too large stay.
+
+    ```mlir
+    %c = graph.host_call "BlockedConv"(%b, %w) {kernel_shape = array<i64: 3, 3>}
+        : (tensor<?x2x?x?x16xf32>, tensor<2x2x9x16x16xf32>) -> tensor<?x2x?x?x16xf32>
+    ```
+    becomes
+    ```mlir
+    %c = graph.host_call "WinogradConv"(%b, %t) {kernel_shape = array<i64: 3, 3>}
+        : (tensor<?x2x?x?x16xf32>, tensor<2x36x32x16xf32>) -> tensor<?x2x?x?x16xf32>
+    ```
+  }];
+  let options = [
+    Option<"maxError", "max-error", "double", "2e-5",
+           "The maximum estimated error of a convolution, as a part of the range of its outputs">
+  ];
+  let statistics = [Statistic<"numWinograd", "winograd", "Convolutions that run as Winograd's">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
 def HostMoveQuantization : Pass<"host-move-quantization", "::mlir::func::FuncOp"> {
   let summary = "Lets host calls that move elements move stored integers";
   let description = [{

@@ -38,6 +38,8 @@ void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
     functions.addPass(createHostFuseAttention());
   if (isOn(options, "host-block-channels"))
     pm.addNestedPass<func::FuncOp>(createHostBlockChannels());
+  if (isOn(options, "host-select-winograd"))
+    pm.addNestedPass<func::FuncOp>(createHostSelectWinograd());
   // Exporters compute the same shapes for each use; what fusions leave of them is needed once.
   pm.addNestedPass<func::FuncOp>(graph::createGraphCse());
   if (isOn(options, "host-tile-rows"))
@@ -54,7 +56,7 @@ ArrayRef<StringLiteral> optionalPasses() {
       "host-fuse-normalization", "host-fuse-attention",    "host-pack-weights",
       "host-tile-rows",          "host-block-channels",    "host-fuse-dequantize",
       "host-fuse-rotary",        "host-expand-recurrent",  "host-expand-weights",
-      "host-narrow-gates"};
+      "host-narrow-gates",       "host-select-winograd"};
   return names;
 }
 

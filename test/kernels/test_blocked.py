@@ -196,3 +196,68 @@ def test_errors():
         call("BlockChannels", numbers(1, 3, 8, 8), channels=4)
     with pytest.raises(KernelError):
         call("UnblockChannels", good, channels=33)
+
+
+FORMS = {  # outputs per side of a tile: factors of a row of weights
+    2: [[1, 0, 0], [.5, .5, .5], [.5, -.5, .5], [0, 0, 1]],
+    4: [[1 / 4, 0, 0], [-1 / 6, -1 / 6, -1 / 6], [-1 / 6, 1 / 6, -1 / 6], [1 / 24, 1 / 12, 1 / 6],
+        [1 / 24, -1 / 12, 1 / 6], [0, 0, 1]]}
+
+
+def transform(w, form):
+    """[o, i, 3, 3] -> [output blocks, positions, channels, 16]"""
+    o, i, _, _ = w.shape
+    padded = np.zeros((-(-o // 16) * 16, -(-i // 16) * 16, 3, 3))
+    padded[:o, :i] = w
+    places = np.einsum("ak,oikl,bl->oiab", np.array(FORMS[form]), padded, np.array(FORMS[form]))
+    shaped = places.reshape(len(padded) // 16, 16, padded.shape[1], -1)
+    return np.ascontiguousarray(shaped.transpose(0, 3, 2, 1), dtype="f4")
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("case", [
+    ((2, 16, 7, 7), 64, [1, 1, 1, 1]),
+    ((1, 48, 60, 61), 32, [1, 1, 1, 1]),  # several tasks
+    ((1, 16, 12, 11), 8, [0, 0, 0, 0]),  # unused lanes
+    ((3, 20, 9, 5), 40, [2, 0, 1, 3]),
+    ((1, 16, 9, 9), 16, [-1, 1, 1, -2]),
+    ((1, 16, 1, 1), 48, [1, 1, 1, 1]),
+    ((1, 256, 5, 6), 272, [1, 1, 1, 1]),  # output channels are divided among tasks
+    ((1, 16, 300, 4), 16, [1, 1, 1, 1])], ids=str)
+def test_winograd(form, case):
+    shape, outputs, pads = case
+    x, w, b = numbers(*shape), numbers(outputs, shape[1], 3, 3) / 8, numbers(outputs)
+    want = reference(x, w, b, [1, 1], [1, 1], pads)
+    inputs = (block(x), transform(w, form), pad_bias(b))
+    attributes = dict(pads=pads, kernel_shape=[3, 3], channels=outputs)
+    got, = call("WinogradConv", *inputs, **attributes)
+    np.testing.assert_allclose(unblock(got, outputs), want, rtol=1e-4, atol=1e-3)
+    lanes = got.transpose(0, 1, 4, 2, 3).reshape(shape[0], -1, *want.shape[2:])
+    assert not lanes[:, outputs:].any()
+    add = numbers(*want.shape)
+    for activation, parameters, function in [
+            ("Clip", dict(activation_params=[-1.5, 6.0]), lambda v: np.clip(v, -1.5, 6)),
+            ("Silu", {}, lambda v: v / (1 + np.exp(-v)))]:
+        got, = call("WinogradConv", *inputs, block(add), activation=activation, **parameters,
+                    **attributes)
+        np.testing.assert_allclose(unblock(got, outputs), function(want + add), rtol=1e-4,
+                                   atol=2e-3)
+    # A sum that broadcasts.
+    got, = call("WinogradConv", *inputs, block(add[:, :, :1, :1]), **attributes)
+    np.testing.assert_allclose(unblock(got, outputs), want + add[:, :, :1, :1], rtol=1e-4,
+                               atol=2e-3)
+
+
+def test_winograd_refuses_what_does_not_fit():
+    x, w = block(numbers(1, 32, 5, 5)), transform(numbers(16, 32, 3, 3), 2)
+    assert call("WinogradConv", x, w, kernel_shape=[3, 3], only_shapes=True) == [(1, 1, 3, 3, 16)]
+    assert call("WinogradConv", x[:0], w, kernel_shape=[3, 3])[0].shape == (0, 1, 3, 3, 16)
+    for image, weights, attributes, message in [
+            (x, w[:, :9], {}, "9 positions and 32 channels for 2 blocks"),
+            (x, w[:, :, :16], {}, "16 positions and 16 channels for 2 blocks"),
+            (x, w, dict(strides=[2, 1]), "a kernel of 3, stride 2 and dilation 1"),
+            (x, w, dict(dilations=[1, 2]), "a kernel of 3, stride 1 and dilation 2"),
+            (x, w, dict(kernel_shape=[9, 1], pads=[4, 0, 4, 0]), "a kernel of 9")]:
+        with pytest.raises(KernelError, match=message):
+            call("WinogradConv", image, np.ascontiguousarray(weights),
+                 **{"kernel_shape": [3, 3], **attributes})

@@ -79,8 +79,9 @@ def test_images_of_any_size(make, convolutions, tmp_path):
     om = compile_model(model, tmp_path)
     code, out, err = call(tool("om-dump"), om)
     assert code == 0, err
-    blocked = out.count("BlockedConv(") + out.count("BlockedDepthwiseConv(")
-    assert blocked == convolutions and "BatchNormalization(" not in out, out
+    winograd = out.count("WinogradConv(")
+    blocked = out.count("BlockedConv(") + out.count("BlockedDepthwiseConv(") + winograd
+    assert winograd > 0 and blocked == convolutions and "BatchNormalization(" not in out, out
     dynamic = Session(RUNTIME, om, threads=2)
     rng = np.random.default_rng(4)
     for size in SIZES:

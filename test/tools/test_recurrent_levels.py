@@ -3,6 +3,7 @@
 """Cells with constant weights, which the compiler packs, in the code of CPU levels: their register
 tiles differ. test/kernels/test_recurrent.py compares the kernels themselves with numpy."""
 
+import platform
 import sys
 from pathlib import Path
 
@@ -89,3 +90,23 @@ def test_threads(tmp_path, level):
         np.testing.assert_allclose(results[0][name], want, atol=4e-5, err_msg=name)
         for other in results[1:]:
             np.testing.assert_array_equal(other[name], results[0][name], err_msg=name)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="other machines have other levels")
+@pytest.mark.parametrize("level", ["x86-64-v3", "x86-64-v4", "x86-64-v4-vnni"])
+@pytest.mark.parametrize("kind, gates", [("LSTM", 4), ("GRU", 3)])
+def test_compiler_has_the_code_of_cells(tmp_path, kind, gates, level):
+    """Nothing is generated, which would take seconds, where steps and batch are dynamic."""
+    w, r, b = weights_of(gates, 1)
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        [helper.make_node(kind, ["x", "w", "r", "b"], ["y"], hidden_size=HIDDEN)], "cell",
+        [value("x", TensorProto.FLOAT, ["steps", "batch", INPUTS])],
+        [value("y", TensorProto.FLOAT, ["steps", 1, "batch", HIDDEN])],
+        [numpy_helper.from_array(array, name) for name, array in zip("wrb", (w, r, b))])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], ir_version=8)
+    onnx.save(model, str(tmp_path / "cell.onnx"))
+    cache = tmp_path / "cache"
+    compile_model(tmp_path / "cell.onnx", tmp_path, f"--target_cpu={level}",
+                  f"--op_compiler_cache_dir={cache}")
+    assert not cache.exists()

@@ -3,7 +3,7 @@
 
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/Graph.h"
-#include "passes/cpu/WinogradWeights.h"
+#include "passes/kernel/pack/WinogradWeights.h"
 #include "test/passes/cpu/KernelRunner.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 //===-- WinogradWeights.cpp - filters of cpu.float_winograd ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "passes/cpu/WinogradWeights.h"
+#include "passes/kernel/pack/WinogradWeights.h"
 
 #include "dialects/graph/ConstantData.h"
 
@@ -17,6 +17,25 @@ namespace {
 
 constexpr int64_t kBlock = 16;
 constexpr int64_t kMaxSide = 6;
+
+/// The bytes of weights that a core reads from beyond L2 in the time of one vector operation.
+constexpr double kBytesPerOperation = 4;
+/// The bytes by which the weights of a model may grow in any case, and the part of all its weights
+/// that they may grow by.
+constexpr int64_t kFreeGrowth = 32 << 20;
+constexpr double kMaxGrowth = 0.12;
+
+/// The vector operations of a form per tile and block of 16 channels, loads and stores included.
+struct TransformCosts {
+  double input, output;
+};
+TransformCosts transformCosts(Winograd form) {
+  return form.outputs == 2 ? TransformCosts{80, 60} : TransformCosts{300, 250};
+}
+
+double weightTraffic(const WinogradSizes &sizes, int64_t taps) {
+  return double(taps) * sizes.channels * sizes.outputs * sizeof(float) / kBytesPerOperation;
+}
 
 /// Returns the factors of a row of the input, for each position along a side.
 ArrayRef<std::array<float, kMaxSide>> inputFactors(Winograd form) {
@@ -56,6 +75,25 @@ Tile<T> transformed(Factors factors, const T *matrix, int64_t side) {
 }
 
 } // namespace
+
+double WinogradSizes::directCost() const {
+  return double(images) * height * width * 9 * channels * outputs / kBlock +
+         weightTraffic(*this, 9);
+}
+
+double WinogradSizes::cost(Winograd form) const {
+  const double tiles = double(images) * form.tilesOf(height, width);
+  const TransformCosts costs = transformCosts(form);
+  return tiles *
+             (double(form.places()) * channels * outputs + costs.input * channels +
+              costs.output * outputs) /
+             kBlock +
+         weightTraffic(*this, form.places());
+}
+
+double maxWinogradGrowth(int64_t bytes) {
+  return std::max<double>(kFreeGrowth, kMaxGrowth * bytes);
+}
 
 std::array<double, 9> DirectFilter::window(int64_t output, int64_t channel) const {
   std::array<double, 9> result;

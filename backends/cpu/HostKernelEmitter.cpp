@@ -1,0 +1,113 @@
+//===-- HostKernelEmitter.cpp - one host kernel becomes an object ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A kernel is an object of its own, with a copy of the functions it shares with others: so its code
+// depends on nothing else in the model, and can be kept.
+
+#include "backends/cpu/HostKernelEmitter.h"
+
+#include "backends/cpu/CodeGenerator.h"
+#include "backends/cpu/KernelBitcode.h"
+
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+
+using namespace llvm;
+
+namespace atc::cpu {
+
+namespace {
+
+/// The functions that code generation may call.
+constexpr StringLiteral library[] = {"memcpy", "memmove", "memset", "memcmp", "strcmp", "strlen"};
+bool isOfLibrary(StringRef name) { return is_contained(library, name); }
+
+/// Takes the functions that `symbol` stands for, and what they need, out of all kernels.
+Expected<std::unique_ptr<Module>> takeOut(StringRef symbol, uint64_t types, const CpuLevel &level,
+                                          StringRef bitcode, CodeGenerator &generator) {
+  LLVMContext &context = generator.getContext();
+  Expected<std::unique_ptr<Module>> all =
+      getLazyBitcodeModule(MemoryBufferRef(bitcode, "kernels"), context);
+  if (!all)
+    return all.takeError();
+  // The linker takes from the other module only what this module declares.
+  auto module = std::make_unique<Module>(symbol, context);
+  generator.setTarget(*module);
+  auto declare = [&](StringRef name) {
+    if (Function *function = (*all)->getFunction(name))
+      module->getOrInsertFunction(name, function->getFunctionType());
+  };
+  const bool isLibrary = symbol == kLibraryObject;
+  if (isLibrary)
+    for (StringRef name : library)
+      declare(name);
+  else if (declare(symbol); module->empty())
+    return createStringError(inconvertibleErrorCode(), "there is no host kernel " + symbol);
+  // The constants of kernels/core/Numbers.h and Lanes.h.
+  auto *word = Type::getInt64Ty(context);
+  auto define = [&](StringRef name, uint64_t value) {
+    new GlobalVariable(*module, word, /*isConstant=*/true, GlobalValue::ExternalLinkage,
+                       ConstantInt::get(word, value), name);
+  };
+  define("atc_kernel_types", types);
+  define("atc_kernel_lanes", level.lanes);
+  define("atc_kernel_wide_dot", level.hasWideDot());
+  if (Linker::linkModules(*module, std::move(*all), Linker::Flags::LinkOnlyNeeded))
+    return createStringError(inconvertibleErrorCode(), "the host kernels could not be linked");
+  // The library is in the one object that is named after it.
+  if (!isLibrary)
+    for (Function &function : *module)
+      if (isOfLibrary(function.getName()) && !function.isDeclaration()) {
+        function.deleteBody();
+        function.setComdat(nullptr);
+      }
+  internalizeModule(*module, [&](const GlobalValue &value) {
+    return isLibrary ? isOfLibrary(value.getName()) : value.getName() == symbol;
+  });
+  return module;
+}
+
+/// Returns the bytes that the code of a module depends on, besides the code generator.
+std::string bitcodeOf(const Module &module) {
+  std::string bytes;
+  raw_string_ostream os(bytes);
+  WriteBitcodeToFile(module, os);
+  return bytes;
+}
+
+} // namespace
+
+/// Host kernels are written in C++: they need a whole pipeline of the optimizer.
+Expected<Object> emitHostKernel(StringRef symbol, uint64_t types, const CpuLevel &level,
+                                const std::string &tempDir, const ObjectCache *byContent) {
+  auto generator = CodeGenerator::create(level);
+  if (!generator)
+    return generator.takeError();
+  CodeGenerator &code = **generator;
+  auto module = takeOut(symbol, types, level, kernelBitcode(level.arch), code);
+  if (!module)
+    return module.takeError();
+  code.setAttributes(**module);
+  std::string key;
+  if (byContent) {
+    key = ObjectCache::key({bitcodeOf(**module)});
+    if (std::optional<Object> found = byContent->find(key))
+      return std::move(*found);
+  }
+  code.runPasses(**module, [](PassBuilder &builder) {
+    return builder.buildPerModuleDefaultPipeline(OptimizationLevel::O2);
+  });
+  if (!tempDir.empty())
+    if (Error error = code.keep(**module, tempDir, level.name + ".host." + symbol.str()))
+      return error;
+  Object object;
+  if (Error error = code.generate(**module, object))
+    return error;
+  if (byContent)
+    byContent->store(key, object);
+  return object;
+}
+
+} // namespace atc::cpu

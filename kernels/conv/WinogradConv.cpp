@@ -1,0 +1,267 @@
+//===-- WinogradConv.cpp - 3x3 convolutions with fewer products -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// F(2x2, 3x3): four outputs of a channel pair cost 16 products instead of 36; F(4x4, 3x3): sixteen
+// cost 36 instead of 144. A task takes some tiles of an image and some output channels:
+//
+//   transform the tiles of the image      to [position][input block][tile][16]
+//   for one or two blocks of output channels
+//     for position
+//       products of tiles and channels    in registers, to [position][output block][tile][16]
+//     transform the products to outputs   with bias, sum and activation
+//
+// Both areas stay in the second cache.
+
+#include "kernels/conv/BlockTile.h"
+#include "kernels/core/Widen.h"
+
+namespace atc::kernels {
+
+namespace {
+using namespace blocks;
+
+/// A tile of M x M outputs reads M + 2 rows and columns, and has as many positions per side.
+template <int M> inline constexpr int kSide = M + 2;
+
+/// Transforms a row of inputs to a row of positions.
+template <int M>
+__attribute__((always_inline)) inline void transformInput(Vec (&to)[kSide<M>],
+                                                          const Vec (&d)[kSide<M>]) {
+  if constexpr (M == 2) {
+    to[0] = d[0] - d[2];
+    to[1] = d[1] + d[2];
+    to[2] = d[2] - d[1];
+    to[3] = d[1] - d[3];
+  } else {
+    const Vec even = d[4] - 4.0f * d[2], odd = d[3] - 4.0f * d[1];
+    const Vec last = d[4] - d[2], step = d[3] - d[1];
+    to[0] = 4.0f * d[0] - 5.0f * d[2] + d[4];
+    to[1] = even + odd;
+    to[2] = even - odd;
+    to[3] = last + 2.0f * step;
+    to[4] = last - 2.0f * step;
+    to[5] = 4.0f * d[1] - 5.0f * d[3] + d[5];
+  }
+}
+
+/// Transforms a row of products to a row of outputs.
+template <int M>
+__attribute__((always_inline)) inline void transformOutput(Vec (&to)[M], const Vec (&m)[kSide<M>]) {
+  if constexpr (M == 2) {
+    to[0] = m[0] + m[1] + m[2];
+    to[1] = m[1] - m[2] - m[3];
+  } else {
+    const Vec sum = m[1] + m[2], difference = m[1] - m[2];
+    const Vec farSum = m[3] + m[4], farDifference = m[3] - m[4];
+    to[0] = m[0] + sum + farSum;
+    to[1] = difference + 2.0f * farDifference;
+    to[2] = sum + 4.0f * farSum;
+    to[3] = difference + 8.0f * farDifference + m[5];
+  }
+}
+
+/// A convolution of stride 1 whose weights are [output blocks, positions, input channels, 16].
+template <int M> struct Convolution {
+  static constexpr int side = kSide<M>;
+  static constexpr int64_t places = side * side;
+
+  const Plan &plan;
+  const float *x, *w;
+  const Finish &finish;
+  const Window &window = plan.window;
+  const int64_t channels = plan.inBlocks * kBlock;
+  const int64_t tilesAlong = ceilDiv(window.out[1], int64_t(M));
+  const int64_t tiles = ceilDiv(window.out[0], int64_t(M)) * tilesAlong; ///< of an image
+  int64_t tilesPerTask = 0;
+  int64_t splits = 1; ///< of the output channels
+
+  /// The bytes of the transformed tiles of a task: with the products of two blocks of output
+  /// channels and the weights that pass by they stay in the second cache.
+  static constexpr int64_t tileBytes = 384 << 10;
+  /// The elements behind each position, so that those of a tile are not in one set of a cache.
+  static constexpr int64_t padding = kBlock;
+
+  int64_t inputStep() const { return plan.inBlocks * tilesPerTask * kBlock + padding; }
+  int64_t productStep() const { return tileBlocks() * tilesPerTask * kBlock + padding; }
+  /// Returns the elements of working space of a task.
+  int64_t space(Context &c) const {
+    return spaceFor(c, places, plan.inBlocks + tileBlocks() + 2, tilesPerTask, kBlock);
+  }
+  int64_t imageTasks() const { return plan.batch * ceilDiv(tiles, tilesPerTask); }
+  int64_t tasks() const { return imageTasks() * splits; }
+
+  void divide() {
+    const int64_t size =
+        maximum(tileBytes / (places * channels * int64_t(sizeof(float))), maxPixels);
+    // Whole tiles of registers, but for the last task of an image.
+    const int64_t rounded = ceilDiv(ceilDiv(tiles, ceilDiv(tiles, size)), maxPixels) * maxPixels;
+    tilesPerTask = minimum(rounded, maximum(tiles, int64_t(1)));
+    const int64_t groups = ceilDiv(plan.outBlocks, tileBlocks());
+    while (imageTasks() * splits < 4 && splits < groups)
+      ++splits;
+  }
+
+  /// Transforms a tile of a block of input channels; `to` is its place in position 0.
+  void transformTile(float *to, const float *plane, int64_t tile) const {
+    const int64_t top = tile / tilesAlong * M - window.before[0];
+    const int64_t left = tile % tilesAlong * M - window.before[1];
+    const int64_t height = window.in[0], width = window.in[1];
+    Vec half[side][side]; // [position of a row][row of inputs]
+    for (int i = 0; i < side; ++i) {
+      Vec row[side] = {}, places[side];
+      const int64_t y = top + i;
+      if (y >= 0 && y < height) {
+        const float *from = plane + (y * width + left) * kBlock;
+        if (left >= 0 && left + side <= width) {
+#pragma clang loop unroll(full)
+          for (int j = 0; j < side; ++j)
+            row[j] = blockAt(from + j * kBlock);
+        } else {
+#pragma clang loop unroll(full)
+          for (int j = 0; j < side; ++j)
+            if (left + j >= 0 && left + j < width)
+              row[j] = blockAt(from + j * kBlock);
+        }
+      }
+      transformInput<M>(places, row);
+#pragma clang loop unroll(full)
+      for (int j = 0; j < side; ++j)
+        half[j][i] = places[j];
+    }
+    for (int j = 0; j < side; ++j) {
+      Vec places[side];
+      transformInput<M>(places, half[j]);
+#pragma clang loop unroll(full)
+      for (int i = 0; i < side; ++i)
+        blockAt(to + (i * side + j) * inputStep()) = places[i];
+    }
+  }
+
+  /// Transforms the products of a tile to outputs of a block of channels; `from` is the tile's
+  /// place in position 0, `at` the offset of the block's plane in the result.
+  void transformProducts(float *y, int64_t at, const float *from, int64_t block,
+                         int64_t tile) const {
+    const int64_t top = tile / tilesAlong * M, left = tile % tilesAlong * M;
+    const int64_t height = minimum(int64_t(M), window.out[0] - top);
+    const int64_t width = minimum(int64_t(M), window.out[1] - left);
+    Vec half[M][side]; // [row of outputs][position of a row]
+    for (int j = 0; j < side; ++j) {
+      Vec column[side], outputs[M];
+#pragma clang loop unroll(full)
+      for (int i = 0; i < side; ++i)
+        column[i] = blockAt(from + (i * side + j) * productStep());
+      transformOutput<M>(outputs, column);
+#pragma clang loop unroll(full)
+      for (int i = 0; i < M; ++i)
+        half[i][j] = outputs[i];
+    }
+    for (int64_t i = 0; i < height; ++i) {
+      Vec outputs[M];
+      transformOutput<M>(outputs, half[i]);
+      const int64_t offset = at + ((top + i) * window.out[1] + left) * kBlock;
+      if (width == M) {
+        Vec first[M];
+        finish.begin(first, block, offset);
+#pragma clang loop unroll(full)
+        for (int j = 0; j < M; ++j)
+          outputs[j] += first[j];
+        finish.end(y + offset, outputs);
+      } else {
+        for (int j = 0; j < width; ++j) {
+          Vec first[1];
+          finish.begin(first, block, offset + j * kBlock);
+          first[0] += outputs[j];
+          finish.end(y + offset + j * kBlock, first);
+        }
+      }
+      finish.clear(y + offset, block, width);
+      finish.apply(y + offset, width * kBlock);
+    }
+  }
+
+  /// Computes one task in `space` elements of working space.
+  void compute(float *y, float *space, int64_t task) const {
+    const int64_t part = task % splits, imageParts = ceilDiv(tiles, tilesPerTask);
+    task /= splits;
+    const int64_t image = task / imageParts, first = task % imageParts * tilesPerTask;
+    const int64_t count = minimum(tilesPerTask, tiles - first);
+    float *inputs = space, *products = space + places * inputStep();
+    for (int64_t block = 0; block < plan.inBlocks; ++block) {
+      const float *plane = x + (image * plan.inBlocks + block) * plan.inPlane() * kBlock;
+      for (int64_t tile = 0; tile < count; ++tile)
+        transformTile(inputs + (block * tilesPerTask + tile) * kBlock, plane, first + tile);
+    }
+    const Finish none;
+    Row row = {};
+    row.finish = &none;
+    row.yBlock = row.xBlock = tilesPerTask * kBlock;
+    row.wBlock = places * channels * kBlock;
+    row.step = row.lanes = kBlock;
+    row.blocks = plan.inBlocks;
+    row.height = row.width = 1;
+    row.isFirst = true;
+    const int64_t step = tileBlocks(), groups = ceilDiv(plan.outBlocks, step);
+    const int64_t end = minimum(plan.outBlocks, groups * (part + 1) / splits * step);
+    for (int64_t block = groups * part / splits * step; block < end; block += step) {
+      const int64_t blocks = minimum(step, end - block);
+      for (int64_t place = 0; place < places; ++place) {
+        row.x = inputs + place * inputStep();
+        row.y = products + place * productStep();
+        row.w = w + (block * places + place) * channels * kBlock;
+        blocks > 1 ? computeRow<2>(row, count, true) : computeRow<1>(row, count, true);
+      }
+      for (int64_t b = 0; b < blocks; ++b) {
+        const int64_t at = (image * plan.outBlocks + block + b) * plan.outPlane() * kBlock;
+        for (int64_t tile = 0; tile < count; ++tile)
+          transformProducts(y, at, products + (b * tilesPerTask + tile) * kBlock, block + b,
+                            first + tile);
+      }
+    }
+  }
+};
+
+/// Computes a convolution with tiles of M x M outputs; returns false where it failed.
+template <int M> bool convolve(Context &c, const Plan &plan, float *y, const Finish &finish) {
+  Convolution<M> convolution{plan, c.in(0).as<float>(), c.in(1).as<float>(), finish};
+  convolution.divide();
+  // Tasks share working space by contiguous ranges, of which there are enough for all threads.
+  constexpr int64_t maxRanges = 32;
+  const int64_t tasks = convolution.tasks(), ranges = minimum(tasks, maxRanges);
+  const int64_t space = convolution.space(c), size = space < 0 ? space : spaceFor(c, ranges, space);
+  float *spaces = size < 0 ? nullptr : c.scratch<float>(size);
+  if (!spaces)
+    return false;
+  const double cost =
+      double(convolution.tilesPerTask * Convolution<M>::places) * double(c.in(1).count()) /
+      double(Convolution<M>::places * convolution.splits) * (double(tasks) / double(ranges));
+  parallelIf(c, ranges, int64_t(minimum(cost, 1e18)), [&](int64_t begin, int64_t end) {
+    const int64_t last = tasks * end / ranges;
+    for (int64_t task = tasks * begin / ranges; task < last; ++task)
+      convolution.compute(y, spaces + begin * space, task);
+  });
+  return true;
+}
+} // namespace
+
+/// Computes a 3x3 convolution of stride 1 of an image whose channels are in blocks. Weights are
+/// [output blocks, positions, channels, 16], transformed, of 16 or 36 positions.
+ATC_KERNEL(WinogradConv) {
+  const Tensor x = in(0), w = in(1);
+  const int64_t inBlocks = x.dim(1), places = w.dim(1);
+  if ((places != 16 && places != 36) || inBlocks < 1 || w.dim(2) != inBlocks * kBlock)
+    return fail("weights of % positions and % channels for % blocks", places, w.dim(2), inBlocks);
+  Plan plan;
+  if (!plan.find(*this, x.dim(0), Dims(x.dim(2), x.dim(3)), 9, w.dim(0)))
+    return;
+  const Window &window = plan.window;
+  for (int64_t d = 0; d < 2; ++d)
+    if (window.kernel[d] != 3 || window.stride[d] != 1 || window.dilation[d] != 1)
+      return fail("a kernel of %, stride % and dilation %", window.kernel[d], window.stride[d],
+                  window.dilation[d]);
+  plan.inBlocks = inBlocks;
+  runConvolution(*this, plan, [&](float *y, const Finish &finish) {
+    return places == 16 ? convolve<2>(*this, plan, y, finish) : convolve<4>(*this, plan, y, finish);
+  });
+}
+
+} // namespace atc::kernels

@@ -1,0 +1,127 @@
+//===-- SelectWinograd.cpp - convolutions of host calls with fewer products ===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What cpu-select-winograd does for images of known size. The size is not known here, but networks
+// have few channels where images are large: their convolutions have about the same number of
+// products.
+
+#include "dialects/graph/ConstantData.h"
+#include "passes/graph/ConstantUtils.h"
+#include "passes/graph/RewriteUtils.h"
+#include "passes/host/Passes.h"
+#include "passes/host/QuantizedCalls.h"
+#include "passes/kernel/pack/WinogradWeights.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace atc::host {
+#define GEN_PASS_DEF_HOSTSELECTWINOGRAD
+#include "passes/host/Passes.h.inc"
+
+namespace {
+
+using cpu::DirectFilter;
+using cpu::Winograd;
+using cpu::WinogradSizes;
+using graph::HostCallOp;
+
+constexpr int64_t kBlock = 16;
+/// Pixels times channels times output channels of the images that forms are chosen for: 56 x 56 of
+/// 64 channels, 7 x 7 of 512.
+constexpr double kProducts = 56. * 56 * 64 * 64;
+
+bool hasOnes(HostCallOp call, StringRef name) {
+  auto list = dyn_cast_or_null<DenseI64ArrayAttr>(call.getParameters().get(name));
+  return !list || llvm::all_of(list.asArrayRef(), [](int64_t number) { return number == 1; });
+}
+
+/// Returns the weights of a BlockedConv of 3x3 and stride 1 whose image is in blocks; null for
+/// other calls.
+ElementsAttr filterOf(HostCallOp call) {
+  if (call.getKernel() != "BlockedConv" || !hasInputs(call, 2) || !hasOnes(call, "strides") ||
+      !hasOnes(call, "dilations"))
+    return {};
+  auto kernel = dyn_cast_or_null<DenseI64ArrayAttr>(call.getParameters().get("kernel_shape"));
+  if (!kernel || kernel.asArrayRef() != ArrayRef<int64_t>({3, 3}))
+    return {};
+  ElementsAttr weights = graph::getConstant(call.getInputs()[1]);
+  if (!weights || !weights.getElementType().isF32() || weights.getShapedType().getRank() != 5)
+    return {};
+  ArrayRef<int64_t> shape = weights.getShapedType().getShape();
+  return shape[2] == 9 && shape[3] == kBlock ? weights : ElementsAttr();
+}
+
+/// Returns the fastest form whose error is small; nothing where that is the direct one.
+std::optional<Winograd> choose(const DirectFilter &filter, double maxError) {
+  const int64_t channels = filter.channels(), outputs = filter.outputs();
+  const auto side =
+      std::max<int64_t>(1, std::lround(std::sqrt(kProducts / (double(channels) * outputs))));
+  const WinogradSizes sizes{1, side, side, channels, outputs};
+  double best = WinogradSizes::kMaxCost * sizes.directCost();
+  std::optional<Winograd> chosen;
+  for (int64_t places : {16, 36}) {
+    const Winograd form = *Winograd::ofPlaces(places);
+    if (sizes.cost(form) >= best || cpu::estimateWinogradError(filter, form) > maxError)
+      continue;
+    best = sizes.cost(form);
+    chosen = form;
+  }
+  return chosen;
+}
+
+struct HostSelectWinograd : impl::HostSelectWinogradBase<HostSelectWinograd> {
+  using HostSelectWinogradBase::HostSelectWinogradBase;
+
+  void runOnOperation() override {
+    int64_t bytes = 0;
+    getOperation().walk([&](graph::ConstantOp constant) {
+      auto type = cast<ShapedType>(constant.getType());
+      if (type.getElementType().isIntOrFloat())
+        bytes += type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    });
+    SmallVector<HostCallOp> calls;
+    getOperation().walk([&](HostCallOp call) { calls.push_back(call); });
+    // In the order of the model: its first layers have the fewest weights for the products saved.
+    double room = cpu::maxWinogradGrowth(bytes);
+    for (HostCallOp call : calls)
+      if (ElementsAttr weights = filterOf(call))
+        rewrite(call, weights, room);
+  }
+
+private:
+  /// Rewrites a call where a form is faster, and subtracts what its weights grow by from `room`.
+  void rewrite(HostCallOp call, ElementsAttr weights, double &room) {
+    FailureOr<graph::ConstantBytes> data = graph::ConstantBytes::get(weights);
+    if (failed(data))
+      return;
+    ArrayRef<int64_t> shape = weights.getShapedType().getShape();
+    const DirectFilter filter{data->expandedAs<float>(), shape[0], shape[1]};
+    const std::optional<Winograd> form = choose(filter, maxError);
+    if (!form)
+      return;
+    const double growth =
+        double(form->places() - 9) * filter.channels() * filter.outputs() * sizeof(float);
+    if (growth > room)
+      return;
+    room -= growth;
+    OpBuilder builder(call);
+    SmallVector<Value> inputs = call.inputsByPosition();
+    Value direct = inputs[1];
+    inputs[1] = graph::ConstantOp::create(builder, graph::derivedLoc(direct.getLoc(), "winograd"),
+                                          cpu::packFloatWinograd(filter, *form, call.getContext()));
+    HostCallOp made = makeCall(builder, call.getLoc(), "WinogradConv", inputs,
+                               call->getResultTypes(), call.getParameters());
+    call->replaceAllUsesWith(made);
+    call.erase();
+    if (Operation *constant = direct.getDefiningOp(); constant && direct.use_empty())
+      constant->erase();
+    ++numWinograd;
+  }
+};
+
+} // namespace
+} // namespace atc::host
