@@ -49,7 +49,8 @@ static FailureOr<int64_t> slidingSize(const Window &window, size_t dim, size_t s
     return ShapedType::kDynamic;
   int64_t begin = window.pads[dim], end = window.pads[dim + spatial];
   int64_t padded = input + begin + end, extent = window.extent(dim), stride = window.strides[dim];
-  if (padded < extent)
+  // In ceil mode a part of a window counts as one.
+  if (padded < extent && !(ceilMode && padded > 0 && extent - padded < stride))
     return emitError() << "window of " << extent << " (kernel " << window.kernel[dim]
                        << ", dilation " << window.dilations[dim] << ") does not fit spatial dim "
                        << dim << " of " << input << " with pads " << begin << " and " << end;

@@ -13,6 +13,7 @@
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
 #include "frontends/onnx/TensorData.h"
+#include "frontends/onnx/ops/KnownFunctions.h"
 
 using namespace mlir;
 
@@ -59,9 +60,12 @@ GraphImporter::GraphImporter(onnx::ModelProto &model, int64_t opset, StringRef f
 //===----------------------------------------------------------------------===//
 
 const onnx::FunctionProto *GraphImporter::findFunction(const onnx::NodeProto &node) const {
-  if (functions.empty())
-    return nullptr;
-  return functions.lookup(functionKey(node.domain(), node.op_type()));
+  // A model's own words come first.
+  if (!functions.empty())
+    if (const onnx::FunctionProto *own =
+            functions.lookup(functionKey(node.domain(), node.op_type())))
+      return own;
+  return findKnownFunction(node);
 }
 
 /// Reports one error that lists every node without an importer.
@@ -517,6 +521,25 @@ bool GraphImporter::enterRegion(const onnx::NodeProto &node) {
   return false;
 }
 
+/// Returns names for the outputs of a model. One that is listed again gets a number: "y", "y_2".
+static std::vector<std::string> nameOutputs(ArrayRef<std::string> tensors) {
+  llvm::StringSet<> used;
+  for (const std::string &tensor : tensors)
+    used.insert(tensor);
+  llvm::StringMap<unsigned> uses;
+  std::vector<std::string> names;
+  for (const std::string &tensor : tensors) {
+    unsigned &number = uses[tensor];
+    std::string name = tensor;
+    if (++number > 1) {
+      while (!used.insert(name = tensor + "_" + std::to_string(number)).second)
+        ++number;
+    }
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
 OwningOpRef<ModuleOp> GraphImporter::run() {
   fileNodes = countNodes(graph.node());
   for (const auto &function : functions)
@@ -537,8 +560,8 @@ OwningOpRef<ModuleOp> GraphImporter::run() {
     return {};
 
   std::vector<std::pair<std::string, Value>> results;
-  for (const std::string &output : outputs) {
-    results.emplace_back(output, lookup(output));
+  for (auto [output, name] : llvm::zip_equal(outputs, nameOutputs(outputs))) {
+    results.emplace_back(name, lookup(output));
     if (!results.back().second && !diags->hasErrors())
       diags->error("E14001", "the node of output '" + output + "' does not make it");
   }

@@ -70,15 +70,12 @@ bool GraphIndex::resolveOutputs(ArrayRef<std::string> requested,
   if (requested.empty()) {
     if (graph.output_size() == 0)
       diags.error("E16004", "graph '" + graph.name() + "' has no outputs");
-    StringSet<> listed;
+    // A tensor may be several outputs.
     for (const onnx::ValueInfoProto &output : graph.output()) {
-      const bool isNew = listed.insert(output.name()).second;
       if (!isDefined(output.name()))
         diags.error("E16001", "output '" + output.name() +
                                   "' of the graph is not produced: no input, initializer or "
                                   "node output has this name");
-      else if (!isNew)
-        diags.error("E13009", "output '" + output.name() + "' of the graph is listed twice");
       tensors.push_back(output.name());
     }
     return diags.numErrors() == before;

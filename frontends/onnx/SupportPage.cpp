@@ -7,6 +7,7 @@
 #include "frontends/onnx/HostSignatures.h"
 #include "frontends/onnx/OnnxImport.h"
 #include "frontends/onnx/OpTable.h"
+#include "frontends/onnx/ops/KnownFunctions.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
@@ -115,4 +116,9 @@ void atc::printOnnxSupport(raw_ostream &os) {
   os << "\n## com.microsoft\n\nHost kernels. An attribute that a row excludes is refused where a "
         "model has it.\n";
   printHostOnly(os, "com.microsoft");
+  os << "\nThese are imported as the standard operators that they consist of (those of an LSTM's "
+        "integers in\nf32):";
+  for (const onnx::FunctionProto &function : knownFunctions())
+    os << (&function == knownFunctions().begin() ? " `" : ", `") << function.name() << '`';
+  os << ".\n";
 }

@@ -92,9 +92,12 @@ struct Forest {
     }
     return nullptr;
   }
-  /// Computes the aggregated votes of a row; `voted` says which targets received any.
-  template <typename Feature>
+  /// Computes the aggregated votes of a row; `voted` says which targets received any. Sums are
+  /// rounded to f32 where the features are no doubles: votes are stored so, and classes that are
+  /// equal in exact numbers (0.8 = 0.2 + 0.6) must not differ by how their parts were rounded.
+  template <typename T, typename Feature>
   bool scores(Feature &&feature, Aggregate aggregate, double *sums, uint8_t *voted) const {
+    constexpr bool wide = __is_same(T, double);
     for (int64_t t = 0; t < targets; ++t)
       sums[t] = 0, voted[t] = 0;
     for (int64_t r = 0; r < rootCount; ++r) {
@@ -111,7 +114,7 @@ struct Forest {
         else if (aggregate == Aggregate::Max)
           sum = maximum(sum, weight);
         else
-          sum += weight;
+          sum = wide ? sum + weight : double(float(sum + weight));
         voted[votes[v].target] = 1;
       }
     }
@@ -138,7 +141,7 @@ struct Forest {
       c.parallel(rows.count, [&](int64_t begin, int64_t end) {
         for (int64_t row = begin; row < end; ++row) {
           auto feature = [&](int64_t f) { return double(data[row * rows.width + f]); };
-          if (scores(feature, aggregate, sums + row * targets, voted + row * targets))
+          if (scores<T>(feature, aggregate, sums + row * targets, voted + row * targets))
             finish(row, sums + row * targets, voted + row * targets);
           else
             __atomic_store_n(&circle, 1, __ATOMIC_RELAXED);

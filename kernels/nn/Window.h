@@ -72,7 +72,8 @@ struct Window {
       if (valid)
         before[d] = after[d] = 0;
       const int64_t room = in[d] + before[d] + after[d] - extent(d);
-      if (room < 0) {
+      // A part of a window counts as one where the number of windows is rounded up.
+      if (room < 0 && !(ceilMode && in[d] > 0 && room > -stride[d])) {
         if (in[d] == 0) {
           out[d] = 0;
           continue;

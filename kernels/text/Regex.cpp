@@ -131,7 +131,7 @@ bool Regex::matches(String text) {
   return false;
 }
 
-bool Regex::find(String text, uint64_t from, uint64_t &begin, uint64_t &end) {
+bool Regex::find(String text, uint64_t from, uint64_t &begin, uint64_t &end, bool longest) {
   if (!reserve())
     return false;
   bool found = false;
@@ -160,10 +160,15 @@ bool Regex::find(String text, uint64_t from, uint64_t &begin, uint64_t &end) {
     const uint32_t character = atEnd ? 0 : decodeUtf8(text, behind);
     ++position;
     for (int32_t s = 0; s < count; ++s) {
+      // States stand in the order of where their matches begin.
+      if (longest && found && nowBegins[s] > begin)
+        break;
       if (program[now[s]].op == Op::Match) {
         found = true;
         begin = nowBegins[s];
         end = offset;
+        if (longest)
+          continue;
         break;
       }
       if (!atEnd && accepts(program[now[s]], character))

@@ -21,8 +21,9 @@ public:
   /// Returns whether the whole text matches.
   bool matches(String text);
   /// Finds the first match that begins at byte `from` or behind, and of those that begin there the
-  /// one that a search with backtracking finds first. Returns false where there is none.
-  bool find(String text, uint64_t from, uint64_t &begin, uint64_t &end);
+  /// one that a search with backtracking finds first, or the longest one. Returns false where there
+  /// is none.
+  bool find(String text, uint64_t from, uint64_t &begin, uint64_t &end, bool longest = false);
 
 private:
   enum class Op : uint8_t {

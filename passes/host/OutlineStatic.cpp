@@ -59,6 +59,8 @@ public:
 
   void run() {
     findLevels();
+    sinkConstants();
+    collectOps();
     if (parts.empty())
       return;
     // In the new order a level's host ops come first, then its part.
@@ -99,11 +101,45 @@ private:
             level = std::max(level, levels.lookup(producer) + (host && !isHostOp(producer)));
       });
       levels[&op] = level;
-      if (host)
-        hostOps.push_back(&op);
-      else
-        parts[level].push_back(&op);
     }
+  }
+
+  /// Copies what is computed of constants alone into the parts that read it: generated code wants
+  /// weights that are constants, not those of an earlier part. (Folding has a limit of size.)
+  void sinkConstants() {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block.without_terminator()))) {
+      const bool isConstant = !isa<graph::ConstantOp>(op) && !isHostOp(&op) &&
+                              !op.getNumRegions() && op.getNumOperands() &&
+                              llvm::all_of(op.getOperands(), [](Value operand) {
+                                return operand.getDefiningOp<graph::ConstantOp>() != nullptr;
+                              });
+      if (!isConstant)
+        continue;
+      DenseMap<unsigned, Operation *> copies;
+      for (OpOperand &use : llvm::make_early_inc_range(op.getUses())) {
+        Operation *user = block.findAncestorOpInBlock(*use.getOwner());
+        const unsigned level = levels.lookup(user);
+        if (user == block.getTerminator() || isHostOp(user) || level == levels[&op])
+          continue;
+        Operation *&copy = copies[level];
+        if (!copy) {
+          copy = op.clone();
+          block.getOperations().insertAfter(op.getIterator(), copy);
+          levels[copy] = level;
+        }
+        use.set(copy->getResult(cast<OpResult>(use.get()).getResultNumber()));
+      }
+      if (op.use_empty())
+        op.erase();
+    }
+  }
+
+  void collectOps() {
+    for (Operation &op : block.without_terminator())
+      if (isHostOp(&op))
+        hostOps.push_back(&op);
+      else if (!isa<graph::ConstantOp>(op))
+        parts[levels.lookup(&op)].push_back(&op);
   }
 
   /// Moves ops into a function; returns the call of it.

@@ -13,7 +13,8 @@ def HostOutlineStatic : Pass<"host-outline-static", "::mlir::ModuleOp"> {
     functions `@part_<n>` that a `func.call` stands for; `graph.host_call`, `graph.if`
     and `graph.loop` stay. Ops that can run as one part do: those that the same number
     of changes between host and part lies in front of. A constant that both sides
-    read is in both. A part is then compiled like a model of its own.
+    read is in both, and so is what is computed of constants alone. A part is then
+    compiled like a model of its own.
 
     A model without host ops is left alone.
   }];

@@ -15,6 +15,9 @@ namespace atc::host {
 
 void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
+  // Before outlining: what constants give may be a weight of any part.
+  if (isOn(options, "graph-fold-constants"))
+    functions.addPass(graph::createGraphFoldConstants());
   if (isOn(options, "host-fold-batch-norm"))
     functions.addPass(createHostFoldBatchNorm());
   if (isOn(options, "host-fuse-dequantize"))

@@ -133,6 +133,22 @@ def test_tree_classifier():
     close(scores[:, 1], sigmoid(np.array([-1, 2, 0, 0.0])))
 
 
+def test_classes_with_equal_votes_are_a_tie():
+    """0.2 + 0.6 is 0.8 in f32, as where one tree gives 0.8; the first class wins. The double is
+    larger."""
+    trees = {key: value * 3 for key, value in TREE.items()}
+    trees["nodes_treeids"] = [0] * 5 + [1] * 5 + [2] * 5
+    weights = [float(np.float32(weight)) for weight in (0.8, 0.2, 0.6)]
+    assert np.float32(weights[1]) + np.float32(weights[2]) == np.float32(weights[0])
+    assert weights[1] + weights[2] > weights[0]
+    votes = dict(class_treeids=[0, 1, 2] * 3, class_nodeids=[2] * 3 + [3] * 3 + [4] * 3,
+                 class_ids=[0, 1, 1] * 3, class_weights=weights * 3)
+    labels, scores = call("TreeEnsembleClassifier", ROWS, outputs=2, **trees, **votes,
+                          classlabels_int64s=[5, 6, 7])
+    assert labels.tolist() == [5] * len(ROWS)
+    close(scores[:, 0], scores[:, 1])
+
+
 def test_tree_errors():
     votes = dict(target_treeids=[0], target_nodeids=[2], target_ids=[0], target_weights=[1.0],
                  n_targets=1)

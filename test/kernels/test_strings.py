@@ -256,3 +256,53 @@ def test_ragged_to_dense():
     for rows in ([0, 3, 3], [1, 0, 0], [-1, 0, 0]):
         with pytest.raises(KernelError, match="out of order"):
             dense([1, 2, 3], rows, 3, -1)
+
+
+def tokens(*words, **attributes):
+    attributes = {"mark": 0, "mincharnum": 1, "pad_value": "#", **attributes}
+    got, = call("Tokenizer", strings(*words), **attributes)
+    return [texts(row) for row in got]
+
+
+def test_tokens_that_match():
+    assert tokens("a bb, c", "", "ddd  e", tokenexp="[a-z]+") == [
+        ["a", "bb", "c"], ["#"] * 3, ["ddd", "e", "#"]]
+    # The longest match counts, not the first one of a search with backtracking.
+    assert tokens("a bbb, c", "", "abcd", mincharnum=2, tokenexp="[a-z]+?") == [
+        ["bbb"], ["#"], ["abcd"]]
+    assert tokens("ab", tokenexp="a|ab") == [["ab"]]
+    assert tokens("a bb, c", "", tokenexp="[a-z]*") == [["a", "bb", "c"], ["#"] * 3]
+    assert tokens("a bb, c", "", mincharnum=2, mark=1, tokenexp="[a-z]*") == [
+        ["\x02", "bb", "\x03"], ["\x02", "\x03", "#"]]
+    assert tokens("a b", "cd", mincharnum=2, tokenexp="[a-z]") == [[], []]
+
+
+def test_tokens_between_separators():
+    marks = ["\x02", "\x03"] + ["#"] * 4
+    assert tokens("a bb, c;d", "", ";,", mark=1, separators=[" ", ",", ";"]) == [
+        ["\x02", "a", "bb", "c", "d", "\x03"], marks, marks]
+    assert tokens("a bb, c;d", "éa", mincharnum=2, separators=[" "]) == [["bb,", "c;d"],
+                                                                        ["éa", "#"]]
+    assert tokens("a--b-c", separators=["-|--"]) == [["a", "b", "c"]]
+    assert tokens("a bb", separators=["x*"]) == [[]]
+    assert tokens("", ";", mark=1, separators=[";"]) == [[], []]
+
+
+def test_tokens_of_one_character():
+    want = [["\x02", "a", " ", "é", "\n", "\x03"], ["\x02", "\x03"] + ["#"] * 4]
+    assert tokens("a é\n", "", mark=1, separators=[""]) == want
+    assert tokens("a é\n", "", mark=1, tokenexp=".") == want
+
+
+def test_shapes_of_tokens():
+    attributes = dict(mark=1, mincharnum=1, pad_value="#", separators=[";"])
+    assert call("Tokenizer", strings("a;b", "c", shape=(1, 2)), **attributes)[0].shape == (1, 2, 4)
+    assert call("Tokenizer", strings(shape=(0,)), **attributes)[0].shape == (0,)
+    assert call("Tokenizer", strings(shape=(2, 0)), **attributes)[0].shape == (2, 0)
+    for wrong, message in ((dict(separators=[]), "either tokenexp or separators"),
+                           (dict(tokenexp="a"), "either tokenexp or separators"),
+                           (dict(mincharnum=0), "mincharnum is 0"),
+                           (dict(mincharnum=2, separators=[""]), "mincharnum is 2"),
+                           (dict(separators=["("]), "")):
+        with pytest.raises(KernelError, match=message):
+            call("Tokenizer", strings("a"), **{**attributes, **wrong})

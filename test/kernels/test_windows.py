@@ -296,6 +296,18 @@ def test_ceil_mode_leaves_windows_out_that_begin_in_the_end_pads():
     assert got.reshape(-1).tolist() == [1, 3.5]
 
 
+def test_ceil_mode_counts_a_window_that_is_larger_than_the_data():
+    x = np.arange(1, 11, dtype="f4").reshape(1, 1, 2, 5)
+    pool = dict(kernel_shape=[320, 4], strides=[320, 3], ceil_mode=1)
+    for count in (0, 1):
+        got, = call("AveragePool", x, count_include_pad=count, **pool)
+        assert got.shape == (1, 1, 1, 2) and got.reshape(-1).tolist() == [5, 7]
+    assert call("MaxPool", x, **pool)[0].reshape(-1).tolist() == [9, 10]
+    for strides in ([3, 1], [5, 1]):
+        with pytest.raises(KernelError, match="a window of 7 does not fit into 2 padded elements"):
+            call("MaxPool", x, kernel_shape=[7, 1], strides=strides, ceil_mode=1)
+
+
 def test_max_unpool_turns_max_pool_around():
     x = numbers(1, 2, 6, 8)
     y, indices = call("MaxPool", x, outputs=2, kernel_shape=[2, 2], strides=[2, 2])

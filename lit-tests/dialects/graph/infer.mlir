@@ -44,6 +44,14 @@ func.func @max_pool_ceil(%x0: tensor<1x3x8x9xf32>) {
   return
 }
 
+// A part of a window is one in ceil mode.
+// CHECK-LABEL: func.func @max_pool_ceil_part(
+func.func @max_pool_ceil_part(%x0: tensor<1x3x2x9xf32>) {
+  // CHECK: graph.max_pool {{.*}} -> tensor<1x3x1x5xf32>{{$}}
+  %0 = graph.max_pool %x0 {kernel = array<i64: 6, 2>, strides = array<i64: 5, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, ceil_mode = true} : (tensor<1x3x2x9xf32>) -> tensor<?x?x?x?xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @max_pool_ceil_left_out(
 func.func @max_pool_ceil_left_out(%x0: tensor<1x1x4xf32>) {
   // CHECK: graph.max_pool {{.*}} -> tensor<1x1x2xf32>{{$}}

@@ -75,3 +75,26 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %a = graph.exp %x : (tensor<4xf32>) -> tensor<4xf32>
   return %a : tensor<4xf32>
 }
+
+// -----
+
+// What is computed of constants is in the part that reads it, twice where two parts do.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[A:.*]] = call @part_0(%{{.*}}) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+// CHECK: %[[U:.*]] = graph.host_call "Trilu"(%[[A]])
+// CHECK: call @part_1(%[[U]]) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+// CHECK: func.func private @part_0
+// CHECK: graph.transpose
+// CHECK: graph.fully_connected
+// CHECK: func.func private @part_1
+// CHECK: %[[C:.*]] = graph.constant
+// CHECK: %[[W:.*]] = graph.transpose %[[C]]
+// CHECK: graph.fully_connected %{{.*}}, %[[W]]
+func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %c = graph.constant dense<2.0> : tensor<4x4xf32>
+  %w = graph.transpose %c {permutation = array<i64: 1, 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a = graph.fully_connected %x, %w : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %u = graph.host_call "Trilu"(%a) {} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %b = graph.fully_connected %u, %w : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %b : tensor<4x4xf32>
+}

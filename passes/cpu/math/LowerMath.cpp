@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/cpu/Passes.h"
+#include "passes/cpu/math/Angles.h"
 #include "passes/cpu/math/DoubleMath.h"
+#include "passes/cpu/math/Powers.h"
 #include "passes/cpu/math/SaturatingCasts.h"
 #include "passes/cpu/math/SmallFloats.h"
 #include "passes/cpu/tiles/KernelBuilder.h"
@@ -57,38 +59,6 @@ struct LowerRemF : OpRewritePattern<arith::RemFOp> {
     if (width != 64)
       result = arith::TruncFOp::create(b, type, result);
     rewriter.replaceOp(op, result);
-    return success();
-  }
-};
-
-/// asinh(x) = sign(x) log1p(|x| + x^2 / (1 + sqrt(x^2 + 1))): no cancellation, for
-/// small and for negative x.
-struct LowerAsinh : OpRewritePattern<math::AsinhOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(math::AsinhOp op, PatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value x = op.getOperand(), one = splat(b, op.getType(), 1.0);
-    Value square = arith::MulFOp::create(b, x, x);
-    Value root = math::SqrtOp::create(b, arith::AddFOp::create(b, square, one));
-    Value rest = arith::DivFOp::create(b, square, arith::AddFOp::create(b, one, root));
-    Value sum = arith::AddFOp::create(b, math::AbsFOp::create(b, x), rest);
-    rewriter.replaceOpWithNewOp<math::CopySignOp>(op, math::Log1pOp::create(b, sum), x);
-    return success();
-  }
-};
-
-/// atanh(x) = log1p(2x / (1 - x)) / 2.
-struct LowerAtanh : OpRewritePattern<math::AtanhOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(math::AtanhOp op, PatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value x = op.getOperand(), one = splat(b, op.getType(), 1.0);
-    Value quotient =
-        arith::DivFOp::create(b, arith::AddFOp::create(b, x, x), arith::SubFOp::create(b, one, x));
-    rewriter.replaceOpWithNewOp<arith::MulFOp>(op, math::Log1pOp::create(b, quotient),
-                                               splat(b, op.getType(), 0.5));
     return success();
   }
 };
@@ -150,17 +120,18 @@ struct LowerMathPass : impl::CpuLowerMathBase<LowerMathPass> {
     // Functions with instructions (sqrt, floor, ceil, trunc, roundeven, copysign, fabs) are not
     // lowered.
     static constexpr StringLiteral approximated[] = {
-        "math.acos", "math.asin",  "math.atan", "math.atan2", "math.cbrt",
-        "math.cos",  "math.erf",   "math.erfc", "math.exp",   "math.expm1",
-        "math.log",  "math.log1p", "math.log2", "math.sin",   "math.tanh"};
+        "math.acos", "math.asin",  "math.atan", "math.atan2", "math.cbrt", "math.erf", "math.erfc",
+        "math.exp",  "math.expm1", "math.log",  "math.log1p", "math.log2", "math.tanh"};
     auto isApproximated = [](StringRef name) { return llvm::is_contained(approximated, name); };
     populateMathF32ExpansionPatterns(shared, isApproximated);
     populateMathPolynomialApproximationPatterns(
         shared, [&](StringRef name) { return name != "math.erf" && isApproximated(name); });
-    math::populateExpansionPatterns(
-        shared, {"sinh", "cosh", "tan", "acosh", "exp2", "powf", "fpowi", "round", "rsqrt"});
-    shared.add<LowerAsinh, LowerAtanh, LowerErf, LowerRemF>(context);
+    math::populateExpansionPatterns(shared,
+                                    {"sinh", "cosh", "tan", "exp2", "fpowi", "round", "rsqrt"});
+    shared.add<LowerErf, LowerRemF>(context);
+    populateAnglePatterns(shared);
     populateDoubleMathPatterns(shared);
+    populatePowerPatterns(shared);
     populateSmallFloatPatterns(shared);
     populateSaturatingCastPatterns(shared);
     withFma = FrozenRewritePatternSet(std::move(shared));

@@ -37,10 +37,11 @@ bool keepsSmallFloats(Operation *op) {
       op);
 }
 
-/// op(f16) to truncf(op(extf(f16))).
+/// op(f16) to truncf(op(extf(f16))). Comes before the expansions of functions, whose steps would
+/// overflow and be rounded in 16 bits.
 struct ComputeInF32 : RewritePattern {
   explicit ComputeInF32(MLIRContext *context)
-      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/10, context) {}
 
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
     bool reduces = isa<vector::ReductionOp, vector::FMAOp>(op);

@@ -9,6 +9,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Matchers.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -54,6 +56,47 @@ bool makesIntegers(Operation *op) {
                                                             : WalkResult::advance();
       })
       .wasInterrupted();
+}
+
+constexpr double kLargestHalf = 65504;
+
+/// Returns whether a value is a finite constant that f16 does not hold.
+bool isTooLarge(Value value) {
+  llvm::APFloat number(0.0);
+  return matchPattern(value, m_ConstantFloat(&number)) && number.isFinite() &&
+         std::abs(number.convertToDouble()) > kLargestHalf;
+}
+
+/// Returns whether sums, products or choices make `value` of a constant that is too large for f16.
+bool isMadeOfTooLarge(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (isTooLarge(value))
+    return true;
+  return isa_and_nonnull<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp,
+                         arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp,
+                         arith::SelectOp>(op) &&
+         llvm::any_of(op->getOperands(), isMadeOfTooLarge);
+}
+
+/// Returns `value` (f32), in front of a conversion to f16, such that what masks make is finite
+/// there, too: a softmax of a row in which all is masked would be NaN.
+Value keepFinite(OpBuilder &builder, Value value) {
+  if (!isMadeOfTooLarge(value))
+    return value;
+  Location loc = value.getLoc();
+  auto number = [&](double value) -> Value {
+    return arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(float(value)));
+  };
+  llvm::APFloat constant(0.0);
+  if (matchPattern(value, m_ConstantFloat(&constant)))
+    return number(constant.isNegative() ? -kLargestHalf : kLargestHalf);
+  if (auto select = value.getDefiningOp<arith::SelectOp>()) {
+    Value yes = keepFinite(builder, select.getTrueValue());
+    Value no = keepFinite(builder, select.getFalseValue());
+    return arith::SelectOp::create(builder, loc, select.getCondition(), yes, no);
+  }
+  value = arith::MinimumFOp::create(builder, loc, value, number(kLargestHalf));
+  return arith::MaximumFOp::create(builder, loc, value, number(-kLargestHalf));
 }
 
 struct PrecisionPass : impl::NpuPrecisionBase<PrecisionPass> {
@@ -255,8 +298,8 @@ private:
     if (tensorType(map.getResult()).getElementType().isF16() &&
         yield->getOperand(0).getType().isF32()) {
       builder.setInsertionPoint(yield);
-      yield->setOperand(0,
-                        arith::TruncFOp::create(builder, map.getLoc(), f16, yield->getOperand(0)));
+      Value result = keepFinite(builder, yield->getOperand(0));
+      yield->setOperand(0, arith::TruncFOp::create(builder, map.getLoc(), f16, result));
     }
   }
 

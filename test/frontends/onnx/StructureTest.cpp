@@ -86,6 +86,21 @@ TEST_CASE("outputs may be inputs and initializers") {
   CHECK_THAT(result.text(), Contains("return %arg0, %0"));
 }
 
+TEST_CASE("a tensor may be several outputs, each with its own name") {
+  TestModel model;
+  model.input("x", {2}).output("y").output("y_2").output("y").output("x").output("y");
+  model.node("Relu", {"x"}, {"y"});
+  model.node("Sigmoid", {"x"}, {"y_2"});
+  Imported result = import(model);
+  INFO(result.messages());
+  REQUIRE(result);
+  CHECK_THAT(result.text(), Contains("return %0, %1, %0, %arg0, %0"));
+  CHECK_THAT(result.text(),
+             Contains("\"y\"}, ") && Contains("{om.name = \"y_2\"}, tensor<2xf32> {om.name = "
+                                              "\"y_3\"}, tensor<2xf32> {om.name = \"x\"}, "
+                                              "tensor<2xf32> {om.name = \"y_4\"}"));
+}
+
 TEST_CASE("--out_nodes cuts the graph") {
   TestModel model;
   model.input("x", {1, 6}).output("z");

@@ -117,3 +117,78 @@ module attributes {cpu.level = #cpu.level<name = "x86-64-v2", lanes = 4, registe
     return %1 : vector<4xf32>
   }
 }
+
+// -----
+
+// A negative base keeps its sign where the exponent is odd, and has no power that is a fraction.
+// CHECK-LABEL: func.func @powers
+// CHECK-DAG: %[[INF:.*]] = arith.constant dense<0x7F800000> : vector<8xf32>
+// CHECK: %[[ABS:.*]] = math.absf %arg0
+// CHECK: %[[ZERO:.*]] = arith.cmpf oeq, %[[ABS]]
+// CHECK: math.floor %arg1
+// CHECK: math.copysign %{{.*}}, %arg0
+// CHECK: return
+func.func @powers(%x: vector<8xf32>, %y: vector<8xf32>) -> vector<8xf32> {
+  %0 = math.powf %x, %y : vector<8xf32>
+  return %0 : vector<8xf32>
+}
+
+// -----
+
+// Constant whole exponents are products, also where a smaller float is computed in f32.
+// CHECK-LABEL: func.func @fifth
+// CHECK: %[[X:.*]] = arith.extf %arg0 : f16 to f32
+// CHECK: %[[S:.*]] = arith.mulf %[[X]], %[[X]]
+// CHECK: %[[F:.*]] = arith.mulf %[[S]], %[[S]]
+// CHECK: %[[P:.*]] = arith.mulf %[[X]], %[[F]]
+// CHECK: arith.truncf %[[P]]
+// CHECK-NOT: select
+func.func @fifth(%x: f16) -> f16 {
+  %c = arith.constant 5.0 : f16
+  %0 = math.powf %x, %c : f16
+  return %0 : f16
+}
+
+// -----
+
+// CHECK-LABEL: func.func @roots
+// CHECK-DAG: %[[ONE:.*]] = arith.constant 1.0
+// CHECK: %[[R:.*]] = math.sqrt %arg0
+// CHECK: arith.divf %[[ONE]], %[[R]]
+// CHECK-NOT: select
+func.func @roots(%x: f64) -> f64 {
+  %c = arith.constant -0.5 : f64
+  %0 = math.powf %x, %c : f64
+  return %0 : f64
+}
+
+// -----
+
+// Angles of many turns are reduced in f64; a cosine is the sine of a quarter of a turn later.
+// CHECK-LABEL: func.func @angle
+// CHECK-DAG: %[[ONE:.*]] = arith.constant dense<1.000000e+00> : vector<8xf64>
+// CHECK: %[[X:.*]] = arith.extf %arg0 : vector<8xf32> to vector<8xf64>
+// CHECK: %[[Q:.*]] = math.roundeven
+// CHECK: math.fma
+// CHECK: math.fma
+// CHECK: arith.addf %[[Q]], %[[ONE]]
+// CHECK: arith.truncf
+// CHECK-NOT: math.cos
+// CHECK: return
+func.func @angle(%x: vector<8xf32>) -> vector<8xf32> {
+  %0 = math.cos %x : vector<8xf32>
+  return %0 : vector<8xf32>
+}
+
+// -----
+
+// The steps of an expansion are not rounded to 16 bits.
+// CHECK-LABEL: func.func @half_steps
+// CHECK: arith.extf %arg0 : f16 to f32
+// CHECK-NOT: f16
+// CHECK: arith.truncf %{{.*}} : f32 to f16
+// CHECK-NEXT: return
+func.func @half_steps(%x: f16) -> f16 {
+  %0 = math.acosh %x : f16
+  return %0 : f16
+}

@@ -153,3 +153,43 @@ func.func @norm(%x: tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<2x64xf32>, te
   %m = graph.reduce %q {axes = array<i64: 1>, keepdims = true, kind = #graph<reduce_kind mean>} : (tensor<2x64xf32>) -> tensor<2x1xf32>
   return %n, %q, %m : tensor<2x64xf32>, tensor<2x64xf32>, tensor<2x1xf32>
 }
+
+// What a mask makes in the body of a map stays finite, too; what cannot be too large is left alone.
+// FORCE-LABEL: func.func @masks
+// FORCE: graph.map
+// FORCE: %[[SUM:.*]] = arith.addf
+// FORCE: %[[LOW:.*]] = arith.constant -6.550400e+04 : f32
+// FORCE-NEXT: %[[MASKED:.*]] = arith.select %{{.*}}, %[[LOW]], %[[SUM]] : f32
+// FORCE-NEXT: arith.truncf %[[MASKED]]
+// FORCE: graph.map
+// FORCE: %[[MASK:.*]] = arith.mulf
+// FORCE-NEXT: %[[HIGH:.*]] = arith.constant 6.550400e+04 : f32
+// FORCE-NEXT: %[[BELOW:.*]] = arith.minimumf %[[MASK]], %[[HIGH]] : f32
+// FORCE-NEXT: %[[LOW2:.*]] = arith.constant -6.550400e+04 : f32
+// FORCE-NEXT: %[[INSIDE:.*]] = arith.maximumf %[[BELOW]], %[[LOW2]] : f32
+// FORCE-NEXT: arith.truncf %[[INSIDE]]
+// FORCE: graph.map
+// FORCE: %[[SMALL:.*]] = arith.divf
+// FORCE-NEXT: arith.truncf %[[SMALL]]
+func.func @masks(%c: tensor<4xi1>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %0 = graph.map %c, %x : (tensor<4xi1>, tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%m: i1, %e: f32):
+    %low = arith.constant -3.40282347E+38 : f32
+    %sum = arith.addf %e, %e : f32
+    %s = arith.select %m, %low, %sum : f32
+    graph.yield %s : f32
+  }
+  %1 = graph.map %x : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%e: f32):
+    %low = arith.constant -1.0e9 : f32
+    %p = arith.mulf %e, %low : f32
+    graph.yield %p : f32
+  }
+  %2 = graph.map %x : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%e: f32):
+    %large = arith.constant 1.0e9 : f32
+    %q = arith.divf %e, %large : f32
+    graph.yield %q : f32
+  }
+  return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
