@@ -15,6 +15,8 @@ foreach(folder aclnnop aclnnop/level2)
   install(FILES ${aclnn_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/${folder}"
           COMPONENT ascend)
 endforeach()
+install(FILES "${PROJECT_SOURCE_DIR}/ascend/include/aclnnop/aclnn_rotary_position_embedding.h"
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/aclnnop/level2" COMPONENT ascend)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/ascend/include/acl" "${PROJECT_SOURCE_DIR}/ascend/include/aclnn"
         "${PROJECT_SOURCE_DIR}/ascend/include/aclnnop"
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT ascend)

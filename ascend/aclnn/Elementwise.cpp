@@ -1,6 +1,6 @@
 //===-- Elementwise.cpp - aclnn functions of each element ---------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ascend/aclnn/Plan.h"
+#include "ascend/aclnn/Steps.h"
 
 #include "aclnnop/aclnn_ops.h"
 
@@ -10,20 +10,20 @@ using namespace atc::ascend;
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+Json floatAttribute(const char *name, double value) { return attribute(name, "float", value); }
 
-/// Computes `op` of each element, in floats.
-View function(Plan &plan, const char *op, const View &self, const Json &attributes = {}) {
+} // namespace
+
+namespace atc::ascend {
+
+View computed(Plan &plan, const char *op, const View &self, const Json &attributes) {
+  if (!plan.isGood())
+    return {};
   const aclDataType type = floatOf(self.type);
   const View given = plan.dense(self, type);
   return plan.apply(op, {given}, {{type, self.dims}}, attributes)[0];
 }
 
-Json floatAttribute(const char *name, double value) {
-  return {{"name", name}, {"type", "float"}, {"value", value}};
-}
-
-/// Computes what a unary aclnn function is named after.
 View unary(Plan &plan, std::string_view name, const View &self) {
   if (!plan.isGood())
     return {};
@@ -40,11 +40,11 @@ View unary(Plan &plan, std::string_view name, const View &self) {
   if (!isFloat(self.type) && (name == "Ceil" || name == "Floor" || name == "Round"))
     return self;
   if (name == "Hardswish")
-    return function(plan, "HardSwish", self);
+    return computed(plan, "HardSwish", self);
   if (name == "Silu")
-    return function(plan, "Swish", self, Json::array({floatAttribute("scale", 1)}));
+    return computed(plan, "Swish", self, Json::array({floatAttribute("scale", 1)}));
   if (name == "Log2" || name == "Log10") {
-    const View logs = function(plan, "Log", self);
+    const View logs = computed(plan, "Log", self);
     return plan.map("Mul",
                     {logs, plan.constant(1 / std::log(name == "Log2" ? 2.0 : 10.0), logs.type)});
   }
@@ -53,7 +53,7 @@ View unary(Plan &plan, std::string_view name, const View &self) {
     auto times = [&](const View &left, double right) {
       return plan.map("Mul", {left, plan.constant(right, x.type)});
     };
-    const View erf = function(plan, "Erf", times(x, std::sqrt(0.5)));
+    const View erf = computed(plan, "Erf", times(x, std::sqrt(0.5)));
     return plan.map("Mul", {times(x, 0.5), plan.map("Add", {erf, plan.constant(1, x.type)})});
   }
   if (name == "Hardsigmoid") { // clamp(x / 6 + 1 / 2, 0, 1)
@@ -63,18 +63,9 @@ View unary(Plan &plan, std::string_view name, const View &self) {
     x = plan.map("Maximum", {x, plan.constant(0, x.type)});
     return plan.map("Minimum", {x, plan.constant(1, x.type)});
   }
-  return function(plan, std::string(name).c_str(), self);
+  return computed(plan, std::string(name).c_str(), self);
 }
 
-aclnnStatus unaryPlan(const char *function, const char *name, const aclTensor *self,
-                      const aclTensor *out, uint64_t *size, aclOpExecutor **executor) {
-  Plan plan(function);
-  const View x = plan.input(self, "self"), y = plan.output(out, "out");
-  plan.write(unary(plan, name, x), y);
-  return plan.finish(size, executor);
-}
-
-/// Computes left op alpha * right, for + and -.
 View sum(Plan &plan, const char *op, const View &left, const View &right, double alpha) {
   if (!plan.isGood())
     return {};
@@ -85,9 +76,7 @@ View sum(Plan &plan, const char *op, const View &left, const View &right, double
   return plan.map(op, {plan.dense(left, type), scaled});
 }
 
-/// Computes left op right in the type that holds both, in floats where `asFloat`.
-View combined(Plan &plan, const char *op, const View &left, const View &right,
-              bool asFloat = false) {
+View combined(Plan &plan, const char *op, const View &left, const View &right, bool asFloat) {
   if (!plan.isGood())
     return {};
   aclDataType type = promoted(left.type, right.type);
@@ -96,15 +85,19 @@ View combined(Plan &plan, const char *op, const View &left, const View &right,
   return plan.map(op, {plan.dense(left, type), plan.dense(right, type)});
 }
 
-/// Returns one element that is a scalar of the program: of the type of `like`, or a float where
-/// only that holds it.
+View withNumber(Plan &plan, const char *op, const View &self, double number) {
+  if (!plan.isGood())
+    return {};
+  const View x = plan.dense(self, floatOf(self.type));
+  return plan.map(op, {x, plan.constant(number, x.type)});
+}
+
 View scalarLike(Plan &plan, const aclScalar *handle, const char *name, const View &like) {
   const double value = plan.number(handle, name);
   const bool isWhole = value == std::trunc(value);
   return plan.constant(value, isWhole || isFloat(like.type) ? like.type : ACL_FLOAT);
 }
 
-/// Compares two tensors; `op` is an operator whose result is bool.
 View comparison(Plan &plan, std::string_view name, const View &left, const View &right) {
   static constexpr std::pair<std::string_view, const char *> operators[] = {
       {"Eq", "Equal"},     {"Ne", "NotEqual"}, {"Lt", "Less"},
@@ -122,6 +115,35 @@ View comparison(Plan &plan, std::string_view name, const View &left, const View 
     return {};
   }
   return plan.apply(op, {plan.dense(left, type), plan.dense(right, type)}, {{ACL_BOOL, *dims}})[0];
+}
+
+View chosen(Plan &plan, const View &condition, const View &left, const View &right) {
+  if (!plan.isGood())
+    return {};
+  const aclDataType type = promoted(left.type, right.type);
+  auto both = broadcastDims(left.dims, right.dims);
+  auto dims = both ? broadcastDims(condition.dims, *both) : both;
+  if (!dims) {
+    plan.reject("condition, self and other have dims that cannot be combined");
+    return {};
+  }
+  auto wide = [&](const View &view, aclDataType own) {
+    return plan.dense(plan.broadcast(view, *dims), own);
+  };
+  return plan.apply("SelectV2", {wide(condition, ACL_BOOL), wide(left, type), wide(right, type)},
+                    {{type, *dims}})[0];
+}
+
+} // namespace atc::ascend
+
+namespace {
+
+aclnnStatus unaryPlan(const char *function, const char *name, const aclTensor *self,
+                      const aclTensor *out, uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(function);
+  const View x = plan.input(self, "self"), y = plan.output(out, "out");
+  plan.write(unary(plan, name, x), y);
+  return plan.finish(size, executor);
 }
 
 /// Computes the truth of both, or of one of two tensors.
@@ -160,41 +182,11 @@ ACLNN_UNARY(LogicalNot)
 ACLNN_UNARY(Sign)
 ACLNN_UNARY(Silu)
 
-// Defines both functions of an operator: `arguments` in parentheses are those before the results,
-// `out` the output, and the rest an expression of `plan` that is written to it.
-#define ACLNN_FUNCTION(name, arguments, out, ...)                                                  \
-  aclnnStatus aclnn##name##GetWorkspaceSize(ACLNN_UNPACK arguments, uint64_t *size,                \
-                                            aclOpExecutor **executor) {                            \
-    Plan plan(__func__);                                                                           \
-    const View result = __VA_ARGS__;                                                               \
-    plan.write(result, plan.output(out, #out));                                                    \
-    return plan.finish(size, executor);                                                            \
-  }                                                                                                \
-  ACLNN_RUN(name)
-#define ACLNN_UNPACK(...) __VA_ARGS__
-#define IN(name) plan.input(name, #name)
-
 ACLNN_FUNCTION(LeakyRelu, (const aclTensor *self, const aclScalar *negativeSlope, aclTensor *out),
                out,
-               function(plan, "LeakyRelu", IN(self),
+               computed(plan, "LeakyRelu", IN(self),
                         Json::array({floatAttribute("negative_slope",
                                                     plan.number(negativeSlope, "negativeSlope"))})))
-
-aclnnStatus aclnnEluGetWorkspaceSize(const aclTensor *self, const aclScalar *alpha,
-                                     const aclScalar *scale, const aclScalar *inputScale,
-                                     aclTensor *out, uint64_t *size, aclOpExecutor **executor) {
-  Plan plan(__func__);
-  const View x = plan.input(self, "self");
-  const double by = alpha ? plan.number(alpha, "alpha") : 1;
-  if ((scale && plan.number(scale, "scale") != 1) ||
-      (inputScale && plan.number(inputScale, "inputScale") != 1))
-    plan.reject("scale and inputScale must be 1 here");
-  if (plan.isGood())
-    plan.write(function(plan, "Elu", x, Json::array({floatAttribute("alpha", by)})),
-               plan.output(out, "out"));
-  return plan.finish(size, executor);
-}
-ACLNN_RUN(Elu)
 
 ACLNN_FUNCTION(Clamp,
                (const aclTensor *self, const aclScalar *clipValueMin, const aclScalar *clipValueMax,
@@ -259,19 +251,6 @@ ACLNN_FUNCTION(LogicalAnd, (const aclTensor *self, const aclTensor *other, aclTe
 ACLNN_FUNCTION(LogicalOr, (const aclTensor *self, const aclTensor *other, aclTensor *out), out,
                logical(plan, "LogicalOr", IN(self), IN(other)))
 
-ACLNN_FUNCTION(PowTensorTensor, (const aclTensor *self, const aclTensor *exponent, aclTensor *out),
-               out, combined(plan, "Pow", IN(self), IN(exponent)))
-static View powScalar(Plan &plan, const View &self, const aclScalar *exponent) {
-  return combined(plan, "Pow", self, scalarLike(plan, exponent, "exponent", self));
-}
-ACLNN_FUNCTION(PowTensorScalar, (const aclTensor *self, const aclScalar *exponent, aclTensor *out),
-               out, powScalar(plan, IN(self), exponent))
-static View scalarPow(Plan &plan, const aclScalar *self, const View &exponent) {
-  return combined(plan, "Pow", scalarLike(plan, self, "self", exponent), exponent);
-}
-ACLNN_FUNCTION(PowScalarTensor, (const aclScalar *self, const aclTensor *exponent, aclTensor *out),
-               out, scalarPow(plan, self, IN(exponent)))
-
 static View compareScalar(Plan &plan, const char *name, const View &self, const aclScalar *other) {
   return comparison(plan, name, self, scalarLike(plan, other, "other", self));
 }
@@ -282,22 +261,6 @@ static View compareScalar(Plan &plan, const char *name, const View &self, const 
                  out, compareScalar(plan, #name, IN(self), other))
 OPENATC_ACLNN_COMPARISONS(ACLNN_COMPARISON)
 
-static View chosen(Plan &plan, const View &condition, const View &left, const View &right) {
-  if (!plan.isGood())
-    return {};
-  const aclDataType type = promoted(left.type, right.type);
-  auto both = broadcastDims(left.dims, right.dims);
-  auto dims = both ? broadcastDims(condition.dims, *both) : both;
-  if (!dims) {
-    plan.reject("condition, self and other have dims that cannot be combined");
-    return {};
-  }
-  auto wide = [&](const View &view, aclDataType own) {
-    return plan.dense(plan.broadcast(view, *dims), own);
-  };
-  return plan.apply("SelectV2", {wide(condition, ACL_BOOL), wide(left, type), wide(right, type)},
-                    {{type, *dims}})[0];
-}
 ACLNN_FUNCTION(SWhere,
                (const aclTensor *condition, const aclTensor *self, const aclTensor *other,
                 aclTensor *out),

@@ -1,27 +1,56 @@
 //===-- Movement.cpp - aclnn functions that copy elements ---------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ascend/aclnn/Plan.h"
-#include "ascend/src/Buffers.h"
+#include "ascend/aclnn/Steps.h"
 
 #include "aclnnop/aclnn_ops.h"
 
-#include <algorithm>
 #include <cmath>
 
 using namespace atc::ascend;
 
-namespace {
+namespace atc::ascend {
 
-using Json = nlohmann::ordered_json;
-
-/// Returns the part of a view from `start` on a dim, of `count` elements `step` apart.
-View part(const View &view, size_t dim, int64_t start, int64_t count, int64_t step = 1) {
+View part(const View &view, size_t dim, int64_t start, int64_t count, int64_t step) {
   View result = view;
   result.offset += start * view.strides[dim];
   result.dims[dim] = count;
   result.strides[dim] = view.strides[dim] * step;
   return result;
 }
+
+View permuted(const View &view, const Dims &order) {
+  View moved = view;
+  for (size_t i = 0; i < order.size(); ++i) {
+    moved.dims[i] = view.dims[size_t(order[i])];
+    moved.strides[i] = view.strides[size_t(order[i])];
+  }
+  return moved;
+}
+
+View indexTensor(Plan &plan, const Dims &values, const Dims &dims) {
+  View view = plan.make(ACL_INT64, dims);
+  if (plan.isGood())
+    std::copy(values.begin(), values.end(), static_cast<int64_t *>(view.place->data()));
+  return view;
+}
+
+View taken(Plan &plan, const View &self, int64_t axis, const View &indices) {
+  if (plan.isGood() && indices.type != ACL_INT32 && indices.type != ACL_INT64)
+    plan.reject("the indices must be int32 or int64");
+  if (plan.isGood() && self.dims.empty())
+    plan.reject("a scalar has no rows");
+  if (!plan.isGood())
+    return {};
+  Dims dims = self.dims;
+  dims.erase(dims.begin() + axis);
+  dims.insert(dims.begin() + axis, indices.dims.begin(), indices.dims.end());
+  return plan.apply("GatherV2D", {plan.dense(self, self.type), plan.dense(indices, indices.type)},
+                    {{self.type, dims}}, Json::array({attribute("axis", "int", axis)}))[0];
+}
+
+} // namespace atc::ascend
+
+namespace {
 
 /// Copies tensors side by side along a dim of the output.
 void join(Plan &plan, const std::vector<View> &views, int64_t dim, const View &output) {
@@ -59,20 +88,7 @@ aclnnStatus gather(const char *function, const aclTensor *table, int64_t dim,
   const View x = plan.input(table, "self"), rows = plan.input(index, "index"),
              y = plan.output(out, "out");
   const int64_t axis = plan.axisOf(dim, x.dims.size());
-  if (plan.isGood() && rows.type != ACL_INT32 && rows.type != ACL_INT64)
-    plan.reject("the indices must be int32 or int64");
-  if (plan.isGood() && x.dims.empty())
-    plan.reject("a scalar has no rows");
-  if (plan.isGood()) {
-    Dims dims = x.dims;
-    dims.erase(dims.begin() + axis);
-    dims.insert(dims.begin() + axis, rows.dims.begin(), rows.dims.end());
-    plan.write(
-        plan.apply("GatherV2D", {plan.dense(x, x.type), plan.dense(rows, rows.type)},
-                   {{x.type, dims}},
-                   Json::array({Json{{"name", "axis"}, {"type", "int"}, {"value", axis}}}))[0],
-        y);
-  }
+  plan.write(taken(plan, x, axis, rows), y);
   return plan.finish(size, executor);
 }
 
@@ -102,7 +118,7 @@ ACLNN_RUN(InplaceCopy)
 aclnnStatus aclnnPermuteGetWorkspaceSize(const aclTensor *self, const aclIntArray *dims,
                                          aclTensor *out, uint64_t *size, aclOpExecutor **executor) {
   Plan plan(__func__);
-  View x = plan.input(self, "self");
+  const View x = plan.input(self, "self");
   const Dims given = plan.numbers(dims, "dims");
   const View y = plan.output(out, "out");
   Dims order;
@@ -110,14 +126,8 @@ aclnnStatus aclnnPermuteGetWorkspaceSize(const aclTensor *self, const aclIntArra
     order.push_back(plan.axisOf(dim, x.dims.size()));
   if (plan.isGood() && !given.empty() && plan.axesOf(given, x.dims.size()).size() != x.dims.size())
     plan.reject("dims %s must name each of %zu dims", textOf(given).c_str(), x.dims.size());
-  if (plan.isGood()) {
-    View moved = x;
-    for (size_t i = 0; i < order.size(); ++i) {
-      moved.dims[i] = x.dims[size_t(order[i])];
-      moved.strides[i] = x.strides[size_t(order[i])];
-    }
-    plan.write(moved, y);
-  }
+  if (plan.isGood())
+    plan.write(permuted(x, order), y);
   return plan.finish(size, executor);
 }
 ACLNN_RUN(Permute)

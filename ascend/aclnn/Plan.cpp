@@ -46,9 +46,8 @@ size_t reachOf(const View &view) {
 /// Checks that a view is device memory; returns the address of its first element.
 aclError resolve(const char *function, const View &view, char *&address,
                  std::shared_ptr<Block> &block) {
-  const size_t bytes = bitsOf(view.type) / 8;
-  const size_t needed = reachOf(view) * bytes;
-  address = static_cast<char *>(view.place->data()) + view.offset * int64_t(bytes);
+  const size_t needed = (reachOf(view) * bitsOf(view.type) + 7) / 8;
+  address = static_cast<char *>(view.place->data()) + view.offset * int64_t(bitsOf(view.type)) / 8;
   if (needed == 0)
     return ACL_SUCCESS;
   return requireDevice(function, "the data of a tensor", address, needed, block);
@@ -62,10 +61,25 @@ struct StridedCopy {
   void run(const char *from, char *to) const {
     if (countOf(dims) == 0)
       return;
-    copyDim(0, from, to);
+    if (fromType == ACL_INT4)
+      copyHalfBytes(0, reinterpret_cast<const uint8_t *>(from), 0, to);
+    else
+      copyDim(0, from, to);
   }
 
 private:
+  /// Copies integers of 4 bits, of which the low ones of a byte are first.
+  void copyHalfBytes(size_t dim, const uint8_t *from, int64_t index, char *to) const {
+    if (dim == dims.size()) {
+      const int half = from[index / 2] >> (index % 2 * 4) & 15;
+      const int8_t value = int8_t(half < 8 ? half : half - 16);
+      return CastPlan{ACL_INT8, toType, 1}.run(&value, to);
+    }
+    for (int64_t i = 0; i < dims[dim]; ++i)
+      copyHalfBytes(dim + 1, from, index + i * fromStrides[dim],
+                    to + i * toStrides[dim] * int64_t(bitsOf(toType) / 8));
+  }
+
   void copyDim(size_t dim, const char *from, char *to) const {
     const int64_t fromBytes = int64_t(bitsOf(fromType) / 8), toBytes = int64_t(bitsOf(toType) / 8);
     if (dim == dims.size())
@@ -167,12 +181,16 @@ std::shared_ptr<T> take(const char *function, const HandleTable<T> &table, const
 
 } // namespace
 
+View Plan::unpacked(const View &view) {
+  return view.type == ACL_INT4 ? dense(view, ACL_INT8) : view;
+}
+
 View Plan::input(const aclTensor *handle, const char *name, bool isOptional) {
   auto tensor = take(function, tensors(), handle, name, isOptional, status);
   if (!tensor)
     return {};
   executor->inputs.push_back(tensor);
-  return viewOf(std::move(tensor));
+  return unpacked(viewOf(std::move(tensor)));
 }
 
 View Plan::output(const aclTensor *handle, const char *name, bool isOptional) {
@@ -180,21 +198,35 @@ View Plan::output(const aclTensor *handle, const char *name, bool isOptional) {
   if (!tensor)
     return {};
   executor->outputs.push_back(tensor);
+  if (tensor->type == ACL_INT4)
+    reject("%s is of int4, which only inputs can be", name);
   return viewOf(std::move(tensor));
 }
 
-std::vector<View> Plan::inputs(const aclTensorList *handle, const char *name) {
+std::vector<View> Plan::listed(const aclTensorList *handle, const char *name,
+                               std::vector<std::shared_ptr<Tensor>> &tensors) {
   std::vector<View> views;
   auto list = take(function, tensorLists(), handle, name, false, status);
   if (!list)
     return views;
   for (const auto &tensor : list->items) {
-    executor->inputs.push_back(tensor);
+    tensors.push_back(tensor);
     views.push_back(viewOf(tensor));
   }
   if (views.empty())
     reject("%s has no tensors", name);
   return views;
+}
+
+std::vector<View> Plan::inputs(const aclTensorList *handle, const char *name) {
+  std::vector<View> views = listed(handle, name, executor->inputs);
+  for (View &view : views)
+    view = unpacked(view);
+  return views;
+}
+
+std::vector<View> Plan::outputs(const aclTensorList *handle, const char *name) {
+  return listed(handle, name, executor->outputs);
 }
 
 double Plan::number(const aclScalar *handle, const char *name) {
@@ -274,7 +306,7 @@ View Plan::broadcast(const View &view, const Dims &dims) {
 }
 
 View Plan::constant(double value, aclDataType type) {
-  View view = make(type, {1});
+  View view = make(type, {}); // it takes the dims of what it is combined with
   if (!status)
     CastPlan{ACL_DOUBLE, type, 1}.run(&value, view.place->data());
   return view;

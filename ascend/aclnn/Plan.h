@@ -66,6 +66,7 @@ public:
   View input(const aclTensor *handle, const char *name, bool isOptional = false);
   View output(const aclTensor *handle, const char *name, bool isOptional = false);
   std::vector<View> inputs(const aclTensorList *handle, const char *name);
+  std::vector<View> outputs(const aclTensorList *handle, const char *name);
   double number(const aclScalar *handle, const char *name);
   Dims numbers(const aclIntArray *handle, const char *name);
 
@@ -101,6 +102,11 @@ public:
   aclnnStatus finish(uint64_t *workspaceSize, aclOpExecutor **executor);
 
 private:
+  /// Returns elements of 4 bits as int8.
+  View unpacked(const View &view);
+  std::vector<View> listed(const aclTensorList *handle, const char *name,
+                           std::vector<std::shared_ptr<Tensor>> &tensors);
+
   const char *function;
   aclnnStatus status = 0;
   std::shared_ptr<OpExecutor> executor;

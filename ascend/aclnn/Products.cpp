@@ -1,19 +1,15 @@
 //===-- Products.cpp - aclnn functions of matrices and images -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ascend/aclnn/Plan.h"
-#include "ascend/src/Buffers.h"
+#include "ascend/aclnn/Steps.h"
+#include "ascend/src/Errors.h"
 
+#include "acl/acl_rt.h"
 #include "aclnnop/aclnn_ops.h"
-
-#include <algorithm>
 
 using namespace atc::ascend;
 
-namespace {
+namespace atc::ascend {
 
-using Json = nlohmann::ordered_json;
-
-/// Multiplies matrices, or vectors, with broadcast dims in front.
 View product(Plan &plan, const View &left, const View &right) {
   if (!plan.isGood())
     return {};
@@ -48,6 +44,10 @@ View product(Plan &plan, const View &left, const View &right) {
   return plan.isGood() ? plan.reshaped(result, shown) : result;
 }
 
+} // namespace atc::ascend
+
+namespace {
+
 void checkCubeMathType(Plan &plan, int8_t type) {
   if (type < 0 || type > 3)
     plan.reject("cubeMathType is %d; give 0 to 3", int(type));
@@ -78,74 +78,222 @@ ACLNN_PRODUCT(Matmul, 0)
 ACLNN_PRODUCT(Mm, 2)
 ACLNN_PRODUCT(BatchMatMul, 3)
 
+/// Adds a product, times alpha, to beta times a tensor that is broadcast.
+static View addedProduct(Plan &plan, const View &base, const View &given, double beta,
+                         double alpha) {
+  View result = given;
+  if (plan.isGood() && alpha != 1)
+    result = plan.map("Mul", {result, plan.constant(alpha, result.type)});
+  if (plan.isGood() && beta != 0) {
+    View scaled = plan.dense(base, result.type);
+    if (beta != 1)
+      scaled = plan.map("Mul", {scaled, plan.constant(beta, result.type)});
+    result = plan.map("Add", {result, scaled});
+  }
+  return result;
+}
+
+/// Makes the plan of beta * self + alpha * left x right, of which each has so many dims.
+static aclnnStatus addedProductPlan(const char *function, const aclTensor *self,
+                                    const aclTensor *left, const aclTensor *right,
+                                    const aclScalar *beta, const aclScalar *alpha, aclTensor *out,
+                                    int8_t cubeMathType, size_t leftRank, size_t rightRank,
+                                    bool isSum, uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(function);
+  const View base = plan.input(self, "self"), a = plan.input(left, "the first factor"),
+             b = plan.input(right, "the second factor"), y = plan.output(out, "out");
+  checkCubeMathType(plan, cubeMathType);
+  const double byBase = plan.number(beta, "beta"), byProduct = plan.number(alpha, "alpha");
+  if (plan.isGood() && (a.dims.size() != leftRank || b.dims.size() != rightRank))
+    plan.reject("the factors must have %zu and %zu dims", leftRank, rightRank);
+  View result = product(plan, a, b);
+  if (isSum)
+    result = reduced(plan, "ReduceSumD", result, {0}, false, result.type);
+  plan.write(addedProduct(plan, base, result, byBase, byProduct), y);
+  return plan.finish(size, executor);
+}
+
 aclnnStatus aclnnAddmmGetWorkspaceSize(const aclTensor *self, const aclTensor *mat1,
                                        const aclTensor *mat2, const aclScalar *beta,
                                        const aclScalar *alpha, aclTensor *out, int8_t cubeMathType,
                                        uint64_t *size, aclOpExecutor **executor) {
-  Plan plan(__func__);
-  const View base = plan.input(self, "self"), left = plan.input(mat1, "mat1"),
-             right = plan.input(mat2, "mat2");
-  checkCubeMathType(plan, cubeMathType);
-  const double byBase = plan.number(beta, "beta"), byProduct = plan.number(alpha, "alpha");
-  View result = product(plan, left, right);
-  if (plan.isGood() && byProduct != 1)
-    result = plan.map("Mul", {result, plan.constant(byProduct, result.type)});
-  if (plan.isGood() && byBase != 0) {
-    View scaled = plan.dense(base, result.type);
-    if (byBase != 1)
-      scaled = plan.map("Mul", {scaled, plan.constant(byBase, result.type)});
-    result = plan.map("Add", {result, scaled});
-  }
-  plan.write(result, plan.output(out, "out"));
-  return plan.finish(size, executor);
+  return addedProductPlan(__func__, self, mat1, mat2, beta, alpha, out, cubeMathType, 2, 2, false,
+                          size, executor);
 }
 ACLNN_RUN(Addmm)
+aclnnStatus aclnnAddmvGetWorkspaceSize(const aclTensor *self, const aclTensor *mat,
+                                       const aclTensor *vec, const aclScalar *alpha,
+                                       const aclScalar *beta, aclTensor *out, int8_t cubeMathType,
+                                       uint64_t *size, aclOpExecutor **executor) {
+  return addedProductPlan(__func__, self, mat, vec, beta, alpha, out, cubeMathType, 2, 1, false,
+                          size, executor);
+}
+ACLNN_RUN(Addmv)
+#define ACLNN_ADDED_BATCHES(name, isSum)                                                           \
+  aclnnStatus aclnn##name##GetWorkspaceSize(                                                       \
+      const aclTensor *self, const aclTensor *batch1, const aclTensor *batch2,                     \
+      const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType,          \
+      uint64_t *size, aclOpExecutor **executor) {                                                  \
+    return addedProductPlan(__func__, self, batch1, batch2, beta, alpha, out, cubeMathType, 3, 3,  \
+                            isSum, size, executor);                                                \
+  }                                                                                                \
+  ACLNN_RUN(name)
+ACLNN_ADDED_BATCHES(Baddbmm, false)
+ACLNN_ADDED_BATCHES(Addbmm, true)
 
-aclnnStatus aclnnConvolutionGetWorkspaceSize(const aclTensor *input, const aclTensor *weight,
-                                             const aclTensor *bias, const aclIntArray *stride,
-                                             const aclIntArray *padding,
-                                             const aclIntArray *dilation, bool transposed,
-                                             const aclIntArray *, const int64_t groups,
-                                             aclTensor *output, int8_t cubeMathType, uint64_t *size,
-                                             aclOpExecutor **executor) {
+aclnnStatus aclnnMvGetWorkspaceSize(const aclTensor *self, const aclTensor *vec, aclTensor *out,
+                                    int8_t cubeMathType, uint64_t *size, aclOpExecutor **executor) {
   Plan plan(__func__);
-  const View image = plan.input(input, "input"), filter = plan.input(weight, "weight"),
-             added = plan.input(bias, "bias", true), result = plan.output(output, "output");
-  const Dims strides = plan.numbers(stride, "stride"), pads = plan.numbers(padding, "padding"),
-             dilations = plan.numbers(dilation, "dilation");
+  const View matrix = plan.input(self, "self"), vector = plan.input(vec, "vec"),
+             y = plan.output(out, "out");
   checkCubeMathType(plan, cubeMathType);
-  if (plan.isGood() &&
-      (transposed || image.dims.size() != 4 || filter.dims.size() != 4 || strides.size() != 2 ||
-       dilations.size() != 2 || (pads.size() != 2 && pads.size() != 4)))
-    plan.reject("convolutions of images with 4 dims, which are not transposed, run here, with 2 "
-                "strides, 2 dilations and 2 or 4 pads");
-  if (!plan.isGood())
-    return plan.finish(size, executor);
-  // The operator takes top, bottom, left, right.
-  const Dims all = pads.size() == 4 ? pads : Dims{pads[0], pads[0], pads[1], pads[1]};
-  Dims dims{image.dims[0], filter.dims[0], 0, 0};
-  for (size_t i = 0; i < 2; ++i) {
-    const int64_t reach = dilations[i] * (filter.dims[i + 2] - 1) + 1;
-    const int64_t free = image.dims[i + 2] + all[2 * i] + all[2 * i + 1] - reach;
-    if (strides[i] < 1 || dilations[i] < 1 || free < 0)
-      plan.reject("stride, dilation and padding do not fit the image %s and the filter %s",
-                  textOf(image.dims).c_str(), textOf(filter.dims).c_str());
-    else
-      dims[i + 2] = free / strides[i] + 1;
-  }
-  const aclDataType type = promoted(image.type, filter.type);
-  std::vector<View> given{plan.dense(image, type), plan.dense(filter, type)};
-  if (added.place)
-    given.push_back(plan.dense(added, type));
-  for (View &view : given)
-    view.format = ACL_FORMAT_NCHW;
-  const Json attributes{
-      {{"name", "strides"}, {"type", "list_int"}, {"value", {1, 1, strides[0], strides[1]}}},
-      {{"name", "pads"}, {"type", "list_int"}, {"value", all}},
-      {{"name", "dilations"}, {"type", "list_int"}, {"value", {1, 1, dilations[0], dilations[1]}}},
-      {{"name", "groups"}, {"type", "int"}, {"value", groups}},
-      {{"name", "data_format"}, {"type", "string"}, {"value", "NCHW"}}};
-  plan.write(plan.apply("Conv2D", given, {{type, dims}}, attributes)[0], result);
+  if (plan.isGood() && (matrix.dims.size() != 2 || vector.dims.size() != 1))
+    plan.reject("self must have 2 dims, and vec 1");
+  plan.write(product(plan, matrix, vector), y);
   return plan.finish(size, executor);
 }
-ACLNN_RUN(Convolution)
+ACLNN_RUN(Mv)
+
+static View innerProduct(Plan &plan, const View &left, const View &right) {
+  if (plan.isGood() && (left.dims.size() != 1 || left.dims != right.dims))
+    plan.reject("self and tensor must be vectors of one length");
+  const View products = combined(plan, "Mul", left, right);
+  return reduced(plan, "ReduceSumD", products, {0}, false, products.type);
+}
+ACLNN_FUNCTION(Dot, (const aclTensor *self, const aclTensor *tensor, aclTensor *out), out,
+               innerProduct(plan, IN(self), IN(tensor)))
+
+static View outerProduct(Plan &plan, const View &left, const View &right) {
+  if (plan.isGood() && (left.dims.size() != 1 || right.dims.size() != 1))
+    plan.reject("self and vec2 must be vectors");
+  if (!plan.isGood())
+    return {};
+  return combined(plan, "Mul", plan.reshaped(plan.dense(left, left.type), {left.dims[0], 1}),
+                  right);
+}
+ACLNN_FUNCTION(Ger, (const aclTensor *self, const aclTensor *vec2, aclTensor *out), out,
+               outerProduct(plan, IN(self), IN(vec2)))
+
+aclnnStatus aclnnGroupedMatmulV3GetWorkspaceSize(
+    const aclTensorList *x, const aclTensorList *weight, const aclTensorList *biasOptional,
+    const aclTensorList *scaleOptional, const aclTensorList *offsetOptional,
+    const aclTensorList *antiquantScaleOptional, const aclTensorList *antiquantOffsetOptional,
+    const aclTensor *groupListOptional, int64_t splitItem, int64_t groupType,
+    const aclTensorList *y, uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  std::vector<View> rows = plan.inputs(x, "x"), weights = plan.inputs(weight, "weight"),
+                    results = plan.outputs(y, "y"),
+                    biases = biasOptional ? plan.inputs(biasOptional, "bias") : std::vector<View>();
+  const View ends = plan.input(groupListOptional, "groupList", true);
+  if (scaleOptional || offsetOptional || antiquantScaleOptional || antiquantOffsetOptional)
+    plan.reject("quantized groups have no functions here");
+  if (splitItem < 0 || splitItem > 3 || groupType < -1 || groupType > 0)
+    plan.reject("splitItem must be 0 to 3, and groupType -1 or 0: other dims are not divided here");
+  // One weight of 3 dims is a list of its matrices.
+  if (plan.isGood() && weights.size() == 1 && weights[0].dims.size() == 3) {
+    std::vector<View> matrices;
+    for (int64_t i = 0; i < weights[0].dims[0]; ++i) {
+      View matrix = part(weights[0], 0, i, 1);
+      matrix.dims.erase(matrix.dims.begin());
+      matrix.strides.erase(matrix.strides.begin());
+      matrices.push_back(matrix);
+    }
+    weights = matrices;
+  }
+  const size_t groups = weights.size();
+  Dims counts;
+  if (plan.isGood() && ends.place) {
+    if (ends.type != ACL_INT64 || ends.dims.size() != 1 || ends.dims[0] != int64_t(groups) ||
+        !ends.isDense())
+      plan.reject("groupList must be int64, with a number for each of %zu weights", groups);
+    // The ends of the groups: sizes of tensors depend on them.
+    Dims values(groups);
+    if (plan.isGood() && aclrtMemcpy(values.data(), groups * 8,
+                                     static_cast<const int64_t *>(ends.place->data()) + ends.offset,
+                                     groups * 8, ACL_MEMCPY_DEVICE_TO_HOST) != ACL_SUCCESS)
+      plan.reject("groupList cannot be read");
+    for (size_t i = 0; plan.isGood() && i < groups; ++i)
+      counts.push_back(values[i] - (i ? values[i - 1] : 0));
+  }
+  // Splits what is one tensor, by rows.
+  auto divide = [&](std::vector<View> &views, const char *name) {
+    if (!plan.isGood() || views.size() == groups)
+      return;
+    if (views.size() != 1 || views[0].dims.size() != 2 || counts.empty())
+      return plan.reject("%s must be one tensor of 2 dims with a groupList, or one for each of %zu "
+                         "weights",
+                         name, groups);
+    std::vector<View> parts;
+    int64_t at = 0;
+    for (int64_t count : counts) {
+      if (count < 0 || at + count > views[0].dims[0])
+        return plan.reject("groupList does not fit %s with %lld rows", name,
+                           (long long)views[0].dims[0]);
+      parts.push_back(part(views[0], 0, at, count));
+      at += count;
+    }
+    views = parts;
+  };
+  divide(rows, "x");
+  divide(results, "y");
+  if (plan.isGood() && biasOptional && biases.size() == 1 && groups > 1 &&
+      biases[0].dims.size() == 2) {
+    const View all = biases[0];
+    biases.clear();
+    for (int64_t i = 0; i < all.dims[0]; ++i)
+      biases.push_back(part(all, 0, i, 1));
+  }
+  if (plan.isGood() && biasOptional && biases.size() != groups)
+    plan.reject("there must be a bias for each of %zu weights", groups);
+  for (size_t i = 0; plan.isGood() && i < groups; ++i) {
+    if (countOf(results[i].dims) == 0)
+      continue;
+    View result = product(plan, rows[i], weights[i]);
+    if (biasOptional)
+      result = combined(plan, "Add", plan.dense(result, ACL_FLOAT), biases[i]);
+    plan.write(result, results[i]);
+  }
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(GroupedMatmulV3)
+
+aclnnStatus aclnnCalculateMatmulWeightSizeV2(const aclIntArray *tensorShape, aclDataType dataType,
+                                             uint64_t *weightTensorSize) {
+  auto shape = tensorShape ? intArrays().find(tensorShape) : nullptr;
+  if (!tensorShape || !weightTensorSize)
+    return fail(aclnnIsNull, __func__, "%s is NULL",
+                tensorShape ? "weightTensorSize" : "tensorShape");
+  if (!shape || shape->values.size() < 2 || bitsOf(dataType) % 8 || !bitsOf(dataType))
+    return fail(aclnnIsInvalid, __func__,
+                "tensorShape must have 2 dims or more, and dataType %d "
+                "be of whole bytes",
+                int(dataType));
+  // Blocks of 32 bytes by 16 rows.
+  const int64_t bytes = int64_t(bitsOf(dataType) / 8), wide = 32 / std::min<int64_t>(bytes, 32);
+  uint64_t count = uint64_t(bytes);
+  for (size_t i = 0; i < shape->values.size(); ++i) {
+    const int64_t block = i + 1 == shape->values.size()   ? wide
+                          : i + 2 == shape->values.size() ? 16
+                                                          : 1;
+    if (shape->values[i] < 0 || shape->values[i] > (int64_t{1} << 30))
+      return fail(aclnnIsInvalid, __func__, "tensorShape has %lld", (long long)shape->values[i]);
+    count *= uint64_t((shape->values[i] + block - 1) / block * block);
+  }
+  *weightTensorSize = count;
+  return 0;
+}
+
+aclnnStatus aclnnCalculateMatmulWeightSize(const aclIntArray *tensorShape,
+                                           uint64_t *weightTensorSize) {
+  return aclnnCalculateMatmulWeightSizeV2(tensorShape, ACL_FLOAT16, weightTensorSize);
+}
+
+aclnnStatus aclnnTransMatmulWeightGetWorkspaceSize(aclTensor *mmWeightRef, uint64_t *size,
+                                                   aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View weight = plan.output(mmWeightRef, "mmWeightRef");
+  if (plan.isGood() && weight.dims.size() < 2)
+    plan.reject("mmWeightRef must have 2 dims or more");
+  return plan.finish(size, executor); // products read weights as they are
+}
+ACLNN_RUN(TransMatmulWeight)

@@ -1,23 +1,13 @@
 //===-- Reductions.cpp - aclnn functions along dims ----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ascend/aclnn/Plan.h"
-#include "ascend/src/Buffers.h"
+#include "ascend/aclnn/Steps.h"
 
 #include "aclnnop/aclnn_ops.h"
 
-#include <algorithm>
-
 using namespace atc::ascend;
 
-namespace {
+namespace atc::ascend {
 
-using Json = nlohmann::ordered_json;
-
-Json attribute(const char *name, const char *type, Json value) {
-  return {{"name", name}, {"type", type}, {"value", std::move(value)}};
-}
-
-/// Returns dims without those that are reduced, which are 1 where they are kept.
 Dims reducedDims(const Dims &dims, const Dims &axes, bool keep) {
   Dims reduced;
   for (size_t i = 0; i < dims.size(); ++i)
@@ -28,7 +18,6 @@ Dims reducedDims(const Dims &dims, const Dims &axes, bool keep) {
   return reduced;
 }
 
-/// Reduces axes of elements that are converted to a type before.
 View reduced(Plan &plan, const char *op, const View &self, const Dims &given, bool keep,
              aclDataType type) {
   const Dims axes = plan.axesOf(given, self.dims.size());
@@ -40,6 +29,33 @@ View reduced(Plan &plan, const char *op, const View &self, const Dims &given, bo
       op, {plan.dense(self, type)}, {{type, reducedDims(self.dims, axes, keep)}},
       Json::array({attribute("axes", "list_int", axes), attribute("keep_dims", "bool", keep)}))[0];
 }
+
+View positionOf(Plan &plan, const char *op, const View &self, int64_t axis, bool keep) {
+  if (!plan.isGood())
+    return {};
+  const View index = plan.apply(op, {plan.dense(self, self.type)},
+                                {{ACL_INT32, reducedDims(self.dims, {axis}, false)}},
+                                Json::array({attribute("dimension", "int", axis)}))[0];
+  return plan.isGood() ? plan.reshaped(index, reducedDims(self.dims, {axis}, keep)) : index;
+}
+
+View softmaxOf(Plan &plan, const char *op, const View &self, int64_t axis) {
+  if (!plan.isGood())
+    return {};
+  const aclDataType type = floatOf(self.type);
+  return plan.apply(op, {plan.dense(self, type)}, {{type, self.dims}},
+                    Json::array({attribute("axes", "list_int", Dims{axis})}))[0];
+}
+
+void writeOptional(Plan &plan, const View &view, const View &output) {
+  if (plan.isGood() && output.place)
+    plan.write(countOf(view.dims) == countOf(output.dims) ? plan.reshaped(view, output.dims) : view,
+               output);
+}
+
+} // namespace atc::ascend
+
+namespace {
 
 aclnnStatus reductionPlan(const char *function, const char *op, const aclTensor *self,
                           const aclIntArray *dims, bool keep, aclDataType type,
@@ -58,12 +74,7 @@ aclnnStatus softmaxPlan(const char *function, const char *op, const aclTensor *s
   Plan plan(function);
   const View x = plan.input(self, "self"), y = plan.output(out, "out");
   const int64_t axis = plan.axisOf(dim, x.dims.size());
-  if (plan.isGood()) {
-    const aclDataType type = floatOf(x.type);
-    plan.write(plan.apply(op, {plan.dense(x, type)}, {{type, x.dims}},
-                          Json::array({attribute("axes", "list_int", {axis})}))[0],
-               y);
-  }
+  plan.write(softmaxOf(plan, op, x, axis), y);
   return plan.finish(size, executor);
 }
 
@@ -72,40 +83,8 @@ aclnnStatus argPlan(const char *function, const char *op, const aclTensor *self,
   Plan plan(function);
   const View x = plan.input(self, "self"), y = plan.output(out, "out");
   const int64_t axis = plan.axisOf(dim, x.dims.size());
-  if (plan.isGood()) {
-    const Dims dims = reducedDims(x.dims, {axis}, false);
-    View index = plan.apply(op, {plan.dense(x, x.type)}, {{ACL_INT32, dims}},
-                            Json::array({attribute("dimension", "int", axis)}))[0];
-    if (plan.isGood())
-      plan.write(plan.reshaped(index, reducedDims(x.dims, {axis}, keep)), y);
-  }
+  plan.write(positionOf(plan, op, x, axis, keep), y);
   return plan.finish(size, executor);
-}
-
-/// Returns 1 / sqrt(mean(x * x) + epsilon) along axes, which are kept.
-View inverseDeviation(Plan &plan, const View &x, const Dims &axes, double epsilon) {
-  View mean = reduced(plan, "ReduceMeanD", plan.map("Mul", {x, x}), axes, true, x.type);
-  mean = plan.map("Add", {mean, plan.constant(epsilon, x.type)});
-  return plan.isGood() ? plan.apply("Rsqrt", {mean}, {{x.type, mean.dims}})[0] : mean;
-}
-
-Dims lastAxes(const Dims &dims, size_t count) {
-  Dims axes;
-  for (size_t i = dims.size() - count; i < dims.size(); ++i)
-    axes.push_back(int64_t(i));
-  return axes;
-}
-
-/// Multiplies by a weight of the last dims, where there is one.
-View weighted(Plan &plan, const char *op, const View &x, const View &weight) {
-  return weight.place && plan.isGood() ? plan.map(op, {x, plan.dense(weight, x.type)}) : x;
-}
-
-/// Writes to an output that may be missing, with the dims that the output has.
-void writeOptional(Plan &plan, const View &view, const View &output) {
-  if (plan.isGood() && output.place)
-    plan.write(countOf(view.dims) == countOf(output.dims) ? plan.reshaped(view, output.dims) : view,
-               output);
 }
 
 } // namespace
@@ -208,54 +187,3 @@ aclnnStatus aclnnTopkGetWorkspaceSize(const aclTensor *self, int64_t k, int64_t 
   return plan.finish(size, executor);
 }
 ACLNN_RUN(Topk)
-
-aclnnStatus aclnnLayerNormGetWorkspaceSize(
-    const aclTensor *input, const aclIntArray *normalizedShape, const aclTensor *weightOptional,
-    const aclTensor *biasOptional, double eps, aclTensor *out, aclTensor *meanOutOptional,
-    aclTensor *rstdOutOptional, uint64_t *size, aclOpExecutor **executor) {
-  Plan plan(__func__);
-  const View given = plan.input(input, "input"),
-             weight = plan.input(weightOptional, "weight", true),
-             bias = plan.input(biasOptional, "bias", true), y = plan.output(out, "out"),
-             meanOut = plan.output(meanOutOptional, "meanOut", true),
-             rstdOut = plan.output(rstdOutOptional, "rstdOut", true);
-  const Dims shape = plan.numbers(normalizedShape, "normalizedShape");
-  if (plan.isGood() && (shape.empty() || shape.size() > given.dims.size() ||
-                        !std::equal(shape.rbegin(), shape.rend(), given.dims.rbegin())))
-    plan.reject("normalizedShape %s must be the last dims of the input %s", textOf(shape).c_str(),
-                textOf(given.dims).c_str());
-  if (plan.isGood()) {
-    // Sums of squares do not fit float16.
-    const View x = plan.dense(given, ACL_FLOAT);
-    const Dims axes = lastAxes(x.dims, shape.size());
-    const View mean = reduced(plan, "ReduceMeanD", x, axes, true, ACL_FLOAT);
-    const View centered = plan.map("Sub", {x, mean});
-    const View rstd = inverseDeviation(plan, centered, axes, eps);
-    View result = plan.map("Mul", {centered, rstd});
-    result = weighted(plan, "Add", weighted(plan, "Mul", result, weight), bias);
-    plan.write(result, y);
-    writeOptional(plan, mean, meanOut);
-    writeOptional(plan, rstd, rstdOut);
-  }
-  return plan.finish(size, executor);
-}
-ACLNN_RUN(LayerNorm)
-
-aclnnStatus aclnnRmsNormGetWorkspaceSize(const aclTensor *x, const aclTensor *gamma, double epsilon,
-                                         const aclTensor *yOut, const aclTensor *rstdOut,
-                                         uint64_t *size, aclOpExecutor **executor) {
-  Plan plan(__func__);
-  const View given = plan.input(x, "x"), weight = plan.input(gamma, "gamma"),
-             y = plan.output(yOut, "yOut"), rstd = plan.output(rstdOut, "rstdOut", true);
-  if (plan.isGood() && (weight.dims.empty() || weight.dims.size() > given.dims.size()))
-    plan.reject("gamma %s must have the last dims of x %s", textOf(weight.dims).c_str(),
-                textOf(given.dims).c_str());
-  if (plan.isGood()) {
-    const View wide = plan.dense(given, ACL_FLOAT);
-    const View by = inverseDeviation(plan, wide, lastAxes(wide.dims, weight.dims.size()), epsilon);
-    plan.write(weighted(plan, "Mul", plan.map("Mul", {wide, by}), weight), y);
-    writeOptional(plan, by, rstd);
-  }
-  return plan.finish(size, executor);
-}
-ACLNN_RUN(RmsNorm)

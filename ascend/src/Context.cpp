@@ -1,12 +1,14 @@
 //===-- Context.cpp -----------------------------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ascend/src/Context.h"
+#include "ascend/src/Observers.h"
 
 #include "ascend/src/Errors.h"
 
 #include <atomic>
 #include <cstdlib>
 #include <map>
+#include <set>
 
 namespace atc::ascend {
 namespace {
@@ -141,11 +143,25 @@ aclError aclrtGetDeviceCount(uint32_t *count) {
 
 aclError aclrtSetDevice(int32_t deviceId) {
   ACL_TRY(checkDevice(__func__, deviceId));
+  tellDeviceState(deviceId, ACL_RT_DEVICE_STATE_SET_PRE);
+  {
+    std::lock_guard lock(devicesMutex);
+    Device &device = openDevices()[deviceId];
+    if (device.opened++ == 0)
+      device.context = contexts().add(std::make_shared<Context>(deviceId, true));
+    threadContext = device.context;
+  }
+  tellDeviceState(deviceId, ACL_RT_DEVICE_STATE_SET_POST);
+  return ACL_SUCCESS;
+}
+
+aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t *flags, int32_t *active) {
+  ACL_REQUIRE(active);
+  if (flags)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "flags must be NULL");
+  ACL_TRY(checkDevice(__func__, deviceId));
   std::lock_guard lock(devicesMutex);
-  Device &device = openDevices()[deviceId];
-  if (device.opened++ == 0)
-    device.context = contexts().add(std::make_shared<Context>(deviceId, true));
-  threadContext = device.context;
+  *active = openDevices().count(deviceId) != 0;
   return ACL_SUCCESS;
 }
 
@@ -168,9 +184,17 @@ static aclError resetDevice(const char *function, int32_t deviceId, bool force) 
   return ACL_SUCCESS;
 }
 
-aclError aclrtResetDevice(int32_t deviceId) { return resetDevice(__func__, deviceId, false); }
+static aclError resetAndTell(const char *function, int32_t deviceId, bool force) {
+  ACL_TRY(checkDevice(function, deviceId));
+  tellDeviceState(deviceId, ACL_RT_DEVICE_STATE_RESET_PRE);
+  const aclError code = resetDevice(function, deviceId, force);
+  tellDeviceState(deviceId, ACL_RT_DEVICE_STATE_RESET_POST);
+  return code;
+}
 
-aclError aclrtResetDeviceForce(int32_t deviceId) { return resetDevice(__func__, deviceId, true); }
+aclError aclrtResetDevice(int32_t deviceId) { return resetAndTell(__func__, deviceId, false); }
+
+aclError aclrtResetDeviceForce(int32_t deviceId) { return resetAndTell(__func__, deviceId, true); }
 
 aclError aclrtGetDevice(int32_t *deviceId) {
   ACL_REQUIRE(deviceId);
@@ -242,14 +266,43 @@ aclError aclrtDeviceCanAccessPeer(int32_t *canAccessPeer, int32_t deviceId, int3
   return ACL_SUCCESS;
 }
 
+/// Returns the pairs of devices of which the first may read the second.
+static std::set<std::pair<int32_t, int32_t>> &peers() {
+  static auto &only = *new std::set<std::pair<int32_t, int32_t>>;
+  return only;
+}
+
+/// Notes whether the device of this thread may read another one.
+static aclError allowPeer(const char *function, int32_t peer, bool isAllowed) {
+  ACL_TRY(checkDevice(function, peer));
+  std::shared_ptr<Context> context;
+  if (currentContext(function, context) != ACL_SUCCESS)
+    return ACL_SUCCESS; // without a device there is nothing to note
+  std::lock_guard lock(devicesMutex);
+  if (isAllowed)
+    peers().emplace(context->device, peer);
+  else
+    peers().erase({context->device, peer});
+  return ACL_SUCCESS;
+}
+
 aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags) {
   if (flags != 0)
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "flags is %u; it must be 0", flags);
-  return checkDevice(__func__, peerDeviceId);
+  return allowPeer(__func__, peerDeviceId, true);
 }
 
 aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId) {
-  return checkDevice(__func__, peerDeviceId);
+  return allowPeer(__func__, peerDeviceId, false);
+}
+
+aclError aclrtDevicePeerAccessStatus(int32_t deviceId, int32_t peerDeviceId, int32_t *status) {
+  ACL_REQUIRE(status);
+  ACL_TRY(checkDevice(__func__, deviceId));
+  ACL_TRY(checkDevice(__func__, peerDeviceId));
+  std::lock_guard lock(devicesMutex);
+  *status = int32_t(peers().count({deviceId, peerDeviceId}));
+  return ACL_SUCCESS;
 }
 
 aclError aclrtCreateContext(aclrtContext *context, int32_t deviceId) {

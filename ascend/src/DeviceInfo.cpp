@@ -323,3 +323,31 @@ aclError aclFinalizeReference(uint64_t *refCount) {
   *refCount = 0;
   return aclFinalize();
 }
+
+aclError aclrtGetDevicesTopo(uint32_t deviceId, uint32_t otherDeviceId, uint64_t *value) {
+  ACL_REQUIRE(value);
+  int32_t canAccess = 0;
+  ACL_TRY(aclrtDeviceCanAccessPeer(&canAccess, int32_t(deviceId), int32_t(otherDeviceId)));
+  *value = canAccess ? ACL_RT_DEVS_TOPOLOGY_HCCS : 0;
+  return ACL_SUCCESS;
+}
+
+aclError aclrtGetMemUceInfo(int32_t deviceId, aclrtMemUceInfo *memUceInfoArray, size_t arraySize,
+                            size_t *retSize) {
+  ACL_REQUIRE(memUceInfoArray);
+  ACL_REQUIRE(retSize);
+  if (arraySize == 0 || arraySize > MAX_MEM_UCE_INFO_ARRAY_SIZE)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "arraySize is %zu; give 1 to 128", arraySize);
+  aclrtDeviceStatus status;
+  ACL_TRY(aclrtQueryDeviceStatus(deviceId, &status));
+  *retSize = 0;
+  return ACL_SUCCESS;
+}
+
+aclError aclrtGetErrorVerbose(int32_t deviceId, aclrtErrorInfo *errorInfo) {
+  ACL_REQUIRE(errorInfo);
+  aclrtDeviceStatus status;
+  ACL_TRY(aclrtQueryDeviceStatus(deviceId, &status));
+  *errorInfo = {};
+  return ACL_SUCCESS;
+}

@@ -7,6 +7,8 @@
 #include "ascend/src/observe/TensorDump.h"
 #include "support/InputText.h"
 
+#include "ascend/src/Observers.h"
+
 #include "acl/acl.h"
 
 #include <mutex>
@@ -69,13 +71,18 @@ void atFinalize(std::function<void()> action) {
 using namespace atc::ascend;
 
 aclError aclInit(const char *configPath) {
-  std::lock_guard lock(library().mutex);
-  if (library().state == State::Started)
-    ACL_FAIL(ACL_ERROR_REPEAT_INITIALIZE, "aclInit was called before, without aclFinalize");
-  if (configPath && *configPath)
-    ACL_TRY(readConfiguration(configPath));
-  library().state = State::Started;
-  return ACL_SUCCESS;
+  std::string settings;
+  {
+    std::lock_guard lock(library().mutex);
+    if (library().state == State::Started)
+      ACL_FAIL(ACL_ERROR_REPEAT_INITIALIZE, "aclInit was called before, without aclFinalize");
+    if (configPath && *configPath) {
+      ACL_TRY(readConfiguration(configPath));
+      atc::readInputText(configPath, settings);
+    }
+    library().state = State::Started;
+  }
+  return callInitObservers(settings);
 }
 
 aclError aclFinalize() {
@@ -91,9 +98,10 @@ aclError aclFinalize() {
   }
   endCollection();
   endDump();
+  const aclError code = callFinalizeObservers();
   for (auto &action : actions)
     action();
-  return ACL_SUCCESS;
+  return code;
 }
 
 aclError aclrtGetVersion(int32_t *majorVersion, int32_t *minorVersion, int32_t *patchVersion) {

@@ -15,6 +15,13 @@ constexpr const char *noProcesses =
     "device memory and notifies belong to one process here; use threads";
 constexpr const char *noChains =
     "a buffer is one piece here; put the parts into a queue one by one";
+constexpr const char *noRecords =
+    "tasks are recorded here with aclmdlRICaptureBegin and aclmdlRICaptureEnd only, without labels "
+    "and without changes";
+constexpr const char *noNumbers = "tasks have no numbers here";
+constexpr const char *noFaults = "simulated devices have no faults that could be repaired";
+constexpr const char *noCaches = "memory needs no hints here; use aclrtCmoAsync";
+constexpr const char *noOverflow = "nothing watches for numbers that overflow here";
 } // namespace
 
 #define ACL_MISSING(why, name, ...)                                                                \
@@ -74,3 +81,67 @@ ACL_MISSING(noProcesses, aclrtMemSetPidToShareableHandleV2, void *, aclrtMemShar
 ACL_MISSING(noChains, aclrtAppendBufChain, aclrtMbuf, aclrtMbuf)
 ACL_MISSING(noChains, aclrtGetBufChainNum, aclrtMbuf, uint32_t *)
 ACL_MISSING(noChains, aclrtGetBufFromChain, aclrtMbuf, uint32_t, aclrtMbuf *)
+
+ACL_MISSING(noKernels, aclrtKernelArgsGetHandleMemSize, aclrtFuncHandle, size_t *)
+ACL_MISSING(noKernels, aclrtKernelArgsGetMemSize, aclrtFuncHandle, size_t, size_t *)
+ACL_MISSING(noKernels, aclrtKernelArgsInitByUserMem, aclrtFuncHandle, aclrtArgsHandle, void *,
+            size_t)
+ACL_MISSING(noKernels, aclrtRegisterCpuFunc, const aclrtBinHandle, const char *, const char *,
+            aclrtFuncHandle *)
+ACL_MISSING(noKernels, aclrtGetFunctionAttribute, aclrtFuncHandle, aclrtFuncAttribute, int64_t *)
+
+ACL_MISSING(noProcesses, aclrtIpcMemSetAttr, const char *, aclrtIpcMemAttrType, uint64_t)
+ACL_MISSING(noProcesses, aclrtIpcMemImportPidInterServer, const char *, aclrtServerPid *, size_t)
+ACL_MISSING(noProcesses, aclrtNotifySetImportPidInterServer, aclrtNotify, aclrtServerPid *, size_t)
+ACL_MISSING(noProcesses, aclrtIpcGetEventHandle, aclrtEvent, aclrtIpcEventHandle *)
+ACL_MISSING(noProcesses, aclrtIpcOpenEventHandle, aclrtIpcEventHandle, aclrtEvent *)
+ACL_MISSING(noProcesses, aclrtSnapShotProcessLock, void)
+ACL_MISSING(noProcesses, aclrtSnapShotProcessUnlock, void)
+ACL_MISSING(noProcesses, aclrtSnapShotProcessBackup, void)
+ACL_MISSING(noProcesses, aclrtSnapShotProcessRestore, void)
+
+ACL_MISSING(noRecords, aclrtCreateLabel, aclrtLabel *)
+ACL_MISSING(noRecords, aclrtSetLabel, aclrtLabel, aclrtStream)
+ACL_MISSING(noRecords, aclrtDestroyLabel, aclrtLabel)
+ACL_MISSING(noRecords, aclrtCreateLabelList, aclrtLabel *, size_t, aclrtLabelList *)
+ACL_MISSING(noRecords, aclrtDestroyLabelList, aclrtLabelList)
+ACL_MISSING(noRecords, aclrtSwitchLabelByIndex, void *, uint32_t, aclrtLabelList, aclrtStream)
+ACL_MISSING(noRecords, aclrtActiveStream, aclrtStream, aclrtStream)
+ACL_MISSING(noRecords, aclrtSwitchStream, void *, aclrtCondition, void *, aclrtCompareDataType,
+            aclrtStream, aclrtStream, aclrtStream)
+ACL_MISSING(noRecords, aclrtPersistentTaskClean, aclrtStream)
+ACL_MISSING(noRecords, aclrtTaskUpdateAsync, aclrtStream, uint32_t, aclrtTaskUpdateInfo *,
+            aclrtStream)
+ACL_MISSING(noRecords, aclmdlRICaptureTaskGrpBegin, aclrtStream)
+ACL_MISSING(noRecords, aclmdlRICaptureTaskGrpEnd, aclrtStream, aclrtTaskGrp *)
+ACL_MISSING(noRecords, aclmdlRICaptureTaskUpdateBegin, aclrtStream, aclrtTaskGrp)
+ACL_MISSING(noRecords, aclmdlRICaptureTaskUpdateEnd, aclrtStream)
+ACL_MISSING(noRecords, aclmdlRIBuildBegin, aclmdlRI *, uint32_t)
+ACL_MISSING(noRecords, aclmdlRIBindStream, aclmdlRI, aclrtStream, uint32_t)
+ACL_MISSING(noRecords, aclmdlRIEndTask, aclmdlRI, aclrtStream)
+ACL_MISSING(noRecords, aclmdlRIBuildEnd, aclmdlRI, void *)
+ACL_MISSING(noRecords, aclmdlRIUnbindStream, aclmdlRI, aclrtStream)
+ACL_MISSING(noRecords, aclmdlRIAbort, aclmdlRI)
+
+ACL_MISSING(noNumbers, aclrtGetThreadLastTaskId, uint32_t *)
+ACL_MISSING(noNumbers, aclrtCacheLastTaskOpInfo, const void *const, const size_t)
+ACL_MISSING(noNumbers, aclrtProfTrace, void *, int32_t, aclrtStream)
+ACL_MISSING(noFaults, aclrtSetDeviceTaskAbortCallback, const char *, aclrtDeviceTaskAbortCallback,
+            void *)
+ACL_MISSING(noFaults, aclrtMemUceRepair, int32_t, aclrtMemUceInfo *, size_t)
+ACL_MISSING(noFaults, aclrtRepairError, int32_t, const aclrtErrorInfo *)
+ACL_MISSING(noCaches, aclrtCmoAsyncWithBarrier, void *, size_t, aclrtCmoType, uint32_t, aclrtStream)
+ACL_MISSING(noCaches, aclrtCmoWaitBarrier, aclrtBarrierTaskInfo *, aclrtStream, uint32_t)
+ACL_MISSING(noCaches, aclrtCmoGetDescSize, size_t *)
+ACL_MISSING(noCaches, aclrtCmoSetDesc, void *, void *, size_t)
+ACL_MISSING(noCaches, aclrtCmoAsyncWithDesc, void *, aclrtCmoType, aclrtStream, const void *)
+ACL_MISSING(noOverflow, aclrtCtxGetFloatOverflowAddr, void **)
+ACL_MISSING(noOverflow, aclrtGetFloatOverflowStatus, void *, uint64_t, aclrtStream)
+ACL_MISSING(noOverflow, aclrtResetFloatOverflowStatus, aclrtStream)
+ACL_MISSING(noOverflow, aclrtNpuGetFloatOverFlowStatus, void *, uint64_t, uint32_t, aclrtStream)
+ACL_MISSING(noOverflow, aclrtNpuClearFloatOverFlowStatus, uint32_t, aclrtStream)
+ACL_MISSING(noKernels, aclrtGetArgsFromExceptionInfo, const aclrtExceptionInfo *, void **,
+            uint32_t *)
+ACL_MISSING(noKernels, aclrtGetFuncHandleFromExceptionInfo, const aclrtExceptionInfo *,
+            aclrtFuncHandle *)
+ACL_MISSING(noKernels, aclrtBinaryGetDevAddress, const aclrtBinHandle, void **, size_t *)

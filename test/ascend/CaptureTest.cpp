@@ -3,6 +3,10 @@
 #include "test/ascend/AclTest.h"
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <unistd.h>
 
 // The vendor's numbers, which programs print and compare.
 static_assert(ACL_ERROR_RT_TASK_TIMEOUT == 107020 && ACL_ERROR_RT_STREAM_SYNC_TIMEOUT == 507046 &&
@@ -53,6 +57,16 @@ TEST_CASE("a stream is recorded, and executed again with what is in memory then"
   CHECK(status == ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE);
   aclmdlRI model = nullptr;
   GOOD(aclmdlRICaptureEnd(stream, &model));
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("model-" + std::to_string(getpid()) + ".json"))
+          .string();
+  GOOD(aclmdlRIDebugJsonPrint(model, path.c_str(), 0));
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  CHECK(text.find("\"id\": 0") != std::string::npos);
+  std::filesystem::remove(path);
+  BAD(ACL_ERROR_WRITE_FILE, aclmdlRIDebugJsonPrint(model, "/nowhere/model.json", 0));
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlRIDebugJsonPrint(model, path.c_str(), 1));
   BAD(ACL_ERROR_RT_STREAM_NOT_CAPTURED, aclmdlRICaptureEnd(stream, &model));
   GOOD(aclmdlRICaptureGetInfo(stream, &status, nullptr));
   CHECK(status == ACL_MODEL_RI_CAPTURE_STATUS_NONE);

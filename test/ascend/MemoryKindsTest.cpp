@@ -148,6 +148,10 @@ TEST_CASE("memory is mapped to reserved addresses") {
   uint64_t flags = 0;
   GOOD(aclrtMemGetAccess(first, &access.location, &flags));
   CHECK(flags == ACL_RT_MEM_ACCESS_FLAGS_READWRITE);
+  // Both are one piece of memory, which ends with the second one.
+  GOOD(aclrtMemset(first + 8, 2 * unit - 8, 5, 2 * unit - 8));
+  CHECK((first[unit - 1] == 5 && second[unit - 1] == 5));
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtMemset(first + 8, 2 * unit, 5, 2 * unit));
   GOOD(aclrtMemset(first, unit, 7, unit));
   CHECK((second[0] == 7 && second[unit - 1] == 7));
   char value = 0;

@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "test/ascend/AclTest.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <numeric>
+#include <string>
 
 namespace {
 
@@ -157,4 +161,172 @@ TEST_CASE("settings of streams can be asked for") {
   GOOD(aclrtQueryDeviceStatus(0, &status));
   CHECK(status == ACL_RT_DEVICE_STATUS_NORMAL);
   BAD(ACL_ERROR_INVALID_DEVICE, aclrtQueryDeviceStatus(9, &status));
+}
+
+namespace {
+
+struct Seen {
+  int started = 0, ended = 0, streams = 0, devices = 0;
+  std::string settings;
+};
+
+aclError sawStart(const char *settings, size_t length, void *seen) {
+  static_cast<Seen *>(seen)->started++;
+  static_cast<Seen *>(seen)->settings.assign(settings, length);
+  return ACL_SUCCESS;
+}
+aclError sawEnd(void *seen) {
+  static_cast<Seen *>(seen)->ended++;
+  return ACL_SUCCESS;
+}
+
+} // namespace
+
+TEST_CASE("functions are told of aclInit, aclFinalize, streams and devices") {
+  Seen seen;
+  GOOD(aclInitCallbackRegister(ACL_REG_TYPE_OTHER, sawStart, &seen));
+  BAD(ACL_ERROR_INVALID_PARAM, aclInitCallbackRegister(ACL_REG_TYPE_OTHER, sawStart, &seen));
+  GOOD(aclInitCallbackRegister(ACL_REG_TYPE_ACL_MODEL, sawStart, &seen));
+  GOOD(aclInitCallbackUnRegister(ACL_REG_TYPE_ACL_MODEL, sawStart));
+  BAD(ACL_ERROR_INVALID_PARAM, aclInitCallbackUnRegister(ACL_REG_TYPE_ACL_MODEL, sawStart));
+  GOOD(aclFinalizeCallbackRegister(ACL_REG_TYPE_OTHER, sawEnd, &seen));
+  GOOD(aclrtRegStreamStateCallback(
+      "test",
+      [](aclrtStream, aclrtStreamState state, void *args) {
+        static_cast<Seen *>(args)->streams += state == ACL_RT_STREAM_STATE_CREATE_POST ? 1 : 10;
+      },
+      &seen));
+  GOOD(aclrtRegDeviceStateCallback(
+      "test", [](int32_t, aclrtDeviceState, void *args) { static_cast<Seen *>(args)->devices++; },
+      &seen));
+  {
+    Started started;
+    CHECK((seen.started == 1 && seen.settings.empty() && seen.devices == 2));
+    int32_t active = 0;
+    GOOD(aclrtGetPrimaryCtxState(0, nullptr, &active));
+    CHECK(active == 1);
+    aclrtStream stream = nullptr;
+    GOOD(aclrtCreateStream(&stream));
+    CHECK(seen.streams == 1);
+    GOOD(aclrtDestroyStream(stream));
+    CHECK(seen.streams == 11);
+  }
+  CHECK((seen.ended == 1 && seen.devices == 4));
+  GOOD(aclInitCallbackUnRegister(ACL_REG_TYPE_OTHER, sawStart));
+  GOOD(aclFinalizeCallbackUnRegister(ACL_REG_TYPE_OTHER, sawEnd));
+  GOOD(aclrtRegStreamStateCallback("test", nullptr, nullptr));
+  GOOD(aclrtRegDeviceStateCallback("test", nullptr, nullptr));
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtRegDeviceStateCallback("test", nullptr, nullptr));
+}
+
+TEST_CASE("copies whose addresses are in device memory") {
+  Started started;
+  DeviceMemory description(64), from(256), to(256), other(256), table(16);
+  auto *bytes = static_cast<char *>(from.data);
+  for (int i = 0; i < 256; ++i)
+    bytes[i] = char(i);
+  size_t size = 0;
+  GOOD(aclrtGetMemcpyDescSize(ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, &size));
+  CHECK(size == 64);
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtGetMemcpyDescSize(ACL_MEMCPY_HOST_TO_DEVICE, &size));
+  GOOD(aclrtSetMemcpyDesc(description.data, ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, from.data, to.data,
+                          200, nullptr));
+  GOOD(aclrtMemcpyAsyncWithDesc(description.data, ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, nullptr));
+  GOOD(aclrtSynchronizeStream(nullptr));
+  CHECK((static_cast<char *>(to.data)[199] == char(199)));
+  GOOD(aclrtMemset(description.data, 64, 0, 64));
+  GOOD(aclrtMemcpyAsyncWithDesc(description.data, ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, nullptr));
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtSynchronizeStream(nullptr));
+  auto **places = static_cast<void **>(table.data);
+  places[0] = other.data;
+  places[1] = from.data;
+  GOOD(aclrtMemcpyAsyncWithOffset(places, 256, 10, const_cast<const void **>(places + 1), 100, 20,
+                                  ACL_MEMCPY_DEVICE_TO_DEVICE, nullptr));
+  GOOD(aclrtSynchronizeStream(nullptr));
+  CHECK((static_cast<char *>(other.data)[10] == 20 && static_cast<char *>(other.data)[109] == 119));
+}
+
+TEST_CASE("random numbers of each distribution") {
+  Started started;
+  constexpr int count = 4000;
+  DeviceMemory result(count * sizeof(float)), counter(16);
+  memset(counter.data, 0, 16);
+  auto *values = static_cast<float *>(result.data);
+  aclrtRandomNumTaskInfo info{};
+  info.dataType = ACL_FLOAT;
+  info.randomResultAddr = result.data;
+  info.randomCounterAddr = counter.data;
+  auto set = [](aclrtRandomParaInfo &target, auto value) {
+    target.size = sizeof(value);
+    memcpy(target.valueOrAddr, &value, sizeof(value));
+  };
+  set(info.randomSeed, int64_t{7});
+  set(info.randomNum, int64_t{count});
+  auto &kind = info.randomNumFuncParaInfo;
+  auto mean = [&] { return std::accumulate(values, values + count, 0.0) / count; };
+  auto extreme = [&](float from) {
+    float most = 0;
+    for (int i = 0; i < count; ++i)
+      most = std::max(most, std::abs(values[i] - from));
+    return most;
+  };
+  kind.funcType = ACL_RT_RANDOM_NUM_FUNC_TYPE_UNIFORM_DIS;
+  set(kind.paramInfo.uniformDisInfo.min, 2.0f);
+  set(kind.paramInfo.uniformDisInfo.max, 4.0f);
+  GOOD(aclrtRandomNumAsync(&info, nullptr, nullptr));
+  GOOD(aclrtSynchronizeStream(nullptr));
+  CHECK((std::abs(mean() - 3) < 0.05 && extreme(3) <= 1 && extreme(3) > 0.99));
+  CHECK(static_cast<uint64_t *>(counter.data)[0] == count);
+  const float first = values[0];
+  GOOD(aclrtRandomNumAsync(&info, nullptr, nullptr)); // the counter has moved
+  GOOD(aclrtSynchronizeStream(nullptr));
+  CHECK(values[0] != first);
+  kind.funcType = ACL_RT_RANDOM_NUM_FUNC_TYPE_TRUNCATED_NORMAL_DIS;
+  set(kind.paramInfo.normalDisInfo.mean, 10.0f);
+  set(kind.paramInfo.normalDisInfo.stddev, 3.0f);
+  GOOD(aclrtRandomNumAsync(&info, nullptr, nullptr));
+  GOOD(aclrtSynchronizeStream(nullptr));
+  CHECK((std::abs(mean() - 10) < 0.2 && extreme(10) <= 6 && extreme(10) > 5.5));
+  kind.funcType = ACL_RT_RANDOM_NUM_FUNC_TYPE_NORMAL_DIS;
+  GOOD(aclrtRandomNumAsync(&info, nullptr, nullptr));
+  GOOD(aclrtSynchronizeStream(nullptr));
+  CHECK((std::abs(mean() - 10) < 0.2 && extreme(10) > 6));
+  kind.funcType = ACL_RT_RANDOM_NUM_FUNC_TYPE_DROPOUT_BITMASK;
+  set(kind.paramInfo.dropoutBitmaskInfo.dropoutRation, 0.25f);
+  GOOD(aclrtRandomNumAsync(&info, nullptr, nullptr));
+  GOOD(aclrtSynchronizeStream(nullptr));
+  int kept = 0;
+  for (int i = 0; i < count; ++i)
+    kept += static_cast<uint8_t *>(result.data)[i / 8] >> (i % 8) & 1;
+  CHECK((kept > 2900 && kept < 3100));
+  info.dataType = ACL_INT8;
+  BAD(ACL_ERROR_UNSUPPORTED_DATA_TYPE, aclrtRandomNumAsync(&info, nullptr, nullptr));
+}
+
+TEST_CASE("accepted times, peers and faults can be asked for") {
+  Started started;
+  uint32_t milliseconds = 0;
+  GOOD(aclrtSetOpExecuteTimeOut(3));
+  GOOD(aclrtGetOpExecuteTimeout(&milliseconds));
+  CHECK(milliseconds == 3000);
+  GOOD(aclrtSetOpExecuteTimeOutWithMs(40));
+  GOOD(aclrtGetOpExecuteTimeout(&milliseconds));
+  CHECK(milliseconds == 40);
+  int32_t status = -1;
+  GOOD(aclrtDevicePeerAccessStatus(0, 0, &status));
+  CHECK(status == 0);
+  GOOD(aclrtDeviceEnablePeerAccess(0, 0));
+  GOOD(aclrtDevicePeerAccessStatus(0, 0, &status));
+  CHECK(status == 1);
+  GOOD(aclrtDeviceDisablePeerAccess(0));
+  GOOD(aclrtDevicePeerAccessStatus(0, 0, &status));
+  CHECK(status == 0);
+  aclrtErrorInfo info;
+  info.errorType = ACL_RT_ERROR_L2;
+  GOOD(aclrtGetErrorVerbose(0, &info));
+  CHECK(info.errorType == ACL_RT_NO_ERROR);
+  aclrtMemUceInfo faults[2];
+  size_t found = 1;
+  GOOD(aclrtGetMemUceInfo(0, faults, 2, &found));
+  CHECK(found == 0);
 }

@@ -128,6 +128,20 @@ typedef struct aclrtUtilizationInfo {
   aclrtUtilizationExtendInfo *utilizationExtend;
 } aclrtUtilizationInfo;
 
+typedef enum aclrtCmoType ACL_ENUM_TYPE {
+  ACL_RT_CMO_TYPE_PREFETCH = 0,
+  ACL_RT_CMO_TYPE_WRITEBACK,
+  ACL_RT_CMO_TYPE_INVALID,
+  ACL_RT_CMO_TYPE_FLUSH
+} aclrtCmoType;
+typedef void *aclmdlRI;
+typedef void *aclrtBinary;
+typedef void *aclrtBinHandle;
+typedef void *aclrtFuncHandle;
+typedef void *aclrtArgsHandle;
+typedef void *aclrtParamHandle;
+typedef void *aclrtNotify;
+
 typedef struct tagRtGroupInfo aclrtGroupInfo;
 typedef struct rtExceptionInfo aclrtExceptionInfo;
 typedef void (*aclrtCallback)(void *userData);
@@ -327,5 +341,6 @@ ACL_FUNC_VISIBILITY aclError aclrtDestroyGroupInfo(aclrtGroupInfo *groupInfo);
 #include "acl_rt_sync.h"
 
 #include "acl_rt_device.h"
+#include "acl_rt_tasks.h"
 
 #endif

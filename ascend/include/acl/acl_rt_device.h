@@ -59,7 +59,6 @@ typedef struct aclrtUuid {
   char bytes[16];
 } aclrtUuid;
 
-typedef void *aclmdlRI;
 typedef enum ACL_ENUM_TYPE {
   ACL_MODEL_RI_CAPTURE_MODE_GLOBAL = 0,
   ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL,
@@ -71,11 +70,6 @@ typedef enum ACL_ENUM_TYPE {
   ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED
 } aclmdlRICaptureStatus;
 
-typedef void *aclrtBinary;
-typedef void *aclrtBinHandle;
-typedef void *aclrtFuncHandle;
-typedef void *aclrtArgsHandle;
-typedef void *aclrtParamHandle;
 typedef void *aclrtMbuf;
 typedef enum ACL_ENUM_TYPE {
   ACL_RT_BINARY_LOAD_OPT_LAZY_LOAD = 1,

@@ -26,7 +26,6 @@ extern "C" {
 #define ACL_PKG_VERSION_MAX_SIZE 128
 #define ACL_PKG_VERSION_PARTS_MAX_SIZE 64
 
-typedef void *aclrtNotify;
 typedef void *aclrtCntNotify;
 typedef enum ACL_ENUM_TYPE {
   ACL_RT_CNT_NOTIFY_RECORD_SET_VALUE_MODE = 0,

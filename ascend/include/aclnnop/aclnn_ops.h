@@ -98,6 +98,73 @@ OPENATC_ACLNN(Addcdiv, const aclTensor *self, const aclTensor *tensor1, const ac
 OPENATC_ACLNN(Lerps, const aclTensor *self, const aclTensor *end, const aclScalar *weight,
               aclTensor *out)
 
+/* self - other * alpha with the two exchanged */
+OPENATC_ACLNN(Rsub, const aclTensor *self, const aclTensor *other, const aclScalar *alpha,
+              aclTensor *out)
+OPENATC_ACLNN(Rsubs, const aclTensor *self, const aclScalar *other, const aclScalar *alpha,
+              aclTensor *out)
+OPENATC_ACLNN(Lerp, const aclTensor *self, const aclTensor *end, const aclTensor *weight,
+              aclTensor *out)
+#define OPENATC_ACLNN_MODULO(name)                                                                 \
+  OPENATC_ACLNN(name##Tensor, const aclTensor *self, const aclTensor *other, aclTensor *out)       \
+  OPENATC_ACLNN(name##Scalar, const aclTensor *self, const aclScalar *other, aclTensor *out)
+/* What is left of a division has the sign of `self` (Fmod), or of `other` (Remainder). */
+OPENATC_ACLNN_MODULO(Fmod)
+OPENATC_ACLNN_MODULO(RemainderTensor)
+OPENATC_ACLNN(FloorDivide, const aclTensor *self, const aclTensor *other, aclTensor *out)
+OPENATC_ACLNN(FloorDivides, const aclTensor *self, const aclScalar *other, aclTensor *out)
+OPENATC_ACLNN_MODULO(BitwiseAnd)
+OPENATC_ACLNN_MODULO(BitwiseOr)
+OPENATC_ACLNN_MODULO(BitwiseXor)
+OPENATC_ACLNN_BINARY(LogicalXor)
+OPENATC_ACLNN_BINARY(Atan2)
+OPENATC_ACLNN(InplacePowTensorTensor, aclTensor *selfRef, const aclTensor *exponent)
+OPENATC_ACLNN(InplacePowTensorScalar, aclTensor *selfRef, const aclScalar *exponent)
+OPENATC_ACLNN(InplaceAddcmul, aclTensor *selfRef, const aclTensor *tensor1,
+              const aclTensor *tensor2, const aclScalar *value)
+OPENATC_ACLNN(InplaceAddcdiv, aclTensor *selfRef, const aclTensor *tensor1,
+              const aclTensor *tensor2, const aclScalar *value)
+
+/* ---- activations ---------------------------------------------------------------- */
+
+/* `approximate` is 0 for the function itself, 1 for its form with tanh. */
+OPENATC_ACLNN(GeluV2, const aclTensor *x, int64_t approximate, aclTensor *y)
+OPENATC_ACLNN_UNARY(FastGelu)
+OPENATC_ACLNN_UNARY(Erfc)
+OPENATC_ACLNN_UNARY(Exp2)
+OPENATC_ACLNN_UNARY(Trunc)
+OPENATC_ACLNN_UNARY(Frac)
+OPENATC_ACLNN_UNARY(IsFinite)
+OPENATC_ACLNN_UNARY(IsInf)
+OPENATC_ACLNN_UNARY(BitwiseNot)
+OPENATC_ACLNN_UNARY(LogSigmoid)
+OPENATC_ACLNN_UNARY(Selu)
+OPENATC_ACLNN(Celu, const aclTensor *self, const aclScalar *alpha, aclTensor *out)
+OPENATC_ACLNN(Prelu, const aclTensor *self, const aclTensor *weight, aclTensor *out)
+OPENATC_ACLNN(Swish, const aclTensor *self, const aclScalar *betaOptional, aclTensor *out)
+OPENATC_ACLNN(Hardtanh, const aclTensor *self, const aclScalar *clipValueMin,
+              const aclScalar *clipValueMax, aclTensor *out)
+OPENATC_ACLNN(Hardshrink, const aclTensor *self, const aclScalar *lambd, aclTensor *out)
+OPENATC_ACLNN(Softshrink, const aclTensor *self, const aclScalar *lambd, aclTensor *out)
+OPENATC_ACLNN(Softplus, const aclTensor *self, const aclScalar *beta, const aclScalar *threshold,
+              aclTensor *out)
+OPENATC_ACLNN(Threshold, const aclTensor *self, const aclScalar *threshold, const aclScalar *value,
+              aclTensor *out)
+OPENATC_ACLNN(InplaceThreshold, aclTensor *selfRef, const aclScalar *threshold,
+              const aclScalar *value)
+OPENATC_ACLNN(InplaceClampMax, aclTensor *selfRef, const aclScalar *clipValueMax)
+OPENATC_ACLNN(InplaceLeakyRelu, aclTensor *selfRef, const aclScalar *negativeSlope)
+OPENATC_ACLNN(InplaceElu, aclTensor *selfRef, const aclScalar *alpha, const aclScalar *scale,
+              const aclScalar *inputScale)
+/* Products of one half of a dim with an activation of the other half: sigmoid, swish of the first,
+ * and gelu of the second (`approximate` 0: with tanh, 1: itself), which is an output, too. */
+OPENATC_ACLNN(Glu, const aclTensor *self, int64_t dim, aclTensor *out)
+OPENATC_ACLNN(SwiGlu, const aclTensor *x, int64_t dim, const aclTensor *out)
+OPENATC_ACLNN(GeGlu, const aclTensor *self, int64_t dim, int64_t approximate, aclTensor *out,
+              aclTensor *outGelu)
+OPENATC_ACLNN(GeGluV3, const aclTensor *self, int64_t dim, int64_t approximate, bool activateLeft,
+              aclTensor *out, aclTensor *outGelu)
+
 /* ---- products ----------------------------------------------------------------- */
 
 /* `cubeMathType` is 0 to 3, and changes nothing here: products have the type of their inputs. */
@@ -109,7 +176,7 @@ OPENATC_ACLNN(BatchMatMul, const aclTensor *self, const aclTensor *mat2, aclTens
 /* beta * self + alpha * mat1 x mat2 */
 OPENATC_ACLNN(Addmm, const aclTensor *self, const aclTensor *mat1, const aclTensor *mat2,
               const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType)
-/* Images of 4 dims, NCHW; not transposed. `bias` may be NULL. */
+/* Signals, images and volumes with 3 to 5 dims, channels second. `bias` may be NULL. */
 OPENATC_ACLNN(Convolution, const aclTensor *input, const aclTensor *weight, const aclTensor *bias,
               const aclIntArray *stride, const aclIntArray *padding, const aclIntArray *dilation,
               bool transposed, const aclIntArray *outputPadding, const int64_t groups,
@@ -164,5 +231,8 @@ OPENATC_ACLNN(InplaceOne, aclTensor *selfRef)
 #ifdef __cplusplus
 }
 #endif
+
+#include "aclnnop/aclnn_index_ops.h"
+#include "aclnnop/aclnn_neural_ops.h"
 
 #endif

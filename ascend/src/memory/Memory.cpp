@@ -10,6 +10,7 @@
 #include <cstring>
 #include <map>
 #include <shared_mutex>
+#include <vector>
 
 #include <unistd.h>
 
@@ -121,18 +122,28 @@ std::shared_ptr<Block> disown(void *address) {
   return block;
 }
 
-std::shared_ptr<Block> blockOf(const void *address, size_t &room) {
-  const auto wanted = reinterpret_cast<uintptr_t>(address);
+std::shared_ptr<Block> blockOf(const void *address, size_t &room, size_t wanted) {
+  const auto place = reinterpret_cast<uintptr_t>(address);
   std::shared_lock lock(blocks().mutex);
-  auto next = blocks().byAddress.upper_bound(wanted);
+  auto next = blocks().byAddress.upper_bound(place);
   room = 0;
   if (next == blocks().byAddress.begin())
     return nullptr;
   const auto &[start, block] = *std::prev(next);
-  if (wanted - start >= block->bytes)
+  if (place - start >= block->bytes)
     return nullptr;
-  room = block->bytes - (wanted - start);
-  return block;
+  room = block->bytes - (place - start);
+  if (room >= wanted || !block->adopted)
+    return block;
+  // What a task uses of several mappings keeps each of them.
+  auto parts = std::make_shared<std::vector<std::shared_ptr<Block>>>(1, block);
+  for (; room < wanted && next != blocks().byAddress.end() && next->first == place + room &&
+         next->second->adopted;
+       ++next) {
+    room += next->second->bytes;
+    parts->push_back(next->second);
+  }
+  return std::make_shared<Block>(block->data, place - start + room, std::move(parts));
 }
 
 aclError requireDevice(const char *function, const char *what, const void *address, size_t bytes,
@@ -140,7 +151,7 @@ aclError requireDevice(const char *function, const char *what, const void *addre
   if (!address)
     return fail(ACL_ERROR_INVALID_PARAM, function, "%s is NULL", what);
   size_t room = 0;
-  block = blockOf(address, room);
+  block = blockOf(address, room, bytes);
   if (!block || !block->onDevice)
     return fail(ACL_ERROR_INVALID_PARAM, function,
                 "%s (%p) is no device memory; allocate it with aclrtMalloc", what, address);
@@ -164,7 +175,7 @@ aclError checkSide(const char *function, const char *what, const void *address, 
   if (device)
     return requireDevice(function, what, address, bytes, block);
   size_t room = 0;
-  block = blockOf(address, room);
+  block = blockOf(address, room, bytes);
   if (block && bytes > room)
     return fail(ACL_ERROR_INVALID_PARAM, function,
                 "%s (%p) has %zu bytes up to the end of its allocation, %zu are needed", what,

@@ -69,8 +69,10 @@ ACL_FUNC_VISIBILITY aclError allocate(const char *function, void **address, size
 ACL_FUNC_VISIBILITY aclError release(const char *function, void *address, bool onDevice);
 
 /// Returns the allocation that an address lies in; null where there is none. `room` is set
-/// to the bytes from the address to its end.
-ACL_FUNC_VISIBILITY std::shared_ptr<Block> blockOf(const void *address, size_t &room);
+/// to the bytes from the address to its end. Memory that is mapped side by side is one allocation
+/// as far as `wanted` bytes from the address reach.
+ACL_FUNC_VISIBILITY std::shared_ptr<Block> blockOf(const void *address, size_t &room,
+                                                   size_t wanted = 0);
 
 /// Checks that `bytes` bytes at an address are device memory, and shares the allocation.
 /// `what` names the address in the message.

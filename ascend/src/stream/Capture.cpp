@@ -4,8 +4,11 @@
 #include "ascend/src/Errors.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 namespace atc::ascend {
 namespace {
@@ -125,6 +128,24 @@ aclError aclmdlRIGetName(aclmdlRI modelRI, uint32_t maxLen, char *name) {
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "maxLen is %u, the name needs %zu bytes", maxLen,
              model->name.size() + 1);
   memcpy(name, model->name.c_str(), model->name.size() + 1);
+  return ACL_SUCCESS;
+}
+
+aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char *path, uint32_t flags) {
+  ACL_FIND(model, recordedModels(), modelRI);
+  ACL_REQUIRE(path);
+  if (flags != 0)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "flags are %u; give 0", flags);
+  std::lock_guard lock(model->mutex);
+  nlohmann::json tasks = nlohmann::json::array();
+  for (size_t i = 0; i < model->tasks.size(); ++i)
+    tasks.push_back({{"id", i}});
+  const nlohmann::json text = {{"name", model->name}, {"tasks", tasks}};
+  std::ofstream file(path);
+  file << text.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  file.close();
+  if (!file)
+    ACL_FAIL(ACL_ERROR_WRITE_FILE, "%s cannot be written: %s", path, strerror(errno));
   return ACL_SUCCESS;
 }
 

@@ -281,5 +281,3 @@ aclError aclrtSetOpWaitTimeout(uint32_t timeout) {
   waitSeconds = timeout;
   return ACL_SUCCESS;
 }
-
-aclError aclrtSetOpExecuteTimeOut(uint32_t) { return ACL_SUCCESS; }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ascend/src/Context.h"
 #include "ascend/src/Errors.h"
+#include "ascend/src/Observers.h"
 #include "ascend/src/Reports.h"
 
 using namespace atc::ascend;
@@ -22,6 +23,7 @@ aclError aclrtCreateStream(aclrtStream *stream) {
   ACL_REQUIRE(stream);
   ACL_REQUIRE_CONTEXT(context);
   *stream = streams().add(std::make_shared<Stream>(context->device, context->number));
+  tellStreamState(*stream, ACL_RT_STREAM_STATE_CREATE_POST);
   return ACL_SUCCESS;
 }
 
@@ -34,12 +36,15 @@ aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uin
   made->priority = priority;
   made->flags = flag;
   *stream = streams().add(std::move(made));
+  tellStreamState(*stream, ACL_RT_STREAM_STATE_CREATE_POST);
   return ACL_SUCCESS;
 }
 
 static aclError destroyStream(const char *function, aclrtStream handle, bool force) {
   if (!handle)
     return fail(ACL_ERROR_INVALID_PARAM, function, "stream is NULL");
+  if (streams().find(handle))
+    tellStreamState(handle, ACL_RT_STREAM_STATE_DESTROY_PRE);
   std::shared_ptr<Stream> stream = streams().remove(handle);
   if (!stream)
     return fail(ACL_ERROR_INVALID_RESOURCE_HANDLE, function,

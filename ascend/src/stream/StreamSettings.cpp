@@ -5,6 +5,8 @@
 #include "ascend/src/Context.h"
 #include "ascend/src/Errors.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -227,11 +229,28 @@ aclError aclrtUnSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStre
   return aclrtUnSubscribeReport(hostFuncThreadId, exeStream);
 }
 
-aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t) { return ACL_SUCCESS; }
+/// The longest time of an operator that programs have set, in microseconds.
+static std::atomic<uint64_t> operatorTime{0};
+
+aclError aclrtSetOpExecuteTimeOut(uint32_t timeout) {
+  operatorTime = uint64_t(timeout) * 1000000;
+  return ACL_SUCCESS;
+}
+
+aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t timeout) {
+  operatorTime = uint64_t(timeout) * 1000;
+  return ACL_SUCCESS;
+}
 
 aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout, uint64_t *actualTimeout) {
   ACL_REQUIRE(actualTimeout);
-  *actualTimeout = timeout;
+  operatorTime = *actualTimeout = timeout;
+  return ACL_SUCCESS;
+}
+
+aclError aclrtGetOpExecuteTimeout(uint32_t *const timeoutMs) {
+  ACL_REQUIRE(timeoutMs);
+  *timeoutMs = uint32_t(std::min<uint64_t>((operatorTime + 999) / 1000, UINT32_MAX));
   return ACL_SUCCESS;
 }
 

@@ -1,0 +1,204 @@
+//===-- Norms.cpp - aclnn norms of layers, groups and batches ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/aclnn/Steps.h"
+
+#include "aclnnop/aclnn_ops.h"
+
+#include <numeric>
+
+using namespace atc::ascend;
+
+namespace {
+
+/// Returns 1 / sqrt(mean(x * x) + epsilon) along axes, which are kept.
+View inverseDeviation(Plan &plan, const View &x, const Dims &axes, double epsilon) {
+  if (!plan.isGood())
+    return {};
+  const View mean = reduced(plan, "ReduceMeanD", plan.map("Mul", {x, x}), axes, true, x.type);
+  return computed(plan, "Rsqrt", withNumber(plan, "Add", mean, epsilon));
+}
+
+Dims lastAxes(const Dims &dims, size_t count) {
+  Dims axes;
+  for (size_t i = dims.size() - count; i < dims.size(); ++i)
+    axes.push_back(int64_t(i));
+  return axes;
+}
+
+/// Combines with a weight, where there is one.
+View weighted(Plan &plan, const char *op, const View &x, const View &weight) {
+  return weight.place && plan.isGood() ? plan.map(op, {x, plan.dense(weight, x.type)}) : x;
+}
+
+/// Returns a vector as a tensor that is broadcast along the second of `rank` dims.
+View alongChannels(Plan &plan, const View &vector, size_t rank) {
+  if (!vector.place || !plan.isGood())
+    return {};
+  Dims dims(rank, 1);
+  dims[1] = countOf(vector.dims);
+  return plan.reshaped(plan.dense(vector, ACL_FLOAT), dims);
+}
+
+/// Computes the norm by the root of the mean square of what is given.
+void rmsNorm(Plan &plan, const View &given, const View &weight, double epsilon, const View &y,
+             const View &rstd) {
+  if (plan.isGood() && (weight.dims.empty() || weight.dims.size() > given.dims.size()))
+    plan.reject("gamma %s must have the last dims of x %s", textOf(weight.dims).c_str(),
+                textOf(given.dims).c_str());
+  if (!plan.isGood())
+    return;
+  const View wide = plan.dense(given, ACL_FLOAT);
+  const View by = inverseDeviation(plan, wide, lastAxes(wide.dims, weight.dims.size()), epsilon);
+  plan.write(weighted(plan, "Mul", plan.map("Mul", {wide, by}), weight), y);
+  writeOptional(plan, by, rstd);
+}
+
+} // namespace
+
+aclnnStatus aclnnLayerNormGetWorkspaceSize(
+    const aclTensor *input, const aclIntArray *normalizedShape, const aclTensor *weightOptional,
+    const aclTensor *biasOptional, double eps, aclTensor *out, aclTensor *meanOutOptional,
+    aclTensor *rstdOutOptional, uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View given = plan.input(input, "input"),
+             weight = plan.input(weightOptional, "weight", true),
+             bias = plan.input(biasOptional, "bias", true), y = plan.output(out, "out"),
+             meanOut = plan.output(meanOutOptional, "meanOut", true),
+             rstdOut = plan.output(rstdOutOptional, "rstdOut", true);
+  const Dims shape = plan.numbers(normalizedShape, "normalizedShape");
+  if (plan.isGood() && (shape.empty() || shape.size() > given.dims.size() ||
+                        !std::equal(shape.rbegin(), shape.rend(), given.dims.rbegin())))
+    plan.reject("normalizedShape %s must be the last dims of the input %s", textOf(shape).c_str(),
+                textOf(given.dims).c_str());
+  if (plan.isGood()) {
+    // Sums of squares do not fit float16.
+    const View x = plan.dense(given, ACL_FLOAT);
+    const Dims axes = lastAxes(x.dims, shape.size());
+    const View mean = reduced(plan, "ReduceMeanD", x, axes, true, ACL_FLOAT);
+    const View centered = plan.map("Sub", {x, mean});
+    const View rstd = inverseDeviation(plan, centered, axes, eps);
+    View result = plan.map("Mul", {centered, rstd});
+    result = weighted(plan, "Add", weighted(plan, "Mul", result, weight), bias);
+    plan.write(result, y);
+    writeOptional(plan, mean, meanOut);
+    writeOptional(plan, rstd, rstdOut);
+  }
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(LayerNorm)
+
+aclnnStatus aclnnRmsNormGetWorkspaceSize(const aclTensor *x, const aclTensor *gamma, double epsilon,
+                                         const aclTensor *yOut, const aclTensor *rstdOut,
+                                         uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View given = plan.input(x, "x"), weight = plan.input(gamma, "gamma"),
+             y = plan.output(yOut, "yOut"), rstd = plan.output(rstdOut, "rstdOut", true);
+  rmsNorm(plan, given, weight, epsilon, y, rstd);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(RmsNorm)
+
+aclnnStatus aclnnAddRmsNormGetWorkspaceSize(const aclTensor *x1, const aclTensor *x2,
+                                            const aclTensor *gamma, double epsilon,
+                                            const aclTensor *yOut, const aclTensor *rstdOut,
+                                            const aclTensor *xOut, uint64_t *size,
+                                            aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View first = plan.input(x1, "x1"), second = plan.input(x2, "x2"),
+             weight = plan.input(gamma, "gamma"), y = plan.output(yOut, "yOut"),
+             rstd = plan.output(rstdOut, "rstdOut", true), both = plan.output(xOut, "xOut");
+  const View x = sum(plan, "Add", first, second);
+  rmsNorm(plan, x, weight, epsilon, y, rstd);
+  plan.write(x, both);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(AddRmsNorm)
+
+aclnnStatus aclnnGroupNormGetWorkspaceSize(const aclTensor *self, const aclTensor *gamma,
+                                           const aclTensor *beta, int64_t N, int64_t C, int64_t HxW,
+                                           int64_t group, double eps, aclTensor *out,
+                                           aclTensor *meanOut, aclTensor *rstdOut, uint64_t *size,
+                                           aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View x = plan.input(self, "self"), weight = plan.input(gamma, "gamma", true),
+             bias = plan.input(beta, "beta", true), y = plan.output(out, "out"),
+             means = plan.output(meanOut, "meanOut", true),
+             deviations = plan.output(rstdOut, "rstdOut", true);
+  if (plan.isGood() &&
+      (group < 1 || N < 1 || C < 1 || HxW < 1 || C % group || countOf(x.dims) != N * C * HxW))
+    plan.reject("N %lld, C %lld and HxW %lld must be the elements of self %s, and C be divisible "
+                "by group %lld",
+                (long long)N, (long long)C, (long long)HxW, textOf(x.dims).c_str(),
+                (long long)group);
+  if (plan.isGood()) {
+    const View groups = plan.reshaped(plan.dense(x, ACL_FLOAT), {N, group, C / group * HxW});
+    const View mean = reduced(plan, "ReduceMeanD", groups, {2}, true, ACL_FLOAT);
+    const View centered = plan.map("Sub", {groups, mean});
+    const View rstd = inverseDeviation(plan, centered, {2}, eps);
+    View result = plan.reshaped(plan.map("Mul", {centered, rstd}), {N, C, HxW});
+    result = weighted(plan, "Mul", result, alongChannels(plan, weight, 3));
+    result = weighted(plan, "Add", result, alongChannels(plan, bias, 3));
+    plan.write(plan.reshaped(result, x.dims), y);
+    writeOptional(plan, plan.reshaped(mean, {N, group}), means);
+    writeOptional(plan, plan.reshaped(rstd, {N, group}), deviations);
+  }
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(GroupNorm)
+
+aclnnStatus aclnnBatchNormGetWorkspaceSize(const aclTensor *input, const aclTensor *weight,
+                                           const aclTensor *bias, aclTensor *runningMean,
+                                           aclTensor *runningVar, bool training, double momentum,
+                                           double eps, aclTensor *output, aclTensor *saveMean,
+                                           aclTensor *saveInvstd, uint64_t *size,
+                                           aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View given = plan.input(input, "input"), scale = plan.input(weight, "weight", true),
+             offset = plan.input(bias, "bias", true),
+             runMean = plan.input(runningMean, "runningMean", true),
+             runVar = plan.input(runningVar, "runningVar", true), y = plan.output(output, "output"),
+             meanOut = plan.output(saveMean, "saveMean", true),
+             deviationOut = plan.output(saveInvstd, "saveInvstd", true);
+  const View newMean = plan.output(runningMean, "runningMean", true),
+             newVar = plan.output(runningVar, "runningVar", true);
+  if (plan.isGood() && (given.dims.size() < 2 || given.dims.size() > 5))
+    plan.reject("input must have 2 to 5 dims, of which the second are the channels");
+  if (plan.isGood() && !training && (!runMean.place || !runVar.place))
+    plan.reject("runningMean and runningVar must be given unless training");
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  const View x = plan.dense(given, ACL_FLOAT);
+  const size_t rank = x.dims.size();
+  View mean = alongChannels(plan, runMean, rank), variance = alongChannels(plan, runVar, rank);
+  if (training) {
+    Dims axes(rank);
+    std::iota(axes.begin(), axes.end(), 0);
+    axes.erase(axes.begin() + 1);
+    mean = reduced(plan, "ReduceMeanD", x, axes, true, ACL_FLOAT);
+    const View centered = plan.map("Sub", {x, mean});
+    variance =
+        reduced(plan, "ReduceMeanD", plan.map("Mul", {centered, centered}), axes, true, ACL_FLOAT);
+    // The running variance is that of a sample.
+    const double count = double(countOf(x.dims)) / double(x.dims[1]);
+    auto follow = [&](const View &before, const View &batch, double factor, const View &target) {
+      if (target.place)
+        writeOptional(plan,
+                      sum(plan, "Add",
+                          withNumber(plan, "Mul", alongChannels(plan, before, rank), 1 - momentum),
+                          batch, momentum * factor),
+                      target);
+    };
+    follow(runMean, mean, 1, newMean);
+    follow(runVar, variance, count > 1 ? count / (count - 1) : 1, newVar);
+  }
+  const View rstd = computed(plan, "Rsqrt", withNumber(plan, "Add", variance, eps));
+  View result = combined(plan, "Mul", combined(plan, "Sub", x, mean), rstd);
+  result = weighted(plan, "Mul", result, alongChannels(plan, scale, rank));
+  plan.write(weighted(plan, "Add", result, alongChannels(plan, offset, rank)), y);
+  if (training) {
+    writeOptional(plan, mean, meanOut);
+    writeOptional(plan, rstd, deviationOut);
+  }
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(BatchNorm)

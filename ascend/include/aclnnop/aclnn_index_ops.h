@@ -1,0 +1,101 @@
+/*===-- aclnnop/aclnn_index_ops.h - indices, shapes, parts of tensors -------===*/
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                     */
+/*
+ * aclnn_ops.h includes it, and says how its functions are called.
+ */
+#ifndef OPENATC_ACLNNOP_ACLNN_INDEX_OPS_H
+#define OPENATC_ACLNNOP_ACLNN_INDEX_OPS_H
+
+#include "aclnnop/aclnn_ops.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- indices ---------------------------------------------------------------- */
+
+/* Slices of a dim that `index` names; the output has the dims of `index` in its place. */
+OPENATC_ACLNN(GatherV2, const aclTensor *self, int64_t dim, const aclTensor *index, aclTensor *out)
+/* An element of `self` for each of `index`, which is its place on the dim. */
+OPENATC_ACLNN(Gather, const aclTensor *self, const int64_t dim, const aclTensor *index,
+              aclTensor *out)
+/* `reduce` is 0 to replace, 1 to add, 2 to multiply. */
+OPENATC_ACLNN(Scatter, const aclTensor *self, int64_t dim, const aclTensor *index,
+              const aclTensor *src, int64_t reduce, aclTensor *out)
+OPENATC_ACLNN(InplaceScatter, aclTensor *selfRef, int64_t dim, const aclTensor *index,
+              const aclTensor *src, int64_t reduce)
+OPENATC_ACLNN(ScatterValue, const aclTensor *self, int64_t dim, const aclTensor *index,
+              const aclScalar *value, int64_t reduce, aclTensor *out)
+OPENATC_ACLNN(InplaceScatterValue, aclTensor *selfRef, int64_t dim, const aclTensor *index,
+              const aclScalar *value, int64_t reduce)
+OPENATC_ACLNN(ScatterAdd, const aclTensor *self, int64_t dim, const aclTensor *index,
+              const aclTensor *src, aclTensor *out)
+/* Replace, or add to, the slices of a dim that `index`, of one dim, names. */
+OPENATC_ACLNN(IndexCopy, const aclTensor *self, int64_t dim, const aclTensor *index,
+              const aclTensor *source, aclTensor *out)
+OPENATC_ACLNN(InplaceIndexCopy, aclTensor *selfRef, int64_t dim, const aclTensor *index,
+              const aclTensor *source)
+OPENATC_ACLNN(IndexAdd, const aclTensor *self, const int64_t dim, const aclTensor *index,
+              const aclTensor *source, const aclScalar *alpha, aclTensor *out)
+OPENATC_ACLNN(InplaceIndexFillTensor, aclTensor *selfRef, int64_t dim, const aclIntArray *index,
+              const aclScalar *value)
+OPENATC_ACLNN(InplaceMaskedFillScalar, aclTensor *selfRef, const aclTensor *mask,
+              const aclScalar *value)
+OPENATC_ACLNN(InplaceMaskedFillTensor, aclTensor *selfRef, const aclTensor *mask,
+              const aclTensor *value)
+/* onValue where a class is the value of `self`, else offValue; the classes are a new dim. */
+OPENATC_ACLNN(OneHot, const aclTensor *self, int numClasses, const aclTensor *onValue,
+              const aclTensor *offValue, int64_t axis, aclTensor *out)
+OPENATC_ACLNN(Sort, const aclTensor *self, bool stable, int64_t dim, bool descending,
+              aclTensor *valuesOut, aclTensor *indicesOut)
+OPENATC_ACLNN(Argsort, const aclTensor *self, int64_t dim, bool descending, aclTensor *out)
+
+/* ---- shapes ------------------------------------------------------------------ */
+
+/* Zeros above, or below, the diagonal of the last two dims. */
+OPENATC_ACLNN(Tril, const aclTensor *self, int64_t diagonal, aclTensor *out)
+OPENATC_ACLNN(Triu, const aclTensor *self, int64_t diagonal, aclTensor *out)
+OPENATC_ACLNN(InplaceTril, aclTensor *selfRef, int64_t diagonal)
+OPENATC_ACLNN(InplaceTriu, aclTensor *selfRef, int64_t diagonal)
+/* Two numbers for each dim that is padded, the last dim first; negative ones cut. */
+OPENATC_ACLNN(ConstantPadNd, const aclTensor *self, const aclIntArray *pad, const aclScalar *value,
+              aclTensor *out)
+#define OPENATC_ACLNN_PAD(name)                                                                    \
+  OPENATC_ACLNN(name, const aclTensor *self, const aclIntArray *padding, aclTensor *out)
+OPENATC_ACLNN_PAD(ReflectionPad1d)
+OPENATC_ACLNN_PAD(ReflectionPad2d)
+OPENATC_ACLNN_PAD(ReflectionPad3d)
+OPENATC_ACLNN_PAD(ReplicationPad1d)
+OPENATC_ACLNN_PAD(ReplicationPad2d)
+OPENATC_ACLNN_PAD(ReplicationPad3d)
+/* Without dims: of all elements in their order. */
+OPENATC_ACLNN(Roll, const aclTensor *x, const aclIntArray *shifts, const aclIntArray *dims,
+              aclTensor *out)
+OPENATC_ACLNN(Flip, const aclTensor *self, const aclIntArray *dims, aclTensor *out)
+OPENATC_ACLNN(RepeatInterleaveInt, const aclTensor *self, int64_t repeats, int64_t outputSize,
+              aclTensor *out)
+OPENATC_ACLNN(RepeatInterleaveIntWithDim, const aclTensor *self, int64_t repeats, int64_t dim,
+              int64_t outputSize, aclTensor *out)
+OPENATC_ACLNN(SplitTensor, const aclTensor *self, uint64_t splitSections, int64_t dim,
+              aclTensorList *out)
+OPENATC_ACLNN(SplitWithSize, const aclTensor *self, const aclIntArray *splitSize, int64_t dim,
+              aclTensorList *out)
+OPENATC_ACLNN(Eye, int64_t n, int64_t m, aclTensor *out)
+OPENATC_ACLNN(Linspace, const aclScalar *start, const aclScalar *end, int64_t steps, aclTensor *out)
+/* As Arange, with the end. */
+OPENATC_ACLNN(Range, const aclScalar *start, const aclScalar *end, const aclScalar *step,
+              aclTensor *out)
+/* Columns of the windows of an image: [N, C * kernel, windows]. */
+OPENATC_ACLNN(Im2col, const aclTensor *self, const aclIntArray *kernelSize,
+              const aclIntArray *dilation, const aclIntArray *padding, const aclIntArray *stride,
+              aclTensor *out)
+OPENATC_ACLNN(UpsampleNearest2d, const aclTensor *self, const aclIntArray *outputSize,
+              aclTensor *out)
+OPENATC_ACLNN(UpsampleBilinear2d, const aclTensor *self, const aclIntArray *outputSize,
+              const bool alignCorners, const double scalesH, const double scalesW, aclTensor *out)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

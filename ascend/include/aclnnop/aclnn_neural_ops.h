@@ -1,0 +1,169 @@
+/*===-- aclnnop/aclnn_neural_ops.h - norms, pools, attention, products ------===*/
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                     */
+/*
+ * aclnn_ops.h includes it, and says how its functions are called.
+ */
+#ifndef OPENATC_ACLNNOP_ACLNN_NEURAL_OPS_H
+#define OPENATC_ACLNNOP_ACLNN_NEURAL_OPS_H
+
+#include "aclnnop/aclnn_ops.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- statistics -------------------------------------------------------------- */
+
+/* Axes that are NULL or empty are all axes. */
+OPENATC_ACLNN(Var, const aclTensor *self, const aclIntArray *dim, bool unbiased, bool keepdim,
+              aclTensor *out)
+OPENATC_ACLNN(VarCorrection, const aclTensor *self, const aclIntArray *dim, int64_t correction,
+              bool keepdim, aclTensor *out)
+OPENATC_ACLNN(Std, const aclTensor *self, const aclIntArray *dim, const int64_t correction,
+              bool keepdim, aclTensor *out)
+OPENATC_ACLNN(VarMean, const aclTensor *self, const aclIntArray *dim, int64_t correction,
+              bool keepdim, aclTensor *varOut, aclTensor *meanOut)
+OPENATC_ACLNN(Norm, const aclTensor *self, const aclScalar *pScalar, const aclIntArray *dim,
+              bool keepdim, aclTensor *out)
+OPENATC_ACLNN(LogSumExp, const aclTensor *self, const aclIntArray *dim, bool keepDim,
+              aclTensor *out)
+OPENATC_ACLNN(MaxDim, const aclTensor *self, const int64_t dim, const bool keepdim, aclTensor *out,
+              aclTensor *indices)
+OPENATC_ACLNN(MinDim, const aclTensor *self, const int64_t dim, const bool keepdim, aclTensor *out,
+              aclTensor *indices)
+OPENATC_ACLNN(ProdDim, const aclTensor *self, int64_t dim, bool keepDim, const aclDataType dtype,
+              aclTensor *out)
+OPENATC_ACLNN(All, const aclTensor *self, const aclIntArray *dim, bool keepdim, aclTensor *out)
+OPENATC_ACLNN(Any, const aclTensor *self, const aclIntArray *dim, bool keepdim, aclTensor *out)
+/* Adds tensors. */
+OPENATC_ACLNN(Sum, const aclTensorList *tensors, aclTensor *out)
+
+/* ---- losses: `reduction` is 0 for each element, 1 for the mean, 2 for the sum ------- */
+
+OPENATC_ACLNN(MseLoss, const aclTensor *self, const aclTensor *target, int64_t reduction,
+              aclTensor *out)
+OPENATC_ACLNN(L1Loss, const aclTensor *self, const aclTensor *target, int64_t reduction,
+              aclTensor *out)
+OPENATC_ACLNN(SmoothL1Loss, const aclTensor *self, const aclTensor *target, int64_t reduction,
+              float beta, aclTensor *result)
+OPENATC_ACLNN(SoftmaxCrossEntropyWithLogits, const aclTensor *features, const aclTensor *labels,
+              aclTensor *loss, aclTensor *backprop)
+
+/* ---- norms ------------------------------------------------------------------- */
+
+OPENATC_ACLNN(GroupNorm, const aclTensor *self, const aclTensor *gamma, const aclTensor *beta,
+              int64_t N, int64_t C, int64_t HxW, int64_t group, double eps, aclTensor *out,
+              aclTensor *meanOut, aclTensor *rstdOut)
+/* While training, the running values become (1 - momentum) of themselves and momentum of the
+ * batch's. */
+OPENATC_ACLNN(BatchNorm, const aclTensor *input, const aclTensor *weight, const aclTensor *bias,
+              aclTensor *runningMean, aclTensor *runningVar, bool training, double momentum,
+              double eps, aclTensor *output, aclTensor *saveMean, aclTensor *saveInvstd)
+/* The norm of x1 + x2, which is an output, too. */
+OPENATC_ACLNN(AddRmsNorm, const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma,
+              double epsilon, const aclTensor *yOut, const aclTensor *rstdOut,
+              const aclTensor *xOut)
+
+/* ---- pools ------------------------------------------------------------------- */
+
+OPENATC_ACLNN(AvgPool2d, const aclTensor *self, const aclIntArray *kernelSize,
+              const aclIntArray *stride, const aclIntArray *padding, const bool ceilMode,
+              const bool countIncludePad, const int64_t divisorOverride, const int8_t cubeMathType,
+              aclTensor *out)
+OPENATC_ACLNN(AdaptiveAvgPool2d, const aclTensor *self, const aclIntArray *outputSize,
+              aclTensor *out)
+/* `autoPads` is 0. Pads are one or two numbers for each dim of the kernel. */
+OPENATC_ACLNN(MaxPool, const aclTensor *self, const aclIntArray *kernelShape,
+              const aclIntArray *strides, const int64_t autoPads, const aclIntArray *pads,
+              const aclIntArray *dilations, const int64_t ceilMode, aclTensor *out)
+/* Indices are those of the elements of an image. */
+OPENATC_ACLNN(MaxPool2dWithIndices, const aclTensor *self, const aclIntArray *kernelSize,
+              const aclIntArray *stride, const aclIntArray *padding, const aclIntArray *dilation,
+              bool ceilMode, aclTensor *out, aclTensor *indices)
+
+/* ---- products ---------------------------------------------------------------- */
+
+OPENATC_ACLNN(Mv, const aclTensor *self, const aclTensor *vec, aclTensor *out, int8_t cubeMathType)
+OPENATC_ACLNN(Dot, const aclTensor *self, const aclTensor *tensor, aclTensor *out)
+OPENATC_ACLNN(Ger, const aclTensor *self, const aclTensor *vec2, aclTensor *out)
+OPENATC_ACLNN(Addmv, const aclTensor *self, const aclTensor *mat, const aclTensor *vec,
+              const aclScalar *alpha, const aclScalar *beta, aclTensor *out, int8_t cubeMathType)
+OPENATC_ACLNN(Baddbmm, const aclTensor *self, const aclTensor *batch1, const aclTensor *batch2,
+              const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType)
+OPENATC_ACLNN(Addbmm, const aclTensor *self, const aclTensor *batch1, const aclTensor *batch2,
+              const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType)
+OPENATC_ACLNN(ConvDepthwise2d, const aclTensor *self, const aclTensor *weight,
+              const aclIntArray *kernelSize, const aclTensor *bias, const aclIntArray *stride,
+              const aclIntArray *padding, const aclIntArray *dilation, aclTensor *out,
+              int8_t cubeMathType)
+/* Products of the parts of x, as `groupListOptional` divides their rows, with a weight each. The
+ * group list is read when the executor is made. No quantization here. */
+OPENATC_ACLNN(GroupedMatmulV3, const aclTensorList *x, const aclTensorList *weight,
+              const aclTensorList *biasOptional, const aclTensorList *scaleOptional,
+              const aclTensorList *offsetOptional, const aclTensorList *antiquantScaleOptional,
+              const aclTensorList *antiquantOffsetOptional, const aclTensor *groupListOptional,
+              int64_t splitItem, int64_t groupType, const aclTensorList *y)
+/* Write the bytes that a weight needs in the layout that products read fastest, and bring it into
+ * that layout: here it stays as it is, whatever its format is called. */
+ACL_FUNC_VISIBILITY aclnnStatus aclnnCalculateMatmulWeightSize(const aclIntArray *tensorShape,
+                                                               uint64_t *weightTensorSize);
+ACL_FUNC_VISIBILITY aclnnStatus aclnnCalculateMatmulWeightSizeV2(const aclIntArray *tensorShape,
+                                                                 aclDataType dataType,
+                                                                 uint64_t *weightTensorSize);
+OPENATC_ACLNN(TransMatmulWeight, aclTensor *mmWeightRef)
+
+/* ---- quantized tensors --------------------------------------------------------- */
+
+/* x times (weight + offset) * scale, with int8 or int4 weights; the scales are of all, of each
+ * column, or of each group of rows. */
+OPENATC_ACLNN(WeightQuantBatchMatmulV2, const aclTensor *x, const aclTensor *weight,
+              const aclTensor *antiquantScale, const aclTensor *antiquantOffsetOptional,
+              const aclTensor *quantScaleOptional, const aclTensor *quantOffsetOptional,
+              const aclTensor *biasOptional, int antiquantGroupSize, const aclTensor *y)
+/* round(x * scale + offset) as int8. */
+OPENATC_ACLNN(AscendQuant, const aclTensor *x, const aclTensor *scale, const aclTensor *offset,
+              bool sqrtMode, const char *roundMode, int32_t dstType, const aclTensor *y)
+/* Quantizes each row by its largest absolute value, which is 127 then. */
+OPENATC_ACLNN(DynamicQuant, const aclTensor *x, const aclTensor *smoothScalesOptional,
+              const aclTensor *yOut, const aclTensor *scaleOut)
+
+/* ---- attention ------------------------------------------------------------------ */
+
+/* softmax(query x key^T * scaleValue + pseShift, without what the mask hides) x value, in the
+ * layouts BSH, BSND, BNSD and NSD. Sequences of several lengths, pages, prefixes and quantization
+ * are refused. */
+OPENATC_ACLNN(FusedInferAttentionScoreV2, const aclTensor *query, const aclTensorList *key,
+              const aclTensorList *value, const aclTensor *pseShiftOptional,
+              const aclTensor *attenMaskOptional, const aclIntArray *actualSeqLengthsOptional,
+              const aclIntArray *actualSeqLengthsKvOptional, const aclTensor *deqScale1Optional,
+              const aclTensor *quantScale1Optional, const aclTensor *deqScale2Optional,
+              const aclTensor *quantScale2Optional, const aclTensor *quantOffset2Optional,
+              const aclTensor *antiquantScaleOptional, const aclTensor *antiquantOffsetOptional,
+              const aclTensor *blockTableOptional, const aclTensor *queryPaddingSizeOptional,
+              const aclTensor *kvPaddingSizeOptional, const aclTensor *keyAntiquantScaleOptional,
+              const aclTensor *keyAntiquantOffsetOptional,
+              const aclTensor *valueAntiquantScaleOptional,
+              const aclTensor *valueAntiquantOffsetOptional,
+              const aclTensor *keySharedPrefixOptional, const aclTensor *valueSharedPrefixOptional,
+              const aclIntArray *actualSharedPrefixLenOptional, int64_t numHeads, double scaleValue,
+              int64_t preTokens, int64_t nextTokens, char *inputLayout, int64_t numKeyValueHeads,
+              int64_t sparseMode, int64_t innerPrecise, int64_t blockSize, int64_t antiquantMode,
+              bool softmaxLseFlag, int64_t keyAntiquantMode, int64_t valueAntiquantMode,
+              const aclTensor *attentionOut, const aclTensor *softmaxLse)
+
+/* ---- refused with 161002: a chain of steps per token ------------------------------ */
+
+OPENATC_ACLNN(RecurrentGatedDeltaRule, const aclTensor *query, const aclTensor *key,
+              const aclTensor *value, const aclTensor *beta, aclTensor *stateRef,
+              const aclTensor *actualSeqLengths, const aclTensor *ssmStateIndices,
+              const aclTensor *g, const aclTensor *gk, const aclTensor *numAcceptedTokens,
+              float scaleValue, aclTensor *out)
+/* The solution x of A x = self, with A a triangle; mOut is A. */
+OPENATC_ACLNN(TriangularSolve, const aclTensor *self, const aclTensor *A, bool upper,
+              bool transpose, bool unitriangular, aclTensor *xOut, aclTensor *mOut)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
