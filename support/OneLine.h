@@ -11,9 +11,10 @@
 namespace atc {
 
 /// Returns a message in the form in which users read it: on one line, with unprintable characters
-/// escaped and the middle of very long words left out.
+/// escaped and the middle of very long words left out, and of a very long message (a list of
+/// millions of numbers).
 inline std::string oneLine(std::string_view message) {
-  constexpr size_t longest = 600, kept = 200;
+  constexpr size_t longest = 600, kept = 200, head = 16000, tail = 4000;
   const std::string text = printable(message);
   std::string line;
   for (size_t at = 0; at < text.size();) {
@@ -27,7 +28,7 @@ inline std::string oneLine(std::string_view message) {
       line += ' ';
     at = end + 1;
   }
-  return line;
+  return shortened(line, head, tail);
 }
 
 } // namespace atc

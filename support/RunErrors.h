@@ -10,9 +10,12 @@
 namespace atc {
 
 /// Returns the code of an error that creating or running a session has reported; `otherwise` for a
-/// status that has no code of its own.
-inline ErrorCode codeOf(om_status status, ErrorCode otherwise) {
+/// status that has no code of its own. A node that fails does so on the values of the run,
+/// `ofNode`, unless other ranks take part, which may have failed.
+inline ErrorCode codeOf(om_status status, ErrorCode otherwise, ErrorCode ofNode = "E10014") {
   switch (status) {
+  case OM_ERROR_RUN:
+    return ofNode;
   case OM_ERROR_LIMIT:
     return "E10058";
   case OM_ERROR_CANCELLED:

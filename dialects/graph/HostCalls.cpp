@@ -479,6 +479,11 @@ bool isRandomKernel(StringRef kernel) {
   return llvm::is_contained(random, kernel);
 }
 
+/// Limits of a call that is folded. Without them a chain of calls, each of which doubles its
+/// strings, would hold them all: a count of elements says nothing about the bytes of strings.
+static constexpr uint64_t kMaxFoldBytes = uint64_t(256) << 20;
+static constexpr uint64_t kMaxFoldedTextBytes = 1 << 20;
+
 FailureOr<SmallVector<ElementsAttr>> foldHostCall(const HostCall &call, MLIRContext *context,
                                                   int64_t most) {
   // Checked before any kernel infers shapes.
@@ -500,8 +505,9 @@ FailureOr<SmallVector<ElementsAttr>> foldHostCall(const HostCall &call, MLIRCont
   if (!collectInputs(call, values, /*constantsOnly=*/true, most, inputs))
     return failure();
   Parameters parameters(call.parameters, values);
-  auto outcome = kernels::native::run(*row, inputs, parameters.all, call.results, call.wanted,
-                                      /*onlyShapes=*/false, values);
+  auto outcome =
+      kernels::native::run(*row, inputs, parameters.all, call.results, call.wanted,
+                           /*onlyShapes=*/false, values, /*body=*/nullptr, kMaxFoldBytes);
   SmallVector<ElementsAttr> results;
   for (auto [i, value] : llvm::enumerate(outcome.outputs)) {
     // Nobody reads it.
@@ -518,8 +524,13 @@ FailureOr<SmallVector<ElementsAttr>> foldHostCall(const HostCall &call, MLIRCont
     if (value->dtype == DType::Str) {
       auto *texts = static_cast<const host::String *>(value->data);
       SmallVector<StringRef> strings;
-      for (int64_t k = 0; k < type.getNumElements(); ++k)
+      uint64_t textBytes = 0;
+      for (int64_t k = 0; k < type.getNumElements(); ++k) {
         strings.emplace_back(texts[k].data, texts[k].size);
+        textBytes += texts[k].size;
+      }
+      if (textBytes > kMaxFoldedTextBytes)
+        return failure();
       results.push_back(DenseStringElementsAttr::get(type, strings));
       continue;
     }

@@ -19,6 +19,7 @@
 #include "frontends/onnx/TrainingGraph.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -94,6 +95,21 @@ static bool checkDepth(const onnx::ModelProto &model, Diagnostics &diags) {
   return true;
 }
 
+/// Rejects functions of one name: nothing tells which of them a node calls, as overloads are not
+/// read.
+static bool checkFunctionNames(const onnx::ModelProto &model, Diagnostics &diags) {
+  llvm::StringSet<> names;
+  unsigned before = diags.numErrors();
+  for (const onnx::FunctionProto &function : model.functions()) {
+    const std::string domain = function.domain() == "ai.onnx" ? "" : function.domain();
+    if (!names.insert(domain + '\0' + function.name()).second)
+      diags.error("E13009", "function '" + function.name() + "' of domain '" + domain +
+                                "' is defined twice: give each function a name of its own "
+                                "(overloads are not supported)");
+  }
+  return diags.numErrors() == before;
+}
+
 /// Marks the arguments that were initializers, and hands over their values. Returns false after an
 /// error.
 static bool markWeights(ModuleOp module, std::vector<TrainingInput> &weights, StringRef folder,
@@ -135,7 +151,8 @@ static FailureOr<OwningOpRef<ModuleOp>> importModel(onnx::ModelProto &model, Str
     return failure();
   }
   std::optional<int64_t> opset = readOpset(model, diags);
-  if (!opset || !checkDepth(model, diags) || !expandAscendNodes(*model.mutable_graph(), diags))
+  if (!opset || !checkDepth(model, diags) || !checkFunctionNames(model, diags) ||
+      !expandAscendNodes(*model.mutable_graph(), diags))
     return failure();
   std::vector<TrainingInput> weights;
   if (options.training) {

@@ -283,16 +283,26 @@ bool GraphImporter::sortNodes() {
 //===----------------------------------------------------------------------===//
 
 Guards GraphImporter::guardsOf(TensorName tensor) const {
-  auto found = controlFlow.guards.find(tensor.str());
-  if (found == controlFlow.guards.end())
-    found = controlFlow.guards.find(tensor.node);
-  if (found != controlFlow.guards.end())
-    return found->second;
   Guards guards;
-  // A constant stands outside of loops, the condition that it is under perhaps not.
-  if (const pb::NodeDef *node = nodes.lookup(tensor.node); node && node->op() == "Const")
-    for (const std::string &input : node->input())
-      addGuards(guards, guardsOf(TensorName::parse(input)));
+  // Edges between constants only order the execution and may form a cycle, or many paths.
+  llvm::StringSet<> reached;
+  std::vector<TensorName> pending{tensor};
+  while (!pending.empty()) {
+    const TensorName next = pending.back();
+    pending.pop_back();
+    auto found = controlFlow.guards.find(next.str());
+    if (found == controlFlow.guards.end())
+      found = controlFlow.guards.find(next.node);
+    if (found != controlFlow.guards.end()) {
+      addGuards(guards, found->second);
+      continue;
+    }
+    // A constant stands outside of loops, the condition that it is under perhaps not.
+    const pb::NodeDef *node = nodes.lookup(next.node);
+    if (node && node->op() == "Const" && reached.insert(next.node).second)
+      for (const std::string &input : llvm::reverse(node->input()))
+        pending.push_back(TensorName::parse(input));
+  }
   return guards;
 }
 

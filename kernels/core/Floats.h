@@ -33,8 +33,11 @@ inline const float *floatsOf(Context &c, Tensor tensor) {
 /// that `store` converts to the output's type.
 class FloatResult {
 public:
-  /// Makes the output. Returns false where the kernel must return.
+  /// Makes the output. Returns false where the kernel must return: also for a type that no float
+  /// converts to.
   bool make(Context &c, uint32_t output, uint8_t type, const Dims &dims) {
+    if (!isFloat(type))
+      return c.failType(type), false;
     dtype = type;
     count = dims.product();
     memory = c.makeBytes(output, type, dims);
@@ -54,7 +57,7 @@ public:
   void store() {
     if (dtype == F32)
       return;
-    dispatchFloats(dtype, [&](auto type) {
+    (void)dispatchFloats(dtype, [&](auto type) { // make() has checked the type
       using T = typename decltype(type)::Type;
       for (int64_t i = 0; i < count; ++i)
         static_cast<T *>(memory)[i] = T(values[i]);

@@ -142,8 +142,16 @@ template <typename T, typename Fn> bool callFor(uint64_t types, Fn &&fn) {
   return true;
 }
 
+// A caller that ignores the answer of these leaves a result unwritten: it would hold what its
+// memory held before.
+
+/// Returns whether dispatchFloats serves a type.
+constexpr bool isFloat(uint8_t dtype) {
+  return dtype == F32 || dtype == F64 || dtype == F16 || dtype == BF16;
+}
+
 /// Calls `fn` for f32, f64, f16 or bf16. Returns false for other types.
-template <typename Fn> bool dispatchFloats(uint8_t dtype, Fn &&fn) {
+template <typename Fn> [[nodiscard]] bool dispatchFloats(uint8_t dtype, Fn &&fn) {
   switch (dtype) {
   case F32:
     return callFor<float>(typeBit(F32), fn);
@@ -159,7 +167,7 @@ template <typename Fn> bool dispatchFloats(uint8_t dtype, Fn &&fn) {
 }
 
 /// Calls `fn` for an integer type of 8 to 64 bits. Returns false for other types.
-template <typename Fn> bool dispatchIntegers(uint8_t dtype, Fn &&fn) {
+template <typename Fn> [[nodiscard]] bool dispatchIntegers(uint8_t dtype, Fn &&fn) {
   switch (dtype) {
   case I8:
     return callFor<int8_t>(typeBit(I8), fn);
@@ -183,7 +191,7 @@ template <typename Fn> bool dispatchIntegers(uint8_t dtype, Fn &&fn) {
 }
 
 /// Calls `fn` for a float or integer type. Returns false for other types.
-template <typename Fn> bool dispatchNumbers(uint8_t dtype, Fn &&fn) {
+template <typename Fn> [[nodiscard]] bool dispatchNumbers(uint8_t dtype, Fn &&fn) {
   return dispatchFloats(dtype, fn) || dispatchIntegers(dtype, fn);
 }
 
@@ -204,7 +212,7 @@ constexpr uint64_t typesOfBits(int64_t bits) {
 /// Calls `fn` with an unsigned type of the element's size, for kernels that only move elements.
 /// Returns false for elements smaller than a byte, which are not addressable (Nibbles.h unpacks
 /// them to bytes).
-template <typename Fn> bool dispatchSizes(uint8_t dtype, Fn &&fn) {
+template <typename Fn> [[nodiscard]] bool dispatchSizes(uint8_t dtype, Fn &&fn) {
   constexpr uint64_t small = typesOfBits(2) | typesOfBits(4);
   switch (bitsOf(dtype)) {
   case 8:

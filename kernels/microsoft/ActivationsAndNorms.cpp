@@ -70,10 +70,11 @@ void skipNormalize(Context &c, bool simple) {
   const float *shift = bias ? floatsOf(c, bias) : nullptr;
   if (!out || !total || !x || !y || !scale || (beta && !offset) || (bias && !shift))
     return;
-  c.parallel(width ? count / width : 0, [&](int64_t begin, int64_t end) {
+  // Rows without elements have a mean and a deviation as well.
+  c.parallel(rows.product(), [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       float *to = total + row * width;
-      const float *other = y + row * width % skipCount;
+      const float *other = y + (width ? row * width % skipCount : 0);
       for (int64_t i = 0; i < width; ++i)
         to[i] = x[row * width + i] + other[i] + (shift ? shift[i] : 0);
       normalizeRow(out + row * width, to, width, scale, offset, epsilon, simple);
@@ -146,7 +147,8 @@ ATC_KERNEL(SimplifiedLayerNormalization) {
   const float *x = floatsOf(*this, data), *scale = floatsOf(*this, gamma);
   if (!out || !x || !scale)
     return;
-  parallel(width ? data.count() / width : 0, [&](int64_t begin, int64_t end) {
+  // Rows without elements have a deviation as well.
+  parallel(rows.product(), [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       normalizeRow(out + row * width, x + row * width, width, scale, nullptr, epsilon, true);
       double square = 0;

@@ -23,12 +23,13 @@ ATC_KERNEL(ArrayFeatureExtractor) {
   for (int64_t i = 0; i < wanted; ++i)
     if (at[i] < 0 || at[i] >= width)
       return fail("index % is % of % features", i, at[i], width);
-  dispatchSizes(data.dtype(), [&](auto type) {
-    using T = typename decltype(type)::Type;
-    for (int64_t row = 0; row < rows; ++row)
-      for (int64_t i = 0; i < wanted; ++i)
-        reinterpret_cast<T *>(out)[row * wanted + i] = data.as<T>()[row * width + at[i]];
-  });
+  if (!dispatchSizes(data.dtype(), [&](auto type) {
+        using T = typename decltype(type)::Type;
+        for (int64_t row = 0; row < rows; ++row)
+          for (int64_t i = 0; i < wanted; ++i)
+            reinterpret_cast<T *>(out)[row * wanted + i] = data.as<T>()[row * width + at[i]];
+      }))
+    failType(data.dtype());
 }
 
 ATC_KERNEL(Binarizer) {

@@ -340,12 +340,14 @@ ATC_KERNEL(TreeEnsemble) {
   if (code < 0 || code > 4 || how < 0 || how > 3 || forest.targets < 1 ||
       forest.targets > kMaxTargets)
     return fail("post_transform %, aggregate_function %, n_targets %", code, how, forest.targets);
+  if (!isFloat(rows.data.dtype()))
+    return failType(rows.data.dtype());
   char *out = make(0, rows.data.dtype(), Dims(rows.count, forest.targets));
   if (!out || !readByPosition(*this, forest))
     return;
   forest.run(*this, rows, Aggregate(how), [&](int64_t row, double *sums, const uint8_t *) {
     transformScores(Transform(code), sums, forest.targets);
-    dispatchFloats(rows.data.dtype(), [&](auto type) {
+    (void)dispatchFloats(rows.data.dtype(), [&](auto type) {
       using T = typename decltype(type)::Type;
       for (int64_t t = 0; t < forest.targets; ++t)
         reinterpret_cast<T *>(out)[row * forest.targets + t] = T(Compute<T>(sums[t]));

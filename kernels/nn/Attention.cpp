@@ -252,6 +252,8 @@ ATC_KERNEL(Attention) {
   result.size = p.v.size;
   const Dims shape = p.q.packed ? Dims(p.q.batch, p.q.length, p.q.heads * p.v.size)
                                 : Dims(p.q.batch, p.q.heads, p.q.length, p.v.size);
+  if (!isFloat(v.dtype()))
+    return failType(v.dtype());
   const Dims scoreDims(p.q.batch, p.q.heads, p.q.length, p.total);
   void *out[4] = {};
   if (!(out[0] = makeBytes(0, q.dtype(), shape)) ||
@@ -264,7 +266,7 @@ ATC_KERNEL(Attention) {
   bool done = dispatchFloats(q.dtype(), [&](auto type) {
     using T = typename decltype(type)::Type;
     using F = Compute<T>;
-    dispatchFloats(v.dtype(), [&](auto valueType) {
+    (void)dispatchFloats(v.dtype(), [&](auto valueType) {
       using V = typename decltype(valueType)::Type;
       Heads keys = p.k, values = p.v;
       const F *from = widen<T>(*this, q),

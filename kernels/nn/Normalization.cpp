@@ -96,6 +96,8 @@ void normalizeLayer(Context &c, bool rms) {
   for (int64_t d = axis; d < dims.rank; ++d)
     stats[d] = 1;
   const uint8_t stash = uint8_t(c.integer("stash_type", F32));
+  if (!rms && (c.wants(1) || c.wants(2)) && !isFloat(stash))
+    return c.fail("stash_type % is no type of floats", c.integer("stash_type", F32));
   void *out = c.makeBytes(0, rms ? scale.dtype() : x.dtype(), dims), *saved[2] = {};
   if (!out)
     return;
@@ -137,7 +139,7 @@ void normalizeLayer(Context &c, bool rms) {
     y.store(c);
     auto save = [&](void *to, const F *from) {
       if (to)
-        dispatchFloats(stash, [&](auto tag) {
+        (void)dispatchFloats(stash, [&](auto tag) {
           using S = typename decltype(tag)::Type;
           convert(c, static_cast<S *>(to), from, rows);
         });
@@ -195,6 +197,8 @@ ATC_KERNEL(BatchNormalization) {
   for (uint32_t i = 1; i < 5; ++i)
     if (!in(i) || in(i).count() != channels)
       return fail("input % does not have % elements", i, channels);
+  if (!isFloat(in(3).dtype()))
+    return failType(in(3).dtype());
   const bool training = integer("training_mode", 0);
   void *out = makeBytes(0, x.dtype(), dims), *running[2] = {};
   if (!out)
@@ -251,7 +255,7 @@ ATC_KERNEL(BatchNormalization) {
       for (int64_t j = 0; training && j < channels; ++j)
         blend[j] = before[j] * F(momentum) + blend[j] * F(1 - momentum);
       if (running[i])
-        dispatchFloats(in(3).dtype(), [&](auto tag) {
+        (void)dispatchFloats(in(3).dtype(), [&](auto tag) {
           using S = typename decltype(tag)::Type;
           convert(*this, static_cast<S *>(running[i]), blend, channels);
         });

@@ -14,10 +14,12 @@ bool integerRange(uint8_t dtype, double &least, double &most);
 /// half to even, saturated. `begin` must be the first element of a byte.
 void storeRounded(void *out, uint8_t dtype, int64_t begin, const double *values, int64_t count,
                   bool saturate = true);
-/// Computes element i of a result of any type as value(i), a double.
+/// Computes element i of a result of any type of real numbers as value(i), a double.
 template <typename Fn>
 void storeEach(Context &c, void *out, uint8_t dtype, int64_t count, Fn &&value,
                bool saturate = true) {
+  if (dtype == C64 || bitsOf(dtype) == 0 || bitsOf(dtype) > 64)
+    return c.failType(dtype);
   constexpr int64_t part = 256;
   parallelIf(c, ceilDiv(count, part), part * 8, [&](int64_t begin, int64_t end) {
     double values[part];

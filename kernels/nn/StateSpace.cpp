@@ -121,6 +121,8 @@ ATC_KERNEL(LinearAttention) {
   const uint8_t stateType = past ? past.dtype() : q.dtype();
   const Dims shape(p.batch, p.steps, p.heads * p.values);
   void *out = makeBytes(0, q.dtype(), shape), *present = nullptr;
+  if (!isFloat(stateType))
+    return failType(stateType);
   if (!out || (wants(1) && !(present = makeBytes(1, stateType, p.stateDims()))))
     return;
   if (spaceFor(*this, p.batch, p.shared, p.size + 1, p.values) < 0)
@@ -158,7 +160,7 @@ ATC_KERNEL(LinearAttention) {
     });
     y.store(*this);
     if (present)
-      dispatchFloats(stateType, [&](auto tag) {
+      (void)dispatchFloats(stateType, [&](auto tag) {
         using S = typename decltype(tag)::Type;
         convert(*this, static_cast<S *>(present), state, p.stateDims().product());
       });

@@ -90,7 +90,9 @@ std::string runErrorOf(const om::Error &error, bool isConnected) {
   const ErrorCode otherwise = argument      ? ErrorCode("E10014")
                               : isConnected ? ErrorCode("E10062")
                                             : ErrorCode("E19999");
-  return codedLine(codeOf(error.code(), otherwise), error.message());
+  return codedLine(
+      codeOf(error.code(), otherwise, isConnected ? ErrorCode("E10062") : ErrorCode("E10014")),
+      error.message());
 }
 
 PyModel::PyModel(const py::object &source, bool verify, const py::object &cpuLevel) {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
+BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
 LIBRARIES = pathlib.Path(os.environ.get("OPENATC_ACL_LIBRARY_DIR", BUILD / "lib"))
 TYPES = {"float32": 0, "float16": 1, "int32": 3, "int64": 9, "bool": 12, "int8": 2, "uint8": 4, "float64": 11}
 POINTER, LONG, BOOL, DOUBLE = ctypes.c_void_p, ctypes.c_int64, ctypes.c_bool, ctypes.c_double

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <random>
 
@@ -18,9 +19,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 extern "C" __attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size,
                                                                 size_t maxSize, unsigned seed);
 
+/// The numbers of LLVMFuzzerMutate, which is given no seed: each mutation sets it, so that what it
+/// does depends on its own number and not on those before it.
+static std::minstd_rand byteRandom(1);
+
 /// Stands in for libFuzzer's: flips, sets, inserts, removes and copies bytes.
 extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize) {
-  static std::minstd_rand random(1);
+  std::minstd_rand &random = byteRandom;
   auto below = [&](size_t limit) { return random() % std::max<size_t>(limit, 1); };
   for (size_t changes = 1 + below(4); changes--;) {
     size_t at = below(size), kind = below(size ? 5 : 1);
@@ -52,8 +57,27 @@ namespace {
 /// The progress of a child process, in memory shared with its parent.
 struct Progress {
   uint64_t next, accepted, refused;
-  size_t bytes; ///< of the input at hand, which follows
+  uint64_t digest;     ///< of all inputs and of what became of them
+  double longest;      ///< seconds of the processor that a mutation took
+  uint64_t longestOne; ///< its number
+  size_t bytes;        ///< of the input at hand, which follows
 };
+
+double processorSeconds() {
+  timespec now = {};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
+}
+
+/// Writes an input and returns the path.
+std::string saveInput(const CountOptions &options, const char *kind, uint64_t number,
+                      const uint8_t *data, size_t size) {
+  std::string path =
+      options.folder + "/" + kind + std::to_string(options.seed) + "-" + std::to_string(number);
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char *>(data), std::streamsize(size));
+  return path;
+}
 
 class Mutations {
 public:
@@ -70,24 +94,38 @@ public:
     const std::vector<uint8_t> &source = list[random() % list.size()];
     size_t size = std::min(source.size(), options.maxBytes);
     std::memcpy(input, source.data(), size);
+    byteRandom.seed(unsigned(random()));
     size = LLVMFuzzerCustomMutator
                ? LLVMFuzzerCustomMutator(input, size, options.maxBytes, unsigned(random()))
                : LLVMFuzzerMutate(input, size, options.maxBytes);
     progress.bytes = size;
+    for (size_t i = 0; i < size; ++i)
+      addToDigest(input[i]);
+    const double before = processorSeconds();
     bool taken = LLVMFuzzerTestOneInput(input, size) == 0;
+    const double took = processorSeconds() - before;
+    if (took > progress.longest) {
+      progress.longest = took;
+      progress.longestOne = number;
+    }
+    if (options.slowMilliseconds && took * 1000 >= double(options.slowMilliseconds))
+      saveInput(options, "slow-", number, input, size);
+    addToDigest(taken);
     (taken ? progress.accepted : progress.refused) += 1;
     if (taken)
       keep(random());
   }
 
 private:
+  void addToDigest(uint8_t byte) { progress.digest = (progress.digest ^ byte) * 0x100000001B3u; }
+
   void keep(uint64_t number) {
-    constexpr size_t kMost = 512;
+    constexpr size_t kMaxKept = 512;
     std::vector<uint8_t> bytes(input, input + progress.bytes);
-    if (found.size() < kMost)
+    if (found.size() < kMaxKept)
       found.push_back(std::move(bytes));
     else
-      found[number % kMost] = std::move(bytes);
+      found[number % kMaxKept] = std::move(bytes);
   }
 
   const std::vector<std::vector<uint8_t>> &corpus;
@@ -111,10 +149,7 @@ int countMutations(const std::vector<std::vector<uint8_t>> &corpus, const CountO
   Mutations mutations(corpus, options, progress, input);
   auto failed = [&](uint64_t number, bool hung) {
     ++(hung ? hangs : crashes);
-    std::string path = options.folder + (hung ? "/hang-" : "/crash-") +
-                       std::to_string(options.seed) + "-" + std::to_string(number);
-    std::ofstream(path, std::ios::binary)
-        .write(reinterpret_cast<const char *>(input), std::streamsize(progress.bytes));
+    std::string path = saveInput(options, hung ? "hang-" : "crash-", number, input, progress.bytes);
     std::printf("mutation %llu: %s\n", static_cast<unsigned long long>(number), path.c_str());
   };
   auto start = std::chrono::steady_clock::now();
@@ -124,10 +159,12 @@ int countMutations(const std::vector<std::vector<uint8_t>> &corpus, const CountO
     return 1;
   std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   auto number = [](uint64_t value) { return static_cast<unsigned long long>(value); };
-  std::printf("%llu mutations, accepted %llu, refused %llu, crashes %llu, hangs %llu, %.0f per "
-              "second\n",
-              number(options.mutations), number(progress.accepted), number(progress.refused),
-              number(crashes), number(hangs), double(options.mutations) / seconds.count());
+  std::printf(
+      "%llu mutations, accepted %llu, refused %llu, crashes %llu, hangs %llu, digest %016llx, "
+      "longest %.2f s (mutation %llu), %.0f per second\n",
+      number(options.mutations), number(progress.accepted), number(progress.refused),
+      number(crashes), number(hangs), number(progress.digest), progress.longest,
+      number(progress.longestOne), double(options.mutations) / seconds.count());
   return crashes || hangs;
 }
 

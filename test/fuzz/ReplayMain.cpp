@@ -5,8 +5,9 @@
 //   fuzz-x --mutations=N [--seed=S] FOLDER...      and N mutations of them
 //   fuzz-x --replay=0 --mutations=N FOLDER...      the mutations alone
 //
-// The second form ends with one line: how many were accepted and refused, and how
-// many crashed or hung. Those are written to the current folder.
+// The second form ends with one line: how many were accepted and refused, how many
+// crashed or hung, and a digest of all of them. What crashes or hangs is written to the
+// current folder, and with --slow=MS what takes so many milliseconds.
 
 #include "test/fuzz/CountMutations.h"
 
@@ -38,7 +39,8 @@ int main(int argc, char **argv) {
   uint64_t replay = 1;
   for (int i = 1; i < argc; ++i) {
     if (takeNumber(argv[i], "--mutations=", options.mutations) ||
-        takeNumber(argv[i], "--seed=", options.seed) || takeNumber(argv[i], "--replay=", replay))
+        takeNumber(argv[i], "--seed=", options.seed) || takeNumber(argv[i], "--replay=", replay) ||
+        takeNumber(argv[i], "--slow=", options.slowMilliseconds))
       continue;
     std::error_code error;
     std::vector<std::filesystem::path> paths;

@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 using namespace atc;
 using host::Call;
 using host::Kind;
@@ -144,4 +146,47 @@ TEST_CASE("a kernel does not go on when one of its tasks has failed") {
     std::abort();
   });
   CHECK(fails.says("scratch memory"));
+}
+
+TEST_CASE("a kernel fails where it cannot compute a result, instead of leaving it unwritten") {
+  Values values;
+  auto tensor = [&](uint8_t dtype, int64_t rows, int64_t columns) {
+    const int64_t dims[] = {rows, columns};
+    return static_cast<const Value *>(values.tensor(dtype, 2, dims));
+  };
+  auto errorOf = [&](const char *name, const std::vector<const Value *> &inputs,
+                     const std::vector<host::Attribute> &attributes = {}, unsigned outputs = 1) {
+    const kernels::native::Row *row = kernels::native::find(name);
+    REQUIRE(row);
+    return kernels::native::run(*row, inputs, attributes, outputs, (1u << outputs) - 1,
+                                /*onlyShapes=*/false, values)
+        .error;
+  };
+  constexpr uint8_t I32 = 6, U32 = 12, C64 = 14;
+  const int64_t integers = I32;
+  const host::Attribute stash = {"stash_type", host::AttributeKind::Ints, 1, &integers};
+  const std::vector<const Value *> rows = {tensor(F32, 2, 3), tensor(F32, 1, 3)};
+  // Mean and deviation in integers; nobody asks for them in the second call.
+  CHECK_THAT(errorOf("LayerNormalization", rows, {stash}, 3), Catch::Contains("stash_type 6"));
+  CHECK(errorOf("LayerNormalization", rows, {stash}, 1) == "");
+  CHECK_THAT(errorOf("FusedGemm", {tensor(U32, 2, 2), tensor(U32, 2, 2)}),
+             Catch::Contains("element type 12"));
+  CHECK_THAT(errorOf("RandomNormalLike", {tensor(C64, 2, 4)}), Catch::Contains("element type 14"));
+}
+
+TEST_CASE("rows without elements have statistics") {
+  Values values;
+  const int64_t dims[] = {2, 0}, none = 0;
+  const std::vector<const Value *> inputs = {values.tensor(F32, 2, dims),
+                                             values.tensor(F32, 1, &none)};
+  const kernels::native::Row *row = kernels::native::find("SimplifiedLayerNormalization");
+  REQUIRE(row);
+  const Outcome outcome =
+      kernels::native::run(*row, inputs, {}, /*outputs=*/2, /*wanted=*/3, false, values);
+  CHECK(outcome.error == "");
+  REQUIRE(outcome.outputs[1]);
+  // 1 / sqrt(0 / 0 + epsilon); memory is zeroed before.
+  const auto *deviations = static_cast<const float *>(outcome.outputs[1]->data);
+  CHECK(std::isnan(deviations[0]));
+  CHECK(std::isnan(deviations[1]));
 }

@@ -120,6 +120,23 @@ def test_the_code_decides_the_class(code, kind, builtin):
     assert type(again) is kind and again.messages == error.messages
 
 
+RANGE = """
+func.func @main(%a: tensor<i64> {om.name = "first"}, %b: tensor<i64> {om.name = "end"},
+                %c: tensor<i64> {om.name = "step"}) -> (tensor<?xi64> {om.name = "y"}) {
+  %0 = graph.host_call "Range"(%a, %b, %c) {}
+      : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64>
+  return %0 : tensor<?xi64>
+}
+"""
+
+
+def test_a_value_that_a_node_cannot_take_is_a_mistake_of_the_caller():
+    session = openatc.Session(openatc.compile(openatc.parse(RANGE)))
+    with pytest.raises(openatc.ArgumentError, match="^E10014: node .*Range.* failed: delta is 0"):
+        session(np.int64(0), np.int64(5), np.int64(0))
+    assert session(np.int64(1), np.int64(6), np.int64(2)).tolist() == [1, 3, 5]
+
+
 def test_file_errors_are_os_errors(tmp_path, digits_om):
     with pytest.raises(FileNotFoundError, match="E10410"):
         openatc.Model(tmp_path / "none.om")

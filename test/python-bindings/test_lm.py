@@ -139,7 +139,7 @@ def test_text_in_and_out(compiled):
     (lambda m: m.generate([1], top_p=0), "E10001: top_p is 0"),
     (lambda m: m.stream([[1], [2]]), "E10014: stream\\(\\) takes one prompt"),
     (lambda m: m.logits(np.zeros((1, 0))), "E10014: tokens have the shape"),
-    (lambda m: m.generate([4000]), "E19999|E10014"),
+    (lambda m: m.generate([4000]), "E10014"),
 ])
 def test_mistakes_have_codes(compiled, call, message):
     model = openatc.lm.load(compiled["gpt2"], threads=1)

@@ -218,7 +218,8 @@ def input_twice():
 
 @case("E13009", "'y'")
 def output_twice():
-    return model([node("Relu", ["x"], ["y"])], outputs=[tensor("y", None), tensor("y", None)])
+    # One line, however often.
+    return model([node("Relu", ["x"], ["y"])], outputs=[tensor("y", None)] * 5)
 
 
 # Inputs of the model.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "support/PrintableText.h"
+#include "support/OneLine.h"
 
 #include <catch2/catch.hpp>
 #include <random>
@@ -106,6 +107,21 @@ TEST_CASE("columns are counted as a terminal shows them") {
   CHECK(columnsOf("\u5377\u79ef") == 4);
   CHECK(padded("\u5377", 4) == "\u5377  ");
   CHECK(padded("abcde", 4) == "abcde");
+}
+
+TEST_CASE("a message of any length is one line that can be read") {
+  std::string numbers = "the axes are [";
+  for (int i = 0; i < 1000000; ++i)
+    numbers += "0, ";
+  const std::string line = oneLine(numbers + "0], expected 2 of them");
+  CHECK(line.size() < 25000);
+  CHECK(line.starts_with("the axes are [0, 0, "));
+  CHECK(line.ends_with("0, 0], expected 2 of them"));
+  // A list of all operators of a model is whole.
+  std::string list;
+  for (int i = 0; i < 500; ++i)
+    list += "Operator" + std::to_string(i) + " x1, ";
+  CHECK(oneLine(list) == list);
 }
 
 TEST_CASE("long names are cut between characters") {

@@ -147,7 +147,8 @@ private:
     const auto begin = Clock::now();
     made = session.run(inputs, error);
     milliseconds = millisecondsSince(begin);
-    return !error || failed(codeOf(error.code(), "E10062"), named(error.message()));
+    return !error ||
+           failed(codeOf(error.code(), "E10062", /*ofNode=*/"E10062"), named(error.message()));
   }
 
   bool runAll() {

@@ -196,6 +196,12 @@ TEST_CASE("functions of the model") {
     attr(call, "slope", 0.25f);
     CHECK_THAT(textOf(model), Contains("2.5"));
   }
+  SECTION("two of one name") {
+    inner.set_op_type("Relu");
+    *model.model.add_functions() = function;
+    CHECK_THAT(errorOf(model),
+               Contains("E13009: function 'Scale' of domain 'ours' is defined twice"));
+  }
   SECTION("one that calls itself") {
     inner.set_op_type("Scale");
     inner.set_domain("ours");

@@ -407,6 +407,20 @@ TEST_CASE("arithmetic on constants is folded") {
   CHECK_THAT(textOf(model), Contains("dense<[3, 3, 6, 7]> : tensor<4xi64>"));
 }
 
+TEST_CASE("constant strings that double again and again are not folded beyond a limit") {
+  TestModel model(20);
+  model.output("y");
+  model.initializer("s0", {1}, TensorProto::STRING).add_string_data(std::string(1024, 'a'));
+  for (int i = 0; i < 60; ++i) {
+    const std::string last = "s" + std::to_string(i);
+    model.node("StringConcat", {last, last}, {i == 59 ? "y" : "s" + std::to_string(i + 1)});
+  }
+  const std::string text = textOf(model);
+  // The first calls are folded, up to 1 MiB.
+  CHECK(text.size() < (4u << 20));
+  CHECK_THAT(text, Contains("\"StringConcat\""));
+}
+
 TEST_CASE("MatMulInteger: a zero point of the input that is computed leaves the product as it is") {
   TestModel model(10);
   model.input("x", {2, 3}, TensorProto::UINT8).input("z", {}, TensorProto::UINT8).output("y");

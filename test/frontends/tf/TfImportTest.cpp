@@ -70,6 +70,24 @@ TEST_CASE("A graph is imported with the names of its nodes") {
   CHECK(cast<NameLoc>(location.getChildLoc()).getName() == "z");
 }
 
+TEST_CASE("Edges of order between constants may form a cycle, and any number of paths") {
+  auto constant = [](const std::string &name, const std::string &inputs) {
+    return node(name, "Const", inputs, R"(attr { key: "value" value { tensor { dtype: DT_FLOAT
+      tensor_shape { } float_val: 1 } } })");
+  };
+  Import cycle(placeholder + constant("a", "^b") + constant("b", "^a ^b") +
+               node("y", "Add", "x a ^b"));
+  CHECK(cycle.module);
+  // 2^200 paths.
+  std::string text = placeholder;
+  for (int i = 0; i < 200; ++i)
+    text += constant("c" + std::to_string(i),
+                     "^c" + std::to_string(i + 1) + " ^d" + std::to_string(i)) +
+            constant("d" + std::to_string(i), "^c" + std::to_string(i + 1));
+  Import ladder(text + constant("c200", "") + node("y", "Add", "x c0"));
+  CHECK(ladder.module);
+}
+
 TEST_CASE("All operators without an importer are listed at once") {
   Import result(placeholder + node("a", "Mfcc", "x") + node("b", "Neg", "a") +
                     node("c", "Mfcc", "b") + node("unused", "DecodeWav", "x") +

@@ -9,6 +9,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ inline constexpr uint64_t kMaxDimsOfEmpty = host::kMaxDimsOfEmpty >> 9;
 /// Memory whose blocks end where their elements end.
 class Blocks {
 public:
+  /// What memory holds before a kernel writes it.
+  uint8_t fill = 0;
+
   ~Blocks() {
     for (void *block : blocks)
       std::free(block);
@@ -35,6 +39,7 @@ public:
     if ((bytes > kSmall && used + bytes > kCeiling) || bytes > kCeiling ||
         posix_memalign(&block, 64, bytes ? bytes : 1))
       return nullptr;
+    std::memset(block, fill, bytes);
     used += bytes;
     blocks.push_back(block);
     return static_cast<char *>(block);
@@ -80,6 +85,7 @@ struct FuzzCall : host::Call {
   std::vector<host::Value *> made;
   std::string error;
   bool onlyShapes = false;
+  std::clock_t start = std::clock(); ///< for the time that the call may take
   /// The services that the host provides to kernels.
   static const host::Host services;
 

@@ -66,6 +66,31 @@ HostileRecipe rotaryEmbedding(const Below &below, bool isMicrosoft) {
   return made;
 }
 
+/// Weights have a block of rows per gate.
+HostileRecipe recurrent(const Below &below, int64_t gates) {
+  HostileRecipe made;
+  const int64_t steps = below(4), batch = 1 + below(3), in = 1 + below(4), hidden = 1 + below(5);
+  const int64_t directions = below(3) ? 1 : 2, layout = below(2);
+  const Dims state = layout ? Dims(batch, directions, hidden) : Dims(directions, batch, hidden);
+  made.dims = {layout ? Dims(batch, steps, in) : Dims(steps, batch, in),
+               Dims(directions, gates * hidden, in), Dims(directions, gates * hidden, hidden)};
+  const Dims more[] = {Dims(directions, 2 * gates * hidden), Dims(batch), state, state,
+                       Dims(directions, 3 * hidden)};
+  const int64_t most = gates == 4 ? 5 : 3;
+  for (int64_t i = 0, count = below(most + 1); i < count; ++i)
+    made.dims.push_back(more[i]);
+  made.integers = {{"hidden_size", {hidden}}, {"layout", {layout}}};
+  return made;
+}
+
+/// A key is two words.
+HostileRecipe stringHash(const Below &below) {
+  HostileRecipe made;
+  made.dims = {Dims(below(4), 1 + below(3))};
+  made.integers = {{"buckets", {1 + below(1000)}}, {"key", {below(1 << 30), below(1 << 30)}}};
+  return made;
+}
+
 } // namespace
 
 HostileRecipe hostileRecipeFor(const std::string &kernel, const Below &below) {
@@ -73,6 +98,10 @@ HostileRecipe hostileRecipeFor(const std::string &kernel, const Below &below) {
     return deformConv(below);
   if (kernel == "RotaryEmbedding" || kernel == "MsRotaryEmbedding")
     return rotaryEmbedding(below, kernel[0] == 'M');
+  if (kernel == "RNN" || kernel == "GRU" || kernel == "LSTM")
+    return recurrent(below, kernel == "RNN" ? 1 : kernel == "GRU" ? 3 : 4);
+  if (kernel == "StringHash")
+    return stringHash(below);
   return {};
 }
 
