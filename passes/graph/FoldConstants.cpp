@@ -22,9 +22,11 @@ struct FoldConstants : atc::graph::impl::GraphFoldConstantsBase<FoldConstants> {
   void runOnOperation() override {
     // In program order: what a folded op reads is folded before it.
     getOperation().walk([&](Operation *op) {
-      // Integers and their parameters stay apart until a pass has used them.
+      // Integers and their parameters stay apart until a pass has used them. Dynamic schedules have
+      // ops whose results are sequences.
       if (isa_and_nonnull<GraphDialect>(op->getDialect()) && !isa<ConstantOp>(op) &&
-          !op->hasTrait<ConvertsQuantized>() && op->getNumResults() == 1)
+          !op->hasTrait<ConvertsQuantized>() && op->getNumResults() == 1 &&
+          isa<RankedTensorType>(op->getResult(0).getType()))
         fold(op);
     });
   }

@@ -216,12 +216,6 @@ def input_twice():
     return model([node("Relu", ["x"], ["y"])], inputs=[tensor("x", [1]), tensor("x", [1])])
 
 
-@case("E13009", "'y'")
-def output_twice():
-    # One line, however often.
-    return model([node("Relu", ["x"], ["y"])], outputs=[tensor("y", None)] * 5)
-
-
 # Inputs of the model.
 
 @case("E14001", "'x'", "77")

@@ -49,3 +49,21 @@ func.func @left_alone(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<1xf32>) {
   %1 = graph.gather %a, %far {axis = 0 : i64} : (tensor<2xf32>, tensor<1xi64>) -> tensor<1xf32>
   return %0, %1 : tensor<2xf32>, tensor<1xf32>
 }
+
+// -----
+
+// Results of dynamic schedules that are no tensors, though all that they are made of is constant.
+// CHECK-LABEL: func @no_tensors
+// CHECK: graph.host_call "SequenceConstruct"
+// CHECK: graph.if
+func.func @no_tensors() -> (!graph.sequence<tensor<2xf32>>, tensor<2xf32>) {
+  %a = graph.constant dense<7.0> : tensor<2xf32>
+  %yes = graph.constant dense<true> : tensor<i1>
+  %s = graph.host_call "SequenceConstruct"(%a) {} : (tensor<2xf32>) -> !graph.sequence<tensor<2xf32>>
+  %r = graph.if %yes : (tensor<i1>) -> tensor<2xf32> {
+    graph.leave %a : tensor<2xf32>
+  } else {
+    graph.leave %a : tensor<2xf32>
+  }
+  return %s, %r : !graph.sequence<tensor<2xf32>>, tensor<2xf32>
+}
