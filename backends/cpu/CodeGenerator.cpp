@@ -5,6 +5,8 @@
 
 #include "support/OutputStream.h"
 
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/Path.h"
@@ -42,7 +44,20 @@ const Target *findTarget(const CpuLevel &level, std::string &error) {
   return TargetRegistry::lookupTarget(Triple(level.triple()), error);
 }
 
+/// Keeps to itself that a loop was not unrolled: host kernels ask for it on every level, and what a
+/// level's costs do not allow is nothing that a user could change.
+struct WithoutMissedOptimizations : DiagnosticHandler {
+  bool handleDiagnostics(const DiagnosticInfo &info) override {
+    return isa<DiagnosticInfoOptimizationFailure>(info);
+  }
+};
+
 } // namespace
+
+CodeGenerator::CodeGenerator(const CpuLevel &level, std::unique_ptr<TargetMachine> machine)
+    : level(level), machine(std::move(machine)) {
+  context.setDiagnosticHandler(std::make_unique<WithoutMissedOptimizations>());
+}
 
 Expected<std::unique_ptr<CodeGenerator>> CodeGenerator::create(const CpuLevel &level) {
   std::string error;

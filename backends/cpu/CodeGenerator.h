@@ -38,8 +38,7 @@ public:
   llvm::Error keep(llvm::Module &module, llvm::StringRef folder, llvm::StringRef name);
 
 private:
-  CodeGenerator(const CpuLevel &level, std::unique_ptr<llvm::TargetMachine> machine)
-      : level(level), machine(std::move(machine)) {}
+  CodeGenerator(const CpuLevel &level, std::unique_ptr<llvm::TargetMachine> machine);
   llvm::Error generate(llvm::Module &module, llvm::CodeGenFileType type, Object &bytes);
 
   const CpuLevel &level;

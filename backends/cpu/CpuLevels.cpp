@@ -73,7 +73,8 @@ bool CpuLevel::hasWideDot() const { return lanes >= 16 && is_contained(required,
 const CpuLevel &CpuLevel::plain() const {
   const CpuLevel *best = nullptr;
   for (const CpuLevel &level : cpuLevels())
-    if (level.arch == arch && level.features.empty() &&
+    // On RISC-V, features are the level: LLVM has no processor that stands for one.
+    if (level.arch == arch && (level.features.empty() || arch == "riscv64") &&
         all_of(level.required, [&](const auto &name) { return is_contained(required, name); }))
       best = &level;
   assert(best && "every level extends the first one of its architecture");

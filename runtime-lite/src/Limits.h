@@ -49,8 +49,8 @@ private:
   om_status refuse(const char *kind, const char *name, om_error *error) const;
 
   uint64_t memory = 0, maxIterations = 0, nanoseconds = UINT64_MAX;
-  uint64_t iterations = 0; ///< of this run
-  uint64_t begin = 0;      ///< of this run, where there is a deadline
+  uint64_t iterations = 0;            ///< of this run
+  uint64_t begin = 0;                 ///< of this run, where there is a deadline
   std::atomic<uint32_t> cancelled{0}; ///< a word: not every processor has atomic bytes
 };
 static_assert(std::atomic<uint32_t>::is_always_lock_free, "signal handlers set it");

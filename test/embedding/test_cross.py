@@ -110,8 +110,9 @@ def test_code_gives_the_x86_answers(programs, tmp_path, network, arch, level):
     graph.output("scores", graph.op("Reshape", y, np.array([1, 10])))
     (tmp_path / "net.onnx").write_bytes(graph.to_onnx())
     for name, cpu in (("here", "host"), ("there", level)):
-        run(BUILD / "bin" / "atc", f"--model={tmp_path / 'net.onnx'}", "--framework=5",
-            f"--output={tmp_path / name}", "--target=cpu", f"--target_cpu={cpu}")
+        said = subprocess.run([BUILD / "bin" / "atc", f"--model={tmp_path / 'net.onnx'}", "--framework=5", "--target=cpu",
+                               f"--output={tmp_path / name}", f"--target_cpu={cpu}"], capture_output=True, text=True)
+        assert said.returncode == 0 and not said.stderr, said.stderr
     here = run_here(tmp_path / "here.om", PICTURES[3])
     answer = run(*emulator(arch), program, tmp_path / "there.om", PICTURES[3]).splitlines()[1]
     there = np.array([float(word) for word in answer.split()])
