@@ -67,7 +67,7 @@ View rotated(Plan &plan, const View &given, const View &cos, const View &sin, in
                   combined(plan, "Mul", reordered(plan, x, places, signs), sin));
 }
 
-/// What an attention is told beside its tensors.
+/// Holds the parameters of an attention that are no tensors.
 struct AttentionForm {
   std::string_view layout;
   int64_t heads, keyHeads;

@@ -8,7 +8,7 @@ using namespace atc::ascend;
 
 namespace {
 
-/// What a convolution is told beside its tensors.
+/// Holds the parameters of a convolution that are no tensors.
 struct Convolution {
   Dims strides, pads, dilations, outputPads;
   int64_t groups = 1;

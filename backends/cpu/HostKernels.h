@@ -18,7 +18,7 @@ struct HostKernel {
   std::string symbol() const { return "atc_kernel_" + name; }
 };
 
-/// What the code of a host kernel is made for.
+/// Names the element types and the CPU level that the code of a host kernel is generated for.
 struct HostKernelCode {
   uint64_t types; ///< as HostKernel::types
   CpuLevel level;

@@ -100,8 +100,8 @@ static void gatherElements(HostCallOp op, OpGradient &g) {
   g.give(0, scatterRows(g, shape, positionsAlong(g, indices, shape, axis), g.result, 1));
 }
 
-/// Gives the gradients of a scatter: updates have that of the elements they are written to or added
-/// to, the data that of the elements that are not written.
+/// Adds the gradients of a scatter: the updates receive that of the elements they are written or
+/// added to, the data that of the elements that are not written.
 static void giveScatter(HostCallOp op, OpGradient &g, Value positions, int64_t width) {
   ArrayRef<int64_t> shape = shapeOf(g.result);
   auto reduction = op.getParameters().getAs<StringAttr>("reduction");

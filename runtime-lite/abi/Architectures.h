@@ -25,7 +25,7 @@ inline constexpr Architecture kArchitectures[] = {
     {"riscv64", "riscv64", 243, 5}, // compressed instructions; double in floating-point registers
 };
 
-/// The name of the architecture that this program was compiled for; "unknown" for others.
+/// Names the architecture that this program was compiled for; "unknown" for others.
 inline constexpr const char *kOwnArchitecture =
 #if defined(__x86_64__)
     "x86-64";

@@ -229,7 +229,7 @@ private:
       attribute.set_ints(int(below(size_t(attribute.ints_size()))), anyNumber());
   }
 
-  /// Gives a node an attribute of any name and type.
+  /// Adds an attribute of any name and type to a node.
   void changeAttributes(onnx::NodeProto &node) {
     const Operator &op = allOperators()[below(allOperators().size())];
     if (op.attributes.empty())
@@ -348,7 +348,7 @@ private:
       node.add_input(name);
   }
 
-  /// Gives a tensor the name of another one, or an odd one, wherever it is read.
+  /// Renames a tensor to the name of another one, or to an odd one, wherever it is read.
   void rename(onnx::GraphProto &graph, onnx::NodeProto &node) {
     if (node.output_size() == 0)
       return;

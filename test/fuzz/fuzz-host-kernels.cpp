@@ -53,7 +53,7 @@ const Row &rowOf(const Options &options, uint64_t index) {
   return options.only ? *options.only : rows[index % rows.size()];
 }
 
-/// What a kernel made of a call.
+/// Holds the outcome of a call.
 struct Made {
   std::string error;
   uint64_t sum = 0; ///< of the bytes of all results

@@ -50,8 +50,8 @@ private:
   onnx::GraphProto graph;
 };
 
-/// Gives the body's node the attributes of the call; of these, those that are missing have the
-/// values that the standard operator gives them.
+/// Sets the attributes of the body's node to those of the call; attributes that the call leaves out
+/// take the defaults of the standard operator.
 void passAttributes(onnx::NodeProto &node,
                     ArrayRef<std::pair<const char *, onnx::AttributeProto::AttributeType>> names) {
   for (auto [name, type] : names) {

@@ -145,7 +145,8 @@ void addLoads(ir::ProgramOp program, const Room &room, ArrayRef<int64_t> sizes, 
   }
 }
 
-/// What a program can load for later ones: so many bytes, inside of so many loops.
+/// Describes what a program can load for later launches: the bytes, and the number of loops that
+/// the loads are inside of.
 struct Capacity {
   int64_t bytes = 0;
   unsigned depth = 0;
@@ -214,7 +215,7 @@ private:
     return chosen;
   }
 
-  /// Gives each launch as many bytes of later weights as it can load.
+  /// Assigns to each launch as many bytes of later weights as it can load.
   void share(MutableArrayRef<om::LaunchOp> launches, ArrayRef<bool> onNpu, SymbolTable &symbols) {
     SmallVector<WeightNeed> needs = weightNeeds(launches, onNpu, symbols, int64_t(soc.l2Bytes));
     size_t next = 0, used = 0;
