@@ -17,6 +17,7 @@ struct Activation {
 #include "kernels/core/CellFunctions.def"
   };
   Function function = Unknown;
+  bool hasAlpha = false, hasBeta = false; ///< the parameters that the function takes
   double alpha = 0, beta = 0;
 
   /// Returns the function of that name, in any case; Unknown for other names.
@@ -31,31 +32,9 @@ struct Activation {
     };
 #define CELL_FUNCTION(Name, TakesAlpha, TakesBeta, Alpha, Beta)                                    \
   if (is(#Name))                                                                                   \
-    return {Name, Alpha, Beta};
+    return {Name, TakesAlpha, TakesBeta, Alpha, Beta};
 #include "kernels/core/CellFunctions.def"
     return {};
-  }
-  bool hasAlpha() const {
-    switch (function) {
-#define CELL_FUNCTION(Name, TakesAlpha, TakesBeta, Alpha, Beta)                                    \
-  case Name:                                                                                       \
-    return TakesAlpha;
-#include "kernels/core/CellFunctions.def"
-    case Unknown:
-      return false;
-    }
-    return false;
-  }
-  bool hasBeta() const {
-    switch (function) {
-#define CELL_FUNCTION(Name, TakesAlpha, TakesBeta, Alpha, Beta)                                    \
-  case Name:                                                                                       \
-    return TakesBeta;
-#include "kernels/core/CellFunctions.def"
-    case Unknown:
-      return false;
-    }
-    return false;
   }
 
   /// Applies the function to `count` elements in place.

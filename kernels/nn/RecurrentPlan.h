@@ -97,9 +97,9 @@ private:
         a.function = defaultFunction(i % functions);
       if (a.function == Activation::Unknown)
         return c.fail("activation number % is not known", i), false;
-      if (a.hasAlpha() && alpha < alphas.size)
+      if (a.hasAlpha && alpha < alphas.size)
         a.alpha = alphas[alpha++];
-      if (a.hasBeta() && beta < betas.size)
+      if (a.hasBeta && beta < betas.size)
         a.beta = betas[beta++];
     }
     return true;
