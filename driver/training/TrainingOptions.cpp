@@ -122,7 +122,8 @@ std::optional<TrainingOptions> parseTrainingOptions(StringRef text, StringRef na
   TrainingOptions options;
   const std::string where = name.str();
   ObjectReader all(where, diagnostics), loss("'loss' of " + where, diagnostics),
-      optimizer("'optimizer' of " + where, diagnostics);
+      optimizer("'optimizer' of " + where, diagnostics),
+      compress("'compress' of " + where, diagnostics);
   all.texts("parameters", options.import.parameters);
   all.texts("frozen", options.import.frozen);
   all.boolean("batch_statistics", options.import.batchStatistics);
@@ -155,7 +156,9 @@ std::optional<TrainingOptions> parseTrainingOptions(StringRef text, StringRef na
   optimizer.texts("no_decay", update.noDecay);
   all.integer("ranks", options.exchange.ranks, 1);
   all.integer("bucket_bytes", options.exchange.bucketBytes, 1);
-  all.text("compress", options.exchange.compress);
+  all.object("compress", compress);
+  compress.text("kind", options.exchange.compress);
+  compress.number("ratio", options.exchange.ratio, 0);
   all.number("clip_norm", update.clipNorm, 0);
   all.number("clip_value", update.clipValue, 0);
   all.integer("accumulate", update.accumulate, 1);

@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/collectives/Collectives.h"
+#include "passes/train/Compression.h"
 #include "passes/train/Functions.h"
 #include "passes/train/GraphMath.h"
 #include "passes/train/Passes.h"
 
 #include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
 
 namespace atc::train {
 #define GEN_PASS_DEF_TRAINEXCHANGEGRADIENTS
@@ -18,6 +21,9 @@ using namespace atc;
 using namespace atc::train;
 
 namespace {
+
+/// The default of the option `ratio`.
+constexpr double kDefaultRatio = 0.01;
 
 class ExchangeGradients : public train::impl::TrainExchangeGradientsBase<ExchangeGradients> {
 public:
@@ -33,32 +39,36 @@ private:
   SmallVector<Results> makeBuckets(Results results);
   void exchange(ArrayRef<unsigned> results, bool isGradient, bool average);
   Value sumOverRanks(const GraphMath &g, Value own, bool isGradient);
-  Value sumOfBytes(const GraphMath &g, Value own);
+  Value compressedSum(const GraphMath &g, Value own);
   Value resultValue(unsigned number) {
     return getOperation().front().getTerminator()->getOperand(number);
   }
 
-  Type wireType; ///< of the elements of gradients on their way; null: their own
-  SmallVector<std::pair<std::string, Value>> errors; ///< what int8 has left, by name
+  Type wireType;            ///< of the elements of gradients in an all_reduce; null: their own
+  bool keepsErrors = false; ///< whether compression leaves something over
+  SmallVector<std::pair<std::string, Value>> errors; ///< what it has left, by name
 };
 
 bool ExchangeGradients::readOptions() {
   Builder builder(&getContext());
-  if (compress == "f16")
-    wireType = builder.getF16Type();
-  else if (compress == "bf16")
-    wireType = builder.getBF16Type();
-  else if (compress == "int8")
-    wireType = builder.getI8Type();
-  else if (compress.empty())
-    wireType = {};
+  func::FuncOp main = getOperation();
+  wireType = compress == "f16"    ? Type(builder.getF16Type())
+             : compress == "bf16" ? Type(builder.getBF16Type())
+                                  : Type();
+  keepsErrors = compress == "int8" || compress == "topk";
+  if (!compress.empty() && !wireType && !keepsErrors)
+    main.emitError() << "E15006: compress is '" << compress
+                     << "', which is none of the compressions of gradients: f16, bf16, int8, topk";
+  else if (!(ratio > 0 && ratio <= 1))
+    main.emitError() << "E15006: the ratio of compress is " << ratio
+                     << ", expected more than 0 and at most 1";
+  else if (compress != "topk" && ratio != kDefaultRatio)
+    main.emitError() << "E15006: compress '" << compress << "' has no ratio, which is for topk";
+  else if (ranks > 4096)
+    main.emitError() << "E15006: ranks is " << ranks << ", expected 1 to 4096";
   else
-    getOperation().emitError()
-        << "E15006: compress is '" << compress
-        << "', which is none of the compressions of gradients: f16, bf16, int8";
-  if (ranks > 4096)
-    getOperation().emitError() << "E15006: ranks is " << ranks << ", expected 1 to 4096";
-  return (compress.empty() || wireType) && ranks <= 4096;
+    return true;
+  return false;
 }
 
 ExchangeGradients::Results ExchangeGradients::findGradients() {
@@ -103,9 +113,9 @@ SmallVector<ExchangeGradients::Results> ExchangeGradients::makeBuckets(Results r
 
 /// Returns the sum of a vector over all ranks, with gradients compressed on their way.
 Value ExchangeGradients::sumOverRanks(const GraphMath &g, Value own, bool isGradient) {
+  if (isGradient && keepsErrors)
+    return compressedSum(g, own);
   const Type wire = isGradient ? wireType : Type(), element = typeOf(own).getElementType();
-  if (wire && wire.isInteger(8))
-    return sumOfBytes(g, own);
   if (wire)
     own = g.cast(own, wire);
   const auto group = llvm::to_vector(llvm::seq<int64_t>(0, ranks));
@@ -113,31 +123,18 @@ Value ExchangeGradients::sumOverRanks(const GraphMath &g, Value own, bool isGrad
   return wire ? g.cast(all, element) : all;
 }
 
-/// Returns the sum over all ranks of 8-bit integers and a scale per rank. What rounding leaves is a
-/// state of the rank, which the next run adds to its gradients.
-Value ExchangeGradients::sumOfBytes(const GraphMath &g, Value own) {
-  const auto group = llvm::to_vector(llvm::seq<int64_t>(0, ranks));
-  const int64_t count = shapeOf(own)[0];
-  const Type element = typeOf(own).getElementType();
+/// Returns the sum over all ranks of what compressed messages contain. The rest is a state of the
+/// rank, which the next run adds to its gradients.
+Value ExchangeGradients::compressedSum(const GraphMath &g, Value own) {
   const std::string name = "train.error" + std::to_string(errors.size());
-  Value value =
-      g.reshape(g.add(own, appendArgument(getOperation(), own.getType(), name)), {1, count});
-  Value largest = g.reduce(graph::ReduceKind::Max, g.make<graph::AbsOp>(value), {0, 1},
-                           /*keepdims=*/true);
-  Value isUsable = g.compare(largest, graph::ComparePredicate::Gt, 1e-30);
-  Value scale = g.select(isUsable, g.mul(largest, 1.0 / 127), g.scalar(largest, 1));
-  Value rounded = g.make<graph::RoundOp>(
-      g.make<graph::ClipOp>(g.div(value, scale), APFloat(-127.0), APFloat(127.0)));
-  // After an overflow nothing is left over.
-  Value isFinite = g.compare(largest, graph::ComparePredicate::Le, 3.0e38);
-  Value left = g.keepWhere(isFinite, g.sub(value, g.mul(rounded, scale)));
-  errors.emplace_back(name, g.reshape(left, {count}));
-  auto gather = [&](Value part) -> Value {
-    auto type = RankedTensorType::get({ranks, shapeOf(part)[1]}, typeOf(part).getElementType());
-    return g.make<graph::AllGatherOp>(type, part, 0, group);
-  };
-  Value all = g.cast(gather(g.cast(rounded, wireType)), element), scales = gather(scale);
-  return g.sum(g.mul(all, scales), {0}, /*keepdims=*/false);
+  Value value = g.add(own, appendArgument(getOperation(), own.getType(), name));
+  const double count = static_cast<double>(shapeOf(own)[0]);
+  const CompressedSum all =
+      compress == "int8"
+          ? sumInBytes(g, value, ranks)
+          : sumOfLargest(g, value, ranks, static_cast<int64_t>(std::ceil(count * ratio)));
+  errors.emplace_back(name, all.left);
+  return all.sum;
 }
 
 /// Replaces results by their sum or mean over all ranks, with one all_reduce behind the op that

@@ -172,7 +172,9 @@ def TrainExchangeGradients : TrainPass<"train-exchange-gradients"> {
     Option<"ranks", "ranks", "int64_t", "1", "Number of ranks; 1: nothing is exchanged">,
     Option<"mean", "mean", "bool", "true", "Whether the loss is the mean of those of the ranks">,
     Option<"compress", "compress", "std::string", "\"\"",
-           "Element type of gradients on their way: f16, bf16, int8, or empty for their own">,
+           "How gradients are sent: in f16, bf16 or int8; topk, the largest elements with their "
+           "positions; or empty, as they are">,
+    Option<"ratio", "ratio", "double", "0.01", "The share of the elements that topk sends">,
     Option<"bucketBytes", "bucket-bytes", "int64_t", "1048576",
            "Gradients are exchanged together until they have that many bytes">];
   let statistics = [

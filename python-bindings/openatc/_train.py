@@ -224,13 +224,19 @@ def _join(parts: list[np.ndarray]) -> np.ndarray:
     return parts[0] if len(parts) == 1 or parts[0].ndim == 0 else np.concatenate(parts)
 
 
+def _by_kind(given: str | Mapping[str, Any]) -> dict[str, Any]:
+    """The dict for a name that stands for its `kind`."""
+    return {"kind": given} if isinstance(given, str) else dict(given)
+
+
 def _settings(loss: str | Mapping[str, Any], optimizer: str | Mapping[str, Any],
-              **others: Any) -> dict[str, Any]:
+              compress: str | Mapping[str, Any] | None, **others: Any) -> dict[str, Any]:
     """The JSON object of a training: what is None is left out."""
-    losses = {"kind": loss} if isinstance(loss, str) else dict(loss)
-    update = {"kind": optimizer} if isinstance(optimizer, str) else dict(optimizer)
+    update = _by_kind(optimizer)
     update = {**_OPTIMIZERS.get(str(update.get("kind", "sgd")), {}), **update}
-    settings = {"loss": losses, "optimizer": update}
+    settings = {"loss": _by_kind(loss), "optimizer": update}
+    if compress is not None:
+        settings["compress"] = _by_kind(compress)
     settings.update({name: value for name, value in others.items() if value is not None})
     return settings
 
@@ -246,7 +252,7 @@ def train(model: Source, *, args: Any = None, kwargs: Mapping[str, Any] | None =
           clip_norm: float | None = None,
           clip_value: float | None = None, accumulate: int | None = None,
           loss_scale: float | str | None = None, recompute: bool | None = None,
-          ranks: int = 1, compress: str | None = None,
+          ranks: int = 1, compress: str | Mapping[str, Any] | None = None,
           rank_timeout: float = 60.0, threads: int = 0, max_memory: int = 0,
           soc: str | None = None, soc_file: Path | None = None, precision_mode: str | None = None,
           target_cpu: str = "host", disable_passes: Iterable[str] = (),
@@ -266,8 +272,8 @@ def train(model: Source, *, args: Any = None, kwargs: Mapping[str, Any] | None =
     one update, `loss_scale` is a number or "dynamic". With `recompute` cheap activations are
     computed again in the backward pass, which saves memory. `ranks` trains data-parallel: that many
     threads, or processes under mpirun, each with a batch of the model's size; `compress` ("f16",
-    "bf16", "int8") is the type of gradients between them, and a rank that waits for another one for
-    `rank_timeout` seconds fails. docs/training.md describes all settings; the
+    "bf16", "int8", "topk", or a dict with it as `kind`) is how gradients go between them, and a rank
+    that waits for another one for `rank_timeout` seconds fails. docs/training.md describes all settings; the
     other arguments are those of `openatc.compile` and `openatc.Session`.
     """
     growth = None
@@ -301,12 +307,12 @@ def train(model: Source, *, args: Any = None, kwargs: Mapping[str, Any] | None =
             or not isinstance(optimizer, (str, Mapping)):
         raise TypeError("args, kwargs, target, and losses and optimizers of PyTorch are for models "
                         "that are a torch.nn.Module")
-    settings = _settings(loss, optimizer, dropout=dropout,
+    settings = _settings(loss, optimizer, compress, dropout=dropout,
                          parameters=None if parameters is None else list(parameters),
                          frozen=None if frozen is None else list(frozen),
                          batch_statistics=batch_statistics, clip_norm=clip_norm,
                          clip_value=clip_value, accumulate=accumulate, loss_scale=loss_scale,
-                         growth_interval=growth, recompute=recompute, compress=compress,
+                         growth_interval=growth, recompute=recompute,
                          ranks=ranks if ranks != 1 else None)
     request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps)
     if isinstance(source, (str, os.PathLike)):

@@ -106,11 +106,34 @@ def test_bytes_keep_what_rounding_leaves(batch, expected):
     assert trainer.ranks.sent_bytes == 3 * per_step
 
 
+def test_the_largest_elements_are_sent_and_the_others_later(batch):
+    settings = {"optimizer": {"kind": "sgd"}, "ranks": 2}
+    whole, sparse = (make(BATCH // 2, compress=compress, **settings)
+                     for compress in (None, {"kind": "topk", "ratio": 0.25}))
+    first = whole.state_dict()
+    for trainer in (whole, sparse):
+        trainer.step(*batch)
+    exact, state = whole.state_dict(), sparse.state_dict()
+    moved = {name: (first[name] - exact[name]) for name in whole.parameters}
+    sent = {name: (first[name] - state[name]) for name in whole.parameters}
+    # What has been sent and what the ranks have left over is the whole gradient, by the rate 0.05.
+    left = sum(session.read_state()["train.error0"] for session in sparse.ranks.sessions) * 0.05
+    total = np.concatenate([sent[name].ravel() for name in moved])
+    assert 0 < np.count_nonzero(total) <= np.ceil(0.25 * total.size) * 2
+    np.testing.assert_allclose(total.sum() + left.sum(),
+                               sum(value.sum() for value in moved.values()), atol=1e-5)
+    # Per rank a quarter of the elements, each with 4 bytes and a position of 4; the loss.
+    count = int(np.ceil(0.25 * total.size))
+    assert sparse.ranks.sent_bytes == 2 * (count * 8) + 2 * 4
+
+
 def test_batches_and_compressions_that_are_wrong_are_errors(batch, parallel):
     with pytest.raises(openatc.Error, match=r"'image' has shape \[3, 1, 28, 28\].*4 ranks"):
         parallel.step(batch[0][:3], batch[1][:3])
     with pytest.raises(openatc.Error, match="E15006: compress is 'zip'"):
         make(2, ranks=2, compress="zip")
+    with pytest.raises(openatc.Error, match="E15006: 'compress'.*has no setting 'ration'"):
+        make(2, ranks=2, compress={"kind": "topk", "ration": 0.1})
 
 
 def test_a_rank_does_not_wait_forever(batch, parallel):

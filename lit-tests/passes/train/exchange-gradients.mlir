@@ -1,10 +1,15 @@
 // RUN: atc-opt %s --pass-pipeline="builtin.module(func.func(train-exchange-gradients{ranks=4 bucket-bytes=32}))" | FileCheck %s
 // RUN: atc-opt %s --pass-pipeline="builtin.module(func.func(train-exchange-gradients{ranks=4 mean=false compress=bf16}))" | FileCheck %s --check-prefix=NARROW
 // RUN: atc-opt %s --pass-pipeline="builtin.module(func.func(train-exchange-gradients{ranks=2 compress=int8}))" | FileCheck %s --check-prefix=BYTES
+// RUN: atc-opt %s --pass-pipeline="builtin.module(func.func(train-exchange-gradients{ranks=2 compress=topk ratio=0.2}))" | FileCheck %s --check-prefix=LARGEST
+// RUN: not atc-opt %s --pass-pipeline="builtin.module(func.func(train-exchange-gradients{ranks=2 compress=topk ratio=1.5}))" 2>&1 | FileCheck %s --check-prefix=RATIO
+// RUN: not atc-opt %s --pass-pipeline="builtin.module(func.func(train-exchange-gradients{ranks=2 compress=int8 ratio=0.1}))" 2>&1 | FileCheck %s --check-prefix=NORATIO
 // RUN: atc-opt %s --pass-pipeline="builtin.module(func.func(train-exchange-gradients))" | FileCheck %s --check-prefix=ALONE
 // RUN: not atc-opt %s --pass-pipeline="builtin.module(func.func(train-exchange-gradients{ranks=2 compress=zip}))" 2>&1 | FileCheck %s --check-prefix=ERROR
 
-// ERROR: E15006: compress is 'zip', which is none of the compressions of gradients: f16, bf16, int8
+// ERROR: E15006: compress is 'zip', which is none of the compressions of gradients: f16, bf16, int8, topk
+// RATIO: E15006: the ratio of compress is 1.5{{.*}}, expected more than 0 and at most 1
+// NORATIO: E15006: compress 'int8' has no ratio, which is for topk
 
 // ALONE-NOT: all_reduce
 // ALONE-NOT: graph.rank
@@ -38,6 +43,17 @@
 // BYTES: graph.cast %{{.*}} -> tensor<1x15xi8>
 // BYTES: graph.all_gather %{{.*}} (tensor<1x15xi8>) -> tensor<2x15xi8>
 // BYTES: graph.all_gather %{{.*}} (tensor<1x1xf32>) -> tensor<2x1xf32>
+
+// Each rank sends 3 of 15 elements, with their positions. What it has not sent is a state.
+// LARGEST-LABEL: func.func @main
+// LARGEST-SAME: %[[LEFT:[a-z0-9]*]]: tensor<15xf32> {om.name = "train.error0", train.statistic = "train.error0.next"}
+// LARGEST: %[[OWN:.*]] = graph.add %{{.*}}, %[[LEFT]]
+// LARGEST: %[[TOP:.*]]:2 = graph.host_call "TopK"{{.*}} -> (tensor<3xf32>, tensor<3xi64>)
+// LARGEST: %[[VALUES:.*]] = graph.gather %[[OWN]], %[[TOP]]#1
+// LARGEST: %[[SENT:.*]] = graph.scatter_add %[[TOP]]#1
+// LARGEST: graph.all_gather %{{.*}} (tensor<1x3xi32>) -> tensor<2x3xi32>
+// LARGEST: graph.all_gather %{{.*}} (tensor<1x3xf32>) -> tensor<2x3xf32>
+// LARGEST: graph.scatter_add %{{.*}} : (tensor<6xi64>, tensor<1x6x1xf32>) -> tensor<1x15x1xf32>
 
 // NARROW-LABEL: func.func @main
 // NARROW: graph.cast %{{.*}} -> tensor<15xbf16>
