@@ -120,6 +120,7 @@ std::optional<TrainingOptions> parseTrainingOptions(StringRef text, StringRef na
   }
   const unsigned before = diagnostics.numErrors();
   TrainingOptions options;
+  int64_t shardElements = 0;
   const std::string where = name.str();
   ObjectReader all(where, diagnostics), loss("'loss' of " + where, diagnostics),
       optimizer("'optimizer' of " + where, diagnostics),
@@ -155,6 +156,7 @@ std::optional<TrainingOptions> parseTrainingOptions(StringRef text, StringRef na
   optimizer.boolean("nesterov", update.nesterov);
   optimizer.texts("no_decay", update.noDecay);
   all.integer("ranks", options.exchange.ranks, 1);
+  all.integer("shard_elements", shardElements, 1);
   all.integer("bucket_bytes", options.exchange.bucketBytes, 1);
   all.object("compress", compress);
   compress.text("kind", options.exchange.compress);
@@ -165,8 +167,15 @@ std::optional<TrainingOptions> parseTrainingOptions(StringRef text, StringRef na
   all.number("loss_scale", update.lossScale, 0);
   all.integer("growth_interval", update.growthInterval, 0);
   all.read(*root);
+  if (shardElements && !options.exchange.compress.empty())
+    diagnostics.error("E15006", where + ": 'compress' and 'shard_elements' do not go together: "
+                                        "gradients of shares are summed as they are");
   if (diagnostics.numErrors() != before)
     return std::nullopt;
+  if (shardElements) {
+    options.shard.ranks = options.exchange.ranks;
+    options.shard.minElements = shardElements;
+  }
   options.exchange.mean = options.loss.reduction == "mean";
   return options;
 }

@@ -16,6 +16,7 @@ struct TrainingOptions {
   train::TrainExpandDropoutOptions dropout;
   train::TrainAddLossOptions loss;
   bool recompute = false; ///< whether cheap activations are computed again, to save memory
+  train::TrainShardParametersOptions shard;
   train::TrainExchangeGradientsOptions exchange; ///< `mean` follows from the loss
   train::TrainApplyOptimizerOptions optimizer;
 };

@@ -25,6 +25,7 @@ static bool runPasses(ModuleOp module, const TrainingOptions &options) {
   add(train::createTrainExpandDropout(options.dropout));
   add(train::createTrainExpandRecurrent());
   add(train::createTrainAddLoss(options.loss));
+  add(train::createTrainShardParameters(options.shard));
   add(train::createTrainDifferentiate(
       {options.optimizer.lossScale > 0 ? train::kLossScale.str() : std::string()}));
   if (options.recompute)

@@ -1,6 +1,7 @@
 //===-- ApplyOptimizer.cpp - the update of parameters and state -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/collectives/Collectives.h"
 #include "passes/train/Functions.h"
 #include "passes/train/Optimizers.h"
 #include "passes/train/Passes.h"
@@ -29,10 +30,13 @@ private:
   struct Trained {
     Value parameter, gradient;
     std::string name;
+    int64_t ranks; ///< how many share it; 1: each rank has all of it
   };
 
   bool readOptimizer(Optimizer &optimizer);
   SmallVector<Trained> takeGradients();
+  Value sumOfSquares(const GraphMath &g, ArrayRef<Trained> all);
+  Value onAllRanks(const GraphMath &g, Value condition);
   Value addState(Type type, const std::string &name);
   void setNext(const std::string &name, Value next);
   Value addCorrection(const GraphMath &g, const std::string &name, double beta);
@@ -47,6 +51,8 @@ private:
     return updates ? g.select(updates, next, now) : next;
   }
 
+  int64_t ranks = 1;      ///< of the module
+  bool isSharded = false; ///< whether ranks share some of the parameters
   SmallVector<std::array<std::string, 2>> states;
   Value updates; ///< a bool of rank 0: whether this run changes the parameters; null: it does
 };
@@ -89,7 +95,9 @@ SmallVector<ApplyOptimizer::Trained> ApplyOptimizer::takeGradients() {
                        << "' has no gradient: train-differentiate comes first";
       return {};
     }
-    all.push_back({argument, exit.getOperand(*result), name});
+    const bool isShare = !!main.getArgAttr(argument.getArgNumber(), kShardedAttr);
+    isSharded |= isShare;
+    all.push_back({argument, exit.getOperand(*result), name, isShare ? ranks : 1});
     (void)main.eraseResult(*result);
     exit.getOperandsMutable().erase(*result);
   }
@@ -123,6 +131,27 @@ void ApplyOptimizer::accumulateGradients(const GraphMath &g, MutableArrayRef<Tra
   }
 }
 
+/// Returns whether a condition, a bool of rank 0, holds on all ranks.
+Value ApplyOptimizer::onAllRanks(const GraphMath &g, Value condition) {
+  Value least =
+      g.allReduce(graph::ReduceKind::Min, g.cast(condition, g.builder.getF32Type()), ranks);
+  return g.compare(least, ComparePredicate::Gt, 0.5);
+}
+
+/// Returns the sum of the squares of all gradients.
+Value ApplyOptimizer::sumOfSquares(const GraphMath &g, ArrayRef<Trained> all) {
+  Value whole, shares;
+  for (const Trained &each : all) {
+    Value &sum = each.ranks == 1 ? whole : shares;
+    Value own = g.sumAll(g.square(each.gradient));
+    sum = sum ? g.add(sum, own) : own;
+  }
+  if (!shares)
+    return whole;
+  shares = g.allReduce(graph::ReduceKind::Sum, shares, ranks);
+  return whole ? g.add(whole, shares) : shares;
+}
+
 /// Divides by the loss scale, skips the update after an overflow, and adapts the scale.
 void ApplyOptimizer::unscaleGradients(const GraphMath &g, MutableArrayRef<Trained> all) {
   const std::optional<unsigned> index = findArgument(getOperation(), kLossScale);
@@ -139,6 +168,9 @@ void ApplyOptimizer::unscaleGradients(const GraphMath &g, MutableArrayRef<Traine
     // Neither infinities nor NaN are below it.
     isFinite = both(g, isFinite, g.compare(largest, ComparePredicate::Le, 3.0e38));
   }
+  // Each rank has seen its shares only.
+  if (isSharded)
+    isFinite = onAllRanks(g, isFinite);
   if (growthInterval > 0) {
     const std::string name = "train.finite_runs";
     Value runs = addState(scale.getType(), name);
@@ -161,11 +193,7 @@ void ApplyOptimizer::unscaleGradients(const GraphMath &g, MutableArrayRef<Traine
 
 void ApplyOptimizer::clipGradients(const GraphMath &g, MutableArrayRef<Trained> all) {
   if (clipNorm > 0) {
-    Value sum;
-    for (const Trained &each : all) {
-      Value own = g.sumAll(g.square(each.gradient));
-      sum = sum ? g.add(sum, own) : own;
-    }
+    Value sum = sumOfSquares(g, all);
     Value share = g.div(g.scalar(sum, clipNorm), g.add(g.sqrt(sum), 1e-6));
     share = g.make<graph::MinOp>(share, g.scalar(share, 1));
     for (Trained &each : all)
@@ -191,6 +219,9 @@ void ApplyOptimizer::runOnOperation() {
   // A pass runs on several functions.
   states.clear();
   updates = {};
+  isSharded = false;
+  auto rankCount = main->getParentOp()->getAttrOfType<IntegerAttr>(graph::kRankCountAttr);
+  ranks = rankCount ? rankCount.getInt() : 1;
   Optimizer optimizer;
   if (!readOptimizer(optimizer))
     return signalPassFailure();
@@ -221,7 +252,8 @@ void ApplyOptimizer::runOnOperation() {
     for (StringRef slot : optimizer.slots())
       slots.push_back(addState(each.parameter.getType(), each.name + "." + slot.str()));
     next = slots;
-    Value updated = optimizer.update(own, each.parameter, each.gradient, progress, decays, next);
+    Value updated =
+        optimizer.update(own, each.parameter, each.gradient, progress, decays, each.ranks, next);
     setNext(each.name, whenUpdated(own, updated, each.parameter));
     for (auto [slot, before, after] : llvm::zip(optimizer.slots(), slots, next))
       setNext(each.name + "." + slot.str(), whenUpdated(own, after, before));

@@ -34,7 +34,8 @@ private:
   using Results = SmallVector<unsigned>; ///< numbers of results of the function
 
   bool readOptions();
-  Results findGradients();
+  Results findGradients(bool sharded);
+  void averageShares();
   Results findStatistics();
   SmallVector<Results> makeBuckets(Results results);
   void exchange(ArrayRef<unsigned> results, bool isGradient, bool average);
@@ -71,11 +72,12 @@ bool ExchangeGradients::readOptions() {
   return false;
 }
 
-ExchangeGradients::Results ExchangeGradients::findGradients() {
+ExchangeGradients::Results ExchangeGradients::findGradients(bool sharded) {
   func::FuncOp main = getOperation();
   Results found;
   for (unsigned argument = 0; argument < main.getNumArguments(); ++argument)
-    if (main.getArgAttr(argument, kParameterAttr))
+    if (main.getArgAttr(argument, kParameterAttr) &&
+        sharded == !!main.getArgAttr(argument, kShardedAttr))
       if (auto result = findResult(main, argumentName(main, argument) + ".grad"))
         found.push_back(*result);
   return found;
@@ -118,8 +120,7 @@ Value ExchangeGradients::sumOverRanks(const GraphMath &g, Value own, bool isGrad
   const Type wire = isGradient ? wireType : Type(), element = typeOf(own).getElementType();
   if (wire)
     own = g.cast(own, wire);
-  const auto group = llvm::to_vector(llvm::seq<int64_t>(0, ranks));
-  Value all = g.make<graph::AllReduceOp>(own.getType(), own, graph::ReduceKind::Sum, group);
+  Value all = g.allReduce(graph::ReduceKind::Sum, own, ranks);
   return wire ? g.cast(all, element) : all;
 }
 
@@ -174,6 +175,18 @@ void ExchangeGradients::exchange(ArrayRef<unsigned> results, bool isGradient, bo
   ++numExchanges;
 }
 
+/// Makes means of the gradients of shares, which the backward pass has summed over all ranks.
+void ExchangeGradients::averageShares() {
+  Operation *exit = getOperation().front().getTerminator();
+  for (unsigned result : findGradients(/*sharded=*/true)) {
+    Value sum = resultValue(result);
+    OpBuilder builder(exit);
+    builder.setInsertionPointAfterValue(sum);
+    GraphMath g(builder, derivedName(sum.getLoc(), "mean"));
+    exit->setOperand(result, g.mul(sum, 1.0 / static_cast<double>(ranks)));
+  }
+}
+
 void ExchangeGradients::runOnOperation() {
   func::FuncOp main = getOperation();
   if (!readOptions())
@@ -182,8 +195,10 @@ void ExchangeGradients::runOnOperation() {
     return;
   errors.clear();
   const Results statistics = findStatistics();
-  for (const Results &bucket : makeBuckets(findGradients()))
+  for (const Results &bucket : makeBuckets(findGradients(/*sharded=*/false)))
     exchange(bucket, /*isGradient=*/true, mean);
+  if (mean)
+    averageShares();
   exchange({0}, /*isGradient=*/false, mean);
   if (!statistics.empty())
     exchange(statistics, /*isGradient=*/false, /*average=*/true);

@@ -30,6 +30,7 @@ GradientRules::GradientRules() {
   addReduceGradients(*this);
   addMovementGradients(*this);
   addHostCallGradients(*this);
+  addCollectiveGradients(*this);
 }
 
 void GradientRules::addKernel(StringRef kernel, void (*function)(graph::HostCallOp, OpGradient &),

@@ -99,6 +99,7 @@ void addPoolGradients(GradientRules &rules);
 void addReduceGradients(GradientRules &rules);
 void addMovementGradients(GradientRules &rules);
 void addHostCallGradients(GradientRules &rules);
+void addCollectiveGradients(GradientRules &rules);
 
 } // namespace atc::train
 

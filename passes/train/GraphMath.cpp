@@ -4,6 +4,7 @@
 #include "passes/train/GraphMath.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/collectives/Collectives.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -85,6 +86,12 @@ Value GraphMath::transposeMatrix(Value value) const {
 Value GraphMath::reduce(graph::ReduceKind kind, Value value, ArrayRef<int64_t> axes,
                         bool keepdims) const {
   return make<graph::ReduceOp>(value, kind, axes, keepdims);
+}
+
+Value GraphMath::allReduce(graph::ReduceKind kind, Value value, int64_t ranks) const {
+  return ranks == 1 ? value
+                    : make<graph::AllReduceOp>(value.getType(), value, kind,
+                                               llvm::to_vector(llvm::seq<int64_t>(0, ranks)));
 }
 
 Value GraphMath::sumAll(Value value) const {

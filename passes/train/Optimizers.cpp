@@ -47,7 +47,10 @@ static Value mix(const GraphMath &g, Value from, Value to, double share) {
   return g.add(g.mul(from, share), g.mul(to, 1 - share));
 }
 
-static Value norm(const GraphMath &g, Value value) { return g.sqrt(g.sumAll(g.square(value))); }
+/// Returns the norm of a tensor that `ranks` ranks share.
+static Value norm(const GraphMath &g, Value value, int64_t ranks) {
+  return g.sqrt(g.allReduce(ReduceKind::Sum, g.sumAll(g.square(value)), ranks));
+}
 
 /// Returns above / below, or 1 where either is 0.
 static Value ratioOf(const GraphMath &g, Value above, Value below) {
@@ -80,10 +83,10 @@ Value Optimizer::adamMove(const GraphMath &g, Value gradient, const Progress &pr
 }
 
 Value Optimizer::lars(const GraphMath &g, Value parameter, Value gradient, Value rate, bool decays,
-                      MutableArrayRef<Value> slots) const {
+                      int64_t ranks, MutableArrayRef<Value> slots) const {
   Value move = addScaled(g, gradient, parameter, decays ? weightDecay : 0);
   if (decays) {
-    Value length = norm(g, parameter), slope = norm(g, gradient);
+    Value length = norm(g, parameter, ranks), slope = norm(g, gradient, ranks);
     Value bound = g.add(addScaled(g, slope, length, weightDecay), epsilon);
     // Where the gradient is 0, so is what the ratio multiplies, except for the decay.
     Value ratio = g.mul(ratioOf(g, length, bound), trust);
@@ -95,14 +98,15 @@ Value Optimizer::lars(const GraphMath &g, Value parameter, Value gradient, Value
 }
 
 Value Optimizer::update(const GraphMath &g, Value parameter, Value gradient,
-                        const Progress &progress, bool decays, MutableArrayRef<Value> slots) const {
+                        const Progress &progress, bool decays, int64_t ranks,
+                        MutableArrayRef<Value> slots) const {
   const double decay = decays ? weightDecay : 0;
   Value rate = progress.rate, step = progress.step;
   switch (kind) {
   case Kind::Sgd:
     return sgd(g, parameter, addScaled(g, gradient, parameter, decay), progress, slots);
   case Kind::Lars:
-    return lars(g, parameter, gradient, rate, decays, slots);
+    return lars(g, parameter, gradient, rate, decays, ranks, slots);
   case Kind::Adagrad: {
     gradient = addScaled(g, gradient, parameter, decay);
     Value slowed = g.div(rate, g.add(g.mul(g.add(step, -1.0), lrDecay), 1.0));
@@ -117,7 +121,7 @@ Value Optimizer::update(const GraphMath &g, Value parameter, Value gradient,
   case Kind::Lamb: {
     Value move = addScaled(g, adamMove(g, gradient, progress, slots), parameter, decay);
     if (kind == Kind::Lamb && decays)
-      move = g.mul(move, ratioOf(g, norm(g, parameter), norm(g, move)));
+      move = g.mul(move, ratioOf(g, norm(g, parameter, ranks), norm(g, move, ranks)));
     return g.sub(parameter, g.mul(move, rate));
   }
   }

@@ -36,10 +36,11 @@ struct Optimizer {
   };
 
   /// Computes one update. `slots` has the values of slots() and receives the next ones; `decays`
-  /// tells whether the parameter has weight decay, and with lamb and lars a trust ratio. Returns
-  /// the next value of the parameter.
+  /// tells whether the parameter has weight decay, and with lamb and lars a trust ratio. Of a
+  /// parameter that is shared by `ranks` ranks all values are this rank's share. Returns the next
+  /// value of the parameter.
   mlir::Value update(const GraphMath &g, mlir::Value parameter, mlir::Value gradient,
-                     const Progress &progress, bool decays,
+                     const Progress &progress, bool decays, int64_t ranks,
                      llvm::MutableArrayRef<mlir::Value> slots) const;
 
 private:
@@ -48,7 +49,8 @@ private:
   mlir::Value adamMove(const GraphMath &g, mlir::Value gradient, const Progress &progress,
                        llvm::MutableArrayRef<mlir::Value> slots) const;
   mlir::Value lars(const GraphMath &g, mlir::Value parameter, mlir::Value gradient,
-                   mlir::Value rate, bool decays, llvm::MutableArrayRef<mlir::Value> slots) const;
+                   mlir::Value rate, bool decays, int64_t ranks,
+                   llvm::MutableArrayRef<mlir::Value> slots) const;
 };
 
 } // namespace atc::train

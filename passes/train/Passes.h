@@ -16,6 +16,10 @@ namespace atc::train {
 
 /// Unit attribute of the arguments that are trained.
 inline constexpr llvm::StringLiteral kParameterAttr = "train.parameter";
+/// Attribute of a parameter whose elements ranks share: its shape, as a dense i64 array. The
+/// argument is a vector with this rank's elements, in row-major order, the last ones padded with
+/// zeros.
+inline constexpr llvm::StringLiteral kShardedAttr = "train.sharded";
 /// Attribute of an argument that the model itself updates, as the running mean of a batch norm: the
 /// name of the result with its next value.
 inline constexpr llvm::StringLiteral kStatisticAttr = "train.statistic";

@@ -152,6 +152,35 @@ def TrainExpandGradient : TrainPass<"train-expand-gradient"> {
   }];
 }
 
+def TrainShardParameters : TrainPass<"train-shard-parameters"> {
+  let summary = "Let each rank hold a share of the parameters and of their optimizer state";
+  let description = [{
+    In front of train-differentiate, for data-parallel training (ZeRO, fully sharded). A parameter
+    becomes an argument with 1 / ranks of its elements, with zeros behind the last ones, and the
+    attribute `train.sharded`, its shape. An `all_gather` in front of the first op that reads the
+    parameter before makes it whole. So its gradient is a `reduce_scatter`, and the optimizer's
+    state has the size of the share. Parameters of few elements stay whole on each rank.
+
+    ```mlir
+      func.func @main(%w: tensor<3x5xf32> {train.parameter}, ...) {
+        %y = graph.matmul %x, %w : ...
+    // becomes with ranks=2
+      func.func @main(%w: tensor<8xf32> {train.parameter, train.sharded = array<i64: 3, 5>}, ...) {
+        %all = graph.all_gather %w {axis = 0 : i64, ranks = array<i64: 0, 1>}
+            : (tensor<8xf32>) -> tensor<16xf32>
+        %elements = graph.slice %all ...
+        %whole = graph.reshape %elements : (tensor<15xf32>) -> tensor<3x5xf32>
+        %y = graph.matmul %x, %whole : ...
+    ```
+  }];
+  let options = [
+    Option<"ranks", "ranks", "int64_t", "1", "Number of ranks; 1: nothing changes">,
+    Option<"minElements", "min-elements", "int64_t", "4096",
+           "Parameters with fewer elements stay whole">];
+  let statistics = [
+    Statistic<"numSharded", "num-sharded", "Number of parameters that ranks share">];
+}
+
 def TrainExchangeGradients : TrainPass<"train-exchange-gradients"> {
   let summary = "Combine gradients, loss and running statistics of all ranks";
   let description = [{

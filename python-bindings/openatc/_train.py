@@ -71,7 +71,8 @@ class Trainer:
         fed = states | {"learning_rate", self._target}
         self._inputs = [port.name for port in model.inputs if port.name not in fed]
         self._runs = 0
-        first = {name: np.zeros(self._shapes[name], self._dtypes[name]) for name in states}
+        first = {name: np.zeros(ranks.shared.get(name, self._shapes[name]), self._dtypes[name])
+                 for name in states}
         first.update({name: array for name, array in self._weights.items() if name in states})
         if _LOSS_SCALE in states:
             first[_LOSS_SCALE] = np.array(loss_scale, np.float32)
@@ -168,9 +169,9 @@ class Trainer:
         return self.run(inputs, target).loss
 
     def state_dict(self) -> dict[str, np.ndarray]:
-        """Returns a copy of parameters, running statistics and optimizer state by name."""
-        return {name: array for name, array in self.session.read_state().items()
-                if array is not None}
+        """Returns a copy of parameters, running statistics and optimizer state by name. Where
+        processes share parameters, all of them have to call it, and what writes a file."""
+        return self.ranks.read_state()
 
     def load_state_dict(self, state: Mapping[str, np.ndarray], *, strict: bool = True) -> None:
         """Sets what `state` names; with `strict` it has to name all."""
@@ -241,6 +242,25 @@ def _settings(loss: str | Mapping[str, Any], optimizer: str | Mapping[str, Any],
     return settings
 
 
+def _shard_elements(shard_parameters: bool | int) -> int | None:
+    """Returns from how many elements on ranks share a parameter; None: they share none."""
+    if shard_parameters is True:
+        return 4096
+    return int(shard_parameters) if shard_parameters is not False else None
+
+
+def _shared_states(step: Model, weights: Mapping[str, np.ndarray]) -> dict[str, tuple[int, ...]]:
+    """Returns the shapes of parameters that ranks share and of their optimizer states, whose names
+    begin with the parameter's. The step has vectors in their place."""
+    shared = {}
+    for port in step.inputs:
+        owner = port.name if port.name in weights else port.name.rpartition(".")[0]
+        if port.name in step.states and owner in weights \
+                and np.shape(weights[owner]) != tuple(port.shape):
+            shared[port.name] = np.shape(weights[owner])
+    return shared
+
+
 def train(model: Source, *, args: Any = None, kwargs: Mapping[str, Any] | None = None,
           target: Any = None,
           loss: str | Mapping[str, Any] | Callable[..., Any] = "softmax_cross_entropy",
@@ -253,6 +273,7 @@ def train(model: Source, *, args: Any = None, kwargs: Mapping[str, Any] | None =
           clip_value: float | None = None, accumulate: int | None = None,
           loss_scale: float | str | None = None, recompute: bool | None = None,
           ranks: int = 1, compress: str | Mapping[str, Any] | None = None,
+          shard_parameters: bool | int = False,
           rank_timeout: float = 60.0, threads: int = 0, max_memory: int = 0,
           soc: str | None = None, soc_file: Path | None = None, precision_mode: str | None = None,
           target_cpu: str = "host", disable_passes: Iterable[str] = (),
@@ -273,7 +294,9 @@ def train(model: Source, *, args: Any = None, kwargs: Mapping[str, Any] | None =
     computed again in the backward pass, which saves memory. `ranks` trains data-parallel: that many
     threads, or processes under mpirun, each with a batch of the model's size; `compress` ("f16",
     "bf16", "int8", "topk", or a dict with it as `kind`) is how gradients go between them, and a rank
-    that waits for another one for `rank_timeout` seconds fails. docs/training.md describes all settings; the
+    that waits for another one for `rank_timeout` seconds fails. With `shard_parameters` each rank
+    holds a share of the parameters and of their optimizer state: of those with 4096 elements or
+    more, or the number given. docs/training.md describes all settings; the
     other arguments are those of `openatc.compile` and `openatc.Session`.
     """
     growth = None
@@ -313,7 +336,8 @@ def train(model: Source, *, args: Any = None, kwargs: Mapping[str, Any] | None =
                          batch_statistics=batch_statistics, clip_norm=clip_norm,
                          clip_value=clip_value, accumulate=accumulate, loss_scale=loss_scale,
                          growth_interval=growth, recompute=recompute,
-                         ranks=ranks if ranks != 1 else None)
+                         ranks=ranks if ranks != 1 else None,
+                         shard_elements=_shard_elements(shard_parameters))
     request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps)
     if isinstance(source, (str, os.PathLike)):
         source = os.fspath(source)
@@ -325,6 +349,7 @@ def train(model: Source, *, args: Any = None, kwargs: Mapping[str, Any] | None =
     rate = 1e-3 if learning_rate is None else learning_rate
     schedule = rate if callable(rate) else constant(float(rate))
     step = Model(file)
-    sessions = RankSessions(step, ranks, threads, max_memory, rank_timeout)
+    sessions = RankSessions(step, ranks, threads, max_memory, rank_timeout,
+                            _shared_states(step, weights))
     return Trainer(source, settings, Module(handle), step, weights, statistics, schedule, sessions,
                    float(loss_scale or 0.0), int(seed), own_loss)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Mapping
@@ -30,13 +31,16 @@ def _library_folders() -> list[str]:
 class RankSessions:
     """Runs a step on `count` ranks, which are threads of this process, or under mpirun processes.
 
-    Each rank has a session with a copy of all state, which is equal on all of them.
+    Each rank has a session with all state, which is equal on all of them but for what they share:
+    the states of `shared`, with their shapes. Of these a rank has a vector of 1 / count of the
+    elements.
     """
 
     def __init__(self, model: Model, count: int, threads: int, max_memory: int,
-                 timeout: float) -> None:
+                 timeout: float, shared: Mapping[str, tuple[int, ...]] | None = None) -> None:
         self.count = count
         self.model = model
+        self.shared = dict(shared or {})
         self._connections: list[_runtime.Ranks] = []
         self._pool: ThreadPoolExecutor | None = None
         processes = _runtime.mpi_processes() if count > 1 else 0
@@ -74,14 +78,40 @@ class RankSessions:
         return sum(connection.sent_bytes for connection in self._connections)
 
     def write_state(self, state: Mapping[str, Any]) -> None:
-        """Sets state on all ranks of this process, which is the same but for the rank behind random
-        numbers: ranks drop different elements."""
+        """Sets state on all ranks of this process: the whole of it, of which a rank keeps its
+        share, and the rank behind random numbers, since ranks drop different elements."""
+        errors = [f"E10014: the state '{name}' has shape {list(np.shape(state[name]))}, expected "
+                  f"{list(shape)}" for name, shape in self.shared.items()
+                  if name in state and np.shape(state[name]) != shape]
+        if errors:
+            raise ArgumentError(errors)
         for index, session in enumerate(self.sessions):
+            rank = self.rank if self.is_process else index
             own = dict(state)
+            for name in self.shared.keys() & own.keys():
+                own[name] = self._share_of(np.asarray(own[name], np.float32), rank)
             if RANDOM in own:
                 own[RANDOM] = np.array(own[RANDOM], np.float32)
-                own[RANDOM][1] = self.rank if self.is_process else index
+                own[RANDOM][1] = rank
             session.write_state(own)
+
+    def read_state(self) -> dict[str, np.ndarray]:
+        """Returns a copy of all state by name. Where processes share some of it, all of them have
+        to call this."""
+        parts = [session.read_state() for session in self.sessions]
+        state = {name: array for name, array in parts[0].items() if array is not None}
+        for name, shape in self.shared.items():
+            elements = self._connections[0].gather(state[name]) if self.is_process \
+                else np.concatenate([part[name] for part in parts])
+            state[name] = elements.reshape(-1)[:math.prod(shape)].reshape(shape)
+        return state
+
+    def _share_of(self, array: np.ndarray, rank: int) -> np.ndarray:
+        """Returns a rank's elements of a shared tensor, with zeros behind the last ones."""
+        size = -(-array.size // self.count)
+        padded = np.zeros(size * self.count, np.float32)
+        padded[:array.size] = array.reshape(-1)
+        return padded[rank * size:(rank + 1) * size]
 
     def share(self, name: str, array: np.ndarray, shape: tuple[int, ...]) -> list[np.ndarray]:
         """Returns the part of an input for each rank of this process: rows of the joint batch,

@@ -9,7 +9,11 @@
 #include "python-bindings/src/Session.h"
 #include "support/ErrorCodes.h"
 
+#include <pybind11/numpy.h>
 #include <pybind11/stl.h>
+
+#include <cstring>
+#include <numeric>
 
 namespace py = pybind11;
 
@@ -58,6 +62,48 @@ uint64_t PyRanks::sentBytes() const {
   return sum;
 }
 
+std::vector<float> PyRanks::gather(const float *elements, size_t count) const {
+  struct alignas(64) Line {
+    char bytes[64];
+  };
+  const om_collectives &own = *ranks->collectives;
+  const size_t bytes = count * sizeof(float), total = bytes * own.ranks;
+  std::vector<Line> input(bytes / sizeof(Line) + 1), output(total / sizeof(Line) + 1);
+  std::memcpy(input.data(), elements, bytes);
+  std::vector<uint32_t> group(own.ranks);
+  std::iota(group.begin(), group.end(), 0);
+  om_collective all = {};
+  all.name = "state";
+  all.kind = OM_ALL_GATHER;
+  all.dtype = OM_F32;
+  all.ranks = group.data();
+  all.rank_count = own.ranks;
+  all.input = input.data();
+  all.input_bytes = bytes;
+  all.output = output.data();
+  all.output_bytes = total;
+  om::Error error;
+  void *request = nullptr;
+  if (own.start(own.user, &all, &request, &error.c) != OM_OK ||
+      own.wait(own.user, request, &error.c) != OM_OK)
+    raise({codedLine("E10062", error.message())});
+  std::vector<float> gathered(count * own.ranks);
+  std::memcpy(gathered.data(), output.data(), total);
+  return gathered;
+}
+
+/// Returns the array of every rank as rows.
+static py::array_t<float> gatherRows(const PyRanks &ranks,
+                                     const py::array_t<float, py::array::c_style> &own) {
+  const size_t count = own.size();
+  std::vector<float> all;
+  {
+    py::gil_scoped_release release;
+    all = ranks.gather(own.data(), count);
+  }
+  return py::array_t<float>({size_t(ranks.count()), count}, all.data());
+}
+
 uint32_t mpiProcesses() {
   const uint32_t count = collectives::mpirunVariable("OMPI_COMM_WORLD_SIZE");
   return count ? count : collectives::mpirunVariable("PMI_SIZE");
@@ -82,6 +128,8 @@ void addRanks(py::module_ &m) {
       .def_property_readonly("count", &PyRanks::count, "How many ranks there are.")
       .def_property_readonly("sent_bytes", &PyRanks::sentBytes,
                              "The bytes that this rank has sent.")
+      .def("gather", &gatherRows, py::arg("own"),
+           "Returns the float32 arrays of all ranks as rows; every rank calls it.")
       .def("abort", &PyRanks::abort, py::arg("sentence"), py::call_guard<py::gil_scoped_release>(),
            "Makes the collectives of the other ranks fail with a sentence; under mpirun all "
            "processes end.");

@@ -35,6 +35,9 @@ public:
   uint32_t count() const { return ranks->collectives->ranks; }
   /// Returns the bytes that this rank has sent, over all collectives.
   uint64_t sentBytes() const;
+  /// Returns the `count` elements of every rank, one rank behind the other. All ranks call it.
+  /// Throws ErrorLines.
+  std::vector<float> gather(const float *elements, size_t count) const;
   /// Makes the collectives of the other ranks fail with a sentence; ends the process under MPI.
   void abort(const std::string &sentence) const { ranks->abort(ranks, sentence.c_str()); }
   /// The table for a session that runs the program of rank 0.

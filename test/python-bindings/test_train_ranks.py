@@ -127,6 +127,50 @@ def test_the_largest_elements_are_sent_and_the_others_later(batch):
     assert sparse.ranks.sent_bytes == 2 * (count * 8) + 2 * 4
 
 
+def check_shared(trainer, state, batch):
+    """The trainer has the given state after three steps, and each rank holds its share of it."""
+    losses = [trainer.step(*batch) for _ in range(3)]
+    check(trainer.state_dict(), state, 1e-5)
+    elements = sum(np.prod(shape, dtype=int) for shape in trainer.ranks.shared.values())
+    held = [sum(session.read_state()[name].size for name in trainer.ranks.shared)
+            for session in trainer.ranks.sessions]
+    assert all(size < elements / trainer.ranks.count + 2 * len(trainer.ranks.shared)
+               for size in held)
+    return losses
+
+
+@pytest.mark.parametrize("optimizer", [{"kind": "sgd", "momentum": 0.9}, "lamb"])
+def test_ranks_share_the_parameters(batch, tmp_path, optimizer):
+    # 8 rows for one rank, and for 4 ranks of which one has fewer elements than the others.
+    options = {"optimizer": optimizer, "clip_norm": 0.5, "loss_scale": "dynamic"}
+    alone, shared = make(BATCH, **options), make(BATCH // RANKS, ranks=RANKS, shard_parameters=11,
+                                                 **options)
+    assert shared.ranks.shared and set(shared.ranks.shared) < set(shared.model.states)
+    losses = [alone.step(*batch) for _ in range(3)]
+    np.testing.assert_allclose(check_shared(shared, alone.state_dict(), batch), losses,
+                               atol=1e-5)
+    # A checkpoint is that of one rank, and goes on on another number of ranks.
+    checkpoint = tmp_path / "checkpoint.onnx"
+    shared.save(checkpoint)
+    alone.load(checkpoint)
+    np.testing.assert_allclose(alone.step(*batch), shared.step(*batch), atol=1e-5)
+    name = next(iter(shared.ranks.shared))
+    with pytest.raises(openatc.Error, match=f"E10014: the state '{name}' has shape .*expected"):
+        shared.load_state_dict({name: np.zeros(3, np.float32)}, strict=False)
+
+
+def test_an_overflow_of_one_share_skips_the_update_of_all(batch):
+    trainer = make(BATCH // 2, ranks=2, shard_parameters=11, loss_scale="dynamic")
+    images = batch[0].copy()
+    images[0] = np.inf
+    before = trainer.state_dict()
+    trainer.step(images, batch[1])
+    state = trainer.state_dict()
+    assert state["train.loss_scale"] == before["train.loss_scale"] / 2
+    for name in trainer.parameters:
+        np.testing.assert_array_equal(state[name], before[name], err_msg=name)
+
+
 def test_batches_and_compressions_that_are_wrong_are_errors(batch, parallel):
     with pytest.raises(openatc.Error, match=r"'image' has shape \[3, 1, 28, 28\].*4 ranks"):
         parallel.step(batch[0][:3], batch[1][:3])
@@ -134,6 +178,8 @@ def test_batches_and_compressions_that_are_wrong_are_errors(batch, parallel):
         make(2, ranks=2, compress="zip")
     with pytest.raises(openatc.Error, match="E15006: 'compress'.*has no setting 'ration'"):
         make(2, ranks=2, compress={"kind": "topk", "ration": 0.1})
+    with pytest.raises(openatc.Error, match="E15006: .*'compress' and 'shard_elements'"):
+        make(2, ranks=2, compress="int8", shard_parameters=True)
 
 
 def test_a_rank_does_not_wait_forever(batch, parallel):
@@ -157,7 +203,7 @@ from test_train_ranks import BATCH, make, DIGITS
 data = np.load(DIGITS / "heldout.npz")
 images = data["images"][:BATCH].astype(np.float32)[:, None] / np.float32(255)
 labels = data["labels"][:BATCH].astype(np.int64)
-trainer = make(BATCH // 2, ranks=2, rank_timeout=20.0)
+trainer = make(BATCH // 2, ranks=2, rank_timeout=20.0, shard_parameters={share!r})
 checkpoint, dies = {checkpoint!r}, int(sys.argv[1])
 if os.path.exists(checkpoint):
     trainer.load(checkpoint)
@@ -165,21 +211,24 @@ while trainer.steps < 3:
     if dies == trainer.steps and trainer.rank == 1:
         os._exit(9)
     trainer.step(images, labels)
-    if trainer.rank == 0:
+    # All ranks have to take part where they share the parameters.
+    if trainer.rank == 0 or trainer.ranks.shared:
         trainer.save(checkpoint)
+state = trainer.state_dict()
 if trainer.rank == 0:
-    np.savez({result!r}, **trainer.state_dict())
+    np.savez({result!r}, **state)
 """
 
 
 @nightly
 @needs_mpi
-def test_a_run_goes_on_from_the_checkpoint_after_a_rank_has_died(expected, tmp_path):
+@pytest.mark.parametrize("share", [False, 11])
+def test_a_run_goes_on_from_the_checkpoint_after_a_rank_has_died(expected, tmp_path, share):
     script, checkpoint = tmp_path / "train.py", tmp_path / "checkpoint.onnx"
     result = tmp_path / "result.npz"
     script.write_text(textwrap.dedent(SCRIPT.format(
         python=str(ROOT / "build" / "python"), tests=str(ROOT / "test" / "python-bindings"),
-        checkpoint=str(checkpoint), result=str(result))))
+        checkpoint=str(checkpoint), result=str(result), share=share)))
 
     def run(dies):
         return subprocess.run(["mpirun", "--oversubscribe", "--allow-run-as-root", "-np", "2",
