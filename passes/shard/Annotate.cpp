@@ -152,6 +152,13 @@ private:
       const int64_t given = dimOf(input);
       auto product = dyn_cast<graph::FullyConnectedOp>(op);
       const bool canSum = !product || !product.getActivation();
+      // A stack of products, such as those of the experts of a layer: each rank has some of them,
+      // and needs nothing of the others but their sum.
+      const int64_t stack = isMatMul ? rank - 3 : kWhole;
+      if (given == kWhole && canDivide(weight, stack, count)) {
+        divide(op, weight, {stack});
+        return;
+      }
       if (given == last && canSum)
         divide(op, weight, {row, column});
       else if (given == kWhole || given == last)

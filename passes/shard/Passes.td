@@ -12,7 +12,8 @@ def ShardAnnotate : Pass<"shard-annotate", "::mlir::func::FuncOp"> {
     Sets `shard.dim` on constants and arguments that are divided along a dim. Tensors that
     have the attribute keep it. With `mode=weights` the weights of products are divided: by
     columns where the other operand is whole on each rank, by rows where it is divided along
-    the dim that is summed over, so that a pair of products needs one all_reduce. Tables of
+    the dim that is summed over, so that a pair of products needs one all_reduce. Of a stack of
+    matrices, the experts of a layer, each rank has some. Tables of
     embeddings are divided along their last dim. With `mode=batch` the arguments whose dim 0
     has the size of the first argument's are divided along it.
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // That an op computes a share of its result from shares of its operands is what
-// TiledDimOpInterface states. Rules of their own have only the products, which sum over a dim, and
-// ops that broadcast, whose operands are brought to one division.
+// TiledDimOpInterface states. Rules of their own have only the products and sums, which sum over a
+// dim, and ops that broadcast, whose operands are brought to one division.
 
 #include "passes/shard/ShardingRules.h"
 
@@ -120,6 +120,15 @@ FailureOr<OpSharding> findFullyConnected(graph::FullyConnectedOp op, Dims given,
   return tryDims(op, dims, count);
 }
 
+/// A sum over the dim that is divided, such as experts, is the sum of the ranks' sums. One over the
+/// last dim is a norm's: its input is better whole than two of its results summed.
+FailureOr<OpSharding> findReduce(graph::ReduceOp op, Dims given, int64_t count) {
+  if (op.getKind() != graph::ReduceKind::Sum || !llvm::is_contained(op.getAxes(), given[0]) ||
+      given[0] == rankOf(op.getInput()) - 1 || !canDivide(op.getInput(), given[0], count))
+    return tryDims(op, given, count);
+  return OpSharding{{given[0]}, kWhole, /*partial=*/true};
+}
+
 } // namespace
 
 OpSharding findSharding(Operation *op, Dims given, int64_t count) {
@@ -134,6 +143,8 @@ OpSharding findSharding(Operation *op, Dims given, int64_t count) {
     found = findFullyConnected(product, given, count);
   else if (isa<graph::ElementwiseOpInterface>(op))
     found = findBroadcast(op, given, count);
+  else if (auto reduce = dyn_cast<graph::ReduceOp>(op))
+    found = findReduce(reduce, given, count);
   else if (isa<graph::ConcatOp>(op))
     found = findConcat(op, given, count);
   else

@@ -223,6 +223,42 @@ def test_heads_that_cannot_be_divided(tmp_path):
     assert_equal(tmp_path / "out", tmp_path / "reference")
 
 
+def test_experts_are_divided(tmp_path):
+    """A layer of four experts, all computed and weighted by a gate: each rank has two of them."""
+    experts, tokens, width, inner = 4, 6, 32, 64
+    net = Net()
+    weights = {"w1": (experts, width, inner), "b1": (experts, 1, inner),
+               "w2": (experts, inner, width), "b2": (experts, 1, width)}
+    names = {name: net.constant((net.rng.standard_normal(shape) / 8).astype(np.float32))
+             for name, shape in weights.items()}
+    zero, last = net.constant(np.array([0])), net.constant(np.array([2]))
+    gate = net.op("Softmax", net.op("MatMul", "x", net.weight(width, experts)), axis=-1)
+    gate = net.op("Unsqueeze", net.op("Transpose", gate, perm=[1, 0]), last)
+    hidden = net.op("Relu", net.op("Add", net.op("MatMul", "x", names["w1"]), names["b1"]))
+    each = net.op("Add", net.op("MatMul", hidden, names["w2"]), names["b2"])
+    net.op("ReduceSum", net.op("Mul", each, gate), zero, keepdims=0)
+    net.nodes[-1].output[0] = "y"
+    graph = H.make_graph(net.nodes, "experts",
+                         [H.make_tensor_value_info("x", T.FLOAT, [tokens, width])],
+                         [H.make_tensor_value_info("y", T.FLOAT, [tokens, width])], net.weights)
+    model = H.make_model(graph, opset_imports=[H.make_opsetid("", 17)])
+    model.ir_version = 8
+    onnx.save(model, str(tmp_path / "experts.onnx"))
+    np.save(tmp_path / "x.npy", net.rng.standard_normal((tokens, width)).astype(np.float32))
+    assert atc(tmp_path / "experts.onnx", tmp_path / "one").returncode == 0
+    inputs = f"x={tmp_path}/x.npy"
+    assert run(tmp_path / "one.om", tmp_path / "reference", inputs).returncode == 0
+    manifest = compile_parallel(tmp_path / "experts.onnx", tmp_path / "two", "tp:2")
+    ranks = json.loads(Path(manifest).read_text())["ranks"]
+    stacks = sum(4 * np.prod(shape) for shape in weights.values())
+    assert all(rank["weights_bytes"] < 0.5 * stacks + 4096 for rank in ranks)
+    figures = json.loads(run(manifest, tmp_path / "out", inputs, "--json").stdout)
+    assert_equal(tmp_path / "out", tmp_path / "reference")
+    for rank in figures["ranks"]:
+        assert {kind: traffic["calls"] for kind, traffic in rank["traffic"].items()} == {
+            "all_reduce": 1}
+
+
 def test_the_user_divides_tensors(net, tmp_path):
     model, inputs, reference, _ = net
     (tmp_path / "tensors.json").write_text('{"w0": 1, "w2": -1}')

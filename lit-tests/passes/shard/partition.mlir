@@ -60,7 +60,7 @@ func.func @heads(%x: tensor<1x3x4xf32>) -> tensor<1x1x3x3xf32> {
   %3 = graph.transpose %1 {permutation = array<i64: 0, 2, 3, 1>} : (tensor<1x3x2x2xf32>) -> tensor<1x2x2x3xf32>
   %4 = graph.matmul %2, %3 : (tensor<1x2x3x2xf32>, tensor<1x2x2x3xf32>) -> tensor<1x2x3x3xf32>
   %5 = graph.softmax %4 {axis = 3 : i64} : (tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
-  %6 = graph.reduce %5 {kind = #graph<reduce_kind sum>, axes = array<i64: 1>} : (tensor<1x2x3x3xf32>) -> tensor<1x1x3x3xf32>
+  %6 = graph.reduce %5 {kind = #graph<reduce_kind max>, axes = array<i64: 1>} : (tensor<1x2x3x3xf32>) -> tensor<1x1x3x3xf32>
   return %6 : tensor<1x1x3x3xf32>
 }
 
@@ -102,4 +102,31 @@ func.func @odd(%x: tensor<2x4xf32>) -> tensor<2x3x2xf32> {
   %0 = graph.matmul %x, %w : (tensor<2x4xf32>, tensor<4x6xf32>) -> tensor<2x6xf32>
   %1 = graph.reshape %0 : (tensor<2x6xf32>) -> tensor<2x3x2xf32>
   return %1 : tensor<2x3x2xf32>
+}
+
+// Of a stack of products, the experts of a layer, each rank has some. The sum over the experts that
+// the gate weights is the only exchange; a mean is not a sum of means.
+// ANNOTATE-LABEL: @experts
+// ANNOTATE: graph.constant {shard.dim = 0 : i64} dense<{{.*}}> : tensor<4x4x4xf32>
+// PROPAGATE-LABEL: @experts
+// PROPAGATE: graph.matmul {{.*}} {shard.dim = 0 : i64}
+// PROPAGATE: graph.mul {{.*}} {shard.dim = 0 : i64}
+// PROPAGATE: graph.reduce {{.*}}shard.partial
+// PROPAGATE: graph.reduce
+// PROPAGATE-NOT: shard.partial
+// PROPAGATE: return
+// PARTITION-LABEL: @experts
+// PARTITION: graph.matmul %{{.*}} : (tensor<1x3x4xf32>, tensor<2x4x4xf32>) -> tensor<2x3x4xf32>
+// PARTITION: [[PART:%.*]] = graph.reduce {{.*}} (tensor<2x3x4xf32>) -> tensor<3x4xf32>
+// PARTITION: graph.all_reduce [[PART]] {kind = #graph<reduce_kind sum>
+// PARTITION: graph.all_gather
+// PARTITION: graph.reduce {{.*}} (tensor<4x3x4xf32>) -> tensor<3x4xf32>
+func.func @experts(%x: tensor<1x3x4xf32>, %gate: tensor<4x3x1xf32>) -> (tensor<3x4xf32>, tensor<3x4xf32>) {
+  %w = graph.constant dense<2.0> : tensor<4x4x4xf32>
+  %0 = graph.matmul %x, %w : (tensor<1x3x4xf32>, tensor<4x4x4xf32>) -> tensor<4x3x4xf32>
+  %1 = graph.mul %0, %gate : (tensor<4x3x4xf32>, tensor<4x3x1xf32>) -> tensor<4x3x4xf32>
+  %2 = graph.reduce %1 {axes = array<i64: 0>, keepdims = false, kind = #graph<reduce_kind sum>} : (tensor<4x3x4xf32>) -> tensor<3x4xf32>
+  %3 = graph.neg %1 : (tensor<4x3x4xf32>) -> tensor<4x3x4xf32>
+  %4 = graph.reduce %3 {axes = array<i64: 0>, keepdims = false, kind = #graph<reduce_kind mean>} : (tensor<4x3x4xf32>) -> tensor<3x4xf32>
+  return %2, %4 : tensor<3x4xf32>, tensor<3x4xf32>
 }
