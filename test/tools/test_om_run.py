@@ -93,6 +93,26 @@ def test_random_inputs(digits, dynamic, tmp_path):
                                   scores(digits, "--input", PICTURE))
 
 
+def test_options_of_several_inputs_are_given_once_each(tmp_path):
+    """--input a=... --input b=... is --input a=...,b=...; so is --shape."""
+    onnx = pytest.importorskip("onnx")
+    from onnx import TensorProto as T, helper as H
+    ports = [H.make_tensor_value_info(name, T.FLOAT, ["n"]) for name in "aby"]
+    graph = H.make_graph([H.make_node("Sub", ["a", "b"], ["y"])], "sub", ports[:2], ports[2:])
+    model = H.make_model(graph, opset_imports=[H.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, str(tmp_path / "sub.onnx"))
+    om = compile_model(tmp_path / "sub.onnx", tmp_path)
+    for name, value in (("a", [5, 7]), ("b", [2, 3])):
+        np.save(tmp_path / f"{name}.npy", np.array(value, np.float32))
+    om_run(om, "--output", tmp_path, "--input", f"b={tmp_path}/b.npy", "--input",
+           f"a={tmp_path}/a.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), [3, 4])
+    om_run(om, "--output", tmp_path, "--shape", "a:5", "--shape", "b:5")
+    assert np.load(tmp_path / "y.npy").shape == (5,)
+    errors = refused(om, "--input", f"a={tmp_path}/a.npy", "--input", "c=x.npy")
+    assert "E10017: 'c' in --input is not an input of the model" in errors
+
+
 def test_labels(digits, tmp_path):
     names = tmp_path / "names.txt"
     names.write_text("\r\n".join("zero one two three four five six <seven>\x1b eight nine".split()))

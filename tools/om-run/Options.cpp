@@ -21,12 +21,14 @@ void addOptions(CLI::App &app, Options &options) {
          "input files: a.npy,b.bin in the model's order, or name=file,...; a .npy file must "
          "have the input's type and shape, an image is decoded and resized, any other file has "
          "its raw bytes; an input without a file is zeros; several files of one name are the "
-         "items of a sequence")
+         "items of a sequence; may be given several times")
+      ->join(',')
       ->type_name("FILES");
   app.add_option("--shape", options.shape,
                  "dims of inputs that the model leaves open, \"name:1,3,416,416;other:1,4\": for "
                  "inputs without a file or with one of raw bytes; with gears the shapes of the "
-                 "inputs choose the gear")
+                 "inputs choose the gear; may be given several times")
+      ->join(';')
       ->type_name("SHAPES");
   app.add_option("-o,--output", options.output, "write each output as <name>.npy into this folder")
       ->type_name("DIR");
