@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _torch_graphs
 from ._error import Error, _printable
 from ._foreign import Example, InMemory, framework
 
@@ -114,8 +115,10 @@ class _Captured:
                        for each in noted]
         self.is_marked = ["_dynamo_static_input_type" in (node.meta.get("tensor_dict") or {})
                           for node in nodes]
+        self.numbers = _torch_graphs.number_positions(graph)
         self.session: Any = None
         self.versions: list[tuple[int, int]] = []
+        self.values: dict[int, float] = {}
         self.refusal: str | None = None
         self.says_gradients = True
 
@@ -123,7 +126,8 @@ class _Captured:
         """Returns the positions of the weights and those of the inputs."""
         torch = framework("torch")
 
-        tensors = [i for i, arg in enumerate(args) if isinstance(arg, torch.Tensor)]
+        tensors = [i for i, arg in enumerate(args)
+                   if isinstance(arg, torch.Tensor) and i not in self.numbers]
         weights = [i for i in tensors if isinstance(args[i], torch.nn.Parameter)
                    or (i < len(self.is_marked) and self.is_marked[i])]
         return weights, [i for i in tensors if i not in weights]
@@ -141,10 +145,13 @@ class _Captured:
                               "graph: call the module in torch.inference_mode() or "
                               "torch.no_grad()", stacklevel=2)
             return self.graph(*args)
+        if self.session is not None:
+            # Numbers that vary, such as a step of time, are inputs.
+            self.numbers = [i for i in self.numbers if float(args[i]) == self.values[i]]
         weights, inputs = self._split(args)
         versions = [(args[i].data_ptr(), 0 if args[i].is_inference() else args[i]._version)
                     for i in weights]
-        if self.session is None or versions != self.versions:
+        if self.session is None or versions != self.versions or len(self.values) != len(self.numbers):
             try:
                 self._compile(args, weights, inputs)
                 self.versions = versions
@@ -161,7 +168,9 @@ class _Captured:
     def _compile(self, args: Sequence[Any], weights: list[int], inputs: list[int]) -> None:
         torch = framework("torch")
         from . import _compile, _runtime
-        captured = _Wrapped.make(self.graph, args, weights, inputs, self.shapes)
+        self.values = {i: float(args[i]) for i in self.numbers}
+        graph = _torch_graphs.prepare(self.graph, self.values)
+        captured = _Wrapped.make(graph, args, weights, inputs, self.shapes)
         dynamic = tuple({d: torch.export.Dim.DYNAMIC for d, dim in enumerate(self.shapes[i])
                          if isinstance(dim, torch.SymInt)} for i in inputs)
         example = Example(tuple(args[i].detach() for i in inputs), None,

@@ -99,6 +99,49 @@ def test_torch():
     """, needs=("onnx", "onnxscript"))
 
 
+def test_torch_backend_takes_numbers_and_fused_layers():
+    run_with("torch", """
+        import warnings
+        import torch, openatc
+        from openatc import _compile
+        warnings.filterwarnings("error", message=".*openatc.*")
+        compiled = []
+        real = _compile._compile_foreign
+        _compile._compile_foreign = lambda *all: compiled.append(real(*all)) or compiled[-1]
+
+        def check(module, *calls, **given):
+            torch._dynamo.reset()
+            compiled.clear()
+            fast = torch.compile(module, backend=openatc.torch_backend)
+            for inputs in calls:
+                torch.testing.assert_close(fast(*inputs, **given), module(*inputs, **given),
+                                           atol=1e-5, rtol=1e-5)
+            assert 0 < len(compiled) <= len(calls), compiled
+
+        torch.manual_seed(1)
+        with torch.no_grad():
+            # PyTorch passes epsilon and momentum as tensors once the sizes vary.
+            net = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.BatchNorm2d(8)).eval()
+            sizes = [(2, 3, 8, 8), (5, 3, 8, 8), (4, 3, 9, 11), (1, 3, 9, 11)]
+            check(net, *((torch.randn(size),) for size in sizes))
+            # A number that varies becomes an input.
+            check(lambda x, t: x * t + torch.full((2,), t),
+                  *((torch.randn(2), t) for t in (0.5, 0.75, 1.0, 1.25)))
+            # Outside of training a layer of an encoder is one fused operator.
+            mask = torch.zeros(2, 7, dtype=torch.bool)
+            mask[1, 5:] = True
+            for first, function in ((False, "relu"), (True, "gelu")):
+                layer = torch.nn.TransformerEncoderLayer(16, 2, 32, batch_first=True,
+                                                         norm_first=first, activation=function)
+                layers = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).eval()
+                x = torch.randn(2, 7, 16)
+                check(layers, (x,))
+                check(layers, (x,), src_key_padding_mask=mask)
+                causal = torch.nn.Transformer.generate_square_subsequent_mask(7)
+                check(layers, (x,), mask=causal, is_causal=True)
+    """, needs=("onnx", "onnxscript"))
+
+
 def test_torch_backend():
     run_with("torch", """
         import warnings
