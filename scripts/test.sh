@@ -6,8 +6,8 @@
 #                            quantized, every command of all pages
 #   scripts/test.sh --asan   AddressSanitizer + UBSan build in build-asan/:
 #                            runtime, importer, writer and their tests
-#   scripts/test.sh --tsan   ThreadSanitizer build of the runtime and the simulator in
-#                            build-tsan/: their tests, and a minute of the load test
+#   scripts/test.sh --tsan   ThreadSanitizer build of the runtime, the simulator and AscendCL in
+#                            build-tsan/: their tests, and a minute of each load test
 #                            (OPENATC_LOAD_SECONDS: another time)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -27,6 +27,7 @@ if [ "${1:-}" = --tsan ]; then
   /usr/bin/ninja -C build-tsan
   export TSAN_OPTIONS=halt_on_error=1
   /usr/bin/ctest --test-dir build-tsan --output-on-failure -j2
+  build-tsan/bin/ascend-threads-test "${OPENATC_LOAD_SECONDS:-60}"
   exec build-tsan/bin/runtime-load-test "${OPENATC_LOAD_SECONDS:-60}"
 fi
 

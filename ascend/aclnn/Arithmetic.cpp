@@ -22,8 +22,7 @@ View remainder(Plan &plan, const View &left, const View &right, bool isFmod) {
     return {};
   const View x = plan.dense(left, type), y = plan.dense(right, type);
   if (!isFloat(type))
-    return plan.apply("Mod", {x, y}, {{type, *dims}},
-                      Json::array({attribute("fmod", "int", int64_t(isFmod))}))[0];
+    return plan.apply(isFmod ? "Mod" : "FloorMod", {x, y}, {{type, *dims}})[0];
   View quotient = plan.map("RealDiv", {x, y});
   if (isFmod)
     quotient = plan.map("Mul", {computed(plan, "Sign", quotient),

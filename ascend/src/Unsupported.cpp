@@ -18,7 +18,7 @@ constexpr const char *noChains =
 constexpr const char *noRecords =
     "tasks are recorded here with aclmdlRICaptureBegin and aclmdlRICaptureEnd only, without labels "
     "and without changes";
-constexpr const char *noNumbers = "tasks have no numbers here";
+constexpr const char *noNumbers = "nothing is kept with the number of a task here";
 constexpr const char *noFaults = "simulated devices have no faults that could be repaired";
 constexpr const char *noCaches = "memory needs no hints here; use aclrtCmoAsync";
 constexpr const char *noOverflow = "nothing watches for numbers that overflow here";
@@ -123,7 +123,6 @@ ACL_MISSING(noRecords, aclmdlRIBuildEnd, aclmdlRI, void *)
 ACL_MISSING(noRecords, aclmdlRIUnbindStream, aclmdlRI, aclrtStream)
 ACL_MISSING(noRecords, aclmdlRIAbort, aclmdlRI)
 
-ACL_MISSING(noNumbers, aclrtGetThreadLastTaskId, uint32_t *)
 ACL_MISSING(noNumbers, aclrtCacheLastTaskOpInfo, const void *const, const size_t)
 ACL_MISSING(noNumbers, aclrtProfTrace, void *, int32_t, aclrtStream)
 ACL_MISSING(noFaults, aclrtSetDeviceTaskAbortCallback, const char *, aclrtDeviceTaskAbortCallback,

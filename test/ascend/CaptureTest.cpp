@@ -95,6 +95,139 @@ TEST_CASE("a stream is recorded, and executed again with what is in memory then"
   GOOD(aclrtDestroyStream(other));
 }
 
+namespace {
+
+/// Two streams, an event, and bytes that are copied from one to the next.
+struct TwoStreams {
+  TwoStreams() {
+    GOOD(aclrtCreateStream(&first));
+    GOOD(aclrtCreateStream(&second));
+    GOOD(aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC));
+    for (DeviceMemory *memory : {&source, &middle, &target})
+      memset(memory->data, 0, 4);
+  }
+  ~TwoStreams() {
+    GOOD(aclrtDestroyEvent(event));
+    GOOD(aclrtDestroyStream(first));
+    GOOD(aclrtDestroyStream(second));
+  }
+
+  void copy(DeviceMemory &to, DeviceMemory &from, aclrtStream stream) {
+    GOOD(aclrtMemcpyAsync(to.data, 4, from.data, 4, ACL_MEMCPY_DEVICE_TO_DEVICE, stream));
+  }
+  static int value(const DeviceMemory &memory) { return *static_cast<char *>(memory.data); }
+
+  Started started;
+  aclrtStream first = nullptr, second = nullptr;
+  aclrtEvent event = nullptr;
+  DeviceMemory source{4}, middle{4}, target{4};
+};
+
+} // namespace
+
+TEST_CASE("a recorded model waits for an event of another stream at each execution") {
+  TwoStreams two;
+  aclmdlRI model = nullptr;
+  GOOD(aclmdlRICaptureBegin(two.first, ACL_MODEL_RI_CAPTURE_MODE_RELAXED));
+  GOOD(aclrtStreamWaitEventWithFlag(two.first, two.event, -1, ACL_EVENT_WAIT_EXTERNAL));
+  two.copy(two.target, two.source, two.first);
+  GOOD(aclmdlRICaptureEnd(two.first, &model));
+  aclrtNotify gate = nullptr;
+  GOOD(aclrtCreateNotify(&gate, ACL_NOTIFY_DEFAULT));
+  for (int turn : {3, 4}) {
+    GOOD(aclrtWaitAndResetNotify(gate, two.second, 0));
+    GOOD(aclrtMemsetAsync(two.source.data, 4, turn, 4, two.second));
+    GOOD(aclrtRecordEvent(two.event, two.second));
+    GOOD(aclmdlRIExecuteAsync(model, two.first));
+    BAD(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, aclrtSynchronizeStreamWithTimeout(two.first, 5));
+    GOOD(aclrtRecordNotify(gate, nullptr));
+    GOOD(aclrtSynchronizeStream(two.first));
+    CHECK(two.value(two.target) == turn);
+  }
+  GOOD(aclmdlRIDestroy(model));
+  GOOD(aclrtDestroyNotify(gate));
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtStreamWaitEventWithFlag(two.first, two.event, 0, 2));
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtRecordEventWithFlag(two.event, two.first, 2));
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtRecordEventWithFlag(nullptr, two.first, 0));
+}
+
+TEST_CASE("a recorded model records an event for other streams and models at each execution") {
+  TwoStreams two;
+  aclmdlRI first = nullptr, second = nullptr;
+  GOOD(aclmdlRICaptureBegin(two.first, ACL_MODEL_RI_CAPTURE_MODE_RELAXED));
+  two.copy(two.middle, two.source, two.first);
+  GOOD(aclrtRecordEventWithFlag(two.event, two.first, ACL_EVENT_RECORD_EXTERNAL));
+  GOOD(aclmdlRICaptureEnd(two.first, &first));
+  GOOD(aclmdlRICaptureBegin(two.second, ACL_MODEL_RI_CAPTURE_MODE_RELAXED));
+  GOOD(aclrtStreamWaitEventWithFlag(two.second, two.event, -1, ACL_EVENT_WAIT_EXTERNAL));
+  two.copy(two.target, two.middle, two.second);
+  GOOD(aclmdlRICaptureEnd(two.second, &second));
+  for (int turn : {5, 6}) {
+    memset(two.source.data, turn, 4);
+    GOOD(aclmdlRIExecuteAsync(first, two.first));
+    GOOD(aclmdlRIExecuteAsync(second, two.second));
+    GOOD(aclrtSynchronizeStream(two.second));
+    CHECK(two.value(two.target) == turn);
+  }
+  GOOD(aclmdlRIExecuteAsync(first, two.first));
+  GOOD(aclrtStreamWaitEvent(two.second, two.event)); // no capture is active: nothing is joined
+  GOOD(aclrtSynchronizeStream(two.second));
+  GOOD(aclmdlRIDestroy(first));
+  GOOD(aclmdlRIDestroy(second));
+}
+
+TEST_CASE("a stream that waits for an event of a captured stream is captured with it") {
+  TwoStreams two;
+  aclrtEvent back = nullptr;
+  GOOD(aclrtCreateEvent(&back));
+  aclmdlRI model = nullptr;
+  GOOD(aclmdlRICaptureBegin(two.first, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL));
+  GOOD(aclrtMemsetAsync(two.source.data, 4, 7, 4, two.first));
+  GOOD(aclrtRecordEvent(two.event, two.first));
+  BAD(ACL_ERROR_RT_EVENT_CAPTURED, aclrtSynchronizeEvent(two.event));
+  GOOD(aclrtStreamWaitEvent(two.second, two.event));
+  two.copy(two.middle, two.source, two.second);
+  BAD(ACL_ERROR_RT_STREAM_CAPTURED, aclrtSynchronizeStream(two.second));
+  BAD(ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED, aclmdlRICaptureEnd(two.second, &model));
+  GOOD(aclrtRecordEvent(back, two.second));
+  GOOD(aclrtStreamWaitEvent(two.first, back));
+  two.copy(two.target, two.middle, two.first);
+  GOOD(aclmdlRICaptureEnd(two.first, &model));
+  GOOD(aclrtSynchronizeStream(two.second)); // it is free again
+  CHECK(two.value(two.target) == 0);
+  for (int turn = 0; turn < 2; ++turn) {
+    memset(two.target.data, 0, 4);
+    GOOD(aclmdlRIExecuteAsync(model, two.first));
+    GOOD(aclrtSynchronizeStream(two.first));
+    CHECK(two.value(two.target) == 7);
+  }
+  GOOD(aclrtSynchronizeEvent(two.event));
+
+  aclmdlRI other = nullptr;
+  GOOD(aclmdlRICaptureBegin(two.first, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL));
+  GOOD(aclmdlRICaptureBegin(two.second, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL));
+  GOOD(aclrtRecordEvent(two.event, two.first));
+  BAD(ACL_ERROR_STREAM_CAPTURE_CONFLICT, aclrtStreamWaitEvent(two.second, two.event));
+  GOOD(aclmdlRICaptureEnd(two.second, &other));
+  GOOD(aclmdlRIDestroy(other));
+  GOOD(aclmdlRICaptureEnd(two.first, &other));
+  GOOD(aclmdlRIDestroy(other));
+  GOOD(aclmdlRIDestroy(model));
+  GOOD(aclrtDestroyEvent(back));
+}
+
+TEST_CASE("the last task of a thread has a number") {
+  TwoStreams two;
+  uint32_t before = 0, after = 0;
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtGetThreadLastTaskId(nullptr));
+  GOOD(aclrtMemsetAsync(two.source.data, 4, 1, 4, two.first));
+  GOOD(aclrtGetThreadLastTaskId(&before));
+  GOOD(aclrtMemsetAsync(two.source.data, 4, 1, 4, two.first));
+  GOOD(aclrtGetThreadLastTaskId(&after));
+  CHECK(after == before + 1);
+  GOOD(aclrtSynchronizeStream(two.first));
+}
+
 TEST_CASE("limits of cores are those of the stream, of its device, or all cores") {
   Started started;
   aclrtStream stream = nullptr;

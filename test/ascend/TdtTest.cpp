@@ -84,13 +84,15 @@ TEST_CASE("a dataset passes a channel with its dims and data") {
   BAD(ACL_ERROR_RT_QUEUE_EMPTY, acltdtReceiveTensor(out, received, 0));
 
   // A thread that waits is woken by acltdtStopChannel.
-  std::thread waiter([&] {
-    acltdtDataset *nothing = acltdtCreateDataset();
-    BAD(ACL_ERROR_FAILURE, acltdtReceiveTensor(out, nothing, -1));
-    GOOD(acltdtDestroyDataset(nothing));
-  });
-  GOOD(acltdtStopChannel(out));
+  // Only one thread at a time may check.
+  aclError waited = ACL_SUCCESS;
+  acltdtDataset *nothing = acltdtCreateDataset();
+  std::thread waiter([&] { waited = acltdtReceiveTensor(out, nothing, -1); });
+  const aclError stopped = acltdtStopChannel(out);
   waiter.join();
+  CHECK(stopped == ACL_SUCCESS);
+  CHECK(waited == ACL_ERROR_FAILURE);
+  GOOD(acltdtDestroyDataset(nothing));
   GOOD(acltdtDestroyDataset(received));
   CHECK(acltdtGetDataAddrFromItem(first) == nullptr);
   GOOD(acltdtDestroyDataset(sent));
@@ -119,13 +121,19 @@ TEST_CASE("a channel with a capacity is full, and empty after it is cleaned") {
 TEST_CASE("queues pass buffers in order between threads") {
   Started started;
   const uint32_t queue = makeQueue("work", 2);
-  std::thread consumer([&] {
-    for (int i = 0; i < 20; ++i)
-      CHECK(receive(queue, 5000) == "message " + std::to_string(i));
+  int sent = 0;
+  std::thread producer([&] {
+    for (int i = 0; i < 20; ++i) {
+      const std::string text = "message " + std::to_string(i);
+      const uint64_t mark = text.size();
+      sent += acltdtEnqueueData(queue, text.data(), text.size(), &mark, sizeof mark, -1, 0) ==
+              ACL_SUCCESS;
+    }
   });
   for (int i = 0; i < 20; ++i)
-    send(queue, "message " + std::to_string(i), -1);
-  consumer.join();
+    CHECK(receive(queue, 5000) == "message " + std::to_string(i));
+  producer.join();
+  CHECK(sent == 20);
 
   send(queue, "a longer text");
   char small[4];

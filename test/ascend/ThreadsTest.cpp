@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // ascend-threads-test [seconds]: each thread has a context, two streams, events and memory,
-// loads the model now and then, and executes it in both ways. For ThreadSanitizer it is run
-// for a minute by hand.
+// loads the model now and then, and executes it in both ways. `scripts/test.sh --tsan` runs it
+// for a minute.
 #include "acl/acl.h"
 
 #include <atomic>

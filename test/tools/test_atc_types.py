@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -13,6 +14,9 @@ onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/common"))
+from caffe_nets import Net  # noqa: E402
+
 BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
 SOC = "--soc_version=Ascend310P3"
 
@@ -233,6 +237,29 @@ def test_graph_of_a_model_file(relu):
     assert ops["relu"]["type"] == "Relu" and ops["relu"]["input"] == ["x:0"]
     assert ops["relu"]["input_desc"][0]["layout"] == "NCHW"
     assert ops["NetOutput"]["input"] == ["relu:0", "neg:0"]
+
+
+def test_layers_of_a_caffe_net(tmp_path):
+    net = Net(data=(1, 3, 8, 8))
+    net.conv("conv1", 4, 3, 3)
+    net.relu("relu1")
+    net.save(tmp_path)
+    tool("atc", "--mode=1", "--om=net.prototxt", "--framework=0", "--json=net.json", cwd=tmp_path)
+    shown = json.loads((tmp_path / "net.json").read_text())
+    assert shown["name"] == "net"
+    assert [(layer["name"], layer["type"], layer["bottom"], layer["top"]) for layer in shown["layer"]] == [
+        ("conv1", "Convolution", ["data"], ["conv1"]), ("relu1", "ReLU", ["conv1"], ["conv1"])]
+    assert shown["layer"][0]["convolution_param"] == {"num_output": 4, "kernel_size": 3}
+
+
+def test_flag_of_0_and_1_without_a_value(relu):
+    folder, _ = relu
+    text = tool("atc", "--model=m.onnx", "--framework=5", "--enable_small_channel", "--target=cpu",
+                "--output=small", "--disable_reuse_memory", cwd=folder)
+    assert (folder / "small.om").exists() and "E1" not in text
+    text = tool("atc", "--model=m.onnx", "--framework=5", "--target=cpu", "--output=small",
+                "--enable_small_channel=", cwd=folder, fails=True)
+    assert "E10004" in text
 
 
 def test_framework_of_a_compiled_model(tmp_path):

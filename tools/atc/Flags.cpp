@@ -349,6 +349,8 @@ FlagValues parseFlags(ArrayRef<const char *> arguments, Diagnostics &diagnostics
       value = next;
       hasValue = true;
       ++i;
+    } else if (!hasValue && StringRef(flag->values) == "0,1") {
+      value = "1"; // as in the vendor's examples: --enable_small_channel --insert_op_conf=...
     }
     if (hasValue && value.trim().empty() && mayBeEmpty(*flag)) {
       result.given.erase(flag->name);

@@ -46,7 +46,8 @@ private:
 /// kernels as types, and NetOutput.
 nlohmann::ordered_json describeOm(const om_model &model, const om_model_info &info);
 
-/// Returns the graph of an ONNX or TensorFlow model as it is in its file. Null after an error.
+/// Returns the graph of an ONNX or TensorFlow model as it is in its file, or the message of a
+/// Caffe net with its layers. Null after an error.
 nlohmann::ordered_json describeModelFile(const driver::ModelSource &source,
                                          Diagnostics &diagnostics);
 

@@ -15,9 +15,11 @@ namespace atc::tools {
 
 /// Returns whether a field may repeat, so that tools expect a list.
 static bool isRepeated(StringRef name) {
-  return is_contained({"graph", "op", "node", "attr", "input", "input_desc", "output_desc",
-                       "output", "dim", "dst_name", "dst_index", "src_name", "src_index",
-                       "input_name", "output_name", "is_input_const", "layer"},
+  return is_contained({"graph",          "op",          "node",      "attr",       "input",
+                       "input_desc",     "output_desc", "output",    "dim",        "dst_name",
+                       "dst_index",      "src_name",    "src_index", "input_name", "output_name",
+                       "is_input_const", "layer",       "layers",    "bottom",     "top",
+                       "include",        "exclude",     "param",     "input_shape"},
                       name);
 }
 

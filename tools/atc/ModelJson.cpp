@@ -290,6 +290,8 @@ private:
 } // namespace
 
 Json describeModelFile(const driver::ModelSource &source, Diagnostics &diagnostics) {
+  if (source.format == driver::ModelFormat::Caffe)
+    return describeTextMessage(source.path, diagnostics); // {"name": ..., "layer": [...]}
   if (source.format != driver::ModelFormat::TensorFlow) {
     onnx::ModelProto model;
     if (!parseFile(source.path, {"an ONNX model", "ONNX"}, model, diagnostics))

@@ -222,8 +222,9 @@ void checkOm(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnost
   if (options.mode == Mode::DumpToJson && !flags.has("json"))
     diagnostics.error("E10007", "--json is required with --mode=5: the file to write");
   options.compiler.source.path = options.om;
-  options.compiler.source.format =
-      flags.get("framework") == "3" ? driver::ModelFormat::TensorFlow : driver::ModelFormat::Onnx;
+  options.compiler.source.format = flags.get("framework") == "0"   ? driver::ModelFormat::Caffe
+                                   : flags.get("framework") == "3" ? driver::ModelFormat::TensorFlow
+                                                                   : driver::ModelFormat::Onnx;
   options.isModelFile = options.mode == Mode::ToJson && flags.has("framework");
   if (std::string reason = wrongKindReason(findModelKind(options.om), flags.get("framework"));
       options.isModelFile && !reason.empty())

@@ -147,6 +147,18 @@ ACL_FUNC_VISIBILITY aclError aclrtValueWait(void *devAddr, uint64_t value, uint3
 /* Makes a stream wait for the event, `timeout` milliseconds at most (-1 and 0: without end). */
 ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event,
                                                              int32_t timeout);
+#define ACL_EVENT_RECORD_DEFAULT 0x00U
+#define ACL_EVENT_RECORD_EXTERNAL 0x01U
+#define ACL_EVENT_WAIT_DEFAULT 0x00U
+#define ACL_EVENT_WAIT_EXTERNAL 0x01U
+/* Record an event, and make a stream wait for it, as the functions without a flag. Where the
+ * stream is recorded (aclmdlRICaptureBegin), a stream that waits for its event is recorded with it;
+ * with ..._EXTERNAL the event is for streams and models beside it, at each execution again. A
+ * `timeout` of 0 or 0xFFFFFFFF is without end. */
+ACL_FUNC_VISIBILITY aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream stream,
+                                                      uint32_t flag);
+ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event,
+                                                          uint32_t timeout, uint32_t flag);
 /* Create settings and a stream with them; flags and priorities can be asked for, and change
  * nothing. Free the settings with aclrtDestroyStreamConfigHandle. */
 ACL_FUNC_VISIBILITY aclrtStreamConfigHandle *aclrtCreateStreamConfigHandle(void);

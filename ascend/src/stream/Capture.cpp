@@ -13,10 +13,9 @@
 namespace atc::ascend {
 namespace {
 
-/// The tasks of a stream between the begin and the end of a capture. A task that is run again does
-/// the same with what is in memory then.
+/// What a capture has recorded. A task that is run again does the same with what is in memory then.
 struct RecordedModel {
-  std::vector<Stream::Task> tasks;
+  std::vector<StreamTaskMaker> tasks;
   std::mutex mutex;
   std::string name;
 };
@@ -38,10 +37,15 @@ aclError checkMode(const char *function, aclmdlRICaptureMode mode) {
 /// after them.
 aclError enqueueAll(const char *function, const std::shared_ptr<RecordedModel> &model,
                     Stream &stream) {
-  return stream.enqueue(function, [model]() -> aclError {
-    for (const Stream::Task &task : model->tasks)
-      ACL_TRY(task());
-    return ACL_SUCCESS;
+  return stream.enqueueMade(function, [model]() -> Stream::Task {
+    auto tasks = std::make_shared<std::vector<Stream::Task>>();
+    for (const auto &make : model->tasks)
+      tasks->push_back(make());
+    return [tasks, model]() -> aclError {
+      for (const Stream::Task &task : *tasks)
+        ACL_TRY(task());
+      return ACL_SUCCESS;
+    };
   });
 }
 
@@ -76,7 +80,7 @@ aclError aclmdlRICaptureGetInfo(aclrtStream stream, aclmdlRICaptureStatus *statu
   std::shared_ptr<Stream> found;
   ACL_TRY(findStream(__func__, stream, found));
   *status =
-      found->isCaptured() ? ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE : ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+      found->capture() ? ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE : ACL_MODEL_RI_CAPTURE_STATUS_NONE;
   if (modelRI)
     *modelRI = nullptr;
   return ACL_SUCCESS;

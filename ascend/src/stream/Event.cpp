@@ -23,6 +23,7 @@ struct Event {
   uint32_t waits = 0;
   bool recorded = false; // the last record was reached, and not reset
   std::chrono::steady_clock::time_point time;
+  std::weak_ptr<Recording> recording; // of the stream of the last record, where it is captured
 };
 
 HandleTable<Event> &events() {
@@ -102,6 +103,10 @@ aclError synchronizeEvent(const char *function, aclrtEvent handle, int32_t timeo
     return fail(ACL_ERROR_INVALID_RESOURCE_HANDLE, function,
                 "event (%p) was destroyed, or is no event", handle);
   std::unique_lock lock(event->mutex);
+  if (auto recording = event->recording.lock(); recording && recording->isActive())
+    return fail(ACL_ERROR_RT_EVENT_CAPTURED, function,
+                "the event was recorded by a stream that is captured: it is reached when the model "
+                "is executed");
   uint64_t number = event->queued;
   auto come = [&] { return event->reached >= number; };
   if (timeout < 0)
@@ -147,21 +152,50 @@ aclError aclrtDestroyEvent(aclrtEvent event) {
   return ACL_SUCCESS;
 }
 
-aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
-  ACL_FIND(found, events(), event);
+/// Puts a record of an event behind the tasks of a stream. Where the stream is captured, streams
+/// that wait for the event join the capture, unless it is for others (`isExternal`).
+static aclError enqueueRecord(const char *function, aclrtEvent event, aclrtStream stream,
+                              bool isExternal) {
+  auto found = events().find(event);
+  if (!found)
+    return fail(event ? ACL_ERROR_INVALID_RESOURCE_HANDLE : ACL_ERROR_INVALID_PARAM, function,
+                "event (%p) was destroyed, or is no event", event);
   std::shared_ptr<Stream> queue;
-  ACL_TRY(findStream(__func__, stream, queue));
-  uint64_t number;
+  ACL_TRY(findStream(function, stream, queue));
   {
+    std::shared_ptr<Recording> recording = isExternal ? nullptr : queue->capture();
     std::lock_guard lock(found->mutex);
-    number = ++found->queued;
-    found->recorded = false;
+    found->recording = recording;
   }
-  auto record = std::make_shared<Record>(found, number);
-  return queue->enqueue(__func__, [record] {
-    record->reach();
-    return ACL_SUCCESS;
+  return queue->enqueueMade(function, [found]() -> Stream::Task {
+    uint64_t number;
+    {
+      std::lock_guard lock(found->mutex);
+      number = ++found->queued;
+      found->recorded = false;
+    }
+    auto record = std::make_shared<Record>(found, number);
+    return [record] {
+      record->reach();
+      return ACL_SUCCESS;
+    };
   });
+}
+
+aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
+  return enqueueRecord(__func__, event, stream, false);
+}
+
+/// Checks a flag of which two values are known: the default and what is for other streams.
+static aclError checkEventFlag(const char *function, uint32_t flag) {
+  if (flag <= ACL_EVENT_WAIT_EXTERNAL)
+    return ACL_SUCCESS;
+  return fail(ACL_ERROR_INVALID_PARAM, function, "flag is %u; give 0 or 1 (external)", flag);
+}
+
+aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream stream, uint32_t flag) {
+  ACL_TRY(checkEventFlag(__func__, flag));
+  return enqueueRecord(__func__, event, stream, flag == ACL_EVENT_RECORD_EXTERNAL);
 }
 
 aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
@@ -243,21 +277,30 @@ aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t *timestamp) {
 
 /// Puts a wait for the last record of an event behind the tasks of a stream.
 static aclError enqueueWait(const char *function, aclrtStream stream, aclrtEvent event,
-                            uint32_t timeout) {
+                            uint32_t timeout, bool isExternal = false) {
   auto found = events().find(event);
   if (!found)
     return fail(event ? ACL_ERROR_INVALID_RESOURCE_HANDLE : ACL_ERROR_INVALID_PARAM, function,
                 "event (%p) was destroyed, or is no event", event);
   std::shared_ptr<Stream> queue;
   ACL_TRY(findStream(function, stream, queue));
-  uint64_t number;
-  {
+  std::shared_ptr<Recording> recording;
+  if (!isExternal) {
     std::lock_guard lock(found->mutex);
-    number = found->queued;
-    ++found->waits;
+    recording = found->recording.lock();
   }
-  auto wait = std::make_shared<Wait>(found, number, timeout);
-  return queue->enqueue(function, [wait] { return wait->wait(); });
+  if (recording && recording->isActive())
+    ACL_TRY(queue->joinCapture(function, std::move(recording)));
+  return queue->enqueueMade(function, [found, timeout]() -> Stream::Task {
+    uint64_t number;
+    {
+      std::lock_guard lock(found->mutex);
+      number = found->queued;
+      ++found->waits;
+    }
+    auto wait = std::make_shared<Wait>(found, number, timeout);
+    return [wait] { return wait->wait(); };
+  });
 }
 
 aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
@@ -268,6 +311,14 @@ aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event, i
   if (timeout < -1)
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "timeout is %d; give milliseconds, or -1", timeout);
   return enqueueWait(__func__, stream, event, timeout > 0 ? uint32_t(timeout) : 0);
+}
+
+aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event, uint32_t timeout,
+                                      uint32_t flag) {
+  ACL_TRY(checkEventFlag(__func__, flag));
+  const bool isEndless = timeout == UINT32_MAX;
+  return enqueueWait(__func__, stream, event, isEndless ? 0 : timeout,
+                     flag == ACL_EVENT_WAIT_EXTERNAL);
 }
 
 aclError aclrtGetEventId(aclrtEvent event, uint32_t *eventId) {

@@ -23,8 +23,11 @@ namespace {
 
 std::atomic<int32_t> nextId{1};
 std::atomic<aclrtExceptionInfoCallback> exceptionCallback{nullptr};
+thread_local uint32_t lastTask = 0;
 
 } // namespace
+
+uint32_t lastTaskOfThread() { return lastTask; }
 
 void setExceptionCallback(aclrtExceptionInfoCallback callback) { exceptionCallback = callback; }
 
@@ -35,10 +38,8 @@ aclError Stream::enqueue(const char *function, Task task) {
   std::lock_guard lock(mutex);
   if (ending)
     return fail(ACL_ERROR_INVALID_RESOURCE_HANDLE, function, "the stream is being destroyed");
-  if (recorded) {
-    recorded->push_back(std::move(task));
+  if (isRecorded() && recording->add([task] { return task; }))
     return ACL_SUCCESS;
-  }
   if (!thread.joinable()) {
     try {
       // The thread shares the stream: it may outlive a close by one of its own tasks.
@@ -47,9 +48,23 @@ aclError Stream::enqueue(const char *function, Task task) {
       return fail(ACL_ERROR_RT_FAILURE, function, "no thread can be started: %s", error.what());
     }
   }
-  tasks.push_back(std::move(task));
+  lastTask = taskCount++;
+  tasks.push_back({lastTask, std::move(task)});
   changed.notify_all();
   return ACL_SUCCESS;
+}
+
+aclError Stream::enqueueMade(const char *function, const std::function<Task()> &make) {
+  if (std::shared_ptr<Recording> active = capture(); active && active->add(make))
+    return ACL_SUCCESS;
+  return enqueue(function, make());
+}
+
+/// Returns whether tasks are recorded. The lock must be held.
+bool Stream::isRecorded() {
+  if (recording && !recording->isActive())
+    recording = nullptr; // the stream that it joined has ended it
+  return recording != nullptr;
 }
 
 /// Runs a task. Nobody is above it on this thread who could catch what it throws.
@@ -68,10 +83,9 @@ void Stream::run() {
     if (tasks.empty())
       return;
     bool skip = firstError != ACL_SUCCESS && failureMode == ACL_STOP_ON_FAILURE;
-    Task task = std::move(tasks.front());
+    auto [number, task] = std::move(tasks.front());
     tasks.pop_front();
     busy = true;
-    uint32_t number = taskCount++;
     lock.unlock();
     aclError code = skip ? ACL_SUCCESS : runTask(task);
     task = nullptr; // what it holds is released before anyone is told that it is done
@@ -100,7 +114,7 @@ aclError Stream::synchronize(const char *function, int32_t timeout) {
   std::unique_lock lock(mutex);
   if (thread.get_id() == std::this_thread::get_id())
     return fail(ACL_ERROR_RT_FAILURE, function, "a task cannot wait for its own stream");
-  if (recorded)
+  if (isRecorded())
     return fail(ACL_ERROR_RT_STREAM_CAPTURED, function,
                 "the stream is recorded; end that with aclmdlRICaptureEnd");
   auto done = [&] { return tasks.empty() && !busy; };
@@ -116,25 +130,44 @@ aclError Stream::synchronize(const char *function, int32_t timeout) {
 
 aclError Stream::beginCapture(const char *function) {
   std::lock_guard lock(mutex);
-  if (recorded)
+  if (isRecorded())
     return fail(ACL_ERROR_RT_STREAM_CAPTURED, function, "the stream is recorded already");
-  recorded.emplace();
+  recording = std::make_shared<Recording>();
+  beganCapture = true;
   return ACL_SUCCESS;
 }
 
-aclError Stream::endCapture(const char *function, std::vector<Task> &result) {
+aclError Stream::joinCapture(const char *function, std::shared_ptr<Recording> other) {
   std::lock_guard lock(mutex);
-  if (!recorded)
+  if (isRecorded() && recording != other)
+    return fail(ACL_ERROR_STREAM_CAPTURE_CONFLICT, function,
+                "the stream and the event belong to different captures");
+  if (!recording)
+    beganCapture = false;
+  recording = std::move(other);
+  return ACL_SUCCESS;
+}
+
+aclError Stream::endCapture(const char *function, std::vector<std::function<Task()>> &result) {
+  std::lock_guard lock(mutex);
+  if (!isRecorded())
     return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, function,
                 "the stream is not recorded; begin with aclmdlRICaptureBegin");
-  result = std::move(*recorded);
-  recorded.reset();
+  if (!beganCapture)
+    return fail(ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED, function,
+                "the capture began with another stream: end it there");
+  {
+    std::lock_guard recordingLock(recording->mutex);
+    recording->hasEnded = true;
+    result = std::move(recording->tasks);
+  }
+  recording = nullptr;
   return ACL_SUCCESS;
 }
 
-bool Stream::isCaptured() {
+std::shared_ptr<Recording> Stream::capture() {
   std::lock_guard lock(mutex);
-  return recorded.has_value();
+  return isRecorded() ? recording : nullptr;
 }
 
 bool Stream::idle() {
@@ -143,7 +176,7 @@ bool Stream::idle() {
 }
 
 void Stream::drop() {
-  std::deque<Task> dropped;
+  std::deque<Numbered> dropped;
   std::lock_guard lock(mutex);
   dropped.swap(tasks);
   changed.notify_all();
@@ -188,6 +221,12 @@ using atc::ascend::fail;
 
 aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback) {
   atc::ascend::setExceptionCallback(callback);
+  return ACL_SUCCESS;
+}
+
+aclError aclrtGetThreadLastTaskId(uint32_t *taskId) {
+  ACL_REQUIRE(taskId);
+  *taskId = atc::ascend::lastTaskOfThread();
   return ACL_SUCCESS;
 }
 

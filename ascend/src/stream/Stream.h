@@ -11,7 +11,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,11 +19,36 @@ namespace atc::ascend {
 
 struct Context;
 
+using StreamTask = std::function<aclError()>;
+using StreamTaskMaker = std::function<StreamTask()>;
+
+/// The tasks of a stream between the begin and the end of a capture, and of the streams that join
+/// it by waiting for its events: in the order in which they were queued, which keeps that of the
+/// events. Each is made again for each execution, as what a wait is for depends on when it is
+/// queued.
+struct Recording {
+  /// Appends a task; false behind the end.
+  bool add(StreamTaskMaker make) {
+    std::lock_guard lock(mutex);
+    if (!hasEnded)
+      tasks.push_back(std::move(make));
+    return !hasEnded;
+  }
+  bool isActive() {
+    std::lock_guard lock(mutex);
+    return !hasEnded;
+  }
+
+  std::mutex mutex;
+  std::vector<StreamTaskMaker> tasks;
+  bool hasEnded = false;
+};
+
 /// Runs tasks in order on a thread of its own, which starts with the first task.
 /// A task returns ACL_SUCCESS, or records a message (fail) and returns its code.
 class Stream : public std::enable_shared_from_this<Stream> {
 public:
-  using Task = std::function<aclError()>;
+  using Task = StreamTask;
 
   /// Starts the thread of a stream.
   Stream(int32_t device, uint64_t context);
@@ -34,6 +58,8 @@ public:
   /// Puts a task behind the others. ACL_ERROR_INVALID_RESOURCE_HANDLE when the stream is
   /// being destroyed, ACL_ERROR_RT_FAILURE when no thread can be started.
   aclError enqueue(const char *function, Task task);
+  /// Does that with a task that `make` returns, for each execution again where it is recorded.
+  aclError enqueueMade(const char *function, const std::function<Task()> &make);
 
   /// Waits until all tasks are done, `timeout` milliseconds at most (-1: without end).
   /// Returns the code of the first task that failed since the last call, and makes its
@@ -56,10 +82,13 @@ public:
   /// Records the tasks that come instead of running them; ACL_ERROR_RT_STREAM_CAPTURED where it
   /// does already.
   aclError beginCapture(const char *function);
-  /// Writes what was recorded; ACL_ERROR_RT_STREAM_NOT_CAPTURED where nothing is.
-  aclError endCapture(const char *function, std::vector<Task> &tasks);
-  /// Returns whether tasks are recorded.
-  bool isCaptured();
+  /// Records the tasks that come with those of another stream, until that one's capture ends.
+  aclError joinCapture(const char *function, std::shared_ptr<Recording> other);
+  /// Writes what was recorded; ACL_ERROR_RT_STREAM_NOT_CAPTURED where nothing is,
+  /// ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED where the capture began with another stream.
+  aclError endCapture(const char *function, std::vector<std::function<Task()>> &tasks);
+  /// Returns what records the tasks; null where they run.
+  std::shared_ptr<Recording> capture();
 
   /// Sets whether tasks behind a failed one are dropped (ACL_STOP_ON_FAILURE) or run.
   void setFailureMode(uint64_t mode);
@@ -74,13 +103,20 @@ public:
   const int32_t id;
 
 private:
+  struct Numbered {
+    uint32_t number;
+    Task task;
+  };
+
   void run();
+  bool isRecorded();
   void report(aclError code, uint32_t task);
 
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<Task> tasks;
-  std::optional<std::vector<Task>> recorded;
+  std::deque<Numbered> tasks;
+  std::shared_ptr<Recording> recording; ///< null: tasks run
+  bool beganCapture = false;
   std::thread thread;
   std::string firstMessage;
   aclError firstError = ACL_SUCCESS;
@@ -88,6 +124,9 @@ private:
   uint32_t taskCount = 0;
   bool busy = false, ending = false;
 };
+
+/// Returns the number in its stream of the last task that this thread has queued; 0 before.
+uint32_t lastTaskOfThread();
 
 /// Sets the function that is told of failed tasks; NULL: none.
 void setExceptionCallback(aclrtExceptionInfoCallback callback);

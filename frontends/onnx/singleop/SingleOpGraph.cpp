@@ -154,6 +154,22 @@ std::string SingleOpGraph::transpose(const std::string &input, const Ints &permu
   return name;
 }
 
+int64_t SingleOpGraph::axisOf(int64_t axis) {
+  const int64_t rank = rankOf(0);
+  if (axis >= -rank && axis < rank)
+    return axis < 0 ? axis + rank : axis;
+  fail("the axis " + Twine(axis) + " is none of the " + Twine(rank) + " dims of the input");
+  return -1;
+}
+
+std::string SingleOpGraph::image() {
+  return op.inputs[0].format == kNHWC ? transpose(x[0], {0, 3, 1, 2}) : x[0];
+}
+
+void SingleOpGraph::finishImage(const std::string &result) {
+  finish(op.outputs[0].format == kNHWC ? transpose(result, {0, 2, 3, 1}) : result);
+}
+
 const nlohmann::ordered_json *SingleOpGraph::find(StringRef name) const {
   for (const SingleOpAttribute &attribute : op.attributes)
     if (attribute.name == name)
@@ -214,6 +230,25 @@ bool SingleOpGraph::needs(size_t count) {
   diagnostics.error("E10027", "the operator " + op.type + " of --singleop has " +
                                   Twine(op.inputs.size()) + " inputs, but reads " + Twine(count));
   return false;
+}
+
+bool buildOfRows(SingleOpGraph &graph) {
+  for (ArrayRef<OperatorRow> rows : {elementwiseRows(), movementRows(), neuralRows()})
+    for (const OperatorRow &row : rows)
+      if (row.type == graph.op.type) {
+        if (graph.needs(row.inputs))
+          row.build(graph);
+        return true;
+      }
+  return false;
+}
+
+std::vector<std::string> namesOfRows() {
+  std::vector<std::string> names;
+  for (ArrayRef<OperatorRow> rows : {elementwiseRows(), movementRows(), neuralRows()})
+    for (const OperatorRow &row : rows)
+      names.push_back(row.type.str());
+  return names;
 }
 
 } // namespace atc::single_op

@@ -60,6 +60,17 @@ public:
   }
   void finish(const std::string &result) { node("Identity", {result}, {y[0]}); }
 
+  //===--- Input 0 --------------------------------------------------------===//
+
+  /// Returns how many dims an input has.
+  int64_t rankOf(size_t input) const { return op.inputs[input].dims.size(); }
+  /// Returns an axis of input 0, counted from the front; -1 after an error.
+  int64_t axisOf(int64_t axis);
+  /// Returns input 0 as NCHW.
+  std::string image();
+  /// Makes the first output of a result in NCHW.
+  void finishImage(const std::string &result);
+
   /// Append an attribute to `node`.
   static void setInt(onnx::NodeProto &node, const char *name, int64_t value);
   static void setFloat(onnx::NodeProto &node, const char *name, double value);
@@ -95,12 +106,24 @@ public:
 /// Builds TransData: NCHW and NHWC to and from NC1HWC0, ND to and from FRACTAL_NZ.
 void buildTransData(SingleOpGraph &graph);
 
-/// Builds norms, layers, resizes and movements of elements by attributes. Returns false, without a
-/// change, for an operator that is none of neuralOps().
-bool buildNeural(SingleOpGraph &graph);
+/// An operator and the function that builds its nodes.
+struct OperatorRow {
+  llvm::StringLiteral type;
+  size_t inputs; ///< that it reads
+  void (*build)(SingleOpGraph &);
+};
 
-/// Returns the operators that buildNeural builds.
-std::vector<std::string> neuralOps();
+/// Return the operators of one file each.
+llvm::ArrayRef<OperatorRow> elementwiseRows();
+llvm::ArrayRef<OperatorRow> movementRows();
+llvm::ArrayRef<OperatorRow> neuralRows();
+
+/// Builds an operator of the rows above. Returns false, without a change, where there is none of
+/// its type.
+bool buildOfRows(SingleOpGraph &graph);
+
+/// Returns the operators that buildOfRows builds.
+std::vector<std::string> namesOfRows();
 
 } // namespace atc::single_op
 

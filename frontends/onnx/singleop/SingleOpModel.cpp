@@ -77,37 +77,86 @@ constexpr Renamed renamed[] = {
 };
 
 // Built below, or read by their outputs' shapes.
-constexpr StringLiteral built[] = {
-    "ArgMaxD",      "ArgMaxV2",        "ArgMin",        "ArgMinD",    "AvgPool",
-    "AvgPoolV2",    "BatchMatMul",     "BatchMatMulV2", "BiasAdd",    "Cast",
-    "ClipByValue",  "Concat",          "ConcatD",       "ConcatV2",   "ConcatV2D",
-    "Conv2D",       "DepthwiseConv2D", "Elu",           "ExpandDims", "Expm1",
-    "Flatten",      "FlattenV2",       "FloorDiv",      "GEMM",       "Gather",
-    "GatherV2",     "GatherV2D",       "Gelu",          "LeakyRelu",  "Log1p",
-    "LogSoftmaxV2", "MatMul",          "MatMulV2",      "MaxPool",    "NotEqual",
-    "PadD",         "Pooling",         "ReduceMax",     "ReduceMaxD", "ReduceMean",
-    "ReduceMeanD",  "ReduceMin",       "ReduceMinD",    "ReduceProd", "ReduceProdD",
-    "ReduceSum",    "ReduceSumD",      "Relu6",         "Reshape",    "Rsqrt",
-    "SliceD",       "Softmax",         "SoftmaxV2",     "Square",     "SquaredDifference",
-    "Squeeze",      "Swish",           "TileD",         "TransData",  "Transpose",
-    "TransposeD",   "Unsqueeze"};
+constexpr StringLiteral built[] = {"ArgMaxD",
+                                   "ArgMaxV2",
+                                   "ArgMin",
+                                   "ArgMinD",
+                                   "AvgPool",
+                                   "AvgPoolV2",
+                                   "BatchMatMul",
+                                   "BatchMatMulV2",
+                                   "BiasAdd",
+                                   "Cast",
+                                   "ClipByValue",
+                                   "Concat",
+                                   "ConcatD",
+                                   "ConcatV2",
+                                   "ConcatV2D",
+                                   "Conv2D",
+                                   "DepthwiseConv2D",
+                                   "Elu",
+                                   "ExpandDims",
+                                   "Expm1",
+                                   "Flatten",
+                                   "FlattenV2",
+                                   "GEMM",
+                                   "Gather",
+                                   "GatherV2",
+                                   "GatherV2D",
+                                   "Gelu",
+                                   "LeakyRelu",
+                                   "Log1p",
+                                   "LogSoftmaxV2",
+                                   "MatMul",
+                                   "BatchMatMulV3",
+                                   "MatMulV2",
+                                   "MatMulV3",
+                                   "MaxPool",
+                                   "NotEqual",
+                                   "Pooling",
+                                   "ReduceMax",
+                                   "ReduceMaxD",
+                                   "ReduceMean",
+                                   "ReduceMeanD",
+                                   "ReduceMin",
+                                   "ReduceMinD",
+                                   "ReduceProd",
+                                   "ReduceProdD",
+                                   "ReduceSum",
+                                   "ReduceSumD",
+                                   "Relu6",
+                                   "Reshape",
+                                   "Rsqrt",
+                                   "Softmax",
+                                   "SoftmaxV2",
+                                   "Square",
+                                   "SquaredDifference",
+                                   "Squeeze",
+                                   "Swish",
+                                   "TileD",
+                                   "TransData",
+                                   "Transpose",
+                                   "TransposeD",
+                                   "Unsqueeze"};
 
-/// Returns the operator of the lists above that a program's own one is named after, such as
-/// Conv2D for Conv2DTik, MatMul for MatmulTik, Add for AddDsl and AddCustom; empty where there is
-/// none.
+/// Returns the operator that a program's own one is named after, such as Conv2D for Conv2DTik,
+/// MatMul for MatmulTik, Add for AddDsl and AddCustom; empty where there is none.
 /// Samples and tutorials name the kernels that they write in this way.
-StringRef namedAfter(StringRef type) {
+std::string namedAfter(StringRef type) {
   StringRef stem = type;
-  for (StringRef ending : {"Tik", "Dsl", "Tbe", "Cust", "Custom"})
+  for (StringRef ending : {"Tik", "Dsl", "Tbe", "BlockCust", "Cust", "Custom", "Demo"})
     if (stem.consume_back(ending))
       break;
   if (stem.size() == type.size())
     return "";
   for (const Renamed &row : renamed)
     if (row.ascend.equals_insensitive(stem))
-      return row.ascend;
+      return row.ascend.str();
   for (StringRef name : built)
     if (name.equals_insensitive(stem))
+      return name.str();
+  for (const std::string &name : namesOfRows())
+    if (stem.equals_insensitive(name))
       return name;
   return "";
 }
@@ -148,7 +197,7 @@ private:
         node(row.onnx, x, y);
         return;
       }
-    if (buildNeural(*this))
+    if (buildOfRows(*this))
       return;
     if (is_contained(built, op.type)) {
       if (needs(1))
@@ -161,7 +210,7 @@ private:
   /// An operator that has its ONNX name and attributes.
   void buildOnnx() {
     if (!onnx_import::findOp(op.type, opset) && onnx_import::hostKernelOf("", op.type).empty()) {
-      std::vector<std::string> names = neuralOps();
+      std::vector<std::string> names = namesOfRows();
       names.insert(names.end(), built, std::end(built));
       for (const Renamed &row : renamed)
         names.push_back(row.ascend.str());
@@ -223,12 +272,8 @@ private:
       return finish(reshape(x[0], op.outputs[0].dims));
     if (type.starts_with("Concat"))
       return buildConcat();
-    if (type == "SliceD")
-      return buildSlice();
     if (type == "TileD")
       return finish(value("Tile", {x[0], addInts(getInts("multiples", {}))}));
-    if (type == "PadD")
-      return buildPad();
     if (type == "Conv2D" || type == "DepthwiseConv2D")
       return needs(2) ? buildConv() : void();
     if (type == "MaxPool" || type.starts_with("AvgPool") || type == "Pooling")
@@ -241,8 +286,6 @@ private:
     const StringRef type = op.type;
     if (type == "NotEqual")
       return finish(value("Not", {value("Equal", {x[0], x[1]})}));
-    if (type == "FloorDiv")
-      return finish(value("Floor", {value("Div", {x[0], x[1]})}));
     if (type == "SquaredDifference") {
       const std::string difference = value("Sub", {x[0], x[1]});
       return finish(value("Mul", {difference, difference}));
@@ -307,31 +350,6 @@ private:
     setInt(node("Concat", tensors, y), "axis", axis[0]);
   }
 
-  void buildSlice() {
-    const Ints starts = getInts("offsets", {}), sizes = getInts("size", {});
-    if (starts.size() != sizes.size())
-      return fail("\"offsets\" and \"size\" must have equal lengths");
-    Ints ends;
-    for (size_t i = 0; i < starts.size(); ++i)
-      ends.push_back(sizes[i] < 0 ? INT64_MAX : starts[i] + sizes[i]);
-    finish(value("Slice", {x[0], addInts(starts), addInts(ends)}));
-  }
-
-  void buildPad() {
-    Ints low, high;
-    if (const auto *list = find("paddings"); list && list->is_array())
-      for (const auto &pair : *list)
-        if (pair.is_array() && pair.size() == 2 && pair[0].is_number_integer() &&
-            pair[1].is_number_integer()) {
-          low.push_back(pair[0].get<int64_t>());
-          high.push_back(pair[1].get<int64_t>());
-        }
-    if (low.size() != op.inputs[0].dims.size())
-      return fail("\"paddings\" must have a pair of numbers per dim");
-    low.insert(low.end(), high.begin(), high.end());
-    finish(value("Pad", {x[0], addInts(low)}));
-  }
-
   void buildBiasAdd() {
     const bool isChannelSecond =
         getText("data_format", op.inputs[0].format == kNCHW ? "NCHW" : "NHWC") == "NCHW";
@@ -375,12 +393,6 @@ private:
   //===--- Images ---------------------------------------------------------===//
 
   bool isChannelLast() const { return op.inputs[0].format == kNHWC; }
-
-  std::string image() { return isChannelLast() ? transpose(x[0], {0, 3, 1, 2}) : x[0]; }
-
-  void finishImage(const std::string &result) {
-    finish(op.outputs[0].format == kNHWC ? transpose(result, {0, 2, 3, 1}) : result);
-  }
 
   /// Returns the two numbers of height and width in a list of two, or of four in the order of
   /// the input's format.
@@ -457,14 +469,14 @@ private:
 } // namespace
 
 std::optional<std::string> makeSingleOpModel(const SingleOp &op, Diagnostics &diagnostics) {
-  const StringRef known = namedAfter(op.type);
+  const std::string known = namedAfter(op.type);
   if (known.empty())
     return SingleOpBuilder(op, diagnostics).run(op.type);
   diagnostics.warning("W11002", "the operator " + op.type +
                                     " of --singleop is none of this compiler: it computes what " +
                                     known + " does");
   SingleOp alike = op;
-  alike.type = known.str();
+  alike.type = known;
   return SingleOpBuilder(alike, diagnostics).run(op.type);
 }
 
