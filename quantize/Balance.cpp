@@ -159,7 +159,28 @@ std::vector<float> findFactors(const ChannelSizes &sizes, llvm::ArrayRef<Reading
   return {best.begin(), best.end()};
 }
 
-bool findBalances(ModuleOp module, const Plan &plan, DataSource &data, int64_t batchNum,
+std::vector<float> factorsOfStrength(const ChannelSizes &sizes,
+                                     llvm::ArrayRef<ReadingWeights> readers, double strength) {
+  if (sizes.largest.empty() || !(sizes.count > 0))
+    return {};
+  const std::vector<double> factors = Noise(sizes, readers).factors(strength);
+  return {factors.begin(), factors.end()};
+}
+
+/// Warns of layers whose settings ask for a balance of an input that is not among `tensors`.
+static void warnOfOthers(const Plan &plan, llvm::ArrayRef<const PlannedTensor *> tensors,
+                         Diagnostics &diagnostics) {
+  std::string names;
+  for (const PlannedLayer &layer : plan.layers)
+    if (layer.config.migrationStrength && !llvm::is_contained(tensors, &plan.tensors[layer.input]))
+      names += (names.empty() ? "'" : ", '") + layer.node + "'";
+  if (!names.empty())
+    diagnostics.warning("W10055", "\"dmq_balancer\" has no effect on the nodes " + names +
+                                      ": only tensors are balanced that nothing but convolutions "
+                                      "read, and no input of the model");
+}
+
+bool findBalances(ModuleOp module, const Plan &plan, const QuantConfig &config, DataSource &data,
                   std::vector<Balance> &balances, Diagnostics &diagnostics) {
   // Tensors that convolutions of the plan read, and nobody else.
   std::map<Operation *, const PlannedLayer *> layers;
@@ -177,11 +198,13 @@ bool findBalances(ModuleOp module, const Plan &plan, DataSource &data, int64_t b
           return use.getOperandNumber() == 0 && layers.count(use.getOwner()) &&
                  isa<graph::ConvOp>(use.getOwner());
         });
-    if (isAlone && isRead && isa<OpResult>(tensor.value)) {
+    const bool isWanted = config.balance || tensor.config.migrationStrength;
+    if (isWanted && isAlone && isRead && isa<OpResult>(tensor.value)) {
       tensors.push_back(&tensor);
       values.push_back(tensor.value);
     }
   }
+  warnOfOthers(plan, tensors, diagnostics);
   if (tensors.empty())
     return true;
   // Users are collected before results are added.
@@ -205,7 +228,7 @@ bool findBalances(ModuleOp module, const Plan &plan, DataSource &data, int64_t b
   std::vector<ChannelSizes> sizes(values.size());
   std::vector<::om::Buffer> buffers = host->makeInputs();
   constexpr int64_t most = 4; // sizes need fewer samples than ranges
-  for (int64_t i = 0; i < most && (!batchNum || i < batchNum); ++i) {
+  for (int64_t i = 0; i < most && (!config.batchNum || i < config.batchNum); ++i) {
     if (!data.next(buffers, diagnostics))
       break;
     if (!host->run(buffers, diagnostics))
@@ -237,7 +260,9 @@ bool findBalances(ModuleOp module, const Plan &plan, DataSource &data, int64_t b
     if (producers[t])
       balance.producer = tensorNameOf(producers[t].getResult());
     // A separate multiplication must be worth its cost.
-    balance.factors = findFactors(sizes[t], weights, producers[t] ? 1.5 : 3);
+    const std::optional<double> strength = tensors[t]->config.migrationStrength;
+    balance.factors = strength ? factorsOfStrength(sizes[t], weights, *strength)
+                               : findFactors(sizes[t], weights, producers[t] ? 1.5 : 3);
     balance.tensor = tensors[t]->name;
     if (!balance.factors.empty())
       balances.push_back(std::move(balance));

@@ -31,6 +31,11 @@ struct ReadingWeights {
 std::vector<float> findFactors(const ChannelSizes &sizes, llvm::ArrayRef<ReadingWeights> readers,
                                double atLeast);
 
+/// Returns the divisors that a strength gives: channels are divided by the powers of their largest
+/// magnitudes with `strength` as exponent, over those of their weights' with the rest.
+std::vector<float> factorsOfStrength(const ChannelSizes &sizes,
+                                     llvm::ArrayRef<ReadingWeights> readers, double strength);
+
 /// The balancing of a tensor that only convolutions read.
 struct Balance {
   std::string tensor;
@@ -42,9 +47,10 @@ struct Balance {
 };
 
 /// Computes balances from some samples that run through the module, whose results it changes.
-/// Returns false after an error.
-bool findBalances(mlir::ModuleOp module, const Plan &plan, DataSource &data, int64_t batchNum,
-                  std::vector<Balance> &balances, Diagnostics &diagnostics);
+/// Warns of layers for which the settings ask for one that is not possible. Returns false after an
+/// error.
+bool findBalances(mlir::ModuleOp module, const Plan &plan, const QuantConfig &config,
+                  DataSource &data, std::vector<Balance> &balances, Diagnostics &diagnostics);
 
 /// Applies balances to the model's weights.
 void applyBalances(OnnxModel &model, llvm::ArrayRef<Balance> balances);

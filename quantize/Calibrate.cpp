@@ -6,6 +6,7 @@
 #include "dialects/graph/ConstantData.h"
 #include "passes/graph/quant/QuantizeWeights.h"
 #include "passes/om/Schedule.h"
+#include "quantize/weights/RoundLayer.h"
 
 #include <cmath>
 #include <cstring>
@@ -67,8 +68,9 @@ public:
 
 private:
   void take();
+  void beginMoments();
   void keep(const std::vector<::om::Buffer> &inputs);
-  bool addLayer(const PlannedLayer &layer);
+  bool addLayer(size_t index);
   Interval chooseRange(const PlannedTensor &tensor, const Histogram &histogram);
 
   const Plan &plan;
@@ -76,6 +78,7 @@ private:
   Calibration &calibration;
   Diagnostics &diagnostics;
   std::vector<ChannelSums> means;
+  std::vector<std::optional<LayerMoments>> moments; ///< of the layers that are rounded with them
   size_t keptBytes = 0;
 };
 
@@ -102,6 +105,30 @@ void Collector::take() {
     if (plan.tensors[i].group == i)
       calibration.histograms[i].add(values.data(), values.size());
   }
+  for (size_t i = 0; i < plan.layers.size(); ++i)
+    if (moments[i]) {
+      const size_t output = calibration.firstTensor + plan.layers[i].input;
+      moments[i]->add(host.floats(output), host.outputs()[output].dims);
+    }
+}
+
+/// Prepares the moments that adaptive rounding needs, and warns of layers whose settings ask for a
+/// rounding that they cannot have.
+void Collector::beginMoments() {
+  std::string names;
+  for (const PlannedLayer &layer : plan.layers) {
+    std::optional<LayerMoments> &own = moments.emplace_back();
+    if (layer.config.rounding == WeightRounding::Adaptive)
+      own = LayerMoments::of(layer);
+    if (layer.config.rounding != WeightRounding::Nearest && !canRound(layer))
+      names += (names.empty() ? "'" : ", '") + layer.node + "'";
+  }
+  if (!names.empty())
+    diagnostics.warning("W10055",
+                        "\"ada_quantize\" or \"nuq_quantize\" has no effect on the nodes " + names +
+                            ", whose weights are rounded to nearest: they are transposed "
+                            "convolutions, or their outputs have more than " +
+                            Twine(kMaxMomentSize) + " weights each");
 }
 
 bool Collector::run(DataSource &data, const Progress &progress) {
@@ -114,6 +141,7 @@ bool Collector::run(DataSource &data, const Progress &progress) {
     const bool isMatrix = isa<graph::MatMulOp, graph::FullyConnectedOp>(layer.op);
     means[layer.input].dim = isMatrix ? rank - 1 : 1;
   }
+  beginMoments();
   std::vector<::om::Tensor> inputs = host.inputs();
   data.begin(inputs, diagnostics);
   if (diagnostics.hasErrors())
@@ -145,7 +173,8 @@ bool Collector::run(DataSource &data, const Progress &progress) {
   return true;
 }
 
-bool Collector::addLayer(const PlannedLayer &layer) {
+bool Collector::addLayer(size_t index) {
+  const PlannedLayer &layer = plan.layers[index];
   LayerEntry entry;
   entry.node = layer.node;
   entry.type = layer.type;
@@ -180,7 +209,16 @@ bool Collector::addLayer(const PlannedLayer &layer) {
       scale = product / inputScale;
   const ChannelSums &sums = means[layer.input];
   // A transposed convolution reads each pixel as often as its stride allows.
-  if (config.biasCorrection && !isa<graph::ConvTransposeOp>(layer.op) && sums.count > 0) {
+  const bool corrects =
+      config.biasCorrection && !isa<graph::ConvTransposeOp>(layer.op) && sums.count > 0;
+  // A product without a bias has no place for the correction.
+  const bool meansAreCorrected = corrects && !isa<graph::MatMulOp>(layer.op);
+  entry.integers =
+      roundLayer(layer, weights, entry.weightScales,
+                 {moments[index] ? &*moments[index] : nullptr, inputScale, meansAreCorrected});
+  const std::vector<int8_t> integers =
+      entry.integers.empty() ? graph::quantizeWeights(weights, entry.weightScales) : entry.integers;
+  if (corrects) {
     std::vector<double> mean;
     for (double sum : sums.sums)
       mean.push_back(sum / sums.count);
@@ -189,9 +227,10 @@ bool Collector::addLayer(const PlannedLayer &layer) {
     if (isa<graph::MatMulOp>(layer.op) && shaped.axis < 0) {
       shaped.axis = 1;
       std::vector<float> all(dims[1], entry.weightScales[0]);
-      entry.biasCorrection = graph::lossOfMeans(shaped, all, mean, layer.groups);
+      entry.biasCorrection = graph::lossOfMeans(shaped, integers, all, mean, layer.groups);
     } else {
-      entry.biasCorrection = graph::lossOfMeans(shaped, entry.weightScales, mean, layer.groups);
+      entry.biasCorrection =
+          graph::lossOfMeans(shaped, integers, entry.weightScales, mean, layer.groups);
     }
   }
   calibration.table.layers.push_back(std::move(entry));
@@ -238,8 +277,8 @@ bool Collector::writeTable() {
     diagnostics.error("E10014", "with the calibration data these tensors are infinite or not a "
                                 "number: " +
                                     notFinite);
-  for (const PlannedLayer &layer : plan.layers)
-    addLayer(layer);
+  for (size_t i = 0; i < plan.layers.size(); ++i)
+    addLayer(i);
   return !diagnostics.hasErrors();
 }
 

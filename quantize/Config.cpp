@@ -4,8 +4,9 @@
 #include "quantize/Config.h"
 
 #include "frontends/ModelFile.h"
-#include "frontends/TextMessage.h"
+#include "quantize/SettingsText.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace atc::quantize {
@@ -44,6 +45,9 @@ private:
                    LayerConfig &config);
   bool readDetail(const std::string &key, const Json &value, const std::string &path,
                   LayerConfig &config);
+  bool readWeightSetting(const std::string &key, const Json &value, const std::string &path,
+                         LayerConfig &config);
+  void setAlgorithm(const std::string &name, const std::string &path, LayerConfig &config);
   bool readImageSetting(const std::string &key, const Json &value, ImageOptions &options);
   void readOverrides(const Json &json, const std::string &key, const char *nameKey,
                      const LayerConfig &common, std::map<std::string, LayerConfig> &into);
@@ -145,17 +149,66 @@ bool Reader::readDetail(const std::string &key, const Json &value, const std::st
     double bins = 0;
     number(value, path, 1024, 8192, bins);
   } else if (key == "act_algo" || key == "wts_algo") {
-    std::string word;
-    if (!text(value, path, word))
-      return true;
-    if (word == "ifmr" || word == "hfmg")
-      range.method = RangeMethod::Mse;
-    else if (word != "arq_quantize")
-      addError(path,
-               "\"" + word + "\" is not supported; supported are ifmr, hfmg and arq_quantize");
+    if (std::string word; text(value, path, word))
+      setAlgorithm(word, path, config);
   } else if (key == "num_bits" || key == "quant_bits") {
     double bits = 8;
     number(value, path, 8, 8, bits);
+  } else {
+    return readWeightSetting(key, value, path, config);
+  }
+  return true;
+}
+
+/// Selects an algorithm by the name that groups of settings and `wts_algo` have.
+void Reader::setAlgorithm(const std::string &name, const std::string &path, LayerConfig &config) {
+  if (name == "ifmr" || name == "hfmg" || name == "ifmr_quantize" || name == "hfmg_quantize")
+    config.range.method = RangeMethod::Mse;
+  else if (name == "arq_quantize")
+    config.rounding = WeightRounding::Nearest;
+  else if (name == "ada_quantize")
+    config.rounding = WeightRounding::Adaptive;
+  else if (name == "nuq_quantize")
+    config.rounding = WeightRounding::NonUniform;
+  else
+    addError(path, "\"" + name +
+                       "\" is not supported; supported are ifmr, hfmg, arq_quantize, "
+                       "ada_quantize and nuq_quantize");
+}
+
+/// False when there is no such setting.
+bool Reader::readWeightSetting(const std::string &key, const Json &value, const std::string &path,
+                               LayerConfig &config) {
+  AdaptiveOptions &adaptive = config.adaptive;
+  double given = 0;
+  if (key == "num_iteration") {
+    if (number(value, path, 1, 1e7, given))
+      adaptive.iterations = static_cast<int64_t>(given);
+  } else if (key == "reg_param") {
+    number(value, path, 1e-6, 1, adaptive.regularization);
+  } else if (key == "beta_range_start") {
+    number(value, path, 1, 100, adaptive.betaStart);
+  } else if (key == "beta_range_end") {
+    number(value, path, 1, 100, adaptive.betaEnd);
+  } else if (key == "beta_range") {
+    if (!value.is_array() || value.size() != 2)
+      addError(path, "must be two numbers");
+    else if (number(value[0], path, 1, 100, adaptive.betaStart))
+      number(value[1], path, 1, 100, adaptive.betaEnd);
+  } else if (key == "warm_start") {
+    number(value, path, 0, 1, adaptive.warmStart);
+  } else if (key == "num_steps") {
+    if (number(value, path, 16, 32, given)) {
+      if (given != 16 && given != 32)
+        addError(path, "must be 16 or 32");
+      config.nonUniformSteps = static_cast<int64_t>(given);
+    }
+  } else if (key == "num_of_iteration") {
+    // The search finds the best steps, however often it were repeated.
+    number(value, path, 0, 5, given);
+  } else if (key == "migration_strength" || key == "dmq_balancer_param") {
+    if (number(value, path, 0.2, 0.8, given))
+      config.migrationStrength = given;
   } else {
     return false;
   }
@@ -171,9 +224,12 @@ void Reader::readLayer(const Json &json, const std::string &path, LayerConfig &c
     const std::string inner = path + "." + key;
     const bool isGroup = key == "activation_quant_params" || key == "weight_quant_params" ||
                          key == "arq_quantize" || key == "ifmr_quantize" ||
-                         key == "hfmg_quantize" || key == "calibration_config";
-    if (key == "ifmr_quantize" || key == "hfmg_quantize")
-      config.range.method = RangeMethod::Mse;
+                         key == "hfmg_quantize" || key == "ada_quantize" || key == "nuq_quantize" ||
+                         key == "dmq_balancer" || key == "calibration_config";
+    if (key == "dmq_balancer")
+      config.migrationStrength = 0.5;
+    else if (isGroup && key.ends_with("_quantize"))
+      setAlgorithm(key, inner, config);
     if (isGroup && value.is_array()) {
       for (const Json &item : value)
         readLayer(item, inner, config);
@@ -299,8 +355,18 @@ void Reader::readTop(const Json &json, QuantConfig &config) {
       strings(value, key, layers);
       if (!layers.empty())
         diagnostics.warning("W10055", "\"skip_fusion_layers\" has no effect");
-    } else if (key == "version" || key == "joint_quant" || key == "fakequant_precision_mode") {
+    } else if (key == "version") {
       continue;
+    } else if (key == "joint_quant") {
+      bool joint = false;
+      if (boolean(value, key, joint) && joint)
+        diagnostics.warning("W10055", "\"joint_quant\" has no effect: the inputs of an addition "
+                                      "have scales of their own");
+    } else if (key == "fakequant_precision_mode" || key == "nuq_config") {
+      addError(key, key == "nuq_config"
+                        ? "is not supported: no list of compressed layers is read; "
+                          "\"nuq_quantize\" selects the layers"
+                        : "is not supported: scales are float32; leave the key out");
     } else if (!value.is_object() && (readSetting(key, value, key, config.common) ||
                                       readImageSetting(key, value, config.images))) {
       continue;
@@ -323,26 +389,6 @@ void Reader::readTop(const Json &json, QuantConfig &config) {
       unknown(key);
     }
   }
-}
-
-/// JSON, or the text form of protobuf.
-bool parseEither(const std::string &text, const std::string &name, Json &json,
-                 Diagnostics &diagnostics) {
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  if (first != std::string::npos && text[first] == '{') {
-    json = Json::parse(text, nullptr, /*allow_exceptions=*/false, /*ignore_comments=*/true);
-    if (!json.is_discarded())
-      return true;
-    diagnostics.error("E10032", "the file \"" + name + "\" is not valid JSON");
-    return false;
-  }
-  std::string errorText;
-  if (auto message = parseTextMessage(text, errorText)) {
-    json = *message;
-    return true;
-  }
-  diagnostics.error("E13018", "the file \"" + name + "\" cannot be read: " + errorText);
-  return false;
 }
 
 /// Returns the text with quotes around a value that stands alone on its line, has no space and is
@@ -408,6 +454,12 @@ std::string setImageOption(ImageOptions &options, llvm::StringRef key,
   return "";
 }
 
+bool QuantConfig::balances() const {
+  auto asks = [](const auto &entry) { return entry.second.migrationStrength.has_value(); };
+  return balance || common.migrationStrength || std::any_of(types.begin(), types.end(), asks) ||
+         std::any_of(layers.begin(), layers.end(), asks);
+}
+
 bool QuantConfig::skips(const std::string &node, const std::string &type) const {
   return skipLayers.count(node) || skipTypes.count(type) || !of(node, type).enable;
 }
@@ -431,7 +483,7 @@ bool parseConfig(const std::string &text, const std::string &name, QuantConfig &
                  Diagnostics &diagnostics) {
   const unsigned before = diagnostics.numErrors();
   Json json;
-  if (parseEither(text, name, json, diagnostics))
+  if (parseSettings(text, name, json, diagnostics))
     Reader(name, diagnostics).readTop(json, config);
   return diagnostics.numErrors() == before;
 }
@@ -447,7 +499,7 @@ bool readCompressionConfig(const std::string &path, CompressionConfig &config,
   std::string content;
   Json json;
   if (!readText(path, content, diagnostics) ||
-      !parseEither(quoteBareValues(content), path, json, diagnostics))
+      !parseSettings(quoteBareValues(content), path, json, diagnostics))
     return false;
   Reader reader(path, diagnostics);
   Json quant = Json::object();

@@ -6,6 +6,7 @@
 
 #include "quantize/ImageOptions.h"
 #include "quantize/RangeSearch.h"
+#include "quantize/weights/RoundAdaptively.h"
 #include "support/Diagnostics.h"
 
 #include <functional>
@@ -14,11 +15,21 @@
 
 namespace atc::quantize {
 
+/// How weights become integers: the nearest ones (arq_quantize), those that keep the products
+/// (ada_quantize), or few different ones (nuq_quantize).
+enum class WeightRounding { Nearest, Adaptive, NonUniform };
+
 /// The settings of activations and weights that can be set per layer.
 struct LayerConfig {
   bool enable = true;
   bool perChannel = true;
   RangeOptions range;
+  WeightRounding rounding = WeightRounding::Nearest;
+  AdaptiveOptions adaptive;
+  int64_t nonUniformSteps = 32;
+  /// The exponent by which the channels of the input are balanced with the weights (dmq_balancer);
+  /// without it they are balanced where that reduces the noise considerably.
+  std::optional<double> migrationStrength;
 };
 
 /// Sets `image_format`, `input_format`, `mean_chn`, `min_chn`, `var_reci_chn` or `std_chn` (1 /
@@ -55,6 +66,8 @@ struct QuantConfig {
   bool skips(const std::string &node, const std::string &type) const;
   /// Returns the settings of a node: its own, else those of its type, else the common ones.
   const LayerConfig &of(const std::string &node, const std::string &type) const;
+  /// Returns whether settings ask for a balance.
+  bool balances() const;
   /// Returns the names of nodes that the settings mention.
   std::vector<std::string> layerNames() const;
 };

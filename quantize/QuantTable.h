@@ -50,6 +50,9 @@ struct LayerEntry {
   /// The correction that is added to the float bias so that the channels' means are preserved; may
   /// be empty.
   std::vector<float> biasCorrection;
+  /// The weights' integers in the layout of the graph's filter where these are not the nearest;
+  /// else empty.
+  std::vector<int8_t> integers = {};
 };
 
 /// The parameters of a model.

@@ -5,6 +5,7 @@
 #include "dialects/graph/QuantTypes.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Passes.h"
+#include "passes/graph/quant/QuantizeWeights.h"
 #include "passes/om/Schedule.h"
 #include "quantize/Balance.h"
 #include "quantize/Quantize.h"
@@ -46,6 +47,22 @@ void scaleConstant(OpOperand &operand, llvm::function_ref<float(int64_t)> factor
   auto type = cast<RankedTensorType>(constant.getType());
   operand.set(graph::ConstantOp::create(builder, constant.getLoc(),
                                         graph::makeConstant<float>(type, scaled, "balanced")));
+}
+
+/// Replaces the weights of a layer by those of the integers that calibration has chosen, which are
+/// their own nearest ones.
+void setIntegers(const PlannedLayer &layer, const LayerEntry &entry, int64_t axis) {
+  OpOperand &operand = layer.op->getOpOperand(1);
+  const auto type = cast<RankedTensorType>(operand.get().getType());
+  if (static_cast<int64_t>(entry.integers.size()) != type.getNumElements())
+    return;
+  const graph::WeightView view{{}, type.getShape(), axis};
+  std::vector<float> values;
+  for (int64_t i = 0, n = entry.integers.size(); i < n; ++i)
+    values.push_back(static_cast<float>(entry.integers[i]) * entry.weightScales[view.channelOf(i)]);
+  OpBuilder builder(layer.op);
+  operand.set(graph::ConstantOp::create(builder, operand.get().getLoc(),
+                                        graph::makeConstant<float>(type, values, "rounded")));
 }
 
 /// Applies a balance to a module, as applyBalances does to an ONNX model.
@@ -146,6 +163,7 @@ void writeAttributes(ModuleOp module, const Plan &plan, const QuantTable &table)
     if (Type type =
             graph::getQuantType(IntegerType::get(context, 8), entry.weightScales, zeros, axis))
       layer.op->setAttr("graph.weight_quantization", TypeAttr::get(type));
+    setIntegers(layer, entry, axis);
     correctBias(layer, entry.biasCorrection);
   }
 }
@@ -219,9 +237,9 @@ bool quantizeModule(ModuleOp module, const QuantizeOptions &options, DataSource 
   const unsigned numResults = om::findMain(module).getNumResults();
   ReplayedSource replayed(data);
   bool done = true;
-  if (options.config.balance) {
+  if (options.config.balances()) {
     std::vector<Balance> balances;
-    done = findBalances(module, planned, replayed, options.config.batchNum, balances, diagnostics);
+    done = findBalances(module, planned, options.config, replayed, balances, diagnostics);
     dropResults(module, numResults);
     applyToModule(module, balances);
     planned = plan();

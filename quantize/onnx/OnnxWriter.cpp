@@ -49,6 +49,18 @@ struct IntegerLayer {
   float inputScale = 1;
 };
 
+/// Returns the integers that calibration has chosen, in the layout of the node's weights: the
+/// graph's filter of a product with a bias has its outputs in front.
+std::vector<int8_t> integersOf(const onnx::NodeProto &node, const LayerEntry &entry,
+                               llvm::ArrayRef<int64_t> dims) {
+  if (node.op_type() != "Gemm" || intAttribute(node, "transB", 0))
+    return entry.integers;
+  std::vector<int8_t> transposed(entry.integers.size());
+  for (size_t i = 0; i < transposed.size(); ++i)
+    transposed[i] = entry.integers[i % dims[1] * dims[0] + i / dims[1]];
+  return transposed;
+}
+
 /// Returns nothing where a node cannot be quantized according to the table.
 std::optional<IntegerLayer> makeIntegers(OnnxModel &model, const onnx::NodeProto &node,
                                          const LayerEntry &entry, const TensorEntry &input) {
@@ -67,6 +79,8 @@ std::optional<IntegerLayer> makeIntegers(OnnxModel &model, const onnx::NodeProto
   layer.scales = entry.weightScales;
   layer.inputScale = input.params.scale;
   layer.weights = graph::quantizeWeights({*values, layer.dims, layer.axis}, layer.scales);
+  if (entry.integers.size() == layer.weights.size())
+    layer.weights = integersOf(node, entry, layer.dims);
 
   std::vector<float> bias;
   if (node.input_size() > 2 && !node.input(2).empty()) {

@@ -108,9 +108,9 @@ bool OnnxQuantizer::run(DataSource &data, Quantization &result) {
   if (!importAndPlan(module, plan))
     return false;
   ReplayedSource replayed(data);
-  if (options.config.balance) {
+  if (options.config.balances()) {
     std::vector<Balance> balances;
-    if (!findBalances(*module, plan, replayed, options.config.batchNum, balances, diagnostics))
+    if (!findBalances(*module, plan, options.config, replayed, balances, diagnostics))
       return false;
     applyBalances(model, balances);
     if (!importAndPlan(module, plan))

@@ -90,7 +90,7 @@ TEST_CASE("the vendor's JSON lists layers") {
 TEST_CASE("all errors are told at once") {
   Diagnostics diagnostics;
   parse(R"({"method": "best", "batch_num": -1, "search_range": [2, 1], "symetric": true,
-            "common_config": {"num_bits": 4, "wts_algo": "nuq_quantize"}})",
+            "common_config": {"num_bits": 4, "wts_algo": "any_quantize"}})",
         diagnostics);
   std::string all;
   for (const atc::CodedMessage &message : diagnostics.all()) {
@@ -98,7 +98,7 @@ TEST_CASE("all errors are told at once") {
     all += message.text + "\n";
   }
   for (const char *key :
-       {"method", "batch_num", "search_range", "symetric", "num_bits", "nuq_quantize"})
+       {"method", "batch_num", "search_range", "symetric", "num_bits", "any_quantize"})
     CHECK_THAT(all, Catch::Contains(key));
   CHECK(diagnostics.numErrors() == 6);
 }
@@ -147,4 +147,57 @@ TEST_CASE("how images become inputs") {
             "var_reci_chn": ["x"], "mean_chn_3": 1, "st_chn_0": 1, "mean_chn_0": "x"})",
         diagnostics);
   CHECK(diagnostics.numErrors() == 8);
+}
+
+TEST_CASE("algorithms of weights") {
+  const QuantConfig config = parseGood(R"(
+    common_config {
+      ada_quantize { num_iteration: 500 reg_param: 0.02 beta_range_start: 18 beta_range_end: 3
+                     warm_start: 0.1 channel_wise: false }
+      dmq_balancer { }
+    }
+    override_layer_configs { layer_name: "a" calibration_config {
+      nuq_quantize { num_steps: 16 num_of_iteration: 1 } dmq_balancer { migration_strength: 0.7 } } }
+    override_layer_types { layer_type: "Gemm" calibration_config {
+      arq_quantize { channel_wise: true } } })");
+  CHECK(config.common.rounding == WeightRounding::Adaptive);
+  CHECK(config.common.adaptive.iterations == 500);
+  CHECK(config.common.adaptive.regularization == 0.02);
+  CHECK(config.common.adaptive.betaStart == 18);
+  CHECK(config.common.adaptive.betaEnd == 3);
+  CHECK(config.common.adaptive.warmStart == 0.1);
+  CHECK(!config.common.perChannel);
+  CHECK(config.common.migrationStrength == 0.5);
+  CHECK(config.of("a", "Conv").rounding == WeightRounding::NonUniform);
+  CHECK(config.of("a", "Conv").nonUniformSteps == 16);
+  CHECK(config.of("a", "Conv").migrationStrength == 0.7);
+  CHECK(config.of("x", "Gemm").rounding == WeightRounding::Nearest);
+  const QuantConfig json = parseGood(R"({"conv1": {"quant_enable": true,
+    "weight_quant_params": {"num_bits": 8, "wts_algo": "ada_quantize", "num_iteration": 9,
+                            "beta_range": [10, 4]}, "dmq_balancer_param": 0.3}})");
+  CHECK(json.of("conv1", "Conv").adaptive.iterations == 9);
+  CHECK(json.of("conv1", "Conv").adaptive.betaEnd == 4);
+  CHECK(json.of("conv1", "Conv").migrationStrength == 0.3);
+  CHECK(json.balances());
+}
+
+TEST_CASE("what is not supported is refused by name") {
+  for (const auto &[text, message] : std::initializer_list<std::pair<const char *, const char *>>{
+           {"nuq_config { mapping_file: \"m.json\" }", "nuq_config"},
+           {"fakequant_precision_mode: FORCE_FP16_QUANT", "fakequant_precision_mode"},
+           {"common_config { nuq_quantize { num_steps: 24 } }", "must be 16 or 32"},
+           {"common_config { dmq_balancer { migration_strength: 0.9 } }", "from 0.2 to 0.8"},
+           {"common_config { other_quantize { } }", "other_quantize"},
+           {"{\"wts_algo\": \"other\"}", "ada_quantize and nuq_quantize"}}) {
+    Diagnostics diagnostics;
+    parse(text, diagnostics);
+    INFO(text);
+    REQUIRE(diagnostics.hasErrors());
+    CHECK_THAT(diagnostics.all().front().text, Catch::Matchers::Contains(message));
+  }
+  Diagnostics diagnostics;
+  parse("joint_quant: true", diagnostics);
+  CHECK(!diagnostics.hasErrors());
+  REQUIRE(diagnostics.all().size() == 1);
+  CHECK(diagnostics.all()[0].code == "W10055");
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "tools/amct/Evaluator.h"
+#include "tools/amct/ModelCommands.h"
 #include "tools/amct/RunAmct.h"
 
 #include "driver/Compiler.h"
@@ -9,7 +10,6 @@
 #include "quantize/Quantize.h"
 #include "quantize/onnx/ConvertQdq.h"
 #include "quantize/onnx/MixedPrecision.h"
-#include "quantize/onnx/WeightOnly.h"
 #include "support/Interruption.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/OutputFolder.h"
@@ -28,45 +28,18 @@ using namespace atc::tools;
 
 namespace {
 
-struct Options {
-  std::string model, quantized, data, output, inputShape, dataType, method, config, report,
-      evaluator;
-  std::string imageFormat, inputFormat;
-  std::vector<double> mean, min, factor, deviation;
-  int64_t batchNum = 0;
+struct Options : SampleOptions {
+  std::string quantized, output, method, config, report, evaluator;
   double minCosine = 0;
-  bool json = false;
 };
 
-/// Those of both commands.
-void addDataOptions(CLI::App &app, Options &options) {
-  app.add_option("--model", options.model, "the float model, an .onnx file")->required();
-  app.add_option("--data,--data_dir", options.data,
-                 "folder of .npy, .bin or image files, one \"folder1;folder2\" for each input")
-      ->required();
-  app.add_option("--input_shape", options.inputShape,
-                 "shapes of inputs, \"name:1,3,224,224;other:1\"; else those of the model and "
-                 "of the .npy files");
-  app.add_option("--data_type,--data_types", options.dataType,
-                 "element types of .bin files, such as float32; one per input, separated by ;");
-  app.add_option("--batch_num", options.batchNum, "use this many samples; default: all");
+void addReportOption(CLI::App &app, Options &options) {
   app.add_option("--report", options.report, "write the error report (HTML) here");
-  app.add_option("--image_format", options.imageFormat,
-                 "what the model sees in images: RGB, BGR or GRAY");
-  app.add_option("--input_format", options.inputFormat,
-                 "where inputs of images have their channels: NCHW or NHWC; else the shape tells");
-  for (const auto &[flag, list, text] :
-       {std::tuple("--mean_chn", &options.mean,
-                   "subtracted from pixels (0 to 255): a number, or one for each channel"),
-        std::tuple("--min_chn", &options.min, "subtracted too"),
-        std::tuple("--var_reci_chn", &options.factor, "and then they are multiplied by this"),
-        std::tuple("--std_chn", &options.deviation, "or divided by this")})
-    app.add_option(flag, *list, text)->delimiter(',')->expected(1, 3);
-  app.add_flag("--json", options.json, "print the error report as JSON");
 }
 
 void addCalibrateOptions(CLI::App &app, Options &options) {
-  addDataOptions(app, options);
+  addSampleOptions(app, options, /*areRequired=*/true);
+  addReportOption(app, options);
   app.add_option("--output,--save_path", options.output,
                  "prefix of the files that are written: <prefix>_fake_quant_model.onnx ...")
       ->required();
@@ -81,7 +54,8 @@ void addCalibrateOptions(CLI::App &app, Options &options) {
 }
 
 void addCompareOptions(CLI::App &app, Options &options) {
-  addDataOptions(app, options);
+  addSampleOptions(app, options, /*areRequired=*/true);
+  addReportOption(app, options);
   app.add_option("--quantized_model", options.quantized,
                  "the int8 model, an .onnx file with QuantizeLinear or AscendQuant")
       ->required();
@@ -89,55 +63,9 @@ void addCompareOptions(CLI::App &app, Options &options) {
                  "prefix of the report's files: <prefix>_report.txt, .json and .html");
 }
 
-struct WeightOptions {
-  std::string model, output, type;
-  int64_t groupSize = 32;
-  bool json = false;
-};
-
-void addWeightOptions(CLI::App &app, WeightOptions &options) {
-  app.add_option("--model", options.model, "the float model, an .onnx file")->required();
-  app.add_option("--output,--save_path", options.output, "the .onnx file to write")->required();
-  app.add_option("--weight_only", options.type, "how weights are stored: int4 or int8")->required();
-  app.add_option("--group_size", options.groupSize,
-                 "weights of a column that share a scale: a power of two from 16; default: 32");
-  app.add_flag("--json", options.json, "print the layers as JSON");
-}
-
-/// Images, as the flags have them.
-void checkImages(const Options &options, ImageOptions &images, Diagnostics &diagnostics) {
-  auto tell = [&](const char *flag, const std::string &wrong) {
-    if (!wrong.empty())
-      diagnostics.error("E10001", "the value of --" + llvm::Twine(flag) + " " + wrong);
-  };
-  for (const auto &[key, text] : {std::pair("image_format", &options.imageFormat),
-                                  std::pair("input_format", &options.inputFormat)})
-    if (!text->empty())
-      tell(key, setImageOption(images, key, *text));
-  for (const auto &[key, list] :
-       {std::pair("mean_chn", &options.mean), std::pair("min_chn", &options.min),
-        std::pair("var_reci_chn", &options.factor), std::pair("std_chn", &options.deviation)})
-    if (!list->empty())
-      tell(key, setImageOption(images, key, *list));
-  if (!options.factor.empty() && !options.deviation.empty())
-    diagnostics.error("E10001", "--std_chn and --var_reci_chn say the same: give one of them");
-}
-
-void checkModel(const char *flag, const std::string &path, Diagnostics &diagnostics) {
-  if (!llvm::sys::fs::exists(path))
-    diagnostics.error("E10410", "the file \"" + path + "\" of --" + flag + " does not exist");
-  else if (llvm::sys::fs::is_directory(path))
-    diagnostics.error("E10041", "\"" + path + "\" of --" + flag + " is a folder, not a file");
-}
-
 /// Checks, together with checkSamples, the command line before the model is read.
 void checkFiles(const Options &options, QuantizeOptions &quantize, Diagnostics &diagnostics) {
-  checkModel("model", options.model, diagnostics);
-  for (const std::string &folder : splitFolders(options.data))
-    if (!llvm::sys::fs::is_directory(folder))
-      diagnostics.error("E10410", "the folder \"" + folder + "\" of --data does not exist");
-  if (splitFolders(options.data).empty())
-    diagnostics.error("E10004", "the value of --data is empty");
+  checkSources(options, diagnostics);
   for (const auto &[flag, path] :
        {std::pair("--output", options.output), std::pair("--report", options.report)})
     if (!diagnostics.hasErrors())
@@ -149,10 +77,8 @@ void checkFiles(const Options &options, QuantizeOptions &quantize, Diagnostics &
 /// Applies the flags that take precedence over a file of settings.
 void checkSamples(const Options &options, QuantizeOptions &quantize, Diagnostics &diagnostics) {
   checkImages(options, quantize.config.images, diagnostics);
-  if (options.batchNum < 0)
-    diagnostics.error("E10001", "the value \"" + llvm::Twine(options.batchNum) +
-                                    "\" of --batch_num is invalid: it must be positive");
-  else if (options.batchNum)
+  checkBatchNum(options, diagnostics);
+  if (options.batchNum > 0)
     quantize.config.batchNum = options.batchNum;
 }
 
@@ -179,11 +105,6 @@ void checkCalibration(const Options &options, QuantizeOptions &quantize, Diagnos
                                       "percentile, kl, mse");
     }
   }
-}
-
-void printMessages(const Diagnostics &diagnostics) {
-  for (const CodedMessage &message : diagnostics.all())
-    print(stderr, "%s: %s\n", message.code.c_str(), oneLine(message.text).c_str());
 }
 
 void printResults(const Quantization &result, const ResultFiles &files) {
@@ -313,50 +234,11 @@ int compareModelFiles(const Options &options) {
   return 0;
 }
 
-int quantizeModelWeights(const WeightOptions &options) {
-  Diagnostics diagnostics;
-  checkModel("model", options.model, diagnostics);
-  if (options.output.empty())
-    diagnostics.error("E10004", "the value of --output is empty");
-  const WeightOnlyOptions form = readWeightOnly(options.type, options.groupSize, diagnostics);
-  if (!diagnostics.hasErrors())
-    makeFolderOf(options.output, "--output", diagnostics);
-  std::unique_ptr<OnnxModel> model;
-  if (!diagnostics.hasErrors())
-    model = OnnxModel::read(options.model, diagnostics);
-  std::vector<WeightOnlyLayer> layers;
-  if (model) {
-    layers = quantizeWeights(*model, form);
-    if (layers.empty())
-      diagnostics.error("E10055", "'" + options.model +
-                                      "' has no MatMul or Gemm with a constant matrix of f32 as "
-                                      "its second factor, whose weights could be stored in " +
-                                      options.type);
-    else
-      writeModel(*model, options.output, diagnostics);
-  }
-  printMessages(diagnostics);
-  if (diagnostics.hasErrors())
-    return 1;
-  if (options.json) {
-    printLines(stdout, layersJson(layers) + "\n");
-    return 0;
-  }
-  const auto worst = std::min_element(layers.begin(), layers.end(),
-                                      [](auto &a, auto &b) { return a.cosine < b.cosine; });
-  print(stdout,
-        "weights of %zu layers are %s in groups of %lld; the least similar are those of "
-        "'%s', with a cosine of %.5f\nwrote %s\n",
-        layers.size(), options.type.c_str(), static_cast<long long>(options.groupSize),
-        oneLine(worst->name).c_str(), worst->cosine, options.output.c_str());
-  return 0;
-}
-
 } // namespace
 
 int atc::tools::runAmct(int argc, char **argv) {
   atc::endInOrder("amct");
-  CLI::App app("Quantizes a float model to int8 with samples of its input.");
+  CLI::App app("Makes float models smaller: quantizes, prunes and divides their layers.");
   app.set_version_flag("--version", std::string("amct ") + om_version());
   app.require_subcommand(1);
   Options options;
@@ -369,9 +251,17 @@ int atc::tools::runAmct(int argc, char **argv) {
   Options compared;
   addCompareOptions(*compare, compared);
   CLI::App *weights = app.add_subcommand(
-      "weights", "Stores the weights of products in 4 or 8 bits, without samples");
+      "weights", "Stores the weights of products in 4 or 8 bits, with samples or without");
   WeightOptions weightOptions;
   addWeightOptions(*weights, weightOptions);
+  CLI::App *prune = app.add_subcommand(
+      "prune", "Removes channels, or two of four weights, with samples or without");
+  PruneOptions pruneOptions;
+  addPruneOptions(*prune, pruneOptions);
+  CLI::App *decompose = app.add_subcommand(
+      "decompose", "Divides convolutions into two smaller ones along the height and the width");
+  DecomposeFlags decomposeFlags;
+  addDecomposeOptions(*decompose, decomposeFlags);
   CLI::App *convert = app.add_subcommand(
       "convert", "Writes both int8 forms of a model that was trained with quantization");
   ConvertOptions convertOptions;
@@ -384,5 +274,9 @@ int atc::tools::runAmct(int argc, char **argv) {
     return finishOutput(runEvaluator(argc, argv));
   if (weights->parsed())
     return finishOutput(quantizeModelWeights(weightOptions));
+  if (prune->parsed())
+    return finishOutput(pruneModel(pruneOptions));
+  if (decompose->parsed())
+    return finishOutput(decomposeModel(decomposeFlags));
   return finishOutput(compare->parsed() ? compareModelFiles(compared) : calibrateModel(options));
 }

@@ -12,14 +12,16 @@ sessions of modified models keep their inputs, which are the samples of the cali
 
 from ._calibration import quantize_model, quantize_preprocess, save_model
 from ._config import create_quant_config
-from ._refused import auto_channel_prune_search, convert_model, create_quant_retrain_config, \
-    create_quant_retrain_model, save_quant_retrain_model
+from ._prune import auto_channel_prune_search
+from ._refused import convert_model, create_prune_retrain_model, create_quant_retrain_config, \
+    create_quant_retrain_model, save_prune_retrain_model, save_quant_retrain_model
 from ._sessions import AMCT_SO
 from ._tool import convert_qat_model, set_logging_level
 from .common.auto_calibration import AutoCalibrationEvaluatorBase, accuracy_based_auto_calibration
 
 __all__ = [
     "AMCT_SO", "AutoCalibrationEvaluatorBase", "accuracy_based_auto_calibration",
-    "auto_channel_prune_search", "convert_model", "convert_qat_model", "create_quant_config",
-    "create_quant_retrain_config", "create_quant_retrain_model", "quantize_model",
-    "quantize_preprocess", "save_model", "save_quant_retrain_model", "set_logging_level"]
+    "auto_channel_prune_search", "convert_model", "convert_qat_model",
+    "create_prune_retrain_model", "create_quant_config", "create_quant_retrain_config",
+    "create_quant_retrain_model", "quantize_model", "quantize_preprocess", "save_model",
+    "save_prune_retrain_model", "save_quant_retrain_model", "set_logging_level"]

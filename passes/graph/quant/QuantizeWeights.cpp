@@ -63,7 +63,12 @@ std::vector<int32_t> quantizeBias(llvm::ArrayRef<float> bias, llvm::ArrayRef<flo
 
 std::vector<float> lossOfMeans(const WeightView &weights, llvm::ArrayRef<float> scales,
                                llvm::ArrayRef<double> inputMeans, int64_t groups) {
-  const std::vector<int8_t> integers = quantizeWeights(weights, scales);
+  return lossOfMeans(weights, quantizeWeights(weights, scales), scales, inputMeans, groups);
+}
+
+std::vector<float> lossOfMeans(const WeightView &weights, llvm::ArrayRef<int8_t> integers,
+                               llvm::ArrayRef<float> scales, llvm::ArrayRef<double> inputMeans,
+                               int64_t groups) {
   const bool isMatrix = weights.axis == 1; // [K, N]
   const int64_t outputs = weights.dims[isMatrix ? 1 : 0], inputs = weights.dims[isMatrix ? 0 : 1];
   const int64_t inner = isMatrix ? 1 : integers.size() / std::max<int64_t>(1, outputs * inputs);

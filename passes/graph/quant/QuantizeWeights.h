@@ -44,6 +44,11 @@ std::vector<int32_t> quantizeBias(llvm::ArrayRef<float> bias, llvm::ArrayRef<flo
 std::vector<float> lossOfMeans(const WeightView &weights, llvm::ArrayRef<float> scales,
                                llvm::ArrayRef<double> inputMeans, int64_t groups);
 
+/// As above, for weights that became `integers`.
+std::vector<float> lossOfMeans(const WeightView &weights, llvm::ArrayRef<int8_t> integers,
+                               llvm::ArrayRef<float> scales, llvm::ArrayRef<double> inputMeans,
+                               int64_t groups);
+
 } // namespace atc::graph
 
 #endif // OPENATC_PASSES_GRAPH_QUANT_QUANTIZEWEIGHTS_H

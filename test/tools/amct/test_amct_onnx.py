@@ -8,11 +8,14 @@ import os
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "common"))
 from digits_amct import MODEL, PICTURES, amct, scores, tool_of_the_build  # noqa: E402,F401
 from amct_onnx._calibration import calibration_of  # noqa: E402
+from amct_onnx._tool import run_tool  # noqa: E402
+from amct_onnx.tensor_decompose import auto_decomposition  # noqa: E402
 from amct_onnx.common.auto_calibration import AutoCalibrationEvaluatorBase  # noqa: E402
 
 
@@ -128,8 +131,32 @@ def test_layers_stay_float_until_the_evaluator_is_satisfied(tmp_path):
         amct.accuracy_based_auto_calibration(MODEL, None, None, None, "x", strategy="Random")
 
 
+def test_a_search_for_shares_of_channels(tmp_path):
+    (tmp_path / "auto.cfg").write_text("compress_ratio: 1.5\nascend_optimized: false\n")
+    pictures = np.concatenate(PICTURES)
+    with pytest.warns(UserWarning, match="no gradients"):
+        amct.auto_channel_prune_search(str(MODEL), tmp_path / "auto.cfg", [pictures],
+                                       tmp_path / "out/prune.cfg", "TaylorLossSensitivity",
+                                       "GreedySearch")
+    assert 'layer_name: "stem"' in (tmp_path / "out/prune.cfg").read_text()
+    run_tool("prune", "--model", MODEL, "--config", tmp_path / "out/prune.cfg", "--output",
+             tmp_path / "pruned.onnx")
+    with pytest.raises(ValueError, match="GreedySearch"):
+        amct.auto_channel_prune_search(MODEL, None, [], "x", None, "Random")
+    (tmp_path / "auto.cfg").write_text("compress_ratio: 1000")
+    with pytest.raises(RuntimeError, match="E10014"):
+        amct.auto_channel_prune_search(MODEL, tmp_path / "auto.cfg", pictures, "x", None)
+
+
+def test_tensor_decomposition(tmp_path):
+    changes = auto_decomposition(MODEL, tmp_path / "small.onnx", tmp_path / "info.json")
+    assert changes == {"basic": ["basic_vertical", "basic_horizontal"]}
+    assert json.loads((tmp_path / "info.json").read_text())["basic"]["energy"] >= 0.9
+    assert list(scores(tmp_path / "small.onnx", tmp_path).argmax(axis=1)) == list(range(10))
+
+
 def test_what_is_refused_says_why():
-    for function in (amct.convert_model, amct.auto_channel_prune_search,
+    for function in (amct.convert_model, amct.create_prune_retrain_model,
                      amct.create_quant_retrain_config):
         with pytest.raises(NotImplementedError, match=function.__name__):
             function("model.onnx")

@@ -1,0 +1,28 @@
+//===-- Sparsity.h - zeros in a fixed pattern ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_QUANTIZE_WEIGHTS_SPARSITY_H
+#define OPENATC_QUANTIZE_WEIGHTS_SPARSITY_H
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace atc::quantize {
+
+/// Returns rows of weights of which two of each four channels of inputs are zero, at each tap of a
+/// kernel: a row has `channels` x `taps` weights. Channels beyond the last four stay. The weights
+/// of larger magnitude are kept.
+std::vector<float> keepTwoOfFour(llvm::ArrayRef<float> weights, int64_t rows, int64_t channels,
+                                 int64_t taps);
+
+/// As above, with the second moments E[x x^T] of what the rows are multiplied by: the weights are
+/// kept whose loss would cost more, and the kept ones absorb the errors of the others. Keeps the
+/// larger ones where that is better.
+std::vector<float> keepTwoOfFour(llvm::ArrayRef<float> weights, int64_t rows, int64_t channels,
+                                 int64_t taps, llvm::ArrayRef<float> matrix);
+
+} // namespace atc::quantize
+
+#endif // OPENATC_QUANTIZE_WEIGHTS_SPARSITY_H
