@@ -104,6 +104,9 @@ bool PhaseRunner::runRegions(ModuleOp module, Phase last) {
                                    // Products stay on a target of static shapes.
                                    options.graphProducts = target.takesDynamicInputs();
                                    options.narrowGates = target.cpu().hasVectorsOf(8);
+                                   options.widenFloats = target.takesDynamicInputs();
+                                   options.storage = target.cpu().weightStorage();
+                                   options.convertsHalfs = target.cpu().convertsHalfs();
                                    host::buildHostPipeline(pm, options);
                                  }};
   if (!runPipeline(module, outline))

@@ -31,6 +31,12 @@ bool CpuTarget::hasVectorsOf(int64_t lanes) const {
   return llvm::all_of(levels, [lanes](const cpu::CpuLevel &level) { return level.lanes >= lanes; });
 }
 
+bool CpuTarget::convertsHalfs() const {
+  return llvm::all_of(levels, [](const cpu::CpuLevel &level) {
+    return level.arch == "aarch64" || llvm::is_contained(level.required, "f16c");
+  });
+}
+
 PhasePipeline CpuTarget::schedulePipeline(std::vector<std::string> disabled) const {
   return {Phase::Schedule, "schedule", "4-schedule.mlir",
           [disabled = std::move(disabled)](OpPassManager &pm) {
@@ -54,13 +60,16 @@ std::vector<PhasePipeline> CpuTarget::buildPipelines(func::FuncOp,
   const bool exactDot = !levels.empty() && llvm::all_of(levels, [](const cpu::CpuLevel &level) {
     return level.hasExactDot();
   });
-  PhasePipeline kernels = {Phase::Kernels, "layout, buffers", "3-buffers.mlir",
-                           [disabled, exactDot](OpPassManager &pm) {
-                             cpu::CpuPipelineOptions options;
-                             options.disable = disabled;
-                             options.exactDot = exactDot;
-                             cpu::buildCpuBufferPipeline(pm, options);
-                           }};
+  PhasePipeline kernels = {
+      Phase::Kernels, "layout, buffers", "3-buffers.mlir",
+      [disabled, exactDot, storage = storage, convertsHalfs = convertsHalfs()](OpPassManager &pm) {
+        cpu::CpuPipelineOptions options;
+        options.disable = disabled;
+        options.exactDot = exactDot;
+        options.storage = storage;
+        options.convertsHalfs = convertsHalfs;
+        cpu::buildCpuBufferPipeline(pm, options);
+      }};
   return {makeGraphPipeline(disabled, /*integers=*/true, /*widenFloats=*/true,
                             /*mergeProducts=*/true),
           std::move(kernels), schedulePipeline(disabled)};

@@ -12,7 +12,8 @@ namespace atc::driver {
 /// level, models can be lowered but no code can be generated.
 class CpuTarget : public Target {
 public:
-  explicit CpuTarget(std::vector<cpu::CpuLevel> levels = {}) : levels(std::move(levels)) {}
+  explicit CpuTarget(std::vector<cpu::CpuLevel> levels = {}, std::string storage = "exact")
+      : levels(std::move(levels)), storage(std::move(storage)) {}
 
   bool canGenerate(mlir::Operation *op) const override;
   llvm::ArrayRef<llvm::StringLiteral> optionalPasses() const override;
@@ -30,9 +31,14 @@ public:
 
   /// Returns whether the vector registers of all levels have `lanes` elements of f32 or more.
   bool hasVectorsOf(int64_t lanes) const;
+  /// Returns whether all levels have an instruction that makes floats of f16.
+  bool convertsHalfs() const;
+  /// Returns how constant weights of products and convolutions are stored: f32, exact, f16 or bf16.
+  const std::string &weightStorage() const { return storage; }
 
 private:
   std::vector<cpu::CpuLevel> levels;
+  std::string storage;
 };
 
 } // namespace atc::driver

@@ -110,8 +110,25 @@ Precision findBf16Precision(StringRef mode, StringRef soc, Diagnostics &diagnost
   return Precision::CubeFp16InFp32Out;
 }
 
-/// Returns the precision for the NPU `soc`, or for a CPU where that is empty; the default after an
-/// error.
+/// Returns how a CPU stores weights in a mode (CpuTarget::weightStorage). It computes in the types
+/// of the model, but in f32 instead of f16 and bf16.
+std::string findStorage(const TargetRequest &request, Diagnostics &diagnostics) {
+  const std::string mode = request.precision.value_or("");
+  const bool isExact = is_contained(
+      {"", "must_keep_origin_dtype", "force_fp32", "allow_fp32_to_fp16", "allow_fp32_to_bf16"},
+      mode);
+  if (isExact)
+    return "exact";
+  const std::string storage = StringRef(mode).ends_with("bf16") ? "bf16" : "f16";
+  diagnostics.warning("W10055", "--precision_mode=" + mode +
+                                    " stores weights of products and "
+                                    "convolutions in " +
+                                    storage + " on a CPU, which computes with them in f32");
+  return storage;
+}
+
+/// Returns the precision for the NPU `soc`, or the default for a CPU, where that is empty, and
+/// after an error.
 Precision findPrecision(const TargetRequest &request, StringRef soc, Diagnostics &diagnostics) {
   const std::string mode = request.precision.value_or("force_fp16");
   SmallVector<StringRef> known;
@@ -122,17 +139,8 @@ Precision findPrecision(const TargetRequest &request, StringRef soc, Diagnostics
                                     join(known, ", "));
     return Precision::ForceFp16;
   }
-  if (soc.empty()) {
-    // A CPU computes in the model's types, which is what these ask for or allow.
-    if (request.precision && !is_contained({"must_keep_origin_dtype", "allow_fp32_to_fp16",
-                                            "allow_fp32_to_bf16", "force_fp32"},
-                                           mode))
-      diagnostics.error("E10055", "--precision_mode=" + mode +
-                                      " is not supported on a CPU, which computes in the types of "
-                                      "the model: leave it out, or compile for an NPU with "
-                                      "--soc_version");
+  if (soc.empty())
     return Precision::ForceFp16;
-  }
   if (StringRef(mode).ends_with("bf16"))
     return findBf16Precision(mode, soc, diagnostics);
   return StringSwitch<Precision>(mode)
@@ -158,10 +166,10 @@ std::shared_ptr<const Target> makeTarget(const TargetRequest &request, Diagnosti
                           "\" of --target_cpu is invalid: " + toString(levels.takeError()));
   if (diagnostics.numErrors() != before)
     return nullptr;
-  CpuTarget host(std::move(*levels));
   if (!soc)
-    return std::make_shared<CpuTarget>(std::move(host));
-  return std::make_shared<NpuTarget>(std::move(soc->table), soc->isOwn, precision, std::move(host));
+    return std::make_shared<CpuTarget>(std::move(*levels), findStorage(request, diagnostics));
+  return std::make_shared<NpuTarget>(std::move(soc->table), soc->isOwn, precision,
+                                     CpuTarget(std::move(*levels)));
 }
 
 } // namespace atc::driver

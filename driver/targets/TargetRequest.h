@@ -17,7 +17,7 @@ struct TargetRequest {
   std::string target = {};
   std::optional<std::string> soc = {};       ///< --soc_version
   std::optional<std::string> socFile = {};   ///< --soc_file
-  std::optional<std::string> precision = {}; ///< --precision_mode; of an NPU only
+  std::optional<std::string> precision = {}; ///< --precision_mode
   std::string cpuLevels = "host";            ///< --target_cpu
 };
 

@@ -2,25 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Weights of 4 and 8 bits are expanded in registers. A product with few rows reads them once, in
-// order: sum((q - z) * s * x) over a block is s * (sum(q * x) - z * sum(x)); NibbleProduct does so
-// for 4 bits in blocks of usual sizes, or NibbleDigits. With many rows, NibbleTiles multiplies
+// order: sum((q - z) * s * x) over a block is s * (sum(q * x) - z * sum(x)); FieldProduct does so
+// in blocks of usual sizes, or NibbleDigits. With many rows, NibbleTiles multiplies
 // bytes where the model accepts it, or else blocks of weights are expanded into the panels that
 // multiplyPacked reads.
 // Other widths, and blocks in another order (g_idx), are expanded as a whole.
 
 #include "kernels/core/Floats.h"
 #include "kernels/core/Lanes.h"
-#include "kernels/core/Widen.h"
+#include "kernels/microsoft/FieldProduct.h"
 #include "kernels/microsoft/NibbleTiles.h"
-#include "kernels/nn/Gemm.h"
+#include "kernels/nn/ExpandedPanels.h"
 
 namespace atc::kernels {
 
 namespace {
-constexpr int64_t kFew = 4;      // rows that are multiplied without expanding
-constexpr int64_t kUnit = 32;    // weights that are expanded at a time
-constexpr int64_t kDepth = 256;  // of k that is expanded for many rows
-constexpr int64_t kColumns = 64; // of n that is expanded for many rows
+constexpr int64_t kFew = 4;   // rows that are multiplied without expanding
+constexpr int64_t kUnit = 32; // weights that are expanded at a time
 
 typedef float Lanes __attribute__((vector_size(64)));
 typedef float LooseLanes __attribute__((vector_size(64), aligned(4), may_alias));
@@ -56,9 +54,8 @@ struct NBits {
   }
   /// Returns whether registers hold whole units of a block.
   bool isRegular() const { return (bits == 4 || bits == 8) && block % kUnit == 0; }
-  bool hasNibbles() const { return bits == 4 && NibbleProduct::serves(block); }
-  NibbleProduct nibbles() const {
-    return {n, k, block, blocks, packed, scales, zeros, packedZeros};
+  BlockedWeights weights() const {
+    return {n, k, bits, block, blocks, packed, scales, zeros, packedZeros};
   }
 
   template <int R>
@@ -131,47 +128,13 @@ void NBits::few(float *y, const float *x, const float *sums, const float *add, i
 void NBits::expandPanels(float *to, int64_t column_, int64_t columns, int64_t first,
                          int64_t depth) const {
   constexpr int64_t width = kPanel<float>;
-  static_assert(width == NibbleProduct::kLanes && kDepth % NibbleProduct::kFields == 0);
-  for (int64_t j = 0; hasNibbles() && j < columns; j += width)
-    nibbles().expandPanel(to + j * depth, column_ + j, first, depth);
-  if (hasNibbles())
-    return;
-  for (int64_t j = 0; j < ceilDiv(columns, width) * width; ++j) {
-    float *panel = to + j / width * width * depth + j % width;
-    if (j >= columns) {
-      for (int64_t i = 0; i < depth; ++i)
-        panel[i * width] = 0;
-      continue;
-    }
-    const uint8_t *from = column(column_ + j);
-    for (int64_t i = 0; i < depth;) {
-      const int64_t b = (first + i) / block, last = minimum((b + 1) * block - first, depth);
-      const float scale = scales[(column_ + j) * blocks + b], middle = zero(column_ + j, b);
-      for (; i < last; ++i) {
-        const int64_t at = first + i;
-        const int q = bits == 8 ? from[at] : from[at / 2] >> (at % 2 * 4) & 15;
-        panel[i * width] = (float(q) - middle) * scale;
-      }
-    }
-  }
-}
-
-/// Multiplies many rows: each task expands some columns, a piece of k at a time.
-void multiplyMany(Context &c, const NBits &p, float *y, const float *x, const float *add) {
-  parallelIf(c, ceilDiv(p.n, kColumns), p.m * p.k * kColumns, [&](int64_t begin, int64_t end) {
-    alignas(64) float panels[kDepth * kColumns];
-    for (int64_t task = begin; task < end; ++task) {
-      const int64_t column = task * kColumns, columns = minimum(kColumns, p.n - column);
-      for (int64_t i = 0; add && i < p.m; ++i)
-        copyBytes(y + i * p.n + column, add + column, columns * 4);
-      for (int64_t first = 0; first < p.k; first += kDepth) {
-        const int64_t depth = minimum(kDepth, p.k - first);
-        p.expandPanels(panels, column, columns, first, depth);
-        multiplyPacked(y + column, p.n, x + first, p.k, 1, panels, p.m, columns, depth,
-                       add || first > 0);
-      }
-    }
-  });
+  static_assert(width == BlockedWeights::kLanes && kExpandedDepth % 8 == 0 && kUnit % 8 == 0);
+  const BlockedWeights own = weights();
+  for (int64_t j = 0; j < columns; j += width)
+    if (bits == 4)
+      own.expandPanel<4>(to + j * depth, column_ + j, first, depth);
+    else
+      own.expandPanel<8>(to + j * depth, column_ + j, first, depth);
 }
 
 /// Calls `body` with the number of rows as a constant (Rows<m>).
@@ -192,18 +155,20 @@ template <typename Body> void withRows(int64_t m, Body &&body) {
   }
 }
 
-/// Multiplies few rows by weights of 4 bits. Returns false where memory could not be allocated.
-bool multiplyFewNibbles(Context &c, const NBits &p, float *y, const float *x, const float *add) {
-  const NibbleProduct product = p.nibbles();
-  float *rows = c.scratch<float>(p.m * product.width());
+/// Multiplies few rows by weights of `Bits` bits in blocks of usual sizes. Returns false where
+/// memory could not be allocated.
+template <int Bits>
+bool multiplyFields(Context &c, const NBits &p, float *y, const float *x, const float *add) {
+  const FieldProduct<Bits> product{p.weights()};
+  float *rows = c.scratch<float>(p.m * product.rowWidth());
   float *sums = c.scratch<float>(p.m * product.sumsWidth());
   if (!rows || !sums)
     return false;
   for (int64_t r = 0; r < p.m; ++r)
-    product.arrange(rows + r * product.width(), sums + r * product.sumsWidth(), x + r * p.k);
+    product.arrange(rows + r * product.rowWidth(), sums + r * product.sumsWidth(), x + r * p.k);
   parallelIf(c, p.n, p.m * p.k, [&](int64_t begin, int64_t end) {
     withRows(p.m, [&](auto count) {
-      product.multiply<decltype(count)::count>(y, rows, sums, add, begin, end);
+      product.template multiply<decltype(count)::count>(y, rows, sums, add, begin, end);
     });
   });
   return true;
@@ -214,7 +179,7 @@ bool multiplyFewNibbles(Context &c, const NBits &p, float *y, const float *x, co
 /// memory could not be allocated.
 template <int Digits>
 bool multiplyDigits(Context &c, const NBits &p, float *y, const float *x, const float *add) {
-  const NibbleProduct weights = p.nibbles();
+  const BlockedWeights weights = p.weights();
   const NibbleDigits<Digits> product{weights};
   const typename NibbleDigits<Digits>::Rows rows = {c.scratch<int8_t>(p.m * product.width()),
                                                     c.scratch<float>(p.m * product.stepsWidth()),
@@ -233,11 +198,12 @@ bool multiplyDigits(Context &c, const NBits &p, float *y, const float *x, const 
   return true;
 }
 
-/// Multiplies many rows, in one digit per element, by weights of 4 bits: each task expands a panel
-/// of columns. Returns false where memory could not be allocated.
+/// Multiplies many rows, in one digit per element, by weights of `Bits` bits: each task expands a
+/// panel of columns. Returns false where memory could not be allocated.
+template <int Bits>
 bool multiplyTiles(Context &c, const NBits &p, float *y, const float *x, const float *add) {
-  using Product = NibbleTiles<1>;
-  const NibbleProduct weights = p.nibbles();
+  using Product = NibbleTiles<1, Bits>;
+  const BlockedWeights weights = p.weights();
   const Product product{weights};
   const int64_t tiles = ceilDiv(p.m, Product::kRows), panels = ceilDiv(p.n, Product::kColumns);
   int8_t *digits = c.scratch<int8_t>(tiles * product.tileBytes());
@@ -245,7 +211,7 @@ bool multiplyTiles(Context &c, const NBits &p, float *y, const float *x, const f
   float *sums = c.scratch<float>(tiles * product.tileFloats());
   if (!digits || !steps || !sums)
     return false;
-  auto tileAt = [&](int64_t tile) -> Product::Tile {
+  auto tileAt = [&](int64_t tile) -> typename Product::Tile {
     return {digits + tile * product.tileBytes(), steps + tile * product.tileFloats(),
             sums + tile * product.tileFloats()};
   };
@@ -255,7 +221,7 @@ bool multiplyTiles(Context &c, const NBits &p, float *y, const float *x, const f
       product.arrange(tileAt(tile), x + tile * Product::kRows * p.k, rowsOf(tile));
   });
   parallelIf(c, panels, p.m * p.k * Product::kColumns, [&](int64_t begin, int64_t end) {
-    Product::Panel panel;
+    typename Product::Panel panel;
     for (int64_t i = begin; i < end; ++i) {
       const int64_t column = i * Product::kColumns,
                     columns = minimum(p.n - column, Product::kColumns);
@@ -264,7 +230,7 @@ bool multiplyTiles(Context &c, const NBits &p, float *y, const float *x, const f
         product.expand(panel, column, unit, last);
         for (int64_t tile = 0; tile < tiles; ++tile) {
           float *to = y + tile * Product::kRows * p.n + column;
-          Product::Start start = {add ? add + column : nullptr, 0};
+          typename Product::Start start = {add ? add + column : nullptr, 0};
           if (unit > 0)
             start = {to, p.n};
           product.multiply(to, tileAt(tile), panel, unit, last, start, rowsOf(tile), columns);
@@ -275,19 +241,25 @@ bool multiplyTiles(Context &c, const NBits &p, float *y, const float *x, const f
   return true;
 }
 
-/// Multiplies by weights of 4 bits with products of bytes: few rows, or rows that may have 8 bits.
-/// Returns false where memory could not be allocated.
+/// Returns whether products of bytes serve: few rows of weights of 4 bits, or many rows that may
+/// have 8 bits.
+bool usesBytes(const NBits &p) {
+  return hasWideDot() && BlockedWeights::serves(p.block) &&
+         (p.m <= kFew ? p.bits == 4 : p.allowsBytes);
+}
+
+/// Multiplies with products of bytes. Returns false where memory could not be allocated.
 bool multiplyAsBytes(Context &c, const NBits &p, float *y, const float *x, const float *add) {
   if (p.m > kFew)
-    return multiplyTiles(c, p, y, x, add);
+    return p.bits == 4 ? multiplyTiles<4>(c, p, y, x, add) : multiplyTiles<8>(c, p, y, x, add);
   return p.allowsBytes ? multiplyDigits<1>(c, p, y, x, add) : multiplyDigits<3>(c, p, y, x, add);
 }
 #endif
 
 /// Multiplies few rows. Returns false where memory could not be allocated.
 bool multiplyFew(Context &c, const NBits &p, float *y, const float *x, const float *add) {
-  if (p.hasNibbles())
-    return multiplyFewNibbles(c, p, y, x, add);
+  if (BlockedWeights::serves(p.block))
+    return p.bits == 4 ? multiplyFields<4>(c, p, y, x, add) : multiplyFields<8>(c, p, y, x, add);
   float *rows = c.scratch<float>(p.m * p.blocks * p.block);
   float *sums = c.scratch<float>(p.m * p.blocks);
   if (!rows || !sums)
@@ -362,11 +334,15 @@ ATC_KERNEL(MatMulNBits) {
   if (groups || !p.isRegular())
     done = multiplyExpanded(*this, p, out, x, add, groups);
 #if defined(__x86_64__)
-  else if (hasWideDot() && p.hasNibbles() && (p.m <= kFew || p.allowsBytes))
+  else if (usesBytes(p))
     done = p.m == 0 || multiplyAsBytes(*this, p, out, x, add);
 #endif
   else if (p.m > kFew)
-    multiplyMany(*this, p, out, x, add);
+    multiplyExpandedPanels(
+        *this, out, x, add, p.m, n, k,
+        [&](float *to, int64_t column, int64_t columns, int64_t first, int64_t depth) {
+          p.expandPanels(to, column, columns, first, depth);
+        });
   else if (p.m > 0)
     done = multiplyFew(*this, p, out, x, add);
   if (!done)

@@ -14,7 +14,7 @@
 #ifndef OPENATC_KERNELS_MICROSOFT_NIBBLEDIGITS_H
 #define OPENATC_KERNELS_MICROSOFT_NIBBLEDIGITS_H
 
-#include "kernels/microsoft/NibbleProduct.h"
+#include "kernels/microsoft/BlockedWeights.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -76,10 +76,10 @@ private:
   }
 };
 
-/// Multiplies rows, given in `Digits` digits per element, by the weights of a NibbleProduct. Only
+/// Multiplies rows, given in `Digits` digits per element, by weights of 4 bits. Only
 /// where hasWideDot().
 template <int Digits> struct NibbleDigits {
-  static constexpr int64_t kGroup = NibbleProduct::kGroup;
+  static constexpr int64_t kGroup = BlockedWeights::kGroup;
   static constexpr int64_t kBlocks = 16; ///< whose scales are read at a time
 
   /// Rows in digits, each field with those of all groups or blocks of a row, rows one behind the
@@ -90,7 +90,7 @@ template <int Digits> struct NibbleDigits {
     float *sums;    ///< of the elements, per block
   };
 
-  const NibbleProduct &p;
+  const BlockedWeights &p;
 
   /// Return the bytes that the digits of a row take, and the floats of its steps and of its sums.
   int64_t width() const { return p.groups() * Digits * kGroup; }
@@ -177,6 +177,7 @@ private:
                                   __mmask64 kept, const __m512 (&factors)[R],
                                   __m512i blockOf) const {
     const __m512i own = _mm512_maskz_loadu_epi8(kept, from);
+    __builtin_prefetch(from + BlockedWeights::kAhead);
     const __m512i field = _mm512_set1_epi8(15);
     const __m512i even = _mm512_and_si512(own, field);
     const __m512i odd = _mm512_and_si512(_mm512_srli_epi16(own, 4), field);
@@ -220,14 +221,16 @@ private:
       for (int64_t g = 0; g < kBlocks / Blocks; ++g)
         addGroup<R>(to, digits + g * Digits * kGroup, from + g * (kGroup / 2), ~__mmask64(0),
                     factors, _mm512_add_epi32(firstBlocks, _mm512_set1_epi32(int32_t(g * Blocks))));
-    } else {
-      const int64_t groups = Blocks > 1 ? (count + Blocks - 1) / Blocks : count * perBlock;
-      for (int64_t g = 0; g < groups; ++g) {
-        const int64_t block = Blocks > 1 ? g * Blocks : g / perBlock;
+    } else if constexpr (Blocks > 1) {
+      const int64_t groups = (count + Blocks - 1) / Blocks;
+      for (int64_t g = 0; g < groups; ++g)
         addGroup<R>(to, digits + g * Digits * kGroup, from + g * (kGroup / 2),
                     g + 1 < groups ? ~__mmask64(0) : kept.lastBytes, factors,
-                    _mm512_add_epi32(firstBlocks, _mm512_set1_epi32(int32_t(block))));
-      }
+                    _mm512_add_epi32(firstBlocks, _mm512_set1_epi32(int32_t(g * Blocks))));
+    } else {
+      for (int64_t block = 0; block < count; ++block)
+        for (int64_t g = 0; g < perBlock; ++g, digits += Digits * kGroup, from += kGroup / 2)
+          addGroup<R>(to, digits, from, ~__mmask64(0), factors, _mm512_set1_epi32(int32_t(block)));
     }
   }
 

@@ -1,4 +1,4 @@
-//===-- NibbleTiles.h - many rows times weights of 4 bits, in integers -----===//
+//===-- NibbleTiles.h - many rows times weights of few bits, in integers ---===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // As NibbleDigits.h, with register tiles of 12 rows and 16 columns: a lane is a column, and adds
@@ -15,16 +15,18 @@
 
 namespace atc::kernels {
 
-/// Multiplies tiles of rows, in `Digits` digits per element, by panels of the columns of a
-/// NibbleProduct. Only where hasWideDot().
-template <int Digits> struct NibbleTiles {
+/// Multiplies tiles of rows, in `Digits` digits per element, by panels of columns with weights of
+/// `Bits` bits. Only where hasWideDot().
+template <int Digits, int Bits> struct NibbleTiles {
   static_assert(Digits == 1 || Digits == 2);
-  static constexpr int64_t kRows = 12, kColumns = NibbleProduct::kLanes;
-  static constexpr int64_t kGroup = NibbleProduct::kGroup, kFields = NibbleProduct::kFields;
+  static_assert(Bits == 4 || Bits == 8);
+  static constexpr int64_t kRows = 12, kColumns = BlockedWeights::kLanes;
+  static constexpr int64_t kGroup = BlockedWeights::kGroup;
 
-  /// A tile of rows. A word has 4 digits: those of the even or of the odd ones of 8 elements.
+  /// A tile of rows. A word has 4 digits: those of 4 elements, or for weights of 4 bits those of
+  /// the even or of the odd ones of 8 elements, in turn.
   struct Tile {
-    int8_t *digits; ///< [units, digit, words of a unit, even or odd, kRows, 4], the highest first
+    int8_t *digits; ///< [units, digit, words of a unit, kRows, 4], the highest first
     float *steps;   ///< [units, kRows]
     float *sums;    ///< [units, kRows]: of the integers
   };
@@ -32,7 +34,7 @@ template <int Digits> struct NibbleTiles {
   static constexpr int64_t kDepth = 2048;
   /// A panel of kColumns columns, for some units.
   struct Panel {
-    /// [units, words of a unit, even or odd, kColumns, 4]
+    /// [units, words of a unit, kColumns, 4]
     alignas(64) uint8_t fields[kDepth * kColumns];
     float scales[kDepth / 32 * kColumns]; ///< [units, kColumns]
     float zeros[kDepth / 32 * kColumns];  ///< [units, kColumns]
@@ -43,10 +45,11 @@ template <int Digits> struct NibbleTiles {
     int64_t row;
   };
 
-  const NibbleProduct &p;
+  const BlockedWeights &p;
 
   int64_t unit() const { return minimum(p.block, kGroup); }
   int64_t units() const { return p.groups() * kGroup / unit(); }
+  int64_t words() const { return unit() / 4; } ///< of a unit
   /// Return the bytes of digits and the floats of steps, and of sums, of a tile.
   int64_t tileBytes() const { return p.width() * Digits * kRows; }
   int64_t tileFloats() const { return units() * kRows; }
@@ -55,22 +58,23 @@ template <int Digits> struct NibbleTiles {
 
   /// Writes the digits of `rows` rows of k floats; those behind k, and of further rows, are 0.
   ATC_WIDE_DOT void arrange(const Tile &to, const float *x, int64_t rows) const {
-    const int64_t words = unit() / kFields;
     if (rows < kRows) {
       __builtin_memset(to.digits, 0, uint64_t(tileBytes()));
       for (int64_t i = 0; i < tileFloats(); ++i)
         to.steps[i] = to.sums[i] = 0;
     }
     using Steps = DigitSteps<Digits>;
-    const __m128i order = _mm_setr_epi8(0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15);
+    const __m128i order = Bits == 4
+                              ? _mm_setr_epi8(0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15)
+                              : _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     for (int64_t row = 0; row < rows; ++row)
       for (int64_t u = 0; u < units(); ++u) {
         const float *from = x + row * p.k + u * unit();
         const int64_t count = minimum(p.k - u * unit(), unit());
         const Steps steps = Steps::of(from, count);
         __m512i sum = _mm512_setzero_si512();
-        int8_t *bytes = to.digits + (u * Digits * words * 2 * kRows + row) * 4;
-        // Two words of even and two of odd ones.
+        int8_t *bytes = to.digits + (u * Digits * words() * kRows + row) * 4;
+        // Four words.
         for (int64_t i = 0; i < unit(); i += 16, bytes += 16 * kRows) {
           __m512i values = steps.quantize(from + i, count - i);
           sum = _mm512_add_epi32(sum, values);
@@ -79,7 +83,7 @@ template <int Digits> struct NibbleTiles {
             uint32_t four[4];
             _mm_storeu_si128(reinterpret_cast<__m128i *>(four), Steps::takeDigits(values, order));
             for (int64_t w = 0; w < 4; ++w)
-              __builtin_memcpy(bytes + (digit * words * 2 + w) * 4 * kRows, four + w, 4);
+              __builtin_memcpy(bytes + (digit * words() + w) * 4 * kRows, four + w, 4);
           }
         }
         to.steps[u * kRows + row] = steps.step;
@@ -90,7 +94,8 @@ template <int Digits> struct NibbleTiles {
   /// Writes units [begin, end) of the panel that begins at `column`; columns behind n have scales
   /// of 0.
   void expand(Panel &to, int64_t column, int64_t begin, int64_t end) const {
-    const int64_t bytes = p.blocks * p.block / 2, words = unit() / kFields;
+    constexpr int64_t parts = 8 / Bits; // words of a panel that a stored word becomes
+    const int64_t bytes = p.columnBytes(), stored = words() / parts;
     for (int64_t u = 0; u < end - begin; ++u) {
       // Behind the last block the digits are 0.
       const int64_t b = minimum((begin + u) * unit() / p.block, p.blocks - 1);
@@ -99,19 +104,17 @@ template <int Digits> struct NibbleTiles {
         to.scales[u * kColumns + c] = column + c < p.n ? p.scales[j * p.blocks + b] : 0;
         to.zeros[u * kColumns + c] = p.zeroOf(j, b);
       }
-      for (int64_t w = 0; w < words; ++w) {
-        const int64_t at = minimum(((begin + u) * words + w) * 4, bytes - 4);
-        uint32_t own[kColumns];
+      for (int64_t w = 0; w < stored; ++w) {
+        const int64_t at = minimum(((begin + u) * stored + w) * 4, bytes - 4);
+        uint32_t own[kColumns], part[kColumns];
         for (int64_t c = 0; c < kColumns; ++c)
           __builtin_memcpy(own + c, p.packed + minimum(column + c, p.n - 1) * bytes + at, 4);
-        uint8_t *fields = to.fields + (u * words + w) * 8 * kColumns;
-        uint32_t even[kColumns], odd[kColumns];
-        for (int64_t c = 0; c < kColumns; ++c) {
-          even[c] = own[c] & 0x0f0f0f0f;
-          odd[c] = own[c] >> 4 & 0x0f0f0f0f;
+        uint8_t *fields = to.fields + (u * stored + w) * parts * 4 * kColumns;
+        for (int64_t i = 0; i < parts; ++i, fields += sizeof(part)) {
+          for (int64_t c = 0; c < kColumns; ++c)
+            part[c] = Bits == 8 ? own[c] : own[c] >> (4 * i) & 0x0f0f0f0f;
+          __builtin_memcpy(fields, part, sizeof(part));
         }
-        __builtin_memcpy(fields, even, sizeof(even));
-        __builtin_memcpy(fields + sizeof(even), odd, sizeof(odd));
       }
     }
   }
@@ -135,7 +138,6 @@ private:
   template <int R>
   ATC_WIDE_DOT void multiplyRows(float *y, const Tile &tile, const Panel &panel, int64_t count,
                                  Start start, int64_t rows, int64_t columns) const {
-    const int64_t words = unit() / kFields;
     const __mmask16 kept = __mmask16((1u << columns) - 1);
     __m512 total[R];
 #pragma clang loop unroll(full)
@@ -144,7 +146,7 @@ private:
                                         : _mm512_setzero_ps();
     const int8_t *digits = tile.digits;
     const uint8_t *fields = panel.fields;
-    for (int64_t u = 0; u < count; ++u, fields += words * 8 * kColumns) {
+    for (int64_t u = 0; u < count; ++u, fields += words() * 4 * kColumns) {
       __m512i sum[R];
 #pragma clang loop unroll(full)
       for (int r = 0; r < R; ++r)
@@ -154,8 +156,7 @@ private:
 #pragma clang loop unroll(full)
         for (int r = 0; digit > 0 && r < R; ++r)
           sum[r] = _mm512_slli_epi32(sum[r], 8);
-        // Even and odd ones in turn.
-        for (int64_t w = 0; w < 2 * words; ++w, digits += 4 * kRows) {
+        for (int64_t w = 0; w < words(); ++w, digits += 4 * kRows) {
           const __m512i own = _mm512_loadu_si512(fields + w * 4 * kColumns);
 #pragma clang loop unroll(full)
           for (int r = 0; r < R; ++r) {

@@ -8,6 +8,9 @@
 #include "kernels/core/Widen.h"
 #include "kernels/nn/Gemm.h"
 
+// Vectors are passed between functions of this file only.
+#pragma GCC diagnostic ignored "-Wpsabi"
+
 namespace atc::kernels {
 
 namespace {
@@ -15,6 +18,57 @@ constexpr int64_t kTile = 64;     // keys per tile
 constexpr int64_t kMaxRows = 48;  // rows of queries per task
 constexpr int64_t kFew = 6;       // up to so many rows keys and values are read where they are
 constexpr float kHidden = -1e30f; // a mask at or below it hides a key
+
+typedef float Loose16 __attribute__((vector_size(64), aligned(4), may_alias));
+
+template <typename Vector> Vector larger(Vector a, Vector b) {
+  return ((a > b) | (a != a)) ? a : b; // a NaN counts as the largest
+}
+
+/// Returns the largest element, or NaN where there is one.
+float largestOf(Floats16 x) {
+  typedef float Half __attribute__((vector_size(32)));
+  typedef float Quarter __attribute__((vector_size(16)));
+  const Half half = larger<Half>(__builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7),
+                                 __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15));
+  const Quarter four = larger<Quarter>(__builtin_shufflevector(half, half, 0, 1, 2, 3),
+                                       __builtin_shufflevector(half, half, 4, 5, 6, 7));
+  auto ofTwo = [](float a, float b) { return a > b || a != a ? a : b; };
+  return ofTwo(ofTwo(four[0], four[1]), ofTwo(four[2], four[3]));
+}
+
+/// Returns the sums of the elements of four vectors.
+void storeSums(float *to, const Floats16 (&x)[4]) {
+  typedef float Quarter __attribute__((vector_size(16)));
+  Quarter parts[4];
+#pragma clang loop unroll(full)
+  for (int i = 0; i < 4; ++i) {
+    const Floats16 all = x[i];
+    parts[i] = (__builtin_shufflevector(all, all, 0, 1, 2, 3) +
+                __builtin_shufflevector(all, all, 4, 5, 6, 7)) +
+               (__builtin_shufflevector(all, all, 8, 9, 10, 11) +
+                __builtin_shufflevector(all, all, 12, 13, 14, 15));
+  }
+  const Quarter low = __builtin_shufflevector(parts[0], parts[1], 0, 4, 2, 6) +
+                      __builtin_shufflevector(parts[0], parts[1], 1, 5, 3, 7);
+  const Quarter high = __builtin_shufflevector(parts[2], parts[3], 0, 4, 2, 6) +
+                       __builtin_shufflevector(parts[2], parts[3], 1, 5, 3, 7);
+  const Quarter sums = __builtin_shufflevector(low, high, 0, 1, 4, 5) +
+                       __builtin_shufflevector(low, high, 2, 3, 6, 7);
+  __builtin_memcpy(to, &sums, sizeof(sums));
+}
+
+/// Computes the products of a row by four keys, `step` apart, of `size` elements, whole vectors.
+void multiplyFour(float *to, const float *row, const float *keys, int64_t step, int64_t size) {
+  Floats16 sums[4] = {};
+  for (int64_t i = 0; i < size; i += 16) {
+    const Floats16 own = *reinterpret_cast<const Loose16 *>(row + i);
+#pragma clang loop unroll(full)
+    for (int j = 0; j < 4; ++j)
+      sums[j] += own * *reinterpret_cast<const Loose16 *>(keys + j * step + i);
+  }
+  storeSums(to, sums);
+}
 } // namespace
 
 bool Cache::make(Context &c, Call *call, uint32_t output, Tensor past, Tensor fresh,
@@ -96,7 +150,12 @@ void CachedAttention::scoreTile(float *scores, const QueryRows &queries, int64_t
     return multiplyPacked(scores, kTile, queries.q, queries.step, 1,
                           packedKeys + (head * tiles() + first / kTile) * keyTile(), queries.rows,
                           count, k.size, false);
-  for (int64_t j = 0; j < count; ++j) {
+  int64_t j = 0;
+  for (; k.size % 16 == 0 && j + 4 <= count; j += 4)
+    for (int64_t r = 0; r < queries.rows; ++r)
+      multiplyFour(scores + r * kTile + j, queries.q + r * queries.step, keys.read(head, first + j),
+                   keys.size, k.size);
+  for (; j < count; ++j) {
     const float *key = keys.read(head, first + j);
     for (int64_t r = 0; r < queries.rows; ++r)
       scores[r * kTile + j] = dotProduct(queries.q + r * queries.step, key, k.size);
@@ -178,16 +237,14 @@ bool CachedAttention::softmaxTile(float *row, float &largest, float &sum, float 
     for (int64_t j = 0; j < count && first + j <= queries.position + r * queries.advance - window;
          ++j)
       row[j] = -infinity;
-  constexpr int64_t lanes = 16;
-  float best[lanes];
-  for (int64_t l = 0; l < lanes; ++l)
-    best[l] = row[l];
-  for (int64_t j = lanes; j < kTile; j += lanes)
-    for (int64_t l = 0; l < lanes; ++l)
-      best[l] = best[l] > row[j + l] || best[l] != best[l] ? best[l] : row[j + l];
-  float now = largest;
-  for (float lane : best)
-    now = now > lane || now != now ? now : lane;
+  auto *vectors = reinterpret_cast<Loose16 *>(row);
+  constexpr int64_t count16 = kTile / 16;
+  Floats16 best = vectors[0];
+#pragma clang loop unroll(full)
+  for (int64_t i = 1; i < count16; ++i)
+    best = larger<Floats16>(best, vectors[i]);
+  const float inTile = largestOf(best);
+  const float now = largest > inTile || largest != largest ? largest : inTile;
   rescale = 1;
   if (now == -infinity)
     return false;
@@ -197,13 +254,11 @@ bool CachedAttention::softmaxTile(float *row, float &largest, float &sum, float 
   }
   for (int64_t j = 0; j < kTile; ++j)
     row[j] = fast::exp(row[j] - now);
-  float sums[lanes] = {};
-  for (int64_t j = 0; j < kTile; j += lanes)
-    for (int64_t l = 0; l < lanes; ++l)
-      sums[l] += row[j + l];
-  sum *= rescale;
-  for (float lane : sums)
-    sum += lane;
+  Floats16 sums = {};
+#pragma clang loop unroll(full)
+  for (int64_t i = 0; i < count16; ++i)
+    sums += Floats16(vectors[i]);
+  sum = sum * rescale + sumOf(sums);
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include "passes/DisabledPasses.h"
 #include "passes/cpu/Passes.h"
 #include "passes/cpu/ReductionPasses.h"
+#include "passes/cpu/WeightPasses.h"
 #include "passes/cpu/calls/Passes.h"
 #include "passes/kernel/Passes.h"
 #include "passes/om/Passes.h"
@@ -21,9 +22,9 @@ namespace atc::cpu {
 
 ArrayRef<StringLiteral> optionalPasses() {
   static constexpr StringLiteral names[] = {
-      "cpu-select-winograd", "cpu-compose-layer-norm", "cpu-fuse-attention",
-      "cpu-fuse-reductions", "cpu-fuse-residuals",     "cpu-fuse-element-calls",
-      "cpu-generate-calls",  "om-reuse-in-place",      "om-remove-dead"};
+      "cpu-select-winograd", "cpu-compose-layer-norm", "cpu-fuse-attention", "cpu-fuse-reductions",
+      "cpu-fuse-residuals",  "cpu-fuse-element-calls", "cpu-generate-calls", "cpu-narrow-weights",
+      "om-reuse-in-place",   "om-remove-dead"};
   return names;
 }
 
@@ -45,6 +46,8 @@ void buildCpuBufferPipeline(OpPassManager &pm, const CpuPipelineOptions &options
     pm.addPass(createCpuFuseResiduals());
   if (isOn(options, "cpu-fuse-reductions"))
     pm.addPass(createCpuFuseReductions());
+  if (isOn(options, "cpu-narrow-weights"))
+    pm.addPass(createCpuNarrowWeights({options.storage, options.convertsHalfs}));
 }
 
 void buildCpuSchedulePipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
@@ -115,6 +118,7 @@ void buildCpuLowerToLLVMPipeline(OpPassManager &pm) {
 
 void registerCpuPipelines() {
   registerCpuReductionPasses();
+  registerCpuWeightPasses();
   PassPipelineRegistration<CpuPipelineOptions>(
       "cpu-pipeline", "From a graph to a schedule of kernels", buildCpuPipeline);
   PassPipelineRegistration<CpuPipelineOptions>("cpu-schedule-pipeline",

@@ -15,6 +15,13 @@ struct CpuPipelineOptions : mlir::PassPipelineOptions<CpuPipelineOptions> {
   Option<bool> exactDot{*this, "exact-dot",
                         llvm::cl::desc("All levels add products of bytes without cutting"),
                         llvm::cl::init(false)};
+  Option<std::string> storage{*this, "storage",
+                              llvm::cl::desc("Element type of weights: f32, exact, f16 or bf16"),
+                              llvm::cl::init("exact")};
+  Option<bool> convertsHalfs{*this, "converts-halfs",
+                             llvm::cl::desc("All levels have an instruction that makes floats of "
+                                            "f16"),
+                             llvm::cl::init(true)};
   ListOption<std::string> disable{*this, "disable", llvm::cl::desc("Passes to leave out, by name")};
 };
 

@@ -307,14 +307,56 @@ def HostFuseAttention : Pass<"host-fuse-attention", "::mlir::func::FuncOp"> {
 def HostPackWeights : Pass<"host-pack-weights", "::mlir::func::FuncOp"> {
   let summary = "Packs constant weights of MatMul and Gemm for their kernel";
   let description = [{
-    MatMul and Gemm of f32 whose second factor is a constant matrix become PackedMatMul:
-    the k x n weights are stored as panels of 16 columns, [ceil(n / 16), k, 16]. A product
-    with few rows then reads memory in order, and none packs weights when it runs.
+    MatMul and Gemm whose second factor is a constant matrix of f32, f16 or bf16 become
+    PackedMatMul: the k x n weights are stored as panels of 16 columns, [ceil(n / 16), k, 16].
+    A product with few rows then reads memory in order, and none packs weights when it runs.
+    Weights of 16 bits stay so; PackedMatMul makes them floats in registers.
+
+    With `storage=exact`, weights of f32 that all are numbers of 16 bits are stored so, as
+    those of models that were trained in bf16; `f16` and `bf16` round them, unless one is too
+    large. Only weights of 16 bits are packed with `only-narrow`.
 
     Left alone are weights of less than 4096 elements, and a Gemm with a first factor that is
     transposed or scaled, or with a bias that is not one number per column.
   }];
+  let options = [
+    Option<"storage", "storage", "std::string", "\"exact\"",
+           "Element type of packed weights of f32: f32, exact, f16 or bf16">,
+    Option<"convertsHalfs", "converts-halfs", "bool", "true",
+           "Whether all CPU levels have an instruction that makes floats of f16">,
+    Option<"onlyNarrow", "only-narrow", "bool", "false", "Packs weights of f16 and bf16 only">
+  ];
   let statistics = [Statistic<"numPacked", "num-packed", "Calls with packed weights">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
+def HostWidenFloats : Pass<"host-widen-floats", "::mlir::func::FuncOp"> {
+  let summary = "Calls on f16 and bf16 compute in f32";
+  let description = [{
+    Calls of host kernels on tensors of f16 or bf16 compute in f32, as static graphs do
+    (`graph-widen-floats`): other passes then find the forms that they know, and generated
+    code reads what instructions compute with. Constants are converted when compiling;
+    packed weights of a product stay as they are. Inputs are converted where a call
+    computes with them, results of the model where they leave it.
+
+    Calls that only move elements keep their types while all of their operands do, so that
+    rows of a table are converted after they are gathered. Quantization, random numbers and
+    sequences keep their types, and so do casts. But a cast to f32 of what is computed in f32
+    changes nothing, and what went from f16 to f32 and comes back is not rounded there.
+
+    ```mlir
+    %y = graph.host_call "Sigmoid"(%x) {} : (tensor<?x4xf16>) -> tensor<?x4xf16>
+    %z = graph.host_call "Mul"(%x, %y) {} : (tensor<?x4xf16>, tensor<?x4xf16>) -> tensor<?x4xf16>
+    ```
+    becomes
+    ```mlir
+    %0 = graph.host_call "Cast"(%x) {to = array<i64: 1>} : (tensor<?x4xf16>) -> tensor<?x4xf32>
+    %y = graph.host_call "Sigmoid"(%0) {} : (tensor<?x4xf32>) -> tensor<?x4xf32>
+    %1 = graph.host_call "Mul"(%0, %y) {} : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+    %z = graph.host_call "Cast"(%1) {to = array<i64: 10>} : (tensor<?x4xf32>) -> tensor<?x4xf16>
+    ```
+  }];
+  let statistics = [Statistic<"numWidened", "num-widened", "Calls that compute in f32">];
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 

@@ -18,6 +18,13 @@ void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
   // Before outlining: what constants give may be a weight of any part.
   if (isOn(options, "graph-fold-constants"))
     functions.addPass(graph::createGraphFoldConstants());
+  // Other passes know f32 only. Weights of 16 bits are packed before, so that they stay so.
+  if (options.widenFloats && isOn(options, "host-widen-floats")) {
+    if (isOn(options, "host-pack-weights"))
+      functions.addPass(
+          createHostPackWeights({options.storage, options.convertsHalfs, /*onlyNarrow=*/true}));
+    functions.addPass(createHostWidenFloats());
+  }
   if (isOn(options, "host-fold-batch-norm"))
     functions.addPass(createHostFoldBatchNorm());
   if (isOn(options, "host-fuse-dequantize"))
@@ -48,7 +55,8 @@ void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
   if (isOn(options, "host-tile-rows"))
     pm.addPass(createHostTileRows());
   if (isOn(options, "host-pack-weights"))
-    pm.addNestedPass<func::FuncOp>(createHostPackWeights());
+    pm.addNestedPass<func::FuncOp>(
+        createHostPackWeights({options.storage, options.convertsHalfs, /*onlyNarrow=*/false}));
   pm.addPass(createHostOutlineStatic());
 }
 
@@ -59,7 +67,7 @@ ArrayRef<StringLiteral> optionalPasses() {
       "host-fuse-normalization", "host-fuse-attention",    "host-pack-weights",
       "host-tile-rows",          "host-block-channels",    "host-fuse-dequantize",
       "host-fuse-rotary",        "host-expand-recurrent",  "host-expand-weights",
-      "host-narrow-gates",       "host-select-winograd"};
+      "host-narrow-gates",       "host-select-winograd",   "host-widen-floats"};
   return names;
 }
 

@@ -18,6 +18,14 @@ struct HostPipelineOptions : mlir::PassPipelineOptions<HostPipelineOptions> {
   Option<bool> narrowGates{*this, "narrow-gates", llvm::cl::init(true),
                            llvm::cl::desc("Whether the CPUs are faster with narrow weights of "
                                           "recurrent cells")};
+  Option<bool> widenFloats{*this, "widen-floats", llvm::cl::init(true),
+                           llvm::cl::desc("Whether calls on f16 and bf16 compute in f32")};
+  Option<std::string> storage{*this, "storage", llvm::cl::init("exact"),
+                              llvm::cl::desc("Element type of packed weights of f32: f32, exact, "
+                                             "f16 or bf16")};
+  Option<bool> convertsHalfs{*this, "converts-halfs", llvm::cl::init(true),
+                             llvm::cl::desc("Whether all CPU levels have an instruction that makes "
+                                            "floats of f16")};
 };
 
 /// Builds the passes from an imported dynamic schedule to one whose static regions are functions.

@@ -88,7 +88,8 @@ class OnnxRuntime:
 
     def start(self, prompt):
         self.length = 0
-        self.past = {name: np.zeros((1, port.shape[1], 0, port.shape[3]), np.float32)
+        self.past = {name: np.zeros((1, port.shape[1], 0, port.shape[3]),
+                                    np.float16 if "16" in port.type else np.float32)
                      for name, port in self.inputs.items() if name.startswith("past")}
         return self.run(prompt)
 

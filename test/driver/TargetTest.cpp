@@ -63,8 +63,21 @@ TEST_CASE("precision is honored or refused") {
   CHECK(baseOf("allow_mix_precision") == PrecisionBase::Mixed);
   CHECK(baseOf("must_keep_origin_dtype") == PrecisionBase::Float32);
   CHECK(diagnostics.all().empty());
+}
+
+TEST_CASE("modes of precision say how a CPU stores weights") {
+  auto storageOf = [](const char *mode, size_t warnings) {
+    Diagnostics diagnostics;
+    auto target = makeTarget({.target = "cpu", .precision = mode}, diagnostics);
+    REQUIRE(target);
+    CHECK(diagnostics.all().size() == warnings);
+    return target->cpu().weightStorage();
+  };
+  for (const char *mode : {"must_keep_origin_dtype", "force_fp32", "allow_fp32_to_fp16"})
+    CHECK(storageOf(mode, 0) == "exact");
   for (const char *mode : {"force_fp16", "allow_mix_precision", "cube_fp16in_fp32out"})
-    CHECK_THAT(refusal({.target = "cpu", .precision = mode}), Contains("E10055: "));
+    CHECK(storageOf(mode, 1) == "f16");
+  CHECK(storageOf("allow_mix_precision_bf16", 1) == "bf16");
 }
 
 TEST_CASE("chips without a table are simulated as their relatives") {

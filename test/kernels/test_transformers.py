@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 
-from host_kernels import KernelError, call
+from host_kernels import KernelError, Raw, call
 
 rng = np.random.default_rng(3)
 
@@ -115,6 +115,43 @@ def test_packed_matmul_shapes():
     for x, n in ((floats(2, 9), 20), (floats(2, 8), 33), (floats(2, 8), 16)):
         with pytest.raises(KernelError):
             call("PackedMatMul", x, packed_weights(w), n=n)
+
+
+def narrowed(array, kind):
+    """The array in 16 bits, as a kernel takes it, and its values."""
+    if kind == "f16":
+        return array.astype("f2"), array.astype("f2").astype("f4")
+    bits = array.view("u4") >> 16
+    return Raw(16, bits.astype("u2"), array.shape), (bits << 16).view("f4")
+
+
+# Up to 6 rows read panels in registers; others expand 64 columns and 256 rows at a time.
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 5, 6, 7, 100])
+@pytest.mark.parametrize("k,n", [(1, 1), (301, 40), (17, 700), (513, 64)])
+@pytest.mark.parametrize("kind", ["f16", "bf16"])
+def test_packed_matmul_of_16_bits(m, k, n, kind):
+    x, add = floats(m, k), floats(n)
+    weights, values = narrowed(packed_weights(floats(k, n)), kind)
+    w = values.transpose(1, 0, 2).reshape(k, -1)[:, :n]
+    for bias in ([], [add]):
+        got, = call("PackedMatMul", x, weights, *bias, n=n)
+        want = x.astype("f8") @ w + (add if bias else 0)
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+    got, = call("PackedMatMul", x.astype("f2"), weights, n=n)
+    assert got.dtype == np.float16
+    want = x.astype("f2").astype("f8") @ w
+    np.testing.assert_allclose(got, want, rtol=2e-3, atol=2e-3 * np.abs(want).max())
+
+
+def test_packed_matmul_of_special_halfs():
+    """Subnormal and special elements of f16 keep their values."""
+    row = np.array([2.0**-24, -2.0**-24, 2.0**-14, 65504, np.inf, -np.inf, 0, 1023 * 2.0**-24,
+                    -65504, 1, -1, 2.0**-15, 0.1, -0.1, 3, 0], "f2")
+    got, = call("PackedMatMul", np.ones((1, 1), "f4"), row.reshape(1, 1, 16), n=16)
+    np.testing.assert_array_equal(got[0], row.astype("f4"))
+    row[0] = np.nan
+    got, = call("PackedMatMul", np.ones((1, 1), "f4"), row.reshape(1, 1, 16), n=16)
+    assert np.isnan(got[0, 0]) and not np.isnan(got[0, 1:]).any()
 
 
 @pytest.mark.parametrize("bits", [4, 8])

@@ -34,6 +34,51 @@ def compiled(tmp_path_factory):
     return paths
 
 
+def in_half(model):
+    """Turns all floats of an ONNX model into f16."""
+    from onnx import TensorProto, numpy_helper
+
+    def narrow(tensor):
+        if tensor.data_type == TensorProto.FLOAT:
+            array = np.clip(numpy_helper.to_array(tensor), -65504, 65504).astype(np.float16)
+            tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
+
+    for tensor in model.graph.initializer:
+        narrow(tensor)
+    for node in model.graph.node:
+        for attribute in node.attribute:
+            narrow(attribute.t)
+            if node.op_type == "Cast" and attribute.i == TensorProto.FLOAT:
+                attribute.i = TensorProto.FLOAT16
+    for value in [*model.graph.input, *model.graph.output, *model.graph.value_info]:
+        if value.type.tensor_type.elem_type == TensorProto.FLOAT:
+            value.type.tensor_type.elem_type = TensorProto.FLOAT16
+    return model.SerializeToString()
+
+
+def test_a_model_in_f16_is_fused_as_one_in_f32(compiled, kind, tmp_path):
+    onnx = pytest.importorskip("onnx")
+    data = lzma.decompress((LM / "models" / f"{kind}.onnx.xz").read_bytes())
+    with pytest.warns(UserWarning, match="W11001"):
+        openatc.compile(in_half(onnx.load_model_from_string(data)), tmp_path / "half.om",
+                        load=False)
+
+    def calls(path):
+        text = subprocess.run([BUILD / "bin" / "om-dump", path], check=True, text=True,
+                              capture_output=True).stdout
+        return [text.count(f"{kernel}(") for kernel in ("KvAttention", "RMSNormalization",
+                                                        "RotateHalf", "Softmax")]
+
+    assert calls(tmp_path / "half.om") == calls(compiled[kind])
+    wide, half = (openatc.lm.load(path, threads=1) for path in (compiled[kind],
+                                                                tmp_path / "half.om"))
+    for tokens in ([PROMPTS[0]], [[7]], [[3]]):
+        want = wide.logits(np.array(tokens))
+        got = half.logits(np.array(tokens))
+        assert got.dtype == np.float16
+        assert np.abs(got.astype(np.float32) - want).max() < 5e-3 * np.abs(want).max()
+
+
 @pytest.fixture(params=["gpt2", "llama", "qwen"])
 def kind(request):
     return request.param

@@ -173,7 +173,7 @@ def results(tmp_path_factory):
     path = folder / "net.onnx"
     onnx.save(model, str(path))
     sessions = []
-    for flags in ([], ["--disable_passes=cpu-generate-calls"]):
+    for flags in ([], ["--disable_passes=cpu-generate-calls,host-widen-floats"]):
         own = tmp_path_factory.mktemp("compiled")
         om = compile_model(path, own, *flags)
         assert {body is not None for body in bodies_of(om)} == {not flags}

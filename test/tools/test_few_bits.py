@@ -94,22 +94,25 @@ def test_products_read_few_bits(tmp_path, kind, block, form, rows):
 
 
 @pytest.mark.parametrize("level", [0, 4])
-@pytest.mark.parametrize("block", [32, 64, 256])
-def test_rows_of_any_range(tmp_path, level, block):
+@pytest.mark.parametrize("bits", [4, 8])
+@pytest.mark.parametrize("block", [32, 64, 128, 256])
+def test_rows_of_any_range(tmp_path, level, bits, block):
     """Rows of zeros, of large and small elements, with a NaN: accuracy_level 4 accepts elements in
     8 bits, else results are as exact as in f32."""
     rng = np.random.default_rng(block)
     blocks = -(-ROWS // block)
     columns = 37  # not a whole number of tiles
-    levels = rng.integers(0, 16, (columns, blocks, block // 2, 2))
-    packed = (levels[..., 0] | levels[..., 1] << 4).astype(np.uint8)
+    perByte = 8 // bits
+    levels = rng.integers(0, 1 << bits, (columns, blocks, block // perByte, perByte))
+    packed = (levels[..., 0] | levels[..., -1] << 8 - bits).astype(np.uint8)
     scales = rng.uniform(0.01, 0.03, (columns, blocks)).astype(np.float32)
-    zeros = rng.integers(0, 16, (columns, blocks + blocks % 2))
-    stored = (zeros[:, 0::2] | zeros[:, 1::2] << 4).astype(np.uint8)
+    zeros = rng.integers(0, 1 << bits, (columns, -(-blocks // perByte), perByte))
+    stored = (zeros[..., 0] | zeros[..., -1] << 8 - bits).astype(np.uint8)
+    zeros = zeros.reshape(columns, -1)
     constants = [numpy_helper.from_array(array, name)
                  for name, array in zip("qsz", (packed, scales, stored))]
     node = helper.make_node("MatMulNBits", ["x", "q", "s", "z"], ["y"], domain="com.microsoft",
-                            K=ROWS, N=columns, bits=4, block_size=block, accuracy_level=level)
+                            K=ROWS, N=columns, bits=bits, block_size=block, accuracy_level=level)
     info = helper.make_tensor_value_info
     graph = helper.make_graph([node], "rows", [info("x", TensorProto.FLOAT, ["n", ROWS])],
                               [info("y", TensorProto.FLOAT, ["n", columns])], constants)

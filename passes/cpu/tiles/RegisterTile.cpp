@@ -32,6 +32,15 @@ Value RegisterTile::loadVector(Value flat, Address address, int64_t valid) {
   return vector::MaskedLoadOp::create(b, type, flat, at(address), laneMask(valid), zero);
 }
 
+Value RegisterTile::loadWeights(Value flat, Address address, int64_t valid) {
+  Type element = elementOf(flat);
+  if (element.isF32())
+    return loadVector(flat, address, valid);
+  assert(valid == lanes && "packed weights are full");
+  Value narrow = vector::LoadOp::create(b, type.clone(element), flat, at(address));
+  return arith::ExtFOp::create(b, type, narrow);
+}
+
 Value RegisterTile::laneMask(int64_t valid) {
   auto maskType = VectorType::get({lanes}, b.getI1Type());
   return vector::ConstantMaskOp::create(b, maskType, ArrayRef<int64_t>{valid});
@@ -90,8 +99,8 @@ void RegisterTile::contract(Value lhs, ArrayRef<Address> lhsPixels, Value rhs, A
     SmallVector<Value> weights;
     for (int64_t j = 0; j < blocks; ++j)
       for (int64_t v = 0; v < vectors(); ++v)
-        weights.push_back(loadVector(rhs, rhsAt + (j * rhsBlockStride + v * lanes),
-                                     validLanes(j, v, lastBlockWidth)));
+        weights.push_back(loadWeights(rhs, rhsAt + (j * rhsBlockStride + v * lanes),
+                                      validLanes(j, v, lastBlockWidth)));
     for (int64_t p = 0; p < pixels; ++p) {
       Value element = memref::LoadOp::create(b, lhs, at(lhsAt[p]));
       Value splat = vector::BroadcastOp::create(b, type, element);
@@ -112,19 +121,19 @@ void RegisterTile::contract(Value lhs, ArrayRef<Address> lhsPixels, Value rhs, A
     }
   // Lines per iteration, and the tiles whose shares cover a panel; the others repeat the last
   // share.
-  constexpr int64_t kLine = 16;
-  const int64_t panelLines = llvm::divideCeil(elements, kLine);
+  const int64_t line = 64 * 8 / elementOf(rhs).getIntOrFloatBitWidth();
+  const int64_t panelLines = llvm::divideCeil(elements, line);
   const int64_t lines = llvm::divideCeil(panelLines, ahead->tiles);
   const int64_t shares = llvm::divideCeil(panelLines, lines);
   Value ordinal = arith::MinUIOp::create(b, ahead->ordinal, b.index(shares - 1));
-  Value from = b.mulAdd(ordinal, iterations * lines * kLine, ahead->from);
+  Value from = b.mulAdd(ordinal, iterations * lines * line, ahead->from);
   auto request = [&](Address rhsAt) {
     Value done = arith::SubIOp::create(b, rhsAt.base, rhsFirst.base);
     Value iteration = arith::DivUIOp::create(b, done, b.index(elements));
-    Value first = b.mulAdd(iteration, lines * kLine, from);
+    Value first = b.mulAdd(iteration, lines * line, from);
     for (int64_t j = 0; j < blocks; ++j)
-      for (int64_t line = 0; line < lines; ++line) {
-        Value next = b.add(first, j * rhsBlockStride + line * kLine);
+      for (int64_t i = 0; i < lines; ++i) {
+        Value next = b.add(first, j * rhsBlockStride + i * line);
         memref::PrefetchOp::create(b, rhs, ValueRange{next}, /*isWrite=*/false,
                                    /*localityHint=*/2, /*isDataCache=*/true);
       }

@@ -98,6 +98,8 @@ public:
   mlir::Value loadVector(mlir::Value flat, Address address);
   /// Loads the first `valid` lanes; the others are 0.
   mlir::Value loadVector(mlir::Value flat, Address address, int64_t valid);
+  /// Loads `width` weights, the first `valid` lanes of them, as floats; those of 16 bits are whole.
+  mlir::Value loadWeights(mlir::Value flat, Address address, int64_t valid);
 
 private:
   using StepFn = llvm::function_ref<void(llvm::ArrayRef<Address> lhsPixels, Address rhsAt)>;
