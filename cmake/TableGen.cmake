@@ -19,7 +19,7 @@ function(openatc_tablegen target td)
       COMMAND "${OPENATC_TBLGEN}" ${generator} "${CMAKE_CURRENT_SOURCE_DIR}/${td}"
               -I "${PROJECT_SOURCE_DIR}" -I "${PROJECT_BINARY_DIR}" -I "${MLIR_INCLUDE_DIRS}"
               -o "${CMAKE_CURRENT_BINARY_DIR}/${output}"
-      DEPENDS ${deps} ${ARG_DEPENDS}
+      DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${td}" ${deps} ${ARG_DEPENDS}
       COMMENT "TableGen ${output}")
     list(APPEND outputs "${CMAKE_CURRENT_BINARY_DIR}/${output}")
   endwhile()

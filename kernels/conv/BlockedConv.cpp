@@ -103,9 +103,23 @@ struct Convolution {
       return copyBytes(to, x + ((image * plan.inBlocks + block) * plane + at) * kBlock,
                        count * kBlock * 4);
     const float *from = x + image * lanes * plane + at;
+    if (lanes == 3)
+      return interleave<3>(to, from, plane, count);
+    if (lanes == 4)
+      return interleave<4>(to, from, plane, count);
     for (int64_t lane = 0; lane < lanes; ++lane, from += plane)
       for (int64_t i = 0; i < count; ++i)
         to[i * lanes + lane] = from[i];
+  }
+  /// Stores the pixels of a row of `Lanes` planes one after the other. A constant number of planes
+  /// lets vectors be shuffled. Pictures have three.
+  template <int Lanes>
+  static void interleave(float *__restrict to, const float *__restrict from, int64_t plane,
+                         int64_t count) {
+    for (int64_t i = 0; i < count; ++i)
+#pragma clang loop unroll(full)
+      for (int lane = 0; lane < Lanes; ++lane)
+        to[i * Lanes + lane] = from[lane * plane + i];
   }
 
   /// Computes one task; `slab` has room for its padded rows where windows reach beyond the

@@ -1,6 +1,7 @@
 //===-- ArgMaxTopKCumSum.cpp - the largest elements, and where they are ---===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "kernels/core/GeneratedCode.h"
 #include "kernels/core/Sort.h"
 #include "kernels/core/Widen.h"
 
@@ -67,7 +68,25 @@ template <bool largest> void argument(Context &c) {
 ATC_KERNEL(ArgMax) { argument<true>(*this); }
 ATC_KERNEL(ArgMin) { argument<false>(*this); }
 
-ATC_KERNEL(TopK) {
+namespace {
+/// The results of TopK.
+struct TopResults {
+  char *values = nullptr;
+  int64_t *indices = nullptr;
+};
+
+/// Makes the results of TopK along a valid axis. Returns false where the kernel must return.
+bool makeTop(Context &c, int64_t axis, int64_t k, TopResults &results) {
+  const Tensor data = c.in(0);
+  Dims shape = data.dims();
+  shape[axis] = k;
+  if (c.wants(0) && !(results.values = c.make(0, data.dtype(), shape)))
+    return false;
+  return !c.wants(1) || (results.indices = c.make<int64_t>(1, I64, shape));
+}
+} // namespace
+
+ATC_KERNEL_OF_CODE(TopK) {
   const Tensor data = in(0), wanted = in(1);
   if (!wanted.known())
     return;
@@ -79,12 +98,16 @@ ATC_KERNEL(TopK) {
   const int64_t k = integerAt(wanted, 0);
   if (k < 0 || k > data.dim(axis))
     return fail("% elements are wanted of a dim of %", k, data.dim(axis));
-  Dims shape = data.dims();
-  shape[axis] = k;
-  char *values = wants(0) ? make(0, data.dtype(), shape) : nullptr;
-  int64_t *indices = wants(1) ? make<int64_t>(1, I64, shape) : nullptr;
-  if ((wants(0) && !values) || (wants(1) && !indices))
+  if (k <= kMaxTop && hasFittingCode(*this))
+    return runGenerated(*this, [](Context &c) {
+      TopResults results;
+      const int64_t rank = c.in(0).rank(), given = c.integer("axis", -1);
+      makeTop(c, given < 0 ? given + rank : given, integerAt(c.in(1), 0), results);
+    });
+  TopResults results;
+  if (!makeTop(*this, axis, k, results))
     return;
+  int64_t *indices = results.indices;
   const Lanes lanes(data.dims(), axis);
   const int64_t count = lanes.count();
   int64_t *found = scratch<int64_t>(maximum(count * k, int64_t(1)));
@@ -95,7 +118,7 @@ ATC_KERNEL(TopK) {
         using T = typename decltype(type)::Type;
         using N = Compute<T>;
         const T *from = data.as<T>();
-        T *to = reinterpret_cast<T *>(values);
+        T *to = reinterpret_cast<T *>(results.values);
         parallelIf(*this, count, lanes.size * 8, [&](int64_t begin, int64_t end) {
           for (int64_t lane = begin; lane < end; ++lane) {
             const T *at = from + lanes.start(lane, lanes.size);

@@ -1,6 +1,9 @@
 //===-- MatMulToFullyConnected.cpp - matmul by a constant matrix ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ConstantData.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/LinearOps.h"
 #include "passes/graph/Passes.h"
@@ -16,8 +19,40 @@ using namespace atc::graph;
 
 namespace {
 
+/// Frees the matrices that rewrites have left without users.
+class MatrixReleaser {
+public:
+  /// `module` is null where constants are to stay.
+  explicit MatrixReleaser(ModuleOp module) : module(module) {}
+
+  /// Erases `constant` where nothing reads it any more, and now and then frees what was erased.
+  void erase(PatternRewriter &rewriter, ConstantOp constant) {
+    if (!module || !constant || !constant->use_empty())
+      return;
+    unused +=
+        getElementBytes(constant.getType().getElementType()) * constant.getType().getNumElements();
+    rewriter.eraseOp(constant);
+    if (unused >= kReleaseBytes)
+      release();
+  }
+  /// Frees what was erased.
+  void release() {
+    if (unused)
+      releaseUnusedConstants(module);
+    unused = 0;
+  }
+
+private:
+  /// Finding unused constants costs a walk.
+  static constexpr int64_t kReleaseBytes = 32 << 20;
+
+  ModuleOp module;
+  int64_t unused = 0; ///< bytes
+};
+
 struct ConvertMatMul : CountingPattern<MatMulOp> {
-  using CountingPattern::CountingPattern;
+  ConvertMatMul(MLIRContext *context, Pass::Statistic &count, MatrixReleaser &releaser)
+      : CountingPattern(context, count), releaser(releaser) {}
 
   LogicalResult matchAndRewrite(MatMulOp op, PatternRewriter &rewriter) const override {
     if (getTensorType(op.getLhs()).getRank() < 2)
@@ -29,11 +64,15 @@ struct ConvertMatMul : CountingPattern<MatMulOp> {
     if (!filter)
       return rewriter.notifyMatchFailure(op, "rhs cannot be read");
     Value weight = ConstantOp::create(rewriter, derivedLoc(op.getLoc(), "weight"), filter);
+    auto source = op.getRhs().getDefiningOp<ConstantOp>();
     rewriter.replaceOpWithNewOp<FullyConnectedOp>(op, op.getType(), op.getLhs(), weight,
                                                   /*bias=*/Value(), ActivationAttr());
+    releaser.erase(rewriter, source);
     ++count;
     return success();
   }
+
+  MatrixReleaser &releaser;
 };
 
 struct AddToBias : OpRewritePattern<AddOp> {
@@ -54,11 +93,18 @@ struct AddToBias : OpRewritePattern<AddOp> {
 
 struct MatMulToFullyConnected
     : atc::graph::impl::GraphMatMulToFullyConnectedBase<MatMulToFullyConnected> {
+  using GraphMatMulToFullyConnectedBase::GraphMatMulToFullyConnectedBase;
+
   void runOnOperation() override {
+    // Another function may be rewritten at the same time, or read the same constants.
+    auto module = getOperation()->getParentOfType<ModuleOp>();
+    const bool isAlone = module && llvm::hasSingleElement(module.getOps<func::FuncOp>());
+    MatrixReleaser releaser(releaseConstants && isAlone ? module : ModuleOp());
     RewritePatternSet patterns(&getContext());
-    patterns.add<ConvertMatMul>(&getContext(), numConverted);
+    patterns.add<ConvertMatMul>(&getContext(), numConverted, releaser);
     patterns.add<AddToBias>(&getContext());
     rewriteToFixpoint(getOperation(), std::move(patterns));
+    releaser.release();
   }
 };
 

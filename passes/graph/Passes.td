@@ -300,7 +300,16 @@ def GraphMatMulToFullyConnected : GraphPass<"graph-matmul-to-fully-connected"> {
   let description = [{
     The matrix is transposed to [N, K]; an addition of constants becomes the
     bias.
+
+    Weights are most of a model: with `release-constants`, matrices that nothing
+    reads any more are freed on the way, as by `graph-release-constants`, so that
+    not all weights are in memory twice. The function must be the only one of its
+    module.
   }];
+  let options = [
+    Option<"releaseConstants", "release-constants", "bool", /*default=*/"false",
+           "Free matrices that nothing reads any more, in a module with one function">
+  ];
   let statistics = [Statistic<"numConverted", "num-converted", "Number of matmuls converted">];
 }
 

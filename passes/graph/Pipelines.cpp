@@ -46,7 +46,7 @@ public:
     addCleanup();
     addPass(createGraphFoldConstants());
 
-    buildWeights();
+    buildWeights(choices.releaseConstants);
 
     // Fuses conv + add + activation first, then additions behind activations.
     addPass(createGraphFuseConvAdd());
@@ -80,9 +80,11 @@ public:
     addCleanup();
   }
 
-  void buildWeights() {
+  void buildWeights(bool releaseConstants) {
     // All passes that change weights come before fusions behind the weights.
-    addPass(createGraphMatMulToFullyConnected());
+    GraphMatMulToFullyConnectedOptions products;
+    products.releaseConstants = releaseConstants;
+    addPass(createGraphMatMulToFullyConnected(products));
     addPass(createGraphFuseConvBn());
     addPass(createGraphLowerBatchNorm());
     addPass(createGraphFoldScaleIntoConv());
@@ -120,7 +122,7 @@ void atc::graph::buildWeightPasses(OpPassManager &pm) {
   };
   PipelineBuilder builder(add);
   builder.buildSimplification();
-  builder.buildWeights();
+  builder.buildWeights(/*releaseConstants=*/false);
 }
 
 std::vector<std::string> atc::graph::listPassNames() {

@@ -44,15 +44,32 @@ bool Mapping::mapFile(int fd, uint64_t offset, uint64_t size, bool code) {
   return true;
 }
 
+/// The bytes of a huge page, which must be aligned to its size.
+static constexpr uint64_t huge = uint64_t(2) << 20;
+
+static void requestHugePages([[maybe_unused]] void *base, [[maybe_unused]] uint64_t bytes) {
+#ifdef MADV_HUGEPAGE
+  madvise(base, bytes / huge * huge, MADV_HUGEPAGE);
+#endif
+}
+
+void *allocate(uint64_t bytes) {
+  const bool isLarge = bytes >= 2 * huge;
+  void *block = nullptr;
+  if (posix_memalign(&block, isLarge ? huge : OM_ALIGNMENT, bytes) != 0)
+    return nullptr;
+  if (isLarge)
+    requestHugePages(block, bytes);
+  return block;
+}
+
 bool Mapping::mapZeroed(uint64_t size) {
-  constexpr uint64_t huge = uint64_t(2) << 20;
   reset();
   if (size == 0)
     size = 1;
   if (size > (uint64_t(1) << 46))
     return false;
-  // A huge page must be aligned to its size: reserve that much more address space and unmap both
-  // ends.
+  // Reserves the size of a huge page more and unmaps both ends.
   uint64_t slack = size >= huge ? huge : 0;
   void *at =
       mmap(nullptr, size + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -69,9 +86,7 @@ bool Mapping::mapZeroed(uint64_t size) {
       munmap(at, skip);
     // slack > skip always, since skip is less than a huge page.
     munmap(base + used, slack - skip);
-#ifdef MADV_HUGEPAGE
-    madvise(base, size / huge * huge, MADV_HUGEPAGE);
-#endif
+    requestHugePages(base, size);
   }
   return true;
 }

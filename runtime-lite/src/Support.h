@@ -85,6 +85,10 @@ private:
   size_t count = 0;
 };
 
+/// Allocates memory that std::free frees, at a multiple of OM_ALIGNMENT; large blocks are aligned
+/// for huge pages and request them. Returns null on failure.
+void *allocate(uint64_t bytes);
+
 /// Memory from mmap, unmapped on destruction.
 class Mapping {
 public:

@@ -3,6 +3,7 @@
 
 #include "runtime-lite/src/Value.h"
 
+#include <atomic>
 #include <cstring>
 
 namespace atc::rt {
@@ -47,8 +48,66 @@ bool Memory::claim(uint64_t bytes) {
   }
   if (kept > ceiling - used - bytes)
     clear();
-  used += bytes;
+  count(bytes);
   return true;
+}
+
+void Memory::count(uint64_t bytes) {
+  used += bytes;
+  peak = used > peak ? used : peak;
+  maxKept = neededBytes() > maxKept ? neededBytes() : maxKept;
+}
+
+void Memory::endRun() {
+  maxKept -= maxKept / 8;
+  maxKept = maxKept > minKept ? maxKept : minKept;
+  maxKept = maxKept > neededBytes() ? maxKept : neededBytes();
+  peak = used;
+  shares = true;
+  if (kept > maxKept)
+    clear();
+}
+
+/// A large block that its last user released. New pages take longer than most kernels that fill
+/// them, and a caller that releases an output is likely to ask for another one.
+static std::atomic<Buffer *> spare{nullptr};
+static constexpr uint64_t minSpare = uint64_t(4) << 20, maxSpare = uint64_t(128) << 20;
+
+/// Makes `buffer` the spare block, where it has a size for that, and frees the one before it; else
+/// frees it.
+static void freeOrSpare(Buffer *buffer) {
+  const bool suits = buffer && buffer->bytes >= minSpare && buffer->bytes <= maxSpare;
+  std::free(suits ? spare.exchange(buffer, std::memory_order_acq_rel) : buffer);
+}
+
+/// Returns the spare block where it has this class, or null.
+static Buffer *takeSpare(uint32_t sizeClass, uint64_t bytes) {
+  if (bytes < minSpare)
+    return nullptr;
+  Buffer *buffer = spare.exchange(nullptr, std::memory_order_acq_rel);
+  if (!buffer || buffer->sizeClass == sizeClass)
+    return buffer;
+  freeOrSpare(buffer);
+  return nullptr;
+}
+
+Buffer *Memory::takeFree(uint32_t sizeClass) {
+  // From 64 KB on, blocks of up to four times the size.
+  constexpr uint32_t minShared = 4 * 10, maxLarger = 4 * 2;
+  // Large blocks serve smaller tensors, too: a run then writes fewer bytes of memory, which stay in
+  // the caches. They count as a whole, so that this ends well below the ceiling.
+  const bool isAny = shares && sizeClass >= minShared && used + kept <= ceiling / 8;
+  for (uint32_t i = sizeClass; i <= sizeClass + (isAny ? maxLarger : 0) && i < sizeClasses; ++i) {
+    Buffer *buffer = buffers[i];
+    const uint64_t whole = buffer ? Buffer::headBytes + buffer->bytes : 0;
+    if (!buffer || used > ceiling || whole > ceiling - used)
+      continue;
+    buffers[i] = buffer->next;
+    kept -= whole;
+    count(whole);
+    return buffer;
+  }
+  return nullptr;
 }
 
 Buffer *Memory::makeBuffer(Memory *memory, uint64_t bytes) {
@@ -56,20 +115,18 @@ Buffer *Memory::makeBuffer(Memory *memory, uint64_t bytes) {
   const bool isTooLarge = bytes > uint64_t(1) << 46;
   const uint32_t sizeClass = isTooLarge ? sizeClasses : sizeClassOf(rounded);
   const uint64_t whole = isTooLarge ? bytes : Buffer::headBytes + rounded;
-  if (memory && !memory->claim(whole))
-    return nullptr;
-  Buffer *buffer = memory && sizeClass < sizeClasses ? memory->buffers[sizeClass] : nullptr;
-  if (buffer) {
-    memory->buffers[sizeClass] = buffer->next;
-    memory->kept -= whole;
-  } else {
-    void *block = nullptr;
-    if (isTooLarge || posix_memalign(&block, OM_ALIGNMENT, whole) != 0) {
+  Buffer *buffer = memory ? memory->takeFree(sizeClass) : nullptr;
+  if (!buffer) {
+    if (memory && !memory->claim(whole))
+      return nullptr;
+    buffer = isTooLarge ? nullptr : takeSpare(sizeClass, rounded);
+    if (!buffer && !isTooLarge)
+      buffer = static_cast<Buffer *>(allocate(whole));
+    if (!buffer) {
       if (memory)
         memory->used -= whole;
       return nullptr;
     }
-    buffer = static_cast<Buffer *>(block);
     buffer->sizeClass = static_cast<uint16_t>(sizeClass);
     buffer->bytes = rounded;
   }
@@ -86,8 +143,8 @@ void Memory::release(Memory *memory, Buffer *buffer) {
   const uint64_t whole = Buffer::headBytes + buffer->bytes;
   if (memory)
     memory->disown(buffer->counted, whole);
-  if (!memory || buffer->sizeClass >= sizeClasses || whole > maxKept - memory->kept) {
-    std::free(buffer);
+  if (!memory || buffer->sizeClass >= sizeClasses || whole > memory->maxKept - memory->kept) {
+    freeOrSpare(buffer);
     return;
   }
   memory->kept += whole;
@@ -134,7 +191,7 @@ void Memory::release(Memory *memory, const om_value *constant) {
   release(memory, value->buffer);
   if (memory)
     memory->disown(value->counted, sizeof(om_value));
-  if (!memory || sizeof(om_value) > maxKept - memory->kept) {
+  if (!memory || sizeof(om_value) > memory->maxKept - memory->kept) {
     std::free(value);
     return;
   }
@@ -335,8 +392,10 @@ om_value *detach(Memory *memory, const om_value &value, om_status &status) {
   if (value.kind == Kind::Tensor && value.dtype == OM_STRING)
     return copyStrings(memory, value, status);
   uint64_t elements, bytes;
-  if (value.kind == Kind::Tensor && !value.buffer &&
-      tensorSize(value.dtype, value.rank, value.dims, elements, bytes) && bytes) {
+  // What the caller keeps is no larger than it has to be.
+  if (value.kind == Kind::Tensor &&
+      tensorSize(value.dtype, value.rank, value.dims, elements, bytes) && bytes &&
+      (!value.buffer || value.buffer->bytes / 2 > bytes + Buffer::headBytes)) {
     om_value *copy =
         makeTensor(memory, value.dtype, value.rank, value.dims, Elements::Fresh, nullptr, status);
     if (copy)

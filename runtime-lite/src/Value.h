@@ -98,13 +98,26 @@ public:
   void handOver(const om_value *value);
   /// Adds bytes of others than values to those in use, or takes them away.
   void hold(int64_t bytes) { used += static_cast<uint64_t>(bytes); }
+  /// Ends the use of blocks that are larger than what is asked for, until the run ends: what is
+  /// made from now on is the caller's.
+  void stopSharing() { shares = false; }
+  /// Ends a run: keeps the free blocks that such a run needs, so that the next one allocates
+  /// nothing. What a larger run needed is kept for some runs more.
+  void endRun();
   /// Frees all blocks that are kept.
   void clear();
 
 private:
-  static constexpr uint64_t maxKept = uint64_t(128) << 20;
+  static constexpr uint64_t minKept = uint64_t(128) << 20;
   static constexpr uint32_t sizeClasses = 4 * 40;
 
+  /// Returns the bytes of the blocks of a run. As not every free block suits a tensor, they are
+  /// more than are in use at once.
+  uint64_t neededBytes() const { return peak + peak / 2; }
+  /// Returns a free block for a class, or null.
+  Buffer *takeFree(uint32_t sizeClass);
+  /// Adds bytes to those in use.
+  void count(uint64_t bytes);
   /// Adds `bytes` to those in use, or returns false where that exceeds the ceiling.
   bool claim(uint64_t bytes);
   /// Subtracts a block from the bytes in use where it was counted.
@@ -115,7 +128,10 @@ private:
 
   Buffer *buffers[sizeClasses] = {};
   om_value *values = nullptr;
-  uint64_t kept = 0; ///< bytes of blocks that are free
+  uint64_t kept = 0;          ///< bytes of blocks that are free
+  uint64_t maxKept = minKept; ///< of them; at least as many as this run needs
+  uint64_t peak = 0;          ///< the maximum number of bytes in use in this run
+  bool shares = true;         ///< whether tensors may have blocks that are much larger
   uint64_t ceiling = UINT64_MAX, used = 0, refused = 0;
 };
 

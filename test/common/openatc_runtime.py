@@ -4,7 +4,7 @@ import ctypes as C
 
 import numpy as np
 
-from value_types import (MAP, NONE, SEQUENCE, STORAGE, STRING, TENSOR, Map, Raw, from_bytes,
+from value_types import (MAP, NONE, NUMBERS, SEQUENCE, STORAGE, STRING, TENSOR, Map, Raw, from_bytes,
                          has_address, stored_bytes, to_bytes)
 
 
@@ -213,7 +213,12 @@ class Session:
                 return self._create(self.lib.om_value_create_strings, thing.ndim,
                                     _dims(thing.shape), (C.c_char_p * count)(*texts),
                                     (C.c_size_t * count)(*map(len, texts)))
-        number, dims, data = to_bytes(thing)
+        if isinstance(thing, Raw):
+            number, dims, data = to_bytes(thing)
+        else:  # The value copies the elements, which are not copied in front of it, too.
+            thing = np.ascontiguousarray(thing).reshape(thing.shape)
+            number, dims = NUMBERS[thing.dtype], thing.shape
+            data = thing.ctypes.data_as(C.c_char_p)
         return self._create(self.lib.om_value_create_tensor, number, len(dims), _dims(dims), data)
 
     def _dtype(self, value, otherwise):
@@ -242,7 +247,8 @@ class Session:
                 texts[i] = C.string_at(text, size.value) if size.value else b""
             return texts.reshape(shape)
         size = stored_bytes(number, count)
-        return from_bytes(number, shape, C.string_at(data, size) if size else b"")
+        return from_bytes(number, shape,
+                          (C.c_char * size).from_address(data.value) if size else b"")
 
     def close(self):
         self.lib.om_session_free(self.session)

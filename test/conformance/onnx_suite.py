@@ -13,7 +13,8 @@ a process of its own, so that a crash is that test's result and not the end of t
     onnx_suite.py --soc Ascend310P3           on the simulated NPU, where what is float is
                                               computed in float16
     onnx_suite.py --dynamic                   with every dim of every input left open; also prints
-                                              how many tests on floats run generated code
+                                              how many tests on floats run generated code, and with
+                                              --host-kernels which ones do not
 
 Needs numpy and the onnx package.
 """
@@ -238,14 +239,14 @@ def code_of(om, ends):
 
 
 def code_kind(described):
-    """Whether a model launches kernels or calls host kernels with generated code; if not, whether
-    any call moves elements."""
+    """Whether a model launches kernels or calls host kernels with generated code; if not, the host
+    kernels, if any moves elements."""
     steps = [step for block in (described.get("host") or {}).get("blocks", []) for step in block]
     calls = [step for step in steps if step["kind"] == "call"]
     if described["schedule"] or any(call["body"] is not None for call in calls):
         return GENERATED
     kernels = {described["kernels"][call["kernel"]] for call in calls}
-    return MOVES_NOTHING if kernels <= VIEWS else ON_HOST
+    return MOVES_NOTHING if kernels <= VIEWS else f"{ON_HOST}: {' '.join(sorted(kernels - VIEWS))}"
 
 
 def in_child(folder, way, pipe):
@@ -353,6 +354,8 @@ def main():
     parser.add_argument("--soc", help="run on this simulated NPU, not on the CPU")
     parser.add_argument("--dynamic", action="store_true",
                         help="leave every dim of every input open")
+    parser.add_argument("--host-kernels", action="store_true",
+                        help="with --dynamic: list the tests on floats that only run host kernels")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=60,
                         help="seconds of processor time per test; ten times as many by the clock")
@@ -388,11 +391,16 @@ def main():
     print(f"{len(results)} tests in {time.monotonic() - started:.0f} s:",
           ", ".join(f"{counts[result]} {result}" for result in RESULTS))
     if options.dynamic:
-        code = collections.Counter(text for result, text in results.values() if result == "pass")
+        passed = {name: text for name, (result, text) in results.items() if result == "pass"}
+        code = collections.Counter(text.split(":")[0] for text in passed.values())
         floats = code[GENERATED] + code[ON_HOST] + code[MOVES_NOTHING]
         print(f"{code[GENERATED]} of {floats} tests on floats that pass run generated code "
               f"({100 * code[GENERATED] / max(1, floats):.1f} %), {code[MOVES_NOTHING]} only views, "
               f"{code[ON_HOST]} only host kernels")
+        if options.host_kernels:
+            for name, text in sorted(passed.items(), key=lambda item: (item[1], item[0])):
+                if text.startswith(ON_HOST):
+                    print(f"{text}: {name}")
     if options.json:
         options.json.write_text(json.dumps(
             {"counts": counts, "tests": {k: list(v) for k, v in sorted(results.items())}},

@@ -1,7 +1,7 @@
 # ===-- test_weight_memory.py - how often a compilation holds the weights -----------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tiles of several sizes pack the same weights, which neither atc nor the file may hold once for
-each of them. Needs numpy and onnx."""
+"""Neither atc nor the file may hold the weights twice, nor once for each of several sizes of tiles.
+Needs numpy and onnx."""
 
 import sys
 from pathlib import Path
@@ -23,9 +23,9 @@ WIDTH, LAYERS = 2048, 12
 WEIGHTS = WIDTH * WIDTH * LAYERS * 4
 
 
-def write(folder):
-    """Writes x -> relu(x w) through all layers for a dynamic batch and sequence. The weights are a
-    file of external data, of which a compilation reads one tensor after the other."""
+def write(folder, batch, sequence):
+    """Writes x -> relu(x w) through all layers. The weights are a file of external data, of which a
+    compilation reads one tensor after the other."""
     rng = np.random.default_rng(9)
     constants, nodes, value = [], [], "x"
     with open(folder / "weights.bin", "wb") as file:
@@ -44,17 +44,20 @@ def write(folder):
             value = f"s{i}"
     constants.append(helper.make_tensor("axis", TensorProto.INT64, [], [1]))
     info = helper.make_tensor_value_info
-    shape = ["batch", "sequence", WIDTH]
+    shape = [batch, sequence, WIDTH]
     graph = helper.make_graph(nodes, "weights", [info("x", TensorProto.FLOAT, shape)],
                               [info(value, TensorProto.FLOAT, shape)], constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     (folder / "net.onnx").write_bytes(model.SerializeToString())
 
 
-def test_tiles_share_weights(tmp_path):
-    write(tmp_path)
+# Several sizes of tiles pack the same weights; a static model transposes them.
+@pytest.mark.parametrize("batch, sequence, limit",
+                         [("batch", "sequence", 1.3 * WEIGHTS + 300e6), (1, 8, WEIGHTS + 230e6)])
+def test_weights_are_held_once(batch, sequence, limit, tmp_path):
+    write(tmp_path, batch, sequence)
     command = [str(BUILD / "bin/atc"), "--model=net.onnx", "--output=net", "--target=cpu"]
     _, peak, status, out = scale_bench.run(command, MOST_SECONDS, cwd=tmp_path)
     assert status == 0, out[-1000:]
     assert (tmp_path / "net.om").stat().st_size <= 1.1 * WEIGHTS + 1e6
-    assert SANITIZED or peak <= 1.3 * WEIGHTS + 300e6, f"{peak / 1e6:.0f} MB"
+    assert SANITIZED or peak <= limit, f"{peak / 1e6:.0f} MB, not {limit / 1e6:.0f}"

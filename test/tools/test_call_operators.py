@@ -1,5 +1,6 @@
 """Generated code of operators whose dims are all dynamic, one file for several sizes, gives what
-their host kernels give: products, convolutions, resizes, samples, quantization, and indices."""
+their host kernels give: products, convolutions, resizes, samples, regions, quantization, norms,
+planes, sorted elements, and indices."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import os
 import sys
@@ -123,6 +124,42 @@ CASES = {
     "pad-reflect": ("Pad", {"mode": "reflect"}, [(floats(3, 4), np.array([1, 3, 2, 2])),
                                                  (floats(1, 3), np.array([0, 5, 0, -1]))]),
     "pad-edge": ("Pad", {"mode": "edge"}, [(floats(3, 4), np.array([1, 3, 2, 0]))]),
+    "top-k": ("TopK", {"axis": 1}, [(ORDERED, np.array([2])), (floats(2, 50, 3), np.array([5])),
+                                    (floats(1, 40, 2), np.array([33]))]),
+    "top-k-last": ("TopK", {"largest": 0}, [(ORDERED, np.array([3])), (floats(1, 2, 300), np.array([32])),
+                                            (floats(1, 1, 3), np.array([0]))]),
+    "compress": ("Compress", {"axis": 1}, [(floats(2, 4, 3), np.array([1, 0, 1], bool)),
+                                           (floats(1, 2, 5), np.array([0, 1, 1], bool))]),
+    "compress-flat": ("Compress", {}, [(floats(2, 4), np.array([0, 1, 1, 0, 1], bool))]),
+    "roi-align": ("RoiAlign", {"output_height": 2, "output_width": 3, "sampling_ratio": 2,
+                               "spatial_scale": 0.5},
+                  [(floats(2, 3, 6, 7), scales(1, 2, 9, 8, -5, -3, 40, 50).reshape(2, 4),
+                    np.array([1, 0])),
+                   (floats(1, 1, 1, 1), scales(0, 0, 1, 1).reshape(1, 4), np.array([0]))]),
+    "roi-align-max": ("RoiAlign", {"mode": "max", "sampling_ratio": 3, "output_height": 2,
+                                   "coordinate_transformation_mode": "output_half_pixel"},
+                      [(floats(2, 3, 6, 7), scales(1, 2, 2, 2, -5, -3, 4, 5).reshape(2, 4),
+                        np.array([1, 0]))]),
+    "range": ("Range", {}, [(np.float32(1), np.float32(4.2), np.float32(0.5)),
+                            (np.float32(1), np.float32(-40), np.float32(-2))]),
+    "trilu": ("Trilu", {}, [(floats(2, 3, 5), np.array(1)), (floats(1, 5, 3), np.array(-2)),
+                            (floats(1, 2, 2), np.array(-2**63))]),
+    "trilu-lower": ("Trilu", {"upper": 0}, [(floats(2, 3, 5), np.array(-1)),
+                                            (floats(1, 4, 4), np.array(2**63 - 1))]),
+    "eye-like": ("EyeLike", {"k": -1}, [(floats(3, 4),), (floats(1, 2),)]),
+    "group-norm": ("GroupNormalization", {"num_groups": 3},
+                   [(floats(2, 6, 5, 7), floats(6), floats(6)), (floats(1, 3, 1, 300), floats(3), floats(3))]),
+    "lp-norm": ("LpNormalization", {"p": 1}, [(floats(3, 40),), (np.zeros((1, 3), "f4"),)]),
+    "lp-norm-columns": ("LpNormalization", {"axis": 1}, [(floats(2, 3, 300),), (floats(1, 1, 2),)]),
+    "transpose": ("Transpose", {"perm": [0, 2, 3, 1]}, [(floats(2, 33, 5, 9),), (floats(1, 8, 1, 17),)]),
+    "transpose-plane": ("Transpose", {}, [(floats(37, 21),), (floats(16, 16),), (floats(3, 100),)]),
+    "transpose-double": ("Transpose", {"perm": [2, 1, 0]}, [(floats(9, 2, 19, dtype=np.float64),)]),
+    "transpose-to-channels": ("Transpose", {"perm": [0, 3, 1, 2]}, [(floats(2, 6, 7, 3),)]),
+    "max-pool-places": ("MaxPool", {"kernel_shape": [3, 2], "pads": [1, 1, 1, 0], "strides": [2, 1]},
+                        [(floats(2, 3, 5, 7),), (np.ones((1, 1, 4, 300), "f4"),),
+                         (np.full((1, 2, 2, 2), -np.inf, "f4"),)]),
+    "average-pool-lines": ("AveragePool", {"kernel_shape": [3, 1]}, [(floats(2, 3, 7, 5),)]),
+    "one-hot": ("OneHot", {"axis": 1}, [(np.float32([[1, -2], [0, 9]]), np.array(4), scales(-1, 3))]),
     "reverse-sequence": ("ReverseSequence", {}, [(floats(5, 3, 2), np.array([5, 1, 2]))]),
 }
 
@@ -144,7 +181,10 @@ def outputs_of(name):
     single, byte = onnx.TensorProto.FLOAT, onnx.TensorProto.UINT8
     if operator == "DynamicQuantizeLinear":
         return {f"{name}-y": byte, f"{name}-scale": single, f"{name}-zero": byte}
-    types = {"ArgMax": onnx.TensorProto.INT64, "QuantizeLinear": type_of(runs[0][-1]), "DequantizeLinear": single}
+    if operator == "TopK" or name == "max-pool-places":
+        return {f"{name}-y": type_of(runs[0][0]), f"{name}-at": onnx.TensorProto.INT64}
+    types = {"ArgMax": onnx.TensorProto.INT64, "QuantizeLinear": type_of(runs[0][-1]), "DequantizeLinear": single,
+             "OneHot": single}
     return {f"{name}-y": types.get(operator, type_of(runs[0][0]))}
 
 
@@ -169,7 +209,7 @@ def results(tmp_path_factory):
         outputs += [helper.make_tensor_value_info(each, kind, None)
                     for each, kind in outputs_of(name).items()]
     model = helper.make_model(helper.make_graph(nodes, "net", inputs, outputs),
-                              opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+                              opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
     path = folder / "net.onnx"
     onnx.save(model, str(path))
     sessions = []

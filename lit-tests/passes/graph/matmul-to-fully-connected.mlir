@@ -1,4 +1,5 @@
 // RUN: atc-opt %s --graph-matmul-to-fully-connected --split-input-file | FileCheck %s
+// RUN: atc-opt %s --graph-matmul-to-fully-connected=release-constants=true --split-input-file | FileCheck %s
 
 // CHECK-LABEL: func @matrix
 func.func @matrix(%x: tensor<4x2xf32>) -> tensor<4x3xf32> {

@@ -60,7 +60,7 @@ std::optional<int64_t> CallRanks::of(Value value) {
   std::optional<int64_t> rank;
   if (auto call = value.getDefiningOp<graph::HostCallOp>()) {
     static const llvm::StringSet<> areLikeInput = {"LayerNormalization", "MaxPool",
-                                                   "SoftmaxCrossEntropyLoss", "Split"};
+                                                   "SoftmaxCrossEntropyLoss", "Split", "TopK"};
     const SmallVector<Value> inputs = call.inputsByPosition();
     if (value == call.getResult(0))
       rank = infer(call);
@@ -106,11 +106,14 @@ std::optional<int64_t> CallRanks::infer(graph::HostCallOp call) {
                                               "QuantizeLinear",
                                               "Resize",
                                               "ReverseSequence",
+                                              "RoiAlign",
                                               "Slice",
                                               "Softmax",
                                               "Split",
                                               "Tile",
+                                              "TopK",
                                               "Transpose",
+                                              "Trilu",
                                               "Upsample",
                                               "GlobalAveragePool",
                                               "GlobalMaxPool",
@@ -138,8 +141,12 @@ std::optional<int64_t> CallRanks::infer(graph::HostCallOp call) {
   }
   if (kernel == "Reshape" && inputs.size() > 1)
     return lengthOf(inputs[1]);
-  if (kernel == "Flatten")
+  if (kernel == "Flatten" || kernel == "EyeLike")
     return 2;
+  if (kernel == "Range")
+    return 1;
+  if (kernel == "Compress")
+    return call.getParameters().get("axis") ? first : 1;
   if (kernel == "Unsqueeze" && first && inputs.size() > 1)
     if (std::optional<int64_t> added = lengthOf(inputs[1]))
       return *first + *added;

@@ -24,10 +24,11 @@ namespace {
 using graph::HostCallOp;
 
 Generator findGenerator(StringRef kernel) {
-  for (auto find : {findConvGenerator, findEinsumGenerator, findIndexGenerator, findLossGenerator,
-                    findMoveGenerator, findNormGenerator, findPoolGenerator, findProductGenerator,
-                    findQuantizeGenerator, findReduceGenerator, findResizeGenerator,
-                    findSampleGenerator, findScanGenerator})
+  for (auto find :
+       {findConvGenerator, findCreateGenerator, findEinsumGenerator, findIndexGenerator,
+        findLossGenerator, findMoveGenerator, findNormGenerator, findPoolGenerator,
+        findProductGenerator, findQuantizeGenerator, findReduceGenerator, findRegionGenerator,
+        findResizeGenerator, findSampleGenerator, findScanGenerator, findTopGenerator})
     if (Generator generator = find(kernel))
       return generator;
   return nullptr;

@@ -74,11 +74,81 @@ bool gatherElements(RowBuilder &b, graph::HostCallOp call) {
   return true;
 }
 
+/// Gathers slices by tuples of indices, whose length follows from the ranks.
+bool gatherNd(RowBuilder &b, graph::HostCallOp call) {
+  const Port &in = b.in(0), &out = b.out();
+  const int64_t batch = host::integerOf(call, "batch_dims", 0);
+  if (!isIndices(b, 1) || batch < 0 || batch >= std::min(in.rank(), b.in(1).rank()))
+    return false;
+  const Port &tuples = b.in(1);
+  const int64_t depth = tuples.rank() - 1 + in.rank() - batch - out.rank();
+  if (depth < 1 || depth > in.rank() - batch)
+    return false;
+  const int64_t inner = in.rank() - batch - depth;
+  auto sourceOf = [&](ArrayRef<Value> position, Value tuple) {
+    Value at = b.index(0), first = b.mul(tuple, b.index(depth));
+    for (int64_t d = 0; d < batch; ++d)
+      at = b.add(at, b.mul(position[d], in.strides[d]));
+    for (int64_t k = 0; k < depth; ++k) {
+      Value given = b.loadIndex(tuples, b.add(first, b.index(k)));
+      at = b.add(at, b.mul(b.checked(given, in.dims[batch + k]), in.strides[batch + k]));
+    }
+    return at;
+  };
+  b.setRowDims(inner);
+  b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
+    if (inner > 0)
+      return b.copyRow(out, row, length, in, sourceOf(indices, b.row()), b.index(1));
+    b.loop(length, [&](Value j) {
+      Indices position(indices);
+      position.push_back(j);
+      Value at = b.add(row, j);
+      b.store(out, b.load(in, sourceOf(position, at)), at);
+    });
+  });
+  return true;
+}
+
+/// Copies the slices along an axis whose condition holds; without an axis, elements. A condition
+/// that is shorter than the dim drops what is behind its end.
+bool compress(RowBuilder &b, graph::HostCallOp call) {
+  const Port &in = b.in(0), &out = b.out();
+  const bool isFlat = !call.getParameters().get("axis");
+  const std::optional<int64_t> axis = isFlat ? 0 : axisOf(call, 0, in.rank());
+  if (!axis || !b.has(1) || b.in(1).rank() != 1 || !b.in(1).element.isInteger(1) ||
+      out.rank() != (isFlat ? 1 : in.rank()))
+    return false;
+  const Port &condition = b.in(1);
+  Value size = isFlat ? b.product(in.dims) : in.dims[*axis];
+  Value inner = isFlat ? b.index(1) : b.product(ArrayRef(in.dims).drop_front(*axis + 1));
+  Value count = b.min(condition.dims[0], size);
+  // A row is one index of the dims in front of the axis.
+  b.setRowDims(out.rank() - *axis);
+  b.forEachRow([&](ArrayRef<Value>, Value row, Value) {
+    Value base = b.mul(b.row(), b.mul(size, inner));
+    b.fold(count, row, [&](Value i, ValueRange carried) -> Indices {
+      Value to = carried.front(), isChosen = b.load(condition, i);
+      b.ifThen(isChosen,
+               [&] { b.copyRow(out, to, inner, in, b.add(base, b.mul(i, inner)), b.index(1)); });
+      return {b.select(isChosen, b.add(to, inner), to)};
+    });
+  });
+  return true;
+}
+
+/// Returns element `at` of a port of floats as an index; one that is too large, or NaN, as one that
+/// is out of the range of any dim.
+Value indexIn(RowBuilder &b, const Port &port, Value at) {
+  Value far = b.constant(port.element, 0x1p62), number = b.load(port, at);
+  return b.toIndex(b.smallerF(far, b.largerF(b.constant(port.element, -0x1p62), number)));
+}
+
 /// Writes `on` where the index along the axis is the one of the position, else `off`.
 bool oneHot(RowBuilder &b, graph::HostCallOp call) {
   const Port &out = b.out();
   const std::optional<int64_t> axis = axisOf(call, -1, out.rank());
-  if (!axis || !isIndices(b, 0) || !b.has(2) || b.in(2).element != out.element ||
+  const bool hasFloats = b.in(0).element.isF32() || b.in(0).element.isF64();
+  if (!axis || (!isIndices(b, 0) && !hasFloats) || !b.has(2) || b.in(2).element != out.element ||
       b.in(0).rank() + 1 != out.rank())
     return false;
   Value off = b.load(b.in(2), b.index(0)), on = b.load(b.in(2), b.index(1));
@@ -89,7 +159,8 @@ bool oneHot(RowBuilder &b, graph::HostCallOp call) {
       position.push_back(j);
       Value own = position[*axis];
       position.erase(position.begin() + *axis);
-      Value wanted = b.loadIndex(b.in(0), b.offset(b.in(0), position));
+      Value at = b.offset(b.in(0), position);
+      Value wanted = hasFloats ? indexIn(b, b.in(0), at) : b.loadIndex(b.in(0), at);
       Value isNegative = b.compare(arith::CmpIPredicate::slt, wanted, b.index(0));
       wanted = b.select(isNegative, b.add(wanted, depth), wanted);
       Value isHot = b.compare(arith::CmpIPredicate::eq, wanted, own);
@@ -234,8 +305,10 @@ bool maxUnpool(RowBuilder &b, graph::HostCallOp call) {
 
 Generator findIndexGenerator(StringRef kernel) {
   static const llvm::StringMap<Generator> generators = {
+      {"Compress", compress},
       {"Gather", gather},
       {"GatherElements", gatherElements},
+      {"GatherND", gatherNd},
       {"MaxUnpool", maxUnpool},
       {"OneHot", oneHot},
       {"ReverseSequence", reverseSequence},

@@ -298,6 +298,90 @@ bool normalizeBatch(RowBuilder &b, graph::HostCallOp call) {
   return true;
 }
 
+/// Builds GroupNormalization: the first channel of a group that is reached computes all of it.
+bool normalizeGroup(RowBuilder &b, graph::HostCallOp call) {
+  const Port &in = b.in(0), &out = b.out();
+  const int64_t groups = host::integerOf(call, "num_groups", 1);
+  if (in.rank() < 3 || !in.isFloat() || groups < 1 || !b.has(1) || !b.has(2) ||
+      out.rank() != in.rank() || b.in(1).element != in.element || b.in(2).element != in.element)
+    return false;
+  const double epsilon = host::numberOf(call, "epsilon", 1e-5f);
+  Value members = b.div(in.dims[1], b.index(groups));
+  b.setRowDims(in.rank() - 2);
+  b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
+    Value member = b.rem(indices[1], members);
+    b.ifThen(b.compare(arith::CmpIPredicate::eq, member, b.index(0)), [&] {
+      Moments moments = momentsOf(b, row, b.mul(members, length), epsilon, /*centers=*/true);
+      b.loop(members, [&](Value i) {
+        Value channel = b.add(indices[1], i), base = b.add(row, b.mul(i, length));
+        Value scale = b.mulF(b.loadWide(b.in(1), channel), moments.inverse);
+        Value bias = b.loadWide(b.in(2), channel);
+        b.loop(length, [&](Value j) {
+          Value at = b.add(base, j);
+          Value x = b.subF(b.loadWide(in, at), moments.mean);
+          b.storeWide(out, b.addF(b.mulF(x, scale), bias), at);
+        });
+      });
+    });
+  });
+  return true;
+}
+
+/// Builds LpNormalization in blocks of lanes, which are columns where the axis is not the last dim.
+/// A lane of zeros stays zero.
+bool normalizeLp(RowBuilder &b, graph::HostCallOp call) {
+  constexpr int64_t block = 256;
+  const Port &in = b.in(0), &out = b.out();
+  const std::optional<int64_t> axis = axisOf(call, -1, in.rank());
+  const int64_t p = host::integerOf(call, "p", 2);
+  if (!axis || !in.isFloat() || out.rank() != in.rank() || (p != 1 && p != 2))
+    return false;
+  Type wide = RowBuilder::computeType(in.element);
+  Value zero = b.constant(wide, 0);
+  auto part = [&](Value x) -> Value {
+    return p == 1 ? math::AbsFOp::create(b, x).getResult() : b.mulF(x, x);
+  };
+  auto normOf = [&](Value total) -> Value {
+    return p == 1 ? total : math::SqrtOp::create(b, total).getResult();
+  };
+  auto divided = [&](Value x, Value norm) {
+    Value isZero = b.compareF(arith::CmpFPredicate::OEQ, norm, zero);
+    return b.select(isZero, zero, b.divF(x, norm));
+  };
+  if (*axis + 1 == in.rank()) {
+    b.forEachRow([&](ArrayRef<Value>, Value row, Value length) {
+      auto at = [&](Value i) { return b.loadWide(in, b.add(row, i)); };
+      Value norm = normOf(sum(b, wide, length, [&](Value i) { return part(at(i)); }));
+      b.loop(length, [&](Value i) { b.storeWide(out, divided(at(i), norm), b.add(row, i)); });
+    });
+    return true;
+  }
+  Port norms = b.scratch(wide, block);
+  b.setRowDims(in.rank() - *axis);
+  Value length = b.product(ArrayRef(in.dims).drop_front(*axis + 1));
+  b.forEachRow([&](ArrayRef<Value>, Value row, Value) {
+    b.loop(b.div(b.add(length, b.index(block - 1)), b.index(block)), [&](Value number) {
+      Value first = b.mul(number, b.index(block));
+      Value n = b.min(b.index(block), b.sub(length, first));
+      auto forAll = [&](function_ref<void(Value, Value)> body) {
+        b.loop(in.dims[*axis], [&](Value i) {
+          Value base = b.add(b.add(row, first), b.mul(i, in.strides[*axis]));
+          b.loop(n, [&](Value j) { body(b.add(base, j), j); });
+        });
+      };
+      b.loop(n, [&](Value j) { b.store(norms, zero, j); });
+      forAll([&](Value at, Value j) {
+        b.store(norms, b.addF(b.load(norms, j), part(b.loadWide(in, at))), j);
+      });
+      b.loop(n, [&](Value j) { b.store(norms, normOf(b.load(norms, j)), j); });
+      forAll([&](Value at, Value j) {
+        b.storeWide(out, divided(b.loadWide(in, at), b.load(norms, j)), at);
+      });
+    });
+  });
+  return true;
+}
+
 /// Divides by a power of the sum of squares of neighbouring channels.
 bool normalizeLocal(RowBuilder &b, graph::HostCallOp call) {
   constexpr int64_t block = 256;
@@ -344,10 +428,16 @@ bool normalizeLocal(RowBuilder &b, graph::HostCallOp call) {
 
 Generator findNormGenerator(StringRef kernel) {
   static const llvm::StringMap<Generator> generators = {
-      {"BatchNormalization", normalizeBatch},       {"Hardmax", softmax<Softmax::Hard>},
-      {"InstanceNormalization", normalizeInstance}, {"LayerNormalization", normalizeLayer<true>},
-      {"LogSoftmax", softmax<Softmax::Log>},        {"LRN", normalizeLocal},
-      {"RMSNormalization", normalizeLayer<false>},  {"Softmax", softmax<Softmax::Plain>},
+      {"BatchNormalization", normalizeBatch},
+      {"GroupNormalization", normalizeGroup},
+      {"Hardmax", softmax<Softmax::Hard>},
+      {"InstanceNormalization", normalizeInstance},
+      {"LRN", normalizeLocal},
+      {"LayerNormalization", normalizeLayer<true>},
+      {"LogSoftmax", softmax<Softmax::Log>},
+      {"LpNormalization", normalizeLp},
+      {"RMSNormalization", normalizeLayer<false>},
+      {"Softmax", softmax<Softmax::Plain>},
   };
   return generators.lookup(kernel);
 }

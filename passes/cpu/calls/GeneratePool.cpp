@@ -27,18 +27,24 @@ public:
         wide(RowBuilder::computeType(in.element)) {}
 
   void build() {
-    Port sums;
-    sums.element = wide;
-    sums.flat = memref::AllocaOp::create(b, MemRefType::get({kBlock}, wide));
+    Port sums = b.scratch(wide, kBlock);
+    if (b.numOutputs() > 1 && b.out(1))
+      places = b.scratch(b.getI64Type(), kBlock);
     b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
       Value blocks = b.div(b.add(length, b.index(kBlock - 1)), b.index(kBlock));
       b.loop(blocks, [&](Value number) {
         Value first = b.mul(number, b.index(kBlock));
         Value count = b.min(b.index(kBlock), b.sub(length, first));
-        b.loop(count, [&](Value j) { b.store(sums, b.constant(wide, start()), j); });
+        b.loop(count, [&](Value j) {
+          b.store(sums, b.constant(wide, start()), j);
+          if (places)
+            b.store(places, b.constant(places.element, -1), j);
+        });
         Value plane = b.add(b.mul(indices[0], in.strides[0]), b.mul(indices[1], in.strides[1]));
         addTaps(0, plane, indices.drop_front(2), first, count, sums);
         finish(indices.drop_front(2), row, first, count, sums);
+        if (places)
+          storePlaces(plane, b.add(row, first), count);
       });
     });
   }
@@ -72,8 +78,10 @@ private:
       Value room = b.max(b.sub(in.dims[d + 2], shift), zero);
       Value to = b.max(b.min(b.div(b.add(room, up), stride), count), from);
       b.loop(from, to, [&](Value j) {
-        Value x = b.loadWide(in, b.add(b.add(base, shift), b.mul(j, stride)));
-        Value sum = b.load(sums, j);
+        Value at = b.add(b.add(base, shift), b.mul(j, stride));
+        Value x = b.loadWide(in, at), sum = b.load(sums, j);
+        if (places)
+          return choose(sums, j, sum, x, at);
         b.store(sums, isMax ? larger(sum, x) : arith::AddFOp::create(b, sum, x).getResult(), j);
       });
     });
@@ -82,6 +90,27 @@ private:
   Value larger(Value a, Value x) {
     Value isLarger = arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, a, x);
     return b.select(isLarger, a, x);
+  }
+
+  /// Keeps the larger of two values, and where it is: the first of equal ones.
+  void choose(const Port &sums, Value j, Value best, Value x, Value at) {
+    Value place = b.load(places, j), none = b.constant(places.element, 0);
+    Value isKept = arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, best, x);
+    Value isAny = b.compare(arith::CmpIPredicate::sge, place, none);
+    isKept = arith::AndIOp::create(b, isKept, isAny);
+    b.store(sums, b.select(isKept, best, x), j);
+    Value own = arith::IndexCastOp::create(b, places.element, at);
+    b.store(places, b.select(isKept, place, own), j);
+  }
+
+  /// Stores the places of `count` results; a window without elements has the first of its plane.
+  void storePlaces(Value plane, Value row, Value count) {
+    Value first = arith::IndexCastOp::create(b, places.element, plane);
+    b.loop(count, [&](Value j) {
+      Value place = b.load(places, j), none = b.constant(places.element, 0);
+      Value isAny = b.compare(arith::CmpIPredicate::sge, place, none);
+      b.store(b.out(1), b.select(isAny, place, first), b.add(row, j));
+    });
   }
 
   /// Returns how many taps of output `o` in dim d count.
@@ -120,11 +149,12 @@ private:
   const Window &window;
   bool isMax, countsPads;
   Type wide;
+  Port places; ///< of the maxima of a block in the input, where they are wanted
 };
 
 template <bool isMax> bool pool(RowBuilder &b, graph::HostCallOp call) {
   if (b.in(0).rank() < 3 || !b.in(0).isFloat() || b.out().rank() != b.in(0).rank() ||
-      (b.numOutputs() > 1 && b.out(1)))
+      host::integerOf(call, "storage_order", 0) != 0)
     return false;
   FailureOr<Window> window = readWindow(call, b.in(0).rank() - 2);
   // Images in blocks of channels have their lanes in the last dim: the host kernel keeps these in
@@ -133,7 +163,7 @@ template <bool isMax> bool pool(RowBuilder &b, graph::HostCallOp call) {
                            hasText(call, "auto_pad", "NOTSET", "SAME_LOWER");
   const bool countsPads = host::integerOf(call, "count_include_pad", 0) != 0;
   if (failed(window) || window->kernel.empty() ||
-      (window->kernel.back() == 1 && window->rank() > 1) || (!isMax && countsPads && isAutomatic))
+      (window->kernel.back() == 1 && window->rank() > 2) || (!isMax && countsPads && isAutomatic))
     return false;
   placeWindow(b, call, *window,
               llvm::map_to_vector(window->kernel, [&](int64_t size) { return b.index(size); }));

@@ -15,6 +15,7 @@ using Generator = bool (*)(RowBuilder &builder, graph::HostCallOp call);
 
 /// Return the generator of a kernel; null where the family has none.
 Generator findConvGenerator(llvm::StringRef kernel);
+Generator findCreateGenerator(llvm::StringRef kernel);
 Generator findEinsumGenerator(llvm::StringRef kernel);
 Generator findIndexGenerator(llvm::StringRef kernel);
 Generator findLossGenerator(llvm::StringRef kernel);
@@ -24,9 +25,11 @@ Generator findPoolGenerator(llvm::StringRef kernel);
 Generator findProductGenerator(llvm::StringRef kernel);
 Generator findQuantizeGenerator(llvm::StringRef kernel);
 Generator findReduceGenerator(llvm::StringRef kernel);
+Generator findRegionGenerator(llvm::StringRef kernel);
 Generator findResizeGenerator(llvm::StringRef kernel);
 Generator findSampleGenerator(llvm::StringRef kernel);
 Generator findScanGenerator(llvm::StringRef kernel);
+Generator findTopGenerator(llvm::StringRef kernel);
 
 } // namespace atc::cpu
 

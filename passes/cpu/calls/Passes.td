@@ -62,7 +62,7 @@ def CpuGenerateCalls : Pass<"cpu-generate-calls", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"numGenerated", "num-generated", "Calls with generated code">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::LLVM::LLVMDialect"];
+                           "::mlir::vector::VectorDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
 #endif // OPENATC_PASSES_CPU_CALLS_PASSES_TD

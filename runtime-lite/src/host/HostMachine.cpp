@@ -66,11 +66,13 @@ om_status HostMachine::run(const om_value *const *inputs, om_value **outputs, om
   if (status == OM_OK)
     status = takeOutputs(outputs);
   endRun();
+  memory.endRun();
   error = nullptr;
   return status;
 }
 
 om_status HostMachine::takeOutputs(om_value **outputs) {
+  memory.stopSharing();
   for (uint32_t i = 0; i < program.outputs()->size(); ++i) {
     const fb::HostPort &port = *program.outputs()->Get(i);
     const om_value *value = slots[port.slot()];

@@ -97,3 +97,78 @@ func.func @main(%x: tensor<?x?x?xf32>, %i: tensor<?x?xi64>, %u: tensor<?xf32>) -
   %1 = graph.host_call "ScatterND"(%0, %i, %u) {} : (tensor<*xf32>, tensor<?x?xi64>, tensor<?xf32>) -> tensor<*xf32>
   return %1 : tensor<*xf32>
 }
+
+// -----
+
+// Where lines become columns, squares of 8 x 8 elements are transposed in registers; tasks are
+// columns, so that one plane has several. Lines that stay are copied.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.host_call "Transpose"(%arg0) {generated_for = array<i64: 1, {{.*}}>, perm = array<i64: 0, 2, 1>} {om.body = @[[PLANES:.*]]}
+// CHECK: graph.host_call "Transpose"(%arg0) {{.*}} {om.body = @[[LINES:.*]]}
+// CHECK: func.func private @[[PLANES]]
+// CHECK-COUNT-8: vector.load
+// CHECK-COUNT-24: vector.shuffle
+// CHECK-COUNT-8: vector.store
+// CHECK: func.func private @[[LINES]]
+// CHECK-NOT: vector.
+func.func @main(%x: tensor<?x?x?xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %0 = graph.host_call "Transpose"(%x) {perm = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32>) -> tensor<*xf32>
+  %1 = graph.host_call "Transpose"(%x) {perm = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32>) -> tensor<*xf32>
+  return %0, %1 : tensor<*xf32>, tensor<*xf32>
+}
+
+// -----
+
+// Sorted elements are inserted into a list on the stack; both results have a rank. Integers are left
+// to the host kernel.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.host_call "TopK"(%arg0, %arg2) {{.*}} {om.body = @topk_0}
+// CHECK: graph.host_call "ReduceSum"({{.*}} {om.body = @reducesum_
+// CHECK: graph.host_call "TopK"(%arg1, %arg2) {} :
+// CHECK: func.func private @topk_0
+// CHECK: memref.alloca() : memref<32xf32>
+// CHECK: arith.cmpf ugt
+func.func @main(%x: tensor<?x?xf32>, %i: tensor<?x?xi64>, %k: tensor<1xi64>) -> (tensor<*xf32>, tensor<*xi64>, tensor<*xi64>) {
+  %one = graph.constant dense<1> : tensor<1xi64>
+  %0:2 = graph.host_call "TopK"(%x, %k) {} : (tensor<?x?xf32>, tensor<1xi64>) -> (tensor<*xf32>, tensor<*xi64>)
+  %1 = graph.host_call "ReduceSum"(%0#0, %one) {} : (tensor<*xf32>, tensor<1xi64>) -> tensor<*xf32>
+  %2:2 = graph.host_call "TopK"(%i, %k) {} : (tensor<?x?xi64>, tensor<1xi64>) -> (tensor<*xi64>, tensor<*xi64>)
+  return %1, %0#1, %2#0 : tensor<*xf32>, tensor<*xi64>, tensor<*xi64>
+}
+
+// -----
+
+// Samples of regions have code where their number is known, norms where p is 1 or 2, tuples where
+// their length is known.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.host_call "RoiAlign"({{.*}}sampling_ratio = array<i64: 2>} {om.body = @roialign_
+// CHECK: graph.host_call "RoiAlign"(%arg0, %arg1, %arg2) {} :
+// CHECK: graph.host_call "LpNormalization"({{.*}} {om.body = @lpnormalization_
+// CHECK: graph.host_call "LpNormalization"(%arg1) {p = array<i64: 3>} :
+// CHECK: graph.host_call "GatherND"({{.*}} {om.body = @gathernd_
+// CHECK: graph.host_call "GatherND"(%arg1, %arg4) {} :
+func.func @main(%x: tensor<?x?x?x?xf32>, %r: tensor<?x?xf32>, %n: tensor<?xi64>, %i: tensor<?x2xi64>, %j: tensor<?x?xi64>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
+  %0 = graph.host_call "RoiAlign"(%x, %r, %n) {sampling_ratio = array<i64: 2>} : (tensor<?x?x?x?xf32>, tensor<?x?xf32>, tensor<?xi64>) -> tensor<*xf32>
+  %1 = graph.host_call "RoiAlign"(%x, %r, %n) {} : (tensor<?x?x?x?xf32>, tensor<?x?xf32>, tensor<?xi64>) -> tensor<*xf32>
+  %2 = graph.host_call "LpNormalization"(%r) {} : (tensor<?x?xf32>) -> tensor<*xf32>
+  %3 = graph.host_call "LpNormalization"(%r) {p = array<i64: 3>} : (tensor<?x?xf32>) -> tensor<*xf32>
+  %4 = graph.host_call "GatherND"(%r, %i) {} : (tensor<?x?xf32>, tensor<?x2xi64>) -> tensor<*xf32>
+  %5 = graph.host_call "GatherND"(%r, %j) {} : (tensor<?x?xf32>, tensor<?x?xi64>) -> tensor<*xf32>
+  return %0, %1, %2, %3, %4, %5 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
+}
+
+// -----
+
+// Triangles, ranges and chosen slices: their ranks follow from the operator.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.host_call "Trilu"({{.*}} {om.body = @trilu_
+// CHECK: graph.host_call "Compress"({{.*}} {om.body = @compress_
+// CHECK: graph.host_call "Range"({{.*}} {om.body = @range_
+// CHECK: graph.host_call "Range"(%arg3, %arg3, %arg3) {} :
+func.func @main(%x: tensor<?x?xf32>, %c: tensor<?xi1>, %f: tensor<f32>, %i: tensor<i64>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xi64>) {
+  %0 = graph.host_call "Trilu"(%x) {} : (tensor<?x?xf32>) -> tensor<*xf32>
+  %1 = graph.host_call "Compress"(%0, %c) {} : (tensor<*xf32>, tensor<?xi1>) -> tensor<*xf32>
+  %2 = graph.host_call "Range"(%f, %f, %f) {} : (tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<*xf32>
+  %3 = graph.host_call "Range"(%i, %i, %i) {} : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<*xi64>
+  return %1, %2, %3 : tensor<*xf32>, tensor<*xf32>, tensor<*xi64>
+}
