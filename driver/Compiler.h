@@ -64,9 +64,10 @@ struct CompileSummary {
   uint64_t launches = 0, kernels = 0, arenaBytes = 0, arenaLowerBound = 0, intermediateBytes = 0,
            weightsBytes = 0, fileBytes = 0;
   std::vector<std::pair<std::string, uint64_t>> images; ///< level, bytes of code
-  std::optional<Placement> placement;                   ///< of a model for an NPU
-  uint64_t hostCalls = 0;                   ///< calls of host kernels, of a dynamic model
-  uint64_t scratchBytes = 0;                ///< per thread, of the level that needs the most
+  std::optional<Placement> placement; ///< of a model for an NPU; with gears that of the largest
+  std::string largestGear;            ///< its name; empty for a model without gears
+  uint64_t hostCalls = 0;             ///< calls of host kernels, of a dynamic model
+  uint64_t scratchBytes = 0;          ///< per thread, of the level that needs the most
   std::vector<std::string> inputs, outputs; ///< "image f32[batch,1,28,28]"
 
   /// Fills in what the description of the file and its bytes tell.

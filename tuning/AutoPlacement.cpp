@@ -64,7 +64,7 @@ void evaluate(PlacementCandidate &candidate, const AutoPlacement &costs) {
       candidate.error = firstError(diagnostics);
       return;
     }
-    if (!measureFile(*file, MeasuredRun::First, measured, candidate.error))
+    if (!measureFile(*file, measured, candidate.error))
       return;
     candidate.npuSeconds = measured.milliseconds * 1e-3;
   }

@@ -80,8 +80,7 @@ struct FreeNpu {
 };
 } // namespace
 
-bool measureFile(const ::om::Buffer &file, MeasuredRun which, TrialResult &result,
-                 std::string &error) {
+bool measureFile(const ::om::Buffer &file, TrialResult &result, std::string &error) {
   om_npu_options npuOptions = OM_NPU_OPTIONS_INIT;
   npuOptions.functional = 0;
   npuOptions.threads = 1;
@@ -111,7 +110,8 @@ bool measureFile(const ::om::Buffer &file, MeasuredRun which, TrialResult &resul
     for (const ::om::Tensor &tensor : model.outputs())
       outputs.push_back(buffers.emplace_back(tensor.bytes).data());
     ran = true;
-    for (int runs = which == MeasuredRun::Later ? 2 : 1; ran && runs; --runs)
+    // The first run reads all weights from DDR; what fits into L2 is there for the second one.
+    for (int runs = 2; ran && runs; --runs)
       ran = session.run(inputs.data(), outputs.data(), runError);
   }
   if (!ran) {
@@ -153,8 +153,7 @@ TrialResult TrialRunner::run(const Choices &choices, int64_t proposals) const {
     file = compiler.emitBytes();
   }
   std::string error;
-  // A model that is worth tuning runs again and again.
-  if (file && !measureFile(*file, MeasuredRun::Later, result, error))
+  if (file && !measureFile(*file, result, error))
     diagnostics.errorLine(error);
   result.done = file && !diagnostics.hasErrors();
   result.messages.assign(diagnostics.all().begin(), diagnostics.all().end());

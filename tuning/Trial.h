@@ -58,14 +58,10 @@ private:
   driver::CompilerOptions base;
 };
 
-/// The run of a model whose time counts: the first one reads all weights from DDR; what fits into
-/// L2 stays there for the later ones.
-enum class MeasuredRun { First, Later };
-
-/// Simulates the time of a run of the model in `file`, without computing results. Sets `cycles`,
-/// `milliseconds` and `launches` of `result`. Returns false with a line with a code in `error`.
-bool measureFile(const ::om::Buffer &file, MeasuredRun which, TrialResult &result,
-                 std::string &error);
+/// Simulates the time of a run of the model in `file`, without computing results: of a second one,
+/// because what is worth tuning or placing runs again and again. Sets `cycles`, `milliseconds` and
+/// `launches` of `result`. Returns false with a line with a code in `error`.
+bool measureFile(const ::om::Buffer &file, TrialResult &result, std::string &error);
 
 } // namespace atc::tuning
 

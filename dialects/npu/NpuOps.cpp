@@ -219,9 +219,8 @@ LogicalResult verifyRules(npu::ir::VectorOp op) {
   if (!operation)
     return op.emitOpError() << "knows no operation \"" << op.getOp() << '"';
   const bool isSource = npu::isCast(*operation) || *operation == npu::VectorOp::Broadcast;
-  if ((dataTypeOf(op.getType()) == DataType::S64 && !isSource) ||
-      (dataTypeOf(op.getDstType()) == DataType::S64 && npu::isCast(*operation)))
-    return op.emitOpError() << "can only broadcast integers of 64 bits, and cast them to others";
+  if (dataTypeOf(op.getType()) == DataType::S64 && !isSource)
+    return op.emitOpError() << "can only broadcast and cast integers of 64 bits";
   auto [a, b, mask] = npu::operandsOf(*operation);
   if (bool(op.getA()) != a || bool(op.getB()) != b || bool(op.getMask()) != mask)
     return op.emitOpError() << '"' << op.getOp() << "\" takes" << (a ? " a" : "") << (b ? " b" : "")

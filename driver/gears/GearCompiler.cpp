@@ -84,7 +84,7 @@ bool GearCompiler::compileGear(size_t gear) {
   const om::OmModel &model = emitted->description.model;
   if (!acceptsGear(model, gear))
     return false;
-  addToSummary(compiler->summary());
+  addToSummary(compiler->summary(), gear);
   merger.add(model, request.gears[gear]);
   for (inputs.emplace_back(); const om::OmHostPort &port : portsOf(model, /*outputs=*/false))
     inputs.back().push_back({port.name, port.dims});
@@ -96,9 +96,19 @@ bool GearCompiler::compileGear(size_t gear) {
   return true;
 }
 
-void GearCompiler::addToSummary(const CompileSummary &gear) {
-  compileSummary.arenaLowerBound = std::max(compileSummary.arenaLowerBound, gear.arenaLowerBound);
-  compileSummary.intermediateBytes += gear.intermediateBytes;
+/// Returns what decides which gear is the largest: multiply-accumulates, then bytes.
+static std::pair<uint64_t, uint64_t> workOf(const Placement &placement) {
+  return {placement.npu.macs + placement.host.macs, placement.npu.bytes + placement.host.bytes};
+}
+
+void GearCompiler::addToSummary(const CompileSummary &own, size_t gear) {
+  compileSummary.arenaLowerBound = std::max(compileSummary.arenaLowerBound, own.arenaLowerBound);
+  compileSummary.intermediateBytes += own.intermediateBytes;
+  std::optional<Placement> &largest = compileSummary.placement;
+  if (!own.placement || (largest && workOf(*largest) >= workOf(*own.placement)))
+    return;
+  largest = own.placement;
+  compileSummary.largestGear = request.nameOf(gear);
 }
 
 std::optional<om::OmGears> GearCompiler::describeGears() {

@@ -33,7 +33,7 @@ public:
 
   /// Returns sizes of the file and the time of each gear as a stage. `launches`,
   /// `intermediateBytes` and `arenaLowerBound` are those of all gears together, or of the
-  /// largest.
+  /// largest. `placement` is that of the gear with the most work.
   const CompileSummary &summary() const { return compileSummary; }
 
 private:
@@ -41,7 +41,7 @@ private:
   void report(const Diagnostics &messages, size_t gear);
   bool acceptsGear(const om::OmModel &model, size_t gear);
   std::optional<om::OmGears> describeGears();
-  void addToSummary(const CompileSummary &gear);
+  void addToSummary(const CompileSummary &own, size_t gear);
 
   const CompilerOptions options;
   const GearRequest request;

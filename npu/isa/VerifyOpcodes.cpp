@@ -120,9 +120,8 @@ void OpcodeCheck::vector() const {
   VectorOp op = VectorOp(in.fields[I::op]);
   bool moves = op == VectorOp::Copy || op == VectorOp::Fill || isCast(op);
   expect(!isByte(I::type) || moves, "bytes can only be copied, filled and cast");
-  expect((type(I::type) != DataType::S64 || isCast(op) || op == VectorOp::Broadcast) &&
-             (type(I::dstType) != DataType::S64 || !isCast(op)),
-         "s64 can only be broadcast, and cast to other types");
+  expect(type(I::type) != DataType::S64 || isCast(op) || op == VectorOp::Broadcast,
+         "s64 can only be broadcast and cast");
 }
 
 void OpcodeCheck::flag() const {

@@ -31,7 +31,9 @@ bool useFastPath();
 /// Rounds a float to the nearest integer, half to even, and saturates; NaN becomes 0.
 template <typename T> NPU_INLINE T saturate(float value) {
   constexpr double low = double(std::numeric_limits<T>::min());
-  constexpr double high = double(std::numeric_limits<T>::max());
+  // 2^63 - 1 is no double: the largest one below it.
+  constexpr double high =
+      sizeof(T) == 8 ? 0x1.fffffffffffffp62 : double(std::numeric_limits<T>::max());
   double rounded = __builtin_rint(double(value));
   rounded = rounded > low ? rounded : low;
   rounded = rounded < high ? rounded : high;
@@ -112,8 +114,8 @@ NPU_INLINE void fromFloats(DataType type, const float *from, uint8_t *to, int64_
   case DataType::S32:
     storeEach<int32_t>(from, to, count, saturate<int32_t>);
     break;
-  case DataType::S64: // Only sources are of this type.
-    storeEach<int64_t>(from, to, count, saturate<int32_t>);
+  case DataType::S64:
+    storeEach<int64_t>(from, to, count, saturate<int64_t>);
     break;
   case DataType::S8:
     storeEach<int8_t>(from, to, count, saturate<int8_t>);

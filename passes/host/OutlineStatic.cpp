@@ -5,6 +5,7 @@
 #include "passes/host/Passes.h"
 
 #include "dialects/graph/HostCalls.h"
+#include "dialects/graph/IndexBound.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -47,6 +48,24 @@ bool isHostProgram(func::FuncOp main) {
 SmallVector<func::FuncOp> partsOf(ModuleOp module) {
   return llvm::filter_to_vector(module.getOps<func::FuncOp>(),
                                 [](func::FuncOp function) { return function->hasAttr(kPartAttr); });
+}
+
+/// Returns the bound of indices that a host kernel computes; nothing for other values.
+static std::optional<int64_t> boundOfIndices(Value value) {
+  auto call = value.getDefiningOp<graph::HostCallOp>();
+  if (!call || call.getInputs().empty())
+    return std::nullopt;
+  const bool isTopK = call.getKernel() == "TopK",
+             isBest = call.getKernel() == "ArgMax" || call.getKernel() == "ArgMin";
+  const unsigned number = cast<OpResult>(value).getResultNumber();
+  if (!(isTopK && number == 1) && !(isBest && number == 0))
+    return std::nullopt;
+  auto type = dyn_cast<RankedTensorType>(call.getInputs().front().getType());
+  auto axis = call.getParameters().getAs<DenseI64ArrayAttr>("axis");
+  if (!type || !axis || axis.size() != 1 || axis[0] < -type.getRank() || axis[0] >= type.getRank())
+    return std::nullopt;
+  const int64_t size = type.getDimSize(axis[0] < 0 ? axis[0] + type.getRank() : axis[0]);
+  return ShapedType::isDynamic(size) ? std::optional<int64_t>() : size;
 }
 
 namespace {
@@ -175,8 +194,13 @@ private:
     function->setAttr(kPartAttr, builder.getUnitAttr());
 
     Block *body = function.addEntryBlock();
-    for (auto [argument, input] : llvm::zip_equal(body->getArguments(), inputs))
+    for (auto [argument, input] : llvm::zip_equal(body->getArguments(), inputs)) {
       argument.setLoc(input.getLoc());
+      // The part does not know who has computed its arguments.
+      if (std::optional<int64_t> bound = boundOfIndices(input))
+        function.setArgAttr(argument.getArgNumber(), graph::kIndicesBelowAttr,
+                            builder.getI64IntegerAttr(*bound));
+    }
     builder.setInsertionPoint(ops.front());
     auto call = func::CallOp::create(builder, loc, function, inputs.getArrayRef());
 

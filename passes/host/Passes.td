@@ -14,7 +14,8 @@ def HostOutlineStatic : Pass<"host-outline-static", "::mlir::ModuleOp"> {
     and `graph.loop` stay. Ops that can run as one part do: those that the same number
     of changes between host and part lies in front of. A constant that both sides
     read is in both, and so is what is computed of constants alone. A part is then
-    compiled like a model of its own.
+    compiled like a model of its own. Its arguments that are indices which a host
+    kernel computes (TopK, ArgMax, ArgMin) have their bound as `graph.indices_below`.
 
     A model without host ops is left alone.
   }];

@@ -61,7 +61,7 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
     pm.addPass(createNpuFuseInputQuantization());
   pm.addPass(createNpuSplitEpilogues());
   pm.addPass(createNpuSplitBorders());
-  pm.addPass(createNpuCompareAsFloats());
+  pm.addPass(createNpuIntegersAsFloats());
   pm.addPass(createNpuDensifyOperands());
   if (isOn(options, "npu-split-batch"))
     pm.addNestedPass<func::FuncOp>(createNpuSplitBatch());

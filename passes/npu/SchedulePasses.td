@@ -67,7 +67,8 @@ def NpuSplitBatch : Pass<"npu-split-batch", "::mlir::func::FuncOp"> {
     group on equal parts of the batch one after the other. Buffers that only a
     group uses shrink to one part. Selects the groups and parts with the lowest
     time according to the cost model of npu-select-tiles, the DDR traffic beyond
-    L2, weights that are read again, and the cost of launches.
+    L2, weights that are read again, and the cost of launches. Where that is
+    less than 3 % better, each kernel runs on the whole batch.
   }];
   let options = [
     Option<"parts", "parts", "int64_t", "0", "Parts of every group that allows it; 0: by the model">,

@@ -36,24 +36,30 @@ def NpuExpandGather : Pass<"npu-expand-gather", "::mlir::ModuleOp"> {
   let dependentDialects = ["::atc::npu::ir::NpuDialect"];
 }
 
-def NpuCompareAsFloats : Pass<"npu-compare-as-floats", "::mlir::ModuleOp"> {
-  let summary = "Compare integers as floats where the answer is the same";
+def NpuIntegersAsFloats : Pass<"npu-integers-as-floats", "::mlir::ModuleOp"> {
+  let summary = "Compute with integers as floats where the result is the same";
   let description = [{
-    The vector unit reads integers of 32 and 64 bits only to cast them to f32.
-    Integers below 2^24 are numbers of f32: comparing one of them with any
-    integer gives the same answer in f32. A kernel.map compares so if each of its
-    comparisons is of arguments and constants, of which one is a constant or a
-    weight with small values, and if the NPU computes it then.
+    The vector unit computes with floats; integers of 32 and 64 bits are only
+    cast. Integers up to 2^24 are numbers of f32, as are their sums, products and
+    remainders up to there. A kernel.map computes in f32 if all its integers are
+    known to be that small, and if the NPU computes it then: weights,
+    bools, bytes, results of arg-reductions, and what other kernels compute, move
+    and select of them. One side of a comparison may be any integer: the answer
+    is the same. Divisions take dividends up to 2^22.
 
     ```
-    %c = arith.cmpi ne, %mask, %c0 : i64
+    %i = arith.addi %small, %c2 : i64
+    kernel.yield %i : i64
     ->
-    %m = arith.sitofp %mask : i64 to f32
-    %c = arith.cmpf une, %m, %cst : f32
+    %f = arith.sitofp %small : i64 to f32
+    %s = arith.addf %f, %cst : f32
+    %r = math.roundeven %s : f32
+    %i = arith.fptosi %r : f32 to i64
+    kernel.yield %i : i64
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
-  let statistics = [Statistic<"numRewritten", "num-rewritten", "Maps that compare floats">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+  let statistics = [Statistic<"numRewritten", "num-rewritten", "Maps that compute with floats">];
 }
 
 def NpuSplitBorders : Pass<"npu-split-borders", "::mlir::ModuleOp"> {

@@ -234,3 +234,47 @@ def test_without_a_chip_it_is_that_of_the_card(tmp_path):
     assert "--soc_version is not given: the model is tuned for Ascend310P3" in out, out
     assert "W10055: --ip has no effect" in out and "W10055: --port has no effect" in out, out
     assert (tmp_path / "tuned_bank/Ascend310P3.jsonl").is_file() or (tmp_path / "tuned.om").is_file()
+
+
+def test_atc_reads_the_bank_that_comes_with_it(tmp_path):
+    """A layer of a ResNet-50 of batch 4 is in it, with another tile than the cost model's. A bank of the user
+    comes first, and "none" keeps the compiler's own away."""
+    onnx = pytest.importorskip("onnx")
+    import numpy as np
+    from onnx import TensorProto, helper, numpy_helper
+    random = np.random.default_rng(2)
+    info = helper.make_tensor_value_info
+    constants = []
+
+    def conv(source, result, channels, filters, **attributes):
+        for name, shape in ((f"w_{result}", (filters, channels, 1, 1)), (f"b_{result}", (filters,))):
+            constants.append(numpy_helper.from_array(random.normal(size=shape).astype(np.float32), name))
+        return helper.make_node("Conv", [source, f"w_{result}", f"b_{result}"], [result], **attributes)
+
+    # The layer is `down`, with the residual and the activation that are fused into it.
+    nodes = [conv("x", "wide", 16, 512), helper.make_node("Relu", ["wide"], ["positive"]),
+             conv("z", "branch", 16, 1024), conv("positive", "down", 512, 1024, strides=[2, 2]),
+             helper.make_node("Add", ["branch", "down"], ["sum"]), helper.make_node("Relu", ["sum"], ["joined"]),
+             conv("joined", "y", 1024, 16)]
+    graph = helper.make_graph(
+        nodes, "g", [info("x", TensorProto.FLOAT, (4, 16, 28, 28)), info("z", TensorProto.FLOAT, (4, 16, 14, 14))],
+        [info("y", TensorProto.FLOAT, None)], constants)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8),
+              tmp_path / "m.onnx")
+    operands = '"operands":["4x32x28x28x16xf16","1x32x64x16x16xf16"'
+    entry, = (line for line in (ROOT / "tuning/banks/Ascend310P3.jsonl").read_text().splitlines()
+              if '"npu-select-tiles"' in line and operands in line)
+
+    def choice(*more, **variables):
+        out = run("atc", "--framework=5", f"--model={tmp_path / 'm.onnx'}", "--soc_version=Ascend310P3",
+                  f"--output={tmp_path / 'm'}", "--remarks=analysis", *more, **variables)
+        line, = (line for line in out.splitlines()
+                 if "npu-select-tiles|" in line and f"|{json.loads(entry)['hash']}" in line)
+        return line.split('"')[1]
+
+    shipped = json.loads(entry)["choice"]
+    assert choice() == shipped
+    plain = choice("--op_bank_path=none")
+    assert plain != shipped and choice(TUNE_BANK_PATH="none") == plain
+    (tmp_path / "own.jsonl").write_text(entry.replace(shipped, plain) + "\n")
+    assert choice(f"--op_bank_path={tmp_path / 'own.jsonl'}") == plain

@@ -245,6 +245,19 @@ def test_limits(flags, code, word, target, tmp_path):
     assert not (tmp_path / "m.om").exists()
 
 
+def test_the_summary_is_of_the_gear_with_most_work(tmp_path):
+    """Not of no kernels: programs of the NPU are those of a gear."""
+    model, summary = gear_models.resnet(tmp_path / "m.onnx"), tmp_path / "s.json"
+    flags = [f"--json={summary}", TARGETS[1]]
+    code, out, _ = atc(model, tmp_path / "m", "--input_shape=x:-1,3,32,32", "--dynamic_batch_size=1,4,2", *flags)
+    placement = json.loads(summary.read_text())["placement"]
+    assert code == 0 and "Gear 4, which has the most work:" in out and "of 0 kernels" not in out, out
+    code, _, _ = atc(model, tmp_path / "m", "--input_shape=x:4,3,32,32", *flags)
+    alone = json.loads(summary.read_text())["placement"]
+    assert code == 0 and placement.pop("gear") == "4" and placement == alone
+    assert alone["npu"]["kernels"] > 0 and alone["npu"]["macs"] > 0
+
+
 CALLS = "--disable_passes=host-expand-recurrent"  # recurrent cells stay calls for an NPU, too
 
 

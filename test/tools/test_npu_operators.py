@@ -183,3 +183,117 @@ def test_layouts_that_need_copies(soc, tmp_path):
     np.testing.assert_array_equal(got["is_found"], numbers == 2049)
     np.testing.assert_array_equal(got["least"], np.minimum(numbers, 100))
     np.testing.assert_allclose(got["sums"], x.cumsum(2), atol=2e-2)
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_powers(soc, tmp_path):
+    """Bases of both signs with whole, odd, even and fractional exponents, in operands and constants."""
+    bases = np.array([-3, -2, -1.5, -1, -0.5, 0, 0.25, 1, 1.5, 2, 7], np.float32)
+    exponents = np.array([-3, -2, -0.5, 0, 0.5, 1, 2, 3, 4, 2.5], np.float32)
+    x, y = (np.ascontiguousarray(a) for a in np.meshgrid(bases, exponents))
+    fixed = {"third": 1 / 3, "odd": 21, "even": -18, "none": 0}
+    got, _, _ = outputs_on(
+        soc, tmp_path,
+        [helper.make_node("Pow", ["x", "y"], ["both"]), helper.make_node("Pow", ["two", "y"], ["of_two"]),
+         *(helper.make_node("Pow", ["x", name], ["to_" + name]) for name in fixed)],
+        [info("x", F32, x.shape), info("y", F32, y.shape)],
+        [info(name, F32, None) for name in ("both", "of_two", *("to_" + name for name in fixed))],
+        {"two": np.float32(2), **{name: np.float32(value) for name, value in fixed.items()}}, [x, y])
+
+    def wanted(base, exponent):
+        with np.errstate(all="ignore"):
+            return np.power(base, exponent, dtype=np.float32).astype(np.float16).astype(np.float32)
+
+    np.testing.assert_allclose(got["both"], wanted(x, y), rtol=2e-3)
+    np.testing.assert_allclose(got["of_two"], wanted(np.float32(2), y), rtol=2e-3)
+    for name, value in fixed.items():
+        np.testing.assert_allclose(got["to_" + name], wanted(x, np.float32(value)), rtol=2e-3, atol=1e-7)
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_integers_that_are_known_to_be_small(soc, tmp_path):
+    """Indices of arg-reductions, masks and bytes: sums, products, quotients, remainders and selections of
+    them are integers again, and are indices of gathers."""
+    rng = np.random.default_rng(11)
+    x = rng.integers(-64, 64, (3, 5, 60)).astype(np.float32)
+    table = rng.integers(-64, 64, (400, 24)).astype(np.float32)
+    raw = rng.integers(0, 256, (3, 5), dtype=np.uint8)
+    mask = rng.integers(0, 2, (3, 5)).astype(bool)
+    got, _, _ = outputs_on(
+        soc, tmp_path,
+        [helper.make_node("ArgMax", ["x"], ["best"], axis=2, keepdims=0),
+         helper.make_node("Cast", ["raw"], ["byte"], to=I64), helper.make_node("Cast", ["mask"], ["bit"], to=I64),
+         helper.make_node("Sub", ["byte", "centre"], ["signed"]),
+         helper.make_node("Div", ["best", "seven"], ["quotient"]),
+         helper.make_node("Mod", ["signed", "seven"], ["floored"]),
+         helper.make_node("Mod", ["signed", "seven"], ["truncated"], fmod=1),
+         helper.make_node("Mul", ["best", "bit"], ["kept"]), helper.make_node("Add", ["kept", "byte"], ["index"]),
+         helper.make_node("Gather", ["table", "index"], ["rows"]),
+         helper.make_node("Cast", ["quotient"], ["narrow"], to=I32),
+         helper.make_node("Max", ["signed", "kept"], ["most"])],
+        [info("x", F32, x.shape), info("raw", TensorProto.UINT8, raw.shape),
+         info("mask", TensorProto.BOOL, mask.shape)],
+        [info("quotient", I64, None), info("floored", I64, None), info("truncated", I64, None), info("rows", F32, None),
+         info("narrow", I32, None), info("most", I64, None)],
+        {"table": table, "seven": np.array(7), "centre": np.array(128)}, [x, raw, mask])
+    best, signed = x.argmax(2), raw.astype(np.int64) - 128
+    np.testing.assert_array_equal(got["quotient"], best // 7)
+    np.testing.assert_array_equal(got["floored"], signed % 7)
+    np.testing.assert_array_equal(got["truncated"], np.fmod(signed, 7))
+    np.testing.assert_array_equal(got["rows"], table[best * mask + raw])
+    np.testing.assert_array_equal(got["narrow"], best // 7)
+    np.testing.assert_array_equal(got["most"], np.maximum(signed, best * mask))
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_masks_that_are_repeated_along_rows(soc, tmp_path):
+    """As the attention of language models combines them: one bool a row, and one a column."""
+    rng = np.random.default_rng(12)
+    scores = rng.integers(-64, 64, (2, 3, 20, 20)).astype(np.float32)
+    rows, columns = (rng.integers(0, 2, shape).astype(bool) for shape in ((2, 1, 20, 1), (1, 1, 20, 20)))
+    got, _, _ = outputs_on(
+        soc, tmp_path,
+        [helper.make_node("And", ["rows", "columns"], ["both"]),
+         helper.make_node("Where", ["both", "scores", "low"], ["masked"])],
+        [info("scores", F32, scores.shape), info("rows", TensorProto.BOOL, rows.shape),
+         info("columns", TensorProto.BOOL, columns.shape)], [info("masked", F32, None)],
+        {"low": np.float32(-1000)}, [scores, rows, columns])
+    np.testing.assert_array_equal(got["masked"], np.where(rows & columns, scores, np.float32(-1000)))
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_floats_become_integers(soc, tmp_path):
+    """The conversion truncates towards 0."""
+    x = np.array([[-2.75, -2, -0.5, 0, 0.5, 1.5, 2.5, 1000, -1e4]], np.float32).repeat(3, 0)
+    got, _, _ = outputs_on(soc, tmp_path,
+                           [helper.make_node("Cast", ["x"], ["wide"], to=I64),
+                            helper.make_node("Cast", ["x"], ["narrow"], to=I32)],
+                           [info("x", F32, x.shape)], [info("wide", I64, None), info("narrow", I32, None)], {}, [x])
+    np.testing.assert_array_equal(got["wide"], np.trunc(x))
+    np.testing.assert_array_equal(got["narrow"], np.trunc(x))
+
+
+def test_layers_that_leave_the_range_of_f16_are_named(tmp_path):
+    """The first one, with these inputs; not the layers behind it, and not what f16 holds."""
+    square = [helper.make_node("Mul", ["x", "x"], ["square"], name="square"),
+              helper.make_node("Transpose", ["square"], ["turned"], name="turn", perm=[1, 0]),
+              helper.make_node("ReduceMax", ["turned"], ["y"], name="largest", axes=[1], keepdims=0)]
+    graph = helper.make_graph(square, "g", [info("x", F32, (3, 40))], [info("y", F32, None)])
+    path = tmp_path / "m.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(path))
+    om = npu.build(path, tmp_path, "Ascend310P3")
+    x = np.ones((3, 40), np.float32)
+    for largest, code in ((200, 0), (300, 1)):
+        x[1, 7] = largest
+        np.save(tmp_path / "x.npy", x)
+        done, out, err = call(tool("om-run"), om, "--input", tmp_path / "x.npy", "--check-ranges")
+        assert done == code and not err, out + err
+        assert ("1 of 120 elements of 'square' are infinite" in out) == bool(code), out
+        assert ("allow_mix_precision" in out) == bool(code)
+    _, out, _ = call(tool("om-run"), om, "--input", tmp_path / "x.npy", "--check-ranges", "--json")
+    first, = json.loads(out)["beyond_f16"]
+    assert first["tensor"] == "square" and first["not_finite"] == 1 and first["elements"] == 120
+    # With f32 for the product nothing leaves the range.
+    wide = npu.build(path, tmp_path, "Ascend310P3", ["--precision_mode=must_keep_origin_dtype"])
+    done, out, err = call(tool("om-run"), wide, "--input", tmp_path / "x.npy", "--check-ranges")
+    assert done == 0, out + err

@@ -3,6 +3,7 @@
 
 #include "tuning/Bank.h"
 #include "openatc/om.h"
+#include "tuning/ShippedBanks.h"
 
 #include <catch2/catch.hpp>
 
@@ -119,4 +120,21 @@ TEST_CASE("the parts of a key") {
   CHECK(partOfKey(kKey, 2) == "npu.conv2d");
   CHECK(partOfKey(kKey, 4) == "00ff");
   CHECK(partOfKey("a|b", 4).empty());
+}
+
+TEST_CASE("banks that come with the compiler are whole, and of their target") {
+  for (const std::string target : {"Ascend310P3", "Ascend910B1"}) {
+    const Bank bank = shippedBank(target);
+    CHECK_FALSE(bank.empty());
+    for (const auto &[key, entry] : bank.all()) {
+      CHECK(partOfKey(key, 1) == target);
+      CHECK(entry.ratio() < 1);
+      CHECK(entry.compiler == om_version());
+    }
+    size_t others = 0;
+    CHECK(bank.choicesFor(target, BankPart::All, others).size() == bank.all().size());
+    CHECK(others == 0);
+  }
+  CHECK(shippedBank("Ascend0").empty());
+  CHECK(shippedBank("").empty());
 }

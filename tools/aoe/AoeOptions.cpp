@@ -179,7 +179,7 @@ AoeOptions parseAoe(ArrayRef<const char *> arguments, Diagnostics &diagnostics) 
   if (diagnostics.hasErrors())
     return options;
   checkTunable(options, diagnostics);
-  options.known = std::exchange(options.compile.compiler.choices, {});
+  tuning::Choices given = std::exchange(options.compile.compiler.choices, {});
   const std::string stem = StringRef(options.compile.outputFile).drop_back(3).str();
   if (options.bank.empty())
     options.bank = stem + "_bank";
@@ -194,6 +194,7 @@ AoeOptions parseAoe(ArrayRef<const char *> arguments, Diagnostics &diagnostics) 
       diagnostics.errorLine(error);
     options.known.merge(bank.choicesFor(target, tuning::BankPart::All, others));
   }
+  options.known.merge(given);
   return options;
 }
 

@@ -63,7 +63,7 @@ bool writeModel(const AoeOptions &options, const tuning::TrialRunner &runner,
   ::om::Buffer file(bytes.size());
   std::copy(bytes.begin(), bytes.end(), static_cast<char *>(file.data()));
   tuning::TrialResult result;
-  if (!tuning::measureFile(file, tuning::MeasuredRun::Later, result, error)) {
+  if (!tuning::measureFile(file, result, error)) {
     diagnostics.errorLine(error);
     return false;
   }

@@ -10,8 +10,9 @@
 namespace atc::tools {
 
 /// Reads the choices for the compilation's target from --mdl_bank_path, --op_bank_path and, for
-/// flags that are not given, $TUNE_BANK_PATH. A bank that is damaged is an error; one
-/// that is missing, as in scripts for other machines, is a warning.
+/// flags that are not given, $TUNE_BANK_PATH, and behind them from the bank that comes with the
+/// compiler; "none" in place of a path is for no bank at all. A bank that is damaged is an error;
+/// one that is missing, as in scripts for other machines, is a warning.
 void readBanks(const FlagValues &flags, driver::CompilerOptions &compiler,
                Diagnostics &diagnostics);
 

@@ -65,6 +65,8 @@ Json summaryJson(const AtcOptions &options, const CompileSummary &summary,
   out["images"] = out["stages"] = Json::array();
   if (summary.placement)
     out["placement"] = placementJson(*summary.placement);
+  if (!summary.largestGear.empty())
+    out["placement"]["gear"] = summary.largestGear;
   if (chosen)
     out["auto"] = autoJson(*chosen);
   for (auto &[level, bytes] : summary.images)
@@ -130,6 +132,8 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
     if (!diagnostics.hasErrors() && chosen && options.json != "-")
       for (const std::string &line : describeAuto(*chosen))
         llvm::outs() << line << "\n";
+    if (!diagnostics.hasErrors() && !summary.largestGear.empty() && options.json != "-")
+      llvm::outs() << "Gear " << summary.largestGear << ", which has the most work:\n";
     if (!diagnostics.hasErrors() && summary.placement && options.json != "-")
       for (const std::string &line : driver::describe(*summary.placement))
         llvm::outs() << line << "\n";

@@ -36,6 +36,10 @@ void addNpuOptions(CLI::App &app, NpuOptions &options) {
                "look for accesses to the same bytes that nothing orders; exit code 1 if there are "
                "any")
       ->group(group);
+  app.add_flag("--check-ranges,--check_ranges", options.checkRanges,
+               "run once and list the layers that leave the range of f16 with these inputs; exit "
+               "code 1 if there are any")
+      ->group(group);
   app.add_flag("!--no-functional,!--no_functional", options.functional,
                "do not compute what NPU launches compute: times only, outputs mean nothing")
       ->group(group);

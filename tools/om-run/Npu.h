@@ -19,10 +19,10 @@ namespace atc::tools {
 /// The options of om-run about the NPU.
 struct NpuOptions {
   std::string timeline, report, socFile;
-  bool functional = true, timed = true, checkHazards = false, prefetch = true;
+  bool functional = true, timed = true, checkHazards = false, prefetch = true, checkRanges = false;
   /// Returns whether there is an option that means nothing without the simulator.
   bool anyOfSimulator() const {
-    return !socFile.empty() || !functional || !timed || checkHazards || !prefetch;
+    return !socFile.empty() || !functional || !timed || checkHazards || !prefetch || checkRanges;
   }
 };
 

@@ -115,4 +115,13 @@ bool makeFolder(const std::string &folder, std::string &errorText) {
   return false;
 }
 
+std::string npyPath(const std::string &folder, const std::string &tensor,
+                    std::set<std::string> &taken) {
+  const std::string name = fileNameOf(tensor);
+  std::string unique = name;
+  for (int i = 2; !taken.insert(unique).second; ++i)
+    unique = name + "_" + std::to_string(i);
+  return folder + "/" + unique + ".npy";
+}
+
 } // namespace atc::tools

@@ -6,6 +6,7 @@
 
 #include "openatc/om.hpp"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,10 @@ bool writeValue(const std::string &path, const NamedTensor &named, std::string &
 /// Creates a folder with those around it, unless it is there. On failure returns false and sets
 /// `errorText` to one line with an error code.
 bool makeFolder(const std::string &folder, std::string &errorText);
+
+/// Returns the path of a tensor's file in `folder`; equal names get a numeric suffix.
+std::string npyPath(const std::string &folder, const std::string &tensor,
+                    std::set<std::string> &taken);
 
 } // namespace atc::tools
 

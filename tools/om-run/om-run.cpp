@@ -15,6 +15,7 @@
 #include "tools/om-run/Compare.h"
 #include "tools/om-run/CpuPage.h"
 #include "tools/om-run/GearChoice.h"
+#include "tools/om-run/LayerTensors.h"
 #include "tools/om-run/Options.h"
 #include "tools/om-run/Ranks.h"
 #include "tools/om-run/Shapes.h"
@@ -48,16 +49,6 @@ double millisecondsSince(std::chrono::steady_clock::time_point begin) {
       .count();
 }
 
-/// Returns the path of a tensor's file in `folder`; equal names get a numeric suffix.
-std::string npyPath(const std::string &folder, const std::string &tensor,
-                    std::set<std::string> &taken) {
-  const std::string name = fileNameOf(tensor);
-  std::string unique = name;
-  for (int i = 2; !taken.insert(unique).second; ++i)
-    unique = name + "_" + std::to_string(i);
-  return folder + "/" + unique + ".npy";
-}
-
 /// Runs a model with its session and its buffers.
 class Runner {
 public:
@@ -83,6 +74,7 @@ private:
   bool prepareDump();
   bool writeOutputs();
   int compare();
+  int checkRanges();
 
   bool failed(ErrorCode code, const std::string &sentence) {
     errorLines.push_back(codedLine(code, sentence));
@@ -220,6 +212,10 @@ bool Runner::load() {
                                 options.model + "'.");
   if (!readLabels() || !openOthers(running))
     return false;
+  if (options.npu.checkRanges && onValues && gears.all.empty())
+    return failed("E10057",
+                  "--check-ranges is only for models whose inputs and outputs have shapes "
+                  "that are known: compile the model with --input_shape.");
   if (!gears.all.empty() && !options.compare.empty())
     return failed("E10057", "--compare is not for models with gears: compile the model for the "
                             "size of one gear with --input_shape, and compare that.");
@@ -438,23 +434,14 @@ bool Runner::dumpTensors() {
     return false;
   std::set<std::string> taken;
   std::vector<std::string> paths(model.info().tensors);
-  auto dumpWritten = [&](uint32_t launch) {
-    for (uint32_t index : model.launch(launch).writes) {
-      const om::Tensor tensor = model.tensor(index);
-      if (paths[index].empty())
-        paths[index] = npyPath(options.dump, tensor.name, taken);
-      om::Buffer copy(tensor.bytes);
-      om::Error problem;
-      if (!copy || om_session_read_tensor(session.get(), index, copy.data(), tensor.bytes,
-                                          &problem.c) != OM_OK)
-        failed("E19999", problem.message());
-      else if (!writeNpy(paths[index], tensor, copy.data(), errorText))
-        errorLines.push_back(errorText);
-    }
+  auto dump = [&](const WrittenTensor &written) {
+    if (paths[written.index].empty())
+      paths[written.index] = npyPath(options.dump, written.tensor.name, taken);
+    if (!writeNpy(paths[written.index], written.tensor, written.data, errorText))
+      errorLines.push_back(errorText);
   };
-  if (!session.run(inputPointers.data(), outputPointers.data(), dumpWritten, error))
-    return failed(codeOf(error.code(), "E19999"), error.message());
-  return errorLines.empty();
+  return visitTensors(model, session, inputPointers, outputPointers, dump, errorLines) &&
+         errorLines.empty();
 }
 
 /// Writes the files of --report and --timeline for a model without NPU launches.
@@ -521,9 +508,19 @@ int Runner::compare() {
   return comparison.firstBad() ? 1 : 0;
 }
 
+int Runner::checkRanges() {
+  std::vector<Overflow> found;
+  if (!prepareDump() ||
+      !findOverflows(model, session, inputPointers, outputPointers, found, errorLines))
+    return fail(errorLines);
+  return printOverflows(found, options.json) ? 0 : 1;
+}
+
 int Runner::run() {
   if (!load())
     return fail(errorLines);
+  if (options.npu.checkRanges)
+    return checkRanges();
   if (!options.compare.empty())
     return compare();
   const auto begin = std::chrono::steady_clock::now();
@@ -583,7 +580,8 @@ int main(int argc, char **argv) {
   addOptions(app, options);
   app.footer(
       "Exit code: 0 when everything went well, 1 otherwise, with one coded line per error;\n"
-      "--compare gives 1 also when a tensor is bad, --check-hazards when there is a hazard.\n"
+      "--compare gives 1 also when a tensor is bad, --check-hazards when there is a hazard,\n"
+      "--check-ranges when a tensor leaves the range of f16.\n"
       "SIGINT ends it at once; files that were there stay as they are.\n"
       "Example: om-run resnet50.om --input cat.jpg --mean_chn=123.7,116.3,103.5 "
       "--std_chn=58.4,57.1,57.4 --labels imagenet.txt\n"

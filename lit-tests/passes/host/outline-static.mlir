@@ -98,3 +98,17 @@ func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %b = graph.fully_connected %u, %w : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return %b : tensor<4x4xf32>
 }
+
+// -----
+
+// A part knows the bound of indices that a host kernel computes, and of no other argument.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[K:.*]]:2 = graph.host_call "TopK"
+// CHECK: call @part_0(%[[K]]#0, %[[K]]#1, %{{.*}})
+// CHECK: func.func private @part_0(%{{.*}}: tensor<2x3xf32>, %{{.*}}: tensor<2x3xi64> {graph.indices_below = 40 : i64}, %{{.*}}: tensor<2x3xi64>)
+func.func @main(%x: tensor<2x40xf32>, %n: tensor<1xi64>, %z: tensor<2x3xi64>) -> (tensor<2x3xf32>, tensor<2x3xi64>) {
+  %v, %i = graph.host_call "TopK"(%x, %n) {axis = array<i64: -1>, largest = array<i64: 1>, sorted = array<i64: 1>} : (tensor<2x40xf32>, tensor<1xi64>) -> (tensor<2x3xf32>, tensor<2x3xi64>)
+  %a = graph.add %v, %v : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %b = graph.add %i, %z : (tensor<2x3xi64>, tensor<2x3xi64>) -> tensor<2x3xi64>
+  return %a, %b : tensor<2x3xf32>, tensor<2x3xi64>
+}

@@ -51,14 +51,30 @@ public:
           dims[index][parts] = *known;
   }
 
-  /// Returns the groups that are fastest under the assumptions of the pass.
-  SmallVector<Group> choose() { return choose(assumed); }
+  /// Returns the groups that are fastest under the assumptions of the pass, or none where the model
+  /// promises less than it errs.
+  SmallVector<Group> choose() {
+    SmallVector<Group> groups = choose(assumed), whole = wholes(kernels.size());
+    const bool isGain = wantedParts || timeOf(groups) < (1 - kLeastGain) * timeOf(whole);
+    return isGain ? groups : whole;
+  }
 
-  /// Returns up to `most` other choices, from other assumptions; first that without any group.
+  /// Returns each of `count` kernels as a group of its own, on the whole batch.
+  static SmallVector<Group> wholes(unsigned count) {
+    SmallVector<Group> single;
+    for (unsigned i = 0; i < count; ++i)
+      single.push_back({i, i + 1, 1});
+    return single;
+  }
+
+  /// Returns up to `most` other choices: that without any group, that of the pass whatever it
+  /// promises, and those from other assumptions.
   SmallVector<std::string> propose(size_t most) {
     const GroupAssumptions own = assumed;
     SmallVector<std::string> texts = {std::to_string(kernels.size()) + "/1"};
-    for (const GroupAssumptions &other : otherAssumptions())
+    SmallVector<GroupAssumptions> all = {own};
+    llvm::append_range(all, otherAssumptions());
+    for (const GroupAssumptions &other : all)
       if (std::string text = textOf(choose(other));
           texts.size() < most && !llvm::is_contained(texts, text))
         texts.push_back(text);
@@ -168,6 +184,8 @@ public:
 
 private:
   static constexpr unsigned kLongestGroup = 96;
+  /// The time of groups is known to a few percent only.
+  static constexpr double kLeastGain = 0.03;
 
   void note(Value root, unsigned index, bool written) {
     auto [entry, isNew] = buffers.try_emplace(root);
@@ -413,19 +431,11 @@ private:
     remarkAnalysis(getArgument(), main.getLoc(), "Groups") << remark::add(
         "{0} cycles by the cost model for the groups \"{1}\"; {2} for one launch per layer",
         int64_t(splitter.timeOf(*groups)), textOf(*groups),
-        int64_t(splitter.timeOf(wholes(*groups))));
+        int64_t(splitter.timeOf(Splitter::wholes(groups->size() ? groups->back().end : 0))));
     const int64_t wanted = wantedProposals(main);
     noteChoice(getArgument(), main.getLoc(), main, key, textOf(*groups),
                wanted ? splitter.propose(wanted) : SmallVector<std::string>());
     return *groups;
-  }
-
-  /// Returns each kernel as a group of its own, on the whole batch.
-  static SmallVector<Group> wholes(ArrayRef<Group> groups) {
-    SmallVector<Group> single;
-    for (unsigned i = 0; !groups.empty() && i < groups.back().end; ++i)
-      single.push_back({i, i + 1, 1});
-    return single;
   }
 };
 } // namespace

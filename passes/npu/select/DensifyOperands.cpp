@@ -43,7 +43,8 @@ public:
     Value dense = bufferOf(builder, op->getLoc(), storageOf(memory).permuted(back));
     if (dense != memory)
       made.push_back(dense.getDefiningOp());
-    const bool isOutput = buffer == op.output();
+    // A kernel may write what it reads: its last operand is the output, not each of that buffer.
+    const bool isOutput = index + 1 == op->getNumOperands();
     if (isOutput)
       builder.setInsertionPointAfter(op);
     copies.push_back(kernel::CopyOp::create(builder, op->getLoc(), isOutput ? dense : buffer,

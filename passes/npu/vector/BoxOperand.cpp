@@ -10,7 +10,7 @@ using namespace mlir;
 namespace atc::npu {
 
 std::string BoxOperand::whyUnsupported() const {
-  if (kind != LaneKind::Full && bytes() == 1)
+  if (kind != LaneKind::Full && bytes() == 1 && !isScalarBool())
     return "bytes that are repeated along the last dim";
   if (kind != LaneKind::Scalar)
     return {};
@@ -30,7 +30,7 @@ int64_t BoxOperand::bytesPerElement() const {
   case LaneKind::Full:
     return bytes();
   case LaneKind::Scalar:
-    return 2 + bytes();
+    return 2 + bytes() + (isScalarBool() ? 2 : 0);
   case LaneKind::Periodic:
     return 2 * bytes();
   }
@@ -112,14 +112,29 @@ void BoxOperand::loadScalars(ProgramWriter &w, Value gm, const BoxLayout &layout
   w.move(packed, {gm, addressIn(nest)}, runBytes, rows, {rowBytes, 0},
          {hasInner ? strides[outer] * bytes() : 0, 0});
 
+  if (isScalarBool())
+    packed = asHalf(w, packed, rowBytes, rows, run);
+  const Type type = inUb.type = isScalarBool() ? Type(Float16Type::get(w.context())) : element;
+  if (isScalarBool())
+    rowBytes *= 2;
   int64_t plane = run.length * 32;
   inUb.buffer = w.alloc(ir::MemoryKind::UB, plane * rows.length);
-  inUb.type = element;
   inUb.block = 0;
   inUb.steps.inner = hasInner ? 32 : 0;
   inUb.steps.outer = hasInner ? (hasOuter ? plane : 0) : hasOuter ? 32 : 0;
   w.vector(VectorOp::Broadcast, inUb.buffer, {plane, 32}, VectorSource{packed, {rowBytes, 0}, 32},
-           {}, {}, rows, run, {}, element, element);
+           {}, {}, rows, run, {}, type, type);
+}
+
+/// Returns packed rows of bools as numbers of f16: blocks are not filled with bytes.
+Value BoxOperand::asHalf(ProgramWriter &w, Value packed, int64_t rowBytes, const Span &rows,
+                         const Span &run) {
+  Value half = w.alloc(ir::MemoryKind::UB, 2 * rowBytes * rows.length);
+  Type f16 = Float16Type::get(w.context()),
+       byte = IntegerType::get(w.context(), 8, IntegerType::Unsigned);
+  w.vector(VectorOp::Cast, half, {2 * rowBytes, 0}, VectorSource{packed, {rowBytes, 0}, 32}, {}, {},
+           rows, {}, run, byte, f16);
+  return half;
 }
 
 /// Loads `unit` elements per (outer, inner).

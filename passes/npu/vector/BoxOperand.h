@@ -48,6 +48,8 @@ public:
   /// Returns whether its part of the box is the same in all iterations of the loops.
   bool isResident(const TileNest &nest) const;
   bool isFull() const;
+  /// Returns whether it is a bool that is repeated along the lanes. In ub it is 0 or 1 in f16.
+  bool isScalarBool() const { return kind == LaneKind::Scalar && element.isInteger(1); }
 
   /// Allocates its buffer and loads it from gm: per box, or once outside of the loops for a
   /// resident operand.
@@ -66,6 +68,8 @@ private:
   int64_t bytes() const { return (element.getIntOrFloatBitWidth() + 7) / 8; }
   Expr addressIn(const TileNest &nest) const;
   void loadScalars(ProgramWriter &writer, mlir::Value gm, const BoxLayout &layout);
+  mlir::Value asHalf(ProgramWriter &writer, mlir::Value packed, int64_t rowBytes, const Span &rows,
+                     const Span &run);
   void loadPeriod(ProgramWriter &writer, mlir::Value gm, const BoxLayout &layout);
 
   mlir::Type element;

@@ -56,9 +56,10 @@ public:
     ProgramWriter w(function, nest.grid(), onVectorCores(soc));
     nest.enter(w);
     BoxLayout layout{nest, unit, round()};
+    const SmallVector<bool> isRead = readInputs(body);
     auto load = [&](bool resident) {
       for (unsigned i = 0; i < output; ++i)
-        if (operands[i].isResident(nest) == resident && !body.getArgument(i).use_empty())
+        if (operands[i].isResident(nest) == resident && isRead[i])
           operands[i].load(w, w.argument(i), layout);
     };
     load(true);
@@ -67,13 +68,13 @@ public:
       operands[output].allocate(w, layout);
       SmallVector<VectorOperand> all;
       for (unsigned i = 0; i <= output; ++i)
-        if (i == output || !body.getArgument(i).use_empty())
+        if (i == output || isRead[i])
           all.push_back(operands[i].operand());
       VectorShape shape = layout.shape();
       flatten(all, shape, layout);
       SmallVector<VectorOperand> inputs(output);
       for (unsigned i = 0, next = 0; i < output; ++i)
-        if (!body.getArgument(i).use_empty())
+        if (isRead[i])
           inputs[i] = all[next++];
       emitScalarCode(w, body, inputs, all.back(), shape);
       operands[output].store(w, w.argument(output), layout);
@@ -102,7 +103,9 @@ private:
       for (unsigned i = 0; i <= output; ++i) {
         int64_t outside = strideOf(i, 1), inside = strideOf(i, 0);
         bool isFull = outside == 16 && inside == 1;
-        hasPeriod &= isFull || (outside == 0 && inside <= 1);
+        // Bytes do not fill blocks.
+        const bool repeatsBytes = !isFull && elementOf(i).getIntOrFloatBitWidth() <= 8;
+        hasPeriod &= isFull || (outside == 0 && inside <= 1 && !repeatsBytes);
       }
     }
     if (hasPeriod) {

@@ -149,7 +149,7 @@ bool VectorPlan::read(Operation &op) {
   bool isConversion = isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp>(op);
   if (!isBool && !isConversion)
     halfOnly &= resultType.isF16();
-  double factor = 1, exponent;
+  double factor = 1;
   Value half = isa<arith::MulFOp>(op) ? matchHalfErf(op.getResult(0), factor) : Value();
   int result =
       llvm::TypeSwitch<Operation *, int>(&op)
@@ -207,8 +207,7 @@ bool VectorPlan::read(Operation &op) {
             return div(sine(in[0], /*isCosine=*/false), sine(in[0], /*isCosine=*/true));
           })
           .Case<math::FmaOp>([&](auto) { return add(mul(in[0], in[1]), in[2]); })
-          .Case<math::PowFOp>(
-              [&](auto) { return isConstant(in[1], &exponent) ? power(in[0], exponent) : -1; })
+          .Case<math::PowFOp>([&](auto) { return power(in[0], in[1]); })
           .Default([](Operation *) { return -1; });
   if (result < 0)
     return false;

@@ -51,10 +51,16 @@ private:
 
   void emitCast() {
     const VectorPlan::Step &step = plan.steps()[plan.result()];
-    Type from = plan.inputType(step.input);
+    Type from = typeInUb(step.input);
     Type to = plan.resultType();
-    instruction(from == to ? VectorOp::Copy : VectorOp::Cast, output.source(),
+    // Elements of 64 bits can only be cast.
+    instruction(from == to && !to.isInteger(64) ? VectorOp::Copy : VectorOp::Cast, output.source(),
                 inputs[step.input].source(), {}, {}, from, to);
+  }
+
+  /// Returns the type in which an input lies in ub: that of the model, or f16 for repeated bools.
+  Type typeInUb(unsigned input) const {
+    return inputs[input].type.isF16() ? inputs[input].type : plan.inputType(input);
   }
 
   VectorSource sourceOf(int index) {
@@ -90,7 +96,7 @@ private:
     };
     Type type = plan.computeType();
     if (isCast(step.op))
-      type = plan.inputType(plan.steps()[step.a].input);
+      type = typeInUb(plan.steps()[step.a].input);
     instruction(step.op, sourceOf(index), operand(step.a), operand(step.b), operand(step.mask),
                 type, plan.computeType(), step.scalar);
   }
@@ -111,6 +117,15 @@ private:
 std::string whyUnsupportedScalarCode(Block &body) {
   std::string errorText = VectorPlan(body).errorText();
   return errorText.empty() ? errorText : "the vector unit has nothing for " + errorText;
+}
+
+SmallVector<bool> readInputs(Block &body) {
+  SmallVector<bool> read(body.getNumArguments(), false);
+  const VectorPlan plan(body);
+  for (const VectorPlan::Step &step : plan.steps())
+    if (step.used && step.kind == VectorPlan::Kind::Input)
+      read[step.input] = true;
+  return read;
 }
 
 int64_t scratchBytes(Block &body, int64_t elements) {

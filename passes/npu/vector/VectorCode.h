@@ -31,6 +31,10 @@ struct VectorShape {
 /// on f32 and f16, ending in a kernel.yield); empty: it can.
 std::string whyUnsupportedScalarCode(mlir::Block &body);
 
+/// Returns which inputs the code for `body` reads: not those of which nothing depends, such as the
+/// base of a power with the exponent 0.
+llvm::SmallVector<bool> readInputs(mlir::Block &body);
+
 /// Returns the bytes of ub that emitScalarCode uses for temporaries, for `elements` elements in all
 /// with runs rounded up to 16 elements.
 int64_t scratchBytes(mlir::Block &body, int64_t elements);

@@ -45,9 +45,12 @@ VectorPlan::VectorPlan(Block &body) : body(body) {
     bool hasBytes =
         llvm::any_of(body.getArgumentTypes(), [](Type type) { return type.isInteger(8); });
     exact = result.getType().isInteger(8) || (result.getType().isF32() && hasBytes);
-    if (result.getType().isInteger(8) &&
-        isa_and_nonnull<arith::FPToUIOp, arith::FPToSIOp>(result.getDefiningOp()))
-      store = result.getDefiningOp();
+    Operation *conversion = result.getDefiningOp();
+    const bool isWide = result.getType().isInteger(32) || result.getType().isInteger(64);
+    if ((result.getType().isInteger(8) &&
+         isa_and_nonnull<arith::FPToUIOp, arith::FPToSIOp>(conversion)) ||
+        (isWide && isa_and_nonnull<arith::FPToSIOp>(conversion)))
+      store = conversion;
   }
   for (Operation &op : body.without_terminator())
     exact |= isa<arith::FPToUIOp, arith::FPToSIOp>(op);
@@ -305,22 +308,61 @@ int VectorPlan::remainder(int a, int b) {
   return result;
 }
 
-int VectorPlan::power(int a, double exponent) {
-  if (exponent == 0.5)
-    return unary(VectorOp::Sqrt, a);
-  if (exponent == -0.5)
-    return unary(VectorOp::Rsqrt, a);
-  double whole = std::abs(exponent);
-  if (whole != std::floor(whole) || whole < 1 || whole > 16)
-    return -1;
+/// Multiplies `a` by itself for an exponent from 1.
+int VectorPlan::wholePower(int a, int exponent) {
   int result = -1, square = a;
-  for (int rest = int(whole); rest; rest /= 2) {
+  for (int rest = exponent; rest; rest /= 2) {
     if (rest & 1)
       result = result < 0 ? square : mul(result, square);
     if (rest > 1)
       square = mul(square, square);
   }
-  return exponent < 0 ? unary(VectorOp::Reciprocal, result) : result;
+  return result;
+}
+
+/// Computes powers by products, roots, or e^(b ln |a|). Below 0 a power is a number for whole
+/// exponents alone, and has the sign of `a` for odd ones.
+int VectorPlan::power(int a, int b) {
+  constexpr int maxProducts = 16;
+  double exponent = NAN;
+  if (isConstant(b, &exponent)) {
+    if (exponent == 0)
+      return constant(1);
+    if (exponent == 0.5)
+      return unary(VectorOp::Sqrt, a);
+    if (exponent == -0.5)
+      return unary(VectorOp::Rsqrt, a);
+    const double size = std::abs(exponent);
+    if (size == std::floor(size) && size <= maxProducts) {
+      int result = wholePower(a, int(size));
+      return exponent < 0 ? unary(VectorOp::Reciprocal, result) : result;
+    }
+  }
+  auto isEqual = [&](int x, int y) { return binary(VectorOp::Equal, x, y); };
+  // e^(b ln a) is NaN below 0.
+  auto raise = [&](int base) { return unary(VectorOp::Exp, mul(unary(VectorOp::Ln, base), b)); };
+  auto isNegative = [&] { return binary(VectorOp::Less, a, constant(0)); };
+  int result;
+  if (double base; isConstant(a, &base) && base > 0) {
+    result = base == 1 ? constant(1) : unary(VectorOp::Exp, mul(b, constant(std::log(base))));
+  } else if (!std::isnan(exponent)) {
+    const bool isWhole = exponent == std::floor(exponent);
+    result = raise(isWhole ? unary(VectorOp::Abs, a) : a);
+    if (isWhole && std::fmod(exponent, 2) != 0)
+      result = select(isNegative(), unary(VectorOp::Neg, result), result);
+  } else {
+    int size = raise(unary(VectorOp::Abs, a));
+    int half = mul(b, constant(0.5));
+    int isEven = isEqual(unary(VectorOp::Floor, half), half);
+    int isWhole = isEqual(unary(VectorOp::Floor, b), b);
+    int signedSize = select(isEven, size, unary(VectorOp::Neg, size));
+    int below = select(isWhole, signedSize, raise(a));
+    result = select(isNegative(), below, size);
+    // Where `a` is 0, its logarithm times 0 is NaN.
+    result = select(isEqual(b, constant(0)), constant(1), result);
+  }
+  list[result].roundings = kManyRoundings;
+  return result;
 }
 
 //===----------------------------------------------------------------------===//

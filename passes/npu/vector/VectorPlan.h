@@ -61,6 +61,7 @@ private:
   /// Returns whether `op` converts the result of such a conversion back.
   static bool isReadBack(mlir::Operation &op, mlir::Value integer);
   std::optional<int> readStore(mlir::Operation *store);
+  std::optional<int> readWideStore(mlir::Operation *store);
   void chooseType();
   void fuseScales();
   void castInputs();
@@ -80,7 +81,8 @@ private:
   int div(int a, int b);
   int maxmin(VectorOp op, VectorOp withScalar, int a, int b);
   int select(int mask, int a, int b);
-  int power(int a, double exponent);
+  int wholePower(int a, int exponent);
+  int power(int a, int b);
   int remainder(int a, int b);
   int normalDistribution(int a, double factor);
   int tanh(int a);

@@ -47,6 +47,8 @@ std::optional<StoredNumber> storedNumberOf(Operation *store) {
 /// Instructions that store round to even and saturate: what does that before is
 /// left out, but for a rounding in front of an offset.
 std::optional<int> VectorPlan::readStore(Operation *store) {
+  if (!store->getResult(0).getType().isInteger(8))
+    return readWideStore(store);
   std::optional<StoredNumber> number = storedNumberOf(store);
   if (!number)
     return std::nullopt;
@@ -54,6 +56,20 @@ std::optional<int> VectorPlan::readStore(Operation *store) {
   bool isShifted = isa<arith::AddFOp>(number->beforeKept.getDefiningOp());
   int step = valueOf(isShifted ? number->beforeKept : number->real);
   return step < 0 ? std::nullopt : std::optional(step);
+}
+
+/// Integers of 32 and 64 bits: the conversion truncates, instructions round to even, which is the
+/// same for what the code has rounded.
+std::optional<int> VectorPlan::readWideStore(Operation *store) {
+  storedType = store->getResult(0).getType();
+  auto round = store->getOperand(0).getDefiningOp<math::RoundEvenOp>();
+  const int step = valueOf(round ? round.getOperand() : store->getOperand(0));
+  if (step < 0)
+    return std::nullopt;
+  if (round)
+    return step;
+  return select(binary(VectorOp::Less, step, constant(0)), unary(VectorOp::Ceil, step),
+                unary(VectorOp::Floor, step));
 }
 
 } // namespace atc::npu

@@ -119,3 +119,25 @@ func.func @main(%x: memref<16x4420x4xf16>, %y: memref<16x4420x2xf16>, %s: memref
   return
 }
 }
+
+// -----
+
+// A map in place: what it reads is copied in front of it, what it writes behind it.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[COLUMN:.*]] = om.view %arg0[4]
+// CHECK: %[[IN:.*]] = om.alloc : memref<100xf16>
+// CHECK-NEXT: kernel.copy %[[COLUMN]], %[[IN]]
+// CHECK-NEXT: %[[OUT:.*]] = om.alloc : memref<100xf16>
+// CHECK-NEXT: kernel.map %[[IN]] outs %[[OUT]]
+// CHECK: kernel.copy %[[OUT]], %[[COLUMN]]
+module attributes {npu.soc = "Ascend310P3"} {
+func.func @main(%m: memref<100x85xf16> {om.output}) {
+  %column = om.view %m[4] : memref<100x85xf16> to memref<100xf16, strided<[85], offset: 4>>
+  kernel.map %column outs %column : memref<100xf16, strided<[85], offset: 4>>, memref<100xf16, strided<[85], offset: 4>> {
+  ^bb0(%a: f16):
+    %s = arith.mulf %a, %a : f16
+    kernel.yield %s : f16
+  }
+  return
+}
+}

@@ -72,6 +72,56 @@ func.func private @remainder(%x: memref<1000xf16>, %y: memref<1000xf16>, %z: mem
   return
 }
 
+// A power of two operands: e^(b ln |a|), with a sign for odd exponents below 0, NaN for fractions
+// there, and 1 where the exponent is 0.
+// CHECK-LABEL: npu.program @power
+// CHECK: npu.vector "abs"
+// CHECK: npu.vector "ln"
+// CHECK: npu.vector "exp"
+// CHECK: npu.vector "floor"
+// CHECK: npu.vector "floor"
+// CHECK: npu.vector "less"
+// CHECK: npu.vector "select"
+// CHECK: npu.vector "equal"
+// CHECK: npu.vector "select"
+func.func private @power(%x: memref<1000xf16>, %y: memref<1000xf16>, %z: memref<1000xf16>)
+    attributes {npu.kernel, npu.soc = "Ascend310P3"} {
+  kernel.map %x, %y outs %z : memref<1000xf16>, memref<1000xf16>, memref<1000xf16> {
+  ^bb0(%a: f16, %b: f16):
+    %s = math.powf %a, %b : f16
+    kernel.yield %s : f16
+  }
+  return
+}
+
+// Small whole exponents are products, and 0 is 1.
+// CHECK-LABEL: npu.program @cube
+// CHECK-NOT: npu.vector "ln"
+// CHECK-COUNT-2: npu.vector "mul"
+// CHECK-NOT: npu.vector
+// CHECK-LABEL: npu.program @one
+// CHECK: npu.vector "fill"
+func.func private @cube(%x: memref<1000xf16>, %z: memref<1000xf16>)
+    attributes {npu.kernel, npu.soc = "Ascend310P3"} {
+  kernel.map %x outs %z : memref<1000xf16>, memref<1000xf16> {
+  ^bb0(%a: f16):
+    %c = arith.constant 3.0 : f16
+    %s = math.powf %a, %c : f16
+    kernel.yield %s : f16
+  }
+  return
+}
+func.func private @one(%x: memref<1000xf16>, %z: memref<1000xf16>)
+    attributes {npu.kernel, npu.soc = "Ascend310P3"} {
+  kernel.map %x outs %z : memref<1000xf16>, memref<1000xf16> {
+  ^bb0(%a: f16):
+    %c = arith.constant 0.0 : f16
+    %s = math.powf %a, %c : f16
+    kernel.yield %s : f16
+  }
+  return
+}
+
 // Bools are bytes that are 0 or 1: masks are cast, comparisons stored as bytes.
 // CHECK-LABEL: npu.program @masked
 // CHECK: npu.vector "cast"

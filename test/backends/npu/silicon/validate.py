@@ -60,6 +60,7 @@ class Validation:
         if not om.exists():
             self.tool("atc", f"--model={model}", "--framework=5", f"--output={self.work / name}",
                       f"--soc_version={point['soc']}", f"--input_shape=input:{point['batch']},3,224,224",
+                      "--mdl_bank_path=none", "--op_bank_path=none",
                       *([] if split else ["--disable_passes=npu-split-batch,npu-preload-weights"]))
         return om
 

@@ -1,0 +1,210 @@
+//===-- IntegerRanges.cpp - how large integers can be ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/npu/select/IntegerRanges.h"
+
+#include "dialects/graph/ConstantData.h"
+#include "dialects/graph/IndexBound.h"
+#include "dialects/om/Om.h"
+#include "passes/om/Schedule.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace atc::npu {
+
+namespace {
+
+using Range = std::optional<IntegerRange>;
+
+/// Returns the range, or nothing where it reaches out of 32 bits: products of two ranges that are
+/// kept fit into 64 bits.
+Range limited(int64_t least, int64_t most) {
+  constexpr int64_t limit = INT32_MAX;
+  if (least < -limit || most > limit)
+    return std::nullopt;
+  return IntegerRange{least, most};
+}
+
+template <typename T> Range rangeOf(ArrayRef<T> numbers) {
+  if (numbers.empty())
+    return std::nullopt;
+  auto [least, most] = std::minmax_element(numbers.begin(), numbers.end());
+  return limited(int64_t(*least), int64_t(*most));
+}
+
+Range rangeOfWeight(om::WeightOp weight) {
+  FailureOr<graph::ConstantBytes> bytes = graph::ConstantBytes::get(weight.getValue());
+  if (failed(bytes))
+    return std::nullopt;
+  Type element = weight.getValue().getElementType();
+  if (element.isSignlessInteger(64))
+    return rangeOf(bytes->expandedAs<int64_t>());
+  if (element.isSignlessInteger(32))
+    return rangeOf(bytes->expandedAs<int32_t>());
+  return std::nullopt;
+}
+
+/// Returns the range that an attribute of an argument of @main gives.
+Range rangeOfArgument(BlockArgument argument) {
+  auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  auto bound = function ? function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
+                                                                 graph::kIndicesBelowAttr)
+                        : IntegerAttr();
+  return bound ? limited(0, bound.getInt() - 1) : std::nullopt;
+}
+
+Range productOf(const IntegerRange &a, const IntegerRange &b) {
+  const int64_t products[] = {a.least * b.least, a.least * b.most, a.most * b.least,
+                              a.most * b.most};
+  return limited(*std::min_element(products, std::end(products)),
+                 *std::max_element(products, std::end(products)));
+}
+
+/// Returns the range of a quotient, which is no farther from 0 than the dividend.
+Range quotientOf(const IntegerRange &a, const IntegerRange &b) {
+  if (b.least <= 0 && b.most >= 0)
+    return std::nullopt;
+  if (b.least > 0)
+    return limited(a.least < 0 ? a.least / b.least : a.least / b.most,
+                   a.most < 0 ? a.most / b.most : a.most / b.least);
+  return limited(-a.size(), a.size());
+}
+
+/// Returns the range of a remainder, which has the sign of the dividend.
+Range remainderOf(const IntegerRange &a, const IntegerRange &b) {
+  if (b.least <= 0 && b.most >= 0)
+    return std::nullopt;
+  const int64_t most = b.size() - 1;
+  return limited(std::max(std::min<int64_t>(a.least, 0), -most),
+                 std::min(std::max<int64_t>(a.most, 0), most));
+}
+
+/// Returns the range of what an op of a body computes.
+Range rangeOfOp(Operation &op, const ValueRanges &ranges) {
+  APInt number;
+  if (matchPattern(op.getResult(0), m_ConstantInt(&number)))
+    return number.getSignificantBits() > 32 ? Range()
+                                            : limited(number.getSExtValue(), number.getSExtValue());
+  auto of = [&](unsigned index) { return ranges.lookup(op.getOperand(index)); };
+  auto both = [&](auto compute) -> Range {
+    Range a = of(0), b = of(1);
+    return a && b ? compute(*a, *b) : std::nullopt;
+  };
+  return llvm::TypeSwitch<Operation *, Range>(&op)
+      .Case<arith::AddIOp>([&](auto) {
+        return both([](auto a, auto b) { return limited(a.least + b.least, a.most + b.most); });
+      })
+      .Case<arith::SubIOp>([&](auto) {
+        return both([](auto a, auto b) { return limited(a.least - b.most, a.most - b.least); });
+      })
+      .Case<arith::MulIOp>([&](auto) { return both(productOf); })
+      .Case<arith::DivSIOp>([&](auto) { return both(quotientOf); })
+      .Case<arith::RemSIOp>([&](auto) { return both(remainderOf); })
+      .Case<arith::MaxSIOp>([&](auto) {
+        return both([](auto a, auto b) {
+          return limited(std::max(a.least, b.least), std::max(a.most, b.most));
+        });
+      })
+      .Case<arith::MinSIOp>([&](auto) {
+        return both([](auto a, auto b) {
+          return limited(std::min(a.least, b.least), std::min(a.most, b.most));
+        });
+      })
+      .Case<arith::SelectOp>([&](auto) -> Range {
+        Range yes = of(1), no = of(2);
+        return yes && no ? Range(yes->joined(*no)) : std::nullopt;
+      })
+      .Case<arith::ExtUIOp>([&](arith::ExtUIOp extension) -> Range {
+        const unsigned bits = extension.getIn().getType().getIntOrFloatBitWidth();
+        if (bits <= 8)
+          return IntegerRange{0, (1 << bits) - 1};
+        Range range = of(0);
+        return range && range->least >= 0 ? range : std::nullopt;
+      })
+      .Case<arith::ExtSIOp>([&](arith::ExtSIOp extension) -> Range {
+        return extension.getIn().getType().isInteger(8) ? IntegerRange{-128, 127} : of(0);
+      })
+      .Case<arith::TruncIOp>([&](arith::TruncIOp truncation) -> Range {
+        // What is kept fits into 32 bits.
+        return truncation.getType().isInteger(32) ? of(0) : std::nullopt;
+      })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+bool isInteger(Value buffer) {
+  return isa<IntegerType>(cast<MemRefType>(buffer.getType()).getElementType());
+}
+
+} // namespace
+
+ValueRanges IntegerRanges::ofBody(kernel::MapOp map) {
+  ValueRanges ranges;
+  for (auto [argument, input] : llvm::zip_equal(map.getBody().getArguments(), map.getInputs()))
+    if (isa<IntegerType>(argument.getType()))
+      ranges[argument] = ofBuffer(input);
+  for (Operation &op : map.getBody().front().without_terminator())
+    if (op.getNumResults() == 1 && isa<IntegerType>(op.getResult(0).getType()))
+      ranges[op.getResult(0)] = rangeOfOp(op, ranges);
+  return ranges;
+}
+
+std::optional<IntegerRange> IntegerRanges::ofBuffer(Value buffer) {
+  Value root = om::resolveViews(buffer).root;
+  Type element = cast<MemRefType>(buffer.getType()).getElementType();
+  if (element != cast<MemRefType>(root.getType()).getElementType())
+    return std::nullopt;
+  auto [entry, isNew] = known.try_emplace(root, std::nullopt);
+  if (!isNew)
+    return entry->second;
+  if (auto weight = root.getDefiningOp<om::WeightOp>())
+    entry->second = rangeOfWeight(weight);
+  else if (auto argument = dyn_cast<BlockArgument>(root))
+    entry->second = rangeOfArgument(argument);
+  return entry->second;
+}
+
+Range IntegerRanges::ofResult(kernel::KernelOpInterface op) {
+  return llvm::TypeSwitch<Operation *, Range>(op)
+      .Case<kernel::MapOp>([&](kernel::MapOp map) {
+        return ofBody(map).lookup(map.getBody().front().getTerminator()->getOperand(0));
+      })
+      .Case<kernel::CopyOp, kernel::PackOp, kernel::UnpackOp, kernel::PadOp, kernel::GatherOp>(
+          [&](auto move) { return ofBuffer(move.getInput()); })
+      .Case<kernel::FillOp>([&](kernel::FillOp fill) {
+        const double value = fill.getValue().convertToDouble();
+        return std::abs(value) < 1e9 ? limited(int64_t(value), int64_t(value)) : Range();
+      })
+      .Case<kernel::ArgReduceOp>([&](kernel::ArgReduceOp arg) {
+        auto type = cast<MemRefType>(arg.getInput().getType());
+        return limited(0, type.getDimSize(arg.getAxis()) - 1);
+      })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+void IntegerRanges::note(Operation *op) {
+  auto kernelOp = dyn_cast<kernel::KernelOpInterface>(op);
+  if (!kernelOp) {
+    if (!isa<om::ViewOp, om::AllocOp, om::WeightOp>(op))
+      for (Value operand : op->getOperands())
+        if (isa<MemRefType>(operand.getType()))
+          known[om::resolveViews(operand).root] = std::nullopt;
+    return;
+  }
+  Value output = kernelOp.output(), root = om::resolveViews(output).root;
+  if (!isInteger(output) || !isInteger(root))
+    return;
+  const bool isFirst = !known.contains(root);
+  Range range = ofResult(kernelOp);
+  std::optional<IntegerRange> &all = known[root];
+  if (isFirst)
+    all = range;
+  else
+    all = all && range ? Range(all->joined(*range)) : std::nullopt;
+}
+
+} // namespace atc::npu
