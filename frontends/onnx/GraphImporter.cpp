@@ -13,6 +13,7 @@
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
 #include "frontends/onnx/TensorData.h"
+#include "frontends/onnx/ops/FunctionAttributes.h"
 #include "frontends/onnx/ops/KnownFunctions.h"
 
 using namespace mlir;
@@ -60,12 +61,11 @@ GraphImporter::GraphImporter(onnx::ModelProto &model, int64_t opset, StringRef f
 //===----------------------------------------------------------------------===//
 
 const onnx::FunctionProto *GraphImporter::findFunction(const onnx::NodeProto &node) const {
-  // A model's own words come first.
   if (!functions.empty())
     if (const onnx::FunctionProto *own =
             functions.lookup(functionKey(node.domain(), node.op_type())))
       return own;
-  return findKnownFunction(node);
+  return nullptr;
 }
 
 /// Reports one error that lists every node without an importer.
@@ -76,8 +76,9 @@ bool GraphImporter::checkSupported(ArrayRef<onnx::NodeProto *> nodes) {
       for (const onnx::NodeProto &node : inner.node())
         check(node);
     });
-    if (findFunction(node) || !hostKernelOf(node.domain(), node.op_type()).empty() ||
-        findControlFlow(node) || findRow(node, scope->opset))
+    if (findFunction(node) || findKnownFunction(node) ||
+        !hostKernelOf(node.domain(), node.op_type()).empty() || findControlFlow(node) ||
+        findRow(node, scope->opset))
       return;
     std::string op = node.op_type(), why;
     if (!isStandard(node)) {
@@ -277,6 +278,15 @@ void GraphImporter::importNode(onnx::NodeProto &node) {
     return;
   if (const onnx::FunctionProto *function = findFunction(node))
     return importFunction(node, *function);
+  // A model's own words come first.
+  if (const KnownFunction *known = findKnownFunction(node)) {
+    std::string problem;
+    const onnx::FunctionProto function = makeFunction(*known, node, problem);
+    if (problem.empty())
+      return importFunction(node, function);
+    diags->error("E14001", describeNode(node) + ": " + problem);
+    return;
+  }
   if (ControlFlowBuilder build = findControlFlow(node))
     return build(*this, node);
   const bool hasKernel = !hostKernelOf(node.domain(), node.op_type()).empty();
@@ -344,35 +354,6 @@ void GraphImporter::importNodes(ArrayRef<onnx::NodeProto *> nodes) {
       importNode(*node);
 }
 
-/// Puts the values of a call's attributes where the body of a function refers to
-/// them; an attribute that the call lacks is left out.
-static void bindAttributes(onnx::NodeProto &inner, const onnx::NodeProto &call,
-                           const onnx::FunctionProto &function) {
-  auto find = [&](StringRef name) -> const onnx::AttributeProto * {
-    for (const onnx::AttributeProto &attribute : call.attribute())
-      if (attribute.name() == name)
-        return &attribute;
-    return nullptr;
-  };
-  auto *attributes = inner.mutable_attribute();
-  for (int i = attributes->size() - 1; i >= 0; --i) {
-    onnx::AttributeProto &attribute = *attributes->Mutable(i);
-    if (attribute.has_g())
-      for (onnx::NodeProto &nested : *attribute.mutable_g()->mutable_node())
-        bindAttributes(nested, call, function);
-    if (attribute.ref_attr_name().empty())
-      continue;
-    const onnx::AttributeProto *value = find(attribute.ref_attr_name());
-    if (!value) {
-      attributes->DeleteSubrange(i, 1);
-      continue;
-    }
-    std::string name = attribute.name();
-    attribute = *value;
-    attribute.set_name(name);
-  }
-}
-
 /// Nodes of a graph and of all graphs inside it.
 static uint64_t countNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes) {
   uint64_t count = nodes.size();
@@ -414,9 +395,10 @@ void GraphImporter::importFunction(onnx::NodeProto &node, const onnx::FunctionPr
     body.add_input()->set_name(input);
   for (const std::string &output : function.output())
     body.add_output()->set_name(output);
+  const std::vector<onnx::AttributeProto> defaults = defaultsOf(function);
   for (const onnx::NodeProto &inner : function.node()) {
     *body.add_node() = inner;
-    bindAttributes(*body.mutable_node(body.node_size() - 1), node, function);
+    bindAttributes(*body.mutable_node(body.node_size() - 1), node, defaults);
   }
   int64_t opset = scope->opset;
   for (const onnx::OperatorSetIdProto &import : function.opset_import())

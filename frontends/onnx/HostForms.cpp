@@ -120,6 +120,7 @@ public:
       return error;
     if (Error error = checkComplete())
       return error;
+    castToKnownType();
     call.parameters = importer.builder().getDictionaryAttr(parameters);
     std::string error;
     SmallVector<Value> results = isEmptyOptional() ? emptyOptional() : calls.call(call, error);
@@ -303,6 +304,19 @@ private:
     if (op == "BatchNormalization" && opset < 14)
       call.results = std::min(call.results, 1u);
     return Error::success();
+  }
+
+  /// Makes CastLike a Cast: only the element type of its second input counts, which is known here.
+  void castToKnownType() {
+    if (kernel != "CastLike")
+      return;
+    auto like = dyn_cast<TensorType>(call.inputs[1].getType());
+    const int64_t to = like ? graph::dtypeOf(like.getElementType()) : 0;
+    if (to == 0)
+      return;
+    call.kernel = "Cast";
+    call.inputs.pop_back();
+    setParameter("to", importer.builder().getDenseI64ArrayAttr({to}));
   }
 
   /// Before opset 7 the dims of the second input began at a dim of the first one.

@@ -116,9 +116,18 @@ void atc::printOnnxSupport(raw_ostream &os) {
   os << "\n## com.microsoft\n\nHost kernels. An attribute that a row excludes is refused where a "
         "model has it.\n";
   printHostOnly(os, "com.microsoft");
+  auto print = [&](StringRef domain) {
+    StringRef separator = " ";
+    for (const KnownFunction &function : knownFunctions())
+      if (function.domain == domain) {
+        os << separator << '`' << function.op << '`';
+        separator = ", ";
+      }
+    os << ".\n";
+  };
   os << "\nThese are imported as the standard operators that they consist of (those of an LSTM's "
-        "integers in\nf32):";
-  for (const onnx::FunctionProto &function : knownFunctions())
-    os << (&function == knownFunctions().begin() ? " `" : ", `") << function.name() << '`';
-  os << ".\n";
+        "integers in\nf32; every expert of a MoE computes all tokens):";
+  print("com.microsoft");
+  os << "\nThe same holds for these, which were once tried in the standard domain:";
+  print("");
 }

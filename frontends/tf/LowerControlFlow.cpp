@@ -1,4 +1,4 @@
-//===-- LowerControlFlow.cpp - While and If as v1 control flow ------------===//
+//===-- LowerControlFlow.cpp - While, If and Case as v1 control flow ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "frontends/tf/LowerControlFlow.h"
@@ -18,14 +18,17 @@ using Nodes = google::protobuf::RepeatedPtrField<pb::NodeDef>;
 
 static bool isWhile(StringRef op) { return op == "While" || op == "StatelessWhile"; }
 static bool isIf(StringRef op) { return op == "If" || op == "StatelessIf"; }
+static bool isCase(StringRef op) { return op == "Case" || op == "StatelessCase"; }
+/// What TensorFlow itself makes of a Case: a Switch with an output for each branch.
+static bool isSwitchOfMany(StringRef op) { return op == "_SwitchN"; }
 
 bool hasCalls(const pb::GraphDef &graph) {
   StringSet<> functions;
   for (const pb::FunctionDef &function : graph.library().function())
     functions.insert(function.signature().name());
   for (const pb::NodeDef &node : graph.node())
-    if (isWhile(node.op()) || isIf(node.op()) || functions.contains(node.op()) ||
-        StringRef(node.op()).ends_with("PartitionedCall"))
+    if (isWhile(node.op()) || isIf(node.op()) || isCase(node.op()) || isSwitchOfMany(node.op()) ||
+        functions.contains(node.op()) || StringRef(node.op()).ends_with("PartitionedCall"))
       return true;
   return false;
 }
@@ -50,6 +53,12 @@ public:
         good &= lowerWhile(node);
       else if (isIf(node.op()))
         good &= lowerIf(node);
+      else if (isCase(node.op()))
+        good &= lowerCase(node);
+      else if (isSwitchOfMany(node.op()))
+        good &= lowerSwitch(node);
+      else if (node.op() == "Merge" && dataInputs(node).size() > 2)
+        lowerMerge(node);
       else
         *nodes.Add() = std::move(node);
     }
@@ -111,11 +120,15 @@ private:
     return node;
   }
 
+  std::string call(const pb::NodeDef &of, const std::string &name, const pb::NameAttrList &function,
+                   const std::vector<std::string> &inputs) {
+    pb::NodeDef &node = add(of.name() + "/" + name, "PartitionedCall", inputs);
+    *(*node.mutable_attr())["f"].mutable_func() = function;
+    return node.name();
+  }
   std::string call(const pb::NodeDef &of, const char *attribute,
                    const std::vector<std::string> &inputs) {
-    pb::NodeDef &node = add(of.name() + "/" + attribute, "PartitionedCall", inputs);
-    *(*node.mutable_attr())["f"].mutable_func() = of.attr().at(attribute).func();
-    return node.name();
+    return call(of, attribute, of.attr().at(attribute).func(), inputs);
   }
 
   bool hasFunctions(const pb::NodeDef &node, const char *first, const char *second) {
@@ -176,39 +189,163 @@ private:
       (*cast.mutable_attr())["DstT"].set_type(pb::DT_BOOL);
       condition = isFunction ? cast.name() + ":y:0" : cast.name();
     }
-    std::string side = add(node.name() + "/side", "Switch", {condition, condition}).name();
-    std::vector<std::string> thenInputs, elseInputs;
-    for (size_t index = 1; index < inputs.size(); ++index) {
-      std::string name = add(node.name() + "/switch_" + std::to_string(index), "Switch",
-                             {inputs[index], condition})
-                             .name();
-      thenInputs.push_back(onTrue(name));
-      elseInputs.push_back(onFalse(name));
+    inputs.erase(inputs.begin());
+    Sides sides = part(node, "", condition, inputs);
+    std::string then = call(node, "then_branch", sides.onTrue);
+    std::string other = call(node, "else_branch", sides.onFalse);
+    results[node.name()] = join(node, "", sides, resultsOf(node, then), resultsOf(node, other));
+    return true;
+  }
+
+  /// Makes the chain of conditions: index == 0, else index == 1, ..., else the last branch, which
+  /// an index out of range takes as well.
+  bool lowerCase(const pb::NodeDef &node) {
+    std::vector<std::string> inputs = dataInputs(node);
+    auto branches = node.attr().find("branches");
+    const int count = branches == node.attr().end() ? 0 : branches->second.list().func_size();
+    if (count == 0)
+      return fail(node, "attribute 'branches' is missing; the operator needs it");
+    if (inputs.empty())
+      return fail(node, "input 0 (branch_index) is missing; the operator needs it");
+    std::vector<Sides> sides;
+    std::vector<std::vector<std::string>> made;
+    for (int number = 0; number < count; ++number) {
+      const std::string suffix = "_" + std::to_string(number);
+      const pb::NameAttrList &function = branches->second.list().func(number);
+      std::vector<std::string> arguments;
+      if (number + 1 < count) {
+        sides.push_back(part(node, suffix, isNumber(inputs[0], number), inputs));
+        arguments = sides.back().onTrue;
+        // The index stands on the other side as well, where the next condition reads it.
+        inputs = sides.back().onFalse;
+      } else {
+        arguments = inputs;
+      }
+      arguments.erase(arguments.begin());
+      made.push_back(resultsOf(node, call(node, "branch" + suffix, function, arguments)));
     }
-    std::string then = call(node, "then_branch", thenInputs);
-    std::string other = call(node, "else_branch", elseInputs);
-    auto types = node.attr().find("Tout");
-    const int count = types == node.attr().end() ? 1 : types->second.list().type_size();
-    std::vector<std::string> &merges = results[node.name()];
-    for (int index = 0; index < count; ++index) {
-      std::string suffix = std::to_string(index);
+    std::vector<std::string> chosen = made.back();
+    for (int number = count - 2; number >= 0; --number) {
+      std::vector<std::string> merges =
+          join(node, "_" + std::to_string(number), sides[number], made[number], chosen);
+      results[node.name()] = merges;
+      for (auto [to, merge] : zip_equal(chosen, merges))
+        to = output(merge);
+    }
+    if (count == 1)
+      for (std::string &value : chosen)
+        results[node.name()].push_back(add(node.name() + "/only", "Identity", {value}).name());
+    return true;
+  }
+
+  /// Returns whether the index of a branch is `number`: the same tensor for all that ask.
+  std::string isNumber(const std::string &index, int number) {
+    std::string &answer = answers[index + "=" + std::to_string(number)];
+    if (!answer.empty())
+      return answer;
+    const std::string base = "branch_" + std::to_string(number);
+    pb::NodeDef &wanted = add(base + "/number", "Const", {});
+    (*wanted.mutable_attr())["dtype"].set_type(pb::DT_INT32);
+    pb::TensorProto &value = *(*wanted.mutable_attr())["value"].mutable_tensor();
+    value.set_dtype(pb::DT_INT32);
+    value.mutable_tensor_shape();
+    value.add_int_val(number);
+    answer = output(add(base + "/taken", "Equal", {index, output(wanted.name())}).name(), "z");
+    return answer;
+  }
+
+  /// Makes a chain of Switches of two outputs.
+  bool lowerSwitch(const pb::NodeDef &node) {
+    std::vector<std::string> inputs = dataInputs(node);
+    auto outs = node.attr().find("num_outs");
+    if (inputs.size() != 2 || outs == node.attr().end() || outs->second.i() < 1)
+      return fail(node, "expected 2 inputs and an attribute 'num_outs'");
+    const int count = static_cast<int>(std::min<int64_t>(outs->second.i(), 1 << 16));
+    std::string value = inputs[0];
+    auto keep = [&](int number, const std::string &from) {
+      results[node.name()].push_back(
+          add(node.name() + "/out_" + std::to_string(number), "Identity", {from}).name());
+    };
+    for (int number = 0; number + 1 < count; ++number) {
+      const std::string name = add(node.name() + "/switch_" + std::to_string(number), "Switch",
+                                   {value, isNumber(inputs[1], number)})
+                                   .name();
+      keep(number, onTrue(name));
+      value = onFalse(name);
+    }
+    keep(count - 1, value);
+    return true;
+  }
+
+  /// Makes a chain of Merges of two inputs.
+  void lowerMerge(pb::NodeDef &node) {
+    std::vector<std::string> inputs = dataInputs(node);
+    std::string rest = inputs.back();
+    for (size_t index = inputs.size() - 2; index > 0; --index)
+      rest = output(
+          add(node.name() + "/merge_" + std::to_string(index), "Merge", {inputs[index], rest})
+              .name());
+    node.clear_input();
+    node.add_input(inputs.front());
+    node.add_input(rest);
+    *nodes.Add() = std::move(node);
+  }
+
+  /// Values on each side of a condition, and the condition itself there.
+  struct Sides {
+    std::vector<std::string> onTrue, onFalse;
+    std::string side;
+  };
+
+  Sides part(const pb::NodeDef &node, const std::string &suffix, const std::string &condition,
+             ArrayRef<std::string> values) {
+    Sides sides;
+    sides.side = add(node.name() + "/side" + suffix, "Switch", {condition, condition}).name();
+    for (auto [index, value] : enumerate(values)) {
+      std::string name = add(node.name() + "/switch" + suffix + "_" + std::to_string(index),
+                             "Switch", {value, condition})
+                             .name();
+      sides.onTrue.push_back(onTrue(name));
+      sides.onFalse.push_back(onFalse(name));
+    }
+    return sides;
+  }
+
+  /// Returns the nodes that choose between the values of both sides.
+  std::vector<std::string> join(const pb::NodeDef &node, const std::string &suffix,
+                                const Sides &sides, ArrayRef<std::string> then,
+                                ArrayRef<std::string> other) {
+    std::vector<std::string> merges;
+    for (auto [index, values] : enumerate(zip_equal(then, other))) {
+      const std::string end = suffix + "_" + std::to_string(index);
       // A result that reads nothing of the condition still stands on one side of it.
       std::string first =
-          add(node.name() + "/then_" + suffix, "Identity", {result(then, index), onTrue(side)})
+          add(node.name() + "/then" + end, "Identity", {std::get<0>(values), onTrue(sides.side)})
               .name();
       std::string second =
-          add(node.name() + "/else_" + suffix, "Identity", {result(other, index), onFalse(side)})
+          add(node.name() + "/else" + end, "Identity", {std::get<1>(values), onFalse(sides.side)})
               .name();
       merges.push_back(
-          add(node.name() + "/merge_" + suffix, "Merge", {output(second), output(first)}).name());
+          add(node.name() + "/merge" + end, "Merge", {output(second), output(first)}).name());
     }
-    return true;
+    return merges;
+  }
+
+  /// Returns the results of a branch of `node`.
+  std::vector<std::string> resultsOf(const pb::NodeDef &node, const std::string &call) const {
+    auto types = node.attr().find("Tout");
+    const int count = types == node.attr().end() ? 1 : types->second.list().type_size();
+    std::vector<std::string> values;
+    for (int index = 0; index < count; ++index)
+      values.push_back(result(call, index));
+    return values;
   }
 
   Nodes &nodes;
   bool isFunction;
   Diagnostics &diags;
   StringSet<> names;
+  StringMap<std::string> answers;              ///< of isNumber()
   StringMap<std::vector<std::string>> results; ///< the nodes that make them, by lowered nodes
 };
 

@@ -1,4 +1,4 @@
-//===-- LowerControlFlow.h - While and If as v1 control flow --------------===//
+//===-- LowerControlFlow.h - While, If and Case as v1 control flow --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_FRONTENDS_TF_LOWERCONTROLFLOW_H
@@ -12,9 +12,9 @@ namespace atc::tf_import {
 
 namespace pb = atc::tf::pb;
 
-/// Replaces the While and If nodes of a graph and of its functions: loops become frames of
+/// Replaces the While, If and Case nodes of a graph and of its functions: loops become frames of
 /// Enter, Merge, Switch, NextIteration and Exit, conditions Switch and Merge, and the
-/// functions of both are called by PartitionedCall nodes. A branch's result is an Identity
+/// functions of all are called by PartitionedCall nodes. A branch's result is an Identity
 /// that also reads the side of the condition that it belongs to. `outputs` are tensors of the
 /// graph by name; those of replaced nodes get the names of what makes them now. False after an
 /// error.

@@ -67,7 +67,7 @@ const OpRow *findDynamicOp(llvm::StringRef op) {
     Table all;
     // Those of elementwise operators never look at a shape.
     for (llvm::ArrayRef<OpRow> rows :
-         {elementwiseRows(), controlRows(), listRows(), hostRows(), stringRows(),
+         {elementwiseRows(), quantRows(), controlRows(), listRows(), hostRows(), stringRows(),
           dynamicShapeRows(), dynamicNnRows(), dynamicBlockRows(), dynamicDiagonalRows(),
           dynamicOrderRows(), dynamicSegmentRows(), placeRows(), samplingRows(), colorRows(),
           suppressionRows(), complexRows()})

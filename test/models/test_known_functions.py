@@ -104,4 +104,138 @@ def test_unknown_metric_is_refused(tmp_path):
           [("c", onnx.TensorProto.FLOAT)], metric="cosine")
     code, out, err = call(tool("atc"), f"--model={tmp_path}/distances.onnx", "--framework=5",
                           "--target=cpu", f"--output={tmp_path}/model")
-    assert code != 0 and "E16002" in out + err and "com.microsoft.CDist" in out + err
+    assert code != 0 and "E14001" in out + err and "attribute 'metric' is 'cosine'" in out + err
+
+
+def check_one(folder, op, inputs, feeds, constants, want, dynamic, atol=1e-5, **options):
+    """Compares the outputs of one node, by their names in `want`."""
+    constants = {name: np.asarray(value) for name, value in constants.items()}
+    kinds = [(name, mapping.NP_TYPE_TO_TENSOR_TYPE[value.dtype]) for name, value in want.items()]
+    write(folder / "one.onnx", op, inputs, feeds, constants, dynamic, kinds, **options)
+    got = run(folder / "one.onnx", folder, feeds)
+    for name, value in want.items():
+        assert got[name].dtype == value.dtype and got[name].shape == value.shape
+        np.testing.assert_allclose(got[name], value, atol=atol, rtol=1e-5, err_msg=name)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("kind", ["relu", "silu", "swiglu"])
+def test_mixture_of_experts(tmp_path, kind, dynamic):
+    """The tokens go to two experts, each with its share; gates stand beside what they open."""
+    experts, width, inner, tokens = 4, 8, 6, 5
+    x, router = (RNG.standard_normal((tokens, n)).astype("f4") for n in (width, experts))
+    first = inner * (2 if kind == "swiglu" else 1)
+    constants = {name: RNG.standard_normal(shape).astype("f4") for name, shape in (
+        ("w1", (experts, first, width)), ("b1", (experts, first)), ("w2", (experts, width, inner)),
+        ("b2", (experts, width)))}
+    attributes = dict(activation_alpha=1.7, activation_beta=1.0, swiglu_fusion=1, swiglu_limit=1.5,
+                      normalize_routing_weights=1) if kind == "swiglu" else {}
+    odds = np.exp(router) / np.exp(router).sum(-1, keepdims=True)
+    want = np.zeros((tokens, width))
+    for token in range(tokens):
+        chosen = np.argsort(-odds[token])[:2]
+        for expert in chosen:
+            h = constants["w1"][expert] @ x[token] + constants["b1"][expert]
+            if kind == "relu":
+                h = np.maximum(h, 0)
+            elif kind == "silu":
+                h = h / (1 + np.exp(-h))
+            else:
+                gate, linear = np.minimum(h[::2], 1.5), np.clip(h[1::2], -1.5, 1.5)
+                h = gate / (1 + np.exp(-1.7 * gate)) * (linear + 1)
+            share = odds[token, expert] / (odds[token, chosen].sum() if kind == "swiglu" else 1)
+            want[token] += share * (constants["w2"][expert] @ h + constants["b2"][expert])
+    check_one(tmp_path, "MoE", ["x", "r", "w1", "b1", "w2", "b2"], {"x": x, "r": router}, constants,
+              {"y": want.astype("f4")}, dynamic, k=2, activation_type=kind, atol=2e-5, **attributes)
+
+
+FLOATS = [0, 1 / 192, 2 / 3, 1, 1 / 3, 1 / 2, 1 / 6, 1 / 4]
+QUANTILES = [-1, -.69619280, -.52507305, -.39491749, -.28444138, -.18477343, -.09105004, 0,
+             .07958030, .16093020, .24611230, .33791524, .44070983, .56261700, .72295684, 1]
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("kind, depth, width, block", [(0, 32, 6, 16), (1, 32, 6, 64), (1, 9, 3, 16)])
+def test_weights_of_a_table(tmp_path, kind, depth, width, block, dynamic):
+    """Two numbers are in a byte, the first one in its upper half; the last block may be short."""
+    count = depth * width
+    data = RNG.integers(0, 256, (count + 1) // 2).astype("u1")
+    factors = (RNG.random(-(-count // block)) + 0.1).astype("f4")
+    table = np.array(QUANTILES if kind else FLOATS + [-v for v in FLOATS], "f4")
+    weights = table[np.stack([data >> 4, data & 15], 1).reshape(-1)[:count]]
+    weights = weights * np.repeat(factors, block)[:count]
+    a = RNG.standard_normal((4, depth)).astype("f4")
+    check_one(tmp_path, "MatMulBnb4", ["a", "b", "m"], {"a": a}, {"b": data, "m": factors},
+              {"y": a @ weights.reshape(width, depth).T}, dynamic, K=depth, N=width,
+              block_size=block, quant_type=kind)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("segments, mask", [(True, True), (False, False)])
+def test_embedding_of_integers(tmp_path, segments, mask, dynamic):
+    feeds = {"ids": RNG.integers(0, 9, (2, 5)).astype("i4")}
+    if segments:
+        feeds["seg"] = RNG.integers(0, 2, (2, 5)).astype("i4")
+    if mask:
+        feeds["mask"] = RNG.integers(0, 2, (2, 5)).astype("i4")
+    constants, real = {}, {}
+    for name, shape in (("w", (9, 8)), ("p", (7, 8)), ("k", (2, 8)), ("g", (8,)), ("b", (8,))):
+        scale, zero = np.float32(RNG.random() * 0.02 + 0.01), np.uint8(RNG.integers(100, 150))
+        constants |= {name: RNG.integers(0, 256, shape).astype("u1"), name + "s": scale, name + "z": zero}
+        real[name] = (constants[name].astype("f4") - zero) * scale
+    total = real["w"][feeds["ids"]] + real["p"][:5] + (real["k"][feeds["seg"]] if segments else 0)
+    total = total - total.mean(-1, keepdims=True)
+    want = total / np.sqrt(np.square(total).mean(-1, keepdims=True) + 1e-12) * real["g"] + real["b"]
+    lengths = feeds["mask"].sum(1) if mask else np.zeros(2)
+    inputs = ["ids", "seg", "w", "p", "k", "g", "b", "mask", "ws", "ps", "ks", "gs", "bs", "wz", "pz",
+              "kz", "gz", "bz"]
+    left_out = ([] if segments else ["seg", "k", "ks", "kz"]) + ([] if mask else ["mask"])
+    check_one(tmp_path, "QEmbedLayerNormalization", ["" if n in left_out else n for n in inputs], feeds,
+              {n: v for n, v in constants.items() if n not in left_out},
+              {"y": want, "m": lengths.astype("i4")}, dynamic)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_operators_that_share_a_name_with_a_standard_one(tmp_path, dynamic):
+    """Unique has the values in their order and no places; the step of Range may be left out."""
+    feeds = {"x": np.array([3, 1, 3, 2, 1], "f4")}
+    check_one(tmp_path, "Unique", ["x"], feeds, {}, {
+        "y": np.array([3, 1, 2], "f4"), "i": np.array([0, 1, 0, 2, 1]), "c": np.array([2, 2, 1])}, dynamic)
+    check_one(tmp_path, "Range", ["a", "b"], {"a": np.array(1, "f4"), "b": np.array(4, "f4")}, {},
+              {"y": np.array([1, 2, 3], "f4")}, dynamic)
+    x = RNG.integers(0, 256, (2, 5, 6, 4)).astype("u1")
+    w = RNG.integers(0, 256, (3, 4, 1, 1)).astype("u1")
+    constants = {"xs": np.float32(.02), "xz": np.uint8(120), "w": w, "ws": np.float32(.01),
+                 "wz": np.uint8(128), "ys": np.float32(.05), "yz": np.uint8(110)}
+    real = np.einsum("nhwc,mc->nhwm", x.astype("f8") - 120, w[:, :, 0, 0].astype("f8") - 128)
+    check_one(tmp_path, "QLinearConv", ["x", "xs", "xz", "w", "ws", "wz", "ys", "yz"], {"x": x},
+              constants, {"y": np.clip(np.rint(real * .02 * .01 / .05) + 110, 0, 255).astype("u1")},
+              dynamic, atol=1, channels_last=1, kernel_shape=[1, 1])
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("op, attributes, formula", [
+    ("ImageScaler", dict(scale=.5, bias=[.1, -.2]),
+     lambda x: x * .5 + np.array([.1, -.2]).reshape(2, 1, 1)),
+    ("Crop", dict(border=[1, 0, 0, 2]), lambda x: x[:, :, :-2, 1:]),
+    ("Crop", dict(border=[1, 2, 0, 0], scale=[3, 4]), lambda x: x[:, :, 2:5, 1:5]),
+    ("Affine", dict(alpha=2.0), lambda x: x * 2),
+    ("ScaledTanh", dict(alpha=1.5, beta=.7), lambda x: 1.5 * np.tanh(.7 * x)),
+    ("ParametricSoftplus", dict(alpha=1.5, beta=.7), lambda x: 1.5 * np.log1p(np.exp(.7 * x)))])
+def test_operators_once_tried(tmp_path, op, attributes, formula, dynamic):
+    x = RNG.standard_normal((1, 2, 6, 7)).astype("f4")
+    check_one(tmp_path, op, ["x"], {"x": x}, {}, {"y": formula(x).astype("f4")}, dynamic, domain="",
+              **attributes)
+
+
+@pytest.mark.parametrize("op, inputs, attributes, text", [
+    ("MoE", ["x", "x", "x", "x", "x"], dict(activation_type="tanh"), "'activation_type' is 'tanh'"),
+    ("MoE", ["x", "x", "x", "x", "x"], dict(use_sparse_mixer=1), "'use_sparse_mixer' is set"),
+    ("MatMulBnb4", ["x", "x", "x"], dict(K=2, N=3, block_size=16, quant_type=2), "'quant_type' is 2"),
+    ("QLinearWhere", ["x"] * 9, dict(axis=1), "attribute 'axis' is not known")])
+def test_what_functions_do_not_take_is_refused(tmp_path, op, inputs, attributes, text):
+    write(tmp_path / "one.onnx", op, inputs, {"x": np.zeros((2, 3), np.float32)}, {}, False,
+          [("y", onnx.TensorProto.FLOAT)], **attributes)
+    code, out, err = call(tool("atc"), f"--model={tmp_path}/one.onnx", "--framework=5", "--target=cpu",
+                          f"--output={tmp_path}/model")
+    assert code != 0 and "E14001" in out + err and text in out + err

@@ -1,6 +1,7 @@
 #===-- test_npu_operators.py - operators that once left the NPU --------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Rows that indices of the run select, RMS norms and remainders leave nothing on the CPU and are right.
+"""Rows that indices of the run select, norms, remainders and columns leave nothing on the CPU and are
+right.
 
 Needs numpy, pytest and the onnx package.
 """
@@ -297,3 +298,41 @@ def test_layers_that_leave_the_range_of_f16_are_named(tmp_path):
     wide = npu.build(path, tmp_path, "Ascend310P3", ["--precision_mode=must_keep_origin_dtype"])
     done, out, err = call(tool("om-run"), wide, "--input", tmp_path / "x.npy", "--check-ranges")
     assert done == 0, out + err
+
+
+def test_quotients_by_the_norm_of_zeros(soc, tmp_path):
+    """What is added to a norm, or bounds it, against a division by zero is too small for f16."""
+    rng = np.random.default_rng(6)
+    x = rng.integers(-64, 64, (2, 8, 32)).astype(np.float32) / 16
+    x[:, 3:] = 0
+    norm = np.sqrt(np.square(x).sum(-1, keepdims=True))
+    got, report, placement = outputs_on(
+        soc, tmp_path,
+        [helper.make_node("ReduceL2", ["x"], ["norm"], axes=[-1]),
+         helper.make_node("Max", ["norm", "least"], ["bound"]),
+         helper.make_node("Add", ["norm", "least"], ["sum"]),
+         helper.make_node("Expand", ["bound", "shape"], ["bounds"]),
+         helper.make_node("Expand", ["sum", "shape"], ["sums"]),
+         helper.make_node("Div", ["x", "bounds"], ["y"]), helper.make_node("Div", ["x", "sums"], ["z"])],
+        [info("x", F32, x.shape)], [info("y", F32, None), info("z", F32, None)],
+        {"least": np.float32(1e-12), "shape": np.array(x.shape)}, [x])
+    for name in ("y", "z"):
+        np.testing.assert_allclose(got[name], x / np.maximum(norm, 1e-12), atol=2e-3)
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_columns_that_change_in_place(soc, tmp_path):
+    """Both columns of a pair are computed where they stand, from and to copies."""
+    rng = np.random.default_rng(7)
+    x = rng.integers(-64, 64, (8, 1, 1, 2)).astype(np.float32) / 16
+    grid = rng.integers(-64, 64, (1, 7, 7, 2)).astype(np.float32) / 16
+    nodes = [helper.make_node("Add", ["x", "grid"], ["all"]),
+             helper.make_node("Split", ["all"], ["p", "q"], axis=3)]
+    for name, factor in (("p", "two"), ("q", "three")):
+        nodes += [helper.make_node("Mul", [name, factor], [name + "1"]),
+                  helper.make_node("Sub", [name + "1", "one"], [name + "2"])]
+    nodes.append(helper.make_node("Concat", ["p2", "q2"], ["y"], axis=3))
+    got, report, placement = outputs_on(
+        soc, tmp_path, nodes, [info("x", F32, x.shape)], [info("y", F32, None)],
+        {"grid": grid, "one": np.float32(1), "two": np.float32(2), "three": np.float32(3)}, [x])
+    np.testing.assert_allclose(got["y"], (x + grid) * [2, 3] - 1, atol=0.03)

@@ -52,8 +52,22 @@ void importConstant(NodeContext &n) {
     auto type = n.tensor({length(*list)}, builder.getF32Type());
     return n.setOutput(n.constant(graph::makeConstant<float>(type, floats)));
   }
-  n.failNode("has no value of a supported kind (value, sparse_value, value_float, value_floats, "
-             "value_int, value_ints)");
+  for (const char *name : {"value_string", "value_strings"})
+    if (const onnx::AttributeProto *value = n.findAttr(name)) {
+      const bool isList = value->type() == onnx::AttributeProto::STRINGS;
+      if (!isList && value->type() != onnx::AttributeProto::STRING)
+        return n.failAttribute(name, "holds no text");
+      onnx::TensorProto texts;
+      texts.set_data_type(onnx::TensorProto::STRING);
+      if (isList)
+        texts.add_dims(value->strings_size());
+      else
+        texts.add_string_data(value->s());
+      texts.mutable_string_data()->MergeFrom(value->strings());
+      return setTensor(n, name, takeTensor(texts, files, context));
+    }
+  n.failNode("has no value of a known kind (value, sparse_value, value_float, value_floats, "
+             "value_int, value_ints, value_string, value_strings)");
 }
 
 void importConstantOfShape(NodeContext &n) {

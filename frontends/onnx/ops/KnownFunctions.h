@@ -4,17 +4,37 @@
 #ifndef OPENATC_FRONTENDS_ONNX_OPS_KNOWNFUNCTIONS_H
 #define OPENATC_FRONTENDS_ONNX_OPS_KNOWNFUNCTIONS_H
 
+#include <string>
+
 #include <onnx/onnx_pb.h>
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace atc::onnx_import {
 
-/// Returns the operators of com.microsoft that are imported as functions of standard operators.
-llvm::ArrayRef<onnx::FunctionProto> knownFunctions();
+/// An operator that is imported as a function of standard operators.
+struct KnownFunction {
+  llvm::StringLiteral domain; ///< empty for operators that were once tried in the standard domain
+  llvm::StringLiteral op;
+  llvm::StringLiteral attributes; ///< that the function reads, separated by spaces
+  /// Returns the function that stands for a node; with a `problem` where there is none.
+  onnx::FunctionProto (*make)(const onnx::NodeProto &node, std::string &problem);
+};
 
-/// Returns the function that stands for a node's operator; null where there is none.
-const onnx::FunctionProto *findKnownFunction(const onnx::NodeProto &node);
+/// Returns all of them, by domain and name.
+llvm::ArrayRef<KnownFunction> knownFunctions();
+
+/// Returns the one of a node's operator; null where there is none.
+const KnownFunction *findKnownFunction(const onnx::NodeProto &node);
+
+/// Returns the function for a node of the operator. `problem` says why there is none.
+onnx::FunctionProto makeFunction(const KnownFunction &known, const onnx::NodeProto &node,
+                                 std::string &problem);
+
+/// Mixtures of experts, and products with weights of 4 bits by a table.
+onnx::FunctionProto mixtureOfExperts(const onnx::NodeProto &node, std::string &problem);
+onnx::FunctionProto productOfTable(const onnx::NodeProto &node, std::string &problem);
 
 } // namespace atc::onnx_import
 

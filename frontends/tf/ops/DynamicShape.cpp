@@ -174,7 +174,10 @@ template <int value> void importFilledLike(NodeContext &n) {
 
 void importRange(NodeContext &n) {
   Value start = n.input(0), limit = n.input(1), delta = n.input(2);
-  n.setOutput(n.callHost("Range", {start, limit, delta}));
+  Value range = n.callHost("Range", {start, limit, delta});
+  if (range && range.getDefiningOp<graph::HostCallOp>() && !NodeContext::hasRank(range))
+    range.setType(RankedTensorType::get({ShapedType::kDynamic}, NodeContext::elementType(start)));
+  n.setOutput(range);
 }
 
 void importPack(NodeContext &n) {
@@ -432,6 +435,41 @@ void importScatterNd(NodeContext &n) {
                          {n.hostText("reduction", "add")}));
 }
 
+/// Inputs are the places, the shape of the result, what goes there, and what is everywhere else.
+void importSparseToDense(NodeContext &n) {
+  Value indices = n.input(0), shape = n.input(1), values = n.input(2), rest = n.input(3);
+  if (n.failed())
+    return;
+  if (!NodeContext::hasRank(indices) || !NodeContext::hasRank(values))
+    return n.failInput(NodeContext::hasRank(indices) ? 2 : 0, "has no known rank");
+  TensorMath m(n);
+  Value places = m.toIndex(indices), base = n.callHost("Expand", {rest, indexVector(n, shape)});
+  if (n.rank(indices) < 2)
+    places = m.reshape(places, ArrayRef<int64_t>{-1, 1});
+  if (n.rank(values) == 0)
+    values = n.callHost("Expand", {values, m.dims(places, 0, 1)});
+  n.setOutput(n.callHost("ScatterND", {base, places, values}));
+}
+
+/// Returns the shape that two shapes broadcast to.
+void importBroadcastArgs(NodeContext &n) {
+  SmallVector<Value> shapes = n.inputs();
+  Type element = n.failed() ? Type() : NodeContext::elementType(shapes[0]);
+  int64_t rank = 0;
+  for (auto [index, shape] : llvm::enumerate(shapes)) {
+    if (n.failed())
+      return;
+    if (!NodeContext::isStatic(shape) || n.rank(shape) != 1)
+      return n.failInput(index, "must be a vector of known length");
+    rank = std::max(rank, n.shape(shape)[0]);
+  }
+  TensorMath m(n);
+  for (Value &shape : shapes)
+    if (const int64_t missing = rank - n.shape(shape)[0])
+      shape = m.concat({n.intList(SmallVector<int64_t>(missing, 1), element), shape}, 0);
+  n.setOutput(m.select(m.equal(shapes[0], n.scalar(1, element)), shapes[1], shapes[0]));
+}
+
 void importTensorScatter(NodeContext &n) {
   Value base = n.input(0), indices = n.input(1), updates = n.input(2);
   if (n.failed())
@@ -480,6 +518,7 @@ void importSelect(NodeContext &n) {
 
 ArrayRef<OpRow> dynamicShapeRows() {
   static const OpRow rows[] = {
+      {"BroadcastArgs", importBroadcastArgs},
       {"BroadcastTo", importBroadcastTo},
       {"Concat", importConcat},
       {"ConcatV2", importConcat},
@@ -499,6 +538,7 @@ ArrayRef<OpRow> dynamicShapeRows() {
       {"Reshape", importReshape},
       {"ReverseV2", importReverse},
       {"ScatterNd", importScatterNd},
+      {"SparseToDense", importSparseToDense},
       {"Select", importSelect},
       {"SelectV2", importSelect},
       {"Shape", importShape},

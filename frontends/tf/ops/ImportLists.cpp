@@ -145,8 +145,8 @@ void scatter(NodeContext &n, TensorList list, Value indices, Value rows) {
     return n.failNode("does not have a row for each index");
   const bool isNew =
       list.isEmpty() || (list.elements && llvm::all_of(*list.elements, [](Value v) { return !v; }));
-  bool fills =
-      isNew && known && countsUp(*known) && list.count <= static_cast<int64_t>(known->size());
+  bool fills = isNew && known && countsUp(*known) && !list.size &&
+               list.count <= static_cast<int64_t>(known->size());
   if (fills)
     return setList(n, 0, listOfRows(rows));
   if (known && NodeContext::isStatic(rows)) {

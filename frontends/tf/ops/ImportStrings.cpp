@@ -309,6 +309,15 @@ void importAsString(NodeContext &n) {
   n.setOutput(withShapeOf(n.callHost("Where", {input, word("true"), word("false")}), input));
 }
 
+void importToNumber(NodeContext &n) {
+  Value input = n.input(0);
+  requireStrings(n, 0);
+  const Type element = n.typeAttr("out_type", pb::DT_FLOAT);
+  if (!n.failed())
+    n.setOutput(withShapeOf(
+        n.callHost("Cast", {input}, {n.hostInts("to", {graph::dtypeOf(element)})}), input));
+}
+
 } // namespace
 
 ArrayRef<OpRow> stringRows() {
@@ -328,6 +337,7 @@ ArrayRef<OpRow> stringRows() {
       {"StringStrip", importStrip},
       {"StringToHashBucketFast", importHash<0>},
       {"StringToHashBucketStrong", importHash<1>},
+      {"StringToNumber", importToNumber},
       {"StringUpper", importCase<1>, "ASCII"},
       {"Substr", importSubstring, "one position and length, or one of each for every string"},
   };

@@ -112,7 +112,8 @@ void joinElements(NodeContext &n, TensorList &list) {
   for (Value element : elements)
     if (element)
       learnItem(list, element);
-  bool stacks = !elements.empty() && list.item &&
+  // Items behind the last one that was written are part of a list whose size the model computes.
+  bool stacks = !elements.empty() && list.item && !list.size &&
                 isStacked(*list.item, static_cast<int64_t>(elements.size()));
   for (Value &element : elements) {
     if (!element && NodeContext::isStaticType(itemType(list)))
@@ -134,7 +135,8 @@ void joinElements(NodeContext &n, TensorList &list) {
   }
   if (elements.empty()) {
     list.elements.reset();
-    list.count = 0;
+    if (!list.size)
+      list.count = 0;
     return;
   }
   if (Value sequence = n.callHost("SequenceConstruct", elements))
@@ -271,10 +273,13 @@ Value stackItems(NodeContext &n, const TensorList &list) {
 }
 
 Value sizeOf(NodeContext &n, const TensorList &list, Type element) {
-  if (list.elements)
+  if (list.elements && !list.size)
     return n.scalar(static_cast<double>(list.elements->size()), element);
   if (list.count >= 0)
     return n.scalar(static_cast<double>(list.count), element);
+  if (list.size && list.sequence)
+    return n.create<graph::MaxOp>(n.cast(list.size, element),
+                                  n.cast(n.callHost("SequenceLength", {list.sequence}), element));
   if (list.sequence)
     return n.cast(n.callHost("SequenceLength", {list.sequence}), element);
   if (list.stacked) {

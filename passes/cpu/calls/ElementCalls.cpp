@@ -252,7 +252,6 @@ Build findBuild(StringRef kernel) {
       {"Atan", buildFloatUnary<graph::AtanOp>},
       {"Atanh", buildFloatUnary<graph::AtanhOp>},
       {"Cast", buildCast},
-      {"CastLike", buildCast},
       {"Ceil", buildFloatUnary<graph::CeilOp>},
       {"Celu", buildCelu},
       {"Clip", buildClip},
@@ -311,9 +310,7 @@ Build findBuild(StringRef kernel) {
 }
 
 /// Returns whether 16-bit floats of a call are computed in float32.
-bool computesFloats(StringRef kernel) {
-  return !llvm::is_contained({"Cast", "CastLike", "Where"}, kernel);
-}
+bool computesFloats(StringRef kernel) { return !llvm::is_contained({"Cast", "Where"}, kernel); }
 
 bool isSmallFloat(Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 16; }
 

@@ -61,10 +61,10 @@ DenseElementsAttr scalarIn(HostCallOp call, Value value) {
 /// Returns whether a call costs much more than to read an operand once more.
 bool isExpensive(HostCallOp call) {
   static constexpr StringLiteral cheap[] = {
-      "Abs",   "Add",   "And",   "Cast",        "CastLike", "Ceil", "Clip",
-      "Equal", "Floor", "Less",  "LessOrEqual", "Greater",  "Max",  "LeakyRelu",
-      "Mean",  "Min",   "Mul",   "Neg",         "Not",      "Or",   "GreaterOrEqual",
-      "PRelu", "Relu",  "Round", "Sub",         "Sum",      "Where"};
+      "Abs",   "Add",   "And",         "Cast",    "Ceil", "Clip",           "Equal",
+      "Floor", "Less",  "LessOrEqual", "Greater", "Max",  "LeakyRelu",      "Mean",
+      "Min",   "Mul",   "Neg",         "Not",     "Or",   "GreaterOrEqual", "PRelu",
+      "Relu",  "Round", "Sub",         "Sum",     "Where"};
   return !llvm::is_contained(cheap, call.getKernel());
 }
 

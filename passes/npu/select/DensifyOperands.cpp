@@ -24,7 +24,11 @@ namespace {
 /// Replaces operands of a kernel by temporaries; until `keep` it can be undone.
 class Densified {
 public:
-  Densified(kernel::KernelOpInterface op) : op(op), before(op->getOperands()) {}
+  Densified(kernel::KernelOpInterface op) : op(op), before(op->getOperands()) {
+    // A kernel that works in place also reads the buffer.
+    while (before[output] != op.output())
+      --output;
+  }
 
   /// Reads operand `index` from, or writes it to, a temporary whose dims lie in the order `order`.
   void replace(unsigned index, ArrayRef<int64_t> order) {
@@ -43,8 +47,7 @@ public:
     Value dense = bufferOf(builder, op->getLoc(), storageOf(memory).permuted(back));
     if (dense != memory)
       made.push_back(dense.getDefiningOp());
-    // A kernel may write what it reads: its last operand is the output, not each of that buffer.
-    const bool isOutput = index + 1 == op->getNumOperands();
+    const bool isOutput = index == output;
     if (isOutput)
       builder.setInsertionPointAfter(op);
     copies.push_back(kernel::CopyOp::create(builder, op->getLoc(), isOutput ? dense : buffer,
@@ -71,6 +74,7 @@ public:
 private:
   kernel::KernelOpInterface op;
   SmallVector<Value> before;
+  size_t output = before.size() - 1; ///< the operand that the kernel writes
   SmallVector<kernel::CopyOp> copies;
   SmallVector<Operation *> made; ///< temporaries and their views
 };

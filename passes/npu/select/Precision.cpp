@@ -9,8 +9,10 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 
@@ -97,6 +99,54 @@ Value keepFinite(OpBuilder &builder, Value value) {
   }
   value = arith::MinimumFOp::create(builder, loc, value, number(kLargestHalf));
   return arith::MaximumFOp::create(builder, loc, value, number(-kLargestHalf));
+}
+
+/// Returns a number that a value of a map's body is never below; minus infinity where none is
+/// known.
+double lowerBound(graph::MapOp map, Value value, unsigned depth = 0) {
+  constexpr double unknown = -std::numeric_limits<double>::infinity();
+  llvm::APFloat constant(0.0);
+  if (matchPattern(value, m_ConstantFloat(&constant)))
+    return constant.isFinite() ? constant.convertToDouble() : unknown;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto reduce = map.getInputs()[argument.getArgNumber()].getDefiningOp<graph::ReduceOp>();
+    const bool isNorm = reduce && (reduce.getKind() == graph::ReduceKind::L1 ||
+                                   reduce.getKind() == graph::ReduceKind::L2 ||
+                                   reduce.getKind() == graph::ReduceKind::SumSquare);
+    return isNorm ? 0 : unknown;
+  }
+  Operation *op = value.getDefiningOp();
+  constexpr unsigned maxDepth = 8;
+  if (!op || depth == maxDepth)
+    return unknown;
+  auto bound = [&](unsigned operand) {
+    return lowerBound(map, op->getOperand(operand), depth + 1);
+  };
+  if (isa<arith::ExtFOp>(op))
+    return bound(0);
+  if (isa<arith::MaximumFOp, arith::MaxNumFOp>(op))
+    return std::max(bound(0), bound(1));
+  if (isa<arith::MinimumFOp, arith::MinNumFOp>(op))
+    return std::min(bound(0), bound(1));
+  if (isa<arith::AddFOp>(op))
+    return bound(0) + bound(1);
+  if (isa<math::SqrtOp>(op))
+    return std::sqrt(std::max(bound(0), 0.0));
+  if (isa<math::AbsFOp>(op) || (isa<arith::MulFOp>(op) && op->getOperand(0) == op->getOperand(1)))
+    return 0;
+  return unknown;
+}
+
+/// Returns `value` (f32), in front of a conversion to f16, such that a small number that keeps it
+/// above zero does so there, too: a quotient by the norm of a vector of zeros would be NaN.
+Value keepPositive(OpBuilder &builder, graph::MapOp map, Value value) {
+  constexpr double smallestHalf = 0x1p-24;
+  const double bound = lowerBound(map, value);
+  if (!(bound > 0 && bound < smallestHalf))
+    return value;
+  Value smallest = arith::ConstantOp::create(builder, value.getLoc(),
+                                             builder.getF32FloatAttr(float(smallestHalf)));
+  return arith::MaximumFOp::create(builder, value.getLoc(), value, smallest);
 }
 
 struct PrecisionPass : impl::NpuPrecisionBase<PrecisionPass> {
@@ -298,7 +348,7 @@ private:
     if (tensorType(map.getResult()).getElementType().isF16() &&
         yield->getOperand(0).getType().isF32()) {
       builder.setInsertionPoint(yield);
-      Value result = keepFinite(builder, yield->getOperand(0));
+      Value result = keepFinite(builder, keepPositive(builder, map, yield->getOperand(0)));
       yield->setOperand(0, arith::TruncFOp::create(builder, map.getLoc(), f16, result));
     }
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include <catch2/catch.hpp>
+#include <google/protobuf/unknown_field_set.h>
 
 #include "test/frontends/onnx/TestModel.h"
 
@@ -195,6 +196,23 @@ TEST_CASE("functions of the model") {
     alpha.set_type(onnx::AttributeProto::FLOAT);
     attr(call, "slope", 0.25f);
     CHECK_THAT(textOf(model), Contains("2.5"));
+  }
+  SECTION("attributes that the call leaves out have the function's defaults") {
+    inner.set_op_type("LeakyRelu");
+    onnx::AttributeProto &alpha = *inner.add_attribute();
+    alpha.set_name("alpha");
+    alpha.set_ref_attr_name("slope");
+    alpha.set_type(onnx::AttributeProto::FLOAT);
+    onnx::AttributeProto stated;
+    stated.set_name("slope");
+    stated.set_type(onnx::AttributeProto::FLOAT);
+    stated.set_f(0.125f);
+    // FunctionProto.attribute_proto, which older protobuf classes do not know.
+    function.GetReflection()->MutableUnknownFields(&function)->AddLengthDelimited(
+        11, stated.SerializeAsString());
+    CHECK_THAT(textOf(model), Contains("1.25"));
+    attr(call, "slope", 0.25f);
+    CHECK_THAT(textOf(model), Contains("2.5") && !Contains("1.25"));
   }
   SECTION("two of one name") {
     inner.set_op_type("Relu");

@@ -333,8 +333,20 @@ TEST_CASE("Constant takes every kind of value") {
              Contains("dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>"));
   CHECK_THAT(textOf(make([](auto &n) { attr(n, "value_ints", Ints{3, 4}); })),
              Contains("dense<[3, 4]> : tensor<2xi64>"));
-  CHECK_THAT(errorOf(make([](auto &n) { attr(n, "value_string", "text"); })),
-             Contains("node 'n' (Constant): has no value of a supported kind"));
+  CHECK_THAT(textOf(make([](auto &n) { attr(n, "value_string", "text"); })),
+             Contains("dense<\"text\"> : tensor<!graph.string>"));
+  CHECK_THAT(textOf(make([](auto &n) {
+               onnx::AttributeProto &attribute = *n.add_attribute();
+               attribute.set_name("value_strings");
+               attribute.set_type(onnx::AttributeProto::STRINGS);
+               attribute.add_strings("a");
+               attribute.add_strings("bc");
+             })),
+             Contains("dense<[\"a\", \"bc\"]> : tensor<2x!graph.string>"));
+  CHECK_THAT(errorOf(make([](auto &n) { attr(n, "value_string", 1.5f); })),
+             Contains("attribute 'value_string' of node 'n' (Constant): holds no text"));
+  CHECK_THAT(errorOf(make([](auto &) {})),
+             Contains("node 'n' (Constant): has no value of a known kind"));
 
   auto sparse = [](int64_t index) {
     return [index](onnx::NodeProto &n) {

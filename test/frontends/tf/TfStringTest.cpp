@@ -51,6 +51,8 @@ TEST_CASE("Operators on strings are imported") {
   CHECK(importErrors(R"(op: "RegexReplace" input: "x" input: "comma" input: "comma")") == "");
   CHECK(importErrors(R"(op: "StringToHashBucketFast" input: "x"
                         attr { key: "num_buckets" value { i: 3 } })") == "");
+  CHECK(importErrors(R"(op: "StringToNumber" input: "x"
+                        attr { key: "out_type" value { type: DT_INT64 } })") == "");
 }
 
 TEST_CASE("Operators on strings say what they do not take") {
@@ -58,6 +60,8 @@ TEST_CASE("Operators on strings say what they do not take") {
                              attr { key: "encoding" value { s: "utf-8" } })"),
              Catch::Contains("attribute 'encoding'") && Catch::Contains("'utf-8'"));
   CHECK_THAT(importErrors(R"(op: "StringStrip" input: "f")"), Catch::Contains("holds no strings"));
+  CHECK_THAT(importErrors(R"(op: "StringToNumber" input: "f")"),
+             Catch::Contains("holds no strings"));
   CHECK_THAT(importErrors(R"(op: "StringSplitV2" input: "x" input: "x")"),
              Catch::Contains("must be one string that is known at compile time"));
   CHECK_THAT(importErrors(R"(op: "StringSplitV2" input: "x" input: "comma"

@@ -120,6 +120,33 @@ def condition_of_shapes():
     return run
 
 
+@network(values(3, 4), np.array(2, "i4"), np.array(-1, "i4"), frames=True, folder="control-flow")
+def chosen_branches():
+    def run(value, index, outside):
+        def choose(number):
+            return tf.switch_case(number, [lambda: (value + 1.0, value), lambda: (value * 2.0, -value),
+                                           lambda: (value[:2], value * value),
+                                           lambda: (tf.exp(value), value - 3.0)])
+        turns = tf.while_loop(
+            lambda i, v: i < 4,
+            lambda i, v: (i + 1, tf.switch_case(i, [lambda: v + value, lambda: v * 0.5,
+                                                    lambda: v - value])),
+            [tf.constant(0), value])[1]
+        return *choose(index), *choose(outside), turns
+    return run
+
+
+@network(values(5, 3), shapes=[(None, 3)], folder="control-flow")
+def lists_of_dynamic_size():
+    def run(value):
+        size = tf.shape(value)[0]
+        partial = tf.TensorArray("float32", size + 2, element_shape=(3,)).write(1, value[0])
+        return (tf.scan(lambda last, row: last * 0.5 + row, value),
+                tf.scan(lambda last, row: tf.tanh(last + row), value, reverse=True),
+                partial.size(), partial.stack())
+    return run
+
+
 @network(values(5, 3), frames=True, folder="control-flow")
 def list_of_rows():
     """Rows are written out of order; one is left out."""
@@ -404,6 +431,30 @@ def segments_dynamic():
                     tf.math.segment_min, tf.math.segment_prod)],
                 *tf.dynamic_partition(rows, tf.maximum(owners, 0), 5),
                 tf.histogram_fixed_width(rows, [-1.0, 1.5], 6))
+    return run
+
+
+@network(values(5, 3), np.array([1, 0, 1, 1, 0], "i4"), values(4, 1), shapes=[(None, 3), (None,), (None, 1)],
+         folder="numbers")
+def parted_and_joined_dynamic():
+    def run(rows, owners, column):
+        places = tf.dynamic_partition(tf.range(tf.shape(rows)[0]), owners, 2)
+        parts = tf.dynamic_partition(rows * 2.0, owners, 2)
+        dense = tf.raw_ops.SparseToDense(sparse_indices=places[1], output_shape=tf.shape(owners),
+                                         sparse_values=tf.constant(7.0), default_value=tf.constant(-1.0))
+        shape = tf.raw_ops.BroadcastArgs(s0=tf.shape(column), s1=tf.shape(rows)[1:])
+        return tf.dynamic_stitch(places, parts), dense, tf.broadcast_to(column, shape)
+    return run
+
+
+@network(values(4, 3), shapes=[(None, 3)], folder="numbers")
+def ranges_of_integers_dynamic():
+    def run(value):
+        fake = tf.quantization
+        return (fake.fake_quant_with_min_max_vars(value, -1.5, 2.0),
+                fake.fake_quant_with_min_max_vars(value, 0.0, 0.0),
+                fake.fake_quant_with_min_max_args(value, -1.3, 2.1, num_bits=4, narrow_range=True),
+                fake.fake_quant_with_min_max_vars_per_channel(value, [-1.0, 0.0, -0.3], [1.0, 2.0, 0.7]))
     return run
 
 

@@ -132,9 +132,44 @@ void importPartition(NodeContext &n) {
   Value owner = indexVector(n, partitions), rows = data;
   if (outer != 1)
     rows = m.reshape(data, m.concat({m.dims(owner, 0, 1), m.dims(data, outer, rank)}, 0));
-  for (int64_t partition = 0; partition < number; ++partition)
-    n.setOutput(partition, n.callHost("Compress", {rows, m.equal(owner, m.index(partition))},
-                                      {n.hostInts("axis", {0})}));
+  SmallVector<int64_t> shape(n.shape(data).drop_front(outer));
+  shape.insert(shape.begin(), ShapedType::kDynamic);
+  for (int64_t partition = 0; partition < number; ++partition) {
+    Value chosen = n.callHost("Compress", {rows, m.equal(owner, m.index(partition))},
+                              {n.hostInts("axis", {0})});
+    if (chosen && chosen.getDefiningOp<graph::HostCallOp>() && !NodeContext::hasRank(chosen))
+      chosen.setType(RankedTensorType::get(shape, n.elementType(data)));
+    n.setOutput(partition, chosen);
+  }
+}
+
+/// The opposite: row indices[i][j] of the result is row j of data i.
+void importStitch(NodeContext &n) {
+  SmallVector<Value> inputs = n.inputs();
+  if (!n.failed() && (inputs.empty() || inputs.size() % 2 != 0))
+    n.failNode("needs as many indices as data");
+  if (n.failed())
+    return;
+  const size_t count = inputs.size() / 2;
+  TensorMath m(n);
+  SmallVector<Value> places{n.intList({-1})}, rows;
+  Value inner;
+  for (size_t i = 0; i < count; ++i) {
+    Value indices = inputs[i], data = inputs[count + i];
+    if (!checkRanks(n, data, indices))
+      return;
+    places.push_back(indexVector(n, indices));
+    if (i == 0)
+      inner = m.dims(data, n.rank(indices), n.rank(data));
+    rows.push_back(m.reshape(data, m.concat({m.dims(places.back(), 0, 1), inner}, 0)));
+  }
+  // Without any index the largest one is -1, and the result has no rows.
+  Value largest =
+      n.callHost("ReduceMax", {m.concat(places, 0), n.intList({0})}, {n.hostInts("keepdims", {0})});
+  Value all = m.unsqueeze(m.concat(ArrayRef(places).drop_front(), 0), {1});
+  Value shape = m.concat({m.shapeOf({m.add(largest, m.index(1))}), inner}, 0);
+  Value zeros = n.callHost("Expand", {n.scalarLike(0, inputs[count]), shape});
+  n.setOutput(n.callHost("ScatterND", {zeros, all, m.concat(rows, 0)}));
 }
 
 /// Counts values per bin of equal width; those outside count in the first and the last one.
@@ -189,7 +224,9 @@ void importBincountOfAnySize(NodeContext &n) {
 ArrayRef<OpRow> dynamicSegmentRows() {
   static const OpRow rows[] = {
       {"DynamicPartition", importPartition},
+      {"DynamicStitch", importStitch},
       {"HistogramFixedWidth", importHistogram},
+      {"ParallelDynamicStitch", importStitch},
       {"SegmentMax", importSorted<Combine::Max, false>},
       {"SegmentMean", importSorted<Combine::Sum, true>},
       {"SegmentMin", importSorted<Combine::Min, false>},

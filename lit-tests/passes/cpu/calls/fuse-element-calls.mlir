@@ -49,3 +49,16 @@ func.func @main(%x: tensor<?xf32>, %n: tensor<?xi64>) -> (tensor<*xi64>, tensor<
   %2 = graph.host_call "Tanh"(%1) {} : (tensor<*xf32>) -> tensor<*xf32>
   return %0, %1, %2 : tensor<*xi64>, tensor<*xf32>, tensor<*xf32>
 }
+
+// -----
+
+// The second operand of CastLike does not broadcast: the call stays.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.host_call "CastLike"(%arg0, %arg1)
+// CHECK-NEXT: graph.host_call "{{.*}}"({{.*}}) {{.*}}om.body
+// CHECK-NOT: CastLike
+func.func @main(%x: tensor<?xi32>, %y: tensor<?x?xf32>) -> tensor<*xf32> {
+  %0 = graph.host_call "CastLike"(%x, %y) {} : (tensor<?xi32>, tensor<?x?xf32>) -> tensor<?xf32>
+  %1 = graph.host_call "Exp"(%0) {} : (tensor<?xf32>) -> tensor<*xf32>
+  return %1 : tensor<*xf32>
+}

@@ -30,6 +30,30 @@ func.func @main(%m: memref<100x85xf16>, %v: memref<100xf16>, %y: memref<100xf16>
 
 // -----
 
+// A kernel that works in place reads the column from one copy and writes another one back.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[COLUMN:.*]] = om.view %arg0[2]
+// CHECK: %[[IN:.*]] = om.alloc : memref<100xf16>
+// CHECK-NEXT: kernel.copy %[[COLUMN]], %[[IN]]
+// CHECK-NEXT: %[[OUT:.*]] = om.alloc : memref<100xf16>
+// CHECK-NEXT: kernel.map %[[IN]] outs %[[OUT]]
+// CHECK: kernel.copy %[[OUT]], %[[COLUMN]]
+// CHECK-NOT: kernel.copy
+// CHECK: return
+module attributes {npu.soc = "Ascend310P3"} {
+func.func @main(%m: memref<100x2xf16> {om.output}) {
+  %column = om.view %m[2] : memref<100x2xf16> to memref<100xf16, strided<[2], offset: 1>>
+  kernel.map %column outs %column : memref<100xf16, strided<[2], offset: 1>>, memref<100xf16, strided<[2], offset: 1>> {
+  ^bb0(%a: f16):
+    %s = arith.mulf %a, %a : f16
+    kernel.yield %s : f16
+  }
+  return
+}
+}
+
+// -----
+
 // A softmax along channels works where they are the last dim.
 // CHECK-LABEL: func.func @main
 // CHECK: %[[IN:.*]] = om.alloc : memref<1x6x7x5xf16>

@@ -154,6 +154,54 @@ func.func @norm(%x: tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<2x64xf32>, te
   return %n, %q, %m : tensor<2x64xf32>, tensor<2x64xf32>, tensor<2x1xf32>
 }
 
+// What keeps a norm above zero does so in f16, also where it is added; a bound that f16 has, and one
+// below numbers of any sign, stay as they are.
+// FORCE-LABEL: func.func @norms
+// FORCE: graph.map
+// FORCE: %[[NORM:.*]] = arith.maximumf %{{.*}}, %{{.*}} : f32
+// FORCE-NEXT: %[[SMALLEST:.*]] = arith.constant 5.96046448E-8 : f32
+// FORCE-NEXT: %[[ABOVE:.*]] = arith.maximumf %[[NORM]], %[[SMALLEST]] : f32
+// FORCE-NEXT: arith.truncf %[[ABOVE]]
+// FORCE: graph.map
+// FORCE: %[[ROOT:.*]] = arith.addf
+// FORCE: %[[ABOVE2:.*]] = arith.maximumf %[[ROOT]]
+// FORCE-NEXT: arith.truncf %[[ABOVE2]]
+// FORCE: graph.map
+// FORCE: %[[LARGE:.*]] = arith.maximumf
+// FORCE-NEXT: arith.truncf %[[LARGE]]
+// FORCE: graph.map
+// FORCE: %[[ANY:.*]] = arith.addf
+// FORCE-NEXT: arith.truncf %[[ANY]]
+func.func @norms(%x: tensor<4x8xf32>) -> (tensor<4x1xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+  %n = graph.reduce %x {axes = array<i64: 1>, kind = #graph<reduce_kind l2>} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %0 = graph.map %n : (tensor<4x1xf32>) -> tensor<4x1xf32> {
+  ^bb0(%e: f32):
+    %eps = arith.constant 1.0e-12 : f32
+    %m = arith.maximumf %e, %eps : f32
+    graph.yield %m : f32
+  }
+  %1 = graph.map %x : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+  ^bb0(%e: f32):
+    %eps = arith.constant 1.0e-10 : f32
+    %r = math.sqrt %e : f32
+    %s = arith.addf %r, %eps : f32
+    graph.yield %s : f32
+  }
+  %2 = graph.map %x : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+  ^bb0(%e: f32):
+    %eps = arith.constant 1.0e-3 : f32
+    %m = arith.maximumf %e, %eps : f32
+    graph.yield %m : f32
+  }
+  %3 = graph.map %x : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+  ^bb0(%e: f32):
+    %eps = arith.constant 1.0e-12 : f32
+    %s = arith.addf %e, %eps : f32
+    graph.yield %s : f32
+  }
+  return %0, %1, %2, %3 : tensor<4x1xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}
+
 // What a mask makes in the body of a map stays finite, too; what cannot be too large is left alone.
 // FORCE-LABEL: func.func @masks
 // FORCE: graph.map

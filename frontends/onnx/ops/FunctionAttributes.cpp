@@ -1,0 +1,57 @@
+//===-- FunctionAttributes.cpp - attributes of calls in bodies ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/onnx/ops/FunctionAttributes.h"
+
+#include <google/protobuf/unknown_field_set.h>
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace atc::onnx_import {
+
+std::vector<onnx::AttributeProto> defaultsOf(const onnx::FunctionProto &function) {
+  std::vector<onnx::AttributeProto> defaults;
+  const google::protobuf::UnknownFieldSet &fields =
+      function.GetReflection()->GetUnknownFields(function);
+  for (int i = 0; i < fields.field_count(); ++i) {
+    const google::protobuf::UnknownField &found = fields.field(i);
+    if (found.number() != kDefaultAttributesField ||
+        found.type() != google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
+      continue;
+    onnx::AttributeProto attribute;
+    if (attribute.ParseFromString(std::string(found.length_delimited())))
+      defaults.push_back(std::move(attribute));
+  }
+  return defaults;
+}
+
+void bindAttributes(onnx::NodeProto &inner, const onnx::NodeProto &call,
+                    llvm::ArrayRef<onnx::AttributeProto> defaults) {
+  auto find = [&](llvm::StringRef name) -> const onnx::AttributeProto * {
+    auto isNamed = [&](const onnx::AttributeProto &one) { return one.name() == name; };
+    if (auto given = llvm::find_if(call.attribute(), isNamed); given != call.attribute().end())
+      return &*given;
+    auto stated = llvm::find_if(defaults, isNamed);
+    return stated == defaults.end() ? nullptr : stated;
+  };
+  auto *attributes = inner.mutable_attribute();
+  for (int i = attributes->size() - 1; i >= 0; --i) {
+    onnx::AttributeProto &attribute = *attributes->Mutable(i);
+    if (attribute.has_g())
+      for (onnx::NodeProto &nested : *attribute.mutable_g()->mutable_node())
+        bindAttributes(nested, call, defaults);
+    if (attribute.ref_attr_name().empty())
+      continue;
+    const onnx::AttributeProto *value = find(attribute.ref_attr_name());
+    if (!value) {
+      attributes->DeleteSubrange(i, 1);
+      continue;
+    }
+    std::string name = attribute.name();
+    attribute = *value;
+    attribute.set_name(name);
+  }
+}
+
+} // namespace atc::onnx_import
