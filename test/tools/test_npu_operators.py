@@ -300,6 +300,7 @@ def test_layers_that_leave_the_range_of_f16_are_named(tmp_path):
     assert done == 0, out + err
 
 
+@pytest.mark.parametrize("soc", npu.SOCS)
 def test_quotients_by_the_norm_of_zeros(soc, tmp_path):
     """What is added to a norm, or bounds it, against a division by zero is too small for f16."""
     rng = np.random.default_rng(6)
