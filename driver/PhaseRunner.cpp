@@ -111,8 +111,22 @@ bool PhaseRunner::runRegions(ModuleOp module, Phase last) {
                                  }};
   if (!runPipeline(module, outline))
     return false;
+  // Ifs whose branches compute the same are gone, perhaps with all that the host runs.
+  if (func::FuncOp main = om::findMain(module); !host::isHostProgram(main))
+    return runStatic(module, target.buildPipelines(main, disabled), last);
+  // Each is compiled on its own, which takes some milliseconds where all of them differ.
+  constexpr size_t kMaxParts = 8'000;
+  const SmallVector<func::FuncOp> parts = host::partsOf(module);
+  if (parts.size() > kMaxParts) {
+    diagnostics.error("E16006", "the operators of fixed shapes are divided into " +
+                                    Twine(parts.size()) +
+                                    " regions by branches, loops and operators that host kernels "
+                                    "run, expected at most " +
+                                    Twine(kMaxParts) + ": put fewer branches inside each other");
+    return false;
+  }
   RegionMerger merger(module);
-  for (func::FuncOp function : host::partsOf(module)) {
+  for (func::FuncOp function : parts) {
     OwningOpRef<ModuleOp> region = copyRegion(function);
     // Targets that choose pipelines by the graph choose them for each region.
     if (!runStatic(*region, target.buildPipelines(om::findMain(*region), disabled), last))

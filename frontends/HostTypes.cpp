@@ -3,6 +3,7 @@
 
 #include "frontends/HostTypes.h"
 
+#include "frontends/Tensors.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -45,6 +46,11 @@ std::optional<int64_t> statedRank(const graph::HostCall &call) {
   return std::nullopt;
 }
 
+/// The maximum number of bytes that a probe takes. Its sizes are not the model's: a few dynamic
+/// dims of the largest probed size are gigabytes, which a kernel would clear for items of a
+/// sequence.
+constexpr uint64_t kMaxProbeBytes = uint64_t(64) << 20;
+
 } // namespace
 
 FailureOr<SmallVector<Type>> probeHostCall(const graph::HostCall &call, MLIRContext *context,
@@ -69,7 +75,8 @@ FailureOr<SmallVector<Type>> probeHostCall(const graph::HostCall &call, MLIRCont
                                     UnknownLoc::get(context));
         }
       std::string ignored;
-      FailureOr<SmallVector<Type>> answer = graph::inferHostCall(probe, context, ignored);
+      FailureOr<SmallVector<Type>> answer =
+          graph::inferHostCall(probe, context, ignored, kMaxProbeBytes);
       if (failed(answer))
         continue;
       if (answers++ == 0) {
@@ -90,9 +97,15 @@ FailureOr<SmallVector<Type>> probeHostCall(const graph::HostCall &call, MLIRCont
   }
   auto result = types->empty() ? TensorType() : dyn_cast<TensorType>(types->front());
   if (result && !result.hasRank())
-    if (std::optional<int64_t> rank = statedRank(call))
+    if (std::optional<int64_t> rank = statedRank(call)) {
+      if (*rank > maxRank) {
+        error = "its result has " + std::to_string(*rank) + " dims, more than the " +
+                std::to_string(maxRank) + " that are supported";
+        return failure();
+      }
       types->front() = RankedTensorType::get(SmallVector<int64_t>(*rank, ShapedType::kDynamic),
                                              result.getElementType());
+    }
   return types;
 }
 

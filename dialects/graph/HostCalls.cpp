@@ -450,7 +450,7 @@ FailureOr<SmallVector<Type>> inferHostCallByRules(const HostCall &call, MLIRCont
 }
 
 FailureOr<SmallVector<Type>> inferHostCall(const HostCall &call, MLIRContext *context,
-                                           std::string &error) {
+                                           std::string &error, uint64_t maxBytes) {
   FailureOr<SmallVector<Type>> types = inferHostCallByRules(call, context, error);
   if (failed(types))
     return failure();
@@ -461,7 +461,8 @@ FailureOr<SmallVector<Type>> inferHostCall(const HostCall &call, MLIRContext *co
     return types;
   Parameters parameters(call.parameters, values);
   auto outcome = kernels::native::run(*row, inputs, parameters.all, call.results, call.wanted,
-                                      /*onlyShapes=*/true, values);
+                                      /*onlyShapes=*/true, values, /*body=*/nullptr,
+                                      std::min(maxBytes, kernels::native::kDefaultCallBytes));
   if (!outcome.error.empty()) {
     error = outcome.error;
     return failure();

@@ -30,9 +30,12 @@ struct HostCall {
 
 /// Returns the types of a call's results, as far as they are known: where all inputs have static
 /// shapes, the kernel itself infers them and may reject the inputs (then `error` is set). Otherwise
-/// the results are unranked.
-mlir::FailureOr<llvm::SmallVector<mlir::Type>>
-inferHostCall(const HostCall &call, mlir::MLIRContext *context, std::string &error);
+/// the results are unranked. The kernel may take `maxBytes` of memory, which those that make items
+/// of sequences fill, and no more than any call may.
+mlir::FailureOr<llvm::SmallVector<mlir::Type>> inferHostCall(const HostCall &call,
+                                                             mlir::MLIRContext *context,
+                                                             std::string &error,
+                                                             uint64_t maxBytes = UINT64_MAX);
 
 /// Infers the types by the kernel's rules alone, without ranks: for a call that fails only when it
 /// runs. Fails and sets `error` where not even the rules hold.

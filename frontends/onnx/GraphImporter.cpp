@@ -226,6 +226,9 @@ Type GraphImporter::convertType(const onnx::TypeProto &type, unsigned depth) {
     return {};
   if (!tensor.has_shape())
     return UnrankedTensorType::get(element);
+  // Those of inputs themselves are counted with a message of their own.
+  if (depth && tensor.shape().dim_size() > maxRank)
+    return {};
   SmallVector<int64_t> dims;
   for (const auto &dim : tensor.shape().dim())
     dims.push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? dim.dim_value()

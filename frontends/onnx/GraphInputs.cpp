@@ -178,7 +178,6 @@ bool InputResolver::run(std::vector<GraphInput> &inputs) {
     if (!initializers.contains(input.name()))
       candidates.push_back(&input);
   readOptions();
-  bool optionsFailed = diags.numErrors() != before;
 
   std::vector<const onnx::ValueInfoProto *> open;
   for (const onnx::ValueInfoProto *input : candidates) {
@@ -202,9 +201,9 @@ bool InputResolver::run(std::vector<GraphInput> &inputs) {
       continue;
     }
     Shape dims = resolve(*input), known = dims;
-    std::erase(known, -1);
-    if (known.size() != dims.size())
+    if (llvm::is_contained(dims, -1))
       open.push_back(input);
+    std::replace(known.begin(), known.end(), int64_t(-1), int64_t(1));
     if (llvm::Expected<int64_t> count = countElements(known); !count) {
       diags.error("E14001", "input '" + input->name() + "': " + toString(count.takeError()));
       continue;
@@ -213,7 +212,7 @@ bool InputResolver::run(std::vector<GraphInput> &inputs) {
     inputs.push_back({input->name(), RankedTensorType::get(dims, tensor.getElementType())});
   }
   // After an error in --input_shape this would only be its consequence.
-  if (!open.empty() && !optionsFailed)
+  if (!open.empty() && diags.numErrors() == before)
     reportDynamic(open);
   return diags.numErrors() == before;
 }

@@ -102,7 +102,7 @@ bool GraphImporter::inputType(const pb::NodeDef &node, RankedTensorType &type,
   if (!isRanked)
     return true;
   SmallVector<int64_t> known(dims);
-  llvm::erase(known, -1);
+  llvm::replace(known, int64_t(-1), int64_t(1));
   if (llvm::Expected<int64_t> count = countElements(known); !count) {
     diags->error("E14001", "input '" + node.name() + "': " + toString(count.takeError()));
     return false;

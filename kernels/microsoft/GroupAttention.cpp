@@ -213,8 +213,10 @@ ATC_KERNEL(GroupQueryAttention) {
     return;
   if (known && !p.findPositions(*this, lengths, before))
     return;
-  // Caches grow in place where all sequences are as long as the past.
-  bool inPlace = known && query.dtype() == F32 && total == p.room + length;
+  // Caches grow in place where all sequences are as long as the past, whose type may be another
+  // one.
+  const bool isPastFloat = !pastKey || (pastKey.dtype() == F32 && pastValue.dtype() == F32);
+  bool inPlace = known && query.dtype() == F32 && isPastFloat && total == p.room + length;
   for (int64_t b = 0; inPlace && b < batch; ++b)
     inPlace = before[b] == p.room;
 

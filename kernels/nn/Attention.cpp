@@ -78,6 +78,8 @@ struct AttentionPlan {
     scale = c.number("scale", q.size ? 1 / math::sqrt(double(q.size)) : 1);
     softcap = c.number("softcap", 0);
     mode = c.integer("qk_matmul_output_mode", 0);
+    if (mode < 0 || mode > 3)
+      return c.fail("qk_matmul_output_mode is %, expected 0 to 3", mode), false;
     causal = c.integer("is_causal", 0);
     left = c.integer("left_window_size", -1);
     right = c.integer("right_window_size", -1);

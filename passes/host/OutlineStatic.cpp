@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/Remarks.h"
+#include "passes/graph/DeepHash.h"
 #include "passes/host/Passes.h"
 
 #include "dialects/graph/HostCalls.h"
@@ -10,6 +11,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include <map>
+#include <unordered_map>
 
 using namespace mlir;
 
@@ -70,11 +72,40 @@ static std::optional<int64_t> boundOfIndices(Value value) {
 
 namespace {
 
+/// Holds the parts that were made, and finds equal ones.
+class PartTable {
+public:
+  /// Names a part that was made last. Where `isShared`, erases it and returns an earlier one that
+  /// computes the same, if there is one.
+  func::FuncOp add(func::FuncOp part, bool isShared) {
+    if (isShared) {
+      auto &equal = byHash[graph::deepHash(part, OperationEquivalence::directHashValue)];
+      for (func::FuncOp other : equal)
+        if (other.getFunctionType() == part.getFunctionType() &&
+            OperationEquivalence::isRegionEquivalentTo(&other.getBody(), &part.getBody(),
+                                                       OperationEquivalence::IgnoreLocations)) {
+          part.erase();
+          return other;
+        }
+      equal.push_back(part);
+    }
+    part.setName("part_" + std::to_string(count++));
+    return part;
+  }
+  /// The name of parts before they are added, so that equal ones have equal hashes.
+  static constexpr StringLiteral kNoName = "part";
+
+  unsigned count = 0;
+
+private:
+  std::unordered_map<size_t, SmallVector<func::FuncOp, 1>> byHash;
+};
+
 /// Outlines the parts of one block.
 class BlockOutliner {
 public:
-  BlockOutliner(ModuleOp module, Block &block, unsigned &numParts)
-      : module(module), block(block), numParts(numParts) {}
+  BlockOutliner(ModuleOp module, Block &block, PartTable &known)
+      : module(module), block(block), known(known) {}
 
   void run() {
     findLevels();
@@ -188,7 +219,7 @@ private:
     Location loc = ops.front()->getLoc();
     SmallVector<Type> inputTypes(ValueRange(inputs.getArrayRef()).getTypes()),
         outputTypes(ValueRange(outputs.getArrayRef()).getTypes());
-    auto function = func::FuncOp::create(builder, loc, "part_" + std::to_string(numParts++),
+    auto function = func::FuncOp::create(builder, loc, PartTable::kNoName,
                                          builder.getFunctionType(inputTypes, outputTypes));
     function.setPrivate();
     function->setAttr(kPartAttr, builder.getUnitAttr());
@@ -225,6 +256,10 @@ private:
         return use.getOwner()->getParentOfType<func::FuncOp>() != function;
       });
     }
+    // Branches inside each other may hold the same many times. Outside of them each part stays, so
+    // that reports name the nodes of each.
+    const bool isShared = !isa<func::FuncOp>(block.getParentOp());
+    call.setCallee(known.add(function, isShared).getSymName());
     return call;
   }
 
@@ -238,7 +273,7 @@ private:
 
   ModuleOp module;
   Block &block;
-  unsigned &numParts;
+  PartTable &known;
   DenseMap<Operation *, unsigned> levels;
   SmallVector<Operation *> hostOps;
   std::map<unsigned, SmallVector<Operation *>> parts;
@@ -257,12 +292,12 @@ struct OutlineStatic : impl::HostOutlineStaticBase<OutlineStatic> {
         for (Region &region : op->getRegions())
           blocks.push_back(&region.front());
     });
-    unsigned count = 0;
+    PartTable known;
     for (Block *block : blocks)
-      BlockOutliner(getOperation(), *block, count).run();
-    numParts += count;
+      BlockOutliner(getOperation(), *block, known).run();
+    numParts += known.count;
     remarkAnalysis(getArgument(), main.getLoc(), "StaticRegions")
-        << remark::add("{0} regions of static shapes become generated code", count);
+        << remark::add("{0} regions of static shapes become generated code", known.count);
     // Constants that only parts read are theirs.
     main.walk([](graph::ConstantOp constant) {
       if (constant.use_empty())

@@ -16,6 +16,7 @@ def HostOutlineStatic : Pass<"host-outline-static", "::mlir::ModuleOp"> {
     read is in both, and so is what is computed of constants alone. A part is then
     compiled like a model of its own. Its arguments that are indices which a host
     kernel computes (TopK, ArgMax, ArgMin) have their bound as `graph.indices_below`.
+    Equal parts inside branches and bodies are one function.
 
     A model without host ops is left alone.
   }];
@@ -130,6 +131,17 @@ def HostExpandWeights : Pass<"host-expand-weights", "::mlir::func::FuncOp"> {
   }];
   let statistics = [Statistic<"numExpanded", "num-expanded", "Matrices that were expanded">];
   let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
+def HostMergeBranches : Pass<"host-merge-branches", "::mlir::func::FuncOp"> {
+  let summary = "Replaces an If whose branches compute the same by one of them";
+  let description = [{
+    A `graph.if` whose branches are equal, whatever their names, becomes what they
+    compute; its condition is not read any more. Ifs inside others come first, so that
+    calls of functions that double with each level are compiled once. An If whose results
+    have wider types than what its branches leave with stays.
+  }];
+  let statistics = [Statistic<"numMerged", "num-merged", "Ifs replaced">];
 }
 
 def HostFoldBatchNorm : Pass<"host-fold-batch-norm", "::mlir::func::FuncOp"> {

@@ -15,6 +15,9 @@ namespace atc::host {
 
 void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
+  // First of all: each pass visits every branch.
+  if (isOn(options, "host-merge-branches"))
+    functions.addPass(createHostMergeBranches());
   // Before outlining: what constants give may be a weight of any part.
   if (isOn(options, "graph-fold-constants"))
     functions.addPass(graph::createGraphFoldConstants());
@@ -67,7 +70,8 @@ ArrayRef<StringLiteral> optionalPasses() {
       "host-fuse-normalization", "host-fuse-attention",    "host-pack-weights",
       "host-tile-rows",          "host-block-channels",    "host-fuse-dequantize",
       "host-fuse-rotary",        "host-expand-recurrent",  "host-expand-weights",
-      "host-narrow-gates",       "host-select-winograd",   "host-widen-floats"};
+      "host-narrow-gates",       "host-select-winograd",   "host-widen-floats",
+      "host-merge-branches"};
   return names;
 }
 

@@ -20,6 +20,10 @@ template <typename Options> static Options readOptions(const Options *given, Opt
   return defaults;
 }
 
+static om_status noSession(om_error *error) {
+  return fail(error, OM_ERROR_ARGUMENT, "there is no session (null).");
+}
+
 /// Makes a model and has `load` fill it; on failure nothing is leaked and the result is null.
 template <typename Load>
 static om_status loadModel(const om_load_options *options, om_model **result, om_error *error,
@@ -64,6 +68,8 @@ om_status om_model_verify_weights(const om_model *model, om_error *error) {
 }
 
 om_status om_model_get_info(const om_model *model, om_model_info *info) {
+  if (!model)
+    return OM_ERROR_ARGUMENT;
   const fb::Model &header = *model->header;
   om_model_info answer = OM_MODEL_INFO_INIT;
   answer.name = header.name()->c_str();
@@ -97,7 +103,7 @@ om_status om_model_get_info(const om_model *model, om_model_info *info) {
 }
 
 om_status om_model_get_tensor(const om_model *model, uint32_t index, om_tensor_info *info) {
-  if (index >= model->header->tensors()->size())
+  if (!model || index >= model->header->tensors()->size())
     return OM_ERROR_ARGUMENT;
   return writeAnswer(describeTensor(*model->header->tensors()->Get(index)), info);
 }
@@ -105,6 +111,8 @@ om_status om_model_get_tensor(const om_model *model, uint32_t index, om_tensor_i
 /// Describes an input or output of the model: of its dynamic schedule or its gears, where it has
 /// them.
 static om_status getEnd(const om_model *model, uint32_t index, bool input, om_tensor_info *info) {
+  if (!model)
+    return OM_ERROR_ARGUMENT;
   const fb::Model &header = *model->header;
   const HostPorts *ports = dynamicPorts(header, input);
   if (!ports) {
@@ -139,7 +147,7 @@ om_status om_model_get_output(const om_model *model, uint32_t index, om_tensor_i
 }
 
 om_status om_model_get_launch(const om_model *model, uint32_t index, om_launch_info *info) {
-  if (index >= model->launches())
+  if (!model || index >= model->launches())
     return OM_ERROR_ARGUMENT;
   om_launch_info answer = OM_LAUNCH_INFO_INIT;
   if (const fb::HostCall *call = model->hostCall(index)) {
@@ -200,13 +208,15 @@ void om_session_cancel(om_session *session) { session->limits.cancel(); }
 
 om_status om_session_start_run(om_session *session, const void *const *inputs, void *const *outputs,
                                om_done_callback done, void *user, om_error *error) {
-  return session->startRun({inputs, outputs, nullptr, nullptr, done, user}, error);
+  return session ? session->startRun({inputs, outputs, nullptr, nullptr, done, user}, error)
+                 : noSession(error);
 }
 
 om_status om_session_start_run_values(om_session *session, const om_value *const *inputs,
                                       om_value **outputs, om_done_callback done, void *user,
                                       om_error *error) {
-  return session->startRun({nullptr, nullptr, inputs, outputs, done, user}, error);
+  return session ? session->startRun({nullptr, nullptr, inputs, outputs, done, user}, error)
+                 : noSession(error);
 }
 
 int om_session_is_running(om_session *session) {
@@ -214,6 +224,8 @@ int om_session_is_running(om_session *session) {
 }
 
 om_status om_session_wait(om_session *session, om_error *error) {
+  if (!session)
+    return noSession(error);
   return session->background ? session->background->wait(error) : noRunStarted(error);
 }
 
@@ -221,24 +233,24 @@ uint32_t om_session_threads(const om_session *session) { return session->threads
 
 om_status om_session_run(om_session *session, const void *const *inputs, void *const *outputs,
                          om_error *error) {
-  return session->run(inputs, outputs, nullptr, nullptr, error);
+  return session ? session->run(inputs, outputs, nullptr, nullptr, error) : noSession(error);
 }
 
 om_status om_session_run_observed(om_session *session, const void *const *inputs,
                                   void *const *outputs, om_launch_callback callback, void *user,
                                   om_error *error) {
-  return session->run(inputs, outputs, callback, user, error);
+  return session ? session->run(inputs, outputs, callback, user, error) : noSession(error);
 }
 
 om_status om_session_run_values(om_session *session, const om_value *const *inputs,
                                 om_value **outputs, om_error *error) {
-  return session->runValues(inputs, outputs, nullptr, nullptr, error);
+  return session ? session->runValues(inputs, outputs, nullptr, nullptr, error) : noSession(error);
 }
 
 om_status om_session_run_values_observed(om_session *session, const om_value *const *inputs,
                                          om_value **outputs, om_launch_callback callback,
                                          void *user, om_error *error) {
-  return session->runValues(inputs, outputs, callback, user, error);
+  return session ? session->runValues(inputs, outputs, callback, user, error) : noSession(error);
 }
 
 const om_value *om_session_result(const om_session *session, uint32_t launch, uint32_t output) {
@@ -252,7 +264,7 @@ int64_t om_session_tile(const om_session *session, int64_t *begin) {
 
 om_status om_session_read_tensor(const om_session *session, uint32_t tensor, void *data,
                                  size_t bytes, om_error *error) {
-  return session->readTensor(tensor, data, bytes, error);
+  return session ? session->readTensor(tensor, data, bytes, error) : noSession(error);
 }
 
 void om_session_set_profile(om_session *session, int on) { session->setProfile(on != 0); }

@@ -29,7 +29,7 @@ from openatc_tools import tool
 
 # What grows by levels or by doubling has sizes of its own.
 SIZES = {"bomb": [8, 12, 16, 30], "tf_bomb": [8, 12, 16, 30], "call_depth": [10, 100, 1000],
-         "ifs": [10, 100, 1000], "both": [6, 10, 14], "both_static": [6, 10, 14], "loops": [5, 10, 20, 100, 1000],
+         "ifs": [10, 100, 1000], "both": [6, 10, 14], "both_static": [6, 10, 14], "both_varied": [6, 10, 14], "loops": [5, 10, 20, 100, 1000],
          "loop_bomb": [2, 4, 8, 16, 30],
          "fill": [20, 26, 33], "ranges": [16, 24, 33]}
 

@@ -99,4 +99,20 @@ TEST_CASE("descriptions that cannot be used say why", "[cluster]") {
   CHECK(error == "it has no layers");
   CHECK_FALSE(parseNetwork(R"({"name": "x", "batch": -1})", error));
   CHECK(error.find("'batch' must be at least 0") != std::string::npos);
+  auto withParameters = [&](const char *parameters) {
+    return parseNetwork(R"({"name": "x", "batch": 1, "forward_ms": 1, "layers": [)"
+                        R"({"name": "l", "macs": 1, "parameters": )" +
+                            std::string(parameters) + "}]}",
+                        error);
+  };
+  CHECK_FALSE(withParameters("1e308"));
+  CHECK(error.find("'parameters' must be at least 0 and at most 1e18") != std::string::npos);
+  CHECK_FALSE(withParameters("1e16"));
+  CHECK(error.find("more than 1e15 parameters") != std::string::npos);
+  // So many slices are not taken one by one.
+  Techniques techniques;
+  techniques.sliceBytes = 1e6;
+  const Step step =
+      simulateStep(*parseCluster("{}", error), *withParameters("1e15"), 8, techniques);
+  CHECK(step.reductions == 4'000'000'000u);
 }

@@ -274,6 +274,22 @@ def both_static(size):
     return both(size, [16])
 
 
+def both_varied(size):
+    """Ifs with Ifs in both branches, of which each leaf adds another number."""
+    leaves = []
+    def graph(level):
+        name = f"r{level}_{len(leaves)}"
+        if level == 0:
+            leaves.append(constant(f"k{len(leaves)}", [len(leaves)] * 4))
+            node = helper.make_node("Add", ["x", leaves[-1].name], [name])
+        else:
+            node = helper.make_node("If", ["c"], [name], then_branch=graph(level - 1),
+                                    else_branch=graph(level - 1))
+        return helper.make_graph([node], "branch", [], [value(name, [4])])
+    whole = graph(size)
+    return model(list(whole.node), [value("x", [4]), value("c", [], BOOL)], list(whole.output), leaves)
+
+
 def branches(size):
     """As many Ifs in a row, with operators of fixed shapes in each branch, all of them different."""
     nodes, initializers, last = [], [], "x"
@@ -342,7 +358,7 @@ def ranges(size):
 
 MODELS = {made.__name__: made for made in
           (elementwise, varied, dynamic, unranked, varied_dynamic, views, inputs, inputs_chain, concat, outputs,
-           split, initializers, calls, many_functions, bomb, call_depth, ifs, both, both_static,
+           split, initializers, calls, many_functions, bomb, call_depth, ifs, both, both_static, both_varied,
            branches, loops, loop_bomb, fill, ranges)} | SHAPES
 
 

@@ -5,7 +5,8 @@
 // it: any number of inputs, any dims, types and kinds, any attribute values of the types
 // that the importer lets through, any elements. Half of the calls are made to meet the
 // kernel's contract, so that what lies behind the check is reached as well. A result must not
-// depend on what its memory held before: some calls are made twice, with other bytes in it.
+// depend on what its memory held before, or on what lies beside a buffer: some calls are made
+// twice, with other bytes there.
 //
 //   fuzz-host-kernels [--calls N] [--seed S] [--kernel NAME] [--first I] [--limit SECONDS]
 //                     [--reasons 1]
@@ -14,7 +15,8 @@
 // anything.
 // Call I of a seed is the same wherever it runs: what is reported can be run again with
 // `--kernel NAME --seed S --first I --calls 1`. Every buffer is as long as its elements,
-// so AddressSanitizer sees the first byte behind it.
+// so AddressSanitizer sees the first byte behind it. Without it, margins around each buffer show
+// what is written there.
 
 #include "test/fuzz/WatchedChild.h"
 #include "test/fuzz/host/HostileCalls.h"
@@ -82,6 +84,7 @@ void print(const Row &row, const HostileCall &made) {
 
 Made call(const Row &row, const Options &options, uint64_t index, uint8_t fill) {
   HostileCall made;
+  made.memory.fill = fill;
   fillHostileCall(row, options.seed * 0x100000001B3u + index, made);
   if (options.reasons)
     print(row, made);

@@ -232,7 +232,10 @@ double compare(const Results &wanted, const Results &got, const Way &way, bool h
     return INFINITY;
   double worst = 0;
   for (size_t i = 0; i < wanted.size(); ++i) {
-    if (wanted[i].dtype != got[i].dtype || wanted[i].dims != got[i].dims)
+    // What a loop collects in no iteration has dims that nothing states where they are dynamic.
+    const bool isOpen = way.dynamicBatch && wanted[i].bytes.empty() && got[i].bytes.empty() &&
+                        wanted[i].dims.size() == got[i].dims.size();
+    if (wanted[i].dtype != got[i].dtype || (wanted[i].dims != got[i].dims && !isOpen))
       return INFINITY;
     const double tolerance = toleranceFor(wanted[i], way, hasHalves);
     const std::vector<double> left = wanted[i].toDoubles(), right = got[i].toDoubles();
@@ -284,16 +287,19 @@ RandomGraph makeGraph(uint64_t seed, bool mixed, bool dynamic, Inputs &inputs) {
 
 void tryGraph(const Options &options, const std::vector<Way> &ways, uint64_t index,
               Progress &progress) {
-  const Way &way = ways[index % ways.size()];
   const uint64_t seed = options.seed * 0x100000001B3u + index;
   const bool mixed = index / ways.size() % 2;
   Inputs inputs;
   const RandomGraph fixed = makeGraph(seed, mixed, false, inputs);
+  // A dim of 0 is a dynamic one in a file, which an NPU does not take.
+  const bool isAnyEmpty = llvm::any_of(inputs, [](const Bytes &bytes) { return bytes.empty(); });
+  const Way &stated = ways[index % ways.size()];
+  const Way &way = isAnyEmpty && stated.request.target == "npu" ? ways[0] : stated;
   const RandomGraph graph = way.dynamicBatch ? makeGraph(seed, mixed, true, inputs) : fixed;
   std::optional<Results> wanted = interpret(fixed, inputs);
   // What the interpreter cannot run is compared with another way.
   if (!wanted)
-    wanted = compute(fixed, ways[index % ways.size() == 0 ? 2 : 0], inputs);
+    wanted = compute(fixed, ways[&way == ways.data() ? 2 : 0], inputs);
   if (wanted && !options.emitted.empty())
     emit(options.emitted + "/" + std::to_string(index), graph, inputs, *wanted);
   bool hasHalves = false;
@@ -301,6 +307,12 @@ void tryGraph(const Options &options, const std::vector<Way> &ways, uint64_t ind
     hasHalves |= type == OM_F16;
   const std::optional<Results> got = wanted ? compute(graph, way, inputs) : std::nullopt;
   const double error = got ? compare(*wanted, *got, way, hasHalves) : INFINITY;
+  // Ten thousand graphs take minutes: a run that is ended has said how far it came.
+  constexpr uint64_t kReported = 500;
+  const uint64_t done = index + 1 - options.first;
+  if (done % kReported == 0)
+    std::printf("%llu graphs so far, %llu same\n", static_cast<unsigned long long>(done),
+                static_cast<unsigned long long>(progress.same));
   if (error <= 1) {
     ++progress.same;
     progress.worst = std::max(progress.worst, error);

@@ -80,6 +80,13 @@ def test_scores(mode):
     np.testing.assert_allclose(seen, scores[mode], rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("mode", [-1, 4, 2**32 - 1])
+def test_scores_of_a_mode_that_there_is_not(mode):
+    q, k = numbers(1, 2, 3, 8), numbers(1, 2, 5, 8)
+    with pytest.raises(KernelError, match=f"qk_matmul_output_mode is {mode}, expected 0 to 3"):
+        call("Attention", q, k, k, outputs=4, qk_matmul_output_mode=mode)
+
+
 @pytest.mark.parametrize("left,right", [(-1, 1), (2, -1), (2, 0), (0, 0), (1, 3)])
 @pytest.mark.parametrize("causal", [0, 1])
 def test_windows_and_lengths(left, right, causal):

@@ -103,6 +103,22 @@ def test_half_precision_is_computed_in_floats():
     np.testing.assert_allclose(got.astype("f4"), want, rtol=2e-3, atol=2e-3)
 
 
+@pytest.mark.parametrize("valid", [[3, 3], [3, 1]])
+def test_past_of_another_type_is_copied(valid):
+    """What grows in place would be halves, of which floats take twice the room."""
+    q, k, v = floats(2, 1, HEADS * SIZE), *(floats(2, 1, KEY_HEADS * SIZE) for _ in "kv")
+    past = [floats(2, KEY_HEADS, 3, SIZE).astype("f2") for _ in "kv"]
+    got, keys, values = call(
+        "GroupQueryAttention", q, k, v, *past, np.array(valid, "i4"), np.array(4, "i4"), outputs=3,
+        num_heads=HEADS, kv_num_heads=KEY_HEADS)
+    want, caches = expected(q, k, v, past, valid, False, -1, None, None, 0)
+    np.testing.assert_allclose(got, want, rtol=2e-5, atol=2e-5)
+    for b, wanted in enumerate(caches):
+        for made, each in zip((keys, values), wanted):
+            assert made.dtype == np.float32
+            np.testing.assert_allclose(made[b, :, :each.shape[1]], each, rtol=1e-5, atol=1e-5)
+
+
 def test_positions_that_no_cache_holds():
     q, k, v = floats(1, 1, HEADS * SIZE), *(floats(1, 1, KEY_HEADS * SIZE) for _ in "kv")
     past = [floats(1, KEY_HEADS, 50, SIZE) for _ in "kv"]

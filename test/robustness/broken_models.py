@@ -247,6 +247,16 @@ def largest_dim_there_is():
     return model([node("Relu", ["x"], ["y"])], inputs=[tensor("x", [(1 << 63) - 1])])
 
 
+@case("E14001", "'x'", "has 17 dims", "16")
+def more_dims_than_there_can_be():
+    return model([node("Relu", ["x"], ["y"])], inputs=[tensor("x", [1] * 17)])
+
+
+@case("E14001", "'x'", "has 100000 dims", "16")
+def more_dynamic_dims_than_there_can_be():
+    return model([node("Relu", ["x"], ["y"])], inputs=[tensor("x", ["n"] * 100000)])
+
+
 # Initializers.
 
 @case("E14001", "'w'", "428 bytes", "432")

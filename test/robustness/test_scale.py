@@ -41,7 +41,7 @@ def make(name, size, folder):
     ("elementwise", LARGE, 500), ("calls", CALLS, 500), ("initializers", LARGE, 500),
     ("inputs", LARGE, 500), ("outputs", LARGE, 1000), ("split", LARGE, 500),
     ("concat", LARGE, 500), ("varied", LARGE, 500),
-    ("both_static", 12 if NIGHTLY else 10, 500), ("unranked", 20000, 500),
+    ("both", 12, 500), ("both_static", 12, 500), ("both_varied", 9, 500), ("unranked", 20000, 500),
     ("tf_elementwise", LARGE, 500), ("tf_inputs", LARGE, 500), ("tf_calls", CALLS, 500)])
 def test_large_model_compiles(name, size, megabytes, tmp_path):
     flags = make(name, size, tmp_path)
@@ -63,6 +63,33 @@ def test_other_large_graphs_compile(name, size, tmp_path):
     seconds, peak, status, out = scale_bench.run([str(BUILD / "bin/atc"), *flags], 600, cwd=tmp_path)
     assert status == 0, out[-1000:]
     assert SANITIZED or (seconds < MOST_SECONDS and peak < 2 << 30), (seconds, peak)
+
+
+@pytest.mark.parametrize("op, operands", [("Expand", 1), ("Slice", 3)])
+def test_operand_of_very_many_dims(op, operands, tmp_path):
+    """Code for a call has loops over dims; a shape of 100,000 of them fails when it is used."""
+    from onnx import TensorProto, helper
+    def port(name, element, shape):
+        return helper.make_tensor_value_info(name, element, shape)
+    shapes = [port(f"s{i}", TensorProto.INT64, [100000]) for i in range(operands)]
+    graph = helper.make_graph(
+        [helper.make_node(op, ["x", *(each.name for each in shapes)], ["y"])], "g",
+        [port("x", TensorProto.FLOAT, ["n"]), *shapes], [port("y", TensorProto.FLOAT, None)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    seconds, peak, status, out = scale_bench.run(
+        [str(BUILD / "bin/atc"), "--model=m.onnx", "--framework=5", *COMPILE], MOST_SECONDS, tmp_path)
+    assert status == 0, out
+    assert SANITIZED or (seconds < 10 and peak < 500 << 20), (seconds, peak)
+
+
+def test_rank_that_a_constant_states(tmp_path):
+    """A mutation whose shape is a tensor of 16,777,216 elements: types of so many dims were made."""
+    model = Path(__file__).resolve().parents[1] / "fuzz/corpus-tf/rank-of-millions.pb"
+    seconds, peak, status, out = scale_bench.run(
+        [str(BUILD / "bin/atc"), f"--model={model}", "--framework=3", *COMPILE], MOST_SECONDS, tmp_path)
+    assert status == 1 and "of node 'y' (ScatterNd)" in out, out
+    assert SANITIZED or (seconds < 10 and peak < 500 << 20), (seconds, peak)
 
 
 def test_what_large_models_compute(tmp_path):
@@ -87,7 +114,8 @@ def test_what_large_models_compute(tmp_path):
     ("call_depth", 1000, "E16004", ["64 deep"]),
     ("ifs", 61, "E16004", ["'if1'", "60 graphs"]),
     ("ifs", 1000 if NIGHTLY else 300, "E16004", ["60 graphs"]),
-    ("loops", 300 if NIGHTLY else 100, "E16004", ["60 graphs"])])
+    ("loops", 300 if NIGHTLY else 100, "E16004", ["60 graphs"]),
+    *([("both_varied", 13, "E16006", ["8191 regions", "8000"])] if NIGHTLY else [])])
 def test_model_that_unfolds_without_end_is_refused(name, size, code, words, tmp_path):
     atc_refuses(make(name, size, tmp_path), tmp_path, code, *words)
 

@@ -236,3 +236,30 @@ TEST_CASE("pointers that cannot be used are refused by name") {
   CHECK_FALSE(many);
   CHECK(refusal.code() == OM_ERROR_ARGUMENT);
 }
+
+TEST_CASE("functions that run a session or describe a model refuse null", "[session]") {
+  om_error error = {};
+  void *output[1] = {};
+  om_value *value[1] = {};
+  auto refuses = [&](om_status status) {
+    CHECK(status == OM_ERROR_ARGUMENT);
+    CHECK(std::string(error.message) == "there is no session (null).");
+    error = {};
+  };
+  refuses(om_session_run(nullptr, nullptr, output, &error));
+  refuses(om_session_run_observed(nullptr, nullptr, output, nullptr, nullptr, &error));
+  refuses(om_session_run_values(nullptr, nullptr, value, &error));
+  refuses(om_session_run_values_observed(nullptr, nullptr, value, nullptr, nullptr, &error));
+  refuses(om_session_start_run(nullptr, nullptr, output, nullptr, nullptr, &error));
+  refuses(om_session_start_run_values(nullptr, nullptr, value, nullptr, nullptr, &error));
+  refuses(om_session_wait(nullptr, &error));
+  refuses(om_session_read_tensor(nullptr, 0, output, sizeof(output), &error));
+  om_model_info model = OM_MODEL_INFO_INIT;
+  om_tensor_info tensor = OM_TENSOR_INFO_INIT;
+  om_launch_info launch = OM_LAUNCH_INFO_INIT;
+  CHECK(om_model_get_info(nullptr, &model) == OM_ERROR_ARGUMENT);
+  CHECK(om_model_get_tensor(nullptr, 0, &tensor) == OM_ERROR_ARGUMENT);
+  CHECK(om_model_get_input(nullptr, 0, &tensor) == OM_ERROR_ARGUMENT);
+  CHECK(om_model_get_output(nullptr, 0, &tensor) == OM_ERROR_ARGUMENT);
+  CHECK(om_model_get_launch(nullptr, 0, &launch) == OM_ERROR_ARGUMENT);
+}

@@ -112,3 +112,39 @@ func.func @main(%x: tensor<2x40xf32>, %n: tensor<1xi64>, %z: tensor<2x3xi64>) ->
   %b = graph.add %i, %z : (tensor<2x3xi64>, tensor<2x3xi64>) -> tensor<2x3xi64>
   return %a, %b : tensor<2x3xf32>, tensor<2x3xi64>
 }
+
+// -----
+
+// Equal parts inside branches are one function, also where another part lies between them; outside
+// of branches each part has its own.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.if
+// CHECK: call @part_1(%arg1)
+// CHECK: else
+// CHECK: call @part_2(%arg1)
+// CHECK: graph.if
+// CHECK: call @part_1(%arg2)
+// CHECK: else
+// CHECK: call @part_3(%arg2)
+// CHECK: call @part_0(%arg1)
+// CHECK: func.func private @part_3
+// CHECK-NOT: func.func
+func.func @main(%c: tensor<i1>, %x: tensor<4xf32>, %y: tensor<4xf32>)
+    -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %0 = graph.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = graph.if %c : (tensor<i1>) -> tensor<4xf32> {
+    %a = graph.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+    graph.leave %a : tensor<4xf32>
+  } else {
+    %a = graph.leaky_relu %x {alpha = 0.1 : f64} : (tensor<4xf32>) -> tensor<4xf32>
+    graph.leave %a : tensor<4xf32>
+  }
+  %2 = graph.if %c : (tensor<i1>) -> tensor<4xf32> {
+    %a = graph.exp %y : (tensor<4xf32>) -> tensor<4xf32>
+    graph.leave %a : tensor<4xf32>
+  } else {
+    %a = graph.leaky_relu %y {alpha = 0.2 : f64} : (tensor<4xf32>) -> tensor<4xf32>
+    graph.leave %a : tensor<4xf32>
+  }
+  return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}

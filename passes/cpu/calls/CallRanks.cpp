@@ -5,6 +5,7 @@
 
 #include "passes/cpu/calls/CallEquation.h"
 #include "passes/host/QuantizedCalls.h"
+#include "runtime-lite/abi/HostKernel.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -69,6 +70,9 @@ std::optional<int64_t> CallRanks::of(Value value) {
     else if (call.getKernel() == "DynamicQuantizeLinear")
       rank = 0;
   }
+  // A shape of a million dims is an operand like any other; the call fails when it runs.
+  if (rank && (*rank < 0 || *rank > int64_t(host::kMaxRank)))
+    rank = std::nullopt;
   known[value] = rank;
   return rank;
 }

@@ -192,7 +192,8 @@ bool slice(RowBuilder &b, graph::HostCallOp call) {
   auto stepAt = [&](Value at) { return b.has(4) ? b.loadIndex(b.in(4), at) : one; };
   int64_t whole = rank;
   if (isCounted && axes) {
-    if (int64_t(axes->size()) != type.getDimSize(0))
+    // Only a call that fails names an axis twice.
+    if (int64_t(axes->size()) != type.getDimSize(0) || int64_t(axes->size()) > rank)
       return false;
     for (auto [i, given] : llvm::enumerate(*axes)) {
       const int64_t axis = given < 0 ? given + rank : given;

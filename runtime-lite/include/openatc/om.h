@@ -11,6 +11,11 @@
  * that is not NULL, fills it with the same code and one sentence for a person.
  * Results behind pointers are set only on success, unless stated otherwise.
  *
+ * A model and a session must exist. Functions that run a session, wait for it or read its
+ * tensors, and om_model_get_info, _tensor, _input, _output and _launch return
+ * OM_ERROR_ARGUMENT for NULL; others must not be given it where their comment does not
+ * allow it.
+ *
  * Structures that cross the interface start with `struct_size`; set it with the
  * OM_..._INIT macro beside each structure. Fields are only ever added at the
  * end, so a program keeps working with a newer library.

@@ -7,6 +7,7 @@
 #include "kernels/core/Support.h"
 #include "runtime-lite/abi/HostValueRules.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -22,27 +23,42 @@ inline constexpr uint64_t kCeiling = 32u << 20;
 /// loops over nothing take up to some seconds; less here, for millions of calls.
 inline constexpr uint64_t kMaxDimsOfEmpty = host::kMaxDimsOfEmpty >> 9;
 
-/// Memory whose blocks end where their elements end.
+/// Bytes in front of and behind a block that nobody may change. AddressSanitizer has its own.
+#if __has_feature(address_sanitizer)
+inline constexpr uint64_t kMargin = 0;
+#else
+inline constexpr uint64_t kMargin = 64;
+#endif
+
+/// Memory whose blocks end where their elements end. Margins show what a kernel writes beyond them,
+/// and as they have the fill, too, results that depend on what it reads there.
 class Blocks {
 public:
   /// What memory holds before a kernel writes it.
   uint8_t fill = 0;
 
   ~Blocks() {
-    for (void *block : blocks)
-      std::free(block);
+    for (const Block &block : blocks) {
+      for (uint64_t i = 0; i < kMargin; ++i)
+        if (block.begin[i] != block.fill || block.begin[kMargin + block.bytes + i] != block.fill) {
+          std::fprintf(stderr, "memory beside a buffer of %llu bytes is changed\n",
+                       static_cast<unsigned long long>(block.bytes));
+          std::abort();
+        }
+      std::free(block.begin);
+    }
   }
   /// Returns null above the ceiling; what is small, as names and lists are, is always there.
   char *make(uint64_t bytes) {
     constexpr uint64_t kSmall = 1 << 12;
     void *block = nullptr;
     if ((bytes > kSmall && used + bytes > kCeiling) || bytes > kCeiling ||
-        posix_memalign(&block, 64, bytes ? bytes : 1))
+        posix_memalign(&block, 64, bytes + 2 * kMargin + !bytes))
       return nullptr;
-    std::memset(block, fill, bytes);
+    std::memset(block, fill, bytes + 2 * kMargin);
     used += bytes;
-    blocks.push_back(block);
-    return static_cast<char *>(block);
+    blocks.push_back({static_cast<uint8_t *>(block), bytes, fill});
+    return static_cast<char *>(block) + kMargin;
   }
   host::Value *value() {
     auto *made = reinterpret_cast<host::Value *>(make(sizeof(host::Value)));
@@ -75,7 +91,12 @@ public:
   }
 
 private:
-  std::vector<void *> blocks;
+  struct Block {
+    uint8_t *begin; ///< of the margin in front
+    uint64_t bytes; ///< between the margins
+    uint8_t fill;
+  };
+  std::vector<Block> blocks;
   uint64_t used = 0;
 };
 

@@ -350,8 +350,20 @@ private:
     return dims;
   }
 
+  /// Draws the first elements of a tensor; those behind them are copies, for what takes time shall
+  /// be the calls.
   void fillElements(host::Value &tensor, int64_t limit) {
-    const int64_t count = kernels::Tensor(&tensor).count();
+    constexpr int64_t kMaxDrawn = 1 << 10;
+    const int64_t all = kernels::Tensor(&tensor).count(), drawn = std::min(all, kMaxDrawn);
+    drawElements(tensor, drawn, limit);
+    auto *data = static_cast<char *>(tensor.data);
+    const int64_t done = kernels::bytesOf(tensor.dtype, drawn);
+    const int64_t bytes = kernels::bytesOf(tensor.dtype, all);
+    for (int64_t at = done; at < bytes; at += done)
+      std::memcpy(data + at, data, size_t(std::min(done, bytes - at)));
+  }
+
+  void drawElements(host::Value &tensor, int64_t count, int64_t limit) {
     const bool tame = random.chance(60);
     if (tensor.dtype == kernels::Str) {
       auto *texts = static_cast<host::String *>(tensor.data);

@@ -91,6 +91,35 @@ HostileRecipe stringHash(const Below &below) {
   return made;
 }
 
+/// Images whose channels are in blocks of 16, or a few planes, and weights in the order of the
+/// kernel.
+HostileRecipe blockedConv(const Below &below, const std::string &kernel) {
+  HostileRecipe made;
+  constexpr int64_t block = 16;
+  const bool isWinograd = kernel == "WinogradConv", isDepthwise = kernel == "BlockedDepthwiseConv";
+  const int64_t batch = 1 + below(2), height = 1 + below(9), width = 1 + below(40);
+  const int64_t inBlocks = 1 + below(3), outBlocks = isDepthwise ? inBlocks : 1 + below(3);
+  const int64_t rows = isWinograd ? 3 : 1 + below(3), columns = isWinograd ? 3 : 1 + below(3);
+  const auto step = [&] { return isWinograd ? 1 : 1 + below(2); };
+  const bool inPlanes = kernel == "BlockedConv" && below(2);
+  const int64_t planes = 1 + below(block);
+  made.dims.push_back(inPlanes ? Dims(batch, planes, height, width)
+                               : Dims(batch, inBlocks, height, width, block));
+  if (isWinograd)
+    made.dims.push_back(Dims(outBlocks, below(2) ? 16 : 36, inBlocks * block, block));
+  else if (isDepthwise)
+    made.dims.push_back(Dims(outBlocks, rows * columns, block));
+  else
+    made.dims.push_back(
+        Dims(outBlocks, inPlanes ? 1 : inBlocks, rows * columns, inPlanes ? planes : block, block));
+  made.integers = {{"kernel_shape", {rows, columns}},
+                   {"strides", {step(), step()}},
+                   {"dilations", {step(), step()}},
+                   {"pads", {below(4), below(4), below(4), below(4)}},
+                   {"channels", {outBlocks * block - below(block)}}};
+  return made;
+}
+
 } // namespace
 
 HostileRecipe hostileRecipeFor(const std::string &kernel, const Below &below) {
@@ -102,6 +131,8 @@ HostileRecipe hostileRecipeFor(const std::string &kernel, const Below &below) {
     return recurrent(below, kernel == "RNN" ? 1 : kernel == "GRU" ? 3 : 4);
   if (kernel == "StringHash")
     return stringHash(below);
+  if (kernel == "BlockedConv" || kernel == "BlockedDepthwiseConv" || kernel == "WinogradConv")
+    return blockedConv(below, kernel);
   return {};
 }
 
