@@ -82,6 +82,7 @@ public:
       auto &equal = byHash[graph::deepHash(part, OperationEquivalence::directHashValue)];
       for (func::FuncOp other : equal)
         if (other.getFunctionType() == part.getFunctionType() &&
+            other.getArgAttrsAttr() == part.getArgAttrsAttr() &&
             OperationEquivalence::isRegionEquivalentTo(&other.getBody(), &part.getBody(),
                                                        OperationEquivalence::IgnoreLocations)) {
           part.erase();
