@@ -346,7 +346,8 @@ def HostPackWeights : Pass<"host-pack-weights", "::mlir::func::FuncOp"> {
 def HostWidenFloats : Pass<"host-widen-floats", "::mlir::func::FuncOp"> {
   let summary = "Calls on f16 and bf16 compute in f32";
   let description = [{
-    Calls of host kernels on tensors of f16 or bf16 compute in f32, as static graphs do
+    In a function with products, convolutions, attention or recurrent cells of f16 or bf16,
+    calls of host kernels on tensors of these types compute in f32, as static graphs do
     (`graph-widen-floats`): other passes then find the forms that they know, and generated
     code reads what instructions compute with. Constants are converted when compiling;
     packed weights of a product stay as they are. Inputs are converted where a call

@@ -52,6 +52,25 @@ Kind kindOf(HostCallOp call) {
       .Default(Kind::Computes);
 }
 
+/// Returns whether a call sums up products of small floats: these are worth f32, which holds them
+/// exactly.
+bool isContraction(HostCallOp call) {
+  const bool contracts =
+      llvm::StringSwitch<bool>(call.getKernel())
+          .Cases({"BlockedConv", "BlockedDepthwiseConv", "CausalConvWithState", "Conv",
+                  "ConvTranspose", "DeformConv", "FusedConv", "WinogradConv"},
+                 true)
+          .Cases({"Einsum", "FusedGemm", "FusedMatMul", "Gemm", "MatMul", "MatMulNBits",
+                  "PackedMatMul", "TransposeMatMul"},
+                 true)
+          .Cases({"Attention", "GroupQueryAttention", "KvAttention", "LinearAttention",
+                  "MsAttention", "MultiHeadAttention"},
+                 true)
+          .Cases({"GRU", "LSTM", "RNN"}, true)
+          .Default(false);
+  return contracts && llvm::any_of(call.getInputs(), [](Value v) { return isSmallFloat(v); });
+}
+
 /// Widens the calls of a function, in their order.
 class Widener {
 public:
@@ -227,6 +246,12 @@ private:
 struct HostWidenFloats : impl::HostWidenFloatsBase<HostWidenFloats> {
   void runOnOperation() override {
     if (getOperation().isExternal())
+      return;
+    // As graph-widen-floats: the formulas of other models keep the rounding of each step.
+    const WalkResult found = getOperation().walk([](HostCallOp call) {
+      return isContraction(call) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (!found.wasInterrupted())
       return;
     Widener widener(getOperation());
     widener.run(getOperation().getBody());

@@ -106,6 +106,9 @@ void GraphLowering::describe(Operation *op, Value result, const Storage &output)
 }
 
 void GraphLowering::copy(const Storage &from, const Storage &to) {
+  // Pads may crop all of their input.
+  if (llvm::is_contained(from.shape, 0))
+    return;
   auto withDims = [](Storage storage) { return storage.rank() ? storage : storage.withDim(0); };
   Storage source = withDims(from), target = withDims(to);
   kernel<CopyOp>(Value(), target, buffer(source), buffer(target));

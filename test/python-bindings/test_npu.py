@@ -116,7 +116,7 @@ def test_compile_errors(digits_onnx, tmp_path):
     # A CPU computes in the types of the model, and in no others; weights may be narrower.
     wide = openatc.compile(digits_onnx, precision_mode="must_keep_origin_dtype")
     narrow = openatc.compile(digits_onnx, precision_mode="allow_mix_precision_bf16")
-    assert narrow.weights_size < wide.weights_size
+    assert narrow.weights_bytes < wide.weights_bytes
 
 
 # --- sessions ------------------------------------------------------------------------------

@@ -344,14 +344,6 @@ npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
 
 npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
   %u = npu.alloc : !npu.buffer<ub, 4096>
-  // expected-error @+1 {{can only broadcast integers of 64 bits, and cast them to others}}
+  // expected-error @+1 {{can only broadcast and cast integers of 64 bits}}
   npu.vector "relu" %u, %u {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, lanes = #npu.range<16>, type = i64, dst_type = i64} : !npu.buffer<ub, 4096>, !npu.buffer<ub, 4096>
-}
-
-// -----
-
-npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
-  %u = npu.alloc : !npu.buffer<ub, 4096>
-  // expected-error @+1 {{can only broadcast integers of 64 bits, and cast them to others}}
-  npu.vector "cast" %u, %u {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, lanes = #npu.range<16>, type = f32, dst_type = i64} : !npu.buffer<ub, 4096>, !npu.buffer<ub, 4096>
 }

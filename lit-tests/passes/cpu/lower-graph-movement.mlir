@@ -92,6 +92,20 @@ func.func @main(%x: tensor<1x2x4x4xf32>) -> (tensor<1x2x6x4xf32>, tensor<1x3x4x4
 
 // -----
 
+// Where all of the input is cropped away, nothing is copied.
+
+// CHECK-LABEL: func.func @main
+// CHECK-COUNT-2: kernel.fill {{.*}}value = 1.000000e+00
+// CHECK-NOT: kernel.copy
+// CHECK: return
+func.func @main(%x: tensor<1x3xf32>) -> (tensor<4x3xf32>, tensor<4x3xf32>) {
+  %0 = graph.pad %x {low = array<i64: 4, 0>, high = array<i64: -1, 0>, mode = #graph<pad_mode constant>, value = 1.0} : (tensor<1x3xf32>) -> tensor<4x3xf32>
+  %1 = graph.pad %x {low = array<i64: -1, 0>, high = array<i64: 4, 0>, mode = #graph<pad_mode constant>, value = 1.0} : (tensor<1x3xf32>) -> tensor<4x3xf32>
+  return %0, %1 : tensor<4x3xf32>, tensor<4x3xf32>
+}
+
+// -----
+
 // Gather sees three dims and indices as they are: kernels count negative ones from
 // the end.
 

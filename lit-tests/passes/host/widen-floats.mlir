@@ -8,13 +8,29 @@
 // CHECK: %[[M:.*]] = graph.host_call "Mul"(%[[X]], %[[S]])
 // CHECK: %[[A:.*]] = graph.host_call "Add"(%[[M]], %[[C]])
 // CHECK: %[[Y:.*]] = graph.host_call "Cast"(%[[A]]) {to = array<i64: 10>} : (tensor<?x4xf32>) -> tensor<?x4xf16>
+// CHECK: graph.host_call "MatMul"(%[[A]], %[[C]])
 // CHECK: return %[[Y]]
-func.func @computes(%x: tensor<?x4xf16>) -> tensor<?x4xf16> {
+func.func @computes(%x: tensor<?x4xf16>) -> (tensor<?x4xf16>, tensor<?xf16>) {
   %c = graph.constant dense<0.5> : tensor<4xf16>
   %s = graph.host_call "Sigmoid"(%x) {} : (tensor<?x4xf16>) -> tensor<?x4xf16>
   %m = graph.host_call "Mul"(%x, %s) {} : (tensor<?x4xf16>, tensor<?x4xf16>) -> tensor<?x4xf16>
   %a = graph.host_call "Add"(%m, %c) {} : (tensor<?x4xf16>, tensor<4xf16>) -> tensor<?x4xf16>
-  return %a : tensor<?x4xf16>
+  %p = graph.host_call "MatMul"(%a, %c) {} : (tensor<?x4xf16>, tensor<4xf16>) -> tensor<?xf16>
+  return %a, %p : tensor<?x4xf16>, tensor<?xf16>
+}
+
+// -----
+
+// Without products each step is rounded as the model says.
+// CHECK-LABEL: func @formula
+// CHECK: graph.host_call "Sigmoid"(%arg0) {} : (tensor<?x4xf16>) -> tensor<?x4xf16>
+// CHECK-NOT: Cast
+// CHECK: return
+func.func @formula(%x: tensor<?x4xf16>, %a: tensor<?x4xf32>, %b: tensor<4x?xf32>) -> (tensor<?x4xf16>, tensor<?x?xf32>) {
+  %s = graph.host_call "Sigmoid"(%x) {} : (tensor<?x4xf16>) -> tensor<?x4xf16>
+  %m = graph.host_call "Mul"(%x, %s) {} : (tensor<?x4xf16>, tensor<?x4xf16>) -> tensor<?x4xf16>
+  %p = graph.host_call "MatMul"(%a, %b) {} : (tensor<?x4xf32>, tensor<4x?xf32>) -> tensor<?x?xf32>
+  return %m, %p : tensor<?x4xf16>, tensor<?x?xf32>
 }
 
 // -----
@@ -55,6 +71,7 @@ func.func @casts(%x: tensor<?xf16>, %y: tensor<?xf32>) -> tensor<?xf16> {
   %b = graph.host_call "Cast"(%n) {to = array<i64: 10>} : (tensor<?xf32>) -> tensor<?xf16>
   %h = graph.host_call "Cast"(%y) {to = array<i64: 10>} : (tensor<?xf32>) -> tensor<?xf16>
   %a = graph.host_call "Add"(%b, %h) {} : (tensor<?xf16>, tensor<?xf16>) -> tensor<?xf16>
+  %p = graph.host_call "MatMul"(%a, %a) {} : (tensor<?xf16>, tensor<?xf16>) -> tensor<f16>
   return %a : tensor<?xf16>
 }
 
@@ -71,6 +88,7 @@ func.func @casts(%x: tensor<?xf16>, %y: tensor<?xf32>) -> tensor<?xf16> {
 // CHECK: graph.host_call "Neg"(%[[E]])
 func.func @keeps(%x: tensor<?xf16>, %s: tensor<f16>, %c: tensor<i1>) -> (!graph.sequence<tensor<?xf16>>, tensor<?xui8>, tensor<?xf16>) {
   %e = graph.host_call "Exp"(%x) {} : (tensor<?xf16>) -> tensor<?xf16>
+  %p = graph.host_call "MatMul"(%e, %e) {} : (tensor<?xf16>, tensor<?xf16>) -> tensor<f16>
   %l = graph.host_call "SequenceConstruct"(%e) {} : (tensor<?xf16>) -> !graph.sequence<tensor<?xf16>>
   %q = graph.host_call "QuantizeLinear"(%e, %s) {} : (tensor<?xf16>, tensor<f16>) -> tensor<?xui8>
   %r = graph.if %c : (tensor<i1>) -> tensor<?xf16> {
