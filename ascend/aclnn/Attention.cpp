@@ -17,7 +17,7 @@ View reordered(Plan &plan, const View &x, const Dims &places, const std::vector<
   if (!plan.isGood())
     return {};
   const int64_t last = int64_t(x.dims.size()) - 1;
-  const View moved = taken(plan, x, last, indexTensor(plan, places, {int64_t(places.size())}));
+  View moved = taken(plan, x, last, indexTensor(plan, places, {int64_t(places.size())}));
   if (signs.empty())
     return moved;
   const View factors = plan.make(ACL_DOUBLE, {int64_t(signs.size())});

@@ -3,10 +3,11 @@
 
 #include "quantize/onnx/Decompose.h"
 #include "quantize/onnx/WeightOnly.h"
+#include "support/OneLine.h"
 #include "support/OutputFile.h"
 #include "tools/amct/ModelCommands.h"
-#include "tools/common/CommandLine.h"
 #include "tools/common/OutputFolder.h"
+#include "tools/common/Print.h"
 
 namespace atc::tools {
 

@@ -7,8 +7,8 @@
 #include "quantize/onnx/OnnxMoments.h"
 #include "quantize/onnx/WeightOnly.h"
 #include "tools/amct/ModelCommands.h"
-#include "tools/common/CommandLine.h"
 #include "tools/common/OutputFolder.h"
+#include "tools/common/Print.h"
 #include "tools/common/ProgressBar.h"
 
 namespace atc::tools {

@@ -5,7 +5,8 @@
 
 #include "quantize/Config.h"
 #include "quantize/DataFolder.h"
-#include "tools/common/CommandLine.h"
+#include "support/OneLine.h"
+#include "tools/common/Print.h"
 
 #include "llvm/Support/FileSystem.h"
 

@@ -1,7 +1,6 @@
 //===-- IntegersAsFloats.cpp - small integers for the vector unit ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "dialects/npu/Npu.h"
 #include "passes/graph/Float32Nodes.h"
 #include "passes/npu/VectorPasses.h"
 #include "passes/npu/program/ProgramWriter.h"
@@ -69,7 +68,12 @@ public:
         if (isWide(conversion.getIn()) && !isAny(conversion.getIn()) &&
             !isSmall(conversion.getIn(), kExact))
           return false;
-      } else if (op.getNumResults() == 1 && isWide(op.getResult(0)) && !isExactOp(op)) {
+      } else if (op.getNumResults() == 1 && isWide(op.getResult(0))) {
+        if (!isExactOp(op))
+          return false;
+      } else if (llvm::any_of(op.getOperands(),
+                              [](Value value) { return isWide(value) && !isAny(value); })) {
+        // A narrower integer, such as of a cast to i8, is not computed of floats.
         return false;
       }
     }

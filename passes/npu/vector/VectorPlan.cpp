@@ -57,7 +57,9 @@ VectorPlan::VectorPlan(Block &body) : body(body) {
   for (Operation &op : body.without_terminator())
     if (&op != store && !read(op)) {
       llvm::raw_string_ostream os(problem);
-      os << op.getName() << " of " << (op.getNumOperands() ? op.getOperand(0).getType() : Type());
+      os << op.getName();
+      if (op.getNumOperands())
+        os << " of " << op.getOperand(0).getType();
       return;
     }
   Operation *yield = body.getTerminator();

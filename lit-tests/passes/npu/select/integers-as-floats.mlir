@@ -28,6 +28,28 @@ func.func @main(%mask: memref<64xi64>, %length: memref<1xi32>, %y: memref<64xi1>
 
 // -----
 
+// What becomes a narrower integer stays, although its range is known.
+// CHECK-LABEL: func.func @main
+// CHECK: arith.subi %{{.*}} : i64
+// CHECK: arith.trunci %{{.*}} : i64 to i8
+// CHECK-NOT: arith.subf
+// CHECK: return
+module attributes {npu.soc = "Ascend310P3"} {
+func.func @main(%y: memref<4xi8> {om.output}) {
+  %positions = om.weight dense<[0, 1, 2, 14]> : tensor<4xi64> : memref<4xi64>
+  kernel.map %positions outs %y : memref<4xi64>, memref<4xi8> {
+  ^bb0(%p: i64):
+    %zero = arith.constant 0 : i64
+    %n = arith.subi %zero, %p : i64
+    %t = arith.trunci %n : i64 to i8
+    kernel.yield %t : i8
+  }
+  return
+}
+}
+
+// -----
+
 // 2^24 + 1 is no number of f32, and what a run brings may be as large. Sums of integers, and
 // comparisons without sign, are no floats either. Without a known range there is no sum of floats.
 // CHECK-LABEL: func.func @main
