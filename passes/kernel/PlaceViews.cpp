@@ -47,8 +47,17 @@ bool canBeView(Operation *op) { return isa<ReshapeOp, RelayoutOp, SliceOp, Trans
 static bool canWriteProducts(Operation *op, const Storage &target) {
   if (target.rank() == 0 || (target.shape.back() != 1 && target.strides.back() != 1))
     return false;
-  if (isa<MatMulOp>(op) && target.rank() <= 4)
-    return true;
+  if (auto product = dyn_cast<MatMulOp>(op)) {
+    // A vector is a row or a column of a matrix, which the result does not have as a dim.
+    ArrayRef<int64_t> right = tensorType(product.getRhs()).getShape();
+    if (tensorType(product.getLhs()).getRank() == 1 || right.size() == 1)
+      return target.isContiguous();
+    // All rows are one matrix where they are multiplied by a packed one.
+    const bool isPacked =
+        isKnown(product.getRhs()) && ShapedType::getNumElements(right.drop_back(2)) == 1;
+    if (target.rank() <= 4 && !isPacked)
+      return true;
+  }
   int64_t columns = target.shape.back();
   int64_t rows = ShapedType::getNumElements(target.shape) / columns;
   return target.reshaped({rows, columns}).has_value();

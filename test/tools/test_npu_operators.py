@@ -301,6 +301,31 @@ def test_layers_that_leave_the_range_of_f16_are_named(tmp_path):
 
 
 @pytest.mark.parametrize("soc", npu.SOCS)
+def test_products_of_vectors(soc, tmp_path):
+    """A vector on either side of batches of matrices; a part of a larger tensor as the result."""
+    rng = np.random.default_rng(7)
+    rows, many, wide = (rng.integers(-8, 8, shape).astype(np.float32) / 4
+                        for shape in ((5,), (3, 5, 16), (6, 16, 5)))
+    side = rng.integers(-8, 8, (6, 1)).astype(np.float32) / 4
+    names = ["from_left", "from_right", "computed", "part"]
+    got, _, _ = outputs_on(
+        soc, tmp_path,
+        [helper.make_node("MatMul", ["rows", "many_constant"], ["from_left"]),
+         helper.make_node("MatMul", ["wide", "rows_constant"], ["from_right"]),
+         helper.make_node("MatMul", ["rows", "many"], ["computed"]),
+         helper.make_node("Concat", ["from_right", "side"], ["part"], axis=1)],
+        [info(name, F32, value.shape)
+         for name, value in (("rows", rows), ("many", many), ("wide", wide), ("side", side))],
+        [info(name, F32, None) for name in names],
+        {"many_constant": many, "rows_constant": rows}, [rows, many, wide, side])
+    np.testing.assert_allclose(got["from_left"], rows @ many, rtol=2e-3, atol=2e-3)
+    np.testing.assert_allclose(got["computed"], rows @ many, rtol=2e-3, atol=2e-3)
+    np.testing.assert_allclose(got["from_right"], wide @ rows, rtol=2e-3, atol=2e-3)
+    np.testing.assert_allclose(got["part"], np.concatenate([wide @ rows, side], 1), rtol=2e-3,
+                               atol=2e-3)
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
 def test_quotients_by_the_norm_of_zeros(soc, tmp_path):
     """What is added to a norm, or bounds it, against a division by zero is too small for f16."""
     rng = np.random.default_rng(6)

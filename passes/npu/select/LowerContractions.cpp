@@ -171,13 +171,12 @@ LogicalResult lowerPacked(GraphLowering &lowering, Value result, Value lhs, Valu
   return success();
 }
 
-/// Returns a tensor as [B0][B1][rows][columns], with the dims in front of a matrix broadcast to
-/// `batch` where `expand` is set.
-Storage products(GraphLowering &lowering, const Storage &storage, ArrayRef<int64_t> batch,
-                 int64_t rows, int64_t columns, bool expand) {
-  size_t own = storage.rank() - std::min<int64_t>(storage.rank(), 2);
-  SmallVector<int64_t> shape(batch.size() - own, 1);
-  llvm::append_range(shape, ArrayRef(storage.shape).take_front(own));
+/// Returns a tensor as [B0][B1][rows][columns], with the dims `own` in front of its matrices (a
+/// vector is a row or a column) broadcast to `batch` where `expand` is set.
+Storage products(GraphLowering &lowering, const Storage &storage, ArrayRef<int64_t> own,
+                 ArrayRef<int64_t> batch, int64_t rows, int64_t columns, bool expand) {
+  SmallVector<int64_t> shape(batch.size() - own.size(), 1);
+  llvm::append_range(shape, own);
   bool broadcasts = shape != SmallVector<int64_t>(batch);
   shape.append({rows, columns});
   // Dims of size 1 never hinder a view.
@@ -226,9 +225,9 @@ LogicalResult lowerProduct(GraphLowering &lowering, graph::MatMulOp op) {
     a = oneMatrix(lowering, a, depth);
     b = *b.reshaped({1, 1, depth, columns});
   } else {
-    a = products(lowering, a, batch, rows, depth, /*expand=*/true);
-    b = products(lowering, b, batch, depth, columns, /*expand=*/false);
-    output = products(lowering, output, batch, rows, columns, /*expand=*/false);
+    a = products(lowering, a, leftBatch, batch, rows, depth, /*expand=*/true);
+    b = products(lowering, b, rightBatch, batch, depth, columns, /*expand=*/false);
+    output = products(lowering, output, batch, batch, rows, columns, /*expand=*/false);
   }
   if (!hasDenseRows(a))
     a = lowering.contiguous(a);
