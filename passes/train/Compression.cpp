@@ -2,24 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/train/Compression.h"
-#include "dialects/graph/collectives/Collectives.h"
 #include "dialects/graph/scatter/Scatter.h"
-
-#include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
 using namespace atc::graph;
 
 namespace atc::train {
 
-/// What is larger has overflowed, as has NaN, which is not less or equal either.
+/// The maximum of values that have not overflowed. NaN has: it is not less or equal.
 static constexpr double kLargestFinite = 3.0e38;
-
-/// Returns the rows [1, n] of all ranks as [ranks, n].
-static Value gatherRows(const GraphMath &g, Value row, int64_t ranks) {
-  auto type = RankedTensorType::get({ranks, shapeOf(row)[1]}, typeOf(row).getElementType());
-  return g.make<AllGatherOp>(type, row, 0, llvm::to_vector(llvm::seq<int64_t>(0, ranks)));
-}
 
 CompressedSum sumInBytes(const GraphMath &g, Value own, int64_t ranks) {
   const int64_t count = shapeOf(own)[0];
@@ -31,8 +22,8 @@ CompressedSum sumInBytes(const GraphMath &g, Value own, int64_t ranks) {
       g.make<RoundOp>(g.make<ClipOp>(g.div(value, scale), APFloat(-127.0), APFloat(127.0)));
   Value isFinite = g.compare(largest, ComparePredicate::Le, kLargestFinite);
   Value left = g.keepWhere(isFinite, g.sub(value, g.mul(rounded, scale)));
-  Value bytes = gatherRows(g, g.cast(rounded, g.builder.getI8Type()), ranks);
-  Value all = g.cast(bytes, typeOf(own).getElementType()), scales = gatherRows(g, scale, ranks);
+  Value bytes = g.allGather(g.cast(rounded, g.builder.getI8Type()), ranks);
+  Value all = g.cast(bytes, typeOf(own).getElementType()), scales = g.allGather(scale, ranks);
   return {g.sum(g.mul(all, scales), {0}, /*keepdims=*/false), g.reshape(left, {count})};
 }
 
@@ -59,8 +50,8 @@ CompressedSum sumOfLargest(const GraphMath &g, Value own, int64_t ranks, int64_t
   Value positions = top.getResult(1);
   Value values = g.make<GatherOp>(own, positions, /*axis=*/0);
   Value left = g.keepWhere(isFinite, g.sub(own, scatter(g, positions, values, size)));
-  Value allPositions = gatherRows(g, g.reshape(g.cast(positions, i32), {1, count}), ranks);
-  Value allValues = gatherRows(g, g.reshape(values, {1, count}), ranks);
+  Value allPositions = g.allGather(g.reshape(g.cast(positions, i32), {1, count}), ranks);
+  Value allValues = g.allGather(g.reshape(values, {1, count}), ranks);
   return {scatter(g, g.reshape(g.cast(allPositions, i64), {ranks * count}), allValues, size), left};
 }
 

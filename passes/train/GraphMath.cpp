@@ -88,10 +88,20 @@ Value GraphMath::reduce(graph::ReduceKind kind, Value value, ArrayRef<int64_t> a
   return make<graph::ReduceOp>(value, kind, axes, keepdims);
 }
 
+/// Returns the group of all ranks.
+static SmallVector<int64_t> groupOf(int64_t ranks) {
+  return llvm::to_vector(llvm::seq<int64_t>(0, ranks));
+}
+
 Value GraphMath::allReduce(graph::ReduceKind kind, Value value, int64_t ranks) const {
   return ranks == 1 ? value
-                    : make<graph::AllReduceOp>(value.getType(), value, kind,
-                                               llvm::to_vector(llvm::seq<int64_t>(0, ranks)));
+                    : make<graph::AllReduceOp>(value.getType(), value, kind, groupOf(ranks));
+}
+
+Value GraphMath::allGather(Value value, int64_t ranks) const {
+  SmallVector<int64_t> shape(shapeOf(value));
+  shape[0] *= ranks;
+  return make<graph::AllGatherOp>(typeOf(value).clone(shape), value, /*axis=*/0, groupOf(ranks));
 }
 
 Value GraphMath::sumAll(Value value) const {

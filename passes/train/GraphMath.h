@@ -90,6 +90,8 @@ public:
   }
   /// Combines the elements of ranks 0 to `ranks` - 1; `value` itself where there is one rank.
   mlir::Value allReduce(graph::ReduceKind kind, mlir::Value value, int64_t ranks) const;
+  /// Concatenates the tensors of ranks 0 to `ranks` - 1 along dim 0.
+  mlir::Value allGather(mlir::Value value, int64_t ranks) const;
   /// Returns the sum of all elements as a tensor of rank 0.
   mlir::Value sumAll(mlir::Value value) const;
   mlir::Value matmul(mlir::Value a, mlir::Value b) const { return make<graph::MatMulOp>(a, b); }

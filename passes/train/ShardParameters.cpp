@@ -1,7 +1,6 @@
 //===-- ShardParameters.cpp - each rank holds a share of the parameters ---===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "dialects/graph/collectives/Collectives.h"
 #include "passes/train/Functions.h"
 #include "passes/train/GraphMath.h"
 #include "passes/train/Passes.h"
@@ -69,9 +68,7 @@ void ShardParameters::divide(BlockArgument parameter, Operation *before) {
                   builder.getDenseI64ArrayAttr(whole.getShape()));
   GraphMath g(builder, derivedName(parameter.getLoc(), "gathered"));
   parameter.setType(RankedTensorType::get({share}, whole.getElementType()));
-  Value all = g.make<graph::AllGatherOp>(
-      RankedTensorType::get({share * ranks}, whole.getElementType()), parameter, /*axis=*/0,
-      llvm::to_vector(llvm::seq<int64_t>(0, ranks)));
+  Value all = g.allGather(parameter, ranks);
   Operation *gather = all.getDefiningOp();
   if (share * ranks > count)
     all = g.slice(all, {0}, {count}, {1});

@@ -108,7 +108,7 @@ class _Captured:
         torch = framework("torch")
 
         self.graph, self.options = graph, options
-        nodes = [node for node in graph.graph.nodes if node.op == "placeholder"]
+        nodes = _torch_graphs.placeholders(graph)
         # Dims that torch.compile takes for dynamic are symbols only in what it noted itself.
         noted = [node.meta.get("example_value", each) for node, each in zip(nodes, examples)]
         self.shapes = [tuple(each.shape) if isinstance(each, torch.Tensor) else each
@@ -145,13 +145,14 @@ class _Captured:
                               "graph: call the module in torch.inference_mode() or "
                               "torch.no_grad()", stacklevel=2)
             return self.graph(*args)
-        if self.session is not None:
-            # Numbers that vary, such as a step of time, are inputs.
-            self.numbers = [i for i in self.numbers if float(args[i]) == self.values[i]]
+        # Numbers that vary, such as a step of time, are inputs of another model.
+        fixed = [i for i in self.numbers if self.values.get(i, args[i]) == args[i]]
+        if fixed != self.numbers:
+            self.numbers, self.session = fixed, None
         weights, inputs = self._split(args)
         versions = [(args[i].data_ptr(), 0 if args[i].is_inference() else args[i]._version)
                     for i in weights]
-        if self.session is None or versions != self.versions or len(self.values) != len(self.numbers):
+        if self.session is None or versions != self.versions:
             try:
                 self._compile(args, weights, inputs)
                 self.versions = versions

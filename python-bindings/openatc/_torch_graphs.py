@@ -10,11 +10,15 @@ from typing import Any
 from ._foreign import framework
 
 
+def placeholders(graph: Any) -> list[Any]:
+    """Returns the nodes that are the graph's arguments, in their order."""
+    return [node for node in graph.graph.nodes if node.op == "placeholder"]
+
+
 def number_positions(graph: Any) -> list[int]:
     """Returns the positions of the arguments that are Python floats, such as the epsilon of a
     normalization: torch.compile passes them as tensors of rank 0 where shapes vary."""
-    nodes = [node for node in graph.graph.nodes if node.op == "placeholder"]
-    return [i for i, node in enumerate(nodes)
+    return [i for i, node in enumerate(placeholders(graph))
             if getattr(node.meta.get("grapharg"), "pass_arg_as_tensor", False)
             and all(user.target == "item" for user in node.users)]
 
@@ -24,7 +28,7 @@ def prepare(graph: Any, numbers: Mapping[int, float]) -> Any:
     positions are constants, and fused layers are written as their parts."""
     torch = framework("torch")
     graph = copy.deepcopy(graph)
-    nodes = [node for node in graph.graph.nodes if node.op == "placeholder"]
+    nodes = placeholders(graph)
     for position, number in numbers.items():
         for item in list(nodes[position].users):
             for user in list(item.users):
