@@ -19,7 +19,8 @@ using Nodes = google::protobuf::RepeatedPtrField<pb::NodeDef>;
 static bool isWhile(StringRef op) { return op == "While" || op == "StatelessWhile"; }
 static bool isIf(StringRef op) { return op == "If" || op == "StatelessIf"; }
 static bool isCase(StringRef op) { return op == "Case" || op == "StatelessCase"; }
-/// What TensorFlow itself makes of a Case: a Switch with an output for each branch.
+/// Returns whether an operator is the form of Case in frozen graphs: a Switch with an output for
+/// each branch.
 static bool isSwitchOfMany(StringRef op) { return op == "_SwitchN"; }
 
 bool hasCalls(const pb::GraphDef &graph) {

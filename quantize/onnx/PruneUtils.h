@@ -15,7 +15,7 @@ bool checkPruneNames(OnnxModel &model, const PruneConfig &config, Diagnostics &d
 /// Returns the float elements of a model's constants that are not zero.
 int64_t countWeights(OnnxModel &model);
 
-/// Gives convolutions and Gemms without a bias one of zeros.
+/// Adds a bias of zeros to convolutions and Gemms without a bias.
 void addMissingBiases(OnnxModel &model);
 
 /// Return and set a node's constant weights as one row per index of dim `axis`, which is 0 or 1.

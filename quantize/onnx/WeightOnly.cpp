@@ -99,7 +99,7 @@ private:
   OnnxModel &model;
   const WeightOnlyOptions &options;
   const MomentsByOutput &moments;
-  /// Of the input that was looked at last: layers of one input follow each other.
+  // The matrix of the input that was used last: layers of one input follow each other.
   const LayerMoments *matrixOwner = nullptr;
   std::vector<float> matrix;
   std::map<std::tuple<std::string, bool, const void *>, Stored> done;

@@ -55,7 +55,7 @@ public:
 private:
   void addPatches(llvm::ArrayRef<float> values, llvm::ArrayRef<int64_t> dims);
 
-  /// Of a convolution; a product has no kernel.
+  /// The window of a convolution; empty for a product.
   std::vector<int64_t> kernel, strides, pads, dilations;
 };
 

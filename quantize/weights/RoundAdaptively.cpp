@@ -32,7 +32,7 @@ constexpr int kMaxSweeps = 20;
 /// The error per weight of rounding to nearest, in the units of the penalty.
 constexpr double kNearestError = 0.01;
 
-/// One row of weights while its choices are found.
+/// Finds how the weights of one row are rounded.
 class Row {
 public:
   Row(const float *weights, float scale, int64_t length, llvm::ArrayRef<float> matrix)

@@ -9,7 +9,7 @@
 
 namespace atc::quantize {
 
-/// What rounding a layer knows of its input.
+/// Holds what is known of a layer's input when its weights are rounded.
 struct InputFacts {
   const LayerMoments *moments = nullptr; ///< null where they were not collected
   double scale = 1;                      ///< of its integers

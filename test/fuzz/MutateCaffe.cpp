@@ -151,7 +151,7 @@ private:
       change(layer);
   }
 
-  /// Gives a blob as many values as its shape states.
+  /// Resizes a blob to the number of values that its shape states.
   void fitWeights() {
     if (!model.weights.layer_size())
       return;

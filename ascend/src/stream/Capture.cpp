@@ -13,7 +13,8 @@
 namespace atc::ascend {
 namespace {
 
-/// What a capture has recorded. A task that is run again does the same with what is in memory then.
+/// Holds what a capture has recorded. A task that is run again does the same with what is in memory
+/// then.
 struct RecordedModel {
   std::vector<StreamTaskMaker> tasks;
   std::mutex mutex;
