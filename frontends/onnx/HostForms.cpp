@@ -120,6 +120,8 @@ public:
       return error;
     if (Error error = checkComplete())
       return error;
+    if (dropsNothing())
+      return passThroughDropout();
     castToKnownType();
     call.parameters = importer.builder().getDictionaryAttr(parameters);
     std::string error;
@@ -303,6 +305,37 @@ private:
       call.inputs.resize(1);
     if (op == "BatchNormalization" && opset < 14)
       call.results = std::min(call.results, 1u);
+    return Error::success();
+  }
+
+  /// Returns whether this is a Dropout of a model for inference.
+  bool dropsNothing() const {
+    if (kernel != "Dropout" || !isa<TensorType>(call.inputs[0].getType()))
+      return false;
+    if (call.inputs.size() < 3 || !call.inputs[2])
+      return true;
+    auto training = call.inputs[2].getDefiningOp<graph::ConstantOp>();
+    auto flags = training ? dyn_cast<DenseIntElementsAttr>(training.getValue()) : nullptr;
+    return flags &&
+           llvm::all_of(flags.getValues<APInt>(), [](const APInt &flag) { return flag.isZero(); });
+  }
+
+  /// Defines the results of a Dropout that drops nothing: its input, and a mask of ones.
+  Error passThroughDropout() {
+    Value input = call.inputs[0];
+    define(0, input);
+    if (node.output_size() < 2 || node.output(1).empty())
+      return Error::success();
+    // Before opset 10 the mask had the type of the input.
+    OpBuilder &builder = importer.builder();
+    Type element =
+        opset >= 10 ? builder.getI1Type() : cast<TensorType>(input.getType()).getElementType();
+    auto type = RankedTensorType::get({}, element);
+    Value one = calls.constantOf(DenseElementsAttr::get(type, builder.getOneAttr(element)));
+    Value mask = calls.call("Expand", {one, calls.call("Shape", {input})});
+    if (!mask)
+      return createStringError(calls.message());
+    define(1, mask);
     return Error::success();
   }
 

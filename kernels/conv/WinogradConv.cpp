@@ -77,7 +77,7 @@ template <int M> struct Convolution {
 
   /// The bytes of the transformed tiles of a task: with the products of two blocks of output
   /// channels and the weights that pass by they stay in the second cache.
-  static constexpr int64_t tileBytes = 384 << 10;
+  static constexpr int64_t tileBytes = 384 << 10, smallTileBytes = 96 << 10;
   /// The elements behind each position, so that those of a tile are not in one set of a cache.
   static constexpr int64_t padding = kBlock;
 
@@ -91,8 +91,11 @@ template <int M> struct Convolution {
   int64_t tasks() const { return imageTasks() * splits; }
 
   void divide() {
-    const int64_t size =
-        maximum(tileBytes / (places * channels * int64_t(sizeof(float))), maxPixels);
+    // Where the weights stay in the second cache as well, smaller tasks leave room for the images.
+    const int64_t weightBytes =
+        places * channels * plan.outBlocks * kBlock * int64_t(sizeof(float));
+    const int64_t bytes = weightBytes <= tileBytes ? smallTileBytes : tileBytes;
+    const int64_t size = maximum(bytes / (places * channels * int64_t(sizeof(float))), maxPixels);
     // Whole tiles of registers, but for the last task of an image.
     const int64_t rounded = ceilDiv(ceilDiv(tiles, ceilDiv(tiles, size)), maxPixels) * maxPixels;
     tilesPerTask = minimum(rounded, maximum(tiles, int64_t(1)));

@@ -69,6 +69,34 @@ typedef float Loose __attribute__((vector_size(64), aligned(4), may_alias));
 template <typename F, typename Step>
 concept StepsVectors = __is_same(F, float) && requires(Step step, Vec a) { a = step(a, a); };
 
+/// The windows that poolNeighbours() computes at a time: the steps of one wait for each other.
+constexpr int64_t kNeighbours = 4;
+
+/// Computes kNeighbours windows next to each other with all taps of their rows [firstRow, lastRow);
+/// `window` is the first tap of the first one.
+template <typename Step>
+void poolNeighbours(float *to, const float *window, const Window &w, int64_t firstRow,
+                    int64_t lastRow, float start, Step step) {
+  const int64_t lanes = w.in[2], rowStep = w.dilation[0] * w.in[1] * lanes;
+  const int64_t tapStep = w.dilation[1] * lanes, next = w.stride[1] * lanes;
+  for (int64_t lane = 0; lane < lanes; lane += 16) {
+    Vec values[kNeighbours];
+#pragma clang loop unroll(full)
+    for (int p = 0; p < kNeighbours; ++p)
+      values[p] = Vec{} + start;
+    for (int64_t i = firstRow; i < lastRow; ++i)
+      for (int64_t j = 0; j < w.kernel[1]; ++j) {
+        const float *x = window + i * rowStep + j * tapStep + lane;
+#pragma clang loop unroll(full)
+        for (int p = 0; p < kNeighbours; ++p)
+          values[p] = step(values[p], Vec(*reinterpret_cast<const Loose *>(x + p * next)));
+      }
+#pragma clang loop unroll(full)
+    for (int p = 0; p < kNeighbours; ++p)
+      *reinterpret_cast<Loose *>(to + p * lanes + lane) = values[p];
+  }
+}
+
 /// Computes a plane of which keepsVectors() holds, with the accumulators in registers.
 template <typename F, typename Step>
 void poolVectors(F *to, const F *from, const Window &w, F start, Step step) {
@@ -79,9 +107,18 @@ void poolVectors(F *to, const F *from, const Window &w, F start, Step step) {
     w.tapRange(0, row, 0, w.in[0], firstRow, lastRow);
     const F *rows = from + (row * w.stride[0] - w.before[0]) * w.in[1] * lanes;
     for (int64_t column = 0; column < w.out[1]; ++column) {
+      const int64_t left = column * w.stride[1] - w.before[1];
+      const F *window = rows + left * lanes;
+      if constexpr (StepsVectors<F, Step>)
+        if (left >= 0 && column + kNeighbours <= w.out[1] &&
+            left + (kNeighbours - 1) * w.stride[1] + w.extent(1) <= w.in[1]) {
+          poolNeighbours(to, window, w, firstRow, lastRow, start, step);
+          column += kNeighbours - 1;
+          to += kNeighbours * lanes;
+          continue;
+        }
       int64_t first, last;
       w.tapRange(1, column, 0, w.in[1], first, last);
-      const F *window = rows + (column * w.stride[1] - w.before[1]) * lanes;
       for (int64_t lane = 0; lane < lanes; lane += width, to += width) {
         if constexpr (StepsVectors<F, Step>) {
           Vec values = Vec{} + start;

@@ -23,6 +23,8 @@ import time
 
 import numpy as np
 import onnx
+import onnx.numpy_helper
+import onnx.shape_inference
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "common"))
 from openatc_runtime import Session

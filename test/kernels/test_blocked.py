@@ -156,15 +156,41 @@ def test_layouts(shape):
     np.testing.assert_array_equal(call("UnblockChannels", blocked, channels=shape[1])[0], x)
 
 
-def test_pools_of_blocks():
+# Windows next to each other are computed four at a time where they read no pads.
+@pytest.mark.parametrize("columns", [1, 3, 4, 6, 7, 12, 19])
+@pytest.mark.parametrize("stride, dilation", [(1, 1), (2, 1), (1, 2), (3, 2)])
+def test_pools_of_blocks(columns, stride, dilation):
     """Windows over three dims of which the last passes through."""
-    x = numbers(2, 32, 13, 12)
-    window = dict(kernel_shape=[3, 5], strides=[2, 1], pads=[1, 2, 0, 2])
-    blocked = dict(kernel_shape=[3, 5, 1], strides=[2, 1, 1], pads=[1, 2, 0, 0, 2, 0])
+    x = numbers(2, 32, 13, columns)
+    x[0, 3, 5] = np.nan
+    window = dict(kernel_shape=[3, 5], strides=[2, stride], dilations=[1, dilation],
+                  pads=[1, 4, 0, 5])
+    blocked = dict(kernel_shape=[3, 5, 1], strides=[2, stride, 1], dilations=[1, dilation, 1],
+                   pads=[1, 4, 0, 0, 5, 0])
     for name in ("MaxPool", "AveragePool", "LpPool"):
         want, = call(name, x, **window)[:1]
         got, = call(name, block(x), **blocked)[:1]
         np.testing.assert_allclose(unblock(got, 32), want, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("shape, scales", [
+    ((2, 3, 5, 7, 16), [1, 1, 2, 3, 1]),  # blocks of channels: whole lines are copied
+    ((2, 3, 5, 7, 5), [1, 1, 2, 0.5, 1]),  # runs that are no lines
+    ((2, 5, 7, 4, 8), [1, 2, 1, 1, 1]),
+    ((5, 7), [2, 3]),
+    ((5, 7), [1, 1]),
+    ((6,), [1.5])], ids=str)
+@pytest.mark.parametrize("dtype", ["f4", "u1", "f8"])
+def test_nearest_resize_copies(shape, scales, dtype):
+    x = (numbers(*shape) * 50).astype(dtype) if dtype != "u1" else \
+        rng.integers(0, 255, shape).astype(dtype)
+    got, = call("Resize", x, None, np.array(scales, "f4"), mode="nearest",
+                coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    want = x
+    for d, scale in enumerate(scales):
+        at = np.floor(np.arange(int(np.floor(shape[d] * scale))) / scale).astype(int)
+        want = np.take(want, at, axis=d)
+    np.testing.assert_array_equal(got, want)
 
 
 def test_errors():

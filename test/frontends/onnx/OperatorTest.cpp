@@ -310,6 +310,25 @@ TEST_CASE("Dropout does nothing; its mask is true") {
                                                       "> {om.name = "
                                                       "\"mask\"}"));
   }
+  // Dims that are not known change nothing, but the mask's shape is that of the run.
+  for (auto [opset, type] : {std::pair(7, "f32"), {10, "i1"}, {13, "i1"}}) {
+    TestModel model(opset);
+    model.symbolicInput("x", {"rows", "columns"}).output("y").output("mask");
+    if (opset < 12) {
+      model.node("Dropout", {"x"}, {"y", "mask"});
+    } else {
+      model.initializer("off", {}, TensorProto::BOOL).add_int32_data(0);
+      model.node("Dropout", {"x", "", "off"}, {"y", "mask"});
+    }
+    CHECK_THAT(textOf(model), !Contains("\"Dropout\"") && Contains("host_call \"Expand\"(") &&
+                                  Contains(std::string("dense<") + (opset < 10 ? "1.0" : "true")) &&
+                                  Contains("return %arg0, "));
+  }
+  // A flag that is an input is known only when the model runs.
+  TestModel open(13);
+  open.symbolicInput("x", {"rows"}).input("flag", {}, TensorProto::BOOL).output("y");
+  open.node("Dropout", {"x", "", "flag"}, {"y"});
+  CHECK_THAT(textOf(open), Contains("host_call \"Dropout\""));
   TestModel training = modelOf(13, {4});
   training.floats("ratio", {}, {0.5f});
   TensorProto &flag = training.initializer("training", {}, TensorProto::BOOL);
