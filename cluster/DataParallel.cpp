@@ -99,7 +99,7 @@ Step simulateStep(const Cluster &cluster, const Network &network, uint32_t devic
 double chooseSlice(const Cluster &cluster, const Network &network, uint32_t devices,
                    Techniques techniques) {
   double best = 0, seconds = 1e300;
-  for (double megabytes = 1; megabytes <= 128; megabytes *= 2) {
+  for (int megabytes = 1; megabytes <= 128; megabytes *= 2) {
     techniques.sliceBytes = megabytes * 1e6;
     const double own = simulateStep(cluster, network, devices, techniques).seconds;
     if (own < seconds) {

@@ -7,7 +7,6 @@
 #include "support/NearestName.h"
 
 #include "mlir/Pass/PassRegistry.h"
-#include "llvm/ADT/STLExtras.h"
 
 #include <mutex>
 #include <utility>

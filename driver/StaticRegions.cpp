@@ -9,7 +9,6 @@
 #include "passes/om/Schedule.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace mlir;

@@ -4,7 +4,6 @@
 #include "frontends/HostTypes.h"
 
 #include "frontends/Tensors.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;

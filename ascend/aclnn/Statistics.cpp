@@ -117,7 +117,7 @@ View squareLoss(Plan &plan, const View &self, const View &target) {
 }
 
 View smoothLoss(Plan &plan, const View &self, const View &target, double beta) {
-  const View difference = computed(plan, "Abs", combined(plan, "Sub", self, target, true));
+  View difference = computed(plan, "Abs", combined(plan, "Sub", self, target, true));
   if (beta < 0)
     plan.reject("beta is %g; it is 0 or more", beta);
   if (!plan.isGood() || beta == 0)

@@ -6,7 +6,6 @@
 #include "ascend/dvpp/VideoWorker.h"
 
 #include <new>
-#include <system_error>
 
 namespace atc::ascend {
 

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cstring>
 #include <new>
-#include <system_error>
 
 namespace atc::ascend {
 

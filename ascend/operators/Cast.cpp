@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ascend/operators/Cast.h"
 
-#include "ascend/src/Buffers.h"
 #include "runtime-lite/abi/SmallFloats.h"
 
 #include <bit>

@@ -6,8 +6,6 @@
 #include "ascend/src/Context.h"
 #include "ascend/src/Errors.h"
 
-#include <set>
-
 namespace atc::ascend {
 
 HandleTable<OpHandle> &opHandles() {

@@ -1,6 +1,5 @@
 //===-- Gears.cpp - profiles of dynamic shapes --------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ascend/src/Context.h"
 #include "ascend/src/Dataset.h"
 #include "ascend/src/Errors.h"
 #include "ascend/src/ModelDesc.h"

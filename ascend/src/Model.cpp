@@ -7,7 +7,6 @@
 #include "ascend/src/Library.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <map>

@@ -52,7 +52,7 @@ std::string descriptorPath(int fd) { return "/proc/self/fd/" + std::to_string(fd
 class ObjectFile {
 public:
   ObjectFile() : fd(memfd_create("openatc-object", MFD_CLOEXEC)) {}
-  ObjectFile(ObjectFile &&other) : fd(other.fd) { other.fd = -1; }
+  ObjectFile(ObjectFile &&other) noexcept : fd(other.fd) { other.fd = -1; }
   ~ObjectFile() {
     if (fd >= 0)
       close(fd);

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/Graph.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace atc::graph;

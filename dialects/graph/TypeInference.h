@@ -6,7 +6,7 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/Value.h"
+#include "mlir/IR/ValueRange.h"
 #include <optional>
 
 namespace atc::graph {

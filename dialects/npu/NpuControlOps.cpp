@@ -7,8 +7,6 @@
 
 using namespace mlir;
 using namespace atc::npu::ir;
-using atc::npu::kGridDims;
-using atc::npu::kMaxLoops;
 
 //===----------------------------------------------------------------------===//
 // Program

@@ -20,7 +20,6 @@ namespace atc::caffe {
 namespace {
 
 using google::protobuf::FieldDescriptor;
-using google::protobuf::Message;
 using google::protobuf::TextFormat;
 
 /// Words the parser's messages. A field that is not known is an error where it could change

@@ -6,7 +6,6 @@
 #include "dialects/graph/HostCalls.h"
 #include "frontends/onnx/GraphImporter.h"
 #include "frontends/onnx/HostForms.h"
-#include "frontends/onnx/TensorData.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringSwitch.h"

@@ -10,7 +10,7 @@
 #include "frontends/onnx/TensorData.h"
 #include "support/NearestName.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;

@@ -11,6 +11,7 @@
 
 #include "frontends/tf/schema/tensorflow.pb.h"
 #include "support/Diagnostics.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MemoryBuffer.h"
 

@@ -1,7 +1,6 @@
 //===-- GraphInputs.cpp - the inputs of a TensorFlow graph ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "dialects/graph/Graph.h"
 #include "frontends/DynamicInputs.h"
 #include "frontends/Tensors.h"
 #include "frontends/tf/GraphImporter.h"

@@ -3,8 +3,6 @@
 
 #include "frontends/tf/LookupTables.h"
 
-#include <optional>
-
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringMap.h"

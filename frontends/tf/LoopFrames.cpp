@@ -3,8 +3,6 @@
 
 #include "frontends/tf/LoopFrames.h"
 
-#include "llvm/ADT/StringSet.h"
-
 using namespace llvm;
 
 namespace atc::tf_import {

@@ -7,7 +7,6 @@
 
 #include "acl/acl_prof.h"
 
-#include <atomic>
 #include <cstring>
 #include <set>
 #include <string>

@@ -7,7 +7,6 @@
 #include "support/Npy.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <ctime>

@@ -217,8 +217,6 @@ uint64_t Stream::getFailureMode() {
 
 } // namespace atc::ascend
 
-using atc::ascend::fail;
-
 aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback) {
   atc::ascend::setExceptionCallback(callback);
   return ACL_SUCCESS;

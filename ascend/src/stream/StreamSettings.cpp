@@ -1,6 +1,5 @@
 //===-- StreamSettings.cpp - settings of streams, and questions ---*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "acl/acl.h"
 #include "acl/acl_rt_sync.h"
 #include "ascend/src/Context.h"
 #include "ascend/src/Errors.h"

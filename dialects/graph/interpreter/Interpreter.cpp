@@ -3,10 +3,8 @@
 
 #include "dialects/graph/interpreter/Interpreter.h"
 #include "dialects/graph/interpreter/Evaluators.h"
-#include "dialects/graph/interpreter/Positions.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/MathExtras.h"
 #include <cmath>
 
 using namespace mlir;

@@ -3,7 +3,6 @@
 
 #include "dialects/graph/interpreter/Tensor.h"
 #include "dialects/graph/QuantTypes.h"
-#include "dialects/graph/TypeInference.h"
 #include "dialects/graph/scalar/ScalarMath.h"
 #include <cstring>
 

@@ -7,7 +7,6 @@
 #include "support/NearestName.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 

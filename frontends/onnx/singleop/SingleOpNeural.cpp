@@ -6,7 +6,6 @@
 
 #include "frontends/onnx/singleop/SingleOpGraph.h"
 
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <algorithm>
