@@ -58,5 +58,5 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/ascend/python/acl" "${PROJECT_SOURCE_DI
 install(PROGRAMS "${PROJECT_SOURCE_DIR}/ascend/python/benchmark" DESTINATION "${CMAKE_INSTALL_BINDIR}"
         RENAME "benchmark.${CMAKE_SYSTEM_PROCESSOR}" COMPONENT ascend)
 install(PROGRAMS "${PROJECT_SOURCE_DIR}/ascend/python/msame" "${PROJECT_SOURCE_DIR}/ascend/python/msopst"
-        "${PROJECT_SOURCE_DIR}/ascend/python/msprof" DESTINATION "${CMAKE_INSTALL_BINDIR}"
+        "${PROJECT_SOURCE_DIR}/ascend/python/msprof" "${PROJECT_SOURCE_DIR}/ascend/python/npu-smi" DESTINATION "${CMAKE_INSTALL_BINDIR}"
         COMPONENT ascend)

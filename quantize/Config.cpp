@@ -7,6 +7,7 @@
 #include "quantize/SettingsText.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace atc::quantize {
@@ -375,7 +376,14 @@ void Reader::readTop(const Json &json, QuantConfig &config) {
     }
   }
   for (const auto &[key, value] : later) {
-    if (key == "override_layer_types") {
+    // Older files set convolutions and products apart; overrides come behind, by their letters.
+    if (key == "conv_calibration_config" || key == "fc_calibration_config") {
+      LayerConfig kind = config.common;
+      readLayer(value, key, kind);
+      for (const char *type :
+           key[0] == 'c' ? std::array{"Conv", "ConvTranspose"} : std::array{"Gemm", "MatMul"})
+        config.types[type] = kind;
+    } else if (key == "override_layer_types") {
       readOverrides(value, key, "layer_type", config.common, config.types);
     } else if (key == "override_layer_configs") {
       readOverrides(value, key, "layer_name", config.common, config.layers);

@@ -2,21 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "acl/dvpp/hi_dvpp_vdec.h"
 
-#include "ascend/dvpp/HiChannels.h"
+#include "ascend/dvpp/HiVideo.h"
 #include "ascend/src/stream/WaitingQueue.h"
 
 #include "acl/acl_rt.h"
 
+#include <thread>
+
 using namespace atc::ascend;
 
 namespace {
-
-/// Holds a file that a channel was sent, and the picture it became.
-struct Decoded {
-  hi_vdec_stream stream{};
-  hi_pic_info picture{};
-  bool good = false;
-};
 
 struct DecodeChannel {
   hi_vdec_chn_attr attributes{};
@@ -24,6 +19,7 @@ struct DecodeChannel {
   std::atomic<bool> started{false}, destroyed{false};
   std::atomic<hi_u32> sent{0};
   WaitingQueue<Decoded> pictures{256};
+  std::unique_ptr<HiVideoDecoder> video; ///< null for files of pictures
 };
 
 HiChannels<DecodeChannel> &jpegChannels() {
@@ -101,15 +97,42 @@ std::shared_ptr<DecodeChannel> makeChannel(const char *function, const hi_vdec_c
     error = hiFail(HI_ID_VDEC, HI_ERR_NULL_PTR, function, "attr is NULL");
     return nullptr;
   }
-  if (attr->type != HI_PT_JPEG && attr->type != HI_PT_MJPEG) {
+  const bool isVideo = attr->type == HI_PT_H264 || attr->type == HI_PT_H265;
+  if (!isVideo && attr->type != HI_PT_JPEG && attr->type != HI_PT_MJPEG) {
     error = hiFail(HI_ID_VDEC, HI_ERR_NOT_SUPPORT, function,
-                   "type %d is not decoded; HI_PT_JPEG (26) is", int(attr->type));
+                   "type %d is not decoded; HI_PT_JPEG (26), HI_PT_H264 (96) and HI_PT_H265 (265) "
+                   "are",
+                   int(attr->type));
     return nullptr;
   }
   auto channel = std::make_shared<DecodeChannel>();
+  if (isVideo) {
+    channel->video = makeHiVideoDecoder(function, attr->type, error);
+    if (!channel->video)
+      return nullptr;
+  }
   channel->attributes = *attr;
   channel->parameters.type = attr->type;
   return channel;
+}
+
+/// Decodes a picture of video where there is room for all that may come of it, also in time.
+hi_s32 sendVideo(const char *function, hi_vdec_chn id, DecodeChannel &channel,
+                 const hi_vdec_stream &stream, const hi_vdec_pic_info *output, hi_s32 timeout) {
+  constexpr size_t kMaxWaiting = 224; // a stream that ends passes on up to 16 pictures
+  const auto begin = std::chrono::steady_clock::now();
+  while (channel.pictures.size() >= kMaxWaiting) {
+    if (channel.destroyed || (timeout >= 0 && std::chrono::steady_clock::now() - begin >=
+                                                  std::chrono::milliseconds(timeout)))
+      return hiFail(HI_ID_VDEC, HI_ERR_BUF_FULL, function, "%zu pictures wait in channel %d",
+                    kMaxWaiting, id);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  HI_TRY(channel.video->send(function, stream, output, [&](const Decoded &decoded) {
+    channel.pictures.push(decoded, -1, channel.destroyed);
+  }));
+  ++channel.sent;
+  return HI_SUCCESS;
 }
 
 /// Finds a channel for a JPEG call with one pointer that must not be NULL.
@@ -134,6 +157,7 @@ hi_u32 hi_vdec_get_pic_buf_size(hi_payload_type type, hi_pic_buf_attr *buf_attr)
   return hi_u32(pictureBytes(picture, *facts));
 }
 
+// Decoders have memory of their own.
 hi_u32 hi_vdec_get_tmv_buf_size(hi_payload_type type, hi_u32 width, hi_u32 height) { return 0; }
 
 hi_s32 hi_mpi_vdec_create_chn(hi_vdec_chn chn, const hi_vdec_chn_attr *attr) {
@@ -193,6 +217,8 @@ hi_s32 hi_mpi_vdec_query_status(hi_vdec_chn chn, hi_vdec_chn_status *status) {
   *status = {};
   status->type = channel->attributes.type;
   status->left_decoded_frames = hi_u32(channel->pictures.size());
+  if (channel->video)
+    status->left_stream_frames = hi_u32(channel->video->size());
   status->is_started = channel->started ? HI_TRUE : HI_FALSE;
   status->recv_stream_frames = status->dec_stream_frames = channel->sent;
   return HI_SUCCESS;
@@ -201,6 +227,8 @@ hi_s32 hi_mpi_vdec_query_status(hi_vdec_chn chn, hi_vdec_chn_status *status) {
 hi_s32 hi_mpi_vdec_reset_chn(hi_vdec_chn chn) {
   std::shared_ptr<DecodeChannel> channel;
   HI_TRY(jpegChannels().find(__func__, chn, channel));
+  if (channel->video)
+    channel->video->reset();
   channel->pictures.clear();
   return HI_SUCCESS;
 }
@@ -212,6 +240,8 @@ hi_s32 hi_mpi_vdec_send_stream(hi_vdec_chn chn, const hi_vdec_stream *stream,
   if (!channel->started)
     return hiFail(HI_ID_VDEC, HI_ERR_NOT_PERM, __func__,
                   "channel %d takes no files; call hi_mpi_vdec_start_recv_stream", chn);
+  if (channel->video)
+    return sendVideo(__func__, chn, *channel, *stream, vdec_pic_info, milli_sec);
   Decoded decoded{*stream, {}, false};
   const bool isEnd = stream->len == 0 && stream->end_of_stream;
   if (!isEnd) {

@@ -2,19 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "acl/dvpp/hi_dvpp_venc.h"
 
-#include "ascend/dvpp/HiChannels.h"
+#include "ascend/dvpp/HiVideo.h"
 #include "ascend/src/stream/WaitingQueue.h"
 
 #include "acl/acl_rt.h"
+
+#include <cstring>
 
 using namespace atc::ascend;
 
 namespace {
 
-/// Holds a JPEG file in device memory.
+/// Holds a JPEG file, or the bytes of a picture of video, in device memory.
 struct Encoded {
   hi_u8 *data = nullptr;
-  hi_u32 bytes = 0;
+  hi_u32 bytes = 0, unitType = 0;
   hi_u64 pts = 0, input = 0;
   bool own = false; ///< Whether the channel has allocated `data`.
 };
@@ -26,6 +28,10 @@ struct EncodeChannel {
   std::mutex mutex;
   std::map<void *, bool> taken; ///< Memory that hi_mpi_venc_release_stream frees.
   WaitingQueue<Encoded> files{256};
+  hi_venc_attr attributes{};
+  std::mutex codecMutex;
+  std::unique_ptr<VideoEncoder> video; ///< null for files of pictures; under `codecMutex`
+  std::atomic<bool> wantsKey{false};
 };
 
 HiChannels<EncodeChannel> &encodeChannels() {
@@ -40,12 +46,21 @@ std::shared_ptr<EncodeChannel> makeChannel(const char *function, const hi_venc_c
     error = hiFail(HI_ID_VENC, HI_ERR_NULL_PTR, function, "attr is NULL");
     return nullptr;
   }
-  if (attr->venc_attr.type != HI_PT_JPEG) {
+  const hi_payload_type type = attr->venc_attr.type;
+  if (type != HI_PT_JPEG && type != HI_PT_H264 && type != HI_PT_H265) {
     error = hiFail(HI_ID_VENC, HI_ERR_NOT_SUPPORT, function,
-                   "type %d is not encoded; HI_PT_JPEG (26) is", int(attr->venc_attr.type));
+                   "type %d is not encoded; HI_PT_JPEG (26), HI_PT_H264 (96) and HI_PT_H265 (265) "
+                   "are",
+                   int(type));
     return nullptr;
   }
   auto channel = std::make_shared<EncodeChannel>();
+  channel->attributes = attr->venc_attr;
+  if (type != HI_PT_JPEG) {
+    channel->video = makeHiVideoEncoder(function, *attr, error);
+    if (!channel->video)
+      return nullptr;
+  }
   channel->parameters.qfactor = 90;
   return channel;
 }
@@ -57,25 +72,31 @@ hi_s32 findChannelWith(const char *function, hi_venc_chn id, const void *pointer
                  : hiFail(HI_ID_VENC, HI_ERR_NULL_PTR, function, "a pointer of the call is NULL");
 }
 
+/// Returns the picture of a frame. A frame has no size: it is what its strides say, and the memory
+/// is checked for that.
+Picture pictureOf(const hi_video_frame &frame) {
+  Picture picture;
+  picture.data = frame.virt_addr[0];
+  picture.format = acldvppPixelFormat(frame.pixel_format);
+  picture.width = frame.width;
+  picture.height = frame.height;
+  picture.widthStride = frame.width_stride[0];
+  picture.heightStride = frame.height_stride[0];
+  if (const FormatFacts *facts = factsOf(picture.format)) {
+    if (picture.widthStride == 0)
+      picture.widthStride = (picture.width * facts->bytes + 15) / 16 * 16;
+    if (picture.heightStride == 0)
+      picture.heightStride = (picture.height + 1) / 2 * 2;
+    picture.size = uint32_t(pictureBytes(picture, *facts));
+  }
+  return picture;
+}
+
 /// Holds a picture and a quality as handles of the first interface, until it ends.
 class EncodeCall {
 public:
   EncodeCall(const hi_video_frame &frame, hi_u32 quality) {
-    Picture picture;
-    picture.data = frame.virt_addr[0];
-    picture.format = acldvppPixelFormat(frame.pixel_format);
-    picture.width = frame.width;
-    picture.height = frame.height;
-    picture.widthStride = frame.width_stride[0];
-    picture.heightStride = frame.height_stride[0];
-    // A frame has no size: it is what its strides say, and the memory is checked for that.
-    if (const FormatFacts *facts = factsOf(picture.format)) {
-      if (picture.widthStride == 0)
-        picture.widthStride = (picture.width * facts->bytes + 15) / 16 * 16;
-      if (picture.heightStride == 0)
-        picture.heightStride = (picture.height + 1) / 2 * 2;
-      picture.size = uint32_t(pictureBytes(picture, *facts));
-    }
+    const Picture picture = pictureOf(frame);
     acldvppSetPicDescData(desc, picture.data);
     acldvppSetPicDescSize(desc, picture.size);
     acldvppSetPicDescFormat(desc, picture.format);
@@ -117,6 +138,45 @@ private:
   acldvppJpegeConfig *config = acldvppCreateJpegeConfig();
 };
 
+/// Encodes a picture of video to memory of the channel.
+hi_s32 encodeFrame(const char *function, EncodeChannel &channel, const hi_video_frame &frame,
+                   Encoded &file) {
+  const Picture picture = pictureOf(frame);
+  const hi_venc_attr &wanted = channel.attributes;
+  if (picture.width != wanted.pic_width || picture.height != wanted.pic_height)
+    return hiFail(HI_ID_VENC, HI_ERR_ILLEGAL_PARAM, function,
+                  "the frame has %u x %u pixels, the channel %u x %u", picture.width,
+                  picture.height, wanted.pic_width, wanted.pic_height);
+  std::vector<uint8_t> bytes;
+  {
+    std::lock_guard lock(channel.codecMutex);
+    HI_TRY(encodeVideo(function, *channel.video, wanted.type, picture,
+                       channel.wantsKey.exchange(false), bytes, file.unitType));
+  }
+  void *data = nullptr;
+  HI_TRY(hiError(HI_ID_VENC, acldvppMalloc(&data, bytes.size())));
+  memcpy(data, bytes.data(), bytes.size());
+  file.data = static_cast<hi_u8 *>(data);
+  file.bytes = hi_u32(bytes.size());
+  file.own = true;
+  return HI_SUCCESS;
+}
+
+/// Encodes a picture to `target`, or to memory of the channel where that has no address.
+hi_s32 encodePicture(const EncodeChannel &channel, const hi_video_frame &frame,
+                     const hi_img_stream *target, Encoded &file) {
+  EncodeCall call(frame, channel.parameters.qfactor);
+  void *data = target ? target->addr : nullptr;
+  file.bytes = target ? target->len : 0;
+  if (!target) {
+    HI_TRY(hiError(HI_ID_VENC, call.predict(&file.bytes)));
+    HI_TRY(hiError(HI_ID_VENC, acldvppMalloc(&data, file.bytes)));
+    file.own = true;
+  }
+  file.data = static_cast<hi_u8 *>(data);
+  return hiError(HI_ID_VENC, call.encode(data, &file.bytes));
+}
+
 /// Encodes a frame to `target`, or to memory of the channel where that has no address.
 hi_s32 sendFrame(const char *function, hi_venc_chn id, const hi_video_frame_info *info,
                  const hi_img_stream *target, hi_s32 timeout) {
@@ -125,23 +185,18 @@ hi_s32 sendFrame(const char *function, hi_venc_chn id, const hi_video_frame_info
   if (!channel->started)
     return hiFail(HI_ID_VENC, HI_ERR_NOT_PERM, function,
                   "channel %d takes no pictures; call hi_mpi_venc_start_chn", id);
-  EncodeCall call(info->v_frame, channel->parameters.qfactor);
+  if (channel->video && target)
+    return hiFail(HI_ID_VENC, HI_ERR_NOT_SUPPORT, function,
+                  "channel %d encodes video; call hi_mpi_venc_send_frame", id);
   Encoded file;
   file.pts = info->v_frame.pts;
   file.input = reinterpret_cast<hi_u64>(info->v_frame.virt_addr[0]);
-  void *data = target ? target->addr : nullptr;
-  file.bytes = target ? target->len : 0;
-  if (!target) {
-    HI_TRY(hiError(HI_ID_VENC, call.predict(&file.bytes)));
-    HI_TRY(hiError(HI_ID_VENC, acldvppMalloc(&data, file.bytes)));
-    file.own = true;
-  }
-  hi_s32 error = hiError(HI_ID_VENC, call.encode(data, &file.bytes));
-  file.data = static_cast<hi_u8 *>(data);
+  hi_s32 error = channel->video ? encodeFrame(function, *channel, info->v_frame, file)
+                                : encodePicture(*channel, info->v_frame, target, file);
   if (!error && !channel->files.push(file, timeout < 0 ? -1 : timeout, channel->destroyed))
     error = hiFail(HI_ID_VENC, HI_ERR_BUF_FULL, function, "256 files wait in channel %d", id);
   if (error && file.own)
-    acldvppFree(data);
+    acldvppFree(file.data);
   if (!error)
     ++channel->sent;
   return error;
@@ -202,6 +257,15 @@ hi_s32 hi_mpi_venc_query_status(hi_venc_chn chn, hi_venc_chn_status *status) {
   *status = {};
   status->left_stream_frames = hi_u32(channel->files.size());
   status->cur_packs = status->left_stream_frames ? 1 : 0;
+  return HI_SUCCESS;
+}
+
+hi_s32 hi_mpi_venc_request_idr(hi_venc_chn chn, hi_bool instant) {
+  std::shared_ptr<EncodeChannel> channel;
+  HI_TRY(encodeChannels().find(__func__, chn, channel));
+  if (!channel->video)
+    return hiFail(HI_ID_VENC, HI_ERR_NOT_SUPPORT, __func__, "channel %d encodes no video", chn);
+  channel->wantsKey = true;
   return HI_SUCCESS;
 }
 
@@ -268,7 +332,10 @@ hi_s32 hi_mpi_venc_get_stream(hi_venc_chn chn, hi_venc_stream *stream, hi_s32 mi
   pack.len = file.bytes;
   pack.pts = file.pts;
   pack.is_frame_end = HI_TRUE;
-  pack.data_type.jpeg_type = HI_VENC_JPEG_PACK_PIC;
+  if (channel->video)
+    pack.data_type.h264_type = file.unitType;
+  else
+    pack.data_type.jpeg_type = HI_VENC_JPEG_PACK_PIC;
   stream->pack_cnt = 1;
   stream->seq = channel->sent;
   stream->jpeg_info = {file.bytes, 0, channel->parameters.qfactor};

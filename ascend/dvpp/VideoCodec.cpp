@@ -49,12 +49,10 @@ std::unique_ptr<VideoDecoder> makeVideoDecoder(acldvppStreamFormat format, std::
 
 std::unique_ptr<VideoEncoder> makeVideoEncoder(acldvppStreamFormat format,
                                                const VideoSettings &settings, std::string &error) {
-  if (format == H265_MAIN_LEVEL) {
-    error = "H.265 is not encoded here; set the format H264_MAIN_LEVEL";
-    return nullptr;
-  }
+  if (format == H265_MAIN_LEVEL)
+    return makeH265Encoder(settings);
   if (format < H264_BASELINE_LEVEL || format > H264_HIGH_LEVEL) {
-    error = "the stream's format is " + std::to_string(int(format)) + "; give 1 to 3";
+    error = "the stream's format is " + std::to_string(int(format)) + "; give 0 to 3";
     return nullptr;
   }
 #ifdef OPENATC_WITH_H264

@@ -58,6 +58,7 @@ std::unique_ptr<VideoEncoder> makeVideoEncoder(acldvppStreamFormat format,
 std::unique_ptr<VideoDecoder> makeH264Decoder();
 std::unique_ptr<VideoDecoder> makeH265Decoder();
 std::unique_ptr<VideoEncoder> makeH264Encoder(const VideoSettings &settings);
+std::unique_ptr<VideoEncoder> makeH265Encoder(const VideoSettings &settings);
 
 /// Returns where the first NAL unit at or behind `from` begins (its start code), or `bytes`.
 size_t nextUnit(const uint8_t *data, size_t bytes, size_t from);

@@ -147,6 +147,11 @@ aclError aclvencSendFrame(aclvencChannelDesc *channelDesc, acldvppPicDesc *input
   }
   ACL_FIND(picture, picDescs(), input);
   Picture given = picture->get();
+  if (given.width == 0 && given.height == 0) { // only memory was described
+    given.width = desc->width;
+    given.height = desc->height;
+    given.format = desc->picture;
+  }
   std::shared_ptr<Block> source;
   ACL_TRY(checkPicture(__func__, "input", given, source));
   if (given.width != desc->width || given.height != desc->height)

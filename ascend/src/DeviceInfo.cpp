@@ -8,6 +8,7 @@
 #include "npu/soc/Soc.h"
 
 #include <array>
+#include <cstdio>
 #include <cstring>
 #include <map>
 
@@ -192,6 +193,30 @@ aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid *uuid) {
   *uuid = {};
   memcpy(uuid->bytes, "OpenATC", 7);
   memcpy(uuid->bytes + 12, &deviceId, sizeof(deviceId));
+  return ACL_SUCCESS;
+}
+
+aclError aclrtDeviceGetPCIBusId(int32_t deviceId, char *pciBusId, int32_t len) {
+  ACL_REQUIRE(pciBusId);
+  ACL_TRY(checkDevice(__func__, deviceId));
+  char text[24];
+  const int size = snprintf(text, sizeof text, "0000:%02X:00.0", deviceId + 1);
+  if (len <= size)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "len is %d; give %d", len, size + 1);
+  memcpy(pciBusId, text, size_t(size) + 1);
+  return ACL_SUCCESS;
+}
+
+aclError aclrtDeviceGetByPCIBusId(const char *pciBusId, int32_t *deviceId) {
+  ACL_REQUIRE(pciBusId);
+  ACL_REQUIRE(deviceId);
+  unsigned domain = 0, bus = 0, device = 0, function = 0;
+  const int read = sscanf(pciBusId, "%x:%x:%x.%x", &domain, &bus, &device, &function);
+  if (read != 4 || domain != 0 || device != 0 || function != 0 || bus == 0)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM,
+             "'%.40s' is no address of a device; they are 0000:01:00.0 ...", pciBusId);
+  ACL_TRY(checkDevice(__func__, int32_t(bus - 1)));
+  *deviceId = int32_t(bus - 1);
   return ACL_SUCCESS;
 }
 

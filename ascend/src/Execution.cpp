@@ -371,6 +371,12 @@ aclError aclmdlExecuteV2(uint32_t modelId, const aclmdlDataset *input, aclmdlDat
   return queue->synchronize(__func__, config->streamTimeout);
 }
 
+aclError aclmdlExecuteAsyncV2(uint32_t modelId, const aclmdlDataset *input, aclmdlDataset *output,
+                              aclrtStream stream, const aclmdlExecConfigHandle *handle) {
+  ACL_FIND(config, execConfigs(), handle);
+  return aclmdlExecuteAsync(modelId, input, output, stream);
+}
+
 aclmdlExecConfigHandle *aclmdlCreateExecConfigHandle() {
   return static_cast<aclmdlExecConfigHandle *>(execConfigs().add(std::make_shared<ExecConfig>()));
 }

@@ -18,7 +18,7 @@
 namespace atc::ascend {
 namespace {
 
-enum class State { New, Started, Ended };
+enum class State { New, Failed, Started, Ended };
 
 struct Library {
   std::mutex mutex;
@@ -70,19 +70,31 @@ void atFinalize(std::function<void()> action) {
 
 using namespace atc::ascend;
 
+/// Ends what a failed aclInit has started; aclFinalize has nothing left to do then.
+static aclError abandon(aclError code) {
+  endCollection();
+  endDump();
+  std::lock_guard lock(library().mutex);
+  library().state = State::Failed;
+  return code;
+}
+
 aclError aclInit(const char *configPath) {
   std::string settings;
+  aclError code = ACL_SUCCESS;
   {
     std::lock_guard lock(library().mutex);
     if (library().state == State::Started)
       ACL_FAIL(ACL_ERROR_REPEAT_INITIALIZE, "aclInit was called before, without aclFinalize");
     if (configPath && *configPath) {
-      ACL_TRY(readConfiguration(configPath));
+      code = readConfiguration(configPath);
       atc::readInputText(configPath, settings);
     }
     library().state = State::Started;
   }
-  return callInitObservers(settings);
+  if (code == ACL_SUCCESS)
+    code = callInitObservers(settings);
+  return code == ACL_SUCCESS ? code : abandon(code);
 }
 
 aclError aclFinalize() {
@@ -91,6 +103,10 @@ aclError aclFinalize() {
     std::lock_guard lock(library().mutex);
     if (library().state == State::New)
       ACL_FAIL(ACL_ERROR_UNINITIALIZE, "aclInit was not called");
+    if (library().state == State::Failed) { // programs end in one way, whatever failed
+      library().state = State::New;
+      return ACL_SUCCESS;
+    }
     if (library().state == State::Ended)
       ACL_FAIL(ACL_ERROR_REPEAT_FINALIZE, "aclFinalize was called before");
     library().state = State::Ended;

@@ -169,7 +169,9 @@ aclError aclrtProcessReport(int32_t timeout) {
       // A thread may begin to wait before it is subscribed.
       reports.changed.wait_for(lock, std::chrono::milliseconds(timeout), come);
     } else {
-      reports.changed.wait(lock, [&] { return come() || !reports.subscribed(self); });
+      // An endless wait is noexcept: a thread that pthread_cancel ends in it would end the process.
+      while (!come() && reports.subscribed(self))
+        reports.changed.wait_for(lock, std::chrono::hours(1));
     }
     if (!come()) {
       if (!reports.subscribed(self))

@@ -217,11 +217,42 @@ void foldIntoConvolutions(OnnxModel &model) {
   model.removeNodes([](const onnx::NodeProto &node) { return node.op_type() == "Folded"; });
 }
 
+/// Returns the constant that a node makes of a matrix of constants by exchanging its dims.
+std::optional<onnx::TensorProto> transposedBy(OnnxModel &model, const onnx::NodeProto &node) {
+  if (node.op_type() != "Transpose" || !node.domain().empty() || node.input_size() != 1 ||
+      model.isOutput(node.output(0)))
+    return std::nullopt;
+  const onnx::TensorProto *constant = model.findConstant(node.input(0));
+  const auto values = constant && constant->dims_size() == 2 ? readFloats(*constant) : std::nullopt;
+  if (!values)
+    return std::nullopt;
+  for (const onnx::AttributeProto &attribute : node.attribute())
+    if (attribute.name() == "perm" && (attribute.ints_size() != 2 || attribute.ints(0) != 1))
+      return std::nullopt;
+  const int64_t rows = constant->dims(0), columns = constant->dims(1);
+  std::vector<float> result(values->size());
+  for (size_t i = 0; i < result.size(); ++i)
+    result[i] = (*values)[i % rows * columns + i / rows];
+  return makeFloats(node.output(0), {columns, rows}, result);
+}
+
+/// Replaces transposed matrices of constants, so that products have their weights as constants.
+void transposeWeights(OnnxModel &model) {
+  std::set<const onnx::NodeProto *> folded;
+  for (const onnx::NodeProto &node : model.graph().node())
+    if (std::optional<onnx::TensorProto> tensor = transposedBy(model, node)) {
+      *model.graph().add_initializer() = std::move(*tensor);
+      folded.insert(&node);
+    }
+  model.removeNodes([&](const onnx::NodeProto &node) { return folded.count(&node) != 0; });
+}
+
 } // namespace
 
 void simplify(OnnxModel &model) {
   removeConstantInputs(model);
   takeConstants(model);
+  transposeWeights(model);
   removeIdentities(model);
   foldIntoConvolutions(model);
 }

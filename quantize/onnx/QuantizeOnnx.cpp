@@ -1,10 +1,12 @@
 //===-- QuantizeOnnx.cpp - calibrates and quantizes an ONNX model ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "passes/graph/Passes.h"
 #include "quantize/Balance.h"
 #include "quantize/Quantize.h"
 #include "quantize/onnx/OnnxHost.h"
 
+#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -83,6 +85,13 @@ bool OnnxQuantizer::importAndPlan(OwningOpRef<ModuleOp> &module, Plan &plan) {
   module = importProto(model.proto, options.name, shapes, context, diagnostics);
   if (!module || !checkInputs(*module, diagnostics))
     return false;
+  // A Gemm whose weights are not transposed has them transposed in the graph.
+  PassManager fold(&context);
+  fold.addNestedPass<func::FuncOp>(graph::createGraphFoldConstants());
+  if (failed(fold.run(*module))) {
+    diagnostics.error("E19999", "the constants of the model cannot be folded");
+    return false;
+  }
   const std::set<std::string> variables = model.variableNames();
   plan = makePlan(*module, options.config,
                   [&](StringRef name) { return variables.count(name.str()) != 0; });

@@ -278,8 +278,118 @@ TEST_CASE_METHOD(Started, "a picture is encoded to a JPEG file and decoded again
   HI_GOOD(hi_mpi_venc_destroy_chn(3));
   HI_GOOD(hi_mpi_dvpp_free(memory));
 
-  decoder.type = HI_PT_H264;
+  decoder.type = HI_PT_PNG;
   HI_BAD(HI_ERR_VDEC_NOT_SUPPORT, hi_mpi_vdec_create_chn(1, &decoder));
-  encoder.venc_attr.type = HI_PT_H265;
+  encoder.venc_attr.type = HI_PT_PNG;
   HI_BAD(HI_ERR_VENC_NOT_SUPPORT, hi_mpi_venc_create_chn(1, &encoder));
+}
+
+TEST_CASE_METHOD(Started, "video is encoded and decoded, a frame per picture") {
+  const auto type = GENERATE(HI_PT_H264, HI_PT_H265);
+  constexpr hi_u32 side = 64, count = 5;
+  hi_venc_chn_attr encoder{};
+  encoder.venc_attr.type = type;
+  encoder.venc_attr.max_pic_width = encoder.venc_attr.pic_width = side;
+  encoder.venc_attr.max_pic_height = encoder.venc_attr.pic_height = side;
+  HI_BAD(HI_ERR_VENC_NOT_SUPPORT, hi_mpi_venc_create_chn(1, &encoder)); // no rate control
+  encoder.rc_attr.rc_mode =
+      type == HI_PT_H264 ? HI_VENC_RC_MODE_H264_CBR : HI_VENC_RC_MODE_H265_CBR;
+  HI_BAD(HI_ERR_VENC_ILLEGAL_PARAM, hi_mpi_venc_create_chn(1, &encoder));
+  encoder.rc_attr.h264_cbr = {30, 1, 30, 30, 2000};
+  hi_vdec_chn_attr decoder{};
+  decoder.type = type;
+  decoder.mode = HI_VDEC_SEND_MODE_FRAME;
+  decoder.pic_width = decoder.pic_height = side;
+  const unsigned code = unsigned(hi_mpi_venc_create_chn(1, &encoder));
+  if (code == HI_ERR_VENC_NOT_SUPPORT ||
+      unsigned(hi_mpi_vdec_create_chn(2, &decoder)) == HI_ERR_VDEC_NOT_SUPPORT) {
+    WARN("skipped: " << aclGetRecentErrMsg());
+    return;
+  }
+  REQUIRE(code == 0);
+  hi_venc_start_param start{-1};
+  HI_GOOD(hi_mpi_venc_start_chn(1, &start));
+  HI_GOOD(hi_mpi_vdec_start_recv_stream(2));
+  Image picture(HI_PIXEL_FORMAT_YUV_SEMIPLANAR_420, side, side, side, 1.5);
+  memset(picture.info.picture_address, 128, picture.info.picture_buffer_size);
+  std::vector<void *> memories;
+  hi_vdec_stream end{};
+  end.end_of_stream = HI_TRUE;
+  for (hi_u32 i = 0; i < count; ++i) {
+    memset(picture.info.picture_address, int(40 + 40 * i), side * side);
+    hi_video_frame_info frame{};
+    frame.v_frame.width = frame.v_frame.height = side;
+    frame.v_frame.pixel_format = HI_PIXEL_FORMAT_YUV_SEMIPLANAR_420;
+    frame.v_frame.width_stride[0] = frame.v_frame.height_stride[0] = side;
+    frame.v_frame.virt_addr[0] = picture.info.picture_address;
+    frame.v_frame.pts = i;
+    if (i == 3)
+      HI_GOOD(hi_mpi_venc_request_idr(1, HI_TRUE));
+    HI_GOOD(hi_mpi_venc_send_frame(1, &frame, 1000));
+    hi_venc_pack pack{};
+    hi_venc_stream file{};
+    file.pack = &pack;
+    file.pack_cnt = 1;
+    HI_GOOD(hi_mpi_venc_get_stream(1, &file, -1));
+    CHECK(pack.pts == i);
+    if (i == 0 || i == 3) // of key pictures
+      CHECK(pack.data_type.h264_type == (type == HI_PT_H264 ? 5u : 19u));
+    hi_vdec_stream stream{};
+    stream.addr = pack.addr;
+    stream.len = pack.len;
+    stream.pts = pack.pts;
+    stream.end_of_frame = stream.need_display = HI_TRUE;
+    hi_vdec_pic_info out{};
+    out.width = out.height = out.width_stride = out.height_stride = side;
+    out.pixel_format = HI_PIXEL_FORMAT_YUV_SEMIPLANAR_420;
+    out.buffer_size = side * side * 3 / 2;
+    memories.push_back(nullptr);
+    HI_GOOD(hi_mpi_dvpp_malloc(0, &memories.back(), out.buffer_size));
+    out.vir_addr = reinterpret_cast<hi_u64>(memories.back());
+    HI_GOOD(hi_mpi_vdec_send_stream(2, &stream, &out, 1000));
+    HI_GOOD(hi_mpi_venc_release_stream(1, &file));
+  }
+  HI_GOOD(hi_mpi_vdec_send_stream(2, &end, nullptr, -1));
+  hi_vdec_chn_status status;
+  HI_GOOD(hi_mpi_vdec_query_status(2, &status));
+  CHECK((status.left_decoded_frames == count + 1 && status.left_stream_frames == 0));
+  for (hi_u32 i = 0; i <= count; ++i) {
+    hi_video_frame_info frame;
+    hi_vdec_supplement_info supplement;
+    hi_vdec_stream from;
+    HI_GOOD(hi_mpi_vdec_get_frame(2, &frame, &supplement, &from, 0));
+    if (i == count) {
+      CHECK((frame.v_frame.frame_flag == 1 && from.end_of_stream));
+      continue;
+    }
+    INFO("picture " << i);
+    CHECK((frame.v_frame.frame_flag == 0 && frame.v_frame.pts == i));
+    REQUIRE(frame.v_frame.virt_addr[0] == memories[i]);
+    const int value = static_cast<uint8_t *>(memories[i])[20 * side + 20];
+    CHECK(std::abs(value - int(40 + 40 * i)) < 8);
+    HI_GOOD(hi_mpi_vdec_release_frame(2, &frame));
+  }
+  // What is no video is a frame that says so; memory of others is refused.
+  hi_vdec_stream bad{};
+  bad.addr = static_cast<hi_u8 *>(picture.info.picture_address);
+  bad.len = 200;
+  bad.need_display = HI_TRUE;
+  hi_vdec_pic_info out{};
+  out.buffer_size = 100;
+  HI_BAD(HI_ERR_VDEC_ILLEGAL_PARAM, hi_mpi_vdec_send_stream(2, &bad, &out, 0));
+  out.vir_addr = reinterpret_cast<hi_u64>(memories[0]);
+  HI_GOOD(hi_mpi_vdec_send_stream(2, &bad, &out, 0));
+  HI_GOOD(hi_mpi_vdec_reset_chn(2));
+  HI_GOOD(hi_mpi_vdec_send_stream(2, &bad, &out, 0));
+  hi_video_frame_info frame;
+  hi_vdec_stream from;
+  HI_GOOD(hi_mpi_vdec_get_frame(2, &frame, nullptr, &from, 0));
+  CHECK(frame.v_frame.frame_flag == 1);
+  HI_BAD(HI_ERR_VDEC_BUF_EMPTY, hi_mpi_vdec_get_frame(2, &frame, nullptr, &from, 0));
+  for (void *memory : memories)
+    HI_GOOD(hi_mpi_dvpp_free(memory));
+  HI_GOOD(hi_mpi_vdec_stop_recv_stream(2));
+  HI_GOOD(hi_mpi_vdec_destroy_chn(2));
+  HI_GOOD(hi_mpi_venc_stop_chn(1));
+  HI_GOOD(hi_mpi_venc_destroy_chn(1));
 }

@@ -288,6 +288,12 @@ TEST_CASE("an execution can be queued, and everything be destroyed before it run
     data.set(inputValues());
     for (int i = 0; i < 3; ++i)
       GOOD(aclmdlExecuteAsync(id, data.input, data.output, stream));
+    aclmdlExecConfigHandle *settings = aclmdlCreateExecConfigHandle();
+    GOOD(aclmdlExecuteAsyncV2(id, data.input, data.output, stream, settings));
+    GOOD(aclmdlExecuteV2(id, data.input, data.output, stream, settings));
+    GOOD(aclmdlDestroyExecConfigHandle(settings));
+    BAD(ACL_ERROR_INVALID_RESOURCE_HANDLE,
+        aclmdlExecuteAsyncV2(id, data.input, data.output, stream, settings));
     aclDataBuffer *buffer = aclmdlGetDatasetBuffer(data.output, 0);
     GOOD(aclrtMemcpyAsync(sums.data(), 256, aclGetDataBufferAddr(buffer), 256,
                           ACL_MEMCPY_DEVICE_TO_HOST, stream));

@@ -31,10 +31,16 @@ TEST_CASE("AscendCL starts once and ends once") {
   BAD(ACL_ERROR_REPEAT_FINALIZE, aclFinalize());
   GOOD(aclInit(""));
   GOOD(aclFinalize());
+  // A program that ends after a failure ends as any other, once.
   BAD(ACL_ERROR_INVALID_FILE, aclInit("/nowhere/acl.json"));
+  GOOD(aclFinalize());
+  BAD(ACL_ERROR_UNINITIALIZE, aclFinalize());
   const std::string path = OPENATC_TEST_SCRATCH "/acl.json";
   std::ofstream(path) << "{\"dump\": ";
   BAD(ACL_ERROR_PARSE_FILE, aclInit(path.c_str()));
+  BAD(ACL_ERROR_PARSE_FILE, aclInit(path.c_str())); // not yet started
+  void *memory = nullptr;
+  BAD(ACL_ERROR_RT_CONTEXT_NULL, aclrtMalloc(&memory, 8, ACL_MEM_MALLOC_HUGE_FIRST));
   std::ofstream(path) << "{\"dump\": {}}";
   GOOD(aclInit(path.c_str()));
   GOOD(aclFinalize());
@@ -42,6 +48,57 @@ TEST_CASE("AscendCL starts once and ends once") {
   GOOD(aclrtGetVersion(&major, &minor, &patch));
   CHECK((major == 1 && minor == 10 && patch == 0));
   BAD(ACL_ERROR_INVALID_PARAM, aclrtGetVersion(nullptr, &minor, &patch));
+}
+
+namespace {
+
+std::atomic<uint32_t> firstSeen{0}, secondSeen{0};
+
+} // namespace
+
+TEST_CASE("all functions that are registered are told of a failed task") {
+  Started started;
+  const aclrtExceptionInfoCallback first = [](aclrtExceptionInfo *info) {
+    firstSeen = aclrtGetErrorCodeFromExceptionInfo(info);
+  };
+  const aclrtExceptionInfoCallback second = [](aclrtExceptionInfo *info) {
+    secondSeen = aclrtGetErrorCodeFromExceptionInfo(info);
+  };
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtExceptionInfoCallbackRegister(nullptr));
+  GOOD(aclrtExceptionInfoCallbackRegister(first));
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtExceptionInfoCallbackRegister(first));
+  GOOD(aclrtExceptionInfoCallbackRegister(second));
+  auto fails = [] { // a callback whose thread is gone
+    aclrtStream stream = nullptr;
+    GOOD(aclrtCreateStream(&stream));
+    GOOD(aclrtLaunchHostFunc(stream, [](void *) { sleepMs(30); }, nullptr));
+    GOOD(aclrtSubscribeReport(1234, stream));
+    GOOD(aclrtLaunchCallback([](void *) {}, nullptr, ACL_CALLBACK_BLOCK, stream));
+    GOOD(aclrtUnSubscribeReport(1234, stream));
+    CHECK(aclrtSynchronizeStream(stream) == ACL_ERROR_STREAM_NOT_SUBSCRIBE);
+    GOOD(aclrtDestroyStream(stream));
+  };
+  fails();
+  CHECK((firstSeen == uint32_t(ACL_ERROR_STREAM_NOT_SUBSCRIBE) && firstSeen == secondSeen));
+  firstSeen = secondSeen = 0;
+  GOOD(aclrtExceptionInfoCallbackUnregister(first));
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtExceptionInfoCallbackUnregister(first));
+  fails();
+  CHECK((firstSeen == 0 && secondSeen == uint32_t(ACL_ERROR_STREAM_NOT_SUBSCRIBE)));
+  GOOD(aclrtExceptionInfoCallbackUnregister(second));
+}
+
+TEST_CASE("devices have addresses") {
+  char text[16] = {};
+  GOOD(aclrtDeviceGetPCIBusId(0, text, sizeof text));
+  CHECK(std::string(text) == "0000:01:00.0");
+  int32_t device = -1;
+  GOOD(aclrtDeviceGetByPCIBusId(text, &device));
+  CHECK(device == 0);
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtDeviceGetPCIBusId(0, text, 12));
+  BAD(ACL_ERROR_INVALID_DEVICE, aclrtDeviceGetPCIBusId(77, text, sizeof text));
+  BAD(ACL_ERROR_INVALID_DEVICE, aclrtDeviceGetByPCIBusId("0000:99:00.0", &device));
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtDeviceGetByPCIBusId("somewhere", &device));
 }
 
 TEST_CASE("a message is of the thread of the call, and is returned once") {

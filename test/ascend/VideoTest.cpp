@@ -5,6 +5,7 @@
 #include "test/ascend/AclTest.h"
 
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -72,13 +73,14 @@ struct Reporter {
     auto *reporter = static_cast<Reporter *>(self);
     aclrtSetCurrentContext(reporter->context);
     while (!reporter->stop)
-      aclrtProcessReport(reporter->cancel ? 60000 : 10);
+      aclrtProcessReport(reporter->cancel ? reporter->timeout.load() : 10);
     return nullptr;
   }
 
   aclrtContext context = nullptr;
   pthread_t thread{};
   std::atomic<bool> stop{false}, cancel{false};
+  std::atomic<int32_t> timeout{60000};
 };
 
 /// Holds what callbacks report.
@@ -274,28 +276,37 @@ TEST_CASE("channels of video say what they lack") {
   GOOD(aclvencSetChannelDescPicHeight(encoder, 64));
   BAD(ACL_ERROR_INVALID_PARAM, aclvencCreateChannel(encoder)); // odd
   GOOD(aclvencSetChannelDescPicWidth(encoder, 64));
-  BAD(ACL_ERROR_API_NOT_SUPPORT, aclvencCreateChannel(encoder)); // H.265
+  GOOD(aclvencSetChannelDescEnType(encoder, acldvppStreamFormat(4)));
+  BAD(ACL_ERROR_API_NOT_SUPPORT, aclvencCreateChannel(encoder)); // no such format
   GOOD(aclvencDestroyChannelDesc(encoder));
 }
 
+namespace {
+
+/// The bytes that an encoder's callback was given.
+struct Stream {
+  std::vector<std::vector<uint8_t>> pictures;
+  static void add(acldvppPicDesc *, acldvppStreamDesc *output, void *userData) {
+    CHECK(acldvppGetStreamDescRetCode(output) == 0);
+    auto *data = static_cast<uint8_t *>(acldvppGetStreamDescData(output));
+    const uint32_t size = acldvppGetStreamDescSize(output);
+    static_cast<Stream *>(userData)->pictures.emplace_back(data, data + size);
+  }
+};
+
+} // namespace
+
 TEST_CASE("what is encoded is decoded again") {
   Started started;
-  Decoding decoding(H264_HIGH_LEVEL);
+  const auto format = GENERATE(H264_MAIN_LEVEL, H265_MAIN_LEVEL);
+  Decoding decoding(format);
   if (!decoding.create())
     return;
-  struct Stream {
-    std::vector<std::vector<uint8_t>> pictures;
-    static void add(acldvppPicDesc *, acldvppStreamDesc *output, void *userData) {
-      CHECK(acldvppGetStreamDescRetCode(output) == 0);
-      auto *data = static_cast<uint8_t *>(acldvppGetStreamDescData(output));
-      const uint32_t size = acldvppGetStreamDescSize(output);
-      static_cast<Stream *>(userData)->pictures.emplace_back(data, data + size);
-    }
-  } stream;
+  Stream stream;
   aclvencChannelDesc *desc = aclvencCreateChannelDesc();
   GOOD(aclvencSetChannelDescThreadId(desc, uint64_t(decoding.reporter.thread)));
   GOOD(aclvencSetChannelDescCallback(desc, &Stream::add));
-  GOOD(aclvencSetChannelDescEnType(desc, H264_MAIN_LEVEL));
+  GOOD(aclvencSetChannelDescEnType(desc, format));
   GOOD(aclvencSetChannelDescPicFormat(desc, PIXEL_FORMAT_YUV_SEMIPLANAR_420));
   GOOD(aclvencSetChannelDescPicWidth(desc, 64));
   GOOD(aclvencSetChannelDescPicHeight(desc, 64));
@@ -338,9 +349,100 @@ TEST_CASE("what is encoded is decoded again") {
   checkPictures(decoding.results.all, count);
 }
 
+TEST_CASE("pictures of H.265 keep their details at a bit rate, whatever their size") {
+  Started started;
+  constexpr uint32_t width = 90, height = 58, stride = 96;
+  constexpr uint32_t bytes = stride * height * 3 / 2;
+  const auto rate = GENERATE(30000u, 400u);
+  Decoding decoding(H265_MAIN_LEVEL);
+  if (!decoding.create())
+    return;
+  Stream stream;
+  aclvencChannelDesc *desc = aclvencCreateChannelDesc();
+  GOOD(aclvencSetChannelDescThreadId(desc, uint64_t(decoding.reporter.thread)));
+  GOOD(aclvencSetChannelDescCallback(desc, &Stream::add));
+  GOOD(aclvencSetChannelDescPicWidth(desc, width));
+  GOOD(aclvencSetChannelDescPicHeight(desc, height));
+  GOOD(aclvencSetChannelDescMaxBitRate(desc, rate));
+  GOOD(aclvencCreateChannel(desc));
+  aclvencFrameConfig *config = aclvencCreateFrameConfig();
+  // The description says where the picture is only; the rest is the channel's.
+  acldvppPicDesc *picture = acldvppCreatePicDesc();
+  void *memory = nullptr;
+  REQUIRE(acldvppMalloc(&memory, bytes) == ACL_SUCCESS);
+  GOOD(acldvppSetPicDescData(picture, memory));
+  GOOD(acldvppSetPicDescSize(picture, bytes));
+  auto *pixels = static_cast<uint8_t *>(memory);
+  unsigned noise = 1;
+  for (uint32_t y = 0; y < height * 3 / 2; ++y)
+    for (uint32_t x = 0; x < stride; ++x) {
+      noise = noise * 1103515245 + 12345;
+      const int wave = int(60 * std::sin(x * 0.11) + 50 * std::cos(y * 0.17)); // and an edge
+      pixels[y * stride + x] =
+          uint8_t(120 + wave + (x > 40 && y > 20 ? 30 : 0) + (noise >> 16) % 5);
+    }
+  const std::vector<uint8_t> original(pixels, pixels + bytes);
+  for (int i = 0; i < 3; ++i)
+    GOOD(aclvencSendFrame(desc, picture, nullptr, config, &stream));
+  GOOD(aclvencSetFrameConfigEos(config, 1));
+  GOOD(aclvencSendFrame(desc, nullptr, nullptr, config, nullptr));
+  REQUIRE(stream.pictures.size() == 3);
+  for (const auto &encoded : stream.pictures)
+    CHECK(encoded.size() < rate * 1000 / 8 / 30 * 3 / 2);
+
+  struct Decoded {
+    std::vector<uint8_t> pixels;
+    static void take(acldvppStreamDesc *, acldvppPicDesc *output, void *userData) {
+      CHECK(acldvppGetPicDescRetCode(output) == 0);
+      CHECK((acldvppGetPicDescWidth(output) == width && acldvppGetPicDescHeight(output) == height));
+      auto *data = static_cast<uint8_t *>(acldvppGetPicDescData(output));
+      static_cast<Decoded *>(userData)->pixels.assign(data, data + bytes);
+    }
+  } decoded;
+  GOOD(aclvdecDestroyChannel(decoding.desc));
+  GOOD(aclvdecSetChannelDescCallback(decoding.desc, &Decoded::take));
+  GOOD(aclvdecCreateChannel(decoding.desc));
+  acldvppPicDesc *output = acldvppCreatePicDesc();
+  GOOD(acldvppSetPicDescData(output, memory));
+  GOOD(acldvppSetPicDescSize(output, bytes));
+  GOOD(acldvppSetPicDescFormat(output, PIXEL_FORMAT_YUV_SEMIPLANAR_420));
+  void *data = nullptr;
+  REQUIRE(acldvppMalloc(&data, stream.pictures[2].size()) == ACL_SUCCESS);
+  memcpy(data, stream.pictures[2].data(), stream.pictures[2].size());
+  GOOD(acldvppSetStreamDescData(decoding.part, data));
+  GOOD(acldvppSetStreamDescSize(decoding.part, uint32_t(stream.pictures[2].size())));
+  GOOD(aclvdecSendFrame(decoding.desc, decoding.part, output, nullptr, &decoded));
+  GOOD(aclvdecDestroyChannel(decoding.desc));
+  REQUIRE(decoded.pixels.size() == bytes);
+  double luma = 0, chroma = 0;
+  for (uint32_t y = 0; y < height * 3 / 2; ++y)
+    for (uint32_t x = 0; x < width; ++x) {
+      const double difference = double(decoded.pixels[y * stride + x]) - original[y * stride + x];
+      (y < height ? luma : chroma) += difference * difference;
+    }
+  const double limit = rate > 10000 ? 4 : 60; // mean squares: 42 and 30 dB
+  CHECK(luma / (width * height) < limit);
+  CHECK(chroma / (width * height / 2) < limit);
+  for (acldvppPicDesc *each : {picture, output})
+    GOOD(acldvppDestroyPicDesc(each));
+  GOOD(acldvppFree(data));
+  GOOD(acldvppFree(memory));
+  GOOD(aclvencDestroyChannel(desc));
+  GOOD(aclvencDestroyChannelDesc(desc));
+  GOOD(aclvencDestroyFrameConfig(config));
+}
+
 TEST_CASE("a thread that waits for callbacks can be cancelled") {
   Started started;
-  Reporter reporter;
-  reporter.cancel = true; // its next wait ends by that alone
-  usleep(30000);
+  const bool endless = GENERATE(false, true);
+  aclrtStream stream = nullptr;
+  GOOD(aclrtCreateStream(&stream));
+  {
+    Reporter reporter;
+    reporter.timeout = endless ? -1 : 60000;
+    GOOD(aclrtSubscribeReport(uint64_t(reporter.thread), stream));
+    reporter.cancel = true; // its next wait ends by that alone
+    usleep(30000);
+  }
+  GOOD(aclrtDestroyStream(stream));
 }

@@ -72,9 +72,36 @@ def test_tables_of_a_program(model, tmp_path, form):
     assert sum(event["name"] == "aclmdlExecute" for event in events) == 3
 
 
+def test_profiles_are_read_again(model, tmp_path):
+    path, on_npu = model
+    msprof = BUILD / "bin/msprof"
+    done = run(msprof, f"--output={tmp_path}", sys.executable, "-m", "ais_bench", "--model", path)
+    assert done.returncode == 0, done.stderr
+    (profile,) = tmp_path.glob("PROF_*")
+    wanted = read(tmp_path, "op_summary_*.csv")
+    for file in (profile / "mindstudio_profiler_output").iterdir():
+        file.unlink()
+    for folder in (tmp_path, profile):
+        done = run(msprof, "--parse=on", f"--output={folder}")
+        assert done.returncode == 0 and "2 executions" in done.stdout
+    done = run(msprof, "--query=on", f"--output={profile}")
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert len(lines) == 2 and lines[1][:3] == ["0", "1", "2"] and pathlib.Path(path).stem in lines[1][4]
+    done = run(msprof, "--export=on", f"--output={profile}", "--summary-format=json", "--model-id=1")
+    assert done.returncode == 0, done.stderr
+    (file,) = profile.glob("mindstudio_profiler_output/op_summary_*.json")
+    rows = json.loads(file.read_text())
+    assert [row["Op Name"] for row in rows] == [row["Op Name"] for row in wanted]
+    done = run(msprof, "--export=on", f"--output={profile}", "--model-id=2")
+    assert done.returncode == 1 and "no model 2" in done.stderr
+    done = run(msprof, "--analyze=on", f"--output={profile}", "--rule=communication")
+    assert done.returncode == 1 and done.stderr.startswith("E10055") and "--export=on" in done.stderr
+
+
 def test_errors(tmp_path):
     for words, code in (([], "E10007"), (["--nothing=1", "true"], "E10055"),
                         (["--application=true", "true"], "E10056"), (["./not-there"], "E10410"),
                         (["true"], "E10014"), (['--application="x'], "E10001")):
         done = run(BUILD / "bin/msprof", f"--output={tmp_path}", *words)
         assert done.returncode == 1 and done.stderr.startswith(code), done.stderr
+    assert not list(tmp_path.iterdir())

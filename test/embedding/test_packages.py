@@ -24,7 +24,7 @@ HOLDS = {
     "tools": [r"bin/(om-(run|dump|sign)|npu-cluster)"],
     "mpi": [r"lib/libopenatc_mpi\.so"],
     "ascend": [r"lib/lib(ascendcl|acl_\w+|msprofiler|nnopbase|opapi|opapi_\w+)\.so", r"include/(acl|aclnn|aclnnop)/.*\.h", r"lib/openatc/toolkit/.*",
-               r"lib/cmake/OpenATC/OpenATCAscendTargets.*", r"lib/pkgconfig/ascendcl\.pc", r"bin/(benchmark\.x86_64|msame|msopst|msprof)"],
+               r"lib/cmake/OpenATC/OpenATCAscendTargets.*", r"lib/pkgconfig/ascendcl\.pc", r"bin/(benchmark\.x86_64|msame|msopst|msprof|npu-smi)"],
     "compiler": [r"bin/(atc|amct|amct_onnx|aoe|npu-sim|atc-opt|atc-translate|atc-lsp-server)"],
     "compiler-dev": [r"include/openatc/compiler/.*\.(h|td|def|inc)", r"lib/openatc/compiler/lib\w+\.a",
                      r"lib/cmake/OpenATC/OpenATCCompilerTargets.*", r"lib/pkgconfig/openatc-compiler\.pc"],

@@ -172,6 +172,16 @@ TEST_CASE("algorithms of weights") {
   CHECK(config.of("a", "Conv").nonUniformSteps == 16);
   CHECK(config.of("a", "Conv").migrationStrength == 0.7);
   CHECK(config.of("x", "Gemm").rounding == WeightRounding::Nearest);
+  // Older files have groups for convolutions and for products; overrides win.
+  const QuantConfig older = parseGood(R"(
+    fc_calibration_config : { arq_quantize : { channel_wise : false } }
+    conv_calibration_config : { nuq_quantize : { num_steps : 16 } ifmr_quantize : { search_step : 0.5 } }
+    override_layer_types { layer_type: "ConvTranspose" calibration_config { arq_quantize { } } })");
+  CHECK(older.of("x", "Conv").rounding == WeightRounding::NonUniform);
+  CHECK(older.of("x", "Conv").range.searchStep == 0.5);
+  CHECK(older.of("x", "ConvTranspose").rounding == WeightRounding::Nearest);
+  CHECK((!older.of("x", "Gemm").perChannel && !older.of("x", "MatMul").perChannel));
+  CHECK(older.common.perChannel);
   const QuantConfig json = parseGood(R"({"conv1": {"quant_enable": true,
     "weight_quant_params": {"num_bits": 8, "wts_algo": "ada_quantize", "num_iteration": 9,
                             "beta_range": [10, 4]}, "dmq_balancer_param": 0.3}})");

@@ -323,6 +323,10 @@ ACL_FUNC_VISIBILITY aclError aclmdlExecute(uint32_t modelId, const aclmdlDataset
 ACL_FUNC_VISIBILITY aclError aclmdlExecuteV2(uint32_t modelId, const aclmdlDataset *input,
                                              aclmdlDataset *output, aclrtStream stream,
                                              const aclmdlExecConfigHandle *handle);
+/* Does what aclmdlExecuteAsync does: timeouts of the handle are those of synchronizations. */
+ACL_FUNC_VISIBILITY aclError aclmdlExecuteAsyncV2(uint32_t modelId, const aclmdlDataset *input,
+                                                  aclmdlDataset *output, aclrtStream stream,
+                                                  const aclmdlExecConfigHandle *handle);
 /* Puts an execution behind the stream's tasks. Buffers are checked before it returns;
  * datasets and data buffers may be destroyed then, their memory when it is done. */
 ACL_FUNC_VISIBILITY aclError aclmdlExecuteAsync(uint32_t modelId, const aclmdlDataset *input,

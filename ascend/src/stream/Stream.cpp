@@ -4,11 +4,14 @@
 
 #include "ascend/src/Errors.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <new>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,6 +27,13 @@ namespace {
 std::atomic<int32_t> nextId{1};
 std::atomic<aclrtExceptionInfoCallback> exceptionCallback{nullptr};
 thread_local uint32_t lastTask = 0;
+std::mutex registeredMutex;
+
+/// Returns the functions of aclrtExceptionInfoCallbackRegister, under `registeredMutex`.
+std::vector<aclrtExceptionInfoCallback> &registeredCallbacks() {
+  static auto &only = *new std::vector<aclrtExceptionInfoCallback>;
+  return only;
+}
 
 } // namespace
 
@@ -102,12 +112,17 @@ void Stream::run() {
 }
 
 void Stream::report(aclError code, uint32_t task) {
-  aclrtExceptionInfoCallback callback = exceptionCallback;
-  if (!callback)
-    return;
+  std::vector<aclrtExceptionInfoCallback> callbacks;
+  {
+    std::lock_guard lock(registeredMutex);
+    callbacks = registeredCallbacks();
+  }
+  if (aclrtExceptionInfoCallback callback = exceptionCallback)
+    callbacks.insert(callbacks.begin(), callback);
   rtExceptionInfo info{task, static_cast<uint32_t>(id), static_cast<uint32_t>(syscall(SYS_gettid)),
                        static_cast<uint32_t>(device), static_cast<uint32_t>(code)};
-  callback(&info);
+  for (aclrtExceptionInfoCallback callback : callbacks)
+    callback(&info);
 }
 
 aclError Stream::synchronize(const char *function, int32_t timeout) {
@@ -219,6 +234,24 @@ uint64_t Stream::getFailureMode() {
 
 aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback) {
   atc::ascend::setExceptionCallback(callback);
+  return ACL_SUCCESS;
+}
+
+aclError aclrtExceptionInfoCallbackRegister(aclrtExceptionInfoCallback callback) {
+  ACL_REQUIRE(callback);
+  std::lock_guard lock(atc::ascend::registeredMutex);
+  auto &all = atc::ascend::registeredCallbacks();
+  if (std::find(all.begin(), all.end(), callback) != all.end())
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "callback is registered already");
+  all.push_back(callback);
+  return ACL_SUCCESS;
+}
+
+aclError aclrtExceptionInfoCallbackUnregister(aclrtExceptionInfoCallback callback) {
+  ACL_REQUIRE(callback);
+  std::lock_guard lock(atc::ascend::registeredMutex);
+  if (std::erase(atc::ascend::registeredCallbacks(), callback) == 0)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "callback is not registered");
   return ACL_SUCCESS;
 }
 

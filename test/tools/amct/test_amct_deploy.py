@@ -104,12 +104,18 @@ def make_layers(folder):
              helper.make_node("Flatten", ["a"], ["f"]),
              helper.make_node("Gemm", ["f", "w3", "b3"], ["g"], transB=1),
              helper.make_node("Sigmoid", ["g"], ["s"]),
-             helper.make_node("MatMul", ["s", "w4"], ["y"])]
+             helper.make_node("MatMul", ["s", "w4"], ["m"]),
+             # Weights that are stored the other way round, and by a node.
+             helper.make_node("Gemm", ["m", "w5", "b5"], ["n"]),
+             helper.make_node("Relu", ["n"], ["o"]),
+             helper.make_node("Transpose", ["w6"], ["w6t"], perm=[1, 0]),
+             helper.make_node("MatMul", ["o", "w6t"], ["y"])]
     graph = helper.make_graph(
         nodes, "layers", [helper.make_tensor_value_info("x", 1, [1, 4, 6, 6])],
         [helper.make_tensor_value_info("y", 1, None)],
         [weights("w1", 8, 2, 3, 3), weights("b1", 8), weights("w2", 8, 3, 2, 2), weights("b2", 6),
-         weights("w3", 10, 216), weights("b3", 10), weights("w4", 10, 5)])
+         weights("w3", 10, 216), weights("b3", 10), weights("w4", 10, 5),
+         weights("w5", 5, 200), weights("b5", 200), weights("w6", 7, 200)])
     path = folder / "layers.onnx"
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), path)
     return path
@@ -124,7 +130,7 @@ def test_both_forms_of_other_layers(tmp_path):
         np.save(data / f"{i}.npy", each)
     models = calibrate(tmp_path, make_layers(tmp_path), data)
     nodes = [node.op_type for node in onnx.load(models[1]).graph.node]
-    assert nodes.count("AscendDequant") == 4 and "QuantizeLinear" not in nodes
+    assert nodes.count("AscendDequant") == 6 and "QuantizeLinear" not in nodes
     check_same(models, tmp_path, inputs)
 
 

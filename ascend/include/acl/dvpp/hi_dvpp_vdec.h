@@ -1,8 +1,8 @@
 /*===-- acl/dvpp/hi_dvpp_vdec.h - channels that decode ----------------------===*/
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                     */
 /*
- * Channels of type HI_PT_JPEG decode JPEG files, those of hi_mpi_pngd_create_chn PNG files.
- * Channels of video (HI_PT_H264, HI_PT_H265) are HI_ERR_VDEC_NOT_SUPPORT.
+ * Channels of type HI_PT_JPEG decode JPEG files, those of hi_mpi_pngd_create_chn PNG files, those
+ * of HI_PT_H264 and HI_PT_H265 video, where this library was built with its decoder.
  */
 #ifndef OPENATC_ACL_DVPP_HI_DVPP_VDEC_H
 #define OPENATC_ACL_DVPP_HI_DVPP_VDEC_H
@@ -123,7 +123,7 @@ typedef struct {
 /* Returns the bytes of a decoded picture of the attributes. */
 ACL_FUNC_VISIBILITY hi_u32 hi_vdec_get_pic_buf_size(hi_payload_type type,
                                                     hi_pic_buf_attr *buf_attr);
-/* Returns 0: video is not decoded. */
+/* Returns 0: decoders have memory of their own. */
 ACL_FUNC_VISIBILITY hi_u32 hi_vdec_get_tmv_buf_size(hi_payload_type type, hi_u32 width,
                                                     hi_u32 height);
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vdec_create_chn(hi_vdec_chn chn, const hi_vdec_chn_attr *attr);
@@ -142,7 +142,9 @@ ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vdec_query_status(hi_vdec_chn chn, hi_vdec_chn
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vdec_reset_chn(hi_vdec_chn chn);
 /* Decodes a file to the memory of `vdec_pic_info`. A file that cannot be decoded is a frame with
  * frame_flag 1; arguments that do not fit are HI_ERR_VDEC_ILLEGAL_PARAM. A stream of no bytes with
- * end_of_stream becomes a frame of no picture. */
+ * end_of_stream becomes a frame of no picture. Of video, a call has the bytes of one picture in
+ * device memory; pictures come in the order in which they are shown, to the outputs in the order in
+ * which those were sent, and the end of the stream passes on the last ones. */
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vdec_send_stream(hi_vdec_chn chn, const hi_vdec_stream *stream,
                                                    hi_vdec_pic_info *vdec_pic_info,
                                                    hi_s32 milli_sec);

@@ -1,8 +1,8 @@
 /*===-- acl/dvpp/hi_dvpp_venc.h - channels that encode ----------------------===*/
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                     */
 /*
- * Channels of type HI_PT_JPEG encode JPEG files. Channels of video (HI_PT_H264, HI_PT_H265) are
- * HI_ERR_VENC_NOT_SUPPORT; what describes them is here so that programs compile.
+ * Channels of type HI_PT_JPEG encode JPEG files, those of HI_PT_H264 and HI_PT_H265 video, with the
+ * rate control CBR or VBR. H.264 needs a build with its encoder.
  */
 #ifndef OPENATC_ACL_DVPP_HI_DVPP_VENC_H
 #define OPENATC_ACL_DVPP_HI_DVPP_VENC_H
@@ -193,6 +193,8 @@ ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_start_chn(hi_venc_chn chn,
                                                  const hi_venc_start_param *recv_param);
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_stop_chn(hi_venc_chn chn);
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_query_status(hi_venc_chn chn, hi_venc_chn_status *status);
+/* Has the next picture of video need no other. */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_request_idr(hi_venc_chn chn, hi_bool instant);
 /* Set and get the quality. Quantization tables of the caller are not used. */
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_set_jpeg_param(hi_venc_chn chn,
                                                       const hi_venc_jpeg_param *jpeg_param);

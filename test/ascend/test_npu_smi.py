@@ -1,0 +1,41 @@
+# npu-smi: what scripts read of it. Run with `pytest test/ascend`.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+pytest.importorskip("numpy")
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
+
+
+def run(line, **environment):
+    path = f"{BUILD / 'bin'}:{os.environ['PATH']}"
+    return subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=60,
+                          env=os.environ | {"PATH": path} | environment)
+
+
+def test_scripts_find_the_name_of_the_chip():
+    given = {"OPENATC_ACL_SOC": "Ascend910B3", "OPENATC_ACL_DEVICES": "2"}
+    lines = run("npu-smi info", **given).stdout.splitlines()
+    assert len({len(line) for line in lines}) == 1, lines
+    for line, said in (
+            ("npu-smi info | grep OK | awk '{print $3}' | head -1", "910B3"),
+            ("npu-smi info | grep -c 'No running processes found in NPU'", "2"),
+            ("npu-smi info -l | grep 'Total Count' | awk -F: '{print $2}'", "2"),
+            ("npu-smi info -m | awk 'NR==2{print $4 $5}'", "Ascend910B3"),
+            ("npu-smi info -t board -i 1 | grep 'Chip Name' | cut -d: -f2", "910B3"),
+            ("npu-smi info | awk -F'|' '/0000:/{print $3}' | tail -1", "0000:02:00.0"),
+            ("npu-smi info -t usages -i 0 -c 0 | grep -c 'Rate(%)'", "3")):
+        done = run(line, **given)
+        assert done.stdout.strip() == said and not done.stderr, (line, done)
+
+
+@pytest.mark.parametrize("words, code", [("info -i 7", "E10001"), ("info -t fan -i 0", "E10001"),
+                                         ("info --all", "E10055"), ("set -t reset -i 0", "E10055")])
+def test_what_is_not_there(words, code):
+    done = run(f"npu-smi {words}")
+    assert done.returncode == 1 and done.stderr.startswith(code) and not done.stdout
