@@ -64,6 +64,24 @@ public:
     value.bytesPerSecond = gigabytes * 1e9;
     value.latencySeconds = micros * 1e-6;
   }
+  /// The memory of a server, which is used where the object is there.
+  void host(const char *name, Cluster &cluster) {
+    const Json *field = find(name);
+    if (!field)
+      return;
+    Fields fields(*field, where + "." + name, error);
+    double link = 16, micros = 10, memory = 20;
+    cluster.host.kind = "PCIe";
+    fields.text("kind", cluster.host.kind);
+    fields.positive("gigabytes_per_second", link);
+    fields.positive("latency_us", micros);
+    fields.positive("memory_gigabytes_per_second", memory);
+    fields.positive("memory_bytes", cluster.hostBytes);
+    fields.end();
+    cluster.host.bytesPerSecond = link * 1e9;
+    cluster.host.latencySeconds = micros * 1e-6;
+    cluster.hostBytesPerSecond = memory * 1e9;
+  }
   /// Reports fields that nothing reads: a name with a typing error must not be ignored.
   void end() {
     if (object.is_object())
@@ -107,6 +125,7 @@ std::optional<Cluster> parseCluster(const std::string &text, std::string &error)
   fields.link("local", cluster.local);
   fields.link("network", cluster.network);
   fields.positive("oversubscription", cluster.oversubscription);
+  fields.host("host", cluster);
   fields.end();
   if (error.empty() && uint64_t(cluster.servers) * cluster.devicesPerServer > 1000000)
     error = "cluster: more than 1000000 devices";

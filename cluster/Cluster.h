@@ -26,6 +26,9 @@ struct Cluster {
   Link network;                   ///< of a device to those of other servers
   /// How many times the network's links together are faster than its core: 1 is a full bisection.
   double oversubscription = 1;
+  Link host;                     ///< of a device to its server's memory; 0 bytes/s: it is not used
+  double hostBytesPerSecond = 0; ///< a device's share of what the server's processor reads there
+  double hostBytes = 0;          ///< a device's share of that memory; 0: no limit
 
   /// Returns the devices of all servers.
   uint32_t devices() const { return servers * devicesPerServer; }

@@ -41,19 +41,23 @@ PlanCosts::PlanCosts(const Cluster &cluster, const Device &device, const Chain &
   compute = sumOf(&PlanCosts::computeSeconds);
   tensor = sumOf(&PlanCosts::tensorSeconds);
   kept = sumOf(&PlanCosts::keptBytes);
+  offloaded = sumOf(&PlanCosts::offloadedBytes);
   parameters = sumOf(&PlanCosts::parametersOf);
   states = sumOf(&PlanCosts::statesOf);
 }
 
-PlanCosts::Sums PlanCosts::sumOf(double (PlanCosts::*value)(const ChainLayer &) const) const {
+PlanCosts::Sums PlanCosts::sumOf(double (PlanCosts::*value)(const ChainLayer &, Recompute)
+                                     const) const {
   Sums sums = {0};
-  for (const ChainLayer &layer : chain.layers)
-    sums.push_back(sums.back() + (this->*value)(layer));
+  for (size_t i = 0; i < chain.layers.size(); ++i)
+    sums.push_back(sums.back() + (this->*value)(chain.layers[i], plan.modes.empty()
+                                                                     ? plan.recompute
+                                                                     : plan.modes[i]));
   return sums;
 }
 
 /// Returns the longer of arithmetic and of reading the weights (and a token's cache).
-double PlanCosts::computeSeconds(const ChainLayer &layer) const {
+double PlanCosts::computeSeconds(const ChainLayer &layer, Recompute mode) const {
   const double rate = device.macsPerSecond * device.utilization * plan.tensor;
   const double bytes = device.bytesPerSecond * plan.tensor;
   const double weights = layer.parameters * chain.weightBytes / bytes;
@@ -64,32 +68,37 @@ double PlanCosts::computeSeconds(const ChainLayer &layer) const {
   }
   // Forward, the gradients of inputs and of weights, and what is computed again.
   double passes = 3 * layer.macs;
-  if (plan.recompute == Recompute::Full)
+  if (mode == Recompute::Full)
     passes += layer.macs;
-  else if (plan.recompute == Recompute::Selective)
+  else if (mode == Recompute::Selective)
     passes += layer.recomputedMacs;
   return std::max(passes * plan.microBatch / rate, 3 * weights);
 }
 
-double PlanCosts::tensorSeconds(const ChainLayer &layer) const {
+double PlanCosts::tensorSeconds(const ChainLayer &layer, Recompute mode) const {
   if (layer.reductions <= 0)
     return 0;
   const double share = hasTokens ? 1 / chain.tokens : 1;
   const double bytes = layer.reducedBytes / layer.reductions * plan.microBatch * share;
-  const double passes = purpose == Purpose::Inference       ? 1
-                        : plan.recompute == Recompute::Full ? 3
-                                                            : 2;
+  const double passes = purpose == Purpose::Inference ? 1 : mode == Recompute::Full ? 3 : 2;
   return passes * layer.reductions * secondsOfGroup(cluster, bytes, plan.tensor, 1);
 }
 
 /// Returns the bytes of activations that a micro-batch leaves for its backward pass.
-double PlanCosts::keptBytes(const ChainLayer &layer) const {
-  if (purpose == Purpose::Inference)
+double PlanCosts::keptBytes(const ChainLayer &layer, Recompute mode) const {
+  if (purpose == Purpose::Inference || mode == Recompute::Offload)
     return 0;
-  if (plan.recompute == Recompute::Full)
+  if (mode == Recompute::Full)
     return layer.outputBytes * plan.microBatch;
-  const double again = plan.recompute == Recompute::Selective ? layer.recomputedBytes : 0;
+  const double again = mode == Recompute::Selective ? layer.recomputedBytes : 0;
   return ((layer.keptBytes - again) / plan.tensor + layer.keptWholeBytes) * plan.microBatch;
+}
+
+/// Returns the bytes that a micro-batch leaves in the memory of the server instead.
+double PlanCosts::offloadedBytes(const ChainLayer &layer, Recompute mode) const {
+  return purpose == Purpose::Training && mode == Recompute::Offload
+             ? keptBytes(layer, Recompute::None)
+             : 0;
 }
 
 PlanMemory PlanCosts::stageMemory(uint32_t first, uint32_t end, uint32_t stage) const {
@@ -101,10 +110,16 @@ PlanMemory PlanCosts::stageMemory(uint32_t first, uint32_t end, uint32_t stage) 
   if (purpose == Purpose::Inference)
     return memory;
   memory.gradients = count * chain.gradientBytes / (plan.zero == Zero::Gradients ? plan.data : 1);
-  memory.optimizer = count * chain.optimizerBytes / (plan.zero == Zero::None ? 1 : plan.data);
+  const double optimizer = count * chain.optimizerBytes / (plan.zero == Zero::None ? 1 : plan.data);
+  (plan.offloadOptimizer ? memory.host : memory.optimizer) = optimizer;
   // A stage begins as many forward passes before the first backward pass as stages follow.
   const double begun = std::min(plan.microBatches, plan.pipeline - stage);
   memory.activations += begun * (kept[end] - kept[first]);
+  if (const double copied = offloaded[end] - offloaded[first]; copied > 0) {
+    // The next layer's are on their way while one is computed.
+    memory.activations += workspace;
+    memory.host += begun * copied;
+  }
   return memory;
 }
 
@@ -116,8 +131,11 @@ double PlanCosts::dataSeconds(uint32_t first, uint32_t end) const {
   // All but the first layer's gradients can be sent while the backward pass goes on.
   const double backward = (compute[end] - compute[first]) * 2 / 3;
   const double hides = backward * (1 - 1.0 / (end - first));
-  const double moved = count * (2 * chain.optimizerBytes + chain.weightBytes + chain.gradientBytes);
-  const double update = moved / device.bytesPerSecond;
+  const double sent = count * (chain.weightBytes + chain.gradientBytes);
+  const double state = count * 2 * chain.optimizerBytes;
+  const double update = plan.offloadOptimizer ? sent / cluster.host.bytesPerSecond +
+                                                    (state + sent) / cluster.hostBytesPerSecond
+                                              : (state + sent) / device.bytesPerSecond;
   switch (plan.zero) {
   case Zero::None:
     return std::max(0.0, all - hides) + update;
@@ -162,6 +180,7 @@ PlanTime PlanCosts::stepTime(const std::vector<uint32_t> &stages) const {
   const double runs = plan.microBatches;
   time.compute = runs * (compute[endOf(slow)] - compute[stages[slow]]);
   time.tensor = runs * (tensor[endOf(slow)] - tensor[stages[slow]]);
+  time.host = runs * (slowest - workSeconds(stages[slow], endOf(slow)));
   time.bubble = hops * slowest;
   // Messages overlap with other micro-batches as far as a stage takes longer than they do.
   time.pipeline = 2 * hops * message + runs * std::max(0.0, 2 * message - slowest);

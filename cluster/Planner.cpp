@@ -12,23 +12,27 @@
 namespace atc::cluster {
 
 const char *nameOf(Recompute recompute) {
-  return recompute == Recompute::None   ? "none"
-         : recompute == Recompute::Full ? "full"
-                                        : "selective";
+  switch (recompute) {
+  case Recompute::None:
+    return "none";
+  case Recompute::Selective:
+    return "selective";
+  case Recompute::Full:
+    return "full";
+  case Recompute::Offload:
+    return "offload";
+  }
+  return "";
 }
 
 const char *nameOf(Zero zero) {
   return zero == Zero::None ? "none" : zero == Zero::Optimizer ? "optimizer" : "gradients";
 }
 
-namespace {
+static constexpr double kNever = std::numeric_limits<double>::infinity();
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
-/// Divides the chain into stages whose slowest one is fastest, each within the memory: entry [s][l]
-/// is the best for the first l layers in s + 1 stages. Returns the first layer of each stage, or
-/// nothing where no division fits.
-std::vector<uint32_t> divideChain(const PlanCosts &costs, uint32_t stages, double memory) {
+// Entry [s][l] is the best for the first l layers in s + 1 stages.
+std::vector<uint32_t> divideChain(const PlanCosts &costs, uint32_t stages) {
   const uint32_t layers = costs.layers();
   if (stages > layers)
     return {};
@@ -41,7 +45,7 @@ std::vector<uint32_t> divideChain(const PlanCosts &costs, uint32_t stages, doubl
       // Longer stages only take longer and need more memory.
       for (uint32_t first = end; first-- > stage;) {
         const double own = costs.stageSeconds(first, end);
-        if (own >= best[end] || costs.stageMemory(first, end, stage).total() > memory)
+        if (own >= best[end] || !costs.fits(first, end, stage))
           break;
         if (const double slowest = std::max(own, before[first]); slowest < best[end]) {
           best[end] = slowest;
@@ -58,6 +62,44 @@ std::vector<uint32_t> divideChain(const PlanCosts &costs, uint32_t stages, doubl
     first[stage] = begins[stage][end];
   return first;
 }
+
+void finishPlan(const PlanCosts &costs, Plan &plan) {
+  plan.time = costs.stepTime(plan.stages);
+  for (uint32_t stage = 0; stage < plan.pipeline; ++stage) {
+    const uint32_t end = stage + 1 < plan.pipeline ? plan.stages[stage + 1] : costs.layers();
+    const PlanMemory own = costs.stageMemory(plan.stages[stage], end, stage);
+    if (stage == 0 || own.total() > plan.memory.total())
+      plan.memory = own;
+  }
+}
+
+void forEachSetting(const Cluster &cluster, const Chain &chain, Plan plan,
+                    const std::function<void(const Plan &)> &each) {
+  const double samples = chain.batch / plan.data;
+  for (double size = 1; size <= samples; size *= 2) {
+    if (std::fmod(samples, size) != 0)
+      continue;
+    plan.microBatch = size;
+    plan.microBatches = static_cast<uint32_t>(samples / size);
+    for (Zero zero : {Zero::None, Zero::Optimizer, Zero::Gradients})
+      for (bool offload : {false, true}) {
+        if ((zero != Zero::None && plan.data == 1) || (offload && cluster.host.bytesPerSecond <= 0))
+          continue;
+        plan.zero = zero;
+        plan.offloadOptimizer = offload;
+        each(plan);
+      }
+  }
+}
+
+void sortPlans(std::vector<Plan> &plans) {
+  std::sort(plans.begin(), plans.end(), [](const Plan &a, const Plan &b) {
+    return std::tuple(a.time.total(), a.tensor, a.pipeline) <
+           std::tuple(b.time.total(), b.tensor, b.pipeline);
+  });
+}
+
+namespace {
 
 class Search {
 public:
@@ -83,9 +125,16 @@ public:
       plan.microBatch = samples;
       consider(plan);
     } else {
-      for (double size = 1; size <= samples; size *= 2)
-        if (std::fmod(samples, size) == 0)
-          searchMemory(plan, size, static_cast<uint32_t>(samples / size));
+      // What trades time for memory.
+      forEachSetting(cluster, chain, plan, [&](Plan setting) {
+        for (Recompute recompute :
+             {Recompute::None, Recompute::Selective, Recompute::Full, Recompute::Offload}) {
+          if (recompute == Recompute::Offload && cluster.host.bytesPerSecond <= 0)
+            continue;
+          setting.recompute = recompute;
+          consider(setting);
+        }
+      });
     }
     if (fastest)
       found.best.push_back(*fastest);
@@ -94,20 +143,6 @@ public:
   PlanSearch found{{}, 0, 0, kNever};
 
 private:
-  /// Tries what trades time for memory.
-  void searchMemory(Plan plan, double size, uint32_t count) {
-    plan.microBatch = size;
-    plan.microBatches = count;
-    for (Recompute recompute : {Recompute::None, Recompute::Selective, Recompute::Full})
-      for (Zero zero : {Zero::None, Zero::Optimizer, Zero::Gradients}) {
-        if (zero != Zero::None && plan.data == 1)
-          break;
-        plan.recompute = recompute;
-        plan.zero = zero;
-        consider(plan);
-      }
-  }
-
   void consider(Plan plan) {
     const PlanCosts costs(cluster, device, chain, purpose, plan);
     const double least = costs.leastBytes();
@@ -116,21 +151,14 @@ private:
     if (fastest && costs.lowerBound() >= fastest->time.total())
       return;
     if (least <= device.memoryBytes)
-      plan.stages = divideChain(costs, plan.pipeline, device.memoryBytes);
+      plan.stages = divideChain(costs, plan.pipeline);
     if (plan.stages.empty()) {
       ++found.overMemory;
       return;
     }
-    plan.time = costs.stepTime(plan.stages);
-    if (fastest && plan.time.total() >= fastest->time.total())
-      return;
-    for (uint32_t stage = 0; stage < plan.pipeline; ++stage) {
-      const uint32_t end = stage + 1 < plan.pipeline ? plan.stages[stage + 1] : costs.layers();
-      const PlanMemory own = costs.stageMemory(plan.stages[stage], end, stage);
-      if (stage == 0 || own.total() > plan.memory.total())
-        plan.memory = own;
-    }
-    fastest = plan;
+    finishPlan(costs, plan);
+    if (!fastest || plan.time.total() < fastest->time.total())
+      fastest = plan;
   }
 
   const Cluster &cluster;
@@ -153,11 +181,7 @@ PlanSearch searchPlans(const Cluster &cluster, const Device &device, const Chain
         search.searchDivision(tensor, pipeline, devices / tensor / pipeline);
   }
   std::vector<Plan> &best = search.found.best;
-  // Of equally fast plans the one that divides layers less comes first.
-  std::sort(best.begin(), best.end(), [](const Plan &a, const Plan &b) {
-    return std::tuple(a.time.total(), a.tensor, a.pipeline) <
-           std::tuple(b.time.total(), b.tensor, b.pipeline);
-  });
+  sortPlans(best);
   if (best.size() > count)
     best.resize(count);
   return std::move(search.found);

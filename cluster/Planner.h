@@ -9,6 +9,7 @@
 
 #include "cluster/Cluster.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,8 +60,9 @@ struct Device {
 /// The purpose of a plan.
 enum class Purpose { Training, Inference };
 
-/// The values that the backward pass computes again instead of keeping them.
-enum class Recompute { None, Selective, Full };
+/// The values that the backward pass computes again instead of keeping them, or reads from the
+/// server's memory, to which the forward pass has copied them.
+enum class Recompute { None, Selective, Full, Offload };
 const char *nameOf(Recompute recompute);
 
 /// The ZeRO stages that divide what the replicas would hold equally.
@@ -70,6 +72,7 @@ const char *nameOf(Zero zero);
 /// Bytes on the device that needs the most.
 struct PlanMemory {
   double weights = 0, gradients = 0, optimizer = 0, activations = 0, states = 0;
+  double host = 0; ///< in the memory of the server, per device; no part of the total
   double total() const { return weights + gradients + optimizer + activations + states; }
 };
 
@@ -80,8 +83,9 @@ struct PlanTime {
   double tensor = 0;   ///< all_reduces of its tp group
   double bubble = 0;   ///< waiting of a stage for the first and last micro-batches
   double pipeline = 0; ///< messages between stages
-  double data = 0;     ///< reductions of gradients that the backward pass does not hide
-  double total() const { return compute + tensor + bubble + pipeline + data; }
+  double data = 0; ///< reductions of gradients that the backward pass does not hide, and the update
+  double host = 0; ///< copies from and to the server's memory that the passes do not hide
+  double total() const { return compute + tensor + bubble + pipeline + data + host; }
 };
 
 struct Plan {
@@ -90,9 +94,13 @@ struct Plan {
   uint32_t microBatches = 1; ///< per replica and step
   Recompute recompute = Recompute::None;
   Zero zero = Zero::None;
-  std::vector<uint32_t> stages; ///< the first layer of each stage
+  bool offloadOptimizer = false; ///< whether the server's processor keeps the state and updates
+  std::vector<Recompute> modes;  ///< of each layer; empty: all are as `recompute` says
+  std::vector<uint32_t> stages;  ///< the first layer of each stage
   PlanMemory memory;
   PlanTime time;
+  double alikeSeconds = 0; ///< with `modes`: the step of the best plan whose layers are alike
+  uint32_t variables = 0;  ///< with `modes`: of the integer program that found them
   uint32_t devices() const { return tensor * pipeline * data; }
 };
 
@@ -109,6 +117,15 @@ struct PlanSearch {
 /// and dp. `best` is empty where no plan fits into the memory.
 PlanSearch searchPlans(const Cluster &cluster, const Device &device, const Chain &chain,
                        Purpose purpose, uint32_t devices, uint32_t count);
+
+/// Calls `each` with every micro-batch, ZeRO stage and place of the optimizer that a training of
+/// the plan's tp, pp and dp can have.
+void forEachSetting(const Cluster &cluster, const Chain &chain, Plan plan,
+                    const std::function<void(const Plan &)> &each);
+
+/// Sorts plans by the time of a step; of equally fast ones the one that divides layers less is
+/// first.
+void sortPlans(std::vector<Plan> &plans);
 
 /// A part of another plan's weights: layers [firstLayer, endLayer), rows [from, to) of their
 /// divided dims as shares of 1, on `rank` of that plan.

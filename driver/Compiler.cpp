@@ -17,6 +17,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
+#include <set>
 #include <thread>
 
 using namespace mlir;
@@ -204,7 +205,9 @@ std::optional<EmittedModel> Compiler::generate() {
   std::string error;
   if (!om::addStates(emitted->description.model, statesOf(*current), error) ||
       (emitted->description.model.states.empty() &&
-       !om::findStates(emitted->description.model, options.states, error))) {
+       !om::findStates(emitted->description.model, options.states, error)) ||
+      (options.initialStates &&
+       !om::setInitialStates(emitted->description.model, *options.initialStates, error))) {
     messages.fail(error);
     return std::nullopt;
   }
@@ -247,6 +250,21 @@ bool Compiler::writeOm(om::OmSink &sink) {
   return true;
 }
 
+/// Returns the bytes of the states that no program of the NPU reads or writes; 0 without programs.
+static uint64_t findHostStateBytes(const om::OmModel &model) {
+  std::set<std::pair<om_space, uint32_t>> used;
+  for (const om::OmLaunch &launch : model.schedule)
+    for (const om::OmBufferRef &ref : launch.args)
+      if (launch.npu)
+        used.insert({ref.space, ref.index});
+  uint64_t bytes = 0;
+  if (!used.empty() && !model.host && !model.gears)
+    for (const om::OmState &state : model.states)
+      if (!used.count({OM_INPUT, state.input}) && !used.count({OM_OUTPUT, state.output}))
+        bytes += model.tensors[model.inputs[state.input]].place.size;
+  return bytes;
+}
+
 /// Returns "image f32[batch,1,28,28]" for an input or output.
 static std::string portText(const om::OmHostPort &port) {
   const std::string dtype =
@@ -283,6 +301,7 @@ void CompileSummary::describe(const om::OmModel &model, uint64_t bytes) {
     countCalls(*model.host);
   for (const om::OmImage &image : model.images)
     images.emplace_back(image.level, image.codeSize);
+  hostStateBytes = findHostStateBytes(model);
   launches = model.schedule.size();
   kernels = model.kernels.size();
   arenaBytes = model.arenaSize;

@@ -10,6 +10,7 @@
 #ifndef OPENATC_DRIVER_COMPILER_H
 #define OPENATC_DRIVER_COMPILER_H
 
+#include "backends/om/FindStates.h"
 #include "backends/om/OmSink.h"
 #include "driver/ContextMessages.h"
 #include "driver/InsertedPasses.h"
@@ -44,6 +45,8 @@ struct CompilerOptions {
   Quantizer quantizer;                     ///< empty: the model stays as it is
   std::string aippFile; ///< --insert_op_conf: inputs become images; empty: they stay as they are
   std::string states;   ///< --state: pairs of inputs and outputs (findStates); empty: "auto"
+  /// First values of the states that a pass has given the module; null: all begin with zeros.
+  std::shared_ptr<const std::vector<om::InitialState>> initialStates;
   ImageLayout imageLayout = ImageLayout::ChannelsFirst; ///< of the model's images, for aippFile
   std::string fusionRules; ///< --fusion_rules, applied behind Import; empty: there are none
   std::vector<InsertedPasses> insertedPasses;   ///< --extra_passes
@@ -66,6 +69,7 @@ struct CompileSummary {
   std::vector<std::pair<std::string, uint64_t>> images; ///< level, bytes of code
   std::optional<Placement> placement; ///< of a model for an NPU; with gears that of the largest
   std::string largestGear;            ///< its name; empty for a model without gears
+  uint64_t hostStateBytes = 0;        ///< of states that no program of the NPU reads or writes
   uint64_t hostCalls = 0;             ///< calls of host kernels, of a dynamic model
   uint64_t scratchBytes = 0;          ///< per thread, of the level that needs the most
   std::vector<std::string> inputs, outputs; ///< "image f32[batch,1,28,28]"

@@ -12,8 +12,9 @@ packages=(
   python3 python3-numpy python3-onnx python3-pytest python3-dev pybind11-dev libonnx-testdata
 )
 
-# What the build leaves out where it is not there: video, and the connection between ranks over MPI.
-optional=(libopenh264-dev libde265-dev)
+# What the build leaves out where it is not there: video, integer programs of the planner, and the connection between
+# ranks over MPI.
+optional=(libopenh264-dev libde265-dev coinor-libcbc-dev)
 if [ "${OPENATC_WITHOUT_MPI:-}" = "" ]; then
   optional+=(libopenmpi-dev openmpi-bin)
 fi

@@ -213,4 +213,38 @@ bool findStates(OmModel &model, const std::string &rule, std::string &error) {
   return Finder(model, error).run(rule);
 }
 
+bool setInitialStates(OmModel &model, const std::vector<InitialState> &values, std::string &error) {
+  constexpr uint64_t alignment = 64; // of weights
+  const std::vector<Port> inputs = portsOf(model, true);
+  uint64_t end = 0;
+  for (const OmWeights &weights : model.weights)
+    end = std::max(end, weights.offset + weights.size);
+  for (const InitialState &value : values) {
+    auto state = std::find_if(model.states.begin(), model.states.end(), [&](const OmState &state) {
+      return inputs[state.input].name == value.input;
+    });
+    const Port *port = state == model.states.end() ? nullptr : &inputs[state->input];
+    int64_t elements = port && port->dtype == OM_F32 ? 1 : -1;
+    for (int64_t dim : port ? port->dims : std::vector<int64_t>())
+      elements = dim < 0 ? -1 : elements * dim;
+    if (elements != static_cast<int64_t>(value.elements.size())) {
+      error = codedLine("E19999", "'" + value.input + "' is no state of " +
+                                      std::to_string(value.elements.size()) + " floats");
+      return false;
+    }
+    const uint64_t offset = (end + alignment - 1) / alignment * alignment,
+                   bytes = value.elements.size() * sizeof(float);
+    end = offset + bytes;
+    model.weights.push_back({value.elements.data(), bytes, offset});
+    model.tensors.push_back({value.input + ".initial",
+                             OM_F32,
+                             port->dims,
+                             0,
+                             {},
+                             OmBufferRef{OM_WEIGHTS, 0, offset, bytes}});
+    state->initial = static_cast<uint32_t>(model.tensors.size());
+  }
+  return true;
+}
+
 } // namespace atc::om

@@ -21,6 +21,16 @@ bool findStates(OmModel &model, const std::string &rule, std::string &error);
 bool addStates(OmModel &model, const std::vector<std::pair<std::string, std::string>> &pairs,
                std::string &error);
 
+/// The first value of a state of f32 elements.
+struct InitialState {
+  std::string input;           ///< the name of the state's input
+  std::vector<float> elements; ///< in row-major order
+};
+
+/// Makes `values` the first values of states: they become weights of the model, which borrows their
+/// elements. Returns false, and sets `error`, where a value belongs to no state of its size.
+bool setInitialStates(OmModel &model, const std::vector<InitialState> &values, std::string &error);
+
 } // namespace atc::om
 
 #endif // OPENATC_BACKENDS_OM_FINDSTATES_H

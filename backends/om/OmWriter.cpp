@@ -118,6 +118,9 @@ uint16_t schemaMinor(const OmModel &model) {
     return std::any_of(program.inputs.begin(), program.inputs.end(), isNamed) ||
            std::any_of(program.outputs.begin(), program.outputs.end(), isNamed);
   };
+  if (std::any_of(model.states.begin(), model.states.end(),
+                  [](const OmState &state) { return state.initial != 0; }))
+    return 9;
   if (!model.metadata.empty() || (model.host && hasNames(*model.host)) ||
       (model.gears && (hasNames(*model.gears) || !isChosenByAxes(*model.gears))))
     return 7;
@@ -141,8 +144,8 @@ buildStates(flatbuffers::FlatBufferBuilder &builder, const std::vector<OmState> 
     std::vector<fb::StateDim> dims;
     for (const OmState::Dim &dim : state.dims)
       dims.emplace_back(dim.dim, dim.input, dim.inputDim);
-    tables.push_back(
-        fb::CreateState(builder, state.input, state.output, builder.CreateVectorOfStructs(dims)));
+    tables.push_back(fb::CreateState(builder, state.input, state.output,
+                                     builder.CreateVectorOfStructs(dims), state.initial));
   }
   return builder.CreateVector(tables);
 }
@@ -398,7 +401,7 @@ Tables<fb::Step> Writer::buildSchedule(Builder &builder) const {
 uint16_t Writer::version() const {
   const bool inParts = std::any_of(segments.begin(), segments.end(),
                                    [](const Segment &segment) { return segment.inParts; });
-  return inParts ? 8 : schemaMinor(model);
+  return std::max<uint16_t>(inParts ? 8 : 0, schemaMinor(model));
 }
 
 /// Returns the size-prefixed FlatBuffer, its hash and space for a signature, with the values known

@@ -212,6 +212,7 @@ struct OmState {
   };
   uint32_t input = 0, output = 0;
   std::vector<Dim> dims;
+  uint32_t initial = 0; ///< 1 + the tensor among the weights with the first value; 0: zeros
 };
 
 /// A model file.

@@ -19,6 +19,8 @@ struct TrainingOptions {
   train::TrainShardParametersOptions shard;
   train::TrainExchangeGradientsOptions exchange; ///< `mean` follows from the loss
   train::TrainApplyOptimizerOptions optimizer;
+  bool offloadOptimizer = false; ///< whether the host keeps its state and makes the update
+  int64_t seed = 0;              ///< of the masks of dropouts
 };
 
 /// Reads the settings from a JSON object; `name` stands for it in messages. Every unknown key and

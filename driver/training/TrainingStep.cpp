@@ -10,6 +10,7 @@
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -32,9 +33,28 @@ static bool runPasses(ModuleOp module, const TrainingOptions &options) {
     add(train::createTrainRecompute());
   add(train::createTrainExchangeGradients(options.exchange));
   add(train::createTrainApplyOptimizer(options.optimizer));
+  if (options.offloadOptimizer)
+    add(train::createTrainOffload());
   add(train::createTrainLowerConvolutions());
   add(createCanonicalizerPass());
   return succeeded(pm.run(module));
+}
+
+std::vector<om::InitialState> initialStates(const TrainingStep &step,
+                                            const TrainingOptions &options) {
+  llvm::StringSet<> names;
+  if (auto pairs = (*step.module)->getAttrOfType<ArrayAttr>(train::kStatesAttr))
+    for (auto pair : pairs.getAsRange<ArrayAttr>())
+      names.insert(cast<StringAttr>(pair[0]).getValue());
+  std::vector<om::InitialState> states;
+  for (const InitialValue &value : step.initial)
+    if (names.contains(value.tensor.name))
+      states.push_back({value.tensor.name, value.tensor.elements.vec()});
+  if (names.contains(train::kLossScale))
+    states.push_back({train::kLossScale.str(), {static_cast<float>(options.optimizer.lossScale)}});
+  if (names.contains(train::kRandom))
+    states.push_back({train::kRandom.str(), {static_cast<float>(options.seed), 0, 0}});
+  return states;
 }
 
 TrainingStep makeTrainingStep(const ModelSource &source, const TrainingOptions &options,

@@ -4,6 +4,7 @@
 #ifndef OPENATC_DRIVER_TRAINING_TRAININGSTEP_H
 #define OPENATC_DRIVER_TRAINING_TRAININGSTEP_H
 
+#include "backends/om/FindStates.h"
 #include "driver/ModelImport.h"
 #include "driver/training/OnnxInitializers.h"
 #include "driver/training/TrainingOptions.h"
@@ -25,6 +26,11 @@ struct TrainingStep {
   std::vector<InitialValue> initial;
   std::deque<std::vector<float>> expanded; ///< elements of `initial` that the module does not hold
 };
+
+/// Returns the first values of the states of a step that are not zeros: parameters, running
+/// statistics, the loss scale and the seed of dropouts.
+std::vector<om::InitialState> initialStates(const TrainingStep &step,
+                                            const TrainingOptions &options);
 
 /// Imports an ONNX model with its weights as inputs and makes its training step. `context` has the
 /// dialects of makeCompilerContext; `messages` takes the errors of passes.

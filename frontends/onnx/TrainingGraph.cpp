@@ -102,8 +102,16 @@ void TrainingGraph::findParameters() {
     for (int input = 0; input < node.input_size(); ++input) {
       const std::string &name = node.input(input);
       const onnx::TensorProto *tensor = initializers.lookup(name);
-      if (!tensor || tensor->data_type() != onnx::TensorProto::FLOAT || isSetting(node, input))
+      if (!tensor || tensor->data_type() != onnx::TensorProto::FLOAT)
         continue;
+      // An exponent may be learned, which only its name tells; other settings have no gradient.
+      const bool isWanted = llvm::is_contained(options.parameters, name);
+      if (isSetting(node, input) && !(isWanted && node.op_type() == "Pow")) {
+        if (isWanted)
+          diags.error("E15002", "'" + name + "' cannot be trained: it is a setting of the node '" +
+                                    node.name() + "' (" + node.op_type() + ")");
+        continue;
+      }
       auto isNamed = [&](const std::vector<std::string> &patterns) {
         return llvm::any_of(patterns,
                             [&](StringRef pattern) { return matchesPattern(pattern, name); });

@@ -33,7 +33,19 @@ private:
     int64_t ranks; ///< how many share it; 1: each rank has all of it
   };
 
+  /// The settings of some parameters, of which the first that matches a name counts.
+  struct Group {
+    std::string pattern;
+    double rate = 1; ///< a factor
+    std::optional<double> decay;
+  };
+
   bool readOptimizer(Optimizer &optimizer);
+  bool readGroups(ArrayRef<Trained> all);
+  bool zeroGradients(const GraphMath &g, MutableArrayRef<Trained> all);
+  RateSchedule rateSchedule() const {
+    return {schedule, rate, final, warmup, steps, llvm::to_vector(milestones), factor};
+  }
   SmallVector<Trained> takeGradients();
   Value sumOfSquares(const GraphMath &g, ArrayRef<Trained> all);
   Value onAllRanks(const GraphMath &g, Value condition);
@@ -51,6 +63,7 @@ private:
     return updates ? g.select(updates, next, now) : next;
   }
 
+  SmallVector<Group> settings;
   int64_t ranks = 1;      ///< of the module
   bool isSharded = false; ///< whether ranks share some of the parameters
   SmallVector<std::array<std::string, 2>> states;
@@ -67,12 +80,64 @@ bool ApplyOptimizer::readOptimizer(Optimizer &optimizer) {
     main.emitError() << "E15006: accumulate is " << accumulate << ", expected at least 1";
   else if (nesterov && (momentum == 0 || dampening != 0))
     main.emitError() << "E15006: nesterov needs a momentum and no dampening";
+  else if (const std::string reason = rateSchedule().findError(); rate != 0 && !reason.empty())
+    main.emitError() << "E15006: the learning rate: " << reason;
   else {
     optimizer = {*found, momentum, dampening,   nesterov, beta1,
                  beta2,  epsilon,  weightDecay, trust,    lrDecay};
     return true;
   }
   return false;
+}
+
+/// Reads the groups; each must be about a parameter.
+bool ApplyOptimizer::readGroups(ArrayRef<Trained> all) {
+  settings.clear();
+  for (StringRef text : groups) {
+    Group group;
+    auto [rateText, rest] = text.split(':');
+    auto [decayText, pattern] = rest.split(':');
+    double decay = 0;
+    if (rateText.getAsDouble(group.rate) || group.rate < 0 ||
+        (!decayText.empty() && (decayText.getAsDouble(decay) || decay < 0)) || pattern.empty()) {
+      getOperation().emitError() << "E15006: '" << text
+                                 << "' is no group: expected rate:decay:name";
+      return false;
+    }
+    if (!decayText.empty())
+      group.decay = decay;
+    group.pattern = pattern.str();
+    if (llvm::none_of(
+            all, [&](const Trained &each) { return matchesPattern(group.pattern, each.name); })) {
+      getOperation().emitError() << "E15002: no parameter is named '" << pattern
+                                 << "', for which the optimizer has a group";
+      return false;
+    }
+    settings.push_back(group);
+  }
+  return true;
+}
+
+/// Makes the gradients of rows of padding zero.
+bool ApplyOptimizer::zeroGradients(const GraphMath &g, MutableArrayRef<Trained> all) {
+  for (StringRef text : zeroRows) {
+    auto [rowText, name] = text.split(':');
+    auto each = llvm::find_if(all, [&](const Trained &trained) { return trained.name == name; });
+    auto type = each == all.end() ? RankedTensorType() : typeOf(each->gradient);
+    int64_t row = -1;
+    if (rowText.getAsInteger(10, row) || !type || type.getRank() < 1 || row < 0 ||
+        row >= type.getDimSize(0) || each->ranks > 1) {
+      getOperation().emitError() << "E15006: '" << text
+                                 << "' is no row of a parameter that each rank has as a whole";
+      return false;
+    }
+    SmallVector<double> kept(type.getDimSize(0), 1);
+    kept[row] = 0;
+    SmallVector<int64_t> shape(type.getRank(), 1);
+    shape[0] = type.getDimSize(0);
+    each->gradient = g.mul(each->gradient, g.floats(each->gradient, shape, kept));
+  }
+  return true;
 }
 
 /// Removes the results with gradients and returns them.
@@ -226,20 +291,22 @@ void ApplyOptimizer::runOnOperation() {
   if (!readOptimizer(optimizer))
     return signalPassFailure();
   SmallVector<Trained> all = takeGradients();
-  if (all.empty())
+  if (all.empty() || !readGroups(all))
     return signalPassFailure();
 
   OpBuilder builder(main.front().getTerminator());
   GraphMath g(builder, NameLoc::get(builder.getStringAttr("update")));
   auto number = RankedTensorType::get({}, builder.getF32Type());
-  Value rate = appendArgument(main, number, kLearningRate.str());
+  Value argument = rate == 0 ? appendArgument(main, number, kLearningRate.str()) : Value();
+  if (!zeroGradients(g, all))
+    return signalPassFailure();
   // The scale is that of single runs.
   unscaleGradients(g, all);
   accumulateGradients(g, all);
   clipGradients(g, all);
-  Value steps = addState(number, kStepCount.str()), step = g.add(steps, 1.0);
-  setNext(kStepCount.str(), whenUpdated(g, step, steps));
-  Optimizer::Progress progress = {rate, step, {}};
+  Value done = addState(number, kStepCount.str()), step = g.add(done, 1.0);
+  setNext(kStepCount.str(), whenUpdated(g, step, done));
+  Optimizer::Progress progress = {argument ? argument : rateSchedule().rateAt(g, done), step, {}};
   if (optimizer.hasMeans())
     for (unsigned i = 0; i < 2; ++i)
       progress.corrections[i] = addCorrection(g, "train.beta" + std::to_string(i + 1) + "_sum",
@@ -248,12 +315,21 @@ void ApplyOptimizer::runOnOperation() {
     GraphMath own(builder, NameLoc::get(builder.getStringAttr(each.name + ".update")));
     const bool decays = llvm::none_of(
         noDecay, [&](StringRef pattern) { return matchesPattern(pattern, each.name); });
+    Optimizer rule = optimizer;
+    Optimizer::Progress pace = progress;
+    auto group = llvm::find_if(settings, [&](const Group &candidate) {
+      return matchesPattern(candidate.pattern, each.name);
+    });
+    if (group != settings.end()) {
+      rule.weightDecay = group->decay.value_or(optimizer.weightDecay);
+      if (group->rate != 1)
+        pace.rate = own.mul(progress.rate, group->rate);
+    }
     SmallVector<Value> slots, next;
     for (StringRef slot : optimizer.slots())
       slots.push_back(addState(each.parameter.getType(), each.name + "." + slot.str()));
     next = slots;
-    Value updated =
-        optimizer.update(own, each.parameter, each.gradient, progress, decays, each.ranks, next);
+    Value updated = rule.update(own, each.parameter, each.gradient, pace, decays, each.ranks, next);
     setNext(each.name, whenUpdated(own, updated, each.parameter));
     for (auto [slot, before, after] : llvm::zip(optimizer.slots(), slots, next))
       setNext(each.name + "." + slot.str(), whenUpdated(own, after, before));

@@ -1,9 +1,10 @@
-//===-- Optimizers.cpp - update rules -------------------------------------===//
+//===-- Optimizers.cpp - update rules and learning rates ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/train/Optimizers.h"
 
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace atc::graph;
@@ -126,6 +127,43 @@ Value Optimizer::update(const GraphMath &g, Value parameter, Value gradient,
   }
   }
   return {};
+}
+
+std::string RateSchedule::findError() const {
+  const bool falls = kind == "linear" || kind == "cosine";
+  if (!falls && kind != "constant" && kind != "steps")
+    return "'" + kind + "' is not a schedule; it must be constant, linear, cosine or steps";
+  if (falls && steps < 1)
+    return kind + " needs 'steps', the update at which it ends";
+  if (kind == "steps" && milestones.empty())
+    return "steps needs 'milestones', the updates at which it multiplies by 'factor'";
+  if (!falls && (warmup || steps || final != 0))
+    return "'warmup', 'steps' and 'final' are settings of linear and cosine, not of " + kind;
+  return "";
+}
+
+Value RateSchedule::rateAt(const GraphMath &g, Value updates) const {
+  if (kind == "constant")
+    return g.scalar(updates, peak);
+  if (kind == "steps") {
+    Value rate = g.scalar(updates, peak);
+    for (int64_t milestone : milestones) {
+      Value reached = g.compare(updates, ComparePredicate::Ge, static_cast<double>(milestone));
+      rate = g.select(reached, g.mul(rate, factor), rate);
+    }
+    return rate;
+  }
+  const auto length = static_cast<double>(std::max<int64_t>(1, steps - warmup));
+  Value done = g.mul(g.add(updates, -static_cast<double>(warmup)), 1 / length);
+  done = g.make<graph::MinOp>(done, g.scalar(done, 1));
+  if (kind == "cosine") // rises from 0 to 1 along half a cosine
+    done = g.sub(0.5, g.mul(g.make<graph::CosOp>(g.mul(done, llvm::numbers::pi)), 0.5));
+  Value rate = g.add(g.mul(done, final - peak), peak);
+  if (warmup == 0)
+    return rate;
+  Value rising = g.mul(g.add(updates, 1.0), peak / static_cast<double>(warmup));
+  return g.select(g.compare(updates, ComparePredicate::Lt, static_cast<double>(warmup)), rising,
+                  rate);
 }
 
 } // namespace atc::train

@@ -1,4 +1,4 @@
-//===-- Optimizers.h - update rules ---------------------------------------===//
+//===-- Optimizers.h - update rules and learning rates --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_TRAIN_OPTIMIZERS_H
@@ -51,6 +51,21 @@ private:
   mlir::Value lars(const GraphMath &g, mlir::Value parameter, mlir::Value gradient,
                    mlir::Value rate, bool decays, int64_t ranks,
                    llvm::MutableArrayRef<mlir::Value> slots) const;
+};
+
+/// A learning rate as a function of the number of updates so far; docs/training.md has the
+/// formulas, which are those of openatc.schedules.
+struct RateSchedule {
+  std::string kind = "constant";
+  double peak = 0, final = 0;
+  int64_t warmup = 0, steps = 0;
+  llvm::SmallVector<int64_t> milestones;
+  double factor = 0.1;
+
+  /// Returns what is wrong with the settings; empty: nothing.
+  std::string findError() const;
+  /// Returns the learning rate, a float of rank 0 as `updates`, the number of updates so far.
+  mlir::Value rateAt(const GraphMath &g, mlir::Value updates) const;
 };
 
 } // namespace atc::train

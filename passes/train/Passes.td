@@ -216,7 +216,8 @@ def TrainApplyOptimizer : TrainPass<"train-apply-optimizer"> {
     Behind train-differentiate. Adds the argument `learning_rate` and arguments for the optimizer's
     state, which is zero at first; the gradients become results with the next values. The pairs of
     arguments and results are the attribute `train.states` of the module, which becomes the state of
-    the `.om` file.
+    the `.om` file. With `rate` there is no argument `learning_rate`: the step computes it of the
+    number of updates, by `schedule`.
   }];
   let options = [
     Option<"kind", "kind", "std::string", "\"sgd\"",
@@ -231,6 +232,12 @@ def TrainApplyOptimizer : TrainPass<"train-apply-optimizer"> {
            "A gradient's share of its parameter; adamw and lamb decay the parameter itself">,
     ListOption<"noDecay", "no-decay", "std::string",
            "Parameters without decay: names with at most one '*'">,
+    ListOption<"groups", "groups", "std::string",
+               "Parameters with settings of their own, rate:decay:name with at most one '*' in the "
+               "name: a factor of the learning rate, and a weight decay or nothing">,
+    ListOption<"zeroRows", "zero-rows", "std::string",
+               "Rows of parameters whose gradient is zero, row:name: those of padding in tables of "
+               "embeddings">,
     Option<"trust", "trust", "double", "0.001", "The trust coefficient of lars">,
     Option<"lrDecay", "lr-decay", "double", "0.0", "of adagrad">,
     Option<"clipNorm", "clip-norm", "double", "0.0",
@@ -242,7 +249,35 @@ def TrainApplyOptimizer : TrainPass<"train-apply-optimizer"> {
     Option<"lossScale", "loss-scale", "double", "0.0",
            "Gradients are multiplied by it and divided later; 0: not scaled">,
     Option<"growthInterval", "growth-interval", "int64_t", "0",
-           "Runs without overflow until the loss scale doubles; 0: it is constant">];
+           "Runs without overflow until the loss scale doubles; 0: it is constant">,
+    Option<"rate", "rate", "double", "0.0",
+           "The highest learning rate; 0: the learning rate is an argument">,
+    Option<"schedule", "schedule", "std::string", "\"constant\"",
+           "constant, linear, cosine or steps: how the learning rate changes with updates">,
+    Option<"warmup", "warmup", "int64_t", "0", "Updates in which the learning rate rises to `rate`">,
+    Option<"steps", "steps", "int64_t", "0", "The update at which linear and cosine end">,
+    Option<"final", "final", "double", "0.0", "The learning rate at that end">,
+    ListOption<"milestones", "milestones", "int64_t", "The updates at which steps multiplies by `factor`">,
+    Option<"factor", "factor", "double", "0.1", "of steps">];
+}
+
+def TrainOffload : TrainPass<"train-offload"> {
+  let summary = "Let the host keep the optimizer's state and make the update";
+  let description = [{
+    Behind train-apply-optimizer, for models on an NPU: the nodes that compute with the state of
+    the optimizer are placed on the CPU (`graph.host_nodes`). So moments, which are twice the
+    parameters, are never in the memory of the device; gradients go to the host and parameters
+    come back. Running statistics, the loss scale and the state of dropouts, which the forward
+    pass reads, stay where they are.
+
+    ```mlir
+    module attributes {train.states = [["w", "w.next"], ["w.mean", "w.mean.next"]]}
+    // becomes
+    module attributes {graph.host_nodes = ["update", "w.update"], train.states = ...}
+    ```
+  }];
+  let statistics = [
+    Statistic<"numStates", "num-states", "Number of states that the host keeps">];
 }
 
 def TrainLowerConvolutions : TrainPass<"train-lower-convolutions"> {

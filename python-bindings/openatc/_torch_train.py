@@ -81,36 +81,47 @@ def optimizer_settings(optimizer: Any, module: Any
         for key, value in group.items():
             if key in _NEUTRAL and value not in _NEUTRAL[key]:
                 raise refuse(f"has {key}={value}, which the compiled step cannot do")
-            if key in (*_TAKEN[name], "lr", "betas") and key != "weight_decay" \
-                    and value != first[key]:
+            if key in (*_TAKEN[name], "betas") and key != "weight_decay" and value != first[key]:
                 raise refuse(f"has groups with different {key}: the step has one for all "
                              "parameters")
-    decays = sorted({float(group["weight_decay"]) for group in groups} - {0.0})
-    if len(decays) > 1:
-        raise refuse(f"has groups with weight_decay {decays[0]} and {decays[1]}: the step has one, "
-                     "and 0 for some parameters")
     settings: dict[str, Any] = {"kind": name.lower()}
     settings.update({_KEYS[key]: first[key] for key in _TAKEN[name] if key in first})
-    settings["weight_decay"] = decays[0] if decays else 0.0
     if "betas" in first:
         settings["beta1"], settings["beta2"] = map(float, first["betas"])
     if name == "Adam" and first.get("decoupled_weight_decay"):
         settings["kind"] = "adamw"
+    # Where a scheduler begins with 0, the rates that it multiplies.
+    rates = [float(group["lr"]) for group in groups]
+    if rates[0] == 0:
+        rates = [float(group.get("initial_lr", group["lr"])) for group in groups]
+    if rates[0] == 0 and any(rates):
+        raise refuse("has a first group with lr=0, of which those of the others are multiples")
+    factors = [rate / rates[0] if rates[0] else 1.0 for rate in rates]
     names = aliases(module)
     trained: list[str] = []
-    kept: list[str] = []
-    for group in groups:
+    own: list[dict[str, Any]] = []
+    for group, factor in zip(groups, factors):
+        members: list[str] = []
         for parameter in group["params"]:
             if id(parameter) not in names:
                 raise refuse("has a parameter that the module does not have: make it from the "
                              "parameters of the module that is trained")
             if parameter.requires_grad:
-                trained += names[id(parameter)]
-                if decays and not group["weight_decay"]:
-                    kept += names[id(parameter)]
-    if kept:
-        settings["no_decay"] = kept
-    return settings, trained, lambda step: float(groups[0]["lr"])
+                members += names[id(parameter)]
+        trained += members
+        own.append({"parameters": members, "rate": factor,
+                    "weight_decay": float(group["weight_decay"])})
+    if any(each["rate"] != 1.0 or each["weight_decay"] != own[0]["weight_decay"] for each in own):
+        settings["groups"] = own
+
+    def rate(step: int) -> float:
+        now = [float(group["lr"]) for group in groups]
+        if any(abs(each - now[0] * factor) > 1e-6 * abs(each) for each, factor in zip(now, factors)):
+            raise refuse(f"now has the learning rates {now}: the step keeps their ratio, "
+                         f"{factors}")
+        return now[0]
+
+    return settings, trained, rate
 
 
 def aliases(module: Any) -> dict[int, list[str]]:
@@ -165,6 +176,17 @@ def _prepared(module: Any, loss: Callable[..., Any] | None) -> Iterator[None]:
                 del module.forward
 
 
+@contextmanager
+def _replaced(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None]:
+    """Replaces an attribute by what `make` makes of it."""
+    original = getattr(owner, name)
+    setattr(owner, name, make(original))
+    try:
+        yield
+    finally:
+        setattr(owner, name, original)
+
+
 def _refuse_lost(module: Any, program: Any, known: set[str]) -> None:
     """Raises an error where a parameter that the module reads is no initializer."""
     names = {name: all_ for all_ in aliases(module).values() for name in all_}
@@ -204,11 +226,77 @@ def _refuse_detached(program: Any) -> None:
                      "with another one"])
 
 
+def _refuse_changed_buffers(program: Any) -> None:
+    """Raises an error where forward() changes a buffer, which the ONNX model has as a constant."""
+    changed = sorted(set(program.graph_signature.buffers_to_mutate.values()))
+    if changed:
+        raise Error([f"E15003: forward() changes the buffers {', '.join(changed)}, as spectral norms "
+                     "do, which a compiled step keeps as they are: make them inputs and outputs of "
+                     "the module"])
+
+
+def _padding_rows(program: Any) -> dict[str, int]:
+    """Returns the row of each table of embeddings that stands for padding, which PyTorch does not
+    train: an ONNX model does not say so. Raises an error where more than the table's own lookups
+    read it: only their part of the gradient is zero there."""
+    parameters = program.graph_signature.inputs_to_parameters
+
+    def padding(node: Any) -> int:
+        if node.op != "call_function" or not str(node.target).startswith("aten.embedding."):
+            return -1
+        return int(node.args[2] if len(node.args) > 2 else node.kwargs.get("padding_idx", -1))
+
+    rows: dict[str, int] = {}
+    for node in program.graph.nodes:
+        row = padding(node)
+        if row < 0:
+            continue
+        table = node.args[0]
+        if table.name not in parameters or any(padding(user) != row for user in table.users):
+            raise Error([f"E15003: the embedding {node.name} has padding_idx={row}, but its table "
+                         "is also read otherwise, or is computed: then a training step has no "
+                         "gradient without that row"])
+        rows[parameters[table.name]] = row
+    return rows
+
+
+def _cross_entropy(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a replacement for PyTorch's function behind its cross entropies. What ONNX has no
+    operator for, smoothed labels and a probability per class, is computed by simpler functions:
+    PyTorch's exporter ignores the first, and writes a model that is not valid for the second."""
+    torch = framework("torch")
+
+    def cross_entropy(scores: Any, target: Any, weight: Any = None, reduction: int = 1,
+                      ignore_index: int = -100, label_smoothing: float = 0.0) -> Any:
+        if not target.is_floating_point() and label_smoothing == 0:
+            return original(scores, target, weight, reduction, ignore_index, label_smoothing)
+        dim = 1 if scores.dim() > 1 else 0
+        count = scores.shape[dim]
+        logarithms = torch.log_softmax(scores, dim)
+        weighted = logarithms if weight is None else \
+            logarithms * weight.reshape([-1] + [1] * (scores.dim() - dim - 1))
+        if target.is_floating_point():
+            shares = target * (1 - label_smoothing) + label_smoothing / count
+            losses, samples = -(weighted * shares).sum(dim), scores.numel() / count
+        else:
+            counted = target != ignore_index
+            classes = torch.where(counted, target, torch.zeros_like(target))
+            own = weighted.gather(dim, classes.unsqueeze(dim)).squeeze(dim)
+            both = (1 - label_smoothing) * own + label_smoothing / count * weighted.sum(dim)
+            losses = torch.where(counted, -both, torch.zeros_like(both))
+            weights = counted.to(scores.dtype)
+            samples = weights.sum() if weight is None else (weights * weight[classes]).sum()
+        return losses if reduction == 0 else losses.sum() / (samples if reduction == 1 else 1)
+
+    return cross_entropy
+
+
 def export(module: Any, example: Example, loss: Callable[..., Any] | None, target: Any
-           ) -> tuple[InMemory, set[str]]:
+           ) -> tuple[InMemory, set[str], dict[str, int]]:
     """Exports a torch.nn.Module for its training, and returns the names of its initializers too,
-    which are those of its parameters and buffers. With a loss the model computes it as its first
-    output, of the outputs and of an input `target`."""
+    which are those of its parameters and buffers, and the rows of padding in tables of embeddings.
+    With a loss the model computes it as its first output, of the outputs and of an input
+    `target`."""
     torch = framework("torch")
 
     if not isinstance(module, torch.nn.Module):
@@ -235,10 +323,11 @@ def export(module: Any, example: Example, loss: Callable[..., Any] | None, targe
         example = Example(None, {**(example.kwargs or {}), _TARGET: target})
         input_names += list(example.kwargs or {})
         output_names = [OWN_LOSS]
-    with _prepared(module, loss):
+    with _prepared(module, loss), _replaced(torch._C._nn, "cross_entropy_loss", _cross_entropy):
         program = _run_exporter(torch, module, args, example, output_names,
                                 input_names=input_names, optimize=False)
     _refuse_detached(program.exported_program)
+    _refuse_changed_buffers(program.exported_program)
     known = set(program.model.graph.initializers)
     _refuse_lost(module, program.exported_program, known)
     if any(node.op_type.startswith(("Sequence", "SplitToSequence")) for node in program.model.graph):
@@ -247,7 +336,8 @@ def export(module: Any, example: Example, loss: Callable[..., Any] | None, targe
         raise Error([f"E15006: the parameters of {type(module).__name__} have more than 1.9 GB, "
                      "which no ONNX model in memory holds"])
     text = program.model_proto.SerializeToString()
-    return InMemory(type(module).__name__ + ".onnx", text), known
+    return (InMemory(type(module).__name__ + ".onnx", text), known,
+            _padding_rows(program.exported_program))
 
 
 def copy_state(module: Any, state: Mapping[str, np.ndarray[Any, Any]]) -> None:

@@ -22,10 +22,6 @@ from .schedules import Schedule, constant
 
 _LOSS_SCALE = "train.loss_scale"
 _MAX_SEED = 2**24
-_OPTIMIZERS = {
-    "sgd": {}, "adam": {}, "adamw": {"weight_decay": 0.01}, "adagrad": {"epsilon": 1e-10},
-    "lamb": {"epsilon": 1e-6, "weight_decay": 0.01}, "lars": {"momentum": 0.9},
-}
 
 
 @dataclass(frozen=True)
@@ -233,13 +229,21 @@ def _by_kind(given: str | Mapping[str, Any]) -> dict[str, Any]:
 def _settings(loss: str | Mapping[str, Any], optimizer: str | Mapping[str, Any],
               compress: str | Mapping[str, Any] | None, **others: Any) -> dict[str, Any]:
     """The JSON object of a training: what is None is left out."""
-    update = _by_kind(optimizer)
-    update = {**_OPTIMIZERS.get(str(update.get("kind", "sgd")), {}), **update}
-    settings = {"loss": _by_kind(loss), "optimizer": update}
+    settings = {"loss": _by_kind(loss), "optimizer": _by_kind(optimizer)}
     if compress is not None:
         settings["compress"] = _by_kind(compress)
     settings.update({name: value for name, value in others.items() if value is not None})
     return settings
+
+
+def _is_named(name: str, patterns: Iterable[str]) -> bool:
+    """Returns whether a name matches one of some, with at most one '*' each."""
+    for pattern in patterns:
+        head, star, tail = pattern.partition("*")
+        if name == pattern or (star and len(name) >= len(head) + len(tail)
+                               and name.startswith(head) and name.endswith(tail)):
+            return True
+    return False
 
 
 def _shard_elements(shard_parameters: bool | int) -> int | None:
@@ -272,6 +276,7 @@ def train(model: Source, *, args: Any = None, kwargs: Mapping[str, Any] | None =
           clip_norm: float | None = None,
           clip_value: float | None = None, accumulate: int | None = None,
           loss_scale: float | str | None = None, recompute: bool | None = None,
+          offload: str | None = None,
           ranks: int = 1, compress: str | Mapping[str, Any] | None = None,
           shard_parameters: bool | int = False,
           rank_timeout: float = 60.0, threads: int = 0, max_memory: int = 0,
@@ -291,7 +296,8 @@ def train(model: Source, *, args: Any = None, kwargs: Mapping[str, Any] | None =
     most one '*' per name. `dropout=False` lets all dropouts pass their input on; `seed` is that of
     their masks. `clip_norm` and `clip_value` bound the gradients, `accumulate` runs make
     one update, `loss_scale` is a number or "dynamic". With `recompute` cheap activations are
-    computed again in the backward pass, which saves memory. `ranks` trains data-parallel: that many
+    computed again in the backward pass, which saves memory; with `offload="optimizer"` a step on an
+    NPU leaves the optimizer's state and the update to the host. `ranks` trains data-parallel: that many
     threads, or processes under mpirun, each with a batch of the model's size; `compress` ("f16",
     "bf16", "int8", "topk", or a dict with it as `kind`) is how gradients go between them, and a rank
     that waits for another one for `rank_timeout` seconds fails. With `shard_parameters` each rank
@@ -307,7 +313,7 @@ def train(model: Source, *, args: Any = None, kwargs: Mapping[str, Any] | None =
                              "dynamic"])
     if not 0 <= int(seed) < _MAX_SEED:
         raise ArgumentError([f"E15006: seed is {seed}, expected 0 to {_MAX_SEED - 1}"])
-    source, own_loss = _in_memory(model), ""
+    source, own_loss, zero_rows = _in_memory(model), "", {}
     if _is_torch(model):
         from . import _torch_train
         wanted = _torch_train.trainable(model)
@@ -319,13 +325,21 @@ def train(model: Source, *, args: Any = None, kwargs: Mapping[str, Any] | None =
             raise ArgumentError(["E15002: the module has no parameter that requires gradients"])
         known = _torch_train.loss_settings(loss, target) if callable(loss) else None
         own = loss if callable(loss) and known is None else None
-        source, exported = _torch_train.export(model, Example(args, kwargs), own, target)
+        source, exported, zero_rows = _torch_train.export(model, Example(args, kwargs), own, target)
         if own is not None:
             own_loss = _torch_train.OWN_LOSS
             known = {"kind": "output", "output": own_loss}
         loss = loss if known is None else known
         if parameters is None:
             parameters = sorted(wanted & exported)
+        if isinstance(optimizer, dict) and "groups" in optimizer:
+            # A parameter that modules share has one name in the model.
+            optimizer["groups"] = [
+                {**group, "parameters": [name for name in group["parameters"]
+                                         if name in exported and _is_named(name, parameters)]}
+                for group in optimizer["groups"]]
+        zero_rows = {name: row for name, row in zero_rows.items()
+                     if _is_named(name, parameters)}
     elif args is not None or kwargs or target is not None or callable(loss) \
             or not isinstance(optimizer, (str, Mapping)):
         raise TypeError("args, kwargs, target, and losses and optimizers of PyTorch are for models "
@@ -336,6 +350,7 @@ def train(model: Source, *, args: Any = None, kwargs: Mapping[str, Any] | None =
                          batch_statistics=batch_statistics, clip_norm=clip_norm,
                          clip_value=clip_value, accumulate=accumulate, loss_scale=loss_scale,
                          growth_interval=growth, recompute=recompute,
+                         zero_rows=zero_rows or None, offload=offload,
                          ranks=ranks if ranks != 1 else None,
                          shard_elements=_shard_elements(shard_parameters))
     request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps)

@@ -34,7 +34,8 @@ bool isTensor(const PortType &port) {
 /// Returns null, or what is wrong with a state.
 const char *findStateError(const fb::Model &model, uint32_t index) {
   const fb::State &state = *model.states()->Get(index);
-  if (state.input() >= portCount(model, true) || state.output() >= portCount(model, false))
+  if (state.input() >= portCount(model, true) || state.output() >= portCount(model, false) ||
+      state.initial() > model.tensors()->size())
     return "its input or output does not exist";
   const PortType from = typeOfPort(model, state.output(), false),
                  to = typeOfPort(model, state.input(), true);
@@ -166,7 +167,12 @@ om_status SessionState::makeFirst(uint32_t index, const om_session &session, uin
       dims[dim->dim()] = other->dims[dim->input_dim()];
   }
   port.dims = dims;
-  return session.makeOutput(port, held, firsts[index], error, Elements::Zeroed);
+  om_status status = session.makeOutput(port, held, firsts[index], error, Elements::Zeroed);
+  if (status != OM_OK || !state.initial())
+    return status;
+  uint64_t elements = 0, bytes = 0;
+  tensorSize(port.dtype, port.rank, dims, elements, bytes);
+  return session.readTensor(state.initial() - 1, firsts[index]->data, bytes, error);
 }
 
 /// Checks that the dims of a state that are those of other inputs still are.

@@ -116,7 +116,7 @@ def run_openatc(arguments):
     seconds = time.perf_counter() - begin
     port = trainer.model.inputs["input"]
     rng = np.random.default_rng(1)
-    inputs = (rng.integers(0, 30000, port.shape) if port.dtype == "int64"
+    inputs = (rng.integers(0, 30000, port.shape) if port.numpy_dtype.kind == "i"
               else rng.random(port.shape, np.float32))
     labels = np.arange(arguments.batch) % 10
     result = measure(lambda: trainer.step(inputs, labels), arguments.steps)

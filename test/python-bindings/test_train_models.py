@@ -124,3 +124,25 @@ def test_bindings_do_not_ask_pybind11_for_the_bytes_of_an_array():
     such a copy has no elements."""
     for path in sorted((ROOT / "python-bindings" / "src").glob("*.cpp")):
         assert not re.search(r"\.(nbytes|itemsize)\(\)", path.read_text()), path
+
+
+def test_an_exponent_is_trained_where_its_name_says_so_and_other_settings_are_refused():
+    x = np.array([[0.5, 2.0], [1.5, 3.0]], np.float32)
+
+    def graph_of(kind):
+        graph = openatc.builder.Graph(kind)
+        given = graph.input("x", "float32", [2, 2])
+        learned = graph.constant(np.array(1.5, np.float32), "learned")
+        scaled = graph.op("Mul", given, graph.constant(np.ones(2, np.float32), "scale"))
+        graph.output("y", graph.op(kind, scaled, learned))
+        return graph.to_onnx()
+
+    options = {"loss": {"kind": "output", "reduction": "sum"}, "optimizer": "sgd",
+               "learning_rate": 1.0, "threads": 1}
+    assert openatc.train(graph_of("Pow"), **options).parameters == ["scale"]
+    trainer = openatc.train(graph_of("Pow"), parameters=["learned"], **options)
+    trainer.step(x)
+    slope = (x ** 1.5 * np.log(x)).sum()
+    np.testing.assert_allclose(trainer.state_dict()["learned"], 1.5 - slope, rtol=1e-5)
+    with pytest.raises(openatc.Error, match=r"E15002: 'learned' cannot be trained: .*\(Clip\)"):
+        openatc.train(graph_of("Clip"), parameters=["learned"], **options)

@@ -144,6 +144,73 @@ torch.testing.assert_close(copy.state_dict(), net.state_dict(), atol=1e-5, rtol=
 """, needs=("onnx", "onnxscript"))
 
 
+def test_what_onnx_does_not_say_is_trained_as_pytorch_does():
+    """Rows of padding, smoothed labels with weights, a probability per class, and groups of an
+    optimizer with rates and decays of their own, which a scheduler multiplies."""
+    run_with("torch", """
+import numpy as np, torch, openatc
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(11, 6, padding_idx=2)
+        self.head = nn.Linear(6, 5)
+    def forward(self, ids):
+        return self.head(self.embed(ids).mean(1))
+
+def optimizer_of(net):
+    return torch.optim.AdamW([{"params": net.embed.parameters(), "lr": 0.01, "weight_decay": 0.2},
+                              {"params": [net.head.weight], "lr": 0.05, "weight_decay": 0.1},
+                              {"params": [net.head.bias], "lr": 0.01, "weight_decay": 0.0}])
+
+torch.manual_seed(3)
+ids = torch.randint(0, 11, (6, 4))
+ids[:, 2:] = 2
+for loss, target in [
+        (nn.CrossEntropyLoss(weight=torch.rand(5), label_smoothing=0.2, ignore_index=-1),
+         torch.tensor([0, -1, 4, 2, 3, -1])),
+        (nn.CrossEntropyLoss(weight=torch.rand(5), label_smoothing=0.1),
+         torch.softmax(torch.randn(6, 5), 1))]:
+    net, copy = Net(), Net()
+    with torch.no_grad():
+        net.embed.weight[2] = 1.0
+    copy.load_state_dict(net.state_dict())
+    mine, optimizer = optimizer_of(net), optimizer_of(copy)
+    scheduler = torch.optim.lr_scheduler.LinearLR(mine, 0.25, total_iters=3)
+    other = torch.optim.lr_scheduler.LinearLR(optimizer, 0.25, total_iters=3)
+    trainer = openatc.train(net, args=ids, loss=loss, target=target, optimizer=mine, threads=1)
+    for step in range(4):
+        optimizer.zero_grad()
+        expected = loss(copy(ids), target)
+        expected.backward()
+        optimizer.step()
+        assert abs(trainer.step(ids, target) - expected.item()) < 1e-5
+        scheduler.step()
+        other.step()
+    trainer.copy_to(net)
+    torch.testing.assert_close(net.state_dict(), copy.state_dict(), atol=2e-5, rtol=0)
+
+mine.param_groups[1]["lr"] *= 2
+try:
+    trainer.step(ids, target)
+except openatc.Error as why:
+    assert "the step keeps their ratio" in str(why), why
+else:
+    raise AssertionError
+
+class Tied(Net):
+    def forward(self, ids):
+        return self.embed(ids).mean(1) @ self.embed.weight.T
+try:
+    openatc.train(Tied(), args=ids, loss=nn.CrossEntropyLoss(), optimizer="sgd")
+except openatc.Error as why:
+    assert "E15003" in str(why) and "padding_idx=2" in str(why), why
+else:
+    raise AssertionError
+""", needs=("onnx", "onnxscript"))
+
+
 @nightly
 def test_what_a_step_cannot_do_is_refused():
     run_with("torch", NET + """
@@ -161,8 +228,8 @@ stepped.step()
 refused(openatc.Error, "Adam has made steps", optimizer=stepped)
 refused(openatc.Error, "RMSprop is not known", optimizer=torch.optim.RMSprop(net.parameters()))
 refused(openatc.Error, "amsgrad=True", optimizer=torch.optim.Adam(net.parameters(), amsgrad=True))
-refused(openatc.Error, "different lr", optimizer=torch.optim.SGD(
-    [{"params": net.conv.parameters(), "lr": 1.0}, {"params": net.head.parameters(), "lr": 2.0}]))
+refused(openatc.Error, "different momentum", optimizer=torch.optim.SGD(
+    [{"params": net.conv.parameters(), "momentum": 0.5}, {"params": net.head.parameters()}], lr=1.0))
 refused(openatc.Error, "no parameter that requires", net.requires_grad_(False))
 net.requires_grad_(True)
 refused(openatc.Error, "a parameter that the module does not have",
@@ -177,4 +244,6 @@ class Detached(nn.Linear):
         return y * y.detach()
 refused(openatc.Error, "E15003: no gradient is known for detach()", Detached(3, 2),
         args=torch.ones(4, 3))
+refused(openatc.Error, "E15003: forward() changes the buffers weight_u, weight_v",
+        nn.utils.spectral_norm(nn.Linear(3, 2)), args=torch.ones(4, 3))
 """, needs=("onnx", "onnxscript"))

@@ -23,6 +23,9 @@ constexpr uint32_t kFirstGoldenWithFacts = 7;
 /// Files since schema 1.8 also have weights that are hashed in parts.
 constexpr uint32_t kFirstGoldenWithParts = 8;
 
+/// Files since schema 1.9 have a state with a first value (StateTestModel.h), and nothing else.
+constexpr uint32_t kFirstGoldenWithInitial = 9;
+
 /// Loads golden/schema-1.<minor>.om and checks its version.
 inline om::Model loadGolden(uint32_t minor) {
   om::Error error;

@@ -4,7 +4,8 @@
 // Run once when a schema version is released (golden/README.md):
 //   runtime-golden-writer test/runtime-lite/golden/schema-<major>.<minor>.om
 // With the word "gears" it is the model of schema 1.4, with "state" that of 1.5, with "rank" that
-// of 1.6, and with "values" a model with values of all kinds, for tests in Python.
+// of 1.6, with "parts" that of 1.8, and with "values" a model with values of all kinds, for tests
+// in Python.
 
 #include "backends/om/GearMerger.h"
 #include "runtime-lite/src/Hash.h"
@@ -49,8 +50,9 @@ static atc::om::OmModel valuesModel(HostTestModel &test) {
 int main(int argc, char **argv) {
   const std::string kind = argc == 3 ? argv[2] : "";
   if (argc < 2 || argc > 3 ||
-      (argc == 3 && kind != "gears" && kind != "state" && kind != "rank" && kind != "values")) {
-    std::fprintf(stderr, "usage: %s <file.om> [gears|state|rank|values]\n", argv[0]);
+      (argc == 3 && kind != "gears" && kind != "state" && kind != "rank" && kind != "parts" &&
+       kind != "values")) {
+    std::fprintf(stderr, "usage: %s <file.om> [gears|state|rank|parts|values]\n", argv[0]);
     return 1;
   }
   KernelImage image = readKernelImage(OPENATC_TEST_KERNELS);
@@ -59,6 +61,8 @@ int main(int argc, char **argv) {
   atc::om::GearMerger merger;
   const HostTestModel state = cacheModel(image), rank = gatherModel(image);
   HostTestModel facts = factsModel(image);
+  const std::vector<atc::om::InitialState> first = {{"state", {5, 6, 7}}};
+  const HostTestModel initial = countingModel(image, first);
   // Weights that nothing reads, and that are hashed in parts for their size.
   std::vector<char> weights(5 * atc::rt::hashPartBytes - 64);
   for (size_t i = 0; i < weights.size(); ++i)
@@ -68,7 +72,8 @@ int main(int argc, char **argv) {
                                  : kind == "gears" ? goldenModel(part, merger)
                                  : kind == "state" ? state.model
                                  : kind == "rank"  ? rank.model
-                                                   : facts.model;
+                                 : kind == "parts" ? facts.model
+                                                   : initial.model;
   std::string error;
   if (atc::om::writeOm(model, argv[1], error))
     return 0;

@@ -1,6 +1,7 @@
 //===-- StateTest.cpp - values that a session keeps from run to run -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "backends/om/FindStates.h"
 #include "backends/om/OmSink.h"
 #include "test/runtime-lite/GoldenFile.h"
 #include "test/runtime-lite/HostTestRun.h"
@@ -152,6 +153,39 @@ TEST_CASE("many states with many dims take no longer to check than to read") {
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(4));
 }
 
+TEST_CASE("a state begins with the values that the file has, also after a reset") {
+  const std::vector<atc::om::InitialState> values = {{"state", {5, 6, 7}}};
+  HostTestModel test = countingModel(image(), values);
+  std::string error;
+  for (const atc::om::InitialState &wrong :
+       {atc::om::InitialState{"state", {5, 6}}, atc::om::InitialState{"other", {5, 6, 7}}})
+    CHECK_FALSE(atc::om::setInitialStates(test.model, {wrong}, error));
+  Ready ready(test, "state-initial.om");
+  CHECK(ready.model.info().schema_minor == 9);
+  REQUIRE(ready.session.keepState(true, ready.error));
+  auto next = [&] {
+    ready.good({om::Value()});
+    return listOf<float>(ready.session.readState(0, ready.error));
+  };
+  CHECK(next() == std::vector<float>{6, 7, 8});
+  CHECK(next() == std::vector<float>{7, 8, 9});
+  ready.session.resetState();
+  CHECK(next() == std::vector<float>{6, 7, 8});
+
+  // A tensor that there is not, and one of another size.
+  test.model.states[0].initial = 9;
+  atc::om::OmMemorySink sink;
+  CHECK_FALSE(atc::om::writeOm(test.model, sink, error));
+  CHECK(error.find("state") != std::string::npos);
+  test.model.states[0].initial = 1;
+  test.model.tensors[0].dims = {2};
+  test.model.tensors[0].place.size = 8;
+  Ready small(test, "state-initial-small.om");
+  REQUIRE(small.session.keepState(true, small.error));
+  CHECK(small.run({om::Value()}).empty());
+  CHECK(small.says("needs a buffer of 8 bytes, not 12"));
+}
+
 TEST_CASE("a model without states keeps none") {
   HostTestModel test(image());
   test.output("y", test.make("host_add_one", {test.input("x", OM_F32, {-1})}));
@@ -181,6 +215,15 @@ TEST_CASE("a file with a state that cannot be is refused") {
     CHECK_FALSE(atc::om::writeOm(test.model, sink, error));
     CHECK(error.find("state") != std::string::npos);
   }
+}
+
+TEST_CASE("the golden file with a first value of its state still runs") {
+  om::Error error;
+  om::Session session(loadGolden(kFirstGoldenWithInitial), error);
+  REQUIRE(session);
+  REQUIRE(session.keepState(true, error));
+  session.run({om::Value()}, error);
+  CHECK(listOf<float>(session.readState(0, error)) == std::vector<float>{6, 7, 8});
 }
 
 TEST_CASE("the golden file with a state still runs") {

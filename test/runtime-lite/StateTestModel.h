@@ -4,6 +4,7 @@
 #ifndef OPENATC_TEST_RUNTIME_STATETESTMODEL_H
 #define OPENATC_TEST_RUNTIME_STATETESTMODEL_H
 
+#include "backends/om/FindStates.h"
 #include "test/runtime-lite/HostTestModel.h"
 
 /// Makes a cache [batch, positions, 2] to which each run appends x; `sum` is that of all elements,
@@ -18,6 +19,19 @@ inline HostTestModel cacheModel(const KernelImage &image) {
   test.output("present", present, OM_F32);
   test.output("more", test.make("host_add_one", {present}), OM_F32);
   test.model.states = {{1, 1, {{0, 0, 0}}}};
+  return test;
+}
+
+/// Makes a state of three floats that begins with `values`, which the model borrows, and to which
+/// each run adds one.
+inline HostTestModel countingModel(const KernelImage &image,
+                                   const std::vector<atc::om::InitialState> &values) {
+  HostTestModel test(image);
+  const int32_t state = test.input("state", OM_F32, {3});
+  test.output("next", test.make("host_add_one", {state}), OM_F32);
+  test.model.states = {{0, 0, {}}};
+  std::string error;
+  setInitialStates(test.model, values, error);
   return test;
 }
 

@@ -53,6 +53,8 @@ const Flag flags[] = {
      "preprocessing of images in front of the model (AIPP): a file of aipp_op { ... } (docs/aipp.md)", FileName},
     {"state", Used, "auto", "", input,
      "outputs that are the next run's values of inputs, \"h=h_next;past.*=present.*\"; auto (default) links caches by name; none"},
+    {"train", Used, "", "", input,
+     "make the training step of an ONNX model: a .json file with loss, optimizer, learning rate ... (docs/training.md)", FileName},
     {"input_nodes", Used, "", "", input,
      "TensorFlow: these nodes, \"a;b\", become inputs; what is in front of them is cut off"},
     {"input_fp16_nodes", Used, "", "", input, "inputs, \"a;b\", that the caller gives as f16"},

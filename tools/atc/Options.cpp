@@ -4,6 +4,7 @@
 #include "tools/atc/Options.h"
 
 #include "driver/targets/MakeTarget.h"
+#include "support/InputText.h"
 #include "support/OneLine.h"
 #include "tools/atc/AutoTarget.h"
 #include "tools/atc/BankOptions.h"
@@ -350,6 +351,40 @@ void checkParallel(const FlagValues &flags, AtcOptions &options, Diagnostics &di
                                 "the forms of each rank");
 }
 
+/// Reads --train and refuses what a training step has not.
+void checkTraining(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
+  if (!flags.has("train"))
+    return;
+  const std::string path = flags.get("train");
+  for (const char *other :
+       {"parallel", "state", "insert_op_conf", "input_fp16_nodes", "is_input_adjust_hw_layout",
+        "is_output_adjust_hw_layout", "output_type", "customize_dtypes", "keep_dtype",
+        "op_precision_mode", "modify_mixlist", "op_placement", "fusion_rules",
+        "compression_optimize_conf", "singleop"})
+    if (flags.has(other))
+      diagnostics.error("E10047", std::string("--train and --") + other +
+                                      " exclude each other: a training step is made of the model "
+                                      "as it is");
+  if (options.mode == Mode::Check)
+    diagnostics.error("E10047", "--train and --mode=3 exclude each other: a check is about the "
+                                "model alone");
+  if (options.autoTarget)
+    diagnostics.error("E10047", "--train and --target=auto exclude each other: choose cpu or npu");
+  if (options.gears || any_of(options.compiler.source.inputShapes,
+                              [](const auto &shape) { return is_contained(shape.second, -1); }))
+    diagnostics.error("E10055", "dynamic dims are not supported with --train: give the batch of a "
+                                "step with --input_shape");
+  std::string text;
+  if (std::string reason = readInputText(path, text); !reason.empty()) {
+    diagnostics.error("E10410", "the file \"" + path + "\" of --train cannot be read: " + reason);
+    return;
+  }
+  options.training = driver::parseTrainingOptions(text, "the file of --train", diagnostics);
+  if (options.training && options.training->exchange.ranks != 1)
+    diagnostics.error("E10055", "'ranks' is not supported with --train: openatc.train trains on "
+                                "several ranks");
+}
+
 /// Checks the flags of --singleop, whose --output is a folder.
 void checkSingleOps(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
   options.singleOps = flags.get("singleop");
@@ -431,6 +466,7 @@ AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
   readBoundary(flags, options.compiler.source, diagnostics);
   options.compiler.source.precision = readPrecisionRules(flags, diagnostics);
   if (options.mode == Mode::Check) {
+    checkTraining(flags, options, diagnostics);
     // A check without a target does not know which types that has.
     if (flags.has("soc_version") || flags.has("soc_file") || flags.has("target"))
       checkTarget(flags, options, diagnostics);
@@ -451,6 +487,7 @@ AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
   if (options.mode == Mode::Compile)
     checkGears(flags, options, diagnostics);
   checkParallel(flags, options, diagnostics);
+  checkTraining(flags, options, diagnostics);
   if (options.autoTarget)
     checkBesideAuto(options, diagnostics);
   return options;

@@ -8,6 +8,7 @@
 #include "driver/Compiler.h"
 #include "driver/gears/GearRanges.h"
 #include "driver/shard/ShardCompiler.h"
+#include "driver/training/TrainingOptions.h"
 #include "npu/soc/Soc.h"
 #include "tools/atc/Flags.h"
 #include "tools/common/MemoryLimit.h"
@@ -31,9 +32,10 @@ struct AtcOptions {
   driver::RangedShapes ranges;                   ///< --input_shape with ranges; empty: it has none
   /// This machine's CPU, or that of --target_cpu: for what no program of the NPU fits.
   std::shared_ptr<const driver::Target> host;
-  std::optional<driver::GearRequest> gears;      ///< nothing: one static or dynamic model
-  std::optional<driver::ShardRequest> shards;    ///< --parallel; nothing: one device
-  std::optional<tuning::AutoOptions> autoTarget; ///< --target=auto; nothing: one target
+  std::optional<driver::GearRequest> gears;        ///< nothing: one static or dynamic model
+  std::optional<driver::ShardRequest> shards;      ///< --parallel; nothing: one device
+  std::optional<driver::TrainingOptions> training; ///< --train; nothing: an inference
+  std::optional<tuning::AutoOptions> autoTarget;   ///< --target=auto; nothing: one target
   std::string om, json, checkReport;
   bool isModelFile = false;    ///< `om` is a model of a framework: compiler.source.format
   std::string outputFile;      ///< with its suffix

@@ -4,6 +4,7 @@
 #include "driver/SummaryText.h"
 #include "driver/gears/GearCompiler.h"
 #include "driver/shard/ShardCompiler.h"
+#include "driver/training/TrainingStep.h"
 #include "openatc/om.h"
 #include "quantize/Compression.h"
 #include "support/JsonText.h"
@@ -63,6 +64,8 @@ Json summaryJson(const AtcOptions &options, const CompileSummary &summary,
               {"seconds", summary.timer.total()},
               {"peak_memory_bytes", driver::peakMemory()}};
   out["images"] = out["stages"] = Json::array();
+  if (summary.hostStateBytes)
+    out["host_state_bytes"] = summary.hostStateBytes;
   if (summary.placement)
     out["placement"] = placementJson(*summary.placement);
   if (!summary.largestGear.empty())
@@ -97,6 +100,21 @@ void writeModule(mlir::ModuleOp module, const std::string &path, Diagnostics &di
   auto print = [&](llvm::raw_ostream &os) { module.print(os); };
   if (!writeStream(path, print, error))
     diagnostics.errorLine(error);
+}
+
+/// Makes the training step that --train asks for, and adds the first values of its states to the
+/// options of its compilation. Returns null after an error.
+mlir::OwningOpRef<mlir::ModuleOp> makeStep(const driver::TrainingOptions &training,
+                                           mlir::MLIRContext &context,
+                                           driver::CompilerOptions &compiler,
+                                           Diagnostics &diagnostics) {
+  driver::ContextMessages messages(context, diagnostics);
+  driver::TrainingStep step =
+      driver::makeTrainingStep(compiler.source, training, context, messages, diagnostics);
+  if (step.module)
+    compiler.initialStates = std::make_shared<const std::vector<atc::om::InitialState>>(
+        driver::initialStates(step, training));
+  return std::move(step.module);
 }
 
 void compile(const AtcOptions &options, const std::string &commandLine, Diagnostics &diagnostics) {
@@ -163,7 +181,15 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
     return finish(compiler.summary());
   }
   auto context = driver::makeCompilerContext();
+  mlir::OwningOpRef<mlir::ModuleOp> step;
+  if (options.training) {
+    step = makeStep(*options.training, *context, compilerOptions, diagnostics);
+    if (!step)
+      return;
+  }
   driver::Compiler compiler(*context, std::move(compilerOptions), diagnostics);
+  if (step)
+    compiler.setModule(std::move(step));
   if (options.stopAfter == driver::Phase::Emit)
     emit(compiler);
   else if (compiler.lower(options.stopAfter))

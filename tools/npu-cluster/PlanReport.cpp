@@ -4,6 +4,7 @@
 #include "tools/npu-cluster/PlanReport.h"
 
 #include "cluster/Planner.h"
+#include "cluster/program/StageProgram.h"
 #include "npu/soc/Soc.h"
 #include "support/ErrorCodes.h"
 #include "support/InputText.h"
@@ -37,6 +38,26 @@ std::string divisionOf(const Plan &plan) {
          ",dp:" + std::to_string(plan.data);
 }
 
+/// Returns the name of how the activations of the layers are kept.
+std::string keepingOf(const Plan &plan) {
+  return plan.modes.empty() ? nameOf(plan.recompute) : "mixed";
+}
+
+/// Counts the layers of each stage by how their activations are kept.
+Json countModes(const Plan &plan) {
+  Json stages = Json::array();
+  for (size_t stage = 0; stage < plan.stages.size(); ++stage) {
+    const size_t end = stage + 1 < plan.stages.size() ? plan.stages[stage + 1] : plan.modes.size();
+    Json counts = Json::object();
+    for (size_t layer = plan.stages[stage]; layer < end; ++layer) {
+      Json &count = counts[nameOf(plan.modes[layer])];
+      count = count.is_null() ? 1 : count.get<int>() + 1;
+    }
+    stages.push_back(counts);
+  }
+  return stages;
+}
+
 Json jsonOf(const Plan &plan, const Chain &chain, bool isTraining) {
   const auto &time = plan.time;
   const auto &memory = plan.memory;
@@ -46,8 +67,9 @@ Json jsonOf(const Plan &plan, const Chain &chain, bool isTraining) {
                {"dp", plan.data},
                {"micro_batch", plan.microBatch},
                {"micro_batches", plan.microBatches},
-               {"recompute", nameOf(plan.recompute)},
+               {"recompute", keepingOf(plan)},
                {"zero", nameOf(plan.zero)},
+               {"offload_optimizer", plan.offloadOptimizer},
                {"stages", plan.stages},
                {"step_ms", time.total() * 1e3},
                {"samples_per_second", chain.batch / time.total()},
@@ -56,14 +78,21 @@ Json jsonOf(const Plan &plan, const Chain &chain, bool isTraining) {
                  {"tensor", time.tensor * 1e3},
                  {"bubble", time.bubble * 1e3},
                  {"pipeline", time.pipeline * 1e3},
-                 {"data", time.data * 1e3}}},
+                 {"data", time.data * 1e3},
+                 {"host", time.host * 1e3}}},
                {"memory_bytes",
                 {{"weights", memory.weights},
                  {"gradients", memory.gradients},
                  {"optimizer", memory.optimizer},
                  {"activations", memory.activations},
                  {"states", memory.states},
-                 {"total", memory.total()}}}};
+                 {"total", memory.total()},
+                 {"host", memory.host}}}};
+  if (!plan.modes.empty()) {
+    json["layers_of_stages"] = countModes(plan);
+    json["alike_step_ms"] = plan.alikeSeconds * 1e3;
+    json["variables"] = plan.variables;
+  }
   json["purpose"] = isTraining ? "training" : "inference";
   json["layers"] = chain.layers.size();
   return json;
@@ -103,22 +132,35 @@ void printPlans(const PlanSearch &search, const Chain &chain, const cluster::Dev
   const Plan &best = search.best.front();
   print(stdout, "%s, batch %g, %s on %u devices: %s\n\n", chain.name.c_str(), chain.batch,
         options.isTraining ? "training" : "inference", best.devices(), divisionOf(best).c_str());
-  print(stdout, "%-22s %10s %9s %9s %9s %9s %9s %9s  %-9s %-10s %s\n", "plan", "step ms", "compute",
-        "tensor", "bubble", "pipeline", "data", "GB", "micro", "recompute", "ZeRO");
+  print(stdout, "%-22s %10s %9s %9s %9s %9s %9s %9s %9s  %-9s %-10s %s\n", "plan", "step ms",
+        "compute", "tensor", "bubble", "pipeline", "data", "host", "GB", "micro", "recompute",
+        "ZeRO");
   for (const Plan &plan : search.best)
-    print(stdout, "%-22s %10.2f %9.2f %9.2f %9.2f %9.2f %9.2f %9.2f  %-9s %-10s %s\n",
+    print(stdout, "%-22s %10.2f %9.2f %9.2f %9.2f %9.2f %9.2f %9.2f %9.2f  %-9s %-10s %s%s\n",
           divisionOf(plan).c_str(), plan.time.total() * 1e3, plan.time.compute * 1e3,
           plan.time.tensor * 1e3, plan.time.bubble * 1e3, plan.time.pipeline * 1e3,
-          plan.time.data * 1e3, plan.memory.total() * 1e-9,
+          plan.time.data * 1e3, plan.time.host * 1e3, plan.memory.total() * 1e-9,
           (std::to_string(plan.microBatches) + " x " +
            std::to_string(static_cast<uint64_t>(plan.microBatch)))
               .c_str(),
-          nameOf(plan.recompute), nameOf(plan.zero));
+          keepingOf(plan).c_str(), nameOf(plan.zero), plan.offloadOptimizer ? ", offload" : "");
   print(stdout,
         "\nmemory of the fullest device: weights %.2f, gradients %.2f, optimizer %.2f, activations "
         "%.2f, states %.2f GB of %.2f GB\n",
         best.memory.weights * 1e-9, best.memory.gradients * 1e-9, best.memory.optimizer * 1e-9,
         best.memory.activations * 1e-9, best.memory.states * 1e-9, device.memoryBytes * 1e-9);
+  if (best.memory.host > 0)
+    print(stdout, "and %.2f GB in the memory of its server\n", best.memory.host * 1e-9);
+  if (!best.modes.empty()) {
+    print(stdout,
+          "an integer program of %u variables has chosen for each layer what the backward pass "
+          "computes again or reads from the server; the best plan whose layers are alike takes "
+          "%.1f %% longer\n",
+          best.variables, 100 * (best.alikeSeconds / best.time.total() - 1));
+    const Json stages = countModes(best);
+    for (size_t stage = 0; stage < stages.size(); ++stage)
+      print(stdout, "stage %zu: %s\n", stage, stages[stage].dump().c_str());
+  }
   if (search.best.size() > 1) {
     const Plan &next = search.best[1];
     print(stdout, "the next best, %s, takes %.1f %% longer\n", divisionOf(next).c_str(),
@@ -186,8 +228,10 @@ int reportPlans(const cluster::Cluster &cluster, const std::string &text, const 
   const uint32_t devices = options.devices ? options.devices : cluster.devices();
   const auto purpose =
       options.isTraining ? cluster::Purpose::Training : cluster::Purpose::Inference;
-  const PlanSearch search =
+  PlanSearch search =
       cluster::searchPlans(cluster, device, *chain, purpose, devices, options.count);
+  if (options.isTraining)
+    cluster::mixLayers(search, cluster, device, *chain);
   if (search.best.empty()) {
     std::ostringstream reason;
     reason.precision(3);

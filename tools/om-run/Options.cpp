@@ -68,7 +68,8 @@ void addOptions(CLI::App &app, Options &options) {
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber);
   app.add_flag("--state", options.state,
-               "keep the model's state from run to run, all of which have the same inputs: "
+               "keep the model's state from run to run, all of which have the same inputs; a file "
+               "for a state is its first value: "
                "with --loop=N the state of the last run is that after N + 1 of them; "
                "outputs that are states show what they are at the end");
   app.add_flag("--json", options.json, "print one JSON object instead of tables");

@@ -115,6 +115,18 @@ bool makeFolder(const std::string &folder, std::string &errorText) {
   return false;
 }
 
+bool setStates(const om::Model &model, om::Session &session, std::vector<om::Value> &inputs,
+               om::Error &error) {
+  const std::vector<om_state_info> states = model.states();
+  for (uint32_t i = 0; i < states.size(); ++i) {
+    om::Value &given = inputs[states[i].input];
+    if (given && !session.writeState(i, given, error))
+      return false;
+    given = om::Value();
+  }
+  return true;
+}
+
 std::string npyPath(const std::string &folder, const std::string &tensor,
                     std::set<std::string> &taken) {
   const std::string name = fileNameOf(tensor);

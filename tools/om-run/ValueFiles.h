@@ -28,6 +28,11 @@ std::vector<NamedTensor> tensorsOf(const std::vector<om::Tensor> &outputs,
 bool readValue(const std::string &path, const om::Tensor &input, om::Value &value,
                std::string &error);
 
+/// Lets the states of a session that keeps them begin with the values of their inputs, which it
+/// takes over. On failure returns false and sets `error`.
+bool setStates(const om::Model &model, om::Session &session, std::vector<om::Value> &inputs,
+               om::Error &error);
+
 /// Writes a tensor as .npy, strings as NumPy's bytes. On failure returns false and sets `errorText`
 /// to one line with an error code.
 bool writeValue(const std::string &path, const NamedTensor &named, std::string &error);

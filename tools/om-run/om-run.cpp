@@ -335,6 +335,8 @@ bool Runner::readValues() {
                            ", which is not known before the run: give its file with --input, or "
                            "its shape with --shape.");
   }
+  if (errorLines.empty() && options.state && !setStates(model, session, inputValues, error))
+    return failed("E10014", error.message());
   return errorLines.empty();
 }
 

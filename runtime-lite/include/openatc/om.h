@@ -480,8 +480,9 @@ OM_API om_status om_session_start_run_values(om_session *session, const om_value
  * others. A session that keeps its state is run with om_session_run_values:
  * - A state's input may be NULL: it is the state. A value that is given replaces the state.
  * - A state's output is not returned: outputs[i] is NULL, and the value is the state now.
- * - Before the first run, and after a reset, a state is zeros. Its dynamic dims are those of
- *   other inputs, where the model declares it (the batch), and else 0 (the positions so far).
+ * - Before the first run, and after a reset, a state is zeros, or what the file has for it.
+ *   Its dynamic dims are those of other inputs, where the model declares it (the batch), and
+ *   else 0 (the positions so far).
  * - After a run that failed the state is what it was before.
  * Values move without a copy. Attention appends to the keys and values it has cached in place;
  * memory grows by half when it is full. The bytes of the state count against max_memory. */
