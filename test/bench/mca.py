@@ -10,6 +10,7 @@ simulate them. A row is a loop of a kernel:
   share       cycles that the multiplications of an iteration need at the rate of the core
               (measured by llvm-mca on independent ones) over the predicted cycles
   bottleneck  what the simulation waits for: a port, data dependencies, or the front end
+  stack       vectors that an iteration moves to the stack and back
   weight      the kernel's part of the model's operations
 
 Without --all only the loop of a kernel with the most multiplications is listed: it
@@ -43,7 +44,8 @@ BRANCH = {"x86-64": re.compile(r"^j[a-z]+$"), "aarch64": re.compile(r"^(b\.\w+|c
 
 Loop = collections.namedtuple("Loop", "kernel address lines multiplies instruction registers")
 Row = collections.namedtuple("Row", "model level core kernel layers address instructions multiplies "
-                                    "cycles share bottleneck weight")
+                                    "cycles share bottleneck stack weight")
+STACK = re.compile(r"\(%rsp|\[sp\b")
 
 
 def llvm_tool(name):
@@ -99,6 +101,13 @@ def inner_loops(kernel, lines, arch):
             loops.append(Loop(kernel, lines[first][0], body,
                               sum(f == (mnemonic, registers) for f in found), mnemonic, registers))
     return loops
+
+
+def on_stack(loop):
+    """The instructions of a loop that move a vector to the stack or back."""
+    return sum(bool(width_of(operands) and STACK.search(operands)) or
+               bool(re.match(r"(ld|st)[rp]$", mnemonic) and re.match(r"q\d", operands) and
+                    STACK.search(operands)) for _, mnemonic, operands in loop.lines)
 
 
 def probe_of(loop, arch):
@@ -204,7 +213,7 @@ def analyze(om, dump, wanted, every=False):
                                     layers[loop.kernel], loop.address, len(loop.lines),
                                     loop.multiplies, result[0],
                                     loop.multiplies * rates[key] / result[0], result[1],
-                                    weights[loop.kernel] / total))
+                                    on_stack(loop), weights[loop.kernel] / total))
     return rows
 
 
@@ -234,11 +243,11 @@ def main():
         print()
         return
     print(f"{'model':18} {'core':15} {'level':15} {'kernel':24} {'launches':>8} {'weight':>6} {'instr':>5} "
-          f"{'mul':>4} {'cycles':>7} {'share':>6}  bottleneck")
+          f"{'mul':>4} {'cycles':>7} {'share':>6} {'stack':>5}  bottleneck")
     for row in sorted(rows, key=lambda row: (row.model, row.core, -row.weight)):
         print(f"{row.model:18.18} {row.core:15} {row.level:15.15} {row.kernel:24.24} {len(row.layers):8} "
               f"{row.weight:6.1%} {row.instructions:5} {row.multiplies:4} {row.cycles:7.1f} "
-              f"{row.share:6.0%}  {row.bottleneck}")
+              f"{row.share:6.0%} {row.stack:5}  {row.bottleneck}")
 
 
 if __name__ == "__main__":

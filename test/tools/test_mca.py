@@ -36,21 +36,25 @@ def save(path):
     """Convolutions of 3x3, direct and Winograd's, one of 1x1, matrix products of floats and integers."""
     rng = np.random.default_rng(1)
     weights = {"c": rng.standard_normal((64, 64, 3, 3)), "d": rng.standard_normal((64, 64, 1, 1)),
+               "e": rng.standard_normal((128, 128, 3, 3)),
                "m": rng.standard_normal((256, 256))}
     constants = [numpy_helper.from_array(w.astype(np.float32), k) for k, w in weights.items()]
     constants.append(numpy_helper.from_array(rng.integers(-99, 99, (256, 256), np.int8), "i"))
     nodes = [helper.make_node("Conv", ["x", "c"], ["y"], pads=[1, 1, 1, 1]),
              helper.make_node("Conv", ["y", "d"], ["z"]),
              helper.make_node("Conv", ["x", "c"], ["s"], pads=[1, 1, 1, 1], strides=[2, 2]),
+             helper.make_node("Conv", ["w", "e"], ["t"], pads=[1, 1, 1, 1], strides=[2, 2]),
              helper.make_node("MatMul", ["a", "m"], ["b"]),
              helper.make_node("MatMulInteger", ["q", "i"], ["r"])]
     value = helper.make_tensor_value_info
     graph = helper.make_graph(
         nodes, "loops", [value("x", TensorProto.FLOAT, [1, 64, 28, 28]),
+                         value("w", TensorProto.FLOAT, [1, 128, 56, 56]),
                          value("a", TensorProto.FLOAT, [128, 256]),
                          value("q", TensorProto.UINT8, [128, 256])],
         [value("z", TensorProto.FLOAT, [1, 64, 28, 28]),
-         value("s", TensorProto.FLOAT, [1, 64, 14, 14]), value("b", TensorProto.FLOAT, [128, 256]),
+         value("s", TensorProto.FLOAT, [1, 64, 14, 14]),
+         value("t", TensorProto.FLOAT, [1, 128, 28, 28]), value("b", TensorProto.FLOAT, [128, 256]),
          value("r", TensorProto.INT32, [128, 256])], constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
     model.ir_version = 8
@@ -85,6 +89,15 @@ def test_float_loops(rows, core):
     for row in found:
         shares = FLOATS | WINOGRAD if row.kernel.startswith("winograd") else FLOATS
         assert row.share >= shares[core], row
+
+
+def test_accumulators_stay_in_registers(rows):
+    """A tile that uses all of the 32 registers had two moves to or from the stack for five
+    multiplications where the stride is 2."""
+    found = [row for row in rows if row.core == "icelake-server" and
+             row.kernel.startswith(("conv2d", "matmul", "winograd"))]
+    assert {row.kernel for row in found} >= {"conv2d_3x3", "matmul_packed"}
+    assert not [row for row in found if row.stack * 16 > row.multiplies]
 
 
 @pytest.mark.parametrize("core", INTEGERS)

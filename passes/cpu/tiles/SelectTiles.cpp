@@ -3,7 +3,7 @@
 //
 // Selects the register tile that is fastest in a small model of a core: each step of the
 // contraction costs the maximum of its multiply-adds (two per cycle), its loads (two per cycle) and
-// the latency of one multiply-add (four cycles).
+// the latency of one multiply-add (four cycles), and a little more for each load.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,34 +35,25 @@ struct Shape {
 
 /// Returns the cycles per step of the contraction for a register tile.
 double stepCost(int64_t pixels, int64_t blocks, int64_t vectors) {
-  double fmas = pixels * blocks * vectors / 2.0;
-  double loads = (pixels + blocks * vectors) / 2.0;
+  // Loads that fit beside the multiply-adds still delay some of them. The filter's vectors also
+  // have to be brought from L2, as a panel is larger than what L1 keeps for it.
+  constexpr double kPerPixel = 0.05, kPerVector = 0.1;
+  const double fmas = pixels * blocks * vectors / 2.0;
+  const double loads = (pixels + blocks * vectors) / 2.0;
   // Overheads that the model ignores (loop and address arithmetic) favour larger tiles.
-  return std::max({fmas, loads, 4.0}) + 0.25;
+  return std::max({fmas, loads, 4.0}) + 0.25 + kPerPixel * pixels + kPerVector * blocks * vectors;
 }
 
-/// Returns the registers that a tile leaves to its activation: polynomials among accumulators that
-/// fill all registers would wait for the stack. Few registers are worth more as accumulators.
-int64_t spareRegisters(std::optional<graph::ActivationAttr> activation, LevelAttr level) {
-  using graph::ActivationKind;
-  if (!activation || level.getRegisters() < 32)
-    return 0;
-  switch (activation->getKind()) {
-  case ActivationKind::Sigmoid:
-  case ActivationKind::Silu:
-  case ActivationKind::Tanh:
-  case ActivationKind::Gelu:
-    return 5;
-  default:
-    return 0;
-  }
-}
+/// Returns the registers that a tile leaves free. LLVM loads some of the next step's operands
+/// early, and an activation has constants and intermediate values: where accumulators fill all
+/// registers, some of them wait on the stack. Few registers are worth more as accumulators.
+int64_t spareRegisters(LevelAttr level) { return level.getRegisters() >= 32 ? 3 : 0; }
 
-/// The best tile for runs of `length` pixels and `blocks` channel blocks, without `spare`
-/// registers.
+/// Returns the best tile for runs of `length` pixels and `blocks` channel blocks that leaves
+/// `spare` registers free.
 Shape bestShape(int64_t length, int64_t blocks, int64_t width, LevelAttr level,
-                ArrayRef<int64_t> blockChoices, int64_t spare = 0) {
-  int64_t vectors = std::max<int64_t>(1, width / level.getLanes());
+                ArrayRef<int64_t> blockChoices, int64_t spare) {
+  const int64_t vectors = std::max<int64_t>(1, width / level.getLanes());
   Shape best;
   for (int64_t tileBlocks : blockChoices) {
     if (blocks % tileBlocks)
@@ -96,7 +87,7 @@ TileAttr tileFor(Conv2DOp op) {
   ArrayRef<int64_t> out = shapeOf(op.getOutput()), filter = shapeOf(op.getFilter());
   int64_t blocksPerGroup = out[1] / op.getGroups(), width = filter[5];
 
-  const int64_t spare = spareRegisters(op.getActivation(), level);
+  const int64_t spare = spareRegisters(level);
   Shape shape = bestShape(out[3], blocksPerGroup, width, level, {1, 2, 4}, spare);
   Shape flat = bestShape(out[2] * out[3], blocksPerGroup, width, level, {1, 2, 4}, spare);
   // Tiles across row ends cost address arithmetic, which must pay off.
@@ -167,8 +158,9 @@ TileAttr tileFor(IntegerConv2DOp op) {
   constexpr int64_t kCrossingPixels = 12;
   auto pixelsOf = [&](int64_t length, int64_t wideGroup) {
     if (blocks == 2)
-      return length == out[3] ? bestShape(length, blocks, kSumBlock, level, {blocks}).pixels
-                              : std::min<int64_t>(kCrossingPixels, length);
+      return length == out[3]
+                 ? bestShape(length, blocks, kSumBlock, level, {blocks}, /*spare=*/0).pixels
+                 : std::min<int64_t>(kCrossingPixels, length);
     if (vectorsTakeTurns(op, level))
       return std::min<int64_t>(group <= 2 ? 8 : 6, length);
     return integerPixels(level, length, level.getLanes() >= 8 && group <= wideGroup ? 10 : 8);
@@ -229,7 +221,7 @@ TileAttr tileFor(FloatWinogradOp op) {
   double bestCycles = 0;
   for (int64_t rows = 1; rows <= tileRows; ++rows) {
     int64_t tiles = rows * tileColumns, rowTasks = llvm::divideCeil(tileRows, rows);
-    Shape shape = bestShape(tiles, blocks, width, level, {1, 2, 4});
+    Shape shape = bestShape(tiles, blocks, width, level, {1, 2, 4}, spareRegisters(level));
     int64_t groups = splitEvenly(blocks, llvm::divideCeil(wanted, rowTasks * out[0]), shape.blocks);
     int64_t input = bytesOf(tiles, channels);
     bool inL2 = input + bytesOf(tiles, shape.blocks * width) <= level.getL2() / 8 * 5;
@@ -313,8 +305,7 @@ TileAttr tileFor(MatMulOp op) {
   for (int64_t choice : {1, 2, 4, 6}) {
     if (choice > blocks)
       break;
-    Shape candidate = bestShape(out[1], choice, width, level, {choice},
-                                spareRegisters(op.getActivation(), level));
+    Shape candidate = bestShape(out[1], choice, width, level, {choice}, spareRegisters(level));
     if (shape.cost == 0 || (candidate.cost && candidate.cost < 0.999 * shape.cost))
       shape = candidate;
   }

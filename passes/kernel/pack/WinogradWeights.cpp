@@ -33,8 +33,13 @@ TransformCosts transformCosts(Winograd form) {
   return form.outputs == 2 ? TransformCosts{80, 60} : TransformCosts{300, 250};
 }
 
-double weightTraffic(const WinogradSizes &sizes, int64_t taps) {
-  return double(taps) * sizes.channels * sizes.outputs * sizeof(float) / kBytesPerOperation;
+/// Returns the cost of `operations` on vectors that read `taps` weights per pair of channels.
+/// Weights are requested while the panel before them is in use: what takes longer hides half of the
+/// other.
+double costOf(const WinogradSizes &sizes, double operations, int64_t taps) {
+  const double traffic =
+      double(taps) * sizes.channels * sizes.outputs * sizeof(float) / kBytesPerOperation;
+  return std::max(operations, traffic) + std::min(operations, traffic) / 2;
 }
 
 /// Returns the factors of a row of the input, for each position along a side.
@@ -77,18 +82,17 @@ Tile<T> transformed(Factors factors, const T *matrix, int64_t side) {
 } // namespace
 
 double WinogradSizes::directCost() const {
-  return double(images) * height * width * 9 * channels * outputs / kBlock +
-         weightTraffic(*this, 9);
+  return costOf(*this, double(images) * height * width * 9 * channels * outputs / kBlock, 9);
 }
 
 double WinogradSizes::cost(Winograd form) const {
   const double tiles = double(images) * form.tilesOf(height, width);
   const TransformCosts costs = transformCosts(form);
-  return tiles *
-             (double(form.places()) * channels * outputs + costs.input * channels +
-              costs.output * outputs) /
-             kBlock +
-         weightTraffic(*this, form.places());
+  const double operations = tiles *
+                            (double(form.places()) * channels * outputs + costs.input * channels +
+                             costs.output * outputs) /
+                            kBlock;
+  return costOf(*this, operations, form.places());
 }
 
 double maxWinogradGrowth(int64_t bytes) {
