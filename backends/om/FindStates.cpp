@@ -92,7 +92,7 @@ public:
   bool run(const std::string &rule) {
     if (rule.empty() || rule == "auto") {
       for (const Pair &pair : autoPairs)
-        link(pair, /*strict=*/false);
+        link(pair, /*strict=*/false, /*without=*/".encoder.");
     } else if (rule != "none") {
       for (size_t begin = 0; begin <= rule.size();) {
         const size_t end = std::min(rule.find(';', begin), rule.size());
@@ -134,12 +134,13 @@ private:
     });
   }
 
-  /// Adds the states of a pair. A strict pair must fit wherever its input does; `error` receives
-  /// the reason.
-  bool link(const Pair &pair, bool strict) {
+  /// Adds the states of a pair, but for inputs that have `without` in their name. A strict pair
+  /// must fit wherever its input does; `error` receives the reason.
+  bool link(const Pair &pair, bool strict, const char *without = nullptr) {
     for (uint32_t i = 0; i < inputs.size(); ++i) {
       std::string star;
-      if (!matches(pair.input, inputs[i].name, star))
+      if (!matches(pair.input, inputs[i].name, star) ||
+          (without && inputs[i].name.find(without) != std::string::npos))
         continue;
       const std::string name = filled(pair.output, star);
       const auto found = std::find_if(outputs.begin(), outputs.end(),

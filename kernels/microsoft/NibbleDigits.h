@@ -80,48 +80,55 @@ private:
 /// where hasWideDot().
 template <int Digits> struct NibbleDigits {
   static constexpr int64_t kGroup = BlockedWeights::kGroup;
-  static constexpr int64_t kBlocks = 16; ///< whose scales are read at a time
+  static constexpr int64_t kLanes = 16;                ///< of a group
+  static constexpr int64_t kPerLane = kGroup / kLanes; ///< elements
+  static constexpr int kColumns = 4;                   ///< whose sums are added up together
 
-  /// Rows in digits, each field with those of all groups or blocks of a row, rows one behind the
-  /// other.
+  /// Rows in digits, each field with those of all groups of a row, rows one behind the other.
   struct Rows {
     int8_t *digits; ///< per group and digit, the highest first: even elements, then odd ones
-    float *steps;   ///< per block
-    float *sums;    ///< of the elements, per block
+    float *steps;   ///< per lane of a group
+    float *sums;    ///< of the integers, per lane: those of a unit are spread evenly
   };
 
   const BlockedWeights &p;
 
   /// Return the bytes that the digits of a row take, and the floats of its steps and of its sums.
   int64_t width() const { return p.groups() * Digits * kGroup; }
-  int64_t stepsWidth() const { return ceilDiv(p.blocks, kBlocks) * kBlocks; }
+  int64_t stepsWidth() const { return p.groups() * kLanes; }
 
   /// Writes the digits of a row of k floats; those behind k are 0.
   ATC_WIDE_DOT void arrange(const Rows &to, const float *row) const {
     using Steps = DigitSteps<Digits>;
     __builtin_memset(to.digits, 0, uint64_t(width()));
-    for (int64_t b = 0; b < stepsWidth(); ++b)
-      to.steps[b] = to.sums[b] = 0;
+    for (int64_t lane = 0; lane < stepsWidth(); ++lane)
+      to.steps[lane] = to.sums[lane] = 0;
     const __m128i evenFirst = _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15);
+    // Elements of one block and of one group.
+    const int64_t unit = minimum(p.block, kGroup), lanes = unit / kPerLane;
+    const __mmask16 kept = __mmask16((1u << lanes) - 1);
     for (int64_t b = 0; b < p.blocks; ++b) {
-      const int64_t first = b * p.block, count = minimum(p.block, p.k - first);
-      const Steps steps = Steps::of(row + first, count);
-      __m512 sum = _mm512_setzero_ps();
-      for (int64_t i = first; i < first + count; i += 16) {
-        __m512i values = steps.quantize(row + i, first + count - i);
-        sum = _mm512_add_ps(sum, _mm512_cvtepi32_ps(values));
-        int8_t *bytes = to.digits + i / kGroup * Digits * kGroup + i % kGroup / 2;
+      const int64_t first = b * p.block, end = minimum(first + p.block, p.k);
+      const Steps steps = Steps::of(row + first, end - first);
+      for (int64_t begin = first; begin < end; begin += unit) {
+        __m512i sum = _mm512_setzero_si512();
+        for (int64_t i = begin; i < minimum(begin + unit, end); i += 16) {
+          __m512i values = steps.quantize(row + i, end - i);
+          sum = _mm512_add_epi32(sum, values);
+          int8_t *bytes = to.digits + i / kGroup * Digits * kGroup + i % kGroup / 2;
 #pragma clang loop unroll(full)
-        for (int digit = Digits - 1; digit >= 0; --digit) {
-          const __m128i both = Steps::takeDigits(values, evenFirst);
-          int8_t *even = bytes + digit * kGroup;
-          _mm_storel_epi64(reinterpret_cast<__m128i *>(even), both);
-          _mm_storel_epi64(reinterpret_cast<__m128i *>(even + kGroup / 2),
-                           _mm_unpackhi_epi64(both, both));
+          for (int digit = Digits - 1; digit >= 0; --digit) {
+            const __m128i both = Steps::takeDigits(values, evenFirst);
+            int8_t *even = bytes + digit * kGroup;
+            _mm_storel_epi64(reinterpret_cast<__m128i *>(even), both);
+            _mm_storel_epi64(reinterpret_cast<__m128i *>(even + kGroup / 2),
+                             _mm_unpackhi_epi64(both, both));
+          }
         }
+        const float part = float(_mm512_reduce_add_epi32(sum)) / float(lanes);
+        _mm512_mask_storeu_ps(to.steps + begin / kPerLane, kept, _mm512_set1_ps(steps.step));
+        _mm512_mask_storeu_ps(to.sums + begin / kPerLane, kept, _mm512_set1_ps(part));
       }
-      to.steps[b] = steps.step;
-      to.sums[b] = steps.step * _mm512_reduce_add_ps(sum);
     }
   }
 
@@ -138,99 +145,109 @@ template <int Digits> struct NibbleDigits {
   }
 
 private:
-  /// Accumulates a column: products in lanes, and what zero points subtract per block.
-  template <int R> struct Sums {
-    __m512 products[R], zeros[R];
+  /// Where a column begins, and how far the next one is from it.
+  struct Columns {
+    const uint8_t *packed;
+    const float *scales, *zeros;
+    const uint8_t *packedZeros;
+    int64_t packedStep, step, zeroStep; ///< `step` of scales and of zeros that are floats
   };
 
-  /// Masks: which of 16 blocks, of their zero points in bytes, and of the bytes of their last group
+  /// Returns columns from j on, each `step` (1 or 0) behind the one before.
+  Columns columnsFrom(int64_t j, int64_t step) const {
+    const int64_t bytes = p.columnBytes(), zeroBytes = ceilDiv(p.blocks, int64_t(2));
+    return {p.packed + j * bytes,
+            p.scales + j * p.blocks,
+            p.zeros ? p.zeros + j * p.blocks : nullptr,
+            p.packedZeros ? p.packedZeros + j * zeroBytes : nullptr,
+            step * bytes,
+            step * p.blocks,
+            step * zeroBytes};
+  }
+
+  /// Returns floats of the blocks of a group, each in the lanes of its block. `count` of them
   /// exist.
-  struct Kept {
-    __mmask16 blocks, zeroBytes;
-    __mmask64 lastBytes;
-  };
-  Kept keptOf(int64_t count) const {
-    const int64_t last = (p.blocks * p.block / 2 - 1) % (kGroup / 2) + 1;
-    return {__mmask16((1u << count) - 1), __mmask16((1u << (count + 1) / 2) - 1),
-            ~__mmask64(0) >> (64 - last)};
+  template <int Blocks, bool isWhole>
+  ATC_WIDE_DOT_PART static __m512 inLanes(const float *from, int64_t count) {
+    if constexpr (Blocks == 1)
+      return _mm512_set1_ps(*from);
+    const __mmask8 kept = __mmask8((1u << (isWhole ? Blocks : count)) - 1);
+    const __m512 few = _mm512_castps128_ps512(
+        isWhole && Blocks == 4 ? _mm_loadu_ps(from) : _mm_maskz_loadu_ps(kept, from));
+    return _mm512_permutexvar_ps(blockOfLane<Blocks>(), few);
   }
-
-  /// Returns the zero points of 16 blocks of column j from `first` on, an even number.
-  ATC_WIDE_DOT_PART __m512 zerosOf(int64_t j, int64_t first, const Kept &kept) const {
-    if (p.zeros)
-      return _mm512_maskz_loadu_ps(kept.blocks, p.zeros + j * p.blocks + first);
-    if (!p.packedZeros)
-      return _mm512_set1_ps(8);
-    const uint8_t *from = p.packedZeros + j * ceilDiv(p.blocks, int64_t(2)) + first / 2;
-    const __m128i bytes = _mm_maskz_loadu_epi8(kept.zeroBytes, from);
-    // A byte becomes two, of which the first has its low bits.
-    const __m128i wide = _mm_cvtepu8_epi16(bytes);
-    const __m128i fields =
-        _mm_and_si128(_mm_or_si128(wide, _mm_slli_epi16(wide, 4)), _mm_set1_epi8(15));
-    return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(fields));
-  }
-
-  /// Adds the products of R rows and a group of a column, of which the `kept` bytes exist.
-  /// `factors` are the scales times the steps of the rows, per block; lane l's block is blockOf[l].
-  template <int R>
-  ATC_WIDE_DOT_PART void addGroup(Sums<R> &to, const int8_t *digits, const uint8_t *from,
-                                  __mmask64 kept, const __m512 (&factors)[R],
-                                  __m512i blockOf) const {
-    const __m512i own = _mm512_maskz_loadu_epi8(kept, from);
-    __builtin_prefetch(from + BlockedWeights::kAhead);
-    const __m512i field = _mm512_set1_epi8(15);
-    const __m512i even = _mm512_and_si512(own, field);
-    const __m512i odd = _mm512_and_si512(_mm512_srli_epi16(own, 4), field);
-#pragma clang loop unroll(full)
-    for (int r = 0; r < R; ++r, digits += width()) {
-      __m512i sum = _mm512_setzero_si512();
-#pragma clang loop unroll(full)
-      for (int digit = 0; digit < Digits; ++digit) {
-        if (digit > 0)
-          sum = _mm512_slli_epi32(sum, 8);
-        const int8_t *own = digits + digit * kGroup;
-        sum = _mm512_dpbusd_epi32(sum, even, _mm512_loadu_si512(own));
-        sum = _mm512_dpbusd_epi32(sum, odd, _mm512_loadu_si512(own + kGroup / 2));
-      }
-      to.products[r] = _mm512_fmadd_ps(_mm512_permutexvar_ps(blockOf, factors[r]),
-                                       _mm512_cvtepi32_ps(sum), to.products[r]);
-    }
-  }
-
-  /// Adds blocks [b, b + count) of column j for R rows; b is a multiple of kBlocks. Blocks: those
-  /// of a group, or 1 where a block has whole groups.
-  template <int R, int Blocks, bool isWhole>
-  ATC_WIDE_DOT_PART void addBlocks(Sums<R> &to, const Rows &x, int64_t j, int64_t b, int64_t count,
-                                   const Kept &kept) const {
+  template <int Blocks> ATC_WIDE_DOT_PART static __m512i blockOfLane() {
     const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    const __m512i firstBlocks = _mm512_srli_epi32(lane, Blocks == 4 ? 2 : Blocks == 2 ? 3 : 4);
-    const __m512 scale = _mm512_maskz_loadu_ps(kept.blocks, p.scales + j * p.blocks + b);
-    const __m512 zero = _mm512_mul_ps(scale, zerosOf(j, b, kept));
-    __m512 factors[R];
+    return _mm512_srli_epi32(lane, Blocks == 4 ? 2 : 3);
+  }
+
+  /// Returns zero points in 4 bits of the blocks of a group, of which `first` is the first of its
+  /// column, each in the lanes of its block.
+  template <int Blocks, bool isWhole>
+  ATC_WIDE_DOT_PART static __m512 fieldsInLanes(const uint8_t *from, int64_t first, int64_t count) {
+    const uint8_t *begin = from + first / 2;
+    if constexpr (Blocks == 1)
+      return _mm512_set1_ps(float(*begin >> (first % 2 * 4) & 15));
+    uint32_t fields = begin[0];
+    if (Blocks == 4 && (isWhole || count > 2))
+      fields |= uint32_t(begin[1]) << 8;
+    const __m512i shifts = _mm512_slli_epi32(blockOfLane<Blocks>(), 2);
+    return _mm512_cvtepi32_ps(_mm512_and_si512(
+        _mm512_srlv_epi32(_mm512_set1_epi32(int32_t(fields)), shifts), _mm512_set1_epi32(15)));
+  }
+
+  /// Adds the products of R rows and group g of C columns, of which `count` blocks exist. Digits
+  /// are read once for all columns: to read them takes longer than to multiply.
+  template <int R, int C, int Blocks, bool isWhole>
+  ATC_WIDE_DOT_PART void addGroup(__m512 (&total)[C][R], const Rows &x, const Columns &columns,
+                                  int64_t g, int64_t count) const {
+    const int64_t block = Blocks > 1 ? g * Blocks : g * kGroup / p.block;
+    const __m512i field = _mm512_set1_epi8(15);
+    // Whole blocks: each has 16 bytes or more.
+    const __mmask64 kept = isWhole ? ~__mmask64(0) : ~__mmask64(0) >> (64 - count * (64 / Blocks));
+    __m512i even[C], odd[C];
+    __m512 scales[C], zeros[C];
+#pragma clang loop unroll(full)
+    for (int c = 0; c < C; ++c) {
+      const uint8_t *from = columns.packed + c * columns.packedStep + g * (kGroup / 2);
+      const __m512i own = _mm512_maskz_loadu_epi8(kept, from);
+      // Behind the columns that are read with this one.
+      __builtin_prefetch(from + maximum(BlockedWeights::kAhead, C * columns.packedStep));
+      even[c] = _mm512_and_si512(own, field);
+      odd[c] = _mm512_and_si512(_mm512_srli_epi16(own, 4), field);
+      scales[c] = inLanes<Blocks, isWhole>(columns.scales + c * columns.step + block, count);
+    }
+#pragma clang loop unroll(full)
+    for (int c = 0; c < C; ++c)
+      if (columns.packedZeros)
+        zeros[c] = fieldsInLanes<Blocks, isWhole>(columns.packedZeros + c * columns.zeroStep, block,
+                                                  count);
+      else if (columns.zeros)
+        zeros[c] = inLanes<Blocks, isWhole>(columns.zeros + c * columns.step + block, count);
+      else
+        zeros[c] = _mm512_set1_ps(8);
 #pragma clang loop unroll(full)
     for (int r = 0; r < R; ++r) {
-      const int64_t at = r * stepsWidth() + b;
-      factors[r] = _mm512_mul_ps(scale, _mm512_loadu_ps(x.steps + at));
-      to.zeros[r] = _mm512_fmadd_ps(zero, _mm512_loadu_ps(x.sums + at), to.zeros[r]);
-    }
-    const int64_t perBlock = p.block / kGroup, first = b * p.block / kGroup;
-    const uint8_t *from = p.packed + j * (p.blocks * p.block / 2) + first * (kGroup / 2);
-    const int8_t *digits = x.digits + first * Digits * kGroup;
-    if constexpr (Blocks > 1 && isWhole) {
+      const int8_t *digits = x.digits + r * width() + g * Digits * kGroup;
+      __m512i sum[C];
 #pragma clang loop unroll(full)
-      for (int64_t g = 0; g < kBlocks / Blocks; ++g)
-        addGroup<R>(to, digits + g * Digits * kGroup, from + g * (kGroup / 2), ~__mmask64(0),
-                    factors, _mm512_add_epi32(firstBlocks, _mm512_set1_epi32(int32_t(g * Blocks))));
-    } else if constexpr (Blocks > 1) {
-      const int64_t groups = (count + Blocks - 1) / Blocks;
-      for (int64_t g = 0; g < groups; ++g)
-        addGroup<R>(to, digits + g * Digits * kGroup, from + g * (kGroup / 2),
-                    g + 1 < groups ? ~__mmask64(0) : kept.lastBytes, factors,
-                    _mm512_add_epi32(firstBlocks, _mm512_set1_epi32(int32_t(g * Blocks))));
-    } else {
-      for (int64_t block = 0; block < count; ++block)
-        for (int64_t g = 0; g < perBlock; ++g, digits += Digits * kGroup, from += kGroup / 2)
-          addGroup<R>(to, digits, from, ~__mmask64(0), factors, _mm512_set1_epi32(int32_t(block)));
+      for (int digit = 0; digit < Digits; ++digit) {
+        const __m512i evenDigits = _mm512_loadu_si512(digits + digit * kGroup),
+                      oddDigits = _mm512_loadu_si512(digits + digit * kGroup + kGroup / 2);
+#pragma clang loop unroll(full)
+        for (int c = 0; c < C; ++c) {
+          sum[c] = digit > 0 ? _mm512_slli_epi32(sum[c], 8) : _mm512_setzero_si512();
+          sum[c] = _mm512_dpbusd_epi32(sum[c], even[c], evenDigits);
+          sum[c] = _mm512_dpbusd_epi32(sum[c], odd[c], oddDigits);
+        }
+      }
+      const __m512 steps = _mm512_loadu_ps(x.steps + r * stepsWidth() + g * kLanes),
+                   sums = _mm512_loadu_ps(x.sums + r * stepsWidth() + g * kLanes);
+#pragma clang loop unroll(full)
+      for (int c = 0; c < C; ++c)
+        total[c][r] = _mm512_fmadd_ps(_mm512_mul_ps(scales[c], steps),
+                                      _mm512_fnmadd_ps(zeros[c], sums, _mm512_cvtepi32_ps(sum[c])),
+                                      total[c][r]);
     }
   }
 
@@ -247,25 +264,29 @@ private:
   template <int R, int Blocks>
   ATC_WIDE_DOT void multiplyBlocks(float *y, const Rows &x, const float *add, int64_t begin,
                                    int64_t end) const {
-    constexpr int64_t columns = 4; // whose sums are added up together
-    const int64_t rest = p.blocks % kBlocks, whole = p.blocks - rest;
-    const Kept all = {0xffff, 0xff, ~__mmask64(0)}, some = keptOf(rest);
-    for (int64_t j = begin; j < end; j += columns) {
-      const int64_t count = minimum(columns, end - j);
-      const __mmask8 kept = __mmask8((1u << count) - 1);
-      __m512 total[columns][R];
-      for (int64_t c = 0; c < columns; ++c) {
-        Sums<R> sums;
+    constexpr int C = R == 1 ? 4 : R == 2 ? 2 : 1; // columns for which registers suffice
+    const int64_t rest = Blocks > 1 ? p.blocks % Blocks : 0, whole = p.groups() - (rest > 0);
+    // The last columns are computed again with those in front of them; where there are too few, a
+    // column is computed several times.
+    const int64_t step = end - begin >= kColumns, count = step ? kColumns : 1;
+    const __mmask8 kept = __mmask8((1u << count) - 1);
+    for (int64_t next = begin; next < end; next += count) {
+      const int64_t j = minimum(next, end - count);
+      __m512 total[kColumns][R];
+#pragma clang loop unroll(disable)
+      for (int64_t c = 0; c < kColumns; c += C) {
+        const Columns columns = columnsFrom(j + c * step, step);
+        __m512 sums[C][R];
 #pragma clang loop unroll(full)
-        for (int r = 0; r < R; ++r)
-          sums.products[r] = sums.zeros[r] = _mm512_setzero_ps();
-        for (int64_t b = 0; c < count && b < whole; b += kBlocks)
-          addBlocks<R, Blocks, true>(sums, x, j + c, b, kBlocks, all);
-        if (c < count && rest)
-          addBlocks<R, Blocks, false>(sums, x, j + c, whole, rest, some);
+        for (int i = 0; i < C * R; ++i)
+          sums[i / R][i % R] = _mm512_setzero_ps();
+        for (int64_t g = 0; g < whole; ++g)
+          addGroup<R, C, Blocks, true>(sums, x, columns, g, Blocks);
+        if (rest)
+          addGroup<R, C, Blocks, false>(sums, x, columns, whole, rest);
 #pragma clang loop unroll(full)
-        for (int r = 0; r < R; ++r)
-          total[c][r] = _mm512_sub_ps(sums.products[r], sums.zeros[r]);
+        for (int i = 0; i < C * R; ++i)
+          total[c + i / R][i % R] = sums[i / R][i % R];
       }
 #pragma clang loop unroll(full)
       for (int r = 0; r < R; ++r) {

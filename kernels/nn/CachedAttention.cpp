@@ -37,24 +37,26 @@ float largestOf(Floats16 x) {
   return ofTwo(ofTwo(four[0], four[1]), ofTwo(four[2], four[3]));
 }
 
-/// Returns the sums of the elements of four vectors.
+/// Stores the sums of the elements of four vectors.
 void storeSums(float *to, const Floats16 (&x)[4]) {
+  typedef float Half __attribute__((vector_size(32)));
   typedef float Quarter __attribute__((vector_size(16)));
-  Quarter parts[4];
-#pragma clang loop unroll(full)
-  for (int i = 0; i < 4; ++i) {
-    const Floats16 all = x[i];
-    parts[i] = (__builtin_shufflevector(all, all, 0, 1, 2, 3) +
-                __builtin_shufflevector(all, all, 4, 5, 6, 7)) +
-               (__builtin_shufflevector(all, all, 8, 9, 10, 11) +
-                __builtin_shufflevector(all, all, 12, 13, 14, 15));
-  }
-  const Quarter low = __builtin_shufflevector(parts[0], parts[1], 0, 4, 2, 6) +
-                      __builtin_shufflevector(parts[0], parts[1], 1, 5, 3, 7);
-  const Quarter high = __builtin_shufflevector(parts[2], parts[3], 0, 4, 2, 6) +
-                       __builtin_shufflevector(parts[2], parts[3], 1, 5, 3, 7);
-  const Quarter sums = __builtin_shufflevector(low, high, 0, 1, 4, 5) +
-                       __builtin_shufflevector(low, high, 2, 3, 6, 7);
+  // Of each four lanes first those of two vectors, then of all: the sums of four lanes side by
+  // side.
+  auto inPairs = [](Floats16 a, Floats16 b) {
+    return __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29) +
+           __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15,
+                                   31);
+  };
+  const Floats16 low = inPairs(x[0], x[1]), high = inPairs(x[2], x[3]);
+  const Floats16 all =
+      __builtin_shufflevector(low, high, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29) +
+      __builtin_shufflevector(low, high, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30,
+                              31);
+  const Half half = __builtin_shufflevector(all, all, 0, 1, 2, 3, 4, 5, 6, 7) +
+                    __builtin_shufflevector(all, all, 8, 9, 10, 11, 12, 13, 14, 15);
+  const Quarter sums = __builtin_shufflevector(half, half, 0, 1, 2, 3) +
+                       __builtin_shufflevector(half, half, 4, 5, 6, 7);
   __builtin_memcpy(to, &sums, sizeof(sums));
 }
 
@@ -68,6 +70,32 @@ void multiplyFour(float *to, const float *row, const float *keys, int64_t step, 
       sums[j] += own * *reinterpret_cast<const Loose16 *>(keys + j * step + i);
   }
   storeSums(to, sums);
+}
+
+/// Adds `count` vectors of values, `step` apart, each times its weight, to 16 * Parts elements.
+template <int Parts>
+void addWeighted(float *y, const float *weights, const float *values, int64_t step, int64_t count) {
+  auto *result = reinterpret_cast<Loose16 *>(y);
+  Floats16 sums[Parts];
+#pragma clang loop unroll(full)
+  for (int i = 0; i < Parts; ++i)
+    sums[i] = result[i];
+  for (int64_t j = 0; j < count; ++j, values += step) {
+    const auto *own = reinterpret_cast<const Loose16 *>(values);
+    const Floats16 weight = Floats16{} + weights[j];
+#pragma clang loop unroll(full)
+    for (int i = 0; i < Parts; ++i)
+      sums[i] += weight * own[i];
+  }
+#pragma clang loop unroll(full)
+  for (int i = 0; i < Parts; ++i)
+    result[i] = sums[i];
+}
+
+/// Requests memory that is read soon: processors foresee neither the next tile nor the other cache.
+void request(const float *from, int64_t count) {
+  for (int64_t i = 0; i < count; i += 16)
+    __builtin_prefetch(from + i);
 }
 } // namespace
 
@@ -151,10 +179,13 @@ void CachedAttention::scoreTile(float *scores, const QueryRows &queries, int64_t
                           packedKeys + (head * tiles() + first / kTile) * keyTile(), queries.rows,
                           count, k.size, false);
   int64_t j = 0;
-  for (; k.size % 16 == 0 && j + 4 <= count; j += 4)
+  for (; k.size % 16 == 0 && j + 4 <= count; j += 4) {
+    for (int64_t i = 0; i < 4; ++i)
+      request(values.read(head, first + j + i), v.size);
     for (int64_t r = 0; r < queries.rows; ++r)
       multiplyFour(scores + r * kTile + j, queries.q + r * queries.step, keys.read(head, first + j),
                    keys.size, k.size);
+  }
   for (; j < count; ++j) {
     const float *key = keys.read(head, first + j);
     for (int64_t r = 0; r < queries.rows; ++r)
@@ -168,24 +199,23 @@ void CachedAttention::weighTile(const float *scores, const QueryRows &queries, i
     return multiplyPacked(queries.y, queries.resultStep, scores, kTile, 1,
                           packedValues + (head * tiles() + first / kTile) * valueTile(),
                           queries.rows, v.size, count, true);
-  constexpr int64_t lanes = 32;
+  const float *from = values.read(head, first);
   for (int64_t r = 0; r < queries.rows; ++r) {
     float *y = queries.y + r * queries.resultStep;
     const float *weights = scores + r * kTile;
     int64_t d = 0;
-    for (; d + lanes <= v.size; d += lanes) {
-      float sums[lanes];
-      copyBytes(sums, y + d, sizeof(sums));
-      for (int64_t j = 0; j < count; ++j) {
-        const float *value = values.read(head, first + j) + d;
-        for (int64_t l = 0; l < lanes; ++l)
-          sums[l] += weights[j] * value[l];
-      }
-      copyBytes(y + d, sums, sizeof(sums));
-    }
+    for (; d + 64 <= v.size; d += 64)
+      addWeighted<4>(y + d, weights, from + d, values.size, count);
+    for (; d + 16 <= v.size; d += 16)
+      addWeighted<1>(y + d, weights, from + d, values.size, count);
     for (; d < v.size; ++d)
       for (int64_t j = 0; j < count; ++j)
-        y[d] += weights[j] * values.read(head, first + j)[d];
+        y[d] += weights[j] * from[j * values.size + d];
+    // A part of the keys that come next, with each row.
+    const int64_t next = first + kTile + r * kTile / queries.rows,
+                  end = first + kTile + (r + 1) * kTile / queries.rows;
+    for (int64_t j = next; j < minimum(end, total); ++j)
+      request(keys.read(head, j), k.size);
   }
 }
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""python -m openatc: compiles a model, runs an .om file, or shows what is in one."""
+"""python -m openatc: compiles a model, runs an .om file, shows what is in one, or measures the
+perplexity of a language model."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import warnings
@@ -56,6 +58,30 @@ def _run(options: argparse.Namespace) -> None:
         print(result)
 
 
+def _perplexity(options: argparse.Namespace) -> None:
+    import openatc.lm
+    from openatc._lm_quality import in_pieces, own_samples
+    if options.length < 2:
+        raise openatc.Error([f"E10001: --length is {options.length}, which is not at least 2"])
+    reference = None
+    if options.reference:
+        reference = openatc.lm.load(options.reference, threads=options.threads)
+    if options.tokens:
+        tokens = in_pieces(np.load(options.tokens), options.length)
+    elif reference:
+        tokens = own_samples(reference, options.samples, options.length, options.seed)
+    else:
+        raise openatc.Error(["E10007: --tokens or --reference is needed: samples are drawn from "
+                             "the reference"])
+    model = openatc.lm.load(options.model, threads=options.threads)
+    found = openatc.lm.compare(model, reference, tokens, chunk=options.chunk)
+    values = {name: value for name, value in vars(found).items() if value == value}
+    if options.json:
+        print(json.dumps({"model": options.model, "reference": options.reference, **values}))
+    else:
+        print(", ".join(f"{name.replace('_', ' ')} {value:.6g}" for name, value in values.items()))
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m openatc", description=__doc__)
     parser.add_argument("--version", action="version", version=f"openatc {openatc.__version__}")
@@ -75,6 +101,21 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("info", help="show what is in an .om file")
     command.add_argument("model", help="the .om file")
     command.set_defaults(do=lambda options: _show(openatc.Model(options.model)))
+    command = commands.add_parser(
+        "perplexity", help="measure how well a language model predicts tokens, and how much worse "
+        "than the model it was made of, such as before quantization")
+    command.add_argument("model", help="an .om or .onnx file, or a folder of them")
+    command.add_argument("--reference", help="the model it was made of")
+    command.add_argument("--tokens", help="a .npy file of integers [sequences, tokens], or one long "
+                         "sequence, which is cut; without it the reference draws samples at "
+                         "temperature 1")
+    command.add_argument("--samples", type=int, default=8, help="how many it draws")
+    command.add_argument("--length", type=int, default=128, help="tokens of a sample or of a piece")
+    command.add_argument("--seed", type=int, default=1, help="makes samples reproducible")
+    command.add_argument("--chunk", type=int, default=256, help="positions computed at a time")
+    command.add_argument("--threads", type=int, default=0, help="0: as many as there are")
+    command.add_argument("--json", action="store_true", help="print one line of JSON")
+    command.set_defaults(do=_perplexity)
     return parser
 
 

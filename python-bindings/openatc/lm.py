@@ -8,7 +8,8 @@
         print(piece, end="", flush=True)
 
 The model is a decoder with logits as an output and, as a rule, a cache of keys and values that it
-declares as its state (`openatc.Model.states`): docs/language-models.md describes the form.
+declares as its state (`openatc.Model.states`): docs/language-models.md describes the form. With an
+encoder in front of it, it is an `EncoderDecoder`.
 """
 
 from __future__ import annotations
@@ -16,96 +17,61 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._error import ArgumentError
+from ._lm_folder import Folder
+from ._lm_quality import Comparison, compare
 from ._runtime import Model, Session
+from ._sampling import Sampling, Timing
 
 Path = Union[str, "os.PathLike[str]"]
 Prompt = Union[str, Sequence[int]]
 
-__all__ = ["LanguageModel", "Sampling", "Timing", "load"]
+__all__ = ["Comparison", "EncoderDecoder", "LanguageModel", "Sampling", "Timing", "compare", "load"]
 
 
-@dataclass(frozen=True)
-class Sampling:
-    """How the next token is chosen.
-
-    A `temperature` of 0 takes the most likely token (of several the one with the lowest number).
-    Above 0, logits are divided by it and a token is drawn: from the `top_k` most likely ones
-    (0: from all), and of these from the fewest whose probabilities add up to `top_p`.
-    """
-
-    temperature: float = 0.0
-    top_k: int = 0
-    top_p: float = 1.0
-
-    def __post_init__(self) -> None:
-        errors = []
-        if not (np.isfinite(self.temperature) and self.temperature >= 0):
-            errors.append(f"E10001: temperature is {self.temperature}, which is not 0 or positive")
-        if self.top_k < 0:
-            errors.append(f"E10001: top_k is {self.top_k}, which is negative")
-        if not 0 < self.top_p <= 1:
-            errors.append(f"E10001: top_p is {self.top_p}, which is not above 0 and at most 1")
-        if errors:
-            raise ArgumentError(errors)
-
-    def choose(self, logits: NDArray[Any], random: np.random.Generator) -> int:
-        """Returns a token for the logits of one position, an array of rank 1."""
-        if self.temperature == 0:
-            return int(np.argmax(logits))
-        order = np.argsort(-logits, kind="stable")
-        if self.top_k:
-            order = order[:self.top_k]
-        scaled = logits[order].astype(np.float64) / self.temperature
-        weights = np.exp(scaled - scaled[0])
-        weights /= weights.sum()
-        if self.top_p < 1:
-            # The token that reaches top_p is the last one.
-            count = int(np.searchsorted(np.cumsum(weights), self.top_p)) + 1
-            weights = weights[:count] / weights[:count].sum()
-        return int(order[random.choice(len(weights), p=weights)])
-
-
-@dataclass
-class Timing:
-    """What the last generation took."""
-
-    prompt_tokens: int = 0
-    prefill_seconds: float = 0.0
-    new_tokens: int = 0
-    decode_seconds: float = 0.0
-    """Of the tokens behind the first, which the prefill gives."""
-
-    @property
-    def tokens_per_second(self) -> float:
-        """Tokens per second of a sequence after the prefill; 0 where there were none."""
-        return (self.new_tokens - 1) / self.decode_seconds if self.decode_seconds > 0 else 0.0
-
-
-def load(path: Path | Model, *, tokenizer: Any = None, threads: int = 0,
-         target_cpu: str = "host", max_memory: int = 0) -> LanguageModel:
-    """Opens a language model: an `.om` file, an opened Model, or an ONNX file, which is compiled
-    first (for `target_cpu`; openatc.compile keeps the result).
-
-    `tokenizer` is the path of a tokenizer.json, for which the package `tokenizers` is needed, or
-    an object with `encode(text)`, whose result is a list of tokens or has them as `ids`, and
-    `decode(tokens)`. Without one prompts are lists of tokens. `threads` and `max_memory` are
-    those of openatc.Session.
-    """
+def _open(path: Path | Model, target_cpu: str) -> Model:
     if isinstance(path, Model):
-        model = path
-    elif os.fspath(path).endswith(".om"):
-        model = Model(path)
-    else:
-        from ._compile import compile as compile_model
-        model = compile_model(path, target_cpu=target_cpu)
-    return LanguageModel(model, tokenizer=tokenizer, threads=threads, max_memory=max_memory)
+        return path
+    if os.fspath(path).endswith(".om"):
+        return Model(path)
+    from ._compile import compile as compile_model
+    return compile_model(path, target_cpu=target_cpu)
+
+
+def load(path: Path | Model, *, encoder: Path | Model | None = None,
+         with_past: Path | Model | None = None, tokenizer: Any = None, threads: int = 0,
+         target_cpu: str = "host", max_memory: int = 0) -> LanguageModel:
+    """Opens a language model: an `.om` file, an opened Model, an ONNX file, which is compiled
+    first (for `target_cpu`; openatc.compile keeps the result), or a folder of these as exporters
+    write it, with its tokenizer.json and the stop tokens of its configuration.
+
+    With an `encoder` the model is an EncoderDecoder. `with_past` is the decoder of later steps,
+    where the one at `path` takes no cache. `tokenizer` is the path of a tokenizer.json, for which
+    the package `tokenizers` is needed, or an object with `encode(text)`, whose result is a list of
+    tokens or has them as `ids`, and `decode(tokens)`. Without one prompts are lists of tokens.
+    `threads` and `max_memory` are those of openatc.Session.
+    """
+    folder = Folder()
+    if not isinstance(path, Model) and os.path.isdir(path):
+        folder = Folder.read(path)
+        path = folder.decoder
+        encoder, with_past = encoder or folder.encoder, with_past or folder.with_past
+        tokenizer = tokenizer or folder.tokenizer
+    options: dict[str, Any] = dict(tokenizer=tokenizer, threads=threads, max_memory=max_memory,
+                                   stop_tokens=folder.stop_tokens)
+    model = _open(path, target_cpu)
+    if with_past is not None:
+        options["first"] = model
+        model = _open(with_past, target_cpu)
+    if encoder is None:
+        return LanguageModel(model, **options)
+    return EncoderDecoder(model, _open(encoder, target_cpu), start_tokens=folder.start_tokens,
+                          **options)
 
 
 def _open_tokenizer(tokenizer: Any) -> Any:
@@ -126,34 +92,65 @@ class LanguageModel:
     """A decoder and its session. One generation at a time; `load` makes it."""
 
     def __init__(self, model: Model, *, tokenizer: Any = None, threads: int = 0,
-                 max_memory: int = 0) -> None:
+                 max_memory: int = 0, first: Model | None = None,
+                 stop_tokens: Sequence[int] = ()) -> None:
+        """Opens sessions. `first` computes the first step, whose caches `model` goes on with."""
         self.model = model
         self.tokenizer = _open_tokenizer(tokenizer)
+        self.stop_tokens = tuple(stop_tokens)
+        """The tokens that end a sequence where a call gives no others."""
         self.timing = Timing()
         """What the last generation took."""
-        self._states = set(model.states)
-        names = [port.name for port in model.inputs if port.name not in self._states]
-        self._ids = "input_ids" if "input_ids" in names else names[0] if names else ""
-        known = {self._ids, "attention_mask", "position_ids", "use_cache_branch"}
-        unknown = [name for name in names if name not in known]
-        if unknown or not names:
-            raise ArgumentError([
-                f"E10017: input '{name}' is none of a language model, which are input_ids, "
-                "attention_mask, position_ids and states; compile the model with --state where it "
-                "is a cache" for name in unknown] or ["E10017: the model has no input"])
-        self._inputs = {port.name: port for port in model.inputs if port.name in names}
+        self._states = dict(model.states)
+        self._inputs = self._inputs_of(model, self._states)
+        self._first_inputs = self._inputs_of(first, {}) if first else {}
+        self._ids = next((name for name in ("input_ids", "decoder_input_ids")
+                          if name in self._inputs), next(iter(self._inputs)))
+        self._check_inputs({**self._first_inputs, **self._inputs})
         self._logits = self._find_logits()
         self.session = Session(model, threads=threads, max_memory=max_memory)
+        self._first = Session(first, threads=threads, max_memory=max_memory) if first else None
         if self._states:
             self.session.keep_state = True
+        # GroupQueryAttention counts a sequence's tokens, which begin its row of the cache.
+        self._pads_right = any(launch.kernel == "GroupQueryAttention" for launch in model.launches)
         self._lengths = np.zeros(0, np.int64)  # tokens of each sequence so far
         self._mask = np.zeros((0, 0), np.int64)
         self._history = np.zeros((0, 0), np.int64)  # without a cache: all tokens
         self._ended = False
         self._pending: list[int | None] = []  # the last tokens, which the model has not read
 
+    @staticmethod
+    def _inputs_of(model: Model, states: dict[str, str]) -> dict[str, Any]:
+        inputs = {port.name: port for port in model.inputs if port.name not in states}
+        if not inputs:
+            raise ArgumentError(["E10017: the model has no input besides its states"])
+        return inputs
+
+    def _check_inputs(self, inputs: dict[str, Any]) -> None:
+        known = {self._ids, "attention_mask", "decoder_attention_mask", "position_ids",
+                 "cache_position", "use_cache_branch"}
+        unknown = [name for name in inputs if name not in known and not self._supplies(name)]
+        if unknown:
+            raise ArgumentError([
+                f"E10017: input '{name}' is none of a language model, which are input_ids, "
+                "attention_mask, position_ids, cache_position and states; compile the model with "
+                "--state where it is a cache, and give load() an encoder where it reads one's "
+                "results" for name in unknown])
+
+    def _supplies(self, name: str) -> bool:
+        """Returns whether values of an input come from elsewhere than the tokens."""
+        return False
+
+    def _values(self, batch: int) -> dict[str, Any]:
+        """Returns the values of these inputs."""
+        return {}
+
+    def _keep(self, results: dict[str, Any]) -> None:
+        """Reads the outputs of a step."""
+
     def _find_logits(self) -> str:
-        taken = set(self.model.states.values())
+        taken = set(self._states.values())
         names = [port.name for port in self.model.outputs if port.name not in taken]
         if not names:
             raise ArgumentError(["E10017: the model has no output besides its states"])
@@ -170,8 +167,28 @@ class LanguageModel:
 
     # ---- runs --------------------------------------------------------------------------------
 
-    def _array(self, name: str, values: NDArray[Any]) -> NDArray[Any]:
-        return np.ascontiguousarray(values, self._inputs[name].numpy_dtype)
+    @property
+    def _has_mask(self) -> bool:
+        return not {"attention_mask", "decoder_attention_mask"}.isdisjoint(self._inputs)
+
+    def _run(self, given: dict[str, Any], is_first: bool) -> NDArray[Any]:
+        """Runs a step with the inputs of these that the model has, and returns its logits."""
+        def arrays(ports: dict[str, Any]) -> dict[str, Any]:
+            return {name: np.ascontiguousarray(given[name], port.numpy_dtype)
+                    for name, port in ports.items()}
+
+        if not (self._first and is_first):
+            results = self.session.run(arrays(self._inputs))
+        else:
+            results = self._first.run(arrays(self._first_inputs))
+            missing = [name for name in self._states.values() if name not in results]
+            if missing:
+                raise ArgumentError([f"E10017: the model of the first step has no output "
+                                     f"'{missing[0]}', which the one with a past goes on with"])
+            self.session.write_state({name: np.asarray(results[output])
+                                      for name, output in self._states.items()})
+        self._keep(results)
+        return np.asarray(results[self._logits])
 
     def logits(self, tokens: NDArray[Any], mask: NDArray[Any] | None = None) -> NDArray[Any]:
         """Appends tokens, an array [batch, length], to the sequences and returns the logits
@@ -195,7 +212,7 @@ class LanguageModel:
         if len(lengths) != len(tokens):
             raise ArgumentError([f"E10014: {len(tokens)} sequences are given after "
                                  f"{len(lengths)}: reset() begins others"])
-        if not mask.all() and "attention_mask" not in self._inputs:
+        if not mask.all() and not self._has_mask:
             raise ArgumentError(["E10014: the model has no input attention_mask, so that "
                                  "sequences of different length cannot be in one batch"])
         whole = np.concatenate([before, mask], axis=1)
@@ -204,12 +221,14 @@ class LanguageModel:
             history = np.concatenate([history, tokens], axis=1)
             tokens = history
         positions = np.maximum(np.cumsum(whole, axis=1) - 1, 0)[:, -tokens.shape[1]:]
-        given = {self._ids: tokens, "attention_mask": whole, "position_ids": positions,
-                 "use_cache_branch": np.array([before.shape[1] > 0 and bool(self._states)])}
-        inputs = {name: self._array(name, given[name]) for name in self._inputs}
-        logits = self.session.run(inputs)[self._logits]
+        past = before.shape[1] if self._states else 0
+        logits = self._run({
+            self._ids: tokens, "attention_mask": whole, "decoder_attention_mask": whole,
+            "position_ids": positions, "cache_position": np.arange(past, past + tokens.shape[1]),
+            "use_cache_branch": np.array([past > 0]), **self._values(len(tokens))},
+            before.shape[1] == 0)
         self._lengths, self._mask, self._history = lengths + mask.sum(axis=1), whole, history
-        return np.asarray(logits)[:, -length:] if logits.ndim == 3 else np.asarray(logits)[:, None]
+        return logits[:, -length:] if logits.ndim == 3 else logits[:, None]
 
     # ---- generation --------------------------------------------------------------------------
 
@@ -241,19 +260,28 @@ class LanguageModel:
             prompts = [prompt if token is None else [token, *prompt]
                        for token, prompt in zip(self._pending, prompts)]
         longest = max(len(prompt) for prompt in prompts)
+        differ = any(len(prompt) < longest for prompt in prompts)
+        if self._pads_right and continued and len(prompts) > 1:
+            raise ArgumentError(["E10014: a model with GroupQueryAttention continues one sequence "
+                                 f"at a time, not {len(prompts)}"])
         tokens = np.zeros((len(prompts), longest), np.int64)
         mask = np.zeros_like(tokens)
         for row, prompt in enumerate(prompts):
-            tokens[row, longest - len(prompt):] = prompt
-            mask[row, longest - len(prompt):] = 1
+            begin = 0 if self._pads_right else longest - len(prompt)
+            tokens[row, begin:begin + len(prompt)] = prompt
+            mask[row, begin:begin + len(prompt)] = 1
         randoms = [np.random.default_rng(None if seed is None else [seed, row])
                    for row in range(len(prompts))]
         self._ended = False
         self.timing = timing = Timing(prompt_tokens=sum(len(prompt) for prompt in prompts))
         begin = time.perf_counter()
-        step = chunk if self._states else longest
+        whole = not self._states or (self._pads_right and differ)
+        step = longest if whole else chunk
         for at in range(0, longest, step):
             logits = self.logits(tokens[:, at:at + step], mask[:, at:at + step])
+        if self._pads_right and differ:
+            ends = np.array([len(prompt) - 1 for prompt in prompts])
+            logits = np.take_along_axis(logits, ends[:, None, None], axis=1)
         timing.prefill_seconds = time.perf_counter() - begin
         active = [True] * len(prompts)
         for count in range(max_new_tokens):
@@ -261,7 +289,7 @@ class LanguageModel:
                 begin = time.perf_counter()
                 read = np.array([[token is not None] for token in chosen], np.int64)
                 logits = self.logits(np.array([[token or 0] for token in chosen]),
-                                     read if "attention_mask" in self._inputs else None)
+                                     read if self._has_mask else None)
                 timing.decode_seconds += time.perf_counter() - begin
             last = logits[:, -1].astype(np.float32, copy=False)
             chosen: list[int | None] = [
@@ -275,24 +303,31 @@ class LanguageModel:
             if self._ended:
                 return
 
+    def _stops(self, given: Sequence[int] | None) -> frozenset[int]:
+        return frozenset(self.stop_tokens if given is None else given)
+
     def _begin(self, prompt: Prompt | Sequence[Prompt], max_new_tokens: int,
-               stop_tokens: Sequence[int], seed: int | None, continued: bool, chunk: int,
+               stop: frozenset[int], seed: int | None, continued: bool, chunk: int,
                sampling: Sampling) -> tuple[bool, bool, Iterator[list[int | None]]]:
         """Returns whether there is one prompt, whether it is text, and the steps."""
         if max_new_tokens < 0 or chunk < 1:
             raise ArgumentError([f"E10001: max_new_tokens is {max_new_tokens} and chunk {chunk}, "
                                  "which are not at least 0 and 1"])
+        single, text, encoded = self._read(prompt, continued)
+        return single, text, self._steps(encoded, sampling, seed, stop, max_new_tokens,
+                                         continued, chunk)
+
+    def _read(self, prompt: Any, continued: bool) -> tuple[bool, bool, list[list[int]]]:
+        """Returns whether there is one prompt, whether it is text, and the decoder's tokens."""
         single = isinstance(prompt, str) or (
             len(prompt) > 0 and isinstance(prompt[0], (int, np.integer)))
         prompts: Any = [prompt] if single else list(prompt)
         text = bool(prompts) and all(isinstance(each, str) for each in prompts)
-        encoded = [self.encode(each) for each in prompts]
-        return single, text, self._steps(encoded, sampling, seed, frozenset(stop_tokens),
-                                         max_new_tokens, continued, chunk)
+        return single, text, [self.encode(each) for each in prompts]
 
     def stream(self, prompt: Prompt, *, max_new_tokens: int = 128, temperature: float = 0.0,
                top_k: int = 0, top_p: float = 1.0, seed: int | None = None,
-               stop_tokens: Sequence[int] = (), continued: bool = False,
+               stop_tokens: Sequence[int] | None = None, continued: bool = False,
                chunk: int = 256, as_text: bool | None = None) -> Iterator[Any]:
         """Yields each token as soon as it is known; for a prompt of text, or with `as_text`, the
         text that it adds.
@@ -300,11 +335,12 @@ class LanguageModel:
         The other arguments are those of `generate`. To leave the loop early is allowed.
         """
         sampling = Sampling(temperature, top_k, top_p)
-        single, text, steps = self._begin(prompt, max_new_tokens, stop_tokens, seed, continued,
-                                          chunk, sampling)
+        stop = self._stops(stop_tokens)
+        single, text, steps = self._begin(prompt, max_new_tokens, stop, seed, continued, chunk,
+                                          sampling)
         if not single:
             raise ArgumentError(["E10014: stream() takes one prompt; generate() takes several"])
-        return self._pieces(steps, text if as_text is None else as_text, frozenset(stop_tokens))
+        return self._pieces(steps, text if as_text is None else as_text, stop)
 
     def _pieces(self, steps: Iterator[list[int | None]], text: bool,
                 stop: frozenset[int]) -> Iterator[Any]:
@@ -326,20 +362,21 @@ class LanguageModel:
 
     def generate(self, prompt: Prompt | Sequence[Prompt], *, max_new_tokens: int = 128,
                  temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0,
-                 seed: int | None = None, stop_tokens: Sequence[int] = (),
+                 seed: int | None = None, stop_tokens: Sequence[int] | None = None,
                  continued: bool = False, chunk: int = 256) -> Any:
         """Returns what follows a prompt: tokens for a list of tokens, text for text. A list of
         prompts, of any lengths, is one batch and gives a list.
 
         A sequence ends behind a token of `stop_tokens`, which is part of the tokens and not of
-        the text, or after `max_new_tokens`. `temperature`, `top_k` and `top_p` are those of
+        the text (None: of those of the model), or after `max_new_tokens`. `temperature`, `top_k` and `top_p` are those of
         Sampling; `seed` makes the draws reproducible, each sequence's independently of the
         others. With `continued` the prompt goes on behind what was generated before. A prompt is
         run in pieces of `chunk` tokens, which bounds the memory of its logits.
         """
         sampling = Sampling(temperature, top_k, top_p)
-        single, text, steps = self._begin(prompt, max_new_tokens, stop_tokens, seed, continued,
-                                          chunk, sampling)
+        stop = self._stops(stop_tokens)
+        single, text, steps = self._begin(prompt, max_new_tokens, stop, seed, continued, chunk,
+                                          sampling)
         rows: list[list[int]] = []
         for chosen in steps:
             rows = rows or [[] for _ in chosen]
@@ -347,7 +384,105 @@ class LanguageModel:
                 if token is not None:
                     row.append(token)
         rows = rows or [[] for _ in range(1 if single else len(prompt))]
-        stop = frozenset(stop_tokens)
         results = [self.tokenizer.decode([token for token in row if token not in stop])
                    if text else row for row in rows]
         return results[0] if single else results
+
+    # ---- quality -----------------------------------------------------------------------------
+
+    def perplexity(self, tokens: NDArray[Any], *, chunk: int = 256) -> float:
+        """Returns the perplexity of tokens, an array [batch, length]: to the power of minus one,
+        the geometric mean of the probabilities that the model gives to each behind the first."""
+        return compare(self, None, tokens, chunk=chunk).perplexity
+
+
+class EncoderDecoder(LanguageModel):
+    """A decoder that reads what an encoder has computed from the prompt, as T5, BART and Whisper.
+
+    Prompts are texts or tokens, or for encoders of sound and pictures arrays of floats: one as the
+    encoder takes it, or without the batch. Answers begin behind `start_tokens`; caches of what the
+    encoder has computed are inputs and outputs, past_key_values.*.encoder.*, and no states.
+    """
+
+    def __init__(self, model: Model, encoder: Model, *, start_tokens: Sequence[int] = (0,),
+                 threads: int = 0, max_memory: int = 0, **options: Any) -> None:
+        super().__init__(model, threads=threads, max_memory=max_memory, **options)
+        self.encoder = Session(encoder, threads=threads, max_memory=max_memory)
+        self.start_tokens = tuple(start_tokens)
+        """The decoder's tokens in front of each answer."""
+        self._encoder_inputs = {port.name: port for port in encoder.inputs}
+        self._context: dict[str, Any] = {}
+        self._cross: dict[str, Any] = {}
+
+    def _supplies(self, name: str) -> bool:
+        return name.startswith("encoder_") or ".encoder." in name
+
+    def _values(self, batch: int) -> dict[str, Any]:
+        def nothing(port: Any) -> NDArray[Any]:
+            _, *dims = port.numpy_shape
+            return np.zeros([batch, *(max(dim, 0) for dim in dims)], port.numpy_dtype)
+
+        caches = {name: nothing(port) for name, port in self._inputs.items()
+                  if ".encoder." in name}
+        return {**caches, **self._context, **self._cross}
+
+    def _keep(self, results: dict[str, Any]) -> None:
+        # Later steps need not compute these again: what they return does not count.
+        if not self._cross:
+            self._cross = {name: results[output] for name in self._inputs if ".encoder." in name
+                           for output in [name.replace("past_key_values", "present", 1)]
+                           if output in results}
+
+    def reset(self) -> None:
+        super().reset()
+        self._cross = {}
+
+    def _read(self, prompt: Any, continued: bool) -> tuple[bool, bool, list[list[int]]]:
+        if continued:
+            raise ArgumentError(["E10014: an encoder reads a prompt as a whole: continued is for "
+                                 "models without one"])
+        array = prompt if isinstance(prompt, np.ndarray) and prompt.dtype.kind == "f" else None
+        if array is None:
+            single, text, prompts = super()._read(prompt, continued)
+            if not prompts or any(not each for each in prompts):
+                raise ArgumentError(["E10014: a prompt has no tokens"])
+            given = self._padded(prompts)
+        else:
+            name, port = next(iter(self._encoder_inputs.items()))
+            if np.dtype(port.numpy_dtype).kind in "iu":
+                raise ArgumentError([f"E10014: the encoder's input '{name}' is integers, and the "
+                                     "prompt is an array of floats: give tokens or text"])
+            single, text = array.ndim == len(port.numpy_shape) - 1, self.tokenizer is not None
+            given = {name: array[None] if single else array}
+        self._context = self._encode(given)
+        batch = len(next(iter(given.values())))
+        return single, text, [list(self.start_tokens) for _ in range(batch)]
+
+    def _padded(self, prompts: list[list[int]]) -> dict[str, NDArray[Any]]:
+        longest = max(len(prompt) for prompt in prompts)
+        tokens = np.zeros((len(prompts), longest), np.int64)
+        mask = np.zeros_like(tokens)
+        for row, prompt in enumerate(prompts):
+            tokens[row, :len(prompt)] = prompt
+            mask[row, :len(prompt)] = 1
+        if not mask.all() and "attention_mask" not in self._encoder_inputs:
+            raise ArgumentError(["E10014: the encoder has no input attention_mask, so that "
+                                 "prompts of different length cannot be in one batch"])
+        return {"input_ids": tokens, "attention_mask": mask}
+
+    def _encode(self, given: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """Runs the encoder, and returns what the decoder reads in all steps."""
+        batch = len(next(iter(given.values())))
+        missing = [name for name in self._encoder_inputs if name not in {"attention_mask", *given}]
+        if missing:
+            raise ArgumentError([f"E10014: the encoder's input '{missing[0]}' is none of what a "
+                                 f"prompt gives: {', '.join(given)}"])
+        inputs = {name: np.ascontiguousarray(given[name], port.numpy_dtype)
+                  for name, port in self._encoder_inputs.items() if name in given}
+        if "attention_mask" in self._encoder_inputs and "attention_mask" not in inputs:
+            length = next(iter(given.values())).shape[-1]
+            inputs["attention_mask"] = np.ones(
+                (batch, length), self._encoder_inputs["attention_mask"].numpy_dtype)
+        hidden = np.asarray(next(iter(self.encoder.run(inputs).values())))
+        mask = given.get("attention_mask", np.ones(hidden.shape[:2], np.int64))
+        return {"encoder_hidden_states": hidden, "encoder_attention_mask": mask}
