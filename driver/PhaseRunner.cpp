@@ -53,18 +53,18 @@ static bool isLowered(func::FuncOp main) {
       .wasInterrupted();
 }
 
-/// Returns the passes that turn calls of host kernels into products, which an NPU computes; nothing
-/// where `main` has no such call. They come first: what they leave may have static shapes only.
-static std::optional<PhasePipeline> productPipeline(func::FuncOp main,
-                                                    ArrayRef<std::string> disabled) {
+/// Returns the passes that turn calls of host kernels into ops that an NPU computes; nothing where
+/// `main` has no such call. They come first: what they leave may have static shapes only.
+static std::optional<PhasePipeline> expandPipeline(func::FuncOp main,
+                                                   ArrayRef<std::string> disabled) {
   bool isAny = false;
   main.walk([&](graph::HostCallOp call) {
-    isAny |= llvm::is_contained({"MatMulNBits", "DequantizeLinear", "RNN", "GRU", "LSTM"},
+    isAny |= llvm::is_contained({"MatMulNBits", "DequantizeLinear", "RNN", "GRU", "LSTM", "TopK"},
                                 call.getKernel());
   });
   if (!isAny)
     return std::nullopt;
-  return PhasePipeline{Phase::Graph, "host kernels as products", "2-products.mlir",
+  return PhasePipeline{Phase::Graph, "host kernels as ops of the NPU", "2-expanded.mlir",
                        [disabled](OpPassManager &pm) {
                          OpPassManager &functions = pm.nest<func::FuncOp>();
                          // Exporters compute weights of constants: other orders of gates.
@@ -73,6 +73,8 @@ static std::optional<PhasePipeline> productPipeline(func::FuncOp main,
                            functions.addPass(host::createHostExpandWeights());
                          if (!llvm::is_contained(disabled, "host-expand-recurrent"))
                            functions.addPass(host::createHostExpandRecurrent());
+                         if (!llvm::is_contained(disabled, "host-expand-top-k"))
+                           functions.addPass(host::createHostExpandTopK());
                        }};
 }
 
@@ -197,7 +199,7 @@ bool PhaseRunner::run(ModuleOp module, Phase last) {
   target.annotate(module);
   // With the types of the model the cube computes no products of f32.
   if (!target.takesDynamicInputs() && target.precisionBase() != PrecisionBase::Float32)
-    if (std::optional<PhasePipeline> pipeline = productPipeline(main, disabled);
+    if (std::optional<PhasePipeline> pipeline = expandPipeline(main, disabled);
         pipeline && !runPipeline(module, *pipeline))
       return false;
   return host::isHostProgram(main) ? runRegions(module, last)

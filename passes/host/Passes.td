@@ -114,6 +114,38 @@ def HostExpandRecurrent : Pass<"host-expand-recurrent", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 
+def HostExpandTopK : Pass<"host-expand-top-k", "::mlir::func::FuncOp"> {
+  let summary = "Replaces TopK by comparisons and reductions";
+  let description = [{
+    The rank of an element is the number of elements that come before it: the larger
+    ones, and equal ones with a lower position. For each place of the result a
+    reduction picks the element of that rank, and its position as numbers that f16
+    holds. Rows of many elements are divided into blocks of about 2 k, whose first k elements
+    remain, until one block is left. With k = 1 it is a reduction and an arg_max.
+
+    TopK of integers, of unknown k or shape, of k above 1024, of rows above 262144 elements or of more
+    than `max-comparisons` comparisons stays a call, as do nodes that a user placed on the CPU.
+    Only for targets that cannot sort: a host kernel is faster on the CPU.
+
+    ```mlir
+    %v, %i = graph.host_call "TopK"(%x, %k) {} : (tensor<1x100xf32>, tensor<1xi64>) -> ...
+    ```
+    becomes
+    ```mlir
+    %before = graph.compare %others, %x {predicate = #graph<compare_predicate gt>}
+    ...
+    %rank = graph.reduce %ones {kind = #graph<reduce_kind sum>}
+    %there = graph.compare %rank, %places {predicate = #graph<compare_predicate eq>}
+    %picked = graph.where %there, %x_and_positions, %none
+    %best = graph.reduce %picked {kind = #graph<reduce_kind max>}
+    ```
+  }];
+  let options = [Option<"maxComparisons", "max-comparisons", "int64_t", "1 << 24",
+                        "How many pairs of elements may be compared">];
+  let statistics = [Statistic<"numExpanded", "num-expanded", "Operators that were replaced">];
+  let dependentDialects = ["::atc::graph::GraphDialect", "::mlir::arith::ArithDialect"];
+}
+
 def HostExpandWeights : Pass<"host-expand-weights", "::mlir::func::FuncOp"> {
   let summary = "Expands constant weights of few bits to floats";
   let description = [{

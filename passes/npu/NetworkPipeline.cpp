@@ -22,12 +22,21 @@ ArrayRef<StringLiteral> optionalPasses() {
   // Disabling some of them selects a default instead: without npu-select-buffers there is one copy
   // of each buffer, without npu-select-tiles all contractions have tiles of 64x64x64, and
   // npu-minimise-sync and npu-allocate-flags are options of npu-insert-sync.
-  static constexpr StringLiteral names[] = {
-      "om-remove-dead",     "om-reuse-in-place",    "npu-compose-layer-norm",
-      "npu-decompose",      "npu-fuse-epilogues",   "npu-fuse-input-quantization",
-      "npu-split-batch",    "npu-prefetch-weights", "npu-reorder",
-      "npu-select-buffers", "npu-select-tiles",     "npu-minimise-sync",
-      "npu-allocate-flags", "npu-preload-weights"};
+  static constexpr StringLiteral names[] = {"om-remove-dead",
+                                            "om-reuse-in-place",
+                                            "npu-align-rows",
+                                            "npu-compose-layer-norm",
+                                            "npu-decompose",
+                                            "npu-fuse-epilogues",
+                                            "npu-fuse-input-quantization",
+                                            "npu-split-batch",
+                                            "npu-prefetch-weights",
+                                            "npu-reorder",
+                                            "npu-select-buffers",
+                                            "npu-select-tiles",
+                                            "npu-minimise-sync",
+                                            "npu-allocate-flags",
+                                            "npu-preload-weights"};
   return names;
 }
 
@@ -63,6 +72,8 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   pm.addPass(createNpuSplitBorders());
   pm.addPass(createNpuIntegersAsFloats());
   pm.addPass(createNpuDensifyOperands());
+  if (isOn(options, "npu-align-rows"))
+    pm.addPass(createNpuAlignRows());
   if (isOn(options, "npu-split-batch"))
     pm.addNestedPass<func::FuncOp>(createNpuSplitBatch());
   NpuPartitionOptions partition;

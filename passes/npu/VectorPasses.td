@@ -106,4 +106,29 @@ def NpuDensifyOperands : Pass<"npu-densify-operands", "::mlir::ModuleOp"> {
                               "Maps with longer runs because of copied operands">];
 }
 
+def NpuAlignRows : Pass<"npu-align-rows", "::mlir::ModuleOp"> {
+  let summary = "Let rows that products read begin at blocks of 32 bytes";
+  let description = [{
+    The cube's loads of rows that do not begin at multiples of 32 bytes are slow.
+    A temporary that an npu.matmul reads as a matrix, and those from which maps and
+    softmaxes along rows compute it, have longer rows in memory, of which the
+    last elements are not used; on separate cores, whose products are stored faster without
+    gaps, only the former. Temporaries stay as they are where a kernel works on
+    a part of them or in another order, where the NPU would not compute one of the
+    kernels any more, or where moving rows one by one costs the vector unit more than
+    the product gains.
+
+    ```
+    %p = om.alloc : memref<1x12x197x197xf16>
+    npu.matmul %p, %v outs %y : memref<1x12x197x197xf16>, ...
+    ->
+    %a = om.alloc : memref<1x12x197x208xf16>
+    %p = om.view %a[0] : memref<1x12x197x208xf16> to memref<1x12x197x197xf16, strided<[491712, 40976, 208, 1]>>
+    npu.matmul %p, %v outs %y : memref<1x12x197x197xf16, strided<...>>, ...
+    ```
+  }];
+  let dependentDialects = ["::atc::om::OmDialect"];
+  let statistics = [Statistic<"numAligned", "num-aligned", "Temporaries with aligned rows">];
+}
+
 #endif // OPENATC_NPU_VECTOR_PASSES_TD

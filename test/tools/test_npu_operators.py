@@ -362,3 +362,63 @@ def test_columns_that_change_in_place(soc, tmp_path):
         soc, tmp_path, nodes, [info("x", F32, x.shape)], [info("y", F32, None)],
         {"grid": grid, "one": np.float32(1), "two": np.float32(2), "three": np.float32(3)}, [x])
     np.testing.assert_allclose(got["y"], (x + grid) * [2, 3] - 1, atol=0.03)
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_the_largest_elements(soc, tmp_path):
+    """Ties, masked elements, blocks of candidates with a rest, another axis, smallest first; also behind a
+    product, where everything is f16."""
+    rng = np.random.default_rng(3)
+    x = rng.integers(-300, 300, (2, 3001)).astype(np.float32)  # many are equal
+    x[0, 2900:] = -np.inf
+    y = rng.permutation(40 * 6).reshape(40, 6).astype(np.float32)
+    few = np.full((1, 50), -np.inf, np.float32)
+    few[0, 40:42] = [1, 2]
+    weight = np.eye(64, dtype=np.float32)
+    z = rng.integers(-500, 500, (3, 64)).astype(np.float32)
+
+    def top(name, source, k, **attributes):
+        return helper.make_node("TopK", [source, k], [f"{name}_v", f"{name}_i"], **attributes)
+
+    nodes = [top("long", "x", "seven"), top("small", "y", "five", axis=0, largest=0),
+             top("one", "y", "single", axis=1), top("masked", "few", "five"),
+             helper.make_node("MatMul", ["z", "weight"], ["product"]), top("half", "product", "five"),
+             helper.make_node("Gather", ["rows", "half_i"], ["chosen"])]
+    shapes = {"long": (2, 7), "small": (5, 6), "one": (40, 1), "masked": (1, 5), "half": (3, 5)}
+    outputs = [value for name, shape in shapes.items()
+               for value in (info(f"{name}_v", F32, shape), info(f"{name}_i", I64, shape))]
+    rows = rng.integers(-99, 99, (64, 16)).astype(np.float32)
+    got, _, _ = outputs_on(
+        soc, tmp_path, nodes,
+        [info(n, F32, a.shape) for n, a in (("x", x), ("y", y), ("few", few), ("z", z))],
+        [*outputs, info("chosen", F32, (3, 5, 16))],
+        {"seven": np.array([7]), "five": np.array([5]), "single": np.array([1]), "weight": weight, "rows": rows},
+        [x, y, few, z])
+
+    def expected(array, k, axis=-1, largest=True):
+        order = np.argsort(-array if largest else array, axis=axis, kind="stable")
+        order = np.take(order, range(k), axis=axis)
+        return np.take_along_axis(array, order, axis), order
+
+    wanted = [*expected(x, 7), *expected(y, 5, 0, False), *expected(y, 1, 1), *expected(few, 5), *expected(z, 5)]
+    for value, array in zip(outputs, wanted):
+        np.testing.assert_array_equal(got[value.name], array, err_msg=value.name)
+    np.testing.assert_array_equal(got["chosen"], rows[expected(z, 5)[1]])
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_attention_of_an_odd_number_of_tokens(soc, tmp_path):
+    """Scores whose rows do not begin at blocks of 32 bytes have gaps in memory, which nothing reads."""
+    rng = np.random.default_rng(8)
+    q, k, v = (rng.standard_normal((2, 3, 197, 64)).astype(np.float32) for _ in range(3))
+    nodes = [helper.make_node("Transpose", ["k"], ["kt"], perm=[0, 1, 3, 2]),
+             helper.make_node("MatMul", ["q", "kt"], ["scores"]),
+             helper.make_node("Mul", ["scores", "scale"], ["scaled"]),
+             helper.make_node("Softmax", ["scaled"], ["odds"], axis=-1),
+             helper.make_node("MatMul", ["odds", "v"], ["y"])]
+    got, _, _ = outputs_on(soc, tmp_path, nodes,
+                           [info(n, F32, q.shape) for n in "qkv"], [info("y", F32, q.shape)],
+                           {"scale": np.array(0.125, np.float32)}, [q, k, v])
+    scores = q @ k.transpose(0, 1, 3, 2) * 0.125
+    odds = np.exp(scores - scores.max(-1, keepdims=True))
+    np.testing.assert_allclose(got["y"], odds / odds.sum(-1, keepdims=True) @ v, atol=4e-3)

@@ -30,14 +30,6 @@ namespace {
 using llvm::alignTo;
 using llvm::divideCeil;
 
-/// Returns the number of cores that run the program.
-int64_t coresOf(ir::ProgramOp program) {
-  int64_t cores = 1;
-  for (int64_t size : program.getGrid())
-    cores *= size;
-  return cores;
-}
-
 /// Returns whether the loop loads from gm.
 bool loads(ir::LoopOp loop) {
   return loop
