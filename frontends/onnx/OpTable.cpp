@@ -27,6 +27,7 @@ const std::vector<OpFamily> &families() {
       {"Data movement", moveRows()},
       {"Indices", indexRows()},
       {"Quantization", quantRows()},
+      {"Quantized operators of com.microsoft", quantLinearRows()},
       {"Quantized models of the Ascend toolchain", ascendRows()},
       {"Resize", resizeRows()},
       {"Constants", constantRows()},

@@ -43,6 +43,7 @@ llvm::ArrayRef<OpRow> lossRows();
 llvm::ArrayRef<OpRow> trainingRows();
 llvm::ArrayRef<OpRow> indexRows();
 llvm::ArrayRef<OpRow> quantRows();
+llvm::ArrayRef<OpRow> quantLinearRows();
 llvm::ArrayRef<OpRow> ascendRows();
 llvm::ArrayRef<OpRow> shapeRows();
 llvm::ArrayRef<OpRow> moveRows();

@@ -26,6 +26,13 @@ void printRow(raw_ostream &os, ArrayRef<std::string> cells) {
   os << "|\n";
 }
 
+/// Returns whether the operator of a row, whose domain may stand before its name, has a host
+/// kernel.
+bool hasHostKernel(StringRef op) {
+  auto [domain, name] = op.rsplit('.');
+  return !(name.empty() ? hostKernelOf("", op) : hostKernelOf(domain, name)).empty();
+}
+
 void printFamily(raw_ostream &os, StringRef title, ArrayRef<OpRow> rows) {
   os << "\n## " << title << "\n\n| operator | opsets | runs as | limits of generated code |\n"
      << "|---|---|---|---|\n";
@@ -34,8 +41,8 @@ void printFamily(raw_ostream &os, StringRef title, ArrayRef<OpRow> rows) {
     if (StringRef &text = limits[row.op.str()]; !row.limits.empty())
       text = row.limits;
   for (const auto &[op, text] : limits)
-    printRow(os, {op, printOpsets(findRows(op)),
-                  hostKernelOf("", op).empty() ? "code" : "code, host", text.str()});
+    printRow(
+        os, {op, printOpsets(findRows(op)), hasHostKernel(op) ? "code, host" : "code", text.str()});
 }
 
 /// The operators of a domain that only a host kernel runs.
@@ -48,7 +55,8 @@ void printHostOnly(raw_ostream &os, StringRef domain) {
     // A prefix distinguishes them from operators of the same name in the standard domain.
     if (domain == "com.microsoft" && name.size() > 2 && isUpper(name[2]))
       name.consume_front("Ms");
-    if (row.domain == domain && (!domain.empty() || findRows(name).empty()))
+    if (row.domain == domain &&
+        findRows(domain.empty() ? name.str() : (domain + "." + name).str()).empty())
       sorted[name.str()] = &row;
   }
   for (const auto &[name, row] : sorted) {

@@ -189,7 +189,8 @@ void maxIndices(Context &c, F *y, int64_t *indices, const F *x, const PoolPlan &
       p.window.forEachRow(0, p.window.rows(), [&](int64_t, int64_t out, int64_t in, int64_t n) {
         for (int64_t i = 0; i < n; ++i) {
           const F value = from[in + i * stride];
-          if (value > to[out + i] || at[out + i] < 0) {
+          // The first NaN stays.
+          if (at[out + i] < 0 || (to[out + i] == to[out + i] && !(value <= to[out + i]))) {
             to[out + i] = value;
             at[out + i] = in + i * stride;
           }
@@ -215,7 +216,9 @@ ATC_KERNEL(MaxPool) {
     else
       pool<F>(
           *this, y, data, p, lowest<F>(),
-          [](auto a, auto b) __attribute__((always_inline)) { return a >= b ? a : b; }, [](F *) {});
+          // A NaN stays, as in generated code of fixed shapes.
+          [](auto a, auto b) __attribute__((always_inline)) { return (a >= b) | (a != a) ? a : b; },
+          [](F *) {});
     return true;
   };
   if (!dispatchNumbers(x.dtype(), [&](auto type) {

@@ -158,14 +158,17 @@ private:
   /// Copies what is computed of constants alone into the parts that read it: generated code wants
   /// weights that are constants, not those of an earlier part. (Folding has a limit of size.)
   void sinkConstants() {
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block.without_terminator()))) {
-      const bool isConstant = !isa<graph::ConstantOp>(op) && !isHostOp(&op) &&
-                              !op.getNumRegions() && op.getNumOperands() &&
-                              llvm::all_of(op.getOperands(), [](Value operand) {
-                                return operand.getDefiningOp<graph::ConstantOp>() != nullptr;
-                              });
-      if (!isConstant)
-        continue;
+    llvm::SetVector<Operation *> known;
+    for (Operation &op : block.without_terminator())
+      if (!isa<graph::ConstantOp>(op) && !isHostOp(&op) && !op.getNumRegions() &&
+          op.getNumOperands() && llvm::all_of(op.getOperands(), [&](Value operand) {
+            Operation *producer = operand.getDefiningOp();
+            return producer && (isa<graph::ConstantOp>(producer) || known.contains(producer));
+          }))
+        known.insert(&op);
+    // Readers come first: what they read of several steps follows them.
+    for (Operation *step : llvm::reverse(known)) {
+      Operation &op = *step;
       DenseMap<unsigned, Operation *> copies;
       for (OpOperand &use : llvm::make_early_inc_range(op.getUses())) {
         Operation *user = block.findAncestorOpInBlock(*use.getOwner());

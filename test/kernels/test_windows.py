@@ -232,6 +232,12 @@ def test_pools(shape, kernel, strides, dilations, pads):
     both, indices = call("MaxPool", x, outputs=2, **attributes)
     np.testing.assert_array_equal(both, got)
     np.testing.assert_array_equal(x.reshape(-1)[indices], got)
+    # A NaN is the result of each window that holds it.
+    hole = x.copy()
+    hole.reshape(-1)[[7, x.size // 2]] = np.nan
+    want = pool_reference(hole, -np.inf, lambda v: v.max(-1), *args).astype("f4")
+    for outputs in (1, 2):
+        np.testing.assert_array_equal(call("MaxPool", hole, outputs=outputs, **attributes)[0], want)
     got, = call("AveragePool", x, count_include_pad=1, **attributes)
     np.testing.assert_allclose(got,
                                pool_reference(x, 0, lambda v: v.mean(-1), *args),

@@ -4,38 +4,18 @@
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
 #include "frontends/onnx/TensorData.h"
+#include "frontends/onnx/ops/QuantValues.h"
 #include "frontends/onnx/ops/Window.h"
 
 #include "dialects/graph/ConstantData.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
-using llvm::APFloat;
 
 namespace atc::onnx_import {
 namespace {
 
 using graph::ReduceKind;
-
-Type f32(NodeContext &n) { return Float32Type::get(n.builder().getContext()); }
-Type i32(NodeContext &n) { return n.builder().getI32Type(); }
-
-/// Returns a scale or zero point, reshaped so that it broadcasts over a tensor of `rank` dims: one
-/// value, or one per index of `axis`.
-Value parameter(NodeContext &n, unsigned index, int64_t axis, int64_t rank) {
-  Value value = n.optionalInput(index);
-  if (!value || n.failed())
-    return {};
-  if (cast<RankedTensorType>(value.getType()).getNumElements() == 1)
-    return n.reshape(value, {});
-  if (n.rank(value) != 1) {
-    n.failInput(index, "has rank " + Twine(n.rank(value)) + ", expected one number or a vector");
-    return {};
-  }
-  SmallVector<int64_t> shape(rank, 1);
-  shape[axis] = n.shape(value)[0];
-  return n.reshape(value, shape);
-}
 
 int64_t quantAxis(NodeContext &n, Value input, unsigned scaleIndex) {
   int64_t axis = n.intAttr("axis", 1);
@@ -49,66 +29,6 @@ int64_t quantAxis(NodeContext &n, Value input, unsigned scaleIndex) {
 void refuseBlocks(NodeContext &n) {
   if (n.intAttr("block_size", 0) != 0)
     n.failAttribute("block_size", "blocks are not supported");
-}
-
-/// Returns scale, zero point and storage type as one quantized type, where they are constants that
-/// such a type can represent; null otherwise. With `perAxis` there may be one per index of an axis.
-Type knownType(NodeContext &n, unsigned scaleIndex, unsigned zeroIndex, Type stored, int64_t axis,
-               bool perAxis) {
-  auto integer = dyn_cast_or_null<IntegerType>(stored);
-  Value scale = n.optionalInput(scaleIndex);
-  if (n.failed() || !integer || !scale || !n.isConstantInput(scaleIndex) ||
-      n.isRuntimeInput(zeroIndex) || !n.elementType(scale).isF32())
-    return {};
-  unsigned width = integer.getWidth();
-  if (width != 8 && !(width == 32 && integer.isSignless()))
-    return {};
-  int64_t count = cast<RankedTensorType>(scale.getType()).getNumElements();
-  if (count != 1 && (!perAxis || n.rank(scale) != 1))
-    return {};
-  SmallVector<float> scales;
-  for (double value : n.constantFloats(scaleIndex).value_or(SmallVector<double>()))
-    scales.push_back(static_cast<float>(value));
-  SmallVector<int64_t> zeros(count, 0);
-  if (n.hasInput(zeroIndex))
-    zeros = n.constantInts(zeroIndex).value_or(SmallVector<int64_t>());
-  if (n.failed())
-    return {};
-  if (zeros.size() == 1)
-    zeros.resize(count, zeros[0]);
-  return graph::getQuantType(integer, scales, zeros, count == 1 ? -1 : axis);
-}
-
-Value quantize(NodeContext &n, Value input, Type type) {
-  if (n.failed())
-    return {};
-  SmallVector<int64_t> shape(n.shape(input));
-  Value quantized = n.createTyped<graph::QuantizeOp>(shape, type, input);
-  return n.createTyped<graph::StorageCastOp>(shape, graph::getStoredType(type), quantized);
-}
-
-Value dequantize(NodeContext &n, Value input, Type type) {
-  if (n.failed())
-    return {};
-  SmallVector<int64_t> shape(n.shape(input));
-  Value quantized = n.createTyped<graph::StorageCastOp>(shape, type, input);
-  return n.createTyped<graph::DequantizeOp>(shape, f32(n), quantized);
-}
-
-/// Builds saturate(round(x) + zeroPoint) with the range of `type`; x and result are f32.
-Value saturate(NodeContext &n, Value scaled, Value zeroPoint, Type type) {
-  auto integer = dyn_cast_or_null<IntegerType>(type);
-  if (!n.failed() && (!integer || integer.getWidth() > 16 || integer.getWidth() < 8))
-    n.failNode("gives an element type that is not supported; expected 8 or 16 bit integers");
-  if (n.failed())
-    return {};
-  unsigned width = integer.getWidth();
-  double least = integer.isUnsigned() ? 0 : -static_cast<double>(1 << (width - 1));
-  double most = least + (1 << width) - 1;
-  Value rounded = n.create<graph::RoundOp>(scaled);
-  if (zeroPoint)
-    rounded = n.add(rounded, n.cast(zeroPoint, f32(n)));
-  return n.cast(n.create<graph::ClipOp>(rounded, APFloat(least), APFloat(most)), type);
 }
 
 void importQuantizeLinear(NodeContext &n) {
@@ -276,19 +196,19 @@ void importQLinearMatMul(NodeContext &n) {
     n.input(index);
   if (n.failed())
     return;
-  // A constant matrix: dequantize, matmul and quantize are equivalent to this operator, and a pass
-  // converts them to integers.
-  if (n.isConstantInput(3) && n.rank(n.input(3)) == 2) {
-    Value lhs = n.input(0), rhs = n.input(3);
-    Type lhsType = knownType(n, 1, 2, n.elementType(lhs), 0, /*perAxis=*/false);
-    Type rhsType = knownType(n, 4, 5, n.elementType(rhs), 1, /*perAxis=*/true);
-    Type type = knownType(n, 6, 7, n.elementType(n.input(7)), 0, /*perAxis=*/false);
-    if (lhsType && rhsType && type)
-      return n.setOutput(quantize(
-          n, n.create<graph::MatMulOp>(dequantize(n, lhs, lhsType), dequantize(n, rhs, rhsType)),
-          type));
-  }
-  Value lhs = centered(n, 0, 2, 2), rhs = centered(n, 3, 5, 1);
+  // Dequantize, matmul and quantize are equivalent to this operator, and a pass converts products
+  // with a constant matrix to integers.
+  Value lhs = n.input(0), rhs = n.input(3);
+  const bool isMatrix = n.isConstantInput(3) && n.rank(rhs) == 2;
+  Type lhsType = knownType(n, 1, 2, n.elementType(lhs), 0, /*perAxis=*/false);
+  Type rhsType = knownType(n, 4, 5, n.elementType(rhs), 1, /*perAxis=*/isMatrix);
+  Type type = knownType(n, 6, 7, n.elementType(n.input(7)), 0, /*perAxis=*/false);
+  if (lhsType && rhsType && type)
+    return n.setOutput(quantize(
+        n, n.create<graph::MatMulOp>(dequantize(n, lhs, lhsType), dequantize(n, rhs, rhsType)),
+        type));
+  lhs = centered(n, 0, 2, 2);
+  rhs = centered(n, 3, 5, 1);
   if (n.failed())
     return;
   int64_t lhsRank = n.rank(lhs), rhsRank = n.rank(rhs);
@@ -363,17 +283,7 @@ void importQLinearConv(NodeContext &n) {
   if (!inputType || !filterType || !outputType)
     return n.failNode("needs scales and zero points that are known at compile time, and 8-bit "
                       "integers");
-  Value realBias;
-  if (bias) {
-    float scale = graph::getQuantParams(inputType)->scale();
-    SmallVector<float> scales = graph::getQuantParams(filterType)->scales;
-    for (float &own : scales)
-      own *= scale;
-    SmallVector<int64_t> zeros(scales.size(), 0);
-    auto integer = cast<IntegerType>(i32(n));
-    realBias = dequantize(n, bias,
-                          graph::getQuantType(integer, scales, zeros, scales.size() == 1 ? -1 : 0));
-  }
+  Value realBias = bias ? dequantizeBias(n, bias, inputType, filterType) : Value();
   Value sum = n.create<graph::ConvOp>(
       dequantize(n, input, inputType), dequantize(n, filter, filterType), realBias,
       /*residual=*/Value(), /*slope=*/Value(), window->strides, window->pads, window->dilations,

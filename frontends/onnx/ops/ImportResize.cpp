@@ -47,9 +47,18 @@ void resize(NodeContext &n, Value input, ArrayRef<int64_t> shape, ArrayRef<doubl
       shape == n.shape(input) && llvm::all_of(scales, [](double scale) { return scale == 1.0; });
   if (isIdentity)
     return n.setOutput(input);
-  n.setOutput(n.createTyped<graph::ResizeOp>(shape, n.elementType(input), input, scales, how.mode,
-                                             how.coordinates, how.nearest,
-                                             APFloat(how.cubicCoefficient)));
+  // Generated code interpolates floats. Integers between others stay in their range, cubic
+  // polynomials leave it.
+  const Type element = n.elementType(input);
+  const bool isInteger = !isa<FloatType>(element) && how.mode != ResizeMode::Nearest;
+  if (isInteger && (how.mode == ResizeMode::Cubic || element.getIntOrFloatBitWidth() > 16))
+    return n.failNode("interpolates integers, which a host kernel does");
+  if (isInteger)
+    input = n.cast(input, Float32Type::get(n.builder().getContext()));
+  Value resized =
+      n.createTyped<graph::ResizeOp>(shape, n.elementType(input), input, scales, how.mode,
+                                     how.coordinates, how.nearest, APFloat(how.cubicCoefficient));
+  n.setOutput(isInteger ? n.cast(resized, element) : resized);
 }
 
 /// Checks scales and makes the shape of the result.

@@ -78,7 +78,8 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// What is computed of constants is in the part that reads it, twice where two parts do.
+// What is computed of constants, in however many steps, is in the part that reads it, twice where
+// two parts do.
 // CHECK-LABEL: func.func @main
 // CHECK: %[[A:.*]] = call @part_0(%{{.*}}) : (tensor<4x4xf32>) -> tensor<4x4xf32>
 // CHECK: %[[U:.*]] = graph.host_call "Trilu"(%[[A]])
@@ -88,11 +89,13 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK: graph.fully_connected
 // CHECK: func.func private @part_1
 // CHECK: %[[C:.*]] = graph.constant
-// CHECK: %[[W:.*]] = graph.transpose %[[C]]
+// CHECK: %[[N:.*]] = graph.neg %[[C]]
+// CHECK: %[[W:.*]] = graph.transpose %[[N]]
 // CHECK: graph.fully_connected %{{.*}}, %[[W]]
 func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %c = graph.constant dense<2.0> : tensor<4x4xf32>
-  %w = graph.transpose %c {permutation = array<i64: 1, 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %n = graph.neg %c : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %w = graph.transpose %n {permutation = array<i64: 1, 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
   %a = graph.fully_connected %x, %w : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   %u = graph.host_call "Trilu"(%a) {} : (tensor<4x4xf32>) -> tensor<4x4xf32>
   %b = graph.fully_connected %u, %w : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>

@@ -88,14 +88,19 @@ private:
   }
 
   Value larger(Value a, Value x) {
-    Value isLarger = arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, a, x);
-    return b.select(isLarger, a, x);
+    // The first NaN stays.
+    Value isKept =
+        arith::OrIOp::create(b, arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, a, x),
+                             arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, a, a));
+    return b.select(isKept, a, x);
   }
 
   /// Keeps the larger of two values, and where it is: the first of equal ones.
   void choose(const Port &sums, Value j, Value best, Value x, Value at) {
     Value place = b.load(places, j), none = b.constant(places.element, 0);
-    Value isKept = arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, best, x);
+    Value isKept =
+        arith::OrIOp::create(b, arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, best, x),
+                             arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, best, best));
     Value isAny = b.compare(arith::CmpIPredicate::sge, place, none);
     isKept = arith::AndIOp::create(b, isKept, isAny);
     b.store(sums, b.select(isKept, best, x), j);

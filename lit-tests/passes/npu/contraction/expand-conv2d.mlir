@@ -156,3 +156,18 @@ func.func private @quantized_image(%in: memref<1x3x8x8xf32>, %w: memref<1x3x2x16
     : memref<1x3x8x8xf32>, memref<1x3x2x16x16xf16>, memref<32xf32>, memref<32xf32>, memref<1x1x8x8x32xi8>
   return
 }
+
+// -----
+
+// Zero points of bytes with a sign may be negative.
+// CHECK-LABEL: npu.program @signed_image
+// CHECK: npu.load_image %{{.*}}, %arg0 {{.*}} offset = -3.000000e+00 : f64, {{.*}} scale = 1.250000e-01 : f64, {{.*}} type = f32
+// CHECK: npu.requantize {{.*}} offset = -2.000000e+00 : f64, {{.*}} stored = i8
+func.func private @signed_image(%in: memref<1x3x8x8xf32>, %w: memref<1x3x2x16x16xf16>, %b: memref<32xf32>, %s: memref<32xf32>,
+    %out: memref<1x1x8x8x32xi8>) attributes {npu.kernel, npu.soc = "Ascend310P3"} {
+  npu.conv2d %in, %w bias %b scales %s outs %out {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>,
+    dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, macs = 1, image, stored = i8, offset = -2 : i64, pad_value = -3 : i64,
+    image_scale = 0.125 : f64, tile = #npu.tile<m = 64, n = 32, k = 48, l1_m = 64, l1_n = 32, l1_k = 48, cores_m = 1, cores_n = 1, order = "rhs">}
+    : memref<1x3x8x8xf32>, memref<1x3x2x16x16xf16>, memref<32xf32>, memref<32xf32>, memref<1x1x8x8x32xi8>
+  return
+}

@@ -1,0 +1,199 @@
+#===-- test_quantized_operators.py - quantized operators of com.microsoft ----------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""With fixed shapes the operators that quantizers write are generated code on every target; with open
+dims they are host kernels, which are the reference here.
+
+Needs numpy, onnx and pytest.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
+import openatc_npu as npu  # noqa: E402
+from openatc_runtime import Session  # noqa: E402
+from openatc_tools import RUNTIME, call, compile_model, tool  # noqa: E402
+
+from test_quantized import host_calls  # noqa: E402
+
+RNG = np.random.default_rng(11)
+KINDS = {"u1": TensorProto.UINT8, "i1": TensorProto.INT8, "f4": TensorProto.FLOAT}
+MICROSOFT = dict(domain="com.microsoft")
+
+
+class Net:
+    """Nodes and their constants; tensors have names."""
+
+    def __init__(self, dtype):
+        self.dtype, self.nodes, self.constants = dtype, [], {}
+
+    def constant(self, value):
+        name = f"c{len(self.constants)}"
+        self.constants[name] = np.asarray(value)
+        return name
+
+    def scale(self, scale, zero):
+        return [self.constant(np.float32(scale)), self.constant(np.array(zero, self.dtype))]
+
+    def node(self, op, inputs, output, **attributes):
+        domain = {} if op in ("QLinearConv", "QLinearMatMul") else MICROSOFT
+        self.nodes.append(helper.make_node(op, inputs, [output], output, **domain, **attributes))
+        return output
+
+    def bytes(self, *shape):
+        low = 0 if self.dtype == "u1" else -128
+        return RNG.integers(low, low + 256, shape).astype(self.dtype)
+
+    def write(self, path, inputs, outputs, dynamic):
+        graph = helper.make_graph(
+            self.nodes, "g",
+            [helper.make_tensor_value_info(name, KINDS[self.dtype],
+                                           [f"{name}{i}" for i in range(len(shape))]
+                                           if dynamic else shape)
+             for name, shape in inputs.items()],
+            [helper.make_tensor_value_info(name, KINDS[kind], None)
+             for name, kind in outputs.items()],
+            [numpy_helper.from_array(value, name) for name, value in self.constants.items()])
+        onnx.save(helper.make_model(graph, opset_imports=[
+            helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)], ir_version=8),
+            path)
+
+
+def operators(dtype):
+    """Each of the operators, on images `x` and `r` and on rows `m`; and the outputs."""
+    net = Net(dtype)
+    zero = 120 if dtype == "u1" else -9
+    x, r, m = (["x", *net.scale(0.03, zero)], ["r", *net.scale(0.04, zero + 5)],
+               ["m", *net.scale(0.05, zero)])
+    to = lambda scale, offset=0: net.scale(scale, zero + offset)  # noqa: E731
+    net.node("QLinearAdd", x + r + to(0.05), "sum")
+    net.node("QLinearMul", x + r + to(0.09, 3), "product")
+    net.node("QLinearSigmoid", x + to(1 / 256, -zero if dtype == "u1" else -119), "sigmoid")
+    net.node("QLinearLeakyRelu", x + to(0.03, 2), "leaky", alpha=0.25)
+    net.node("QLinearConcat", to(0.05) + x + ["x", *net.scale(0.06, zero - 4)], "joined", axis=1)
+    net.node("QLinearAveragePool", x + to(0.02), "mean", kernel_shape=[3, 3], strides=[2, 2],
+             pads=[1, 1, 1, 1], ceil_mode=1)
+    net.node("QLinearAveragePool", x + to(0.02), "mean_last", kernel_shape=[2, 3],
+             channels_last=1, count_include_pad=1, pads=[0, 1, 0, 1])
+    net.node("QLinearGlobalAveragePool", x + to(0.01), "whole")
+    net.node("QLinearGlobalAveragePool", x + to(0.0101), "whole_last", channels_last=1)
+    net.node("QLinearSoftmax", x + to(1 / 256), "softmax", axis=1, opset=17)
+    net.node("QLinearSoftmax", x + to(1 / 256), "softmax_flat", axis=2, opset=11)
+    net.node("NhwcMaxPool", ["x"], "most", kernel_shape=[2, 2], strides=[2, 1])
+    weights = [net.constant(net.bytes(12, 7)), net.constant(RNG.random(7).astype("f4") * 0.02),
+               net.constant(net.bytes(7))]
+    bias = net.constant(RNG.integers(-2000, 2000, 7).astype("i4"))
+    net.node("QGemm", m + weights + [bias] + to(0.4), "layer")
+    net.node("QGemm", m + [net.constant(net.bytes(5, 12)), *net.scale(0.01, zero)],
+             "layer_real", transB=1)
+    names = [node.output[0] for node in net.nodes]
+    kinds = {name: "f4" if name == "layer_real" else dtype for name in names}
+    return net, {"x": (2, 4, 6, 5), "r": (2, 4, 1, 5), "m": (3, 12)}, kinds
+
+
+def run(path, folder, feeds):
+    om = compile_model(path, folder)
+    session = Session(RUNTIME, om, threads=1)
+    got = session.run_values(feeds)
+    session.close()
+    return om, got
+
+
+def compare(got, want, steps=1):
+    """A step at most, as sums of floats are rounded in another order."""
+    for name, value in want.items():
+        assert got[name].dtype == value.dtype and got[name].shape == value.shape, name
+        if value.dtype == np.float32:
+            np.testing.assert_allclose(got[name], value, rtol=1e-4, atol=1e-4, err_msg=name)
+        else:
+            difference = np.abs(got[name].astype(int) - value.astype(int))
+            assert difference.max() <= steps and np.mean(difference == 0) > 0.7, name
+            assert len(np.unique(value)) > 3, f"{name} says little"
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1"])
+def test_fixed_shapes_are_generated_code(dtype, tmp_path):
+    net, shapes, kinds = operators(dtype)
+    net.write(tmp_path / "open.onnx", shapes, kinds, dynamic=True)
+    net.write(tmp_path / "fixed.onnx", shapes, kinds, dynamic=False)
+    feeds = {name: net.bytes(*shape) for name, shape in shapes.items()}
+    om, want = run(tmp_path / "open.onnx", tmp_path, feeds)
+    assert {"QLinearAdd", "QLinearConcat", "QGemm", "NhwcMaxPool"} <= host_calls(om)
+    om, got = run(tmp_path / "fixed.onnx", tmp_path, feeds)
+    code, out, err = call(tool("om-dump"), om)
+    assert code == 0 and "QLinear" not in out and "QGemm" not in out, out + err
+    compare(got, want)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1"])
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_network_on_the_npu(soc, dtype, tmp_path):
+    """Convolutions whose quantized results are added, pooled, multiplied and classified."""
+    net = Net(dtype)
+    zero = 120 if dtype == "u1" else -9
+    x = ["x", *net.scale(0.03, zero)]
+    filters = [net.constant(net.bytes(16, 3, 3, 3)), *net.scale(0.01, zero)]
+    biases = net.constant(RNG.integers(-500, 500, 16).astype("i4"))
+    one, two, three = (net.scale(scale, zero) for scale in (0.2, 0.2, 0.25))
+    net.node("QLinearConv", x + filters + one + [biases], "a", pads=[1, 1, 1, 1])
+    points = [net.constant(net.bytes(16, 16, 1, 1)), *net.scale(0.004, zero)]
+    net.node("QLinearConv", ["a", *one] + points + two, "b")
+    net.node("QLinearAdd", ["a", *one, "b", *two, *three], "c")
+    net.node("QLinearGlobalAveragePool", ["c", *three, *net.scale(0.1, zero)], "d")
+    net.node("QLinearMatMul", ["c", *three, "b", *two, *net.scale(20, zero)], "e")
+    weights = [net.constant(net.bytes(32, 24)), *net.scale(0.01, 3)]
+    net.node("QGemm", ["m", *net.scale(0.05, zero)] + weights + [""] + net.scale(0.3, zero), "f")
+    net.write(tmp_path / "net.onnx", {"x": (1, 3, 8, 8), "m": (9, 32)},
+              {name: dtype for name in "def"}, dynamic=False)
+    feeds = {"x": net.bytes(1, 3, 8, 8), "m": net.bytes(9, 32)}
+    _, want = run(tmp_path / "net.onnx", tmp_path, feeds)
+    summary = tmp_path / "summary.json"
+    om = npu.build(tmp_path / "net.onnx", tmp_path, soc, [f"--json={summary}"])
+    assert json.loads(summary.read_text())["placement"]["cpu"]["kernels"] == 0
+    got, _ = npu.run_npu(om, feeds)
+    compare(got, want, steps=2)
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_weights_behind_a_host_kernel(soc, tmp_path):
+    """A layer behind an operator of the host has its weights as constants."""
+    net = Net("u1")
+    x = ["x", *net.scale(0.03, 120)]
+    filters = [net.constant(net.bytes(16, 3, 3, 3)), *net.scale(0.01, 128)]
+    one = net.scale(0.2, 0)
+    net.node("QLinearConv", x + filters + one, "a", pads=[1, 1, 1, 1])
+    net.nodes.append(helper.make_node("Compress", ["a", net.constant(np.ones(16, bool))], ["k"],
+                                      "k", axis=1))
+    net.nodes.append(helper.make_node("Reshape", ["k", net.constant([1, 16, 8, 8])], ["f"], "f"))
+    points = [net.constant(net.bytes(16, 16, 1, 1)), *net.scale(0.004, 127)]
+    net.node("QLinearConv", ["f", *one] + points + net.scale(0.2, 110), "b")
+    net.write(tmp_path / "net.onnx", {"x": (1, 3, 8, 8)}, {"b": "u1"}, dynamic=False)
+    feeds = {"x": net.bytes(1, 3, 8, 8)}
+    _, want = run(tmp_path / "net.onnx", tmp_path, feeds)
+    om = npu.build(tmp_path / "net.onnx", tmp_path, soc)
+    np.save(tmp_path / "x.npy", feeds["x"])
+    code, out, err = call(tool("om-run"), om, "--input", tmp_path / "x.npy", "--output",
+                          tmp_path / "out")
+    assert code == 0, out + err
+    compare({"b": np.load(tmp_path / "out/b.npy")}, want)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1"])
+def test_resized_integers(dtype, tmp_path):
+    """Quantizers leave a Resize on the integers as it is."""
+    net = Net(dtype)
+    net.nodes.append(helper.make_node("Resize", ["x", "", net.constant(np.float32([1, 1, 2, 1.5]))],
+                                      ["y"], "y", mode="linear"))
+    feeds = {"x": net.bytes(1, 3, 5, 6)}
+    results = []
+    for dynamic in (True, False):
+        net.write(tmp_path / "net.onnx", {"x": (1, 3, 5, 6)}, {"y": dtype}, dynamic)
+        results.append(run(tmp_path / "net.onnx", tmp_path, feeds)[1])
+    np.testing.assert_array_equal(results[1]["y"], results[0]["y"])
