@@ -47,10 +47,10 @@ const char *findStateError(const fb::Model &model, uint32_t index) {
       return "its input and output have different dims";
   for (const fb::StateDim *dim : *state.dims()) {
     if (dim->dim() >= to.rank || to.dims[dim->dim()] >= 0 || dim->input() >= portCount(model, true))
-      return "a dim of it does not exist or is not dynamic";
+      return "a dim of it is not dynamic";
     const PortType other = typeOfPort(model, dim->input(), true);
     if (!isTensor(other) || !other.ranked || dim->input_dim() >= other.rank)
-      return "a dim of it is that of what is no tensor";
+      return "a dim of it is no tensor's";
   }
   return nullptr;
 }
@@ -70,7 +70,7 @@ om_status verifyStates(const fb::Model &model, om_error *error) {
       break;
     const fb::State &state = *model.states()->Get(at);
     if (seen[0][state.input()] || seen[1][state.output()])
-      wrong = "its input or output belongs to another state, too";
+      wrong = "its input or output is another's, too";
     seen[0][state.input()] = seen[1][state.output()] = true;
     if (wrong)
       break;
@@ -188,7 +188,7 @@ om_status SessionState::checkDims(uint32_t index, om_error *error) const {
     held.addDims(value.rank, value.dims);
     return fail(error, OM_ERROR_ARGUMENT,
                 "the state '%s' holds a tensor with dims %s, but dim %u of input '%s' is %lld, "
-                "not %lld: reset the state before a run with other sizes.",
+                "not %lld: reset the state before it changes.",
                 typeOfPort(model, state.input(), true).name, held.c_str(), dim->input_dim(),
                 typeOfPort(model, dim->input(), true).name,
                 static_cast<long long>(other->dims[dim->input_dim()]),

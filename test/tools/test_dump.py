@@ -85,7 +85,7 @@ def test_graph_for_viewers_of_onnx(digits, tmp_path):
 
 
 def test_graphs_of_dynamic_models_and_gears(tmp_path):
-    for version in ("1.3", "1.4", "1.5", "1.6", "1.7", "1.8"):
+    for version in ("1.3", "1.4", "1.5", "1.6", "1.7", "1.8", "1.9"):
         for ending in ("dot", "onnx"):
             path = tmp_path / f"{version}.{ending}"
             assert call(tool("om-dump"), GOLDEN / f"schema-{version}.om", "--graph", path)[0] == 0
