@@ -187,9 +187,9 @@ def test_weights_behind_a_host_kernel(soc, tmp_path):
 
 @pytest.mark.parametrize("dtype", ["u1", "i1"])
 def test_resized_integers(dtype, tmp_path):
-    """Quantizers leave a Resize on the integers as it is."""
+    """Quantizers leave a Resize on the integers as it is; what is between integers is cut off."""
     net = Net(dtype)
-    net.nodes.append(helper.make_node("Resize", ["x", "", net.constant(np.float32([1, 1, 2, 1.5]))],
+    net.nodes.append(helper.make_node("Resize", ["x", "", net.constant(np.float32([1, 1, 2, 4]))],
                                       ["y"], "y", mode="linear"))
     feeds = {"x": net.bytes(1, 3, 5, 6)}
     results = []
@@ -197,3 +197,7 @@ def test_resized_integers(dtype, tmp_path):
         net.write(tmp_path / "net.onnx", {"x": (1, 3, 5, 6)}, {"y": dtype}, dynamic)
         results.append(run(tmp_path / "net.onnx", tmp_path, feeds)[1])
     np.testing.assert_array_equal(results[1]["y"], results[0]["y"])
+    # Behind half of the first element come three eighths on the way to the next one, then five.
+    first, second = feeds["x"][0, 0, 0, :2].astype("f8")
+    row = [first, first, *(first + (second - first) * np.array([1, 3, 5, 7]) / 8)]
+    np.testing.assert_array_equal(results[1]["y"][0, 0, 0, :6], np.trunc(row))

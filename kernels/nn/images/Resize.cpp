@@ -237,8 +237,11 @@ private:
       data = next;
       shape[d] = axes[d].out;
     }
+    // Interpolated integers lose their fractions, but for averages of many elements.
+    const bool cuts = !isFloat(x.dtype()) && !antialias;
     if (data)
-      storeEach(c, out, x.dtype(), result.product(), [&](int64_t i) { return double(data[i]); });
+      storeEach(c, out, x.dtype(), result.product(),
+                [&](int64_t i) { return cuts ? math::trunc(double(data[i])) : double(data[i]); });
   }
 };
 
