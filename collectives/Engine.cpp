@@ -103,8 +103,15 @@ void Engine::pause(Clock::time_point since) {
 
 bool Engine::progress() {
   std::string error;
-  sends.remove_if([&](const Sending &sending) { return transport->test(sending.handle, error); });
-  return !sends.empty();
+  if (failure.empty())
+    sends.remove_if([&](const Sending &sending) {
+      return error.empty() && transport->test(sending.handle, error);
+    });
+  if (!error.empty()) {
+    std::lock_guard lock(mutex);
+    failure = error;
+  }
+  return failure.empty() && !sends.empty();
 }
 
 void Engine::send(Request &request) {
@@ -144,7 +151,8 @@ void Engine::run(Request &request) {
         std::lock_guard lock(mutex);
         isAborting = !aborting.empty();
       }
-      gaveUp = isAborting || std::chrono::duration<double>(Clock::now() - last).count() > timeout;
+      gaveUp = isAborting || !failure.empty() ||
+               std::chrono::duration<double>(Clock::now() - last).count() > timeout;
       if (!gaveUp)
         pause(last);
       return !gaveUp;
@@ -152,6 +160,8 @@ void Engine::run(Request &request) {
     if (!algorithm.run(request.result, request.error)) {
       for (std::vector<char> &buffer : algorithm.takeBuffers())
         abandoned.push_back(std::move(buffer));
+      if (request.error.empty())
+        request.error = failure;
       if (request.error.empty())
         request.error = "rank " + std::to_string(transport->rank()) + " has waited " +
                         secondsText(timeout) + " s in " + nameOf(op.kind) + " '" + op.name +

@@ -59,7 +59,8 @@ private:
   void loop(const OpenTransport &openTransport);
   void run(Request &request);
   void send(Request &request);
-  /// Tests the sends on their way; returns whether there are some left.
+  /// Tests the sends on their way; returns whether there are some left. One that failed fails all
+  /// that comes behind it.
   bool progress();
   /// Yields to other threads, for a time that grows while nothing happens.
   void pause(Clock::time_point since);

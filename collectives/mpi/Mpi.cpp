@@ -47,10 +47,12 @@ public:
     for (;;) {
       int done = 0;
       MPI_Status status;
-      if (const int code = MPI_Test(&message.request, &done, &status); code != MPI_SUCCESS) {
+      if (message.code == MPI_SUCCESS)
+        message.code = MPI_Test(&message.request, &done, &status);
+      if (message.code != MPI_SUCCESS) {
         char text[MPI_MAX_ERROR_STRING];
         int length = 0;
-        MPI_Error_string(code, text, &length);
+        MPI_Error_string(message.code, text, &length);
         error = "a message between rank " + std::to_string(own) + " and rank " +
                 std::to_string(message.peer) + " failed: " + std::string(text, length) + ".";
         return false;
@@ -86,12 +88,15 @@ private:
     size_t left, piece;
     uint32_t peer, tag;
     bool sends;
+    /// The error that a call has returned. It stays, for MPI forgets the request with it, and then
+    /// calls it complete.
+    int code;
   };
   static constexpr size_t maxPiece = size_t(1) << 30;
 
   Handle begin(char *data, size_t bytes, uint32_t peer, uint32_t tag, bool sends) {
     Message &message = requests[++last];
-    message = {MPI_REQUEST_NULL, data, bytes, 0, peer, tag, sends};
+    message = {MPI_REQUEST_NULL, data, bytes, 0, peer, tag, sends, MPI_SUCCESS};
     post(message);
     return last;
   }
@@ -100,10 +105,10 @@ private:
     message.piece = message.left < maxPiece ? message.left : maxPiece;
     const int size = static_cast<int>(message.piece), peer = static_cast<int>(message.peer),
               tag = static_cast<int>(message.tag);
-    if (message.sends)
-      MPI_Isend(message.data, size, MPI_BYTE, peer, tag, MPI_COMM_WORLD, &message.request);
-    else
-      MPI_Irecv(message.data, size, MPI_BYTE, peer, tag, MPI_COMM_WORLD, &message.request);
+    message.code =
+        message.sends
+            ? MPI_Isend(message.data, size, MPI_BYTE, peer, tag, MPI_COMM_WORLD, &message.request)
+            : MPI_Irecv(message.data, size, MPI_BYTE, peer, tag, MPI_COMM_WORLD, &message.request);
   }
 
   /// Ends all processes.

@@ -67,6 +67,11 @@ std::optional<Soc> findSoc(const TargetRequest &request, Diagnostics &diagnostic
       return std::nullopt;
     }
     std::vector<std::string> errors = npu::readSocFile(*request.socFile, soc.table);
+    // Programs of the vector queue keep 4096 bytes for masks and partial results.
+    constexpr uint64_t kMinUbBytes = 16384;
+    if (errors.empty() && soc.table.ubBytes < kMinUbBytes)
+      errors.push_back("`ubBytes` is " + std::to_string(soc.table.ubBytes) +
+                       ", but compiled programs need at least " + std::to_string(kMinUbBytes));
     for (const std::string &error : errors)
       diagnostics.error("E10001", "the file of --soc_file is invalid: " + error);
     if (!errors.empty())

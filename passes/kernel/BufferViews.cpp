@@ -26,8 +26,10 @@ Storage storageOf(Value buffer) {
 Value bufferOf(OpBuilder &builder, Location location, const Storage &storage) {
   if (storage.base.getType() == storage.type() && storage.offset == 0)
     return storage.base;
+  // Where nothing is left there may be no such place in the source.
+  const int64_t offset = storage.type().getNumElements() ? storage.offset : 0;
   return om::ViewOp::create(builder, location, storage.type(), storage.base,
-                            storage.offset * graph::getElementBytes(storage.element));
+                            offset * graph::getElementBytes(storage.element));
 }
 
 Storage broadcast(Storage storage, ArrayRef<int64_t> shape) {

@@ -58,7 +58,9 @@ Value GraphLowering::buffer(const Storage &storage) {
   Value &view = views[{source, storage.offset, type}];
   if (!view) {
     int64_t bytes = std::max<int64_t>(1, storage.element.getIntOrFloatBitWidth() / 8);
-    view = om::ViewOp::create(builder, location, type, source, storage.offset * bytes);
+    // Where nothing is left there may be no such place in the source.
+    view = om::ViewOp::create(builder, location, type, source,
+                              type.getNumElements() ? storage.offset * bytes : 0);
   }
   return view;
 }

@@ -118,21 +118,23 @@ static void clearLastLanes(GraphLowering &lowering, Value result) {
 
 LogicalResult lowerConcat(GraphLowering &lowering, graph::ConcatOp op) {
   Storage result = lowering.storageOf(op.getResult());
-  int64_t block = blockOf(op.getResult()), channel = 0;
-  if (op.getAxis() == 1 && !concatView(result, op, op.getInputs().size() - 1))
+  int64_t block = blockOf(op.getResult());
+  const SmallVector<int64_t> starts = concatStarts(op);
+  if (op.getAxis() == 1 && !concatView(result, op, starts.size() - 1, starts.back()))
     clearLastLanes(lowering, op.getResult());
   // In order, because the lanes past the last channel of an operand belong to the next one.
   for (OpOperand &part : op->getOpOperands()) {
     int64_t size = tensorType(part.get()).getDimSize(op.getAxis());
     if (!lowering.getPlaces().isPlaced(part)) {
       Storage from = lowering.storageOf(part.get());
-      std::optional<Storage> to = concatView(result, op, part.getOperandNumber());
+      std::optional<Storage> to =
+          concatView(result, op, part.getOperandNumber(), starts[part.getOperandNumber()]);
       if (to && !(*to == from))
         lowering.copy(from, *to);
       else if (!to)
-        lowering.copyChannels({from, block, 0}, {result, block, channel}, size);
+        lowering.copyChannels({from, block, 0}, {result, block, starts[part.getOperandNumber()]},
+                              size);
     }
-    channel += size;
   }
   return success();
 }

@@ -204,6 +204,7 @@ static SliceOp sliceBehind(Value part) {
 void PlaceViews::placePatched(ConcatOp concat) {
   Storage result = storageOf(concat.getResult());
   Value whole;
+  const SmallVector<int64_t> starts = concatStarts(concat);
   for (auto [index, part] : llvm::enumerate(concat.getInputs())) {
     SliceOp slice = sliceBehind(part);
     if (!slice || !slice->hasOneUse() || (whole && slice.getInput() != whole))
@@ -213,7 +214,8 @@ void PlaceViews::placePatched(ConcatOp concat) {
     bool isSlice = slice.getResult() == part;
     if (!isSlice && !isPlaced(concat->getOpOperand(index)))
       return;
-    std::optional<Storage> from = sliceView(result, slice), to = concatView(result, concat, index);
+    std::optional<Storage> from = sliceView(result, slice),
+                           to = concatView(result, concat, index, starts[index]);
     if (!from || !to || !(*from == *to))
       return;
   }
@@ -272,8 +274,12 @@ static std::optional<Storage> padView(const Storage &result, graph::PadOp pad) {
 
 std::optional<Storage> PlaceViews::inUser(Operation *user, unsigned operand) const {
   Storage result = storageOf(user->getResult(0));
-  if (auto concat = dyn_cast<ConcatOp>(user))
-    return concatView(result, concat, operand);
+  if (auto concat = dyn_cast<ConcatOp>(user)) {
+    SmallVector<int64_t> &known = startsIn[user];
+    if (known.empty())
+      known = concatStarts(concat);
+    return concatView(result, concat, operand, known[operand]);
+  }
   if (auto pad = dyn_cast<PadOp>(user))
     return padView(result, pad);
   RankedTensorType type = tensorType(user->getOperand(operand));

@@ -169,10 +169,19 @@ std::optional<Storage> sliceView(const Storage &source, graph::SliceOp slice) {
   return view;
 }
 
-std::optional<Storage> concatView(const Storage &result, graph::ConcatOp concat, unsigned index) {
-  int64_t axis = concat.getAxis(), start = 0, block = blockOf(concat.getResult());
-  for (Value before : concat.getInputs().take_front(index))
-    start += tensorType(before).getDimSize(axis);
+SmallVector<int64_t> concatStarts(graph::ConcatOp concat) {
+  SmallVector<int64_t> starts;
+  int64_t start = 0;
+  for (Value part : concat.getInputs()) {
+    starts.push_back(start);
+    start += tensorType(part).getDimSize(concat.getAxis());
+  }
+  return starts;
+}
+
+std::optional<Storage> concatView(const Storage &result, graph::ConcatOp concat, unsigned index,
+                                  int64_t start) {
+  int64_t axis = concat.getAxis(), block = blockOf(concat.getResult());
   RankedTensorType part = tensorType(concat.getInputs()[index]);
   if (blockOf(part) != block)
     return std::nullopt;

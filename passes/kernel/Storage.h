@@ -61,9 +61,13 @@ std::optional<Storage> relayoutView(const Storage &from, mlir::RankedTensorType 
 /// Returns the elements that `slice` takes of its source, where strides can express that.
 std::optional<Storage> sliceView(const Storage &source, graph::SliceOp slice);
 
-/// Returns the storage of operand `index` in the result of `concat`; nothing when its channels do
-/// not start at a block boundary.
-std::optional<Storage> concatView(const Storage &result, graph::ConcatOp concat, unsigned index);
+/// Returns where each operand of a concatenation begins on its axis.
+llvm::SmallVector<int64_t> concatStarts(graph::ConcatOp concat);
+
+/// Returns the storage of operand `index`, which begins at `start` of the axis, in the result of
+/// `concat`; nothing when its channels do not start at a block boundary.
+std::optional<Storage> concatView(const Storage &result, graph::ConcatOp concat, unsigned index,
+                                  int64_t start);
 
 } // namespace atc::kernel
 

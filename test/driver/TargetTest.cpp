@@ -105,6 +105,12 @@ TEST_CASE("a file changes the table of an NPU") {
   CHECK_THAT(text, Contains("npu.soc = \"Mine\"") && Contains("npu.soc_table"));
   std::ofstream(path) << "base = Ascend310P3\nwheels = 4\n";
   CHECK_THAT(refusal({.socFile = path}), Contains("E10001: ") && Contains("own.soc:2"));
+  // Compiled programs had buffers at negative offsets.
+  std::ofstream(path) << "base = Ascend310P3\nubBytes = 16383\n";
+  CHECK_THAT(refusal({.socFile = path}),
+             Contains("E10001: ") && Contains("`ubBytes` is 16383") && Contains("16384"));
+  std::ofstream(path) << "base = Ascend310P3\nubBytes = 16384\n";
+  CHECK(makeTarget({.socFile = path}, diagnostics));
 }
 
 TEST_CASE("requests that are not valid") {

@@ -285,6 +285,28 @@ def test_settings_without_an_end(flag, more, path, tmp_path):
                 f'"{path}" of --{flag} is not a regular file')
 
 
+@pytest.mark.parametrize("number", ["1e999", "9" * 100000], ids=["exponent", "digits"])
+@pytest.mark.parametrize("flag, code, more", [
+    ("singleop", "E10025", ["--target=cpu"]),
+    ("modify_mixlist", "E10032", ["--model=m.onnx", "--framework=5", "--soc_version=Ascend310P3",
+                                  "--precision_mode=allow_mix_precision"])])
+def test_settings_with_numbers_beyond_all(flag, code, more, number, tmp_path):
+    """They were reported as errors of the compiler, with all digits."""
+    save(tmp_path, net())
+    (tmp_path / "f").write_text(f'{{"black-list": {number}}}')
+    line, = atc_refuses([f"--{flag}=f", "--output=out", *more], tmp_path, code, "number overflow")
+    assert len(line) < 400
+
+
+def test_image_beyond_the_memory_of_the_npu(tmp_path):
+    """No program of the NPU computes it, and no kernel of the CPU: it failed to be legalized."""
+    big = conv()
+    big.graph.input[0].CopyFrom(tensor("x", [1, 3, 100000, 100000]))
+    save(tmp_path, big)
+    atc_refuses(["--model=m.onnx", "--framework=5", "--soc_version=Ascend310P3", "--output=out"],
+                tmp_path, "E10055", "node 'y'", "120.0 GB", "25.8 GB of memory of Ascend310P3")
+
+
 @pytest.mark.parametrize("tool, args", [
     ("atc", ["--model=m.onnx", *COMPILE[1:], "--fusion_rules=endless.mlir"]),
     ("atc", ["--model=m.onnx", *COMPILE[1:], "--fusion_rules=endless.pdll"]),

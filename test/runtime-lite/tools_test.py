@@ -126,6 +126,16 @@ class HostPrograms(unittest.TestCase):
             self.assertEqual(code, 1)
             self.assertIn(said, err)
             self.assertEqual(err.count("\n"), 1)
+        # The inputs of om-run itself, before they are made.
+        np.save(self.dir / "large.npy", np.zeros((70000, 3), np.float32))
+        for args, said in (
+                (("--input", self.inputs(x="large"), "--max_memory=64KB"),
+                 "E10058: 'x' f32[70000,3] needs 840.0 KB of memory beside"),
+                (("--input", f"words={self.dir}/words.npy", "--shape=x:1000000000,3", "--random",
+                  "--max_memory=64MB"), "E10058: 'x' f32[1000000000,3] needs 12.0 GB of memory")):
+            code, _, err = call(OM_RUN, self.model, *args)
+            self.assertEqual((code, err.count("\n")), (1, 1))
+            self.assertIn(said, err)
         self.run_model(self.inputs(), "--max_memory=64MB", "--max_time", "100")
         self.assertEqual(call(OM_RUN, golden, "--max_iterations=3")[0], 0)
 

@@ -80,6 +80,11 @@ std::optional<nlohmann::ordered_json> SettingsFile::json(Diagnostics &diagnostic
     const size_t at = std::min(error.byte, text.size());
     const size_t line = 1 + StringRef(text).take_front(at).count('\n');
     diagnostics.error(code, origin(line) + " is not valid JSON: " + error.what());
+  } catch (const nlohmann::json::exception &error) {
+    // A number that no double holds; the text of the error may be as long as the file.
+    constexpr size_t maxLength = 200;
+    diagnostics.error(
+        code, origin() + " is not valid JSON: " + StringRef(error.what()).take_front(maxLength));
   }
   return std::nullopt;
 }

@@ -54,9 +54,11 @@ void addOptions(CLI::App &app, Options &options) {
                  "threads of a session (default: the processors, divided among the sessions)")
       ->type_name("T")
       ->check(CLI::Range(1, 1024));
-  app.add_option("--max_memory,--max-memory", options.maxMemory,
-                 "bytes that the session may hold at once, with a unit or without: 512MB, 2GB "
-                 "(default: three quarters of the machine's memory)")
+  app.add_option(
+         "--max_memory,--max-memory", options.maxMemory,
+         "bytes that the session may hold at once, and as many for the inputs and outputs, with "
+         "a unit or without: 512MB, 2GB "
+         "(default: three quarters of the machine's memory)")
       ->type_name("BYTES")
       ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false));
   app.add_option("--max_iterations,--max-iterations", options.maxIterations,

@@ -134,11 +134,16 @@ private:
       whole[i].name = manifest.inputs[i];
     }
     inputs.resize(own.size());
+    MemoryShare memory(options.maxMemory);
     errors = readInputs(options.input, whole, [&](size_t i, const std::string &file, auto &reason) {
-      return position[i] < 0 || readValue(file, own[position[i]], inputs[position[i]], reason);
+      return position[i] < 0 ||
+             readValue(file, own[position[i]], memory, inputs[position[i]], reason);
     });
+    std::string reason;
     for (size_t k = 0; k < own.size() && errors.empty(); ++k)
-      if (!inputs[k])
+      if (!inputs[k] && !memory.take({own[k]}, reason))
+        errors.push_back(reason);
+      else if (!inputs[k])
         inputs[k] = om::Value::tensor(own[k].dtype, own[k].dims, nullptr, error);
     return errors.empty();
   }

@@ -6,6 +6,7 @@
 #include "support/ErrorCodes.h"
 #include "support/ModelText.h"
 #include "support/Npy.h"
+#include "tools/om-run/ImageInputs.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -64,8 +65,8 @@ std::vector<NamedTensor> tensorsOf(const std::vector<om::Tensor> &outputs,
   return list;
 }
 
-bool readValue(const std::string &path, const om::Tensor &input, om::Value &value,
-               std::string &error) {
+bool readValue(const std::string &path, const om::Tensor &input, MemoryShare &memory,
+               om::Value &value, std::string &error) {
   const std::string what = "input '" + printable(input.name) + "'";
   om::Error problem;
   om::Tensor tensor = input;
@@ -88,13 +89,26 @@ bool readValue(const std::string &path, const om::Tensor &input, om::Value &valu
                       "' must be a .npy file, which says them.");
   if (input.dtype == OM_UNDEFINED || !measure(tensor))
     return failed(error, "E10014", "the file '" + path + "' cannot be read as " + what + ".");
-  om::Buffer memory(tensor.bytes);
-  if (!memory)
-    return failed(error, "E10041", "there is no memory for " + what + ".");
-  if (!readTensor(path, tensor, memory.data(), error))
+  // A file that is too short for the dims in its header is refused without memory for them.
+  std::error_code status;
+  const bool isShort = std::filesystem::file_size(path, status) < tensor.bytes;
+  if (!isShort && !memory.take({tensor}, error))
     return false;
-  value = om::Value::tensor(tensor.dtype, tensor.dims, memory.data(), problem);
+  om::Buffer buffer(isShort ? 0 : tensor.bytes);
+  if (!buffer)
+    return failed(error, "E10041", "there is no memory for " + what + ".");
+  if (!readTensor(path, tensor, buffer.data(), error))
+    return false;
+  value = om::Value::tensor(tensor.dtype, tensor.dims, buffer.data(), problem);
   return value || failed(error, "E10014", what + ": " + problem.message());
+}
+
+om::Value makeValue(const om::Tensor &input, bool isRandom, uint64_t seed, om::Error &error) {
+  om::Buffer random(isRandom && input.dtype != OM_STRING ? input.bytes : 0);
+  if (!random || !random.size())
+    return om::Value::tensor(input.dtype, input.dims, nullptr, error);
+  fillRandom(input, seed, random.data());
+  return om::Value::tensor(input.dtype, input.dims, random.data(), error);
 }
 
 bool writeValue(const std::string &path, const NamedTensor &named, std::string &error) {

@@ -5,6 +5,7 @@
 #define OPENATC_TOOLS_OMRUN_VALUEFILES_H
 
 #include "openatc/om.hpp"
+#include "tools/om-run/MemoryShare.h"
 
 #include <set>
 #include <string>
@@ -23,10 +24,13 @@ std::vector<NamedTensor> tensorsOf(const std::vector<om::Tensor> &outputs,
                                    const std::vector<om::Value> &values);
 
 /// Reads a file as a tensor of the input's type. A .npy file has its own dims; any other file has
-/// the bytes of an input of static shape. On failure returns false and sets `errorText` to one line
-/// with an error code.
-bool readValue(const std::string &path, const om::Tensor &input, om::Value &value,
-               std::string &error);
+/// the bytes of an input of static shape. On failure, also where `memory` has no room, returns
+/// false and sets `error` to one line with an error code.
+bool readValue(const std::string &path, const om::Tensor &input, MemoryShare &memory,
+               om::Value &value, std::string &error);
+
+/// Returns zeros, or random values, for an input without a file.
+om::Value makeValue(const om::Tensor &input, bool isRandom, uint64_t seed, om::Error &error);
 
 /// Lets the states of a session that keeps them begin with the values of their inputs, which it
 /// takes over. On failure returns false and sets `error`.

@@ -16,6 +16,7 @@
 #include "tools/om-run/CpuPage.h"
 #include "tools/om-run/GearChoice.h"
 #include "tools/om-run/LayerTensors.h"
+#include "tools/om-run/MemoryShare.h"
 #include "tools/om-run/Options.h"
 #include "tools/om-run/Ranks.h"
 #include "tools/om-run/Shapes.h"
@@ -52,21 +53,20 @@ double millisecondsSince(std::chrono::steady_clock::time_point begin) {
 /// Runs a model with its session and its buffers.
 class Runner {
 public:
-  explicit Runner(const Options &options) : options(options) {}
+  explicit Runner(const Options &options) : options(options), memory(options.maxMemory) {}
   int run();
 
 private:
   bool load();
-  bool readTrust(om_load_options &loading);
+  bool readTrust(om_load_options &loading); // refuses options that would do nothing
   bool readBuffers();
   bool readValues();
   bool takeOutputs();
   bool openOthers(const om_session_options &running);
   bool readLabels();
-  om::Value makeInput(size_t i);
+  bool takeMemory(const std::vector<om::Tensor> &tensors);
   bool readPlain(size_t i, const std::string &file, void *memory, std::string &errorText);
-  bool runOnce() { return runOnce(0); }
-  bool runOnce(uint32_t worker);
+  bool runOnce(uint32_t worker = 0);
   bool measureRuns();
   bool failedRun();
   bool writeCpuFiles();
@@ -89,6 +89,7 @@ private:
   }
 
   const Options &options;
+  MemoryShare memory;
   om::Error error;
   om::Model model;
   Npu npu; // outlives the session that uses it
@@ -115,7 +116,6 @@ private:
   std::vector<std::string> errorLines;
 };
 
-/// Keys and cryptography; options that would do nothing are refused.
 bool Runner::readTrust(om_load_options &loading) {
   loading.refuse_native_code = options.refuseNativeCode;
   loading.require_signature = options.requireSignature;
@@ -226,7 +226,16 @@ bool Runner::load() {
   return onValues ? readValues() : readBuffers();
 }
 
+bool Runner::takeMemory(const std::vector<om::Tensor> &tensors) {
+  std::string errorText;
+  if (!memory.take(tensors, errorText))
+    errorLines.push_back(errorText);
+  return errorText.empty();
+}
+
 bool Runner::readBuffers() {
+  if (!takeMemory(model.inputs()) || !takeMemory(model.outputs()))
+    return false;
   for (const om::Tensor &tensor : model.inputs())
     inputs.emplace_back(tensor.bytes);
   for (const om::Tensor &tensor : model.outputs())
@@ -267,6 +276,8 @@ bool Runner::openOthers(const om_session_options &running) {
       return failed(codeOf(error.code(), "E10041"),
                     "'" + options.model +
                         "' cannot be run in so many sessions: " + error.message());
+    if (!onValues && !takeMemory(model.outputs()))
+      return false;
     for (const om::Tensor &tensor : model.outputs()) {
       if (onValues)
         break;
@@ -304,17 +315,19 @@ bool Runner::readValues() {
         om::Value value;
         isGiven[i] = true;
         if (isImage(file) && ends[i].fixed()) {
-          om::Buffer memory(ends[i].bytes);
-          if (!memory || !readImage(file, ends[i], options.images, memory.data(), errorText))
+          if (!memory.take({ends[i]}, errorText))
             return false;
-          value = om::Value::tensor(ends[i].dtype, ends[i].dims, memory.data(), error);
+          om::Buffer pixels(ends[i].bytes);
+          if (!pixels || !readImage(file, ends[i], options.images, pixels.data(), errorText))
+            return false;
+          value = om::Value::tensor(ends[i].dtype, ends[i].dims, pixels.data(), error);
         } else if (isImage(file)) {
           errorText =
               "E10014: input '" + printable(ends[i].name) +
               "' has no shape that is known before the run: give the shape that the image '" +
               file + "' gets with --shape.";
           return false;
-        } else if (!readValue(file, ends[i], value, errorText)) {
+        } else if (!readValue(file, ends[i], memory, value, errorText)) {
           return false;
         }
         items[i].push_back(value);
@@ -327,8 +340,10 @@ bool Runner::readValues() {
       inputValues[i] = items[i][0];
     else if (i == gears.shapeInput || isState(i))
       continue; // the shapes of the others choose the gear; the session has the state
-    else if (ends[i].fixed())
-      inputValues[i] = makeInput(i);
+    else if (ends[i].fixed() && takeMemory({ends[i]}))
+      inputValues[i] = makeValue(ends[i], options.random, options.seed + i, error);
+    else if (!errorLines.empty())
+      break;
     else if (!ends[i].optional)
       failed("E10014", "input '" + printable(ends[i].name) + "' has the shape " +
                            typeText("", ends[i].dims, ends[i].dimNames) +
@@ -338,15 +353,6 @@ bool Runner::readValues() {
   if (errorLines.empty() && options.state && !setStates(model, session, inputValues, error))
     return failed("E10014", error.message());
   return errorLines.empty();
-}
-
-/// Returns zeros, or random values, for an input without a file.
-om::Value Runner::makeInput(size_t i) {
-  om::Buffer memory(options.random ? ends[i].bytes : 0);
-  const bool isRandom = options.random && memory && ends[i].dtype != OM_STRING;
-  if (isRandom)
-    fillRandom(ends[i], options.seed + i, memory.data());
-  return om::Value::tensor(ends[i].dtype, ends[i].dims, isRandom ? memory.data() : nullptr, error);
 }
 
 /// Takes the outputs of the last run for printing and writing. Returns false where --labels has

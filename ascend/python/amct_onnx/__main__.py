@@ -3,6 +3,7 @@
 Other command lines are those of the tool `amct`."""
 
 import argparse
+import importlib.machinery
 import importlib.util
 import os
 import pathlib
@@ -24,9 +25,14 @@ def load_evaluator(path):
     if not os.path.isfile(path):
         fail("E10410", f"the file \"{path}\" of --evaluator does not exist")
     sys.path.insert(0, str(pathlib.Path(path).resolve().parent))
-    spec = importlib.util.spec_from_file_location("amct_evaluator", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    # By its content, whatever the suffix of its name.
+    loader = importlib.machinery.SourceFileLoader("amct_evaluator", path)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    try:
+        loader.get_code(loader.name)
+    except (SyntaxError, ValueError) as problem:
+        fail("E13005", f"the file \"{path}\" of --evaluator is no Python source: {problem}")
+    loader.exec_module(module)
     values = [value for value in vars(module).values() if value is not AutoCalibrationEvaluatorBase]
     for value in values:
         if isinstance(value, AutoCalibrationEvaluatorBase):

@@ -29,8 +29,9 @@ using FloatPredicate = std::function<bool(const double *)>;
 static double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 static double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
 static double clamp(double x, double low, double high) {
-  // Written so that NaN stays NaN.
-  return x < low ? low : x > high ? high : x;
+  // Written so that NaN stays NaN, and with bounds that contradict each other the upper one holds.
+  const double raised = x < low ? low : x;
+  return raised > high ? high : raised;
 }
 static double hardSigmoid(double x, double alpha, double beta) {
   return clamp(alpha * x + beta, 0.0, 1.0);

@@ -12,6 +12,7 @@
 #include "passes/om/Schedule.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -20,7 +21,25 @@ namespace atc::npu {
 #define GEN_PASS_DEF_NPUSETSOC
 #include "passes/npu/Passes.h.inc"
 
+/// Returns why a tensor of a kernel cannot be in the memory of the device; empty where all can.
+static std::string whyTooLarge(Operation *op, const SocTable &soc) {
+  for (Type type : op->getOperandTypes()) {
+    auto buffer = dyn_cast<MemRefType>(type);
+    if (!buffer || !buffer.hasStaticShape() || !buffer.getElementType().isIntOrFloat())
+      continue;
+    double bytes = buffer.getElementTypeBitWidth() / 8.0;
+    for (int64_t dim : buffer.getShape())
+      bytes *= static_cast<double>(dim);
+    if (bytes > static_cast<double>(soc.gmBytes))
+      return llvm::formatv("a tensor of {0:f1} GB does not fit into the {1:f1} GB of memory of {2}",
+                           bytes * 1e-9, static_cast<double>(soc.gmBytes) * 1e-9, soc.name);
+  }
+  return "";
+}
+
 std::string whyNotOnNpu(Operation *op, const SocTable &soc) {
+  if (std::string reason = whyTooLarge(op, soc); !reason.empty())
+    return reason;
   if (auto conv = dyn_cast<ir::Conv2DOp>(op))
     return whyUnsupportedConv2D(conv, soc);
   if (auto product = dyn_cast<ir::MatMulOp>(op))
@@ -73,6 +92,17 @@ struct PartitionPass : impl::NpuPartitionBase<PartitionPass> {
         deviceMacs += kernel::macsOf(op);
         ++deviceKernels;
         return;
+      }
+      // Nothing else than the cube computes it, and without it nothing behind it.
+      if (isOnlyForNpu(op)) {
+        auto name = op.getLoc()->findInstanceOf<NameLoc>();
+        op.emitError() << "E10055: the NPU cannot compute "
+                       << (name ? "node '" + name.getName().str() + "' (" + op.kernelName() + ")"
+                                : op.kernelName())
+                       << ": " << reason
+                       << "; make its dims smaller, or place the node on the CPU with "
+                          "--op_placement";
+        return signalPassFailure();
       }
       ++hostKernels;
       remarkMissed(getArgument(), op.getLoc(), "OnCpu")

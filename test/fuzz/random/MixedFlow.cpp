@@ -51,7 +51,8 @@ void MixedMaker::addIf(const Value &x) {
   result(made, x.type, x.dims, isFloat(x.type) ? x.largest + 1 : 1e18, x.grain);
 }
 
-/// A carried value, and one that is collected.
+/// A carried value, and one that is collected where the loop has trips: ONNX does not say which
+/// shape a value has that no iteration has made.
 void MixedMaker::addLoop(const Value &x) {
   if (!isFloat(x.type) || count(x.dims) > 3000 || x.dims.size() > 4)
     return addUnary(x);
@@ -83,6 +84,8 @@ void MixedMaker::addLoop(const Value &x) {
   addPort(*body.add_output(), {p + "t", x.type, x.dims}, false);
   addPort(*body.add_output(), {p + "r", x.type, x.dims}, false);
   result(made, x.type, x.dims, x.largest + 1, 0);
+  if (!trips)
+    return;
   Dims collected = x.dims;
   collected.insert(collected.begin(), trips);
   result(made, x.type, collected);
