@@ -247,9 +247,7 @@ bool Runner::readBuffers() {
   for (const auto *list : {&inputs, &outputs})
     for (const om::Buffer &buffer : *list)
       if (!buffer)
-        return failed("E10041", "'" + options.model +
-                                    "' cannot be run: there is no memory for its inputs and "
-                                    "outputs.");
+        return failed("E10041", "'" + options.model + "' has no memory for inputs and outputs.");
   errorLines =
       readInputs(options.input, ends, [&](size_t i, const std::string &file, auto &errorText) {
         return readPlain(i, file, inputs[i].data(), errorText);
