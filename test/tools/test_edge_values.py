@@ -23,11 +23,13 @@ def run(folder, tool, *args):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def compute(folder, nodes, x, target, **constants):
-    """Returns the output 'y' of a model with the input 'x'; the interpreter agrees with it."""
+def compute(folder, nodes, x, target, kind=TensorProto.FLOAT, **constants):
+    """Returns the output 'y', of type `kind`, of a model with the input 'x'; the interpreter agrees
+    with it."""
+    element = numpy_helper.from_array(x).data_type
     graph = helper.make_graph(
-        nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        nodes, "g", [helper.make_tensor_value_info("x", element, x.shape)],
+        [helper.make_tensor_value_info("y", kind, None)],
         [numpy_helper.from_array(value, name) for name, value in constants.items()])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
     (folder / "m.onnx").write_bytes(model.SerializeToString())
@@ -59,3 +61,15 @@ def test_pad_that_crops_all_of_its_input(target, tmp_path):
                            helper.make_node("Pad", ["r", "pads", "value"], ["y"])], x, target,
                 pads=np.array([3, 0, 0, 0, -1, -1, 4, 0]), value=np.float32(2))
     assert y.shape == (3, 15, 11, 8) and (y == 2).all()
+
+
+@pytest.mark.parametrize("columns", [7, 16, 40])
+def test_comparison_behind_an_integer_product(columns, tmp_path):
+    """Its vector of booleans was stored with a bit per element."""
+    rng = np.random.default_rng(columns)
+    x = rng.integers(-128, 128, (7, 5), np.int8)
+    w = rng.integers(0, 9, (5, columns), np.uint8)
+    y = compute(tmp_path, [helper.make_node("MatMulInteger", ["x", "w", "zero"], ["p"]),
+                           helper.make_node("LessOrEqual", ["p", "bound"], ["y"])], x,
+                ["--target=cpu"], TensorProto.BOOL, w=w, zero=np.int8(3), bound=np.int32(40))
+    assert (y == ((x.astype(np.int32) - 3) @ w.astype(np.int32) <= 40)).all()

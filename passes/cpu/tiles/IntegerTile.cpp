@@ -30,7 +30,7 @@ void IntegerTile::start(Value bias, Value channel) {
 }
 
 void IntegerEpilogue::addInput(Value buffer) {
-  Input input{b.flat(buffer), std::nullopt};
+  Input input{LaneBuffer(b, buffer), std::nullopt};
   auto type = cast<MemRefType>(buffer.getType());
   if (type.getRank() != 1)
     input.grid.emplace(buffer, ArrayRef<int64_t>{1, 1});
@@ -82,15 +82,6 @@ void IntegerEpilogue::finishBlock(IntegerTile &tile, int64_t which, const PixelT
   auto addressesIn = [&](const PixelGrid &grid) {
     return grid.addresses(b, pixels, b.mulAdd(image, grid.stride(0), b.mul(block, grid.stride(1))));
   };
-  auto load = [&](Value flat, Value at, int64_t count) -> Value {
-    Type element = cast<MemRefType>(flat.getType()).getElementType();
-    Value part = vector::LoadOp::create(b, VectorType::get({count}, element), flat, at);
-    if (count == kSumBlock)
-      return part;
-    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(VectorType::get({kSumBlock}, element)));
-    return vector::InsertStridedSliceOp::create(b, part, zero, ArrayRef<int64_t>{0},
-                                                ArrayRef<int64_t>{1});
-  };
   // Numbers of channels serve all pixels.
   Value channel = b.mul(block, kSumBlock);
   SmallVector<SmallVector<Address>> inputsAt(inputs.size());
@@ -99,10 +90,9 @@ void IntegerEpilogue::finishBlock(IntegerTile &tile, int64_t which, const PixelT
     if (input.grid)
       inputsAt[i] = addressesIn(*input.grid);
     else if (input.isScalar)
-      shared[i] =
-          spread(b, memref::LoadOp::create(b, input.flat, ValueRange{b.index(0)}), kSumBlock);
+      shared[i] = input.buffer.splat(b.index(0), kSumBlock);
     else
-      shared[i] = load(input.flat, channel, kSumBlock);
+      shared[i] = input.buffer.load(channel, kSumBlock);
   }
   SmallVector<Address> outputAt = addressesIn(output);
   for (int64_t p = 0; p < tile.pixels(); ++p) {
@@ -113,14 +103,9 @@ void IntegerEpilogue::finishBlock(IntegerTile &tile, int64_t which, const PixelT
         continue;
       }
       Address at = inputsAt[i][p];
-      args.push_back(load(inputs[i].flat, b.add(at.base, at.offset), valid));
+      args.push_back(inputs[i].buffer.load(b.add(at.base, at.offset), kSumBlock, valid));
     }
-    Value result = apply(args);
-    if (valid < kSumBlock)
-      result = vector::ExtractStridedSliceOp::create(
-          b, result, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{valid}, ArrayRef<int64_t>{1});
-    vector::StoreOp::create(b, result, flatOutput,
-                            ValueRange{b.add(outputAt[p].base, outputAt[p].offset)});
+    written.store(apply(args), b.add(outputAt[p].base, outputAt[p].offset), valid);
   }
 }
 

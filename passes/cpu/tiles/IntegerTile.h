@@ -60,7 +60,7 @@ class IntegerEpilogue {
 public:
   template <typename OpT>
   IntegerEpilogue(KernelBuilder &builder, OpT op)
-      : b(builder), output(op.getOutput(), {1, 1}), flatOutput(builder.flat(op.getOutput())) {
+      : b(builder), output(op.getOutput(), {1, 1}), written(builder, op.getOutput()) {
     for (mlir::Value input : op.getInputs())
       addInput(input);
     if (!op.getBody().empty())
@@ -77,7 +77,7 @@ private:
   void finishBlock(IntegerTile &tile, int64_t which, const PixelTile &pixels, mlir::Value image,
                    mlir::Value block);
   struct Input {
-    mlir::Value flat;
+    LaneBuffer buffer;
     std::optional<PixelGrid> grid; ///< for a buffer with the shape of the output
     bool isScalar = false;
   };
@@ -86,7 +86,7 @@ private:
 
   KernelBuilder &b;
   PixelGrid output;
-  mlir::Value flatOutput;
+  LaneBuffer written;
   llvm::SmallVector<Input> inputs;
   std::optional<BodyCloner> body;
 };
