@@ -245,7 +245,8 @@ def test_cpu_level_that_the_model_does_not_have(good, tmp_path):
 
 def test_more_memory_than_there_is(tmp_path):
     made = model([node("Relu", ["x"], ["y"])], inputs=[tensor("x", [1 << 20, 1 << 20])])
-    refused(tmp_path, compiled(tmp_path, made), "E10041", "memory", tools=("om-run",))
+    (tmp_path / "m.om").write_bytes(compiled(tmp_path, made))
+    om_tool_refuses("om-run", ["m.om"], tmp_path, "E10058", "'x'", "--max_memory")
 
 
 # Paths and command lines.
