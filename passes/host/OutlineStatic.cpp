@@ -111,6 +111,7 @@ public:
   void run() {
     findLevels();
     sinkConstants();
+    storeQuantized();
     collectOps();
     if (parts.empty())
       return;
@@ -185,6 +186,47 @@ private:
       }
       if (op.use_empty())
         op.erase();
+    }
+  }
+
+  /// Makes what other parts and inner blocks read of quantized values integers: values between
+  /// parts are in buffers, whose elements have no quantized type.
+  void storeQuantized() {
+    SmallVector<OpResult> values;
+    for (Operation &op : block.without_terminator())
+      for (OpResult result : op.getResults())
+        if (!isHostOp(&op) && graph::getQuantParams(getElementTypeOrSelf(result)))
+          values.push_back(result);
+    for (OpResult value : values) {
+      Operation *producer = value.getOwner();
+      const unsigned level = levels.lookup(producer);
+      auto type = cast<RankedTensorType>(value.getType());
+      graph::StorageCastOp stored;
+      for (OpOperand &use : llvm::make_early_inc_range(value.getUses())) {
+        Operation *user = use.getOwner(), *inBlock = block.findAncestorOpInBlock(*user);
+        const bool samePart = !isHostOp(inBlock) && levels.lookup(inBlock) == level;
+        if (user == stored || samePart || inBlock == block.getTerminator())
+          continue;
+        OpBuilder builder(user);
+        if (!stored) {
+          builder.setInsertionPointAfter(producer);
+          stored = graph::StorageCastOp::create(
+              builder, value.getLoc(),
+              type.clone(graph::getQuantParams(type.getElementType())->stored), value);
+          levels[stored] = level;
+          builder.setInsertionPoint(user);
+        }
+        if (user->getResultTypes() == stored->getResultTypes() && isa<graph::StorageCastOp>(user)) {
+          levels.erase(user);
+          user->replaceAllUsesWith(stored);
+          user->erase();
+          continue;
+        }
+        auto back = graph::StorageCastOp::create(builder, user->getLoc(), type, stored);
+        if (inBlock == user)
+          levels[back] = levels.lookup(user);
+        use.set(back);
+      }
     }
   }
 

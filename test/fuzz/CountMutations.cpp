@@ -93,7 +93,7 @@ public:
     const auto &list = deeper ? found : corpus;
     const std::vector<uint8_t> &source = list[random() % list.size()];
     size_t size = std::min(source.size(), options.maxBytes);
-    std::memcpy(input, source.data(), size);
+    std::copy_n(source.data(), size, input); // an empty source has no data
     byteRandom.seed(unsigned(random()));
     size = LLVMFuzzerCustomMutator
                ? LLVMFuzzerCustomMutator(input, size, options.maxBytes, unsigned(random()))

@@ -151,3 +151,29 @@ func.func @main(%c: tensor<i1>, %x: tensor<4xf32>, %y: tensor<4xf32>)
   }
   return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// Values of quantized types stay inside their part: a later part and the body of a loop read the
+// integers. What the same part reads stays as it is.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[P:.*]]:2 = call @part_0(%{{.*}}) : (tensor<4xf32>) -> (tensor<4xi8>, tensor<4xf32>)
+// CHECK: graph.loop
+// CHECK: call @part_1(%[[P]]#0) : (tensor<4xi8>) -> tensor<4xf32>
+// CHECK-LABEL: func.func private @part_0
+// CHECK: graph.quantize
+// CHECK-DAG: graph.storage_cast {{.*}} -> tensor<4xi8>
+// CHECK-DAG: graph.dequantize
+// CHECK-LABEL: func.func private @part_1(%arg0: tensor<4xi8>)
+// CHECK: graph.storage_cast %arg0 : (tensor<4xi8>) -> tensor<4x!quant.uniform<i8:f32, 2.500000e-01>>
+!q = !quant.uniform<i8:f32, 0.25>
+func.func @main(%c: tensor<i1>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = graph.quantize %x : (tensor<4xf32>) -> tensor<4x!q>
+  %1 = graph.dequantize %0 : (tensor<4x!q>) -> tensor<4xf32>
+  %2 = graph.loop %c, %x : (tensor<i1>, tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %4 = graph.dequantize %0 : (tensor<4x!q>) -> tensor<4xf32>
+    graph.leave %c, %4 : tensor<i1>, tensor<4xf32>
+  }
+  return %1, %2 : tensor<4xf32>, tensor<4xf32>
+}
