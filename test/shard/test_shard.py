@@ -146,12 +146,13 @@ def test_every_split_computes_what_one_rank_computes(net, tmp_path, parallel):
 
 
 @needs_mpi
-@pytest.mark.parametrize("parallel,count", [("tp:2", 2), ("tp:2,pp:2", 4)])
-def test_ranks_under_mpirun_compute_the_same(net, tmp_path, parallel, count):
+@pytest.mark.parametrize("parallel,count,suffix", [("tp:2", 2, ""), ("tp:2,pp:2", 4, ".om")])
+def test_ranks_under_mpirun_compute_the_same(net, tmp_path, parallel, count, suffix):
     model, inputs, reference, _ = net
     manifest = compile_parallel(model, tmp_path / "net", parallel)
-    # Without its suffix, too.
-    result = run(manifest[:-len(".manifest")], tmp_path / "out", inputs, "--loop", "3", mpi=count)
+    # Without its suffix, and by the name that the model would have as one file.
+    name = manifest[:-len(".manifest")] + suffix
+    result = run(name, tmp_path / "out", inputs, "--loop", "3", mpi=count)
     assert result.returncode == 0, result.stderr
     assert f"{count} ranks over MPI" in result.stdout
     assert_equal(tmp_path / "out", reference)

@@ -420,7 +420,9 @@ std::string findManifest(const std::string &model) {
   };
   if (endsWith(".manifest"))
     return model;
-  const std::string path = model + ".manifest";
+  // A split model is also found by the name that it would have as one file.
+  const std::string path =
+      (endsWith(".om") ? model.substr(0, model.size() - 3) : model) + ".manifest";
   return !std::filesystem::exists(model) && std::filesystem::exists(path) ? path : "";
 }
 

@@ -10,8 +10,8 @@
 
 namespace atc::tools {
 
-/// Returns the manifest that `model` names: itself, or the file with ".manifest" behind it; ""
-/// where it is no manifest.
+/// Returns the manifest that `model` names: itself, or, where there is no such file, the one with
+/// ".manifest" behind the name or in the place of ".om"; "" where it is no manifest.
 std::string findManifest(const std::string &model);
 
 /// Runs all ranks in this process, or this process's rank where mpirun has started it. Refuses
