@@ -26,6 +26,11 @@ def Npu_TileAttr : AttrDef<Npu_Dialect, "Tile"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+// An I64Attr whose accessors give numbers with their sign.
+def Npu_SignedI64Attr : TypedSignlessIntegerAttrBase<I64, "int64_t", "64-bit signless integer attribute"> {
+  let convertFromStorage = "$_self.getValue().getSExtValue()";
+}
+
 def Npu_Conv2DOp : Kernel_InPlaceOp<"conv2d", [AttrSizedOperandSegments], Npu_Dialect> {
   let summary = "Convolution on NC1HWC0 with weights in FRACTAL_Z";
   let description = [{
@@ -61,9 +66,9 @@ def Npu_Conv2DOp : Kernel_InPlaceOp<"conv2d", [AttrSizedOperandSegments], Npu_Di
                        DefaultValuedAttr<I64Attr, "1">:$block_groups, UnitAttr:$image,
                        I64Attr:$macs, OptionalAttr<Graph_ActivationAttr>:$activation,
                        UnitAttr:$residual_last, OptionalAttr<TypeAttr>:$stored,
-                       UnitAttr:$stored_relu, DefaultValuedAttr<I64Attr, "0">:$offset,
+                       UnitAttr:$stored_relu, DefaultValuedAttr<Npu_SignedI64Attr, "0">:$offset,
                        OptionalAttr<F64Attr>:$factor, UnitAttr:$unsigned_input,
-                       DefaultValuedAttr<I64Attr, "0">:$pad_value,
+                       DefaultValuedAttr<Npu_SignedI64Attr, "0">:$pad_value,
                        OptionalAttr<F64Attr>:$image_scale,
                        OptionalAttr<Npu_TileAttr>:$tile);
   let regions = (region MaxSizedRegion<1>:$body);

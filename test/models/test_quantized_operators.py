@@ -162,6 +162,20 @@ def test_network_on_the_npu(soc, dtype, tmp_path):
 
 
 @pytest.mark.parametrize("soc", npu.SOCS)
+def test_border_of_an_image_with_sign(soc, tmp_path):
+    """Around an image there is its zero point, which was taken for a number without sign."""
+    net = Net("i1")
+    filters = [net.constant(net.bytes(16, 3, 3, 3)), *net.scale(0.01, 0)]
+    net.node("QLinearConv", ["x", *net.scale(0.02, -40)] + filters + net.scale(0.2, -10), "y",
+             pads=[1, 1, 1, 1])
+    net.write(tmp_path / "net.onnx", {"x": (1, 3, 16, 16)}, {"y": "i1"}, dynamic=False)
+    feeds = {"x": net.bytes(1, 3, 16, 16)}
+    _, want = run(tmp_path / "net.onnx", tmp_path, feeds)
+    got, _ = npu.run_npu(npu.build(tmp_path / "net.onnx", tmp_path, soc), feeds)
+    compare(got, want)
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
 def test_weights_behind_a_host_kernel(soc, tmp_path):
     """A layer behind an operator of the host has its weights as constants."""
     net = Net("u1")

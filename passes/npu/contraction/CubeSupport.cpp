@@ -99,16 +99,13 @@ void describeBoth(OpT op, MemRefType lhs, MemRefType output, Contraction &c) {
 void describeIntegers(ir::Conv2DOp op, Contraction &c) {
   MLIRContext *context = op.getContext();
   c.isInteger = !op.getImage();
-  // Accessors of 64-bit attributes give unsigned numbers.
-  const auto offset = static_cast<int64_t>(op.getOffset()),
-             padValue = static_cast<int64_t>(op.getPadValue());
-  c.requantization = {*op.getStored(), op.getStoredRelu(), double(offset),
+  c.requantization = {*op.getStored(), op.getStoredRelu(), double(op.getOffset()),
                       op.getFactor() ? op.getFactor()->convertToDouble() : 0.0};
   c.lhsType = op.getUnsignedInput() ? IntegerType::get(context, 8, IntegerType::Unsigned)
                                     : IntegerType::get(context, 8);
   if (op.getImageScale()) {
     c.lhsType = typeOf(op.getInput()).getElementType();
-    c.imageQuantization = {op.getImageScale()->convertToDouble(), double(padValue),
+    c.imageQuantization = {op.getImageScale()->convertToDouble(), double(op.getPadValue()),
                            !op.getUnsignedInput()};
   }
   if (!op.getBody().empty()) {

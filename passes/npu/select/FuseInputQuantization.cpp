@@ -62,7 +62,7 @@ private:
       return;
     // The padding around the image is zero before it is quantized.
     auto [scale, stored] = *quantization;
-    if (stored.offset != double(static_cast<int64_t>(conv.getPadValue())) ||
+    if (stored.offset != double(conv.getPadValue()) ||
         stored.type.isUnsignedInteger() != conv.getUnsignedInput())
       return;
     Value before = conv.getInput();

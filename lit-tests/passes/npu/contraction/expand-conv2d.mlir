@@ -159,9 +159,10 @@ func.func private @quantized_image(%in: memref<1x3x8x8xf32>, %w: memref<1x3x2x16
 
 // -----
 
-// Zero points of bytes with a sign may be negative.
+// Zero points of bytes with a sign may be negative: -3 as f16 around the image, too.
 // CHECK-LABEL: npu.program @signed_image
 // CHECK: npu.load_image %{{.*}}, %arg0 {{.*}} offset = -3.000000e+00 : f64, {{.*}} scale = 1.250000e-01 : f64, {{.*}} type = f32
+// CHECK: npu.img2col {{.*}} pad = 49664
 // CHECK: npu.requantize {{.*}} offset = -2.000000e+00 : f64, {{.*}} stored = i8
 func.func private @signed_image(%in: memref<1x3x8x8xf32>, %w: memref<1x3x2x16x16xf16>, %b: memref<32xf32>, %s: memref<32xf32>,
     %out: memref<1x1x8x8x32xi8>) attributes {npu.kernel, npu.soc = "Ascend310P3"} {
