@@ -153,9 +153,7 @@ PlanTime PlanCosts::stepTime(const std::vector<uint32_t> &stages) const {
   uint32_t slow = 0;
   const bool isLocal = plan.tensor * plan.pipeline <= cluster.devicesPerServer;
   const Link &link = isLocal ? cluster.local : cluster.network;
-  auto endOf = [&](uint32_t stage) {
-    return stage + 1 < stages.size() ? stages[stage + 1] : layers();
-  };
+  auto endOf = [&](uint32_t stage) { return endOfStage(stages, stage, layers()); };
   for (uint32_t stage = 0; stage < stages.size(); ++stage) {
     const uint32_t first = stages[stage], end = endOf(stage);
     if (stage > 0) {

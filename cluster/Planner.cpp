@@ -66,7 +66,7 @@ std::vector<uint32_t> divideChain(const PlanCosts &costs, uint32_t stages) {
 void finishPlan(const PlanCosts &costs, Plan &plan) {
   plan.time = costs.stepTime(plan.stages);
   for (uint32_t stage = 0; stage < plan.pipeline; ++stage) {
-    const uint32_t end = stage + 1 < plan.pipeline ? plan.stages[stage + 1] : costs.layers();
+    const uint32_t end = endOfStage(plan.stages, stage, costs.layers());
     const PlanMemory own = costs.stageMemory(plan.stages[stage], end, stage);
     if (stage == 0 || own.total() > plan.memory.total())
       plan.memory = own;
@@ -190,7 +190,7 @@ PlanSearch searchPlans(const Cluster &cluster, const Device &device, const Chain
 std::vector<WeightSource> convertWeights(const Plan &from, const Plan &to, uint32_t rank,
                                          uint32_t layers) {
   auto endOf = [&](const Plan &plan, uint32_t stage) {
-    return stage + 1 < plan.stages.size() ? plan.stages[stage + 1] : layers;
+    return endOfStage(plan.stages, stage, layers);
   };
   const uint32_t own = rank % to.tensor, stage = rank / to.tensor % to.pipeline;
   const uint32_t first = to.stages[stage], end = endOf(to, stage);

@@ -123,6 +123,11 @@ PlanSearch searchPlans(const Cluster &cluster, const Device &device, const Chain
 void forEachSetting(const Cluster &cluster, const Chain &chain, Plan plan,
                     const std::function<void(const Plan &)> &each);
 
+/// Returns the layer behind the last one of a stage; `stages` has the first layer of each.
+inline uint32_t endOfStage(const std::vector<uint32_t> &stages, size_t stage, uint32_t layers) {
+  return stage + 1 < stages.size() ? stages[stage + 1] : layers;
+}
+
 /// Sorts plans by the time of a step; of equally fast ones the one that divides layers less is
 /// first.
 void sortPlans(std::vector<Plan> &plans);

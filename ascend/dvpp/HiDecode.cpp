@@ -7,8 +7,6 @@
 
 #include "acl/acl_rt.h"
 
-#include <thread>
-
 using namespace atc::ascend;
 
 namespace {
@@ -120,14 +118,9 @@ std::shared_ptr<DecodeChannel> makeChannel(const char *function, const hi_vdec_c
 hi_s32 sendVideo(const char *function, hi_vdec_chn id, DecodeChannel &channel,
                  const hi_vdec_stream &stream, const hi_vdec_pic_info *output, hi_s32 timeout) {
   constexpr size_t kMaxWaiting = 224; // a stream that ends passes on up to 16 pictures
-  const auto begin = std::chrono::steady_clock::now();
-  while (channel.pictures.size() >= kMaxWaiting) {
-    if (channel.destroyed || (timeout >= 0 && std::chrono::steady_clock::now() - begin >=
-                                                  std::chrono::milliseconds(timeout)))
-      return hiFail(HI_ID_VDEC, HI_ERR_BUF_FULL, function, "%zu pictures wait in channel %d",
-                    kMaxWaiting, id);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  if (!channel.pictures.waitForFewer(kMaxWaiting, timeout, channel.destroyed))
+    return hiFail(HI_ID_VDEC, HI_ERR_BUF_FULL, function, "%zu pictures wait in channel %d",
+                  kMaxWaiting, id);
   HI_TRY(channel.video->send(function, stream, output, [&](const Decoded &decoded) {
     channel.pictures.push(decoded, -1, channel.destroyed);
   }));

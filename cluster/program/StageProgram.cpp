@@ -171,7 +171,7 @@ private:
     const PlanCosts own(cluster, device, chain, Purpose::Training, mixed);
     for (uint32_t stage = 0; stage < plan.pipeline; ++stage) {
       const uint32_t begin = choice.stages[stage],
-                     end = stage + 1 < plan.pipeline ? choice.stages[stage + 1] : own.layers();
+                     end = endOfStage(choice.stages, stage, own.layers());
       if (begin >= end || !own.fits(begin, end, stage))
         return std::nullopt;
       choice.seconds = std::max(choice.seconds, own.stageSeconds(begin, end));
@@ -234,8 +234,7 @@ void mixLayers(PlanSearch &search, const Cluster &cluster, const Device &device,
     return;
   for (Plan &best : search.best) {
     const double alike = best.time.total();
-    Plan settings = best;
-    forEachSetting(cluster, chain, settings, [&](const Plan &plan) {
+    forEachSetting(cluster, chain, best, [&](const Plan &plan) {
       if (auto mixed = tryPlan(cluster, device, chain, plan, best.time.total())) {
         best = std::move(*mixed);
         best.alikeSeconds = alike;

@@ -11,7 +11,6 @@
 
 namespace json = llvm::json;
 using llvm::StringRef;
-using llvm::Twine;
 
 namespace atc::driver {
 

@@ -81,17 +81,15 @@ struct Selection {
       return "its rows have " + std::to_string(size) + " elements, expected at most " +
              std::to_string(kMaxExact * kBase);
     double comparisons = 0;
-    for (int64_t left = size, block = 0; block != left;) {
-      block = blockOf(left, k);
+    for (int64_t left = size;;) {
+      const int64_t block = blockOf(left, k);
       comparisons += double(rows) * double(left) * double(block);
       if (comparisons > double(maxComparisons))
         return "it would take more than " + std::to_string(maxComparisons) + " comparisons";
-      if (block != left)
-        left = left / block * k + left % block;
-      else
-        break;
+      if (block == left)
+        return {};
+      left = left / block * k + left % block;
     }
-    return {};
   }
 };
 

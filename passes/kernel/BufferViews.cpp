@@ -26,10 +26,7 @@ Storage storageOf(Value buffer) {
 Value bufferOf(OpBuilder &builder, Location location, const Storage &storage) {
   if (storage.base.getType() == storage.type() && storage.offset == 0)
     return storage.base;
-  // Where nothing is left there may be no such place in the source.
-  const int64_t offset = storage.type().getNumElements() ? storage.offset : 0;
-  return om::ViewOp::create(builder, location, storage.type(), storage.base,
-                            offset * graph::getElementBytes(storage.element));
+  return om::ViewOp::create(builder, location, storage.type(), storage.base, storage.byteOffset());
 }
 
 Storage broadcast(Storage storage, ArrayRef<int64_t> shape) {

@@ -56,12 +56,8 @@ Value GraphLowering::buffer(const Storage &storage) {
   if (source.getType() == type && storage.offset == 0)
     return source;
   Value &view = views[{source, storage.offset, type}];
-  if (!view) {
-    int64_t bytes = std::max<int64_t>(1, storage.element.getIntOrFloatBitWidth() / 8);
-    // Where nothing is left there may be no such place in the source.
-    view = om::ViewOp::create(builder, location, type, source,
-                              type.getNumElements() ? storage.offset * bytes : 0);
-  }
+  if (!view)
+    view = om::ViewOp::create(builder, location, type, source, storage.byteOffset());
   return view;
 }
 

@@ -3,6 +3,7 @@
 
 #include "passes/kernel/Storage.h"
 
+#include "dialects/graph/ConstantData.h"
 #include "passes/kernel/LayoutRules.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -33,6 +34,10 @@ Storage Storage::inside(Halo border) const {
 }
 
 bool Storage::isContiguous() const { return type().getLayout().isIdentity(); }
+
+int64_t Storage::byteOffset() const {
+  return llvm::is_contained(shape, 0) ? 0 : offset * graph::getElementBytes(element);
+}
 
 MemRefType Storage::type() const {
   SmallVector<int64_t> canonical(strides);

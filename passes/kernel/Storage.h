@@ -28,6 +28,9 @@ struct Storage {
   int64_t rank() const { return shape.size(); }
   /// Returns whether the elements are row-major without gaps.
   bool isContiguous() const;
+  /// Returns where a view begins in the buffer, in bytes; 0 where it has no elements, for then
+  /// there may be no such place in the buffer.
+  int64_t byteOffset() const;
   /// Returns the memref type of a view. The strides of dims of size 1 are canonical, so that equal
   /// views have equal types.
   mlir::MemRefType type() const;

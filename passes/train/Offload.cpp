@@ -5,6 +5,7 @@
 #include "passes/train/Functions.h"
 #include "passes/train/Passes.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "llvm/ADT/SetVector.h"
 
 #include <set>
@@ -63,10 +64,7 @@ void Offload::runOnOperation() {
     return;
   llvm::SetVector<Operation *> update;
   for (BlockArgument state : states)
-    update.insert(state.getUsers().begin(), state.getUsers().end());
-  for (size_t i = 0; i < update.size(); ++i)
-    for (Operation *user : update[i]->getUsers())
-      update.insert(user);
+    getForwardSlice(state, &update);
   // Names and no attributes on ops: rewrites keep locations and drop attributes.
   std::set<std::string> names;
   for (Operation *op : update)

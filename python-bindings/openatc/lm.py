@@ -423,7 +423,7 @@ class EncoderDecoder(LanguageModel):
             return np.zeros([batch, *(max(dim, 0) for dim in dims)], port.numpy_dtype)
 
         caches = {name: nothing(port) for name, port in self._inputs.items()
-                  if ".encoder." in name}
+                  if ".encoder." in name and name not in self._cross}
         return {**caches, **self._context, **self._cross}
 
     def _keep(self, results: dict[str, Any]) -> None:

@@ -294,6 +294,17 @@ struct Stream {
   }
 };
 
+/// Describes a channel that encodes pictures of this size and passes them on to a Stream, in the
+/// thread that reports what is decoded.
+aclvencChannelDesc *describeEncoder(const Decoding &decoding, uint32_t width, uint32_t height) {
+  aclvencChannelDesc *desc = aclvencCreateChannelDesc();
+  GOOD(aclvencSetChannelDescThreadId(desc, uint64_t(decoding.reporter.thread)));
+  GOOD(aclvencSetChannelDescCallback(desc, &Stream::add));
+  GOOD(aclvencSetChannelDescPicWidth(desc, width));
+  GOOD(aclvencSetChannelDescPicHeight(desc, height));
+  return desc;
+}
+
 } // namespace
 
 TEST_CASE("what is encoded is decoded again") {
@@ -303,13 +314,9 @@ TEST_CASE("what is encoded is decoded again") {
   if (!decoding.create())
     return;
   Stream stream;
-  aclvencChannelDesc *desc = aclvencCreateChannelDesc();
-  GOOD(aclvencSetChannelDescThreadId(desc, uint64_t(decoding.reporter.thread)));
-  GOOD(aclvencSetChannelDescCallback(desc, &Stream::add));
+  aclvencChannelDesc *desc = describeEncoder(decoding, 64, 64);
   GOOD(aclvencSetChannelDescEnType(desc, format));
   GOOD(aclvencSetChannelDescPicFormat(desc, PIXEL_FORMAT_YUV_SEMIPLANAR_420));
-  GOOD(aclvencSetChannelDescPicWidth(desc, 64));
-  GOOD(aclvencSetChannelDescPicHeight(desc, 64));
   GOOD(aclvencSetChannelDescKeyFrameInterval(desc, 16));
   GOOD(aclvencCreateChannel(desc));
   aclvencFrameConfig *config = aclvencCreateFrameConfig();
@@ -358,11 +365,7 @@ TEST_CASE("pictures of H.265 keep their details at a bit rate, whatever their si
   if (!decoding.create())
     return;
   Stream stream;
-  aclvencChannelDesc *desc = aclvencCreateChannelDesc();
-  GOOD(aclvencSetChannelDescThreadId(desc, uint64_t(decoding.reporter.thread)));
-  GOOD(aclvencSetChannelDescCallback(desc, &Stream::add));
-  GOOD(aclvencSetChannelDescPicWidth(desc, width));
-  GOOD(aclvencSetChannelDescPicHeight(desc, height));
+  aclvencChannelDesc *desc = describeEncoder(decoding, width, height);
   GOOD(aclvencSetChannelDescMaxBitRate(desc, rate));
   GOOD(aclvencCreateChannel(desc));
   aclvencFrameConfig *config = aclvencCreateFrameConfig();

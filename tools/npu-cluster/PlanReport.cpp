@@ -47,7 +47,8 @@ std::string keepingOf(const Plan &plan) {
 Json countModes(const Plan &plan) {
   Json stages = Json::array();
   for (size_t stage = 0; stage < plan.stages.size(); ++stage) {
-    const size_t end = stage + 1 < plan.stages.size() ? plan.stages[stage + 1] : plan.modes.size();
+    const size_t end =
+        cluster::endOfStage(plan.stages, stage, static_cast<uint32_t>(plan.modes.size()));
     Json counts = Json::object();
     for (size_t layer = plan.stages[stage]; layer < end; ++layer) {
       Json &count = counts[nameOf(plan.modes[layer])];

@@ -39,8 +39,7 @@ public:
   /// Ends with a one and zeros up to a whole byte.
   void align() {
     flag(true);
-    while (filled != 0)
-      flag(false);
+    pad();
   }
 
   /// Fills the last byte with zeros.

@@ -44,6 +44,13 @@ public:
     return true;
   }
 
+  /// Waits until there are fewer than `count` values; false where that is not in time, or `stopped`
+  /// is set.
+  bool waitForFewer(size_t count, int32_t timeout, const std::atomic<bool> &stopped) {
+    std::unique_lock lock(mutex);
+    return waitFor(lock, timeout, [&] { return stopped || values.size() < count; }) && !stopped;
+  }
+
   /// Wakes those who wait, so that they look at their `stopped`.
   void wake() {
     std::lock_guard lock(mutex);

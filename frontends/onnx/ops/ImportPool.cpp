@@ -12,19 +12,7 @@ namespace {
 
 std::optional<Window> readPoolWindow(NodeContext &n) {
   n.requireRank(0, 3, 5);
-  if (n.failed())
-    return std::nullopt;
-  ArrayRef<int64_t> spatial = n.shape(n.input(0)).drop_front(2);
-  std::optional<Window> window = readWindow(n, spatial.size(), {});
-  if (window)
-    resolveAutoPad(*window, spatial);
-  return window;
-}
-
-/// SAME pads are made so that nothing is left over to round up.
-bool readCeilMode(NodeContext &n, const Window &window) {
-  bool ceilMode = n.boolAttr("ceil_mode", false);
-  return ceilMode && !StringRef(window.autoPad).starts_with("SAME");
+  return n.failed() ? std::nullopt : readPoolWindow(n, n.input(0));
 }
 
 void importMaxPool(NodeContext &n) {

@@ -7,6 +7,7 @@
 
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
+#include "frontends/onnx/ops/AlongRows.h"
 #include "frontends/onnx/ops/QuantValues.h"
 #include "frontends/onnx/ops/Window.h"
 
@@ -64,17 +65,13 @@ void importSoftmax(NodeContext &n) {
   Value input = realInput(n, 0);
   if (n.failed())
     return;
-  const SmallVector<int64_t> shape(n.shape(input));
-  axis = n.normalizeAxis(axis, n.rank(input));
-  if (n.failed())
-    return;
-  if (!isFlat)
-    return setQuantized(n, n.create<graph::SoftmaxOp>(input, axis), 3);
-  int64_t rows = 1, columns = 1;
-  for (auto [dim, size] : llvm::enumerate(shape))
-    (int64_t(dim) < axis ? rows : columns) *= size;
-  Value matrix = n.reshape(input, {rows, columns});
-  setQuantized(n, n.reshape(n.create<graph::SoftmaxOp>(matrix, int64_t(1)), shape), 3);
+  const auto softmax = [&](Value value, int64_t dim) {
+    return n.create<graph::SoftmaxOp>(value, dim);
+  };
+  setQuantized(n,
+               isFlat ? alongRows(n, input, axis, softmax)
+                      : softmax(input, n.normalizeAxis(axis, n.rank(input))),
+               3);
 }
 
 /// The scale and zero point of the result come first, those of each part behind it.
@@ -111,19 +108,6 @@ Value channelsLast(NodeContext &n, Value images) {
   return n.transpose(images, order);
 }
 
-std::optional<Window> readPoolWindow(NodeContext &n, Value images, bool &ceilMode) {
-  ceilMode = n.boolAttr("ceil_mode", false);
-  if (n.failed())
-    return std::nullopt;
-  ArrayRef<int64_t> spatial = n.shape(images).drop_front(2);
-  std::optional<Window> window = readWindow(n, spatial.size(), {});
-  if (window) {
-    resolveAutoPad(*window, spatial);
-    ceilMode &= !StringRef(window->autoPad).starts_with("SAME");
-  }
-  return window;
-}
-
 void importAveragePool(NodeContext &n) {
   n.requireRank(0, 3, 5);
   const bool isLast = n.boolAttr("channels_last", false),
@@ -131,13 +115,12 @@ void importAveragePool(NodeContext &n) {
   Value images = realInput(n, 0);
   if (isLast)
     images = channelsFirst(n, images);
-  bool ceilMode = false;
-  std::optional<Window> window = readPoolWindow(n, images, ceilMode);
+  std::optional<Window> window = readPoolWindow(n, images);
   if (!window)
     return;
   Value pooled =
       n.create<graph::AveragePoolOp>(images, window->kernel, window->strides, window->pads,
-                                     window->dilations, ceilMode, countPads);
+                                     window->dilations, readCeilMode(n, *window), countPads);
   setQuantized(n, isLast ? channelsLast(n, pooled) : pooled, 3);
 }
 
@@ -157,13 +140,12 @@ void importGlobalAveragePool(NodeContext &n) {
 void importNhwcMaxPool(NodeContext &n) {
   n.requireRank(0, 4, 4);
   Value images = n.failed() ? Value() : channelsFirst(n, n.input(0));
-  bool ceilMode = false;
-  std::optional<Window> window = readPoolWindow(n, images, ceilMode);
+  std::optional<Window> window = readPoolWindow(n, images);
   if (!window)
     return;
-  n.setOutput(
-      channelsLast(n, n.create<graph::MaxPoolOp>(images, window->kernel, window->strides,
-                                                 window->pads, window->dilations, ceilMode)));
+  Value pooled = n.create<graph::MaxPoolOp>(images, window->kernel, window->strides, window->pads,
+                                            window->dilations, readCeilMode(n, *window));
+  n.setOutput(channelsLast(n, pooled));
 }
 
 /// A layer whose matrix is known; without a scale of the result that is f32.

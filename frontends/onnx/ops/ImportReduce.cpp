@@ -3,6 +3,7 @@
 
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
+#include "frontends/onnx/ops/AlongRows.h"
 
 using namespace mlir;
 
@@ -144,33 +145,14 @@ template <AxisFn function> void importAlongAxis(NodeContext &n) {
   n.setOutput(function(n, input, axis));
 }
 
-/// Imports an operator that treats the tensor as a matrix before opset 13: the dims from `axis` on
-/// are its rows, along which the function is applied.
+/// Imports an operator that treats the tensor as a matrix before opset 13.
 template <AxisFn function> void importAlongRows(NodeContext &n) {
   Value input = n.input(0);
-  if (n.failed())
-    return;
-  int64_t rank = n.rank(input);
-  if (rank == 0)
-    return n.failInput(0, "has rank 0, expected at least 1");
-  int64_t axis = n.intAttr("axis", 1);
-  // A matrix with one column: the axis may equal the rank.
-  if (axis != rank)
-    axis = n.normalizeAxis(axis, rank);
-  if (n.failed())
-    return;
-  SmallVector<int64_t> shape(n.shape(input));
-  auto isLarge = [&](int64_t dim) { return shape[dim] != 1; };
-  auto rowDims = llvm::seq<int64_t>(axis, rank);
-  if (axis < rank && llvm::count_if(rowDims, isLarge) <= 1) {
-    auto only = llvm::find_if(rowDims, isLarge);
-    return n.setOutput(function(n, input, only == rowDims.end() ? axis : *only));
-  }
-  int64_t rows = 1, columns = 1;
-  for (int64_t dim = 0; dim < rank; ++dim)
-    (dim < axis ? rows : columns) *= shape[dim];
-  Value matrix = n.reshape(input, {rows, columns});
-  n.setOutput(n.reshape(function(n, matrix, 1), shape));
+  const int64_t axis = n.intAttr("axis", 1);
+  Value result =
+      alongRows(n, input, axis, [&](Value value, int64_t dim) { return function(n, value, dim); });
+  if (!n.failed())
+    n.setOutput(result);
 }
 
 } // namespace

@@ -50,4 +50,19 @@ void resolveAutoPad(Window &window, ArrayRef<int64_t> spatial) {
     window.padSame(dim, size, window.moreAtEnd());
 }
 
+std::optional<Window> readPoolWindow(NodeContext &n, Value images) {
+  if (n.failed())
+    return std::nullopt;
+  ArrayRef<int64_t> spatial = n.shape(images).drop_front(2);
+  std::optional<Window> window = readWindow(n, spatial.size(), {});
+  if (window)
+    resolveAutoPad(*window, spatial);
+  return window;
+}
+
+bool readCeilMode(NodeContext &n, const Window &window) {
+  const bool ceilMode = n.boolAttr("ceil_mode", false);
+  return ceilMode && !StringRef(window.autoPad).starts_with("SAME");
+}
+
 } // namespace atc::onnx_import

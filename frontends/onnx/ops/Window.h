@@ -24,6 +24,12 @@ std::optional<Window> readWindow(NodeContext &n, unsigned numDims, llvm::ArrayRe
 /// Replaces auto_pad by its pads for an input with these spatial dims.
 void resolveAutoPad(Window &window, llvm::ArrayRef<int64_t> spatial);
 
+/// Reads the window of a pool over images whose channels are behind the batch, with its pads.
+std::optional<Window> readPoolWindow(NodeContext &n, mlir::Value images);
+
+/// Reads ceil_mode. Pads of auto_pad SAME_* are made so that nothing is left over to round up.
+bool readCeilMode(NodeContext &n, const Window &window);
+
 } // namespace atc::onnx_import
 
 #endif // OPENATC_FRONTENDS_ONNX_OPS_WINDOW_H

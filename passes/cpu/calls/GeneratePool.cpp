@@ -87,22 +87,19 @@ private:
     });
   }
 
-  Value larger(Value a, Value x) {
-    // The first NaN stays.
-    Value isKept =
-        arith::OrIOp::create(b, arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, a, x),
-                             arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, a, a));
-    return b.select(isKept, a, x);
+  /// Returns whether a maximum stays beside a value: the first of equal ones, and the first NaN.
+  Value stays(Value best, Value x) {
+    return arith::OrIOp::create(b, arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, best, x),
+                                arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, best, best));
   }
+
+  Value larger(Value a, Value x) { return b.select(stays(a, x), a, x); }
 
   /// Keeps the larger of two values, and where it is: the first of equal ones.
   void choose(const Port &sums, Value j, Value best, Value x, Value at) {
     Value place = b.load(places, j), none = b.constant(places.element, 0);
-    Value isKept =
-        arith::OrIOp::create(b, arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, best, x),
-                             arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, best, best));
     Value isAny = b.compare(arith::CmpIPredicate::sge, place, none);
-    isKept = arith::AndIOp::create(b, isKept, isAny);
+    Value isKept = arith::AndIOp::create(b, stays(best, x), isAny);
     b.store(sums, b.select(isKept, best, x), j);
     Value own = arith::IndexCastOp::create(b, places.element, at);
     b.store(places, b.select(isKept, place, own), j);

@@ -9,6 +9,7 @@
 #include "passes/npu/select/Partition.h"
 #include "passes/npu/vector/TileNest.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -112,9 +113,7 @@ public:
   /// Erases what `align` has replaced.
   void eraseOld() {
     llvm::SetVector<Operation *> dead;
-    dead.insert_range(alloc->getUsers());
-    for (size_t i = 0; i < dead.size(); ++i)
-      dead.insert_range(dead[i]->getUsers());
+    getForwardSlice(root, &dead);
     for (Operation *view : llvm::reverse(dead))
       view->erase();
     alloc.erase();

@@ -95,7 +95,7 @@ void setAipp(Model &model, int32_t width, int32_t height) {
   run(model, "aipp");
 }
 
-/// Gives the input a shape, and memory of that size.
+/// Sets the shape of the input, and allocates memory of that size.
 void runShape(Model &model, const std::string &text) {
   aclmdlIODims dims{};
   std::istringstream numbers(text);

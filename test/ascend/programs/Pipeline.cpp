@@ -58,7 +58,7 @@ struct Pipeline {
   size_t outputCount = 0;
 };
 
-/// What a callback is given.
+/// Holds the argument of a callback.
 struct Answer {
   Pipeline *pipeline;
   Slot *slot;

@@ -20,7 +20,7 @@ HostileRanks &hostileRanks() {
 
 namespace {
 
-/// What becomes of a message.
+/// Lists the fates of a message.
 enum class Fate { Arrives, Short, Long, Fails, Never, Late };
 
 /// A message that was posted.
