@@ -217,7 +217,8 @@ ATC_KERNEL(MaxPool) {
       pool<F>(
           *this, y, data, p, lowest<F>(),
           // A NaN stays, as in generated code of fixed shapes.
-          [](auto a, auto b) __attribute__((always_inline)) { return (a >= b) | (a != a) ? a : b; },
+          [](auto a, auto b)
+              __attribute__((always_inline)) { return ((a >= b) | (a != a)) ? a : b; },
           [](F *) {});
     return true;
   };

@@ -78,7 +78,7 @@ FailureOr<Chain> findChain(MatMulOp product, StringRef &reason) {
     return failure();
   ArrayRef<int64_t> shape = shapeOf(chain.softmax.getInput());
   reason = "its softmax does not run along the last dim";
-  if (chain.softmax.getAxis() != int64_t(shape.size()) - 1)
+  if (chain.softmax.getAxis() + 1 != shape.size())
     return failure();
   reason = "something else reads the scores, or they are no product";
   chain.map = onlyWriterOf<MapOp>(chain.softmax.getInput());
