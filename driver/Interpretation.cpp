@@ -3,7 +3,8 @@
 
 #include "driver/Interpretation.h"
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 
 #include "llvm/ADT/DenseSet.h"
 

@@ -4,6 +4,9 @@
 #include "driver/ModelBoundary.h"
 
 #include "dialects/graph/HostCalls.h"
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "passes/om/Schedule.h"
 #include "support/NearestName.h"
 

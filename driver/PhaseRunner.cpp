@@ -4,6 +4,7 @@
 #include "driver/PhaseRunner.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/ops/HostOps.h"
 #include "driver/StaticRegions.h"
 #include "driver/targets/CpuTarget.h"
 #include "passes/graph/PassNames.h"

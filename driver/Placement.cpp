@@ -4,6 +4,7 @@
 #include "driver/Placement.h"
 
 #include "backends/om/Names.h"
+#include "dialects/graph/ops/HostOps.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/npu/Npu.h"
 #include "passes/graph/Float32Nodes.h"

@@ -5,7 +5,7 @@
 
 #include "backends/cpu/ObjectEmitter.h"
 #include "dialects/cpu/Cpu.h"
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/npu/Npu.h"
 #include "dialects/om/Om.h"
 #include "driver/CompilePass.h"

@@ -3,6 +3,7 @@
 
 #include "frontends/Einsum.h"
 
+#include "dialects/graph/ops/ConvOps.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;

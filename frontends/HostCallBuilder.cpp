@@ -4,6 +4,8 @@
 #include "frontends/HostCallBuilder.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "frontends/HostTypes.h"
 #include "mlir/IR/TypeUtilities.h"
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "dialects/graph/HostCalls.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "mlir/IR/Builders.h"
 
 namespace atc {

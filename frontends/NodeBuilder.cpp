@@ -3,6 +3,10 @@
 
 #include "frontends/NodeBuilder.h"
 
+#include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/StructureOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "frontends/HostEquivalents.h"
 #include "frontends/Tensors.h"
 #include "mlir/IR/Matchers.h"

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "dialects/graph/ops/BinaryOps.h"
 #include "frontends/HostCallBuilder.h"
 #include "mlir/IR/Builders.h"
 #include "support/Diagnostics.h"

@@ -11,6 +11,9 @@
 #include "quantize/Balance.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/StructureOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,6 +4,8 @@
 #include "quantize/Calibrate.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/graph/quant/QuantizeWeights.h"
 #include "passes/om/Schedule.h"
 #include "quantize/weights/RoundLayer.h"

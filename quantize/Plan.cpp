@@ -3,6 +3,7 @@
 
 #include "quantize/Plan.h"
 
+#include "dialects/graph/Graph.h"
 #include "passes/om/Schedule.h"
 
 #include "llvm/ADT/DenseMap.h"

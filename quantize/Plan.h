@@ -4,7 +4,7 @@
 #ifndef OPENATC_QUANTIZE_PLAN_H
 #define OPENATC_QUANTIZE_PLAN_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "quantize/Config.h"
 

@@ -3,6 +3,10 @@
 
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/QuantTypes.h"
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/QuantOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/quant/QuantizeWeights.h"

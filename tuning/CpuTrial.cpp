@@ -5,6 +5,7 @@
 
 #include "dialects/cpu/Cpu.h"
 #include "dialects/cpu/FloatWinograd.h"
+#include "dialects/graph/ops/HostOps.h"
 #include "driver/ContextMessages.h"
 #include "passes/om/Schedule.h"
 

@@ -9,6 +9,8 @@
 #include "backends/om/Names.h"
 #include "dialects/graph/HostCalls.h"
 #include "dialects/graph/collectives/Collectives.h"
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/host/HostCosts.h"
 #include "passes/host/Passes.h"
 #include "passes/om/CallBodies.h"

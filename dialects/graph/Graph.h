@@ -1,35 +1,19 @@
-//===-- Graph.h - the graph dialect: ops, attributes, interfaces ----------===//
+//===-- Graph.h - the whole graph dialect ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// For code that names ops of most families. A source that names a few includes their headers in
+// ops/ instead, so that a change of one family rebuilds what uses that family.
 
 #ifndef OPENATC_DIALECTS_GRAPH_GRAPH_H
 #define OPENATC_DIALECTS_GRAPH_GRAPH_H
 
-#include "mlir/Bytecode/BytecodeOpInterface.h"
-#include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/Dialect.h"
-#include "mlir/IR/OpImplementation.h"
-#include "mlir/Interfaces/InferTypeOpInterface.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-
-#include "dialects/graph/Number.h"
-#include "dialects/graph/OpTraits.h"
-#include "dialects/graph/QuantTypes.h"
-#include "dialects/graph/TypeInference.h"
-
-#include "dialects/graph/GraphDialect.h.inc"
-#include "dialects/graph/GraphEnums.h.inc"
-#define GET_ATTRDEF_CLASSES
-#include "dialects/graph/GraphAttrs.h.inc"
-#define GET_TYPEDEF_CLASSES
-#include "dialects/graph/GraphInterfaces.h.inc"
-#include "dialects/graph/GraphTypes.h.inc"
-#define GET_OP_CLASSES
-#include "dialects/graph/GraphOps.h.inc"
-
-namespace atc::graph {
-/// Registers the graph dialect and the upstream dialects its bodies use.
-void registerGraphDialect(mlir::DialectRegistry &registry);
-} // namespace atc::graph
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/QuantOps.h"
+#include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/StructureOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 
 #endif // OPENATC_DIALECTS_GRAPH_GRAPH_H

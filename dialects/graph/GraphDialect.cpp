@@ -1,10 +1,12 @@
 //===-- GraphDialect.cpp - registration of the graph dialect -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/collectives/Collectives.h"
 #include "dialects/graph/gradient/Gradient.h"
 #include "dialects/graph/interpreter/Interpreter.h"
+#include "dialects/graph/ops/RegisterOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "dialects/graph/scatter/Scatter.h"
 #include "dialects/graph/tiling/TiledDims.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -26,8 +28,6 @@ using namespace atc::graph;
 #include "dialects/graph/GraphAttrs.cpp.inc"
 #define GET_TYPEDEF_CLASSES
 #include "dialects/graph/GraphTypes.cpp.inc"
-#define GET_OP_CLASSES
-#include "dialects/graph/GraphOps.cpp.inc"
 
 namespace {
 /// Folds every operator whose operands are constants and whose result is small
@@ -76,10 +76,14 @@ void GraphDialect::initialize() {
 #define GET_TYPEDEF_LIST
 #include "dialects/graph/GraphTypes.cpp.inc"
       >();
-  addOperations<
-#define GET_OP_LIST
-#include "dialects/graph/GraphOps.cpp.inc"
-      >();
+  registerBinaryOps(*this);
+  registerConvOps(*this);
+  registerHostOps(*this);
+  registerQuantOps(*this);
+  registerReduceOps(*this);
+  registerShapeOps(*this);
+  registerStructureOps(*this);
+  registerUnaryOps(*this);
   registerCollectives(*this);
   registerScatter(*this);
   registerGradient(*this);

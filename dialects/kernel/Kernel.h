@@ -4,7 +4,7 @@
 #ifndef OPENATC_DIALECTS_KERNEL_KERNEL_H
 #define OPENATC_DIALECTS_KERNEL_KERNEL_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 #include "dialects/kernel/KernelDialect.h.inc"

@@ -3,7 +3,8 @@
 
 #include "driver/rules/PlacementRules.h"
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
 #include "frontends/AscendTypes.h"
 #include "passes/graph/Float32Nodes.h"
 #include "passes/om/Schedule.h"

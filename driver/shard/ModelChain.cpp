@@ -3,6 +3,8 @@
 
 #include "driver/shard/ModelChain.h"
 
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/shard/OpCosts.h"
 
 #include "mlir/Transforms/RegionUtils.h"

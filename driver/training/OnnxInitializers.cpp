@@ -6,7 +6,7 @@
 #include <onnx/onnx_pb.h>
 
 #include "dialects/graph/ConstantData.h"
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/GraphDialect.h"
 #include "frontends/ModelFile.h"
 #include "frontends/onnx/TensorData.h"
 #include "support/OutputFile.h"

@@ -95,13 +95,21 @@ def bert(folder):
     """Words and a mask of any length, one layer of attention."""
     ids = (TensorProto.INT64, ["N", "L"])
     graph = Graph("bert", ids=ids, mask=ids)
-    x = graph.node("Gather", graph.random(100, 32), "ids")
+    x = graph.node("Gather", graph.random(100, 64), "ids")
     mask = graph.node("Cast", "mask", to=TensorProto.FLOAT)
     mask = graph.node("Unsqueeze", mask, graph.constant(np.array([1], np.int64)))
-    query, key, value = (graph.node("MatMul", x, graph.random(32, 32)) for _ in range(3))
+    query, key, value = (graph.node("MatMul", x, graph.random(64, 64)) for _ in range(3))
     scores = graph.node("MatMul", query, graph.node("Transpose", key, perm=[0, 2, 1]))
     scores = graph.node("Softmax", graph.node("Add", scores, mask), axis=-1)
     graph.write(folder / "bert.onnx", graph.node("MatMul", scores, value))
+
+
+def net(folder):
+    """A classifier of grey pictures of 28 x 28, of a batch of any size."""
+    graph = Graph("net", image=(TensorProto.FLOAT, ["N", 1, 28, 28]))
+    x = graph.node("Relu", graph.conv("image", 1, 8, 3, 2))
+    x = graph.node("Flatten", graph.node("GlobalAveragePool", x))
+    graph.write(folder / "net.onnx", graph.dense(x, 8, 10))
 
 
 def mlp(folder):
@@ -134,6 +142,7 @@ def main():
     for name in ("detector", "yolo"):
         detector(folder, name)
     bert(folder)
+    net(folder)
     mlp(folder)
     draw = np.random.default_rng(1)
     np.save(folder / "input.npy", draw.standard_normal((1, 3, 224, 224)).astype(np.float32))

@@ -1,7 +1,7 @@
 // A pass of one's own in a shared library: counts the operators of a graph, and removes every
 // operator that repeats the one in front of it (relu of relu is relu).
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/UnaryOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"

@@ -3,6 +3,9 @@
 
 #include "frontends/aipp/InsertAipp.h"
 
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "frontends/aipp/PixelMath.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

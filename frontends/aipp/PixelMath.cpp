@@ -3,6 +3,8 @@
 
 #include "frontends/aipp/PixelMath.h"
 
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "dialects/graph/scalar/ScalarBuilder.h"
 #include "mlir/IR/TypeUtilities.h"
 #include <array>

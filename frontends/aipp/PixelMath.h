@@ -6,7 +6,7 @@
 
 #include "frontends/aipp/ImageGeometry.h"
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/GraphDialect.h"
 
 namespace atc::aipp {
 

@@ -4,6 +4,8 @@
 #include "frontends/onnx/ControlFlow.h"
 
 #include "dialects/graph/HostCalls.h"
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "frontends/onnx/GraphImporter.h"
 #include "frontends/onnx/HostForms.h"
 #include "mlir/IR/Matchers.h"

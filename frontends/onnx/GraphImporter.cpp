@@ -4,6 +4,7 @@
 #include "frontends/onnx/GraphImporter.h"
 
 #include "dialects/graph/HostCalls.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "frontends/Attempt.h"
 #include "frontends/UnsupportedOps.h"
 #include "frontends/onnx/ControlFlow.h"

@@ -4,6 +4,8 @@
 #include "frontends/onnx/HostForms.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "frontends/onnx/GraphImporter.h"
 #include "frontends/onnx/HostSignatures.h"
 #include "frontends/onnx/TensorData.h"

@@ -3,7 +3,8 @@
 
 #include "frontends/tf/Branches.h"
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;

@@ -3,7 +3,7 @@
 
 #include "frontends/tf/GraphImporter.h"
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "frontends/Attempt.h"
 #include "frontends/Tensors.h"
 #include "frontends/UnsupportedOps.h"

@@ -3,6 +3,7 @@
 
 #include "frontends/tf/LoopImporter.h"
 
+#include "dialects/graph/ops/HostOps.h"
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/ops/TensorLists.h"
 #include "llvm/ADT/SmallVectorExtras.h"

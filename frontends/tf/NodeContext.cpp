@@ -5,6 +5,7 @@
 
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/interpreter/Interpreter.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "frontends/SlidingWindow.h"
 #include "frontends/tf/ops/Im2Col.h"
 #include "mlir/IR/Matchers.h"

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "dialects/graph/ConstantData.h"
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/GraphDialect.h"
 
 using namespace mlir;
 using llvm::createStringError;

@@ -4,7 +4,10 @@
 #include "passes/graph/BatchLikeDims.h"
 
 #include "dialects/graph/ConstantData.h"
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/IRMapping.h"

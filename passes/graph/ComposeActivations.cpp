@@ -1,6 +1,9 @@
 //===-- ComposeActivations.cpp - recognise spelled-out activations --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/StructureOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Float32Nodes.h"
 #include "passes/graph/Passes.h"

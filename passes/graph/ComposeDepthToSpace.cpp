@@ -1,6 +1,7 @@
 //===-- ComposeDepthToSpace.cpp - recognise pixel shuffles ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/ShapeOps.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/RewriteUtils.h"
 

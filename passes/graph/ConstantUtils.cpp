@@ -4,6 +4,7 @@
 #include "passes/graph/ConstantUtils.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/graph/RewriteUtils.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"

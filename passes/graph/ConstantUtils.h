@@ -4,7 +4,7 @@
 #ifndef OPENATC_PASSES_GRAPH_CONSTANT_UTILS_H
 #define OPENATC_PASSES_GRAPH_CONSTANT_UTILS_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/Builders.h"
 
 namespace atc::graph {

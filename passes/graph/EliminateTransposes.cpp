@@ -1,6 +1,9 @@
 //===-- EliminateTransposes.cpp - cancel, move, cheapen transposes --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/RewriteUtils.h"

@@ -1,6 +1,8 @@
 //===-- ExpandPow.cpp - powers of constant exponents ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/RewriteUtils.h"

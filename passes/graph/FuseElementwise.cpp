@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/Recomputed.h"
+#include "dialects/graph/ops/QuantOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "dialects/graph/scalar/ScalarMath.h"
 #include "passes/Remarks.h"
 #include "passes/graph/ConstantUtils.h"

@@ -1,6 +1,8 @@
 //===-- InferShapes.cpp - refine result types -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/RewriteUtils.h"
 

@@ -3,6 +3,8 @@
 
 #include "passes/graph/LinearOps.h"
 
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/RewriteUtils.h"
 

@@ -4,7 +4,7 @@
 #ifndef OPENATC_PASSES_GRAPH_LINEAR_OPS_H
 #define OPENATC_PASSES_GRAPH_LINEAR_OPS_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/ConvOps.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace atc::graph {

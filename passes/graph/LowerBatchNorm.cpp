@@ -1,6 +1,8 @@
 //===-- LowerBatchNorm.cpp - batch_norm becomes mul and add ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ConvOps.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/LinearOps.h"
 #include "passes/graph/Passes.h"

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/graph/ConstantUtils.h"

@@ -4,7 +4,7 @@
 #ifndef OPENATC_PASSES_GRAPH_REWRITE_UTILS_H
 #define OPENATC_PASSES_GRAPH_REWRITE_UTILS_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/GraphDialect.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 

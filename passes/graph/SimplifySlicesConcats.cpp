@@ -1,6 +1,7 @@
 //===-- SimplifySlicesConcats.cpp - merge slices and concats --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/ShapeOps.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/RewriteUtils.h"

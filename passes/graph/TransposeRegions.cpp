@@ -3,6 +3,8 @@
 
 #include "passes/graph/TransposeRegions.h"
 
+#include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/RewriteUtils.h"
 

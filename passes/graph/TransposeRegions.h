@@ -4,7 +4,7 @@
 #ifndef OPENATC_PASSES_GRAPH_TRANSPOSE_REGIONS_H
 #define OPENATC_PASSES_GRAPH_TRANSPOSE_REGIONS_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace atc::graph {

@@ -1,6 +1,8 @@
 //===-- WidenFloats.cpp - graphs with small floats computed in f32 --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/StructureOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/RewriteUtils.h"
 

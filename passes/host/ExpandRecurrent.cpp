@@ -1,6 +1,10 @@
 //===-- ExpandRecurrent.cpp - the steps of recurrent operators as graph ops --===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "passes/host/RecurrentSteps.h"
 
 #include "passes/Remarks.h"

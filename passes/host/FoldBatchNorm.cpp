@@ -1,6 +1,8 @@
 //===-- FoldBatchNorm.cpp - normalization joins the convolution before it -===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/LinearOps.h"
 #include "passes/graph/RewriteUtils.h"

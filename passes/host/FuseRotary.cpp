@@ -1,6 +1,7 @@
 //===-- FuseRotary.cpp - rotary embeddings become one call ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/HostOps.h"
 #include "passes/graph/RewriteUtils.h"
 #include "passes/host/Passes.h"
 #include "passes/host/QuantizedCalls.h"

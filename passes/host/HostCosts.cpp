@@ -5,6 +5,7 @@
 
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/HostCalls.h"
+#include "dialects/graph/ops/HostOps.h"
 
 #include "llvm/ADT/StringSwitch.h"
 

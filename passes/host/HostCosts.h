@@ -4,7 +4,7 @@
 #ifndef OPENATC_PASSES_HOST_HOSTCOSTS_H
 #define OPENATC_PASSES_HOST_HOSTCOSTS_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/HostOps.h"
 
 #include <cstdint>
 #include <optional>

@@ -8,6 +8,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/QuantOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/RewriteUtils.h"
 #include "passes/host/Passes.h"

@@ -3,7 +3,7 @@
 
 #include "passes/host/Passes.h"
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/HostOps.h"
 
 using namespace mlir;
 

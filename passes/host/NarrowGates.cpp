@@ -3,6 +3,8 @@
 
 #include "kernels/nn/NarrowGates.h"
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/RewriteUtils.h"
 #include "passes/host/Passes.h"

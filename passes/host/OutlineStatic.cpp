@@ -1,6 +1,9 @@
 //===-- OutlineStatic.cpp - what has fixed shapes becomes functions -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/QuantOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/Remarks.h"
 #include "passes/graph/DeepHash.h"
 #include "passes/host/Passes.h"

@@ -4,6 +4,9 @@
 #include "passes/host/QuantizedCalls.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/QuantOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/graph/ConstantUtils.h"
 
 using namespace mlir;

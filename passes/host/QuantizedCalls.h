@@ -4,7 +4,7 @@
 #ifndef OPENATC_PASSES_HOST_QUANTIZEDCALLS_H
 #define OPENATC_PASSES_HOST_QUANTIZEDCALLS_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/HostOps.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace atc::host {

@@ -4,6 +4,7 @@
 #include "passes/host/RecurrentSteps.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/Graph.h"
 #include "passes/graph/RewriteUtils.h"
 #include "passes/host/QuantizedCalls.h"
 

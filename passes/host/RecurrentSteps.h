@@ -4,7 +4,7 @@
 #ifndef OPENATC_PASSES_HOST_RECURRENTSTEPS_H
 #define OPENATC_PASSES_HOST_RECURRENTSTEPS_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/HostOps.h"
 #include "passes/graph/ConstantUtils.h"
 
 namespace atc::host {

@@ -3,6 +3,7 @@
 
 #include "passes/host/RowKernels.h"
 
+#include "dialects/graph/Graph.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/host/QuantizedCalls.h"
 #include "llvm/ADT/StringMap.h"

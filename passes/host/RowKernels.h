@@ -8,7 +8,7 @@
 #ifndef OPENATC_PASSES_HOST_ROWKERNELS_H
 #define OPENATC_PASSES_HOST_ROWKERNELS_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/HostOps.h"
 
 namespace atc::host {
 

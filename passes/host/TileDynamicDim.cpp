@@ -6,7 +6,8 @@
 #include "passes/host/TileLoop.h"
 
 #include "dialects/graph/ConstantData.h"
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "dialects/graph/tiling/TiledDims.h"
 #include "mlir/IR/IRMapping.h"
 

@@ -1,6 +1,8 @@
 //===-- TileRows.cpp - static functions for rows of host calls ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/host/Passes.h"
 
 #include "dialects/graph/HostCalls.h"

@@ -3,6 +3,8 @@
 
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/HostCalls.h"
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/RewriteUtils.h"
 #include "passes/host/Passes.h"

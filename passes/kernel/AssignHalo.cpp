@@ -1,6 +1,9 @@
 //===-- AssignHalo.cpp - zero borders for padded convolutions -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/QuantOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
 #include "passes/kernel/LayoutRules.h"
 #include "passes/kernel/Passes.h"
 #include "llvm/ADT/MapVector.h"

@@ -5,6 +5,11 @@
 // side, those that need plain tensors to the other, operators that accept either are free, and
 // cutting a tensor costs the bytes of its relayout.
 
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/QuantOps.h"
+#include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/Remarks.h"
 #include "passes/kernel/LayoutRules.h"
 #include "passes/kernel/MinCut.h"

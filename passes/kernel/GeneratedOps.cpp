@@ -4,6 +4,10 @@
 #include "passes/kernel/GeneratedOps.h"
 
 #include "dialects/graph/HostCalls.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "passes/kernel/LayoutRules.h"
 #include "passes/kernel/LowerGraph.h"

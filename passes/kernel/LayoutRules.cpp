@@ -3,6 +3,7 @@
 
 #include "passes/kernel/LayoutRules.h"
 
+#include "dialects/graph/Graph.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -4,6 +4,8 @@
 #ifndef OPENATC_PASSES_KERNEL_LAYOUTRULES_H
 #define OPENATC_PASSES_KERNEL_LAYOUTRULES_H
 
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
 #include "passes/kernel/Layouts.h"
 
 namespace atc::kernel {

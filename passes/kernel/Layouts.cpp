@@ -4,6 +4,8 @@
 #include "passes/kernel/Layouts.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/QuantOps.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

@@ -4,7 +4,8 @@
 #ifndef OPENATC_PASSES_KERNEL_LAYOUTS_H
 #define OPENATC_PASSES_KERNEL_LAYOUTS_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/QuantOps.h"
 #include <array>
 
 namespace atc::kernel {

@@ -5,9 +5,16 @@
 #define OPENATC_PASSES_KERNEL_LOWERGRAPH_H
 
 #include "dialects/cpu/Cpu.h"
+#include "dialects/graph/ops/ConvOps.h"
 #include "dialects/graph/scatter/Scatter.h"
 #include "mlir/IR/Builders.h"
 #include "passes/kernel/PlaceViews.h"
+
+namespace atc::graph {
+#define OPENATC_LOWERED_OP(OP, LOWER, ERROR) class OP;
+#include "passes/kernel/LoweredOps.def"
+#undef OPENATC_LOWERED_OP
+} // namespace atc::graph
 
 namespace atc::kernel {
 

@@ -1,6 +1,8 @@
 //===-- LowerGraphCompute.cpp - maps, reductions, softmax -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/kernel/LowerGraph.h"
 
 using namespace mlir;

@@ -1,6 +1,7 @@
 //===-- LowerGraphConv.cpp - convolutions, pools, matmuls -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/ConvOps.h"
 #include "passes/kernel/LowerGraph.h"
 
 #include "passes/kernel/pack/PackWeights.h"

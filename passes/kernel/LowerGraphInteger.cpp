@@ -1,6 +1,8 @@
 //===-- LowerGraphInteger.cpp - integer convolutions and products ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/QuantOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/kernel/LowerGraph.h"
 
 #include "dialects/graph/ConstantData.h"

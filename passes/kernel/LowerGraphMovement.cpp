@@ -3,6 +3,8 @@
 //
 // Nearly all of these lower to one copy between two views with different strides.
 
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/kernel/LowerGraph.h"
 
 #include "dialects/graph/ConstantData.h"

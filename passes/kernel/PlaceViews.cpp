@@ -3,6 +3,11 @@
 
 #include "passes/kernel/PlaceViews.h"
 
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/QuantOps.h"
+#include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "dialects/graph/scatter/Scatter.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "passes/kernel/LayoutRules.h"

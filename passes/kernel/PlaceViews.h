@@ -4,6 +4,7 @@
 #ifndef OPENATC_PASSES_KERNEL_PLACEVIEWS_H
 #define OPENATC_PASSES_KERNEL_PLACEVIEWS_H
 
+#include "dialects/graph/ops/ShapeOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/kernel/Storage.h"
 

@@ -4,6 +4,7 @@
 #include "passes/kernel/Storage.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/ops/ShapeOps.h"
 #include "passes/kernel/LayoutRules.h"
 #include "llvm/Support/MathExtras.h"
 

@@ -4,6 +4,7 @@
 #ifndef OPENATC_PASSES_KERNEL_STORAGE_H
 #define OPENATC_PASSES_KERNEL_STORAGE_H
 
+#include "dialects/graph/ops/ShapeOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "passes/kernel/Layouts.h"
 

@@ -4,7 +4,7 @@
 #ifndef OPENATC_PASSES_NPU_GRAPHPASSES_H
 #define OPENATC_PASSES_NPU_GRAPHPASSES_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/GraphDialect.h"
 #include "mlir/Pass/Pass.h"
 
 namespace atc::npu {

@@ -5,7 +5,9 @@
 #include "passes/shard/Passes.h"
 #include "passes/shard/ShardingRules.h"
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;

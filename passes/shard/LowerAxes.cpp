@@ -1,6 +1,7 @@
 //===-- LowerAxes.cpp - collectives along dim 0 ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/ShapeOps.h"
 #include "passes/shard/Passes.h"
 
 #include "dialects/graph/collectives/Collectives.h"

@@ -4,6 +4,7 @@
 #include "passes/shard/OpCosts.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/ops/ConvOps.h"
 
 using namespace mlir;
 

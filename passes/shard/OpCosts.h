@@ -4,7 +4,7 @@
 #ifndef OPENATC_PASSES_SHARD_OPCOSTS_H
 #define OPENATC_PASSES_SHARD_OPCOSTS_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/GraphDialect.h"
 
 namespace atc::shard {
 

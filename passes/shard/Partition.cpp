@@ -1,6 +1,10 @@
 //===-- Partition.cpp - the program of one rank ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/shard/Passes.h"
 #include "passes/shard/ShardingRules.h"
 

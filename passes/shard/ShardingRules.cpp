@@ -7,7 +7,10 @@
 
 #include "passes/shard/ShardingRules.h"
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "dialects/graph/tiling/TiledDims.h"
 
 using namespace mlir;

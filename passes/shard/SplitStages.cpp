@@ -1,6 +1,7 @@
 //===-- SplitStages.cpp - stages of a pipeline ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/Remarks.h"
 #include "passes/shard/OpCosts.h"
 #include "passes/shard/Passes.h"

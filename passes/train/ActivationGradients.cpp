@@ -1,6 +1,8 @@
 //===-- ActivationGradients.cpp - gradients of activations ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "passes/train/Gradients.h"
 
 #include <numbers>

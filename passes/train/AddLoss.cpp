@@ -1,6 +1,9 @@
 //===-- AddLoss.cpp - losses ----------------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "passes/train/Functions.h"
 #include "passes/train/GraphMath.h"
 #include "passes/train/Passes.h"

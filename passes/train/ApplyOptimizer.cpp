@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/collectives/Collectives.h"
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "passes/train/Functions.h"
 #include "passes/train/Optimizers.h"
 #include "passes/train/Passes.h"

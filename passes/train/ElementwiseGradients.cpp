@@ -1,6 +1,9 @@
 //===-- ElementwiseGradients.cpp - gradients of arithmetic and functions --===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "passes/train/Gradients.h"
 
 #include <numbers>

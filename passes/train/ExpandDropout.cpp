@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/train/Functions.h"
 #include "passes/train/GraphMath.h"
 #include "passes/train/Passes.h"

@@ -1,6 +1,8 @@
 //===-- ExpandRecurrent.cpp - recurrent layers as their steps -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "passes/train/GraphMath.h"
 #include "passes/train/Passes.h"
 

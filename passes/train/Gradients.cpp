@@ -3,6 +3,8 @@
 
 #include "passes/train/Gradients.h"
 
+#include "dialects/graph/ops/HostOps.h"
+
 using namespace mlir;
 
 namespace atc::train {

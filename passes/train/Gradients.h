@@ -13,6 +13,7 @@
 #ifndef OPENATC_PASSES_TRAIN_GRADIENTS_H
 #define OPENATC_PASSES_TRAIN_GRADIENTS_H
 
+#include "dialects/graph/ops/HostOps.h"
 #include "passes/train/GraphMath.h"
 #include "llvm/ADT/StringMap.h"
 

@@ -5,6 +5,10 @@
 
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/collectives/Collectives.h"
+#include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/StructureOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;

@@ -4,7 +4,9 @@
 #ifndef OPENATC_PASSES_TRAIN_GRAPHMATH_H
 #define OPENATC_PASSES_TRAIN_GRAPHMATH_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "mlir/IR/Builders.h"
 
 namespace atc::train {

@@ -1,6 +1,8 @@
 //===-- HostCallGradients.cpp - gradients of host kernels on indices ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
 #include "dialects/graph/scatter/Scatter.h"
 #include "passes/train/Gradients.h"
 

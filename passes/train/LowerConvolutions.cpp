@@ -1,6 +1,9 @@
 //===-- LowerConvolutions.cpp - convolutions by computed filters ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/train/Functions.h"
 #include "passes/train/Passes.h"
 #include "passes/train/Windows.h"

@@ -1,6 +1,7 @@
 //===-- MovementGradients.cpp - gradients of data movement ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/ShapeOps.h"
 #include "dialects/graph/scatter/Scatter.h"
 #include "passes/train/Gradients.h"
 

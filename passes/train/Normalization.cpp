@@ -4,6 +4,10 @@
 #include "passes/train/Normalization.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/StructureOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;

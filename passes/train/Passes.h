@@ -4,7 +4,7 @@
 #ifndef OPENATC_PASSES_TRAIN_PASSES_H
 #define OPENATC_PASSES_TRAIN_PASSES_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"

@@ -1,6 +1,7 @@
 //===-- PoolGradients.cpp - gradients of pools ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/ConvOps.h"
 #include "passes/train/Gradients.h"
 #include "passes/train/Windows.h"
 

@@ -3,6 +3,7 @@
 
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/Recomputed.h"
+#include "dialects/graph/ops/ShapeOps.h"
 #include "passes/train/Functions.h"
 #include "passes/train/GraphMath.h"
 #include "passes/train/Passes.h"

@@ -1,6 +1,8 @@
 //===-- ReduceGradients.cpp - gradients of reductions and softmax ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "passes/train/Gradients.h"
 
 using namespace mlir;

@@ -3,6 +3,7 @@
 
 #include "passes/train/ReverseMode.h"
 
+#include "dialects/graph/ops/HostOps.h"
 #include "passes/train/Functions.h"
 #include "passes/train/Normalization.h"
 

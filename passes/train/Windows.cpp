@@ -3,6 +3,9 @@
 
 #include "passes/train/Windows.h"
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;

@@ -3,6 +3,7 @@
 
 #include "quantize/onnx/OnnxMoments.h"
 
+#include "dialects/graph/ops/ConvOps.h"
 #include "passes/graph/Passes.h"
 #include "quantize/Balance.h"
 

@@ -3,6 +3,8 @@
 
 #include "quantize/weights/Moments.h"
 
+#include "dialects/graph/ops/ConvOps.h"
+
 #include <algorithm>
 
 using namespace mlir;

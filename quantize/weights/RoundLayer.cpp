@@ -3,6 +3,7 @@
 
 #include "quantize/weights/RoundLayer.h"
 
+#include "dialects/graph/ops/ConvOps.h"
 #include "quantize/weights/NonUniform.h"
 
 using namespace mlir;

@@ -37,7 +37,7 @@ EVERYWHERE = [r"share/doc/[\w-]+/(copyright|THIRD-PARTY-NOTICES\.md)", r"share/m
 SOME = {
     "compiler": {"atc", "amct", "atc-opt", "atc-translate"},
     "tools": {"om-run", "om-dump", "om-sign"},
-    "compiler-dev": {"Graph.h", "GraphOps.h.inc", "Passes.td", "Compiler.h", "libOpenATCDriver.a"},
+    "compiler-dev": {"Graph.h", "ConvOps.h.inc", "Passes.td", "Compiler.h", "libOpenATCDriver.a"},
     "ascend": {"libascendcl.so", "acl.h", "set_env.sh"},
     "examples": {"digits.onnx", "digit_7.npy", "classify.c"},
 }

@@ -166,6 +166,13 @@ def test_only_tools_and_tests_include_tools(files):
     assert not others
 
 
+def test_headers_include_families_of_ops(files):
+    """What includes the whole graph dialect is rebuilt by a change of any of its ops."""
+    whole = [f"{name}:{number}" for name, number, path in includes(files)
+             if path == "dialects/graph/Graph.h" and name.endswith(".h")]
+    assert not whole
+
+
 def test_tools_do_not_include_each_other(files):
     def owner(path):
         return path.split("/")[1]

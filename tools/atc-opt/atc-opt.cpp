@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/cpu/Cpu.h"
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/npu/Npu.h"
 #include "dialects/om/Om.h"
 #include "driver/Registration.h"

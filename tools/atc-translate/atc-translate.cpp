@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/GraphDialect.h"
 #include "frontends/onnx/OnnxImport.h"
 #include "frontends/tf/TfImport.h"
 #include "mlir/Bytecode/BytecodeWriter.h"

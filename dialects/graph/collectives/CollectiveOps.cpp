@@ -6,6 +6,8 @@
 #include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/SmallSet.h"
 
+#include "dialects/graph/ops/RegisterOps.h"
+
 using namespace mlir;
 using namespace atc::graph;
 
@@ -13,13 +15,8 @@ using namespace atc::graph;
 #include "dialects/graph/collectives/CollectiveOps.cpp.inc"
 
 void atc::graph::registerCollectives(GraphDialect &dialect) {
-  RegisteredOperationName::insert<AllReduceOp>(dialect);
-  RegisteredOperationName::insert<AllGatherOp>(dialect);
-  RegisteredOperationName::insert<ReduceScatterOp>(dialect);
-  RegisteredOperationName::insert<AllToAllOp>(dialect);
-  RegisteredOperationName::insert<BroadcastOp>(dialect);
-  RegisteredOperationName::insert<SendOp>(dialect);
-  RegisteredOperationName::insert<ReceiveOp>(dialect);
+  registerOps<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp, BroadcastOp, SendOp,
+              ReceiveOp>(dialect);
 }
 
 /// Checks a group: at least one rank, each once.

@@ -4,7 +4,7 @@
 #ifndef OPENATC_DIALECTS_GRAPH_COLLECTIVES_COLLECTIVES_H
 #define OPENATC_DIALECTS_GRAPH_COLLECTIVES_COLLECTIVES_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/GraphDialect.h"
 
 namespace atc::graph {
 

@@ -6,15 +6,15 @@
 #include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include "dialects/graph/ops/RegisterOps.h"
+
 using namespace mlir;
 using namespace atc::graph;
 
 #define GET_OP_CLASSES
 #include "dialects/graph/gradient/GradientOps.cpp.inc"
 
-void atc::graph::registerGradient(GraphDialect &dialect) {
-  RegisteredOperationName::insert<GradientOp>(dialect);
-}
+void atc::graph::registerGradient(GraphDialect &dialect) { registerOps<GradientOp>(dialect); }
 
 LogicalResult GradientOp::verify() {
   if (getVariables().size() != getAt().size() || getGradients().size() > getVariables().size())

@@ -4,6 +4,7 @@
 #include "dialects/graph/interpreter/Convolution.h"
 #include "dialects/graph/interpreter/Elements.h"
 #include "dialects/graph/interpreter/Evaluators.h"
+#include "dialects/graph/ops/ConvOps.h"
 #include <cmath>
 #include <optional>
 

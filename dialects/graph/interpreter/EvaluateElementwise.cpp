@@ -9,6 +9,8 @@
 #include "dialects/graph/interpreter/Arithmetic.h"
 #include "dialects/graph/interpreter/Evaluators.h"
 #include "dialects/graph/interpreter/Positions.h"
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "dialects/graph/scalar/ScalarMath.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>

@@ -5,6 +5,7 @@
 #include "dialects/graph/interpreter/Evaluators.h"
 #include "dialects/graph/interpreter/Interpreter.h"
 #include "dialects/graph/interpreter/RankExchange.h"
+#include "dialects/graph/ops/HostOps.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/TypeUtilities.h"

@@ -3,6 +3,7 @@
 
 #include "dialects/graph/interpreter/ComputeHostCall.h"
 #include "dialects/graph/interpreter/Evaluators.h"
+#include "dialects/graph/ops/HostOps.h"
 
 using namespace mlir;
 

@@ -4,6 +4,7 @@
 #include "dialects/graph/interpreter/Evaluators.h"
 #include "dialects/graph/interpreter/IndexTables.h"
 #include "dialects/graph/interpreter/Positions.h"
+#include "dialects/graph/ops/ShapeOps.h"
 #include <cstring>
 
 using namespace mlir;

@@ -5,6 +5,7 @@
 #include "dialects/graph/interpreter/Elements.h"
 #include "dialects/graph/interpreter/Evaluators.h"
 #include "dialects/graph/interpreter/Windows.h"
+#include "dialects/graph/ops/ConvOps.h"
 #include <limits>
 
 using namespace mlir;

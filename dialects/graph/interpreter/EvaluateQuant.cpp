@@ -4,6 +4,7 @@
 #include "dialects/graph/interpreter/Convolution.h"
 #include "dialects/graph/interpreter/Evaluators.h"
 #include "dialects/graph/interpreter/Positions.h"
+#include "dialects/graph/ops/QuantOps.h"
 #include <cmath>
 
 using namespace mlir;

@@ -5,6 +5,7 @@
 #include "dialects/graph/interpreter/Elements.h"
 #include "dialects/graph/interpreter/Evaluators.h"
 #include "dialects/graph/interpreter/Positions.h"
+#include "dialects/graph/ops/ReduceOps.h"
 #include <cmath>
 #include <limits>
 

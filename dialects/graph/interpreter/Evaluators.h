@@ -4,11 +4,17 @@
 #ifndef OPENATC_DIALECTS_GRAPH_INTERPRETER_EVALUATORS_H
 #define OPENATC_DIALECTS_GRAPH_INTERPRETER_EVALUATORS_H
 
-#include "dialects/graph/Graph.h"
 #include "dialects/graph/interpreter/Tensor.h"
+#include "dialects/graph/ops/HostOps.h"
 #include "dialects/graph/scatter/Scatter.h"
 #include "llvm/ADT/SmallVector.h"
 #include <string>
+
+namespace atc::graph {
+#define OPENATC_EVALUATED_OP(OP, EVALUATE) class OP;
+#include "dialects/graph/interpreter/EvaluatedOps.def"
+#undef OPENATC_EVALUATED_OP
+} // namespace atc::graph
 
 namespace atc::graph::interpreter {
 

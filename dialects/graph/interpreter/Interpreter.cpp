@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/interpreter/Interpreter.h"
+#include "dialects/graph/Graph.h"
 #include "dialects/graph/interpreter/Evaluators.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -7,6 +7,15 @@
 
 using namespace mlir;
 
+bool atc::graph::isFloatScalar(Value scalar) {
+  return isa<FloatType>(getElementTypeOrSelf(scalar.getType()));
+}
+
+bool atc::graph::hasUnsignedElements(Value tensor) {
+  Type type = getElementTypeOrSelf(tensor.getType());
+  return type.isUnsignedInteger() || type.isInteger(1);
+}
+
 namespace atc::graph {
 
 llvm::APInt saturateToInteger(double value, unsigned width, bool isUnsigned) {

@@ -4,9 +4,16 @@
 #ifndef OPENATC_DIALECTS_GRAPH_SCALAR_SCALARMATH_H
 #define OPENATC_DIALECTS_GRAPH_SCALAR_SCALARMATH_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/GraphDialect.h"
 
 namespace atc::graph {
+
+/// Returns whether `scalar` is a float or a vector of floats.
+bool isFloatScalar(mlir::Value scalar);
+
+/// Returns whether the elements of `tensor` are unsigned. Bool counts as unsigned: true is 1, not
+/// -1.
+bool hasUnsignedElements(mlir::Value tensor);
 
 /// Builds the activation of `x`, which is a float or a vector of floats. `slope` (the slope of a
 /// prelu, null for other kinds) has the type of `x`.

@@ -4,7 +4,7 @@
 #ifndef OPENATC_DIALECTS_GRAPH_SCATTER_SCATTER_H
 #define OPENATC_DIALECTS_GRAPH_SCATTER_SCATTER_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/GraphDialect.h"
 
 #define GET_OP_CLASSES
 #include "dialects/graph/scatter/ScatterOps.h.inc"

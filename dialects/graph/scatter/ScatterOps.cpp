@@ -5,15 +5,15 @@
 
 #include "mlir/IR/OpImplementation.h"
 
+#include "dialects/graph/ops/RegisterOps.h"
+
 using namespace mlir;
 using namespace atc::graph;
 
 #define GET_OP_CLASSES
 #include "dialects/graph/scatter/ScatterOps.cpp.inc"
 
-void atc::graph::registerScatter(GraphDialect &dialect) {
-  RegisteredOperationName::insert<ScatterAddOp>(dialect);
-}
+void atc::graph::registerScatter(GraphDialect &dialect) { registerOps<ScatterAddOp>(dialect); }
 
 LogicalResult ScatterAddOp::verify() {
   auto indices = cast<RankedTensorType>(getIndices().getType()),

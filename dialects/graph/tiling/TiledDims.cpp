@@ -249,13 +249,9 @@ struct ResizeModel : TiledDimOpInterface::ExternalModel<ResizeModel, ResizeOp> {
   }
 };
 
-/// Adds the rule of broadcasting to the ops among `Ops` that are elementwise.
+/// Adds the rule of broadcasting to the elementwise ops `Ops`.
 template <typename... Ops> void attachElementwise(MLIRContext &context) {
-  auto attach = [&]<typename Op>() {
-    if constexpr (Op::template hasTrait<ElementwiseOpInterface::Trait>())
-      Op::template attachInterface<Broadcast<Op>>(context);
-  };
-  (attach.template operator()<Ops>(), ...);
+  (Ops::template attachInterface<Broadcast<Ops>>(context), ...);
 }
 
 template <template <typename> typename Model, typename... Ops> void attach(MLIRContext &context) {
@@ -286,7 +282,11 @@ bool hasEqualShares(ElementsAttr value, int64_t dim, int64_t count) {
 void attachTiledDims(MLIRContext &context) {
   attachElementwise<
 #define GET_OP_LIST
-#include "dialects/graph/GraphOps.cpp.inc"
+#include "dialects/graph/ops/UnaryOps.cpp.inc"
+      >(context);
+  attachElementwise<
+#define GET_OP_LIST
+#include "dialects/graph/ops/BinaryOps.cpp.inc"
       >(context);
   attach<OutermostOnly, ConvOp, ConvTransposeOp, MaxPoolOp, AveragePoolOp, BatchNormOp,
          DepthToSpaceOp, SpaceToDepthOp>(context);

@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
 

@@ -1,6 +1,9 @@
 //===-- ImportLoss.cpp - losses by class labels ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
 

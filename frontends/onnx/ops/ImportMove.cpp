@@ -1,6 +1,8 @@
 //===-- ImportMove.cpp - concat, split, slice, pad, gather ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
 #include "frontends/onnx/TensorData.h"

@@ -5,6 +5,11 @@
 // these. Each means: dequantize, the operator, quantize; passes make integers of it. Scales that
 // are not known at compile time are left to host kernels.
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
 #include "frontends/onnx/ops/AlongRows.h"

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "dialects/graph/ops/ShapeOps.h"
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
 #include "frontends/onnx/TensorData.h"

@@ -3,6 +3,9 @@
 
 #include "frontends/onnx/ops/QuantValues.h"
 
+#include "dialects/graph/ops/QuantOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
+
 using namespace mlir;
 using llvm::APFloat;
 

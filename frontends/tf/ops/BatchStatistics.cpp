@@ -3,6 +3,8 @@
 
 #include "frontends/tf/ops/BatchStatistics.h"
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "frontends/tf/ops/DynamicForms.h"
 
 using namespace mlir;

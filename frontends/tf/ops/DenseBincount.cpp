@@ -1,6 +1,8 @@
 //===-- DenseBincount.cpp - counts of numbers -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/HostOps.h"
 #include "frontends/tf/ops/IndexMasks.h"
 #include "frontends/tf/ops/arithmetic/TensorMath.h"
 

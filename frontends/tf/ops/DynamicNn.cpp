@@ -1,6 +1,7 @@
 //===-- DynamicNn.cpp - layers on images and matrices of dynamic size -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/HostOps.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/BatchStatistics.h"
 #include "frontends/tf/ops/arithmetic/TensorMath.h"

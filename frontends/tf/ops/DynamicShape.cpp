@@ -6,6 +6,7 @@
 
 #include <limits>
 
+#include "dialects/graph/ops/HostOps.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/arithmetic/TensorMath.h"
 

@@ -8,6 +8,8 @@
 #include <numbers>
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
 #include "frontends/tf/ops/Complex.h"
 #include "frontends/tf/ops/DynamicForms.h"
 

@@ -3,6 +3,8 @@
 
 #include "frontends/tf/ops/Im2Col.h"
 
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
 #include "frontends/Tensors.h"
 #include "llvm/ADT/SmallPtrSet.h"
 

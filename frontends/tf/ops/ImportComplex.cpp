@@ -1,6 +1,7 @@
 //===-- ImportComplex.cpp - complex values and Fourier transforms ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/UnaryOps.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/Complex.h"
 #include "frontends/tf/ops/DynamicForms.h"

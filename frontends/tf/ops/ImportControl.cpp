@@ -1,6 +1,8 @@
 //===-- ImportControl.cpp - conditions ------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/HostOps.h"
 #include "frontends/Tensors.h"
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"

@@ -1,6 +1,7 @@
 //===-- ImportConv.cpp - convolutions and matrix products -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/ConvOps.h"
 #include "frontends/Einsum.h"
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"

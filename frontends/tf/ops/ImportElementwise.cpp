@@ -4,6 +4,8 @@
 #include <limits>
 #include <numbers>
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/Complex.h"

@@ -1,6 +1,7 @@
 //===-- ImportHost.cpp - operators that only host kernels compute ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/HostOps.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/DynamicForms.h"
 

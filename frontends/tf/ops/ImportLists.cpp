@@ -1,6 +1,7 @@
 //===-- ImportLists.cpp - TensorArray and TensorList operators ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/ShapeOps.h"
 #include "frontends/Tensors.h"
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"

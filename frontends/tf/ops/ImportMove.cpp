@@ -1,6 +1,8 @@
 //===-- ImportMove.cpp - concat, split, slice, pad, gather ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/DynamicForms.h"

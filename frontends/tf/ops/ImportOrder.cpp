@@ -1,6 +1,8 @@
 //===-- ImportOrder.cpp - running sums, sorting, diagonals, sequences -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
 #include "frontends/Tensors.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/IndexMasks.h"

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "frontends/Tensors.h"
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"

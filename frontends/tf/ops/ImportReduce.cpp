@@ -3,6 +3,9 @@
 
 #include <limits>
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/IndexMasks.h"
 

@@ -1,6 +1,8 @@
 //===-- ImportRnn.cpp - fused recurrent cells -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "frontends/Tensors.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/Im2Col.h"

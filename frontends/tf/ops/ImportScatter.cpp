@@ -3,6 +3,9 @@
 
 #include <limits>
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "frontends/Tensors.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/DynamicForms.h"

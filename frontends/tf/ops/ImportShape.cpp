@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "dialects/graph/ops/ShapeOps.h"
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"
 

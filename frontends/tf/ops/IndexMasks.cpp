@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "dialects/graph/ops/BinaryOps.h"
 #include "frontends/Tensors.h"
 #include "mlir/IR/Matchers.h"
 

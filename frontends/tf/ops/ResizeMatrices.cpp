@@ -9,6 +9,8 @@
 #include <cmath>
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "frontends/tf/ops/arithmetic/TensorMath.h"
 
 using namespace mlir;

@@ -3,6 +3,9 @@
 
 #include "frontends/tf/ops/TensorLists.h"
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
 #include "frontends/Tensors.h"
 #include "frontends/tf/ops/IndexMasks.h"
 #include "mlir/IR/Matchers.h"

@@ -4,6 +4,7 @@
 #include "passes/cpu/calls/CallFunctions.h"
 
 #include "dialects/graph/HostCalls.h"
+#include "dialects/graph/ops/HostOps.h"
 #include "kernels/core/GeneratedCode.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/TypeUtilities.h"

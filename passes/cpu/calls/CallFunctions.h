@@ -4,7 +4,7 @@
 #ifndef OPENATC_PASSES_CPU_CALLS_CALLFUNCTIONS_H
 #define OPENATC_PASSES_CPU_CALLS_CALLFUNCTIONS_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/HostOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"

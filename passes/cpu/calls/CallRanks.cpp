@@ -3,6 +3,8 @@
 
 #include "passes/cpu/calls/CallRanks.h"
 
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/cpu/calls/CallEquation.h"
 #include "passes/host/QuantizedCalls.h"
 #include "runtime-lite/abi/HostKernel.h"

@@ -4,7 +4,7 @@
 #ifndef OPENATC_PASSES_CPU_CALLS_CALLRANKS_H
 #define OPENATC_PASSES_CPU_CALLS_CALLRANKS_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/HostOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace atc::cpu {

@@ -3,6 +3,7 @@
 
 #include "passes/cpu/calls/CallWindow.h"
 
+#include "dialects/graph/ops/HostOps.h"
 #include "passes/cpu/calls/CallRanks.h"
 
 using namespace mlir;

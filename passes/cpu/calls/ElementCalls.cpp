@@ -3,6 +3,10 @@
 
 #include "passes/cpu/calls/ElementCalls.h"
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/StructureOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "dialects/graph/scalar/ScalarMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"

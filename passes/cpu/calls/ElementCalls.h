@@ -4,7 +4,7 @@
 #ifndef OPENATC_PASSES_CPU_CALLS_ELEMENTCALLS_H
 #define OPENATC_PASSES_CPU_CALLS_ELEMENTCALLS_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/HostOps.h"
 
 namespace atc::cpu {
 

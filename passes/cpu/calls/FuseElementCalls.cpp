@@ -1,6 +1,8 @@
 //===-- FuseElementCalls.cpp - elementwise host calls become maps ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/cpu/calls/CallFunctions.h"
 #include "passes/cpu/calls/ElementCalls.h"
 #include "passes/cpu/calls/Passes.h"

@@ -1,6 +1,7 @@
 //===-- GenerateCalls.cpp - code of host calls for their ranks ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/HostOps.h"
 #include "passes/cpu/calls/CallFunctions.h"
 #include "passes/cpu/calls/CallRanks.h"
 #include "passes/cpu/calls/Generators.h"

@@ -5,6 +5,7 @@
 // taps of a row of the kernel are added at once where their inputs exist, so that four taps cost
 // one load and store of a sum.
 
+#include "dialects/graph/ops/HostOps.h"
 #include "passes/cpu/calls/CallRanks.h"
 #include "passes/cpu/calls/CallWindow.h"
 #include "passes/cpu/calls/Generators.h"

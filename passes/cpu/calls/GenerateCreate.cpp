@@ -1,6 +1,7 @@
 //===-- GenerateCreate.cpp - tensors made of few values or of triangles ---===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/HostOps.h"
 #include "passes/cpu/calls/Generators.h"
 
 #include "passes/host/QuantizedCalls.h"

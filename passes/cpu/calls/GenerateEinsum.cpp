@@ -4,6 +4,7 @@
 // All operands are multiplied at once. Where the last dim of the result is contiguous in an
 // operand, a row is summed up in blocks of columns; otherwise each result is a sum in a register.
 
+#include "dialects/graph/ops/HostOps.h"
 #include "passes/cpu/calls/CallEquation.h"
 #include "passes/cpu/calls/CallRanks.h"
 #include "passes/cpu/calls/Generators.h"

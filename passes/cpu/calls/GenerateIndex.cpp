@@ -1,6 +1,7 @@
 //===-- GenerateIndex.cpp - gathers and scatters, dims known at run time --===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/HostOps.h"
 #include "passes/cpu/calls/CallRanks.h"
 #include "passes/cpu/calls/CallWindow.h"
 #include "passes/cpu/calls/Generators.h"

@@ -4,6 +4,7 @@
 // A row of the result is computed in blocks of columns: for each tap of the window, the columns
 // whose input exists are combined with the row of the input.
 
+#include "dialects/graph/ops/HostOps.h"
 #include "passes/cpu/calls/CallRanks.h"
 #include "passes/cpu/calls/CallWindow.h"
 #include "passes/cpu/calls/Generators.h"

@@ -6,6 +6,7 @@
 // sixteen products cost four loads and stores of a sum. Where its columns are, each result is a sum
 // in a register.
 
+#include "dialects/graph/ops/HostOps.h"
 #include "passes/cpu/calls/CallRanks.h"
 #include "passes/cpu/calls/Generators.h"
 

@@ -4,6 +4,7 @@
 // Where the last dim is reduced, each result is one register. Otherwise a row of the result is
 // computed in blocks of columns, so that memory is read in order.
 
+#include "dialects/graph/ops/HostOps.h"
 #include "passes/cpu/calls/CallRanks.h"
 #include "passes/cpu/calls/Generators.h"
 

@@ -4,6 +4,7 @@
 // The rows and columns that the samples of a region read, and their weights, are found once for all
 // channels.
 
+#include "dialects/graph/ops/HostOps.h"
 #include "passes/cpu/calls/CallRanks.h"
 #include "passes/cpu/calls/Generators.h"
 

@@ -4,6 +4,7 @@
 // A row of the result is computed in blocks of columns, whose positions and weights along the last
 // dim are found once for all rows. Along the other dims they are found per row.
 
+#include "dialects/graph/ops/HostOps.h"
 #include "passes/cpu/calls/CallRanks.h"
 #include "passes/cpu/calls/Generators.h"
 

@@ -3,6 +3,7 @@
 //
 // The offsets and weights of the neighbours of a block of points are found once for all channels.
 
+#include "dialects/graph/ops/HostOps.h"
 #include "passes/cpu/calls/CallRanks.h"
 #include "passes/cpu/calls/Generators.h"
 

@@ -1,6 +1,7 @@
 //===-- GenerateScan.cpp - running sums over dims known at run time -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/HostOps.h"
 #include "passes/cpu/calls/Generators.h"
 
 #include "passes/host/QuantizedCalls.h"

@@ -1,6 +1,7 @@
 //===-- GenerateTop.cpp - the first of sorted elements, dims at run time --===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/HostOps.h"
 #include "passes/cpu/calls/CallRanks.h"
 #include "passes/cpu/calls/Generators.h"
 

@@ -4,6 +4,7 @@
 #ifndef OPENATC_PASSES_CPU_CALLS_GENERATORS_H
 #define OPENATC_PASSES_CPU_CALLS_GENERATORS_H
 
+#include "dialects/graph/ops/HostOps.h"
 #include "passes/cpu/calls/RowBuilder.h"
 
 namespace atc::cpu {

@@ -5,7 +5,7 @@
 #define OPENATC_PASSES_CPU_CALLS_PASSES_H
 
 #include "dialects/cpu/Cpu.h"
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -3,6 +3,7 @@
 
 #include "passes/cpu/calls/RowBuilder.h"
 
+#include "dialects/graph/ops/HostOps.h"
 #include "kernels/core/GeneratedCode.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/TypeUtilities.h"

@@ -4,7 +4,7 @@
 #ifndef OPENATC_PASSES_CPU_CALLS_ROWBUILDER_H
 #define OPENATC_PASSES_CPU_CALLS_ROWBUILDER_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/HostOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -6,6 +6,9 @@
 // the same taps, at input q + delta of tap k. So a phase is a plain convolution over q, and the
 // phases are its channels.
 
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/RewriteUtils.h"

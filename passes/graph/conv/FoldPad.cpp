@@ -1,6 +1,11 @@
 //===-- FoldPad.cpp - explicit pads join convolutions and pools -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/RewriteUtils.h"
 

@@ -1,6 +1,7 @@
 //===-- FoldScaleIntoConv.cpp - channel constants join the weights --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/BinaryOps.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/LinearOps.h"
 #include "passes/graph/Passes.h"

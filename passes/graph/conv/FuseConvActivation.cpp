@@ -1,6 +1,10 @@
 //===-- FuseConvActivation.cpp - activations become attributes ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Remarks.h"
 #include "passes/graph/ConstantUtils.h"

@@ -1,6 +1,7 @@
 //===-- FuseConvBn.cpp - fold batch_norm into weights and bias ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/ConvOps.h"
 #include "passes/Remarks.h"
 #include "passes/graph/LinearOps.h"
 #include "passes/graph/Passes.h"

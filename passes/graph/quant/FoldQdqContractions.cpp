@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/graph/Graph.h"
 #include "dialects/graph/interpreter/Interpreter.h"
 #include "passes/Remarks.h"
 #include "passes/graph/ConstantUtils.h"

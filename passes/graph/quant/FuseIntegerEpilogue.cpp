@@ -1,6 +1,8 @@
 //===-- FuseIntegerEpilogue.cpp - fuses maps into integer contractions ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/QuantOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/Remarks.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Passes.h"

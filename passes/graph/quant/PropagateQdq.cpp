@@ -7,6 +7,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/QuantOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/StructureOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/RewriteUtils.h"
 

@@ -4,8 +4,9 @@
 #include "passes/kernel/pack/PackIntegers.h"
 
 #include "dialects/graph/ConstantData.h"
-#include "dialects/graph/Graph.h"
 #include "dialects/graph/interpreter/Tensor.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 

@@ -8,7 +8,7 @@
 #ifndef OPENATC_PASSES_NPU_CONTRACTION_CONTRACTION_H
 #define OPENATC_PASSES_NPU_CONTRACTION_CONTRACTION_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/GraphDialect.h"
 #include "passes/npu/program/ProgramWriter.h"
 #include "llvm/Support/MathExtras.h"
 

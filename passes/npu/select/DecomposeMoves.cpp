@@ -4,6 +4,8 @@
 #include "passes/npu/select/DecomposeMoves.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/RewriteUtils.h"
 

@@ -4,7 +4,7 @@
 #ifndef OPENATC_PASSES_NPU_SELECT_DECOMPOSEMOVES_H
 #define OPENATC_PASSES_NPU_SELECT_DECOMPOSEMOVES_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/ShapeOps.h"
 
 namespace atc::npu {
 

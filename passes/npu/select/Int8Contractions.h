@@ -4,6 +4,7 @@
 #ifndef OPENATC_PASSES_NPU_SELECT_INT8CONTRACTIONS_H
 #define OPENATC_PASSES_NPU_SELECT_INT8CONTRACTIONS_H
 
+#include "dialects/graph/ops/QuantOps.h"
 #include "passes/kernel/LowerGraph.h"
 #include "passes/npu/program/ProgramWriter.h"
 

@@ -3,6 +3,10 @@
 
 #include "passes/npu/select/LowerContractions.h"
 
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/QuantOps.h"
+#include "dialects/graph/ops/StructureOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "dialects/npu/Npu.h"
 #include "dialects/om/Om.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/ops/QuantOps.h"
 #include "dialects/npu/Npu.h"
 #include "passes/kernel/LayoutRules.h"
 #include "passes/kernel/pack/PackIntegers.h"

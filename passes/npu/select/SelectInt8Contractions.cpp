@@ -1,6 +1,11 @@
 //===-- SelectInt8Contractions.cpp - selects contractions for the cube ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/QuantOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "dialects/npu/Npu.h"
 #include "passes/Remarks.h"
 #include "passes/graph/RewriteUtils.h"

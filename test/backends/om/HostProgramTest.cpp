@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "backends/om/HostProgram.h"
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/HostCalls.h"
 
 #include "mlir/Parser/Parser.h"

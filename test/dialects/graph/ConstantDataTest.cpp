@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "test/dialects/graph/RunGraph.h"
 
 #include "mlir/IR/Builders.h"

@@ -1,6 +1,10 @@
 //===-- FoldTest.cpp - folding while building -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "test/dialects/graph/RunGraph.h"
 
 #include "mlir/IR/Builders.h"

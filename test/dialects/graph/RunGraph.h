@@ -4,7 +4,7 @@
 #ifndef OPENATC_TEST_DIALECTS_GRAPH_RUNGRAPH_H
 #define OPENATC_TEST_DIALECTS_GRAPH_RUNGRAPH_H
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/interpreter/Interpreter.h"
 
 #include "mlir/IR/BuiltinOps.h"

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/graph/ops/StructureOps.h"
 #include "dialects/graph/scalar/ScalarMath.h"
 #include "test/dialects/graph/RunGraph.h"
 

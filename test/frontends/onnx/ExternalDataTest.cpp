@@ -8,7 +8,7 @@
 #include <random>
 
 #include "dialects/graph/ConstantData.h"
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "test/frontends/onnx/TestModel.h"
 
 using namespace atc;

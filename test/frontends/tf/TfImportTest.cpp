@@ -7,7 +7,9 @@
 #include <google/protobuf/text_format.h>
 #include <sstream>
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/StructureOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/TfImport.h"
 #include "frontends/tf/schema/tensorflow.pb.h"

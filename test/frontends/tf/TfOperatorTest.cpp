@@ -7,7 +7,9 @@
 #include <limits>
 #include <sstream>
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "frontends/Tensors.h"
 #include "frontends/tf/TfImport.h"
 #include "frontends/tf/schema/tensorflow.pb.h"

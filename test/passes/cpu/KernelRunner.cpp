@@ -4,7 +4,7 @@
 #include "test/passes/cpu/KernelRunner.h"
 
 #include "backends/cpu/KernelCompiler.h"
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/om/Om.h"
 #include "passes/cpu/Passes.h"
 

@@ -1,6 +1,7 @@
 //===-- DynamicOrder.cpp - order and places in tensors of any size --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/UnaryOps.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/arithmetic/TensorMath.h"
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "dialects/graph/ops/HostOps.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/arithmetic/TensorMath.h"
 

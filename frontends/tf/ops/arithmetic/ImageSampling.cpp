@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "dialects/graph/ops/UnaryOps.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/arithmetic/TensorMath.h"
 

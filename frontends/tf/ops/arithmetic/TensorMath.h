@@ -4,6 +4,8 @@
 #ifndef OPENATC_FRONTENDS_TF_OPS_ARITHMETIC_TENSORMATH_H
 #define OPENATC_FRONTENDS_TF_OPS_ARITHMETIC_TENSORMATH_H
 
+#include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "frontends/tf/ops/DynamicForms.h"
 
 namespace atc::tf_import {

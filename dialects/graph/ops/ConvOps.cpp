@@ -1,13 +1,24 @@
 //===-- ConvOps.cpp - inference of convolutions, pools and matmuls -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/RegisterOps.h"
 #include "llvm/Support/MathExtras.h"
 #include <limits>
 
 using namespace mlir;
 using namespace atc::graph;
 using namespace atc::graph::detail;
+
+#define GET_OP_CLASSES
+#include "dialects/graph/ops/ConvOps.cpp.inc"
+
+void atc::graph::registerConvOps(GraphDialect &dialect) {
+  registerOps<
+#define GET_OP_LIST
+#include "dialects/graph/ops/ConvOps.cpp.inc"
+      >(dialect);
+}
 
 namespace {
 /// The window attributes that convolutions and pools share.

@@ -1,13 +1,25 @@
 //===-- QuantOps.cpp - quantized tensors, integer contractions -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "dialects/graph/FoldChains.h"
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/QuantOps.h"
+#include "dialects/graph/ops/FoldChains.h"
+#include "dialects/graph/ops/RegisterOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace atc::graph;
 using namespace atc::graph::detail;
+
+#define GET_OP_CLASSES
+#include "dialects/graph/ops/QuantOps.cpp.inc"
+
+void atc::graph::registerQuantOps(GraphDialect &dialect) {
+  registerOps<
+#define GET_OP_LIST
+#include "dialects/graph/ops/QuantOps.cpp.inc"
+      >(dialect);
+}
 
 //===----------------------------------------------------------------------===//
 // quantize, dequantize, storage_cast

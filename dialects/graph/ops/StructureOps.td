@@ -1,8 +1,8 @@
-//===-- GraphStructureOps.td - constants, layout, maps ----*- tablegen -*-===//
+//===-- StructureOps.td - constants, layout, maps ----------*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_GRAPH_STRUCTURE_OPS_TD
-#define OPENATC_GRAPH_STRUCTURE_OPS_TD
+#ifndef OPENATC_GRAPH_OPS_STRUCTUREOPS_TD
+#define OPENATC_GRAPH_OPS_STRUCTUREOPS_TD
 
 include "dialects/graph/GraphAttrs.td"
 include "dialects/graph/GraphInterfaces.td"
@@ -62,4 +62,4 @@ def Graph_YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator,
   let builders = [OpBuilder<(ins)>];
 }
 
-#endif // OPENATC_GRAPH_STRUCTURE_OPS_TD
+#endif // OPENATC_GRAPH_OPS_STRUCTUREOPS_TD

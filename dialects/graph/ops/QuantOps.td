@@ -1,8 +1,8 @@
-//===-- GraphQuantOps.td - quantized tensors, int8 contractions -*- tablegen -*-===//
+//===-- QuantOps.td - quantized tensors, int8 contractions ---*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_GRAPH_QUANT_OPS_TD
-#define OPENATC_GRAPH_QUANT_OPS_TD
+#ifndef OPENATC_GRAPH_OPS_QUANTOPS_TD
+#define OPENATC_GRAPH_OPS_QUANTOPS_TD
 
 include "dialects/graph/GraphAttrs.td"
 include "mlir/IR/BuiltinAttributes.td"
@@ -75,4 +75,4 @@ def Graph_IntegerFullyConnectedOp : Graph_IntegerSumOp<"integer_fully_connected"
   }];
 }
 
-#endif // OPENATC_GRAPH_QUANT_OPS_TD
+#endif // OPENATC_GRAPH_OPS_QUANTOPS_TD

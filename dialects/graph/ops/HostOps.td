@@ -1,8 +1,8 @@
-//===-- GraphHostOps.td - the ops of dynamic schedules ----------*- tablegen -*-===//
+//===-- HostOps.td - the ops of dynamic schedules ----------*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_GRAPH_HOST_OPS_TD
-#define OPENATC_GRAPH_HOST_OPS_TD
+#ifndef OPENATC_GRAPH_OPS_HOSTOPS_TD
+#define OPENATC_GRAPH_OPS_HOSTOPS_TD
 
 include "dialects/graph/GraphAttrs.td"
 include "dialects/graph/GraphTypes.td"
@@ -87,4 +87,4 @@ def Graph_LeaveOp : Op<Graph_Dialect, "leave", [Pure, Terminator, ParentOneOf<["
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
 
-#endif // OPENATC_GRAPH_HOST_OPS_TD
+#endif // OPENATC_GRAPH_OPS_HOSTOPS_TD

@@ -1,8 +1,8 @@
-//===-- GraphReduceOps.td - reductions and softmax --------*- tablegen -*-===//
+//===-- ReduceOps.td - reductions and softmax --------------*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_GRAPH_REDUCE_OPS_TD
-#define OPENATC_GRAPH_REDUCE_OPS_TD
+#ifndef OPENATC_GRAPH_OPS_REDUCEOPS_TD
+#define OPENATC_GRAPH_OPS_REDUCEOPS_TD
 
 include "dialects/graph/GraphAttrs.td"
 include "mlir/IR/BuiltinAttributes.td"
@@ -40,4 +40,4 @@ def Graph_LogSoftmaxOp : Graph_SoftmaxLikeOp<"log_softmax"> {
   let summary = "Logarithm of softmax along `axis`";
 }
 
-#endif // OPENATC_GRAPH_REDUCE_OPS_TD
+#endif // OPENATC_GRAPH_OPS_REDUCEOPS_TD

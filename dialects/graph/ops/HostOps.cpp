@@ -1,11 +1,23 @@
 //===-- HostOps.cpp - host_call, if, loop --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/HostOps.h"
 #include "dialects/graph/HostCalls.h"
+#include "dialects/graph/ops/RegisterOps.h"
 #include "kernels/native/NativeHost.h"
 
 using namespace mlir;
 using namespace atc::graph;
+
+#define GET_OP_CLASSES
+#include "dialects/graph/ops/HostOps.cpp.inc"
+
+void atc::graph::registerHostOps(GraphDialect &dialect) {
+  registerOps<
+#define GET_OP_LIST
+#include "dialects/graph/ops/HostOps.cpp.inc"
+      >(dialect);
+}
 
 SmallVector<Value> HostCallOp::inputsByPosition() {
   std::optional<ArrayRef<int32_t>> positions = getPositions();

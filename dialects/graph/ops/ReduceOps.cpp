@@ -1,11 +1,22 @@
 //===-- ReduceOps.cpp - inference of reductions and softmax --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/RegisterOps.h"
 
 using namespace mlir;
 using namespace atc::graph;
 using namespace atc::graph::detail;
+
+#define GET_OP_CLASSES
+#include "dialects/graph/ops/ReduceOps.cpp.inc"
+
+void atc::graph::registerReduceOps(GraphDialect &dialect) {
+  registerOps<
+#define GET_OP_LIST
+#include "dialects/graph/ops/ReduceOps.cpp.inc"
+      >(dialect);
+}
 
 static SmallVector<int64_t> reducedShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes,
                                          bool keepdims) {

@@ -1,8 +1,8 @@
-//===-- GraphShapeOps.td - data movement ------------------*- tablegen -*-===//
+//===-- ShapeOps.td - data movement ------------------------*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_GRAPH_SHAPE_OPS_TD
-#define OPENATC_GRAPH_SHAPE_OPS_TD
+#ifndef OPENATC_GRAPH_OPS_SHAPEOPS_TD
+#define OPENATC_GRAPH_OPS_SHAPEOPS_TD
 
 include "dialects/graph/GraphAttrs.td"
 include "mlir/IR/BuiltinAttributes.td"
@@ -103,4 +103,4 @@ def Graph_ResizeOp : Graph_Op<"resize"> {
   let hasFolder = 1;
 }
 
-#endif // OPENATC_GRAPH_SHAPE_OPS_TD
+#endif // OPENATC_GRAPH_OPS_SHAPEOPS_TD

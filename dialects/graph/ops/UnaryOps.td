@@ -1,32 +1,10 @@
-//===-- GraphElementwiseOps.td - elementwise ops ----------*- tablegen -*-===//
+//===-- UnaryOps.td - elementwise ops of one operand -------*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_GRAPH_ELEMENTWISE_OPS_TD
-#define OPENATC_GRAPH_ELEMENTWISE_OPS_TD
+#ifndef OPENATC_GRAPH_OPS_UNARYOPS_TD
+#define OPENATC_GRAPH_OPS_UNARYOPS_TD
 
-include "dialects/graph/GraphAttrs.td"
-include "dialects/graph/GraphInterfaces.td"
-include "mlir/IR/BuiltinAttributes.td"
-include "mlir/IR/CommonAttrConstraints.td"
-
-// `elements` names the element types that the operands may have (see
-// ElementClass in TypeInference.h); `rule` determines the result's element type:
-// that of the operands, bool, or that of the second operand after a bool
-// condition.
-class Graph_ElementwiseOp<string mnemonic, string elements, string rule = "Same",
-                          list<Trait> traits = []>
-    : Graph_InferOp<mnemonic, traits # [DeclareOpInterfaceMethods<Graph_ElementwiseOpInterface>]> {
-  let results = (outs AnyRankedTensor:$result);
-  let extraClassDefinition = inferDefinition # [{
-    ::mlir::FailureOr<::mlir::RankedTensorType>
-    $cppClass::inferType(Adaptor adaptor,
-                         ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError) {
-      return ::atc::graph::detail::inferElementwiseType(
-          adaptor.getOperands(), ::atc::graph::detail::ElementClass::}] # elements # [{,
-          ::atc::graph::detail::ResultRule::}] # rule # [{, emitError);
-    }
-  }];
-}
+include "dialects/graph/ops/ElementwiseOp.td"
 
 class Graph_UnaryOp<string mnemonic, string formula, dag attributes = (ins),
                     string elements = "Float", string rule = "Same">
@@ -102,48 +80,4 @@ def Graph_CastOp : Graph_Op<"cast", [DeclareOpInterfaceMethods<Graph_Elementwise
   let hasFolder = 1;
 }
 
-class Graph_BinaryOp<string mnemonic, string formula, list<Trait> traits = [],
-                     string elements = "Numeric">
-    : Graph_ElementwiseOp<mnemonic, elements, "Same", traits> {
-  let summary = "Elementwise " # formula # ", with NumPy broadcasting";
-  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs);
-}
-
-def Graph_AddOp : Graph_BinaryOp<"add", "a + b", [Commutative]> {
-  let hasFolder = 1;
-}
-def Graph_SubOp : Graph_BinaryOp<"sub", "a - b"> {
-  let hasFolder = 1;
-}
-def Graph_MulOp : Graph_BinaryOp<"mul", "a * b", [Commutative]> {
-  let hasFolder = 1;
-}
-def Graph_DivOp : Graph_BinaryOp<"div", "a / b (integers truncate)"> {
-  let hasFolder = 1;
-}
-def Graph_PowOp : Graph_BinaryOp<"pow", "a ^ b">;
-def Graph_MaxOp : Graph_BinaryOp<"max", "max(a, b), NaN wins", [Commutative]>;
-def Graph_MinOp : Graph_BinaryOp<"min", "min(a, b), NaN wins", [Commutative]>;
-def Graph_AndOp : Graph_BinaryOp<"and", "a and b", [Commutative], "Integral">;
-def Graph_OrOp : Graph_BinaryOp<"or", "a or b", [Commutative], "Integral">;
-def Graph_XorOp : Graph_BinaryOp<"xor", "a xor b", [Commutative], "Integral">;
-def Graph_PReluOp : Graph_BinaryOp<"prelu", "a < 0 ? b * a : a (b is the slope)">;
-
-def Graph_ModOp : Graph_ElementwiseOp<"mod", "Numeric"> {
-  let summary = "Elementwise remainder, sign of the divisor; with `fmod` sign of the dividend";
-  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs,
-                       DefaultValuedAttr<BoolAttr, "false">:$fmod);
-}
-
-def Graph_CompareOp : Graph_ElementwiseOp<"compare", "Any", "Bool"> {
-  let summary = "Elementwise comparison, a bool tensor";
-  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs,
-                       Graph_ComparePredicateAttr:$predicate);
-}
-
-def Graph_WhereOp : Graph_ElementwiseOp<"where", "Any", "Condition"> {
-  let summary = "Elementwise condition ? a : b, with NumPy broadcasting";
-  let arguments = (ins AnyRankedTensor:$condition, AnyRankedTensor:$lhs, AnyRankedTensor:$rhs);
-}
-
-#endif // OPENATC_GRAPH_ELEMENTWISE_OPS_TD
+#endif // OPENATC_GRAPH_OPS_UNARYOPS_TD

@@ -1,13 +1,25 @@
 //===-- StructureOps.cpp - constant, relayout, map -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "dialects/graph/FoldChains.h"
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/StructureOps.h"
+#include "dialects/graph/ops/FoldChains.h"
+#include "dialects/graph/ops/QuantOps.h"
+#include "dialects/graph/ops/RegisterOps.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace atc::graph;
 using namespace atc::graph::detail;
+
+#define GET_OP_CLASSES
+#include "dialects/graph/ops/StructureOps.cpp.inc"
+
+void atc::graph::registerStructureOps(GraphDialect &dialect) {
+  registerOps<
+#define GET_OP_LIST
+#include "dialects/graph/ops/StructureOps.cpp.inc"
+      >(dialect);
+}
 
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
 

@@ -1,7 +1,8 @@
 //===-- ShapeOps.cpp - inference of data movement ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/RegisterOps.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
@@ -11,6 +12,16 @@
 using namespace mlir;
 using namespace atc::graph;
 using namespace atc::graph::detail;
+
+#define GET_OP_CLASSES
+#include "dialects/graph/ops/ShapeOps.cpp.inc"
+
+void atc::graph::registerShapeOps(GraphDialect &dialect) {
+  registerOps<
+#define GET_OP_LIST
+#include "dialects/graph/ops/ShapeOps.cpp.inc"
+      >(dialect);
+}
 
 LogicalResult ReshapeOp::verify() {
   auto input = getInput().getType(), result = getType();

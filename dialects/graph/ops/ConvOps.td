@@ -1,8 +1,8 @@
-//===-- GraphConvOps.td - convolutions, pools, matmuls ----*- tablegen -*-===//
+//===-- ConvOps.td - convolutions, pools, matmuls ----------*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_GRAPH_CONV_OPS_TD
-#define OPENATC_GRAPH_CONV_OPS_TD
+#ifndef OPENATC_GRAPH_OPS_CONVOPS_TD
+#define OPENATC_GRAPH_OPS_CONVOPS_TD
 
 include "dialects/graph/GraphAttrs.td"
 include "mlir/IR/BuiltinAttributes.td"
@@ -88,4 +88,4 @@ def Graph_FullyConnectedOp : Graph_InferOp<"fully_connected", [Graph_IsContracti
   }];
 }
 
-#endif // OPENATC_GRAPH_CONV_OPS_TD
+#endif // OPENATC_GRAPH_OPS_CONVOPS_TD

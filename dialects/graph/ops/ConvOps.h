@@ -1,0 +1,12 @@
+//===-- ConvOps.h - convolutions, pools, matmuls --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_DIALECTS_GRAPH_OPS_CONVOPS_H
+#define OPENATC_DIALECTS_GRAPH_OPS_CONVOPS_H
+
+#include "dialects/graph/GraphDialect.h"
+
+#define GET_OP_CLASSES
+#include "dialects/graph/ops/ConvOps.h.inc"
+
+#endif // OPENATC_DIALECTS_GRAPH_OPS_CONVOPS_H
