@@ -3,6 +3,8 @@
 
 #include "tools/om-run/Reference.h"
 
+#include "support/InputJson.h"
+#include "support/InputText.h"
 #include "support/Npy.h"
 #include "tools/common/Print.h"
 
@@ -12,7 +14,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -170,12 +171,10 @@ bool Reference::interpret(const std::string &model, const std::string &input,
 
 /// The interpreter's list of names and files; other folders have none.
 void Reference::readManifest() {
-  std::error_code status;
-  if (!std::filesystem::is_regular_file(folder + "/manifest.json", status))
-    return;
-  std::ifstream file(folder + "/manifest.json");
-  const auto json = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object())
+  std::string text;
+  nlohmann::json json;
+  if (!readInputText(folder + "/manifest.json", text).empty() ||
+      !parseInputJson(text, json).empty() || !json.is_object())
     return;
   for (const auto &[tensor, name] : json.items())
     if (name.is_string())
