@@ -25,7 +25,7 @@ np = pytest.importorskip("numpy", reason="needs numpy")
 onnx = pytest.importorskip("onnx", reason="needs the onnx package (Debian: python3-onnx)")
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from models import TensorProto, conv, model, net, node, tensor  # noqa: E402
+from models import TensorProto, conv, model, net, node, tensor, weights  # noqa: E402
 from shim import run  # noqa: E402
 from tools import BUILD, available, call, files_in, plain_user  # noqa: E402
 
@@ -48,6 +48,9 @@ def inputs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("inputs") / "in"
     folder.mkdir()
     (folder / "m.onnx").write_bytes(net().SerializeToString())
+    (folder / "product.onnx").write_bytes(
+        model([node("MatMul", ["x", "w"], ["y"], "product")], inputs=[tensor("x", [4, 256])],
+              initializers=[weights("w", 256, 256)]).SerializeToString())
     data = folder / "data"
     data.mkdir()
     for i in range(2):
@@ -72,7 +75,7 @@ RUNS = {
     "amct": ("amct", ["calibrate", "--model", "in/m.onnx", "--data", "in/data", "--output", "out/m"],
              ["m_deploy_model.onnx", "m_fake_quant_model.onnx", "m_quant.json", "m_record.txt",
               "m_report.html", "m_report.json", "m_report.txt"]),
-    "amct-weights": ("amct", ["weights", "--model", "in/m.onnx", "--output", "out/m.onnx",
+    "amct-weights": ("amct", ["weights", "--model", "in/product.onnx", "--output", "out/m.onnx",
                               "--weight_only", "int8"], ["m.onnx"]),
     "amct-prune": ("amct", ["prune", "--model", "in/m.onnx", "--output", "out/m.onnx",
                             "--prune_ratio", "0.5"], ["m.onnx"]),
@@ -232,7 +235,7 @@ GRAPH = """
 import openatc.builder
 graph = openatc.builder.Graph("g")
 x = graph.input("x", shape=[1, 4])
-graph.output("y", graph.Relu(x))
+graph.output("y", graph.op("Relu", x))
 graph.save("out/graph.onnx")
 """
 
