@@ -120,6 +120,16 @@ def test_thousands_of_errors_are_counted(words, errors, folder):
     assert last == f"{code}: {errors - 1000} more errors are not listed"
 
 
+@pytest.mark.parametrize("words", [
+    ["--output=x", "--json=m.onnx"], ["--output=x", "--json=./m.onnx"],
+    ["--output=x", "--json=x.om"], ["--mode=3", "--check_report=m.onnx"]], ids=" ".join)
+def test_a_report_does_not_replace_a_model(words, folder):
+    before = (folder / "m.onnx").read_bytes()
+    refuse(folder, ["atc", "--model=m.onnx", "--framework=5", "--target=cpu", *words], "E13004",
+           "another name")
+    assert (folder / "m.onnx").read_bytes() == before and not (folder / "x.om").exists()
+
+
 def test_a_summary_that_cannot_be_written_leaves_the_old_file(folder, tmp_path):
     (tmp_path / "m.om").write_bytes(b"old")
     words = ["atc", f"--model={folder}/m.onnx", "--framework=5", "--target=cpu", "--output=m"]

@@ -26,6 +26,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "llvm/Support/FileSystem.h"
+
 using namespace atc;
 using namespace atc::tools;
 using driver::CompileSummary;
@@ -95,6 +97,21 @@ void writeText(const std::string &path, const std::string &text, const char *fla
                                     " cannot be written: " + file.reason());
 }
 
+/// Reports a report that would take the place of the model or of the compiled file. Returns whether
+/// there is an error.
+bool replacesFiles(const AtcOptions &options, const std::string &path, const char *flag,
+                   Diagnostics &diagnostics) {
+  for (const std::string &other : {options.compiler.source.path, options.outputFile}) {
+    if (path.empty() || other.empty() || (path != other && !llvm::sys::fs::equivalent(path, other)))
+      continue;
+    diagnostics.error("E13004", "the file \"" + path + "\" of " + flag +
+                                    " cannot be written: it is the model or the compiled file; "
+                                    "give it another name");
+    return true;
+  }
+  return false;
+}
+
 /// Gives the compiled file its name and writes the summary, or neither where one of them cannot be
 /// written. Without a file, as for an object, it writes the summary alone.
 void writeResults(std::optional<PendingFile> &compiled, const std::string &summaryPath,
@@ -143,7 +160,8 @@ mlir::OwningOpRef<mlir::ModuleOp> makeStep(const driver::TrainingOptions &traini
 }
 
 void compile(const AtcOptions &options, const std::string &commandLine, Diagnostics &diagnostics) {
-  if (!makeFolderOf(options.outputFile, "--output", diagnostics))
+  if (replacesFiles(options, options.json, "--json", diagnostics) ||
+      !makeFolderOf(options.outputFile, "--output", diagnostics))
     return;
   driver::CompilerOptions compilerOptions = options.compiler;
   compilerOptions.commandLine = commandLine;
@@ -225,6 +243,8 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
 }
 
 void check(const AtcOptions &options, Diagnostics &diagnostics) {
+  if (replacesFiles(options, options.checkReport, "--check_report", diagnostics))
+    return;
   auto context = driver::makeCompilerContext();
   driver::Compiler(*context, options.compiler, diagnostics).lower(driver::Phase::Import);
   Json report = {{"model", options.compiler.source.path},

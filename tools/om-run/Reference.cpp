@@ -110,16 +110,22 @@ Reference::~Reference() {
     removeFolder(folder);
 }
 
-bool Reference::open(const std::string &path, const std::string &input,
+bool Reference::open(const std::string &path, const std::string &input, bool isRandom,
                      const std::vector<om::Tensor> &inputs, std::string &error) {
   std::error_code status;
   if (!fs::exists(path, status)) {
     error = "E10410: the reference '" + path + "' does not exist.";
     return false;
   }
-  if (fs::is_directory(path, status))
+  if (fs::is_directory(path, status)) {
     folder = path;
-  else if (!interpret(path, input, inputs, error))
+  } else if (isRandom) {
+    error = "E10057: the reference model '" + path +
+            "' is computed on zeros or on the files of --input, not on the values of --random: "
+            "give the inputs as files.";
+    return false;
+  }
+  if (folder.empty() && !interpret(path, input, inputs, error))
     return false;
   readManifest();
   return true;

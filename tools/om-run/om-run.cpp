@@ -494,7 +494,7 @@ int Runner::compare() {
   for (size_t i = 0; i < inputValues.size(); ++i)
     if (inputValues[i].kind() == OM_KIND_TENSOR)
       ends[i].dims = inputValues[i].dims();
-  if (!reference.open(options.compare, options.input, ends, errorText))
+  if (!reference.open(options.compare, options.input, options.random, ends, errorText))
     return errorText.empty() ? 1 : fail({errorText});
   bool isDynamic = onValues;
   for (uint32_t i = 0; i < model.info().launches; ++i)
