@@ -15,7 +15,7 @@ static bool checkFile(const char *flag, const std::string &path, Diagnostics &di
   const bool exists = llvm::sys::fs::exists(path);
   const std::string file = "the file \"" + path + "\" of --" + flag;
   if (exists)
-    diagnostics.error("E13003", file + " is not a regular file");
+    diagnostics.error("E13003", file + " cannot be read: it is not a regular file");
   else
     diagnostics.error("E10410", file + " does not exist");
   return false;
