@@ -19,6 +19,9 @@ namespace atc {
 namespace {
 
 constexpr unsigned maxDepth = 100;
+/// The maximum number of different fields of a message. They are searched one by one, and no
+/// message that tools know has a hundred.
+constexpr size_t kMaxFields = 10000;
 
 /// Keeps the first error.
 class FirstError : public google::protobuf::io::ErrorCollector {
@@ -85,6 +88,8 @@ private:
       if (!consume(","))
         consume(";");
       add(message, name, std::move(value));
+      if (message.size() > kMaxFields)
+        fail("a message has more than " + llvm::Twine(kMaxFields) + " different fields");
     }
     return message;
   }

@@ -8,14 +8,13 @@
 
 #include "kernels/core/Numbers.h"
 #include "kernels/native/NativeRows.h"
+#include "support/InputText.h"
 #include "support/ModelText.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 
 namespace atc::quantize {
@@ -113,17 +112,9 @@ static bool isTooLarge(std::string_view file) {
 /// Rows of pixels: bytes [height, width, channels].
 static const host::Value *decode(const std::string &path, const char *pixelFormat, Values &values,
                                  std::string &errorText) {
-  std::error_code status;
-  if (!std::filesystem::is_regular_file(path, status)) {
-    errorText = "the file \"" + path + "\" is not a regular file";
-    return nullptr;
-  }
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file || file.bad()) {
-    errorText = "the file \"" + path +
-                "\" cannot be read: " + std::generic_category().message(errno ? errno : EIO);
+  std::string bytes;
+  if (const std::string reason = readInputText(path, bytes); !reason.empty()) {
+    errorText = "the file \"" + path + "\" cannot be read: " + reason;
     return nullptr;
   }
   const int64_t size = bytes.size();

@@ -4,6 +4,7 @@
 #include "quantize/SettingsText.h"
 
 #include "frontends/TextMessage.h"
+#include "support/InputJson.h"
 
 namespace atc::quantize {
 
@@ -11,12 +12,10 @@ bool parseSettings(const std::string &text, const std::string &name, nlohmann::j
                    Diagnostics &diagnostics) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && text[first] == '{') {
-    json =
-        nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false, /*ignore_comments=*/true);
-    if (!json.is_discarded())
-      return true;
-    diagnostics.error("E10032", "the file \"" + name + "\" is not valid JSON");
-    return false;
+    const std::string reason = parseInputJson(text, json, /*withComments=*/true);
+    if (!reason.empty())
+      diagnostics.error("E10032", "the file \"" + name + "\" " + reason);
+    return reason.empty();
   }
   std::string errorText;
   if (auto message = parseTextMessage(text, errorText)) {

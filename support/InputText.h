@@ -1,8 +1,9 @@
 //===-- InputText.h - text files that users name ----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Settings, rules, labels, plans and programs are read through this function: a device or a pipe
-// has no end, and a large file of another kind would take all memory before anything is said.
+// Settings, rules, labels, banks, arrays, images and programs are read through this function: a
+// device or a pipe has no end, and a large file of another kind would take all memory before
+// anything is said.
 
 #ifndef OPENATC_SUPPORT_INPUTTEXT_H
 #define OPENATC_SUPPORT_INPUTTEXT_H
@@ -21,10 +22,10 @@ namespace atc {
 /// smaller.
 inline constexpr uint64_t kMaxTextBytes = uint64_t(256) << 20;
 
-/// Reads a regular file of at most `most` bytes into `text`. Returns "", or the reason why it
-/// cannot be read.
+/// Reads a regular file of at most `most` bytes into `text`, or with `isPart` the first `most`
+/// bytes of any regular file. Returns "", or the reason why it cannot be read.
 inline std::string readInputText(const std::string &path, std::string &text,
-                                 uint64_t most = kMaxTextBytes) {
+                                 uint64_t most = kMaxTextBytes, bool isPart = false) {
   text.clear();
   // A pipe must not be waited for.
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -36,7 +37,7 @@ inline std::string readInputText(const std::string &path, std::string &text,
     reason = "it is not a regular file";
   // It may grow while it is read.
   char buffer[1 << 16];
-  while (reason.empty()) {
+  while (reason.empty() && !(isPart && text.size() >= most)) {
     const ssize_t got = read(file, buffer, sizeof(buffer));
     if (got == 0)
       break;
@@ -44,12 +45,14 @@ inline std::string readInputText(const std::string &path, std::string &text,
       continue;
     if (got < 0)
       reason = std::strerror(errno);
-    else if (text.size() + static_cast<uint64_t>(got) > most)
+    else if (!isPart && static_cast<uint64_t>(got) > most - text.size())
       reason = "it has more than " + std::to_string(most >> 20) + " MB";
     else
       text.append(buffer, static_cast<size_t>(got));
   }
   close(file);
+  if (isPart && text.size() > most)
+    text.resize(most);
   return reason;
 }
 

@@ -5,6 +5,7 @@
 
 #include "support/ElementTypes.h"
 #include "support/ErrorCodes.h"
+#include "support/InputText.h"
 #include "support/ModelText.h"
 #include "support/OutputFile.h"
 
@@ -12,8 +13,6 @@
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 namespace atc {
 
@@ -48,7 +47,7 @@ bool valueOf(const std::string &dictionary, const char *key, std::string &value)
   return true;
 }
 
-bool parseHeader(const std::vector<char> &file, Header &header) {
+bool parseHeader(const std::string &file, Header &header) {
   if (file.size() < magicBytes + 6 || std::memcmp(file.data(), magic, magicBytes) != 0)
     return false;
   // Version 1 has a 16-bit length, the later ones a 32-bit one.
@@ -110,18 +109,15 @@ static std::string nameOf(const ::om::Tensor &tensor) {
   return (tensor.space == OM_INPUT ? "input '" : "tensor '") + printable(tensor.name) + "'";
 }
 
-static bool readFile(const std::string &path, const std::string &what, std::vector<char> &file,
+static bool readFile(const std::string &path, const std::string &what, std::string &file,
                      std::string &error) {
   std::error_code status;
   if (!std::filesystem::exists(path, status))
     return failed(error, "E10410", "the file '" + path + "' for " + what + " does not exist.");
-  const bool isFile = std::filesystem::is_regular_file(path, status);
-  std::ifstream stream;
-  if (isFile)
-    stream.open(path, std::ios::binary);
-  if (!isFile || !stream)
-    return failed(error, "E13001", "the file '" + path + "' for " + what + " cannot be opened.");
-  file.assign(std::istreambuf_iterator<char>(stream), {});
+  const std::string reason = readInputText(path, file, /*most=*/UINT64_MAX);
+  if (!reason.empty())
+    return failed(error, "E13001",
+                  "the file '" + path + "' for " + what + " cannot be opened: " + reason + ".");
   return true;
 }
 
@@ -139,7 +135,7 @@ static void addUtf8(std::string &text, uint32_t c) {
 bool readStrings(const std::string &path, const ::om::Tensor &tensor,
                  std::vector<std::string> &texts, std::string &error) {
   const std::string what = nameOf(tensor);
-  std::vector<char> file;
+  std::string file;
   Header header;
   if (!readFile(path, what, file, error))
     return false;
@@ -179,7 +175,7 @@ bool readStrings(const std::string &path, const ::om::Tensor &tensor,
 bool readTensor(const std::string &path, const ::om::Tensor &tensor, void *data,
                 std::string &error) {
   const std::string what = nameOf(tensor);
-  std::vector<char> file;
+  std::string file;
   if (!readFile(path, what, file, error))
     return false;
 
@@ -230,15 +226,9 @@ bool readTensor(const std::string &path, const ::om::Tensor &tensor, void *data,
 
 /// Reads the header of a .npy file. Returns false for any other file.
 static bool readHeader(const std::string &path, Header &header) {
+  std::string start;
   // A longer header cannot be that of a tensor.
-  std::vector<char> start(4096);
-  // Reading a pipe would wait for whoever writes into it.
-  std::error_code status;
-  if (!std::filesystem::is_regular_file(path, status))
-    return false;
-  std::ifstream file(path, std::ios::binary);
-  file.read(start.data(), start.size());
-  start.resize(file.gcount());
+  readInputText(path, start, 4096, /*isPart=*/true);
   return parseHeader(start, header);
 }
 

@@ -4,19 +4,14 @@
 #include "tuning/BankFiles.h"
 
 #include "support/ErrorCodes.h"
+#include "support/InputText.h"
 #include "support/OutputFile.h"
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 
 namespace atc::tuning {
 
 namespace fs = std::filesystem;
-
-/// Banks are small; a larger file is something else.
-static constexpr uintmax_t maxBankBytes = 256 << 20;
 
 std::string bankFile(const std::string &path, const std::string &target) {
   const fs::path given = path;
@@ -36,16 +31,9 @@ bool readBank(const std::string &path, const std::string &target, Bank &bank, st
     error = codedLine("E13005", "the bank \"" + file + "\" cannot be read: " + why);
     return false;
   };
-  if (!fs::is_regular_file(file, ignored))
-    return fail("it is not a file");
-  const uintmax_t bytes = fs::file_size(file, ignored);
-  if (ignored || bytes > maxBankBytes)
-    return fail("it is larger than 256 MB");
-  errno = 0;
-  std::ifstream stream(file, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  if (!stream && text.empty() && bytes > 0)
-    return fail(std::strerror(errno));
+  std::string text;
+  if (const std::string reason = readInputText(file, text); !reason.empty())
+    return fail(reason);
   return bank.read(text, file, error);
 }
 

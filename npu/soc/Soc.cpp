@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cassert>
 #include <charconv>
-#include <cstdio>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace atc::npu;
 
@@ -327,17 +329,21 @@ std::vector<std::string> atc::npu::readSoc(std::string_view text, std::string_vi
 
 std::vector<std::string> atc::npu::readSocFile(const std::string &path, SocTable &table) {
   constexpr size_t kMaxFileBytes = 65536;
-  std::FILE *file = std::fopen(path.c_str(), "rb");
-  if (!file)
+  // A pipe must not be waited for.
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0)
     return {path + ":0: cannot be opened"};
+  struct stat info;
   std::string text;
   char buffer[4096];
-  while (size_t count = std::fread(buffer, 1, sizeof(buffer), file)) {
-    text.append(buffer, count);
-    if (text.size() > kMaxFileBytes)
-      break;
+  ssize_t count = fstat(file, &info) == 0 && S_ISREG(info.st_mode) ? 1 : -1;
+  while (count > 0 && text.size() <= kMaxFileBytes) {
+    count = read(file, buffer, sizeof(buffer));
+    text.append(buffer, static_cast<size_t>(std::max<ssize_t>(count, 0)));
   }
-  std::fclose(file);
+  close(file);
+  if (count < 0)
+    return {path + ":0: cannot be read: it is not a regular file"};
   if (text.size() > kMaxFileBytes)
     return {path + ":0: has more than " + std::to_string(kMaxFileBytes) + " bytes"};
   return readSoc(text, path, table);

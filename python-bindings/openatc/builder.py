@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from . import _onnx_writer as _write
+from ._output import write_file
 
 __all__ = ["Graph", "Value"]
 
@@ -212,9 +213,7 @@ class Graph:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model as an ONNX file."""
-        encoded = self.to_onnx()
-        with open(path, "wb") as file:
-            file.write(encoded)
+        write_file(path, self.to_onnx())
 
     def __repr__(self) -> str:
         return f"<openatc.builder.Graph '{self.name}', {len(self._nodes)} operators>"

@@ -26,6 +26,7 @@ import numpy as np
 from ._compile import Path, compile, load
 from ._energy import ENERGY, energy
 from ._error import Error, _printable
+from ._output import write_file
 from ._quantize import quantize
 from ._runtime import Session
 
@@ -256,7 +257,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                    precisions=options.precision, parameters=dict(options.set),
                    prices=prices, with_energy=options.energy, jobs=options.jobs)
     if options.html:
-        pathlib.Path(options.html).write_text(_page(options.model, points))
+        try:
+            write_file(options.html, _page(options.model, points).encode())
+        except OSError as error:
+            print(f"E13004: cannot write '{_printable(options.html)}': {error.strerror}.",
+                  file=sys.stderr)
+            return 1
     if options.json:
         print(json.dumps({"model": options.model, "points": [asdict(point) for point in points]},
                          indent=1))

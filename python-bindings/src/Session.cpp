@@ -329,6 +329,7 @@ static std::vector<om::Value> valuesOf(const py::object &inputs, const std::vect
 }
 
 py::list PySession::layers(const py::object &inputs, const py::dict &shapes) {
+  needProcess();
   std::map<std::string, std::vector<int64_t>> wanted;
   for (auto [name, shape] : shapes)
     wanted[name.cast<std::string>()] = shape.cast<std::vector<int64_t>>();
@@ -420,6 +421,7 @@ py::object PySession::runValues(const py::object &inputs, const py::object &outp
 }
 
 py::object PySession::run(const py::object &inputs, const py::object &outputs) {
+  needProcess();
   if (!owner->isFixed() || stateKept)
     return runValues(inputs, outputs);
   Call call(*this, inputs, outputs);
@@ -440,6 +442,7 @@ py::object PySession::run(const py::object &inputs, const py::object &outputs) {
 }
 
 py::dict PySession::tensors(const py::object &inputs, const py::object &names) {
+  needProcess();
   if (!owner->isFixed())
     raise({"E10016: tensors() is only for models whose inputs and outputs have shapes that are "
            "known"});
@@ -526,11 +529,14 @@ py::object PySession::call(const py::args &inputs, const py::kwargs &named) {
 }
 
 void PySession::close() {
+  if (process != getpid())
+    return abandon();
   auto turn = takeTurn(busy);
   session = om::Session();
 }
 
 void PySession::needOpen() const {
+  needProcess();
   if (!session)
     throw py::value_error("the session is closed");
 }

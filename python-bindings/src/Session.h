@@ -9,6 +9,8 @@
 
 #include <memory>
 #include <mutex>
+#include <sys/types.h>
+#include <unistd.h>
 
 namespace atc::python {
 
@@ -55,6 +57,7 @@ class PySession {
 public:
   /// `options` without the device, which `request` describes.
   PySession(std::shared_ptr<PyModel> model, om_session_options options, const NpuRequest &request);
+  ~PySession();
 
   /// A list for a sequence of inputs, a dict for a mapping of them.
   pybind11::object run(const pybind11::object &inputs, const pybind11::object &outputs);
@@ -118,8 +121,13 @@ private:
   class Call;
   pybind11::object runValues(const pybind11::object &inputs, const pybind11::object &outputs);
   void makeNpu(const NpuRequest &request);
-  /// Raises ValueError where the session is closed.
+  /// Raises ValueError where the session is closed, or belongs to another process.
   void needOpen() const;
+  /// Raises ValueError in a process that was forked from the one that made the session: its
+  /// threads are not in this one, which would wait for them for ever.
+  void needProcess() const;
+  /// Leaves what the session holds to the process that made it.
+  void abandon();
   /// Raises for a model without NPU launches, which has no `what`.
   void needNpu(const char *what) const;
 
@@ -130,7 +138,8 @@ private:
   std::unique_ptr<om_npu, FreeNpu> npu; ///< outlives the session
   std::shared_ptr<PyRanks> connection;  ///< outlives the session
   om::Session session;
-  std::mutex busy; ///< one thread at a time; never waited for with the GIL held
+  std::mutex busy;                ///< one thread at a time; never waited for with the GIL held
+  const pid_t process = getpid(); ///< that has the threads of the session
   bool profiling = false, checksHazards = false, stateKept = false;
 };
 

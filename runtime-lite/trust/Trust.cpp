@@ -9,7 +9,9 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <sodium.h>
+#include <unistd.h>
 
 static_assert(OM_KEY_BYTES == crypto_sign_ed25519_PUBLICKEYBYTES &&
               OM_SIGNATURE_BYTES == crypto_sign_ed25519_BYTES &&
@@ -50,13 +52,19 @@ const om_crypto *om_trust_crypto(void) {
 om_status om_trust_read_key(const char *path, om_public_key *key, om_error *error) {
   if (!path || !key)
     return fail(error, OM_ERROR_ARGUMENT, "a key needs a path and a place for it.");
-  std::FILE *file = std::fopen(path, "rbe");
-  if (!file)
+  // A pipe must not be waited for.
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0)
     return fail(error, OM_ERROR_IO, "cannot open the key file '%s': %s.", path,
                 std::strerror(errno));
   char text[128];
-  const size_t size = std::fread(text, 1, sizeof(text) - 1, file);
-  std::fclose(file);
+  const ssize_t count = read(file, text, sizeof(text) - 1);
+  const int reason = errno;
+  close(file);
+  if (count < 0)
+    return fail(error, OM_ERROR_IO, "cannot read the key file '%s': %s.", path,
+                std::strerror(reason));
+  const size_t size = static_cast<size_t>(count);
   text[size] = 0;
 
   constexpr size_t mark = sizeof(OM_PUBLIC_KEY_MARK) - 1, digits = 2 * OM_KEY_BYTES;

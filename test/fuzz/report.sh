@@ -60,26 +60,37 @@ fi
 
 # Runs `program` once for `count` inputs of `seed`; sets status, accepted, refused and findings.
 run_once() {
-  local line crashes hangs
+  local output line crashes hangs
   # shellcheck disable=SC2086
-  if [ "$program" = fuzz-host-kernels ]; then
-    line=$("$build/bin/$program" --calls "$count" --seed "$seed" 2>&1 | tail -n 1) && status=0 || status=1
-    accepted=$(before "$line" computed) refused=$(before "$line" refused)
-    findings=$(before "$line" findings)
-  elif [ "$program" = fuzz-random-graphs ]; then
-    line=$("$build/bin/$program" --graphs "$count" --seed "$seed" 2>&1 | tail -n 1) && status=0 || status=1
-    accepted=$(before "$line" same) refused=$(before "$line" refused)
-    findings=$(before "$line" findings)
-  else
-    line=$("$build/bin/$program" --mutations="$count" --seed="$seed" $folders 2>&1 | tail -n 1) &&
-      status=0 || status=1
-    accepted=$(behind "$line" accepted) refused=$(behind "$line" refused)
+  case $program in
+  fuzz-host-kernels) set -- --calls "$count" --seed "$seed" ;;
+  fuzz-random-graphs) set -- --graphs "$count" --seed "$seed" ;;
+  *) set -- --mutations="$count" --seed="$seed" $folders ;;
+  esac
+  output=$("$build/bin/$program" "$@" 2>&1) && status=0 || status=1
+  line=$(tail -n 1 <<<"$output")
+  case $program in
+  fuzz-host-kernels) accepted=$(before "$line" computed) ;;
+  fuzz-random-graphs) accepted=$(before "$line" same) ;;
+  *) accepted=$(behind "$line" accepted) ;;
+  esac
+  case $program in
+  fuzz-host-kernels | fuzz-random-graphs)
+    refused=$(before "$line" refused) findings=$(before "$line" findings)
+    ;;
+  *)
+    refused=$(behind "$line" refused)
     crashes=$(behind "$line" crashes) hangs=$(behind "$line" hangs)
     findings=$((${crashes:-1} + ${hangs:-0}))
-  fi
+    ;;
+  esac
   # What ends without its line of figures has found something.
   [ -n "$findings" ] && [ -n "$accepted" ] || { findings=1; echo "$program, seed $seed: $line" >&2; }
-  [ "$status" = 0 ] && [ "$findings" = 0 ] || failed=1
+  if [ "$status" != 0 ] || [ "$findings" != 0 ]; then
+    failed=1
+    # The inputs, so that each can be tried again.
+    tail -n 20 <<<"$output" >&2
+  fi
 }
 
 elapsed() { awk "BEGIN { print ($(date +%s%N) - $begin) / 1e9 }"; }

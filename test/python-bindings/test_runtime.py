@@ -3,6 +3,7 @@
 
 import subprocess
 import sys
+import textwrap
 import threading
 
 import numpy as np
@@ -291,3 +292,41 @@ def test_gears_that_cannot_be(digits_onnx, digits):
     assert digits.gears == [] and digits.gear_kind == "none"
     with pytest.raises(openatc.Error, match="has no gears"):
         openatc.Session(digits).set_gear([1])
+
+
+def test_a_forked_process_has_no_threads_of_a_session():
+    """What fork() leaves behind is refused and let go, and never waited for."""
+    program = textwrap.dedent("""
+        import os, signal, sys
+        import numpy as np, openatc
+        from openatc import builder
+        graph = builder.Graph("g")
+        graph.output("y", graph.op("Relu", graph.input("x", shape=[8, 64])))
+        model = openatc.compile(graph.to_onnx())
+        x = np.ones((8, 64), np.float32)
+        session, other = (openatc.Session(model, threads=2) for _ in range(2))
+        session.run([x])
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            for call in (lambda: session.run([x]), lambda: session.tensors([x]),
+                         lambda: session([x]), session.profile, lambda: session.threads):
+                try:
+                    call()
+                except ValueError as error:
+                    assert "another process" in str(error), error
+                else:
+                    os._exit(2)
+            session.close()
+            del other
+            with openatc.Session(model, threads=2) as own:
+                own.run([x])
+            sys.exit(0)
+        status = os.waitpid(child, 0)[1]
+        session.run([x])
+        session.close()
+        sys.exit(os.waitstatus_to_exitcode(status) != 0)
+    """)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                          env={"PYTHONPATH": str(BUILD / "python")}, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr

@@ -25,7 +25,7 @@ np = pytest.importorskip("numpy", reason="needs numpy")
 onnx = pytest.importorskip("onnx", reason="needs the onnx package (Debian: python3-onnx)")
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from models import TensorProto, conv, model, net, node, tensor  # noqa: E402
+from models import TensorProto, conv, model, net, node, tensor, weights  # noqa: E402
 from shim import run  # noqa: E402
 from tools import BUILD, available, call, files_in, plain_user  # noqa: E402
 
@@ -48,6 +48,9 @@ def inputs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("inputs") / "in"
     folder.mkdir()
     (folder / "m.onnx").write_bytes(net().SerializeToString())
+    (folder / "product.onnx").write_bytes(
+        model([node("MatMul", ["x", "w"], ["y"], "product")], inputs=[tensor("x", [4, 256])],
+              initializers=[weights("w", 256, 256)]).SerializeToString())
     data = folder / "data"
     data.mkdir()
     for i in range(2):
@@ -72,6 +75,10 @@ RUNS = {
     "amct": ("amct", ["calibrate", "--model", "in/m.onnx", "--data", "in/data", "--output", "out/m"],
              ["m_deploy_model.onnx", "m_fake_quant_model.onnx", "m_quant.json", "m_record.txt",
               "m_report.html", "m_report.json", "m_report.txt"]),
+    "amct-weights": ("amct", ["weights", "--model", "in/product.onnx", "--output", "out/m.onnx",
+                              "--weight_only", "int8"], ["m.onnx"]),
+    "amct-prune": ("amct", ["prune", "--model", "in/m.onnx", "--output", "out/m.onnx",
+                            "--prune_ratio", "0.5"], ["m.onnx"]),
     "om-run": ("om-run", ["in/cpu.om", "--output", "out", "--dump", "out"], ["y.npy", "r.npy"]),
     "om-run-npu": ("om-run", ["in/npu.om", "--timeline", "out/t.json", "--report", "out/r.html"],
                    ["t.json", "r.html"]),
@@ -181,6 +188,84 @@ def test_cache_of_objects(what, tmp_path):
         run(tmp_path, "atc", *command, do=what, at=at)
         assert call("atc", *command, cwd=tmp_path)[0] == 0
         assert om.read_bytes() == new, (what, at)
+
+
+@pytest.mark.parametrize("what", ["kill", "full", "term"])
+def test_bank_of_aoe(what, inputs, tmp_path):
+    """A search that is disturbed leaves a bank from which the next one goes on, and no litter."""
+    if not (BUILD / "bin" / "aoe").exists():
+        pytest.skip("aoe is not built")
+    (tmp_path / "in").symlink_to(inputs)
+    out = tmp_path / "out"
+    command = ["--model=in/m.onnx", "--framework=5", "--soc_version=Ascend310P3", "--jobs=1",
+               "--tune_trials=3", "--output=out/m", "--bank=out/bank.jsonl"]
+    out.mkdir()
+    status, text, err, calls = run(tmp_path, "aoe", *command)
+    assert status == 0, (text, err)
+    new = (out / "m.om").read_bytes()
+    for at in sorted(random.Random(what).sample(range(1, calls + 1), min(calls, MAX_POINTS // 2))):
+        shutil.rmtree(out)
+        out.mkdir()
+        status, text, err, _ = run(tmp_path, "aoe", *command, do=what, at=at)
+        litter = set(files_in(out)) - {"m.om", "bank.jsonl", "m_aoe.json"}
+        assert all(what == "kill" and PART.fullmatch(each) for each in litter), (at, litter)
+        if what == "full" and status != 0:
+            assert "E13004: " in text + err, (at, text, err)
+        for line in (out / "bank.jsonl").read_text().splitlines() if "bank.jsonl" in files_in(
+                out) else []:
+            json.loads(line)
+        if (out / "m.om").exists():
+            assert call("om-dump", out / "m.om")[0] == 0
+        status, text, err = call("aoe", *command, cwd=tmp_path)
+        assert status == 0, (at, text, err)
+        assert call("om-run", out / "m.om", cwd=tmp_path)[0] == 0
+    assert new
+
+
+CHECKPOINT = """
+import sys, openatc
+trainer = openatc.train("in/m.onnx", loss="mse", optimizer="sgd", learning_rate=0.1)
+trainer.save("out/checkpoint.onnx")
+"""
+SWEEP = """
+import sys, openatc.sweep
+sys.exit(openatc.sweep.main(["in/m.onnx", "--html", "out/page.html"]))
+"""
+GRAPH = """
+import openatc.builder
+graph = openatc.builder.Graph("g")
+x = graph.input("x", shape=[1, 4])
+graph.output("y", graph.op("Relu", x))
+graph.save("out/graph.onnx")
+"""
+
+
+@pytest.mark.parametrize("what", ["kill", "full"])
+@pytest.mark.parametrize("program", [CHECKPOINT, SWEEP, GRAPH],
+                         ids=["checkpoint", "npu-sweep", "builder"])
+def test_files_of_python_programs(program, what, inputs, tmp_path, monkeypatch):
+    package = BUILD / "python"
+    if not (package / "openatc").is_dir():
+        pytest.skip("the Python package is not built")
+    monkeypatch.setenv("PYTHONPATH", str(package))
+    (tmp_path / "in").symlink_to(inputs)
+    out = tmp_path / "out"
+    out.mkdir()
+    words = ["-B", "-c", program]
+    status, text, err, calls = run(tmp_path, sys.executable, *words)
+    assert status == 0 and calls >= 2, (text, err)
+    path, = out.iterdir()
+    new = path.read_bytes()
+    points = range(1, calls + 1) if NIGHTLY or program == GRAPH else [calls - 1, calls]
+    for at in points:
+        for left in out.iterdir():
+            left.unlink()
+        path.write_bytes(b"old")
+        status, text, err, _ = run(tmp_path, sys.executable, *words, do=what, at=at)
+        litter = set(files_in(out)) - {path.name}
+        assert all(what == "kill" and each.endswith(".part") for each in litter), (at, litter)
+        assert path.read_bytes() in (b"old", new), (at, text, err)
+        assert status != 0 or path.read_bytes() == new, (at, text, err)
 
 
 @pytest.mark.parametrize("what", ["kill", "full", "term"])

@@ -297,3 +297,10 @@ def test_ranks_refuse_options_of_inputs(tmp_path):
 
 def test_om_run_links_only_the_kernels_of_images():
     assert Path(tool("om-run")).stat().st_size < 3_200_000
+
+
+def test_random_values_are_not_those_of_the_model(digits):
+    """The reference is computed on files or zeros: with other values every layer looked bad."""
+    code, out, err = call(tool("om-run"), digits, "--random", "--compare", MODEL)
+    assert code == 1 and not out
+    assert err.startswith("E10057: ") and "give the inputs as files" in err

@@ -5,8 +5,8 @@
 
 #include "quantize/Config.h"
 #include "quantize/DataFolder.h"
-#include "support/OneLine.h"
 #include "tools/common/Print.h"
+#include "tools/common/ShownMessages.h"
 
 #include "llvm/Support/FileSystem.h"
 
@@ -80,8 +80,8 @@ void checkBatchNum(const SampleOptions &options, Diagnostics &diagnostics) {
 }
 
 void printMessages(const Diagnostics &diagnostics) {
-  for (const CodedMessage &message : diagnostics.all())
-    print(stderr, "%s: %s\n", message.code.c_str(), oneLine(message.text).c_str());
+  forEachShown(diagnostics.all(),
+               [](const std::string &line) { print(stderr, "%s\n", line.c_str()); });
 }
 
 } // namespace atc::tools

@@ -12,6 +12,7 @@
 #include "quantize/onnx/MixedPrecision.h"
 #include "support/Interruption.h"
 #include "tools/common/CommandLine.h"
+#include "tools/common/FatalErrors.h"
 #include "tools/common/OutputFolder.h"
 #include "tools/common/ProgressBar.h"
 
@@ -238,6 +239,7 @@ int compareModelFiles(const Options &options) {
 
 int atc::tools::runAmct(int argc, char **argv) {
   atc::endInOrder("amct");
+  installFatalErrorHandlers(/*descriptor=*/2);
   CLI::App app("Makes float models smaller: quantizes, prunes and divides their layers.");
   app.set_version_flag("--version", std::string("amct ") + om_version());
   app.require_subcommand(1);

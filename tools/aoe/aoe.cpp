@@ -3,13 +3,13 @@
 
 #include "openatc/om.hpp"
 #include "support/Interruption.h"
-#include "support/OneLine.h"
 #include "support/OutputFile.h"
 #include "support/OutputStream.h"
 #include "tools/aoe/AoeReport.h"
 #include "tools/common/FatalErrors.h"
 #include "tools/common/OutputFolder.h"
 #include "tools/common/Print.h"
+#include "tools/common/ShownMessages.h"
 #include "tuning/BankFiles.h"
 
 #include <fstream>
@@ -20,8 +20,8 @@ using namespace atc::tools;
 namespace {
 
 void printMessages(const Diagnostics &diagnostics) {
-  for (const CodedMessage &message : diagnostics.all())
-    print(stdout, "%s: %s\n", message.code.c_str(), oneLine(message.text).c_str());
+  forEachShown(diagnostics.all(),
+               [](const std::string &line) { print(stdout, "%s\n", line.c_str()); });
 }
 
 /// Replaces what the bank has for the decisions of this model by what the search has found.

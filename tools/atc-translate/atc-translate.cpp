@@ -15,6 +15,7 @@
 #include "support/OutputStream.h"
 #include "tools/atc-translate/Interpret.h"
 #include "tools/common/CommandLine.h"
+#include "tools/common/FatalErrors.h"
 #include "tools/common/PrintableDiagnostics.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -74,6 +75,7 @@ int printModule(ModuleOp module, const Options &options) {
 
 int main(int argc, char **argv) {
   atc::endInOrder("atc-translate");
+  atc::tools::installFatalErrorHandlers(/*descriptor=*/2);
   Options options;
   CLI::App app{"Translates models to the graph dialect"};
   app.add_option("--import-onnx", options.importPath, "ONNX file to print as MLIR");

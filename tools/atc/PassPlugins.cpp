@@ -7,12 +7,17 @@
 
 namespace atc::tools {
 
-/// Reports a file of a flag that is not there. Returns whether it is.
+/// Reports a path of a flag that is no file. Returns whether it is one.
 static bool checkFile(const char *flag, const std::string &path, Diagnostics &diagnostics) {
-  if (llvm::sys::fs::exists(path))
+  // Whoever opens a pipe waits for it.
+  if (llvm::sys::fs::is_regular_file(path))
     return true;
-  diagnostics.error("E10410",
-                    "the file \"" + path + "\" of --" + llvm::Twine(flag) + " does not exist");
+  const bool exists = llvm::sys::fs::exists(path);
+  const std::string file = "the file \"" + path + "\" of --" + flag;
+  if (exists)
+    diagnostics.error("E13003", file + " cannot be read: it is not a regular file");
+  else
+    diagnostics.error("E10410", file + " does not exist");
   return false;
 }
 

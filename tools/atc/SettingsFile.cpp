@@ -3,6 +3,8 @@
 
 #include "tools/atc/SettingsFile.h"
 
+#include "support/InputJson.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -64,28 +66,13 @@ bool SettingsFile::looksLikeJson() const {
 
 std::optional<nlohmann::ordered_json> SettingsFile::json(Diagnostics &diagnostics,
                                                          ErrorCode code) const {
-  // A file of brackets alone must not take the whole stack.
-  constexpr size_t maxDepth = 64;
-  bool isTooDeep = false;
-  auto callback = [&](int depth, nlohmann::ordered_json::parse_event_t, nlohmann::ordered_json &) {
-    isTooDeep |= depth > static_cast<int>(maxDepth);
-    return true;
-  };
-  try {
-    auto value = nlohmann::ordered_json::parse(text, callback);
-    if (!isTooDeep)
-      return value;
-    diagnostics.error(code, origin() + " is nested deeper than " + Twine(maxDepth) + " levels");
-  } catch (const nlohmann::json::parse_error &error) {
-    const size_t at = std::min(error.byte, text.size());
-    const size_t line = 1 + StringRef(text).take_front(at).count('\n');
-    diagnostics.error(code, origin(line) + " is not valid JSON: " + error.what());
-  } catch (const nlohmann::json::exception &error) {
-    // A number that no double holds; the text of the error may be as long as the file.
-    constexpr size_t maxLength = 200;
-    diagnostics.error(
-        code, origin() + " is not valid JSON: " + StringRef(error.what()).take_front(maxLength));
-  }
+  nlohmann::ordered_json value;
+  size_t at = 0;
+  const std::string reason = parseInputJson(text, value, /*withComments=*/false, &at);
+  if (reason.empty())
+    return value;
+  const size_t line = at == std::string::npos ? 0 : 1 + StringRef(text).take_front(at).count('\n');
+  diagnostics.error(code, origin(line) + " " + reason);
   return std::nullopt;
 }
 

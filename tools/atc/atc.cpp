@@ -8,13 +8,13 @@
 #include "openatc/om.h"
 #include "quantize/Compression.h"
 #include "support/JsonText.h"
-#include "support/OneLine.h"
 #include "support/OutputStream.h"
 #include "tools/atc/AutoTarget.h"
 #include "tools/atc/GraphJson.h"
 #include "tools/atc/ObjectFile.h"
 #include "tools/atc/Options.h"
 #include "tools/atc/PassPlugins.h"
+#include "tools/atc/PendingFile.h"
 #include "tools/atc/RunAtc.h"
 #include "tools/atc/ShowModel.h"
 #include "tools/atc/SingleOps.h"
@@ -22,8 +22,11 @@
 #include "tools/common/OptionTable.h"
 #include "tools/common/OutputFolder.h"
 #include "tools/common/ProgressBar.h"
+#include "tools/common/ShownMessages.h"
 
 #include <nlohmann/json.hpp>
+
+#include "llvm/Support/FileSystem.h"
 
 using namespace atc;
 using namespace atc::tools;
@@ -94,6 +97,45 @@ void writeText(const std::string &path, const std::string &text, const char *fla
                                     " cannot be written: " + file.reason());
 }
 
+/// Reports a report that would take the place of the model or of the compiled file. Returns whether
+/// there is an error.
+bool replacesFiles(const AtcOptions &options, const std::string &path, const char *flag,
+                   Diagnostics &diagnostics) {
+  for (const std::string &other : {options.compiler.source.path, options.outputFile}) {
+    if (path.empty() || other.empty() || (path != other && !llvm::sys::fs::equivalent(path, other)))
+      continue;
+    diagnostics.error("E13004", "the file \"" + path + "\" of " + flag +
+                                    " cannot be written: it is the model or the compiled file; "
+                                    "give it another name");
+    return true;
+  }
+  return false;
+}
+
+/// Gives the compiled file its name and writes the summary, or neither where one of them cannot be
+/// written. Without a file, as for an object, it writes the summary alone.
+void writeResults(std::optional<PendingFile> &compiled, const std::string &summaryPath,
+                  const std::string &summary, Diagnostics &diagnostics) {
+  const bool isPrinted = summaryPath == "-";
+  std::vector<OutputFile> files;
+  if (!summaryPath.empty() && !isPrinted) {
+    if (!makeFolderOf(summaryPath, "--json", diagnostics))
+      return;
+    OutputFile &file = files.emplace_back(summaryPath);
+    if (!file.write(summary))
+      return diagnostics.errorLine(file.errorLine());
+  }
+  if (compiled)
+    files.push_back(compiled->take());
+  if (!commitAll(files)) {
+    for (const OutputFile &file : files)
+      if (file.hasFailed())
+        diagnostics.errorLine(file.errorLine());
+  } else if (isPrinted) {
+    llvm::outs() << summary;
+  }
+}
+
 /// Writes a module with all its constants.
 void writeModule(mlir::ModuleOp module, const std::string &path, Diagnostics &diagnostics) {
   std::string error;
@@ -118,7 +160,8 @@ mlir::OwningOpRef<mlir::ModuleOp> makeStep(const driver::TrainingOptions &traini
 }
 
 void compile(const AtcOptions &options, const std::string &commandLine, Diagnostics &diagnostics) {
-  if (!makeFolderOf(options.outputFile, "--output", diagnostics))
+  if (replacesFiles(options, options.json, "--json", diagnostics) ||
+      !makeFolderOf(options.outputFile, "--output", diagnostics))
     return;
   driver::CompilerOptions compilerOptions = options.compiler;
   compilerOptions.commandLine = commandLine;
@@ -139,10 +182,15 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
     compilerOptions.source = chosen->best().options.source;
     compilerOptions.disabledPasses = chosen->best().options.disabledPasses;
   }
+  std::optional<PendingFile> compiled;
   auto finish = [&](const CompileSummary &summary) {
     if (options.verbose)
       summary.timer.print(llvm::outs());
     progress.clear();
+    if (!diagnostics.hasErrors())
+      writeResults(compiled, options.json,
+                   options.json.empty() ? "" : jsonText(summaryJson(options, summary, chosen)),
+                   diagnostics);
     if (!diagnostics.hasErrors() && options.stopAfter == driver::Phase::Emit && !options.shards &&
         options.json != "-")
       for (const std::string &line : driver::describeSummary(summary, options.outputFile))
@@ -155,16 +203,13 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
     if (!diagnostics.hasErrors() && summary.placement && options.json != "-")
       for (const std::string &line : driver::describe(*summary.placement))
         llvm::outs() << line << "\n";
-    if (!diagnostics.hasErrors() && !options.json.empty())
-      writeText(options.json, jsonText(summaryJson(options, summary, chosen)), "--json",
-                diagnostics);
     if (options.showModel && !options.shards && !diagnostics.hasErrors() &&
         options.stopAfter == driver::Phase::Emit)
       showModel(options.outputFile, llvm::outs(), diagnostics);
   };
   auto emit = [&](auto &compiler) {
     if (!options.emitsObject) {
-      compiler.emitFile(options.outputFile);
+      compiler.emit(compiled.emplace(options.outputFile));
     } else if (std::optional<::om::Buffer> file = compiler.emitBytes()) {
       writeObject(*file, options.outputFile, diagnostics);
     }
@@ -198,6 +243,8 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
 }
 
 void check(const AtcOptions &options, Diagnostics &diagnostics) {
+  if (replacesFiles(options, options.checkReport, "--check_report", diagnostics))
+    return;
   auto context = driver::makeCompilerContext();
   driver::Compiler(*context, options.compiler, diagnostics).lower(driver::Phase::Import);
   Json report = {{"model", options.compiler.source.path},
@@ -233,10 +280,8 @@ void run(const AtcOptions &options, const FlagValues &flags, Diagnostics &diagno
   }
 }
 
-void print(const Diagnostics &diagnostics, bool errors) {
-  for (const CodedMessage &message : diagnostics.all())
-    if (message.isError == errors)
-      llvm::outs() << message.code << ": " << oneLine(message.text) << "\n";
+void print(llvm::ArrayRef<CodedMessage> messages, bool errors) {
+  forEachShown(messages, errors, [](const std::string &line) { llvm::outs() << line << "\n"; });
 }
 
 } // namespace
@@ -267,21 +312,19 @@ int atc::tools::runAtc(int argc, char **argv) {
   llvm::outs().flush();
   AtcOptions options = buildOptions(flags, diagnostics);
   readUserChanges(flags, options.compiler, diagnostics);
-  print(diagnostics, /*errors=*/false);
+  print(diagnostics.all(), /*errors=*/false);
   size_t shown = diagnostics.all().size();
   llvm::outs().flush();
   limitMemory(options.maxMemory);
   if (!diagnostics.hasErrors())
     run(options, flags, diagnostics);
-  for (const CodedMessage &message : diagnostics.all().drop_front(shown))
-    if (!message.isError)
-      llvm::outs() << message.code << ": " << oneLine(message.text) << "\n";
+  print(diagnostics.all().drop_front(shown), /*errors=*/false);
 
   if (!diagnostics.hasErrors()) {
     llvm::outs() << "ATC run success, welcome to the next use.\n";
     return finishStandardOutput(0);
   }
   llvm::outs() << failureLine;
-  print(diagnostics, /*errors=*/true);
+  print(diagnostics.all(), /*errors=*/true);
   return finishStandardOutput(1);
 }

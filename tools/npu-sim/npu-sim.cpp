@@ -6,7 +6,9 @@
 #include "support/JsonText.h"
 #include "support/OutputFile.h"
 #include "tools/common/CommandLine.h"
+#include "tools/common/FatalErrors.h"
 #include "tools/common/Print.h"
+#include "tools/common/ShownMessages.h"
 #include "tools/npu-sim/Simulated.h"
 
 #include <CLI/CLI.hpp>
@@ -42,8 +44,8 @@ int run(const SimOptions &options) {
   for (const std::string &file : options.files)
     if (std::optional<Simulated> simulated = simulateFile(file, options, diagnostics))
       all.push_back(std::move(*simulated));
-  for (const CodedMessage &message : diagnostics.all())
-    print(stderr, "%s\n", message.line().c_str());
+  forEachShown(diagnostics.all(),
+               [](const std::string &line) { print(stderr, "%s\n", line.c_str()); });
   if (diagnostics.hasErrors())
     return 1;
   if (!writeFiles(options, all.back()))
@@ -77,6 +79,7 @@ int run(const SimOptions &options) {
 
 int main(int argc, char **argv) {
   atc::endInOrder("npu-sim");
+  installFatalErrorHandlers(/*descriptor=*/2);
   SimOptions options;
   CLI::App app("Simulates programs of the NPU: checks them, finds accesses without an order, and "
                "says how long they take and why. Two files are compared.");

@@ -4,6 +4,7 @@
 #include "tools/om-run/Manifest.h"
 
 #include "support/ErrorCodes.h"
+#include "support/InputJson.h"
 #include "support/InputText.h"
 
 #include <filesystem>
@@ -41,9 +42,9 @@ static std::string read(const Json &json, const std::filesystem::path &folder, M
 bool readManifest(const std::string &path, Manifest &manifest, std::string &error) {
   manifest.path = path;
   std::string text, reason = readInputText(path, text);
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (reason.empty() && json.is_discarded())
-    reason = "it is no JSON";
+  Json json;
+  if (reason.empty())
+    reason = parseInputJson(text, json);
   if (reason.empty()) {
     try {
       reason = read(json, std::filesystem::path(path).parent_path(), manifest);

@@ -89,7 +89,8 @@ private:
     om_load_options loading = OM_LOAD_OPTIONS_INIT;
     loading.verify_weights = options.verify;
     loading.threads = threads;
-    if (!std::filesystem::exists(path))
+    std::error_code status;
+    if (!std::filesystem::exists(path, status))
       return failed("E10410",
                     "the file '" + path + "' of rank " + std::to_string(rank) + " does not exist.");
     model = om::Model::loadFile(path, error, loading);
@@ -114,7 +115,7 @@ private:
     figures.rank = rank;
     figures.threads = om_session_threads(session.get());
     figures.loadMs = millisecondsSince(begin);
-    figures.fileBytes = std::filesystem::file_size(path);
+    figures.fileBytes = std::filesystem::file_size(path, status);
     figures.weightsBytes = model.info().weights_bytes;
     figures.arenaBytes = model.info().arena_bytes;
     return true;
@@ -423,7 +424,9 @@ std::string findManifest(const std::string &model) {
   // A split model is also found by the name that it would have as one file.
   const std::string path =
       (endsWith(".om") ? model.substr(0, model.size() - 3) : model) + ".manifest";
-  return !std::filesystem::exists(model) && std::filesystem::exists(path) ? path : "";
+  std::error_code status;
+  return !std::filesystem::exists(model, status) && std::filesystem::exists(path, status) ? path
+                                                                                          : "";
 }
 
 int runRanks(const Options &options, const std::string &path) {
@@ -438,7 +441,7 @@ int runRanks(const Options &options, const std::string &path) {
                                   "--rank_timeout, --profile, --json and --no-verify."));
     return 1;
   }
-  if (!std::filesystem::exists(path)) {
+  if (std::error_code status; !std::filesystem::exists(path, status)) {
     printLine(codedLine("E10410", "the manifest '" + path + "' does not exist."));
     return 1;
   }

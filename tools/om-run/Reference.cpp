@@ -3,6 +3,8 @@
 
 #include "tools/om-run/Reference.h"
 
+#include "support/InputJson.h"
+#include "support/InputText.h"
 #include "support/Npy.h"
 #include "tools/common/Print.h"
 
@@ -12,7 +14,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -109,16 +110,22 @@ Reference::~Reference() {
     removeFolder(folder);
 }
 
-bool Reference::open(const std::string &path, const std::string &input,
+bool Reference::open(const std::string &path, const std::string &input, bool isRandom,
                      const std::vector<om::Tensor> &inputs, std::string &error) {
   std::error_code status;
   if (!fs::exists(path, status)) {
     error = "E10410: the reference '" + path + "' does not exist.";
     return false;
   }
-  if (fs::is_directory(path, status))
+  if (fs::is_directory(path, status)) {
     folder = path;
-  else if (!interpret(path, input, inputs, error))
+  } else if (isRandom) {
+    error = "E10057: the reference model '" + path +
+            "' is computed on zeros or on the files of --input, not on the values of --random: "
+            "give the inputs as files.";
+    return false;
+  }
+  if (folder.empty() && !interpret(path, input, inputs, error))
     return false;
   readManifest();
   return true;
@@ -170,12 +177,10 @@ bool Reference::interpret(const std::string &model, const std::string &input,
 
 /// The interpreter's list of names and files; other folders have none.
 void Reference::readManifest() {
-  std::error_code status;
-  if (!std::filesystem::is_regular_file(folder + "/manifest.json", status))
-    return;
-  std::ifstream file(folder + "/manifest.json");
-  const auto json = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object())
+  std::string text;
+  nlohmann::json json;
+  if (!readInputText(folder + "/manifest.json", text).empty() ||
+      !parseInputJson(text, json).empty() || !json.is_object())
     return;
   for (const auto &[tensor, name] : json.items())
     if (name.is_string())

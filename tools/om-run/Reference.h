@@ -23,10 +23,11 @@ public:
   Reference &operator=(const Reference &) = delete;
   ~Reference();
 
-  /// Uses an existing folder, or runs a model file on the same inputs in the reference interpreter.
+  /// Uses an existing folder, or runs a model file on the same inputs in the reference interpreter,
+  /// which knows files and zeros, but no values of --random (`isRandom`).
   /// On failure returns false and sets `error` to one line with an error code, or leaves it empty
   /// where the interpreter has printed the error.
-  bool open(const std::string &path, const std::string &input,
+  bool open(const std::string &path, const std::string &input, bool isRandom,
             const std::vector<om::Tensor> &inputs, std::string &error);
 
   /// Reads the values of a tensor of an .om file. Where the reference has f32 for a tensor of f16

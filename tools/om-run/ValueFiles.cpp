@@ -123,7 +123,7 @@ bool writeValue(const std::string &path, const NamedTensor &named, std::string &
 bool makeFolder(const std::string &folder, std::string &errorText) {
   std::error_code status;
   std::filesystem::create_directories(folder, status);
-  if (std::filesystem::is_directory(folder))
+  if (std::filesystem::is_directory(folder, status))
     return true;
   errorText = "E13004: cannot create the folder '" + folder + "'.";
   return false;

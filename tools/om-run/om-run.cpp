@@ -158,7 +158,7 @@ bool Runner::load() {
 
   const auto begin = std::chrono::steady_clock::now();
   model = om::Model::loadFile(options.model, error, loading);
-  if (!model && error.code() == OM_ERROR_IO && !std::filesystem::exists(options.model))
+  if (std::error_code status; !model && !std::filesystem::exists(options.model, status))
     return failed("E10410", "the model file '" + options.model + "' does not exist.");
   if (!model)
     return failed("E10041", "'" + options.model + "' cannot be loaded: " + error.message());
@@ -494,7 +494,7 @@ int Runner::compare() {
   for (size_t i = 0; i < inputValues.size(); ++i)
     if (inputValues[i].kind() == OM_KIND_TENSOR)
       ends[i].dims = inputValues[i].dims();
-  if (!reference.open(options.compare, options.input, ends, errorText))
+  if (!reference.open(options.compare, options.input, options.random, ends, errorText))
     return errorText.empty() ? 1 : fail({errorText});
   bool isDynamic = onValues;
   for (uint32_t i = 0; i < model.info().launches; ++i)

@@ -53,7 +53,7 @@ bool writeKeyFile(OutputFile &file, const char *mark, const uint8_t *bytes, size
 }
 
 bool readSecretKey(const std::string &path, SecretKey &key, std::string &error) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return errno == ENOENT ? failed(error, "E10410", "the key file '" + path + "' does not exist.")
                            : systemFailed(error, "E13001", "open the key file", path);

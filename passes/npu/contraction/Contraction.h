@@ -62,9 +62,9 @@ struct Contraction {
   int64_t lhsOuter = 0, lhsOther = 0, lhsBlock = 0, lhsRow = 0;
   int64_t channels = 0; ///< of an image in planes
   std::optional<ImageQuantization> imageQuantization;
-  bool img2col = false;   ///< else rows in l1 are those of l0a
-  bool denseImage = true; ///< the rows of an image are contiguous in gm
-  Img2ColShape window;    ///< its height counts the rows that are moved
+  bool img2col = false;     ///< else rows in l1 are those of l0a
+  bool denseImage = true;   ///< the rows of an image are contiguous in gm
+  Img2ColShape window = {}; ///< its height counts the rows that are moved
   // Right operand; bytes.
   int64_t rhsOuter = 0, rhsOther = 0, rhsRow = 0;
 

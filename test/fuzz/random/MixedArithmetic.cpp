@@ -232,7 +232,14 @@ void MixedMaker::addReduction(const Value &x) {
   static constexpr const char *types[] = {"ReduceSum",       "ReduceMax",  "ReduceMin",
                                           "ReduceProd",      "ReduceMean", "ReduceL1",
                                           "ReduceSumSquare", "ReduceL2",   "ReduceLogSumExp"};
-  const std::string type = types[below(isFloat(x.type) ? 9 : 4)];
+  std::string type = types[below(isFloat(x.type) ? 9 : 4)];
+  // Products of hundreds of factors leave every range on the way, in an order that is free.
+  constexpr int64_t kMaxFactors = 64;
+  int64_t elements = 1;
+  for (int64_t dim : x.dims)
+    elements *= dim;
+  if (type == "ReduceProd" && elements > kMaxFactors)
+    type = "ReduceSum";
   if ((x.type == TensorProto::UINT8 || x.type == TensorProto::INT8) && type != "ReduceMax" &&
       type != "ReduceMin")
     return addCast(x);
