@@ -145,14 +145,18 @@ private:
   template <int Blocks, bool isWhole>
   ATC_WIDE_DOT_PART static __m512 fieldsInLanes(const uint8_t *from, int64_t first, int64_t count) {
     const uint8_t *begin = from + first / 2;
+    // A lane is an index of four bits into the 16 floats.
+    const __m512 floats = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     if constexpr (Blocks == 1)
-      return _mm512_set1_ps(float(*begin >> (first % 2 * 4) & 15));
-    uint32_t fields = begin[0];
-    if (Blocks == 4 && (isWhole || count > 2))
-      fields |= uint32_t(begin[1]) << 8;
+      return _mm512_permutexvar_ps(_mm512_set1_epi32(*begin >> (first % 2 * 4)), floats);
+    __m512i fields = _mm512_set1_epi8(char(*begin));
+    if (Blocks == 4 && (isWhole || count > 2)) {
+      int16_t both;
+      __builtin_memcpy(&both, begin, sizeof(both));
+      fields = _mm512_set1_epi16(both);
+    }
     const __m512i shifts = _mm512_slli_epi32(blockOfLane<Blocks>(), 2);
-    return _mm512_cvtepi32_ps(_mm512_and_si512(
-        _mm512_srlv_epi32(_mm512_set1_epi32(int32_t(fields)), shifts), _mm512_set1_epi32(15)));
+    return _mm512_permutexvar_ps(_mm512_srlv_epi32(fields, shifts), floats);
   }
 
   /// Adds the products of R rows and group g of C columns, of which `count` blocks exist. Digits
@@ -166,12 +170,14 @@ private:
     const __mmask64 kept = isWhole ? ~__mmask64(0) : ~__mmask64(0) >> (64 - count * (64 / Blocks));
     __m512i even[C], odd[C];
     __m512 scales[C], zeros[C];
+    __builtin_prefetch(columns.scales + 2 * BlockedWeights::kAhead / 4 + g * C * Blocks);
 #pragma clang loop unroll(full)
     for (int c = 0; c < C; ++c) {
       const uint8_t *from = columns.packed + c * columns.packedStep + g * (kGroup / 2);
       const __m512i own = _mm512_maskz_loadu_epi8(kept, from);
-      // Behind the columns that are read with this one.
-      __builtin_prefetch(from + maximum(BlockedWeights::kAhead, C * columns.packedStep));
+      // In the order of the addresses: columns are too short for the processor to see that they go
+      // on.
+      __builtin_prefetch(columns.packed + 2 * BlockedWeights::kAhead + (g * C + c) * (kGroup / 2));
       even[c] = _mm512_and_si512(own, field);
       odd[c] = _mm512_and_si512(_mm512_srli_epi16(own, 4), field);
       scales[c] = inLanes<Blocks, isWhole>(columns.scales + c * columns.step + block, count);

@@ -93,7 +93,8 @@ private:
                  int64_t keys) const;
   void weighTile(const float *scores, const QueryRows &queries, int64_t head, int64_t first,
                  int64_t keys) const;
-  bool isHidden(const QueryRows &queries, const float *maxima, int64_t first, int64_t keys) const;
+  int64_t visibleKeys(const QueryRows &queries, const float *maxima, int64_t first,
+                      int64_t keys) const;
   bool softmaxTile(float *row, float &largest, float &sum, float &rescale, const QueryRows &queries,
                    int64_t r, int64_t first, int64_t keys) const;
 };

@@ -33,7 +33,7 @@ def attention(q, k, v, scale, mask=None, causal_offset=None):
 @pytest.mark.parametrize("heads,kv,length,past,size,value", [
     (4, 4, 1, 0, 8, 8), (6, 2, 1, 70, 16, 16), (4, 2, 3, 5, 8, 40), (2, 1, 7, 0, 33, 65),
     (4, 2, 50, 0, 64, 64), (3, 3, 130, 63, 16, 24), (6, 2, 9, 120, 20, 36), (64, 1, 1, 65, 8, 8)])
-@pytest.mark.parametrize("form", ["plain", "mask", "bool", "causal"])
+@pytest.mark.parametrize("form", ["plain", "mask", "bool", "causal", "lower", "lower bool"])
 def test_kv_attention(heads, kv, length, past, size, value, form):
     q, k, v = floats(2, heads, length, size), floats(2, kv, length, size), floats(2, kv, length,
                                                                                   value)
@@ -42,9 +42,11 @@ def test_kv_attention(heads, kv, length, past, size, value, form):
     masks = {"mask": np.where(rng.random((2, 1, length, total)) < 0.3, np.float32(-3.4e38),
                               floats(2, 1, length, total)).astype("f4"),
              "bool": rng.random((length, total)) < 0.7}
+    lower = np.tri(length, total, past, dtype=bool)  # tiles of which a part is hidden
+    masks |= {"lower": np.where(lower, 0, -3.4e38).astype("f4")[None, None], "lower bool": lower}
     mask = masks.get(form)
     if mask is not None:
-        mask[..., 0] = 0 if form == "mask" else True  # a key that each row sees
+        mask[..., 0] = 0 if mask.dtype != bool else True  # a key that each row sees
     attributes = {"is_causal": 1} if form == "causal" else {}
     y, keys, values = call("KvAttention", q, k, v, mask, *before, scale=0.3, outputs=3,
                            **attributes)

@@ -132,7 +132,7 @@ def test_large_results_are_not_copied_where_nobody_else_has_them(tmp_path):
     graph.output("first", y)
     graph.output("second", graph.op("Unsqueeze", y, np.array([0])))
     graph.output("same", graph.op("Identity", x))
-    graph.output("constant", graph.op("Identity", np.arange(count, dtype=np.float32)))
+    graph.output("stored", graph.op("Identity", np.arange(count, dtype=np.float32)))
     with pytest.warns(UserWarning, match="W11001"):
         session = openatc.Session(openatc.compile(graph, tmp_path / "large.om"), threads=1)
     data = np.linspace(-1, 1, count, dtype=np.float32)
