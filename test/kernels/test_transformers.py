@@ -64,6 +64,23 @@ def test_kv_attention(heads, kv, length, past, size, value, form):
     np.testing.assert_allclose(flat, packed(y), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["f16", "bf16"])
+@pytest.mark.parametrize("length,past,size,value", [(1, 70, 16, 32), (3, 0, 8, 40), (50, 63, 64, 24)])
+def test_kv_attention_over_a_cache_of_16_bits(length, past, size, value, kind):
+    def bits(stored):
+        return (stored.bits if isinstance(stored, Raw) else stored).view("u2")
+
+    q, before = floats(2, 4, length, size), [floats(2, 2, past, size), floats(2, 2, past, value)]
+    stored, values = zip(*(narrowed(x, kind) for x in before))
+    new = [narrowed(floats(2, 2, length, width), kind)[1] for width in (size, value)]
+    y, *present = call("KvAttention", q, *new, None, *stored, scale=0.3, is_causal=1, outputs=3)
+    all_values = [np.concatenate(pair, axis=2) for pair in zip(values, new)]
+    for got, right in zip(present, all_values):
+        np.testing.assert_array_equal(bits(got).reshape(right.shape),
+                                      bits(narrowed(right, kind)[0]).reshape(right.shape))
+    np.testing.assert_allclose(y, attention(q, *all_values, 0.3, None, past), rtol=1e-3, atol=2e-5)
+
+
 def test_kv_attention_hides_whole_tiles_and_rows():
     q, k, v = floats(1, 2, 60, 16), floats(1, 2, 200, 16), floats(1, 2, 200, 16)
     mask = np.full((1, 1, 60, 200), np.float32(-3.4e38))
