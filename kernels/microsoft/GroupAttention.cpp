@@ -223,8 +223,10 @@ ATC_KERNEL(GroupQueryAttention) {
     return;
   // Caches grow in place where all sequences are as long as the past, in its type.
   const uint8_t cacheType = pastKey ? pastKey.dtype() : query.dtype();
-  if (pastKey && (!isFloat(cacheType) || cacheType == F64 || pastValue.dtype() != cacheType))
-    return failType(isFloat(cacheType) && cacheType != F64 ? pastValue.dtype() : cacheType);
+  if (pastKey && (!isFloat(cacheType) || cacheType == F64))
+    return failType(cacheType);
+  if (pastKey && pastValue.dtype() != cacheType)
+    return fail("past_key and past_value have different types");
   bool inPlace = known && query.dtype() == F32 && total == p.room + length;
   for (int64_t b = 0; inPlace && b < batch; ++b)
     inPlace = before[b] == p.room;
