@@ -12,6 +12,19 @@
 
 namespace atc::kernels {
 
+/// Counts the blocks of a column along pieces of it, of which a block has `pieces`, without a
+/// division per piece.
+struct BlockCounter {
+  int64_t pieces, left = pieces, block = 0;
+
+  void next() {
+    if (--left == 0) {
+      ++block;
+      left = pieces;
+    }
+  }
+};
+
 /// k x n weights of 4 or 8 bits, stored by columns in blocks of `block` along k, the first of two
 /// fields in the low bits.
 struct BlockedWeights {

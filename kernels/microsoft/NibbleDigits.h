@@ -159,12 +159,12 @@ private:
     return _mm512_permutexvar_ps(_mm512_srlv_epi32(fields, shifts), floats);
   }
 
-  /// Adds the products of R rows and group g of C columns, of which `count` blocks exist. Digits
-  /// are read once for all columns: to read them takes longer than to multiply.
+  /// Adds the products of R rows and group g of C columns, which begins with a block or is part of
+  /// it; `count` of its blocks exist. Digits are read once for all columns: to read them takes
+  /// longer than to multiply.
   template <int R, int C, int Blocks, bool isWhole>
   ATC_WIDE_DOT_PART void addGroup(__m512 (&total)[C][R], const Rows &x, const Columns &columns,
-                                  int64_t g, int64_t count) const {
-    const int64_t block = Blocks > 1 ? g * Blocks : g * kGroup / p.block;
+                                  int64_t g, int64_t block, int64_t count) const {
     const __m512i field = _mm512_set1_epi8(15);
     // Whole blocks: each has 16 bytes or more.
     const __mmask64 kept = isWhole ? ~__mmask64(0) : ~__mmask64(0) >> (64 - count * (64 / Blocks));
@@ -245,10 +245,12 @@ private:
 #pragma clang loop unroll(full)
         for (int i = 0; i < C * R; ++i)
           sums[i / R][i % R] = _mm512_setzero_ps();
-        for (int64_t g = 0; g < whole; ++g)
-          addGroup<R, C, Blocks, true>(sums, x, columns, g, Blocks);
+        BlockCounter counter{p.block / kGroup};
+        for (int64_t g = 0; g < whole; ++g, counter.next())
+          addGroup<R, C, Blocks, true>(sums, x, columns, g, Blocks > 1 ? g * Blocks : counter.block,
+                                       Blocks);
         if (rest)
-          addGroup<R, C, Blocks, false>(sums, x, columns, whole, rest);
+          addGroup<R, C, Blocks, false>(sums, x, columns, whole, whole * Blocks, rest);
 #pragma clang loop unroll(full)
         for (int i = 0; i < C * R; ++i)
           total[c + i / R][i % R] = sums[i / R][i % R];

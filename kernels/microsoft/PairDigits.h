@@ -77,9 +77,9 @@ template <int Digits> struct PairDigits : DigitLayout<Digits> {
   template <int R>
   void multiply(float *y, const Rows &x, const float *add, int64_t begin, int64_t end) const {
     if (p.block == 32)
-      multiplyBlocks<R, 2>(y, x, add, begin, end);
+      multiplyKinds<R, 2>(y, x, add, begin, end);
     else
-      multiplyBlocks<R, 1>(y, x, add, begin, end);
+      multiplyKinds<R, 1>(y, x, add, begin, end);
   }
 
 private:
@@ -131,12 +131,15 @@ private:
                        : _mm256_set_m128(_mm_set1_ps(second), _mm_set1_ps(first));
   }
 
-  /// Adds the products of R rows and half h of all groups of C columns, of which `count` blocks
-  /// exist (of the one or two: 0 for those that do not).
-  template <int R, int C, int Blocks>
+  /// Where the zero points of a block are: nowhere (all are the middle), in 4 bits, or in floats.
+  enum class Zeros { Middle, Packed, Floats };
+  static constexpr float kFloats[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+  /// Adds the products of R rows and half h of all groups of C columns, which begins with a block
+  /// or is part of it. `count` of the one or two blocks exist.
+  template <int R, int C, int Blocks, Zeros kind>
   ATC_PAIR_DOT_PART void addHalf(__m256 (&total)[C][R], const Rows &x, const Columns &columns,
-                                 int64_t h, int64_t count) const {
-    const int64_t block = Blocks == 2 ? 2 * h : h * 2 * kHalf / p.block;
+                                 int64_t h, int64_t block, int64_t count) const {
     const __m256i field = _mm256_set1_epi8(15), ones = _mm256_set1_epi16(1);
     __m256i even[C], odd[C];
     __m256 scales[C], zeros[C];
@@ -154,11 +157,11 @@ private:
       odd[c] = _mm256_and_si256(_mm256_srli_epi16(own, 4), field);
       scales[c] = inLanes<Blocks>(scale[0], both ? scale[Blocks - 1] : 0);
       float first = 8, second = 8;
-      if (columns.packedZeros) {
+      if constexpr (kind == Zeros::Packed) {
         const uint32_t fields = columns.packedZeros[c * columns.zeroStep + block / 2];
-        first = float(fields >> (block % 2 * 4) & 15);
-        second = float(fields >> 4);
-      } else if (columns.zeros) {
+        first = kFloats[fields >> (block % 2 * 4) & 15];
+        second = kFloats[fields >> 4];
+      } else if constexpr (kind == Zeros::Floats) {
         const float *zero = columns.zeros + c * columns.step + block;
         first = zero[0];
         second = both ? zero[Blocks - 1] : 0;
@@ -202,7 +205,7 @@ private:
   }
 
   /// Computes C columns of R rows.
-  template <int R, int C, int Blocks>
+  template <int R, int C, int Blocks, Zeros kind>
   ATC_PAIR_DOT_PART void multiplyColumns(float *y, const Rows &x, const float *add,
                                          int64_t j) const {
     const Columns columns = columnsFrom(j, 1);
@@ -211,24 +214,36 @@ private:
 #pragma clang loop unroll(full)
     for (int i = 0; i < C * R; ++i)
       total[i / R][i % R] = _mm256_setzero_ps();
-    for (int64_t h = 0; h < halves; ++h)
-      addHalf<R, C, Blocks>(total, x, columns, h, Blocks);
+    BlockCounter counter{p.block / (2 * kHalf)};
+    for (int64_t h = 0; h < halves; ++h, counter.next())
+      addHalf<R, C, Blocks, kind>(total, x, columns, h, Blocks == 2 ? 2 * h : counter.block,
+                                  Blocks);
     if (Blocks == 2 && p.blocks % 2)
-      addHalf<R, C, Blocks>(total, x, columns, halves, 1);
+      addHalf<R, C, Blocks, kind>(total, x, columns, halves, 2 * halves, 1);
 #pragma clang loop unroll(full)
     for (int i = 0; i < C * R; ++i)
       y[i % R * p.n + j + i / R] = sumOf(total[i / R][i % R]) + (add ? add[j + i / R] : 0);
   }
 
-  template <int R, int Blocks>
+  template <int R, int Blocks, Zeros kind>
   ATC_PAIR_DOT void multiplyBlocks(float *y, const Rows &x, const float *add, int64_t begin,
                                    int64_t end) const {
     constexpr int C = R == 1 ? 2 : 1; // columns for which registers suffice
     int64_t j = begin;
     for (; j + C <= end; j += C)
-      multiplyColumns<R, C, Blocks>(y, x, add, j);
+      multiplyColumns<R, C, Blocks, kind>(y, x, add, j);
     for (; j < end; ++j)
-      multiplyColumns<R, 1, Blocks>(y, x, add, j);
+      multiplyColumns<R, 1, Blocks, kind>(y, x, add, j);
+  }
+
+  template <int R, int Blocks>
+  void multiplyKinds(float *y, const Rows &x, const float *add, int64_t begin, int64_t end) const {
+    if (p.packedZeros)
+      multiplyBlocks<R, Blocks, Zeros::Packed>(y, x, add, begin, end);
+    else if (p.zeros)
+      multiplyBlocks<R, Blocks, Zeros::Floats>(y, x, add, begin, end);
+    else
+      multiplyBlocks<R, Blocks, Zeros::Middle>(y, x, add, begin, end);
   }
 };
 
