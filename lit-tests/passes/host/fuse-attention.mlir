@@ -268,11 +268,11 @@ func.func @copy_is_returned(%x: tensor<?x?xf32>) -> (tensor<*xf32>, tensor<*xf32
 // CHECK-LABEL: func @converted
 // CHECK: %[[K:.*]] = graph.host_call "Concat"(%arg3, %arg1)
 // CHECK-NEXT: %[[N:.*]] = graph.host_call "Cast"(%[[K]])
-// CHECK-NEXT: graph.host_call "Size"(%[[N]])
+// CHECK-NEXT: %[[S:.*]] = graph.host_call "Size"(%[[N]])
 // CHECK: %[[Y:.*]]:3 = graph.host_call "KvAttention"(%arg0, %arg1, %arg2, %arg3, %arg4)
 // CHECK-NEXT: %[[V:.*]] = graph.host_call "Cast"(%[[Y]]#2)
-// CHECK-NEXT: return %[[Y]]#0, %[[N]], %[[V]]
-func.func @converted(%q: tensor<*xf32>, %k: tensor<*xf32>, %v: tensor<*xf32>, %pk: tensor<?x4x?x16xf32>, %pv: tensor<?x4x?x16xf32>) -> (tensor<*xf32>, tensor<*xf16>, tensor<*xf16>) {
+// CHECK-NEXT: return %[[Y]]#0, %[[N]], %[[V]], %[[S]]
+func.func @converted(%q: tensor<*xf32>, %k: tensor<*xf32>, %v: tensor<*xf32>, %pk: tensor<?x4x?x16xf32>, %pv: tensor<?x4x?x16xf32>) -> (tensor<*xf32>, tensor<*xf16>, tensor<*xf16>, tensor<i64>) {
   %keys = graph.host_call "Concat"(%pk, %k) {axis = array<i64: -2>} : (tensor<?x4x?x16xf32>, tensor<*xf32>) -> tensor<*xf32>
   %nk = graph.host_call "Cast"(%keys) {to = array<i64: 10>} : (tensor<*xf32>) -> tensor<*xf16>
   %size = graph.host_call "Size"(%nk) {} : (tensor<*xf16>) -> tensor<i64>
@@ -282,5 +282,5 @@ func.func @converted(%q: tensor<*xf32>, %k: tensor<*xf32>, %v: tensor<*xf32>, %p
   %s = graph.host_call "MatMul"(%q, %t) {} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
   %p = graph.host_call "Softmax"(%s) {axis = array<i64: -1>} : (tensor<*xf32>) -> tensor<*xf32>
   %y = graph.host_call "MatMul"(%p, %values) {} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
-  return %y, %nk, %nv : tensor<*xf32>, tensor<*xf16>, tensor<*xf16>
+  return %y, %nk, %nv, %size : tensor<*xf32>, tensor<*xf16>, tensor<*xf16>, tensor<i64>
 }
