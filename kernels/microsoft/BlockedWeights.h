@@ -17,6 +17,7 @@ namespace atc::kernels {
 struct BlockCounter {
   int64_t pieces, left = pieces, block = 0;
 
+  /// Goes on to the next piece.
   void next() {
     if (--left == 0) {
       ++block;
