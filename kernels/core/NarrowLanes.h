@@ -51,6 +51,24 @@ inline Floats16 floatsFrom(const Half *from) {
                                           (words & 0x8000u) << 16u);
 }
 
+/// Stores 16 floats as the nearest elements.
+inline void storeLanes(BFloat *to, Floats16 x) {
+  for (int64_t i = 0; i < 16; ++i)
+    to[i] = BFloat(x[i]);
+}
+inline void storeLanes(Half *to, Floats16 x) {
+#if defined(__x86_64__) || defined(__aarch64__)
+  typedef _Float16 Narrow __attribute__((vector_size(32)));
+  if (convertsHalfs()) {
+    const Narrow narrow = __builtin_convertvector(x, Narrow);
+    __builtin_memcpy(to, &narrow, sizeof(narrow));
+    return;
+  }
+#endif
+  for (int64_t i = 0; i < 16; ++i)
+    to[i] = Half(x[i]);
+}
+
 } // namespace atc::kernels
 
 #pragma GCC diagnostic pop

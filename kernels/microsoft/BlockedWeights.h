@@ -12,6 +12,20 @@
 
 namespace atc::kernels {
 
+/// Counts the blocks of a column along pieces of it, of which a block has `pieces`, without a
+/// division per piece.
+struct BlockCounter {
+  int64_t pieces, left = pieces, block = 0;
+
+  /// Goes on to the next piece.
+  void next() {
+    if (--left == 0) {
+      ++block;
+      left = pieces;
+    }
+  }
+};
+
 /// k x n weights of 4 or 8 bits, stored by columns in blocks of `block` along k, the first of two
 /// fields in the low bits.
 struct BlockedWeights {
@@ -61,6 +75,10 @@ struct BlockedWeights {
       columnOf[lane] = minimum(column + lane, n - 1);
     for (int64_t i = 0; i < depth;) {
       const int64_t b = (first + i) / block, end = minimum((b + 1) * block - first, depth);
+      // What the next piece of these columns begins with, for which there is time.
+      for (int64_t lane = 0; i % kGroup == 0 && lane < kLanes; ++lane)
+        __builtin_prefetch(packed + columnOf[lane] * columnBytes() +
+                           (first + i + depth) * Bits / 8);
       Floats16 scaled, middle;
 #pragma clang loop unroll(full)
       for (int64_t lane = 0; lane < kLanes; ++lane) {

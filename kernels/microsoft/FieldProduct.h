@@ -160,8 +160,9 @@ private:
         }
       };
       auto addWhole = [&](auto middleOf) {
-        for (int64_t g = 0; g < whole; ++g) {
-          const int64_t first = Blocks > 1 ? g * Blocks : g * kStep / block;
+        BlockCounter counter{block / kStep};
+        for (int64_t g = 0; g < whole; ++g, counter.next()) {
+          const int64_t first = Blocks > 1 ? g * Blocks : counter.block;
           addStep(g, from + g * kStepBytes, inLanes<Blocks>(scale + first), middleOf(first));
         }
       };

@@ -134,26 +134,34 @@ void GroupQuery::turnQueries(Context &c, float *to) const {
 /// Writes the new positions into caches whose heads are [batch, keyHeads].
 void GroupQuery::writeCaches(Context &c, Cache &keys, Cache &values) const {
   parallelIf(c, batch * length, 4 * keyHeads * size, [&](int64_t begin, int64_t end) {
+    float *turned = keys.isNarrow() ? c.scratch<float>(size) : nullptr;
+    if (keys.isNarrow() && !turned)
+      return; // the call has failed
     for (int64_t row = begin; row < end; ++row)
       for (int64_t h = 0; h < keyHeads; ++h) {
         const int64_t b = row / length, head = b * keyHeads + h, at = before[b] + row % length;
-        turn(keys.at(head, at), k + row * keyRow + h * size, row);
-        copyBytes(values.at(head, at), v + row * keyRow + h * size, size * 4);
+        turn(turned ? turned : keys.at(head, at), k + row * keyRow + h * size, row);
+        if (turned)
+          keys.write(head, at, turned);
+        values.write(head, at, v + row * keyRow + h * size);
       }
   });
 }
 
-/// Writes what a cache holds of the past: of each batch the positions in front of the new ones;
-/// all others become 0.
-void copyPast(Context &c, const GroupQuery &p, float *to, int64_t keys, const float *past,
-              int64_t pastHead) {
+/// Writes what a cache holds of the past, if there is one: of each batch the positions in front of
+/// the new ones; all others become 0.
+void copyPast(Context &c, Call *call, const GroupQuery &p, float *to, int64_t keys, Tensor past) {
+  Cache from;
+  if (past)
+    from.show(call, past);
   parallelIf(c, p.batch * p.keyHeads, keys * p.size, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t used = p.before[i / p.keyHeads] * p.size;
+      const int64_t used = p.before[i / p.keyHeads];
       float *head = to + i * keys * p.size;
-      if (used)
-        copyBytes(head, past + i * pastHead, used * 4);
-      __builtin_memset(head + used, 0, uint64_t(keys * p.size - used) * 4);
+      const float *own = used ? from.read(i, 0, used, head) : head;
+      if (own != head)
+        copyBytes(head, own, used * p.size * 4);
+      __builtin_memset(head + used * p.size, 0, uint64_t((keys - used) * p.size) * 4);
     }
   });
 }
@@ -213,10 +221,13 @@ ATC_KERNEL(GroupQueryAttention) {
     return;
   if (known && !p.findPositions(*this, lengths, before))
     return;
-  // Caches grow in place where all sequences are as long as the past, whose type may be another
-  // one.
-  const bool isPastFloat = !pastKey || (pastKey.dtype() == F32 && pastValue.dtype() == F32);
-  bool inPlace = known && query.dtype() == F32 && isPastFloat && total == p.room + length;
+  // Caches grow in place where all sequences are as long as the past, in its type.
+  const uint8_t cacheType = pastKey ? pastKey.dtype() : query.dtype();
+  if (pastKey && (!isFloat(cacheType) || cacheType == F64))
+    return failType(cacheType);
+  if (pastKey && pastValue.dtype() != cacheType)
+    return fail("past_key and past_value have different types");
+  bool inPlace = known && query.dtype() == F32 && total == p.room + length;
   for (int64_t b = 0; inPlace && b < batch; ++b)
     inPlace = before[b] == p.room;
 
@@ -233,8 +244,8 @@ ATC_KERNEL(GroupQueryAttention) {
     if (!attention.keys.make(*this, call, 1, pastKey, Tensor(), attention.k, p.room) ||
         !attention.values.make(*this, call, 2, pastValue, Tensor(), attention.v, p.room))
       return;
-  } else if (!presentKey.makeIfWanted(*this, 1, query.dtype(), cache) ||
-             !presentValue.makeIfWanted(*this, 2, query.dtype(), cache)) {
+  } else if (!presentKey.makeIfWanted(*this, 1, cacheType, cache) ||
+             !presentValue.makeIfWanted(*this, 2, cacheType, cache)) {
     return;
   }
   ScoreBias scoreBias;
@@ -259,17 +270,10 @@ ATC_KERNEL(GroupQueryAttention) {
     float *newKeys = presentKey ? presentKey.floats(*this) : scratch<float>(cache.product() + 1);
     float *newValues =
         presentValue ? presentValue.floats(*this) : scratch<float>(cache.product() + 1);
-    const float *oldKeys = pastKey ? floatsOf(*this, pastKey) : nullptr;
-    const float *oldValues = pastKey ? floatsOf(*this, pastValue) : nullptr;
-    if (!newKeys || !newValues || (pastKey && (!oldKeys || !oldValues)))
+    if (!newKeys || !newValues)
       return;
-    // Elements of other types than f32 were copied densely.
-    auto headOf = [&](Tensor past) {
-      return size *
-             (past && past.dtype() == F32 ? call->host->roomOf(call, past.get(), 2) : p.room);
-    };
-    copyPast(*this, p, newKeys, keys, oldKeys, headOf(pastKey));
-    copyPast(*this, p, newValues, keys, oldValues, headOf(pastValue));
+    copyPast(*this, call, p, newKeys, keys, pastKey);
+    copyPast(*this, call, p, newValues, keys, pastValue);
     attention.keys.borrow(newKeys, keys * size, size);
     attention.values.borrow(newValues, keys * size, size);
   }

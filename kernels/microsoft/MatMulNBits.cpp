@@ -12,6 +12,7 @@
 #include "kernels/core/Lanes.h"
 #include "kernels/microsoft/FieldProduct.h"
 #include "kernels/microsoft/NibbleTiles.h"
+#include "kernels/microsoft/PairDigits.h"
 #include "kernels/nn/ExpandedPanels.h"
 
 namespace atc::kernels {
@@ -175,15 +176,15 @@ bool multiplyFields(Context &c, const NBits &p, float *y, const float *x, const 
 }
 
 #if defined(__x86_64__)
-/// Multiplies few rows, in so many digits per element, by weights of 4 bits. Returns false where
-/// memory could not be allocated.
-template <int Digits>
+/// Multiplies few rows, in so many digits per element, by weights of 4 bits: `Product` is
+/// NibbleDigits or PairDigits. Returns false where memory could not be allocated.
+template <typename Product>
 bool multiplyDigits(Context &c, const NBits &p, float *y, const float *x, const float *add) {
   const BlockedWeights weights = p.weights();
-  const NibbleDigits<Digits> product{weights};
-  const typename NibbleDigits<Digits>::Rows rows = {c.scratch<int8_t>(p.m * product.width()),
-                                                    c.scratch<float>(p.m * product.stepsWidth()),
-                                                    c.scratch<float>(p.m * product.stepsWidth())};
+  const Product product{{weights}};
+  const typename Product::Rows rows = {c.scratch<int8_t>(p.m * product.width()),
+                                       c.scratch<float>(p.m * product.stepsWidth()),
+                                       c.scratch<float>(p.m * product.stepsWidth())};
   if (!rows.digits || !rows.steps || !rows.sums)
     return false;
   for (int64_t row = 0; row < p.m; ++row)
@@ -244,15 +245,21 @@ bool multiplyTiles(Context &c, const NBits &p, float *y, const float *x, const f
 /// Returns whether products of bytes serve: few rows of weights of 4 bits, or many rows that may
 /// have 8 bits.
 bool usesBytes(const NBits &p) {
-  return hasWideDot() && BlockedWeights::serves(p.block) &&
-         (p.m <= kFew ? p.bits == 4 : p.allowsBytes);
+  if (!BlockedWeights::serves(p.block))
+    return false;
+  return p.m <= kFew ? p.bits == 4 && (hasWideDot() || hasPairDot())
+                     : p.allowsBytes && hasWideDot();
 }
 
 /// Multiplies with products of bytes. Returns false where memory could not be allocated.
 bool multiplyAsBytes(Context &c, const NBits &p, float *y, const float *x, const float *add) {
   if (p.m > kFew)
     return p.bits == 4 ? multiplyTiles<4>(c, p, y, x, add) : multiplyTiles<8>(c, p, y, x, add);
-  return p.allowsBytes ? multiplyDigits<1>(c, p, y, x, add) : multiplyDigits<3>(c, p, y, x, add);
+  if (hasPairDot())
+    return p.allowsBytes ? multiplyDigits<PairDigits<1>>(c, p, y, x, add)
+                         : multiplyDigits<PairDigits<3>>(c, p, y, x, add);
+  return p.allowsBytes ? multiplyDigits<NibbleDigits<1>>(c, p, y, x, add)
+                       : multiplyDigits<NibbleDigits<3>>(c, p, y, x, add);
 }
 #endif
 

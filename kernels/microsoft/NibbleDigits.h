@@ -1,20 +1,13 @@
 //===-- NibbleDigits.h - few rows times weights of 4 bits, in integers -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Where a processor adds products of four bytes in one instruction (vpdpbusd), fields need not
-// become floats. The elements of a block of a row are integers q times a step of the block, and an
-// integer is digits of 8 bits with sign: q = 65536 * d2 + 256 * d1 + d0. With zero point z and
-// scale s of the weights
-//
-//   sum((w - z) * s * x) = s * step * sum(w * q) - s * z * step * sum(q)
-//
-// and sum(w * q) is three sums of products of bytes. Three digits have the 24 bits of an f32, with
-// the exponent of the largest element of the block; one is what models ask for by accuracy_level 4.
+// A group of a column is one register of 64 bytes, of which vpdpbusd multiplies and adds four bytes
+// per lane. DigitLayout.h says what is computed.
 
 #ifndef OPENATC_KERNELS_MICROSOFT_NIBBLEDIGITS_H
 #define OPENATC_KERNELS_MICROSOFT_NIBBLEDIGITS_H
 
-#include "kernels/microsoft/BlockedWeights.h"
+#include "kernels/microsoft/DigitLayout.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -28,7 +21,6 @@ namespace atc::kernels {
 
 /// Converts floats to integers of `Digits` digits with a step per block.
 template <int Digits> struct DigitSteps {
-  static_assert(Digits >= 1 && Digits <= 3);
   float step = 0, inverse = 0;
   bool isFinite = true;
 
@@ -65,9 +57,7 @@ template <int Digits> struct DigitSteps {
   }
 
 private:
-  /// The largest integer: that with 127 as the first digits. With 127 as the third, too, an f32
-  /// that is rounded up could exceed them.
-  static constexpr int32_t kLimit = Digits == 3 ? 127 * 65792 : Digits == 2 ? 127 * 257 : 127;
+  static constexpr int32_t kLimit = DigitLayout<Digits>::kLimit;
 
   ATC_WIDE_DOT_PART static __m512 load(const float *from, int64_t count) {
     return count >= 16 ? _mm512_loadu_ps(from)
@@ -78,24 +68,13 @@ private:
 
 /// Multiplies rows, given in `Digits` digits per element, by weights of 4 bits. Only
 /// where hasWideDot().
-template <int Digits> struct NibbleDigits {
-  static constexpr int64_t kGroup = BlockedWeights::kGroup;
-  static constexpr int64_t kLanes = 16;                ///< of a group
-  static constexpr int64_t kPerLane = kGroup / kLanes; ///< elements
-  static constexpr int kColumns = 4;                   ///< whose sums are added up together
-
-  /// Rows in digits, each field with those of all groups of a row, rows one behind the other.
-  struct Rows {
-    int8_t *digits; ///< per group and digit, the highest first: even elements, then odd ones
-    float *steps;   ///< per lane of a group
-    float *sums;    ///< of the integers, per lane: those of a unit are spread evenly
-  };
-
-  const BlockedWeights &p;
-
-  /// Return the bytes that the digits of a row take, and the floats of its steps and of its sums.
-  int64_t width() const { return p.groups() * Digits * kGroup; }
-  int64_t stepsWidth() const { return p.groups() * kLanes; }
+template <int Digits> struct NibbleDigits : DigitLayout<Digits> {
+  using Layout = DigitLayout<Digits>;
+  using Rows = typename Layout::Rows;
+  using Columns = typename Layout::Columns;
+  using Layout::kGroup, Layout::kLanes, Layout::kPerLane;
+  using Layout::p, Layout::width, Layout::stepsWidth, Layout::columnsFrom;
+  static constexpr int kColumns = 4; ///< whose sums are added up together
 
   /// Writes the digits of a row of k floats; those behind k are 0.
   ATC_WIDE_DOT void arrange(const Rows &to, const float *row) const {
@@ -145,26 +124,6 @@ template <int Digits> struct NibbleDigits {
   }
 
 private:
-  /// Where a column begins, and how far the next one is from it.
-  struct Columns {
-    const uint8_t *packed;
-    const float *scales, *zeros;
-    const uint8_t *packedZeros;
-    int64_t packedStep, step, zeroStep; ///< `step` of scales and of zeros that are floats
-  };
-
-  /// Returns columns from j on, each `step` (1 or 0) behind the one before.
-  Columns columnsFrom(int64_t j, int64_t step) const {
-    const int64_t bytes = p.columnBytes(), zeroBytes = ceilDiv(p.blocks, int64_t(2));
-    return {p.packed + j * bytes,
-            p.scales + j * p.blocks,
-            p.zeros ? p.zeros + j * p.blocks : nullptr,
-            p.packedZeros ? p.packedZeros + j * zeroBytes : nullptr,
-            step * bytes,
-            step * p.blocks,
-            step * zeroBytes};
-  }
-
   /// Returns floats of the blocks of a group, each in the lanes of its block. `count` of them
   /// exist.
   template <int Blocks, bool isWhole>
@@ -186,33 +145,39 @@ private:
   template <int Blocks, bool isWhole>
   ATC_WIDE_DOT_PART static __m512 fieldsInLanes(const uint8_t *from, int64_t first, int64_t count) {
     const uint8_t *begin = from + first / 2;
+    // A lane is an index of four bits into the 16 floats.
+    const __m512 floats = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     if constexpr (Blocks == 1)
-      return _mm512_set1_ps(float(*begin >> (first % 2 * 4) & 15));
-    uint32_t fields = begin[0];
-    if (Blocks == 4 && (isWhole || count > 2))
-      fields |= uint32_t(begin[1]) << 8;
+      return _mm512_permutexvar_ps(_mm512_set1_epi32(*begin >> (first % 2 * 4)), floats);
+    __m512i fields = _mm512_set1_epi8(char(*begin));
+    if (Blocks == 4 && (isWhole || count > 2)) {
+      int16_t both;
+      __builtin_memcpy(&both, begin, sizeof(both));
+      fields = _mm512_set1_epi16(both);
+    }
     const __m512i shifts = _mm512_slli_epi32(blockOfLane<Blocks>(), 2);
-    return _mm512_cvtepi32_ps(_mm512_and_si512(
-        _mm512_srlv_epi32(_mm512_set1_epi32(int32_t(fields)), shifts), _mm512_set1_epi32(15)));
+    return _mm512_permutexvar_ps(_mm512_srlv_epi32(fields, shifts), floats);
   }
 
-  /// Adds the products of R rows and group g of C columns, of which `count` blocks exist. Digits
-  /// are read once for all columns: to read them takes longer than to multiply.
+  /// Adds the products of R rows and group g of C columns, which begins with a block or is part of
+  /// it; `count` of its blocks exist. Digits are read once for all columns: to read them takes
+  /// longer than to multiply.
   template <int R, int C, int Blocks, bool isWhole>
   ATC_WIDE_DOT_PART void addGroup(__m512 (&total)[C][R], const Rows &x, const Columns &columns,
-                                  int64_t g, int64_t count) const {
-    const int64_t block = Blocks > 1 ? g * Blocks : g * kGroup / p.block;
+                                  int64_t g, int64_t block, int64_t count) const {
     const __m512i field = _mm512_set1_epi8(15);
     // Whole blocks: each has 16 bytes or more.
     const __mmask64 kept = isWhole ? ~__mmask64(0) : ~__mmask64(0) >> (64 - count * (64 / Blocks));
     __m512i even[C], odd[C];
     __m512 scales[C], zeros[C];
+    __builtin_prefetch(columns.scales + 2 * BlockedWeights::kAhead / 4 + g * C * Blocks);
 #pragma clang loop unroll(full)
     for (int c = 0; c < C; ++c) {
       const uint8_t *from = columns.packed + c * columns.packedStep + g * (kGroup / 2);
       const __m512i own = _mm512_maskz_loadu_epi8(kept, from);
-      // Behind the columns that are read with this one.
-      __builtin_prefetch(from + maximum(BlockedWeights::kAhead, C * columns.packedStep));
+      // In the order of the addresses: columns are too short for the processor to see that they go
+      // on.
+      __builtin_prefetch(columns.packed + 2 * BlockedWeights::kAhead + (g * C + c) * (kGroup / 2));
       even[c] = _mm512_and_si512(own, field);
       odd[c] = _mm512_and_si512(_mm512_srli_epi16(own, 4), field);
       scales[c] = inLanes<Blocks, isWhole>(columns.scales + c * columns.step + block, count);
@@ -280,10 +245,12 @@ private:
 #pragma clang loop unroll(full)
         for (int i = 0; i < C * R; ++i)
           sums[i / R][i % R] = _mm512_setzero_ps();
-        for (int64_t g = 0; g < whole; ++g)
-          addGroup<R, C, Blocks, true>(sums, x, columns, g, Blocks);
+        BlockCounter counter{p.block / kGroup};
+        for (int64_t g = 0; g < whole; ++g, counter.next())
+          addGroup<R, C, Blocks, true>(sums, x, columns, g, Blocks > 1 ? g * Blocks : counter.block,
+                                       Blocks);
         if (rest)
-          addGroup<R, C, Blocks, false>(sums, x, columns, whole, rest);
+          addGroup<R, C, Blocks, false>(sums, x, columns, whole, whole * Blocks, rest);
 #pragma clang loop unroll(full)
         for (int i = 0; i < C * R; ++i)
           total[c + i / R][i % R] = sums[i / R][i % R];

@@ -3,7 +3,7 @@
 
 #include "kernels/nn/CachedAttention.h"
 
-#include "kernels/core/Floats.h"
+#include "kernels/core/NarrowLanes.h"
 #include "kernels/core/VectorMath.h"
 #include "kernels/core/Widen.h"
 #include "kernels/nn/Gemm.h"
@@ -20,6 +20,24 @@ constexpr int64_t kFew = 6;       // up to so many rows keys and values are read
 constexpr float kHidden = -1e30f; // a mask at or below it hides a key
 
 typedef float Loose16 __attribute__((vector_size(64), aligned(4), may_alias));
+
+/// Returns e^x for x up to 0, as fast::exp does, but 0 below -87; takes half of its instructions.
+inline float expOfNegative(float x) {
+  const float shifted = x * 1.44269504f + 0x1.8p23f;
+  const float n = shifted - 0x1.8p23f;
+  const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+  float sum = 1.0f / 5040;
+  sum = sum * r + 1.0f / 720;
+  sum = sum * r + 1.0f / 120;
+  sum = sum * r + 1.0f / 24;
+  sum = sum * r + 1.0f / 6;
+  sum = sum * r + 0.5f;
+  sum = sum * r + 1.0f;
+  sum = sum * r + 1.0f;
+  // The quotient is in the low bits: its power of two is no subnormal.
+  const uint32_t power = (__builtin_bit_cast(uint32_t, shifted) << 23) + 0x3f800000u;
+  return x < -87.0f ? 0.0f : sum * __builtin_bit_cast(float, power);
+}
 
 template <typename Vector> Vector larger(Vector a, Vector b) {
   return ((a > b) | (a != a)) ? a : b; // a NaN counts as the largest
@@ -92,30 +110,73 @@ void addWeighted(float *y, const float *weights, const float *values, int64_t st
     result[i] = sums[i];
 }
 
-/// Requests memory that is read soon: processors foresee neither the next tile nor the other cache.
-void request(const float *from, int64_t count) {
-  for (int64_t i = 0; i < count; i += 16)
-    __builtin_prefetch(from + i);
+/// Calls `body` with the type of elements of 16 bits (Half or BFloat).
+template <typename Body> void withNarrow(uint8_t type, Body &&body) {
+  if (type == F16)
+    body(Half());
+  else
+    body(BFloat());
+}
+
+/// Converts `count` elements to floats.
+template <typename T> void toFloats(float *to, const T *from, int64_t count) {
+  int64_t i = 0;
+  for (; i + 16 <= count; i += 16)
+    *reinterpret_cast<Loose16 *>(to + i) = floatsFrom(from + i);
+  for (; i < count; ++i)
+    to[i] = float(from[i]);
+}
+
+/// Converts `count` floats to elements.
+template <typename T> void fromFloats(T *to, const float *from, int64_t count) {
+  int64_t i = 0;
+  for (; i + 16 <= count; i += 16)
+    storeLanes(to + i, *reinterpret_cast<const Loose16 *>(from + i));
+  for (; i < count; ++i)
+    to[i] = T(from[i]);
 }
 } // namespace
+
+const float *Cache::read(int64_t index, int64_t position, int64_t count, float *buffer) const {
+  const char *from = data + (index * head + position * size) * width();
+  if (!isNarrow())
+    return reinterpret_cast<const float *>(from);
+  withNarrow(type, [&](auto element) {
+    toFloats(buffer, reinterpret_cast<const decltype(element) *>(from), count * size);
+  });
+  return buffer;
+}
+
+void Cache::write(int64_t index, int64_t position, const float *from) {
+  if (!isNarrow())
+    return copyBytes(at(index, position), from, size * 4);
+  withNarrow(type, [&](auto element) {
+    fromFloats(reinterpret_cast<decltype(element) *>(all) + index * head + position * size, from,
+               size);
+  });
+}
 
 bool Cache::make(Context &c, Call *call, uint32_t output, Tensor past, Tensor fresh,
                  const Heads &layout, int64_t before) {
   size = layout.size;
   int64_t room = layout.length;
   const bool wanted = c.wants(output);
+  if (past)
+    type = past.dtype();
   if (!wanted && !before && !layout.packed) {
-    data = fresh.as<float>();
+    type = F32;
+    data = fresh.bytes();
   } else if (wanted && past) {
     all =
-        static_cast<float *>(call->host->append(call, output, past.get(), 2, layout.length, &room));
+        static_cast<char *>(call->host->append(call, output, past.get(), 2, layout.length, &room));
     data = all;
   } else if (wanted) {
-    all = c.make<float>(output, F32, Dims(layout.batch, layout.heads, layout.length, size));
+    all = reinterpret_cast<char *>(
+        c.make<float>(output, F32, Dims(layout.batch, layout.heads, layout.length, size)));
     data = all;
   } else {
     room = before + layout.length;
-    all = c.scratch<float>(maximum(layout.batch * layout.heads * room * size, int64_t(1)));
+    all = c.scratch<char>(maximum(layout.batch * layout.heads * room * size * width(), int64_t(1)));
     data = all;
   }
   head = room * size;
@@ -129,7 +190,8 @@ void Cache::copyPast(Context &c, Call *call, Tensor past, const Heads &layout, i
   const int64_t pastHead = call->host->roomOf(call, past.get(), 2) * size;
   parallelIf(c, layout.batch * layout.heads, before * size, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
-      copyBytes(all + i * head, past.as<float>() + i * pastHead, before * size * 4);
+      copyBytes(all + i * head * width(), past.bytes() + i * pastHead * width(),
+                before * size * width());
   });
 }
 
@@ -142,7 +204,7 @@ void Cache::fill(Context &c, Call *call, Tensor past, Tensor fresh, const Heads 
     for (int64_t i = begin; i < end; ++i) {
       const float *from = fresh.as<float>() + layout.head(i / layout.heads, i % layout.heads);
       for (int64_t row = 0; row < layout.length; ++row)
-        copyBytes(at(i, before + row), from + row * layout.row(), size * 4);
+        write(i, before + row, from + row * layout.row());
     }
   });
 }
@@ -159,47 +221,61 @@ bool CachedAttention::pack(Context &c) {
   packedValues = c.scratch<float>(heads * tiles() * valueTile() + 1);
   if (!packedKeys || !packedValues)
     return false;
+  bool hasBuffers = true;
   parallelIf(c, heads * tiles(), kTile * (k.size + v.size), [&](int64_t begin, int64_t end) {
+    float *buffer;
+    if (!makeBuffer(c, buffer)) {
+      __atomic_store_n(&hasBuffers, false, __ATOMIC_RELAXED);
+      return;
+    }
     for (int64_t i = begin; i < end; ++i) {
       const int64_t head = i / tiles(), first = i % tiles() * kTile;
       const int64_t count = minimum(kTile, total - first);
-      packPanels(packedKeys + i * keyTile(), keys.read(head, first), 1, keys.size, k.size, count, 0,
-                 ceilDiv(count, kPanel<float>));
-      packPanels(packedValues + i * valueTile(), values.read(head, first), values.size, 1, count,
-                 v.size, 0, ceilDiv(v.size, kPanel<float>));
+      packPanels(packedKeys + i * keyTile(), keys.read(head, first, count, buffer), 1, keys.size,
+                 k.size, count, 0, ceilDiv(count, kPanel<float>));
+      packPanels(packedValues + i * valueTile(), values.read(head, first, count, buffer),
+                 values.size, 1, count, v.size, 0, ceilDiv(v.size, kPanel<float>));
     }
   });
-  return true;
+  return hasBuffers;
+}
+
+bool CachedAttention::makeBuffer(Context &c, float *&buffer) const {
+  const bool isNeeded = keys.isNarrow() || values.isNarrow();
+  buffer = isNeeded ? c.scratch<float>(kTile * maximum(keys.size, values.size)) : nullptr;
+  return buffer || !isNeeded;
 }
 
 void CachedAttention::scoreTile(float *scores, const QueryRows &queries, int64_t head,
-                                int64_t first, int64_t count) const {
+                                int64_t first, int64_t count, float *buffer) const {
   if (packedKeys)
     return multiplyPacked(scores, kTile, queries.q, queries.step, 1,
                           packedKeys + (head * tiles() + first / kTile) * keyTile(), queries.rows,
                           count, k.size, false);
+  const float *tile = keys.read(head, first, count, buffer);
   int64_t j = 0;
+  // Processors foresee neither the next tile nor the other cache.
   for (; k.size % 16 == 0 && j + 4 <= count; j += 4) {
     for (int64_t i = 0; i < 4; ++i)
-      request(values.read(head, first + j + i), v.size);
+      values.request(head, first + j + i);
     for (int64_t r = 0; r < queries.rows; ++r)
-      multiplyFour(scores + r * kTile + j, queries.q + r * queries.step, keys.read(head, first + j),
+      multiplyFour(scores + r * kTile + j, queries.q + r * queries.step, tile + j * keys.size,
                    keys.size, k.size);
   }
   for (; j < count; ++j) {
-    const float *key = keys.read(head, first + j);
+    const float *key = tile + j * keys.size;
     for (int64_t r = 0; r < queries.rows; ++r)
       scores[r * kTile + j] = dotProduct(queries.q + r * queries.step, key, k.size);
   }
 }
 
 void CachedAttention::weighTile(const float *scores, const QueryRows &queries, int64_t head,
-                                int64_t first, int64_t count) const {
+                                int64_t first, int64_t count, float *buffer) const {
   if (packedKeys)
     return multiplyPacked(queries.y, queries.resultStep, scores, kTile, 1,
                           packedValues + (head * tiles() + first / kTile) * valueTile(),
-                          queries.rows, v.size, count, true);
-  const float *from = values.read(head, first);
+                          queries.rows, v.size, count, true, minimum(kTile, total - first));
+  const float *from = values.read(head, first, count, buffer);
   for (int64_t r = 0; r < queries.rows; ++r) {
     float *y = queries.y + r * queries.resultStep;
     const float *weights = scores + r * kTile;
@@ -215,28 +291,36 @@ void CachedAttention::weighTile(const float *scores, const QueryRows &queries, i
     const int64_t next = first + kTile + r * kTile / queries.rows,
                   end = first + kTile + (r + 1) * kTile / queries.rows;
     for (int64_t j = next; j < minimum(end, total); ++j)
-      request(keys.read(head, j), k.size);
+      keys.request(head, j);
   }
 }
 
-/// Returns whether no row sees a key of the tile, while each has seen one before.
-bool CachedAttention::isHidden(const QueryRows &queries, const float *maxima, int64_t first,
-                               int64_t count) const {
-  for (int64_t r = 0; r < queries.rows; ++r) {
+/// Returns how many keys of a tile come up to the last one that any row sees, in whole vectors: 0
+/// where no row sees one. Those behind have no weight once each row has seen a key before.
+int64_t CachedAttention::visibleKeys(const QueryRows &queries, const float *maxima, int64_t first,
+                                     int64_t count) const {
+  for (int64_t r = 0; r < queries.rows; ++r)
     if (!(maxima[r] > kHidden))
-      return false;
-    if (causal && first > queries.position + r * queries.advance)
-      continue;
-    const int64_t columns = minimum(count, maximum(mask.columns - first, int64_t(0)));
+      return count;
+  int64_t end = count;
+  if (causal)
+    end = minimum(end, queries.position + (queries.rows - 1) * queries.advance + 1 - first);
+  if (queries.bias || queries.allowed)
+    end = minimum(end, mask.columns - first);
+  auto isVisible = [&](int64_t begin) {
     bool visible = !queries.bias && !queries.allowed;
-    for (int64_t j = 0; queries.bias && j < columns; ++j)
-      visible |= queries.bias[r * queries.maskStep + first + j] > kHidden;
-    for (int64_t j = 0; queries.allowed && j < columns; ++j)
-      visible |= queries.allowed[r * queries.maskStep + first + j] != 0;
-    if (visible)
-      return false;
-  }
-  return true;
+    for (int64_t r = 0; r < queries.rows && !visible; ++r) {
+      const int64_t at = r * queries.maskStep + first;
+      for (int64_t j = begin; queries.bias && j < end; ++j)
+        visible |= queries.bias[at + j] > kHidden;
+      for (int64_t j = begin; queries.allowed && j < end; ++j)
+        visible |= queries.allowed[at + j] != 0;
+    }
+    return visible;
+  };
+  while (end > 0 && !isVisible((end - 1) / 16 * 16))
+    end = (end - 1) / 16 * 16;
+  return minimum(ceilDiv(maximum(end, int64_t(0)), int64_t(16)) * 16, count);
 }
 
 /// Turns the products of a row into weights. `largest` and `sum` are those of the softmax so far;
@@ -245,34 +329,48 @@ bool CachedAttention::softmaxTile(float *row, float &largest, float &sum, float 
                                   const QueryRows &queries, int64_t r, int64_t first,
                                   int64_t count) const {
   const float infinity = __builtin_inff();
-  for (int64_t j = 0; j < count; ++j)
-    row[j] *= scale;
-  if (softcap != 0)
-    for (int64_t j = 0; j < count; ++j)
-      row[j] = softcap * fast::tanh(row[j] / softcap);
   int64_t seen = count;
   if (queries.bias || queries.allowed)
     seen = minimum(seen, maximum(mask.columns - first, int64_t(0)));
   if (causal)
     seen = minimum(seen, maximum(queries.position + r * queries.advance - first + 1, int64_t(0)));
-  if (queries.bias)
-    for (int64_t j = 0; j < seen; ++j)
-      row[j] += queries.bias[r * queries.maskStep + first + j];
-  if (queries.allowed)
-    for (int64_t j = 0; j < seen; ++j)
-      row[j] = queries.allowed[r * queries.maskStep + first + j] ? row[j] : -infinity;
-  for (int64_t j = seen; j < kTile; ++j)
-    row[j] = -infinity;
-  if (window)
-    for (int64_t j = 0; j < count && first + j <= queries.position + r * queries.advance - window;
-         ++j)
-      row[j] = -infinity;
   auto *vectors = reinterpret_cast<Loose16 *>(row);
   constexpr int64_t count16 = kTile / 16;
-  Floats16 best = vectors[0];
+  Floats16 best;
+  if (seen == kTile && softcap == 0 && !queries.allowed && !window) {
+    const auto *bias = reinterpret_cast<const Loose16 *>(
+        queries.bias ? queries.bias + r * queries.maskStep + first : nullptr);
 #pragma clang loop unroll(full)
-  for (int64_t i = 1; i < count16; ++i)
-    best = larger<Floats16>(best, vectors[i]);
+    for (int64_t i = 0; i < count16; ++i) {
+      Floats16 scaled = vectors[i] * scale;
+      if (bias)
+        scaled += bias[i];
+      vectors[i] = scaled;
+      best = i ? larger<Floats16>(best, scaled) : scaled;
+    }
+  } else {
+    for (int64_t j = 0; j < count; ++j)
+      row[j] *= scale;
+    if (softcap != 0)
+      for (int64_t j = 0; j < count; ++j)
+        row[j] = softcap * fast::tanh(row[j] / softcap);
+    if (queries.bias)
+      for (int64_t j = 0; j < seen; ++j)
+        row[j] += queries.bias[r * queries.maskStep + first + j];
+    if (queries.allowed)
+      for (int64_t j = 0; j < seen; ++j)
+        row[j] = queries.allowed[r * queries.maskStep + first + j] ? row[j] : -infinity;
+    for (int64_t j = seen; j < kTile; ++j)
+      row[j] = -infinity;
+    if (window)
+      for (int64_t j = 0; j < count && first + j <= queries.position + r * queries.advance - window;
+           ++j)
+        row[j] = -infinity;
+    best = vectors[0];
+#pragma clang loop unroll(full)
+    for (int64_t i = 1; i < count16; ++i)
+      best = larger<Floats16>(best, vectors[i]);
+  }
   const float inTile = largestOf(best);
   const float now = largest > inTile || largest != largest ? largest : inTile;
   rescale = 1;
@@ -283,7 +381,7 @@ bool CachedAttention::softmaxTile(float *row, float &largest, float &sum, float 
     largest = now;
   }
   for (int64_t j = 0; j < kTile; ++j)
-    row[j] = fast::exp(row[j] - now);
+    row[j] = expOfNegative(row[j] - now);
   Floats16 sums = {};
 #pragma clang loop unroll(full)
   for (int64_t i = 0; i < count16; ++i)
@@ -292,7 +390,7 @@ bool CachedAttention::softmaxTile(float *row, float &largest, float &sum, float 
   return true;
 }
 
-void CachedAttention::attend(const QueryRows &queries, int64_t head) const {
+void CachedAttention::attend(const QueryRows &queries, int64_t head, float *buffer) const {
   alignas(64) float scores[kMaxRows * kTile];
   float maxima[kMaxRows], sums[kMaxRows];
   for (int64_t r = 0; r < queries.rows; ++r) {
@@ -305,10 +403,12 @@ void CachedAttention::attend(const QueryRows &queries, int64_t head) const {
   const int64_t end = causal ? minimum(total, last + 1) : total;
   const int64_t begin = window ? maximum(queries.position - window + 1, int64_t(0)) : int64_t(0);
   for (int64_t first = begin / kTile * kTile; first < end; first += kTile) {
-    const int64_t count = minimum(kTile, total - first);
-    if ((causal || queries.bias || queries.allowed) && isHidden(queries, maxima, first, count))
+    int64_t count = minimum(kTile, total - first);
+    if (causal || queries.bias || queries.allowed)
+      count = visibleKeys(queries, maxima, first, count);
+    if (!count)
       continue;
-    scoreTile(scores, queries, head, first, count);
+    scoreTile(scores, queries, head, first, count, buffer);
     for (int64_t r = 0; r < queries.rows; ++r) {
       float rescale;
       float *row = scores + r * kTile;
@@ -319,7 +419,7 @@ void CachedAttention::attend(const QueryRows &queries, int64_t head) const {
         for (int64_t d = 0; d < v.size; ++d)
           y[d] *= rescale;
     }
-    weighTile(scores, queries, head, first, count);
+    weighTile(scores, queries, head, first, count, buffer);
   }
   for (int64_t r = 0; r < queries.rows; ++r) {
     const float inverse = sums[r] != 0 ? 1 / sums[r] : 0;
@@ -338,6 +438,9 @@ void CachedAttention::run(Context &c, const float *queries, float *result, const
     return;
   parallelIf(c, q.batch * perBatch * blocks, minimum(rows, kMaxRows) * total * (k.size + v.size),
              [&](int64_t begin, int64_t end) {
+               float *buffer = nullptr;
+               if (!packedKeys && !makeBuffer(c, buffer))
+                 return;
                for (int64_t i = begin; i < end; ++i) {
                  const int64_t group = i / blocks, first = i % blocks * kMaxRows;
                  const int64_t b = group / perBatch;
@@ -356,7 +459,7 @@ void CachedAttention::run(Context &c, const float *queries, float *result, const
                                       single ? mask.steps[1] : mask.steps[2],
                                       sinks ? sinks + h : nullptr,
                                       single ? 1 : 0};
-                 attend(task, b * k.heads + h / shared);
+                 attend(task, b * k.heads + h / shared, buffer);
                }
              });
 }

@@ -12,23 +12,43 @@
 
 namespace atc::kernels {
 
-/// Keys or values with those of the past: heads of all batches are `head` floats apart, positions
-/// `size`.
+/// Keys or values with those of the past: heads of all batches are `head` elements apart, positions
+/// `size`. Elements are f32, or f16 or bf16 where those of the past are.
 class Cache {
 public:
   int64_t head = 0, size = 0;
 
-  const float *read(int64_t index, int64_t position) const {
-    return data + index * head + position * size;
+  /// Returns whether elements are stored in 16 bits.
+  bool isNarrow() const { return type != F32; }
+  /// Returns the floats of `count` positions of a head: where they are stored, or behind a
+  /// conversion `buffer`, which a narrow cache needs.
+  const float *read(int64_t index, int64_t position, int64_t count, float *buffer) const;
+  /// Requests the memory of a position, which is read soon.
+  void request(int64_t index, int64_t position) const {
+    const char *from = data + (index * head + position * size) * width();
+    for (int64_t i = 0; i < size * width(); i += 64)
+      __builtin_prefetch(from + i);
   }
-  /// Returns where a position is written; only behind make() or borrow().
-  float *at(int64_t index, int64_t position) { return all + index * head + position * size; }
+  /// Writes a position; only behind make() or borrow(), as at().
+  void write(int64_t index, int64_t position, const float *from);
+  /// Returns where a position of f32 is written.
+  float *at(int64_t index, int64_t position) {
+    return reinterpret_cast<float *>(all) + index * head + position * size;
+  }
 
-  /// Lets the cache be other memory: heads `headStep` floats apart, positions `positionStep`.
+  /// Lets the cache be other memory of f32: heads `headStep` floats apart, positions
+  /// `positionStep`.
   void borrow(float *memory, int64_t headStep, int64_t positionStep) {
-    data = all = memory;
+    data = all = reinterpret_cast<char *>(memory);
     head = headStep;
     size = positionStep;
+  }
+  /// Lets the cache be a past [batch, heads, positions, size], which is only read.
+  void show(Call *call, Tensor past) {
+    type = past.dtype();
+    data = past.bytes();
+    size = past.dim(3);
+    head = call->host->roomOf(call, past.get(), 2) * size;
   }
   /// Makes output `output`, the whole cache, with room for the `before` positions of `past` and
   /// those of `layout` behind them. Without a past and an output the cache is `fresh` if that is
@@ -41,8 +61,11 @@ public:
   void fill(Context &c, Call *call, Tensor past, Tensor fresh, const Heads &layout, int64_t before);
 
 private:
-  const float *data = nullptr;
-  float *all = nullptr; ///< what fill() writes; null where the cache is other memory
+  int64_t width() const { return isNarrow() ? 2 : 4; } ///< of an element in bytes
+
+  uint8_t type = F32;
+  const char *data = nullptr;
+  char *all = nullptr; ///< what fill() writes; null where the cache is other memory
   bool copiesPast = false;
 };
 
@@ -87,13 +110,17 @@ private:
   int64_t valueTile() const;
   bool pack(Context &c);
   /// Computes the results of some queries on this thread; `head` counts the heads of keys of all
-  /// batches.
-  void attend(const QueryRows &queries, int64_t head) const;
-  void scoreTile(float *scores, const QueryRows &queries, int64_t head, int64_t first,
-                 int64_t keys) const;
+  /// batches. `buffer` is that of makeBuffer().
+  void attend(const QueryRows &queries, int64_t head, float *buffer) const;
+  void scoreTile(float *scores, const QueryRows &queries, int64_t head, int64_t first, int64_t keys,
+                 float *buffer) const;
   void weighTile(const float *scores, const QueryRows &queries, int64_t head, int64_t first,
-                 int64_t keys) const;
-  bool isHidden(const QueryRows &queries, const float *maxima, int64_t first, int64_t keys) const;
+                 int64_t keys, float *buffer) const;
+  /// Makes room for a tile of keys or values as floats where a cache is narrow. Returns false where
+  /// memory could not be allocated.
+  bool makeBuffer(Context &c, float *&buffer) const;
+  int64_t visibleKeys(const QueryRows &queries, const float *maxima, int64_t first,
+                      int64_t keys) const;
   bool softmaxTile(float *row, float &largest, float &sum, float &rescale, const QueryRows &queries,
                    int64_t r, int64_t first, int64_t keys) const;
 };

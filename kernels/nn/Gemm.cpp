@@ -214,12 +214,12 @@ void packPanels(F *packed, const F *b, int64_t bRow, int64_t bCol, int64_t k, in
 
 template <typename F>
 void multiplyPacked(F *c, int64_t cRow, const F *a, int64_t aRow, int64_t aCol, const F *packed,
-                    int64_t m, int64_t n, int64_t k, bool add) {
+                    int64_t m, int64_t n, int64_t k, bool add, int64_t panelRows) {
   constexpr int64_t width = kPanel<F>;
   if (k == 0 && !add)
     return zeroRows(c, cRow, m, n);
   if (hasWideRegisters() && aCol == 1)
-    return wide::multiply(c, cRow, a, aRow, packed, m, n, k, add);
+    return wide::multiply(c, cRow, a, aRow, packed, m, n, k, add, panelRows);
   alignas(64) F block[kRowBlock * kDepth];
   for (int64_t i0 = 0; i0 < m; i0 += kRowBlock) {
     const int64_t rows = minimum(kRowBlock, m - i0);
@@ -243,8 +243,8 @@ void multiplyPacked(F *c, int64_t cRow, const F *a, int64_t aRow, int64_t aCol, 
       for (int64_t j = 0; j < n; j += width)
         for (int64_t i = 0; i < rows; i += kRows)
           tileOf<true>(minimum(kRows, rows - i), c + (i0 + i) * cRow + j, cRow,
-                       minimum(width, n - j), block + i * depth, 0, 0, packed + j * k + k0 * width,
-                       0, depth, add || k0 > 0);
+                       minimum(width, n - j), block + i * depth, 0, 0,
+                       packed + j * panelRows + k0 * width, 0, depth, add || k0 > 0);
     }
   }
 }
@@ -324,7 +324,7 @@ template <typename F> bool multiply(Context &c, const Product<F> &p) {
   template void packPanels<F>(F *, const F *, int64_t, int64_t, int64_t, int64_t, int64_t,         \
                               int64_t);                                                            \
   template void multiplyPacked<F>(F *, int64_t, const F *, int64_t, int64_t, const F *, int64_t,   \
-                                  int64_t, int64_t, bool);
+                                  int64_t, int64_t, bool, int64_t);
 ATC_GEMM(float)
 ATC_GEMM(double)
 ATC_GEMM(uint32_t)

@@ -37,10 +37,17 @@ template <typename F> int64_t packedSize(int64_t k, int64_t n) {
 template <typename F>
 void packPanels(F *packed, const F *b, int64_t bRow, int64_t bCol, int64_t k, int64_t n,
                 int64_t begin, int64_t end);
-/// Computes c (m x n) = or += a * packed on this thread. `k` is also the stride of panels.
+/// Computes c (m x n) = or += a * packed on this thread, of the first k rows of panels that have
+/// `panelRows`.
 template <typename F>
 void multiplyPacked(F *c, int64_t cRow, const F *a, int64_t aRow, int64_t aCol, const F *packed,
-                    int64_t m, int64_t n, int64_t k, bool add);
+                    int64_t m, int64_t n, int64_t k, bool add, int64_t panelRows);
+/// As above, of all rows of the panels.
+template <typename F>
+void multiplyPacked(F *c, int64_t cRow, const F *a, int64_t aRow, int64_t aCol, const F *packed,
+                    int64_t m, int64_t n, int64_t k, bool add) {
+  multiplyPacked(c, cRow, a, aRow, aCol, packed, m, n, k, add, k);
+}
 
 } // namespace atc::kernels
 

@@ -1,8 +1,8 @@
 //===-- KvAttention.cpp - Attention of ONNX over a cache ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Attention of ONNX in f32 without its rarer outputs. With mask_broadcast the mask is the addend of
-// an Add: one column stands for all keys.
+// Attention of ONNX in f32 without its rarer outputs. The past may be f16 or bf16, and so is the
+// cache then. With mask_broadcast the mask is the addend of an Add: one column stands for all keys.
 
 #include "kernels/core/Math.h"
 #include "kernels/nn/CachedAttention.h"
@@ -31,6 +31,8 @@ bool findOperands(Context &c, CachedAttention &p) {
       return c.fail("past_key or past_value do not fit a batch of %, % heads of %, % positions",
                     p.k.batch, p.k.heads, p.k.size, p.before),
              false;
+    if (pastK.dtype() != pastV.dtype())
+      return c.fail("past_key and past_value have different types"), false;
   }
   p.total = p.before + p.k.length;
   p.scale = float(c.number("scale", p.q.size ? 1 / math::sqrt(double(p.q.size)) : 1));
@@ -60,10 +62,11 @@ ATC_KERNEL(KvAttention) {
   // may have no elements.
   if (!q.known() || !k.known() || !v.known() || (in(3) && !in(3).known()) ||
       (p.before && (!in(4).known() || !in(5).known()))) {
-    if (y && wants(1))
-      y = make<float>(1, F32, Dims(p.k.batch, p.k.heads, p.total, p.k.size));
+    const uint8_t type = in(4) ? in(4).dtype() : uint8_t(F32);
+    if (y && wants(1) && !makeBytes(1, type, Dims(p.k.batch, p.k.heads, p.total, p.k.size)))
+      return;
     if (y && wants(2))
-      make<float>(2, F32, Dims(p.k.batch, p.k.heads, p.total, p.v.size));
+      makeBytes(2, type, Dims(p.k.batch, p.k.heads, p.total, p.v.size));
     return;
   }
   if (!y || !p.keys.make(*this, call, 1, in(4), k, p.k, p.before) ||

@@ -90,17 +90,18 @@ __attribute__((noinline)) void multiplyPanels(F *c, int64_t cRow, int64_t column
 /// Computes c (m x n) = or += a * packed as multiplyPacked does, where rows of a are contiguous.
 template <typename F>
 void multiply(F *c, int64_t cRow, const F *a, int64_t aRow, const F *packed, int64_t m, int64_t n,
-              int64_t k, bool add) {
+              int64_t k, bool add, int64_t panelRows) {
   constexpr int64_t width = kPanel<F>;
+  const int64_t panelStep = width * panelRows;
   for (int64_t k0 = 0; k0 < k; k0 += kWideDepth) {
     const int64_t depth = minimum(kWideDepth, k - k0);
     for (int64_t j = 0; j < n; j += 2 * width) {
-      const F *panel = packed + j * k + k0 * width;
+      const F *panel = packed + j * panelRows + k0 * width;
       const bool accumulate = add || k0 > 0;
       if (n - j > width)
-        multiplyPanels<2>(c + j, cRow, n - j, a + k0, aRow, panel, width * k, m, depth, accumulate);
+        multiplyPanels<2>(c + j, cRow, n - j, a + k0, aRow, panel, panelStep, m, depth, accumulate);
       else
-        multiplyPanels<1>(c + j, cRow, n - j, a + k0, aRow, panel, width * k, m, depth, accumulate);
+        multiplyPanels<1>(c + j, cRow, n - j, a + k0, aRow, panel, panelStep, m, depth, accumulate);
     }
   }
 }

@@ -188,6 +188,21 @@ struct KeysAndValues {
   }
 };
 
+/// Moves conversions of `join` from in front of `fused` behind it, where the cache is its result:
+/// those whose results nothing in front of it reads.
+void moveConversionsBehind(PatternRewriter &rewriter, HostCallOp join, HostCallOp fused) {
+  auto isBehind = [&](Operation *user) {
+    Operation *own = fused->getBlock()->findAncestorOpInBlock(*user);
+    return own && fused->isBeforeInBlock(own);
+  };
+  for (Operation *user : llvm::make_early_inc_range(join.getResult(0).getUsers())) {
+    auto cast = dyn_cast<HostCallOp>(user);
+    if (cast && cast.getKernel() == "Cast" && cast->getBlock() == fused->getBlock() &&
+        cast->isBeforeInBlock(fused) && llvm::all_of(cast->getUsers(), isBehind))
+      rewriter.moveOpAfter(cast, fused);
+  }
+}
+
 /// Replaces `call` by a KvAttention of the first three of its results, `mask` (or null) and the
 /// caches: where keys and values are joins of past and new ones, it makes the joins, too.
 void replaceByKvAttention(PatternRewriter &rewriter, HostCallOp call, Value query,
@@ -203,11 +218,13 @@ void replaceByKvAttention(PatternRewriter &rewriter, HostCallOp call, Value quer
                parameters.getDictionary(call.getContext()));
   if (inputs.size() == 6)
     for (auto [join, result] :
-         {std::pair(pastKeys, fused.getResult(1)), std::pair(pastValues, fused.getResult(2))})
+         {std::pair(pastKeys, fused.getResult(1)), std::pair(pastValues, fused.getResult(2))}) {
+      moveConversionsBehind(rewriter, join, fused);
       rewriter.replaceUsesWithIf(join.getResult(0), result, [&](OpOperand &use) {
         Operation *user = fused->getBlock()->findAncestorOpInBlock(*use.getOwner());
         return user && fused->isBeforeInBlock(user);
       });
+    }
   SmallVector<Value> results(call->getNumResults());
   for (unsigned i = 0; i < results.size() && i < 3; ++i)
     results[i] = fused.getResult(i);

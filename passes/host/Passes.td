@@ -341,11 +341,36 @@ def HostFuseAttention : Pass<"host-fuse-attention", "::mlir::func::FuncOp"> {
     becomes
     ```mlir
     %y:3 = graph.host_call "KvAttention"(%q, %new_k, %new_v, %past_k, %past_v)
-        at array<i32: 0, 1, 2, 4, 5> {mask_broadcast = array<i64: 1>, scale = array<f64: 1.0>} : ...
+        at [0, 1, 2, 4, 5] {mask_broadcast = array<i64: 1>, scale = array<f64: 1.0>} : ...
     return %y#0, %y#1, %y#2
     ```
   }];
   let statistics = [Statistic<"numFused", "num-fused", "Attentions found">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
+def HostNarrowCaches : Pass<"host-narrow-caches", "::mlir::func::FuncOp"> {
+  let summary = "Attention reads caches of f16 and bf16 as they are stored";
+  let description = [{
+    Where the past keys and values of KvAttention or GroupQueryAttention are converted from
+    f16 or bf16, and the present ones back, the call takes and returns the cache as it is
+    stored, so that a step appends to it in place and converts what it reads in registers.
+    Calls whose present keys or values are read as f32 elsewhere stay as they are; a Shape
+    may read them.
+
+    ```mlir
+    %pk = graph.host_call "Cast"(%past_k) {to = array<i64: 1>} : (tensor<*xf16>) -> tensor<*xf32>
+    %pv = graph.host_call "Cast"(%past_v) {to = array<i64: 1>} : (tensor<*xf16>) -> tensor<*xf32>
+    %y:3 = graph.host_call "KvAttention"(%q, %k, %v, %pk, %pv) at [0, 1, 2, 4, 5] {} : ...
+    %nk = graph.host_call "Cast"(%y#1) {to = array<i64: 10>} : (tensor<*xf32>) -> tensor<*xf16>
+    %nv = graph.host_call "Cast"(%y#2) {to = array<i64: 10>} : (tensor<*xf32>) -> tensor<*xf16>
+    ```
+    becomes
+    ```mlir
+    %y:3 = graph.host_call "KvAttention"(%q, %k, %v, %past_k, %past_v) at [0, 1, 2, 4, 5] {} : ...
+    ```
+  }];
+  let statistics = [Statistic<"numNarrowed", "num-narrowed", "Attentions over caches of 16 bits">];
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 

@@ -49,6 +49,9 @@ void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
     functions.addPass(createHostFuseRotary());
   if (isOn(options, "host-fuse-attention"))
     functions.addPass(createHostFuseAttention());
+  // Behind the casts that host-widen-floats has made.
+  if (isOn(options, "host-narrow-caches"))
+    functions.addPass(createHostNarrowCaches());
   if (isOn(options, "host-block-channels"))
     pm.addNestedPass<func::FuncOp>(createHostBlockChannels());
   if (isOn(options, "host-select-winograd"))
@@ -71,7 +74,7 @@ ArrayRef<StringLiteral> optionalPasses() {
       "host-tile-rows",          "host-block-channels",    "host-fuse-dequantize",
       "host-fuse-rotary",        "host-expand-recurrent",  "host-expand-weights",
       "host-narrow-gates",       "host-select-winograd",   "host-widen-floats",
-      "host-merge-branches",     "host-expand-top-k"};
+      "host-merge-branches",     "host-expand-top-k",      "host-narrow-caches"};
   return names;
 }
 

@@ -355,9 +355,9 @@ py::list PySession::layers(const py::object &inputs, const py::dict &shapes) {
   py::list list;
   for (const LayerResult &layer : trace.results) {
     const om::Tensor &tensor = layer.tensor;
-    const om::Value value = om::Value::tensor(tensor.dtype, tensor.dims, layer.data.data(), error);
+    om::Value value = om::Value::tensor(tensor.dtype, tensor.dims, layer.data.data(), error);
     list.append(py::make_tuple(toStr(tensor.name), toStr(layer.kernel), layer.launch, layer.npu,
-                               om_dtype_name(tensor.dtype), fromValue(value)));
+                               om_dtype_name(tensor.dtype), fromValue(std::move(value))));
   }
   return list;
 }
@@ -410,13 +410,13 @@ py::object PySession::runValues(const py::object &inputs, const py::object &outp
     py::list list;
     for (size_t i = 0; i < made.size(); ++i)
       if (!isState[i])
-        list.append(fromValue(made[i]));
+        list.append(fromValue(std::move(made[i])));
     return std::move(list);
   }
   py::dict named;
   for (size_t i = 0; i < made.size(); ++i)
     if (!isState[i])
-      named[asStr(owner->outputs()[i].tensor.name)] = fromValue(made[i]);
+      named[asStr(owner->outputs()[i].tensor.name)] = fromValue(std::move(made[i]));
   return std::move(named);
 }
 

@@ -42,8 +42,9 @@ py::dict PySession::readStates() {
     raise({runErrorOf(error)});
   py::dict named;
   for (size_t i = 0; i < values.size(); ++i)
-    named[toStr(states[i].name)] =
-        values[i].kind() == OM_KIND_TENSOR ? fromValue(values[i]) : py::object(py::none());
+    named[toStr(states[i].name)] = values[i].kind() == OM_KIND_TENSOR
+                                       ? fromValue(std::move(values[i]))
+                                       : py::object(py::none());
   return named;
 }
 

@@ -4,7 +4,10 @@
 #include "python-bindings/src/Values.h"
 
 #include "python-bindings/src/Arrays.h"
+#include "runtime-lite/src/Value.h"
 #include "support/ElementTypes.h"
+
+#include <pybind11/numpy.h>
 
 namespace py = pybind11;
 
@@ -112,11 +115,28 @@ static om::Value convert(const py::handle &object, om_dtype expected, unsigned d
   throw py::type_error("the runtime has no element type for " + name);
 }
 
+/// Returns whether nobody else refers to the elements of a large tensor, so that an array may be
+/// these: constants of a model and values that share a buffer would change with the array.
+static bool ownsElements(const om::Value &value, Py_ssize_t bytes) {
+  constexpr Py_ssize_t minBytes = 1 << 20; // below, a copy takes less than new pages
+  const om_value *own = value.get();
+  return bytes >= minBytes && own->refs == 1 && own->buffer && own->buffer->refs == 1;
+}
+
+/// Returns an array of the elements of a tensor, which lives as long as the array.
+static py::object shareElements(om::Value value, const py::tuple &shape, const py::object &dtype) {
+  auto *owner = new om::Value(std::move(value));
+  void *elements = const_cast<void *>(owner->data());
+  const py::capsule base(owner, [](void *kept) { delete static_cast<om::Value *>(kept); });
+  return py::array(py::dtype::from_args(dtype), shape.cast<std::vector<py::ssize_t>>(), elements,
+                   base);
+}
+
 om::Value toValue(const py::handle &object, om_dtype expected) {
   return convert(object, expected, 0);
 }
 
-py::object fromValue(const om::Value &value) {
+py::object fromValue(om::Value value) {
   if (value.kind() == OM_KIND_NONE)
     return py::none();
   if (value.kind() == OM_KIND_MAP)
@@ -141,6 +161,8 @@ py::object fromValue(const om::Value &value) {
   const auto bytes = static_cast<Py_ssize_t>((value.size() * bits + 7) / 8);
   const char *name = numpyName(value.dtype());
   py::object stored = numpy("dtype")(name ? name : bits == 16 ? "uint16" : "uint8");
+  if (name && ownsElements(value, bytes))
+    return shareElements(std::move(value), shape, stored);
   py::object array =
       makeArray(name || bits >= 8 ? py::object(shape) : py::make_tuple(bytes), stored, bytes);
   Py_buffer buffer;

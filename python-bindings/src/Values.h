@@ -18,8 +18,9 @@ namespace atc::python {
 /// that of a list without items, and of bits that an array holds.
 om::Value toValue(const pybind11::handle &object, om_dtype expected);
 
-/// Returns a copy of a value: an array, a list of items, a Map, or None.
-pybind11::object fromValue(const om::Value &value);
+/// Returns a value as an array, a list of items, a Map, or None. Arrays are copies, but for a large
+/// tensor that nobody else refers to: that of `value` where it is moved here.
+pybind11::object fromValue(om::Value value);
 
 } // namespace atc::python
 

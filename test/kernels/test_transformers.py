@@ -33,7 +33,7 @@ def attention(q, k, v, scale, mask=None, causal_offset=None):
 @pytest.mark.parametrize("heads,kv,length,past,size,value", [
     (4, 4, 1, 0, 8, 8), (6, 2, 1, 70, 16, 16), (4, 2, 3, 5, 8, 40), (2, 1, 7, 0, 33, 65),
     (4, 2, 50, 0, 64, 64), (3, 3, 130, 63, 16, 24), (6, 2, 9, 120, 20, 36), (64, 1, 1, 65, 8, 8)])
-@pytest.mark.parametrize("form", ["plain", "mask", "bool", "causal"])
+@pytest.mark.parametrize("form", ["plain", "mask", "bool", "causal", "lower", "lower bool"])
 def test_kv_attention(heads, kv, length, past, size, value, form):
     q, k, v = floats(2, heads, length, size), floats(2, kv, length, size), floats(2, kv, length,
                                                                                   value)
@@ -42,9 +42,11 @@ def test_kv_attention(heads, kv, length, past, size, value, form):
     masks = {"mask": np.where(rng.random((2, 1, length, total)) < 0.3, np.float32(-3.4e38),
                               floats(2, 1, length, total)).astype("f4"),
              "bool": rng.random((length, total)) < 0.7}
+    lower = np.tri(length, total, past, dtype=bool)  # tiles of which a part is hidden
+    masks |= {"lower": np.where(lower, 0, -3.4e38).astype("f4")[None, None], "lower bool": lower}
     mask = masks.get(form)
     if mask is not None:
-        mask[..., 0] = 0 if form == "mask" else True  # a key that each row sees
+        mask[..., 0] = 0 if mask.dtype != bool else True  # a key that each row sees
     attributes = {"is_causal": 1} if form == "causal" else {}
     y, keys, values = call("KvAttention", q, k, v, mask, *before, scale=0.3, outputs=3,
                            **attributes)
@@ -60,6 +62,23 @@ def test_kv_attention(heads, kv, length, past, size, value, form):
     flat, _, _ = call("KvAttention", packed(q), packed(k), packed(v), mask, *before, scale=0.3,
                       outputs=3, q_num_heads=heads, kv_num_heads=kv, **attributes)
     np.testing.assert_allclose(flat, packed(y), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["f16", "bf16"])
+@pytest.mark.parametrize("length,past,size,value", [(1, 70, 16, 32), (3, 0, 8, 40), (50, 63, 64, 24)])
+def test_kv_attention_over_a_cache_of_16_bits(length, past, size, value, kind):
+    def bits(stored):
+        return (stored.bits if isinstance(stored, Raw) else stored).view("u2")
+
+    q, before = floats(2, 4, length, size), [floats(2, 2, past, size), floats(2, 2, past, value)]
+    stored, values = zip(*(narrowed(x, kind) for x in before))
+    new = [narrowed(floats(2, 2, length, width), kind)[1] for width in (size, value)]
+    y, *present = call("KvAttention", q, *new, None, *stored, scale=0.3, is_causal=1, outputs=3)
+    all_values = [np.concatenate(pair, axis=2) for pair in zip(values, new)]
+    for got, right in zip(present, all_values):
+        np.testing.assert_array_equal(bits(got).reshape(right.shape),
+                                      bits(narrowed(right, kind)[0]).reshape(right.shape))
+    np.testing.assert_allclose(y, attention(q, *all_values, 0.3, None, past), rtol=1e-3, atol=2e-5)
 
 
 def test_kv_attention_hides_whole_tiles_and_rows():

@@ -119,3 +119,33 @@ def test_cancel(values):
         session.run(GIVEN)
     assert caught.value.code == "E10059" and "host_add_one" in str(caught.value)
     assert (session.run(GIVEN)["y"] == X + 1).all()
+
+
+def test_large_results_are_not_copied_where_nobody_else_has_them(tmp_path):
+    """An array may be a result's own memory, but not that of an input, of a constant or of another
+    result: each can be changed, and outlives its session."""
+    count = 1 << 19
+    graph = openatc.builder.Graph("large")
+    x = graph.input("x", "float32", ["n"])
+    y = graph.op("Neg", x)
+    graph.output("own", graph.op("Abs", x))
+    graph.output("first", y)
+    graph.output("second", graph.op("Unsqueeze", y, np.array([0])))
+    graph.output("same", graph.op("Identity", x))
+    graph.output("stored", graph.op("Identity", np.arange(count, dtype=np.float32)))
+    with pytest.warns(UserWarning, match="W11001"):
+        session = openatc.Session(openatc.compile(graph, tmp_path / "large.om"), threads=1)
+    data = np.linspace(-1, 1, count, dtype=np.float32)
+    want = [abs(data), -data, -data[None], data, np.arange(count, dtype=np.float32)]
+    results = session.run([data])
+    assert type(results[0].base).__name__ == "PyCapsule"
+    for i, result in enumerate(results):
+        np.testing.assert_array_equal(result, want[i])
+        result += 5
+        for j in range(i + 1, len(results)):
+            np.testing.assert_array_equal(results[j], want[j])
+    for got, right in zip(session.run([data]), want):
+        np.testing.assert_array_equal(got, right)
+    session.close()
+    for result, right in zip(results, want):
+        np.testing.assert_array_equal(result, right + np.float32(5))

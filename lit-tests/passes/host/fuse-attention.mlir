@@ -260,3 +260,27 @@ func.func @copy_is_returned(%x: tensor<?x?xf32>) -> (tensor<*xf32>, tensor<*xf32
   %y = graph.host_call "Erf"(%copy) {} : (tensor<*xf32>) -> tensor<*xf32>
   return %copy, %y : tensor<*xf32>, tensor<*xf32>
 }
+
+// -----
+
+// What the model returns of the cache is converted in front of the attention: behind it, it is its
+// result. Keys that are converted for a reader in front of it stay joined.
+// CHECK-LABEL: func @converted
+// CHECK: %[[K:.*]] = graph.host_call "Concat"(%arg3, %arg1)
+// CHECK-NEXT: %[[N:.*]] = graph.host_call "Cast"(%[[K]])
+// CHECK-NEXT: %[[S:.*]] = graph.host_call "Size"(%[[N]])
+// CHECK: %[[Y:.*]]:3 = graph.host_call "KvAttention"(%arg0, %arg1, %arg2, %arg3, %arg4)
+// CHECK-NEXT: %[[V:.*]] = graph.host_call "Cast"(%[[Y]]#2)
+// CHECK-NEXT: return %[[Y]]#0, %[[N]], %[[V]], %[[S]]
+func.func @converted(%q: tensor<*xf32>, %k: tensor<*xf32>, %v: tensor<*xf32>, %pk: tensor<?x4x?x16xf32>, %pv: tensor<?x4x?x16xf32>) -> (tensor<*xf32>, tensor<*xf16>, tensor<*xf16>, tensor<i64>) {
+  %keys = graph.host_call "Concat"(%pk, %k) {axis = array<i64: -2>} : (tensor<?x4x?x16xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %nk = graph.host_call "Cast"(%keys) {to = array<i64: 10>} : (tensor<*xf32>) -> tensor<*xf16>
+  %size = graph.host_call "Size"(%nk) {} : (tensor<*xf16>) -> tensor<i64>
+  %values = graph.host_call "Concat"(%pv, %v) {axis = array<i64: -2>} : (tensor<?x4x?x16xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %nv = graph.host_call "Cast"(%values) {to = array<i64: 10>} : (tensor<*xf32>) -> tensor<*xf16>
+  %t = graph.host_call "Transpose"(%keys) {perm = array<i64: 0, 1, 3, 2>} : (tensor<*xf32>) -> tensor<*xf32>
+  %s = graph.host_call "MatMul"(%q, %t) {} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %p = graph.host_call "Softmax"(%s) {axis = array<i64: -1>} : (tensor<*xf32>) -> tensor<*xf32>
+  %y = graph.host_call "MatMul"(%p, %values) {} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  return %y, %nk, %nv, %size : tensor<*xf32>, tensor<*xf16>, tensor<*xf16>, tensor<i64>
+}
