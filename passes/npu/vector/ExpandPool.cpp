@@ -43,7 +43,7 @@ public:
   PoolExpander(kernel::PoolOp op, const SocTable &soc)
       : op(op), soc(soc), inType(cast<MemRefType>(op.getInput().getType())),
         outType(cast<MemRefType>(op.getOutput().getType())), element(inType.getElementType()),
-        isMax(op.getKind() == kernel::PoolKind::Max), block(element.isInteger(8) ? 32 : 16) {
+        isMax(op.getKind() == kernel::PoolKind::Max), block(inType.getDimSize(4)) {
     inStrides = inType.getStridesAndOffset().first;
     outStrides = outType.getStridesAndOffset().first;
     for (int d : {0, 1})
@@ -61,8 +61,8 @@ public:
     bool isByte = element.isInteger(8) && isMax;
     if ((!element.isF16() && !element.isF32() && !isByte) || outType.getElementType() != element)
       return "elements that are neither f16 nor f32, nor bytes of which the largest is sought";
-    if (inType.getDimSize(4) != block || inStrides[4] != 1 || outStrides[4] != 1)
-      return "blocks that are not 16 channels, or 32 of bytes";
+    if ((block != 32 && (block != 16 || isByte)) || inStrides[4] != 1 || outStrides[4] != 1)
+      return "blocks that are neither 32 channels nor, unless of bytes, 16";
     if (inStrides[3] != block || outStrides[3] != block)
       return "columns that do not lie behind each other";
     if (width * block > (int64_t(1) << 20) || bytesFor(1) > int64_t(soc.ubBytes) - 2048)

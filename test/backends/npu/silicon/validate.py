@@ -24,6 +24,8 @@ import pathlib
 import subprocess
 import tempfile
 
+import networks
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[3]
 # The constants of the 310P3's table that no document or measurement of the part itself supports.
@@ -47,7 +49,6 @@ class Validation:
 
     def model(self, network):
         """The ONNX file of a network, which is made once."""
-        import networks
         path = self.work / f"{network}.onnx"
         if not path.exists():
             networks.build(network, path)
@@ -59,7 +60,7 @@ class Validation:
         om, model = self.work / f"{name}.om", self.model(point["network"])
         if not om.exists():
             self.tool("atc", f"--model={model}", "--framework=5", f"--output={self.work / name}",
-                      f"--soc_version={point['soc']}", f"--input_shape=input:{point['batch']},3,224,224",
+                      f"--soc_version={point['soc']}", f"--input_shape={networks.inputs(point['network'], point['batch'])}",
                       "--mdl_bank_path=none", "--op_bank_path=none",
                       *([] if split else ["--disable_passes=npu-split-batch,npu-preload-weights"]))
         return om
@@ -107,10 +108,13 @@ def summary(rows):
 
 
 def groups(rows):
-    """The rows of each SoC and half, by name."""
+    """The means of each SoC and half, by name; transformers are apart."""
     result = {}
     for row in rows:
-        for name in (row["soc"], f"{row['soc']}, {row['half']}"):
+        names = [row["soc"], f"{row['soc']}, {row['half']}"]
+        if row["network"] in networks.TRANSFORMERS:
+            names = [f"{row['soc']}, transformers"]
+        for name in names:
             result.setdefault(name, []).append(row)
     return {name: summary(part) for name, part in sorted(result.items())}
 

@@ -239,23 +239,25 @@ TEST_CASE("copies between views") {
 }
 
 TEST_CASE("packs and unpacks") {
-  for (std::string type : {"f16", "f32"})
+  const std::pair<std::string, int64_t> blocks[] = {
+      {"f16", 16}, {"f32", 16}, {"f16", 32}, {"f32", 32}, {"i8", 16}, {"i8", 32}};
+  for (const auto &[type, block] : blocks)
     for (Numbers shape : {Numbers{1, 3, 30, 31}, Numbers{2, 16, 7, 7}, Numbers{1, 40, 13, 5},
                           Numbers{2, 100, 1, 1}, Numbers{1, 1000, 1, 1}, Numbers{3, 1, 6, 6}})
       for (bool rows : {false, true})
         for (bool channelsLast : {false, true})
           for (const std::string &soc : kSocs) {
-            int64_t c = shape[1], c1 = (c + 15) / 16, h = shape[2], w = shape[3];
+            int64_t c = shape[1], c1 = (c + block - 1) / block, h = shape[2], w = shape[3];
             Numbers strides;
             if (channelsLast)
               strides = {c * h * w, 1, w * c, c};
             else if (rows)
               strides = {c * h * (w + 3), h * (w + 3), w + 3, 1};
             Buffer plain = Buffer::random(type, shape, strides);
-            Buffer packed(type, {shape[0], c1, h, w, 16}), back(type, shape, strides);
+            Buffer packed(type, {shape[0], c1, h, w, block}), back(type, shape, strides);
             Buffer expected = packed;
             forEachPosition(packed.shape(), [&](const Numbers &at) {
-              int64_t channel = at[1] * 16 + at[4];
+              int64_t channel = at[1] * block + at[4];
               expected.set(at, channel < c ? plain.get({at[0], channel, at[2], at[3]}) : 0);
             });
             INFO(soc << " " << plain.type());
@@ -285,14 +287,15 @@ struct PoolCase {
   bool withPadding;
 };
 
-void checkPool(const PoolCase &c, bool isMax, const std::string &type, const std::string &soc) {
+void checkPool(const PoolCase &c, bool isMax, const std::string &type, const std::string &soc,
+               int64_t block = 16) {
   auto outOf = [&](int d) {
     return (c.shape[2 + d] + c.pads[d] + c.pads[2 + d] - (c.kernel[d] - 1) * c.dilations[d] - 1) /
                c.strides[d] +
            1;
   };
-  Numbers in = {c.shape[0], c.shape[1], c.shape[2], c.shape[3], 16};
-  Numbers shape = {c.shape[0], c.shape[1], outOf(0), outOf(1), 16};
+  Numbers in = {c.shape[0], c.shape[1], c.shape[2], c.shape[3], block};
+  Numbers shape = {c.shape[0], c.shape[1], outOf(0), outOf(1), block};
   Buffer x = Buffer::random(type, in), out(type, shape), expected = out;
   forEachPosition(shape, [&](const Numbers &at) {
     double best = -INFINITY, sum = 0;
@@ -345,6 +348,10 @@ TEST_CASE("pools") {
       for (bool isMax : {true, false})
         for (const std::string &soc : kSocs)
           checkPool(c, isMax, type, soc);
+  // Floats between integers lie in blocks of 32.
+  for (bool isMax : {true, false})
+    for (const std::string &soc : kSocs)
+      checkPool(cases[5], isMax, "f32", soc, 32);
 }
 
 namespace {
