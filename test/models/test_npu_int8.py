@@ -246,3 +246,37 @@ def test_quantized_encoder_stays_on_the_npu(tmp_path, soc, storage):
     steps = np.abs(outputs[0] - outputs[1]) / 0.03
     assert steps.max() <= 3.01 and steps.mean() < 0.2, (steps.max(), steps.mean())
     assert np.ptp(outputs[0]) > 1
+
+
+def partly_quantized_network(path):
+    """Products whose inputs are quantized and whose results are not, as converters write them that
+    quantize the operands of products only."""
+    q = Quantized(np.int8, 11)
+    x = "x"
+    for _ in range(3):
+        integers = q.random.integers(-127, 128, (64, 64)).astype(np.int8)
+        weights = q.node("DequantizeLinear", q.constant(integers), q.constant(np.float32(0.002)),
+                         q.constant(np.int8(0)))
+        product = q.node("MatMul", q.quantize(x, 0.03, 128), weights)
+        x = q.node("Add", q.node("Tanh", product), x)
+    # The only product that an epilogue of the cube quantizes again.
+    x = q.quantize(q.node("MatMul", q.quantize(x, 0.04, 128), weights), 0.05, 128)
+    q.save(path, x, [9, 64], [9, 64])
+
+
+@pytest.mark.skipif(onnx is None, reason="needs the onnx package")
+def test_products_with_real_results_stay_on_the_npu(tmp_path):
+    model = tmp_path / "partly.onnx"
+    partly_quantized_network(model)
+    outputs = []
+    np.save(tmp_path / "x.npy", np.random.default_rng(4).normal(0, 1, (9, 64)).astype(np.float32))
+    for name, target in (("cpu", "--target=cpu"), ("npu", "--soc_version=Ascend310P3")):
+        code, out, err = call(tool("atc"), f"--model={model}", "--framework=5", target,
+                              f"--output={tmp_path / name}")
+        assert code == 0, out + err
+        assert name == "cpu" or "CPU:" not in out, out
+        code, out, err = call(tool("om-run"), tmp_path / f"{name}.om", "--input", tmp_path / "x.npy",
+                              "--output", tmp_path / name)
+        assert code == 0, out + err
+        outputs.append(np.load(next((tmp_path / name).glob("*.npy"))))
+    assert np.abs(outputs[0] - outputs[1]).max() <= 0.1001 and np.ptp(outputs[0]) > 1

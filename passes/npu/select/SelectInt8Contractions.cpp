@@ -429,4 +429,19 @@ bool canSumIntegers(func::FuncOp main) {
   return any;
 }
 
+bool sumsNearlyAllIntegers(func::FuncOp main) {
+  constexpr double maxShareOnCpu = 0.02;
+  double all = 0, marked = 0;
+  auto count = [&](auto op) {
+    const RankedTensorType filter = tensorType(op.getFilter());
+    const double macs = double(tensorType(op.getResult()).getNumElements()) *
+                        double(filter.getNumElements()) / double(filter.getDimSize(0));
+    all += macs;
+    marked += op->hasAttr(kernel::kCubeSumsAttr) ? macs : 0;
+  };
+  for (Operation &op : main.getOps())
+    TypeSwitch<Operation *>(&op).Case<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(count);
+  return marked > 0 && all - marked <= maxShareOnCpu * all;
+}
+
 } // namespace atc::npu

@@ -348,6 +348,10 @@ TEST_CASE("pools") {
       for (bool isMax : {true, false})
         for (const std::string &soc : kSocs)
           checkPool(c, isMax, type, soc);
+  for (const PoolCase &c : cases)
+    for (int64_t block : {16, 32})
+      for (const std::string &soc : kSocs)
+        checkPool(c, /*isMax=*/true, "i8", soc, block);
   // Floats between integers lie in blocks of 32.
   for (bool isMax : {true, false})
     for (const std::string &soc : kSocs)
