@@ -35,6 +35,9 @@ UNSOURCED = {"ddrEfficiency": 0.82, "gmToL1": 128, "gmToUb": 128, "mmadStart": 3
              "launchCycles": 2120, "chainCycles": 1060}
 
 
+SENSITIVITY = "### Sensitivity"
+
+
 class Validation:
     def __init__(self, build, work):
         self.build, self.work = pathlib.Path(build), pathlib.Path(work)
@@ -161,16 +164,17 @@ def tables(result):
         [k["step"], queue, f"{q['published_us']:g}", f"{q['simulated_us']:.0f}",
          f"{q['simulated_us'] / q['published_us']:.2f}"]
         for k in result["kernels"] for queue, q in k["queues"].items()])
-    lines += ["", "### Networks", ""]
     own = "own_ms" in result["networks"][0]
-    lines += table(["SoC", "network", "batch", "half", "published ms", "simulated ms", "ratio",
-                    *(["own ms"] if own else [])], [
-        [n["soc"], n["network"], str(n["batch"]), n["half"], f"{n['published_ms']:.3f}",
-         f"{n['simulated_ms']:.3f}", f"{n['ratio']:.2f}",
-         *([f"{n['own_ms']:.3f}"] if own else [])]
-        for n in result["networks"]])
+    for title, is_transformer in (("Networks", False), ("Transformers", True)):
+        lines += ["", f"### {title}", ""]
+        lines += table(["SoC", "network", "batch", "half", "published ms", "simulated ms", "ratio",
+                        *(["own ms"] if own else [])], [
+            [n["soc"], n["network"], str(n["batch"]), n["half"], f"{n['published_ms']:.3f}",
+             f"{n['simulated_ms']:.3f}", f"{n['ratio']:.2f}",
+             *([f"{n['own_ms']:.3f}"] if own else [])]
+            for n in result["networks"] if (n["network"] in networks.TRANSFORMERS) == is_transformer])
     if "sensitivity" in result:
-        lines += ["", "### Sensitivity", ""]
+        lines += ["", SENSITIVITY, ""]
         lines += table(["constant", "times", "geometric mean", "within 25 %"], [
             [s["constant"], f"{s['times']:g}", f"{s['geometric_mean']:.3f}",
              f"{s['within_25']} of {s['points']}"] for s in result["sensitivity"]])
@@ -178,11 +182,16 @@ def tables(result):
 
 
 def write(page, lines):
-    """Replaces what lies between the marks of a page."""
+    """Replaces what lies between the marks of a page; a sensitivity table that was not measured
+    again stays."""
     text = pathlib.Path(page).read_text()
     begin, end = "<!-- validate.py begin -->\n", "<!-- validate.py end -->"
     head, rest = text.split(begin)
-    pathlib.Path(page).write_text(head + begin + "\n".join(lines) + end + rest.split(end)[1])
+    old, tail = rest.split(end)
+    _, heading, table = old.partition(SENSITIVITY + "\n")
+    if heading and SENSITIVITY not in lines:
+        lines = lines + [SENSITIVITY, *table.split("\n")]
+    pathlib.Path(page).write_text(head + begin + "\n".join(lines) + end + tail)
 
 
 def main():
