@@ -291,6 +291,9 @@ def test_layers_that_leave_the_range_of_f16_are_named(tmp_path):
         assert done == code and not err, out + err
         assert ("1 of 120 elements of 'square' are infinite" in out) == bool(code), out
         assert ("allow_mix_precision" in out) == bool(code)
+        # A plain run points there when a result is not finite.
+        done, out, err = call(tool("om-run"), om, "--input", tmp_path / "x.npy")
+        assert done == 0 and ("--check-ranges names the layers" in out) == bool(code), out + err
     _, out, _ = call(tool("om-run"), om, "--input", tmp_path / "x.npy", "--check-ranges", "--json")
     first, = json.loads(out)["beyond_f16"]
     assert first["tensor"] == "square" and first["not_finite"] == 1 and first["elements"] == 120
