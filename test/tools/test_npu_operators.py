@@ -476,3 +476,23 @@ def test_signs_and_inverse_functions(soc, tmp_path):
                            [info("x", F32, x.shape)], [info(kind, F32, x.shape) for kind in functions], {}, [x])
     npu.assert_near(got, {kind: function(x).astype(np.float32) for kind, function in functions.items()},
                     soc, error=1e-3)
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_elements_at_the_places_of_a_top_k(soc, tmp_path):
+    """Detectors pick the boxes of the best scores: the arithmetic with their places is the NPU's."""
+    rng = np.random.default_rng(21)
+    scores = rng.permutation(2 * 80).reshape(2, 80).astype(np.float32) / 256
+    boxes = rng.integers(-500, 500, (2, 4, 80)).astype(np.float32) / 4
+    nodes = [helper.make_node("TopK", ["scores", "k"], ["best", "places"], axis=1),
+             helper.make_node("Unsqueeze", ["places", "one"], ["rows"]),
+             helper.make_node("Expand", ["rows", "shape"], ["all"]),
+             helper.make_node("GatherElements", ["boxes", "all"], ["picked"], axis=2)]
+    got, _, _ = outputs_on(soc, tmp_path, nodes,
+                           [info("scores", F32, scores.shape), info("boxes", F32, boxes.shape)],
+                           [info("best", F32, None), info("picked", F32, None)],
+                           {"k": np.array([5]), "one": np.array([1]), "shape": np.array([2, 4, 5])},
+                           [scores, boxes])
+    places = np.argsort(-scores, 1)[:, :5]
+    np.testing.assert_array_equal(got["best"], np.take_along_axis(scores, places, 1))
+    np.testing.assert_array_equal(got["picked"], np.take_along_axis(boxes, places[:, None].repeat(4, 1), 2))
