@@ -496,3 +496,21 @@ def test_elements_at_the_places_of_a_top_k(soc, tmp_path):
     places = np.argsort(-scores, 1)[:, :5]
     np.testing.assert_array_equal(got["best"], np.take_along_axis(scores, places, 1))
     np.testing.assert_array_equal(got["picked"], np.take_along_axis(boxes, places[:, None].repeat(4, 1), 2))
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_logarithms_of_sums_and_repeated_rows(soc, tmp_path):
+    x = np.random.default_rng(2).normal(0, 8, (3, 24, 10)).astype(np.float32)
+    x[1, :, 3] = -np.inf
+    x[2, 5, 4] = np.inf
+    rows = x[:1, :6, :8]
+    nodes = [helper.make_node("ReduceLogSumExp", ["x"], ["sum"], axes=[1], keepdims=0),
+             helper.make_node("Resize", ["rows", "", "scales"], ["twice"], mode="nearest",
+                              coordinate_transformation_mode="asymmetric", nearest_mode="floor")]
+    got, _, _ = outputs_on(soc, tmp_path, nodes, [info("x", F32, x.shape), info("rows", F32, rows.shape)],
+                           [info("sum", F32, (3, 10)), info("twice", F32, (1, 6, 16))],
+                           {"scales": np.array([1, 1, 2], np.float32)}, [x, rows])
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        want = np.log(np.exp(x.astype(np.float64)).sum(1))
+    np.testing.assert_allclose(got["sum"], want, rtol=2e-3, atol=5e-3)
+    np.testing.assert_allclose(got["twice"], rows.repeat(2, 2), rtol=1e-3)
