@@ -514,3 +514,22 @@ def test_logarithms_of_sums_and_repeated_rows(soc, tmp_path):
         want = np.log(np.exp(x.astype(np.float64)).sum(1))
     np.testing.assert_allclose(got["sum"], want, rtol=2e-3, atol=5e-3)
     np.testing.assert_allclose(got["twice"], rows.repeat(2, 2), rtol=1e-3)
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_clamped_floats_become_bytes(soc, tmp_path):
+    """As models end whose results are pictures: the conversion truncates towards 0."""
+    x = np.linspace(-1.25, 1.25, 240, dtype=np.float32).reshape(2, 3, 8, 5)
+    constants = {"scale": np.float32(255), "low": np.float32(0), "high": np.float32(255),
+                 "least": np.float32(-128), "most": np.float32(100)}
+    nodes = [helper.make_node("Mul", ["x", "scale"], ["wide"]),
+             helper.make_node("Clip", ["wide", "low", "high"], ["picture"]),
+             helper.make_node("Cast", ["picture"], ["u8"], to=TensorProto.UINT8),
+             helper.make_node("Clip", ["wide", "least", "most"], ["inside"]),
+             helper.make_node("Cast", ["inside"], ["s8"], to=TensorProto.INT8)]
+    got, _, _ = outputs_on(soc, tmp_path, nodes, [info("x", F32, x.shape)],
+                           [info("u8", TensorProto.UINT8, x.shape), info("s8", TensorProto.INT8, x.shape)],
+                           constants, [x])
+    wide = x * np.float32(255)
+    np.testing.assert_array_equal(got["u8"], np.clip(wide, 0, 255).astype(np.uint8))
+    np.testing.assert_array_equal(got["s8"], np.trunc(np.clip(wide, -128, 100)).astype(np.int8))

@@ -61,7 +61,7 @@ private:
   /// Returns whether `op` converts the result of such a conversion back.
   static bool isReadBack(mlir::Operation &op, mlir::Value integer);
   std::optional<int> readStore(mlir::Operation *store);
-  std::optional<int> readWideStore(mlir::Operation *store);
+  std::optional<int> readTruncation(mlir::Operation *store);
   void chooseType();
   void fuseScales();
   void castInputs();
