@@ -54,6 +54,14 @@ static bool isLowered(func::FuncOp main) {
       .wasInterrupted();
 }
 
+/// Returns whether a call is a convolution or a pool over three dims.
+static bool isOverVolume(graph::HostCallOp call) {
+  auto type = call.getInputs().empty() ? RankedTensorType()
+                                       : dyn_cast<RankedTensorType>(call.getInputs()[0].getType());
+  return type && type.getRank() == 5 &&
+         llvm::is_contained({"Conv", "MaxPool", "AveragePool"}, call.getKernel());
+}
+
 /// Returns the passes that turn calls of host kernels into ops that an NPU computes; nothing where
 /// `main` has no such call. They come first: what they leave may have static shapes only.
 static std::optional<PhasePipeline> expandPipeline(func::FuncOp main,
@@ -61,7 +69,8 @@ static std::optional<PhasePipeline> expandPipeline(func::FuncOp main,
   bool isAny = false;
   main.walk([&](graph::HostCallOp call) {
     isAny |= llvm::is_contained({"MatMulNBits", "DequantizeLinear", "RNN", "GRU", "LSTM", "TopK"},
-                                call.getKernel());
+                                call.getKernel()) ||
+             isOverVolume(call);
   });
   if (!isAny)
     return std::nullopt;
@@ -76,6 +85,8 @@ static std::optional<PhasePipeline> expandPipeline(func::FuncOp main,
                            functions.addPass(host::createHostExpandRecurrent());
                          if (!llvm::is_contained(disabled, "host-expand-top-k"))
                            functions.addPass(host::createHostExpandTopK());
+                         if (!llvm::is_contained(disabled, "host-expand-volumes"))
+                           functions.addPass(host::createHostExpandVolumes());
                        }};
 }
 

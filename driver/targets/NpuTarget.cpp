@@ -5,7 +5,6 @@
 
 #include "passes/graph/Passes.h"
 #include "passes/kernel/GeneratedOps.h"
-#include "passes/kernel/LayoutRules.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/Pipelines.h"
 #include "passes/om/Schedule.h"
@@ -49,7 +48,7 @@ PrecisionBase NpuTarget::precisionBase() const {
 
 /// Returns whether the cube is to contract the int8 tensors of a quantized network. It can, or not,
 /// depending on what graph passes make of the code behind each contraction, so they run on a copy;
-/// a network of which it cannot compute all is computed in floats, and not on the CPU.
+/// a network of which it cannot compute nearly all is computed in floats, and not on the CPU.
 static bool contractsIntegers(func::FuncOp main, const std::vector<std::string> &disabled,
                               StringRef soc) {
   auto module = main->getParentOfType<ModuleOp>();
@@ -68,9 +67,8 @@ static bool contractsIntegers(func::FuncOp main, const std::vector<std::string> 
   manager.addNestedPass<func::FuncOp>(npu::createNpuSelectInt8Contractions());
   if (failed(manager.run(*copy)))
     return true; // the compilation itself will say why
-  bool isAny = false;
-  copy->walk([&](Operation *op) { isAny |= op->hasAttr(kernel::kCubeSumsAttr); });
-  return isAny;
+  auto integers = copy->lookupSymbol<func::FuncOp>(main.getName());
+  return integers && npu::sumsNearlyAllIntegers(integers);
 }
 
 bool NpuTarget::canGenerate(Operation *op) const {

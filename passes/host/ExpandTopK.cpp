@@ -216,12 +216,17 @@ private:
       Value number = body.addArgument(element, loc);
       numbers.push_back(element.isF32() ? number : arith::ExtFOp::create(inner, loc, f32, number));
     }
+    auto number = [&](double value) {
+      return arith::ConstantOp::create(inner, loc, inner.getF32FloatAttr(float(value)));
+    };
     Value position = numbers[0];
     if (numbers.size() > 1) {
-      Value base = arith::ConstantOp::create(inner, loc, inner.getF32FloatAttr(float(kBase)));
-      Value high = arith::MulFOp::create(inner, loc, numbers[1], base);
+      Value high = arith::MulFOp::create(inner, loc, numbers[1], number(double(kBase)));
       position = arith::AddFOp::create(inner, loc, high, position);
     }
+    // A target that computes with these integers as floats has to know how large they are.
+    position = arith::MaximumFOp::create(inner, loc, position, number(0));
+    position = arith::MinimumFOp::create(inner, loc, position, number(double(s.size - 1)));
     graph::YieldOp::create(inner, loc,
                            arith::FPToSIOp::create(inner, loc, i64, position).getResult());
     return map;

@@ -146,6 +146,35 @@ def HostExpandTopK : Pass<"host-expand-top-k", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::atc::graph::GraphDialect", "::mlir::arith::ArithDialect"];
 }
 
+def HostExpandVolumes : Pass<"host-expand-volumes", "::mlir::func::FuncOp"> {
+  let summary = "Replaces convolutions and pools over three dims by those over two";
+  let description = [{
+    The planes that a window covers become channels of an image: a convolution with a
+    kernel of [d, h, w] is one of [h, w] over d times as many channels, for each position in
+    depth. A pool over volumes pools each plane, and then along depth.
+
+    Convolutions whose filter is not constant, pools whose indices are read, other types than
+    f32 and f16 and unknown shapes stay calls, as do nodes that a user placed on the CPU. Only for
+    targets that have no program for volumes: generated code is faster on the CPU.
+
+    ```mlir
+    %y = graph.host_call "Conv"(%x, %w) {kernel_shape = array<i64: 3, 3, 3>, ...}
+        : (tensor<1x8x6x12x12xf32>, tensor<16x8x3x3x3xf32>) -> tensor<1x16x4x10x10xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = graph.transpose %x ...                       // depth in front of channels
+    %1 = graph.slice %0 ...                           // 4 planes from 0, 1 and 2 on
+    %4 = graph.concat %1, %2, %3 ...
+    %5 = graph.reshape %4 : ... -> tensor<4x24x12x12xf32>
+    %6 = graph.conv %5, %planes : ... -> tensor<4x16x10x10xf32>
+    %y = graph.transpose ...
+    ```
+  }];
+  let statistics = [Statistic<"numExpanded", "num-expanded", "Calls that were replaced">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
 def HostExpandWeights : Pass<"host-expand-weights", "::mlir::func::FuncOp"> {
   let summary = "Expands constant weights of few bits to floats";
   let description = [{

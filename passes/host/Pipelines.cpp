@@ -74,7 +74,8 @@ ArrayRef<StringLiteral> optionalPasses() {
       "host-tile-rows",          "host-block-channels",    "host-fuse-dequantize",
       "host-fuse-rotary",        "host-expand-recurrent",  "host-expand-weights",
       "host-narrow-gates",       "host-select-winograd",   "host-widen-floats",
-      "host-merge-branches",     "host-expand-top-k",      "host-narrow-caches"};
+      "host-merge-branches",     "host-expand-top-k",      "host-narrow-caches",
+      "host-expand-volumes"};
   return names;
 }
 

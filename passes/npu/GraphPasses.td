@@ -14,8 +14,10 @@ def NpuDecompose : Pass<"npu-decompose", "::mlir::func::FuncOp"> {
     with a matrix of weights, which the cube computes. A dim that is not the
     last one is transposed there and back. Linear and cubic resizes become
     products in all coordinate modes, and nearest ones where the output is no
-    multiple of the input; the others have a program of the vector unit. Matrices have 4 M
-    elements at most.
+    multiple of the input, or the input is no image of several pixels; the others have a
+    program of the vector unit. Matrices have 4 M elements at most.
+
+    The logarithm of a sum of exponentials becomes m + log(sum(exp(x - m))), m being the maximum.
 
     An average pool whose window is the whole image becomes a mean: the rows of
     a large window do not fit into ub.
@@ -36,7 +38,9 @@ def NpuDecompose : Pass<"npu-decompose", "::mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["::atc::graph::GraphDialect"];
-  let statistics = [Statistic<"numResizes", "num-resizes", "Resizes that became products">,
+  let statistics = [Statistic<"numLogarithms", "num-logarithms",
+                              "Logarithms of sums of exponentials that were rewritten">,
+                    Statistic<"numResizes", "num-resizes", "Resizes that became products">,
                     Statistic<"numPools", "num-pools", "Pools that became means">,
                     Statistic<"numMoves", "num-moves", "Pads and gathers that became slices">];
 }

@@ -71,6 +71,10 @@ llvm::ArrayRef<llvm::StringLiteral> optionalPasses();
 /// Returns whether the quantized network should be computed in integers: the cube can compute all
 /// its f16 contractions in int8, on coupled cores.
 bool canSumIntegers(mlir::func::FuncOp main);
+/// Returns whether npu-select-int8-contractions has marked contractions, and the int8 contractions
+/// that it has not marked, which the CPU would compute, have at most 2 % of the
+/// multiply-accumulates of all.
+bool sumsNearlyAllIntegers(mlir::func::FuncOp main);
 /// Builds all of it, preceded by the graph passes.
 void buildNpuPipeline(mlir::OpPassManager &pm, const NpuPipelineOptions &options = {});
 

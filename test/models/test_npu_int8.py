@@ -183,3 +183,100 @@ def test_residuals_have_the_same_integers(tmp_path, soc, storage):
     assert " div " not in text
     picture = np.random.default_rng(9).normal(0, 1, (2, 3, 44, 44)).astype(np.float32)
     assert compare(cpu_om, npu_om, picture, tmp_path, 0, 0.99) >= 4
+
+
+def encoder_network(path, storage):
+    """A layer of an encoder: products of activations, numbers that an addition and a product read,
+    and bytes that are cut into heads. Behind it an image of 13 channels, which are shuffled."""
+    q = Quantized(storage, 8)
+
+    def product(value, rows, columns):
+        integers = q.random.integers(-127, 128, (rows, columns)).astype(np.int8)
+        scale = q.constant(np.float32(2 / 127 / rows ** 0.5))
+        return q.node("MatMul", value, q.node("DequantizeLinear", q.constant(integers), scale,
+                                              q.constant(np.int8(0))))
+
+    def heads(value, perm):
+        parts = q.node("Reshape", value, q.constant(np.array([2, 19, 4, 18])))
+        return q.quantize(q.node("Transpose", parts, perm=perm), 0.03, 126)
+
+    x = q.quantize("x", 0.03, 121)
+    query, key, value = (heads(q.quantize(product(x, 72, 72), 0.03, 126), perm)
+                         for perm in ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]))
+    scores = q.quantize(q.node("MatMul", query, key), 0.2, 128)
+    scores = q.quantize(q.node("Softmax", q.node("Mul", scores, q.constant(np.float32(0.25))), axis=-1),
+                        1 / 255, 0)
+    parts = q.quantize(q.node("MatMul", scores, value), 0.03, 126)
+    parts = q.node("Reshape", q.node("Transpose", parts, perm=[0, 2, 1, 3]),
+                   q.constant(np.array([2, 19, 72])))
+    x = q.quantize(q.node("Add", x, q.quantize(product(parts, 72, 72), 0.02, 128)), 0.03, 121)
+    hidden = q.quantize(q.node("Relu", product(x, 72, 100)), 0.02, 0)
+    x = q.quantize(q.node("Add", x, q.quantize(product(hidden, 100, 72), 0.02, 128)), 0.04, 121)
+    image = q.node("Reshape", q.node("Slice", x, *(q.constant(np.array([v])) for v in (0, 13, 1))),
+                   q.constant(np.array([2, 13, 8, 9])))
+    image = q.quantize(image, 0.04, 121)
+    image = q.quantize(q.conv(image, 13, 26, 3), 0.03, 0)
+    image = q.node("Reshape", image, q.constant(np.array([2, 2, 13, 8, 9])))
+    image = q.node("Transpose", image, perm=[0, 2, 1, 3, 4])
+    image = q.quantize(q.node("Reshape", image, q.constant(np.array([2, 26, 8, 9]))), 0.03, 0)
+    result = q.quantize(q.conv(image, 26, 13, 1), 0.03, 0)
+    q.save(path, result, [2, 19, 72], [2, 13, 8, 9])
+
+
+@pytest.mark.skipif(onnx is None, reason="needs the onnx package")
+@pytest.mark.parametrize("storage", ["uint8", "int8"])
+@pytest.mark.parametrize("soc", ["Ascend310P3", "Ascend910B1"])
+def test_quantized_encoder_stays_on_the_npu(tmp_path, soc, storage):
+    model = tmp_path / "encoder.onnx"
+    encoder_network(model, storage)
+    outputs = []
+    x = np.random.default_rng(3).normal(0, 1, (2, 19, 72)).astype(np.float32)
+    np.save(tmp_path / "x.npy", x)
+    for name, target in (("cpu", "--target=cpu"), ("npu", f"--soc_version={soc}")):
+        code, out, err = call(tool("atc"), f"--model={model}", "--framework=5", target,
+                              f"--output={tmp_path / name}")
+        assert code == 0, out + err
+        assert name == "cpu" or "CPU:" not in out, out
+        hazards = ["--check-hazards"] if name == "npu" else []
+        code, out, err = call(tool("om-run"), tmp_path / f"{name}.om", "--input", tmp_path / "x.npy",
+                              "--output", tmp_path / name, *hazards)
+        assert code == 0, out + err
+        outputs.append(np.load(next((tmp_path / name).glob("*.npy"))))
+    # Products of activations read f16: a stored integer may be the next one, and what follows of it.
+    steps = np.abs(outputs[0] - outputs[1]) / 0.03
+    assert steps.max() <= 3.01 and steps.mean() < 0.2, (steps.max(), steps.mean())
+    assert np.ptp(outputs[0]) > 1
+
+
+def partly_quantized_network(path):
+    """Products whose inputs are quantized and whose results are not, as converters write them that
+    quantize the operands of products only."""
+    q = Quantized(np.int8, 11)
+    x = "x"
+    for _ in range(3):
+        integers = q.random.integers(-127, 128, (64, 64)).astype(np.int8)
+        weights = q.node("DequantizeLinear", q.constant(integers), q.constant(np.float32(0.002)),
+                         q.constant(np.int8(0)))
+        product = q.node("MatMul", q.quantize(x, 0.03, 128), weights)
+        x = q.node("Add", q.node("Tanh", product), x)
+    # The only product that an epilogue of the cube quantizes again.
+    x = q.quantize(q.node("MatMul", q.quantize(x, 0.04, 128), weights), 0.05, 128)
+    q.save(path, x, [9, 64], [9, 64])
+
+
+@pytest.mark.skipif(onnx is None, reason="needs the onnx package")
+def test_products_with_real_results_stay_on_the_npu(tmp_path):
+    model = tmp_path / "partly.onnx"
+    partly_quantized_network(model)
+    outputs = []
+    np.save(tmp_path / "x.npy", np.random.default_rng(4).normal(0, 1, (9, 64)).astype(np.float32))
+    for name, target in (("cpu", "--target=cpu"), ("npu", "--soc_version=Ascend310P3")):
+        code, out, err = call(tool("atc"), f"--model={model}", "--framework=5", target,
+                              f"--output={tmp_path / name}")
+        assert code == 0, out + err
+        assert name == "cpu" or "CPU:" not in out, out
+        code, out, err = call(tool("om-run"), tmp_path / f"{name}.om", "--input", tmp_path / "x.npy",
+                              "--output", tmp_path / name)
+        assert code == 0, out + err
+        outputs.append(np.load(next((tmp_path / name).glob("*.npy"))))
+    assert np.abs(outputs[0] - outputs[1]).max() <= 0.1001 and np.ptp(outputs[0]) > 1

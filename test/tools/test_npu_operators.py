@@ -291,6 +291,9 @@ def test_layers_that_leave_the_range_of_f16_are_named(tmp_path):
         assert done == code and not err, out + err
         assert ("1 of 120 elements of 'square' are infinite" in out) == bool(code), out
         assert ("allow_mix_precision" in out) == bool(code)
+        # A plain run points there when a result is not finite.
+        done, out, err = call(tool("om-run"), om, "--input", tmp_path / "x.npy")
+        assert done == 0 and ("--check-ranges names the layers" in out) == bool(code), out + err
     _, out, _ = call(tool("om-run"), om, "--input", tmp_path / "x.npy", "--check-ranges", "--json")
     first, = json.loads(out)["beyond_f16"]
     assert first["tensor"] == "square" and first["not_finite"] == 1 and first["elements"] == 120
@@ -422,3 +425,111 @@ def test_attention_of_an_odd_number_of_tokens(soc, tmp_path):
     scores = q @ k.transpose(0, 1, 3, 2) * 0.125
     odds = np.exp(scores - scores.max(-1, keepdims=True))
     np.testing.assert_allclose(got["y"], odds / odds.sum(-1, keepdims=True) @ v, atol=4e-3)
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_volumes(soc, tmp_path):
+    """Convolutions and pools over three dims, against plain sums over windows."""
+    rng = np.random.default_rng(12)
+    x = rng.standard_normal((2, 6, 7, 12, 9)).astype(np.float32)
+    constants = {"w": rng.standard_normal((10, 3, 2, 3, 3)).astype(np.float32) / 7,
+                 "b": rng.standard_normal(10).astype(np.float32)}
+    window = {"kernel_shape": [2, 3, 3], "strides": [2, 2, 1], "pads": [1, 1, 0, 0, 1, 2]}
+    nodes = [helper.make_node("Conv", ["x", "w", "b"], ["conv"], dilations=[3, 1, 1], group=2, **window),
+             helper.make_node("MaxPool", ["x"], ["largest"], kernel_shape=[2, 3, 2], strides=[1, 2, 2],
+                              pads=[1, 0, 0, 0, 1, 1]),
+             helper.make_node("AveragePool", ["x"], ["mean"], kernel_shape=[3, 2, 3], strides=[2, 2, 2],
+                              pads=[1, 0, 1, 1, 0, 1])]
+
+    def windows(pads, kernel, strides, dilations, fill):
+        padded = np.pad(x, [(0, 0), (0, 0), *((pads[d], pads[d + 3]) for d in range(3))],
+                        constant_values=fill)
+        size = [(padded.shape[d + 2] - (kernel[d] - 1) * dilations[d] - 1) // strides[d] + 1
+                for d in range(3)]
+        def tap(at):
+            return padded[(..., *(slice(a * dilations[d], a * dilations[d] + (size[d] - 1) * strides[d] + 1,
+                                        strides[d]) for d, a in enumerate(at)))]
+        return np.stack([tap(at) for at in np.ndindex(*kernel)])
+
+    taps = windows(window["pads"], [2, 3, 3], [2, 2, 1], [3, 1, 1], 0)
+    weights = constants["w"].reshape(2, 5, 3, 18)
+    grouped = taps.reshape(18, 2, 2, 3, *taps.shape[3:])
+    conv = np.einsum("goct,tngcdhw->ngodhw", weights, grouped)
+    conv = conv.reshape(2, 10, *conv.shape[3:]) + constants["b"][:, None, None, None]
+    largest = windows([1, 0, 0, 0, 1, 1], [2, 3, 2], [1, 2, 2], [1] * 3, -np.inf).max(0)
+    mean = np.nanmean(windows([1, 0, 1, 1, 0, 1], [3, 2, 3], [2] * 3, [1] * 3, np.nan), 0)
+    want = {"conv": conv, "largest": largest, "mean": mean}
+    got, report, _ = outputs_on(soc, tmp_path, nodes, [info("x", F32, x.shape)],
+                                [info(name, F32, value.shape) for name, value in want.items()],
+                                constants, [x])
+    npu.assert_near(got, {name: value.astype(np.float32) for name, value in want.items()}, soc, error=2e-3)
+    assert report["macs_share"] == 1
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_signs_and_inverse_functions(soc, tmp_path):
+    x = np.linspace(-0.96875, 0.96875, 63, dtype=np.float32).reshape(7, 9)
+    functions = {"Sign": np.sign, "Atan": np.arctan, "Asin": np.arcsin, "Acos": np.arccos,
+                 "Sinh": np.sinh, "Cosh": np.cosh, "Asinh": np.arcsinh, "Atanh": np.arctanh}
+    got, _, _ = outputs_on(soc, tmp_path,
+                           [helper.make_node(kind, ["x"], [kind]) for kind in functions],
+                           [info("x", F32, x.shape)], [info(kind, F32, x.shape) for kind in functions], {}, [x])
+    npu.assert_near(got, {kind: function(x).astype(np.float32) for kind, function in functions.items()},
+                    soc, error=1e-3)
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_elements_at_the_places_of_a_top_k(soc, tmp_path):
+    """Detectors pick the boxes of the best scores: the arithmetic with their places is the NPU's."""
+    rng = np.random.default_rng(21)
+    scores = rng.permutation(2 * 80).reshape(2, 80).astype(np.float32) / 256
+    boxes = rng.integers(-500, 500, (2, 4, 80)).astype(np.float32) / 4
+    nodes = [helper.make_node("TopK", ["scores", "k"], ["best", "places"], axis=1),
+             helper.make_node("Unsqueeze", ["places", "one"], ["rows"]),
+             helper.make_node("Expand", ["rows", "shape"], ["all"]),
+             helper.make_node("GatherElements", ["boxes", "all"], ["picked"], axis=2)]
+    got, _, _ = outputs_on(soc, tmp_path, nodes,
+                           [info("scores", F32, scores.shape), info("boxes", F32, boxes.shape)],
+                           [info("best", F32, None), info("picked", F32, None)],
+                           {"k": np.array([5]), "one": np.array([1]), "shape": np.array([2, 4, 5])},
+                           [scores, boxes])
+    places = np.argsort(-scores, 1)[:, :5]
+    np.testing.assert_array_equal(got["best"], np.take_along_axis(scores, places, 1))
+    np.testing.assert_array_equal(got["picked"], np.take_along_axis(boxes, places[:, None].repeat(4, 1), 2))
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_logarithms_of_sums_and_repeated_rows(soc, tmp_path):
+    x = np.random.default_rng(2).normal(0, 8, (3, 24, 10)).astype(np.float32)
+    x[1, :, 3] = -np.inf
+    x[2, 5, 4] = np.inf
+    rows = x[:1, :6, :8]
+    nodes = [helper.make_node("ReduceLogSumExp", ["x"], ["sum"], axes=[1], keepdims=0),
+             helper.make_node("Resize", ["rows", "", "scales"], ["twice"], mode="nearest",
+                              coordinate_transformation_mode="asymmetric", nearest_mode="floor")]
+    got, _, _ = outputs_on(soc, tmp_path, nodes, [info("x", F32, x.shape), info("rows", F32, rows.shape)],
+                           [info("sum", F32, (3, 10)), info("twice", F32, (1, 6, 16))],
+                           {"scales": np.array([1, 1, 2], np.float32)}, [x, rows])
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        want = np.log(np.exp(x.astype(np.float64)).sum(1))
+    np.testing.assert_allclose(got["sum"], want, rtol=2e-3, atol=5e-3)
+    np.testing.assert_allclose(got["twice"], rows.repeat(2, 2), rtol=1e-3)
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_clamped_floats_become_bytes(soc, tmp_path):
+    """As models end whose results are pictures: the conversion truncates towards 0."""
+    x = np.linspace(-1.25, 1.25, 240, dtype=np.float32).reshape(2, 3, 8, 5)
+    constants = {"scale": np.float32(255), "low": np.float32(0), "high": np.float32(255),
+                 "least": np.float32(-128), "most": np.float32(100)}
+    nodes = [helper.make_node("Mul", ["x", "scale"], ["wide"]),
+             helper.make_node("Clip", ["wide", "low", "high"], ["picture"]),
+             helper.make_node("Cast", ["picture"], ["u8"], to=TensorProto.UINT8),
+             helper.make_node("Clip", ["wide", "least", "most"], ["inside"]),
+             helper.make_node("Cast", ["inside"], ["s8"], to=TensorProto.INT8)]
+    got, _, _ = outputs_on(soc, tmp_path, nodes, [info("x", F32, x.shape)],
+                           [info("u8", TensorProto.UINT8, x.shape), info("s8", TensorProto.INT8, x.shape)],
+                           constants, [x])
+    wide = x * np.float32(255)
+    np.testing.assert_array_equal(got["u8"], np.clip(wide, 0, 255).astype(np.uint8))
+    np.testing.assert_array_equal(got["s8"], np.trunc(np.clip(wide, -128, 100)).astype(np.int8))

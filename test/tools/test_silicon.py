@@ -44,10 +44,30 @@ def test_unsourced_constants_are_those_of_the_table():
 
 
 def test_summary():
-    rows = [{"ratio": r, "soc": "A", "half": "unseen"} for r in (0.5, 1, 1.2, 2)]
+    rows = [{"ratio": r, "soc": "A", "half": "unseen", "network": "vgg16"} for r in (0.5, 1, 1.2, 2)]
     expected = {"points": 4, "geometric_mean": pytest.approx(1.2 ** 0.25), "within_15": 1, "within_25": 2}
     assert validate.summary(rows) == expected
     assert validate.groups(rows) == {"A": expected, "A, unseen": expected}
+    # Transformers do not count for the means of the others.
+    other = {"ratio": 0.5, "soc": "A", "half": "unseen", "network": "bert_base_512"}
+    assert validate.groups([*rows, other]) == {"A": expected, "A, unseen": expected,
+                                               "A, transformers": validate.summary([other])}
+
+
+def test_transformers_take_other_batches(tmp_path, monkeypatch):
+    import networks
+    import onnx
+    monkeypatch.setattr(networks.Transformer, "WIDTH", 48)
+    path = tmp_path / "vit.onnx"
+    networks.build("vit_base_patch32_384", path)
+    model = onnx.load(str(path), load_external_data=False)
+    onnx.checker.check_model(model)
+    assert networks.inputs("vit_base_patch32_384", 8) == "input:8,3,384,384"
+    assert networks.inputs("bert_base_512", 4) == "input:4,512;segments:4,512;mask:4,512"
+    # Nothing but the inputs fixes the batch: reshapes take it from their operand.
+    shapes = {w.name: onnx.numpy_helper.to_array(w) for w in model.graph.initializer if w.data_type == 7}
+    reshapes = [shapes[n.input[1]] for n in model.graph.node if n.op_type == "Reshape"]
+    assert reshapes and all(shape[0] == 0 for shape in reshapes)
 
 
 def test_page(tmp_path):
@@ -55,3 +75,9 @@ def test_page(tmp_path):
     page.write_text("head\n<!-- validate.py begin -->\nold\n<!-- validate.py end -->\ntail\n")
     validate.write(page, ["new"])
     assert page.read_text() == "head\n<!-- validate.py begin -->\nnew<!-- validate.py end -->\ntail\n"
+    # A table of sensitivities stays until it is measured again.
+    page.write_text("<!-- validate.py begin -->\nold\n### Sensitivity\n\n| a |\n<!-- validate.py end -->\n")
+    validate.write(page, ["new", ""])
+    assert page.read_text() == "<!-- validate.py begin -->\nnew\n\n### Sensitivity\n\n| a |\n<!-- validate.py end -->\n"
+    validate.write(page, ["newer", "### Sensitivity", "", "| b |", ""])
+    assert "| a |" not in page.read_text() and "| b |" in page.read_text()

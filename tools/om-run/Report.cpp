@@ -247,11 +247,19 @@ void printJson(const Report &report, const om::Model &model, const std::string &
   printLines(stdout, jsonText(json));
 }
 
+/// Returns whether an output has elements that are infinite or NaN.
+static bool hasNotFinite(const NamedTensor &output) {
+  return output.tensor.dtype != OM_STRING && hasValues(output.tensor.dtype) &&
+         rangeOf(output.tensor, output.value.data()).notFinite > 0;
+}
+
 void printTables(const Report &report, const om::Model &model, const std::string &npu) {
   const om_model_info info = model.info();
   const Latency latency = summarize(report.latenciesMs);
   for (const NamedTensor &output : report.outputs)
     printOutput(output, report.labels);
+  if (!npu.empty() && std::any_of(report.outputs.begin(), report.outputs.end(), hasNotFinite))
+    print(stdout, "f16 ends at 65504: --check-ranges names the layers that leave it\n");
   const std::string level = *info.cpu_level ? info.cpu_level : "the NPU only";
   print(stdout, "\nmodel %s, code for %s, %u thread%s\n", info.name, level.c_str(), report.threads,
         report.threads == 1 ? "" : "s");

@@ -88,7 +88,9 @@ struct DecomposePass : impl::NpuDecomposeBase<DecomposePass> {
       auto pad = dyn_cast<graph::PadOp>(op);
       const bool isMove =
           isa<graph::GatherOp>(op) || (pad && pad.getMode() != graph::PadMode::Constant);
-      if ((isMove ||
+      auto reduce = dyn_cast<graph::ReduceOp>(op);
+      const bool isLogarithm = reduce && reduce.getKind() == graph::ReduceKind::LogSumExp;
+      if ((isMove || isLogarithm ||
            (isa<graph::ResizeOp, graph::AveragePoolOp>(op) && !float32Nodes.contains(&op))) &&
           !hostNodes.contains(&op))
         ops.push_back(&op);
@@ -97,6 +99,7 @@ struct DecomposePass : impl::NpuDecomposeBase<DecomposePass> {
       llvm::TypeSwitch<Operation *>(op)
           .Case([&](graph::ResizeOp resize) { rewrite(resize); })
           .Case([&](graph::AveragePoolOp pool) { rewrite(pool); })
+          .Case([&](graph::ReduceOp reduce) { rewrite(reduce); })
           .Case([&](graph::PadOp pad) { note(op->getLoc(), decomposePad(pad)); })
           .Case([&](graph::GatherOp gather) { note(op->getLoc(), decomposeGather(gather)); });
   }
@@ -128,7 +131,9 @@ private:
         return "its weights are too large";
       isFractional |= out % in != 0;
     }
-    if (op.getMode() == graph::ResizeMode::Nearest && !isFractional)
+    // Only images of several pixels are stored in blocks of channels.
+    const bool isImage = input.getRank() == 4 && input.getDimSize(2) * input.getDimSize(3) > 1;
+    if (op.getMode() == graph::ResizeMode::Nearest && !isFractional && isImage)
       return "the vector unit repeats elements";
     return "";
   }
@@ -165,6 +170,34 @@ private:
         graph::FullyConnectedOp::create(builder, loc, RankedTensorType::get(shape, element), rows,
                                         matrix, /*bias=*/Value(), graph::ActivationAttr());
     return exchange(builder, loc, product, dim);
+  }
+
+  /// Rewrites the logarithm of a sum of exponentials as m + log(sum(exp(x - m))), m being the
+  /// maximum. Where that is infinite the nearest number of f16 keeps differences from being NaN.
+  void rewrite(graph::ReduceOp op) {
+    RankedTensorType input = typeOf(op.getInput());
+    if (!input.hasStaticShape() ||
+        (!input.getElementType().isF32() && !input.getElementType().isF16()))
+      return;
+    constexpr double largest = 65504;
+    OpBuilder builder(op);
+    Location loc = op.getLoc();
+    Value most = graph::ReduceOp::create(builder, loc, op.getInput(), graph::ReduceKind::Max,
+                                         op.getAxes(), /*keepdims=*/true);
+    most =
+        graph::ClipOp::create(builder, loc, most.getType(), most, builder.getF64FloatAttr(-largest),
+                              builder.getF64FloatAttr(largest));
+    Value powers = graph::SubOp::create(builder, loc, op.getInput(), most);
+    powers = graph::ExpOp::create(builder, loc, powers);
+    Value sum = graph::ReduceOp::create(builder, loc, op.getType(), powers, graph::ReduceKind::Sum,
+                                        op.getAxes(), op.getKeepdims());
+    if (most.getType() != op.getType())
+      most = graph::ReshapeOp::create(builder, loc, op.getType(), most);
+    Value result =
+        graph::AddOp::create(builder, loc, graph::LogOp::create(builder, loc, sum), most);
+    op.replaceAllUsesWith(result);
+    op.erase();
+    ++numLogarithms;
   }
 
   void rewrite(graph::AveragePoolOp op) {

@@ -13,6 +13,8 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace atc::npu {
@@ -84,6 +86,28 @@ Range remainderOf(const IntegerRange &a, const IntegerRange &b) {
                  std::min(std::max<int64_t>(a.most, 0), most));
 }
 
+/// Returns the range that a float has between constants to which it is clamped.
+Range rangeOfClamped(Value value) {
+  double least = -INFINITY, most = INFINITY;
+  for (Operation *op = value.getDefiningOp(); op; op = op->getOperand(0).getDefiningOp()) {
+    FloatAttr limit;
+    const bool isAbove = isa<arith::MaximumFOp, arith::MaxNumFOp>(op);
+    if ((!isAbove && !isa<arith::MinimumFOp, arith::MinNumFOp>(op)) ||
+        !matchPattern(op->getOperand(1), m_Constant(&limit)))
+      break;
+    // A bound that is applied later holds for those before it.
+    const double number = limit.getValueAsDouble();
+    if (isAbove && std::isinf(least))
+      least = std::min(number, most);
+    else if (!isAbove && std::isinf(most))
+      most = std::max(number, least);
+  }
+  constexpr double tooLarge = 1e9;
+  if (!(std::abs(least) < tooLarge && std::abs(most) < tooLarge))
+    return std::nullopt;
+  return limited(int64_t(least), int64_t(most));
+}
+
 /// Returns the range of what an op of a body computes.
 Range rangeOfOp(Operation &op, const ValueRanges &ranges) {
   APInt number;
@@ -129,6 +153,7 @@ Range rangeOfOp(Operation &op, const ValueRanges &ranges) {
       .Case<arith::ExtSIOp>([&](arith::ExtSIOp extension) -> Range {
         return extension.getIn().getType().isInteger(8) ? IntegerRange{-128, 127} : of(0);
       })
+      .Case<arith::FPToSIOp>([&](auto) { return rangeOfClamped(op.getOperand(0)); })
       .Case<arith::TruncIOp>([&](arith::TruncIOp truncation) -> Range {
         // What is kept fits into 32 bits.
         return truncation.getType().isInteger(32) ? of(0) : std::nullopt;

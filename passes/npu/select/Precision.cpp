@@ -164,12 +164,18 @@ struct PrecisionPass : impl::NpuPrecisionBase<PrecisionPass> {
     // Kernels of CPU functions are on buffers: only graphs are of interest.
     if (getOperation().isExternal())
       return;
-    // Between integers the model's numbers are f32: in f16 integers would change.
-    for (Operation &op : getOperation().getOps())
-      if (op.hasAttr(kernel::kCubeSumsAttr))
-        return;
     narrowed.clear();
     widened.clear();
+    // Between integers the model's numbers are f32: in f16 integers would change. Only products of
+    // two activations read f16, as the cube has nothing else for them.
+    if (llvm::any_of(getOperation().getOps(),
+                     [](Operation &op) { return op.hasAttr(kernel::kCubeSumsAttr); })) {
+      if (mode != "origin") {
+        narrowContractions();
+        joinCasts();
+      }
+      return;
+    }
     const graph::Float32Nodes float32Nodes(getOperation());
     // A list of nodes says more than the mode: what is not in it is f16.
     if (mode == "force_fp16" || float32Nodes.isGiven())
@@ -397,6 +403,29 @@ private:
       auto cast = graph::CastOp::create(builder, result.getLoc(), wide, result);
       result.replaceAllUsesExcept(cast, cast);
       ++numNarrowed;
+    }
+  }
+
+  /// Lets maps beside casts of f32 and f16 convert in their own code.
+  void joinCasts() {
+    for (auto op : llvm::make_early_inc_range(getOperation().getOps<graph::CastOp>())) {
+      Value from = op->getOperand(0), to = op->getResult(0);
+      auto maker = from.getDefiningOp<graph::MapOp>();
+      SmallVector<graph::MapOp> maps;
+      if (isFloat32(from) && tensorType(to).getElementType().isF16() && maker && from.hasOneUse()) {
+        from.setType(to.getType());
+        maps.push_back(maker);
+      } else if (tensorType(from).getElementType().isF16() && isFloat32(to) &&
+                 llvm::all_of(to.getUsers(), llvm::IsaPred<graph::MapOp>)) {
+        for (Operation *user : to.getUsers())
+          maps.push_back(cast<graph::MapOp>(user));
+      } else {
+        continue;
+      }
+      to.replaceAllUsesWith(from);
+      op->erase();
+      for (graph::MapOp map : maps)
+        widenBody(map);
     }
   }
 

@@ -214,32 +214,47 @@ std::optional<StoredResult> storedResultOf(Block &body) {
   return std::nullopt;
 }
 
-/// Fuses the map into the bodies of the contractions that read it.
-void joinReaders(graph::MapOp map) {
-  for (OpOperand &use : llvm::make_early_inc_range(map.getResult().getUses())) {
-    auto conv = dyn_cast<graph::IntegerConvOp>(use.getOwner());
-    if (!conv || conv.getBody().empty())
-      continue;
-    unsigned first = conv->getNumOperands() - conv.getInputs().size();
-    unsigned index = use.getOperandNumber();
-    if (index < first)
-      continue;
-    Block &body = conv.getBody().front();
-    BlockArgument argument = body.getArgument(index - first + 1);
-    OpBuilder builder = OpBuilder::atBlockBegin(&body);
-    Block &code = map.getBody().front();
-    BlockArgument number =
-        body.insertArgument(argument.getArgNumber(), code.getArgument(0).getType(), map.getLoc());
-    IRMapping mapping;
-    mapping.map(code.getArgument(0), number);
-    for (Operation &op : code.without_terminator())
-      builder.clone(op, mapping);
-    argument.replaceAllUsesWith(mapping.lookup(code.getTerminator()->getOperand(0)));
-    body.eraseArgument(argument.getArgNumber());
-    use.set(map.getInputs()[0]);
-  }
+/// Returns whether a map computes each number of one stored byte.
+bool readsStoredBytes(graph::MapOp map) {
+  if (!map || map.getInputs().size() != 1)
+    return false;
+  RankedTensorType bytes = tensorType(map.getInputs()[0]);
+  return bytes.getElementTypeBitWidth() == 8 && bytes.getShape() == map.getType().getShape();
+}
+
+/// Fuses the map of stored bytes that computes an operand into the body that reads it.
+template <typename OpT> void joinMap(OpT op, OpOperand &use) {
+  auto map = cast<graph::MapOp>(use.get().getDefiningOp());
+  const unsigned first = op->getNumOperands() - op.getInputs().size();
+  if (op.getBody().empty() || use.getOperandNumber() < first)
+    return;
+  Block &body = op.getBody().front(), &code = map.getBody().front();
+  BlockArgument argument = body.getArgument(use.getOperandNumber() - first + 1);
+  OpBuilder builder = OpBuilder::atBlockBegin(&body);
+  BlockArgument number =
+      body.insertArgument(argument.getArgNumber(), code.getArgument(0).getType(), map.getLoc());
+  IRMapping mapping;
+  mapping.map(code.getArgument(0), number);
+  for (Operation &inner : code.without_terminator())
+    builder.clone(inner, mapping);
+  argument.replaceAllUsesWith(mapping.lookup(code.getTerminator()->getOperand(0)));
+  body.eraseArgument(argument.getArgNumber());
+  use.set(map.getInputs()[0]);
   if (map->use_empty())
     map->erase();
+}
+
+/// Fuses the map into the bodies of the contractions that read it.
+void joinReaders(graph::MapOp map) {
+  if (map->use_empty())
+    return map->erase();
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : map.getResult().getUses())
+    uses.push_back(&use);
+  for (OpOperand *use : uses)
+    TypeSwitch<Operation *>(use->getOwner())
+        .Case<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(
+            [&](auto op) { joinMap(op, *use); });
 }
 
 template <typename OpT> void storeBytes(OpT op) {
@@ -301,6 +316,18 @@ template <typename OpT> void storeBytes(OpT op) {
   joinReaders(map);
 }
 
+/// Lets the body of a contraction read bytes where it reads numbers that a map computes of them,
+/// as an epilogue of the cube has to. A map that rounds to a byte and goes on is divided there.
+template <typename OpT> void readBytes(OpT op) {
+  for (OpOperand &operand : op->getOpOperands())
+    if (auto map = operand.get().template getDefiningOp<graph::MapOp>()) {
+      if (readsStoredBytes(map))
+        joinMap(op, operand);
+      else
+        storeBytes(map);
+    }
+}
+
 struct SelectInt8ContractionsPass
     : impl::NpuSelectInt8ContractionsBase<SelectInt8ContractionsPass> {
   void runOnOperation() override {
@@ -320,6 +347,10 @@ struct SelectInt8ContractionsPass
     for (Operation *op : sums)
       TypeSwitch<Operation *>(op).Case<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(
           [](auto sum) { storeBytes(sum); });
+    for (Operation *op : sums)
+      if (!sumEpilogueOf(op))
+        TypeSwitch<Operation *>(op).Case<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(
+            [](auto sum) { readBytes(sum); });
     // Storage in blocks of bytes and of f16 do not mix.
     bool all =
         getOperation().getOps<graph::ConvOp>().empty() && llvm::all_of(sums, [](Operation *op) {
@@ -401,6 +432,21 @@ bool canSumIntegers(func::FuncOp main) {
     any = true;
   }
   return any;
+}
+
+bool sumsNearlyAllIntegers(func::FuncOp main) {
+  constexpr double maxShareOnCpu = 0.02;
+  double all = 0, marked = 0;
+  auto count = [&](auto op) {
+    const RankedTensorType filter = tensorType(op.getFilter());
+    const double macs = double(tensorType(op.getResult()).getNumElements()) *
+                        double(filter.getNumElements()) / double(filter.getDimSize(0));
+    all += macs;
+    marked += op->hasAttr(kernel::kCubeSumsAttr) ? macs : 0;
+  };
+  for (Operation &op : main.getOps())
+    TypeSwitch<Operation *>(&op).Case<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(count);
+  return marked > 0 && all - marked <= maxShareOnCpu * all;
 }
 
 } // namespace atc::npu

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A copy moves boxes into ub and out again. Where the dim that is contiguous in the output is not
-// contiguous in the input, elements of two bytes are transposed in ub in blocks of 16 x 16; others
-// are moved one by one, each into 32 bytes of its own.
+// contiguous in the input, elements of one or two bytes are transposed in ub in blocks of 16 x 16;
+// others are moved one by one, each into 32 bytes of its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ public:
     isPlain = isOne || (in == 1 && out == 1);
     isSpread = !isOne && in == 0 && out == 1 && bytes <= 4;
     space.pad(3);
-    if (!isPlain && !isSpread && bytes == 2 && out == 1)
+    if (!isPlain && !isSpread && bytes <= 2 && out == 1)
       for (size_t dim = 0; dim + 1 < space.rank(); ++dim)
         if (space.strides[0][dim] == 1)
           contiguous = dim;

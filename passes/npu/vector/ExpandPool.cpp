@@ -3,7 +3,8 @@
 //
 // Rows of a plane of blocks are loaded into ub with room for the padding, which is filled. Windows
 // are reduced along the columns first and then along the rows: this takes as many instructions as a
-// window has columns and rows, each for all outputs in ub. Means are accumulated in f32.
+// window has columns and rows, each for all outputs in ub. Means are accumulated in f32. Bytes
+// become f16, in which they are exact, on their way into these rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,7 +44,7 @@ public:
   PoolExpander(kernel::PoolOp op, const SocTable &soc)
       : op(op), soc(soc), inType(cast<MemRefType>(op.getInput().getType())),
         outType(cast<MemRefType>(op.getOutput().getType())), element(inType.getElementType()),
-        isMax(op.getKind() == kernel::PoolKind::Max), block(element.isInteger(8) ? 32 : 16) {
+        isMax(op.getKind() == kernel::PoolKind::Max), block(inType.getDimSize(4)) {
     inStrides = inType.getStridesAndOffset().first;
     outStrides = outType.getStridesAndOffset().first;
     for (int d : {0, 1})
@@ -58,11 +59,11 @@ public:
   }
 
   std::string whyUnsupported() {
-    bool isByte = element.isInteger(8) && isMax;
-    if ((!element.isF16() && !element.isF32() && !isByte) || outType.getElementType() != element)
+    if ((!element.isF16() && !element.isF32() && !(isByte() && isMax)) ||
+        outType.getElementType() != element)
       return "elements that are neither f16 nor f32, nor bytes of which the largest is sought";
-    if (inType.getDimSize(4) != block || inStrides[4] != 1 || outStrides[4] != 1)
-      return "blocks that are not 16 channels, or 32 of bytes";
+    if ((block != 32 && block != 16) || inStrides[4] != 1 || outStrides[4] != 1)
+      return "blocks that are neither 16 nor 32 channels";
     if (inStrides[3] != block || outStrides[3] != block)
       return "columns that do not lie behind each other";
     if (width * block > (int64_t(1) << 20) || bytesFor(1) > int64_t(soc.ubBytes) - 2048)
@@ -75,9 +76,9 @@ public:
     ProgramWriter w(function, nest.grid(), onVectorCores(soc));
     nest.enter(w);
     // Bytes are exact in f16.
-    computed = element.isInteger(8) ? Type(w.builder().getF16Type())
-               : isMax              ? element
-                                    : Type(w.builder().getF32Type());
+    computed = isByte() ? Type(w.builder().getF16Type())
+               : isMax  ? element
+                        : Type(w.builder().getF32Type());
     if (element.isInteger(8) && op.getIsUnsigned())
       element = IntegerType::get(op.getContext(), 8, IntegerType::Unsigned);
     Value columnScales = isMax ? Value() : writeColumnScales(w);
@@ -87,18 +88,18 @@ public:
 
 private:
   int64_t bytesOf(Type type) const { return type.getIntOrFloatBitWidth() / 8; }
-  bool needsCast() const { return element.isInteger(8) || (!isMax && element.isF16()); }
+  bool isByte() const { return element.isInteger(8); }
+  bool needsCast() const { return isByte() || (!isMax && element.isF16()); }
+  /// Returns the bytes from a row of results in ub to the next one.
+  int64_t outPitch() const { return llvm::alignTo(dims[1].out * block * bytesOf(element), 32); }
 
   /// Bytes of ub for `rows` output rows.
   int64_t bytesFor(int64_t rows) const {
-    int64_t compute = element.isInteger(8) ? 2
-                      : isMax              ? bytesOf(element)
-                                           : 4,
-            inRows = dims[0].covered(rows);
+    int64_t compute = isByte() ? 2 : isMax ? bytesOf(element) : 4, inRows = dims[0].covered(rows);
     int64_t in = inRows * width * block, joined = inRows * dims[1].out * block;
     int64_t out = rows * dims[1].out * block;
     return 2 * in * bytesOf(element) + (needsCast() ? in * compute : 0) + joined * compute +
-           2 * out * bytesOf(element) + (needsCast() ? out * compute : 0) +
+           2 * rows * outPitch() + (needsCast() ? out * compute : 0) +
            (isMax ? 0 : dims[1].out * block * 4);
   }
 
@@ -146,7 +147,7 @@ private:
   void expandBox(ProgramWriter &w, const TileNest &nest, Value columnScales) {
     size_t rowAxis = nest.size() - 1;
     int64_t rows = nest.axis(rowAxis).tile, inRows = dims[0].covered(rows);
-    int64_t bytes = bytesOf(element), inRow = width * block * bytes;
+    int64_t bytes = bytesOf(element);
     Expr from, to;
     for (size_t i = 0; i < planes.rank(); ++i) {
       from = from + nest.start(i) * (planes.strides[0][i] * bytes);
@@ -154,23 +155,12 @@ private:
     }
     // The first row in ub may be a row of the padding.
     Expr first = nest.start(rowAxis) * dims[0].stride - Expr(dims[0].low);
-    Value in = w.alloc(ir::MemoryKind::UB, inRows * inRow);
-    fillPadding(w, nest, in, first, inRows);
-    int64_t columns = std::min(dims[1].in, width - dims[1].low);
-    w.move({in, dims[1].low * block * bytes},
-           {w.argument(0u), from + first * (inStrides[2] * bytes)},
-           Span{columns * block * bytes, {}}, Span{inRows, first, dims[0].in}, {inRow, 0},
-           {inStrides[2] * bytes, 0}, nest.span(rowAxis - 1));
-    Value source = in;
-    if (needsCast()) {
-      source = w.alloc(ir::MemoryKind::UB, inRows * width * block * bytesOf(computed));
-      w.vector(VectorOp::Cast, source, {}, VectorSource{in, {}, 32}, {}, {}, {}, {},
-               Span{inRows * width * block, {}}, element, computed);
-    }
+    Value source = isByte() ? loadBytes(w, nest, from, first, inRows)
+                            : loadFloats(w, nest, from, first, inRows);
     Value joined = joinColumns(w, source, inRows);
 
     int64_t computeRow = dims[1].out * block * bytesOf(computed);
-    Value out = w.alloc(ir::MemoryKind::UB, rows * dims[1].out * block * bytes), sums = out;
+    Value out = w.alloc(ir::MemoryKind::UB, rows * outPitch()), sums = out;
     if (needsCast())
       sums = w.alloc(ir::MemoryKind::UB, rows * computeRow);
     Span outRows = nest.span(rowAxis), lanes{dims[1].out * block, {}};
@@ -188,13 +178,51 @@ private:
     if (!isMax)
       divide(w, nest, sums, columnScales, computeRow);
     if (needsCast())
-      w.vector(VectorOp::Cast, out, {0, dims[1].out * block * bytes},
-               VectorSource{sums, {0, computeRow}, 32}, {}, {}, {}, outRows, lanes, computed,
-               element);
+      w.vector(VectorOp::Cast, out, {0, outPitch()}, VectorSource{sums, {0, computeRow}, 32}, {},
+               {}, {}, outRows, lanes, computed, element);
     w.move({w.argument(1u), to + nest.start(rowAxis) * (outStrides[2] * bytes)}, out,
            Span{dims[1].out * block * bytes, {}}, outRows, {outStrides[2] * bytes, 0},
-           {dims[1].out * block * bytes, 0}, nest.span(rowAxis - 1));
+           {outPitch(), 0}, nest.span(rowAxis - 1));
   }
+
+  /// Loads rows from `first` on, with padding, in the type that is computed in.
+  Value loadFloats(ProgramWriter &w, const TileNest &nest, const Expr &from, const Expr &first,
+                   int64_t inRows) {
+    const int64_t bytes = bytesOf(element), inRow = width * block * bytes;
+    Value in = w.alloc(ir::MemoryKind::UB, inRows * inRow);
+    fillPadding(w, nest, in, element, first, inRows);
+    w.move({in, dims[1].low * block * bytes},
+           {w.argument(0u), from + first * (inStrides[2] * bytes)},
+           Span{columnsRead() * block * bytes, {}}, Span{inRows, first, dims[0].in}, {inRow, 0},
+           {inStrides[2] * bytes, 0}, nest.span(nest.size() - 2));
+    if (!needsCast())
+      return in;
+    Value source = w.alloc(ir::MemoryKind::UB, inRows * width * block * bytesOf(computed));
+    w.vector(VectorOp::Cast, source, {}, VectorSource{in, {}, 32}, {}, {}, {}, {},
+             Span{inRows * width * block, {}}, element, computed);
+    return source;
+  }
+
+  /// Does the same with bytes. They are loaded without padding: a block of 16 of them would not
+  /// begin where a vector instruction can begin.
+  Value loadBytes(ProgramWriter &w, const TileNest &nest, const Expr &from, const Expr &first,
+                  int64_t inRows) {
+    const int64_t elements = columnsRead() * block, pitch = llvm::alignTo(elements, 32);
+    const int64_t row = width * block * bytesOf(computed);
+    const Span rows{inRows, first, dims[0].in};
+    Value in = w.alloc(ir::MemoryKind::UB, inRows * pitch);
+    w.move(in, {w.argument(0u), from + first * inStrides[2]}, Span{elements, {}}, rows, {pitch, 0},
+           {inStrides[2], 0}, nest.span(nest.size() - 2));
+    Value source = w.alloc(ir::MemoryKind::UB, inRows * row);
+    fillPadding(w, nest, source, computed, first, inRows);
+    w.vector(VectorOp::Cast, {source, dims[1].low * block * bytesOf(computed)}, {0, row},
+             VectorSource{in, {0, pitch}, 32}, {}, {}, {}, rows, Span{elements, {}}, element,
+             computed);
+    return source;
+  }
+
+  /// Returns the columns of the input that windows cover.
+  int64_t columnsRead() const { return std::min(dims[1].in, width - dims[1].low); }
 
   /// Calls `emit` for steps that join `taps`: op(a, b), -1 being what is there.
   void join(int64_t taps, function_ref<void(VectorOp, int64_t, int64_t)> emit) {
@@ -207,17 +235,17 @@ private:
   }
 
   /// Rows above and below the input, columns left and right of it.
-  void fillPadding(ProgramWriter &w, const TileNest &nest, Value in, const Expr &first,
+  void fillPadding(ProgramWriter &w, const TileNest &nest, Value in, Type type, const Expr &first,
                    int64_t inRows) {
     const Axis &rows = nest.axis(nest.size() - 1);
-    int64_t bytes = bytesOf(element), inRow = width * block * bytes;
-    double lowest = !element.isInteger(8)          ? -std::numeric_limits<double>::infinity()
+    int64_t bytes = bytesOf(type), inRow = width * block * bytes;
+    double lowest = !isByte()                      ? -std::numeric_limits<double>::infinity()
                     : element.isUnsignedInteger(8) ? 0.
                                                    : -128.;
     double value = isMax ? lowest : 0.;
     auto fill = [&](Expr offset, Span positions, int64_t step, int64_t columns) {
       w.vector(VectorOp::Fill, {in, std::move(offset)}, {0, step}, {}, {}, {}, {},
-               std::move(positions), Span{columns * block, {}}, element, element, value);
+               std::move(positions), Span{columns * block, {}}, type, type, value);
     };
     if (dims[1].low > 0)
       fill(0, {inRows, {}}, inRow, dims[1].low);

@@ -206,6 +206,15 @@ bool VectorPlan::read(Operation &op) {
           .Case<math::TanOp>([&](auto) {
             return div(sine(in[0], /*isCosine=*/false), sine(in[0], /*isCosine=*/true));
           })
+          .Case<math::AtanOp>([&](auto) { return arcTangent(in[0]); })
+          .Case<math::AsinOp>([&](auto) { return arcSine(in[0]); })
+          .Case<math::AcosOp>([&](auto) { return arcCosine(in[0]); })
+          .Case<math::SinhOp>([&](auto) { return hyperbolic(in[0], /*isCosine=*/false); })
+          .Case<math::CoshOp>([&](auto) { return hyperbolic(in[0], /*isCosine=*/true); })
+          .Case<math::AsinhOp>([&](auto) { return arcHyperbolic(in[0], /*isCosine=*/false); })
+          .Case<math::AcoshOp>([&](auto) { return arcHyperbolic(in[0], /*isCosine=*/true); })
+          .Case<math::AtanhOp>([&](auto) { return arcHyperbolicTangent(in[0]); })
+          .Case<math::CopySignOp>([&](auto) { return copySign(in[0], in[1]); })
           .Case<math::FmaOp>([&](auto) { return add(mul(in[0], in[1]), in[2]); })
           .Case<math::PowFOp>([&](auto) { return power(in[0], in[1]); })
           .Default([](Operation *) { return -1; });

@@ -252,21 +252,24 @@ int VectorPlan::normalDistribution(int a, double factor) {
   return result;
 }
 
+int VectorPlan::inFloat(int step) {
+  list[step].roundings = kManyRoundings;
+  return step;
+}
+
 /// Computes 1 - 2 / (e^2x + 1), which has the right limits on both sides.
 int VectorPlan::tanh(int a) {
   int power = unary(VectorOp::Exp, mul(a, constant(2)));
   int result =
       add(mul(unary(VectorOp::Reciprocal, add(power, constant(1))), constant(-2)), constant(1));
   // In f16 nothing would be left of small results.
-  list[result].roundings = kManyRoundings;
-  return result;
+  return inFloat(result);
 }
 
 /// Twice the normal distribution's function of x sqrt(2), less 1.
 int VectorPlan::erf(int a) {
   int result = add(mul(normalDistribution(a, M_SQRT2), constant(2)), constant(-1));
-  list[result].roundings = kManyRoundings;
-  return result;
+  return inFloat(result);
 }
 
 /// Computes the sine of what is left of a multiple of pi (an odd multiple of pi / 2 for a cosine),
@@ -281,17 +284,14 @@ int VectorPlan::sine(int a, bool isCosine) {
   int x = a;
   for (double part : pi)
     x = add(x, mul(multiple, constant(-part)));
-  int square = mul(x, x), sum = constant(series[0]);
-  for (double factor : llvm::ArrayRef(series).drop_front())
-    sum = add(mul(sum, square), constant(factor));
-  int value = add(mul(mul(x, square), sum), x);
+  int square = mul(x, x);
+  int value = add(mul(mul(x, square), polynomial(square, series)), x);
   int even = mul(unary(VectorOp::Floor, mul(number, constant(0.5))), constant(2));
   int odd = sub(number, even);
   int sign = add(mul(odd, constant(isCosine ? 2 : -2)), constant(isCosine ? -1 : 1));
   int result = mul(value, sign);
   // A multiple of pi is no number of f16.
-  list[result].roundings = kManyRoundings;
-  return result;
+  return inFloat(result);
 }
 
 /// Computes what a division leaves, with the sign of the dividend: exactly as long as the quotient
@@ -306,8 +306,7 @@ int VectorPlan::remainder(int a, int b) {
   rest = select(binary(VectorOp::Less, rest, constant(0)), add(rest, y), rest);
   rest = select(binary(VectorOp::LessEqual, y, rest), sub(rest, y), rest);
   int result = select(binary(VectorOp::Less, a, constant(0)), unary(VectorOp::Neg, rest), rest);
-  list[result].roundings = kManyRoundings;
-  return result;
+  return inFloat(result);
 }
 
 /// Multiplies `a` by itself for an exponent from 1.
@@ -363,8 +362,7 @@ int VectorPlan::power(int a, int b) {
     // Where `a` is 0, its logarithm times 0 is NaN.
     result = select(isEqual(b, constant(0)), constant(1), result);
   }
-  list[result].roundings = kManyRoundings;
-  return result;
+  return inFloat(result);
 }
 
 //===----------------------------------------------------------------------===//

@@ -61,7 +61,7 @@ private:
   /// Returns whether `op` converts the result of such a conversion back.
   static bool isReadBack(mlir::Operation &op, mlir::Value integer);
   std::optional<int> readStore(mlir::Operation *store);
-  std::optional<int> readWideStore(mlir::Operation *store);
+  std::optional<int> readTruncation(mlir::Operation *store);
   void chooseType();
   void fuseScales();
   void castInputs();
@@ -88,6 +88,16 @@ private:
   int tanh(int a);
   int erf(int a);
   int sine(int a, bool isCosine);
+  int polynomial(int x, llvm::ArrayRef<double> factors);
+  int copySign(int a, int b);
+  int arcTangent(int a);
+  int arcSine(int a);
+  int arcCosine(int a);
+  int hyperbolic(int a, bool isCosine);
+  int arcHyperbolic(int a, bool isCosine);
+  int arcHyperbolicTangent(int a);
+  /// Returns `step`, which makes the plan compute in f32.
+  int inFloat(int step);
 
   bool isConstant(int step, double *value = nullptr) const;
   template <typename Visit> void forEachOperand(Step &step, Visit visit);

@@ -44,12 +44,41 @@ std::optional<StoredNumber> storedNumberOf(Operation *store) {
   return number;
 }
 
+/// Returns whether a float is clamped to what a byte holds.
+static bool isKeptInByte(Value value, bool isUnsigned) {
+  const double least = isUnsigned ? 0 : -128, most = isUnsigned ? 255 : 127;
+  auto isInside = [&](std::optional<double> bound) {
+    return bound && *bound >= least && *bound <= most;
+  };
+  bool above = false, below = false;
+  while (!above || !below) {
+    Value low = value, high = value;
+    if (isInside(peelConstant<arith::MaximumFOp>(low))) {
+      above = true;
+      value = low;
+    } else if (isInside(peelConstant<arith::MinimumFOp>(high))) {
+      below = true;
+      value = high;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
 /// Instructions that store round to even and saturate: what does that before is
 /// left out, but for a rounding in front of an offset.
 std::optional<int> VectorPlan::readStore(Operation *store) {
+  const bool isUnsigned = isa<arith::FPToUIOp>(store);
   if (!store->getResult(0).getType().isInteger(8))
-    return readWideStore(store);
+    return readTruncation(store);
   std::optional<StoredNumber> number = storedNumberOf(store);
+  if (!number && isKeptInByte(store->getOperand(0), isUnsigned)) {
+    std::optional<int> step = readTruncation(store);
+    storedType = IntegerType::get(store->getContext(), 8,
+                                  isUnsigned ? IntegerType::Unsigned : IntegerType::Signless);
+    return step;
+  }
   if (!number)
     return std::nullopt;
   storedType = number->type;
@@ -58,9 +87,9 @@ std::optional<int> VectorPlan::readStore(Operation *store) {
   return step < 0 ? std::nullopt : std::optional(step);
 }
 
-/// Integers of 32 and 64 bits: the conversion truncates, instructions round to even, which is the
-/// same for what the code has rounded.
-std::optional<int> VectorPlan::readWideStore(Operation *store) {
+/// Integers of 32 and 64 bits, and bytes of clamped floats: the conversion truncates, instructions
+/// round to even, which is the same for what the code has rounded.
+std::optional<int> VectorPlan::readTruncation(Operation *store) {
   storedType = store->getResult(0).getType();
   auto round = store->getOperand(0).getDefiningOp<math::RoundEvenOp>();
   const int step = valueOf(round ? round.getOperand() : store->getOperand(0));

@@ -93,3 +93,28 @@ func.func @wide_reflect(%x: tensor<2x100xf32>) -> tensor<2x142xf32> {
   %y = graph.pad %x {low = array<i64: 0, 40>, high = array<i64: 0, 2>, mode = #graph<pad_mode reflect>} : (tensor<2x100xf32>) -> tensor<2x142xf32>
   return %y : tensor<2x142xf32>
 }
+
+// Rows that are no image have no program that repeats elements, nor has a single pixel.
+// CHECK-LABEL: func.func @repeated
+// CHECK: graph.fully_connected %arg0, %{{.*}} -> tensor<1x8x6xf32>
+// CHECK: graph.fully_connected {{.*}} -> tensor<1x8x1x4xf32>
+// CHECK-NOT: graph.resize
+// CHECK: return
+func.func @repeated(%x: tensor<1x8x3xf32>, %p: tensor<1x8x1x1xf32>) -> (tensor<1x8x6xf32>, tensor<1x8x1x4xf32>) {
+  %y = graph.resize %x {scales = array<f64: 1.0, 1.0, 2.0>, mode = #graph<resize_mode nearest>, coordinates = #graph<coordinate_mode asymmetric>, nearest = #graph<nearest_mode floor>} : (tensor<1x8x3xf32>) -> tensor<1x8x6xf32>
+  %z = graph.resize %p {scales = array<f64: 1.0, 1.0, 1.0, 4.0>, mode = #graph<resize_mode nearest>, coordinates = #graph<coordinate_mode asymmetric>, nearest = #graph<nearest_mode floor>} : (tensor<1x8x1x1xf32>) -> tensor<1x8x1x4xf32>
+  return %y, %z : tensor<1x8x6xf32>, tensor<1x8x1x4xf32>
+}
+
+// CHECK-LABEL: func.func @logarithm
+// CHECK: %[[MOST:.*]] = graph.reduce %arg0 {axes = array<i64: 1>, kind = #graph<reduce_kind max>}
+// CHECK: %[[M:.*]] = graph.clip %[[MOST]]
+// CHECK: %[[REST:.*]] = graph.sub %arg0, %[[M]]
+// CHECK: graph.exp %[[REST]]
+// CHECK: graph.reduce {{.*}}keepdims = false, kind = #graph<reduce_kind sum>
+// CHECK: %[[FLAT:.*]] = graph.reshape %[[M]] : (tensor<3x1x9xf32>) -> tensor<3x9xf32>
+// CHECK: graph.add %{{.*}}, %[[FLAT]]
+func.func @logarithm(%x: tensor<3x5x9xf32>) -> tensor<3x9xf32> {
+  %y = graph.reduce %x {axes = array<i64: 1>, keepdims = false, kind = #graph<reduce_kind log_sum_exp>} : (tensor<3x5x9xf32>) -> tensor<3x9xf32>
+  return %y : tensor<3x9xf32>
+}

@@ -184,3 +184,50 @@ func.func @main(%i: memref<64xi64> {graph.indices_below = 4096 : i64}, %j: memre
   return
 }
 }
+
+// -----
+
+// A float that is clamped before it becomes an integer says how large that is; another does not.
+// CHECK-LABEL: func.func @main
+// CHECK: arith.fptosi
+// CHECK: arith.fptosi
+// CHECK: kernel.map
+// CHECK: arith.addf
+// CHECK-NOT: arith.addi
+// CHECK: kernel.map
+// CHECK: arith.addi
+module attributes {npu.soc = "Ascend310P3"} {
+func.func @main(%x: memref<4xf32>, %y: memref<4xi64> {om.output}, %z: memref<4xi64> {om.output}) {
+  %clamped = om.alloc : memref<4xi64>
+  %any = om.alloc : memref<4xi64>
+  kernel.map %x outs %clamped : memref<4xf32>, memref<4xi64> {
+  ^bb0(%e: f32):
+    %least = arith.constant 0.0 : f32
+    %most = arith.constant 79.0 : f32
+    %0 = arith.maximumf %e, %least : f32
+    %1 = arith.minimumf %0, %most : f32
+    %2 = arith.fptosi %1 : f32 to i64
+    kernel.yield %2 : i64
+  }
+  kernel.map %x outs %any : memref<4xf32>, memref<4xi64> {
+  ^bb0(%e: f32):
+    %most = arith.constant 79.0 : f32
+    %0 = arith.minimumf %e, %most : f32
+    %1 = arith.fptosi %0 : f32 to i64
+    kernel.yield %1 : i64
+  }
+  kernel.map %clamped outs %y : memref<4xi64>, memref<4xi64> {
+  ^bb0(%e: i64):
+    %row = arith.constant 80 : i64
+    %0 = arith.addi %e, %row : i64
+    kernel.yield %0 : i64
+  }
+  kernel.map %any outs %z : memref<4xi64>, memref<4xi64> {
+  ^bb0(%e: i64):
+    %row = arith.constant 80 : i64
+    %0 = arith.addi %e, %row : i64
+    kernel.yield %0 : i64
+  }
+  return
+}
+}

@@ -241,3 +241,39 @@ func.func @masks(%c: tensor<4xi1>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<
   }
   return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// Between sums of integers all is f32, but products of two activations read f16, which the maps
+// around them make and read.
+// FORCE-LABEL: @between_integers
+// CUBE-LABEL: @between_integers
+// ORIGIN-LABEL: @between_integers
+// FORCE: graph.map %{{.*}} : (tensor<2x4x8xf32>) -> tensor<2x4x8xf16>
+// FORCE: arith.truncf
+// FORCE-NOT: graph.cast
+// FORCE: graph.matmul %{{.*}} : (tensor<2x4x8xf16>, tensor<2x8x4xf16>) -> tensor<2x4x4xf16>
+// FORCE-NEXT: graph.map %{{.*}} : (tensor<2x4x4xf16>) -> tensor<2x4x4xf32>
+// FORCE: arith.extf
+// FORCE: graph.map %{{.*}} : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+// CUBE: graph.matmul %{{.*}} -> tensor<2x4x4xf16>
+// ORIGIN: graph.matmul %{{.*}} -> tensor<2x4x4xf32>
+func.func @between_integers(%x: tensor<4x32xui8>, %a: tensor<2x4x8xf32>, %b: tensor<2x8x4xf32>) -> (tensor<4x32xi32>, tensor<2x4x4xf32>, tensor<2x4x8xf32>) {
+  %filter = graph.constant dense<2> : tensor<32x32xi8>
+  %sums = graph.integer_fully_connected %x, %filter {filter_zero_points = array<i64>, npu.sums = "blocks", zero_point = 3 : i64} : (tensor<4x32xui8>, tensor<32x32xi8>) -> tensor<4x32xi32>
+  %0 = graph.map %a : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
+  ^bb0(%e: f32):
+    %s = math.absf %e : f32
+    graph.yield %s : f32
+  }
+  %1 = graph.matmul %0, %b : (tensor<2x4x8xf32>, tensor<2x8x4xf32>) -> tensor<2x4x4xf32>
+  %2 = graph.map %1 : (tensor<2x4x4xf32>) -> tensor<2x4x4xf32> {
+  ^bb0(%e: f32):
+    %s = math.absf %e : f32
+    graph.yield %s : f32
+  }
+  %3 = graph.map %a : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
+  ^bb0(%e: f32):
+    %s = math.sqrt %e : f32
+    graph.yield %s : f32
+  }
+  return %sums, %2, %3 : tensor<4x32xi32>, tensor<2x4x4xf32>, tensor<2x4x8xf32>
+}

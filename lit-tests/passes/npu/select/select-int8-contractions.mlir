@@ -55,3 +55,48 @@ func.func @main(%x: tensor<1x32x4x4xui8>) -> tensor<1x32x4x4xui8> {
   }
   return %result : tensor<1x32x4x4xui8>
 }
+
+// A map that rounds to a byte and goes on is divided there, so that the epilogue of the product can
+// read the byte that is added.
+// CHECK-LABEL: @residual
+// CHECK: %[[STORED:.*]] = graph.map %{{.*}} : (tensor<4x32xf32>) -> tensor<4x32xui8>
+// CHECK: arith.fptoui
+// CHECK: graph.integer_fully_connected {{.*}} inputs %[[STORED]] {{.*}}npu.sums = "blocks"
+// CHECK: ^bb0(%{{.*}}: i32, %[[BYTE:.*]]: i8):
+// CHECK: arith.uitofp %[[BYTE]] : i8 to f32
+func.func @residual(%x: tensor<4x32xui8>, %y: tensor<4x32xf32>) -> (tensor<4x32xui8>, tensor<4x32xf32>) {
+  %filter = graph.constant dense<2> : tensor<32x32xi8>
+  %read = graph.map %y : (tensor<4x32xf32>) -> tensor<4x32xf32> {
+  ^bb0(%e: f32):
+    %zero = arith.constant 0.0 : f32
+    %most = arith.constant 255.0 : f32
+    %step = arith.constant 0.25 : f32
+    %factor = arith.constant 4.0 : f32
+    %0 = arith.mulf %e, %factor : f32
+    %1 = math.roundeven %0 : f32
+    %2 = arith.maximumf %1, %zero : f32
+    %3 = arith.minimumf %2, %most : f32
+    %4 = arith.mulf %3, %step : f32
+    graph.yield %4 : f32
+  }
+  %result = graph.integer_fully_connected %x, %filter inputs %read {filter_zero_points = array<i64>, zero_point = 3 : i64} : (tensor<4x32xui8>, tensor<32x32xi8>, tensor<4x32xf32>) -> tensor<4x32xui8> {
+  ^bb0(%sum: i32, %other: f32):
+    %zero = arith.constant 0.0 : f32
+    %most = arith.constant 255.0 : f32
+    %s = arith.constant 0.01 : f32
+    %step = arith.constant 0.5 : f32
+    %0 = arith.sitofp %sum : i32 to f32
+    %1 = arith.mulf %0, %s : f32
+    %2 = math.roundeven %1 : f32
+    %3 = arith.maximumf %2, %zero : f32
+    %4 = arith.minimumf %3, %most : f32
+    %5 = arith.mulf %4, %step : f32
+    %6 = arith.addf %5, %other : f32
+    %7 = math.roundeven %6 : f32
+    %8 = arith.maximumf %7, %zero : f32
+    %9 = arith.minimumf %8, %most : f32
+    %10 = arith.fptoui %9 : f32 to i8
+    graph.yield %10 : i8
+  }
+  return %result, %read : tensor<4x32xui8>, tensor<4x32xf32>
+}

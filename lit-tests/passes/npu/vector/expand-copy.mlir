@@ -31,3 +31,46 @@ func.func private @slice(%x: memref<4x100xf16, strided<[300, 1]>>, %y: memref<4x
   kernel.copy %x, %y : memref<4x100xf16, strided<[300, 1]>>, memref<4x100xf16>
   return
 }
+
+// Bytes are f16 while they are transposed. 13 channels fill a part of a block of 32.
+// CHECK-LABEL: npu.program @pack_bytes
+// CHECK: npu.vector "fill"
+// CHECK: npu.move
+// CHECK: npu.vector "cast"{{.*}}dst_type = f16{{.*}} type = i8
+// CHECK: npu.transpose
+// CHECK: npu.vector "cast"{{.*}}dst_type = i8{{.*}} type = f16
+// CHECK: npu.move
+func.func private @pack_bytes(%x: memref<3x13x9x15xi8>, %y: memref<3x1x9x15x32xi8>)
+    attributes {npu.kernel, npu.soc = "Ascend310P3"} {
+  kernel.pack %x, %y : memref<3x13x9x15xi8>, memref<3x1x9x15x32xi8>
+  return
+}
+
+// Only the 13 channels of the block are stored, in one move for each tile of pixels.
+// CHECK-LABEL: npu.program @unpack_bytes
+// CHECK: npu.transpose
+// CHECK: npu.move {{.*}}outer = #npu.range<32{{.*}}13>
+func.func private @unpack_bytes(%x: memref<3x1x9x15x32xi8>, %y: memref<3x13x9x15xi8>)
+    attributes {npu.kernel, npu.soc = "Ascend310P3"} {
+  kernel.unpack %x, %y : memref<3x1x9x15x32xi8>, memref<3x13x9x15xi8>
+  return
+}
+
+// CHECK-LABEL: npu.program @transposed_bytes
+// CHECK: npu.transpose
+func.func private @transposed_bytes(%x: memref<40x50xi8, strided<[1, 40]>>, %y: memref<40x50xi8>)
+    attributes {npu.kernel, npu.soc = "Ascend310P3"} {
+  kernel.copy %x, %y : memref<40x50xi8, strided<[1, 40]>>, memref<40x50xi8>
+  return
+}
+
+// Channels that are runs need no transposition; a block of 16 bytes has 32 bytes of ub.
+// CHECK-LABEL: npu.program @pack_runs
+// CHECK-NOT: npu.transpose
+// CHECK: npu.move
+// CHECK: npu.move {{.*}}bytes = #npu.range<16>
+func.func private @pack_runs(%x: memref<2x32x1x1xi8>, %y: memref<2x2x1x1x16xi8>)
+    attributes {npu.kernel, npu.soc = "Ascend910B1"} {
+  kernel.pack %x, %y : memref<2x32x1x1xi8>, memref<2x2x1x1x16xi8>
+  return
+}

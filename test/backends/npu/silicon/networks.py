@@ -1,7 +1,7 @@
-"""Convolutional networks of the published measurements, in full size with seeded weights.
+"""The networks of the published measurements, in full size with seeded weights.
 
-build(name, path) writes one as an ONNX file with a batch of 1. Weights are noise: simulated times
-depend on shapes only.
+build(name, path) writes one as an ONNX file with a batch of 1; inputs(name, batch) is its
+--input_shape for another batch. Weights are noise: simulated times depend on shapes only.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import zlib
@@ -12,12 +12,13 @@ from onnx import TensorProto, helper, numpy_helper
 
 
 class Network:
-    """An ONNX graph that grows at its end; `shape` is [channels, height, width] of each value."""
+    """An ONNX graph that grows at its end; `shape` has the dims of each value behind the batch."""
 
-    def __init__(self, name):
-        self.name = name
+    def __init__(self, name, inputs):
+        self.name, self.inputs = name, inputs
         self.noise = np.random.default_rng(zlib.crc32(name.encode())).random(1 << 16, np.float32)
-        self.nodes, self.weights, self.shape = [], [], {"input": [3, 224, 224]}
+        self.nodes, self.weights = [], []
+        self.shape = {name: list(dims) for name, (_, dims) in inputs.items()}
 
     def add(self, kind, inputs, shape, **attributes):
         result = f"v{len(self.nodes)}"
@@ -49,7 +50,12 @@ class Network:
 
     def constant(self, value):
         name = f"w{len(self.weights)}"
-        self.weights.append(numpy_helper.from_array(np.float32(value), name))
+        self.weights.append(numpy_helper.from_array(np.array(value, np.float32), name))
+        return name
+
+    def integers(self, *values):
+        name = f"w{len(self.weights)}"
+        self.weights.append(numpy_helper.from_array(np.array(values, np.int64), name))
         return name
 
     def norm_relu(self, x):
@@ -86,11 +92,93 @@ class Network:
     def save(self, result, path):
         self.nodes[-1].output[0] = "output"
         value = helper.make_tensor_value_info
-        graph = helper.make_graph(self.nodes, self.name, [value("input", TensorProto.FLOAT, [1, 3, 224, 224])],
+        given = [value(name, kind, [1, *dims]) for name, (kind, dims) in self.inputs.items()]
+        graph = helper.make_graph(self.nodes, self.name, given,
                                   [value("output", TensorProto.FLOAT, [1, *self.shape[result]])], self.weights)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
         model.ir_version = 8
         onnx.save(model, str(path))
+
+
+class Transformer(Network):
+    """Encoder layers of 768 channels and 12 heads, as their exporters write them."""
+
+    WIDTH, HEADS = 768, 12
+
+    def binary(self, kind, x, y):
+        return self.add(kind, [x, y], self.shape[x])
+
+    def linear(self, x, columns):
+        rows = self.shape[x][-1]
+        x = self.add("MatMul", [x, self.weight(rows, columns, scale=rows**-0.5)], [self.shape[x][0], columns])
+        return self.binary("Add", x, self.weight(columns, scale=0.1))
+
+    def layer_norm(self, x):
+        row = [self.shape[x][0], 1]
+        centred = self.binary("Sub", x, self.add("ReduceMean", [x], row, axes=[-1]))
+        square = self.binary("Pow", centred, self.constant(2))
+        variance = self.binary("Add", self.add("ReduceMean", [square], row, axes=[-1]), self.constant(1e-6))
+        x = self.binary("Div", centred, self.add("Sqrt", [variance], row))
+        x = self.binary("Mul", x, self.constant(np.ones(self.WIDTH)))
+        return self.binary("Add", x, self.weight(self.WIDTH, scale=0.1))
+
+    def gelu(self, x):
+        erf = self.add("Erf", [self.binary("Div", x, self.constant(2**0.5))], self.shape[x])
+        x = self.binary("Mul", x, self.binary("Add", erf, self.constant(1)))
+        return self.binary("Mul", x, self.constant(0.5))
+
+    def heads(self, x, perm):
+        tokens, depth = self.shape[x][0], self.WIDTH // self.HEADS
+        x = self.add("Reshape", [x, self.integers(0, 0, self.HEADS, depth)], [tokens, self.HEADS, depth])
+        return self.add("Transpose", [x], [self.shape[x][p - 1] for p in perm[1:]], perm=perm)
+
+    def attention(self, x, mask=None):
+        tokens, depth = self.shape[x][0], self.WIDTH // self.HEADS
+        query, key, value = (self.heads(self.linear(x, self.WIDTH), perm)
+                             for perm in ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]))
+        scores = self.add("MatMul", [query, key], [self.HEADS, tokens, tokens])
+        scores = self.binary("Div", scores, self.constant(depth**0.5))
+        if mask:
+            scores = self.binary("Add", scores, mask)
+        scores = self.add("Softmax", [scores], self.shape[scores], axis=-1)
+        x = self.add("MatMul", [scores, value], [self.HEADS, tokens, depth])
+        x = self.add("Transpose", [x], [tokens, self.HEADS, depth], perm=[0, 2, 1, 3])
+        x = self.add("Reshape", [x, self.integers(0, 0, self.WIDTH)], [tokens, self.WIDTH])
+        return self.linear(x, self.WIDTH)
+
+    def feed_forward(self, x):
+        return self.linear(self.gelu(self.linear(x, 4 * self.WIDTH)), self.WIDTH)
+
+
+def vit(net, patch):
+    x = net.conv("input", net.WIDTH, patch, patch, relu=None, pad=0)
+    tokens = int(np.prod(net.shape[x][1:])) + 1
+    x = net.add("Reshape", [x, net.integers(0, 0, -1)], [net.WIDTH, tokens - 1])
+    x = net.add("Transpose", [x], [tokens - 1, net.WIDTH], perm=[0, 2, 1])
+    # The token of the class is a part of a pad, so that it follows the batch.
+    x = net.add("Pad", [x, net.integers(0, 1, 0, 0, 0, 0)], [tokens, net.WIDTH])
+    x = net.binary("Add", x, net.weight(1, tokens, net.WIDTH, scale=0.1))
+    for _ in range(12):
+        x = net.binary("Add", x, net.attention(net.layer_norm(x)))
+        x = net.binary("Add", x, net.feed_forward(net.layer_norm(x)))
+    x = net.add("Gather", [net.layer_norm(x), net.integers(0)], [1, net.WIDTH], axis=1)
+    return net.dense(x, 1000)
+
+
+def bert(net):
+    tokens = net.shape["input"][0]
+    x = net.add("Gather", [net.weight(30522, net.WIDTH), "input"], [tokens, net.WIDTH], axis=0)
+    kind = net.add("Gather", [net.weight(2, net.WIDTH), "segments"], [tokens, net.WIDTH], axis=0)
+    x = net.binary("Add", net.binary("Add", x, kind), net.weight(1, tokens, net.WIDTH, scale=0.1))
+    x = net.layer_norm(x)
+    mask = net.add("Unsqueeze", ["mask", net.integers(1, 2)], [1, 1, tokens])
+    mask = net.add("Cast", [mask], [1, 1, tokens], to=TensorProto.FLOAT)
+    mask = net.add("Sub", [net.constant(1), mask], [1, 1, tokens])
+    mask = net.binary("Mul", mask, net.constant(-10000))
+    for _ in range(12):
+        x = net.layer_norm(net.binary("Add", x, net.attention(x, mask)))
+        x = net.layer_norm(net.binary("Add", x, net.feed_forward(x)))
+    return net.linear(x, 2)
 
 
 def resnet(net, layers, bottleneck=True):
@@ -177,13 +265,32 @@ def googlenet(net):
     return net.head(x)
 
 
-NETWORKS = {"resnet18": lambda n: resnet(n, (2, 2, 2, 2), False), "resnet50": lambda n: resnet(n, (3, 4, 6, 3)),
-            "resnet101": lambda n: resnet(n, (3, 4, 23, 3)), "resnet152": lambda n: resnet(n, (3, 8, 36, 3)),
-            "vgg16": vgg16, "alexnet": alexnet, "mobilenetv1": mobilenetv1, "mobilenetv2": mobilenetv2,
-            "densenet121": densenet121, "googlenet": googlenet}
+IMAGE = {"input": (TensorProto.FLOAT, (3, 224, 224))}
+LARGE_IMAGE = {"input": (TensorProto.FLOAT, (3, 384, 384))}
+TEXT = {name: (TensorProto.INT64, (512,)) for name in ("input", "segments", "mask")}
+# Inputs, and what adds the layers.
+NETWORKS = {"resnet18": (IMAGE, lambda n: resnet(n, (2, 2, 2, 2), False)),
+            "resnet50": (IMAGE, lambda n: resnet(n, (3, 4, 6, 3))),
+            "resnet101": (IMAGE, lambda n: resnet(n, (3, 4, 23, 3))),
+            "resnet152": (IMAGE, lambda n: resnet(n, (3, 8, 36, 3))),
+            "vgg16": (IMAGE, vgg16), "alexnet": (IMAGE, alexnet), "mobilenetv1": (IMAGE, mobilenetv1),
+            "mobilenetv2": (IMAGE, mobilenetv2), "densenet121": (IMAGE, densenet121),
+            "googlenet": (IMAGE, googlenet)}
+TRANSFORMERS = {"bert_base_512": (TEXT, bert), "vit_base_patch8_224": (IMAGE, lambda n: vit(n, 8)),
+                "vit_base_patch16_224": (IMAGE, lambda n: vit(n, 16)),
+                "vit_base_patch32_224": (IMAGE, lambda n: vit(n, 32)),
+                "vit_base_patch16_384": (LARGE_IMAGE, lambda n: vit(n, 16)),
+                "vit_base_patch32_384": (LARGE_IMAGE, lambda n: vit(n, 32))}
 
 
 def build(name, path):
-    """Writes the network `name` of NETWORKS as an ONNX file."""
-    net = Network(name)
-    net.save(NETWORKS[name](net), path)
+    """Writes the network `name` of NETWORKS or TRANSFORMERS as an ONNX file."""
+    given, layers = (NETWORKS | TRANSFORMERS)[name]
+    net = (Transformer if name in TRANSFORMERS else Network)(name, given)
+    net.save(layers(net), path)
+
+
+def inputs(name, batch):
+    """The inputs of a network with a batch, as atc takes them in --input_shape."""
+    given, _ = (NETWORKS | TRANSFORMERS)[name]
+    return ";".join(f"{key}:{batch}," + ",".join(map(str, dims)) for key, (_, dims) in given.items())

@@ -24,6 +24,8 @@ import pathlib
 import subprocess
 import tempfile
 
+import networks
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[3]
 # The constants of the 310P3's table that no document or measurement of the part itself supports.
@@ -31,6 +33,9 @@ UNSOURCED = {"ddrEfficiency": 0.82, "gmToL1": 128, "gmToUb": 128, "mmadStart": 3
              "vectorStart": 2, "vectorLatency": 28, "mte1Start": 4, "mte1Latency": 20, "gmStart": 8,
              "scalarIssue": 1, "scalarLoop": 4, "flagLatency": 4, "runCycles": 106000,
              "launchCycles": 2120, "chainCycles": 1060}
+
+
+SENSITIVITY = "### Sensitivity"
 
 
 class Validation:
@@ -47,7 +52,6 @@ class Validation:
 
     def model(self, network):
         """The ONNX file of a network, which is made once."""
-        import networks
         path = self.work / f"{network}.onnx"
         if not path.exists():
             networks.build(network, path)
@@ -59,7 +63,7 @@ class Validation:
         om, model = self.work / f"{name}.om", self.model(point["network"])
         if not om.exists():
             self.tool("atc", f"--model={model}", "--framework=5", f"--output={self.work / name}",
-                      f"--soc_version={point['soc']}", f"--input_shape=input:{point['batch']},3,224,224",
+                      f"--soc_version={point['soc']}", f"--input_shape={networks.inputs(point['network'], point['batch'])}",
                       "--mdl_bank_path=none", "--op_bank_path=none",
                       *([] if split else ["--disable_passes=npu-split-batch,npu-preload-weights"]))
         return om
@@ -107,10 +111,13 @@ def summary(rows):
 
 
 def groups(rows):
-    """The rows of each SoC and half, by name."""
+    """The means of each SoC and half, by name; transformers are apart."""
     result = {}
     for row in rows:
-        for name in (row["soc"], f"{row['soc']}, {row['half']}"):
+        names = [row["soc"], f"{row['soc']}, {row['half']}"]
+        if row["network"] in networks.TRANSFORMERS:
+            names = [f"{row['soc']}, transformers"]
+        for name in names:
             result.setdefault(name, []).append(row)
     return {name: summary(part) for name, part in sorted(result.items())}
 
@@ -157,16 +164,17 @@ def tables(result):
         [k["step"], queue, f"{q['published_us']:g}", f"{q['simulated_us']:.0f}",
          f"{q['simulated_us'] / q['published_us']:.2f}"]
         for k in result["kernels"] for queue, q in k["queues"].items()])
-    lines += ["", "### Networks", ""]
     own = "own_ms" in result["networks"][0]
-    lines += table(["SoC", "network", "batch", "half", "published ms", "simulated ms", "ratio",
-                    *(["own ms"] if own else [])], [
-        [n["soc"], n["network"], str(n["batch"]), n["half"], f"{n['published_ms']:.3f}",
-         f"{n['simulated_ms']:.3f}", f"{n['ratio']:.2f}",
-         *([f"{n['own_ms']:.3f}"] if own else [])]
-        for n in result["networks"]])
+    for title, is_transformer in (("Networks", False), ("Transformers", True)):
+        lines += ["", f"### {title}", ""]
+        lines += table(["SoC", "network", "batch", "half", "published ms", "simulated ms", "ratio",
+                        *(["own ms"] if own else [])], [
+            [n["soc"], n["network"], str(n["batch"]), n["half"], f"{n['published_ms']:.3f}",
+             f"{n['simulated_ms']:.3f}", f"{n['ratio']:.2f}",
+             *([f"{n['own_ms']:.3f}"] if own else [])]
+            for n in result["networks"] if (n["network"] in networks.TRANSFORMERS) == is_transformer])
     if "sensitivity" in result:
-        lines += ["", "### Sensitivity", ""]
+        lines += ["", SENSITIVITY, ""]
         lines += table(["constant", "times", "geometric mean", "within 25 %"], [
             [s["constant"], f"{s['times']:g}", f"{s['geometric_mean']:.3f}",
              f"{s['within_25']} of {s['points']}"] for s in result["sensitivity"]])
@@ -174,11 +182,16 @@ def tables(result):
 
 
 def write(page, lines):
-    """Replaces what lies between the marks of a page."""
+    """Replaces what lies between the marks of a page; a sensitivity table that was not measured
+    again stays."""
     text = pathlib.Path(page).read_text()
     begin, end = "<!-- validate.py begin -->\n", "<!-- validate.py end -->"
     head, rest = text.split(begin)
-    pathlib.Path(page).write_text(head + begin + "\n".join(lines) + end + rest.split(end)[1])
+    old, tail = rest.split(end)
+    _, heading, table = old.partition(SENSITIVITY + "\n")
+    if heading and SENSITIVITY not in lines:
+        lines = lines + [SENSITIVITY, *table.split("\n")]
+    pathlib.Path(page).write_text(head + begin + "\n".join(lines) + end + tail)
 
 
 def main():

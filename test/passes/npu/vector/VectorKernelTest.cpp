@@ -137,6 +137,16 @@ TEST_CASE("functions of maps") {
        [](double x) { return std::floor(x) + std::ceil(x) + std::nearbyint(x); }, -2, 2},
       {"%c = arith.constant 3.0 : T\n%p = math.powf %x0, %c : T\n%r = arith.subf %c, %p : T",
        [](double x) { return 3 - x * x * x; }, -1, 1},
+      {"%r = math.atan %x0 : T", [](double x) { return std::atan(x); }, -5, 5},
+      {"%r = math.asin %x0 : T", [](double x) { return std::asin(x); }, -1, 1},
+      {"%r = math.acos %x0 : T", [](double x) { return std::acos(x); }, -1, 1},
+      {"%r = math.sinh %x0 : T", [](double x) { return std::sinh(x); }, -3, 3},
+      {"%r = math.cosh %x0 : T", [](double x) { return std::cosh(x); }, -3, 3},
+      {"%r = math.asinh %x0 : T", [](double x) { return std::asinh(x); }, -100, 100},
+      {"%r = math.acosh %x0 : T", [](double x) { return std::acosh(x); }, 1, 300},
+      {"%r = math.atanh %x0 : T", [](double x) { return std::atanh(x); }, -0.9, 0.9},
+      {"%c = arith.constant 2.5 : T\n%r = math.copysign %c, %x0 : T",
+       [](double x) { return std::copysign(2.5, x); }, -2, 2},
   };
   for (std::string type : {"f16", "f32"})
     for (const Function &function : functions) {
@@ -239,23 +249,25 @@ TEST_CASE("copies between views") {
 }
 
 TEST_CASE("packs and unpacks") {
-  for (std::string type : {"f16", "f32"})
+  const std::pair<std::string, int64_t> blocks[] = {{"f16", 16}, {"f32", 16}, {"f16", 32},
+                                                    {"f32", 32}, {"i8", 16},  {"i8", 32}};
+  for (const auto &[type, block] : blocks)
     for (Numbers shape : {Numbers{1, 3, 30, 31}, Numbers{2, 16, 7, 7}, Numbers{1, 40, 13, 5},
                           Numbers{2, 100, 1, 1}, Numbers{1, 1000, 1, 1}, Numbers{3, 1, 6, 6}})
       for (bool rows : {false, true})
         for (bool channelsLast : {false, true})
           for (const std::string &soc : kSocs) {
-            int64_t c = shape[1], c1 = (c + 15) / 16, h = shape[2], w = shape[3];
+            int64_t c = shape[1], c1 = (c + block - 1) / block, h = shape[2], w = shape[3];
             Numbers strides;
             if (channelsLast)
               strides = {c * h * w, 1, w * c, c};
             else if (rows)
               strides = {c * h * (w + 3), h * (w + 3), w + 3, 1};
             Buffer plain = Buffer::random(type, shape, strides);
-            Buffer packed(type, {shape[0], c1, h, w, 16}), back(type, shape, strides);
+            Buffer packed(type, {shape[0], c1, h, w, block}), back(type, shape, strides);
             Buffer expected = packed;
             forEachPosition(packed.shape(), [&](const Numbers &at) {
-              int64_t channel = at[1] * 16 + at[4];
+              int64_t channel = at[1] * block + at[4];
               expected.set(at, channel < c ? plain.get({at[0], channel, at[2], at[3]}) : 0);
             });
             INFO(soc << " " << plain.type());
@@ -285,14 +297,15 @@ struct PoolCase {
   bool withPadding;
 };
 
-void checkPool(const PoolCase &c, bool isMax, const std::string &type, const std::string &soc) {
+void checkPool(const PoolCase &c, bool isMax, const std::string &type, const std::string &soc,
+               int64_t block = 16) {
   auto outOf = [&](int d) {
     return (c.shape[2 + d] + c.pads[d] + c.pads[2 + d] - (c.kernel[d] - 1) * c.dilations[d] - 1) /
                c.strides[d] +
            1;
   };
-  Numbers in = {c.shape[0], c.shape[1], c.shape[2], c.shape[3], 16};
-  Numbers shape = {c.shape[0], c.shape[1], outOf(0), outOf(1), 16};
+  Numbers in = {c.shape[0], c.shape[1], c.shape[2], c.shape[3], block};
+  Numbers shape = {c.shape[0], c.shape[1], outOf(0), outOf(1), block};
   Buffer x = Buffer::random(type, in), out(type, shape), expected = out;
   forEachPosition(shape, [&](const Numbers &at) {
     double best = -INFINITY, sum = 0;
@@ -345,6 +358,14 @@ TEST_CASE("pools") {
       for (bool isMax : {true, false})
         for (const std::string &soc : kSocs)
           checkPool(c, isMax, type, soc);
+  for (const PoolCase &c : cases)
+    for (int64_t block : {16, 32})
+      for (const std::string &soc : kSocs)
+        checkPool(c, /*isMax=*/true, "i8", soc, block);
+  // Floats between integers lie in blocks of 32.
+  for (bool isMax : {true, false})
+    for (const std::string &soc : kSocs)
+      checkPool(cases[5], isMax, "f32", soc, 32);
 }
 
 namespace {
@@ -481,10 +502,10 @@ TEST_CASE("resizes by whole factors") {
 
 TEST_CASE("what cannot be expanded is said") {
   Buffer x("f16", {1, 1, 8, 8, 16}), out("f16", {1, 1, 8, 8, 16});
-  CHECK(refusal("kernel.map %0 outs %1 : $0, $1 {\n^bb0(%x: f16):\n%r = math.atan %x : f16\n"
+  CHECK(refusal("kernel.map %0 outs %1 : $0, $1 {\n^bb0(%x: f16):\n%r = math.cbrt %x : f16\n"
                 "kernel.yield %r : f16\n}",
                 {&x, &out}, "Ascend310P3")
-            .find("math.atan") != std::string::npos);
+            .find("math.cbrt") != std::string::npos);
   Buffer longRow("f32", {1, 100000}), result("f32", {1, 100000});
   CHECK(
       refusal("kernel.softmax %0, %1 {axis = 1 : i64} : $0, $1", {&longRow, &result}, "Ascend310P3")

@@ -1,0 +1,64 @@
+// RUN: atc-opt %s --host-expand-volumes --split-input-file | FileCheck %s
+// RUN: atc-opt %s --host-expand-volumes --split-input-file --remarks-filter=host-expand-volumes --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK-DAG: [Passed] {{.*}}Category:host-expand-volumes{{.*}}the planes that a window covers are channels of images
+// REMARK-DAG: [Passed] {{.*}}Category:host-expand-volumes{{.*}}planes and depth are pooled one after the other
+// REMARK-DAG: [Missed] {{.*}}Category:host-expand-volumes{{.*}}its filter is no constant of five dims
+// REMARK-DAG: [Missed] {{.*}}Category:host-expand-volumes{{.*}}its indices are read
+// REMARK-DAG: [Missed] {{.*}}Category:host-expand-volumes{{.*}}its shapes are not known
+
+// A window covers two planes, three apart, and moves by two; the pad in front of the planes is zero.
+// CHECK-LABEL: func @conv
+// CHECK: graph.transpose %{{.*}} {permutation = array<i64: 0, 2, 1, 3, 4>}
+// CHECK: graph.pad {{.*}}high = array<i64: 0, 0, 0, 0>, low = array<i64: 0, 1, 0, 0>
+// CHECK: graph.slice {{.*}}sizes = array<i64: 1, 3, 2, 252>, starts = array<i64: 0, 0, 0, 0>, steps = array<i64: 1, 2, 1, 1>
+// CHECK: graph.slice {{.*}}starts = array<i64: 0, 3, 0, 0>, steps = array<i64: 1, 2, 1, 1>
+// CHECK: graph.concat {{.*}}{axis = 3 : i64}
+// CHECK: graph.reshape {{.*}} -> tensor<3x12x12x7xf32>
+// CHECK: graph.conv {{.*}}groups = 2 : i64, pads = array<i64: 1, 0, 1, 2>, strides = array<i64: 2, 1>{{.*}}(tensor<3x12x12x7xf32>, tensor<10x6x3x3xf32>, tensor<10xf32>) -> tensor<3x10x6x7xf32>
+// CHECK: graph.reshape {{.*}} -> tensor<1x10x3x6x7xf32>
+// CHECK-NOT: host_call
+func.func @conv(%x: tensor<1x6x7x12x7xf32>, %b: tensor<10xf32>) -> tensor<1x10x3x6x7xf32> {
+  %w = graph.constant dense<0.5> : tensor<10x3x2x3x3xf32>
+  %y = graph.host_call "Conv"(%x, %w, %b) {auto_pad = "NOTSET", dilations = array<i64: 3, 1, 1>, group = array<i64: 2>, kernel_shape = array<i64: 2, 3, 3>, pads = array<i64: 1, 1, 0, 0, 1, 2>, strides = array<i64: 2, 2, 1>} : (tensor<1x6x7x12x7xf32>, tensor<10x3x2x3x3xf32>, tensor<10xf32>) -> tensor<1x10x3x6x7xf32>
+  return %y : tensor<1x10x3x6x7xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @same
+// CHECK: graph.pad {{.*}}high = array<i64: 0, 1, 0, 0>, low = array<i64: 0, 0, 0, 0>
+// CHECK: graph.conv {{.*}}pads = array<i64: 0, 0, 1, 1>
+func.func @same(%x: tensor<1x6x4x8x8xf32>) -> tensor<1x10x4x8x8xf32> {
+  %w = graph.constant dense<0.5> : tensor<10x6x2x2x2xf32>
+  %y = graph.host_call "Conv"(%x, %w) {auto_pad = "SAME_UPPER"} : (tensor<1x6x4x8x8xf32>, tensor<10x6x2x2x2xf32>) -> tensor<1x10x4x8x8xf32>
+  return %y : tensor<1x10x4x8x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @pools
+// CHECK: graph.reshape {{.*}} -> tensor<1x60x12x12xf32>
+// CHECK: graph.max_pool {{.*}}ceil_mode = true{{.*}}kernel = array<i64: 3, 2>{{.*}}pads = array<i64: 0, 0, 1, 0>
+// CHECK: graph.max_pool {{.*}}kernel = array<i64: 2, 1>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 2, 1>{{.*}} -> tensor<1x10x3x36xf32>
+// Without depth one pool suffices.
+// CHECK: graph.average_pool {{.*}}count_include_pad = true
+// CHECK-NOT: graph.average_pool
+// CHECK: return
+func.func @pools(%x: tensor<1x10x6x12x12xf32>) -> (tensor<1x10x3x6x6xf32>, tensor<1x10x6x6x6xf32>) {
+  %y = graph.host_call "MaxPool"(%x) {ceil_mode = array<i64: 1>, kernel_shape = array<i64: 2, 3, 2>, pads = array<i64: 0, 0, 0, 0, 1, 0>, strides = array<i64: 2, 2, 2>} : (tensor<1x10x6x12x12xf32>) -> tensor<1x10x3x6x6xf32>
+  %z = graph.host_call "AveragePool"(%x) {count_include_pad = array<i64: 1>, kernel_shape = array<i64: 1, 2, 2>, strides = array<i64: 1, 2, 2>} : (tensor<1x10x6x12x12xf32>) -> tensor<1x10x6x6x6xf32>
+  return %y, %z : tensor<1x10x3x6x6xf32>, tensor<1x10x6x6x6xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @kept
+// CHECK: graph.host_call "Conv"
+// CHECK: graph.host_call "MaxPool"
+// CHECK: graph.host_call "AveragePool"
+func.func @kept(%x: tensor<1x6x4x8x8xf32>, %w: tensor<10x6x1x1x1xf32>, %d: tensor<1x6x?x8x8xf32>) -> (tensor<1x10x4x8x8xf32>, tensor<1x6x2x4x4xi64>, tensor<1x6x?x4x4xf32>) {
+  %y = graph.host_call "Conv"(%x, %w) {} : (tensor<1x6x4x8x8xf32>, tensor<10x6x1x1x1xf32>) -> tensor<1x10x4x8x8xf32>
+  %m, %i = graph.host_call "MaxPool"(%x) {kernel_shape = array<i64: 2, 2, 2>, strides = array<i64: 2, 2, 2>} : (tensor<1x6x4x8x8xf32>) -> (tensor<1x6x2x4x4xf32>, tensor<1x6x2x4x4xi64>)
+  %a = graph.host_call "AveragePool"(%d) {kernel_shape = array<i64: 2, 2, 2>, strides = array<i64: 2, 2, 2>} : (tensor<1x6x?x8x8xf32>) -> tensor<1x6x?x4x4xf32>
+  return %y, %i, %a : tensor<1x10x4x8x8xf32>, tensor<1x6x2x4x4xi64>, tensor<1x6x?x4x4xf32>
+}

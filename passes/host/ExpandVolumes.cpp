@@ -1,0 +1,228 @@
+//===-- ExpandVolumes.cpp - convolutions and pools over three dims ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A convolution over volumes is one over images: the channels of an image are those of all planes
+// that its window covers. A pool over volumes is a pool over each plane, and then one along depth.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Remarks.h"
+#include "passes/graph/ConstantUtils.h"
+#include "passes/graph/Float32Nodes.h"
+#include "passes/graph/RewriteUtils.h"
+#include "passes/host/Passes.h"
+#include "passes/host/QuantizedCalls.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+
+namespace atc::host {
+#define GEN_PASS_DEF_HOSTEXPANDVOLUMES
+#include "passes/host/Passes.h.inc"
+
+namespace {
+
+using graph::HostCallOp;
+
+/// Returns the tensor type of known shape and of floats that a value has; null for other values.
+RankedTensorType floatsOf(Value value) {
+  auto type = value ? dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType();
+  const bool isKnown = type && type.hasStaticShape() && type.getNumElements() > 0;
+  return isKnown && (type.getElementType().isF32() || type.getElementType().isF16())
+             ? type
+             : RankedTensorType();
+}
+
+SmallVector<int64_t> integersOf(HostCallOp call, StringRef name, ArrayRef<int64_t> fallback) {
+  auto numbers = call.getParameters().getAs<DenseI64ArrayAttr>(name);
+  return numbers && !numbers.empty() ? llvm::to_vector(numbers.asArrayRef())
+                                     : llvm::to_vector(fallback);
+}
+
+/// A window over [N, C, D, H, W]; `pads` holds the begins, then the ends.
+struct Volume {
+  Value x;
+  RankedTensorType in, out;
+  SmallVector<int64_t> kernel, strides, dilations, pads;
+  bool roundsUp = false;
+
+  /// Reads a call whose window has the dims `kernel`. Returns the reason why it stays; empty: none.
+  std::string read(HostCallOp call, ArrayRef<int64_t> window) {
+    x = inputsOf(call, 1)[0];
+    in = floatsOf(x);
+    out = floatsOf(call.getResult(0));
+    if (!in || !out)
+      return "its shapes are not known, or its elements are neither f32 nor f16";
+    if (in.getRank() != 5 || out.getRank() != 5)
+      return "it has no three spatial dims";
+    kernel = integersOf(call, "kernel_shape", window);
+    strides = integersOf(call, "strides", {1, 1, 1});
+    dilations = integersOf(call, "dilations", {1, 1, 1});
+    pads = integersOf(call, "pads", {0, 0, 0, 0, 0, 0});
+    if (kernel.size() != 3 || strides.size() != 3 || dilations.size() != 3 || pads.size() != 6)
+      return "its window has no three dims";
+    roundsUp = integerOf(call, "ceil_mode", 0) != 0;
+    auto mode = call.getParameters().getAs<StringAttr>("auto_pad");
+    if (mode && mode.getValue().starts_with("SAME"))
+      readSamePads(mode.getValue() == "SAME_LOWER");
+    return "";
+  }
+
+  /// Returns the two numbers of the plane among three.
+  static ArrayRef<int64_t> plane(ArrayRef<int64_t> numbers) { return numbers.drop_front(); }
+  SmallVector<int64_t> planePads() const { return {pads[1], pads[2], pads[4], pads[5]}; }
+
+private:
+  /// The shape of the result says how much is missing; an odd number is larger at the end.
+  void readSamePads(bool moreAtBegin) {
+    roundsUp = false;
+    for (int64_t d = 0; d < 3; ++d) {
+      const int64_t reach = (kernel[d] - 1) * dilations[d] + 1;
+      const int64_t covered = (out.getDimSize(d + 2) - 1) * strides[d] + reach;
+      const int64_t total = std::max<int64_t>(covered - in.getDimSize(d + 2), 0);
+      pads[d] = (total + (moreAtBegin ? 1 : 0)) / 2;
+      pads[d + 3] = total - pads[d];
+    }
+  }
+};
+
+/// Replaces a call by ops over images.
+class VolumeExpander {
+public:
+  VolumeExpander(HostCallOp call, const Volume &volume)
+      : call(call), v(volume), builder(call), loc(graph::derivedLoc(call.getLoc(), "planes")) {}
+
+  void convolve(Value filter, Value bias, int64_t groups) {
+    ArrayRef<int64_t> in = v.in.getShape(), out = v.out.getShape();
+    auto taps = cast<RankedTensorType>(filter.getType()).getShape();
+    const int64_t inGroup = taps[1] * in[3] * in[4], planes = v.kernel[0];
+    Value x = graph::TransposeOp::create(builder, loc, v.x, ArrayRef<int64_t>{0, 2, 1, 3, 4});
+    x = reshaped(x, {in[0], in[2], groups, inGroup});
+    if (v.pads[0] || v.pads[3])
+      x = graph::PadOp::create(builder, loc, x, ArrayRef<int64_t>{0, v.pads[0], 0, 0},
+                               ArrayRef<int64_t>{0, v.pads[3], 0, 0}, graph::PadMode::Constant,
+                               llvm::APFloat(0.0));
+    SmallVector<Value> parts;
+    for (int64_t plane = 0; plane < planes; ++plane)
+      parts.push_back(graph::SliceOp::create(builder, loc, x,
+                                             ArrayRef<int64_t>{0, plane * v.dilations[0], 0, 0},
+                                             ArrayRef<int64_t>{in[0], out[2], groups, inGroup},
+                                             ArrayRef<int64_t>{1, v.strides[0], 1, 1}));
+    x = planes == 1 ? parts.front()
+                    : graph::ConcatOp::create(builder, loc, parts, /*axis=*/3).getResult();
+    x = reshaped(x, {in[0] * out[2], planes * in[1], in[3], in[4]});
+    Value weights =
+        graph::TransposeOp::create(builder, loc, filter, ArrayRef<int64_t>{0, 2, 1, 3, 4});
+    weights = reshaped(weights, {taps[0], planes * taps[1], taps[3], taps[4]});
+    Value y = graph::ConvOp::create(builder, call.getLoc(), x, weights, bias, /*residual=*/Value(),
+                                    /*slope=*/Value(), Volume::plane(v.strides), v.planePads(),
+                                    Volume::plane(v.dilations), groups, graph::ActivationAttr(),
+                                    /*residual_last=*/false);
+    y = reshaped(y, {out[0], out[2], out[1], out[3] * out[4]});
+    y = graph::TransposeOp::create(builder, loc, y, ArrayRef<int64_t>{0, 2, 1, 3});
+    finish(y);
+  }
+
+  /// Pools by ops that `make` creates of an input, a kernel, strides, pads and dilations.
+  template <typename Make> void pool(Make make) {
+    ArrayRef<int64_t> in = v.in.getShape(), out = v.out.getShape();
+    Value x = reshaped(v.x, {in[0], in[1] * in[2], in[3], in[4]});
+    x = make(x, Volume::plane(v.kernel), Volume::plane(v.strides), v.planePads(),
+             Volume::plane(v.dilations));
+    x = reshaped(x, {in[0], in[1], in[2], out[3] * out[4]});
+    if (v.kernel[0] > 1 || v.strides[0] > 1 || v.pads[0] || v.pads[3])
+      x = make(x, {v.kernel[0], 1}, {v.strides[0], 1}, {v.pads[0], 0, v.pads[3], 0},
+               {v.dilations[0], 1});
+    finish(x);
+  }
+
+  void poolMaximum() {
+    pool([&](Value x, ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides, ArrayRef<int64_t> pads,
+             ArrayRef<int64_t> dilations) {
+      return graph::MaxPoolOp::create(builder, call.getLoc(), x, kernel, strides, pads, dilations,
+                                      v.roundsUp)
+          .getResult();
+    });
+  }
+
+  void poolMean() {
+    const bool withPads = integerOf(call, "count_include_pad", 0) != 0;
+    pool([&](Value x, ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides, ArrayRef<int64_t> pads,
+             ArrayRef<int64_t> dilations) {
+      return graph::AveragePoolOp::create(builder, call.getLoc(), x, kernel, strides, pads,
+                                          dilations, v.roundsUp, withPads)
+          .getResult();
+    });
+  }
+
+private:
+  Value reshaped(Value value, ArrayRef<int64_t> shape) {
+    auto type = RankedTensorType::get(shape, v.in.getElementType());
+    return graph::ReshapeOp::create(builder, loc, type, value);
+  }
+  void finish(Value value) {
+    call.getResult(0).replaceAllUsesWith(reshaped(value, v.out.getShape()));
+    call.erase();
+  }
+
+  HostCallOp call;
+  const Volume &v;
+  OpBuilder builder;
+  Location loc;
+};
+
+struct HostExpandVolumes : impl::HostExpandVolumesBase<HostExpandVolumes> {
+  void runOnOperation() override {
+    const graph::HostNodes hostNodes(getOperation());
+    SmallVector<HostCallOp> calls;
+    getOperation().walk([&](HostCallOp call) {
+      if (llvm::is_contained({"Conv", "MaxPool", "AveragePool"}, call.getKernel()) &&
+          !hostNodes.contains(call))
+        calls.push_back(call);
+    });
+    for (HostCallOp call : calls) {
+      if (std::string why = expand(call); !why.empty()) {
+        remarkMissed(getArgument(), call.getLoc(), "Kept")
+            << remark::add("{0} stays a call of a host kernel: {1}", call.getKernel(), why);
+        continue;
+      }
+      ++numExpanded;
+    }
+  }
+
+private:
+  /// Replaces a call. Returns the reason why it stays; empty: it is replaced.
+  std::string expand(HostCallOp call) {
+    const SmallVector<Value> inputs = inputsOf(call, 3);
+    Volume volume;
+    if (call.getKernel() != "Conv") {
+      if (std::string why = volume.read(call, {}); !why.empty())
+        return why;
+      if (call.getNumResults() > 1 && !call.getResult(1).use_empty())
+        return "its indices are read";
+      notePassed(call, "planes and depth are pooled one after the other");
+      VolumeExpander expander(call, volume);
+      call.getKernel() == "MaxPool" ? expander.poolMaximum() : expander.poolMean();
+      return "";
+    }
+    RankedTensorType filter = floatsOf(inputs[1]);
+    if (!filter || filter.getRank() != 5 || !inputs[1].getDefiningOp<graph::ConstantOp>())
+      return "its filter is no constant of five dims";
+    if (std::string why = volume.read(call, filter.getShape().drop_front(2)); !why.empty())
+      return why;
+    const int64_t groups = integerOf(call, "group", 1);
+    if (groups < 1 || filter.getDimSize(1) * groups != volume.in.getDimSize(1))
+      return "its groups do not fit its channels";
+    notePassed(call, "the planes that a window covers are channels of images");
+    VolumeExpander(call, volume).convolve(inputs[1], inputs[2], groups);
+    return "";
+  }
+
+  void notePassed(HostCallOp call, StringRef how) {
+    remarkPassed(getArgument(), call.getLoc(), "Expanded") << how;
+  }
+};
+
+} // namespace
+} // namespace atc::host
