@@ -3,6 +3,8 @@
 
 #include "passes/npu/program/JoinedProgram.h"
 
+#include "backends/npu/ProgramEncoder.h"
+#include "npu/isa/Verify.h"
 #include "passes/npu/program/ProgramWriter.h"
 #include "passes/npu/program/SyncAnalysis.h"
 
@@ -25,10 +27,15 @@ static GridSizes filledUp(ArrayRef<int64_t> grid) {
   return sizes;
 }
 
-/// Assigns each dim of `common` to the dim of `grid` that it is a factor of; nothing where there is
-/// no such assignment. Dims of 1 go anywhere.
+static int64_t coresOf(const GridSizes &grid) {
+  return std::accumulate(grid.begin(), grid.end(), int64_t(1), std::multiplies<>());
+}
+
+/// Assigns each dim of `common` to the dim of the part's grid that it is a factor of; nothing where
+/// there is no such assignment. Dims of 1 go anywhere.
 static std::optional<std::array<unsigned, kGridDims>> assign(const GridSizes &common,
-                                                             const GridSizes &grid) {
+                                                             const ProgramPart &part) {
+  const GridSizes grid = filledUp(ir::ProgramOp(part.program).getGrid());
   unsigned count = 1;
   for (unsigned i = 0; i < kGridDims; ++i)
     count *= kGridDims;
@@ -40,38 +47,100 @@ static std::optional<std::array<unsigned, kGridDims>> assign(const GridSizes &co
       owners[i] = rest % kGridDims;
       product[owners[i]] *= common[i];
     }
-    if (product == grid)
+    bool fits = true;
+    for (unsigned dim = 0; dim < kGridDims; ++dim)
+      fits &= product[dim] == grid[dim] || (product[dim] > grid[dim] && part.grows[dim]);
+    if (fits)
       return owners;
   }
   return std::nullopt;
 }
 
-bool CommonGrid::add(ArrayRef<int64_t> grid) {
-  const GridSizes wanted = filledUp(grid);
-  std::vector<GridSizes> candidates = possible;
-  if (candidates.empty()) {
-    const int64_t cores =
-        std::accumulate(wanted.begin(), wanted.end(), int64_t(1), std::multiplies<>());
-    for (int64_t x = 1; x <= cores; ++x)
-      for (int64_t y = 1; y <= x && x * y <= cores; ++y)
-        if (cores % (x * y) == 0 && cores / (x * y) <= y)
-          candidates.push_back({x, y, cores / (x * y)});
-  }
-  std::erase_if(candidates, [&](const GridSizes &common) { return !assign(common, wanted); });
-  if (candidates.empty())
+CommonGrid::CommonGrid(int64_t cores) {
+  for (int64_t x = 1; x <= cores; ++x)
+    for (int64_t y = 1; y <= x && x * y <= cores; ++y)
+      for (int64_t z = 1; z <= y && x * y * z <= cores; ++z)
+        possible.push_back({x, y, z});
+  llvm::stable_sort(possible,
+                    [](const GridSizes &a, const GridSizes &b) { return coresOf(a) < coresOf(b); });
+}
+
+bool CommonGrid::add(const ProgramPart &part) {
+  std::vector<GridSizes> left;
+  llvm::copy_if(possible, std::back_inserter(left),
+                [&](const GridSizes &common) { return assign(common, part).has_value(); });
+  if (left.empty())
     return false;
-  possible = std::move(candidates);
+  possible = std::move(left);
   return true;
 }
 
-SmallVector<int64_t> CommonGrid::sizes() const {
+/// Returns a grid without dims of 1.
+static SmallVector<int64_t> shortened(const GridSizes &grid) {
   SmallVector<int64_t> sizes;
-  for (int64_t size : possible.front())
-    if (size > 1)
-      sizes.push_back(size);
+  llvm::copy_if(grid, std::back_inserter(sizes), [](int64_t size) { return size > 1; });
   if (sizes.empty())
     sizes.push_back(1);
   return sizes;
+}
+
+SmallVector<int64_t> CommonGrid::sizes() const { return shortened(possible.front()); }
+
+/// Returns whether an instruction does nothing where the coordinate that is iv `number` of it is
+/// `from` or more, whatever the others are.
+static bool isEmptyFrom(const ir::InstructionParts &parts, size_t number, int64_t from) {
+  return llvm::any_of(parts.ranges, [&](ir::RangeAttr range) {
+    ir::AffineAttr start = range.getStart();
+    if (!start || start.getStrides().empty() || start.getStrides()[number] <= 0 ||
+        llvm::any_of(start.getStrides(), [](int64_t stride) { return stride < 0; }))
+      return false;
+    return start.getBase() + start.getStrides()[number] * from >= range.getLimit();
+  });
+}
+
+/// Returns whether cores beyond `size` of a coordinate read and write nothing in gm that depends on
+/// it, and write nothing there at all.
+static bool isIdleBeyond(ir::ProgramOp program, Value coordinate, int64_t size) {
+  return !program
+              .walk([&](ir::InstructionOpInterface op) {
+                const ir::InstructionParts parts = op.getParts();
+                const size_t number = size_t(llvm::find(parts.ivs, coordinate) - parts.ivs.begin());
+                const bool depends = number < parts.ivs.size();
+                bool isIdle = depends && isEmptyFrom(parts, number, size);
+                if (!isIdle && !depends)
+                  isIdle = llvm::none_of(accessesOf(op), [](const BufferAccess &access) {
+                    return access.written && access.buffer && isa<BlockArgument>(access.buffer);
+                  });
+                if (!isIdle && depends)
+                  isIdle = llvm::none_of(parts.buffers, [](Value buffer) {
+                    return buffer && isa<BlockArgument>(buffer);
+                  });
+                return isIdle ? WalkResult::advance() : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
+void findGrowth(ProgramPart &part, int64_t cores) {
+  ir::ProgramOp program = part.program;
+  const GridSizes grid = filledUp(program.getGrid());
+  part.grows.fill(false);
+  SmallVector<JoinedBuffer> buffers;
+  ProgramPart alone{program, {}, {}};
+  for (BlockArgument buffer : program.getBuffers()) {
+    alone.buffers.push_back(unsigned(buffers.size()));
+    buffers.push_back({buffer.getType()});
+  }
+  for (auto [dim, coordinate] : llvm::enumerate(program.getCoordinates())) {
+    GridSizes larger = grid;
+    larger[dim] = cores / (coresOf(grid) / grid[dim]);
+    if (larger[dim] <= grid[dim] || !isIdleBeyond(program, coordinate, grid[dim]))
+      continue;
+    alone.grows.fill(false);
+    alone.grows[dim] = true;
+    OwningOpRef<ir::ProgramOp> trial(joinPrograms(alone, shortened(larger), buffers));
+    FailureOr<Program> encoded = encodeProgram(*trial);
+    part.grows[dim] = succeeded(encoded) && verify(*encoded, socOf(program)).empty();
+  }
 }
 
 namespace {
@@ -236,8 +305,7 @@ private:
   void append(const ProgramPart &part) {
     ir::ProgramOp copy = ir::ProgramOp(part.program).clone();
     OwningOpRef<ir::ProgramOp> owner(copy);
-    const GridSizes common = filledUp(grid), own = filledUp(copy.getGrid());
-    const std::array<unsigned, kGridDims> owners = *assign(common, own);
+    const std::array<unsigned, kGridDims> owners = *assign(filledUp(grid), part);
     IvRewriter ivs;
     for (auto [dim, coordinate] : llvm::enumerate(copy.getCoordinates())) {
       IvRewriter::Terms terms;

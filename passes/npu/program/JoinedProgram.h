@@ -14,23 +14,27 @@ namespace atc::npu {
 /// The sizes of a grid, filled up with 1.
 using GridSizes = std::array<int64_t, kGridDims>;
 
-/// Finds a grid in which the coordinates of several grids can be written: each of their dims is a
-/// product of some of its dims, all different.
-class CommonGrid {
-public:
-  /// Adds the grid of a program. Returns false, and changes nothing, where no common grid is left.
-  bool add(llvm::ArrayRef<int64_t> grid);
-  /// Returns the common grid without dims of 1; after at least one add().
-  llvm::SmallVector<int64_t> sizes() const;
-
-private:
-  std::vector<GridSizes> possible; ///< grids that serve all so far; empty before the first one
-};
-
 /// A program that becomes part of another one.
 struct ProgramPart {
   ir::ProgramOp program;
   llvm::SmallVector<unsigned> buffers; ///< for each of its buffers, that of the joined program
+  /// The dims of its grid in which further cores have nothing to do (findGrowth).
+  std::array<bool, kGridDims> grows = {};
+};
+
+/// Finds a grid in which the coordinates of several grids can be written: each of their dims is a
+/// product of some of its dims, all different, or in dims that grow at most such a product.
+class CommonGrid {
+public:
+  /// Begins with all grids of at most `cores` cores.
+  explicit CommonGrid(int64_t cores);
+  /// Adds the grid of a program. Returns false, and changes nothing, where no common grid is left.
+  bool add(const ProgramPart &part);
+  /// Returns the common grid of fewest cores, without dims of 1.
+  llvm::SmallVector<int64_t> sizes() const;
+
+private:
+  std::vector<GridSizes> possible; ///< grids that serve all so far, those of fewest cores first
 };
 
 /// A gm buffer of a joined program.
@@ -39,6 +43,11 @@ struct JoinedBuffer {
   bool constant = false; ///< no part writes what lies there
   bool operator==(const JoinedBuffer &) const = default;
 };
+
+/// Sets the dims in which a grid of up to `cores` cores may grow: there the cores beyond write
+/// nothing to gm, because the ranges of their instructions are empty, and reach nothing that the
+/// SoC's checks refuse.
+void findGrowth(ProgramPart &part, int64_t cores);
 
 /// Returns whether a program can become a part: its cores do not signal each other, and no
 /// instruction is guarded by a coordinate.

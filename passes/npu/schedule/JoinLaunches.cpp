@@ -27,9 +27,16 @@ namespace {
 
 /// A run of launches under construction.
 struct Run {
+  explicit Run(int64_t cores) : grid(cores) {}
   CommonGrid grid;
   unsigned length = 0;
   size_t instructions = 0, buffers = 0;
+};
+
+/// A program as a part, if it can be one.
+struct Joinability {
+  bool isJoinable = false;
+  ProgramPart part;
 };
 
 struct JoinLaunchesPass : impl::NpuJoinLaunchesBase<JoinLaunchesPass> {
@@ -41,8 +48,7 @@ struct JoinLaunchesPass : impl::NpuJoinLaunchesBase<JoinLaunchesPass> {
     if (!main || main.isExternal() || (longest <= 1 && !usesChoices(main)))
       return;
     SymbolTable symbols(module);
-    launches.clear();
-    programs.clear();
+    soc = socOf(main);
     for (auto launch : main.getOps<om::LaunchOp>()) {
       launches.push_back(launch);
       programs.push_back(dyn_cast_or_null<ir::ProgramOp>(symbols.lookup(launch.getKernel())));
@@ -59,9 +65,11 @@ struct JoinLaunchesPass : impl::NpuJoinLaunchesBase<JoinLaunchesPass> {
   }
 
 private:
+  SocTable soc;
   SmallVector<om::LaunchOp> launches;
   SmallVector<ir::ProgramOp> programs; ///< of each launch; null for a launch on the CPU
   llvm::DenseSet<Operation *> replaced;
+  std::map<Operation *, Joinability> known;
   std::vector<std::tuple<std::vector<ProgramPart>, std::vector<JoinedBuffer>, ir::ProgramOp>> made;
 
   //===--------------------------------------------------------------------===//
@@ -84,13 +92,31 @@ private:
                        run.instructions + instructions > size_t(Limits::MaxInstructions) ||
                        run.buffers + program.getBuffers().size() > size_t(Limits::MaxArguments)))
       return false;
-    if (!isJoinable(program) || !run.grid.add(program.getGrid()))
+    const Joinability &known = joinabilityOf(program);
+    if (!known.isJoinable || !run.grid.add(known.part))
       return false;
     ++run.length;
     run.instructions += instructions;
     run.buffers += program.getBuffers().size();
     return true;
   }
+
+  /// Returns what is known of a program, which is looked at once.
+  const Joinability &joinabilityOf(ir::ProgramOp program) {
+    auto [entry, isNew] = known.try_emplace(program);
+    if (isNew) {
+      entry->second.isJoinable = isJoinable(program);
+      entry->second.part.program = program;
+      if (entry->second.isJoinable)
+        findGrowth(entry->second.part, coresFor(program));
+    }
+    return entry->second;
+  }
+
+  int64_t coresFor(ir::ProgramOp program) { return soc.cores(bool(program.getVectorCoreAttr())); }
+
+  /// Returns an empty run that launch `index` may begin.
+  Run runFrom(size_t index) { return Run(programs[index] ? coresFor(programs[index]) : 1); }
 
   /// Returns whether nothing but definitions of buffers stands between a launch and the one before.
   bool isAdjacent(size_t index) {
@@ -105,7 +131,7 @@ private:
   SmallVector<unsigned> runsUpTo(unsigned most) {
     SmallVector<unsigned> lengths;
     for (size_t index = 0; index < launches.size();) {
-      Run run;
+      Run run = runFrom(index);
       while (index + run.length < launches.size() && run.length < most &&
              extend(run, index + run.length))
         ;
@@ -119,7 +145,7 @@ private:
   bool isPossible(ArrayRef<unsigned> lengths) {
     size_t index = 0;
     for (unsigned length : lengths) {
-      Run run;
+      Run run = runFrom(index);
       while (length > 1 && run.length < length && extend(run, index + run.length))
         ;
       if (length > 1 && run.length < length)
@@ -131,7 +157,6 @@ private:
 
   /// Returns the key of the choice: of the SoC, of the launches' kernels and of what connects them.
   std::string key(func::FuncOp main) {
-    const SocTable soc = socOf(main);
     std::string text = writeSoc(soc);
     llvm::MapVector<Value, unsigned> numbers;
     for (auto [launch, program] : llvm::zip_equal(launches, programs)) {
@@ -191,11 +216,10 @@ private:
     auto group = ArrayRef(launches).slice(begin, length);
     llvm::MapVector<std::pair<Value, Type>, unsigned> numbers;
     std::vector<ProgramPart> parts;
-    CommonGrid grid;
+    CommonGrid grid(coresFor(programs[begin]));
     for (unsigned i = 0; i < length; ++i) {
-      ProgramPart &part = parts.emplace_back();
-      part.program = programs[begin + i];
-      grid.add(part.program.getGrid());
+      ProgramPart &part = parts.emplace_back(joinabilityOf(programs[begin + i]).part);
+      grid.add(part);
       om::LaunchOp launch = launches[begin + i];
       for (auto [operand, buffer] :
            llvm::zip_equal(launch.getOperands_(), part.program.getBuffers()))
