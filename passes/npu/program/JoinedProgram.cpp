@@ -61,8 +61,11 @@ CommonGrid::CommonGrid(int64_t cores) {
     for (int64_t y = 1; y <= x && x * y <= cores; ++y)
       for (int64_t z = 1; z <= y && x * y * z <= cores; ++z)
         possible.push_back({x, y, z});
-  llvm::stable_sort(possible,
-                    [](const GridSizes &a, const GridSizes &b) { return coresOf(a) < coresOf(b); });
+  // Fewer dims make shorter instructions.
+  llvm::stable_sort(possible, [](const GridSizes &a, const GridSizes &b) {
+    auto dims = [](const GridSizes &grid) { return grid.size() - size_t(llvm::count(grid, 1)); };
+    return std::pair(coresOf(a), dims(a)) < std::pair(coresOf(b), dims(b));
+  });
 }
 
 bool CommonGrid::add(const ProgramPart &part) {

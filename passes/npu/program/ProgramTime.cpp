@@ -51,11 +51,15 @@ public:
     return {hash.low64, hash.high64};
   }
 
-  /// Returns the times for a key; null where none are known.
-  std::optional<std::optional<LaunchTimes>> find(const Key &key) {
+  /// Sets `launch` to what is known for a key, which may be that the program does not end. Returns
+  /// false where nothing is known.
+  bool find(const Key &key, std::optional<LaunchTimes> &launch) {
     const std::lock_guard lock(mutex);
     auto found = times.find(key);
-    return found == times.end() ? std::nullopt : std::optional(found->second);
+    if (found == times.end())
+      return false;
+    launch = found->second;
+    return true;
   }
   void add(const Key &key, const std::optional<LaunchTimes> &launch) {
     const std::lock_guard lock(mutex);
@@ -99,9 +103,10 @@ std::optional<LaunchTimes> secondLaunch(const Program &program, const SocTable &
                                         ArrayRef<unsigned> cold) {
   static KnownTimes known;
   const KnownTimes::Key key = KnownTimes::keyOf(program, soc, cold);
-  if (auto found = known.find(key))
-    return *found;
-  std::optional<LaunchTimes> times = simulateSecond(program, soc, cold);
+  std::optional<LaunchTimes> times;
+  if (known.find(key, times))
+    return times;
+  times = simulateSecond(program, soc, cold);
   known.add(key, times);
   return times;
 }

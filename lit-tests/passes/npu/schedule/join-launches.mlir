@@ -4,16 +4,16 @@
 // RUN: atc-opt %s --split-input-file -npu-join-launches --remarks-filter=npu-join-launches --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // REMARK: the choice is "1 1 1" for the key "npu-join-launches|Ascend310P3|main|32768xf16,32768xf16|{{[0-9a-f]+}}"
 
-// Three programs on 8, 4 x 2 and 2 x 4 cores become one on 2 x 2 x 2: a coordinate is a sum of those
-// that its size is the product of. Between the parts the cores meet: the first load of an activation
+// Three programs on 8, 4 x 2 and 2 x 4 cores become one on 4 x 2: the coordinate of 8 is a sum of
+// both, those of 2 x 4 swap. Between the parts the cores meet: the first load of an activation
 // waits, that of the weight before it does not, nor does the loop around both of them.
 module attributes {npu.soc = "Ascend310P3"} {
 // CHECK:       npu.program @third_joined(%[[X:[a-z0-9]+]]: !npu.buffer<gm, 65536>, %[[A:[a-z0-9]+]]: !npu.buffer<gm, 65536>, %[[W:[a-z0-9]+]]: !npu.buffer<gm, 1024>, %[[B:[a-z0-9]+]]: !npu.buffer<gm, 65536>, %[[Y:[a-z0-9]+]]: !npu.buffer<gm, 65536>)
-// CHECK-SAME:    grid(%[[P:[a-z0-9]+]] = 2, %[[Q:[a-z0-9]+]] = 2, %[[R:[a-z0-9]+]] = 2) soc "Ascend310P3" {
-// CHECK:         npu.move %[[U:[a-z0-9]+]], %[[X]] at %[[P]], %[[Q]], %[[R]] {bytes = #npu.range<8192>, {{.*}}offsets = [#npu.affine<0>, #npu.affine<0, [8192, 16384, 32768]>]
+// CHECK-SAME:    grid(%[[M:[a-z0-9]+]] = 4, %[[N:[a-z0-9]+]] = 2) soc "Ascend310P3" {
+// CHECK:         npu.move %[[U:[a-z0-9]+]], %[[X]] at %[[M]], %[[N]] {bytes = #npu.range<8192>, {{.*}}offsets = [#npu.affine<0>, #npu.affine<0, [8192, 32768]>]
 // CHECK-NEXT:    npu.set_flag
 // CHECK-NEXT:    npu.wait_flag
-// CHECK-NEXT:    npu.move %[[A]], %[[U]] at %[[P]], %[[Q]], %[[R]]
+// CHECK-NEXT:    npu.move %[[A]], %[[U]] at %[[M]], %[[N]]
 // CHECK-NEXT:    npu.pipe_barrier s
 // CHECK-NEXT:    npu.signal mte2 event 0
 // CHECK-NEXT:    npu.await mte3 event 0 {value = #npu.range<1 from <8>>}
@@ -22,13 +22,13 @@ module attributes {npu.soc = "Ascend310P3"} {
 // CHECK-NEXT:    npu.loop %[[I:[a-z0-9]+]] = 2 {
 // CHECK-NEXT:      npu.move %{{[a-z0-9]+}}, %[[W]] {
 // CHECK-NEXT:      npu.await mte2 event 0 {value = #npu.range<1 from <8>>}
-// CHECK-NEXT:      npu.move %{{[a-z0-9]+}}, %[[A]] at %[[Q]], %[[R]], %[[P]], %[[I]] {bytes = #npu.range<4096>, {{.*}}offsets = [#npu.affine<0>, #npu.affine<0, [16384, 32768, 8192, 4096]>]
+// CHECK-NEXT:      npu.move %{{[a-z0-9]+}}, %[[A]] at %[[M]], %[[N]], %[[I]] {bytes = #npu.range<4096>, {{.*}}offsets = [#npu.affine<0>, #npu.affine<0, [16384, 8192, 4096]>]
 // CHECK:         npu.pipe_barrier s
 // CHECK-NEXT:    npu.signal mte2 event 0
 // CHECK-NEXT:    npu.await mte3 event 0 {value = #npu.range<1 from <16>>}
 // CHECK-NEXT:    npu.alloc
 // CHECK-NEXT:    npu.await mte2 event 0 {value = #npu.range<1 from <16>>}
-// CHECK-NEXT:    npu.move %{{[a-z0-9]+}}, %[[B]] at %[[R]], %[[P]], %[[Q]] {bytes = #npu.range<8192>, {{.*}}offsets = [#npu.affine<0>, #npu.affine<0, [32768, 8192, 16384]>]
+// CHECK-NEXT:    npu.move %{{[a-z0-9]+}}, %[[B]] at %[[N]], %[[M]] {bytes = #npu.range<8192>, {{.*}}offsets = [#npu.affine<0>, #npu.affine<0, [32768, 8192]>]
 // CHECK-NOT:     npu.program
 // OFF:           npu.program @first(
 // OFF:           npu.program @second(
