@@ -5,6 +5,7 @@
 
 #include "backends/npu/ProgramEncoder.h"
 #include "npu/isa/Verify.h"
+#include "npu/soc/Limits.h"
 #include "passes/npu/program/ProgramWriter.h"
 #include "passes/npu/program/SyncAnalysis.h"
 
@@ -398,6 +399,10 @@ bool isJoinable(ir::ProgramOp program) {
                 return byCoordinate ? WalkResult::interrupt() : WalkResult::advance();
               })
               .wasInterrupted();
+}
+
+bool isPossibleSize(size_t instructions, size_t buffers) {
+  return instructions <= size_t(Limits::MaxInstructions) && buffers <= size_t(Limits::MaxArguments);
 }
 
 ir::ProgramOp joinPrograms(ArrayRef<ProgramPart> parts, ArrayRef<int64_t> grid,

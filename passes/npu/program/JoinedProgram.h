@@ -53,6 +53,12 @@ void findGrowth(ProgramPart &part, int64_t cores);
 /// instruction is guarded by a coordinate.
 bool isJoinable(ir::ProgramOp program);
 
+/// The maximum number of instructions between two parts.
+inline constexpr size_t kMeetingInstructions = 5;
+
+/// Returns whether a program may have so many instructions and buffers.
+bool isPossibleSize(size_t instructions, size_t buffers);
+
 /// Builds a program with `buffers` that runs joinable `parts` one after the other on `grid`, a
 /// common grid of theirs. The parts have offsets in local memories and are synchronized. Between
 /// two of them the cores wait for each other; only loads of constant buffers do not wait. The

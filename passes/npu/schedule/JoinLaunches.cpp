@@ -14,7 +14,6 @@
 #include "passes/npu/schedule/PreloadWeights.h"
 #include "passes/om/Schedule.h"
 
-#include "npu/soc/Limits.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -84,13 +83,13 @@ private:
       return false;
     size_t instructions = 0;
     program.walk([&](ir::InstructionOpInterface) { ++instructions; });
-    // Each part has at most four more, and each loop two.
+    // Each loop has a begin and an end, and parts meet.
     program.walk([&](ir::LoopOp) { instructions += 2; });
-    instructions += 8;
+    instructions += kMeetingInstructions;
     if (run.length && (!launches[index].getChained() || !isAdjacent(index) ||
                        program.getVectorCoreAttr() != programs[index - 1].getVectorCoreAttr() ||
-                       run.instructions + instructions > size_t(Limits::MaxInstructions) ||
-                       run.buffers + program.getBuffers().size() > size_t(Limits::MaxArguments)))
+                       !isPossibleSize(run.instructions + instructions,
+                                       run.buffers + program.getBuffers().size())))
       return false;
     const Joinability &known = joinabilityOf(program);
     if (!known.isJoinable || !run.grid.add(known.part))
