@@ -22,7 +22,14 @@ double Search::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-bool Search::mayGoOn() const { return used < budget.trials && seconds() < budget.seconds; }
+uint64_t Search::trialLimit() const {
+  return share < 1 ? uint64_t(double(budget.trials) * share) : budget.trials;
+}
+
+bool Search::mayGoOn() const { return used < trialLimit() && seconds() < budget.seconds * share; }
+
+/// Joined launches have no times of their kernels, which the other jobs need.
+static bool isJoin(const std::string &key) { return partOfKey(key, 0) == "npu-join-launches"; }
 
 /// Adds what passes decide by themselves in trials so far, which saves them the time. Decisions on
 /// the whole model are left to the passes: they are cheap, and others depend on them.
@@ -40,7 +47,8 @@ void Search::learn(const TrialResult &result) {
 }
 
 std::vector<TrialResult> Search::tryAll(const std::vector<Choices> &candidates, int64_t proposals) {
-  const size_t count = std::min<uint64_t>(candidates.size(), budget.trials - used);
+  const uint64_t limit = trialLimit();
+  const size_t count = std::min<uint64_t>(candidates.size(), limit > used ? limit - used : 0);
   std::vector<TrialResult> results(candidates.size());
   std::vector<Choices> tables;
   for (size_t i = 0; i < count; ++i)
@@ -80,9 +88,21 @@ bool Search::accept(const Choices &candidate, TrialResult result) {
                                                  bestResult.milliseconds,
                                                  first.cycles / bestResult.cycles);
   // Whoever reads the line finds the choices in the bank.
-  listener.improved(*this);
+  if (!heldResult.done || bestResult.cycles < heldResult.cycles)
+    listener.improved(*this);
   say(line);
   return true;
+}
+
+void Search::tryProposals(const Decision &decision) {
+  std::vector<Choices> candidates;
+  for (const std::string &proposal : decision.proposals) {
+    candidates.push_back(choices);
+    candidates.back()[decision.key] = proposal;
+  }
+  std::vector<TrialResult> results = tryAll(candidates);
+  for (size_t i = 0; i < results.size(); ++i)
+    accept(candidates[i], std::move(results[i]));
 }
 
 Choices Search::tuned() const {
@@ -101,9 +121,9 @@ Bank Search::bank(const std::string &model) const {
   Bank bank;
   for (const auto &[key, choice] : tuned()) {
     BankEntry entry{choice, om_version(), model, first.cycles, bestResult.cycles};
-    const Decision *made = bestResult.find(key), *before = first.find(key);
-    if (made && !made->launches.empty()) {
-      entry.afterCycles = bestResult.cyclesOf(*made);
+    const Decision *before = first.find(key);
+    if (const Decision *alone = kernelTimes().find(key); alone && !alone->launches.empty()) {
+      entry.afterCycles = kernelTimes().cyclesOf(*alone);
       // A kernel of a part of the batch was not there before.
       entry.beforeCycles = before ? first.cyclesOf(*before) : 0;
     }
@@ -127,6 +147,39 @@ void Search::verify() {
   choices.clear();
 }
 
+/// Starts from what a bank knows: the other jobs from that without joined launches.
+void Search::resume(const Choices &known) {
+  Choices kernels = known;
+  std::erase_if(kernels, [](const auto &entry) { return isJoin(entry.first); });
+  std::vector<Choices> candidates = {known};
+  if (kernels.size() != known.size() && !kernels.empty())
+    candidates.push_back(kernels);
+  std::vector<TrialResult> results = tryAll(candidates);
+  const TrialResult all = results.front();
+  if (kernels.size() == known.size()) {
+    if (accept(known, all))
+      say("resumed from the bank");
+    return;
+  }
+  if (all.done && all.cycles < first.cycles * (1 - minGain)) {
+    heldResult = all;
+    heldChoices = known;
+    say("resumed from the bank");
+  }
+  if (candidates.size() > 1)
+    accept(kernels, std::move(results.back()));
+}
+
+/// Joins launches of the best trial; what the bank knew stays where that is not faster.
+void Search::joinLaunches() {
+  apart = bestResult;
+  tuneJoins(*this);
+  if (heldResult.done && heldResult.cycles < bestResult.cycles) {
+    bestResult = heldResult;
+    choices = heldChoices;
+  }
+}
+
 bool Search::run(const Choices &known) {
   first = runner.run({}, /*proposals=*/0);
   ++used;
@@ -134,15 +187,17 @@ bool Search::run(const Choices &known) {
     return false;
   learn(first);
   bestResult = first;
-  if (!known.empty() && mayGoOn()) {
-    std::vector<TrialResult> resumed = tryAll({known});
-    if (accept(known, std::move(resumed.front())))
-      say("resumed from the bank");
-  }
+  if (!known.empty() && mayGoOn())
+    resume(known);
+  // Joining comes last, and must have a part of the budget.
+  share = budget.tuneGroups ? 0.75 : 1;
   if (budget.tuneGroups)
     tuneGroups(*this);
   if (budget.tuneTiles)
     tuneTiles(*this);
+  share = 1;
+  if (budget.tuneGroups || heldResult.done)
+    joinLaunches();
   verify();
   listener.improved(*this);
   return true;

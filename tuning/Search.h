@@ -44,6 +44,9 @@ public:
   const TrialResult &untuned() const { return first; }
   /// Returns the best trial; never slower than untuned().
   const TrialResult &best() const { return bestResult; }
+  /// Returns a trial with the time of each kernel: the best one in which every kernel has launches
+  /// of its own.
+  const TrialResult &kernelTimes() const { return apart.done ? apart : bestResult; }
   /// Returns the choices of the best trial that differ from what the passes decide themselves.
   Choices tuned() const;
   /// Returns the entries for a bank, with their figures.
@@ -60,6 +63,8 @@ public:
   std::vector<TrialResult> tryAll(const std::vector<Choices> &candidates, int64_t proposals = 0);
   /// Makes a trial the best if it is faster by more than rounding. Returns whether it is.
   bool accept(const Choices &candidate, TrialResult result);
+  /// Tries each proposal for a decision in place of the present choice.
+  void tryProposals(const Decision &decision);
   const Choices &bestChoices() const { return choices; }
   std::mt19937_64 &random() { return generator; }
   /// Returns a number below `end`, the same on every machine.
@@ -69,7 +74,10 @@ public:
 private:
   Choices withKnown(const Choices &candidate) const;
   void learn(const TrialResult &result);
+  void resume(const Choices &known);
+  void joinLaunches();
   void verify();
+  uint64_t trialLimit() const;
 
   const TrialRunner &runner;
   Budget budget;
@@ -78,6 +86,10 @@ private:
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
   TrialResult first, bestResult;
   Choices choices;
+  TrialResult apart;      ///< the best one before launches were joined
+  TrialResult heldResult; ///< what the bank knows with joined launches, while kernels are tuned
+  Choices heldChoices;
+  double share = 1; ///< of the budget that the present jobs may have used when they end
   /// The decisions that passes make by themselves, by key: a trial that is given them need not find
   /// them again.
   Choices defaults;
@@ -86,6 +98,8 @@ private:
 
 /// Job type 1: looks for better groups of layers, and how far ahead weights are brought.
 void tuneGroups(Search &search);
+/// Job type 1 as well, behind all others: looks for launches that become one.
+void tuneJoins(Search &search);
 /// Job type 2: looks for better tiles and numbers of buffers of each kernel.
 void tuneTiles(Search &search);
 

@@ -45,18 +45,6 @@ unsigned kernelsOf(llvm::StringRef text) {
   return count;
 }
 
-/// Tries each proposal for a decision in place of the present one.
-void tryProposals(Search &search, const Decision &decision) {
-  std::vector<Choices> candidates;
-  for (const std::string &proposal : decision.proposals) {
-    candidates.push_back(search.bestChoices());
-    candidates.back()[decision.key] = proposal;
-  }
-  std::vector<TrialResult> results = search.tryAll(candidates);
-  for (size_t i = 0; i < results.size(); ++i)
-    search.accept(candidates[i], std::move(results[i]));
-}
-
 /// Changes the best groups at random, or how far ahead weights are brought.
 Choices change(Search &search, const Decision &groups, const Decision *prefetch) {
   Choices candidate = search.bestChoices();
@@ -92,7 +80,7 @@ void tuneGroups(Search &search) {
   }
   for (const std::optional<Decision> &decision : {groups, prefetch})
     if (decision && search.mayGoOn())
-      tryProposals(search, *decision);
+      search.tryProposals(*decision);
   if (!groups) {
     search.say("the batch has no parts: there are no groups of layers to choose");
     return;

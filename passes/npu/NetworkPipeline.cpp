@@ -36,7 +36,8 @@ ArrayRef<StringLiteral> optionalPasses() {
                                             "npu-select-tiles",
                                             "npu-minimise-sync",
                                             "npu-allocate-flags",
-                                            "npu-preload-weights"};
+                                            "npu-preload-weights",
+                                            "npu-join-launches"};
   return names;
 }
 
@@ -119,6 +120,8 @@ void buildNpuKernelPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   buildNpuProgramPipeline(pm, programs);
   if (isOn(options, "npu-preload-weights"))
     pm.addPass(createNpuPreloadWeights());
+  if (isOn(options, "npu-join-launches"))
+    pm.addPass(createNpuJoinLaunches());
 }
 
 void buildNpuPipeline(OpPassManager &pm, const NpuPipelineOptions &options) {

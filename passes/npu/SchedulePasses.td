@@ -6,6 +6,33 @@
 
 include "mlir/Pass/PassBase.td"
 
+def NpuJoinLaunches : Pass<"npu-join-launches", "::mlir::ModuleOp"> {
+  let summary = "Make one launch of several that run in sequence";
+  let description = [{
+    Launches that continue a task and run on cores of the same kind become one
+    launch, whose program contains theirs. Between two parts the cores wait for
+    each other by signals; loads of weights do not wait. The grids of the
+    programs must have a common one: 8 x 1 and 4 x 2 are both written in the
+    coordinates of 4 x 2. Reports and profiles then have one row for all of
+    them, so that nothing is joined unless `longest` or the table of choices says
+    so: the tuner tries it. Runs on finished programs.
+
+    ```mlir
+    om.launch @conv1(%x, %w1, %y)
+    om.launch @conv2(%y, %w2, %z) {chained}
+    // becomes
+    om.launch @conv2_joined(%x, %w1, %y, %w2, %z)
+    ```
+  }];
+  let options = [
+    Option<"longest", "longest", "int64_t", "1", "The maximum number of launches that become one">
+  ];
+  let statistics = [
+    Statistic<"numJoined", "num-joined", "Launches that became part of another one">
+  ];
+  let dependentDialects = ["::atc::om::OmDialect", "::atc::npu::ir::NpuDialect"];
+}
+
 def NpuPrefetchWeights : Pass<"npu-prefetch-weights", "::mlir::func::FuncOp"> {
   let summary = "Chain launches and prefetch the weights of later ones into L2";
   let description = [{

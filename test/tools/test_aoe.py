@@ -68,6 +68,10 @@ def test_the_model_is_faster_and_the_report_says_by_how_much(tuned):
     assert f"{report['improvement_percent']:.2f} % less" in out
     assert report["trials"] <= 62
     assert report["operators"] and all(o["before_us"] > 0 for o in report["operators"])
+    # Launches are joined, and operators have their times all the same.
+    assert report["after_launches"] < report["before_launches"]
+    assert any(key.startswith("npu-join-launches|") for key in report["choices"])
+    assert sum(o["after_us"] is not None for o in report["operators"]) > report["after_launches"]
     assert cycles(folder / "tuned.om") == pytest.approx(report["after_cycles"], abs=0.1)
 
 
@@ -141,7 +145,8 @@ def test_a_choice_that_does_not_fit_is_reported_and_ignored(tuned, tmp_path):
         entries.append({"format": 1, **entry, "compiler": report["compiler"],
                         "before_cycles": 2, "after_cycles": 1})
     assert {entry["pass"] for entry in entries} == {
-        "npu-split-batch", "npu-prefetch-weights", "npu-select-tiles", "npu-select-buffers"}
+        "npu-split-batch", "npu-prefetch-weights", "npu-select-tiles", "npu-select-buffers",
+        "npu-join-launches"}
     bank = tmp_path / "bank.jsonl"
     for choice in ("65536,16,16,65536,16,16,1,1,lhs", "1000/7", "-1", "nonsense"):
         bank.write_text("".join(json.dumps({**e, "choice": choice}) + "\n" for e in entries))

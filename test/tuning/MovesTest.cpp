@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/npu/contraction/TileChoice.h"
+#include "passes/npu/schedule/JoinChoice.h"
 #include "tuning/GroupMoves.h"
+#include "tuning/JoinMoves.h"
 #include "tuning/TileMoves.h"
 
 #include <catch2/catch.hpp>
@@ -82,4 +84,38 @@ TEST_CASE("every change of a tile is a tile until a size leaves the range") {
   for (int i = 0; i < 2000; ++i)
     CHECK(npu::parseTile(moveTile("64,48,32,128,96,64,4,2,rhs", draw)));
   CHECK(moveTile("nonsense", draw).empty());
+}
+
+TEST_CASE("runs of launches are read back as they are written") {
+  auto runs = npu::parseRuns("3 1 5", 9);
+  REQUIRE(runs);
+  CHECK(npu::textOfRuns(*runs) == "3 1 5");
+  for (const char *text : {"", "8", "10", "3 1", "3 1 5 0", "0 9", "3  6", "-1 10", "x 9", "9 ",
+                           "4294967297 8", "99999999999"})
+    CHECK(!npu::parseRuns(text, 9));
+}
+
+TEST_CASE("every change of runs joins only what can be joined") {
+  std::mt19937_64 random(7);
+  const Draw draw = [&](size_t end) { return end ? random() % end : 0; };
+  const std::string longest = "1 4 2 1 3";
+  std::string text = longest;
+  std::set<std::string> seen;
+  for (int i = 0; i < 5000; ++i) {
+    text = moveRuns(text, longest, draw);
+    auto runs = npu::parseRuns(text, 11);
+    REQUIRE(runs);
+    // No run goes across an end of the longest ones.
+    std::set<unsigned> ends;
+    unsigned end = 0;
+    for (unsigned length : *runs)
+      ends.insert(end += length);
+    for (unsigned wanted : {1u, 5u, 7u, 8u, 11u})
+      CHECK(ends.count(wanted));
+    seen.insert(text);
+  }
+  CHECK(seen.size() == 64); // six neighbours, joined or not
+  CHECK(moveRuns("1 1", "1 1", draw).empty());
+  CHECK(moveRuns("3", "2", draw).empty());
+  CHECK(moveRuns("nonsense", "2", draw).empty());
 }

@@ -23,7 +23,8 @@ struct OwnFlag {
   const char *name, *help;
 };
 constexpr OwnFlag ownFlags[] = {
-    {"job_type", "1: groups of layers (default), 2: tiles and buffers of single kernels, \"1,2\": "
+    {"job_type", "1: groups of layers and joined launches (default), 2: tiles and buffers of "
+                 "single kernels, \"1,2\": "
                  "one after the other; --target=cpu: 1: forms of convolutions, 2: tiles"},
     {"tune_seconds", "seconds that the search may take (default 600)"},
     {"tune_trials", "compilations that the search may try (default: any number); with this limit "

@@ -50,12 +50,14 @@ std::string aoeReport(const AoeOptions &options, const tuning::Search &search) {
                  {"after_ms", after.milliseconds},
                  {"gain", after.cycles > 0 ? before.cycles / after.cycles : 1},
                  {"improvement_percent", improvementPercent(search)},
+                 {"before_launches", before.launches.size()},
+                 {"after_launches", after.launches.size()},
                  {"choices", Json::object()},
                  {"operators", Json::array()}};
   for (const auto &[key, choice] : search.tuned())
     report["choices"][key] = choice;
   std::map<std::string, double> tuned;
-  for (const auto &[name, time] : timesOf(after))
+  for (const auto &[name, time] : timesOf(search.kernelTimes()))
     tuned[name] = time;
   for (const auto &[name, time] : timesOf(before)) {
     auto found = tuned.find(name);

@@ -1,0 +1,135 @@
+// RUN: atc-opt %s --split-input-file -npu-join-launches=longest=8 | FileCheck %s
+// RUN: atc-opt %s --split-input-file -npu-join-launches | FileCheck %s --check-prefix=OFF
+// RUN: atc-opt %s --split-input-file -npu-join-launches=longest=2 | FileCheck %s --check-prefix=TWO
+// RUN: atc-opt %s --split-input-file -npu-join-launches --remarks-filter=npu-join-launches --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK: the choice is "1 1 1" for the key "npu-join-launches|Ascend310P3|main|32768xf16,32768xf16|{{[0-9a-f]+}}"
+
+// Three programs on 8, 4 x 2 and 2 x 4 cores become one on 4 x 2: the coordinate of 8 is a sum of
+// both, those of 2 x 4 swap. Between the parts the cores meet: the first load of an activation
+// waits, that of the weight before it does not, nor does the loop around both of them.
+module attributes {npu.soc = "Ascend310P3"} {
+// CHECK:       npu.program @third_joined(%[[X:[a-z0-9]+]]: !npu.buffer<gm, 65536>, %[[A:[a-z0-9]+]]: !npu.buffer<gm, 65536>, %[[W:[a-z0-9]+]]: !npu.buffer<gm, 1024>, %[[B:[a-z0-9]+]]: !npu.buffer<gm, 65536>, %[[Y:[a-z0-9]+]]: !npu.buffer<gm, 65536>)
+// CHECK-SAME:    grid(%[[M:[a-z0-9]+]] = 4, %[[N:[a-z0-9]+]] = 2) soc "Ascend310P3" {
+// CHECK:         npu.move %[[U:[a-z0-9]+]], %[[X]] at %[[M]], %[[N]] {bytes = #npu.range<8192>, {{.*}}offsets = [#npu.affine<0>, #npu.affine<0, [8192, 32768]>]
+// CHECK-NEXT:    npu.set_flag
+// CHECK-NEXT:    npu.wait_flag
+// CHECK-NEXT:    npu.move %[[A]], %[[U]] at %[[M]], %[[N]]
+// CHECK-NEXT:    npu.pipe_barrier s
+// CHECK-NEXT:    npu.signal mte2 event 0
+// CHECK-NEXT:    npu.await mte3 event 0 {value = #npu.range<1 from <8>>}
+// CHECK-NEXT:    npu.alloc
+// CHECK-NEXT:    npu.alloc
+// CHECK-NEXT:    npu.loop %[[I:[a-z0-9]+]] = 2 {
+// CHECK-NEXT:      npu.move %{{[a-z0-9]+}}, %[[W]] {
+// CHECK-NEXT:      npu.await mte2 event 0 {value = #npu.range<1 from <8>>}
+// CHECK-NEXT:      npu.move %{{[a-z0-9]+}}, %[[A]] at %[[M]], %[[N]], %[[I]] {bytes = #npu.range<4096>, {{.*}}offsets = [#npu.affine<0>, #npu.affine<0, [16384, 8192, 4096]>]
+// CHECK:         npu.pipe_barrier s
+// CHECK-NEXT:    npu.signal mte2 event 0
+// CHECK-NEXT:    npu.await mte3 event 0 {value = #npu.range<1 from <16>>}
+// CHECK-NEXT:    npu.alloc
+// CHECK-NEXT:    npu.await mte2 event 0 {value = #npu.range<1 from <16>>}
+// CHECK-NEXT:    npu.move %{{[a-z0-9]+}}, %[[B]] at %[[N]], %[[M]] {bytes = #npu.range<8192>, {{.*}}offsets = [#npu.affine<0>, #npu.affine<0, [32768, 8192]>]
+// CHECK-NOT:     npu.program
+// OFF:           npu.program @first(
+// OFF:           npu.program @second(
+// OFF:           npu.program @third(
+npu.program @first(%in: !npu.buffer<gm, 65536>, %out: !npu.buffer<gm, 65536>) grid(%core = 8) soc "Ascend310P3" {
+  %x = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 8192>
+  npu.move %x, %in at %core {offsets = [#npu.affine<0>, #npu.affine<0, [8192]>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<8192>} : !npu.buffer<ub, 8192>, !npu.buffer<gm, 65536>
+  npu.set_flag mte2 to mte3 id 0
+  npu.wait_flag mte2 to mte3 id 0
+  npu.move %out, %x at %core {offsets = [#npu.affine<0, [8192]>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<8192>} : !npu.buffer<gm, 65536>, !npu.buffer<ub, 8192>
+}
+npu.program @second(%in: !npu.buffer<gm, 65536>, %w: !npu.buffer<gm, 1024>, %out: !npu.buffer<gm, 65536>) grid(%m = 4, %n = 2) soc "Ascend310P3" {
+  %x = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 4096>
+  %v = npu.alloc {offset = 8192 : i64} : !npu.buffer<ub, 1024>
+  npu.loop %i = 2 {
+    npu.move %v, %w {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<ub, 1024>, !npu.buffer<gm, 1024>
+    npu.move %x, %in at %m, %n, %i {offsets = [#npu.affine<0>, #npu.affine<0, [16384, 8192, 4096]>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<4096>} : !npu.buffer<ub, 4096>, !npu.buffer<gm, 65536>
+    npu.set_flag mte2 to mte3 id 0
+    npu.wait_flag mte2 to mte3 id 0
+    npu.move %out, %x at %m, %n, %i {offsets = [#npu.affine<0, [16384, 8192, 4096]>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<4096>} : !npu.buffer<gm, 65536>, !npu.buffer<ub, 4096>
+    npu.set_flag mte3 to mte2 id 0
+    npu.wait_flag mte3 to mte2 id 0
+  }
+}
+npu.program @third(%in: !npu.buffer<gm, 65536>, %out: !npu.buffer<gm, 65536>) grid(%m = 2, %n = 4) soc "Ascend310P3" {
+  %x = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 8192>
+  npu.move %x, %in at %m, %n {offsets = [#npu.affine<0>, #npu.affine<0, [32768, 8192]>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<8192>} : !npu.buffer<ub, 8192>, !npu.buffer<gm, 65536>
+  npu.set_flag mte2 to mte3 id 0
+  npu.wait_flag mte2 to mte3 id 0
+  npu.move %out, %x at %m, %n {offsets = [#npu.affine<0, [32768, 8192]>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<8192>} : !npu.buffer<gm, 65536>, !npu.buffer<ub, 8192>
+}
+// CHECK-LABEL: func.func @main
+// OFF-LABEL: func.func @main
+// TWO-LABEL: func.func @main
+func.func @main(%x: memref<32768xf16>, %y: memref<32768xf16> {om.output}) {
+  %a = om.alloc {offset = 0 : i64} : memref<32768xf16>
+  // CHECK-NOT: om.launch
+  // OFF: om.launch @first(
+  // TWO: om.launch @second_joined(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {cost = 3 : i64}
+  om.launch @first(%x, %a) {cost = 1 : i64} : memref<32768xf16>, memref<32768xf16>
+  %b = om.alloc {offset = 65536 : i64} : memref<32768xf16>
+  %w = om.weight dense<1.0> : tensor<512xf16> : memref<512xf16>
+  // OFF: om.launch @second(
+  om.launch @second(%a, %w, %b) {chained, cost = 2 : i64} : memref<32768xf16>, memref<512xf16>, memref<32768xf16>
+  // CHECK: om.launch @third_joined(%{{.*}}, %[[A:.*]], %[[W:.*]], %[[B:.*]], %{{.*}}) {cost = 6 : i64}
+  // OFF: om.launch @third(
+  // TWO: om.launch @third({{.*}}chained
+  om.launch @third(%b, %y) {chained, cost = 3 : i64} : memref<32768xf16>, memref<32768xf16>
+  return
+}
+}
+
+// -----
+
+// What stays apart: a launch that begins a task, and one on other numbers of cores, all of which
+// write.
+// CHECK-LABEL: npu.program @eight(
+// CHECK-LABEL: npu.program @six(
+// CHECK-NOT: joined
+module attributes {npu.soc = "Ascend310P3"} {
+npu.program @eight(%in: !npu.buffer<gm, 65536>, %out: !npu.buffer<gm, 65536>) grid(%core = 8) soc "Ascend310P3" {
+  %x = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 8192>
+  npu.move %x, %in at %core {offsets = [#npu.affine<0>, #npu.affine<0, [8192]>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<8192>} : !npu.buffer<ub, 8192>, !npu.buffer<gm, 65536>
+}
+npu.program @six(%in: !npu.buffer<gm, 65536>, %out: !npu.buffer<gm, 65536>) grid(%core = 6) soc "Ascend310P3" {
+  %x = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 8192>
+  npu.move %out, %x at %core {offsets = [#npu.affine<0, [8192]>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<8192>} : !npu.buffer<gm, 65536>, !npu.buffer<ub, 8192>
+}
+func.func @main(%x: memref<32768xf16>, %y: memref<32768xf16> {om.output}) {
+  %a = om.alloc {offset = 0 : i64} : memref<32768xf16>
+  %b = om.alloc {offset = 65536 : i64} : memref<32768xf16>
+  om.launch @eight(%x, %a) {cost = 1 : i64} : memref<32768xf16>, memref<32768xf16>
+  om.launch @eight(%a, %b) {cost = 1 : i64} : memref<32768xf16>, memref<32768xf16>
+  om.launch @six(%b, %y) {chained, cost = 1 : i64} : memref<32768xf16>, memref<32768xf16>
+  return
+}
+}
+
+// -----
+
+// Six cores write what a limit bounds: two more have nothing to do there, and the launches become one
+// on eight.
+module attributes {npu.soc = "Ascend310P3"} {
+// CHECK: npu.program @six_joined({{.*}}) grid(%{{[a-z0-9]+}} = 8) soc
+// CHECK: npu.await mte2 event 0 {value = #npu.range<1 from <8>>}
+// CHECK: npu.move {{.*}} {bytes = #npu.range<8192 from <0, [8192]> below 49152>
+npu.program @eight(%in: !npu.buffer<gm, 65536>, %out: !npu.buffer<gm, 65536>) grid(%core = 8) soc "Ascend310P3" {
+  %x = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 8192>
+  npu.move %x, %in at %core {offsets = [#npu.affine<0>, #npu.affine<0, [8192]>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<8192>} : !npu.buffer<ub, 8192>, !npu.buffer<gm, 65536>
+}
+npu.program @six(%in: !npu.buffer<gm, 65536>, %out: !npu.buffer<gm, 65536>) grid(%core = 6) soc "Ascend310P3" {
+  %x = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 8192>
+  npu.move %x, %in at %core {offsets = [#npu.affine<0>, #npu.affine<0, [8192]>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<8192 from <0, [8192]> below 49152>} : !npu.buffer<ub, 8192>, !npu.buffer<gm, 65536>
+  npu.set_flag mte2 to mte3 id 0
+  npu.wait_flag mte2 to mte3 id 0
+  npu.move %out, %x at %core {offsets = [#npu.affine<0, [8192]>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<8192 from <0, [8192]> below 49152>} : !npu.buffer<gm, 65536>, !npu.buffer<ub, 8192>
+}
+func.func @main(%x: memref<32768xf16>, %y: memref<32768xf16> {om.output}) {
+  %a = om.alloc {offset = 0 : i64} : memref<32768xf16>
+  om.launch @eight(%x, %a) {cost = 1 : i64} : memref<32768xf16>, memref<32768xf16>
+  om.launch @six(%a, %y) {chained, cost = 1 : i64} : memref<32768xf16>, memref<32768xf16>
+  return
+}
+}

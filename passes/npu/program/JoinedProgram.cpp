@@ -1,0 +1,413 @@
+//===-- JoinedProgram.cpp - several programs as one -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/npu/program/JoinedProgram.h"
+
+#include "backends/npu/ProgramEncoder.h"
+#include "npu/isa/Verify.h"
+#include "npu/soc/Limits.h"
+#include "passes/npu/program/ProgramWriter.h"
+#include "passes/npu/program/SyncAnalysis.h"
+
+#include "mlir/IR/IRMapping.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace atc::npu {
+
+//===----------------------------------------------------------------------===//
+// Coordinates
+//===----------------------------------------------------------------------===//
+
+static GridSizes filledUp(ArrayRef<int64_t> grid) {
+  GridSizes sizes;
+  sizes.fill(1);
+  llvm::copy(grid, sizes.begin());
+  return sizes;
+}
+
+static int64_t coresOf(const GridSizes &grid) {
+  return std::accumulate(grid.begin(), grid.end(), int64_t(1), std::multiplies<>());
+}
+
+/// Assigns each dim of `common` to the dim of the part's grid that it is a factor of; nothing where
+/// there is no such assignment. Dims of 1 go anywhere.
+static std::optional<std::array<unsigned, kGridDims>> assign(const GridSizes &common,
+                                                             const ProgramPart &part) {
+  const GridSizes grid = filledUp(ir::ProgramOp(part.program).getGrid());
+  unsigned count = 1;
+  for (unsigned i = 0; i < kGridDims; ++i)
+    count *= kGridDims;
+  for (unsigned number = 0; number < count; ++number) {
+    GridSizes product = filledUp({});
+    std::array<unsigned, kGridDims> owners;
+    unsigned rest = number;
+    for (unsigned i = 0; i < kGridDims; ++i, rest /= kGridDims) {
+      owners[i] = rest % kGridDims;
+      product[owners[i]] *= common[i];
+    }
+    bool fits = true;
+    for (unsigned dim = 0; dim < kGridDims; ++dim)
+      fits &= product[dim] == grid[dim] || (product[dim] > grid[dim] && part.grows[dim]);
+    if (fits)
+      return owners;
+  }
+  return std::nullopt;
+}
+
+CommonGrid::CommonGrid(int64_t cores) {
+  for (int64_t x = 1; x <= cores; ++x)
+    for (int64_t y = 1; y <= x && x * y <= cores; ++y)
+      for (int64_t z = 1; z <= y && x * y * z <= cores; ++z)
+        possible.push_back({x, y, z});
+  // Fewer dims make shorter instructions.
+  llvm::stable_sort(possible, [](const GridSizes &a, const GridSizes &b) {
+    auto dims = [](const GridSizes &grid) { return grid.size() - size_t(llvm::count(grid, 1)); };
+    return std::pair(coresOf(a), dims(a)) < std::pair(coresOf(b), dims(b));
+  });
+}
+
+bool CommonGrid::add(const ProgramPart &part) {
+  std::vector<GridSizes> left;
+  llvm::copy_if(possible, std::back_inserter(left),
+                [&](const GridSizes &common) { return assign(common, part).has_value(); });
+  if (left.empty())
+    return false;
+  possible = std::move(left);
+  return true;
+}
+
+/// Returns a grid without dims of 1.
+static SmallVector<int64_t> shortened(const GridSizes &grid) {
+  SmallVector<int64_t> sizes;
+  llvm::copy_if(grid, std::back_inserter(sizes), [](int64_t size) { return size > 1; });
+  if (sizes.empty())
+    sizes.push_back(1);
+  return sizes;
+}
+
+SmallVector<int64_t> CommonGrid::sizes() const { return shortened(possible.front()); }
+
+/// Returns whether an instruction does nothing where the coordinate that is iv `number` of it is
+/// `from` or more, whatever the others are.
+static bool isEmptyFrom(const ir::InstructionParts &parts, size_t number, int64_t from) {
+  return llvm::any_of(parts.ranges, [&](ir::RangeAttr range) {
+    ir::AffineAttr start = range.getStart();
+    if (!start || start.getStrides().empty() || start.getStrides()[number] <= 0 ||
+        llvm::any_of(start.getStrides(), [](int64_t stride) { return stride < 0; }))
+      return false;
+    return start.getBase() + start.getStrides()[number] * from >= range.getLimit();
+  });
+}
+
+/// Returns whether cores beyond `size` of a coordinate read and write nothing in gm that depends on
+/// it, and write nothing there at all.
+static bool isIdleBeyond(ir::ProgramOp program, Value coordinate, int64_t size) {
+  return !program
+              .walk([&](ir::InstructionOpInterface op) {
+                const ir::InstructionParts parts = op.getParts();
+                const size_t number = size_t(llvm::find(parts.ivs, coordinate) - parts.ivs.begin());
+                const bool depends = number < parts.ivs.size();
+                bool isIdle = depends && isEmptyFrom(parts, number, size);
+                if (!isIdle && !depends)
+                  isIdle = llvm::none_of(accessesOf(op), [](const BufferAccess &access) {
+                    return access.written && access.buffer && isa<BlockArgument>(access.buffer);
+                  });
+                if (!isIdle && depends)
+                  isIdle = llvm::none_of(parts.buffers, [](Value buffer) {
+                    return buffer && isa<BlockArgument>(buffer);
+                  });
+                return isIdle ? WalkResult::advance() : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
+void findGrowth(ProgramPart &part, int64_t cores) {
+  ir::ProgramOp program = part.program;
+  const GridSizes grid = filledUp(program.getGrid());
+  part.grows.fill(false);
+  SmallVector<JoinedBuffer> buffers;
+  ProgramPart alone{program, {}, {}};
+  for (BlockArgument buffer : program.getBuffers()) {
+    alone.buffers.push_back(unsigned(buffers.size()));
+    buffers.push_back({buffer.getType()});
+  }
+  for (auto [dim, coordinate] : llvm::enumerate(program.getCoordinates())) {
+    GridSizes larger = grid;
+    larger[dim] = cores / (coresOf(grid) / grid[dim]);
+    if (larger[dim] <= grid[dim] || !isIdleBeyond(program, coordinate, grid[dim]))
+      continue;
+    alone.grows.fill(false);
+    alone.grows[dim] = true;
+    OwningOpRef<ir::ProgramOp> trial(joinPrograms(alone, shortened(larger), buffers));
+    FailureOr<Program> encoded = encodeProgram(*trial);
+    part.grows[dim] = succeeded(encoded) && verify(*encoded, socOf(program)).empty();
+  }
+}
+
+namespace {
+
+/// Replaces ivs of instructions by sums of other ivs.
+class IvRewriter {
+public:
+  using Terms = SmallVector<std::pair<Value, int64_t>, 3>;
+
+  /// Makes `iv` the sum of `terms`, whose values are new ivs.
+  void replace(Value iv, Terms terms) { replaced[iv] = std::move(terms); }
+
+  /// Rewrites all instructions in a program.
+  void run(ir::ProgramOp program) {
+    program.walk([&](ir::InstructionOpInterface op) {
+      if (llvm::any_of(op.getParts().ivs, [&](Value iv) { return replaced.contains(iv); }))
+        rewrite(op);
+    });
+  }
+
+private:
+  void rewrite(ir::InstructionOpInterface op) {
+    const ValueRange old = op.getParts().ivs;
+    SmallVector<Value> ivs;
+    sums.clear();
+    for (Value iv : old) {
+      auto found = replaced.find(iv);
+      Terms terms;
+      if (found == replaced.end())
+        terms.push_back({iv, 1});
+      else
+        terms = found->second;
+      for (auto &[term, factor] : terms)
+        if (!llvm::is_contained(ivs, term))
+          ivs.push_back(term);
+      sums.push_back(std::move(terms));
+    }
+    newIvs = ivs;
+    for (NamedAttribute attribute : llvm::to_vector(op->getAttrs()))
+      if (Attribute changed = converted(attribute.getValue()))
+        op->setAttr(attribute.getName(), changed);
+    if (auto first = op->getAttrOfType<DenseI64ArrayAttr>("first"))
+      op->setAttr("first", Builder(op->getContext()).getDenseI64ArrayAttr(mask(first)));
+    const unsigned buffers = op->getNumOperands() - unsigned(old.size());
+    SmallVector<Value> operands(op->getOperands().take_front(buffers));
+    operands.append(ivs.begin(), ivs.end());
+    op->setOperands(operands);
+    if (auto sizes = op->getAttrOfType<DenseI32ArrayAttr>("operandSegmentSizes")) {
+      SmallVector<int32_t> list(sizes.asArrayRef());
+      list.back() = int32_t(ivs.size());
+      op->setAttr("operandSegmentSizes", Builder(op->getContext()).getDenseI32ArrayAttr(list));
+    }
+  }
+
+  int64_t numberOf(Value iv) const { return llvm::find(newIvs, iv) - newIvs.begin(); }
+
+  /// An iv is 0 where all that it is the sum of are.
+  SmallVector<int64_t> mask(DenseI64ArrayAttr first) const {
+    SmallVector<int64_t> numbers;
+    for (int64_t old : first.asArrayRef())
+      for (auto &[term, factor] : sums[size_t(old)])
+        numbers.push_back(numberOf(term));
+    return numbers;
+  }
+
+  /// Returns an attribute for the new ivs; null where it does not speak of any.
+  Attribute converted(Attribute attribute) const {
+    MLIRContext *context = attribute.getContext();
+    if (auto affine = dyn_cast<ir::AffineAttr>(attribute)) {
+      if (affine.getStrides().empty())
+        return {};
+      SmallVector<int64_t> strides(newIvs.size(), 0);
+      for (auto [stride, terms] : llvm::zip_equal(affine.getStrides(), sums))
+        for (auto &[term, factor] : terms)
+          strides[size_t(numberOf(term))] += stride * factor;
+      return ir::AffineAttr::get(context, affine.getBase(), strides);
+    }
+    if (auto range = dyn_cast<ir::RangeAttr>(attribute)) {
+      Attribute start = range.getStart() ? converted(range.getStart()) : Attribute();
+      return start ? ir::RangeAttr::get(context, range.getLength(), cast<ir::AffineAttr>(start),
+                                        range.getLimit())
+                   : ir::RangeAttr();
+    }
+    if (auto guard = dyn_cast<ir::GuardAttr>(attribute))
+      // Guards are on loops, which are not replaced.
+      return ir::GuardAttr::get(context, guard.getKind(),
+                                numberOf(sums[size_t(guard.getIv())].front().first));
+    auto list = dyn_cast<ArrayAttr>(attribute);
+    if (!list)
+      return {};
+    SmallVector<Attribute> entries;
+    for (Attribute entry : list) {
+      Attribute changed = converted(entry);
+      entries.push_back(changed ? changed : entry);
+    }
+    return ArrayAttr::get(context, entries);
+  }
+
+  llvm::DenseMap<Value, Terms> replaced;
+  SmallVector<Terms> sums; ///< for each of the old ivs of an instruction
+  SmallVector<Value> newIvs;
+};
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+/// Appends programs to one.
+class Joiner {
+public:
+  Joiner(ArrayRef<ProgramPart> parts, ArrayRef<int64_t> grid, ArrayRef<JoinedBuffer> buffers)
+      : buffers(buffers), grid(grid), soc(socOf(parts.back().program)) {
+    ir::ProgramOp last = parts.back().program;
+    OpBuilder b(last);
+    joined =
+        ir::ProgramOp::create(b, last.getLoc(), last.getSymNameAttr(), b.getDenseI64ArrayAttr(grid),
+                              last.getSocAttr(), last.getVectorCoreAttr());
+    Block *body = b.createBlock(&joined.getBodyRegion());
+    for (const JoinedBuffer &buffer : buffers)
+      body->addArgument(buffer.type, last.getLoc());
+    for (size_t i = 0; i < grid.size(); ++i)
+      body->addArgument(b.getIndexType(), last.getLoc());
+    for (int64_t size : grid)
+      cores *= size;
+  }
+
+  ir::ProgramOp run(ArrayRef<ProgramPart> parts) {
+    Block *body = joined.getBody();
+    append(parts.front());
+    for (const ProgramPart &part : parts.drop_front()) {
+      Operation *last = meet();
+      append(part);
+      if (!awaitLoads(std::next(Block::iterator(last))))
+        // The signal of the next meeting must come behind this one.
+        await(Queue::MTE2, body, body->end());
+    }
+    return joined;
+  }
+
+private:
+  /// Ends a part: each core tells the others that it is done, and writes nothing before all are.
+  /// Returns the last instruction of the meeting.
+  Operation *meet() {
+    Block *body = joined.getBody();
+    OpBuilder b = OpBuilder::atBlockEnd(body);
+    ir::PipeBarrierOp::create(b, joined.getLoc(), ir::QueueKind::S);
+    ir::SignalOp::create(b, joined.getLoc(), ir::QueueKind::MTE2, 0);
+    signals += cores;
+    await(Queue::MTE3, body, body->end());
+    if (soc.split && !joined.getVectorCore())
+      await(Queue::FIX, body, body->end());
+    return &body->back();
+  }
+
+  void await(Queue queue, Block *block, Block::iterator place) {
+    OpBuilder b(block, place);
+    auto value = ir::RangeAttr::get(b.getContext(), 1,
+                                    ir::AffineAttr::get(b.getContext(), signals, {}), INT64_MAX);
+    ir::AwaitOp::create(b, joined.getLoc(), ValueRange(), value, ir::QueueKind(queue), 0);
+  }
+
+  void append(const ProgramPart &part) {
+    ir::ProgramOp copy = ir::ProgramOp(part.program).clone();
+    OwningOpRef<ir::ProgramOp> owner(copy);
+    const std::array<unsigned, kGridDims> owners = *assign(filledUp(grid), part);
+    IvRewriter ivs;
+    for (auto [dim, coordinate] : llvm::enumerate(copy.getCoordinates())) {
+      IvRewriter::Terms terms;
+      int64_t factor = 1;
+      for (size_t i = 0; i < grid.size(); ++i)
+        if (owners[i] == dim) {
+          terms.push_back({joined.getCoordinates()[i], factor});
+          factor *= grid[i];
+        }
+      ivs.replace(coordinate, std::move(terms));
+    }
+    ivs.run(copy);
+    for (auto [buffer, index] : llvm::zip_equal(copy.getBuffers(), part.buffers))
+      BlockArgument(buffer).replaceAllUsesWith(joined.getBuffers()[index]);
+    joined.getBody()->getOperations().splice(joined.getBody()->end(),
+                                             copy.getBody()->getOperations());
+  }
+
+  static bool isLoad(Operation *op) {
+    return isa<ir::InstructionOpInterface>(op) && !isa<ir::SetFlagOp, ir::WaitFlagOp>(op) &&
+           queueOf(op) == Queue::MTE2;
+  }
+
+  /// Returns whether an op is or contains a load for which `wanted` holds.
+  static bool containsLoad(Operation *op, function_ref<bool(Operation *)> wanted) {
+    return op
+        ->walk([&](Operation *inner) {
+          return isLoad(inner) && wanted(inner) ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  /// Returns whether a load reads what a part may have written.
+  bool mustWait(Operation *load) {
+    return llvm::any_of(load->getOperands(), [&](Value operand) {
+      auto buffer = dyn_cast<BlockArgument>(operand);
+      return buffer && buffer.getOwner() == joined.getBody() &&
+             buffer.getArgNumber() < buffers.size() && !buffers[buffer.getArgNumber()].constant;
+    });
+  }
+
+  /// Lets the queue for loads wait in front of the first load from `from` on that must: inside of
+  /// loops in which other loads come before it. Returns whether there is one.
+  bool awaitLoads(Block::iterator from) {
+    Block *block = joined.getBody();
+    auto waits = [&](Operation *load) { return mustWait(load); };
+    for (;;) {
+      auto first =
+          std::find_if(from, block->end(), [&](Operation &op) { return containsLoad(&op, waits); });
+      if (first == block->end())
+        return false;
+      auto loop = dyn_cast<ir::LoopOp>(*first);
+      bool loadsBefore = false;
+      for (Block::iterator at = loop ? loop.getBody()->begin() : Block::iterator();
+           loop && !containsLoad(&*at, waits); ++at)
+        loadsBefore |= containsLoad(&*at, [](Operation *) { return true; });
+      if (!loadsBefore) {
+        await(Queue::MTE2, block, first);
+        return true;
+      }
+      block = loop.getBody();
+      from = block->begin();
+    }
+  }
+
+  ArrayRef<JoinedBuffer> buffers;
+  ir::ProgramOp joined;
+  SmallVector<int64_t> grid;
+  SocTable soc;
+  int64_t cores = 1, signals = 0;
+};
+
+} // namespace
+
+bool isJoinable(ir::ProgramOp program) {
+  return !program
+              .walk([&](Operation *op) {
+                if (isa<ir::SignalOp, ir::AwaitOp>(op))
+                  return WalkResult::interrupt();
+                auto instruction = dyn_cast<ir::InstructionOpInterface>(op);
+                if (!instruction)
+                  return WalkResult::advance();
+                const ir::InstructionParts parts = instruction.getParts();
+                const bool byCoordinate =
+                    parts.guard && llvm::is_contained(program.getCoordinates(),
+                                                      parts.ivs[size_t(parts.guard.getIv())]);
+                return byCoordinate ? WalkResult::interrupt() : WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
+bool isPossibleSize(size_t instructions, size_t buffers) {
+  return instructions <= size_t(Limits::MaxInstructions) && buffers <= size_t(Limits::MaxArguments);
+}
+
+ir::ProgramOp joinPrograms(ArrayRef<ProgramPart> parts, ArrayRef<int64_t> grid,
+                           ArrayRef<JoinedBuffer> buffers) {
+  return Joiner(parts, grid, buffers).run(parts);
+}
+
+} // namespace atc::npu

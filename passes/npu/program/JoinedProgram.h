@@ -1,0 +1,71 @@
+//===-- JoinedProgram.h - several programs as one ---------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PASSES_NPU_PROGRAM_JOINEDPROGRAM_H
+#define OPENATC_PASSES_NPU_PROGRAM_JOINEDPROGRAM_H
+
+#include "dialects/npu/Npu.h"
+
+#include <array>
+#include <vector>
+
+namespace atc::npu {
+
+/// The sizes of a grid, filled up with 1.
+using GridSizes = std::array<int64_t, kGridDims>;
+
+/// A program that becomes part of another one.
+struct ProgramPart {
+  ir::ProgramOp program;
+  llvm::SmallVector<unsigned> buffers; ///< for each of its buffers, that of the joined program
+  /// The dims of its grid in which further cores have nothing to do (findGrowth).
+  std::array<bool, kGridDims> grows = {};
+};
+
+/// Finds a grid in which the coordinates of several grids can be written: each of their dims is a
+/// product of some of its dims, all different, or in dims that grow at most such a product.
+class CommonGrid {
+public:
+  /// Begins with all grids of at most `cores` cores.
+  explicit CommonGrid(int64_t cores);
+  /// Adds the grid of a program. Returns false, and changes nothing, where no common grid is left.
+  bool add(const ProgramPart &part);
+  /// Returns the common grid of fewest cores, without dims of 1.
+  llvm::SmallVector<int64_t> sizes() const;
+
+private:
+  std::vector<GridSizes> possible; ///< grids that serve all so far, those of fewest cores first
+};
+
+/// A gm buffer of a joined program.
+struct JoinedBuffer {
+  mlir::Type type;
+  bool constant = false; ///< no part writes what lies there
+  bool operator==(const JoinedBuffer &) const = default;
+};
+
+/// Sets the dims in which a grid of up to `cores` cores may grow: there the cores beyond write
+/// nothing to gm, because the ranges of their instructions are empty, and reach nothing that the
+/// SoC's checks refuse.
+void findGrowth(ProgramPart &part, int64_t cores);
+
+/// Returns whether a program can become a part: its cores do not signal each other, and no
+/// instruction is guarded by a coordinate.
+bool isJoinable(ir::ProgramOp program);
+
+/// The maximum number of instructions between two parts.
+inline constexpr size_t kMeetingInstructions = 5;
+
+/// Returns whether a program may have so many instructions and buffers.
+bool isPossibleSize(size_t instructions, size_t buffers);
+
+/// Builds a program with `buffers` that runs joinable `parts` one after the other on `grid`, a
+/// common grid of theirs. The parts have offsets in local memories and are synchronized. Between
+/// two of them the cores wait for each other; only loads of constant buffers do not wait. The
+/// program is inserted in front of the last part's, with its name.
+ir::ProgramOp joinPrograms(llvm::ArrayRef<ProgramPart> parts, llvm::ArrayRef<int64_t> grid,
+                           llvm::ArrayRef<JoinedBuffer> buffers);
+
+} // namespace atc::npu
+
+#endif // OPENATC_PASSES_NPU_PROGRAM_JOINEDPROGRAM_H

@@ -1,0 +1,307 @@
+//===-- JoinLaunches.cpp - makes one launch of several ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A launch that continues the task of the one before it costs a microsecond in which all queues
+// rest; cores that wait for each other inside of a launch need a quarter of that, and load weights
+// meanwhile.
+
+#include "passes/Choices.h"
+#include "passes/Remarks.h"
+#include "passes/npu/Passes.h"
+#include "passes/npu/program/JoinedProgram.h"
+#include "passes/npu/program/ProgramWriter.h"
+#include "passes/npu/schedule/JoinChoice.h"
+#include "passes/npu/schedule/PreloadWeights.h"
+#include "passes/om/Schedule.h"
+
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace atc::npu {
+#define GEN_PASS_DEF_NPUJOINLAUNCHES
+#include "passes/npu/Passes.h.inc"
+
+namespace {
+
+/// A run of launches under construction.
+struct Run {
+  explicit Run(int64_t cores) : grid(cores) {}
+  CommonGrid grid;
+  unsigned length = 0;
+  size_t instructions = 0, buffers = 0;
+};
+
+/// A program as a part, if it can be one.
+struct Joinability {
+  bool isJoinable = false;
+  ProgramPart part;
+};
+
+struct JoinLaunchesPass : impl::NpuJoinLaunchesBase<JoinLaunchesPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto main = module.lookupSymbol<func::FuncOp>("main");
+    if (!main || main.isExternal() || (longest <= 1 && !usesChoices(main)))
+      return;
+    SymbolTable symbols(module);
+    soc = socOf(main);
+    for (auto launch : main.getOps<om::LaunchOp>()) {
+      launches.push_back(launch);
+      programs.push_back(dyn_cast_or_null<ir::ProgramOp>(symbols.lookup(launch.getKernel())));
+    }
+    size_t next = 0;
+    for (unsigned length : select(main)) {
+      if (length > 1)
+        join(next, length, symbols);
+      next += length;
+    }
+    for (auto program : llvm::make_early_inc_range(module.getOps<ir::ProgramOp>()))
+      if (replaced.contains(program) && SymbolTable::symbolKnownUseEmpty(program, module))
+        symbols.erase(program);
+  }
+
+private:
+  SocTable soc;
+  SmallVector<om::LaunchOp> launches;
+  SmallVector<ir::ProgramOp> programs; ///< of each launch; null for a launch on the CPU
+  llvm::DenseSet<Operation *> replaced;
+  std::map<Operation *, Joinability> known;
+  std::vector<std::tuple<std::vector<ProgramPart>, std::vector<JoinedBuffer>, ir::ProgramOp>> made;
+
+  //===--------------------------------------------------------------------===//
+  // Runs
+  //===--------------------------------------------------------------------===//
+
+  /// Adds launch `index` to a run. Returns false, and leaves the run as it is, where it cannot be
+  /// part of it.
+  bool extend(Run &run, size_t index) {
+    ir::ProgramOp program = programs[index];
+    if (!program)
+      return false;
+    size_t instructions = 0;
+    program.walk([&](ir::InstructionOpInterface) { ++instructions; });
+    // Each loop has a begin and an end, and parts meet.
+    program.walk([&](ir::LoopOp) { instructions += 2; });
+    instructions += kMeetingInstructions;
+    if (run.length && (!launches[index].getChained() || !isAdjacent(index) ||
+                       program.getVectorCoreAttr() != programs[index - 1].getVectorCoreAttr() ||
+                       !isPossibleSize(run.instructions + instructions,
+                                       run.buffers + program.getBuffers().size())))
+      return false;
+    const Joinability &known = joinabilityOf(program);
+    if (!known.isJoinable || !run.grid.add(known.part))
+      return false;
+    ++run.length;
+    run.instructions += instructions;
+    run.buffers += program.getBuffers().size();
+    return true;
+  }
+
+  /// Returns what is known of a program, which is looked at once.
+  const Joinability &joinabilityOf(ir::ProgramOp program) {
+    auto [entry, isNew] = known.try_emplace(program);
+    if (isNew) {
+      entry->second.isJoinable = isJoinable(program);
+      entry->second.part.program = program;
+      if (entry->second.isJoinable)
+        findGrowth(entry->second.part, coresFor(program));
+    }
+    return entry->second;
+  }
+
+  int64_t coresFor(ir::ProgramOp program) { return soc.cores(bool(program.getVectorCoreAttr())); }
+
+  /// Returns an empty run that launch `index` may begin.
+  Run runFrom(size_t index) { return Run(programs[index] ? coresFor(programs[index]) : 1); }
+
+  /// Returns whether nothing but definitions of buffers stands between a launch and the one before.
+  bool isAdjacent(size_t index) {
+    for (Operation *op = launches[index - 1]->getNextNode(); op != launches[index];
+         op = op->getNextNode())
+      if (!op || !isa<om::AllocOp, om::ViewOp, om::WeightOp>(op))
+        return false;
+    return true;
+  }
+
+  /// Returns the lengths of runs of at most `most` launches, each as long as possible.
+  SmallVector<unsigned> runsUpTo(unsigned most) {
+    SmallVector<unsigned> lengths;
+    for (size_t index = 0; index < launches.size();) {
+      Run run = runFrom(index);
+      while (index + run.length < launches.size() && run.length < most &&
+             extend(run, index + run.length))
+        ;
+      lengths.push_back(std::max(1u, run.length));
+      index += lengths.back();
+    }
+    return lengths;
+  }
+
+  /// Returns whether the launches of each run can be one.
+  bool isPossible(ArrayRef<unsigned> lengths) {
+    size_t index = 0;
+    for (unsigned length : lengths) {
+      Run run = runFrom(index);
+      while (length > 1 && run.length < length && extend(run, index + run.length))
+        ;
+      if (length > 1 && run.length < length)
+        return false;
+      index += length;
+    }
+    return true;
+  }
+
+  /// Returns the key of the choice: of the SoC, of the launches' kernels and of what connects them.
+  std::string key(func::FuncOp main) {
+    std::string text = writeSoc(soc);
+    llvm::MapVector<Value, unsigned> numbers;
+    for (auto [launch, program] : llvm::zip_equal(launches, programs)) {
+      auto identity = program ? program->getAttrOfType<StringAttr>(kKernelAttr) : StringAttr();
+      text += "\n" + (identity ? identity.str() : "");
+      // What is loaded ahead depends on tiles.
+      auto ahead = launch->getAttrOfType<IntegerAttr>(kPreloadedAttr);
+      const size_t count = launch.getOperands_().size(), loaded = ahead ? ahead.getInt() : 0;
+      for (auto [position, operand] : llvm::enumerate(launch.getOperands_())) {
+        if (position + 1 < count && position + 1 + loaded >= count)
+          continue;
+        const om::BufferPart part = om::resolveViews(operand);
+        const unsigned number = numbers.insert({part.root, unsigned(numbers.size())}).first->second;
+        text += " " + std::to_string(number) + "+" + std::to_string(part.offset);
+      }
+    }
+    SmallVector<Type> types(main.getArgumentTypes());
+    return choiceKey(getArgument(), soc.name, identify("main", types, text));
+  }
+
+  /// Returns the lengths that the table of choices has, else those of the option.
+  SmallVector<unsigned> select(func::FuncOp main) {
+    const unsigned most = unsigned(std::clamp<int64_t>(longest, 1, INT32_MAX));
+    SmallVector<unsigned> own = runsUpTo(most);
+    if (!usesChoices(main) || !llvm::any_of(runsUpTo(2), [](unsigned n) { return n > 1; }))
+      return own;
+    const std::string name = key(main);
+    SmallVector<unsigned> lengths = own;
+    if (std::optional<StringRef> given = givenChoice(main, name)) {
+      std::optional<SmallVector<unsigned>> parsed = parseRuns(*given, unsigned(launches.size()));
+      if (!parsed)
+        reportUnfit(main, name, *given,
+                    "it must list lengths of runs, such as 3 1 5, for " + Twine(launches.size()) +
+                        " launches");
+      else if (!isPossible(*parsed))
+        reportUnfit(main, name, *given,
+                    "some of its launches cannot be one; the longest runs are " +
+                        textOfRuns(runsUpTo(UINT32_MAX)));
+      else
+        lengths = *parsed;
+    }
+    SmallVector<std::string> proposals;
+    if (wantedProposals(main))
+      for (unsigned limit : {UINT32_MAX, 32u, 16u, 8u, 4u, 2u})
+        if (std::string text = textOfRuns(runsUpTo(limit)); !llvm::is_contained(proposals, text))
+          proposals.push_back(text);
+    noteChoice(getArgument(), main.getLoc(), main, name, textOfRuns(lengths), proposals);
+    return lengths;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Joining
+  //===--------------------------------------------------------------------===//
+
+  /// Makes one launch of `length` launches from `begin` on.
+  void join(size_t begin, unsigned length, SymbolTable &symbols) {
+    auto group = ArrayRef(launches).slice(begin, length);
+    llvm::MapVector<std::pair<Value, Type>, unsigned> numbers;
+    std::vector<ProgramPart> parts;
+    CommonGrid grid(coresFor(programs[begin]));
+    for (unsigned i = 0; i < length; ++i) {
+      ProgramPart &part = parts.emplace_back(joinabilityOf(programs[begin + i]).part);
+      grid.add(part);
+      om::LaunchOp launch = launches[begin + i];
+      for (auto [operand, buffer] :
+           llvm::zip_equal(launch.getOperands_(), part.program.getBuffers()))
+        part.buffers.push_back(
+            numbers.insert({{operand, buffer.getType()}, unsigned(numbers.size())}).first->second);
+    }
+    moveToEnd(parts, unsigned(numbers.size()));
+    SmallVector<Value> operands(numbers.size());
+    std::vector<JoinedBuffer> buffers(numbers.size());
+    for (auto [part, launch] : llvm::zip_equal(parts, group))
+      for (auto [number, operand, buffer] : llvm::zip_equal(
+               part.buffers, om::LaunchOp(launch).getOperands_(), part.program.getBuffers())) {
+        operands[number] = operand;
+        const bool isWeight = om::resolveViews(operand).root.getDefiningOp<om::WeightOp>();
+        buffers[number] = {buffer.getType(), isWeight};
+      }
+    ir::ProgramOp program = programOf(parts, grid.sizes(), buffers, symbols);
+    replace(group, program, operands);
+    numJoined += length;
+  }
+
+  /// Renumbers the buffers so that the one that the last part writes is the last one.
+  static void moveToEnd(std::vector<ProgramPart> &parts, unsigned count) {
+    const unsigned written = parts.back().buffers.back();
+    for (ProgramPart &part : parts)
+      for (unsigned &number : part.buffers)
+        number = number == written ? count - 1 : number - (number > written);
+  }
+
+  /// Returns a program of these parts, the same one for runs that differ in their buffers alone.
+  ir::ProgramOp programOf(const std::vector<ProgramPart> &parts, ArrayRef<int64_t> grid,
+                          const std::vector<JoinedBuffer> &buffers, SymbolTable &symbols) {
+    for (auto &[otherParts, otherBuffers, program] : made)
+      if (otherBuffers == buffers &&
+          llvm::equal(otherParts, parts, [](const ProgramPart &a, const ProgramPart &b) {
+            return a.program == b.program && a.buffers == b.buffers;
+          }))
+        return program;
+    ir::ProgramOp program = joinPrograms(parts, grid, buffers);
+    program.setSymName((program.getSymName() + "_joined").str());
+    symbols.insert(program, Block::iterator(ir::ProgramOp(parts.back().program)));
+    noteParts(parts, program);
+    for (const ProgramPart &part : parts)
+      replaced.insert(part.program);
+    made.emplace_back(parts, buffers, program);
+    return program;
+  }
+
+  /// Notes what was chosen for the parts on the joined program.
+  static void noteParts(ArrayRef<ProgramPart> parts, ir::ProgramOp program) {
+    SmallVector<Attribute> noted;
+    for (const ProgramPart &part : parts)
+      if (auto list = ir::ProgramOp(part.program)->getAttrOfType<ArrayAttr>(kChosenAttr))
+        for (Attribute entry : list)
+          if (!llvm::is_contained(noted, entry))
+            noted.push_back(entry);
+    if (!noted.empty())
+      program->setAttr(kChosenAttr, ArrayAttr::get(program.getContext(), noted));
+  }
+
+  static void replace(ArrayRef<om::LaunchOp> group, ir::ProgramOp program,
+                      ArrayRef<Value> operands) {
+    om::LaunchOp first = group.front(), last = group.back();
+    SmallVector<Value> prefetch;
+    SmallVector<Location> places;
+    int64_t cost = 0;
+    for (om::LaunchOp launch : group) {
+      places.push_back(launch.getLoc());
+      llvm::append_range(prefetch, launch.getPrefetch());
+      cost += int64_t(launch.getCost());
+    }
+    last.setKernel(program.getSymName());
+    last.getOperands_Mutable().assign(operands);
+    last.getPrefetchMutable().assign(prefetch);
+    last.setCost(cost);
+    last.setChained(first.getChained());
+    last->setLoc(FusedLoc::get(last.getContext(), places));
+    last.removeInPlaceAttr();
+    last->removeAttr(kPreloadedAttr);
+    for (om::LaunchOp launch : group.drop_back())
+      launch.erase();
+  }
+};
+
+} // namespace
+} // namespace atc::npu

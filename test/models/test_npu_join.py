@@ -1,0 +1,115 @@
+#===-- test_npu_join.py - launches that become one -----------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Networks whose launches are joined compute the same bits, without races and in less time, on coupled and
+on split cores; choices that ask for what cannot be are reported."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx", reason="making the networks needs the onnx package")
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
+import openatc_npu as npu  # noqa: E402
+from openatc_tools import call, tool  # noqa: E402
+
+
+def network():
+    """Convolutions of sizes that the cores share in different ways, a residual, an output in the middle, a pool,
+    a product and a softmax."""
+    random = np.random.default_rng(7)
+    nodes, weights = [], []
+
+    def constant(key, *shape):
+        value = (random.standard_normal(shape) / np.sqrt(np.prod(shape[1:]))).astype(np.float32)
+        weights.append(numpy_helper.from_array(value, key))
+        return key
+
+    def conv(source, result, channels, filters, kernel, **attributes):
+        w = constant(f"w_{result}", filters, channels, kernel, kernel)
+        nodes.extend([helper.make_node("Conv", [source, w], [f"c_{result}"], pads=[kernel // 2] * 4, **attributes),
+                      helper.make_node("Relu", [f"c_{result}"], [result])])
+
+    conv("x", "a", 3, 32, 3)
+    conv("a", "b", 32, 48, 1)
+    conv("b", "middle", 48, 32, 3)
+    nodes.append(helper.make_node("Add", ["a", "middle"], ["sum"]))
+    conv("sum", "d", 32, 96, 3, strides=[2, 2])
+    conv("d", "e", 96, 200, 1)
+    nodes.extend([helper.make_node("GlobalAveragePool", ["e"], ["pool"]), helper.make_node("Flatten", ["pool"], ["flat"]),
+                  helper.make_node("MatMul", ["flat", constant("last", 200, 100)], ["scores"]),
+                  helper.make_node("Softmax", ["scores"], ["y"], axis=1)])
+
+    def info(name, *shape):
+        return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+
+    graph = helper.make_graph(nodes, "join", [info("x", 3, 3, 23, 31)],
+                              [info("middle", 3, 32, 23, 31), info("y", 3, 100)], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+
+
+class Compiled:
+    """The network for one SoC, with a choice of joined launches."""
+
+    def __init__(self, folder, soc):
+        self.folder, self.soc = folder, soc
+        onnx.save(network(), str(folder / "m.onnx"))
+        out = self.compile("none", "--remarks=analysis")
+        line, = (line for line in out.splitlines() if 'for the key "npu-join-launches' in line)
+        self.key, self.own = line.split('for the key "')[1].split('"')[0], line.split('the choice is "')[1].split('"')[0]
+
+    def compile(self, bank, *flags):
+        code, out, err = call(tool("atc"), f"--model={self.folder / 'm.onnx'}", "--framework=5", f"--mdl_bank_path={bank}",
+                              f"--op_bank_path={bank}", f"--output={self.folder / 'm'}", f"--soc_version={self.soc}", *flags)
+        assert code == 0, out + err
+        return out + err
+
+    def compile_with(self, choice):
+        entry = dict(zip(("pass", "target", "op", "operands", "hash"), self.key.split("|"), strict=True))
+        entry["operands"] = entry["operands"].split(",")
+        bank = self.folder / "bank.jsonl"
+        bank.write_text(json.dumps({"format": 1, **entry, "compiler": call(tool("atc"), "--version")[1].split()[1],
+                                    "choice": choice, "before_cycles": 2, "after_cycles": 1}) + "\n")
+        return self.compile(bank)
+
+    def run(self):
+        x = np.random.default_rng(1).standard_normal((3, 3, 23, 31)).astype(np.float32)
+        return npu.run_npu(self.folder / "m.om", [x])
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_joined_launches_compute_the_same_in_less_time(soc, tmp_path):
+    model = Compiled(tmp_path, soc)
+    count = len(model.own.split())
+    assert model.own == " ".join(["1"] * count), "nothing is joined unless somebody says so"
+    plain, before = model.run()
+    out = model.compile_with(f"{count + 1}")
+    assert out.count("W10055: ") == 1 and f"for {count} launches" in out, out
+    # The whole network is one launch, or the message says what can be.
+    out = model.compile_with(f"{count}")
+    longest = out.split("the longest runs are ")[1].split("\n")[0].rstrip(".") if "W10055" in out else f"{count}"
+    assert sum(map(int, longest.split())) == count
+    runs = len(longest.split())
+    assert runs <= count / 2 if soc == "Ascend310P3" else runs < count, longest
+    out = model.compile_with(longest)
+    assert "W10055" not in out, out
+    joined, after = model.run()
+    for name, value in plain.items():
+        assert np.abs(value).max() > 0
+        np.testing.assert_array_equal(joined[name], value)
+    assert after["launches"] == runs < before["launches"] == count
+    assert after["cycles"] < before["cycles"]
+    assert after["macs_executed"] == before["macs_executed"]
+
+
+def test_unfit_choices_change_nothing(tmp_path):
+    model = Compiled(tmp_path, "Ascend310P3")
+    plain = model.run()[1]["cycles"]
+    for unfit in ("0", "1", "-1 12", "nonsense", "99999999999", "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1"):
+        out = model.compile_with(unfit)
+        assert out.count("W10055: ") == 1, (unfit, out)
+        assert model.run()[1]["cycles"] == plain

@@ -1,0 +1,83 @@
+//===-- TuneJoins.cpp - looks for launches that become one ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Each launch that is joined with the one before saves its start, but weights are then named for
+// L2 earlier, and cores that finish early wait within the launch.
+
+#include "tuning/JoinMoves.h"
+#include "tuning/Search.h"
+
+namespace atc::tuning {
+
+namespace {
+
+constexpr int64_t maxProposals = 12;
+constexpr size_t generation = 8;
+constexpr unsigned patience = 2; ///< generations without a gain that end the search
+
+const Decision *decisionOf(const TrialResult &result, std::string_view pass) {
+  for (const Decision &made : result.decisions)
+    if (partOfKey(made.key, 0) == pass)
+      return &made;
+  return nullptr;
+}
+
+/// Joined launches cost less, so that other groups of layers may be better with them: tries the
+/// proposals for groups with all launches joined that can be.
+void tryGroups(Search &search, const Decision &groups) {
+  std::vector<Choices> candidates;
+  for (const std::string &proposal : groups.proposals) {
+    Choices &candidate = candidates.emplace_back(search.bestChoices());
+    std::erase_if(candidate, [](const auto &entry) {
+      return partOfKey(entry.first, 0) == "npu-join-launches";
+    });
+    candidate[groups.key] = proposal;
+  }
+  // The key of the joined launches follows from the groups.
+  std::vector<TrialResult> apart = search.tryAll(candidates, 1);
+  std::vector<Choices> joined;
+  for (size_t i = 0; i < apart.size(); ++i)
+    if (const Decision *join = decisionOf(apart[i], "npu-join-launches");
+        join && !join->proposals.empty()) {
+      joined.push_back(candidates[i]);
+      joined.back()[join->key] = join->proposals.front();
+    }
+  std::vector<TrialResult> results = search.tryAll(joined);
+  for (size_t i = 0; i < results.size(); ++i)
+    search.accept(joined[i], std::move(results[i]));
+}
+
+} // namespace
+
+void tuneJoins(Search &search) {
+  if (!search.mayGoOn())
+    return;
+  const TrialResult present = search.tryAll({search.bestChoices()}, maxProposals).front();
+  const Decision *first = decisionOf(present, "npu-join-launches");
+  if (!first || first->proposals.empty())
+    return search.say("no launches can be joined");
+  search.tryProposals(*first);
+  if (const Decision *groups = decisionOf(present, "npu-split-batch"); groups && search.mayGoOn())
+    tryGroups(search, *groups);
+  // The groups may be others now.
+  const TrialResult best = search.tryAll({search.bestChoices()}, 1).front();
+  const Decision *decision = decisionOf(best, "npu-join-launches");
+  if (!decision || decision->proposals.empty())
+    return;
+  // The first proposal joins all that can be joined.
+  for (unsigned idle = 0; idle < patience && search.mayGoOn(); ++idle) {
+    std::vector<Choices> candidates;
+    for (size_t i = 0; i < generation; ++i) {
+      Choices &candidate = candidates.emplace_back(search.bestChoices());
+      std::string &choice = candidate.try_emplace(decision->key, decision->choice).first->second;
+      choice = moveRuns(choice, decision->proposals.front(),
+                        [&](size_t end) { return search.draw(end); });
+    }
+    std::vector<TrialResult> results = search.tryAll(candidates);
+    for (size_t i = 0; i < results.size(); ++i)
+      if (search.accept(candidates[i], std::move(results[i])))
+        idle = 0;
+  }
+}
+
+} // namespace atc::tuning
