@@ -6,6 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "passes/Remarks.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Float32Nodes.h"

@@ -1,6 +1,7 @@
 //===-- NarrowCaches.cpp - attention over caches of 16 bits ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/HostOps.h"
 #include "passes/graph/RewriteUtils.h"
 #include "passes/host/Passes.h"
 #include "passes/host/QuantizedCalls.h"

@@ -4,7 +4,10 @@
 #include "dialects/graph/tiling/TiledDims.h"
 
 #include "dialects/graph/ConstantData.h"
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/QuantOps.h"
+#include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 
 using namespace mlir;

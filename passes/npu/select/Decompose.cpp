@@ -1,6 +1,7 @@
 //===-- Decompose.cpp - resizes as products, pools as means ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/Graph.h"
 #include "dialects/graph/interpreter/Interpreter.h"
 #include "dialects/graph/ops/ConvOps.h"
 #include "dialects/graph/ops/ReduceOps.h"
