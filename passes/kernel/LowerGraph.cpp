@@ -4,7 +4,7 @@
 #include "passes/kernel/LowerGraph.h"
 
 #include "dialects/graph/ConstantData.h"
-#include "dialects/graph/ops/StructureOps.h"
+#include "dialects/graph/Graph.h"
 #include "dialects/om/Om.h"
 #include "passes/kernel/LayoutRules.h"
 #include "passes/kernel/pack/PackWeights.h"

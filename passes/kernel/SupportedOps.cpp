@@ -1,11 +1,7 @@
 //===-- SupportedOps.cpp - what the CPU backend has kernels for -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "dialects/graph/ops/BinaryOps.h"
-#include "dialects/graph/ops/ConvOps.h"
-#include "dialects/graph/ops/QuantOps.h"
-#include "dialects/graph/ops/ShapeOps.h"
-#include "dialects/graph/ops/StructureOps.h"
+#include "dialects/graph/Graph.h"
 #include "passes/kernel/LayoutRules.h"
 #include "passes/kernel/LowerGraph.h"
 

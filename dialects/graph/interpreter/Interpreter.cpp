@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/interpreter/Interpreter.h"
+#include "dialects/graph/Graph.h"
 #include "dialects/graph/interpreter/Evaluators.h"
-#include "dialects/graph/ops/QuantOps.h"
-#include "dialects/graph/ops/ShapeOps.h"
-#include "dialects/graph/ops/StructureOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>

@@ -4,10 +4,7 @@
 #include "dialects/graph/tiling/TiledDims.h"
 
 #include "dialects/graph/ConstantData.h"
-#include "dialects/graph/ops/ConvOps.h"
-#include "dialects/graph/ops/QuantOps.h"
-#include "dialects/graph/ops/ReduceOps.h"
-#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/Graph.h"
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 
 using namespace mlir;
