@@ -24,14 +24,15 @@ template <typename F> std::vector<F> numbers(int64_t count, unsigned seed) {
   return values;
 }
 
-template <typename F> void check(int64_t m, int64_t n, int64_t k, bool add) {
-  CAPTURE(m, n, k, add);
-  const int64_t aRow = k + 3, cRow = n + 5;
-  const std::vector<F> a = numbers<F>(m * aRow, 1), b = numbers<F>(k * n, 2);
+/// Multiplies the first k rows of panels that have `more` rows behind them.
+template <typename F> void check(int64_t m, int64_t n, int64_t k, bool add, int64_t more = 0) {
+  CAPTURE(m, n, k, add, more);
+  const int64_t aRow = k + 3, cRow = n + 5, panelRows = k + more;
+  const std::vector<F> a = numbers<F>(m * aRow, 1), b = numbers<F>(panelRows * n, 2);
   const std::vector<F> before = numbers<F>(m * cRow, 3);
-  std::vector<F> c = before, packed(static_cast<size_t>(packedSize<F>(k, n)));
-  packPanels(packed.data(), b.data(), n, int64_t(1), k, n, 0, ceilDiv(n, kPanel<F>));
-  wide::multiply(c.data(), cRow, a.data(), aRow, packed.data(), m, n, k, add);
+  std::vector<F> c = before, packed(static_cast<size_t>(packedSize<F>(panelRows, n)));
+  packPanels(packed.data(), b.data(), n, int64_t(1), panelRows, n, 0, ceilDiv(n, kPanel<F>));
+  wide::multiply(c.data(), cRow, a.data(), aRow, packed.data(), m, n, k, add, panelRows);
   int64_t wrong = 0;
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < cRow; ++j) {
@@ -60,4 +61,10 @@ TEST_CASE("sums that are longer than a block") {
   check<float>(12, 33, 2 * wide::kWideDepth + 1, false);
   check<float>(5, 16, wide::kWideDepth + 7, true);
   check<uint32_t>(9, 20, wide::kWideDepth + 1, false);
+}
+
+TEST_CASE("the first rows of longer panels") {
+  check<float>(13, 40, 5, false, 3);
+  check<float>(4, 17, wide::kWideDepth + 1, true, 7);
+  check<double>(2, 9, 6, true, 1);
 }
