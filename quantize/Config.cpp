@@ -4,6 +4,7 @@
 #include "quantize/Config.h"
 
 #include "frontends/ModelFile.h"
+#include "quantize/SettingsReader.h"
 #include "quantize/SettingsText.h"
 
 #include <algorithm>
@@ -16,29 +17,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Parses one configuration; every error is reported with the path of its key.
-class Reader {
+/// Parses one configuration.
+class Reader : public SettingsReader {
 public:
-  Reader(const std::string &name, Diagnostics &diagnostics)
-      : name(name), diagnostics(diagnostics) {}
+  using SettingsReader::SettingsReader;
 
   void readTop(const Json &json, QuantConfig &config);
-
-  bool text(const Json &json, const std::string &key, std::string &value) {
-    if (!json.is_string())
-      return addError(key, "must be text");
-    value = json.get<std::string>();
-    return true;
-  }
-  bool addError(const std::string &key, const std::string &reason) {
-    diagnostics.error("E10001",
-                      "the file \"" + name + "\": the value of \"" + key + "\" " + reason);
-    return false;
-  }
-  void unknown(const std::string &key) {
-    diagnostics.error("E10001", "the file \"" + name + "\": \"" + key + "\" is not known");
-  }
-  void strings(const Json &json, const std::string &key, std::set<std::string> &into);
 
 private:
   void readLayer(const Json &json, const std::string &path, LayerConfig &config);
@@ -52,39 +36,7 @@ private:
   bool readImageSetting(const std::string &key, const Json &value, ImageOptions &options);
   void readOverrides(const Json &json, const std::string &key, const char *nameKey,
                      const LayerConfig &common, std::map<std::string, LayerConfig> &into);
-  bool boolean(const Json &json, const std::string &key, bool &value) {
-    if (json.is_boolean())
-      value = json.get<bool>();
-    else if (json.is_number_integer() && (json == 0 || json == 1))
-      value = json == 1;
-    else
-      return addError(key, "must be true or false");
-    return true;
-  }
-  bool number(const Json &json, const std::string &key, double least, double most, double &value) {
-    if (!json.is_number() || !(json.get<double>() >= least && json.get<double>() <= most)) {
-      char text[64];
-      std::snprintf(text, sizeof text, "must be a number from %g to %g", least, most);
-      return addError(key, text);
-    }
-    value = json.get<double>();
-    return true;
-  }
-
-  const std::string &name;
-  Diagnostics &diagnostics;
 };
-
-void Reader::strings(const Json &json, const std::string &key, std::set<std::string> &into) {
-  if (json.is_string())
-    into.insert(json.get<std::string>());
-  else if (!json.is_array())
-    addError(key, "must be a list of names");
-  else
-    for (const Json &item : json)
-      if (std::string value; text(item, key, value))
-        into.insert(value);
-}
 
 /// False when there is no such setting.
 bool Reader::readSetting(const std::string &key, const Json &value, const std::string &path,
@@ -92,7 +44,7 @@ bool Reader::readSetting(const std::string &key, const Json &value, const std::s
   RangeOptions &range = config.range;
   if (key == "method") {
     std::string word;
-    if (!text(value, path, word))
+    if (!readText(value, path, word))
       return true;
     if (auto method = findMethod(word))
       range.method = *method;
@@ -100,7 +52,7 @@ bool Reader::readSetting(const std::string &key, const Json &value, const std::s
       addError(path, "must be minmax, percentile, kl or mse, not \"" + word + "\"");
   } else if (key == "activation_type" || key == "dst_type") {
     std::string word;
-    if (!text(value, path, word))
+    if (!readText(value, path, word))
       return true;
     if (word == "int8" || word == "INT8" || word == "uint8" || word == "UINT8")
       range.isSigned = word == "int8" || word == "INT8";
@@ -108,14 +60,14 @@ bool Reader::readSetting(const std::string &key, const Json &value, const std::s
       addError(path, "must be int8 or uint8, not \"" + word + "\"");
   } else if (key == "activation_offset" || key == "asymmetric") {
     bool offset = !range.symmetric;
-    if (boolean(value, path, offset))
+    if (readBool(value, path, offset))
       range.symmetric = !offset;
   } else if (key == "symmetric") {
-    boolean(value, path, range.symmetric);
+    readBool(value, path, range.symmetric);
   } else if (key == "channel_wise") {
-    boolean(value, path, config.perChannel);
+    readBool(value, path, config.perChannel);
   } else if (key == "quant_enable") {
-    boolean(value, path, config.enable);
+    readBool(value, path, config.enable);
   } else {
     return readDetail(key, value, path, config);
   }
@@ -126,35 +78,35 @@ bool Reader::readDetail(const std::string &key, const Json &value, const std::st
                         LayerConfig &config) {
   RangeOptions &range = config.range;
   if (key == "percentile") {
-    if (number(value, path, 0.5, 1, range.maxPercentile))
+    if (readNumber(value, path, 0.5, 1, range.maxPercentile))
       range.minPercentile = range.maxPercentile;
   } else if (key == "max_percentile") {
-    number(value, path, 0.5, 1, range.maxPercentile);
+    readNumber(value, path, 0.5, 1, range.maxPercentile);
   } else if (key == "min_percentile") {
-    number(value, path, 0.5, 1, range.minPercentile);
+    readNumber(value, path, 0.5, 1, range.minPercentile);
   } else if (key == "search_range") {
     if (!value.is_array() || value.size() != 2)
       addError(path, "must be two numbers");
-    else if (number(value[0], path, 0.01, 10, range.searchStart) &&
-             number(value[1], path, 0.01, 10, range.searchEnd) &&
+    else if (readNumber(value[0], path, 0.01, 10, range.searchStart) &&
+             readNumber(value[1], path, 0.01, 10, range.searchEnd) &&
              range.searchStart > range.searchEnd)
       addError(path, "must have the smaller number first");
   } else if (key == "search_range_start") {
-    number(value, path, 0.01, 10, range.searchStart);
+    readNumber(value, path, 0.01, 10, range.searchStart);
   } else if (key == "search_range_end") {
-    number(value, path, 0.01, 10, range.searchEnd);
+    readNumber(value, path, 0.01, 10, range.searchEnd);
   } else if (key == "search_step") {
-    number(value, path, 0.0001, 1, range.searchStep);
+    readNumber(value, path, 0.0001, 1, range.searchStep);
   } else if (key == "num_of_bins") {
     // The histogram has as many as the finest setting there.
     double bins = 0;
-    number(value, path, 1024, 8192, bins);
+    readNumber(value, path, 1024, 8192, bins);
   } else if (key == "act_algo" || key == "wts_algo") {
-    if (std::string word; text(value, path, word))
+    if (std::string word; readText(value, path, word))
       setAlgorithm(word, path, config);
   } else if (key == "num_bits" || key == "quant_bits") {
     double bits = 8;
-    number(value, path, 8, 8, bits);
+    readNumber(value, path, 8, 8, bits);
   } else {
     return readWeightSetting(key, value, path, config);
   }
@@ -183,32 +135,32 @@ bool Reader::readWeightSetting(const std::string &key, const Json &value, const 
   AdaptiveOptions &adaptive = config.adaptive;
   double given = 0;
   if (key == "num_iteration") {
-    if (number(value, path, 1, 1e7, given))
+    if (readNumber(value, path, 1, 1e7, given))
       adaptive.iterations = static_cast<int64_t>(given);
   } else if (key == "reg_param") {
-    number(value, path, 1e-6, 1, adaptive.regularization);
+    readNumber(value, path, 1e-6, 1, adaptive.regularization);
   } else if (key == "beta_range_start") {
-    number(value, path, 1, 100, adaptive.betaStart);
+    readNumber(value, path, 1, 100, adaptive.betaStart);
   } else if (key == "beta_range_end") {
-    number(value, path, 1, 100, adaptive.betaEnd);
+    readNumber(value, path, 1, 100, adaptive.betaEnd);
   } else if (key == "beta_range") {
     if (!value.is_array() || value.size() != 2)
       addError(path, "must be two numbers");
-    else if (number(value[0], path, 1, 100, adaptive.betaStart))
-      number(value[1], path, 1, 100, adaptive.betaEnd);
+    else if (readNumber(value[0], path, 1, 100, adaptive.betaStart))
+      readNumber(value[1], path, 1, 100, adaptive.betaEnd);
   } else if (key == "warm_start") {
-    number(value, path, 0, 1, adaptive.warmStart);
+    readNumber(value, path, 0, 1, adaptive.warmStart);
   } else if (key == "num_steps") {
-    if (number(value, path, 16, 32, given)) {
+    if (readNumber(value, path, 16, 32, given)) {
       if (given != 16 && given != 32)
         addError(path, "must be 16 or 32");
       config.nonUniformSteps = static_cast<int64_t>(given);
     }
   } else if (key == "num_of_iteration") {
     // The search finds the best steps, however often it were repeated.
-    number(value, path, 0, 5, given);
+    readNumber(value, path, 0, 5, given);
   } else if (key == "migration_strength" || key == "dmq_balancer_param") {
-    if (number(value, path, 0.2, 0.8, given))
+    if (readNumber(value, path, 0.2, 0.8, given))
       config.migrationStrength = given;
   } else {
     return false;
@@ -217,10 +169,8 @@ bool Reader::readWeightSetting(const std::string &key, const Json &value, const 
 }
 
 void Reader::readLayer(const Json &json, const std::string &path, LayerConfig &config) {
-  if (!json.is_object()) {
-    addError(path, "must be settings in { }");
+  if (!isObject(json, path))
     return;
-  }
   for (const auto &[key, value] : json.items()) {
     const std::string inner = path + "." + key;
     const bool isGroup = key == "activation_quant_params" || key == "weight_quant_params" ||
@@ -237,7 +187,7 @@ void Reader::readLayer(const Json &json, const std::string &path, LayerConfig &c
     } else if (isGroup) {
       readLayer(value, inner, config);
     } else if (!readSetting(key, value, inner, config)) {
-      unknown(inner);
+      addUnknown(inner);
     }
   }
 }
@@ -250,7 +200,7 @@ void Reader::readOverrides(const Json &json, const std::string &key, const char 
       return;
     }
     std::set<std::string> names;
-    strings(item[nameKey], key + "." + nameKey, names);
+    readNames(item[nameKey], key + "." + nameKey, names);
     Json settings = item;
     settings.erase(nameKey);
     LayerConfig config = common;
@@ -278,7 +228,7 @@ void Reader::readOverrides(const Json &json, const std::string &key, const char 
 bool Reader::readImageSetting(const std::string &key, const Json &value, ImageOptions &options) {
   std::string wrong;
   if (key == "image_format" || key == "input_format") {
-    if (std::string word; text(value, key, word))
+    if (std::string word; readText(value, key, word))
       wrong = setImageOption(options, key, word);
   } else if (key == "mean_chn" || key == "min_chn" || key == "var_reci_chn" || key == "std_chn") {
     std::vector<double> numbers;
@@ -330,37 +280,37 @@ void Reader::readTop(const Json &json, QuantConfig &config) {
   for (const auto &[key, value] : json.items()) {
     if (key == "batch_num") {
       double count = 0;
-      if (number(value, key, 1, 1e9, count))
+      if (readNumber(value, key, 1, 1e9, count))
         config.batchNum = static_cast<int64_t>(count);
     } else if (key == "common_config") {
       readLayer(value, key, config.common);
     } else if (key == "skip_layers") {
-      strings(value, key, config.skipLayers);
+      readNames(value, key, config.skipLayers);
     } else if (key == "skip_layer_types") {
-      strings(value, key, config.skipTypes);
+      readNames(value, key, config.skipTypes);
     } else if (key == "bias_correction") {
-      boolean(value, key, config.biasCorrection);
+      readBool(value, key, config.biasCorrection);
     } else if (key == "balance") {
-      boolean(value, key, config.balance);
+      readBool(value, key, config.balance);
     } else if (key == "quantize_outputs") {
-      boolean(value, key, config.quantizeOutputs);
+      readBool(value, key, config.quantizeOutputs);
     } else if (key == "fuse_activations") {
-      boolean(value, key, config.fuseActivations);
+      readBool(value, key, config.fuseActivations);
     } else if (key == "do_fusion") {
       bool fuses = true;
-      if (boolean(value, key, fuses) && !fuses)
+      if (readBool(value, key, fuses) && !fuses)
         diagnostics.warning("W10055", "\"do_fusion\": false has no effect: batch normalizations "
                                       "are folded into the weights");
     } else if (key == "skip_fusion_layers") {
       std::set<std::string> layers;
-      strings(value, key, layers);
+      readNames(value, key, layers);
       if (!layers.empty())
         diagnostics.warning("W10055", "\"skip_fusion_layers\" has no effect");
     } else if (key == "version") {
       continue;
     } else if (key == "joint_quant") {
       bool joint = false;
-      if (boolean(value, key, joint) && joint)
+      if (readBool(value, key, joint) && joint)
         diagnostics.warning("W10055", "\"joint_quant\" has no effect: the inputs of an addition "
                                       "have scales of their own");
     } else if (key == "fakequant_precision_mode" || key == "nuq_config") {
@@ -394,7 +344,7 @@ void Reader::readTop(const Json &json, QuantConfig &config) {
       readLayer(value, key, layer);
       config.layers[key] = layer;
     } else {
-      unknown(key);
+      addUnknown(key);
     }
   }
 }
@@ -422,7 +372,7 @@ std::string quoteBareValues(llvm::StringRef text) {
   return quoted;
 }
 
-bool readText(const std::string &path, std::string &text, Diagnostics &diagnostics) {
+bool readFile(const std::string &path, std::string &text, Diagnostics &diagnostics) {
   auto buffer = readWholeFile(path, diagnostics);
   if (!buffer)
     return false;
@@ -498,7 +448,7 @@ bool parseConfig(const std::string &text, const std::string &name, QuantConfig &
 
 bool readConfig(const std::string &path, QuantConfig &config, Diagnostics &diagnostics) {
   std::string text;
-  return readText(path, text, diagnostics) && parseConfig(text, path, config, diagnostics);
+  return readFile(path, text, diagnostics) && parseConfig(text, path, config, diagnostics);
 }
 
 bool readCompressionConfig(const std::string &path, CompressionConfig &config,
@@ -506,7 +456,7 @@ bool readCompressionConfig(const std::string &path, CompressionConfig &config,
   const unsigned before = diagnostics.numErrors();
   std::string content;
   Json json;
-  if (!readText(path, content, diagnostics) ||
+  if (!readFile(path, content, diagnostics) ||
       !parseSettings(quoteBareValues(content), path, json, diagnostics))
     return false;
   Reader reader(path, diagnostics);
@@ -519,19 +469,19 @@ bool readCompressionConfig(const std::string &path, CompressionConfig &config,
       continue;
     }
     if (key != "calibration" || !value.is_object()) {
-      reader.unknown(key);
+      reader.addUnknown(key);
       continue;
     }
     for (const auto &[inner, setting] : value.items()) {
       const std::string where = "calibration." + inner;
       if (inner == "input_data_dir")
-        reader.text(setting, where, config.dataDir);
+        reader.readText(setting, where, config.dataDir);
       else if (inner == "config_file")
-        reader.text(setting, where, config.configFile);
+        reader.readText(setting, where, config.configFile);
       else if (inner == "input_shape")
-        reader.text(setting, where, config.inputShape);
+        reader.readText(setting, where, config.inputShape);
       else if (inner == "data_type")
-        reader.text(setting, where, config.dataType);
+        reader.readText(setting, where, config.dataType);
       else if (inner == "infer_soc" || inner == "infer_aicore_num" || inner == "infer_device_id" ||
                inner == "infer_ip" || inner == "infer_port" || inner == "log")
         diagnostics.warning("W10055", "\"" + where +

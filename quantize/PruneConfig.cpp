@@ -4,10 +4,10 @@
 #include "quantize/PruneConfig.h"
 
 #include "frontends/ModelFile.h"
+#include "quantize/SettingsReader.h"
 #include "quantize/SettingsText.h"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace atc::quantize {
 
@@ -15,10 +15,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-class Reader {
+class Reader : public SettingsReader {
 public:
-  Reader(const std::string &name, Diagnostics &diagnostics)
-      : name(name), diagnostics(diagnostics) {}
+  using SettingsReader::SettingsReader;
 
   void readTop(const Json &json, PruneConfig &config);
 
@@ -26,33 +25,12 @@ private:
   void readLayers(const Json &json, PruneConfig &config);
   void readSearch(const Json &json, PruneConfig &config);
   void readOverridingFile(const std::string &text, const std::string &path, PruneConfig &config);
-  void addError(const std::string &key, const std::string &reason) {
-    diagnostics.error("E10001", "the file \"" + name + "\": \"" + key + "\" " + reason);
-  }
-  bool isObject(const Json &json, const std::string &key) {
-    if (!json.is_object())
-      addError(key, "must be settings in { }");
-    return json.is_object();
-  }
-  void readNames(const Json &json, const std::string &key, std::set<std::string> &into);
   void readPruning(const Json &json, const std::string &path, LayerPruning &layer);
   void readFilterPruner(const Json &json, const std::string &path, LayerPruning &layer);
   void readSelectivePruner(const Json &json, const std::string &path, LayerPruning &layer);
   void readOverrides(const Json &json, const std::string &key, const char *nameKey,
                      std::map<std::string, LayerPruning> &into);
-
-  const std::string &name;
-  Diagnostics &diagnostics;
 };
-
-void Reader::readNames(const Json &json, const std::string &key, std::set<std::string> &into) {
-  for (const Json &item : json.is_array() ? json : Json::array({json})) {
-    if (item.is_string())
-      into.insert(item.get<std::string>());
-    else
-      addError(key, "must be a list of names");
-  }
-}
 
 void Reader::readFilterPruner(const Json &json, const std::string &path, LayerPruning &layer) {
   layer.kind = PruneKind::Channels;
@@ -66,12 +44,9 @@ void Reader::readFilterPruner(const Json &json, const std::string &path, LayerPr
       else
         addError(inner, "must be a number from 0 to below 1");
     } else if (key == "ascend_optimized") {
-      if (value.is_boolean())
-        layer.ascendOptimized = value.get<bool>();
-      else
-        addError(inner, "must be true or false");
+      readBool(value, inner, layer.ascendOptimized);
     } else {
-      addError(inner, "is not known");
+      addUnknown(inner);
     }
   }
   if (!hasRatio)
@@ -89,7 +64,7 @@ void Reader::readSelectivePruner(const Json &json, const std::string &path, Laye
       if (value != 0)
         addError(inner, "must be 0: the choice is made once, as nothing is trained");
     } else {
-      addError(inner, "is not known");
+      addUnknown(inner);
     }
   }
 }
@@ -103,7 +78,7 @@ void Reader::readPruning(const Json &json, const std::string &path, LayerPruning
     const std::string inner = path + "." + key;
     const bool isFilter = key == "filter_pruner";
     if (!isFilter && key != "n_out_of_m_pruner") {
-      addError(inner, "is not known");
+      addUnknown(inner);
       continue;
     }
     if (!isObject(value, inner))
@@ -111,7 +86,7 @@ void Reader::readPruning(const Json &json, const std::string &path, LayerPruning
     for (const auto &[algorithm, settings] : value.items()) {
       const std::string at = inner + "." + algorithm;
       if (algorithm != (isFilter ? "balanced_l2_norm_filter_prune" : "l1_selective_prune"))
-        addError(at, "is not known");
+        addUnknown(at);
       else if (isObject(settings, at))
         isFilter ? readFilterPruner(settings, at, layer) : readSelectivePruner(settings, at, layer);
     }
@@ -145,34 +120,23 @@ void Reader::readOverrides(const Json &json, const std::string &key, const char 
 /// Reads the settings of the search for ratios.
 void Reader::readSearch(const Json &json, PruneConfig &config) {
   config.common.kind = PruneKind::Channels;
-  auto number = [&](const char *key, double low, double high) {
-    const Json &value = json[key];
-    if (value.is_number() && value.get<double>() >= low && value.get<double>() <= high)
-      return value.get<double>();
-    char text[64];
-    std::snprintf(text, sizeof text, "must be a number from %g to %g", low, high);
-    addError(key, text);
-    return low;
-  };
   for (const auto &[key, value] : json.items()) {
     if (key == "compress_ratio") {
-      config.compressRatio = number("compress_ratio", 1, 1000);
+      if (double ratio = 0; readNumber(value, key, 1, 1000, ratio))
+        config.compressRatio = ratio;
     } else if (key == "max_prune_ratio") {
-      config.maxRatio = number("max_prune_ratio", 0, 1);
+      readNumber(value, key, 0, 1, config.maxRatio);
     } else if (key == "test_iteration") {
-      config.numSamples = static_cast<int64_t>(number("test_iteration", 1, 1e9));
+      if (double count = 0; readNumber(value, key, 1, 1e9, count))
+        config.numSamples = static_cast<int64_t>(count);
     } else if (key == "ascend_optimized") {
-      if (value.is_boolean())
-        config.common.ascendOptimized = value.get<bool>();
-      else
-        addError(key, "must be true or false");
+      readBool(value, key, config.common.ascendOptimized);
     } else if (key == "override_prune_cfg") {
-      if (!value.is_string())
-        addError(key, "must be the path of a file");
-      else if (auto buffer = readWholeFile(value.get<std::string>(), diagnostics))
-        readOverridingFile(buffer->getBuffer().str(), value.get<std::string>(), config);
+      if (std::string path; readText(value, key, path))
+        if (auto buffer = readWholeFile(path, diagnostics))
+          readOverridingFile(buffer->getBuffer().str(), path, config);
     } else {
-      addError(key, "is not known");
+      addUnknown(key);
     }
   }
 }
@@ -219,7 +183,7 @@ void Reader::readLayers(const Json &json, PruneConfig &config) {
       addError(key, "is not supported: it is for training with quantization; prune first, then "
                     "quantize the result with `amct calibrate`");
     else
-      addError(key, "is not known");
+      addUnknown(key);
   }
   if (config.has(PruneKind::Channels) && config.has(PruneKind::TwoOfFour))
     addError("prune_config", "cannot have filter_pruner and n_out_of_m_pruner at once: prune "
