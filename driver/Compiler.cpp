@@ -130,11 +130,24 @@ void Compiler::setChoices() {
   (*current)->setAttr(kChoicesAttr, builder.getDictionaryAttr(table));
 }
 
+/// Returns the passes to leave out. A training step has only direct convolutions: where the exact
+/// value is 0, as behind empty parts of images, Winograd's transforms leave rounding errors, which
+/// optimizers that divide gradients by their magnitude make as large as any other step.
+static std::vector<std::string> passesToDisable(const CompilerOptions &options, ModuleOp module) {
+  std::vector<std::string> disabled = options.disabledPasses;
+  if (module && module->hasAttr(train::kStatesAttr))
+    disabled.insert(disabled.end(), {"cpu-select-winograd", "host-select-winograd"});
+  return disabled;
+}
+
 bool Compiler::lower(Phase last) {
   assert(last < Phase::Emit && (!reached || *reached == Phase::Import));
   const unsigned before = diagnostics.numErrors();
-  PhaseRunner runner(*options.target, options.disabledPasses, options.tempDir, compileSummary.timer,
-                     diagnostics, options.insertedPasses);
+  // A training step is never imported here: it comes as a module.
+  const std::vector<std::string> disabled =
+      passesToDisable(options, current ? *current : ModuleOp());
+  PhaseRunner runner(*options.target, disabled, options.tempDir, compileSummary.timer, diagnostics,
+                     options.insertedPasses);
   PassEditor editor(options.passEdits);
   runner.setHooks(&editor, &options.phaseHook);
   bool done = makeTempDir();

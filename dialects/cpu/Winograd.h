@@ -4,6 +4,8 @@
 #ifndef OPENATC_DIALECTS_CPU_WINOGRAD_H
 #define OPENATC_DIALECTS_CPU_WINOGRAD_H
 
+#include "kernels/core/WinogradPoint.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/MathExtras.h"
 #include <array>
@@ -14,7 +16,8 @@ namespace atc::cpu {
 
 /// A Winograd form: tiles of m x m outputs of a 3x3 convolution from the products at (m + 2)^2
 /// positions (A. Lavin, S. Gray: Fast Algorithms for Convolutional Neural Networks, 2015). All
-/// matrices are integers; the accumulators are `odd` * 2^`shift` times the results.
+/// matrices of integers are integers; the accumulators are `odd` * 2^`shift` times the results.
+/// Floats have other points of evaluation for m = 4 (kernels/core/WinogradPoint.h).
 struct Winograd {
   int64_t outputs; // m
   uint32_t odd, shift;
@@ -48,11 +51,13 @@ struct Winograd {
   llvm::ArrayRef<std::array<double, 3>> floatWeights() const {
     static constexpr std::array<double, 3> two[] = {
         {1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
-    static constexpr std::array<double, 3> four[] = {{1. / 4, 0, 0},
-                                                     {-1. / 6, -1. / 6, -1. / 6},
-                                                     {-1. / 6, 1. / 6, -1. / 6},
-                                                     {1. / 24, 1. / 12, 1. / 6},
-                                                     {1. / 24, -1. / 12, 1. / 6},
+    constexpr double a2 = kernels::kWinogradPoint2, a3 = kernels::kWinogradPoint3,
+                     a4 = kernels::kWinogradPoint4;
+    static constexpr std::array<double, 3> four[] = {{1 / (4 * a4), 0, 0},
+                                                     {-1 / (6 * a4), -1 / (6 * a3), -1 / (6 * a2)},
+                                                     {-1 / (6 * a4), 1 / (6 * a3), -1 / (6 * a2)},
+                                                     {1 / (24 * a4), 1 / (12 * a3), 1 / (6 * a2)},
+                                                     {1 / (24 * a4), -1 / (12 * a3), 1 / (6 * a2)},
                                                      {0, 0, 1}};
     return outputs == 2 ? llvm::ArrayRef(two) : llvm::ArrayRef(four);
   }

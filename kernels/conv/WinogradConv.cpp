@@ -14,6 +14,7 @@
 
 #include "kernels/conv/BlockTile.h"
 #include "kernels/core/Widen.h"
+#include "kernels/core/WinogradPoint.h"
 
 namespace atc::kernels {
 
@@ -22,6 +23,10 @@ using namespace blocks;
 
 /// A tile of M x M outputs reads M + 2 rows and columns, and has as many positions per side.
 template <int M> inline constexpr int kSide = M + 2;
+
+/// The point of F(4x4, 3x3), and its powers.
+constexpr float a = kWinogradPoint, a2 = kWinogradPoint2, a3 = kWinogradPoint3,
+                a4 = kWinogradPoint4;
 
 /// Transforms a row of inputs to a row of positions.
 template <int M>
@@ -33,14 +38,14 @@ __attribute__((always_inline)) inline void transformInput(Vec (&to)[kSide<M>],
     to[2] = d[2] - d[1];
     to[3] = d[1] - d[3];
   } else {
-    const Vec even = d[4] - 4.0f * d[2], odd = d[3] - 4.0f * d[1];
-    const Vec last = d[4] - d[2], step = d[3] - d[1];
-    to[0] = 4.0f * d[0] - 5.0f * d[2] + d[4];
-    to[1] = even + odd;
-    to[2] = even - odd;
-    to[3] = last + 2.0f * step;
-    to[4] = last - 2.0f * step;
-    to[5] = 4.0f * d[1] - 5.0f * d[3] + d[5];
+    const Vec nearEven = d[4] - 4 * a2 * d[2], nearOdd = d[3] - 4 * a2 * d[1];
+    const Vec farEven = d[4] - a2 * d[2], farOdd = d[3] - a2 * d[1];
+    to[0] = 4 * a4 * d[0] - 5 * a2 * d[2] + d[4];
+    to[1] = nearEven + a * nearOdd;
+    to[2] = nearEven - a * nearOdd;
+    to[3] = farEven + 2 * a * farOdd;
+    to[4] = farEven - 2 * a * farOdd;
+    to[5] = 4 * a4 * d[1] - 5 * a2 * d[3] + d[5];
   }
 }
 
@@ -54,9 +59,9 @@ __attribute__((always_inline)) inline void transformOutput(Vec (&to)[M], const V
     const Vec sum = m[1] + m[2], difference = m[1] - m[2];
     const Vec farSum = m[3] + m[4], farDifference = m[3] - m[4];
     to[0] = m[0] + sum + farSum;
-    to[1] = difference + 2.0f * farDifference;
-    to[2] = sum + 4.0f * farSum;
-    to[3] = difference + 8.0f * farDifference + m[5];
+    to[1] = a * (difference + 2.0f * farDifference);
+    to[2] = a2 * (sum + 4.0f * farSum);
+    to[3] = a3 * (difference + 8.0f * farDifference) + m[5];
   }
 }
 

@@ -224,10 +224,13 @@ def test_errors():
         call("UnblockChannels", good, channels=33)
 
 
+POINT = 11 / 16  # kernels/core/WinogradPoint.h
 FORMS = {  # outputs per side of a tile: factors of a row of weights
     2: [[1, 0, 0], [.5, .5, .5], [.5, -.5, .5], [0, 0, 1]],
-    4: [[1 / 4, 0, 0], [-1 / 6, -1 / 6, -1 / 6], [-1 / 6, 1 / 6, -1 / 6], [1 / 24, 1 / 12, 1 / 6],
-        [1 / 24, -1 / 12, 1 / 6], [0, 0, 1]]}
+    4: [[1 / (4 * POINT**4), 0, 0],
+        *([-1 / (6 * POINT**4), -sign / (6 * POINT**3), -1 / (6 * POINT**2)] for sign in (1, -1)),
+        *([1 / (24 * POINT**4), sign / (12 * POINT**3), 1 / (6 * POINT**2)] for sign in (1, -1)),
+        [0, 0, 1]]}
 
 
 def transform(w, form):

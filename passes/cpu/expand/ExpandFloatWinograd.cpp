@@ -39,7 +39,7 @@ namespace {
 /// set of a cache.
 constexpr int64_t kPositionPadding = 16;
 
-/// The transforms of rows, as few operations on vectors of f32.
+/// The transforms of rows, as few operations on vectors of f32 (kernels/core/WinogradPoint.h).
 class Transforms {
 public:
   Transforms(KernelBuilder &builder, Winograd form) : b(builder), form(form) {}
@@ -48,14 +48,14 @@ public:
   Row input(ArrayRef<Value> d) {
     if (form.outputs == 2)
       return {sub(d[0], d[2]), add(d[1], d[2]), sub(d[2], d[1]), sub(d[1], d[3])};
-    Value even = madd(d[2], -4, d[4]), odd = madd(d[1], -4, d[3]);
-    Value last = sub(d[4], d[2]), step = sub(d[3], d[1]);
-    return {madd(d[0], 4, madd(d[2], -5, d[4])),
-            add(even, odd),
-            sub(even, odd),
-            madd(step, 2, last),
-            madd(step, -2, last),
-            madd(d[1], 4, madd(d[3], -5, d[5]))};
+    Value nearEven = madd(d[2], -4 * kA2, d[4]), nearOdd = madd(d[1], -4 * kA2, d[3]);
+    Value farEven = madd(d[2], -kA2, d[4]), farOdd = madd(d[1], -kA2, d[3]);
+    return {madd(d[0], 4 * kA4, madd(d[2], -5 * kA2, d[4])),
+            madd(nearOdd, kA, nearEven),
+            madd(nearOdd, -kA, nearEven),
+            madd(farOdd, 2 * kA, farEven),
+            madd(farOdd, -2 * kA, farEven),
+            madd(d[1], 4 * kA4, madd(d[3], -5 * kA2, d[5]))};
   }
 
   /// Transforms a row of products to a row of outputs.
@@ -64,13 +64,19 @@ public:
     if (form.outputs == 2)
       return {add(m[0], sum), sub(difference, m[3])};
     Value farSum = add(m[3], m[4]), farDifference = sub(m[3], m[4]);
-    return {add(add(m[0], sum), farSum), madd(farDifference, 2, difference), madd(farSum, 4, sum),
-            add(madd(farDifference, 8, difference), m[5])};
+    return {add(add(m[0], sum), farSum), scaled(madd(farDifference, 2, difference), kA),
+            scaled(madd(farSum, 4, sum), kA2), madd(madd(farDifference, 8, difference), kA3, m[5])};
   }
 
 private:
+  static constexpr double kA = kernels::kWinogradPoint, kA2 = kernels::kWinogradPoint2,
+                          kA3 = kernels::kWinogradPoint3, kA4 = kernels::kWinogradPoint4;
+
   Value add(Value x, Value y) { return arith::AddFOp::create(b, x, y); }
   Value sub(Value x, Value y) { return arith::SubFOp::create(b, x, y); }
+  Value scaled(Value x, double factor) {
+    return arith::MulFOp::create(b, x, splat(b, x.getType(), factor));
+  }
   /// Returns x * factor + y.
   Value madd(Value x, double factor, Value y) {
     return b.madd(x, splat(b, x.getType(), factor), y);

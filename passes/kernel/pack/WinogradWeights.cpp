@@ -30,7 +30,7 @@ struct TransformCosts {
   double input, output;
 };
 TransformCosts transformCosts(Winograd form) {
-  return form.outputs == 2 ? TransformCosts{80, 60} : TransformCosts{300, 250};
+  return form.outputs == 2 ? TransformCosts{80, 60} : TransformCosts{300, 270};
 }
 
 /// Returns the cost of `operations` on vectors that read `taps` weights per pair of channels.
@@ -46,17 +46,24 @@ double costOf(const WinogradSizes &sizes, double operations, int64_t taps) {
 ArrayRef<std::array<float, kMaxSide>> inputFactors(Winograd form) {
   static constexpr std::array<float, kMaxSide> two[] = {
       {1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}};
-  static constexpr std::array<float, kMaxSide> four[] = {{4, 0, -5, 0, 1, 0},  {0, -4, -4, 1, 1, 0},
-                                                         {0, 4, -4, -1, 1, 0}, {0, -2, -1, 2, 1, 0},
-                                                         {0, 2, -1, -2, 1, 0}, {0, 4, 0, -5, 0, 1}};
+  constexpr float a = kernels::kWinogradPoint, a2 = kernels::kWinogradPoint2,
+                  a3 = kernels::kWinogradPoint3, a4 = kernels::kWinogradPoint4;
+  static constexpr std::array<float, kMaxSide> four[] = {
+      {4 * a4, 0, -5 * a2, 0, 1, 0},  {0, -4 * a3, -4 * a2, a, 1, 0},
+      {0, 4 * a3, -4 * a2, -a, 1, 0}, {0, -2 * a3, -a2, 2 * a, 1, 0},
+      {0, 2 * a3, -a2, -2 * a, 1, 0}, {0, 4 * a4, 0, -5 * a2, 0, 1}};
   return form.outputs == 2 ? ArrayRef(two) : ArrayRef(four);
 }
 
 /// Returns the factors of a row of products, for each output along a side.
 ArrayRef<std::array<float, kMaxSide>> outputFactors(Winograd form) {
   static constexpr std::array<float, kMaxSide> two[] = {{1, 1, 1, 0}, {0, 1, -1, -1}};
-  static constexpr std::array<float, kMaxSide> four[] = {
-      {1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}};
+  constexpr float a = kernels::kWinogradPoint, a2 = kernels::kWinogradPoint2,
+                  a3 = kernels::kWinogradPoint3;
+  static constexpr std::array<float, kMaxSide> four[] = {{1, 1, 1, 1, 1, 0},
+                                                         {0, a, -a, 2 * a, -2 * a, 0},
+                                                         {0, a2, a2, 4 * a2, 4 * a2, 0},
+                                                         {0, a3, -a3, 8 * a3, -8 * a3, 1}};
   return form.outputs == 2 ? ArrayRef(two) : ArrayRef(four);
 }
 
