@@ -26,7 +26,7 @@ struct Kernel {
   std::string best;
   double before = 0, cycles = 0;
 
-  bool isTile() const { return partOfKey(decision.key, 0) == "npu-select-tiles"; }
+  std::string_view pass() const { return partOfKey(decision.key, 0); }
   double gain() const { return before - cycles; }
 };
 
@@ -91,16 +91,16 @@ private:
     }
   }
 
-  /// Tries the next tiles of the cost model and other numbers of buffers. Both kinds of decision of
-  /// one kernel are tried apart, because the times are those of the kernel.
+  /// Tries the next tiles of the cost model, other boxes and other numbers of buffers. The kinds of
+  /// decision of one kernel are tried apart, because the times are those of the kernel.
   void tryProposals() {
     std::vector<Round> rounds;
-    for (bool tiles : {true, false})
+    for (std::string_view pass : {"npu-select-tiles", "npu-select-boxes", "npu-select-buffers"})
       for (size_t number = 0;; ++number) {
         Round round(kernels.size());
         bool any = false;
         for (auto [kernel, choice] : llvm::zip_equal(kernels, round))
-          if (kernel.isTile() == tiles && number < kernel.decision.proposals.size()) {
+          if (kernel.pass() == pass && number < kernel.decision.proposals.size()) {
             any = true;
             if (kernel.decision.proposals[number] != kernel.decision.choice)
               choice = kernel.decision.proposals[number];
@@ -140,14 +140,16 @@ private:
            std::string(partOfKey(kernel.decision.key, 2));
   }
 
-  /// Changes every kernel's tile at random.
+  /// Changes every kernel's tile or box at random.
   void mutate() {
     std::vector<Round> rounds;
     for (size_t i = 0; i < generation; ++i) {
       Round &round = rounds.emplace_back(kernels.size());
       for (auto [kernel, choice] : llvm::zip_equal(kernels, round))
-        if (kernel.isTile())
+        if (kernel.pass() == "npu-select-tiles")
           choice = moveTile(kernel.best, [&](size_t end) { return search.draw(end); });
+        else if (kernel.pass() == "npu-select-boxes")
+          choice = moveBox(kernel.best, [&](size_t end) { return search.draw(end); });
     }
     tryRounds(rounds);
   }
