@@ -91,11 +91,11 @@ private:
     }
   }
 
-  /// Tries the next tiles of the cost model, other boxes and other numbers of buffers. The kinds of
+  /// Tries other boxes and numbers of buffers, and the next tiles of the cost model. The kinds of
   /// decision of one kernel are tried apart, because the times are those of the kernel.
   void tryProposals() {
     std::vector<Round> rounds;
-    for (std::string_view pass : {"npu-select-tiles", "npu-select-boxes", "npu-select-buffers"})
+    for (std::string_view pass : {"npu-select-boxes", "npu-select-buffers", "npu-select-tiles"})
       for (size_t number = 0;; ++number) {
         Round round(kernels.size());
         bool any = false;
@@ -154,15 +154,19 @@ private:
     tryRounds(rounds);
   }
 
-  /// Puts the best choices of all kernels together: all, those that gain most, and each alone on
-  /// top of the best.
+  /// Returns whether the best trial lacks what won for a kernel.
+  bool isMissing(const Kernel &kernel) const {
+    const Decision *now = search.best().find(kernel.decision.key);
+    return kernel.gain() > 0 && !(now && now->choice == kernel.best);
+  }
+
+  /// Puts the best choices of all kernels together: all, those that gain most, and each that is
+  /// then missing alone on top of the best.
   void combine() {
     std::vector<const Kernel *> better;
-    for (const Kernel &kernel : kernels) {
-      const Decision *now = search.best().find(kernel.decision.key);
-      if (kernel.gain() > 0 && !(now && now->choice == kernel.best))
+    for (const Kernel &kernel : kernels)
+      if (isMissing(kernel))
         better.push_back(&kernel);
-    }
     llvm::sort(better, [](const Kernel *a, const Kernel *b) {
       return std::tuple(-a->gain(), a->decision.key) < std::tuple(-b->gain(), b->decision.key);
     });
@@ -175,12 +179,13 @@ private:
         candidate[better[i]->decision.key] = better[i]->best;
     }
     tryCandidates(candidates);
-    for (size_t i = 0; i < better.size() && search.mayGoOn(); i += generation) {
+    for (auto next = better.begin(); next != better.end() && search.mayGoOn();) {
       candidates.clear();
-      for (size_t j = i; j < std::min(i + generation, better.size()); ++j) {
-        Choices &candidate = candidates.emplace_back(search.bestChoices());
-        candidate[better[j]->decision.key] = better[j]->best;
-      }
+      for (; next != better.end() && candidates.size() < generation; ++next)
+        if (isMissing(**next)) {
+          Choices &candidate = candidates.emplace_back(search.bestChoices());
+          candidate[(*next)->decision.key] = (*next)->best;
+        }
       tryCandidates(candidates);
     }
   }
