@@ -27,10 +27,12 @@ public:
   /// object dies.
   class Loan {
   public:
+    /// Takes what `owner` gets back.
     Loan(PreparedModels &owner, Entry entry) : owner(&owner), entry(std::move(entry)) {}
     Loan(Loan &&) = delete;
     ~Loan() { owner->giveBack(std::move(entry)); }
 
+    /// Returns the context, also where there is no module.
     mlir::MLIRContext &context() { return *entry.context; }
     /// Returns the module; null where the model cannot be prepared.
     mlir::ModuleOp module() { return entry.module.get(); }
@@ -43,6 +45,7 @@ public:
   /// Takes the options of the compilations but for choices and proposals.
   explicit PreparedModels(driver::CompilerOptions options) : options(std::move(options)) {}
 
+  /// Returns a model that nobody else borrows, lowered anew where all that are there are lent.
   Loan lend();
 
 private:
