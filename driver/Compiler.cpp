@@ -4,6 +4,7 @@
 #include "driver/Compiler.h"
 
 #include "backends/om/FindStates.h"
+#include "dialects/graph/ConstantData.h"
 #include "driver/PhaseRunner.h"
 #include "driver/Registration.h"
 #include "driver/rules/FusionRules.h"
@@ -140,6 +141,19 @@ static std::vector<std::string> passesToDisable(const CompilerOptions &options, 
   return disabled;
 }
 
+/// Does what comes before graph passes, without keeping the imported module.
+bool Compiler::lowerToGraph(Phase last) {
+  bool done = true;
+  // Samples of a calibration are what the model itself reads.
+  if (!options.quantizer)
+    done = insertPreprocessing();
+  if (done && last >= Phase::Quantize)
+    done = quantize() && (!options.quantizer || callHook(Phase::Quantize));
+  if (done && options.quantizer && last >= Phase::Quantize)
+    done = insertPreprocessing();
+  return done;
+}
+
 bool Compiler::lower(Phase last) {
   assert(last < Phase::Emit && (!reached || *reached == Phase::Import));
   const unsigned before = diagnostics.numErrors();
@@ -150,16 +164,16 @@ bool Compiler::lower(Phase last) {
                      options.insertedPasses);
   PassEditor editor(options.passEdits);
   runner.setHooks(&editor, &options.phaseHook);
+  if (isPrepared) {
+    setChoices();
+    const bool done = runner.runFromChoices(*current, last);
+    reached = last;
+    return finish(done && diagnostics.numErrors() == before);
+  }
   bool done = makeTempDir();
   if (done && !current)
     done = import(last) && applyUserChanges() && runner.keep(*current, "1-import.mlir");
-  // Samples of a calibration are what the model itself reads.
-  if (done && !options.quantizer)
-    done = insertPreprocessing();
-  if (done && last >= Phase::Quantize)
-    done = quantize() && (!options.quantizer || callHook(Phase::Quantize));
-  if (done && options.quantizer && last >= Phase::Quantize)
-    done = insertPreprocessing();
+  done = done && lowerToGraph(last);
   if (done)
     setChoices();
   if (done && last >= Phase::Graph)
@@ -168,6 +182,30 @@ bool Compiler::lower(Phase last) {
     done = editor.checkAllFound(diagnostics);
   reached = last;
   return finish(done && diagnostics.numErrors() == before);
+}
+
+bool Compiler::prepare() {
+  assert(!reached);
+  if (!options.insertedPasses.empty() || !options.passEdits.empty() || options.phaseHook ||
+      !options.tempDir.empty())
+    return false;
+  const unsigned before = diagnostics.numErrors();
+  PhaseRunner runner(*options.target, options.disabledPasses, options.tempDir, compileSummary.timer,
+                     diagnostics);
+  const bool done = import(Phase::Programs) && applyUserChanges() &&
+                    lowerToGraph(Phase::Programs) && runner.runToChoices(*current) &&
+                    diagnostics.numErrors() == before;
+  compileSummary.timer.end();
+  if (done)
+    graph::shareConstants(*current);
+  else
+    current = {};
+  return done;
+}
+
+void Compiler::setPrepared(OwningOpRef<ModuleOp> clone) {
+  setModule(std::move(clone));
+  isPrepared = true;
 }
 
 bool Compiler::emit(om::OmSink &sink) {

@@ -98,6 +98,15 @@ public:
   /// Sets a module of the context as if it had just been imported from options.source.
   void setModule(mlir::OwningOpRef<mlir::ModuleOp> imported);
 
+  /// Imports the model and runs the phases as far as no pass reads choices, so that it can be
+  /// compiled with many choices from there: module() is then one for setPrepared(), and shares its
+  /// constants with its clones. In place of lower(). Returns false after an error, and where that
+  /// is not possible: in dynamic models, and with passes of the user.
+  bool prepare();
+  /// Sets a clone, in the same context, of a module that prepare() has made for the same options
+  /// but for choices and proposals. lower() goes on from there.
+  void setPrepared(mlir::OwningOpRef<mlir::ModuleOp> clone);
+
   /// Runs the phases from Import, or from Quantize on a module that was set, up to `last`,
   /// at most Programs. To be called once. Returns false after an error.
   bool lower(Phase last);
@@ -128,6 +137,7 @@ public:
 private:
   bool makeTempDir();
   bool import(Phase last);
+  bool lowerToGraph(Phase last);
   bool quantize();
   bool insertPreprocessing();
   bool applyUserChanges();
@@ -144,6 +154,7 @@ private:
   CompileSummary compileSummary;
   mlir::OwningOpRef<mlir::ModuleOp> current;
   std::optional<Phase> reached; ///< the last phase that has run
+  bool isPrepared = false;      ///< up to the first pass that reads choices
 };
 
 } // namespace atc::driver

@@ -25,7 +25,7 @@ bool PhaseRunner::fail(const std::string &text) {
 }
 
 bool PhaseRunner::keep(ModuleOp module, StringRef file) {
-  if (tempDir.empty())
+  if (tempDir.empty() || file.empty())
     return true;
   llvm::Error error = cpu::writeModule(module, tempDir, file);
   return !error || fail(toString(std::move(error)));
@@ -94,6 +94,10 @@ bool PhaseRunner::runStatic(ModuleOp module, ArrayRef<PhasePipeline> pipelines, 
   if (isLowered(om::findMain(module)))
     // Kernels that come from a file are the CPU's.
     return last < Phase::Schedule || runPipeline(module, target.cpu().schedulePipeline(disabled));
+  return runPipelines(module, pipelines, last);
+}
+
+bool PhaseRunner::runPipelines(ModuleOp module, ArrayRef<PhasePipeline> pipelines, Phase last) {
   for (size_t i = 0; i < pipelines.size() && pipelines[i].phase <= last; ++i) {
     const PhasePipeline &pipeline = pipelines[i];
     if (!runPipeline(module, pipeline))
@@ -200,22 +204,57 @@ bool PhaseRunner::checkInputs(func::FuncOp main) {
   return good;
 }
 
-bool PhaseRunner::run(ModuleOp module, Phase last) {
+bool PhaseRunner::checkModule(ModuleOp module) {
   func::FuncOp main = om::findMain(module);
-  if (!main || main.isExternal()) {
-    diagnostics.error("E16004", "the model has no graph");
-    return false;
-  }
-  if (!checkPassNames() || !checkInputs(main))
+  if (main && !main.isExternal())
+    return checkPassNames() && checkInputs(main);
+  diagnostics.error("E16004", "the model has no graph");
+  return false;
+}
+
+/// Turns calls of host kernels into ops that the target computes.
+bool PhaseRunner::expand(ModuleOp module) {
+  // With the types of the model the cube computes no products of f32.
+  if (target.takesDynamicInputs() || target.precisionBase() == PrecisionBase::Float32)
+    return true;
+  std::optional<PhasePipeline> pipeline = expandPipeline(om::findMain(module), disabled);
+  return !pipeline || runPipeline(module, *pipeline);
+}
+
+bool PhaseRunner::run(ModuleOp module, Phase last) {
+  if (!checkModule(module))
     return false;
   target.annotate(module);
-  // With the types of the model the cube computes no products of f32.
-  if (!target.takesDynamicInputs() && target.precisionBase() != PrecisionBase::Float32)
-    if (std::optional<PhasePipeline> pipeline = expandPipeline(main, disabled);
-        pipeline && !runPipeline(module, *pipeline))
-      return false;
+  if (!expand(module))
+    return false;
+  func::FuncOp main = om::findMain(module);
   return host::isHostProgram(main) ? runRegions(module, last)
                                    : runStatic(module, target.buildPipelines(main, disabled), last);
+}
+
+static bool readsChoices(const PhasePipeline &pipeline) { return pipeline.readsChoices; }
+
+bool PhaseRunner::runToChoices(ModuleOp module) {
+  if (!checkModule(module))
+    return false;
+  target.annotate(module);
+  if (!expand(module))
+    return false;
+  func::FuncOp main = om::findMain(module);
+  if (host::isHostProgram(main) || isLowered(main))
+    return false;
+  const std::vector<PhasePipeline> pipelines = target.buildPipelines(main, disabled);
+  auto first = llvm::find_if(pipelines, readsChoices);
+  return first != pipelines.end() &&
+         runPipelines(module, ArrayRef(pipelines).take_front(first - pipelines.begin()),
+                      Phase::Programs);
+}
+
+bool PhaseRunner::runFromChoices(ModuleOp module, Phase last) {
+  const std::vector<PhasePipeline> pipelines =
+      target.buildPipelines(om::findMain(module), disabled);
+  auto first = llvm::find_if(pipelines, readsChoices);
+  return runPipelines(module, ArrayRef(pipelines).drop_front(first - pipelines.begin()), last);
 }
 
 } // namespace atc::driver

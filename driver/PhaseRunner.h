@@ -37,6 +37,14 @@ public:
   /// which is in the diagnostics or was reported to the context.
   bool run(mlir::ModuleOp module, Phase last);
 
+  /// Runs the phases as far as no pass reads choices, on a module as run() takes it. Returns false
+  /// after an error, and where there is no such place: in dynamic models, and for targets without
+  /// choices between the phases.
+  bool runToChoices(mlir::ModuleOp module);
+
+  /// Runs the other phases up to `last` on a module that runToChoices() has left.
+  bool runFromChoices(mlir::ModuleOp module, Phase last);
+
   /// Writes a module into the folder of --save_temps, where there is one. Returns false after
   /// an error.
   bool keep(mlir::ModuleOp module, llvm::StringRef file);
@@ -46,7 +54,10 @@ private:
   bool checkInputs(mlir::func::FuncOp main);
   /// Returns the names that `disabled` may have.
   std::vector<std::string> optionalPassNames() const;
+  bool checkModule(mlir::ModuleOp module);
+  bool expand(mlir::ModuleOp module);
   bool runPipeline(mlir::ModuleOp module, const PhasePipeline &pipeline);
+  bool runPipelines(mlir::ModuleOp module, llvm::ArrayRef<PhasePipeline> pipelines, Phase last);
   bool runStatic(mlir::ModuleOp module, llvm::ArrayRef<PhasePipeline> pipelines, Phase last);
   bool runRegions(mlir::ModuleOp module, Phase last);
   bool fail(const std::string &text);

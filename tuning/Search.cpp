@@ -31,8 +31,14 @@ bool Search::mayGoOn() const { return used < trialLimit() && seconds() < budget.
 /// Joined launches have no times of their kernels, which the other jobs need.
 static bool isJoin(const std::string &key) { return partOfKey(key, 0) == "npu-join-launches"; }
 
-/// Adds what passes decide by themselves in trials so far, which saves them the time. Decisions on
-/// the whole model are left to the passes: they are cheap, and others depend on them.
+/// Returns whether a decision depends on no other one, so that what a pass has decided by itself
+/// once it would always decide: those on kernels, and the groups of layers, which are the first.
+/// Other decisions on the whole model are cheap, and follow from the rest.
+static bool isFixed(const Decision &decision) {
+  return !decision.launches.empty() || partOfKey(decision.key, 0) == "npu-split-batch";
+}
+
+/// Adds what passes decide by themselves in trials so far, which saves them the time.
 Choices Search::withKnown(const Choices &candidate) const {
   Choices all = candidate;
   for (const auto &[key, choice] : defaults)
@@ -42,7 +48,7 @@ Choices Search::withKnown(const Choices &candidate) const {
 
 void Search::learn(const TrialResult &result) {
   for (const Decision &decision : result.decisions)
-    if (!decision.launches.empty())
+    if (isFixed(decision))
       defaults.emplace(decision.key, decision.choice);
 }
 
@@ -56,8 +62,8 @@ std::vector<TrialResult> Search::tryAll(const std::vector<Choices> &candidates, 
   std::atomic<size_t> next = 0;
   auto work = [&] {
     for (size_t i = next++; i < count; i = next++)
-      // A batch ends with the time too, but its first trial is always there.
-      if (i == 0 || seconds() < budget.seconds)
+      // A batch ends with the time of its job too, but its first trial is always there.
+      if (i == 0 || seconds() < budget.seconds * share)
         results[i] = runner.run(tables[i], proposals);
   };
   std::vector<std::thread> threads;
@@ -95,14 +101,21 @@ bool Search::accept(const Choices &candidate, TrialResult result) {
 }
 
 void Search::tryProposals(const Decision &decision) {
-  std::vector<Choices> candidates;
-  for (const std::string &proposal : decision.proposals) {
-    candidates.push_back(choices);
-    candidates.back()[decision.key] = proposal;
+  // Those that promise most come first.
+  constexpr size_t kTogether = 8;
+  llvm::ArrayRef<std::string> left = decision.proposals;
+  for (bool isBetter = true; isBetter && !left.empty() && mayGoOn();) {
+    std::vector<Choices> candidates;
+    for (const std::string &proposal : left.take_front(kTogether)) {
+      candidates.push_back(choices);
+      candidates.back()[decision.key] = proposal;
+    }
+    left = left.drop_front(candidates.size());
+    isBetter = false;
+    std::vector<TrialResult> results = tryAll(candidates);
+    for (size_t i = 0; i < results.size(); ++i)
+      isBetter |= accept(candidates[i], std::move(results[i]));
   }
-  std::vector<TrialResult> results = tryAll(candidates);
-  for (size_t i = 0; i < results.size(); ++i)
-    accept(candidates[i], std::move(results[i]));
 }
 
 Choices Search::tuned() const {
@@ -170,6 +183,24 @@ void Search::resume(const Choices &known) {
     accept(kernels, std::move(results.back()));
 }
 
+/// Joins all launches of the best trial that can be, which mostly gains more than anything else,
+/// and holds that while kernels, which need launches of their own, are tuned.
+void Search::holdJoined() {
+  const TrialResult present = tryAll({choices}, 1).front();
+  for (const Decision &decision : present.decisions) {
+    if (!isJoin(decision.key) || decision.proposals.empty() || !mayGoOn())
+      continue;
+    Choices candidate = choices;
+    candidate[decision.key] = decision.proposals.front();
+    const TrialResult before = bestResult;
+    const Choices beforeChoices = choices;
+    if (!accept(candidate, tryAll({candidate}).front()))
+      continue;
+    heldResult = std::exchange(bestResult, before);
+    heldChoices = std::exchange(choices, beforeChoices);
+  }
+}
+
 /// Joins launches of the best trial; what the bank knew stays where that is not faster.
 void Search::joinLaunches() {
   apart = bestResult;
@@ -189,10 +220,13 @@ bool Search::run(const Choices &known) {
   bestResult = first;
   if (!known.empty() && mayGoOn())
     resume(known);
-  // Joining comes last, and must have a part of the budget.
-  share = budget.tuneGroups ? 0.75 : 1;
+  if (budget.tuneGroups && !heldResult.done && mayGoOn())
+    holdJoined();
+  // Joining comes last, and must have a part of the budget, as kernels must where both are tuned.
+  share = budget.tuneTiles ? 0.35 : 0.75;
   if (budget.tuneGroups)
     tuneGroups(*this);
+  share = budget.tuneGroups ? 0.75 : 1;
   if (budget.tuneTiles)
     tuneTiles(*this);
   share = 1;

@@ -63,7 +63,7 @@ public:
   std::vector<TrialResult> tryAll(const std::vector<Choices> &candidates, int64_t proposals = 0);
   /// Makes a trial the best if it is faster by more than rounding. Returns whether it is.
   bool accept(const Choices &candidate, TrialResult result);
-  /// Tries each proposal for a decision in place of the present choice.
+  /// Tries proposals for a decision in place of the present choice, until several bring nothing.
   void tryProposals(const Decision &decision);
   const Choices &bestChoices() const { return choices; }
   std::mt19937_64 &random() { return generator; }
@@ -75,6 +75,7 @@ private:
   Choices withKnown(const Choices &candidate) const;
   void learn(const TrialResult &result);
   void resume(const Choices &known);
+  void holdJoined();
   void joinLaunches();
   void verify();
   uint64_t trialLimit() const;
@@ -87,7 +88,7 @@ private:
   TrialResult first, bestResult;
   Choices choices;
   TrialResult apart;      ///< the best one before launches were joined
-  TrialResult heldResult; ///< what the bank knows with joined launches, while kernels are tuned
+  TrialResult heldResult; ///< the best one with joined launches, while kernels are tuned
   Choices heldChoices;
   double share = 1; ///< of the budget that the present jobs may have used when they end
   /// The decisions that passes make by themselves, by key: a trial that is given them need not find

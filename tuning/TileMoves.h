@@ -15,6 +15,10 @@ namespace atc::tuning {
 /// be possible.
 std::string moveTile(llvm::StringRef text, const Draw &draw);
 
+/// Returns a choice of npu-select-boxes, a percentage, after a random change; empty where `text` is
+/// none.
+std::string moveBox(llvm::StringRef text, const Draw &draw);
+
 } // namespace atc::tuning
 
 #endif // OPENATC_TUNING_TILEMOVES_H

@@ -134,9 +134,14 @@ bool measureFile(const ::om::Buffer &file, TrialResult &result, std::string &err
   return true;
 }
 
-TrialRunner::TrialRunner(driver::CompilerOptions options) : base(std::move(options)) {
-  base.limits.threads = 1;
+/// Returns options whose compilations run in parallel.
+static driver::CompilerOptions withOneThread(driver::CompilerOptions options) {
+  options.limits.threads = 1;
+  return options;
 }
+
+TrialRunner::TrialRunner(driver::CompilerOptions options)
+    : base(withOneThread(std::move(options))), prepared(base) {}
 
 TrialResult TrialRunner::run(const Choices &choices, int64_t proposals) const {
   TrialResult result;
@@ -146,9 +151,10 @@ TrialResult TrialRunner::run(const Choices &choices, int64_t proposals) const {
   // An entry that nothing reads: decisions are noted in every trial.
   options.choices.emplace("trial", "");
   options.proposals = proposals;
-  auto context = driver::makeCompilerContext();
-  context->disableMultithreading();
-  driver::Compiler compiler(*context, std::move(options), diagnostics);
+  PreparedModels::Loan model = prepared.lend();
+  driver::Compiler compiler(model.context(), std::move(options), diagnostics);
+  if (model.module())
+    compiler.setPrepared(model.module().clone());
   std::optional<::om::Buffer> file;
   if (compiler.lower(driver::Phase::Programs)) {
     result.decisions = decisionsIn(compiler.module());

@@ -6,6 +6,7 @@
 
 #include "driver/Compiler.h"
 #include "tuning/Bank.h"
+#include "tuning/PreparedModels.h"
 
 #include <vector>
 
@@ -39,7 +40,7 @@ struct TrialResult {
   double cyclesOf(const Decision &decision) const;
 };
 
-/// Compiles one model again and again with other choices. Immutable: threads may share it.
+/// Compiles one model again and again with other choices. Threads may share it.
 class TrialRunner {
 public:
   /// Takes the options of the compilation, whose target is an NPU.
@@ -56,6 +57,7 @@ public:
 
 private:
   driver::CompilerOptions base;
+  mutable PreparedModels prepared;
 };
 
 /// Simulates the time of a run of the model in `file`, without computing results: of a second one,

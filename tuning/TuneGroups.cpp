@@ -16,7 +16,7 @@ constexpr int64_t maxProposals = 24;
 /// Candidates of a generation; more than any machine here has processors, so that the search is the
 /// same with any number of them.
 constexpr size_t generation = 8;
-constexpr unsigned patience = 5; ///< generations without a gain that end the search
+constexpr unsigned patience = 3; ///< generations without a gain that end the search
 
 /// Returns the divisors of the batch, which is the outermost dim of the first operand in the key.
 llvm::SmallVector<int64_t> partCounts(const std::string &key) {

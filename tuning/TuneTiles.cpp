@@ -26,7 +26,7 @@ struct Kernel {
   std::string best;
   double before = 0, cycles = 0;
 
-  bool isTile() const { return partOfKey(decision.key, 0) == "npu-select-tiles"; }
+  std::string_view pass() const { return partOfKey(decision.key, 0); }
   double gain() const { return before - cycles; }
 };
 
@@ -91,16 +91,16 @@ private:
     }
   }
 
-  /// Tries the next tiles of the cost model and other numbers of buffers. Both kinds of decision of
-  /// one kernel are tried apart, because the times are those of the kernel.
+  /// Tries other boxes and numbers of buffers, and the next tiles of the cost model. The kinds of
+  /// decision of one kernel are tried apart, because the times are those of the kernel.
   void tryProposals() {
     std::vector<Round> rounds;
-    for (bool tiles : {true, false})
+    for (std::string_view pass : {"npu-select-boxes", "npu-select-buffers", "npu-select-tiles"})
       for (size_t number = 0;; ++number) {
         Round round(kernels.size());
         bool any = false;
         for (auto [kernel, choice] : llvm::zip_equal(kernels, round))
-          if (kernel.isTile() == tiles && number < kernel.decision.proposals.size()) {
+          if (kernel.pass() == pass && number < kernel.decision.proposals.size()) {
             any = true;
             if (kernel.decision.proposals[number] != kernel.decision.choice)
               choice = kernel.decision.proposals[number];
@@ -140,27 +140,33 @@ private:
            std::string(partOfKey(kernel.decision.key, 2));
   }
 
-  /// Changes every kernel's tile at random.
+  /// Changes every kernel's tile or box at random.
   void mutate() {
     std::vector<Round> rounds;
     for (size_t i = 0; i < generation; ++i) {
       Round &round = rounds.emplace_back(kernels.size());
       for (auto [kernel, choice] : llvm::zip_equal(kernels, round))
-        if (kernel.isTile())
+        if (kernel.pass() == "npu-select-tiles")
           choice = moveTile(kernel.best, [&](size_t end) { return search.draw(end); });
+        else if (kernel.pass() == "npu-select-boxes")
+          choice = moveBox(kernel.best, [&](size_t end) { return search.draw(end); });
     }
     tryRounds(rounds);
   }
 
-  /// Puts the best choices of all kernels together: all, those that gain most, and each alone on
-  /// top of the best.
+  /// Returns whether the best trial lacks what won for a kernel.
+  bool isMissing(const Kernel &kernel) const {
+    const Decision *now = search.best().find(kernel.decision.key);
+    return kernel.gain() > 0 && !(now && now->choice == kernel.best);
+  }
+
+  /// Puts the best choices of all kernels together: all, those that gain most, and each that is
+  /// then missing alone on top of the best.
   void combine() {
     std::vector<const Kernel *> better;
-    for (const Kernel &kernel : kernels) {
-      const Decision *now = search.best().find(kernel.decision.key);
-      if (kernel.gain() > 0 && !(now && now->choice == kernel.best))
+    for (const Kernel &kernel : kernels)
+      if (isMissing(kernel))
         better.push_back(&kernel);
-    }
     llvm::sort(better, [](const Kernel *a, const Kernel *b) {
       return std::tuple(-a->gain(), a->decision.key) < std::tuple(-b->gain(), b->decision.key);
     });
@@ -173,12 +179,13 @@ private:
         candidate[better[i]->decision.key] = better[i]->best;
     }
     tryCandidates(candidates);
-    for (size_t i = 0; i < better.size() && search.mayGoOn(); i += generation) {
+    for (auto next = better.begin(); next != better.end() && search.mayGoOn();) {
       candidates.clear();
-      for (size_t j = i; j < std::min(i + generation, better.size()); ++j) {
-        Choices &candidate = candidates.emplace_back(search.bestChoices());
-        candidate[better[j]->decision.key] = better[j]->best;
-      }
+      for (; next != better.end() && candidates.size() < generation; ++next)
+        if (isMissing(**next)) {
+          Choices &candidate = candidates.emplace_back(search.bestChoices());
+          candidate[(*next)->decision.key] = (*next)->best;
+        }
       tryCandidates(candidates);
     }
   }

@@ -87,7 +87,8 @@ void NpuTarget::annotate(ModuleOp module) const {
 std::vector<PhasePipeline> NpuTarget::buildPipelines(func::FuncOp main,
                                                      std::vector<std::string> disabled) const {
   using Build = void (*)(OpPassManager &, const npu::NpuPipelineOptions &);
-  auto pipeline = [&](Phase phase, StringRef title, StringRef file, Build build) -> PhasePipeline {
+  auto pipeline = [&](Phase phase, StringRef title, StringRef file, Build build,
+                      bool readsChoices = true) -> PhasePipeline {
     return {phase, title, file,
             [build, disabled, soc = soc.name, precision = precision](OpPassManager &pm) {
               npu::NpuPipelineOptions options;
@@ -95,14 +96,16 @@ std::vector<PhasePipeline> NpuTarget::buildPipelines(func::FuncOp main,
               options.precision = pipelinePrecision(precision);
               options.disable = disabled;
               build(pm, options);
-            }};
+            },
+            readsChoices};
   };
   // Only coupled cores contract int8 in the cube.
   const bool integers = !soc.split && contractsIntegers(main, disabled, soc.name);
   return {
       makeGraphPipeline(disabled, integers, /*widenFloats=*/false, /*mergeProducts=*/false),
-      pipeline(Phase::Kernels, "precision, layout, buffers", "3-buffers.mlir",
-               npu::buildNpuBufferPipeline),
+      pipeline(Phase::Kernels, "precision, layout, buffers", "", npu::buildNpuBufferPipeline,
+               /*readsChoices=*/false),
+      pipeline(Phase::Kernels, "parts of the batch", "3-buffers.mlir", npu::buildNpuPartsPipeline),
       pipeline(Phase::Schedule, "schedule", "4-schedule.mlir", npu::buildNpuSchedulePipeline),
       pipeline(Phase::Programs, "NPU programs", "5-programs.mlir", npu::buildNpuKernelPipeline)};
 }

@@ -21,8 +21,10 @@ namespace atc::driver {
 struct PhasePipeline {
   Phase phase;
   llvm::StringRef title; ///< of the stage in timings
-  llvm::StringRef file;  ///< under --save_temps
+  llvm::StringRef file;  ///< under --save_temps; empty: none
   std::function<void(mlir::OpPassManager &)> build;
+  bool readsChoices =
+      false; ///< here begin the passes whose decisions can be set (passes/Choices.h)
 };
 
 /// Options of Target::emit.

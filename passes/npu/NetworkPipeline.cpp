@@ -32,6 +32,7 @@ ArrayRef<StringLiteral> optionalPasses() {
                                             "npu-split-batch",
                                             "npu-prefetch-weights",
                                             "npu-reorder",
+                                            "npu-select-boxes",
                                             "npu-select-buffers",
                                             "npu-select-tiles",
                                             "npu-minimise-sync",
@@ -75,6 +76,9 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   pm.addPass(createNpuDensifyOperands());
   if (isOn(options, "npu-align-rows"))
     pm.addPass(createNpuAlignRows());
+}
+
+void buildNpuPartsPipeline(OpPassManager &pm, const NpuPipelineOptions &options) {
   if (isOn(options, "npu-split-batch"))
     pm.addNestedPass<func::FuncOp>(createNpuSplitBatch());
   NpuPartitionOptions partition;
@@ -101,6 +105,8 @@ void buildNpuKernelPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   if (options.tile.empty() && !isOn(options, "npu-select-tiles"))
     tiles.fixed = "64x64x64";
   pm.addNestedPass<func::FuncOp>(createNpuSelectTiles(tiles));
+  if (isOn(options, "npu-select-boxes"))
+    pm.addNestedPass<func::FuncOp>(createNpuSelectBoxes());
   pm.addPass(createNpuExpandArgReduce());
   pm.addPass(createNpuExpandConv2D());
   pm.addPass(createNpuExpandCopy());
@@ -127,6 +133,7 @@ void buildNpuKernelPipeline(OpPassManager &pm, const NpuPipelineOptions &options
 void buildNpuPipeline(OpPassManager &pm, const NpuPipelineOptions &options) {
   graph::buildGraphPipeline(pm, {});
   buildNpuBufferPipeline(pm, options);
+  buildNpuPartsPipeline(pm, options);
   buildNpuSchedulePipeline(pm, options);
   if (options.programs)
     buildNpuKernelPipeline(pm, options);

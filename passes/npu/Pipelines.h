@@ -53,15 +53,19 @@ struct NpuPipelineOptions : mlir::PassPipelineOptions<NpuPipelineOptions> {
                         llvm::cl::init(true)};
   ListOption<std::string> disable{
       *this, "disable",
-      llvm::cl::desc("Passes to leave out, by name: om-remove-dead, om-reuse-in-place, "
-                     "npu-compose-layer-norm, npu-fuse-epilogues, npu-split-batch, "
-                     "npu-prefetch-weights, npu-reorder, npu-select-buffers, npu-select-tiles, "
-                     "npu-minimise-sync, npu-allocate-flags, npu-preload-weights, "
-                     "npu-join-launches")};
+      llvm::cl::desc(
+          "Passes to leave out, by name: om-remove-dead, om-reuse-in-place, "
+          "npu-compose-layer-norm, npu-fuse-epilogues, npu-split-batch, "
+          "npu-prefetch-weights, npu-reorder, npu-select-boxes, npu-select-buffers, "
+          "npu-select-tiles, npu-minimise-sync, npu-allocate-flags, npu-preload-weights, "
+          "npu-join-launches")};
 };
 
-/// Builds the passes from a graph to kernels on buffers in @main, those of the NPU marked.
+/// Builds the passes from a graph to kernels on buffers in @main.
 void buildNpuBufferPipeline(mlir::OpPassManager &pm, const NpuPipelineOptions &options = {});
+/// Builds the passes that divide the batch of these kernels and mark those of the NPU: the first
+/// whose decisions can be set from outside.
+void buildNpuPartsPipeline(mlir::OpPassManager &pm, const NpuPipelineOptions &options = {});
 /// Builds the passes from there to a schedule of launches with offsets in the arena, and one
 /// function with one kernel op per kernel.
 void buildNpuSchedulePipeline(mlir::OpPassManager &pm, const NpuPipelineOptions &options = {});

@@ -36,6 +36,22 @@ def NpuExpandGather : Pass<"npu-expand-gather", "::mlir::ModuleOp"> {
   let dependentDialects = ["::atc::npu::ir::NpuDialect"];
 }
 
+def NpuSelectBoxes : Pass<"npu-select-boxes", "::mlir::func::FuncOp"> {
+  let summary = "Select the sizes of the boxes of elements that kernels of the vector queue hold in ub";
+  let description = [{
+    Expansions choose boxes that overlap loads, work and stores on all cores. Where
+    the table of choices has another size for a kernel.map, kernel.copy, kernel.pool,
+    kernel.reduce, kernel.softmax or npu.layer_norm, in percent of theirs, it is set
+    as `tuning.box`; expansions keep boxes within ub all the same.
+
+    ```mlir
+    kernel.map ins(%x) outs(%y) ...
+    // becomes, with the choice "200"
+    kernel.map ins(%x) outs(%y) {tuning.box = 200 : i64} ...
+    ```
+  }];
+}
+
 def NpuIntegersAsFloats : Pass<"npu-integers-as-floats", "::mlir::ModuleOp"> {
   let summary = "Compute with integers as floats where the result is the same";
   let description = [{

@@ -172,6 +172,48 @@ TEST_CASE("a module takes the place of the model file") {
   CHECK_THAT(imported.text(), Contains("graph.conv"));
 }
 
+TEST_CASE("clones of a prepared model compile to the same file, one after the other") {
+  CompilerOptions options = digitsOptions("Ascend310P3");
+  Compilation direct(options);
+  std::optional<::om::Buffer> expected = direct.compiler.emitBytes();
+  REQUIRE(expected);
+  auto context = makeCompilerContext();
+  mlir::OwningOpRef<mlir::ModuleOp> prepared;
+  {
+    Diagnostics diagnostics;
+    Compiler compiler(*context, options, diagnostics);
+    REQUIRE(compiler.prepare());
+    prepared = compiler.releaseModule();
+  }
+  for (const bool withChoices : {false, true, false}) {
+    Diagnostics diagnostics;
+    CompilerOptions other = options;
+    if (withChoices) {
+      other.choices["a key that nothing has"] = "1";
+      other.proposals = 2;
+    }
+    Compiler compiler(*context, other, diagnostics);
+    compiler.setPrepared(prepared->clone());
+    std::optional<::om::Buffer> file = compiler.emitBytes();
+    REQUIRE(file);
+    CHECK(file->size() == expected->size());
+    CHECK(std::memcmp(file->data(), expected->data(), file->size()) == 0);
+  }
+}
+
+TEST_CASE("what cannot be prepared") {
+  for (int which = 0; which < 3; ++which) {
+    CompilerOptions options = digitsOptions(which ? "Ascend310P3" : "");
+    if (which == 1)
+      options.passEdits.push_back({PassEdit::Where::Before, "npu-select-tiles", "canonicalize"});
+    if (which == 2)
+      options.source.path = "nowhere.onnx";
+    Compilation compilation(options);
+    CHECK_FALSE(compilation.compiler.prepare());
+    CHECK(compilation.messages().empty() == (which != 2));
+  }
+}
+
 TEST_CASE("the quantizer is the phase behind Import") {
   CompilerOptions options = digitsOptions();
   unsigned calls = 0;

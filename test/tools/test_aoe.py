@@ -145,8 +145,8 @@ def test_a_choice_that_does_not_fit_is_reported_and_ignored(tuned, tmp_path):
         entries.append({"format": 1, **entry, "compiler": report["compiler"],
                         "before_cycles": 2, "after_cycles": 1})
     assert {entry["pass"] for entry in entries} == {
-        "npu-split-batch", "npu-prefetch-weights", "npu-select-tiles", "npu-select-buffers",
-        "npu-join-launches"}
+        "npu-split-batch", "npu-prefetch-weights", "npu-select-tiles", "npu-select-boxes",
+        "npu-select-buffers", "npu-join-launches"}
     bank = tmp_path / "bank.jsonl"
     for choice in ("65536,16,16,65536,16,16,1,1,lhs", "1000/7", "-1", "nonsense"):
         bank.write_text("".join(json.dumps({**e, "choice": choice}) + "\n" for e in entries))

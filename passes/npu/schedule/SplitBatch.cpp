@@ -33,6 +33,13 @@ struct Buffer {
   SmallVector<unsigned> writers;
 };
 
+/// An operand of a kernel.
+struct Use {
+  unsigned buffer = 0;  ///< by its index
+  double bytes = 0;     ///< that the kernel reads or writes, in f16
+  bool isFirst = false; ///< nothing before it in the schedule uses the buffer
+};
+
 class Splitter {
 public:
   Splitter(func::FuncOp main, int64_t wantedParts, double share)
@@ -42,6 +49,7 @@ public:
     for (auto [index, op] : llvm::enumerate(kernels))
       for (Value operand : op->getOperands())
         note(om::resolveViews(operand).root, index, operand == op.output());
+    findUses();
     counts = partCounts();
     dims.resize(kernels.size());
     work.resize(kernels.size());
@@ -219,6 +227,22 @@ private:
     return counts;
   }
 
+  /// Finds the operands of kernels once: groups are looked at many times.
+  void findUses() {
+    llvm::DenseSet<Value> seen;
+    for (kernel::KernelOpInterface op : kernels) {
+      SmallVector<Use> &list = uses.emplace_back();
+      for (Value operand : op->getOperands()) {
+        const Value root = om::resolveViews(operand).root;
+        list.push_back({unsigned(buffers.find(root) - buffers.begin()),
+                        cast<MemRefType>(operand.getType()).getNumElements() * 2.0,
+                        seen.insert(root).second});
+      }
+    }
+  }
+
+  const Buffer &bufferOf(const Use &use) const { return buffers.begin()[use.buffer].second; }
+
   static bool isInner(const Buffer &buffer, unsigned begin, unsigned end) {
     return !buffer.weight && !buffer.argument && buffer.first >= begin && buffer.last < end;
   }
@@ -229,10 +253,10 @@ private:
       auto known = dims[index].find(parts);
       if (known == dims[index].end())
         return false;
-      for (auto [operand, dim] : llvm::zip_equal(kernels[index]->getOperands(), known->second)) {
+      for (const auto &[use, dim] : llvm::zip_equal(uses[index], known->second)) {
         if (dim >= 0)
           continue;
-        const Buffer &buffer = buffers[om::resolveViews(operand).root];
+        const Buffer &buffer = bufferOf(use);
         if (llvm::any_of(buffer.writers,
                          [&](unsigned writer) { return writer >= begin && writer < end; }))
           return false;
@@ -248,13 +272,11 @@ private:
     double work = 0, weights = 0, crossing = 0;
     std::vector<double> live(end - begin + 1, 0), activations(end - begin, 0);
     std::vector<double> weightsOf(end - begin, 0);
-    llvm::DenseSet<Value> counted;
     for (unsigned index = begin; index < end; ++index) {
       work += workOf(index, parts);
-      for (Value operand : kernels[index]->getOperands()) {
-        Value root = om::resolveViews(operand).root;
-        const Buffer &buffer = buffers[root];
-        double bytes = cast<MemRefType>(operand.getType()).getNumElements() * 2.0;
+      for (const Use &use : uses[index]) {
+        const Buffer &buffer = bufferOf(use);
+        const double bytes = use.bytes;
         if (buffer.weight) {
           weights += bytes;
           weightsOf[index - begin] += bytes;
@@ -262,7 +284,7 @@ private:
         }
         if (isInner(buffer, begin, end)) {
           activations[index - begin] += bytes;
-          if (buffer.first == index && counted.insert(root).second)
+          if (use.isFirst)
             for (unsigned at = buffer.first; at <= buffer.last; ++at)
               live[at - begin] += double(buffer.bytes) / parts;
         } else {
@@ -384,6 +406,7 @@ private:
   SmallVector<int64_t> counts; ///< of parts that divide the batch
   SmallVector<kernel::KernelOpInterface> kernels;
   llvm::MapVector<Value, Buffer> buffers;
+  std::vector<SmallVector<Use>> uses;                     ///< per kernel
   std::vector<llvm::DenseMap<int64_t, OperandDims>> dims; ///< per kernel, by number of parts
   std::vector<llvm::DenseMap<int64_t, double>> work;      ///< ... its cycles on one of them
   llvm::StringMap<std::optional<double>> contractions;    ///< cycles by shape

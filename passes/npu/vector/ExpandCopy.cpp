@@ -27,7 +27,7 @@ MemRefType typeOf(Value memref) { return cast<MemRefType>(memref.getType()); }
 class CopyExpander {
 public:
   CopyExpander(kernel::CopyOp op, const SocTable &soc)
-      : soc(soc), element(typeOf(op.getInput()).getElementType()),
+      : op(op), soc(soc), element(typeOf(op.getInput()).getElementType()),
         bytes(elementBytes(op.getInput())),
         space(typeOf(op.getOutput()).getShape(), {op.getInput(), op.getOutput()}) {
     space.normalize(1);
@@ -67,11 +67,15 @@ private:
     return BoxOperand(element, space.strides[0], isSpread ? LaneKind::Scalar : LaneKind::Full);
   }
   TileNest boxPlan() const {
+    return planOfBoxes(op, [&](int64_t percent) { return boxPlan(percent); });
+  }
+
+  TileNest boxPlan(int64_t percent) const {
     SmallVector<Axis> axes;
     for (int64_t size : space.sizes)
       axes.push_back({size});
     int64_t cores = vectorCoreCount(soc), perElement = isSpread ? 2 * bytes + 12 : 2 * bytes;
-    chooseTiles(axes, (int64_t(soc.ubBytes) - 4096) / perElement, cores, 32);
+    chooseTiles(axes, (int64_t(soc.ubBytes) - 4096) / perElement, cores, 32, 128, percent);
     makeExact(axes, 3);
     return TileNest(axes, cores);
   }
@@ -144,6 +148,7 @@ private:
     return result;
   }
 
+  mutable kernel::CopyOp op;
   SocTable soc;
   Type element;
   int64_t bytes;

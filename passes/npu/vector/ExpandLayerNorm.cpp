@@ -36,7 +36,8 @@ public:
 
   void expand(func::FuncOp function) {
     Type in = inType.getElementType(), out = outType.getElementType();
-    TileNest tiles = nest.plan(soc, bytesPerElement(), kResident);
+    TileNest tiles = planOfBoxes(
+        op, [&](int64_t percent) { return nest.plan(soc, bytesPerElement(), kResident, percent); });
     ProgramWriter w(function, tiles.grid(), onVectorCores(soc));
     Type f32 = w.builder().getF32Type();
     // Where input and output are f16, scaling and shifting are done in f16.

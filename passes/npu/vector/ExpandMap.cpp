@@ -128,6 +128,10 @@ private:
   }
 
   TileNest plan() {
+    return planOfBoxes(op, [&](int64_t percent) { return plan(percent); });
+  }
+
+  TileNest plan(int64_t percent) {
     int64_t bytes = 0;
     for (const BoxOperand &operand : operands)
       bytes += 2 * operand.bytesPerElement();
@@ -137,7 +141,7 @@ private:
     for (int64_t size : space.sizes)
       axes.push_back({size});
     chooseTiles(axes, capacity, vectorCoreCount(soc), llvm::divideCeil(round(), unit),
-                std::max<int64_t>(1, 128 / unit));
+                std::max<int64_t>(1, 128 / unit), percent);
     makeExact(axes, 3);
     return TileNest(axes, vectorCoreCount(soc));
   }

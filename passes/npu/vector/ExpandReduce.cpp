@@ -24,7 +24,7 @@ namespace {
 class ReduceExpander {
 public:
   ReduceExpander(kernel::ReduceOp op, const SocTable &soc)
-      : soc(soc), kind(op.getKind()), inType(cast<MemRefType>(op.getInput().getType())),
+      : op(op), soc(soc), kind(op.getKind()), inType(cast<MemRefType>(op.getInput().getType())),
         outType(cast<MemRefType>(op.getOutput().getType())), element(inType.getElementType()),
         space(inType.getShape(), {op.getInput(), op.getOutput()}) {
     SmallVector<bool> isReduced(inType.getRank(), false);
@@ -103,6 +103,10 @@ private:
   }
 
   TileNest plan() {
+    return planOfBoxes(op, [&](int64_t percent) { return plan(percent); });
+  }
+
+  TileNest plan(int64_t percent) {
     SmallVector<Axis> axes;
     int64_t cores = vectorCoreCount(soc), all = 1;
     for (int64_t size : space.sizes) {
@@ -111,7 +115,7 @@ private:
     }
     Axis &inner = axes.back();
     // Rows are written packed: a step has blocks of them, but for one core.
-    int64_t wanted = std::clamp<int64_t>(all / (cores * 2), 1, 4096);
+    int64_t wanted = std::clamp<int64_t>(scaledBox(all / (cores * 2), percent), 1, 4096);
     int64_t planes = std::min({inner.size, wanted, std::max<int64_t>(1, capacity() / bytesFor(1))});
     inner.tile = llvm::divideCeil(inner.size, llvm::divideCeil(inner.size, planes));
     makeExact(axes, 1);
@@ -242,6 +246,7 @@ private:
     return x;
   }
 
+  kernel::ReduceOp op;
   SocTable soc;
   ReduceKind kind;
   MemRefType inType, outType;

@@ -30,7 +30,9 @@ public:
   void expand(func::FuncOp function) {
     Type in = type.getElementType();
     Type out = cast<MemRefType>(op.getOutput().getType()).getElementType();
-    TileNest tiles = nest.plan(soc, bytesPerElement());
+    TileNest tiles = planOfBoxes(op, [&](int64_t percent) {
+      return nest.plan(soc, bytesPerElement(), /*resident=*/0, percent);
+    });
     ProgramWriter w(function, tiles.grid(), onVectorCores(soc));
     Type compute = inHalf() ? in : Type(w.builder().getF32Type());
     tiles.enter(w);

@@ -165,7 +165,8 @@ static int64_t rowsThatFit(const SocTable &soc, int64_t length, int64_t bytesPer
   return (int64_t(soc.ubBytes) - 4096 - elements * resident) / (elements * bytesPerElement + 160);
 }
 
-TileNest RowNest::plan(const SocTable &soc, int64_t bytesPerElement, int64_t resident) const {
+TileNest RowNest::plan(const SocTable &soc, int64_t bytesPerElement, int64_t resident,
+                       int64_t percent) const {
   int64_t most = std::max<int64_t>(1, rowsThatFit(soc, length, bytesPerElement, resident));
   SmallVector<Axis> axes;
   int64_t total = 1, cores = vectorCoreCount(soc);
@@ -174,7 +175,7 @@ TileNest RowNest::plan(const SocTable &soc, int64_t bytesPerElement, int64_t res
     total *= size;
   }
   // Several steps per core, so that loads and stores overlap with the work.
-  int64_t rows = std::min(most, std::max<int64_t>(llvm::divideCeil(total, cores * 4), 1));
+  int64_t rows = std::min(most, scaledBox(llvm::divideCeil(total, cores * 4), percent));
   Axis &inner = axes.back();
   int64_t steps = llvm::divideCeil(inner.size, std::min(rows, inner.size));
   // Where this is the only axis, all cores get the same number of steps.

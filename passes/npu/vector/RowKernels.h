@@ -83,8 +83,9 @@ struct RowNest {
   /// of one row, outside of the loops.
   std::string whyUnsupported(const SocTable &soc, int64_t bytesPerElement,
                              int64_t resident = 0) const;
-  /// Returns the loops, with tiles that fit ub.
-  TileNest plan(const SocTable &soc, int64_t bytesPerElement, int64_t resident = 0) const;
+  /// Returns the loops, with tiles that fit ub. `percent` is what boxPercent() returns.
+  TileNest plan(const SocTable &soc, int64_t bytesPerElement, int64_t resident = 0,
+                int64_t percent = 100) const;
 
   TileSpace space; ///< without the axis
   int64_t length;

@@ -177,7 +177,7 @@ void TileSpace::pad(size_t wanted) {
 //===----------------------------------------------------------------------===//
 
 void chooseTiles(MutableArrayRef<Axis> axes, int64_t capacity, int64_t cores, int64_t round,
-                 int64_t lanesUnit) {
+                 int64_t lanesUnit, int64_t percent) {
   // With few steps per core there is nothing to overlap; boxes that are too small are dominated by
   // latencies.
   constexpr int64_t kSmallBox = 8192, kSteps = 4;
@@ -187,7 +187,7 @@ void chooseTiles(MutableArrayRef<Axis> axes, int64_t capacity, int64_t cores, in
   int64_t wanted = std::max(kSmallBox, total / (cores * kSteps));
   // Small kernels still use all cores.
   wanted = std::min(wanted, std::max<int64_t>(256, llvm::divideCeil(total, cores)));
-  int64_t left = std::min(capacity, wanted);
+  int64_t left = std::min(capacity, scaledBox(wanted, percent));
 
   Axis &lanes = axes.back();
   lanes.tile = lanes.size;
@@ -206,6 +206,17 @@ void chooseTiles(MutableArrayRef<Axis> axes, int64_t capacity, int64_t cores, in
     isWhole &= axis.tile == axis.size;
     left /= axis.tile;
   }
+}
+
+int64_t boxPercent(Operation *op) {
+  auto percent = op->getAttrOfType<IntegerAttr>(kBoxAttr);
+  return percent ? percent.getInt() : 100;
+}
+
+TileNest planOfBoxes(Operation *op, function_ref<TileNest(int64_t percent)> plan) {
+  const int64_t percent = boxPercent(op);
+  TileNest nest = plan(percent);
+  return percent == 100 || nest.fitsLoops() ? nest : plan(100);
 }
 
 } // namespace atc::npu

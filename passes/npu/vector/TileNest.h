@@ -81,9 +81,26 @@ struct TileSpace {
 };
 
 /// Chooses tiles of the three innermost axes: at most `capacity` elements per box, with runs
-/// rounded up to `round` elements, and at least two boxes per core where possible.
+/// rounded up to `round` elements, and at least two boxes per core where possible. `percent` is
+/// what boxPercent() returns.
 void chooseTiles(llvm::MutableArrayRef<Axis> axes, int64_t capacity, int64_t cores, int64_t round,
-                 int64_t lanesUnit = 128);
+                 int64_t lanesUnit = 128, int64_t percent = 100);
+
+/// The size of boxes that npu-select-boxes has set on a kernel, in percent of what its expansion
+/// chooses (integer).
+inline constexpr llvm::StringLiteral kBoxAttr = "tuning.box";
+
+/// Returns the size that is set on a kernel; 100 without any.
+int64_t boxPercent(mlir::Operation *op);
+
+/// Returns a number of elements, rows or planes of a box in `percent`; at least 1.
+inline int64_t scaledBox(int64_t size, int64_t percent) {
+  return std::max<int64_t>(1, size * percent / 100);
+}
+
+/// Returns the nest that `plan` makes for the percent set on a kernel, or for 100 where the program
+/// would have too many loops.
+TileNest planOfBoxes(mlir::Operation *op, llvm::function_ref<TileNest(int64_t percent)> plan);
 
 /// Returns the bytes per element of a buffer.
 int64_t elementBytes(mlir::Value memref);

@@ -7,6 +7,7 @@
 #include "npu/isa/Footprint.h"
 #include "npu/isa/Verify.h"
 #include "npu/simulator/Execute.h"
+#include "npu/simulator/Hazards.h"
 #include "npu/simulator/Loops.h"
 #include "passes/npu/Passes.h"
 
@@ -289,6 +290,14 @@ Contents runSimulated(const Program &program, const SocTable &soc, Contents cont
   if (statistics)
     *statistics = simulator.total();
   return contents;
+}
+
+std::string hazardsOf(const Program &program, const SocTable &soc) {
+  std::string lines;
+  for (const Hazard &hazard : HazardChecker(soc).check({&program, "p", {}, {}}))
+    if (hazard.kind != Hazard::Uninitialised)
+      lines += hazard.text + "\n";
+  return lines;
 }
 
 } // namespace atc::npu::test

@@ -41,6 +41,9 @@ Contents runSequentially(const Program &program, const SocTable &soc, Contents c
 Contents runShuffled(const Program &program, const SocTable &soc, Contents contents, uint32_t seed,
                      std::string &error);
 
+/// Returns the texts of the hazards that depend on time, and of flags in disorder: one per line.
+std::string hazardsOf(const Program &program, const SocTable &soc);
+
 /// In the simulator.
 Contents runSimulated(const Program &program, const SocTable &soc, Contents contents, bool timed,
                       std::string &error, Statistics *statistics = nullptr);

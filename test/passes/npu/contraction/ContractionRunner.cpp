@@ -6,6 +6,7 @@
 #include "backends/npu/ProgramEncoder.h"
 #include "npu/isa/Verify.h"
 #include "passes/npu/Passes.h"
+#include "passes/npu/contraction/CubeSupport.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -19,6 +20,21 @@
 using namespace mlir;
 
 namespace atc::npu::test {
+
+static void setTile(Operation *op, const ContractionOptions &options) {
+  const SocTable &soc = *findSoc(options.soc);
+  auto set = [&](auto contraction) {
+    std::string errorText;
+    const Contraction described = describe(contraction, soc, errorText);
+    REQUIRE(errorText == "");
+    if (std::optional<Tile> tile = options.tile(described, soc))
+      contraction.setTileAttr(attributeOf(op->getContext(), *tile));
+  };
+  if (auto conv = dyn_cast<ir::Conv2DOp>(op))
+    set(conv);
+  else if (auto matmul = dyn_cast<ir::MatMulOp>(op))
+    set(matmul);
+}
 
 Contracted compileContraction(const std::string &text, const std::vector<std::string> &types,
                               const ContractionOptions &options) {
@@ -46,6 +62,8 @@ Contracted compileContraction(const std::string &text, const std::vector<std::st
   INFO(source);
   INFO(messages);
   REQUIRE(module);
+  if (options.tile)
+    module->walk([&](Operation *op) { setTile(op, options); });
   auto run = [&](auto &&fill) {
     PassManager manager(&context);
     fill(manager);
@@ -104,6 +122,7 @@ void runContraction(const std::string &text, const std::vector<Buffer *> &buffer
     Contents simulated = runSimulated(compiled.program, soc, contents, true, error);
     REQUIRE(error == "");
     CHECK(simulated == after);
+    CHECK(hazardsOf(compiled.program, soc) == "");
   }
   std::memcpy(buffers.back()->data(), after.back().data(), after.back().size());
 }

@@ -4,6 +4,7 @@
 #ifndef OPENATC_TEST_PASSES_NPU_CONTRACTION_CONTRACTIONRUNNER_H
 #define OPENATC_TEST_PASSES_NPU_CONTRACTION_CONTRACTIONRUNNER_H
 
+#include "passes/npu/contraction/Contraction.h"
 #include "test/passes/cpu/KernelRunner.h"
 #include "test/passes/npu/ProgramRunner.h"
 
@@ -17,6 +18,8 @@ struct ContractionOptions {
   std::string fixed;     ///< of npu-select-tiles
   bool pipeline = false; ///< npu-program-pipeline, else places only
   int64_t measure = 0;   ///< of npu-select-tiles
+  /// Returns a tile to set in place of the pass's own; nothing: the op keeps that.
+  std::function<std::optional<Tile>(const Contraction &, const SocTable &)> tile = {};
 };
 
 /// The program of one op, with what npu-select-tiles says of it.
@@ -32,7 +35,7 @@ Contracted compileContraction(const std::string &text, const std::vector<std::st
                               const ContractionOptions &options);
 
 /// Compiles the op and runs it on the buffers, the last of which is written; with
-/// the pipeline also in the simulator, both must agree.
+/// the pipeline also in the simulator, both must agree and no hazard may be left.
 void runContraction(const std::string &text, const std::vector<Buffer *> &buffers,
                     const ContractionOptions &options);
 

@@ -7,6 +7,7 @@
 #include "npu/isa/Verify.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/VectorPasses.h"
+#include "passes/npu/vector/TileNest.h"
 #include "passes/npu/vector/VectorSupport.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -117,9 +118,12 @@ std::string refusal(const std::string &text, const std::vector<Buffer *> &buffer
 }
 
 Statistics runVectorKernel(const std::string &text, const std::vector<Buffer *> &buffers,
-                           const std::string &name) {
+                           const std::string &name, int64_t boxPercent) {
   const SocTable &soc = *findSoc(name);
   Compiler compiler(text, typesOf(buffers), name);
+  if (boxPercent != 100)
+    compiler.kernelOp()->setAttr(kBoxAttr,
+                                 Builder(&compiler.context).getI64IntegerAttr(boxPercent));
   Program program = compiler.compile(soc);
   INFO(compiler.source);
   Contents contents;
@@ -133,6 +137,7 @@ Statistics runVectorKernel(const std::string &text, const std::vector<Buffer *> 
   Contents simulated = runSimulated(program, soc, contents, true, error, &statistics);
   REQUIRE(error == "");
   CHECK(simulated == after);
+  CHECK(hazardsOf(program, soc) == "");
   std::memcpy(buffers.back()->data(), after.back().data(), after.back().size());
   return statistics;
 }
