@@ -136,8 +136,12 @@ void Compiler::setChoices() {
 /// optimizers that divide gradients by their magnitude make as large as any other step.
 static std::vector<std::string> passesToDisable(const CompilerOptions &options, ModuleOp module) {
   std::vector<std::string> disabled = options.disabledPasses;
-  if (module && module->hasAttr(train::kStatesAttr))
-    disabled.insert(disabled.end(), {"cpu-select-winograd", "host-select-winograd"});
+  if (!module || !module->hasAttr(train::kStatesAttr))
+    return disabled;
+  disabled.emplace_back("host-select-winograd");
+  constexpr StringLiteral ofCpu = "cpu-select-winograd";
+  if (llvm::is_contained(options.target->optionalPasses(), ofCpu))
+    disabled.push_back(ofCpu.str());
   return disabled;
 }
 

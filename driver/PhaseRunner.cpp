@@ -221,11 +221,16 @@ bool PhaseRunner::expand(ModuleOp module) {
   return !pipeline || runPipeline(module, *pipeline);
 }
 
-bool PhaseRunner::run(ModuleOp module, Phase last) {
+/// Checks a module that has been imported, and prepares it for the target.
+bool PhaseRunner::begin(ModuleOp module) {
   if (!checkModule(module))
     return false;
   target.annotate(module);
-  if (!expand(module))
+  return expand(module);
+}
+
+bool PhaseRunner::run(ModuleOp module, Phase last) {
+  if (!begin(module))
     return false;
   func::FuncOp main = om::findMain(module);
   return host::isHostProgram(main) ? runRegions(module, last)
@@ -235,10 +240,7 @@ bool PhaseRunner::run(ModuleOp module, Phase last) {
 static bool readsChoices(const PhasePipeline &pipeline) { return pipeline.readsChoices; }
 
 bool PhaseRunner::runToChoices(ModuleOp module) {
-  if (!checkModule(module))
-    return false;
-  target.annotate(module);
-  if (!expand(module))
+  if (!begin(module))
     return false;
   func::FuncOp main = om::findMain(module);
   if (host::isHostProgram(main) || isLowered(main))

@@ -55,6 +55,7 @@ private:
   /// Returns the names that `disabled` may have.
   std::vector<std::string> optionalPassNames() const;
   bool checkModule(mlir::ModuleOp module);
+  bool begin(mlir::ModuleOp module);
   bool expand(mlir::ModuleOp module);
   bool runPipeline(mlir::ModuleOp module, const PhasePipeline &pipeline);
   bool runPipelines(mlir::ModuleOp module, llvm::ArrayRef<PhasePipeline> pipelines, Phase last);

@@ -42,7 +42,7 @@ static bool withOpenFile(StringRef path, const FileFormat *format, Diagnostics &
   Expected<sys::fs::file_t> file = sys::fs::openNativeFileForRead(path);
   if (!file)
     return fail("E13001", "file '" + path + "' cannot be opened: " + toString(file.takeError()));
-  llvm::scope_exit close([&] { sys::fs::closeFile(*file); });
+  llvm::scope_exit close([&] { (void)sys::fs::closeFile(*file); });
 
   static constexpr StringLiteral lfsMark = "version https://git-lfs";
   char head[lfsMark.size()];

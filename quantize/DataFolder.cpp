@@ -4,7 +4,6 @@
 #include "quantize/DataFolder.h"
 
 #include "support/ElementTypes.h"
-#include "support/ModelText.h"
 #include "support/Npy.h"
 
 #include <algorithm>

@@ -46,14 +46,14 @@ def without_header(command):
 
 
 def commands_of(build):
-    """{source relative to the repository: its entry}. Generated sources are left out."""
+    """{source relative to the repository: its entry}. Generated sources and assembly are left out."""
     path = build / "compile_commands.json"
     if not path.is_file():
         sys.exit(f"{path} does not exist: build first, with scripts/build.sh")
     entries = {}
     for entry in json.loads(path.read_text()):
         source = pathlib.Path(entry["directory"], entry["file"]).resolve()
-        if source.is_relative_to(build) or not source.is_relative_to(ROOT):
+        if source.is_relative_to(build) or not source.is_relative_to(ROOT) or source.suffix == ".S":
             continue
         entry["arguments"] = without_header(entry.pop("command"))
         entry.pop("output", None)

@@ -5,7 +5,6 @@
 
 #include "support/TensorValues.h"
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
 

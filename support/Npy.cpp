@@ -67,7 +67,7 @@ bool parseHeader(const std::string &file, Header &header) {
   const size_t quote = descr.find('\'', 1);
   // NumPy's names of scalar types are short; longer texts are not types.
   constexpr size_t longestDescr = 16;
-  if (quote == std::string::npos || quote > longestDescr)
+  if (quote > longestDescr) // or there is none
     return false;
   header.descr = descr.substr(1, quote - 1);
   header.fortran = fortran.rfind("True", 0) == 0;

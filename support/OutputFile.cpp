@@ -28,8 +28,10 @@ std::string folderOf(const std::string &path) {
 /// Returns a unique name beside `path` that shows its purpose.
 std::string temporaryName(const std::string &path) {
   unsigned char random[6] = {};
-  if (getrandom(random, sizeof(random), 0) < 0)
-    std::memcpy(random, &path, sizeof(random)); // an address; O_EXCL finds what is taken
+  if (getrandom(random, sizeof(random), 0) < 0) {
+    const std::string *address = &path; // differs between processes; O_EXCL finds what is taken
+    std::memcpy(random, &address, sizeof(random));
+  }
   std::string suffix = ".";
   for (unsigned char byte : random)
     suffix += "abcdefghijklmnopqrstuvwxyz012345"[byte & 31];

@@ -3,7 +3,6 @@
 
 #include "tuning/CpuSearch.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <chrono>

@@ -9,8 +9,6 @@
 #include "driver/ContextMessages.h"
 #include "passes/om/Schedule.h"
 
-#include "llvm/ADT/MapVector.h"
-
 #include <algorithm>
 #include <chrono>
 #include <map>

@@ -5,8 +5,6 @@
 
 #include "passes/npu/schedule/JoinChoice.h"
 
-#include <numeric>
-
 namespace atc::tuning {
 
 /// Returns for each launch whether it is joined with the one before.

@@ -48,12 +48,14 @@ struct Pair {
   std::string input, output;
 };
 
-/// Links what exporters call a cache: transformers and Optimum, PyTorch, ONNX Runtime.
-const Pair autoPairs[] = {{"past_key_values.*", "present.*"},
-                          {"past_key_values.*", "present_key_values.*"},
-                          {"past_key_values_*", "present_key_values_*"},
-                          {"past.*", "present.*"},
-                          {"past_*", "present_*"}};
+/// Returns what exporters call a cache: transformers and Optimum, PyTorch, ONNX Runtime.
+std::vector<Pair> exporterPairs() {
+  return {{"past_key_values.*", "present.*"},
+          {"past_key_values.*", "present_key_values.*"},
+          {"past_key_values_*", "present_key_values_*"},
+          {"past.*", "present.*"},
+          {"past_*", "present_*"}};
+}
 
 /// Matches a name against a pattern; `star` receives the text of the `*`.
 bool matches(const std::string &pattern, const std::string &name, std::string &star) {
@@ -91,7 +93,7 @@ public:
 
   bool run(const std::string &rule) {
     if (rule.empty() || rule == "auto") {
-      for (const Pair &pair : autoPairs)
+      for (const Pair &pair : exporterPairs())
         link(pair, /*strict=*/false, /*without=*/".encoder.");
     } else if (rule != "none") {
       for (size_t begin = 0; begin <= rule.size();) {

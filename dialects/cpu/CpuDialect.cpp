@@ -1,12 +1,12 @@
 //===-- CpuDialect.cpp - the cpu dialect ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "dialects/cpu/FloatWinograd.h"
-#include "dialects/cpu/Reduction.h"
-#include "dialects/cpu/Transformer.h"
+#include "dialects/cpu/FloatWinograd.h" // IWYU pragma: keep
+#include "dialects/cpu/Reduction.h"     // IWYU pragma: keep
+#include "dialects/cpu/Transformer.h"   // IWYU pragma: keep
 
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/IR/Builders.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h" // IWYU pragma: keep
+#include "mlir/IR/Builders.h"                // IWYU pragma: keep
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 

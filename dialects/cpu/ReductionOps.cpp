@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/cpu/Reduction.h"
-#include "dialects/cpu/VerifyEpilogue.h"
+#include "dialects/cpu/VerifyEpilogue.h" // IWYU pragma: keep
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"

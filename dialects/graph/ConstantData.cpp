@@ -4,7 +4,7 @@
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/QuantTypes.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/BuiltinDialect.h"
+#include "mlir/IR/BuiltinDialect.h" // IWYU pragma: keep
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/StringSet.h"

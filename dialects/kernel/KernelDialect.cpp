@@ -1,9 +1,9 @@
 //===-- KernelDialect.cpp - the kernel dialect ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "dialects/kernel/Scatter.h"
+#include "dialects/kernel/Scatter.h" // IWYU pragma: keep
 
-#include "mlir/IR/Builders.h"
+#include "mlir/IR/Builders.h" // IWYU pragma: keep
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 

@@ -244,6 +244,7 @@ std::optional<std::vector<om::OmGearAxis>> RangeProof::run() {
       continue;
     }
     const size_t index = &values - request.gears.data();
+    // Only once is it the last. NOLINTNEXTLINE(bugprone-use-after-move)
     auto gear = index + 1 == request.gears.size() ? std::move(last) : import(request, index);
     if (!gear || !compare(std::move(*gear), values))
       return std::nullopt;

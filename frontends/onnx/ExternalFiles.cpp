@@ -46,7 +46,7 @@ Expected<ExternalFiles::Mapping> ExternalFiles::map(StringRef location) {
   Expected<sys::fs::file_t> file = sys::fs::openNativeFileForRead(real);
   if (!file)
     return fail("cannot be opened: " + toString(file.takeError()));
-  llvm::scope_exit close([&] { sys::fs::closeFile(*file); });
+  llvm::scope_exit close([&] { (void)sys::fs::closeFile(*file); });
   std::error_code error;
   auto mapping = std::make_shared<sys::fs::mapped_file_region>(
       *file, sys::fs::mapped_file_region::readonly, status.getSize(), 0, error);

@@ -4,7 +4,7 @@
 #include "frontends/onnx/NodeContext.h"
 
 #include "frontends/onnx/OpTable.h"
-#include "frontends/onnx/TensorData.h"
+#include "frontends/onnx/TensorData.h" // IWYU pragma: keep
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;

@@ -137,7 +137,7 @@ private:
   /// Returns the name of a subgraph's output; a constant becomes one, with a name of its own.
   std::string outputName(GraphState &state, unsigned index) {
     const fb::Tensor &tensor = reader.tensor(state.subgraph, index);
-    const std::string name = uniqueName(portName(tensor, index));
+    std::string name = uniqueName(portName(tensor, index));
     if (state.names[index].empty() && !reader.data(tensor).empty() && onnxType(tensor.type()) &&
         tensor.type() != fb::TensorType::INT4) {
       state.names[index] = name + "/constant";

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/cpu/Transformer.h"
-#include "dialects/om/Om.h"
 #include "passes/Remarks.h"
 #include "passes/cpu/Passes.h"
 #include "passes/kernel/BufferViews.h"

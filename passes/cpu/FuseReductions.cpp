@@ -3,7 +3,6 @@
 
 #include "dialects/cpu/Reduction.h"
 #include "dialects/om/Om.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Remarks.h"
 #include "passes/cpu/ReductionPasses.h"

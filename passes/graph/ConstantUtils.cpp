@@ -5,7 +5,6 @@
 
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/ops/StructureOps.h"
-#include "passes/graph/RewriteUtils.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include <cstring>

@@ -4,7 +4,6 @@
 #include "dialects/graph/Recomputed.h"
 #include "dialects/graph/ops/QuantOps.h"
 #include "dialects/graph/ops/StructureOps.h"
-#include "dialects/graph/scalar/ScalarMath.h"
 #include "passes/Remarks.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/DeepHash.h"

@@ -3,7 +3,6 @@
 
 #include "dialects/graph/ops/ConvOps.h"
 #include "dialects/graph/ops/ShapeOps.h"
-#include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/RewriteUtils.h"
 

@@ -11,7 +11,6 @@
 #include "passes/graph/Float32Nodes.h"
 #include "passes/graph/RewriteUtils.h"
 #include "passes/host/Passes.h"
-#include "passes/host/QuantizedCalls.h"
 
 using namespace mlir;
 

@@ -11,7 +11,6 @@
 #include "dialects/graph/ops/ShapeOps.h"
 #include "dialects/graph/ops/StructureOps.h"
 #include "passes/Remarks.h"
-#include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Float32Nodes.h"
 #include "passes/graph/RewriteUtils.h"
 #include "passes/host/Passes.h"

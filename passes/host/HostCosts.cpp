@@ -4,7 +4,6 @@
 #include "passes/host/HostCosts.h"
 
 #include "dialects/graph/ConstantData.h"
-#include "dialects/graph/HostCalls.h"
 #include "dialects/graph/ops/HostOps.h"
 
 #include "llvm/ADT/StringSwitch.h"

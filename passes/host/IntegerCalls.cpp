@@ -103,7 +103,7 @@ std::optional<SmallVector<double>> realNumbers(Value value) {
     size_t at = params.isPerTensor() ? 0 : i;
     if (at >= params.scales.size())
       return std::nullopt;
-    int32_t stored = bytes[i];
+    int32_t stored = static_cast<int8_t>(bytes[i]);
     if (type.getWidth() == 32)
       std::memcpy(&stored, bytes.data() + 4 * i, sizeof(stored));
     else if (type.isUnsigned())

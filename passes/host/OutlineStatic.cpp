@@ -11,7 +11,6 @@
 #include "dialects/graph/HostCalls.h"
 #include "dialects/graph/IndexBound.h"
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include <map>
 #include <unordered_map>

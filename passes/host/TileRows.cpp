@@ -11,7 +11,6 @@
 #include "passes/host/RowKernels.h"
 #include "passes/host/TileLoop.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 

@@ -5,7 +5,6 @@
 #include "passes/kernel/LowerGraph.h"
 
 #include "passes/kernel/pack/PackWeights.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 

@@ -8,9 +8,7 @@
 #include "passes/kernel/LowerGraph.h"
 
 #include "dialects/graph/ConstantData.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
-#include "passes/kernel/pack/PackWeights.h"
 
 using namespace mlir;
 

@@ -4,6 +4,7 @@
 #ifndef OPENATC_PASSES_KERNEL_MINCUT_H
 #define OPENATC_PASSES_KERNEL_MINCUT_H
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

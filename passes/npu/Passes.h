@@ -5,6 +5,8 @@
 #define OPENATC_PASSES_NPU_PASSES_H
 
 #include "dialects/npu/Npu.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Pass/Pass.h"
 
 namespace atc::npu {

@@ -9,7 +9,6 @@
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/collectives/Collectives.h"
 #include "llvm/ADT/BitVector.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/gradient/Gradient.h"
-#include "passes/train/Functions.h"
 #include "passes/train/Passes.h"
 #include "passes/train/ReverseMode.h"
 #include "passes/train/Windows.h"

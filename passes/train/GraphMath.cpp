@@ -3,7 +3,6 @@
 
 #include "passes/train/GraphMath.h"
 
-#include "dialects/graph/ConstantData.h"
 #include "dialects/graph/collectives/Collectives.h"
 #include "dialects/graph/ops/ReduceOps.h"
 #include "dialects/graph/ops/ShapeOps.h"

@@ -4,7 +4,6 @@
 #include "dialects/graph/ops/BinaryOps.h"
 #include "dialects/graph/ops/ConvOps.h"
 #include "dialects/graph/ops/StructureOps.h"
-#include "passes/train/Functions.h"
 #include "passes/train/Passes.h"
 #include "passes/train/Windows.h"
 

@@ -6,7 +6,6 @@
 #include "dialects/graph/ops/BinaryOps.h"
 #include "dialects/graph/ops/UnaryOps.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace atc::graph;

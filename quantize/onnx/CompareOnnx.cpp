@@ -5,8 +5,6 @@
 #include "quantize/onnx/InputRanges.h"
 #include "quantize/onnx/OnnxHost.h"
 
-#include "llvm/ADT/STLExtras.h"
-
 using namespace mlir;
 
 namespace atc::quantize {

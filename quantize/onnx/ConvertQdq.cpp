@@ -111,7 +111,7 @@ bool Converter::expandConstant(const onnx::NodeProto &node, const std::vector<do
     const size_t channel = step.scales.size() > 1 ? (i / inner) % step.scales.size() : 0;
     values[i] = float((integers[i] - step.zeroPoints[channel]) * step.scales[channel]);
   }
-  const std::string output = node.output(0);
+  const std::string &output = node.output(0);
   model.addConstant(makeFloats(output, dims, values));
   weightScales[output] = step.scales;
   done.insert(output);
@@ -140,7 +140,7 @@ bool Converter::expandWeights(const onnx::NodeProto &node) {
   if (!values)
     return true;
   const double least = step->isSigned ? -128 : 0, most = step->isSigned ? 127 : 255;
-  Step used = *step;
+  const Step &used = *step;
   int64_t inner = 1;
   const int64_t axis = used.axis < 0 ? used.axis + floats->dims_size() : used.axis;
   for (int at = int(axis) + 1; used.scales.size() > 1 && at < floats->dims_size(); ++at)
@@ -165,6 +165,8 @@ void Converter::readActivation(const onnx::NodeProto &quantize, QuantTable &tabl
   const auto step = readStep(quantize);
   if (!step || step->scales.size() != 1 || model.findConstant(quantize.input(0)))
     return;
+  // Copies: rename() changes the node.
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
   const std::string source = quantize.input(0), integers = quantize.output(0);
   std::vector<std::string> floats;
   for (const onnx::NodeProto *user : model.findUsers(integers))

@@ -7,7 +7,6 @@
 #include "frontends/onnx/ExternalFiles.h"
 #include "llvm/Support/Path.h"
 
-#include <algorithm>
 #include <cstring>
 
 namespace atc::quantize {

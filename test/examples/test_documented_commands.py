@@ -108,6 +108,7 @@ def models(tmp_path_factory):
     (folder / "compress.cfg").write_text('calibration: {\n  input_data_dir: "samples/"\n}\n')
     # Stand-ins for networks that the pages name, with their inputs.
     (folder / "llama.onnx").write_bytes(lzma.decompress((ROOT / "test/lm/models/gpt2.onnx.xz").read_bytes()))
+    np.save(folder / "ids.npy", np.arange(128, dtype=np.int64)[None] % 100)
     np.save(folder / "text.npy", np.arange(3, 48).repeat(6))
     network = onnx.load(folder / "resnet50.onnx")
     network.graph.node[0].input[0] = network.graph.input[0].name = "input"

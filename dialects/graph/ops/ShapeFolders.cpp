@@ -3,7 +3,7 @@
 
 #include "dialects/graph/Graph.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/DialectResourceBlobManager.h" // IWYU pragma: keep
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;

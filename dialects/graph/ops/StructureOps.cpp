@@ -3,7 +3,7 @@
 
 #include "dialects/graph/ops/StructureOps.h"
 #include "dialects/graph/ops/FoldChains.h"
-#include "dialects/graph/ops/QuantOps.h"
+#include "dialects/graph/ops/QuantOps.h" // IWYU pragma: keep
 #include "dialects/graph/ops/RegisterOps.h"
 #include "mlir/IR/TypeUtilities.h"
 

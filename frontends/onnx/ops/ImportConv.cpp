@@ -4,7 +4,7 @@
 #include "dialects/graph/ops/ConvOps.h"
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
-#include "frontends/onnx/TensorData.h"
+#include "frontends/onnx/TensorData.h" // IWYU pragma: keep
 #include "frontends/onnx/ops/Window.h"
 
 using namespace mlir;

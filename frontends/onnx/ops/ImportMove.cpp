@@ -5,7 +5,7 @@
 #include "dialects/graph/ops/ShapeOps.h"
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
-#include "frontends/onnx/TensorData.h"
+#include "frontends/onnx/TensorData.h" // IWYU pragma: keep
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;

@@ -6,8 +6,8 @@
 #include "dialects/graph/ops/UnaryOps.h"
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
-#include "frontends/onnx/TensorData.h"
-#include "frontends/onnx/ops/Window.h"
+#include "frontends/onnx/TensorData.h" // IWYU pragma: keep
+#include "frontends/onnx/ops/Window.h" // IWYU pragma: keep
 
 using namespace mlir;
 using llvm::APFloat;

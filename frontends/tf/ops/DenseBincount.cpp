@@ -6,6 +6,8 @@
 #include "frontends/tf/ops/IndexMasks.h"
 #include "frontends/tf/ops/arithmetic/TensorMath.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 
 namespace atc::tf_import {

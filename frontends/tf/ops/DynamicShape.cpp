@@ -10,6 +10,8 @@
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/arithmetic/TensorMath.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 
 namespace atc::tf_import {

@@ -6,6 +6,7 @@
 #include "frontends/tf/ops/Complex.h"
 #include "frontends/tf/ops/DynamicForms.h"
 
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;

@@ -3,7 +3,6 @@
 
 #include "dialects/graph/ops/ShapeOps.h"
 #include "dialects/graph/ops/UnaryOps.h"
-#include "frontends/Tensors.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/Im2Col.h"
 

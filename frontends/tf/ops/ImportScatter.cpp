@@ -1,8 +1,6 @@
 //===-- ImportScatter.cpp - scatter, segments, counting -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include <limits>
-
 #include "dialects/graph/ops/BinaryOps.h"
 #include "dialects/graph/ops/ShapeOps.h"
 #include "dialects/graph/ops/UnaryOps.h"

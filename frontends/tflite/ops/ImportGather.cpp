@@ -3,8 +3,6 @@
 
 #include "frontends/tflite/OpTable.h"
 
-#include <numeric>
-
 using llvm::Twine;
 
 namespace atc::tflite {

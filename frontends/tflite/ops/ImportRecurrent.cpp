@@ -3,8 +3,6 @@
 
 #include "frontends/tflite/OpTable.h"
 
-using llvm::Twine;
-
 namespace atc::tflite {
 namespace {
 

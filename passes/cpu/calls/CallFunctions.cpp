@@ -6,7 +6,6 @@
 #include "dialects/graph/HostCalls.h"
 #include "dialects/graph/ops/HostOps.h"
 #include "kernels/core/GeneratedCode.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/cpu/tiles/KernelBuilder.h"
 #include "passes/om/CallBodies.h"

@@ -6,7 +6,6 @@
 
 #include "dialects/graph/ops/HostOps.h"
 #include "passes/cpu/calls/CallEquation.h"
-#include "passes/cpu/calls/CallRanks.h"
 #include "passes/cpu/calls/Generators.h"
 
 #include "llvm/ADT/StringMap.h"

@@ -9,7 +9,6 @@
 #include "passes/cpu/calls/CallWindow.h"
 #include "passes/cpu/calls/Generators.h"
 
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/host/QuantizedCalls.h"
 #include "llvm/ADT/StringMap.h"
 

@@ -13,8 +13,6 @@
 #include "passes/host/QuantizedCalls.h"
 #include "llvm/ADT/StringMap.h"
 
-#include <limits>
-
 using namespace mlir;
 
 namespace atc::cpu {

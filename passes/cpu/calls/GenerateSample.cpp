@@ -7,7 +7,6 @@
 #include "passes/cpu/calls/CallRanks.h"
 #include "passes/cpu/calls/Generators.h"
 
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/host/QuantizedCalls.h"
 #include "llvm/ADT/StringMap.h"
 

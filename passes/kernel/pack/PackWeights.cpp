@@ -7,8 +7,8 @@
 #include "passes/kernel/pack/PackWeights.h"
 
 #include "dialects/graph/ConstantData.h"
-#include "mlir/IR/BuiltinDialect.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/BuiltinDialect.h"             // IWYU pragma: keep
+#include "mlir/IR/DialectResourceBlobManager.h" // IWYU pragma: keep
 #include "passes/kernel/Layouts.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>

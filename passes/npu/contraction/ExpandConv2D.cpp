@@ -1,8 +1,6 @@
 //===-- ExpandConv2D.cpp - npu.conv2d becomes a program --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/contraction/ExpandContraction.h"
 

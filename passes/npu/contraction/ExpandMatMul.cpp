@@ -1,8 +1,6 @@
 //===-- ExpandMatMul.cpp - npu.matmul becomes a program --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/contraction/ExpandContraction.h"
 #include "passes/npu/contraction/MultiHeadMatMul.h"

@@ -9,8 +9,6 @@
 #include "passes/npu/program/ProgramWriter.h"
 #include "passes/npu/program/SyncAnalysis.h"
 
-#include "mlir/IR/IRMapping.h"
-
 #include <numeric>
 
 using namespace mlir;

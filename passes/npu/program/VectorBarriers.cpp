@@ -6,7 +6,6 @@
 #include "backends/npu/ProgramEncoder.h"
 #include "npu/isa/Footprint.h"
 
-#include <map>
 #include <queue>
 
 using namespace mlir;

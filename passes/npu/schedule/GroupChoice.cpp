@@ -3,8 +3,8 @@
 
 #include "passes/npu/schedule/GroupChoice.h"
 
-#include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/SmallVector.h"  // IWYU pragma: keep
+#include "llvm/ADT/StringExtras.h" // IWYU pragma: keep
 
 using namespace mlir;
 

@@ -8,7 +8,9 @@
 #ifndef OPENATC_PASSES_NPU_SCHEDULE_GROUPCHOICE_H
 #define OPENATC_PASSES_NPU_SCHEDULE_GROUPCHOICE_H
 
-#include "mlir/Support/LLVM.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
 
 #include <optional>
 #include <string>

@@ -6,7 +6,6 @@
 // meanwhile.
 
 #include "passes/Choices.h"
-#include "passes/Remarks.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/program/JoinedProgram.h"
 #include "passes/npu/program/ProgramWriter.h"

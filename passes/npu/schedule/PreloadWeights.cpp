@@ -11,7 +11,6 @@
 #include "passes/Choices.h"
 #include "passes/Remarks.h"
 #include "passes/npu/Passes.h"
-#include "passes/npu/program/LocalMemory.h"
 #include "passes/npu/program/ProgramTime.h"
 #include "passes/npu/program/ProgramWriter.h"
 #include "passes/npu/program/SyncAnalysis.h"

@@ -11,11 +11,8 @@
 #include "passes/npu/program/ProgramWriter.h"
 #include "passes/npu/select/BufferViews.h"
 #include "passes/npu/select/Partition.h"
-#include "passes/om/Schedule.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 

@@ -1,7 +1,6 @@
 //===-- DensifyOperands.cpp - copies for kernels that need dense runs ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "dialects/npu/Npu.h"
 #include "passes/Remarks.h"
 #include "passes/graph/Float32Nodes.h"
 #include "passes/npu/VectorPasses.h"

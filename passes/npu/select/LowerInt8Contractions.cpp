@@ -6,7 +6,6 @@
 #include "dialects/npu/Npu.h"
 #include "passes/kernel/LayoutRules.h"
 #include "passes/kernel/pack/PackIntegers.h"
-#include "passes/kernel/pack/PackWeights.h"
 #include "passes/npu/contraction/PackNpuWeights.h"
 #include "passes/npu/select/Int8Contractions.h"
 

@@ -1,7 +1,6 @@
 //===-- SplitBorders.cpp - fills of borders as fills of their sides --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "dialects/npu/Npu.h"
 #include "passes/graph/Float32Nodes.h"
 #include "passes/npu/VectorPasses.h"
 #include "passes/npu/program/ProgramWriter.h"

@@ -3,8 +3,6 @@
 
 #include "passes/npu/vector/RowKernels.h"
 
-#include "llvm/ADT/STLExtras.h"
-
 using namespace mlir;
 
 namespace atc::npu {

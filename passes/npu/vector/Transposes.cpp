@@ -4,8 +4,6 @@
 #include "passes/npu/vector/Transposes.h"
 
 #include "dialects/kernel/Kernel.h"
-#include "passes/npu/vector/BoxOperand.h"
-#include "passes/npu/vector/VectorKernels.h"
 
 using namespace mlir;
 
