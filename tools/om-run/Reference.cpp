@@ -106,8 +106,12 @@ static void removeFolder(const std::string &folder) {
 }
 
 Reference::~Reference() {
-  if (temporary)
-    removeFolder(folder);
+  if (!temporary)
+    return;
+  // A signal meanwhile would end the program between two files: of two threads that remove the same
+  // folder, one gives up where the other was faster.
+  SignalsPutOff putOff;
+  removeFolder(folder);
 }
 
 bool Reference::open(const std::string &path, const std::string &input, bool isRandom,
