@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -29,7 +30,8 @@ std::string folderOf(const std::string &path) {
 std::string temporaryName(const std::string &path) {
   unsigned char random[6] = {};
   if (getrandom(random, sizeof(random), 0) < 0) {
-    const std::string *address = &path; // differs between processes; O_EXCL finds what is taken
+    // An address differs between processes; O_EXCL finds what is taken.
+    const auto address = reinterpret_cast<uintptr_t>(&path);
     std::memcpy(random, &address, sizeof(random));
   }
   std::string suffix = ".";

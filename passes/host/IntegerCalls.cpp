@@ -18,6 +18,7 @@
 #include "passes/host/QuantizedCalls.h"
 
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/MathExtras.h"
 #include <cmath>
 #include <cstring>
 
@@ -103,7 +104,7 @@ std::optional<SmallVector<double>> realNumbers(Value value) {
     size_t at = params.isPerTensor() ? 0 : i;
     if (at >= params.scales.size())
       return std::nullopt;
-    int32_t stored = static_cast<int8_t>(bytes[i]);
+    int32_t stored = llvm::SignExtend32<8>(static_cast<uint8_t>(bytes[i]));
     if (type.getWidth() == 32)
       std::memcpy(&stored, bytes.data() + 4 * i, sizeof(stored));
     else if (type.isUnsigned())
