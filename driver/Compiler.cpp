@@ -162,8 +162,7 @@ bool Compiler::lower(Phase last) {
   assert(last < Phase::Emit && (!reached || *reached == Phase::Import));
   const unsigned before = diagnostics.numErrors();
   // A training step is never imported here: it comes as a module.
-  const std::vector<std::string> disabled =
-      passesToDisable(options, current ? *current : ModuleOp());
+  const std::vector<std::string> disabled = passesToDisable(options, current.get());
   PhaseRunner runner(*options.target, disabled, options.tempDir, compileSummary.timer, diagnostics,
                      options.insertedPasses);
   PassEditor editor(options.passEdits);

@@ -59,13 +59,13 @@ std::string moveTile(llvm::StringRef text, const Draw &draw) {
 }
 
 std::string moveBox(llvm::StringRef text, const Draw &draw) {
-  constexpr int64_t kLeast = 10, kMost = 1600;
+  constexpr int64_t kMinPercent = 10, kMaxPercent = 1600;
   constexpr int64_t factors[] = {60, 75, 85, 95, 105, 115, 130, 170};
   int64_t percent = 0;
   if (text.getAsInteger(10, percent))
     return "";
   percent = percent * factors[draw(std::size(factors))] / 100;
-  return std::to_string(std::clamp(percent, kLeast, kMost));
+  return std::to_string(std::clamp(percent, kMinPercent, kMaxPercent));
 }
 
 } // namespace atc::tuning

@@ -23,8 +23,8 @@ struct PhasePipeline {
   llvm::StringRef title; ///< of the stage in timings
   llvm::StringRef file;  ///< under --save_temps; empty: none
   std::function<void(mlir::OpPassManager &)> build;
-  bool readsChoices =
-      false; ///< here begin the passes whose decisions can be set (passes/Choices.h)
+  /// Whether it has passes whose decisions can be set (passes/Choices.h).
+  bool readsChoices = false;
 };
 
 /// Options of Target::emit.

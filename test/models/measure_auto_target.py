@@ -21,60 +21,41 @@ import sys
 import tempfile
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "test" / "common"), str(ROOT / "examples" / "models")]
+from make import Graph  # noqa: E402
 from openatc_tools import call, tool  # noqa: E402
 
 
-class Network:
-    """Nodes and seeded weights; each function returns the name of its result."""
+class Network(Graph):
+    """A network from x to y, whose shape is known last; each method returns the name of its result."""
 
-    def __init__(self, seed):
-        self.random = np.random.default_rng(seed)
-        self.nodes, self.weights, self.count = [], [], 0
-
-    def op(self, kind, *inputs, **attributes):
-        self.count += 1
-        result = f"t{self.count}"
-        self.nodes.append(helper.make_node(kind, list(inputs), [result], name=f"{kind}_{self.count}", **attributes))
-        return result
-
-    def array(self, value):
-        name = f"c{len(self.weights)}"
-        self.weights.append(numpy_helper.from_array(np.asarray(value), name))
-        return name
-
-    def weight(self, *shape):
-        fan = np.prod(shape[1:]) if len(shape) > 1 else shape[0]
-        return self.array((self.random.standard_normal(shape) / np.sqrt(fan)).astype(np.float32))
-
-    def conv(self, x, channels, filters, kernel=3, stride=1, groups=1, activation="Relu"):
-        y = self.op("Conv", x, self.weight(filters, channels // groups, kernel, kernel), strides=[stride] * 2,
-                    pads=[kernel // 2] * 4, group=groups)
-        return self.op(activation, y) if activation else y
+    def conv(self, x, channels, filters, kernel=3, stride=1, groups=1):
+        y = self.node("Conv", x, self.random(filters, channels // groups, kernel, kernel), strides=[stride] * 2,
+                      pads=[kernel // 2] * 4, group=groups)
+        return self.node("Relu", y)
 
     def dense(self, x, rows, columns):
-        return self.op("MatMul", x, self.weight(rows, columns))
+        return self.node("MatMul", x, self.random(rows, columns))
 
     def lstm(self, x, width, hidden):
-        y = self.op("LSTM", x, self.weight(1, 4 * hidden, width), self.weight(1, 4 * hidden, hidden), hidden_size=hidden)
-        return self.op("Squeeze", y, self.array(np.array([1])))
+        y = self.node("LSTM", x, self.random(1, 4 * hidden, width), self.random(1, 4 * hidden, hidden), hidden_size=hidden)
+        return self.node("Squeeze", y, self.constant(np.array([1])))
 
-    def save(self, path, shape, result):
+    def save(self, path, shape):
+        self.inputs["x"] = (TensorProto.FLOAT, shape)
         self.nodes[-1].output[0] = "y"
-        graph = helper.make_graph(self.nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
-                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], self.weights)
-        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(path))
+        self.write(path, "y")
         return path
 
 
 def convolutional(n, channels, size, depth, groups=1):
     x = n.conv("x", 3, channels, stride=2)
     for _ in range(depth):
-        x = n.op("Add", x, n.conv(n.conv(x, channels, channels, groups=groups), channels, channels, kernel=1))
-    n.dense(n.op("Flatten", n.op("GlobalAveragePool", x)), channels, 100)
+        x = n.node("Add", x, n.conv(n.conv(x, channels, channels, groups=groups), channels, channels, kernel=1))
+    n.dense(n.node("Flatten", n.node("GlobalAveragePool", x)), channels, 100)
     return [1, 3, size, size]
 
 
@@ -82,17 +63,17 @@ def transformer(n, tokens, width, layers):
     x = "x"
     for _ in range(layers):
         q, k, v = (n.dense(x, width, width) for _ in range(3))
-        scores = n.op("Softmax", n.op("MatMul", q, n.op("Transpose", k, perm=[0, 2, 1])), axis=-1)
-        x = n.op("Add", x, n.dense(n.op("MatMul", scores, v), width, width))
-        x = n.op("Add", x, n.dense(n.op("Relu", n.dense(x, width, 4 * width)), 4 * width, width))
-    n.op("Relu", x)
+        scores = n.node("Softmax", n.node("MatMul", q, n.node("Transpose", k, perm=[0, 2, 1])), axis=-1)
+        x = n.node("Add", x, n.dense(n.node("MatMul", scores, v), width, width))
+        x = n.node("Add", x, n.dense(n.node("Relu", n.dense(x, width, 4 * width)), 4 * width, width))
+    n.node("Relu", x)
     return [1, tokens, width]
 
 
 def perceptron(n, width, layers):
     x = "x"
     for _ in range(layers):
-        x = n.op("Relu", n.dense(x, width, width))
+        x = n.node("Relu", n.dense(x, width, width))
     return [1, width]
 
 
@@ -100,18 +81,18 @@ def recurrent(n, steps, hidden, layers):
     x = "x"
     for _ in range(layers):
         x = n.lstm(x, hidden, hidden)
-    n.op("LeakyRelu", x)
+    n.node("LeakyRelu", x)
     return [steps, 1, hidden]
 
 
 def mixed(n, channels, size, layers):
     """Convolutions for the NPU, and layers behind them that are small."""
     x = n.conv(n.conv("x", 3, channels), channels, channels)
-    x = n.op("Transpose", n.op("GlobalAveragePool", x), perm=[1, 0, 2, 3])
-    x = n.op("Reshape", x, n.array(np.array([channels, 1, 1])))
+    x = n.node("Transpose", n.node("GlobalAveragePool", x), perm=[1, 0, 2, 3])
+    x = n.node("Reshape", x, n.constant(np.array([channels, 1, 1])))
     width = 1
     for _ in range(layers):
-        x = n.op("LeakyRelu", n.lstm(x, width, 32))
+        x = n.node("LeakyRelu", n.lstm(x, width, 32))
         width = 32
     return [1, 3, size, size]
 
@@ -119,7 +100,7 @@ def mixed(n, channels, size, layers):
 def maps(n, size, depth):
     x = "x"
     for i in range(depth):
-        x = n.op(("Tanh", "Sigmoid", "Abs", "Neg")[i % 4], x)
+        x = n.node(("Tanh", "Sigmoid", "Abs", "Neg")[i % 4], x)
     return [1, size]
 
 
@@ -139,10 +120,10 @@ NETWORKS = {
 
 def make(folder):
     paths = []
-    for seed, (name, (build, *arguments)) in enumerate(NETWORKS.items()):
-        network = Network(seed)
+    for name, (build, *arguments) in NETWORKS.items():
+        network = Network(name)
         shape = build(network, *arguments)
-        paths.append(network.save(folder / f"{name}.onnx", shape, "y"))
+        paths.append(network.save(folder / f"{name}.onnx", shape))
     return paths
 
 

@@ -124,17 +124,17 @@ TEST_CASE("every change of boxes is another percentage within limits") {
   std::mt19937_64 random(3);
   const Draw draw = [&](size_t end) { return end ? random() % end : 0; };
   std::string text = "100";
-  int least = 100, most = 100;
+  int smallest = 100, largest = 100;
   for (int i = 0; i < 2000; ++i) {
     text = moveBox(text, draw);
     const int percent = std::stoi(text);
     REQUIRE(std::to_string(percent) == text);
-    least = std::min(least, percent);
-    most = std::max(most, percent);
+    smallest = std::min(smallest, percent);
+    largest = std::max(largest, percent);
   }
-  CHECK(least >= 10);
-  CHECK(least < 50);
-  CHECK(most <= 1600);
-  CHECK(most > 200);
+  CHECK(smallest >= 10);
+  CHECK(smallest < 50);
+  CHECK(largest <= 1600);
+  CHECK(largest > 200);
   CHECK(moveBox("x", draw).empty());
 }

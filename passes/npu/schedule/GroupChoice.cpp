@@ -3,8 +3,9 @@
 
 #include "passes/npu/schedule/GroupChoice.h"
 
-#include "llvm/ADT/SmallVector.h"  // IWYU pragma: keep
-#include "llvm/ADT/StringExtras.h" // IWYU pragma: keep
+#include "mlir/Support/LLVM.h"
+
+#include <utility>
 
 using namespace mlir;
 

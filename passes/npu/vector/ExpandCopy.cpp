@@ -148,7 +148,7 @@ private:
     return result;
   }
 
-  mutable kernel::CopyOp op;
+  kernel::CopyOp op;
   SocTable soc;
   Type element;
   int64_t bytes;

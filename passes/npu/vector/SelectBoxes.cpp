@@ -7,7 +7,6 @@
 #include "passes/Choices.h"
 #include "passes/npu/VectorPasses.h"
 #include "passes/npu/vector/TileNest.h"
-#include "passes/npu/vector/VectorKernels.h"
 
 using namespace mlir;
 
@@ -32,9 +31,10 @@ struct SelectBoxesPass : impl::NpuSelectBoxesBase<SelectBoxesPass> {
     const std::string key = choiceKey(getArgument(), soc.name, identify(op, writeSoc(soc)));
     int64_t percent = 100;
     if (std::optional<StringRef> given = givenChoice(function, key))
-      if (given->getAsInteger(10, percent) || percent < kLeast || percent > kMost) {
+      if (given->getAsInteger(10, percent) || percent < kMinPercent || percent > kMaxPercent) {
         reportUnfit(op, key, *given,
-                    "it must be a percentage from " + Twine(kLeast) + " to " + Twine(kMost));
+                    "it must be a percentage from " + Twine(kMinPercent) + " to " +
+                        Twine(kMaxPercent));
         percent = 100;
       }
     SmallVector<std::string> proposals;
@@ -47,7 +47,7 @@ struct SelectBoxesPass : impl::NpuSelectBoxesBase<SelectBoxesPass> {
   }
 
 private:
-  static constexpr int64_t kLeast = 1, kMost = 10'000;
+  static constexpr int64_t kMinPercent = 1, kMaxPercent = 10'000;
 };
 
 } // namespace

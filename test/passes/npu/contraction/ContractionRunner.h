@@ -22,6 +22,24 @@ struct ContractionOptions {
   std::function<std::optional<Tile>(const Contraction &, const SocTable &)> tile = {};
 };
 
+/// The text of a contraction on two buffers and on those that are added, for the functions below.
+struct OpText {
+  std::string text, types = "$0, $1";
+  std::vector<Buffer *> buffers;
+
+  OpText(const std::string &name, Buffer &first, Buffer &second)
+      : text(name + " %0, %1"), buffers{&first, &second} {}
+  /// Adds a named operand; nothing where it is not `used`.
+  void add(bool used, const char *name, Buffer &buffer) {
+    if (!used)
+      return;
+    std::string number = std::to_string(buffers.size());
+    text += std::string(" ") + name + " %" + number;
+    types += ", $" + number;
+    buffers.push_back(&buffer);
+  }
+};
+
 /// The program of one op, with what npu-select-tiles says of it.
 struct Contracted {
   Program program;

@@ -38,23 +38,6 @@ double activated(const std::string &activation, double x, double slope) {
   return x;
 }
 
-/// An op with two operands and those that are added, and the buffers for them.
-struct OpText {
-  std::string text, types = "$0, $1";
-  std::vector<Buffer *> buffers;
-
-  OpText(const std::string &name, Buffer &first, Buffer &second)
-      : text(name + " %0, %1"), buffers{&first, &second} {}
-  void add(bool used, const char *name, Buffer &buffer) {
-    if (!used)
-      return;
-    std::string number = std::to_string(buffers.size());
-    text += std::string(" ") + name + " %" + number;
-    types += ", $" + number;
-    buffers.push_back(&buffer);
-  }
-};
-
 struct Conv {
   int64_t images = 1, c1 = 1, height = 8, width = 8, n1 = 1;
   Numbers kernel{3, 3}, strides{1, 1}, dilations{1, 1}, pads{1, 1, 1, 1};

@@ -72,28 +72,14 @@ std::vector<uint8_t> bytesOf(const Buffer &buffer, int64_t elementBytes) {
   return {data, data + buffer.span() * elementBytes};
 }
 
-/// An op with an optional bias and residual, and its buffers.
-struct OpText {
-  std::string text, types = "$0, $1";
-  std::vector<Buffer *> buffers;
-
-  OpText(const std::string &name, Buffer &first, Buffer &second)
-      : text(name + " %0, %1"), buffers{&first, &second} {}
-  void add(const char *name, Buffer &buffer) {
-    std::string number = std::to_string(buffers.size());
-    text += std::string(" ") + name + " %" + number;
-    types += ", $" + number;
-    buffers.push_back(&buffer);
-  }
-};
-
 struct Counts {
   unsigned tiles = 0, boxes = 0;
 };
 
 /// Runs a contraction with its own tile and with a drawn one.
-void compareTiles(Random &random, OpText op, Buffer &result, const std::string &soc,
-                  int64_t elementBytes, Counts &counts) {
+void compareTiles(Random &random, const OpText &op, Buffer &result, const std::string &soc,
+                  Counts &counts) {
+  constexpr int64_t elementBytes = 2; // of f16
   ContractionOptions own{soc, "", true};
   runContraction(op.text, op.buffers, own);
   const std::vector<uint8_t> expected = bytesOf(result, elementBytes);
@@ -124,19 +110,17 @@ void drawConvolution(Random &random, const std::string &soc, Counts &counts) {
   Buffer residual = wholeNumbers(random, "f16", {images, n1, oh, ow, 16});
   Buffer result("f16", {images, n1, oh, ow, 16});
   OpText op("npu.conv2d", in, filter);
-  if (random.coin())
-    op.add("bias", bias);
+  op.add(random.coin(), "bias", bias);
   // Split cores add on the vector cores.
-  if (soc == "Ascend310P3" && random.coin())
-    op.add("residual", residual);
-  op.add("outs", result);
+  op.add(soc == "Ascend310P3" && random.coin(), "residual", residual);
+  op.add(true, "outs", result);
   auto pair = [](int64_t a) { return std::to_string(a) + ", " + std::to_string(a); };
   op.text += " {kernel = array<i64: " + pair(kernel) + ">, strides = array<i64: " + pair(stride) +
              ">, dilations = array<i64: 1, 1>, pads = array<i64: " + pair(pad) + ", " + pair(pad) +
              ">, block_groups = 1, macs = 1";
   op.text += random.coin() ? ", activation = #graph.activation<relu>" : "";
   op.text += "} : " + op.types;
-  compareTiles(random, op, result, soc, 2, counts);
+  compareTiles(random, op, result, soc, counts);
 }
 
 void drawProduct(Random &random, const std::string &soc, Counts &counts) {
@@ -152,13 +136,12 @@ void drawProduct(Random &random, const std::string &soc, Counts &counts) {
   Buffer bias = wholeNumbers(random, "f32", {blocks(n) * 16});
   Buffer result("f16", {b0, b1, m, n});
   OpText op("npu.matmul", lhs, rhs);
-  if (packed && random.coin())
-    op.add("bias", bias);
-  op.add("outs", result);
+  op.add(packed && random.coin(), "bias", bias);
+  op.add(true, "outs", result);
   op.text += " {scale = 1.0 : f64" + (form.empty() ? "" : ", " + form);
   op.text += random.coin() ? ", activation = #graph.activation<relu>" : "";
   op.text += "} : " + op.types;
-  compareTiles(random, op, result, soc, 2, counts);
+  compareTiles(random, op, result, soc, counts);
 }
 
 /// Runs a kernel of the vector queue with its own boxes and with boxes of a drawn size.
