@@ -12,6 +12,7 @@
 #include "test/passes/npu/vector/VectorRunner.h"
 #include "tuning/TileMoves.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -183,9 +184,11 @@ void drawVectorKernel(Random &random, const std::string &soc, Counts &counts) {
   }
   case 2: {
     const int64_t axis = random.range(1, 2);
-    Numbers shape = rows;
+    // Reductions of one element are left to the host: no program for them is made.
+    Numbers whole = rows, shape = rows;
+    whole[size_t(axis)] = std::max<int64_t>(whole[size_t(axis)], 2);
     shape[size_t(axis)] = 1;
-    Buffer x = Buffer::random(type, rows), out(type, shape);
+    Buffer x = Buffer::random(type, whole), out(type, shape);
     return compareBoxes(random,
                         "kernel.reduce %0, %1 {kind = #graph<reduce_kind " +
                             random.of<std::string>({"sum", "max"}) +
