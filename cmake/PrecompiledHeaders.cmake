@@ -29,16 +29,22 @@ function(openatc_add_headers name)
   add_dependencies(${name} OpenATCGraphIncGen ${ARG_DEPENDS})
 endfunction()
 
-openatc_add_headers(openatc_pch)
-openatc_add_headers(openatc_kernel_pch
+# Arguments of openatc_add_headers.
+set(OPENATC_KERNEL_HEADERS
   HEADERS "${PROJECT_SOURCE_DIR}/dialects/cpu/Cpu.h" "${PROJECT_SOURCE_DIR}/dialects/om/Om.h"
   DEPENDS OpenATCKernelIncGen OpenATCKernelEnumsIncGen OpenATCKernelInterfacesIncGen OpenATCCpuIncGen OpenATCOmIncGen)
+openatc_add_headers(openatc_pch)
+openatc_add_headers(openatc_kernel_pch ${OPENATC_KERNEL_HEADERS})
 openatc_add_headers(openatc_onnx_pch HEADERS <onnx/onnx_pb.h> LINK openatc_onnx_schema)
 openatc_add_headers(openatc_tf_pch HEADERS "${PROJECT_BINARY_DIR}/frontends/tf/schema/tensorflow.pb.h" LINK openatc_tf_schema)
 
+# What a folder and those inside it use without naming another: a precompiled header is of use only
+# where the level of optimization is that of its target.
+set(OPENATC_HEADERS openatc_pch)
+
 # openatc_use_headers(<target> [header]): compiles the target with a precompiled header of openatc_add_headers.
 function(openatc_use_headers name)
-  set(header openatc_pch)
+  set(header ${OPENATC_HEADERS})
   if(ARGC GREATER 1)
     set(header ${ARGV1})
   endif()
