@@ -18,7 +18,9 @@ endforeach()
 install(FILES "${PROJECT_SOURCE_DIR}/ascend/include/aclnnop/aclnn_rotary_position_embedding.h"
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/aclnnop/level2" COMPONENT ascend)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/ascend/include/acl" "${PROJECT_SOURCE_DIR}/ascend/include/aclnn"
-        "${PROJECT_SOURCE_DIR}/ascend/include/aclnnop"
+        "${PROJECT_SOURCE_DIR}/ascend/include/aclnnop" "${PROJECT_SOURCE_DIR}/ascend/include/ge"
+        "${PROJECT_SOURCE_DIR}/ascend/include/graph" "${PROJECT_SOURCE_DIR}/ascend/include/op_proto"
+        "${PROJECT_SOURCE_DIR}/ascend/include/parser"
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT ascend)
 
 # The folders that build scripts of samples name; all lead to the same two. `install` copies
@@ -47,7 +49,12 @@ file(RELATIVE_PATH to_bin "/${CMAKE_INSTALL_LIBDIR}/openatc/toolkit/atc" "/${CMA
 foreach(folder atc compiler)
   file(MAKE_DIRECTORY "${toolkit}/${folder}")
   file(CREATE_LINK "${to_bin}" "${toolkit}/${folder}/bin" SYMBOLIC)
+  # Programs that build graphs take their headers and libraries from here.
+  file(CREATE_LINK ../runtime/include "${toolkit}/${folder}/include" SYMBOLIC)
+  file(CREATE_LINK ../runtime/lib64 "${toolkit}/${folder}/lib64" SYMBOLIC)
 endforeach()
+file(MAKE_DIRECTORY "${toolkit}/opp/built-in/op_proto")
+file(CREATE_LINK ../../../runtime/include/op_proto "${toolkit}/opp/built-in/op_proto/inc" SYMBOLIC)
 configure_file("${PROJECT_SOURCE_DIR}/cmake/set_env.sh.in" "${toolkit}/set_env.sh" @ONLY)
 install(DIRECTORY "${toolkit}/" DESTINATION "${CMAKE_INSTALL_LIBDIR}/openatc/toolkit"
         COMPONENT ascend)

@@ -4,6 +4,7 @@
 #include "driver/ModelImport.h"
 
 #include "dialects/graph/tiling/TiledDims.h"
+#include "frontends/air/AirImport.h"
 #include "frontends/caffe/CaffeImport.h"
 #include "frontends/onnx/OnnxImport.h"
 #include "frontends/tf/TfImport.h"
@@ -26,6 +27,8 @@ ModelFormat guessFormat(StringRef path) {
     return ModelFormat::Caffe;
   if (path.ends_with(".tflite"))
     return ModelFormat::TfLite;
+  if (path.ends_with(".air"))
+    return ModelFormat::Air;
   if (path.ends_with(".pb") || llvm::sys::fs::is_directory(path))
     return ModelFormat::TensorFlow;
   return ModelFormat::Onnx;
@@ -61,6 +64,8 @@ static FailureOr<OwningOpRef<ModuleOp>> importForeign(const ModelSource &source,
     return importCaffe(source.path, source.weights, options, context, diagnostics);
   if (source.format == ModelFormat::TfLite)
     return importTfLite(source.path, options, context, diagnostics);
+  if (source.format == ModelFormat::Air)
+    return importAir(source.path, options, context, diagnostics);
   if (source.tileDynamicDim)
     options.makeTiles = [&](ModuleOp module) { return makeTiles(module, target); };
   if (source.bytes)

@@ -19,6 +19,7 @@ enum class ModelFormat {
   TensorFlow, ///< a frozen graph (.pb) or the folder of a SavedModel
   Caffe,      ///< a .prototxt, with its .caffemodel as `weights`
   TfLite,     ///< a .tflite file
+  Air,        ///< a graph of MindSpore or the Ascend toolchain
   Mlir        ///< text or bytecode: graph ops, kernel ops on buffers, or a schedule
 };
 
@@ -42,8 +43,8 @@ struct ModelSource {
 };
 
 /// Returns the format that a path stands for where nothing else states it: .mlir and
-/// .mlirbc are MLIR, .prototxt is Caffe, .tflite TensorFlow Lite, .pb and folders TensorFlow, and
-/// the rest ONNX.
+/// .mlirbc are MLIR, .prototxt is Caffe, .tflite TensorFlow Lite, .air an AIR graph, .pb and
+/// folders TensorFlow, and the rest ONNX.
 ModelFormat guessFormat(llvm::StringRef path);
 
 /// Reads a model into `context`, which has the dialects of makeCompilerContext. Ops that `target`

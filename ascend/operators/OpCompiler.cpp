@@ -1,23 +1,18 @@
 //===-- OpCompiler.cpp - operators are compiled by atc ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ascend/operators/Operator.h"
+#include "ascend/src/AtcCall.h"
 #include "ascend/src/Errors.h"
 #include "ascend/src/TemporaryRun.h"
 
 #include "acl/acl_op_compiler.h"
 
 #include <array>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
-
-#include <dlfcn.h>
 
 namespace atc::ascend {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int optionCount = ACL_ALLOW_HF32 + 1;
 
@@ -49,40 +44,6 @@ std::vector<std::string> optionsForAtc(const OpCall &call) {
   return options;
 }
 
-/// Returns the atc to call: of the environment, beside this library, or on PATH.
-std::string findAtc() {
-  if (const char *chosen = getenv("OPENATC_ATC"); chosen && *chosen)
-    return chosen;
-  Dl_info info = {};
-  if (dladdr(reinterpret_cast<const void *>(&findAtc), &info) && info.dli_fname) {
-    std::error_code error;
-    fs::path library = fs::canonical(info.dli_fname, error);
-    for (fs::path folder = library.parent_path(); !error && folder.has_relative_path();
-         folder = folder.parent_path())
-      if (fs::path atc = folder.parent_path() / "bin" / "atc"; fs::exists(atc, error))
-        return atc;
-  }
-  return "atc";
-}
-
-std::string textOfFile(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// Returns the lines of atc's output that are errors, without those around them.
-std::string errorsOf(const std::string &output) {
-  std::string errors;
-  for (size_t at = 0; at < output.size();) {
-    const size_t end = std::min(output.find('\n', at), output.size());
-    const std::string line = output.substr(at, end - at);
-    if (line.size() > 6 && line[0] == 'E' && line[6] == ':')
-      errors += (errors.empty() ? "" : "; ") + line;
-    at = end + 1;
-  }
-  return errors.empty() ? output : errors;
-}
-
 } // namespace
 
 aclError compileOperator(const char *function, const OpCall &call) {
@@ -90,6 +51,9 @@ aclError compileOperator(const char *function, const OpCall &call) {
   std::vector<std::string> command{atc, std::string("--soc_version=") + aclrtGetSocName()};
   for (std::string &option : optionsForAtc(call))
     command.push_back(std::move(option));
+  const std::string mark = TemporaryRun::folderMark;
+  command.push_back("--singleop=" + mark + "/ops.json");
+  command.push_back("--output=" + mark);
   TemporaryRun compilation(command);
   const std::string &folder = compilation.folder();
   if (folder.empty())
@@ -104,7 +68,7 @@ aclError compileOperator(const char *function, const OpCall &call) {
                 "%s cannot be started; OPENATC_ATC names the compiler", atc.c_str());
   if (code != 0)
     return fail(ACL_ERROR_OP_NOT_FOUND, function, "%s cannot be compiled: %s", call.text().c_str(),
-                errorsOf(textOfFile(folder + "/said")).c_str());
+                errorsOfAtc(textOfFile(folder + "/said")).c_str());
   // The file is read whole: its folder goes now.
   const std::string bytes = textOfFile(folder + "/operator.om");
   std::shared_ptr<Model> model;

@@ -24,8 +24,15 @@ trap : PIPE
 folder=$(mktemp -d "$1") || exit 1
 shift
 echo "$folder" >&3
+for argument; do
+  shift
+  case $argument in
+  *@FOLDER@*) argument=${argument%%@FOLDER@*}$folder${argument#*@FOLDER@} ;;
+  esac
+  set -- "$@" "$argument"
+done
 if read -r line; then
-  "$@" "--singleop=$folder/ops.json" "--output=$folder" >"$folder/said" 2>&1 </dev/null 3>&-
+  "$@" >"$folder/said" 2>&1 </dev/null 3>&-
   echo $? 2>/dev/null >&3
   read -r line
 fi

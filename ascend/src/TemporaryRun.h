@@ -15,8 +15,11 @@ namespace atc::ascend {
 /// that, by whatever signal.
 class TemporaryRun {
 public:
-  /// Starts the shell. The program is `command` with the two arguments "--singleop=FOLDER/ops.json"
-  /// and "--output=FOLDER"; it does not run yet. The folder is in TMPDIR, or in /tmp.
+  /// Stands for the folder's path in an argument, once.
+  static constexpr const char *folderMark = "@FOLDER@";
+
+  /// Starts the shell. The program is `command`; it does not run yet. The folder is in TMPDIR, or
+  /// in /tmp.
   explicit TemporaryRun(const std::vector<std::string> &command);
   TemporaryRun(const TemporaryRun &) = delete;
   TemporaryRun &operator=(const TemporaryRun &) = delete;

@@ -57,9 +57,12 @@ std::string GearReader::shapeText(size_t input) const {
   return name + ":" + join(map_range(dims, [](int64_t dim) { return std::to_string(dim); }), ",");
 }
 
-/// Reads the values between separators, and within them between commas.
+/// Reads the values between separators, and within them between commas. Scripts that make a list
+/// leave a separator at its end.
 void GearReader::readProfiles(StringRef flag, StringRef text, char separator) {
-  for (StringRef profile : split(text.trim(), separator)) {
+  StringRef list = text.trim();
+  list.consume_back(StringRef(&separator, 1));
+  for (StringRef profile : split(list, separator)) {
     std::vector<int64_t> values;
     for (StringRef word : split(profile, ',')) {
       int64_t value = 0;

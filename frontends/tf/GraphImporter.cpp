@@ -177,6 +177,11 @@ bool GraphImporter::collectNodes() {
                      "input '" + input + "' of " + describeNode(node) + ": there is no such node");
     }
   }
+  // An input that a command names stays one where the outputs that it asks for do not read it.
+  for (const auto &[name, dims] : options.inputShapes)
+    if (const pb::NodeDef *node = nodes.lookup(TensorName::parse(name).node);
+        node && isPlaceholder(*node))
+      reached.insert(node->name());
   for (const auto &cut : cuts)
     if (!reached.contains(cut.getKey()))
       diags->error("E10017",

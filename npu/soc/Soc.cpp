@@ -120,7 +120,10 @@ const std::vector<RelatedSoc> &atc::npu::relatedSocs() {
                                                {"Hi3796CV300CS", nullptr},
                                                {"Hi3796CV300ES", nullptr},
                                                {"SD3403", nullptr},
-                                               {"KirinX90", nullptr}};
+                                               {"KirinX90", nullptr},
+                                               {"Kirin9030", nullptr},
+                                               {"OPTG", nullptr},
+                                               {"SS928V100", nullptr}};
   return socs;
 }
 

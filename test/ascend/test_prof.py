@@ -94,6 +94,14 @@ def test_settings(tmp_path, profiler, code):
     assert done.stdout.split()[0] == str(code), done.stdout + done.stderr
 
 
+def test_what_a_card_would_sample():
+    """Types and texts as programs give them, and those that are none."""
+    code = ("import acl; print([acl.prof.set_config(t, c) for t, c in ((3, '15'), (1, '250MB'), (4, 'read'), "
+            "(12, '10'), (0, '1'), (2, '1'), (13, '1'), (3, ''))])")
+    done = run(sys.executable, "-c", code)
+    assert done.stdout.strip() == str([0] * 4 + [100000] * 4), done.stdout + done.stderr
+
+
 def test_errors_of_export(tmp_path):
     for words, code in (([], "E10007"), ([f"--output={tmp_path}"], "E10014"), (["--output=/not/there"], "E10410"),
                         ([f"--output={tmp_path}", "./main"], "E10056")):

@@ -168,6 +168,13 @@ def test_operators_one_by_one(tmp_path):
     assert float(said["product"]) < 0.02, said
 
 
+def test_graphs_that_a_program_builds(tmp_path):
+    model = save(tmp_path / "m.onnx", [helper.make_node("Neg", ["x"], ["y"])], {"x": ["n", 3]},
+                 ["y"], {})
+    assert program("graph-build", tmp_path, model) == "graphs: ok\n"
+    assert (tmp_path / "made/network.om").stat().st_size > 0
+
+
 def test_a_program_of_pyacl(digits, tmp_path):
     video = tmp_path / "out.h265" if (BUILD / "lib/libacl_dvpp.so").exists() else "-"
     said = run(sys.executable, ROOT / "test/ascend/programs/classifier.py", digits, video,

@@ -47,7 +47,7 @@ CASES = {
     "resnet": (gear_models.resnet, "x:{0},3,32,32", ["--dynamic_batch_size=1,2,4"],
                [(1,), (2,), (4,)]),
     "mlp": (gear_models.mlp, "a:{0},40;b:{0},24",
-            ["--input_format=ND", "--dynamic_dims=1,1;3,3;16,16"], [(1,), (3,), (16,)]),
+            ["--input_format=ND", "--dynamic_dims=1,1;3,3;16,16;"], [(1,), (3,), (16,)]),
     "detector": (gear_models.detector, "x:1,3,{0},{1}", ["--dynamic_image_size=64,64;96,128"],
                  [(64, 64), (96, 128)]),
 }

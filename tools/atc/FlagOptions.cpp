@@ -13,7 +13,7 @@ static std::vector<std::string> choicesOf(const Flag &flag) {
   const StringRef name = flag.name;
   std::vector<std::string> choices;
   if (name == "framework")
-    return {"0", "3", "5"};
+    return {"0", "1", "3", "5", "6"};
   if (name == "log")
     return {"null", "debug", "info", "warning", "error"};
   if (name == "soc_version") {

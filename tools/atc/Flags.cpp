@@ -32,7 +32,7 @@ const Flag flags[] = {
      "6: show what --om holds"},
     {"model", Used, "", "", input, "the model: an .onnx, .pb or .prototxt file, a SavedModel folder (for developers also .mlir)", FileName},
     {"weight", Used, "", "", input, "the weights of a Caffe model: its .caffemodel", FileName},
-    {"framework", Used, "", "", input, "the model's format: 5 = ONNX, 3 = TensorFlow, 0 = Caffe, 6 = TensorFlow Lite"},
+    {"framework", Used, "", "", input, "the model's format: 5 = ONNX, 3 = TensorFlow, 0 = Caffe, 1 = MindSpore (AIR), 6 = TensorFlow Lite"},
     {"input_shape", Used, "", "", input,
      "shapes of inputs, \"name:1,3,224,224;other:1~8,4\"; they replace those in the model; -1 is any size, a~b a range"},
     {"input_format", Used, "", "NCHW,ND,NCDHW,NHWC,NDHWC", input,

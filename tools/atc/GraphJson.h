@@ -46,10 +46,13 @@ private:
 /// kernels as types, and NetOutput.
 nlohmann::ordered_json describeOm(const om_model &model, const om_model_info &info);
 
-/// Returns the graph of an ONNX or TensorFlow model as it is in its file, or the message of a
+/// Returns the graph of an ONNX, TensorFlow or AIR model as it is in its file, or the message of a
 /// Caffe net with its layers. Null after an error.
 nlohmann::ordered_json describeModelFile(const driver::ModelSource &source,
                                          Diagnostics &diagnostics);
+
+/// Returns the graph of an .air file. Null after an error.
+nlohmann::ordered_json describeAirFile(const std::string &path, Diagnostics &diagnostics);
 
 /// Returns a message in the text form of protobuf, such as a dump of a graph, as JSON with the
 /// same names; a field that may repeat is a list. Null after an error, which names the line.

@@ -292,6 +292,8 @@ private:
 Json describeModelFile(const driver::ModelSource &source, Diagnostics &diagnostics) {
   if (source.format == driver::ModelFormat::Caffe)
     return describeTextMessage(source.path, diagnostics); // {"name": ..., "layer": [...]}
+  if (source.format == driver::ModelFormat::Air)
+    return describeAirFile(source.path, diagnostics);
   if (source.format != driver::ModelFormat::TensorFlow) {
     onnx::ModelProto model;
     if (!parseFile(source.path, {"an ONNX model", "ONNX"}, model, diagnostics))

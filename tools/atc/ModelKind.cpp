@@ -38,8 +38,11 @@ constexpr KindInfo infos[] = {
      "save the model with model.export(\"folder\") and give the folder with --framework=3"},
     {ModelKind::Keras, "a Keras file", "",
      "save the model with model.export(\"folder\") and give the folder with --framework=3"},
-    {ModelKind::MindSpore, "a MindSpore file", "",
-     "export the model with mindspore.export(..., file_format=\"ONNX\") and give --framework=5"},
+    {ModelKind::Air, "a graph of MindSpore or the Ascend toolchain (AIR)", "1",
+     "give --framework=1"},
+    {ModelKind::MindIr, "a MindIR file of MindSpore", "",
+     "export the model with mindspore.export(..., file_format=\"AIR\") and give --framework=1, or "
+     "with file_format=\"ONNX\" and --framework=5"},
     {ModelKind::Om, "a compiled model (.om)", "", "it needs no compiling: om-run runs it"},
     {ModelKind::Safetensors, "a file of weights without a graph", "",
      "export the model that has these weights as ONNX and give --framework=5"},
@@ -122,8 +125,8 @@ ModelKind kindOfName(StringRef name) {
                                                          {".h5", ModelKind::Hdf5},
                                                          {".hdf5", ModelKind::Hdf5},
                                                          {".keras", ModelKind::Keras},
-                                                         {".air", ModelKind::MindSpore},
-                                                         {".mindir", ModelKind::MindSpore},
+                                                         {".air", ModelKind::Air},
+                                                         {".mindir", ModelKind::MindIr},
                                                          {".om", ModelKind::Om},
                                                          {".prototxt", ModelKind::PrototxtText},
                                                          {".caffemodel", ModelKind::CaffeModel},
@@ -165,7 +168,7 @@ StringRef frameworkOf(ModelKind kind) {
 
 std::string wrongKindReason(ModelKind kind, StringRef framework) {
   const KindInfo *info = infoOf(kind);
-  if (!info || info->framework == framework || (kind == ModelKind::MindSpore && framework == "1"))
+  if (!info || info->framework == framework)
     return kind == ModelKind::SavedModel ? std::string("is ") + info->name + ": " + info->advice
                                          : "";
   return std::string("is ") + info->name + ": " + info->advice;

@@ -14,6 +14,7 @@
 #include "tools/atc/PrecisionFiles.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -47,6 +48,16 @@ std::string guessFramework(const std::string &path) {
   return frameworkOf(findModelKind(path)).str();
 }
 
+/// Returns the format that a value of --framework stands for; ONNX for one that is none.
+driver::ModelFormat formatOf(StringRef framework) {
+  return StringSwitch<driver::ModelFormat>(framework)
+      .Case("0", driver::ModelFormat::Caffe)
+      .Case("1", driver::ModelFormat::Air)
+      .Case("3", driver::ModelFormat::TensorFlow)
+      .Case("6", driver::ModelFormat::TfLite)
+      .Default(driver::ModelFormat::Onnx);
+}
+
 void checkWeights(const FlagValues &flags, driver::ModelSource &source, Diagnostics &diagnostics) {
   source.weights = flags.get("weight");
   if (!flags.has("weight"))
@@ -75,25 +86,20 @@ void checkModel(const FlagValues &flags, AtcOptions &options, Diagnostics &diagn
     source.format = driver::ModelFormat::Mlir;
     return;
   }
-  source.format = framework == "3"   ? driver::ModelFormat::TensorFlow
-                  : framework == "0" ? driver::ModelFormat::Caffe
-                  : framework == "6" ? driver::ModelFormat::TfLite
-                                     : driver::ModelFormat::Onnx;
+  source.format = formatOf(framework);
   // A file of a known kind that no framework reads has its error.
   if (!flags.has("framework") && framework.empty() &&
       findModelKind(source.path) == ModelKind::Unknown)
     diagnostics.error("E10007",
-                      "--framework is required: 5 for ONNX, 3 for TensorFlow, 0 for Caffe, 6 for "
-                      "TensorFlow Lite");
+                      "--framework is required: 5 for ONNX, 3 for TensorFlow, 0 for Caffe, 1 for "
+                      "MindSpore (AIR), 6 for TensorFlow Lite");
   if (!framework.empty() && !is_contained({"0", "1", "3", "5", "6"}, framework))
     diagnostics.error("E10001", "the value \"" + framework +
                                     "\" of --framework is invalid: it must be 5 (ONNX), 3 "
-                                    "(TensorFlow), 0 (Caffe) or 6 (TensorFlow Lite)");
+                                    "(TensorFlow), 0 (Caffe), 1 (MindSpore AIR) or 6 (TensorFlow "
+                                    "Lite)");
   if (framework == "0")
     checkWeights(flags, source, diagnostics);
-  if (framework == "1")
-    diagnostics.error("E10055", "--framework=1 (MindSpore) is not supported; supported are 5 "
-                                "(ONNX), 3 (TensorFlow), 0 (Caffe) and 6 (TensorFlow Lite)");
   std::string format = flags.get("input_format");
   if (is_contained({"0", "5"}, framework) && is_contained({"NHWC", "NDHWC"}, format))
     diagnostics.error("E10001", "the value \"" + format +
@@ -223,9 +229,7 @@ void checkOm(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnost
   if (options.mode == Mode::DumpToJson && !flags.has("json"))
     diagnostics.error("E10007", "--json is required with --mode=5: the file to write");
   options.compiler.source.path = options.om;
-  options.compiler.source.format = flags.get("framework") == "0"   ? driver::ModelFormat::Caffe
-                                   : flags.get("framework") == "3" ? driver::ModelFormat::TensorFlow
-                                                                   : driver::ModelFormat::Onnx;
+  options.compiler.source.format = formatOf(flags.get("framework"));
   options.isModelFile = options.mode == Mode::ToJson && flags.has("framework");
   if (std::string reason = wrongKindReason(findModelKind(options.om), flags.get("framework"));
       options.isModelFile && !reason.empty())

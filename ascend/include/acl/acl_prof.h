@@ -30,6 +30,22 @@ extern "C" {
 #define ACL_PROF_MAX_OP_TYPE_LEN 65
 
 typedef enum ACL_ENUM_TYPE {
+  ACL_PROF_ARGS_MIN = 0,
+  ACL_PROF_STORAGE_LIMIT = 1,
+  ACL_PROF_SYS_HARDWARE_MEM_FREQ = 3,
+  ACL_PROF_LLC_MODE = 4,
+  ACL_PROF_SYS_IO_FREQ = 5,
+  ACL_PROF_SYS_INTERCONNECTION_FREQ = 6,
+  ACL_PROF_DVPP_FREQ = 7,
+  ACL_PROF_HOST_SYS = 8,
+  ACL_PROF_HOST_SYS_USAGE = 9,
+  ACL_PROF_HOST_SYS_USAGE_FREQ = 10,
+  ACL_PROF_LOW_POWER_FREQ = 11,
+  ACL_PROF_SYS_MEM_SERVICEFLOW = 12,
+  ACL_PROF_ARGS_MAX = 13
+} aclprofConfigType;
+
+typedef enum ACL_ENUM_TYPE {
   ACL_AICORE_ARITHMETIC_UTILIZATION = 0,
   ACL_AICORE_PIPE_UTILIZATION = 1,
   ACL_AICORE_MEMORY_BANDWIDTH = 2,
@@ -71,6 +87,11 @@ MSVP_PROF_API aclError aclprofModelUnSubscribe(uint32_t modelId);
 /* ACL_ERROR_API_NOT_SUPPORT: steps are not marked. */
 MSVP_PROF_API aclError aclprofGetStepTimestamp(aclprofStepInfo *stepInfo, aclprofStepTag tag,
                                                aclrtStream stream);
+
+/* Accepts what a profile shall sample of a card, which a simulated one does not have: the limit of
+ * the folder, rates in Hz, "read" or "write". ACL_ERROR_INVALID_PARAM for another type. */
+MSVP_PROF_API aclError aclprofSetConfig(aclprofConfigType configType, const char *config,
+                                        size_t configLength);
 
 /* Create and destroy settings; NULL for a bad argument. `fd` is the address of the number of a
  * pipe's end for writing. */

@@ -39,6 +39,7 @@ model_unsubscribe = model_un_subscribe  # noqa: F821 the vendor's pages have bot
 
 _init = bind(LIBRARY, "aclprofInit e s N")
 _create_config = bind(LIBRARY, "aclprofCreateConfig p p I i p U")
+_set_config = bind(LIBRARY, "aclprofSetConfig e i s N")
 _create_subscribe_config = bind(LIBRARY, "aclprofCreateSubscribeConfig p i i p")
 _mark_ex = bind(LIBRARY, "aclprofMarkEx e s N p")
 _get_text = {kind: bind(LIBRARY, f"aclprofGetOp{kind} e p N I p N") for kind in ("Type", "Name")}
@@ -55,6 +56,11 @@ def create_config(device_list, aicore_metrics, aicore_events, data_type_config):
     numbers = (ctypes.c_uint32 * max(len(device_list), 1))(*device_list)
     return _create_config(ctypes.addressof(numbers), len(device_list), aicore_metrics,
                           aicore_events, data_type_config)
+
+
+def set_config(config_type, config):
+    """Accepts what a profile shall sample of a card, such as `3, "50"`."""
+    return _set_config(config_type, config, len(config.encode()))
 
 
 def create_subscribe_config(time_info_switch, aicore_metrics, fd):

@@ -111,6 +111,17 @@ aclError aclprofSetStampTraceMessage(void *stamp, const char *msg, uint32_t msgL
   return ACL_SUCCESS;
 }
 
+aclError aclprofSetConfig(aclprofConfigType configType, const char *config, size_t configLength) {
+  ACL_REQUIRE(config);
+  // 2 has no name.
+  if (configType <= ACL_PROF_ARGS_MIN || configType >= ACL_PROF_ARGS_MAX || int(configType) == 2)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "configType is %d; give 1, or 3 to 12", int(configType));
+  if (configLength == 0 || strnlen(config, configLength) != configLength)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "configLength is %zu, which is not the length of config",
+             configLength);
+  return ACL_SUCCESS;
+}
+
 aclError aclprofMark(void *stamp) {
   ACL_FIND(found, stamps(), stamp);
   return ACL_SUCCESS;

@@ -111,6 +111,7 @@ constexpr StringLiteral built[] = {"ArgMaxD",
                                    "MatMulV2",
                                    "MatMulV3",
                                    "MaxPool",
+                                   "MaxPoolV3",
                                    "NotEqual",
                                    "Pooling",
                                    "ReduceMax",
@@ -131,12 +132,14 @@ constexpr StringLiteral built[] = {"ArgMaxD",
                                    "Square",
                                    "SquaredDifference",
                                    "Squeeze",
+                                   "SqueezeV2",
                                    "Swish",
                                    "TileD",
                                    "TransData",
                                    "Transpose",
                                    "TransposeD",
-                                   "Unsqueeze"};
+                                   "Unsqueeze",
+                                   "UnsqueezeV2"};
 
 /// Returns the operator that a program's own one is named after, such as Conv2D for Conv2DTik,
 /// MatMul for MatmulTik, Add for AddDsl and AddCustom; empty where there is none.
@@ -266,8 +269,8 @@ private:
       return buildArg();
     if (type.starts_with("Transpose"))
       return buildTranspose();
-    if (type == "Reshape" || type.starts_with("Flatten") || type == "Squeeze" ||
-        type == "Unsqueeze" || type == "ExpandDims")
+    if (type == "Reshape" || type.starts_with("Flatten") || type.starts_with("Squeeze") ||
+        type.starts_with("Unsqueeze") || type == "ExpandDims")
       return finish(reshape(x[0], op.outputs[0].dims));
     if (type.starts_with("Concat"))
       return buildConcat();
@@ -275,7 +278,7 @@ private:
       return finish(value("Tile", {x[0], addInts(getInts("multiples", {}))}));
     if (type == "Conv2D" || type == "DepthwiseConv2D")
       return needs(2) ? buildConv() : void();
-    if (type == "MaxPool" || type.starts_with("AvgPool") || type == "Pooling")
+    if (type.starts_with("MaxPool") || type.starts_with("AvgPool") || type == "Pooling")
       return buildPool();
     if (needs(2))
       buildBinary();
@@ -443,8 +446,9 @@ private:
     if (op.inputs[0].dims.size() != 4)
       return fail("the input must have 4 dims");
     const bool isPooling = op.type == "Pooling";
-    const bool isMax = isPooling ? getInt("mode", 0) == 0 : op.type == "MaxPool";
-    if (isPooling && getBool("global_pooling")) {
+    const bool isMax =
+        isPooling ? getInt("mode", 0) == 0 : StringRef(op.type).starts_with("MaxPool");
+    if (getBool("global_pooling")) {
       return finishImage(value(isMax ? "GlobalMaxPool" : "GlobalAveragePool", {image()}));
     }
     const std::string result = fresh();
@@ -458,8 +462,21 @@ private:
       setInts(pool, "pads", {pads[0], pads[2], pads[1], pads[3]});
       setInt(pool, "ceil_mode", getInt("ceil_mode", 0) == 0);
     } else {
-      const std::string padding = getText("padding", getText("padding_mode", "VALID").c_str());
-      setText(pool, "auto_pad", padding == "SAME" ? "SAME_UPPER" : "VALID");
+      // The newer forms have paddings of their own unless they say another mode.
+      const bool isNewer = op.type == "MaxPoolV3" || op.type == "AvgPoolV2";
+      const char *otherwise = isNewer ? "CALCULATED" : "VALID";
+      const std::string padding = getText("padding", getText("padding_mode", otherwise).c_str());
+      if (padding == "CALCULATED") {
+        const Ints pads = getInts("pads", {0, 0, 0, 0});
+        if (pads.size() != 4)
+          return fail("\"pads\" must be top, bottom, left and right");
+        setInts(pool, "pads", {pads[0], pads[2], pads[1], pads[3]});
+        setInt(pool, "ceil_mode", getBool("ceil_mode"));
+        if (!isMax && find("exclusive") && !getBool("exclusive"))
+          setInt(pool, "count_include_pad", 1);
+      } else {
+        setText(pool, "auto_pad", padding == "SAME" ? "SAME_UPPER" : "VALID");
+      }
     }
     finishImage(result);
   }

@@ -117,6 +117,21 @@ TEST_CASE("The front of a graph is cut off, its types are inferred") {
         ArrayRef<int64_t>{3, 5});
 }
 
+TEST_CASE("Inputs that shapes name stay, also where the outputs do not need them") {
+  std::string graph =
+      placeholder +
+      node("size", "Placeholder", "", R"(attr { key: "dtype" value { type: DT_INT32 } })") +
+      node("y", "Relu", "x") + node("z", "Cast", "size", R"(
+    attr { key: "SrcT" value { type: DT_INT32 } } attr { key: "DstT" value { type: DT_FLOAT } })");
+  Import named(graph, {{{"x", {1, 4, 4, 2}}, {"size", {3}}}, {"y:0"}, {}});
+  REQUIRE(named.module);
+  CHECK(named.main().getNumArguments() == 2);
+  CHECK(named.main().getArgument(1).use_empty());
+  Import other(graph, {{}, {"y:0"}, {}});
+  REQUIRE(other.module);
+  CHECK(other.main().getNumArguments() == 1);
+}
+
 TEST_CASE("Names that are not in the graph are refused") {
   std::string graph = placeholder + node("y", "Relu", "x");
   CHECK(Import(graph, {{}, {"none:0"}, {}}).says("E10016: there is no node 'none'"));

@@ -1,0 +1,298 @@
+//===-- AirWriter.cpp - graphs as .air files ----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Fields have the numbers of frontends/air/schema/air.proto. They are written by hand, so that the
+// library needs nothing of the compiler.
+
+#include "ascend/graph/Node.h"
+
+#include <cstring>
+#include <set>
+
+namespace ge::detail {
+
+namespace {
+
+/// A message of protobuf that grows by its fields.
+class Message {
+public:
+  void number(int field, int64_t value) {
+    varint(uint64_t(field) << 3);
+    varint(uint64_t(value));
+  }
+  void real(int field, float value) {
+    varint(uint64_t(field) << 3 | 5);
+    raw(value);
+  }
+  void text(int field, const std::string &value) {
+    varint(uint64_t(field) << 3 | 2);
+    varint(value.size());
+    bytes += value;
+  }
+  void message(int field, const Message &value) { text(field, value.bytes); }
+  template <typename List> void numbers(int field, const List &list) {
+    Message packed;
+    for (auto value : list)
+      packed.varint(uint64_t(int64_t(value)));
+    if (!packed.bytes.empty())
+      message(field, packed);
+  }
+  void reals(int field, const std::vector<float> &list) {
+    Message packed;
+    for (float value : list)
+      packed.raw(value);
+    if (!packed.bytes.empty())
+      message(field, packed);
+  }
+
+  std::string bytes;
+
+private:
+  void varint(uint64_t value) {
+    for (; value > 127; value >>= 7)
+      bytes += char(value | 128);
+    bytes += char(value);
+  }
+  void raw(float value) {
+    uint32_t bits;
+    std::memcpy(&bits, &value, sizeof(bits));
+    for (int i = 0; i < 4; ++i)
+      bytes += char(bits >> 8 * i);
+  }
+};
+
+/// Returns the file's number of an element type; 0: none.
+int typeNumber(DataType type) {
+  switch (type) {
+  case DT_FLOAT:
+    return 1;
+  case DT_FLOAT16:
+    return 2;
+  case DT_INT8:
+    return 3;
+  case DT_UINT8:
+    return 4;
+  case DT_INT16:
+    return 5;
+  case DT_UINT16:
+    return 6;
+  case DT_INT32:
+    return 7;
+  case DT_INT64:
+    return 8;
+  case DT_UINT32:
+    return 9;
+  case DT_UINT64:
+    return 10;
+  case DT_BOOL:
+    return 11;
+  case DT_DOUBLE:
+    return 12;
+  case DT_BF16:
+    return 27;
+  default:
+    return 0;
+  }
+}
+
+const char *layoutName(Format format) {
+  switch (format) {
+  case FORMAT_NCHW:
+    return "NCHW";
+  case FORMAT_NHWC:
+    return "NHWC";
+  case FORMAT_NC1HWC0:
+    return "NC1HWC0";
+  case FORMAT_FRACTAL_Z:
+    return "FRACTAL_Z";
+  case FORMAT_HWCN:
+    return "HWCN";
+  case FORMAT_NDHWC:
+    return "NDHWC";
+  case FORMAT_FRACTAL_NZ:
+    return "FRACTAL_NZ";
+  case FORMAT_NCDHW:
+    return "NCDHW";
+  default:
+    return "ND";
+  }
+}
+
+/// `isExact`: dims are written also where there are none, which is a scalar then.
+Message describe(const TensorDesc &desc, bool isExact) {
+  Message message;
+  message.number(2, typeNumber(desc.GetDataType()));
+  const std::vector<int64_t> dims = desc.GetShape().GetDims();
+  if (isExact || !dims.empty()) {
+    Message shape;
+    shape.numbers(1, dims);
+    message.message(3, shape);
+  }
+  message.text(4, layoutName(desc.GetFormat()));
+  return message;
+}
+
+/// Returns the value of an attribute that holds a T.
+template <typename T> T get(const AttrValue &value) {
+  T held{};
+  value.GetValue(held);
+  return held;
+}
+
+/// Returns an attribute; its bytes are empty where it has no value.
+Message attribute(const AttrValue &value) {
+  Message message, list;
+  switch (value.kind()) {
+  case AttrValue::INTEGER:
+    message.number(3, get<int64_t>(value));
+    return message;
+  case AttrValue::REAL:
+    message.real(4, get<float>(value));
+    return message;
+  case AttrValue::TRUTH:
+    message.number(5, get<bool>(value));
+    return message;
+  case AttrValue::TEXT:
+    message.text(2, get<std::string>(value));
+    return message;
+  case AttrValue::TYPE:
+    message.number(15, get<DataType>(value));
+    return message;
+  case AttrValue::TENSOR: {
+    const Tensor held = get<Tensor>(value);
+    Message tensor;
+    tensor.message(1, describe(held.GetTensorDesc(), true));
+    tensor.text(2, std::string(reinterpret_cast<const char *>(held.GetData()), held.GetSize()));
+    message.message(12, tensor);
+    return message;
+  }
+  case AttrValue::INTEGERS:
+    list.numbers(3, get<std::vector<int64_t>>(value));
+    list.number(20, 2);
+    break;
+  case AttrValue::REALS:
+    list.reals(4, get<std::vector<float>>(value));
+    list.number(20, 3);
+    break;
+  case AttrValue::TRUTHS:
+    list.numbers(5, get<std::vector<bool>>(value));
+    list.number(20, 4);
+    break;
+  case AttrValue::TEXTS:
+    for (const std::string &text : get<std::vector<std::string>>(value))
+      list.text(2, text);
+    list.number(20, 1);
+    break;
+  case AttrValue::TYPES:
+    list.numbers(12, get<std::vector<DataType>>(value));
+    list.number(20, 10);
+    break;
+  case AttrValue::INTEGER_LISTS: {
+    Message lists;
+    for (const std::vector<int64_t> &numbers : get<std::vector<std::vector<int64_t>>>(value)) {
+      Message each;
+      each.numbers(1, numbers);
+      lists.message(1, each);
+    }
+    message.message(14, lists);
+    return message;
+  }
+  case AttrValue::NONE:
+    return message;
+  }
+  message.message(1, list);
+  return message;
+}
+
+class Writer {
+public:
+  Writer(const GraphContent &graph, std::string &error) : graph(graph), error(error) {}
+
+  std::string run() {
+    if (!graph.errors.empty())
+      return refuse(graph.errors.front());
+    if (graph.outputs.empty())
+      return refuse("the graph has no outputs: call SetOutputs");
+    for (const auto &node : graph.nodes)
+      if (!names.insert(node->name).second)
+        return refuse("two operators have the name '" + node->name + "'");
+    Message whole;
+    whole.text(1, graph.name);
+    for (const auto &node : graph.nodes)
+      if (!write(*node, whole))
+        return "";
+    Message end;
+    end.text(1, "Node_Output");
+    end.text(2, "NetOutput");
+    for (const auto &[node, output] : graph.outputs) {
+      if (!names.count(node->name))
+        return refuse("the output '" + node->name + "' is no operator of the graph");
+      end.text(5, node->name + ":" + std::to_string(output));
+    }
+    whole.message(6, end);
+    Message model;
+    model.text(1, graph.name);
+    model.message(7, whole);
+    return std::move(model.bytes);
+  }
+
+private:
+  std::string refuse(const std::string &text) {
+    error = text;
+    return "";
+  }
+
+  bool write(const Node &node, Message &whole) {
+    Message op;
+    op.text(1, node.name);
+    op.text(2, node.type);
+    for (const Input &input : node.inputs) {
+      if (!input.source) {
+        op.text(5, "");
+        op.message(33, Message());
+        continue;
+      }
+      const int32_t output = Node::outputOf(input);
+      if (output < 0 || !names.count(input.source->name)) {
+        error = "input '" + input.name + "' of operator '" + node.name + "' reads output '" +
+                input.outputName + "' of '" + input.source->name + "', which is not there";
+        return false;
+      }
+      op.text(5, input.source->name + ":" + std::to_string(output));
+      // A description without dims is only about the order of dims.
+      op.message(33, input.desc ? describe(*input.desc, false) : Message());
+    }
+    for (const auto &source : node.before)
+      op.text(5, source->name + ":-1");
+    const bool isData = node.type == "Data" || node.type == "RefData";
+    for (const Output &output : node.outputs) {
+      // Data may have stated its tensor as its input only.
+      const std::optional<TensorDesc> &stated =
+          output.desc || !isData || node.inputs.empty() ? output.desc : node.inputs[0].desc;
+      op.message(34, stated ? describe(*stated, isData) : Message());
+    }
+    for (const auto &[name, value] : node.attributes) {
+      const Message held = attribute(value);
+      if (held.bytes.empty())
+        continue;
+      Message entry;
+      entry.text(1, name);
+      entry.message(2, held);
+      op.message(10, entry);
+    }
+    whole.message(6, op);
+    return true;
+  }
+
+  const GraphContent &graph;
+  std::string &error;
+  std::set<std::string> names;
+};
+
+} // namespace
+
+std::string writeAir(const GraphContent &graph, std::string &error) {
+  return Writer(graph, error).run();
+}
+
+} // namespace ge::detail

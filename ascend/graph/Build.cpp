@@ -1,0 +1,298 @@
+//===-- Build.cpp - graphs are compiled by atc --------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ge/ge_ir_build.h"
+
+#include "ascend/graph/Node.h"
+#include "ascend/src/AtcCall.h"
+#include "ascend/src/TemporaryRun.h"
+#include "graph/operator_factory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+
+namespace ge {
+
+namespace fs = std::filesystem;
+using atc::ascend::TemporaryRun;
+using Options = std::map<std::string, std::string>;
+
+namespace detail {
+
+static thread_local std::string error;
+
+uint32_t fail(uint32_t status, const char *function, const std::string &text) {
+  error = std::string(function) + ": " + text;
+  return status;
+}
+
+const std::string &lastError() { return error; }
+
+} // namespace detail
+
+namespace {
+
+struct Global {
+  std::mutex mutex;
+  Options options;
+};
+
+Global &global() {
+  static auto &only = *new Global;
+  return only;
+}
+
+struct Named {
+  const char *option, *flag;
+};
+
+/// Options whose names are not those of flags.
+constexpr Named flags[] = {{"ge.socVersion", "soc_version"},
+                           {"ge.inputHintShape", "input_hint_shape"},
+                           {"ge.dynamicBatchSize", "dynamic_batch_size"},
+                           {"ge.dynamicImageSize", "dynamic_image_size"},
+                           {"ge.dynamicDims", "dynamic_dims"},
+                           {"ge.insertOpFile", "insert_op_conf"},
+                           {"ge.exec.precision_mode", "precision_mode"},
+                           {"ge.exec.precision_mode_v2", "precision_mode_v2"},
+                           {"ge.exec.disableReuseMemory", "disable_reuse_memory"},
+                           {"ge.autoTuneMode", "auto_tune_mode"},
+                           {"ge.engineType", "core_type"},
+                           {"ge.enableSingleStream", "enable_single_stream"},
+                           {"ge.aicoreNum", "aicore_num"},
+                           {"ge.fusionSwitchFile", "fusion_switch_file"},
+                           {"ge.enableSmallChannel", "enable_small_channel"},
+                           {"ge.opSelectImplmode", "op_select_implmode"},
+                           {"ge.outputDatatype", "output_type"},
+                           {"ge.bufferOptimize", "buffer_optimize"},
+                           {"ge.enableCompressWeight", "enable_compress_weight"},
+                           {"ge.optypelistForImplmode", "optypelist_for_implmode"},
+                           {"ge.debugDir", "debug_dir"},
+                           {"ge.op_compiler_cache_dir", "op_compiler_cache_dir"},
+                           {"ge.op_compiler_cache_mode", "op_compiler_cache_mode"},
+                           {"ge.mdl_bank_path", "mdl_bank_path"},
+                           {"ge.op_bank_path", "op_bank_path"},
+                           {"ge.opDebugLevel", "op_debug_level"},
+                           {"ge.exec.modify_mixlist", "modify_mixlist"},
+                           {"ge.exec.op_precision_mode", "op_precision_mode"},
+                           {"ge.customizeDtypes", "customize_dtypes"},
+                           {"ge.shape_generalized_build_mode", "shape_generalized_build_mode"},
+                           {"ge.deterministic", "deterministic"},
+                           {"ge.oo.level", "oo_level"},
+                           {"ge.oo.constantFolding", "oo_constant_folding"},
+                           {"ge.oo.deadCodeElimination", "oo_dead_code_elimination"},
+                           {"ge.optimizationSwitch", "optimization_switch"},
+                           {"ge.externalWeight", "external_weight"},
+                           {"ge.enableSparseMatrixWeight", "sparsity"},
+                           {"ge.host_env_os", "host_env_os"},
+                           {"ge.host_env_cpu", "host_env_cpu"}};
+constexpr const char *sameNames[] = {"input_format",
+                                     "input_shape",
+                                     "input_shape_range",
+                                     "out_nodes",
+                                     "input_fp16_nodes",
+                                     "log",
+                                     "op_name_map",
+                                     "is_input_adjust_hw_layout",
+                                     "is_output_adjust_hw_layout",
+                                     "compress_weight_conf",
+                                     "keep_dtype"};
+/// Options that say how a graph runs, or on which card; nothing here depends on them.
+constexpr const char *withoutMeaning[] = {"ge.exec.deviceId",
+                                          "ge.graphRunMode",
+                                          "ge.exec.tuneDeviceIds",
+                                          "is_dynamic_input",
+                                          "output",
+                                          "ge.exec.rankId",
+                                          "ge.session_device_id",
+                                          "ge.exec.jobId",
+                                          "ge.exec.isUseHcom",
+                                          "ge.exec.enableDump",
+                                          "ge.exec.profilingMode",
+                                          "ge.jit_compile",
+                                          "ge.variableMemoryMaxSize",
+                                          "ge.graphMemoryMaxSize"};
+
+template <size_t count> bool isOneOf(const char *const (&names)[count], const std::string &name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+/// Returns the flag of atc that an option is; "" where it has no meaning here, "?" where it is not
+/// known.
+std::string flagOf(const std::string &option) {
+  for (const Named &row : flags)
+    if (option == row.option || option == row.flag)
+      return row.flag;
+  if (isOneOf(sameNames, option))
+    return option;
+  return isOneOf(withoutMeaning, option) ? "" : "?";
+}
+
+} // namespace
+
+std::string detail::addFlags(const Options &options, Options &to) {
+  for (const auto &[name, value] : options) {
+    const std::string flag = flagOf(name);
+    if (flag == "?")
+      return name;
+    if (!flag.empty() && !value.empty())
+      to[flag] = value;
+  }
+  return "";
+}
+
+graphStatus detail::build(const char *function, const Graph &graph, const Options &options,
+                          ModelBufferData &model) {
+  const GraphContent &content = *graph.content();
+  Options all;
+  {
+    std::lock_guard lock(global().mutex);
+    all = global().options;
+  }
+  for (const auto &[flag, value] : content.flags)
+    all[flag] = value;
+  if (const std::string unknown = addFlags(options, all); !unknown.empty())
+    return fail(GRAPH_PARAM_INVALID, function, "the option '" + unknown + "' is not known");
+  if (!all.count("soc_version"))
+    return fail(GRAPH_PARAM_INVALID, function,
+                "SOC_VERSION is missing: give it to aclgrphBuildInitialize");
+  std::string bytes;
+  if (!content.file) {
+    std::string reason;
+    bytes = writeAir(content, reason);
+    if (bytes.empty())
+      return fail(GRAPH_FAILED, function, reason);
+  }
+  const std::string mark = TemporaryRun::folderMark;
+  const int framework = content.file ? content.file->framework : 1;
+  const bool isFile = content.file && !content.file->model.empty();
+  std::vector<std::string> command{
+      atc::ascend::findAtc(), "--framework=" + std::to_string(framework),
+      isFile ? "--model=" + content.file->model : "--model=" + mark + "/model",
+      "--output=" + mark + "/built"};
+  if (content.file && !content.file->weights.empty())
+    command.push_back("--weight=" + content.file->weights);
+  for (const auto &[flag, value] : all)
+    command.push_back("--" + flag + "=" + value);
+  TemporaryRun compilation(command);
+  const std::string &folder = compilation.folder();
+  if (folder.empty())
+    return fail(GRAPH_FAILED, function, "a temporary folder cannot be made");
+  if (!isFile)
+    std::ofstream(folder + "/model", std::ios::binary)
+        << (content.file ? content.file->bytes : bytes);
+  const int code = compilation.run();
+  if (code == 126 || code == 127)
+    return fail(GRAPH_FAILED, function,
+                command[0] + " cannot be started; OPENATC_ATC names the compiler");
+  if (code != 0)
+    return fail(GRAPH_FAILED, function,
+                atc::ascend::errorsOfAtc(atc::ascend::textOfFile(folder + "/said")));
+  const std::string built = atc::ascend::textOfFile(folder + "/built.om");
+  model.data =
+      std::shared_ptr<uint8_t>(new uint8_t[built.size()], std::default_delete<uint8_t[]>());
+  std::memcpy(model.data.get(), built.data(), built.size());
+  model.length = built.size();
+  return GRAPH_SUCCESS;
+}
+
+graphStatus aclgrphBuildInitialize(Options options) {
+  std::lock_guard lock(global().mutex);
+  Options known;
+  if (const std::string unknown = detail::addFlags(options, known); !unknown.empty())
+    return detail::fail(GRAPH_PARAM_INVALID, __func__, "the option '" + unknown + "' is not known");
+  global().options = std::move(known);
+  return GRAPH_SUCCESS;
+}
+graphStatus aclgrphBuildInitialize(std::map<AscendString, AscendString> &options) {
+  return aclgrphBuildInitialize(detail::plain(options));
+}
+
+void aclgrphBuildFinalize() {
+  std::lock_guard lock(global().mutex);
+  global().options.clear();
+}
+
+graphStatus aclgrphBuildModel(const Graph &graph, const Options &options, ModelBufferData &model) {
+  return detail::build(__func__, graph, options, model);
+}
+graphStatus aclgrphBuildModel(const Graph &graph,
+                              const std::map<AscendString, AscendString> &options,
+                              ModelBufferData &model) {
+  return detail::build(__func__, graph, detail::plain(options), model);
+}
+
+/// Writes bytes to `path`, whose folder is made where it is missing.
+static graphStatus write(const char *function, const fs::path &path, const void *bytes,
+                         size_t size) {
+  std::error_code code;
+  if (path.has_parent_path())
+    fs::create_directories(path.parent_path(), code);
+  std::ofstream file(path, std::ios::binary);
+  file.write(static_cast<const char *>(bytes), std::streamsize(size));
+  file.close();
+  return file ? GRAPH_SUCCESS
+              : detail::fail(GRAPH_FAILED, function, path.string() + " cannot be written");
+}
+
+graphStatus aclgrphSaveModel(const char *output, const ModelBufferData &model) {
+  if (!output || !*output || !model.data || !model.length)
+    return detail::fail(GRAPH_PARAM_INVALID, __func__, "give a path and a model");
+  std::string path = output;
+  if (fs::path(path).extension() != ".om")
+    path += ".om";
+  return write(__func__, path, model.data.get(), model.length);
+}
+graphStatus aclgrphSaveModel(const std::string &output, const ModelBufferData &model) {
+  return aclgrphSaveModel(output.c_str(), model);
+}
+
+graphStatus aclgrphGetIRVersion(int32_t *major, int32_t *minor, int32_t *patch) {
+  if (!major || !minor || !patch)
+    return GRAPH_FAILED;
+  *major = IR_MAJOR_VERSION;
+  *minor = IR_MINOR_VERSION;
+  *patch = IR_PATCH_VERSION;
+  return GRAPH_SUCCESS;
+}
+
+graphStatus aclgrphDumpGraph(const Graph &graph, const char *file, size_t length) {
+  if (!file || !length)
+    return detail::fail(GRAPH_PARAM_INVALID, __func__, "give the path of a file");
+  const std::string path(file, strnlen(file, length));
+  return graph.SaveToFile(path + ".air");
+}
+
+graphStatus aclgrphGenerateForOp(const AscendString &type, const std::vector<TensorDesc> &inputs,
+                                 const std::vector<TensorDesc> &outputs, Graph &graph) {
+  Operator op = OperatorFactory::CreateOperator(type.GetString(), type.GetString());
+  if (op.IsEmpty())
+    op = Operator(type.GetString(), type.GetString());
+  std::vector<Operator> data;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Operator source = OperatorFactory::CreateOperator(("data" + std::to_string(i)).c_str(), "Data");
+    source.SetAttr("index", int64_t(i));
+    source.UpdateOutputDesc(uint32_t(0), inputs[i]);
+    op.SetInput(uint32_t(i), source, 0);
+    op.UpdateInputDesc(uint32_t(i), inputs[i]);
+    data.push_back(source);
+  }
+  for (size_t i = 0; i < outputs.size(); ++i)
+    op.UpdateOutputDesc(uint32_t(i), outputs[i]);
+  graph.SetInputs(data).SetOutputs(std::vector<Operator>{op});
+  return GRAPH_SUCCESS;
+}
+
+graphStatus aclgrphSetOpAttr(Graph &graph, aclgrphAttrType type, const char *file) {
+  if (!file || !std::ifstream(file))
+    return detail::fail(GRAPH_PARAM_INVALID, __func__, "the file cannot be read");
+  if (type != ATTR_TYPE_KEEP_DTYPE)
+    return detail::fail(GRAPH_FAILED, __func__,
+                        "only ATTR_TYPE_KEEP_DTYPE is supported: weights are not compressed");
+  graph.content()->flags["keep_dtype"] = file;
+  return GRAPH_SUCCESS;
+}
+
+} // namespace ge

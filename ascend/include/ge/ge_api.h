@@ -1,0 +1,57 @@
+/*===-- ge/ge_api.h - runs graphs -----------------------------------*- C++ -*-===*
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *===--------------------------------------------------------------------------===*/
+#ifndef OPENATC_GE_GE_API_H
+#define OPENATC_GE_GE_API_H
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ge/ge_api_error_codes.h"
+#include "graph/graph.h"
+
+namespace ge {
+
+/** Keeps options for all sessions. Device 0, or that of "ge.exec.deviceId", becomes the thread's.
+ */
+Status GEInitialize(const std::map<std::string, std::string> &options);
+Status GEInitialize(const std::map<AscendString, AscendString> &options);
+Status GEFinalize();
+
+/** Returns what the last call of this thread that failed said. */
+std::string GEGetErrorMsg();
+AscendString GEGetErrorMsgV2();
+std::string GEGetWarningMsg();
+
+/** Compiles graphs when they first run, and keeps them. One thread at a time uses a session. */
+class Session {
+public:
+  explicit Session(const std::map<std::string, std::string> &options);
+  explicit Session(const std::map<AscendString, AscendString> &options);
+  ~Session();
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
+
+  Status AddGraph(uint32_t graphId, const Graph &graph);
+  Status AddGraph(uint32_t graphId, const Graph &graph,
+                  const std::map<std::string, std::string> &options);
+  Status AddGraph(uint32_t graphId, const Graph &graph,
+                  const std::map<AscendString, AscendString> &options);
+  Status RemoveGraph(uint32_t graphId);
+  /** Compiles a graph now. */
+  Status CompileGraph(uint32_t graphId);
+  /** Runs a graph on host memory: a tensor per input of SetInputs, in its order. */
+  Status RunGraph(uint32_t graphId, const std::vector<Tensor> &inputs,
+                  std::vector<Tensor> &outputs);
+  bool IsGraphNeedRebuild(uint32_t graphId);
+
+private:
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+} // namespace ge
+
+#endif

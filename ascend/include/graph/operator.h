@@ -1,0 +1,136 @@
+/*===-- graph/operator.h - an operator of a graph -------------------*- C++ -*-===*
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *===--------------------------------------------------------------------------===*/
+#ifndef OPENATC_GRAPH_OPERATOR_H
+#define OPENATC_GRAPH_OPERATOR_H
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/attr_value.h"
+
+namespace ge {
+
+namespace detail {
+struct Node;
+}
+
+class Operator;
+using OperatorPtr = std::shared_ptr<Operator>;
+
+/** An operator; copies are the same one. */
+class Operator {
+public:
+  using OpInt = int64_t;
+  using OpFloat = float;
+  using OpString = std::string;
+  using OpAscendString = AscendString;
+  using OpBool = bool;
+  using OpTensor = Tensor;
+  using OpType = DataType;
+  using OpListInt = std::vector<int64_t>;
+  using OpListFloat = std::vector<float>;
+  using OpListString = std::vector<std::string>;
+  using OpListBool = std::vector<bool>;
+  using OpListType = std::vector<DataType>;
+  using OpListListInt = std::vector<std::vector<int64_t>>;
+
+  Operator();
+  explicit Operator(const std::string &type);
+  explicit Operator(const char *type);
+  Operator(const std::string &name, const std::string &type);
+  Operator(const char *name, const char *type);
+  Operator(const AscendString &name, const AscendString &type);
+  virtual ~Operator();
+  Operator(const Operator &);
+  Operator &operator=(const Operator &);
+
+  bool IsEmpty() const;
+  std::string GetName() const;
+  graphStatus GetName(AscendString &name) const;
+  std::string GetOpType() const;
+  graphStatus GetOpType(AscendString &type) const;
+
+  /** Connect an input by name or number to the first, a named or a numbered output of `source`.
+   * What is not there makes aclgrphBuildModel fail. */
+  Operator &SetInput(const std::string &name, const Operator &source);
+  Operator &SetInput(const char *name, const Operator &source);
+  Operator &SetInput(const std::string &name, const Operator &source, const std::string &output);
+  Operator &SetInput(const char *name, const Operator &source, const char *output);
+  Operator &SetInput(const std::string &name, const Operator &source, uint32_t output);
+  Operator &SetInput(const char *name, const Operator &source, uint32_t output);
+  Operator &SetInput(uint32_t index, const Operator &source, uint32_t output);
+  Operator &AddControlInput(const Operator &source);
+
+  size_t GetInputsSize() const;
+  size_t GetOutputsSize() const;
+  TensorDesc GetInputDesc(const std::string &name) const;
+  TensorDesc GetInputDesc(uint32_t index) const;
+  TensorDesc GetInputDescByName(const char *name) const;
+  TensorDesc GetOutputDesc(const std::string &name) const;
+  TensorDesc GetOutputDesc(uint32_t index) const;
+  TensorDesc GetOutputDescByName(const char *name) const;
+  graphStatus UpdateInputDesc(const std::string &name, const TensorDesc &desc);
+  graphStatus UpdateInputDesc(const char *name, const TensorDesc &desc);
+  graphStatus UpdateInputDesc(uint32_t index, const TensorDesc &desc);
+  graphStatus UpdateOutputDesc(const std::string &name, const TensorDesc &desc);
+  graphStatus UpdateOutputDesc(const char *name, const TensorDesc &desc);
+  graphStatus UpdateOutputDesc(uint32_t index, const TensorDesc &desc);
+  graphStatus TryGetInputDesc(const char *name, TensorDesc &desc) const;
+
+  Operator &SetAttr(const std::string &name, const AttrValue &value);
+  Operator &SetAttr(const char *name, const AttrValue &value);
+  Operator &SetAttr(const char *name, int64_t value);
+  Operator &SetAttr(const char *name, int32_t value);
+  Operator &SetAttr(const char *name, uint32_t value);
+  Operator &SetAttr(const char *name, float value);
+  Operator &SetAttr(const char *name, bool value);
+  Operator &SetAttr(const char *name, const char *value);
+  Operator &SetAttr(const char *name, const std::string &value);
+  Operator &SetAttr(const char *name, const AscendString &value);
+  Operator &SetAttr(const char *name, const Tensor &value);
+  Operator &SetAttr(const char *name, const DataType &value);
+  Operator &SetAttr(const char *name, const std::vector<int64_t> &value);
+  Operator &SetAttr(const char *name, const std::vector<int32_t> &value);
+  Operator &SetAttr(const char *name, std::initializer_list<int64_t> value);
+  Operator &SetAttr(const char *name, const std::vector<float> &value);
+  Operator &SetAttr(const char *name, const std::vector<bool> &value);
+  Operator &SetAttr(const char *name, const std::vector<std::string> &value);
+  Operator &SetAttr(const char *name, const std::vector<AscendString> &value);
+  Operator &SetAttr(const char *name, const std::vector<DataType> &value);
+  Operator &SetAttr(const char *name, const std::vector<std::vector<int64_t>> &value);
+  template <typename T> Operator &SetAttr(const std::string &name, const T &value) {
+    return SetAttr(name.c_str(), value);
+  }
+  /** Returns GRAPH_FAILED where the attribute is not set or is of another type. */
+  template <typename T> graphStatus GetAttr(const char *name, T &value) const {
+    return attribute(name).GetValue(value);
+  }
+  template <typename T> graphStatus GetAttr(const std::string &name, T &value) const {
+    return attribute(name.c_str()).GetValue(value);
+  }
+  graphStatus GetAllAttrNamesAndTypes(std::map<AscendString, AscendString> &names) const;
+
+  /** Makes `count` inputs NAME0, NAME1 ... of a dynamic input, where it was declared with 0. */
+  void DynamicInputRegister(const char *name, uint32_t count, bool = true);
+  void DynamicOutputRegister(const char *name, uint32_t count, bool = true);
+
+  const std::shared_ptr<detail::Node> &node() const { return held; }
+  explicit Operator(std::shared_ptr<detail::Node> node);
+
+protected:
+  void InputRegister(const char *name);
+  void OptionalInputRegister(const char *name);
+  void OutputRegister(const char *name);
+
+private:
+  AttrValue attribute(const char *name) const;
+
+  std::shared_ptr<detail::Node> held;
+};
+
+} // namespace ge
+
+#endif

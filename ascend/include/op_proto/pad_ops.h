@@ -1,0 +1,28 @@
+/*===-- op_proto/pad_ops.h ---------------------------------------*- C++ -*-===*
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *===--------------------------------------------------------------------------===*/
+#ifndef OPENATC_OP_PROTO_PAD_OPS_H
+#define OPENATC_OP_PROTO_PAD_OPS_H
+
+#include "graph/operator_reg.h"
+
+REG_OP(Pad)
+    .INPUT(x, TensorType::ALL())
+    .INPUT(paddings, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OP_END_FACTORY_REG(Pad);
+REG_OP(PadD)
+    .INPUT(x, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .REQUIRED_ATTR(paddings, ListListInt)
+    .OP_END_FACTORY_REG(PadD);
+REG_OP(PadV3)
+    .INPUT(x, TensorType::ALL())
+    .INPUT(paddings, TensorType::ALL())
+    .OPTIONAL_INPUT(constant_values, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .ATTR(mode, String, "constant")
+    .ATTR(paddings_contiguous, Bool, true)
+    .OP_END_FACTORY_REG(PadV3);
+
+#endif

@@ -1,0 +1,188 @@
+//===-- AirShapes.cpp - dims of operators that move elements --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A single operator states the dims of its outputs, and Reshape and the like read them there. A
+// graph that a program has built states none: they follow from constants and attributes.
+
+#include "frontends/air/AirOps.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace atc::air {
+
+using Dims = std::vector<int64_t>;
+
+static const nlohmann::ordered_json *find(const SingleOp &op, StringRef name) {
+  auto found = find_if(op.attributes, [&](const auto &item) { return item.name == name; });
+  return found == op.attributes.end() ? nullptr : &found->value;
+}
+
+static int64_t getInt(const SingleOp &op, StringRef name, int64_t otherwise) {
+  const nlohmann::ordered_json *value = find(op, name);
+  return value && value->is_number_integer() ? value->get<int64_t>() : otherwise;
+}
+
+static Dims getInts(const SingleOp &op, StringRef name) {
+  const nlohmann::ordered_json *value = find(op, name);
+  Dims list;
+  if (value && value->is_number_integer())
+    list.push_back(value->get<int64_t>());
+  if (value && value->is_array())
+    for (const auto &item : *value)
+      if (item.is_number_integer())
+        list.push_back(item.get<int64_t>());
+  return list;
+}
+
+/// Returns the integers of a constant input; nullopt where the input is none.
+static std::optional<Dims> constantOf(const SingleOp &op, size_t input) {
+  if (input >= op.inputs.size() || !op.inputs[input].isConstant)
+    return std::nullopt;
+  return Dims(op.inputs[input].values.begin(), op.inputs[input].values.end());
+}
+
+/// Returns an axis counted from the front of `rank` dims; nullopt where there is none.
+static std::optional<int64_t> axisOf(int64_t axis, int64_t rank) {
+  if (axis < 0)
+    axis += rank;
+  if (axis < 0 || axis >= rank)
+    return std::nullopt;
+  return axis;
+}
+
+/// Fills the zeros (as in the input) and the one -1 (the rest) of the shape of Reshape.
+static std::optional<Dims> reshaped(const Dims &from, Dims shape) {
+  int64_t elements = 1, known = 1;
+  for (int64_t dim : from)
+    if (dim < 0 || (dim && elements > (int64_t(1) << 40) / dim))
+      return std::nullopt;
+    else
+      elements *= dim;
+  int64_t *open = nullptr;
+  for (auto [i, dim] : enumerate(shape)) {
+    if (dim == 0 && i < from.size())
+      dim = from[i];
+    if (dim == -1) {
+      if (open)
+        return std::nullopt;
+      open = &dim;
+    } else if (dim < 0 || (dim && known > (int64_t(1) << 40) / dim)) {
+      return std::nullopt;
+    } else {
+      known *= dim;
+    }
+  }
+  if (open && known)
+    *open = elements / known;
+  if ((open ? known * *open : known) != elements)
+    return std::nullopt;
+  return shape;
+}
+
+static std::optional<Dims> flattened(const Dims &from, int64_t axis, int64_t end) {
+  const int64_t rank = from.size();
+  if (axis < 0)
+    axis += rank;
+  if (end < 0)
+    end += rank;
+  if (axis < 0 || axis > rank || end < axis || end >= std::max<int64_t>(rank, 1))
+    return std::nullopt;
+  Dims shape(from.begin(), from.begin() + axis);
+  int64_t product = 1;
+  for (int64_t i = axis; i <= end && i < rank; ++i)
+    product *= from[i];
+  shape.push_back(product);
+  shape.insert(shape.end(), from.begin() + std::min(end + 1, rank), from.end());
+  return shape;
+}
+
+static std::optional<Dims> squeezed(const Dims &from, const Dims &axes) {
+  std::vector<bool> goes(from.size(), false);
+  for (int64_t axis : axes)
+    if (std::optional<int64_t> known = axisOf(axis, from.size()))
+      goes[*known] = true;
+    else
+      return std::nullopt;
+  Dims shape;
+  for (auto [i, dim] : enumerate(from))
+    if (axes.empty() ? dim != 1 : !goes[i])
+      shape.push_back(dim);
+  return shape;
+}
+
+static std::optional<Dims> unsqueezed(const Dims &from, const Dims &axes) {
+  const int64_t rank = from.size() + axes.size();
+  std::vector<bool> isNew(rank, false);
+  for (int64_t axis : axes)
+    if (std::optional<int64_t> known = axisOf(axis, rank))
+      isNew[*known] = true;
+    else
+      return std::nullopt;
+  Dims shape;
+  size_t next = 0;
+  for (int64_t i = 0; i < rank; ++i)
+    if (isNew[i])
+      shape.push_back(1);
+    else if (next < from.size())
+      shape.push_back(from[next++]);
+    else
+      return std::nullopt;
+  return shape;
+}
+
+static std::optional<Dims> movedDims(const SingleOp &op) {
+  const Dims &from = op.inputs[0].dims;
+  const StringRef type = op.type;
+  if (type == "Reshape") {
+    std::optional<Dims> shape = constantOf(op, 1);
+    if (!shape && find(op, "shape"))
+      shape = getInts(op, "shape");
+    // Only a part of the input's dims may be replaced.
+    const int64_t axis = getInt(op, "axis", 0), count = getInt(op, "num_axes", -1);
+    if (!shape || axis < 0 || axis > int64_t(from.size()))
+      return std::nullopt;
+    Dims whole(from.begin(), from.begin() + axis);
+    whole.insert(whole.end(), shape->begin(), shape->end());
+    if (count >= 0 && axis + count <= int64_t(from.size()))
+      whole.insert(whole.end(), from.begin() + axis + count, from.end());
+    return reshaped(from, std::move(whole));
+  }
+  if (type == "Flatten") {
+    // Two dims: those in front of the axis, and the rest.
+    const int64_t axis = getInt(op, "axis", 1);
+    std::optional<Dims> rest = flattened(from, axis, -1);
+    return rest && !from.empty() && axis > 0 ? flattened(*rest, 0, rest->size() - 2) : rest;
+  }
+  if (type == "FlattenV2")
+    return flattened(from, getInt(op, "axis", 1), getInt(op, "end_axis", -1));
+  if (type == "Squeeze" || type == "SqueezeV2")
+    return squeezed(from, getInts(op, "axis"));
+  if (type == "Unsqueeze" || type == "UnsqueezeV2")
+    return unsqueezed(from, getInts(op, type == "Unsqueeze" ? "axes" : "axis"));
+  if (type == "ExpandDims") {
+    std::optional<Dims> axis = constantOf(op, 1);
+    return unsqueezed(from, axis ? *axis : getInts(op, "axis"));
+  }
+  return std::nullopt;
+}
+
+bool readsOutputShape(StringRef type) {
+  return is_contained({"Reshape", "Flatten", "FlattenV2", "Squeeze", "SqueezeV2", "Unsqueeze",
+                       "UnsqueezeV2", "ExpandDims"},
+                      type);
+}
+
+bool inferMovedShape(SingleOp &op) {
+  if (op.inputs.empty() || op.outputs.empty() || op.inputs[0].isAbsent)
+    return false;
+  std::optional<Dims> dims = movedDims(op);
+  if (!dims)
+    return false;
+  op.outputs[0].dims = std::move(*dims);
+  op.outputs[0].type = op.inputs[0].type;
+  return true;
+}
+
+} // namespace atc::air

@@ -1,0 +1,275 @@
+//===-- GraphBuild.cpp - builds graphs, compiles, saves and runs them -----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// usage: program FOLDER [MODEL.onnx]. Written as programs of the graph interface are: operators of
+// the included headers, an operator of its own, changes of a graph, model files, and a session.
+
+#include "test/ascend/programs/Program.h"
+
+#include "ge/ge_api.h"
+#include "ge/ge_ir_build.h"
+#include "op_proto/all_ops.h"
+#include "parser/caffe_parser.h"
+#include "parser/onnx_parser.h"
+#include "parser/tensorflow_parser.h"
+
+#include <cmath>
+#include <cstring>
+
+// An operator of the program's own, with the formula of one that the compiler has.
+REG_OP(MulCustom)
+    .INPUT(x1, TensorType({DT_FLOAT16, DT_FLOAT}))
+    .INPUT(x2, TensorType({DT_FLOAT16, DT_FLOAT}))
+    .OUTPUT(y, TensorType({DT_FLOAT16, DT_FLOAT}))
+    .OP_END_FACTORY_REG(MulCustom)
+
+        namespace {
+
+  using namespace ge;
+  using Options = std::map<AscendString, AscendString>;
+
+#define EXPECT_OK(call)                                                                            \
+  do {                                                                                             \
+    if ((call) != 0) {                                                                             \
+      fprintf(stderr, "%s:%d: %s fails: %s\n", __FILE__, __LINE__, #call,                          \
+              GEGetErrorMsgV2().GetString());                                                      \
+      exit(1);                                                                                     \
+    }                                                                                              \
+  } while (0)
+
+  Tensor tensorOf(const std::vector<int64_t> &dims, const std::vector<float> &values,
+                  Format format = FORMAT_ND) {
+    return Tensor(TensorDesc(Shape(dims), format, DT_FLOAT),
+                  reinterpret_cast<const uint8_t *>(values.data()), values.size() * sizeof(float));
+  }
+
+  std::vector<float> valuesOf(const Tensor &tensor) {
+    std::vector<float> values(tensor.GetSize() / sizeof(float));
+    memcpy(values.data(), tensor.GetData(), tensor.GetSize());
+    return values;
+  }
+
+  bool near(const std::vector<float> &a, const std::vector<float> &b) {
+    bool isNear = a.size() == b.size();
+    for (size_t i = 0; isNear && i < a.size(); ++i)
+      isNear = std::fabs(a[i] - b[i]) <= 2e-3f * (1 + std::fabs(b[i]));
+    return isNear;
+  }
+
+  /// x [1, 2, 2, 2] -> Conv2D (1 x 1: the channels' sum and difference) -> BiasAdd -> Relu6 ->
+  /// Reshape
+  /// -> MatMul by a matrix of ones -> y; and x + x.
+  Graph makeNetwork() {
+    auto data = op::Data("data");
+    TensorDesc image(Shape({1, 2, 2, 2}), FORMAT_NCHW, DT_FLOAT);
+    data.update_input_desc_x(image);
+    data.update_output_desc_y(image);
+    auto filter =
+        op::Const("filter").set_attr_value(tensorOf({2, 2, 1, 1}, {1, 1, 1, -1}, FORMAT_NCHW));
+    auto conv = op::Conv2D("conv")
+                    .set_input_x(data)
+                    .set_input_filter(filter)
+                    .set_attr_strides({1, 1, 1, 1})
+                    .set_attr_pads({0, 0, 0, 0});
+    auto bias = op::Const("bias").set_attr_value(tensorOf({2}, {0.5f, 1}));
+    auto biased =
+        op::BiasAdd("biased").set_input_x(conv, "y").set_input_bias(bias).set_attr_data_format(
+            "NCHW");
+    auto relu = op::Relu6("relu6").set_input_x(biased);
+    const int32_t shape[] = {1, -1};
+    Tensor shapeTensor(TensorDesc(Shape({2}), FORMAT_ND, DT_INT32),
+                       reinterpret_cast<const uint8_t *>(shape), sizeof(shape));
+    auto reshape = op::Reshape("reshape").set_input_x(relu).set_input_shape(
+        op::Const("shape").set_attr_value(shapeTensor));
+    auto ones = op::Const("ones").set_attr_value(tensorOf({8, 1}, std::vector<float>(8, 1)));
+    auto product = op::MatMul("product").set_input_x1(reshape).set_input_x2(ones);
+    auto twice = op::Add("twice").set_input_x1(data).set_input_x2(data);
+    Graph graph("network");
+    graph.SetInputs({data}).SetOutputs(
+        std::vector<std::pair<Operator, std::string>>{{product, "y"}, {twice, ""}});
+    return graph;
+  }
+
+  const std::vector<float> input = {1, 2, 3, -4, 0.5f, -1, 2, 1};
+
+  float expectedProduct() {
+    float sum = 0;
+    for (int i = 0; i < 4; ++i) {
+      sum += std::fmin(std::fmax(input[i] + input[i + 4] + 0.5f, 0.f), 6.f);
+      sum += std::fmin(std::fmax(input[i] - input[i + 4] + 1, 0.f), 6.f);
+    }
+    return sum;
+  }
+
+  std::vector<float> twice(const std::vector<float> &values) {
+    std::vector<float> result;
+    for (float value : values)
+      result.push_back(2 * value);
+    return result;
+  }
+
+  void buildAndSave(const std::string &folder) {
+    Options global = {{ir_option::SOC_VERSION, "Ascend310P3"}};
+    EXPECT_OK(aclgrphBuildInitialize(global));
+    ModelBufferData model;
+    EXPECT_OK(aclgrphBuildModel(makeNetwork(), Options{{ir_option::LOG_LEVEL, "error"}}, model));
+    EXPECT(model.data && model.length > 0);
+    EXPECT_OK(aclgrphSaveModel((folder + "/made/network").c_str(), model));
+    uint32_t id = 0;
+    CHECK_ACL(aclmdlLoadFromFile((folder + "/made/network.om").c_str(), &id));
+    CHECK_ACL(aclmdlUnload(id));
+    // What is refused has its reason.
+    EXPECT(aclgrphBuildModel(makeNetwork(), Options{{"ge.colour", "red"}}, model) ==
+           GRAPH_PARAM_INVALID);
+    EXPECT(strstr(GEGetErrorMsgV2().GetString(), "ge.colour"));
+    auto data = op::Data("data");
+    data.update_output_desc_y(TensorDesc(Shape({4}), FORMAT_ND, DT_FLOAT));
+    Operator strange("strange", "Frobnicate");
+    strange.SetInput("x", data);
+    Graph bad("bad");
+    bad.SetInputs({data}).SetOutputs(std::vector<Operator>{strange});
+    EXPECT(aclgrphBuildModel(bad, Options(), model) == GRAPH_FAILED);
+    EXPECT(strstr(GEGetErrorMsgV2().GetString(), "Frobnicate"));
+    Graph open("open");
+    open.SetInputs({data});
+    EXPECT(aclgrphBuildModel(open, Options(), model) == GRAPH_FAILED);
+    EXPECT(strstr(GEGetErrorMsgV2().GetString(), "SetOutputs"));
+    auto wrong = op::Relu("wrong").set_input_x(data, "z");
+    Graph named("named");
+    named.SetInputs({data}).SetOutputs(std::vector<Operator>{wrong});
+    EXPECT(aclgrphBuildModel(named, Options(), model) == GRAPH_FAILED);
+    int32_t major = 0, minor = 1, patch = 1;
+    EXPECT_OK(aclgrphGetIRVersion(&major, &minor, &patch));
+    EXPECT(major == 1 && minor == 0 && patch == 0);
+    aclgrphBuildFinalize();
+    EXPECT(aclgrphBuildModel(makeNetwork(), Options(), model) == GRAPH_PARAM_INVALID);
+  }
+
+  void runSession(const std::string &folder) {
+    Session session(Options{{"ge.exec.precision_mode", "force_fp16"}});
+    EXPECT_OK(session.AddGraph(1, makeNetwork()));
+    EXPECT(session.AddGraph(1, makeNetwork()) != 0);
+    std::vector<Tensor> outputs;
+    EXPECT_OK(session.RunGraph(1, {tensorOf({1, 2, 2, 2}, input)}, outputs));
+    EXPECT(outputs.size() == 2 && near(valuesOf(outputs[0]), {expectedProduct()}));
+    EXPECT(near(valuesOf(outputs[1]), twice(input)));
+    EXPECT(outputs[1].GetTensorDesc().GetShape().GetDims() == std::vector<int64_t>({1, 2, 2, 2}));
+    EXPECT(session.RunGraph(1, {}, outputs) != 0);
+    EXPECT(session.RunGraph(7, {}, outputs) != 0);
+    // The same graph by way of a file.
+    EXPECT_OK(makeNetwork().SaveToFile(folder + "/network.air"));
+    Graph loaded("loaded");
+    EXPECT(loaded.LoadFromFile(folder + "/none.air") != 0);
+    EXPECT_OK(loaded.LoadFromFile(folder + "/network.air"));
+    EXPECT_OK(session.AddGraph(2, loaded));
+    EXPECT_OK(session.RunGraph(2, {tensorOf({1, 2, 2, 2}, input)}, outputs));
+    EXPECT(near(valuesOf(outputs[0]), {expectedProduct()}));
+    EXPECT_OK(session.RemoveGraph(2));
+  }
+
+  /// Puts an Abs between the input and one reader, through nodes.
+  void changeGraph() {
+    Graph graph = makeNetwork();
+    GNode data, add;
+    for (GNode &node : graph.GetAllNodes()) {
+      AscendString name;
+      EXPECT_OK(node.GetName(name));
+      if (name == "data")
+        data = node;
+      if (name == "twice")
+        add = node;
+    }
+    EXPECT(add.GetInputsSize() == 2 && add.GetInDataNodesAndPortIndexs(1).second == 0);
+    EXPECT(graph.RemoveEdge(data, 0, add, 5) != 0);
+    EXPECT_OK(graph.RemoveEdge(data, 0, add, 1));
+    EXPECT(graph.RemoveEdge(data, 0, add, 1) != 0);
+    GNode abs = graph.AddNodeByOp(op::Abs("abs"));
+    EXPECT_OK(graph.AddDataEdge(data, 0, abs, 0));
+    EXPECT_OK(graph.AddDataEdge(abs, 0, add, 1));
+    EXPECT(graph.AddDataEdge(abs, 0, add, 1) != 0);
+    Session session((Options()));
+    EXPECT_OK(session.AddGraph(1, graph));
+    std::vector<Tensor> outputs;
+    EXPECT_OK(session.RunGraph(1, {tensorOf({1, 2, 2, 2}, input)}, outputs));
+    std::vector<float> expected;
+    for (float value : input)
+      expected.push_back(value + std::fabs(value));
+    EXPECT(near(valuesOf(outputs[1]), expected));
+  }
+
+  /// Dynamic inputs and outputs, an operator of the program, and operators by type.
+  void variousOperators() {
+    auto a = op::Data("a").set_attr_index(0);
+    auto b = op::Data("b").set_attr_index(1);
+    const TensorDesc pair(Shape({1, 2}), FORMAT_ND, DT_FLOAT);
+    a.update_output_desc_y(pair);
+    b.update_output_desc_y(pair);
+    const int32_t one = 1;
+    auto axis = op::Const("axis").set_attr_value(
+        Tensor(TensorDesc(Shape(std::vector<int64_t>()), FORMAT_ND, DT_INT32),
+               reinterpret_cast<const uint8_t *>(&one), sizeof(one)));
+    auto joined = op::ConcatV2("joined").create_dynamic_input_x(2);
+    joined.set_dynamic_input_x(0, a).set_dynamic_input_x(1, b).set_input_concat_dim(axis);
+    joined.set_attr_N(2);
+    auto parts = op::SplitD("parts").create_dynamic_output_y(2);
+    parts.set_input_x(joined).set_attr_split_dim(1).set_attr_num_split(2);
+    auto product = op::MulCustom("product").set_input_x1(parts, "y0").set_input_x2(parts, "y1");
+    Operator padded = OperatorFactory::CreateOperator("padded", "PadD");
+    EXPECT(!padded.IsEmpty() && OperatorFactory::IsExistOp("MulCustom"));
+    EXPECT(OperatorFactory::CreateOperator("x", "Frobnicate").IsEmpty());
+    padded.SetInput("x", product)
+        .SetAttr("paddings", std::vector<std::vector<int64_t>>{{0, 0}, {1, 0}});
+    std::vector<std::vector<int64_t>> read;
+    EXPECT_OK(padded.GetAttr("paddings", read));
+    int64_t wrong = 0;
+    EXPECT(read[1][0] == 1 && padded.GetAttr("paddings", wrong) != 0);
+    Graph graph("various");
+    graph.SetInputs({a, b}).SetOutputs(std::vector<Operator>{padded});
+    Session session((Options()));
+    EXPECT_OK(session.AddGraph(0, graph));
+    std::vector<Tensor> outputs;
+    EXPECT_OK(session.RunGraph(0, {tensorOf({1, 2}, {2, 3}), tensorOf({1, 2}, {-1, 4})}, outputs));
+    EXPECT(near(valuesOf(outputs[0]), {0, -2, 12}));
+    Graph single("single");
+    EXPECT_OK(aclgrphGenerateForOp("Maximum", {pair, pair}, {pair}, single));
+    EXPECT_OK(session.AddGraph(1, single));
+    EXPECT_OK(session.RunGraph(1, {tensorOf({1, 2}, {2, 3}), tensorOf({1, 2}, {-1, 4})}, outputs));
+    EXPECT(near(valuesOf(outputs[0]), {2, 4}));
+  }
+
+  /// A model of an input "x" and the output -x.
+  void parseModel(const std::string &model) {
+    std::ifstream file(model, std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(file)),
+                            std::istreambuf_iterator<char>());
+    Graph fromFile, fromMemory, none;
+    EXPECT_OK(aclgrphParseONNX(model.c_str(), {}, fromFile));
+    EXPECT_OK(aclgrphParseONNXFromMem(bytes.data(), bytes.size(), {}, fromMemory));
+    EXPECT(aclgrphParseONNX("none.onnx", {}, none) != 0);
+    EXPECT(aclgrphParseTensorFlow("none.pb", none) != 0);
+    EXPECT(aclgrphParseCaffe("none.prototxt", "none.caffemodel", none) != 0);
+    EXPECT(!none.IsValid());
+    Session session((Options()));
+    uint32_t id = 0;
+    for (const Graph &graph : {fromFile, fromMemory}) {
+      EXPECT_OK(session.AddGraph(++id, graph, Options{{ir_option::INPUT_SHAPE, "x:1,3"}}));
+      std::vector<Tensor> outputs;
+      EXPECT_OK(session.RunGraph(id, {tensorOf({1, 3}, {1, -2, 3})}, outputs));
+      EXPECT(near(valuesOf(outputs[0]), {-1, 2, -3}));
+    }
+  }
+
+} // namespace
+
+int main(int argc, char **argv) {
+  EXPECT(argc == 3);
+  EXPECT_OK(GEInitialize(Options{{"ge.exec.deviceId", "0"}, {"ge.graphRunMode", "0"}}));
+  buildAndSave(argv[1]);
+  runSession(argv[1]);
+  changeGraph();
+  variousOperators();
+  parseModel(argv[2]);
+  EXPECT_OK(GEFinalize());
+  printf("graphs: ok\n");
+  return 0;
+}

@@ -1,0 +1,198 @@
+# AIR graphs (--framework=1): results against NumPy, with and without stated shapes, and mistakes.
+# Run with `pytest test/tools`.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
+from air_graphs import constant, desc, field, op, save  # noqa: E402
+from openatc_tools import call, tool  # noqa: E402
+
+
+def atc(folder, model, *flags, target="--target=cpu"):
+    return call(tool("atc"), f"--model={model}", "--framework=1", f"--output={folder / 'out'}",
+                target, *flags)
+
+
+def compute(folder, model, inputs, *flags, target="--target=cpu"):
+    code, out, err = atc(folder, model, *flags, target=target)
+    assert code == 0, out + err
+    for name, value in inputs.items():
+        np.save(folder / f"{name}.npy", value)
+    given = ",".join(f"{name}={folder / name}.npy" for name in inputs)
+    code, out, err = call(tool("om-run"), folder / "out.om", "--input", given, "--output",
+                          folder / "outputs")
+    assert code == 0, out + err
+    return {path.stem: np.load(path) for path in (folder / "outputs").glob("*.npy")}
+
+
+def draw(shape, seed=0, low=-1):
+    return np.random.default_rng(seed).uniform(low, 1, shape).astype(np.float32)
+
+
+FILTER, BIAS, DENSE = draw((4, 3, 3, 3), 1), draw((4,), 2), draw((4 * 3 * 4, 5), 3)
+
+
+def network(is_stated):
+    """Conv2D -> BiasAdd -> Relu -> MaxPoolV3 -> Reshape -> MatMul -> SoftmaxV2, as MindSpore
+    exports it where shapes are stated, and as a program builds it where they are not."""
+    def shapes(*dims):
+        return [desc(d) if is_stated else desc(None, None, "ND") for d in dims]
+    image, map_, pooled = (2, 3, 6, 8), (2, 4, 6, 8), (2, 4, 3, 4)
+    return [
+        op("x", "Data", (), [desc(image)], index=0),
+        constant("filter", FILTER), constant("bias", BIAS), constant("dense", DENSE),
+        constant("shape", np.array([2, -1], np.int32)),
+        # An optional input in the middle is not given, and an order of execution is no input.
+        op("conv", "Conv2D", ("x:0", "filter:0", "", "x:-1"), shapes(map_),
+           shapes(image, FILTER.shape), strides=[1, 1, 1, 1], pads=[1, 1, 1, 1],
+           dilations=[1, 1, 1, 1], groups=1, data_format="NCHW"),
+        op("add", "BiasAdd", ("conv:0", "bias:0"), shapes(map_), shapes(map_, (4,)),
+           data_format="NCHW"),
+        op("relu", "Relu", ("add:0",), shapes(map_), shapes(map_)),
+        op("pool", "MaxPoolV3", ("relu:0",), shapes(pooled), shapes(map_), ksize=[1, 1, 2, 2],
+           strides=[1, 1, 2, 2], padding_mode="CALCULATED", pads=[0, 0, 0, 0], data_format="NCHW"),
+        op("flat", "Reshape", ("pool:0", "shape:0"), shapes((2, 48)), shapes(pooled, (2,))),
+        op("dense1", "MatMul", ("flat:0", "dense:0"), shapes((2, 5)), shapes((2, 48), (48, 5)),
+           transpose_x1=False, transpose_x2=False),
+        op("prob", "SoftmaxV2", ("dense1:0",), shapes((2, 5)), shapes((2, 5)), axes=[-1]),
+        op("Node_Output", "NetOutput", ("prob:0", "relu:0"), (), shapes((2, 5), map_))]
+
+
+def expected(x):
+    padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    n, _, h, w = x.shape
+    conv = sum(np.einsum("nchw,oc->nohw", padded[:, :, i:i + h, j:j + w], FILTER[:, :, i, j])
+               for i in range(3) for j in range(3))
+    relu = np.maximum(conv + BIAS[:, None, None], 0)
+    pooled = relu.reshape(n, 4, h // 2, 2, w // 2, 2).max((3, 5))
+    scores = pooled.reshape(n, -1) @ DENSE
+    exps = np.exp(scores - scores.max(-1, keepdims=True))
+    return exps / exps.sum(-1, keepdims=True), relu
+
+
+@pytest.mark.parametrize("target", ["--target=cpu", "--soc_version=Ascend310P3"])
+@pytest.mark.parametrize("is_stated", [True, False])
+def test_network(tmp_path, is_stated, target):
+    x = draw((2, 3, 6, 8))
+    outputs = compute(tmp_path, save(tmp_path / "net.air", network(is_stated)), {"x": x},
+                      target=target)
+    prob, relu = expected(x)
+    near = {"rtol": 1e-5, "atol": 1e-5} if "cpu" in target else {"rtol": 2e-3, "atol": 2e-3}
+    assert sorted(outputs) == ["prob_0", "relu_0"]
+    np.testing.assert_allclose(outputs["prob_0"], prob, **near)
+    np.testing.assert_allclose(outputs["relu_0"], relu, **near)
+
+
+def test_nodes_and_shapes_by_flags(tmp_path):
+    """Flags name operators; the shapes behind another batch are inferred again."""
+    ops = [o for o in network(True) if not o.startswith(field(1, "Node_Output"))]
+    x = draw((3, 3, 6, 8), 5)
+    outputs = compute(tmp_path, save(tmp_path / "net.air", ops), {"x": x},
+                      "--out_nodes=pool:0;relu:0", "--input_shape=x:3,3,6,8")
+    prob, relu = expected(x)
+    np.testing.assert_allclose(outputs["relu_0"], relu, rtol=1e-5, atol=1e-5)
+    assert outputs["pool_0"].shape == (3, 4, 3, 4)
+
+
+def test_outputs_without_netoutput(tmp_path):
+    """The file's list counts; without one, what nobody reads."""
+    ops = [op("x", "Data", (), [desc((4,), layout="ND")]), op("neg", "Neg", ("x:0",)),
+           op("twice", "AddN", ("neg:0", "neg:0"), N=2)]
+    x = draw((4,))
+    outputs = compute(tmp_path, save(tmp_path / "a.air", ops), {"x": x})
+    assert list(outputs) == ["twice_0"]
+    np.testing.assert_array_equal(outputs["twice_0"], -2 * x)
+    assert list(compute(tmp_path, save(tmp_path / "b.air", ops, ["neg:0"]), {"x": x}))[0] == "neg_0"
+
+
+def test_inputs_have_the_order_of_their_numbers(tmp_path):
+    ops = [op("b", "Data", (), [desc((2,), layout="ND")], index=1),
+           op("a", "Data", (), [desc((2,), layout="ND")], index=0),
+           op("sub", "Sub", ("a:0", "b:0"))]
+    code, out, err = atc(tmp_path, save(tmp_path / "net.air", ops))
+    assert code == 0, out + err
+    assert "inputs   a f32[2], b f32[2]\n" in out
+
+
+@pytest.mark.parametrize("type,attributes,dims,result", [
+    ("FlattenV2", {"axis": 1, "end_axis": 2}, (2, 3, 4, 5), (2, 12, 5)),
+    ("Flatten", {"axis": 2}, (2, 3, 4, 5), (6, 20)),
+    ("Squeeze", {"axis": [1]}, (2, 1, 4), (2, 4)),
+    ("Squeeze", {}, (2, 1, 4, 1), (2, 4)),
+    ("Unsqueeze", {"axes": [0, -1]}, (2, 4), (1, 2, 4, 1)),
+    ("TransposeD", {"perm": [1, 2, 0]}, (2, 3, 4), (3, 4, 2)),
+    ("ReduceMeanD", {"axes": [1], "keep_dims": False}, (2, 3, 4), (2, 4)),
+    ("AvgPoolV2", {"ksize": [1, 1, 3, 3], "strides": [1, 1, 1, 1], "pads": [1, 1, 1, 1]},
+     (1, 2, 5, 6), (1, 2, 5, 6)),
+    ("AvgPoolV2", {"ksize": [1, 1, 1, 1], "strides": [1, 1, 1, 1], "global_pooling": True},
+     (1, 2, 5, 6), (1, 2, 1, 1)),
+    ("SplitD", {"split_dim": 1, "num_split": 2}, (3, 4), (3, 2)),
+])
+def test_inferred_shapes(tmp_path, type, attributes, dims, result):
+    unknown = desc(None, None, "ND")
+    count = 2 if type == "SplitD" else 1
+    ops = [op("x", "Data", (), [desc(dims)]),
+           op("y", type, ("x:0",), [unknown] * count, **attributes),
+           op("z", "Relu", ("y:0",), [unknown])]
+    x = draw(dims, low=0.1)
+    got = compute(tmp_path, save(tmp_path / "net.air", ops), {"x": x})["z_0"]
+    assert got.shape == result
+    if type in ("FlattenV2", "Flatten", "Squeeze", "Unsqueeze"):
+        np.testing.assert_array_equal(got.ravel(), x.ravel())
+
+
+def test_mode_1(tmp_path):
+    model = save(tmp_path / "net.air", network(True))
+    code, out, err = call(tool("atc"), "--mode=1", f"--om={model}", "--framework=1",
+                          f"--json={tmp_path / 'net.json'}")
+    assert code == 0, out + err
+    ops = {o["name"]: o for o in
+           json.loads((tmp_path / "net.json").read_text())["graph"][0]["op"]}
+    assert ops["conv"]["type"] == "Conv2D" and ops["conv"]["input"][:2] == ["x:0", "filter:0"]
+    assert ops["prob"]["output_desc"][0]["dtype"] == "DT_FLOAT"
+    assert {"key": "groups", "value": {"i": 1}} in ops["conv"]["attr"]
+
+
+def refused(tmp_path, ops, *words, outputs=(), flags=()):
+    code, out, err = atc(tmp_path, save(tmp_path / "net.air", ops, outputs), *flags)
+    assert code == 1, out
+    for word in words:
+        assert word in out, out
+
+
+def test_errors(tmp_path):
+    x = op("x", "Data", (), [desc((2, 4), layout="ND")])
+    refused(tmp_path, [x, op("a", "Frobnicate", ("x:0",)), op("b", "Frobnicate", ("a:0",))],
+            "E13010", "Frobnicate x1 (a)")
+    refused(tmp_path, [x, op("a", "Neg", ("y:0",))], "E16001", "'y:0'")
+    refused(tmp_path, [x, op("a", "Add", ("x:0", "b:0")), op("b", "Neg", ("a:0",))], "E16004")
+    refused(tmp_path, [x, x, op("a", "Neg", ("x:0",))], "E13009", "'x'")
+    refused(tmp_path, [x, op("a", "Reshape", ("x:0", "x:0"))], "E14001", "operator 'a' (Reshape)")
+    refused(tmp_path, [x, op("a", "Neg", ("x:0",))], "E10016", flags=["--out_nodes=c:0"])
+    refused(tmp_path, [op("x", "Data", (), [desc((-2,))]), op("a", "Neg", ("x:0",))], "E10002")
+    (tmp_path / "net.air").write_bytes(save(tmp_path / "net.air", [x]).read_bytes()[:-3])
+    assert "E13005" in atc(tmp_path, tmp_path / "net.air")[1]
+    (tmp_path / "net.air").write_bytes(b"")
+    assert atc(tmp_path, tmp_path / "net.air")[0] == 1
+
+
+def test_constant_of_another_size(tmp_path):
+    wrong = field(12, field(1, desc((4,))) + field(2, bytes(15)))
+    const = field(1, "w") + field(2, "Const") + field(10, field(1, "value") + field(2, wrong))
+    refused(tmp_path, [op("x", "Data", (), [desc((4,))]), const,
+                       op("a", "Add", ("x:0", "w:0"))], "E13002", "15 bytes")
+
+
+def test_kind_of_file(tmp_path):
+    model = save(tmp_path / "net.air", network(True))
+    code, out, err = call(tool("atc"), f"--model={model}", f"--output={tmp_path / 'out'}",
+                          "--target=cpu")
+    assert code == 0, out + err  # --framework follows from the name
+    code, out, err = call(tool("atc"), f"--model={model}", "--framework=5",
+                          f"--output={tmp_path / 'out'}", "--target=cpu")
+    assert code == 1 and "E13005" in out and "--framework=1" in out
