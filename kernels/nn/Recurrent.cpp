@@ -294,6 +294,9 @@ private:
         x[i] = x[i] < -limit ? -limit : x[i];
       }
     }
+    apply(x, count, function);
+  }
+  void apply(F *x, int64_t count, int64_t function) const {
     p->activations[direction * p->functions + function].apply(x, count);
   }
 
@@ -355,7 +358,7 @@ private:
     for (int64_t j = 0; peep && j < count; ++j)
       out[j] += peeps[h + j] * memory[j];
     activate(out, count, 0);
-    activate(to, count, 2);
+    apply(to, count, 2); // ONNX Runtime limits the gates, not the state
     for (int64_t j = 0; j < count; ++j)
       to[j] *= out[j];
   }

@@ -1,7 +1,7 @@
 //===-- Transpose.cpp - dims in another order -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "kernels/core/Numbers.h"
+#include "kernels/core/Nibbles.h"
 #include "kernels/core/Widen.h"
 
 namespace atc::kernels {
@@ -58,12 +58,13 @@ ATC_KERNEL(Transpose) {
     return;
   const int64_t inner = rank ? shape[rank - 1] : 1, step = rank ? steps[rank - 1] : 1;
   const int64_t rows = inner ? shape.product() / inner : 0;
-  bool done = dispatchSizes(data.dtype(), [&](auto type) {
-    using T = typename decltype(type)::Type;
-    const T *from = data.as<T>();
+  moveElements(*this, data.dtype(), out, shape.product(), [&](auto *result, auto read) {
+    const auto *from = read(data);
+    if (!from)
+      return;
     for (int64_t d = 0; d < rank - 1; ++d)
       if (steps[d] == 1 && shape[d] > 1 && step != 1 && inner > 1)
-        return transposePlanes(*this, reinterpret_cast<T *>(out), from, shape, steps, d);
+        return transposePlanes(*this, result, from, shape, steps, d);
     parallel(rows, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         int64_t offset = 0;
@@ -71,14 +72,12 @@ ATC_KERNEL(Transpose) {
           offset += rest % shape[d] * steps[d];
           rest /= shape[d];
         }
-        T *to = reinterpret_cast<T *>(out) + row * inner;
+        auto *to = result + row * inner;
         for (int64_t i = 0; i < inner; ++i)
           to[i] = from[offset + i * step];
       }
     });
   });
-  if (!done)
-    failType(data.dtype());
 }
 
 } // namespace atc::kernels

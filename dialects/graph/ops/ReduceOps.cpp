@@ -1,8 +1,12 @@
-//===-- ReduceOps.cpp - inference of reductions and softmax --------------===//
+//===-- ReduceOps.cpp - inference and canonical form of reductions, softmax ===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/BinaryOps.h"
 #include "dialects/graph/ops/RegisterOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
+#include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 using namespace atc::graph;
@@ -49,6 +53,62 @@ FailureOr<RankedTensorType> ReduceOp::inferType(Adaptor adaptor, EmitError emitE
                        << (needsFloat ? "floating-point" : "integer or floating-point")
                        << " elements, but input is " << input;
   return RankedTensorType::get(reducedShape(input.getShape(), axes, adaptor.getKeepdims()), type);
+}
+
+namespace {
+/// Leaves out axes of size 1, which hold one element each; a reduction that has no other axis becomes
+/// a function of its elements.
+struct ReduceOfUnitDims : OpRewritePattern<ReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
+    auto input = cast<RankedTensorType>(op.getInput().getType());
+    auto type = cast<RankedTensorType>(op.getType());
+    if (input.getEncoding() || type.getEncoding())
+      return failure();
+    SmallVector<int64_t> axes = llvm::filter_to_vector(
+        op.getAxes(), [&](int64_t axis) { return input.getDimSize(axis) != 1; });
+    if (axes.size() == op.getAxes().size() && !axes.empty())
+      return failure();
+    if (!op.getKeepdims() && !type.hasStaticShape())
+      return rewriter.notifyMatchFailure(op, "a reshape to dynamic dims");
+    Value reduced = axes.empty() ? reduceSingle(op, rewriter)
+                                 : ReduceOp::create(rewriter, op.getLoc(), op.getInput(),
+                                                    op.getKind(), axes, op.getKeepdims())
+                                       .getResult();
+    if (reduced.getType() != type)
+      reduced = ReshapeOp::create(rewriter, op.getLoc(), type, reduced);
+    rewriter.replaceOp(op, reduced);
+    return success();
+  }
+
+private:
+  /// What the reduction of each single element is, in the shape of the input.
+  static Value reduceSingle(ReduceOp op, PatternRewriter &rewriter) {
+    Value x = op.getInput();
+    switch (op.getKind()) {
+    case ReduceKind::Sum:
+    case ReduceKind::Mean:
+    case ReduceKind::Max:
+    case ReduceKind::Min:
+    case ReduceKind::Prod:
+    case ReduceKind::LogSumExp:
+      return x;
+    case ReduceKind::L1:
+    case ReduceKind::L2:
+      return AbsOp::create(rewriter, op.getLoc(), x);
+    case ReduceKind::LogSum:
+      return LogOp::create(rewriter, op.getLoc(), x);
+    case ReduceKind::SumSquare:
+      return MulOp::create(rewriter, op.getLoc(), x, x);
+    }
+    llvm_unreachable("all kinds are handled");
+  }
+};
+} // namespace
+
+void ReduceOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<ReduceOfUnitDims>(context);
 }
 
 template <typename Adaptor>

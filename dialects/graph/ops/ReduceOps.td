@@ -14,6 +14,7 @@ def Graph_ReduceOp : Graph_InferOp<"reduce"> {
   let arguments = (ins AnyRankedTensor:$input, Graph_ReduceKindAttr:$kind,
                        DenseI64ArrayAttr:$axes, DefaultValuedAttr<BoolAttr, "true">:$keepdims);
   let results = (outs AnyRankedTensor:$result);
+  let hasCanonicalizer = 1;
 }
 
 class Graph_ArgOp<string mnemonic> : Graph_InferOp<mnemonic> {

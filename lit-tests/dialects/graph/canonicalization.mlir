@@ -273,3 +273,30 @@ func.func @map_constant(%x: tensor<2xf32>) -> tensor<2xf32> {
   }
   return %0 : tensor<2xf32>
 }
+
+// Axes of size 1 hold one element each.
+// CHECK-LABEL: func.func @unit_axes(
+// CHECK-SAME: %[[X:.*]]: tensor<2x1x3x1xf32>, %[[Y:.*]]: tensor<1x1xf32>, %[[Z:.*]]: tensor<?x1xf32>
+func.func @unit_axes(%x: tensor<2x1x3x1xf32>, %y: tensor<1x1xf32>, %z: tensor<?x1xf32>)
+    -> (tensor<2x3xf32>, tensor<2x1x1x1xf32>, tensor<2x1xf32>, tensor<1x1xf32>, tensor<f32>,
+        tensor<1x1xf32>, tensor<?x1xf32>, tensor<?xf32>) {
+  // CHECK-DAG: %[[A:.*]] = graph.reshape %[[X]] : (tensor<2x1x3x1xf32>) -> tensor<2x3xf32>
+  %0 = graph.reduce %x {axes = array<i64: 1, 3>, keepdims = false, kind = #graph<reduce_kind max>} : (tensor<2x1x3x1xf32>) -> tensor<2x3xf32>
+  // CHECK-DAG: %[[B:.*]] = graph.reduce %[[X]] {axes = array<i64: 2>, kind = #graph<reduce_kind l2>} : (tensor<2x1x3x1xf32>) -> tensor<2x1x1x1xf32>
+  %1 = graph.reduce %x {axes = array<i64: 1, 2, 3>, kind = #graph<reduce_kind l2>} : (tensor<2x1x3x1xf32>) -> tensor<2x1x1x1xf32>
+  // CHECK-DAG: %[[C0:.*]] = graph.reduce %[[X]] {axes = array<i64: 2>, keepdims = false, kind = #graph<reduce_kind sum>} : (tensor<2x1x3x1xf32>) -> tensor<2x1x1xf32>
+  // CHECK-DAG: %[[C:.*]] = graph.reshape %[[C0]] : (tensor<2x1x1xf32>) -> tensor<2x1xf32>
+  %2 = graph.reduce %x {axes = array<i64: 1, 2>, keepdims = false, kind = #graph<reduce_kind sum>} : (tensor<2x1x3x1xf32>) -> tensor<2x1xf32>
+  // CHECK-DAG: %[[D:.*]] = graph.abs %[[Y]]
+  %3 = graph.reduce %y {axes = array<i64: 0, 1>, kind = #graph<reduce_kind l2>} : (tensor<1x1xf32>) -> tensor<1x1xf32>
+  // CHECK-DAG: %[[E0:.*]] = graph.mul %[[Y]], %[[Y]]
+  // CHECK-DAG: %[[E:.*]] = graph.reshape %[[E0]] : (tensor<1x1xf32>) -> tensor<f32>
+  %4 = graph.reduce %y {axes = array<i64: 0, 1>, keepdims = false, kind = #graph<reduce_kind sum_square>} : (tensor<1x1xf32>) -> tensor<f32>
+  // CHECK-DAG: %[[F:.*]] = graph.log %[[Y]]
+  %5 = graph.reduce %y {axes = array<i64: 1>, kind = #graph<reduce_kind log_sum>} : (tensor<1x1xf32>) -> tensor<1x1xf32>
+  %6 = graph.reduce %z {axes = array<i64: 1>, kind = #graph<reduce_kind prod>} : (tensor<?x1xf32>) -> tensor<?x1xf32>
+  // CHECK-DAG: %[[G:.*]] = graph.reduce %[[Z]] {axes = array<i64: 1>, keepdims = false
+  %7 = graph.reduce %z {axes = array<i64: 1>, keepdims = false, kind = #graph<reduce_kind prod>} : (tensor<?x1xf32>) -> tensor<?xf32>
+  // CHECK: return %[[A]], %[[B]], %[[C]], %[[D]], %[[E]], %[[F]], %[[Z]], %[[G]]
+  return %0, %1, %2, %3, %4, %5, %6, %7 : tensor<2x3xf32>, tensor<2x1x1x1xf32>, tensor<2x1xf32>, tensor<1x1xf32>, tensor<f32>, tensor<1x1xf32>, tensor<?x1xf32>, tensor<?xf32>
+}
