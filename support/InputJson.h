@@ -7,6 +7,8 @@
 #ifndef OPENATC_SUPPORT_INPUTJSON_H
 #define OPENATC_SUPPORT_INPUTJSON_H
 
+#include "support/JsonDepth.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -17,8 +19,6 @@
 
 namespace atc {
 
-/// The maximum nesting of a file of settings.
-inline constexpr int kMaxJsonDepth = 64;
 /// The maximum number of names in an object that keeps their order, which it searches from the
 /// front each time.
 inline constexpr size_t kMaxOrderedNames = 10000;
@@ -55,7 +55,7 @@ std::string parseInputJson(std::string_view text, Json &json, bool withComments 
     return "is not valid JSON: " + std::string(error.what()).substr(0, maxLength);
   }
   if (isTooDeep)
-    return "is nested deeper than " + std::to_string(kMaxJsonDepth) + " levels";
+    return jsonDepthReason();
   if (isTooWide)
     return "has an object with more than " + std::to_string(kMaxOrderedNames) + " names";
   return "";
