@@ -7,7 +7,7 @@
 #ifndef OPENATC_SUPPORT_INPUTJSON_H
 #define OPENATC_SUPPORT_INPUTJSON_H
 
-#include "support/JsonDepth.h"
+#include "support/TextDepth.h"
 
 #include <nlohmann/json.hpp>
 
@@ -55,7 +55,7 @@ std::string parseInputJson(std::string_view text, Json &json, bool withComments 
     return "is not valid JSON: " + std::string(error.what()).substr(0, maxLength);
   }
   if (isTooDeep)
-    return jsonDepthReason();
+    return depthReason(kMaxJsonDepth);
   if (isTooWide)
     return "has an object with more than " + std::to_string(kMaxOrderedNames) + " names";
   return "";

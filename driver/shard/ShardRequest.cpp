@@ -4,7 +4,7 @@
 #include "cluster/Cluster.h"
 #include "driver/shard/ShardCompiler.h"
 #include "support/InputText.h"
-#include "support/JsonDepth.h"
+#include "support/TextDepth.h"
 
 #include "llvm/Support/JSON.h"
 
@@ -95,7 +95,7 @@ bool readShardTensors(const std::string &path, ShardRequest &request, Diagnostic
   if (!text)
     return false;
   Expected<json::Value> value =
-      isJsonTooDeep(*text) ? createStringError("it " + jsonDepthReason()) : json::parse(*text);
+      isJsonTooDeep(*text) ? createStringError("it " + depthReason(kMaxJsonDepth)) : json::parse(*text);
   const json::Object *object = value ? value->getAsObject() : nullptr;
   const std::string reason = value ? "it is no object" : toString(value.takeError());
   if (!object) {

@@ -3,7 +3,7 @@
 
 #include "driver/training/TrainingOptions.h"
 
-#include "support/JsonDepth.h"
+#include "support/TextDepth.h"
 #include "support/NearestName.h"
 #include "llvm/Support/JSON.h"
 
@@ -178,7 +178,7 @@ static void setDefaults(const json::Object &root, train::TrainApplyOptimizerOpti
 std::optional<TrainingOptions> parseTrainingOptions(StringRef text, StringRef name,
                                                     Diagnostics &diagnostics) {
   if (isJsonTooDeep(text)) {
-    diagnostics.error("E15006", name + " " + jsonDepthReason());
+    diagnostics.error("E15006", name + " " + depthReason(kMaxJsonDepth));
     return std::nullopt;
   }
   llvm::Expected<json::Value> parsed = json::parse(text);

@@ -1,0 +1,43 @@
+//===-- TextDepthTest.cpp -------------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "support/TextDepth.h"
+
+#include <catch2/catch.hpp>
+
+using namespace atc;
+
+static std::string repeated(const std::string &text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i)
+    all += text;
+  return all;
+}
+
+TEST_CASE("brackets of JSON are counted where they nest, and not in strings") {
+  const std::string deepest(kMaxJsonDepth, '[');
+  CHECK_FALSE(isJsonTooDeep(""));
+  CHECK_FALSE(isJsonTooDeep(deepest));
+  CHECK(isJsonTooDeep(deepest + "["));
+  CHECK(isJsonTooDeep(deepest + "{"));
+  CHECK_FALSE(isJsonTooDeep(deepest + "]["));
+  CHECK_FALSE(isJsonTooDeep("\"" + deepest + "[[\""));
+  CHECK_FALSE(isJsonTooDeep("\"\\\"" + deepest + "[[\""));
+  CHECK(isJsonTooDeep("\"\\\\\"" + deepest + "[[\""));
+  CHECK_FALSE(isJsonTooDeep("\"\\"));
+}
+
+TEST_CASE("brackets and signs of MLIR are counted where they nest") {
+  for (const char *opening : {"(", "[", "{", "tuple<"}) {
+    CHECK_FALSE(isMlirTooDeep(repeated(opening, kMaxMlirDepth)));
+    CHECK(isMlirTooDeep(repeated(opening, kMaxMlirDepth + 1)));
+  }
+  CHECK_FALSE(isMlirTooDeep(repeated("tensor<4xf32> -> tensor<4xf32>\n", 3000)));
+  CHECK_FALSE(isMlirTooDeep(repeated("func.func @f(%a: index) { return }\n", 3000)));
+  CHECK_FALSE(isMlirTooDeep("// " + repeated("[", 3000) + "\n\"" + repeated("[", 3000) + "\""));
+  CHECK_FALSE(isMlirTooDeep("\"\\\"" + repeated("[", 3000) + "\""));
+  // Where a string ends with its line the parser reports it, and reads on.
+  CHECK(isMlirTooDeep("\"\n" + repeated("[", 3000)));
+  CHECK_FALSE(isMlirTooDeep(repeated("d0 >= 0, d0 - -1, ", 3000)));
+  CHECK(isMlirTooDeep("(d0) -> (" + repeated("- ", 3000) + "d0)"));
+}
