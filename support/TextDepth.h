@@ -7,7 +7,6 @@
 #ifndef OPENATC_SUPPORT_TEXTDEPTH_H
 #define OPENATC_SUPPORT_TEXTDEPTH_H
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -15,8 +14,11 @@ namespace atc {
 
 /// The maximum nesting of a file of settings.
 inline constexpr int kMaxJsonDepth = 64;
-/// The maximum nesting of MLIR: of regions, attributes and types together.
+/// The maximum nesting of MLIR: of regions, attributes and types together, where an alias counts as
+/// what it stands for.
 inline constexpr int kMaxMlirDepth = 1000;
+/// The maximum number of references to aliases where each is written out.
+inline constexpr double kMaxMlirReferences = 1e7;
 
 /// Returns the sentence about a text that is nested deeper than `maxDepth`.
 inline std::string depthReason(int maxDepth) {
@@ -43,35 +45,9 @@ inline bool isJsonTooDeep(std::string_view text) {
 }
 
 /// Returns whether brackets outside of strings and comments, or signs in a row, are nested deeper
-/// than kMaxMlirDepth. The text need not be valid MLIR.
-inline bool isMlirTooDeep(std::string_view text) {
-  int depth = 0, signs = 0;
-  for (size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at], next = at + 1 < text.size() ? text[at + 1] : 0;
-    if (c == '"') {
-      for (++at; at < text.size() && text[at] != '"' && text[at] != '\n'; ++at)
-        at += text[at] == '\\';
-    } else if (c == '/' && next == '/') {
-      at = std::min(text.find('\n', at), text.size());
-    } else if ((c == '-' || c == '=') && next == '>') {
-      ++at; // an arrow or a relation
-    } else if (c == '>' && next == '=') {
-      ++at;
-    } else if (c == '-') {
-      if (++signs > kMaxMlirDepth)
-        return true;
-      continue;
-    } else if (std::string_view("([{<").find(c) != std::string_view::npos) {
-      if (++depth > kMaxMlirDepth)
-        return true;
-    } else if (std::string_view(")]}>").find(c) != std::string_view::npos) {
-      depth -= depth > 0;
-    }
-    if (c != ' ' && c != '\n' && c != '\t' && c != '\r')
-      signs = 0;
-  }
-  return false;
-}
+/// than kMaxMlirDepth, or aliases stand for more than kMaxMlirReferences others. The text need not
+/// be valid MLIR.
+bool isMlirTooDeep(std::string_view text);
 
 } // namespace atc
 

@@ -174,7 +174,7 @@ bool ShardCompiler::compileRank(ModuleOp whole, int64_t rank, const std::string 
     file.inputs = namesOfPorts(main, /*outputs=*/false);
     file.outputs = namesOfPorts(main, /*outputs=*/true);
     compiler.setModule(std::move(module));
-    PendingFile pending(path);
+    om::PendingFile pending(path);
     if ((done = compiler.emit(pending))) {
       OutputFile &written = made.emplace_back(pending.take());
       file.identity = omIdentity(written.descriptorPath());

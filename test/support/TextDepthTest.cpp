@@ -41,3 +41,23 @@ TEST_CASE("brackets and signs of MLIR are counted where they nest") {
   CHECK_FALSE(isMlirTooDeep(repeated("d0 >= 0, d0 - -1, ", 3000)));
   CHECK(isMlirTooDeep("(d0) -> (" + repeated("- ", 3000) + "d0)"));
 }
+
+TEST_CASE("aliases of MLIR count as what they stand for") {
+  auto chain = [](int length, const std::string &definition) {
+    std::string text = "#a0 = [1]\n";
+    for (int i = 1; i < length; ++i) {
+      std::string line = definition;
+      for (size_t at; (at = line.find('@')) != std::string::npos;)
+        line.replace(at, 1, "#a" + std::to_string(i - 1));
+      text += "#a" + std::to_string(i) + " = " + line + "\n";
+    }
+    return text + "module attributes {om.a = #a" + std::to_string(length - 1) + "} {}";
+  };
+  CHECK_FALSE(isMlirTooDeep(chain(400, "[@]")));
+  CHECK(isMlirTooDeep(chain(600, "[@]")));
+  CHECK(isMlirTooDeep(chain(600, "loc(callsite(@ at @))")));
+  CHECK_FALSE(isMlirTooDeep(chain(20, "[@, @]")));
+  CHECK(isMlirTooDeep(chain(30, "[@, @]")));
+  // Most modules have an alias that many operations use.
+  CHECK_FALSE(isMlirTooDeep("#a = [1]\n" + repeated("\"x.y\"() {b = #a} : () -> ()\n", 5000)));
+}

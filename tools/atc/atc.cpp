@@ -219,7 +219,7 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
     if (options.emitsObject) {
       if (std::optional<::om::Buffer> file = compiler.emitBytes())
         writeObject(*file, options.outputFile, made, diagnostics);
-    } else if (om::PendingFile file(options.outputFile); compiler.emit(file)) {
+    } else if (atc::om::PendingFile file(options.outputFile); compiler.emit(file)) {
       made.push_back(file.take());
     }
   };
