@@ -41,6 +41,7 @@ std::string parseInputJson(std::string_view text, Json &json, bool withComments 
     // What is left out takes neither memory nor time.
     return !isTooDeep && !isTooWide;
   };
+  std::string reason;
   if (at)
     *at = std::string::npos;
   try {
@@ -48,17 +49,20 @@ std::string parseInputJson(std::string_view text, Json &json, bool withComments 
   } catch (const nlohmann::json::parse_error &error) {
     if (at)
       *at = std::min(error.byte, text.size());
-    return std::string("is not valid JSON: ") + error.what();
+    reason = std::string("is not valid JSON: ") + error.what();
   } catch (const nlohmann::json::exception &error) {
     // A number that no double holds; the text of the error may be as long as the file.
     constexpr size_t maxLength = 200;
-    return "is not valid JSON: " + std::string(error.what()).substr(0, maxLength);
+    reason = "is not valid JSON: " + std::string(error.what()).substr(0, maxLength);
   }
+  // What ends too early may have been too deep before.
+  if (at && (isTooDeep || isTooWide))
+    *at = std::string::npos;
   if (isTooDeep)
     return depthReason(kMaxJsonDepth);
   if (isTooWide)
     return "has an object with more than " + std::to_string(kMaxOrderedNames) + " names";
-  return "";
+  return reason;
 }
 
 } // namespace atc
