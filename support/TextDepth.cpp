@@ -4,6 +4,7 @@
 #include "support/TextDepth.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <unordered_map>
 
@@ -95,6 +96,35 @@ private:
 };
 
 } // namespace
+
+JsonExtent measureJson(std::string_view text, bool withComments) {
+  JsonExtent extent;
+  std::array<size_t, kMaxJsonDepth + 1> names = {}; // of the open objects, by their depth
+  int depth = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at], next = at + 1 < text.size() ? text[at + 1] : '\0';
+    if (c == '"') {
+      for (++at; at < text.size() && text[at] != '"'; ++at)
+        at += text[at] == '\\';
+    } else if (withComments && c == '/' && (next == '/' || next == '*')) {
+      const std::string_view end = next == '/' ? "\n" : "*/";
+      const size_t found = text.find(end, at + 2);
+      if (found == std::string_view::npos)
+        break;
+      at = found + end.size() - 1;
+    } else if (c == '[' || c == '{') {
+      extent.depth = std::max(extent.depth, ++depth);
+      if (depth > kMaxJsonDepth)
+        break;
+      names[static_cast<size_t>(depth)] = 0;
+    } else if (c == ']' || c == '}') {
+      depth -= depth > 0;
+    } else if (c == ':') {
+      extent.names = std::max(extent.names, ++names[static_cast<size_t>(depth)]);
+    }
+  }
+  return extent;
+}
 
 bool isMlirTooDeep(std::string_view text) { return MlirDepth(text).isTooDeep(); }
 

@@ -25,24 +25,19 @@ inline std::string depthReason(int maxDepth) {
   return "is nested deeper than " + std::to_string(maxDepth) + " levels";
 }
 
+/// The extent of a JSON text.
+struct JsonExtent {
+  int depth = 0; ///< the maximum nesting; of what is deeper than kMaxJsonDepth nothing is measured
+  size_t names = 0; ///< the maximum number of names in one object
+};
+
+/// Measures JSON, with comments where `withComments`, in one walk over the text, which need not be
+/// valid.
+JsonExtent measureJson(std::string_view text, bool withComments = false);
+
 /// Returns whether brackets outside of strings are nested deeper than kMaxJsonDepth. The text need
 /// not be valid JSON.
-inline bool isJsonTooDeep(std::string_view text) {
-  int depth = 0;
-  bool isString = false;
-  for (size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    if (isString && c == '\\')
-      ++at;
-    else if (c == '"')
-      isString = !isString;
-    else if (!isString && (c == '[' || c == '{') && ++depth > kMaxJsonDepth)
-      return true;
-    else if (!isString && (c == ']' || c == '}'))
-      --depth;
-  }
-  return false;
-}
+inline bool isJsonTooDeep(std::string_view text) { return measureJson(text).depth > kMaxJsonDepth; }
 
 /// Returns whether brackets outside of strings and comments, or signs in a row, are nested deeper
 /// than kMaxMlirDepth, or aliases stand for more than kMaxMlirReferences others. The text need not

@@ -61,3 +61,12 @@ TEST_CASE("aliases of MLIR count as what they stand for") {
   // Most modules have an alias that many operations use.
   CHECK_FALSE(isMlirTooDeep("#a = [1]\n" + repeated("\"x.y\"() {b = #a} : () -> ()\n", 5000)));
 }
+
+TEST_CASE("names of one object are counted, and comments are not read") {
+  CHECK(measureJson("{\"a\": {\"b\": 1, \"c:d\": 2}, \"e\": [{\"f\": 1}, {\"g\": 1}]}").names == 2);
+  CHECK(measureJson("[" + repeated("{\"a\":1},", 1000) + "{}]").names == 1);
+  CHECK(measureJson("{" + repeated("\"a\":1,", 1000) + "\"b\":1}").names == 1001);
+  CHECK(measureJson("// \" [[[\n{\"a\": [1]} /* [[[ \" */", true).depth == 2);
+  CHECK(measureJson("[/* " + repeated("[", 1000), true).depth == 1);
+  CHECK(measureJson(repeated("[", 1000)).depth == kMaxJsonDepth + 1);
+}
