@@ -3,6 +3,8 @@
 
 #include "cluster/Planner.h"
 
+#include "support/InputJson.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -156,10 +158,11 @@ void addLayer(const Json &object, Chain &chain) {
 } // namespace
 
 std::optional<Chain> parseChain(const std::string &text, std::string &error) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  error = json.is_discarded() ? "it is no JSON" : "";
-  if (!error.empty())
+  Json json;
+  if (error = parseInputJson(text, json); !error.empty()) {
+    error = "it " + error;
     return std::nullopt;
+  }
   Chain chain;
   try {
     Numbers numbers(json, "network");

@@ -3,6 +3,8 @@
 
 #include "cluster/Cluster.h"
 
+#include "support/InputJson.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -108,10 +110,9 @@ private:
 } // namespace
 
 std::optional<Cluster> parseCluster(const std::string &text, std::string &error) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  error.clear();
-  if (json.is_discarded()) {
-    error = "it is no JSON";
+  Json json;
+  if (error = parseInputJson(text, json); !error.empty()) {
+    error = "it " + error;
     return std::nullopt;
   }
   Cluster cluster;

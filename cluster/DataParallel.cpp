@@ -3,6 +3,8 @@
 
 #include "cluster/DataParallel.h"
 
+#include "support/InputJson.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -25,10 +27,11 @@ static double number(const Json &object, const char *name) {
 }
 
 std::optional<Network> parseNetwork(const std::string &text, std::string &error) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  error = json.is_discarded() ? "it is no JSON" : "";
-  if (!error.empty())
+  Json json;
+  if (error = parseInputJson(text, json); !error.empty()) {
+    error = "it " + error;
     return std::nullopt;
+  }
   Network network;
   try {
     network.name = json.at("name").get<std::string>();

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <system_error>
 
 namespace atc::collectives {
 
@@ -58,7 +59,12 @@ bool Engine::open(const OpenTransport &openTransport, std::string &error) {
     engine->changed.wait(lock, [&] { return engine->aborting.empty(); });
   };
   om_ranks::close = [](om_ranks *ranks) { delete static_cast<Engine *>(ranks); };
-  thread = std::thread([this, openTransport] { loop(openTransport); });
+  try {
+    thread = std::thread([this, openTransport] { loop(openTransport); });
+  } catch (const std::system_error &problem) {
+    error = std::string("no thread can be started for a rank: ") + problem.what();
+    return false;
+  }
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return opened; });
   error = failure;

@@ -7,18 +7,17 @@
 #ifndef OPENATC_SUPPORT_INPUTJSON_H
 #define OPENATC_SUPPORT_INPUTJSON_H
 
+#include "support/TextDepth.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <vector>
 
 namespace atc {
 
-/// The maximum nesting of a file of settings.
-inline constexpr int kMaxJsonDepth = 64;
 /// The maximum number of names in an object that keeps their order, which it searches from the
 /// front each time.
 inline constexpr size_t kMaxOrderedNames = 10000;
@@ -28,23 +27,17 @@ inline constexpr size_t kMaxOrderedNames = 10000;
 template <typename Json>
 std::string parseInputJson(std::string_view text, Json &json, bool withComments = false,
                            size_t *at = nullptr) {
-  constexpr bool isOrdered = std::is_same_v<Json, nlohmann::ordered_json>;
-  bool isTooDeep = false, isTooWide = false;
-  std::vector<size_t> names(kMaxJsonDepth + 2); // of the open objects, by their depth
-  auto watch = [&](int depth, typename Json::parse_event_t event, Json &) {
-    isTooDeep |= depth > kMaxJsonDepth;
-    const size_t level = std::min(depth, kMaxJsonDepth + 1);
-    if (event == Json::parse_event_t::object_start)
-      names[std::min(level + 1, names.size() - 1)] = 0;
-    if (isOrdered && event == Json::parse_event_t::key)
-      isTooWide |= ++names[level] > kMaxOrderedNames;
-    // What is left out takes neither memory nor time.
-    return !isTooDeep && !isTooWide;
-  };
+  // Not by a callback of the parser: with one, arrays of objects take time that grows with the
+  // square of their length.
+  const JsonExtent extent = measureJson(text, withComments);
   if (at)
     *at = std::string::npos;
+  if (extent.depth > kMaxJsonDepth)
+    return depthReason(kMaxJsonDepth);
+  if (std::is_same_v<Json, nlohmann::ordered_json> && extent.names > kMaxOrderedNames)
+    return "has an object with more than " + std::to_string(kMaxOrderedNames) + " names";
   try {
-    json = Json::parse(text, watch, /*allow_exceptions=*/true, withComments);
+    json = Json::parse(text, nullptr, /*allow_exceptions=*/true, withComments);
   } catch (const nlohmann::json::parse_error &error) {
     if (at)
       *at = std::min(error.byte, text.size());
@@ -54,10 +47,6 @@ std::string parseInputJson(std::string_view text, Json &json, bool withComments 
     constexpr size_t maxLength = 200;
     return "is not valid JSON: " + std::string(error.what()).substr(0, maxLength);
   }
-  if (isTooDeep)
-    return "is nested deeper than " + std::to_string(kMaxJsonDepth) + " levels";
-  if (isTooWide)
-    return "has an object with more than " + std::to_string(kMaxOrderedNames) + " names";
   return "";
 }
 

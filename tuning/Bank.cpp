@@ -5,6 +5,7 @@
 
 #include "openatc/om.h"
 #include "support/ErrorCodes.h"
+#include "support/InputJson.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,14 +30,8 @@ public:
   explicit LineReader(std::string_view line) {
     if (line.size() > maxLine)
       throw std::string("is longer than 1 MB");
-    bool isTooDeep = false;
-    auto callback = [&](int depth, Json::parse_event_t, Json &) {
-      isTooDeep |= depth > 2;
-      return !isTooDeep;
-    };
-    json = Json::parse(line, callback, /*allow_exceptions=*/false);
-    if (isTooDeep)
-      throw std::string("is nested deeper than an entry of a bank");
+    if (const std::string reason = parseInputJson(line, json); !reason.empty())
+      throw reason;
     if (!json.is_object())
       throw std::string("is not a JSON object");
     auto format = json.find("format");

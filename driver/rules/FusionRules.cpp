@@ -5,7 +5,9 @@
 
 #include "support/InputText.h"
 #include "support/NearestName.h"
+#include "support/TextDepth.h"
 
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Dialect/PDL/IR/PDL.h"
 #include "mlir/Dialect/PDL/IR/PDLOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -149,6 +151,15 @@ OwningOpRef<ModuleOp> RuleReader::read() {
   std::unique_ptr<llvm::MemoryBuffer> text = readText();
   if (!text)
     return {};
+  // The reader of bytecode trusts what it reads.
+  if (isBytecode(text->getMemBufferRef())) {
+    fail("E13005", "are MLIR bytecode: give them as text");
+    return {};
+  }
+  if (isMlirTooDeep(text->getBuffer())) {
+    fail("E13005", "cannot be read: the text " + depthReason(kMaxMlirDepth));
+    return {};
+  }
   FirstError error(context);
   auto patterns =
       parseSourceString<ModuleOp>(text->getMemBufferRef().getBuffer(), ParserConfig(context), path);

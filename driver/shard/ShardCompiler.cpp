@@ -3,11 +3,12 @@
 
 #include "driver/shard/ShardCompiler.h"
 
+#include "backends/om/PendingFile.h"
 #include "dialects/graph/collectives/Collectives.h"
 #include "passes/graph/Passes.h"
 #include "passes/om/Schedule.h"
 #include "passes/shard/Passes.h"
-#include "support/OutputFile.h"
+#include "support/OmIdentity.h"
 
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/JSON.h"
@@ -173,7 +174,11 @@ bool ShardCompiler::compileRank(ModuleOp whole, int64_t rank, const std::string 
     file.inputs = namesOfPorts(main, /*outputs=*/false);
     file.outputs = namesOfPorts(main, /*outputs=*/true);
     compiler.setModule(std::move(module));
-    done = compiler.emitFile(path);
+    om::PendingFile pending(path);
+    if ((done = compiler.emit(pending))) {
+      OutputFile &written = made.emplace_back(pending.take());
+      file.identity = omIdentity(written.descriptorPath());
+    }
   }
   for (const CodedMessage &message : messages.all()) {
     CodedMessage own = message;
@@ -205,6 +210,7 @@ bool ShardCompiler::writeManifest(const std::string &stem, ModuleOp whole) {
     const int64_t tp = request.tensor, pp = request.pipeline, own = rank;
     ranks.push_back(Object{{"rank", own},
                            {"file", file.file},
+                           {"identity", file.identity},
                            {"tp", own % tp},
                            {"pp", own / tp % pp},
                            {"dp", own / tp / pp},
@@ -244,8 +250,10 @@ bool ShardCompiler::writeManifest(const std::string &stem, ModuleOp whole) {
   os << llvm::formatv("{0:2}", llvm::json::Value(std::move(manifest))) << "\n";
   const std::string path = stem + ".manifest";
   OutputFile file(path);
-  if (file.write(text) && file.commit())
+  if (file.write(text)) {
+    made.push_back(std::move(file));
     return true;
+  }
   diagnostics.error("E13004", "the file \"" + path + "\" cannot be written: " + file.reason());
   return false;
 }

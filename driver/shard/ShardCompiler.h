@@ -9,6 +9,7 @@
 
 #include "cluster/Cluster.h"
 #include "driver/Compiler.h"
+#include "support/OutputFile.h"
 
 namespace atc::driver {
 
@@ -42,9 +43,11 @@ public:
   ShardCompiler(CompilerOptions options, ShardRequest request, Diagnostics &diagnostics)
       : options(std::move(options)), request(std::move(request)), diagnostics(diagnostics) {}
 
-  /// Writes `<stem>.rank<n>.om` for each rank, and then `<stem>.manifest`. Returns false after an
-  /// error.
+  /// Makes `<stem>.rank<n>.om` for each rank and `<stem>.manifest`, which the caller commits with
+  /// takeFiles(): all of them or none. Returns false after an error.
   bool emitFiles(const std::string &stem);
+  /// Hands over the files that emitFiles() has made.
+  std::vector<OutputFile> takeFiles() { return std::move(made); }
 
   /// Returns sums over all ranks, and the time of each rank as a stage.
   const CompileSummary &summary() const { return compileSummary; }
@@ -52,7 +55,7 @@ public:
 private:
   /// The entry of a rank in the manifest.
   struct RankFile {
-    std::string file;
+    std::string file, identity;
     std::vector<std::string> inputs, outputs;
     uint64_t fileBytes = 0, weightsBytes = 0, arenaBytes = 0;
   };
@@ -77,6 +80,7 @@ private:
   Diagnostics &diagnostics;
   CompileSummary compileSummary;
   std::vector<RankFile> files;
+  std::vector<OutputFile> made; ///< without their names
   std::vector<Candidate> candidates;
 };
 

@@ -4,6 +4,7 @@
 #include "cluster/Cluster.h"
 #include "driver/shard/ShardCompiler.h"
 #include "support/InputText.h"
+#include "support/TextDepth.h"
 
 #include "llvm/Support/JSON.h"
 
@@ -93,7 +94,8 @@ bool readShardTensors(const std::string &path, ShardRequest &request, Diagnostic
   std::optional<std::string> text = readFile(path, "--shard_tensors", diagnostics);
   if (!text)
     return false;
-  Expected<json::Value> value = json::parse(*text);
+  Expected<json::Value> value =
+      isJsonTooDeep(*text) ? createStringError("it " + depthReason(kMaxJsonDepth)) : json::parse(*text);
   const json::Object *object = value ? value->getAsObject() : nullptr;
   const std::string reason = value ? "it is no object" : toString(value.takeError());
   if (!object) {

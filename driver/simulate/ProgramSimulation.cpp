@@ -12,7 +12,9 @@
 #include "npu/simulator/Simulator.h"
 #include "passes/npu/Pipelines.h"
 #include "passes/om/Schedule.h"
+#include "support/TextDepth.h"
 
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -86,6 +88,10 @@ private:
     ContextMessages messages(context, diagnostics);
     context.printOpOnDiagnostic(false);
     messages.setCode("E13018");
+    if (isBytecode(llvm::MemoryBufferRef(request.text, request.name)))
+      return messages.fail(request.name + " is MLIR bytecode: give it as text.");
+    if (isMlirTooDeep(request.text))
+      return messages.fail(request.name + " " + depthReason(kMaxMlirDepth) + ".");
     llvm::SourceMgr sources;
     sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(request.text, request.name),
                                SMLoc());

@@ -3,6 +3,7 @@
 
 #include "driver/training/TrainingOptions.h"
 
+#include "support/TextDepth.h"
 #include "support/NearestName.h"
 #include "llvm/Support/JSON.h"
 
@@ -176,6 +177,10 @@ static void setDefaults(const json::Object &root, train::TrainApplyOptimizerOpti
 
 std::optional<TrainingOptions> parseTrainingOptions(StringRef text, StringRef name,
                                                     Diagnostics &diagnostics) {
+  if (isJsonTooDeep(text)) {
+    diagnostics.error("E15006", name + " " + depthReason(kMaxJsonDepth));
+    return std::nullopt;
+  }
   llvm::Expected<json::Value> parsed = json::parse(text);
   const json::Object *root = parsed ? parsed->getAsObject() : nullptr;
   if (!root) {

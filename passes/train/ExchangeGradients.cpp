@@ -61,12 +61,12 @@ bool ExchangeGradients::readOptions() {
     main.emitError() << "E15006: compress is '" << compress
                      << "', which is none of the compressions of gradients: f16, bf16, int8, topk";
   else if (!(ratio > 0 && ratio <= 1))
-    main.emitError() << "E15006: the ratio of compress is " << ratio
+    main.emitError() << "E15006: the ratio of compress is " << ratio.getValue()
                      << ", expected more than 0 and at most 1";
   else if (compress != "topk" && ratio != kDefaultRatio)
     main.emitError() << "E15006: compress '" << compress << "' has no ratio, which is for topk";
   else if (ranks > 4096)
-    main.emitError() << "E15006: ranks is " << ranks << ", expected 1 to 4096";
+    main.emitError() << "E15006: ranks is " << ranks.getValue() << ", expected 1 to 4096";
   else
     return true;
   return false;

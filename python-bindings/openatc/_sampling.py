@@ -43,8 +43,10 @@ class Sampling:
         order = np.argsort(-logits, kind="stable")
         if self.top_k:
             order = order[:self.top_k]
-        scaled = logits[order].astype(np.float64) / self.temperature
-        weights = np.exp(scaled - scaled[0])
+        # Differences are divided: quotients by a tiny temperature would all be infinite.
+        likely = logits[order].astype(np.float64)
+        with np.errstate(over="ignore"):
+            weights = np.exp((likely - likely[0]) / self.temperature)
         weights /= weights.sum()
         if self.top_p < 1:
             # The token that reaches top_p is the last one.

@@ -176,13 +176,16 @@ class Trainer:
                   if strict and name not in names]
         errors += [f"E10014: there is no array for the state '{name}'" for name in sorted(names)
                    if strict and name not in state]
+        step = np.asarray(state.get("train.step", 0.0))
+        if step.size != 1 or not 0 <= float(step.reshape(())) < 2**53:
+            errors.append("E10014: the state 'train.step' is no number of updates")
         if errors:
             raise ArgumentError(errors)
         self.ranks.write_state({
             name: np.ascontiguousarray(array, self._dtypes[name]).reshape(np.shape(array))
             for name, array in state.items() if name in names})
         if "train.step" in state:
-            self._runs = round(float(state["train.step"])) * self._accumulate
+            self._runs = round(float(step.reshape(()))) * self._accumulate
 
     def export_onnx(self, path: Path) -> None:
         """Writes the model with its trained weights, as an ONNX model for inference: dropouts pass

@@ -10,7 +10,9 @@
 #include "driver/targets/MakeTarget.h"
 #include "passes/om/Schedule.h"
 #include "python-bindings/src/ModuleParts.h"
+#include "support/TextDepth.h"
 
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -190,6 +192,10 @@ std::shared_ptr<CompilerModule> CompilerModule::parse(const std::string &text) {
   // The parser takes it for the end.
   if (text.find('\0') != std::string::npos)
     throw ErrorLines{{"E13005: the text has a NUL character"}};
+  if (isBytecode(llvm::MemoryBufferRef(text, "text")))
+    throw ErrorLines{{"E13005: the text is MLIR bytecode, whose reader trusts what it reads"}};
+  if (isMlirTooDeep(text))
+    throw ErrorLines{{"E13005: the text " + depthReason(kMaxMlirDepth)}};
   auto parts = std::make_unique<Parts>();
   Diagnostics diagnostics;
   {
@@ -292,7 +298,9 @@ void CompilerModule::runPasses(const std::string &pipeline) {
                    OpPassManager::Nesting::Implicit);
     std::string errorText;
     llvm::raw_string_ostream os(errorText);
-    if (failed(parsePassPipeline(pipeline, pm, os))) {
+    if (isMlirTooDeep(pipeline)) {
+      diagnostics.error("E10001", "the pipeline " + depthReason(kMaxMlirDepth));
+    } else if (failed(parsePassPipeline(pipeline, pm, os))) {
       diagnostics.error("E10001", "the pipeline \"" + pipeline + "\" is invalid: " + errorText);
     } else {
       // Passes that fail leave half of their work behind: not in our module.

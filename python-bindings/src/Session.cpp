@@ -472,7 +472,8 @@ py::dict PySession::tensors(const py::object &inputs, const py::object &names) {
       bool isFound = false;
       for (size_t i = 0; i < ports.size(); ++i)
         if (isWritten[i] && ports[i].tensor.name == name) {
-          want(i);
+          if (!arrays[i]) // a name may be given twice
+            want(i);
           isFound = true;
         }
       if (!isFound)

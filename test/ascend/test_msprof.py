@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -105,3 +106,39 @@ def test_errors(tmp_path):
         done = run(BUILD / "bin/msprof", f"--output={tmp_path}", *words)
         assert done.returncode == 1 and done.stderr.startswith(code), done.stderr
     assert not list(tmp_path.iterdir())
+
+
+EXECUTION = {"pid": 7, "tid": 8, "model": "net\x1b[31m\u202e", "begin_us": 1.5, "end_us": 4.0,
+             "launches": [{"name": "a", "kernel": "add_1", "npu": False, "us": 2.0, "tasks": 1,
+                           "reads": [{"dims": [1, 4], "type": "f32"}],
+                           "writes": [{"dims": [4], "type": "f32"}]}]}
+
+
+def profile_of(folder, *lines):
+    data = folder / "PROF_1" / "device_0" / "data"
+    data.mkdir(parents=True)
+    (data / "7.jsonl").write_text("\n".join(
+        line if isinstance(line, str) else json.dumps(line) for line in lines))
+
+
+def test_the_last_line_of_a_program_that_was_killed_is_left_out(tmp_path):
+    whole = json.dumps(EXECUTION)
+    profile_of(tmp_path, whole, whole[:len(whole) // 2])
+    done = run(BUILD / "bin/msprof", "--export=on", f"--output={tmp_path}")
+    assert done.returncode == 0 and "1 executions, 1 tasks" in done.stdout, done.stderr
+    assert "[WARNING] the last line of" in done.stderr
+    done = run(BUILD / "bin/msprof", "--query=on", f"--output={tmp_path}")
+    assert done.returncode == 0 and r"net\x1b[31m\u202e, PROF_1" in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize("line", [
+    "{", "[]", "7", "[" * 100000, json.dumps({**EXECUTION, "pid": "x"}),
+    json.dumps({**EXECUTION, "begin_us": float("nan")}), json.dumps({**EXECUTION, "end_us": 0}),
+    json.dumps({**EXECUTION, "launches": 3}), json.dumps({**EXECUTION, "launches": [{}]}),
+    json.dumps({**EXECUTION, "npu": {"per_launch": 4}}), "\\x00\ufffd"])
+def test_a_damaged_profile_is_one_error(tmp_path, line):
+    profile_of(tmp_path, line, EXECUTION)
+    done = run(BUILD / "bin/msprof", "--export=on", f"--output={tmp_path}")
+    assert done.returncode == 1 and done.stdout == ""
+    assert re.fullmatch(r"E13005: the profile '.*7\.jsonl' is damaged: line 1 describes no execution\n",
+                        done.stderr), done.stderr

@@ -107,3 +107,17 @@ def test_errors_of_export(tmp_path):
                         ([f"--output={tmp_path}", "./main"], "E10056")):
         done = subprocess.run([BUILD / "bin/msprof", "--export=on", *words], capture_output=True, text=True)
         assert done.returncode == 1 and done.stderr.startswith(code), done.stderr
+
+
+def test_the_text_of_a_stamp_may_be_shorter_than_its_length(tmp_path):
+    """A length that is not the text's must not make the library read what lies behind it."""
+    (tmp_path / "stamp.py").write_text("""
+import acl
+assert acl.init() == 0
+stamp = acl.prof.create_stamp()
+print([acl.prof.set_stamp_trace_message(stamp, "x", length) for length in (0, 1, 1 << 31)])
+acl.prof.destroy_stamp(stamp)
+print(acl.prof.set_stamp_trace_message(stamp, "x", 1) != 0)
+""")
+    done = run(sys.executable, tmp_path / "stamp.py")
+    assert done.stdout == "[0, 0, 0]\nTrue\n", (done.returncode, done.stdout, done.stderr)

@@ -87,7 +87,13 @@ TEST_CASE("a step hides what it can", "[cluster]") {
 TEST_CASE("descriptions that cannot be used say why", "[cluster]") {
   std::string error;
   CHECK_FALSE(parseCluster("{", error));
-  CHECK(error == "it is no JSON");
+  CHECK(error.find("it is not valid JSON: ") == 0);
+  // A file of brackets alone must take neither the stack nor all memory.
+  const std::string deep(1000000, '[');
+  CHECK_FALSE(parseCluster(deep, error));
+  CHECK(error == "it is nested deeper than 64 levels");
+  CHECK_FALSE(parseNetwork(deep, error));
+  CHECK(error == "it is nested deeper than 64 levels");
   CHECK_FALSE(parseCluster(R"({"servers": 1.5})", error));
   CHECK(error == "cluster: 'servers' must be a whole number of at most 1000000");
   CHECK_FALSE(parseCluster(R"({"local": {"speed": 3}})", error));

@@ -169,7 +169,8 @@ TEST_CASE("networks that are wrong are errors with the field", "[planner]") {
     CHECK_FALSE(parseChain(text, error));
     return error;
   };
-  CHECK(errorOf("{") == "it is no JSON");
+  CHECK(errorOf("{").find("it is not valid JSON: ") == 0);
+  CHECK(errorOf(std::string(1000000, '[')) == "it is nested deeper than 64 levels");
   CHECK(errorOf("[]") == "network: is no object");
   CHECK(errorOf("{}") == "network: needs either 'transformer' or 'layers'");
   CHECK(errorOf(R"({"layers": [], "batches": 2})") == "network: 'batches' is no field of it");

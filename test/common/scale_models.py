@@ -398,6 +398,32 @@ def tf_outputs(size):
     return tf_input("x") + "".join(tf_node(f"n{i}", "Tanh", "x") for i in range(size))
 
 
+def tf_concats(size):
+    """A binary tree of concatenations of one value."""
+    text = [tf_input("x"), tf_node("axis", "Const", dtype="type: DT_INT32", value="tensor { dtype: "
+                                   "DT_INT32 tensor_shape { } int_val: 0 }")]
+    level = ["x"] * size
+    while len(level) > 1:
+        joined = []
+        for i in range(0, len(level) - 1, 2):
+            name = f"n{len(text)}"
+            text.append(tf_node(name, "ConcatV2", level[i], level[i + 1], "axis", N="i: 2"))
+            joined.append(name)
+        level = joined + level[len(level) // 2 * 2:]
+    return "".join(text) + tf_node("last", "Tanh", level[0])
+
+
+def tf_split(size):
+    """One node with as many outputs, each of which is a result."""
+    text = [tf_node("x", "Placeholder", dtype="type: DT_FLOAT",
+                    shape=f"shape {{ dim {{ size: {size} }} }}"),
+            tf_node("axis", "Const", dtype="type: DT_INT32", value="tensor { dtype: DT_INT32 "
+                    "tensor_shape { } int_val: 0 }"),
+            tf_node("split", "Split", "axis", "x", num_split=f"i: {size}")]
+    text += [tf_node(f"n{i}", "Tanh", f"split:{i}") for i in range(size)]
+    return "".join(text)
+
+
 def tf_function(name, *nodes):
     body = "".join(node.replace("node {", "node_def {", 1) for node in nodes)
     return (f'function {{ signature {{ name: "{name}" input_arg {{ name: "a" type: DT_FLOAT }} '
@@ -438,7 +464,7 @@ def tf_bomb(size):
 
 
 TF_MODELS = {made.__name__: made for made in
-             (tf_elementwise, tf_inputs, tf_outputs, tf_calls, tf_bomb)}
+             (tf_elementwise, tf_inputs, tf_outputs, tf_concats, tf_split, tf_calls, tf_bomb)}
 
 
 def write(name, size, folder):

@@ -285,6 +285,77 @@ def many_loops(size):
     return graph.model([("x", FLOAT, [4]), ("m", INT64, [])], [(last, FLOAT, [4])])
 
 
+def concat_tree(size):
+    """A binary tree of concatenations of as many slices of the input, the last one first."""
+    graph = Graph()
+    axis = graph.constant([0], np.int64)
+    level = [graph.add("Slice", "x", graph.constant([i], np.int64), graph.constant([i + 1], np.int64),
+                       axis) for i in reversed(range(size))]
+    while len(level) > 1:
+        level = [graph.add("Concat", *level[i:i + 2], axis=0) if i + 1 < len(level) else level[i]
+                 for i in range(0, len(level), 2)]
+    return graph.model([("x", FLOAT, [size, 2])], [(level[0], FLOAT, [size, 2])])
+
+
+def wide_if(size):
+    """An If with as many results."""
+    value = helper.make_tensor_value_info
+
+    def branch(op, name):
+        graph = Graph()
+        names = [graph.add(op, "x") for _ in range(size)]
+        for node, result in zip(graph.nodes, [f"{name}{i}" for i in range(size)]):
+            node.output[0] = result
+        return helper.make_graph(graph.nodes, name, [],
+                                 [value(f"{name}{i}", FLOAT, [4]) for i in range(len(names))])
+    graph = Graph()
+    results = [f"y{i}" for i in range(size)]
+    graph.nodes.append(helper.make_node("If", ["c"], results, name="if",
+                                        then_branch=branch("Tanh", "a"), else_branch=branch("Exp", "b")))
+    return graph.model([("x", FLOAT, [4]), ("c", BOOL, [])], [(name, FLOAT, [4]) for name in results])
+
+
+def wide_loop(size):
+    """A Loop with as many carried values, which go round."""
+    value = helper.make_tensor_value_info
+    nodes = [helper.make_node("Tanh", [f"v{i}"], [f"w{i}"]) for i in range(size)]
+    nodes.append(helper.make_node("Identity", ["k"], ["g"]))
+    body = helper.make_graph(
+        nodes, "body", [value("i", INT64, []), value("k", BOOL, [])] +
+        [value(f"v{i}", FLOAT, [4]) for i in range(size)],
+        [value("g", BOOL, [])] + [value(f"w{(i + 1) % size}", FLOAT, [4]) for i in range(size)])
+    graph = Graph()
+    graph.nodes.append(helper.make_node("Loop", ["m", ""] + ["x"] * size,
+                                        [f"y{i}" for i in range(size)], name="loop", body=body))
+    return graph.model([("x", FLOAT, [4]), ("m", INT64, [])],
+                       [(f"y{i}", FLOAT, [4]) for i in range(size)])
+
+
+def wide_scan(size):
+    """A Scan over as many inputs, with as many outputs."""
+    value = helper.make_tensor_value_info
+    body = helper.make_graph(
+        [helper.make_node("Tanh", [f"v{i}"], [f"w{i}"]) for i in range(size)], "body",
+        [value(f"v{i}", FLOAT, [4]) for i in range(size)],
+        [value(f"w{i}", FLOAT, [4]) for i in range(size)])
+    graph = Graph()
+    graph.nodes.append(helper.make_node("Scan", ["x"] * size, [f"y{i}" for i in range(size)],
+                                        name="scan", body=body, num_scan_inputs=size))
+    return graph.model([("x", FLOAT, [3, 4])], [(f"y{i}", FLOAT, [3, 4]) for i in range(size)])
+
+
+def shape_chains(size):
+    """As many nodes that compute shapes from shapes, as exporters write them."""
+    graph, last = Graph(), "x"
+    zero = graph.constant([0], np.int64)
+    minus = graph.constant([-1], np.int64)
+    while len(graph.nodes) < size:
+        shape = graph.add("Shape", last)
+        rows = graph.add("Gather", shape, zero, axis=0)
+        last = graph.add("Tanh", graph.add("Reshape", last, graph.add("Concat", rows, minus, axis=0)))
+    return graph.model([("x", FLOAT, ["n", 4])], [(last, FLOAT, None)])
+
+
 def sequences(size):
     """A sequence that grows by one tensor with each node."""
     graph = Graph()
@@ -325,4 +396,5 @@ SHAPES = {made.__name__: made for made in
           (fan_out, fan_out_products, add_tree, doubling, reshapes, transposes, pure_transposes, concats,
            slices, growing, pads, gathers, products, other_products, convolutions, residuals,
            reductions, quantized, logic, long_list, long_names, scopes, big_loop, many_loops,
-           sequences, dead, equal_nodes, skips)}
+           sequences, dead, equal_nodes, skips, concat_tree, wide_if, wide_loop, wide_scan,
+           shape_chains)}

@@ -99,6 +99,43 @@ def settings_files():
     yield "amct-json", b'\2{"version": 1, "batch_num": 1, "conv1": {"quant_enable": true}}'
     yield "record", b'\3record { key: "conv1" value { scale_d: 0.01 offset_d: -3 scale_w: 1 ' \
                     b'scale_w: 2 shift_bit: 1 } }'
+    yield "train", b"\4" + json.dumps({
+        "loss": {"kind": "softmax_cross_entropy", "output": "scores", "axis": 1, "smoothing": 0.1,
+                 "ignore_index": -100, "reduction": "mean"},
+        "optimizer": {"kind": "adamw", "beta1": 0.9, "weight_decay": 0.01, "no_decay": ["*.bias"],
+                      "groups": [{"parameters": ["w"], "rate": 2, "weight_decay": 0}]},
+        "learning_rate": {"kind": "steps", "peak": 0.01, "milestones": [1, 3], "factor": 0.5},
+        "parameters": ["w", "conv*"], "zero_rows": {"w": 3}, "clip_norm": 0.5, "accumulate": 2,
+        "loss_scale": "dynamic", "ranks": 2, "compress": {"kind": "topk", "ratio": 0.1},
+        "recompute": True, "seed": 7}).encode()
+    yield "cluster", b"\5" + json.dumps({
+        "servers": 4, "devices_per_server": 8, "soc": "Ascend910A", "memory_bytes": 32e9,
+        "local": {"kind": "HCCS", "gigabytes_per_second": 30, "latency_us": 2},
+        "network": {"gigabytes_per_second": 12.5}, "oversubscription": 1,
+        "host": {"gigabytes_per_second": 16, "memory_bytes": 1e12}}).encode()
+    yield "transformer", b"\6" + json.dumps({
+        "name": "t", "batch": 64, "transformer": {
+            "layers": 4, "hidden": 512, "heads": 8, "key_value_heads": 2, "vocabulary": 1000,
+            "sequence": 128, "gated": True}}).encode()
+    yield "chain", b"\6" + json.dumps({
+        "batch": 16, "weight_bytes": 4, "layers": [
+            {"name": "a", "macs": 1e9, "parameters": 1e6, "output_bytes": 1e5, "divisible_by": 8},
+            {"macs": 5e8, "kept_bytes": 3e5, "reduced_bytes": 1e4}, {"macs": 1}]}).encode()
+    yield "network", b"\7" + json.dumps({
+        "name": "n", "batch": 32, "forward_ms": 12.5, "backward_ratio": 2, "layers": [
+            {"name": "a", "macs": 118013952, "parameters": 9536},
+            {"name": "b", "macs": 0, "parameters": 2000000}]}).encode()
+    entry = {"format": 1, "pass": "npu-select-tiles", "target": "Ascend310P3", "op": "npu.conv2d",
+             "operands": ["1x4x56x56x16xf16", "64xf32"], "hash": "3f0c", "compiler": "0.1.0",
+             "choice": "64,64,64", "before_cycles": 1200.5, "after_cycles": 1100.0, "model": "net"}
+    yield "bank", b"\10" + b"".join(json.dumps({**entry, "hash": part}).encode() + b"\n"
+                                   for part in ("0a", "0b"))
+    yield "manifest", b"\11" + json.dumps({
+        "format": "openatc-ranks", "version": 1, "model": "net",
+        "parallel": {"tp": 2, "pp": 1, "dp": 1}, "inputs": ["x"],
+        "outputs": [{"name": "y", "rank": 1}],
+        "ranks": [{"file": "net.rank0.om", "identity": "00ff"}, {"file": "net.rank1.om"}]}).encode()
+    yield "divided-tensors", b'\12{"w0": 1, "w1": -1, "w2": 0}'
 
 
 SINGLE_OPS = [

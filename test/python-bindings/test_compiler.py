@@ -94,7 +94,10 @@ def test_parse_takes_what_was_printed(module, pictures):
 
 
 @pytest.mark.parametrize("text", ["func.func @main(", "%", "\0", "graph.relu", '"x.y"() : () -> ()',
-                                  SMALL.replace("2x3xf32> {om.name = \"b\"", "4xf32> {x")])
+                                  SMALL.replace("2x3xf32> {om.name = \"b\"", "4xf32> {x"),
+                                  # Parsers call themselves, and a full stack ends the process.
+                                  "module attributes {a = " + "[" * 200000,
+                                  "module attributes {a = affine_map<(d0) -> (" + "-" * 200000])
 def test_parse_errors(text):
     assert error_text(openatc.parse, text).code == "E13005"
 

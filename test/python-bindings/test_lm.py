@@ -153,6 +153,8 @@ def test_choosing_from_logits():
     random = np.random.default_rng(0)
     logits = np.log(np.array([0.5, 0.3, 0.15, 0.05], np.float32))
     assert openatc.lm.Sampling().choose(np.array([1.0, 3.0, 3.0]), random) == 1
+    # Quotients by so small a number are infinite.
+    assert openatc.lm.Sampling(1e-320).choose(np.array([1.0, 3.0, 2.0]), random) == 1
     draws = [openatc.lm.Sampling(1.0).choose(logits, random) for _ in range(4000)]
     assert np.allclose(np.bincount(draws, minlength=4) / 4000, [0.5, 0.3, 0.15, 0.05], atol=0.03)
     draws = [openatc.lm.Sampling(1.0, top_p=0.75).choose(logits, random) for _ in range(500)]

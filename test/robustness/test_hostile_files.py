@@ -37,6 +37,10 @@ FILES = {
     "modules.mlir": "module { " * 20000,
     "brackets.mlir": "module attributes {a = " + "[" * 100000,
     "word.mlir": "x" * 2000000,
+    "signs.mlir": "module attributes {a = affine_map<(d0) -> (" + "-" * 100000 + "d0)>} {}",
+    "bytecode.mlir": "ML\udcefR\1",
+    "nested.manifest": NESTED,
+    "bank": "{" + ",".join(f'"k{i}":{i}' for i in range(60000)) + "}",
 }
 
 
@@ -46,7 +50,7 @@ def folder(tmp_path_factory):
     (place / "m.onnx").write_bytes(net().SerializeToString())
     (place / "data").mkdir()
     for name, text in FILES.items():
-        (place / name).write_text(text)
+        (place / name).write_text(text, errors="surrogateescape")
     os.mkfifo(place / "pipe")
     (place / "loop").symlink_to("loop")
     assert call(*NPU[:3], "--output=m", "--target=cpu", cwd=place)[0] == 0
@@ -76,6 +80,19 @@ def refuse(folder, words, code, *said, count=1):
     ([*NPU, "--compression_optimize_conf=fields"], "E13018", "more than 10000 different fields"),
     ([*AMCT, "fields"], "E13018", "more than 10000 different fields"),
     ([*AMCT, "nested"], "E10032", "nested deeper than 64"),
+    ([*NPU, "--train=nested"], "E15006", "nested deeper than 64"),
+    ([*NPU, "--parallel=tp:2", "--cluster=nested"], "E13018", "nested deeper than 64"),
+    ([*NPU, "--parallel=tp:2", "--shard_tensors=nested"], "E13018", "nested deeper than 64"),
+    ([*NPU, "--mdl_bank_path=bank"], "E13005", "more than 10000 names"),
+    ([*NPU, "--fusion_rules=modules.mlir"], "E13005", "nested deeper than 1000"),
+    ([*NPU, "--fusion_rules=brackets.mlir"], "E13005", "nested deeper than 1000"),
+    ([*NPU, "--fusion_rules=signs.mlir"], "E13005", "nested deeper than 1000"),
+    ([*NPU, "--fusion_rules=bytecode.mlir"], "E13005", "MLIR bytecode"),
+    (["npu-sim", "modules.mlir"], "E13018", "nested deeper than 1000"),
+    (["npu-sim", "brackets.mlir"], "E13018", "nested deeper than 1000"),
+    (["npu-sim", "bytecode.mlir"], "E13018", "MLIR bytecode"),
+    (["npu-cluster", "nested", "nested"], "E13018", "nested deeper than 64"),
+    (["om-run", "nested.manifest"], "E13005", "nested deeper than 64"),
 ], ids=lambda each: None if isinstance(each, list) else each)
 def test_without_an_end(words, code, said, folder):
     refuse(folder, words, code, said)
@@ -99,7 +116,7 @@ def test_no_file(words, code, folder):
 
 @pytest.mark.skipif(SANITIZED, reason="AddressSanitizer reports a full stack itself")
 @pytest.mark.parametrize("file", ["modules.mlir", "brackets.mlir"])
-@pytest.mark.parametrize("words", [["npu-sim"], ["atc-translate", "--interpret"],
+@pytest.mark.parametrize("words", [["atc-translate", "--interpret"],
                                    ["atc", "--output=o", "--target=cpu", "--model"]],
                          ids=lambda words: words[0])
 def test_the_stack_is_full(words, file, folder):

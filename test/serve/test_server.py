@@ -104,6 +104,25 @@ def test_bad_requests_have_the_protocols_errors(server, pictures, case):
     assert server.infer(pictures[0])[0] == 200
 
 
+def test_numbers_are_no_strings():
+    """bytes() of a number would be as many zeros: ten digits of a request, gigabytes of memory."""
+    from types import SimpleNamespace
+
+    from mlserver.errors import InferenceError
+    from mlserver.types import InferenceRequest, RequestInput
+
+    from openatc.serve._tensors import decode
+    port = SimpleNamespace(name="s", shape=(None,), numpy_dtype=np.dtype(object))
+
+    def decoded(*values):
+        given = RequestInput(name="s", shape=[len(values)], datatype="BYTES", data=list(values))
+        return decode(InferenceRequest(inputs=[given]), [port])[0].tolist()
+    assert decoded("a", "\u00e9") == [b"a", "\u00e9".encode()]
+    for value in (10**10, 3, True, None, 1.5):
+        with pytest.raises(InferenceError, match="input 's' has values that are not strings"):
+            decoded("a", value)
+
+
 def test_what_is_no_request(server):
     assert server.post("/v2/models/digits/infer", b"{")[0] in (400, 422)
     assert server.post("/v2/models/digits/infer", {"inputs": 7})[0] == 422

@@ -31,8 +31,8 @@ def call(command):
 class Net:
     """A transformer of two layers whose weights are seeded."""
 
-    def __init__(self):
-        self.rng = np.random.default_rng(5)
+    def __init__(self, seed=5):
+        self.rng = np.random.default_rng(seed)
         self.nodes, self.weights = [], []
 
     def weight(self, *shape):
@@ -71,8 +71,8 @@ class Net:
         return self.linear(joined, width, width)
 
 
-def transformer(path, heads=4, batch=2, tokens=8, width=64, words=96):
-    net = Net()
+def transformer(path, heads=4, batch=2, tokens=8, width=64, words=96, seed=5):
+    net = Net(seed)
     x = net.op("Gather", net.weight(words, width), "ids")
     mask = net.op("Unsqueeze", "mask", net.constant(np.array([1, 2], np.int64)))
     for _ in range(2):
@@ -316,13 +316,15 @@ def test_a_cluster_with_little_memory_divides_the_weights(net, tmp_path):
     (["--parallel=tp:2", "--shard_tensors=bad.json"], "E13018", "'w0' needs the number of a dim"),
     (["--parallel=tp:2", "--shard_tensors=unknown.json"], "E10061", "names 'none'"),
     (["--parallel=tp:2", "--shard_tensors=odd.json"], "E10061", "cannot be divided along dim 5"),
+    (["--parallel=tp:2", "--shard_tensors=deep.json"], "E13018", "nested deeper than 64 levels"),
+    (["--parallel=tp:2", "--cluster=deep.json"], "E13018", "nested deeper than 64 levels"),
     (["--parallel=tp:2", "--cluster=field.json"], "E13018", "'server' is no field"),
     (["--parallel=tp:4", "--cluster=small.json"], "E10061", "has 2 devices"),
     (["--parallel=tp:2", "--stop_after=graph"], "E10055", "--save_temps"),
 ])
 def test_errors_of_the_compiler(net, tmp_path, monkeypatch, flags, code, text):
     for name, content in (("net", "{}"), ("bad", '{"w0": "x"}'), ("unknown", '{"none": 0}'),
-                          ("odd", '{"w0": 5}'), ("field", '{"server": 1}'),
+                          ("odd", '{"w0": 5}'), ("deep", "[" * 200000), ("field", '{"server": 1}'),
                           ("small", '{"devices_per_server": 2}')):
         (tmp_path / f"{name}.json").write_text(content)
     monkeypatch.chdir(tmp_path)
@@ -353,6 +355,50 @@ def test_a_rank_of_another_model_ends_the_run(net, tmp_path):
     result = call([tool("om-run"), manifest])
     assert result.returncode == 1
     assert "the model is the program of rank 0 of 2, but this is rank 1 of 2" in result.stderr
+
+
+def test_ranks_of_two_models_of_equal_sizes_are_told_apart(net, tmp_path):
+    """Only their weights differ: every message has the size that the other side expects."""
+    compile_parallel(net[0], tmp_path / "net", "tp:2")
+    shutil.copy(tmp_path / "net.rank1.om", tmp_path / "older.om")
+    other = transformer(tmp_path / "other.onnx", seed=6)
+    manifest = compile_parallel(other, tmp_path / "net", "tp:2")
+    assert call([tool("om-run"), manifest]).returncode == 0
+    if (BUILD / "bin/om-sign").exists():
+        for command in (["keygen", tmp_path / "key"],
+                        ["sign", tmp_path / "net.rank0.om", "--key", tmp_path / "key"]):
+            signed = call([tool("om-sign"), *command])
+            assert signed.returncode == 0, signed.stderr
+        assert call([tool("om-run"), manifest]).returncode == 0  # a signature changes no result
+    shutil.copy(tmp_path / "older.om", tmp_path / "net.rank1.om")
+    result = call([tool("om-run"), manifest])
+    assert result.returncode == 1 and result.stderr.startswith("E13005"), result.stderr
+    assert "net.rank1.om' is not the file of rank 1" in result.stderr
+
+
+def test_files_of_all_ranks_appear_together_or_not_at_all(net, tmp_path):
+    def content():
+        return {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    failed = atc(net[0], tmp_path / "net", "--parallel=tp:2", "--json=/dev/full")
+    assert failed.returncode == 1 and "E13004" in failed.stdout, failed.stdout
+    assert content() == {}
+    compile_parallel(net[0], tmp_path / "net", "tp:2")
+    before = content()
+    assert len(before) == 3
+    other = transformer(tmp_path.parent / "another.onnx", seed=6)
+    assert atc(other, tmp_path / "net", "--parallel=tp:2", "--json=/dev/full").returncode == 1
+    assert content() == before
+
+
+def test_a_manifest_of_very_many_ranks(net, tmp_path):
+    """Each would be a thread, or several."""
+    manifest = Path(compile_parallel(net[0], tmp_path / "net", "tp:2"))
+    whole = json.loads(manifest.read_text())
+    whole["ranks"] *= 100000
+    manifest.write_text(json.dumps(whole))
+    result = call([tool("om-run"), str(manifest)])
+    assert result.returncode == 1 and result.stderr.startswith("E13005"), result.stderr[:500]
+    assert "more than 4096 ranks" in result.stderr
 
 
 @pytest.mark.parametrize("content", ["", "{}", '{"format": "openatc-ranks", "version": 2}',

@@ -94,7 +94,7 @@ TEST_CASE("choices are those of a target, a part and this compiler") {
 
 TEST_CASE("a damaged bank is one error that names the line, and adds nothing") {
   const std::string good = line();
-  CHECK(errorOf(good + good.substr(0, good.size() / 2)).find("line 2 is not a JSON object") !=
+  CHECK(errorOf(good + good.substr(0, good.size() / 2)).find("line 2 is not valid JSON") !=
         std::string::npos);
   CHECK(errorOf("[]").find("is not a JSON object") != std::string::npos);
   CHECK(errorOf("{}").find("\"format\":1") != std::string::npos);
@@ -110,6 +110,11 @@ TEST_CASE("a damaged bank is one error that names the line, and adds nothing") {
   CHECK(errorOf(replaced(good, "[\"1x4x8x8x16xf16\"", "[1")).find("\"operands\"") !=
         std::string::npos);
   CHECK(errorOf(std::string(100000, '[')).find("nested") != std::string::npos);
+  // An object that keeps the order of its names searches them for each one.
+  std::string names = "{";
+  for (int i = 0; i < 80000; ++i)
+    names += "\"n" + std::to_string(i) + "\":0,";
+  CHECK(errorOf(names + "\"\":0}").find("more than 10000 names") != std::string::npos);
   CHECK(errorOf("{\"a\":\"" + std::string(2 << 20, 'a') + "\"}").find("longer than 1 MB") !=
         std::string::npos);
   CHECK(errorOf(std::string("\0\xff\xfe", 3)).find("E13005") == 0);

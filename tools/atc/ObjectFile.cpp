@@ -7,7 +7,6 @@
 #include "runtime-lite/bare/Pieces.h"
 #include "runtime-lite/src/Verify.h"
 #include "support/ModelText.h"
-#include "support/OutputFile.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -187,16 +186,16 @@ private:
   std::set<std::string> macros;
 };
 
-bool writeWhole(const std::string &path, StringRef bytes, Diagnostics &diagnostics) {
-  OutputFile file(path);
-  if (file.write(std::string(bytes)) && file.commit())
-    return true;
-  diagnostics.error("E13004", "the file \"" + path + "\" cannot be written: " + file.reason());
-  return false;
+void addFile(const std::string &path, const std::string &bytes, std::vector<OutputFile> &files,
+             Diagnostics &diagnostics) {
+  OutputFile &file = files.emplace_back(path);
+  if (!file.write(bytes))
+    diagnostics.error("E13004", "the file \"" + path + "\" cannot be written: " + file.reason());
 }
 } // namespace
 
-void writeObject(const ::om::Buffer &file, const std::string &path, Diagnostics &diagnostics) {
+void writeObject(const ::om::Buffer &file, const std::string &path, std::vector<OutputFile> &files,
+                 Diagnostics &diagnostics) {
   const fb::Model *model = nullptr;
   om_error error;
   if (rt::verifyFile(file.data<char>(), file.size(), &model, &error) != OM_OK) {
@@ -209,8 +208,8 @@ void writeObject(const ::om::Buffer &file, const std::string &path, Diagnostics 
   const std::string symbol = identifier(sys::path::stem(path)) + "_om";
   SmallString<128> header(path);
   sys::path::replace_extension(header, "h");
-  if (writeWhole(path, elfObject(symbol, *architecture, file), diagnostics))
-    writeWhole(header.str().str(), HeaderWriter(*model, symbol).text(file.size()), diagnostics);
+  addFile(path, elfObject(symbol, *architecture, file), files, diagnostics);
+  addFile(header.str().str(), HeaderWriter(*model, symbol).text(file.size()), files, diagnostics);
 }
 
 } // namespace atc::tools

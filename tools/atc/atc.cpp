@@ -1,6 +1,7 @@
 //===-- atc.cpp - the model compiler --------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "backends/om/PendingFile.h"
 #include "driver/SummaryText.h"
 #include "driver/gears/GearCompiler.h"
 #include "driver/shard/ShardCompiler.h"
@@ -14,7 +15,6 @@
 #include "tools/atc/ObjectFile.h"
 #include "tools/atc/Options.h"
 #include "tools/atc/PassPlugins.h"
-#include "tools/atc/PendingFile.h"
 #include "tools/atc/RunAtc.h"
 #include "tools/atc/ShowModel.h"
 #include "tools/atc/SingleOps.h"
@@ -27,6 +27,8 @@
 #include <nlohmann/json.hpp>
 
 #include "llvm/Support/FileSystem.h"
+
+#include <sys/resource.h>
 
 using namespace atc;
 using namespace atc::tools;
@@ -112,12 +114,11 @@ bool replacesFiles(const AtcOptions &options, const std::string &path, const cha
   return false;
 }
 
-/// Gives the compiled file its name and writes the summary, or neither where one of them cannot be
-/// written. Without a file, as for an object, it writes the summary alone.
-void writeResults(std::optional<PendingFile> &compiled, const std::string &summaryPath,
+/// Gives the compiled files their names and writes the summary, or none of them where one cannot be
+/// written.
+void writeResults(std::vector<OutputFile> files, const std::string &summaryPath,
                   const std::string &summary, Diagnostics &diagnostics) {
   const bool isPrinted = summaryPath == "-";
-  std::vector<OutputFile> files;
   if (!summaryPath.empty() && !isPrinted) {
     if (!makeFolderOf(summaryPath, "--json", diagnostics))
       return;
@@ -125,14 +126,21 @@ void writeResults(std::optional<PendingFile> &compiled, const std::string &summa
     if (!file.write(summary))
       return diagnostics.errorLine(file.errorLine());
   }
-  if (compiled)
-    files.push_back(compiled->take());
   if (!commitAll(files)) {
     for (const OutputFile &file : files)
       if (file.hasFailed())
         diagnostics.errorLine(file.errorLine());
   } else if (isPrinted) {
     llvm::outs() << summary;
+  }
+}
+
+/// Lets the process hold a file per rank open until all of them get their names.
+void allowManyFiles() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
   }
 }
 
@@ -182,13 +190,13 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
     compilerOptions.source = chosen->best().options.source;
     compilerOptions.disabledPasses = chosen->best().options.disabledPasses;
   }
-  std::optional<PendingFile> compiled;
+  std::vector<OutputFile> made; // what the command leaves, without names
   auto finish = [&](const CompileSummary &summary) {
     if (options.verbose)
       summary.timer.print(llvm::outs());
     progress.clear();
     if (!diagnostics.hasErrors())
-      writeResults(compiled, options.json,
+      writeResults(std::move(made), options.json,
                    options.json.empty() ? "" : jsonText(summaryJson(options, summary, chosen)),
                    diagnostics);
     if (!diagnostics.hasErrors() && options.stopAfter == driver::Phase::Emit && !options.shards &&
@@ -208,10 +216,11 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
       showModel(options.outputFile, llvm::outs(), diagnostics);
   };
   auto emit = [&](auto &compiler) {
-    if (!options.emitsObject) {
-      compiler.emit(compiled.emplace(options.outputFile));
-    } else if (std::optional<::om::Buffer> file = compiler.emitBytes()) {
-      writeObject(*file, options.outputFile, diagnostics);
+    if (options.emitsObject) {
+      if (std::optional<::om::Buffer> file = compiler.emitBytes())
+        writeObject(*file, options.outputFile, made, diagnostics);
+    } else if (atc::om::PendingFile file(options.outputFile); compiler.emit(file)) {
+      made.push_back(file.take());
     }
   };
   if (options.gears) {
@@ -222,7 +231,9 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
   if (options.shards) {
     driver::ShardCompiler compiler(std::move(compilerOptions), *options.shards, diagnostics);
     const llvm::StringRef stem = llvm::StringRef(options.outputFile).drop_back(strlen(".om"));
-    compiler.emitFiles(stem.str());
+    allowManyFiles();
+    if (compiler.emitFiles(stem.str()))
+      made = compiler.takeFiles();
     return finish(compiler.summary());
   }
   auto context = driver::makeCompilerContext();

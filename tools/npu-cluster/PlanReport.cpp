@@ -7,6 +7,7 @@
 #include "cluster/program/StageProgram.h"
 #include "npu/soc/Soc.h"
 #include "support/ErrorCodes.h"
+#include "support/InputJson.h"
 #include "support/InputText.h"
 #include "support/JsonText.h"
 #include "support/OneLine.h"
@@ -106,8 +107,12 @@ std::optional<Plan> readPlan(const std::string &path, size_t layers, std::string
   if (!error.empty())
     return std::nullopt;
   Plan plan;
+  Json json;
+  if (error = parseInputJson(text, json); !error.empty()) {
+    error = "it " + error;
+    return std::nullopt;
+  }
   try {
-    const Json json = Json::parse(text);
     const Json &chosen = json.contains("plans") ? json.at("plans").at(0) : json;
     plan.tensor = chosen.at("tp").get<uint32_t>();
     plan.pipeline = chosen.at("pp").get<uint32_t>();

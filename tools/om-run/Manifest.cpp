@@ -14,6 +14,9 @@ namespace atc::tools {
 
 using Json = nlohmann::json;
 
+/// The maximum of atc --parallel.
+static constexpr size_t kMaxRanks = 4096;
+
 /// Fills in the manifest; throws an exception of the JSON library where a field is missing or of
 /// another type.
 static std::string read(const Json &json, const std::filesystem::path &folder, Manifest &manifest) {
@@ -25,14 +28,18 @@ static std::string read(const Json &json, const std::filesystem::path &folder, M
   for (const auto &[axis, count] : json.at("parallel").items())
     manifest.parallel +=
         (manifest.parallel.empty() ? "" : ",") + axis + ":" + std::to_string(count.get<uint32_t>());
-  for (const Json &rank : json.at("ranks"))
+  for (const Json &rank : json.at("ranks")) {
     manifest.files.push_back((folder / rank.at("file").get<std::string>()).string());
+    manifest.identities.push_back(rank.value("identity", std::string()));
+  }
   manifest.inputs = json.at("inputs").get<std::vector<std::string>>();
   for (const Json &output : json.at("outputs"))
     manifest.outputs.push_back(
         {output.at("name").get<std::string>(), output.at("rank").get<uint32_t>()});
   if (manifest.files.empty())
     return "it has no ranks";
+  if (manifest.files.size() > kMaxRanks)
+    return "it has more than " + std::to_string(kMaxRanks) + " ranks";
   for (const Manifest::Output &output : manifest.outputs)
     if (output.rank >= manifest.files.size())
       return "output '" + output.name + "' has a rank that there is not";

@@ -12,6 +12,7 @@
 #include "support/JsonText.h"
 #include "support/ModelText.h"
 #include "support/Npy.h"
+#include "support/OmIdentity.h"
 #include "support/OneLine.h"
 #include "support/RunErrors.h"
 #include "tools/common/Inputs.h"
@@ -112,6 +113,13 @@ private:
         om_session_set_collectives(session.get(), ranks->collectives, &error.c) != OM_OK)
       return failed(codeOf(error.code(), "E10041"),
                     "'" + path + "' cannot be run: " + error.message());
+    // Files of two models with the same sizes would exchange their tensors without an error.
+    if (const std::string &known = manifest.identities[rank];
+        !known.empty() && omIdentity(path) != known)
+      return failed("E13005", "'" + path + "' is not the file of rank " + std::to_string(rank) +
+                                  " that '" + manifest.path +
+                                  "' was written with: ranks of different compilations do not "
+                                  "compute one model; compile it again with atc --parallel.");
     figures.rank = rank;
     figures.threads = om_session_threads(session.get());
     figures.loadMs = millisecondsSince(begin);
@@ -331,8 +339,18 @@ int runThreads(const Options &options, const Manifest &manifest) {
     };
   std::vector<std::thread> threads;
   std::vector<char> good(count);
-  for (uint32_t i = 0; i < count; ++i)
-    threads.emplace_back([&, i] { good[i] = runs[i]->run(); });
+  for (uint32_t i = 0; i < count; ++i) {
+    try {
+      threads.emplace_back([&, i] { good[i] = runs[i]->run(); });
+    } catch (const std::system_error &problem) {
+      const std::string sentence =
+          "no thread can be started for rank " + std::to_string(i) + ": " + problem.what();
+      runs[i]->errors.push_back(codedLine("E10062", sentence));
+      runs[i]->beforeAbort();
+      ranks[i]->abort(ranks[i], sentence.c_str());
+      break;
+    }
+  }
   for (std::thread &thread : threads)
     thread.join();
   const bool done = std::all_of(good.begin(), good.end(), [](char own) { return own != 0; });

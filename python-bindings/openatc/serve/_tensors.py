@@ -64,7 +64,10 @@ def _flat(data: Any) -> list[Any]:
 
 
 def _strings(values: Sequence[Any], content_type: str | None) -> list[bytes]:
-    strings = [value.encode() if isinstance(value, str) else bytes(value) for value in values]
+    # bytes() of a number would be as many zeros.
+    if not all(isinstance(value, (str, bytes)) for value in values):
+        raise ValueError("has values that are not strings")
+    strings = [value.encode() if isinstance(value, str) else value for value in values]
     return [base64.b64decode(s, validate=True) for s in strings] if content_type == "base64" else strings
 
 

@@ -1,18 +1,18 @@
 //===-- PendingFile.h - an .om file that appears with others ----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_TOOLS_ATC_PENDINGFILE_H
-#define OPENATC_TOOLS_ATC_PENDINGFILE_H
+#ifndef OPENATC_BACKENDS_OM_PENDINGFILE_H
+#define OPENATC_BACKENDS_OM_PENDINGFILE_H
 
 #include "backends/om/OmSink.h"
 
 #include <utility>
 
-namespace atc::tools {
+namespace atc::om {
 
 /// Receives an .om file that has its name only once its owner commits it, together with the other
 /// results of a command.
-class PendingFile : public om::OmSink {
+class PendingFile : public OmSink {
 public:
   explicit PendingFile(const std::string &path) : file(path) {}
 
@@ -31,6 +31,6 @@ private:
   OutputFile file;
 };
 
-} // namespace atc::tools
+} // namespace atc::om
 
-#endif // OPENATC_TOOLS_ATC_PENDINGFILE_H
+#endif // OPENATC_BACKENDS_OM_PENDINGFILE_H
