@@ -69,7 +69,10 @@ llvm::Error addPrograms(ModuleOp module, OmModel &model) {
   npu::SocTable table;
   npu::VerifyBudget budget;
   bool ok = true;
+  const llvm::DenseSet<StringRef> parts = npu::vectorPartsIn(module);
   for (ProgramOp op : module.getOps<ProgramOp>()) {
+    if (parts.contains(op.getSymName()))
+      continue;
     if (model.soc.empty()) {
       model.target = "npu";
       if (llvm::Error error = findTable(module, op.getSoc(), table, model))

@@ -77,9 +77,7 @@ std::string atc::npu::timelineJson(const ReportInput &input, const Figures &figu
   for (const TimeSpan &span : input.simulator->spans) {
     if (span.launch < figures.first)
       continue;
-    bool vector =
-        span.launch < figures.launches.size() && figures.launches[span.launch].vectorCores;
-    rows[{vector, span.core, unsigned(span.queue)}].push_back(
+    rows[{span.onVectorCore, span.core, unsigned(span.queue)}].push_back(
         {span.start - figures.origin, span.end - figures.origin, kindOf(span), span.line, 1,
          span.end - span.start});
     ++count;
