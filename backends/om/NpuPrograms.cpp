@@ -59,6 +59,7 @@ bool addProgram(ProgramOp op, const npu::SocTable &table, npu::VerifyBudget &bud
   result.vectorCore = program->vectorCore;
   result.grid.assign(std::begin(program->grid), std::end(program->grid));
   result.arguments = program->arguments;
+  result.isMixed = program->isMixed();
   model.npuPrograms.push_back(std::move(result));
   return true;
 }
