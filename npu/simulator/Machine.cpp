@@ -15,9 +15,9 @@ void Machine::record(unsigned core, unsigned queue, const Instruction &instructi
     return;
   if (simulator.spans.size() < simulator.maxSpans)
     simulator.spans.push_back({launchNumber, instruction.line,
-                               uint16_t(core - (core < cubeCores ? 0 : cubeCores)),
-                               core >= cubeCores, Queue(queue), instruction.opcode, stall,
-                               Queue(other), origin + from, origin + to, delayed});
+                               uint16_t(core - (core < cubeCores ? 0 : cubeCores)), Queue(queue),
+                               instruction.opcode, stall, Queue(other), origin + from, origin + to,
+                               delayed, core >= cubeCores});
   else
     ++simulator.droppedSpans;
 }

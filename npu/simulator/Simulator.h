@@ -47,14 +47,14 @@ constexpr unsigned kStalls = 5;
 /// An interval in which an instruction runs or, with a `stall`, a queue waits for one.
 struct TimeSpan {
   uint32_t launch, line;
-  uint16_t core;     ///< among those of its kind
-  bool onVectorCore; ///< of a SoC that has them apart
+  uint16_t core; ///< among those of its kind
   Queue queue;
   Opcode opcode;
   Stall stall;
-  Queue other;       ///< the queue that sets the flag, or whose queue is full
-  double start, end; ///< cycles since the first launch
-  double delayed;    ///< cycles lost to moves of others
+  Queue other;               ///< the queue that sets the flag, or whose queue is full
+  double start, end;         ///< cycles since the first launch
+  double delayed;            ///< cycles lost to moves of others
+  bool onVectorCore = false; ///< the core is a vector core of a SoC that has them apart
 };
 
 /// The statistics of one launch or, summed up, of several. Cycles of queues are summed over cores.
