@@ -29,7 +29,8 @@ namespace {
 
 /// A run of launches under construction.
 struct Run {
-  explicit Run(const SocTable &soc) : grids{soc.cores(false), soc.cores(true)} {}
+  explicit Run(const SocTable &soc)
+      : grids{CommonGrid(int64_t(soc.cores(false))), CommonGrid(int64_t(soc.cores(true)))} {}
   CommonGrid grids[2]; ///< of launches on cube cores and on vector cores
   unsigned length = 0;
   size_t instructions = 0, buffers = 0;
