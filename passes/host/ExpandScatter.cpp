@@ -224,16 +224,16 @@ private:
   /// Returns `data` with `updates` at the positions of the dims from `dim` on; both have only the
   /// positions of the dims before it.
   Value fill(Value data, Value updates, size_t dim) {
-    if (dim == s.positions.size())
-      return updates;
     const int64_t size = graph::getTensorType(data).getDimSize(int64_t(dim));
     SmallVector<Value> pieces;
     int64_t next = 0, used = 0;
     for (Run run : runsOf(s.positions[dim])) {
       if (run.start > next)
         pieces.push_back(slice(data, dim, next, run.start - next));
-      pieces.push_back(fill(slice(data, dim, run.start, run.size),
-                            slice(updates, dim, used, run.size), dim + 1));
+      const Value updated = slice(updates, dim, used, run.size);
+      pieces.push_back(dim + 1 == s.positions.size()
+                           ? updated
+                           : fill(slice(data, dim, run.start, run.size), updated, dim + 1));
       next = run.start + run.size;
       used += run.size;
     }

@@ -12,7 +12,7 @@
 // x[0:2, 1:3] = y: rows of the data around rows that are put together.
 // CHECK-LABEL: func @grid
 // CHECK-SAME: %[[X:.*]]: tensor<3x4xf32>, %[[Y:.*]]: tensor<2x2xf32>
-// CHECK: %[[TOP:.*]] = graph.slice %[[X]] {{.*}} : tensor<3x4xf32> -> tensor<2x4xf32>
+// CHECK: %[[TOP:.*]] = graph.slice %[[X]] {{.*}} -> tensor<2x4xf32>
 // CHECK: %[[LEFT:.*]] = graph.slice %[[TOP]] {{.*}} -> tensor<2x1xf32>
 // CHECK: %[[RIGHT:.*]] = graph.slice %[[TOP]] {{.*}} -> tensor<2x1xf32>
 // CHECK: %[[ROWS:.*]] = graph.concat %[[LEFT]], %[[Y]], %[[RIGHT]] {axis = 1 : i64}
@@ -61,7 +61,7 @@ func.func @all(%x: tensor<2x3xi64>, %y: tensor<6xi64>) -> tensor<2x3xi64> {
 // CHECK: graph.concat %[[ROW]], %{{.*}} {axis = 0 : i64}
 func.func @elements(%x: tensor<2x4xf32>, %y: tensor<1x2xf32>) -> tensor<2x4xf32> {
   %i = graph.constant dense<[[2, 3]]> : tensor<1x2xi64>
-  %r = graph.host_call "ScatterElements"(%x, %i, %y) {axis = 1 : i64} : (tensor<2x4xf32>, tensor<1x2xi64>, tensor<1x2xf32>) -> tensor<2x4xf32>
+  %r = graph.host_call "ScatterElements"(%x, %i, %y) {axis = array<i64: 1>} : (tensor<2x4xf32>, tensor<1x2xi64>, tensor<1x2xf32>) -> tensor<2x4xf32>
   return %r : tensor<2x4xf32>
 }
 
@@ -88,10 +88,10 @@ func.func @calls(%x: tensor<3x4xf32>, %y: tensor<2x4xf32>, %n: tensor<2x1xi64>, 
   %sum = graph.host_call "ScatterND"(%x, %o, %y) {reduction = "add"} : (tensor<3x4xf32>, tensor<2x1xi64>, tensor<2x4xf32>) -> tensor<3x4xf32>
   %p = graph.constant dense<[0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42, 44, 46, 48, 50, 52, 54,
                              56, 58, 60, 62, 64, 66, 68, 70, 72, 74, 76, 78]> : tensor<40xi64>
-  %far = graph.host_call "ScatterElements"(%l, %p, %u) {axis = 0 : i64} : (tensor<80xf32>, tensor<40xi64>, tensor<40xf32>) -> tensor<80xf32>
+  %far = graph.host_call "ScatterElements"(%l, %p, %u) {axis = array<i64: 0>} : (tensor<80xf32>, tensor<40xi64>, tensor<40xf32>) -> tensor<80xf32>
   %dynamic = graph.host_call "ScatterND"(%d, %o, %y) {} : (tensor<?x4xf32>, tensor<2x1xi64>, tensor<2x4xf32>) -> tensor<?x4xf32>
   %q = graph.constant dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>
-  %mixed = graph.host_call "ScatterElements"(%x, %q, %e) {axis = 0 : i64} : (tensor<3x4xf32>, tensor<2x2xi64>, tensor<2x2xf32>) -> tensor<3x4xf32>
+  %mixed = graph.host_call "ScatterElements"(%x, %q, %e) {axis = array<i64: 0>} : (tensor<3x4xf32>, tensor<2x2xi64>, tensor<2x2xf32>) -> tensor<3x4xf32>
   return %unknown, %order, %twice, %uneven, %outside, %sum, %far, %dynamic, %mixed : tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>,
       tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<80xf32>, tensor<?x4xf32>, tensor<3x4xf32>
 }

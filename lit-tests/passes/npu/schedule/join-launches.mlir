@@ -141,7 +141,7 @@ func.func @main(%x: memref<32768xf16>, %y: memref<32768xf16> {om.output}) {
 // @first has written in the arena, where it lies in the same bytes, and waits for 48 signals of
 // event 1; @last waits for both parts on cube cores.
 module attributes {npu.soc = "Ascend910B1"} {
-// CHECK:       npu.program @again_mixed(%[[X:[a-z0-9]+]]: {{.*}}, %[[A:[a-z0-9]+]]: {{.*}}, %[[B:[a-z0-9]+]]: {{.*}}, %[[C:[a-z0-9]+]]: {{.*}}, %[[Y:[a-z0-9]+]]: {{.*}}) grid(%{{[a-z0-9]+}} = 24) soc "Ascend910B1" with @last_joined {
+// CHECK:       npu.program @again_mixed(%[[X:[a-z0-9]+]]: {{.*}}, %[[B:[a-z0-9]+]]: {{.*}}, %[[A:[a-z0-9]+]]: {{.*}}, %[[C:[a-z0-9]+]]: {{.*}}, %[[Y:[a-z0-9]+]]: {{.*}}) grid(%{{[a-z0-9]+}} = 24) soc "Ascend910B1" with @last_joined {
 // CHECK-NEXT:    npu.alloc
 // CHECK-NEXT:    npu.move %{{[a-z0-9]+}}, %[[X]]
 // CHECK:         npu.pipe_barrier s

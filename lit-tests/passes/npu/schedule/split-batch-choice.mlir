@@ -44,10 +44,8 @@ func.func @main(%x: memref<8x4x56x56x16xf16>, %a: memref<1x1x8191x8192xf16>, %b:
 
 // -----
 
-// An interleaved group: each kernel runs on both parts before the next one does, and each part has
-// memory of its own. On a SoC with mixed launches such groups are proposed.
-module attributes {npu.soc = "Ascend910B1", tuning.proposals = 4 : i64, tuning.choices = {
-  "npu-split-batch|Ascend910B1|main|64x4x56x56x16xf16,64x4x56x56x16xf16|KEY" = "2/2i"}} {
+// Where cube and vector cores can work at once, groups whose parts are interleaved are proposed.
+module attributes {npu.soc = "Ascend910B1", tuning.proposals = 4 : i64} {
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: proposals = ["2/1", "2/2i", "2/4i"
 func.func @main(%x: memref<64x4x56x56x16xf16>, %y: memref<64x4x56x56x16xf16> {om.output}) {
