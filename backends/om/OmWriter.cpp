@@ -403,7 +403,7 @@ uint16_t Writer::version() const {
                                    [](const Segment &segment) { return segment.inParts; });
   const bool isMixed = std::any_of(model.npuPrograms.begin(), model.npuPrograms.end(),
                                    [](const OmNpuProgram &program) { return program.isMixed; });
-  return std::max<uint16_t>(isMixed ? 10 : inParts ? 8 : 0, schemaMinor(model));
+  return std::max<uint16_t>(isMixed ? 9 : inParts ? 8 : 0, schemaMinor(model));
 }
 
 /// Returns the size-prefixed FlatBuffer, its hash and space for a signature, with the values known
