@@ -68,7 +68,8 @@ static std::optional<PhasePipeline> expandPipeline(func::FuncOp main,
                                                    ArrayRef<std::string> disabled) {
   bool isAny = false;
   main.walk([&](graph::HostCallOp call) {
-    isAny |= llvm::is_contained({"MatMulNBits", "DequantizeLinear", "RNN", "GRU", "LSTM", "TopK"},
+    isAny |= llvm::is_contained({"MatMulNBits", "DequantizeLinear", "RNN", "GRU", "LSTM", "TopK",
+                                 "ScatterND", "ScatterElements"},
                                 call.getKernel()) ||
              isOverVolume(call);
   });
@@ -85,6 +86,8 @@ static std::optional<PhasePipeline> expandPipeline(func::FuncOp main,
                            functions.addPass(host::createHostExpandRecurrent());
                          if (!llvm::is_contained(disabled, "host-expand-top-k"))
                            functions.addPass(host::createHostExpandTopK());
+                         if (!llvm::is_contained(disabled, "host-expand-scatter"))
+                           functions.addPass(host::createHostExpandScatter());
                          if (!llvm::is_contained(disabled, "host-expand-volumes"))
                            functions.addPass(host::createHostExpandVolumes());
                        }};

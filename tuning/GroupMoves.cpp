@@ -14,29 +14,31 @@ namespace atc::tuning {
 
 using npu::Group;
 
-std::vector<Group> paint(ArrayRef<Group> groups, unsigned begin, unsigned end, int64_t parts) {
+std::vector<Group> paint(ArrayRef<Group> groups, unsigned begin, unsigned end, int64_t parts,
+                         bool isInterleaved) {
   std::vector<Group> result;
   auto addNew = [&] {
     for (unsigned kernel = begin; kernel < end && parts == 1; ++kernel)
       result.push_back({kernel, kernel + 1, 1});
     if (parts > 1)
-      result.push_back({begin, end, parts});
+      result.push_back({begin, end, parts, isInterleaved});
   };
   bool added = false;
   for (const Group &group : groups) {
     if (group.begin < begin)
-      result.push_back({group.begin, std::min(group.end, begin), group.parts});
+      result.push_back({group.begin, std::min(group.end, begin), group.parts, group.isInterleaved});
     if (!added && group.end > begin) {
       addNew();
       added = true;
     }
     if (group.end > end)
-      result.push_back({std::max(group.begin, end), group.end, group.parts});
+      result.push_back({std::max(group.begin, end), group.end, group.parts, group.isInterleaved});
   }
   return result;
 }
 
-std::string moveGroups(ArrayRef<Group> groups, ArrayRef<int64_t> partCounts, const Draw &draw) {
+std::string moveGroups(ArrayRef<Group> groups, ArrayRef<int64_t> partCounts, bool mayInterleave,
+                       const Draw &draw) {
   assert(!groups.empty() && !partCounts.empty());
   constexpr unsigned maxStep = 4, maxNew = 16;
   const unsigned count = groups.back().end;
@@ -45,33 +47,39 @@ std::string moveGroups(ArrayRef<Group> groups, ArrayRef<int64_t> partCounts, con
   for (size_t i = 0; i < groups.size(); ++i)
     if (groups[i].parts > 1)
       divided.push_back(i);
+  auto text = [&](unsigned begin, unsigned end, int64_t parts, bool isInterleaved) {
+    return npu::textOf(paint(groups, begin, end, parts, isInterleaved && parts > 1));
+  };
   if (divided.empty() || draw(8) == 0) {
     const unsigned begin = draw(count), length = 1 + draw(std::min(maxNew, count - begin));
-    return npu::textOf(paint(groups, begin, begin + length, anyParts));
+    return text(begin, begin + length, anyParts, mayInterleave && draw(2));
   }
   const size_t index = divided[draw(divided.size())];
   const Group group = groups[index];
   const unsigned length = group.end - group.begin;
   const unsigned step = 1 + draw(maxStep);
-  switch (draw(7)) {
+  auto resized = [&](unsigned begin, unsigned end) {
+    return text(begin, end, group.parts, group.isInterleaved);
+  };
+  switch (draw(mayInterleave ? 8 : 7)) {
   case 0: // dissolved
-    return npu::textOf(paint(groups, group.begin, group.end, 1));
+    return text(group.begin, group.end, 1, false);
   case 1: // in other parts
-    return npu::textOf(paint(groups, group.begin, group.end, anyParts));
+    return text(group.begin, group.end, anyParts, group.isInterleaved);
   case 2: // divided
-    return npu::textOf(paint(groups, group.begin, group.begin + 1 + draw(length), group.parts));
+    return resized(group.begin, group.begin + 1 + draw(length));
   case 3: // joined with the next ones
-    return npu::textOf(paint(groups, group.begin,
-                             groups[std::min(index + step, groups.size() - 1)].end, group.parts));
+    return resized(group.begin, groups[std::min(index + step, groups.size() - 1)].end);
   case 4: // longer
-    return npu::textOf(
-        draw(2) ? paint(groups, group.begin, std::min(group.end + step, count), group.parts)
-                : paint(groups, group.begin - std::min(group.begin, step), group.end, group.parts));
+    return draw(2) ? resized(group.begin, std::min(group.end + step, count))
+                   : resized(group.begin - std::min(group.begin, step), group.end);
   case 5: // shorter
-    return npu::textOf(draw(2) ? paint(groups, group.begin, group.begin + std::min(step, length), 1)
-                               : paint(groups, group.end - std::min(step, length), group.end, 1));
-  default: // its second part in other parts
-    return npu::textOf(paint(groups, group.begin + draw(length), group.end, anyParts));
+    return draw(2) ? text(group.begin, group.begin + std::min(step, length), 1, false)
+                   : text(group.end - std::min(step, length), group.end, 1, false);
+  case 6: // its second part in other parts
+    return text(group.begin + draw(length), group.end, anyParts, group.isInterleaved);
+  default: // in the other order
+    return text(group.begin, group.end, group.parts, !group.isInterleaved);
   }
 }
 

@@ -17,13 +17,13 @@ using Draw = std::function<size_t(size_t)>;
 /// Makes the kernels [begin, end) one group of `parts` parts, or single kernels with 1; what was a
 /// group with some of them goes on as groups of the others.
 std::vector<npu::Group> paint(llvm::ArrayRef<npu::Group> groups, unsigned begin, unsigned end,
-                              int64_t parts);
+                              int64_t parts, bool isInterleaved = false);
 
 /// Returns the text of groups after one random change: a group dissolved, divided, joined with its
-/// neighbours, moved at an end, in other parts, or a new one. `partCounts` are the numbers of parts
-/// to choose from, not empty.
+/// neighbours, moved at an end, in other parts, or a new one; where they `mayInterleave`, also in
+/// the other order. `partCounts` are the numbers of parts to choose from, not empty.
 std::string moveGroups(llvm::ArrayRef<npu::Group> groups, llvm::ArrayRef<int64_t> partCounts,
-                       const Draw &draw);
+                       bool mayInterleave, const Draw &draw);
 
 } // namespace atc::tuning
 

@@ -183,22 +183,55 @@ void Search::resume(const Choices &known) {
     accept(kernels, std::move(results.back()));
 }
 
+/// Returns the decision of a pass that makes one for the whole model; null where it made none.
+static const Decision *decisionOf(const TrialResult &result, std::string_view pass) {
+  for (const Decision &made : result.decisions)
+    if (partOfKey(made.key, 0) == pass)
+      return &made;
+  return nullptr;
+}
+
 /// Joins all launches of the best trial that can be, which mostly gains more than anything else,
-/// and holds that while kernels, which need launches of their own, are tuned.
+/// and holds that while kernels, which need launches of their own, are tuned. Where cube and vector
+/// cores can work at once, does the same with interleaved groups: if these are the best, kernels
+/// are tuned for them.
 void Search::holdJoined() {
-  const TrialResult present = tryAll({choices}, 1).front();
-  for (const Decision &decision : present.decisions) {
-    if (!isJoin(decision.key) || decision.proposals.empty() || !mayGoOn())
-      continue;
-    Choices candidate = choices;
-    candidate[decision.key] = decision.proposals.front();
-    const TrialResult before = bestResult;
-    const Choices beforeChoices = choices;
-    if (!accept(candidate, tryAll({candidate}).front()))
-      continue;
-    heldResult = std::exchange(bestResult, before);
-    heldChoices = std::exchange(choices, beforeChoices);
+  constexpr int64_t kProposals = 6;
+  std::vector<Choices> candidates = {choices};
+  std::vector<TrialResult> results = tryAll(candidates, kProposals);
+  if (const Decision *groups = decisionOf(results.front(), "npu-split-batch");
+      groups && mayGoOn()) {
+    for (const std::string &proposal : groups->proposals)
+      if (proposal.find('i') != std::string::npos) {
+        candidates.push_back(choices);
+        candidates.back()[groups->key] = proposal;
+      }
+    for (TrialResult &result : tryAll({candidates.begin() + 1, candidates.end()}, 1))
+      results.push_back(std::move(result));
   }
+  std::vector<Choices> joined;
+  std::vector<size_t> sources;
+  for (size_t i = 0; i < results.size(); ++i)
+    if (const Decision *join = decisionOf(results[i], "npu-join-launches");
+        join && !join->proposals.empty()) {
+      joined.push_back(candidates[i]);
+      joined.back()[join->key] = join->proposals.front();
+      sources.push_back(i);
+    }
+  if (joined.empty() || !mayGoOn())
+    return;
+  const TrialResult before = bestResult;
+  const Choices beforeChoices = choices;
+  size_t best = 0; // the candidate to tune kernels for
+  std::vector<TrialResult> trials = tryAll(joined);
+  for (size_t i = 0; i < trials.size(); ++i)
+    if (accept(joined[i], std::move(trials[i])))
+      best = sources[i];
+  if (choices == beforeChoices)
+    return;
+  heldResult = std::exchange(bestResult, best ? results[best] : before);
+  heldChoices = std::exchange(choices, best ? candidates[best] : beforeChoices);
+  interleaves = best > 0;
 }
 
 /// Joins launches of the best trial; what the bank knew stays where that is not faster.
@@ -224,7 +257,8 @@ bool Search::run(const Choices &known) {
     holdJoined();
   // Joining comes last, and must have a part of the budget, as kernels must where both are tuned.
   share = budget.tuneTiles ? 0.35 : 0.75;
-  if (budget.tuneGroups)
+  // Apart from each other, launches of interleaved groups only cost more.
+  if (budget.tuneGroups && !interleaves)
     tuneGroups(*this);
   share = budget.tuneGroups ? 0.75 : 1;
   if (budget.tuneTiles)

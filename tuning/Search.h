@@ -90,7 +90,8 @@ private:
   TrialResult apart;      ///< the best one before launches were joined
   TrialResult heldResult; ///< the best one with joined launches, while kernels are tuned
   Choices heldChoices;
-  double share = 1; ///< of the budget that the present jobs may have used when they end
+  bool interleaves = false; ///< kernels are tuned for interleaved groups of layers
+  double share = 1;         ///< of the budget that the present jobs may have used when they end
   /// The decisions that passes make by themselves, by key: a trial that is given them need not find
   /// them again.
   Choices defaults;

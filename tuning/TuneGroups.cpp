@@ -45,6 +45,13 @@ unsigned kernelsOf(llvm::StringRef text) {
   return count;
 }
 
+/// Returns whether interleaved groups are among what the pass proposes.
+bool mayInterleave(const Decision &groups) {
+  return llvm::any_of(groups.proposals, [](const std::string &proposal) {
+    return proposal.find('i') != std::string::npos;
+  });
+}
+
 /// Changes the best groups at random, or how far ahead weights are brought.
 Choices change(Search &search, const Decision &groups, const Decision *prefetch) {
   Choices candidate = search.bestChoices();
@@ -58,7 +65,7 @@ Choices change(Search &search, const Decision &groups, const Decision *prefetch)
   for (size_t moves = changesPrefetch ? draw(2) : 1 + draw(3); moves > 0 && !counts.empty();
        --moves)
     if (auto parsed = npu::parseGroups(text, kernelsOf(text)); parsed && !parsed->empty())
-      text = moveGroups(*parsed, counts, draw);
+      text = moveGroups(*parsed, counts, mayInterleave(groups), draw);
   candidate[groups.key] = text;
   return candidate;
 }

@@ -163,6 +163,29 @@ private:
 
 } // namespace
 
-FailureOr<Program> encodeProgram(ir::ProgramOp program) { return Encoder(program).encode(); }
+FailureOr<Program> encodeProgram(ir::ProgramOp program) {
+  FailureOr<Program> encoded = Encoder(program).encode();
+  ir::ProgramOp part = program.findVectorPart();
+  if (!part || failed(encoded))
+    return encoded;
+  FailureOr<Program> vector = Encoder(part).encode();
+  if (failed(vector))
+    return failure();
+  encoded->vectorBegin = uint32_t(encoded->code.size());
+  llvm::copy(vector->grid, encoded->vectorGrid);
+  for (Instruction &instruction : vector->code) {
+    instruction.line += encoded->vectorBegin;
+    encoded->code.push_back(instruction);
+  }
+  return encoded;
+}
+
+llvm::DenseSet<StringRef> vectorPartsIn(ModuleOp module) {
+  llvm::DenseSet<StringRef> names;
+  for (auto program : module.getOps<ir::ProgramOp>())
+    if (program.getVectorPart())
+      names.insert(*program.getVectorPart());
+  return names;
+}
 
 } // namespace atc::npu

@@ -6,11 +6,17 @@
 
 #include "dialects/npu/Npu.h"
 
+#include "mlir/IR/BuiltinOps.h"
+
 namespace atc::npu {
 
-/// Returns the instructions of a verified program whose buffers have been allocated. Fails with a
-/// diagnostic at a buffer without an offset, and at an op that is no instruction.
+/// Returns the instructions of a verified program whose buffers have been allocated, of a mixed one
+/// with those of its part on vector cores. Fails with a diagnostic at a buffer without an offset,
+/// and at an op that is no instruction.
 mlir::FailureOr<Program> encodeProgram(ir::ProgramOp program);
+
+/// Returns the names of the programs that are a part of mixed ones: no launch names them.
+llvm::DenseSet<mlir::StringRef> vectorPartsIn(mlir::ModuleOp module);
 
 } // namespace atc::npu
 

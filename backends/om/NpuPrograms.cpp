@@ -59,6 +59,7 @@ bool addProgram(ProgramOp op, const npu::SocTable &table, npu::VerifyBudget &bud
   result.vectorCore = program->vectorCore;
   result.grid.assign(std::begin(program->grid), std::end(program->grid));
   result.arguments = program->arguments;
+  result.isMixed = program->isMixed();
   model.npuPrograms.push_back(std::move(result));
   return true;
 }
@@ -69,7 +70,10 @@ llvm::Error addPrograms(ModuleOp module, OmModel &model) {
   npu::SocTable table;
   npu::VerifyBudget budget;
   bool ok = true;
+  const llvm::DenseSet<StringRef> parts = npu::vectorPartsIn(module);
   for (ProgramOp op : module.getOps<ProgramOp>()) {
+    if (parts.contains(op.getSymName()))
+      continue;
     if (model.soc.empty()) {
       model.target = "npu";
       if (llvm::Error error = findTable(module, op.getSoc(), table, model))

@@ -401,7 +401,9 @@ Tables<fb::Step> Writer::buildSchedule(Builder &builder) const {
 uint16_t Writer::version() const {
   const bool inParts = std::any_of(segments.begin(), segments.end(),
                                    [](const Segment &segment) { return segment.inParts; });
-  return std::max<uint16_t>(inParts ? 8 : 0, schemaMinor(model));
+  const bool isMixed = std::any_of(model.npuPrograms.begin(), model.npuPrograms.end(),
+                                   [](const OmNpuProgram &program) { return program.isMixed; });
+  return std::max<uint16_t>(isMixed ? 9 : inParts ? 8 : 0, schemaMinor(model));
 }
 
 /// Returns the size-prefixed FlatBuffer, its hash and space for a signature, with the values known

@@ -19,7 +19,14 @@ ArrayRef<BlockArgument> ProgramOp::getCoordinates() {
   return getBody()->getArguments().take_back(getGrid().size());
 }
 
-/// @name(%a: type, ...) grid(%x = 8, ...) soc "name" [vector_core] [attributes {...}] { ... }
+ProgramOp ProgramOp::findVectorPart() {
+  return getVectorPart()
+             ? SymbolTable::lookupNearestSymbolFrom<ProgramOp>(*this, getVectorPartAttr())
+             : ProgramOp();
+}
+
+/// @name(%a: type, ...) grid(%x = 8, ...) soc "name" [vector_core] [with @other]
+/// [attributes {...}] { ... }
 ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
   StringAttr name;
   SmallVector<OpAsmParser::Argument> arguments, coordinates;
@@ -41,6 +48,12 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
   Builder &builder = parser.getBuilder();
   if (succeeded(parser.parseOptionalKeyword("vector_core")))
     result.addAttribute(getVectorCoreAttrName(result.name), builder.getUnitAttr());
+  if (succeeded(parser.parseOptionalKeyword("with"))) {
+    StringAttr part;
+    if (parser.parseSymbolName(part))
+      return failure();
+    result.addAttribute(getVectorPartAttrName(result.name), FlatSymbolRefAttr::get(part));
+  }
   result.addAttribute(getGridAttrName(result.name), builder.getDenseI64ArrayAttr(grid));
   result.addAttribute(getSocAttrName(result.name), builder.getStringAttr(soc));
   llvm::append_range(arguments, coordinates);
@@ -62,9 +75,13 @@ void ProgramOp::print(OpAsmPrinter &printer) {
     printer << " = " << std::get<1>(coordinate);
   });
   printer << ") soc " << getSocAttr() << (getVectorCore() ? " vector_core" : "");
+  if (getVectorPart()) {
+    printer << " with ";
+    printer.printSymbolName(*getVectorPart());
+  }
   printer.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(),
-      {getSymNameAttrName(), getGridAttrName(), getSocAttrName(), getVectorCoreAttrName()});
+      (*this)->getAttrs(), {getSymNameAttrName(), getGridAttrName(), getSocAttrName(),
+                            getVectorCoreAttrName(), getVectorPartAttrName()});
   printer << ' ';
   printer.printRegion(getBodyRegion(), /*printEntryBlockArgs=*/false);
 }
@@ -84,6 +101,20 @@ LogicalResult ProgramOp::verify() {
       return emitOpError() << "argument " << argument.getArgNumber()
                            << " must be a buffer in gm, not " << argument.getType();
   }
+  return success();
+}
+
+LogicalResult ProgramOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!getVectorPart())
+    return success();
+  auto part = symbols.lookupNearestSymbolFrom<ProgramOp>(*this, getVectorPartAttr());
+  if (!part || !part.getVectorCore() || getVectorCore())
+    return emitOpError() << "runs on cube cores with " << getVectorPartAttr()
+                         << ", which must be a program with vector_core";
+  if (part.getSoc() != getSoc() ||
+      TypeRange(ValueRange(part.getBuffers())) != TypeRange(ValueRange(getBuffers())))
+    return emitOpError() << "and its part " << getVectorPartAttr()
+                         << " must have the same buffers and the same SoC";
   return success();
 }
 

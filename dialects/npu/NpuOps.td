@@ -13,13 +13,16 @@ include "mlir/IR/SymbolInterfaces.td"
 // npu-print-ods from npu/isa/Isa.def.
 include "dialects/npu/NpuInstructions.td"
 
-def Npu_ProgramOp : Npu_Op<"program", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator]> {
+def Npu_ProgramOp : Npu_Op<"program", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator,
+                                       DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "The program that every core of a launch runs";
   let description = [{
     The block's arguments are the gm buffers of the launch, then the core's
     coordinates in `grid`. `soc` names the table for which the program is made;
     with `vector_core` it runs on the vector cores of a SoC that has them
-    separate.
+    separate. A program `with` another one is mixed: a launch of it runs on cube
+    cores and at the same time the other program, which has the same buffers, on
+    vector cores. Cores of both kinds share the events of signals.
 
     ```mlir
     npu.program @add(%a: !npu.buffer<gm, 1024>, %b: !npu.buffer<gm, 1024>) grid(%x = 8) soc "Ascend310P3" {
@@ -28,13 +31,15 @@ def Npu_ProgramOp : Npu_Op<"program", [Symbol, IsolatedFromAbove, SingleBlock, N
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, DenseI64ArrayAttr:$grid, StrAttr:$soc,
-                       UnitAttr:$vector_core);
+                       UnitAttr:$vector_core, OptionalAttr<FlatSymbolRefAttr>:$vector_part);
   let regions = (region SizedRegion<1>:$bodyRegion);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::llvm::ArrayRef<::mlir::BlockArgument> getBuffers();
     ::llvm::ArrayRef<::mlir::BlockArgument> getCoordinates();
+    /// Returns the program on vector cores of a mixed program, else null.
+    ProgramOp findVectorPart();
   }];
 }
 

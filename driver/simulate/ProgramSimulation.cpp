@@ -120,18 +120,27 @@ private:
       if (failed(manager.run(*module)))
         return messages.fail(request.name + " cannot be scheduled.");
     }
+    const llvm::DenseSet<StringRef> parts = npu::vectorPartsIn(*module);
     for (auto op : module->getOps<npu::ir::ProgramOp>())
-      addProgram(op);
+      if (!parts.contains(op.getSymName()))
+        addProgram(op);
     return !diagnostics.hasErrors();
   }
 
-  void addProgram(npu::ir::ProgramOp op) {
+  void expectOffsets(npu::ir::ProgramOp op) {
     op.walk([&](npu::ir::AllocOp alloc) {
       if (!alloc.getOffset())
         diagnostics.error("E14001", nodeOf(alloc.getLoc()) +
                                         "the buffer has no offset in its memory: give one, or let "
                                         "--schedule allocate memory and insert flags.");
     });
+  }
+
+  void addProgram(npu::ir::ProgramOp op) {
+    npu::ir::ProgramOp part = op.findVectorPart();
+    expectOffsets(op);
+    if (part)
+      expectOffsets(part);
     if (diagnostics.hasErrors())
       return;
     FailureOr<npu::Program> encoded = npu::encodeProgram(op);
@@ -145,6 +154,8 @@ private:
     // Messages name the lines of the text from here on.
     size_t next = 0;
     setLines(*op.getBody(), lineOf(op.getLoc(), 0), added.program, next);
+    if (part)
+      setLines(*part.getBody(), lineOf(part.getLoc(), 0), added.program, next);
     assert(next == added.program.code.size() && "instructions are in the order of their ops");
     for (uint64_t bytes : added.program.arguments) {
       added.addresses.push_back(address);

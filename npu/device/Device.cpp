@@ -136,10 +136,10 @@ bool Device::run(const DeviceLaunch &launch, std::string &error) {
     for (const Hazard &hazard : HazardChecker(table).check(timed))
       unordered.push_back("launch `" + printable(launch.name) + "`: " + hazard.text);
   if (executor) {
-    uint64_t cores = 1, limit = table.cores(program.vectorCore);
-    for (uint32_t dim : program.grid)
-      cores = std::min(cores * dim, limit + 1);
-    executor->begin(launch, unsigned(std::min(cores, limit)));
+    uint64_t cores = 0;
+    for (const Section &section : program.sections())
+      cores += section.cores(table.cores(section.vectorCore));
+    executor->begin(launch, unsigned(cores));
   }
   if (!timing->run(timed, error)) {
     if (executor)

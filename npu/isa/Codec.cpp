@@ -13,7 +13,9 @@ namespace atc::npu {
 
 namespace {
 
-constexpr uint8_t kMagic[4] = {'N', 'P', 'U', 1}; // the last byte is the version
+// The last byte is the version: 2 for mixed programs, which have a second grid, 1 for all others.
+constexpr uint8_t kMagic[4] = {'N', 'P', 'U', 1};
+constexpr uint8_t kMixedVersion = 2;
 
 struct Writer {
   static constexpr bool reading = false;
@@ -170,6 +172,13 @@ template <typename Codec> void header(Codec &codec, Program &program) {
     small(codec, size);
 }
 
+/// Codes what mixed programs have in addition.
+template <typename Codec> void mixedHeader(Codec &codec, Program &program) {
+  for (uint32_t &size : program.vectorGrid)
+    small(codec, size);
+  small(codec, program.vectorBegin);
+}
+
 } // namespace
 
 std::vector<uint8_t> encode(const Program &source) {
@@ -177,6 +186,10 @@ std::vector<uint8_t> encode(const Program &source) {
   Writer writer;
   writer.bytes.assign(kMagic, kMagic + sizeof kMagic);
   header(writer, program);
+  if (program.isMixed()) {
+    writer.bytes[3] = kMixedVersion;
+    mixedHeader(writer, program);
+  }
   uint64_t count = program.arguments.size();
   writer.number(count);
   for (uint64_t &bytes : program.arguments)
@@ -194,9 +207,9 @@ bool decode(const uint8_t *data, size_t size, Program &program, std::string &err
     error = "not an NPU program";
     return false;
   }
-  if (data[3] != kMagic[3]) {
+  if (data[3] != kMagic[3] && data[3] != kMixedVersion) {
     error = "NPU program of version " + std::to_string(data[3]) + ", expected version " +
-            std::to_string(kMagic[3]);
+            std::to_string(kMagic[3]) + " or " + std::to_string(kMixedVersion);
     return false;
   }
   Reader reader{data, size, sizeof kMagic};
@@ -205,6 +218,12 @@ bool decode(const uint8_t *data, size_t size, Program &program, std::string &err
     return false;
   };
   header(reader, program);
+  if (data[3] == kMixedVersion) {
+    mixedHeader(reader, program);
+    // Other programs are of the first version.
+    if (!program.isMixed())
+      return fail("broken header");
+  }
   uint64_t count = 0;
   auto counted = [&](int64_t max, const char *things) {
     reader.number(count);

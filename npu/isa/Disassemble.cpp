@@ -170,21 +170,28 @@ std::string disassemble(const Instruction &in) {
   return result;
 }
 
-std::string disassemble(const Program &program, std::string_view name) {
+/// Returns the number and the grid of a section's cores as text.
+static std::string coresOf(const Section &section) {
   uint64_t cores = 1;
   std::string grid;
-  for (uint32_t size : program.grid) {
+  for (uint32_t size : section.grid) {
     cores *= size;
     grid += (grid.empty() ? "" : " x ") + std::to_string(size);
   }
+  return std::to_string(cores) + (section.vectorCore ? " vector" : "") + " cores (" + grid + ")";
+}
+
+std::string disassemble(const Program &program, std::string_view name) {
+  const std::vector<Section> sections = program.sections();
   std::string result = "program" + (name.empty() ? "" : " `" + std::string(name) + "`") + ": " +
-                       std::to_string(cores) + (program.vectorCore ? " vector" : "") + " cores (" +
-                       grid + ")";
+                       coresOf(sections.front());
   for (size_t i = 0; i < program.arguments.size(); ++i)
     result += ", gm" + std::to_string(i) + " " + std::to_string(program.arguments[i]);
   result += "\n";
   unsigned depth = 0;
   for (size_t i = 0; i < program.code.size(); ++i) {
+    if (i && i == sections.back().begin)
+      result += "at the same time on " + coresOf(sections.back()) + "\n";
     const Instruction &in = program.code[i];
     bool begin = in.opcode == Opcode::LoopBegin, end = in.opcode == Opcode::LoopEnd;
     if (end && depth)

@@ -173,12 +173,39 @@ struct Instruction {
   uint32_t line = 0; ///< the index in its program, for messages
 };
 
+/// The cores of one kind that a launch runs on, and the part of its program that each of them runs.
+struct Section {
+  bool vectorCore = false;        ///< the vector cores of a SoC that has them apart
+  std::span<const uint32_t> grid; ///< kGridDims sizes; the number of cores is their product
+  size_t begin = 0, end = 0;      ///< instructions [begin, end) of the program
+  /// Returns the number of cores, at most `most`; no product overflows.
+  uint64_t cores(uint64_t most = UINT32_MAX) const {
+    uint64_t count = 1;
+    for (uint32_t size : grid)
+      count = count > most ? count : count * size;
+    return std::min(count, most);
+  }
+};
+
 /// The program of one launch.
 struct Program {
   bool vectorCore = false;              ///< runs on the vector cores of a SoC that has them apart
   uint32_t grid[kGridDims] = {1, 1, 1}; ///< the number of cores is their product
   std::vector<uint64_t> arguments;      ///< minimum sizes in bytes of the gm buffers
   std::vector<Instruction> code;
+  /// A mixed program: cube cores run the code up to `vectorBegin`, and vector cores, as many as the
+  /// product of `vectorGrid`, at the same time that from there on. All zeros: no mixed program.
+  uint32_t vectorGrid[kGridDims] = {0, 0, 0};
+  uint32_t vectorBegin = 0;
+
+  bool isMixed() const { return vectorGrid[0] | vectorGrid[1] | vectorGrid[2]; }
+  /// Returns the one or two sections, cube cores first; valid as long as the program.
+  std::vector<Section> sections() const {
+    if (!isMixed())
+      return {{vectorCore, grid, 0, code.size()}};
+    return {{vectorCore, grid, 0, std::min<size_t>(vectorBegin, code.size())},
+            {true, vectorGrid, std::min<size_t>(vectorBegin, code.size()), code.size()}};
+  }
 };
 
 /// Returns the queue in which an instruction executes; S for loops, the sending queue for set_flag

@@ -77,6 +77,12 @@ ProgramBuilder::ProgramBuilder(std::initializer_list<uint32_t> grid, bool vector
   std::copy_n(grid.begin(), std::min<size_t>(grid.size(), kGridDims), program.grid);
 }
 
+void ProgramBuilder::onVectorCores(std::initializer_list<uint32_t> grid) {
+  std::fill(std::begin(program.vectorGrid), std::end(program.vectorGrid), 1);
+  std::copy_n(grid.begin(), std::min<size_t>(grid.size(), kGridDims), program.vectorGrid);
+  program.vectorBegin = uint32_t(program.code.size());
+}
+
 unsigned ProgramBuilder::argument(uint64_t bytes) {
   program.arguments.push_back(bytes);
   return unsigned(program.arguments.size() - 1);

@@ -53,6 +53,10 @@ public:
   explicit ProgramBuilder(std::initializer_list<uint32_t> grid = {1, 1, 1},
                           bool vectorCore = false);
 
+  /// Makes the program a mixed one: what is appended from here on runs on a grid of vector cores,
+  /// at the same time as what was appended so far.
+  void onVectorCores(std::initializer_list<uint32_t> grid);
+
   /// Adds a gm buffer of at least `bytes` bytes and returns its index.
   unsigned argument(uint64_t bytes);
 

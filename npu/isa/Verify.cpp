@@ -20,8 +20,9 @@ bool within(int64_t value, int64_t low, int64_t high) { return value >= low && v
 
 class Verifier {
 public:
-  Verifier(const Program &program, const SocTable &soc, VerifyBudget &budget)
-      : v{program, soc, budget}, program(program) {}
+  Verifier(const Program &program, const Section &section, const SocTable &soc,
+           VerifyBudget &budget)
+      : v{program, soc, budget}, program(program), section(section) {}
 
   std::vector<std::string> run() {
     v.line = program.code.size();
@@ -47,6 +48,7 @@ private:
 
   Verification v;
   const Program &program;
+  const Section section;
   Checked cores = 1;
   bool tooLong = false;
   Checked instances; ///< of all instructions so far, on one core
@@ -56,12 +58,12 @@ private:
 
 bool Verifier::header() {
   for (unsigned i = 0; i < kGridDims; ++i) {
-    v.frame.trips[i] = program.grid[i];
-    cores *= program.grid[i];
+    v.frame.trips[i] = section.grid[i];
+    cores *= section.grid[i];
   }
-  if (!cores.isWithin(1, Checked(v.soc.cores(program.vectorCore))))
+  if (!cores.isWithin(1, Checked(v.soc.cores(section.vectorCore))))
     v.error("grid of " + cores.text() + " cores, " + v.soc.name + " has " +
-            std::to_string(v.soc.cores(program.vectorCore)));
+            std::to_string(v.soc.cores(section.vectorCore)));
   if (program.arguments.size() > size_t(Limits::MaxArguments))
     v.error(std::to_string(program.arguments.size()) + " arguments, more than " +
             std::to_string(Limits::MaxArguments));
@@ -72,17 +74,17 @@ bool Verifier::header() {
   if (program.code.size() > size_t(Limits::MaxInstructions))
     v.error(std::to_string(program.code.size()) + " instructions, more than " +
             std::to_string(Limits::MaxInstructions));
-  else if (int64_t(program.code.size()) > v.budget.instructions)
+  else if (int64_t(section.end - section.begin) > v.budget.instructions)
     v.error("all programs of a model together have more than " +
             std::to_string(Limits::MaxModelInstructions) + " instructions");
   if (v.errorCount())
     return false;
-  v.budget.instructions -= int64_t(program.code.size());
+  v.budget.instructions -= int64_t(section.end - section.begin);
   return true;
 }
 
 void Verifier::code() {
-  for (v.line = 0; v.line < program.code.size(); ++v.line) {
+  for (v.line = section.begin; v.line < section.end; ++v.line) {
     const Instruction &in = program.code[v.line];
     if (unsigned(in.opcode) >= kOpcodes)
       v.error("unknown opcode");
@@ -91,6 +93,7 @@ void Verifier::code() {
     else
       instruction(in);
   }
+  v.line = program.code.size();
   if (v.frame.depth)
     return v.error(std::to_string(v.frame.depth) + " loops are not ended");
   if (v.errorCount())
@@ -247,7 +250,8 @@ void Verifier::flags() {
   };
   std::vector<Sync> all;
   bool differ = false; // do the cores?
-  for (const Instruction &in : program.code) {
+  for (const Instruction &in :
+       std::span(program.code).subspan(section.begin, section.end - section.begin)) {
     if (in.opcode == Opcode::LoopBegin) {
       v.frame.trips[kGridDims + v.frame.depth++] = in.fields[LoopBegin::trips];
     } else if (in.opcode == Opcode::LoopEnd) {
@@ -264,11 +268,11 @@ void Verifier::flags() {
       all.push_back({&in, count, grid});
     }
   }
-  uint32_t count = differ ? program.grid[0] * program.grid[1] * program.grid[2] : 1;
+  uint32_t count = differ ? uint32_t(section.cores()) : 1;
   for (uint32_t core = 0; core < count; ++core) {
     uint32_t rest = core;
-    for (int dim = kGridDims - 1; dim >= 0; rest /= program.grid[dim--])
-      v.frame.ivs[dim] = int64_t(rest % program.grid[dim]);
+    for (int dim = kGridDims - 1; dim >= 0; rest /= section.grid[dim--])
+      v.frame.ivs[dim] = int64_t(rest % section.grid[dim]);
     Checked raised[kQueues][kQueues], taken[kQueues][kQueues];
     for (const Sync &sync : all) {
       if (sync.grid && !sync.in->guard.admits(v.frame))
@@ -291,7 +295,19 @@ void Verifier::flags() {
 } // namespace
 
 std::vector<std::string> verify(const Program &program, const SocTable &soc, VerifyBudget &budget) {
-  return Verifier(program, soc, budget).run();
+  if (program.isMixed() && (program.vectorCore || !soc.crossLatency || !soc.split))
+    return {program.vectorCore
+                ? "is for vector cores, and has instructions for more of them"
+                : "runs on cube and vector cores at once, which " + soc.name + " cannot"};
+  if (program.isMixed() && program.vectorBegin > program.code.size())
+    return {"has " + std::to_string(program.code.size()) +
+            " instructions, those for vector cores begin behind them"};
+  std::vector<std::string> errors;
+  for (const Section &section : program.sections())
+    for (std::string &error : Verifier(program, section, soc, budget).run())
+      if (errors.size() < size_t(Limits::MaxErrors))
+        errors.push_back(std::move(error));
+  return errors;
 }
 
 std::vector<std::string> verify(const Program &program, const SocTable &soc) {

@@ -21,8 +21,6 @@ Figures::Figures(const ReportInput &input)
     run.add(launch);
     uint64_t macs = i - first < input.launches.size() ? input.launches[i - first].macs : 0;
     kernelMacs += macs;
-    if (launch.vectorCores)
-      vectorCycles += launch.cycles;
   }
   // Where the caller does not know it, the padding of tiles counts as well.
   if (!kernelMacs)
@@ -65,9 +63,15 @@ Roofline atc::npu::rooflineOf(const ReportInput &input) {
 }
 
 std::vector<Use> atc::npu::usesOf(const SocTable &soc, const Statistics &statistics) {
-  double all = statistics.cycles * double(statistics.coreCount);
   double channel = statistics.cycles * double(soc.cubeCores);
-  auto busy = [&](Queue queue) { return ratio(statistics.busy[unsigned(queue)], all); };
+  auto busy = [&](Queue queue) {
+    // A launch on cube and vector cores has some queues on one kind only.
+    uint64_t cores = statistics.coreCount;
+    if (statistics.cubeCores && statistics.vectorCores && queue != Queue::MTE2)
+      cores =
+          queue == Queue::V || queue == Queue::MTE3 ? statistics.vectorCores : statistics.cubeCores;
+    return ratio(statistics.busy[unsigned(queue)], statistics.cycles * double(cores));
+  };
   auto moved = [&](uint64_t bytes, double rate) { return ratio(double(bytes), channel * rate); };
   return {{"cube", busy(Queue::M)},
           {"vector", busy(Queue::V)},

@@ -32,6 +32,9 @@ select, button { font:inherit; padding:2px 8px; } details { margin-top:8px; } su
 <h2>Timeline</h2>
 <p><select id="cores"></select> <button id="all">whole run</button> <span class="soft">Wheel: zoom. Drag: move. Click on a layer: go there. @TRUNCATED@</span></p>
 <canvas id="time"></canvas><div id="tip"></div>
+<h2>Memories over time</h2>
+<p class="soft">The share of each local memory that a launch uses on its fullest core, and how busy the channels of L2 and DDR are; the same part of the run as above.</p>
+<canvas id="memory"></canvas>
 <h2>Layers</h2>@LAYERS@
 <div class="two"><div><h2>Device memory</h2>@DEVICE@</div><div><h2>Moved between memories</h2>@MOVED@</div></div>
 <h2>Local memories</h2>@LOCAL@
@@ -42,7 +45,7 @@ const context = canvas.getContext('2d'), rowHeight = 15, labels = 118, top0 = 44
 const palette = {mmad:'#2f7d4f', vector:'#8757b5', transpose:'#a678cf', move_l0c:'#c98a1b', load2d:'#2b8c96', img2col:'#3ba7b3', move:'#3b6fb6', move_nd2nz:'#5a8bd0', load_image:'#6fa0e0'};
 const colours = data.kinds.map(k => k.startsWith('waits') ? null : palette[k] || '#778');
 let at = 0;
-const launches = data.launches.map(([length, name]) => { const l = {start: at, end: at + length, name}; at += length; return l; });
+const launches = data.launches.map(([length, name, memory]) => { const l = {start: at, end: at + length, name, memory}; at += length; return l; });
 const rows = data.rows.map(row => {
   const n = row.items.length / 5, starts = new Float64Array(n), ends = new Float64Array(n);
   for (let i = 0, t = 0; i < n; ++i) { t += row.items[5 * i]; starts[i] = t * data.unit; ends[i] = (t + row.items[5 * i + 1]) * data.unit; }
@@ -93,7 +96,35 @@ function draw() {
     if (!r || shown[r - 1].core !== row.core) context.fillText(row.core, 4, y);
     context.fillText(row.queue, labels - 34, y);
   });
+  drawMemories();
 }
+const map = document.getElementById('memory'), mapRow = 34;
+function drawMemories() {
+  const ratio = devicePixelRatio || 1, width = map.clientWidth, height = data.memories.length * mapRow + 4, pen = map.getContext('2d');
+  map.style.height = height + 'px'; map.width = width * ratio; map.height = height * ratio;
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0); pen.clearRect(0, 0, width, height); pen.font = '11px system-ui, sans-serif'; pen.textBaseline = 'middle';
+  const style = getComputedStyle(document.body), scale = (width - labels) / (to - from);
+  data.memories.forEach((name, m) => {
+    const floor = (m + 1) * mapRow; let drawn = labels, highest = 0;
+    pen.fillStyle = style.color; pen.fillText(name, 4, floor - mapRow / 2);
+    pen.fillStyle = style.getPropertyValue('--line'); pen.fillRect(labels, floor, width - labels, 1);
+    pen.fillStyle = style.getPropertyValue(m < data.memories.length - 2 ? '--bar' : '--bound');
+    // Launches of less than a pixel are drawn together, as high as the highest of them.
+    for (const l of launches) {
+      if (l.end < from || l.start > to) continue;
+      const b = Math.min(width, labels + (l.end - from) * scale);
+      highest = Math.max(highest, l.memory[m]);
+      if (b - drawn < 1) continue;
+      pen.fillRect(drawn, floor - highest / 100 * (mapRow - 4), b - drawn, highest / 100 * (mapRow - 4)); drawn = b; highest = 0;
+    }
+  });
+}
+map.addEventListener('mousemove', event => {
+  const t = from + (event.offsetX - labels) / (map.clientWidth - labels) * (to - from), launch = launches.find(l => t >= l.start && t < l.end), m = Math.floor(event.offsetY / mapRow);
+  const text = launch && event.offsetX > labels && m < data.memories.length ? data.memories[m] + ': ' + launch.memory[m] + ' %\n' + launch.name : '';
+  tip.style.display = text ? 'block' : 'none'; tip.textContent = text; tip.style.left = Math.min(event.clientX + 14, innerWidth - 300) + 'px'; tip.style.top = event.clientY + 14 + 'px';
+});
+map.addEventListener('mouseleave', () => tip.style.display = 'none');
 function clamp() { const span = Math.min(data.end || 1, Math.max(20, to - from)); from = Math.max(0, Math.min(from, (data.end || 1) - span)); to = from + span; }
 canvas.addEventListener('wheel', event => {
   event.preventDefault();

@@ -21,7 +21,6 @@ struct Figures {
   size_t first;
   Statistics run;
   double origin = 0, end = 0; ///< of the run, in cycles since the first launch
-  double vectorCycles = 0;    ///< of launches on vector cores
   uint64_t kernelMacs = 0;
 };
 

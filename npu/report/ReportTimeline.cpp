@@ -4,6 +4,7 @@
 #include "npu/report/ReportParts.h"
 #include "npu/report/Text.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -69,6 +70,26 @@ std::vector<Item> merged(const std::vector<Item> &items, double quantum) {
   return result;
 }
 
+constexpr Memory kLocalMemories[] = {Memory::L1, Memory::L0A, Memory::L0B, Memory::L0C, Memory::UB};
+
+/// Returns the shares of the local memories that a launch uses, and of the time in which the
+/// channels of L2 and of DDR are busy: whole percents.
+std::string memoriesOf(const SocTable &soc, const Statistics &launch) {
+  std::string text;
+  auto add = [&](double share) {
+    text += (text.empty() ? "" : ",") + fixed(100 * std::clamp(share, 0.0, 1.0), 0);
+  };
+  for (Memory memory : kLocalMemories) {
+    const double bytes = double(soc.memoryBytes(memory));
+    add(bytes > 0 ? double(launch.localBytes[unsigned(memory)]) / bytes : 0);
+  }
+  // The last of the uses: DDR, L2 read, L2 write.
+  const std::vector<Use> uses = usesOf(soc, launch);
+  add(std::max(uses[uses.size() - 2].share, uses.back().share));
+  add(uses[uses.size() - 3].share);
+  return text;
+}
+
 } // namespace
 
 std::string atc::npu::timelineJson(const ReportInput &input, const Figures &figures, size_t most) {
@@ -77,9 +98,7 @@ std::string atc::npu::timelineJson(const ReportInput &input, const Figures &figu
   for (const TimeSpan &span : input.simulator->spans) {
     if (span.launch < figures.first)
       continue;
-    bool vector =
-        span.launch < figures.launches.size() && figures.launches[span.launch].vectorCores;
-    rows[{vector, span.core, unsigned(span.queue)}].push_back(
+    rows[{span.onVectorCore, span.core, unsigned(span.queue)}].push_back(
         {span.start - figures.origin, span.end - figures.origin, kindOf(span), span.line, 1,
          span.end - span.start});
     ++count;
@@ -103,11 +122,15 @@ std::string atc::npu::timelineJson(const ReportInput &input, const Figures &figu
                      ",\"end\":" + fixed(figures.end - figures.origin, 1) + ",\"kinds\":[";
   for (unsigned kind = 0; kind < kStallKinds + kStalls * kQueues; ++kind)
     text += (kind ? "," : "") + quoted(nameOfKind(kind));
-  text += "],\"launches\":[";
+  text += "],\"memories\":[";
+  for (Memory memory : kLocalMemories)
+    text += quoted(nameOf(memory)) + ",";
+  text += "\"L2 channel\",\"DDR channel\"],\"launches\":[";
   for (size_t i = figures.first; i < figures.launches.size(); ++i)
     text += (i > figures.first ? "," : "") + ("[" + fixed(figures.launches[i].cycles, 1)) + "," +
             // The page draws it: it must be safe to see, not only to parse.
-            quoted(printable(figures.nameOf(input, i))) + "]";
+            quoted(printable(figures.nameOf(input, i))) + ",[" +
+            memoriesOf(figures.soc, figures.launches[i]) + "]]";
   text += "],\"rows\":[";
   const char *separator = "";
   for (auto &[key, items] : rows) {

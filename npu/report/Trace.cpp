@@ -39,8 +39,7 @@ std::string atc::npu::chromeTrace(const SocTable &soc, const Simulator &simulato
   // Cube and vector cores of a SoC with separate cores have rows of their own.
   const auto &launches = simulator.launches();
   auto processOf = [&](const TimeSpan &span) {
-    bool vector = span.launch < launches.size() && launches[span.launch].vectorCores;
-    return 1 + span.core + (vector ? unsigned(soc.cubeCores) : 0);
+    return 1 + span.core + (span.onVectorCore ? unsigned(soc.cubeCores) : 0);
   };
   std::vector<bool> seen;
   for (const TimeSpan &span : simulator.spans) {

@@ -19,17 +19,22 @@
 namespace atc::npu::hazards {
 
 void Walk::start() {
-  size_t count = size_t(program.grid[0]) * program.grid[1] * program.grid[2];
   cores.clear();
-  cores.resize(count);
   std::fill(std::begin(signals), std::end(signals), 0);
-  for (unsigned i = 0; i < count; ++i) {
-    unsigned rest = i;
-    for (int dim = kGridDims - 1; dim >= 0; --dim) {
-      cores[i].frame.ivs[dim] = rest % program.grid[dim];
-      cores[i].frame.trips[dim] = program.grid[dim];
-      rest /= program.grid[dim];
+  for (const Section &section : program.sections())
+    for (unsigned i = 0, end = unsigned(section.cores()); i < end; ++i) {
+      Core &core = cores.emplace_back();
+      core.pc = uint32_t(section.begin);
+      core.end = uint32_t(section.end);
+      unsigned rest = i;
+      for (int dim = kGridDims - 1; dim >= 0; --dim) {
+        core.frame.ivs[dim] = rest % section.grid[dim];
+        core.frame.trips[dim] = section.grid[dim];
+        rest /= section.grid[dim];
+      }
     }
+  const size_t count = cores.size();
+  for (unsigned i = 0; i < count; ++i) {
     for (unsigned queue = 0; queue < kQueues; ++queue)
       cores[i].queues[queue].clock.time.assign(shared ? count * kQueues : kQueues, 0);
     for (unsigned queue = 0; queue < kQueues; ++queue)
@@ -47,7 +52,7 @@ bool Walk::walk() {
   }
   bool done = true;
   for (const Core &core : cores) {
-    done &= core.pc == code.size();
+    done &= core.pc == core.end;
     for (const QueueState &queue : core.queues)
       done &= queue.pending.empty();
   }
@@ -71,7 +76,7 @@ bool Walk::passAwaits() {
     place->second = std::min(place->second, value);
   };
   for (const Core &core : cores) {
-    if (core.pc < code.size())
+    if (core.pc < core.end)
       look(code[core.pc], core.frame);
     for (const QueueState &queue : core.queues)
       if (!queue.pending.empty() && queue.pending.front().instruction)
@@ -113,7 +118,7 @@ bool Walk::advance(unsigned number) {
 /// The next instruction of the program; false if the scalar unit has to wait.
 bool Walk::scalarStep(unsigned number) {
   Core &core = cores[number];
-  if (core.pc >= code.size())
+  if (core.pc >= core.end)
     return false;
   if (!spend(1))
     return false;
@@ -291,7 +296,7 @@ std::vector<Hazard> Walk::run() {
         const Instruction *in = nullptr;
         if (!core.queues[queue].pending.empty())
           in = core.queues[queue].pending.front().instruction;
-        else if (queue == 0 && core.pc < code.size() && queueOf(code[core.pc]) == Queue::S)
+        else if (queue == 0 && core.pc < core.end && queueOf(code[core.pc]) == Queue::S)
           in = &code[core.pc];
         if (in)
           addHazard(Hazard::NeverSatisfied, indexOf(*in),

@@ -57,8 +57,8 @@ struct Core {
   FlagState flags[kQueues][kQueues][kFlagIds];
   Frame frame;
   std::vector<uint32_t> loops;
-  uint32_t pc = 0;
-  unsigned fresh = 0; ///< bit mask of queues that may have become ready
+  uint32_t pc = 0, end = 0; ///< the next instruction, and the end of what the core runs
+  unsigned fresh = 0;       ///< bit mask of queues that may have become ready
 };
 
 /// An argument's memory: arguments that overlap on the device share a group.

@@ -14,9 +14,10 @@ void Machine::record(unsigned core, unsigned queue, const Instruction &instructi
   if (!keepsSpans || !(to > from))
     return;
   if (simulator.spans.size() < simulator.maxSpans)
-    simulator.spans.push_back({launchNumber, instruction.line, uint16_t(core), Queue(queue),
+    simulator.spans.push_back({launchNumber, instruction.line,
+                               uint16_t(core - (core < cubeCores ? 0 : cubeCores)), Queue(queue),
                                instruction.opcode, stall, Queue(other), origin + from, origin + to,
-                               delayed});
+                               delayed, core >= cubeCores});
   else
     ++simulator.droppedSpans;
 }
@@ -29,7 +30,7 @@ void Machine::leave(QueueState &state, double when) {
 bool Machine::scalarStep(unsigned number) {
   Core &core = cores[number];
   // Instructions for which the scalar unit itself waits delay all that follow.
-  if (core.pc >= code.size() || !core.queues[unsigned(Queue::S)].empty() || stopped())
+  if (core.pc >= core.end || !core.queues[unsigned(Queue::S)].empty() || stopped())
     return false;
   const Instruction &instruction = code[core.pc];
   Frame &frame = core.frame;
@@ -286,7 +287,14 @@ void Machine::event(const Event &event) {
   if (instruction.opcode == Opcode::Signal) {
     unsigned number = unsigned(instruction.fields[Signal::event]) % kEvents;
     observe(event.core, instruction, entry.frame);
-    signals[number].push_back(event.time + cycles(double(soc.signalLatency)));
+    // An await knows that so many signals came when the last one of them did.
+    const bool sender = event.core >= cubeCores;
+    for (bool receiver : {false, true}) {
+      std::vector<double> &times = signals[number].arrivals[receiver];
+      const double arrival =
+          event.time + cycles(double(sender == receiver ? soc.signalLatency : soc.crossLatency));
+      times.push_back(std::max(arrival, times.empty() ? 0 : times.back()));
+    }
     std::vector<Event> woken;
     woken.swap(waiters[number]);
     for (Event &waiter : woken) {
@@ -297,14 +305,15 @@ void Machine::event(const Event &event) {
   } else if (instruction.opcode == Opcode::Await) {
     unsigned number = unsigned(instruction.fields[Await::event]) % kEvents;
     int64_t value = instruction.ranges[Await::value].start.at(entry.frame.ivs);
-    if (value > int64_t(signals[number].size())) {
+    const std::vector<double> &times = signals[number].arrivals[event.core >= cubeCores];
+    if (value > int64_t(times.size())) {
       state.waiting = true;
       waiters[number].push_back(event);
       return;
     }
     observe(event.core, instruction, entry.frame);
     double ready = std::max(state.free, entry.issued);
-    state.free = value > 0 ? std::max(ready, signals[number][size_t(value) - 1]) : ready;
+    state.free = value > 0 ? std::max(ready, times[size_t(value) - 1]) : ready;
     addWait(event.core, event.queue, statistics.signalStall[event.queue], state.free - ready);
     record(event.core, event.queue, instruction, ready, state.free, Stall::Signal);
     if (event.queue == unsigned(Queue::S))
@@ -363,15 +372,17 @@ void Machine::describe(unsigned number, std::string &error) const {
               nameOf(Queue(queue)) + " id " + std::to_string(flagOf(instruction, entry.frame)) +
               ") for a flag that nothing raises";
     else if (instruction.opcode == Opcode::Await)
-      what += " event " + std::to_string(instruction.fields[Await::event]) + ") for " +
-              std::to_string(instruction.ranges[Await::value].start.at(entry.frame.ivs)) +
-              " signals of which " +
-              std::to_string(signals[instruction.fields[Await::event] % kEvents].size()) + " came";
+      what +=
+          " event " + std::to_string(instruction.fields[Await::event]) + ") for " +
+          std::to_string(instruction.ranges[Await::value].start.at(entry.frame.ivs)) +
+          " signals of which " +
+          std::to_string(signals[instruction.fields[Await::event] % kEvents].arrivals[0].size()) +
+          " came";
     else
       what += ") for the other queues to finish";
     error += what + "\n";
   }
-  if (core.pc < code.size() && core.queues[0].empty())
+  if (core.pc < core.end && core.queues[0].empty())
     error += "core " + std::to_string(number) + " queue S waits at instruction " +
              std::to_string(code[core.pc].line) + " (" + infoOf(code[core.pc].opcode).mnemonic +
              ") for room in queue " + nameOf(queueOf(code[core.pc])) + "\n";
@@ -379,14 +390,14 @@ void Machine::describe(unsigned number, std::string &error) const {
 
 bool Machine::prepare(std::string &error) {
   const Program &program = *launch.program;
-  uint64_t limit = soc.cores(program.vectorCore), count = 1;
-  // Stops above the limit: no overflow.
-  for (uint32_t cores : program.grid)
-    count = count > limit ? count : count * cores;
-  if (!count || count > limit) {
-    error = "launch `" + printable(launch.name) + "` runs on " + std::to_string(count) +
-            " cores, " + soc.name + " has " + std::to_string(limit) + "\n";
-    return false;
+  const std::vector<Section> sections = program.sections();
+  for (const Section &section : sections) {
+    const uint64_t limit = soc.cores(section.vectorCore), count = section.cores(limit + 1);
+    if (!count || count > limit) {
+      error = "launch `" + printable(launch.name) + "` runs on " + std::to_string(count) +
+              " cores, " + soc.name + " has " + std::to_string(limit) + "\n";
+      return false;
+    }
   }
   loopEnds.assign(code.size(), 0);
   std::vector<uint32_t> open;
@@ -412,28 +423,40 @@ bool Machine::prepare(std::string &error) {
   if (timed)
     for (const Prefetch &range : launch.prefetch)
       memory.prefetch(range);
-  cores.resize(count);
-  firstCore = soc.split && program.vectorCore ? soc.cubeCores : 0;
-  if (simulator.perCore.size() < firstCore + count)
-    simulator.perCore.resize(firstCore + count);
   statistics.startCycles = first;
-  statistics.vectorCores = soc.split && program.vectorCore;
   statistics.chained = launch.chained;
-  statistics.coreCount = count;
+  cubeCores = 0;
+  for (const Section &section : sections)
+    addCores(section, first);
+  const size_t used = cores.size() - cubeCores;
+  simulator.perCore.resize(
+      std::max<size_t>(simulator.perCore.size(), used ? soc.cubeCores + used : cubeCores));
+  statistics.cubeCores = cubeCores;
+  statistics.vectorCores = used;
+  statistics.coreCount = cores.size();
+  return true;
+}
+
+void Machine::addCores(const Section &section, double start) {
+  const unsigned count = unsigned(section.cores());
   for (unsigned i = 0; i < count; ++i) {
+    Core &core = cores.emplace_back();
+    core.pc = uint32_t(section.begin);
+    core.end = uint32_t(section.end);
     unsigned rest = i;
     for (int dim = kGridDims - 1; dim >= 0; --dim) {
-      cores[i].frame.ivs[dim] = rest % program.grid[dim];
-      cores[i].frame.trips[dim] = program.grid[dim];
-      rest /= program.grid[dim];
+      core.frame.ivs[dim] = rest % section.grid[dim];
+      core.frame.trips[dim] = section.grid[dim];
+      rest /= section.grid[dim];
     }
-    cores[i].time = first;
-    for (QueueState &state : cores[i].queues) {
+    core.time = start;
+    for (QueueState &state : core.queues) {
       state.left.assign(soc.queueDepth, 0);
       state.ring.resize(soc.queueDepth);
     }
   }
-  return true;
+  if (!soc.split || !section.vectorCore)
+    cubeCores += count;
 }
 
 /// True if all has run; what still waits is named in `error` otherwise.
@@ -443,7 +466,7 @@ bool Machine::finish(std::string &error) {
   for (unsigned i = 0; i < cores.size(); ++i) {
     const Core &core = cores[i];
     double last = core.time;
-    bool waits = core.pc < code.size();
+    bool waits = core.pc < core.end;
     for (const QueueState &state : core.queues) {
       last = std::max({last, state.complete, state.free});
       waits |= !state.empty();

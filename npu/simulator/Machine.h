@@ -95,8 +95,14 @@ struct Core {
   FlagTimes flags[kQueues][kQueues][kFlagIds];
   std::vector<Loop> loops;
   Frame frame;
-  uint32_t pc = 0;
-  double time = 0; ///< of the scalar unit, in cycles
+  uint32_t pc = 0, end = 0; ///< the next instruction, and the end of what the core runs
+  double time = 0;          ///< of the scalar unit, in cycles
+};
+
+/// The times at which the signals of an event have arrived, for cube cores and for vector cores:
+/// the first n of them at time n - 1.
+struct SignalTimes {
+  std::vector<double> arrivals[2];
 };
 
 /// Continues a queue at a time; ordered by time, core and queue.
@@ -150,6 +156,8 @@ private:
   void record(unsigned core, unsigned queue, const Instruction &instruction, double from, double to,
               Stall stall = Stall::None, unsigned other = 0, double delayed = 0);
   bool prepare(std::string &error);
+  /// Adds the cores of a section, which begin at `start`.
+  void addCores(const Section &section, double start);
   bool finish(std::string &error);
   bool stopped() const { return simulator.stepsLeft == 0; }
   void observe(unsigned core, const Instruction &instruction, const Frame &frame) {
@@ -159,7 +167,9 @@ private:
       observer->execute(core, instruction, frame);
   }
   /// Returns the use of a core of this launch.
-  CoreStatistics &use(unsigned core) { return simulator.perCore[firstCore + core]; }
+  CoreStatistics &use(unsigned core) {
+    return simulator.perCore[core < cubeCores ? core : soc.cubeCores + core - cubeCores];
+  }
   /// Counts cycles in which a queue was busy.
   void addBusy(unsigned core, unsigned queue, double count) {
     statistics.busy[queue] += count;
@@ -182,11 +192,11 @@ private:
   Statistics &statistics;
   Observer *observer;
   bool timed, keepsSpans;
-  size_t firstCore = 0; ///< of the launch, among those of Simulator::cores()
-  std::vector<Core> cores;
+  size_t cubeCores = 0;    ///< the number of cores of the launch that are no separate vector cores
+  std::vector<Core> cores; ///< those first
   std::vector<uint32_t> loopEnds;
   std::priority_queue<Event, std::vector<Event>, std::greater<Event>> events;
-  std::vector<double> signals[kEvents];
+  SignalTimes signals[kEvents];
   std::vector<Event> waiters[kEvents];
 };
 

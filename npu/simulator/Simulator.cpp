@@ -12,6 +12,8 @@ void Statistics::add(const Statistics &other) {
   instructions += other.instructions;
   macs += other.macs;
   coreCount = std::max(coreCount, other.coreCount);
+  cubeCores = std::max(cubeCores, other.cubeCores);
+  vectorCores = std::max(vectorCores, other.vectorCores);
   bandwidthStall += other.bandwidthStall;
   startCycles += other.startCycles;
   cubeCycles += other.cubeCycles;

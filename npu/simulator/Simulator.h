@@ -47,13 +47,14 @@ constexpr unsigned kStalls = 5;
 /// An interval in which an instruction runs or, with a `stall`, a queue waits for one.
 struct TimeSpan {
   uint32_t launch, line;
-  uint16_t core;
+  uint16_t core; ///< among those of its kind
   Queue queue;
   Opcode opcode;
   Stall stall;
-  Queue other;       ///< the queue that sets the flag, or whose queue is full
-  double start, end; ///< cycles since the first launch
-  double delayed;    ///< cycles lost to moves of others
+  Queue other;               ///< the queue that sets the flag, or whose queue is full
+  double start, end;         ///< cycles since the first launch
+  double delayed;            ///< cycles lost to moves of others
+  bool onVectorCore = false; ///< the core is a vector core of a SoC that has them apart
 };
 
 /// The statistics of one launch or, summed up, of several. Cycles of queues are summed over cores.
@@ -61,8 +62,9 @@ struct Statistics {
   double cycles = 0;
   double startCycles = 0; ///< of `cycles`, before the first instruction
   uint64_t instructions = 0, macs = 0, coreCount = 0;
-  bool vectorCores = false, chained = false; ///< of one launch
-  double cubeCycles = 0;                     ///< of the MACs at the cube's peak rate
+  uint64_t cubeCores = 0, vectorCores = 0; ///< of coreCount; vector cores where they are apart
+  bool chained = false;                    ///< of one launch
+  double cubeCycles = 0;                   ///< of the MACs at the cube's peak rate
   double busy[kQueues] = {};
   double flagStall[kQueues][kQueues] = {}; ///< [from][to]: `to` had nothing else to do
   double barrierStall[kQueues] = {}, signalStall[kQueues] = {};

@@ -282,7 +282,11 @@ private:
         error(std::string(what) + " is " + std::to_string(value) + ", more than " +
               std::to_string(max));
     };
-    uint64_t cores = std::max(result.cubeCores, result.vectorCores), local = 0;
+    // A mixed launch runs on all cores of both kinds.
+    const bool together = result.split && result.crossLatency;
+    uint64_t cores = together ? result.cubeCores + result.vectorCores
+                              : std::max(result.cubeCores, result.vectorCores);
+    uint64_t local = 0;
     for (unsigned i = 0; i < kMemories; ++i)
       local += Memory(i) == Memory::GM ? 0 : result.memoryBytes(Memory(i));
     within(cores * local, Limits::MaxLocalBytes,
@@ -352,9 +356,17 @@ std::vector<std::string> atc::npu::readSocFile(const std::string &path, SocTable
   return readSoc(text, path, table);
 }
 
-std::string atc::npu::writeSoc(const SocTable &table) {
+static std::string write(const SocTable &table, bool all) {
   std::string text = "name = " + table.name + "\n";
-#define SOC_PROPERTY(kind, property, ...) text += #property " = " + digitsOf(table.property) + "\n";
+  auto add = [&](std::string_view key, const std::string &value) {
+    if (all || key != "crossLatency")
+      text += std::string(key) + " = " + value + "\n";
+  };
+#define SOC_PROPERTY(kind, property, ...) add(#property, digitsOf(table.property));
 #include "npu/soc/Soc.def"
   return text;
 }
+
+std::string atc::npu::writeSoc(const SocTable &table) { return write(table, true); }
+
+std::string atc::npu::writeSocOfKernels(const SocTable &table) { return write(table, false); }

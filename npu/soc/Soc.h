@@ -110,6 +110,9 @@ std::vector<std::string> readSoc(std::string_view text, std::string_view file, S
 std::vector<std::string> readSocFile(const std::string &path, SocTable &table);
 /// Returns a table as text that readSoc reads.
 std::string writeSoc(const SocTable &table);
+/// Returns the part of writeSoc on which programs of single kernels depend: without what only
+/// launches of several kernels use.
+std::string writeSocOfKernels(const SocTable &table);
 
 } // namespace atc::npu
 

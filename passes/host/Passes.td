@@ -114,6 +114,30 @@ def HostExpandRecurrent : Pass<"host-expand-recurrent", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 
+def HostExpandScatter : Pass<"host-expand-scatter", "::mlir::func::FuncOp"> {
+  let summary = "Replaces scatters to known positions by slices and concatenations";
+  let description = [{
+    Exporters write `x[:, 2:5] = y` as ScatterND with constant indices of all
+    positions. Where these are the points of a grid in their order, the result is
+    put together from slices of the data and of the updates, at most 33 of them.
+
+    ScatterND and ScatterElements with other indices, with a reduction, or of
+    unknown shapes stay calls, as do nodes that a user placed on the CPU.
+
+    ```mlir
+    %y = graph.host_call "ScatterND"(%x, %indices, %updates) {} : (tensor<4x8xf32>, tensor<4x3x2xi64>, tensor<4x3xf32>) -> tensor<4x8xf32>
+    ```
+    becomes
+    ```mlir
+    %left = graph.slice %x {starts = [0, 0], sizes = [4, 2], ...}
+    %right = graph.slice %x {starts = [0, 5], sizes = [4, 3], ...}
+    %y = graph.concat %left, %updates, %right {axis = 1 : i64}
+    ```
+  }];
+  let statistics = [Statistic<"numExpanded", "num-expanded", "Operators that were replaced">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
 def HostExpandTopK : Pass<"host-expand-top-k", "::mlir::func::FuncOp"> {
   let summary = "Replaces TopK by comparisons and reductions";
   let description = [{

@@ -75,7 +75,7 @@ ArrayRef<StringLiteral> optionalPasses() {
       "host-fuse-rotary",        "host-expand-recurrent",  "host-expand-weights",
       "host-narrow-gates",       "host-select-winograd",   "host-widen-floats",
       "host-merge-branches",     "host-expand-top-k",      "host-narrow-caches",
-      "host-expand-volumes"};
+      "host-expand-volumes",     "host-expand-scatter"};
   return names;
 }
 

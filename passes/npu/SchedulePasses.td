@@ -9,11 +9,13 @@ include "mlir/Pass/PassBase.td"
 def NpuJoinLaunches : Pass<"npu-join-launches", "::mlir::ModuleOp"> {
   let summary = "Make one launch of several that run in sequence";
   let description = [{
-    Launches that continue a task and run on cores of the same kind become one
-    launch, whose program contains theirs. Between two parts the cores wait for
-    each other by signals; loads of weights do not wait. The grids of the
-    programs must have a common one: 8 x 1 and 4 x 2 are both written in the
-    coordinates of 4 x 2. Reports and profiles then have one row for all of
+    Launches that continue a task become one launch, whose program contains
+    theirs. Between two parts the cores wait for each other by signals; loads of
+    weights do not wait. The grids of the programs must have a common one: 8 x 1
+    and 4 x 2 are both written in the coordinates of 4 x 2. Where cores of both
+    kinds can run at once (`crossLatency`), launches on cube cores and those on
+    vector cores become the two sections of a mixed program, which wait for each
+    other only where they share bytes of a buffer. Reports and profiles then have one row for all of
     them, so that nothing is joined unless `longest` or the table of choices says
     so: the tuner tries it. Runs on finished programs.
 
@@ -95,7 +97,10 @@ def NpuSplitBatch : Pass<"npu-split-batch", "::mlir::func::FuncOp"> {
     group uses shrink to one part. Selects the groups and parts with the lowest
     time according to the cost model of npu-select-tiles, the DDR traffic beyond
     L2, weights that are read again, and the cost of launches. Where that is
-    less than 3 % better, each kernel runs on the whole batch.
+    less than 3 % better, each kernel runs on the whole batch. The table of
+    choices can also interleave a group: each kernel runs on one part after the
+    other, so that in a mixed launch (npu-join-launches) cube cores compute one
+    part while vector cores work on another.
   }];
   let options = [
     Option<"parts", "parts", "int64_t", "0", "Parts of every group that allows it; 0: by the model">,

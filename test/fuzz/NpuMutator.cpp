@@ -165,6 +165,10 @@ private:
       change(bytes);
       program.arguments[below(program.arguments.size())] = uint64_t(bytes);
     } else if (below(4) == 0) {
+      // A mixed program, or none any more.
+      program.vectorGrid[below(kGridDims)] = uint32_t(below(8) ? below(3) : random());
+      program.vectorBegin = uint32_t(below(program.code.size() + 2));
+    } else if (below(4) == 0) {
       program.vectorCore = !program.vectorCore;
     } else {
       program.grid[below(kGridDims)] = uint32_t(below(8) ? below(9) : random());

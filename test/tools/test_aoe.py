@@ -283,3 +283,9 @@ def test_atc_reads_the_bank_that_comes_with_it(tmp_path):
     assert plain != shipped and choice(TUNE_BANK_PATH="none") == plain
     (tmp_path / "own.jsonl").write_text(entry.replace(shipped, plain) + "\n")
     assert choice(f"--op_bank_path={tmp_path / 'own.jsonl'}") == plain
+    # aoe tunes without it, and says in its bank what it has decided otherwise: atc makes the same file.
+    run("aoe", "--framework=5", f"--model={tmp_path / 'm.onnx'}", "--soc_version=Ascend310P3", "--job_type=1",
+        "--tune_trials=3", f"--output={tmp_path / 'tuned'}")
+    bank = tmp_path / "tuned_bank"
+    assert choice(f"--op_bank_path={bank}", f"--mdl_bank_path={bank}") == plain
+    assert cycles(tmp_path / "m.om") == cycles(tmp_path / "tuned.om")

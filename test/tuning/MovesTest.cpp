@@ -17,27 +17,30 @@ using namespace atc::tuning;
 namespace {
 
 std::string painted(const std::string &text, unsigned count, unsigned begin, unsigned end,
-                    int64_t parts) {
+                    int64_t parts, bool isInterleaved = false) {
   auto groups = npu::parseGroups(text, count);
   REQUIRE(groups);
-  return npu::textOf(paint(*groups, begin, end, parts));
+  return npu::textOf(paint(*groups, begin, end, parts, isInterleaved));
 }
 
 } // namespace
 
 TEST_CASE("groups are read back as they are written") {
-  auto groups = npu::parseGroups("2/4 3/1 5/2", 10);
+  auto groups = npu::parseGroups("2/4i 3/1 5/2", 10);
   REQUIRE(groups);
   REQUIRE(groups->size() == 5);
   CHECK((*groups)[1].begin == 2);
   CHECK((*groups)[1].end == 3);
   CHECK(groups->back().parts == 2);
-  CHECK(npu::textOf(*groups) == "2/4 3/1 5/2");
+  CHECK(groups->front().isInterleaved);
+  CHECK(!groups->back().isInterleaved);
+  CHECK(npu::textOf(*groups) == "2/4i 3/1 5/2");
 }
 
 TEST_CASE("what is no list of groups is refused") {
-  for (const char *text : {"", "3", "3/", "/3", "0/2 3/1", "3/0", "3/-1", "4/1", "2/1", "2/1  1/1",
-                           "99999999999/1", "1/1 4294967295/1", "x/1", "3/1 "})
+  for (const char *text :
+       {"", "3", "3/", "/3", "0/2 3/1", "3/0", "3/-1", "4/1", "2/1", "2/1  1/1", "99999999999/1",
+        "1/1 4294967295/1", "x/1", "3/1 ", "3/1i", "3/i", "3/2ii", "3/2 i"})
     CHECK(!npu::parseGroups(text, 3));
 }
 
@@ -47,21 +50,29 @@ TEST_CASE("painting keeps the rest of the groups that it overlaps") {
   CHECK(painted("4/1 4/2", 8, 0, 8, 4) == "8/4");
   CHECK(painted("4/1 4/2", 8, 4, 8, 1) == "8/1");
   CHECK(painted("8/2", 8, 0, 1, 1) == "1/1 7/2");
+  CHECK(painted("8/2i", 8, 3, 5, 4) == "3/2i 2/4 3/2i");
+  CHECK(painted("8/2", 8, 3, 5, 4, true) == "3/2 2/4i 3/2");
 }
 
 TEST_CASE("every change of groups covers all kernels") {
-  std::mt19937_64 random(7);
-  const Draw draw = [&](size_t end) { return end ? random() % end : 0; };
-  std::string text = "40/1";
-  std::set<std::string> seen;
-  for (int i = 0; i < 20000; ++i) {
-    auto groups = npu::parseGroups(text, 40);
-    REQUIRE(groups);
-    text = moveGroups(*groups, {2, 4, 8}, draw);
-    seen.insert(text);
+  for (bool mayInterleave : {false, true}) {
+    std::mt19937_64 random(7);
+    const Draw draw = [&](size_t end) { return end ? random() % end : 0; };
+    std::string text = "40/1";
+    std::set<std::string> seen;
+    size_t interleaved = 0;
+    for (int i = 0; i < 20000; ++i) {
+      auto groups = npu::parseGroups(text, 40);
+      REQUIRE(groups);
+      text = moveGroups(*groups, {2, 4, 8}, mayInterleave, draw);
+      seen.insert(text);
+      interleaved += text.find('i') != std::string::npos;
+    }
+    CHECK(npu::parseGroups(text, 40));
+    CHECK(seen.size() > 1000);
+    CHECK((interleaved > 1000) == mayInterleave);
+    CHECK((interleaved == 0) == !mayInterleave);
   }
-  CHECK(npu::parseGroups(text, 40));
-  CHECK(seen.size() > 1000);
 }
 
 TEST_CASE("tiles are read back as they are written") {

@@ -11,6 +11,7 @@
 #include "tools/common/Print.h"
 #include "tools/common/ShownMessages.h"
 #include "tuning/BankFiles.h"
+#include "tuning/ShippedBanks.h"
 
 #include <fstream>
 
@@ -35,8 +36,16 @@ bool writeTuned(const AoeOptions &options, const tuning::Search &search, Diagnos
   for (const tuning::TrialResult *result : {&search.untuned(), &search.best()})
     for (const tuning::Decision &decision : result->decisions)
       bank.remove(decision.key);
-  const llvm::StringRef model = llvm::sys::path::stem(options.compile.compiler.source.path);
-  bank.merge(search.bank(model.str()));
+  const std::string model = llvm::sys::path::stem(options.compile.compiler.source.path).str();
+  bank.merge(search.bank(model));
+  // What comes with the compiler is read behind this bank: where the tuned model has decided
+  // otherwise, the bank must say so.
+  const tuning::Bank shipped = tuning::shippedBank(options.target);
+  for (const tuning::Decision &decision : search.best().decisions)
+    if (shipped.all().count(decision.key) && !bank.all().count(decision.key)) {
+      const double cycles = search.kernelTimes().cyclesOf(decision);
+      bank.add(decision.key, {decision.choice, om_version(), model, cycles, cycles});
+    }
   if (tuning::writeBank(options.bank, options.target, bank, error))
     return true;
   diagnostics.errorLine(error);

@@ -46,6 +46,9 @@ but flags, barriers, signals and the scalar unit orders two queues.
   until then and takes it down. A flag that is up must not be raised again.
 - `pipe_barrier S` holds up the scalar unit until all queues are done.
 - `signal` and `await` count across cores, 16 counters a launch, from 0.
+- A mixed program has a second grid, of vector cores, which run the instructions
+  from `vectorBegin` on while cube cores run those before it. Cores of both
+  kinds share the counters. Only SoCs with a `crossLatency` run such programs.
 - At its end a launch has finished everything and all flags are down.
 
 `HazardChecker` (npu/simulator/Hazards.h) finds accesses that nothing orders.
@@ -68,7 +71,8 @@ c0 .. c2 and i0 .. i5.
 
 ## Encoding
 
-A program is the bytes `NPU`, the version 1, whether it runs on vector cores, the
+A program is the bytes `NPU`, the version 1 (2: a mixed program, whose second
+grid and the number of its instructions for cube cores follow the first grid), whether it runs on vector cores, the
 three sizes of the grid, the number of arguments and their sizes, the number of
 instructions and these. All numbers are variable-length (7 bits a byte, the last
 one below 128); signed ones are zigzag, floats the bytes of a double from its high

@@ -92,3 +92,13 @@ npu.program @gather(%table: !npu.buffer<gm, 65536>, %ids: !npu.buffer<gm, 128>) 
   npu.gather_rows %rows, %table, %i {offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>], rows = #npu.range<16>,
     bytes = #npu.range<64>, table_rows = 1024, src_row = 64, dst_row = 64} : !npu.buffer<ub, 1024>, !npu.buffer<gm, 65536>, !npu.buffer<ub, 128>
 }
+
+// Two programs of a mixed launch.
+// CHECK-LABEL: npu.program @cube(%{{.*}}: !npu.buffer<gm, 4096>) grid(%{{.*}} = 24) soc "Ascend910B1" with @vector {
+npu.program @cube(%g: !npu.buffer<gm, 4096>) grid(%x = 24) soc "Ascend910B1" with @vector {
+  npu.signal mte2 event 0
+}
+// CHECK-LABEL: npu.program @vector(%{{.*}}: !npu.buffer<gm, 4096>) grid(%{{.*}} = 48) soc "Ascend910B1" vector_core {
+npu.program @vector(%g: !npu.buffer<gm, 4096>) grid(%x = 48) soc "Ascend910B1" vector_core {
+  npu.await mte2 event 0 {value = #npu.range<1 from <24>>}
+}

@@ -347,3 +347,41 @@ npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
   // expected-error @+1 {{can only broadcast and cast integers of 64 bits}}
   npu.vector "relu" %u, %u {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, lanes = #npu.range<16>, type = i64, dst_type = i64} : !npu.buffer<ub, 4096>, !npu.buffer<ub, 4096>
 }
+
+// -----
+
+// expected-error @+1 {{runs on cube cores with @none, which must be a program with vector_core}}
+npu.program @p(%g: !npu.buffer<gm, 64>) grid(%x = 1) soc "Ascend910B1" with @none {
+}
+
+// -----
+
+// expected-error @+1 {{runs on cube cores with @other, which must be a program with vector_core}}
+npu.program @p(%g: !npu.buffer<gm, 64>) grid(%x = 1) soc "Ascend910B1" with @other {
+}
+npu.program @other(%g: !npu.buffer<gm, 64>) grid(%x = 1) soc "Ascend910B1" {
+}
+
+// -----
+
+// expected-error @+1 {{runs on cube cores with @other, which must be a program with vector_core}}
+npu.program @p(%g: !npu.buffer<gm, 64>) grid(%x = 1) soc "Ascend910B1" vector_core with @other {
+}
+npu.program @other(%g: !npu.buffer<gm, 64>) grid(%x = 1) soc "Ascend910B1" vector_core {
+}
+
+// -----
+
+// expected-error @+1 {{and its part @other must have the same buffers and the same SoC}}
+npu.program @p(%g: !npu.buffer<gm, 64>) grid(%x = 1) soc "Ascend910B1" with @other {
+}
+npu.program @other(%g: !npu.buffer<gm, 128>) grid(%x = 1) soc "Ascend910B1" vector_core {
+}
+
+// -----
+
+// expected-error @+1 {{and its part @other must have the same buffers and the same SoC}}
+npu.program @p(%g: !npu.buffer<gm, 64>) grid(%x = 1) soc "Ascend910B1" with @other {
+}
+npu.program @other(%g: !npu.buffer<gm, 64>) grid(%x = 1) soc "Ascend910B3" vector_core {
+}

@@ -54,7 +54,7 @@ TileChoice::TileChoice(func::FuncOp function, Operation *op, const SocTable &soc
     : function(function), op(op), soc(soc), pass(pass) {
   if (!usesChoices(function))
     return;
-  const std::string identity = identify(op, writeSoc(soc));
+  const std::string identity = identify(op, writeSocOfKernels(soc));
   function->setAttr(kKernelAttr, StringAttr::get(op->getContext(), identity));
   key = choiceKey(pass, soc.name, identity);
 }

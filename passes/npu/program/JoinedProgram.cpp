@@ -253,13 +253,15 @@ private:
 /// Appends programs to one.
 class Joiner {
 public:
-  Joiner(ArrayRef<ProgramPart> parts, ArrayRef<int64_t> grid, ArrayRef<JoinedBuffer> buffers)
-      : buffers(buffers), grid(grid), soc(socOf(parts.back().program)) {
+  Joiner(ArrayRef<ProgramPart> parts, ArrayRef<int64_t> grid, ArrayRef<JoinedBuffer> buffers,
+         OtherSection other)
+      : buffers(buffers), grid(grid), soc(socOf(parts.back().program)), other(other) {
     ir::ProgramOp last = parts.back().program;
     OpBuilder b(last);
     joined =
         ir::ProgramOp::create(b, last.getLoc(), last.getSymNameAttr(), b.getDenseI64ArrayAttr(grid),
-                              last.getSocAttr(), last.getVectorCoreAttr());
+                              last.getSocAttr(), last.getVectorCoreAttr(), FlatSymbolRefAttr());
+    event = other.cores && last.getVectorCore();
     Block *body = b.createBlock(&joined.getBodyRegion());
     for (const JoinedBuffer &buffer : buffers)
       body->addArgument(buffer.type, last.getLoc());
@@ -271,37 +273,49 @@ public:
 
   ir::ProgramOp run(ArrayRef<ProgramPart> parts) {
     Block *body = joined.getBody();
-    append(parts.front());
-    for (const ProgramPart &part : parts.drop_front()) {
-      Operation *last = meet();
+    unsigned after = 0;
+    for (const ProgramPart &part : parts) {
+      awaited.clear();
+      if (&part != parts.begin()) {
+        signal();
+        awaited.push_back({event, signals});
+      }
+      if (part.after > after) {
+        after = part.after;
+        awaited.push_back({1 - event, other.cores * after});
+      }
+      // Nothing is written before all that the part waits for is done.
+      await(Queue::MTE3, body, body->end());
+      if (soc.split && !joined.getVectorCore())
+        await(Queue::FIX, body, body->end());
+      Operation *last = body->empty() ? nullptr : &body->back();
       append(part);
-      if (!awaitLoads(std::next(Block::iterator(last))))
-        // The signal of the next meeting must come behind this one.
+      if (!awaitLoads(last ? std::next(Block::iterator(last)) : body->begin()))
+        // The signal of the next part's begin must come behind this one.
         await(Queue::MTE2, body, body->end());
     }
+    if (other.waitsForLast)
+      signal();
     return joined;
   }
 
 private:
-  /// Ends a part: each core tells the others that it is done, and writes nothing before all are.
-  /// Returns the last instruction of the meeting.
-  Operation *meet() {
-    Block *body = joined.getBody();
-    OpBuilder b = OpBuilder::atBlockEnd(body);
+  /// Ends a part: each core tells the others that it is done.
+  void signal() {
+    OpBuilder b = OpBuilder::atBlockEnd(joined.getBody());
     ir::PipeBarrierOp::create(b, joined.getLoc(), ir::QueueKind::S);
-    ir::SignalOp::create(b, joined.getLoc(), ir::QueueKind::MTE2, 0);
+    ir::SignalOp::create(b, joined.getLoc(), ir::QueueKind::MTE2, event);
     signals += cores;
-    await(Queue::MTE3, body, body->end());
-    if (soc.split && !joined.getVectorCore())
-      await(Queue::FIX, body, body->end());
-    return &body->back();
   }
 
+  /// Lets a queue wait for all that the part waits for.
   void await(Queue queue, Block *block, Block::iterator place) {
     OpBuilder b(block, place);
-    auto value = ir::RangeAttr::get(b.getContext(), 1,
-                                    ir::AffineAttr::get(b.getContext(), signals, {}), INT64_MAX);
-    ir::AwaitOp::create(b, joined.getLoc(), ValueRange(), value, ir::QueueKind(queue), 0);
+    for (auto [number, count] : awaited) {
+      auto value = ir::RangeAttr::get(b.getContext(), 1,
+                                      ir::AffineAttr::get(b.getContext(), count, {}), INT64_MAX);
+      ir::AwaitOp::create(b, joined.getLoc(), ValueRange(), value, ir::QueueKind(queue), number);
+    }
   }
 
   void append(const ProgramPart &part) {
@@ -377,6 +391,9 @@ private:
   ir::ProgramOp joined;
   SmallVector<int64_t> grid;
   SocTable soc;
+  OtherSection other;
+  unsigned event = 0;
+  SmallVector<std::pair<unsigned, int64_t>, 2> awaited; ///< events and counts, of the present part
   int64_t cores = 1, signals = 0;
 };
 
@@ -404,8 +421,8 @@ bool isPossibleSize(size_t instructions, size_t buffers) {
 }
 
 ir::ProgramOp joinPrograms(ArrayRef<ProgramPart> parts, ArrayRef<int64_t> grid,
-                           ArrayRef<JoinedBuffer> buffers) {
-  return Joiner(parts, grid, buffers).run(parts);
+                           ArrayRef<JoinedBuffer> buffers, OtherSection other) {
+  return Joiner(parts, grid, buffers, other).run(parts);
 }
 
 } // namespace atc::npu

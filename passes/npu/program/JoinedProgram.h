@@ -20,6 +20,9 @@ struct ProgramPart {
   llvm::SmallVector<unsigned> buffers; ///< for each of its buffers, that of the joined program
   /// The dims of its grid in which further cores have nothing to do (findGrowth).
   std::array<bool, kGridDims> grows = {};
+  /// The parts of the other section of a mixed program that must be done before this part reads or
+  /// writes what they do, all the first ones.
+  unsigned after = 0;
 };
 
 /// Finds a grid in which the coordinates of several grids can be written: each of their dims is a
@@ -59,12 +62,19 @@ inline constexpr size_t kMeetingInstructions = 5;
 /// Returns whether a program may have so many instructions and buffers.
 bool isPossibleSize(size_t instructions, size_t buffers);
 
+/// The other section of the mixed program that a joined program becomes a part of.
+struct OtherSection {
+  int64_t cores = 0;         ///< 0: there is none
+  bool waitsForLast = false; ///< its cores wait for the last part of this one
+};
+
 /// Builds a program with `buffers` that runs joinable `parts` one after the other on `grid`, a
 /// common grid of theirs. The parts have offsets in local memories and are synchronized. Between
 /// two of them the cores wait for each other; only loads of constant buffers do not wait. The
-/// program is inserted in front of the last part's, with its name.
+/// program is inserted in front of the last part's, with its name. Of a mixed program it is one
+/// section: cube cores signal event 0, vector cores event 1.
 ir::ProgramOp joinPrograms(llvm::ArrayRef<ProgramPart> parts, llvm::ArrayRef<int64_t> grid,
-                           llvm::ArrayRef<JoinedBuffer> buffers);
+                           llvm::ArrayRef<JoinedBuffer> buffers, OtherSection other = {});
 
 } // namespace atc::npu
 

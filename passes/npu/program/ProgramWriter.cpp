@@ -153,16 +153,16 @@ private:
 static void noteKernel(func::FuncOp kernel, ir::ProgramOp program, const SocTable &table) {
   copyChosen(kernel, program);
   if (usesChoices(program) && !program->hasAttr(kKernelAttr))
-    program->setAttr(kKernelAttr,
-                     StringAttr::get(kernel.getContext(),
-                                     identify(&kernel.getBody().front().front(), writeSoc(table))));
+    program->setAttr(kKernelAttr, StringAttr::get(kernel.getContext(),
+                                                  identify(&kernel.getBody().front().front(),
+                                                           writeSocOfKernels(table))));
 }
 
 ProgramWriter::ProgramWriter(func::FuncOp kernel, ArrayRef<int64_t> grid, bool vectorCore)
     : kernel(kernel), b(kernel.getLoc(), kernel), table(socOf(kernel)) {
-  program =
-      ir::ProgramOp::create(b, kernel.getSymNameAttr(), b.getDenseI64ArrayAttr(grid),
-                            b.getStringAttr(table.name), vectorCore ? b.getUnitAttr() : UnitAttr());
+  program = ir::ProgramOp::create(b, kernel.getSymNameAttr(), b.getDenseI64ArrayAttr(grid),
+                                  b.getStringAttr(table.name),
+                                  vectorCore ? b.getUnitAttr() : UnitAttr(), FlatSymbolRefAttr());
   noteKernel(kernel, program, table);
   Block *body = b.createBlock(&program.getBodyRegion());
   for (Type type : kernel.getArgumentTypes())

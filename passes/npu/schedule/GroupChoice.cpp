@@ -25,6 +25,8 @@ std::string textOf(ArrayRef<Group> groups) {
     if (whole)
       add(std::exchange(whole, 0), 1);
     add(group.end - group.begin, group.parts);
+    if (group.isInterleaved)
+      text += "i";
   }
   if (whole)
     add(whole, 1);
@@ -40,13 +42,14 @@ std::optional<SmallVector<Group>> parseGroups(StringRef text, unsigned count) {
     unsigned kernels;
     int64_t parts;
     auto [first, second] = word.split('/');
+    const bool isInterleaved = second.consume_back("i");
     if (first.getAsInteger(10, kernels) || second.getAsInteger(10, parts) || kernels < 1 ||
-        parts < 1 || kernels > count - next)
+        parts < 1 || (isInterleaved && parts == 1) || kernels > count - next)
       return std::nullopt;
     for (unsigned i = 0; i < kernels && parts == 1; ++i)
       groups.push_back({next + i, next + i + 1, 1});
     if (parts > 1)
-      groups.push_back({next, next + kernels, parts});
+      groups.push_back({next, next + kernels, parts, isInterleaved});
     next += kernels;
   }
   if (next != count)

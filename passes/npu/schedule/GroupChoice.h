@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The choice of npu-split-batch: runs of kernels in the order of the schedule, each with its number
-// of parts of the batch. "12/4 3/1 5/2" are 12 kernels that run in 4 parts as one group, 3 that run
-// on the whole batch, and a group of 5 in 2 parts.
+// of parts of the batch. "12/4 3/1 5/2i" are 12 kernels that run in 4 parts as one group, 3 that
+// run on the whole batch, and a group of 5 in 2 parts whose kernels each run on all parts in turn.
 
 #ifndef OPENATC_PASSES_NPU_SCHEDULE_GROUPCHOICE_H
 #define OPENATC_PASSES_NPU_SCHEDULE_GROUPCHOICE_H
@@ -17,10 +17,12 @@
 
 namespace atc::npu {
 
-/// Kernels that run on the same part of the batch one after the other, part by part.
+/// Kernels that run on the same part of the batch one after the other, part by part; interleaved
+/// ones kernel by kernel, each on one part after the other.
 struct Group {
   unsigned begin, end; ///< kernels [begin, end)
   int64_t parts;       ///< 1: the whole batch
+  bool isInterleaved = false;
 };
 
 /// Returns the text for groups that cover all kernels in order.

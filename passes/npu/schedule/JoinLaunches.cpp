@@ -3,17 +3,21 @@
 //
 // A launch that continues the task of the one before it costs a microsecond in which all queues
 // rest; cores that wait for each other inside of a launch need a quarter of that, and load weights
-// meanwhile.
+// meanwhile. Where a launch can run on cube and vector cores at once, launches on either kind
+// become the two sections of one mixed program: each section runs its parts in order, and a part
+// waits for those of the other section that it shares bytes with.
 
 #include "passes/Choices.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/program/JoinedProgram.h"
 #include "passes/npu/program/ProgramWriter.h"
+#include "passes/npu/program/SyncAnalysis.h"
 #include "passes/npu/schedule/JoinChoice.h"
 #include "passes/npu/schedule/PreloadWeights.h"
 #include "passes/om/Schedule.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 
@@ -25,10 +29,23 @@ namespace {
 
 /// A run of launches under construction.
 struct Run {
-  explicit Run(int64_t cores) : grid(cores) {}
-  CommonGrid grid;
+  explicit Run(const SocTable &soc)
+      : grids{CommonGrid(int64_t(soc.cores(false))), CommonGrid(int64_t(soc.cores(true)))} {}
+  CommonGrid grids[2]; ///< of launches on cube cores and on vector cores
   unsigned length = 0;
   size_t instructions = 0, buffers = 0;
+};
+
+/// Bytes that a launch reads or writes.
+struct Reach {
+  Value root; ///< null: the arena, where lifetimes share bytes
+  int64_t begin = 0, end = 0;
+  bool written = false;
+
+  bool conflictsWith(const Reach &other) const {
+    return (written || other.written) && root == other.root && begin < other.end &&
+           other.begin < end;
+  }
 };
 
 /// A program as a part, if it can be one.
@@ -64,6 +81,7 @@ struct JoinLaunchesPass : impl::NpuJoinLaunchesBase<JoinLaunchesPass> {
 
 private:
   SocTable soc;
+  bool mixed = true; ///< launches on both kinds of cores may become one
   SmallVector<om::LaunchOp> launches;
   SmallVector<ir::ProgramOp> programs; ///< of each launch; null for a launch on the CPU
   llvm::DenseSet<Operation *> replaced;
@@ -86,12 +104,12 @@ private:
     program.walk([&](ir::LoopOp) { instructions += 2; });
     instructions += kMeetingInstructions;
     if (run.length && (!launches[index].getChained() || !isAdjacent(index) ||
-                       program.getVectorCoreAttr() != programs[index - 1].getVectorCoreAttr() ||
+                       (isOnVectorCores(index) != isOnVectorCores(index - 1) && !mixes()) ||
                        !isPossibleSize(run.instructions + instructions,
                                        run.buffers + program.getBuffers().size())))
       return false;
     const Joinability &known = joinabilityOf(program);
-    if (!known.isJoinable || !run.grid.add(known.part))
+    if (!known.isJoinable || !run.grids[isOnVectorCores(index)].add(known.part))
       return false;
     ++run.length;
     run.instructions += instructions;
@@ -111,10 +129,15 @@ private:
     return entry->second;
   }
 
-  int64_t coresFor(ir::ProgramOp program) { return soc.cores(bool(program.getVectorCoreAttr())); }
+  int64_t coresFor(ir::ProgramOp program) { return soc.cores(program.getVectorCore()); }
 
-  /// Returns an empty run that launch `index` may begin.
-  Run runFrom(size_t index) { return Run(programs[index] ? coresFor(programs[index]) : 1); }
+  bool isOnVectorCores(size_t index) {
+    ir::ProgramOp program = programs[index];
+    return program && program.getVectorCore();
+  }
+
+  /// Returns whether launches on cube cores and on vector cores can become one.
+  bool mixes() const { return mixed && soc.split && soc.crossLatency; }
 
   /// Returns whether nothing but definitions of buffers stands between a launch and the one before.
   bool isAdjacent(size_t index) {
@@ -129,7 +152,7 @@ private:
   SmallVector<unsigned> runsUpTo(unsigned most) {
     SmallVector<unsigned> lengths;
     for (size_t index = 0; index < launches.size();) {
-      Run run = runFrom(index);
+      Run run(soc);
       while (index + run.length < launches.size() && run.length < most &&
              extend(run, index + run.length))
         ;
@@ -143,7 +166,7 @@ private:
   bool isPossible(ArrayRef<unsigned> lengths) {
     size_t index = 0;
     for (unsigned length : lengths) {
-      Run run = runFrom(index);
+      Run run(soc);
       while (length > 1 && run.length < length && extend(run, index + run.length))
         ;
       if (length > 1 && run.length < length)
@@ -197,10 +220,17 @@ private:
         lengths = *parsed;
     }
     SmallVector<std::string> proposals;
-    if (wantedProposals(main))
+    auto propose = [&](unsigned limit) {
+      if (std::string text = textOfRuns(runsUpTo(limit)); !llvm::is_contained(proposals, text))
+        proposals.push_back(text);
+    };
+    if (wantedProposals(main)) {
       for (unsigned limit : {UINT32_MAX, 32u, 16u, 8u, 4u, 2u})
-        if (std::string text = textOfRuns(runsUpTo(limit)); !llvm::is_contained(proposals, text))
-          proposals.push_back(text);
+        propose(limit);
+      mixed = false;
+      propose(UINT32_MAX);
+      mixed = true;
+    }
     noteChoice(getArgument(), main.getLoc(), main, name, textOfRuns(lengths), proposals);
     return lengths;
   }
@@ -214,16 +244,17 @@ private:
     auto group = ArrayRef(launches).slice(begin, length);
     llvm::MapVector<std::pair<Value, Type>, unsigned> numbers;
     std::vector<ProgramPart> parts;
-    CommonGrid grid(coresFor(programs[begin]));
+    Run run(soc);
     for (unsigned i = 0; i < length; ++i) {
       ProgramPart &part = parts.emplace_back(joinabilityOf(programs[begin + i]).part);
-      grid.add(part);
+      run.grids[isOnVectorCores(begin + i)].add(part);
       om::LaunchOp launch = launches[begin + i];
       for (auto [operand, buffer] :
            llvm::zip_equal(launch.getOperands_(), part.program.getBuffers()))
         part.buffers.push_back(
             numbers.insert({{operand, buffer.getType()}, unsigned(numbers.size())}).first->second);
     }
+    findWaits(begin, parts);
     moveToEnd(parts, unsigned(numbers.size()));
     SmallVector<Value> operands(numbers.size());
     std::vector<JoinedBuffer> buffers(numbers.size());
@@ -234,9 +265,51 @@ private:
         const bool isWeight = om::resolveViews(operand).root.getDefiningOp<om::WeightOp>();
         buffers[number] = {buffer.getType(), isWeight};
       }
-    ir::ProgramOp program = programOf(parts, grid.sizes(), buffers, symbols);
-    replace(group, program, operands);
+    replace(group, programOf(parts, run, buffers, symbols), operands);
     numJoined += length;
+  }
+
+  /// Returns the bytes in gm that a launch reads and writes, weights excepted.
+  SmallVector<Reach> reachesOf(size_t index) {
+    ir::ProgramOp program = programs[index];
+    llvm::SmallBitVector written(unsigned(program.getBuffers().size()));
+    program.walk([&](ir::InstructionOpInterface op) {
+      for (const BufferAccess &access : accessesOf(op))
+        if (auto buffer = dyn_cast_or_null<BlockArgument>(access.buffer);
+            buffer && access.written && buffer.getOwner() == program.getBody())
+          written.set(buffer.getArgNumber());
+    });
+    SmallVector<Reach> reaches;
+    for (auto [number, operand, buffer] :
+         llvm::enumerate(launches[index].getOperands_(), program.getBuffers())) {
+      const om::BufferPart part = om::resolveViews(operand);
+      if (part.root.getDefiningOp<om::WeightOp>())
+        continue;
+      auto alloc = part.root.getDefiningOp<om::AllocOp>();
+      const int64_t begin = part.offset + (alloc ? int64_t(alloc.getOffset().value_or(0)) : 0);
+      reaches.push_back({alloc ? Value() : part.root, begin,
+                         begin + int64_t(cast<ir::BufferType>(buffer.getType()).getBytes()),
+                         written[unsigned(number)]});
+    }
+    return reaches;
+  }
+
+  /// Sets for each part of a run from launch `begin` on how many of the other kind it waits for.
+  void findWaits(size_t begin, std::vector<ProgramPart> &parts) {
+    std::vector<SmallVector<Reach>> reaches;
+    unsigned counts[2] = {}; // of the parts so far, by their kind
+    SmallVector<unsigned> orders;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const bool kind = isOnVectorCores(begin + i);
+      reaches.push_back(reachesOf(begin + i));
+      orders.push_back(++counts[kind]);
+      for (size_t j = i; j-- > 0 && !parts[i].after;)
+        if (isOnVectorCores(begin + j) != kind && llvm::any_of(reaches[i], [&](const Reach &mine) {
+              return llvm::any_of(reaches[j],
+                                  [&](const Reach &other) { return mine.conflictsWith(other); });
+            }))
+          parts[i].after = orders[j];
+    }
   }
 
   /// Renumbers the buffers so that the one that the last part writes is the last one.
@@ -248,22 +321,49 @@ private:
   }
 
   /// Returns a program of these parts, the same one for runs that differ in their buffers alone.
-  ir::ProgramOp programOf(const std::vector<ProgramPart> &parts, ArrayRef<int64_t> grid,
+  ir::ProgramOp programOf(const std::vector<ProgramPart> &parts, const Run &run,
                           const std::vector<JoinedBuffer> &buffers, SymbolTable &symbols) {
     for (auto &[otherParts, otherBuffers, program] : made)
       if (otherBuffers == buffers &&
           llvm::equal(otherParts, parts, [](const ProgramPart &a, const ProgramPart &b) {
-            return a.program == b.program && a.buffers == b.buffers;
+            return a.program == b.program && a.buffers == b.buffers && a.after == b.after;
           }))
         return program;
-    ir::ProgramOp program = joinPrograms(parts, grid, buffers);
-    program.setSymName((program.getSymName() + "_joined").str());
-    symbols.insert(program, Block::iterator(ir::ProgramOp(parts.back().program)));
+    std::vector<ProgramPart> sections[2];
+    for (const ProgramPart &part : parts)
+      sections[ir::ProgramOp(part.program).getVectorCore()].push_back(part);
+    ir::ProgramOp program;
+    for (unsigned kind : {1, 0}) {
+      if (sections[kind].empty())
+        continue;
+      ir::ProgramOp section =
+          joinPrograms(sections[kind], run.grids[kind].sizes(), buffers,
+                       otherOf(sections[kind], sections[!kind], run.grids[!kind]));
+      section.setSymName((section.getSymName() + (program ? "_mixed" : "_joined")).str());
+      symbols.insert(section, Block::iterator(ir::ProgramOp(sections[kind].back().program)));
+      if (program)
+        section.setVectorPart(program.getSymName());
+      program = section;
+    }
     noteParts(parts, program);
     for (const ProgramPart &part : parts)
       replaced.insert(part.program);
     made.emplace_back(parts, buffers, program);
     return program;
+  }
+
+  /// Returns what the parts `own` of a mixed program must know of the other section.
+  static OtherSection otherOf(ArrayRef<ProgramPart> own, ArrayRef<ProgramPart> others,
+                              const CommonGrid &grid) {
+    OtherSection other;
+    if (others.empty())
+      return other;
+    other.cores = 1;
+    for (int64_t size : grid.sizes())
+      other.cores *= size;
+    other.waitsForLast =
+        llvm::any_of(others, [&](const ProgramPart &part) { return part.after == own.size(); });
+    return other;
   }
 
   /// Notes what was chosen for the parts on the joined program.

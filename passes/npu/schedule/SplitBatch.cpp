@@ -80,6 +80,11 @@ public:
   SmallVector<std::string> propose(size_t most) {
     const GroupAssumptions own = assumed;
     SmallVector<std::string> texts = {std::to_string(kernels.size()) + "/1"};
+    if (table.split && table.crossLatency)
+      for (int64_t parts : counts)
+        if (std::string text = textOf(interleaved(parts));
+            parts <= kMaxInterleaved && texts.size() < most && !llvm::is_contained(texts, text))
+          texts.push_back(text);
     SmallVector<GroupAssumptions> all = {own};
     llvm::append_range(all, otherAssumptions());
     for (const GroupAssumptions &other : all)
@@ -131,6 +136,20 @@ public:
   }
 
 private:
+  /// Returns the longest groups whose parts do not need each other, interleaved: while cube cores
+  /// compute one part, vector cores can work on another one.
+  SmallVector<Group> interleaved(int64_t parts) {
+    SmallVector<Group> groups;
+    for (unsigned begin = 0, end; begin < kernels.size(); begin = end) {
+      for (end = begin; end < kernels.size() && isIndependent(begin, end + 1, parts);)
+        ++end;
+      const bool isGroup = end > begin + 1;
+      end = std::max(end, begin + 1);
+      groups.push_back({begin, end, isGroup ? parts : 1, isGroup});
+    }
+    return groups;
+  }
+
   SmallVector<Group> choose(const GroupAssumptions &assumptions) {
     assumed = assumptions;
     unsigned count = kernels.size();
@@ -173,16 +192,23 @@ public:
     for (auto &[root, buffer] : buffers)
       if (isInner(buffer, group.begin, group.end))
         inner.push_back(root);
-    PartWriter writer(builder, group.parts);
+    std::vector<PartWriter> writers;
+    auto write = [&](unsigned index, int64_t part) {
+      writers[size_t(part)].write(kernels[index], dims[index][group.parts], part);
+    };
     for (int64_t part = 0; part < group.parts; ++part) {
+      PartWriter &writer = writers.emplace_back(builder, group.parts);
       for (auto &[root, buffer] : buffers)
         writer.memory[root] = {root, false};
       // Each part has memory of its own: offsets again follow from lifetimes.
       for (Value root : inner)
         writer.memory[root] = {allocatePart(builder, root, group.parts), true};
-      for (unsigned index = group.begin; index < group.end; ++index)
-        writer.write(kernels[index], dims[index][group.parts], part);
+      for (unsigned index = group.begin; index < group.end && !group.isInterleaved; ++index)
+        write(index, part);
     }
+    for (unsigned index = group.begin; index < group.end && group.isInterleaved; ++index)
+      for (int64_t part = 0; part < group.parts; ++part)
+        write(index, part);
     for (unsigned index = group.begin; index < group.end; ++index)
       kernels[index]->erase();
     for (Value root : inner)
@@ -192,6 +218,7 @@ public:
 
 private:
   static constexpr unsigned kLongestGroup = 96;
+  static constexpr int64_t kMaxInterleaved = 4; ///< parts of what is proposed
   /// The time of groups is known to a few percent only.
   static constexpr double kLeastGain = 0.03;
 

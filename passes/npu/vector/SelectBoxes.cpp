@@ -28,7 +28,8 @@ struct SelectBoxesPass : impl::NpuSelectBoxesBase<SelectBoxesPass> {
         op->hasAttr(kBoxAttr))
       return;
     SocTable soc = socOf(function);
-    const std::string key = choiceKey(getArgument(), soc.name, identify(op, writeSoc(soc)));
+    const std::string key =
+        choiceKey(getArgument(), soc.name, identify(op, writeSocOfKernels(soc)));
     int64_t percent = 100;
     if (std::optional<StringRef> given = givenChoice(function, key))
       if (given->getAsInteger(10, percent) || percent < kMinPercent || percent > kMaxPercent) {

@@ -49,6 +49,11 @@ Program randomProgram(std::mt19937_64 &random) {
       in.fields[f] = number();
     program.code.push_back(in);
   }
+  if (random() % 2) {
+    for (uint32_t &size : program.vectorGrid)
+      size = uint32_t(1 + random() % 40);
+    program.vectorBegin = uint32_t(random() % program.code.size());
+  }
   return program;
 }
 
@@ -73,6 +78,9 @@ TEST_CASE("programs come back from their bytes") {
     REQUIRE(decode(encode(program), back, error));
     REQUIRE(back.vectorCore == program.vectorCore);
     REQUIRE(std::equal(program.grid, program.grid + kGridDims, back.grid));
+    REQUIRE(std::equal(program.vectorGrid, program.vectorGrid + kGridDims, back.vectorGrid));
+    REQUIRE(back.vectorBegin == program.vectorBegin);
+    REQUIRE(encode(program)[3] == (program.isMixed() ? 2 : 1));
     REQUIRE(back.arguments == program.arguments);
     REQUIRE(back.code.size() == program.code.size());
     for (size_t i = 0; i < program.code.size(); ++i) {
@@ -103,12 +111,13 @@ TEST_CASE("broken bytes are refused or verified, never a crash") {
   Program program;
   std::string error;
   std::vector<uint8_t> good = encode(randomProgram(random));
+  const uint8_t version = good[3];
   for (size_t size = 0; size < good.size(); ++size)
     REQUIRE_FALSE(decode(good.data(), size, program, error));
   good[3] = 9;
   REQUIRE_FALSE(decode(good, program, error));
-  CHECK(error == "NPU program of version 9, expected version 1");
-  good[3] = 1;
+  CHECK(error == "NPU program of version 9, expected version 1 or 2");
+  good[3] = version;
   unsigned accepted = 0;
   for (int round = 0; round < 5000; ++round) {
     std::vector<uint8_t> bytes = good;

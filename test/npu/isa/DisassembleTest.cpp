@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "npu/isa/Disassemble.h"
+#include "npu/isa/ProgramBuilder.h"
 #include "test/npu/AcceptedProgram.h"
 
 #include <random>
@@ -76,4 +77,16 @@ TEST_CASE("any instruction has a text") {
     }
     REQUIRE(disassemble(in).find(infoOf(in.opcode).mnemonic) == 0);
   }
+}
+
+TEST_CASE("mixed programs have two sections") {
+  ProgramBuilder b({24, 1, 1});
+  b.argument(64);
+  b.pipeBarrier(Queue::S);
+  b.onVectorCores({24, 2, 1});
+  b.pipeBarrier(Queue::V);
+  CHECK(disassemble(b.get(), "m") == "program `m`: 24 cores (24 x 1 x 1), gm0 64\n"
+                                     "    0  S     pipe_barrier S\n"
+                                     "at the same time on 48 vector cores (24 x 2 x 1)\n"
+                                     "    1  V     pipe_barrier V\n");
 }

@@ -330,3 +330,36 @@ TEST_CASE("a network's programs are verified in a moment") {
   std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   CHECK(taken.count() < 0.05);
 }
+
+TEST_CASE("mixed programs are for SoCs on which cores of both kinds signal each other") {
+  ProgramBuilder b({24, 1, 1});
+  unsigned x = b.argument(1 << 16);
+  b.move(at(Memory::L1, int64_t(0)), gm(x, grid(0) * 512), 512);
+  b.onVectorCores({48, 1, 1});
+  b.loop(2, [&](Affine) { b.move(at(Memory::UB, int64_t(0)), gm(x, grid(0) * 512), 512); });
+  CHECK(verify(b.get(), split()).empty());
+  auto errorOf = [&](const SocTable &soc, auto &&change) {
+    Program program = b.get();
+    change(program);
+    const std::vector<std::string> errors = verify(program, soc);
+    return errors.empty() ? std::string() : errors.front();
+  };
+  auto same = [](Program &) {};
+  CHECK(errorOf(*findSoc("Ascend310B1"), same) ==
+        "runs on cube and vector cores at once, which Ascend310B1 cannot");
+  CHECK(errorOf(coupled(), same) ==
+        "runs on cube and vector cores at once, which Ascend310P3 cannot");
+  CHECK(errorOf(split(), [](Program &p) { p.vectorCore = true; }) ==
+        "is for vector cores, and has instructions for more of them");
+  CHECK(errorOf(split(), [](Program &p) { p.vectorBegin = 5; }) ==
+        "has 4 instructions, those for vector cores begin behind them");
+  CHECK(errorOf(split(), [](Program &p) { p.vectorGrid[0] = 49; }) ==
+        "grid of 49 cores, Ascend910B1 has 48");
+  CHECK(errorOf(split(), [](Program &p) { p.grid[0] = 25; }) ==
+        "grid of 25 cores, Ascend910B1 has 24");
+  // A loop does not go on from one section to the other, and each has its own grid.
+  CHECK(errorOf(split(), [](Program &p) { p.vectorBegin = 2; }) == "1 loops are not ended");
+  CHECK(errorOf(split(), [](Program &p) {
+          p.arguments[0] = 24 * 512;
+        }).find("instruction 2 (move): ") == 0);
+}

@@ -134,6 +134,9 @@ TEST_CASE("the page stands alone and says what it shows") {
   has(page, "conv &lt;1&gt;</td><td class=\"n\">2</td><td class=\"n\">2</td>");
   has(page, "[" + std::to_string(int64_t(run.device.simulator().launches()[1].cycles)));
   has(page, "\"conv \\u003c1>\"");
+  // 64 KB of ub, a quarter of it.
+  has(page, "\"memories\":[\"l1\",\"l0a\",\"l0b\",\"l0c\",\"ub\",\"L2 channel\",\"DDR channel\"]");
+  has(page, ",25,");
   has(page, "V waits for MTE2");
   has(page, "weights</td>");
   has(page, "50.0 %</b><span>of the MACs");

@@ -279,6 +279,37 @@ TEST_CASE("a flag raised again once the wait before is known") {
   CHECK(texts(good.get()) == "");
 }
 
+TEST_CASE("cube and vector cores of a launch meet in gm only through signals") {
+  auto program = [](int64_t awaited) {
+    B b({4, 1, 1});
+    unsigned x = b.argument(1 << 16), y = b.argument(1 << 16);
+    b.move(ub(0), gm(x, grid(0) * 512), 512);
+    flag(b, Q::MTE2, Q::MTE3);
+    b.move(gm(y, grid(0) * 512), ub(0), 512);
+    b.add(Opcode::Signal, {}, {}, {int64_t(Q::MTE3), 2});
+    b.onVectorCores({2, 1, 1});
+    if (awaited)
+      b.add(Opcode::Await, {}, {range(constant(awaited), 1)}, {int64_t(Q::MTE2), 2});
+    b.move(ub(512), gm(y), 2048);
+    return b.take();
+  };
+  auto found = [&](int64_t awaited) {
+    const Program mixed = program(awaited);
+    Launch launch{&mixed, "k", {}, {}};
+    return HazardChecker(*findSoc("Ascend910B1")).check(launch);
+  };
+  CHECK(found(4).empty());
+  for (int64_t awaited : {0, 3}) {
+    const std::vector<Hazard> hazards = found(awaited);
+    REQUIRE(hazards.size() == 1);
+    CHECK(hazards.front().kind == Hazard::ReadAfterWrite);
+    CHECK(hazards.front().count == 8); // each of 2 readers after each of 4 writers
+  }
+  REQUIRE(found(5).size() == 1);
+  CHECK(found(5).front().kind == Hazard::NeverSatisfied);
+  CHECK(found(5).front().count == 2);
+}
+
 TEST_CASE("cores meet in gm only through signals") {
   auto program = [](int64_t step, int64_t awaited) {
     B b({4, 1, 1});

@@ -196,6 +196,54 @@ TEST_CASE("signals hold a core back") {
   CHECK(statistics.signalStall[unsigned(Queue::MTE2)] > 2 * 241);
 }
 
+TEST_CASE("cube and vector cores run at once, and signals between them take longer") {
+  SocTable soc = *findSoc("Ascend910B1");
+  // Each core of a section moves `tiles` blocks; vector cores begin when cube cores have signalled.
+  auto program = [](int64_t cubeTiles, int64_t vectorTiles, bool waits) {
+    ProgramBuilder b({2, 1, 1});
+    unsigned x = b.argument(1 << 24);
+    b.loop(cubeTiles, [&](Affine) { b.move(at(Memory::L1, int64_t(0)), gm(x), 8192); });
+    if (waits)
+      b.add(Opcode::Signal, {}, {}, {int64_t(Queue::MTE2), 0});
+    b.onVectorCores({3, 1, 1});
+    if (waits)
+      b.add(Opcode::Await, {}, {range(constant(2), 1)}, {int64_t(Queue::MTE2), 0});
+    b.loop(vectorTiles, [&](Affine) { b.move(at(Memory::UB, int64_t(0)), gm(x), 8192); });
+    return b.take();
+  };
+  const double start = double(soc.launchCycles);
+  auto time = [&](int64_t cubeTiles, int64_t vectorTiles, bool waits) {
+    return run(soc, program(cubeTiles, vectorTiles, waits)).cycles - start;
+  };
+  const double cube = time(100, 1, false), vector = time(1, 100, false);
+  CHECK(time(100, 100, false) < 1.2 * std::max(cube, vector));
+  CHECK(time(100, 100, true) > 0.95 * (cube + vector) + double(soc.crossLatency));
+  const double before = time(100, 100, true);
+  soc.crossLatency += 1000;
+  CHECK(time(100, 100, true) == Approx(before + 1000));
+  soc.signalLatency += 1000; // of cores of one kind
+  CHECK(time(100, 100, true) == Approx(before + 1000));
+
+  Simulator simulator(soc);
+  simulator.maxSpans = 1 << 16;
+  const Program mixed = program(100, 100, true);
+  Launch launch{&mixed, "mixed", {0}, {}};
+  std::string error;
+  REQUIRE(simulator.run(launch, error));
+  const Statistics &statistics = simulator.total();
+  CHECK(statistics.coreCount == 5);
+  CHECK(statistics.cubeCores == 2);
+  CHECK(statistics.vectorCores == 3);
+  REQUIRE(simulator.cores().size() == soc.cubeCores + 3);
+  CHECK(simulator.cores()[1].busy[unsigned(Queue::MTE2)] > 0);
+  CHECK(simulator.cores()[2].instructions == 0);
+  CHECK(simulator.cores()[soc.cubeCores + 2].busy[unsigned(Queue::MTE2)] > 0);
+  const std::string trace = chromeTrace(soc, simulator, {"mixed"});
+  CHECK(trace.find("\"core 1\"") != trace.npos);
+  CHECK(trace.find("\"core 2\"") == trace.npos);
+  CHECK(trace.find("\"vector core 2\"") != trace.npos);
+}
+
 TEST_CASE("what the scalar unit waits for holds up what follows") {
   ProgramBuilder b;
   unsigned x = b.argument(1 << 24);

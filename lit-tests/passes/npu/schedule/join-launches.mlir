@@ -133,3 +133,99 @@ func.func @main(%x: memref<32768xf16>, %y: memref<32768xf16> {om.output}) {
   return
 }
 }
+
+// -----
+
+// Launches on cube and on vector cores become the two sections of a mixed program: @cube and @again
+// on 24 cores, @first and @last on 48. Each section signals an event of its own. @again reads what
+// @first has written in the arena, where it lies in the same bytes, and waits for 48 signals of
+// event 1; @last waits for both parts on cube cores.
+module attributes {npu.soc = "Ascend910B1"} {
+// CHECK:       npu.program @again_mixed(%[[X:[a-z0-9]+]]: {{.*}}, %[[B:[a-z0-9]+]]: {{.*}}, %[[A:[a-z0-9]+]]: {{.*}}, %[[C:[a-z0-9]+]]: {{.*}}, %[[Y:[a-z0-9]+]]: {{.*}}) grid(%{{[a-z0-9]+}} = 24) soc "Ascend910B1" with @last_joined {
+// CHECK-NEXT:    npu.alloc
+// CHECK-NEXT:    npu.move %{{[a-z0-9]+}}, %[[X]]
+// CHECK:         npu.pipe_barrier s
+// CHECK-NEXT:    npu.signal mte2 event 0
+// CHECK-NEXT:    npu.await mte3 event 0 {value = #npu.range<1 from <24>>}
+// CHECK-NEXT:    npu.await mte3 event 1 {value = #npu.range<1 from <48>>}
+// CHECK-NEXT:    npu.await fix event 0 {value = #npu.range<1 from <24>>}
+// CHECK-NEXT:    npu.await fix event 1 {value = #npu.range<1 from <48>>}
+// CHECK-NEXT:    npu.alloc
+// CHECK-NEXT:    npu.await mte2 event 0 {value = #npu.range<1 from <24>>}
+// CHECK-NEXT:    npu.await mte2 event 1 {value = #npu.range<1 from <48>>}
+// CHECK-NEXT:    npu.move %{{[a-z0-9]+}}, %[[A]]
+// CHECK:         npu.pipe_barrier s
+// CHECK-NEXT:    npu.signal mte2 event 0
+// CHECK-NEXT:  }
+// CHECK:       npu.program @last_joined({{.*}}) grid(%{{[a-z0-9]+}} = 48) soc "Ascend910B1" vector_core {
+// CHECK-NOT:     npu.await
+// CHECK:         npu.move %{{[a-z0-9]+}}, %{{[a-z0-9]+}} at
+// CHECK:         npu.pipe_barrier s
+// CHECK-NEXT:    npu.signal mte2 event 1
+// CHECK-NEXT:    npu.await mte3 event 1 {value = #npu.range<1 from <48>>}
+// CHECK-NEXT:    npu.await mte3 event 0 {value = #npu.range<1 from <48>>}
+// CHECK-NEXT:    npu.alloc
+// CHECK-NEXT:    npu.await mte2 event 1 {value = #npu.range<1 from <48>>}
+// CHECK-NEXT:    npu.await mte2 event 0 {value = #npu.range<1 from <48>>}
+// CHECK-NOT:     npu.signal
+// CHECK:       func.func @main
+// CHECK:         om.launch @again_mixed(
+// CHECK-NOT:     om.launch
+npu.program @cube(%in: !npu.buffer<gm, 24576>, %out: !npu.buffer<gm, 24576>) grid(%core = 24) soc "Ascend910B1" {
+  %x = npu.alloc {offset = 0 : i64} : !npu.buffer<l1, 1024>
+  npu.move %x, %in at %core {offsets = [#npu.affine<0>, #npu.affine<0, [1024]>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<l1, 1024>, !npu.buffer<gm, 24576>
+}
+npu.program @first(%in: !npu.buffer<gm, 24576>, %out: !npu.buffer<gm, 24576>) grid(%core = 48) soc "Ascend910B1" vector_core {
+  %x = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 512>
+  npu.move %x, %in at %core {offsets = [#npu.affine<0>, #npu.affine<0, [512]>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<512>} : !npu.buffer<ub, 512>, !npu.buffer<gm, 24576>
+  npu.set_flag mte2 to mte3 id 0
+  npu.wait_flag mte2 to mte3 id 0
+  npu.move %out, %x at %core {offsets = [#npu.affine<0, [512]>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<512>} : !npu.buffer<gm, 24576>, !npu.buffer<ub, 512>
+}
+npu.program @again(%in: !npu.buffer<gm, 24576>, %out: !npu.buffer<gm, 24576>) grid(%core = 24) soc "Ascend910B1" {
+  %x = npu.alloc {offset = 0 : i64} : !npu.buffer<l1, 1024>
+  npu.move %x, %in at %core {offsets = [#npu.affine<0>, #npu.affine<0, [1024]>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<l1, 1024>, !npu.buffer<gm, 24576>
+  %r = npu.alloc {offset = 0 : i64} : !npu.buffer<l0c, 1024>
+  npu.move_l0c %out, %r at %core {offsets = [#npu.affine<0, [1024]>, #npu.affine<0>], m = #npu.range<16>, n = #npu.range<16>, type = f32, dst_type = f16, src_col = 1024 : i64, dst_row = 32 : i64, dst_col = 32 : i64} : !npu.buffer<gm, 24576>, !npu.buffer<l0c, 1024>
+}
+npu.program @last(%in: !npu.buffer<gm, 24576>, %out: !npu.buffer<gm, 24576>) grid(%core = 48) soc "Ascend910B1" vector_core {
+  %x = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 512>
+  npu.move %x, %in at %core {offsets = [#npu.affine<0>, #npu.affine<0, [512]>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<512>} : !npu.buffer<ub, 512>, !npu.buffer<gm, 24576>
+  npu.set_flag mte2 to mte3 id 0
+  npu.wait_flag mte2 to mte3 id 0
+  npu.move %out, %x at %core {offsets = [#npu.affine<0, [512]>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<512>} : !npu.buffer<gm, 24576>, !npu.buffer<ub, 512>
+}
+func.func @main(%x: memref<12288xf16>, %y: memref<12288xf16> {om.output}) {
+  %b = om.alloc {offset = 32768 : i64} : memref<12288xf16>
+  %a = om.alloc {offset = 0 : i64} : memref<12288xf16>
+  %c = om.alloc {offset = 65536 : i64} : memref<12288xf16>
+  om.launch @cube(%x, %b) {cost = 1 : i64} : memref<12288xf16>, memref<12288xf16>
+  om.launch @first(%x, %a) {chained, cost = 1 : i64} : memref<12288xf16>, memref<12288xf16>
+  om.launch @again(%a, %c) {chained, cost = 1 : i64} : memref<12288xf16>, memref<12288xf16>
+  om.launch @last(%c, %y) {chained, cost = 1 : i64} : memref<12288xf16>, memref<12288xf16>
+  return
+}
+}
+
+// -----
+
+// On the 310B1 cores of different kinds do not signal each other: the launches stay apart.
+module attributes {npu.soc = "Ascend310B1"} {
+// CHECK: npu.program @cube(
+// CHECK: npu.program @vector(
+// CHECK-NOT: joined
+npu.program @cube(%in: !npu.buffer<gm, 1024>, %out: !npu.buffer<gm, 1024>) grid(%core = 1) soc "Ascend310B1" {
+  %x = npu.alloc {offset = 0 : i64} : !npu.buffer<l1, 1024>
+  npu.move %x, %in {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<l1, 1024>, !npu.buffer<gm, 1024>
+}
+npu.program @vector(%in: !npu.buffer<gm, 1024>, %out: !npu.buffer<gm, 1024>) grid(%core = 1) soc "Ascend310B1" vector_core {
+  %x = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 1024>
+  npu.move %x, %in {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<ub, 1024>, !npu.buffer<gm, 1024>
+}
+func.func @main(%x: memref<512xf16>, %y: memref<512xf16> {om.output}) {
+  %a = om.alloc {offset = 0 : i64} : memref<512xf16>
+  om.launch @cube(%x, %a) {cost = 1 : i64} : memref<512xf16>, memref<512xf16>
+  om.launch @vector(%a, %y) {chained, cost = 1 : i64} : memref<512xf16>, memref<512xf16>
+  return
+}
+}

@@ -41,3 +41,21 @@ func.func @main(%x: memref<8x4x56x56x16xf16>, %a: memref<1x1x8191x8192xf16>, %b:
   return
 }
 }
+
+// -----
+
+// Where cube and vector cores can work at once, groups whose parts are interleaved are proposed.
+module attributes {npu.soc = "Ascend910B1", tuning.proposals = 4 : i64} {
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: proposals = ["2/1", "2/2i", "2/4i"
+func.func @main(%x: memref<64x4x56x56x16xf16>, %y: memref<64x4x56x56x16xf16> {om.output}) {
+  %w = om.weight dense<1.0> : tensor<1x4x16x16x16xf16> : memref<1x4x16x16x16xf16>
+  %v = om.weight dense<1.0> : tensor<1x16x4x16x16xf16> : memref<1x16x4x16x16xf16>
+  %t = om.alloc : memref<64x16x56x56x16xf16>
+  npu.conv2d %x, %w outs %t {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 0, 0, 0, 0>, macs = 3288334336} : memref<64x4x56x56x16xf16>, memref<1x4x16x16x16xf16>, memref<64x16x56x56x16xf16>
+  npu.conv2d %t, %v outs %y {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 0, 0, 0, 0>, macs = 3288334336} : memref<64x16x56x56x16xf16>, memref<1x16x4x16x16xf16>, memref<64x4x56x56x16xf16>
+  return
+}
+}
