@@ -19,8 +19,6 @@ def NpuDecompose : Pass<"npu-decompose", "::mlir::func::FuncOp"> {
 
     The logarithm of a sum of exponentials becomes m + log(sum(exp(x - m))), m being the maximum.
 
-    A reduction over dims of one element is a reshape.
-
     An average pool whose window is the whole image becomes a mean: the rows of
     a large window do not fit into ub.
 
@@ -44,7 +42,7 @@ def NpuDecompose : Pass<"npu-decompose", "::mlir::func::FuncOp"> {
                               "Logarithms of sums of exponentials that were rewritten">,
                     Statistic<"numResizes", "num-resizes", "Resizes that became products">,
                     Statistic<"numPools", "num-pools", "Pools that became means">,
-                    Statistic<"numMoves", "num-moves", "Pads and gathers that became slices, reductions that became reshapes">];
+                    Statistic<"numMoves", "num-moves", "Pads and gathers that became slices">];
 }
 
 #endif // OPENATC_NPU_GRAPH_PASSES_TD

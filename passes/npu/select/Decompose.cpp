@@ -74,17 +74,6 @@ Value exchange(OpBuilder &builder, Location loc, Value value, int64_t dim) {
       builder, loc, RankedTensorType::get(shape, typeOf(value).getElementType()), value, order);
 }
 
-/// Returns whether a reduction is over dims of one element, whose value it does not change.
-bool changesOnlyShape(graph::ReduceOp op) {
-  using Kind = graph::ReduceKind;
-  RankedTensorType input = typeOf(op.getInput());
-  return input.hasStaticShape() && op.getType().hasStaticShape() &&
-         llvm::is_contained(
-             {Kind::Sum, Kind::Mean, Kind::Max, Kind::Min, Kind::Prod, Kind::LogSumExp},
-             op.getKind()) &&
-         llvm::all_of(op.getAxes(), [&](int64_t axis) { return input.getDimSize(axis) == 1; });
-}
-
 struct DecomposePass : impl::NpuDecomposeBase<DecomposePass> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
@@ -98,10 +87,9 @@ struct DecomposePass : impl::NpuDecomposeBase<DecomposePass> {
         return;
       // Moves are the same in any type.
       auto pad = dyn_cast<graph::PadOp>(op);
+      const bool isMove =
+          isa<graph::GatherOp>(op) || (pad && pad.getMode() != graph::PadMode::Constant);
       auto reduce = dyn_cast<graph::ReduceOp>(op);
-      const bool isMove = isa<graph::GatherOp>(op) ||
-                          (pad && pad.getMode() != graph::PadMode::Constant) ||
-                          (reduce && changesOnlyShape(reduce));
       const bool isLogarithm = reduce && reduce.getKind() == graph::ReduceKind::LogSumExp;
       if ((isMove || isLogarithm ||
            (isa<graph::ResizeOp, graph::AveragePoolOp>(op) && !float32Nodes.contains(&op))) &&
@@ -185,18 +173,9 @@ private:
     return exchange(builder, loc, product, dim);
   }
 
-  /// Rewrites a reduction over dims of one element as a reshape, and
-  /// the logarithm of a sum of exponentials as m + log(sum(exp(x - m))), m being the
+  /// Rewrites the logarithm of a sum of exponentials as m + log(sum(exp(x - m))), m being the
   /// maximum. Where that is infinite the nearest number of f16 keeps differences from being NaN.
   void rewrite(graph::ReduceOp op) {
-    if (changesOnlyShape(op)) {
-      OpBuilder builder(op);
-      op.replaceAllUsesWith(
-          graph::ReshapeOp::create(builder, op.getLoc(), op.getType(), op.getInput()).getResult());
-      op.erase();
-      ++numMoves;
-      return;
-    }
     RankedTensorType input = typeOf(op.getInput());
     if (!input.hasStaticShape() ||
         (!input.getElementType().isF32() && !input.getElementType().isF16()))

@@ -118,16 +118,3 @@ func.func @logarithm(%x: tensor<3x5x9xf32>) -> tensor<3x9xf32> {
   %y = graph.reduce %x {axes = array<i64: 1>, keepdims = false, kind = #graph<reduce_kind log_sum_exp>} : (tensor<3x5x9xf32>) -> tensor<3x9xf32>
   return %y : tensor<3x9xf32>
 }
-
-// Reductions over dims of one element change the shape only, but for those that square or the like.
-// CHECK-LABEL: func.func @single
-// CHECK: %[[M:.*]] = graph.reshape %arg0 : (tensor<3x1x1xf32>) -> tensor<3x1xf32>
-// CHECK: %[[L:.*]] = graph.reshape %arg0 : (tensor<3x1x1xf32>) -> tensor<3xf32>
-// CHECK: %[[S:.*]] = graph.reduce %arg0
-// CHECK: return %[[M]], %[[L]], %[[S]]
-func.func @single(%x: tensor<3x1x1xf32>) -> (tensor<3x1xf32>, tensor<3xf32>, tensor<3x1xf32>) {
-  %m = graph.reduce %x {axes = array<i64: 1>, keepdims = false, kind = #graph<reduce_kind mean>} : (tensor<3x1x1xf32>) -> tensor<3x1xf32>
-  %l = graph.reduce %x {axes = array<i64: 1, 2>, keepdims = false, kind = #graph<reduce_kind log_sum_exp>} : (tensor<3x1x1xf32>) -> tensor<3xf32>
-  %s = graph.reduce %x {axes = array<i64: 1>, keepdims = false, kind = #graph<reduce_kind sum_square>} : (tensor<3x1x1xf32>) -> tensor<3x1xf32>
-  return %m, %l, %s : tensor<3x1xf32>, tensor<3xf32>, tensor<3x1xf32>
-}
