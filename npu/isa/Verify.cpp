@@ -305,7 +305,7 @@ std::vector<std::string> verify(const Program &program, const SocTable &soc, Ver
   std::vector<std::string> errors;
   for (const Section &section : program.sections())
     for (std::string &error : Verifier(program, section, soc, budget).run())
-      if (errors.size() < size_t(Limits::MaxErrors))
+      if (errors.size() <= size_t(Limits::MaxErrors)) // and how many more there are
         errors.push_back(std::move(error));
   return errors;
 }
