@@ -94,8 +94,9 @@ bool readShardTensors(const std::string &path, ShardRequest &request, Diagnostic
   std::optional<std::string> text = readFile(path, "--shard_tensors", diagnostics);
   if (!text)
     return false;
-  Expected<json::Value> value =
-      isJsonTooDeep(*text) ? createStringError("it " + depthReason(kMaxJsonDepth)) : json::parse(*text);
+  Expected<json::Value> value = isJsonTooDeep(*text)
+                                    ? createStringError("it " + depthReason(kMaxJsonDepth))
+                                    : json::parse(*text);
   const json::Object *object = value ? value->getAsObject() : nullptr;
   const std::string reason = value ? "it is no object" : toString(value.takeError());
   if (!object) {

@@ -3,8 +3,8 @@
 
 #include "driver/training/TrainingOptions.h"
 
-#include "support/TextDepth.h"
 #include "support/NearestName.h"
+#include "support/TextDepth.h"
 #include "llvm/Support/JSON.h"
 
 #include <functional>

@@ -79,7 +79,8 @@ bool ApplyOptimizer::readOptimizer(Optimizer &optimizer) {
     main.emitError() << "E15006: '" << kind
                      << "' is not an optimizer; it must be sgd, adam, adamw, lamb, lars or adagrad";
   else if (accumulate < 1)
-    main.emitError() << "E15006: accumulate is " << accumulate.getValue() << ", expected at least 1";
+    main.emitError() << "E15006: accumulate is " << accumulate.getValue()
+                     << ", expected at least 1";
   else if (nesterov && (momentum == 0 || dampening != 0))
     main.emitError() << "E15006: nesterov needs a momentum and no dampening";
   else if (const std::string reason = rateSchedule().findError(); rate != 0 && !reason.empty())

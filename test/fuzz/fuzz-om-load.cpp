@@ -5,7 +5,7 @@
 // model is asked.
 
 #include "openatc/om.hpp"
-#include "test/fuzz/OmMutator.h"
+#include "test/fuzz/om/OmMutator.h"
 
 #include <cstring>
 

@@ -6,7 +6,7 @@
 
 #include "openatc/npu.h"
 #include "openatc/om.hpp"
-#include "test/fuzz/OmMutator.h"
+#include "test/fuzz/om/OmMutator.h"
 
 #include <cstring>
 #include <memory>

@@ -96,8 +96,13 @@ def test_parse_takes_what_was_printed(module, pictures):
 @pytest.mark.parametrize("text", ["func.func @main(", "%", "\0", "graph.relu", '"x.y"() : () -> ()',
                                   SMALL.replace("2x3xf32> {om.name = \"b\"", "4xf32> {x"),
                                   # Parsers call themselves, and a full stack ends the process.
-                                  "module attributes {a = " + "[" * 200000,
-                                  "module attributes {a = affine_map<(d0) -> (" + "-" * 200000])
+                                  pytest.param("module attributes {a = " + "[" * 200000, id="brackets"),
+                                  pytest.param("module attributes {a = affine_map<(d0) -> (" +
+                                               "-" * 200000, id="signs"),
+                                  pytest.param("#l0 = loc(\"x\")\n" + "".join(
+                                      f"#l{i} = loc(callsite(#l{i - 1} at #l0))\n"
+                                      for i in range(1, 60000)) + "module {} loc(#l59999)",
+                                               id="aliases")])
 def test_parse_errors(text):
     assert error_text(openatc.parse, text).code == "E13005"
 

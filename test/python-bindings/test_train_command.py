@@ -81,7 +81,8 @@ def test_without_a_learning_rate_it_is_an_input_and_stages_can_be_seen(tmp_path)
 @pytest.mark.parametrize("settings, flags, message", [
     ("[]", [], "E15006: the file of --train is not a JSON object"),
     # The parser calls itself for each bracket.
-    ("[" * 200000, [], "E15006: the file of --train is nested deeper than 64 levels"),
+    pytest.param("[" * 200000, [], "E15006: the file of --train is nested deeper than 64 levels",
+                 id="brackets"),
     ({"optimiser": "adam"}, [], "E15006: the file of --train has no setting 'optimiser'; did you mean"),
     ({"optimizer": 3}, [], "E15006: the file of --train: 'optimizer' must be a name or an object"),
     ({"learning_rate": 0}, [], "'learning_rate' must be a number above 0 or an object"),

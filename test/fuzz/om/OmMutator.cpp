@@ -1,7 +1,7 @@
 //===-- OmMutator.cpp - changes to .om files that their header's hash allows ===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "test/fuzz/OmMutator.h"
+#include "test/fuzz/om/OmMutator.h"
 
 #include "runtime-lite/src/Hash.h"
 

@@ -4,8 +4,8 @@
 // The header's hash would stop nearly every mutation, so it is made right: what is tried is
 // everything behind it. OmMutator.cpp has the mutator of fuzz targets that read .om files.
 
-#ifndef OPENATC_TEST_FUZZ_OMMUTATOR_H
-#define OPENATC_TEST_FUZZ_OMMUTATOR_H
+#ifndef OPENATC_TEST_FUZZ_OM_OMMUTATOR_H
+#define OPENATC_TEST_FUZZ_OM_OMMUTATOR_H
 
 #include <cstdint>
 #include <vector>
@@ -18,4 +18,4 @@ void repairHash(std::vector<char> &file);
 
 } // namespace atc::fuzz
 
-#endif // OPENATC_TEST_FUZZ_OMMUTATOR_H
+#endif // OPENATC_TEST_FUZZ_OM_OMMUTATOR_H
