@@ -3,15 +3,13 @@
 
 #include "dialects/cpu/Half.h"
 #include "dialects/cpu/HalfChunk.h"
-#include "dialects/graph/ConstantData.h"
 #include "dialects/om/Om.h"
 #include "passes/Remarks.h"
 #include "passes/cpu/WeightPasses.h"
+#include "passes/kernel/pack/NarrowWeights.h"
 #include "passes/om/Schedule.h"
-#include "runtime-lite/abi/SmallFloats.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include <cmath>
 
 using namespace mlir;
 
@@ -26,29 +24,6 @@ constexpr int64_t kBlock = 16;
 constexpr int64_t kMinPixels = 8;
 
 MemRefType typeOfBuffer(Value buffer) { return cast<MemRefType>(buffer.getType()); }
-
-/// Returns weights [...][channels][16] as pairs of f16 [...][storedPairs][32], in the given shape;
-/// null where one of them is too large.
-ElementsAttr packPairs(ElementsAttr weights, int64_t channels, ArrayRef<int64_t> shape) {
-  auto data = graph::ConstantBytes::get(weights);
-  if (failed(data) || !data->getType().getElementType().isF32())
-    return {};
-  const ArrayRef<float> from = data->expandedAs<float>();
-  const int64_t pairs = shape[shape.size() - 2], parts = from.size() / (channels * kBlock);
-  std::vector<char> bytes(parts * pairs * 2 * kBlock * sizeof(uint16_t));
-  auto *to = reinterpret_cast<uint16_t *>(bytes.data());
-  for (int64_t part = 0; part < parts; ++part)
-    for (int64_t c = 0; c < channels; ++c)
-      for (int64_t j = 0; j < kBlock; ++j) {
-        const float weight = from[(part * channels + c) * kBlock + j];
-        const uint16_t half = floatToHalf(weight);
-        if (!std::isfinite(halfToFloat(half)))
-          return {};
-        to[((part * pairs + c / 2) * kBlock + j) * 2 + c % 2] = half;
-      }
-  auto type = RankedTensorType::get(shape, Float16Type::get(weights.getContext()));
-  return graph::makeConstant(type, std::move(bytes), "half");
-}
 
 /// Returns [B][rows][K] as the image [B][1][1][rows][K], or the columns of [B][rows][N] as the
 /// blocks of [B][N / 16][1][rows][16].
@@ -133,7 +108,7 @@ private:
   bool replace(Op op, om::WeightOp weight, int64_t channels, ArrayRef<int64_t> shape, Value input,
                Value residual, Value slope, Value output, ArrayRef<int64_t> strides,
                ArrayRef<int64_t> dilations, bool residualLast) {
-    ElementsAttr packed = packPairs(weight.getValue(), channels, shape);
+    ElementsAttr packed = kernel::packPairs(weight.getValue(), channels, shape);
     if (!packed)
       return false;
     OpBuilder builder(op);

@@ -38,7 +38,7 @@ struct Shape {
 double stepCost(int64_t pixels, int64_t blocks, int64_t vectors) {
   // Loads that fit beside the multiply-adds still delay some of them. The filter's vectors also
   // have to be brought from L2, as a panel is larger than what L1 keeps for it.
-  constexpr double kPerPixel = 0.05, kPerVector = 0.1;
+  constexpr double kPerPixel = 0.08, kPerVector = 0.2;
   const double fmas = pixels * blocks * vectors / 2.0;
   const double loads = (pixels + blocks * vectors) / 2.0;
   // Overheads that the model ignores (loop and address arithmetic) favour larger tiles.
@@ -326,7 +326,7 @@ TileAttr tileFor(MatMulOp op) {
   int64_t blocks = std::max<int64_t>(1, out[2] / width);
   // Any number of blocks is valid: the remainder is a task of its own.
   Shape shape;
-  for (int64_t choice : {1, 2, 4, 6}) {
+  for (int64_t choice : {1, 2, 3, 4, 6}) {
     if (choice > blocks)
       break;
     Shape candidate = bestShape(out[1], choice, width, level, {choice}, spareRegisters(level));
