@@ -128,7 +128,7 @@ def test_products_in_f16(tmp_path, image):
         session.close()
         want = np.maximum(rows @ weights.astype(np.float64), 0)
         error = np.abs(found - want).max() / want.max()
-        assert error < 2e-3, name
+        assert error < 4e-3, name
         assert (error > 1e-6) == (name != "float"), name
     assert kernels == {"half": True, "float": False, "levels": False, "off": False}
 
