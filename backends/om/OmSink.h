@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace atc::om {
 
@@ -39,20 +40,25 @@ private:
 };
 
 /// Writes to a file at a path, which is either complete or does not exist.
+///
+/// What is written in ascending order reaches the file in pieces of several megabytes, at multiples
+/// of their size: the system then keeps it in large pages, which a loader maps and reads in a tenth
+/// of the time that single pages take.
 class OmFileSink : public OmSink {
 public:
   explicit OmFileSink(const std::string &path) : file(path) {}
 
-  bool write(uint64_t offset, const void *data, uint64_t bytes) override {
-    return file.writeAt(offset, data, bytes);
-  }
-  bool commit() override { return file.commit(); }
+  bool write(uint64_t offset, const void *data, uint64_t bytes) override;
+  bool commit() override { return flush() && file.commit(); }
   std::string errorLine() const override { return file.errorLine(); }
 
 private:
   bool allocate(uint64_t bytes) override { return file.setSize(bytes); }
+  bool flush();
 
   OutputFile file;
+  std::vector<char> piece; ///< what comes next in the file, from pieceAt on
+  uint64_t pieceAt = 0;
 };
 
 /// Writes to memory.

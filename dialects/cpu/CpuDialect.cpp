@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/cpu/FloatWinograd.h" // IWYU pragma: keep
+#include "dialects/cpu/Half.h"          // IWYU pragma: keep
 #include "dialects/cpu/Reduction.h"     // IWYU pragma: keep
 #include "dialects/cpu/Transformer.h"   // IWYU pragma: keep
 
@@ -29,6 +30,10 @@ void CpuDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialects/cpu/FloatWinogradOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/cpu/HalfOps.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST

@@ -3,43 +3,13 @@
 
 #include "dialects/cpu/Cpu.h"
 #include "dialects/cpu/VerifyEpilogue.h"
+#include "dialects/cpu/VerifyWindows.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
 
 using namespace mlir;
 using namespace atc::cpu;
-
-namespace {
-
-/// The window (kernel over input, per output position) must stay inside the
-/// input, which for convolutions is the padded view.
-LogicalResult verifyWindow(Operation *op, int64_t in, int64_t out, int64_t kernel, int64_t stride,
-                           int64_t dilation, StringRef dim) {
-  int64_t needed = (out - 1) * stride + (kernel - 1) * dilation + 1;
-  if (needed <= in)
-    return success();
-  return op->emitOpError() << "reads " << needed << " positions along " << dim
-                           << ", but the input has " << in;
-}
-
-LogicalResult verifyConv(Operation *op, Value input, Value output, ArrayRef<int64_t> kernel,
-                         ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations) {
-  if (failed(verifyRank(op, input, 5, "input")) || failed(verifyRank(op, output, 5, "output")) ||
-      failed(verifyLength(op, strides, 2, "strides")) ||
-      failed(verifyLength(op, dilations, 2, "dilations")))
-    return failure();
-  ArrayRef<int64_t> in = typeOf(input).getShape(), out = typeOf(output).getShape();
-  if (in[0] != out[0])
-    return op->emitOpError() << "input has batch " << in[0] << ", output " << out[0];
-  for (int d : {0, 1})
-    if (failed(verifyWindow(op, in[2 + d], out[2 + d], kernel[d], strides[d], dilations[d],
-                            d ? "W" : "H")))
-      return failure();
-  return success();
-}
-
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // Convolutions and matmul
@@ -49,8 +19,8 @@ LogicalResult Conv2DOp::verify() {
   if (failed(verifyRank(*this, getFilter(), 6, "filter")))
     return failure();
   ArrayRef<int64_t> filter = typeOf(getFilter()).getShape();
-  if (failed(verifyConv(*this, getInput(), getOutput(), filter.slice(2, 2), getStrides(),
-                        getDilations())))
+  if (failed(verifyWindows(*this, getInput(), getOutput(), filter.slice(2, 2), getStrides(),
+                           getDilations())))
     return failure();
   ArrayRef<int64_t> in = typeOf(getInput()).getShape(), out = typeOf(getOutput()).getShape();
   int64_t groups = getGroups();
@@ -91,8 +61,8 @@ LogicalResult DepthwiseConv2DOp::verify() {
   if (failed(verifyRank(*this, getFilter(), 4, "filter")))
     return failure();
   ArrayRef<int64_t> filter = typeOf(getFilter()).getShape();
-  if (failed(verifyConv(*this, getInput(), getOutput(), filter.slice(1, 2), getStrides(),
-                        getDilations())))
+  if (failed(verifyWindows(*this, getInput(), getOutput(), filter.slice(1, 2), getStrides(),
+                           getDilations())))
     return failure();
   ArrayRef<int64_t> in = typeOf(getInput()).getShape(), out = typeOf(getOutput()).getShape();
   if (in[1] != out[1] || in[4] != out[4] || filter[0] != out[1] || filter[3] != out[4])

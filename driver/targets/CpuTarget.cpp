@@ -37,6 +37,12 @@ bool CpuTarget::convertsHalfs() const {
   });
 }
 
+bool CpuTarget::computesHalves() const {
+  return wantsHalves && !levels.empty() && llvm::all_of(levels, [](const cpu::CpuLevel &level) {
+           return llvm::is_contained(level.required, "avx512fp16");
+         });
+}
+
 PhasePipeline CpuTarget::schedulePipeline(std::vector<std::string> disabled) const {
   return {Phase::Schedule, "schedule", "4-schedule.mlir",
           [disabled = std::move(disabled)](OpPassManager &pm) {
@@ -60,16 +66,17 @@ std::vector<PhasePipeline> CpuTarget::buildPipelines(func::FuncOp,
   const bool exactDot = !levels.empty() && llvm::all_of(levels, [](const cpu::CpuLevel &level) {
     return level.hasExactDot();
   });
-  PhasePipeline kernels = {
-      Phase::Kernels, "layout, buffers", "3-buffers.mlir",
-      [disabled, exactDot, storage = storage, convertsHalfs = convertsHalfs()](OpPassManager &pm) {
-        cpu::CpuPipelineOptions options;
-        options.disable = disabled;
-        options.exactDot = exactDot;
-        options.storage = storage;
-        options.convertsHalfs = convertsHalfs;
-        cpu::buildCpuBufferPipeline(pm, options);
-      }};
+  PhasePipeline kernels = {Phase::Kernels, "layout, buffers", "3-buffers.mlir",
+                           [disabled, exactDot, storage = storage, convertsHalfs = convertsHalfs(),
+                            halfProducts = computesHalves()](OpPassManager &pm) {
+                             cpu::CpuPipelineOptions options;
+                             options.disable = disabled;
+                             options.exactDot = exactDot;
+                             options.storage = storage;
+                             options.convertsHalfs = convertsHalfs;
+                             options.halfProducts = halfProducts;
+                             cpu::buildCpuBufferPipeline(pm, options);
+                           }};
   return {makeGraphPipeline(disabled, /*integers=*/true, /*widenFloats=*/true,
                             /*mergeProducts=*/true),
           std::move(kernels), schedulePipeline(disabled)};

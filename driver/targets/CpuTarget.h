@@ -12,8 +12,11 @@ namespace atc::driver {
 /// level, models can be lowered but no code can be generated.
 class CpuTarget : public Target {
 public:
-  explicit CpuTarget(std::vector<cpu::CpuLevel> levels = {}, std::string storage = "exact")
-      : levels(std::move(levels)), storage(std::move(storage)) {}
+  /// `storage` is what weightStorage() returns; with `halfProducts` contractions may be computed in
+  /// f16.
+  explicit CpuTarget(std::vector<cpu::CpuLevel> levels = {}, std::string storage = "exact",
+                     bool halfProducts = false)
+      : levels(std::move(levels)), storage(std::move(storage)), wantsHalves(halfProducts) {}
 
   bool canGenerate(mlir::Operation *op) const override;
   llvm::ArrayRef<llvm::StringLiteral> optionalPasses() const override;
@@ -35,10 +38,14 @@ public:
   bool convertsHalfs() const;
   /// Returns how constant weights of products and convolutions are stored: f32, exact, f16 or bf16.
   const std::string &weightStorage() const { return storage; }
+  /// Returns whether products of constant weights are computed in f16: where that is allowed and
+  /// all levels have instructions for it.
+  bool computesHalves() const;
 
 private:
   std::vector<cpu::CpuLevel> levels;
   std::string storage;
+  bool wantsHalves;
 };
 
 } // namespace atc::driver

@@ -115,21 +115,26 @@ Precision findBf16Precision(StringRef mode, StringRef soc, Diagnostics &diagnost
   return Precision::CubeFp16InFp32Out;
 }
 
-/// Returns how a CPU stores weights in a mode (CpuTarget::weightStorage). It computes in the types
-/// of the model, but in f32 instead of f16 and bf16.
-std::string findStorage(const TargetRequest &request, Diagnostics &diagnostics) {
+/// Returns the target for CPUs of these levels. It computes in the types of the model, but in f32
+/// instead of f16 and bf16; a mode says how it stores weights, and whether products may be in f16.
+std::shared_ptr<const Target> makeCpuTarget(const TargetRequest &request,
+                                            std::vector<cpu::CpuLevel> levels,
+                                            Diagnostics &diagnostics) {
   const std::string mode = request.precision.value_or("");
   const bool isExact = is_contained(
       {"", "must_keep_origin_dtype", "force_fp32", "allow_fp32_to_fp16", "allow_fp32_to_bf16"},
       mode);
   if (isExact)
-    return "exact";
+    return std::make_shared<CpuTarget>(std::move(levels));
   const std::string storage = StringRef(mode).ends_with("bf16") ? "bf16" : "f16";
+  auto target = std::make_shared<CpuTarget>(std::move(levels), storage,
+                                            /*halfProducts=*/mode == "force_fp16");
   diagnostics.warning("W10055", "--precision_mode=" + mode +
-                                    " stores weights of products and "
-                                    "convolutions in " +
-                                    storage + " on a CPU, which computes with them in f32");
-  return storage;
+                                    " stores weights of products and convolutions in " + storage +
+                                    (target->computesHalves()
+                                         ? " and multiplies in f16 with sums of f32"
+                                         : " on a CPU, which computes with them in f32"));
+  return target;
 }
 
 /// Returns the precision for the NPU `soc`, or the default for a CPU, where that is empty, and
@@ -172,7 +177,7 @@ std::shared_ptr<const Target> makeTarget(const TargetRequest &request, Diagnosti
   if (diagnostics.numErrors() != before)
     return nullptr;
   if (!soc)
-    return std::make_shared<CpuTarget>(std::move(*levels), findStorage(request, diagnostics));
+    return makeCpuTarget(request, std::move(*levels), diagnostics);
   return std::make_shared<NpuTarget>(std::move(soc->table), soc->isOwn, precision,
                                      CpuTarget(std::move(*levels)));
 }

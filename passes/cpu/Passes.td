@@ -59,6 +59,15 @@ def CpuExpandFloatWinograd : Cpu_ExpandPass<"cpu-expand-float-winograd", "cpu.fl
   }];
 }
 
+def CpuExpandHalfConv2D : Cpu_ExpandPass<"cpu-expand-half-conv2d", "cpu.half_conv2d"> {
+  let description = [{
+    Works like the other expansions. The rounded input of a task and the sums of
+    a register tile are in the scratch memory of its thread: the function gets
+    another argument for it, and `cpu.scratch`, its size in bytes. The level has
+    the instructions of AVX512-FP16.
+  }];
+}
+
 def CpuExpandIntegerConv
     : Cpu_ExpandIntegerPass<"cpu-expand-integer-conv", "cpu.integer_conv2d and integer_depthwise">;
 

@@ -22,8 +22,9 @@ namespace atc::cpu {
 
 ArrayRef<StringLiteral> optionalPasses() {
   static constexpr StringLiteral names[] = {
-      "cpu-select-winograd", "cpu-compose-layer-norm", "cpu-fuse-attention", "cpu-fuse-reductions",
-      "cpu-fuse-residuals",  "cpu-fuse-element-calls", "cpu-generate-calls", "cpu-narrow-weights",
+      "cpu-select-winograd", "cpu-compose-layer-norm", "cpu-fuse-attention",
+      "cpu-fuse-reductions", "cpu-fuse-residuals",     "cpu-fuse-element-calls",
+      "cpu-generate-calls",  "cpu-narrow-weights",     "cpu-select-half-products",
       "om-reuse-in-place",   "om-remove-dead"};
   return names;
 }
@@ -46,6 +47,8 @@ void buildCpuBufferPipeline(OpPassManager &pm, const CpuPipelineOptions &options
     pm.addPass(createCpuFuseResiduals());
   if (isOn(options, "cpu-fuse-reductions"))
     pm.addPass(createCpuFuseReductions());
+  if (options.halfProducts && isOn(options, "cpu-select-half-products"))
+    pm.addPass(createCpuSelectHalfProducts());
   if (isOn(options, "cpu-narrow-weights"))
     pm.addPass(createCpuNarrowWeights({options.storage, options.convertsHalfs}));
 }
@@ -80,6 +83,7 @@ void buildCpuExpandPipeline(OpPassManager &pm) {
   kernels.addPass(createCpuExpandCopy());
   kernels.addPass(createCpuExpandDepthwise());
   kernels.addPass(createCpuExpandFloatWinograd());
+  kernels.addPass(createCpuExpandHalfConv2D());
   kernels.addPass(createCpuExpandIntegerConv());
   kernels.addPass(createCpuExpandLayerNorm());
   kernels.addPass(createCpuExpandMap());

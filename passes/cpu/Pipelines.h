@@ -22,6 +22,10 @@ struct CpuPipelineOptions : mlir::PassPipelineOptions<CpuPipelineOptions> {
                              llvm::cl::desc("All levels have an instruction that makes floats of "
                                             "f16"),
                              llvm::cl::init(true)};
+  Option<bool> halfProducts{*this, "half-products",
+                            llvm::cl::desc("Products of constant weights are computed in f16, for "
+                                           "which all levels have instructions"),
+                            llvm::cl::init(false)};
   ListOption<std::string> disable{*this, "disable", llvm::cl::desc("Passes to leave out, by name")};
 };
 

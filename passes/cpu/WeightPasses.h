@@ -8,6 +8,7 @@
 
 namespace atc::cpu {
 #define GEN_PASS_DECL_CPUNARROWWEIGHTS
+#define GEN_PASS_DECL_CPUSELECTHALFPRODUCTS
 #define GEN_PASS_REGISTRATION
 #include "passes/cpu/WeightPasses.h.inc"
 } // namespace atc::cpu

@@ -32,4 +32,19 @@ def CpuNarrowWeights : Pass<"cpu-narrow-weights", "::mlir::ModuleOp"> {
   let dependentDialects = ["::atc::cpu::CpuDialect", "::atc::om::OmDialect"];
 }
 
+def CpuSelectHalfProducts : Pass<"cpu-select-half-products", "::mlir::ModuleOp"> {
+  let summary = "Compute products and convolutions in f16";
+  let description = [{
+    Works on the kernels of `@main`: `cpu.matmul` with packed weights and
+    `cpu.conv2d` become `cpu.half_conv2d`, which rounds weights and inputs to
+    f16, multiplies and accumulates up to some 64 products in f16, and adds these
+    sums in f32. A vector has twice as many elements of f16.
+
+    Left alone are contractions of few pixels, groups, channels that do not fill
+    blocks, and weights beyond the range of f16.
+  }];
+  let statistics = [Statistic<"numHalf", "num-half", "Number of contractions in f16">];
+  let dependentDialects = ["::atc::cpu::CpuDialect", "::atc::om::OmDialect"];
+}
+
 #endif // OPENATC_PASSES_CPU_WEIGHTPASSES_TD

@@ -23,6 +23,8 @@ public:
   uint64_t digest() const;
 
 private:
+  friend uint64_t hashPartsWide(const void *data, uint64_t bytes, uint64_t begin, uint64_t end);
+  static void updateGroup(Hash64 *group, const unsigned char *parts);
   void consume(const unsigned char *blocks, size_t bytes);
 
   static constexpr uint64_t P1 = 0x9E3779B185EBCA87u, P2 = 0xC2B2AE3D27D4EB4Fu,
@@ -52,6 +54,16 @@ uint64_t finishHashPart(Hash64 hash, uint64_t part);
 
 /// Returns the sum of the hashes of the parts from `begin` to before `end` of all `bytes` bytes.
 uint64_t hashParts(const void *data, uint64_t bytes, uint64_t begin, uint64_t end);
+
+/// The parts that hashPartsWide() computes side by side.
+constexpr uint64_t hashGroupParts = 8;
+
+/// Returns whether this processor has the 64-bit products of vectors that hashPartsWide() needs.
+bool canHashWide();
+
+/// Returns what hashParts() returns, several times as fast where whole groups of parts are between
+/// `begin` and `end`. Must not be called where canHashWide() is false.
+uint64_t hashPartsWide(const void *data, uint64_t bytes, uint64_t begin, uint64_t end);
 
 } // namespace atc::rt
 

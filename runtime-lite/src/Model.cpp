@@ -114,11 +114,17 @@ om_status om_model::verifyHash(uint32_t index, uint32_t threads, om_error *error
     return verifySegment(*header, index, segment(index), error);
   struct Job {
     const char *data;
-    uint64_t bytes;
+    uint64_t bytes, parts;
+    decltype(&hashParts) hash;
     std::atomic<uint64_t> sum;
-  } job = {segment(index), part.size(), {0}};
-  const uint64_t parts = countHashParts(job.bytes);
-  const uint32_t chunks = std::min<uint64_t>(parts, Pool::maxThreads);
+  } job = {segment(index),
+           part.size(),
+           countHashParts(part.size()),
+           canHashWide() ? hashPartsWide : hashParts,
+           {0}};
+  // A task is a group of parts.
+  const uint64_t tasks = job.parts / hashGroupParts + 1;
+  const uint32_t chunks = std::min<uint64_t>(tasks, Pool::maxThreads);
   // A thread is started in the time in which a megabyte is read.
   constexpr uint64_t bytesPerThread = 8 << 20;
   if (!threads)
@@ -127,10 +133,11 @@ om_status om_model::verifyHash(uint32_t index, uint32_t threads, om_error *error
   // Those threads that can be started do the work.
   pool.start(std::min(threads, chunks), nullptr, nullptr, 0, 0, nullptr);
   pool.run(
-      static_cast<int64_t>(parts), chunks,
+      static_cast<int64_t>(tasks), chunks,
       [](void *argument, int64_t begin, int64_t end) {
         Job &job = *static_cast<Job *>(argument);
-        job.sum += hashParts(job.data, job.bytes, begin, end);
+        job.sum += job.hash(job.data, job.bytes, begin * hashGroupParts,
+                            std::min(end * hashGroupParts, job.parts));
       },
       &job);
   return verifySegmentHash(*header, index, job.sum, error);

@@ -80,6 +80,23 @@ TEST_CASE("modes of precision say how a CPU stores weights") {
   CHECK(storageOf("allow_mix_precision_bf16", 1) == "bf16");
 }
 
+TEST_CASE("products are in f16 where that is asked for and all levels can") {
+  auto computesHalves = [](const char *mode, const std::string &levels) {
+    Diagnostics diagnostics;
+    auto target =
+        makeTarget({.target = "cpu", .precision = mode, .cpuLevels = levels}, diagnostics);
+    REQUIRE(target);
+    return target->cpu().computesHalves();
+  };
+  auto host = atc::cpu::hostCpuLevel();
+  REQUIRE(bool(host));
+  CHECK(computesHalves("force_fp16", "host") == llvm::is_contained(host->required, "avx512fp16"));
+  CHECK_FALSE(computesHalves("force_fp16", "host,x86-64-v4"));
+  for (const char *mode :
+       {"must_keep_origin_dtype", "force_fp32", "allow_mix_precision", "allow_mix_precision_bf16"})
+    CHECK_FALSE(computesHalves(mode, "host"));
+}
+
 TEST_CASE("chips without a table are simulated as their relatives") {
   Diagnostics diagnostics;
   auto target = makeTarget({.soc = "Ascend310B4"}, diagnostics);

@@ -36,8 +36,9 @@ def random_weights():
 def save(path, rows, weights, dtype=np.float32, image=False):
     """Writes y = relu(x * weights), or a 1x1 convolution with the same numbers."""
     kind = TensorProto.FLOAT16 if dtype == np.float16 else TensorProto.FLOAT
-    shape, out = ([rows, K, 5, 5], [rows, N, 5, 5]) if image else ([rows, K], [rows, N])
-    stored = weights.T.reshape(N, K, 1, 1) if image else weights
+    columns = weights.shape[1]
+    shape, out = ([rows, K, 5, 5], [rows, columns, 5, 5]) if image else ([rows, K], [rows, columns])
+    stored = weights.T.reshape(columns, K, 1, 1) if image else weights
     graph = helper.make_graph(
         [helper.make_node("Conv" if image else "MatMul", ["x", "w"], ["p"], name="product"),
          helper.make_node("Relu", ["p"], ["y"])], "storage",
@@ -100,6 +101,36 @@ def test_modes_of_precision_round_weights(tmp_path, rows, kind):
             bound = np.abs(x) @ np.abs(weights.astype(np.float64))
             errors[mode] = (np.abs(y - want) / bound).max()
     assert errors[None] < 1e-6 < errors[kind] < ROUNDING[kind]
+
+
+@pytest.mark.skipif("avx512_fp16" not in Path("/proc/cpuinfo").read_text(), reason="needs AVX512-FP16")
+@pytest.mark.parametrize("image", [False, True])
+def test_products_in_f16(tmp_path, image):
+    """Sums of f16 have errors, but not those of long sums of f16."""
+    path = tmp_path / "model.onnx"
+    weights = random_weights()[:, :96]
+    save(path, 20, weights, image=image)
+    kernels = {}
+    for name, flags in (("half", [MODES["f16"]]), ("float", []),
+                        ("levels", [MODES["f16"], "--target_cpu=host,v3"]),
+                        ("off", [MODES["f16"], "--disable_passes=cpu-select-half-products"])):
+        om = compile_(path, *flags)
+        code, out, err = call(tool("om-dump"), om)
+        assert code == 0, err
+        kernels[name] = "half_conv2d" in out
+        session = Session(RUNTIME, om, threads=2)
+        x = session.inputs[0][1]
+        x[...] = np.random.default_rng(5).standard_normal(x.shape)
+        session.run()
+        y = session.outputs[0][1].astype(np.float64)
+        rows = np.moveaxis(x.astype(np.float64), 1, -1).reshape(-1, K)
+        found = np.moveaxis(y, 1, -1).reshape(-1, 96)
+        session.close()
+        want = np.maximum(rows @ weights.astype(np.float64), 0)
+        error = np.abs(found - want).max() / want.max()
+        assert error < 4e-3, name
+        assert (error > 1e-6) == (name != "float"), name
+    assert kernels == {"half": True, "float": False, "levels": False, "off": False}
 
 
 def test_filters_are_narrowed_where_that_is_asked_for(tmp_path):

@@ -50,6 +50,25 @@ TEST_CASE("the hash of parts is the sum of those of the parts with their numbers
       CHECK(atc::rt::hashParts(bytes.data(), bytes.size(), begin, end) == sums[end] - sums[begin]);
 }
 
+TEST_CASE("groups of parts have the hashes of single ones") {
+  if (!atc::rt::canHashWide())
+    return;
+  constexpr uint64_t part = atc::rt::hashPartBytes, group = atc::rt::hashGroupParts;
+  for (uint64_t bytes : {group * part, group * part + 5, (2 * group + 3) * part + 100, part, 7ul}) {
+    // Addresses are multiples of eight alone.
+    std::vector<char> memory(bytes + 8);
+    const char *data = memory.data() + 8;
+    for (size_t i = 0; i < memory.size(); ++i)
+      memory[i] = static_cast<char>(i * 37 + i / 256 + i / 65521);
+    const uint64_t parts = atc::rt::countHashParts(bytes);
+    for (uint64_t begin = 0; begin <= parts; ++begin)
+      for (uint64_t end :
+           {begin, std::min(begin + group, parts), std::min(begin + 9, parts), parts})
+        CHECK(atc::rt::hashPartsWide(data, bytes, begin, end) ==
+              atc::rt::hashParts(data, bytes, begin, end));
+  }
+}
+
 TEST_CASE("a written model is read back as it was described") {
   KernelImage code = image();
   TestModel test(code);

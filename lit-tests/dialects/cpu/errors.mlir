@@ -478,6 +478,38 @@ func.func @f(%x: memref<1x1x10x10x16xf64>, %w: memref<1x36x16x16xf32>, %y: memre
 
 // -----
 
+func.func @f(%x: memref<1x1x8x8x16xf32>, %w: memref<1x1x1x1x8x32xf32>, %y: memref<1x1x8x8x16xf32>) {
+  // expected-error @+1 {{filter must be of f16, but is 'memref<1x1x1x1x8x32xf32>'}}
+  cpu.half_conv2d %x, %w outs %y {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : memref<1x1x8x8x16xf32>, memref<1x1x1x1x8x32xf32>, memref<1x1x8x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x1x8x8x16xf32>, %w: memref<1x1x1x1x7x32xf16>, %y: memref<1x1x8x8x16xf32>) {
+  // expected-error @+1 {{filter must be for 1 blocks of an even number of 16 input channels, in pairs}}
+  cpu.half_conv2d %x, %w outs %y {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : memref<1x1x8x8x16xf32>, memref<1x1x1x1x7x32xf16>, memref<1x1x8x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x1x8x8x16xf32>, %w: memref<1x1x1x1x8x16xf16>, %y: memref<1x1x8x8x16xf32>) {
+  // expected-error @+1 {{filter must be for 1 blocks of 16 output channels, two elements each}}
+  cpu.half_conv2d %x, %w outs %y {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : memref<1x1x8x8x16xf32>, memref<1x1x1x1x8x16xf16>, memref<1x1x8x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x1x8x8x16xf32>, %w: memref<1x1x3x3x8x32xf16>, %y: memref<1x1x8x8x16xf32>) {
+  // expected-error @+1 {{reads 10 positions along H, but the input has 8}}
+  cpu.half_conv2d %x, %w outs %y {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : memref<1x1x8x8x16xf32>, memref<1x1x3x3x8x32xf16>, memref<1x1x8x8x16xf32>
+  return
+}
+
+// -----
+
 func.func @matmul_residual(%x: memref<1x4x8xf32>, %w: memref<1x8x16xf32>, %r: memref<1x4x8xf32>, %y: memref<1x4x16xf32>) {
   // expected-error @+1 {{residual and output must have the same shape}}
   cpu.matmul %x, %w residual %r outs %y {packed} : memref<1x4x8xf32>, memref<1x8x16xf32>, memref<1x4x8xf32>, memref<1x4x16xf32>

@@ -113,7 +113,7 @@ TileAttr chosenTile(Conv2DOp op, TileAttr own, LevelAttr level, StringRef pass) 
 
 TileAttr chosenTile(MatMulOp op, TileAttr own, LevelAttr level, StringRef pass) {
   ArrayRef<int64_t> out = shapeOf(op.getOutput());
-  static constexpr int64_t tileBlocks[] = {1, 2, 4, 6};
+  static constexpr int64_t tileBlocks[] = {1, 2, 3, 4, 6};
   const int64_t width = op.getPacked() ? shapeOf(op.getRhs())[2] : 16;
   return choose(op, own, level, pass,
                 {out[1], 0, 1, std::max<int64_t>(1, out[2] / width), shapeOf(op.getLhs())[2], width,

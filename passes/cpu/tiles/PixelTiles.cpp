@@ -10,7 +10,10 @@ using namespace mlir;
 namespace atc::cpu {
 
 PixelGrid::PixelGrid(Value buffer, ArrayRef<int64_t> steps)
-    : sizes(shapeOf(buffer)), strides(stridesOf(buffer)), rowStep(steps[0] * strides[2]),
+    : PixelGrid(shapeOf(buffer), stridesOf(buffer), steps) {}
+
+PixelGrid::PixelGrid(ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides, ArrayRef<int64_t> steps)
+    : sizes(sizes), strides(strides), rowStep(steps[0] * strides[2]),
       columnStep(steps[1] * strides[3]) {}
 
 SmallVector<Address> PixelGrid::addresses(KernelBuilder &b, const PixelTile &tile,

@@ -24,6 +24,9 @@ class PixelGrid {
 public:
   /// Describes a buffer whose rows and columns are read in these steps.
   PixelGrid(mlir::Value buffer, llvm::ArrayRef<int64_t> steps);
+  /// Describes a buffer with these sizes, which must outlive the grid, and strides in elements.
+  PixelGrid(llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> strides,
+            llvm::ArrayRef<int64_t> steps);
 
   llvm::ArrayRef<int64_t> shape() const { return sizes; }
   /// Returns the elements between two indices of a dim.

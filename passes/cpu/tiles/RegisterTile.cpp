@@ -4,16 +4,19 @@
 #include "passes/cpu/tiles/RegisterTile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
 namespace atc::cpu {
 
-RegisterTile::RegisterTile(KernelBuilder &builder, int64_t pixels, int64_t blocks, int64_t width)
+RegisterTile::RegisterTile(KernelBuilder &builder, int64_t pixels, int64_t blocks, int64_t width,
+                           Products products)
     : b(builder), pixels(pixels), blocks(blocks), width(width),
-      lanes(std::min(width, builder.level().getLanes())),
-      type(VectorType::get({lanes}, builder.getF32Type())) {
+      lanes(std::min(width, builder.level().getLanes())), products(products),
+      type(products == Products::Float32 ? VectorType::get({lanes}, builder.getF32Type())
+                                         : VectorType::get({2 * lanes}, builder.getF16Type())) {
   accumulators.resize(pixels * blocks * vectors());
 }
 
@@ -34,7 +37,7 @@ Value RegisterTile::loadVector(Value flat, Address address, int64_t valid) {
 
 Value RegisterTile::loadWeights(Value flat, Address address, int64_t valid) {
   Type element = elementOf(flat);
-  if (element.isF32())
+  if (element == type.getElementType())
     return loadVector(flat, address, valid);
   assert(valid == lanes && "packed weights are full");
   Value narrow = vector::LoadOp::create(b, type.clone(element), flat, at(address));
@@ -89,6 +92,44 @@ void RegisterTile::store(Value flat, ArrayRef<Address> to, int64_t blockStride,
       }
 }
 
+void RegisterTile::addTo(Value flat, ArrayRef<Address> to, int64_t blockStride) {
+  assert(products == Products::HalfPairs && vectors() == 1);
+  auto words = VectorType::get({lanes}, b.getI32Type());
+  const Value half =
+      arith::ConstantOp::create(b, DenseElementsAttr::get(words, b.getI32IntegerAttr(16)));
+  for (int64_t p = 0; p < pixels; ++p)
+    for (int64_t j = 0; j < blocks; ++j) {
+      // The odd lanes move to the even ones; the lower halves of the words are the sums then.
+      Value odd =
+          arith::ShRUIOp::create(b, vector::BitCastOp::create(b, words, acc(p, j, 0)), half);
+      Value sum =
+          LLVM::FAddOp::create(b, type, acc(p, j, 0), vector::BitCastOp::create(b, type, odd));
+      Value bits = arith::TruncIOp::create(b, words.clone(b.getI16Type()),
+                                           vector::BitCastOp::create(b, words, sum));
+      Value narrow = arith::BitcastOp::create(b, words.clone(b.getF16Type()), bits);
+      Value wide = arith::ExtFOp::create(b, words.clone(b.getF32Type()), narrow);
+      Value index = at(to[p] + j * blockStride);
+      Value before = vector::LoadOp::create(b, wide.getType(), flat, index);
+      vector::StoreOp::create(b, arith::AddFOp::create(b, before, wide), flat, index);
+    }
+}
+
+/// Loads what all channels of a pixel are multiplied by: one element, or one pair of f16.
+Value RegisterTile::spreadElement(Value lhs, Address address) {
+  Value element = memref::LoadOp::create(b, lhs, at(address));
+  if (products == Products::Float32)
+    return vector::BroadcastOp::create(b, type, element);
+  Value pairs = vector::BroadcastOp::create(b, VectorType::get({lanes}, b.getF32Type()), element);
+  return vector::BitCastOp::create(b, type, pairs);
+}
+
+Value RegisterTile::multiplyAdd(Value x, Value y, Value sum) {
+  if (products == Products::Float32)
+    return b.madd(x, y, sum);
+  // Operations of other dialects on f16 are computed in f32.
+  return LLVM::FMAOp::create(b, type, x, y, sum);
+}
+
 /// Returns whether the code of a loop is repeated instead of jumping back.
 static bool isStraight(const SumLoop &loop) { return loop.unroll || loop.trip == 1; }
 
@@ -102,11 +143,10 @@ void RegisterTile::contract(Value lhs, ArrayRef<Address> lhsPixels, Value rhs, A
         weights.push_back(loadWeights(rhs, rhsAt + (j * rhsBlockStride + v * lanes),
                                       validLanes(j, v, lastBlockWidth)));
     for (int64_t p = 0; p < pixels; ++p) {
-      Value element = memref::LoadOp::create(b, lhs, at(lhsAt[p]));
-      Value splat = vector::BroadcastOp::create(b, type, element);
+      Value splat = spreadElement(lhs, lhsAt[p]);
       for (int64_t j = 0; j < blocks; ++j)
         for (int64_t v = 0; v < vectors(); ++v)
-          acc(p, j, v) = b.madd(splat, weights[j * vectors() + v], acc(p, j, v));
+          acc(p, j, v) = multiplyAdd(splat, weights[j * vectors() + v], acc(p, j, v));
     }
   };
   if (!ahead)

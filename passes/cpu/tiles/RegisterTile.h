@@ -34,6 +34,15 @@ struct Lookahead {
   mlir::Value ordinal; ///< of this tile among them
 };
 
+/// The element type in which products are computed and accumulated.
+enum class Products {
+  Float32,
+  /// Pairs of f16: lhs is a buffer of f32 whose elements are two values of f16 that follow each
+  /// other along the contracted dim, rhs one of f16 with the two weights of each channel side by
+  /// side. Even and odd lanes of an accumulator are sums of their own, which addTo() adds up.
+  HalfPairs
+};
+
 /// `pixels` x `blocks` output positions held in vector registers:
 ///
 ///   acc[p][j][v] += lhs[pixel p] * rhs[block j][v]
@@ -42,8 +51,10 @@ struct Lookahead {
 /// inner part of both convolutions and matrix products.
 class RegisterTile {
 public:
-  /// Prepares accumulators for `pixels` pixels times `blocks` blocks of `width` channels.
-  RegisterTile(KernelBuilder &builder, int64_t pixels, int64_t blocks, int64_t width);
+  /// Prepares accumulators for `pixels` pixels times `blocks` blocks of `width` channels. With
+  /// pairs of f16 a block is one vector of f32.
+  RegisterTile(KernelBuilder &builder, int64_t pixels, int64_t blocks, int64_t width,
+               Products products = Products::Float32);
 
   /// Returns the number of vectors per block.
   int64_t vectors() const { return width / lanes; }
@@ -59,6 +70,9 @@ public:
             int64_t lastBlockWidth = 0);
   void store(mlir::Value flat, llvm::ArrayRef<Address> pixels, int64_t blockStride,
              int64_t lastBlockWidth = 0);
+  /// Adds accumulators of pairs of f16 to values of f32 in memory, which have one address per
+  /// pixel.
+  void addTo(mlir::Value flat, llvm::ArrayRef<Address> pixels, int64_t blockStride);
 
   /// Accumulates over `loops` (outermost first). `lhsPixels` has one address per pixel. Of the last
   /// block only `lastBlockWidth` columns are read (0: all). With `ahead` each iteration of the
@@ -104,6 +118,8 @@ public:
 private:
   using StepFn = llvm::function_ref<void(llvm::ArrayRef<Address> lhsPixels, Address rhsAt)>;
   using IterationFn = llvm::function_ref<void(Address rhsAt)>;
+  mlir::Value spreadElement(mlir::Value lhs, Address address);
+  mlir::Value multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value c);
   void sum(llvm::ArrayRef<Address> lhsPixels, Address rhsAt, llvm::ArrayRef<SumLoop> loops,
            StepFn step, IterationFn iteration = nullptr);
   mlir::Value laneMask(int64_t valid);
@@ -114,6 +130,7 @@ private:
 
   KernelBuilder &b;
   int64_t pixels, blocks, width, lanes;
+  Products products;
   mlir::VectorType type;
   llvm::SmallVector<mlir::Value> accumulators;
 };

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/cpu/FloatWinograd.h"
+#include "dialects/cpu/Half.h"
 #include "dialects/cpu/Winograd.h"
 #include "passes/Remarks.h"
 #include "passes/cpu/Passes.h"
@@ -37,7 +38,7 @@ struct Shape {
 double stepCost(int64_t pixels, int64_t blocks, int64_t vectors) {
   // Loads that fit beside the multiply-adds still delay some of them. The filter's vectors also
   // have to be brought from L2, as a panel is larger than what L1 keeps for it.
-  constexpr double kPerPixel = 0.05, kPerVector = 0.1;
+  constexpr double kPerPixel = 0.08, kPerVector = 0.2;
   const double fmas = pixels * blocks * vectors / 2.0;
   const double loads = (pixels + blocks * vectors) / 2.0;
   // Overheads that the model ignores (loop and address arithmetic) favour larger tiles.
@@ -246,6 +247,29 @@ TileAttr tileFor(FloatWinogradOp op) {
   return best;
 }
 
+/// Returns the tile of a contraction in f16. The rounded input of a task stays in L2 while all of
+/// its channel blocks go by.
+TileAttr tileFor(HalfConv2DOp op) {
+  LevelAttr level = levelOf(op);
+  ArrayRef<int64_t> in = shapeOf(op.getInput()), out = shapeOf(op.getOutput()),
+                    filter = shapeOf(op.getFilter());
+  const int64_t spare = spareRegisters(level), width = out[4];
+  Shape shape = bestShape(out[3], out[1], width, level, {1, 2, 3, 4}, spare);
+  Shape flat = bestShape(out[2] * out[3], out[1], width, level, {1, 2, 3, 4}, spare);
+  const bool flatten = out[2] * out[3] <= 256 && flat.cost < 0.95 * shape.cost * out[2];
+  if (flatten)
+    shape = flat;
+  const int64_t rowBytes = in[1] * in[3] * filter[4] * 4 * op.getStrides()[0];
+  int64_t rows = flatten ? out[2] : std::clamp<int64_t>(level.getL2() / 2 / rowBytes, 1, out[2]);
+  rows = splitEvenly(out[2], llvm::divideCeil(out[2], rows));
+  const int64_t wanted = std::clamp<int64_t>(op.flops() / (2 * kMinTaskFlops), 1, kWantedTasks);
+  const int64_t rowTasks = llvm::divideCeil(out[2], rows);
+  const int64_t groups =
+      splitEvenly(out[1], llvm::divideCeil(wanted, rowTasks * out[0]), shape.blocks);
+  return TileAttr::get(op.getContext(), shape.pixels, shape.blocks, rows, groups, /*depth=*/1,
+                       flatten);
+}
+
 TileAttr tileFor(IntegerDepthwiseOp op) {
   LevelAttr level = levelOf(op);
   ArrayRef<int64_t> out = shapeOf(op.getOutput());
@@ -302,7 +326,7 @@ TileAttr tileFor(MatMulOp op) {
   int64_t blocks = std::max<int64_t>(1, out[2] / width);
   // Any number of blocks is valid: the remainder is a task of its own.
   Shape shape;
-  for (int64_t choice : {1, 2, 4, 6}) {
+  for (int64_t choice : {1, 2, 3, 4, 6}) {
     if (choice > blocks)
       break;
     Shape candidate = bestShape(out[1], choice, width, level, {choice}, spareRegisters(level));
@@ -337,8 +361,8 @@ struct CpuSelectTilesPass : impl::CpuSelectTilesBase<CpuSelectTilesPass> {
     };
     getOperation().walk([&](Operation *op) {
       llvm::TypeSwitch<Operation *>(op)
-          .Case<Conv2DOp, DepthwiseConv2DOp, FloatWinogradOp, IntegerConv2DOp, IntegerDepthwiseOp,
-                MatMulOp, WinogradConv2DOp>(select);
+          .Case<Conv2DOp, DepthwiseConv2DOp, FloatWinogradOp, HalfConv2DOp, IntegerConv2DOp,
+                IntegerDepthwiseOp, MatMulOp, WinogradConv2DOp>(select);
     });
   }
 };

@@ -66,4 +66,25 @@ ElementsAttr WeightStorage::narrow(ElementsAttr weights) const {
   return graph::makeConstant(type.clone(element), std::move(bytes), "narrow");
 }
 
+ElementsAttr packPairs(ElementsAttr weights, int64_t channels, ArrayRef<int64_t> shape) {
+  auto data = graph::ConstantBytes::get(weights);
+  if (failed(data) || !data->getType().getElementType().isF32())
+    return {};
+  const ArrayRef<float> from = data->expandedAs<float>();
+  const int64_t pairs = shape[shape.size() - 2], width = shape.back() / 2;
+  const int64_t parts = int64_t(from.size()) / (channels * width);
+  std::vector<char> bytes(parts * pairs * 2 * width * sizeof(uint16_t));
+  auto *to = reinterpret_cast<uint16_t *>(bytes.data());
+  for (int64_t part = 0; part < parts; ++part)
+    for (int64_t c = 0; c < channels; ++c)
+      for (int64_t j = 0; j < width; ++j) {
+        const uint16_t half = floatToHalf(from[(part * channels + c) * width + j]);
+        if (!std::isfinite(halfToFloat(half)))
+          return {};
+        to[((part * pairs + c / 2) * width + j) * 2 + c % 2] = half;
+      }
+  auto type = RankedTensorType::get(shape, Float16Type::get(weights.getContext()));
+  return graph::makeConstant(type, std::move(bytes), "half");
+}
+
 } // namespace atc::kernel

@@ -27,6 +27,12 @@ struct WeightStorage {
   mlir::ElementsAttr narrow(mlir::ElementsAttr weights) const;
 };
 
+/// Returns packed weights of f32 [...][channels][b] as f16 in pairs of channels, of the given shape
+/// [...][pairs][2 * b]: element 2 * j + i of pair p is the weight of channel 2 * p + i for column
+/// j, 0 past the last channel. Null where a weight is too large or the data cannot be read.
+mlir::ElementsAttr packPairs(mlir::ElementsAttr weights, int64_t channels,
+                             llvm::ArrayRef<int64_t> shape);
+
 } // namespace atc::kernel
 
 #endif // OPENATC_PASSES_KERNEL_PACK_NARROWWEIGHTS_H

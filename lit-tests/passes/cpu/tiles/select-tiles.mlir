@@ -55,7 +55,7 @@ func.func @row(%x: memref<1x1x2048xf32>, %w: memref<63x2048x16xf32>, %out: memre
 // the panels is not divided.
 module attributes {cpu.level = #cpu.level<name = "v4", lanes = 16, registers = 32, fma = true, l1 = 32768, l2 = 1048576>} {
   // CHECK-LABEL: func.func @long_rows
-  // CHECK: tile = #cpu.tile<pixels = {{[0-9]+}}, blocks = {{[0-9]+}}, rows = 1, groups = 8, depth = 12,
+  // CHECK: tile = #cpu.tile<pixels = 8, blocks = 3, rows = 1, groups = 6, depth = 12,
   func.func @long_rows(%x: memref<1x197x3072xf32>, %w: memref<48x3072x16xf32>, %out: memref<1x197x768xf32>) {
     cpu.matmul %x, %w outs %out {packed} : memref<1x197x3072xf32>, memref<48x3072x16xf32>, memref<1x197x768xf32>
     return
