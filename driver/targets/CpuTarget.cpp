@@ -57,19 +57,23 @@ PhasePipeline CpuTarget::callPipeline(std::vector<std::string> disabled) const {
 
 std::vector<PhasePipeline> CpuTarget::buildPipelines(func::FuncOp,
                                                      std::vector<std::string> disabled) const {
-  const bool exactDot = !levels.empty() && llvm::all_of(levels, [](const cpu::CpuLevel &level) {
-    return level.hasExactDot();
-  });
-  PhasePipeline kernels = {
-      Phase::Kernels, "layout, buffers", "3-buffers.mlir",
-      [disabled, exactDot, storage = storage, convertsHalfs = convertsHalfs()](OpPassManager &pm) {
-        cpu::CpuPipelineOptions options;
-        options.disable = disabled;
-        options.exactDot = exactDot;
-        options.storage = storage;
-        options.convertsHalfs = convertsHalfs;
-        cpu::buildCpuBufferPipeline(pm, options);
-      }};
+  auto allHave = [&](bool (cpu::CpuLevel::*has)() const) {
+    return !levels.empty() &&
+           llvm::all_of(levels, [&](const cpu::CpuLevel &level) { return (level.*has)(); });
+  };
+  const bool exactDot = allHave(&cpu::CpuLevel::hasExactDot),
+             tileRegisters = allHave(&cpu::CpuLevel::hasTileRegisters);
+  PhasePipeline kernels = {Phase::Kernels, "layout, buffers", "3-buffers.mlir",
+                           [disabled, exactDot, tileRegisters, storage = storage,
+                            convertsHalfs = convertsHalfs()](OpPassManager &pm) {
+                             cpu::CpuPipelineOptions options;
+                             options.disable = disabled;
+                             options.exactDot = exactDot;
+                             options.tileRegisters = tileRegisters;
+                             options.storage = storage;
+                             options.convertsHalfs = convertsHalfs;
+                             cpu::buildCpuBufferPipeline(pm, options);
+                           }};
   return {makeGraphPipeline(disabled, /*integers=*/true, /*widenFloats=*/true,
                             /*mergeProducts=*/true),
           std::move(kernels), schedulePipeline(disabled)};
