@@ -57,12 +57,13 @@ PhasePipeline CpuTarget::callPipeline(std::vector<std::string> disabled) const {
 
 std::vector<PhasePipeline> CpuTarget::buildPipelines(func::FuncOp,
                                                      std::vector<std::string> disabled) const {
-  auto allHave = [&](bool (cpu::CpuLevel::*has)() const) {
-    return !levels.empty() &&
-           llvm::all_of(levels, [&](const cpu::CpuLevel &level) { return (level.*has)(); });
-  };
-  const bool exactDot = allHave(&cpu::CpuLevel::hasExactDot),
-             tileRegisters = allHave(&cpu::CpuLevel::hasTileRegisters);
+  const bool exactDot = !levels.empty() && llvm::all_of(levels, [](const cpu::CpuLevel &level) {
+    return level.hasExactDot();
+  });
+  // Where weights do not keep their order, tile registers cannot multiply them.
+  const bool tileRegisters = exactDot && llvm::any_of(levels, [](const cpu::CpuLevel &level) {
+                               return level.hasTileRegisters();
+                             });
   PhasePipeline kernels = {Phase::Kernels, "layout, buffers", "3-buffers.mlir",
                            [disabled, exactDot, tileRegisters, storage = storage,
                             convertsHalfs = convertsHalfs()](OpPassManager &pm) {

@@ -16,7 +16,7 @@ struct CpuPipelineOptions : mlir::PassPipelineOptions<CpuPipelineOptions> {
                         llvm::cl::desc("All levels add products of bytes without cutting"),
                         llvm::cl::init(false)};
   Option<bool> tileRegisters{*this, "tile-registers",
-                             llvm::cl::desc("All levels have tile registers for bytes"),
+                             llvm::cl::desc("Some level has tile registers for bytes"),
                              llvm::cl::init(false)};
   Option<std::string> storage{*this, "storage",
                               llvm::cl::desc("Element type of weights: f32, exact, f16 or bf16"),

@@ -42,7 +42,7 @@ public:
   }
   /// Returns whether every level adds four products of bytes to 32 bits without saturation.
   virtual bool hasExactDot() const { return false; }
-  /// Returns whether every level multiplies matrices of bytes in tile registers, which read the
+  /// Returns whether some level multiplies matrices of bytes in tile registers, which read the
   /// channels of a pixel side by side.
   virtual bool hasTileRegisters() const { return false; }
 };
