@@ -179,10 +179,14 @@ def test_loader_asks_for_permission(tmp_path):
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
-    both = compile_model(model, tmp_path, f"--target_cpu=x86-64-v4-vnni,{LEVEL}")
+    both = compile_model(model, tmp_path, f"--target_cpu=x86-64-v4-vnni,{LEVEL}",
+                         f"--save_temps={tmp_path}")
+    assert has_products_of_tiles(tmp_path)
     session = Session(RUNTIME, both, 1)
     assert session.info.cpu_level.decode() == LEVEL
     session.close()
+    for own, other in zip(results(both, 2), results(both, 2, level="x86-64-v4-vnni"), strict=True):
+        np.testing.assert_array_equal(own, other)
     assert refused(both) == "x86-64-v4-vnni"
     only = compile_model(model, tmp_path, f"--target_cpu={LEVEL}")
     text = refused(only)

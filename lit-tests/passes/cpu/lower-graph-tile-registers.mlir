@@ -4,7 +4,7 @@
 // bytes of a row of its window are one run.
 // CHECK-LABEL: func @main
 // CHECK: om.alloc : memref<1x14x14x4x16xi8>
-// CHECK: cpu.integer_conv2d {{.*}}adjacent = 16 : i64{{.*}} : memref<1x4x14x14x16xi8, strided<[12544, 16, 896, 64, 1]>>, memref<288x16x4xi8>, memref<144xi32>
+// CHECK: cpu.integer_conv2d {{.*}}adjacent = 16 : i64{{.*}} : memref<1x4x14x14x16xi8, strided<[64, 16, 896, 64, 1]>>, memref<288x16x4xi8>, memref<144xi32>
 func.func @main(%x: tensor<1x64x12x12xui8>) -> tensor<1x32x12x12xi32> {
   %w = graph.constant dense<1> : tensor<32x64x3x3xi8>
   %y = graph.integer_conv %x, %w {zero_point = 131 : i64, filter_zero_points = array<i64>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x64x12x12xui8>, tensor<32x64x3x3xi8>) -> tensor<1x32x12x12xi32>
