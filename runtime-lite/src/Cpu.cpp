@@ -35,8 +35,8 @@ enum Register : uint8_t { EAX, EBX, ECX, EDX };
 enum State : uint8_t { None = 0, Avx = 0x06, Avx512 = 0xE6, Tiles = 0x18 };
 
 struct Row {
-  char name[20];
-  uint32_t leaf;
+  char name[19];
+  uint8_t leaf; ///< of CPUID; bit 7 stands for bit 31
   uint8_t subleaf;
   Register reg;
   uint8_t bit;
@@ -90,7 +90,6 @@ constexpr Row rows[] = {
     {"avx512bitalg", 7, 0, ECX, 12, Avx512},
     {"avx512vpopcntdq", 7, 0, ECX, 14, Avx512},
     {"avx512vp2intersect", 7, 0, EDX, 8, Avx512},
-    {"amx-bf16", 7, 0, EDX, 22, Tiles},
     {"avx512fp16", 7, 0, EDX, 23, Avx512},
     {"amx-tile", 7, 0, EDX, 24, Tiles},
     {"amx-int8", 7, 0, EDX, 25, Tiles},
@@ -101,10 +100,10 @@ constexpr Row rows[] = {
     {"avxneconvert", 7, 1, EDX, 5, Avx},
     {"xsaveopt", 0xD, 1, EAX, 0, None},
     {"xsavec", 0xD, 1, EAX, 1, None},
-    {"sahf", 0x80000001, 0, ECX, 0, None},
-    {"lzcnt", 0x80000001, 0, ECX, 5, None},
-    {"sse4a", 0x80000001, 0, ECX, 6, None},
-    {"prfchw", 0x80000001, 0, ECX, 8, None},
+    {"sahf", 0x81, 0, ECX, 0, None},
+    {"lzcnt", 0x81, 0, ECX, 5, None},
+    {"sse4a", 0x81, 0, ECX, 6, None},
+    {"prfchw", 0x81, 0, ECX, 8, None},
 };
 
 bool readLeaf(uint32_t leaf, uint32_t subleaf, uint32_t (&regs)[4]) {
@@ -128,7 +127,8 @@ bool cpuHas(const char *feature) {
     if (std::strcmp(row.name, feature) != 0)
       continue;
     uint32_t regs[4];
-    if (!readLeaf(row.leaf, row.subleaf, regs) || !(regs[row.reg] >> row.bit & 1))
+    const uint32_t leaf = uint32_t(row.leaf & 0x80) << 24 | (row.leaf & 0x7F);
+    if (!readLeaf(leaf, row.subleaf, regs) || !(regs[row.reg] >> row.bit & 1))
       return false;
     return (savedState() & row.state) == row.state &&
            (row.state != Tiles || abi::requestTileRegisters());
