@@ -4,6 +4,7 @@
 #include "backends/cpu/CpuLevels.h"
 
 #include "runtime-lite/abi/Architectures.h"
+#include "runtime-lite/abi/TileRegisters.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/TargetParser/Host.h"
@@ -30,17 +31,17 @@ std::vector<std::string> with(std::vector<std::string> features,
 
 /// Extensions beyond a level that the code generator may use when the host has
 /// them. A feature that is not listed is not used.
-constexpr StringLiteral extensions[] = {"f16c",       "avxvnni",    "avx512vnni",
-                                        "avx512bf16", "avx512fp16", "avx512vbmi"};
+constexpr StringLiteral extensions[] = {"f16c",       "avxvnni",    "avx512vnni", "avx512bf16",
+                                        "avx512fp16", "avx512vbmi", "amx-tile",   "amx-int8"};
 
 /// Other words for levels.
 struct Alias {
   StringLiteral word, name;
 };
 constexpr Alias aliases[] = {
-    {"v2", "x86-64-v2"},           {"v3", "x86-64-v3"},    {"v4", "x86-64-v4"},
-    {"v4-vnni", "x86-64-v4-vnni"}, {"aarch64", "armv8-a"}, {"arm64", "armv8-a"},
-    {"neon", "armv8-a"},           {"riscv64", "rv64gc"},
+    {"v2", "x86-64-v2"},           {"v3", "x86-64-v3"},         {"v4", "x86-64-v4"},
+    {"v4-vnni", "x86-64-v4-vnni"}, {"v4-amx", "x86-64-v4-amx"}, {"aarch64", "armv8-a"},
+    {"arm64", "armv8-a"},          {"neon", "armv8-a"},         {"riscv64", "rv64gc"},
 };
 
 int64_t cacheBytes(int name, int64_t otherwise) {
@@ -70,6 +71,10 @@ bool CpuLevel::hasExactDot() const {
 
 bool CpuLevel::hasWideDot() const { return lanes >= 16 && is_contained(required, "avx512vnni"); }
 
+bool CpuLevel::hasTileRegisters() const {
+  return hasWideDot() && is_contained(required, "amx-int8");
+}
+
 const CpuLevel &CpuLevel::plain() const {
   const CpuLevel *best = nullptr;
   for (const CpuLevel &level : cpuLevels())
@@ -83,7 +88,8 @@ const CpuLevel &CpuLevel::plain() const {
 
 LevelAttr CpuLevel::attribute(mlir::MLIRContext *context) const {
   StringRef dot = hasExactDot() ? "vnni" : is_contained(required, "ssse3") ? "maddubs" : "";
-  return LevelAttr::get(context, name, lanes, registers, fma, l1, l2, dot);
+  return LevelAttr::get(context, name, lanes, registers, fma, l1, l2, dot,
+                        hasTileRegisters() ? "amx" : "");
 }
 
 ArrayRef<CpuLevel> cpuLevels() {
@@ -102,6 +108,8 @@ ArrayRef<CpuLevel> cpuLevels() {
         {"x86-64-v4", "x86-64", "x86-64-v4", "", 16, 32, true, 32 << 10, 1 << 20, v4},
         {"x86-64-v4-vnni", "x86-64", "x86-64-v4", "+avx512vnni", 16, 32, true, 48 << 10, 1 << 20,
          with(v4, {"avx512vnni"})},
+        {"x86-64-v4-amx", "x86-64", "x86-64-v4", "+avx512vnni,+amx-tile,+amx-int8", 16, 32, true,
+         48 << 10, 2 << 20, with(v4, {"avx512vnni", "amx-tile", "amx-int8"})},
         {"armv8-a", "aarch64", "generic", "", 4, 32, true, 32 << 10, 512 << 10, neon},
         {"armv8.2-a", "aarch64", "generic", "+fullfp16,+dotprod", 4, 32, true, 64 << 10, 512 << 10,
          with(neon, {"fullfp16", "dotprod"})},
@@ -141,6 +149,9 @@ Expected<CpuLevel> hostCpuLevel() {
       continue;
     // The 512-bit extensions are of no use without the 512-bit registers.
     if (name.starts_with("avx512") && host.lanes < 16)
+      continue;
+    // Code for tile registers prepares its operands with 512-bit registers.
+    if (name.starts_with("amx") && !(host.hasWideDot() && abi::requestTileRegisters()))
       continue;
     host.name += "+" + name.str();
     host.required.push_back(name.str());

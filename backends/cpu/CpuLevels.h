@@ -30,6 +30,8 @@ struct CpuLevel {
   bool hasExactDot() const;
   /// Returns whether there is one for registers of 64 bytes (vpdpbusd).
   bool hasWideDot() const;
+  /// Returns whether there are products of small matrices of bytes in tile registers (AMX).
+  bool hasTileRegisters() const;
   /// Returns the best of cpuLevels() without features in addition to its base processor whose code
   /// runs here. What a level has beyond that one are instructions on elements of 8 and 16 bits.
   const CpuLevel &plain() const;

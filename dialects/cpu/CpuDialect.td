@@ -32,11 +32,14 @@ def Cpu_LevelAttr : AttrDef<Cpu_Dialect, "Level"> {
     registers; `fma`: whether fused multiply-add exists; `l1`, `l2`: bytes of
     cache per core; `dot`: the instruction for products of 8-bit integers:
     "maddubs" (x86: accumulates pairs to 16 bits), "vnni" (x86: accumulates four
-    products to 32 bits), "" for multiplications.
+    products to 32 bits), "" for multiplications; `matrix`: the instructions for
+    products of matrices of bytes: "amx" (x86: 16 rows of 64 bytes by 16
+    columns, in tile registers), "" for none.
   }];
   let parameters = (ins StringRefParameter<"">:$name, "int64_t":$lanes, "int64_t":$registers,
                         "bool":$fma, "int64_t":$l1, "int64_t":$l2,
-                        StringRefParameter<"", [{""}]>:$dot);
+                        StringRefParameter<"", [{""}]>:$dot,
+                        StringRefParameter<"", [{""}]>:$matrix);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
@@ -48,10 +51,16 @@ def Cpu_TileAttr : AttrDef<Cpu_Dialect, "Tile"> {
     channel blocks. `rows`: output rows (of pixels; matmul: of `pixels` tiles)
     per task. `groups`: channel blocks per task. `depth`: channel blocks of the
     input that are accumulated before the accumulators are stored to memory.
-    `flatten`: pixel tiles continue across row ends.
+    `flatten`: pixel tiles continue across row ends. `matrix`: the products are
+    those of tile registers.
   }];
   let parameters = (ins "int64_t":$pixels, "int64_t":$blocks, "int64_t":$rows,
-                        "int64_t":$groups, "int64_t":$depth, "bool":$flatten);
+                        "int64_t":$groups, "int64_t":$depth, "bool":$flatten,
+                        DefaultValuedParameter<"bool", "false">:$matrix);
+  let builders = [AttrBuilder<(ins "int64_t":$pixels, "int64_t":$blocks, "int64_t":$rows,
+                                   "int64_t":$groups, "int64_t":$depth, "bool":$flatten), [{
+    return $_get($_ctxt, pixels, blocks, rows, groups, depth, flatten, /*matrix=*/false);
+  }]>];
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -77,7 +77,8 @@ class Cpu_IntegerOp<string mnemonic, dag before, dag after>
 
 def Cpu_IntegerConv2DOp : Cpu_IntegerOp<"integer_conv2d",
     (ins AnyMemRef:$input, AnyMemRef:$filter, AnyMemRef:$steps, AnyMemRef:$starts),
-    (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$groups, DenseBoolArrayAttr:$by_magnitude, UnitAttr:$signed_input, I64Attr:$products)> {
+    (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$groups, DenseBoolArrayAttr:$by_magnitude, UnitAttr:$signed_input, I64Attr:$products,
+     OptionalAttr<I64Attr>:$adjacent)> {
   let summary = "Dense convolution of 8-bit integers with 32-bit accumulators";
   let description = [{
     The window is a list of steps per block of outputs: `steps` [S] of i32
@@ -89,7 +90,9 @@ def Cpu_IntegerConv2DOp : Cpu_IntegerOp<"integer_conv2d",
     of `groups[r]` steps, two products of each, stay within 16 bits. input
     [N][ICB][Hp][Wp][c], bias [OCB * b] of i32, output [N][OCB][OH][OW][lanes],
     lanes <= b. `signed_input`: bytes are i8. `products`: multiplications per
-    run of the kernel, as in the model.
+    run of the kernel, as in the model. `adjacent`: the steps of each block come
+    in chunks of this number whose bytes are adjacent, which is what tile
+    registers need (up to 16); blocks have one list, and bytes are unsigned.
 
     The accumulators are those of bytes in 0..255: 128 is added to signed ones.
     In runs `by_magnitude` they are those of bytes in -128..127 (128 is

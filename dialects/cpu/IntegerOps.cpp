@@ -88,6 +88,14 @@ LogicalResult IntegerConv2DOp::verify() {
       (starts.getDimSize(0) - 1) % runs != 0)
     return emitOpError() << "starts must be i32, one for each of " << runs
                          << " runs of every block and one for the end, but are " << starts;
+  if (std::optional<int64_t> adjacent = getAdjacent()) {
+    const bool oneList = count * lists == filter.getDimSize(0) && runs == 1 &&
+                         getGroups()[0] == 1 && !getByMagnitude()[0] && !getSignedInput();
+    if (*adjacent < 1 || *adjacent > 16 || count % *adjacent || !oneList)
+      return emitOpError() << "adjacent bytes need one list of single steps of unsigned bytes, a "
+                              "multiple of 1 to 16 of them, but "
+                           << *adjacent << " of " << steps << " are adjacent";
+  }
   return verifyEpilogue(*this, (starts.getDimSize(0) - 1) / runs, filter.getDimSize(1));
 }
 

@@ -66,12 +66,18 @@ std::vector<PhasePipeline> CpuTarget::buildPipelines(func::FuncOp,
   const bool exactDot = !levels.empty() && llvm::all_of(levels, [](const cpu::CpuLevel &level) {
     return level.hasExactDot();
   });
+  // Where weights do not keep their order, tile registers cannot multiply them.
+  const bool tileRegisters = exactDot && llvm::any_of(levels, [](const cpu::CpuLevel &level) {
+                               return level.hasTileRegisters();
+                             });
   PhasePipeline kernels = {Phase::Kernels, "layout, buffers", "3-buffers.mlir",
-                           [disabled, exactDot, storage = storage, convertsHalfs = convertsHalfs(),
+                           [disabled, exactDot, tileRegisters, storage = storage,
+                            convertsHalfs = convertsHalfs(),
                             halfProducts = computesHalves()](OpPassManager &pm) {
                              cpu::CpuPipelineOptions options;
                              options.disable = disabled;
                              options.exactDot = exactDot;
+                             options.tileRegisters = tileRegisters;
                              options.storage = storage;
                              options.convertsHalfs = convertsHalfs;
                              options.halfProducts = halfProducts;

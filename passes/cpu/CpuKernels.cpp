@@ -12,18 +12,20 @@ namespace atc::cpu {
 namespace {
 class CpuKernels : public TargetKernels {
 public:
-  explicit CpuKernels(bool exactDot) : exactDot(exactDot) {}
+  CpuKernels(bool exactDot, bool tileRegisters)
+      : exactDot(exactDot), tileRegisters(tileRegisters) {}
   bool hasExactDot() const override { return exactDot; }
+  bool hasTileRegisters() const override { return tileRegisters; }
 
 private:
-  bool exactDot;
+  bool exactDot, tileRegisters;
 };
 
 struct LowerGraphPass : impl::CpuLowerGraphBase<LowerGraphPass> {
   using CpuLowerGraphBase::CpuLowerGraphBase;
 
   void runOnOperation() override {
-    if (failed(lowerGraph(getOperation(), CpuKernels(exactDot))))
+    if (failed(lowerGraph(getOperation(), CpuKernels(exactDot, tileRegisters))))
       signalPassFailure();
   }
 };

@@ -119,7 +119,9 @@ def CpuLowerGraph : Pass<"cpu-lower-graph", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"exactDot", "exact-dot", "bool", "false",
-           "All levels add four products of bytes without cutting: weights keep their order">
+           "All levels add four products of bytes without cutting: weights keep their order">,
+    Option<"tileRegisters", "tile-registers", "bool", "false",
+           "Some level has tile registers: the channels of bytes are side by side">
   ];
   let dependentDialects = ["::atc::cpu::CpuDialect", "::atc::om::OmDialect",
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",

@@ -36,6 +36,7 @@ void buildCpuBufferPipeline(OpPassManager &pm, const CpuPipelineOptions &options
   pm.addNestedPass<func::FuncOp>(kernel::createKernelAssignHalo());
   CpuLowerGraphOptions lowering;
   lowering.exactDot = options.exactDot;
+  lowering.tileRegisters = options.tileRegisters;
   pm.addPass(createCpuLowerGraph(lowering));
   if (isOn(options, "cpu-select-winograd"))
     pm.addNestedPass<func::FuncOp>(createCpuSelectWinograd());

@@ -15,6 +15,9 @@ struct CpuPipelineOptions : mlir::PassPipelineOptions<CpuPipelineOptions> {
   Option<bool> exactDot{*this, "exact-dot",
                         llvm::cl::desc("All levels add products of bytes without cutting"),
                         llvm::cl::init(false)};
+  Option<bool> tileRegisters{*this, "tile-registers",
+                             llvm::cl::desc("Some level has tile registers for bytes"),
+                             llvm::cl::init(false)};
   Option<std::string> storage{*this, "storage",
                               llvm::cl::desc("Element type of weights: f32, exact, f16 or bf16"),
                               llvm::cl::init("exact")};

@@ -20,7 +20,7 @@ static constexpr int64_t kReleaseBytes = 32 << 20;
 
 GraphLowering::GraphLowering(func::FuncOp main, const TargetKernels &target)
     : builder(main.getContext()), location(main.getLoc()), main(main), target(target),
-      places(main, [&](Operation *op) { return !target.has(op); }) {}
+      places(main, [&](Operation *op) { return !target.has(op); }, target.hasTileRegisters()) {}
 
 LogicalResult GraphLowering::run() {
   addArguments();

@@ -42,6 +42,9 @@ public:
   }
   /// Returns whether every level adds four products of bytes to 32 bits without saturation.
   virtual bool hasExactDot() const { return false; }
+  /// Returns whether some level multiplies matrices of bytes in tile registers, which read the
+  /// channels of a pixel side by side.
+  virtual bool hasTileRegisters() const { return false; }
 };
 
 /// Returns a tensor type in the terms of users: "float64 [2,3]".

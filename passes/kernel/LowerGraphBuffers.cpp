@@ -44,7 +44,10 @@ Value GraphLowering::allocate(Value tensor) {
   } else if (!shape.empty()) {
     shape.back() += places.rowPaddingOf(tensor);
   }
-  Storage whole = temporary(shape, graph::getScalarType(type.getElementType()));
+  const Type element = graph::getScalarType(type.getElementType());
+  Storage whole = places.joinsChannels(tensor)
+                      ? Storage::joined(temporary(Storage::joinedShape(shape), element))
+                      : temporary(shape, element);
   if (halo != Halo{})
     fill(whole, static_cast<double>(haloFillOf(type)), halo);
   return whole.base;

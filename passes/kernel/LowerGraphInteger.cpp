@@ -39,6 +39,16 @@ public:
 
   /// Returns the bias for products with the bytes as they are stored.
   FailureOr<Value> bias() { return bias(weights.sums(op.getZeroPoint(), paddedChannels())); }
+  /// Returns the chunks of steps with adjacent bytes, where tile registers multiply them: those
+  /// have 64 bytes per row, of which half should be used, and no form of the 128 that is added to
+  /// signed ones.
+  IntegerAttr adjacentSteps(const PackedSteps &packed) {
+    constexpr int64_t kMinAdjacent = 8;
+    if (!lowering.getTarget().hasTileRegisters() || isSigned || packed.adjacent < kMinAdjacent)
+      return nullptr;
+    return lowering.builder.getI64IntegerAttr(packed.adjacent);
+  }
+
   FailureOr<Value> bias(const PackedSteps &packed) {
     int64_t zeroPoint = op.getZeroPoint();
     int64_t plain = isSigned ? zeroPoint + 128 : zeroPoint;
@@ -131,6 +141,18 @@ std::vector<Quad> windowQuads(graph::IntegerConvOp op, const Storage &input) {
   ArrayRef<int64_t> kernel = tensorType(op.getFilter()).getShape().drop_front(2);
   int64_t taps = kernel[0] * kernel[1];
   std::vector<Quad> quads;
+  // All channels of a pixel are adjacent, as are the pixels of a row: its bytes are one run.
+  if (block == kBlock && input.strides[1] == block && channels > block) {
+    const int64_t padded = llvm::alignTo(channels, block);
+    for (int64_t kh = 0; kh < kernel[0]; ++kh)
+      for (int64_t kw = 0; kw < kernel[1]; ++kw)
+        addRun(quads,
+               kh * op.getDilations()[0] * input.strides[2] +
+                   kw * op.getDilations()[1] * input.strides[3],
+               padded, /*mayReadOn=*/true,
+               [&](int64_t i) { return i < channels ? i * taps + kh * kernel[1] + kw : -1; });
+    return quads;
+  }
   for (int64_t first = 0; first < channels; first += block)
     for (int64_t kh = 0; kh < kernel[0]; ++kh) {
       int64_t row = first / block * input.strides[1] + kh * op.getDilations()[0] * input.strides[2];
@@ -256,7 +278,7 @@ LogicalResult lowerIntegerConv(GraphLowering &lowering, graph::IntegerConvOp op)
   auto conv = lowering.kernel<cpu::IntegerConv2DOp>(
       result, output, input, lowering.weight(packed.filter), lowering.weight(packed.steps),
       lowering.weight(packed.starts), *bias, inputs, target, op.getStrides(), packed.groups,
-      packed.byMagnitude, sums.isSigned, products, cpu::TileAttr());
+      packed.byMagnitude, sums.isSigned, products, sums.adjacentSteps(packed), cpu::TileAttr());
   sums.copyBody(conv.getBody());
   return success();
 }
@@ -335,7 +357,7 @@ LogicalResult lowerIntegerProduct(GraphLowering &lowering, graph::IntegerFullyCo
         size == columns ? result : Value(), target, lowering.buffer(image), lowering.buffer(filter),
         lowering.weight(packed.steps), lowering.buffer(starts), vectorPart(*bias, first, size),
         inputs, lowering.buffer(target), ArrayRef<int64_t>{1, 1}, packed.groups, packed.byMagnitude,
-        sums.isSigned, rows * size * depth, cpu::TileAttr());
+        sums.isSigned, rows * size * depth, sums.adjacentSteps(packed), cpu::TileAttr());
     sums.copyBody(conv.getBody());
   }
   return success();

@@ -45,6 +45,25 @@ static bool isLeftFactor(Value value) {
          });
 }
 
+/// Returns whether `value` is a tensor of bytes in several blocks that a dense convolution reads,
+/// and no convolution by channels, which would read a little of each of many pixels.
+static bool isReadAcrossChannels(Value value) {
+  RankedTensorType type = tensorType(value);
+  const Type element = getScalarType(type.getElementType());
+  if (!element.isInteger(8) || blockOf(type) == 0 || storedShape(type)[1] == 1)
+    return false;
+  bool isRead = false;
+  for (OpOperand &use : value.getUses()) {
+    auto conv = dyn_cast<IntegerConvOp>(use.getOwner());
+    if (!conv || use.getOperandNumber() != 0)
+      continue;
+    if (conv.getGroups() != 1)
+      return false;
+    isRead = true;
+  }
+  return isRead;
+}
+
 bool canBeView(Operation *op) { return isa<ReshapeOp, RelayoutOp, SliceOp, TransposeOp>(op); }
 
 /// Returns whether a matrix product of the NPU can write to `target`: rows are dense, in two dims
@@ -102,8 +121,15 @@ static bool isOnlyMoved(Value value) {
   });
 }
 
-PlaceViews::PlaceViews(func::FuncOp function, function_ref<bool(Operation *)> padsRows) {
+PlaceViews::PlaceViews(func::FuncOp function, function_ref<bool(Operation *)> padsRows,
+                       bool joinsBytes) {
   Block &body = function.getBody().front();
+  if (joinsBytes)
+    for (Operation &op : body)
+      for (Value result : op.getResults())
+        if (!isKnown(result) && isa<RankedTensorType>(result.getType()) &&
+            isReadAcrossChannels(result))
+          joined.insert(result);
   for (auto transpose : body.getOps<TransposeOp>())
     skipUnpacking(transpose);
   // Backwards, so that the storage of a user is known when its operands are placed in it.
@@ -344,7 +370,9 @@ Storage PlaceViews::storageOf(Value value) const {
     shape.back() += padding;
     return Storage::whole(value, element, shape).slice(shape.size() - 1, 0, type.getShape().back());
   }
-  Storage whole = Storage::whole(value, element, shape);
+  Storage whole = joinsChannels(value)
+                      ? Storage::joined(Storage::whole(value, element, Storage::joinedShape(shape)))
+                      : Storage::whole(value, element, shape);
   if (!blockOf(type))
     return whole;
   Storage inside = whole.inside(halo);

@@ -16,7 +16,9 @@ namespace atc::kernel {
 class PlaceViews {
 public:
   /// `padsRows`: returns whether the rows of an op's operands and result may be padded.
-  PlaceViews(mlir::func::FuncOp function, llvm::function_ref<bool(mlir::Operation *)> padsRows);
+  /// `joinsBytes`: the channels of bytes that dense convolutions read are stored side by side.
+  PlaceViews(mlir::func::FuncOp function, llvm::function_ref<bool(mlir::Operation *)> padsRows,
+             bool joinsBytes);
 
   /// Returns the storage of `value`; its `base` has memory of its own.
   Storage storageOf(mlir::Value value) const;
@@ -25,6 +27,10 @@ public:
   /// rows of a matrix that a register tile reads together would be in few sets of the first cache,
   /// where they are a multiple of half a page apart, and would displace each other.
   int64_t rowPaddingOf(mlir::Value base) const { return padded.contains(base) ? kRowPadding : 0; }
+
+  /// Returns whether a base in blocks is stored pixel by pixel, with all of its channels side by
+  /// side: [N][H][W][CB][b].
+  bool joinsChannels(mlir::Value base) const { return joined.contains(base); }
 
   /// Returns the index of the result whose buffer is the memory of `value`, a base.
   std::optional<unsigned> resultOf(mlir::Value value) const;
@@ -61,7 +67,7 @@ private:
   /// Where the operands of each concatenation begin, once it was asked: there may be 100,000.
   mutable llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int64_t>> startsIn;
   llvm::DenseSet<mlir::Operation *> skipped;
-  llvm::DenseSet<mlir::Value> padded;
+  llvm::DenseSet<mlir::Value> padded, joined;
 };
 
 /// Returns whether the tensor is known at compile time: a constant, or a reshape or relayout of

@@ -23,6 +23,13 @@ struct Storage {
 
   /// Returns all of a row-major buffer.
   static Storage whole(mlir::Value base, mlir::Type element, llvm::ArrayRef<int64_t> shape);
+  /// Returns the shape [N][H][W][CB][b] of the memory of a blocked tensor `shape`,
+  /// [N][CB][H][W][b], whose channels are side by side.
+  static llvm::SmallVector<int64_t> joinedShape(llvm::ArrayRef<int64_t> shape) {
+    return {shape[0], shape[2], shape[3], shape[1], shape[4]};
+  }
+  /// Returns such memory as the tensor, [N][CB][H][W][b].
+  static Storage joined(const Storage &memory) { return memory.permuted({0, 3, 1, 2, 4}); }
   /// Returns [N][CB][H][W][b] without a border.
   Storage inside(Halo border) const;
 

@@ -3,6 +3,7 @@
 
 #include "openatc/bare.h"
 #include "runtime-lite/abi/Architectures.h"
+#include "runtime-lite/abi/TileRegisters.h"
 #include "runtime-lite/bare/Pieces.h"
 #include "runtime-lite/src/Support.h"
 #include "runtime-lite/src/Tensor.h"
@@ -87,10 +88,17 @@ static om_status chooseImage(const fb::Model &header, const char *level,
     if (fits && (!*chosen || image->features()->size() < (*chosen)->features()->size()))
       *chosen = image;
   }
-  return *chosen ? OM_OK
-                 : fail(error, OM_ERROR_UNSUPPORTED,
-                        "the model has no code for %s%s%s: compile it with --target_cpu.",
-                        atc::abi::kOwnArchitecture, level ? ", level " : "", level ? level : "");
+  if (!*chosen)
+    return fail(error, OM_ERROR_UNSUPPORTED,
+                "the model has no code for %s%s%s: compile it with --target_cpu.",
+                atc::abi::kOwnArchitecture, level ? ", level " : "", level ? level : "");
+  for (const flatbuffers::String *feature : *(*chosen)->features())
+    if (std::strcmp(feature->c_str(), "amx-tile") == 0 && !atc::abi::requestTileRegisters())
+      return fail(error, OM_ERROR_UNSUPPORTED,
+                  "this system does not permit amx-tile, which the model's code for '%s' needs: "
+                  "compile it for this machine with --target_cpu.",
+                  (*chosen)->level()->c_str());
+  return OM_OK;
 }
 
 om_status om_bare_open(const void *file, size_t bytes, const om_load_options *options, void *memory,

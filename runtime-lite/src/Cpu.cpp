@@ -3,6 +3,8 @@
 
 #include "runtime-lite/src/Cpu.h"
 
+#include "runtime-lite/abi/TileRegisters.h"
+
 #include <cstring>
 #include <sched.h>
 
@@ -28,12 +30,13 @@ uint32_t usableProcessors() {
 namespace {
 enum Register : uint8_t { EAX, EBX, ECX, EDX };
 
-/// The state that the system must save on a thread switch for a feature to be usable: bits of XCR0.
-enum State : uint8_t { None = 0, Avx = 0x06, Avx512 = 0xE6 };
+/// The state that the system must save on a thread switch for a feature to be usable: bits of XCR0,
+/// where 3 and 4 stand for 17 and 18.
+enum State : uint8_t { None = 0, Avx = 0x06, Avx512 = 0xE6, Tiles = 0x18 };
 
 struct Row {
-  char name[20];
-  uint32_t leaf;
+  char name[19];
+  uint8_t leaf; ///< of CPUID; bit 7 stands for bit 31
   uint8_t subleaf;
   Register reg;
   uint8_t bit;
@@ -88,6 +91,8 @@ constexpr Row rows[] = {
     {"avx512vpopcntdq", 7, 0, ECX, 14, Avx512},
     {"avx512vp2intersect", 7, 0, EDX, 8, Avx512},
     {"avx512fp16", 7, 0, EDX, 23, Avx512},
+    {"amx-tile", 7, 0, EDX, 24, Tiles},
+    {"amx-int8", 7, 0, EDX, 25, Tiles},
     {"avxvnni", 7, 1, EAX, 4, Avx},
     {"avx512bf16", 7, 1, EAX, 5, Avx512},
     {"avxifma", 7, 1, EAX, 23, Avx},
@@ -95,25 +100,25 @@ constexpr Row rows[] = {
     {"avxneconvert", 7, 1, EDX, 5, Avx},
     {"xsaveopt", 0xD, 1, EAX, 0, None},
     {"xsavec", 0xD, 1, EAX, 1, None},
-    {"sahf", 0x80000001, 0, ECX, 0, None},
-    {"lzcnt", 0x80000001, 0, ECX, 5, None},
-    {"sse4a", 0x80000001, 0, ECX, 6, None},
-    {"prfchw", 0x80000001, 0, ECX, 8, None},
+    {"sahf", 0x81, 0, ECX, 0, None},
+    {"lzcnt", 0x81, 0, ECX, 5, None},
+    {"sse4a", 0x81, 0, ECX, 6, None},
+    {"prfchw", 0x81, 0, ECX, 8, None},
 };
 
 bool readLeaf(uint32_t leaf, uint32_t subleaf, uint32_t (&regs)[4]) {
   return __get_cpuid_count(leaf, subleaf, &regs[EAX], &regs[EBX], &regs[ECX], &regs[EDX]) != 0;
 }
 
-/// XCR0, or 0 where the system does not use XSAVE.
-uint64_t savedState() {
+/// Returns what the system saves, as in State; 0 where it does not use XSAVE.
+uint8_t savedState() {
   constexpr uint32_t osxsave = 1u << 27;
   uint32_t regs[4];
   if (!readLeaf(1, 0, regs) || !(regs[ECX] & osxsave))
     return 0;
   uint32_t low, high;
   __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  return (uint64_t(high) << 32) | low;
+  return (low & Avx512) | (low >> 14 & Tiles);
 }
 } // namespace
 
@@ -122,9 +127,11 @@ bool cpuHas(const char *feature) {
     if (std::strcmp(row.name, feature) != 0)
       continue;
     uint32_t regs[4];
-    if (!readLeaf(row.leaf, row.subleaf, regs) || !(regs[row.reg] >> row.bit & 1))
+    const uint32_t leaf = uint32_t(row.leaf & 0x80) << 24 | (row.leaf & 0x7F);
+    if (!readLeaf(leaf, row.subleaf, regs) || !(regs[row.reg] >> row.bit & 1))
       return false;
-    return (savedState() & row.state) == row.state;
+    return (savedState() & row.state) == row.state &&
+           (row.state != Tiles || abi::requestTileRegisters());
   }
   return std::strcmp(feature, "64bit") == 0;
 }

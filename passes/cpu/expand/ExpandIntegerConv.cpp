@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/cpu/Passes.h"
+#include "passes/cpu/expand/TileConv.h"
 #include "passes/cpu/tiles/IntegerDot.h"
 #include "passes/cpu/tiles/IntegerTile.h"
 
@@ -256,10 +257,13 @@ struct CpuExpandIntegerConvPass : impl::CpuExpandIntegerConvBase<CpuExpandIntege
       signalPassFailure();
     };
     getOperation().walk([&](IntegerConv2DOp op) {
-      if (TileAttr tile = op.getTileAttr())
-        IntegerConvExpander(op, tile).run();
-      else
+      TileAttr tile = op.getTileAttr();
+      if (!tile)
         needsTile(op);
+      else if (tile.getMatrix())
+        expandOnTileRegisters(op, tile);
+      else
+        IntegerConvExpander(op, tile).run();
     });
     getOperation().walk([&](IntegerDepthwiseOp op) {
       if (TileAttr tile = op.getTileAttr())

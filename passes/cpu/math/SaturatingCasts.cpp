@@ -18,8 +18,8 @@ namespace atc::cpu {
 
 namespace {
 
-/// Floats of one AVX register.
-constexpr int64_t kWidth = 8;
+/// Floats of one AVX register, and of one of AVX-512.
+constexpr int64_t kWidth = 8, kWideWidth = 16;
 
 /// Returns the value of a splat if it is a small integer.
 std::optional<int64_t> wholeNumber(Value value) {
@@ -119,16 +119,17 @@ template <typename CastOp> struct PackBytes : OpRewritePattern<CastOp> {
         arith::MinimumFOp::create(b, rounded->source, limit(rounded->high), noNans(b.getContext()));
     if (rounded->low > least)
       x = arith::MaximumFOp::create(b, x, limit(rounded->low), noNans(b.getContext()));
-    Value words = arith::ConstantOp::create(b, b.getZeroAttr(vectorOf(32)));
-    for (int64_t first = 0; first < type.getDimSize(0); first += kWidth) {
-      Value part = vector::ExtractStridedSliceOp::create(
-          b, x, ArrayRef<int64_t>{first}, ArrayRef<int64_t>{kWidth}, ArrayRef<int64_t>{1});
-      part = LLVM::CallIntrinsicOp::create(b, VectorType::get({kWidth}, b.getI32Type()),
-                                           b.getStringAttr("llvm.x86.avx.cvt.ps2dq.256"), part)
-                 .getResult(0);
-      words = vector::InsertStridedSliceOp::create(b, part, words, ArrayRef<int64_t>{first},
-                                                   ArrayRef<int64_t>{1});
+    const int64_t lanes = type.getDimSize(0);
+    if (level.getLanes() >= kWideWidth && (lanes == 2 * kWideWidth || lanes == 4 * kWideWidth)) {
+      rewriter.replaceOp(op, packWide(b, x, rounded->zeroPoint));
+      return success();
     }
+    Value words = arith::ConstantOp::create(b, b.getZeroAttr(vectorOf(32)));
+    const int64_t width =
+        level.getLanes() >= kWideWidth && lanes % kWideWidth == 0 ? kWideWidth : kWidth;
+    for (int64_t first = 0; first < lanes; first += width)
+      words = vector::InsertStridedSliceOp::create(b, toIntegers(b, x, first, width), words,
+                                                   ArrayRef<int64_t>{first}, ArrayRef<int64_t>{1});
     // Code generation combines a clamp and a truncation into packing instructions.
     auto narrowed = [&](Value value, unsigned bits, int64_t low, int64_t high) -> Value {
       value = arith::MaxSIOp::create(b, value, splat(b, value.getType(), low));
@@ -142,6 +143,56 @@ template <typename CastOp> struct PackBytes : OpRewritePattern<CastOp> {
     }
     rewriter.replaceOp(op, narrowed(words, 8, least, most));
     return success();
+  }
+
+private:
+  static Value call(ImplicitLocOpBuilder &b, StringRef name, int64_t lanes, unsigned bits,
+                    ValueRange operands) {
+    Type type = VectorType::get({lanes}, b.getIntegerType(bits));
+    return LLVM::CallIntrinsicOp::create(b, type, b.getStringAttr(name), operands).getResult(0);
+  }
+
+  /// Rounds a register of `width` lanes of `x` from lane `first` on to integers of 32 bits.
+  static Value toIntegers(ImplicitLocOpBuilder &b, Value x, int64_t first, int64_t width) {
+    Value part = vector::ExtractStridedSliceOp::create(
+        b, x, ArrayRef<int64_t>{first}, ArrayRef<int64_t>{width}, ArrayRef<int64_t>{1});
+    if (width == kWidth)
+      return call(b, "llvm.x86.avx.cvt.ps2dq.256", width, 32, part);
+    constexpr int32_t currentRounding = 4;
+    Value rest =
+        arith::ConstantOp::create(b, b.getZeroAttr(VectorType::get({width}, b.getI32Type())));
+    Value all = LLVM::ConstantOp::create(b, b.getI16Type(), b.getI16IntegerAttr(-1));
+    Value rounding =
+        LLVM::ConstantOp::create(b, b.getI32Type(), b.getI32IntegerAttr(currentRounding));
+    return call(b, "llvm.x86.avx512.mask.cvtps2dq.512", width, 32, {part, rest, all, rounding});
+  }
+
+  /// Packs two or four registers of floats to bytes: one instruction per register, where to narrow
+  /// each of them takes two. Packing works within 128 bits; one permutation undoes that.
+  static Value packWide(ImplicitLocOpBuilder &b, Value x, int64_t zeroPoint) {
+    const int64_t registers = cast<VectorType>(x.getType()).getNumElements() / kWideWidth;
+    SmallVector<Value> shorts;
+    for (int64_t i = 0; i < registers; i += 2) {
+      Value pair = call(b, "llvm.x86.avx512.packssdw.512", 2 * kWideWidth, 16,
+                        {toIntegers(b, x, i * kWideWidth, kWideWidth),
+                         toIntegers(b, x, (i + 1) * kWideWidth, kWideWidth)});
+      if (zeroPoint != 0)
+        pair = LLVM::SAddSat::create(b, pair.getType(), pair, splat(b, pair.getType(), zeroPoint));
+      shorts.push_back(pair);
+    }
+    Value bytes =
+        call(b, isUnsigned ? "llvm.x86.avx512.packuswb.512" : "llvm.x86.avx512.packsswb.512",
+             4 * kWideWidth, 8, {shorts.front(), shorts.back()});
+    // Fours of bytes: of each register four, for each 128 bits.
+    auto fours = VectorType::get({kWideWidth}, b.getI32Type());
+    Value words = vector::BitCastOp::create(b, fours, bytes);
+    SmallVector<int64_t> order;
+    for (int64_t i = 0; i < registers; ++i)
+      for (int64_t part = 0; part < 4; ++part)
+        order.push_back(4 * part + i);
+    words = vector::ShuffleOp::create(b, words, words, order);
+    return vector::BitCastOp::create(b, VectorType::get({registers * kWideWidth}, b.getI8Type()),
+                                     words);
   }
 };
 

@@ -40,23 +40,23 @@ void IntegerEpilogue::addInput(Value buffer) {
 }
 
 /// Applies the body to all lanes at once, or lane by lane where it cannot be vectorized.
-Value IntegerEpilogue::apply(ArrayRef<Value> args) {
+Value IntegerEpilogue::apply(ArrayRef<Value> args, int64_t width) {
   if (!body)
     return args.front();
   if (body->canVectorize())
-    return body->clone(args, kSumBlock);
+    return body->clone(args, width);
   SmallVector<Value> lanes;
-  for (int64_t lane = 0; lane < kSumBlock; ++lane) {
+  for (int64_t lane = 0; lane < width; ++lane) {
     SmallVector<Value> scalars;
     for (Value arg : args)
       scalars.push_back(laneOf(b, arg, lane));
     lanes.push_back(body->clone(scalars, 1));
   }
-  auto type = VectorType::get({kSumBlock}, lanes.front().getType());
+  auto type = VectorType::get({width}, lanes.front().getType());
   return vector::FromElementsOp::create(b, type, lanes);
 }
 
-/// The vectors of a block as one.
+/// Returns vectors, a power of two of them, as one.
 static Value joined(KernelBuilder &b, ArrayRef<Value> parts) {
   SmallVector<Value> values(parts);
   while (values.size() > 1) {
@@ -71,41 +71,74 @@ static Value joined(KernelBuilder &b, ArrayRef<Value> parts) {
   return values.front();
 }
 
-void IntegerEpilogue::finish(IntegerTile &tile, const PixelTile &pixels, Value image, Value block) {
-  for (int64_t j = 0; j < tile.blocks(); ++j)
-    finishBlock(tile, j, pixels, image, b.add(block, j));
-}
-
-void IntegerEpilogue::finishBlock(IntegerTile &tile, int64_t which, const PixelTile &pixels,
-                                  Value image, Value block) {
-  int64_t valid = output.shape()[4];
+IntegerEpilogue::BlockAt IntegerEpilogue::locate(const PixelTile &pixels, Value image,
+                                                 Value block) {
   auto addressesIn = [&](const PixelGrid &grid) {
     return grid.addresses(b, pixels, b.mulAdd(image, grid.stride(0), b.mul(block, grid.stride(1))));
   };
   // Numbers of channels serve all pixels.
   Value channel = b.mul(block, kSumBlock);
-  SmallVector<SmallVector<Address>> inputsAt(inputs.size());
-  SmallVector<Value> shared(inputs.size());
+  BlockAt at{
+      SmallVector<SmallVector<Address>>(inputs.size()), SmallVector<Value>(inputs.size()), {}};
   for (auto [i, input] : llvm::enumerate(inputs)) {
     if (input.grid)
-      inputsAt[i] = addressesIn(*input.grid);
+      at.inputs[i] = addressesIn(*input.grid);
     else if (input.isScalar)
-      shared[i] = input.buffer.splat(b.index(0), kSumBlock);
+      at.shared[i] = input.buffer.splat(b.index(0), kSumBlock);
     else
-      shared[i] = input.buffer.load(channel, kSumBlock);
+      at.shared[i] = input.buffer.load(channel, kSumBlock);
   }
-  SmallVector<Address> outputAt = addressesIn(output);
-  for (int64_t p = 0; p < tile.pixels(); ++p) {
-    SmallVector<Value> args{joined(b, tile.ofPixel(p, which))};
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      if (shared[i]) {
-        args.push_back(shared[i]);
-        continue;
-      }
-      Address at = inputsAt[i][p];
-      args.push_back(inputs[i].buffer.load(b.add(at.base, at.offset), kSumBlock, valid));
+  at.output = addressesIn(output);
+  return at;
+}
+
+int64_t IntegerEpilogue::vectorsTogether() const {
+  return body && body->canVectorize() && b.level().getLanes() >= kSumBlock &&
+                 written.element().isInteger(8)
+             ? 4
+             : 1;
+}
+
+void IntegerEpilogue::finish(IntegerTile &tile, const PixelTile &pixels, Value image, Value block) {
+  const int64_t valid = output.shape()[4];
+  SmallVector<BlockAt> blocks;
+  for (int64_t j = 0; j < tile.blocks(); ++j)
+    blocks.push_back(locate(pixels, image, b.add(block, j)));
+  // The blocks of a pixel follow each other, as they may do in memory.
+  SmallVector<std::pair<int64_t, int64_t>> all;
+  for (int64_t p = 0; p < tile.pixels(); ++p)
+    for (int64_t j = 0; j < tile.blocks(); ++j)
+      all.push_back({p, j});
+  const bool isJoined = tile.blocks() == 2 && output.stride(1) == kSumBlock && valid == kSumBlock;
+  for (ArrayRef<std::pair<int64_t, int64_t>> rest = all; !rest.empty();) {
+    const int64_t count =
+        llvm::bit_floor(std::min<uint64_t>(rest.size(), uint64_t(vectorsTogether())));
+    ArrayRef<std::pair<int64_t, int64_t>> now = rest.take_front(count);
+    rest = rest.drop_front(count);
+    SmallVector<Value> args;
+    args.push_back(joined(b, llvm::map_to_vector(now, [&](auto at) {
+                            return joined(b, tile.ofPixel(at.first, at.second));
+                          })));
+    for (size_t i = 0; i < inputs.size(); ++i)
+      args.push_back(joined(b, llvm::map_to_vector(now, [&](auto at) -> Value {
+                              const BlockAt &from = blocks[at.second];
+                              if (from.shared[i])
+                                return from.shared[i];
+                              Address first = from.inputs[i][at.first];
+                              return inputs[i].buffer.load(b.add(first.base, first.offset),
+                                                           kSumBlock, valid);
+                            })));
+    Value results = apply(args, count * kSumBlock);
+    const int64_t perStore = isJoined && count > 1 ? 2 : 1;
+    for (int64_t i = 0; i < count; i += perStore) {
+      Value part = results;
+      if (perStore < count)
+        part = vector::ExtractStridedSliceOp::create(b, results, ArrayRef<int64_t>{i * kSumBlock},
+                                                     ArrayRef<int64_t>{perStore * kSumBlock},
+                                                     ArrayRef<int64_t>{1});
+      Address at = blocks[now[i].second].output[now[i].first];
+      written.store(part, b.add(at.base, at.offset), perStore > 1 ? perStore * kSumBlock : valid);
     }
-    written.store(apply(args), b.add(outputAt[p].base, outputAt[p].offset), valid);
   }
 }
 

@@ -74,15 +74,24 @@ public:
   void finish(IntegerTile &tile, const PixelTile &pixels, mlir::Value image, mlir::Value block);
 
 private:
-  void finishBlock(IntegerTile &tile, int64_t which, const PixelTile &pixels, mlir::Value image,
-                   mlir::Value block);
+  /// What one block of channels reads and writes: addresses per pixel of inputs with the shape of
+  /// the output, and the values that serve all pixels.
+  struct BlockAt {
+    llvm::SmallVector<llvm::SmallVector<Address>> inputs;
+    llvm::SmallVector<mlir::Value> shared;
+    llvm::SmallVector<Address> output;
+  };
+  BlockAt locate(const PixelTile &pixels, mlir::Value image, mlir::Value block);
+  /// Returns how many vectors of 16 channels one body computes: with 512-bit registers, four are
+  /// packed to bytes together.
+  int64_t vectorsTogether() const;
   struct Input {
     LaneBuffer buffer;
     std::optional<PixelGrid> grid; ///< for a buffer with the shape of the output
     bool isScalar = false;
   };
   void addInput(mlir::Value buffer);
-  mlir::Value apply(llvm::ArrayRef<mlir::Value> args);
+  mlir::Value apply(llvm::ArrayRef<mlir::Value> args, int64_t width);
 
   KernelBuilder &b;
   PixelGrid output;

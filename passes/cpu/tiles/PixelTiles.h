@@ -12,10 +12,10 @@ namespace atc::cpu {
 /// set, from that pixel on in row-major order over the whole plane.
 struct PixelTile {
   int64_t count;
-  mlir::Value row, column;
-  mlir::Value flat;
+  mlir::Value row = {}, column = {};
+  mlir::Value flat = {};
   int64_t rowLength = 0;
-  mlir::Value ordinal; // The index of this tile in its task.
+  mlir::Value ordinal = {}; // The index of this tile in its task.
 };
 
 /// The addresses of output pixels in a buffer [N][blocks][H][W][b], which advances by `steps` rows

@@ -13,7 +13,7 @@
 #include "passes/Remarks.h"
 #include "passes/cpu/Passes.h"
 #include "passes/cpu/tiles/CpuTileChoice.h"
-#include "passes/cpu/tiles/IntegerTile.h"
+#include "passes/cpu/tiles/TileRows.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -144,7 +144,52 @@ int64_t integerPixels(LevelAttr level, int64_t length, int64_t sums) {
   return std::clamp<int64_t>(sums / vectors, 1, std::max<int64_t>(1, length));
 }
 
+/// Returns the tasks of an integer convolution on tile registers; nothing where those of dot
+/// products are expected to be faster. A task is as many rows of pixels as divide the output and
+/// leave the tasks that threads need.
+TileAttr tileRegistersFor(IntegerConv2DOp op) {
+  // Cycles of a product of tiles with its loads, which another thread of the core shares, and of a
+  // dot product with its broadcast.
+  constexpr double kTileCycles = 40, kDotCycles = 0.55;
+  // Cycles per pixel and block to store and load accumulators, and to skip a position that is none.
+  constexpr double kStoreCycles = 2, kGapCycles = 4;
+  LevelAttr level = levelOf(op);
+  if (!fitsTileRegisters(op, level))
+    return nullptr;
+  ArrayRef<int64_t> out = shapeOf(op.getOutput());
+  const int64_t steps = shapeOf(op.getSteps())[0], chunks = steps / *op.getAdjacent();
+  const double pixels = double(out[2]) * out[3];
+  const int64_t wanted = std::clamp<int64_t>(op.flops() / (8 * kMinTaskFlops), 1, kWantedTasks);
+  double best = pixels * steps * kDotCycles;
+  TileAttr tile;
+  for (int64_t rows = out[2]; rows >= 1; --rows)
+    for (bool flatten : {false, true}) {
+      if (out[2] % rows || (flatten && (rows == 1 || !TileRows::canFlatten(op))))
+        continue;
+      const TileRows parts(op, rows, flatten);
+      const int64_t rowTasks = out[2] / rows;
+      // The bytes that a task reads stay in half of L2.
+      if (rows > 1 && rows * TileRows::rowStep(op) > level.getL2() / 2)
+        continue;
+      const int64_t groups =
+          splitEvenly(out[1], llvm::divideCeil(wanted, rowTasks * out[0]), /*multiple=*/2);
+      double cycles = double(rowTasks) * parts.runs() *
+                          (parts.tiles() * chunks * kTileCycles +
+                           (parts.hasGaps() ? parts.positions() * kGapCycles : 0)) +
+                      pixels * kStoreCycles;
+      // Few blocks of a task read its bytes from L1 too seldom.
+      if (cycles >= best)
+        continue;
+      best = cycles;
+      tile = TileAttr::get(op.getContext(), parts.height(), /*blocks=*/2, rows, groups, /*depth=*/1,
+                           flatten, /*matrix=*/true);
+    }
+  return tile;
+}
+
 TileAttr tileFor(IntegerConv2DOp op) {
+  if (TileAttr tile = tileRegistersFor(op))
+    return tile;
   LevelAttr level = levelOf(op);
   ArrayRef<int64_t> out = shapeOf(op.getOutput());
   // Few registers are left to weights and bytes; addresses in several rows need
@@ -355,9 +400,10 @@ struct CpuSelectTilesPass : impl::CpuSelectTilesBase<CpuSelectTilesPass> {
       op.setTileAttr(tile);
       remarkPassed(getArgument(), op.getLoc(), "Tiled") << remark::add(
           "register tile of {0} pixels x {1} channel blocks, tasks of {2} rows x {3} "
-          "channel groups, depth {4}{5}",
+          "channel groups, depth {4}{5}{6}",
           tile.getPixels(), tile.getBlocks(), tile.getRows(), tile.getGroups(), tile.getDepth(),
-          tile.getFlatten() ? ", across row ends" : "");
+          tile.getFlatten() ? ", across row ends" : "",
+          tile.getMatrix() ? ", in tile registers" : "");
     };
     getOperation().walk([&](Operation *op) {
       llvm::TypeSwitch<Operation *>(op)

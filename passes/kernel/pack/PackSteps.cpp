@@ -259,6 +259,17 @@ Lists listsOf(const IntegerWeights &weights, ArrayRef<Quad> quads, int64_t group
   return lists;
 }
 
+/// Returns the largest size, up to that of a tile register, of equal chunks of a list whose steps
+/// read adjacent bytes.
+int64_t adjacentSteps(ArrayRef<int32_t> offsets) {
+  for (size_t size = std::min<size_t>(16, offsets.size()); size > 1; --size)
+    if (offsets.size() % size == 0 && llvm::all_of(llvm::seq(offsets.size()), [&](size_t step) {
+          return step % size == 0 || offsets[step] == offsets[step - 1] + 4;
+        }))
+      return size;
+  return offsets.empty() ? 0 : 1;
+}
+
 } // namespace
 
 PackedSteps packSteps(const IntegerWeights &weights, ArrayRef<Quad> quads, int64_t groups,
@@ -311,15 +322,18 @@ PackedSteps packSteps(const IntegerWeights &weights, ArrayRef<Quad> quads, int64
   }
   starts.push_back(offsets.size());
   const int64_t count = offsets.size(), perBlock = count / lists.groups.size();
+  const bool isExact =
+      lists.runs.size() == 1 && lists.runs.front().group == 1 && !lists.runs.front().byMagnitude;
   packed.sharesList =
-      lists.groups.size() > 1 && lists.runs.size() == 1 && lists.runs.front().group == 1 &&
-      !lists.runs.front().byMagnitude &&
+      lists.groups.size() > 1 && isExact &&
       llvm::all_of(llvm::seq<size_t>(1, starts.size()), [&](size_t block) {
         return ArrayRef(offsets).slice(starts[block - 1], starts[block] - starts[block - 1]) ==
                ArrayRef(offsets).take_front(perBlock);
       });
   if (packed.sharesList)
     offsets.resize(perBlock);
+  if (packed.sharesList || (isExact && lists.groups.size() == 1))
+    packed.adjacent = adjacentSteps(offsets);
   Type i8 = IntegerType::get(context, 8), i32 = IntegerType::get(context, 32);
   auto numbers = [&](ArrayRef<int32_t> values, StringRef name) {
     return graph::makeConstant(RankedTensorType::get(values.size(), i32), values, name);

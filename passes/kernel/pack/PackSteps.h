@@ -32,6 +32,9 @@ struct PackedSteps {
   std::vector<ChannelSums> sums;
   /// Whether `steps` are those of each block, not of all blocks one after the other.
   bool sharesList = false;
+  /// Where all blocks have one list of single steps: the size of chunks of it, the largest up to 16
+  /// that divides it, whose steps have adjacent bytes. 0 otherwise.
+  int64_t adjacent = 0;
 };
 
 /// Computes the cheapest lists of steps for blocks of 16 outputs. Unless all levels have an exact

@@ -33,7 +33,8 @@ size_t om_bare_memory(const void *file, size_t bytes, om_error *error);
  * are om_bare_memory's or more; it and the file must stay as long as the model is used. Of
  * `options`, which may be NULL, `verify_weights` and `cpu_level` are used. Without a level the code
  * for this architecture that needs the fewest features is run: whether the processor has them is
- * not checked. OM_ERROR_UNSUPPORTED for models with dynamic shapes, gears or NPU launches. */
+ * not checked. OM_ERROR_UNSUPPORTED for models with dynamic shapes, gears or NPU launches, and for
+ * code with AMX where Linux does not permit it. */
 om_status om_bare_open(const void *file, size_t bytes, const om_load_options *options, void *memory,
                        size_t memory_bytes, om_bare **model, om_error *error);
 

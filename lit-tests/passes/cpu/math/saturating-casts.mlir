@@ -541,10 +541,11 @@ module attributes {cpu.level = #cpu.level<name = "sve", lanes = 8, registers = 3
 
 // -----
 
-// Wider levels have AVX, too.
+// Wider levels convert whole registers.
 module attributes {cpu.level = #cpu.level<name = "vnni", lanes = 16, registers = 32, fma = true, l1 = 49152, l2 = 1048576, dot = "vnni">} {
   // CHECK-LABEL: func.func @vnni(
-  // CHECK-COUNT-2: llvm.x86.avx.cvt.ps2dq.256
+  // CHECK-COUNT-1: llvm.x86.avx512.mask.cvtps2dq.512
+  // CHECK-NOT: llvm.x86
   // CHECK-NOT: fptoui
   // CHECK: return
   func.func @vnni(%x: vector<16xf32>) -> vector<16xi8> {
@@ -555,5 +556,36 @@ module attributes {cpu.level = #cpu.level<name = "vnni", lanes = 16, registers =
     %3 = arith.minimumf %2, %high fastmath<nnan> : vector<16xf32>
     %4 = arith.fptoui %3 : vector<16xf32> to vector<16xi8>
     return %4 : vector<16xi8>
+  }
+  // Four registers are packed together, then put in order by fours of bytes.
+  // CHECK-LABEL: func.func @four_registers(
+  // CHECK-COUNT-2: llvm.x86.avx512.mask.cvtps2dq.512
+  // CHECK: llvm.x86.avx512.packssdw.512
+  // CHECK-COUNT-2: llvm.x86.avx512.mask.cvtps2dq.512
+  // CHECK: llvm.x86.avx512.packssdw.512
+  // CHECK: llvm.x86.avx512.packuswb.512
+  // CHECK: vector.shuffle {{.*}} [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]
+  func.func @four_registers(%x: vector<64xf32>) -> vector<64xi8> {
+    %low = arith.constant dense<0.0> : vector<64xf32>
+    %high = arith.constant dense<255.0> : vector<64xf32>
+    %0 = math.roundeven %x : vector<64xf32>
+    %2 = arith.maximumf %0, %low fastmath<nnan> : vector<64xf32>
+    %3 = arith.minimumf %2, %high fastmath<nnan> : vector<64xf32>
+    %4 = arith.fptoui %3 : vector<64xf32> to vector<64xi8>
+    return %4 : vector<64xi8>
+  }
+
+  // CHECK-LABEL: func.func @two_registers(
+  // CHECK-COUNT-1: llvm.x86.avx512.packssdw.512
+  // CHECK: llvm.x86.avx512.packsswb.512
+  // CHECK: vector.shuffle {{.*}} [0, 4, 8, 12, 1, 5, 9, 13]
+  func.func @two_registers(%x: vector<32xf32>) -> vector<32xi8> {
+    %low = arith.constant dense<-128.0> : vector<32xf32>
+    %high = arith.constant dense<127.0> : vector<32xf32>
+    %0 = math.roundeven %x : vector<32xf32>
+    %2 = arith.maximumf %0, %low fastmath<nnan> : vector<32xf32>
+    %3 = arith.minimumf %2, %high fastmath<nnan> : vector<32xf32>
+    %4 = arith.fptosi %3 : vector<32xf32> to vector<32xi8>
+    return %4 : vector<32xi8>
   }
 }

@@ -1,0 +1,38 @@
+// RUN: atc-opt %s --kernel-assign-layout --kernel-assign-halo --cpu-lower-graph="exact-dot tile-registers" --split-input-file | FileCheck %s
+
+// The channels of a pixel are side by side in a tensor that a dense convolution reads, so that the
+// bytes of a row of its window are one run.
+// CHECK-LABEL: func @main
+// CHECK: om.alloc : memref<1x14x14x4x16xi8>
+// CHECK: cpu.integer_conv2d {{.*}}adjacent = 16 : i64{{.*}} : memref<1x4x14x14x16xi8, strided<[64, 16, 896, 64, 1]>>, memref<288x16x4xi8>, memref<144xi32>
+func.func @main(%x: tensor<1x64x12x12xui8>) -> tensor<1x32x12x12xi32> {
+  %w = graph.constant dense<1> : tensor<32x64x3x3xi8>
+  %y = graph.integer_conv %x, %w {zero_point = 131 : i64, filter_zero_points = array<i64>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x64x12x12xui8>, tensor<32x64x3x3xi8>) -> tensor<1x32x12x12xi32>
+  return %y : tensor<1x32x12x12xi32>
+}
+
+// -----
+
+// Rows of a matrix: chunks that divide them evenly.
+// CHECK-LABEL: func @main
+// CHECK: cpu.integer_conv2d {{.*}}adjacent = 12 : i64{{.*}} : memref<1x1x1x40x144xi8>, memref<72x16x4xi8>, memref<36xi32>
+func.func @main(%x: tensor<40x144xui8>) -> tensor<40x32xi32> {
+  %w = graph.constant dense<127> : tensor<32x144xi8>
+  %y = graph.integer_fully_connected %x, %w {zero_point = 0 : i64, filter_zero_points = array<i64>} : (tensor<40x144xui8>, tensor<32x144xi8>) -> tensor<40x32xi32>
+  return %y : tensor<40x32xi32>
+}
+
+// -----
+
+// Signed bytes, weights of nine bits and groups stay lists of steps.
+// CHECK-LABEL: func @main
+// CHECK-NOT: adjacent
+func.func @main(%x: tensor<40x64xi8>, %y: tensor<40x64xui8>, %z: tensor<1x64x5x5xui8>) -> (tensor<40x32xi32>, tensor<40x32xi32>, tensor<1x32x5x5xi32>) {
+  %w = graph.constant dense<127> : tensor<32x64xi8>
+  %0 = graph.integer_fully_connected %x, %w {zero_point = 0 : i64, filter_zero_points = array<i64>} : (tensor<40x64xi8>, tensor<32x64xi8>) -> tensor<40x32xi32>
+  %u = graph.constant dense<255> : tensor<32x64xui8>
+  %1 = graph.integer_fully_connected %y, %u {zero_point = 0 : i64, filter_zero_points = array<i64>} : (tensor<40x64xui8>, tensor<32x64xui8>) -> tensor<40x32xi32>
+  %v = graph.constant dense<1> : tensor<32x32x1x1xi8>
+  %2 = graph.integer_conv %z, %v {zero_point = 0 : i64, filter_zero_points = array<i64>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 2 : i64} : (tensor<1x64x5x5xui8>, tensor<32x32x1x1xi8>) -> tensor<1x32x5x5xi32>
+  return %0, %1, %2 : tensor<40x32xi32>, tensor<40x32xi32>, tensor<1x32x5x5xi32>
+}
