@@ -56,8 +56,8 @@ FailureOr<RankedTensorType> ReduceOp::inferType(Adaptor adaptor, EmitError emitE
 }
 
 namespace {
-/// Leaves out axes of size 1, which hold one element each; a reduction that has no other axis becomes
-/// a function of its elements.
+/// Leaves out axes of size 1, which hold one element each; a reduction that has no other axis
+/// becomes a function of its elements.
 struct ReduceOfUnitDims : OpRewritePattern<ReduceOp> {
   using OpRewritePattern::OpRewritePattern;
 
