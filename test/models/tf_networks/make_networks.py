@@ -507,7 +507,7 @@ def angles_of_spectra():
 
 
 @network(np.array([5, -7, 100, -(2 ** 31)], "i4"), np.array([1, 3, 31, 4], "i4"),
-         np.array([200, 7], "u1"), np.array([1, 7], "u1"), folder="operators")
+         np.array([200, 7], "u1"), np.array([1, 7], "u1"), folder="numbers")
 def shifted_bits():
     def run(value, amount, byte, by):
         bits = tf.bitwise
@@ -516,7 +516,7 @@ def shifted_bits():
     return run
 
 
-@network(values(4, 6) * 3, folder="operators")
+@network(values(4, 6) * 3, folder="numbers")
 def quantized_and_back():
     def run(value):
         ops = tf.raw_ops
