@@ -42,6 +42,8 @@ struct TensorList {
   std::optional<llvm::SmallVector<int64_t>> item;
   int64_t count = -1; ///< of items; -1: only known when the model runs
   mlir::Value size;   ///< `count` as a scalar; null where neither is known
+  /// Whether writes may add items, so that `count` and `size` are the fewest that it has.
+  bool grows = false;
   std::optional<llvm::SmallVector<mlir::Value>> elements;
   mlir::Value stacked, sequence;
 

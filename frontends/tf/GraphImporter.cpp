@@ -289,7 +289,7 @@ bool GraphImporter::sortNodes() {
 
 Guards GraphImporter::guardsOf(TensorName tensor) const {
   Guards guards;
-  // Edges between constants only order the execution and may form a cycle, or many paths.
+  // Edges that only order the execution may form a cycle, or many paths.
   llvm::StringSet<> reached;
   std::vector<TensorName> pending{tensor};
   while (!pending.empty()) {
@@ -302,11 +302,22 @@ Guards GraphImporter::guardsOf(TensorName tensor) const {
       addGuards(guards, found->second);
       continue;
     }
-    // A constant stands outside of loops, the condition that it is under perhaps not.
+    // A constant stands outside of loops, the condition that it is under perhaps not. Only edges
+    // that order the execution lead there, over nodes that are not imported for it.
     const pb::NodeDef *node = nodes.lookup(next.node);
-    if (node && node->op() == "Const" && reached.insert(next.node).second)
-      for (const std::string &input : llvm::reverse(node->input()))
-        pending.push_back(TensorName::parse(input));
+    if (!node || !llvm::is_contained({"Const", "NoOp", "Identity", "Switch"}, node->op()))
+      continue;
+    if (!reached.insert(next.str()).second)
+      continue;
+    if (node->op() == "Switch" && node->input_size() == 2) {
+      const TensorName predicate = TensorName::parse(node->input(1));
+      const pb::NodeDef *condition = nodes.lookup(predicate.node);
+      Value value = condition && condition->op() != "LoopCond" ? lookup(predicate) : Value();
+      if (value)
+        addGuards(guards, Guard{value, next.index == 1});
+    }
+    for (const std::string &input : llvm::reverse(node->input()))
+      pending.push_back(TensorName::parse(input));
   }
   return guards;
 }

@@ -131,7 +131,22 @@ private:
     next = valueOf(list);
     if (!one.list.item && list.item)
       one.list.item = list.item;
+    learnSize(one.list, list);
     return !n.failed();
+  }
+
+  /// Forgets what is known of the number of items before the loop and does not hold for `next`,
+  /// which the body makes of the list.
+  void learnSize(TensorList &list, const TensorList &next) {
+    const bool grows = next.grows && !list.grows;
+    const bool isLost =
+        next.sequence && next.count < 0 && !next.size && (list.count >= 0 || list.size);
+    list.grows |= grows;
+    if (isLost) {
+      list.count = -1;
+      list.size = {};
+    }
+    sizesChange |= grows || isLost;
   }
 
   /// Makes the first value of a list one of `type`, which the body makes of it.
@@ -155,6 +170,7 @@ private:
   /// `stable` says whether the next values have the types, too, which else are changed.
   bool importBody(Block &block, SmallVectorImpl<Value> &leaves, bool &stable) {
     SmallVector<Value> arguments, next;
+    sizesChange = false;
     for (const Carried &one : carried)
       arguments.push_back(one.type && !one.variable->isInvariant
                               ? Value(block.addArgument(one.type, location))
@@ -173,7 +189,7 @@ private:
       return false;
     leaves.push_back(condition);
     pendingTypes.assign(carried.size(), Type());
-    stable = true;
+    stable = !sizesChange;
     for (auto [one, value, type] : llvm::zip_equal(carried, next, pendingTypes)) {
       if (one.variable->isInvariant || (!one.type && !value))
         continue;
@@ -263,6 +279,7 @@ private:
   Location location;
   std::string conditionInput = dataInputs(*frame.condition).front();
   SmallVector<Carried> carried;
+  bool sizesChange = false;       ///< whether the body changed what holds for the sizes of lists
   SmallVector<Type> pendingTypes; ///< of the values behind the body; null where there are none
 };
 

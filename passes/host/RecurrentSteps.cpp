@@ -275,7 +275,7 @@ std::pair<Value, Value> StepBuilder::advanceLstm(Value now, Value h, Value c) {
   Value next = add(mul(in, activate(wide(gate(all, 3)), 1)), mul(forget, c));
   if (!peepholes.empty())
     out = add(out, mul(peepholes[1], next));
-  Value output = mul(activate(out, 0), activate(next, 2));
+  Value output = mul(activate(out, 0), apply(next, 2));
   if (!joinsStates())
     return {output, next};
   joined = join(next, output);
@@ -362,6 +362,10 @@ Value StepBuilder::activate(Value x, int64_t function) {
   if (r.clip > 0)
     x = graph::ClipOp::create(builder, loc, x.getType(), x, builder.getF64FloatAttr(-r.clip),
                               builder.getF64FloatAttr(r.clip));
+  return apply(x, function);
+}
+
+Value StepBuilder::apply(Value x, int64_t function) {
   return r.functions[direction * r.functionsPerDirection + function].apply(builder, loc, x);
 }
 

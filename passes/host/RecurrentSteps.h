@@ -89,6 +89,8 @@ private:
   /// Returns `count` gates of [batch, gates * hidden] from gate `first` on.
   mlir::Value gate(mlir::Value all, int64_t first, int64_t count = 1);
   mlir::Value activate(mlir::Value x, int64_t function);
+  /// Applies the function without the bounds of `clip`, which hold for gates and not for states.
+  mlir::Value apply(mlir::Value x, int64_t function);
   mlir::Value add(mlir::Value a, mlir::Value b); ///< null operands are zeros
   mlir::Value mul(mlir::Value a, mlir::Value b); ///< null if one of them is
   mlir::Value oneMinus(mlir::Value a);

@@ -106,6 +106,11 @@ bool chooseList(NodeContext &n, const Guard &guard) {
   if (n.failed())
     return true;
   TensorList list = first.isEmpty() ? second : first;
+  list.grows = first.grows || second.grows;
+  if (first.count != second.count || first.size != second.size) {
+    list.count = -1;
+    list.size = {};
+  }
   if (!first.isEmpty() || !second.isEmpty()) {
     bool stacks = first.stacked && second.stacked;
     Value a = stacks ? first.stacked

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
 #include "dialects/graph/ops/UnaryOps.h"
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"
@@ -14,6 +15,7 @@
 
 using namespace mlir;
 using llvm::APFloat;
+using llvm::APInt;
 
 namespace atc::tf_import {
 namespace {
@@ -89,6 +91,43 @@ Value floorMod(NodeContext &n, Value a, Value b) {
 }
 Value truncateMod(NodeContext &n, Value a, Value b) {
   return n.create<graph::ModOp>(a, b, /*fmod=*/true);
+}
+/// 2^amount in the type of `amount`, whose elements are from 0 to `last`; integer products wrap, so
+/// that the sign bit is a power, too.
+Value powerOfTwo(NodeContext &n, Value amount, unsigned last) {
+  auto element = cast<IntegerType>(n.elementType(amount));
+  SmallVector<APInt> powers;
+  for (unsigned bit = 0; bit <= last; ++bit)
+    powers.push_back(APInt::getOneBitSet(element.getWidth(), bit));
+  auto type = RankedTensorType::get({static_cast<int64_t>(powers.size())}, element);
+  Value table = n.constant(DenseElementsAttr::get(type, powers));
+  Value most = n.scalarLike(last, amount), least = n.scalarLike(0, amount);
+  Value inside = n.create<graph::MaxOp>(n.create<graph::MinOp>(amount, most), least);
+  return n.create<graph::GatherOp>(table, n.cast(inside, n.builder().getI64Type()), /*axis=*/0);
+}
+Value leftShift(NodeContext &n, Value value, Value amount) {
+  const unsigned width = n.elementType(value).getIntOrFloatBitWidth();
+  return n.mul(value, powerOfTwo(n, amount, width - 1));
+}
+/// Copies the sign into the bits that become free.
+Value rightShift(NodeContext &n, Value value, Value amount) {
+  const unsigned width = n.elementType(value).getIntOrFloatBitWidth();
+  if (n.elementType(value).isUnsignedInteger())
+    return n.div(value, powerOfTwo(n, amount, width - 1));
+  Value zero = n.scalarLike(0, value);
+  Value signs = n.create<graph::WhereOp>(n.compare(value, zero, ComparePredicate::Lt),
+                                         n.scalarLike(-1, value), zero);
+  Value isAll = n.compare(amount, n.scalarLike(width - 1, amount), ComparePredicate::Ge);
+  return n.create<graph::WhereOp>(isAll, signs,
+                                  floorDiv(n, value, powerOfTwo(n, amount, width - 2)));
+}
+template <Value (*formula)(NodeContext &, Value, Value)> void importShift(NodeContext &n) {
+  Value value = n.input(0), amount = n.input(1);
+  for (unsigned index : {0u, 1u})
+    if (!n.failed() && !isa<IntegerType>(n.elementType(n.input(index))))
+      n.failInput(index, "must hold integers");
+  if (!n.failed())
+    n.setOutput(formula(n, value, amount));
 }
 /// `value` where b (or a) is not 0, else 0.
 Value unlessZero(NodeContext &n, Value test, Value value) {
@@ -244,6 +283,7 @@ ArrayRef<OpRow> elementwiseRows() {
       {"IsInf", importFormula<isInf>},
       {"IsNan", importUnary<graph::IsNanOp>},
       {"LeakyRelu", importLeakyRelu},
+      {"LeftShift", importShift<leftShift>},
       {"Less", importCompare<ComparePredicate::Lt>},
       {"LessEqual", importCompare<ComparePredicate::Le>},
       {"Log", importUnary<graph::LogOp>},
@@ -266,6 +306,7 @@ ArrayRef<OpRow> elementwiseRows() {
       {"Reciprocal", importUnary<graph::ReciprocalOp>},
       {"Relu", importUnary<graph::ReluOp>},
       {"Relu6", importFormula<relu6>},
+      {"RightShift", importShift<rightShift>},
       {"Rint", importUnary<graph::RoundOp>},
       {"Round", importUnary<graph::RoundOp>},
       {"Rsqrt", importUnary<graph::RsqrtOp>},

@@ -77,10 +77,11 @@ void read(NodeContext &n, unsigned list, unsigned index) {
     n.setOutput(readItem(n, *from, at));
 }
 
-void write(NodeContext &n, unsigned list, unsigned index, unsigned item) {
+void write(NodeContext &n, unsigned list, unsigned index, unsigned item, bool grows) {
   Value at = n.input(index), value = n.input(item);
   if (const TensorList *before = listAt(n, list)) {
     TensorList after = *before;
+    after.grows |= grows;
     writeItem(n, after, at, value);
     setList(n, 0, std::move(after));
   }
@@ -233,6 +234,7 @@ void importArray(NodeContext &n) {
   TensorList list;
   list.element = n.typeAttr("dtype", pb::DT_FLOAT);
   list.item = statedItem(n);
+  list.grows = n.boolAttr("dynamic_size", false);
   if (n.failed())
     return;
   setSize(list, n.input(0));
@@ -243,7 +245,7 @@ void importArray(NodeContext &n) {
 }
 
 void importArrayRead(NodeContext &n) { read(n, 2, 1); }
-void importArrayWrite(NodeContext &n) { write(n, 3, 1, 2); }
+void importArrayWrite(NodeContext &n) { write(n, 3, 1, 2, /*grows=*/false); }
 void importArraySize(NodeContext &n) { size(n, 1); }
 void importArrayGather(NodeContext &n) { gather(n, 2, 1); }
 void importArrayConcat(NodeContext &n) { concat(n, 1); }
@@ -296,7 +298,9 @@ void importStack(NodeContext &n) {
 }
 
 void importGetItem(NodeContext &n) { read(n, 0, 1); }
-void importSetItem(NodeContext &n) { write(n, 0, 1, 2); }
+void importSetItem(NodeContext &n) {
+  write(n, 0, 1, 2, n.boolAttr("resize_if_index_out_of_bounds", false));
+}
 void importLength(NodeContext &n) { size(n, 0); }
 void importListGather(NodeContext &n) { gather(n, 0, 1); }
 void importListConcat(NodeContext &n) { concat(n, 0); }

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include <cmath>
+#include <limits>
 
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/ops/BinaryOps.h"
+#include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
 #include "dialects/graph/ops/UnaryOps.h"
 #include "frontends/Tensors.h"
 #include "frontends/tf/NodeContext.h"
@@ -142,6 +145,80 @@ void importFakeQuantizeStated(NodeContext &n) {
   fakeQuantize(n, {n.floatAttr("min", -6)}, {n.floatAttr("max", 6)});
 }
 
+/// Rounds numbers to multiples of a scale, one for the tensor or one per slice along `axis`, which
+/// fits integers of `num_bits`, with 0 for 0, to [min, max]: inputs 1 and 2, or where no range is
+/// given, that of the numbers.
+void importQuantizeAndDequantize(NodeContext &n) {
+  Value input = n.input(0);
+  const int64_t stated = n.intAttr("axis", -1);
+  const bool isThird = n.op() == "QuantizeAndDequantizeV3";
+  const SmallVector<int64_t> given =
+      isThird ? n.constantInts(3) : SmallVector<int64_t>{n.intAttr("num_bits", 8)};
+  const bool isSigned = n.boolAttr("signed_input", true),
+             isNarrow = n.boolAttr("narrow_range", false),
+             hasRange = n.boolAttr("range_given", isThird);
+  const std::string mode = n.stringAttr("round_mode", "HALF_TO_EVEN");
+  if (mode != "HALF_TO_EVEN" && mode != "HALF_UP")
+    n.failAttribute("round_mode", "is '" + mode + "', expected HALF_TO_EVEN or HALF_UP");
+  n.requireRank(0, 0, maxRank);
+  if (n.failed())
+    return;
+  const int64_t rank = NodeContext::rank(input);
+  if (stated < -1 || stated >= rank)
+    return n.failAttribute("axis", "is " + Twine(stated) + " for a tensor of rank " + Twine(rank));
+  if (hasRange && stated >= 0 && NodeContext::shape(input)[stated] < 0)
+    return n.failInput(0, "has a dynamic dim " + Twine(stated) + ", which the scales are along");
+  if (given.size() != 1 || given[0] < 2 || given[0] > 24)
+    return n.failNode("needs 2 to 24 bits");
+  const double count = std::ldexp(1.0, static_cast<int>(given[0])),
+               least = isSigned ? -count / 2 + (isNarrow ? 1 : 0) : 0,
+               most = isSigned ? count / 2 - 1 : count - 1;
+  Value ends[2];
+  for (unsigned end : {0u, 1u}) {
+    SmallVector<int64_t> along, shape(stated < 0 ? 0 : rank, 1);
+    for (int64_t axis = 0; axis < rank; ++axis)
+      if (axis != stated)
+        along.push_back(axis);
+    if (stated >= 0)
+      shape[stated] = NodeContext::shape(input)[stated];
+    if (!hasRange)
+      ends[end] = n.reduce(end ? graph::ReduceKind::Max : graph::ReduceKind::Min, input, along,
+                           /*keepdims=*/true);
+    else if (Value value = n.input(1 + end))
+      ends[end] = stated < 0 ? value : n.reshape(value, shape);
+    if (n.failed())
+      return;
+  }
+  auto [min, max] = ends;
+  Value unlimited = n.scalarLike(std::numeric_limits<float>::max(), max);
+  auto scaleOf = [&](Value end, double integer) {
+    Value isOfSign =
+        n.compare(end, n.scalarLike(0, end),
+                  integer < 0 ? graph::ComparePredicate::Lt : graph::ComparePredicate::Gt);
+    return n.create<graph::WhereOp>(isOfSign, n.div(n.scalarLike(integer, end), end), unlimited);
+  };
+  Value scale = scaleOf(max, most), inverse = n.div(max, n.scalarLike(most, max));
+  Value low = n.mul(inverse, n.scalarLike(least, max)), high = max;
+  if (least < 0) {
+    Value fromMin = scaleOf(min, least), step = n.div(min, n.scalarLike(least, min));
+    Value isMin = n.compare(fromMin, scale, graph::ComparePredicate::Lt);
+    auto choose = [&](Value first, Value second) {
+      return n.create<graph::WhereOp>(isMin, first, second);
+    };
+    scale = choose(fromMin, scale);
+    low = choose(min, low);
+    high = choose(n.mul(step, n.scalarLike(most, min)), high);
+    inverse = choose(step, inverse);
+  }
+  if (hasRange)
+    input = n.create<graph::MaxOp>(n.create<graph::MinOp>(input, high), low);
+  Value scaled = n.mul(input, scale);
+  Value rounded = mode == "HALF_UP"
+                      ? n.create<graph::FloorOp>(n.add(scaled, n.scalarLike(0.5, scaled)))
+                      : n.create<graph::RoundOp>(scaled);
+  n.setOutput(n.mul(rounded, inverse));
+}
+
 } // namespace
 
 ArrayRef<OpRow> quantRows() {
@@ -150,6 +227,9 @@ ArrayRef<OpRow> quantRows() {
       {"FakeQuantWithMinMaxArgs", importFakeQuantizeStated},
       {"FakeQuantWithMinMaxVars", importFakeQuantize<0>, "a range that is known"},
       {"FakeQuantWithMinMaxVarsPerChannel", importFakeQuantize<1>, "ranges that are known"},
+      {"QuantizeAndDequantizeV2", importQuantizeAndDequantize},
+      {"QuantizeAndDequantizeV3", importQuantizeAndDequantize, "a number of bits that is known"},
+      {"QuantizeAndDequantizeV4", importQuantizeAndDequantize},
   };
   return rows;
 }

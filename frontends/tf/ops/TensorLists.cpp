@@ -223,11 +223,12 @@ void writeItem(NodeContext &n, TensorList &list, Value index, Value item) {
   joinElements(n, list);
   if (n.failed())
     return;
-  if (list.isEmpty() && NodeContext::isStatic(item) &&
+  if (!list.grows && list.isEmpty() && NodeContext::isStatic(item) &&
       isStacked(NodeContext::shape(item), list.count))
     setForm(list,
             n.fill(withCount(list.count, NodeContext::shape(item)), n.scalar(0, list.element)));
-  if (list.stacked && NodeContext::isStatic(list.stacked) && NodeContext::isStatic(item) &&
+  if (!list.grows && list.stacked && NodeContext::isStatic(list.stacked) &&
+      NodeContext::isStatic(item) &&
       NodeContext::shape(list.stacked).drop_front() == NodeContext::shape(item)) {
     int64_t rank = NodeContext::rank(list.stacked), count = NodeContext::shape(list.stacked)[0];
     Value isThere = n.compare(indicesAlong(n, 0, rank, count, NodeContext::elementType(index)),
@@ -258,18 +259,17 @@ Value stackItems(NodeContext &n, const TensorList &list) {
     for (int64_t dim : *joined.item)
       dims.push_back(std::max<int64_t>(dim, 0));
   // Elements at the end that were not written are zeros.
-  Value size = joined.count >= 0
-                   ? n.scalar(static_cast<double>(joined.count), n.builder().getI64Type())
-                   : joined.size;
   Value sequence = joined.sequence;
-  if (size)
+  if (joined.size || joined.count > 0 || (joined.count == 0 && !joined.grows)) {
+    Value size = sizeOf(n, joined, n.builder().getI64Type());
     sequence = withType(n.callHost("SequenceResize", {sequence, size}, {n.hostInts("dims", dims)}),
                         sequence.getType());
+  }
   Value stacked =
       n.callHost("Stack", {sequence}, {n.hostInts("axis", {0}), n.hostInts("dims", dims)});
   if (!joined.item)
     return withType(stacked, UnrankedTensorType::get(joined.element));
-  SmallVector<int64_t> shape = withCount(joined.count, *joined.item);
+  SmallVector<int64_t> shape = withCount(joined.grows ? -1 : joined.count, *joined.item);
   for (int64_t &dim : shape)
     dim = dim < 0 ? ShapedType::kDynamic : dim;
   return withType(stacked, RankedTensorType::get(shape, joined.element));
@@ -278,21 +278,23 @@ Value stackItems(NodeContext &n, const TensorList &list) {
 Value sizeOf(NodeContext &n, const TensorList &list, Type element) {
   if (list.elements && !list.size)
     return n.scalar(static_cast<double>(list.elements->size()), element);
+  Value stated = list.count >= 0 ? n.scalar(static_cast<double>(list.count), element)
+                 : list.size     ? n.cast(list.size, element)
+                                 : Value();
+  if (list.sequence && (list.grows || list.count < 0)) {
+    Value length = n.cast(n.callHost("SequenceLength", {list.sequence}), element);
+    return stated ? n.create<graph::MaxOp>(stated, length) : length;
+  }
   if (list.count >= 0)
-    return n.scalar(static_cast<double>(list.count), element);
-  if (list.size && list.sequence)
-    return n.create<graph::MaxOp>(n.cast(list.size, element),
-                                  n.cast(n.callHost("SequenceLength", {list.sequence}), element));
-  if (list.sequence)
-    return n.cast(n.callHost("SequenceLength", {list.sequence}), element);
+    return stated;
   if (list.stacked) {
     Value shape = n.callHost("Shape", {list.stacked});
     return n.cast(n.callHost("Gather", {shape, n.scalar(0, n.builder().getI64Type())},
                              {n.hostInts("axis", {0})}),
                   element);
   }
-  if (list.size)
-    return n.cast(list.size, element);
+  if (stated)
+    return stated;
   n.failNode("asks for the size of a list that is not known");
   return {};
 }

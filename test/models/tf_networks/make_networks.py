@@ -147,6 +147,29 @@ def lists_of_dynamic_size():
     return run
 
 
+@network(values(3, 4), values(5, 3), frames=True, folder="control-flow")
+def growing_list():
+    """Arrays whose writes add items, in a loop that is left in its midst."""
+    @tf.function
+    def run(value, rows):
+        grown = tf.TensorArray(tf.float32, 0, dynamic_size=True, element_shape=(3, 4))
+        longer = tf.TensorArray(tf.float32, 2, dynamic_size=True, element_shape=(3,))
+        i = tf.constant(0)
+        while i < 9:
+            if tf.reduce_sum(value) > 0:
+                value = value - 0.3
+            else:
+                value = value + 0.2
+            grown = grown.write(i, value)
+            if i % 2 == 0:
+                longer = longer.write(i, rows[i])
+            i += 1
+            if i > 3 and tf.reduce_mean(value) < 0:
+                break
+        return grown.stack(), longer.stack(), grown.size() + longer.size(), i
+    return run
+
+
 @network(values(5, 3), frames=True, folder="control-flow")
 def list_of_rows():
     """Rows are written out of order; one is left out."""
@@ -480,6 +503,36 @@ def angles_of_spectra():
     def run(signal):
         # Imaginary parts of zero: whether an angle is pi or -pi depends on their sign.
         return tf.math.angle(tf.signal.rfft(signal))
+    return run
+
+
+@network(np.array([5, -7, 100, -(2 ** 31)], "i4"), np.array([1, 3, 31, 4], "i4"),
+         np.array([200, 7], "u1"), np.array([1, 7], "u1"), folder="numbers")
+def shifted_bits():
+    def run(value, amount, byte, by):
+        bits = tf.bitwise
+        return (bits.left_shift(value, amount), bits.right_shift(value, amount),
+                bits.left_shift(byte, by), bits.right_shift(byte, by))
+    return run
+
+
+@network(values(4, 6) * 3, folder="numbers")
+def quantized_and_back():
+    def run(value):
+        ops = tf.raw_ops
+        def both(**options):
+            return [ops.QuantizeAndDequantizeV4(input=value, input_min=-2.0, input_max=1.5,
+                                                round_mode=mode, **options)
+                    for mode in ("HALF_TO_EVEN", "HALF_UP")]
+        low, high = tf.reduce_min(value), tf.reduce_max(value) * 0.5
+        return (*both(range_given=True), *both(range_given=False, num_bits=4),
+                *both(range_given=True, signed_input=False, num_bits=5),
+                *both(range_given=True, narrow_range=True, num_bits=3),
+                ops.QuantizeAndDequantizeV4(input=value, input_min=low, input_max=high,
+                                            range_given=True),
+                ops.QuantizeAndDequantizeV4(input=value, input_min=tf.zeros(6), input_max=tf.zeros(6),
+                                            axis=1, range_given=False),
+                ops.QuantizeAndDequantizeV3(input=value, input_min=-1.0, input_max=3.0, num_bits=6))
     return run
 
 
