@@ -52,11 +52,15 @@ public:
   bool commit() override { return flush() && file.commit(); }
   std::string errorLine() const override { return file.errorLine(); }
 
-private:
-  bool allocate(uint64_t bytes) override { return file.setSize(bytes); }
+protected:
+  /// Writes what is not yet in the file.
   bool flush();
 
   OutputFile file;
+
+private:
+  bool allocate(uint64_t bytes) override { return file.setSize(bytes); }
+
   std::vector<char> piece; ///< what comes next in the file, from pieceAt on
   uint64_t pieceAt = 0;
 };

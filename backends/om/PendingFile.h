@@ -12,23 +12,14 @@ namespace atc::om {
 
 /// Receives an .om file that has its name only once its owner commits it, together with the other
 /// results of a command.
-class PendingFile : public OmSink {
+class PendingFile : public OmFileSink {
 public:
-  explicit PendingFile(const std::string &path) : file(path) {}
+  using OmFileSink::OmFileSink;
 
-  bool write(uint64_t offset, const void *data, uint64_t bytes) override {
-    return file.writeAt(offset, data, bytes);
-  }
-  bool commit() override { return file.finish(); }
-  std::string errorLine() const override { return file.errorLine(); }
+  bool commit() override { return flush() && file.finish(); }
 
   /// Hands over the file, which commitAll() gives its name.
   OutputFile take() { return std::move(file); }
-
-private:
-  bool allocate(uint64_t bytes) override { return file.setSize(bytes); }
-
-  OutputFile file;
 };
 
 } // namespace atc::om
