@@ -120,3 +120,15 @@ func.func @large(%x: tensor<2x2049x3xf32>) -> tensor<2x1x2049x4xf32> {
   %y = graph.host_call "LSTM"(%x, %w, %r) {} : (tensor<2x2049x3xf32>, tensor<1x16x3xf32>, tensor<1x16x4xf32>) -> tensor<2x1x2049x4xf32>
   return %y : tensor<2x1x2049x4xf32>
 }
+
+// clip bounds the four gates of the step, and not its state.
+// CHECK-LABEL: func.func @lstm_clip(
+// CHECK-COUNT-4: graph.clip
+// CHECK-NOT: graph.clip
+// CHECK: return
+func.func @lstm_clip(%x: tensor<1x1x3xf32>) -> tensor<1x1x1x4xf32> {
+  %w = graph.constant dense<0.5> : tensor<1x16x3xf32>
+  %r = graph.constant dense<0.25> : tensor<1x16x4xf32>
+  %y = graph.host_call "LSTM"(%x, %w, %r) {clip = array<f64: 0.5>} : (tensor<1x1x3xf32>, tensor<1x16x3xf32>, tensor<1x16x4xf32>) -> tensor<1x1x1x4xf32>
+  return %y : tensor<1x1x1x4xf32>
+}
