@@ -456,7 +456,7 @@ void importSparseToDense(NodeContext &n) {
 
 /// Returns the shape that two shapes broadcast to.
 void importBroadcastArgs(NodeContext &n) {
-  SmallVector<Value> shapes = n.inputs();
+  SmallVector<Value> shapes = {n.input(0), n.input(1)};
   Type element = n.failed() ? Type() : NodeContext::elementType(shapes[0]);
   int64_t rank = 0;
   for (auto [index, shape] : llvm::enumerate(shapes)) {
