@@ -24,7 +24,8 @@ public:
   }
 
 private:
-  /// What an alias stands for: its nesting, and the references to others in it, written out.
+  /// The text that an alias stands for: its nesting, and the references to others in it, written
+  /// out.
   struct Alias {
     int depth = 0;
     double references = 0;

@@ -41,9 +41,9 @@ private:
 
 /// Writes to a file at a path, which is either complete or does not exist.
 ///
-/// What is written in ascending order reaches the file in pieces of several megabytes, at multiples
-/// of their size: the system then keeps it in large pages, which a loader maps and reads in a tenth
-/// of the time that single pages take.
+/// Bytes that are written in ascending order reach the file in pieces of several megabytes, at
+/// multiples of their size: the system then keeps it in large pages, which a loader maps and reads
+/// in a tenth of the time that single pages take.
 class OmFileSink : public OmSink {
 public:
   explicit OmFileSink(const std::string &path) : file(path) {}

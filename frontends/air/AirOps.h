@@ -32,8 +32,8 @@ std::optional<std::vector<double>> valuesOf(const pb::Tensor &tensor, int64_t li
 /// Returns whether the nodes of an operator are made of the dims of its output.
 bool readsOutputShape(llvm::StringRef type);
 
-/// Gives the output of an operator for which readsOutputShape is true the dims that its input,
-/// constants and attributes imply. Returns false, without a change, for all others.
+/// Sets the dims of the output of an operator for which readsOutputShape is true to those that its
+/// input, constants and attributes imply. Returns false, without a change, for all others.
 bool inferMovedShape(SingleOp &op);
 
 } // namespace atc::air

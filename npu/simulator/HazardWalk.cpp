@@ -14,6 +14,7 @@
 
 #include "npu/simulator/HazardWalk.h"
 
+#include "npu/simulator/CorePosition.h"
 #include "npu/simulator/Loops.h"
 
 namespace atc::npu::hazards {
@@ -26,12 +27,7 @@ void Walk::start() {
       Core &core = cores.emplace_back();
       core.pc = uint32_t(section.begin);
       core.end = uint32_t(section.end);
-      unsigned rest = i;
-      for (int dim = kGridDims - 1; dim >= 0; --dim) {
-        core.frame.ivs[dim] = rest % section.grid[dim];
-        core.frame.trips[dim] = section.grid[dim];
-        rest /= section.grid[dim];
-      }
+      setCorePosition(core.frame, section, i);
     }
   const size_t count = cores.size();
   for (unsigned i = 0; i < count; ++i) {

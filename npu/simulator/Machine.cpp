@@ -3,6 +3,7 @@
 
 #include "npu/simulator/Machine.h"
 
+#include "npu/simulator/CorePosition.h"
 #include "npu/simulator/Loops.h"
 #include "support/PrintableText.h"
 
@@ -443,12 +444,7 @@ void Machine::addCores(const Section &section, double start) {
     Core &core = cores.emplace_back();
     core.pc = uint32_t(section.begin);
     core.end = uint32_t(section.end);
-    unsigned rest = i;
-    for (int dim = kGridDims - 1; dim >= 0; --dim) {
-      core.frame.ivs[dim] = rest % section.grid[dim];
-      core.frame.trips[dim] = section.grid[dim];
-      rest /= section.grid[dim];
-    }
+    setCorePosition(core.frame, section, i);
     core.time = start;
     for (QueueState &state : core.queues) {
       state.left.assign(soc.queueDepth, 0);

@@ -13,6 +13,7 @@
 #include "passes/Remarks.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Float32Nodes.h"
+#include "passes/graph/PositionRuns.h"
 #include "passes/graph/RewriteUtils.h"
 #include "passes/host/Passes.h"
 #include "passes/host/QuantizedCalls.h"
@@ -30,25 +31,11 @@ namespace atc::host {
 namespace {
 
 using graph::HostCallOp;
-
-/// Positions [start, start + size) of a dim.
-struct Run {
-  int64_t start, size;
-};
+using graph::PositionRun;
+using graph::runsOf;
 
 /// More pieces than this cost more than the call of a host kernel.
 constexpr int64_t kMaxPieces = 33;
-
-/// Returns ascending positions as runs of consecutive ones.
-SmallVector<Run> runsOf(ArrayRef<int64_t> positions) {
-  SmallVector<Run> runs;
-  for (int64_t position : positions)
-    if (!runs.empty() && runs.back().start + runs.back().size == position)
-      ++runs.back().size;
-    else
-      runs.push_back({position, 1});
-  return runs;
-}
 
 /// A scatter to the points of a grid.
 struct Scatter {
@@ -105,7 +92,7 @@ private:
   int64_t pieces() const {
     int64_t count = 1;
     for (size_t dim = positions.size(); dim-- > 0 && count <= kMaxPieces;) {
-      const SmallVector<Run> runs = runsOf(positions[dim]);
+      const SmallVector<PositionRun> runs = runsOf(positions[dim], kMaxPieces);
       int64_t gaps = runs.front().start > 0;
       gaps += int64_t(runs.size()) - 1;
       gaps += runs.back().start + runs.back().size < type.getDimSize(int64_t(dim));
@@ -227,7 +214,7 @@ private:
     const int64_t size = graph::getTensorType(data).getDimSize(int64_t(dim));
     SmallVector<Value> pieces;
     int64_t next = 0, used = 0;
-    for (Run run : runsOf(s.positions[dim])) {
+    for (PositionRun run : runsOf(s.positions[dim], kMaxPieces)) {
       if (run.start > next)
         pieces.push_back(slice(data, dim, next, run.start - next));
       const Value updated = slice(updates, dim, used, run.size);

@@ -114,8 +114,8 @@ bool replacesFiles(const AtcOptions &options, const std::string &path, const cha
   return false;
 }
 
-/// Gives the compiled files their names and writes the summary, or none of them where one cannot be
-/// written.
+/// Commits the compiled files under their names and writes the summary, or none of them where one
+/// cannot be written.
 void writeResults(std::vector<OutputFile> files, const std::string &summaryPath,
                   const std::string &summary, Diagnostics &diagnostics) {
   const bool isPrinted = summaryPath == "-";

@@ -19,7 +19,7 @@ struct Manifest {
   std::string path; ///< the file that it was read from
   std::string model, parallel;
   std::vector<std::string> files; ///< paths, one per rank
-  /// What omIdentity() returns for each of them; empty in manifests of earlier versions.
+  /// Returned by omIdentity() for each of them; empty in manifests of earlier versions.
   std::vector<std::string> identities;
   std::vector<std::string> inputs; ///< of the whole model, in its order
   std::vector<Output> outputs;

@@ -83,7 +83,7 @@ struct ReduceOfUnitDims : OpRewritePattern<ReduceOp> {
   }
 
 private:
-  /// What the reduction of each single element is, in the shape of the input.
+  /// Returns the reduction of each single element, in the shape of the input.
   static Value reduceSingle(ReduceOp op, PatternRewriter &rewriter) {
     Value x = op.getInput();
     switch (op.getKind()) {

@@ -18,6 +18,7 @@
 #include "dialects/cpu/FloatWinograd.h"
 #include "dialects/cpu/Winograd.h"
 #include "passes/cpu/Passes.h"
+#include "passes/cpu/expand/RowInput.h"
 #include "passes/cpu/expand/WinogradOutputs.h"
 #include "passes/cpu/tiles/Epilogue.h"
 #include "passes/cpu/tiles/PixelTiles.h"
@@ -287,19 +288,7 @@ void FloatWinogradExpander::run() {
   int64_t rowTasks = llvm::divideCeil(form.tilesAlong(shape[2]), rows);
   SmallVector<Value> task = b.beginTasks({shape[0], rowTasks, groupTasks});
   Value firstRow = b.mul(task[1], rows);
-  if (groupTasks == 1) {
-    transformInput(task[0], firstRow);
-  } else {
-    auto taskLoop = cast<scf::ForOp>(b.getInsertionBlock()->getParentOp());
-    Value isFirst =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, taskLoop.getInductionVar(), begin);
-    Value isNew = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, task[2], b.index(0));
-    auto ifOp = scf::IfOp::create(b, arith::OrIOp::create(b, isFirst, isNew),
-                                  /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(ifOp.thenBlock());
-    transformInput(task[0], firstRow);
-  }
+  emitRowInput(b, task, groupTasks, begin, [&] { transformInput(task[0], firstRow); });
 
   auto endOf = [&](Value first, int64_t count, int64_t total, Value limit) {
     Value end = b.add(first, count);

@@ -19,6 +19,7 @@
 #include "dialects/cpu/Half.h"
 #include "passes/cpu/Passes.h"
 #include "passes/cpu/expand/HalfTiles.h"
+#include "passes/cpu/expand/RowInput.h"
 #include "passes/cpu/tiles/Epilogue.h"
 #include "passes/cpu/tiles/PixelTiles.h"
 #include "passes/cpu/tiles/Scratch.h"
@@ -235,19 +236,7 @@ void HalfConv2DExpander::run() {
   PixelTiling tiling(shape[2], shape[3], tile);
   SmallVector<Value> task = b.beginTasks({shape[0], tiling.tasks(), groupTasks});
   Value firstRow = tile.getFlatten() ? b.index(0) : b.mul(task[1], tile.getRows());
-  if (groupTasks == 1) {
-    roundInput(task[0], firstRow);
-  } else {
-    auto taskLoop = cast<scf::ForOp>(b.getInsertionBlock()->getParentOp());
-    Value isFirst =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, taskLoop.getInductionVar(), begin);
-    Value isNew = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, task[2], b.index(0));
-    auto ifOp = scf::IfOp::create(b, arith::OrIOp::create(b, isFirst, isNew),
-                                  /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(ifOp.thenBlock());
-    roundInput(task[0], firstRow);
-  }
+  emitRowInput(b, task, groupTasks, begin, [&] { roundInput(task[0], firstRow); });
 
   Value firstBlock = b.mul(task[2], groups), endBlock = b.add(firstBlock, groups);
   if (shape[1] % groups)

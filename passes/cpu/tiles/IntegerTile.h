@@ -74,8 +74,8 @@ public:
   void finish(IntegerTile &tile, const PixelTile &pixels, mlir::Value image, mlir::Value block);
 
 private:
-  /// What one block of channels reads and writes: addresses per pixel of inputs with the shape of
-  /// the output, and the values that serve all pixels.
+  /// Data that one block of channels reads and writes: addresses per pixel of inputs with the shape
+  /// of the output, and the values that serve all pixels.
   struct BlockAt {
     llvm::SmallVector<llvm::SmallVector<Address>> inputs;
     llvm::SmallVector<mlir::Value> shared;

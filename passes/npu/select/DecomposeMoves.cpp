@@ -7,6 +7,7 @@
 #include "dialects/graph/ops/ShapeOps.h"
 #include "dialects/graph/ops/StructureOps.h"
 #include "passes/graph/ConstantUtils.h"
+#include "passes/graph/PositionRuns.h"
 #include "passes/graph/RewriteUtils.h"
 
 using namespace mlir;
@@ -16,34 +17,17 @@ namespace atc::npu {
 namespace {
 
 using graph::getTensorType;
-
-/// Positions [start, start + size) of a dim.
-struct Run {
-  int64_t start, size;
-};
+using graph::PositionRun;
+using graph::runsOf;
 
 /// More slices than this cost more than the switch to the CPU and back.
 constexpr size_t kMaxRuns = 33;
 
-/// Returns positions as runs of consecutive ones; stops beyond kMaxRuns.
-SmallVector<Run> runsOf(ArrayRef<int64_t> positions) {
-  SmallVector<Run> runs;
-  for (int64_t position : positions) {
-    if (!runs.empty() && runs.back().start + runs.back().size == position)
-      ++runs.back().size;
-    else
-      runs.push_back({position, 1});
-    if (runs.size() > kMaxRuns)
-      break;
-  }
-  return runs;
-}
-
 /// Returns the runs of `value` along `dim`, one behind the other.
-Value pick(OpBuilder &builder, Location loc, Value value, int64_t dim, ArrayRef<Run> runs) {
+Value pick(OpBuilder &builder, Location loc, Value value, int64_t dim, ArrayRef<PositionRun> runs) {
   RankedTensorType type = getTensorType(value);
   SmallVector<Value> parts;
-  for (Run run : runs) {
+  for (PositionRun run : runs) {
     SmallVector<int64_t> starts(type.getRank(), 0), sizes(type.getShape()),
         steps(type.getRank(), 1);
     if (run.start == 0 && run.size == sizes[dim]) {
@@ -102,7 +86,7 @@ std::string decomposePad(graph::PadOp op) {
   RankedTensorType type = getTensorType(op.getInput());
   if (!type.hasStaticShape())
     return "its sizes are not known";
-  SmallVector<SmallVector<Run>> runs;
+  SmallVector<SmallVector<PositionRun>> runs;
   SmallVector<SmallVector<int64_t>> all; // positions by dim
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     const int64_t size = type.getDimSize(dim), low = op.getLow()[dim], high = op.getHigh()[dim];
@@ -115,7 +99,7 @@ std::string decomposePad(graph::PadOp op) {
         return "its borders are wider than its input";
       positions.push_back(*position);
     }
-    runs.push_back(runsOf(positions));
+    runs.push_back(runsOf(positions, kMaxRuns));
     all.push_back(std::move(positions));
   }
   OpBuilder builder(op);
@@ -157,7 +141,7 @@ std::string decomposeGather(graph::GatherOp op) {
   if (positions.empty() ||
       llvm::any_of(positions, [&](int64_t at) { return at < 0 || at >= size; }))
     return "its indices are out of range";
-  SmallVector<Run> runs = runsOf(positions);
+  SmallVector<PositionRun> runs = runsOf(positions, kMaxRuns);
   if (runs.size() > kMaxRuns)
     return "its indices have no order";
   OpBuilder builder(op);
