@@ -137,7 +137,7 @@ def test_bad_output(model, output, code):
     check_failure(atc("--model=m.mlir", "--target=cpu", "--output=" + output, cwd=model), code)
 
 
-@pytest.mark.parametrize("framework, codes", [("0", ["E10008"]), ("1", ["E10055"]),
+@pytest.mark.parametrize("framework, codes", [("0", ["E10008"]), ("1", ["E13005"]),
                                               ("3", ["E13005"]), ("2", ["E10001"])])
 def test_other_frameworks(tmp_path, framework, codes):
     (tmp_path / "m.pb").write_bytes(b"x")
@@ -149,7 +149,7 @@ def test_only_frameworks_that_are_supported_are_named(tmp_path):
     (tmp_path / "m.onnx").write_bytes(b"x")
     errors = check_failure(atc("--model=m.onnx", "--framework=onnx", "--output=m", "--target=cpu",
                                cwd=tmp_path), "E10001")
-    assert "it must be 5 (ONNX), 3 (TensorFlow), 0 (Caffe) or 6 (TensorFlow Lite)" in errors[0]
+    assert "it must be 5 (ONNX), 3 (TensorFlow), 0 (Caffe), 1 (MindSpore AIR) or 6 (TensorFlow Lite)" in errors[0]
 
 
 @pytest.mark.parametrize("shape, code, words", [
