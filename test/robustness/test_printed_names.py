@@ -165,7 +165,7 @@ def test_npu_reports(folder, tmp_path):
     page = assert_clean((tmp_path / "r.html").read_bytes(), readable=True)
     # The names that the page draws are text that is safe to see.
     data = re.search(r"const data = (\{.*?\});\n", page, re.DOTALL)[1]
-    for _, name in json.loads(data)["launches"]:
+    for _, name, _ in json.loads(data)["launches"]:
         assert_clean(name, "page")
     table = tmp_path / EVIL.replace("\n", "")
     table.write_text(f"base = Ascend310P3\n{EVIL} = {EVIL}\n")
