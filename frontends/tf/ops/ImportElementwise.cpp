@@ -92,8 +92,8 @@ Value floorMod(NodeContext &n, Value a, Value b) {
 Value truncateMod(NodeContext &n, Value a, Value b) {
   return n.create<graph::ModOp>(a, b, /*fmod=*/true);
 }
-/// 2^amount in the type of `amount`, whose elements are from 0 to `last`; integer products wrap, so
-/// that the sign bit is a power, too.
+/// Returns 2^amount in the type of `amount`, whose elements are clamped to 0 to `last`; integer
+/// products wrap, so that the sign bit is a power, too.
 Value powerOfTwo(NodeContext &n, Value amount, unsigned last) {
   auto element = cast<IntegerType>(n.elementType(amount));
   SmallVector<APInt> powers;
@@ -101,8 +101,8 @@ Value powerOfTwo(NodeContext &n, Value amount, unsigned last) {
     powers.push_back(APInt::getOneBitSet(element.getWidth(), bit));
   auto type = RankedTensorType::get({static_cast<int64_t>(powers.size())}, element);
   Value table = n.constant(DenseElementsAttr::get(type, powers));
-  Value most = n.scalarLike(last, amount), least = n.scalarLike(0, amount);
-  Value inside = n.create<graph::MaxOp>(n.create<graph::MinOp>(amount, most), least);
+  Value max = n.scalarLike(last, amount), min = n.scalarLike(0, amount);
+  Value inside = n.create<graph::MaxOp>(n.create<graph::MinOp>(amount, max), min);
   return n.create<graph::GatherOp>(table, n.cast(inside, n.builder().getI64Type()), /*axis=*/0);
 }
 Value leftShift(NodeContext &n, Value value, Value amount) {

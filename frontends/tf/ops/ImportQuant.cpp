@@ -145,9 +145,9 @@ void importFakeQuantizeStated(NodeContext &n) {
   fakeQuantize(n, {n.floatAttr("min", -6)}, {n.floatAttr("max", 6)});
 }
 
-/// Rounds numbers to multiples of a scale, one for the tensor or one per slice along `axis`, which
+/// Rounds values to multiples of a scale, one for the tensor or one per slice along `axis`, which
 /// fits integers of `num_bits`, with 0 for 0, to [min, max]: inputs 1 and 2, or where no range is
-/// given, that of the numbers.
+/// given, that of the values.
 void importQuantizeAndDequantize(NodeContext &n) {
   Value input = n.input(0);
   const int64_t stated = n.intAttr("axis", -1);
@@ -171,8 +171,8 @@ void importQuantizeAndDequantize(NodeContext &n) {
   if (given.size() != 1 || given[0] < 2 || given[0] > 24)
     return n.failNode("needs 2 to 24 bits");
   const double count = std::ldexp(1.0, static_cast<int>(given[0])),
-               least = isSigned ? -count / 2 + (isNarrow ? 1 : 0) : 0,
-               most = isSigned ? count / 2 - 1 : count - 1;
+               minInteger = isSigned ? -count / 2 + (isNarrow ? 1 : 0) : 0,
+               maxInteger = isSigned ? count / 2 - 1 : count - 1;
   Value ends[2];
   for (unsigned end : {0u, 1u}) {
     SmallVector<int64_t> along, shape(stated < 0 ? 0 : rank, 1);
@@ -197,17 +197,17 @@ void importQuantizeAndDequantize(NodeContext &n) {
                   integer < 0 ? graph::ComparePredicate::Lt : graph::ComparePredicate::Gt);
     return n.create<graph::WhereOp>(isOfSign, n.div(n.scalarLike(integer, end), end), unlimited);
   };
-  Value scale = scaleOf(max, most), inverse = n.div(max, n.scalarLike(most, max));
-  Value low = n.mul(inverse, n.scalarLike(least, max)), high = max;
-  if (least < 0) {
-    Value fromMin = scaleOf(min, least), step = n.div(min, n.scalarLike(least, min));
+  Value scale = scaleOf(max, maxInteger), inverse = n.div(max, n.scalarLike(maxInteger, max));
+  Value low = n.mul(inverse, n.scalarLike(minInteger, max)), high = max;
+  if (minInteger < 0) {
+    Value fromMin = scaleOf(min, minInteger), step = n.div(min, n.scalarLike(minInteger, min));
     Value isMin = n.compare(fromMin, scale, graph::ComparePredicate::Lt);
     auto choose = [&](Value first, Value second) {
       return n.create<graph::WhereOp>(isMin, first, second);
     };
     scale = choose(fromMin, scale);
     low = choose(min, low);
-    high = choose(n.mul(step, n.scalarLike(most, min)), high);
+    high = choose(n.mul(step, n.scalarLike(maxInteger, min)), high);
     inverse = choose(step, inverse);
   }
   if (hasRange)

@@ -177,7 +177,6 @@ TileAttr tileRegistersFor(IntegerConv2DOp op) {
                           (parts.tiles() * chunks * kTileCycles +
                            (parts.hasGaps() ? parts.positions() * kGapCycles : 0)) +
                       pixels * kStoreCycles;
-      // Few blocks of a task read its bytes from L1 too seldom.
       if (cycles >= best)
         continue;
       best = cycles;
