@@ -59,12 +59,12 @@ public:
   Array() = default;
   Array(const Array &) = delete;
   Array &operator=(const Array &) = delete;
-  ~Array() { std::free(items); }
+  ~Array() { std::free(static_cast<void *>(items)); }
 
   /// Frees the items and allocates `n` zeroed ones. Returns false where memory could not be
   /// allocated.
   bool allocate(size_t n) {
-    std::free(items);
+    std::free(static_cast<void *>(items));
     items = static_cast<T *>(std::calloc(n ? n : 1, sizeof(T)));
     count = items ? n : 0;
     return items != nullptr;

@@ -13,9 +13,9 @@
 #include <sodium.h>
 #include <unistd.h>
 
-static_assert(OM_KEY_BYTES == crypto_sign_ed25519_PUBLICKEYBYTES &&
-              OM_SIGNATURE_BYTES == crypto_sign_ed25519_BYTES &&
-              OM_DIGEST_BYTES == crypto_generichash_blake2b_BYTES);
+static_assert(OM_KEY_BYTES == crypto_sign_ed25519_PUBLICKEYBYTES);
+static_assert(OM_SIGNATURE_BYTES == crypto_sign_ed25519_BYTES);
+static_assert(OM_DIGEST_BYTES == crypto_generichash_blake2b_BYTES);
 
 /// Is separate from the runtime's function so that this library links with the runtime as an
 /// archive and as a shared library.

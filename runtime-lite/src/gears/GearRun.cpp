@@ -195,7 +195,7 @@ om_status GearRun::choose(const void *const *inputs, om_error *error) {
 bool GearRun::hasDims(uint32_t number, const om_value *const *inputs) const {
   for (uint32_t i = 0; i < inputCount(); ++i) {
     const auto &dims = *table.end(number, /*output=*/false, i).dims;
-    if (std::memcmp(dims.data(), inputs[i]->dims, dims.size() * sizeof(int64_t)))
+    if (std::memcmp(dims.data(), inputs[i]->dims, dims.size() * sizeof(int64_t)) != 0)
       return false;
   }
   return true;

@@ -16,7 +16,6 @@ namespace fb = atc::om::fb;
 namespace atc::rt {
 
 using host::Kind;
-using host::Value;
 
 HostMachine::HostMachine(om_session &session, const fb::HostProgram &program)
     : session(session), model(session.model), program(program),
