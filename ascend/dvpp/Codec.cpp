@@ -243,8 +243,8 @@ aclError acldvppPngDecodeAsync(acldvppChannelDesc *channelDesc, const void *data
 }
 
 /// Returns the format whose samples a JPEG file gets from a picture.
-static const FormatFacts &encodedFormat(const FormatFacts &facts) {
-  return facts.rgb ? *factsOf(PIXEL_FORMAT_YUV_SEMIPLANAR_420) : facts;
+static const FormatFacts *encodedFormat(const FormatFacts *facts) {
+  return facts->rgb ? factsOf(PIXEL_FORMAT_YUV_SEMIPLANAR_420) : facts;
 }
 
 aclError acldvppJpegPredictEncSize(const acldvppPicDesc *inputDesc,
@@ -279,7 +279,7 @@ aclError acldvppJpegEncodeAsync(acldvppChannelDesc *channelDesc, acldvppPicDesc 
   ACL_TRY(requireDevice(__func__, "data", data, room, target));
   const int quality = settings->level == 0 ? 100 : int(settings->level);
   return enqueue("acldvppJpegEncodeAsync", stream, [=, kept = std::pair(source, target)] {
-    const FormatFacts &format = encodedFormat(*factsOf(picture.format));
+    const FormatFacts &format = *encodedFormat(factsOf(picture.format));
     Planes planes = loadPlanes(picture, whole(picture));
     planes = resizePlanes(planes, picture.width, picture.height, format, 0,
                           ACL_DVPP_CSC_MATRIX_BT601_WIDE);

@@ -3,10 +3,10 @@
 #include "ge/ge_api.h"
 
 #include "ascend/graph/Node.h"
+#include "ascend/src/Integer.h"
 
 #include "acl/acl.h"
 
-#include <cstdlib>
 #include <mutex>
 
 namespace ge {
@@ -69,14 +69,19 @@ public:
 } // namespace
 
 Status GEInitialize(const Options &options) {
+  const auto named = options.find(OPTION_EXEC_DEVICE_ID);
+  const auto device = named == options.end() ? 0 : atc::ascend::integerOf<int32_t>(named->second);
+  if (!device)
+    return detail::fail(PARAM_INVALID, __func__,
+                        std::string(OPTION_EXEC_DEVICE_ID) + " is the number of a device, not '" +
+                            named->second + "'");
   std::lock_guard lock(engine().mutex);
   const aclError code = aclInit(nullptr);
   if (code != ACL_SUCCESS && code != ACL_ERROR_REPEAT_INITIALIZE)
     return failAcl(__func__, "aclInit");
   engine().isOwner = code == ACL_SUCCESS;
   engine().options = options;
-  auto device = options.find(OPTION_EXEC_DEVICE_ID);
-  if (aclrtSetDevice(device == options.end() ? 0 : atoi(device->second.c_str())) != ACL_SUCCESS)
+  if (aclrtSetDevice(*device) != ACL_SUCCESS)
     return failAcl(__func__, "aclrtSetDevice");
   return SUCCESS;
 }

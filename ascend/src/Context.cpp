@@ -4,6 +4,7 @@
 #include "ascend/src/Observers.h"
 
 #include "ascend/src/Errors.h"
+#include "ascend/src/Integer.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -33,7 +34,7 @@ thread_local void *threadContext = nullptr;
 uint32_t deviceCount() {
   static const uint32_t count = [] {
     const char *text = getenv("OPENATC_ACL_DEVICES");
-    int number = text ? atoi(text) : 1;
+    const int number = integerOf<int>(text ? text : "").value_or(1);
     return static_cast<uint32_t>(number >= 1 && number <= 64 ? number : 1);
   }();
   return count;

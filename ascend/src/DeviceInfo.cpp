@@ -211,6 +211,8 @@ aclError aclrtDeviceGetByPCIBusId(const char *pciBusId, int32_t *deviceId) {
   ACL_REQUIRE(pciBusId);
   ACL_REQUIRE(deviceId);
   unsigned domain = 0, bus = 0, device = 0, function = 0;
+  // Numbers that are too large are those of no device.
+  // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion)
   const int read = sscanf(pciBusId, "%x:%x:%x.%x", &domain, &bus, &device, &function);
   if (read != 4 || domain != 0 || device != 0 || function != 0 || bus == 0)
     ACL_FAIL(ACL_ERROR_INVALID_PARAM,

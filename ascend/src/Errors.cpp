@@ -1,6 +1,7 @@
 //===-- Errors.cpp ------------------------------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ascend/src/Errors.h"
+#include "ascend/src/Integer.h"
 
 #include "support/PrintableText.h"
 
@@ -78,7 +79,7 @@ void aclAppLog(aclLogLevel logLevel, const char *func, const char *file, uint32_
                const char *fmt, ...) {
   static const int lowest = [] {
     const char *text = getenv("ASCEND_GLOBAL_LOG_LEVEL");
-    return text && *text ? atoi(text) : int(ACL_ERROR);
+    return integerOf<int>(text ? text : "").value_or(ACL_ERROR);
   }();
   if (!fmt || int(logLevel) < lowest)
     return;

@@ -4,6 +4,7 @@
 
 #include "ascend/src/Collection.h"
 #include "ascend/src/Errors.h"
+#include "ascend/src/Integer.h"
 #include "ascend/src/Library.h"
 
 #include <algorithm>
@@ -147,7 +148,7 @@ std::shared_ptr<const ModelFacts> factsOf(const om_model *model, const om_model_
 uint32_t threadsPerSession() {
   static const uint32_t threads = [] {
     const char *text = getenv("OPENATC_ACL_THREADS");
-    return text ? static_cast<uint32_t>(std::clamp(atoi(text), 0, 1024)) : 0u;
+    return static_cast<uint32_t>(std::clamp(integerOf<int>(text ? text : "").value_or(0), 0, 1024));
   }();
   return threads;
 }

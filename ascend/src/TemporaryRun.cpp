@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ascend/src/TemporaryRun.h"
 
+#include "ascend/src/Integer.h"
+
 #include <cerrno>
 #include <cstdlib>
 
@@ -95,8 +97,7 @@ int TemporaryRun::run() {
   while (send(socket, "\n", 1, MSG_NOSIGNAL) < 0)
     if (errno != EINTR)
       return 127;
-  const std::string code = readLine();
-  return code.empty() ? 127 : atoi(code.c_str());
+  return integerOf<int>(readLine()).value_or(127);
 }
 
 } // namespace atc::ascend

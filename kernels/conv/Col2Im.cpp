@@ -1,8 +1,7 @@
 //===-- Col2Im.cpp - assembles images from columns of windows -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "kernels/core/Nibbles.h"
-#include "kernels/core/Strided.h"
+#include "kernels/core/Widen.h"
 
 namespace atc::kernels {
 

@@ -7,6 +7,8 @@
 #ifndef OPENATC_KERNELS_CORE_MATH_H
 #define OPENATC_KERNELS_CORE_MATH_H
 
+#include "kernels/core/Numbers.h"
+
 #include <stdint.h>
 
 namespace atc::kernels::math {
@@ -19,7 +21,6 @@ inline double trunc(double x) { return __builtin_trunc(x); }
 inline double rint(double x) { return __builtin_rint(x); }
 inline double sqrt(double x) { return __builtin_sqrt(x); }
 inline double abs(double x) { return __builtin_fabs(x); }
-inline bool isNan(double x) { return x != x; }
 
 /// Compute elementary functions, accurate to a few units in the last place; NaN and infinities as
 /// in C.

@@ -94,6 +94,15 @@ template <typename T> constexpr T highest() {
     return T(~lowest<T>());
 }
 
+/// Says whether a number is NaN, of a vector that of each element. No integer is.
+template <typename T> constexpr auto isNan(T x) {
+  return x != x; // NOLINT(misc-redundant-expression)
+}
+/// Return the maximum and minimum of two numbers, of vectors those of each element; a NaN on either
+/// side is the result.
+template <typename T> constexpr T maxOrNan(T a, T b) { return ((a > b) | isNan(a)) ? a : b; }
+template <typename T> constexpr T minOrNan(T a, T b) { return ((a < b) | isNan(a)) ? a : b; }
+
 /// Truncates toward zero; values out of range, and NaN, become the minimum.
 constexpr int64_t toInteger(double value) {
   return value >= -0x1p63 && value < 0x1p63 ? int64_t(value) : lowest<int64_t>();

@@ -99,7 +99,7 @@ ATC_KERNEL(Imputer) {
           const int64_t which = values == 1 ? 0 : i % width;
           if constexpr (kIsFloat<T>) {
             const double value = double(from[i]);
-            const bool missing = math::isNan(replaced) ? math::isNan(value) : value == replaced;
+            const bool missing = isNan(replaced) ? isNan(value) : value == replaced;
             to[i] = missing ? T(reals[which]) : from[i];
           } else {
             to[i] = int64_t(from[i]) == replacedWhole ? T(whole[which]) : from[i];

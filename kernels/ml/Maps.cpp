@@ -51,7 +51,7 @@ struct Entries {
     if (!isReal())
       return hashOf(uint64_t(wholeAt(i)));
     const double value = realAt(i) + 0.0; // -0 is 0
-    return math::isNan(value) ? 0 : hashOf(__builtin_bit_cast(uint64_t, value));
+    return isNan(value) ? 0 : hashOf(__builtin_bit_cast(uint64_t, value));
   }
   /// Element i equals element j of `other`; NaN equals NaN.
   bool sameAt(int64_t i, const Entries &other, int64_t j) const {
@@ -60,7 +60,7 @@ struct Entries {
     if (!isReal())
       return wholeAt(i) == other.wholeAt(j);
     const double a = realAt(i), b = other.realAt(j);
-    return a == b || (math::isNan(a) && math::isNan(b));
+    return a == b || (isNan(a) && isNan(b));
   }
   /// Writes element i into element `to` of memory of this type.
   void copyTo(void *memory, int64_t to, int64_t i) const {

@@ -59,7 +59,7 @@ struct Forest {
     return nodes && roots && votes;
   }
   bool holds(const Node &node, double value) const {
-    if (node.missingIsTrue && math::isNan(value))
+    if (node.missingIsTrue && isNan(value))
       return true;
     switch (node.branch) {
     case Branch::LessEqual:
@@ -302,7 +302,7 @@ bool readByPosition(Context &c, Forest &forest) {
             missing.size && missing[i]};
     if (node.branch == Branch::Member) {
       node.firstMember = member;
-      while (member < forest.members.size && !math::isNan(forest.members[member]))
+      while (member < forest.members.size && !isNan(forest.members[member]))
         ++member;
       node.memberCount = member - node.firstMember;
       ++member; // the NaN after the set

@@ -134,12 +134,12 @@ void attendRow(F *row, F *seen, const AttentionPlan &p, int64_t first, int64_t l
   int64_t at = first;
   for (; at + lanes <= last; at += lanes)
     for (int64_t l = 0; l < lanes; ++l)
-      best[l] = best[l] > row[at + l] || best[l] != best[l] ? best[l] : row[at + l];
+      best[l] = maxOrNan(best[l], row[at + l]);
   for (; at < last; ++at)
-    best[0] = best[0] > row[at] || best[0] != best[0] ? best[0] : row[at];
+    best[0] = maxOrNan(best[0], row[at]);
   F most = -infinity, sum = 0;
   for (F lane : best)
-    most = most > lane || most != most ? most : lane;
+    most = maxOrNan(most, lane);
   if (most == -infinity) {
     // No key is attended to.
     __builtin_memset(row, 0, uint64_t(p.total) * sizeof(F));

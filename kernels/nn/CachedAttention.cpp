@@ -39,20 +39,15 @@ inline float expOfNegative(float x) {
   return x < -87.0f ? 0.0f : sum * __builtin_bit_cast(float, power);
 }
 
-template <typename Vector> Vector larger(Vector a, Vector b) {
-  return ((a > b) | (a != a)) ? a : b; // a NaN counts as the largest
-}
-
 /// Returns the largest element, or NaN where there is one.
 float largestOf(Floats16 x) {
   typedef float Half __attribute__((vector_size(32)));
   typedef float Quarter __attribute__((vector_size(16)));
-  const Half half = larger<Half>(__builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7),
-                                 __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15));
-  const Quarter four = larger<Quarter>(__builtin_shufflevector(half, half, 0, 1, 2, 3),
-                                       __builtin_shufflevector(half, half, 4, 5, 6, 7));
-  auto ofTwo = [](float a, float b) { return a > b || a != a ? a : b; };
-  return ofTwo(ofTwo(four[0], four[1]), ofTwo(four[2], four[3]));
+  const Half half = maxOrNan<Half>(__builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7),
+                                   __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15));
+  const Quarter four = maxOrNan<Quarter>(__builtin_shufflevector(half, half, 0, 1, 2, 3),
+                                         __builtin_shufflevector(half, half, 4, 5, 6, 7));
+  return maxOrNan(maxOrNan(four[0], four[1]), maxOrNan(four[2], four[3]));
 }
 
 /// Stores the sums of the elements of four vectors.
@@ -346,7 +341,7 @@ bool CachedAttention::softmaxTile(float *row, float &largest, float &sum, float 
       if (bias)
         scaled += bias[i];
       vectors[i] = scaled;
-      best = i ? larger<Floats16>(best, scaled) : scaled;
+      best = i ? maxOrNan<Floats16>(best, scaled) : scaled;
     }
   } else {
     for (int64_t j = 0; j < count; ++j)
@@ -369,10 +364,10 @@ bool CachedAttention::softmaxTile(float *row, float &largest, float &sum, float 
     best = vectors[0];
 #pragma clang loop unroll(full)
     for (int64_t i = 1; i < count16; ++i)
-      best = larger<Floats16>(best, vectors[i]);
+      best = maxOrNan<Floats16>(best, vectors[i]);
   }
   const float inTile = largestOf(best);
-  const float now = largest > inTile || largest != largest ? largest : inTile;
+  const float now = maxOrNan(largest, inTile);
   rescale = 1;
   if (now == -infinity)
     return false;

@@ -190,7 +190,7 @@ void maxIndices(Context &c, F *y, int64_t *indices, const F *x, const PoolPlan &
         for (int64_t i = 0; i < n; ++i) {
           const F value = from[in + i * stride];
           // The first NaN stays.
-          if (at[out + i] < 0 || (to[out + i] == to[out + i] && !(value <= to[out + i]))) {
+          if (at[out + i] < 0 || (!isNan(to[out + i]) && !(value <= to[out + i]))) {
             to[out + i] = value;
             at[out + i] = in + i * stride;
           }
@@ -217,9 +217,7 @@ ATC_KERNEL(MaxPool) {
       pool<F>(
           *this, y, data, p, lowest<F>(),
           // A NaN stays, as in generated code of fixed shapes.
-          [](auto a, auto b)
-              __attribute__((always_inline)) { return ((a >= b) | (a != a)) ? a : b; },
-          [](F *) {});
+          [](auto a, auto b) __attribute__((always_inline)) { return maxOrNan(a, b); }, [](F *) {});
     return true;
   };
   if (!dispatchNumbers(x.dtype(), [&](auto type) {

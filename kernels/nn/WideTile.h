@@ -75,6 +75,7 @@ __attribute__((noinline)) void multiplyPanels(F *c, int64_t cRow, int64_t column
     row += rows;
   };
   // Twice 8 rows waste fewer cycles than 12 and 4.
+  // NOLINTNEXTLINE(bugprone-infinite-loop): next() counts the rows
   while (m - row >= 12 && m - row != 16)
     next.template operator()<12>();
   while (m - row >= 8)

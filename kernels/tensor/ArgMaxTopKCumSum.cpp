@@ -51,8 +51,8 @@ template <bool largest> void argument(Context &c) {
             int64_t found = 0;
             for (int64_t i = 1; i < lanes.size; ++i) {
               const N x = at[i * lanes.inner];
-              if ((largest ? x > best : x < best) || (x != x && best == best) ||
-                  (last && (x == best || x != x))) {
+              if ((largest ? x > best : x < best) || (isNan(x) && !isNan(best)) ||
+                  (last && (x == best || isNan(x)))) {
                 best = x;
                 found = i;
               }
@@ -126,7 +126,8 @@ ATC_KERNEL_OF_CODE(TopK) {
             // Equal elements keep their order; NaN counts as the maximum.
             selectFirst(heap, k, lanes.size, [&](int64_t i, int64_t j) {
               const N x = at[i * lanes.inner], y = at[j * lanes.inner];
-              const bool above = x > y || (x != x && y == y), below = x < y || (y != y && x == x);
+              const bool above = x > y || (isNan(x) && !isNan(y)),
+                         below = x < y || (isNan(y) && !isNan(x));
               return largest ? above || (!below && i < j) : below || (!above && i < j);
             });
             const int64_t start = lanes.start(lane, k);

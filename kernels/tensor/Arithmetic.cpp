@@ -74,10 +74,10 @@ struct TruncModOp {
 };
 /// NaN is propagated.
 struct MinOp {
-  template <typename N> N operator()(N a, N b) const { return a < b || a != a ? a : b; }
+  template <typename N> N operator()(N a, N b) const { return minOrNan(a, b); }
 };
 struct MaxOp {
-  template <typename N> N operator()(N a, N b) const { return a > b || a != a ? a : b; }
+  template <typename N> N operator()(N a, N b) const { return maxOrNan(a, b); }
 };
 
 /// Output 0 is op(input 0, input 1).

@@ -44,7 +44,7 @@ constexpr bool isReal(uint8_t dtype) {
 
 float oddFloat(double value) {
   const float nearest = float(value);
-  if (double(nearest) == value || value != value)
+  if (double(nearest) == value || isNan(value))
     return nearest;
   uint32_t word = __builtin_bit_cast(uint32_t, nearest);
   if (__builtin_fabs(double(nearest)) > __builtin_fabs(value))
@@ -83,7 +83,7 @@ uint8_t e8m0FromFloat(float value, Rounding rounding) {
 uint8_t f4FromFloat(float value) {
   const uint8_t sign = __builtin_bit_cast(uint32_t, value) >> 28 & 8;
   const float magnitude = __builtin_fabsf(value);
-  if (magnitude != magnitude)
+  if (isNan(magnitude))
     return 8;
   // Halves up to 2, ones up to 4, twos up to 6; rounded half to even.
   if (magnitude < 2)

@@ -3,7 +3,7 @@
 
 #include "kernels/core/Math.h"
 #include "kernels/core/Nibbles.h"
-#include "kernels/core/Strided.h"
+#include "kernels/core/Widen.h"
 
 namespace atc::kernels {
 

@@ -143,7 +143,7 @@ ATC_KERNEL(Erf) {
 }
 
 ATC_KERNEL(IsNaN) {
-  floatTest(*this, [](auto x) { return x != x; });
+  floatTest(*this, [](auto x) { return isNan(x); });
 }
 ATC_KERNEL(IsInf) {
   const bool negative = integer("detect_negative", 1), positive = integer("detect_positive", 1);

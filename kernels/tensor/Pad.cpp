@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "kernels/core/Nibbles.h"
-#include "kernels/core/Strided.h"
+#include "kernels/core/Widen.h"
 
 namespace atc::kernels {
 

@@ -1,7 +1,7 @@
 //===-- Ragged.cpp - rows of different lengths ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "kernels/core/Numbers.h"
+#include "kernels/core/Support.h"
 
 namespace atc::kernels {
 

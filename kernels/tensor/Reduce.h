@@ -153,13 +153,13 @@ struct Max {
   /// Return the accumulator before the first element, after one more element `x`, and of two parts.
   template <typename A> static A start() { return lowest<A>(); }
   template <typename A> static A step(A max, A x, A) { return join(max, x); }
-  template <typename A> static A join(A a, A b) { return a > b || a != a ? a : b; }
+  template <typename A> static A join(A a, A b) { return maxOrNan(a, b); }
 };
 struct Min {
   /// Return the accumulator before the first element, after one more element `x`, and of two parts.
   template <typename A> static A start() { return highest<A>(); }
   template <typename A> static A step(A min, A x, A) { return join(min, x); }
-  template <typename A> static A join(A a, A b) { return a < b || a != a ? a : b; }
+  template <typename A> static A join(A a, A b) { return minOrNan(a, b); }
 };
 } // namespace reduction
 

@@ -17,8 +17,8 @@ template <typename T> int order(T a, T b) {
     return real ? real : order(a.im, b.im);
   } else {
     const Compute<T> x = a, y = b;
-    if (x != x || y != y)
-      return int(x != x) - int(y != y);
+    if (isNan(x) || isNan(y))
+      return int(isNan(x)) - int(isNan(y));
     return x < y ? -1 : x > y;
   }
 }

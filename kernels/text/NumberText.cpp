@@ -242,7 +242,7 @@ int64_t printNumber(char *to, int64_t value) {
 }
 
 int64_t printReal(char *to, double value, RealFormat format) {
-  if (math::isNan(value))
+  if (isNan(value))
     return put(to, "NaN");
   char *start = to;
   if (__builtin_signbit(value)) {
@@ -406,7 +406,7 @@ bool parseNumber(String text, uint64_t &value) {
     return true;
   }
   double real;
-  if (!parseReal(text, real, kDouble) || math::isNan(real) || real >= 0x1p64 || real < -0x1p63)
+  if (!parseReal(text, real, kDouble) || isNan(real) || real >= 0x1p64 || real < -0x1p63)
     return false;
   value = real < 0 ? uint64_t(int64_t(real)) : uint64_t(real);
   return true;

@@ -4,7 +4,7 @@
 // Tables that were trained with hashes of strings need the same hashes when the model runs: the
 // 64-bit fingerprint of FarmHash, and SipHash-2-4 where there is a key.
 
-#include "kernels/core/Numbers.h"
+#include "kernels/core/Support.h"
 
 namespace atc::kernels {
 

@@ -88,7 +88,7 @@ def test_nothing_is_written(model, tmp_path, dump):  # noqa: F811
 @pytest.mark.parametrize("dump", [
     [], {"dump_list": 3}, {"dump_list": ["a"]}, {"dump_list": [{"model_name": 1}]}, {"dump_list": [{}]},
     {"dump_list": [{}], "dump_path": "/proc/none"}, {"dump_mode": "outputs"}, {"dump_level": "x"},
-    {"dump_step": "1-"}, {"dump_step": "a"}, {"dump_op_switch": 1}, {"dump_data": "stats"},
+    {"dump_step": "1-"}, {"dump_step": "-5"}, {"dump_step": "1 "}, {"dump_step": "a"}, {"dump_op_switch": 1}, {"dump_data": "stats"},
     {"dump_list": [{"model_name": "a", "layer": [1]}]}])
 def test_settings(tmp_path, dump):
     (tmp_path / "acl.json").write_text(json.dumps({"dump": dump}))

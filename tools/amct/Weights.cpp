@@ -6,9 +6,10 @@
 #include "quantize/onnx/OnnxMoments.h"
 #include "quantize/onnx/TokenSource.h"
 #include "quantize/onnx/WeightOnly.h"
+#include "support/OneLine.h"
 #include "tools/amct/ModelCommands.h"
-#include "tools/common/CommandLine.h"
 #include "tools/common/OutputFolder.h"
+#include "tools/common/Print.h"
 #include "tools/common/ProgressBar.h"
 
 #include <algorithm>

@@ -18,7 +18,6 @@
 
 #include "openatc/om.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

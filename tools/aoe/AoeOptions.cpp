@@ -3,7 +3,6 @@
 
 #include "tools/aoe/AoeOptions.h"
 
-#include "tools/atc/BankOptions.h"
 #include "tuning/BankFiles.h"
 
 #include "llvm/ADT/StringExtras.h"

@@ -1,8 +1,8 @@
 //===-- VirtualMemory.cpp - ranges of addresses, and what is mapped there ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "acl/acl_rt_memory.h"
-#include "ascend/src/Context.h"
 #include "ascend/src/Errors.h"
+#include "ascend/src/Handles.h"
 #include "ascend/src/memory/Memory.h"
 
 #include <map>
@@ -57,7 +57,8 @@ struct Mapping {
   Mapping(const Mapping &) = delete;
   Mapping &operator=(const Mapping &) = delete;
   ~Mapping() {
-    mmap(address, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    (void)mmap(address, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+               -1, 0);
   }
 
   const std::shared_ptr<Range> range;

@@ -3,6 +3,7 @@
 #include "ascend/src/observe/TensorDump.h"
 
 #include "ascend/src/Errors.h"
+#include "ascend/src/Integer.h"
 
 #include "support/Npy.h"
 
@@ -125,14 +126,12 @@ private:
     for (size_t begin = 0; begin < all.size();) {
       const size_t end = std::min(all.find('|', begin), all.size());
       const std::string part = all.substr(begin, end - begin);
-      unsigned long long from = 0, to = 0;
-      char rest = 0;
-      if (sscanf(part.c_str(), "%llu-%llu%c", &from, &to, &rest) != 2) {
-        if (sscanf(part.c_str(), "%llu%c", &from, &rest) != 1)
-          return bad("\"dump_step\" must be steps such as \"0|3-5|10\"");
-        to = from;
-      }
-      settings.steps.emplace_back(from, to);
+      const size_t dash = std::min(part.find('-'), part.size());
+      const auto from = integerOf<uint64_t>(part.substr(0, dash));
+      const auto to = dash == part.size() ? from : integerOf<uint64_t>(part.substr(dash + 1));
+      if (!from || !to)
+        return bad("\"dump_step\" must be steps such as \"0|3-5|10\"");
+      settings.steps.emplace_back(*from, *to);
       begin = end + 1;
     }
     return ACL_SUCCESS;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "kernels/core/Math.h"
-#include "kernels/nn/Quantize.h"
+#include "kernels/core/Widen.h"
 
 namespace atc::kernels {
 

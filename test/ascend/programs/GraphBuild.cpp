@@ -263,6 +263,7 @@ REG_OP(MulCustom)
 
 int main(int argc, char **argv) {
   EXPECT(argc == 3);
+  EXPECT(GEInitialize(Options{{"ge.exec.deviceId", "first"}}) == PARAM_INVALID);
   EXPECT_OK(GEInitialize(Options{{"ge.exec.deviceId", "0"}, {"ge.graphRunMode", "0"}}));
   buildAndSave(argv[1]);
   runSession(argv[1]);
