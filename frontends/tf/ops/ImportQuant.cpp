@@ -145,78 +145,112 @@ void importFakeQuantizeStated(NodeContext &n) {
   fakeQuantize(n, {n.floatAttr("min", -6)}, {n.floatAttr("max", 6)});
 }
 
-/// Rounds values to multiples of a scale, one for the tensor or one per slice along `axis`, which
-/// fits integers of `num_bits`, with 0 for 0, to [min, max]: inputs 1 and 2, or where no range is
-/// given, that of the values.
-void importQuantizeAndDequantize(NodeContext &n) {
-  Value input = n.input(0);
-  const int64_t stated = n.intAttr("axis", -1);
+/// The integers of a QuantizeAndDequantize, read from its attributes.
+struct Integers {
+  int64_t axis;    ///< one scale per slice along it; -1: one for the tensor
+  bool hasRange;   ///< in inputs 1 and 2, else that of the values counts
+  bool halvesUp;   ///< else halves go to the even neighbour
+  double min, max; ///< of the integers
+};
+
+/// Reads the attributes of `n`, whose failure is reported and leaves n.failed().
+Integers readIntegers(NodeContext &n) {
   const bool isThird = n.op() == "QuantizeAndDequantizeV3";
-  const SmallVector<int64_t> given =
+  const SmallVector<int64_t> bits =
       isThird ? n.constantInts(3) : SmallVector<int64_t>{n.intAttr("num_bits", 8)};
-  const bool isSigned = n.boolAttr("signed_input", true),
-             isNarrow = n.boolAttr("narrow_range", false),
-             hasRange = n.boolAttr("range_given", isThird);
   const std::string mode = n.stringAttr("round_mode", "HALF_TO_EVEN");
   if (mode != "HALF_TO_EVEN" && mode != "HALF_UP")
     n.failAttribute("round_mode", "is '" + mode + "', expected HALF_TO_EVEN or HALF_UP");
   n.requireRank(0, 0, maxRank);
+  Integers integers{n.intAttr("axis", -1), n.boolAttr("range_given", isThird), mode == "HALF_UP", 0,
+                    0};
   if (n.failed())
-    return;
-  const int64_t rank = NodeContext::rank(input);
-  if (stated < -1 || stated >= rank)
-    return n.failAttribute("axis", "is " + Twine(stated) + " for a tensor of rank " + Twine(rank));
-  if (hasRange && stated >= 0 && NodeContext::shape(input)[stated] < 0)
-    return n.failInput(0, "has a dynamic dim " + Twine(stated) + ", which the scales are along");
-  if (given.size() != 1 || given[0] < 2 || given[0] > 24)
-    return n.failNode("needs 2 to 24 bits");
-  const double count = std::ldexp(1.0, static_cast<int>(given[0])),
-               minInteger = isSigned ? -count / 2 + (isNarrow ? 1 : 0) : 0,
-               maxInteger = isSigned ? count / 2 - 1 : count - 1;
-  Value ends[2];
-  for (unsigned end : {0u, 1u}) {
-    SmallVector<int64_t> along, shape(stated < 0 ? 0 : rank, 1);
-    for (int64_t axis = 0; axis < rank; ++axis)
-      if (axis != stated)
-        along.push_back(axis);
-    if (stated >= 0)
-      shape[stated] = NodeContext::shape(input)[stated];
-    if (!hasRange)
-      ends[end] = n.reduce(end ? graph::ReduceKind::Max : graph::ReduceKind::Min, input, along,
-                           /*keepdims=*/true);
-    else if (Value value = n.input(1 + end))
-      ends[end] = stated < 0 ? value : n.reshape(value, shape);
-    if (n.failed())
-      return;
+    return integers;
+  const int64_t axis = integers.axis, rank = NodeContext::rank(n.input(0));
+  if (axis < -1 || axis >= rank)
+    n.failAttribute("axis", "is " + Twine(axis) + " for a tensor of rank " + Twine(rank));
+  else if (integers.hasRange && axis >= 0 && NodeContext::shape(n.input(0))[axis] < 0)
+    n.failInput(0, "has a dynamic dim " + Twine(axis) + ", which the scales are along");
+  else if (bits.size() != 1 || bits[0] < 2 || bits[0] > 24)
+    n.failNode("needs 2 to 24 bits");
+  if (n.failed())
+    return integers;
+  const double count = std::ldexp(1.0, static_cast<int>(bits[0]));
+  const bool isSigned = n.boolAttr("signed_input", true);
+  integers.min = isSigned ? -count / 2 + (n.boolAttr("narrow_range", false) ? 1 : 0) : 0;
+  integers.max = isSigned ? count / 2 - 1 : count - 1;
+  return integers;
+}
+
+/// Returns the minimum or maximum of the range, which broadcasts to input 0; null where it failed.
+Value rangeEnd(NodeContext &n, const Integers &integers, bool isMax) {
+  Value input = n.input(0);
+  const int64_t rank = NodeContext::rank(input), axis = integers.axis;
+  if (integers.hasRange) {
+    Value end = n.input(isMax ? 2 : 1);
+    if (!end || axis < 0)
+      return end;
+    SmallVector<int64_t> shape(rank, 1);
+    shape[axis] = NodeContext::shape(input)[axis];
+    return n.reshape(end, shape);
   }
-  auto [min, max] = ends;
+  SmallVector<int64_t> along;
+  for (int64_t d = 0; d < rank; ++d)
+    if (d != axis)
+      along.push_back(d);
+  return n.reduce(isMax ? graph::ReduceKind::Max : graph::ReduceKind::Min, input, along,
+                  /*keepdims=*/true);
+}
+
+/// What values are multiplied by to become integers, its inverse, and the values of the minimum and
+/// maximum integer.
+struct Scale {
+  Value scale, inverse, min, max;
+};
+
+/// Returns the largest scale by which [min, max] fits the integers.
+Scale scaleOf(NodeContext &n, const Integers &integers, Value min, Value max) {
   Value unlimited = n.scalarLike(std::numeric_limits<float>::max(), max);
-  auto scaleOf = [&](Value end, double integer) {
+  // An end without the sign of its integer is no limit.
+  auto limitOf = [&](Value end, double integer) {
     Value isOfSign =
         n.compare(end, n.scalarLike(0, end),
                   integer < 0 ? graph::ComparePredicate::Lt : graph::ComparePredicate::Gt);
     return n.create<graph::WhereOp>(isOfSign, n.div(n.scalarLike(integer, end), end), unlimited);
   };
-  Value scale = scaleOf(max, maxInteger), inverse = n.div(max, n.scalarLike(maxInteger, max));
-  Value low = n.mul(inverse, n.scalarLike(minInteger, max)), high = max;
-  if (minInteger < 0) {
-    Value fromMin = scaleOf(min, minInteger), step = n.div(min, n.scalarLike(minInteger, min));
-    Value isMin = n.compare(fromMin, scale, graph::ComparePredicate::Lt);
-    auto choose = [&](Value first, Value second) {
-      return n.create<graph::WhereOp>(isMin, first, second);
-    };
-    scale = choose(fromMin, scale);
-    low = choose(min, low);
-    high = choose(n.mul(step, n.scalarLike(maxInteger, min)), high);
-    inverse = choose(step, inverse);
-  }
-  if (hasRange)
-    input = n.create<graph::MaxOp>(n.create<graph::MinOp>(input, high), low);
-  Value scaled = n.mul(input, scale);
-  Value rounded = mode == "HALF_UP"
+  auto times = [&](Value x, double integer) { return n.mul(x, n.scalarLike(integer, x)); };
+  Scale byMax{limitOf(max, integers.max), n.div(max, n.scalarLike(integers.max, max)), {}, max};
+  byMax.min = times(byMax.inverse, integers.min);
+  if (integers.min >= 0)
+    return byMax;
+  Scale byMin{limitOf(min, integers.min), n.div(min, n.scalarLike(integers.min, min)), min, {}};
+  byMin.max = times(byMin.inverse, integers.max);
+  Value isMin = n.compare(byMin.scale, byMax.scale, graph::ComparePredicate::Lt);
+  auto choose = [&](Value Scale::*part) -> Value {
+    return n.create<graph::WhereOp>(isMin, byMin.*part, byMax.*part);
+  };
+  return {choose(&Scale::scale), choose(&Scale::inverse), choose(&Scale::min), choose(&Scale::max)};
+}
+
+/// Rounds values to multiples of a scale, one for the tensor or one per slice along `axis`, which
+/// fits integers of `num_bits`, with 0 for 0, to [min, max]: inputs 1 and 2, or where no range is
+/// given, that of the values.
+void importQuantizeAndDequantize(NodeContext &n) {
+  const Integers integers = readIntegers(n);
+  if (n.failed())
+    return;
+  Value min = rangeEnd(n, integers, /*isMax=*/false), max = rangeEnd(n, integers, /*isMax=*/true);
+  if (n.failed())
+    return;
+  const Scale by = scaleOf(n, integers, min, max);
+  Value input = n.input(0);
+  if (integers.hasRange)
+    input = n.create<graph::MaxOp>(n.create<graph::MinOp>(input, by.max), by.min);
+  Value scaled = n.mul(input, by.scale);
+  Value rounded = integers.halvesUp
                       ? n.create<graph::FloorOp>(n.add(scaled, n.scalarLike(0.5, scaled)))
                       : n.create<graph::RoundOp>(scaled);
-  n.setOutput(n.mul(rounded, inverse));
+  n.setOutput(n.mul(rounded, by.inverse));
 }
 
 } // namespace
