@@ -117,8 +117,10 @@ FailureOr<Chain> findChain(MatMulOp product, StringRef &reason) {
 class AttentionFuser {
 public:
   explicit AttentionFuser(Chain given) : chain(given) {
+    // The map knows batch and heads apart where the softmax after it reads them as one dim.
     ArrayRef<int64_t> out = shapeOf(chain.product.getOutput()),
-                      scores = shapeOf(chain.softmax.getInput());
+                      scores = chain.map ? shapeOf(chain.map.getOutput())
+                                         : shapeOf(chain.softmax.getInput());
     rows = out[1];
     columns = out[2];
     depth = shapeOf(chain.scores.getLhs())[2];
@@ -133,6 +135,14 @@ public:
   int64_t foldedCopies() const { return copies; }
 
 private:
+  /// Says whether the map computes on [B][H][rows][keys], without leading dims of size 1.
+  bool mapsHeads() {
+    SmallVector<int64_t> shape = llvm::to_vector(shapeOf(chain.map.getOutput()));
+    while (shape.size() < 4)
+      shape.insert(shape.begin(), 1);
+    return shape == SmallVector<int64_t>{batch, heads, rows, keys};
+  }
+
   /// Returns `storage` as [B][H][rows][columns], or with one batch and head.
   std::optional<Storage> asHeads(const Storage &storage, int64_t rowCount, int64_t columnCount) {
     const int64_t elements = ShapedType::getNumElements(storage.shape);
@@ -202,6 +212,9 @@ FailureOr<AttentionOp> AttentionFuser::fuse(StringRef &reason) {
   constexpr int64_t kMaxScratchElements = 2 << 20, kMaxRows = 32;
   reason = "the keys of a head need too much memory of a thread";
   if ((keys + 32) * (depth + kMaxRows) > kMaxScratchElements)
+    return failure();
+  reason = "a mask of the scores has other dims than batch, heads, rows and keys";
+  if (chain.map && chain.map.getInputs().size() > 1 && !mapsHeads())
     return failure();
   // The result goes where a transposition behind it would copy it.
   std::optional<Storage> output;

@@ -176,6 +176,16 @@ bool isReadyAt(Operation *op, Operation *position) {
   return true;
 }
 
+/// Moves what defines a buffer, its memory and views, in front of `position` where it is behind it.
+void defineBefore(Value buffer, Operation *position) {
+  Operation *op = buffer.getDefiningOp();
+  if (!op || op->isBeforeInBlock(position))
+    return;
+  for (Value operand : op->getOperands())
+    defineBefore(operand, position);
+  op->moveBefore(position);
+}
+
 /// Returns the storage [rows of both][dims] of two sums whose outputs follow each other in one
 /// buffer; nothing where they do not. `second` follows `first`.
 std::optional<Storage> joined(Storage first, const Storage &second) {
@@ -257,6 +267,9 @@ bool FuseReductionsPass::merge(Operation *first, Operation *second) {
   };
   MapReduceOp sums[2] = {asSum(first), asSum(second)};
   OpBuilder builder(movesDown ? sums[1] : sums[0]);
+  if (!movesDown)
+    for (Value input : sums[1].getInputs())
+      defineBefore(input, sums[0]);
   if (isReversed)
     std::swap(sums[0], sums[1]);
   llvm::SetVector<Value> inputs;

@@ -66,3 +66,39 @@ func.func @main(%q: tensor<3x4x8xf32>, %k: tensor<3x8x6xf32>, %v: tensor<3x6x2xf
   %4 = graph.matmul %3, %v : (tensor<3x4x6xf32>, tensor<3x6x2xf32>) -> tensor<3x4x2xf32>
   return %1, %2, %4 : tensor<3x4x6xf32>, tensor<3x4x2xf32>, tensor<3x4x2xf32>
 }
+
+// -----
+
+// XGLM adds a mask per batch to [batch][heads] and softens [batch * heads]: the heads of a batch
+// share the mask.
+
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: kernel.softmax
+// CHECK: cpu.attention {{.*}} : memref<2x3x4x8xf32>, memref<2x3x8x6xf32>, memref<2x3x6x2xf32>, memref<2x1x4x6xf32>, memref<2x3x4x2xf32>
+// REMARK: [Passed] {{.*}}products and softmax become one kernel; 0 copies disappear
+func.func @main(%q: tensor<6x4x8xf32>, %k: tensor<6x8x6xf32>, %v: tensor<6x6x2xf32>, %mask: tensor<2x1x4x6xf32>) -> tensor<6x4x2xf32> {
+  %0 = graph.matmul %q, %k : (tensor<6x4x8xf32>, tensor<6x8x6xf32>) -> tensor<6x4x6xf32>
+  %1 = graph.reshape %0 : (tensor<6x4x6xf32>) -> tensor<2x3x4x6xf32>
+  %2 = graph.add %1, %mask : (tensor<2x3x4x6xf32>, tensor<2x1x4x6xf32>) -> tensor<2x3x4x6xf32>
+  %3 = graph.reshape %2 : (tensor<2x3x4x6xf32>) -> tensor<6x4x6xf32>
+  %4 = graph.softmax %3 {axis = 2} : (tensor<6x4x6xf32>) -> tensor<6x4x6xf32>
+  %5 = graph.matmul %4, %v : (tensor<6x4x6xf32>, tensor<6x6x2xf32>) -> tensor<6x4x2xf32>
+  return %5 : tensor<6x4x2xf32>
+}
+
+// -----
+
+// A mask of rows that are queries of all heads has no dims of heads.
+
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: cpu.attention
+// REMARK: [Missed] {{.*}}products and softmax stay kernels: a mask of the scores has other dims than batch, heads, rows and keys
+func.func @main(%q: tensor<6x4x8xf32>, %k: tensor<6x8x6xf32>, %v: tensor<6x6x2xf32>, %mask: tensor<24x1xf32>) -> tensor<6x4x2xf32> {
+  %0 = graph.matmul %q, %k : (tensor<6x4x8xf32>, tensor<6x8x6xf32>) -> tensor<6x4x6xf32>
+  %1 = graph.reshape %0 : (tensor<6x4x6xf32>) -> tensor<24x6xf32>
+  %2 = graph.mul %1, %mask : (tensor<24x6xf32>, tensor<24x1xf32>) -> tensor<24x6xf32>
+  %3 = graph.reshape %2 : (tensor<24x6xf32>) -> tensor<6x4x6xf32>
+  %4 = graph.softmax %3 {axis = 2} : (tensor<6x4x6xf32>) -> tensor<6x4x6xf32>
+  %5 = graph.matmul %4, %v : (tensor<6x4x6xf32>, tensor<6x6x2xf32>) -> tensor<6x4x2xf32>
+  return %5 : tensor<6x4x2xf32>
+}

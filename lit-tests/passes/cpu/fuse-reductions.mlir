@@ -46,3 +46,23 @@ func.func @main(%x: tensor<6x16xf32>) -> (tensor<1x16xf32>, tensor<1x16xf32>) {
   %h = graph.reduce %n {kind = #graph<reduce_kind max>, axes = array<i64: 0>, keepdims = true} : (tensor<6x16xf32>) -> tensor<1x16xf32>
   return %v, %h : tensor<1x16xf32>, tensor<1x16xf32>
 }
+
+// -----
+
+// The view that the second sum reads is defined between the sums: it moves in front of both, as the
+// first one's result is read before the second. (The normalizations of FalconMamba's projections.)
+// CHECK-LABEL: func.func @main
+// CHECK: %[[B:.*]] = om.view %arg0[16]
+// CHECK: cpu.map_reduce %{{.*}}, %[[B]] outs %{{.*}} memref<2x2x1xf32> {
+// CHECK-NOT: cpu.map_reduce
+// CHECK: kernel.map
+// CHECK: kernel.map %[[B]]
+func.func @main(%x: tensor<2x12xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>) {
+  %a = graph.slice %x {starts = array<i64: 0, 0>, sizes = array<i64: 2, 4>, steps = array<i64: 1, 1>} : (tensor<2x12xf32>) -> tensor<2x4xf32>
+  %0 = graph.reduce %a {kind = #graph<reduce_kind sum>, axes = array<i64: 1>, keepdims = true} : (tensor<2x4xf32>) -> tensor<2x1xf32>
+  %1 = graph.mul %a, %0 : (tensor<2x4xf32>, tensor<2x1xf32>) -> tensor<2x4xf32>
+  %b = graph.slice %x {starts = array<i64: 0, 4>, sizes = array<i64: 2, 4>, steps = array<i64: 1, 1>} : (tensor<2x12xf32>) -> tensor<2x4xf32>
+  %2 = graph.reduce %b {kind = #graph<reduce_kind sum>, axes = array<i64: 1>, keepdims = true} : (tensor<2x4xf32>) -> tensor<2x1xf32>
+  %3 = graph.mul %b, %2 : (tensor<2x4xf32>, tensor<2x1xf32>) -> tensor<2x4xf32>
+  return %1, %3 : tensor<2x4xf32>, tensor<2x4xf32>
+}
