@@ -9,7 +9,6 @@
 #include <cstring>
 #include <thread>
 #include <unistd.h>
-#include <vector>
 
 namespace {
 

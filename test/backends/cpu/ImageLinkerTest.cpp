@@ -146,8 +146,9 @@ TEST_CASE("objects for different processors are refused") {
 }
 
 TEST_CASE("bytes that are no object are refused") {
-  for (std::string bytes : {std::string(), std::string("not an object"), std::string(4096, '\0'),
-                            object("good").substr(0, 100), object("good").substr(0, 400)}) {
+  for (const std::string &bytes :
+       {std::string(), std::string("not an object"), std::string(4096, '\0'),
+        object("good").substr(0, 100), object("good").substr(0, 400)}) {
     auto image = linkImage({llvm::StringRef(bytes)});
     CHECK_FALSE(static_cast<bool>(image));
     CHECK(contains(llvm::toString(image.takeError()), "E19999: "));

@@ -9,7 +9,6 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <set>
-#include <unistd.h>
 
 using namespace atc;
 using namespace atc::cpu;
