@@ -3,7 +3,7 @@
 /*
  * Between aclprofStart and aclprofStop executions of models write what they took to a folder
  * PROF_000001_<time>_<process> in that of aclprofInit; `msprof --export=on --output=FOLDER` makes
- * tables of it. Everything is collected always. Stamps are counted.
+ * tables of it. Everything is collected always.
  */
 #ifndef OPENATC_ACL_ACL_PROF_H
 #define OPENATC_ACL_ACL_PROF_H
@@ -107,7 +107,9 @@ aclprofDestroySubscribeConfig(const aclprofSubscribeConfig *profSubscribeConfig)
 MSVP_PROF_API aclprofStepInfo *aclprofCreateStepInfo(void);
 MSVP_PROF_API void aclprofDestroyStepInfo(aclprofStepInfo *stepinfo);
 
-/* Create, name and destroy stamps; marks and ranges are counted and recorded nowhere. */
+/* Create, name and destroy stamps. Marks and ranges are rows of msprof_tx_<time>.csv and events of
+ * the timeline where a profile is collected at their end; that of aclprofMarkEx also has the time
+ * at which the stream has come to it. */
 MSVP_PROF_API void *aclprofCreateStamp(void);
 MSVP_PROF_API void aclprofDestroyStamp(void *stamp);
 MSVP_PROF_API aclError aclprofSetStampTraceMessage(void *stamp, const char *msg, uint32_t msgLen);
