@@ -97,7 +97,8 @@ def call_all(handle):
               "aclrtParamHandle", "aclrtMbuf", "aclrtBinaryLoadOptions", "aclrtLaunchKernelCfg",
               "aclrtPlaceHolderInfo", "aclrtErrorInfo", "aclrtMemUceInfo", "aclrtRandomNumTaskInfo",
               "aclrtTaskUpdateInfo", "aclrtBarrierTaskInfo", "aclrtServerPid", "aclrtIpcEventHandle",
-              "aclrtTaskGrp", "aclrtLabel", "aclrtLabelList", "aclrtMemPool", "aclrtMemPoolProps"}
+              "aclrtTaskGrp", "aclrtLabel", "aclrtLabelList", "aclrtMemPool", "aclrtMemPoolProps",
+              "aclprofEventAttributes"}
     loaded = [ctypes.CDLL(str(LIBRARIES / name), mode=ctypes.RTLD_GLOBAL) for name in libraries()]
     assert loaded[0].aclInit(None) == 0 and loaded[0].aclrtSetDevice(0) == 0
     refused = 0

@@ -182,3 +182,46 @@ def test_marks_and_ranges_are_rows_of_the_profile(tmp_path):
     assert rows["first", "start/end"]["Device Start_time(us)"] <= rows["second", "start/end"]["Device Start_time(us)"]
     (trace,) = tmp_path.glob("PROF_*/mindstudio_profiler_output/trace.json")
     assert {"outer", "first"} <= {event["name"] for event in json.loads(trace.read_text())}
+
+
+OPERATORS = """
+import ctypes
+import acl
+from acl._library import LIBRARY as lib
+class Tensor(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint32) for name in ("type", "format", "dtype", "rank")] + [("dims", ctypes.c_uint32 * 8)]
+class Info(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_uint64), ("kind", ctypes.c_uint64)] + [
+        (name, ctypes.c_uint32) for name in ("resv", "count", "kernel", "blocks")] + [
+        ("stream", ctypes.c_void_p), ("tensors", ctypes.POINTER(Tensor))]
+class Attributes(ctypes.Structure):
+    _fields_ = [("version", ctypes.c_uint16), ("size", ctypes.c_uint16), ("kind", ctypes.c_uint32),
+                ("info", ctypes.POINTER(Info))]
+lib.aclprofStr2Id.restype = ctypes.c_uint64
+number = lib.aclprofStr2Id
+assert acl.init() == 0 and acl.rt.set_device(0) == 0 and acl.prof.init({folder!r}) == 0
+settings = acl.prof.create_config([0], 1, 0, 0x80)
+assert acl.prof.start(settings) == 0
+assert number(b"add_1") == number(b"add_1") != number(b"Add") and number(None) == 0
+tensors = (Tensor * 3)(Tensor(0, 2, 1, 2, (8, 2048)), Tensor(0, 2, 1, 1, (2048,)), Tensor(1, 2, 1, 2, (8, 2048)))
+info = Info(number(b"add_1"), number(b"Add"), 0, 3, 0, 8, None, tensors)
+attributes = Attributes(1, ctypes.sizeof(Attributes), 0, ctypes.pointer(info))
+push = lambda: lib.aclprofRangePushEx(ctypes.byref(attributes))
+codes = [push(), lib.aclprofRangePop(), lib.aclprofRangePop()]
+info.name = 999999
+codes.append(push())
+info.name, tensors[1].rank = info.kind, 9
+codes.append(push())
+attributes.kind = 7
+codes.append(push())
+print(codes)
+assert acl.prof.stop(settings) == 0 and acl.prof.finalize() == 0 and acl.finalize() == 0
+"""
+
+
+def test_ranges_of_operators_have_their_shapes(tmp_path):
+    done = run(sys.executable, "-c", OPERATORS.format(folder=str(tmp_path)))
+    assert done.stdout == "[0, 0, 100000, 100000, 100000, 100000]\n", done.stdout + done.stderr
+    done = run(BUILD / "bin/msprof", "--export=on", f"--output={tmp_path}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [row["message"] for row in read(tmp_path, "msprof_tx_*.csv")] == ["add_1 (Add): 8,2048; 2048 -> 8,2048"]

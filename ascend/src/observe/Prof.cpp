@@ -39,7 +39,40 @@ PROF_TABLE(ProfConfig, profConfigs, ProfConfig)
 PROF_TABLE(StepInfo, stepInfos, ProfStepInfo)
 PROF_TABLE(Stamp, stamps, ProfStamp)
 
-thread_local std::vector<std::shared_ptr<Mark>> pushed;
+thread_local std::vector<std::shared_ptr<Mark>> pushed, pushedOperators;
+
+/// Numbers the texts of aclprofStr2Id, from 1.
+struct Texts {
+  std::mutex mutex;
+  std::map<std::string, uint64_t> numbers;
+  std::map<uint64_t, const std::string *> byNumber;
+
+  /// Returns the text of a number; null where there is none.
+  const std::string *find(uint64_t number) {
+    std::lock_guard lock(mutex);
+    auto found = byNumber.find(number);
+    return found == byNumber.end() ? nullptr : found->second;
+  }
+};
+
+Texts &texts() {
+  static auto &only = *new Texts;
+  return only;
+}
+
+/// Returns the shapes of the tensors of one side: "2,3; 3".
+std::string shapesOf(const aclprofTensorInfo &info, uint32_t side) {
+  std::string shapes;
+  for (uint32_t i = 0; i < info.tensorNum; ++i) {
+    const aclprofTensor &tensor = info.tensors[i];
+    if (tensor.type != side)
+      continue;
+    shapes += shapes.empty() ? " " : "; ";
+    for (uint32_t dim = 0; dim < tensor.shapeDim; ++dim)
+      shapes += (dim ? "," : "") + std::to_string(tensor.shape[dim]);
+  }
+  return shapes;
+}
 
 struct Ranges {
   std::mutex mutex;
@@ -177,5 +210,44 @@ aclError aclprofRangeStop(uint32_t rangeId) {
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "range %u was not started, or is stopped", rangeId);
   found->second->end();
   ranges().open.erase(found);
+  return ACL_SUCCESS;
+}
+
+uint64_t aclprofStr2Id(const char *message) {
+  if (!message)
+    return 0;
+  std::lock_guard lock(texts().mutex);
+  auto [found, isNew] = texts().numbers.emplace(message, texts().numbers.size() + 1);
+  if (isNew)
+    texts().byNumber.emplace(found->second, &found->first);
+  return found->second;
+}
+
+aclError aclprofRangePushEx(aclprofEventAttributes *attr) {
+  ACL_REQUIRE(attr);
+  if (attr->messageType != MESSAGE_TYPE_TENSOR_INFO)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "messageType is %u; give MESSAGE_TYPE_TENSOR_INFO",
+             attr->messageType);
+  const aclprofTensorInfo *info = attr->message.tensorInfo;
+  ACL_REQUIRE(info);
+  if (info->tensorNum != 0)
+    ACL_REQUIRE(info->tensors);
+  for (uint32_t i = 0; i < info->tensorNum; ++i)
+    if (info->tensors[i].shapeDim > 8)
+      ACL_FAIL(ACL_ERROR_INVALID_PARAM, "tensor %u has %u dims; give 8 at most", i,
+               info->tensors[i].shapeDim);
+  const std::string *name = texts().find(info->opNameId), *type = texts().find(info->opTypeId);
+  if (!name || !type)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "opNameId or opTypeId is none of aclprofStr2Id");
+  pushedOperators.push_back(std::make_shared<Mark>(
+      "push/pop", *name + " (" + *type + "):" + shapesOf(*info, 0) + " ->" + shapesOf(*info, 1)));
+  return ACL_SUCCESS;
+}
+
+aclError aclprofRangePop() {
+  if (pushedOperators.empty())
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "there was no aclprofRangePushEx before");
+  pushedOperators.back()->end();
+  pushedOperators.pop_back();
   return ACL_SUCCESS;
 }
