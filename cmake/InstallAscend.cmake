@@ -20,7 +20,7 @@ install(FILES "${PROJECT_SOURCE_DIR}/ascend/include/aclnnop/aclnn_rotary_positio
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/ascend/include/acl" "${PROJECT_SOURCE_DIR}/ascend/include/aclnn"
         "${PROJECT_SOURCE_DIR}/ascend/include/aclnnop" "${PROJECT_SOURCE_DIR}/ascend/include/ge"
         "${PROJECT_SOURCE_DIR}/ascend/include/graph" "${PROJECT_SOURCE_DIR}/ascend/include/op_proto"
-        "${PROJECT_SOURCE_DIR}/ascend/include/parser"
+        "${PROJECT_SOURCE_DIR}/ascend/include/mstx" "${PROJECT_SOURCE_DIR}/ascend/include/parser"
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT ascend)
 
 # The folders that build scripts of samples name; all lead to the same two. `install` copies
@@ -59,7 +59,8 @@ configure_file("${PROJECT_SOURCE_DIR}/cmake/set_env.sh.in" "${toolkit}/set_env.s
 install(DIRECTORY "${toolkit}/" DESTINATION "${CMAKE_INSTALL_LIBDIR}/openatc/toolkit"
         COMPONENT ascend)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/ascend/python/acl" "${PROJECT_SOURCE_DIR}/ascend/python/ais_bench"
-        "${PROJECT_SOURCE_DIR}/ascend/python/amct_onnx" "${PROJECT_SOURCE_DIR}/ascend/python/msopst_tool"
+        "${PROJECT_SOURCE_DIR}/ascend/python/amct_onnx" "${PROJECT_SOURCE_DIR}/ascend/python/mstx"
+        "${PROJECT_SOURCE_DIR}/ascend/python/msopst_tool"
         DESTINATION "${CMAKE_INSTALL_LIBDIR}/openatc/toolkit/python" COMPONENT ascend
         PATTERN "__pycache__" EXCLUDE)
 install(PROGRAMS "${PROJECT_SOURCE_DIR}/ascend/python/benchmark" DESTINATION "${CMAKE_INSTALL_BINDIR}"

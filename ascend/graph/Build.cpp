@@ -4,6 +4,7 @@
 
 #include "ascend/graph/Node.h"
 #include "ascend/src/AtcCall.h"
+#include "ascend/src/BundleFormat.h"
 #include "ascend/src/TemporaryRun.h"
 #include "graph/operator_factory.h"
 
@@ -132,6 +133,15 @@ std::string flagOf(const std::string &option) {
 
 } // namespace
 
+ModelBufferData detail::bufferOf(const std::string &bytes) {
+  ModelBufferData model;
+  model.data =
+      std::shared_ptr<uint8_t>(new uint8_t[bytes.size()], std::default_delete<uint8_t[]>());
+  std::memcpy(model.data.get(), bytes.data(), bytes.size());
+  model.length = bytes.size();
+  return model;
+}
+
 std::string detail::addFlags(const Options &options, Options &to) {
   for (const auto &[name, value] : options) {
     const std::string flag = flagOf(name);
@@ -190,11 +200,7 @@ graphStatus detail::build(const char *function, const Graph &graph, const Option
   if (code != 0)
     return fail(GRAPH_FAILED, function,
                 atc::ascend::errorsOfAtc(atc::ascend::textOfFile(folder + "/said")));
-  const std::string built = atc::ascend::textOfFile(folder + "/built.om");
-  model.data =
-      std::shared_ptr<uint8_t>(new uint8_t[built.size()], std::default_delete<uint8_t[]>());
-  std::memcpy(model.data.get(), built.data(), built.size());
-  model.length = built.size();
+  model = bufferOf(atc::ascend::textOfFile(folder + "/built.om"));
   return GRAPH_SUCCESS;
 }
 
@@ -237,16 +243,42 @@ static graphStatus write(const char *function, const fs::path &path, const void 
               : detail::fail(GRAPH_FAILED, function, path.string() + " cannot be written");
 }
 
-graphStatus aclgrphSaveModel(const char *output, const ModelBufferData &model) {
+static graphStatus save(const char *function, const char *output, const ModelBufferData &model) {
   if (!output || !*output || !model.data || !model.length)
-    return detail::fail(GRAPH_PARAM_INVALID, __func__, "give a path and a model");
+    return detail::fail(GRAPH_PARAM_INVALID, function, "give a path and a model");
   std::string path = output;
   if (fs::path(path).extension() != ".om")
     path += ".om";
-  return write(__func__, path, model.data.get(), model.length);
+  return write(function, path, model.data.get(), model.length);
+}
+
+graphStatus aclgrphSaveModel(const char *output, const ModelBufferData &model) {
+  return save(__func__, output, model);
 }
 graphStatus aclgrphSaveModel(const std::string &output, const ModelBufferData &model) {
   return aclgrphSaveModel(output.c_str(), model);
+}
+
+graphStatus aclgrphBundleBuildModel(const std::vector<GraphWithOptions> &graph_with_options,
+                                    ModelBufferData &model) {
+  if (graph_with_options.empty())
+    return detail::fail(GRAPH_PARAM_INVALID, __func__, "there is no graph");
+  std::vector<ModelBufferData> built(graph_with_options.size());
+  std::vector<std::string_view> parts;
+  for (size_t i = 0; i < built.size(); ++i) {
+    const GraphWithOptions &graph = graph_with_options[i];
+    const Options options = detail::plain(graph.build_options);
+    if (graphStatus status = detail::build(__func__, graph.graph, options, built[i]);
+        status != GRAPH_SUCCESS)
+      return status;
+    parts.emplace_back(reinterpret_cast<const char *>(built[i].data.get()), built[i].length);
+  }
+  model = detail::bufferOf(atc::ascend::makeBundle(parts));
+  return GRAPH_SUCCESS;
+}
+
+graphStatus aclgrphBundleSaveModel(const char *output, const ModelBufferData &model) {
+  return save(__func__, output, model);
 }
 
 graphStatus aclgrphGetIRVersion(int32_t *major, int32_t *minor, int32_t *patch) {

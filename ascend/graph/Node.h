@@ -78,6 +78,9 @@ std::string addFlags(const std::map<std::string, std::string> &options,
 graphStatus build(const char *function, const Graph &graph,
                   const std::map<std::string, std::string> &options, ModelBufferData &model);
 
+/// Returns a model of bytes, which it copies.
+ModelBufferData bufferOf(const std::string &bytes);
+
 /// Returns options with keys and values as std::string.
 template <typename Map> std::map<std::string, std::string> plain(const Map &options) {
   std::map<std::string, std::string> result;

@@ -40,14 +40,6 @@ uint32_t deviceCount() {
   return count;
 }
 
-aclError checkDevice(const char *function, int32_t device) {
-  if (device >= 0 && static_cast<uint32_t>(device) < deviceCount())
-    return ACL_SUCCESS;
-  return fail(ACL_ERROR_INVALID_DEVICE, function,
-              "there is no device %d; ids are 0 to %u (OPENATC_ACL_DEVICES sets how many)", device,
-              deviceCount() - 1);
-}
-
 /// Closes the streams of a context, whose handle was removed.
 void closeStreams(Context &context) {
   auto own =
@@ -95,6 +87,14 @@ aclError currentContext(const char *function, std::shared_ptr<Context> &context)
               threadContext ? "the context of this thread was destroyed"
                             : "this thread has no context; call aclrtSetDevice or "
                               "aclrtSetCurrentContext first");
+}
+
+aclError checkDevice(const char *function, int64_t device) {
+  if (device >= 0 && device < int64_t(deviceCount()))
+    return ACL_SUCCESS;
+  return fail(ACL_ERROR_INVALID_DEVICE, function,
+              "there is no device %lld; ids are 0 to %u (OPENATC_ACL_DEVICES sets how many)",
+              (long long)device, deviceCount() - 1);
 }
 
 aclError findStream(const char *function, aclrtStream handle, std::shared_ptr<Stream> &stream) {

@@ -38,6 +38,9 @@ HandleTable<Stream> &streams();
 /// Writes the context of this thread; ACL_ERROR_RT_CONTEXT_NULL where it has none.
 aclError currentContext(const char *function, std::shared_ptr<Context> &context);
 
+/// Checks the number of a device; ACL_ERROR_INVALID_DEVICE where there is none.
+aclError checkDevice(const char *function, int64_t device);
+
 /// Writes the stream of a handle, for NULL that of this thread's context.
 /// ACL_ERROR_RT_STREAM_CONTEXT where the stream belongs to another context.
 aclError findStream(const char *function, aclrtStream handle, std::shared_ptr<Stream> &stream);

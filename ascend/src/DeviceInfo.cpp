@@ -17,15 +17,6 @@
 namespace atc::ascend {
 namespace {
 
-aclError checkDevice(const char *function, int64_t device) {
-  uint32_t count = 0;
-  aclrtGetDeviceCount(&count);
-  if (device >= 0 && device < int64_t(count))
-    return ACL_SUCCESS;
-  return fail(ACL_ERROR_INVALID_DEVICE, function, "there is no device %lld; ids are 0 to %u",
-              (long long)device, count - 1);
-}
-
 /// Writes the table of the simulated NPU.
 aclError readTable(const char *function, int64_t device, const void *result,
                    const npu::SocTable *&table) {

@@ -250,12 +250,3 @@ aclError aclmdlLoadFromMemWithQ(const void *, size_t, uint32_t *, const uint32_t
                                 const uint32_t *, size_t) {
   ACL_FAIL(ACL_ERROR_API_NOT_SUPPORT, "models are not fed by queues here; execute them");
 }
-
-#define ACL_NO_BUNDLES                                                                             \
-  ACL_FAIL(ACL_ERROR_API_NOT_SUPPORT, "an .om file has one model here; load each by itself")
-
-aclError aclmdlBundleLoadFromFile(const char *, uint32_t *) { ACL_NO_BUNDLES; }
-aclError aclmdlBundleLoadFromMem(const void *, size_t, uint32_t *) { ACL_NO_BUNDLES; }
-aclError aclmdlBundleUnload(uint32_t) { ACL_NO_BUNDLES; }
-aclError aclmdlBundleGetModelNum(uint32_t, size_t *) { ACL_NO_BUNDLES; }
-aclError aclmdlBundleGetModelId(uint32_t, size_t, uint32_t *) { ACL_NO_BUNDLES; }

@@ -30,6 +30,9 @@ public:
   onnx::ModelProto &result() { return model; }
 
 private:
+  /// The most elements of a constant that operators read as axes, shapes and permutations.
+  static constexpr int64_t maxSettings = 1024;
+
   /// A tensor of the graph that an operator has made.
   struct Value {
     std::string name;                   ///< in the ONNX graph

@@ -186,7 +186,6 @@ TEST_CASE("what is no model is refused") {
   CHECK(aclmdlLoadFromMem(bytes.data(), bytes.size(), &id) != ACL_SUCCESS);
   size_t size = 0;
   BAD(ACL_ERROR_INVALID_PARAM, aclmdlQuerySize(path, nullptr, &size));
-  BAD(ACL_ERROR_API_NOT_SUPPORT, aclmdlBundleLoadFromFile(path, &id));
   BAD(ACL_ERROR_DUMP_NOT_RUN, aclmdlSetDump("acl.json"));
   BAD(ACL_ERROR_DUMP_NOT_RUN, aclmdlFinalizeDump());
   GOOD(aclmdlInitDump());
@@ -327,4 +326,53 @@ TEST_CASE("parameters of dynamic image preprocessing are checked") {
   GOOD(aclmdlSetAIPPPixelVarReci(aipp, 0.0039f, 0.0039f, 0.0039f, 1, 0));
   GOOD(aclmdlDestroyAIPP(aipp));
   BAD(ACL_ERROR_INVALID_RESOURCE_HANDLE, aclmdlDestroyAIPP(aipp));
+}
+
+TEST_CASE("a bundle has several models") {
+  Started started;
+  const std::vector<char> model = fileBytes();
+  std::vector<char> bundle;
+  auto append = [&](const void *data, size_t size) {
+    bundle.insert(bundle.end(), static_cast<const char *>(data),
+                  static_cast<const char *>(data) + size);
+  };
+  const uint64_t head[] = {2, 56, model.size(), 56 + model.size(), model.size()};
+  append("OpenATC bundle 1", 16);
+  append(head, sizeof head);
+  append(model.data(), model.size());
+  append(model.data(), model.size());
+
+  uint32_t id = 0, first = 0, second = 0;
+  size_t count = 0;
+  GOOD(aclmdlBundleLoadFromMem(bundle.data(), bundle.size(), &id));
+  GOOD(aclmdlBundleGetModelNum(id, &count));
+  CHECK(count == 2);
+  GOOD(aclmdlBundleGetModelId(id, 0, &first));
+  GOOD(aclmdlBundleGetModelId(id, 1, &second));
+  CHECK(first != second);
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlBundleGetModelId(id, 2, &second));
+  aclmdlDesc *desc = aclmdlCreateDesc();
+  GOOD(aclmdlGetDesc(desc, second));
+  CHECK(aclmdlGetNumInputs(desc) > 0);
+  GOOD(aclmdlBundleUnload(id));
+  BAD(ACL_ERROR_INVALID_MODEL_ID, aclmdlGetDesc(desc, second));
+  BAD(ACL_ERROR_INVALID_BUNDLE_MODEL_ID, aclmdlBundleUnload(id));
+  BAD(ACL_ERROR_INVALID_BUNDLE_MODEL_ID, aclmdlBundleGetModelNum(id, &count));
+  GOOD(aclmdlDestroyDesc(desc));
+
+  GOOD(aclmdlBundleLoadFromFile(path, &id));
+  GOOD(aclmdlBundleGetModelNum(id, &count));
+  CHECK(count == 1);
+  GOOD(aclmdlBundleUnload(id));
+  // Each cut and each offset that leaves the file is one error, and nothing stays loaded.
+  for (size_t size : {size_t(16), size_t(23), size_t(40), size_t(56), bundle.size() - 1})
+    BAD(ACL_ERROR_PARSE_MODEL, aclmdlBundleLoadFromMem(bundle.data(), size, &id));
+  for (uint64_t wrong : {uint64_t(0), uint64_t(3), UINT64_MAX, UINT64_MAX / 16 + 2}) {
+    memcpy(bundle.data() + 16, &wrong, sizeof wrong);
+    CHECK(aclmdlBundleLoadFromMem(bundle.data(), bundle.size(), &id) != ACL_SUCCESS);
+  }
+  memcpy(bundle.data() + 16, head, sizeof head);
+  bundle[bundle.size() - 1] ^= 1; // in the second model
+  CHECK(aclmdlBundleLoadFromMem(bundle.data(), bundle.size(), &id) != ACL_SUCCESS);
+  BAD(ACL_ERROR_READ_MODEL_FAILURE, aclmdlBundleLoadFromFile("/nowhere/bundle.om", &id));
 }

@@ -89,14 +89,14 @@ TEST_CASE("streams wait for values and, for a time, for events") {
   GOOD(aclrtValueWait(memory.data, 5, ACL_STREAM_WAIT_VALUE_GEQ, streams.second));
   GOOD(aclrtValueWrite(memory.data, 6, 0, streams.first));
   GOOD(aclrtSynchronizeStream(streams.second));
-  GOOD(aclrtValueWait(memory.data, 2, ACL_STREAM_WAIT_VALUE_AND, streams.second));
+  GOOD(aclrtValueWait(memory.data, 2, ACL_VALUE_WAIT_AND, streams.second));
   GOOD(aclrtSynchronizeStream(streams.second));
   BAD(ACL_ERROR_MEMORY_ADDRESS_UNALIGNED,
       aclrtValueWrite(static_cast<char *>(memory.data) + 4, 1, 0, streams.first));
   BAD(ACL_ERROR_INVALID_PARAM, aclrtValueWait(memory.data, 1, 9, streams.second));
   aclrtEvent event = nullptr;
   GOOD(aclrtCreateEvent(&event));
-  GOOD(aclrtValueWait(memory.data, 100, ACL_STREAM_WAIT_VALUE_EQ, streams.first));
+  GOOD(aclrtValueWait(memory.data, 100, ACL_VALUE_WAIT_EQ, streams.first));
   GOOD(aclrtRecordEvent(event, streams.first));
   GOOD(aclrtStreamWaitEventWithTimeout(streams.second, event, 30));
   BAD(ACL_ERROR_RT_TASK_TIMEOUT, aclrtSynchronizeStream(streams.second));

@@ -23,7 +23,7 @@ LEFT_OUT = {"aclAppLog", "aclInit", "aclFinalize", "aclFinalizeReference", "aclr
 HANDLES = {"aclrtStream", "aclrtEvent", "aclrtContext", "aclrtNotify", "aclrtCntNotify",
            "aclrtDrvMemHandle", "aclmdlRI", "aclrtBinary", "aclrtBinHandle",
            "aclrtFuncHandle", "aclrtArgsHandle", "aclrtParamHandle", "aclrtMbuf", "aclrtLabel",
-           "aclrtLabelList", "aclrtTaskGrp"}
+           "aclrtLabelList", "aclrtTaskGrp", "aclrtMemPool"}
 POINTERS = HANDLES | {"aclrtCallback", "aclrtHostFunc",
             "aclopCompileFunc", "aclDataDeallocator", "aclvdecCallback", "aclvencCallback",
             "aclrtExceptionInfoCallback", "acltdtBuf", "aclrtAllocatorDesc", "aclrtAllocator",
@@ -97,7 +97,8 @@ def call_all(handle):
               "aclrtParamHandle", "aclrtMbuf", "aclrtBinaryLoadOptions", "aclrtLaunchKernelCfg",
               "aclrtPlaceHolderInfo", "aclrtErrorInfo", "aclrtMemUceInfo", "aclrtRandomNumTaskInfo",
               "aclrtTaskUpdateInfo", "aclrtBarrierTaskInfo", "aclrtServerPid", "aclrtIpcEventHandle",
-              "aclrtTaskGrp", "aclrtLabel", "aclrtLabelList"}
+              "aclrtTaskGrp", "aclrtLabel", "aclrtLabelList", "aclrtMemPool", "aclrtMemPoolProps",
+              "aclprofEventAttributes"}
     loaded = [ctypes.CDLL(str(LIBRARIES / name), mode=ctypes.RTLD_GLOBAL) for name in libraries()]
     assert loaded[0].aclInit(None) == 0 and loaded[0].aclrtSetDevice(0) == 0
     refused = 0

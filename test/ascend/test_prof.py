@@ -121,3 +121,107 @@ print(acl.prof.set_stamp_trace_message(stamp, "x", 1) != 0)
 """)
     done = run(sys.executable, tmp_path / "stamp.py")
     assert done.stdout == "[0, 0, 0]\nTrue\n", (done.returncode, done.stdout, done.stderr)
+
+
+MARKS = """
+import threading
+import acl, mstx
+assert acl.init() == 0 and acl.rt.set_device(0) == 0
+stream, ret = acl.rt.create_stream()
+mstx.mark("outside")
+assert acl.prof.init({folder!r}) == 0
+settings = acl.prof.create_config([0], 1, 0, 0x80)
+mstx.mark("still outside")
+before = mstx.range_start("begins before", 0)
+assert acl.prof.start(settings) == 0
+mstx.range_end(before)
+mstx.mark("moment, \\"quoted\\"")
+mstx.mark("of a stream", stream)
+first, second = mstx.range_start("first", stream), mstx.range_start("second", stream)
+assert 0 < first < second
+thread = threading.Thread(target=mstx.range_end, args=(first,))
+thread.start(); thread.join()
+mstx.range_end(second)
+mstx.range_end(second)
+assert mstx.range_start("no stream", 12345) == 0
+stamp = acl.prof.create_stamp()
+assert acl.prof.set_stamp_trace_message(stamp, "outer", 5) == 0 and acl.prof.push(stamp) == 0
+assert acl.prof.set_stamp_trace_message(stamp, "inner", 5) == 0 and acl.prof.push(stamp) == 0
+assert acl.prof.mark(stamp) == 0 and acl.prof.pop() == 0 and acl.prof.pop() == 0 and acl.prof.pop() != 0
+number, ret = acl.prof.range_start(stamp)
+assert ret == 0 and acl.prof.range_stop(number) == 0 and acl.prof.range_stop(number) != 0
+assert acl.prof.mark_ex("behind", stream) == 0
+assert acl.rt.synchronize_stream(stream) == 0
+assert acl.prof.stop(settings) == 0
+mstx.mark("behind")
+assert acl.prof.finalize() == 0 and acl.finalize() == 0
+"""
+
+
+def test_marks_and_ranges_are_rows_of_the_profile(tmp_path):
+    done = run(sys.executable, "-c", MARKS.format(folder=str(tmp_path)))
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = run(BUILD / "bin/msprof", "--export=on", f"--output={tmp_path}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = read(tmp_path, "msprof_tx_*.csv")
+    names = [(row["message"], row["event_type"]) for row in rows]
+    assert sorted(names) == sorted([
+        ("begins before", "start/end"), ("moment, \"quoted\"", "marker"), ("of a stream", "marker"),
+        ("first", "start/end"), ("second", "start/end"), ("outer", "push/pop"), ("inner", "push/pop"),
+        ("inner", "marker"), ("inner", "start/end"), ("behind", "marker_ex")])
+    rows = {name: {key: float(row[key]) for key in row if key.endswith("(us)") and row[key] != "N/A"}
+            for name, row in zip(names, rows)}
+    on_device = {name for name, row in rows.items() if "Device Start_time(us)" in row}
+    assert on_device == {("of a stream", "marker"), ("first", "start/end"), ("second", "start/end"),
+                         ("behind", "marker_ex")}
+    for row in rows.values():
+        assert row["Start_time(us)"] <= row["End_time(us)"]
+        assert row.get("Device Start_time(us)", 0) <= row.get("Device End_time(us)", 0)
+    outer, inner = rows["outer", "push/pop"], rows["inner", "push/pop"]
+    assert outer["Start_time(us)"] <= inner["Start_time(us)"] <= inner["End_time(us)"] <= outer["End_time(us)"]
+    assert rows["first", "start/end"]["Device Start_time(us)"] <= rows["second", "start/end"]["Device Start_time(us)"]
+    (trace,) = tmp_path.glob("PROF_*/mindstudio_profiler_output/trace.json")
+    assert {"outer", "first"} <= {event["name"] for event in json.loads(trace.read_text())}
+
+
+OPERATORS = """
+import ctypes
+import acl
+from acl._library import LIBRARY as lib
+class Tensor(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint32) for name in ("type", "format", "dtype", "rank")] + [("dims", ctypes.c_uint32 * 8)]
+class Info(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_uint64), ("kind", ctypes.c_uint64)] + [
+        (name, ctypes.c_uint32) for name in ("resv", "count", "kernel", "blocks")] + [
+        ("stream", ctypes.c_void_p), ("tensors", ctypes.POINTER(Tensor))]
+class Attributes(ctypes.Structure):
+    _fields_ = [("version", ctypes.c_uint16), ("size", ctypes.c_uint16), ("kind", ctypes.c_uint32),
+                ("info", ctypes.POINTER(Info))]
+lib.aclprofStr2Id.restype = ctypes.c_uint64
+number = lib.aclprofStr2Id
+assert acl.init() == 0 and acl.rt.set_device(0) == 0 and acl.prof.init({folder!r}) == 0
+settings = acl.prof.create_config([0], 1, 0, 0x80)
+assert acl.prof.start(settings) == 0
+assert number(b"add_1") == number(b"add_1") != number(b"Add") and number(None) == 0
+tensors = (Tensor * 3)(Tensor(0, 2, 1, 2, (8, 2048)), Tensor(0, 2, 1, 1, (2048,)), Tensor(1, 2, 1, 2, (8, 2048)))
+info = Info(number(b"add_1"), number(b"Add"), 0, 3, 0, 8, None, tensors)
+attributes = Attributes(1, ctypes.sizeof(Attributes), 0, ctypes.pointer(info))
+push = lambda: lib.aclprofRangePushEx(ctypes.byref(attributes))
+codes = [push(), lib.aclprofRangePop(), lib.aclprofRangePop()]
+info.name = 999999
+codes.append(push())
+info.name, tensors[1].rank = info.kind, 9
+codes.append(push())
+attributes.kind = 7
+codes.append(push())
+print(codes)
+assert acl.prof.stop(settings) == 0 and acl.prof.finalize() == 0 and acl.finalize() == 0
+"""
+
+
+def test_ranges_of_operators_have_their_shapes(tmp_path):
+    done = run(sys.executable, "-c", OPERATORS.format(folder=str(tmp_path)))
+    assert done.stdout == "[0, 0, 100000, 100000, 100000, 100000]\n", done.stdout + done.stderr
+    done = run(BUILD / "bin/msprof", "--export=on", f"--output={tmp_path}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [row["message"] for row in read(tmp_path, "msprof_tx_*.csv")] == ["add_1 (Add): 8,2048; 2048 -> 8,2048"]

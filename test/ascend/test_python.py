@@ -522,3 +522,16 @@ def test_pyacl_settings_and_host_functions(model):
         assert acl.rt.destroy_stream(made) == 0
     assert acl.rt.destroy_event(event) == 0
     acl.rt.reset_device(0)
+
+
+def test_bundles_of_pyacl(model):
+    import acl
+    assert acl.init() in (0, 100002) and acl.rt.set_device(0) == 0
+    bundle, ret = acl.mdl.bundle_load_from_file(str(model))
+    assert ret == 0 and acl.mdl.bundle_get_model_num(bundle) == (1, 0)
+    model_id, ret = acl.mdl.bundle_get_model_id(bundle, 0)
+    desc = acl.mdl.create_desc()
+    assert ret == 0 and acl.mdl.get_desc(desc, model_id) == 0
+    assert acl.mdl.bundle_get_model_id(bundle, 1)[1] == 100000
+    assert acl.mdl.bundle_unload(bundle) == 0 and acl.mdl.get_desc(desc, model_id) == 100011
+    assert acl.mdl.destroy_desc(desc) == 0

@@ -222,7 +222,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetConfigOpt(aclmdlConfigHandle *handle, aclm
                                                 const void *attrValue, size_t valueSize);
 ACL_FUNC_VISIBILITY aclError aclmdlLoadWithConfig(const aclmdlConfigHandle *handle,
                                                   uint32_t *modelId);
-/* Models with queues, and bundles: ACL_ERROR_API_NOT_SUPPORT. */
+/* Models with queues: ACL_ERROR_API_NOT_SUPPORT. */
 ACL_FUNC_VISIBILITY aclError aclmdlLoadFromFileWithQ(const char *modelPath, uint32_t *modelId,
                                                      const uint32_t *inputQ, size_t inputQNum,
                                                      const uint32_t *outputQ, size_t outputQNum);
@@ -230,6 +230,11 @@ ACL_FUNC_VISIBILITY aclError aclmdlLoadFromMemWithQ(const void *model, size_t mo
                                                     uint32_t *modelId, const uint32_t *inputQ,
                                                     size_t inputQNum, const uint32_t *outputQ,
                                                     size_t outputQNum);
+
+/* Load every model of a bundle (aclgrphBundleBuildModel); a file of one model is a bundle of one.
+ * The ids of its models are for all functions that take one; with aclmdlBundleUnload they end.
+ * ACL_ERROR_INVALID_BUNDLE_MODEL_ID for an id of no bundle, ACL_ERROR_PARSE_MODEL for a damaged
+ * file. */
 ACL_FUNC_VISIBILITY aclError aclmdlBundleLoadFromFile(const char *modelPath, uint32_t *bundleId);
 ACL_FUNC_VISIBILITY aclError aclmdlBundleLoadFromMem(const void *model, size_t modelSize,
                                                      uint32_t *bundleId);

@@ -3,7 +3,7 @@
 /*
  * Between aclprofStart and aclprofStop executions of models write what they took to a folder
  * PROF_000001_<time>_<process> in that of aclprofInit; `msprof --export=on --output=FOLDER` makes
- * tables of it. Everything is collected always. Stamps are counted.
+ * tables of it. Everything is collected always.
  */
 #ifndef OPENATC_ACL_ACL_PROF_H
 #define OPENATC_ACL_ACL_PROF_H
@@ -58,6 +58,33 @@ typedef enum ACL_ENUM_TYPE {
 
 typedef enum ACL_ENUM_TYPE { ACL_STEP_START = 0, ACL_STEP_END = 1 } aclprofStepTag;
 
+typedef enum { MESSAGE_TYPE_TENSOR_INFO = 0 } ProfMessageType;
+typedef struct {
+  uint32_t type; /* 0: input, 1: output */
+  uint32_t format;
+  uint32_t dataType;
+  uint32_t shapeDim; /* at most 8 */
+  uint32_t shape[8];
+} aclprofTensor;
+typedef struct {
+  uint64_t opNameId; /* of aclprofStr2Id */
+  uint64_t opTypeId;
+  uint32_t resv;
+  uint32_t tensorNum;
+  uint32_t kernelType;
+  uint32_t blockNums;
+  void *stream;
+  aclprofTensor *tensors;
+} aclprofTensorInfo;
+typedef struct {
+  uint16_t version;
+  uint16_t size;
+  uint32_t messageType; /* ProfMessageType */
+  union Message {
+    aclprofTensorInfo *tensorInfo;
+  } message;
+} aclprofEventAttributes;
+
 typedef struct aclprofConfig aclprofConfig;
 typedef struct aclprofStopConfig aclprofStopConfig;
 typedef struct aclprofAicoreEvents aclprofAicoreEvents;
@@ -107,7 +134,9 @@ aclprofDestroySubscribeConfig(const aclprofSubscribeConfig *profSubscribeConfig)
 MSVP_PROF_API aclprofStepInfo *aclprofCreateStepInfo(void);
 MSVP_PROF_API void aclprofDestroyStepInfo(aclprofStepInfo *stepinfo);
 
-/* Create, name and destroy stamps; marks and ranges are counted and recorded nowhere. */
+/* Create, name and destroy stamps. Marks and ranges are rows of msprof_tx_<time>.csv and events of
+ * the timeline where a profile is collected at their end; that of aclprofMarkEx also has the time
+ * at which the stream has come to it. */
 MSVP_PROF_API void *aclprofCreateStamp(void);
 MSVP_PROF_API void aclprofDestroyStamp(void *stamp);
 MSVP_PROF_API aclError aclprofSetStampTraceMessage(void *stamp, const char *msg, uint32_t msgLen);
@@ -118,6 +147,14 @@ MSVP_PROF_API aclError aclprofPush(void *stamp);
 MSVP_PROF_API aclError aclprofPop(void);
 MSVP_PROF_API aclError aclprofRangeStart(void *stamp, uint32_t *rangeId);
 MSVP_PROF_API aclError aclprofRangeStop(uint32_t rangeId);
+
+/* Returns the number of a text, the same for the same text; 0 for NULL. */
+MSVP_PROF_API uint64_t aclprofStr2Id(const char *message);
+/* Begins and ends a range of this thread, whose message has the operator's name, its type and the
+ * shapes of its tensors: "name (type): 2,3; 3 -> 2,3". ACL_ERROR_INVALID_PARAM for numbers that
+ * aclprofStr2Id has not returned, more than 8 dims, and an end without a beginning. */
+MSVP_PROF_API aclError aclprofRangePushEx(aclprofEventAttributes *attr);
+MSVP_PROF_API aclError aclprofRangePop(void);
 
 /* Read what a subscription has sent: operator `index` of `opInfoLen` bytes. Lengths of texts are
  * with the 0 at their end, times are nanoseconds. ACL_ERROR_INVALID_PARAM, or 0, for bytes that are

@@ -231,6 +231,47 @@ ACL_FUNC_VISIBILITY aclError aclrtMemRetainAllocationHandle(void *virPtr,
 ACL_FUNC_VISIBILITY aclError aclrtMemGetAllocationPropertiesFromHandle(aclrtDrvMemHandle handle,
                                                                        aclrtPhysicalMemProp *prop);
 
+/* ---- memory that is allocated and freed in the order of a stream ---------------- */
+
+typedef void *aclrtMemPool;
+typedef enum aclrtMemPoolAttr ACL_ENUM_TYPE {
+  ACL_RT_MEM_POOL_REUSE_FOLLOW_EVENT_DEPENDENCIES = 0x1,   /* uint32_t, 0 or 1 */
+  ACL_RT_MEM_POOL_REUSE_ALLOW_OPPORTUNISTIC = 0x2,         /* uint32_t, 0 or 1 */
+  ACL_RT_MEM_POOL_REUSE_ALLOW_INTERNAL_DEPENDENCIES = 0x3, /* uint32_t, 0 or 1 */
+  ACL_RT_MEM_POOL_ATTR_RELEASE_THRESHOLD = 0x4,            /* uint64_t, bytes */
+  ACL_RT_MEM_POOL_ATTR_RESERVED_MEM_CURRENT = 0x5,         /* uint64_t, bytes; is only read */
+  ACL_RT_MEM_POOL_ATTR_RESERVED_MEM_HIGH = 0x6,            /* uint64_t, bytes; can be set to 0 */
+  ACL_RT_MEM_POOL_ATTR_USED_MEM_CURRENT = 0x7,             /* uint64_t, bytes; is only read */
+  ACL_RT_MEM_POOL_ATTR_USED_MEM_HIGH = 0x8                 /* uint64_t, bytes; can be set to 0 */
+} aclrtMemPoolAttr;
+typedef struct {
+  aclrtMemAllocationType allocType;
+  aclrtMemHandleType handleType;
+  aclrtMemLocation location; /* a device */
+  size_t maxSize;            /* bytes; 0: no limit */
+  unsigned char reserved[32];
+} aclrtMemPoolProps;
+
+/* Makes a pool. It may be destroyed before its memory is freed, and lives until then. */
+ACL_FUNC_VISIBILITY aclError aclrtMemPoolCreate(aclrtMemPool *memPool,
+                                                const aclrtMemPoolProps *poolProps);
+ACL_FUNC_VISIBILITY aclError aclrtMemPoolDestroy(const aclrtMemPool memPool);
+/* Memory is reused by the same stream, and by others where 0x2 is set and no task uses it; 0x1 and
+ * 0x3 permit more, of which no use is made. */
+ACL_FUNC_VISIBILITY aclError aclrtMemPoolSetAttr(aclrtMemPool memPool, aclrtMemPoolAttr attr,
+                                                 void *value);
+ACL_FUNC_VISIBILITY aclError aclrtMemPoolGetAttr(aclrtMemPool memPool, aclrtMemPoolAttr attr,
+                                                 void *value);
+/* Writes the address of `size` bytes for tasks that are queued later; NULL for 0 bytes.
+ * ACL_ERROR_RT_MEMORY_ALLOCATION where the pool would exceed its maxSize. */
+ACL_FUNC_VISIBILITY aclError aclrtMemPoolMallocAsync(void **ptr, size_t size, aclrtMemPool memPool,
+                                                     aclrtStream stream);
+/* Returns memory to its pool behind the tasks of a stream. Where the stream or the device is
+ * waited for, the pool frees what exceeds its threshold. */
+ACL_FUNC_VISIBILITY aclError aclrtMemPoolFreeAsync(void *ptr, aclrtStream stream);
+/* Frees what no task uses until the pool has `minBytesToKeep` bytes. */
+ACL_FUNC_VISIBILITY aclError aclrtMemPoolTrimTo(aclrtMemPool memPool, size_t minBytesToKeep);
+
 /* ---- ACL_ERROR_API_NOT_SUPPORT: handles of other processes ---------------------- */
 
 ACL_FUNC_VISIBILITY aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle,

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "ge/ge_api_types.h"
 #include "graph/graph.h"
@@ -49,6 +50,13 @@ graphStatus aclgrphBuildModel(const Graph &graph,
 /** Writes `output`.om; missing folders are made. */
 graphStatus aclgrphSaveModel(const std::string &output, const ModelBufferData &model);
 graphStatus aclgrphSaveModel(const char *output, const ModelBufferData &model);
+
+/** Compiles several graphs to one bundle, whose models have the graphs' order; each has variables
+ * of its own. aclmdlBundleLoadFromFile and aclmdlBundleLoadFromMem load it. */
+graphStatus aclgrphBundleBuildModel(const std::vector<GraphWithOptions> &graph_with_options,
+                                    ModelBufferData &model);
+/** Writes `output`.om; missing folders are made. */
+graphStatus aclgrphBundleSaveModel(const char *output, const ModelBufferData &model);
 
 graphStatus aclgrphGetIRVersion(int32_t *major, int32_t *minor, int32_t *patch);
 /** Writes `file`.air, which `atc --mode=1 --framework=1` shows as JSON. */

@@ -54,6 +54,10 @@ struct MemoryUse {
 /// Returns how much device memory is allocated; any thread may ask.
 MemoryUse deviceMemoryUse();
 
+/// Frees what the memory pools of a device keep beyond their thresholds; called where the device or
+/// one of its streams was waited for.
+void releaseIdlePoolMemory(int32_t device);
+
 /// Makes memory of others device memory until disown; null `owner`: the program keeps it.
 /// ACL_ERROR_INVALID_PARAM where some of it is known.
 aclError adopt(const char *function, void *address, size_t bytes, std::shared_ptr<void> owner);

@@ -237,10 +237,7 @@ aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsageInfo *memUsageInfo,
                               size_t *outputNum) {
   ACL_REQUIRE(memUsageInfo);
   ACL_REQUIRE(outputNum);
-  uint32_t devices = 0;
-  aclrtGetDeviceCount(&devices);
-  if (deviceId < 0 || uint32_t(deviceId) >= devices)
-    ACL_FAIL(ACL_ERROR_INVALID_DEVICE, "there is no device %d", deviceId);
+  ACL_TRY(checkDevice(__func__, deviceId));
   if (inputNum == 0)
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "inputNum is 0; give the entries of memUsageInfo");
   *memUsageInfo = {};

@@ -4,19 +4,30 @@
 #include "ascend/src/Context.h"
 #include "ascend/src/Errors.h"
 #include "ascend/src/Library.h"
+#include "ascend/src/observe/Marks.h"
 
 #include "acl/acl_prof.h"
 
 #include <cstring>
-#include <set>
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace atc::ascend {
 namespace {
 
 struct ProfConfig {};
 struct StepInfo {};
-struct Stamp {};
+struct Stamp {
+  std::mutex mutex;
+  std::string message;
+
+  std::shared_ptr<Mark> mark(const char *kind) {
+    std::lock_guard lock(mutex);
+    return std::make_shared<Mark>(kind, message);
+  }
+};
 
 #define PROF_TABLE(Type, function, kind)                                                           \
   HandleTable<Type> &function() {                                                                  \
@@ -28,11 +39,44 @@ PROF_TABLE(ProfConfig, profConfigs, ProfConfig)
 PROF_TABLE(StepInfo, stepInfos, ProfStepInfo)
 PROF_TABLE(Stamp, stamps, ProfStamp)
 
-thread_local unsigned pushed = 0;
+thread_local std::vector<std::shared_ptr<Mark>> pushed, pushedOperators;
+
+/// Numbers the texts of aclprofStr2Id, from 1.
+struct Texts {
+  std::mutex mutex;
+  std::map<std::string, uint64_t> numbers;
+  std::map<uint64_t, const std::string *> byNumber;
+
+  /// Returns the text of a number; null where there is none.
+  const std::string *find(uint64_t number) {
+    std::lock_guard lock(mutex);
+    auto found = byNumber.find(number);
+    return found == byNumber.end() ? nullptr : found->second;
+  }
+};
+
+Texts &texts() {
+  static auto &only = *new Texts;
+  return only;
+}
+
+/// Returns the shapes of the tensors of one side: "2,3; 3".
+std::string shapesOf(const aclprofTensorInfo &info, uint32_t side) {
+  std::string shapes;
+  for (uint32_t i = 0; i < info.tensorNum; ++i) {
+    const aclprofTensor &tensor = info.tensors[i];
+    if (tensor.type != side)
+      continue;
+    shapes += shapes.empty() ? " " : "; ";
+    for (uint32_t dim = 0; dim < tensor.shapeDim; ++dim)
+      shapes += (dim ? "," : "") + std::to_string(tensor.shape[dim]);
+  }
+  return shapes;
+}
 
 struct Ranges {
   std::mutex mutex;
-  std::set<uint32_t> open;
+  std::map<uint32_t, std::shared_ptr<Mark>> open;
   uint32_t next = 1;
 };
 
@@ -102,11 +146,12 @@ void *aclprofCreateStamp() { return stamps().add(std::make_shared<Stamp>()); }
 
 void aclprofDestroyStamp(void *stamp) { stamps().remove(stamp); }
 
-// No table has a column for it, so that the text, which may be shorter than its length says, is not
-// read.
-aclError aclprofSetStampTraceMessage(void *stamp, const char *msg, uint32_t) {
+// The text may be shorter than its length says.
+aclError aclprofSetStampTraceMessage(void *stamp, const char *msg, uint32_t msgLen) {
   ACL_FIND(found, stamps(), stamp);
   ACL_REQUIRE(msg);
+  std::lock_guard lock(found->mutex);
+  found->message.assign(msg, strnlen(msg, msgLen));
   return ACL_SUCCESS;
 }
 
@@ -123,25 +168,29 @@ aclError aclprofSetConfig(aclprofConfigType configType, const char *config, size
 
 aclError aclprofMark(void *stamp) {
   ACL_FIND(found, stamps(), stamp);
+  found->mark("marker");
   return ACL_SUCCESS;
 }
 
-aclError aclprofMarkEx(const char *msg, size_t, aclrtStream stream) {
+aclError aclprofMarkEx(const char *msg, size_t msgLen, aclrtStream stream) {
   ACL_REQUIRE(msg);
   std::shared_ptr<Stream> found;
-  return findStream(__func__, stream, found);
+  ACL_TRY(findStream(__func__, stream, found));
+  auto mark = std::make_shared<Mark>("marker_ex", std::string(msg, strnlen(msg, msgLen)));
+  return Mark::beginOn(__func__, mark, std::move(found));
 }
 
 aclError aclprofPush(void *stamp) {
   ACL_FIND(found, stamps(), stamp);
-  ++pushed;
+  pushed.push_back(found->mark("push/pop"));
   return ACL_SUCCESS;
 }
 
 aclError aclprofPop() {
-  if (pushed == 0)
+  if (pushed.empty())
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "there was no aclprofPush before");
-  --pushed;
+  pushed.back()->end();
+  pushed.pop_back();
   return ACL_SUCCESS;
 }
 
@@ -150,13 +199,55 @@ aclError aclprofRangeStart(void *stamp, uint32_t *rangeId) {
   ACL_REQUIRE(rangeId);
   std::lock_guard lock(ranges().mutex);
   *rangeId = ranges().next++;
-  ranges().open.insert(*rangeId);
+  ranges().open.emplace(*rangeId, found->mark("start/end"));
   return ACL_SUCCESS;
 }
 
 aclError aclprofRangeStop(uint32_t rangeId) {
   std::lock_guard lock(ranges().mutex);
-  if (ranges().open.erase(rangeId) == 0)
+  auto found = ranges().open.find(rangeId);
+  if (found == ranges().open.end())
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "range %u was not started, or is stopped", rangeId);
+  found->second->end();
+  ranges().open.erase(found);
+  return ACL_SUCCESS;
+}
+
+uint64_t aclprofStr2Id(const char *message) {
+  if (!message)
+    return 0;
+  std::lock_guard lock(texts().mutex);
+  auto [found, isNew] = texts().numbers.emplace(message, texts().numbers.size() + 1);
+  if (isNew)
+    texts().byNumber.emplace(found->second, &found->first);
+  return found->second;
+}
+
+aclError aclprofRangePushEx(aclprofEventAttributes *attr) {
+  ACL_REQUIRE(attr);
+  if (attr->messageType != MESSAGE_TYPE_TENSOR_INFO)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "messageType is %u; give MESSAGE_TYPE_TENSOR_INFO",
+             attr->messageType);
+  const aclprofTensorInfo *info = attr->message.tensorInfo;
+  ACL_REQUIRE(info);
+  if (info->tensorNum != 0)
+    ACL_REQUIRE(info->tensors);
+  for (uint32_t i = 0; i < info->tensorNum; ++i)
+    if (info->tensors[i].shapeDim > 8)
+      ACL_FAIL(ACL_ERROR_INVALID_PARAM, "tensor %u has %u dims; give 8 at most", i,
+               info->tensors[i].shapeDim);
+  const std::string *name = texts().find(info->opNameId), *type = texts().find(info->opTypeId);
+  if (!name || !type)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "opNameId or opTypeId is none of aclprofStr2Id");
+  pushedOperators.push_back(std::make_shared<Mark>(
+      "push/pop", *name + " (" + *type + "):" + shapesOf(*info, 0) + " ->" + shapesOf(*info, 1)));
+  return ACL_SUCCESS;
+}
+
+aclError aclprofRangePop() {
+  if (pushedOperators.empty())
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "there was no aclprofRangePushEx before");
+  pushedOperators.back()->end();
+  pushedOperators.pop_back();
   return ACL_SUCCESS;
 }

@@ -16,10 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-double microsecondsOf(std::chrono::system_clock::time_point time) {
-  return std::chrono::duration<double, std::micro>(time.time_since_epoch()).count();
-}
-
 Json tensorsOf(const om_model *model, const uint32_t *indices, uint32_t count) {
   Json tensors = Json::array();
   for (uint32_t i = 0; i < count; ++i) {
@@ -75,6 +71,20 @@ void sendRecords(const Json &line, uint32_t model, Subscription &subscription) {
 
 } // namespace
 
+double microsecondsOf(std::chrono::system_clock::time_point time) {
+  return std::chrono::duration<double, std::micro>(time.time_since_epoch()).count();
+}
+
+void appendToProfiles(const std::vector<std::string> &folders, const Json &line) {
+  // One write per line, so that lines of several threads do not mix.
+  const std::string text = jsonText(line, /*indent=*/-1);
+  for (const std::string &folder : folders)
+    if (FILE *file = fopen((folder + "/" + std::to_string(getpid()) + ".jsonl").c_str(), "a")) {
+      fwrite(text.data(), 1, text.size(), file);
+      fclose(file);
+    }
+}
+
 MeasuredExecution::MeasuredExecution(Model &model)
     : model(model), folders(profileFolders()), subscription(subscriptionOf(model.id)),
       begin(std::chrono::system_clock::now()) {
@@ -97,13 +107,7 @@ void MeasuredExecution::finish() {
   }
   if (subscription)
     sendRecords(line, model.id, *subscription);
-  // One write per line, so that lines of several threads do not mix.
-  const std::string text = jsonText(line, /*indent=*/-1);
-  for (const std::string &folder : folders)
-    if (FILE *file = fopen((folder + "/" + std::to_string(getpid()) + ".jsonl").c_str(), "a")) {
-      fwrite(text.data(), 1, text.size(), file);
-      fclose(file);
-    }
+  appendToProfiles(folders, line);
 }
 
 } // namespace atc::ascend

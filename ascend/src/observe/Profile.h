@@ -7,8 +7,17 @@
 #include "ascend/src/observe/Subscription.h"
 
 #include <chrono>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 namespace atc::ascend {
+
+/// Returns a time in microseconds since 1970.
+double microsecondsOf(std::chrono::system_clock::time_point time);
+
+/// Appends a line to `<pid>.jsonl` in each folder; a file that cannot be written is left out.
+void appendToProfiles(const std::vector<std::string> &folders, const nlohmann::ordered_json &line);
 
 /// Measures one execution of a model where there are profileFolders() when it begins, or a
 /// subscription to the model. Appends a line of JSON to `<pid>.jsonl` in the folders: the model,

@@ -3,6 +3,7 @@
 #include "ascend/src/stream/Stream.h"
 
 #include "ascend/src/Errors.h"
+#include "ascend/src/memory/Memory.h"
 
 #include <algorithm>
 #include <atomic>
@@ -138,6 +139,7 @@ aclError Stream::synchronize(const char *function, int32_t timeout) {
   else if (!changed.wait_for(lock, std::chrono::milliseconds(timeout), done))
     return fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, function,
                 "tasks of the stream are not done after %d ms", timeout);
+  releaseIdlePoolMemory(device);
   if (firstError != ACL_SUCCESS)
     setMessage(std::exchange(firstMessage, {}), firstError);
   return std::exchange(firstError, ACL_SUCCESS);

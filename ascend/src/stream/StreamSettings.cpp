@@ -34,15 +34,6 @@ aclError requireSettings(const char *function, const aclrtStreamConfigHandle *ha
               static_cast<const void *>(handle));
 }
 
-aclError checkDeviceNumber(const char *function, int32_t device) {
-  uint32_t count = 0;
-  aclrtGetDeviceCount(&count);
-  if (device >= 0 && uint32_t(device) < count)
-    return ACL_SUCCESS;
-  return fail(ACL_ERROR_INVALID_DEVICE, function, "there is no device %d; ids are 0 to %u", device,
-              count - 1);
-}
-
 aclError checkPackage(const char *function, const char *name) {
   for (const char *known : {"cann", "runtime", "compiler", "hccl", "toolkit", "opp", "opp_kernel",
                             "driver", "metadef", "ge-executor", "ge-compiler"})
@@ -55,7 +46,7 @@ aclError checkPackage(const char *function, const char *name) {
 aclError sameNumber(const char *function, int32_t from, int32_t *to) {
   if (!to)
     return fail(ACL_ERROR_INVALID_PARAM, function, "the address for the number is NULL");
-  ACL_TRY(checkDeviceNumber(function, from));
+  ACL_TRY(checkDevice(function, from));
   *to = from;
   return ACL_SUCCESS;
 }
@@ -300,7 +291,7 @@ aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCANNPackageVersion *ve
 
 aclError aclrtQueryDeviceStatus(int32_t deviceId, aclrtDeviceStatus *deviceStatus) {
   ACL_REQUIRE(deviceStatus);
-  ACL_TRY(checkDeviceNumber(__func__, deviceId));
+  ACL_TRY(checkDevice(__func__, deviceId));
   *deviceStatus = ACL_RT_DEVICE_STATUS_NORMAL;
   return ACL_SUCCESS;
 }

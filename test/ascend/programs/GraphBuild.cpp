@@ -118,6 +118,19 @@ REG_OP(MulCustom)
     uint32_t id = 0;
     CHECK_ACL(aclmdlLoadFromFile((folder + "/made/network.om").c_str(), &id));
     CHECK_ACL(aclmdlUnload(id));
+    std::vector<GraphWithOptions> graphs(2);
+    graphs[0].graph = makeNetwork();
+    graphs[1].graph = makeNetwork();
+    graphs[1].build_options = Options{{ir_option::LOG_LEVEL, "error"}};
+    ModelBufferData bundle;
+    EXPECT_OK(aclgrphBundleBuildModel(graphs, bundle));
+    EXPECT_OK(aclgrphBundleSaveModel((folder + "/made/bundle").c_str(), bundle));
+    size_t count = 0;
+    CHECK_ACL(aclmdlBundleLoadFromFile((folder + "/made/bundle.om").c_str(), &id));
+    CHECK_ACL(aclmdlBundleGetModelNum(id, &count));
+    EXPECT(count == 2);
+    CHECK_ACL(aclmdlBundleUnload(id));
+    EXPECT(aclgrphBundleBuildModel({}, bundle) == GRAPH_PARAM_INVALID);
     // What is refused has its reason.
     EXPECT(aclgrphBuildModel(makeNetwork(), Options{{"ge.colour", "red"}}, model) ==
            GRAPH_PARAM_INVALID);

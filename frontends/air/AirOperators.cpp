@@ -1,0 +1,231 @@
+//===-- AirOperators.cpp - operators of an .air graph as ONNX nodes -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/air/AirGraph.h"
+#include "frontends/air/AirNames.h"
+#include "frontends/onnx/singleop/SingleOpGraph.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace atc::air {
+
+/// Returns AscendCL's number of an element type; nullopt where it has none.
+static std::optional<int> typeOf(Type type) {
+  if (type.isF32())
+    return 0;
+  if (type.isF16())
+    return 1;
+  if (type.isBF16())
+    return 27;
+  if (type.isF64())
+    return 11;
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer)
+    return std::nullopt;
+  const bool isUnsigned = integer.isUnsigned();
+  switch (integer.getWidth()) {
+  case 1:
+    return 12;
+  case 8:
+    return isUnsigned ? 4 : 2;
+  case 16:
+    return isUnsigned ? 7 : 6;
+  case 32:
+    return isUnsigned ? 8 : 3;
+  case 64:
+    return isUnsigned ? 10 : 9;
+  default:
+    return std::nullopt;
+  }
+}
+
+bool AirGraph::readInputs(const pb::Op &op, SingleOp &single, std::vector<std::string> &names) {
+  std::vector<std::string> read = dataInputs(op);
+  while (!read.empty() && read.back().empty())
+    read.pop_back();
+  bool isComplete = true;
+  for (auto [i, key] : llvm::enumerate(read)) {
+    if (key.empty()) {
+      single.inputs.push_back({});
+      single.inputs.back().isAbsent = true;
+      names.push_back("");
+      continue;
+    }
+    auto found = values.find(key);
+    if (found == values.end()) {
+      isComplete = false;
+      // An error of the operator that makes it has been reported.
+      if (!positions.contains(splitInput(key).first))
+        fail("E16001", op, "it reads '" + key + "', which no operator makes");
+      continue;
+    }
+    SingleOpTensor tensor = found->second.tensor;
+    // A reader may name the order of dims that its input does not state.
+    if (const int format =
+            int(i) < op.input_desc_size() ? formatOf(op.input_desc(i).layout()) : single_op::kND;
+        format != single_op::kND && tensor.dims.size() == 4)
+      tensor.format = format;
+    names.push_back(found->second.name);
+    // Axes, shapes and paddings are integers that the operator's nodes are made of.
+    if (found->second.values && (tensor.type == 3 || tensor.type == 9))
+      if (auto settings = valuesOf(*found->second.values, maxSettings)) {
+        tensor.isConstant = true;
+        tensor.values = std::move(*settings);
+      }
+    single.inputs.push_back(std::move(tensor));
+  }
+  return isComplete;
+}
+
+void AirGraph::readOutputs(const pb::Op &op, SingleOp &single) {
+  auto attribute = [&](StringRef name) -> const nlohmann::ordered_json * {
+    auto found =
+        llvm::find_if(single.attributes, [&](const auto &item) { return item.name == name; });
+    return found == single.attributes.end() ? nullptr : &found->value;
+  };
+  // Where nothing states the order of an image's dims, an attribute of many operators does, and
+  // filters have that of TensorFlow beside images whose channels come last.
+  if (const auto *layout = attribute("data_format");
+      layout && layout->is_string() && !single.inputs.empty() &&
+      single.inputs[0].dims.size() == 4 && single.inputs[0].format == single_op::kND)
+    single.inputs[0].format = formatOf(layout->get<std::string>());
+  if (single.inputs.size() > 1 && single.inputs[0].format == single_op::kNHWC &&
+      single.inputs[1].dims.size() == 4 && single.inputs[1].format == single_op::kND)
+    single.inputs[1].format = single_op::kHWCN;
+  for (int i = 0; i < std::max(op.output_desc_size(), 1); ++i) {
+    SingleOpTensor tensor;
+    if (!single.inputs.empty())
+      tensor.type = single.inputs[0].type, tensor.format = single.inputs[0].format;
+    if (i < op.output_desc_size()) {
+      const pb::TensorDesc &desc = op.output_desc(i);
+      tensor.type = typeOf(desc.dtype()).value_or(tensor.type);
+      tensor.dims.assign(desc.shape().dim().begin(), desc.shape().dim().end());
+    }
+    single.outputs.push_back(std::move(tensor));
+  }
+  if (op.type() == "Cast")
+    if (const auto *type = attribute("dst_type"); type && type->is_number_integer())
+      single.outputs[0].type = type->get<int>();
+}
+
+/// Returns whether an operator states the dims of its outputs, for the inputs that it has.
+static bool statesOutputs(const pb::Op &op, const SingleOp &single) {
+  if (!op.output_desc_size())
+    return false;
+  for (const pb::TensorDesc &desc : op.output_desc())
+    if (!desc.has_shape() || !typeOf(desc.dtype()) ||
+        llvm::any_of(desc.shape().dim(), [](int64_t dim) { return dim < 0; }))
+      return false;
+  for (auto [i, input] : llvm::enumerate(single.inputs))
+    if (!input.isAbsent && (int(i) >= op.input_desc_size() || !op.input_desc(i).has_shape() ||
+                            !llvm::equal(op.input_desc(i).shape().dim(), input.dims)))
+      return false;
+  return true;
+}
+
+void AirGraph::importOther(const pb::Op &op) {
+  SingleOp single;
+  single.type = op.type();
+  single.name = op.name();
+  single.attributes = attributesOf(op);
+  std::vector<std::string> names;
+  if (!readInputs(op, single, names))
+    return;
+  readOutputs(op, single);
+  const bool isStated = statesOutputs(op, single);
+  if (!isStated && !inferMovedShape(single)) {
+    if (readsOutputShape(op.type()))
+      return fail("E14001", op, "the dims of its result do not follow from constants");
+    for (SingleOpTensor &output : single.outputs)
+      output.dims.clear();
+  }
+  Diagnostics ofOp;
+  std::optional<std::string> bytes = makeSingleOpModel(single, ofOp);
+  if (!bytes) {
+    for (const CodedMessage &error : ofOp.all())
+      if (error.code == "E10055")
+        unsupported.add(op.type(), op.name());
+      else
+        fail("E14001", op, error.text);
+    return;
+  }
+  if (!isStated && !inferOutputs(*bytes, op, single))
+    return;
+  onnx::ModelProto part;
+  if (!part.ParseFromString(*bytes))
+    return fail("E14001", op, "it cannot be converted");
+  append(*part.mutable_graph(), op, names);
+  for (auto [i, output] : llvm::enumerate(single.outputs))
+    values[keyOf(op.name(), i)] = {keyOf(op.name(), i), output};
+}
+
+bool AirGraph::inferOutputs(const std::string &bytes, const pb::Op &op, SingleOp &single) {
+  onnx::ModelProto part;
+  if (!part.ParseFromString(bytes))
+    return false;
+  // Outputs are described by nothing, so that nothing contradicts what is inferred.
+  for (onnx::ValueInfoProto &output : *part.mutable_graph()->mutable_output())
+    output.clear_type();
+  Diagnostics ofOp;
+  FailureOr<OwningOpRef<ModuleOp>> module =
+      importOnnxModel(part, op.name(), OnnxImportOptions{}, context, ofOp);
+  if (failed(module)) {
+    for (const CodedMessage &error : ofOp.all())
+      fail("E14001", op, error.text);
+    return false;
+  }
+  for (func::FuncOp function : (*module)->getOps<func::FuncOp>()) {
+    if (function.getSymName() != "main")
+      continue;
+    for (auto [type, output] : llvm::zip(function.getResultTypes(), single.outputs)) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      if (!tensor)
+        return fail("E14001", op, "the rank of its result is not known"), false;
+      output.dims.clear();
+      for (int64_t dim : tensor.getShape())
+        output.dims.push_back(ShapedType::isDynamic(dim) ? -1 : dim);
+      output.type = typeOf(tensor.getElementType()).value_or(output.type);
+    }
+  }
+  return true;
+}
+
+void AirGraph::append(onnx::GraphProto &part, const pb::Op &op, ArrayRef<std::string> inputs) {
+  llvm::StringMap<std::string> renamed;
+  for (auto [i, input] : llvm::enumerate(inputs))
+    renamed["x" + std::to_string(i)] = input;
+  for (auto [i, output] : llvm::enumerate(part.output()))
+    renamed[output.name()] = keyOf(op.name(), i);
+  // A setting that the operator has read itself is a constant of its own.
+  for (const onnx::NodeProto &node : part.node())
+    for (const std::string &output : node.output())
+      if (StringRef(output).starts_with("x"))
+        renamed.erase(output);
+  auto rename = [&](std::string &name) {
+    if (name.empty())
+      return;
+    auto found = renamed.find(name);
+    name = found == renamed.end() ? op.name() + "/" + name : found->second;
+  };
+  onnx::GraphProto &whole = *model.mutable_graph();
+  for (onnx::TensorProto &constant : *part.mutable_initializer()) {
+    rename(*constant.mutable_name());
+    whole.add_initializer()->Swap(&constant);
+  }
+  int number = 0;
+  for (onnx::NodeProto &node : *part.mutable_node()) {
+    for (std::string &input : *node.mutable_input())
+      rename(input);
+    for (std::string &output : *node.mutable_output())
+      rename(output);
+    // The node that makes the first output is the operator for who names it.
+    const bool isLast = llvm::is_contained(node.output(), keyOf(op.name(), 0));
+    node.set_name(isLast ? op.name() : op.name() + "/" + std::to_string(number++));
+    whole.add_node()->Swap(&node);
+  }
+}
+
+} // namespace atc::air
