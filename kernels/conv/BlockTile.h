@@ -36,6 +36,8 @@ struct Row {
   int64_t step;                            ///< from a pixel's input to the next pixel's
   int64_t blocks;                          ///< of input channels
   int64_t xBlock;                          ///< from one of them to the next
+  const float *const *planes;              ///< start of each of them; null: x and xBlock say it
+  int64_t shift;                           ///< from there to the first pixel's input
   int64_t height, rowStep, width, tapStep; ///< taps, and from one to the next
   int64_t lanes;                           ///< elements per tap
   bool isFirst, isLast;                    ///< of the chunks of input blocks
@@ -60,10 +62,12 @@ __attribute__((noinline)) void tile(const Row &r, int64_t first) {
       sums[b][p] = blockAt(r.y + offset + p * kBlock);
   }
   const float *w = r.w;
-  for (int64_t block = 0; block < r.blocks; ++block)
+  for (int64_t block = 0; block < r.blocks; ++block) {
+    const float *plane = r.planes ? r.planes[block] : r.x + block * r.xBlock;
+    plane += r.shift + first * step;
     for (int64_t i = 0; i < r.height; ++i)
       for (int64_t j = 0; j < r.width; ++j) {
-        const float *x = r.x + block * r.xBlock + i * r.rowStep + j * r.tapStep + first * step;
+        const float *x = plane + i * r.rowStep + j * r.tapStep;
         const float *starts[(P + 2) / 3];
 #pragma clang loop unroll(full)
         for (int p = 0; p < P; p += 3)
@@ -83,6 +87,7 @@ __attribute__((noinline)) void tile(const Row &r, int64_t first) {
           }
         }
       }
+  }
 #pragma clang loop unroll(full)
   for (int b = 0; b < B; ++b) {
     float *y = r.y + at + b * r.yBlock;

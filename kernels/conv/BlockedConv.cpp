@@ -15,7 +15,8 @@ using namespace blocks;
 /// A convolution with all channels in one group.
 struct Convolution {
   const Plan &plan;
-  const float *x, *w;
+  const Images &images; ///< in blocks
+  const float *x, *w;   ///< x: the image in planes
   const Finish &finish;
   int64_t lanes;  ///< channels per input block
   bool isBlocked; ///< the image is in blocks; otherwise it has `lanes` channels in planes
@@ -34,6 +35,8 @@ struct Convolution {
   static constexpr int64_t imageBytes = 256 << 10;
   /// The bytes of weights of two output blocks at a time, so that they stay in the first cache.
   static constexpr int64_t weightBytes = 24 << 10;
+  /// The maximum number of input blocks whose weights are that many.
+  static constexpr int64_t maxChunk = weightBytes / (kBlock * kBlock * 4);
 
   /// Returns whether all windows are inside of the image.
   bool fits(int64_t d) const {
@@ -100,8 +103,7 @@ struct Convolution {
   void copyRow(float *to, int64_t image, int64_t block, int64_t at, int64_t count) const {
     const int64_t plane = plan.inPlane();
     if (isBlocked)
-      return copyBytes(to, x + ((image * plan.inBlocks + block) * plane + at) * kBlock,
-                       count * kBlock * 4);
+      return copyBytes(to, images.at(image, block) + at * kBlock, count * kBlock * 4);
     const float *from = x + image * lanes * plane + at;
     if (lanes == 3)
       return interleave<3>(to, from, plane, count);
@@ -133,7 +135,7 @@ struct Convolution {
     const int64_t image = task / columnTasks / rowTasks;
     const int64_t pixels = minimum(columnsPerTask, columns - column);
     const int64_t last = minimum(rows, first + rowsPerTask);
-    Row row;
+    Row row = {};
     row.finish = &finish;
     row.yBlock = plan.outPlane() * kBlock;
     row.wBlock = wBlock;
@@ -144,16 +146,14 @@ struct Convolution {
     row.lanes = isDense ? window.kernel[1] * lanes : lanes;
     row.width = isDense ? 1 : window.kernel[1];
     row.tapStep = window.dilation[1] * lanes;
-    const float *base = slab;
     int64_t width = slabColumns(); // of the rows that tiles read, in pixels
     row.xBlock = slabRows() * width * lanes;
-    int64_t origin = first; // row of outputs that the first one of `base` serves
+    const float *planes[maxChunk];     // of the image in place
+    int64_t start = 0, origin = first; // the first input of row `origin` of outputs
     if (isInside) {
       width = window.in[1];
-      row.xBlock = plan.inPlane() * kBlock;
-      base = x + (image * plan.inBlocks * plan.inPlane() - window.before[0] * width -
-                  window.before[1] + column) *
-                     kBlock;
+      row.planes = planes;
+      start = (column - window.before[0] * width - window.before[1]) * kBlock;
       origin = 0;
     } else {
       fillSlab(slab, image, first);
@@ -167,11 +167,16 @@ struct Convolution {
     for (row.block = groups * part / splits * step; row.block < end; row.block += step)
       for (int64_t block = 0; block < plan.inBlocks; block += chunk) {
         row.blocks = minimum(chunk, plan.inBlocks - block);
+        if (isInside)
+          for (int64_t i = 0; i < row.blocks; ++i)
+            planes[i] = images.at(image, block + i);
+        else
+          row.x = slab + block * row.xBlock;
         row.isFirst = block == 0;
         row.isLast = block + row.blocks == plan.inBlocks;
         row.w = w + row.block * wBlock + block * taps * lanes * kBlock;
         for (int64_t out = first; out < last; ++out) {
-          row.x = base + block * row.xBlock + (out - origin) * window.stride[0] * width * lanes;
+          row.shift = start + (out - origin) * window.stride[0] * width * lanes;
           row.at = ((image * plan.outBlocks + row.block) * plan.outPlane() + out * window.out[1] +
                     column) *
                    kBlock;
@@ -185,26 +190,29 @@ struct Convolution {
 };
 } // namespace
 
-/// Computes Conv and FusedConv of an image whose channels are in blocks, or of one with fewer
-/// channels than a block in planes. Weights are [output blocks, input blocks, taps, channels per
-/// input block, 16].
+/// Computes Conv and FusedConv of an image whose channels are in blocks, of several ones as if they
+/// were joined, or of one with fewer channels than a block in planes. Weights are [output blocks,
+/// input blocks, taps, channels per input block, 16].
 ATC_KERNEL(BlockedConv) {
   const Tensor x = in(0), w = in(1);
   const bool isBlocked = x.rank() == 5;
   const int64_t lanes = w.dim(3), inBlocks = w.dim(1);
+  Images images;
+  if ((isBlocked || inputs() > 4) && !images.read(*this))
+    return;
   if (x.rank() > 5)
     return fail("data of rank %", x.rank());
+  const int64_t channels = isBlocked ? images.allBlocks() : x.dim(1);
   if (inBlocks < 1 || lanes < 1 || lanes > kBlock ||
-      (isBlocked ? lanes != kBlock || x.dim(4) != kBlock || x.dim(1) != inBlocks
-                 : inBlocks != 1 || x.dim(1) != lanes))
-    return fail("data of % channels or blocks, weights for % blocks of %", x.dim(1), inBlocks,
+      (isBlocked ? lanes != kBlock || channels != inBlocks : inBlocks != 1 || channels != lanes))
+    return fail("data of % channels or blocks, weights for % blocks of %", channels, inBlocks,
                 lanes);
   Plan plan;
   if (!plan.find(*this, x.dim(0), Dims(x.dim(2), x.dim(3)), w.dim(2), w.dim(0)))
     return;
   plan.inBlocks = inBlocks;
   runConvolution(*this, plan, [&](float *y, const Finish &finish) {
-    Convolution convolution{plan, x.as<float>(), w.as<float>(), finish, lanes, isBlocked};
+    Convolution convolution{plan, images, x.as<float>(), w.as<float>(), finish, lanes, isBlocked};
     convolution.divide();
     float *slabs = nullptr;
     int64_t slab = 0; // elements of the padded rows of a task

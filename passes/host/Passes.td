@@ -260,7 +260,8 @@ def HostBlockChannels : Pass<"host-block-channels", "::mlir::func::FuncOp"> {
     one channel per group become BlockedConv and BlockedDepthwiseConv. Their images are
     [batch, ceil(channels / 16), height, width, 16], the layout of generated code; their
     weights are packed. Activations, sums, products and joins of blocked images, pools, and a
-    Resize by constant factors work on blocks, too. BlockChannels and UnblockChannels
+    Resize by constant factors work on blocks, too. A convolution reads up to eight images
+    that are joined along their channels in place. BlockChannels and UnblockChannels
     convert images where other calls write or read them; fewer than 16 channels are read
     from their planes.
 
