@@ -109,7 +109,7 @@ func.func @groups(%x: tensor<?x32x?x?xf32>, %y: tensor<?x?x?x?xf32>) -> (tensor<
 // which begins with a block of its own in the weights. What else reads the join gets it as one image.
 // CHECK-LABEL: func @joined
 // CHECK: %[[A:.*]] = graph.host_call "BlockedConv"(%arg0, %{{.*}}) {{.*}} -> tensor<?x1x?x?x16xf32>
-// CHECK: %[[B:.*]] = graph.host_call "BlockedConv"(%arg0, %{{.*}}) {channels = array<i64: 24>} {{.*}} -> tensor<?x2x?x?x16xf32>
+// CHECK: %[[B:.*]] = graph.host_call "BlockedConv"(%arg0, %{{.*}}) {channels = array<i64: 24>, {{.*}} -> tensor<?x2x?x?x16xf32>
 // CHECK: %[[C:.*]] = graph.host_call "BlockedConv"(%[[A]], %{{.*}}, %[[B]], %[[A]]) at [0, 1, 4, 5] {kernel_shape = array<i64: 1, 1>} : (tensor<?x1x?x?x16xf32>, tensor<1x4x1x16x16xf32>, tensor<?x2x?x?x16xf32>, tensor<?x1x?x?x16xf32>)
 // CHECK: %[[D:.*]] = graph.host_call "Concat"(%[[A]], %[[C]]) {axis = array<i64: 1>} {{.*}} -> tensor<?x2x?x?x16xf32>
 // CHECK: graph.host_call "MaxPool"(%[[D]])
