@@ -47,25 +47,33 @@ struct Convolution {
 
   void divide() {
     const int64_t pixel = 4 * kBlock;
+    // Each task reads all weights. Those that do not stay in the second cache come from the third
+    // one, so that fewer tasks are faster. Of the results only those of a tile are read again.
+    const bool isHeavy = wBlock * plan.outBlocks * 4 > 2 * imageBytes;
+    const int64_t bytes = isHeavy ? 2 * imageBytes : imageBytes;
+    const int64_t outBlocks = isHeavy ? minimum(plan.outBlocks, step()) : plan.outBlocks;
     if (isPointwise) {
-      const int64_t size =
-          maximum(imageBytes / ((plan.inBlocks + plan.outBlocks) * pixel), 4 * maxPixels);
+      const int64_t size = maximum(bytes / ((plan.inBlocks + outBlocks) * pixel), 4 * maxPixels);
       columnsPerTask = ceilDiv(columns, ceilDiv(columns, size));
     } else {
-      // In double: windows may be far apart.
+      // In double: windows may be far apart. An image in place is not read between them.
+      double pixels = double(slabColumns()) * double(window.stride[0]);
+      if (isInside)
+        pixels = minimum(pixels, double(window.out[1]) * double(taps));
       const double row =
-          double(slabColumns()) * double(window.stride[0]) * double(plan.inBlocks * lanes * 4) +
-          double(plan.outBlocks * pixel * columns);
-      const int64_t size = maximum(int64_t(double(imageBytes) / row), int64_t(1));
+          pixels * double(plan.inBlocks * lanes * 4) + double(outBlocks * pixel * columns);
+      const int64_t size = maximum(int64_t(double(bytes) / row), int64_t(1));
       rowsPerTask = ceilDiv(rows, ceilDiv(rows, size));
       columnsPerTask = columns;
     }
     // Few tasks share the output channels, so that all threads have some.
-    const int64_t groups = ceilDiv(plan.outBlocks, int64_t(2));
+    const int64_t groups = ceilDiv(plan.outBlocks, step());
     while (imageTasks() * splits < 4 && splits < groups)
       ++splits;
   }
 
+  /// Returns the output blocks that are computed at a time.
+  int64_t step() const { return tileBlocks(columns); }
   int64_t imageTasks() const {
     return plan.batch * ceilDiv(rows, rowsPerTask) * ceilDiv(columns, columnsPerTask);
   }
@@ -160,7 +168,7 @@ struct Convolution {
     }
     row.rowStep = window.dilation[0] * width * lanes;
     const bool areNeighbours = row.step == kBlock;
-    const int64_t step = tileBlocks();
+    const int64_t step = this->step();
     const int64_t groups = ceilDiv(plan.outBlocks, step);
     const int64_t end = minimum(plan.outBlocks, groups * (part + 1) / splits * step);
     const int64_t chunk = maximum(weightBytes / (taps * lanes * kBlock * 4 * step), int64_t(1));
@@ -182,8 +190,7 @@ struct Convolution {
                    kBlock;
           row.y = y + row.at;
           // tile() adds the offset of a pixel to both.
-          end - row.block > 1 && step == 2 ? computeRow<2>(row, pixels, areNeighbours)
-                                           : computeRow<1>(row, pixels, areNeighbours);
+          computeBlocks(row, minimum(step, end - row.block), pixels, areNeighbours);
         }
       }
   }

@@ -102,9 +102,9 @@ template <int M> struct Convolution {
         places * channels * plan.outBlocks * kBlock * int64_t(sizeof(float));
     const int64_t bytes = weightBytes <= tileBytes ? smallTileBytes : tileBytes;
     const int64_t size = maximum(bytes / (places * channels * int64_t(sizeof(float))), maxPixels);
-    // Whole tiles of registers, but for the last task of an image.
-    const int64_t rounded = ceilDiv(ceilDiv(tiles, ceilDiv(tiles, size)), maxPixels) * maxPixels;
-    tilesPerTask = minimum(rounded, maximum(tiles, int64_t(1)));
+    // Each task reads all weights, so that half as many tiles again cost less than one more task.
+    const int64_t count = maximum(ceilDiv(tiles, size + size / 2), int64_t(1));
+    tilesPerTask = maximum(ceilDiv(tiles, count), int64_t(1));
     const int64_t groups = ceilDiv(plan.outBlocks, tileBlocks());
     while (imageTasks() * splits < 4 && splits < groups)
       ++splits;
