@@ -4,6 +4,7 @@
 #include "driver/PhaseRunner.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/DerivedConstants.h"
 #include "dialects/graph/ops/HostOps.h"
 #include "driver/StaticRegions.h"
 #include "driver/targets/CpuTarget.h"
@@ -146,6 +147,8 @@ bool PhaseRunner::runRegions(ModuleOp module, Phase last) {
                                     Twine(kMaxParts) + ": put fewer branches inside each other");
     return false;
   }
+  // Tiles of several sizes have the same weights.
+  const graph::DerivedConstantsScope scope(module.getContext());
   RegionMerger merger(module);
   for (func::FuncOp function : parts) {
     OwningOpRef<ModuleOp> region = copyRegion(function);

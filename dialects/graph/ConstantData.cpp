@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/DerivedConstants.h"
 #include "dialects/graph/QuantTypes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinDialect.h" // IWYU pragma: keep
@@ -17,6 +18,13 @@ namespace atc::graph {
 
 /// Begins the name of every resource made here.
 static constexpr StringLiteral kNamePrefix = "atc_";
+/// Follows in the names of those that may have no bytes yet, so that others need no look-up.
+static constexpr StringLiteral kEmptyPrefix = "later_";
+
+static bool isDeferred(DenseResourceElementsAttr constant) {
+  StringRef name = constant.getRawHandle().getKey();
+  return name.consume_front(kNamePrefix) && name.starts_with(kEmptyPrefix);
+}
 
 /// The number that ends the name of the next resource.
 static std::atomic<uint64_t> nextNumber = 0;
@@ -72,6 +80,9 @@ FailureOr<ConstantBytes> ConstantBytes::get(Attribute attribute) {
     return result;
   }
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(attribute)) {
+    if (isDeferred(resource))
+      if (const auto *derived = DerivedConstants::of(resource.getContext()))
+        derived->compute(resource);
     AsmResourceBlob *blob = resource.getRawHandle().getBlob();
     if (!blob || static_cast<int64_t>(blob->getData().size()) != size)
       return failure();
@@ -107,24 +118,26 @@ static ElementsAttr makeInline(RankedTensorType type, ArrayRef<char> bytes) {
   return DenseElementsAttr::get(type, ArrayRef<bool>(bits));
 }
 
-static ElementsAttr makeResource(RankedTensorType type, StringRef name, AsmResourceBlob &&blob) {
+static DenseResourceElementsAttr makeResource(RankedTensorType type, StringRef name,
+                                              std::optional<AsmResourceBlob> &&blob) {
   std::string unique = (kNamePrefix + name + "_" + Twine(nextNumber++)).str();
   auto &manager = DenseResourceElementsHandle::getManagerInterface(type.getContext());
   return DenseResourceElementsAttr::get(type, manager.insert(unique, std::move(blob)));
 }
 
+/// Returns a blob that owns `bytes`: it lives as long as its deleter, which has them.
+static AsmResourceBlob makeBlob(RankedTensorType type, std::vector<char> &&bytes) {
+  auto holder = std::make_unique<std::vector<char>>(std::move(bytes));
+  ArrayRef<char> view(*holder);
+  return {view, static_cast<size_t>(getElementBytes(type.getElementType())),
+          [holder = std::move(holder)](void *, size_t, size_t) mutable { holder.reset(); },
+          /*dataIsMutable=*/false};
+}
+
 ElementsAttr makeConstant(RankedTensorType type, std::vector<char> &&bytes, StringRef name) {
   if (type.getNumElements() <= kInlineElements)
     return makeInline(type, bytes);
-  // The deleter owns the vector: the blob lives as long as it.
-  auto holder = std::make_unique<std::vector<char>>(std::move(bytes));
-  ArrayRef<char> view(*holder);
-  return makeResource(
-      type, name,
-      AsmResourceBlob(
-          view, getElementBytes(type.getElementType()),
-          [holder = std::move(holder)](void *, size_t, size_t) mutable { holder.reset(); },
-          /*dataIsMutable=*/false));
+  return makeResource(type, name, makeBlob(type, std::move(bytes)));
 }
 
 ElementsAttr makeConstant(RankedTensorType type, ArrayRef<char> bytes,
@@ -137,6 +150,17 @@ ElementsAttr makeConstant(RankedTensorType type, ArrayRef<char> bytes,
     return attr;
   }
   return makeResource(type, name, AsmResourceBlob(bytes, align, std::move(deleter), false));
+}
+
+DenseResourceElementsAttr makeEmptyConstant(RankedTensorType type, StringRef name) {
+  return makeResource(type, (kEmptyPrefix + name).str(), std::nullopt);
+}
+
+void setBytes(DenseResourceElementsAttr constant, std::vector<char> &&bytes) {
+  auto &manager =
+      DenseResourceElementsHandle::getManagerInterface(constant.getContext()).getBlobManager();
+  manager.update(constant.getRawHandle().getKey(),
+                 makeBlob(cast<RankedTensorType>(constant.getType()), std::move(bytes)));
 }
 
 void shareConstants(Operation *module) {
@@ -164,6 +188,8 @@ void releaseUnusedConstants(Operation *root) {
     op->getAttrDictionary().walk(
         [&](DenseResourceElementsAttr attr) { used.insert(attr.getRawHandle().getKey()); });
   });
+  if (const auto *derived = DerivedConstants::of(root->getContext()))
+    derived->addSources(used);
   std::vector<std::string> unused;
   manager.getBlobMap([&](const llvm::StringMap<DialectResourceBlobManager::BlobEntry> &blobs) {
     for (const auto &entry : blobs)

@@ -85,6 +85,13 @@ mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, llvm::ArrayRef<T> e
   return makeConstant(type, std::vector<char>(begin, begin + elements.size() * sizeof(T)), name);
 }
 
+/// Returns a constant without bytes, which setBytes provides.
+mlir::DenseResourceElementsAttr makeEmptyConstant(mlir::RankedTensorType type,
+                                                  llvm::StringRef name);
+
+/// Makes `bytes`, row-major, those of a constant whose resource was made here.
+void setBytes(mlir::DenseResourceElementsAttr constant, std::vector<char> &&bytes);
+
 /// Marks a module that shares constants with other modules: those that makeConstant has made before
 /// the number that this i64 attribute holds, or all as a unit attribute.
 inline constexpr llvm::StringLiteral kSharedConstantsAttr = "graph.shared_constants";

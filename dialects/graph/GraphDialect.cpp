@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/DerivedConstants.h"
 #include "dialects/graph/collectives/Collectives.h"
 #include "dialects/graph/gradient/Gradient.h"
 #include "dialects/graph/interpreter/Interpreter.h"
@@ -87,7 +88,7 @@ void GraphDialect::initialize() {
   registerCollectives(*this);
   registerScatter(*this);
   registerGradient(*this);
-  addInterfaces<GraphFoldInterface>();
+  addInterfaces<GraphFoldInterface, DerivedConstants>();
   attachTiledDims(*getContext());
 }
 

@@ -7,11 +7,9 @@
 #include <cstring>
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/DerivedConstants.h"
 #include "dialects/graph/HostCalls.h"
 #include "kernels/core/Support.h"
-#include "llvm/Support/Process.h"
-
-#include <sys/mman.h>
 
 using namespace mlir;
 using google::protobuf::RepeatedField;
@@ -43,14 +41,7 @@ class ExternalBytes {
 public:
   ExternalBytes(ExternalFiles::Mapping mapping, ArrayRef<char> bytes)
       : mapping(std::move(mapping)), bytes(bytes) {}
-  ~ExternalBytes() {
-    const uint64_t page = llvm::sys::Process::getPageSizeEstimate();
-    const auto address = reinterpret_cast<uintptr_t>(bytes.data());
-    const uint64_t begin = llvm::alignTo(address, page),
-                   end = llvm::alignDown(address + bytes.size(), page);
-    if (begin < end)
-      madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
-  }
+  ~ExternalBytes() { graph::dropFilePages(bytes); }
   ExternalBytes(const ExternalBytes &) = delete;
   ExternalBytes &operator=(const ExternalBytes &) = delete;
 
@@ -176,7 +167,11 @@ Expected<ElementsAttr> TensorTaker::takeExternal() {
     return createStringError("needs bytes " + Twine(offset) + " to " + Twine(offset + length) +
                              " of external data file '" + location + "', which has " + Twine(size));
   const ArrayRef<char> bytes((*mapping)->const_data() + offset, length);
-  return keep(bytes, std::make_unique<ExternalBytes>(*mapping, bytes));
+  ElementsAttr constant = keep(bytes, std::make_unique<ExternalBytes>(*mapping, bytes));
+  if (auto data = graph::ConstantBytes::get(constant);
+      succeeded(data) && data->bytes().data() == bytes.data())
+    graph::markFileBacked(constant);
+  return constant;
 }
 
 ElementsAttr TensorTaker::unpack(ArrayRef<char> packed) {

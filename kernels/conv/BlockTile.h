@@ -1,8 +1,8 @@
 //===-- BlockTile.h - tiles of pixels times channels in registers ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A tile accumulates neighbouring pixels times one or two blocks of output channels in registers:
-// each step multiplies an element per pixel by a vector of weights per block.
+// A tile accumulates neighbouring pixels times one, two or four blocks of output channels in
+// registers: each step multiplies an element per pixel by a vector of weights per block.
 
 #ifndef OPENATC_KERNELS_CONV_BLOCKTILE_H
 #define OPENATC_KERNELS_CONV_BLOCKTILE_H
@@ -36,6 +36,8 @@ struct Row {
   int64_t step;                            ///< from a pixel's input to the next pixel's
   int64_t blocks;                          ///< of input channels
   int64_t xBlock;                          ///< from one of them to the next
+  const float *const *planes;              ///< start of each of them; null: x and xBlock say it
+  int64_t shift;                           ///< from there to the first pixel's input
   int64_t height, rowStep, width, tapStep; ///< taps, and from one to the next
   int64_t lanes;                           ///< elements per tap
   bool isFirst, isLast;                    ///< of the chunks of input blocks
@@ -60,10 +62,12 @@ __attribute__((noinline)) void tile(const Row &r, int64_t first) {
       sums[b][p] = blockAt(r.y + offset + p * kBlock);
   }
   const float *w = r.w;
-  for (int64_t block = 0; block < r.blocks; ++block)
+  for (int64_t block = 0; block < r.blocks; ++block) {
+    const float *plane = r.planes ? r.planes[block] : r.x + block * r.xBlock;
+    plane += r.shift + first * step;
     for (int64_t i = 0; i < r.height; ++i)
       for (int64_t j = 0; j < r.width; ++j) {
-        const float *x = r.x + block * r.xBlock + i * r.rowStep + j * r.tapStep + first * step;
+        const float *x = plane + i * r.rowStep + j * r.tapStep;
         const float *starts[(P + 2) / 3];
 #pragma clang loop unroll(full)
         for (int p = 0; p < P; p += 3)
@@ -83,6 +87,7 @@ __attribute__((noinline)) void tile(const Row &r, int64_t first) {
           }
         }
       }
+  }
 #pragma clang loop unroll(full)
   for (int b = 0; b < B; ++b) {
     float *y = r.y + at + b * r.yBlock;
@@ -101,7 +106,7 @@ __attribute__((noinline)) void tile(const Row &r, int64_t first) {
 }
 
 /// Computes `pixels` pixels by the tile of that size.
-template <int B, bool Dense, int P = maxPixels>
+template <int B, bool Dense, int P = (B > 2 ? maxPixels / 2 : maxPixels)>
 void tileOf(const Row &row, int64_t first, int64_t pixels) {
   if constexpr (P > 1)
     if (pixels < P)
@@ -112,6 +117,12 @@ void tileOf(const Row &row, int64_t first, int64_t pixels) {
 /// Returns the output blocks per tile on this CPU level.
 inline int64_t tileBlocks() { return hasWideRegisters() ? 2 : 1; }
 
+/// Returns the output blocks per tile of rows of `pixels` pixels: few pixels leave registers for
+/// more blocks.
+inline int64_t tileBlocks(int64_t pixels) {
+  return hasWideRegisters() && pixels <= maxPixels / 2 ? 4 : tileBlocks();
+}
+
 /// Computes the pixels of a row in tiles of nearly equal size.
 template <int B> void computeRow(const Row &row, int64_t pixels, bool isDense) {
   const int64_t parts = ceilDiv(pixels, tilePixels());
@@ -121,6 +132,21 @@ template <int B> void computeRow(const Row &row, int64_t pixels, bool isDense) {
     isDense ? tileOf<B, true>(row, first, here) : tileOf<B, false>(row, first, here);
     first += here;
   }
+}
+
+/// Computes the pixels of a row for `blocks` output blocks, tileBlocks(pixels) at most.
+inline void computeBlocks(Row row, int64_t blocks, int64_t pixels, bool isDense) {
+  if (hasWideRegisters() && blocks == 4)
+    return computeRow<4>(row, pixels, isDense);
+  for (; hasWideRegisters() && blocks > 1; blocks -= 2) {
+    computeRow<2>(row, pixels, isDense);
+    row.block += 2;
+    row.w += 2 * row.wBlock;
+    row.y += 2 * row.yBlock;
+    row.at += 2 * row.yBlock;
+  }
+  if (blocks)
+    computeRow<1>(row, pixels, isDense);
 }
 
 } // namespace atc::kernels::blocks

@@ -15,7 +15,8 @@ using namespace blocks;
 /// A convolution with all channels in one group.
 struct Convolution {
   const Plan &plan;
-  const float *x, *w;
+  const Images &images; ///< in blocks
+  const float *x, *w;   ///< x: the image in planes
   const Finish &finish;
   int64_t lanes;  ///< channels per input block
   bool isBlocked; ///< the image is in blocks; otherwise it has `lanes` channels in planes
@@ -34,6 +35,8 @@ struct Convolution {
   static constexpr int64_t imageBytes = 256 << 10;
   /// The bytes of weights of two output blocks at a time, so that they stay in the first cache.
   static constexpr int64_t weightBytes = 24 << 10;
+  /// The maximum number of input blocks whose weights are that many.
+  static constexpr int64_t maxChunk = weightBytes / (kBlock * kBlock * 4);
 
   /// Returns whether all windows are inside of the image.
   bool fits(int64_t d) const {
@@ -44,25 +47,33 @@ struct Convolution {
 
   void divide() {
     const int64_t pixel = 4 * kBlock;
+    // Each task reads all weights. Those that do not stay in the second cache come from the third
+    // one, so that fewer tasks are faster. Of the results only those of a tile are read again.
+    const bool isHeavy = wBlock * plan.outBlocks * 4 > 2 * imageBytes;
+    const int64_t bytes = isHeavy ? 2 * imageBytes : imageBytes;
+    const int64_t outBlocks = isHeavy ? minimum(plan.outBlocks, step()) : plan.outBlocks;
     if (isPointwise) {
-      const int64_t size =
-          maximum(imageBytes / ((plan.inBlocks + plan.outBlocks) * pixel), 4 * maxPixels);
+      const int64_t size = maximum(bytes / ((plan.inBlocks + outBlocks) * pixel), 4 * maxPixels);
       columnsPerTask = ceilDiv(columns, ceilDiv(columns, size));
     } else {
-      // In double: windows may be far apart.
+      // In double: windows may be far apart. An image in place is not read between them.
+      double pixels = double(slabColumns()) * double(window.stride[0]);
+      if (isInside)
+        pixels = minimum(pixels, double(window.out[1]) * double(taps));
       const double row =
-          double(slabColumns()) * double(window.stride[0]) * double(plan.inBlocks * lanes * 4) +
-          double(plan.outBlocks * pixel * columns);
-      const int64_t size = maximum(int64_t(double(imageBytes) / row), int64_t(1));
+          pixels * double(plan.inBlocks * lanes * 4) + double(outBlocks * pixel * columns);
+      const int64_t size = maximum(int64_t(double(bytes) / row), int64_t(1));
       rowsPerTask = ceilDiv(rows, ceilDiv(rows, size));
       columnsPerTask = columns;
     }
     // Few tasks share the output channels, so that all threads have some.
-    const int64_t groups = ceilDiv(plan.outBlocks, int64_t(2));
+    const int64_t groups = ceilDiv(plan.outBlocks, step());
     while (imageTasks() * splits < 4 && splits < groups)
       ++splits;
   }
 
+  /// Returns the output blocks that are computed at a time.
+  int64_t step() const { return tileBlocks(columns); }
   int64_t imageTasks() const {
     return plan.batch * ceilDiv(rows, rowsPerTask) * ceilDiv(columns, columnsPerTask);
   }
@@ -100,8 +111,7 @@ struct Convolution {
   void copyRow(float *to, int64_t image, int64_t block, int64_t at, int64_t count) const {
     const int64_t plane = plan.inPlane();
     if (isBlocked)
-      return copyBytes(to, x + ((image * plan.inBlocks + block) * plane + at) * kBlock,
-                       count * kBlock * 4);
+      return copyBytes(to, images.at(image, block) + at * kBlock, count * kBlock * 4);
     const float *from = x + image * lanes * plane + at;
     if (lanes == 3)
       return interleave<3>(to, from, plane, count);
@@ -133,7 +143,7 @@ struct Convolution {
     const int64_t image = task / columnTasks / rowTasks;
     const int64_t pixels = minimum(columnsPerTask, columns - column);
     const int64_t last = minimum(rows, first + rowsPerTask);
-    Row row;
+    Row row = {};
     row.finish = &finish;
     row.yBlock = plan.outPlane() * kBlock;
     row.wBlock = wBlock;
@@ -144,67 +154,72 @@ struct Convolution {
     row.lanes = isDense ? window.kernel[1] * lanes : lanes;
     row.width = isDense ? 1 : window.kernel[1];
     row.tapStep = window.dilation[1] * lanes;
-    const float *base = slab;
     int64_t width = slabColumns(); // of the rows that tiles read, in pixels
     row.xBlock = slabRows() * width * lanes;
-    int64_t origin = first; // row of outputs that the first one of `base` serves
+    const float *planes[maxChunk];     // of the image in place
+    int64_t start = 0, origin = first; // the first input of row `origin` of outputs
     if (isInside) {
       width = window.in[1];
-      row.xBlock = plan.inPlane() * kBlock;
-      base = x + (image * plan.inBlocks * plan.inPlane() - window.before[0] * width -
-                  window.before[1] + column) *
-                     kBlock;
+      row.planes = planes;
+      start = (column - window.before[0] * width - window.before[1]) * kBlock;
       origin = 0;
     } else {
       fillSlab(slab, image, first);
     }
     row.rowStep = window.dilation[0] * width * lanes;
     const bool areNeighbours = row.step == kBlock;
-    const int64_t step = tileBlocks();
+    const int64_t step = this->step();
     const int64_t groups = ceilDiv(plan.outBlocks, step);
     const int64_t end = minimum(plan.outBlocks, groups * (part + 1) / splits * step);
     const int64_t chunk = maximum(weightBytes / (taps * lanes * kBlock * 4 * step), int64_t(1));
     for (row.block = groups * part / splits * step; row.block < end; row.block += step)
       for (int64_t block = 0; block < plan.inBlocks; block += chunk) {
         row.blocks = minimum(chunk, plan.inBlocks - block);
+        if (isInside)
+          for (int64_t i = 0; i < row.blocks; ++i)
+            planes[i] = images.at(image, block + i);
+        else
+          row.x = slab + block * row.xBlock;
         row.isFirst = block == 0;
         row.isLast = block + row.blocks == plan.inBlocks;
         row.w = w + row.block * wBlock + block * taps * lanes * kBlock;
         for (int64_t out = first; out < last; ++out) {
-          row.x = base + block * row.xBlock + (out - origin) * window.stride[0] * width * lanes;
+          row.shift = start + (out - origin) * window.stride[0] * width * lanes;
           row.at = ((image * plan.outBlocks + row.block) * plan.outPlane() + out * window.out[1] +
                     column) *
                    kBlock;
           row.y = y + row.at;
           // tile() adds the offset of a pixel to both.
-          end - row.block > 1 && step == 2 ? computeRow<2>(row, pixels, areNeighbours)
-                                           : computeRow<1>(row, pixels, areNeighbours);
+          computeBlocks(row, minimum(step, end - row.block), pixels, areNeighbours);
         }
       }
   }
 };
 } // namespace
 
-/// Computes Conv and FusedConv of an image whose channels are in blocks, or of one with fewer
-/// channels than a block in planes. Weights are [output blocks, input blocks, taps, channels per
-/// input block, 16].
+/// Computes Conv and FusedConv of an image whose channels are in blocks, of several ones as if they
+/// were joined, or of one with fewer channels than a block in planes. Weights are [output blocks,
+/// input blocks, taps, channels per input block, 16].
 ATC_KERNEL(BlockedConv) {
   const Tensor x = in(0), w = in(1);
   const bool isBlocked = x.rank() == 5;
   const int64_t lanes = w.dim(3), inBlocks = w.dim(1);
+  Images images;
+  if ((isBlocked || inputs() > 4) && !images.read(*this))
+    return;
   if (x.rank() > 5)
     return fail("data of rank %", x.rank());
+  const int64_t channels = isBlocked ? images.allBlocks() : x.dim(1);
   if (inBlocks < 1 || lanes < 1 || lanes > kBlock ||
-      (isBlocked ? lanes != kBlock || x.dim(4) != kBlock || x.dim(1) != inBlocks
-                 : inBlocks != 1 || x.dim(1) != lanes))
-    return fail("data of % channels or blocks, weights for % blocks of %", x.dim(1), inBlocks,
+      (isBlocked ? lanes != kBlock || channels != inBlocks : inBlocks != 1 || channels != lanes))
+    return fail("data of % channels or blocks, weights for % blocks of %", channels, inBlocks,
                 lanes);
   Plan plan;
   if (!plan.find(*this, x.dim(0), Dims(x.dim(2), x.dim(3)), w.dim(2), w.dim(0)))
     return;
   plan.inBlocks = inBlocks;
   runConvolution(*this, plan, [&](float *y, const Finish &finish) {
-    Convolution convolution{plan, x.as<float>(), w.as<float>(), finish, lanes, isBlocked};
+    Convolution convolution{plan, images, x.as<float>(), w.as<float>(), finish, lanes, isBlocked};
     convolution.divide();
     float *slabs = nullptr;
     int64_t slab = 0; // elements of the padded rows of a task

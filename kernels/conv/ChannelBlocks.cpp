@@ -10,6 +10,20 @@ namespace atc::kernels {
 
 namespace blocks {
 
+bool Images::read(Context &c) {
+  for (uint32_t i = 0; i < c.inputs(); i = i ? i + 1 : 4) {
+    const Tensor x = c.in(i);
+    if (count == kMax)
+      return c.fail("more than % images", kMax), false;
+    if (!x || x.rank() != 5 || x.dim(4) != kBlock)
+      return c.fail("input % is no image in blocks of % channels", i, kBlock), false;
+    plane = x.dim(2) * x.dim(3) * kBlock;
+    data[count] = x.as<float>();
+    blocks[count++] = x.dim(1);
+  }
+  return true;
+}
+
 bool Plan::find(Context &c, int64_t images, const Dims &spatial, int64_t taps,
                 int64_t outputBlocks) {
   const List<int64_t> sizes = c.integers("kernel_shape");

@@ -94,6 +94,35 @@ struct Finish {
   }
 };
 
+/// The images in blocks of channels that a convolution reads as one, joined along their channels:
+/// inputs 0, 4, 5, ... of a call. What joins them need not copy them.
+struct Images {
+  /// The maximum number of images; maxImages of passes/host/BlockChannels.cpp.
+  static constexpr int64_t kMax = 8;
+
+  const float *data[kMax];
+  int64_t blocks[kMax]; ///< of each image
+  int64_t count = 0;
+  int64_t plane = 0; ///< elements of a plane of a block
+
+  /// Reads the inputs of a call whose contract has compared their dims. Returns false and fails the
+  /// call where they are no images in blocks.
+  bool read(Context &c);
+  int64_t allBlocks() const {
+    int64_t sum = 0;
+    for (int64_t i = 0; i < count; ++i)
+      sum += blocks[i];
+    return sum;
+  }
+  /// Returns the plane of block `block` of all images, of index `batch`.
+  const float *at(int64_t batch, int64_t block) const {
+    int64_t i = 0;
+    for (; block >= blocks[i]; ++i)
+      block -= blocks[i];
+    return data[i] + (batch * blocks[i] + block) * plane;
+  }
+};
+
 /// The sizes of a convolution of an image in blocks of channels.
 struct Plan {
   Window window;

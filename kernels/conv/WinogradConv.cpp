@@ -71,7 +71,8 @@ template <int M> struct Convolution {
   static constexpr int64_t places = side * side;
 
   const Plan &plan;
-  const float *x, *w;
+  const Images &images;
+  const float *w;
   const Finish &finish;
   const Window &window = plan.window;
   const int64_t channels = plan.inBlocks * kBlock;
@@ -101,9 +102,9 @@ template <int M> struct Convolution {
         places * channels * plan.outBlocks * kBlock * int64_t(sizeof(float));
     const int64_t bytes = weightBytes <= tileBytes ? smallTileBytes : tileBytes;
     const int64_t size = maximum(bytes / (places * channels * int64_t(sizeof(float))), maxPixels);
-    // Whole tiles of registers, but for the last task of an image.
-    const int64_t rounded = ceilDiv(ceilDiv(tiles, ceilDiv(tiles, size)), maxPixels) * maxPixels;
-    tilesPerTask = minimum(rounded, maximum(tiles, int64_t(1)));
+    // Each task reads all weights, so that half as many tiles again cost less than one more task.
+    const int64_t count = maximum(ceilDiv(tiles, size + size / 2), int64_t(1));
+    tilesPerTask = maximum(ceilDiv(tiles, count), int64_t(1));
     const int64_t groups = ceilDiv(plan.outBlocks, tileBlocks());
     while (imageTasks() * splits < 4 && splits < groups)
       ++splits;
@@ -195,7 +196,7 @@ template <int M> struct Convolution {
     const int64_t count = minimum(tilesPerTask, tiles - first);
     float *inputs = space, *products = space + places * inputStep();
     for (int64_t block = 0; block < plan.inBlocks; ++block) {
-      const float *plane = x + (image * plan.inBlocks + block) * plan.inPlane() * kBlock;
+      const float *plane = images.at(image, block);
       for (int64_t tile = 0; tile < count; ++tile)
         transformTile(inputs + (block * tilesPerTask + tile) * kBlock, plane, first + tile);
     }
@@ -229,8 +230,9 @@ template <int M> struct Convolution {
 };
 
 /// Computes a convolution with tiles of M x M outputs; returns false where it failed.
-template <int M> bool convolve(Context &c, const Plan &plan, float *y, const Finish &finish) {
-  Convolution<M> convolution{plan, c.in(0).as<float>(), c.in(1).as<float>(), finish};
+template <int M>
+bool convolve(Context &c, const Plan &plan, const Images &images, float *y, const Finish &finish) {
+  Convolution<M> convolution{plan, images, c.in(1).as<float>(), finish};
   convolution.divide();
   // Tasks share working space by contiguous ranges, of which there are enough for all threads.
   constexpr int64_t maxRanges = 32;
@@ -251,11 +253,15 @@ template <int M> bool convolve(Context &c, const Plan &plan, float *y, const Fin
 }
 } // namespace
 
-/// Computes a 3x3 convolution of stride 1 of an image whose channels are in blocks. Weights are
-/// [output blocks, positions, channels, 16], transformed, of 16 or 36 positions.
+/// Computes a 3x3 convolution of stride 1 of an image whose channels are in blocks, or of several
+/// ones as if they were joined. Weights are [output blocks, positions, channels, 16], transformed,
+/// of 16 or 36 positions.
 ATC_KERNEL(WinogradConv) {
   const Tensor x = in(0), w = in(1);
-  const int64_t inBlocks = x.dim(1), places = w.dim(1);
+  Images images;
+  if (!images.read(*this))
+    return;
+  const int64_t inBlocks = images.allBlocks(), places = w.dim(1);
   if ((places != 16 && places != 36) || inBlocks < 1 || w.dim(2) != inBlocks * kBlock)
     return fail("weights of % positions and % channels for % blocks", places, w.dim(2), inBlocks);
   Plan plan;
@@ -268,7 +274,8 @@ ATC_KERNEL(WinogradConv) {
                   window.dilation[d]);
   plan.inBlocks = inBlocks;
   runConvolution(*this, plan, [&](float *y, const Finish &finish) {
-    return places == 16 ? convolve<2>(*this, plan, y, finish) : convolve<4>(*this, plan, y, finish);
+    return places == 16 ? convolve<2>(*this, plan, images, y, finish)
+                        : convolve<4>(*this, plan, images, y, finish);
   });
 }
 

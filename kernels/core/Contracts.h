@@ -30,7 +30,7 @@ namespace atc::kernels {
   };
 OWN_SIGNATURE(Aipp, "A=2 A", 0x3, 2)
 OWN_SIGNATURE(BlockChannels, "A=1", 0x1, 1)
-OWN_SIGNATURE(BlockedConv, "A=1 A A A", 0x3, 4)
+OWN_SIGNATURE(BlockedConv, "A=1 A A A A A A A A A A", 0x3, 11)
 OWN_SIGNATURE(BlockedDepthwiseConv, "A=1 A A A", 0x3, 4)
 OWN_SIGNATURE(KvAttention, "A=1 A A B=1,9 C=1,10,16 C", 0x7, 6)
 OWN_SIGNATURE(Map, "*", 0x1, 8)
@@ -48,7 +48,7 @@ OWN_SIGNATURE(StringStrip, "A=8", 0x1, 1)
 OWN_SIGNATURE(Substring, "A=8 B=7 B", 0x7, 3)
 OWN_SIGNATURE(Svd, "A=1,10,11,16", 0x1, 1)
 OWN_SIGNATURE(UnblockChannels, "A=1", 0x1, 1)
-OWN_SIGNATURE(WinogradConv, "A=1 A A A", 0x3, 4)
+OWN_SIGNATURE(WinogradConv, "A=1 A A A A A A A A A A", 0x3, 11)
 OWN_SIGNATURE(Zeta, "A=1,10,11,16 A", 0x3, 2)
 #undef OWN_SIGNATURE
 

@@ -15,7 +15,7 @@
 #include "passes/Remarks.h"
 #include "passes/cpu/ChoiceTargets.h"
 #include "passes/cpu/Passes.h"
-#include "passes/kernel/pack/WinogradWeights.h"
+#include "passes/kernel/pack/WinogradForms.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -69,58 +69,13 @@ std::optional<int64_t> placesOf(StringRef choice) {
   return std::nullopt;
 }
 
-/// A form that a convolution can have; without `form` the direct one.
-struct FormOption {
-  std::optional<Winograd> form;
-  double cost;        ///< vector operations
-  double error = 0;   ///< estimated, as a part of the range
-  int64_t growth = 0; ///< bytes that the weights are larger than those of the direct form
-};
-
-/// A convolution and its forms, by growing weights; the direct one is the first.
-struct Candidate {
+/// A convolution and its forms.
+struct Candidate : WinogradForms {
   Conv2DOp op;
   graph::ConstantBytes bytes; ///< holds the filter's data
   DirectFilter filter = {};
-  std::string key;      ///< of the choice; empty where nobody asks
-  bool isGiven = false; ///< whether the table of choices has one
-  SmallVector<FormOption, 3> options;
-  size_t chosen = 0;
-  bool isLimited = false; ///< whether a faster form gave way to the limit of the model's weights
-  std::string inexact;    ///< why forms are missing
-
-  const FormOption &option() const { return options[chosen]; }
+  std::string key; ///< of the choice; empty where nobody asks
 };
-
-/// Takes smaller weights, those that cost the fewest operations per byte first, until the weights
-/// grow by `limit` bytes at most. Choices that were given stay.
-void limitGrowth(MutableArrayRef<Candidate> candidates, double limit) {
-  int64_t growth = 0;
-  for (const Candidate &candidate : candidates)
-    growth += candidate.option().growth;
-  while (growth > limit) {
-    Candidate *best = nullptr;
-    size_t bestOption = 0;
-    double bestLoss = 0;
-    for (Candidate &candidate : candidates) {
-      const FormOption &now = candidate.option();
-      for (size_t i = 0; i < candidate.chosen && !candidate.isGiven; ++i) {
-        const FormOption &other = candidate.options[i];
-        const double loss = (other.cost - now.cost) / (now.growth - other.growth);
-        if (best && loss >= bestLoss)
-          continue;
-        best = &candidate;
-        bestOption = i;
-        bestLoss = loss;
-      }
-    }
-    if (!best)
-      return;
-    growth -= best->option().growth - best->options[bestOption].growth;
-    best->chosen = bestOption;
-    best->isLimited = true;
-  }
-}
 
 struct CpuSelectWinogradPass : impl::CpuSelectWinogradBase<CpuSelectWinogradPass> {
   using CpuSelectWinogradBase::CpuSelectWinogradBase;
@@ -137,7 +92,10 @@ struct CpuSelectWinogradPass : impl::CpuSelectWinogradBase<CpuSelectWinogradPass
       auto type = cast<MemRefType>(weight.getType());
       weights += type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
     }
-    limitGrowth(candidates, maxWinogradGrowth(weights));
+    limitWinogradGrowth(
+        llvm::map_to_vector(candidates,
+                            [](Candidate &candidate) -> WinogradForms * { return &candidate; }),
+        maxWinogradGrowth(weights));
     for (const Candidate &candidate : candidates)
       apply(candidate);
   }
@@ -156,28 +114,8 @@ private:
     result.bytes = std::move(*bytes);
     result.filter = {result.bytes.expandedAs<float>(), shape[0], shape[1]};
     const std::optional<int64_t> given = givenPlaces(op, result.key);
-    result.isGiven = given.has_value();
-    const WinogradSizes sizes = sizesOf(op);
-    const double direct = sizes.directCost();
-    result.options.push_back({std::nullopt, direct});
-    double bestCost = WinogradSizes::kMaxCost * direct;
-    for (int64_t places : {16, 36}) {
-      const Winograd form = *Winograd::ofPlaces(places);
-      const double cost = sizes.cost(form);
-      if (given ? *given != places : cost >= bestCost)
-        continue;
-      const double error = estimateWinogradError(result.filter, form);
-      if (error > maxError) {
-        result.inexact += llvm::formatv(
-            "; the estimated error of tiles of {0}x{0} is {1:E} of the range", form.outputs, error);
-        continue;
-      }
-      result.chosen = result.options.size();
-      result.options.push_back(
-          {form, cost, error,
-           int64_t(sizeof(float)) * (places - 9) * sizes.channels * sizes.outputs});
-      bestCost = cost;
-    }
+    static_cast<WinogradForms &>(result) =
+        findWinogradForms(sizesOf(op), result.filter, maxError, given);
     return std::optional(std::move(result));
   }
 
@@ -198,7 +136,7 @@ private:
   /// Rewrites a convolution to its form, and remarks on it.
   void apply(const Candidate &candidate) {
     Conv2DOp op = candidate.op;
-    const FormOption &option = candidate.option();
+    const WinogradOption &option = candidate.option();
     const int64_t direct = candidate.options.front().cost;
     const std::string choice =
         option.form ? llvm::formatv("{0}x{0}", option.form->outputs).str() : "direct";

@@ -4,6 +4,7 @@
 #include "passes/graph/ConstantUtils.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/DerivedConstants.h"
 #include "dialects/graph/ops/StructureOps.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -200,8 +201,10 @@ static void copyElements(const char *source, char *target, int64_t elementBytes,
   }
 }
 
-ElementsAttr atc::graph::scatterElements(ElementsAttr source, RankedTensorType type,
-                                         ArrayRef<ElementCopy> copies) {
+/// Returns the bytes of a constant of `type`, as scatterElements does; none where those of the
+/// source cannot be read.
+static std::vector<char> scatterBytes(ElementsAttr source, RankedTensorType type,
+                                      ArrayRef<ElementCopy> copies) {
   auto data = ConstantBytes::get(source);
   if (failed(data))
     return {};
@@ -210,10 +213,18 @@ ElementsAttr atc::graph::scatterElements(ElementsAttr source, RankedTensorType t
   std::vector<char> bytes(type.getNumElements() * width);
   for (const ElementCopy &copy : copies)
     copyElements(from.data(), bytes.data(), width, copy);
-  return makeConstant(type, std::move(bytes), "weight");
+  return bytes;
 }
 
-ElementsAttr atc::graph::transposeConstant(ElementsAttr source, ArrayRef<int64_t> permutation) {
+ElementsAttr atc::graph::scatterElements(ElementsAttr source, RankedTensorType type,
+                                         ArrayRef<ElementCopy> copies) {
+  if (failed(ConstantBytes::get(source)))
+    return {};
+  return makeConstant(type, scatterBytes(source, type, copies), "weight");
+}
+
+ElementsAttr atc::graph::transposeConstant(ElementsAttr source, ArrayRef<int64_t> permutation,
+                                           bool later) {
   auto sourceType = cast<RankedTensorType>(source.getShapedType());
   auto type = RankedTensorType::get(applyPermutation(sourceType.getShape(), permutation),
                                     sourceType.getElementType());
@@ -223,5 +234,11 @@ ElementsAttr atc::graph::transposeConstant(ElementsAttr source, ArrayRef<int64_t
   copy.sizes.assign(type.getShape().begin(), type.getShape().end());
   copy.sourceStrides = applyPermutation(computeStrides(sourceType.getShape()), permutation);
   copy.targetStrides = computeStrides(type.getShape());
+  if (later) {
+    auto compute = [type, copy](ElementsAttr read) { return scatterBytes(read, type, copy); };
+    if (ElementsAttr deferred =
+            deferConstant(source, type, recipeOf("transpose", permutation), std::move(compute)))
+      return deferred;
+  }
   return scatterElements(source, type, copy);
 }

@@ -33,9 +33,10 @@ mlir::Value createConstant(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::ElementsAttr scaleRows(mlir::ElementsAttr source, llvm::ArrayRef<double> rowScales);
 
 /// Returns `source` with its dims permuted (result dim i is dim permutation[i]), or null where its
-/// data cannot be read.
-mlir::ElementsAttr transposeConstant(mlir::ElementsAttr source,
-                                     llvm::ArrayRef<int64_t> permutation);
+/// data cannot be read. With `later`, a large constant is deferred (DerivedConstants.h) by the
+/// recipe "transpose" with the permutation; it must not be printed.
+mlir::ElementsAttr transposeConstant(mlir::ElementsAttr source, llvm::ArrayRef<int64_t> permutation,
+                                     bool later = false);
 
 /// A box of elements to copy: element x of `sizes` is at the offset plus the sum of x[d] *
 /// strides[d].

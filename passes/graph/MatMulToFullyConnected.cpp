@@ -54,8 +54,8 @@ private:
 };
 
 struct ConvertMatMul : CountingPattern<MatMulOp> {
-  ConvertMatMul(MLIRContext *context, Pass::Statistic &count, MatrixReleaser &releaser)
-      : CountingPattern(context, count), releaser(releaser) {}
+  ConvertMatMul(MLIRContext *context, Pass::Statistic &count, MatrixReleaser &releaser, bool later)
+      : CountingPattern(context, count), releaser(releaser), later(later) {}
 
   LogicalResult matchAndRewrite(MatMulOp op, PatternRewriter &rewriter) const override {
     if (getTensorType(op.getLhs()).getRank() < 2)
@@ -63,7 +63,7 @@ struct ConvertMatMul : CountingPattern<MatMulOp> {
     ElementsAttr matrix = getConstant(op.getRhs());
     if (!matrix || matrix.getShapedType().getRank() != 2)
       return rewriter.notifyMatchFailure(op, "rhs is not a constant matrix");
-    ElementsAttr filter = transposeConstant(matrix, {1, 0});
+    ElementsAttr filter = transposeConstant(matrix, {1, 0}, later);
     if (!filter)
       return rewriter.notifyMatchFailure(op, "rhs cannot be read");
     Value weight = ConstantOp::create(rewriter, derivedLoc(op.getLoc(), "weight"), filter);
@@ -76,6 +76,7 @@ struct ConvertMatMul : CountingPattern<MatMulOp> {
   }
 
   MatrixReleaser &releaser;
+  bool later; ///< large matrices are transposed when they are read
 };
 
 struct AddToBias : OpRewritePattern<AddOp> {
@@ -104,7 +105,7 @@ struct MatMulToFullyConnected
     const bool isAlone = module && llvm::hasSingleElement(module.getOps<func::FuncOp>());
     MatrixReleaser releaser(releaseConstants && isAlone ? module : ModuleOp());
     RewritePatternSet patterns(&getContext());
-    patterns.add<ConvertMatMul>(&getContext(), numConverted, releaser);
+    patterns.add<ConvertMatMul>(&getContext(), numConverted, releaser, releaseConstants);
     patterns.add<AddToBias>(&getContext());
     rewriteToFixpoint(getOperation(), std::move(patterns));
     releaser.release();

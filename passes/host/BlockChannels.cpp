@@ -27,27 +27,38 @@ using graph::HostCallOp;
 constexpr int64_t blockSize = 16;
 /// A convolution with fewer output channels would compute more padding than results.
 constexpr int64_t minChannels = 8;
+/// The images that a convolution can read as one; Images::kMax of kernels/conv/ChannelBlocks.h.
+constexpr size_t maxImages = 8;
 
 int64_t blocksOf(int64_t channels) { return llvm::divideCeil(channels, blockSize); }
 
 /// Returns f32 weights [outputs, inputs, ...taps] as [output blocks, input blocks, taps, lanes,
-/// 16], where `lanes` input channels are a block; zeros for channels that do not exist. Null where
+/// 16], where `lanes` input channels are a block; zeros for channels that do not exist. `images`
+/// are the channels of each image that is read, which begins with a block of its own. Null where
 /// the data cannot be read.
-ElementsAttr packWeights(ElementsAttr weights, int64_t lanes) {
+ElementsAttr packWeights(ElementsAttr weights, int64_t lanes, ArrayRef<int64_t> images) {
   auto data = graph::ConstantBytes::get(weights);
   if (failed(data))
     return {};
   ArrayRef<float> from = data->expandedAs<float>();
   ArrayRef<int64_t> shape = weights.getShapedType().getShape();
   const int64_t outputs = shape[0], inputs = shape[1], taps = shape[2] * shape[3];
-  const int64_t inBlocks = llvm::divideCeil(inputs, lanes);
+  int64_t inBlocks = 0;
+  SmallVector<int64_t> lanesOf; // of each input channel, counted from the first block on
+  for (int64_t channels : images) {
+    llvm::append_range(lanesOf, llvm::seq(inBlocks * lanes, inBlocks * lanes + channels));
+    inBlocks += llvm::divideCeil(channels, lanes);
+  }
+  assert(int64_t(lanesOf.size()) == inputs && "every channel is in one image");
   const SmallVector<int64_t> dims = {blocksOf(outputs), inBlocks, taps, lanes, blockSize};
   std::vector<char> bytes(ShapedType::getNumElements(dims) * sizeof(float));
   auto *to = reinterpret_cast<float *>(bytes.data());
   for (int64_t o = 0; o < outputs; ++o)
     for (int64_t i = 0; i < inputs; ++i)
       for (int64_t tap = 0; tap < taps; ++tap)
-        to[(((o / blockSize * inBlocks + i / lanes) * taps + tap) * lanes + i % lanes) * blockSize +
+        to[(((o / blockSize * inBlocks + lanesOf[i] / lanes) * taps + tap) * lanes +
+            lanesOf[i] % lanes) *
+               blockSize +
            o % blockSize] = from[(o * inputs + i) * taps + tap];
   return graph::makeConstant(RankedTensorType::get(dims, weights.getShapedType().getElementType()),
                              std::move(bytes), "blocked");
@@ -103,10 +114,11 @@ public:
     SmallVector<HostCallOp> converted;
     for (HostCallOp call : calls) {
       builder.setInsertionPoint(call);
-      if (Blocked result = convert(call); result.value) {
+      if (Blocked result = convert(call); result.value)
         blocked[call.getResult(0)] = result;
-        converted.push_back(call);
-      }
+      else if (!join(call))
+        continue;
+      converted.push_back(call);
     }
     for (HostCallOp call : llvm::reverse(converted))
       replace(call);
@@ -114,6 +126,59 @@ public:
   }
 
 private:
+  /// Returns the blocked form of a value, which is made of its images where it joins some; null
+  /// where it has none.
+  Blocked blockedOf(Value value) {
+    auto images = joined.find(value);
+    if (images == joined.end() || blocked.contains(value))
+      return blocked.lookup(value);
+    SmallVector<Value> inputs;
+    int64_t channels = 0;
+    for (const Blocked &image : images->second) {
+      // The next image would begin inside of a block.
+      if (image.channels % blockSize)
+        return {};
+      inputs.push_back(image.value);
+      channels += image.channels;
+    }
+    OpBuilder::InsertionGuard guard(builder);
+    auto call = value.getDefiningOp<HostCallOp>();
+    builder.setInsertionPoint(call);
+    NamedAttrList parameters(call.getParameters());
+    parameters.set("axis", builder.getDenseI64ArrayAttr(1));
+    return blocked[value] = make(call, "Concat", inputs, channels,
+                                 parameters.getDictionary(builder.getContext()));
+  }
+
+  /// Remembers the images that a call joins along their channels, so that convolutions read them
+  /// in place. Returns whether it does so.
+  bool join(HostCallOp call) {
+    const int64_t axis = integerOf(call, "axis", 0);
+    if (call.getKernel() != "Concat" || (axis != 1 && axis != -3))
+      return false;
+    SmallVector<Blocked> images;
+    for (Value input : call.getInputs()) {
+      if (auto inner = joined.find(input); inner != joined.end() && !blocked.contains(input))
+        images.append(inner->second);
+      else
+        images.push_back(blocked.lookup(input));
+    }
+    if (images.empty() || llvm::any_of(images, [](const Blocked &image) { return !image.value; }))
+      return false;
+    joined[call.getResult(0)] = std::move(images);
+    return true;
+  }
+
+  /// Returns the images in blocks of which `value` consists, as many as a convolution reads; none
+  /// where it is not in blocks.
+  SmallVector<Blocked> imagesOf(Value value) {
+    if (auto images = joined.find(value);
+        images != joined.end() && images->second.size() <= maxImages && !blocked.contains(value))
+      return images->second;
+    const Blocked image = blockedOf(value);
+    return image.value ? SmallVector<Blocked>{image} : SmallVector<Blocked>();
+  }
+
   /// Creates the blocked form of a call, if it has one.
   Blocked convert(HostCallOp call) {
     const StringRef kernel = call.getKernel();
@@ -123,9 +188,10 @@ private:
       return convertConv(call);
     if (kernel == "Add" || kernel == "Mul" || kernel == "Sub")
       return convertBinary(call);
-    if (kernel == "Concat")
-      return convertConcat(call);
-    const Blocked x = blocked.lookup(call.getInputs()[0]);
+    if (!llvm::is_contained({"MaxPool", "AveragePool", "GlobalAveragePool", "Resize"}, kernel) &&
+        !isElementwise(kernel))
+      return {};
+    const Blocked x = blockedOf(call.getInputs()[0]);
     if (!x.value)
       return {};
     if (isElementwise(kernel)) {
@@ -176,16 +242,22 @@ private:
 
   /// Returns the groups of a convolution whose weights are for `depth` channels per group; 0 where
   /// they follow from channels that are not known.
-  int64_t groupsOf(HostCallOp call, int64_t depth) const {
+  int64_t groupsOf(HostCallOp call, int64_t depth) {
     if (!integerOf(call, "groups_by_channels", 0))
       return integerOf(call, "group", 1);
     Value image = call.getOperand(0);
-    const Blocked x = blocked.lookup(image);
     auto type = dyn_cast<RankedTensorType>(image.getType());
-    const int64_t channels = x.value                       ? x.channels
-                             : type && type.getRank() == 4 ? type.getDimSize(1)
-                                                           : ShapedType::kDynamic;
+    int64_t channels = type && type.getRank() == 4 ? type.getDimSize(1) : ShapedType::kDynamic;
+    if (const SmallVector<Blocked> images = imagesOf(image); !images.empty())
+      channels = channelsOf(images);
     return channels > 0 && channels % depth == 0 ? channels / depth : 0;
+  }
+
+  static int64_t channelsOf(ArrayRef<Blocked> images) {
+    int64_t channels = 0;
+    for (const Blocked &image : images)
+      channels += image.channels;
+    return channels;
   }
 
   Blocked convertConv(HostCallOp call) {
@@ -206,7 +278,7 @@ private:
       return {};
     Value sum;
     if (inputs[3]) {
-      const Blocked addend = blocked.lookup(inputs[3]);
+      const Blocked addend = blockedOf(inputs[3]);
       if (!addend.value || addend.channels != outputs)
         return {};
       sum = addend.value;
@@ -215,26 +287,39 @@ private:
     Value bias = biasOf(inputs[2], outputs, ok);
     if (!ok)
       return {};
+    SmallVector<Blocked> images = imagesOf(inputs[0]);
+    if (isDepthwise && images.size() > 1) {
+      images.assign(1, blockedOf(inputs[0]));
+      if (!images.front().value)
+        images.clear();
+    }
     // Few channels are read from their planes.
-    const Blocked x = blocked.lookup(inputs[0]);
-    const bool inPlanes = !x.value && !isDepthwise && channels < blockSize;
+    const bool inPlanes = images.empty() && !isDepthwise && channels < blockSize;
     auto type = dyn_cast<RankedTensorType>(inputs[0].getType());
-    if (x.value ? x.channels != channels : type && type.getRank() != 4)
+    if (images.empty() ? type && type.getRank() != 4 : channelsOf(images) != channels)
       return {};
-    Value packed = constant(inputs[1].getLoc(),
-                            isDepthwise ? packDepthwise(weights)
-                                        : packWeights(weights, inPlanes ? channels : blockSize));
+    SmallVector<int64_t> parts =
+        llvm::map_to_vector(images, [](const Blocked &image) { return image.channels; });
+    if (parts.empty())
+      parts.push_back(channels);
+    Value packed =
+        constant(inputs[1].getLoc(),
+                 isDepthwise ? packDepthwise(weights)
+                             : packWeights(weights, inPlanes ? channels : blockSize, parts));
     if (!packed)
       return {};
-    Value image = x.value ? x.value : inputs[0];
-    if (!x.value && !inPlanes) {
+    if (inPlanes)
+      images.push_back({inputs[0], channels});
+    if (images.empty()) {
       NamedAttrList parameters;
       parameters.append("channels", builder.getDenseI64ArrayAttr(channels));
-      image = make(call, "BlockChannels", {image}, channels,
-                   parameters.getDictionary(builder.getContext()))
-                  .value;
-      blocked[inputs[0]] = {image, channels};
+      images.push_back(make(call, "BlockChannels", {inputs[0]}, channels,
+                            parameters.getDictionary(builder.getContext())));
+      blocked[inputs[0]] = images.front();
     }
+    SmallVector<Value> operands = {images.front().value, packed, bias, sum};
+    for (const Blocked &image : llvm::drop_begin(images))
+      operands.push_back(image.value);
     NamedAttrList parameters(call.getParameters());
     parameters.erase("group");
     parameters.erase("groups_by_channels");
@@ -243,8 +328,7 @@ private:
     if (!isDepthwise && outputs % blockSize)
       parameters.set("channels", builder.getDenseI64ArrayAttr(outputs));
     ++convolutions;
-    return make(call, isDepthwise ? "BlockedDepthwiseConv" : "BlockedConv",
-                {image, packed, bias, sum}, outputs,
+    return make(call, isDepthwise ? "BlockedDepthwiseConv" : "BlockedConv", operands, outputs,
                 parameters.getDictionary(builder.getContext()));
   }
 
@@ -255,7 +339,7 @@ private:
     SmallVector<Value> inputs(call.getInputs());
     int64_t channels = 0;
     for (Value &input : inputs) {
-      const Blocked operand = blocked.lookup(input);
+      const Blocked operand = blockedOf(input);
       if (!operand.value) {
         // Unused lanes stay finite only where the number is.
         if (const std::optional<double> number = numberIn(input);
@@ -270,24 +354,6 @@ private:
     }
     return channels ? make(call, call.getKernel(), inputs, channels, call.getParameters())
                     : Blocked();
-  }
-
-  Blocked convertConcat(HostCallOp call) {
-    const int64_t axis = integerOf(call, "axis", 0);
-    SmallVector<Value> inputs(call.getInputs());
-    int64_t channels = 0;
-    for (Value &input : inputs) {
-      const Blocked operand = blocked.lookup(input);
-      if (!operand.value || operand.channels % blockSize)
-        return {};
-      input = operand.value;
-      channels += operand.channels;
-    }
-    if (axis != 1 && axis != -3)
-      return {};
-    NamedAttrList parameters(call.getParameters());
-    parameters.set("axis", builder.getDenseI64ArrayAttr(1));
-    return make(call, "Concat", inputs, channels, parameters.getDictionary(builder.getContext()));
   }
 
   /// Converts a pool of two dims to one of three, the last of which is a block of channels.
@@ -327,11 +393,14 @@ private:
     return make(call, "Resize", {x.value, Value(), factors}, x.channels, call.getParameters());
   }
 
-  /// Removes a converted call; what still reads its result gets it from the blocked form.
+  /// Removes a converted call; what still reads its result gets it from the blocked form. A call
+  /// that joins images which do not fill blocks stays where it is still read.
   void replace(HostCallOp call) {
     Value result = call.getResult(0);
     if (!result.use_empty()) {
-      const Blocked source = blocked.lookup(result);
+      const Blocked source = blockedOf(result);
+      if (!source.value)
+        return;
       builder.setInsertionPoint(call);
       NamedAttrList parameters;
       parameters.append("channels", builder.getDenseI64ArrayAttr(source.channels));
@@ -345,6 +414,7 @@ private:
   Block &block;
   OpBuilder builder;
   DenseMap<Value, Blocked> blocked;
+  DenseMap<Value, SmallVector<Blocked>> joined; ///< the images of calls that join them
   unsigned convolutions = 0;
 };
 

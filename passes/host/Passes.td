@@ -260,7 +260,8 @@ def HostBlockChannels : Pass<"host-block-channels", "::mlir::func::FuncOp"> {
     one channel per group become BlockedConv and BlockedDepthwiseConv. Their images are
     [batch, ceil(channels / 16), height, width, 16], the layout of generated code; their
     weights are packed. Activations, sums, products and joins of blocked images, pools, and a
-    Resize by constant factors work on blocks, too. BlockChannels and UnblockChannels
+    Resize by constant factors work on blocks, too. A convolution reads up to eight images
+    that are joined along their channels in place. BlockChannels and UnblockChannels
     convert images where other calls write or read them; fewer than 16 channels are read
     from their planes.
 
@@ -289,7 +290,8 @@ def HostSelectWinograd : Pass<"host-select-winograd", "::mlir::func::FuncOp"> {
     the cost model of `cpu-select-winograd` expects it to be faster, and transforms the weights
     to [output blocks, positions, channels, 16]. The size of the image is not known: it is taken
     to have the more pixels the fewer channels there are. A form whose error is estimated above
-    `max-error` is not used; calls whose weights would make the model too large stay.
+    `max-error` is not used; where weights would make the model too large, forms that save the
+    least per byte give way.
 
     ```mlir
     %c = graph.host_call "BlockedConv"(%b, %w) {kernel_shape = array<i64: 3, 3>}

@@ -12,11 +12,12 @@
 #include "passes/graph/RewriteUtils.h"
 #include "passes/host/Passes.h"
 #include "passes/host/QuantizedCalls.h"
-#include "passes/kernel/pack/WinogradWeights.h"
+#include "passes/kernel/pack/WinogradForms.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <cmath>
+#include <vector>
 
 using namespace mlir;
 
@@ -28,7 +29,7 @@ namespace {
 
 using cpu::DirectFilter;
 using cpu::Winograd;
-using cpu::WinogradSizes;
+using cpu::WinogradForms;
 using graph::HostCallOp;
 
 constexpr int64_t kBlock = 16;
@@ -57,23 +58,12 @@ ElementsAttr filterOf(HostCallOp call) {
   return shape[2] == 9 && shape[3] == kBlock ? weights : ElementsAttr();
 }
 
-/// Returns the fastest form whose error is small; nothing where that is the direct one.
-std::optional<Winograd> choose(const DirectFilter &filter, double maxError) {
-  const int64_t channels = filter.channels(), outputs = filter.outputs();
-  const auto side =
-      std::max<int64_t>(1, std::lround(std::sqrt(kProducts / (double(channels) * outputs))));
-  const WinogradSizes sizes{1, side, side, channels, outputs};
-  double best = WinogradSizes::kMaxCost * sizes.directCost();
-  std::optional<Winograd> chosen;
-  for (int64_t places : {16, 36}) {
-    const Winograd form = *Winograd::ofPlaces(places);
-    if (sizes.cost(form) >= best || cpu::estimateWinogradError(filter, form) > maxError)
-      continue;
-    best = sizes.cost(form);
-    chosen = form;
-  }
-  return chosen;
-}
+/// A convolution and its forms.
+struct Candidate : WinogradForms {
+  HostCallOp call;
+  graph::ConstantBytes bytes; ///< holds the filter's data
+  DirectFilter filter = {};
+};
 
 struct HostSelectWinograd : impl::HostSelectWinogradBase<HostSelectWinograd> {
   using HostSelectWinogradBase::HostSelectWinogradBase;
@@ -85,36 +75,46 @@ struct HostSelectWinograd : impl::HostSelectWinogradBase<HostSelectWinograd> {
       if (type.getElementType().isIntOrFloat())
         bytes += type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
     });
-    SmallVector<HostCallOp> calls;
-    getOperation().walk([&](HostCallOp call) { calls.push_back(call); });
-    // In the order of the model: its first layers have the fewest weights for the products saved.
-    double room = cpu::maxWinogradGrowth(bytes);
-    for (HostCallOp call : calls)
+    std::vector<Candidate> candidates;
+    getOperation().walk([&](HostCallOp call) {
       if (ElementsAttr weights = filterOf(call))
-        rewrite(call, weights, room);
+        if (std::optional<Candidate> candidate = candidateOf(call, weights))
+          candidates.push_back(std::move(*candidate));
+    });
+    cpu::limitWinogradGrowth(
+        llvm::map_to_vector(candidates,
+                            [](Candidate &candidate) -> WinogradForms * { return &candidate; }),
+        cpu::maxWinogradGrowth(bytes));
+    for (const Candidate &candidate : candidates)
+      if (candidate.option().form)
+        rewrite(candidate.call, candidate.filter, *candidate.option().form);
   }
 
 private:
-  /// Rewrites a call where a form is faster, and subtracts what its weights grow by from `room`.
-  void rewrite(HostCallOp call, ElementsAttr weights, double &room) {
+  /// Returns the forms of a convolution; nothing where its weights cannot be read.
+  std::optional<Candidate> candidateOf(HostCallOp call, ElementsAttr weights) {
     FailureOr<graph::ConstantBytes> data = graph::ConstantBytes::get(weights);
     if (failed(data))
-      return;
+      return std::nullopt;
     ArrayRef<int64_t> shape = weights.getShapedType().getShape();
-    const DirectFilter filter{data->expandedAs<float>(), shape[0], shape[1]};
-    const std::optional<Winograd> form = choose(filter, maxError);
-    if (!form)
-      return;
-    const double growth =
-        double(form->places() - 9) * filter.channels() * filter.outputs() * sizeof(float);
-    if (growth > room)
-      return;
-    room -= growth;
+    Candidate result;
+    result.call = call;
+    result.bytes = std::move(*data);
+    result.filter = {result.bytes.expandedAs<float>(), shape[0], shape[1]};
+    const int64_t channels = result.filter.channels(), outputs = result.filter.outputs();
+    const auto side =
+        std::max<int64_t>(1, std::lround(std::sqrt(kProducts / (double(channels) * outputs))));
+    static_cast<WinogradForms &>(result) =
+        cpu::findWinogradForms({1, side, side, channels, outputs}, result.filter, maxError);
+    return std::optional(std::move(result));
+  }
+
+  void rewrite(HostCallOp call, const DirectFilter &filter, Winograd form) {
     OpBuilder builder(call);
     SmallVector<Value> inputs = call.inputsByPosition();
     Value direct = inputs[1];
     inputs[1] = graph::ConstantOp::create(builder, graph::derivedLoc(direct.getLoc(), "winograd"),
-                                          cpu::packFloatWinograd(filter, *form, call.getContext()));
+                                          cpu::packFloatWinograd(filter, form, call.getContext()));
     HostCallOp made = makeCall(builder, call.getLoc(), "WinogradConv", inputs,
                                call->getResultTypes(), call.getParameters());
     call->replaceAllUsesWith(made);

@@ -54,6 +54,12 @@ CASES = [  # x, w, strides, dilations, pads
     ((1, 16, 9, 9), (16, 16, 2, 2), [1, 1], [1, 1], [-1, -2, 0, 0]),
     ((1, 400, 3, 3), (16, 400, 1, 1), [1, 1], [1, 1], [0, 0, 0, 0]),  # several chunks
     ((1, 16, 2, 3), (16, 16, 5, 5), [1, 1], [1, 1], [2, 2, 2, 2]),
+    # Rows of few pixels, for seven blocks of outputs.
+    ((1, 24, 9, 6), (104, 24, 3, 3), [1, 1], [1, 1], [1, 1, 1, 1]),
+    # Weights that do not stay in the second cache, in several tasks: windows in a copy, in place.
+    ((1, 144, 40, 38), (112, 144, 3, 3), [1, 1], [1, 1], [1, 1, 1, 1]),
+    ((1, 512, 33, 21), (272, 512, 1, 1), [2, 2], [1, 1], [0, 0, 0, 0]),
+    ((1, 512, 9, 50), (272, 512, 1, 1), [1, 1], [1, 1], [0, 0, 0, 0]),
 ]
 PLANES = [
     ((2, 3, 21, 30), (32, 3, 6, 6), [2, 2], [1, 1], [2, 2, 2, 2]),
@@ -88,6 +94,41 @@ def test_conv(case):
     np.testing.assert_allclose(unblock(got, weights[0]),
                                np.clip(want + unblock(add, weights[0]), -1.5, 6), rtol=1e-4,
                                atol=2e-3)
+
+
+def joined(w, channels, form=None):
+    """The weights of images of so many channels, each of which begins with a block of its own."""
+    parts = np.split(w, np.cumsum(channels)[:-1], 1)
+    if form:
+        return np.concatenate([transform(part, form) for part in parts], 2)
+    return np.concatenate([pack(part) for part in parts], 1)
+
+
+@pytest.mark.parametrize("channels", [[16, 32], [24, 5, 16], [400, 16], [8] * 8], ids=str)
+@pytest.mark.parametrize("kernel, stride, pad, form", [
+    (1, 1, 0, None), (1, 2, 0, None), (3, 1, 0, None), (3, 2, 1, None), (3, 1, 1, 2),
+    (3, 1, 1, 4)])
+def test_several_images(channels, kernel, stride, pad, form):
+    """They are read as if they were joined along their channels."""
+    images = [numbers(2, count, 9, 11) for count in channels]
+    w, b = numbers(40, sum(channels), kernel, kernel) / 8, numbers(40)
+    attributes = dict(strides=[stride] * 2, dilations=[1, 1], pads=[pad] * 4)
+    want = reference(np.concatenate(images, 1), w, b, **attributes)
+    first, *others = map(block, images)
+    name = "WinogradConv" if form else "BlockedConv"
+    attributes |= dict(kernel_shape=[kernel] * 2, channels=40)
+    got, = call(name, first, joined(w, channels, form), pad_bias(b), None, *others, **attributes)
+    np.testing.assert_allclose(unblock(got, 40), want, rtol=1e-4, atol=2e-3)
+    add = block(numbers(*want.shape))
+    got, = call(name, first, joined(w, channels, form), pad_bias(b), add, *others, **attributes)
+    np.testing.assert_allclose(unblock(got, 40), want + unblock(add, 40), rtol=1e-4, atol=2e-3)
+    for wrong in (others[0][:, :, :-1], others[0][:1], others[0][..., :8], None):
+        with pytest.raises(KernelError):
+            call(name, first, joined(w, channels, form), None, None,
+                 *(np.ascontiguousarray(wrong) if wrong is not None else None, *others[1:]),
+                 **attributes)
+    with pytest.raises(KernelError, match="blocks"):
+        call(name, first, joined(w, channels, form), None, None, *others[1:], **attributes)
 
 
 @pytest.mark.parametrize("channels", [8, 24, 40])

@@ -102,3 +102,47 @@ func.func @groups(%x: tensor<?x32x?x?xf32>, %y: tensor<?x?x?x?xf32>) -> (tensor<
   %2 = graph.host_call "Conv"(%y, %w0) {groups_by_channels = array<i64: 1>} : (tensor<?x?x?x?xf32>, tensor<32x1x3x3xf32>) -> tensor<*xf32>
   return %1, %2 : tensor<*xf32>, tensor<*xf32>
 }
+
+// -----
+
+// A convolution reads the images of a join in place, also those that fill no whole blocks, each of
+// which begins with a block of its own in the weights. What else reads the join gets it as one image.
+// CHECK-LABEL: func @joined
+// CHECK: %[[A:.*]] = graph.host_call "BlockedConv"(%arg0, %{{.*}}) {{.*}} -> tensor<?x1x?x?x16xf32>
+// CHECK: %[[B:.*]] = graph.host_call "BlockedConv"(%arg0, %{{.*}}) {channels = array<i64: 24>, {{.*}} -> tensor<?x2x?x?x16xf32>
+// CHECK: %[[C:.*]] = graph.host_call "BlockedConv"(%[[A]], %{{.*}}, %[[B]], %[[A]]) at [0, 1, 4, 5] {kernel_shape = array<i64: 1, 1>} : (tensor<?x1x?x?x16xf32>, tensor<1x4x1x16x16xf32>, tensor<?x2x?x?x16xf32>, tensor<?x1x?x?x16xf32>)
+// CHECK: %[[D:.*]] = graph.host_call "Concat"(%[[A]], %[[C]]) {axis = array<i64: 1>} {{.*}} -> tensor<?x2x?x?x16xf32>
+// CHECK: graph.host_call "MaxPool"(%[[D]])
+// CHECK: graph.host_call "BlockedDepthwiseConv"(%[[D]],
+// CHECK-NOT: "Concat"
+func.func @joined(%x: tensor<?x3x?x?xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %w0 = graph.constant dense<1.0> : tensor<16x3x3x3xf32>
+  %w1 = graph.constant dense<1.0> : tensor<24x3x3x3xf32>
+  %w2 = graph.constant dense<1.0> : tensor<16x56x1x1xf32>
+  %w3 = graph.constant dense<1.0> : tensor<32x1x3x3xf32>
+  %0 = graph.host_call "Conv"(%x, %w0) {} : (tensor<?x3x?x?xf32>, tensor<16x3x3x3xf32>) -> tensor<*xf32>
+  %1 = graph.host_call "Conv"(%x, %w1) {} : (tensor<?x3x?x?xf32>, tensor<24x3x3x3xf32>) -> tensor<*xf32>
+  %2 = graph.host_call "Concat"(%0, %1) {axis = array<i64: 1>} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %3 = graph.host_call "Concat"(%2, %0) {axis = array<i64: 1>} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %4 = graph.host_call "Conv"(%3, %w2) {} : (tensor<*xf32>, tensor<16x56x1x1xf32>) -> tensor<*xf32>
+  %5 = graph.host_call "Concat"(%0, %4) {axis = array<i64: 1>} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %6 = graph.host_call "MaxPool"(%5) {kernel_shape = array<i64: 2, 2>} : (tensor<*xf32>) -> tensor<*xf32>
+  %7 = graph.host_call "Conv"(%5, %w3) {group = array<i64: 32>} : (tensor<*xf32>, tensor<32x1x3x3xf32>) -> tensor<*xf32>
+  return %6, %7 : tensor<*xf32>, tensor<*xf32>
+}
+
+// -----
+
+// Of more images than a convolution reads, whole blocks are joined before it.
+// CHECK-LABEL: func @many
+// CHECK: %[[A:.*]] = graph.host_call "BlockedConv"(%arg0,
+// CHECK: %[[B:.*]] = graph.host_call "Concat"(%[[A]], %[[A]], %[[A]], %[[A]], %[[A]], %[[A]], %[[A]], %[[A]], %[[A]])
+// CHECK: graph.host_call "BlockedConv"(%[[B]],
+func.func @many(%x: tensor<?x3x?x?xf32>) -> tensor<*xf32> {
+  %w0 = graph.constant dense<1.0> : tensor<16x3x3x3xf32>
+  %w1 = graph.constant dense<1.0> : tensor<16x144x1x1xf32>
+  %0 = graph.host_call "Conv"(%x, %w0) {} : (tensor<?x3x?x?xf32>, tensor<16x3x3x3xf32>) -> tensor<*xf32>
+  %1 = graph.host_call "Concat"(%0, %0, %0, %0, %0, %0, %0, %0, %0) {axis = array<i64: 1>} : (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %2 = graph.host_call "Conv"(%1, %w1) {} : (tensor<*xf32>, tensor<16x144x1x1xf32>) -> tensor<*xf32>
+  return %2 : tensor<*xf32>
+}

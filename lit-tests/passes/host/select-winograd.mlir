@@ -48,3 +48,22 @@ func.func @others(%x: tensor<?x2x?x?x16xf32>, %p: tensor<?x3x?x?xf32>, %v: tenso
   %e = graph.host_call "BlockedConv"(%x, %v) {kernel_shape = array<i64: 3, 3>} : (tensor<?x2x?x?x16xf32>, tensor<2x2x9x16x16xf32>) -> tensor<*xf32>
   return %a, %b, %c, %d, %e : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
 }
+
+// -----
+
+// Weights may grow by 32 MB. Four of these convolutions are of the largest form, which adds 7.1 MB
+// each; the fifth one takes the form that adds 1.8 MB instead of none.
+// CHECK-LABEL: func @limited
+// CHECK-NOT: "BlockedConv"
+// CHECK: "WinogradConv"({{.*}}tensor<16x16x256x16xf32>
+// CHECK-COUNT-4: "WinogradConv"({{.*}}tensor<16x36x256x16xf32>
+// CHECK-NOT: "BlockedConv"
+func.func @limited(%x: tensor<?x16x?x?x16xf32>) -> tensor<?x16x?x?x16xf32> {
+  %w = graph.constant dense<0.3> : tensor<16x16x9x16x16xf32>
+  %0 = graph.host_call "BlockedConv"(%x, %w) {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<?x16x?x?x16xf32>, tensor<16x16x9x16x16xf32>) -> tensor<?x16x?x?x16xf32>
+  %1 = graph.host_call "BlockedConv"(%0, %w) {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<?x16x?x?x16xf32>, tensor<16x16x9x16x16xf32>) -> tensor<?x16x?x?x16xf32>
+  %2 = graph.host_call "BlockedConv"(%1, %w) {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<?x16x?x?x16xf32>, tensor<16x16x9x16x16xf32>) -> tensor<?x16x?x?x16xf32>
+  %3 = graph.host_call "BlockedConv"(%2, %w) {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<?x16x?x?x16xf32>, tensor<16x16x9x16x16xf32>) -> tensor<?x16x?x?x16xf32>
+  %4 = graph.host_call "BlockedConv"(%3, %w) {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<?x16x?x?x16xf32>, tensor<16x16x9x16x16xf32>) -> tensor<?x16x?x?x16xf32>
+  return %4 : tensor<?x16x?x?x16xf32>
+}

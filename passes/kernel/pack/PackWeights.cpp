@@ -7,6 +7,7 @@
 #include "passes/kernel/pack/PackWeights.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/DerivedConstants.h"
 #include "mlir/IR/BuiltinDialect.h"             // IWYU pragma: keep
 #include "mlir/IR/DialectResourceBlobManager.h" // IWYU pragma: keep
 #include "passes/kernel/Layouts.h"
@@ -51,7 +52,7 @@ struct Floats {
 
 } // namespace
 
-FailureOr<ElementsAttr> packFilter(ElementsAttr filter, const FilterPacking &packing) {
+static FailureOr<ElementsAttr> makeFilter(ElementsAttr filter, const FilterPacking &packing) {
   FailureOr<Floats> source = Floats::get(filter);
   if (failed(source))
     return failure();
@@ -82,6 +83,13 @@ FailureOr<ElementsAttr> packFilter(ElementsAttr filter, const FilterPacking &pac
   return packed.take();
 }
 
+FailureOr<ElementsAttr> packFilter(ElementsAttr filter, const FilterPacking &packing) {
+  return graph::deriveConstant(filter,
+                               graph::recipeOf("filter", {packing.groups, packing.mergedGroups,
+                                                          packing.inputBlock, packing.outputBlock}),
+                               [&] { return makeFilter(filter, packing); });
+}
+
 FailureOr<ElementsAttr> packDepthwiseFilter(ElementsAttr filter, int64_t block) {
   FailureOr<Floats> source = Floats::get(filter);
   if (failed(source))
@@ -98,7 +106,7 @@ FailureOr<ElementsAttr> packDepthwiseFilter(ElementsAttr filter, int64_t block) 
   return packed.take();
 }
 
-FailureOr<ElementsAttr> packMatrix(ElementsAttr matrix, bool transposed, int64_t block) {
+static FailureOr<ElementsAttr> makeMatrix(ElementsAttr matrix, bool transposed, int64_t block) {
   FailureOr<Floats> source = Floats::get(matrix);
   if (failed(source))
     return failure();
@@ -116,6 +124,14 @@ FailureOr<ElementsAttr> packMatrix(ElementsAttr matrix, bool transposed, int64_t
         to[i] = from[row * rowStride + (first + i) * columnStride];
   }
   return packed.take();
+}
+
+FailureOr<ElementsAttr> packMatrix(ElementsAttr matrix, bool transposed, int64_t block) {
+  // What was to be transposed twice is read where it is.
+  if (ElementsAttr source = graph::deferredSource(matrix, graph::recipeOf("transpose", {1, 0})))
+    return packMatrix(source, !transposed, block);
+  return graph::deriveConstant(matrix, graph::recipeOf("matrix", {transposed, block}),
+                               [&] { return makeMatrix(matrix, transposed, block); });
 }
 
 FailureOr<ElementsAttr> padVector(ElementsAttr vector, int64_t size) {

@@ -2,13 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/DerivedConstants.h"
 #include "dialects/graph/ops/StructureOps.h"
 #include "test/dialects/graph/RunGraph.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
 
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <set>
 
 using namespace mlir;
@@ -158,4 +164,113 @@ TEST_CASE("a module that shares constants frees those it made alone", "[constant
   releaseUnusedConstants(*module);
   CHECK(sharedCalls == 1);
   CHECK(ownCalls == 2);
+}
+
+TEST_CASE("a deferred constant is computed when it is read", "[constant]") {
+  constexpr int64_t size = 1 << 16;
+  Graph graph;
+  OpBuilder builder(&graph.context);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(builder, builder.getUnknownLoc());
+  builder.setInsertionPointToEnd(module->getBody());
+  auto type = typeOf(graph.context, {size}, 8);
+  int calls = 0;
+  auto addOne = [&](ElementsAttr source) {
+    ++calls;
+    std::vector<char> bytes;
+    auto data = ConstantBytes::get(source);
+    if (failed(data))
+      return bytes;
+    for (char byte : data->bytes())
+      bytes.push_back(static_cast<char>(byte + 1));
+    return bytes;
+  };
+  ElementsAttr source = makeConstant(type, std::vector<char>(size, 4));
+  ElementsAttr deferred = deferConstant(source, type, "add one", addOne);
+  REQUIRE(deferred);
+  CHECK(calls == 0);
+  CHECK(deferredSource(deferred, "add one") == source);
+  CHECK(!deferredSource(deferred, "add two"));
+  CHECK(!deferredSource(source, "add one"));
+  // What is derived from a deferred constant reads it, and its source stays as long as it is used.
+  ElementsAttr next = deferConstant(deferred, type, "add one", addOne);
+  auto constant = ConstantOp::create(builder, builder.getUnknownLoc(), next);
+  releaseUnusedConstants(*module);
+  for (int reads = 0; reads < 2; ++reads) {
+    auto bytes = ConstantBytes::get(next);
+    REQUIRE(succeeded(bytes));
+    CHECK(bytes->bytes().size() == size);
+    CHECK(llvm::all_of(bytes->bytes(), [](char byte) { return byte == 6; }));
+    CHECK(calls == 2);
+  }
+  constant.erase();
+  releaseUnusedConstants(*module);
+  CHECK(failed(ConstantBytes::get(source)));
+  CHECK(failed(ConstantBytes::get(next)));
+}
+
+TEST_CASE("derived constants are shared within a scope", "[constant]") {
+  constexpr int64_t size = 1 << 16;
+  Graph graph;
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&graph.context));
+  auto type = typeOf(graph.context, {size}, 8);
+  ElementsAttr source = makeConstant(type, std::vector<char>(size, 4));
+  auto derive = [&](ElementsAttr from, int parameter) {
+    return *deriveConstant(from, recipeOf("fill", parameter), [&]() -> FailureOr<ElementsAttr> {
+      return makeConstant(type, std::vector<char>(size, static_cast<char>(parameter)));
+    });
+  };
+  CHECK(derive(source, 1) != derive(source, 1));
+  {
+    DerivedConstantsScope scope(&graph.context);
+    ElementsAttr first = derive(source, 1);
+    CHECK(derive(source, 1) == first);
+    CHECK(derive(source, 2) != first);
+    CHECK(derive(makeConstant(type, std::vector<char>(size, 4)), 1) != first);
+    // Bytes that have been freed are made again.
+    releaseUnusedConstants(*module);
+    ElementsAttr again = derive(source, 1);
+    CHECK(again != first);
+    CHECK(ConstantBytes::get(again)->bytes().front() == 1);
+  }
+  ElementsAttr outside = derive(source, 1);
+  CHECK(derive(source, 1) != outside);
+}
+
+/// Returns the bytes of files that are mapped and in memory.
+static int64_t residentFileBytes() {
+  std::ifstream file("/proc/self/statm");
+  int64_t size = 0, resident = 0, shared = 0;
+  file >> size >> resident >> shared;
+  return shared * int64_t(llvm::sys::Process::getPageSizeEstimate());
+}
+
+TEST_CASE("pages of a file leave memory and come back", "[constant]") {
+  constexpr int64_t size = 8 << 20;
+  Graph graph;
+  SmallString<64> path;
+  REQUIRE(!llvm::sys::fs::createTemporaryFile("constant", "bin", path));
+  const llvm::FileRemover remover(path);
+  {
+    std::error_code error;
+    llvm::raw_fd_ostream file(path, error);
+    REQUIRE(!error);
+    file << std::string(size, 'x');
+  }
+  auto buffer =
+      llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  REQUIRE(buffer);
+  ElementsAttr constant =
+      makeConstant(typeOf(graph.context, {size}, 8),
+                   ArrayRef<char>((*buffer)->getBufferStart(), size), AsmResourceBlob::DeleterFn());
+  markFileBacked(constant);
+  auto isFull = [&] {
+    return llvm::all_of(ConstantBytes::get(constant)->bytes(),
+                        [](char byte) { return byte == 'x'; });
+  };
+  CHECK(isFull());
+  const int64_t before = residentFileBytes();
+  const DerivedConstantsScope scope(&graph.context);
+  CHECK(succeeded(deriveConstant(constant, "same", [&] { return FailureOr(constant); })));
+  CHECK(residentFileBytes() <= before - size / 2);
+  CHECK(isFull());
 }

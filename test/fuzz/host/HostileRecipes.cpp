@@ -105,13 +105,21 @@ HostileRecipe blockedConv(const Below &below, const std::string &kernel) {
   const int64_t planes = 1 + below(block);
   made.dims.push_back(inPlanes ? Dims(batch, planes, height, width)
                                : Dims(batch, inBlocks, height, width, block));
+  // More images, read as if they were joined, take part of the weights' blocks.
+  const int64_t others = isDepthwise || inPlanes ? 0 : below(3);
+  const int64_t allBlocks = inBlocks + others;
   if (isWinograd)
-    made.dims.push_back(Dims(outBlocks, below(2) ? 16 : 36, inBlocks * block, block));
+    made.dims.push_back(Dims(outBlocks, below(2) ? 16 : 36, allBlocks * block, block));
   else if (isDepthwise)
     made.dims.push_back(Dims(outBlocks, rows * columns, block));
   else
-    made.dims.push_back(
-        Dims(outBlocks, inPlanes ? 1 : inBlocks, rows * columns, inPlanes ? planes : block, block));
+    made.dims.push_back(Dims(outBlocks, inPlanes ? 1 : allBlocks, rows * columns,
+                             inPlanes ? planes : block, block));
+  if (others) {
+    made.dims.push_back(Dims(outBlocks * block));
+    made.dims.push_back(Dims(1, 1, 1, 1, 1));
+    made.dims.resize(made.dims.size() + size_t(others), Dims(batch, 1, height, width, block));
+  }
   made.integers = {{"kernel_shape", {rows, columns}},
                    {"strides", {step(), step()}},
                    {"dilations", {step(), step()}},
