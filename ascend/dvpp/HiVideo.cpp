@@ -11,7 +11,8 @@ acldvppStreamFormat formatOf(hi_payload_type type) {
   return type == HI_PT_H265 ? H265_MAIN_LEVEL : H264_MAIN_LEVEL;
 }
 
-/// Writes a picture to the memory of an output; false where it does not fit.
+/// Writes a picture to the memory of an output; false where it does not fit, or memory for its
+/// conversion is missing.
 bool store(const Planes &planes, Decoded &result, uint32_t bytes) {
   hi_pic_info &info = result.picture;
   Picture picture;
@@ -27,9 +28,13 @@ bool store(const Planes &planes, Decoded &result, uint32_t bytes) {
   std::shared_ptr<Block> block;
   if (checkPicture("hi_mpi_vdec_send_stream", "vdec_pic_info", picture, block) != ACL_SUCCESS)
     return false;
-  storePlanes(resizePlanes(planes, picture.width, picture.height, *factsOf(picture.format), 0,
-                           ACL_DVPP_CSC_MATRIX_BT601_NARROW),
-              picture, Area{0, picture.width - 1, 0, picture.height - 1});
+  try {
+    storePlanes(resizePlanes(planes, picture.width, picture.height, *factsOf(picture.format), 0,
+                             ACL_DVPP_CSC_MATRIX_BT601_NARROW),
+                picture, Area{0, picture.width - 1, 0, picture.height - 1});
+  } catch (const std::bad_alloc &) {
+    return false;
+  }
   info.picture_width = picture.width;
   info.picture_height = picture.height;
   info.picture_width_stride = picture.widthStride;

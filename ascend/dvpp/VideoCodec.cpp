@@ -3,6 +3,7 @@
 #include "ascend/dvpp/VideoCodec.h"
 
 #include <cstring>
+#include <new>
 
 namespace atc::ascend {
 
@@ -13,17 +14,32 @@ size_t nextUnit(const uint8_t *data, size_t bytes, size_t from) {
   return bytes;
 }
 
-Planes copyPicture(const uint8_t *const planes[3], const size_t strides[3], uint32_t width,
-                   uint32_t height) {
-  Planes copy;
-  for (unsigned index = 0; index < 3; ++index) {
-    const unsigned shift = index == 0 ? 0 : 1;
-    Plane plane(shifted(width, shift), shifted(height, shift));
-    for (uint32_t y = 0; y < plane.height; ++y)
-      memcpy(&plane.at(0, y), planes[index] + y * strides[index], plane.width);
-    copy.channels.push_back(std::move(plane));
+bool passPicture(const uint8_t *const planes[3], const int strides[3], int width, int height,
+                 const TakePicture &take, std::string &error) {
+  if (width < 1 || height < 1 || uint32_t(width) > maxSide || uint32_t(height) > maxSide) {
+    error = "its pictures have " + std::to_string(width) + " x " + std::to_string(height) +
+            " pixels; 1 to " + std::to_string(maxSide) + " per side are decoded";
+    return false;
   }
-  return copy;
+  Planes copy;
+  try {
+    for (unsigned index = 0; index < 3; ++index) {
+      const unsigned shift = index == 0 ? 0 : 1;
+      Plane plane(shifted(uint32_t(width), shift), shifted(uint32_t(height), shift));
+      if (!planes[index] || strides[index] < 0 || uint32_t(strides[index]) < plane.width) {
+        error = "the decoder gave no picture";
+        return false;
+      }
+      for (uint32_t y = 0; y < plane.height; ++y)
+        memcpy(&plane.at(0, y), planes[index] + size_t(y) * size_t(strides[index]), plane.width);
+      copy.channels.push_back(std::move(plane));
+    }
+  } catch (const std::bad_alloc &) {
+    error = "memory could not be allocated";
+    return false;
+  }
+  take(std::move(copy));
+  return true;
 }
 
 std::unique_ptr<VideoDecoder> makeVideoDecoder(acldvppStreamFormat format, std::string &error) {

@@ -11,7 +11,7 @@
 
 namespace atc::ascend {
 
-/// Takes a decoded picture: Y, U, V in 4:2:0.
+/// Takes a decoded picture: Y, U, V in 4:2:0. It throws nothing: it is called from codecs in C.
 using TakePicture = std::function<void(Planes)>;
 
 /// Decodes one stream of video. Pictures come in the order in which they are shown, so one may
@@ -63,9 +63,11 @@ std::unique_ptr<VideoEncoder> makeH265Encoder(const VideoSettings &settings);
 /// Returns where the first NAL unit at or behind `from` begins (its start code), or `bytes`.
 size_t nextUnit(const uint8_t *data, size_t bytes, size_t from);
 
-/// Copies a picture of 8 bits in 4:2:0 from the memory of a codec, with its strides in bytes.
-Planes copyPicture(const uint8_t *const planes[3], const size_t strides[3], uint32_t width,
-                   uint32_t height);
+/// Copies a picture of 8 bits in 4:2:0 from the memory of a codec and passes it on. Sizes and
+/// strides (bytes) are as the codec says, which had them from the stream: false and what is wrong
+/// where they are no picture's, or memory could not be allocated for the copy.
+bool passPicture(const uint8_t *const planes[3], const int strides[3], int width, int height,
+                 const TakePicture &take, std::string &error);
 
 } // namespace atc::ascend
 

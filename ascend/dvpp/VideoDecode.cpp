@@ -75,7 +75,7 @@ private:
     };
   }
 
-  /// Writes a picture to the memory of an output and describes it there.
+  /// Writes a picture to the memory of an output and describes it there, or says there why not.
   void store(const Planes &planes, const Sent &sent) {
     Picture picture = sent.output->get();
     if (picture.format == PIXEL_FORMAT_YUV_400) // the value of a description that names none
@@ -88,8 +88,13 @@ private:
       return;
     }
     const FormatFacts &facts = *factsOf(picture.format);
-    storePlanes(resizePlanes(planes, picture.width, picture.height, facts, 0, matrix), picture,
-                Area{0, picture.width - 1, 0, picture.height - 1});
+    try {
+      storePlanes(resizePlanes(planes, picture.width, picture.height, facts, 0, matrix), picture,
+                  Area{0, picture.width - 1, 0, picture.height - 1});
+    } catch (const std::bad_alloc &) {
+      sent.output->change([](Picture &result) { result.retCode = uint32_t(ACL_ERROR_BAD_ALLOC); });
+      return;
+    }
     picture.size = uint32_t(pictureBytes(picture, facts));
     picture.retCode = 0;
     sent.output->change([&](Picture &result) { result = picture; });

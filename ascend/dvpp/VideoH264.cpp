@@ -57,7 +57,7 @@ public:
       SBufferInfo info{};
       const int state = decoder->DecodeFrameNoDelay(data + begin, int(end - begin), planes, &info);
       if (info.iBufferStatus == 1)
-        pass(planes, info, take);
+        good = pass(planes, info, take, error) && good;
       if (state != dsErrorFree && state != dsFramePending) {
         error = describe(state);
         good = false;
@@ -68,6 +68,7 @@ public:
   }
 
   void flush(const TakePicture &take) override {
+    std::string ignored; // what comes out in spite of an error is still a picture
     int waiting = 0;
     decoder->GetOption(DECODER_OPTION_NUM_OF_FRAMES_REMAINING_IN_BUFFER, &waiting);
     while (waiting-- > 0) {
@@ -75,7 +76,7 @@ public:
       SBufferInfo info{};
       decoder->FlushFrame(planes, &info);
       if (info.iBufferStatus == 1)
-        pass(planes, info, take);
+        pass(planes, info, take, ignored);
     }
     decoder->Uninitialize();
     start();
@@ -91,11 +92,11 @@ private:
     decoder->Initialize(&parameters);
   }
 
-  static void pass(uint8_t *const planes[3], const SBufferInfo &info, const TakePicture &take) {
+  static bool pass(uint8_t *const planes[3], const SBufferInfo &info, const TakePicture &take,
+                   std::string &error) {
     const SSysMEMBuffer &memory = info.UsrData.sSystemBuffer;
-    const size_t strides[3] = {size_t(memory.iStride[0]), size_t(memory.iStride[1]),
-                               size_t(memory.iStride[1])};
-    take(copyPicture(planes, strides, uint32_t(memory.iWidth), uint32_t(memory.iHeight)));
+    const int strides[3] = {memory.iStride[0], memory.iStride[1], memory.iStride[1]};
+    return passPicture(planes, strides, memory.iWidth, memory.iHeight, take, error);
   }
 
   static std::string describe(int state) {

@@ -69,20 +69,16 @@ private:
 
   static bool pass(const de265_image *image, const TakePicture &take, std::string &error) {
     if (de265_get_chroma_format(image) != de265_chroma_420 ||
-        de265_get_bits_per_pixel(image, 0) != 8) {
+        de265_get_bits_per_pixel(image, 0) != 8 || de265_get_bits_per_pixel(image, 1) != 8) {
       error = "only 4:2:0 with 8 bits is decoded";
       return false;
     }
     const uint8_t *planes[3];
-    size_t strides[3];
-    for (int index = 0; index < 3; ++index) {
-      int stride = 0;
-      planes[index] = de265_get_image_plane(image, index, &stride);
-      strides[index] = size_t(stride);
-    }
-    take(copyPicture(planes, strides, uint32_t(de265_get_image_width(image, 0)),
-                     uint32_t(de265_get_image_height(image, 0))));
-    return true;
+    int strides[3];
+    for (int index = 0; index < 3; ++index)
+      planes[index] = de265_get_image_plane(image, index, &strides[index]);
+    return passPicture(planes, strides, de265_get_image_width(image, 0),
+                       de265_get_image_height(image, 0), take, error);
   }
 
   de265_decoder_context *const context;

@@ -45,14 +45,21 @@ bool isWhole(const Storage &storage) {
          storage.element == root.getElementType();
 }
 
+bool visitUses(Value root, llvm::function_ref<bool(OpOperand &)> visit) {
+  for (OpOperand &use : root.getUses()) {
+    auto view = dyn_cast<om::ViewOp>(use.getOwner());
+    if (!(view ? visitUses(view.getResult(), visit) : visit(use)))
+      return false;
+  }
+  return true;
+}
+
 SmallVector<OpOperand *> usesOf(Value root) {
   SmallVector<OpOperand *> uses;
-  for (OpOperand &use : root.getUses()) {
-    if (auto view = dyn_cast<om::ViewOp>(use.getOwner()))
-      llvm::append_range(uses, usesOf(view.getResult()));
-    else
-      uses.push_back(&use);
-  }
+  visitUses(root, [&](OpOperand &use) {
+    uses.push_back(&use);
+    return true;
+  });
   return uses;
 }
 
@@ -67,17 +74,24 @@ bool isWrittenBetween(Operation *op, Operation *last) {
   return false;
 }
 
+/// Returns whether a use of a kernel is the one that it writes to: its last operand.
+static bool isWrite(OpOperand &use) {
+  return use.getOperandNumber() + 1 == use.getOwner()->getNumOperands();
+}
+
 Operation *writerOf(Value buffer) {
   Operation *writer = nullptr;
-  for (OpOperand *use : usesOf(om::resolveViews(buffer).root)) {
-    Operation *op = use->getOwner();
-    if (use->getOperandNumber() + 1 != op->getNumOperands())
-      continue;
-    if (writer)
-      return nullptr;
-    writer = op;
-  }
-  return writer;
+  unsigned count = 0;
+  const bool isKnown = visitUses(om::resolveViews(buffer).root, [&](OpOperand &use) {
+    if (++count > kMaxUsesOfWritten)
+      return false;
+    if (!isWrite(use))
+      return true;
+    const bool isFirst = writer == nullptr;
+    writer = use.getOwner();
+    return isFirst;
+  });
+  return isKnown ? writer : nullptr;
 }
 
 void eraseUnread(func::FuncOp main) {
@@ -93,10 +107,7 @@ void eraseUnread(func::FuncOp main) {
     if (!kernelOp)
       continue;
     Value root = om::resolveViews(kernelOp.output()).root;
-    auto isWrite = [](OpOperand *use) {
-      return use->getOperandNumber() + 1 == use->getOwner()->getNumOperands();
-    };
-    if (root.getDefiningOp<om::AllocOp>() && llvm::all_of(usesOf(root), isWrite))
+    if (root.getDefiningOp<om::AllocOp>() && visitUses(root, isWrite))
       op->erase();
   }
 }

@@ -175,6 +175,22 @@ def split(size):
                  [value("x", [size])], [value(name, [1]) for name in names], opset=13)
 
 
+def parts(size):
+    """An intermediate tensor, split into as many outputs: on an NPU each is a kernel."""
+    names = [f"y{i}" for i in range(size)]
+    return model([helper.make_node("Relu", ["x"], ["r"]),
+                  helper.make_node("Split", ["r"], names, name="split", axis=1)],
+                 [value("x", [1, size])], [value(name, [1, 1]) for name in names], opset=13)
+
+
+def multiples(size):
+    """As many different multiples of one input, joined."""
+    names = [f"t{i}" for i in range(size)]
+    nodes = [helper.make_node("Mul", ["x", f"c{i}"], [name]) for i, name in enumerate(names)]
+    return model([*nodes, helper.make_node("Concat", names, ["y"], axis=0)], [value("x", [4])],
+                 [value("y", [4 * size])], [constant(f"c{i}", [i]) for i in range(size)])
+
+
 def initializers(size):
     """As many constants, which the compiler can add up."""
     made = [constant(f"c{i}", [i, 1]) for i in range(size)]
@@ -358,7 +374,7 @@ def ranges(size):
 
 MODELS = {made.__name__: made for made in
           (elementwise, varied, dynamic, unranked, varied_dynamic, views, inputs, inputs_chain, concat, outputs,
-           split, initializers, calls, many_functions, bomb, call_depth, ifs, both, both_static, both_varied,
+           split, parts, multiples, initializers, calls, many_functions, bomb, call_depth, ifs, both, both_static, both_varied,
            branches, loops, loop_bomb, fill, ranges)} | SHAPES
 
 

@@ -2,7 +2,7 @@
 #===-- make_door_corpus.py - seeds of the fuzz targets that read no models ---------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes the seeds in corpus-npy, -image, -aipp, -settings, -singleop, -regex, -checkpoint, -caffe
-and -acl beside this file. They need nothing that is built; the images need Pillow.
+and -acl beside this file (those in corpus-video are the streams of test/ascend/VideoTest.cpp). They need nothing that is built; the images need Pillow.
 """
 
 import io

@@ -52,6 +52,20 @@ def test_large_model_compiles(name, size, megabytes, tmp_path):
     assert SANITIZED or peak < megabytes << 20, peak
 
 
+@pytest.mark.skipif(SANITIZED, reason="sanitizers have a part in the time")
+@pytest.mark.parametrize("name, target", [("parts", "--soc_version=Ascend310P3"),
+                                          ("multiples", "--target=cpu")])
+def test_kernels_of_one_tensor_take_linear_time(name, target, tmp_path):
+    """Each part of a tensor looked at all other parts: four times as many took 16 times as long."""
+    def seconds(size):
+        path, *flags = scale_bench.generate(name, size, tmp_path)
+        took, _, status, out = scale_bench.run(
+            [str(BUILD / "bin/atc"), f"--model={path}", *flags, "--output=out", target], 300, tmp_path)
+        assert status == 0, out[-1000:]
+        return took
+    assert seconds(10000) < 8 * seconds(2500)
+
+
 # Values with many users, trees, chains of operators that move elements, long lists and names.
 @pytest.mark.parametrize("name, size", [
     ("fan_out", 10000), ("add_tree", 10000), ("growing", 3000), ("long_list", 10000),

@@ -43,7 +43,8 @@ def folder(tmp_path_factory):
             "name": name, "implementation": "openatc.serve.ChatRuntime",
             "parameters": {"uri": "../../gpt2.om", "extra": {
                 "tokenizer": "tokenizer.json", "chat_template": "template.jinja", "threads": 1,
-                "max_new_tokens": 8, "max_prompt_tokens": 16, "sessions": 2}}}))
+                "max_new_tokens": 8, "max_answer_tokens": 20, "max_prompt_tokens": 16,
+                "sessions": 2}}}))
     return root
 
 
@@ -98,6 +99,15 @@ def test_a_completion_of_text_and_of_tokens(server, right):
     assert code == 200 and answer["choices"][0]["text"].split() == words(right, 5)
     code, answer = ask(server, "completions", prompt=[5, 17, 40, 3])
     assert answer["choices"][0]["text"].split() == words(right, 8)  # the settings' limit
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens"])
+def test_answers_have_a_ceiling(server, name):
+    assert ask(server, **{name: 20})[0] == 200
+    for length in (21, 10**30):
+        code, answer = ask(server, **{name: length})
+        assert code == 400 and answer["error"]["param"] == name
+        assert "at most 20" in answer["error"]["message"]
 
 
 def test_turns_and_parts_become_one_prompt(server, right):

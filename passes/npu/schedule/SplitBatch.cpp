@@ -30,7 +30,7 @@ struct Buffer {
   int64_t bytes = 0;
   unsigned first = 0, last = 0;
   bool weight = false, argument = false;
-  SmallVector<unsigned> writers;
+  SmallVector<unsigned> writers; ///< ascending
 };
 
 /// An operand of a kernel.
@@ -163,7 +163,7 @@ private:
           if (!dims[begin].contains(parts))
             break;
           if (!isIndependent(begin, end, parts))
-            continue;
+            break; // nor are longer groups
           double total = best[begin] + (wantedParts ? -1.0 * (end - begin) * (end - begin)
                                                     : time(begin, end, parts));
           if (total < best[end]) {
@@ -174,7 +174,8 @@ private:
     }
     SmallVector<Group> groups;
     for (unsigned end = count; end > 0; end = chosen[end].begin)
-      groups.insert(groups.begin(), chosen[end]);
+      groups.push_back(chosen[end]);
+    std::reverse(groups.begin(), groups.end());
     return groups;
   }
 
@@ -283,9 +284,9 @@ private:
       for (const auto &[use, dim] : llvm::zip_equal(uses[index], known->second)) {
         if (dim >= 0)
           continue;
-        const Buffer &buffer = bufferOf(use);
-        if (llvm::any_of(buffer.writers,
-                         [&](unsigned writer) { return writer >= begin && writer < end; }))
+        const SmallVector<unsigned> &writers = bufferOf(use).writers;
+        const unsigned *next = llvm::lower_bound(writers, begin);
+        if (next != writers.end() && *next < end)
           return false;
       }
     }

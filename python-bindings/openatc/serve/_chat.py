@@ -37,6 +37,7 @@ class ChatOptions(BaseModel):
     chat_template: str = Field("", description="a file with a Jinja template of conversations")
     stop_tokens: list[int] = Field([], description="tokens that end an answer")
     max_new_tokens: int = Field(512, ge=1, description="length of answers without a limit")
+    max_answer_tokens: int = Field(32768, ge=0, description="limit of max_tokens; 0: none")
     max_prompt_tokens: int = Field(0, ge=0, description="limit of prompts; 0: none")
     sessions: int = Field(1, ge=1, description="generations at a time")
     threads: int = Field(0, ge=0, description="threads of each of them; 0: one per core")
@@ -230,7 +231,7 @@ class ChatRuntime(mlserver.MLModel):
             if most and len(tokens) > most:
                 raise RequestError(f"the prompt has {len(tokens)} tokens, at most {most} are "
                                    "accepted", code="context_length_exceeded")
-            limit = self._options.max_new_tokens if request.limit is None else request.limit
+            limit = request.length(self._options.max_new_tokens, self._options.max_answer_tokens)
             stream = model.stream(
                 tokens, as_text=True, max_new_tokens=limit, temperature=request.temperature,
                 top_p=request.top_p, top_k=request.top_k, seed=request.seed,

@@ -77,9 +77,16 @@ class _Common(BaseModel):
         given = [self.stop] if isinstance(self.stop, str) else self.stop or []
         return [text for text in given if text]
 
-    @property
-    def limit(self) -> int | None:
-        return self.max_tokens if self.max_completion_tokens is None else self.max_completion_tokens
+    def length(self, default: int, ceiling: int) -> int:
+        """Returns how many tokens the answer may have: `default` where the request does not say;
+        a RequestError above `ceiling` (0: none), so that no client can keep a session for ever."""
+        name = "max_tokens" if self.max_completion_tokens is None else "max_completion_tokens"
+        wanted = getattr(self, name)
+        if wanted is None:
+            return default
+        if ceiling and wanted > ceiling:
+            raise RequestError(f"{name} is {wanted}, at most {ceiling} are accepted", param=name)
+        return wanted
 
 
 class _Part(BaseModel):
