@@ -69,9 +69,14 @@ const onnx::FunctionProto *GraphImporter::findFunction(const onnx::NodeProto &no
   return nullptr;
 }
 
+/// ONNX Runtime writes this domain when it saves a model optimized for one machine: sizes of blocks
+/// of channels are then in the weights and not in the file.
+static constexpr StringLiteral kBlockedDomain = "com.microsoft.nchwc";
+
 /// Reports one error that lists every node without an importer.
 bool GraphImporter::checkSupported(ArrayRef<onnx::NodeProto *> nodes) {
   UnsupportedOps unsupported;
+  bool blocked = false;
   std::function<void(const onnx::NodeProto &)> check = [&](const onnx::NodeProto &node) {
     forEachGraph(node, [&](const onnx::GraphProto &inner) {
       for (const onnx::NodeProto &node : inner.node())
@@ -85,6 +90,7 @@ bool GraphImporter::checkSupported(ArrayRef<onnx::NodeProto *> nodes) {
     if (!isStandard(node)) {
       op = node.domain() + "." + op;
       why = "domain " + node.domain();
+      blocked |= node.domain() == kBlockedDomain;
     } else if (std::vector<const OpRow *> rows = findRows(op); !rows.empty()) {
       why = "supported in opset " + printOpsets(rows);
     }
@@ -100,7 +106,11 @@ bool GraphImporter::checkSupported(ArrayRef<onnx::NodeProto *> nodes) {
   diags->error("E16002", "no importer for these operators of opset " + Twine(scope->opset) + ": " +
                              unsupported.str() +
                              ". The supported ones are listed in docs/onnx-support.md; "
-                             "--out_nodes can cut off a part of the graph");
+                             "--out_nodes can cut off a part of the graph" +
+                             (blocked ? "; ONNX Runtime optimized this file for one machine: "
+                                        "compile the file it was made of, or save it with "
+                                        "ORT_ENABLE_EXTENDED or less"
+                                      : ""));
   return false;
 }
 

@@ -92,9 +92,11 @@ private:
   Rows scaleByRoot(RowWriter &rows, const Rows &x, const Rows &scratch, const Rows &result,
                    Type narrow) {
     Value factor = inverseRoot(rows, x, scratch);
-    rows.applyScalars(VectorOp::Mul, x, x, rows.blocks(factor, x.type));
+    // Where the output is f32 no cast follows: the products are written to it.
+    const Rows product = result.type == x.type ? result : x;
+    rows.applyScalars(VectorOp::Mul, product, x, rows.blocks(factor, x.type));
     if (narrow == x.type)
-      return x;
+      return product;
     rows.cast(result, x);
     return result;
   }

@@ -97,6 +97,18 @@ TEST_CASE("unsupported operators are listed in one error") {
         "docs/onnx-support.md; --out_nodes can cut off a part of the graph\n");
 }
 
+TEST_CASE("files that ONNX Runtime optimized for one machine say what to do") {
+  TestModel model = smallModel();
+  model.output("z");
+  model.node("ReorderOutput", {"y"}, {"z"}, "back").set_domain("com.microsoft.nchwc");
+  CHECK(errorOf(model) ==
+        "E16002: no importer for these operators of opset 13: com.microsoft.nchwc.ReorderOutput "
+        "x1 [domain com.microsoft.nchwc] (back). The supported ones are listed in "
+        "docs/onnx-support.md; --out_nodes can cut off a part of the graph; ONNX Runtime optimized "
+        "this file for one machine: compile the file it was made of, or save it with "
+        "ORT_ENABLE_EXTENDED or less\n");
+}
+
 TEST_CASE("graphs that do not hang together") {
   TestModel model = smallModel();
   SECTION("undefined tensors") {
