@@ -70,11 +70,11 @@ class Graph:
                          kernel_shape=[kernel] * 2, strides=[stride] * 2,
                          pads=[kernel // 2] * 4)
 
-    def save(self, path, inputs, outputs):
+    def save(self, path, inputs, outputs, element=TensorProto.FLOAT):
         value = helper.make_tensor_value_info
         graph = helper.make_graph(
             self.nodes, "network",
-            [value(name, TensorProto.FLOAT, shape) for name, shape in inputs.items()],
+            [value(name, element, shape) for name, shape in inputs.items()],
             [value(name, TensorProto.FLOAT, shape) for name, shape in outputs.items()],
             self.constants)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
@@ -114,18 +114,31 @@ def dynamic_product(path, rows=37):
     return graph.save(path, {"x": [rows, 160]}, {result: [rows, 208]})
 
 
+def signed_product(path, rows=37):
+    """A product with signed bytes that the caller has, so that nothing before makes them unsigned;
+    its columns are whole blocks and a rest."""
+    graph = Graph(7)
+    weights = graph.rng.integers(-128, 128, (160, 200)).astype(np.int8)
+    sums = graph.node("MatMulInteger", "x", graph.constant(weights), graph.constant(np.int8(-5)),
+                      graph.constant(np.int8(0)))
+    result = graph.node("Cast", sums, to=TensorProto.FLOAT)
+    return graph.save(path, {"x": [rows, 160]}, {result: [rows, 200]}, TensorProto.INT8)
+
+
 NETWORKS = {"residual": residual_network, "product": dynamic_product,
             "images": lambda path: residual_network(path, images=3),
-            "signed": lambda path: residual_network(path, bytes_=np.int8)}
-# The products of unsigned and of signed bytes.
-PRODUCTS = {"signed": "tdpbssd"}
+            "signed residual": lambda path: residual_network(path, bytes_=np.int8),
+            "signed product": signed_product}
+# The instruction is `tdpbusd` where bytes are, or have become, unsigned.
+PRODUCTS = {"signed product": "tdpbssd"}
 
 
 def results(om, threads, runs=1, level=None):
     session = Session(RUNTIME, om, threads, level)
     rng = np.random.default_rng(2)
     for _, array in session.inputs:
-        array[...] = rng.standard_normal(array.shape)
+        values = rng.standard_normal(array.shape)
+        array[...] = values if array.dtype == np.float32 else (40 * values).clip(-128, 127)
     for _ in range(runs):
         session.run()
     arrays = [array.copy() for _, array in session.outputs]
