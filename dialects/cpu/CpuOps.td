@@ -92,13 +92,15 @@ def Cpu_IntegerConv2DOp : Cpu_IntegerOp<"integer_conv2d",
     lanes <= b. `signed_input`: bytes are i8. `products`: multiplications per
     run of the kernel, as in the model. `adjacent`: the steps of each block come
     in chunks of this number whose bytes are adjacent, which is what tile
-    registers need (up to 16); blocks have one list, and bytes are unsigned.
+    registers need (up to 16); blocks have one list.
 
     The accumulators are those of bytes in 0..255: 128 is added to signed ones.
     In runs `by_magnitude` they are those of bytes in -128..127 (128 is
     subtracted from unsigned ones), with all bits of a byte inverted where its
     weight is negative, times the magnitudes of the weights. The bias
-    compensates for either.
+    compensates for either. Tile registers multiply signed bytes as they are:
+    with `signed_input` and `adjacent`, bias is [2][OCB * b], first that of the
+    accumulators above, then that of tile registers.
   }];
   let assemblyFormat = [{
     $input `,` $filter `,` $steps `,` $starts `,` $bias (`inputs` $inputs^)? `outs` $output attr-dict `:`

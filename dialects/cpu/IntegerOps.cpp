@@ -10,9 +10,10 @@
 using namespace mlir;
 using namespace atc::cpu;
 
-/// Bias, inputs, body and output of all.
+/// Bias, inputs, body and output of all. The bias has two rows where `hasTwoBiases`.
 template <typename OpT>
-static LogicalResult verifyEpilogue(OpT op, int64_t channelBlocks, int64_t block) {
+static LogicalResult verifyEpilogue(OpT op, int64_t channelBlocks, int64_t block,
+                                    bool hasTwoBiases = false) {
   if (failed(verifyRank(op, op.getOutput(), 5, "output")))
     return failure();
   MemRefType output = typeOf(op.getOutput()), bias = typeOf(op.getBias());
@@ -20,9 +21,12 @@ static LogicalResult verifyEpilogue(OpT op, int64_t channelBlocks, int64_t block
       (channelBlocks > 1 && output.getDimSize(4) != block))
     return op.emitOpError() << "filter makes " << channelBlocks << " blocks of " << block
                             << " channels, but the output is " << output;
-  if (bias.getRank() != 1 || bias.getDimSize(0) != channelBlocks * block ||
-      !bias.getElementType().isInteger(32))
-    return op.emitOpError() << "bias must be " << channelBlocks * block << " i32, but is " << bias;
+  SmallVector<int64_t> biasShape{channelBlocks * block};
+  if (hasTwoBiases)
+    biasShape.insert(biasShape.begin(), 2);
+  if (bias.getShape() != ArrayRef(biasShape) || !bias.getElementType().isInteger(32))
+    return op.emitOpError() << "bias must be " << (hasTwoBiases ? "2 x " : "")
+                            << channelBlocks * block << " i32, but is " << bias;
   for (Value value : op.getInputs()) {
     MemRefType type = typeOf(value);
     bool isVector = type.getRank() == 1 &&
@@ -90,13 +94,14 @@ LogicalResult IntegerConv2DOp::verify() {
                          << " runs of every block and one for the end, but are " << starts;
   if (std::optional<int64_t> adjacent = getAdjacent()) {
     const bool oneList = count * lists == filter.getDimSize(0) && runs == 1 &&
-                         getGroups()[0] == 1 && !getByMagnitude()[0] && !getSignedInput();
+                         getGroups()[0] == 1 && !getByMagnitude()[0];
     if (*adjacent < 1 || *adjacent > 16 || count % *adjacent || !oneList)
-      return emitOpError() << "adjacent bytes need one list of single steps of unsigned bytes, a "
-                              "multiple of 1 to 16 of them, but "
+      return emitOpError() << "adjacent bytes need one list of single steps, a multiple of 1 to "
+                              "16 of them, but "
                            << *adjacent << " of " << steps << " are adjacent";
   }
-  return verifyEpilogue(*this, (starts.getDimSize(0) - 1) / runs, filter.getDimSize(1));
+  return verifyEpilogue(*this, (starts.getDimSize(0) - 1) / runs, filter.getDimSize(1),
+                        /*hasTwoBiases=*/getSignedInput() && getAdjacent().has_value());
 }
 
 std::string IntegerConv2DOp::kernelName() { return "integer_conv2d"; }

@@ -38,39 +38,50 @@ public:
   int64_t paddedChannels() { return llvm::alignTo(weights.outputs, kBlock); }
 
   /// Returns the bias for products with the bytes as they are stored.
-  FailureOr<Value> bias() { return bias(weights.sums(op.getZeroPoint(), paddedChannels())); }
+  FailureOr<Value> bias() {
+    return bias({weights.sums(op.getZeroPoint(), paddedChannels())}, {paddedChannels()});
+  }
+
   /// Returns the chunks of steps with adjacent bytes, where tile registers multiply them: those
-  /// have 64 bytes per row, of which half should be used, and no form of the 128 that is added to
-  /// signed ones.
+  /// have 64 bytes per row, of which half should be used.
   IntegerAttr adjacentSteps(const PackedSteps &packed) {
     constexpr int64_t kMinAdjacent = 8;
-    if (!lowering.getTarget().hasTileRegisters() || isSigned || packed.adjacent < kMinAdjacent)
+    if (!lowering.getTarget().hasTileRegisters() || packed.adjacent < kMinAdjacent)
       return nullptr;
     return lowering.builder.getI64IntegerAttr(packed.adjacent);
   }
 
+  /// Returns the bias for the steps of a kernel; behind it that for tile registers, to whose signed
+  /// bytes no 128 is added.
   FailureOr<Value> bias(const PackedSteps &packed) {
     int64_t zeroPoint = op.getZeroPoint();
     int64_t plain = isSigned ? zeroPoint + 128 : zeroPoint;
     int64_t byMagnitude = isSigned ? zeroPoint : zeroPoint - 128;
-    std::vector<int64_t> excess;
-    for (const ChannelSums &sums : packed.sums)
+    std::vector<int64_t> excess, excessOfTiles;
+    for (const ChannelSums &sums : packed.sums) {
       excess.push_back(plain * sums.plain + byMagnitude * sums.byMagnitude + sums.inverted);
-    return bias(excess);
+      excessOfTiles.push_back(zeroPoint * sums.plain);
+    }
+    const auto channels = static_cast<int64_t>(excess.size());
+    if (isSigned && adjacentSteps(packed))
+      return bias({excess, excessOfTiles}, {2, channels});
+    return bias({excess}, {channels});
   }
 
-  /// Returns the bias minus `excess`, by which the accumulators of a channel exceed the products of
-  /// the model.
-  FailureOr<Value> bias(ArrayRef<int64_t> excess) {
-    std::vector<int32_t> values;
+  /// Returns the bias minus each of `excesses`, by which accumulators of a channel exceed the
+  /// products of the model, one row after the other in a buffer of the given shape.
+  FailureOr<Value> bias(std::initializer_list<std::vector<int64_t>> excesses,
+                        ArrayRef<int64_t> shape) {
+    std::vector<int32_t> ofModel, values;
     if (Value bias = op.getBias()) {
       std::optional<std::vector<int32_t>> read = readNumbers<int32_t>(bias);
       if (!read)
         return failure();
-      values = std::move(*read);
+      ofModel = std::move(*read);
     }
-    values = sumBias(values, excess);
-    auto type = RankedTensorType::get(values.size(), IntegerType::get(op.getContext(), 32));
+    for (const std::vector<int64_t> &excess : excesses)
+      llvm::append_range(values, sumBias(ofModel, excess));
+    auto type = RankedTensorType::get(shape, IntegerType::get(op.getContext(), 32));
     return lowering.weight(graph::makeConstant(type, ArrayRef<int32_t>(values), "bias"));
   }
 
@@ -326,7 +337,8 @@ LogicalResult lowerIntegerProduct(GraphLowering &lowering, graph::IntegerFullyCo
     if (type.getDimSize(0) == 1)
       return vector;
     Storage storage = Storage::whole(vector, type.getElementType(), type.getShape());
-    return lowering.buffer(storage.slice(0, first, llvm::alignTo(size, kBlock)));
+    const int64_t channelDim = type.getRank() - 1;
+    return lowering.buffer(storage.slice(channelDim, first, llvm::alignTo(size, kBlock)));
   };
   Storage output = *lowering.storageOf(result).reshaped({rows, columns});
   for (auto [first, size] : {std::pair(int64_t(0), whole), {whole, columns - whole}}) {

@@ -34,10 +34,12 @@ needs_amx = pytest.mark.skipif(not processor_has_amx(), reason="this processor h
 
 
 class Graph:
-    """A network between float tensors, of QDQ form: u8 activations, i8 weights per channel."""
+    """A network between float tensors, of QDQ form: activations of type `bytes_`, i8 weights per
+    channel."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, bytes_=np.uint8):
         self.rng = np.random.default_rng(seed)
+        self.bytes = bytes_
         self.nodes, self.constants = [], []
 
     def constant(self, array):
@@ -51,7 +53,8 @@ class Graph:
         return name
 
     def quantized(self, x, scale=0.05, zero=117):
-        parameters = self.constant(np.float32(scale)), self.constant(np.uint8(zero))
+        zero = self.bytes(zero + np.iinfo(self.bytes).min)
+        parameters = self.constant(np.float32(scale)), self.constant(zero)
         return self.node("DequantizeLinear", self.node("QuantizeLinear", x, *parameters),
                          *parameters)
 
@@ -67,11 +70,11 @@ class Graph:
                          kernel_shape=[kernel] * 2, strides=[stride] * 2,
                          pads=[kernel // 2] * 4)
 
-    def save(self, path, inputs, outputs):
+    def save(self, path, inputs, outputs, element=TensorProto.FLOAT):
         value = helper.make_tensor_value_info
         graph = helper.make_graph(
             self.nodes, "network",
-            [value(name, TensorProto.FLOAT, shape) for name, shape in inputs.items()],
+            [value(name, element, shape) for name, shape in inputs.items()],
             [value(name, TensorProto.FLOAT, shape) for name, shape in outputs.items()],
             self.constants)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
@@ -80,10 +83,10 @@ class Graph:
         return path
 
 
-def residual_network(path, images=1):
+def residual_network(path, images=1, bytes_=np.uint8):
     """Windows of 1 and 3, strides, a sum that is added in place, channels that do not fill blocks
     or pairs of blocks, a dense layer."""
-    graph = Graph(5)
+    graph = Graph(5, bytes_)
     x = graph.quantized("x")
     x = graph.quantized(graph.node("Relu", graph.conv(x, 64, 16, 3)))
     y = graph.quantized(graph.node("Relu", graph.conv(x, 80, 64, 3)))
@@ -111,15 +114,31 @@ def dynamic_product(path, rows=37):
     return graph.save(path, {"x": [rows, 160]}, {result: [rows, 208]})
 
 
+def signed_product(path, rows=37):
+    """A product with signed bytes that the caller has, so that nothing before makes them unsigned;
+    its columns are whole blocks and a rest."""
+    graph = Graph(7)
+    weights = graph.rng.integers(-128, 128, (160, 200)).astype(np.int8)
+    sums = graph.node("MatMulInteger", "x", graph.constant(weights), graph.constant(np.int8(-5)),
+                      graph.constant(np.int8(0)))
+    result = graph.node("Cast", sums, to=TensorProto.FLOAT)
+    return graph.save(path, {"x": [rows, 160]}, {result: [rows, 200]}, TensorProto.INT8)
+
+
 NETWORKS = {"residual": residual_network, "product": dynamic_product,
-            "images": lambda path: residual_network(path, images=3)}
+            "images": lambda path: residual_network(path, images=3),
+            "signed residual": lambda path: residual_network(path, bytes_=np.int8),
+            "signed product": signed_product}
+# The instruction is `tdpbusd` where bytes are, or have become, unsigned.
+PRODUCTS = {"signed product": "tdpbssd"}
 
 
 def results(om, threads, runs=1, level=None):
     session = Session(RUNTIME, om, threads, level)
     rng = np.random.default_rng(2)
     for _, array in session.inputs:
-        array[...] = rng.standard_normal(array.shape)
+        values = rng.standard_normal(array.shape)
+        array[...] = values if array.dtype == np.float32 else (40 * values).clip(-128, 127)
     for _ in range(runs):
         session.run()
     arrays = [array.copy() for _, array in session.outputs]
@@ -127,8 +146,8 @@ def results(om, threads, runs=1, level=None):
     return arrays
 
 
-def has_products_of_tiles(folder):
-    return any("tdpbusd" in path.read_text(encoding="utf-8") for path in Path(folder).rglob("*.s"))
+def has_products_of_tiles(folder, instruction="tdpbusd"):
+    return any(instruction in path.read_text(encoding="utf-8") for path in Path(folder).rglob("*.s"))
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -140,7 +159,8 @@ def test_results_are_those_of_other_levels(tmp_path, name):
         folder = tmp_path / level
         folder.mkdir()
         om = compile_model(model, folder, f"--target_cpu={level}", f"--save_temps={folder}")
-        assert has_products_of_tiles(folder) == (level == LEVEL)
+        instruction = PRODUCTS.get(name, "tdpbusd")
+        assert has_products_of_tiles(folder, instruction) == (level == LEVEL)
         for threads in (1, 2, 3):
             got = results(om, threads, runs=3)
             want = want or got

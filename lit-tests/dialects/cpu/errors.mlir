@@ -134,7 +134,7 @@ func.func @matmul_bias(%a: memref<1x4x8xf32>, %b: memref<1x8x16xf32>, %bias: mem
 // -----
 
 func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
-  // expected-error @+1 {{adjacent bytes need one list of single steps of unsigned bytes, a multiple of 1 to 16 of them, but 16 of 'memref<36xi32>' are adjacent}}
+  // expected-error @+1 {{adjacent bytes need one list of single steps, a multiple of 1 to 16 of them, but 16 of 'memref<36xi32>' are adjacent}}
   cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64, adjacent = 16 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi8>, memref<36xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x4x4x16xi32>
   return
 }
@@ -142,7 +142,7 @@ func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi3
 // -----
 
 func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
-  // expected-error @+1 {{adjacent bytes need one list of single steps of unsigned bytes}}
+  // expected-error @+1 {{bias must be 2 x 16 i32, but is 'memref<16xi32>'}}
   cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, signed_input, products = 1 : i64, adjacent = 12 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi8>, memref<36xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x4x4x16xi32>
   return
 }

@@ -133,7 +133,7 @@ private:
       }
       for (int64_t k = 0; k < tileCount; ++k)
         for (int64_t j = 0; j < blocks; ++j)
-          tiles.addProducts(k, j);
+          tiles.addProducts(k, j, op.getSignedInput());
     });
     for (int64_t k = 0; k < tileCount; ++k)
       for (int64_t j = 0; j < blocks; ++j)
@@ -178,7 +178,11 @@ private:
     if (!rows.hasGaps() && rows.positions() > width)
       pixels = {pixels.count, Value(), Value(), b.mulAdd(row, width, pixels.column), width};
     IntegerTile tile(b, pixels.count, blocks);
-    tile.start(bias, b.mul(block, kSumBlock));
+    Value channel = b.mul(block, kSumBlock);
+    // The first row of two is for dot products.
+    if (op.getSignedInput())
+      channel = b.add(channel, stridesOf(op.getBias())[0]);
+    tile.start(bias, channel);
     Value first = b.mul(sumRow, kSumsPerRow);
     for (int64_t p = 0; p < pixels.count; ++p)
       for (int64_t j = 0; j < blocks; ++j) {

@@ -63,8 +63,9 @@ void TileRegisters::loadWeights(int64_t column, Value address) {
   emit("llvm.x86.tileloadd64", weightsOf(column), address, kRowBytes);
 }
 
-void TileRegisters::addProducts(int64_t row, int64_t column) {
-  emit("llvm.x86.tdpbusd", {sumOf(row, column), rowsOf(row), weightsOf(column)});
+void TileRegisters::addProducts(int64_t row, int64_t column, bool isSigned) {
+  emit(isSigned ? "llvm.x86.tdpbssd" : "llvm.x86.tdpbusd",
+       {sumOf(row, column), rowsOf(row), weightsOf(column)});
 }
 
 void TileRegisters::store(int64_t row, int64_t column, Value address, int64_t stride) {

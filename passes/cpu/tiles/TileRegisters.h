@@ -35,8 +35,9 @@ public:
   void loadRows(int64_t row, mlir::Value address, int64_t stride);
   /// Loads the weights of a chunk of steps, which are contiguous, from an address.
   void loadWeights(int64_t column, mlir::Value address);
-  /// Adds the products of unsigned bytes and signed weights to an accumulator.
-  void addProducts(int64_t row, int64_t column);
+  /// Adds the products of bytes, which are i8 where `isSigned` and u8 otherwise, and of signed
+  /// weights to an accumulator.
+  void addProducts(int64_t row, int64_t column, bool isSigned);
   /// Stores an accumulator to rows that are `stride` bytes apart.
   void store(int64_t row, int64_t column, mlir::Value address, int64_t stride);
 

@@ -40,6 +40,23 @@ module attributes {cpu.level = #cpu.level<name = "amx", lanes = 16, registers = 
 
 // -----
 
+// Signed bytes are multiplied as they are, and the second row of the bias, 16 elements behind the
+// first, is added.
+// CHECK-LABEL: func private @signed
+// CHECK: %[[BIAS:.*]] = memref.reinterpret_cast %arg4 to {{.*}} memref<32xi32>
+// CHECK-NOT: llvm.x86.tdpbusd
+// CHECK-COUNT-1: llvm.x86.tdpbssd
+// CHECK-NOT: llvm.x86.tdpb
+// CHECK: vector.load %[[BIAS]][%c16{{.*}}] : memref<32xi32>, vector<16xi32>
+module attributes {cpu.level = #cpu.level<name = "amx", lanes = 16, registers = 32, fma = true, l1 = 49152, l2 = 2097152, dot = "vnni", matrix = "amx">} {
+  func.func private @signed(%x: memref<1x1x1x7x48xi8>, %w: memref<12x16x4xi8>, %s: memref<12xi32>, %t: memref<2xi32>, %b: memref<2x16xi32>, %y: memref<1x1x1x7x16xi32>, %begin: index, %end: index) attributes {cpu.kernel} {
+    cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, signed_input, products = 401408 : i64, adjacent = 12 : i64, tile = #cpu.tile<pixels = 7, blocks = 2, rows = 1, groups = 2, depth = 1, flatten = false, matrix = true>} : memref<1x1x1x7x48xi8>, memref<12x16x4xi8>, memref<12xi32>, memref<2xi32>, memref<2x16xi32>, memref<1x1x1x7x16xi32>
+    return
+  }
+}
+
+// -----
+
 // Positions between the rows of a padded input are no pixels.
 #padded = strided<[16384, 16, 1024, 64, 1]>
 // CHECK-LABEL: func private @gaps

@@ -15,6 +15,7 @@ struct Conv {
   int64_t channels, blocks, height, width, kernel = 1, stride = 1, images = 1;
   int64_t extraColumns = 0; ///< of the input, that no window reads
   bool isInteger = false;   ///< adds the result's former bytes and clamps to bytes
+  bool isSigned = false;    ///< bytes are i8
 
   int64_t inputHeight() const { return (height - 1) * stride + kernel; }
   int64_t inputWidth() const { return (width - 1) * stride + kernel + extraColumns; }
@@ -43,7 +44,17 @@ void check(const Conv &conv, const Tasks &tasks) {
   const int64_t perRow = conv.kernel * conv.channels / 4, count = conv.kernel * perRow;
   // Two products stay within 16 bits, for levels without an exact dot product.
   Buffer filter = Buffer::random("i8", {conv.blocks * count, 16, 4}, {}, -64, 63);
-  Buffer bias = Buffer::random("i32", {conv.blocks * 16}, {}, -100000, 100000);
+  const int64_t outputs = conv.blocks * 16;
+  Buffer bias = conv.isSigned ? Buffer::random("i32", {2, outputs}, {}, -100000, 100000)
+                              : Buffer::random("i32", {outputs}, {}, -100000, 100000);
+  // To signed bytes dot products add 128, tile registers nothing: each has a bias of its own.
+  for (int64_t channel = 0; conv.isSigned && channel < outputs; ++channel) {
+    double weights = 0;
+    for (int64_t step = 0; step < count; ++step)
+      for (int64_t i = 0; i < 4; ++i)
+        weights += filter.get({channel / 16 * count + step, channel % 16, i});
+    bias.set(channel, bias.get({1, channel}) - 128 * weights);
+  }
   Buffer steps("i32", {count}), starts("i32", {conv.blocks + 1});
   for (int64_t i = 0; i < count; ++i)
     steps.set(i, double(i / perRow * rowBytes + i % perRow * 4));
@@ -53,7 +64,8 @@ void check(const Conv &conv, const Tasks &tasks) {
   Buffer out = conv.isInteger ? Buffer::random("i8", shape, {}, -128, 127) : Buffer("i32", shape);
   Buffer expected = out;
   forEachPosition(out.shape(), [&](const Numbers &p) {
-    double sum = bias.get({p[1] * 16 + p[4]});
+    const int64_t output = p[1] * 16 + p[4];
+    double sum = conv.isSigned ? bias.get({1, output}) : bias.get({output});
     for (int64_t step = 0; step < count; ++step)
       for (int64_t i = 0; i < 4; ++i) {
         const int64_t column = step % perRow * 4 + i;
@@ -61,7 +73,8 @@ void check(const Conv &conv, const Tasks &tasks) {
         const auto byte = static_cast<int8_t>(
             in.get({p[0], channel / 16, p[2] * conv.stride + step / perRow,
                     p[3] * conv.stride + column / conv.channels, channel % 16}));
-        sum += static_cast<uint8_t>(byte) * filter.get({p[1] * count + step, p[4], i});
+        const double value = conv.isSigned ? byte : static_cast<uint8_t>(byte);
+        sum += value * filter.get({p[1] * count + step, p[4], i});
       }
     if (conv.isInteger)
       sum = std::clamp(std::floor(sum / 16384) + out.get(p), -128.0, 127.0);
@@ -76,8 +89,9 @@ void check(const Conv &conv, const Tasks &tasks) {
   const std::string stride = std::to_string(conv.stride);
   const std::string attributes = "strides = array<i64: " + stride + ", " + stride +
                                  ">, groups = array<i64: 1>, by_magnitude = array<i1: false>, "
-                                 "products = 1 : i64, adjacent = " +
-                                 std::to_string(chunkOf(perRow)) + " : i64";
+                                 "products = 1 : i64, " +
+                                 (conv.isSigned ? "signed_input, " : "") +
+                                 "adjacent = " + std::to_string(chunkOf(perRow)) + " : i64";
   const std::string body = !conv.isInteger ? "" : R"( {
     ^bb0(%sum: i32, %old: i8):
       %bits = arith.constant 14 : i32
@@ -148,6 +162,16 @@ TEST_CASE("tile registers: convolutions", "[integer]") {
   check({.channels = 32, .blocks = 2, .height = 4, .width = 17, .stride = 2}, {2, 2, false});
   check({.channels = 48, .blocks = 2, .height = 5, .width = 6, .kernel = 3, .images = 2},
         {5, 2, true});
+}
+
+TEST_CASE("tile registers: signed bytes", "[integer]") {
+  hasTileRegisters();
+  check({.channels = 64, .blocks = 2, .height = 1, .width = 33, .isSigned = true}, {1, 2, false});
+  check({.channels = 96, .blocks = 5, .height = 1, .width = 37, .isSigned = true}, {1, 2, false});
+  check({.channels = 32, .blocks = 3, .height = 14, .width = 14, .kernel = 3, .isSigned = true},
+        {7, 2, true});
+  check({.channels = 64, .blocks = 3, .height = 7, .width = 7, .isInteger = true, .isSigned = true},
+        {7, 2, true});
 }
 
 TEST_CASE("tile registers: the result may be written over an input", "[integer]") {
