@@ -24,15 +24,26 @@ func.func @main(%x: tensor<40x144xui8>) -> tensor<40x32xi32> {
 
 // -----
 
-// Signed bytes, weights of nine bits and groups stay lists of steps.
+// Signed bytes have a bias for products by lists of steps, which add 128 to them, and one for tile
+// registers, which do not: -(128 - 20) * 127 * 64 and 20 * 127 * 64 for a zero point of -20.
+// CHECK-LABEL: func @main
+// CHECK: %[[BIAS:.*]] = om.weight dense<{{\[\[}}-877824, {{.*}}, -877824], [162560, {{.*}} : memref<2x32xi32>
+// CHECK: cpu.integer_conv2d %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[BIAS]] outs {{.*}}adjacent = 16 : i64{{.*}}signed_input{{.*}} : memref<1x1x1x40x64xi8>, memref<32x16x4xi8>, memref<16xi32>, memref<3xi32>, memref<2x32xi32>
+func.func @main(%x: tensor<40x64xi8>) -> tensor<40x32xi32> {
+  %w = graph.constant dense<127> : tensor<32x64xi8>
+  %0 = graph.integer_fully_connected %x, %w {zero_point = -20 : i64, filter_zero_points = array<i64>} : (tensor<40x64xi8>, tensor<32x64xi8>) -> tensor<40x32xi32>
+  return %0 : tensor<40x32xi32>
+}
+
+// -----
+
+// Weights of nine bits and groups stay lists of steps.
 // CHECK-LABEL: func @main
 // CHECK-NOT: adjacent
-func.func @main(%x: tensor<40x64xi8>, %y: tensor<40x64xui8>, %z: tensor<1x64x5x5xui8>) -> (tensor<40x32xi32>, tensor<40x32xi32>, tensor<1x32x5x5xi32>) {
-  %w = graph.constant dense<127> : tensor<32x64xi8>
-  %0 = graph.integer_fully_connected %x, %w {zero_point = 0 : i64, filter_zero_points = array<i64>} : (tensor<40x64xi8>, tensor<32x64xi8>) -> tensor<40x32xi32>
+func.func @main(%y: tensor<40x64xui8>, %z: tensor<1x64x5x5xui8>) -> (tensor<40x32xi32>, tensor<1x32x5x5xi32>) {
   %u = graph.constant dense<255> : tensor<32x64xui8>
   %1 = graph.integer_fully_connected %y, %u {zero_point = 0 : i64, filter_zero_points = array<i64>} : (tensor<40x64xui8>, tensor<32x64xui8>) -> tensor<40x32xi32>
   %v = graph.constant dense<1> : tensor<32x32x1x1xi8>
   %2 = graph.integer_conv %z, %v {zero_point = 0 : i64, filter_zero_points = array<i64>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 2 : i64} : (tensor<1x64x5x5xui8>, tensor<32x32x1x1xi8>) -> tensor<1x32x5x5xi32>
-  return %0, %1, %2 : tensor<40x32xi32>, tensor<40x32xi32>, tensor<1x32x5x5xi32>
+  return %1, %2 : tensor<40x32xi32>, tensor<1x32x5x5xi32>
 }
