@@ -3,25 +3,20 @@
 #include "ascend/src/AtcCall.h"
 #include "ascend/src/BundleFormat.h"
 #include "ascend/src/Errors.h"
+#include "ascend/src/NumberedTable.h"
 
 #include "acl/acl_mdl.h"
 
-#include <map>
-#include <mutex>
+#include <utility>
+#include <vector>
 
 using namespace atc::ascend;
 
 namespace {
 
 /// Keeps the ids of the models of each bundle.
-struct Bundles {
-  std::mutex mutex;
-  std::map<uint32_t, std::vector<uint32_t>> byId;
-  uint32_t next = 1;
-};
-
-Bundles &bundles() {
-  static auto &only = *new Bundles;
+NumberedTable<uint32_t, std::vector<uint32_t>> &bundles() {
+  static auto &only = *new NumberedTable<uint32_t, std::vector<uint32_t>>;
   return only;
 }
 
@@ -44,9 +39,7 @@ aclError loadBundle(const char *function, std::string_view bytes, uint32_t *bund
     }
     models.push_back(model);
   }
-  std::lock_guard lock(bundles().mutex);
-  *bundleId = bundles().next++;
-  bundles().byId.emplace(*bundleId, std::move(models));
+  *bundleId = bundles().add(std::move(models));
   return ACL_SUCCESS;
 }
 
@@ -75,38 +68,30 @@ aclError aclmdlBundleLoadFromMem(const void *model, size_t modelSize, uint32_t *
 }
 
 aclError aclmdlBundleUnload(uint32_t bundleId) {
-  std::vector<uint32_t> models;
-  {
-    std::lock_guard lock(bundles().mutex);
-    auto found = bundles().byId.find(bundleId);
-    if (found == bundles().byId.end())
-      return noBundle(__func__, bundleId);
-    models = std::move(found->second);
-    bundles().byId.erase(found);
-  }
-  unloadAll(models);
+  const auto models = bundles().take(bundleId);
+  if (!models)
+    return noBundle(__func__, bundleId);
+  unloadAll(*models);
   return ACL_SUCCESS;
 }
 
 aclError aclmdlBundleGetModelNum(uint32_t bundleId, size_t *modelNum) {
   ACL_REQUIRE(modelNum);
-  std::lock_guard lock(bundles().mutex);
-  auto found = bundles().byId.find(bundleId);
-  if (found == bundles().byId.end())
+  const auto models = bundles().find(bundleId);
+  if (!models)
     return noBundle(__func__, bundleId);
-  *modelNum = found->second.size();
+  *modelNum = models->size();
   return ACL_SUCCESS;
 }
 
 aclError aclmdlBundleGetModelId(uint32_t bundleId, size_t index, uint32_t *modelId) {
   ACL_REQUIRE(modelId);
-  std::lock_guard lock(bundles().mutex);
-  auto found = bundles().byId.find(bundleId);
-  if (found == bundles().byId.end())
+  const auto models = bundles().find(bundleId);
+  if (!models)
     return noBundle(__func__, bundleId);
-  if (index >= found->second.size())
+  if (index >= models->size())
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "index is %zu, the bundle has %zu models", index,
-             found->second.size());
-  *modelId = found->second[index];
+             models->size());
+  *modelId = (*models)[index];
   return ACL_SUCCESS;
 }

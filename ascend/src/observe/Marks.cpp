@@ -4,13 +4,13 @@
 
 #include "ascend/src/Collection.h"
 #include "ascend/src/Context.h"
+#include "ascend/src/NumberedTable.h"
 #include "ascend/src/observe/Profile.h"
 
 #include "mstx/ms_tools_ext.h"
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <mutex>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -72,15 +72,9 @@ HandleTable<Domain> &domains() {
   return table;
 }
 
-/// Keeps the ranges that have begun, by their ids.
-struct OpenRanges {
-  std::mutex mutex;
-  std::map<mstxRangeId, std::shared_ptr<Mark>> byId;
-  mstxRangeId next = 1;
-};
-
-OpenRanges &openRanges() {
-  static auto &only = *new OpenRanges;
+/// Keeps the ranges that have begun.
+NumberedTable<mstxRangeId, std::shared_ptr<Mark>> &openRanges() {
+  static auto &only = *new NumberedTable<mstxRangeId, std::shared_ptr<Mark>>;
   return only;
 }
 
@@ -101,25 +95,16 @@ std::shared_ptr<Mark> begin(const char *function, const char *kind, const char *
 mstxRangeId beginRange(const char *function, const char *message, const std::string &domain,
                        aclrtStream stream) {
   std::shared_ptr<Mark> mark = begin(function, "start/end", message, domain, stream);
-  if (!mark)
-    return MSTX_INVALID_ID;
-  std::lock_guard lock(openRanges().mutex);
-  openRanges().byId.emplace(openRanges().next, std::move(mark));
-  return openRanges().next++;
+  return mark ? openRanges().add(std::move(mark)) : MSTX_INVALID_ID;
 }
 
 void endRange(const char *function, const std::string &domain, mstxRangeId id) {
-  std::shared_ptr<Mark> mark;
-  {
-    std::lock_guard lock(openRanges().mutex);
-    auto found = openRanges().byId.find(id);
-    if (found == openRanges().byId.end() || found->second->domain != domain)
-      return;
-    mark = std::move(found->second);
-    openRanges().byId.erase(found);
-  }
-  mark->end();
-  Mark::endOn(function, mark);
+  const auto mark = openRanges().take(
+      id, [&](const std::shared_ptr<Mark> &range) { return range->domain == domain; });
+  if (!mark)
+    return;
+  (*mark)->end();
+  Mark::endOn(function, *mark);
 }
 
 const std::string defaultDomain = "default";

@@ -4,6 +4,7 @@
 #include "ascend/src/Context.h"
 #include "ascend/src/Errors.h"
 #include "ascend/src/Library.h"
+#include "ascend/src/NumberedTable.h"
 #include "ascend/src/observe/Marks.h"
 
 #include "acl/acl_prof.h"
@@ -74,14 +75,9 @@ std::string shapesOf(const aclprofTensorInfo &info, uint32_t side) {
   return shapes;
 }
 
-struct Ranges {
-  std::mutex mutex;
-  std::map<uint32_t, std::shared_ptr<Mark>> open;
-  uint32_t next = 1;
-};
-
-Ranges &ranges() {
-  static auto &only = *new Ranges;
+/// Keeps the ranges that have begun.
+NumberedTable<uint32_t, std::shared_ptr<Mark>> &ranges() {
+  static auto &only = *new NumberedTable<uint32_t, std::shared_ptr<Mark>>;
   return only;
 }
 
@@ -197,19 +193,15 @@ aclError aclprofPop() {
 aclError aclprofRangeStart(void *stamp, uint32_t *rangeId) {
   ACL_FIND(found, stamps(), stamp);
   ACL_REQUIRE(rangeId);
-  std::lock_guard lock(ranges().mutex);
-  *rangeId = ranges().next++;
-  ranges().open.emplace(*rangeId, found->mark("start/end"));
+  *rangeId = ranges().add(found->mark("start/end"));
   return ACL_SUCCESS;
 }
 
 aclError aclprofRangeStop(uint32_t rangeId) {
-  std::lock_guard lock(ranges().mutex);
-  auto found = ranges().open.find(rangeId);
-  if (found == ranges().open.end())
+  const auto range = ranges().take(rangeId);
+  if (!range)
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "range %u was not started, or is stopped", rangeId);
-  found->second->end();
-  ranges().open.erase(found);
+  (*range)->end();
   return ACL_SUCCESS;
 }
 
