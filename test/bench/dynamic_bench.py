@@ -233,10 +233,11 @@ def main():
                     found.append(row)
                     if not args.json:
                         print_row(row)
-            except CompileError as error:
-                # A model may state sizes inside (grids, positions): others are still measured.
+            except (CompileError, RuntimeError) as error:
+                # A model may state sizes inside (grids, positions, a batch of 1 in a class token),
+                # which the compiler or a run at another size finds: others are still measured.
                 refused.append(model.stem)
-                print(error, file=sys.stderr, flush=True)
+                print(f"{model.stem}: {error}", file=sys.stderr, flush=True)
     if args.json:
         json.dump({"rows": found, "refused": refused}, sys.stdout, indent=1)
         print()
