@@ -33,8 +33,7 @@ thread_local void *threadContext = nullptr;
 
 uint32_t deviceCount() {
   static const uint32_t count = [] {
-    const char *text = getenv("OPENATC_ACL_DEVICES");
-    const int number = integerOf<int>(text ? text : "").value_or(1);
+    const int number = environmentInteger("OPENATC_ACL_DEVICES").value_or(1);
     return static_cast<uint32_t>(number >= 1 && number <= 64 ? number : 1);
   }();
   return count;

@@ -77,10 +77,7 @@ const char *aclGetRecentErrMsg() {
 
 void aclAppLog(aclLogLevel logLevel, const char *func, const char *file, uint32_t line,
                const char *fmt, ...) {
-  static const int lowest = [] {
-    const char *text = getenv("ASCEND_GLOBAL_LOG_LEVEL");
-    return integerOf<int>(text ? text : "").value_or(ACL_ERROR);
-  }();
+  static const int lowest = environmentInteger("ASCEND_GLOBAL_LOG_LEVEL").value_or(ACL_ERROR);
   if (!fmt || int(logLevel) < lowest)
     return;
   static const char *const names[] = {"DEBUG", "INFO", "WARNING", "ERROR"};

@@ -5,6 +5,7 @@
 #define OPENATC_ASCEND_INTEGER_H
 
 #include <charconv>
+#include <cstdlib>
 #include <optional>
 #include <string_view>
 
@@ -19,6 +20,12 @@ template <typename Number> std::optional<Number> integerOf(std::string_view text
   if (read.ec != std::errc() || read.ptr != end)
     return std::nullopt;
   return number;
+}
+
+/// Returns the integer that an environment variable is; nothing where it is not set or is none.
+inline std::optional<int> environmentInteger(const char *name) {
+  const char *text = std::getenv(name);
+  return text ? integerOf<int>(text) : std::nullopt;
 }
 
 } // namespace atc::ascend

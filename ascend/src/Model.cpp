@@ -146,10 +146,8 @@ std::shared_ptr<const ModelFacts> factsOf(const om_model *model, const om_model_
 }
 
 uint32_t threadsPerSession() {
-  static const uint32_t threads = [] {
-    const char *text = getenv("OPENATC_ACL_THREADS");
-    return static_cast<uint32_t>(std::clamp(integerOf<int>(text ? text : "").value_or(0), 0, 1024));
-  }();
+  static const auto threads = static_cast<uint32_t>(
+      std::clamp(environmentInteger("OPENATC_ACL_THREADS").value_or(0), 0, 1024));
   return threads;
 }
 

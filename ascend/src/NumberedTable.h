@@ -11,7 +11,8 @@
 
 namespace atc::ascend {
 
-/// Gives items the numbers 1, 2, ...; no number is given twice. For all threads.
+/// Gives items the numbers 1, 2, ...; no number is given twice. Several threads may use
+/// it at a time.
 template <typename Id, typename Item> class NumberedTable {
 public:
   /// Returns the number of the item.

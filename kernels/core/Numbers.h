@@ -94,7 +94,7 @@ template <typename T> constexpr T highest() {
     return T(~lowest<T>());
 }
 
-/// Says whether a number is NaN, of a vector that of each element. No integer is.
+/// Returns whether a number, or each element of a vector, is NaN. No integer is.
 template <typename T> constexpr auto isNan(T x) {
   return x != x; // NOLINT(misc-redundant-expression)
 }

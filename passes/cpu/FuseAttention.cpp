@@ -135,7 +135,8 @@ public:
   int64_t foldedCopies() const { return copies; }
 
 private:
-  /// Says whether the map computes on [B][H][rows][keys], without leading dims of size 1.
+  /// Returns whether the map computes on [B][H][rows][keys]; leading dims of size 1 may be left
+  /// out.
   bool mapsHeads() {
     SmallVector<int64_t> shape = llvm::to_vector(shapeOf(chain.map.getOutput()));
     while (shape.size() < 4)

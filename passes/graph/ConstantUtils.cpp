@@ -201,13 +201,12 @@ static void copyElements(const char *source, char *target, int64_t elementBytes,
   }
 }
 
-/// Returns the bytes of a constant of `type`, as scatterElements does; none where those of the
-/// source cannot be read.
-static std::vector<char> scatterBytes(ElementsAttr source, RankedTensorType type,
-                                      ArrayRef<ElementCopy> copies) {
+/// Returns the bytes of the constant that scatterElements makes.
+static FailureOr<std::vector<char>> scatterBytes(ElementsAttr source, RankedTensorType type,
+                                                 ArrayRef<ElementCopy> copies) {
   auto data = ConstantBytes::get(source);
   if (failed(data))
-    return {};
+    return failure();
   int64_t width = getElementBytes(type.getElementType());
   ArrayRef<char> from = data->expanded();
   std::vector<char> bytes(type.getNumElements() * width);
@@ -218,9 +217,8 @@ static std::vector<char> scatterBytes(ElementsAttr source, RankedTensorType type
 
 ElementsAttr atc::graph::scatterElements(ElementsAttr source, RankedTensorType type,
                                          ArrayRef<ElementCopy> copies) {
-  if (failed(ConstantBytes::get(source)))
-    return {};
-  return makeConstant(type, scatterBytes(source, type, copies), "weight");
+  FailureOr<std::vector<char>> bytes = scatterBytes(source, type, copies);
+  return succeeded(bytes) ? makeConstant(type, std::move(*bytes), "weight") : ElementsAttr();
 }
 
 ElementsAttr atc::graph::transposeConstant(ElementsAttr source, ArrayRef<int64_t> permutation,
@@ -235,7 +233,10 @@ ElementsAttr atc::graph::transposeConstant(ElementsAttr source, ArrayRef<int64_t
   copy.sourceStrides = applyPermutation(computeStrides(sourceType.getShape()), permutation);
   copy.targetStrides = computeStrides(type.getShape());
   if (later) {
-    auto compute = [type, copy](ElementsAttr read) { return scatterBytes(read, type, copy); };
+    auto compute = [type, copy](ElementsAttr read) {
+      FailureOr<std::vector<char>> bytes = scatterBytes(read, type, copy);
+      return succeeded(bytes) ? std::move(*bytes) : std::vector<char>();
+    };
     if (ElementsAttr deferred =
             deferConstant(source, type, recipeOf("transpose", permutation), std::move(compute)))
       return deferred;

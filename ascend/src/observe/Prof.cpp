@@ -81,6 +81,15 @@ NumberedTable<uint32_t, std::shared_ptr<Mark>> &ranges() {
   return only;
 }
 
+/// Ends the range that `push`, the name of a function, has begun last on this thread.
+aclError pop(const char *function, std::vector<std::shared_ptr<Mark>> &ranges, const char *push) {
+  if (ranges.empty())
+    return fail(ACL_ERROR_INVALID_PARAM, function, "there was no %s before", push);
+  ranges.back()->end();
+  ranges.pop_back();
+  return ACL_SUCCESS;
+}
+
 bool isKnown(aclprofAicoreMetrics metrics) {
   return (int(metrics) >= 0 && metrics <= ACL_AICORE_L2_CACHE) || metrics == ACL_AICORE_NONE;
 }
@@ -182,13 +191,7 @@ aclError aclprofPush(void *stamp) {
   return ACL_SUCCESS;
 }
 
-aclError aclprofPop() {
-  if (pushed.empty())
-    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "there was no aclprofPush before");
-  pushed.back()->end();
-  pushed.pop_back();
-  return ACL_SUCCESS;
-}
+aclError aclprofPop() { return pop(__func__, pushed, "aclprofPush"); }
 
 aclError aclprofRangeStart(void *stamp, uint32_t *rangeId) {
   ACL_FIND(found, stamps(), stamp);
@@ -236,10 +239,4 @@ aclError aclprofRangePushEx(aclprofEventAttributes *attr) {
   return ACL_SUCCESS;
 }
 
-aclError aclprofRangePop() {
-  if (pushedOperators.empty())
-    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "there was no aclprofRangePushEx before");
-  pushedOperators.back()->end();
-  pushedOperators.pop_back();
-  return ACL_SUCCESS;
-}
+aclError aclprofRangePop() { return pop(__func__, pushedOperators, "aclprofRangePushEx"); }

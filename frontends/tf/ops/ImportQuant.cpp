@@ -202,10 +202,10 @@ Value rangeEnd(NodeContext &n, const Integers &integers, bool isMax) {
                   /*keepdims=*/true);
 }
 
-/// What values are multiplied by to become integers, its inverse, and the values of the minimum and
-/// maximum integer.
+/// How values become integers.
 struct Scale {
-  Value scale, inverse, min, max;
+  Value scale, inverse; ///< the factor of values, and that of integers
+  Value min, max;       ///< the values of the minimum and the maximum integer
 };
 
 /// Returns the largest scale by which [min, max] fits the integers.
