@@ -216,16 +216,18 @@ void host_attributes(Call *call) {
   }
 }
 
-/// n -> how often each of n tasks has run, which start others.
+/// n -> how often each of the three parts of each of n tasks has run. Each part has a counter of
+/// its own, because the parts of a task may run on several threads at once.
 void host_count_tasks(Call *call) {
-  const int64_t n = *data<int64_t>(call->inputs[0]);
+  constexpr int64_t parts = 3;
+  const int64_t n = *data<int64_t>(call->inputs[0]), counters = n * parts;
   struct Arg {
     Call *call;
-    volatile uint32_t *counts;
-  } arg = {call, result<uint32_t>(call, 0, U32, 1, &n)};
+    volatile uint32_t *counts; ///< [n][parts]
+  } arg = {call, result<uint32_t>(call, 0, U32, 1, &counters)};
   if (!arg.counts)
     return;
-  for (int64_t i = 0; i < n; ++i)
+  for (int64_t i = 0; i < counters; ++i)
     arg.counts[i] = 0;
   call->host->parallel(
       call, n,
@@ -233,16 +235,16 @@ void host_count_tasks(Call *call) {
         Arg &a = *static_cast<Arg *>(given);
         if (!a.call->host->scratch(a.call, 100))
           return;
-        for (int64_t i = begin; i < end; ++i) {
-          volatile uint32_t *one = a.counts + i;
+        for (int64_t i = begin; i < end; ++i)
           a.call->host->parallel(
-              a.call, 3,
-              [](void *counter, int64_t from, int64_t to) {
-                volatile uint32_t *counted = static_cast<volatile uint32_t *>(counter);
-                *counted = *counted + static_cast<uint32_t>(to - from);
+              a.call, parts,
+              [](void *counts, int64_t from, int64_t to) {
+                for (int64_t part = from; part < to; ++part) {
+                  volatile uint32_t &count = static_cast<volatile uint32_t *>(counts)[part];
+                  count = count + 1;
+                }
               },
-              const_cast<uint32_t *>(one));
-        }
+              const_cast<uint32_t *>(a.counts + i * parts));
       },
       &arg);
 }
