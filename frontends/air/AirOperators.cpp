@@ -162,10 +162,50 @@ void AirGraph::importOther(const pb::Op &op) {
     values[keyOf(op.name(), i)] = {keyOf(op.name(), i), output};
 }
 
+/// Sets the type of the tensor "x<i>" in a model of one operator: `size` stands for dims of any
+/// size.
+static void setDims(onnx::GraphProto &part, ArrayRef<SingleOpTensor> inputs, int64_t size) {
+  for (onnx::ValueInfoProto &input : *part.mutable_input()) {
+    unsigned number = 0;
+    if (StringRef(input.name()).drop_front().getAsInteger(10, number) || number >= inputs.size())
+      continue;
+    onnx::TensorShapeProto &shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
+    shape.clear_dim();
+    for (int64_t dim : inputs[number].dims)
+      shape.add_dim()->set_dim_value(dim < 0 ? size : dim);
+  }
+}
+
 bool AirGraph::inferOutputs(const std::string &bytes, const pb::Op &op, SingleOp &single) {
+  const bool isDynamic = llvm::any_of(single.inputs, [](const SingleOpTensor &input) {
+    return llvm::any_of(input.dims, [](int64_t dim) { return dim < 0; });
+  });
+  // Dims that follow the size of a dynamic dim differ between two sizes, which are large enough
+  // for windows and have many divisors.
+  constexpr int64_t sizes[] = {240, 720};
+  if (!inferOutputs(bytes, op, sizes[0], single))
+    return false;
+  if (!isDynamic)
+    return true;
+  SingleOp other = single;
+  if (!inferOutputs(bytes, op, sizes[1], other))
+    return false;
+  for (auto [output, changed] : llvm::zip(single.outputs, other.outputs)) {
+    if (output.dims.size() != changed.dims.size())
+      return fail("E14001", op, "the rank of its result is not known"), false;
+    for (auto [dim, same] : llvm::zip(output.dims, changed.dims))
+      if (dim != same)
+        dim = -1;
+  }
+  return true;
+}
+
+bool AirGraph::inferOutputs(const std::string &bytes, const pb::Op &op, int64_t size,
+                            SingleOp &single) {
   onnx::ModelProto part;
   if (!part.ParseFromString(bytes))
     return false;
+  setDims(*part.mutable_graph(), single.inputs, size);
   // Outputs are described by nothing, so that nothing contradicts what is inferred.
   for (onnx::ValueInfoProto &output : *part.mutable_graph()->mutable_output())
     output.clear_type();

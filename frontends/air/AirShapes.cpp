@@ -52,11 +52,24 @@ static std::optional<int64_t> axisOf(int64_t axis, int64_t rank) {
   return axis;
 }
 
-/// Fills the zeros (as in the input) and the one -1 (the rest) of the shape of Reshape.
+static bool isDynamic(const Dims &dims) {
+  return any_of(dims, [](int64_t dim) { return dim < 0; });
+}
+
+/// Fills the zeros (as in the input) and the one -1 (the rest) of the shape of Reshape. The rest is
+/// not known where the input has dims of any size.
 static std::optional<Dims> reshaped(const Dims &from, Dims shape) {
   int64_t elements = 1, known = 1;
+  if (isDynamic(from)) {
+    for (auto [i, dim] : enumerate(shape))
+      if (dim == 0 && i < from.size())
+        dim = from[i];
+      else if (dim < -1)
+        return std::nullopt;
+    return shape;
+  }
   for (int64_t dim : from)
-    if (dim < 0 || (dim && elements > (int64_t(1) << 40) / dim))
+    if (dim && elements > (int64_t(1) << 40) / dim)
       return std::nullopt;
     else
       elements *= dim;
@@ -91,9 +104,13 @@ static std::optional<Dims> flattened(const Dims &from, int64_t axis, int64_t end
     return std::nullopt;
   Dims shape(from.begin(), from.begin() + axis);
   int64_t product = 1;
-  for (int64_t i = axis; i <= end && i < rank; ++i)
-    product *= from[i];
-  shape.push_back(product);
+  const Dims joined(from.begin() + axis, from.begin() + std::min(end + 1, rank));
+  for (int64_t dim : joined)
+    if (dim > 0 && product > (int64_t(1) << 40) / dim)
+      return std::nullopt;
+    else
+      product *= dim;
+  shape.push_back(isDynamic(joined) ? -1 : product);
   shape.insert(shape.end(), from.begin() + std::min(end + 1, rank), from.end());
   return shape;
 }

@@ -61,8 +61,12 @@ def constant(name, value):
     return op(name, "Const", (), [desc(value.shape, str(value.dtype), "ND")], value=value)
 
 
-def save(path, ops, outputs=()):
+def serialized(ops, outputs=()):
     graph = field(1, "net") + b"".join(field(5, o) for o in outputs)
     graph += b"".join(field(6, o) for o in ops)
-    path.write_bytes(field(1, "model") + field(7, graph))
+    return field(1, "model") + field(7, graph)
+
+
+def save(path, ops, outputs=()):
+    path.write_bytes(serialized(ops, outputs))
     return path

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 #===-- make_door_corpus.py - seeds of the fuzz targets that read no models ---------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes the seeds in corpus-npy, -image, -aipp, -settings, -singleop, -regex, -checkpoint, -caffe
+"""Writes the seeds in corpus-npy, -image, -aipp, -settings, -singleop, -regex, -checkpoint, -caffe, -air
 and -acl beside this file (those in corpus-video are the streams of test/ascend/VideoTest.cpp). They need nothing that is built; the images need Pillow.
 """
 
@@ -9,6 +9,7 @@ import io
 import json
 import os
 import struct
+import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -253,6 +254,45 @@ def caffe_files():
     yield "moves", CAFFE_MOVES.encode() + b"\0" + weights
 
 
+def air_files():
+    """Graphs of MindSpore and of the toolchain's graph interface, with and without shapes."""
+    sys.path.insert(0, str(HERE.parent / "common"))
+    import numpy as np
+    from air_graphs import constant, desc, op, serialized
+
+    def floats(*dims):
+        return (np.arange(np.prod(dims)) % 7 - 3).reshape(dims).astype(np.float32) / 4
+
+    def graph(is_stated, batch=1):
+        def shapes(*dims):
+            return [desc(d) if is_stated else desc(None, None, "ND") for d in dims]
+        return [
+            op("x", "Data", (), [desc((batch, 3, 4, 4))], index=0),
+            constant("filter", floats(2, 3, 3, 3)), constant("bias", floats(2)),
+            constant("dense", floats(8, 3)), constant("shape", np.array([1, -1], np.int32)),
+            constant("axes", np.array([-1], np.int64)),
+            op("conv", "Conv2D", ("x:0", "filter:0", "bias:0", "x:-1"), shapes((1, 2, 4, 4)),
+               strides=[1, 1, 1, 1], pads=[1, 1, 1, 1], dilations=[1, 1, 1, 1], groups=1,
+               data_format="NCHW"),
+            op("relu", "Relu", ("conv:0",), shapes((1, 2, 4, 4)), shapes((1, 2, 4, 4))),
+            op("pool", "MaxPoolV3", ("relu:0",), shapes((1, 2, 2, 2)), ksize=[1, 1, 2, 2],
+               strides=[1, 1, 2, 2], padding_mode="CALCULATED", pads=[0, 0, 0, 0],
+               data_format="NCHW"),
+            op("flat", "Reshape", ("pool:0", "shape:0"), shapes((1, 8))),
+            op("dense1", "MatMulV2", ("flat:0", "dense:0"), shapes((1, 3)), transpose_x1=False,
+               transpose_x2=False),
+            op("prob", "SoftmaxV2", ("dense1:0",), shapes((1, 3)), axes=[-1]),
+            op("sum", "ReduceSum", ("prob:0", "axes:0"), shapes((1, 1)), keep_dims=True),
+            op("wide", "ExpandDims", ("sum:0", "axes:0"), shapes((1, 1, 1))),
+            op("bytes", "Cast", ("wide:0",), (), dst_type=3),
+            op("out", "NetOutput", ("bytes:0", "relu:0"))]
+    yield "stated", serialized(graph(True))
+    yield "built", serialized(graph(False))
+    # Reshape fixes the batch there, Flatten does not.
+    dynamic = [o for o in graph(False, -1) if b"Reshape" not in o]
+    yield "dynamic", serialized(dynamic + [op("flat", "Flatten", ("pool:0",))])
+
+
 def acl_programs():
     """Lists of calls as fuzz-acl-calls reads them: a model is loaded and executed."""
     load = bytes([8])
@@ -282,6 +322,7 @@ def main():
     write_bytes_of("corpus-regex", regex_files())
     write_bytes_of("corpus-checkpoint", [("two-blocks.index", checkpoint_index())])
     write_bytes_of("corpus-caffe", caffe_files())
+    write_bytes_of("corpus-air", air_files(), ".air")
     write_bytes_of("corpus-acl", acl_programs())
 
 

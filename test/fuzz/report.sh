@@ -37,6 +37,7 @@ settings() { # program
   fuzz-tf-import) echo 20000 test/fuzz/corpus-tf ;;
   fuzz-tf-checkpoint) echo 1000000 test/fuzz/corpus-checkpoint ;;
   fuzz-caffe-import) echo 20000 test/fuzz/corpus-caffe ;;
+  fuzz-air-import) echo 20000 test/fuzz/corpus-air ;;
   fuzz-tflite-import) echo 20000 test/fuzz/corpus-tflite ;;
   fuzz-acl-calls) echo 20000 test/fuzz/corpus-acl ;;
   fuzz-compile) echo 10000 --replay=0 test/fuzz/corpus-onnx test/fuzz/corpus-tf test/fuzz/corpus-tflite ;;

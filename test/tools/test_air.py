@@ -146,6 +146,47 @@ def test_inferred_shapes(tmp_path, type, attributes, dims, result):
         np.testing.assert_array_equal(got.ravel(), x.ravel())
 
 
+@pytest.mark.parametrize("type,attributes,stated,dims,result", [
+    ("Flatten", {"axis": 1}, (-1, 3, -1), (2, 3, 5), (2, 15)),
+    ("FlattenV2", {"axis": 1, "end_axis": 2}, (2, -1, -1), (2, 3, 5), (2, 15)),
+    ("FlattenV2", {"axis": 1, "end_axis": 2}, (-1, 3, 4, -1), (2, 3, 4, 5), (2, 12, 5)),
+    ("Squeeze", {"axis": [1]}, (-1, 1, -1), (2, 1, 5), (2, 5)),
+    ("Unsqueeze", {"axes": [1]}, (-1, -1), (2, 5), (2, 1, 5)),
+    ("Reshape", {"shape": [0, -1]}, (-1, -1, 4), (2, 3, 4), (2, 12)),
+    ("Reshape", {"shape": [-1, 2]}, (-1, 4), (3, 4), (6, 2)),
+])
+def test_dims_of_any_size(tmp_path, type, attributes, stated, dims, result):
+    ops = [op("x", "Data", (), [desc(stated)])]
+    if type == "Reshape":
+        ops += [constant("shape", np.array(attributes["shape"], np.int32)),
+                op("y", type, ("x:0", "shape:0"))]
+    else:
+        ops.append(op("y", type, ("x:0",), (), **attributes))
+    ops.append(op("z", "Neg", ("y:0",)))
+    x = draw(dims)
+    got = compute(tmp_path, save(tmp_path / "net.air", ops), {"x": x})["z_0"]
+    assert got.shape == result
+    np.testing.assert_array_equal(got.ravel(), -x.ravel())
+
+
+@pytest.mark.parametrize("batch", [1, 5])
+def test_network_with_a_dynamic_batch(tmp_path, batch):
+    ops = [op("x", "Data", (), [desc((-1, 3, 6, 8))], index=0), constant("filter", FILTER),
+           constant("bias", BIAS), constant("dense", DENSE),
+           op("conv", "Conv2D", ("x:0", "filter:0", "bias:0"), [desc((-1, 4, 6, 8))],
+              strides=[1, 1, 1, 1], pads=[1, 1, 1, 1], dilations=[1, 1, 1, 1], groups=1,
+              data_format="NCHW"),
+           op("relu", "Relu", ("conv:0",)),
+           op("pool", "MaxPoolV3", ("relu:0",), ksize=[1, 1, 2, 2], strides=[1, 1, 2, 2],
+              padding_mode="CALCULATED", pads=[0, 0, 0, 0], data_format="NCHW"),
+           op("flat", "Flatten", ("pool:0",)),
+           op("dense1", "MatMul", ("flat:0", "dense:0"), transpose_x1=False, transpose_x2=False),
+           op("prob", "SoftmaxV2", ("dense1:0",), axes=[-1])]
+    x = draw((batch, 3, 6, 8))
+    got = compute(tmp_path, save(tmp_path / "net.air", ops), {"x": x})["prob_0"]
+    np.testing.assert_allclose(got, expected(x)[0], rtol=1e-5, atol=1e-5)
+
+
 def test_mode_1(tmp_path):
     model = save(tmp_path / "net.air", network(True))
     code, out, err = call(tool("atc"), "--mode=1", f"--om={model}", "--framework=1",

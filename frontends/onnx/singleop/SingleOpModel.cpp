@@ -271,7 +271,7 @@ private:
       return buildTranspose();
     if (type == "Reshape" || type.starts_with("Flatten") || type.starts_with("Squeeze") ||
         type.starts_with("Unsqueeze") || type == "ExpandDims")
-      return finish(reshape(x[0], op.outputs[0].dims));
+      return buildMoved();
     if (type.starts_with("Concat"))
       return buildConcat();
     if (type == "TileD")
@@ -282,6 +282,41 @@ private:
       return buildPool();
     if (needs(2))
       buildBinary();
+  }
+
+  /// Builds an operator that only states other dims. Where the output has dims of any size, they
+  /// follow from the input: a 0 takes one over, and one -1 is the rest.
+  void buildMoved() {
+    const StringRef type = op.type;
+    const Ints &from = op.inputs[0].dims;
+    Ints to = op.outputs[0].dims;
+    const auto isOpen = [](int64_t dim) { return dim < 0; };
+    if (llvm::none_of(to, isOpen))
+      return finish(reshape(x[0], to));
+    if (type.starts_with("Squeeze")) {
+      Ints axes = getInts("axis", {});
+      for (auto [i, dim] : llvm::enumerate(from))
+        if (dim == 1 && getInts("axis", {}).empty())
+          axes.push_back(i);
+      return finish(value("Squeeze", {x[0], addInts(axes)}));
+    }
+    if (type.starts_with("Unsqueeze") || type == "ExpandDims")
+      return finish(value(
+          "Unsqueeze", {x[0], addInts(getIntsOfInput(1, type == "Unsqueeze" ? "axes" : "axis"))}));
+    // Reshape states itself which dims stay; with Flatten those in front of the joined ones do.
+    if (type == "Reshape") {
+      if (const Ints stated = getIntsOfInput(1, "shape"); stated.size() == to.size())
+        to = stated;
+    } else {
+      const int64_t axis = axisOf(getInt("axis", 1));
+      if (axis >= int64_t(to.size()))
+        return fail("its result has too few dims");
+      if (type != "Flatten" || axis <= 1)
+        std::fill_n(to.begin(), std::max<int64_t>(axis, 0), 0);
+    }
+    if (llvm::count_if(to, isOpen) > 1)
+      return fail("more than one dim of its result is of a size that is not known");
+    finish(reshape(x[0], to));
   }
 
   void buildBinary() {

@@ -6,18 +6,13 @@
 // things beside: layers are copied with their weights, types are those of importers, blobs are read
 // that exist, and weights get the number of values that their shape states.
 
-#include <cmath>
-#include <limits>
-#include <random>
-
 #include "frontends/caffe/LayerTable.h"
 #include "frontends/caffe/Net.h"
 #include "google/protobuf/stubs/logging.h"
 #include "google/protobuf/text_format.h"
+#include "test/fuzz/mutators/MessageMutator.h"
 
 using google::protobuf::FieldDescriptor;
-using google::protobuf::Message;
-using google::protobuf::Reflection;
 namespace pb = atc::caffe::pb;
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize);
@@ -54,9 +49,9 @@ std::vector<std::string> allTypes() {
   return types;
 }
 
-class Mutator {
+class Mutator : public atc::fuzz::MessageMutator {
 public:
-  Mutator(Model &model, unsigned seed) : model(model), random(seed) { random.discard(2); }
+  Mutator(Model &model, unsigned seed) : MessageMutator(seed), model(model) {}
 
   void mutateOnce() {
     pb::Layer &layer = anyLayer();
@@ -85,18 +80,6 @@ public:
   }
 
 private:
-  size_t below(size_t limit) { return random() % std::max<size_t>(limit, 1); }
-
-  int64_t anyNumber() {
-    static constexpr int64_t special[] = {-1,        0,         16,        1 << 10,
-                                          1 << 16,   1 << 24,   1u << 31,  int64_t(1) << 40,
-                                          INT32_MIN, INT32_MAX, INT64_MAX, INT64_MIN};
-    return below(4) == 0 ? special[below(std::size(special))] : int64_t(below(9)) - 2;
-  }
-  double anyFloat() {
-    static constexpr double special[] = {NAN, INFINITY, -INFINITY, 1e-40, 3e38, -0.0, 0.5};
-    return below(3) == 0 ? special[below(std::size(special))] : double(anyNumber());
-  }
   const std::string &anyType() {
     static const std::vector<std::string> types = allTypes();
     return types[below(types.size())];
@@ -110,7 +93,7 @@ private:
     const pb::Layer &layer = anyLayer();
     return layer.top_size() ? layer.top(int(below(size_t(layer.top_size())))) : layer.name();
   }
-  std::string anyText() {
+  std::string anyText() override {
     static constexpr const char *texts[] = {"", "data", "%s%n", "\xe2\x80\xae", "a b", "conv"};
     const size_t kind = below(4);
     return kind == 0   ? texts[below(std::size(texts))]
@@ -119,14 +102,19 @@ private:
                        : anyBlob();
   }
 
+  /// Layers are added by functions that know what belongs to them.
+  bool mayGrow(const FieldDescriptor &field) override {
+    return field.containing_type() != pb::Net::descriptor();
+  }
+
   void copyLayer() {
     const pb::Layer layer = anyLayer();
     pb::Layer &copy = *model.net.add_layer();
     copy = layer;
-    copy.set_name("m" + std::to_string(random()));
+    copy.set_name("m" + std::to_string(below(1u << 31)));
     for (std::string &top : *copy.mutable_top())
       if (below(2))
-        top = "t" + std::to_string(random());
+        top = "t" + std::to_string(below(1u << 31));
     for (const pb::WeightLayer &weights : model.weights.layer())
       if (weights.name() == layer.name()) {
         const pb::WeightLayer same = weights;
@@ -142,7 +130,7 @@ private:
     for (size_t i = below(3) + 1; i--;)
       bottoms.push_back(anyBlob());
     pb::Layer &layer = *model.net.add_layer();
-    layer.set_name("m" + std::to_string(random()));
+    layer.set_name("m" + std::to_string(below(1u << 31)));
     layer.set_type(anyType());
     for (const std::string &bottom : bottoms)
       layer.add_bottom(bottom);
@@ -170,90 +158,7 @@ private:
     blob.mutable_data()->Resize(int(count), float(anyFloat()));
   }
 
-  /// Changes a field of a message, or of one inside it.
-  void change(Message &message) {
-    const auto &descriptor = *message.GetDescriptor();
-    if (descriptor.field_count() == 0)
-      return;
-    // Half of the time one that is set.
-    std::vector<const FieldDescriptor *> set;
-    message.GetReflection()->ListFields(message, &set);
-    const FieldDescriptor &field =
-        !set.empty() && below(2) ? *set[below(set.size())]
-                                 : *descriptor.field(int(below(size_t(descriptor.field_count()))));
-    if (field.is_repeated())
-      changeRepeated(message, field);
-    else if (below(8) == 0)
-      message.GetReflection()->ClearField(&message, &field);
-    else
-      setOne(message, field);
-  }
-
-  void setOne(Message &message, const FieldDescriptor &field) {
-    const Reflection &to = *message.GetReflection();
-    switch (field.cpp_type()) {
-    case FieldDescriptor::CPPTYPE_INT32:
-      return to.SetInt32(&message, &field, int32_t(anyNumber()));
-    case FieldDescriptor::CPPTYPE_INT64:
-      return to.SetInt64(&message, &field, anyNumber());
-    case FieldDescriptor::CPPTYPE_UINT32:
-      return to.SetUInt32(&message, &field, uint32_t(anyNumber()));
-    case FieldDescriptor::CPPTYPE_UINT64:
-      return to.SetUInt64(&message, &field, uint64_t(anyNumber()));
-    case FieldDescriptor::CPPTYPE_FLOAT:
-      return to.SetFloat(&message, &field, float(anyFloat()));
-    case FieldDescriptor::CPPTYPE_DOUBLE:
-      return to.SetDouble(&message, &field, anyFloat());
-    case FieldDescriptor::CPPTYPE_BOOL:
-      return to.SetBool(&message, &field, below(2) != 0);
-    case FieldDescriptor::CPPTYPE_ENUM:
-      return to.SetEnum(
-          &message, &field,
-          field.enum_type()->value(int(below(size_t(field.enum_type()->value_count())))));
-    case FieldDescriptor::CPPTYPE_STRING:
-      return to.SetString(&message, &field, anyText());
-    case FieldDescriptor::CPPTYPE_MESSAGE:
-      return change(*to.MutableMessage(&message, &field));
-    }
-  }
-
-  void changeRepeated(Message &message, const FieldDescriptor &field) {
-    const Reflection &to = *message.GetReflection();
-    const int count = to.FieldSize(message, &field);
-    if (count && below(4) == 0)
-      return to.RemoveLast(&message, &field);
-    const int at = int(below(size_t(count)));
-    // Layers are added by functions that know what belongs to them.
-    const bool isOld = count && (below(2) || field.containing_type() == pb::Net::descriptor());
-    switch (field.cpp_type()) {
-    case FieldDescriptor::CPPTYPE_INT64:
-      return isOld ? to.SetRepeatedInt64(&message, &field, at, anyNumber())
-                   : to.AddInt64(&message, &field, anyNumber());
-    case FieldDescriptor::CPPTYPE_UINT32:
-      return isOld ? to.SetRepeatedUInt32(&message, &field, at, uint32_t(anyNumber()))
-                   : to.AddUInt32(&message, &field, uint32_t(anyNumber()));
-    case FieldDescriptor::CPPTYPE_FLOAT:
-      return isOld ? to.SetRepeatedFloat(&message, &field, at, float(anyFloat()))
-                   : to.AddFloat(&message, &field, float(anyFloat()));
-    case FieldDescriptor::CPPTYPE_DOUBLE:
-      return isOld ? to.SetRepeatedDouble(&message, &field, at, anyFloat())
-                   : to.AddDouble(&message, &field, anyFloat());
-    case FieldDescriptor::CPPTYPE_BOOL:
-      return isOld ? to.SetRepeatedBool(&message, &field, at, below(2) != 0)
-                   : to.AddBool(&message, &field, below(2) != 0);
-    case FieldDescriptor::CPPTYPE_STRING:
-      return isOld ? to.SetRepeatedString(&message, &field, at, anyText())
-                   : to.AddString(&message, &field, anyText());
-    case FieldDescriptor::CPPTYPE_MESSAGE:
-      return change(isOld ? *to.MutableRepeatedMessage(&message, &field, at)
-                          : *to.AddMessage(&message, &field));
-    default:
-      return;
-    }
-  }
-
   Model &model;
-  std::minstd_rand random;
 };
 
 } // namespace
