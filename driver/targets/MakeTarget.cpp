@@ -48,6 +48,33 @@ void reportUnknownSoc(const std::string &name, Diagnostics &diagnostics) {
                                   socNames() + didYouMean(name, listSocs()));
 }
 
+/// Returns why no programs can be compiled for an NPU that the simulator can model.
+std::vector<std::string> listObstacles(const npu::SocTable &table) {
+  std::vector<std::string> obstacles;
+  // Programs of the vector queue keep 4096 bytes for masks and partial results.
+  constexpr uint64_t minUbBytes = 16384;
+  if (table.ubBytes < minUbBytes)
+    obstacles.push_back("`ubBytes` is " + std::to_string(table.ubBytes) +
+                        ", but compiled programs need at least " + std::to_string(minUbBytes));
+  if (table.split && !table.vectorCores)
+    obstacles.push_back("`vectorCores` is 0, but with `split = 1` compiled programs need at least "
+                        "one vector core");
+  // Tiles lie at multiples of a block of 32 bytes, or of a fractal of 16 rows of one block.
+  const struct {
+    const char *key;
+    uint64_t given, max;
+  } alignments[] = {{"l1Align", table.l1Align, 32},
+                    {"l0Align", table.l0Align, 512},
+                    {"l0cAlign", table.l0cAlign, 512},
+                    {"ubAlign", table.ubAlign, 32}};
+  for (const auto &[key, given, max] : alignments)
+    if (given > max)
+      obstacles.push_back("`" + std::string(key) + "` is " + std::to_string(given) +
+                          ", but compiled programs place tiles at multiples of " +
+                          std::to_string(max) + " bytes");
+  return obstacles;
+}
+
 /// Returns the built-in table that the request names, with the changes of its file; nothing
 /// after an error.
 std::optional<Soc> findSoc(const TargetRequest &request, Diagnostics &diagnostics) {
@@ -67,11 +94,8 @@ std::optional<Soc> findSoc(const TargetRequest &request, Diagnostics &diagnostic
       return std::nullopt;
     }
     std::vector<std::string> errors = npu::readSocFile(*request.socFile, soc.table);
-    // Programs of the vector queue keep 4096 bytes for masks and partial results.
-    constexpr uint64_t kMinUbBytes = 16384;
-    if (errors.empty() && soc.table.ubBytes < kMinUbBytes)
-      errors.push_back("`ubBytes` is " + std::to_string(soc.table.ubBytes) +
-                       ", but compiled programs need at least " + std::to_string(kMinUbBytes));
+    if (errors.empty())
+      errors = listObstacles(soc.table);
     for (const std::string &error : errors)
       diagnostics.error("E10001", "the file of --soc_file is invalid: " + error);
     if (!errors.empty())

@@ -157,3 +157,15 @@ def test_a_summary_that_cannot_be_written_leaves_the_old_file(folder, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.om", "s.json"]
     assert subprocess.run([BUILD / "bin" / "om-dump", tmp_path / "m.om"], check=False,
                           capture_output=True).returncode == 0
+
+
+@pytest.mark.parametrize("line,said", [
+    ("vectorCores = 0", "`vectorCores` is 0"), ("ubBytes = 512", "at least 16384"),
+    ("l1Align = 64", "multiples of 32 bytes"), ("l0Align = 1024", "multiples of 512 bytes"),
+    ("l0cAlign = 1024", "multiples of 512 bytes"), ("ubAlign = 4096", "multiples of 32 bytes"),
+])
+def test_a_table_that_programs_cannot_run_on(line, said, folder, tmp_path):
+    """The simulator can model such an NPU, but no tile fits it: not an internal error."""
+    table = tmp_path / "own.soc"
+    table.write_text(f"base = Ascend910B1\n{line}\n")
+    refuse(folder, [*NPU[:4], f"--soc_file={table}"], "E10001", line.split()[0], said)
