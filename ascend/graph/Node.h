@@ -32,6 +32,13 @@ struct Node {
   std::vector<std::weak_ptr<Node>> readers;
   std::map<std::string, size_t> dynamicEnds; ///< of dynamic inputs: where the next one goes
 
+  Node() = default;
+  Node(const Node &) = default;
+  Node &operator=(const Node &) = default;
+  /// Releases the nodes that only this one keeps alive without recursion: a chain may have any
+  /// length.
+  ~Node();
+
   /// Returns the number of an output by name; -1 where there is none.
   int32_t findOutput(const std::string &outputName) const;
   /// Returns the number of the output that an input reads; -1 where there is none.

@@ -4,6 +4,7 @@
 
 #include "ascend/graph/Node.h"
 
+#include <iterator>
 #include <mutex>
 
 namespace ge {
@@ -15,6 +16,23 @@ int32_t Node::findOutput(const std::string &outputName) const {
     if (outputs[i].name == outputName)
       return int32_t(i);
   return -1;
+}
+
+Node::~Node() {
+  std::vector<std::shared_ptr<Node>> released;
+  const auto release = [&](Node &node) {
+    for (detail::Input &input : node.inputs)
+      released.push_back(std::move(input.source));
+    std::move(node.before.begin(), node.before.end(), std::back_inserter(released));
+    node.before.clear();
+  };
+  for (release(*this); !released.empty();) {
+    const std::shared_ptr<Node> node = std::move(released.back());
+    released.pop_back();
+    // Nobody else can get hold of a node with a single owner.
+    if (node && node.use_count() == 1)
+      release(*node);
+  }
 }
 
 static std::string textOf(const char *text) { return text ? text : ""; }

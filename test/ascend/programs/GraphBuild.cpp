@@ -272,6 +272,19 @@ REG_OP(MulCustom)
     }
   }
 
+  /// Each operator keeps the one that it reads alive: releasing the last must not need a stack.
+  void releaseLongChain() {
+    Operator last = op::Data("x");
+    for (int i = 0; i < 300000; ++i) {
+      auto next = op::Relu(("relu" + std::to_string(i)).c_str());
+      next.set_input_x(last, "y");
+      last = next;
+    }
+    Graph graph("chain");
+    graph.SetOutputs(std::vector<Operator>{last});
+    EXPECT(graph.IsValid());
+  }
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -283,6 +296,7 @@ int main(int argc, char **argv) {
   changeGraph();
   variousOperators();
   parseModel(argv[2]);
+  releaseLongChain();
   EXPECT_OK(GEFinalize());
   printf("graphs: ok\n");
   return 0;
