@@ -10,6 +10,8 @@
 #include "passes/host/Passes.h"
 #include "passes/om/Schedule.h"
 
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -63,6 +65,10 @@ private:
     DenseMap<uint64_t, SmallVector<size_t>> byHash;
     uint64_t end = 0;
   };
+
+  /// A part of a buffer: the type of the view that it was written through, and its offset in bytes.
+  using HeldPart = std::pair<Type, int64_t>;
+  using HeldTensors = llvm::MapVector<HeldPart, uint32_t>;
 
   OmModel &model() { return result.model; }
 
@@ -123,7 +129,7 @@ private:
       if (output)
         outputTensors[argument] = index;
       else
-        holders[argument] = {{argument, index}};
+        holders[argument].insert({{type, 0}, index});
       list.push_back(index);
     }
     return llvm::Error::success();
@@ -168,10 +174,12 @@ private:
       return error;
     if (llvm::Error error = addPlaces(op.getPrefetch(), launch.prefetch))
       return error;
+    llvm::SmallDenseSet<uint32_t> known;
     for (Value operand : readsOf(op))
-      for (auto &[value, tensor] : holders.lookup(resolveViews(operand).root))
-        if (!llvm::is_contained(launch.reads, tensor))
-          launch.reads.push_back(tensor);
+      if (auto held = holders.find(resolveViews(operand).root); held != holders.end())
+        for (auto [part, tensor] : held->second)
+          if (known.insert(tensor).second)
+            launch.reads.push_back(tensor);
     if (std::optional<uint32_t> tensor = tensorOf(op, names, launch.args.back()))
       launch.writes.push_back(*tensor);
     model().schedule.push_back(std::move(launch));
@@ -209,13 +217,10 @@ private:
     if (!index)
       return index;
     // The previous contents of the same memory are overwritten.
-    auto &held = holders[root];
-    BufferPart part = resolveViews(target);
-    llvm::erase_if(held, [&](auto &entry) {
-      return entry.first.getType() == target.getType() &&
-             resolveViews(entry.first).offset == part.offset;
-    });
-    held.emplace_back(target, *index);
+    HeldTensors &held = holders[root];
+    const HeldPart part = {target.getType(), resolveViews(target).offset};
+    held.erase(part);
+    held.insert({part, *index});
     return index;
   }
 
@@ -340,9 +345,8 @@ private:
   /// Places of arguments and weights.
   DenseMap<Value, OmBufferRef> spaces;
   DenseMap<Value, uint32_t> outputTensors;
-  /// The tensors that a buffer holds at this point, with the views they were
-  /// written through.
-  DenseMap<Value, SmallVector<std::pair<Value, uint32_t>>> holders;
+  /// The tensors that a buffer holds at this point, in the order in which they were written.
+  DenseMap<Value, HeldTensors> holders;
   WeightsSegment weights{model().weights, 0}, tables{model().tables, 1};
   uint32_t firstHostKernel = 0;
 };

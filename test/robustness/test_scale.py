@@ -54,7 +54,8 @@ def test_large_model_compiles(name, size, megabytes, tmp_path):
 
 @pytest.mark.skipif(SANITIZED, reason="sanitizers have a part in the time")
 @pytest.mark.parametrize("name, target", [("parts", "--soc_version=Ascend310P3"),
-                                          ("multiples", "--target=cpu")])
+                                          ("multiples", "--target=cpu"),
+                                          ("multiples", "--soc_version=Ascend910B1")])
 def test_kernels_of_one_tensor_take_linear_time(name, target, tmp_path):
     """Each part of a tensor looked at all other parts: four times as many took 16 times as long."""
     def seconds(size):

@@ -85,6 +85,8 @@ private:
   unsigned nameWeights(MutableArrayRef<om::LaunchOp> launches, ArrayRef<bool> onNpu,
                        const SymbolTable &symbols, int64_t l2Bytes) {
     SmallVector<WeightNeed> needs = weightNeeds(launches, onNpu, symbols, l2Bytes);
+    if (!needs.empty())
+      defineWeightsFirst(*launches.front()->getBlock());
     size_t next = 0, used = 0;
     unsigned count = 0;
     int64_t waiting = 0; ///< bytes in L2 that no launch has used yet

@@ -209,6 +209,8 @@ private:
   /// Assigns to each launch as many bytes of later weights as it can load.
   void share(MutableArrayRef<om::LaunchOp> launches, ArrayRef<bool> onNpu, SymbolTable &symbols) {
     SmallVector<WeightNeed> needs = weightNeeds(launches, onNpu, symbols, int64_t(soc.l2Bytes));
+    if (!needs.empty())
+      defineWeightsFirst(*launches.front()->getBlock());
     size_t next = 0, used = 0;
     int64_t waiting = 0; ///< bytes in L2 that no launch has used yet
     for (unsigned index = 0; index < launches.size(); ++index) {

@@ -95,11 +95,15 @@ int64_t bytesOfActivations(MutableArrayRef<om::LaunchOp> launches) {
   return bytes;
 }
 
+void defineWeightsFirst(Block &block) {
+  // Asking for the order of two operations between moves would number all of them each time.
+  const auto front = llvm::find_if_not(block, llvm::IsaPred<om::WeightOp>);
+  for (Operation &op : llvm::make_early_inc_range(llvm::make_range(front, block.end())))
+    if (isa<om::WeightOp>(op))
+      op.moveBefore(&block, front);
+}
+
 Value takePiece(om::LaunchOp launch, WeightNeed &need, int64_t &bytes) {
-  // A weight is defined before its first use, which comes later.
-  Operation *definition = need.weight.getDefiningOp();
-  if (launch->isBeforeInBlock(definition))
-    definition->moveBefore(launch);
   const int64_t from = need.named, element = elementBytes(need.weight);
   if (bytes != need.bytes)
     bytes = bytes / element * element;

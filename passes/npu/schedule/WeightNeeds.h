@@ -32,8 +32,12 @@ bool weightsStayInL2(llvm::MutableArrayRef<om::LaunchOp> launches, int64_t l2Byt
 /// Returns the bytes of different buffers, without weights, that launches read and write.
 int64_t bytesOfActivations(llvm::MutableArrayRef<om::LaunchOp> launches);
 
-/// Returns the next `bytes` of a needed weight and counts them as named; it is defined in front of
-/// `launch`. Rounds `bytes` down to whole elements.
+/// Moves the weights of a block in front of everything else, in their order, so that any launch can
+/// name them.
+void defineWeightsFirst(mlir::Block &block);
+
+/// Returns the next `bytes` of a needed weight, which is defined in front of `launch`, and counts
+/// them as named. Rounds `bytes` down to whole elements.
 mlir::Value takePiece(om::LaunchOp launch, WeightNeed &need, int64_t &bytes);
 
 /// Returns the key of a pass's choice that depends on the order of the weights alone, and so not on
