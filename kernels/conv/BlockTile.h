@@ -45,6 +45,14 @@ struct Row {
   int64_t height, rowStep, width, tapStep; ///< taps, and from one to the next
   int64_t lanes;                           ///< elements per tap
   bool isFirst, isLast;                    ///< of the chunks of input blocks
+
+  /// Moves on by some output blocks.
+  void advance(int64_t blocks) {
+    block += blocks;
+    w += blocks * wBlock;
+    y += blocks * yBlock;
+    at += blocks * yBlock;
+  }
 };
 
 /// Computes `P` pixels of `B` output blocks, whose inputs are `Step` elements apart; 0: any number.
@@ -138,7 +146,7 @@ template <typename Tile> void forEachTile(int64_t pixels, int64_t maxSize, Tile 
 
 /// Computes the pixels of a row.
 template <int B> void computeRow(const Row &row, int64_t pixels, bool isDense) {
-  forEachTile(pixels, tilePixels(), [&](int64_t first, int64_t here) {
+  forEachTile(pixels, B > 2 ? maxPixels / 2 : tilePixels(), [&](int64_t first, int64_t here) {
     isDense ? tileOf<B, kBlock>(row, first, here) : tileOf<B, 0>(row, first, here);
   });
 }
@@ -150,7 +158,7 @@ template <int Step> void computeRowOfKnown(const Row &row, int64_t pixels) {
     if (here > maxPixels)
       tileOf<1, Step, maxKnownPixels, maxPixels + 1>(row, first, here);
     else
-      tileOf<1, Step == kBlock ? kBlock : 0>(row, first, here);
+      tileOf<1, 0>(row, first, here);
   });
 }
 
@@ -166,19 +174,21 @@ inline void computeRowOfBlock(const Row &row, int64_t pixels, bool isDense) {
     computeRow<1>(row, pixels, isDense);
 }
 
-/// Computes the pixels of a row for `blocks` output blocks, tileBlocks(pixels) at most.
-inline void computeBlocks(Row row, int64_t blocks, int64_t pixels, bool isDense) {
+/// Computes the pixels of a row for `blocks` output blocks, which fit the registers.
+template <bool MayBePicture>
+void computeBlocks(Row row, int64_t blocks, int64_t pixels, bool isDense) {
   if (hasWideRegisters() && blocks == 4)
     return computeRow<4>(row, pixels, isDense);
   for (; hasWideRegisters() && blocks > 1; blocks -= 2) {
     computeRow<2>(row, pixels, isDense);
-    row.block += 2;
-    row.w += 2 * row.wBlock;
-    row.y += 2 * row.yBlock;
-    row.at += 2 * row.yBlock;
+    row.advance(2);
   }
-  if (blocks)
+  if (!blocks)
+    return;
+  if constexpr (MayBePicture)
     computeRowOfBlock(row, pixels, isDense);
+  else
+    computeRow<1>(row, pixels, isDense);
 }
 
 } // namespace atc::kernels::blocks

@@ -5,7 +5,7 @@
 // cost 36 instead of 144. A task takes some tiles of an image and some output channels:
 //
 //   transform the tiles of the image      to [position][input block][tile][16]
-//   for one or two blocks of output channels
+//   for one, two or four blocks of output channels
 //     for position
 //       products of tiles and channels    in registers, to [position][output block][tile][16]
 //     transform the products to outputs   with bias, sum and activation
@@ -82,21 +82,26 @@ template <int M> struct Convolution {
   int64_t tilesPerTask = 0;
   int64_t splits = 1; ///< of the output channels
 
-  /// The bytes of the transformed tiles of a task: with the products of two blocks of output
+  /// The bytes of the transformed tiles of a task: with the products of some blocks of output
   /// channels and the weights that pass by they stay in the second cache.
   static constexpr int64_t tileBytes = 384 << 10, smallTileBytes = 96 << 10;
   /// The elements behind each position, so that those of a tile are not in one set of a cache.
   static constexpr int64_t padding = kBlock;
 
   int64_t inputStep() const { return plan.inBlocks * tilesPerTask * kBlock + padding; }
-  int64_t productStep() const { return tileBlocks() * tilesPerTask * kBlock + padding; }
+  int64_t productStep() const { return step() * tilesPerTask * kBlock + padding; }
   /// Return the elements of the transformed tiles of a task and of its products; less than 0 where
   /// there are too many.
   int64_t inputSpace(Context &c) const {
     return spaceFor(c, places, plan.inBlocks + 1, tilesPerTask, kBlock);
   }
   int64_t productSpace(Context &c) const {
-    return spaceFor(c, places, tileBlocks() + 1, tilesPerTask, kBlock);
+    return spaceFor(c, places, step() + 1, tilesPerTask, kBlock);
+  }
+  /// Returns the output blocks that are computed at a time. Weights from beyond the second cache
+  /// arrive faster in more streams.
+  int64_t step() const {
+    return hasWideRegisters() && weightBytes() > 2 * tileBytes ? 4 : tileBlocks();
   }
   int64_t weightBytes() const {
     return places * channels * plan.outBlocks * kBlock * int64_t(sizeof(float));
@@ -111,7 +116,7 @@ template <int M> struct Convolution {
     // Each task reads all weights, so that half as many tiles again cost less than one more task.
     const int64_t count = maximum(ceilDiv(tiles, size + size / 2), int64_t(1));
     tilesPerTask = maximum(ceilDiv(tiles, count), int64_t(1));
-    const int64_t groups = ceilDiv(plan.outBlocks, tileBlocks());
+    const int64_t groups = ceilDiv(plan.outBlocks, step());
     while (imageTasks() * splits < 4 && splits < groups)
       ++splits;
   }
@@ -221,7 +226,7 @@ template <int M> struct Convolution {
     row.blocks = plan.inBlocks;
     row.height = row.width = 1;
     row.isFirst = true;
-    const int64_t step = tileBlocks(), groups = ceilDiv(plan.outBlocks, step);
+    const int64_t step = this->step(), groups = ceilDiv(plan.outBlocks, step);
     const int64_t end = minimum(plan.outBlocks, groups * (part + 1) / splits * step);
     for (int64_t block = groups * part / splits * step; block < end; block += step) {
       const int64_t blocks = minimum(step, end - block);
@@ -229,7 +234,7 @@ template <int M> struct Convolution {
         row.x = inputs + place * inputStep();
         row.y = products + place * productStep();
         row.w = w + (block * places + place) * channels * kBlock;
-        multiplyPlace(row, blocks, count);
+        computeBlocks</*MayBePicture=*/false>(row, blocks, count, /*isDense=*/true);
       }
       for (int64_t b = 0; b < blocks; ++b) {
         const int64_t at = (image * plan.outBlocks + block + b) * plan.outPlane() * kBlock;
@@ -238,18 +243,6 @@ template <int M> struct Convolution {
                             first + tile);
       }
     }
-  }
-
-  /// Multiplies `count` tiles by the weights of a position.
-  void multiplyPlace(Row row, int64_t blocks, int64_t count) const {
-    // Weights from beyond the second cache are read while all tiles are multiplied by them: tiles
-    // of many pixels leave registers for one block.
-    const bool isFar = weightBytes() > 2 * tileBytes;
-    if (hasWideRegisters() && isFar && count > maxPixels)
-      for (; blocks; --blocks, row.w += row.wBlock, row.y += row.yBlock)
-        computeRowOfKnown<kBlock>(row, count);
-    else
-      blocks > 1 ? computeRow<2>(row, count, true) : computeRow<1>(row, count, true);
   }
 };
 
