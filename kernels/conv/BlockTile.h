@@ -15,6 +15,10 @@ namespace atc::kernels::blocks {
 /// with smaller registers take fewer pixels and one block.
 inline constexpr int64_t maxPixels = 14;
 
+/// The maximum number of pixels of one block whose inputs are a known number of elements apart:
+/// with their weights 29 of 32 registers, which are addressed without further ones.
+inline constexpr int64_t maxKnownPixels = 28;
+
 /// The pixels of a tile on this CPU level.
 inline int64_t tilePixels() {
 #ifdef __aarch64__
@@ -41,13 +45,19 @@ struct Row {
   int64_t height, rowStep, width, tapStep; ///< taps, and from one to the next
   int64_t lanes;                           ///< elements per tap
   bool isFirst, isLast;                    ///< of the chunks of input blocks
+
+  /// Moves on by some output blocks.
+  void advance(int64_t blocks) {
+    block += blocks;
+    w += blocks * wBlock;
+    y += blocks * yBlock;
+    at += blocks * yBlock;
+  }
 };
 
-/// Computes `P` pixels of `B` output blocks. `Dense`: the inputs of pixels are kBlock elements
-/// apart.
-template <int P, int B, bool Dense>
-__attribute__((noinline)) void tile(const Row &r, int64_t first) {
-  const int64_t step = Dense ? kBlock : r.step, lanes = r.lanes;
+/// Computes `P` pixels of `B` output blocks, whose inputs are `Step` elements apart; 0: any number.
+template <int P, int B, int Step> __attribute__((noinline)) void tile(const Row &r, int64_t first) {
+  const int64_t step = Step ? Step : r.step, lanes = r.lanes;
   const int64_t at = first * kBlock;
   Vec sums[B][P];
 #pragma clang loop unroll(full)
@@ -80,7 +90,7 @@ __attribute__((noinline)) void tile(const Row &r, int64_t first) {
             weights[b] = blockAt(w + b * r.wBlock);
 #pragma clang loop unroll(full)
           for (int p = 0; p < P; ++p) {
-            const float value = Dense ? x[p * kBlock + lane] : starts[p / 3][(p % 3) * step + lane];
+            const float value = Step ? x[p * Step + lane] : starts[p / 3][(p % 3) * step + lane];
 #pragma clang loop unroll(full)
             for (int b = 0; b < B; ++b)
               sums[b][p] += value * weights[b];
@@ -105,13 +115,13 @@ __attribute__((noinline)) void tile(const Row &r, int64_t first) {
   }
 }
 
-/// Computes `pixels` pixels by the tile of that size.
-template <int B, bool Dense, int P = (B > 2 ? maxPixels / 2 : maxPixels)>
+/// Computes `pixels` pixels by the tile of that size, which is from `Min` to `P`.
+template <int B, int Step, int P = (B > 2 ? maxPixels / 2 : maxPixels), int Min = 1>
 void tileOf(const Row &row, int64_t first, int64_t pixels) {
-  if constexpr (P > 1)
+  if constexpr (P > Min)
     if (pixels < P)
-      return tileOf<B, Dense, P - 1>(row, first, pixels);
-  tile<P, B, Dense>(row, first);
+      return tileOf<B, Step, P - 1, Min>(row, first, pixels);
+  tile<P, B, Step>(row, first);
 }
 
 /// Returns the output blocks per tile on this CPU level.
@@ -123,29 +133,61 @@ inline int64_t tileBlocks(int64_t pixels) {
   return hasWideRegisters() && pixels <= maxPixels / 2 ? 4 : tileBlocks();
 }
 
-/// Computes the pixels of a row in tiles of nearly equal size.
-template <int B> void computeRow(const Row &row, int64_t pixels, bool isDense) {
-  const int64_t parts = ceilDiv(pixels, tilePixels());
+/// Calls tile(first pixel, pixels) for the tiles of a row, of nearly equal size up to `maxSize`.
+template <typename Tile> void forEachTile(int64_t pixels, int64_t maxSize, Tile &&tile) {
+  const int64_t parts = ceilDiv(pixels, maxSize);
   const int64_t size = pixels / parts, larger = pixels % parts;
   for (int64_t part = 0, first = 0; part < parts; ++part) {
     const int64_t here = size + (part < larger);
-    isDense ? tileOf<B, true>(row, first, here) : tileOf<B, false>(row, first, here);
+    tile(first, here);
     first += here;
   }
 }
 
-/// Computes the pixels of a row for `blocks` output blocks, tileBlocks(pixels) at most.
-inline void computeBlocks(Row row, int64_t blocks, int64_t pixels, bool isDense) {
+/// Computes the pixels of a row.
+template <int B> void computeRow(const Row &row, int64_t pixels, bool isDense) {
+  forEachTile(pixels, B > 2 ? maxPixels / 2 : tilePixels(), [&](int64_t first, int64_t here) {
+    isDense ? tileOf<B, kBlock>(row, first, here) : tileOf<B, 0>(row, first, here);
+  });
+}
+
+/// Computes the pixels of a row for one output block, whose inputs are `Step` elements apart, by
+/// tiles of as many pixels as wide registers hold.
+template <int Step> void computeRowOfKnown(const Row &row, int64_t pixels) {
+  forEachTile(pixels, maxKnownPixels, [&](int64_t first, int64_t here) {
+    if (here > maxPixels)
+      tileOf<1, Step, maxKnownPixels, maxPixels + 1>(row, first, here);
+    else
+      tileOf<1, 0>(row, first, here);
+  });
+}
+
+/// Computes the pixels of a row for one output block. Inputs that are few elements apart are those
+/// of pictures, which have three channels, and of which stems read each pixel or every second one.
+inline void computeRowOfBlock(const Row &row, int64_t pixels, bool isDense) {
+  constexpr int64_t picture = 3;
+  if (hasWideRegisters() && row.step == picture)
+    computeRowOfKnown<picture>(row, pixels);
+  else if (hasWideRegisters() && row.step == 2 * picture)
+    computeRowOfKnown<2 * picture>(row, pixels);
+  else
+    computeRow<1>(row, pixels, isDense);
+}
+
+/// Computes the pixels of a row for `blocks` output blocks, which fit the registers.
+template <bool MayBePicture>
+void computeBlocks(Row row, int64_t blocks, int64_t pixels, bool isDense) {
   if (hasWideRegisters() && blocks == 4)
     return computeRow<4>(row, pixels, isDense);
   for (; hasWideRegisters() && blocks > 1; blocks -= 2) {
     computeRow<2>(row, pixels, isDense);
-    row.block += 2;
-    row.w += 2 * row.wBlock;
-    row.y += 2 * row.yBlock;
-    row.at += 2 * row.yBlock;
+    row.advance(2);
   }
-  if (blocks)
+  if (!blocks)
+    return;
+  if constexpr (MayBePicture)
+    computeRowOfBlock(row, pixels, isDense);
+  else
     computeRow<1>(row, pixels, isDense);
 }
 

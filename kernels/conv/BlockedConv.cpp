@@ -190,7 +190,8 @@ struct Convolution {
                    kBlock;
           row.y = y + row.at;
           // tile() adds the offset of a pixel to both.
-          computeBlocks(row, minimum(step, end - row.block), pixels, areNeighbours);
+          computeBlocks</*MayBePicture=*/true>(row, minimum(step, end - row.block), pixels,
+                                               areNeighbours);
         }
       }
   }

@@ -4,6 +4,7 @@
 #include "kernels/conv/ChannelBlocks.h"
 
 #include "kernels/core/Broadcast.h"
+#include "kernels/core/ReshapeDims.h"
 #include "kernels/core/Widen.h"
 
 namespace atc::kernels {
@@ -147,17 +148,14 @@ ATC_KERNEL(BlockChannels) {
                });
 }
 
-/// Stores an image in blocks of channels as [batch, channels, height, width].
-ATC_KERNEL(UnblockChannels) {
-  const Tensor x = in(0);
-  const int64_t channels = integer("channels", 0), plane = x.dim(2) * x.dim(3);
-  if (channels < 0 || x.dim(1) != ceilDiv(channels, kBlock))
-    return fail("% blocks for % channels", x.dim(1), channels);
-  float *y = make<float>(0, F32, Dims(x.dim(0), channels, x.dim(2), x.dim(3)));
+/// The image of an UnblockChannels in planes: [batch, channels, height, width].
+static void unblockPlanes(Context &c, int64_t channels, int64_t plane) {
+  const Tensor x = c.in(0);
+  float *y = c.make<float>(0, F32, Dims(x.dim(0), channels, x.dim(2), x.dim(3)));
   if (!y)
     return;
   const float *data = x.as<float>();
-  forEachPatch(*this, x.dim(0), channels, plane,
+  forEachPatch(c, x.dim(0), channels, plane,
                [&](int64_t image, int64_t block, int64_t first, int64_t pixels, int64_t lanes) {
                  const float *from = data + ((image * x.dim(1) + block) * plane + first) * kBlock;
                  float *to = y + (image * channels + block * kBlock) * plane + first;
@@ -168,6 +166,83 @@ ATC_KERNEL(UnblockChannels) {
                    for (int64_t i = done; i < pixels; ++i)
                      to[lane * plane + i] = from[i * kBlock + lane];
                });
+}
+
+/// Stores channels [first, first + count) of `pixels` pixels, one pixel after the other. `blocks`
+/// is the first pixel of block 0; blocks are `step` elements apart.
+static void copyChannels(float *to, const float *blocks, int64_t step, int64_t first, int64_t count,
+                         int64_t pixels) {
+  const int64_t skipped = first % kBlock;
+  const float *from = blocks + first / kBlock * step;
+  // Whole vectors, from the first channel on: what is too much of one is what the next one stores,
+  // and that of the last one belongs to the next pixel.
+  int64_t pixel = 0;
+  for (; count >= kBlock && pixel + 1 < pixels; ++pixel, to += count, from += kBlock) {
+    blocks::blockAt(to) = blocks::blockAt(from + skipped);
+    const float *block = from + step;
+    for (int64_t done = kBlock - skipped; done < count; done += kBlock, block += step)
+      blocks::blockAt(to + done) = blocks::blockAt(block);
+  }
+  for (; pixel < pixels; ++pixel, to += count, from += kBlock)
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = from[(skipped + i) / kBlock * step + (skipped + i) % kBlock];
+}
+
+/// The image of an UnblockChannels as its rows of channels: with channels behind the pixels, or as
+/// a Reshape of [batch, channels, height, width] to input 1, [b, groups, count, ...], has them
+/// where its dim of `count` channels comes last.
+static void unblockRows(Context &c, int64_t channels, int64_t plane) {
+  const Tensor x = c.in(0), wanted = c.in(1);
+  Dims shape(x.dim(0), 1, channels, x.dim(2), x.dim(3));
+  if (wanted && !wanted.known())
+    return;
+  if (wanted && !reshapeDims(c, Dims(x.dim(0), channels, x.dim(2), x.dim(3)), wanted,
+                             /*allowsZero=*/false, shape))
+    return;
+  if (shape.rank < 4)
+    return c.fail("a shape of % dims has no groups of channels", shape.rank);
+  Dims result(shape[0]);
+  for (uint32_t d = wanted ? 1 : 3; d < shape.rank; ++d)
+    if (d != 2)
+      result.push(shape[d]);
+  result.push(shape[2]);
+  float *y = c.make<float>(0, F32, result);
+  const int64_t rows = shape.product(0, 2), count = shape[2];
+  const int64_t positions = shape.product(3, shape.rank);
+  if (!y || result.product() == 0)
+    return;
+  const float *data = x.as<float>();
+  const int64_t step = plane * kBlock, image = x.dim(1) * step,
+                patches = ceilDiv(positions, kPixels);
+  if (positions == plane && channels % count == 0)
+    return parallelIf(c, rows * patches, kPixels * count, [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t row = task / patches, first = task % patches * kPixels;
+        copyChannels(y + (row * plane + first) * count,
+                     data + row * count / channels * image + first * kBlock, step,
+                     row * count % channels, count, minimum(kPixels, plane - first));
+      }
+    });
+  // Another shape divides planes or joins images.
+  parallelIf(c, rows * positions, count, [&](int64_t begin, int64_t end) {
+    for (int64_t pixel = begin; pixel < end; ++pixel)
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t at = (pixel / positions * count + i) * positions + pixel % positions;
+        const int64_t channel = at / plane % channels;
+        y[pixel * count + i] = data[at / plane / channels * image + channel / kBlock * step +
+                                    at % plane * kBlock + channel % kBlock];
+      }
+  });
+}
+
+/// Stores an image in blocks of channels in another order: in planes, or with the attribute
+/// `last` in rows of channels.
+ATC_KERNEL(UnblockChannels) {
+  const Tensor x = in(0);
+  const int64_t channels = integer("channels", 0), plane = x.dim(2) * x.dim(3);
+  if (channels < 0 || x.dim(1) != ceilDiv(channels, kBlock))
+    return fail("% blocks for % channels", x.dim(1), channels);
+  integer("last", 0) ? unblockRows(*this, channels, plane) : unblockPlanes(*this, channels, plane);
 }
 
 } // namespace atc::kernels

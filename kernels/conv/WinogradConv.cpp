@@ -5,12 +5,13 @@
 // cost 36 instead of 144. A task takes some tiles of an image and some output channels:
 //
 //   transform the tiles of the image      to [position][input block][tile][16]
-//   for one or two blocks of output channels
+//   for one, two or four blocks of output channels
 //     for position
 //       products of tiles and channels    in registers, to [position][output block][tile][16]
 //     transform the products to outputs   with bias, sum and activation
 //
-// Both areas stay in the second cache.
+// Both areas stay in the second cache. Where few tasks have to share the output channels, all of
+// them read the tiles that were transformed before.
 
 #include "kernels/conv/BlockTile.h"
 #include "kernels/core/Widen.h"
@@ -81,31 +82,41 @@ template <int M> struct Convolution {
   int64_t tilesPerTask = 0;
   int64_t splits = 1; ///< of the output channels
 
-  /// The bytes of the transformed tiles of a task: with the products of two blocks of output
+  /// The bytes of the transformed tiles of a task: with the products of some blocks of output
   /// channels and the weights that pass by they stay in the second cache.
   static constexpr int64_t tileBytes = 384 << 10, smallTileBytes = 96 << 10;
   /// The elements behind each position, so that those of a tile are not in one set of a cache.
   static constexpr int64_t padding = kBlock;
 
   int64_t inputStep() const { return plan.inBlocks * tilesPerTask * kBlock + padding; }
-  int64_t productStep() const { return tileBlocks() * tilesPerTask * kBlock + padding; }
-  /// Returns the elements of working space of a task.
-  int64_t space(Context &c) const {
-    return spaceFor(c, places, plan.inBlocks + tileBlocks() + 2, tilesPerTask, kBlock);
+  int64_t productStep() const { return step() * tilesPerTask * kBlock + padding; }
+  /// Return the elements of the transformed tiles of a task and of its products; less than 0 where
+  /// there are too many.
+  int64_t inputSpace(Context &c) const {
+    return spaceFor(c, places, plan.inBlocks + 1, tilesPerTask, kBlock);
+  }
+  int64_t productSpace(Context &c) const {
+    return spaceFor(c, places, step() + 1, tilesPerTask, kBlock);
+  }
+  /// Returns the output blocks that are computed at a time. Weights from beyond the second cache
+  /// arrive faster in more streams.
+  int64_t step() const {
+    return hasWideRegisters() && weightBytes() > 2 * tileBytes ? 4 : tileBlocks();
+  }
+  int64_t weightBytes() const {
+    return places * channels * plan.outBlocks * kBlock * int64_t(sizeof(float));
   }
   int64_t imageTasks() const { return plan.batch * ceilDiv(tiles, tilesPerTask); }
   int64_t tasks() const { return imageTasks() * splits; }
 
   void divide() {
     // Where the weights stay in the second cache as well, smaller tasks leave room for the images.
-    const int64_t weightBytes =
-        places * channels * plan.outBlocks * kBlock * int64_t(sizeof(float));
-    const int64_t bytes = weightBytes <= tileBytes ? smallTileBytes : tileBytes;
+    const int64_t bytes = weightBytes() <= tileBytes ? smallTileBytes : tileBytes;
     const int64_t size = maximum(bytes / (places * channels * int64_t(sizeof(float))), maxPixels);
     // Each task reads all weights, so that half as many tiles again cost less than one more task.
     const int64_t count = maximum(ceilDiv(tiles, size + size / 2), int64_t(1));
     tilesPerTask = maximum(ceilDiv(tiles, count), int64_t(1));
-    const int64_t groups = ceilDiv(plan.outBlocks, tileBlocks());
+    const int64_t groups = ceilDiv(plan.outBlocks, step());
     while (imageTasks() * splits < 4 && splits < groups)
       ++splits;
   }
@@ -188,18 +199,24 @@ template <int M> struct Convolution {
     }
   }
 
-  /// Computes one task in `space` elements of working space.
-  void compute(float *y, float *space, int64_t task) const {
-    const int64_t part = task % splits, imageParts = ceilDiv(tiles, tilesPerTask);
-    task /= splits;
-    const int64_t image = task / imageParts, first = task % imageParts * tilesPerTask;
+  /// Transforms the tiles of a task of images from input block `begin` to `end`.
+  void transform(float *inputs, int64_t imageTask, int64_t begin, int64_t end) const {
+    const int64_t imageParts = ceilDiv(tiles, tilesPerTask);
+    const int64_t image = imageTask / imageParts, first = imageTask % imageParts * tilesPerTask;
     const int64_t count = minimum(tilesPerTask, tiles - first);
-    float *inputs = space, *products = space + places * inputStep();
-    for (int64_t block = 0; block < plan.inBlocks; ++block) {
+    for (int64_t block = begin; block < end; ++block) {
       const float *plane = images.at(image, block);
       for (int64_t tile = 0; tile < count; ++tile)
         transformTile(inputs + (block * tilesPerTask + tile) * kBlock, plane, first + tile);
     }
+  }
+
+  /// Computes one task from the transformed tiles of its images.
+  void multiply(float *y, const float *inputs, float *products, int64_t task) const {
+    const int64_t part = task % splits, imageParts = ceilDiv(tiles, tilesPerTask);
+    task /= splits;
+    const int64_t image = task / imageParts, first = task % imageParts * tilesPerTask;
+    const int64_t count = minimum(tilesPerTask, tiles - first);
     const Finish none;
     Row row = {};
     row.finish = &none;
@@ -209,7 +226,7 @@ template <int M> struct Convolution {
     row.blocks = plan.inBlocks;
     row.height = row.width = 1;
     row.isFirst = true;
-    const int64_t step = tileBlocks(), groups = ceilDiv(plan.outBlocks, step);
+    const int64_t step = this->step(), groups = ceilDiv(plan.outBlocks, step);
     const int64_t end = minimum(plan.outBlocks, groups * (part + 1) / splits * step);
     for (int64_t block = groups * part / splits * step; block < end; block += step) {
       const int64_t blocks = minimum(step, end - block);
@@ -217,7 +234,7 @@ template <int M> struct Convolution {
         row.x = inputs + place * inputStep();
         row.y = products + place * productStep();
         row.w = w + (block * places + place) * channels * kBlock;
-        blocks > 1 ? computeRow<2>(row, count, true) : computeRow<1>(row, count, true);
+        computeBlocks</*MayBePicture=*/false>(row, blocks, count, /*isDense=*/true);
       }
       for (int64_t b = 0; b < blocks; ++b) {
         const int64_t at = (image * plan.outBlocks + block + b) * plan.outPlane() * kBlock;
@@ -237,17 +254,37 @@ bool convolve(Context &c, const Plan &plan, const Images &images, float *y, cons
   // Tasks share working space by contiguous ranges, of which there are enough for all threads.
   constexpr int64_t maxRanges = 32;
   const int64_t tasks = convolution.tasks(), ranges = minimum(tasks, maxRanges);
-  const int64_t space = convolution.space(c), size = space < 0 ? space : spaceFor(c, ranges, space);
-  float *spaces = size < 0 ? nullptr : c.scratch<float>(size);
-  if (!spaces)
+  const bool isShared = convolution.splits > 1;
+  const int64_t inputs = convolution.inputSpace(c), products = convolution.productSpace(c);
+  if (inputs < 0 || products < 0)
     return false;
+  const int64_t tileSets = isShared ? convolution.imageTasks() : ranges;
+  const int64_t inputSize = spaceFor(c, tileSets, inputs);
+  const int64_t productSize = spaceFor(c, ranges, products);
+  float *allInputs = inputSize < 0 ? nullptr : c.scratch<float>(inputSize);
+  float *allProducts = productSize < 0 ? nullptr : c.scratch<float>(productSize);
+  if (!allInputs || !allProducts)
+    return false;
+  if (isShared)
+    parallelIf(c, tileSets * plan.inBlocks,
+               convolution.tilesPerTask * Convolution<M>::places * kBlock,
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) {
+                   const int64_t task = i / plan.inBlocks, block = i % plan.inBlocks;
+                   convolution.transform(allInputs + task * inputs, task, block, block + 1);
+                 }
+               });
   const double cost =
       double(convolution.tilesPerTask * Convolution<M>::places) * double(c.in(1).count()) /
       double(Convolution<M>::places * convolution.splits) * (double(tasks) / double(ranges));
   parallelIf(c, ranges, int64_t(minimum(cost, 1e18)), [&](int64_t begin, int64_t end) {
     const int64_t last = tasks * end / ranges;
-    for (int64_t task = tasks * begin / ranges; task < last; ++task)
-      convolution.compute(y, spaces + begin * space, task);
+    for (int64_t task = tasks * begin / ranges; task < last; ++task) {
+      float *own = allInputs + (isShared ? task / convolution.splits : begin) * inputs;
+      if (!isShared)
+        convolution.transform(own, task, 0, plan.inBlocks);
+      convolution.multiply(y, own, allProducts + begin * products, task);
+    }
   });
   return true;
 }

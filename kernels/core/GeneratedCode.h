@@ -8,6 +8,17 @@
 // The kernel "Map" computes elementwise: its code has one buffer per input and one for the result,
 // each of kMapChunk elements at a multiple of 64 bytes, and computes all of them; it has one task.
 //
+// The code of RNN, GRU and LSTM computes the cells of kCellUnits units of a sequence from their
+// gates, which the kernel has multiplied; it has one task. Its buffers are, each of kCellUnits
+// elements of the type in which the kernel computes:
+//
+//   RNN   the gate; the next state
+//   GRU   the update gate, the new gate, the state; the next state
+//   GRU   with linear_before_reset: the update gate, the reset gate, what the data contribute to
+//         the new gate, what the state does, the state; the next state
+//   LSTM  the gates in the order input, output, forget, cell, with peepholes those of input, output
+//         and forget gate; the cell's state, which the code advances; the next state
+//
 // The code of all other kernels has as buffers: the dims (int64_t), the elements of each input by
 // position (null: omitted), and the elements of each output (null: not wanted). The dims are
 // kMaxRank values for each input and then for each output; behind them are kErrorWords words, in
@@ -36,6 +47,10 @@ inline constexpr uint32_t kMapInputs = 8;
 inline constexpr char kMapNodes[] = "nodes", kMapOperands[] = "operands";
 /// The maximum number of nodes that become one.
 inline constexpr uint32_t kMapCalls = 24;
+/// The number of units that the code of a recurrent cell computes at a time, and the maximum number
+/// of its buffers.
+inline constexpr int64_t kCellUnits = 16;
+inline constexpr uint32_t kCellBuffers = 9;
 /// The maximum numbers of inputs and outputs of other calls with generated code.
 inline constexpr uint32_t kGeneratedInputs = 16, kGeneratedOutputs = 8;
 /// The maximum numbers of products that generated code computes. With more of them it pays to pack

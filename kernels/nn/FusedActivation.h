@@ -55,7 +55,7 @@ public:
         x[i] = minimum(maximum(x[i], low), high);
     } else if (isSilu) {
       for (int64_t i = 0; i < count; ++i)
-        x[i] *= fast::sigmoid(x[i]);
+        x[i] /= 1 + fast::exp(-x[i]);
     } else {
       function.apply(x, count);
     }

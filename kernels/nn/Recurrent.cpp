@@ -5,8 +5,10 @@
 // adds the contribution of the state and advances it, in one pass over the weights: a task computes
 // all gates of some units and needs nothing from other tasks of the step. Threads go through the
 // steps of a block together (PhaseChain.h), with the same units in each step, or with a direction
-// each. Constant weights are packed when the model is compiled (attribute "packed").
+// each. Constant weights are packed when the model is compiled (attribute "packed"). Where the call
+// has generated code, that computes the cells from their gates.
 
+#include "kernels/core/GeneratedCode.h"
 #include "kernels/core/Widen.h"
 #include "kernels/nn/CellActivations.h"
 #include "kernels/nn/GateProduct.h"
@@ -22,6 +24,7 @@ template <typename F> struct Operands {
   const F *x, *w, *r, *bias, *initialH, *initialC, *peepholes;
   Tensor lengths;
   F *y, *lastH, *lastC;
+  host::GeneratedCode code; ///< of cells; null: none
 };
 
 /// Computes one direction of an operator. The state and the gates of a sequence are rows; a task
@@ -174,15 +177,23 @@ private:
       if (p->cell == Cell::Lstm) {
         if (step.times[b] < 0)
           continue;
-        if (hasDefaultFunctions)
+        if (o->code)
+          runLstmCode(gate, step.next + b * h, cellState + b * h, first, last);
+        else if (hasDefaultFunctions)
           advanceDefaultLstm(gate, step.next + b * h, cellState + b * h, first, last);
         else
           advanceLstm(gate, step.next + b * h, cellState + b * h, first, last);
+      } else if (o->code && p->cell == Cell::Rnn) {
+        const F *rows[] = {gate, step.next + b * h};
+        runCode<2, 1>(rows, first, last);
+      } else if (o->code && phases() == 1) {
+        continue; // The code computes these gates, too.
       } else if (p->cell == Cell::Rnn) {
         activate(gate + first, last - first, 0);
         copyUnits(step.next + b * h, gate, first, last);
       } else {
-        activate(gate + first, last - first, 0);
+        if (!o->code)
+          activate(gate + first, last - first, 0);
         activate(gate + h + first, last - first, 0);
         for (int64_t j = first; phases() > 1 && j < last; ++j)
           extra[b * h + j] = gate[h + j] * step.now[b * h + j];
@@ -214,6 +225,16 @@ private:
     for (int64_t b = 0; b < p->batch; ++b) {
       F *gate = gates + b * width, *fresh = gate + 2 * h;
       const F *data = fromData + step.dataRows[b] * width + 2 * h, *old = step.now + b * h;
+      if (o->code) {
+        if (isApart) {
+          const F *rows[] = {gate, fresh, old, step.next + b * h};
+          runCode<4, 1>(rows, first, last);
+        } else {
+          const F *rows[] = {gate, gate + h, data, extra + b * h, old, step.next + b * h};
+          runCode<6, 1>(rows, first, last);
+        }
+        continue;
+      }
       for (int64_t j = first; !isApart && j < last; ++j)
         fresh[j] = data[j] + gate[h + j] * extra[b * h + j];
       activate(fresh + first, last - first, 1);
@@ -298,6 +319,42 @@ private:
   }
   void apply(F *x, int64_t count, int64_t function) const {
     p->activations[direction * p->functions + function].apply(x, count);
+  }
+
+  /// Runs the generated code for units [first, end) of its buffers, of which it writes the last
+  /// `Written`.
+  template <uint32_t Count, uint32_t Written>
+  void runCode(const F *const (&rows)[Count], int64_t first, int64_t end) const {
+    static_assert(Count <= kCellBuffers);
+    void *buffers[Count];
+    int64_t j = first;
+    for (; j + kCellUnits <= end; j += kCellUnits) {
+      for (uint32_t i = 0; i < Count; ++i)
+        buffers[i] = const_cast<F *>(rows[i] + j);
+      o->code(buffers, nullptr, 0, 1);
+    }
+    if (j == end)
+      return;
+    // The rest as a whole block, too.
+    F rest[Count][kCellUnits] = {};
+    for (uint32_t i = 0; i < Count; ++i) {
+      for (int64_t unit = 0; j + unit < end; ++unit)
+        rest[i][unit] = rows[i][j + unit];
+      buffers[i] = rest[i];
+    }
+    o->code(buffers, nullptr, 0, 1);
+    for (uint32_t i = Count - Written; i < Count; ++i)
+      for (int64_t unit = 0; j + unit < end; ++unit)
+        const_cast<F *>(rows[i])[j + unit] = rest[i][unit];
+  }
+  void runLstmCode(F *gate, F *to, F *memory, int64_t first, int64_t end) const {
+    if (peep) {
+      const F *rows[] = {gate,   gate + h, gate + 2 * h, gate + 3 * h, peep, peep + h, peep + 2 * h,
+                         memory, to};
+      return runCode<9, 2>(rows, first, end);
+    }
+    const F *rows[] = {gate, gate + h, gate + 2 * h, gate + 3 * h, memory, to};
+    runCode<6, 2>(rows, first, end);
   }
 
   /// Advances units [first, end) of an LSTM with the default functions, all of it in registers.
@@ -462,7 +519,8 @@ void runRecurrent(Context &c, Cell cell) {
                                c.in(4),
                                out[0] ? y.data : nullptr,
                                out[1] ? lastH.data : nullptr,
-                               out[2] ? lastC.data : nullptr};
+                               out[2] ? lastC.data : nullptr,
+                               hasFittingCode(c) ? c.generatedCode() : nullptr};
     if (!runDirections(c, p, operands))
       return;
     y.store(c);
@@ -474,8 +532,8 @@ void runRecurrent(Context &c, Cell cell) {
 }
 } // namespace
 
-ATC_KERNEL(RNN) { runRecurrent(*this, Cell::Rnn); }
-ATC_KERNEL(GRU) { runRecurrent(*this, Cell::Gru); }
-ATC_KERNEL(LSTM) { runRecurrent(*this, Cell::Lstm); }
+ATC_KERNEL_OF_CODE(RNN) { runRecurrent(*this, Cell::Rnn); }
+ATC_KERNEL_OF_CODE(GRU) { runRecurrent(*this, Cell::Gru); }
+ATC_KERNEL_OF_CODE(LSTM) { runRecurrent(*this, Cell::Lstm); }
 
 } // namespace atc::kernels

@@ -1,6 +1,7 @@
 //===-- Shapes.cpp - shapes as values, and values under other shapes ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "kernels/core/ReshapeDims.h"
 #include "kernels/core/Support.h"
 
 namespace atc::kernels {
@@ -26,29 +27,8 @@ ATC_KERNEL(Reshape) {
   if (!wanted.known())
     return;
   Dims shape;
-  int64_t unknown = -1, rest = 1;
-  for (int64_t i = 0; i < wanted.count(); ++i) {
-    int64_t size = wanted.as<int64_t>()[i];
-    if (size == 0 && !integer("allowzero", 0)) {
-      if (i >= data.rank())
-        return fail("dim % of the shape is 0, but the input has rank %", i, data.rank());
-      size = data.dim(i);
-    }
-    if (size == -1 && unknown < 0)
-      unknown = i;
-    else if (size < 0)
-      return fail("dim % of the shape is %", i, size);
-    else if (__builtin_mul_overflow(rest, size, &rest))
-      return fail("the shape has too many elements");
-    if (!shape.push(size))
-      return fail("the shape has % dims", wanted.count());
-  }
-  const int64_t count = data.count();
-  if (unknown >= 0 ? rest == 0 || count % rest : count != rest)
-    return fail("% elements do not fit the shape (% without -1)", count, rest);
-  if (unknown >= 0)
-    shape[unknown] = count / rest;
-  share(0, data, shape);
+  if (reshapeDims(*this, data.dims(), wanted, integer("allowzero", 0), shape))
+    share(0, data, shape);
 }
 
 ATC_KERNEL(Size) {

@@ -10,6 +10,7 @@
 #include "passes/host/QuantizedCalls.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <cmath>
 
@@ -393,6 +394,48 @@ private:
     return make(call, "Resize", {x.value, Value(), factors}, x.channels, call.getParameters());
   }
 
+  /// Creates a call that stores a blocked form in another order.
+  Value unblock(const Blocked &source, Location loc, Type type, Value shape, bool isLast) {
+    NamedAttrList parameters;
+    parameters.append("channels", builder.getDenseI64ArrayAttr(source.channels));
+    if (isLast)
+      parameters.append("last", builder.getDenseI64ArrayAttr(int64_t(1)));
+    return makeCall(builder, loc, "UnblockChannels", {source.value, shape}, type,
+                    parameters.getDictionary(builder.getContext()))
+        .getResult(0);
+  }
+
+  /// Computes a use of a blocked form with channels behind the pixels, if it is one: a transpose of
+  /// the image, or of a Reshape that divides its channels into groups and that nothing else reads.
+  bool unblockLast(const Blocked &source, Operation *user) {
+    auto transpose = dyn_cast<HostCallOp>(user);
+    Value shape;
+    if (transpose && transpose.getKernel() == "Reshape" && transpose.getResult(0).hasOneUse() &&
+        hasInputs(transpose, 2) && !integerOf(transpose, "allowzero", 0)) {
+      shape = transpose.getInputs()[1];
+      transpose = dyn_cast<HostCallOp>(*transpose.getResult(0).user_begin());
+    }
+    if (!transpose || transpose.getKernel() != "Transpose" || transpose->getBlock() != &block)
+      return false;
+    ArrayRef<int64_t> order = integersOf(transpose, "perm");
+    const int64_t moved = shape ? 2 : 1;
+    SmallVector<int64_t> last = llvm::to_vector(llvm::seq<int64_t>(order.size()));
+    if (order.size() < 4 || (!shape && order.size() != 4))
+      return false;
+    std::rotate(last.begin() + moved, last.begin() + moved + 1, last.end());
+    if (order != ArrayRef(last))
+      return false;
+    builder.setInsertionPoint(transpose);
+    Value result = transpose.getResult(0);
+    result.replaceAllUsesWith(
+        unblock(source, transpose.getLoc(), result.getType(), shape, /*isLast=*/true));
+    const bool isReshaped = transpose != user;
+    transpose.erase();
+    if (isReshaped)
+      user->erase();
+    return true;
+  }
+
   /// Removes a converted call; what still reads its result gets it from the blocked form. A call
   /// that joins images which do not fill blocks stays where it is still read.
   void replace(HostCallOp call) {
@@ -401,12 +444,14 @@ private:
       const Blocked source = blockedOf(result);
       if (!source.value)
         return;
+      const llvm::SmallSetVector<Operation *, 4> users(result.user_begin(), result.user_end());
+      for (Operation *user : users)
+        unblockLast(source, user);
+    }
+    if (!result.use_empty()) {
       builder.setInsertionPoint(call);
-      NamedAttrList parameters;
-      parameters.append("channels", builder.getDenseI64ArrayAttr(source.channels));
-      HostCallOp made = makeCall(builder, call.getLoc(), "UnblockChannels", {source.value},
-                                 result.getType(), parameters.getDictionary(builder.getContext()));
-      result.replaceAllUsesWith(made.getResult(0));
+      result.replaceAllUsesWith(unblock(blockedOf(result), call.getLoc(), result.getType(),
+                                        /*shape=*/{}, /*isLast=*/false));
     }
     call.erase();
   }

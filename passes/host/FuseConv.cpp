@@ -88,6 +88,20 @@ void fuse(PatternRewriter &rewriter, HostCallOp conv, HostCallOp last, ArrayRef<
   rewriter.replaceOp(last, fused.getResults());
 }
 
+/// Returns the convolution whose results `value` only has in another order or under another shape,
+/// in the block of `reader`; null where there is none.
+HostCallOp movedConvOf(Value value, Operation *reader) {
+  auto move = value ? value.getDefiningOp<HostCallOp>() : HostCallOp();
+  for (; move && (move.getKernel() == "Transpose" || move.getKernel() == "Reshape");
+       move = value.getDefiningOp<HostCallOp>()) {
+    if (!value.hasOneUse() || move->getBlock() != reader->getBlock() || !hasInputs(move, 1))
+      return {};
+    reader = move;
+    value = move.getInputs()[0];
+  }
+  return convOf(value, reader);
+}
+
 /// Fuses an activation.
 struct FuseActivation : graph::CountingPattern<HostCallOp> {
   using CountingPattern::CountingPattern;
@@ -96,13 +110,34 @@ struct FuseActivation : graph::CountingPattern<HostCallOp> {
     auto activation = activationOf(call);
     if (!activation)
       return failure();
-    HostCallOp conv = convOf(call.getInputs()[0], call);
+    Value x = call.getInputs()[0];
+    HostCallOp conv = movedConvOf(x, call);
     if (!conv || hasActivation(conv))
       return rewriter.notifyMatchFailure(call, "input is not a convolution of its own");
-    fuse(rewriter, conv, call, conv.inputsByPosition(), *activation);
-    rewriter.eraseOp(conv);
+    if (conv == x.getDefiningOp()) {
+      fuse(rewriter, conv, call, conv.inputsByPosition(), *activation);
+      rewriter.eraseOp(conv);
+    } else {
+      moveInFront(rewriter, call, conv, *activation);
+    }
     ++count;
     return success();
+  }
+
+  /// Computes an activation in front of what moves the results of `conv`. Only the last move has
+  /// the values, and the name, of the activation; the values of the others have no name of theirs.
+  static void moveInFront(PatternRewriter &rewriter, HostCallOp call, HostCallOp conv,
+                          const FusedActivation &activation) {
+    Operation *last = call.getInputs()[0].getDefiningOp();
+    for (Operation *move = last;; move = move->getOperand(0).getDefiningOp()) {
+      Location loc = move == last ? call.getLoc() : graph::derivedLoc(move->getLoc(), "activated");
+      rewriter.modifyOpInPlace(move, [&] { move->setLoc(loc); });
+      if (move == conv)
+        break;
+    }
+    rewriter.setInsertionPoint(conv);
+    fuse(rewriter, conv, conv, conv.inputsByPosition(), activation);
+    rewriter.replaceOp(call, last->getResult(0));
   }
 };
 

@@ -246,7 +246,8 @@ def HostFuseConv : Pass<"host-fuse-conv", "::mlir::func::FuncOp"> {
     A Conv call of f32 whose result only an Add, a Relu, Clip, Sigmoid, Tanh, LeakyRelu or
     HardSigmoid, or `x * sigmoid(x)` reads becomes a FusedConv of com.microsoft (with the
     activation "Silu" in addition to those of ONNX Runtime), which computes both while the
-    results are in the cache. A sum comes before an activation. The operands of a sum may
+    results are in the cache. A sum comes before an activation. An activation behind a
+    Transpose or a Reshape of the results is computed in front of it. The operands of a sum may
     broadcast; the kernel finds out.
   }];
   let statistics = [Statistic<"numFused", "num-fused", "Calls fused">];
@@ -262,8 +263,9 @@ def HostBlockChannels : Pass<"host-block-channels", "::mlir::func::FuncOp"> {
     weights are packed. Activations, sums, products and joins of blocked images, pools, and a
     Resize by constant factors work on blocks, too. A convolution reads up to eight images
     that are joined along their channels in place. BlockChannels and UnblockChannels
-    convert images where other calls write or read them; fewer than 16 channels are read
-    from their planes.
+    convert images where other calls write or read them, the latter with channels behind the
+    pixels where a Transpose, or a Reshape and a Transpose, ask for that; fewer than 16
+    channels are read from their planes.
 
     Left alone are convolutions of fewer than 8 output channels, and a FusedConv with a sum
     that is not blocked.

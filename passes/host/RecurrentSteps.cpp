@@ -135,10 +135,23 @@ std::string Recurrence::readConstants() {
   return "";
 }
 
-std::string Recurrence::read(HostCallOp call, int64_t maxSteps) {
+std::string Recurrence::readCell(HostCallOp call) {
   cell = call.getKernel() == "RNN" ? Cell::Rnn : call.getKernel() == "GRU" ? Cell::Gru : Cell::Lstm;
   gates = cell == Cell::Rnn ? 1 : cell == Cell::Gru ? 3 : 4;
   functionsPerDirection = std::min<int64_t>(gates, 3) - (cell == Cell::Gru);
+  batchFirst = integerOf(call, "layout", 0) != 0;
+  inputForget = integerOf(call, "input_forget", 0) != 0;
+  linearBeforeReset = integerOf(call, "linear_before_reset", 0) != 0;
+  clip = numberOf(call, "clip", 0);
+  auto direction = call.getParameters().getAs<StringAttr>("direction");
+  backwardOnly = direction && direction.getValue() == "reverse";
+  directions = direction && direction.getValue() == "bidirectional" ? 2 : 1;
+  return readFunctions(call);
+}
+
+std::string Recurrence::read(HostCallOp call, int64_t maxSteps) {
+  if (std::string why = readCell(call); !why.empty())
+    return why;
   inputs = inputsOf(call, 8);
   for (unsigned i = 0; i < 8; ++i) {
     if (i < 3 && !inputs[i])
@@ -154,13 +167,6 @@ std::string Recurrence::read(HostCallOp call, int64_t maxSteps) {
     return "its inputs have other ranks";
   if (!x.getElementType().isF32() && !x.getElementType().isF16())
     return "its elements are no f32 or f16";
-  batchFirst = integerOf(call, "layout", 0) != 0;
-  inputForget = integerOf(call, "input_forget", 0) != 0;
-  linearBeforeReset = integerOf(call, "linear_before_reset", 0) != 0;
-  clip = numberOf(call, "clip", 0);
-  auto direction = call.getParameters().getAs<StringAttr>("direction");
-  backwardOnly = direction && direction.getValue() == "reverse";
-  directions = direction && direction.getValue() == "bidirectional" ? 2 : 1;
   steps = x.getDimSize(batchFirst);
   batch = x.getDimSize(!batchFirst);
   features = x.getDimSize(2);
@@ -170,8 +176,6 @@ std::string Recurrence::read(HostCallOp call, int64_t maxSteps) {
            std::to_string(maxSteps);
   if (steps == 0 || batch == 0 || features == 0 || hidden == 0)
     return "it has no elements";
-  if (std::string why = readFunctions(call); !why.empty())
-    return why;
   if (std::string why = readConstants(); !why.empty())
     return why;
   // The types of the results are those that the steps have.

@@ -26,12 +26,16 @@ struct CellFunction {
   double alpha = 0, beta = 0;
 };
 
-/// Attributes, sizes and inputs of an RNN, GRU or LSTM of static shapes with constant weights.
+/// Attributes of an RNN, GRU or LSTM, and sizes and inputs of one of static shapes with constant
+/// weights.
 struct Recurrence {
   enum class Cell { Rnn, Gru, Lstm };
 
   /// Returns whether a host kernel is one of these operators.
   static bool isKernel(llvm::StringRef kernel);
+  /// Reads what the attributes of a call say of its cell, whatever its shapes. Returns the reason
+  /// why the cell is none; empty: it is one.
+  std::string readCell(graph::HostCallOp call);
   /// Reads a call. Returns the reason why its steps cannot be graph ops; empty: they can be.
   /// `maxSteps` limits the steps of all directions together.
   std::string read(graph::HostCallOp call, int64_t maxSteps);

@@ -197,6 +197,31 @@ def test_layouts(shape):
     np.testing.assert_array_equal(call("UnblockChannels", blocked, channels=shape[1])[0], x)
 
 
+@pytest.mark.parametrize("shape", [(1, 16, 1, 1), (2, 5, 7, 9), (1, 255, 13, 11), (3, 33, 4, 40),
+                                   (0, 16, 3, 3), (1, 17, 0, 3)])
+def test_rows_of_channels(shape):
+    x = numbers(*shape)
+    got, = call("UnblockChannels", block(x), channels=shape[1], last=1)
+    np.testing.assert_array_equal(got, x.transpose(0, 2, 3, 1))
+
+
+@pytest.mark.parametrize("shape, wanted", [
+    ((2, 255, 5, 7), [0, 3, 85, 5, 7]), ((1, 255, 9, 20), [0, 3, 85, -1]),
+    ((2, 21, 8, 9), [-1, 3, 7, 8, 9]), ((2, 64, 3, 4), [2, 2, 32, 4, 3]),
+    ((3, 48, 2, 1), [0, 2, 24, 2, 1]), ((2, 48, 6, 4), [6, 1, 16, 6, 4]),
+    # Groups of other numbers of channels or pixels than an image has.
+    ((2, 24, 3, 4), [1, 3, 16, 3, 4]), ((1, 32, 4, 6), [1, 4, 16, 4, 3]),
+    ((1, 32, 4, 6), [1, 2, 4, 4, -1]), ((0, 16, 3, 3), [0, 1, 16, 3, 3]),
+    ((1, 16, 2, 0), [1, 4, 4, 0, 2])], ids=str)
+def test_groups_of_channels(shape, wanted):
+    """The last dim is that of the channels of a group of a Reshape."""
+    x = numbers(*shape)
+    dims = [shape[i] if size == 0 else size for i, size in enumerate(wanted[:4])] + wanted[4:]
+    want = np.moveaxis(x.reshape(dims), 2, -1)
+    got, = call("UnblockChannels", block(x), np.array(wanted), channels=shape[1], last=1)
+    np.testing.assert_array_equal(got, want)
+
+
 # Windows next to each other are computed four at a time where they read no pads.
 @pytest.mark.parametrize("columns", [1, 3, 4, 6, 7, 12, 19])
 @pytest.mark.parametrize("stride, dilation", [(1, 1), (2, 1), (1, 2), (3, 2)])
@@ -263,6 +288,10 @@ def test_errors():
         call("BlockChannels", numbers(1, 3, 8, 8), channels=4)
     with pytest.raises(KernelError):
         call("UnblockChannels", good, channels=33)
+    for wanted in ([1, 32, 64], [1, 2, 16, 9, 9], [1, 2, 16, 8, 0], [0, -1, 16, -1, 8],
+                   [1, 2, 16, 1 << 62, 8], [1, 2, 16, -2, 8]):
+        with pytest.raises(KernelError):
+            call("UnblockChannels", good, np.array(wanted), channels=32, last=1)
 
 
 POINT = 11 / 16  # kernels/core/WinogradPoint.h

@@ -1,6 +1,6 @@
 """Generated code of operators whose dims are all dynamic, one file for several sizes, gives what
 their host kernels give: products, convolutions, resizes, samples, regions, quantization, norms,
-planes, sorted elements, and indices."""
+planes, sorted elements, indices, and recurrent cells."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import os
 import sys
@@ -39,6 +39,16 @@ def convolutions(*shapes, channels=6, kernel=(3, 2), groups=1, dtype=np.float32)
 
 def pairs(*shapes, dtype=np.float32):
     return [tuple(floats(*shape, dtype=dtype) for shape in both) for both in shapes]
+
+
+def cells(gates, hidden, *sizes, directions=1, peepholes=False):
+    """Data, weights and biases of a recurrent operator; with peepholes the other inputs, too. Sizes
+    are those of steps and batch."""
+    return [(floats(steps, batch, 5), floats(directions, gates * hidden, 5) / 4,
+             floats(directions, gates * hidden, hidden) / 8, floats(directions, 2 * gates * hidden),
+             *((np.arange(batch, dtype=np.int32) % (steps + 1), floats(directions, batch, hidden),
+                floats(directions, batch, hidden), floats(directions, 3 * hidden))
+               if peepholes else ())) for steps, batch in sizes]
 
 
 # Per operator: attributes, and the inputs of several runs of one file. Blocks have 256 columns, or
@@ -161,6 +171,18 @@ CASES = {
                          (np.array([1, np.nan, 2, 0] * 9, "f4").reshape(1, 1, 6, 6),)]),
     "average-pool-lines": ("AveragePool", {"kernel_shape": [3, 1]}, [(floats(2, 3, 7, 5),)]),
     "one-hot": ("OneHot", {"axis": 1}, [(np.float32([[1, -2], [0, 9]]), np.array(4), scales(-1, 3))]),
+    "rnn": ("RNN", {"hidden_size": 37, "activations": ["ScaledTanh"], "activation_alpha": [0.7],
+                    "clip": 0.5}, cells(1, 37, (5, 2), (1, 1))),
+    "gru": ("GRU", {"hidden_size": 21, "direction": "bidirectional"},
+            cells(3, 21, (4, 3), (1, 1), directions=2)),
+    "gru-linear": ("GRU", {"hidden_size": 16, "linear_before_reset": 1, "direction": "reverse",
+                           "activations": ["HardSigmoid", "Softsign"]}, cells(3, 16, (6, 2))),
+    "lstm": ("LSTM", {"hidden_size": 67}, cells(4, 67, (7, 3), (1, 1), (2, 9))),
+    "lstm-peepholes": ("LSTM", {"hidden_size": 5, "clip": 0.8, "direction": "bidirectional"},
+                       cells(4, 5, (6, 4), (3, 1), directions=2, peepholes=True)),
+    "lstm-functions": ("LSTM", {"hidden_size": 33, "input_forget": 1,
+                                "activations": ["HardSigmoid", "Elu", "Softplus"]},
+                       cells(4, 33, (3, 2))),
     "reverse-sequence": ("ReverseSequence", {}, [(floats(5, 3, 2), np.array([5, 1, 2]))]),
 }
 

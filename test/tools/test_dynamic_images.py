@@ -73,7 +73,30 @@ def detector():
     return net
 
 
-@pytest.mark.parametrize("make, convolutions", [(classifier, 10), (detector, 4)])
+def heads():
+    """Heads as exporters write them: a shape that is computed, and channels behind the pixels."""
+    net = Net()
+    x = net.input("x", ["batch", 3, "height", "width"])
+
+    def conv(y, out, channels, size):
+        # Results of about one: a sigmoid of large ones is steep for what differs by rounding.
+        scale = (channels * size * size) ** 0.5
+        weights = (net.rng.standard_normal((out, channels, size, size)) / scale).astype(np.float32)
+        return net.op("Conv", y, net.constant(weights), net.weight(out), pads=[size // 2] * 4)
+
+    y = net.op("Relu", conv(net.op("Relu", conv(x, 32, 3, 3)), 32, 32, 3))
+    z = conv(y, 3 * 21, 32, 1)
+    shape = net.op("Shape", z)
+    batch, height, width = (net.op("Gather", shape, net.ints(i)) for i in (0, 2, 3))
+    shape = net.op("Concat", batch, net.ints(3, 21), height, width, axis=0)
+    z = net.op("Transpose", net.op("Reshape", z, shape), perm=[0, 1, 3, 4, 2])
+    net.output(net.op("Sigmoid", z), ["batch", 3, "height", "width", 21])
+    last = net.op("Transpose", conv(y, 40, 32, 1), perm=[0, 2, 3, 1])
+    net.output(net.op("Reshape", last, net.ints(0, -1, 10)), ["batch", "boxes", 10])
+    return net
+
+
+@pytest.mark.parametrize("make, convolutions", [(classifier, 10), (detector, 4), (heads, 4)])
 def test_images_of_any_size(make, convolutions, tmp_path):
     model = make().save(tmp_path / "net.onnx")
     om = compile_model(model, tmp_path)

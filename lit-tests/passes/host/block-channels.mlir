@@ -146,3 +146,42 @@ func.func @many(%x: tensor<?x3x?x?xf32>) -> tensor<*xf32> {
   %2 = graph.host_call "Conv"(%1, %w1) {} : (tensor<*xf32>, tensor<16x144x1x1xf32>) -> tensor<*xf32>
   return %2 : tensor<*xf32>
 }
+
+// -----
+
+// Channels come last where only such an order is read: behind a transpose, or behind a Reshape that
+// divides them into groups.
+// CHECK-LABEL: func @last
+// CHECK-SAME: %[[S:[a-z0-9]+]]: tensor<5xi64>
+// CHECK: %[[A:.*]] = graph.host_call "BlockedConv"
+// CHECK: %[[B:.*]] = graph.host_call "UnblockChannels"(%[[A]]) {channels = array<i64: 21>, last = array<i64: 1>} : (tensor<?x2x?x?x16xf32>) -> tensor<*xf32>
+// CHECK: %[[C:.*]] = graph.host_call "UnblockChannels"(%[[A]], %[[S]]) {channels = array<i64: 21>, last = array<i64: 1>} : (tensor<?x2x?x?x16xf32>, tensor<5xi64>) -> tensor<*xf32>
+// CHECK: return %[[B]], %[[C]]
+func.func @last(%x: tensor<?x3x?x?xf32>, %s: tensor<5xi64>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %w = graph.constant dense<1.0> : tensor<21x3x1x1xf32>
+  %0 = graph.host_call "Conv"(%x, %w) {} : (tensor<?x3x?x?xf32>, tensor<21x3x1x1xf32>) -> tensor<*xf32>
+  %1 = graph.host_call "Transpose"(%0) {perm = array<i64: 0, 2, 3, 1>} : (tensor<*xf32>) -> tensor<*xf32>
+  %2 = graph.host_call "Reshape"(%0, %s) {} : (tensor<*xf32>, tensor<5xi64>) -> tensor<*xf32>
+  %3 = graph.host_call "Transpose"(%2) {perm = array<i64: 0, 1, 3, 4, 2>} : (tensor<*xf32>) -> tensor<*xf32>
+  return %1, %3 : tensor<*xf32>, tensor<*xf32>
+}
+
+// -----
+
+// Planes are stored where something else reads them: another order, zeros that stand for
+// themselves, and a Reshape with a second use.
+// CHECK-LABEL: func @planes
+// CHECK: %[[A:.*]] = graph.host_call "UnblockChannels"(%{{.*}}) {channels = array<i64: 21>} :
+// CHECK-NOT: "UnblockChannels"
+// CHECK: graph.host_call "Transpose"(%[[A]])
+// CHECK-COUNT-2: graph.host_call "Reshape"(%[[A]],
+func.func @planes(%x: tensor<?x3x?x?xf32>, %s: tensor<5xi64>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
+  %w = graph.constant dense<1.0> : tensor<21x3x1x1xf32>
+  %0 = graph.host_call "Conv"(%x, %w) {} : (tensor<?x3x?x?xf32>, tensor<21x3x1x1xf32>) -> tensor<*xf32>
+  %1 = graph.host_call "Transpose"(%0) {perm = array<i64: 0, 3, 2, 1>} : (tensor<*xf32>) -> tensor<*xf32>
+  %2 = graph.host_call "Reshape"(%0, %s) {allowzero = array<i64: 1>} : (tensor<*xf32>, tensor<5xi64>) -> tensor<*xf32>
+  %3 = graph.host_call "Transpose"(%2) {perm = array<i64: 0, 1, 3, 4, 2>} : (tensor<*xf32>) -> tensor<*xf32>
+  %4 = graph.host_call "Reshape"(%0, %s) {} : (tensor<*xf32>, tensor<5xi64>) -> tensor<*xf32>
+  %5 = graph.host_call "Transpose"(%4) {perm = array<i64: 0, 1, 3, 4, 2>} : (tensor<*xf32>) -> tensor<*xf32>
+  return %1, %3, %4, %5 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
+}

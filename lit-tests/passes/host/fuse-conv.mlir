@@ -67,3 +67,26 @@ func.func @stays(%x: tensor<*xf32>, %h: tensor<*xf16>, %low: tensor<f32>) -> (te
   %8 = graph.host_call "Add"(%7, %x) {} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
   return %0, %1, %3, %5, %8 : tensor<*xf32>, tensor<*xf32>, tensor<*xf16>, tensor<*xf32>, tensor<*xf32>
 }
+
+// -----
+
+// What only moves the results is behind the activation; with a second use it is not.
+// CHECK-LABEL: func @moved
+// CHECK: %[[A:.*]] = graph.host_call "FusedConv"(%arg0, %{{.*}}) {activation = "Sigmoid"}
+// CHECK-NEXT: %[[B:.*]] = graph.host_call "Reshape"(%[[A]], %arg1)
+// CHECK-NEXT: %[[C:.*]] = graph.host_call "Transpose"(%[[B]])
+// CHECK-NEXT: %[[D:.*]] = graph.host_call "Conv"
+// CHECK-NEXT: %[[E:.*]] = graph.host_call "Transpose"(%[[D]])
+// CHECK-NEXT: %[[F:.*]] = graph.host_call "Sigmoid"(%[[E]])
+// CHECK-NEXT: return %[[C]], %[[E]], %[[F]]
+func.func @moved(%x: tensor<*xf32>, %s: tensor<5xi64>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
+  %w = graph.constant dense<1.0> : tensor<2x2x1x1xf32>
+  %0 = graph.host_call "Conv"(%x, %w) {} : (tensor<*xf32>, tensor<2x2x1x1xf32>) -> tensor<*xf32>
+  %1 = graph.host_call "Reshape"(%0, %s) {} : (tensor<*xf32>, tensor<5xi64>) -> tensor<*xf32>
+  %2 = graph.host_call "Transpose"(%1) {perm = array<i64: 0, 1, 3, 4, 2>} : (tensor<*xf32>) -> tensor<*xf32>
+  %3 = graph.host_call "Sigmoid"(%2) {} : (tensor<*xf32>) -> tensor<*xf32>
+  %4 = graph.host_call "Conv"(%x, %w) {} : (tensor<*xf32>, tensor<2x2x1x1xf32>) -> tensor<*xf32>
+  %5 = graph.host_call "Transpose"(%4) {perm = array<i64: 0, 2, 3, 1>} : (tensor<*xf32>) -> tensor<*xf32>
+  %6 = graph.host_call "Sigmoid"(%5) {} : (tensor<*xf32>) -> tensor<*xf32>
+  return %3, %5, %6 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
+}

@@ -7,7 +7,9 @@
 #include "dialects/graph/ops/HostOps.h"
 #include "dialects/graph/ops/StructureOps.h"
 #include "dialects/graph/ops/UnaryOps.h"
+#include "dialects/kernel/Kernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/host/QuantizedCalls.h"
@@ -366,6 +368,28 @@ Value buildScalarOps(OpBuilder &builder, Block &ops, Value result, ValueRange ar
     }
   }
   return mapping.lookup(result);
+}
+
+void buildMap(OpBuilder &builder, Block &ops, Value result, ValueRange inputs, Value output) {
+  Location loc = builder.getUnknownLoc();
+  auto map = kernel::MapOp::create(builder, loc, inputs, output);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *formula = builder.createBlock(&map.getBody());
+  for (BlockArgument argument : ops.getArguments()) {
+    Type element = getElementTypeOrSelf(argument);
+    formula->addArgument(element.isIntOrFloat() && !element.isSignlessIntOrFloat()
+                             ? Type(builder.getIntegerType(element.getIntOrFloatBitWidth()))
+                             : element,
+                         loc);
+  }
+  kernel::YieldOp::create(builder, loc,
+                          buildScalarOps(builder, ops, result, formula->getArguments()));
+}
+
+void setAliasing(func::FuncOp function, unsigned count) {
+  for (unsigned i = 0; i < count; ++i)
+    function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                        UnitAttr::get(function.getContext()));
 }
 
 } // namespace atc::cpu

@@ -5,6 +5,7 @@
 #define OPENATC_PASSES_CPU_CALLS_ELEMENTCALLS_H
 
 #include "dialects/graph/ops/HostOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace atc::cpu {
 
@@ -20,6 +21,14 @@ mlir::Value buildElementOps(mlir::OpBuilder &builder, graph::HostCallOp call,
 /// scalars. Constants must be splats.
 mlir::Value buildScalarOps(mlir::OpBuilder &builder, mlir::Block &ops, mlir::Value result,
                            mlir::ValueRange arguments);
+
+/// Builds a map that computes `output` by the ops of `ops` up to the value `result` from `inputs`,
+/// buffers for the arguments of the block; all of one static shape.
+void buildMap(mlir::OpBuilder &builder, mlir::Block &ops, mlir::Value result,
+              mlir::ValueRange inputs, mlir::Value output);
+
+/// States that the first `count` arguments of a kernel function, its buffers, do not overlap.
+void setAliasing(mlir::func::FuncOp function, unsigned count);
 
 } // namespace atc::cpu
 

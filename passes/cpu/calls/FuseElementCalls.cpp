@@ -200,35 +200,17 @@ private:
 
     func::FuncOp function = functions.make(buffers);
     setAliasing(function, buffers.size());
+    for (unsigned i = 0; i + 1 < buffers.size(); ++i)
+      function.setArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr());
     Block &body = function.getBody().front();
     builder.setInsertionPointToStart(&body);
-    auto map =
-        kernel::MapOp::create(builder, loc, body.getArguments().take_front(group.inputs.size()),
-                              body.getArgument(group.inputs.size()));
-    Block *formula = builder.createBlock(&map.getBody());
-    for (BlockArgument argument : ops.getArguments()) {
-      Type element = getElementTypeOrSelf(argument);
-      formula->addArgument(element.isIntOrFloat() && !element.isSignlessIntOrFloat()
-                               ? Type(builder.getIntegerType(element.getIntOrFloatBitWidth()))
-                               : element,
-                           loc);
-    }
-    kernel::YieldOp::create(builder, loc,
-                            buildScalarOps(builder, ops, result, formula->getArguments()));
+    buildMap(builder, ops, result, body.getArguments().take_front(group.inputs.size()),
+             body.getArgument(group.inputs.size()));
     return function;
   }
 
   static Attribute splatOf(HostCallOp call, Value input) {
     return *scalarIn(call, input).getValues<Attribute>().begin();
-  }
-
-  static void setAliasing(func::FuncOp function, unsigned buffers) {
-    Builder builder(function.getContext());
-    for (unsigned i = 0; i < buffers; ++i) {
-      function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
-      if (i + 1 < buffers)
-        function.setArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr());
-    }
   }
 
   /// States which calls a group is made of, so that an error can name the one whose operands do not

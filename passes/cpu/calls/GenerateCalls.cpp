@@ -4,6 +4,7 @@
 #include "dialects/graph/ops/HostOps.h"
 #include "passes/cpu/calls/CallFunctions.h"
 #include "passes/cpu/calls/CallRanks.h"
+#include "passes/cpu/calls/GenerateCell.h"
 #include "passes/cpu/calls/Generators.h"
 #include "passes/cpu/calls/Passes.h"
 
@@ -55,10 +56,14 @@ struct GenerateCalls : impl::CpuGenerateCallsBase<GenerateCalls> {
     CallRanks ranks(main);
     SmallVector<HostCallOp> calls;
     main.walk([&](HostCallOp call) { calls.push_back(call); });
-    for (HostCallOp call : calls)
-      if (Generator generator = findGenerator(call.getKernel());
-          generator && !call->hasAttr(om::kBodyAttr) && computesFloats(call))
+    for (HostCallOp call : calls) {
+      if (call->hasAttr(om::kBodyAttr) || !computesFloats(call))
+        continue;
+      if (generateCell(call, functions))
+        numGenerated += generated(call);
+      else if (Generator generator = findGenerator(call.getKernel()); generator)
         numGenerated += generate(call, generator, ranks, functions);
+    }
   }
 
   bool generate(HostCallOp call, Generator generator, CallRanks &ranks, CallFunctions &functions) {
@@ -94,6 +99,10 @@ struct GenerateCalls : impl::CpuGenerateCallsBase<GenerateCalls> {
     function->setAttr(kTasksAttr, builder.getI64IntegerAttr(0));
     llvm::append_range(inputRanks, outputRanks);
     functions.add(function, call.getKernel().lower(), call, builder.getRowDims(), inputRanks);
+    return generated(call);
+  }
+
+  bool generated(HostCallOp call) {
     remarkPassed(getArgument(), call.getLoc(), "Generated")
         << "the call has code for dims that are known at run time";
     return true;

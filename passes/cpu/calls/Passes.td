@@ -44,7 +44,9 @@ def CpuGenerateCalls : Pass<"cpu-generate-calls", "::mlir::ModuleOp"> {
     are operands, for the ranks, element types, attributes and constants of the call:
     reductions, softmax, norms, losses, resizes, samples, quantization, products, convolutions
     and movement of elements. The host kernel still checks the inputs and makes the outputs,
-    whose dims it infers; it computes large products and convolutions itself.
+    whose dims it infers; it computes large products and convolutions itself. RNN, GRU and LSTM
+    of any ranks get code that computes cells from their gates, which the host kernel
+    multiplies.
 
     ```mlir
     %y = graph.host_call "Softmax"(%x) {axis = array<i64: -1>} : (tensor<?x?xf32>) -> tensor<*xf32>
@@ -62,7 +64,8 @@ def CpuGenerateCalls : Pass<"cpu-generate-calls", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"numGenerated", "num-generated", "Calls with generated code">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::vector::VectorDialect", "::mlir::LLVM::LLVMDialect"];
+                           "::mlir::vector::VectorDialect", "::mlir::LLVM::LLVMDialect",
+                           "::atc::kernel::KernelDialect"];
 }
 
 #endif // OPENATC_PASSES_CPU_CALLS_PASSES_TD

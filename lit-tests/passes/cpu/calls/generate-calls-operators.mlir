@@ -172,3 +172,35 @@ func.func @main(%x: tensor<?x?xf32>, %c: tensor<?xi1>, %f: tensor<f32>, %i: tens
   %3 = graph.host_call "Range"(%i, %i, %i) {} : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<*xi64>
   return %1, %2, %3 : tensor<*xf32>, tensor<*xf32>, tensor<*xi64>
 }
+
+// -----
+
+// Cells of 16 units from their gates: the state of the cell, which is advanced in place, and from it
+// the next state, each with a single division. Sizes do not matter; dims that are known neither.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.host_call "LSTM"({{.*}}generated_for = array<i64: 1, 1, -1, -1, {{.*}} {om.body = @lstm_0}
+// CHECK: graph.host_call "RNN"({{.*}} {om.body = @rnn_1}
+// CHECK: func.func private @lstm_0(%[[IN:.*]]: memref<16xf32> {llvm.noalias}, %[[OUT:.*]]: memref<16xf32> {{.*}}, %[[FORGET:.*]]: memref<16xf32> {{.*}}, %[[FRESH:.*]]: memref<16xf32> {{.*}}, %[[C:.*]]: memref<16xf32> {{.*}}, %[[H:.*]]: memref<16xf32>
+// CHECK: kernel.map %[[IN]], %[[FRESH]], %[[FORGET]], %[[C]] outs %[[C]]
+// CHECK-COUNT-2: arith.divf
+// CHECK-NOT: arith.divf
+// CHECK: kernel.map %[[OUT]], %[[C]] outs %[[H]]
+// CHECK-COUNT-1: arith.divf
+// CHECK-NOT: arith.divf
+// CHECK: func.func private @rnn_1(%{{.*}}: memref<16xf32>
+// CHECK: kernel.map
+func.func @main(%x: tensor<?x?x?xf32>, %w: tensor<*xf32>, %r: tensor<?x?x?xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %0 = graph.host_call "LSTM"(%x, %w, %r) {hidden_size = array<i64: 8>} : (tensor<?x?x?xf32>, tensor<*xf32>, tensor<?x?x?xf32>) -> tensor<*xf32>
+  %1 = graph.host_call "RNN"(%x, %w, %r) {activations = ["Relu"], hidden_size = array<i64: 8>} : (tensor<?x?x?xf32>, tensor<*xf32>, tensor<?x?x?xf32>) -> tensor<*xf32>
+  return %0, %1 : tensor<*xf32>, tensor<*xf32>
+}
+
+// -----
+
+// Directions with functions of their own have no code.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: om.body
+func.func @main(%x: tensor<?x?x?xf32>, %w: tensor<?x?x?xf32>, %r: tensor<?x?x?xf32>) -> tensor<*xf32> {
+  %0 = graph.host_call "RNN"(%x, %w, %r) {activations = ["Relu", "Tanh"], direction = "bidirectional", hidden_size = array<i64: 8>} : (tensor<?x?x?xf32>, tensor<?x?x?xf32>, tensor<?x?x?xf32>) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
