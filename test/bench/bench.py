@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Latency side by side with ONNX Runtime and OpenVINO, interleaved in one run.
 
-  bench.py [--threads 1,2] [--rounds 15] [--clock wall|processor] [--level LEVEL] [--process] [--json]
-           model.onnx ...
+  bench.py [--threads 1,2] [--rounds 15] [--clock wall|processor] [--statistic median|min]
+           [--level LEVEL] [--process] [--json] model.onnx ...
 
 Run it with a Python that has numpy, onnxruntime and openvino (a virtual environment:
 `python3 -m venv rivals && rivals/bin/pip install numpy onnxruntime openvino`); a rival that is not
 installed has no column. Every round measures all of them on the same data, one after the other; the
-figures are medians over the rounds and a ratio is the rival's time over ours (above 1: we are
+figures are medians over the rounds (`--statistic min`: their minima, on a machine that is never
+idle) and a ratio is the rival's time over ours (above 1: we are
 faster). The share of the limit is the achieved rate over the measured peak of the core times the
 threads. `--clock processor` counts the time of the process on all processors instead, which other
 programs on the machine disturb less: use it with one thread, as idle threads of a rival may spin.
@@ -177,7 +178,8 @@ def installed_rivals(model, threads, feeds):
     return rivals
 
 
-def measure(model, om, threads, rounds, library, clock=time.perf_counter):
+def measure(model, om, threads, rounds, library, clock=time.perf_counter,
+            statistic=statistics.median):
     start = time.perf_counter()
     ours = Session(library, om, threads)
     load_ms = 1e3 * (time.perf_counter() - start)
@@ -204,14 +206,26 @@ def measure(model, om, threads, rounds, library, clock=time.perf_counter):
             times[key] += [timed(runner.run, clock) for _ in range(inner)]
             if runner is not ours:
                 time.sleep(0.03)  # Its threads spin on for a while.
-    row["ms"] = statistics.median(times["ours"])
+    row["ms"] = statistic(times["ours"])
     for key in rivals:
-        row[f"{key}_ms"] = statistics.median(times[key])
+        row[f"{key}_ms"] = statistic(times[key])
         row["ratio" if key == "ort" else f"{key}_ratio"] = row[f"{key}_ms"] / row["ms"]
     row["weights_bytes"], row["arena_bytes"] = ours.info.weights_bytes, ours.info.arena_bytes
     feeds = [array.copy() for _, array in ours.inputs]
     ours.close()
     return row, list(rivals), feeds
+
+
+def add_measuring_options(parser):
+    parser.add_argument("--clock", choices=("wall", "processor"), default="wall")
+    parser.add_argument("--statistic", choices=("median", "min"), default="median")
+    levels.add_option(parser)
+
+
+def clock_and_statistic(args):
+    """Returns the functions that the options of add_measuring_options name."""
+    return (time.process_time if args.clock == "processor" else time.perf_counter,
+            min if args.statistic == "min" else statistics.median)
 
 
 def name_of_machine():
@@ -244,8 +258,7 @@ def main():
     parser.add_argument("--threads", default="1,2", help="thread counts, comma-separated")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--atc-flags", default="", help="more flags for atc, space-separated")
-    parser.add_argument("--clock", choices=("wall", "processor"), default="wall")
-    levels.add_option(parser)
+    add_measuring_options(parser)
     parser.add_argument("--process", action="store_true",
                         help="also the first answer of a new process, and peak memory")
     parser.add_argument("--alone", choices=("ours", *RIVALS), help=argparse.SUPPRESS)
@@ -258,7 +271,7 @@ def main():
                          str(args.build / "lib/libopenatc_runtime.so"), feeds)
     levels.enter(args.level)
     flags = [*args.atc_flags.split(), *levels.atc_flags(args.level)]
-    clock = time.process_time if args.clock == "processor" else time.perf_counter
+    measuring = clock_and_statistic(args)
     library = str(args.build / "lib/libopenatc_runtime.so")
     report = {"machine": name_of_machine(), "level": args.level, "models": []}
     with tempfile.TemporaryDirectory() as folder:
@@ -278,7 +291,7 @@ def main():
             for threads in map(int, args.threads.split(",")):
                 row = {"model": model.stem, "gflop": flops * 1e-9, "compile_s": seconds,
                        "compile_peak_bytes": resident}
-                figures, rivals, feeds = measure(model, om, threads, args.rounds, library, clock)
+                figures, rivals, feeds = measure(model, om, threads, args.rounds, library, *measuring)
                 row.update(figures)
                 if args.process:
                     row.update(measure_processes(model, om, threads, rivals, feeds, args.build, work))

@@ -21,16 +21,25 @@ def add_option(parser):
                         help="compile for this level, and let the rivals see a processor of it")
 
 
+def build_library(path):
+    subprocess.run(["clang-22", "-O2", "-shared", "-fPIC", pathlib.Path(__file__).parent / "cpuid.c",
+                    "-o", path], check=True)
+
+
+def environment(library, level):
+    """Returns the environment of a process that sees a processor of `level`."""
+    return {**os.environ, "LD_PRELOAD": str(library), VARIABLE: level}
+
+
 def enter(level):
     """Returns where the process sees CPUID of `level`: else runs the same command so, and exits."""
     if level is None or os.environ.get(VARIABLE) == level:
         return
     with tempfile.TemporaryDirectory() as folder:
         library = pathlib.Path(folder) / "cpuid.so"
-        subprocess.run(["clang-22", "-O2", "-shared", "-fPIC",
-                        pathlib.Path(__file__).parent / "cpuid.c", "-o", library], check=True)
-        environment = {**os.environ, "LD_PRELOAD": str(library), VARIABLE: level}
-        sys.exit(subprocess.run([sys.executable, *sys.argv], env=environment).returncode)
+        build_library(library)
+        sys.exit(subprocess.run([sys.executable, *sys.argv],
+                                env=environment(library, level)).returncode)
 
 
 def atc_flags(level):
