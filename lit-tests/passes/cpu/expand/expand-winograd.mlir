@@ -144,7 +144,7 @@ module attributes {cpu.level = #cpu.level<name = "v3", lanes = 8, registers = 16
 
 // Whole tiles need neither what is left over nor a condition.
 // CHECK-LABEL: func private @whole36
-// CHECK-COUNT-72: vector.load {{.*}} vector<8xi32>
+// CHECK-COUNT-72: vector.load {{.*}} vector<8xf32>
 // CHECK-NOT: arith.cmpi
 // CHECK-COUNT-16: vector.store {{.*}} vector<16xi32>
 // CHECK-NOT: vector.store
