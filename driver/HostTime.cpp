@@ -25,8 +25,10 @@ HostRates hostRates(const cpu::CpuLevel &level, unsigned processors) {
   const double cycles = kHertz * processors;
   // Two units that multiply and add, or one of each where they are separate instructions.
   const double peak = cycles * double(level.lanes) * (level.fma ? 2 : 1);
-  // Four products per lane, or emulation by instructions on pairs of 16 bits.
-  const double integers = level.hasExactDot() ? 4 : 1;
+  // Four products per lane, or emulation by instructions on pairs of 16 bits. Tile registers could
+  // make eight times as many as dot products; networks ran twice as fast with them (Sapphire
+  // Rapids).
+  const double integers = level.hasTileRegisters() ? 8 : level.hasExactDot() ? 4 : 1;
   return {processors,
           peak * kProductShare,
           peak * kProductShare * integers,

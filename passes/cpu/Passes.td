@@ -100,6 +100,19 @@ def CpuFuseAttention : Pass<"cpu-fuse-attention", "::mlir::ModuleOp"> {
   let dependentDialects = ["::atc::cpu::CpuDialect", "::atc::om::OmDialect"];
 }
 
+def CpuFoldByteSums : Pass<"cpu-fold-byte-sums", "::mlir::func::FuncOp"> {
+  let summary = "Compute quantized sums of two bytes by two fused multiply-adds";
+  let description = [{
+    In the body of an integer convolution, a sum of two integers of 8 bits that is
+    rounded and clamped, (x * a + (y - z) * b) * c for example, becomes
+    fma(x, a', fma(y, b', c')). The factors are chosen so that all pairs of
+    integers have the same result as before, also where a processor has no fused
+    multiply-add; where none are found the body stays as it is.
+  }];
+  let statistics = [Statistic<"numFolded", "folded", "Number of sums folded">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def CpuFuseResiduals : Pass<"cpu-fuse-residuals", "::mlir::ModuleOp"> {
   let summary = "Fuse additions into the matrix product before them";
   let description = [{

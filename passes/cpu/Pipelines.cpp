@@ -22,10 +22,10 @@ namespace atc::cpu {
 
 ArrayRef<StringLiteral> optionalPasses() {
   static constexpr StringLiteral names[] = {
-      "cpu-select-winograd", "cpu-compose-layer-norm", "cpu-fuse-attention",
-      "cpu-fuse-reductions", "cpu-fuse-residuals",     "cpu-fuse-element-calls",
-      "cpu-generate-calls",  "cpu-narrow-weights",     "cpu-select-half-products",
-      "om-reuse-in-place",   "om-remove-dead"};
+      "cpu-select-winograd",      "cpu-fold-byte-sums",  "cpu-compose-layer-norm",
+      "cpu-fuse-attention",       "cpu-fuse-reductions", "cpu-fuse-residuals",
+      "cpu-fuse-element-calls",   "cpu-generate-calls",  "cpu-narrow-weights",
+      "cpu-select-half-products", "om-reuse-in-place",   "om-remove-dead"};
   return names;
 }
 
@@ -40,6 +40,8 @@ void buildCpuBufferPipeline(OpPassManager &pm, const CpuPipelineOptions &options
   pm.addPass(createCpuLowerGraph(lowering));
   if (isOn(options, "cpu-select-winograd"))
     pm.addNestedPass<func::FuncOp>(createCpuSelectWinograd());
+  if (isOn(options, "cpu-fold-byte-sums"))
+    pm.addNestedPass<func::FuncOp>(createCpuFoldByteSums());
   if (isOn(options, "cpu-compose-layer-norm"))
     pm.addPass(createCpuComposeLayerNorm());
   if (isOn(options, "cpu-fuse-attention"))

@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """Latency side by side with ONNX Runtime and OpenVINO, interleaved in one run.
 
-  bench.py [--threads 1,2] [--rounds 15] [--clock wall|processor] [--process] [--json] model.onnx ...
+  bench.py [--threads 1,2] [--rounds 15] [--clock wall|processor] [--statistic median|min]
+           [--level LEVEL] [--process] [--json] model.onnx ...
 
 Run it with a Python that has numpy, onnxruntime and openvino (a virtual environment:
 `python3 -m venv rivals && rivals/bin/pip install numpy onnxruntime openvino`); a rival that is not
 installed has no column. Every round measures all of them on the same data, one after the other; the
-figures are medians over the rounds and a ratio is the rival's time over ours (above 1: we are
+figures are medians over the rounds (`--statistic min`: their minima, on a machine that is never
+idle) and a ratio is the rival's time over ours (above 1: we are
 faster). The share of the limit is the achieved rate over the measured peak of the core times the
 threads. `--clock processor` counts the time of the process on all processors instead, which other
 programs on the machine disturb less: use it with one thread, as idle threads of a rival may spin.
+`--level` compiles ours for a lower level than that of the machine (x86-64-v4-vnni: as Cascade Lake)
+and hides what that level does not have from the rivals, which select their code by CPUID.
 `--process` adds what a process of its own shows: the time of om-run from start to exit with one run
 and all hashes checked, and the peak resident memory that loading and one run add to an interpreter
 that has already loaded the library.
@@ -31,15 +35,17 @@ import time
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "common"))
+import levels
 from openatc_runtime import Session, aligned
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def peak_gflops(work):
-    """Measured peak of one core, by a loop of register-only FMAs."""
+def peak_gflops(work, level=None):
+    """Measured peak of one core, by a loop of register-only FMAs of `level`."""
     library = work / "peak.so"
-    subprocess.run(["clang-22", "-O3", "-march=native", "-mprefer-vector-width=512",
+    machine = level.removesuffix("-vnni") if level else "native"
+    subprocess.run(["clang-22", "-O3", f"-march={machine}", "-mprefer-vector-width=512",
                     "-ffp-contract=fast", "-shared", "-fPIC",
                     ROOT / "test/bench/peak.c", "-o", library], check=True)
     function = ctypes.CDLL(str(library)).peak_gflops
@@ -146,7 +152,8 @@ def measure_processes(model, om, threads, rivals, feeds, build, work):
     for key in ("ours", *rivals):
         command = [sys.executable, __file__, "--alone", key, "--build", build, "--threads",
                    str(threads), om if key == "ours" else model, stored]
-        text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        text = subprocess.run(command, check=True, capture_output=True, text=True,
+                              env=levels.restricted).stdout
         row["peak_bytes" if key == "ours" else f"{key}_peak_bytes"] = int(text.split()[-1])
     stored.unlink()
     return row
@@ -171,7 +178,8 @@ def installed_rivals(model, threads, feeds):
     return rivals
 
 
-def measure(model, om, threads, rounds, library, clock=time.perf_counter):
+def measure(model, om, threads, rounds, library, clock=time.perf_counter,
+            statistic=statistics.median):
     start = time.perf_counter()
     ours = Session(library, om, threads)
     load_ms = 1e3 * (time.perf_counter() - start)
@@ -198,14 +206,26 @@ def measure(model, om, threads, rounds, library, clock=time.perf_counter):
             times[key] += [timed(runner.run, clock) for _ in range(inner)]
             if runner is not ours:
                 time.sleep(0.03)  # Its threads spin on for a while.
-    row["ms"] = statistics.median(times["ours"])
+    row["ms"] = statistic(times["ours"])
     for key in rivals:
-        row[f"{key}_ms"] = statistics.median(times[key])
+        row[f"{key}_ms"] = statistic(times[key])
         row["ratio" if key == "ort" else f"{key}_ratio"] = row[f"{key}_ms"] / row["ms"]
     row["weights_bytes"], row["arena_bytes"] = ours.info.weights_bytes, ours.info.arena_bytes
     feeds = [array.copy() for _, array in ours.inputs]
     ours.close()
     return row, list(rivals), feeds
+
+
+def add_measuring_options(parser):
+    parser.add_argument("--clock", choices=("wall", "processor"), default="wall")
+    parser.add_argument("--statistic", choices=("median", "min"), default="median")
+    levels.add_option(parser)
+
+
+def clock_and_statistic(args):
+    """Returns the functions that the options of add_measuring_options name."""
+    return (time.process_time if args.clock == "processor" else time.perf_counter,
+            min if args.statistic == "min" else statistics.median)
 
 
 def name_of_machine():
@@ -238,7 +258,7 @@ def main():
     parser.add_argument("--threads", default="1,2", help="thread counts, comma-separated")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--atc-flags", default="", help="more flags for atc, space-separated")
-    parser.add_argument("--clock", choices=("wall", "processor"), default="wall")
+    add_measuring_options(parser)
     parser.add_argument("--process", action="store_true",
                         help="also the first answer of a new process, and peak memory")
     parser.add_argument("--alone", choices=("ours", *RIVALS), help=argparse.SUPPRESS)
@@ -249,19 +269,21 @@ def main():
         model, feeds = args.models
         return run_alone(args.alone, model, int(args.threads),
                          str(args.build / "lib/libopenatc_runtime.so"), feeds)
-    clock = time.process_time if args.clock == "processor" else time.perf_counter
+    levels.enter(args.level)
+    flags = [*args.atc_flags.split(), *levels.atc_flags(args.level)]
+    measuring = clock_and_statistic(args)
     library = str(args.build / "lib/libopenatc_runtime.so")
-    report = {"machine": name_of_machine(), "models": []}
+    report = {"machine": name_of_machine(), "level": args.level, "models": []}
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
-        report["peak_gflops_core"] = peak_gflops(work)
+        report["peak_gflops_core"] = peak_gflops(work, args.level)
         if not args.json:
             print(f"peak of a core: {report['peak_gflops_core']:.0f} GFLOP/s")
             print(f"{'model':20} thr  ours ms   ORT ms  ratio    OV ms  ratio  limit   error  load ms (ORT)  compile s    MB"
                   + ("  first ms  peak MB (ORT, OV)" if args.process else ""))
         # All compilation comes first: a child's peak memory starts at its
         # parent's, which is still small.
-        compiled = {model: compile_model(args.build, model, work / model.stem, args.atc_flags.split())
+        compiled = {model: compile_model(args.build, model, work / model.stem, flags)
                     for model in args.models}
         for model, (seconds, resident) in compiled.items():
             om = work / f"{model.stem}.om"
@@ -269,7 +291,7 @@ def main():
             for threads in map(int, args.threads.split(",")):
                 row = {"model": model.stem, "gflop": flops * 1e-9, "compile_s": seconds,
                        "compile_peak_bytes": resident}
-                figures, rivals, feeds = measure(model, om, threads, args.rounds, library, clock)
+                figures, rivals, feeds = measure(model, om, threads, args.rounds, library, *measuring)
                 row.update(figures)
                 if args.process:
                     row.update(measure_processes(model, om, threads, rivals, feeds, args.build, work))

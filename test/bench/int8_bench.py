@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """A network in floats and in integers, and ONNX Runtime and OpenVINO on the same integers.
 
-  int8_bench.py [--threads 1] [--rounds 15] [--per-channel] [--dynamic] [--against-level LEVEL]
-                [--clock wall|processor] [--json] model.onnx ...
+  int8_bench.py [--threads 1] [--rounds 15] [--per-channel] [--dynamic] [--level LEVEL]
+                [--against-level LEVEL] [--clock wall|processor] [--statistic median|min] [--json]
+                model.onnx ...
 
 Each model of floats is quantized with onnxruntime.quantization to QDQ form (u8
 activations, s8 weights; random data calibrates, so only the speed means
@@ -11,15 +12,14 @@ computes. A round runs our floats, our integers and those of the rivals one afte
 the other; figures are medians over the rounds. `int8_speedup` is our floats over
 our integers, `ort_ratio` and `openvino_ratio` the rival's integers over ours:
 above 1 we are faster. `--against-level` also compiles the integers for another CPU
-level (`level_ratio`, and whether all outputs are equal). `--clock processor` is
-that of bench.py. Needs a Python with onnxruntime, onnx and numpy; a rival that is
+level (`level_ratio`, and whether all outputs are equal). `--level`,
+`--clock` and `--statistic` are those of bench.py. Needs a Python with onnxruntime, onnx and numpy; a rival that is
 not installed has no column.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
 import json
 import pathlib
-import statistics
 import sys
 import tempfile
 
@@ -27,6 +27,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import bench
+import levels
 
 
 def quantize(model, output, per_channel):
@@ -63,7 +64,7 @@ def quantize_weights(model, output):
     quantize_dynamic(str(model), str(output))
 
 
-def measure(quantized, ours, threads, rounds, library, clock):
+def measure(quantized, ours, threads, rounds, library, clock, statistic):
     """`ours`: the files of our floats and integers, and perhaps of those for another level."""
     ours = {name: bench.Session(library, om, threads) for name, om in ours.items()}
     rng = np.random.default_rng(1)
@@ -93,7 +94,7 @@ def measure(quantized, ours, threads, rounds, library, clock):
             times[name] += [bench.timed(runner.run, clock) for _ in range(3)]
             if name in rivals:
                 bench.time.sleep(0.03)  # Its threads spin on for a while.
-    row.update({f"{name}_ms": statistics.median(values) for name, values in times.items()})
+    row.update({f"{name}_ms": statistic(values) for name, values in times.items()})
     row["int8_speedup"] = row["fp32_ms"] / row["int8_ms"]
     for name in runners:
         if name not in ("fp32", "int8"):
@@ -126,15 +127,17 @@ def main():
     parser.add_argument("--per-channel", action="store_true", help="one scale for each filter")
     parser.add_argument("--dynamic", action="store_true", help="quantize weights of products only")
     parser.add_argument("--against-level", help="another CPU level to compare with")
-    parser.add_argument("--clock", choices=("wall", "processor"), default="wall")
+    bench.add_measuring_options(parser)
     parser.add_argument("--atc-flags", default="", help="more flags for atc, space-separated")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     args = parser.parse_args()
+    levels.enter(args.level)
 
     library = str(args.build / "lib/libopenatc_runtime.so")
     flags = args.atc_flags.split()
-    clock = bench.time.process_time if args.clock == "processor" else bench.time.perf_counter
-    report = {"machine": bench.name_of_machine(),
+    own = levels.atc_flags(args.level)
+    measuring = bench.clock_and_statistic(args)
+    report = {"machine": bench.name_of_machine(), "level": args.level,
               "per_channel": args.per_channel, "models": []}
     if not args.json:
         print(f"{'model':20} thr  fp32 ms  int8 ms   ORT ms  ratio    OV ms  ratio level ms  ratio "
@@ -148,8 +151,8 @@ def main():
             else:
                 quantize(model, quantized, args.per_channel)
             ours = {"fp32": work / "fp32", "int8": work / "int8"}
-            bench.compile_model(args.build, model, ours["fp32"], flags)
-            bench.compile_model(args.build, quantized, ours["int8"], flags)
+            bench.compile_model(args.build, model, ours["fp32"], [*flags, *own])
+            bench.compile_model(args.build, quantized, ours["int8"], [*flags, *own])
             if args.against_level:
                 ours["level"] = work / "level"
                 bench.compile_model(args.build, quantized, ours["level"],
@@ -157,7 +160,7 @@ def main():
             files = {name: file.with_suffix(".om") for name, file in ours.items()}
             for threads in map(int, args.threads.split(",")):
                 row = {"model": model.stem, "threads": threads,
-                       **measure(quantized, files, threads, args.rounds, library, clock)}
+                       **measure(quantized, files, threads, args.rounds, library, *measuring)}
                 report["models"].append(row)
                 if not args.json:
                     print(text_of(row), flush=True)

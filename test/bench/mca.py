@@ -15,6 +15,8 @@ simulate them. A row is a loop of a kernel:
 
 Without --all only the loop of a kernel with the most multiplications is listed: it
 is the one that runs longest. llvm-mca knows no caches: a loop that reads from L2 or beyond is slower.
+It knows no tile registers, either (each of their instructions takes 100 cycles there): loops that
+multiply in them have no row.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
@@ -38,7 +40,7 @@ NEWER = {"cascadelake": {"avx512bf16", "avx512fp16", "avx512vbmi", "avxvnni"},
          "znver3": {"avx512f", "avxvnni"}, "znver4": {"avx512fp16", "avxvnni"}}
 TARGETS = {"x86-64": ("x86_64", "elf64-x86-64"), "aarch64": ("aarch64", "elf64-littleaarch64")}
 # Instructions that multiply; the first that matches decides what the loop is measured by.
-MULTIPLY = re.compile(r"^(vfn?m(?:add|sub)\d*p[sd]|vpdpbusds?|vpmaddubsw|vpmaddwd|pmaddubsw|pmaddwd"
+MULTIPLY = re.compile(r"^(vfn?m(?:add|sub)\d*p[sd]|vpdpbusds?|vpdpwssds?|vpmaddubsw|vpmaddwd|pmaddubsw|pmaddwd"
                       r"|v?mulps|fmla|udot|sdot)$")
 BRANCH = {"x86-64": re.compile(r"^j[a-z]+$"), "aarch64": re.compile(r"^(b\.\w+|cbn?z|tbn?z)$")}
 

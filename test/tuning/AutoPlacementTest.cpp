@@ -101,3 +101,16 @@ TEST_CASE("the time of the modelled CPU follows the work") {
   copy.bytes = 1'000'000'000;
   CHECK(hostSeconds(copy, one) == Approx(1e9 / one.bytes).epsilon(0.01));
 }
+
+TEST_CASE("the modelled CPU multiplies integers as its level does") {
+  auto ratioOf = [](llvm::StringRef name) {
+    const auto *level =
+        llvm::find_if(cpu::cpuLevels(), [&](const auto &each) { return each.name == name; });
+    REQUIRE(level != cpu::cpuLevels().end());
+    const driver::HostRates rates = driver::hostRates(*level, 1);
+    return rates.integerMacs / rates.floatMacs;
+  };
+  CHECK(ratioOf("x86-64-v3") == Approx(1));
+  CHECK(ratioOf("x86-64-v4-vnni") == Approx(4));
+  CHECK(ratioOf("x86-64-v4-amx") == Approx(8));
+}

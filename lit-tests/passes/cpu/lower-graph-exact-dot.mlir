@@ -52,3 +52,26 @@ func.func @main(%x: tensor<3x8xui8>) -> tensor<3x34xi32> {
   %y = graph.integer_fully_connected %x, %w {zero_point = 0 : i64, filter_zero_points = array<i64>} : (tensor<3x8xui8>, tensor<34x8xi8>) -> tensor<3x34xi32>
   return %y : tensor<3x34xi32>
 }
+
+// -----
+
+// Enough pixels and channels pay for transforms, and few enough channels for weights of eight times the size.
+// CHECK-LABEL: func @main
+// CHECK: cpu.winograd_input {{.*}} memref<1x36x49x64xi16>
+// CHECK: cpu.winograd_conv2d {{.*}} memref<4x36x32x16x2xi16>
+func.func @main(%x: tensor<1x64x28x28xui8>) -> tensor<1x64x28x28xi32> {
+  %w = graph.constant dense<1> : tensor<64x64x3x3xi8>
+  %y = graph.integer_conv %x, %w {zero_point = 131 : i64, filter_zero_points = array<i64>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x64x28x28xui8>, tensor<64x64x3x3xi8>) -> tensor<1x64x28x28xi32>
+  return %y : tensor<1x64x28x28xi32>
+}
+
+// -----
+
+// CHECK-LABEL: func @main
+// CHECK-NOT: winograd
+// CHECK: cpu.integer_conv2d
+func.func @main(%x: tensor<1x256x14x14xui8>) -> tensor<1x256x14x14xi32> {
+  %w = graph.constant dense<1> : tensor<256x256x3x3xi8>
+  %y = graph.integer_conv %x, %w {zero_point = 131 : i64, filter_zero_points = array<i64>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x256x14x14xui8>, tensor<256x256x3x3xi8>) -> tensor<1x256x14x14xi32>
+  return %y : tensor<1x256x14x14xi32>
+}

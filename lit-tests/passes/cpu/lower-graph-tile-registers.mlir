@@ -47,3 +47,15 @@ func.func @main(%y: tensor<40x64xui8>, %z: tensor<1x64x5x5xui8>) -> (tensor<40x3
   %2 = graph.integer_conv %z, %v {zero_point = 0 : i64, filter_zero_points = array<i64>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 2 : i64} : (tensor<1x64x5x5xui8>, tensor<32x32x1x1xi8>) -> tensor<1x32x5x5xi32>
   return %1, %2 : tensor<40x32xi32>, tensor<1x32x5x5xi32>
 }
+
+// -----
+
+// Products in tile registers are faster than fewer products of 16-bit integers.
+// CHECK-LABEL: func @main
+// CHECK-NOT: winograd
+// CHECK: cpu.integer_conv2d
+func.func @main(%x: tensor<1x64x28x28xui8>) -> tensor<1x64x28x28xi32> {
+  %w = graph.constant dense<1> : tensor<64x64x3x3xi8>
+  %y = graph.integer_conv %x, %w {zero_point = 131 : i64, filter_zero_points = array<i64>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x64x28x28xui8>, tensor<64x64x3x3xi8>) -> tensor<1x64x28x28xi32>
+  return %y : tensor<1x64x28x28xi32>
+}

@@ -18,6 +18,7 @@
 #include "passes/cpu/expand/WinogradOutputs.h"
 #include "passes/cpu/tiles/IntegerDot.h"
 #include "passes/cpu/tiles/IntegerTile.h"
+#include "passes/cpu/tiles/Scratch.h"
 #include "passes/cpu/tiles/Splat.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -165,10 +166,8 @@ public:
     input = b.flat(op.getInput());
     filter = b.flat(op.getFilter());
     bias = b.flat(op.getBias());
-    // Allocates one buffer for all tasks of a call, on its stack.
-    sums = memref::AllocaOp::create(
-        b, MemRefType::get({form.places() * tiles * kSumBlock}, b.getI32Type()),
-        b.getI64IntegerAttr(64));
+    const int64_t together = std::min(tile.getBlocks(), out[1]), rest = out[1] % together;
+    scratch = addScratch(op, together * blockSums());
     int64_t groups = std::min(tile.getGroups(), out[1]);
     SmallVector<Value> task = b.beginTasks({out[0], int64_t(llvm::divideCeil(out[1], groups)),
                                             form.tilesAlong(height) / tile.getRows()});
@@ -176,79 +175,103 @@ public:
     if (out[1] % groups)
       endBlock = arith::MinUIOp::create(b, endBlock, b.index(out[1]));
     Value firstRow = b.mul(task[2], tile.getRows());
-    b.loop(firstBlock, endBlock, 1, [&](Value block) {
-      b.loop(form.places(), [&](Value place) { multiply(task[0], block, place, firstRow); });
-      b.loop(tile.getRows(), [&](Value row) {
-        int64_t whole = width / form.outputs, rest = width % form.outputs;
-        b.loop(whole, [&](Value column) {
-          finishTile(task[0], block, firstRow, row, column, form.outputs);
-        });
-        if (rest)
-          finishTile(task[0], block, firstRow, row, b.index(whole), rest);
-      });
-    });
+    auto addBlocks = [&](Value block, int64_t blocks) {
+      b.loop(form.places(),
+             [&](Value place) { multiply(task[0], block, blocks, place, firstRow); });
+      b.loop(blocks, [&](Value index) { finishBlock(task[0], block, index, firstRow); });
+    };
+    // Tasks begin at a multiple of the blocks of a tile; only the last one may end within it.
+    Value endWhole =
+        rest ? b.mul(arith::DivUIOp::create(b, endBlock, b.index(together)), together) : endBlock;
+    b.loop(firstBlock, endWhole, together, [&](Value block) { addBlocks(block, together); });
+    if (rest)
+      b.loop(endWhole, endBlock, rest, [&](Value block) { addBlocks(block, rest); });
     op.erase();
   }
 
 private:
-  /// Multiplies one position for all tiles of the task.
-  void multiply(Value image, Value block, Value place, Value firstRow) {
-    int64_t channels = in[3];
+  /// Returns the accumulators of a block in scratch memory, which has [block][position][tile][16].
+  int64_t blockSums() const { return form.places() * tiles * kSumBlock; }
+
+  /// Multiplies one position of all tiles of the task by the weights of `blocks` blocks, the first
+  /// of which is `block`.
+  void multiply(Value image, Value block, int64_t blocks, Value place, Value firstRow) {
+    const int64_t channels = in[3], panel = channels * kSumBlock;
     Value tilesAt =
         b.mulAdd(image, form.places() * in[2] * channels,
                  b.mulAdd(place, in[2] * channels, b.mul(firstRow, tileColumns * channels)));
-    Value weightsAt = b.mul(b.mulAdd(block, form.places(), place), channels * kSumBlock);
+    Value weightsAt = b.mul(b.mulAdd(block, form.places(), place), panel);
     Value sumsAt = b.mul(place, tiles * kSumBlock);
     auto flat = TileAttr::get(b.getContext(), tile.getPixels(), 1, 1, 1, 1, false);
     PixelTiling(1, tiles, flat).forEachTile(b, b.index(0), [&](const PixelTile &run) {
-      IntegerTile acc(b, run.count);
+      IntegerTile acc(b, run.count, blocks);
       Value zero = arith::ConstantOp::create(b, b.getZeroAttr(acc.vectorType(b.getI32Type())));
       llvm::fill(acc.values(), zero);
       PairDot dot(b, acc.lanes());
       Value first = b.mulAdd(run.column, channels, tilesAt);
-      // Channels are whole blocks: several pairs share what a loop costs.
-      constexpr int64_t kPairs = 2;
-      acc.values() =
-          b.loop(channels / (2 * kPairs), acc.values(), [&](Value i, ValueRange carried) {
-            acc.values().assign(carried.begin(), carried.end());
-            for (int64_t pair = 0; pair < kPairs; ++pair) {
-              SmallVector<Value> weights;
-              Value at =
-                  b.add(b.mulAdd(i, kPairs * 2 * kSumBlock, weightsAt), pair * 2 * kSumBlock);
-              for (int64_t v = 0; v < acc.vectors(); ++v)
-                weights.push_back(dot.load(filter, b.add(at, v * acc.lanes() * 2)));
-              memref::PrefetchOp::create(b, filter, ValueRange{b.add(at, channels * kSumBlock)},
-                                         /*isWrite=*/false, /*localityHint=*/3,
-                                         /*isDataCache=*/true);
-              Value numbersAt = b.add(b.mulAdd(i, kPairs * 2, first), pair * 2);
-              for (int64_t p = 0; p < run.count; ++p) {
-                Value numbers = dot.spreadPair(input, b.add(numbersAt, p * channels));
-                for (int64_t v = 0; v < acc.vectors(); ++v)
-                  acc.sum(p, v) = dot.add(acc.sum(p, v), numbers, weights[v]);
-              }
-            }
-            return acc.values();
-          });
-      for (int64_t p = 0; p < run.count; ++p)
-        for (int64_t v = 0; v < acc.vectors(); ++v)
-          vector::StoreOp::create(b, acc.sum(p, v), sums,
-                                  ValueRange{b.add(b.mulAdd(run.column, kSumBlock, sumsAt),
-                                                   p * kSumBlock + v * acc.lanes())});
+      // Channels are whole blocks: several pairs share what a loop costs, where a tile has few
+      // products. LLVM would make two instructions of each but the first in a chain of dot
+      // products.
+      const int64_t pairs = blocks > 1 ? 1 : 2;
+      acc.values() = b.loop(channels / (2 * pairs), acc.values(), [&](Value i, ValueRange carried) {
+        acc.values().assign(carried.begin(), carried.end());
+        for (int64_t pair = 0; pair < pairs; ++pair) {
+          Value at = b.add(b.mulAdd(i, pairs * 2 * kSumBlock, weightsAt), pair * 2 * kSumBlock);
+          SmallVector<SmallVector<Value>> weights(blocks);
+          for (auto [j, list] : llvm::enumerate(weights)) {
+            Value blockAt = b.add(at, j * form.places() * panel);
+            for (int64_t v = 0; v < acc.vectors(); ++v)
+              list.push_back(dot.load(filter, b.add(blockAt, v * acc.lanes() * 2)));
+            memref::PrefetchOp::create(b, filter, ValueRange{b.add(blockAt, panel)},
+                                       /*isWrite=*/false, /*localityHint=*/3,
+                                       /*isDataCache=*/true);
+          }
+          Value numbersAt = b.add(b.mulAdd(i, pairs * 2, first), pair * 2);
+          for (int64_t p = 0; p < run.count; ++p) {
+            Value numbers = dot.spreadPair(input, b.add(numbersAt, p * channels));
+            for (int64_t j = 0; j < blocks; ++j)
+              for (auto [sum, factors] : llvm::zip_equal(acc.ofPixel(p, j), weights[j]))
+                sum = dot.add(sum, numbers, factors);
+          }
+        }
+        return acc.values();
+      });
+      Value to = b.mulAdd(run.column, kSumBlock, sumsAt);
+      for (int64_t j = 0; j < blocks; ++j)
+        for (int64_t p = 0; p < run.count; ++p)
+          for (auto [v, sum] : llvm::enumerate(acc.ofPixel(p, j)))
+            vector::StoreOp::create(
+                b, vector::BitCastOp::create(b, acc.vectorType(b.getF32Type()), sum), scratch,
+                ValueRange{b.add(to, j * blockSums() + p * kSumBlock + int64_t(v) * acc.lanes())});
+    });
+  }
+
+  /// Computes the outputs of all tiles of the task in the block that is `index` behind `first`.
+  void finishBlock(Value image, Value first, Value index, Value firstRow) {
+    Value block = b.add(first, index), sumsAt = b.mul(index, blockSums());
+    b.loop(tile.getRows(), [&](Value row) {
+      int64_t whole = width / form.outputs, rest = width % form.outputs;
+      b.loop(whole, [&](Value column) {
+        finishTile(image, block, sumsAt, firstRow, row, column, form.outputs);
+      });
+      if (rest)
+        finishTile(image, block, sumsAt, firstRow, row, b.index(whole), rest);
     });
   }
 
   /// The outputs of one tile in `columns` columns; in the last row of tiles there may be
-  /// rows less.
-  void finishTile(Value image, Value block, Value firstRow, Value row, Value column,
+  /// rows less. The accumulators of the block begin at `sumsAt`.
+  void finishTile(Value image, Value block, Value sumsAt, Value firstRow, Value row, Value column,
                   int64_t columns) {
     int64_t outputs = form.outputs;
-    Value tileAt = b.mul(b.mulAdd(row, tileColumns, column), kSumBlock);
+    Value tileAt = b.mulAdd(b.mulAdd(row, tileColumns, column), kSumBlock, sumsAt);
     IntegerTile line(b, columns);
     auto half =
         transformColumns(transforms, form, line.vectors(), [&](int64_t v, int64_t position) {
-          return vector::LoadOp::create(
-              b, line.vectorType(b.getI32Type()), sums,
+          Value stored = vector::LoadOp::create(
+              b, line.vectorType(b.getF32Type()), scratch,
               ValueRange{b.add(tileAt, position * tiles * kSumBlock + v * line.lanes())});
+          return vector::BitCastOp::create(b, line.vectorType(b.getI32Type()), stored);
         });
     Value firstY = b.mul(b.add(firstRow, row), outputs), x = b.mul(column, outputs);
     finishRows(b, form, firstY, height, form.tilesAlong(height) * outputs, [&](int64_t i, Value y) {
@@ -271,7 +294,7 @@ private:
   Transforms transforms;
   IntegerEpilogue epilogue;
   int64_t height = 0, width = 0, tileColumns = 0, tiles = 0;
-  Value input, filter, bias, sums;
+  Value input, filter, bias, scratch;
 };
 
 struct CpuExpandWinogradPass : impl::CpuExpandWinogradBase<CpuExpandWinogradPass> {

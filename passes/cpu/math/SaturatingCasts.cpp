@@ -31,6 +31,42 @@ std::optional<int64_t> wholeNumber(Value value) {
   return whole == number ? std::optional(whole) : std::nullopt;
 }
 
+/// Returns a bound of the magnitude of a value that is computed from integers of 8 bits, of which
+/// it is no NaN; nothing where none is known.
+std::optional<double> maxMagnitude(Value value, unsigned depth = 0) {
+  constexpr unsigned kMaxDepth = 16;
+  SplatElementsAttr splat;
+  if (matchPattern(value, m_Constant(&splat)) && isa<FloatType>(splat.getElementType()))
+    return std::abs(splat.getSplatValue<APFloat>().convertToDouble());
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == kMaxDepth)
+    return std::nullopt;
+  if (isa<arith::UIToFPOp, arith::SIToFPOp>(op))
+    return getElementTypeOrSelf(op->getOperand(0).getType()).isInteger(8) ? std::optional(255.0)
+                                                                          : std::nullopt;
+  // Of a clamped value only the bounds are known.
+  if (auto min = dyn_cast<arith::MinimumFOp>(op)) {
+    auto max = min.getLhs().getDefiningOp<arith::MaximumFOp>();
+    std::optional<int64_t> high = wholeNumber(min.getRhs());
+    std::optional<int64_t> low = max ? wholeNumber(max.getRhs()) : std::nullopt;
+    if (low && high)
+      return std::max(std::abs(double(*low)), std::abs(double(*high)));
+    return std::nullopt;
+  }
+  if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, math::FmaOp>(op))
+    return std::nullopt;
+  SmallVector<double, 3> bounds;
+  for (Value operand : op->getOperands()) {
+    std::optional<double> bound = maxMagnitude(operand, depth + 1);
+    if (!bound)
+      return std::nullopt;
+    bounds.push_back(*bound);
+  }
+  if (isa<math::FmaOp>(op))
+    return bounds[0] * bounds[1] + bounds[2];
+  return isa<arith::MulFOp>(op) ? bounds[0] * bounds[1] : bounds[0] + bounds[1];
+}
+
 /// saturate(round(source) + zeroPoint) to [low, high].
 struct Rounded {
   Value source;
@@ -114,9 +150,11 @@ template <typename CastOp> struct PackBytes : OpRewritePattern<CastOp> {
       return splat(b, rounded->source.getType(), number - rounded->zeroPoint);
     };
     // Values too large for the conversion become the minimum integer; for values that are too small
-    // that is correct, so only the upper bound is applied here.
-    Value x =
-        arith::MinimumFOp::create(b, rounded->source, limit(rounded->high), noNans(b.getContext()));
+    // that is correct, so only the upper bound is applied here, and only where there may be any.
+    Value x = rounded->source;
+    const std::optional<double> magnitude = maxMagnitude(x);
+    if (rounded->high < most || !magnitude || *magnitude >= double(INT32_MAX))
+      x = arith::MinimumFOp::create(b, x, limit(rounded->high), noNans(b.getContext()));
     if (rounded->low > least)
       x = arith::MaximumFOp::create(b, x, limit(rounded->low), noNans(b.getContext()));
     const int64_t lanes = type.getDimSize(0);

@@ -140,6 +140,9 @@ Value PairDot::spreadPair(Value flat, Value at) {
 }
 
 Value PairDot::add(Value sum, Value numbers, Value weights) {
+  if (dot == "vnni")
+    return call(lanes == 8 ? "llvm.x86.avx512.vpdpwssd.256" : "llvm.x86.avx512.vpdpwssd.512",
+                b.getI32Type(), 1, {sum, numbers, weights});
   Value both = dot.empty() ? products(numbers, weights, /*perLane=*/2, /*isUnsigned=*/false)
                            : maddPairs(numbers, weights);
   return arith::AddIOp::create(b, sum, both);

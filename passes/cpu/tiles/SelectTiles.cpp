@@ -186,6 +186,12 @@ TileAttr tileRegistersFor(IntegerConv2DOp op) {
   return tile;
 }
 
+/// Returns whether two blocks share the integers that a step spreads: 16 loads for 28 products
+/// instead of 30, where the level multiplies twice per cycle and loads twice.
+bool multipliesBlockPairs(LevelAttr level) {
+  return level.getDot() == "vnni" && level.getRegisters() >= 32 && level.getLanes() >= 16;
+}
+
 TileAttr tileFor(IntegerConv2DOp op) {
   if (TileAttr tile = tileRegistersFor(op))
     return tile;
@@ -194,12 +200,7 @@ TileAttr tileFor(IntegerConv2DOp op) {
   // Few registers are left to weights and bytes; addresses in several rows need
   // registers, too.
   int64_t group = *llvm::max_element(op.getGroups());
-  // Two blocks share the bytes that a step spreads: 16 loads for 28 products instead of 30,
-  // where the level multiplies twice per cycle and loads twice.
-  const int64_t blocks = sharesSteps(op) && level.getDot() == "vnni" &&
-                                 level.getRegisters() >= 32 && level.getLanes() >= 16 && out[1] > 1
-                             ? 2
-                             : 1;
+  const int64_t blocks = sharesSteps(op) && multipliesBlockPairs(level) && out[1] > 1 ? 2 : 1;
   constexpr int64_t kCrossingPixels = 12;
   auto pixelsOf = [&](int64_t length, int64_t wideGroup) {
     if (blocks == 2)
@@ -233,18 +234,20 @@ TileAttr tileFor(WinogradConv2DOp op) {
   ArrayRef<int64_t> out = shapeOf(op.getOutput());
   Winograd form = *Winograd::ofPlaces(shapeOf(op.getInput())[1]);
   int64_t tileRows = form.tilesAlong(out[2]), tileColumns = form.tilesAlong(out[3]);
-  int64_t vectors = std::max<int64_t>(1, 16 / level.getLanes());
-  int64_t pixels = std::max<int64_t>(1, (level.getRegisters() - 2 - vectors) / vectors);
-  pixels = std::min<int64_t>({pixels, tileRows * tileColumns, 12});
-  // The accumulators of a task are on the stack, 1 or 2.25 KB per tile; its tile rows share them
-  // evenly.
+  // The accumulators of a task stay in L2, 1 or 2.25 KB per tile; its tile rows share them evenly.
   constexpr int64_t kTaskTiles = 56;
   int64_t rows = std::clamp<int64_t>(kTaskTiles / tileColumns, 1, tileRows);
   while (tileRows % rows)
     --rows;
+  const int64_t blocks = multipliesBlockPairs(level) && out[1] > 1 ? 2 : 1;
+  int64_t vectors = std::max<int64_t>(1, 16 / level.getLanes());
+  int64_t pixels = std::max<int64_t>(1, (level.getRegisters() - 2 - vectors) / vectors);
+  pixels = std::min<int64_t>({pixels, rows * tileColumns, 12});
+  if (blocks == 2)
+    pixels = bestShape(rows * tileColumns, blocks, kSumBlock, level, {blocks}, /*spare=*/0).pixels;
   int64_t wanted = std::clamp<int64_t>(op.flops() / (2 * kMinTaskFlops), 1, kWantedTasks);
-  int64_t groups = splitEvenly(out[1], llvm::divideCeil(wanted, tileRows / rows * out[0]));
-  return TileAttr::get(op.getContext(), pixels, /*blocks=*/1, rows, groups, /*depth=*/1,
+  int64_t groups = splitEvenly(out[1], llvm::divideCeil(wanted, tileRows / rows * out[0]), blocks);
+  return TileAttr::get(op.getContext(), pixels, blocks, rows, groups, /*depth=*/1,
                        /*flatten=*/false);
 }
 

@@ -28,7 +28,7 @@ func.func private @even(%x: memref<1x2x8x8x16xi8>, %t: memref<1x16x9x32xi16>, %b
 // A product of matrices for every place, then 2x2 outputs of each tile; the row below the
 // last one of an odd plane is not written. Nothing but a power of two is taken back.
 // CHECK-LABEL: func private @conv
-// CHECK: %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64}
+// CHECK-SAME: %[[SUMS:[a-z0-9]+]]: memref<3072xf32> {llvm.noalias}, %{{[a-z0-9]+}}: index
 // CHECK: llvm.x86.avx2.pmadd.wd
 // CHECK-NOT: arith.muli {{.*}} vector
 // CHECK: vector.store {{.*}}%[[SUMS]]
@@ -92,8 +92,8 @@ func.func private @even36(%x: memref<1x2x10x10x16xi8>, %t: memref<1x36x4x32xi16>
 // Sums of 36 places are 576 times as large as they are: 9 is taken back by its inverse modulo
 // 2^32, 64 by a shift.
 // CHECK-LABEL: func private @conv36
+// CHECK-SAME: %[[SUMS:[a-z0-9]+]]: memref<2304xf32> {llvm.noalias}
 // CHECK: %[[FILTER:.*]] = memref.reinterpret_cast %{{.*}} to memref<18432xi16>
-// CHECK: %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<2304xi32>
 // CHECK: scf.for {{.*}} to %c36
 // Two pairs of channels at a time, and for each the next place's weights, which are 32
 // channels of 16 outputs further on.
@@ -144,7 +144,7 @@ module attributes {cpu.level = #cpu.level<name = "v3", lanes = 8, registers = 16
 
 // Whole tiles need neither what is left over nor a condition.
 // CHECK-LABEL: func private @whole36
-// CHECK-COUNT-72: vector.load {{.*}} vector<8xi32>
+// CHECK-COUNT-72: vector.load {{.*}} vector<8xf32>
 // CHECK-NOT: arith.cmpi
 // CHECK-COUNT-16: vector.store {{.*}} vector<16xi32>
 // CHECK-NOT: vector.store
@@ -152,6 +152,23 @@ module attributes {cpu.level = #cpu.level<name = "v3", lanes = 8, registers = 16
 module attributes {cpu.level = #cpu.level<name = "v3", lanes = 8, registers = 16, fma = true, l1 = 32768, l2 = 524288, dot = "maddubs">} {
   func.func private @whole36(%t: memref<1x36x4x32xi16>, %w: memref<1x36x16x16x2xi16>, %b: memref<16xi32>, %y: memref<1x1x8x8x16xi32>, %begin: index, %end: index) attributes {cpu.kernel} {
     cpu.winograd_conv2d %t, %w, %b outs %y : memref<1x36x4x32xi16>, memref<1x36x16x16x2xi16>, memref<16xi32>, memref<1x1x8x8x16xi32>
+    return
+  }
+}
+
+// -----
+
+// With VNNI a tile has two blocks: each pair of integers is spread once for both of them. The third
+// block is multiplied alone, and the scratch memory holds the accumulators of two.
+// CHECK-LABEL: func private @pairs
+// CHECK-SAME: memref<4608xf32>
+// CHECK: vector.broadcast
+// CHECK-COUNT-2: llvm.x86.avx512.vpdpwssd.512
+// CHECK-NOT: pmadd
+// CHECK: arith.muli {{.*}} vector<16xi32>
+module attributes {cpu.level = #cpu.level<name = "vnni", lanes = 16, registers = 32, fma = true, l1 = 49152, l2 = 1048576, dot = "vnni">} {
+  func.func private @pairs(%t: memref<1x36x4x32xi16>, %w: memref<3x36x16x16x2xi16>, %b: memref<48xi32>, %y: memref<1x3x8x8x16xi32>, %begin: index, %end: index) attributes {cpu.kernel} {
+    cpu.winograd_conv2d %t, %w, %b outs %y : memref<1x36x4x32xi16>, memref<3x36x16x16x2xi16>, memref<48xi32>, memref<1x3x8x8x16xi32>
     return
   }
 }

@@ -1,0 +1,112 @@
+// RUN: atc-opt %s --split-input-file --cpu-fold-byte-sums | FileCheck %s
+// RUN: atc-opt %s --split-input-file --cpu-fold-byte-sums --remarks-filter=cpu-fold-byte-sums --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+
+// A residual: five operations become two, on the integers that were there before.
+// CHECK-LABEL: func @residual
+// CHECK: ^bb0(%[[SUM:.*]]: i32, %[[SCALE:.*]]: f32, %[[BYTE:.*]]: i8):
+// CHECK-NOT: 1.330000e+02
+// CHECK: %[[Y:.*]] = arith.uitofp %[[BYTE]]
+// CHECK: arith.mulf %{{.*}}, %[[SCALE]]
+// CHECK: %[[X:.*]] = arith.subf
+// CHECK-NOT: arith.mulf
+// CHECK: %[[REST:.*]] = math.fma %[[Y]], %{{.*}}, %{{.*}} : f32
+// CHECK-NEXT: %{{.*}} = arith.constant 0.80{{.*}} : f32
+// CHECK-NEXT: %[[ALL:.*]] = math.fma %[[X]], %{{.*}}, %[[REST]] : f32
+// CHECK-NEXT: math.roundeven %[[ALL]]
+// REMARK: a sum of two bytes takes two operations instead of 5
+func.func @residual(%x: memref<1x1x6x6x16xi8>, %w: memref<4x16x4xi8>, %s: memref<4xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %m: memref<16xf32>, %r: memref<1x1x6x6x16xi8>, %y: memref<1x1x6x6x16xi8>) {
+  cpu.integer_conv2d %x, %w, %s, %t, %b inputs %m, %r outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<4x16x4xi8>, memref<4xi32>, memref<2xi32>, memref<16xi32>, memref<16xf32>, memref<1x1x6x6x16xi8>, memref<1x1x6x6x16xi8> {
+  ^bb0(%sum: i32, %scale: f32, %byte: i8):
+    %zero = arith.constant 0.0 : f32
+    %high = arith.constant 255.0 : f32
+    %z1 = arith.constant 151.0 : f32
+    %z2 = arith.constant 133.0 : f32
+    %s1 = arith.constant 0.0390568823 : f32
+    %s2 = arith.constant 0.091274321 : f32
+    %inverse = arith.constant 20.4871616 : f32
+    %0 = arith.uitofp %byte : i8 to f32
+    %1 = arith.subf %0, %z2 : f32
+    %2 = arith.mulf %1, %s2 : f32
+    %3 = arith.sitofp %sum : i32 to f32
+    %4 = arith.mulf %3, %scale : f32
+    %5 = math.roundeven %4 : f32
+    %6 = arith.addf %5, %z1 : f32
+    %7 = arith.maximumf %6, %zero fastmath<nnan,nsz> : f32
+    %8 = arith.minimumf %7, %high fastmath<nnan,nsz> : f32
+    %9 = arith.subf %8, %z1 : f32
+    %10 = arith.mulf %9, %s1 : f32
+    %11 = arith.addf %10, %2 : f32
+    %12 = arith.mulf %11, %inverse : f32
+    %13 = math.roundeven %12 : f32
+    %14 = arith.maximumf %13, %zero fastmath<nnan,nsz> : f32
+    %15 = arith.minimumf %14, %high fastmath<nnan,nsz> : f32
+    %16 = arith.fptoui %15 : f32 to i8
+    cpu.integer_yield %16 : i8
+  }
+  return
+}
+
+// -----
+
+// Every sum that is an odd multiple of a half is a tie, which fewer roundings keep; what the
+// second factor rounds off decides which way the other ties go, so that no factors can be found.
+// CHECK-LABEL: func @ties
+// CHECK-NOT: math.fma
+// CHECK: cpu.integer_yield
+// REMARK: no factors were found that give all pairs of integers the same sum
+func.func @ties(%x: memref<1x1x6x6x16xi8>, %w: memref<4x16x4xi8>, %s: memref<4xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %m: memref<16xf32>, %r: memref<1x1x6x6x16xi8>, %y: memref<1x1x6x6x16xi8>) {
+  cpu.integer_conv2d %x, %w, %s, %t, %b inputs %m, %r outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<4x16x4xi8>, memref<4xi32>, memref<2xi32>, memref<16xi32>, memref<16xf32>, memref<1x1x6x6x16xi8>, memref<1x1x6x6x16xi8> {
+  ^bb0(%sum: i32, %scale: f32, %byte: i8):
+    %zero = arith.constant 0.0 : f32
+    %high = arith.constant 255.0 : f32
+    %z = arith.constant 128.0 : f32
+    %tenth = arith.constant 0.1 : f32
+    %five = arith.constant 5.0 : f32
+    %0 = arith.uitofp %byte : i8 to f32
+    %1 = arith.subf %0, %z : f32
+    %2 = arith.mulf %1, %tenth : f32
+    %3 = arith.sitofp %sum : i32 to f32
+    %5 = math.roundeven %3 : f32
+    %7 = arith.maximumf %5, %zero fastmath<nnan,nsz> : f32
+    %8 = arith.minimumf %7, %high fastmath<nnan,nsz> : f32
+    %10 = arith.mulf %8, %tenth : f32
+    %11 = arith.addf %10, %2 : f32
+    %12 = arith.mulf %11, %five : f32
+    %13 = math.roundeven %12 : f32
+    %14 = arith.maximumf %13, %zero fastmath<nnan,nsz> : f32
+    %15 = arith.minimumf %14, %high fastmath<nnan,nsz> : f32
+    %16 = arith.fptoui %15 : f32 to i8
+    cpu.integer_yield %16 : i8
+  }
+  return
+}
+
+// -----
+
+// The accumulator itself has more than 256 values.
+// CHECK-LABEL: func @not_rounded
+// CHECK-NOT: math.fma
+// CHECK: cpu.integer_yield
+func.func @not_rounded(%x: memref<1x1x6x6x16xi8>, %w: memref<4x16x4xi8>, %s: memref<4xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %m: memref<16xf32>, %r: memref<1x1x6x6x16xi8>, %y: memref<1x1x6x6x16xi8>) {
+  cpu.integer_conv2d %x, %w, %s, %t, %b inputs %m, %r outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<4x16x4xi8>, memref<4xi32>, memref<2xi32>, memref<16xi32>, memref<16xf32>, memref<1x1x6x6x16xi8>, memref<1x1x6x6x16xi8> {
+  ^bb0(%sum: i32, %scale: f32, %byte: i8):
+    %zero = arith.constant 0.0 : f32
+    %high = arith.constant 255.0 : f32
+    %z = arith.constant 128.0 : f32
+    %tenth = arith.constant 0.1 : f32
+    %five = arith.constant 5.0 : f32
+    %0 = arith.uitofp %byte : i8 to f32
+    %1 = arith.subf %0, %z : f32
+    %2 = arith.mulf %1, %tenth : f32
+    %3 = arith.sitofp %sum : i32 to f32
+    %10 = arith.mulf %3, %tenth : f32
+    %11 = arith.addf %10, %2 : f32
+    %12 = arith.mulf %11, %five : f32
+    %13 = math.roundeven %12 : f32
+    %14 = arith.maximumf %13, %zero fastmath<nnan,nsz> : f32
+    %15 = arith.minimumf %14, %high fastmath<nnan,nsz> : f32
+    %16 = arith.fptoui %15 : f32 to i8
+    cpu.integer_yield %16 : i8
+  }
+  return
+}

@@ -1,0 +1,323 @@
+//===-- FoldByteSums.cpp - scaled sums of two bytes with fewer roundings --===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A residual of a quantized network is added in floats: both operands are dequantized, added, and
+// the sum is quantized. The quantized result is a function of two integers that have 256 values
+// each, and so are the results of fma(x, a, fma(y, b, c)), which takes two operations instead of
+// four or five. Results at the middle of two integers depend on how the formula rounds, so that the
+// factors are searched near their exact values and tried on all pairs of integers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Remarks.h"
+#include "passes/cpu/Passes.h"
+
+#include "dialects/cpu/Cpu.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <cmath>
+#include <random>
+
+using namespace mlir;
+
+// The reference formula rounds after each operation, on every compiler.
+#pragma STDC FP_CONTRACT OFF
+
+namespace atc::cpu {
+#define GEN_PASS_DEF_CPUFOLDBYTESUMS
+#include "passes/cpu/Passes.h.inc"
+
+namespace {
+
+std::optional<float> constantOf(Value value) {
+  APFloat number(0.0f);
+  if (!value.getType().isF32() || !matchPattern(value, m_ConstantFloat(&number)))
+    return std::nullopt;
+  return number.convertToFloat();
+}
+
+std::optional<int> integerOf(Value value) {
+  std::optional<float> number = constantOf(value);
+  const bool isInteger = number && std::abs(*number) <= 512 && *number == std::trunc(*number);
+  return isInteger ? std::optional<int>(int(*number)) : std::nullopt;
+}
+
+/// A value that is an integer from `low` to `high`.
+struct Range {
+  int low, high;
+};
+
+/// Returns the bounds of min(max(x, low), high) of an x that is no NaN.
+std::optional<std::pair<Value, Range>> clampOf(Value value) {
+  auto min = value.getDefiningOp<arith::MinimumFOp>();
+  auto max = min ? min.getLhs().getDefiningOp<arith::MaximumFOp>() : arith::MaximumFOp();
+  if (!max ||
+      !bitEnumContainsAll(min.getFastmath() & max.getFastmath(), arith::FastMathFlags::nnan))
+    return std::nullopt;
+  std::optional<int> low = integerOf(max.getRhs()), high = integerOf(min.getRhs());
+  if (!low || !high || *low > *high)
+    return std::nullopt;
+  return std::pair(max.getLhs(), Range{*low, *high});
+}
+
+/// Returns round(x) + zero point: x and the zero point.
+std::optional<std::pair<Value, int>> roundedOf(Value value) {
+  int zeroPoint = 0;
+  if (auto sum = value.getDefiningOp<arith::AddFOp>()) {
+    std::optional<int> given = integerOf(sum.getRhs());
+    if (!given)
+      return std::nullopt;
+    zeroPoint = *given;
+    value = sum.getLhs();
+  }
+  auto rounded = value.getDefiningOp<math::RoundEvenOp>();
+  if (!rounded)
+    return std::nullopt;
+  return std::pair(rounded.getOperand(), zeroPoint);
+}
+
+/// Returns the values of an integer of at most 8 bits in a float: a converted byte, or what was
+/// rounded and clamped, in both cases perhaps less its zero point.
+std::optional<Range> bytesOf(Value value) {
+  auto isByte = [](auto op) { return op && op.getIn().getType().isInteger(8); };
+  if (isByte(value.getDefiningOp<arith::UIToFPOp>()))
+    return Range{0, 255};
+  if (isByte(value.getDefiningOp<arith::SIToFPOp>()))
+    return Range{-128, 127};
+  if (auto difference = value.getDefiningOp<arith::SubFOp>()) {
+    std::optional<int> zeroPoint = integerOf(difference.getRhs());
+    std::optional<std::pair<Value, Range>> clamp = clampOf(difference.getLhs());
+    if (zeroPoint && clamp && roundedOf(clamp->first) &&
+        clamp->second.high - clamp->second.low < 256)
+      return Range{clamp->second.low - *zeroPoint, clamp->second.high - *zeroPoint};
+    return std::nullopt;
+  }
+  std::optional<std::pair<Value, Range>> clamp = clampOf(value);
+  if (clamp && roundedOf(clamp->first) && clamp->second.high - clamp->second.low < 256)
+    return clamp->second;
+  return std::nullopt;
+}
+
+/// A formula of sums and of products with constants over two integers of 8 bits.
+class Formula {
+public:
+  /// Reads the formula that computes `value`; nothing where it has another form.
+  static std::optional<Formula> of(Value value) {
+    Formula formula;
+    if (!formula.add(value) || formula.integers.size() != 2)
+      return std::nullopt;
+    return formula;
+  }
+
+  size_t operations() const { return steps.size(); }
+  Value integer(size_t index) const { return integers[index].first; }
+  Range range(size_t index) const { return integers[index].second; }
+
+  /// Returns the formula's value, every operation rounded to T.
+  template <typename T> T at(T first, T second) const {
+    SmallVector<T, 8> values;
+    auto read = [&](const Operand &from) {
+      return from.kind == Operand::Integer ? (from.index == 0 ? first : second)
+             : from.kind == Operand::Step  ? values[from.index]
+                                           : T(from.constant);
+    };
+    for (const Step &step : steps) {
+      const T lhs = read(step.lhs), rhs = read(step.rhs);
+      T result = lhs * rhs;
+      if (step.kind == Step::Add)
+        result = lhs + rhs;
+      if (step.kind == Step::Sub)
+        result = lhs - rhs;
+      values.push_back(result);
+    }
+    return values.back();
+  }
+
+private:
+  struct Operand {
+    enum Kind : uint8_t { Constant, Integer, Step } kind;
+    size_t index = 0;
+    float constant = 0;
+  };
+  struct Step {
+    enum Kind : uint8_t { Add, Sub, Mul } kind;
+    Operand lhs, rhs;
+  };
+
+  std::optional<Operand> add(Value value) {
+    if (std::optional<float> constant = constantOf(value))
+      return Operand{Operand::Constant, 0, *constant};
+    if (std::optional<Range> range = bytesOf(value)) {
+      for (auto [i, known] : llvm::enumerate(integers))
+        if (known.first == value)
+          return Operand{Operand::Integer, i};
+      integers.push_back({value, *range});
+      return Operand{Operand::Integer, integers.size() - 1};
+    }
+    Operation *op = value.getDefiningOp();
+    if (!op || !isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op) || steps.size() >= kMaxSteps)
+      return std::nullopt;
+    std::optional<Operand> lhs = add(op->getOperand(0));
+    std::optional<Operand> rhs = lhs ? add(op->getOperand(1)) : std::nullopt;
+    if (!rhs)
+      return std::nullopt;
+    // A product of two integers is no sum.
+    if (isa<arith::MulFOp>(op) && lhs->kind != Operand::Constant && rhs->kind != Operand::Constant)
+      return std::nullopt;
+    const auto kind = isa<arith::AddFOp>(op)   ? Step::Add
+                      : isa<arith::SubFOp>(op) ? Step::Sub
+                                               : Step::Mul;
+    steps.push_back({kind, *lhs, *rhs});
+    return Operand{Operand::Step, steps.size() - 1};
+  }
+
+  static constexpr size_t kMaxSteps = 16;
+  SmallVector<std::pair<Value, Range>, 2> integers;
+  SmallVector<Step> steps;
+};
+
+/// What the sum is rounded to: an integer plus the zero point, clamped.
+struct Quantization {
+  int zeroPoint;
+  Range range;
+
+  int of(float sum) const {
+    const float shifted = std::nearbyint(sum) + float(zeroPoint);
+    return int(std::clamp(shifted, float(range.low), float(range.high)));
+  }
+};
+
+/// The factors of x * a + (y * b + c).
+struct Factors {
+  float a, b, c;
+
+  /// Returns the sum as processors with a fused multiply-add compute it, and as others do.
+  float fused(float x, float y) const { return std::fma(x, a, std::fma(y, b, c)); }
+  float separate(float x, float y) const {
+    const float product = y * b;
+    const float sum = product + c;
+    const float other = x * a;
+    return other + sum;
+  }
+};
+
+/// Searches factors with which a quantized sum is the same for all pairs of integers.
+class FactorSearch {
+public:
+  FactorSearch(const Formula &formula, Quantization quantization)
+      : quantization(quantization), first(formula.range(0)), second(formula.range(1)),
+        c(formula.at(0.0, 0.0)), a(formula.at(1.0, 0.0) - c), b(formula.at(0.0, 1.0) - c) {
+    for (int x = first.low; x <= first.high; ++x)
+      for (int y = second.low; y <= second.high; ++y) {
+        const double exact = x * a + y * b + c;
+        const Pair pair{float(x), float(y), quantization.of(formula.at(float(x), float(y)))};
+        const bool isNear = std::abs(exact - std::floor(exact) - 0.5) < kNear;
+        (isNear ? near : others).push_back(pair);
+      }
+  }
+
+  std::optional<Factors> run() const {
+    std::mt19937 random(1);
+    auto moved = [&](double exact, double by) {
+      const double part = double(random()) / double(std::mt19937::max()) * 2 - 1;
+      return float(exact + part * by);
+    };
+    for (int i = 0; i < kTries; ++i) {
+      // The first ones are those that a person would write. A factor of x may move sums by as much
+      // as the rounding of the formula does.
+      const double by = i == 0 ? 0 : kMove;
+      const Factors factors{moved(a, by / 256), moved(b, by / 256), moved(c, by)};
+      if (fits(factors, near))
+        return fits(factors, others) ? std::optional(factors) : std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+private:
+  struct Pair {
+    float x, y;
+    int expected;
+  };
+
+  bool fits(const Factors &factors, ArrayRef<Pair> pairs) const {
+    return llvm::all_of(pairs, [&](const Pair &pair) {
+      return quantization.of(factors.fused(pair.x, pair.y)) == pair.expected &&
+             quantization.of(factors.separate(pair.x, pair.y)) == pair.expected;
+    });
+  }
+
+  static constexpr int kTries = 4096;
+  /// Sums that are this near to the middle of two integers decide which factors fit.
+  static constexpr double kNear = 1e-3, kMove = 4e-5;
+
+  Quantization quantization;
+  Range first, second;
+  double c, a, b;
+  std::vector<Pair> near, others;
+};
+
+struct CpuFoldByteSumsPass : impl::CpuFoldByteSumsBase<CpuFoldByteSumsPass> {
+  void runOnOperation() override {
+    SmallVector<IntegerYieldOp> yields;
+    getOperation().walk([&](IntegerYieldOp yield) { yields.push_back(yield); });
+    for (IntegerYieldOp yield : yields)
+      fold(yield);
+  }
+
+private:
+  void fold(IntegerYieldOp yield) {
+    Operation *cast = yield.getValue().getDefiningOp();
+    if (!isa_and_nonnull<arith::FPToUIOp, arith::FPToSIOp>(cast))
+      return;
+    std::optional<std::pair<Value, Range>> clamp = clampOf(cast->getOperand(0));
+    std::optional<std::pair<Value, int>> rounded = clamp ? roundedOf(clamp->first) : std::nullopt;
+    std::optional<Formula> formula = rounded ? Formula::of(rounded->first) : std::nullopt;
+    if (!formula || formula->operations() < kMinOperations || !rounded->first.hasOneUse())
+      return;
+    Location loc = yield->getParentOp()->getLoc();
+    std::optional<Factors> factors = FactorSearch(*formula, {rounded->second, clamp->second}).run();
+    if (!factors) {
+      remarkMissed(getArgument(), loc, "NotFolded")
+          << remark::add("no factors were found that give all pairs of integers the same sum");
+      return;
+    }
+    remarkPassed(getArgument(), loc, "Folded") << remark::add(
+        "a sum of two bytes takes two operations instead of {0}", formula->operations());
+    ++numFolded;
+    replace(rounded->first, *formula, *factors);
+  }
+
+  static void replace(Value sum, const Formula &formula, const Factors &factors) {
+    Operation *last = sum.getDefiningOp();
+    ImplicitLocOpBuilder b(last->getLoc(), last);
+    auto constant = [&](float value) -> Value {
+      return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
+    };
+    Value rest =
+        math::FmaOp::create(b, formula.integer(1), constant(factors.b), constant(factors.c));
+    Value result = math::FmaOp::create(b, formula.integer(0), constant(factors.a), rest);
+    sum.replaceAllUsesWith(result);
+    // Operands are erased after those that read them.
+    SmallVector<Operation *> unused = {last};
+    while (!unused.empty()) {
+      Operation *op = unused.pop_back_val();
+      if (!isOpTriviallyDead(op))
+        continue;
+      for (Value operand : op->getOperands())
+        if (Operation *before = operand.getDefiningOp())
+          if (!llvm::is_contained(unused, before))
+            unused.insert(unused.begin(), before);
+      op->erase();
+    }
+  }
+
+  /// Without a fused multiply-add the sum takes four operations, too.
+  static constexpr size_t kMinOperations = 4;
+};
+
+} // namespace
+} // namespace atc::cpu
