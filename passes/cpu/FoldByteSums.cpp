@@ -5,7 +5,8 @@
 // the sum is quantized. The quantized result is a function of two integers that have 256 values
 // each, and so are the results of fma(x, a, fma(y, b, c)), which takes two operations instead of
 // four or five. Results at the middle of two integers depend on how the formula rounds, so that the
-// factors are searched near their exact values and tried on all pairs of integers.
+// factors are searched near their exact values and tried on all pairs of integers. An integer that
+// is quantized again with another scale, perhaps behind a relu, is the same with one integer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +19,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 #include <cmath>
 #include <random>
@@ -102,23 +104,31 @@ std::optional<Range> bytesOf(Value value) {
   return std::nullopt;
 }
 
-/// A formula of sums and of products with constants over two integers of 8 bits.
+/// A formula of sums, of products with constants and of lower bounds over one or two integers of 8
+/// bits.
 class Formula {
 public:
   /// Reads the formula that computes `value`; nothing where it has another form.
   static std::optional<Formula> of(Value value) {
     Formula formula;
-    if (!formula.add(value) || formula.integers.size() != 2)
+    if (!formula.add(value) || formula.integers.empty() || formula.integers.size() > 2)
       return std::nullopt;
     return formula;
   }
 
   size_t operations() const { return steps.size(); }
+  size_t count() const { return integers.size(); }
+  bool hasBounds() const {
+    return llvm::any_of(steps, [](const Step &step) { return step.kind == Step::Max; });
+  }
   Value integer(size_t index) const { return integers[index].first; }
-  Range range(size_t index) const { return integers[index].second; }
+  /// Returns the values of an integer; 0 for a second one that there is none of.
+  Range range(size_t index) const {
+    return index < integers.size() ? integers[index].second : Range{0, 0};
+  }
 
-  /// Returns the formula's value, every operation rounded to T.
-  template <typename T> T at(T first, T second) const {
+  /// Returns the formula's value, every operation rounded to T; its bounds can be left out.
+  template <typename T> T at(T first, T second, bool withBounds = true) const {
     SmallVector<T, 8> values;
     auto read = [&](const Operand &from) {
       return from.kind == Operand::Integer ? (from.index == 0 ? first : second)
@@ -132,6 +142,8 @@ public:
         result = lhs + rhs;
       if (step.kind == Step::Sub)
         result = lhs - rhs;
+      if (step.kind == Step::Max)
+        result = withBounds ? std::max(lhs, rhs) : lhs;
       values.push_back(result);
     }
     return values.back();
@@ -144,7 +156,7 @@ private:
     float constant = 0;
   };
   struct Step {
-    enum Kind : uint8_t { Add, Sub, Mul } kind;
+    enum Kind : uint8_t { Add, Sub, Mul, Max } kind;
     Operand lhs, rhs;
   };
 
@@ -159,19 +171,25 @@ private:
       return Operand{Operand::Integer, integers.size() - 1};
     }
     Operation *op = value.getDefiningOp();
-    if (!op || !isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op) || steps.size() >= kMaxSteps)
+    if (!op || steps.size() >= kMaxSteps)
       return std::nullopt;
-    std::optional<Operand> lhs = add(op->getOperand(0));
+    const std::optional<Step::Kind> kind =
+        llvm::TypeSwitch<Operation *, std::optional<Step::Kind>>(op)
+            .Case<arith::AddFOp>([](auto) { return Step::Add; })
+            .Case<arith::SubFOp>([](auto) { return Step::Sub; })
+            .Case<arith::MulFOp>([](auto) { return Step::Mul; })
+            .Case<arith::MaximumFOp>([](auto) { return Step::Max; })
+            .Default(std::nullopt);
+    std::optional<Operand> lhs = kind ? add(op->getOperand(0)) : std::nullopt;
     std::optional<Operand> rhs = lhs ? add(op->getOperand(1)) : std::nullopt;
     if (!rhs)
       return std::nullopt;
-    // A product of two integers is no sum.
-    if (isa<arith::MulFOp>(op) && lhs->kind != Operand::Constant && rhs->kind != Operand::Constant)
+    // A product of two integers is no sum, and a bound is a constant.
+    const bool hasConstant =
+        rhs->kind == Operand::Constant || (*kind == Step::Mul && lhs->kind == Operand::Constant);
+    if ((*kind == Step::Mul || *kind == Step::Max) && !hasConstant)
       return std::nullopt;
-    const auto kind = isa<arith::AddFOp>(op)   ? Step::Add
-                      : isa<arith::SubFOp>(op) ? Step::Sub
-                                               : Step::Mul;
-    steps.push_back({kind, *lhs, *rhs});
+    steps.push_back({*kind, *lhs, *rhs});
     return Operand{Operand::Step, steps.size() - 1};
   }
 
@@ -205,20 +223,29 @@ struct Factors {
   }
 };
 
-/// Searches factors with which a quantized sum is the same for all pairs of integers.
+/// Searches factors with which a quantized sum is the same for all pairs of integers. Bounds in the
+/// formula become one of the quantized sum.
 class FactorSearch {
 public:
-  FactorSearch(const Formula &formula, Quantization quantization)
-      : quantization(quantization), first(formula.range(0)), second(formula.range(1)),
-        c(formula.at(0.0, 0.0)), a(formula.at(1.0, 0.0) - c), b(formula.at(0.0, 1.0) - c) {
+  FactorSearch(const Formula &formula, Quantization given)
+      : quantization(given), c(formula.at(0.0, 0.0, false)), a(formula.at(1.0, 0.0, false) - c),
+        b(formula.at(0.0, 1.0, false) - c) {
+    const Range first = formula.range(0), second = formula.range(1);
+    int least = given.range.high;
     for (int x = first.low; x <= first.high; ++x)
       for (int y = second.low; y <= second.high; ++y) {
         const double exact = x * a + y * b + c;
-        const Pair pair{float(x), float(y), quantization.of(formula.at(float(x), float(y)))};
+        const Pair pair{float(x), float(y), given.of(formula.at(float(x), float(y)))};
         const bool isNear = std::abs(exact - std::floor(exact) - 0.5) < kNear;
         (isNear ? near : others).push_back(pair);
+        least = std::min(least, pair.expected);
       }
+    if (formula.hasBounds())
+      quantization.range.low = least;
   }
+
+  /// Returns the lower bound of the quantized sum.
+  int low() const { return quantization.range.low; }
 
   std::optional<Factors> run() const {
     std::mt19937 random(1);
@@ -255,39 +282,49 @@ private:
   static constexpr double kNear = 1e-3, kMove = 4e-5;
 
   Quantization quantization;
-  Range first, second;
   double c, a, b;
   std::vector<Pair> near, others;
 };
 
 struct CpuFoldByteSumsPass : impl::CpuFoldByteSumsBase<CpuFoldByteSumsPass> {
   void runOnOperation() override {
-    SmallVector<IntegerYieldOp> yields;
-    getOperation().walk([&](IntegerYieldOp yield) { yields.push_back(yield); });
-    for (IntegerYieldOp yield : yields)
-      fold(yield);
+    SmallVector<arith::MinimumFOp> clamps;
+    getOperation().walk([&](IntegerYieldOp yield) {
+      for (Operation &op : *yield->getBlock())
+        if (auto clamp = dyn_cast<arith::MinimumFOp>(op))
+          clamps.push_back(clamp);
+    });
+    for (arith::MinimumFOp clamp : clamps)
+      fold(clamp);
   }
 
 private:
-  void fold(IntegerYieldOp yield) {
-    Operation *cast = yield.getValue().getDefiningOp();
-    if (!isa_and_nonnull<arith::FPToUIOp, arith::FPToSIOp>(cast))
-      return;
-    std::optional<std::pair<Value, Range>> clamp = clampOf(cast->getOperand(0));
+  void fold(arith::MinimumFOp min) {
+    std::optional<std::pair<Value, Range>> clamp = clampOf(min);
     std::optional<std::pair<Value, int>> rounded = clamp ? roundedOf(clamp->first) : std::nullopt;
     std::optional<Formula> formula = rounded ? Formula::of(rounded->first) : std::nullopt;
-    if (!formula || formula->operations() < kMinOperations || !rounded->first.hasOneUse())
+    // Without a fused multiply-add each integer takes two operations, too.
+    if (!formula || formula->operations() < 2 * formula->count() || !rounded->first.hasOneUse() ||
+        !min.getLhs().hasOneUse())
       return;
-    Location loc = yield->getParentOp()->getLoc();
-    std::optional<Factors> factors = FactorSearch(*formula, {rounded->second, clamp->second}).run();
+    Location loc = min->getParentOp()->getLoc();
+    const FactorSearch search(*formula, {rounded->second, clamp->second});
+    std::optional<Factors> factors = search.run();
     if (!factors) {
       remarkMissed(getArgument(), loc, "NotFolded")
-          << remark::add("no factors were found that give all pairs of integers the same sum");
+          << remark::add("no factors were found that give all integers the same sum");
       return;
     }
-    remarkPassed(getArgument(), loc, "Folded") << remark::add(
-        "a sum of two bytes takes two operations instead of {0}", formula->operations());
+    remarkPassed(getArgument(), loc, "Folded")
+        << remark::add("a quantized sum of bytes takes {0} operations less",
+                       formula->operations() - formula->count());
     ++numFolded;
+    if (search.low() != clamp->second.low) {
+      auto max = min.getLhs().getDefiningOp<arith::MaximumFOp>();
+      ImplicitLocOpBuilder b(max.getLoc(), max);
+      max.getRhsMutable().assign(
+          arith::ConstantOp::create(b, b.getF32FloatAttr(float(search.low()))));
+    }
     replace(rounded->first, *formula, *factors);
   }
 
@@ -297,9 +334,10 @@ private:
     auto constant = [&](float value) -> Value {
       return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
     };
-    Value rest =
-        math::FmaOp::create(b, formula.integer(1), constant(factors.b), constant(factors.c));
-    Value result = math::FmaOp::create(b, formula.integer(0), constant(factors.a), rest);
+    Value result = constant(factors.c);
+    if (formula.count() == 2)
+      result = math::FmaOp::create(b, formula.integer(1), constant(factors.b), result);
+    result = math::FmaOp::create(b, formula.integer(0), constant(factors.a), result);
     sum.replaceAllUsesWith(result);
     // Operands are erased after those that read them.
     SmallVector<Operation *> unused = {last};
@@ -314,9 +352,6 @@ private:
       op->erase();
     }
   }
-
-  /// Without a fused multiply-add the sum takes four operations, too.
-  static constexpr size_t kMinOperations = 4;
 };
 
 } // namespace

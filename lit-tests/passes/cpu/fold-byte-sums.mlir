@@ -10,10 +10,10 @@
 // CHECK: %[[X:.*]] = arith.subf
 // CHECK-NOT: arith.mulf
 // CHECK: %[[REST:.*]] = math.fma %[[Y]], %{{.*}}, %{{.*}} : f32
-// CHECK-NEXT: %{{.*}} = arith.constant 0.80{{.*}} : f32
-// CHECK-NEXT: %[[ALL:.*]] = math.fma %[[X]], %{{.*}}, %[[REST]] : f32
+// CHECK: %[[FACTOR:.*]] = arith.constant 0.80{{.*}} : f32
+// CHECK-NEXT: %[[ALL:.*]] = math.fma %[[X]], %[[FACTOR]], %[[REST]] : f32
 // CHECK-NEXT: math.roundeven %[[ALL]]
-// REMARK: a sum of two bytes takes two operations instead of 5
+// REMARK: a quantized sum of bytes takes 3 operations less
 func.func @residual(%x: memref<1x1x6x6x16xi8>, %w: memref<4x16x4xi8>, %s: memref<4xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %m: memref<16xf32>, %r: memref<1x1x6x6x16xi8>, %y: memref<1x1x6x6x16xi8>) {
   cpu.integer_conv2d %x, %w, %s, %t, %b inputs %m, %r outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<4x16x4xi8>, memref<4xi32>, memref<2xi32>, memref<16xi32>, memref<16xf32>, memref<1x1x6x6x16xi8>, memref<1x1x6x6x16xi8> {
   ^bb0(%sum: i32, %scale: f32, %byte: i8):
@@ -53,7 +53,7 @@ func.func @residual(%x: memref<1x1x6x6x16xi8>, %w: memref<4x16x4xi8>, %s: memref
 // CHECK-LABEL: func @ties
 // CHECK-NOT: math.fma
 // CHECK: cpu.integer_yield
-// REMARK: no factors were found that give all pairs of integers the same sum
+// REMARK: no factors were found that give all integers the same sum
 func.func @ties(%x: memref<1x1x6x6x16xi8>, %w: memref<4x16x4xi8>, %s: memref<4xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %m: memref<16xf32>, %r: memref<1x1x6x6x16xi8>, %y: memref<1x1x6x6x16xi8>) {
   cpu.integer_conv2d %x, %w, %s, %t, %b inputs %m, %r outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<4x16x4xi8>, memref<4xi32>, memref<2xi32>, memref<16xi32>, memref<16xf32>, memref<1x1x6x6x16xi8>, memref<1x1x6x6x16xi8> {
   ^bb0(%sum: i32, %scale: f32, %byte: i8):
@@ -107,6 +107,46 @@ func.func @not_rounded(%x: memref<1x1x6x6x16xi8>, %w: memref<4x16x4xi8>, %s: mem
     %15 = arith.minimumf %14, %high fastmath<nnan,nsz> : f32
     %16 = arith.fptoui %15 : f32 to i8
     cpu.integer_yield %16 : i8
+  }
+  return
+}
+
+// -----
+
+// An integer that is quantized again behind a relu: the relu becomes the lower bound.
+// CHECK-LABEL: func @relu
+// CHECK: %[[X:.*]] = arith.subf
+// CHECK-NOT: arith.mulf
+// CHECK: %[[AGAIN:.*]] = math.fma %[[X]], %{{.*}}, %{{.*}} : f32
+// CHECK-NEXT: %[[ROUNDED:.*]] = math.roundeven %[[AGAIN]]
+// CHECK-NEXT: %[[SHIFTED:.*]] = arith.addf %[[ROUNDED]]
+// CHECK-NEXT: %[[LOW:.*]] = arith.constant 1.280000e+02 : f32
+// CHECK-NEXT: arith.maximumf %[[SHIFTED]], %[[LOW]]
+// REMARK: a quantized sum of bytes takes 2 operations less
+func.func @relu(%x: memref<1x1x6x6x16xi8>, %w: memref<4x16x4xi8>, %s: memref<4xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %m: memref<16xf32>, %y: memref<1x1x6x6x16xi8>) {
+  cpu.integer_conv2d %x, %w, %s, %t, %b inputs %m outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<4x16x4xi8>, memref<4xi32>, memref<2xi32>, memref<16xi32>, memref<16xf32>, memref<1x1x6x6x16xi8> {
+  ^bb0(%sum: i32, %scale: f32):
+    %zero = arith.constant 0.0 : f32
+    %high = arith.constant 255.0 : f32
+    %z = arith.constant 128.0 : f32
+    %s1 = arith.constant 0.0664676428 : f32
+    %inverse = arith.constant 15.0449142 : f32
+    %0 = arith.sitofp %sum : i32 to f32
+    %1 = arith.mulf %0, %scale : f32
+    %2 = math.roundeven %1 : f32
+    %3 = arith.addf %2, %z : f32
+    %4 = arith.maximumf %3, %zero fastmath<nnan,nsz> : f32
+    %5 = arith.minimumf %4, %high fastmath<nnan,nsz> : f32
+    %6 = arith.subf %5, %z : f32
+    %7 = arith.mulf %6, %s1 : f32
+    %8 = arith.maximumf %7, %zero fastmath<nnan,nsz> : f32
+    %9 = arith.mulf %8, %inverse : f32
+    %10 = math.roundeven %9 : f32
+    %11 = arith.addf %10, %z : f32
+    %12 = arith.maximumf %11, %zero fastmath<nnan,nsz> : f32
+    %13 = arith.minimumf %12, %high fastmath<nnan,nsz> : f32
+    %14 = arith.fptoui %13 : f32 to i8
+    cpu.integer_yield %14 : i8
   }
   return
 }
