@@ -7,6 +7,7 @@
 #include "openatc/npu.h"
 #include "openatc/om.hpp"
 #include "passes/Choices.h"
+#include "passes/npu/schedule/JoinChoice.h"
 #include "passes/om/Schedule.h"
 
 #include <nlohmann/json.hpp>
@@ -143,13 +144,15 @@ static driver::CompilerOptions withOneThread(driver::CompilerOptions options) {
 TrialRunner::TrialRunner(driver::CompilerOptions options)
     : base(withOneThread(std::move(options))), prepared(base) {}
 
-TrialResult TrialRunner::run(const Choices &choices, int64_t proposals) const {
+TrialResult TrialRunner::run(const Choices &choices, int64_t proposals, Launches launches) const {
   TrialResult result;
   Diagnostics diagnostics;
   driver::CompilerOptions options = base;
   options.choices = choices;
   // An entry that nothing reads: decisions are noted in every trial.
   options.choices.emplace("trial", "");
+  if (launches == Launches::Apart)
+    options.choices.emplace(npu::kApartKey.str(), "");
   options.proposals = proposals;
   PreparedModels::Loan model = prepared.lend();
   driver::Compiler compiler(model.context(), std::move(options), diagnostics);

@@ -40,6 +40,12 @@ struct TrialResult {
   double cyclesOf(const Decision &decision) const;
 };
 
+/// What becomes of launches that no choice joins.
+enum class Launches {
+  Apart,      ///< each kernel has a time of its own
+  AsCompiled, ///< `atc` may join them
+};
+
 /// Compiles one model again and again with other choices. Threads may share it.
 class TrialRunner {
 public:
@@ -48,7 +54,8 @@ public:
 
   /// Compiles with these choices and simulates the time of one run, without computing results.
   /// `proposals` is how many alternatives decisions are to have. The result is deterministic.
-  TrialResult run(const Choices &choices, int64_t proposals = 0) const;
+  TrialResult run(const Choices &choices, int64_t proposals = 0,
+                  Launches launches = Launches::Apart) const;
 
   /// Compiles with these choices into a file. Returns false after an error.
   bool write(const Choices &choices, const std::string &path, Diagnostics &diagnostics) const;

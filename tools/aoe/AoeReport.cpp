@@ -59,7 +59,7 @@ std::string aoeReport(const AoeOptions &options, const tuning::Search &search) {
   std::map<std::string, double> tuned;
   for (const auto &[name, time] : timesOf(search.kernelTimes()))
     tuned[name] = time;
-  for (const auto &[name, time] : timesOf(before)) {
+  for (const auto &[name, time] : timesOf(search.untunedKernelTimes())) {
     auto found = tuned.find(name);
     report["operators"].push_back(
         {{"name", name},

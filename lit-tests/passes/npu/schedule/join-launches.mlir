@@ -1,5 +1,5 @@
 // RUN: atc-opt %s --split-input-file -npu-join-launches=longest=8 | FileCheck %s
-// RUN: atc-opt %s --split-input-file -npu-join-launches | FileCheck %s --check-prefix=OFF
+// RUN: atc-opt %s --split-input-file -npu-join-launches | FileCheck %s --check-prefixes=OFF,BYTIME
 // RUN: atc-opt %s --split-input-file -npu-join-launches=longest=2 | FileCheck %s --check-prefix=TWO
 // RUN: atc-opt %s --split-input-file -npu-join-launches --remarks-filter=npu-join-launches --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // REMARK: the choice is "1 1 1" for the key "npu-join-launches|Ascend310P3|main|32768xf16,32768xf16|{{[0-9a-f]+}}"
@@ -139,7 +139,14 @@ func.func @main(%x: memref<32768xf16>, %y: memref<32768xf16> {om.output}) {
 // Launches on cube and on vector cores become the two sections of a mixed program: @cube and @again
 // on 24 cores, @first and @last on 48. Each section signals an event of its own. @again reads what
 // @first has written in the arena, where it lies in the same bytes, and waits for 48 signals of
-// event 1; @last waits for both parts on cube cores.
+// event 1; @last waits for both parts on cube cores. That is faster, so that it needs no option.
+// BYTIME-LABEL: npu.program @again_mixed(
+// BYTIME:       npu.program @last_joined(
+// BYTIME-NOT:   npu.program
+// BYTIME:       func.func @main
+// BYTIME:         om.launch @again_mixed(
+// BYTIME-NOT:     om.launch
+// BYTIME:       npu.program @cube(
 module attributes {npu.soc = "Ascend910B1"} {
 // CHECK:       npu.program @again_mixed(%[[X:[a-z0-9]+]]: {{.*}}, %[[B:[a-z0-9]+]]: {{.*}}, %[[A:[a-z0-9]+]]: {{.*}}, %[[C:[a-z0-9]+]]: {{.*}}, %[[Y:[a-z0-9]+]]: {{.*}}) grid(%{{[a-z0-9]+}} = 24) soc "Ascend910B1" with @last_joined {
 // CHECK-NEXT:    npu.alloc
