@@ -48,7 +48,8 @@ static std::vector<Decision> decisionsOn(Operation *op, const std::vector<size_t
   return decisions;
 }
 
-/// Returns all decisions of a compilation, each with the NPU's launches that it is about.
+/// Returns all decisions of a compilation, each with the NPU's launches that it is about; a joined
+/// launch counts as many as it has layers.
 static std::vector<Decision> decisionsIn(ModuleOp module) {
   func::FuncOp main = om::findMain(module);
   std::vector<Decision> all = decisionsOn(main, {});
@@ -57,7 +58,11 @@ static std::vector<Decision> decisionsIn(ModuleOp module) {
   size_t count = 0;
   main.walk([&](om::LaunchOp launch) {
     const StringRef kernel = launch.getKernel();
-    if (om::isNpuKernel(symbols.lookup(kernel)))
+    Operation *symbol = symbols.lookup(kernel);
+    if (!om::isNpuKernel(symbol))
+      return;
+    auto program = dyn_cast<npu::ir::ProgramOp>(symbol);
+    for (size_t layers = program ? program.countLayers() : 1; layers; --layers)
       launches[kernel].push_back(count++);
   });
   for (auto program : module.getOps<npu::ir::ProgramOp>())

@@ -127,6 +127,13 @@ def test_joined_launches_compute_the_same_in_less_time(soc, tmp_path):
         np.testing.assert_array_equal(joined[name], value)
     assert after["launches"] == runs < before["launches"] == count
     assert after["cycles"] < before["cycles"]
+    # Reports keep a row for each launch, with what it moves and computes, and a share of the time.
+    facts = ("name", "program", "macs")
+    assert [[row[key] for key in facts] for row in after["per_launch"]] == [
+        [row[key] for key in facts] for row in before["per_launch"]]
+    assert sum(not row["joined"] for row in after["per_launch"]) == runs
+    assert sum(row["cycles"] for row in after["per_launch"]) == pytest.approx(after["cycles"], abs=count)
+    assert after["macs_npu"] == before["macs_npu"]
     assert after["macs_executed"] == before["macs_executed"]
 
 

@@ -47,6 +47,7 @@ uint64_t ScheduleTime::addressOf(Value buffer) {
 
 std::optional<std::vector<double>> ScheduleTime::run(ArrayRef<TimedLaunch> launches) {
   bool begins = true;
+  std::vector<size_t> ends; ///< of each launch among the simulator's, of which layers are several
   for (const TimedLaunch &timed : launches) {
     Launch launch;
     launch.program = encodingOf(timed.program);
@@ -62,11 +63,16 @@ std::optional<std::vector<double>> ScheduleTime::run(ArrayRef<TimedLaunch> launc
     std::string error;
     if (!simulator.run(launch, error))
       return std::nullopt;
+    ends.push_back(simulator.launches().size());
   }
   simulator.endRun(kBoundary);
   std::vector<double> cycles;
-  for (const Statistics &launch : simulator.launches())
-    cycles.push_back(launch.cycles);
+  size_t next = 0;
+  for (size_t end : ends) {
+    cycles.push_back(0);
+    for (; next < end; ++next)
+      cycles.back() += simulator.launches()[next].cycles;
+  }
   simulator.forgetLaunches(0);
   return cycles;
 }

@@ -8,6 +8,7 @@
 // waits for those of the other section that it shares bytes with.
 
 #include "passes/Choices.h"
+#include "passes/graph/Float32Nodes.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/program/JoinedProgram.h"
 #include "passes/npu/program/ProgramWriter.h"
@@ -361,6 +362,11 @@ private:
       ProgramPart &part = parts.emplace_back(joinabilityOf(programs[begin + i]).part);
       run.grids[isOnVectorCores(begin + i)].add(part);
       om::LaunchOp launch = launches[begin + i];
+      part.name = graph::nodeNameOf(launch.getLoc()).str();
+      if (part.name.empty())
+        part.name = part.program.getSymName().str();
+      part.macs = launch.getCost() / 2;
+      part.position = i;
       for (auto [operand, buffer] :
            llvm::zip_equal(launch.getOperands_(), part.program.getBuffers()))
         part.buffers.push_back(
@@ -431,13 +437,14 @@ private:
         number = number == written ? count - 1 : number - (number > written);
   }
 
-  /// Returns a program of these parts, the same one for runs that differ in their buffers alone.
+  /// Returns a program of these parts, the same one for equal parts on equal buffers.
   ir::ProgramOp programOf(const std::vector<ProgramPart> &parts, const Run &run,
                           const std::vector<JoinedBuffer> &buffers, SymbolTable &symbols) {
     for (auto &[otherParts, otherBuffers, program] : made)
       if (otherBuffers == buffers &&
           llvm::equal(otherParts, parts, [](const ProgramPart &a, const ProgramPart &b) {
-            return a.program == b.program && a.buffers == b.buffers && a.after == b.after;
+            return a.program == b.program && a.buffers == b.buffers && a.after == b.after &&
+                   a.name == b.name && a.macs == b.macs;
           }))
         return program;
     std::vector<ProgramPart> sections[2];
@@ -498,6 +505,36 @@ private:
     return prefetch;
   }
 
+  /// Returns the tensors that launches of a run but the last one write, as far as no later one of
+  /// them overwrites any of their bytes.
+  ArrayAttr leftTensorsOf(const JoinedRun &run) {
+    Builder b(launches[run.begin].getContext());
+    SmallVector<Attribute> left;
+    SmallVector<Reach> later;
+    for (size_t index = run.begin + run.length; index-- > run.begin;) {
+      om::LaunchOp launch = launches[index];
+      Value target = om::writtenBy(launch);
+      SmallVector<Reach> own = reachesOf(index);
+      llvm::erase_if(own, [](const Reach &reach) { return !reach.written; });
+      const bool isLast = index + 1 == run.begin + run.length;
+      if (!isLast && llvm::none_of(own, [&](const Reach &reach) {
+            return llvm::any_of(later,
+                                [&](const Reach &other) { return reach.conflictsWith(other); });
+          })) {
+        const int64_t operand = llvm::find(run.operands, target) - run.operands.begin();
+        SmallVector<NamedAttribute> entry{
+            b.getNamedAttr("operand", b.getI64IntegerAttr(operand)),
+            b.getNamedAttr("location", LocationAttr(launch.getLoc()))};
+        if (launch.getTensor())
+          entry.push_back(b.getNamedAttr("tensor", TypeAttr::get(*launch.getTensor())));
+        left.push_back(b.getDictionaryAttr(entry));
+      }
+      later.append(own);
+    }
+    std::reverse(left.begin(), left.end());
+    return b.getArrayAttr(left);
+  }
+
   /// Puts one launch in the place of those of a run.
   void replace(const JoinedRun &run) {
     auto group = ArrayRef(launches).slice(run.begin, run.length);
@@ -508,6 +545,7 @@ private:
       places.push_back(launch.getLoc());
       cost += int64_t(launch.getCost());
     }
+    ArrayAttr left = leftTensorsOf(run);
     ir::ProgramOp program = run.program;
     last.setKernel(program.getSymName());
     last.getOperands_Mutable().assign(run.operands);
@@ -517,6 +555,8 @@ private:
     last->setLoc(FusedLoc::get(last.getContext(), places));
     last.removeInPlaceAttr();
     last->removeAttr(kPreloadedAttr);
+    if (!left.empty())
+      last->setAttr(om::kLeftTensorsAttr, left);
     for (om::LaunchOp launch : group.drop_back())
       launch.erase();
     numJoined += run.length;

@@ -54,6 +54,9 @@ Program randomProgram(std::mt19937_64 &random) {
       size = uint32_t(1 + random() % 40);
     program.vectorBegin = uint32_t(random() % program.code.size());
   }
+  for (uint64_t count = random() % 3; count; --count)
+    program.layers.push_back({uint32_t(random() % program.code.size()),
+                              std::string(random() % 5, 'n'), "kernel", random()});
   return program;
 }
 
@@ -80,7 +83,13 @@ TEST_CASE("programs come back from their bytes") {
     REQUIRE(std::equal(program.grid, program.grid + kGridDims, back.grid));
     REQUIRE(std::equal(program.vectorGrid, program.vectorGrid + kGridDims, back.vectorGrid));
     REQUIRE(back.vectorBegin == program.vectorBegin);
-    REQUIRE(encode(program)[3] == (program.isMixed() ? 2 : 1));
+    REQUIRE(encode(program)[3] == (!program.layers.empty() ? 3 : program.isMixed() ? 2 : 1));
+    REQUIRE(back.layers.size() == program.layers.size());
+    for (size_t i = 0; i < program.layers.size(); ++i) {
+      const Layer &x = program.layers[i], &y = back.layers[i];
+      REQUIRE(std::tie(x.begin, x.name, x.kernel, x.macs) ==
+              std::tie(y.begin, y.name, y.kernel, y.macs));
+    }
     REQUIRE(back.arguments == program.arguments);
     REQUIRE(back.code.size() == program.code.size());
     for (size_t i = 0; i < program.code.size(); ++i) {

@@ -10,12 +10,14 @@
 module attributes {npu.soc = "Ascend310P3"} {
 // CHECK:       npu.program @third_joined(%[[X:[a-z0-9]+]]: !npu.buffer<gm, 65536>, %[[A:[a-z0-9]+]]: !npu.buffer<gm, 65536>, %[[W:[a-z0-9]+]]: !npu.buffer<gm, 1024>, %[[B:[a-z0-9]+]]: !npu.buffer<gm, 65536>, %[[Y:[a-z0-9]+]]: !npu.buffer<gm, 65536>)
 // CHECK-SAME:    grid(%[[M:[a-z0-9]+]] = 4, %[[N:[a-z0-9]+]] = 2) soc "Ascend310P3" {
+// CHECK-NEXT:    npu.layer "first" of "first" at 0
 // CHECK:         npu.move %[[U:[a-z0-9]+]], %[[X]] at %[[M]], %[[N]] {bytes = #npu.range<8192>, {{.*}}offsets = [#npu.affine<0>, #npu.affine<0, [8192, 32768]>]
 // CHECK-NEXT:    npu.set_flag
 // CHECK-NEXT:    npu.wait_flag
 // CHECK-NEXT:    npu.move %[[A]], %[[U]] at %[[M]], %[[N]]
 // CHECK-NEXT:    npu.pipe_barrier s
 // CHECK-NEXT:    npu.signal mte2 event 0
+// CHECK-NEXT:    npu.layer "second" of "second" at 1 {macs = 1 : i64}
 // CHECK-NEXT:    npu.await mte3 event 0 {value = #npu.range<1 from <8>>}
 // CHECK-NEXT:    npu.alloc
 // CHECK-NEXT:    npu.alloc
@@ -25,6 +27,7 @@ module attributes {npu.soc = "Ascend310P3"} {
 // CHECK-NEXT:      npu.move %{{[a-z0-9]+}}, %[[A]] at %[[M]], %[[N]], %[[I]] {bytes = #npu.range<4096>, {{.*}}offsets = [#npu.affine<0>, #npu.affine<0, [16384, 8192, 4096]>]
 // CHECK:         npu.pipe_barrier s
 // CHECK-NEXT:    npu.signal mte2 event 0
+// CHECK-NEXT:    npu.layer "third" of "third" at 2 {macs = 1 : i64}
 // CHECK-NEXT:    npu.await mte3 event 0 {value = #npu.range<1 from <16>>}
 // CHECK-NEXT:    npu.alloc
 // CHECK-NEXT:    npu.await mte2 event 0 {value = #npu.range<1 from <16>>}
@@ -149,10 +152,12 @@ func.func @main(%x: memref<32768xf16>, %y: memref<32768xf16> {om.output}) {
 // BYTIME:       npu.program @cube(
 module attributes {npu.soc = "Ascend910B1"} {
 // CHECK:       npu.program @again_mixed(%[[X:[a-z0-9]+]]: {{.*}}, %[[B:[a-z0-9]+]]: {{.*}}, %[[A:[a-z0-9]+]]: {{.*}}, %[[C:[a-z0-9]+]]: {{.*}}, %[[Y:[a-z0-9]+]]: {{.*}}) grid(%{{[a-z0-9]+}} = 24) soc "Ascend910B1" with @last_joined {
+// CHECK-NEXT:    npu.layer "cube" of "cube" at 0
 // CHECK-NEXT:    npu.alloc
 // CHECK-NEXT:    npu.move %{{[a-z0-9]+}}, %[[X]]
 // CHECK:         npu.pipe_barrier s
 // CHECK-NEXT:    npu.signal mte2 event 0
+// CHECK-NEXT:    npu.layer "again" of "again" at 2
 // CHECK-NEXT:    npu.await mte3 event 0 {value = #npu.range<1 from <24>>}
 // CHECK-NEXT:    npu.await mte3 event 1 {value = #npu.range<1 from <48>>}
 // CHECK-NEXT:    npu.await fix event 0 {value = #npu.range<1 from <24>>}
@@ -165,10 +170,12 @@ module attributes {npu.soc = "Ascend910B1"} {
 // CHECK-NEXT:    npu.signal mte2 event 0
 // CHECK-NEXT:  }
 // CHECK:       npu.program @last_joined({{.*}}) grid(%{{[a-z0-9]+}} = 48) soc "Ascend910B1" vector_core {
+// CHECK-NEXT:    npu.layer "first" of "first" at 1
 // CHECK-NOT:     npu.await
 // CHECK:         npu.move %{{[a-z0-9]+}}, %{{[a-z0-9]+}} at
 // CHECK:         npu.pipe_barrier s
 // CHECK-NEXT:    npu.signal mte2 event 1
+// CHECK-NEXT:    npu.layer "last" of "last" at 3
 // CHECK-NEXT:    npu.await mte3 event 1 {value = #npu.range<1 from <48>>}
 // CHECK-NEXT:    npu.await mte3 event 0 {value = #npu.range<1 from <48>>}
 // CHECK-NEXT:    npu.alloc
