@@ -6,7 +6,8 @@
 
 // Three programs on 8, 4 x 2 and 2 x 4 cores become one on 4 x 2: the coordinate of 8 is a sum of
 // both, those of 2 x 4 swap. Between the parts the cores meet: the first load of an activation
-// waits, that of the weight before it does not, nor does the loop around both of them.
+// waits, that of the weight before it does not, nor does the loop around both of them. The program
+// names its layers, and the launch the tensors that it leaves in memory.
 module attributes {npu.soc = "Ascend310P3"} {
 // CHECK:       npu.program @third_joined(%[[X:[a-z0-9]+]]: !npu.buffer<gm, 65536>, %[[A:[a-z0-9]+]]: !npu.buffer<gm, 65536>, %[[W:[a-z0-9]+]]: !npu.buffer<gm, 1024>, %[[B:[a-z0-9]+]]: !npu.buffer<gm, 65536>, %[[Y:[a-z0-9]+]]: !npu.buffer<gm, 65536>)
 // CHECK-SAME:    grid(%[[M:[a-z0-9]+]] = 4, %[[N:[a-z0-9]+]] = 2) soc "Ascend310P3" {
@@ -70,13 +71,13 @@ func.func @main(%x: memref<32768xf16>, %y: memref<32768xf16> {om.output}) {
   %a = om.alloc {offset = 0 : i64} : memref<32768xf16>
   // CHECK-NOT: om.launch
   // OFF: om.launch @first(
-  // TWO: om.launch @second_joined(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {cost = 3 : i64}
+  // TWO: om.launch @second_joined(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {cost = 3 : i64, om.left_tensors = [{location = loc({{.*}}), operand = 1 : i64}]}
   om.launch @first(%x, %a) {cost = 1 : i64} : memref<32768xf16>, memref<32768xf16>
   %b = om.alloc {offset = 65536 : i64} : memref<32768xf16>
   %w = om.weight dense<1.0> : tensor<512xf16> : memref<512xf16>
   // OFF: om.launch @second(
   om.launch @second(%a, %w, %b) {chained, cost = 2 : i64} : memref<32768xf16>, memref<512xf16>, memref<32768xf16>
-  // CHECK: om.launch @third_joined(%{{.*}}, %[[A:.*]], %[[W:.*]], %[[B:.*]], %{{.*}}) {cost = 6 : i64}
+  // CHECK: om.launch @third_joined(%{{.*}}, %[[A:.*]], %[[W:.*]], %[[B:.*]], %{{.*}}) {cost = 6 : i64, om.left_tensors = [{location = loc({{.*}}), operand = 1 : i64}, {location = loc({{.*}}), operand = 3 : i64}]}
   // OFF: om.launch @third(
   // TWO: om.launch @third({{.*}}chained
   om.launch @third(%b, %y) {chained, cost = 3 : i64} : memref<32768xf16>, memref<32768xf16>
