@@ -284,8 +284,9 @@ bool decode(const uint8_t *data, size_t size, Program &program, std::string &err
   if (version == kLayersVersion) {
     if (!counted(Limits::MaxInstructions, "layers"))
       return false;
-    if (!count)
-      return fail("no layers");
+    // Each begins at an instruction, of which there are few.
+    if (!count || count > program.code.size())
+      return fail("no layers, or more than instructions,");
     program.layers.resize(size_t(count));
     for (Layer &each : program.layers) {
       layer(reader, each);

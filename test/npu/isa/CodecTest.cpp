@@ -125,8 +125,25 @@ TEST_CASE("broken bytes are refused or verified, never a crash") {
     REQUIRE_FALSE(decode(good.data(), size, program, error));
   good[3] = 9;
   REQUIRE_FALSE(decode(good, program, error));
-  CHECK(error == "NPU program of version 9, expected version 1 or 2");
+  CHECK(error == "NPU program of version 9, expected version 1 to 3");
   good[3] = version;
+  // A program has no more layers than instructions, and no empty list of them.
+  Program layered;
+  layered.code.resize(1);
+  layered.layers.resize(1);
+  std::vector<uint8_t> bytes = encode(layered);
+  CHECK(decode(bytes, program, error));
+  layered.layers.resize(2);
+  CHECK_FALSE(decode(encode(layered), program, error));
+  CHECK(error.starts_with("no layers, or more than instructions,"));
+  bytes.resize(bytes.size() - 4); // the layer and, in front of it, their number
+  bytes.back() = 0;
+  CHECK_FALSE(decode(bytes, program, error));
+  // A name has at most kMaxNameBytes.
+  layered.layers.resize(1);
+  layered.layers[0].name.assign(kMaxNameBytes + 1, 'x');
+  CHECK_FALSE(decode(encode(layered), program, error));
+  CHECK(error.starts_with("broken layer"));
   unsigned accepted = 0;
   for (int round = 0; round < 5000; ++round) {
     std::vector<uint8_t> bytes = good;
