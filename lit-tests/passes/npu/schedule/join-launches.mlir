@@ -71,13 +71,13 @@ func.func @main(%x: memref<32768xf16>, %y: memref<32768xf16> {om.output}) {
   %a = om.alloc {offset = 0 : i64} : memref<32768xf16>
   // CHECK-NOT: om.launch
   // OFF: om.launch @first(
-  // TWO: om.launch @second_joined(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {cost = 3 : i64, om.left_tensors = [{location = loc({{.*}}), operand = 1 : i64}]}
+  // TWO: om.launch @second_joined(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {cost = 3 : i64, om.left_tensors = [{location = #loc{{[0-9]*}}, operand = 1 : i64}]}
   om.launch @first(%x, %a) {cost = 1 : i64} : memref<32768xf16>, memref<32768xf16>
   %b = om.alloc {offset = 65536 : i64} : memref<32768xf16>
   %w = om.weight dense<1.0> : tensor<512xf16> : memref<512xf16>
   // OFF: om.launch @second(
   om.launch @second(%a, %w, %b) {chained, cost = 2 : i64} : memref<32768xf16>, memref<512xf16>, memref<32768xf16>
-  // CHECK: om.launch @third_joined(%{{.*}}, %[[A:.*]], %[[W:.*]], %[[B:.*]], %{{.*}}) {cost = 6 : i64, om.left_tensors = [{location = loc({{.*}}), operand = 1 : i64}, {location = loc({{.*}}), operand = 3 : i64}]}
+  // CHECK: om.launch @third_joined(%{{.*}}, %[[A:.*]], %[[W:.*]], %[[B:.*]], %{{.*}}) {cost = 6 : i64, om.left_tensors = [{location = #loc{{[0-9]*}}, operand = 1 : i64}, {location = #loc{{[0-9]*}}, operand = 3 : i64}]}
   // OFF: om.launch @third(
   // TWO: om.launch @third({{.*}}chained
   om.launch @third(%b, %y) {chained, cost = 3 : i64} : memref<32768xf16>, memref<32768xf16>

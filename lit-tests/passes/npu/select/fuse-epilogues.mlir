@@ -110,8 +110,8 @@ func.func @main(%a: memref<1x1x64x16xf16>, %w: memref<1x2x16x16xf16>, %r: memref
 // CHECK: npu.yield %{{.*}} : f16
 // CHECK: npu.conv2d %[[FIRST]], %[[W]] residual %arg1 outs %arg2 {{.*}}residual_last
 // CHECK-NEXT: ^bb0(%[[X:.*]]: f16, %[[R:.*]]: f16):
-// CHECK: %[[XW:.*]] = arith.extf %[[X]]
 // CHECK: %[[RW:.*]] = arith.extf %[[R]]
+// CHECK: %[[XW:.*]] = arith.extf %[[X]]
 // CHECK: arith.subf %[[RW]], %[[XW]]
 // CHECK: npu.yield
 // CHECK-NOT: kernel.map
