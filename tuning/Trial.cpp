@@ -136,7 +136,7 @@ bool measureFile(const ::om::Buffer &file, TrialResult &result, std::string &err
   result.cycles = report["cycles"];
   result.milliseconds = report["ms"];
   for (const auto &launch : report["per_launch"])
-    result.launches.push_back({launch["name"], launch["cycles"]});
+    result.launches.push_back({launch["name"], launch["cycles"], launch["joined"]});
   return true;
 }
 

@@ -23,6 +23,7 @@ struct Decision {
 struct LaunchTime {
   std::string name; ///< the node's
   double cycles = 0;
+  bool joined = false; ///< it is one launch with the one before it
 };
 
 /// A compilation with its simulated time.
@@ -30,8 +31,8 @@ struct TrialResult {
   bool done = false; ///< otherwise `messages` has the error
   double cycles = 0; ///< of a run on the NPU, without the host's work
   double milliseconds = 0;
-  std::vector<LaunchTime> launches;
-  std::vector<Decision> decisions; ///< sorted by key
+  std::vector<LaunchTime> launches; ///< or the kernels that were joined, in their order
+  std::vector<Decision> decisions;  ///< sorted by key
   std::vector<CodedMessage> messages;
 
   /// Returns the decision for a key; null where there was none.
