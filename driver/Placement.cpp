@@ -117,6 +117,9 @@ private:
     }
     const uint64_t macs = side == Side::Npu ? launch.getCost() / 2 : launch.getMacs().value_or(0);
     add(side, macs, bytes);
+    // A joined launch counts as the kernels that it was.
+    if (auto program = dyn_cast_or_null<npu::ir::ProgramOp>(symbol))
+      placement.npu.kernels += program.countLayers() - 1;
     placement.kernels.push_back({side == Side::Npu, /*isHostCall=*/false, isInteger,
                                  launch.getKernel().str(), nodesOf(launch.getLoc()), macs,
                                  uint64_t(launch.getCost()), bytes});

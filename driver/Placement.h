@@ -16,7 +16,7 @@ namespace atc::driver {
 
 /// The work on one side. A loop counts once.
 struct PlacedWork {
-  uint64_t kernels = 0; ///< launches, and calls of host kernels
+  uint64_t kernels = 0; ///< launches, kernels of joined ones, and calls of host kernels
   uint64_t macs = 0;    ///< multiply-accumulates, as far as they are known
   uint64_t bytes = 0;   ///< that the kernels read and write, as far as they are known
 };

@@ -3,7 +3,9 @@
 
 #include "tuning/AutoPlacement.h"
 
+#include "dialects/npu/Npu.h"
 #include "passes/kernel/MinCut.h"
+#include "passes/npu/schedule/JoinChoice.h"
 #include "tuning/Trial.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -47,32 +49,67 @@ std::string firstError(const Diagnostics &diagnostics) {
   return "the model could not be compiled";
 }
 
-/// Compiles a candidate and charges it; simulates what it runs on the NPU.
-void evaluate(PlacementCandidate &candidate, const AutoPlacement &costs) {
+/// Changes choices so that no launches are joined.
+void keepApart(Choices &choices) {
+  std::erase_if(choices, [](const auto &entry) {
+    return StringRef(entry.first).starts_with("npu-join-launches|");
+  });
+  choices.emplace(npu::kApartKey.str(), "");
+}
+
+/// A compiled candidate with its simulated times.
+struct Compiled {
+  driver::Placement placement;
+  TrialResult measured;   ///< of what it runs on the NPU
+  bool hasJoined = false; ///< some of its launches are several kernels
+};
+
+/// Compiles a candidate and simulates what it runs on the NPU. Returns nothing, and sets the
+/// candidate's error, where that fails.
+std::optional<Compiled> compile(PlacementCandidate &candidate, Launches launches) {
   Diagnostics diagnostics;
   auto context = driver::makeCompilerContext();
-  driver::Compiler compiler(*context, candidate.options, diagnostics);
+  driver::CompilerOptions options = candidate.options;
+  if (launches == Launches::Apart)
+    keepApart(options.choices);
+  driver::Compiler compiler(*context, std::move(options), diagnostics);
+  Compiled result;
   if (!compiler.lower(driver::Phase::Programs)) {
     candidate.error = firstError(diagnostics);
+    return std::nullopt;
+  }
+  result.placement = driver::readKernels(compiler.module());
+  for (auto program : compiler.module().getOps<npu::ir::ProgramOp>())
+    result.hasJoined |= program.countLayers() > 1;
+  if (result.placement.npu.kernels == 0)
+    return result;
+  std::optional<::om::Buffer> file = compiler.emitBytes();
+  if (!file) {
+    candidate.error = firstError(diagnostics);
+    return std::nullopt;
+  }
+  if (!measureFile(*file, result.measured, candidate.error))
+    return std::nullopt;
+  return result;
+}
+
+/// Compiles a candidate and charges it. Single kernels can be moved, so that those of joined
+/// launches are charged their shares of the time, in proportion to what they take apart.
+void evaluate(PlacementCandidate &candidate, const AutoPlacement &costs) {
+  std::optional<Compiled> result = compile(candidate, Launches::AsCompiled);
+  if (!result)
     return;
-  }
-  driver::Placement placement = driver::readKernels(compiler.module());
-  TrialResult measured;
-  if (placement.npu.kernels > 0) {
-    std::optional<::om::Buffer> file = compiler.emitBytes();
-    if (!file) {
-      candidate.error = firstError(diagnostics);
-      return;
-    }
-    if (!measureFile(*file, measured, candidate.error))
-      return;
-    candidate.npuSeconds = measured.milliseconds * 1e-3;
-  }
+  candidate.npuSeconds = result->measured.milliseconds * 1e-3;
+  if (result->hasJoined)
+    result = compile(candidate, Launches::Apart);
+  if (!result)
+    return;
   std::vector<double> launches;
-  for (const LaunchTime &launch : measured.launches)
-    launches.push_back(measured.cycles > 0 ? launch.cycles / measured.cycles * measured.milliseconds
-                                           : 0);
-  charge(candidate, std::move(placement), launches, costs);
+  for (const LaunchTime &launch : result->measured.launches)
+    launches.push_back(result->measured.cycles > 0
+                           ? launch.cycles / result->measured.cycles * candidate.npuSeconds * 1e3
+                           : 0);
+  charge(candidate, std::move(result->placement), launches, costs);
 }
 
 /// Adds a candidate with its cost.

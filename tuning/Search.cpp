@@ -134,11 +134,11 @@ Bank Search::bank(const std::string &model) const {
   Bank bank;
   for (const auto &[key, choice] : tuned()) {
     BankEntry entry{choice, om_version(), model, first.cycles, bestResult.cycles};
-    const Decision *before = first.find(key);
+    const Decision *before = firstApart.find(key);
     if (const Decision *alone = kernelTimes().find(key); alone && !alone->launches.empty()) {
       entry.afterCycles = kernelTimes().cyclesOf(*alone);
       // A kernel of a part of the batch was not there before.
-      entry.beforeCycles = before ? first.cyclesOf(*before) : 0;
+      entry.beforeCycles = before ? firstApart.cyclesOf(*before) : 0;
     }
     bank.add(key, std::move(entry));
   }
@@ -149,7 +149,7 @@ Bank Search::bank(const std::string &model) const {
 /// is given up.
 void Search::verify() {
   const Choices final = tuned();
-  TrialResult result = runner.run(final);
+  TrialResult result = runner.run(final, /*proposals=*/0, Launches::AsCompiled);
   ++used;
   if (result.done && result.cycles < first.cycles) {
     bestResult = std::move(result);
@@ -191,6 +191,15 @@ static const Decision *decisionOf(const TrialResult &result, std::string_view pa
   return nullptr;
 }
 
+/// Returns whether launches of a trial are joined.
+static bool joinsLaunches(const TrialResult &result) {
+  const Decision *join = decisionOf(result, "npu-join-launches");
+  llvm::SmallVector<llvm::StringRef> lengths;
+  if (join)
+    llvm::StringRef(join->choice).split(lengths, ' ');
+  return llvm::any_of(lengths, [](llvm::StringRef length) { return length != "1"; });
+}
+
 /// Joins all launches of the best trial that can be, which mostly gains more than anything else,
 /// and holds that while kernels, which need launches of their own, are tuned. Where cube and vector
 /// cores can work at once, does the same with interleaved groups: if these are the best, kernels
@@ -229,8 +238,12 @@ void Search::holdJoined() {
       best = sources[i];
   if (choices == beforeChoices)
     return;
-  heldResult = std::exchange(bestResult, best ? results[best] : before);
-  heldChoices = std::exchange(choices, best ? candidates[best] : beforeChoices);
+  TrialResult fastest = std::exchange(bestResult, best ? results[best] : before);
+  Choices fastestChoices = std::exchange(choices, best ? candidates[best] : beforeChoices);
+  if (!heldResult.done || fastest.cycles < heldResult.cycles) {
+    heldResult = std::move(fastest);
+    heldChoices = std::move(fastestChoices);
+  }
   interleaves = best > 0;
 }
 
@@ -245,15 +258,24 @@ void Search::joinLaunches() {
 }
 
 bool Search::run(const Choices &known) {
-  first = runner.run({}, /*proposals=*/0);
+  first = runner.run({}, /*proposals=*/0, Launches::AsCompiled);
   ++used;
   if (!first.done)
     return false;
-  learn(first);
   bestResult = first;
+  // What atc joins by itself is held while kernels are tuned by times of their own.
+  if (joinsLaunches(first)) {
+    bestResult = runner.run({});
+    ++used;
+    if (!bestResult.done)
+      return false;
+    heldResult = first;
+  }
+  firstApart = bestResult;
+  learn(firstApart);
   if (!known.empty() && mayGoOn())
     resume(known);
-  if (budget.tuneGroups && !heldResult.done && mayGoOn())
+  if (budget.tuneGroups && heldChoices.empty() && mayGoOn())
     holdJoined();
   // Joining comes last, and must have a part of the budget, as kernels must where both are tuned.
   share = budget.tuneTiles ? 0.35 : 0.75;

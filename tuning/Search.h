@@ -40,13 +40,15 @@ public:
   /// untuned().messages.
   bool run(const Choices &known);
 
-  /// Returns the trial without choices.
+  /// Returns the trial without choices, compiled as `atc` does.
   const TrialResult &untuned() const { return first; }
   /// Returns the best trial; never slower than untuned().
   const TrialResult &best() const { return bestResult; }
   /// Returns a trial with the time of each kernel: the best one in which every kernel has launches
   /// of its own.
   const TrialResult &kernelTimes() const { return apart.done ? apart : bestResult; }
+  /// Returns the same of the model without choices.
+  const TrialResult &untunedKernelTimes() const { return firstApart; }
   /// Returns the choices of the best trial that differ from what the passes decide themselves.
   Choices tuned() const;
   /// Returns the entries for a bank, with their figures.
@@ -86,6 +88,7 @@ private:
   std::mt19937_64 generator;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
   TrialResult first, bestResult;
+  TrialResult firstApart; ///< without choices, each kernel with launches of its own
   Choices choices;
   TrialResult apart;      ///< the best one before launches were joined
   TrialResult heldResult; ///< the best one with joined launches, while kernels are tuned

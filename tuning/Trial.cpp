@@ -7,6 +7,7 @@
 #include "openatc/npu.h"
 #include "openatc/om.hpp"
 #include "passes/Choices.h"
+#include "passes/npu/schedule/JoinChoice.h"
 #include "passes/om/Schedule.h"
 
 #include <nlohmann/json.hpp>
@@ -47,7 +48,8 @@ static std::vector<Decision> decisionsOn(Operation *op, const std::vector<size_t
   return decisions;
 }
 
-/// Returns all decisions of a compilation, each with the NPU's launches that it is about.
+/// Returns all decisions of a compilation, each with the NPU's launches that it is about; a joined
+/// launch counts as many as it has layers.
 static std::vector<Decision> decisionsIn(ModuleOp module) {
   func::FuncOp main = om::findMain(module);
   std::vector<Decision> all = decisionsOn(main, {});
@@ -56,7 +58,11 @@ static std::vector<Decision> decisionsIn(ModuleOp module) {
   size_t count = 0;
   main.walk([&](om::LaunchOp launch) {
     const StringRef kernel = launch.getKernel();
-    if (om::isNpuKernel(symbols.lookup(kernel)))
+    Operation *symbol = symbols.lookup(kernel);
+    if (!om::isNpuKernel(symbol))
+      return;
+    auto program = dyn_cast<npu::ir::ProgramOp>(symbol);
+    for (size_t layers = program ? program.countLayers() : 1; layers; --layers)
       launches[kernel].push_back(count++);
   });
   for (auto program : module.getOps<npu::ir::ProgramOp>())
@@ -130,7 +136,7 @@ bool measureFile(const ::om::Buffer &file, TrialResult &result, std::string &err
   result.cycles = report["cycles"];
   result.milliseconds = report["ms"];
   for (const auto &launch : report["per_launch"])
-    result.launches.push_back({launch["name"], launch["cycles"]});
+    result.launches.push_back({launch["name"], launch["cycles"], launch["joined"]});
   return true;
 }
 
@@ -143,13 +149,15 @@ static driver::CompilerOptions withOneThread(driver::CompilerOptions options) {
 TrialRunner::TrialRunner(driver::CompilerOptions options)
     : base(withOneThread(std::move(options))), prepared(base) {}
 
-TrialResult TrialRunner::run(const Choices &choices, int64_t proposals) const {
+TrialResult TrialRunner::run(const Choices &choices, int64_t proposals, Launches launches) const {
   TrialResult result;
   Diagnostics diagnostics;
   driver::CompilerOptions options = base;
   options.choices = choices;
   // An entry that nothing reads: decisions are noted in every trial.
   options.choices.emplace("trial", "");
+  if (launches == Launches::Apart)
+    options.choices.emplace(npu::kApartKey.str(), "");
   options.proposals = proposals;
   PreparedModels::Loan model = prepared.lend();
   driver::Compiler compiler(model.context(), std::move(options), diagnostics);

@@ -23,6 +23,7 @@ struct Decision {
 struct LaunchTime {
   std::string name; ///< the node's
   double cycles = 0;
+  bool joined = false; ///< it is one launch with the one before it
 };
 
 /// A compilation with its simulated time.
@@ -30,14 +31,20 @@ struct TrialResult {
   bool done = false; ///< otherwise `messages` has the error
   double cycles = 0; ///< of a run on the NPU, without the host's work
   double milliseconds = 0;
-  std::vector<LaunchTime> launches;
-  std::vector<Decision> decisions; ///< sorted by key
+  std::vector<LaunchTime> launches; ///< or the kernels that were joined, in their order
+  std::vector<Decision> decisions;  ///< sorted by key
   std::vector<CodedMessage> messages;
 
   /// Returns the decision for a key; null where there was none.
   const Decision *find(const std::string &key) const;
   /// Returns the cycles of all launches of a decision; 0 for decisions on the whole model.
   double cyclesOf(const Decision &decision) const;
+};
+
+/// What becomes of launches that no choice joins.
+enum class Launches {
+  Apart,      ///< each kernel has a time of its own
+  AsCompiled, ///< `atc` may join them
 };
 
 /// Compiles one model again and again with other choices. Threads may share it.
@@ -48,7 +55,8 @@ public:
 
   /// Compiles with these choices and simulates the time of one run, without computing results.
   /// `proposals` is how many alternatives decisions are to have. The result is deterministic.
-  TrialResult run(const Choices &choices, int64_t proposals = 0) const;
+  TrialResult run(const Choices &choices, int64_t proposals = 0,
+                  Launches launches = Launches::Apart) const;
 
   /// Compiles with these choices into a file. Returns false after an error.
   bool write(const Choices &choices, const std::string &path, Diagnostics &diagnostics) const;

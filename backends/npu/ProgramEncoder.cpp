@@ -9,6 +9,8 @@
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <map>
+
 using namespace mlir;
 
 namespace atc::npu {
@@ -17,7 +19,11 @@ namespace {
 
 class Encoder {
 public:
-  explicit Encoder(ir::ProgramOp program) : source(program) {}
+  /// The layers of a program by their positions.
+  using Layers = std::map<int64_t, Layer>;
+
+  /// Adds the program's layers to `layers`.
+  Encoder(ir::ProgramOp program, Layers &layers) : source(program), layers(layers) {}
 
   FailureOr<Program> encode() {
     program.vectorCore = source.getVectorCore();
@@ -37,6 +43,12 @@ private:
     for (Operation &op : block) {
       if (isa<ir::AllocOp>(op))
         continue;
+      if (auto layer = dyn_cast<ir::LayerOp>(op)) {
+        layers[layer.getPosition()] = {
+            uint32_t(program.code.size()), layer.getName().take_front(kMaxNameBytes).str(),
+            layer.getKernel().take_front(kMaxNameBytes).str(), uint64_t(layer.getMacs())};
+        continue;
+      }
       if (auto loop = dyn_cast<ir::LoopOp>(op)) {
         append(Opcode::LoopBegin).fields[LoopBegin::trips] = loop.getTrips();
         ivNumbers[loop.getIv()] = kGridDims + depth++;
@@ -156,6 +168,7 @@ private:
   }
 
   ir::ProgramOp source;
+  Layers &layers;
   Program program;
   DenseMap<Value, unsigned> ivNumbers;
   unsigned depth = 0;
@@ -163,20 +176,35 @@ private:
 
 } // namespace
 
-FailureOr<Program> encodeProgram(ir::ProgramOp program) {
-  FailureOr<Program> encoded = Encoder(program).encode();
-  ir::ProgramOp part = program.findVectorPart();
-  if (!part || failed(encoded))
-    return encoded;
-  FailureOr<Program> vector = Encoder(part).encode();
+/// Appends the section on vector cores to the program of that on cube cores.
+static LogicalResult appendVectorPart(ir::ProgramOp part, Program &program,
+                                      Encoder::Layers &layers) {
+  FailureOr<Program> vector = Encoder(part, layers).encode();
   if (failed(vector))
     return failure();
-  encoded->vectorBegin = uint32_t(encoded->code.size());
-  llvm::copy(vector->grid, encoded->vectorGrid);
+  program.vectorBegin = uint32_t(program.code.size());
+  llvm::copy(vector->grid, program.vectorGrid);
   for (Instruction &instruction : vector->code) {
-    instruction.line += encoded->vectorBegin;
-    encoded->code.push_back(instruction);
+    instruction.line += program.vectorBegin;
+    program.code.push_back(instruction);
   }
+  return success();
+}
+
+FailureOr<Program> encodeProgram(ir::ProgramOp program) {
+  Encoder::Layers layers, vectorLayers;
+  FailureOr<Program> encoded = Encoder(program, layers).encode();
+  if (failed(encoded))
+    return failure();
+  if (ir::ProgramOp part = program.findVectorPart())
+    if (failed(appendVectorPart(part, *encoded, vectorLayers)))
+      return failure();
+  for (auto &[position, layer] : vectorLayers) {
+    layer.begin += encoded->vectorBegin;
+    layers.emplace(position, std::move(layer));
+  }
+  for (auto &[position, layer] : layers)
+    encoded->layers.push_back(std::move(layer));
   return encoded;
 }
 

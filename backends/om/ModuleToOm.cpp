@@ -180,7 +180,17 @@ private:
         for (auto [part, tensor] : held->second)
           if (known.insert(tensor).second)
             launch.reads.push_back(tensor);
-    if (std::optional<uint32_t> tensor = tensorOf(op, names, launch.args.back()))
+    if (auto left = op->getAttrOfType<ArrayAttr>(kLeftTensorsAttr))
+      for (auto entry : left.getAsRange<DictionaryAttr>()) {
+        const int64_t operand = entry.getAs<IntegerAttr>("operand").getInt();
+        auto type = entry.getAs<TypeAttr>("tensor");
+        if (std::optional<uint32_t> tensor =
+                tensorOf(op.getOperands_()[operand], type ? type.getValue() : Type(),
+                         namesOf(entry.getAs<LocationAttr>("location")), launch.args[operand]))
+          launch.writes.push_back(*tensor);
+      }
+    if (std::optional<uint32_t> tensor =
+            tensorOf(writtenBy(op), op.getTensor().value_or(Type()), names, launch.args.back()))
       launch.writes.push_back(*tensor);
     model().schedule.push_back(std::move(launch));
     return llvm::Error::success();
@@ -196,17 +206,18 @@ private:
     return llvm::Error::success();
   }
 
-  /// Returns the tensor that a launch writes; nothing where it has no meaning for users.
-  std::optional<uint32_t> tensorOf(LaunchOp op, const Names &names, const OmBufferRef &place) {
-    Value target = writtenBy(op);
+  /// Returns the tensor that a launch writes to `target`, with its logical type or null; nothing
+  /// where it has no meaning for users.
+  std::optional<uint32_t> tensorOf(Value target, Type logical, const Names &names,
+                                   const OmBufferRef &place) {
     Value root = resolveViews(target).root;
     std::optional<uint32_t> index;
     if (auto output = outputTensors.find(root);
         output != outputTensors.end() && place.size == model().tensors[output->second].place.size) {
       index = output->second;
-    } else if (op.getTensor()) {
+    } else if (logical) {
       std::optional<OmTensor> tensor =
-          describe(cast<RankedTensorType>(*op.getTensor()), cast<MemRefType>(target.getType()));
+          describe(cast<RankedTensorType>(logical), cast<MemRefType>(target.getType()));
       if (tensor) {
         tensor->name =
             names.tensor.empty() ? "tensor" + std::to_string(model().tensors.size()) : names.tensor;

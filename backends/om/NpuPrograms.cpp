@@ -59,7 +59,7 @@ bool addProgram(ProgramOp op, const npu::SocTable &table, npu::VerifyBudget &bud
   result.vectorCore = program->vectorCore;
   result.grid.assign(std::begin(program->grid), std::end(program->grid));
   result.arguments = program->arguments;
-  result.isMixed = program->isMixed();
+  result.isExtended = program->isMixed() || !program->layers.empty();
   model.npuPrograms.push_back(std::move(result));
   return true;
 }

@@ -401,9 +401,10 @@ Tables<fb::Step> Writer::buildSchedule(Builder &builder) const {
 uint16_t Writer::version() const {
   const bool inParts = std::any_of(segments.begin(), segments.end(),
                                    [](const Segment &segment) { return segment.inParts; });
-  const bool isMixed = std::any_of(model.npuPrograms.begin(), model.npuPrograms.end(),
-                                   [](const OmNpuProgram &program) { return program.isMixed; });
-  return std::max<uint16_t>(isMixed ? 9 : inParts ? 8 : 0, schemaMinor(model));
+  const bool isExtended =
+      std::any_of(model.npuPrograms.begin(), model.npuPrograms.end(),
+                  [](const OmNpuProgram &program) { return program.isExtended; });
+  return std::max<uint16_t>(isExtended ? 9 : inParts ? 8 : 0, schemaMinor(model));
 }
 
 /// Returns the size-prefixed FlatBuffer, its hash and space for a signature, with the values known

@@ -68,7 +68,7 @@ struct OmNpuProgram {
   bool vectorCore = false;
   std::vector<uint32_t> grid;
   std::vector<uint64_t> arguments; ///< minimum bytes of each buffer
-  bool isMixed = false;            ///< runs on vector cores as well
+  bool isExtended = false;         ///< has a section on vector cores as well, or layers
 };
 
 /// A launch. With `npu`, `kernel` is a program and `cost` is two per multiply-accumulate.

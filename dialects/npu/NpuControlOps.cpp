@@ -25,6 +25,14 @@ ProgramOp ProgramOp::findVectorPart() {
              : ProgramOp();
 }
 
+size_t ProgramOp::countLayers() {
+  const auto layers = getBody()->getOps<LayerOp>();
+  size_t count = size_t(std::distance(layers.begin(), layers.end()));
+  if (ProgramOp part = findVectorPart())
+    count += part.countLayers();
+  return std::max<size_t>(count, 1);
+}
+
 /// @name(%a: type, ...) grid(%x = 8, ...) soc "name" [vector_core] [with @other]
 /// [attributes {...}] { ... }
 ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {

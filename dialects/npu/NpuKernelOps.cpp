@@ -90,9 +90,14 @@ LogicalResult Conv2DOp::verify() {
   bool takesResidual = bool(getResidual()), hasBody = !getBody().empty();
   if (getScales() && (groups != 1 || getActivation() || (takesResidual && !hasBody)))
     return emitOpError("of bytes has one group, and joins a residual in its body");
-  if (hasBody &&
-      (!getScales() || !getFactor() || getBody().getNumArguments() != (takesResidual ? 2u : 1u)))
+  if (hasBody && (bool(getScales()) != bool(getFactor()) ||
+                  getBody().getNumArguments() != (takesResidual ? 2u : 1u)))
     return emitOpError("has a body that does not fit its operands");
+  const bool isRelu =
+      getActivation() && getActivation()->getKind() == atc::graph::ActivationKind::Relu;
+  if (hasBody && !getScales() &&
+      ((getActivation() && !isRelu) || takesResidual != getResidualLast()))
+    return emitOpError("has a body, which only a relu without the residual can come before");
   if (getResidual() &&
       failed(verifySameShape(*this, getResidual(), "residual", getOutput(), "output")))
     return failure();

@@ -44,7 +44,9 @@ def Npu_Conv2DOp : Kernel_InPlaceOp<"conv2d", [AttrSizedOperandSegments], Npu_Di
     with weights off the diagonal zero). bias f32 and slope f16 are [N1 * 16].
     Positions outside of the input, by `pads` [top, left, bottom, right], are
     zero. The result is activation(conv + bias + residual), with `residual_last`
-    activation(conv + bias) + residual.
+    activation(conv + bias) + residual. With a body, the activation is relu or
+    none, there is no slope, and the result is what the body yields for
+    activation(conv + bias) and an element of the residual, all f16.
 
     With `scales` (f32) everything is 8-bit: input, filter, residual and output
     are i8 (the input unsigned with `unsigned_input`), in blocks of 32 channels,

@@ -40,6 +40,8 @@ def Npu_ProgramOp : Npu_Op<"program", [Symbol, IsolatedFromAbove, SingleBlock, N
     ::llvm::ArrayRef<::mlir::BlockArgument> getCoordinates();
     /// Returns the program on vector cores of a mixed program, else null.
     ProgramOp findVectorPart();
+    /// Returns the number of its layers, those of its vector part included; at least 1.
+    size_t countLayers();
   }];
 }
 
@@ -52,6 +54,23 @@ def Npu_LoopOp : Npu_Op<"loop", [SingleBlock, NoTerminator, RecursiveMemoryEffec
   let extraClassDeclaration = [{
     ::mlir::BlockArgument getIv() { return getBody()->getArgument(0); }
   }];
+}
+
+def Npu_LayerOp : Npu_Op<"layer"> {
+  let summary = "Begins a layer of a program that several launches became";
+  let description = [{
+    It is no instruction: reports attribute the instructions from here on, up to the
+    next layer, to the launch `name` of the program `kernel`, which was number
+    `position` of the launches and has `macs` multiply-accumulates. In a mixed program
+    the layers of both sections have different positions.
+
+    ```mlir
+    npu.layer "conv1" of "conv2d_64x56x56" at 0 {macs = 1048576 : i64}
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, StrAttr:$kernel, I64Attr:$position,
+                       DefaultValuedAttr<I64Attr, "0">:$macs);
+  let assemblyFormat = "$name `of` $kernel `at` $position attr-dict";
 }
 
 #endif // OPENATC_NPU_OPS_TD

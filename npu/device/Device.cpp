@@ -149,10 +149,17 @@ bool Device::run(const DeviceLaunch &launch, std::string &error) {
   }
   if (executor)
     executor->flush();
-  if (names.size() < timing->launches().size())
-    names.push_back(launch.name);
-  else
-    names.back() = kOtherLaunches;
+  for (const Layer &layer : program.layers)
+    addName(layer.name);
+  if (program.layers.empty())
+    addName(launch.name);
   taskEnded = false;
   return true;
+}
+
+void Device::addName(const std::string &name) {
+  if (names.size() < timing->launches().size())
+    names.push_back(name);
+  else
+    names.back() = kOtherLaunches;
 }

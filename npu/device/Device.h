@@ -86,12 +86,15 @@ public:
   const DeviceOptions &options() const { return chosen; }
   /// Returns the simulator, which the device owns.
   const Simulator &simulator() const { return *timing; }
-  /// Returns the names of the launches that are kept.
+  /// Returns the names of the launches that are kept, of layers in the place of a launch that has
+  /// them: one for each entry of simulator().launches().
   const std::vector<std::string> &launchNames() const { return names; }
   /// Returns the simulated time of all launches so far.
   double microseconds() const { return table.microseconds(timing->total().cycles); }
 
 private:
+  /// Names a launch or layer that the simulator has added.
+  void addName(const std::string &name);
   class Executor;
   SocTable table;
   DeviceOptions chosen;

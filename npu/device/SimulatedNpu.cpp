@@ -278,11 +278,18 @@ om_status om_npu::launch(const om_device_launch &given, om_error &error) {
     return fail(&error, OM_ERROR_DEVICE, errorText);
   }
   noteUse(launch);
-  if (ran.size() < device->launchNames().size())
-    ran.push_back({launch.name, programNames[given.program], given.macs});
-  else
-    ran.back() = {kOtherLaunches, "", ran.back().macs + given.macs};
+  for (const Layer &layer : launch.program->layers)
+    noteRan({layer.name, layer.kernel, layer.macs});
+  if (launch.program->layers.empty())
+    noteRan({launch.name, programNames[given.program], given.macs});
   return OM_OK;
+}
+
+void om_npu::noteRan(ReportLaunch launch) {
+  if (ran.size() < device->launchNames().size())
+    ran.push_back(std::move(launch));
+  else
+    ran.back() = {kOtherLaunches, "", ran.back().macs + launch.macs};
 }
 
 /// Returns whether a program reads an argument only where indices say so: how much of it a run

@@ -44,6 +44,8 @@ private:
   std::vector<std::string> check(const om_device_program &source, const uint8_t *readOnly,
                                  atc::npu::VerifyBudget &budget, atc::npu::Program &program) const;
   atc::npu::ReportInput report(size_t first) const;
+  /// Adds the facts about a launch or layer that the device has run.
+  void noteRan(atc::npu::ReportLaunch launch);
   void checkHazards(const atc::npu::DeviceLaunch &launch, uint32_t index);
   void noteUse(const atc::npu::DeviceLaunch &launch);
   /// Returns the bytes of [begin, end) of the device's memory that launches use.

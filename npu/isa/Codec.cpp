@@ -13,9 +13,10 @@ namespace atc::npu {
 
 namespace {
 
-// The last byte is the version: 2 for mixed programs, which have a second grid, 1 for all others.
+// The last byte is the version: 3 for programs with layers, 2 for other mixed programs, which have
+// a second grid, 1 for all others.
 constexpr uint8_t kMagic[4] = {'N', 'P', 'U', 1};
-constexpr uint8_t kMixedVersion = 2;
+constexpr uint8_t kMixedVersion = 2, kLayersVersion = 3;
 
 struct Writer {
   static constexpr bool reading = false;
@@ -26,6 +27,11 @@ struct Writer {
     for (; rest >= 128; rest >>= 7)
       bytes.push_back(uint8_t(rest | 128));
     bytes.push_back(uint8_t(rest));
+  }
+  void text(std::string &value) {
+    uint64_t size = value.size();
+    number(size);
+    bytes.insert(bytes.end(), value.begin(), value.end());
   }
 };
 
@@ -48,6 +54,15 @@ struct Reader {
       if (byte < 128)
         return;
     }
+  }
+  void text(std::string &value) {
+    uint64_t length = 0;
+    number(length);
+    failed |= length > kMaxNameBytes || length > size - at;
+    if (failed)
+      return;
+    value.assign(reinterpret_cast<const char *>(data + at), size_t(length));
+    at += size_t(length);
   }
 };
 
@@ -179,6 +194,13 @@ template <typename Codec> void mixedHeader(Codec &codec, Program &program) {
   small(codec, program.vectorBegin);
 }
 
+template <typename Codec> void layer(Codec &codec, Layer &value) {
+  small(codec, value.begin);
+  codec.text(value.name);
+  codec.text(value.kernel);
+  codec.number(value.macs);
+}
+
 } // namespace
 
 std::vector<uint8_t> encode(const Program &source) {
@@ -186,8 +208,8 @@ std::vector<uint8_t> encode(const Program &source) {
   Writer writer;
   writer.bytes.assign(kMagic, kMagic + sizeof kMagic);
   header(writer, program);
-  if (program.isMixed()) {
-    writer.bytes[3] = kMixedVersion;
+  if (program.isMixed() || !program.layers.empty()) {
+    writer.bytes[3] = program.layers.empty() ? kMixedVersion : kLayersVersion;
     mixedHeader(writer, program);
   }
   uint64_t count = program.arguments.size();
@@ -198,6 +220,12 @@ std::vector<uint8_t> encode(const Program &source) {
   writer.number(count);
   for (Instruction &code : program.code)
     instruction(writer, code);
+  if (!program.layers.empty()) {
+    count = program.layers.size();
+    writer.number(count);
+    for (Layer &each : program.layers)
+      layer(writer, each);
+  }
   return std::move(writer.bytes);
 }
 
@@ -207,9 +235,10 @@ bool decode(const uint8_t *data, size_t size, Program &program, std::string &err
     error = "not an NPU program";
     return false;
   }
-  if (data[3] != kMagic[3] && data[3] != kMixedVersion) {
-    error = "NPU program of version " + std::to_string(data[3]) + ", expected version " +
-            std::to_string(kMagic[3]) + " or " + std::to_string(kMixedVersion);
+  const uint8_t version = data[3];
+  if (version < kMagic[3] || version > kLayersVersion) {
+    error = "NPU program of version " + std::to_string(version) + ", expected version " +
+            std::to_string(kMagic[3]) + " to " + std::to_string(kLayersVersion);
     return false;
   }
   Reader reader{data, size, sizeof kMagic};
@@ -218,10 +247,10 @@ bool decode(const uint8_t *data, size_t size, Program &program, std::string &err
     return false;
   };
   header(reader, program);
-  if (data[3] == kMixedVersion) {
+  if (version != kMagic[3]) {
     mixedHeader(reader, program);
     // Other programs are of the first version.
-    if (!program.isMixed())
+    if (version == kMixedVersion && !program.isMixed())
       return fail("broken header");
   }
   uint64_t count = 0;
@@ -251,6 +280,19 @@ bool decode(const uint8_t *data, size_t size, Program &program, std::string &err
     if (!reader.ok())
       return fail("broken instruction");
     program.code.push_back(code);
+  }
+  if (version == kLayersVersion) {
+    if (!counted(Limits::MaxInstructions, "layers"))
+      return false;
+    // Each begins at an instruction, of which there are few.
+    if (!count || count > program.code.size())
+      return fail("no layers, or more than instructions,");
+    program.layers.resize(size_t(count));
+    for (Layer &each : program.layers) {
+      layer(reader, each);
+      if (!reader.ok())
+        return fail("broken layer");
+    }
   }
   return reader.at == size || fail("bytes left over");
 }

@@ -109,3 +109,17 @@ unsigned atc::npu::flagOf(const Instruction &instruction, const Frame &frame) {
   }
   return unsigned(id);
 }
+
+std::vector<uint32_t> atc::npu::Program::layerOfInstructions() const {
+  if (layers.empty())
+    return {};
+  constexpr uint32_t kNone = UINT32_MAX;
+  std::vector<uint32_t> layerOf(code.size(), kNone);
+  for (uint32_t i = 0; i < layers.size(); ++i)
+    if (layers[i].begin < code.size())
+      layerOf[layers[i].begin] = i;
+  uint32_t last = 0;
+  for (uint32_t &layer : layerOf)
+    layer = last = layer == kNone ? last : layer;
+  return layerOf;
+}

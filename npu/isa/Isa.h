@@ -15,6 +15,7 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -187,6 +188,15 @@ struct Section {
   }
 };
 
+/// A layer of a program that several launches became, for reports. Its instructions are those from
+/// `begin` on up to the next layer of the section.
+struct Layer {
+  uint32_t begin = 0;
+  std::string name, kernel; ///< of the launch and the program that it was; at most kMaxNameBytes
+  uint64_t macs = 0;        ///< without the padding of tiles
+};
+constexpr size_t kMaxNameBytes = 1024;
+
 /// The program of one launch.
 struct Program {
   bool vectorCore = false;              ///< runs on the vector cores of a SoC that has them apart
@@ -197,8 +207,13 @@ struct Program {
   /// product of `vectorGrid`, at the same time that from there on. All zeros: no mixed program.
   uint32_t vectorGrid[kGridDims] = {0, 0, 0};
   uint32_t vectorBegin = 0;
+  /// In the order of the launches that the program stands for; empty: it is one layer, which the
+  /// launch names.
+  std::vector<Layer> layers;
 
   bool isMixed() const { return vectorGrid[0] | vectorGrid[1] | vectorGrid[2]; }
+  /// Returns for each instruction the index of its layer; nothing where there are no layers.
+  std::vector<uint32_t> layerOfInstructions() const;
   /// Returns the one or two sections, cube cores first; valid as long as the program.
   std::vector<Section> sections() const {
     if (!isMixed())

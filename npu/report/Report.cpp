@@ -19,9 +19,12 @@ Figures::Figures(const ReportInput &input)
   for (size_t i = first; i < launches.size(); ++i) {
     const Statistics &launch = launches[i];
     run.add(launch);
+    joinedLayers += launch.joined;
     uint64_t macs = i - first < input.launches.size() ? input.launches[i - first].macs : 0;
     kernelMacs += macs;
   }
+  // Layers that ran at the same time count once.
+  run.activeCycles = run.cycles;
   // Where the caller does not know it, the padding of tiles counts as well.
   if (!kernelMacs)
     kernelMacs = run.macs;
@@ -31,6 +34,12 @@ std::string Figures::nameOf(const ReportInput &input, size_t launch) const {
   if (launch >= first && launch - first < input.launches.size())
     return input.launches[launch - first].name;
   return "launch " + std::to_string(launch);
+}
+
+std::string Figures::programOf(const ReportInput &input, size_t launch) const {
+  return launch >= first && launch - first < input.launches.size()
+             ? input.launches[launch - first].program
+             : "";
 }
 
 double Figures::coresOf(unsigned queue) const {
@@ -63,14 +72,14 @@ Roofline atc::npu::rooflineOf(const ReportInput &input) {
 }
 
 std::vector<Use> atc::npu::usesOf(const SocTable &soc, const Statistics &statistics) {
-  double channel = statistics.cycles * double(soc.cubeCores);
+  double channel = statistics.activeCycles * double(soc.cubeCores);
   auto busy = [&](Queue queue) {
     // A launch on cube and vector cores has some queues on one kind only.
     uint64_t cores = statistics.coreCount;
     if (statistics.cubeCores && statistics.vectorCores && queue != Queue::MTE2)
       cores =
           queue == Queue::V || queue == Queue::MTE3 ? statistics.vectorCores : statistics.cubeCores;
-    return ratio(statistics.busy[unsigned(queue)], statistics.cycles * double(cores));
+    return ratio(statistics.busy[unsigned(queue)], statistics.activeCycles * double(cores));
   };
   auto moved = [&](uint64_t bytes, double rate) { return ratio(double(bytes), channel * rate); };
   return {{"cube", busy(Queue::M)},
@@ -196,12 +205,14 @@ std::string launchesOf(const ReportInput &input, const Figures &figures) {
       used.add(use.name, use.share, 3);
     append(list, Members()
                      .add("name", quoted(figures.nameOf(input, i)))
+                     .add("program", quoted(figures.programOf(input, i)))
+                     .add("joined", launch.joined ? "true" : "false")
                      .add("cycles", launch.cycles, 1)
                      .add("us", soc.microseconds(launch.cycles))
                      .add("macs", launch.macs)
                      .add("cores", launch.coreCount)
                      .add("cube_utilisation",
-                          ratio(launch.cubeCycles, launch.cycles * double(soc.cubeCores)))
+                          ratio(launch.cubeCycles, launch.activeCycles * double(soc.cubeCores)))
                      .add("bound_by", quoted(boundOf(soc, launch)))
                      .add("uses", used.object())
                      .add("ddr_bytes", launch.ddrRead + launch.ddrWritten)
@@ -249,7 +260,7 @@ std::string atc::npu::reportJson(const ReportInput &input) {
              .add("note", quoted(hostSentence(input)))
              .add("cycles", run.cycles, 1)
              .add("ms", line.time / 1000, 6)
-             .add("launches", uint64_t(figures.launches.size() - figures.first))
+             .add("launches", figures.launchCount())
              .add("instructions", run.instructions)
              .add("macs_npu", figures.kernelMacs)
              .add("macs_executed", run.macs)

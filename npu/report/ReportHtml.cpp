@@ -83,7 +83,9 @@ public:
     card(time(line.time), "time on the NPU");
     if (line.bound() > 0)
       card(fixed(line.times(), 2) + " x", "the lower bound");
-    card(std::to_string(figures.launches.size() - figures.first), "launches");
+    card(std::to_string(figures.launchCount()), "launches");
+    if (figures.joinedLayers)
+      card(std::to_string(figures.launches.size() - figures.first), "kernels in them");
     card(fixed(double(figures.kernelMacs) / 1e9, 3), "giga-MACs");
     card(percent(ratio(run.cubeCycles, run.cycles * double(soc.cubeCores))), "of the cube's peak");
     card(bytes(run.ddrRead + run.ddrWritten), "through DDR");
@@ -190,12 +192,12 @@ public:
       for (size_t i = begin; i < std::min(end, list.size()); ++i) {
         const Layer &layer = list[i];
         double share = ratio(layer.sum.cycles, run.cycles);
-        table.row({htmlText(layer.name), std::to_string(layer.count),
-                   std::to_string(layer.sum.coreCount), fixed(layer.sum.cycles, 0),
-                   time(soc.microseconds(layer.sum.cycles)), percent(share),
-                   percent(ratio(layer.sum.cubeCycles, layer.sum.cycles * double(soc.cubeCores))),
-                   bytes(layer.sum.ddrRead + layer.sum.ddrWritten), boundOf(soc, layer.slowest),
-                   track(share)});
+        table.row(
+            {htmlText(layer.name), std::to_string(layer.count), std::to_string(layer.sum.coreCount),
+             fixed(layer.sum.cycles, 0), time(soc.microseconds(layer.sum.cycles)), percent(share),
+             percent(ratio(layer.sum.cubeCycles, layer.sum.activeCycles * double(soc.cubeCores))),
+             bytes(layer.sum.ddrRead + layer.sum.ddrWritten), boundOf(soc, layer.slowest),
+             track(share)});
       }
       tables[part] = table.end();
     }
@@ -237,10 +239,9 @@ public:
                                       Memory::L0C, Memory::UB,  Memory::BT};
     std::map<std::string, Statistics> programs;
     for (size_t i = figures.first; i < figures.launches.size(); ++i) {
-      size_t place = i - figures.first;
-      std::string name = place < input.launches.size() && !input.launches[place].program.empty()
-                             ? input.launches[place].program
-                             : figures.nameOf(input, i);
+      std::string name = figures.programOf(input, i);
+      if (name.empty())
+        name = figures.nameOf(input, i);
       programs[name].add(figures.launches[i]);
     }
     Table table({"program", ">L1", ">L0A", ">L0B", ">L0C", ">UB", ">BT"});

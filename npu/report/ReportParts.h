@@ -13,6 +13,10 @@ struct Figures {
   explicit Figures(const ReportInput &input);
   /// Returns the name of a launch, for tables.
   std::string nameOf(const ReportInput &input, size_t launch) const;
+  /// Returns the name of its program; "" where it is not known.
+  std::string programOf(const ReportInput &input, size_t launch) const;
+  /// Returns the number of launches of the run, in which layers that became one launch count once.
+  uint64_t launchCount() const { return launches.size() - first - joinedLayers; }
   double coresOf(unsigned queue) const; ///< number of cores that have this queue
   double stallOf(unsigned queue) const; ///< cycles in which it waited for other queues
 
@@ -22,6 +26,7 @@ struct Figures {
   Statistics run;
   double origin = 0, end = 0; ///< of the run, in cycles since the first launch
   uint64_t kernelMacs = 0;
+  size_t joinedLayers = 0; ///< rows of `launches` beyond the first one of their launch
 };
 
 /// Returns a sentence about the work that the simulated time does not include.

@@ -15,10 +15,10 @@ void Machine::record(unsigned core, unsigned queue, const Instruction &instructi
   if (!keepsSpans || !(to > from))
     return;
   if (simulator.spans.size() < simulator.maxSpans)
-    simulator.spans.push_back({launchNumber, instruction.line,
-                               uint16_t(core - (core < cubeCores ? 0 : cubeCores)), Queue(queue),
-                               instruction.opcode, stall, Queue(other), origin + from, origin + to,
-                               delayed, core >= cubeCores});
+    simulator.spans.push_back(
+        {launchNumber + uint32_t(layerNumber(instruction.line)), instruction.line,
+         uint16_t(core - (core < cubeCores ? 0 : cubeCores)), Queue(queue), instruction.opcode,
+         stall, Queue(other), origin + from, origin + to, delayed, core >= cubeCores});
   else
     ++simulator.droppedSpans;
 }
@@ -70,7 +70,7 @@ bool Machine::scalarStep(unsigned number) {
     return false;
   } else if (state.given >= soc.queueDepth) {
     double room = state.left[state.given % soc.queueDepth];
-    statistics.queueFull[queue] += std::max(0.0, room - core.time);
+    statisticsOf(core.pc).queueFull[queue] += std::max(0.0, room - core.time);
     record(number, unsigned(Queue::S), instruction, core.time, room, Stall::QueueFull, queue);
     core.time = std::max(core.time, room);
   }
@@ -132,6 +132,7 @@ bool Machine::pieceOfTransfer(QueueState &state, double now, double &next) {
   double alone = now + double(size) * transfer.cyclesPerByte;
   next = std::max(alone, memory.pass(now, piece, box.written));
   transfer.delayed += next - alone;
+  Statistics &statistics = statisticsOf(state.front().index);
   statistics.bandwidthStall += next - alone;
   (box.written ? statistics.l2Written : statistics.l2Read) += piece.hit + piece.missed;
   (box.written ? statistics.ddrWritten : statistics.ddrRead) += piece.missed + piece.bypassed;
@@ -192,7 +193,8 @@ bool Machine::queueStep(unsigned number, unsigned queue) {
     if (flag.empty())
       return false;
     observe(number, instruction, entry.frame);
-    addWait(number, queue, statistics.flagStall[from][queue], std::max(0.0, flag.front() - ready));
+    addWait(number, queue, statisticsOf(entry.index).flagStall[from][queue],
+            std::max(0.0, flag.front() - ready));
     record(number, queue, instruction, ready, flag.front(), Stall::Flag, from);
     state.free = std::max(ready, flag.front());
     flag.pop();
@@ -209,7 +211,8 @@ bool Machine::queueStep(unsigned number, unsigned queue) {
         done = std::max({done, other.complete, other.free});
       }
     observe(number, instruction, entry.frame);
-    addWait(number, queue, statistics.barrierStall[queue], std::max(0.0, done - ready));
+    addWait(number, queue, statisticsOf(entry.index).barrierStall[queue],
+            std::max(0.0, done - ready));
     record(number, queue, instruction, ready, done, Stall::Barrier);
     state.free = std::max(ready, done);
     leave(state, state.free);
@@ -247,6 +250,7 @@ void Machine::computeOrMove(unsigned number, unsigned queue, double ready) {
   }
   Cost cost = costOf(soc, instruction, entry.frame, boxes, count);
   observe(number, instruction, entry.frame);
+  Statistics &statistics = statisticsOf(entry.index);
   statistics.macs += cost.macs;
   for (unsigned i = 0; i < count; ++i)
     if (boxes[i].memory != Memory::GM) {
@@ -267,7 +271,7 @@ void Machine::computeOrMove(unsigned number, unsigned queue, double ready) {
   }
   if (queue == unsigned(Queue::V)) {
     double begin = dependencesOf(state, boxes, count, ready);
-    addWait(number, queue, statistics.barrierStall[queue], begin - ready);
+    addWait(number, queue, statisticsOf(entry.index).barrierStall[queue], begin - ready);
     record(number, queue, instruction, ready, begin, Stall::Barrier);
     ready = begin;
   }
@@ -275,7 +279,7 @@ void Machine::computeOrMove(unsigned number, unsigned queue, double ready) {
   state.complete = std::max(state.complete, state.free + cost.latency);
   if (queue == unsigned(Queue::V))
     noteWritten(state, boxes, count);
-  addBusy(number, queue, state.free - ready);
+  addBusy(number, queue, entry.index, ready, state.free);
   record(number, queue, instruction, ready, state.free);
   leave(state, ready);
 }
@@ -315,7 +319,8 @@ void Machine::event(const Event &event) {
     observe(event.core, instruction, entry.frame);
     double ready = std::max(state.free, entry.issued);
     state.free = value > 0 ? std::max(ready, times[size_t(value) - 1]) : ready;
-    addWait(event.core, event.queue, statistics.signalStall[event.queue], state.free - ready);
+    addWait(event.core, event.queue, statisticsOf(entry.index).signalStall[event.queue],
+            state.free - ready);
     record(event.core, event.queue, instruction, ready, state.free, Stall::Signal);
     if (event.queue == unsigned(Queue::S))
       core.time = std::max(core.time, state.free);
@@ -327,7 +332,7 @@ void Machine::event(const Event &event) {
     }
     state.free = next;
     state.complete = std::max(state.complete, next + state.cost.latency);
-    addBusy(event.core, event.queue, next - state.transfer.begun);
+    addBusy(event.core, event.queue, entry.index, state.transfer.begun, next);
     record(event.core, event.queue, instruction, state.transfer.begun, next, Stall::None, 0,
            state.transfer.delayed);
   }
@@ -424,17 +429,15 @@ bool Machine::prepare(std::string &error) {
   if (timed)
     for (const Prefetch &range : launch.prefetch)
       memory.prefetch(range);
-  statistics.startCycles = first;
-  statistics.chained = launch.chained;
+  layers.front().startCycles = first;
+  layers.front().chained = launch.chained;
   cubeCores = 0;
   for (const Section &section : sections)
     addCores(section, first);
   const size_t used = cores.size() - cubeCores;
   simulator.perCore.resize(
       std::max<size_t>(simulator.perCore.size(), used ? soc.cubeCores + used : cubeCores));
-  statistics.cubeCores = cubeCores;
-  statistics.vectorCores = used;
-  statistics.coreCount = cores.size();
+  setCores(sections);
   return true;
 }
 
@@ -482,8 +485,68 @@ bool Machine::finish(std::string &error) {
     describe(i, error);
   }
   for (double last : ends)
-    statistics.tailStall += end - last;
+    layers.back().tailStall += end - last;
   return done;
+}
+
+void Machine::setCores(const std::vector<Section> &sections) {
+  const auto separate = [&](const Section &section) { return soc.split && section.vectorCore; };
+  for (size_t i = 0; i < layers.size(); ++i) {
+    Statistics &layer = layers[i];
+    const uint32_t begin = layerOf.empty() ? 0 : launch.program->layers[i].begin;
+    for (const Section &section : sections)
+      if (layerOf.empty() || (begin >= section.begin && begin < section.end))
+        (separate(section) ? layer.vectorCores : layer.cubeCores) += section.cores();
+    layer.coreCount = layer.cubeCores + layer.vectorCores;
+    layer.joined = i > 0;
+  }
+}
+
+// Cycles in which two layers run, as on cube and vector cores, are shared by both; those in which
+// none does, as before the first one or while cores meet, are those of the next one.
+void Machine::divideCycles() {
+  std::vector<std::pair<double, size_t>> begins, ends;
+  for (const Section &section : launch.program->sections()) {
+    double before = 0;
+    for (size_t at = section.begin; at < section.end && !layerOf.empty(); ++at) {
+      if (at > section.begin && layerOf[at] == layerOf[at - 1])
+        continue;
+      // Weights are loaded ahead of a layer: it begins where the one before it ends.
+      LayerTimes &layer = times[layerOf[at]];
+      layer.begin = std::max(layer.begin, before);
+      before = std::max(before, layer.end);
+    }
+  }
+  for (size_t i = 0; i < layers.size(); ++i) {
+    layers[i].activeCycles = std::max(0.0, times[i].end - times[i].begin);
+    if (times[i].end > times[i].begin) {
+      begins.push_back({times[i].begin, i});
+      ends.push_back({times[i].end, i});
+    }
+  }
+  std::sort(begins.begin(), begins.end());
+  std::sort(ends.begin(), ends.end());
+  std::vector<size_t> running;
+  double now = 0;
+  const auto pass = [&](double until, size_t next) {
+    if (running.empty()) {
+      layers[next].cycles += until - now;
+      layers[next].activeCycles += until - now;
+    }
+    for (size_t layer : running)
+      layers[layer].cycles += (until - now) / double(running.size());
+    now = until;
+  };
+  auto begin = begins.begin();
+  for (auto [time, layer] : ends) {
+    for (; begin != begins.end() && begin->first < time; ++begin) {
+      pass(begin->first, begin->second);
+      running.push_back(begin->second);
+    }
+    pass(time, layer);
+    running.erase(std::find(running.begin(), running.end(), layer));
+  }
+  pass(end, ends.empty() ? 0 : ends.back().second);
 }
 
 bool Machine::run(std::string &error) {
@@ -501,11 +564,16 @@ bool Machine::run(std::string &error) {
   memory.endLaunch(end);
   if (!done)
     return false;
-  statistics.prefetched = memory.prefetchedBytes() - prefetched;
-  statistics.ddrRead += statistics.prefetched;
+  // What the launch brings to L2 for later ones begins with its first layer.
+  Statistics &first = layers.front();
+  first.prefetched = memory.prefetchedBytes() - prefetched;
+  first.ddrRead += first.prefetched;
   evicted = memory.prefetchEvictedBytes() - evicted;
-  statistics.l2Evicted += evicted;
-  statistics.ddrWritten += evicted;
-  statistics.cycles = end;
+  first.l2Evicted += evicted;
+  first.ddrWritten += evicted;
+  if (layers.size() == 1)
+    first.cycles = first.activeCycles = end;
+  else
+    divideCycles();
   return true;
 }

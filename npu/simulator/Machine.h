@@ -12,6 +12,7 @@
 #include "npu/simulator/Costs.h"
 #include "npu/simulator/Simulator.h"
 
+#include <limits>
 #include <queue>
 
 namespace atc::npu::machine {
@@ -117,13 +118,20 @@ struct Event {
   }
 };
 
+/// When the instructions of a layer run, in cycles since the launch.
+struct LayerTimes {
+  double begin = std::numeric_limits<double>::infinity(), end = 0;
+};
+
 /// Simulates one launch.
 class Machine {
 public:
+  /// `layers` are those of the program, at least one; run() adds to them.
   Machine(const SocTable &soc, SharedMemory &memory, const Launch &launch, Simulator &simulator,
-          Statistics &statistics)
+          std::vector<Statistics> &layers)
       : soc(soc), memory(memory), launch(launch), code(launch.program->code), simulator(simulator),
-        statistics(statistics), observer(simulator.observer), timed(simulator.timed),
+        layers(layers), layerOf(launch.program->layerOfInstructions()), times(layers.size()),
+        observer(simulator.observer), timed(simulator.timed),
         keepsSpans(simulator.timed && simulator.maxSpans) {}
 
   /// Runs the launch to its end. Returns false and sets `error` (one line per error) where cores
@@ -159,9 +167,24 @@ private:
   /// Adds the cores of a section, which begin at `start`.
   void addCores(const Section &section, double start);
   bool finish(std::string &error);
+  /// Sets which cores the layers run on.
+  void setCores(const std::vector<Section> &sections);
+  /// Divides the cycles of the launch among its layers.
+  void divideCycles();
+  /// Returns the layer of an instruction, and its statistics.
+  size_t layerNumber(size_t instruction) const {
+    return layerOf.empty() ? 0 : layerOf[instruction];
+  }
+  Statistics &statisticsOf(size_t instruction) { return layers[layerNumber(instruction)]; }
+  /// Notes that an instruction, other than one that waits, runs from one time to another one.
+  void noteTimes(size_t instruction, double from, double to) {
+    LayerTimes &layer = times[layerNumber(instruction)];
+    layer.begin = std::min(layer.begin, from);
+    layer.end = std::max(layer.end, to);
+  }
   bool stopped() const { return simulator.stepsLeft == 0; }
   void observe(unsigned core, const Instruction &instruction, const Frame &frame) {
-    ++statistics.instructions;
+    ++statisticsOf(instruction.line).instructions;
     ++use(core).instructions;
     if (observer)
       observer->execute(core, instruction, frame);
@@ -170,10 +193,11 @@ private:
   CoreStatistics &use(unsigned core) {
     return simulator.perCore[core < cubeCores ? core : soc.cubeCores + core - cubeCores];
   }
-  /// Counts cycles in which a queue was busy.
-  void addBusy(unsigned core, unsigned queue, double count) {
-    statistics.busy[queue] += count;
-    use(core).busy[queue] += count;
+  /// Counts the cycles in which a queue was busy with an instruction.
+  void addBusy(unsigned core, unsigned queue, size_t instruction, double from, double to) {
+    noteTimes(instruction, from, to);
+    statisticsOf(instruction).busy[queue] += to - from;
+    use(core).busy[queue] += to - from;
   }
   /// Counts cycles in which a queue waited, in the launch's sum for that reason and the core's.
   void addWait(unsigned core, unsigned queue, double &sum, double count) {
@@ -189,7 +213,9 @@ private:
   const Launch &launch;
   const std::vector<Instruction> &code;
   Simulator &simulator;
-  Statistics &statistics;
+  std::vector<Statistics> &layers;
+  const std::vector<uint32_t> layerOf; ///< of each instruction; empty: there is one layer
+  std::vector<LayerTimes> times;       ///< of each layer
   Observer *observer;
   bool timed, keepsSpans;
   size_t cubeCores = 0;    ///< the number of cores of the launch that are no separate vector cores

@@ -16,6 +16,7 @@ void Statistics::add(const Statistics &other) {
   vectorCores = std::max(vectorCores, other.vectorCores);
   bandwidthStall += other.bandwidthStall;
   startCycles += other.startCycles;
+  activeCycles += other.activeCycles;
   cubeCycles += other.cubeCycles;
   tailStall += other.tailStall;
   l2Hit += other.l2Hit;
@@ -53,23 +54,28 @@ void Simulator::endRun(uint64_t boundary) {
   Statistics statistics;
   statistics.ddrWritten = memory.writeBack(boundary, UINT64_MAX);
   memory.invalidate(boundary, UINT64_MAX);
-  statistics.cycles = statistics.ddrWritten ? memory.ddrIdleAt() : 0;
+  statistics.cycles = statistics.activeCycles = statistics.ddrWritten ? memory.ddrIdleAt() : 0;
   memory.endLaunch(statistics.cycles);
   perLaunch.back().add(statistics);
   sum.add(statistics);
 }
 
 bool Simulator::run(const Launch &launch, std::string &error) {
-  Statistics statistics;
-  machine::Machine machine(soc, memory, launch, *this, statistics);
+  std::vector<Statistics> layers(std::max<size_t>(launch.program->layers.size(), 1));
+  machine::Machine machine(soc, memory, launch, *this, layers);
   machine.launchNumber = uint32_t(perLaunch.size());
   machine.origin = sum.cycles;
   if (!machine.run(error))
     return false;
+  for (const Statistics &statistics : layers)
+    keep(statistics);
+  return true;
+}
+
+void Simulator::keep(const Statistics &statistics) {
   sum.add(statistics);
   if (perLaunch.size() < maxLaunches)
     perLaunch.push_back(statistics);
   else
     perLaunch.back().add(statistics);
-  return true;
 }

@@ -46,8 +46,8 @@ constexpr unsigned kStalls = 5;
 
 /// An interval in which an instruction runs or, with a `stall`, a queue waits for one.
 struct TimeSpan {
-  uint32_t launch, line;
-  uint16_t core; ///< among those of its kind
+  uint32_t launch, line; ///< the index in launches(), and in the program
+  uint16_t core;         ///< among those of its kind
   Queue queue;
   Opcode opcode;
   Stall stall;
@@ -61,9 +61,13 @@ struct TimeSpan {
 struct Statistics {
   double cycles = 0;
   double startCycles = 0; ///< of `cycles`, before the first instruction
+  /// `cycles`, but that layers of one launch that run at the same time share those cycles in
+  /// `cycles`, while here each has them all.
+  double activeCycles = 0;
   uint64_t instructions = 0, macs = 0, coreCount = 0;
   uint64_t cubeCores = 0, vectorCores = 0; ///< of coreCount; vector cores where they are apart
   bool chained = false;                    ///< of one launch
+  bool joined = false;                     ///< a layer of the launch before it in the list
   double cubeCycles = 0;                   ///< of the MACs at the cube's peak rate
   double busy[kQueues] = {};
   double flagStall[kQueues][kQueues] = {}; ///< [from][to]: `to` had nothing else to do
@@ -90,9 +94,11 @@ struct CoreStatistics {
 class Simulator {
 public:
   explicit Simulator(const SocTable &soc) : soc(soc), memory(soc) {}
-  /// Runs a launch, whose program has passed `verify`, after the previous ones. Returns false with
-  /// `error` (one line per error) if cores wait for each other, or if the launch does not fit the
-  /// SoC or needs more than `stepsLeft`; other launches can still be run afterwards.
+  /// Runs a launch, whose program has passed `verify`, after the previous ones. A program with
+  /// layers adds the statistics of each of them to launches(), as if it were a launch of its own.
+  /// Returns false with `error` (one line per error) if cores wait for each other, or if the launch
+  /// does not fit the SoC or needs more than `stepsLeft`; other launches can still be run
+  /// afterwards.
   bool run(const Launch &launch, std::string &error);
 
   /// Ends a run: the results in gm of addresses from `boundary` on are written back from L2 to DDR,
@@ -104,7 +110,8 @@ public:
     return memory.residentBytes(address, end);
   }
 
-  /// Returns the statistics of the launches that are kept, in their order.
+  /// Returns the statistics of the launches that are kept, in their order; those of a launch with
+  /// layers are one after the other.
   const std::vector<Statistics> &launches() const { return perLaunch; }
   /// Returns the sum over all launches, whether they are kept or not.
   const Statistics &total() const { return sum; }
@@ -138,6 +145,9 @@ private:
   friend class machine::Machine;
   SocTable soc;
   SharedMemory memory;
+  /// Adds the statistics of a launch or layer to those that are kept.
+  void keep(const Statistics &statistics);
+
   std::vector<CoreStatistics> perCore;
   std::vector<Statistics> perLaunch;
   Statistics sum;

@@ -6,6 +6,7 @@
 #include "dialects/graph/Graph.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -64,6 +65,10 @@ bool canBecomeInfinite(Operation *op) {
   if (!tensorType(op->getResult(0)).getElementType().isF16())
     return false;
   auto isRisky = [](Operation &inner) {
+    // A quotient by a constant other than zero is a product.
+    llvm::APFloat divisor(0.0);
+    if (isa<arith::DivFOp>(inner) && matchPattern(inner.getOperand(1), m_ConstantFloat(&divisor)))
+      return !divisor.isFiniteNonZero();
     return isa<arith::DivFOp, math::LogOp, math::Log1pOp, math::Log2Op, math::RsqrtOp, math::SqrtOp,
                math::PowFOp, math::TanOp>(inner);
   };

@@ -123,17 +123,18 @@ def NpuExpandSoftmax : Pass<"npu-expand-softmax", "::mlir::ModuleOp"> {
 }
 
 def NpuFuseEpilogues : Pass<"npu-fuse-epilogues", "::mlir::ModuleOp"> {
-  let summary = "Fuse maps into the matrix products before them";
+  let summary = "Fuse maps into the contractions before them";
   let description = [{
     A kernel.map that scales the result of an npu.matmul, adds another buffer to
     it (which may broadcast: then its strides are 0) or converts it to f32 is
     computed where the result leaves the cube, if the module's SoC supports
-    that.
+    that. So is any kernel.map of the result of an npu.conv2d of f16, and of one
+    other tensor of the same shape, as the convolution's body.
   }];
   let dependentDialects = ["::atc::npu::ir::NpuDialect", "::atc::om::OmDialect",
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
   let statistics = [
-    Statistic<"numFused", "num-fused", "Maps that became part of a product">
+    Statistic<"numFused", "num-fused", "Maps that became part of a contraction">
   ];
 }
 

@@ -15,9 +15,13 @@ def NpuJoinLaunches : Pass<"npu-join-launches", "::mlir::ModuleOp"> {
     and 4 x 2 are both written in the coordinates of 4 x 2. Where cores of both
     kinds can run at once (`crossLatency`), launches on cube cores and those on
     vector cores become the two sections of a mixed program, which wait for each
-    other only where they share bytes of a buffer. Reports and profiles then have one row for all of
-    them, so that nothing is joined unless `longest` or the table of choices says
-    so: the tuner tries it. Runs on finished programs.
+    other only where they share bytes of a buffer. A joined program names its parts
+    (`npu.layer`), so that reports and profiles keep a row for each launch. Launches on
+    cores of one kind are joined only where `longest` or the table of choices says so: the tuner tries it. Mixed
+    programs gain more: where they are possible, and nothing says otherwise, the
+    pass simulates the schedule with launches apart, with runs as long as
+    possible, and with those of them that are faster, and keeps the fastest of
+    the three. Runs on finished programs.
 
     ```mlir
     om.launch @conv1(%x, %w1, %y)
@@ -27,7 +31,8 @@ def NpuJoinLaunches : Pass<"npu-join-launches", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"longest", "longest", "int64_t", "1", "The maximum number of launches that become one">
+    Option<"longest", "longest", "int64_t", "0",
+           "The maximum number of launches that become one; 0: by simulated time">
   ];
   let statistics = [
     Statistic<"numJoined", "num-joined", "Launches that became part of another one">

@@ -142,3 +142,21 @@ def test_a_damaged_profile_is_one_error(tmp_path, line):
     assert done.returncode == 1 and done.stdout == ""
     assert re.fullmatch(r"E13005: the profile '.*7\.jsonl' is damaged: line 1 describes no execution\n",
                         done.stderr), done.stderr
+
+
+def test_kernels_that_were_joined_have_a_row_each(tmp_path):
+    tensor = [{"dims": [4], "type": "f32"}]
+    on_npu = {"name": "last", "kernel": "relu_joined", "npu": True, "us": 9.0, "tasks": 1, "reads": tensor, "writes": tensor}
+    rows = [{"name": name, "program": program, "joined": joined, "us": us, "cycles": us * 1000, "cores": 8, "macs": 0, "uses": {}}
+            for name, program, joined, us in (("first", "conv2d", False, 2.0), ("last", "relu", True, 1.0),
+                                              ("alone", "add", False, 0.5))]
+    launches = [on_npu, *EXECUTION["launches"], {**on_npu, "name": "alone", "kernel": "add"}]
+    profile_of(tmp_path, {**EXECUTION, "launches": launches, "npu": {"per_launch": rows}})
+    done = run(BUILD / "bin/msprof", "--export=on", f"--output={tmp_path}")
+    assert done.returncode == 0 and "1 executions, 4 tasks" in done.stdout, done.stdout + done.stderr
+    table = read(tmp_path, "op_summary_*.csv")
+    assert [row["Op Name"] for row in table] == ["first", "last", "a", "alone"]
+    assert [float(row["Task Duration(us)"]) for row in table] == [2, 1, 2, 0.5]
+    # What the launch reads is the first kernel's, what it writes the last one's.
+    assert [bool(row["Input Shapes"].strip('"')) for row in table] == [True, False, True, True]
+    assert [bool(row["Output Shapes"].strip('"')) for row in table] == [False, True, True, True]

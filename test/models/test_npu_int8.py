@@ -280,3 +280,49 @@ def test_products_with_real_results_stay_on_the_npu(tmp_path):
         assert code == 0, out + err
         outputs.append(np.load(next((tmp_path / name).glob("*.npy"))))
     assert np.abs(outputs[0] - outputs[1]).max() <= 0.1001 and np.ptp(outputs[0]) > 1
+
+
+def dynamic_network(path):
+    """Two products whose inputs are quantized by their range in each run, with a scale per column of
+    the weights."""
+    q = Quantized(np.uint8, 5)
+    x, parts = "x", []
+    for columns, scales in ((64, (1e-5, 6e-5)), (32, (1e-7, 1e-6))):
+        integers = q.random.integers(-127, 128, (64, columns)).astype(np.int8)
+        factors = q.random.uniform(*scales, columns).astype(np.float32)
+        parts.append((integers, factors))
+        image, scale, zero = f"q{columns}", f"s{columns}", f"z{columns}"
+        q.nodes.append(onnx.helper.make_node("DynamicQuantizeLinear", [x], [image, scale, zero]))
+        product = q.node("Mul", scale, q.constant(factors))
+        halves = [q.node("Cast", q.node("MatMulInteger", image, q.constant(part), zero), to=onnx.TensorProto.FLOAT)
+                  for part in (integers, np.roll(integers, 1, axis=0))]
+        x = q.node("Relu", q.node("Add", *(q.node("Mul", half, product) for half in halves)))
+    q.save(path, x, [16, 64], [16, 32])
+    return parts
+
+
+@pytest.mark.skipif(onnx is None, reason="needs the onnx package")
+@pytest.mark.parametrize("soc", ["Ascend310P3", "Ascend910B1"])
+def test_products_of_tiny_scales_stay_f32(soc, tmp_path):
+    """A product of two scales is below the numbers of f16, the sums times it are not."""
+    model = tmp_path / "dynamic.onnx"
+    parts = dynamic_network(model)
+    value = given = np.random.default_rng(4).normal(0, 30, (16, 64)).astype(np.float32)
+    for integers, factors in parts:
+        least, most = min(value.min(), 0), max(value.max(), 0)
+        scale = np.float32((most - least) / np.float32(255))
+        assert (scale * factors < 6e-5).all()
+        zero = np.round(-least / scale)
+        image = np.clip(np.round(value / scale) + zero, 0, 255)
+        both = integers.astype(np.float64) + np.roll(integers, 1, axis=0)
+        value = np.maximum((image - zero) @ both * (scale * factors), 0).astype(np.float32)
+    np.save(tmp_path / "x.npy", given)
+    code, out, err = call(tool("atc"), f"--model={model}", "--framework=5", f"--soc_version={soc}",
+                          f"--output={tmp_path / 'npu'}")
+    assert code == 0, out + err
+    code, out, err = call(tool("om-run"), tmp_path / "npu.om", "--input", tmp_path / "x.npy", "--output", tmp_path / "y")
+    assert code == 0, out + err
+    result = np.load(next((tmp_path / "y").glob("*.npy")))
+    assert 1e-3 < value.max() < 1
+    # Rounding of results to f16; a value that is quantized may be the next integer.
+    np.testing.assert_allclose(result, value, rtol=2e-3, atol=5e-3 * value.max())

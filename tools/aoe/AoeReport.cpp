@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace atc::tools {
 
 using Json = nlohmann::ordered_json;
@@ -31,6 +33,12 @@ static std::vector<std::pair<std::string, double>> timesOf(const tuning::TrialRe
   return times;
 }
 
+/// Returns the number of launches, of which each may be several kernels.
+static size_t launchCount(const tuning::TrialResult &result) {
+  return size_t(std::count_if(result.launches.begin(), result.launches.end(),
+                              [](const tuning::LaunchTime &launch) { return !launch.joined; }));
+}
+
 std::string aoeReport(const AoeOptions &options, const tuning::Search &search) {
   const tuning::TrialResult &before = search.untuned(), &after = search.best();
   Json report = {{"model", options.compile.compiler.source.path},
@@ -50,8 +58,8 @@ std::string aoeReport(const AoeOptions &options, const tuning::Search &search) {
                  {"after_ms", after.milliseconds},
                  {"gain", after.cycles > 0 ? before.cycles / after.cycles : 1},
                  {"improvement_percent", improvementPercent(search)},
-                 {"before_launches", before.launches.size()},
-                 {"after_launches", after.launches.size()},
+                 {"before_launches", launchCount(before)},
+                 {"after_launches", launchCount(after)},
                  {"choices", Json::object()},
                  {"operators", Json::array()}};
   for (const auto &[key, choice] : search.tuned())
@@ -59,7 +67,7 @@ std::string aoeReport(const AoeOptions &options, const tuning::Search &search) {
   std::map<std::string, double> tuned;
   for (const auto &[name, time] : timesOf(search.kernelTimes()))
     tuned[name] = time;
-  for (const auto &[name, time] : timesOf(before)) {
+  for (const auto &[name, time] : timesOf(search.untunedKernelTimes())) {
     auto found = tuned.find(name);
     report["operators"].push_back(
         {{"name", name},

@@ -54,18 +54,31 @@ void sendRecords(const Json &line, uint32_t model, Subscription &subscription) {
   auto next = simulated.begin();
   double start = line["begin_us"].get<double>();
   for (const Json &launch : line["launches"]) {
+    std::string kernel = launch["kernel"].get<std::string>(),
+                name = launch["name"].get<std::string>();
     double duration = launch["us"].get<double>();
-    if (launch["npu"].get<bool>() && next != simulated.end())
-      duration = (next++)->value("us", duration);
-    OpRecord record;
-    record.model = model;
-    record.thread = uint32_t(line["tid"].get<int64_t>());
-    record.start = uint64_t(start * 1e3);
-    record.duration = uint64_t(duration * 1e3);
-    record.end = record.start + record.duration;
-    record.setTexts(launch["kernel"].get<std::string>(), launch["name"].get<std::string>());
-    subscription.send(record);
-    start += duration;
+    const auto sendOne = [&] {
+      OpRecord record;
+      record.model = model;
+      record.thread = uint32_t(line["tid"].get<int64_t>());
+      record.start = uint64_t(start * 1e3);
+      record.duration = uint64_t(duration * 1e3);
+      record.end = record.start + record.duration;
+      record.setTexts(kernel, name);
+      subscription.send(record);
+      start += duration;
+    };
+    if (!launch["npu"].get<bool>() || next == simulated.end()) {
+      sendOne();
+      continue;
+    }
+    // One launch may stand for several kernels.
+    do {
+      kernel = next->value("program", kernel);
+      name = next->value("name", name);
+      duration = next->value("us", duration);
+      sendOne();
+    } while (++next != simulated.end() && next->value("joined", false));
   }
 }
 

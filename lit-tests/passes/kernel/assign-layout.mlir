@@ -198,3 +198,30 @@ func.func @last(%x: tensor<1x32x8x8xf32>) -> tensor<1x32x4x4xf32> {
   %1 = graph.exp %0 : (tensor<1x32x4x4xf32>) -> tensor<1x32x4x4xf32>
   return %1 : tensor<1x32x4x4xf32>
 }
+
+// -----
+
+// The cube multiplies lanes without a channel by zero, and must find finite numbers there: a quotient
+// by a constant is computed in blocks, one by numbers that may be zero is not.
+
+// CHECK-LABEL: func @quotients
+func.func @quotients(%x: tensor<1x24x8x8xf16>, %d: tensor<1x24x8x8xf16>) -> tensor<1x24x8x8xf16> {
+  %w = graph.constant dense<1.0> : tensor<24x24x1x1xf16>
+  %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x8x8xf16>, tensor<24x24x1x1xf16>) -> tensor<1x24x8x8xf16>
+  // CHECK: graph.map {{.*}} -> tensor<1x24x8x8xf16, #graph.layout<block = 16
+  %1 = graph.map %0 : (tensor<1x24x8x8xf16>) -> tensor<1x24x8x8xf16> {
+  ^bb0(%a: f16):
+    %c = arith.constant 3.0 : f16
+    %q = arith.divf %a, %c : f16
+    graph.yield %q : f16
+  }
+  %2 = graph.conv %1, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x8x8xf16>, tensor<24x24x1x1xf16>) -> tensor<1x24x8x8xf16>
+  // CHECK: graph.map {{.*}} -> tensor<1x24x8x8xf16> {
+  %3 = graph.map %2, %d : (tensor<1x24x8x8xf16>, tensor<1x24x8x8xf16>) -> tensor<1x24x8x8xf16> {
+  ^bb0(%a: f16, %b: f16):
+    %q = arith.divf %a, %b : f16
+    graph.yield %q : f16
+  }
+  %4 = graph.conv %3, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x8x8xf16>, tensor<24x24x1x1xf16>) -> tensor<1x24x8x8xf16>
+  return %4 : tensor<1x24x8x8xf16>
+}

@@ -58,7 +58,7 @@ std::string whyUnsupportedEpilogue(Contraction &c, const SocTable &soc) {
   if (soc.split) {
     bool relu =
         !c.activation || (c.activation.getKind() == graph::ActivationKind::Relu && !c.residualLast);
-    if (!relu || c.residual.value || c.scale != 1)
+    if (!relu || c.residual.value || c.scale != 1 || c.body)
       return "results leave the cube of a split core with relu at most";
   }
   if (c.bias && c.scale != 1)
@@ -238,6 +238,8 @@ Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &errorTex
   if ((c.scales = op.getScales())) {
     element = IntegerType::get(context, 8);
     describeIntegers(op, c);
+  } else if (!op.getBody().empty()) {
+    c.body = &op.getBody().front();
   }
   if (!describeOutput(op, element, c, errorText))
     return c;

@@ -127,7 +127,8 @@ void findGrowth(ProgramPart &part, int64_t cores) {
   const GridSizes grid = filledUp(program.getGrid());
   part.grows.fill(false);
   SmallVector<JoinedBuffer> buffers;
-  ProgramPart alone{program, {}, {}};
+  ProgramPart alone;
+  alone.program = program;
   for (BlockArgument buffer : program.getBuffers()) {
     alone.buffers.push_back(unsigned(buffers.size()));
     buffers.push_back({buffer.getType()});
@@ -284,6 +285,9 @@ public:
         after = part.after;
         awaited.push_back({1 - event, other.cores * after});
       }
+      OpBuilder b = OpBuilder::atBlockEnd(body);
+      ir::LayerOp::create(b, joined.getLoc(), part.name, ir::ProgramOp(part.program).getSymName(),
+                          part.position, part.macs);
       // Nothing is written before all that the part waits for is done.
       await(Queue::MTE3, body, body->end());
       if (soc.split && !joined.getVectorCore())

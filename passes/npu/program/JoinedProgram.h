@@ -7,6 +7,7 @@
 #include "dialects/npu/Npu.h"
 
 #include <array>
+#include <string>
 #include <vector>
 
 namespace atc::npu {
@@ -23,6 +24,9 @@ struct ProgramPart {
   /// The parts of the other section of a mixed program that must be done before this part reads or
   /// writes what they do, all the first ones.
   unsigned after = 0;
+  std::string name;     ///< of its launch, for reports
+  int64_t macs = 0;     ///< of its launch
+  int64_t position = 0; ///< among all parts, those of the other section included
 };
 
 /// Finds a grid in which the coordinates of several grids can be written: each of their dims is a

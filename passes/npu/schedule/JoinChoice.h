@@ -16,6 +16,10 @@
 
 namespace atc::npu {
 
+/// An entry of the table of choices with which launches stay apart unless a choice joins them, with
+/// any value: the tuner needs times of single kernels.
+inline constexpr llvm::StringLiteral kApartKey = "npu-join-launches|apart";
+
 /// Returns the text for lengths of runs.
 std::string textOfRuns(llvm::ArrayRef<unsigned> lengths);
 

@@ -8,9 +8,11 @@
 // waits for those of the other section that it shares bytes with.
 
 #include "passes/Choices.h"
+#include "passes/graph/Float32Nodes.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/program/JoinedProgram.h"
 #include "passes/npu/program/ProgramWriter.h"
+#include "passes/npu/program/ScheduleTime.h"
 #include "passes/npu/program/SyncAnalysis.h"
 #include "passes/npu/schedule/JoinChoice.h"
 #include "passes/npu/schedule/PreloadWeights.h"
@@ -18,6 +20,8 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallBitVector.h"
+
+#include <numeric>
 
 using namespace mlir;
 
@@ -54,37 +58,50 @@ struct Joinability {
   ProgramPart part;
 };
 
+/// Consecutive launches with the program that does what they do.
+struct JoinedRun {
+  size_t begin = 0; ///< the index of the first launch
+  unsigned length = 0;
+  ir::ProgramOp program;
+  SmallVector<Value> operands; ///< of the program
+};
+
+/// The instructions of all cores that are simulated to find what is fastest: some seconds.
+constexpr uint64_t kMaxSteps = 20'000'000;
+
 struct JoinLaunchesPass : impl::NpuJoinLaunchesBase<JoinLaunchesPass> {
   using Base::Base;
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto main = module.lookupSymbol<func::FuncOp>("main");
-    if (!main || main.isExternal() || (longest <= 1 && !usesChoices(main)))
+    if (!main || main.isExternal())
+      return;
+    soc = socOf(main);
+    const bool isLeftAlone = longest == 1 || (longest == 0 && !mixes());
+    if (isLeftAlone && !usesChoices(main))
       return;
     SymbolTable symbols(module);
-    soc = socOf(main);
     for (auto launch : main.getOps<om::LaunchOp>()) {
       launches.push_back(launch);
       programs.push_back(dyn_cast_or_null<ir::ProgramOp>(symbols.lookup(launch.getKernel())));
     }
-    size_t next = 0;
-    for (unsigned length : select(main)) {
-      if (length > 1)
-        join(next, length, symbols);
-      next += length;
-    }
-    for (auto program : llvm::make_early_inc_range(module.getOps<ir::ProgramOp>()))
-      if (replaced.contains(program) && SymbolTable::symbolKnownUseEmpty(program, module))
-        symbols.erase(program);
+    for (const JoinedRun &run : joinAll(select(main, symbols), symbols))
+      replace(run);
+    // The sections on cube cores come first: they name those on vector cores.
+    for (bool vectorCore : {false, true})
+      for (auto program : llvm::make_early_inc_range(module.getOps<ir::ProgramOp>()))
+        if (program.getVectorCore() == vectorCore && outdated.contains(program) &&
+            SymbolTable::symbolKnownUseEmpty(program, module))
+          symbols.erase(program);
   }
 
 private:
   SocTable soc;
   bool mixed = true; ///< launches on both kinds of cores may become one
   SmallVector<om::LaunchOp> launches;
-  SmallVector<ir::ProgramOp> programs; ///< of each launch; null for a launch on the CPU
-  llvm::DenseSet<Operation *> replaced;
+  SmallVector<ir::ProgramOp> programs;  ///< of each launch; null for a launch on the CPU
+  llvm::DenseSet<Operation *> outdated; ///< programs to erase where no launch has them in the end
   std::map<Operation *, Joinability> known;
   std::vector<std::tuple<std::vector<ProgramPart>, std::vector<JoinedBuffer>, ir::ProgramOp>> made;
 
@@ -198,14 +215,22 @@ private:
     return choiceKey(getArgument(), soc.name, identify("main", types, text));
   }
 
-  /// Returns the lengths that the table of choices has, else those of the option.
-  SmallVector<unsigned> select(func::FuncOp main) {
-    const unsigned most = unsigned(std::clamp<int64_t>(longest, 1, INT32_MAX));
-    SmallVector<unsigned> own = runsUpTo(most);
-    if (!usesChoices(main) || !llvm::any_of(runsUpTo(2), [](unsigned n) { return n > 1; }))
-      return own;
+  /// Returns the lengths without a choice: those of the option, or those that are fastest.
+  SmallVector<unsigned> ownLengths(func::FuncOp main, SymbolTable &symbols) {
+    if (longest > 0)
+      return runsUpTo(unsigned(std::min<int64_t>(longest, INT32_MAX)));
+    SmallVector<unsigned> apart(launches.size(), 1);
+    return mixes() && !givenChoice(main, kApartKey) ? fastest(std::move(apart), symbols) : apart;
+  }
+
+  /// Returns the lengths that the table of choices has, else those of the pass.
+  SmallVector<unsigned> select(func::FuncOp main, SymbolTable &symbols) {
+    if (!llvm::any_of(runsUpTo(2), [](unsigned n) { return n > 1; }))
+      return SmallVector<unsigned>(launches.size(), 1);
+    if (!usesChoices(main))
+      return ownLengths(main, symbols);
     const std::string name = key(main);
-    SmallVector<unsigned> lengths = own;
+    std::optional<SmallVector<unsigned>> followed;
     if (std::optional<StringRef> given = givenChoice(main, name)) {
       std::optional<SmallVector<unsigned>> parsed = parseRuns(*given, unsigned(launches.size()));
       if (!parsed)
@@ -217,8 +242,9 @@ private:
                     "some of its launches cannot be one; the longest runs are " +
                         textOfRuns(runsUpTo(UINT32_MAX)));
       else
-        lengths = *parsed;
+        followed = *parsed;
     }
+    SmallVector<unsigned> lengths = followed ? *followed : ownLengths(main, symbols);
     SmallVector<std::string> proposals;
     auto propose = [&](unsigned limit) {
       if (std::string text = textOfRuns(runsUpTo(limit)); !llvm::is_contained(proposals, text))
@@ -236,11 +262,98 @@ private:
   }
 
   //===--------------------------------------------------------------------===//
+  // Times
+  //===--------------------------------------------------------------------===//
+
+  /// Returns the launches on the NPU as they would be with these runs, with the index of the first
+  /// launch that each stands for.
+  std::vector<std::pair<size_t, TimedLaunch>> scheduleOf(ArrayRef<JoinedRun> runs) {
+    std::vector<std::pair<size_t, TimedLaunch>> schedule;
+    for (size_t index = 0; index < launches.size(); ++index) {
+      if (!runs.empty() && runs.front().begin == index) {
+        const JoinedRun &run = runs.front();
+        schedule.push_back(
+            {index, {run.program, run.operands, prefetchOf(run), launches[index].getChained()}});
+        index += run.length - 1;
+        runs = runs.drop_front();
+      } else if (programs[index]) {
+        om::LaunchOp launch = launches[index];
+        schedule.push_back({index,
+                            {programs[index], llvm::to_vector(launch.getOperands_()),
+                             llvm::to_vector(launch.getPrefetch()), launch.getChained()}});
+      }
+    }
+    return schedule;
+  }
+
+  /// Returns the cycles from each launch up to the next entry of a run's schedule, at the launch's
+  /// index; nothing where the simulation takes too long.
+  std::optional<std::vector<double>> timesOf(ScheduleTime &time, ArrayRef<JoinedRun> runs) {
+    std::vector<TimedLaunch> timed;
+    const auto schedule = scheduleOf(runs);
+    for (const auto &[index, launch] : schedule)
+      timed.push_back(launch);
+    std::optional<std::vector<double>> cycles = time.run(timed);
+    if (!cycles)
+      return std::nullopt;
+    std::vector<double> byLaunch(launches.size(), 0);
+    for (auto [entry, each] : llvm::zip_equal(schedule, *cycles))
+      byLaunch[entry.first] = each;
+    return byLaunch;
+  }
+
+  static double sumOf(ArrayRef<double> cycles) {
+    return std::accumulate(cycles.begin(), cycles.end(), 0.0);
+  }
+
+  /// Returns the fastest of these lengths by a simulation of the whole schedule: launches `apart`,
+  /// runs as long as possible, and only those of them that are faster than their launches.
+  SmallVector<unsigned> fastest(SmallVector<unsigned> apart, SymbolTable &symbols) {
+    const SmallVector<unsigned> lengths = runsUpTo(UINT32_MAX);
+    ScheduleTime time(soc, kMaxSteps);
+    // The first run finds an empty L2.
+    if (!timesOf(time, {}))
+      return apart;
+    const std::optional<std::vector<double>> before = timesOf(time, {});
+    if (!before)
+      return apart;
+    const std::vector<JoinedRun> runs = joinAll(lengths, symbols);
+    const std::optional<std::vector<double>> after = timesOf(time, runs);
+    if (!after)
+      return apart;
+    SmallVector<unsigned> some;
+    size_t begin = 0;
+    for (unsigned length : lengths) {
+      const bool isFaster = sumOf(ArrayRef(*after).slice(begin, length)) <
+                            sumOf(ArrayRef(*before).slice(begin, length));
+      some.append(isFaster ? 1 : length, isFaster ? length : 1);
+      begin += length;
+    }
+    SmallVector<unsigned> best = sumOf(*after) < sumOf(*before) ? lengths : apart;
+    if (some == apart || some == lengths)
+      return best;
+    const std::optional<std::vector<double>> mended = timesOf(time, joinAll(some, symbols));
+    return mended && sumOf(*mended) < std::min(sumOf(*before), sumOf(*after)) ? some : best;
+  }
+
+  //===--------------------------------------------------------------------===//
   // Joining
   //===--------------------------------------------------------------------===//
 
-  /// Makes one launch of `length` launches from `begin` on.
-  void join(size_t begin, unsigned length, SymbolTable &symbols) {
+  /// Builds the programs for runs of these lengths, without changing the schedule.
+  std::vector<JoinedRun> joinAll(ArrayRef<unsigned> lengths, SymbolTable &symbols) {
+    std::vector<JoinedRun> runs;
+    size_t begin = 0;
+    for (unsigned length : lengths) {
+      if (length > 1)
+        runs.push_back(join(begin, length, symbols));
+      begin += length;
+    }
+    return runs;
+  }
+
+  /// Builds the program that does what `length` launches from `begin` on do.
+  JoinedRun join(size_t begin, unsigned length, SymbolTable &symbols) {
     auto group = ArrayRef(launches).slice(begin, length);
     llvm::MapVector<std::pair<Value, Type>, unsigned> numbers;
     std::vector<ProgramPart> parts;
@@ -249,6 +362,11 @@ private:
       ProgramPart &part = parts.emplace_back(joinabilityOf(programs[begin + i]).part);
       run.grids[isOnVectorCores(begin + i)].add(part);
       om::LaunchOp launch = launches[begin + i];
+      part.name = graph::nodeNameOf(launch.getLoc()).str();
+      if (part.name.empty())
+        part.name = part.program.getSymName().str();
+      part.macs = launch.getCost() / 2;
+      part.position = i;
       for (auto [operand, buffer] :
            llvm::zip_equal(launch.getOperands_(), part.program.getBuffers()))
         part.buffers.push_back(
@@ -265,8 +383,7 @@ private:
         const bool isWeight = om::resolveViews(operand).root.getDefiningOp<om::WeightOp>();
         buffers[number] = {buffer.getType(), isWeight};
       }
-    replace(group, programOf(parts, run, buffers, symbols), operands);
-    numJoined += length;
+    return {begin, length, programOf(parts, run, buffers, symbols), operands};
   }
 
   /// Returns the bytes in gm that a launch reads and writes, weights excepted.
@@ -320,13 +437,14 @@ private:
         number = number == written ? count - 1 : number - (number > written);
   }
 
-  /// Returns a program of these parts, the same one for runs that differ in their buffers alone.
+  /// Returns a program of these parts, the same one for equal parts on equal buffers.
   ir::ProgramOp programOf(const std::vector<ProgramPart> &parts, const Run &run,
                           const std::vector<JoinedBuffer> &buffers, SymbolTable &symbols) {
     for (auto &[otherParts, otherBuffers, program] : made)
       if (otherBuffers == buffers &&
           llvm::equal(otherParts, parts, [](const ProgramPart &a, const ProgramPart &b) {
-            return a.program == b.program && a.buffers == b.buffers && a.after == b.after;
+            return a.program == b.program && a.buffers == b.buffers && a.after == b.after &&
+                   a.name == b.name && a.macs == b.macs;
           }))
         return program;
     std::vector<ProgramPart> sections[2];
@@ -344,10 +462,11 @@ private:
       if (program)
         section.setVectorPart(program.getSymName());
       program = section;
+      outdated.insert(section);
     }
     noteParts(parts, program);
     for (const ProgramPart &part : parts)
-      replaced.insert(part.program);
+      outdated.insert(part.program);
     made.emplace_back(parts, buffers, program);
     return program;
   }
@@ -378,27 +497,69 @@ private:
       program->setAttr(kChosenAttr, ArrayAttr::get(program.getContext(), noted));
   }
 
-  static void replace(ArrayRef<om::LaunchOp> group, ir::ProgramOp program,
-                      ArrayRef<Value> operands) {
-    om::LaunchOp first = group.front(), last = group.back();
+  /// Returns the weights that the launches of a run bring to L2.
+  SmallVector<Value> prefetchOf(const JoinedRun &run) {
     SmallVector<Value> prefetch;
+    for (om::LaunchOp launch : ArrayRef(launches).slice(run.begin, run.length))
+      llvm::append_range(prefetch, launch.getPrefetch());
+    return prefetch;
+  }
+
+  /// Returns the tensors that launches of a run but the last one write, as far as no later one of
+  /// them overwrites any of their bytes.
+  ArrayAttr leftTensorsOf(const JoinedRun &run) {
+    Builder b(launches[run.begin].getContext());
+    SmallVector<Attribute> left;
+    SmallVector<Reach> later;
+    for (size_t index = run.begin + run.length; index-- > run.begin;) {
+      om::LaunchOp launch = launches[index];
+      Value target = om::writtenBy(launch);
+      SmallVector<Reach> own = reachesOf(index);
+      llvm::erase_if(own, [](const Reach &reach) { return !reach.written; });
+      const bool isLast = index + 1 == run.begin + run.length;
+      if (!isLast && llvm::none_of(own, [&](const Reach &reach) {
+            return llvm::any_of(later,
+                                [&](const Reach &other) { return reach.conflictsWith(other); });
+          })) {
+        const int64_t operand = llvm::find(run.operands, target) - run.operands.begin();
+        SmallVector<NamedAttribute> entry{
+            b.getNamedAttr("operand", b.getI64IntegerAttr(operand)),
+            b.getNamedAttr("location", LocationAttr(launch.getLoc()))};
+        if (launch.getTensor())
+          entry.push_back(b.getNamedAttr("tensor", TypeAttr::get(*launch.getTensor())));
+        left.push_back(b.getDictionaryAttr(entry));
+      }
+      later.append(own);
+    }
+    std::reverse(left.begin(), left.end());
+    return b.getArrayAttr(left);
+  }
+
+  /// Puts one launch in the place of those of a run.
+  void replace(const JoinedRun &run) {
+    auto group = ArrayRef(launches).slice(run.begin, run.length);
+    om::LaunchOp first = group.front(), last = group.back();
     SmallVector<Location> places;
     int64_t cost = 0;
     for (om::LaunchOp launch : group) {
       places.push_back(launch.getLoc());
-      llvm::append_range(prefetch, launch.getPrefetch());
       cost += int64_t(launch.getCost());
     }
+    ArrayAttr left = leftTensorsOf(run);
+    ir::ProgramOp program = run.program;
     last.setKernel(program.getSymName());
-    last.getOperands_Mutable().assign(operands);
-    last.getPrefetchMutable().assign(prefetch);
+    last.getOperands_Mutable().assign(run.operands);
+    last.getPrefetchMutable().assign(prefetchOf(run));
     last.setCost(cost);
     last.setChained(first.getChained());
     last->setLoc(FusedLoc::get(last.getContext(), places));
     last.removeInPlaceAttr();
     last->removeAttr(kPreloadedAttr);
+    if (!left.empty())
+      last->setAttr(om::kLeftTensorsAttr, left);
     for (om::LaunchOp launch : group.drop_back())
       launch.erase();
+    numJoined += run.length;
   }
 };
 

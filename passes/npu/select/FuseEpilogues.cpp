@@ -1,4 +1,4 @@
-//===-- FuseEpilogues.cpp - fuses maps into matrix products ----------------===//
+//===-- FuseEpilogues.cpp - fuses maps into contractions -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Runs on buffers and not on the graph, because here the strides of every operand are known, and
@@ -14,6 +14,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
@@ -91,12 +92,15 @@ struct FuseEpiloguesPass : impl::NpuFuseEpiloguesBase<FuseEpiloguesPass> {
     for (ir::MatMulOp product : products)
       while (product)
         product = fuse(product, soc);
+    for (auto conv : llvm::make_early_inc_range(main.getOps<ir::Conv2DOp>()))
+      fuse(conv, soc);
   }
 
 private:
-  /// Returns the product fused with the map behind it, or null.
-  ir::MatMulOp fuse(ir::MatMulOp op, const SocTable &soc) {
-    kernel::Storage result = storageOf(op.getOutput());
+  /// Returns the use of a contraction's result in a map that alone reads it, element by element;
+  /// null where there is none.
+  OpOperand *readingMap(Operation *op, Value output) {
+    kernel::Storage result = storageOf(output);
     if (!result.base.getDefiningOp<om::AllocOp>() || !isWhole(result))
       return nullptr;
     SmallVector<OpOperand *> uses = usesOf(result.base);
@@ -108,13 +112,82 @@ private:
         use->get() == map.getOutput() || hostNodes->contains(map))
       return nullptr;
     ArrayRef<int64_t> mapShape = cast<MemRefType>(map.getOutput().getType()).getShape();
-    if (cast<MemRefType>(use->get().getType()).getShape() != mapShape ||
-        !isWhole(storageOf(use->get())))
+    const bool readsAll = cast<MemRefType>(use->get().getType()).getShape() == mapShape &&
+                          isWhole(storageOf(use->get()));
+    return readsAll && !isWrittenBetween(op, map) ? use : nullptr;
+  }
+
+  /// Returns the product fused with the map behind it, or null.
+  ir::MatMulOp fuse(ir::MatMulOp op, const SocTable &soc) {
+    OpOperand *use = readingMap(op, op.getOutput());
+    if (!use)
       return nullptr;
+    auto map = cast<kernel::MapOp>(use->getOwner());
     std::optional<Epilogue> epilogue = epilogueOf(map, use->getOperandNumber());
-    if (!epilogue || !fits(op, *epilogue) || isWrittenBetween(op, map))
+    if (!epilogue || !fits(op, *epilogue))
       return nullptr;
-    return replace(op, map, *epilogue, result.shape, soc);
+    return replace(op, map, *epilogue, storageOf(op.getOutput()).shape, soc);
+  }
+
+  /// Lets a convolution compute the map behind it, of its result and of at most one other tensor,
+  /// while results leave the cube.
+  void fuse(ir::Conv2DOp op, const SocTable &soc) {
+    const bool isRelu =
+        op.getActivation() && op.getActivation()->getKind() == graph::ActivationKind::Relu;
+    if (op.getScales() || !op.getBody().empty() || op.getResidual() ||
+        (op.getActivation() && !isRelu))
+      return;
+    OpOperand *use = readingMap(op, op.getOutput());
+    if (!use)
+      return;
+    auto map = cast<kernel::MapOp>(use->getOwner());
+    const unsigned number = use->getOperandNumber(), inputs = unsigned(map.getInputs().size());
+    if (inputs > 2 || map.getOutput().getType() != op.getOutput().getType() ||
+        !llvm::all_of(map.getInputs(), [&](Value input) {
+          return cast<MemRefType>(input.getType()).getShape() ==
+                 cast<MemRefType>(map.getOutput().getType()).getShape();
+        }))
+      return;
+    OpBuilder builder(map);
+    auto fused = cast<ir::Conv2DOp>(builder.clone(*op));
+    fused->setLoc(map.getLoc());
+    fused.getOutputMutable().assign(map.getOutput());
+    if (inputs == 2) {
+      fused.getResidualMutable().assign(map.getInputs()[1 - number]);
+      fused.setResidualLast(true);
+    }
+    takeBody(fused, map, number);
+    if (std::string reason = whyUnsupportedConv2D(fused, soc); !reason.empty()) {
+      remarkMissed(getArgument(), map.getLoc(), "NotFused")
+          << remark::add("the map behind the convolution stays a kernel: {0}", reason);
+      fused.erase();
+      return;
+    }
+    remarkPassed(getArgument(), map.getLoc(), "Fused")
+        << "the map becomes the epilogue of the convolution in front of it";
+    kernel::copyTensorAttr(map, fused);
+    op.erase();
+    map.erase();
+    ++numFused;
+  }
+
+  /// Copies the code of a map, of which input `number` is the result, to the convolution's body.
+  static void takeBody(ir::Conv2DOp conv, kernel::MapOp map, unsigned number) {
+    Block &code = map.getBody().front();
+    OpBuilder builder(conv.getContext());
+    Block *body = builder.createBlock(&conv.getBody());
+    IRMapping mapping;
+    auto take = [&](unsigned input) {
+      BlockArgument from = code.getArgument(input);
+      mapping.map(from, body->addArgument(from.getType(), from.getLoc()));
+    };
+    take(number);
+    if (map.getInputs().size() == 2)
+      take(1 - number);
+    for (Operation &inner : code.without_terminator())
+      builder.clone(inner, mapping);
+    ir::YieldOp::create(builder, conv.getLoc(),
+                        mapping.lookup(code.getTerminator()->getOperand(0)));
   }
 
   /// Returns whether the product can take the epilogue: scale, bias, residual and activation come

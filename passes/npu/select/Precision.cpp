@@ -263,10 +263,9 @@ private:
     return product && product.getLhs() == product.getRhs();
   }
 
-  /// Finds values that stay f32: squares whose mean or sum norms need, and what is computed of them
-  /// up to the next map. In f16 the square of 256 is infinite.
+  /// Finds squares whose mean or sum norms need, and what is computed of them up to the next map.
+  /// In f16 the square of 256 is infinite.
   void findSquares() {
-    wide.clear();
     for (auto reduce : getOperation().getOps<graph::ReduceOp>()) {
       const bool isSum =
           reduce.getKind() == graph::ReduceKind::Mean || reduce.getKind() == graph::ReduceKind::Sum;
@@ -283,6 +282,43 @@ private:
       }
     }
   }
+  /// Returns whether a map computes with integers that it reads.
+  static bool readsIntegers(graph::MapOp map) {
+    return map
+        .walk([](Operation *inner) {
+          return isa<arith::SIToFPOp, arith::UIToFPOp>(inner) ? WalkResult::interrupt()
+                                                              : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  /// Finds scales of integers: what maps that read integers read beside them, with fewer elements
+  /// than their result, and what it is computed of. The product of the scales of an image and of
+  /// weights is often below the normal numbers of f16. `decisions` are f32 anyway.
+  void findScales(const DenseSet<Operation *> &decisions) {
+    SmallVector<Value> scales;
+    auto add = [&](Value value) {
+      if (isFloat32(value) && !wide.contains(value))
+        scales.push_back(value);
+    };
+    for (auto map : getOperation().getOps<graph::MapOp>())
+      if (readsIntegers(map))
+        for (Value input : map.getInputs())
+          if (tensorType(input).getNumElements() < tensorType(map.getResult()).getNumElements())
+            add(input);
+    while (!scales.empty()) {
+      Value value = scales.pop_back_val();
+      Operation *op = value.getDefiningOp();
+      const bool isComputed = isa_and_nonnull<graph::MapOp, graph::MulOp, graph::ReshapeOp>(op);
+      // Other ops, such as reductions, have operands and results of one type.
+      if (!isComputed && op && !isa<graph::ConstantOp>(op) && !decisions.contains(op))
+        continue;
+      wide.insert(value);
+      if (isComputed && !decisions.contains(op))
+        llvm::for_each(op->getOperands(), add);
+    }
+  }
+
   /// Returns whether an operand that stays f32 is read as it is. Maps may read several types.
   bool readsWide(OpOperand &operand) {
     Operation *op = operand.getOwner();
@@ -292,7 +328,9 @@ private:
 
   void narrowAll(const graph::Float32Nodes &float32Nodes) {
     DenseSet<Operation *> decisions = findDecisions();
+    wide.clear();
     findSquares();
+    findScales(decisions);
     DenseSet<Value> halved; // Were f32 in the model.
     SmallVector<Operation *> ops;
     for (Operation &op : getOperation().getOps())
@@ -305,8 +343,8 @@ private:
       }
       if (isa<graph::ConstantOp>(op))
         continue;
-      const bool isWideSquare = isa<graph::MulOp>(op) && wide.contains(op->getResult(0));
-      if (float32Nodes.contains(op) || isWideSquare) {
+      const bool isWideProduct = isa<graph::MulOp>(op) && wide.contains(op->getResult(0));
+      if (float32Nodes.contains(op) || isWideProduct) {
         for (OpOperand &operand : op->getOpOperands())
           if (halved.contains(operand.get()))
             operand.set(asFloat(operand.get()));

@@ -54,6 +54,9 @@ Program randomProgram(std::mt19937_64 &random) {
       size = uint32_t(1 + random() % 40);
     program.vectorBegin = uint32_t(random() % program.code.size());
   }
+  for (uint64_t count = random() % 3; count; --count)
+    program.layers.push_back({uint32_t(random() % program.code.size()),
+                              std::string(random() % 5, 'n'), "kernel", random()});
   return program;
 }
 
@@ -80,7 +83,13 @@ TEST_CASE("programs come back from their bytes") {
     REQUIRE(std::equal(program.grid, program.grid + kGridDims, back.grid));
     REQUIRE(std::equal(program.vectorGrid, program.vectorGrid + kGridDims, back.vectorGrid));
     REQUIRE(back.vectorBegin == program.vectorBegin);
-    REQUIRE(encode(program)[3] == (program.isMixed() ? 2 : 1));
+    REQUIRE(encode(program)[3] == (!program.layers.empty() ? 3 : program.isMixed() ? 2 : 1));
+    REQUIRE(back.layers.size() == program.layers.size());
+    for (size_t i = 0; i < program.layers.size(); ++i) {
+      const Layer &x = program.layers[i], &y = back.layers[i];
+      REQUIRE(std::tie(x.begin, x.name, x.kernel, x.macs) ==
+              std::tie(y.begin, y.name, y.kernel, y.macs));
+    }
     REQUIRE(back.arguments == program.arguments);
     REQUIRE(back.code.size() == program.code.size());
     for (size_t i = 0; i < program.code.size(); ++i) {
@@ -116,8 +125,25 @@ TEST_CASE("broken bytes are refused or verified, never a crash") {
     REQUIRE_FALSE(decode(good.data(), size, program, error));
   good[3] = 9;
   REQUIRE_FALSE(decode(good, program, error));
-  CHECK(error == "NPU program of version 9, expected version 1 or 2");
+  CHECK(error == "NPU program of version 9, expected version 1 to 3");
   good[3] = version;
+  // A program has no more layers than instructions, and no empty list of them.
+  Program layered;
+  layered.code.resize(1);
+  layered.layers.resize(1);
+  std::vector<uint8_t> bytes = encode(layered);
+  CHECK(decode(bytes, program, error));
+  layered.layers.resize(2);
+  CHECK_FALSE(decode(encode(layered), program, error));
+  CHECK(error.starts_with("no layers, or more than instructions,"));
+  bytes.resize(bytes.size() - 4); // the layer and, in front of it, their number
+  bytes.back() = 0;
+  CHECK_FALSE(decode(bytes, program, error));
+  // A name has at most kMaxNameBytes.
+  layered.layers.resize(1);
+  layered.layers[0].name.assign(kMaxNameBytes + 1, 'x');
+  CHECK_FALSE(decode(encode(layered), program, error));
+  CHECK(error.starts_with("broken layer"));
   unsigned accepted = 0;
   for (int round = 0; round < 5000; ++round) {
     std::vector<uint8_t> bytes = good;

@@ -85,7 +85,7 @@ TEST_CASE("the lower bound is the slower of cube and DDR") {
 
 TEST_CASE("launches are bound by their busiest resource") {
   Statistics statistics;
-  statistics.cycles = 1000;
+  statistics.cycles = statistics.activeCycles = 1000;
   statistics.coreCount = 2;
   CHECK(boundOf(soc(), statistics) == std::string("waits"));
   statistics.busy[unsigned(Queue::M)] = 1100;

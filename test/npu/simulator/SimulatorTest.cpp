@@ -242,6 +242,57 @@ TEST_CASE("cube and vector cores run at once, and signals between them take long
   CHECK(trace.find("\"core 1\"") != trace.npos);
   CHECK(trace.find("\"core 2\"") == trace.npos);
   CHECK(trace.find("\"vector core 2\"") != trace.npos);
+  // Layers that run at the same time share it; each has been active all that time.
+  Program layered = program(100, 100, false);
+  const double whole = run(soc, layered).cycles;
+  layered.layers = {{layered.vectorBegin, "vector", "v", 0}, {0, "cube", "c", 0}};
+  Simulator shared(soc);
+  REQUIRE(shared.run({&layered, "mixed", {0}, {}}, error));
+  REQUIRE(shared.launches().size() == 2);
+  const Statistics &onVector = shared.launches()[0], &onCube = shared.launches()[1];
+  CHECK((onVector.vectorCores == 3 && onVector.cubeCores == 0));
+  CHECK((onCube.vectorCores == 0 && onCube.cubeCores == 2));
+  CHECK(onVector.cycles + onCube.cycles == Approx(whole));
+  CHECK(onCube.cycles == Approx(onCube.activeCycles / 2));
+  CHECK(onCube.activeCycles > 0.2 * (whole - start));
+  CHECK(onVector.activeCycles > 0.9 * (whole - start));
+}
+
+TEST_CASE("layers of a launch divide its time, bytes and instructions") {
+  // Core by core the pieces of the second layer begin when those of the first one are done.
+  ProgramBuilder b({8, 1, 1});
+  unsigned x = b.argument(1 << 24);
+  for (int64_t bytes : {131072, 65536}) {
+    b.move(at(Memory::UB, int64_t(0)), gm(x, grid(0) * 131072), bytes);
+    b.pipeBarrier(Queue::S);
+  }
+  Program whole = b.take();
+  const Statistics once = run(plainSoc(), whole);
+  Program program = whole;
+  program.layers = {{0, "first", "a", 7}, {2, "second", "b", 0}};
+  Simulator simulator(plainSoc());
+  std::string error;
+  REQUIRE(simulator.run({&program, "test", {0}, {1}}, error));
+  REQUIRE(simulator.launches().size() == 2);
+  const Statistics &first = simulator.launches()[0], &second = simulator.launches()[1];
+  CHECK(simulator.total().cycles == Approx(once.cycles));
+  CHECK(first.cycles + second.cycles == Approx(once.cycles));
+  CHECK(first.cycles == Approx(2 * second.cycles).epsilon(0.1));
+  CHECK(first.bypassed == 8 * 131072);
+  CHECK(second.bypassed == 8 * 65536);
+  CHECK((first.instructions == 16 && second.instructions == 16));
+  CHECK((!first.joined && second.joined));
+  CHECK((first.coreCount == 8 && second.coreCount == 8));
+  CHECK(first.startCycles == once.startCycles);
+  CHECK(second.startCycles == 0);
+  CHECK(first.busy[unsigned(Queue::MTE2)] + second.busy[unsigned(Queue::MTE2)] ==
+        Approx(once.busy[unsigned(Queue::MTE2)]));
+  // As many launches are kept as there is room for.
+  Simulator small(plainSoc());
+  small.maxLaunches = 1;
+  REQUIRE(small.run({&program, "test", {0}, {1}}, error));
+  REQUIRE(small.launches().size() == 1);
+  CHECK(small.launches()[0].cycles == Approx(once.cycles));
 }
 
 TEST_CASE("what the scalar unit waits for holds up what follows") {

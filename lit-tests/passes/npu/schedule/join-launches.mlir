@@ -1,21 +1,24 @@
 // RUN: atc-opt %s --split-input-file -npu-join-launches=longest=8 | FileCheck %s
-// RUN: atc-opt %s --split-input-file -npu-join-launches | FileCheck %s --check-prefix=OFF
+// RUN: atc-opt %s --split-input-file -npu-join-launches | FileCheck %s --check-prefixes=OFF,BYTIME
 // RUN: atc-opt %s --split-input-file -npu-join-launches=longest=2 | FileCheck %s --check-prefix=TWO
 // RUN: atc-opt %s --split-input-file -npu-join-launches --remarks-filter=npu-join-launches --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // REMARK: the choice is "1 1 1" for the key "npu-join-launches|Ascend310P3|main|32768xf16,32768xf16|{{[0-9a-f]+}}"
 
 // Three programs on 8, 4 x 2 and 2 x 4 cores become one on 4 x 2: the coordinate of 8 is a sum of
 // both, those of 2 x 4 swap. Between the parts the cores meet: the first load of an activation
-// waits, that of the weight before it does not, nor does the loop around both of them.
+// waits, that of the weight before it does not, nor does the loop around both of them. The program
+// names its layers, and the launch the tensors that it leaves in memory.
 module attributes {npu.soc = "Ascend310P3"} {
 // CHECK:       npu.program @third_joined(%[[X:[a-z0-9]+]]: !npu.buffer<gm, 65536>, %[[A:[a-z0-9]+]]: !npu.buffer<gm, 65536>, %[[W:[a-z0-9]+]]: !npu.buffer<gm, 1024>, %[[B:[a-z0-9]+]]: !npu.buffer<gm, 65536>, %[[Y:[a-z0-9]+]]: !npu.buffer<gm, 65536>)
 // CHECK-SAME:    grid(%[[M:[a-z0-9]+]] = 4, %[[N:[a-z0-9]+]] = 2) soc "Ascend310P3" {
+// CHECK-NEXT:    npu.layer "first" of "first" at 0
 // CHECK:         npu.move %[[U:[a-z0-9]+]], %[[X]] at %[[M]], %[[N]] {bytes = #npu.range<8192>, {{.*}}offsets = [#npu.affine<0>, #npu.affine<0, [8192, 32768]>]
 // CHECK-NEXT:    npu.set_flag
 // CHECK-NEXT:    npu.wait_flag
 // CHECK-NEXT:    npu.move %[[A]], %[[U]] at %[[M]], %[[N]]
 // CHECK-NEXT:    npu.pipe_barrier s
 // CHECK-NEXT:    npu.signal mte2 event 0
+// CHECK-NEXT:    npu.layer "second" of "second" at 1 {macs = 1 : i64}
 // CHECK-NEXT:    npu.await mte3 event 0 {value = #npu.range<1 from <8>>}
 // CHECK-NEXT:    npu.alloc
 // CHECK-NEXT:    npu.alloc
@@ -25,6 +28,7 @@ module attributes {npu.soc = "Ascend310P3"} {
 // CHECK-NEXT:      npu.move %{{[a-z0-9]+}}, %[[A]] at %[[M]], %[[N]], %[[I]] {bytes = #npu.range<4096>, {{.*}}offsets = [#npu.affine<0>, #npu.affine<0, [16384, 8192, 4096]>]
 // CHECK:         npu.pipe_barrier s
 // CHECK-NEXT:    npu.signal mte2 event 0
+// CHECK-NEXT:    npu.layer "third" of "third" at 2 {macs = 1 : i64}
 // CHECK-NEXT:    npu.await mte3 event 0 {value = #npu.range<1 from <16>>}
 // CHECK-NEXT:    npu.alloc
 // CHECK-NEXT:    npu.await mte2 event 0 {value = #npu.range<1 from <16>>}
@@ -67,13 +71,13 @@ func.func @main(%x: memref<32768xf16>, %y: memref<32768xf16> {om.output}) {
   %a = om.alloc {offset = 0 : i64} : memref<32768xf16>
   // CHECK-NOT: om.launch
   // OFF: om.launch @first(
-  // TWO: om.launch @second_joined(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {cost = 3 : i64}
+  // TWO: om.launch @second_joined(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {cost = 3 : i64, om.left_tensors = [{location = #loc{{[0-9]*}}, operand = 1 : i64}]}
   om.launch @first(%x, %a) {cost = 1 : i64} : memref<32768xf16>, memref<32768xf16>
   %b = om.alloc {offset = 65536 : i64} : memref<32768xf16>
   %w = om.weight dense<1.0> : tensor<512xf16> : memref<512xf16>
   // OFF: om.launch @second(
   om.launch @second(%a, %w, %b) {chained, cost = 2 : i64} : memref<32768xf16>, memref<512xf16>, memref<32768xf16>
-  // CHECK: om.launch @third_joined(%{{.*}}, %[[A:.*]], %[[W:.*]], %[[B:.*]], %{{.*}}) {cost = 6 : i64}
+  // CHECK: om.launch @third_joined(%{{.*}}, %[[A:.*]], %[[W:.*]], %[[B:.*]], %{{.*}}) {cost = 6 : i64, om.left_tensors = [{location = #loc{{[0-9]*}}, operand = 1 : i64}, {location = #loc{{[0-9]*}}, operand = 3 : i64}]}
   // OFF: om.launch @third(
   // TWO: om.launch @third({{.*}}chained
   om.launch @third(%b, %y) {chained, cost = 3 : i64} : memref<32768xf16>, memref<32768xf16>
@@ -139,13 +143,22 @@ func.func @main(%x: memref<32768xf16>, %y: memref<32768xf16> {om.output}) {
 // Launches on cube and on vector cores become the two sections of a mixed program: @cube and @again
 // on 24 cores, @first and @last on 48. Each section signals an event of its own. @again reads what
 // @first has written in the arena, where it lies in the same bytes, and waits for 48 signals of
-// event 1; @last waits for both parts on cube cores.
+// event 1; @last waits for both parts on cube cores. That is faster, so that it needs no option.
+// BYTIME-LABEL: npu.program @again_mixed(
+// BYTIME:       npu.program @last_joined(
+// BYTIME-NOT:   npu.program
+// BYTIME:       func.func @main
+// BYTIME:         om.launch @again_mixed(
+// BYTIME-NOT:     om.launch
+// BYTIME:       npu.program @cube(
 module attributes {npu.soc = "Ascend910B1"} {
 // CHECK:       npu.program @again_mixed(%[[X:[a-z0-9]+]]: {{.*}}, %[[B:[a-z0-9]+]]: {{.*}}, %[[A:[a-z0-9]+]]: {{.*}}, %[[C:[a-z0-9]+]]: {{.*}}, %[[Y:[a-z0-9]+]]: {{.*}}) grid(%{{[a-z0-9]+}} = 24) soc "Ascend910B1" with @last_joined {
+// CHECK-NEXT:    npu.layer "cube" of "cube" at 0
 // CHECK-NEXT:    npu.alloc
 // CHECK-NEXT:    npu.move %{{[a-z0-9]+}}, %[[X]]
 // CHECK:         npu.pipe_barrier s
 // CHECK-NEXT:    npu.signal mte2 event 0
+// CHECK-NEXT:    npu.layer "again" of "again" at 2
 // CHECK-NEXT:    npu.await mte3 event 0 {value = #npu.range<1 from <24>>}
 // CHECK-NEXT:    npu.await mte3 event 1 {value = #npu.range<1 from <48>>}
 // CHECK-NEXT:    npu.await fix event 0 {value = #npu.range<1 from <24>>}
@@ -158,10 +171,12 @@ module attributes {npu.soc = "Ascend910B1"} {
 // CHECK-NEXT:    npu.signal mte2 event 0
 // CHECK-NEXT:  }
 // CHECK:       npu.program @last_joined({{.*}}) grid(%{{[a-z0-9]+}} = 48) soc "Ascend910B1" vector_core {
+// CHECK-NEXT:    npu.layer "first" of "first" at 1
 // CHECK-NOT:     npu.await
 // CHECK:         npu.move %{{[a-z0-9]+}}, %{{[a-z0-9]+}} at
 // CHECK:         npu.pipe_barrier s
 // CHECK-NEXT:    npu.signal mte2 event 1
+// CHECK-NEXT:    npu.layer "last" of "last" at 3
 // CHECK-NEXT:    npu.await mte3 event 1 {value = #npu.range<1 from <48>>}
 // CHECK-NEXT:    npu.await mte3 event 0 {value = #npu.range<1 from <48>>}
 // CHECK-NEXT:    npu.alloc

@@ -98,3 +98,68 @@ func.func @main(%a: memref<1x1x64x16xf16>, %w: memref<1x2x16x16xf16>, %r: memref
   return
 }
 }
+
+// -----
+
+// Code that is no activation becomes the body of a convolution, behind its relu: of its result
+// alone, and of the result (here the second operand) and another tensor.
+// CHECK-LABEL: func.func @main
+// CHECK: npu.conv2d %arg0, %[[W:.*]] outs %[[FIRST:[a-z0-9]+]] {activation = #graph.activation<relu>, {{.*}}om.tensor = tensor<1x16x8x8xf16>
+// CHECK-NEXT: ^bb0(%[[X:.*]]: f16):
+// CHECK: math.roundeven
+// CHECK: npu.yield %{{.*}} : f16
+// CHECK: npu.conv2d %[[FIRST]], %[[W]] residual %arg1 outs %arg2 {{.*}}residual_last
+// CHECK-NEXT: ^bb0(%[[X:.*]]: f16, %[[R:.*]]: f16):
+// CHECK: %[[RW:.*]] = arith.extf %[[R]]
+// CHECK: %[[XW:.*]] = arith.extf %[[X]]
+// CHECK: arith.subf %[[RW]], %[[XW]]
+// CHECK: npu.yield
+// CHECK-NOT: kernel.map
+module attributes {npu.soc = "Ascend310P3"} {
+func.func @main(%x: memref<1x1x8x8x16xf16>, %r: memref<1x1x8x8x16xf16>, %out: memref<1x1x8x8x16xf16> {om.output}) {
+  %w = om.weight dense<1.0> : tensor<1x1x1x16x16xf16> : memref<1x1x1x16x16xf16>
+  %t = om.alloc : memref<1x1x8x8x16xf16>
+  npu.conv2d %x, %w outs %t {activation = #graph.activation<relu>, dilations = array<i64: 1, 1>, kernel = array<i64: 1, 1>, macs = 16384 : i64, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : memref<1x1x8x8x16xf16>, memref<1x1x1x16x16xf16>, memref<1x1x8x8x16xf16>
+  %u = om.alloc : memref<1x1x8x8x16xf16>
+  kernel.map %t outs %u {om.tensor = tensor<1x16x8x8xf16>} : memref<1x1x8x8x16xf16>, memref<1x1x8x8x16xf16> {
+  ^bb0(%a: f16):
+    %c = arith.extf %a : f16 to f32
+    %d = math.roundeven %c : f32
+    %e = arith.truncf %d : f32 to f16
+    kernel.yield %e : f16
+  }
+  %v = om.alloc : memref<1x1x8x8x16xf16>
+  npu.conv2d %u, %w outs %v {dilations = array<i64: 1, 1>, kernel = array<i64: 1, 1>, macs = 16384 : i64, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : memref<1x1x8x8x16xf16>, memref<1x1x1x16x16xf16>, memref<1x1x8x8x16xf16>
+  kernel.map %r, %v outs %out {om.tensor = tensor<1x16x8x8xf16>} : memref<1x1x8x8x16xf16>, memref<1x1x8x8x16xf16>, memref<1x1x8x8x16xf16> {
+  ^bb0(%a: f16, %b: f16):
+    %c = arith.extf %a : f16 to f32
+    %d = arith.extf %b : f16 to f32
+    %e = arith.subf %c, %d : f32
+    %f = arith.truncf %e : f32 to f16
+    kernel.yield %f : f16
+  }
+  return
+}
+}
+
+// -----
+
+// What leaves the cube of split cores can be no code.
+// CHECK-LABEL: func.func @main
+// CHECK: npu.conv2d {{.*}} outs %[[T:[a-z0-9]+]] {
+// CHECK: kernel.map %[[T]] outs
+module attributes {npu.soc = "Ascend910B1"} {
+func.func @main(%x: memref<1x1x8x8x16xf16>, %out: memref<1x1x8x8x16xf16> {om.output}) {
+  %w = om.weight dense<1.0> : tensor<1x1x1x16x16xf16> : memref<1x1x1x16x16xf16>
+  %t = om.alloc : memref<1x1x8x8x16xf16>
+  npu.conv2d %x, %w outs %t {dilations = array<i64: 1, 1>, kernel = array<i64: 1, 1>, macs = 16384 : i64, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : memref<1x1x8x8x16xf16>, memref<1x1x1x16x16xf16>, memref<1x1x8x8x16xf16>
+  kernel.map %t outs %out : memref<1x1x8x8x16xf16>, memref<1x1x8x8x16xf16> {
+  ^bb0(%a: f16):
+    %c = arith.extf %a : f16 to f32
+    %d = math.roundeven %c : f32
+    %e = arith.truncf %d : f32 to f16
+    kernel.yield %e : f16
+  }
+  return
+}
+}

@@ -154,6 +154,37 @@ func.func @norm(%x: tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<2x64xf32>, te
   return %n, %q, %m : tensor<2x64xf32>, tensor<2x64xf32>, tensor<2x1xf32>
 }
 
+// The product of two scales is often below the normal numbers of f16: scales of integers and what
+// they are computed of stay f32, as far as it is elementwise; the result and the maximum are f16.
+// FORCE-LABEL: func.func @scales
+// FORCE: %[[W:.*]] = graph.constant dense<{{.*}}> : tensor<4xf32>
+// FORCE: %[[M:.*]] = graph.reduce {{.*}} -> tensor<f16>
+// FORCE: %[[S:.*]] = graph.map %[[M]] : (tensor<f16>) -> tensor<f32>
+// FORCE: %[[P:.*]] = graph.mul %[[S]], %[[W]] : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+// FORCE: %[[R:.*]] = graph.reshape %[[P]] {{.*}} -> tensor<1x4xf32>
+// FORCE: graph.map %arg1, %[[R]] : (tensor<2x4xi32>, tensor<1x4xf32>) -> tensor<2x4xf16>
+func.func @scales(%x: tensor<2x8xf32>, %sums: tensor<2x4xi32>) -> tensor<2x4xf32> {
+  %w = graph.constant dense<[1.0e-4, 2.0e-4, 3.0e-4, 4.0e-4]> : tensor<4xf32>
+  %f = graph.constant dense<1.0> : tensor<8x8xf32>
+  %h = graph.fully_connected %x, %f : (tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
+  %m = graph.reduce %h {axes = array<i64: 0, 1>, keepdims = false, kind = #graph<reduce_kind max>} : (tensor<2x8xf32>) -> tensor<f32>
+  %s = graph.map %m : (tensor<f32>) -> tensor<f32> {
+  ^bb0(%a: f32):
+    %c = arith.constant 2.55e+02 : f32
+    %d = arith.divf %a, %c : f32
+    graph.yield %d : f32
+  }
+  %p = graph.mul %s, %w : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+  %r = graph.reshape %p : (tensor<4xf32>) -> tensor<1x4xf32>
+  %y = graph.map %sums, %r : (tensor<2x4xi32>, tensor<1x4xf32>) -> tensor<2x4xf32> {
+  ^bb0(%a: i32, %b: f32):
+    %c = arith.sitofp %a : i32 to f32
+    %d = arith.mulf %c, %b : f32
+    graph.yield %d : f32
+  }
+  return %y : tensor<2x4xf32>
+}
+
 // What keeps a norm above zero does so in f16, also where it is added; a bound that f16 has, and one
 // below numbers of any sign, stay as they are.
 // FORCE-LABEL: func.func @norms

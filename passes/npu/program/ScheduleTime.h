@@ -1,0 +1,53 @@
+//===-- ScheduleTime.h - simulated time of launches in sequence -*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PASSES_NPU_PROGRAM_SCHEDULETIME_H
+#define OPENATC_PASSES_NPU_PROGRAM_SCHEDULETIME_H
+
+#include "dialects/npu/Npu.h"
+#include "npu/simulator/Simulator.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace atc::npu {
+
+/// A launch of a schedule, as it is or as a pass considers it.
+struct TimedLaunch {
+  ir::ProgramOp program;
+  llvm::SmallVector<mlir::Value> operands; ///< one buffer per buffer of the program
+  llvm::SmallVector<mlir::Value> prefetch; ///< weights that are brought to L2 meanwhile
+  bool chained = false;                    ///< continues the task of the launch before it
+};
+
+/// Simulates runs of a model one after the other, without computing results. L2 holds what the runs
+/// before have left, so that the first one should not count.
+class ScheduleTime {
+public:
+  /// `maxSteps` limits the instructions of all cores that all runs together simulate.
+  ScheduleTime(const SocTable &soc, uint64_t maxSteps);
+
+  /// Returns the cycles of each launch of a run. Programs must have offsets in local memories, and
+  /// buffers in the arena their offsets. Returns nothing where a launch cannot be simulated or the
+  /// limit is reached; the object is then of no further use. The result is deterministic.
+  std::optional<std::vector<double>> run(llvm::ArrayRef<TimedLaunch> launches);
+
+private:
+  /// Returns the encoded program, which is made once; null where it cannot be encoded.
+  const Program *encodingOf(ir::ProgramOp program);
+  /// Returns the address of a buffer's first byte, which is the same in all runs.
+  uint64_t addressOf(mlir::Value buffer);
+
+  SocTable soc;
+  Simulator simulator;
+  std::map<mlir::Operation *, Program> programs;
+  llvm::DenseMap<mlir::Value, uint64_t> addresses; ///< of weights, inputs and outputs
+  uint64_t nextWeight, nextArgument;
+};
+
+} // namespace atc::npu
+
+#endif // OPENATC_PASSES_NPU_PROGRAM_SCHEDULETIME_H
