@@ -80,6 +80,7 @@ void GraphDialect::initialize() {
   registerBinaryOps(*this);
   registerConvOps(*this);
   registerHostOps(*this);
+  registerImageOps(*this);
   registerQuantOps(*this);
   registerReduceOps(*this);
   registerShapeOps(*this);

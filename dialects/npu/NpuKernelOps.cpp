@@ -39,6 +39,31 @@ int64_t windowCount(int64_t size, int64_t kernel, int64_t stride, int64_t dilati
 
 } // namespace
 
+SmallVector<int64_t> Conv2DOp::inputShape() {
+  SmallVector<int64_t> shape(typeOf(getInput()).getShape());
+  if (YuvAttr yuv = getPixels() ? getPixels()->getYuv() : YuvAttr())
+    shape = {shape[0], getPixels()->getMeans().size(), yuv.getCrop()[2], yuv.getCrop()[3]};
+  return shape;
+}
+
+/// Verifies the colours of an image of luma and chroma.
+static LogicalResult verifyYuv(Conv2DOp op, PixelsAttr pixels) {
+  YuvAttr yuv = pixels.getYuv();
+  const int64_t channels = pixels.getMeans().size();
+  ArrayRef<int64_t> crop = yuv.getCrop().asArrayRef();
+  ArrayRef<int64_t> in = typeOf(op.getInput()).getShape();
+  if (!typeOf(op.getInput()).getLayout().isIdentity() || in[1] != 1 || in[2] % 3 || in[3] % 2)
+    return op.emitOpError() << "has yuv, whose input must be [N][1][H * 3/2][W] without gaps";
+  if (channels > 3 || yuv.getMatrix().size() != channels * 3 || yuv.getBias().size() != channels)
+    return op.emitOpError() << "has yuv of " << yuv.getMatrix().size() << " factors and "
+                            << yuv.getBias().size() << " biases for " << channels << " channels";
+  if (crop.size() != 4 || llvm::any_of(crop, [](int64_t n) { return n < 0 || n % 2; }) ||
+      crop[2] < 2 || crop[3] < 2 || crop[2] > in[2] / 3 * 2 - crop[0] || crop[3] > in[3] - crop[1])
+    return op.emitOpError() << "has yuv with the crop [" << crop << "] of " << in[2] / 3 * 2
+                            << " x " << in[3] << " pixels";
+  return success();
+}
+
 LogicalResult Conv2DOp::verify() {
   if (failed(verifyRank(*this, getInput(), getImage() ? 4 : 5, "input")) ||
       failed(verifyRank(*this, getFilter(), 5, "filter")) ||
@@ -52,7 +77,10 @@ LogicalResult Conv2DOp::verify() {
     for (int64_t step : steps)
       if (step < 1)
         return emitOpError("kernel, strides and dilations must be at least 1");
-  ArrayRef<int64_t> in = typeOf(getInput()).getShape(), out = typeOf(getOutput()).getShape();
+  if (getPixels() && getPixels()->getYuv() && failed(verifyYuv(*this, *getPixels())))
+    return failure();
+  const SmallVector<int64_t> in = inputShape();
+  ArrayRef<int64_t> out = typeOf(getOutput()).getShape();
   int64_t groups = getBlockGroups(), taps = getKernel()[0] * getKernel()[1];
   if (groups < 1 || out[1] % groups || (!getImage() && in[1] % groups))
     return emitOpError() << "block_groups = " << groups
@@ -61,6 +89,18 @@ LogicalResult Conv2DOp::verify() {
     return emitOpError() << "input has batch " << in[0] << ", output " << out[0];
   if (getImage() && (in[1] > 4 || groups != 1))
     return emitOpError("an image has at most 4 channels and one group");
+  if (std::optional<PixelsAttr> pixels = getPixels()) {
+    const bool isBytes = typeOf(getInput()).getElementType().isUnsignedInteger(8);
+    if (!getImage() || getScales() || !isBytes)
+      return emitOpError("has pixels, which are those of an image of ui8 without scales");
+    if (int64_t(pixels->getMeans().size()) != in[1] ||
+        int64_t(pixels->getFactors().size()) != in[1])
+      return emitOpError() << "has pixels of " << pixels->getMeans().size() << " means and "
+                           << pixels->getFactors().size() << " factors for " << in[1]
+                           << " channels";
+    if (llvm::is_contained(pixels->getFactors().asArrayRef(), 0.0))
+      return emitOpError("has pixels with a factor of 0");
+  }
   const int64_t block = getScales() ? 32 : 16, channels = out[1] * block;
   if (out[4] != block || (!getImage() && in[4] != block))
     return emitOpError() << "channels must stand in blocks of " << block;

@@ -27,6 +27,32 @@ def Npu_TileAttr : AttrDef<Npu_Dialect, "Tile"> {
 }
 
 // An I64Attr whose accessors give numbers with their sign.
+def Npu_YuvAttr : AttrDef<Npu_Dialect, "Yuv"> {
+  let mnemonic = "yuv";
+  let summary = "The colours of an image of luma and chroma";
+  let description = [{
+    The image [N][1][H * 3/2][W] of u8 has H rows of luma before H/2 rows of
+    pairs (u, v), each for 2 x 2 pixels. Of its window `crop` = [top, left,
+    height, width], all even, channel c is clamp(floor((matrix[c][0] * luma +
+    matrix[c][1] * u + matrix[c][2] * v + bias[c]) / 256), 0, 255).
+  }];
+  let parameters = (ins "::mlir::DenseI64ArrayAttr":$crop, "::mlir::DenseI64ArrayAttr":$matrix,
+                        "::mlir::DenseI64ArrayAttr":$bias);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Npu_PixelsAttr : AttrDef<Npu_Dialect, "Pixels"> {
+  let mnemonic = "pixels";
+  let summary = "The normalization of pixels while they are loaded";
+  let description = [{
+    Channel c becomes (x - means[c]) * factors[c], each operation rounded to f32.
+    With `yuv` the channels are made of luma and chroma before.
+  }];
+  let parameters = (ins "::mlir::DenseF64ArrayAttr":$means, "::mlir::DenseF64ArrayAttr":$factors,
+                        OptionalParameter<"::atc::npu::ir::YuvAttr">:$yuv);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def Npu_SignedI64Attr : TypedSignlessIntegerAttrBase<I64, "int64_t", "64-bit signless integer attribute"> {
   let convertFromStorage = "$_self.getValue().getSExtValue()";
 }
@@ -58,7 +84,10 @@ def Npu_Conv2DOp : Kernel_InPlaceOp<"conv2d", [AttrSizedOperandSegments], Npu_Di
     residual, and yields the result. With `image_scale` an image of f32 is
     quantized while it is loaded: saturate(round(x / image_scale) + pad_value).
     An image of bytes is multiplied in f16 by a filter of f16 that holds
-    integers, with a bias of f32; its accumulators must stay below 2^24.
+    integers, with a bias of f32; its accumulators must stay below 2^24. With
+    `pixels` an image of u8, whose elements may lie in any order, is normalized
+    while it is loaded; positions outside of it are zero behind that. With `yuv`
+    in them the input is [N][1][H * 3/2][W], contiguous.
   }];
   let arguments = (ins AnyMemRef:$input, AnyMemRef:$filter, Optional<AnyMemRef>:$bias,
                        Optional<AnyMemRef>:$residual, Optional<AnyMemRef>:$slope,
@@ -71,7 +100,7 @@ def Npu_Conv2DOp : Kernel_InPlaceOp<"conv2d", [AttrSizedOperandSegments], Npu_Di
                        UnitAttr:$stored_relu, DefaultValuedAttr<Npu_SignedI64Attr, "0">:$offset,
                        OptionalAttr<F64Attr>:$factor, UnitAttr:$unsigned_input,
                        DefaultValuedAttr<Npu_SignedI64Attr, "0">:$pad_value,
-                       OptionalAttr<F64Attr>:$image_scale,
+                       OptionalAttr<F64Attr>:$image_scale, OptionalAttr<Npu_PixelsAttr>:$pixels,
                        OptionalAttr<Npu_TileAttr>:$tile);
   let regions = (region MaxSizedRegion<1>:$body);
   let assemblyFormat = [{
@@ -79,6 +108,11 @@ def Npu_Conv2DOp : Kernel_InPlaceOp<"conv2d", [AttrSizedOperandSegments], Npu_Di
     (`scales` $scales^)? `outs` $output attr-dict `:` type(operands) ($body^)?
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Returns the dims of the input as the window sees them: [N][C][H][W] of the colours of an
+    /// image of luma and chroma.
+    llvm::SmallVector<int64_t> inputShape();
+  }];
 }
 
 def Npu_YieldOp : Op<Npu_Dialect, "yield", [Pure, Terminator, HasParent<"Conv2DOp">]> {

@@ -161,6 +161,16 @@ LogicalResult verifyRules(LoadImageOp op) {
   return success();
 }
 
+LogicalResult verifyRules(LoadYuvOp op) {
+  if (op.getC0() != 4 && op.getC0() != 16)
+    return op.emitOpError() << "c0 is " << op.getC0() << ", it must be 4 or 16";
+  if (op.getChannels() < 1 || op.getChannels() > 3)
+    return op.emitOpError() << "makes " << op.getChannels() << " channels of 3";
+  if (op.getWidth() < 2 || op.getWidth() % 2 != 0)
+    return op.emitOpError() << "has rows of " << op.getWidth() << " pixels, which are no pairs";
+  return success();
+}
+
 LogicalResult verifyRules(Img2ColOp op) {
   for (auto [name, value] : {std::pair("stride_h", op.getStrideH()),
                              {"stride_w", op.getStrideW()},
@@ -272,7 +282,7 @@ LogicalResult atc::npu::ir::verifyInstruction(Operation *op) {
       failed(verifyMemories(op, instruction.getOpcode(), info, parts)))
     return failure();
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<LoadImageOp, Img2ColOp, MmadOp, MoveL0COp, RequantizeOp, npu::ir::VectorOp,
+      .Case<LoadImageOp, LoadYuvOp, Img2ColOp, MmadOp, MoveL0COp, RequantizeOp, npu::ir::VectorOp,
             GatherRowsOp, SetFlagOp, WaitFlagOp, SignalOp, AwaitOp>(
           [](auto op) { return verifyRules(op); })
       .Default(success());

@@ -97,7 +97,7 @@ findInputAxes(const GearRequest &request, const std::vector<std::vector<GearInpu
   for (size_t i = 0; i < inputs[0].size(); ++i) {
     std::optional<size_t> other = InputAxes(request, inputs, i).find(axes);
     // Only what is padded has to have the sizes of the gear.
-    if (other && request.kind == OM_GEARS_RANGE) {
+    if (other && request.kind == OM_GEARS_RANGE && !request.hasAllSizes) {
       diagnostics.error("E10055", "dim " + Twine(*other) + " of input '" + inputs[0][i].name +
                                       "' follows from the ranges of --input_shape, but is none of "
                                       "their sizes, so it cannot be padded; give the sizes with "
@@ -124,8 +124,9 @@ struct ImportedGear {
 /// hold between them. Two modules exist at a time.
 class RangeProof {
 public:
-  RangeProof(const CompilerOptions &options, const GearRequest &request, Diagnostics &diagnostics)
-      : options(options), request(request), diagnostics(diagnostics),
+  RangeProof(const CompilerOptions &options, const GearRequest &request, std::string &whyNot,
+             Diagnostics &diagnostics)
+      : options(options), request(request), whyNot(whyNot), diagnostics(diagnostics),
         context(makeCompilerContext()), modules(ModuleOp::create(UnknownLoc::get(context.get()))) {}
 
   std::optional<std::vector<om::OmGearAxis>> run();
@@ -138,6 +139,7 @@ private:
 
   const CompilerOptions &options;
   const GearRequest &request;
+  std::string &whyNot;
   Diagnostics &diagnostics;
   std::unique_ptr<MLIRContext> context;
   OwningOpRef<ModuleOp> modules; ///< those that exist
@@ -146,11 +148,7 @@ private:
 };
 
 bool RangeProof::fail(const Twine &reason) {
-  diagnostics.error(
-      "E10055",
-      "the dims of -1 and a~b in --input_shape cannot become gears with padding: " + reason +
-          "; give the sizes with --dynamic_batch_size, --dynamic_image_size or "
-          "--dynamic_dims, or compile for the CPU with --target=cpu");
+  whyNot = reason.str();
   return false;
 }
 
@@ -260,9 +258,11 @@ std::optional<std::vector<om::OmGearAxis>> RangeProof::run() {
 
 } // namespace
 
-std::optional<std::vector<om::OmGearAxis>>
-proveRanges(const CompilerOptions &options, const GearRequest &request, Diagnostics &diagnostics) {
-  return RangeProof(options, request, diagnostics).run();
+std::optional<std::vector<om::OmGearAxis>> proveRanges(const CompilerOptions &options,
+                                                       const GearRequest &request,
+                                                       std::string &whyNot,
+                                                       Diagnostics &diagnostics) {
+  return RangeProof(options, request, whyNot, diagnostics).run();
 }
 
 } // namespace atc::driver

@@ -26,10 +26,12 @@ findInputAxes(const GearRequest &request, const std::vector<std::vector<GearInpu
 
 /// Proves that a model may be run on fewer positions than a gear has: that along the dims of
 /// a request of OM_GEARS_RANGE nothing is mixed (passes/graph/BatchLikeDims.h). Returns the
-/// axes of inputs and outputs. Otherwise there is an error that names the node and the way
-/// round.
-std::optional<std::vector<om::OmGearAxis>>
-proveRanges(const CompilerOptions &options, const GearRequest &request, Diagnostics &diagnostics);
+/// axes of inputs and outputs. Otherwise `whyNot` names the node that does not allow it, or there
+/// is an error of another kind.
+std::optional<std::vector<om::OmGearAxis>> proveRanges(const CompilerOptions &options,
+                                                       const GearRequest &request,
+                                                       std::string &whyNot,
+                                                       Diagnostics &diagnostics);
 
 } // namespace atc::driver
 

@@ -3,6 +3,8 @@
 
 #include "driver/gears/GearCompiler.h"
 
+#include "driver/gears/GearRanges.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -112,8 +114,7 @@ void GearCompiler::addToSummary(const CompileSummary &own, size_t gear) {
 }
 
 std::optional<om::OmGears> GearCompiler::describeGears() {
-  auto axes =
-      request.kind == OM_GEARS_RANGE ? provedAxes : findInputAxes(request, inputs, diagnostics);
+  auto axes = provedAxes ? provedAxes : findInputAxes(request, inputs, diagnostics);
   if (!axes)
     return std::nullopt;
   om::OmGears gears;
@@ -123,13 +124,37 @@ std::optional<om::OmGears> GearCompiler::describeGears() {
   return gears;
 }
 
+/// Proves that inputs may be padded to the gears of ranges; where they may not, every size becomes
+/// a gear, if those are not too many. Returns false after an error.
+bool GearCompiler::planPadding() {
+  compileSummary.timer.begin("proof of padding");
+  std::string whyNot;
+  provedAxes = proveRanges(options, request, whyNot, diagnostics);
+  if (provedAxes || whyNot.empty())
+    return provedAxes.has_value();
+  std::optional<GearRequest> all = withAllSizes(request);
+  if (!all) {
+    diagnostics.error(
+        "E10055",
+        "the dims of -1 and a~b in --input_shape cannot become gears with padding: " + whyNot +
+            (request.hasOpenEnd ? "; -1 has no largest size to compile each of its "
+                                  "sizes, as 1~64 has"
+                                : "; and more than 100 sizes are too many "
+                                  "to compile each") +
+            ". Give the sizes, for example " + exampleOfSizes(request) +
+            ", or compile for the CPU with --target=cpu");
+    return false;
+  }
+  diagnostics.warning("W11001", "inputs are not padded: " + whyNot + "; each of the " +
+                                    Twine(all->gears.size()) + " sizes becomes a gear");
+  request = std::move(*all);
+  return true;
+}
+
 bool GearCompiler::emit(om::OmSink &sink) {
   const unsigned before = diagnostics.numErrors();
-  if (request.kind == OM_GEARS_RANGE) {
-    compileSummary.timer.begin("proof of padding");
-    if (!(provedAxes = proveRanges(options, request, diagnostics)))
-      return false;
-  }
+  if (request.kind == OM_GEARS_RANGE && !planPadding())
+    return false;
   for (size_t gear = 0; gear < request.gears.size(); ++gear) {
     compileSummary.timer.begin("gear " + request.nameOf(gear));
     if (!compileGear(gear)) {

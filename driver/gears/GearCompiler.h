@@ -37,6 +37,7 @@ public:
   const CompileSummary &summary() const { return compileSummary; }
 
 private:
+  bool planPadding();
   bool compileGear(size_t gear);
   void report(const Diagnostics &messages, size_t gear);
   bool acceptsGear(const om::OmModel &model, size_t gear);
@@ -44,7 +45,7 @@ private:
   void addToSummary(const CompileSummary &own, size_t gear);
 
   const CompilerOptions options;
-  const GearRequest request;
+  GearRequest request;
   Diagnostics &diagnostics;
   om::GearMerger merger;
   CompileSummary compileSummary;

@@ -4,6 +4,7 @@
 #include "driver/gears/GearRanges.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
@@ -204,6 +205,7 @@ void RangePlanner::chooseSizes() {
     if (ranges.size() > 1 && own.front() == 1 && own.size() > 1)
       own.erase(own.begin());
     request.min.push_back(range.min);
+    request.hasOpenEnd |= range.max == DimRange::noLimit;
   }
 }
 
@@ -230,7 +232,21 @@ size_t RangePlanner::countGears() const {
   return count;
 }
 
-/// Makes a gear of every choice of sizes; the last one has the largest.
+/// Returns a gear for every choice of sizes; the last one has the largest.
+static std::vector<std::vector<int64_t>> gearsOf(const std::vector<std::vector<int64_t>> &sizes) {
+  std::vector<std::vector<int64_t>> gears = {{}};
+  for (const std::vector<int64_t> &own : sizes) {
+    std::vector<std::vector<int64_t>> longer;
+    for (const std::vector<int64_t> &gear : gears)
+      for (int64_t size : own) {
+        longer.push_back(gear);
+        longer.back().push_back(size);
+      }
+    gears = std::move(longer);
+  }
+  return gears;
+}
+
 bool RangePlanner::combine() {
   while (countGears() > maxGears && thinSizes()) {
   }
@@ -240,16 +256,7 @@ bool RangePlanner::combine() {
                                 "sizes themselves with --dynamic_dims");
     return false;
   }
-  request.gears = {{}};
-  for (const std::vector<int64_t> &own : sizes) {
-    std::vector<std::vector<int64_t>> longer;
-    for (const std::vector<int64_t> &gear : request.gears)
-      for (int64_t size : own) {
-        longer.push_back(gear);
-        longer.back().push_back(size);
-      }
-    request.gears = std::move(longer);
-  }
+  request.gears = gearsOf(sizes);
   return true;
 }
 
@@ -286,6 +293,41 @@ std::optional<GearRequest> RangePlanner::run(StringRef hints) {
 std::optional<GearRequest> planRanges(const RangedShapes &shapes, StringRef hints,
                                       Diagnostics &diagnostics) {
   return RangePlanner(shapes, diagnostics).run(hints);
+}
+
+std::optional<GearRequest> withAllSizes(const GearRequest &request) {
+  if (request.hasOpenEnd)
+    return std::nullopt;
+  const std::vector<int64_t> &largest = request.gears.back();
+  std::vector<std::vector<int64_t>> sizes;
+  size_t count = 1;
+  for (auto [min, max] : zip_equal(request.min, largest)) {
+    if (count *= size_t(std::min<int64_t>(max - min, maxGears)) + 1; count > maxGears)
+      return std::nullopt;
+    llvm::append_range(sizes.emplace_back(), llvm::seq_inclusive(min, max));
+  }
+  GearRequest all = request;
+  all.gears = gearsOf(sizes);
+  all.hasAllSizes = true;
+  return all;
+}
+
+std::string exampleOfSizes(const GearRequest &request) {
+  std::string shapes, smallest, largest;
+  for (const auto &[name, dims] : request.shapes)
+    shapes += (shapes.empty() ? "" : ";") + name + ":" +
+              join(map_range(dims, [](int64_t dim) { return std::to_string(dim); }), ",");
+  for (const GearRequest::Axis &axis : request.axes) {
+    const char *comma = smallest.empty() ? "" : ",";
+    smallest += comma + std::to_string(request.gears.front()[axis.value]);
+    largest += comma + std::to_string(request.gears.back()[axis.value]);
+  }
+  const auto &axes = request.axes;
+  const bool isOneInput = axes.front().input == axes.back().input;
+  const std::string gears = "=\"" + smallest + ";" + largest + "\"";
+  if (axes.size() == 2 && isOneInput && axes[0].dim == 2 && axes[1].dim == 3)
+    return "--input_shape=\"" + shapes + "\" --dynamic_image_size" + gears;
+  return "--input_format=ND --input_shape=\"" + shapes + "\" --dynamic_dims" + gears;
 }
 
 } // namespace atc::driver

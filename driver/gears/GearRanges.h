@@ -41,6 +41,13 @@ RangedShapes withRanges(const InputShapes &shapes);
 std::optional<GearRequest> planRanges(const RangedShapes &shapes, llvm::StringRef hints,
                                       Diagnostics &diagnostics);
 
+/// Returns a request of OM_GEARS_RANGE with a gear for every size of its ranges, in which nothing
+/// has to be padded; nothing where a range has no end or these would be more than 100 gears.
+std::optional<GearRequest> withAllSizes(const GearRequest &request);
+
+/// Returns flags that ask for the smallest and the largest gear of `request` by their sizes.
+std::string exampleOfSizes(const GearRequest &request);
+
 } // namespace atc::driver
 
 #endif // OPENATC_DRIVER_GEARS_GEARRANGES_H

@@ -84,7 +84,7 @@ std::vector<PhasePipeline> CpuTarget::buildPipelines(func::FuncOp,
                              cpu::buildCpuBufferPipeline(pm, options);
                            }};
   return {makeGraphPipeline(disabled, /*integers=*/true, /*widenFloats=*/true,
-                            /*mergeProducts=*/true),
+                            /*mergeProducts=*/true, /*keepPreprocessing=*/false),
           std::move(kernels), schedulePipeline(disabled)};
 }
 

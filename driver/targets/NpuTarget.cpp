@@ -102,7 +102,9 @@ std::vector<PhasePipeline> NpuTarget::buildPipelines(func::FuncOp main,
   // Only coupled cores contract int8 in the cube.
   const bool integers = !soc.split && contractsIntegers(main, disabled, soc.name);
   return {
-      makeGraphPipeline(disabled, integers, /*widenFloats=*/false, /*mergeProducts=*/false),
+      makeGraphPipeline(disabled, integers, /*widenFloats=*/false, /*mergeProducts=*/false,
+                        /*keepPreprocessing=*/precision != Precision::KeepOrigin &&
+                            !llvm::is_contained(disabled, "npu-select-preprocessing")),
       pipeline(Phase::Kernels, "precision, layout, buffers", "", npu::buildNpuBufferPipeline,
                /*readsChoices=*/false),
       pipeline(Phase::Kernels, "parts of the batch", "3-buffers.mlir", npu::buildNpuPartsPipeline),

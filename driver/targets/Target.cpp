@@ -10,18 +10,19 @@ using namespace mlir;
 namespace atc::driver {
 
 PhasePipeline makeGraphPipeline(std::vector<std::string> disabled, bool integers, bool widenFloats,
-                                bool mergeProducts) {
-  return {
-      Phase::Graph, "graph passes", "2-graph.mlir",
-      [disabled = std::move(disabled), integers, widenFloats, mergeProducts](OpPassManager &pm) {
-        graph::GraphPipelineOptions graph;
-        graph.disable = disabled;
-        graph.releaseConstants = true;
-        graph.integers = integers;
-        graph.widenFloats = widenFloats;
-        graph.mergeProducts = mergeProducts;
-        graph::buildGraphPipeline(pm, graph);
-      }};
+                                bool mergeProducts, bool keepPreprocessing) {
+  return {Phase::Graph, "graph passes", "2-graph.mlir",
+          [disabled = std::move(disabled), integers, widenFloats, mergeProducts,
+           keepPreprocessing](OpPassManager &pm) {
+            graph::GraphPipelineOptions graph;
+            graph.disable = disabled;
+            graph.releaseConstants = true;
+            graph.integers = integers;
+            graph.widenFloats = widenFloats;
+            graph.mergeProducts = mergeProducts;
+            graph.keepPreprocessing = keepPreprocessing;
+            graph::buildGraphPipeline(pm, graph);
+          }};
 }
 
 } // namespace atc::driver

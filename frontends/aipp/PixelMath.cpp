@@ -3,6 +3,7 @@
 
 #include "frontends/aipp/PixelMath.h"
 
+#include "dialects/graph/ops/ImageOps.h"
 #include "dialects/graph/ops/ShapeOps.h"
 #include "dialects/graph/ops/StructureOps.h"
 #include "dialects/graph/scalar/ScalarBuilder.h"
@@ -46,17 +47,9 @@ ColourRow colourRow(const AippEntry &entry, unsigned row) {
   return result;
 }
 
-/// Reports whether float32 holds every partial sum of the row exactly.
-bool isExactInFloat(const ColourRow &row) {
-  int64_t bound = 0;
-  for (unsigned i = 0; i < 3; ++i)
-    bound += std::abs(row.factors[i]) * std::max<int64_t>(row.before[i], 255 - row.before[i]);
-  return bound < (1 << 24);
-}
-
 /// (value - mean - min) * factor.
 struct Normalization {
-  float mean, min, factor;
+  float mean = 0, min = 0, factor = 1;
 };
 
 Normalization normalizationOf(const pb::AippOp &op, unsigned channel) {
@@ -84,16 +77,16 @@ public:
         batch(shapeOf(image)[0]) {}
 
   Value run(int64_t channels) {
-    const SmallVector<Value> planes = entry.op.input_format() == pb::YUV420SP_U8
-                                          ? yuvPlanes()
-                                          : packedPlanes(channelsOf(entry.op.input_format()));
-    SmallVector<Value> results;
+    SmallVector<Normalization> normalizations;
     for (int64_t i = 0; i < channels; ++i)
-      results.push_back(channel(planes, i));
-    Value result = results.front();
-    if (channels > 1)
-      result = graph::ConcatOp::create(builder, loc, results, /*axis=*/1);
-    return pad(result);
+      normalizations.push_back(normalizationOf(entry.op, i));
+    const bool resizes = geometry.height.size != geometry.height.resized ||
+                         geometry.width.size != geometry.width.resized;
+    if (!resizes)
+      return pad(preprocess(normalizations));
+    // Pixels are resized before they are normalized.
+    Value resized = resize(preprocess(SmallVector<Normalization>(channels, Normalization())));
+    return pad(normalize(resized, normalizations));
   }
 
 private:
@@ -105,136 +98,87 @@ private:
     return RankedTensorType::get(shape, getElementTypeOrSelf(value.getType()));
   }
 
-  Value reshape(Value value, ArrayRef<int64_t> shape) {
-    return graph::ReshapeOp::create(builder, loc, withShape(value, shape), value);
+  //===--- Pixels -----------------------------------------------------------===//
+
+  /// Returns which plane of the image stands for each channel behind the swaps.
+  SmallVector<int64_t> planes() {
+    const int64_t count = channelsOf(entry.op.input_format());
+    SmallVector<int64_t> order(count);
+    for (int64_t i = 0; i < count; ++i)
+      order[i] = entry.op.ax_swap_switch() ? (i + 1) % count : i;
+    if (entry.op.rbuv_swap_switch() && count >= 3)
+      // Luma stays where it is.
+      isYuv() ? std::swap(order[1], order[2]) : std::swap(order[0], order[2]);
+    return order;
   }
 
-  /// Returns sizes[i] elements of each dim of rank 4 from starts[i].
-  Value slice(Value value, ArrayRef<int64_t> starts, ArrayRef<int64_t> sizes) {
-    if (sizes == shapeOf(value))
+  bool isYuv() { return entry.op.input_format() == pb::YUV420SP_U8; }
+
+  Value preprocess(ArrayRef<Normalization> normalizations) {
+    DenseI64ArrayAttr matrix, before, after;
+    if (entry.op.csc_switch()) {
+      SmallVector<int64_t> factors, offsets;
+      for (unsigned row = 0; row < 3; ++row) {
+        const ColourRow colour = colourRow(entry, row);
+        llvm::append_range(factors, colour.factors);
+        offsets.push_back(colour.after);
+      }
+      matrix = builder.getDenseI64ArrayAttr(factors);
+      before = builder.getDenseI64ArrayAttr(colourRow(entry, 0).before);
+      after = builder.getDenseI64ArrayAttr(offsets);
+    }
+    auto numbers = [&](float Normalization::*field) {
+      return builder.getDenseF32ArrayAttr(
+          llvm::map_to_vector(normalizations, [&](const Normalization &normalization) {
+            return normalization.*field;
+          }));
+    };
+    const AxisGeometry &h = geometry.height, &w = geometry.width;
+    auto type = RankedTensorType::get({batch, int64_t(normalizations.size()), h.size, w.size},
+                                      builder.getF32Type());
+    return graph::PreprocessOp::create(
+        builder, loc, type, image, isYuv() ? builder.getUnitAttr() : UnitAttr(),
+        builder.getDenseI64ArrayAttr({h.start, w.start, h.size, w.size}),
+        builder.getDenseI64ArrayAttr(planes()), matrix, before, after,
+        numbers(&Normalization::mean), numbers(&Normalization::min),
+        numbers(&Normalization::factor));
+  }
+
+  //===--- Behind a resize: float32 [n, channels, h, w] ---------------------===//
+
+  /// Normalizes each channel by a map of its own, so that no pass rounds it in another way.
+  Value normalize(Value value, ArrayRef<Normalization> normalizations) {
+    SmallVector<Value> results;
+    for (auto [index, normalization] : llvm::enumerate(normalizations))
+      results.push_back(normalize(channel(value, index), normalization));
+    return results.size() == 1
+               ? results.front()
+               : graph::ConcatOp::create(builder, loc, results, /*axis=*/1).getResult();
+  }
+
+  Value channel(Value value, int64_t index) {
+    SmallVector<int64_t> sizes(shapeOf(value));
+    if (sizes[1] == 1)
       return value;
-    return graph::SliceOp::create(builder, loc, withShape(value, sizes), value, starts, sizes,
+    sizes[1] = 1;
+    return graph::SliceOp::create(builder, loc, withShape(value, sizes), value,
+                                  ArrayRef<int64_t>{0, index, 0, 0}, sizes,
                                   ArrayRef<int64_t>{1, 1, 1, 1});
   }
 
-  //===--- Planes: uint8 [n, 1, h, w] behind crop and swaps -----------------===//
-
-  Value plane(Value cropped, int64_t channel) {
-    const ArrayRef<int64_t> shape = shapeOf(cropped);
-    const int64_t height = shape[1], width = shape[2];
-    Value one = slice(cropped, {0, 0, 0, channel}, {batch, height, width, 1});
-    return reshape(one, {batch, 1, height, width});
-  }
-
-  SmallVector<Value> packedPlanes(int64_t channels) {
-    SmallVector<int64_t> order(channels);
-    for (int64_t i = 0; i < channels; ++i)
-      order[i] = entry.op.ax_swap_switch() ? (i + 1) % channels : i;
-    if (entry.op.rbuv_swap_switch())
-      std::swap(order[0], order[2]);
-    Value cropped = slice(image, {0, geometry.height.start, geometry.width.start, 0},
-                          {batch, geometry.height.size, geometry.width.size, channels});
-    return llvm::map_to_vector(order, [&](int64_t source) { return plane(cropped, source); });
-  }
-
-  SmallVector<Value> yuvPlanes() {
-    const AxisGeometry &h = geometry.height, &w = geometry.width;
-    Value luma = slice(image, {0, h.start, w.start, 0}, {batch, h.size, w.size, 1});
-    Value pairs =
-        slice(image, {0, h.source + h.start / 2, w.start, 0}, {batch, h.size / 2, w.size, 1});
-    pairs = reshape(pairs, {batch, h.size / 2, w.size / 2, 2});
-    SmallVector<Value> planes = {reshape(luma, {batch, 1, h.size, w.size})};
-    for (int64_t i = 0; i < 2; ++i)
-      planes.push_back(repeatPixels(plane(pairs, entry.op.rbuv_swap_switch() ? 1 - i : i)));
-    return planes;
-  }
-
-  /// Returns a plane in which each pixel became 2 x 2.
-  Value repeatPixels(Value half) {
-    const int64_t height = shapeOf(half)[2], width = shapeOf(half)[3];
-    Value single = reshape(half, {batch, height, 1, width, 1});
-    Value repeated = graph::ExpandOp::create(builder, loc,
-                                             withShape(half, {batch, height, 2, width, 2}), single);
-    return reshape(repeated, {batch, 1, height * 2, width * 2});
-  }
-
-  //===--- Arithmetic: float32 [n, 1, h, w] ---------------------------------===//
-
-  using Body = llvm::function_ref<Value(const graph::ScalarBuilder &, ValueRange)>;
-
-  Value map(ArrayRef<Value> inputs, Body body) {
-    auto type = RankedTensorType::get(shapeOf(inputs.front()), builder.getF32Type());
-    auto op = graph::MapOp::create(builder, loc, type, inputs);
-    Block &block = op.getBody().emplaceBlock();
-    for (Value input : inputs) {
-      Type element = getElementTypeOrSelf(input.getType());
-      if (auto integer = dyn_cast<IntegerType>(element))
-        element = builder.getIntegerType(integer.getWidth());
-      block.addArgument(element, loc);
-    }
+  Value normalize(Value value, const Normalization &normalization) {
+    auto map = graph::MapOp::create(builder, loc, value.getType(), value);
+    Block &block = map.getBody().emplaceBlock();
+    Value result = block.addArgument(builder.getF32Type(), loc);
     OpBuilder inner = OpBuilder::atBlockBegin(&block);
-    Value result = body({inner, loc}, block.getArguments());
-    graph::YieldOp::create(inner, loc, result);
-    return op;
-  }
-
-  Value toFloat(const graph::ScalarBuilder &s, Value value, Type type) {
-    return value.getType().isInteger() ? s.op<arith::UIToFPOp>(type, value) : value;
-  }
-
-  Value convertColour(const graph::ScalarBuilder &s, const ColourRow &row, ArrayRef<unsigned> used,
-                      ValueRange pixels) {
-    // Integers either way; float64 has room for any of them.
-    Type type = isExactInFloat(row) ? Type(builder.getF32Type()) : Type(builder.getF64Type());
-    Value sum;
-    for (auto [index, pixel] : llvm::zip(used, pixels)) {
-      Value value = toFloat(s, pixel, type);
-      if (row.before[index])
-        value = s.add(value, -double(row.before[index]));
-      value = s.mul(value, double(row.factors[index]));
-      sum = sum ? s.add(sum, value) : value;
-    }
-    Value shifted = s.op<math::FloorOp>(s.mul(sum, 1.0 / 256));
-    if (row.after)
-      shifted = s.add(shifted, double(row.after));
-    Value clamped = s.min(s.max(shifted, 0), 255);
-    return type.isF32() ? clamped : s.op<arith::TruncFOp>(builder.getF32Type(), clamped);
-  }
-
-  Value normalize(const graph::ScalarBuilder &s, const Normalization &normalization, Value value) {
+    const graph::ScalarBuilder s{inner, loc};
     for (float offset : {normalization.mean, normalization.min})
       if (offset != 0)
-        value = s.sub(value, s.constant(value, offset));
-    return normalization.factor == 1 ? value : s.mul(value, normalization.factor);
-  }
-
-  Value channel(ArrayRef<Value> planes, int64_t index) {
-    const Normalization normalization = normalizationOf(entry.op, index);
-    const bool resizes = geometry.height.size != geometry.height.resized ||
-                         geometry.width.size != geometry.width.resized;
-    // The fourth channel is no colour.
-    const bool converts = entry.op.csc_switch() && index < 3;
-    const ColourRow row = converts ? colourRow(entry, index) : ColourRow{};
-    SmallVector<unsigned> used;
-    for (unsigned i = 0; i < 3; ++i)
-      if (row.factors[i])
-        used.push_back(i);
-    // A row of zeros still needs an input to have its shape from.
-    if (used.empty())
-      used.push_back(converts ? 0 : index);
-    SmallVector<Value> inputs = llvm::map_to_vector(used, [&](unsigned i) { return planes[i]; });
-    auto colour = [&](const graph::ScalarBuilder &s, ValueRange pixels) {
-      return converts ? convertColour(s, row, used, pixels)
-                      : toFloat(s, pixels.front(), builder.getF32Type());
-    };
-    if (!resizes)
-      return map(inputs, [&](const graph::ScalarBuilder &s, ValueRange pixels) {
-        return normalize(s, normalization, colour(s, pixels));
-      });
-    Value resized = resize(map(inputs, colour));
-    return map(resized, [&](const graph::ScalarBuilder &s, ValueRange pixels) {
-      return normalize(s, normalization, pixels.front());
-    });
+        result = s.sub(result, s.constant(result, offset));
+    if (normalization.factor != 1)
+      result = s.mul(result, normalization.factor);
+    graph::YieldOp::create(inner, loc, result);
+    return map;
   }
 
   //===--- Resize and padding -----------------------------------------------===//
@@ -242,10 +186,10 @@ private:
   Value resize(Value value) {
     const AxisGeometry &h = geometry.height, &w = geometry.width;
     const double scales[] = {1, 1, double(h.resized) / h.size, double(w.resized) / w.size};
-    return graph::ResizeOp::create(builder, loc, withShape(value, {batch, 1, h.resized, w.resized}),
-                                   value, ArrayRef<double>(scales), graph::ResizeMode::Linear,
-                                   graph::CoordinateMode::HalfPixel, graph::NearestMode::Floor,
-                                   llvm::APFloat(-0.75));
+    return graph::ResizeOp::create(
+        builder, loc, withShape(value, {batch, shapeOf(value)[1], h.resized, w.resized}), value,
+        ArrayRef<double>(scales), graph::ResizeMode::Linear, graph::CoordinateMode::HalfPixel,
+        graph::NearestMode::Floor, llvm::APFloat(-0.75));
   }
 
   Value pad(Value value) {

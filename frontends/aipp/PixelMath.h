@@ -20,8 +20,7 @@ llvm::SmallVector<int64_t> sourceShape(pb::InputFormat format, int64_t batch,
                                        const ImageGeometry &geometry);
 
 /// Builds the graph ops that turn `image`, of sourceShape(), into float32 [n, channels, h, w]
-/// as the entry says: swap, crop, colour conversion, resize, normalization, padding. The
-/// arithmetic of a channel is one graph.map, so that no pass rounds it in another way.
+/// as the entry says: swap, crop, colour conversion, resize, normalization, padding.
 mlir::Value buildPreprocessing(mlir::OpBuilder &builder, mlir::Location loc, const AippEntry &entry,
                                const ImageGeometry &geometry, mlir::Value image, int64_t channels);
 

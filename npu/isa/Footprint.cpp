@@ -124,8 +124,22 @@ template <typename Number> void Collector<Number>::collectAs(MoveNdToNz) {
 template <typename Number> void Collector<Number>::collectAs(LoadImage) {
   using I = LoadImage;
   writes(I::dst, field(I::width) * field(I::c0) * 2, {along(I::rows, field(I::dstRow))});
-  reads(I::src, field(I::width) * bytesOf(I::type),
-        {times(field(I::channels), I::srcPlane), by(I::rows, I::srcRow)});
+  // Adjacent parts come last, where they join: the pixels of a plane, or the channels of a pixel.
+  if (is(I::srcPixel, 0))
+    reads(I::src, field(I::width) * bytesOf(I::type),
+          {times(field(I::channels), I::srcPlane), by(I::rows, I::srcRow)});
+  else
+    reads(I::src, bytesOf(I::type),
+          {by(I::rows, I::srcRow), times(field(I::width), I::srcPixel),
+           times(field(I::channels), I::srcPlane)});
+}
+
+template <typename Number> void Collector<Number>::collectAs(LoadYuv) {
+  using I = LoadYuv;
+  writes(I::dst, field(I::width) * field(I::c0) * 2, {along(I::rows, field(I::dstRow))});
+  reads(I::src, field(I::width), {by(I::rows, I::srcRow)});
+  // All rows; boxesOf narrows them to those of one iteration.
+  reads(I::chroma, field(I::width), {times(field(I::chromaRows), I::srcRow)});
 }
 
 template <typename Number> void Collector<Number>::collectAs(Load2D) {
@@ -229,6 +243,14 @@ bool imageBox(const Instruction &in, const Frame &frame, Box &box) {
   return true;
 }
 
+/// Narrows the chroma of a load_yuv to the rows that this iteration reads.
+void narrowChroma(const Instruction &in, const Frame &frame, const Range::Cut &rows, Box &box) {
+  const int64_t first = in.ranges[LoadYuv::rows].start.at(frame.ivs) + rows.skip;
+  const int64_t low = first / 2, high = (first + rows.count - 1) / 2;
+  box.base += low * in.fields[LoadYuv::srcRow];
+  box.count[0] = high - low + 1;
+}
+
 /// Returns whether this mmad accumulates onto l0c in this iteration.
 bool accumulates(const Instruction &in, const Frame &frame) {
   bool adds = in.fields[Mmad::accumulate];
@@ -307,6 +329,8 @@ unsigned boxesOf(const Instruction &instruction, const Frame &frame, Box (&boxes
         box.count[t] = roundUp(last, term.pad) - first;
       }
     }
+    if (instruction.opcode == Opcode::LoadYuv && operand.address == LoadYuv::chroma)
+      narrowChroma(instruction, frame, cuts[LoadYuv::rows], box);
     simplify(box);
     ++kept;
   }

@@ -182,6 +182,8 @@ Checked AccessCheck::elements() const {
   case Opcode::LoadImage: // a pixel of c0 channels is written whole
     return product * checked.fields[LoadImage::width] *
            Checked::max(1, checked.fields[LoadImage::c0]);
+  case Opcode::LoadYuv:
+    return product * checked.fields[LoadYuv::width] * Checked::max(1, checked.fields[LoadYuv::c0]);
   case Opcode::Load2D:
   case Opcode::Transpose: // blocks of 16 x 16
     return product * 256;

@@ -35,6 +35,7 @@ private:
   void types() const;
   void rules() const;
   void loadImage() const;
+  void loadYuv() const;
   void img2Col() const;
   void moveL0C() const;
   void requantize() const;
@@ -85,6 +86,18 @@ void OpcodeCheck::loadImage() const {
          "takes 1 to c0 <= 16 channels");
   expect(floatOf(in.fields[I::scale]) == 0 || oneOf(I::type, {DataType::F32, DataType::F16}),
          "quantizes f32 and f16 only");
+}
+
+void OpcodeCheck::loadYuv() const {
+  using I = LoadYuv;
+  expect(f(I::channels).isWithin(1, 3) && f(I::channels).isAtMost(f(I::c0)) &&
+             f(I::c0).isAtMost(16),
+         "makes 1 to 3 channels of at most c0 <= 16");
+  expect(f(I::width).isAtLeast(2) && f(I::width).isMultipleOf(2) && f(I::chromaRows).isAtLeast(1),
+         "has pairs of pixels");
+  const CheckedInstruction::Range &rows = checked.ranges[I::rows];
+  expect(rows.limited && rows.limit.isAtMost(f(I::chromaRows) * 2),
+         "has rows below a limit, at most two for each row of chroma");
 }
 
 void OpcodeCheck::img2Col() const {
@@ -144,6 +157,8 @@ void OpcodeCheck::rules() const {
     return gatherRows();
   case Opcode::LoadImage:
     return loadImage();
+  case Opcode::LoadYuv:
+    return loadYuv();
   case Opcode::Img2Col:
     return img2Col();
   case Opcode::MoveL0C:

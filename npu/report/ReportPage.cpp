@@ -42,7 +42,7 @@ select, button { font:inherit; padding:2px 8px; } details { margin-top:8px; } su
 const data = @DATA@;
 const canvas = document.getElementById('time'), tip = document.getElementById('tip'), pick = document.getElementById('cores');
 const context = canvas.getContext('2d'), rowHeight = 15, labels = 118, top0 = 44;
-const palette = {mmad:'#2f7d4f', vector:'#8757b5', transpose:'#a678cf', move_l0c:'#c98a1b', load2d:'#2b8c96', img2col:'#3ba7b3', move:'#3b6fb6', move_nd2nz:'#5a8bd0', load_image:'#6fa0e0'};
+const palette = {mmad:'#2f7d4f', vector:'#8757b5', transpose:'#a678cf', move_l0c:'#c98a1b', load2d:'#2b8c96', img2col:'#3ba7b3', move:'#3b6fb6', move_nd2nz:'#5a8bd0', load_image:'#6fa0e0', load_yuv:'#6fa0e0'};
 const colours = data.kinds.map(k => k.startsWith('waits') ? null : palette[k] || '#778');
 let at = 0;
 const launches = data.launches.map(([length, name, memory]) => { const l = {start: at, end: at + length, name, memory}; at += length; return l; });

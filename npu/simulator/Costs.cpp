@@ -83,6 +83,16 @@ Box atc::npu::transferredBy(const Instruction &instruction, const Frame &frame, 
   return result;
 }
 
+/// Returns the bytes per element that the vector unit would work on for the arithmetic of a
+/// load_image: those of a difference and a product for factors, of a quotient for a scale.
+static double imageArithmetic(const int64_t *fields) {
+  using I = LoadImage;
+  bool multiplies = false;
+  for (unsigned channel = 0; channel < 4; ++channel)
+    multiplies |= floatOf(fields[I::factor0 + channel]) != 0;
+  return (multiplies ? 8 : 0) + (floatOf(fields[I::scale]) != 0 ? 8 : 0);
+}
+
 /// Adds to `cost` what a move between `box` in GM and a local memory takes.
 static void addTransfer(Cost &cost, const SocTable &soc, const Instruction &instruction,
                         const int64_t *counts, const Box &box) {
@@ -109,11 +119,14 @@ static void addTransfer(Cost &cost, const SocTable &soc, const Instruction &inst
     cost.data = std::max(cost.data, bytes / double(box.bytes) * double(soc.l0cToGmRun));
   }
   cost.data = std::max(cost.data, bytes / (rate * share));
-  // Quantizing divides, at the vector unit's rate for it.
-  if (instruction.opcode == Opcode::LoadImage && floatOf(fields[LoadImage::scale]) != 0)
+  if (instruction.opcode == Opcode::LoadImage)
     cost.data =
-        std::max(cost.data, double(bytesIn(box)) / bytesOf(DataType(fields[LoadImage::type])) * 8 /
-                                soc.vectorBytes);
+        std::max(cost.data, double(bytesIn(box)) / bytesOf(DataType(fields[LoadImage::type])) *
+                                imageArithmetic(fields) / soc.vectorBytes);
+  // Half as many bytes of chroma, in rows as long.
+  if (instruction.opcode == Opcode::LoadYuv)
+    cost.data =
+        std::max(cost.data * 1.5, bytes * double(fields[LoadYuv::channels]) * 20 / soc.vectorBytes);
   cost.start = double(soc.gmStart);
   cost.latency = double(box.written ? soc.writeLatency : soc.readLatency);
 }
@@ -127,7 +140,8 @@ Cost atc::npu::costOf(const SocTable &soc, const Instruction &instruction, const
     counts[i] = instruction.ranges[i].at(frame.ivs).count;
   Memory src = instruction.addresses[1].memory, dst = instruction.addresses[0].memory;
   for (unsigned i = 0; i < count; ++i)
-    if (boxes[i].memory == Memory::GM)
+    // The chroma of an image is charged with its luma.
+    if (boxes[i].memory == Memory::GM && !(instruction.opcode == Opcode::LoadYuv && i == 2))
       cost.gm = int(i);
   switch (instruction.opcode) {
   case Opcode::Mmad: {
@@ -205,6 +219,7 @@ Cost atc::npu::costOf(const SocTable &soc, const Instruction &instruction, const
   case Opcode::Move:
   case Opcode::MoveNdToNz:
   case Opcode::LoadImage:
+  case Opcode::LoadYuv:
     cost.bytes = count ? bytesIn(boxes[count > 1]) : 0;
     // Bytes that are read more than once pass the ports as often.
     if (instruction.opcode == Opcode::Move)

@@ -35,6 +35,7 @@ NPU_INLINE void loadImageBody(const Iteration &it) {
   uint8_t *dst = it.address(I::dst);
   int64_t c0 = it.field(I::c0), width = it.field(I::width);
   Range::Cut rows = it.cut[I::rows];
+  const int64_t pixel = it.field(I::srcPixel) ? it.field(I::srcPixel) : bytesOf(type);
   const float scale = float(floatOf(it.field(I::scale))),
               offset = float(floatOf(it.field(I::offset)));
   const Bounds bounds(it.field(I::isSigned) ? DataType::S8 : DataType::U8);
@@ -43,11 +44,20 @@ NPU_INLINE void loadImageBody(const Iteration &it) {
     std::memset(row, 0, size_t(width * c0 * 2));
     for (int64_t c = 0; c < it.field(I::channels); ++c) {
       const uint8_t *from = src + c * it.field(I::srcPlane) + r * it.field(I::srcRow);
+      const float mean = c < 4 ? float(floatOf(it.field(I::mean0 + c))) : 0;
+      const float factor = c < 4 ? float(floatOf(it.field(I::factor0 + c))) : 0;
       for (int64_t x = 0; x < width; x += 64) {
         int64_t count = std::min<int64_t>(64, width - x);
         float values[64];
         uint16_t pixels[64];
-        toFloats(type, from + x * bytesOf(type), values, count);
+        if (pixel == bytesOf(type))
+          toFloats(type, from + x * pixel, values, count);
+        else
+          for (int64_t i = 0; i < count; ++i)
+            toFloats(type, from + (x + i) * pixel, values + i, 1);
+        if (factor != 0)
+          for (int64_t i = 0; i < count; ++i)
+            values[i] = (values[i] - mean) * factor;
         if (scale != 0)
           for (int64_t i = 0; i < count; ++i)
             values[i] = bounds.keep(__builtin_rintf(values[i] / scale) + offset);
@@ -60,6 +70,44 @@ NPU_INLINE void loadImageBody(const Iteration &it) {
 }
 NPU_FAST void loadImageFast(const Iteration &it) { loadImageBody(it); }
 void loadImagePortable(const Iteration &it) { loadImageBody(it); }
+
+/// Makes one row of channel `channel` of the colours of an image, as f16 `c0` elements apart.
+NPU_INLINE void colourRow(const Iteration &it, const uint8_t *luma, const uint8_t *chroma,
+                          int64_t channel, uint8_t *to) {
+  using I = LoadYuv;
+  const double y = floatOf(it.field(I::y0 + channel * 3)),
+               u = floatOf(it.field(I::u0 + channel * 3)),
+               v = floatOf(it.field(I::v0 + channel * 3)),
+               bias = floatOf(it.field(I::bias0 + channel));
+  const float mean = float(floatOf(it.field(I::mean0 + channel)));
+  const float factor = float(floatOf(it.field(I::factor0 + channel)));
+  const Bounds bounds(DataType::U8);
+  const int64_t c0 = it.field(I::c0), width = it.field(I::width);
+  for (int64_t x = 0; x < width; ++x) {
+    const uint8_t *pair = chroma + x / 2 * 2;
+    float value =
+        bounds.keep(float(__builtin_floor((y * luma[x] + u * pair[0] + v * pair[1] + bias) / 256)));
+    if (factor != 0)
+      value = (value - mean) * factor;
+    fromFloats(DataType::F16, &value, to + x * c0 * 2, 1);
+  }
+}
+
+NPU_INLINE void loadYuvBody(const Iteration &it) {
+  using I = LoadYuv;
+  const uint8_t *src = it.address(I::src), *chroma = it.address(I::chroma);
+  uint8_t *dst = it.address(I::dst);
+  const int64_t start = it.in.ranges[I::rows].start.at(it.frame.ivs), pitch = it.field(I::srcRow);
+  Range::Cut rows = it.cut[I::rows];
+  for (int64_t r = rows.skip; r < rows.skip + rows.count; ++r) {
+    uint8_t *row = dst + r * it.field(I::dstRow);
+    std::memset(row, 0, size_t(it.field(I::width) * it.field(I::c0) * 2));
+    for (int64_t c = 0; c < it.field(I::channels); ++c)
+      colourRow(it, src + r * pitch, chroma + (start + r) / 2 * pitch, c, row + c * 2);
+  }
+}
+NPU_FAST void loadYuvFast(const Iteration &it) { loadYuvBody(it); }
+void loadYuvPortable(const Iteration &it) { loadYuvBody(it); }
 
 /// 16 x 16 two-byte elements with rows and columns swapped.
 void transposeBlock(const uint8_t *from, int64_t fromRow, uint8_t *to, int64_t toRow) {
@@ -111,6 +159,8 @@ void executeAs(MoveNdToNz, const Iteration &it) {
 void executeAs(LoadImage, const Iteration &it) {
   fastPath ? loadImageFast(it) : loadImagePortable(it);
 }
+
+void executeAs(LoadYuv, const Iteration &it) { fastPath ? loadYuvFast(it) : loadYuvPortable(it); }
 
 void executeAs(Load2D, const Iteration &it) {
   using I = Load2D;

@@ -35,6 +35,10 @@ struct GraphPipelineOptions : mlir::PassPipelineOptions<GraphPipelineOptions> {
       *this, "merge-products",
       llvm::cl::desc("Products of one tensor by several constant matrices become one"),
       llvm::cl::init(false)};
+  Option<bool> keepPreprocessing{
+      *this, "keep-preprocessing",
+      llvm::cl::desc("Convolutions read the pixels of images and preprocess them"),
+      llvm::cl::init(false)};
 };
 
 /// Adds the passes that bring an imported module into the form that the targets compile: shapes

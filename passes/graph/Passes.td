@@ -81,6 +81,19 @@ def GraphExpandPow : GraphPass<"graph-expand-pow"> {
   let statistics = [Statistic<"numExpanded", "num-expanded", "Number of powers rewritten">];
 }
 
+def GraphExpandPreprocessing : GraphPass<"graph-expand-preprocessing"> {
+  let summary = "Replace the preprocessing of images by slices, maps and a concat";
+  let description = [{
+    Each channel of a graph.preprocess becomes one graph.map on planes of the
+    image. With `keep-for-conv` those that only convolutions of one group read,
+    also through transposes that cancel, casts and padding with zeros, stay for
+    targets whose convolutions read pixels.
+  }];
+  let options = [Option<"keepForConv", "keep-for-conv", "bool", "false",
+                        "Keep what only convolutions read">];
+  let statistics = [Statistic<"numExpanded", "num-expanded", "Number of preprocessings replaced">];
+}
+
 def GraphFoldConstants : GraphPass<"graph-fold-constants"> {
   let summary = "Evaluate ops whose operands are all constant";
   let description = [{

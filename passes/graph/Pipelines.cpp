@@ -27,14 +27,17 @@ public:
   explicit PipelineBuilder(Add add) : add(add) {}
 
   struct Choices {
-    bool releaseConstants, integers, widenFloats, mergeProducts;
+    bool releaseConstants, integers, widenFloats, mergeProducts, keepPreprocessing;
   };
   /// Every pass that any target uses.
-  static constexpr Choices kAll = {true, true, true, true};
+  static constexpr Choices kAll = {true, true, true, true, true};
 
   void build(const Choices &choices) {
     if (choices.widenFloats)
       addPass(createGraphWidenFloats());
+    GraphExpandPreprocessingOptions preprocessing;
+    preprocessing.keepForConv = choices.keepPreprocessing;
+    addPass(createGraphExpandPreprocessing(preprocessing));
     buildSimplification();
 
     // While the scales of quantized tensors are still known.
@@ -112,8 +115,8 @@ void atc::graph::buildGraphPipeline(OpPassManager &pm, const GraphPipelineOption
     else
       pm.addPass(std::move(pass));
   };
-  PipelineBuilder(add).build(
-      {options.releaseConstants, options.integers, options.widenFloats, options.mergeProducts});
+  PipelineBuilder(add).build({options.releaseConstants, options.integers, options.widenFloats,
+                              options.mergeProducts, options.keepPreprocessing});
 }
 
 void atc::graph::buildWeightPasses(OpPassManager &pm) {

@@ -34,6 +34,7 @@ ArrayRef<StringLiteral> optionalPasses() {
                                             "npu-reorder",
                                             "npu-select-boxes",
                                             "npu-select-buffers",
+                                            "npu-select-preprocessing",
                                             "npu-select-tiles",
                                             "npu-minimise-sync",
                                             "npu-allocate-flags",
@@ -54,6 +55,7 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   NpuPrecisionOptions precision;
   precision.mode = options.precision;
   functions.addPass(createNpuPrecision(precision));
+  functions.addPass(createNpuSelectPreprocessing());
   functions.addPass(createCanonicalizerPass());
   functions.addPass(graph::createGraphCse());
   // Tensors between contractions of f16 are f32 with casts.

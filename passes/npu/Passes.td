@@ -151,6 +151,21 @@ def NpuFuseInputQuantization : Pass<"npu-fuse-input-quantization", "::mlir::Modu
   ];
 }
 
+def NpuSelectPreprocessing
+    : Pass<"npu-select-preprocessing", "::mlir::func::FuncOp"> {
+  let summary = "Choose which convolutions preprocess the pixels of their image";
+  let description = [{
+    A graph.preprocess that only convolutions of the cube read stays, and becomes
+    the `pixels` of each of them: its means and factors are applied while the
+    image is loaded, and swapped channels are swapped in the filter. Any other
+    one becomes slices, maps and a concat.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+  let statistics = [
+    Statistic<"numFused", "num-fused", "Preprocessings that became part of loads">
+  ];
+}
+
 def NpuInsertSync : Pass<"npu-insert-sync", "::atc::npu::ir::ProgramOp"> {
   let summary = "Synchronize the queues of a sequential program with flags and barriers";
   let description = [{

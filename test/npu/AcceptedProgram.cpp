@@ -76,6 +76,34 @@ Program cube(bool split) {
     b.add(Opcode::MoveNdToNz, {local(Memory::L1, 65536), gm(w)}, {range(64), range(100)},
           {kF16, 400, 2048});
     b.move(local(Memory::L1, 262144), gm(w), 256);
+    // Pixels of cameras: interleaved channels, and luma with chroma for 2 x 2 pixels.
+    b.add(Opcode::LoadImage, {local(Memory::L1, 327680), gm(w, constant(3))}, {range(4)},
+          {kU8, 3, 16, 4, 1, 60, 128, 0, 0, 0, 3, floatBits(123), 0, 0, 0, floatBits(0.5)});
+    b.add(Opcode::LoadYuv,
+          {local(Memory::L1, 393216), gm(w, tile * 128 + -16), gm(w, constant(512))},
+          {range(tile * 8 + -1, 10, 16)},
+          {3,
+           16,
+           4,
+           16,
+           8,
+           128,
+           floatBits(256),
+           0,
+           floatBits(359),
+           floatBits(256),
+           floatBits(-88),
+           floatBits(-183),
+           floatBits(256),
+           floatBits(454),
+           0,
+           floatBits(-45952),
+           floatBits(34688),
+           floatBits(-58112),
+           0,
+           0,
+           0,
+           floatBits(0.5)});
     pair(b, Queue::MTE2, Queue::MTE1);
     b.add(Opcode::Move, {local(Memory::BT), local(Memory::L1, 262144)},
           {range(1), range(1), range(256)});

@@ -5,6 +5,7 @@ A line is written for a shell. `expect` is a blank-separated list: `ok`, or the 
 a code of a warning beside `ok` must come too, and words in quotes must be in the output.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
 import struct
 
 import numpy as np
@@ -119,13 +120,21 @@ def make_files(folder):
     (folder / "fusion.json").write_text('{"Switch": {"GraphFusion": {"ALL": "off", "SoftmaxFusionPass":'
                                         ' "on"}, "UBFusion": {"ALL": "off",'
                                         ' "TbePool2dQuantFusionPass": "on"}}}')
+    # The example of the documents.
+    (folder / "fusion_example.cfg").write_text(json.dumps({"Switch": {
+        "GraphFusion": dict.fromkeys(
+            ["RequantFusionPass", "SoftmaxFusionPass", "NotRequantFusionPass",
+             "SplitConvConcatFusionPass", "ConvConcatFusionPass", "MatMulBiasAddFusionPass",
+             "PoolingFusionPass", "ZConcatv2dFusionPass", "ZConcatExt2FusionPass",
+             "TfMergeSubFusionPass"], "on"),
+        "UBFusion": {"TbePool2dQuantFusionPass": "on", "FusionVirtualOpSetSwitch": "on",
+                     "TbeAippCommonFusionPass": "off"}}}))
     (folder / "fusion_own.cfg").write_text("graph-fuse-conv-activation:off\nnpu-fuse-epilogues : off\n")
     (folder / "fusion_typo.cfg").write_text("ConvBatchnormFusonPass:off\n")
     (folder / "fusion_bad.cfg").write_text("ConvBatchnormFusionPass:of\n")
     (folder / "compress.cfg").write_text("Conv_0\n")
     add = {"op": "Add", "input_desc": [{"format": "ND", "shape": [8, 16], "type": "int32"}] * 2,
            "output_desc": [{"format": "ND", "shape": [8, 16], "type": "int32"}]}
-    import json
     (folder / "op_models").mkdir()
     (folder / "op_models" / "op_list.json").write_text(json.dumps([add]))
     (folder / "graph.txt").write_text('name: "ge"\ngraph {\n  name: "g"\n  op {\n    name: "a"\n'
@@ -272,6 +281,7 @@ LINES = [
     # fusions and passes
     (f"atc {YOLO} --soc_version=Ascend310 --fusion_switch_file=fusion.cfg", "ok"),
     (f"atc {YOLO} --soc_version=Ascend310 --fusion_switch_file=./fusion.json", "ok"),
+    (f"atc {YOLO} --soc_version=Ascend310 --fusion_switch_file=fusion_example.cfg", "ok"),
     (f"atc {YOLO} --soc_version=Ascend310 --fusion_switch_file=fusion_own.cfg", "ok"),
     (f"atc {YOLO} --target=cpu --fusion_switch_file=fusion_own.cfg", "ok"),
     (f"atc {YOLO} --soc_version=Ascend310 --fusion_switch_file=fusion_typo.cfg",

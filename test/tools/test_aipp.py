@@ -160,10 +160,27 @@ def negating_model(folder, shapes, channels_last=False):
     return path
 
 
-def compare(folder, cases, soc=None):
+def convolving_model(folder, shapes):
+    """The same by convolutions, whose only tap that is not zero is the one in the middle."""
+    nodes, inputs, outputs, weights = [], [], [], []
+    for i, (n, c, h, w) in enumerate(shapes):
+        inputs.append(helper.make_tensor_value_info(f"x{i}", TensorProto.FLOAT, [n, c, h, w]))
+        outputs.append(helper.make_tensor_value_info(f"y{i}", TensorProto.FLOAT, None))
+        taps = np.zeros((c, c, 3, 3), "f4")
+        taps[range(c), range(c), 1, 1] = -1
+        weights.append(numpy_helper.from_array(taps, f"w{i}"))
+        nodes.append(helper.make_node("Conv", [f"x{i}", f"w{i}"], [f"y{i}"], name=f"conv{i}",
+                                      pads=[1, 1, 1, 1]))
+    path = folder / "model.onnx"
+    onnx.save(helper.make_model(helper.make_graph(nodes, "images", inputs, outputs, weights),
+                                opset_imports=[helper.make_opsetid("", 13)]), path)
+    return path
+
+
+def compare(folder, cases, soc=None, make_model=negating_model):
     """Runs cases as the inputs of one model."""
     draw = np.random.default_rng(5)
-    model = negating_model(folder, [shape for _, _, shape in cases])
+    model = make_model(folder, [shape for _, _, shape in cases])
     file = folder / "aipp.cfg"
     file.write_text("# one for each input\n" + "".join(
         text_of({"related_input_rank": i} | config) for i, (config, _, _) in enumerate(cases)))
@@ -186,6 +203,52 @@ def test_cpu(tmp_path, group):
 @pytest.mark.parametrize("soc", SOCS)
 def test_npu(tmp_path, soc):
     compare(tmp_path, [make_case(number) for number in range(0, 24)], soc)
+
+
+@pytest.mark.parametrize("soc", SOCS)
+@pytest.mark.parametrize("group", range(4))
+def test_npu_convolutions(tmp_path, soc, group):
+    """Convolutions preprocess the images that they load, where load_image can."""
+    if group and soc == SOCS[1]:
+        pytest.skip("one group is enough there")
+    compare(tmp_path, [make_case(number) for number in range(group * 20, group * 20 + 20)], soc,
+            convolving_model)
+
+
+@pytest.mark.parametrize("change, costs_launches", [
+    ({}, False),
+    ({"rbuv_swap_switch": True, "mean_chn_0": 104, "min_chn_1": 7.25, "var_reci_chn_2": -2.5}, False),
+    ({"input_format": "XRGB8888_U8", "ax_swap_switch": True}, False),
+    ({"src_image_size_w": 24, "crop": True, "load_start_pos_h": 3, "load_start_pos_w": 5, "crop_size_h": 12,
+      "crop_size_w": 16, "padding": True, "top_padding_size": 2, "bottom_padding_size": 2,
+      "left_padding_size": 1, "right_padding_size": 3}, False),
+    ({"input_format": "YUV420SP_U8", "rbuv_swap_switch": True} | BT601, False),
+    ({"input_format": "YUV420SP_U8", "csc_switch": True, "mean_chn_0": 104, "crop": True,
+      "load_start_pos_h": 2, "load_start_pos_w": 4, "crop_size_h": 14, "crop_size_w": 16,
+      "padding": True, "bottom_padding_size": 2, "left_padding_size": 4,
+      "var_reci_chn_2": -2.5} | BT601, False),
+    # What the loads do not compute costs kernels of its own.
+    ({"padding": True, "padding_value": 114, "left_padding_size": 2, "src_image_size_w": 18}, True),
+    ({"csc_switch": True} | TO_YUV, True),
+])
+def test_launches_of_a_convolution(tmp_path, change, costs_launches):
+    """Preprocessing is part of the convolution's launch."""
+    (tmp_path / "bare").mkdir()
+    config = BASE | {"src_image_size_h": 16, "src_image_size_w": 20} | change
+    shape = (2, 3, 16, 20)
+    file = tmp_path / "aipp.cfg"
+    file.write_text(text_of(config))
+    model = convolving_model(tmp_path, [shape])
+    om = build(model, tmp_path, SOCS[0], [f"--insert_op_conf={file}"])
+    source = config["src_image_size_h"], config["src_image_size_w"]
+    image = image_for(config, source, 2, np.random.default_rng(9))
+    outputs, statistics = run(om, [image])
+    expected = reference(image, config, source, 3).astype("f2").astype("f4")
+    np.testing.assert_array_equal(outputs["y0"], -expected)
+    bare = build(model, tmp_path / "bare", SOCS[0])
+    _, without = run(bare, [np.zeros(shape, "f4")])
+    more = statistics["npu"]["launches"] - without["npu"]["launches"]
+    assert more > 0 if costs_launches else more <= 0
 
 
 def test_raw_gray_pixels_of_a_convolution(tmp_path):

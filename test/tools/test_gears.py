@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
 import pathlib
+import re
+import shlex
 import struct
 import sys
 
@@ -395,6 +397,36 @@ def test_what_cannot_be_padded_is_refused(shape, word, tmp_path):
     status, out, _ = atc(model, tmp_path / "m", NPU, f"--input_shape={shape}")
     assert status == 1 and "E10055" in out and word in out, out
     assert not (tmp_path / "m.om").exists()
+
+
+def test_each_size_of_a_range_where_nothing_can_be_padded(tmp_path):
+    """Convolutions along a range of few sizes: every size is a gear."""
+    model = gear_models.resnet(tmp_path / "m.onnx")
+    status, out, _ = atc(model, tmp_path / "m", NPU, "--input_shape=x:1,3,32,30~33")
+    assert status == 0, out
+    assert "W11001: inputs are not padded: " in out and "each of the 4 sizes becomes a gear" in out
+    om = tmp_path / "m.om"
+    assert [gear["values"] for gear in dump(om)["gears"]["gears"]] == [[30], [31], [32], [33]]
+    for size in (31, 33):
+        inputs = {"x": np.random.default_rng(size).standard_normal((1, 3, 32, size), np.float32)}
+        got, _ = run(om, tmp_path / "run", inputs)
+        static = compiled(model, tmp_path / "static", NPU, f"--input_shape=x:1,3,32,{size}")
+        want, _ = run(static, tmp_path / "run", inputs)
+        for name, value in want.items():
+            np.testing.assert_array_equal(got[name], value)
+    code, _, err = call(tool("om-run"), om, "--shape", "x:1,3,32,34")
+    assert code == 1 and "it takes 30 to 33" in err
+
+
+@pytest.mark.parametrize("shape", ["x:1,3,16~400,24~400", "x:1~3,3,32,8~96"])
+def test_the_flags_that_an_error_writes_compile(shape, tmp_path):
+    model = gear_models.resnet(tmp_path / "m.onnx")
+    status, out, _ = atc(model, tmp_path / "m", NPU, f"--input_shape={shape}")
+    assert status == 1 and "more than 100 sizes" in out
+    flags = re.search(r"for example (--.*), or compile", out).group(1)
+    compiled(model, tmp_path / "m", NPU, *shlex.split(flags))
+    first = [gear["values"] for gear in dump(tmp_path / "m.om")["gears"]["gears"]][0]
+    assert ",".join(map(str, first)) in flags
 
 
 def test_the_size_may_not_be_in_the_numbers(tmp_path):

@@ -51,6 +51,8 @@ constexpr Fusion fusions[] = {
     {"ConvConcatFusionPass", "graph-simplify-slices-concats"},
     {"SplitConvConcatFusionPass", "graph-simplify-slices-concats"},
     {"ZConcatDFusionPass", "graph-simplify-slices-concats"},
+    {"ZConcatv2dFusionPass", "graph-simplify-slices-concats"},
+    {"ZConcatExt2FusionPass", "graph-simplify-slices-concats"},
     {"ZSplitVFusionPass", "graph-simplify-slices-concats"},
     {"GeluFusionPass", "graph-compose-activations"},
     {"SwishFusionPass", "graph-compose-activations"},
@@ -60,10 +62,15 @@ constexpr Fusion fusions[] = {
     {"DWConv2DQuantProcessFusionPass", "graph-fold-qdq-contractions"},
     {"MatmulV2QuantProcessFusionPass", "graph-fold-qdq-contractions"},
     {"FCQuantProcessFusionPass", "graph-fold-qdq-contractions"},
+    {"RequantFusionPass", "graph-fuse-integer-epilogue"},
+    {"NotRequantFusionPass", "graph-fuse-integer-epilogue"},
     {"V100RequantFusionPass", "graph-fuse-integer-epilogue"},
     {"V200RequantFusionPass", "graph-fuse-integer-epilogue"},
     {"V100NotRequantFusionPass", "graph-fuse-integer-epilogue"},
     {"V200NotRequantFusionPass", "graph-fuse-integer-epilogue"},
+    {"ConvToFullyConnectionFusionPass", ""},
+    {"PoolingFusionPass", ""},
+    {"TfMergeSubFusionPass", ""},
     {"ADepthwiseFusionPass", ""},
     {"DepthwiseToConv2dFusionPass", ""},
     {"PoolingQuantProcessFusionPass", ""},
@@ -86,9 +93,10 @@ constexpr Fusion fusions[] = {
     {"AddNFusionPass", ""},
     {"PackFusionPass", ""},
     {"FlattenV2Pass", ""},
-    {"TbeAippConvReluMaxpoolingFusion", epilogues, Buffers},
-    {"TbeAippConvReluQuantFusion", quantized, Buffers},
-    {"TbeAippCommonFusionPass", "", Buffers},
+    {"FusionVirtualOpSetSwitch", "", Buffers},
+    {"TbeAippConvReluMaxpoolingFusion", "npu-select-preprocessing", Buffers},
+    {"TbeAippConvReluQuantFusion", "npu-select-preprocessing", Buffers},
+    {"TbeAippCommonFusionPass", "npu-select-preprocessing", Buffers},
     {"TbeConvReluQuantFusionPass", quantized, Buffers},
     {"TbeConvReluMaxpoolingFusionPass", epilogues, Buffers},
     {"TbeConvDequantQuantFusionPass", quantized, Buffers},
@@ -132,9 +140,10 @@ constexpr StringLiteral allOfGraph[] = {
     "graph-compose-activations",  "graph-compose-depth-to-space",
     "graph-eliminate-transposes", "graph-simplify-slices-concats",
     "npu-compose-layer-norm"};
-constexpr StringLiteral allOfBuffers[] = {"cpu-select-winograd",    "graph-fuse-conv-activation",
-                                          "graph-fuse-elementwise", "graph-fuse-integer-epilogue",
-                                          "npu-fuse-epilogues",     "npu-fuse-input-quantization"};
+constexpr StringLiteral allOfBuffers[] = {"cpu-select-winograd",     "graph-fuse-conv-activation",
+                                          "graph-fuse-elementwise",  "graph-fuse-integer-epilogue",
+                                          "npu-fuse-epilogues",      "npu-fuse-input-quantization",
+                                          "npu-select-preprocessing"};
 
 class SwitchReader {
 public:

@@ -119,6 +119,39 @@ typedef enum aclrtMemSharedHandleType ACL_ENUM_TYPE {
   ACL_MEM_SHARE_HANDLE_TYPE_FABRIC = 0x2
 } aclrtMemSharedHandleType;
 
+/* Flags of aclrtMemAllocManaged. */
+#define ACL_RT_MEM_ATTACH_GLOBAL 0x01U
+
+typedef enum aclrtMemManagedLocationType ACL_ENUM_TYPE {
+  ACL_MEM_LOCATIONTYPE_INVALID = 0,
+  ACL_MEM_LOCATIONTYPE_DEVICE,
+  ACL_MEM_LOCATIONTYPE_HOST,
+  ACL_MEM_LOCATIONTYPE_HOST_NUMA,
+  ACL_MEM_LOCATIONTYPE_HOST_NUMA_CURRENT
+} aclrtMemManagedLocationType;
+typedef struct aclrtMemManagedLocation {
+  uint32_t id; /* of a device or a NUMA node */
+  aclrtMemManagedLocationType type;
+} aclrtMemManagedLocation;
+typedef enum aclrtMemManagedAdviseType ACL_ENUM_TYPE {
+  ACL_MEM_ADVISE_SET_READ_MOSTLY = 0,
+  ACL_MEM_ADVISE_UNSET_READ_MOSTLY,
+  ACL_MEM_ADVISE_SET_PREFERRED_LOCATION,
+  ACL_MEM_ADVISE_UNSET_PREFERRED_LOCATION,
+  ACL_MEM_ADVISE_SET_ACCESSED_BY,
+  ACL_MEM_ADVISE_UNSET_ACCESSED_BY
+} aclrtMemManagedAdviseType;
+typedef enum aclrtMemManagedRangeAttribute ACL_ENUM_TYPE {
+  ACL_MEM_RANGE_ATTRIBUTE_READ_MOSTLY = 1,
+  ACL_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION,
+  ACL_MEM_RANGE_ATTRIBUTE_ACCESSED_BY,
+  ACL_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE,
+  ACL_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID,
+  ACL_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION,
+  ACL_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE,
+  ACL_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID
+} aclrtMemManagedRangeAttribute;
+
 /* ---- allocation ------------------------------------------------------------ */
 
 /* Allocate as aclrtMalloc and aclrtMallocHost; the attributes of `cfg`, which may be NULL, must be
@@ -271,6 +304,37 @@ ACL_FUNC_VISIBILITY aclError aclrtMemPoolMallocAsync(void **ptr, size_t size, ac
 ACL_FUNC_VISIBILITY aclError aclrtMemPoolFreeAsync(void *ptr, aclrtStream stream);
 /* Frees what no task uses until the pool has `minBytesToKeep` bytes. */
 ACL_FUNC_VISIBILITY aclError aclrtMemPoolTrimTo(aclrtMemPool memPool, size_t minBytesToKeep);
+
+/* ---- memory that host and devices share -------------------------------------------- */
+
+/* Allocates `size` bytes, rounded up to 2 MB, which the program may also read and write;
+ * aclrtFree frees them. `flag` is ACL_RT_MEM_ATTACH_GLOBAL. */
+ACL_FUNC_VISIBILITY aclError aclrtMemAllocManaged(void **ptr, uint64_t size, uint32_t flag);
+/* Notes advice for the pages of 2 MB that `size` bytes touch. All of them are where every device
+ * and the host find them, so that advice changes the attributes below and nothing else. */
+ACL_FUNC_VISIBILITY aclError aclrtMemManagedAdvise(const void *ptr, uint64_t size,
+                                                   aclrtMemManagedAdviseType advise,
+                                                   aclrtMemManagedLocation location);
+/* Writes what holds for all pages of a range: 4 bytes, for ACCESSED_BY any number of them. Ids are
+ * those of devices or NUMA nodes, -1 the host, and -2 where pages differ or there is no more. */
+ACL_FUNC_VISIBILITY aclError aclrtMemManagedGetAttr(aclrtMemManagedRangeAttribute attribute,
+                                                    const void *ptr, size_t size, void *data,
+                                                    size_t dataSize);
+ACL_FUNC_VISIBILITY aclError aclrtMemManagedGetAttrs(aclrtMemManagedRangeAttribute *attributes,
+                                                     size_t numAttributes, const void *ptr,
+                                                     size_t size, void **data, size_t *dataSizes);
+/* Queue the prefetch of pages to a location; `flags` is 0. Location i of a batch is that of the
+ * ranges from prefetchLocIdxs[i] on. */
+ACL_FUNC_VISIBILITY aclError aclrtMemManagedPrefetchAsync(const void *ptr, size_t size,
+                                                          aclrtMemManagedLocation location,
+                                                          uint32_t flags, aclrtStream stream);
+ACL_FUNC_VISIBILITY aclError aclrtMemManagedPrefetchBatchAsync(
+    const void **ptrs, size_t *sizes, size_t count, aclrtMemManagedLocation *prefetchLocs,
+    size_t *prefetchLocIdxs, size_t numPrefetchLocs, uint64_t flags, aclrtStream stream);
+/* Checks that device memory may be used by device `dstDevId`, which needs
+ * aclrtDeviceEnablePeerAccess where it is another one than that of this thread. `flags` is 0. */
+ACL_FUNC_VISIBILITY aclError aclrtMemP2PMap(void *devPtr, size_t size, int32_t dstDevId,
+                                            uint64_t flags);
 
 /* ---- ACL_ERROR_API_NOT_SUPPORT: handles of other processes ---------------------- */
 

@@ -4,6 +4,7 @@
 #include "dialects/graph/interpreter/Interpreter.h"
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/interpreter/Evaluators.h"
+#include "dialects/graph/ops/ImageOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>

@@ -18,6 +18,7 @@ template <typename... Ops> void registerOps(GraphDialect &dialect) {
 void registerBinaryOps(GraphDialect &dialect);
 void registerConvOps(GraphDialect &dialect);
 void registerHostOps(GraphDialect &dialect);
+void registerImageOps(GraphDialect &dialect);
 void registerQuantOps(GraphDialect &dialect);
 void registerReduceOps(GraphDialect &dialect);
 void registerShapeOps(GraphDialect &dialect);

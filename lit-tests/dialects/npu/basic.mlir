@@ -74,6 +74,13 @@ npu.program @bytes(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
   // CHECK: npu.load_image {{.*}} is_signed, offset = -5.000000e+00 : f64, {{.*}} scale = 1.250000e-01 : f64
   npu.load_image %l1, %g {offsets = [#npu.affine<0>, #npu.affine<0>], rows = #npu.range<4>, type = f32, channels = 3,
     width = 16, c0 = 4, src_plane = 1024, src_row = 64, dst_row = 128, scale = 1.250000e-01, offset = -5.0, is_signed} : !npu.buffer<l1, 2048>, !npu.buffer<gm, 4096>
+  // CHECK: npu.load_image{{.*}}factor1 = 2.500000e-01 : f64, mean1 = 1.160000e+02 : f64{{.*}}src_pixel = 3 : i64
+  npu.load_image %l1, %g {offsets = [#npu.affine<0>, #npu.affine<0>], rows = #npu.range<4>, type = ui8, channels = 3,
+    width = 16, c0 = 4, src_plane = 1, src_row = 48, dst_row = 128, src_pixel = 3, mean1 = 116.0, factor1 = 0.25} : !npu.buffer<l1, 2048>, !npu.buffer<gm, 4096>
+  // CHECK: npu.load_yuv{{.*}}bias2 = -5.811200e+04 : f64{{.*}}chroma_rows = 2 : i64{{.*}}factor0 = 5.000000e-01 : f64{{.*}}v1 = -1.830000e+02 : f64
+  npu.load_yuv %l1, %g, %g {offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<64>], rows = #npu.range<4 below 4>, channels = 3, width = 16,
+    c0 = 4, src_row = 16, chroma_rows = 2, dst_row = 128, y0 = 256.0, u0 = 0.0, v0 = 359.0, y1 = 256.0, u1 = -88.0, v1 = -183.0,
+    y2 = 256.0, u2 = 454.0, v2 = 0.0, bias2 = -58112.0, factor0 = 0.5} : !npu.buffer<l1, 2048>, !npu.buffer<gm, 4096>, !npu.buffer<gm, 4096>
   // CHECK: npu.requantize_add %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} at %{{.*}} {add_relu, addend_factor = 5.000000e-01 : f64, addend_offset = 7.000000e+00 : f64, addend_type = i8
   npu.requantize_add %y, %c, %s, %r at %x {offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>, #npu.affine<0>],
     m = #npu.range<16 from <0, [16]> below 20>, n = #npu.range<32>, type = i32, dst_type = ui8, stored = ui8, offset = 3.0, factor = 0.25,

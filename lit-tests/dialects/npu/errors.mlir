@@ -385,3 +385,30 @@ npu.program @p(%g: !npu.buffer<gm, 64>) grid(%x = 1) soc "Ascend910B1" with @oth
 }
 npu.program @other(%g: !npu.buffer<gm, 64>) grid(%x = 1) soc "Ascend910B3" vector_core {
 }
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %l = npu.alloc : !npu.buffer<l1, 4096>
+  // expected-error @+1 {{c0 is 8, it must be 4 or 16}}
+  npu.load_yuv %l, %g, %g {offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>], rows = #npu.range<4 below 4>, channels = 3, width = 16, c0 = 8, src_row = 16, chroma_rows = 2, dst_row = 128,
+    y0 = 256.0, u0 = 0.0, v0 = 0.0, y1 = 256.0, u1 = 0.0, v1 = 0.0, y2 = 256.0, u2 = 0.0, v2 = 0.0} : !npu.buffer<l1, 4096>, !npu.buffer<gm, 4096>, !npu.buffer<gm, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %l = npu.alloc : !npu.buffer<l1, 4096>
+  // expected-error @+1 {{makes 4 channels of 3}}
+  npu.load_yuv %l, %g, %g {offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>], rows = #npu.range<4 below 4>, channels = 4, width = 16, c0 = 4, src_row = 16, chroma_rows = 2, dst_row = 128,
+    y0 = 256.0, u0 = 0.0, v0 = 0.0, y1 = 256.0, u1 = 0.0, v1 = 0.0, y2 = 256.0, u2 = 0.0, v2 = 0.0} : !npu.buffer<l1, 4096>, !npu.buffer<gm, 4096>, !npu.buffer<gm, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %l = npu.alloc : !npu.buffer<l1, 4096>
+  // expected-error @+1 {{has rows of 15 pixels, which are no pairs}}
+  npu.load_yuv %l, %g, %g {offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>], rows = #npu.range<4 below 4>, channels = 3, width = 15, c0 = 4, src_row = 16, chroma_rows = 2, dst_row = 128,
+    y0 = 256.0, u0 = 0.0, v0 = 0.0, y1 = 256.0, u1 = 0.0, v1 = 0.0, y2 = 256.0, u2 = 0.0, v2 = 0.0} : !npu.buffer<l1, 4096>, !npu.buffer<gm, 4096>, !npu.buffer<gm, 4096>
+}

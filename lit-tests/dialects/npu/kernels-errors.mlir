@@ -9,6 +9,69 @@ func.func @groups(%x: memref<1x3x4x4x16xf16>, %w: memref<2x9x1x16x16xf16>, %y: m
 
 // -----
 
+func.func @yuv_gaps(%p: memref<1x1x13x8xui8>, %v: memref<1x3x1x16x16xf16>, %o: memref<1x1x8x8x16xf16>) {
+  // expected-error @+1 {{has yuv, whose input must be [N][1][H * 3/2][W] without gaps}}
+  npu.conv2d %p, %v outs %o {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 1, 1, 1, 1>, macs = 1, image, pixels = #npu.pixels<means = [0.0, 0.0, 0.0], factors = [1.0, 1.0, 1.0],
+    yuv = <crop = [0, 0, 8, 8], matrix = [1, 0, 0, 1, 0, 0, 1, 0, 0], bias = [0, 0, 0]>>}
+    : memref<1x1x13x8xui8>, memref<1x3x1x16x16xf16>, memref<1x1x8x8x16xf16>
+  return
+}
+
+// -----
+
+func.func @yuv_matrix(%p: memref<1x1x12x8xui8>, %v: memref<1x3x1x16x16xf16>, %o: memref<1x1x8x8x16xf16>) {
+  // expected-error @+1 {{has yuv of 6 factors and 3 biases for 3 channels}}
+  npu.conv2d %p, %v outs %o {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 1, 1, 1, 1>, macs = 1, image, pixels = #npu.pixels<means = [0.0, 0.0, 0.0], factors = [1.0, 1.0, 1.0],
+    yuv = <crop = [0, 0, 8, 8], matrix = [1, 0, 0, 1, 0, 0], bias = [0, 0, 0]>>}
+    : memref<1x1x12x8xui8>, memref<1x3x1x16x16xf16>, memref<1x1x8x8x16xf16>
+  return
+}
+
+// -----
+
+func.func @yuv_crop(%p: memref<1x1x12x8xui8>, %v: memref<1x3x1x16x16xf16>, %o: memref<1x1x8x8x16xf16>) {
+  // expected-error @+1 {{has yuv with the crop [2, 0, 8, 8] of 8 x 8 pixels}}
+  npu.conv2d %p, %v outs %o {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 1, 1, 1, 1>, macs = 1, image, pixels = #npu.pixels<means = [0.0, 0.0, 0.0], factors = [1.0, 1.0, 1.0],
+    yuv = <crop = [2, 0, 8, 8], matrix = [1, 0, 0, 1, 0, 0, 1, 0, 0], bias = [0, 0, 0]>>}
+    : memref<1x1x12x8xui8>, memref<1x3x1x16x16xf16>, memref<1x1x8x8x16xf16>
+  return
+}
+
+// -----
+
+func.func @pixels_of_floats(%p: memref<1x3x8x8xf32>, %v: memref<1x3x1x16x16xf16>, %o: memref<1x1x8x8x16xf16>) {
+  // expected-error @+1 {{has pixels, which are those of an image of ui8 without scales}}
+  npu.conv2d %p, %v outs %o {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 1, 1, 1, 1>, macs = 1, image, pixels = #npu.pixels<means = [0.0, 0.0, 0.0], factors = [1.0, 1.0, 1.0]>}
+    : memref<1x3x8x8xf32>, memref<1x3x1x16x16xf16>, memref<1x1x8x8x16xf16>
+  return
+}
+
+// -----
+
+func.func @pixels_of_other_channels(%p: memref<1x3x8x8xui8>, %v: memref<1x3x1x16x16xf16>, %o: memref<1x1x8x8x16xf16>) {
+  // expected-error @+1 {{has pixels of 2 means and 3 factors for 3 channels}}
+  npu.conv2d %p, %v outs %o {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 1, 1, 1, 1>, macs = 1, image, pixels = #npu.pixels<means = [0.0, 0.0], factors = [1.0, 1.0, 1.0]>}
+    : memref<1x3x8x8xui8>, memref<1x3x1x16x16xf16>, memref<1x1x8x8x16xf16>
+  return
+}
+
+// -----
+
+func.func @pixels_without_factor(%p: memref<1x3x8x8xui8>, %v: memref<1x3x1x16x16xf16>, %o: memref<1x1x8x8x16xf16>) {
+  // expected-error @+1 {{has pixels with a factor of 0}}
+  npu.conv2d %p, %v outs %o {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 1, 1, 1, 1>, macs = 1, image, pixels = #npu.pixels<means = [0.0, 0.0, 0.0], factors = [1.0, 0.0, 1.0]>}
+    : memref<1x3x8x8xui8>, memref<1x3x1x16x16xf16>, memref<1x1x8x8x16xf16>
+  return
+}
+
+// -----
+
 func.func @filter(%x: memref<1x1x4x4x16xf16>, %w: memref<1x8x1x16x16xf16>, %y: memref<1x1x4x4x16xf16>) {
   // expected-error @+1 {{filter must have shape 1x9x1x16x16, but is 'memref<1x8x1x16x16xf16>'}}
   npu.conv2d %x, %w outs %y {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,

@@ -60,7 +60,9 @@ struct Contraction {
 
   // Left operand; bytes.
   int64_t lhsOuter = 0, lhsOther = 0, lhsBlock = 0, lhsRow = 0;
-  int64_t channels = 0; ///< of an image in planes
+  int64_t channels = 0; ///< of an image
+  ImagePixels pixels;   ///< of an image
+  std::optional<ImageColours> colours;
   std::optional<ImageQuantization> imageQuantization;
   bool img2col = false;     ///< else rows in l1 are those of l0a
   bool denseImage = true;   ///< the rows of an image are contiguous in gm

@@ -163,11 +163,19 @@ private:
       return;
     }
     Expr y = imageRow();
+    Place chroma = src;
     src.offset = src.offset + y * c.lhsRow;
     Span imageRows{p.inRows, y, s.height};
+    if (c.colours) {
+      src.offset = src.offset + c.colours->luma;
+      chroma.offset = chroma.offset + c.colours->chroma;
+      w.loadYuv(dst, src, chroma, imageRows, s.width, s.c0, c.lhsRow, s.width * s.c0 * 2,
+                *c.colours, c.pixels);
+      return;
+    }
     if (c.lhsForm == LhsForm::Image) {
       w.loadImage(dst, src, imageRows, c.lhsType, c.channels, s.width, s.c0, c.lhsBlock, c.lhsRow,
-                  s.width * s.c0 * 2, c.imageQuantization);
+                  s.width * s.c0 * 2, c.pixels, c.imageQuantization);
       return;
     }
     int64_t blocks = p.depthBlocksInL1() / c.depthUnit, row = s.width * 32;

@@ -147,7 +147,8 @@ bool describeOutput(ir::Conv2DOp op, Type element, Contraction &c, std::string &
 
 /// Describes the window of a convolution: sizes in positions.
 void describeWindow(ir::Conv2DOp op, Img2ColShape &w) {
-  MemRefType in = typeOf(op.getInput()), out = typeOf(op.getOutput());
+  MemRefType out = typeOf(op.getOutput());
+  const SmallVector<int64_t> in = op.inputShape();
   w.kernelH = op.getKernel()[0];
   w.kernelW = op.getKernel()[1];
   w.strideH = op.getStrides()[0];
@@ -156,8 +157,8 @@ void describeWindow(ir::Conv2DOp op, Img2ColShape &w) {
   w.dilationW = op.getDilations()[1];
   w.padTop = op.getPads()[0];
   w.padLeft = op.getPads()[1];
-  w.height = in.getDimSize(2);
-  w.width = in.getDimSize(3);
+  w.height = in[2];
+  w.width = in[3];
   w.outHeight = out.getDimSize(2);
   w.outWidth = out.getDimSize(3);
 }
@@ -169,12 +170,25 @@ bool describeImage(ir::Conv2DOp op, Contraction &c, std::string &errorText) {
   Type pixel = in.getElementType();
   Img2ColShape &w = c.window;
   bool isByte = pixel.isUnsignedInteger(8) || (c.scales && pixel.isInteger(8));
-  if (!(pixel.isF32() || pixel.isF16() || isByte) ||
-      (w.width != 1 && byteStrides(in)[3] * 8 != in.getElementTypeBitWidth())) {
+  const int64_t step = byteStrides(in)[3];
+  const bool isDenseRow = w.width == 1 || step * 8 == in.getElementTypeBitWidth();
+  if (!(pixel.isF32() || pixel.isF16() || isByte) || !(isDenseRow || op.getPixels())) {
     errorText = "an image must be rows of f32, f16 or ui8: " + text(in);
     return false;
   }
-  c.channels = in.getDimSize(1);
+  if (std::optional<ir::PixelsAttr> pixels = op.getPixels()) {
+    c.pixels.step = isDenseRow ? 0 : step;
+    llvm::append_range(c.pixels.means, pixels->getMeans().asArrayRef());
+    llvm::append_range(c.pixels.factors, pixels->getFactors().asArrayRef());
+    if (ir::YuvAttr yuv = pixels->getYuv()) {
+      ArrayRef<int64_t> crop = yuv.getCrop().asArrayRef();
+      const int64_t lumaRows = in.getDimSize(2) / 3 * 2, row = in.getDimSize(3);
+      c.colours = {crop[0] * row + crop[1], (lumaRows + crop[0] / 2) * row + crop[1], crop[2] / 2,
+                   llvm::to_vector<9>(yuv.getMatrix().asArrayRef()),
+                   llvm::to_vector<3>(yuv.getBias().asArrayRef())};
+    }
+  }
+  c.channels = op.inputShape()[1];
   c.img2col = true;
   w.c0 = 4;
   w.pad = halfOf(float(op.getPadValue()));

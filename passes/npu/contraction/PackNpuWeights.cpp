@@ -93,7 +93,7 @@ FailureOr<ElementsAttr> packConvFilter(ElementsAttr filter, const ChannelGroups 
   return packed.take();
 }
 
-FailureOr<ElementsAttr> packImageFilter(ElementsAttr filter) {
+FailureOr<ElementsAttr> packImageFilter(ElementsAttr filter, ArrayRef<int64_t> order) {
   constexpr int64_t tapChannels = 4;
   FailureOr<ConstantBytes> source = halvesOf(filter);
   if (failed(source) || source->getType().getDimSize(1) > tapChannels)
@@ -109,7 +109,7 @@ FailureOr<ElementsAttr> packImageFilter(ElementsAttr filter) {
   for (int64_t output = 0; output < outputs; ++output)
     for (int64_t input = 0; input < inputs; ++input)
       for (int64_t tap = 0; tap < taps; ++tap) {
-        int64_t k = tap * tapChannels + input;
+        int64_t k = tap * tapChannels + (order.empty() ? input : order[input]);
         to[((k / kFractal * blocks + output / kFractal) * kFractal + output % kFractal) * kFractal +
            k % kFractal] = *from++;
       }

@@ -34,8 +34,9 @@ mlir::FailureOr<mlir::ElementsAttr>
 packConvFilter(mlir::ElementsAttr filter, const ChannelGroups &channels, int64_t blockGroups);
 
 /// Packs [M][C][KH][KW], with C at most 4, to [1][K1][N1][16 n][16 k]; a row of k is (kh, kw, c)
-/// with 4 channels.
-mlir::FailureOr<mlir::ElementsAttr> packImageFilter(mlir::ElementsAttr filter);
+/// with 4 channels. Channel i of the filter becomes channel order[i], i without an order.
+mlir::FailureOr<mlir::ElementsAttr> packImageFilter(mlir::ElementsAttr filter,
+                                                    llvm::ArrayRef<int64_t> order = {});
 
 /// Packs a matrix [K][N], or [N][K] where `transposed`, to [K1][N1][16 n][16 k].
 mlir::FailureOr<mlir::ElementsAttr> packCubeMatrix(mlir::ElementsAttr matrix, bool transposed);

@@ -149,7 +149,7 @@ private:
 
   double lhsLoad(int64_t rows) const {
     double bytes = double(std::min<int64_t>(p.lhsBytes, p.depthBlocksInL1() * rows * 32));
-    double run = double(p.tile.l1K * 2);
+    double run = double(p.tile.l1K * 2), arithmetic = 0;
     if (c.lhsForm == LhsForm::Rows) {
       if (p.tile.l1K >= c.depth && c.lhsRow == c.depth * 2)
         run = 1e9;
@@ -158,12 +158,17 @@ private:
       run = double(c.denseImage ? p.lhsImage : c.window.width * 32);
       if (c.lhsForm == LhsForm::Image) {
         run = double(p.inRows * c.window.width * 2);
+        const double elements = bytes / 8 * double(c.channels);
         // Quantized, the planes are wider than what becomes of them.
-        bytes = c.imageQuantization ? bytes / 8 * double(c.channels) * 4 : bytes / 2;
+        bytes = c.imageQuantization ? elements * 4 : bytes / 2;
+        // A difference and a product per element, behind three products for colours, at the vector
+        // unit's rate.
+        if (!c.pixels.factors.empty())
+          arithmetic = elements * (c.colours ? 20 : 8) / double(soc.vectorBytes);
       }
     }
-    return double(soc.gmStart) +
-           moved(bytes, run, soc.gmToL1, soc.l2Read, double(p.grid()), missRatio());
+    return double(soc.gmStart) + std::max(arithmetic, moved(bytes, run, soc.gmToL1, soc.l2Read,
+                                                            double(p.grid()), missRatio()));
   }
   double rhsLoad(int64_t columns) const {
     int64_t l1K = std::min(p.tile.l1K, int64_t(alignTo(c.depth, 16)));

@@ -231,9 +231,16 @@ void ProgramWriter::ndToNz(Place dst, Place src, Span rows, Span cols, Type type
 
 void ProgramWriter::loadImage(Place dst, Place src, Span rows, Type type, int64_t channels,
                               int64_t width, int64_t c0, int64_t srcPlane, int64_t srcRow,
-                              int64_t dstRow,
+                              int64_t dstRow, const ImagePixels &pixels,
                               const std::optional<ImageQuantization> &quantization) {
   Emission emission(*this);
+  if (pixels.step)
+    emission.number("src_pixel", pixels.step);
+  for (auto [channel, factor] : llvm::enumerate(pixels.factors)) {
+    const std::string index = std::to_string(channel);
+    emission.attribute("mean" + index, b.getF64FloatAttr(pixels.means[channel]))
+        .attribute("factor" + index, b.getF64FloatAttr(factor));
+  }
   if (quantization)
     emission.attribute("scale", b.getF64FloatAttr(quantization->scale))
         .attribute("offset", b.getF64FloatAttr(quantization->offset))
@@ -249,6 +256,38 @@ void ProgramWriter::loadImage(Place dst, Place src, Span rows, Type type, int64_
       .number("src_row", srcRow)
       .number("dst_row", dstRow)
       .create<ir::LoadImageOp>();
+}
+
+void ProgramWriter::loadYuv(Place dst, Place luma, Place chroma, Span rows, int64_t width,
+                            int64_t c0, int64_t srcRow, int64_t dstRow, const ImageColours &colours,
+                            const ImagePixels &pixels) {
+  Emission emission(*this);
+  auto real = [&](const std::string &name, double value) {
+    emission.attribute(name, b.getF64FloatAttr(value));
+  };
+  const size_t channels = colours.bias.size();
+  for (size_t channel = 0; channel < 3; ++channel) {
+    const std::string index = std::to_string(channel);
+    const bool isMade = channel < channels;
+    for (size_t plane = 0; plane < 3; ++plane)
+      real("yuv"[plane] + index, isMade ? double(colours.matrix[channel * 3 + plane]) : 0);
+    if (!isMade)
+      continue;
+    real("bias" + index, double(colours.bias[channel]));
+    real("mean" + index, pixels.means[channel]);
+    real("factor" + index, pixels.factors[channel]);
+  }
+  emission.place(dst)
+      .place(luma)
+      .place(chroma)
+      .span("rows", rows)
+      .number("channels", int64_t(channels))
+      .number("width", width)
+      .number("c0", c0)
+      .number("src_row", srcRow)
+      .number("chroma_rows", colours.chromaRows)
+      .number("dst_row", dstRow)
+      .create<ir::LoadYuvOp>();
 }
 
 void ProgramWriter::load2d(Place dst, Place src, Span outer, Span inner, Steps dstSteps,

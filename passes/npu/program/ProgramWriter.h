@@ -76,6 +76,22 @@ struct ImageQuantization {
   bool isSigned = false;
 };
 
+/// The order and the normalization of the pixels of an image: `step` bytes from one to the next (0:
+/// one element), and channel c becomes (x - means[c]) * factors[c] where there are factors.
+struct ImagePixels {
+  int64_t step = 0;
+  llvm::SmallVector<double, 4> means, factors;
+};
+
+/// The colours of an image of luma and chroma: channel c is floor((matrix[3 c] * luma +
+/// matrix[3 c + 1] * u + matrix[3 c + 2] * v + bias[c]) / 256), kept in 0 .. 255.
+struct ImageColours {
+  int64_t luma = 0, chroma = 0; ///< bytes from the begin of an image to row 0 of its window
+  int64_t chromaRows = 0;       ///< of the window
+  llvm::SmallVector<int64_t, 9> matrix;
+  llvm::SmallVector<int64_t, 3> bias;
+};
+
 /// The addition of a stored byte, read as (byte - offset) * factor, to (stored - offset) * factor,
 /// and the conversion of the total, at least 0 with `relu`: saturate(round(total * resultFactor) +
 /// resultOffset) of `result`.
@@ -130,7 +146,12 @@ public:
               int64_t dstCol);
   void loadImage(Place dst, Place src, Span rows, mlir::Type type, int64_t channels, int64_t width,
                  int64_t c0, int64_t srcPlane, int64_t srcRow, int64_t dstRow,
+                 const ImagePixels &pixels = {},
                  const std::optional<ImageQuantization> &quantization = std::nullopt);
+  /// Loads an image of luma and chroma; `chroma` is the place of its row 0.
+  void loadYuv(Place dst, Place luma, Place chroma, Span rows, int64_t width, int64_t c0,
+               int64_t srcRow, int64_t dstRow, const ImageColours &colours,
+               const ImagePixels &pixels);
   void load2d(Place dst, Place src, Span outer, Span inner, Steps dstSteps, Steps srcSteps,
               bool transpose = false);
   void img2col(Place dst, Place src, Span m, Span k, Span row0, const Img2ColShape &shape,

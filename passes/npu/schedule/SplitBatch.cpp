@@ -389,7 +389,8 @@ private:
                            c.depth,
                            c.depthUnit,
                            int64_t(c.img2col),
-                           int64_t(c.denseImage),
+                           int64_t(c.denseImage) + 2 * int64_t(c.pixels.factors.empty()) +
+                               4 * int64_t(c.colours.has_value()),
                            int64_t(c.denseResult),
                            c.window.height,
                            c.window.width,

@@ -4,6 +4,7 @@
 #include "passes/npu/select/LowerContractions.h"
 
 #include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/ImageOps.h"
 #include "dialects/graph/ops/QuantOps.h"
 #include "dialects/graph/ops/StructureOps.h"
 #include "dialects/graph/ops/UnaryOps.h"
@@ -14,6 +15,7 @@
 #include "passes/npu/Passes.h"
 #include "passes/npu/contraction/PackNpuWeights.h"
 #include "passes/npu/select/Int8Contractions.h"
+#include "passes/npu/select/PixelLoads.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -96,7 +98,15 @@ LogicalResult lowerCubeConv(GraphLowering &lowering, graph::ConvOp op, Value ima
 
   Value input;
   int64_t blockGroups = 1;
-  if (image) {
+  ir::PixelsAttr pixels;
+  if (auto preprocess = image ? image.getDefiningOp<graph::PreprocessOp>() : nullptr) {
+    const PixelLoad load = *findPixelLoad(preprocess);
+    pixels = load.attributes(builder);
+    Storage window = load.window(lowering.storageOf(preprocess.getImage()));
+    window.element = tensorType(preprocess.getImage()).getElementType();
+    input = lowering.buffer(window);
+    filter = packImageFilter(*filter, load.order);
+  } else if (image) {
     // The rows of a plane are read as one run each. Storage is signless, the pixels that are
     // loaded are not.
     Storage source = lowering.storageOf(image);
@@ -124,7 +134,7 @@ LogicalResult lowerCubeConv(GraphLowering &lowering, graph::ConvOp op, Value ima
       op.getActivation().value_or(nullptr), op.getResidualLast(), /*stored=*/TypeAttr(),
       /*stored_relu=*/false, /*offset=*/int64_t(0),
       /*factor=*/FloatAttr(), /*unsigned_input=*/false, /*pad_value=*/int64_t(0),
-      /*image_scale=*/FloatAttr(), ir::TileAttr());
+      /*image_scale=*/FloatAttr(), pixels, ir::TileAttr());
   return success();
 }
 
@@ -257,6 +267,9 @@ NpuKernels::NpuKernels(ModuleOp module) {
 }
 
 bool NpuKernels::has(Operation *op) const {
+  // What is left of preprocessing is part of the convolutions that read it.
+  if (isa<graph::PreprocessOp>(op))
+    return true;
   if (op->hasAttr(kernel::kCubeSumsAttr))
     return true;
   if (!kernel::isCubeContraction(op) || !tensorType(op->getResult(0)).getElementType().isF16())
@@ -284,6 +297,7 @@ LogicalResult NpuKernels::lower(GraphLowering &lowering, Operation *op) const {
                            /*transposed=*/true, op.getBias(), op.getActivation().value_or(nullptr));
       })
       .Case([&](graph::MatMulOp op) { return lowerProduct(lowering, op); })
+      .Case([](graph::PreprocessOp) { return success(); })
       .Default([](Operation *) { return failure(); });
 }
 

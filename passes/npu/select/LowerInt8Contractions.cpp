@@ -180,7 +180,7 @@ public:
         macs, graph::ActivationAttr(), /*residual_last=*/false,
         TypeAttr::get(epilogue->first.stored), epilogue->first.relu,
         int64_t(epilogue->first.offset), factor, isUnsigned, op.getZeroPoint(),
-        /*image_scale=*/FloatAttr(), ir::TileAttr());
+        /*image_scale=*/FloatAttr(), ir::PixelsAttr(), ir::TileAttr());
     if (epilogue->rest)
       conv.getBody().push_back(epilogue->rest.release());
     return success();

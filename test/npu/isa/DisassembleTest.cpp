@@ -44,20 +44,22 @@ TEST_CASE("cube programs") {
     1  MTE2    load_image dst=l1[0] src=gm0[-64 + 512 i0] rows=10 from -1 + 8 i0 below 16 type=f32 channels=3 width=16 c0=4 srcPlane=1152 srcRow=64 dstRow=128
     2  MTE2    move_nd2nz dst=l1[65536] src=gm1[0] rows=64 cols=100 type=f16 srcRow=400 dstCol=2048
     3  MTE2    move dst=l1[262144] src=gm1[0] bytes=256
-    4  MTE2    set_flag MTE2 -> MTE1 id 0
-    5  MTE1    wait_flag MTE2 -> MTE1 id 0
-    6  MTE1    move dst=bt[0] src=l1[262144] bytes=256
-    7  MTE1    img2col dst=l0a[0] src=l1[0] m=128 from 128 i0 below 256 k=3 row0=1 from -1 + 8 i0 c0=4 elementBytes=2 channels1=1 height=16 width=16 outHeight=16 outWidth=16 kernelH=3 kernelW=3 strideH=1 strideW=1 dilationH=1 dilationW=1 padTop=1 padLeft=1 srcImage=2048 srcChannel=2048 dstRow=1536
-    8  MTE1    load2d dst=l0b[0] src=l1[65536] outer=3 inner=4 dstOuter=2048 dstInner=512 srcOuter=2048 srcInner=512 transpose
-    9  MTE1    set_flag MTE1 -> M id 0
-   10  M       wait_flag MTE1 -> M id 0
-   11  M       mmad dst=l0c[0] a=l0a[0] b=l0b[0] bias=bt[0] m=128 from 128 i0 below 250 n=64 k=36 type=f16 useBias dstCol=8192 aRow=1536 bRow=2048
-   12  M       set_flag M -> FIX id 0
-   13  FIX     wait_flag M -> FIX id 0
-   14  FIX     move_l0c dst=gm2[32768 c0 + 16384 i0] src=l0c[0] m=128 from 128 i0 below 250 n=64 type=f32 dstType=f16 relu scale=1 srcCol=8192 dstRow=128 dstCol=32
-   15  FIX     set_flag FIX -> S id 0
-   16  S       wait_flag FIX -> S id 0
-   17        end_loop
+    4  MTE2    load_image dst=l1[327680] src=gm1[3] rows=4 type=u8 channels=3 width=16 c0=4 srcPlane=1 srcRow=60 dstRow=128 srcPixel=3 mean0=123 factor0=0.5
+    5  MTE2    load_yuv dst=l1[393216] src=gm1[-16 + 128 i0] chroma=gm1[512] rows=10 from -1 + 8 i0 below 16 channels=3 width=16 c0=4 srcRow=16 chromaRows=8 dstRow=128 y0=256 v0=359 y1=256 u1=-88 v1=-183 y2=256 u2=454 bias0=-45952 bias1=34688 bias2=-58112 factor0=0.5
+    6  MTE2    set_flag MTE2 -> MTE1 id 0
+    7  MTE1    wait_flag MTE2 -> MTE1 id 0
+    8  MTE1    move dst=bt[0] src=l1[262144] bytes=256
+    9  MTE1    img2col dst=l0a[0] src=l1[0] m=128 from 128 i0 below 256 k=3 row0=1 from -1 + 8 i0 c0=4 elementBytes=2 channels1=1 height=16 width=16 outHeight=16 outWidth=16 kernelH=3 kernelW=3 strideH=1 strideW=1 dilationH=1 dilationW=1 padTop=1 padLeft=1 srcImage=2048 srcChannel=2048 dstRow=1536
+   10  MTE1    load2d dst=l0b[0] src=l1[65536] outer=3 inner=4 dstOuter=2048 dstInner=512 srcOuter=2048 srcInner=512 transpose
+   11  MTE1    set_flag MTE1 -> M id 0
+   12  M       wait_flag MTE1 -> M id 0
+   13  M       mmad dst=l0c[0] a=l0a[0] b=l0b[0] bias=bt[0] m=128 from 128 i0 below 250 n=64 k=36 type=f16 useBias dstCol=8192 aRow=1536 bRow=2048
+   14  M       set_flag M -> FIX id 0
+   15  FIX     wait_flag M -> FIX id 0
+   16  FIX     move_l0c dst=gm2[32768 c0 + 16384 i0] src=l0c[0] m=128 from 128 i0 below 250 n=64 type=f32 dstType=f16 relu scale=1 srcCol=8192 dstRow=128 dstCol=32
+   17  FIX     set_flag FIX -> S id 0
+   18  S       wait_flag FIX -> S id 0
+   19        end_loop
 )");
 }
 

@@ -192,6 +192,36 @@ TEST_CASE("residuals are bytes in ub, quantized images floats") {
   CHECK(loaded(DataType::F32).empty());
   CHECK(loaded(DataType::U8) ==
         std::vector<std::string>{"instruction 0 (load_image): quantizes f32 and f16 only"});
+  // Two rows of 16 interleaved pixels of 3 bytes end where the image does.
+  auto interleaved = [&](int64_t row, int64_t pixel) {
+    return errorLines([&](B &b) {
+      b.add(Opcode::LoadImage, {l1, gm(0)}, {range(2)},
+            {int64_t(DataType::U8), 3, 16, 4, 1, row, 128, 0, 0, 0, pixel});
+    });
+  };
+  CHECK(interleaved(6352, 3).empty());
+  CHECK(interleaved(6353, 3) ==
+        std::vector<std::string>{"instruction 0 (load_image): src covers bytes 0 to 6401 of gm, "
+                                 "which has 6400"});
+  CHECK_FALSE(interleaved(6352, 4).empty());
+  CHECK_FALSE(interleaved(6352, -3).empty());
+  auto colours = [&](int64_t channels, int64_t width, int64_t chromaRows, int64_t limit) {
+    return errorLines([&](B &b) {
+      b.add(Opcode::LoadYuv, {l1, gm(0), gm(0)}, {range(constant(0), 4, limit)},
+            {channels, width, 4, 64, chromaRows, 512, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+    });
+  };
+  using Lines = std::vector<std::string>;
+  CHECK(colours(3, 64, 100, 200).empty());
+  CHECK(colours(4, 64, 100, 200) ==
+        Lines{"instruction 0 (load_yuv): makes 1 to 3 channels of at most c0 <= 16"});
+  CHECK(colours(3, 63, 2, 4) == Lines{"instruction 0 (load_yuv): has pairs of pixels"});
+  CHECK(
+      colours(3, 64, 2, 5) ==
+      Lines{
+          "instruction 0 (load_yuv): has rows below a limit, at most two for each row of chroma"});
+  CHECK(colours(3, 64, 101, 200) ==
+        Lines{"instruction 0 (load_yuv): chroma covers bytes 0 to 6464 of gm, which has 6400"});
 }
 
 TEST_CASE("tables of rows end in their memory, whatever the indices are") {

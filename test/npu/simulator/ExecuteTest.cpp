@@ -194,6 +194,73 @@ TEST_CASE("requantize_add: a residual of bytes joins the sums") {
         }
 }
 
+TEST_CASE("load_image normalizes the channels of interleaved pixels") {
+  // Three of four channels, the last ones, of a part of each row.
+  constexpr int64_t rows = 3, width = 70, stored = 80, channels = 3, pixel = 4;
+  const float means[] = {123.f, 0.25f, 255.f}, factors[] = {0.0171247538f, -2.5f, 0.f};
+  auto pixels = randomValues<uint8_t>(rows * stored * pixel, 34);
+  ProgramBuilder builder;
+  unsigned image = builder.argument(pixels.size());
+  Address src = gm(image);
+  src.offset.base = 5 * pixel + 1;
+  builder.add(Opcode::LoadImage, {at(Memory::L1, 0), src}, {range(rows)},
+              {int64_t(DataType::U8), channels, width, 4, 1, stored * pixel, width * 8, 0, 0, 0,
+               pixel, floatBits(means[0]), floatBits(means[1]), floatBits(means[2]), 0,
+               floatBits(factors[0]), floatBits(factors[1]), floatBits(factors[2]), 0});
+  onBothPaths(builder.get(), {bytesOfValues(pixels)}, Memory::L1, [&](CoreMemory &memory) {
+    for (int64_t y = 0; y < rows; ++y)
+      for (int64_t x = 0; x < width; ++x)
+        for (int64_t c = 0; c < 4; ++c) {
+          float value = 0;
+          if (c < channels) {
+            value = pixels[(y * stored + 5 + x) * pixel + 1 + c];
+            // A factor of 0 leaves the channel as it is.
+            if (factors[c] != 0)
+              value = (value - means[c]) * factors[c];
+          }
+          REQUIRE(in<_Float16>(memory, Memory::L1)[(y * width + x) * 4 + c] == _Float16(value));
+        }
+  });
+}
+
+TEST_CASE("load_yuv makes colours of luma and chroma") {
+  // Rows 1 to 5 of 6; the load begins at row -1, and the window at column 4 of 40.
+  constexpr int64_t pitch = 40, left = 4, width = 34, height = 6, first = -1, y0 = 1;
+  const int64_t matrix[] = {256, 0, 359, 256, -88, -183, 256, 454, 0};
+  const int64_t bias[] = {-45952, 34688, -58112};
+  auto pixels = randomValues<uint8_t>(pitch * height * 3 / 2, 35);
+  ProgramBuilder builder;
+  unsigned image = builder.argument(pixels.size());
+  Address luma = gm(image), chroma = gm(image);
+  luma.offset.base = left + first * pitch;
+  chroma.offset.base = pitch * height + left;
+  auto &load =
+      builder.add(Opcode::LoadYuv, {at(Memory::L1, 4096), luma, chroma},
+                  {range(constant(first), 7, height)}, {3, width, 4, pitch, height / 2, width * 8});
+  for (int64_t i = 0; i < 9; ++i)
+    load.fields[LoadYuv::y0 + i] = floatBits(double(matrix[i]));
+  for (int64_t i = 0; i < 3; ++i)
+    load.fields[LoadYuv::bias0 + i] = floatBits(double(bias[i]));
+  load.fields[LoadYuv::mean1] = floatBits(116);
+  load.fields[LoadYuv::factor1] = floatBits(0.25f);
+  onBothPaths(builder.get(), {bytesOfValues(pixels)}, Memory::L1, [&](CoreMemory &memory) {
+    for (int64_t y = y0; y < height; ++y)
+      for (int64_t x = 0; x < width; ++x)
+        for (int64_t c = 0; c < 4; ++c) {
+          const uint8_t *pair = &pixels[size_t((height + y / 2) * pitch + left + x / 2 * 2)];
+          float value = 0;
+          if (c < 3) {
+            int64_t sum = matrix[c * 3] * pixels[size_t(y * pitch + left + x)] +
+                          matrix[c * 3 + 1] * pair[0] + matrix[c * 3 + 2] * pair[1] + bias[c];
+            value = float(std::clamp<int64_t>(sum >> 8, 0, 255));
+            value = c == 1 ? (value - 116.f) * 0.25f : value;
+          }
+          const int64_t place = 2048 + ((y - first) * width + x) * 4 + c;
+          REQUIRE(in<_Float16>(memory, Memory::L1)[place] == _Float16(value));
+        }
+  });
+}
+
 TEST_CASE("load_image quantizes on its way") {
   constexpr int64_t rows = 3, width = 70, channels = 3;
   constexpr float scale = 0.0137f;

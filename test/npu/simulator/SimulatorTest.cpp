@@ -146,6 +146,15 @@ TEST_CASE("a residual costs what adding f32 does, a quantized image what dividin
   auto quotient = b.vector(VectorOp::Div, DataType::F32, ub, ub, ub, 3 * 16 * 64);
   CHECK(costs(loaded) < costs(quotient));
   CHECK(costs(quantized) == Approx(costs(quotient)));
+  // A difference and a product of each element take as long, whichever channels have them.
+  auto bytes = b.add(Opcode::LoadImage, {at(Memory::L1, int64_t(0)), gm(image)}, {range(16)},
+                     {int64_t(DataType::U8), 3, 64, 4, 1, 192, 512, 0, 0, 0, 3});
+  auto normalized = bytes;
+  normalized.fields[LoadImage::factor1] = floatBits(0.5);
+  CHECK(costs(bytes) < costs(normalized));
+  CHECK(costs(normalized) == Approx(costs(quotient)));
+  normalized.fields[LoadImage::scale] = floatBits(0.5);
+  CHECK(costs(normalized) > costs(quotient));
 }
 
 TEST_CASE("queues are 32 deep: the scalar unit waits for room") {

@@ -172,3 +172,34 @@ func.func private @signed_image(%in: memref<1x3x8x8xf32>, %w: memref<1x3x2x16x16
     : memref<1x3x8x8xf32>, memref<1x3x2x16x16xf16>, memref<32xf32>, memref<32xf32>, memref<1x1x8x8x32xi8>
   return
 }
+
+// -----
+
+// Interleaved pixels are normalized on their way into l1: channels 1 byte apart, pixels 3, rows 24.
+// CHECK-LABEL: npu.program @pixels
+// CHECK: npu.load_image %{{.*}}, %arg0{{.*}}channels = 3 : i64{{.*}}factor0 = 2.500000e-01 : f64, factor1 = 1.000000e+00 : f64, factor2 = -2.000000e+00 : f64, mean0 = 1.230000e+02 : f64, mean2 = 5.000000e-01 : f64{{.*}}src_pixel = 3 : i64, src_plane = 1 : i64, src_row = 24 : i64, type = ui8
+func.func private @pixels(%in: memref<1x3x8x8xui8, strided<[192, 1, 24, 3]>>, %w: memref<1x3x1x16x16xf16>,
+    %out: memref<1x1x8x8x16xf16>) attributes {npu.kernel, npu.soc = "Ascend310P3"} {
+  npu.conv2d %in, %w outs %out {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>,
+    dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, macs = 1, image,
+    pixels = #npu.pixels<means = [123.0, 0.0, 0.5], factors = [0.25, 1.0, -2.0]>,
+    tile = #npu.tile<m = 64, n = 16, k = 48, l1_m = 64, l1_n = 16, l1_k = 48, cores_m = 1, cores_n = 1, order = "rhs">}
+    : memref<1x3x8x8xui8, strided<[192, 1, 24, 3]>>, memref<1x3x1x16x16xf16>, memref<1x1x8x8x16xf16>
+  return
+}
+
+// -----
+
+// A window of luma and chroma becomes colours on its way into l1: 12 rows of 10 bytes, then 6 rows of pairs.
+// CHECK-LABEL: npu.program @colours
+// CHECK: npu.load_yuv %{{.*}}, %arg0, %arg0{{.*}}bias0 = 1.000000e+00 : f64{{.*}}chroma_rows = 4 : i64{{.*}}mean2 = 5.000000e-01 : f64, offsets = [#npu.affine<0>, #npu.affine<22>, #npu.affine<132>], rows = #npu.range<8 below 8>, src_row = 10 : i64{{.*}}u1 = -8.800000e+01 : f64
+func.func private @colours(%in: memref<1x1x18x10xui8>, %w: memref<1x3x1x16x16xf16>,
+    %out: memref<1x1x8x8x16xf16>) attributes {npu.kernel, npu.soc = "Ascend310P3"} {
+  npu.conv2d %in, %w outs %out {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>,
+    dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, macs = 1, image,
+    pixels = #npu.pixels<means = [123.0, 0.0, 0.5], factors = [0.25, 1.0, -2.0],
+      yuv = <crop = [2, 2, 8, 8], matrix = [256, 0, 359, 256, -88, -183, 256, 454, 0], bias = [1, 2, 3]>>,
+    tile = #npu.tile<m = 64, n = 16, k = 48, l1_m = 64, l1_n = 16, l1_k = 48, cores_m = 1, cores_n = 1, order = "rhs">}
+    : memref<1x1x18x10xui8>, memref<1x3x1x16x16xf16>, memref<1x1x8x8x16xf16>
+  return
+}
