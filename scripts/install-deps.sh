@@ -8,7 +8,8 @@ packages=(
   cmake ninja-build ccache pkg-config
   protobuf-compiler libprotobuf-dev libonnx-dev libflatbuffers-dev flatbuffers-compiler
   libcli11-dev nlohmann-json3-dev catch2 libsodium-dev libjpeg62-turbo-dev libpng-dev
-  gcc-aarch64-linux-gnu g++-aarch64-linux-gnu gcc-riscv64-linux-gnu g++-riscv64-linux-gnu qemu-user
+  gcc-aarch64-linux-gnu g++-aarch64-linux-gnu gcc-riscv64-linux-gnu g++-riscv64-linux-gnu
+  gcc-arm-linux-gnueabihf g++-arm-linux-gnueabihf qemu-user
   python3 python3-numpy python3-onnx python3-pytest python3-dev pybind11-dev libonnx-testdata
 )
 

@@ -3,6 +3,7 @@
 
 #include "backends/cpu/CodeGenerator.h"
 
+#include "backends/cpu/ExpandRounding.h"
 #include "support/OutputStream.h"
 
 #include "llvm/IR/DiagnosticHandler.h"
@@ -40,6 +41,10 @@ const Target *findTarget(const CpuLevel &level, std::string &error) {
     LLVMInitializeRISCVTarget();
     LLVMInitializeRISCVTargetMC();
     LLVMInitializeRISCVAsmPrinter();
+    LLVMInitializeARMTargetInfo();
+    LLVMInitializeARMTarget();
+    LLVMInitializeARMTargetMC();
+    LLVMInitializeARMAsmPrinter();
   });
   return TargetRegistry::lookupTarget(Triple(level.triple()), error);
 }
@@ -108,6 +113,8 @@ void CodeGenerator::runPasses(Module &module,
 }
 
 Error CodeGenerator::generate(Module &module, CodeGenFileType type, Object &bytes) {
+  if (!level.roundsFloats())
+    expandRounding(module);
   raw_svector_ostream os(bytes);
   legacy::PassManager passes;
   if (machine->addPassesToEmitFile(passes, os, nullptr, type))

@@ -42,6 +42,7 @@ constexpr Alias aliases[] = {
     {"v2", "x86-64-v2"},           {"v3", "x86-64-v3"},         {"v4", "x86-64-v4"},
     {"v4-vnni", "x86-64-v4-vnni"}, {"v4-amx", "x86-64-v4-amx"}, {"aarch64", "armv8-a"},
     {"arm64", "armv8-a"},          {"neon", "armv8-a"},         {"riscv64", "rv64gc"},
+    {"armv7", "armv7-a"},          {"arm", "armv7-a"},
 };
 
 int64_t cacheBytes(int name, int64_t otherwise) {
@@ -62,7 +63,7 @@ std::string knownNames() {
 
 std::string CpuLevel::triple() const {
   const auto *row = find_if(abi::kArchitectures, [&](auto &row) { return arch == row.name; });
-  return row->triple + std::string("-unknown-linux-gnu");
+  return row->triple;
 }
 
 bool CpuLevel::hasExactDot() const {
@@ -78,8 +79,8 @@ bool CpuLevel::hasTileRegisters() const {
 const CpuLevel &CpuLevel::plain() const {
   const CpuLevel *best = nullptr;
   for (const CpuLevel &level : cpuLevels())
-    // On RISC-V, features are the level: LLVM has no processor that stands for one.
-    if (level.arch == arch && (level.features.empty() || arch == "riscv64") &&
+    // On RISC-V and ARMv7, features are the level: LLVM has no processor that stands for one.
+    if (level.arch == arch && (level.features.empty() || arch == "riscv64" || arch == "armv7") &&
         all_of(level.required, [&](const auto &name) { return is_contained(required, name); }))
       best = &level;
   assert(best && "every level extends the first one of its architecture");
@@ -120,6 +121,12 @@ ArrayRef<CpuLevel> cpuLevels() {
          256 << 10, rv64},
         {"rv64gcv", "riscv64", "generic-rv64", "+m,+a,+f,+d,+c,+zihintpause,+v", 4, 32, false,
          32 << 10, 512 << 10, with(rv64, {"v"})},
+        // A register of four lanes is two of the 32 of two lanes. The second level is that of
+        // Cortex-A5, A7, A15 and A17, and of every later processor that runs code of 32 bits; the
+        // code generator fuses its products and sums, f16 is converted as above.
+        {"armv7-a", "armv7", "generic", "+neon", 4, 16, false, 32 << 10, 256 << 10, {"neon"}},
+        {"armv7-a-vfpv4", "armv7", "generic", "+neon,+vfp4", 4, 16, false, 32 << 10, 512 << 10,
+         with({"neon"}, {"vfp4"})},
     };
   }();
   return levels;

@@ -15,7 +15,7 @@ namespace atc::cpu {
 /// The properties of a CPU that the compiler uses.
 struct CpuLevel {
   std::string name;     ///< as users write it and as stored in the `.om` file
-  std::string arch;     ///< "x86-64", "aarch64" or "riscv64", as stored in the `.om` file
+  std::string arch;     ///< "x86-64", "aarch64", "riscv64" or "armv7", as stored in the `.om` file
   std::string cpu;      ///< LLVM's name of the base processor
   std::string features; ///< LLVM's feature string in addition to it
   int64_t lanes;        ///< f32 elements per vector register
@@ -32,6 +32,12 @@ struct CpuLevel {
   bool hasWideDot() const;
   /// Returns whether there are products of small matrices of bytes in tile registers (AMX).
   bool hasTileRegisters() const;
+  /// Returns whether code without host kernels calls functions, too, such as for quotients of 64
+  /// bits: they are linked with it.
+  bool needsLibrary() const { return arch == "armv7"; }
+  /// Returns whether there are instructions, or the code generator knows a way, to round floats to
+  /// integral values.
+  bool roundsFloats() const { return arch != "armv7"; }
   /// Returns the best of cpuLevels() without features in addition to its base processor whose code
   /// runs here. What a level has beyond that one are instructions on elements of 8 and 16 bits.
   const CpuLevel &plain() const;

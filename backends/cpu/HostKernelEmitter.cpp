@@ -20,8 +20,17 @@ namespace atc::cpu {
 
 namespace {
 
-/// The functions that code generation may call.
-constexpr StringLiteral library[] = {"memcpy", "memmove", "memset", "memcmp", "strcmp", "strlen"};
+/// The functions that code generation may call. Those of kernels/core/ArmLibrary.cpp exist on
+/// ARMv7 only.
+constexpr StringLiteral library[] = {
+    "memcpy",           "memmove",          "memset",           "memcmp",
+    "strcmp",           "strlen",           "__aeabi_uidiv",    "__aeabi_uidivmod",
+    "__aeabi_idiv",     "__aeabi_idivmod",  "__aeabi_uldivmod", "__aeabi_ldivmod",
+    "__aeabi_ul2f",     "__aeabi_l2f",      "__aeabi_ul2d",     "__aeabi_l2d",
+    "__aeabi_f2ulz",    "__aeabi_f2lz",     "__aeabi_d2ulz",    "__aeabi_d2lz",
+    "__aeabi_memcpy",   "__aeabi_memcpy4",  "__aeabi_memcpy8",  "__aeabi_memmove",
+    "__aeabi_memmove4", "__aeabi_memmove8", "__aeabi_memset",   "__aeabi_memset4",
+    "__aeabi_memset8",  "__aeabi_memclr",   "__aeabi_memclr4",  "__aeabi_memclr8"};
 bool isOfLibrary(StringRef name) { return is_contained(library, name); }
 
 /// Takes the functions that `symbol` stands for, and what they need, out of all kernels.

@@ -114,27 +114,37 @@ private:
   std::thread reader;
 };
 
+/// Reads the headers of an ELF file of any class; the result refers to `bytes`.
+Expected<std::unique_ptr<ELFObjectFileBase>> openElf(StringRef bytes) {
+  auto file = llvm::object::ObjectFile::createELFObjectFile(MemoryBufferRef(bytes, "object"));
+  if (!file)
+    return file.takeError();
+  return std::unique_ptr<ELFObjectFileBase>(cast<ELFObjectFileBase>(file->release()));
+}
+
 /// Collects the symbols that the objects define and the ones that they need but an image cannot
 /// provide.
 class ObjectCheck {
 public:
   Error add(StringRef object) {
-    auto file = ELFObjectFile<ELF64LE>::create(MemoryBufferRef(object, "object"));
-    if (!file)
-      return failed("the object is not 64-bit ELF: ", toString(file.takeError()), ".");
-    Triple::ArchType itsArch = file->getArch();
-    const uint16_t machine = file->getELFFile().getHeader().e_machine;
-    if (!file->isRelocatableObject() ||
-        none_of(abi::kArchitectures, [&](auto &row) { return row.machine == machine; }))
-      return failed("the object is not x86-64, AArch64 or RISC-V ELF code to be linked.");
+    auto opened = openElf(object);
+    if (!opened)
+      return failed("the object is not ELF: ", toString(opened.takeError()), ".");
+    const ELFObjectFileBase &file = **opened;
+    Triple::ArchType itsArch = file.getArch();
+    if (!file.isRelocatableObject() || !file.isLittleEndian() ||
+        none_of(abi::kArchitectures, [&](auto &row) {
+          return row.machine == file.getEMachine() && row.bits == 8 * file.getBytesInAddress();
+        }))
+      return failed("the object is not x86-64, AArch64, RISC-V or ARMv7 ELF code to be linked.");
     if (arch != Triple::UnknownArch && arch != itsArch)
       return failed("the objects are of different architectures: ", Triple::getArchTypeName(arch),
                     " and ", Triple::getArchTypeName(itsArch), ".");
     arch = itsArch;
-    for (const ELFSectionRef section : file->sections())
-      if (Error error = addSection(*file, section))
+    for (const ELFSectionRef section : file.sections())
+      if (Error error = addSection(file, section))
         return error;
-    for (const ELFSymbolRef symbol : file->symbols())
+    for (const ELFSymbolRef symbol : file.symbols())
       if (Error error = addSymbol(symbol))
         return error;
     return Error::success();
@@ -151,7 +161,7 @@ public:
   }
 
 private:
-  Error addSection(const ELFObjectFile<ELF64LE> &file, ELFSectionRef section) {
+  Error addSection(const ELFObjectFileBase &file, ELFSectionRef section) {
     auto name = section.getName();
     if (!name)
       return name.takeError();
@@ -254,11 +264,31 @@ Error runLinker(ArrayRef<ObjectFile> objects, const std::string &result) {
   return failed("the code cannot become an image: ", StringRef(output).trim());
 }
 
-/// Copies the loaded segments of the executable into one flat image.
+/// Copies the loaded segments of the executable `bytes` to where they are mapped in `image`.
+template <typename ElfType>
+Error copySegments(const ELFFile<ElfType> &file, StringRef bytes, std::vector<char> &image) {
+  auto headers = file.program_headers();
+  if (!headers)
+    return headers.takeError();
+  for (const auto &header : *headers) {
+    if (header.p_type != ELF::PT_LOAD)
+      continue;
+    const uint64_t end = uint64_t(header.p_vaddr) + header.p_memsz;
+    if (end > mostImageBytes || uint64_t(header.p_offset) + header.p_filesz > bytes.size())
+      return failed("the linked code is too large.");
+    if (image.size() < end)
+      image.resize(end);
+    std::memcpy(image.data() + header.p_vaddr, bytes.data() + header.p_offset, header.p_filesz);
+  }
+  return Error::success();
+}
+
+/// Makes one flat image of the executable.
 Expected<LinkedImage> flatten(StringRef executable) {
-  auto file = ELFObjectFile<ELF64LE>::create(MemoryBufferRef(executable, "image"));
-  if (!file)
-    return file.takeError();
+  auto opened = openElf(executable);
+  if (!opened)
+    return opened.takeError();
+  const ELFObjectFileBase *file = opened->get();
   // Relocations, and the tables of addresses they would fill, are what a
   // dynamic loader is for; there is none where the image runs.
   for (const ELFSectionRef section : file->sections()) {
@@ -273,20 +303,12 @@ Expected<LinkedImage> flatten(StringRef executable) {
   }
 
   LinkedImage image;
-  auto headers = file->getELFFile().program_headers();
-  if (!headers)
-    return headers.takeError();
-  for (const auto &header : *headers) {
-    if (header.p_type != ELF::PT_LOAD)
-      continue;
-    uint64_t end = header.p_vaddr + header.p_memsz;
-    if (end > mostImageBytes || header.p_offset + header.p_filesz > executable.size())
-      return failed("the linked code is too large.");
-    if (image.bytes.size() < end)
-      image.bytes.resize(end);
-    std::memcpy(image.bytes.data() + header.p_vaddr, executable.data() + header.p_offset,
-                header.p_filesz);
-  }
+  Error copied =
+      isa<ELF32LEObjectFile>(file)
+          ? copySegments(cast<ELF32LEObjectFile>(file)->getELFFile(), executable, image.bytes)
+          : copySegments(cast<ELF64LEObjectFile>(file)->getELFFile(), executable, image.bytes);
+  if (copied)
+    return std::move(copied);
   for (const ELFSymbolRef symbol : file->symbols()) {
     auto name = symbol.getName();
     auto address = symbol.getAddress();

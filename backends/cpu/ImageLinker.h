@@ -21,8 +21,8 @@ struct LinkedImage {
   std::map<std::string, uint64_t> functions; ///< name -> offset in bytes
 };
 
-/// Links x86-64 or AArch64 ELF objects (position-independent code, all of one architecture) into an
-/// image. Fails for objects that need external symbols, a loader's help at run time, or writable
+/// Links ELF objects (position-independent code, all of one architecture of Architectures.h) into
+/// an image. Fails for objects that need external symbols, a loader's help at run time, or writable
 /// memory; the error names every such symbol and section. Thread-safe: one call runs at a time,
 /// others wait.
 llvm::Expected<LinkedImage> linkImage(llvm::ArrayRef<llvm::StringRef> objects);

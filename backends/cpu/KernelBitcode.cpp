@@ -9,6 +9,7 @@ extern "C" {
 extern const char openatc_kernels_x86_64[], openatc_kernels_x86_64_end[];
 extern const char openatc_kernels_aarch64[], openatc_kernels_aarch64_end[];
 extern const char openatc_kernels_riscv64[], openatc_kernels_riscv64_end[];
+extern const char openatc_kernels_armv7[], openatc_kernels_armv7_end[];
 }
 
 namespace atc::cpu {
@@ -21,6 +22,8 @@ llvm::StringRef kernelBitcode(llvm::StringRef arch) {
     return between(openatc_kernels_aarch64, openatc_kernels_aarch64_end);
   if (arch == "riscv64")
     return between(openatc_kernels_riscv64, openatc_kernels_riscv64_end);
+  if (arch == "armv7")
+    return between(openatc_kernels_armv7, openatc_kernels_armv7_end);
   assert(arch == "x86-64" && "every architecture has kernels");
   return between(openatc_kernels_x86_64, openatc_kernels_x86_64_end);
 }

@@ -8,8 +8,8 @@
 
 namespace atc::cpu {
 
-/// Returns the LLVM bitcode of all host kernels for "x86-64", "aarch64" or "riscv64", a constant of
-/// the program.
+/// Returns the LLVM bitcode of all host kernels for "x86-64", "aarch64", "riscv64" or "armv7", a
+/// constant of the program.
 llvm::StringRef kernelBitcode(llvm::StringRef arch);
 
 } // namespace atc::cpu

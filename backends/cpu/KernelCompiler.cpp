@@ -100,7 +100,7 @@ llvm::Expected<CompiledLevel> compileKernels(ModuleOp module, const CpuLevel &le
   auto objects = emitObjects(*kernels, level, options);
   if (!objects)
     return objects.takeError();
-  if (!options.hostKernels.empty()) {
+  if (!options.hostKernels.empty() || level.needsLibrary()) {
     stage("generate host kernels");
     auto hosts = emitHostKernels(options.hostKernels, level, options, ObjectCache(options.cache));
     if (!hosts)

@@ -144,7 +144,7 @@ private:
   static void relax() {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) || defined(__arm__)
     __builtin_arm_yield();
 #elif defined(__riscv)
     __builtin_riscv_pause();

@@ -72,9 +72,13 @@ static om_status verify(const void *file, size_t bytes, const fb::Model **header
 
 size_t om_bare_memory(const void *file, size_t bytes, om_error *error) {
   const fb::Model *header = nullptr;
-  return verify(file, bytes, &header, error) == OM_OK
-             ? static_cast<size_t>(barePiecesOf(*header).all())
-             : 0;
+  if (verify(file, bytes, &header, error) != OM_OK)
+    return 0;
+  const uint64_t all = barePiecesOf(*header).all();
+  if (all <= SIZE_MAX)
+    return static_cast<size_t>(all);
+  outOfMemory(error, all);
+  return 0;
 }
 
 /// Finds the code of a level, or without one that of this architecture with the fewest features.
@@ -142,11 +146,10 @@ om_status om_bare_create(const void *file, size_t bytes, const om_load_options *
   if (!model || !allocator)
     return fail(error, OM_ERROR_ARGUMENT, "there is no place for the model, or no allocator.");
   *model = nullptr;
-  const size_t needed = om_bare_memory(file, bytes, error);
-  if (!needed) {
-    const fb::Model *header = nullptr;
-    return verify(file, bytes, &header, error);
-  }
+  om_error reason;
+  const size_t needed = om_bare_memory(file, bytes, &reason);
+  if (!needed)
+    return fail(error, reason.code, "%s", reason.message);
   void *memory = allocator->allocate(allocator->user, needed, OM_ALIGNMENT);
   if (!memory)
     return outOfMemory(error, needed);

@@ -23,8 +23,8 @@ struct BarePieces {
 /// Room for the state of a model.
 constexpr uint64_t bareStateBytes = 128;
 
-/// Computes the pieces for a verified model of launches on the CPU. Pointers have 8 bytes; the
-/// scratch memory is that of the code that needs the most.
+/// Computes the pieces for a verified model of launches on the CPU. Pointers have at most 8 bytes;
+/// the scratch memory is that of the code that needs the most.
 inline BarePieces barePiecesOf(const om::fb::Model &header) {
   auto roundUp = [](uint64_t bytes) {
     return (bytes + OM_ALIGNMENT - 1) / OM_ALIGNMENT * OM_ALIGNMENT;

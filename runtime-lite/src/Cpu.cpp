@@ -10,7 +10,7 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#elif defined(__aarch64__) || defined(__riscv)
+#elif defined(__aarch64__) || defined(__arm__) || defined(__riscv)
 #include <sys/auxv.h>
 #endif
 
@@ -162,6 +162,16 @@ bool cpuHas(const char *feature) {
     if (std::strcmp(row.name, feature) == 0)
       return getauxval(row.vector) >> row.bit & 1;
   return false;
+}
+
+#elif defined(__arm__)
+
+/// The bits are part of the kernel's interface. Kernels of 64 bits state them for programs of 32.
+bool cpuHas(const char *feature) {
+  constexpr unsigned neon = 12, vfp4 = 16;
+  const unsigned long features = getauxval(AT_HWCAP);
+  return (std::strcmp(feature, "neon") == 0 && features >> neon & 1) ||
+         (std::strcmp(feature, "vfp4") == 0 && features >> vfp4 & 1);
 }
 
 #elif defined(__riscv)

@@ -52,7 +52,7 @@ void FutexSystem::wake(Atomic<uint64_t> &value, uint32_t threads) { futexWake(va
 static void relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) || defined(__arm__)
   __asm__ volatile("yield");
 #elif defined(__riscv)
   __asm__ volatile(".insn i 0x0f, 0, x0, x0, 0x010"); // pause, a hint that every processor takes

@@ -3,8 +3,10 @@
 
 #include "runtime-lite/src/Support.h"
 
+#include "runtime-lite/src/FileLimits.h"
 #include "runtime-lite/src/PrintableText.h"
 
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <sys/mman.h>
@@ -35,6 +37,10 @@ om_status outOfMemory(om_error *error, uint64_t bytes) {
 
 bool Mapping::mapFile(int fd, uint64_t offset, uint64_t size, bool code) {
   reset();
+  if (limits::hasShortAddresses && size > limits::maxBlock) {
+    errno = EFBIG;
+    return false;
+  }
   int protection = PROT_READ | (code ? PROT_EXEC : 0);
   void *at = mmap(nullptr, size, protection, MAP_PRIVATE, fd, static_cast<off_t>(offset));
   if (at == MAP_FAILED)
@@ -54,6 +60,8 @@ static void requestHugePages([[maybe_unused]] void *base, [[maybe_unused]] uint6
 }
 
 void *allocate(uint64_t bytes) {
+  if (limits::hasShortAddresses && bytes > limits::maxBlock)
+    return nullptr;
   const bool isLarge = bytes >= 2 * huge;
   void *block = nullptr;
   if (posix_memalign(&block, isLarge ? huge : OM_ALIGNMENT, bytes) != 0)
@@ -67,7 +75,7 @@ bool Mapping::mapZeroed(uint64_t size) {
   reset();
   if (size == 0)
     size = 1;
-  if (size > (uint64_t(1) << 46))
+  if (size > limits::maxBlock)
     return false;
   // Reserves the size of a huge page more and unmaps both ends.
   uint64_t slack = size >= huge ? huge : 0;

@@ -9,6 +9,7 @@
 
 #include "openatc/om.h"
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -63,9 +64,9 @@ public:
 
   /// Frees the items and allocates `n` zeroed ones. Returns false where memory could not be
   /// allocated.
-  bool allocate(size_t n) {
+  bool allocate(uint64_t n) {
     std::free(static_cast<void *>(items));
-    items = static_cast<T *>(std::calloc(n ? n : 1, sizeof(T)));
+    items = n > SIZE_MAX ? nullptr : static_cast<T *>(std::calloc(n ? n : 1, sizeof(T)));
     count = items ? n : 0;
     return items != nullptr;
   }
@@ -86,7 +87,7 @@ private:
 };
 
 /// Allocates memory that std::free frees, at a multiple of OM_ALIGNMENT; large blocks are aligned
-/// for huge pages and request them. Returns null on failure.
+/// for huge pages and request them. Returns null on failure, and for more than limits::maxBlock.
 void *allocate(uint64_t bytes);
 
 /// Memory from mmap, unmapped on destruction.
@@ -98,7 +99,7 @@ public:
   ~Mapping() { reset(); }
 
   /// Maps `bytes` bytes of a file from `offset`, read-only; executable too where `code`. Returns
-  /// false on failure.
+  /// false on failure, with the reason in `errno`.
   bool mapFile(int fd, uint64_t offset, uint64_t bytes, bool code);
   /// Maps zeroed memory; large ranges are aligned for huge pages and request them. Returns false on
   /// failure.

@@ -1,6 +1,7 @@
 //===-- ValueApi.cpp - the C interface over values ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "runtime-lite/src/FileLimits.h"
 #include "runtime-lite/src/Value.h"
 
 #include <cstring>
@@ -77,6 +78,9 @@ om_status om_value_borrow_tensor(om_dtype dtype, uint32_t rank, const int64_t *d
       (!data || reinterpret_cast<uintptr_t>(data) % OM_ALIGNMENT))
     return fail(error, OM_ERROR_ARGUMENT, "the elements of a borrowed tensor are %s.",
                 data ? "not 64-byte aligned" : "null");
+  // No elements can be there; a kernel that reads them would reach others.
+  if (limits::hasShortAddresses && bytes > limits::maxBlock)
+    return outOfMemory(error, bytes);
   return create(dtype, rank, dims, Elements::Elsewhere, const_cast<void *>(data), value, error);
 }
 

@@ -73,6 +73,8 @@ public:
     if (status == OM_OK)
       status = endBytes();
     if (status == OM_OK)
+      status = addressable();
+    if (status == OM_OK)
       status = tensors();
     if (status == OM_OK)
       status = images();
@@ -108,6 +110,7 @@ private:
   om_status segments(uint64_t headerBytes, uint64_t fileBytes);
   om_status memory();
   om_status endBytes();
+  om_status addressable();
   om_status alignment();
   om_status ends(const flatbuffers::Vector<uint32_t> &list, fb::Space space, const char *word);
   om_status tensors();
@@ -201,6 +204,26 @@ om_status Checker::endBytes() {
       left -= bytes;
     }
   return OM_OK;
+}
+
+/// Refuses blocks that this machine has no addresses for.
+om_status Checker::addressable() {
+  if (!limits::hasShortAddresses)
+    return OM_OK;
+  uint64_t most = model.arena_size();
+  const char *what = "its intermediate tensors";
+  for (const auto *list : {model.inputs(), model.outputs()})
+    for (uint32_t tensor : *list)
+      if (const uint64_t bytes = model.tensors()->Get(tensor)->place()->size(); bytes > most) {
+        most = bytes;
+        what = model.tensors()->Get(tensor)->name()->c_str();
+      }
+  if (most <= limits::maxBlock)
+    return OM_OK;
+  return fail(error, OM_ERROR_UNSUPPORTED,
+              "the model needs %llu bytes in one piece for %s, more than the %llu that a process "
+              "with addresses of %u bits can have: run it on a machine with longer ones.",
+              ull(most), what, ull(limits::maxBlock), unsigned(8 * sizeof(void *)));
 }
 
 om_status Checker::alignment() {

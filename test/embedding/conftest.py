@@ -49,6 +49,35 @@ def build_runtime(folder, *options):
     return folder / "tree"
 
 
+# The names of Debian's cross compilers begin so; the first word names qemu's program.
+SYSTEM = {"aarch64": "aarch64-linux-gnu", "riscv64": "riscv64-linux-gnu", "armv7": "arm-linux-gnueabihf"}
+
+
+def qemu(arch):
+    return f"qemu-{SYSTEM[arch].split('-')[0]}"
+
+
+def emulator(arch, *options):
+    return [qemu(arch), *options, "-L", f"/usr/{SYSTEM[arch]}"]
+
+
+def toolchain(arch):
+    return f"-DCMAKE_TOOLCHAIN_FILE={ROOT}/cmake/toolchains/{SYSTEM[arch]}.cmake"
+
+
+@pytest.fixture(scope="session")
+def cross_trees(tmp_path_factory):
+    """{architecture: the runtime alone, built for it and installed}, made when it is asked for."""
+    made = {}
+
+    def make(arch):
+        if arch not in made:
+            need(f"{SYSTEM[arch]}-gcc", f"{SYSTEM[arch]}-g++", qemu(arch))
+            made[arch] = build_runtime(tmp_path_factory.mktemp(arch), toolchain(arch))
+        return made[arch]
+    return make
+
+
 def install(prefix, *components):
     """Installs components of the main build."""
     for component in components:

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from conftest import BUILD, DIGITS, EXAMPLES, ROOT, compile_digits_for, need, run
+from conftest import BUILD, DIGITS, EXAMPLES, ROOT, SYSTEM, compile_digits_for, emulator, need, run
 
 INCLUDE = ROOT / "runtime-lite" / "include"
 SOURCES = ["bare/Bare", "bare/BareSupport", "src/Hash", "src/Signature", "src/Tensor", "src/Verify",
@@ -98,14 +98,17 @@ def make_object(folder, level):
     return folder
 
 
-def test_an_object_runs_in_the_caller_s_memory(tmp_path):
-    need("cc")
-    folder = make_object(tmp_path / "native", "x86-64-v2")
+@pytest.mark.parametrize("arch, level", [("", "x86-64-v2"), ("armv7", "armv7")])
+def test_an_object_runs_in_the_caller_s_memory(cross_trees, tmp_path, arch, level):
+    """Objects are ELF files of 64 bits, or of 32."""
+    compiler, tree = (f"{SYSTEM[arch]}-gcc", cross_trees(arch)) if arch else ("cc", BUILD)
+    need(compiler)
+    folder = make_object(tmp_path / "native", level)
     (folder / "caller.c").write_text(CALLER)
-    run("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", folder / "caller.c",
-        folder / "digits.o", BUILD / "lib" / "libopenatc_bare.a", f"-I{INCLUDE}", f"-I{folder}",
+    run(compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", folder / "caller.c",
+        folder / "digits.o", tree / "lib" / "libopenatc_bare.a", f"-I{INCLUDE}", f"-I{folder}",
         "-o", folder / "caller")
-    digit, *lines = run(folder / "caller").splitlines()
+    digit, *lines = run(*(emulator(arch) if arch else []), folder / "caller").splitlines()
     assert digit == "3"
     assert [line[0] for line in lines] == ["1"] * 5, lines
     assert lines[0] == "1 input 0 ('image') is null or not at a multiple of 64."

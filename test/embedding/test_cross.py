@@ -8,29 +8,24 @@ import sys
 import numpy as np
 import pytest
 
-from conftest import (BUILD, DIGITS, PICTURES, ROOT, build_example, build_runtime, check_answers,
-                      compile_digits, need, run)
+from conftest import (BUILD, DIGITS, PICTURES, SYSTEM, build_example, check_answers, compile_digits,
+                      emulator, run, toolchain)
 
-ARCHITECTURES = ["aarch64", "riscv64"]
-BASE_LEVEL = {"aarch64": "armv8-a", "riscv64": "rv64gc"}
-
-
-def emulator(arch, *options):
-    return [f"qemu-{arch}", *options, "-L", f"/usr/{arch}-linux-gnu"]
+ARCHITECTURES = ["aarch64", "riscv64", "armv7"]
+BASE_LEVEL = {"aarch64": "armv8-a", "riscv64": "rv64gc", "armv7": "armv7-a"}
+# Code for the first level of an architecture runs on the oldest processor that qemu has for it.
+PROCESSOR = {"armv7-a": ["-cpu", "cortex-a8"], "armv7-a-vfpv4": ["-cpu", "cortex-a7"]}
 
 
 @pytest.fixture(scope="session")
-def programs(tmp_path_factory):
+def programs(cross_trees, tmp_path_factory):
     """{architecture: the C example for it}, made when it is asked for."""
     made = {}
 
     def make(arch):
         if arch not in made:
-            need(f"{arch}-linux-gnu-gcc", f"{arch}-linux-gnu-g++", f"qemu-{arch}")
-            folder = tmp_path_factory.mktemp(arch)
-            toolchain = f"-DCMAKE_TOOLCHAIN_FILE={ROOT}/cmake/toolchains/{arch}-linux-gnu.cmake"
-            tree = build_runtime(folder, toolchain)
-            made[arch] = build_example("embed-c", tree, folder / "example", toolchain)
+            tree = cross_trees(arch)
+            made[arch] = build_example("embed-c", tree, tmp_path_factory.mktemp(arch) / "example", toolchain(arch))
         return made[arch]
     return make
 
@@ -44,7 +39,9 @@ def images(model):
     ("aarch64", "aarch64", "armv8-a", {"fp-armv8", "neon"}),
     ("armv8.2-a", "aarch64", "armv8.2-a", {"fp-armv8", "neon", "fullfp16", "dotprod"}),
     ("riscv64", "riscv64", "rv64gc", set("mafdc")),
-    ("rv64gcv", "riscv64", "rv64gcv", set("mafdcv"))])
+    ("rv64gcv", "riscv64", "rv64gcv", set("mafdcv")),
+    ("armv7", "armv7", "armv7-a", {"neon"}),
+    ("armv7-a-vfpv4", "armv7", "armv7-a-vfpv4", {"neon", "vfp4"})])
 def test_level_in_the_file(tmp_path, name, arch, level, features):
     found = images(compile_digits(tmp_path / "digits.om", name))
     assert list(found) == [level]
@@ -53,7 +50,8 @@ def test_level_in_the_file(tmp_path, name, arch, level, features):
 
 @pytest.mark.parametrize("arch, level", [
     ("aarch64", "aarch64"), ("aarch64", "armv8.2-a"), ("aarch64", "armv8.2-a,x86-64-v2,aarch64"),
-    ("riscv64", "riscv64"), ("riscv64", "rv64gcv,aarch64,rv64gc")])
+    ("riscv64", "riscv64"), ("riscv64", "rv64gcv,aarch64,rv64gc"),
+    ("armv7", "armv7"), ("armv7", "armv7-a-vfpv4,x86-64-v2,armv7")])
 def test_digits_give_the_x86_answers(programs, digits_om, tmp_path, arch, level):
     program = programs(arch)
     model = compile_digits(tmp_path / "digits.om", level)
@@ -100,7 +98,8 @@ def halves(graph, image, rng):
 
 
 @pytest.mark.parametrize("network", [convolutions, recurrence, determinant, halves])
-@pytest.mark.parametrize("arch, level", [("aarch64", "armv8-a"), ("aarch64", "armv8.2-a"), ("riscv64", "rv64gc")])
+@pytest.mark.parametrize("arch, level", [("aarch64", "armv8-a"), ("aarch64", "armv8.2-a"), ("riscv64", "rv64gc"),
+                                         ("armv7", "armv7-a"), ("armv7", "armv7-a-vfpv4")])
 def test_code_gives_the_x86_answers(programs, tmp_path, network, arch, level):
     program = programs(arch)
     sys.path.insert(0, str(BUILD / "python"))
@@ -114,7 +113,7 @@ def test_code_gives_the_x86_answers(programs, tmp_path, network, arch, level):
                                f"--output={tmp_path / name}", f"--target_cpu={cpu}"], capture_output=True, text=True)
         assert said.returncode == 0 and not said.stderr, said.stderr
     here = run_here(tmp_path / "here.om", PICTURES[3])
-    answer = run(*emulator(arch), program, tmp_path / "there.om", PICTURES[3]).splitlines()[1]
+    answer = run(*emulator(arch, *PROCESSOR.get(level, [])), program, tmp_path / "there.om", PICTURES[3]).splitlines()[1]
     there = np.array([float(word) for word in answer.split()])
     # Half precision has ten bits.
     assert np.abs(there - here).max() <= (2e-3 if network is halves else 1e-4) * np.ptp(here)
@@ -139,7 +138,8 @@ def test_code_for_the_other_machine_is_refused(programs, digits_om, tmp_path, ar
 
 
 @pytest.mark.parametrize("arch, level, cpu, missing", [
-    ("aarch64", "armv8.2-a", "cortex-a53", "fullfp16, dotprod"), ("riscv64", "rv64gcv", "rv64,v=false", "v")])
+    ("aarch64", "armv8.2-a", "cortex-a53", "fullfp16, dotprod"), ("riscv64", "rv64gcv", "rv64,v=false", "v"),
+    ("armv7", "armv7-a-vfpv4", "cortex-a9", "vfp4")])
 def test_missing_feature_is_named(programs, tmp_path, arch, level, cpu, missing):
     """Of two architectures in a file the message is about the one at hand."""
     model = compile_digits(tmp_path / "digits.om", f"x86-64-v2,{level}")

@@ -49,8 +49,23 @@ const abi::Architecture *architectureOf(const fb::Model &model, Diagnostics &dia
   return abi::kArchitectures;
 }
 
-/// Returns a relocatable ELF file for little-endian machines of 64 bits with the section of the
-/// model and its symbols.
+/// The structures of ELF files for machines of 32 bits, and of 64.
+struct Elf32 {
+  using Symbol = ELF::Elf32_Sym;
+  using Section = ELF::Elf32_Shdr;
+  using Header = ELF::Elf32_Ehdr;
+  static constexpr unsigned char fileClass = ELF::ELFCLASS32;
+};
+struct Elf64 {
+  using Symbol = ELF::Elf64_Sym;
+  using Section = ELF::Elf64_Shdr;
+  using Header = ELF::Elf64_Ehdr;
+  static constexpr unsigned char fileClass = ELF::ELFCLASS64;
+};
+
+/// Returns a relocatable ELF file for little-endian machines with the section of the model and its
+/// symbols.
+template <typename Elf>
 std::string elfObject(const std::string &symbol, const abi::Architecture &architecture,
                       const ::om::Buffer &file) {
   constexpr uint64_t pageBytes = 4096;
@@ -63,18 +78,18 @@ std::string elfObject(const std::string &symbol, const abi::Architecture &archit
     table.append(text.c_str(), text.size() + 1);
     return at;
   };
-  ELF::Elf64_Sym symbols[2] = {};
+  typename Elf::Symbol symbols[2] = {};
   symbols[1].st_name = add(strings, symbol);
   symbols[1].setBindingAndType(ELF::STB_GLOBAL, ELF::STT_OBJECT);
   symbols[1].st_shndx = Model;
   symbols[1].st_size = file.size();
 
-  ELF::Elf64_Shdr sections[Count] = {};
+  typename Elf::Section sections[Count] = {};
   std::string bytes;
   auto append = [&](unsigned index, const std::string &name, uint32_t type, uint64_t alignment,
                     const void *data, size_t size) {
     bytes.resize((bytes.size() + alignment - 1) / alignment * alignment);
-    ELF::Elf64_Shdr &section = sections[index];
+    typename Elf::Section &section = sections[index];
     section.sh_name = add(names, name);
     section.sh_type = type;
     section.sh_addralign = alignment;
@@ -82,13 +97,13 @@ std::string elfObject(const std::string &symbol, const abi::Architecture &archit
     section.sh_size = size;
     bytes.append(static_cast<const char *>(data), size);
   };
-  bytes.resize(sizeof(ELF::Elf64_Ehdr));
+  bytes.resize(sizeof(typename Elf::Header));
   append(Model, sectionName, ELF::SHT_PROGBITS, pageBytes, file.data(), file.size());
   sections[Model].sh_flags = ELF::SHF_ALLOC | ELF::SHF_EXECINSTR;
   append(Symbols, ".symtab", ELF::SHT_SYMTAB, 8, symbols, sizeof(symbols));
   sections[Symbols].sh_link = Strings;
   sections[Symbols].sh_info = 1; // the first symbol that is not local
-  sections[Symbols].sh_entsize = sizeof(ELF::Elf64_Sym);
+  sections[Symbols].sh_entsize = sizeof(typename Elf::Symbol);
   append(Strings, ".strtab", ELF::SHT_STRTAB, 1, strings.data(), strings.size());
   append(Stack, ".note.GNU-stack", ELF::SHT_PROGBITS, 1, "", 0);
   const uint32_t ownName = add(names, ".shstrtab");
@@ -96,9 +111,9 @@ std::string elfObject(const std::string &symbol, const abi::Architecture &archit
   sections[SectionNames].sh_name = ownName;
   bytes.resize((bytes.size() + 7) / 8 * 8);
 
-  ELF::Elf64_Ehdr header = {};
+  typename Elf::Header header = {};
   std::memcpy(header.e_ident, ELF::ElfMagic, 4);
-  header.e_ident[ELF::EI_CLASS] = ELF::ELFCLASS64;
+  header.e_ident[ELF::EI_CLASS] = Elf::fileClass;
   header.e_ident[ELF::EI_DATA] = ELF::ELFDATA2LSB;
   header.e_ident[ELF::EI_VERSION] = ELF::EV_CURRENT;
   header.e_type = ELF::ET_REL;
@@ -107,7 +122,7 @@ std::string elfObject(const std::string &symbol, const abi::Architecture &archit
   header.e_version = ELF::EV_CURRENT;
   header.e_shoff = bytes.size();
   header.e_ehsize = sizeof(header);
-  header.e_shentsize = sizeof(ELF::Elf64_Shdr);
+  header.e_shentsize = sizeof(typename Elf::Section);
   header.e_shnum = Count;
   header.e_shstrndx = SectionNames;
   std::memcpy(bytes.data(), &header, sizeof(header));
@@ -208,7 +223,10 @@ void writeObject(const ::om::Buffer &file, const std::string &path, std::vector<
   const std::string symbol = identifier(sys::path::stem(path)) + "_om";
   SmallString<128> header(path);
   sys::path::replace_extension(header, "h");
-  addFile(path, elfObject(symbol, *architecture, file), files, diagnostics);
+  const std::string object = architecture->bits == 32
+                                 ? elfObject<Elf32>(symbol, *architecture, file)
+                                 : elfObject<Elf64>(symbol, *architecture, file);
+  addFile(path, object, files, diagnostics);
   addFile(header.str().str(), HeaderWriter(*model, symbol).text(file.size()), files, diagnostics);
 }
 

@@ -129,7 +129,8 @@ TEST_CASE("code that is not position-independent is refused") {
 }
 
 TEST_CASE("objects for other architectures become an image") {
-  const std::string arch = GENERATE(std::string("-aarch64"), std::string("-riscv64"));
+  const std::string arch =
+      GENERATE(std::string("-aarch64"), std::string("-riscv64"), std::string("-armv7"));
   LinkedImage image = linked({"good" + arch, "helper" + arch});
   CHECK(image.functions.count("choose") == 1);
   CHECK(image.functions.count("scale") == 1);
@@ -142,6 +143,7 @@ TEST_CASE("objects for other architectures become an image") {
 TEST_CASE("objects for different processors are refused") {
   CHECK(
       contains(refusal({"good", "helper-aarch64"}), "different architectures: x86_64 and aarch64"));
+  CHECK(contains(refusal({"good-armv7", "helper"}), "different architectures: arm and x86_64"));
   linked({"good", "helper"});
 }
 
