@@ -297,16 +297,56 @@ private:
     if (alignedAxis)
       if (Error error = alignSecondInput(*alignedAxis))
         return error;
-    if (op == "Resize" && opset < 11 && !call.inputs.empty()) {
-      // Inputs were X and scales; nearest was the floor of x / scale.
-      call.inputs.insert(call.inputs.begin() + 1, Value());
-      setParameter("coordinate_transformation_mode", builder.getStringAttr("asymmetric"));
-      setParameter("nearest_mode", builder.getStringAttr("floor"));
-    }
+    if (op == "Resize" && opset < 11 && !call.inputs.empty())
+      return modernizeResize();
     if (op == "Dropout" && opset < 12 && !call.inputs.empty())
       call.inputs.resize(1);
     if (op == "BatchNormalization" && opset < 14)
       call.results = std::min(call.results, 1u);
+    return Error::success();
+  }
+
+  /// Gives a Resize of opset 10 the inputs and attributes of opset 11. Its positions were
+  /// x / scale, and nearest rounded them down along axes that grow and up along those that shrink.
+  /// One call rounds all axes alike, so that two calls do where both kinds are possible.
+  Error modernizeResize() {
+    Builder &builder = importer.builder();
+    call.inputs.insert(call.inputs.begin() + 1, Value());
+    setParameter("coordinate_transformation_mode", builder.getStringAttr("asymmetric"));
+    setParameter("nearest_mode", builder.getStringAttr("floor"));
+    auto mode = dyn_cast_or_null<StringAttr>(parameter("mode"));
+    if ((mode && mode != "nearest") || call.inputs.size() < 3 || !call.inputs[2])
+      return Error::success();
+    Value scales = call.inputs[2];
+    auto stored = scales.getDefiningOp<graph::ConstantOp>();
+    auto known = stored ? dyn_cast<DenseFPElementsAttr>(stored.getValue()) : nullptr;
+    auto isKnown = [&](auto holds) {
+      return known && llvm::all_of(known.getValues<APFloat>(), [&](const APFloat &scale) {
+               return holds(scale.convertToDouble());
+             });
+    };
+    if (isKnown([](double scale) { return scale >= 1; }))
+      return Error::success();
+    NamedAttribute ceil = builder.getNamedAttr("nearest_mode", builder.getStringAttr("ceil"));
+    if (isKnown([](double scale) { return scale <= 1; })) {
+      setParameter("nearest_mode", ceil.getValue());
+      return Error::success();
+    }
+    Value one = calls.constantOf(DenseElementsAttr::get(
+        RankedTensorType::get({}, builder.getF32Type()), builder.getF32FloatAttr(1).getValue()));
+    Value less = calls.call("Min", {scales, one}), rest = calls.call("Max", {scales, one});
+    graph::HostCall shrink{
+        "Resize",
+        {call.inputs[0], Value(), less},
+        builder.getDictionaryAttr({builder.getNamedAttr("coordinate_transformation_mode",
+                                                        builder.getStringAttr("asymmetric")),
+                                   ceil})};
+    std::string error;
+    SmallVector<Value> results = less && rest ? calls.call(shrink, error) : SmallVector<Value>();
+    if (results.empty())
+      return createStringError(error.empty() ? calls.message() : error);
+    call.inputs[0] = results.front();
+    call.inputs[2] = rest;
     return Error::success();
   }
 
@@ -322,7 +362,8 @@ private:
            llvm::all_of(flags.getValues<APInt>(), [](const APInt &flag) { return flag.isZero(); });
   }
 
-  /// Defines the results of a Dropout that drops nothing: its input, and a mask of ones.
+  /// Defines the results of a Dropout that drops nothing: its input, and a mask of ones. Before
+  /// opset 12 the mask had no meaning then, and is zeros as in ONNX Runtime.
   Error passThroughDropout() {
     Value input = call.inputs[0];
     define(0, input);
@@ -333,8 +374,9 @@ private:
     Type element =
         opset >= 10 ? builder.getI1Type() : cast<TensorType>(input.getType()).getElementType();
     auto type = RankedTensorType::get({}, element);
-    Value one = calls.constantOf(DenseElementsAttr::get(type, builder.getOneAttr(element)));
-    Value mask = calls.call("Expand", {one, calls.call("Shape", {input})});
+    TypedAttr flag = opset >= 12 ? builder.getOneAttr(element) : builder.getZeroAttr(element);
+    Value flags = calls.constantOf(DenseElementsAttr::get(type, flag));
+    Value mask = calls.call("Expand", {flags, calls.call("Shape", {input})});
     if (!mask)
       return createStringError(calls.message());
     define(1, mask);

@@ -126,6 +126,8 @@ private:
   std::vector<const pb::NodeDef *> orderNodes(Scope &scope, ArrayRef<StringRef> roots);
   bool emitNode(Scope &scope, const pb::NodeDef &node);
   bool emitCall(Scope &scope, const pb::NodeDef &node, unsigned depth);
+  bool noteWrites(Scope &scope);
+  bool checkWrites();
   std::optional<std::string> resolve(Scope &scope, StringRef text, StringRef user);
   const std::string &nameOf(Scope &scope, StringRef node);
   std::string uniqueName(std::string base);
@@ -143,6 +145,8 @@ private:
   StringMap<std::string> cuts;
   StringSet<> usedNames;
   StringSet<> activeFunctions;
+  /// What the functions that are called write: the tensor of the variable, and the node.
+  std::vector<std::pair<std::string, std::string>> writes;
   uint64_t spent = 0, fileNodes = 0; ///< bytes; nodes of the graph and all functions
 };
 
@@ -424,12 +428,6 @@ bool Inliner::emitCall(Scope &scope, const pb::NodeDef &node, unsigned depth) {
   uint64_t cost = inner.prefix.size() + 64 * function->node_def_size();
   if (!spend(cost) || !setNodes(inner, function->node_def()))
     return false;
-  // Everything in a function that has an effect runs, even if no result needs it.
-  for (const pb::NodeDef &body : function->node_def())
-    if (writesVariable(body.op()))
-      return fail("E13010", "node '" + inner.prefix + body.name() + "' (" + body.op() +
-                                ") changes a variable while the model runs: only models whose "
-                                "variables stay as they were saved are supported");
 
   std::vector<std::string> values;
   for (const std::string &input : node.input()) {
@@ -454,6 +452,8 @@ bool Inliner::emitCall(Scope &scope, const pb::NodeDef &node, unsigned depth) {
   if (!fits || next != values.size())
     return fail("E13005", where + " passes " + Twine(values.size()) + " values to function '" +
                               name + "', which takes another number");
+  if (!noteWrites(inner))
+    return false;
 
   std::vector<StringRef> roots;
   for (const pb::OpDef::ArgDef &output : function->signature().output_arg()) {
@@ -473,6 +473,60 @@ bool Inliner::emitCall(Scope &scope, const pb::NodeDef &node, unsigned depth) {
     results.push_back(std::move(*tensor));
   }
   activeFunctions.erase(name);
+  return true;
+}
+
+static std::string describeWrite(const Twine &node, StringRef op) {
+  return ("node '" + node + "' (" + op +
+          ") changes a variable while the model runs: only models whose variables stay as they "
+          "were saved are supported")
+      .str();
+}
+
+/// Collects the writes of a function. Everything in a function that has an effect runs, even if
+/// no result needs it.
+bool Inliner::noteWrites(Scope &scope) {
+  for (const pb::NodeDef &node : scope.function->node_def()) {
+    if (!writesVariable(node.op()))
+      continue;
+    std::string write = describeWrite(scope.prefix + node.name(), node.op());
+    // Other operators write several variables, or one that the function has not been given.
+    bool writesFirst = StringRef(node.op()).starts_with("Assign") && node.input_size() > 0;
+    std::optional<Reference> variable =
+        writesFirst ? parse(scope, node.input(0)) : std::optional<Reference>();
+    if (!variable || !scope.arguments.contains(variable->node))
+      return fail("E13010", write);
+    std::optional<std::string> tensor = resolve(scope, node.input(0), node.name());
+    if (!tensor || !spend(tensor->size() + write.size()))
+      return false;
+    writes.emplace_back(std::move(*tensor), std::move(write));
+  }
+  return true;
+}
+
+/// Refuses a write of a variable that a result of the model reads, in this run or a later one. A
+/// state that no result reads stays as it was saved: Keras counts the random numbers of a dropout
+/// that an inference does not apply.
+bool Inliner::checkWrites() {
+  if (writes.empty())
+    return true;
+  // Nodes of one shared name are one variable.
+  StringMap<std::string> variables;
+  for (const pb::NodeDef &node : result.node()) {
+    auto name = node.attr().find("shared_name");
+    if (node.op() == "VarHandleOp" && name != node.attr().end() && !name->second.s().empty())
+      variables[node.name()] = name->second.s();
+  }
+  StringSet<> read;
+  for (const pb::NodeDef &node : result.node())
+    for (const std::string &input : node.input())
+      if (auto variable = variables.find(input); variable != variables.end())
+        read.insert(variable->second);
+  for (const auto &[tensor, write] : writes) {
+    auto variable = variables.find(tensor);
+    if (variable == variables.end() || read.contains(variable->second))
+      return fail("E13010", write);
+  }
   return true;
 }
 
@@ -512,7 +566,7 @@ bool Inliner::run(std::vector<NamedTensor> &inputs, std::vector<NamedTensor> &ou
   std::vector<StringRef> roots;
   for (const NamedTensor &output : outputs)
     roots.push_back(output.tensor);
-  if (!emitScope(main, roots, 0))
+  if (!emitScope(main, roots, 0) || !checkWrites())
     return false;
   for (auto [output, name] : llvm::zip(outputs, outputNames)) {
     std::optional<std::string> tensor = resolve(main, output.tensor, output.name);

@@ -32,6 +32,13 @@ struct ResizeMode {
   bool excludeOutside = false;
   double cubic = -0.75, extrapolation = 0;
 
+  /// Returns whether positions are computed in f32 and not in f64. Nearest neighbors are those of
+  /// the source format's runtimes: a position that f32 rounds can be on the other side of a whole
+  /// number. Where halves go up, these find them as f64 does.
+  bool hasSinglePositions() const {
+    return method == Method::Nearest && rounding != Rounding::PreferCeil;
+  }
+
   /// Returns the mode that the attributes of a Resize name. `attributes` has is(name, default,
   /// text), integer(name, default) and number(name, default), as the context of a kernel has.
   template <typename Attributes> static ResizeMode read(const Attributes &attributes) {

@@ -98,6 +98,22 @@ def test_resize_nearest(coordinates, rounding, dtype):
     assert (got == want).all()
 
 
+@pytest.mark.parametrize("coordinates", ["half_pixel", "asymmetric"])
+@pytest.mark.parametrize("rounding", ["round_prefer_floor", "floor", "ceil"])
+@pytest.mark.parametrize("scale", np.float32([0.1, 0.3, 0.6, 0.7, 1.1, 1.2, 1.3, 1.6, 1.7, 2.2]))
+def test_sizes_and_nearest_positions_are_those_of_f32(coordinates, rounding, scale):
+    """10 * 0.7f is 7 in f32 and below it in f64; 8 / 1.6f is 5, and below it in f64."""
+    half = np.float32(0.5)
+    for n in (4, 8, 10, 13, 50):
+        i = np.arange(int(np.float32(n) * scale), dtype="f4")
+        x = i / scale if coordinates == "asymmetric" else (i + half) / scale - half
+        at = {"round_prefer_floor": np.ceil(x - half), "floor": np.floor(x),
+              "ceil": np.ceil(x)}[rounding]
+        got, = call("Resize", np.arange(n, dtype="f4"), None, scale.reshape(1), missing=[1],
+                    nearest_mode=rounding, coordinate_transformation_mode=coordinates)
+        assert got.tolist() == np.clip(at, 0, n - 1).tolist(), n
+
+
 def test_resize_policies_and_errors():
     x = np.zeros((1, 1, 10, 20), "f4")
 

@@ -102,7 +102,9 @@ CASES = {
     "resize-nearest": ("Resize", {"coordinate_transformation_mode": "asymmetric",
                                   "nearest_mode": "floor"},
                        [(floats(1, 2, 3, 4), NO_REGION, scales(1, 1, 2, 3)),
-                        (floats(2, 3, 5, 4), NO_REGION, scales(1, 2, 0.5, 1))]),
+                        (floats(2, 3, 5, 4), NO_REGION, scales(1, 2, 0.5, 1)),
+                        # 8 / 1.6f and 10 * 0.7f are whole numbers in f32 only.
+                        (floats(1, 1, 8, 10), NO_REGION, scales(1, 1, 1.6, 0.7))]),
     "grid-sample": ("GridSample", {"padding_mode": "reflection", "align_corners": 1},
                     [(floats(2, 3, 4, 5), 2 * floats(2, 6, 7, 2)),
                      (floats(1, 1, 3, 3), 2 * floats(1, 1, 131, 2))]),

@@ -128,12 +128,13 @@ void importCastLike(NodeContext &n) {
 
 void importIdentity(NodeContext &n) { n.setOutput(n.input(0)); }
 
-/// The mask of a dropout that does nothing: all true.
+/// Sets the mask of a dropout that does nothing: ones from opset 12 on. Before, the mask had no
+/// meaning then, and is zeros as in ONNX Runtime.
 void setDropoutMask(NodeContext &n, Value input, Type element) {
   if (!n.wantsOutput(1) || n.failed())
     return;
-  Value one = n.scalar(1, element);
-  n.setOutput(1, n.fill(n.shape(input), one));
+  Value flag = n.scalar(n.opset() >= 12 ? 1 : 0, element);
+  n.setOutput(1, n.fill(n.shape(input), flag));
 }
 
 void importDropoutV7(NodeContext &n) {

@@ -308,6 +308,9 @@ ArrayRef<OpRow> quantRows() {
       {"QLinearConv", 10, latestOpset, importQLinearConv, "scales and zero points known"},
       {"QLinearMatMul", 10, latestOpset, importQLinearMatMul},
       {"QuantizeLinear", 10, latestOpset, importQuantizeLinear, noBlocks},
+      // ONNX Runtime had 16-bit integers before the standard operators.
+      {"com.microsoft.DequantizeLinear", 7, latestOpset, importDequantizeLinear},
+      {"com.microsoft.QuantizeLinear", 7, latestOpset, importQuantizeLinear},
   };
   return rows;
 }

@@ -1,6 +1,7 @@
 //===-- ImportResize.cpp - resampling -------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include <algorithm>
 #include <cmath>
 
 #include "dialects/graph/ops/ShapeOps.h"
@@ -81,8 +82,8 @@ SmallVector<int64_t> shapeForScales(NodeContext &n, Value input, ArrayRef<double
   return shape;
 }
 
-/// Upsample, and Resize of opset 10: positions are x / scale. Nearest rounds
-/// them down, and up where the tensor shrinks.
+/// Imports Upsample, and Resize of opset 10, whose positions are x / scale. Mode nearest rounds
+/// them down along an axis that grows, and up along one that shrinks, as ONNX Runtime does.
 void resizeV10(NodeContext &n, std::optional<SmallVector<double>> scales) {
   Value input = n.input(0);
   Resampling how;
@@ -92,14 +93,22 @@ void resizeV10(NodeContext &n, std::optional<SmallVector<double>> scales) {
   if (n.failed())
     return;
   SmallVector<int64_t> shape = shapeForScales(n, input, *scales);
-  if (how.mode == ResizeMode::Nearest) {
-    bool shrinks = llvm::any_of(*scales, [](double scale) { return scale < 1.0; });
-    bool grows = llvm::any_of(*scales, [](double scale) { return scale > 1.0; });
-    if (shrinks && grows)
-      return n.failNode("shrinks one axis and enlarges another, which is not supported for mode "
-                        "nearest of this opset");
-    how.nearest = shrinks ? NearestMode::Ceil : NearestMode::Floor;
+  bool shrinks = llvm::any_of(*scales, [](double scale) { return scale < 1.0; });
+  bool grows = llvm::any_of(*scales, [](double scale) { return scale > 1.0; });
+  if (how.mode == ResizeMode::Nearest && shrinks && grows && !n.failed()) {
+    // A resize rounds all axes alike. Nearest treats each axis by itself, so one resize per
+    // rounding gives the same elements; the one that shrinks comes first and leaves less to move.
+    SmallVector<double> shrinking(*scales);
+    for (auto [less, rest] : llvm::zip(shrinking, *scales)) {
+      less = std::min(less, 1.0);
+      rest = std::max(rest, 1.0);
+    }
+    input = n.createTyped<graph::ResizeOp>(
+        shapeForScales(n, input, shrinking), n.elementType(input), input, shrinking, how.mode,
+        how.coordinates, NearestMode::Ceil, APFloat(how.cubicCoefficient));
+    shrinks = false;
   }
+  how.nearest = shrinks ? NearestMode::Ceil : NearestMode::Floor;
   resize(n, input, shape, *scales, how);
 }
 

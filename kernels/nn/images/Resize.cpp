@@ -17,10 +17,16 @@ using Rounding = ResizeMode::Rounding;
 
 /// An axis of a resize: result i is the sum of weights[i * taps + t] * input[indices[i * taps +
 /// t]].
+/// Returns the size of a scaled dim, computed in f32 as in the specification: 10 * 0.7f is 7.
+double scaledSize(int64_t dim, double scale) {
+  return math::floor(double(float(dim) * float(scale)));
+}
+
 struct Axis {
   int64_t in = 1, out = 1, taps = 1;
   double scale = 1, start = 0, end = 1; ///< start and end: of the region of interest
   bool resized = false;
+  bool bySize = false; ///< the size was given, and the scale follows from it
   int64_t *indices = nullptr;
   double *weights = nullptr;
   uint8_t *outside = nullptr; ///< results beyond the input, where that matters
@@ -31,30 +37,37 @@ struct Resizer : ResizeMode {
   Axis axes[host::kMaxRank];
   Dims result;
 
-  double source(const Axis &a, int64_t i) const {
-    const double x = double(i), in = double(a.in), out = double(a.out);
+  /// Returns the position in the input of result `i` along an axis, computed in type Real.
+  template <typename Real> Real source(const Axis &a, int64_t i) const {
+    const Real x = Real(i), in = Real(a.in), out = Real(a.out), scale = Real(a.scale);
+    const Real half = Real(0.5), start = Real(a.start), end = Real(a.end);
     switch (coordinates) {
     case Coordinates::HalfPixel:
-      return (x + 0.5) / a.scale - 0.5;
+      return (x + half) / scale - half;
     case Coordinates::HalfPixelSymmetric: {
-      const double adjustment = out / (a.scale * in);
-      return in / 2 * (1 - adjustment) + (x + 0.5) / a.scale - 0.5;
+      const Real adjustment = out / (scale * in);
+      return in / 2 * (1 - adjustment) + (x + half) / scale - half;
     }
     case Coordinates::PytorchHalfPixel:
-      return a.out > 1 ? (x + 0.5) / a.scale - 0.5 : 0;
+      return a.out > 1 ? (x + half) / scale - half : 0;
     case Coordinates::AlignCorners: {
-      const double width = a.scale * in;
+      const Real width = a.bySize ? out : scale * in;
       return width == 1 ? 0 : x * (in - 1) / (width - 1);
     }
     case Coordinates::Asymmetric:
-      return x / a.scale;
+      return x / scale;
     case Coordinates::TfHalfPixelForNn:
-      return (x + 0.5) / a.scale;
+      return (x + half) / scale;
     case Coordinates::TfCropAndResize:
-      return a.out > 1 ? a.start * (in - 1) + x * (a.end - a.start) * (in - 1) / (out - 1)
-                       : 0.5 * (a.start + a.end) * (in - 1);
+      return a.out > 1 ? start * (in - 1) + x * (end - start) * (in - 1) / (out - 1)
+                       : half * (start + end) * (in - 1);
     }
     return 0;
+  }
+  double position(const Axis &a, int64_t i) const {
+    if (!a.resized)
+      return double(i);
+    return hasSinglePositions() ? double(source<float>(a, i)) : source<double>(a, i);
   }
   double nearest(double x) const {
     switch (rounding) {
@@ -96,7 +109,7 @@ struct Resizer : ResizeMode {
       return false;
     const double most = double(a.in - 1);
     for (int64_t i = 0; i < a.out; ++i) {
-      double x = a.resized ? source(a, i) : double(i);
+      double x = position(a, i);
       a.outside[i] = a.resized && (x < 0 || x > most);
       // Positions far outside the input are equivalent; NaN is mapped to one of them.
       x = x > -4 * double(a.taps) ? x : -4 * double(a.taps);
@@ -284,9 +297,11 @@ bool readResize(Context &c, Resizer &r) {
         common = larger ? maximum(common, a.scale) : minimum(common, a.scale);
         continue;
       }
-      double size = bySizes ? wanted : math::floor(double(dims[d]) * a.scale);
+      double size = bySizes ? wanted : scaledSize(dims[d], a.scale);
+      a.bySize = bySizes;
       if (bySizes && (larger || smaller)) {
         a.scale = common;
+        a.bySize = false;
         size = math::floor(common * double(dims[d]) + 0.5);
       }
       if (!(a.scale > 0) || !(size >= 0) || size > kMaxElements)
@@ -340,7 +355,7 @@ ATC_KERNEL(Upsample) {
     Axis &a = r.axes[d];
     a.in = x.dim(d);
     a.scale = numberAt(scales, d);
-    const double size = math::floor(double(a.in) * a.scale);
+    const double size = scaledSize(a.in, a.scale);
     if (!(a.scale > 0) || !(size <= kMaxElements))
       return fail("axis % of % cannot be scaled so", d, a.in);
     a.out = int64_t(size);

@@ -44,11 +44,17 @@ int64_t countTaps(const ResizeMode &mode) {
   return mode.method == Method::Nearest ? 1 : mode.method == Method::Linear ? 2 : 4;
 }
 
-/// A dim of a resize. Numbers are f64, as in the host kernel.
+/// Returns the type of positions and scales, that of the host kernel.
+Type numberType(RowBuilder &b, const ResizeMode &mode) {
+  return mode.hasSinglePositions() ? b.getF32Type() : b.getF64Type();
+}
+
+/// A dim of a resize. Numbers are of `numberType`.
 struct Axis {
   Value in, out, inSize, outSize; ///< as index, and as number
   Value scale, start, end;        ///< null: the dim is not resized
   Value isResized;
+  bool bySize = false; ///< the size is given, and the scale follows from it
 };
 
 /// The inputs and weights that make one result along an axis.
@@ -60,7 +66,7 @@ struct Taps {
 class Resize {
 public:
   Resize(RowBuilder &b, const ResizeMode &mode, SmallVector<Axis> axes)
-      : b(b), in(b.in(0)), mode(mode), axes(std::move(axes)), number(b.getF64Type()),
+      : b(b), in(b.in(0)), mode(mode), axes(std::move(axes)), number(numberType(b, mode)),
         wide(RowBuilder::computeType(in.element)) {}
 
   void build() {
@@ -136,7 +142,7 @@ private:
     case Coordinates::PytorchHalfPixel:
       return b.select(several(), halfPixel(), zero);
     case Coordinates::AlignCorners: {
-      Value width = b.mulF(axis.scale, axis.inSize);
+      Value width = axis.bySize ? axis.outSize : b.mulF(axis.scale, axis.inSize);
       Value isOne = b.compareF(arith::CmpFPredicate::OEQ, width, one);
       Value at = b.divF(b.mulF(x, b.subF(axis.inSize, one)), b.subF(width, one));
       return b.select(isOne, zero, at);
@@ -213,7 +219,8 @@ private:
     x = b.smallerF(x, highest);
     if (mode.method == Method::Nearest) {
       Value at = b.smallerF(b.largerF(roundNearest(x), real(0)), most);
-      taps.indices.push_back(b.toIndex(at));
+      // f32 has no number for each index of a long dim that stays as it is.
+      taps.indices.push_back(b.select(axis.isResized, b.toIndex(at), index));
       taps.weights.push_back(real(1));
       return taps;
     }
@@ -359,17 +366,17 @@ private:
 };
 
 /// Reads what both operators state of a dim; `scale` is null where it is not resized.
-Axis makeAxis(RowBuilder &b, int64_t d) {
+Axis makeAxis(RowBuilder &b, Type number, int64_t d) {
   Axis axis;
   axis.in = b.in(0).dims[d];
   axis.out = b.out().dims[d];
-  axis.inSize = b.toFloat(b.getF64Type(), axis.in);
-  axis.outSize = b.toFloat(b.getF64Type(), axis.out);
+  axis.inSize = b.toFloat(number, axis.in);
+  axis.outSize = b.toFloat(number, axis.out);
   return axis;
 }
 
 Value differs(RowBuilder &b, const Axis &axis) {
-  Value one = b.constant(b.getF64Type(), 1);
+  Value one = b.constant(axis.scale.getType(), 1);
   return arith::OrIOp::create(b, b.compareF(arith::CmpFPredicate::UNE, axis.scale, one),
                               b.compare(arith::CmpIPredicate::ne, axis.in, axis.out));
 }
@@ -397,10 +404,10 @@ bool resize(RowBuilder &b, graph::HostCallOp call) {
       (byScales && !isFloats(b.in(2))) || (bySizes && isFloats(b.in(3))))
     return false;
 
-  Type number = b.getF64Type();
+  Type number = numberType(b, mode);
   SmallVector<Axis> axes;
   for (int64_t d = 0; d < in.rank(); ++d)
-    axes.push_back(makeAxis(b, d));
+    axes.push_back(makeAxis(b, number, d));
   Value common;
   const bool larger = hasText(call, "keep_aspect_ratio_policy", "stretch", "not_smaller");
   const bool smaller = hasText(call, "keep_aspect_ratio_policy", "stretch", "not_larger");
@@ -418,6 +425,7 @@ bool resize(RowBuilder &b, graph::HostCallOp call) {
     } else {
       Value wanted = b.toFloat(number, b.loadIndex(b.in(3), b.index(i)));
       axis.scale = b.divF(wanted, axis.inSize);
+      axis.bySize = !larger && !smaller;
       common = !common  ? axis.scale
                : larger ? b.largerF(common, axis.scale)
                         : b.smallerF(common, axis.scale);
@@ -459,10 +467,11 @@ bool upsample(RowBuilder &b, graph::HostCallOp call) {
   if (in.rank() == 0 || b.out().rank() != in.rank() || !b.has(1) || !b.in(1).isFloat() ||
       (mode.method != Method::Nearest && !in.isFloat()))
     return false;
+  Type number = numberType(b, mode);
   SmallVector<Axis> axes;
   for (int64_t d = 0; d < in.rank(); ++d) {
-    Axis axis = makeAxis(b, d);
-    axis.scale = b.convertF(b.getF64Type(), b.load(b.in(1), b.index(d)));
+    Axis axis = makeAxis(b, number, d);
+    axis.scale = b.convertF(number, b.load(b.in(1), b.index(d)));
     axis.isResized = differs(b, axis);
     axes.push_back(axis);
   }

@@ -300,7 +300,61 @@ TEST_CASE("what generated code cannot make is a host kernel") {
   CHECK_THAT(errorOf(old), Contains("attribute 'volume'"));
 }
 
-TEST_CASE("Dropout does nothing; its mask is true") {
+TEST_CASE("QuantizeLinear and DequantizeLinear of com.microsoft are those of the standard domain") {
+  // Above 2^16 elements a host call would not be folded, and a filter has to be a constant.
+  TestModel model = modelOf(17, {1, 128, 2, 2});
+  onnx::OperatorSetIdProto *import = model.model.add_opset_import();
+  import->set_domain("com.microsoft");
+  import->set_version(1);
+  model.floats("scale", {}, {0.5f});
+  model.initializer("zero", {}, TensorProto::UINT16).add_int32_data(32768);
+  model.initializer("middle", {}, TensorProto::INT8).add_int32_data(0);
+  TensorProto &filter = model.initializer("filter", {1024, 128, 1, 1}, TensorProto::INT8);
+  for (int i = 0; i < 1024 * 128; ++i)
+    filter.add_int32_data(i % 7);
+  model.node("QuantizeLinear", {"x", "scale", "zero"}, {"q"}).set_domain("com.microsoft");
+  model.node("DequantizeLinear", {"q", "scale", "zero"}, {"d"}).set_domain("com.microsoft");
+  model.node("DequantizeLinear", {"filter", "scale", "middle"}, {"w"}).set_domain("com.microsoft");
+  model.node("Conv", {"d", "w"}, {"y"});
+  CHECK_THAT(textOf(model), Contains("graph.conv") && !Contains("host_call"));
+}
+
+TEST_CASE("Resize of opset 10: nearest is rounded up along axes that shrink, down along others") {
+  TestModel model = modelOf(10, {1, 1, 8, 5});
+  SECTION("axes of both kinds") {
+    model.floats("s", {4}, {1, 1, 1.5f, 0.5f}).node("Resize", {"x", "s"}, {"y"});
+    CHECK_THAT(textOf(model),
+               Contains("ceil>, scales = array<f64: 1.000000e+00, 1.000000e+00, 1.000000e+00, "
+                        "5.000000e-01>} : (tensor<1x1x8x5xf32>) -> tensor<1x1x8x2xf32>") &&
+                   Contains("floor>, scales = array<f64: 1.000000e+00, 1.000000e+00, 1.500000e+00, "
+                            "1.000000e+00>} : (tensor<1x1x8x2xf32>)"));
+  }
+  // Where sizes are those of the run, the same by one or two host calls.
+  TestModel dynamic(10);
+  dynamic.symbolicInput("x", {"h", "w"}).output("y");
+  const std::string up = "nearest_mode = \"ceil\"", down = "nearest_mode = \"floor\"";
+  SECTION("dynamic sizes that shrink") {
+    dynamic.floats("s", {2}, {1, 0.5f}).node("Resize", {"x", "s"}, {"y"});
+    CHECK_THAT(textOf(dynamic), Contains(up) && !Contains(down));
+  }
+  SECTION("dynamic sizes that grow") {
+    dynamic.floats("s", {2}, {1, 1.5f}).node("Resize", {"x", "s"}, {"y"});
+    CHECK_THAT(textOf(dynamic), !Contains(up) && Contains(down));
+  }
+  SECTION("dynamic sizes of both kinds") {
+    dynamic.floats("s", {2}, {1.5f, 0.5f}).node("Resize", {"x", "s"}, {"y"});
+    CHECK_THAT(textOf(dynamic), Contains("dense<[1.000000e+00, 5.000000e-01]>") &&
+                                    Contains("dense<[1.500000e+00, 1.000000e+00]>") &&
+                                    Contains(up) && Contains(down));
+  }
+  SECTION("scales of the run") {
+    dynamic.input("s", {2}).node("Resize", {"x", "s"}, {"y"});
+    CHECK_THAT(textOf(dynamic),
+               Contains("\"Min\"") && Contains("\"Max\"") && Contains(up) && Contains(down));
+  }
+}
+
+TEST_CASE("Dropout does nothing; its mask is true, before opset 12 false") {
   for (auto [opset, type] : {std::pair(7, "f32"), {10, "i1"}, {13, "i1"}}) {
     TestModel model = modelOf(opset, {4});
     model.output("mask");
@@ -321,7 +375,9 @@ TEST_CASE("Dropout does nothing; its mask is true") {
       model.node("Dropout", {"x", "", "off"}, {"y", "mask"});
     }
     CHECK_THAT(textOf(model), !Contains("\"Dropout\"") && Contains("host_call \"Expand\"(") &&
-                                  Contains(std::string("dense<") + (opset < 10 ? "1.0" : "true")) &&
+                                  Contains(std::string("dense<") + (opset < 10   ? "0.0"
+                                                                    : opset < 12 ? "false"
+                                                                                 : "true")) &&
                                   Contains("return %arg0, "));
   }
   // A flag that is an input is known only when the model runs.

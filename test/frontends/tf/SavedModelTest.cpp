@@ -284,8 +284,31 @@ TEST_CASE("errors of the graph are told") {
     pb::NodeDef &node = *library.mutable_function(1)->add_node_def();
     node.set_name("count");
     node.set_op("AssignAddVariableOp");
+    const std::string error = "E13010: node 'y/call/count'";
     folder.save();
-    CHECK(folder.errorText().find("E13010: node 'y/call/count'") == 0);
+    CHECK(folder.errorText().find(error) == 0);
+    node.add_input("v");
+    node.add_input("a");
+    folder.save();
+    CHECK(folder.errorText().find(error) == 0);
+    // Where no result reads it, as the state of random numbers that are not used.
+    library.mutable_function(1)->mutable_node_def(1)->set_input(1, "a");
+    folder.save();
+    Diagnostics diagnostics;
+    CHECK(readSavedModel(folder.path, diagnostics));
+    // Another node of the main graph is the same variable.
+    pb::NodeDef &other = *folder.graph().add_node();
+    other = *find(folder.graph(), "first");
+    other.set_name("alias");
+    pb::NodeDef &read = *folder.graph().add_node();
+    read.set_name("read");
+    read.set_op("ReadVariableOp");
+    read.add_input("alias");
+    for (pb::NodeDef &each : *folder.graph().mutable_node())
+      if (each.name() == "y")
+        each.set_input(0, "read");
+    folder.save();
+    CHECK(folder.errorText().find(error) == 0);
   }
   SECTION("functions that double at every level") {
     for (int level = 0; level < 40; ++level) {
