@@ -15,13 +15,13 @@ using Coordinates = ResizeMode::Coordinates;
 using Method = ResizeMode::Method;
 using Rounding = ResizeMode::Rounding;
 
-/// An axis of a resize: result i is the sum of weights[i * taps + t] * input[indices[i * taps +
-/// t]].
 /// Returns the size of a scaled dim, computed in f32 as in the specification: 10 * 0.7f is 7.
 double scaledSize(int64_t dim, double scale) {
   return math::floor(double(float(dim) * float(scale)));
 }
 
+/// An axis of a resize: result i is the sum of weights[i * taps + t] * input[indices[i * taps +
+/// t]].
 struct Axis {
   int64_t in = 1, out = 1, taps = 1;
   double scale = 1, start = 0, end = 1; ///< start and end: of the region of interest
