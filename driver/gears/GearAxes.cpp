@@ -96,13 +96,13 @@ findInputAxes(const GearRequest &request, const std::vector<std::vector<GearInpu
   std::vector<om::OmGearAxis> axes;
   for (size_t i = 0; i < inputs[0].size(); ++i) {
     std::optional<size_t> other = InputAxes(request, inputs, i).find(axes);
-    // Only what is padded has to have the sizes of the gear.
-    if (other && request.kind == OM_GEARS_RANGE && !request.hasAllSizes) {
-      diagnostics.error("E10055", "dim " + Twine(*other) + " of input '" + inputs[0][i].name +
-                                      "' follows from the ranges of --input_shape, but is none of "
-                                      "their sizes, so it cannot be padded; give the sizes with "
-                                      "--dynamic_batch_size, --dynamic_image_size or "
-                                      "--dynamic_dims");
+    if (other && request.kind == OM_GEARS_RANGE) {
+      diagnostics.error("E10055",
+                        "dim " + Twine(*other) + " of input '" + inputs[0][i].name +
+                            "' follows from the ranges of --input_shape, but is none of "
+                            "their sizes, so that it does not choose a gear; give the sizes with "
+                            "--dynamic_batch_size, --dynamic_image_size or "
+                            "--dynamic_dims");
       return std::nullopt;
     }
   }

@@ -308,7 +308,6 @@ std::optional<GearRequest> withAllSizes(const GearRequest &request) {
   }
   GearRequest all = request;
   all.gears = gearsOf(sizes);
-  all.hasAllSizes = true;
   return all;
 }
 

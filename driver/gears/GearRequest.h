@@ -26,8 +26,6 @@ struct GearRequest {
   std::vector<std::vector<int64_t>> gears; ///< values; all have as many
   std::vector<int64_t> min;                ///< of OM_GEARS_RANGE only
   bool hasOpenEnd = false;                 ///< of OM_GEARS_RANGE: a dim of -1 has no largest size
-  /// Of OM_GEARS_RANGE: every size of the ranges is a gear, so that nothing is padded.
-  bool hasAllSizes = false;
 
   /// Returns --input_shape as it is in a gear.
   InputShapes shapesOf(size_t gear) const;

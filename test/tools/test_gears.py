@@ -143,12 +143,25 @@ def test_gears_of_images_whose_parameters_are_inputs(target, shape, flag, gears,
 
 
 def test_images_of_any_size_are_not_padded(tmp_path):
+    """Each size is a gear; a size that the format of the pixels does not have is an error."""
     model = gear_models.one_conv(tmp_path / "m.onnx")
+    shape = "--input_shape=x:1,3,16~20,16"
     config = tmp_path / "aipp.cfg"
     config.write_text("aipp_op { aipp_mode: static input_format: YUV420SP_U8 }")
-    code, out, _ = atc(model, tmp_path / "m", TARGETS[1], "--input_shape=x:1,3,16~64,16",
-                       f"--insert_op_conf={config}")
-    assert code == 1 and "E10055" in out and "--dynamic_image_size" in out and "E19999" not in out, out
+    code, out, _ = atc(model, tmp_path / "m", TARGETS[1], shape, f"--insert_op_conf={config}")
+    assert code == 1 and "E10052" in out and "is 17 and must be even" in out, out
+    config.write_text("aipp_op { aipp_mode: static input_format: RGB888_U8 }")
+    draw = np.random.default_rng(0)
+    for flags, x in ([], draw.standard_normal((1, 3, 17, 16), np.float32)), \
+            ([f"--insert_op_conf={config}"], draw.integers(0, 256, (1, 17, 16, 3), np.uint8)):
+        om = compiled(model, tmp_path / "m", TARGETS[1], shape, *flags)
+        assert [gear["values"] for gear in dump(om)["gears"]["gears"]] == [[i] for i in range(16, 21)]
+        # Sizes of the output follow from the range without being values of it.
+        got, _ = run(om, tmp_path / "run", {"x": x})
+        static = compiled(model, tmp_path / "static", TARGETS[1], "--input_shape=x:1,3,17,16", *flags)
+        want, _ = run(static, tmp_path / "run", {"x": x})
+        for name, value in want.items():
+            np.testing.assert_array_equal(got[name], value)
 
 
 def test_constants_are_stored_once(tmp_path):

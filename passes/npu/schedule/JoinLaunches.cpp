@@ -90,10 +90,7 @@ struct JoinLaunchesPass : impl::NpuJoinLaunchesBase<JoinLaunchesPass> {
       replace(run);
     // The sections on cube cores come first: they name those on vector cores.
     for (bool vectorCore : {false, true})
-      for (auto program : llvm::make_early_inc_range(module.getOps<ir::ProgramOp>()))
-        if (program.getVectorCore() == vectorCore && outdated.contains(program) &&
-            SymbolTable::symbolKnownUseEmpty(program, module))
-          symbols.erase(program);
+      eraseUnused(vectorCore, symbols);
   }
 
 private:
@@ -104,6 +101,22 @@ private:
   llvm::DenseSet<Operation *> outdated; ///< programs to erase where no launch has them in the end
   std::map<Operation *, Joinability> known;
   std::vector<std::tuple<std::vector<ProgramPart>, std::vector<JoinedBuffer>, ir::ProgramOp>> made;
+
+  /// Erases the programs on one kind of cores that joined ones have replaced.
+  void eraseUnused(bool vectorCore, SymbolTable &symbols) {
+    ModuleOp module = getOperation();
+    // One search for the uses of all programs: a module has thousands of them.
+    const auto uses = SymbolTable::getSymbolUses(&module.getBodyRegion());
+    if (!uses)
+      return;
+    llvm::DenseSet<StringAttr> used;
+    for (const SymbolTable::SymbolUse &use : *uses)
+      used.insert(use.getSymbolRef().getRootReference());
+    for (auto program : llvm::make_early_inc_range(module.getOps<ir::ProgramOp>()))
+      if (program.getVectorCore() == vectorCore && outdated.contains(program) &&
+          !used.contains(program.getSymNameAttr()))
+        symbols.erase(program);
+  }
 
   //===--------------------------------------------------------------------===//
   // Runs

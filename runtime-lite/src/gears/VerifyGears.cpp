@@ -57,6 +57,7 @@ private:
   const char *hostEnds(const fb::HostProgram &host) const;
   const char *arena(const fb::Gear &gear) const;
   const char *axis(uint32_t index) const;
+  bool hasAllSizes() const;
   const char *everyDimHasAxis() const;
   const char *values() const;
 
@@ -223,18 +224,34 @@ const char *GearChecker::axis(uint32_t index) const {
   return nullptr;
 }
 
+/// Returns whether each combination of values from the smallest to the largest is a gear: then no
+/// run pads.
+bool GearChecker::hasAllSizes() const {
+  const uint64_t count = gears.gears()->size();
+  uint64_t all = 1;
+  for (uint32_t i = 0; i < valueCount && all <= count; ++i) {
+    const auto most = static_cast<uint64_t>(gears.gears()->Get(count - 1)->values()->Get(i));
+    const uint64_t span = most - static_cast<uint64_t>(gears.min()->Get(i)) + 1;
+    all = span <= count ? all * span : count + 1;
+  }
+  return all == count;
+}
+
 /// Checks dims of inputs that are padded, and of outputs that are cropped. Each value is that of
 /// some input: a gear can be found by the inputs' shapes. Without padding each gear has dims of
-/// its own, and inputs may depend on it in any way.
+/// its own, and ports may depend on it in any way, in ranges only outputs.
 const char *GearChecker::everyDimHasAxis() const {
   if (!pads)
     return nullptr;
   // No axis is there twice, and each is such a dim.
-  uint64_t missing = 0 - uint64_t(gears.axes()->size());
+  const bool crops = !hasAllSizes();
+  uint64_t missing = 0;
+  for (const fb::GearAxis *axis : *gears.axes())
+    missing -= crops || !axis->output();
   for (const auto *list : {gears.inputs(), gears.outputs()})
     for (const fb::HostPort *port : *list)
       for (int64_t dim : *port->dims())
-        missing += dim < 0;
+        missing += dim < 0 && (crops || list == gears.inputs());
   if (missing)
     return "a dim depends on the gear, but is none of its values";
   for (uint32_t value = 0; value < valueCount; ++value) {
