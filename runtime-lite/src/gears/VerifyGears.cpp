@@ -224,16 +224,14 @@ const char *GearChecker::axis(uint32_t index) const {
   return nullptr;
 }
 
-/// Returns whether each combination of values from the smallest to the largest is a gear: then no
-/// run pads.
+/// Returns whether there are as many gears as combinations of values from the smallest to the
+/// largest: then no run pads.
 bool GearChecker::hasAllSizes() const {
-  const uint64_t count = gears.gears()->size();
+  const uint32_t count = gears.gears()->size();
+  const auto &last = *gears.gears()->Get(count - 1)->values();
   uint64_t all = 1;
-  for (uint32_t i = 0; i < valueCount && all <= count; ++i) {
-    const auto most = static_cast<uint64_t>(gears.gears()->Get(count - 1)->values()->Get(i));
-    const uint64_t span = most - static_cast<uint64_t>(gears.min()->Get(i)) + 1;
-    all = span <= count ? all * span : count + 1;
-  }
+  for (uint32_t i = 0; i < valueCount; ++i)
+    all *= static_cast<uint64_t>(last.Get(i)) - static_cast<uint64_t>(gears.min()->Get(i)) + 1;
   return all == count;
 }
 
@@ -244,15 +242,14 @@ const char *GearChecker::everyDimHasAxis() const {
   if (!pads)
     return nullptr;
   // No axis is there twice, and each is such a dim.
-  const bool crops = !hasAllSizes();
-  uint64_t missing = 0;
+  uint64_t missing[2] = {}; // of inputs, of outputs
   for (const fb::GearAxis *axis : *gears.axes())
-    missing -= crops || !axis->output();
-  for (const auto *list : {gears.inputs(), gears.outputs()})
-    for (const fb::HostPort *port : *list)
+    --missing[axis->output()];
+  for (const bool output : {false, true})
+    for (const fb::HostPort *port : ports(output))
       for (int64_t dim : *port->dims())
-        missing += dim < 0 && (crops || list == gears.inputs());
-  if (missing)
+        missing[output] += dim < 0;
+  if (missing[0] || (missing[1] && !hasAllSizes()))
     return "a dim depends on the gear, but is none of its values";
   for (uint32_t value = 0; value < valueCount; ++value) {
     bool found = false;
