@@ -50,6 +50,9 @@ but flags, barriers, signals and the scalar unit orders two queues.
   from `vectorBegin` on while cube cores run those before it. Cores of both
   kinds share the counters. Only SoCs with a `crossLatency` run such programs.
 - At its end a launch has finished everything and all flags are down.
+- A program that several launches became names its layers: the instruction at
+  which each begins, the launch and the program that it was, and its
+  multiply-accumulates. They change nothing but reports, which have a row for each.
 
 `HazardChecker` (npu/simulator/Hazards.h) finds accesses that nothing orders.
 
@@ -72,9 +75,11 @@ c0 .. c2 and i0 .. i5.
 ## Encoding
 
 A program is the bytes `NPU`, the version 1 (2: a mixed program, whose second
-grid and the number of its instructions for cube cores follow the first grid), whether it runs on vector cores, the
+grid and the number of its instructions for cube cores follow the first grid; 3: one with layers, which
+has those as well, zeros where it is not mixed), whether it runs on vector cores, the
 three sizes of the grid, the number of arguments and their sizes, the number of
-instructions and these. All numbers are variable-length (7 bits a byte, the last
+instructions and these, and in version 3 the number of layers and these: first instruction, name and program as
+their lengths and bytes (at most 1024), multiply-accumulates. All numbers are variable-length (7 bits per byte, the last
 one below 128); signed ones are zigzag, floats the bytes of a double from its high
 end.
 
