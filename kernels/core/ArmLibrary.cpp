@@ -19,13 +19,16 @@ namespace {
 /// Quotient and remainder, which the functions of the ABI return in four registers.
 typedef uint64_t Division __attribute__((vector_size(16)));
 
-/// Divides bit by bit: a quotient of n bits takes n steps. A quotient by 0 is 0, as the ABI leaves
-/// open.
-inline __attribute__((always_inline)) Division divide(uint64_t a, uint64_t b) {
+inline int leadingZeros(uint64_t x) { return __builtin_clzll(x); }
+inline int leadingZeros(uint32_t x) { return __builtin_clz(x); }
+
+/// Divides bit by bit: a quotient of n bits takes n steps. Returns it and leaves the remainder in
+/// `a`. A quotient by 0 is 0, as the ABI leaves open.
+template <typename Word> inline __attribute__((always_inline)) Word divideBits(Word &a, Word b) {
+  Word quotient = 0;
   if (!b || a < b)
-    return Division{0, a};
-  uint64_t quotient = 0;
-  int shift = __builtin_clzll(b) - __builtin_clzll(a);
+    return quotient;
+  int shift = leadingZeros(b) - leadingZeros(a);
   b <<= shift;
   for (; shift >= 0; --shift, b >>= 1) {
     quotient <<= 1;
@@ -34,22 +37,16 @@ inline __attribute__((always_inline)) Division divide(uint64_t a, uint64_t b) {
       quotient |= 1;
     }
   }
+  return quotient;
+}
+
+inline __attribute__((always_inline)) Division divide(uint64_t a, uint64_t b) {
+  const uint64_t quotient = divideBits(a, b);
   return Division{quotient, a};
 }
 
 inline __attribute__((always_inline)) uint64_t divideWord(uint32_t a, uint32_t b) {
-  if (!b || a < b)
-    return uint64_t(a) << 32;
-  uint32_t quotient = 0;
-  int shift = __builtin_clz(b) - __builtin_clz(a);
-  b <<= shift;
-  for (; shift >= 0; --shift, b >>= 1) {
-    quotient <<= 1;
-    if (a >= b) {
-      a -= b;
-      quotient |= 1;
-    }
-  }
+  const uint32_t quotient = divideBits(a, b);
   return quotient | uint64_t(a) << 32;
 }
 
