@@ -117,7 +117,7 @@ static bool statesOutputs(const pb::Op &op, const SingleOp &single) {
     return false;
   for (const pb::TensorDesc &desc : op.output_desc())
     if (!desc.has_shape() || !typeOf(desc.dtype()) ||
-        llvm::any_of(desc.shape().dim(), [](int64_t dim) { return dim < 0; }))
+        isDynamic({desc.shape().dim().data(), size_t(desc.shape().dim_size())}))
       return false;
   for (auto [i, input] : llvm::enumerate(single.inputs))
     if (!input.isAbsent && (int(i) >= op.input_desc_size() || !op.input_desc(i).has_shape() ||
@@ -177,15 +177,14 @@ static void setDims(onnx::GraphProto &part, ArrayRef<SingleOpTensor> inputs, int
 }
 
 bool AirGraph::inferOutputs(const std::string &bytes, const pb::Op &op, SingleOp &single) {
-  const bool isDynamic = llvm::any_of(single.inputs, [](const SingleOpTensor &input) {
-    return llvm::any_of(input.dims, [](int64_t dim) { return dim < 0; });
-  });
+  const bool readsDynamic = llvm::any_of(
+      single.inputs, [](const SingleOpTensor &input) { return isDynamic(input.dims); });
   // Dims that follow the size of a dynamic dim differ between two sizes, which are large enough
   // for windows and have many divisors.
   constexpr int64_t sizes[] = {240, 720};
   if (!inferOutputs(bytes, op, sizes[0], single))
     return false;
-  if (!isDynamic)
+  if (!readsDynamic)
     return true;
   SingleOp other = single;
   if (!inferOutputs(bytes, op, sizes[1], other))

@@ -7,6 +7,7 @@
 #include "frontends/air/schema/air.pb.h"
 #include "frontends/onnx/singleop/SingleOp.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace atc::air {
@@ -28,6 +29,9 @@ std::vector<SingleOpAttribute> attributesOf(const pb::Op &op);
 /// Returns the values of a constant of integers or floats with at most `limit` elements; nullopt
 /// where it has more, or its bytes are not those of its shape.
 std::optional<std::vector<double>> valuesOf(const pb::Tensor &tensor, int64_t limit);
+
+/// Returns whether one of the dims is of any size (negative).
+bool isDynamic(llvm::ArrayRef<int64_t> dims);
 
 /// Returns whether the nodes of an operator are made of the dims of its output.
 bool readsOutputShape(llvm::StringRef type);

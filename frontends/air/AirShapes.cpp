@@ -52,7 +52,7 @@ static std::optional<int64_t> axisOf(int64_t axis, int64_t rank) {
   return axis;
 }
 
-static bool isDynamic(const Dims &dims) {
+bool isDynamic(ArrayRef<int64_t> dims) {
   return any_of(dims, [](int64_t dim) { return dim < 0; });
 }
 

@@ -114,7 +114,7 @@ private:
     *graph.add_op() = std::move(op);
   }
 
-  /// Gives a constant small dims and the bytes that they need.
+  /// Sets small dims of a constant, and the bytes that they need.
   void fitConstant() {
     pb::Op &op = anyOp();
     if (op.type() != "Const")
