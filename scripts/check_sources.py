@@ -16,6 +16,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -45,6 +46,14 @@ def without_header(command):
     return kept
 
 
+def sources_of(entry):
+    """The source of a command, or those that it compiles as one (OPENATC_UNITY)."""
+    path = pathlib.Path(entry["directory"], entry["file"]).resolve()
+    if path.parent.name != "Unity":
+        return [path]
+    return [pathlib.Path(name) for name in re.findall(r'^#include "(.*)"', path.read_text(), re.M)]
+
+
 def commands_of(build):
     """{source relative to the repository: its entry}. Generated sources and assembly are left out."""
     path = build / "compile_commands.json"
@@ -52,12 +61,13 @@ def commands_of(build):
         sys.exit(f"{path} does not exist: build first, with scripts/build.sh")
     entries = {}
     for entry in json.loads(path.read_text()):
-        source = pathlib.Path(entry["directory"], entry["file"]).resolve()
-        if source.is_relative_to(build) or not source.is_relative_to(ROOT) or source.suffix == ".S":
-            continue
-        entry["arguments"] = without_header(entry.pop("command"))
-        entry.pop("output", None)
-        entries.setdefault(str(source.relative_to(ROOT)), entry)
+        arguments = without_header(entry["command"])
+        for source in sources_of(entry):
+            if source.is_relative_to(build) or not source.is_relative_to(ROOT) or source.suffix == ".S":
+                continue
+            own = [str(source) if argument == entry["file"] else argument for argument in arguments]
+            entries.setdefault(str(source.relative_to(ROOT)), {
+                "directory": entry["directory"], "file": str(source), "arguments": own})
     return entries
 
 

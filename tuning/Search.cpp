@@ -183,8 +183,7 @@ void Search::resume(const Choices &known) {
     accept(kernels, std::move(results.back()));
 }
 
-/// Returns the decision of a pass that makes one for the whole model; null where it made none.
-static const Decision *decisionOf(const TrialResult &result, std::string_view pass) {
+const Decision *decisionOf(const TrialResult &result, std::string_view pass) {
   for (const Decision &made : result.decisions)
     if (partOfKey(made.key, 0) == pass)
       return &made;

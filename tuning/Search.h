@@ -108,6 +108,13 @@ void tuneJoins(Search &search);
 /// Job type 2: looks for better tiles and numbers of buffers of each kernel.
 void tuneTiles(Search &search);
 
+/// Candidates of a generation; more than any machine here has processors, so that the search is the
+/// same with any number of them.
+inline constexpr size_t generation = 8;
+
+/// Returns the decision of a pass that makes one for the whole model; null where it made none.
+const Decision *decisionOf(const TrialResult &result, std::string_view pass);
+
 } // namespace atc::tuning
 
 #endif // OPENATC_TUNING_SEARCH_H

@@ -12,11 +12,8 @@ namespace atc::tuning {
 
 namespace {
 
-constexpr int64_t maxProposals = 24;
-/// Candidates of a generation; more than any machine here has processors, so that the search is the
-/// same with any number of them.
-constexpr size_t generation = 8;
-constexpr unsigned patience = 3; ///< generations without a gain that end the search
+constexpr int64_t maxGroupProposals = 24;
+constexpr unsigned groupPatience = 3; ///< generations without a gain that end the search
 
 /// Returns the divisors of the batch, which is the outermost dim of the first operand in the key.
 llvm::SmallVector<int64_t> partCounts(const std::string &key) {
@@ -75,7 +72,7 @@ Choices change(Search &search, const Decision &groups, const Decision *prefetch)
 void tuneGroups(Search &search) {
   if (!search.mayGoOn())
     return;
-  const TrialResult proposed = search.tryAll({search.bestChoices()}, maxProposals).front();
+  const TrialResult proposed = search.tryAll({search.bestChoices()}, maxGroupProposals).front();
   std::optional<Decision> groups, prefetch;
   for (const Decision &decision : proposed.decisions) {
     if (partOfKey(decision.key, 0) == "npu-split-batch")
@@ -92,7 +89,7 @@ void tuneGroups(Search &search) {
     search.say("the batch has no parts: there are no groups of layers to choose");
     return;
   }
-  for (unsigned idle = 0; idle < patience && search.mayGoOn(); ++idle) {
+  for (unsigned idle = 0; idle < groupPatience && search.mayGoOn(); ++idle) {
     std::vector<Choices> candidates;
     for (size_t i = 0; i < generation; ++i)
       candidates.push_back(change(search, *groups, prefetch ? &*prefetch : nullptr));

@@ -11,16 +11,8 @@ namespace atc::tuning {
 
 namespace {
 
-constexpr int64_t maxProposals = 12;
-constexpr size_t generation = 8;
-constexpr unsigned patience = 2; ///< generations without a gain that end the search
-
-const Decision *decisionOf(const TrialResult &result, std::string_view pass) {
-  for (const Decision &made : result.decisions)
-    if (partOfKey(made.key, 0) == pass)
-      return &made;
-  return nullptr;
-}
+constexpr int64_t maxJoinProposals = 12;
+constexpr unsigned joinPatience = 2; ///< generations without a gain that end the search
 
 /// Joined launches cost less, so that other groups of layers may be better with them: tries the
 /// proposals for groups with all launches joined that can be.
@@ -52,7 +44,7 @@ void tryGroups(Search &search, const Decision &groups) {
 void tuneJoins(Search &search) {
   if (!search.mayGoOn())
     return;
-  const TrialResult present = search.tryAll({search.bestChoices()}, maxProposals).front();
+  const TrialResult present = search.tryAll({search.bestChoices()}, maxJoinProposals).front();
   const Decision *first = decisionOf(present, "npu-join-launches");
   if (!first || first->proposals.empty())
     return search.say("no launches can be joined");
@@ -65,7 +57,7 @@ void tuneJoins(Search &search) {
   if (!decision || decision->proposals.empty())
     return;
   // The first proposal joins all that can be joined.
-  for (unsigned idle = 0; idle < patience && search.mayGoOn(); ++idle) {
+  for (unsigned idle = 0; idle < joinPatience && search.mayGoOn(); ++idle) {
     std::vector<Choices> candidates;
     for (size_t i = 0; i < generation; ++i) {
       Choices &candidate = candidates.emplace_back(search.bestChoices());

@@ -14,9 +14,8 @@ namespace atc::tuning {
 
 namespace {
 
-constexpr int64_t maxProposals = 20;
-constexpr size_t generation = 8;
-constexpr unsigned patience = 3; ///< generations without a gain that end the search
+constexpr int64_t maxTileProposals = 20;
+constexpr unsigned tilePatience = 3; ///< generations without a gain that end the search
 /// A kernel's choice must save this share of its time to be put together with others.
 constexpr double minKernelGain = 0.002;
 
@@ -36,7 +35,7 @@ public:
 
   /// Collects the kernels of the best trial. Returns whether there are any.
   bool collect() {
-    const TrialResult result = search.tryAll({search.bestChoices()}, maxProposals).front();
+    const TrialResult result = search.tryAll({search.bestChoices()}, maxTileProposals).front();
     kernels.clear();
     for (const Decision &decision : result.decisions)
       if (!decision.launches.empty())
@@ -52,7 +51,7 @@ public:
     combine();
     transfer();
     combine();
-    for (unsigned idle = 0; idle < patience && search.mayGoOn(); ++idle) {
+    for (unsigned idle = 0; idle < tilePatience && search.mayGoOn(); ++idle) {
       const double before = search.best().cycles;
       mutate();
       combine();

@@ -11,8 +11,6 @@ using namespace atc::ascend;
 
 namespace {
 
-Json floatAttribute(const char *name, double value) { return attribute(name, "float", value); }
-
 /// x * sigmoid(beta * x)
 View swish(Plan &plan, const View &x, double beta) {
   return computed(plan, "Swish", x, Json::array({floatAttribute("scale", beta)}));
@@ -164,23 +162,24 @@ aclnnStatus geGluPlan(const char *function, const aclTensor *self, int64_t dim, 
 ACLNN_FUNCTION(GeluV2, (const aclTensor *x, int64_t approximate, aclTensor *y), y,
                geluV2(plan, IN(x), approximate))
 
-#define ACLNN_UNARY(name, ...)                                                                     \
+#define ACLNN_ACTIVATION(name, ...)                                                                \
   ACLNN_FUNCTION(name, (const aclTensor *self, aclTensor *out), out, __VA_ARGS__)
-ACLNN_UNARY(FastGelu, swish(plan, IN(self), 1.702))
-ACLNN_UNARY(Erfc, withNumber(plan, "Add", unary(plan, "Neg", computed(plan, "Erf", IN(self))), 1))
-ACLNN_UNARY(Exp2, computed(plan, "Exp", withNumber(plan, "Mul", IN(self), std::log(2.0))))
-ACLNN_UNARY(Trunc, truncated(plan, IN(self)))
+ACLNN_ACTIVATION(FastGelu, swish(plan, IN(self), 1.702))
+ACLNN_ACTIVATION(Erfc,
+                 withNumber(plan, "Add", unary(plan, "Neg", computed(plan, "Erf", IN(self))), 1))
+ACLNN_ACTIVATION(Exp2, computed(plan, "Exp", withNumber(plan, "Mul", IN(self), std::log(2.0))))
+ACLNN_ACTIVATION(Trunc, truncated(plan, IN(self)))
 static View fraction(Plan &plan, const View &x) {
   return combined(plan, "Sub", x, truncated(plan, x));
 }
-ACLNN_UNARY(Frac, fraction(plan, IN(self)))
-ACLNN_UNARY(IsFinite, isBelowInfinity(plan, IN(self)))
-ACLNN_UNARY(IsInf, isInfinite(plan, IN(self)))
-ACLNN_UNARY(BitwiseNot, bitwiseNot(plan, IN(self)))
-ACLNN_UNARY(LogSigmoid,
-            withNumber(plan, "Mul",
-                       computed(plan, "Softplus", withNumber(plan, "Mul", IN(self), -1)), -1))
-ACLNN_UNARY(Selu, computed(plan, "Selu", IN(self)))
+ACLNN_ACTIVATION(Frac, fraction(plan, IN(self)))
+ACLNN_ACTIVATION(IsFinite, isBelowInfinity(plan, IN(self)))
+ACLNN_ACTIVATION(IsInf, isInfinite(plan, IN(self)))
+ACLNN_ACTIVATION(BitwiseNot, bitwiseNot(plan, IN(self)))
+ACLNN_ACTIVATION(LogSigmoid,
+                 withNumber(plan, "Mul",
+                            computed(plan, "Softplus", withNumber(plan, "Mul", IN(self), -1)), -1))
+ACLNN_ACTIVATION(Selu, computed(plan, "Selu", IN(self)))
 
 ACLNN_FUNCTION(Celu, (const aclTensor *self, const aclScalar *alpha, aclTensor *out), out,
                celu(plan, IN(self), plan.number(alpha, "alpha")))

@@ -122,11 +122,6 @@ View remainderOfNumber(Plan &plan, const View &self, const aclScalar *other, boo
   return remainder(plan, self, scalarLike(plan, other, "other", self), isFmod);
 }
 
-View added(Plan &plan, const char *op, const View &self, const View &first, const View &second,
-           double value) {
-  return sum(plan, "Add", self, combined(plan, op, first, second), value);
-}
-
 } // namespace
 
 ACLNN_FUNCTION(Rsub,

@@ -8,13 +8,12 @@
 
 using namespace atc::ascend;
 
-namespace {
-
-Json floatAttribute(const char *name, double value) { return attribute(name, "float", value); }
-
-} // namespace
-
 namespace atc::ascend {
+
+View added(Plan &plan, const char *op, const View &self, const View &first, const View &second,
+           double value) {
+  return sum(plan, "Add", self, combined(plan, op, first, second), value);
+}
 
 View computed(Plan &plan, const char *op, const View &self, const Json &attributes) {
   if (!plan.isGood())
@@ -266,10 +265,6 @@ ACLNN_FUNCTION(SWhere,
                 aclTensor *out),
                out, chosen(plan, IN(condition), IN(self), IN(other)))
 
-static View added(Plan &plan, const char *op, const View &self, const View &first,
-                  const View &second, double value) {
-  return sum(plan, "Add", self, combined(plan, op, first, second), value);
-}
 ACLNN_FUNCTION(Addcmul,
                (const aclTensor *self, const aclTensor *tensor1, const aclTensor *tensor2,
                 const aclScalar *value, aclTensor *out),

@@ -18,6 +18,10 @@ template <typename T> Json attribute(const char *name, const char *type, const T
   return {{"name", name}, {"type", type}, {"value", value}};
 }
 
+inline Json floatAttribute(const char *name, double value) {
+  return attribute(name, "float", value);
+}
+
 /// Computes an operator of each element, in floats.
 View computed(Plan &plan, const char *op, const View &self, const Json &attributes = {});
 
@@ -26,6 +30,10 @@ View unary(Plan &plan, std::string_view name, const View &self);
 
 /// Computes left op alpha * right, for Add and Sub.
 View sum(Plan &plan, const char *op, const View &left, const View &right, double alpha = 1);
+
+/// Computes self + value * (first op second).
+View added(Plan &plan, const char *op, const View &self, const View &first, const View &second,
+           double value);
 
 /// Computes left op right in the type that holds both, in floats where `asFloat`.
 View combined(Plan &plan, const char *op, const View &left, const View &right,

@@ -7,12 +7,6 @@
 
 namespace atc::ascend {
 
-#define DVPP_TABLE(Type, function, kind)                                                           \
-  HandleTable<Type> &function() {                                                                  \
-    static auto &table = *new HandleTable<Type>(dvppKind(DvppKind::kind));                         \
-    return table;                                                                                  \
-  }
-
 DVPP_TABLE(Area, areas, Area)
 DVPP_TABLE(ResizeConfig, resizeConfigs, Resize)
 DVPP_TABLE(JpegConfig, jpegConfigs, JpegEncode)

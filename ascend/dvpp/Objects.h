@@ -88,4 +88,11 @@ aclError findChannel(const char *function, const acldvppChannelDesc *handle, Cha
 
 } // namespace atc::ascend
 
+// Defines one of the tables, which is never destroyed: threads of a program may outlive its main().
+#define DVPP_TABLE(Type, function, kind)                                                           \
+  HandleTable<Type> &function() {                                                                  \
+    static auto &table = *new HandleTable<Type>(dvppKind(DvppKind::kind));                         \
+    return table;                                                                                  \
+  }
+
 #endif

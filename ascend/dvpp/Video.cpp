@@ -6,12 +6,6 @@
 
 namespace atc::ascend {
 
-#define DVPP_TABLE(Type, function, kind)                                                           \
-  HandleTable<Type> &function() {                                                                  \
-    static auto &table = *new HandleTable<Type>(dvppKind(DvppKind::kind));                         \
-    return table;                                                                                  \
-  }
-
 DVPP_TABLE(StreamPart, streamParts, Stream)
 DVPP_TABLE(Decoder, decoders, VideoDecoder)
 DVPP_TABLE(Encoder, encoders, VideoEncoder)

@@ -123,10 +123,10 @@ private:
 
 namespace {
 
-std::mutex channelsMutex; // of Decoder::channel
+std::mutex decodersMutex; // of Decoder::channel
 
 std::shared_ptr<DecoderChannel> channelOf(Decoder &desc) {
-  std::lock_guard lock(channelsMutex);
+  std::lock_guard lock(decodersMutex);
   return desc.channel;
 }
 
@@ -192,12 +192,12 @@ aclError aclvdecCreateChannel(aclvdecChannelDesc *channelDesc) {
   if (!codec)
     ACL_FAIL(error.empty() ? ACL_ERROR_BAD_ALLOC : ACL_ERROR_API_NOT_SUPPORT, "%s",
              error.empty() ? "memory could not be allocated" : error.c_str());
-  return startChannel(__func__, channelsMutex, desc->channel, *desc, std::move(codec));
+  return startChannel(__func__, decodersMutex, desc->channel, *desc, std::move(codec));
 }
 
 aclError aclvdecDestroyChannel(aclvdecChannelDesc *channelDesc) {
   ACL_FIND(desc, decoders(), channelDesc);
-  return endChannel(__func__, channelsMutex, desc->channel);
+  return endChannel(__func__, decodersMutex, desc->channel);
 }
 
 aclError aclvdecSendFrame(aclvdecChannelDesc *channelDesc, acldvppStreamDesc *input,

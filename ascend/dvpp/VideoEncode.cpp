@@ -76,7 +76,7 @@ private:
 
 namespace {
 
-std::mutex channelsMutex; // of Encoder::channel
+std::mutex encodersMutex; // of Encoder::channel
 std::atomic<uint32_t> nextChannel{0};
 
 aclError checkSettings(const char *function, const Encoder &desc) {
@@ -117,14 +117,14 @@ aclError aclvencCreateChannel(aclvencChannelDesc *channelDesc) {
       error);
   if (!codec)
     ACL_FAIL(ACL_ERROR_API_NOT_SUPPORT, "%s", error.c_str());
-  ACL_TRY(startChannel(__func__, channelsMutex, desc->channel, *desc, std::move(codec)));
+  ACL_TRY(startChannel(__func__, encodersMutex, desc->channel, *desc, std::move(codec)));
   desc->channelId = nextChannel++;
   return ACL_SUCCESS;
 }
 
 aclError aclvencDestroyChannel(aclvencChannelDesc *channelDesc) {
   ACL_FIND(desc, encoders(), channelDesc);
-  return endChannel(__func__, channelsMutex, desc->channel);
+  return endChannel(__func__, encodersMutex, desc->channel);
 }
 
 aclError aclvencSendFrame(aclvencChannelDesc *channelDesc, acldvppPicDesc *input, void *reserve,
@@ -132,7 +132,7 @@ aclError aclvencSendFrame(aclvencChannelDesc *channelDesc, acldvppPicDesc *input
   ACL_FIND(desc, encoders(), channelDesc);
   std::shared_ptr<EncoderChannel> channel;
   {
-    std::lock_guard lock(channelsMutex);
+    std::lock_guard lock(encodersMutex);
     channel = desc->channel;
   }
   if (!channel)

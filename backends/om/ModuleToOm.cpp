@@ -24,10 +24,6 @@ namespace atc::om {
 
 namespace {
 
-llvm::Error failed(const Twine &text) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
-}
-
 /// OM_UNDEFINED for types that a file cannot hold.
 om_dtype dtypeOf(Type type) { return static_cast<om_dtype>(graph::dtypeOf(type)); }
 
@@ -38,7 +34,7 @@ public:
   llvm::Expected<OmDescription> build() {
     func::FuncOp main = findMain(module);
     if (!main)
-      return failed("the module has no function @main");
+      return llvm::createStringError("the module has no function @main");
     const bool isHost = main->hasAttr(host::kProgramAttr);
     if (!isHost)
       if (llvm::Error error = addArguments(main))
@@ -121,7 +117,7 @@ private:
       tensor.dtype = dtypeOf(type.getElementType());
       tensor.dims = type.getShape().vec();
       if (tensor.dtype == OM_UNDEFINED || !type.hasStaticShape() || !type.getLayout().isIdentity())
-        return failed("'" + tensor.name + "' has a type that a file cannot state");
+        return llvm::createStringError("'" + tensor.name + "' has a type that a file cannot state");
       tensor.place = {output ? OM_OUTPUT : OM_INPUT, uint32_t(list.size()), 0,
                       uint64_t(spanInBytes(type))};
       uint32_t index = addTensor(std::move(tensor));
@@ -164,7 +160,8 @@ private:
     auto program = programIndex.find(kernel);
     launch.npu = program != programIndex.end();
     if (!launch.npu && !kernelIndex.contains(kernel))
-      return failed("'" + kernel.str() + "' is launched, but nothing has made code of it");
+      return llvm::createStringError("'" + kernel.str() +
+                                     "' is launched, but nothing has made code of it");
     launch.kernel = launch.npu ? program->second : kernelIndex.lookup(kernel);
     launch.name = names.node.empty() ? kernel.str() : names.node;
     launch.cost = op.getCost();
@@ -269,7 +266,8 @@ private:
     OmBufferRef place;
     if (auto alloc = part.root.getDefiningOp<AllocOp>()) {
       if (!alloc.getOffset())
-        return failed("a buffer has no place in the arena: om-plan-memory has not run");
+        return llvm::createStringError(
+            "a buffer has no place in the arena: om-plan-memory has not run");
       place.offset = *alloc.getOffset();
     } else if (auto weight = part.root.getDefiningOp<WeightOp>()) {
       auto stored = addWeight(weight);
@@ -300,7 +298,8 @@ private:
                                           WeightsSegment &segment) {
     auto value = graph::ConstantBytes::get(constant);
     if (mlir::failed(value))
-      return failed("a weight of type " + llvm::to_string(constant.getType()) + " has no bytes");
+      return llvm::createStringError("a weight of type " + llvm::to_string(constant.getType()) +
+                                     " has no bytes");
     result.constants.push_back(std::move(*value));
     ArrayRef<char> bytes = result.constants.back().expanded();
     if (packed)

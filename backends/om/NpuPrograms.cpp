@@ -18,10 +18,6 @@ namespace {
 
 using ProgramOp = atc::npu::ir::ProgramOp;
 
-llvm::Error failed(const Twine &text) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
-}
-
 /// The table that the programs are made for, from the module where it has one.
 llvm::Error findTable(ModuleOp module, StringRef name, npu::SocTable &table, OmModel &model) {
   model.soc = name.str();
@@ -31,13 +27,13 @@ llvm::Error findTable(ModuleOp module, StringRef name, npu::SocTable &table, OmM
   if (auto text = module->getAttrOfType<StringAttr>(kSocTableAttr)) {
     std::vector<std::string> errorLines = npu::readSoc(text.getValue(), "npu.soc_table", table);
     if (!errorLines.empty())
-      return failed("E19999: the NPU table of the module cannot be read: " +
-                    llvm::join(errorLines, "; "));
+      return llvm::createStringError("E19999: the NPU table of the module cannot be read: " +
+                                     llvm::join(errorLines, "; "));
     model.socTable = npu::writeSoc(table);
     return llvm::Error::success();
   }
   return known ? llvm::Error::success()
-               : failed("E19999: there is no table of the NPU '" + name + "'");
+               : llvm::createStringError("E19999: there is no table of the NPU '" + name + "'");
 }
 
 /// Adds a program; returns false with one diagnostic per error. `budget` is shared by the programs
@@ -88,7 +84,8 @@ llvm::Error addPrograms(ModuleOp module, OmModel &model) {
         << ": a model has programs for one NPU";
     ok = false;
   }
-  return ok ? llvm::Error::success() : failed("E19999: the NPU programs cannot be written");
+  return ok ? llvm::Error::success()
+            : llvm::createStringError("E19999: the NPU programs cannot be written");
 }
 
 } // namespace atc::om

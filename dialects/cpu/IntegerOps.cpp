@@ -12,8 +12,8 @@ using namespace atc::cpu;
 
 /// Bias, inputs, body and output of all. The bias has two rows where `hasTwoBiases`.
 template <typename OpT>
-static LogicalResult verifyEpilogue(OpT op, int64_t channelBlocks, int64_t block,
-                                    bool hasTwoBiases = false) {
+static LogicalResult verifyIntegerEpilogue(OpT op, int64_t channelBlocks, int64_t block,
+                                           bool hasTwoBiases = false) {
   if (failed(verifyRank(op, op.getOutput(), 5, "output")))
     return failure();
   MemRefType output = typeOf(op.getOutput()), bias = typeOf(op.getBias());
@@ -100,8 +100,8 @@ LogicalResult IntegerConv2DOp::verify() {
                               "16 of them, but "
                            << *adjacent << " of " << steps << " are adjacent";
   }
-  return verifyEpilogue(*this, (starts.getDimSize(0) - 1) / runs, filter.getDimSize(1),
-                        /*hasTwoBiases=*/getSignedInput() && getAdjacent().has_value());
+  return verifyIntegerEpilogue(*this, (starts.getDimSize(0) - 1) / runs, filter.getDimSize(1),
+                               /*hasTwoBiases=*/getSignedInput() && getAdjacent().has_value());
 }
 
 std::string IntegerConv2DOp::kernelName() { return "integer_conv2d"; }
@@ -117,7 +117,7 @@ LogicalResult IntegerDepthwiseOp::verify() {
   MemRefType filter = typeOf(getFilter());
   if (!filter.getElementType().isInteger(16))
     return emitOpError() << "filter must be i16, but is " << filter;
-  return verifyEpilogue(*this, filter.getDimSize(0), filter.getDimSize(3));
+  return verifyIntegerEpilogue(*this, filter.getDimSize(0), filter.getDimSize(3));
 }
 
 std::string IntegerDepthwiseOp::kernelName() {
@@ -173,7 +173,7 @@ LogicalResult WinogradConv2DOp::verify() {
       2 * weights[2] != input.getDimSize(3))
     return emitOpError() << "filter must be i16 for " << form->places() << " places of "
                          << input.getDimSize(3) << " channels in pairs, but is " << filter;
-  return verifyEpilogue(*this, weights[0], weights[3]);
+  return verifyIntegerEpilogue(*this, weights[0], weights[3]);
 }
 
 std::string WinogradConv2DOp::kernelName() { return "winograd_conv2d"; }

@@ -19,7 +19,7 @@ namespace atc::cpu {
 
 namespace {
 
-constexpr int64_t kBlock = 16;
+constexpr int64_t kHalfBlock = 16;
 /// Fewer pixels are limited by reading the weights, and are not worth rounding.
 constexpr int64_t kMinPixels = 8;
 
@@ -31,7 +31,7 @@ Value asImage(OpBuilder &builder, Location loc, Value matrix, bool inBlocks) {
   MemRefType type = typeOfBuffer(matrix);
   ArrayRef<int64_t> shape = type.getShape();
   const SmallVector<int64_t> strides = type.getStridesAndOffset().first;
-  const int64_t width = inBlocks ? kBlock : shape[2];
+  const int64_t width = inBlocks ? kHalfBlock : shape[2];
   const SmallVector<int64_t> sizes{shape[0], shape[2] / width, 1, shape[1], width};
   const SmallVector<int64_t> steps{strides[0], width, shape[1] * strides[1], strides[1],
                                    strides[2]};
@@ -78,7 +78,7 @@ private:
       return "its weights are not constant and of f32";
     ArrayRef<int64_t> lhs = typeOfBuffer(op.getLhs()).getShape(),
                       out = typeOfBuffer(op.getOutput()).getShape();
-    if (typeOfBuffer(op.getRhs()).getDimSize(2) != kBlock || out[2] % kBlock)
+    if (typeOfBuffer(op.getRhs()).getDimSize(2) != kHalfBlock || out[2] % kHalfBlock)
       return "its columns are no whole blocks of 16";
     if (lhs[2] % 2 || lhs[0] != out[0])
       return "its rows have no pairs";
@@ -96,8 +96,8 @@ private:
     if (op.getGroups() != 1)
       return "it has groups";
     // Lanes past the last channel hold anything.
-    if (filter[4] != kBlock || filter[5] != kBlock ||
-        int64_t(op.getChannels()) != filter[1] * kBlock)
+    if (filter[4] != kHalfBlock || filter[5] != kHalfBlock ||
+        int64_t(op.getChannels()) != filter[1] * kHalfBlock)
       return "its channels are no whole blocks of 16";
     return out[2] * out[3] < kMinPixels ? "it has few pixels" : "";
   }
@@ -132,15 +132,15 @@ private:
       return matrix ? asImage(builder, op.getLoc(), matrix, inBlocks) : Value();
     };
     return replace(op, weightsOf(op.getRhs()), depth,
-                   {blocks, 1, 1, 1, HalfChunk::storedPairs(depth), 2 * kBlock},
+                   {blocks, 1, 1, 1, HalfChunk::storedPairs(depth), 2 * kHalfBlock},
                    view(op.getLhs(), false), view(op.getResidual(), true), /*slope=*/Value(),
                    view(op.getOutput(), true), {1, 1}, {1, 1}, /*residualLast=*/false);
   }
 
   bool rewrite(Conv2DOp op) {
     ArrayRef<int64_t> filter = typeOfBuffer(op.getFilter()).getShape();
-    return replace(op, weightsOf(op.getFilter()), kBlock,
-                   {filter[0], filter[1], filter[2], filter[3], kBlock / 2, 2 * kBlock},
+    return replace(op, weightsOf(op.getFilter()), kHalfBlock,
+                   {filter[0], filter[1], filter[2], filter[3], kHalfBlock / 2, 2 * kHalfBlock},
                    op.getInput(), op.getResidual(), op.getSlope(), op.getOutput(), op.getStrides(),
                    op.getDilations(), op.getResidualLast());
   }

@@ -43,7 +43,7 @@ ElementsAttr pack(Value weights, int64_t gates, int64_t hidden) {
                              "gates");
 }
 
-struct PackWeights : graph::CountingPattern<HostCallOp> {
+struct PackGates : graph::CountingPattern<HostCallOp> {
   using CountingPattern::CountingPattern;
 
   LogicalResult matchAndRewrite(HostCallOp call, PatternRewriter &rewriter) const override {
@@ -73,7 +73,7 @@ struct PackWeights : graph::CountingPattern<HostCallOp> {
 struct HostPackGates : impl::HostPackGatesBase<HostPackGates> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<PackWeights>(&getContext(), numPacked);
+    patterns.add<PackGates>(&getContext(), numPacked);
     graph::rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };

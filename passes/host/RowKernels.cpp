@@ -17,12 +17,11 @@ namespace {
 using Operands = const RowOperands &;
 
 RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-bool isConstant(Value value) { return value && value.getDefiningOp<graph::ConstantOp>(); }
 int64_t widthOf(Value value) { return typeOf(value).getShape().back(); }
 
 /// Returns whether a constant broadcasts to rows of f32 without adding dims to them.
 bool isRowConstant(Value value) {
-  return isConstant(value) && typeOf(value).getRank() <= 1 &&
+  return graph::isConstant(value) && typeOf(value).getRank() <= 1 &&
          typeOf(value).getElementType().isF32();
 }
 
@@ -42,12 +41,12 @@ template <typename Op> Value buildBinary(OpBuilder &builder, Operands in) {
   if (in.values.size() != 2)
     return {};
   for (Value value : in.values)
-    if (!value || (isConstant(value) && !isRowConstant(value)))
+    if (!value || (graph::isConstant(value) && !isRowConstant(value)))
       return {};
   // All operands have the width of the widest tensor, or 1. A constant must not widen the rows.
   int64_t width = 1, rows = 1;
   for (Value value : in.values) {
-    if (isConstant(value))
+    if (graph::isConstant(value))
       continue;
     rows = typeOf(value).getDimSize(0);
     width = std::max(width, widthOf(value));
@@ -80,7 +79,7 @@ Value buildGelu(OpBuilder &builder, Operands in) {
 
 Value buildMatMul(OpBuilder &builder, Operands in) {
   Value lhs = in.values[0], rhs = in.values.size() == 2 ? in.values[1] : Value();
-  if (isConstant(lhs) || !isConstant(rhs) || typeOf(rhs).getRank() != 2 ||
+  if (graph::isConstant(lhs) || !graph::isConstant(rhs) || typeOf(rhs).getRank() != 2 ||
       !typeOf(rhs).getElementType().isF32() || typeOf(rhs).getDimSize(0) != widthOf(lhs))
     return {};
   return graph::MatMulOp::create(builder, in.call.getLoc(), lhs, rhs);
@@ -95,8 +94,8 @@ bool isPlainGemm(graph::HostCallOp call) {
 Value buildGemm(OpBuilder &builder, Operands in) {
   Value lhs = in.values[0], rhs = in.values.size() > 1 ? in.values[1] : Value();
   Value bias = in.values.size() > 2 ? in.values[2] : Value();
-  if (!isPlainGemm(in.call) || isConstant(lhs) || !isConstant(rhs) || typeOf(rhs).getRank() != 2 ||
-      !typeOf(rhs).getElementType().isF32())
+  if (!isPlainGemm(in.call) || graph::isConstant(lhs) || !graph::isConstant(rhs) ||
+      typeOf(rhs).getRank() != 2 || !typeOf(rhs).getElementType().isF32())
     return {};
   const bool transposed = integerOf(in.call, "transB", 0) != 0;
   const int64_t columns = typeOf(rhs).getDimSize(transposed ? 0 : 1);
@@ -119,8 +118,8 @@ Value mean(OpBuilder &builder, Location loc, Value value) {
 }
 
 Value buildReduceMean(OpBuilder &builder, Operands in) {
-  if (in.values.size() != 2 || isConstant(in.values[0]) || !isConstant(in.values[1]) ||
-      integerOf(in.call, "keepdims", 1) != 1)
+  if (in.values.size() != 2 || graph::isConstant(in.values[0]) ||
+      !graph::isConstant(in.values[1]) || integerOf(in.call, "keepdims", 1) != 1)
     return {};
   auto axes = integersOf(in.values[1]);
   // A dim that is counted from the front is the last one for one rank only.
@@ -130,7 +129,8 @@ Value buildReduceMean(OpBuilder &builder, Operands in) {
 }
 
 Value buildLayerNormalization(OpBuilder &builder, Operands in) {
-  if (in.values.size() < 2 || integerOf(in.call, "axis", -1) != -1 || isConstant(in.values[0]))
+  if (in.values.size() < 2 || integerOf(in.call, "axis", -1) != -1 ||
+      graph::isConstant(in.values[0]))
     return {};
   for (Value value : ArrayRef(in.values).drop_front())
     if (value && (!isRowConstant(value) || typeOf(value).getNumElements() != widthOf(in.values[0])))
@@ -221,7 +221,7 @@ int64_t rowWidthOf(graph::HostCallOp call, ArrayRef<int64_t> widths) {
     return width > 1 ? width : 0;
   }
   auto ofMatrix = [&](Value value) {
-    auto type = isConstant(value) ? typeOf(value) : RankedTensorType();
+    auto type = graph::isConstant(value) ? typeOf(value) : RankedTensorType();
     return type && type.getRank() == 2 ? type.getDimSize(1) : 0;
   };
   if (kernel == "MatMul" && inputs.size() == 2)
@@ -237,7 +237,7 @@ int64_t requiredRowWidth(graph::HostCallOp call, unsigned index) {
   const SmallVector<Value> inputs = call.inputsByPosition();
   const bool isGemm = call.getKernel() == "Gemm" && isPlainGemm(call);
   if ((call.getKernel() != "MatMul" && !isGemm) || index != 0 || inputs.size() < 2 ||
-      !isConstant(inputs[1]) || typeOf(inputs[1]).getRank() != 2)
+      !graph::isConstant(inputs[1]) || typeOf(inputs[1]).getRank() != 2)
     return 0;
   return typeOf(inputs[1]).getDimSize(isGemm && integerOf(call, "transB", 0) ? 1 : 0);
 }

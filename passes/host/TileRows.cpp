@@ -22,10 +22,8 @@ namespace {
 
 using graph::HostCallOp;
 
-bool isConstant(Value value) { return value && value.getDefiningOp<graph::ConstantOp>(); }
-
 /// Holds calls whose rows are those of one value, the seed.
-struct Region {
+struct TiledRows {
   Value seed;
   int64_t width = 0; ///< of the seed's rows
   SmallVector<HostCallOp> calls;
@@ -82,10 +80,10 @@ private:
 
   /// Returns the region whose rows are those of all operands that are not constant; null where
   /// there is none. An operand that no region computes becomes the seed of a new region.
-  Region *findRegion(ArrayRef<Value> operands) {
+  TiledRows *findRegion(ArrayRef<Value> operands) {
     Value seed;
     for (Value operand : operands) {
-      if (!operand || isConstant(operand))
+      if (!operand || graph::isConstant(operand))
         continue;
       Value own = seeds.lookup(operand);
       own = own ? own : operand;
@@ -95,7 +93,7 @@ private:
     }
     if (!seed || !isF32(seed) || !widthOf(seed) || graph::isPlainTensor(seed))
       return nullptr;
-    Region &region = regions[seed];
+    TiledRows &region = regions[seed];
     region.seed = seed;
     region.width = widthOf(seed);
     return &region;
@@ -107,7 +105,7 @@ private:
     const SmallVector<Value> inputs = call.inputsByPosition();
     if (call->getNumResults() == 0 || !isF32(call.getResult(0)))
       return;
-    Region *region = findRegion(inputs);
+    TiledRows *region = findRegion(inputs);
     if (!region)
       return;
     Block scratch;
@@ -115,7 +113,7 @@ private:
     builder.setInsertionPointToEnd(&scratch);
     RowOperands operands{call, {}};
     for (Value input : inputs) {
-      if (input && !isConstant(input)) {
+      if (input && !graph::isConstant(input)) {
         const int64_t width = input == region->seed ? region->width : memberWidths.lookup(input);
         input = scratch.addArgument(RankedTensorType::get({1, width}, builder.getF32Type()),
                                     call.getLoc());
@@ -134,7 +132,7 @@ private:
   }
 
   /// Creates the function of a region for `size` rows, which returns `outputs`.
-  func::FuncOp makeTile(const Region &region, StringRef name, int64_t size,
+  func::FuncOp makeTile(const TiledRows &region, StringRef name, int64_t size,
                         ArrayRef<Value> outputs) {
     Location loc = region.calls.front()->getLoc();
     OpBuilder builder(module.getContext());
@@ -156,7 +154,7 @@ private:
     for (HostCallOp call : region.calls) {
       RowOperands operands{call, {}};
       for (Value input : call.inputsByPosition()) {
-        if (isConstant(input) && !mapping.contains(input))
+        if (graph::isConstant(input) && !mapping.contains(input))
           builder.clone(*input.getDefiningOp(), mapping);
         operands.values.push_back(input ? mapping.lookup(input) : Value());
       }
@@ -173,7 +171,7 @@ private:
   }
 
   /// Replaces the calls of a region by a loop over tiles of rows.
-  void replace(Region &region) {
+  void replace(TiledRows &region) {
     llvm::SmallPtrSet<Operation *, 16> inside;
     for (HostCallOp call : region.calls)
       inside.insert(call);
@@ -209,7 +207,7 @@ private:
   DenseMap<Value, int64_t> widths;       ///< as far as calls state them
   DenseMap<Value, int64_t> memberWidths; ///< of results of regions
   DenseMap<Value, Value> seeds;          ///< of results of regions
-  llvm::MapVector<Value, Region> regions;
+  llvm::MapVector<Value, TiledRows> regions;
 };
 
 struct TileRows : impl::HostTileRowsBase<TileRows> {

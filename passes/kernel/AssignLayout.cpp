@@ -29,8 +29,6 @@ namespace {
 /// channels.
 constexpr int64_t kImageChannels = 4;
 
-bool isConstant(Value value) { return value.getDefiningOp<graph::ConstantOp>() != nullptr; }
-
 struct AssignLayoutPass : impl::KernelAssignLayoutBase<AssignLayoutPass> {
   using KernelAssignLayoutBase::KernelAssignLayoutBase;
 
@@ -109,7 +107,7 @@ void AssignLayoutPass::addTensor(MinCut &cut, const DenseMap<Operation *, int> &
                                  Value value) {
   // Constants are brought into any form at compile time.
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || type.getRank() != 4 || isConstant(value) || isSameMemory(type, blockSize()))
+  if (!type || type.getRank() != 4 || graph::isConstant(value) || isSameMemory(type, blockSize()))
     return;
   auto nodeOf = [&](Operation *op) {
     auto node = nodes.find(op);
@@ -187,7 +185,7 @@ Value AssignLayoutPass::relayout(Value value, int64_t wanted, OpBuilder &builder
     return result;
   OpBuilder::InsertionGuard guard(builder);
   Operation *producer = value.getDefiningOp();
-  if (producer && !isConstant(value))
+  if (producer && !graph::isConstant(value))
     builder.setInsertionPointAfter(producer);
   result = graph::RelayoutOp::create(builder, value.getLoc(), withLayout(tensorType(value), wanted),
                                      value);
@@ -250,7 +248,7 @@ void AssignLayoutPass::runOnOperation() {
   rewrite();
   mergeIntoTransposes();
   for (auto relayout : getOperation().getOps<graph::RelayoutOp>())
-    if (!isConstant(relayout.getInput()))
+    if (!graph::isConstant(relayout.getInput()))
       remarkMissed(getArgument(), relayout.getLoc(), "Relayout") << remark::add(
           "the tensor is stored a second time, {0}: some of its readers need it so",
           blockOf(relayout.getResult())

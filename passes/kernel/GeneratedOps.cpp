@@ -20,15 +20,15 @@ namespace atc::kernel {
 namespace {
 
 /// Returns whether a value is a constant, or will be after constant folding.
-bool isConstant(Value value) {
+bool becomesConstant(Value value) {
   if (!value)
     return false;
   Operation *op = value.getDefiningOp();
   return op && (isa<graph::ConstantOp>(op) ||
-                (op->getNumOperands() > 0 && llvm::all_of(op->getOperands(), isConstant)));
+                (op->getNumOperands() > 0 && llvm::all_of(op->getOperands(), becomesConstant)));
 }
 
-bool isConstantOrNone(Value value) { return !value || isConstant(value); }
+bool isConstantOrNone(Value value) { return !value || becomesConstant(value); }
 
 bool hasElements(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -60,15 +60,15 @@ bool canGenerate(Operation *op, bool widenFloats) {
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case<graph::ConvOp, graph::ConvTransposeOp>([&](auto conv) {
         return isImage(conv.getInput()) && multiplies(conv.getInput()) &&
-               isConstant(conv.getFilter()) && isConstantOrNone(conv.getBias());
+               becomesConstant(conv.getFilter()) && isConstantOrNone(conv.getBias());
       })
       .Case([&](graph::FullyConnectedOp op) {
-        return multiplies(op.getInput()) && isConstant(op.getFilter()) &&
+        return multiplies(op.getInput()) && becomesConstant(op.getFilter()) &&
                isConstantOrNone(op.getBias());
       })
       .Case([&](graph::MatMulOp op) { return multiplies(op.getLhs()); })
       .Case([&](graph::BatchNormOp op) {
-        return llvm::all_of(op->getOperands().drop_front(), isConstant) ||
+        return llvm::all_of(op->getOperands().drop_front(), becomesConstant) ||
                tensorType(op.getInput()).getElementType().isF32();
       })
       .Case<graph::MaxPoolOp, graph::AveragePoolOp>(

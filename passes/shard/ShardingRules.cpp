@@ -28,8 +28,6 @@ OpSharding wholeOf(Operation *op) {
   return {SmallVector<int64_t>(op->getNumOperands(), kWhole), kWhole, false};
 }
 
-bool isConstant(Value value) { return value.getDefiningOp<graph::ConstantOp>() != nullptr; }
-
 /// Returns the division of the result where the operands are divided along `dims`; fails where
 /// shares depend on each other or cannot be equal.
 FailureOr<OpSharding> tryDims(Operation *op, Dims dims, int64_t count) {
@@ -83,7 +81,7 @@ FailureOr<OpSharding> findMatMul(Operation *op, Dims given, int64_t count) {
       return failure();
     return OpSharding{{leftSum, rightSum}, kWhole, /*partial=*/true};
   }
-  if (given[1] != kWhole && given[1] == column && (isConstant(rhs) || given[0] == kWhole))
+  if (given[1] != kWhole && given[1] == column && (graph::isConstant(rhs) || given[0] == kWhole))
     return tryDims(op, {kWhole, column}, count);
   // A row of the left side, or a dim of the batch on either.
   const int64_t batch = std::max<int64_t>({left - 2, right - 2, 0});
@@ -200,7 +198,7 @@ bool propagate(Operation *op, int64_t count) {
   // the mean first, does not leave the rest of the network in shares that have to be gathered each
   // time.
   for (auto [operand, dim] : llvm::zip_equal(op->getOperands(), sharding.operands))
-    if (dim == kWhole && dimOf(operand) != kWhole && !isConstant(operand) &&
+    if (dim == kWhole && dimOf(operand) != kWhole && !graph::isConstant(operand) &&
         !isa<BlockArgument>(operand))
       setDim(operand, kWhole);
   setDim(op->getResult(0), sharding.result);

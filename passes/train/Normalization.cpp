@@ -21,8 +21,6 @@ static ReduceOp meanOf(Value value) {
   return mean && mean.getKind() == ReduceKind::Mean && mean.getKeepdims() ? mean : ReduceOp();
 }
 
-static bool isConstant(Value value) { return value.getDefiningOp<ConstantOp>() != nullptr; }
-
 /// Returns whether a value is an f32 constant of one element, or of equal ones, that is 2.
 static bool isTwo(Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();

@@ -13,20 +13,20 @@ namespace atc::quantize {
 
 namespace {
 
-struct Interval {
+struct StoredRange {
   double low, high;
 };
 
 /// Returns what a node that quantizes can store; nothing for one whose parameters are not
 /// single known numbers of 8 bits.
-std::optional<Interval> storedInterval(OnnxModel &model, const onnx::NodeProto &node) {
+std::optional<StoredRange> storedRange(OnnxModel &model, const onnx::NodeProto &node) {
   if (node.op_type() == "AscendQuant") {
     const onnx::AttributeProto *factor = findAttribute(node, "scale"),
                                *offset = findAttribute(node, "offset");
     if (!factor || !(factor->f() > 0))
       return std::nullopt;
     const double shift = offset ? offset->f() : 0;
-    return Interval{(-128 - shift) / factor->f(), (127 - shift) / factor->f()};
+    return StoredRange{(-128 - shift) / factor->f(), (127 - shift) / factor->f()};
   }
   if (node.op_type() != "QuantizeLinear" || node.input_size() < 2)
     return std::nullopt;
@@ -45,7 +45,7 @@ std::optional<Interval> storedInterval(OnnxModel &model, const onnx::NodeProto &
   else if (zeros && zeros->int32_data_size() == 1)
     zero = zeros->int32_data(0);
   const double least = isSigned ? -128 : 0;
-  return Interval{(least - zero) * (*scale)[0], (least + 255 - zero) * (*scale)[0]};
+  return StoredRange{(least - zero) * (*scale)[0], (least + 255 - zero) * (*scale)[0]};
 }
 
 std::string text(double number) {
@@ -62,7 +62,7 @@ InputRanges::InputRanges(OnnxModel &quantized, const std::vector<::om::Tensor> &
     if (input.dtype != OM_F32)
       continue;
     for (const onnx::NodeProto *node : quantized.findUsers(input.name))
-      if (std::optional<Interval> stored = storedInterval(quantized, *node)) {
+      if (std::optional<StoredRange> stored = storedRange(quantized, *node)) {
         ranges.push_back({index, input.name, stored->low, stored->high});
         break;
       }

@@ -15,4 +15,11 @@ class IntegerFullyConnectedOp;
 #define GET_OP_CLASSES
 #include "dialects/graph/ops/StructureOps.h.inc"
 
+namespace atc::graph {
+
+/// Returns whether a value, which may be null, is a constant of the graph.
+inline bool isConstant(mlir::Value value) { return value && value.getDefiningOp<ConstantOp>(); }
+
+} // namespace atc::graph
+
 #endif // OPENATC_DIALECTS_GRAPH_OPS_STRUCTUREOPS_H

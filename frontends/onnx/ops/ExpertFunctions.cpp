@@ -9,14 +9,13 @@ namespace atc::onnx_import {
 namespace {
 
 using Ints = FunctionWriter::Ints;
-using Type = onnx::AttributeProto;
 
 //===----------------------------------------------------------------------===//
 // Mixture of experts
 //===----------------------------------------------------------------------===//
 
 int64_t integerOf(const onnx::NodeProto &node, const char *name, int64_t fallback) {
-  const Type *attribute = findAttribute(node, name);
+  const onnx::AttributeProto *attribute = findAttribute(node, name);
   return attribute ? attribute->i() : fallback;
 }
 
@@ -51,7 +50,7 @@ std::string gatedUnit(FunctionWriter &w, const std::string &wide, const std::str
 /// Every expert computes all tokens; the tokens of each are weighted by what the router says of
 /// the `k` that it chooses, which is zero for the others.
 onnx::FunctionProto mixtureOfExperts(const onnx::NodeProto &node, std::string &problem) {
-  const Type *activation = findAttribute(node, "activation_type");
+  const onnx::AttributeProto *activation = findAttribute(node, "activation_type");
   const std::string kind = activation ? activation->s() : "relu";
   const int64_t fusion = integerOf(node, "swiglu_fusion", 0);
   if (kind != "relu" && kind != "gelu" && kind != "silu" && kind != "identity" && kind != "swiglu")
@@ -129,9 +128,9 @@ onnx::FunctionProto productOfTable(const onnx::NodeProto &node, std::string &pro
     problem = "attribute 'transB' is 0, expected 1";
   FunctionWriter w({"a", "b", "absmax"}, {"y"});
   onnx::NodeProto &table = w.add("Constant", {}, {"table"});
-  Type &values = *table.add_attribute();
+  onnx::AttributeProto &values = *table.add_attribute();
   values.set_name("value_floats");
-  values.set_type(Type::FLOATS);
+  values.set_type(onnx::AttributeProto::FLOATS);
   for (float value : type == 0 ? floats : quantiles)
     values.add_floats(value);
 

@@ -113,7 +113,7 @@ Value channelsLast(NodeContext &n, Value images) {
   return n.transpose(images, order);
 }
 
-void importAveragePool(NodeContext &n) {
+void importQLinearAveragePool(NodeContext &n) {
   n.requireRank(0, 3, 5);
   const bool isLast = n.boolAttr("channels_last", false),
              countPads = n.boolAttr("count_include_pad", false);
@@ -198,7 +198,7 @@ ArrayRef<OpRow> quantLinearRows() {
       {"com.microsoft.QGemm", 7, latestOpset, importGemm,
        "matrix, scales and zero points known; no transA, no alpha"},
       {"com.microsoft.QLinearAdd", 7, latestOpset, importBinary<graph::AddOp>, known},
-      {"com.microsoft.QLinearAveragePool", 7, latestOpset, importAveragePool, known},
+      {"com.microsoft.QLinearAveragePool", 7, latestOpset, importQLinearAveragePool, known},
       {"com.microsoft.QLinearConcat", 7, latestOpset, importConcat, known},
       {"com.microsoft.QLinearGlobalAveragePool", 7, latestOpset, importGlobalAveragePool, known},
       {"com.microsoft.QLinearLeakyRelu", 7, latestOpset, importLeakyRelu, known},

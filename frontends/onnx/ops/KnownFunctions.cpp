@@ -16,7 +16,7 @@ using Ints = FunctionWriter::Ints;
 using Names = FunctionWriter::Names;
 using onnx::FunctionProto;
 using onnx::NodeProto;
-using Type = onnx::AttributeProto;
+using AttributeType = onnx::AttributeProto;
 
 //===----------------------------------------------------------------------===//
 // com.microsoft: quantized values
@@ -42,13 +42,13 @@ FunctionProto dynamicQuantizeLstm(const NodeProto &, std::string &) {
   }
   NodeProto &lstm =
       w.add("LSTM", {"X", gates[0], gates[1], "B", "lens", "h", "c", "P"}, {"Y", "Y_h", "Y_c"});
-  FunctionWriter::pass(lstm, {{"activation_alpha", Type::FLOATS},
-                              {"activation_beta", Type::FLOATS},
-                              {"activations", Type::STRINGS},
-                              {"clip", Type::FLOAT},
-                              {"direction", Type::STRING},
-                              {"hidden_size", Type::INT},
-                              {"input_forget", Type::INT}});
+  FunctionWriter::pass(lstm, {{"activation_alpha", AttributeType::FLOATS},
+                              {"activation_beta", AttributeType::FLOATS},
+                              {"activations", AttributeType::STRINGS},
+                              {"clip", AttributeType::FLOAT},
+                              {"direction", AttributeType::STRING},
+                              {"hidden_size", AttributeType::INT},
+                              {"input_forget", AttributeType::INT}});
   return w.take();
 }
 
@@ -66,8 +66,8 @@ FunctionProto qLinearWhere(const NodeProto &, std::string &) {
 FunctionProto qLinearConv(const NodeProto &node, std::string &problem) {
   FunctionWriter w({"x", "x_scale", "x_zero", "w", "w_scale", "w_zero", "y_scale", "y_zero", "b"},
                    {"y"});
-  const Type *last = findAttribute(node, "channels_last");
-  const Type *window = findAttribute(node, "kernel_shape");
+  const AttributeType *last = findAttribute(node, "channels_last");
+  const AttributeType *window = findAttribute(node, "kernel_shape");
   const bool isLast = last && last->i() != 0;
   const int64_t rank = window ? window->ints_size() + 2 : 4;
   if (rank < 3 || rank > 5)
@@ -83,12 +83,12 @@ FunctionProto qLinearConv(const NodeProto &node, std::string &problem) {
       w.add("QLinearConv",
             {image, "x_scale", "x_zero", "w", "w_scale", "w_zero", "y_scale", "y_zero", "b"},
             {isLast ? "planes" : "y"});
-  FunctionWriter::pass(conv, {{"auto_pad", Type::STRING},
-                              {"dilations", Type::INTS},
-                              {"group", Type::INT},
-                              {"kernel_shape", Type::INTS},
-                              {"pads", Type::INTS},
-                              {"strides", Type::INTS}});
+  FunctionWriter::pass(conv, {{"auto_pad", AttributeType::STRING},
+                              {"dilations", AttributeType::INTS},
+                              {"group", AttributeType::INT},
+                              {"kernel_shape", AttributeType::INTS},
+                              {"pads", AttributeType::INTS},
+                              {"strides", AttributeType::INTS}});
   if (isLast)
     w.add("Transpose", {"planes"}, {"y"}, {{"perm", back}});
   return w.take();
@@ -114,7 +114,7 @@ FunctionProto qEmbedLayerNormalization(const NodeProto &node, std::string &) {
     sum = w.make("Add", {sum, real("kinds", w.make("Gather", {"kinds", "segments"}))});
   NodeProto &norm =
       w.add("LayerNormalization", {sum, real("gamma", "gamma"), real("beta", "beta")}, {"y"});
-  FunctionWriter::pass(norm, {{"epsilon", Type::FLOAT}});
+  FunctionWriter::pass(norm, {{"epsilon", AttributeType::FLOAT}});
   const OnnxAttributes toInt = {{"to", int64_t(onnx::TensorProto::INT32)}};
   if (!hasInput(node, 7)) {
     const std::string batch = w.make("Shape", {"ids"}, {{"end", int64_t(1)}});
@@ -140,7 +140,7 @@ FunctionProto matMulInteger16(const NodeProto &, std::string &) {
 
 /// The distances of the rows [M, N] and [K, N] of two matrices.
 FunctionProto distances(const NodeProto &node, std::string &problem) {
-  const Type *metric = findAttribute(node, "metric");
+  const AttributeType *metric = findAttribute(node, "metric");
   const std::string name = metric ? metric->s() : "sqeuclidean";
   if (name != "euclidean" && name != "sqeuclidean")
     problem = "attribute 'metric' is '" + name + "', expected euclidean or sqeuclidean";
@@ -285,7 +285,7 @@ FunctionProto makeFunction(const KnownFunction &known, const NodeProto &node,
                            std::string &problem) {
   SmallVector<StringRef> read;
   known.attributes.split(read, ' ', -1, /*KeepEmpty=*/false);
-  for (const Type &attribute : node.attribute())
+  for (const AttributeType &attribute : node.attribute())
     if (!llvm::is_contained(read, StringRef(attribute.name())))
       problem = "attribute '" + attribute.name() + "' is not known for this operator";
   return known.make(node, problem);

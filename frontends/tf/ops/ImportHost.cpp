@@ -15,7 +15,7 @@ namespace {
 //===----------------------------------------------------------------------===//
 
 /// Indices [n, rank] of the elements that are not 0.
-void importWhere(NodeContext &n) {
+void callWhere(NodeContext &n) {
   Value condition = n.input(0);
   Value found = n.callHost("NonZero", {condition});
   if (n.failed())
@@ -64,7 +64,7 @@ void importInvertPermutation(NodeContext &n) {
     n.setOutput(n.cast(results[1], n.elementType(input)));
 }
 
-void importTopK(NodeContext &n) {
+void callTopK(NodeContext &n) {
   Value input = n.input(0);
   Value count = n.op() == "TopK" ? n.intList({n.requiredInt("k")}) : n.input(1);
   Type index = n.typeAttr("index_type", pb::DT_INT32);
@@ -88,7 +88,7 @@ template <int isProduct> void importScan(NodeContext &n) {
 }
 
 /// Keeps some diagonals below and above the main one; a negative number keeps all.
-void importBandPart(NodeContext &n) {
+void callBandPart(NodeContext &n) {
   Value value = n.input(0);
   int64_t lower = n.constantInt(1), upper = n.constantInt(2);
   if (n.failed())
@@ -169,7 +169,7 @@ void importZeta(NodeContext &n) {
   n.setOutput(n.callHost("Zeta", {x, q}));
 }
 
-void importEinsum(NodeContext &n) {
+void callEinsum(NodeContext &n) {
   SmallVector<Value> inputs = n.inputs();
   std::string equation = n.stringAttr("equation", "");
   n.setOutput(n.callHost("Einsum", inputs, {n.hostText("equation", equation)}));
@@ -182,20 +182,20 @@ ArrayRef<OpRow> hostRows() {
       {"Bitcast", importBitcast, "types of the same width"},
       {"Cumprod", importScan<1>},
       {"Cumsum", importScan<0>},
-      {"Einsum", importEinsum},
+      {"Einsum", callEinsum},
       {"InvertPermutation", importInvertPermutation},
       {"LogMatrixDeterminant", importLogDeterminant},
-      {"MatrixBandPart", importBandPart},
+      {"MatrixBandPart", callBandPart},
       {"MatrixDeterminant", importDeterminant},
       {"MatrixInverse", importInverse},
       {"Svd", importSvd},
-      {"TopK", importTopK},
-      {"TopKV2", importTopK},
+      {"TopK", callTopK},
+      {"TopKV2", callTopK},
       {"Unique", importUnique},
       {"UniqueV2", importUnique, "of vectors"},
       {"UniqueWithCounts", importUnique},
       {"UniqueWithCountsV2", importUnique, "of vectors"},
-      {"Where", importWhere},
+      {"Where", callWhere},
       {"Zeta", importZeta},
   };
   return rows;

@@ -18,7 +18,7 @@ namespace atc::cpu {
 
 namespace {
 
-constexpr int64_t kBlock = 256;
+constexpr int64_t kColumnBlock = 256;
 
 class Einsum {
 public:
@@ -46,7 +46,7 @@ public:
     const bool isContiguous = llvm::any_of(equation.inputs, [&](ArrayRef<int64_t> labels) {
       return hasColumns && !labels.empty() && labels.back() == last;
     });
-    Port sums = isContiguous && !summed.empty() ? b.scratch(wide, kBlock) : Port();
+    Port sums = isContiguous && !summed.empty() ? b.scratch(wide, kColumnBlock) : Port();
     b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
       Indices bases(equation.inputs.size(), b.index(0));
       for (auto [label, index] : llvm::zip(equation.output, indices))
@@ -58,10 +58,10 @@ public:
             move(own, last, j);
           b.storeWide(out, fold(0, own, b.constant(wide, 0)), b.add(row, j));
         });
-      Value blocks = b.div(b.add(length, b.index(kBlock - 1)), b.index(kBlock));
+      Value blocks = b.div(b.add(length, b.index(kColumnBlock - 1)), b.index(kColumnBlock));
       b.loop(blocks, [&](Value block) {
-        Value first = b.mul(block, b.index(kBlock));
-        Value n = b.min(b.index(kBlock), b.sub(length, first));
+        Value first = b.mul(block, b.index(kColumnBlock));
+        Value n = b.min(b.index(kColumnBlock), b.sub(length, first));
         b.loop(n, [&](Value j) { b.store(sums, b.constant(wide, 0), j); });
         Indices dims = llvm::map_to_vector(summed, [&](int64_t label) { return sizes[label]; });
         b.nest(dims, [&](ArrayRef<Value> position) {

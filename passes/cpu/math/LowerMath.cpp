@@ -22,12 +22,6 @@ namespace atc::cpu {
 
 namespace {
 
-Type withElement(Type shape, Type element) {
-  if (auto vector = dyn_cast<VectorType>(shape))
-    return vector.clone(element);
-  return element;
-}
-
 /// Lowers remf, for which the processor has no instruction. In f64 the quotient of two f32 values
 /// is exact enough to be off by at most one, which the sign of the remainder shows.
 struct LowerRemF : OpRewritePattern<arith::RemFOp> {

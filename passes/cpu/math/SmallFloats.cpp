@@ -17,17 +17,17 @@ using namespace mlir;
 
 namespace atc::cpu {
 
+Type withElement(Type shape, Type element) {
+  if (auto vector = dyn_cast<VectorType>(shape))
+    return vector.clone(element);
+  return element;
+}
+
 namespace {
 
 bool isSmallFloat(Type type) {
   Type element = getElementTypeOrSelf(type);
   return element.isF16() || element.isBF16();
-}
-
-Type withElement(Type shape, Type element) {
-  if (auto vector = dyn_cast<VectorType>(shape))
-    return vector.clone(element);
-  return element;
 }
 
 /// Operations that only move bits, or that change the type itself.

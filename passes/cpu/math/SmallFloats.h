@@ -8,6 +8,9 @@
 
 namespace atc::cpu {
 
+/// Returns `shape`, a vector or a scalar type, with other elements.
+mlir::Type withElement(mlir::Type shape, mlir::Type element);
+
 /// Adds patterns that compute f16 and bf16 in f32, and convert bf16 by integer operations.
 void populateSmallFloatPatterns(mlir::RewritePatternSet &patterns);
 

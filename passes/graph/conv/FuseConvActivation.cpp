@@ -24,7 +24,7 @@ using namespace atc::graph;
 
 namespace {
 
-constexpr StringLiteral kPass = "graph-fuse-conv-activation";
+constexpr StringLiteral kFuseActivation = "graph-fuse-conv-activation";
 
 /// The attribute for an activation op; null for any other op. The slope of a
 /// prelu is left to the caller.
@@ -77,7 +77,7 @@ struct FuseActivation : RewritePattern {
     if (!linear || linear.getType() != op->getResult(0).getType())
       return rewriter.notifyMatchFailure(op, "no convolution that is used here only");
     if (!float32Nodes.mayJoin(linear.getOperation(), op)) {
-      atc::remarkMissed(kPass, op->getLoc(), "NotFused")
+      atc::remarkMissed(kFuseActivation, op->getLoc(), "NotFused")
           << "the activation stays: it or the layer in front of it computes in f32, the other one "
              "does not";
       return rewriter.notifyMatchFailure(op, "one of both computes in f32");
@@ -105,7 +105,7 @@ struct FuseActivation : RewritePattern {
       Value slope = createConstant(rewriter, derivedLoc(op->getLoc(), "slope"), type, *slopes);
       cast<ConvOp>(fused).getSlopeMutable().assign(slope);
     }
-    atc::remarkPassed(kPass, op->getLoc(), "Fused")
+    atc::remarkPassed(kFuseActivation, op->getLoc(), "Fused")
         << "the activation is computed by the layer in front of it";
     rewriter.replaceOp(op, fused);
     ++count;

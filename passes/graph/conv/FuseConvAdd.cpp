@@ -20,7 +20,7 @@ using namespace atc::graph;
 
 namespace {
 
-constexpr StringLiteral kPass = "graph-fuse-conv-add";
+constexpr StringLiteral kFuseAdd = "graph-fuse-conv-add";
 
 struct FuseBias : CountingPattern<AddOp> {
   using CountingPattern::CountingPattern;
@@ -32,7 +32,7 @@ struct FuseBias : CountingPattern<AddOp> {
         continue;
       auto bias = getChannelConstant(addend, linear.getType(), linear.getChannelDim());
       if (bias && succeeded(foldAffine(rewriter, linear, op, {}, *bias))) {
-        atc::remarkPassed(kPass, op.getLoc(), "Fused")
+        atc::remarkPassed(kFuseAdd, op.getLoc(), "Fused")
             << "the addition becomes the bias of the layer in front of it";
         ++count;
         return success();
@@ -64,7 +64,7 @@ struct FuseResidual : CountingPattern<AddOp> {
     if (!conv)
       return rewriter.notifyMatchFailure(op, "no convolution that is used here only");
     if (!float32Nodes.mayJoin(conv, op)) {
-      atc::remarkMissed(kPass, op.getLoc(), "NotFused")
+      atc::remarkMissed(kFuseAdd, op.getLoc(), "NotFused")
           << "the addition stays: it or the convolution computes in f32, the other one does not";
       return rewriter.notifyMatchFailure(op, "one of both computes in f32");
     }
@@ -74,7 +74,7 @@ struct FuseResidual : CountingPattern<AddOp> {
     fused->setLoc(op.getLoc());
     fused.getResidualMutable().assign(residual);
     fused.setResidualLast(conv.getActivation().has_value());
-    atc::remarkPassed(kPass, op.getLoc(), "Fused")
+    atc::remarkPassed(kFuseAdd, op.getLoc(), "Fused")
         << "the addition becomes the residual of the convolution";
     rewriter.replaceOp(op, fused);
     ++count;

@@ -7,14 +7,13 @@
 #include "dialects/graph/interpreter/Tensor.h"
 #include "dialects/graph/ops/ShapeOps.h"
 #include "dialects/graph/ops/StructureOps.h"
+#include "passes/kernel/pack/OutputBlock.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
 using namespace mlir;
 
 namespace atc::kernel {
-
-constexpr int64_t kBlock = 16;
 
 /// The constant as the graph has it: signs count here.
 static ElementsAttr rawConstant(Value value) {
@@ -78,10 +77,10 @@ std::vector<int64_t> IntegerWeights::sums(int64_t factor, int64_t size) const {
 }
 
 ElementsAttr packWinograd(const IntegerWeights &weights, cpu::Winograd form, MLIRContext *context) {
-  int64_t blocks = llvm::divideCeil(weights.outputs, kBlock), channels = weights.columns / 9;
+  int64_t blocks = llvm::divideCeil(weights.outputs, kOutputBlock), channels = weights.columns / 9;
   int64_t places = form.places(), side = form.side();
   ArrayRef<std::array<int, 3>> rows = form.weights();
-  std::vector<int16_t> packed(blocks * places * channels * kBlock, 0);
+  std::vector<int16_t> packed(blocks * places * channels * kOutputBlock, 0);
   for (int64_t output = 0; output < weights.outputs; ++output)
     for (int64_t channel = 0; channel < channels; ++channel) {
       const int16_t *window = weights.row(output) + channel * 9;
@@ -89,11 +88,12 @@ ElementsAttr packWinograd(const IntegerWeights &weights, cpu::Winograd form, MLI
         int sum = 0;
         for (int64_t tap = 0; tap < 9; ++tap)
           sum += rows[place / side][tap / 3] * rows[place % side][tap % 3] * window[tap];
-        int64_t pair = (output / kBlock * places + place) * (channels / 2) + channel / 2;
-        packed[(pair * kBlock + output % kBlock) * 2 + channel % 2] = static_cast<int16_t>(sum);
+        int64_t pair = (output / kOutputBlock * places + place) * (channels / 2) + channel / 2;
+        packed[(pair * kOutputBlock + output % kOutputBlock) * 2 + channel % 2] =
+            static_cast<int16_t>(sum);
       }
     }
-  auto type = RankedTensorType::get({blocks, places, channels / 2, kBlock, 2},
+  auto type = RankedTensorType::get({blocks, places, channels / 2, kOutputBlock, 2},
                                     IntegerType::get(context, 16));
   return graph::makeConstant(type, ArrayRef<int16_t>(packed), "winograd");
 }
@@ -109,13 +109,14 @@ std::vector<int32_t> sumBias(ArrayRef<int32_t> bias, ArrayRef<int64_t> excess) {
 
 ElementsAttr packIntegerDepthwise(const IntegerWeights &weights, int64_t height, int64_t width,
                                   MLIRContext *context) {
-  int64_t blocks = llvm::divideCeil(weights.outputs, kBlock), taps = height * width;
-  std::vector<int16_t> packed(blocks * taps * kBlock, 0);
+  int64_t blocks = llvm::divideCeil(weights.outputs, kOutputBlock), taps = height * width;
+  std::vector<int16_t> packed(blocks * taps * kOutputBlock, 0);
   for (int64_t channel = 0; channel < weights.outputs; ++channel)
     for (int64_t tap = 0; tap < taps; ++tap)
-      packed[(channel / kBlock * taps + tap) * kBlock + channel % kBlock] =
+      packed[(channel / kOutputBlock * taps + tap) * kOutputBlock + channel % kOutputBlock] =
           weights.row(channel)[tap];
-  auto type = RankedTensorType::get({blocks, height, width, kBlock}, IntegerType::get(context, 16));
+  auto type =
+      RankedTensorType::get({blocks, height, width, kOutputBlock}, IntegerType::get(context, 16));
   return graph::makeConstant(type, ArrayRef<int16_t>(packed), "packed");
 }
 

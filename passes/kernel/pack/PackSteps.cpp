@@ -13,6 +13,7 @@
 #include "passes/kernel/pack/PackSteps.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "passes/kernel/pack/OutputBlock.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -20,8 +21,6 @@ using namespace mlir;
 namespace atc::kernel {
 
 namespace {
-
-constexpr int64_t kBlock = 16;
 
 /// How bytes are multiplied with weights.
 struct Form {
@@ -40,15 +39,15 @@ constexpr Form kExact{false, 4 * 128};
 /// Weights for four bytes and 16 outputs, and what pairs of them can add up to.
 struct Step {
   int32_t offset = 0;
-  std::array<int8_t, kBlock * 4> weights{};
-  std::array<uint16_t, kBlock * 4> full{};
+  std::array<int8_t, kOutputBlock * 4> weights{};
+  std::array<uint16_t, kOutputBlock * 4> full{};
   uint16_t fullest = 0;
 };
 
 /// A list of steps with the same accumulators.
 struct Group {
   std::vector<const Step *> steps;
-  std::array<uint16_t, kBlock * 4> full{};
+  std::array<uint16_t, kOutputBlock * 4> full{};
 
   bool fits(const Step &step, int limit) const {
     bool good = true;
@@ -65,9 +64,9 @@ struct Group {
 
 /// Takes from the weights in `rest` what one step can have; false when nothing
 /// is left.
-bool takeStep(std::array<int, kBlock * 4> &rest, Form form, Step &step) {
+bool takeStep(std::array<int, kOutputBlock * 4> &rest, Form form, Step &step) {
   bool any = false;
-  for (int64_t i = 0; i < kBlock * 4; ++i) {
+  for (int64_t i = 0; i < kOutputBlock * 4; ++i) {
     uint16_t &full = step.full[i / 2 * 2 + form.side(rest[i])];
     int room = form.limit - full;
     int taken = std::clamp(rest[i], -std::min(room, 128), std::min(room, 127));
@@ -79,7 +78,7 @@ bool takeStep(std::array<int, kBlock * 4> &rest, Form form, Step &step) {
   return any;
 }
 
-std::vector<Step> stepsOf(int64_t offset, std::array<int, kBlock * 4> rest, Form form) {
+std::vector<Step> stepsOf(int64_t offset, std::array<int, kOutputBlock * 4> rest, Form form) {
   std::vector<Step> steps(1);
   while (takeStep(rest, form, steps.back()))
     steps.emplace_back();
@@ -103,8 +102,8 @@ BlockSteps blockSteps(const IntegerWeights &weights, ArrayRef<Quad> quads, int64
   BlockSteps block;
   int64_t groupOutputs = weights.outputs / groups;
   for (const Quad &quad : quads) {
-    std::array<int, kBlock * 4> rest{};
-    for (int64_t i = 0; i < kBlock && firstOutput + i < weights.outputs; ++i) {
+    std::array<int, kOutputBlock * 4> rest{};
+    for (int64_t i = 0; i < kOutputBlock && firstOutput + i < weights.outputs; ++i) {
       int64_t output = firstOutput + i, shift = output / groupOutputs * weights.columns;
       for (int64_t lane = 0; lane < 4; ++lane) {
         int64_t column = quad.column[lane] - shift;
@@ -252,7 +251,7 @@ void addRuns(Lists &lists, Form form, bool inTurns, ArrayRef<size_t> sizes) {
 Lists listsOf(const IntegerWeights &weights, ArrayRef<Quad> quads, int64_t groups,
               ArrayRef<Form> forms, ArrayRef<size_t> sizes, bool keepsZeros = false) {
   Lists lists;
-  for (int64_t first = 0; first < weights.outputs; first += kBlock)
+  for (int64_t first = 0; first < weights.outputs; first += kOutputBlock)
     lists.steps.push_back(blockSteps(weights, quads, groups, first, forms, keepsZeros));
   for (Form form : forms)
     addRuns(lists, form, forms.back().byMagnitude, sizes);
@@ -296,12 +295,12 @@ PackedSteps packSteps(const IntegerWeights &weights, ArrayRef<Quad> quads, int64
     packed.groups.push_back(run.group);
     packed.byMagnitude.push_back(run.byMagnitude);
   }
-  packed.sums.resize(llvm::alignTo(weights.outputs, kBlock));
+  packed.sums.resize(llvm::alignTo(weights.outputs, kOutputBlock));
   std::vector<char> filter;
   std::vector<int32_t> offsets, starts;
   for (auto [index, list] : llvm::enumerate(lists.groups)) {
     const Run &run = lists.runs[index % lists.runs.size()];
-    ChannelSums *sums = &packed.sums[index / lists.runs.size() * kBlock];
+    ChannelSums *sums = &packed.sums[index / lists.runs.size() * kOutputBlock];
     starts.push_back(offsets.size());
     for (const Group &group : list) {
       for (const Step *step : group.steps) {
@@ -317,7 +316,7 @@ PackedSteps packSteps(const IntegerWeights &weights, ArrayRef<Quad> quads, int64
       // Weights of zero, of bytes that are read anyway.
       offsets.resize(llvm::alignTo(offsets.size() - starts.back(), run.group) + starts.back(),
                      offsets.back());
-      filter.resize(offsets.size() * kBlock * 4, 0);
+      filter.resize(offsets.size() * kOutputBlock * 4, 0);
     }
   }
   starts.push_back(offsets.size());
@@ -338,7 +337,7 @@ PackedSteps packSteps(const IntegerWeights &weights, ArrayRef<Quad> quads, int64
   auto numbers = [&](ArrayRef<int32_t> values, StringRef name) {
     return graph::makeConstant(RankedTensorType::get(values.size(), i32), values, name);
   };
-  packed.filter = graph::makeConstant(RankedTensorType::get({count, kBlock, 4}, i8),
+  packed.filter = graph::makeConstant(RankedTensorType::get({count, kOutputBlock, 4}, i8),
                                       std::move(filter), "packed");
   packed.steps = numbers(offsets, "steps");
   packed.starts = numbers(starts, "starts");

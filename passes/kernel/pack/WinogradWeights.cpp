@@ -4,6 +4,7 @@
 #include "passes/kernel/pack/WinogradWeights.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "passes/kernel/pack/OutputBlock.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +16,6 @@ namespace atc::cpu {
 
 namespace {
 
-constexpr int64_t kBlock = 16;
 constexpr int64_t kMaxSide = 6;
 
 /// The bytes of weights that a core reads from beyond L2 in the time of one vector operation.
@@ -89,7 +89,7 @@ Tile<T> transformed(Factors factors, const T *matrix, int64_t side) {
 } // namespace
 
 double WinogradSizes::directCost() const {
-  return costOf(*this, double(images) * height * width * 9 * channels * outputs / kBlock, 9);
+  return costOf(*this, double(images) * height * width * 9 * channels * outputs / kOutputBlock, 9);
 }
 
 double WinogradSizes::cost(Winograd form) const {
@@ -98,7 +98,7 @@ double WinogradSizes::cost(Winograd form) const {
   const double operations = tiles *
                             (double(form.places()) * channels * outputs + costs.input * channels +
                              costs.output * outputs) /
-                            kBlock;
+                            kOutputBlock;
   return costOf(*this, operations, form.places());
 }
 
@@ -108,15 +108,16 @@ double maxWinogradGrowth(int64_t bytes) {
 
 std::array<double, 9> DirectFilter::window(int64_t output, int64_t channel) const {
   std::array<double, 9> result;
-  const int64_t block = output / kBlock * inputBlocks + channel / kBlock;
+  const int64_t block = output / kOutputBlock * inputBlocks + channel / kOutputBlock;
   for (int64_t tap = 0; tap < 9; ++tap)
-    result[tap] = data[((block * 9 + tap) * kBlock + channel % kBlock) * kBlock + output % kBlock];
+    result[tap] = data[((block * 9 + tap) * kOutputBlock + channel % kOutputBlock) * kOutputBlock +
+                       output % kOutputBlock];
   return result;
 }
 
 ElementsAttr packFloatWinograd(const DirectFilter &filter, Winograd form, MLIRContext *context) {
   const int64_t places = form.places(), channels = filter.channels();
-  auto type = RankedTensorType::get({filter.outputBlocks, places, channels, kBlock},
+  auto type = RankedTensorType::get({filter.outputBlocks, places, channels, kOutputBlock},
                                     Float32Type::get(context));
   std::vector<char> bytes(type.getNumElements() * sizeof(float));
   auto *to = reinterpret_cast<float *>(bytes.data());
@@ -125,8 +126,8 @@ ElementsAttr packFloatWinograd(const DirectFilter &filter, Winograd form, MLIRCo
       const Tile<double> values =
           transformed(form.floatWeights(), filter.window(output, channel).data(), 3);
       for (int64_t place = 0; place < places; ++place)
-        to[((output / kBlock * places + place) * channels + channel) * kBlock + output % kBlock] =
-            static_cast<float>(values[place]);
+        to[((output / kOutputBlock * places + place) * channels + channel) * kOutputBlock +
+           output % kOutputBlock] = static_cast<float>(values[place]);
     }
   return graph::makeConstant(type, std::move(bytes), "winograd");
 }

@@ -21,25 +21,25 @@ namespace atc::npu {
 
 namespace {
 
-using Range = std::optional<IntegerRange>;
+using MaybeRange = std::optional<IntegerRange>;
 
 /// Returns the range, or nothing where it reaches out of 32 bits: products of two ranges that are
 /// kept fit into 64 bits.
-Range limited(int64_t least, int64_t most) {
+MaybeRange limited(int64_t least, int64_t most) {
   constexpr int64_t limit = INT32_MAX;
   if (least < -limit || most > limit)
     return std::nullopt;
   return IntegerRange{least, most};
 }
 
-template <typename T> Range rangeOf(ArrayRef<T> numbers) {
+template <typename T> MaybeRange rangeOf(ArrayRef<T> numbers) {
   if (numbers.empty())
     return std::nullopt;
   auto [least, most] = std::minmax_element(numbers.begin(), numbers.end());
   return limited(int64_t(*least), int64_t(*most));
 }
 
-Range rangeOfWeight(om::WeightOp weight) {
+MaybeRange rangeOfWeight(om::WeightOp weight) {
   FailureOr<graph::ConstantBytes> bytes = graph::ConstantBytes::get(weight.getValue());
   if (failed(bytes))
     return std::nullopt;
@@ -52,7 +52,7 @@ Range rangeOfWeight(om::WeightOp weight) {
 }
 
 /// Returns the range that an attribute of an argument of @main gives.
-Range rangeOfArgument(BlockArgument argument) {
+MaybeRange rangeOfArgument(BlockArgument argument) {
   auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
   auto bound = function ? function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
                                                                  graph::kIndicesBelowAttr)
@@ -60,7 +60,7 @@ Range rangeOfArgument(BlockArgument argument) {
   return bound ? limited(0, bound.getInt() - 1) : std::nullopt;
 }
 
-Range productOf(const IntegerRange &a, const IntegerRange &b) {
+MaybeRange productOf(const IntegerRange &a, const IntegerRange &b) {
   const int64_t products[] = {a.least * b.least, a.least * b.most, a.most * b.least,
                               a.most * b.most};
   return limited(*std::min_element(products, std::end(products)),
@@ -68,7 +68,7 @@ Range productOf(const IntegerRange &a, const IntegerRange &b) {
 }
 
 /// Returns the range of a quotient, which is no farther from 0 than the dividend.
-Range quotientOf(const IntegerRange &a, const IntegerRange &b) {
+MaybeRange quotientOf(const IntegerRange &a, const IntegerRange &b) {
   if (b.least <= 0 && b.most >= 0)
     return std::nullopt;
   if (b.least > 0)
@@ -78,7 +78,7 @@ Range quotientOf(const IntegerRange &a, const IntegerRange &b) {
 }
 
 /// Returns the range of a remainder, which has the sign of the dividend.
-Range remainderOf(const IntegerRange &a, const IntegerRange &b) {
+MaybeRange remainderOf(const IntegerRange &a, const IntegerRange &b) {
   if (b.least <= 0 && b.most >= 0)
     return std::nullopt;
   const int64_t most = b.size() - 1;
@@ -87,7 +87,7 @@ Range remainderOf(const IntegerRange &a, const IntegerRange &b) {
 }
 
 /// Returns the range that a float has between constants to which it is clamped.
-Range rangeOfClamped(Value value) {
+MaybeRange rangeOfClamped(Value value) {
   double least = -INFINITY, most = INFINITY;
   for (Operation *op = value.getDefiningOp(); op; op = op->getOperand(0).getDefiningOp()) {
     FloatAttr limit;
@@ -109,17 +109,17 @@ Range rangeOfClamped(Value value) {
 }
 
 /// Returns the range of what an op of a body computes.
-Range rangeOfOp(Operation &op, const ValueRanges &ranges) {
+MaybeRange rangeOfOp(Operation &op, const ValueRanges &ranges) {
   APInt number;
   if (matchPattern(op.getResult(0), m_ConstantInt(&number)))
-    return number.getSignificantBits() > 32 ? Range()
+    return number.getSignificantBits() > 32 ? MaybeRange()
                                             : limited(number.getSExtValue(), number.getSExtValue());
   auto of = [&](unsigned index) { return ranges.lookup(op.getOperand(index)); };
-  auto both = [&](auto compute) -> Range {
-    Range a = of(0), b = of(1);
+  auto both = [&](auto compute) -> MaybeRange {
+    MaybeRange a = of(0), b = of(1);
     return a && b ? compute(*a, *b) : std::nullopt;
   };
-  return llvm::TypeSwitch<Operation *, Range>(&op)
+  return llvm::TypeSwitch<Operation *, MaybeRange>(&op)
       .Case<arith::AddIOp>([&](auto) {
         return both([](auto a, auto b) { return limited(a.least + b.least, a.most + b.most); });
       })
@@ -139,22 +139,22 @@ Range rangeOfOp(Operation &op, const ValueRanges &ranges) {
           return limited(std::min(a.least, b.least), std::min(a.most, b.most));
         });
       })
-      .Case<arith::SelectOp>([&](auto) -> Range {
-        Range yes = of(1), no = of(2);
-        return yes && no ? Range(yes->joined(*no)) : std::nullopt;
+      .Case<arith::SelectOp>([&](auto) -> MaybeRange {
+        MaybeRange yes = of(1), no = of(2);
+        return yes && no ? MaybeRange(yes->joined(*no)) : std::nullopt;
       })
-      .Case<arith::ExtUIOp>([&](arith::ExtUIOp extension) -> Range {
+      .Case<arith::ExtUIOp>([&](arith::ExtUIOp extension) -> MaybeRange {
         const unsigned bits = extension.getIn().getType().getIntOrFloatBitWidth();
         if (bits <= 8)
           return IntegerRange{0, (1 << bits) - 1};
-        Range range = of(0);
+        MaybeRange range = of(0);
         return range && range->least >= 0 ? range : std::nullopt;
       })
-      .Case<arith::ExtSIOp>([&](arith::ExtSIOp extension) -> Range {
+      .Case<arith::ExtSIOp>([&](arith::ExtSIOp extension) -> MaybeRange {
         return extension.getIn().getType().isInteger(8) ? IntegerRange{-128, 127} : of(0);
       })
       .Case<arith::FPToSIOp>([&](auto) { return rangeOfClamped(op.getOperand(0)); })
-      .Case<arith::TruncIOp>([&](arith::TruncIOp truncation) -> Range {
+      .Case<arith::TruncIOp>([&](arith::TruncIOp truncation) -> MaybeRange {
         // What is kept fits into 32 bits.
         return truncation.getType().isInteger(32) ? of(0) : std::nullopt;
       })
@@ -193,8 +193,8 @@ std::optional<IntegerRange> IntegerRanges::ofBuffer(Value buffer) {
   return entry->second;
 }
 
-Range IntegerRanges::ofResult(kernel::KernelOpInterface op) {
-  return llvm::TypeSwitch<Operation *, Range>(op)
+MaybeRange IntegerRanges::ofResult(kernel::KernelOpInterface op) {
+  return llvm::TypeSwitch<Operation *, MaybeRange>(op)
       .Case<kernel::MapOp>([&](kernel::MapOp map) {
         return ofBody(map).lookup(map.getBody().front().getTerminator()->getOperand(0));
       })
@@ -202,7 +202,7 @@ Range IntegerRanges::ofResult(kernel::KernelOpInterface op) {
           [&](auto move) { return ofBuffer(move.getInput()); })
       .Case<kernel::FillOp>([&](kernel::FillOp fill) {
         const double value = fill.getValue().convertToDouble();
-        return std::abs(value) < 1e9 ? limited(int64_t(value), int64_t(value)) : Range();
+        return std::abs(value) < 1e9 ? limited(int64_t(value), int64_t(value)) : MaybeRange();
       })
       .Case<kernel::ArgReduceOp>([&](kernel::ArgReduceOp arg) {
         auto type = cast<MemRefType>(arg.getInput().getType());
@@ -224,12 +224,12 @@ void IntegerRanges::note(Operation *op) {
   if (!isInteger(output) || !isInteger(root))
     return;
   const bool isFirst = !known.contains(root);
-  Range range = ofResult(kernelOp);
+  MaybeRange range = ofResult(kernelOp);
   std::optional<IntegerRange> &all = known[root];
   if (isFirst)
     all = range;
   else
-    all = all && range ? Range(all->joined(*range)) : std::nullopt;
+    all = all && range ? MaybeRange(all->joined(*range)) : std::nullopt;
 }
 
 } // namespace atc::npu
