@@ -20,6 +20,7 @@ aclError checkMode(const char *function, aclmdlRICaptureMode mode) {
 /// Gives a model whose recording has ended a stream per recorded one, which programs ask for its
 /// tasks.
 void addStreams(RecordedModel &model, const Context &context) {
+  std::lock_guard lock(model.mutex);
   for (const auto &task : model.recorded())
     if (std::none_of(model.streams.begin(), model.streams.end(),
                      [&](const auto &stream) { return stream.second == task->stream; }))
@@ -186,6 +187,7 @@ aclError aclmdlRIDestroy(aclmdlRI modelRI) {
   if (!recordedModels().remove(modelRI))
     return ACL_SUCCESS; // another thread was faster
   model->callDestroyed();
+  std::lock_guard lock(model->mutex);
   for (const auto &[stream, recorded] : model->streams)
     streams().remove(stream);
   for (const auto &task : model->recorded())

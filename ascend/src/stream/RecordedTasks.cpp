@@ -98,6 +98,7 @@ aclError aclmdlRIGetStreams(aclmdlRI modelRI, aclrtStream *streams, uint32_t *nu
   ACL_REQUIRE(numStreams);
   std::shared_ptr<RecordedModel> model;
   ACL_TRY(findEndedModel(__func__, modelRI, model));
+  std::lock_guard lock(model->mutex);
   return writeList(__func__, model->streams.size(), streams, numStreams,
                    [&](size_t i) { return model->streams[i].first; });
 }
@@ -109,6 +110,7 @@ aclError aclmdlRIGetTasksByStream(aclrtStream stream, aclmdlRITask *tasks, uint3
   const auto models = recordedModels().select([&](RecordedModel &model) {
     if (model.isActive())
       return false;
+    std::lock_guard lock(model.mutex);
     const auto found = std::find_if(model.streams.begin(), model.streams.end(),
                                     [&](const auto &each) { return each.first == stream; });
     if (found != model.streams.end())
