@@ -205,6 +205,10 @@ bool Collector::addLayer(size_t index) {
       return false;
     }
   entry.weightScales = graph::findWeightScales(weights, bias, inputScale);
+  const int64_t largest =
+      isa<graph::ConvOp>(layer.op) ? (int64_t{1} << (layer.config.weightBits - 1)) - 1 : 127;
+  for (float &scale : entry.weightScales)
+    scale *= 127.0f / static_cast<float>(largest);
   // The vendor's form stores only the product of both scales: it must be exact.
   for (float &scale : entry.weightScales)
     if (const float product = scale * inputScale; std::isnormal(product))
@@ -218,6 +222,8 @@ bool Collector::addLayer(size_t index) {
   entry.integers =
       roundLayer(layer, weights, entry.weightScales,
                  {moments[index] ? &*moments[index] : nullptr, inputScale, meansAreCorrected});
+  for (int8_t &integer : entry.integers)
+    integer = static_cast<int8_t>(std::clamp<int64_t>(integer, -largest, largest));
   const std::vector<int8_t> integers =
       entry.integers.empty() ? graph::quantizeWeights(weights, entry.weightScales) : entry.integers;
   if (corrects) {

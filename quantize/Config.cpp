@@ -17,6 +17,28 @@ namespace {
 
 using Json = nlohmann::json;
 
+/// Makes what is said of a type of the vendor's operators hold for those of the models: files name
+/// `MatMulV2` where an ONNX model has MatMul and Gemm.
+void addModelTypes(QuantConfig &config) {
+  static constexpr std::pair<const char *, const char *> names[] = {
+      {"Conv2D", "Conv"},
+      {"Conv3D", "Conv"},
+      {"DepthwiseConv2D", "Conv"},
+      {"DepthwiseConv2D", "DepthwiseConv2dNative"},
+      {"Conv2DTranspose", "ConvTranspose"},
+      {"Deconvolution", "ConvTranspose"},
+      {"MatMulV2", "MatMul"},
+      {"MatMulV2", "Gemm"},
+      {"BatchMatMulV2", "MatMul"},
+      {"FullyConnection", "Gemm"}};
+  for (const auto &[vendor, model] : names) {
+    if (config.skipTypes.count(vendor))
+      config.skipTypes.insert(model);
+    if (auto found = config.types.find(vendor); found != config.types.end())
+      config.types.emplace(model, found->second);
+  }
+}
+
 /// Parses one configuration.
 class Reader : public SettingsReader {
 public:
@@ -36,6 +58,7 @@ private:
   bool readImageSetting(const std::string &key, const Json &value, ImageOptions &options);
   void readOverrides(const Json &json, const std::string &key, const char *nameKey,
                      const LayerConfig &common, std::map<std::string, LayerConfig> &into);
+  void readInputs(const Json &json, const std::string &key, QuantConfig &config);
 };
 
 /// False when there is no such setting.
@@ -105,8 +128,19 @@ bool Reader::readDetail(const std::string &key, const Json &value, const std::st
     if (std::string word; readText(value, path, word))
       setAlgorithm(word, path, config);
   } else if (key == "num_bits" || key == "quant_bits") {
+    // Activations have 8 bits always.
+    const bool isOfWeights = key == "quant_bits" || path.ends_with("weight_quant_params.num_bits");
     double bits = 8;
-    readNumber(value, path, 8, 8, bits);
+    if (readNumber(value, path, isOfWeights ? 6 : 8, 8, bits) && isOfWeights) {
+      if (bits != std::floor(bits))
+        addError(path, "must be 6, 7 or 8");
+      config.weightBits = static_cast<int64_t>(bits);
+    }
+  } else if (key == "weight_compress_only") {
+    bool only = false;
+    if (readBool(value, path, only) && only)
+      addError(path, "is not supported: activations are quantized, too; `amct weights "
+                     "--weight_only=int8` stores only weights in 8 bits");
   } else {
     return readWeightSetting(key, value, path, config);
   }
@@ -186,6 +220,11 @@ void Reader::readLayer(const Json &json, const std::string &path, LayerConfig &c
         readLayer(item, inner, config);
     } else if (isGroup) {
       readLayer(value, inner, config);
+    } else if (key == "asymmetric" && path.ends_with("arq_quantize")) {
+      // That of weights, not of activations.
+      bool asymmetric = false;
+      if (readBool(value, inner, asymmetric) && asymmetric)
+        addError(inner, "must be false: weights have no offset");
     } else if (!readSetting(key, value, inner, config)) {
       addUnknown(inner);
     }
@@ -221,6 +260,24 @@ void Reader::readOverrides(const Json &json, const std::string &key, const char 
     }
   } else {
     addError(key, "must be settings in { }");
+  }
+}
+
+/// Reads `tensor_quantize`: a node, one of its inputs, and how the range of that is chosen.
+void Reader::readInputs(const Json &json, const std::string &key, QuantConfig &config) {
+  for (const Json &item : json.is_array() ? json : Json::array({json})) {
+    std::string node;
+    double index = 0;
+    if (!isObject(item, key) ||
+        !readText(item.value("layer_name", Json()), key + ".layer_name", node) ||
+        !readNumber(item.value("input_index", Json()), key + ".input_index", 0, 1e6, index))
+      continue;
+    Json settings = item;
+    settings.erase("layer_name");
+    settings.erase("input_index");
+    LayerConfig &input = config.inputs[node][static_cast<int64_t>(index)];
+    input = config.common;
+    readLayer(settings, key, input);
   }
 }
 
@@ -308,6 +365,11 @@ void Reader::readTop(const Json &json, QuantConfig &config) {
         diagnostics.warning("W10055", "\"skip_fusion_layers\" has no effect");
     } else if (key == "version") {
       continue;
+    } else if (key == "enable_auto_nuq") {
+      bool searches = false;
+      if (readBool(value, key, searches) && searches)
+        diagnostics.warning("W10055", "\"enable_auto_nuq\" has no effect: \"nuq_quantize\" selects "
+                                      "the layers");
     } else if (key == "joint_quant") {
       bool joint = false;
       if (readBool(value, key, joint) && joint)
@@ -337,6 +399,8 @@ void Reader::readTop(const Json &json, QuantConfig &config) {
       readOverrides(value, key, "layer_type", config.common, config.types);
     } else if (key == "override_layer_configs") {
       readOverrides(value, key, "layer_name", config.common, config.layers);
+    } else if (key == "tensor_quantize") {
+      readInputs(value, key, config);
     } else if (value.is_object() &&
                (value.contains("quant_enable") || value.contains("activation_quant_params") ||
                 value.contains("weight_quant_params"))) {
@@ -347,6 +411,7 @@ void Reader::readTop(const Json &json, QuantConfig &config) {
       addUnknown(key);
     }
   }
+  addModelTypes(config);
 }
 
 /// Returns the text with quotes around a value that stands alone on its line, has no space and is
@@ -430,9 +495,19 @@ const LayerConfig &QuantConfig::of(const std::string &node, const std::string &t
   return common;
 }
 
+const LayerConfig *QuantConfig::ofInput(const std::string &node, int64_t input) const {
+  auto ofNode = inputs.find(node);
+  if (ofNode == inputs.end())
+    return nullptr;
+  auto own = ofNode->second.find(input);
+  return own == ofNode->second.end() ? nullptr : &own->second;
+}
+
 std::vector<std::string> QuantConfig::layerNames() const {
   std::vector<std::string> names(skipLayers.begin(), skipLayers.end());
   for (const auto &[name, config] : layers)
+    names.push_back(name);
+  for (const auto &[name, config] : inputs)
     names.push_back(name);
   return names;
 }

@@ -23,6 +23,8 @@ enum class WeightRounding { Nearest, Adaptive, NonUniform };
 struct LayerConfig {
   bool enable = true;
   bool perChannel = true;
+  /// The bits of the weights of convolutions, 6 to 8; other layers have 8.
+  int64_t weightBits = 8;
   RangeOptions range;
   WeightRounding rounding = WeightRounding::Nearest;
   AdaptiveOptions adaptive;
@@ -49,6 +51,9 @@ struct QuantConfig {
   ImageOptions images;
   /// The settings by operator type as in the model, and by node name.
   std::map<std::string, LayerConfig> types, layers;
+  /// The settings of tensors that operators without weights read, by node name and input
+  /// (tensor_quantize).
+  std::map<std::string, std::map<int64_t, LayerConfig>> inputs;
   std::set<std::string> skipLayers, skipTypes;
   /// The number of samples to use; 0 uses all.
   int64_t batchNum = 0;
@@ -66,6 +71,8 @@ struct QuantConfig {
   bool skips(const std::string &node, const std::string &type) const;
   /// Returns the settings of a node: its own, else those of its type, else the common ones.
   const LayerConfig &of(const std::string &node, const std::string &type) const;
+  /// Returns the settings of an input of a node without weights; null where there are none.
+  const LayerConfig *ofInput(const std::string &node, int64_t input) const;
   /// Returns whether settings ask for a balance.
   bool balances() const;
   /// Returns the names of nodes that the settings mention.

@@ -220,9 +220,13 @@ private:
     if (op && keepsNumbers(op))
       if (auto source = indices.find(op->getOperand(0)); source != indices.end())
         tensor.group = plan.tensors[source->second].group;
-    for (Operation *user : value.getUsers())
-      if (layers.contains(user) && user->getOperand(0) == value)
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = use.getOwner();
+      if (layers.contains(user) && use.getOperandNumber() == 0)
         tensor.config = config.of(nodeNameOf(user), typeOf(user).str());
+      else if (const LayerConfig *own = config.ofInput(nodeNameOf(user), use.getOperandNumber()))
+        tensor.config = *own;
+    }
     indices[value] = plan.tensors.size();
     plan.tensors.push_back(std::move(tensor));
   }

@@ -323,10 +323,13 @@ void Plan::copy(const View &from, const View &to) {
     std::shared_ptr<Block> read, written;
     ACL_TRY(resolve(name, from, source, read));
     ACL_TRY(resolve(name, to, target, written));
-    return enqueue(name, stream, [=, keep = std::tuple(from.place, to.place, read, written)] {
-      plan.run(source, target);
-      return ACL_SUCCESS;
-    });
+    return enqueue(
+        name, stream,
+        [=, keep = std::tuple(from.place, to.place, read, written)] {
+          plan.run(source, target);
+          return ACL_SUCCESS;
+        },
+        describeTask(ACL_MODEL_RI_TASK_KERNEL));
   });
 }
 

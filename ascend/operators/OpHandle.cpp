@@ -73,11 +73,13 @@ static aclError castOn(const char *function, const CastPlan &plan, const aclData
   std::shared_ptr<Block> blocks[2];
   ACL_TRY(requireDevice(function, "srcBuffer", fromData, needed[0], blocks[0]));
   ACL_TRY(requireDevice(function, "dstBuffer", toData, needed[1], blocks[1]));
-  return enqueue(function, stream,
-                 [plan, fromData, toData, kept = std::pair(blocks[0], blocks[1])] {
-                   plan.run(fromData, toData);
-                   return ACL_SUCCESS;
-                 });
+  return enqueue(
+      function, stream,
+      [plan, fromData, toData, kept = std::pair(blocks[0], blocks[1])] {
+        plan.run(fromData, toData);
+        return ACL_SUCCESS;
+      },
+      describeTask(ACL_MODEL_RI_TASK_KERNEL));
 }
 
 static aclError planCast(const char *function, const aclTensorDesc *srcDesc,

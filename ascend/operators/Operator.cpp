@@ -340,7 +340,9 @@ aclError executeOperator(const char *function, const OpModel &op, int numInputs,
   }
   auto execution = std::make_shared<Execution>();
   ACL_TRY(Execution::prepare(function, op.model, given, wanted, *execution));
-  return enqueue(function, stream, [execution] { return execution->run(); });
+  return enqueue(
+      function, stream, [execution] { return execution->run(); },
+      describeTask(ACL_MODEL_RI_TASK_KERNEL));
 }
 
 } // namespace atc::ascend

@@ -113,10 +113,20 @@ aclError findStream(const char *function, aclrtStream handle, std::shared_ptr<St
   return ACL_SUCCESS;
 }
 
-aclError enqueue(const char *function, aclrtStream handle, Stream::Task task) {
+aclError enqueue(const char *function, aclrtStream handle, Stream::Task task,
+                 const aclmdlRITaskParams &description) {
   std::shared_ptr<Stream> stream;
   ACL_TRY(findStream(function, handle, stream));
-  return stream->enqueue(function, std::move(task));
+  return stream->enqueue(function, std::move(task), description);
+}
+
+std::vector<int32_t> openedDevices() {
+  std::vector<int32_t> numbers;
+  std::lock_guard lock(devicesMutex);
+  for (const auto &[number, device] : openDevices())
+    if (device.opened > 0)
+      numbers.push_back(number);
+  return numbers;
 }
 
 aclError synchronizeDevice(const char *function, int32_t device, int32_t timeout) {

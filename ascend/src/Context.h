@@ -47,7 +47,11 @@ aclError findStream(const char *function, aclrtStream handle, std::shared_ptr<St
 
 /// Puts a task behind those of a stream (see findStream); what the media and matrix
 /// libraries use.
-ACL_FUNC_VISIBILITY aclError enqueue(const char *function, aclrtStream stream, Stream::Task task);
+ACL_FUNC_VISIBILITY aclError enqueue(const char *function, aclrtStream stream, Stream::Task task,
+                                     const aclmdlRITaskParams &description = {});
+
+/// Returns the devices that are open, in the order of their numbers.
+std::vector<int32_t> openedDevices();
 
 /// Waits for all streams of a device, `timeout` milliseconds each at most.
 aclError synchronizeDevice(const char *function, int32_t device, int32_t timeout);

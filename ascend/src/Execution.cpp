@@ -343,7 +343,9 @@ aclError aclmdlExecuteAsync(uint32_t modelId, const aclmdlDataset *input, aclmdl
                             aclrtStream stream) {
   auto execution = std::make_shared<Execution>();
   ACL_TRY(prepareCall(__func__, modelId, input, output, *execution));
-  return enqueue(__func__, stream, [execution] { return execution->run(); });
+  return enqueue(
+      __func__, stream, [execution] { return execution->run(); },
+      describeTask(ACL_MODEL_RI_TASK_KERNEL));
 }
 
 namespace {

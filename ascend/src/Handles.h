@@ -45,6 +45,8 @@ enum class HandleKind : uint8_t {
   Notify,
   CountNotify,
   ModelInstance,
+  RecordedTask,
+  TaskGroup,
   MemoryPool,
   MarkDomain,
   Tensor,

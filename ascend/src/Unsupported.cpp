@@ -16,8 +16,8 @@ constexpr const char *noProcesses =
 constexpr const char *noChains =
     "a buffer is one piece here; put the parts into a queue one by one";
 constexpr const char *noRecords =
-    "tasks are recorded here with aclmdlRICaptureBegin and aclmdlRICaptureEnd only, without labels "
-    "and without changes";
+    "recorded tasks run here in the order in which they were queued, without labels and switches; "
+    "record a model per branch";
 constexpr const char *noNumbers = "nothing is kept with the number of a task here";
 constexpr const char *noFaults = "simulated devices have no faults that could be repaired";
 constexpr const char *noCaches = "memory needs no hints here; use aclrtCmoAsync";
@@ -95,10 +95,6 @@ ACL_MISSING(noProcesses, aclrtIpcMemImportPidInterServer, const char *, aclrtSer
 ACL_MISSING(noProcesses, aclrtNotifySetImportPidInterServer, aclrtNotify, aclrtServerPid *, size_t)
 ACL_MISSING(noProcesses, aclrtIpcGetEventHandle, aclrtEvent, aclrtIpcEventHandle *)
 ACL_MISSING(noProcesses, aclrtIpcOpenEventHandle, aclrtIpcEventHandle, aclrtEvent *)
-ACL_MISSING(noProcesses, aclrtSnapShotProcessLock, void)
-ACL_MISSING(noProcesses, aclrtSnapShotProcessUnlock, void)
-ACL_MISSING(noProcesses, aclrtSnapShotProcessBackup, void)
-ACL_MISSING(noProcesses, aclrtSnapShotProcessRestore, void)
 
 ACL_MISSING(noRecords, aclrtCreateLabel, aclrtLabel *)
 ACL_MISSING(noRecords, aclrtSetLabel, aclrtLabel, aclrtStream)
@@ -112,16 +108,6 @@ ACL_MISSING(noRecords, aclrtSwitchStream, void *, aclrtCondition, void *, aclrtC
 ACL_MISSING(noRecords, aclrtPersistentTaskClean, aclrtStream)
 ACL_MISSING(noRecords, aclrtTaskUpdateAsync, aclrtStream, uint32_t, aclrtTaskUpdateInfo *,
             aclrtStream)
-ACL_MISSING(noRecords, aclmdlRICaptureTaskGrpBegin, aclrtStream)
-ACL_MISSING(noRecords, aclmdlRICaptureTaskGrpEnd, aclrtStream, aclrtTaskGrp *)
-ACL_MISSING(noRecords, aclmdlRICaptureTaskUpdateBegin, aclrtStream, aclrtTaskGrp)
-ACL_MISSING(noRecords, aclmdlRICaptureTaskUpdateEnd, aclrtStream)
-ACL_MISSING(noRecords, aclmdlRIBuildBegin, aclmdlRI *, uint32_t)
-ACL_MISSING(noRecords, aclmdlRIBindStream, aclmdlRI, aclrtStream, uint32_t)
-ACL_MISSING(noRecords, aclmdlRIEndTask, aclmdlRI, aclrtStream)
-ACL_MISSING(noRecords, aclmdlRIBuildEnd, aclmdlRI, void *)
-ACL_MISSING(noRecords, aclmdlRIUnbindStream, aclmdlRI, aclrtStream)
-ACL_MISSING(noRecords, aclmdlRIAbort, aclmdlRI)
 
 ACL_MISSING(noNumbers, aclrtCacheLastTaskOpInfo, const void *const, const size_t)
 ACL_MISSING(noNumbers, aclrtProfTrace, void *, int32_t, aclrtStream)
@@ -144,3 +130,13 @@ ACL_MISSING(noKernels, aclrtGetArgsFromExceptionInfo, const aclrtExceptionInfo *
 ACL_MISSING(noKernels, aclrtGetFuncHandleFromExceptionInfo, const aclrtExceptionInfo *,
             aclrtFuncHandle *)
 ACL_MISSING(noKernels, aclrtBinaryGetDevAddress, const aclrtBinHandle, void **, size_t *)
+ACL_MISSING(noKernels, aclrtBinarySetExceptionCallback, aclrtBinHandle, aclrtOpExceptionCallback,
+            void *)
+ACL_MISSING(noKernels, aclrtBinaryGetGlobal, aclrtBinHandle, const char *, void **, size_t *)
+ACL_MISSING(noKernels, aclrtGetFunctionSize, aclrtFuncHandle, size_t *, size_t *)
+ACL_MISSING(noKernels, aclrtFunctionGetBinary, const aclrtFuncHandle, aclrtBinHandle *)
+ACL_MISSING(noKernels, aclrtFunctionGetParamCount, const void *, size_t *)
+ACL_MISSING(noKernels, aclrtFunctionGetParamInfo, const void *, size_t, size_t *, size_t *)
+ACL_MISSING(noKernels, aclrtLaunchKernelWithArgsArray, void *, uint32_t, aclrtStream,
+            aclrtLaunchKernelCfg *, void **)
+ACL_MISSING(noNumbers, aclrtCacheLastTaskExtendInfo, const char *const, const size_t)

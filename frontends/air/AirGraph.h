@@ -30,8 +30,8 @@ public:
   onnx::ModelProto &result() { return model; }
 
 private:
-  /// The most elements of a constant that operators read as axes, shapes and permutations.
-  static constexpr int64_t maxSettings = 1024;
+  /// The most elements of a constant that operators read as axes, shapes, permutations and scales.
+  static constexpr int64_t maxSettings = 8192;
 
   /// A tensor of the graph that an operator has made.
   struct Value {

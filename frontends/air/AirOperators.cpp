@@ -69,8 +69,8 @@ bool AirGraph::readInputs(const pb::Op &op, SingleOp &single, std::vector<std::s
         format != single_op::kND && tensor.dims.size() == 4)
       tensor.format = format;
     names.push_back(found->second.name);
-    // Axes, shapes and paddings are integers that the operator's nodes are made of.
-    if (found->second.values && (tensor.type == 3 || tensor.type == 9))
+    // Axes, shapes, paddings and packed scales are integers that the operator's nodes are made of.
+    if (found->second.values && (tensor.type == 3 || tensor.type == 9 || tensor.type == 10))
       if (auto settings = valuesOf(*found->second.values, maxSettings)) {
         tensor.isConstant = true;
         tensor.values = std::move(*settings);
@@ -78,6 +78,23 @@ bool AirGraph::readInputs(const pb::Op &op, SingleOp &single, std::vector<std::s
     single.inputs.push_back(std::move(tensor));
   }
   return isComplete;
+}
+
+/// Sets the type of the result of a quantized operator that does not state it: integers become
+/// floats, or the other way.
+static void setQuantizedType(const pb::Op &op, SingleOp &single) {
+  if (op.output_desc_size() && typeOf(op.output_desc(0).dtype()))
+    return;
+  const bool isOfIntegers =
+      !single.inputs.empty() && (single.inputs[0].type == 2 || single.inputs[0].type == 4);
+  if (op.type() == "AscendQuant")
+    single.outputs[0].type = 2;
+  else if (op.type() == "AscendDequant" || op.type() == "AscendAntiQuant")
+    single.outputs[0].type = 0;
+  else if (isOfIntegers && llvm::is_contained({"Conv2D", "DepthwiseConv2D", "MatMul", "MatMulV2",
+                                               "BatchMatMul", "BatchMatMulV2"},
+                                              op.type()))
+    single.outputs[0].type = 3;
 }
 
 void AirGraph::readOutputs(const pb::Op &op, SingleOp &single) {
@@ -109,6 +126,7 @@ void AirGraph::readOutputs(const pb::Op &op, SingleOp &single) {
   if (op.type() == "Cast")
     if (const auto *type = attribute("dst_type"); type && type->is_number_integer())
       single.outputs[0].type = type->get<int>();
+  setQuantizedType(op, single);
 }
 
 /// Returns whether an operator states the dims of its outputs, for the inputs that it has.

@@ -135,6 +135,8 @@ static double elementOf(const char *data, int type, int64_t index) {
     return static_cast<unsigned char>(data[index]);
   case 9:
     return int64_t(support::endian::read64le(data + 8 * index));
+  case 10:
+    return static_cast<double>(support::endian::read64le(data + 8 * index));
   default:
     return 0;
   }
@@ -142,7 +144,8 @@ static double elementOf(const char *data, int type, int64_t index) {
 
 std::optional<std::vector<double>> valuesOf(const pb::Tensor &tensor, int64_t limit) {
   const std::optional<int> type = typeOf(tensor.desc().dtype());
-  if (!type || (*type != 0 && *type != 2 && *type != 3 && *type != 4 && *type != 9 && *type != 12))
+  if (!type || (*type != 0 && *type != 2 && *type != 3 && *type != 4 && *type != 9 && *type != 10 &&
+                *type != 12))
     return std::nullopt;
   int64_t elements = 1;
   for (int64_t dim : tensor.desc().shape().dim()) {

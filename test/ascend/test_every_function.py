@@ -23,14 +23,15 @@ LEFT_OUT = {"aclAppLog", "aclInit", "aclFinalize", "aclFinalizeReference", "aclr
 HANDLES = {"aclrtStream", "aclrtEvent", "aclrtContext", "aclrtNotify", "aclrtCntNotify",
            "aclrtDrvMemHandle", "aclmdlRI", "aclrtBinary", "aclrtBinHandle",
            "aclrtFuncHandle", "aclrtArgsHandle", "aclrtParamHandle", "aclrtMbuf", "aclrtLabel",
-           "aclrtLabelList", "aclrtTaskGrp", "aclrtMemPool"}
+           "aclrtLabelList", "aclrtTaskGrp", "aclrtMemPool", "aclmdlRITask"}
 POINTERS = HANDLES | {"aclrtCallback", "aclrtHostFunc",
             "aclopCompileFunc", "aclDataDeallocator", "aclvdecCallback", "aclvencCallback",
             "aclrtExceptionInfoCallback", "acltdtBuf", "aclrtAllocatorDesc", "aclrtAllocator",
             "aclrtAllocatorAllocFunc", "aclrtAllocatorFreeFunc", "aclrtAllocatorAllocAdviseFunc",
             "aclrtAllocatorGetAddrFromBlockFunc", "acldumpMessageCallback",
             "aclrtNotify", "aclrtCntNotify", "aclrtDrvMemHandle", "aclInitCallbackFunc", "aclFinalizeCallbackFunc",
-            "aclrtDeviceStateCallback", "aclrtStreamStateCallback", "aclrtDeviceTaskAbortCallback"}
+            "aclrtDeviceStateCallback", "aclrtStreamStateCallback", "aclrtDeviceTaskAbortCallback",
+            "aclrtSnapShotCallBack", "aclrtOpExceptionCallback"}
 MEDIA = ("acldvpp", "aclvdec", "aclvenc", "hi_")
 WORDS = {"uint64_t": ctypes.c_uint64, "int64_t": ctypes.c_int64, "size_t": ctypes.c_size_t,
          "float": ctypes.c_float, "double": ctypes.c_double, "int16_t": ctypes.c_int16,
@@ -98,7 +99,11 @@ def call_all(handle):
               "aclrtPlaceHolderInfo", "aclrtErrorInfo", "aclrtMemUceInfo", "aclrtRandomNumTaskInfo",
               "aclrtTaskUpdateInfo", "aclrtBarrierTaskInfo", "aclrtServerPid", "aclrtIpcEventHandle",
               "aclrtTaskGrp", "aclrtLabel", "aclrtLabelList", "aclrtMemPool", "aclrtMemPoolProps",
-              "aclprofEventAttributes"}
+              "aclprofEventAttributes", "aclmdlRITask", "aclmdlRITaskParams", "aclmdlRITaskType",
+              "aclrtLaunchKernelAttrValue", "aclrtSnapShotBackupArgs", "aclrtSnapShotRestoreArgs",
+              "aclrtHostMemMapCapability", "aclrtAllocatorAllocFunc", "aclrtAllocatorFreeFunc",
+              "aclrtAllocatorAllocAdviseFunc", "aclrtAllocatorGetAddrFromBlockFunc",
+              "aclrtAllocator", "aclrtAllocatorDesc"}
     loaded = [ctypes.CDLL(str(LIBRARIES / name), mode=ctypes.RTLD_GLOBAL) for name in libraries()]
     assert loaded[0].aclInit(None) == 0 and loaded[0].aclrtSetDevice(0) == 0
     refused = 0

@@ -46,6 +46,12 @@ def test_tables_of_a_program(model, tmp_path, form):
     assert done.returncode == 0, done.stdout + done.stderr
     summary = read(tmp_path, "op_summary_*.csv")
     assert len(summary) % 3 == 0 and len(summary) >= 24
+    # The vendor's columns, in its order; scripts read them by name or by position.
+    assert list(summary[0])[:18] == [
+        "Device_id", "Model ID", "Task ID", "Stream ID", "Op Name", "OP Type", "OP State",
+        "Task Type", "Task Start Time(us)", "Task Duration(us)", "Task Wait Time(us)", "Block Dim",
+        "Mix Block Dim", "HF32 Eligible", "Input Shapes", "Input Data Types", "Input Formats",
+        "Output Shapes"]
     for row in summary:
         assert float(row["Task Duration(us)"]) >= 0 and row["Op Name"] and row["OP Type"]
         assert (row["Task Type"] == "AI_CPU") != on_npu

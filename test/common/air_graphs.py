@@ -4,7 +4,7 @@ import struct
 
 import numpy as np
 
-TYPES = {"float32": 1, "float16": 2, "int8": 3, "uint8": 4, "int32": 7, "int64": 8, "bool": 11}
+TYPES = {"float32": 1, "float16": 2, "int8": 3, "uint8": 4, "int32": 7, "int64": 8, "uint64": 10, "bool": 11}
 
 
 def varint(value):

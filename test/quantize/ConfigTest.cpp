@@ -149,6 +149,45 @@ TEST_CASE("how images become inputs") {
   CHECK(diagnostics.numErrors() == 8);
 }
 
+TEST_CASE("the example of the vendor's documents") {
+  const QuantConfig config = parseGood(R"(
+    activation_offset : true
+    joint_quant : false
+    enable_auto_nuq : false
+    version : 1
+    skip_layers : ["a", "b"]
+    skip_layer_types: "MatMulV2"
+    do_fusion: true
+    common_config : {
+      weight_compress_only : false
+      arq_quantize : { channel_wise : true quant_bits : 7 asymmetric : false }
+      ifmr_quantize : { search_step : 0.01 }
+    }
+    override_layer_types : {
+      layer_type : "Conv2D"
+      calibration_config : { arq_quantize : { quant_bits : 6 } }
+    }
+    tensor_quantize {
+      layer_name: "pool"
+      input_index: 0
+      ifmr_quantize: { search_range_start : 0.8 asymmetric : false }
+    }
+    tensor_quantize { layer_name: "add" input_index: 1 })");
+  CHECK(config.skipLayers == std::set<std::string>{"a", "b"});
+  // Types are the vendor's or those of the model.
+  CHECK((config.skips("x", "MatMul") && config.skips("x", "Gemm") && !config.skips("x", "Conv")));
+  CHECK(config.of("x", "Conv").weightBits == 6);
+  CHECK(config.of("x", "ConvTranspose").weightBits == 7);
+  // The symmetry of weights is not that of activations.
+  CHECK(!config.common.range.symmetric);
+  REQUIRE(config.ofInput("pool", 0));
+  CHECK(config.ofInput("pool", 0)->range.symmetric);
+  CHECK(config.ofInput("pool", 0)->range.searchStart == 0.8);
+  CHECK(config.ofInput("add", 1));
+  CHECK((!config.ofInput("add", 0) && !config.ofInput("x", 0)));
+  CHECK(config.layerNames() == std::vector<std::string>{"a", "b", "add", "pool"});
+}
+
 TEST_CASE("algorithms of weights") {
   const QuantConfig config = parseGood(R"(
     common_config {
@@ -198,6 +237,10 @@ TEST_CASE("what is not supported is refused by name") {
            {"common_config { nuq_quantize { num_steps: 24 } }", "must be 16 or 32"},
            {"common_config { dmq_balancer { migration_strength: 0.9 } }", "from 0.2 to 0.8"},
            {"common_config { other_quantize { } }", "other_quantize"},
+           {"common_config { weight_compress_only: true }", "amct weights"},
+           {"common_config { arq_quantize { asymmetric: true } }", "arq_quantize.asymmetric"},
+           {"common_config { arq_quantize { quant_bits: 5 } }", "from 6 to 8"},
+           {"tensor_quantize { layer_name: \"pool\" }", "tensor_quantize.input_index"},
            {"{\"wts_algo\": \"other\"}", "ada_quantize and nuq_quantize"}}) {
     Diagnostics diagnostics;
     parse(text, diagnostics);

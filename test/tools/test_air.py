@@ -237,3 +237,62 @@ def test_kind_of_file(tmp_path):
     code, out, err = call(tool("atc"), f"--model={model}", "--framework=5",
                           f"--output={tmp_path / 'out'}", "--target=cpu")
     assert code == 1 and "E13005" in out and "--framework=1" in out
+
+
+def packed(scales):
+    """Scales as AscendDequant reads them: the bits of a float in an uint64."""
+    return np.asarray(scales, np.float32).view(np.uint32).astype(np.uint64)
+
+
+@pytest.mark.parametrize("target", ["--target=cpu", "--soc_version=Ascend310P3"])
+@pytest.mark.parametrize("is_stated", [True, False])
+def test_quantized_network(tmp_path, is_stated, target):
+    """AscendQuant -> Conv2D -> AscendDequant -> AscendQuant -> MatMul -> AscendDequant, in integers."""
+    def shapes(type, *dims):
+        return [desc(d, type) if is_stated else desc(None, None, "ND") for d in dims]
+    rng = np.random.default_rng(5)
+    weights = rng.integers(-20, 20, (4, 3, 3, 3)).astype(np.int8)
+    bias = rng.integers(-500, 500, 4).astype(np.int32)
+    dense = rng.integers(-20, 20, (4 * 6 * 8, 5)).astype(np.int8)
+    scales, last = rng.uniform(1e-4, 1e-3, 4).astype(np.float32), np.float32([2e-3])
+    image, map_ = (2, 3, 6, 8), (2, 4, 6, 8)
+    graph = [
+        op("x", "Data", (), [desc(image)], index=0),
+        constant("w", weights), constant("b", bias), constant("dense", dense),
+        constant("s", packed(scales)), constant("l", packed(last)),
+        constant("shape", np.array([2, -1], np.int32)),
+        op("q", "AscendQuant", ("x:0",), shapes("int8", image), shapes("float32", image),
+           scale=50.0, offset=3.0),
+        op("conv", "Conv2D", ("q:0", "w:0", "b:0"), shapes("int32", map_),
+           shapes("int8", image, weights.shape) + shapes("int32", (4,)), strides=[1, 1, 1, 1],
+           pads=[1, 1, 1, 1], dilations=[1, 1, 1, 1], groups=1, data_format="NCHW", offset_x=3),
+        op("d", "AscendDequant", ("conv:0", "s:0"), shapes("float32", map_),
+           shapes("int32", map_) + shapes("uint64", (4,)), relu_flag=True),
+        op("q2", "AscendQuant", ("d:0",), shapes("int8", map_), shapes("float32", map_),
+           scale=80.0, offset=-2.0),
+        op("flat", "Reshape", ("q2:0", "shape:0"), shapes("int8", (2, 192)),
+           shapes("int8", map_) + shapes("int32", (2,))),
+        op("mm", "MatMulV2", ("flat:0", "dense:0"), shapes("int32", (2, 5)),
+           shapes("int8", (2, 192), dense.shape), transpose_x1=False, transpose_x2=False),
+        op("d2", "AscendDequant", ("mm:0", "l:0"), shapes("float32", (2, 5)),
+           shapes("int32", (2, 5)) + shapes("uint64", (1,))),
+        op("a", "AscendAntiQuant", ("q:0",), shapes("float32", image), shapes("int8", image),
+           scale=0.02, offset=-3.0),
+        op("Node_Output", "NetOutput", ("d2:0", "a:0"), (), shapes("float32", (2, 5), image))]
+    model = save(tmp_path / "m.air", graph)
+    x = draw(image, 7)
+
+    def quantized(value, scale, offset):
+        return np.clip(np.rint(value / np.float32(1 / scale)) + offset, -128, 127).astype(np.int32)
+
+    q = quantized(x, np.float32(50), 3)
+    padded = np.pad(q, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=3)
+    conv = sum(np.einsum("nchw,oc->nohw", padded[:, :, i:i + 6, j:j + 8],
+                         weights[:, :, i, j].astype(np.int32)) for i in range(3) for j in range(3))
+    d = np.maximum((conv + bias[:, None, None]).astype(np.float32) * scales[:, None, None], 0)
+    q2 = quantized(d, np.float32(80), -2)
+    want = (q2.reshape(2, -1) @ dense.astype(np.int32)).astype(np.float32) * last
+    got = compute(tmp_path, model, {"x": x}, target=target)
+    # A value at the border of two integers may be either, where what is before it is f16.
+    assert np.abs(got["d2_0"] - want).max() <= (0.5 if "soc" in target else 1e-5)
+    assert np.abs(got["a_0"] - (q - 3) * np.float32(0.02)).max() <= (0.021 if "soc" in target else 1e-6)

@@ -38,7 +38,7 @@ void addReportOption(CLI::App &app, Options &options) {
 }
 
 void addCalibrateOptions(CLI::App &app, Options &options) {
-  addSampleOptions(app, options, /*areRequired=*/true);
+  addSampleOptions(app, options, /*areRequired=*/false); // an evaluator may have its own
   addReportOption(app, options);
   app.add_option("--output,--save_path", options.output,
                  "prefix of the files that are written: <prefix>_fake_quant_model.onnx ...")
@@ -51,6 +51,10 @@ void addCalibrateOptions(CLI::App &app, Options &options) {
                  "leave layers float until every output is as similar as this, such as 0.998");
   app.add_option("--evaluator", options.evaluator,
                  "a Python file with an evaluator: leave layers float until it is satisfied");
+  app.callback([&app, &options] {
+    if (options.evaluator.empty() && app.count("--data") == 0)
+      throw CLI::RequiredError("--data");
+  });
 }
 
 void addCompareOptions(CLI::App &app, Options &options) {

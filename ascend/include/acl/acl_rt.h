@@ -346,6 +346,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDestroyGroupInfo(aclrtGroupInfo *groupInfo);
 #include "acl_rt_sync.h"
 
 #include "acl_rt_device.h"
+#include "acl_rt_model.h"
 #include "acl_rt_tasks.h"
 
 #endif

@@ -42,6 +42,13 @@ ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetGetAddrFromBlockFuncToDesc(
  * the object or one of the functions (that with advice excepted) was not set. */
 ACL_FUNC_VISIBILITY aclError aclrtAllocatorRegister(aclrtStream stream,
                                                     aclrtAllocatorDesc allocatorDesc);
+/* Writes what was registered for a stream: the object, the functions, and the description. Each
+ * pointer may be NULL. ACL_ERROR_INVALID_PARAM where the stream has none. */
+ACL_FUNC_VISIBILITY aclError aclrtAllocatorGetByStream(
+    aclrtStream stream, aclrtAllocatorDesc *allocatorDesc, aclrtAllocator *allocator,
+    aclrtAllocatorAllocFunc *allocFunc, aclrtAllocatorFreeFunc *freeFunc,
+    aclrtAllocatorAllocAdviseFunc *allocAdviseFunc,
+    aclrtAllocatorGetAddrFromBlockFunc *getAddrFromBlockFunc);
 /* ACL_ERROR_INVALID_PARAM where the stream has none. */
 ACL_FUNC_VISIBILITY aclError aclrtAllocatorUnregister(aclrtStream stream);
 

@@ -59,17 +59,6 @@ typedef struct aclrtUuid {
   char bytes[16];
 } aclrtUuid;
 
-typedef enum ACL_ENUM_TYPE {
-  ACL_MODEL_RI_CAPTURE_MODE_GLOBAL = 0,
-  ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL,
-  ACL_MODEL_RI_CAPTURE_MODE_RELAXED
-} aclmdlRICaptureMode;
-typedef enum ACL_ENUM_TYPE {
-  ACL_MODEL_RI_CAPTURE_STATUS_NONE = 0,
-  ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE,
-  ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED
-} aclmdlRICaptureStatus;
-
 typedef void *aclrtMbuf;
 typedef enum ACL_ENUM_TYPE {
   ACL_RT_BINARY_LOAD_OPT_LAZY_LOAD = 1,
@@ -91,7 +80,40 @@ typedef struct aclrtBinaryLoadOptions {
   aclrtBinaryLoadOption *options;
   size_t numOpt;
 } aclrtBinaryLoadOptions;
-typedef struct aclrtLaunchKernelAttr aclrtLaunchKernelAttr;
+typedef enum ACL_ENUM_TYPE { ACL_RT_ENGINE_TYPE_AIC = 0, ACL_RT_ENGINE_TYPE_AIV } aclrtEngineType;
+typedef enum aclrtLaunchKernelAttrId ACL_ENUM_TYPE {
+  ACL_RT_LAUNCH_KERNEL_ATTR_SCHEM_MODE = 1,
+  ACL_RT_LAUNCH_KERNEL_ATTR_LOCAL_MEMORY_SIZE = 2,
+  ACL_RT_LAUNCH_KERNEL_ATTR_DYN_UBUF_SIZE = 2,
+  ACL_RT_LAUNCH_KERNEL_ATTR_ENGINE_TYPE = 3,
+  ACL_RT_LAUNCH_KERNEL_ATTR_BLOCKDIM_OFFSET = 4,
+  ACL_RT_LAUNCH_KERNEL_ATTR_NUMBLOCKS_OFFSET = 4,
+  ACL_RT_LAUNCH_KERNEL_ATTR_BLOCK_TASK_PREFETCH = 5,
+  ACL_RT_LAUNCH_KERNEL_ATTR_DATA_DUMP = 6,
+  ACL_RT_LAUNCH_KERNEL_ATTR_TIMEOUT = 7,
+  ACL_RT_LAUNCH_KERNEL_ATTR_TIMEOUT_US = 8
+} aclrtLaunchKernelAttrId;
+typedef struct {
+  uint32_t timeoutLow;
+  uint32_t timeoutHigh;
+} aclrtTimeoutUs;
+typedef union aclrtLaunchKernelAttrValue {
+  uint8_t schemMode;
+  uint32_t localMemorySize;
+  uint32_t dynUBufSize;
+  aclrtEngineType engineType;
+  uint32_t blockDimOffset;
+  uint32_t numBlocksOffset;
+  uint8_t isBlockTaskPrefetch;
+  uint8_t isDataDump;
+  uint16_t timeout; /* seconds */
+  aclrtTimeoutUs timeoutUs;
+  uint32_t rsv[4];
+} aclrtLaunchKernelAttrValue;
+typedef struct aclrtLaunchKernelAttr {
+  aclrtLaunchKernelAttrId id;
+  aclrtLaunchKernelAttrValue value;
+} aclrtLaunchKernelAttr;
 typedef struct aclrtLaunchKernelCfg {
   aclrtLaunchKernelAttr *attrs;
   size_t numAttrs;
@@ -166,29 +188,6 @@ ACL_FUNC_VISIBILITY aclError aclrtGetOverflowStatus(void *outputAddr, size_t out
 ACL_FUNC_VISIBILITY aclError aclrtResetOverflowStatus(aclrtStream stream);
 /* Ends AscendCL as aclFinalize; writes 0, the users that are left. */
 ACL_FUNC_VISIBILITY aclError aclFinalizeReference(uint64_t *refCount);
-
-/* ---- streams whose tasks are recorded ------------------------------------------------- */
-
-/* Record what is queued on a stream instead of running it, until the second, which writes a model
- * of it. A stream that is recorded cannot be synchronized: ACL_ERROR_RT_STREAM_CAPTURED. Memory
- * that the tasks use is kept as long as the model. */
-ACL_FUNC_VISIBILITY aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode);
-ACL_FUNC_VISIBILITY aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI *modelRI);
-/* Writes whether the stream is recorded; `modelRI`, which may be NULL, is set to NULL. */
-ACL_FUNC_VISIBILITY aclError aclmdlRICaptureGetInfo(aclrtStream stream,
-                                                    aclmdlRICaptureStatus *status,
-                                                    aclmdlRI *modelRI);
-/* Sets the mode of this thread and writes the one before. All modes are the same here. */
-ACL_FUNC_VISIBILITY aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode *mode);
-/* Queue the recorded tasks on a stream, or run them and wait `timeout` milliseconds (-1: without
- * end). */
-ACL_FUNC_VISIBILITY aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream);
-ACL_FUNC_VISIBILITY aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout);
-ACL_FUNC_VISIBILITY aclError aclmdlRIDestroy(aclmdlRI modelRI);
-ACL_FUNC_VISIBILITY aclError aclmdlRISetName(aclmdlRI modelRI, const char *name);
-ACL_FUNC_VISIBILITY aclError aclmdlRIGetName(aclmdlRI modelRI, uint32_t maxLen, char *name);
-/* Writes the name of the model and the number of its tasks to standard output. */
-ACL_FUNC_VISIBILITY aclError aclmdlRIDebugPrint(aclmdlRI modelRI);
 
 /* ---- buffers: other names of acltdtAllocBuf and the like -------------------------------- */
 

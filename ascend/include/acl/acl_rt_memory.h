@@ -240,6 +240,10 @@ ACL_FUNC_VISIBILITY aclError aclrtReduceAsync(void *dst, const void *src, uint64
  * `alignment` and `flags` are 0 (or 1: huge pages), `expectPtr` is a wish. */
 ACL_FUNC_VISIBILITY aclError aclrtReserveMemAddress(void **virPtr, size_t size, size_t alignment,
                                                     void *expectPtr, uint64_t flags);
+/* Has the meaning of aclrtReserveMemAddress. */
+ACL_FUNC_VISIBILITY aclError aclrtReserveMemAddressNoUCMemory(void **virPtr, size_t size,
+                                                              size_t alignment, void *expectPtr,
+                                                              uint64_t flags);
 ACL_FUNC_VISIBILITY aclError aclrtReleaseMemAddress(void *virPtr);
 /* Allocates memory without an address. It is freed when it is neither mapped nor held. */
 ACL_FUNC_VISIBILITY aclError aclrtMallocPhysical(aclrtDrvMemHandle *handle, size_t size,

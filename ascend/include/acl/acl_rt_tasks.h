@@ -7,6 +7,7 @@
 #define OPENATC_ACL_ACL_RT_TASKS_H
 
 #include "acl_rt.h"
+#include "acl_rt_device.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,7 +40,6 @@ extern "C" {
 
 typedef void *aclrtLabel;
 typedef void *aclrtLabelList;
-typedef void *aclrtTaskGrp;
 
 typedef enum aclRegisterCallbackType ACL_ENUM_TYPE {
   ACL_REG_TYPE_ACL_MODEL,
@@ -54,6 +54,8 @@ typedef enum aclRegisterCallbackType ACL_ENUM_TYPE {
 } aclRegisterCallbackType;
 typedef aclError (*aclInitCallbackFunc)(const char *configStr, size_t len, void *userData);
 typedef aclError (*aclFinalizeCallbackFunc)(void *userData);
+
+typedef void (*aclrtOpExceptionCallback)(aclrtExceptionInfo *exceptionInfo, void *userData);
 
 typedef enum ACL_ENUM_TYPE {
   ACL_RT_DEVICE_STATE_SET_PRE = 0,
@@ -212,6 +214,54 @@ typedef struct {
   aclrtUpdateTaskAttrVal val;
 } aclrtTaskUpdateInfo;
 
+/* ---- snapshots of this process ---------------------------------------------------- */
+
+typedef enum ACL_ENUM_TYPE {
+  ACL_RT_SNAPSHOT_LOCK_PRE = 0,
+  ACL_RT_SNAPSHOT_BACKUP_PRE,
+  ACL_RT_SNAPSHOT_BACKUP_POST,
+  ACL_RT_SNAPSHOT_RESTORE_PRE,
+  ACL_RT_SNAPSHOT_RESTORE_POST,
+  ACL_RT_SNAPSHOT_UNLOCK_POST
+} aclrtSnapShotStage;
+typedef uint32_t (*aclrtSnapShotCallBack)(int32_t deviceId, void *args);
+/* 0, or 1: also memory that can do without; the same here. */
+typedef struct aclrtSnapShotBackupArgs {
+  uint32_t backupFlags;
+  char reserved[60];
+} aclrtSnapShotBackupArgs;
+typedef struct aclrtSnapShotRestoreArgs {
+  uint32_t restoreFlags;
+  char reserved[60];
+} aclrtSnapShotRestoreArgs;
+
+#ifdef __cplusplus
+#define OPENATC_ACL_DEFAULT(value) = value
+#else
+#define OPENATC_ACL_DEFAULT(value)
+#endif
+/* Wait for all streams and lock the process; unlock it; keep a copy of all device memory; write the
+ * last copy back, with which the process is locked again. `pid` is that of this process, or 0. Each
+ * calls the functions that are registered for its stages, once per open device, and fails with
+ * ACL_ERROR_SNAPSHOT_CALLBACK_FAILED where one does not return 0. Called in another order:
+ * ACL_ERROR_SNAPSHOT_LOCK_FAILED, ..._UNLOCK_FAILED, ..._BACKUP_FAILED, ..._RESTORE_FAILED. Other
+ * functions do not wait for the lock. */
+ACL_FUNC_VISIBILITY aclError aclrtSnapShotProcessLock(int pid OPENATC_ACL_DEFAULT(0),
+                                                      void *reserve OPENATC_ACL_DEFAULT(0));
+ACL_FUNC_VISIBILITY aclError aclrtSnapShotProcessUnlock(int pid OPENATC_ACL_DEFAULT(0),
+                                                        void *reserve OPENATC_ACL_DEFAULT(0));
+ACL_FUNC_VISIBILITY aclError aclrtSnapShotProcessBackup(
+    int pid OPENATC_ACL_DEFAULT(0), aclrtSnapShotBackupArgs *args OPENATC_ACL_DEFAULT(0));
+ACL_FUNC_VISIBILITY aclError aclrtSnapShotProcessRestore(
+    int pid OPENATC_ACL_DEFAULT(0), aclrtSnapShotRestoreArgs *args OPENATC_ACL_DEFAULT(0));
+/* Register a function, once per stage (else ACL_ERROR_SNAPSHOT_REGISTER_CALLBACK_FAILED), and
+ * forget it. */
+ACL_FUNC_VISIBILITY aclError aclrtSnapShotCallbackRegister(aclrtSnapShotStage stage,
+                                                           aclrtSnapShotCallBack callback,
+                                                           void *args);
+ACL_FUNC_VISIBILITY aclError aclrtSnapShotCallbackUnregister(aclrtSnapShotStage stage,
+                                                             aclrtSnapShotCallBack callback);
+
 /* ---- functions that are called at certain times ---------------------------------- */
 
 /* Make aclInit call a function, with the text of its file, and aclFinalize another one. A function
@@ -255,6 +305,25 @@ ACL_FUNC_VISIBILITY aclError aclrtRandomNumAsync(const aclrtRandomNumTaskInfo *t
 
 /* ---- questions ---------------------------------------------------------------------- */
 
+typedef enum ACL_ENUM_TYPE {
+  ACL_RT_HAC_TYPE_STARS = 0,
+  ACL_RT_HAC_TYPE_AICPU,
+  ACL_RT_HAC_TYPE_AIC,
+  ACL_RT_HAC_TYPE_AIV,
+  ACL_RT_HAC_TYPE_PCIEDMA,
+  ACL_RT_HAC_TYPE_RDMA,
+  ACL_RT_HAC_TYPE_SDMA,
+  ACL_RT_HAC_TYPE_DVPP,
+  ACL_RT_HAC_TYPE_UDMA,
+  ACL_RT_HAC_TYPE_CCU
+} aclrtHacType;
+typedef enum ACL_ENUM_TYPE {
+  ACL_RT_HOST_MEM_MAP_NOT_SUPPORTED = 0,
+  ACL_RT_HOST_MEM_MAP_SUPPORTED
+} aclrtHostMemMapCapability;
+/* Writes ACL_RT_HOST_MEM_MAP_SUPPORTED: what computes here reaches registered host memory. */
+ACL_FUNC_VISIBILITY aclError aclrtHostMemMapCapabilities(uint32_t deviceId, aclrtHacType hacType,
+                                                         aclrtHostMemMapCapability *capabilities);
 /* Writes 1 where a device is open, else 0. `flags` is NULL. */
 ACL_FUNC_VISIBILITY aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t *flags,
                                                      int32_t *active);
@@ -270,10 +339,6 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDevicesTopo(uint32_t deviceId, uint32_t oth
 ACL_FUNC_VISIBILITY aclError aclrtGetMemUceInfo(int32_t deviceId, aclrtMemUceInfo *memUceInfoArray,
                                                 size_t arraySize, size_t *retSize);
 ACL_FUNC_VISIBILITY aclError aclrtGetErrorVerbose(int32_t deviceId, aclrtErrorInfo *errorInfo);
-
-/* Writes how many tasks were recorded, as JSON, to a file. `flags` is 0. */
-ACL_FUNC_VISIBILITY aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char *path,
-                                                    uint32_t flags);
 
 /* Writes the number in its stream of the last task that this thread has queued: the number that
  * aclrtGetTaskIdFromExceptionInfo returns where the task fails. */
@@ -352,22 +417,23 @@ ACL_FUNC_VISIBILITY aclError aclrtNotifySetImportPidInterServer(aclrtNotify noti
                                                                 size_t num);
 ACL_FUNC_VISIBILITY aclError aclrtIpcGetEventHandle(aclrtEvent event, aclrtIpcEventHandle *handle);
 ACL_FUNC_VISIBILITY aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent *event);
-ACL_FUNC_VISIBILITY aclError aclrtSnapShotProcessLock(void);
-ACL_FUNC_VISIBILITY aclError aclrtSnapShotProcessUnlock(void);
-ACL_FUNC_VISIBILITY aclError aclrtSnapShotProcessBackup(void);
-ACL_FUNC_VISIBILITY aclError aclrtSnapShotProcessRestore(void);
-ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream);
-ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskGrpEnd(aclrtStream stream, aclrtTaskGrp *handle);
-ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream stream,
-                                                            aclrtTaskGrp handle);
-ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream);
-ACL_FUNC_VISIBILITY aclError aclmdlRIBuildBegin(aclmdlRI *modelRI, uint32_t flag);
-ACL_FUNC_VISIBILITY aclError aclmdlRIBindStream(aclmdlRI modelRI, aclrtStream stream,
-                                                uint32_t flag);
-ACL_FUNC_VISIBILITY aclError aclmdlRIEndTask(aclmdlRI modelRI, aclrtStream stream);
-ACL_FUNC_VISIBILITY aclError aclmdlRIBuildEnd(aclmdlRI modelRI, void *reserve);
-ACL_FUNC_VISIBILITY aclError aclmdlRIUnbindStream(aclmdlRI modelRI, aclrtStream stream);
-ACL_FUNC_VISIBILITY aclError aclmdlRIAbort(aclmdlRI modelRI);
+ACL_FUNC_VISIBILITY aclError aclrtBinarySetExceptionCallback(aclrtBinHandle binHandle,
+                                                             aclrtOpExceptionCallback callback,
+                                                             void *userData);
+ACL_FUNC_VISIBILITY aclError aclrtBinaryGetGlobal(aclrtBinHandle binHandle, const char *name,
+                                                  void **dptr, size_t *size);
+ACL_FUNC_VISIBILITY aclError aclrtGetFunctionSize(aclrtFuncHandle funcHandle, size_t *aicSize,
+                                                  size_t *aivSize);
+ACL_FUNC_VISIBILITY aclError aclrtFunctionGetBinary(const aclrtFuncHandle funcHandle,
+                                                    aclrtBinHandle *binHandle);
+ACL_FUNC_VISIBILITY aclError aclrtFunctionGetParamCount(const void *func, size_t *paramCount);
+ACL_FUNC_VISIBILITY aclError aclrtFunctionGetParamInfo(const void *func, size_t paramIndex,
+                                                       size_t *paramOffset, size_t *paramSize);
+ACL_FUNC_VISIBILITY aclError aclrtLaunchKernelWithArgsArray(void *func, uint32_t numBlocks,
+                                                            aclrtStream stream,
+                                                            aclrtLaunchKernelCfg *cfg, void **args);
+ACL_FUNC_VISIBILITY aclError aclrtCacheLastTaskExtendInfo(const char *const extendInfoPtr,
+                                                          const size_t infoSize);
 
 #ifdef __cplusplus
 }

@@ -12,6 +12,7 @@ using namespace atc::ascend;
 namespace {
 
 struct Allocator {
+  aclrtAllocatorDesc description = nullptr;
   aclrtAllocator object = nullptr;
   aclrtAllocatorAllocFunc allocate = nullptr;
   aclrtAllocatorFreeFunc release = nullptr;
@@ -52,7 +53,8 @@ aclError setMember(const char *function, aclrtAllocatorDesc desc, T Allocator::*
 } // namespace
 
 aclrtAllocatorDesc aclrtAllocatorCreateDesc() {
-  return allocators().add(std::make_shared<Allocator>());
+  auto made = std::make_shared<Allocator>();
+  return made->description = allocators().add(made);
 }
 
 aclError aclrtAllocatorDestroyDesc(aclrtAllocatorDesc allocatorDesc) {
@@ -95,6 +97,32 @@ aclError aclrtAllocatorRegister(aclrtStream stream, aclrtAllocatorDesc allocator
              "that allocate and free, and that of the address");
   std::lock_guard lock(registered().mutex);
   registered().byStream[target->id] = *found;
+  return ACL_SUCCESS;
+}
+
+/// Writes a value where the program wants it.
+template <typename T> static void writeTo(T *target, T value) {
+  if (target)
+    *target = value;
+}
+
+aclError aclrtAllocatorGetByStream(aclrtStream stream, aclrtAllocatorDesc *allocatorDesc,
+                                   aclrtAllocator *allocator, aclrtAllocatorAllocFunc *allocFunc,
+                                   aclrtAllocatorFreeFunc *freeFunc,
+                                   aclrtAllocatorAllocAdviseFunc *allocAdviseFunc,
+                                   aclrtAllocatorGetAddrFromBlockFunc *getAddrFromBlockFunc) {
+  std::shared_ptr<Stream> target;
+  ACL_TRY(findStream(__func__, stream, target));
+  std::lock_guard lock(registered().mutex);
+  const auto found = registered().byStream.find(target->id);
+  if (found == registered().byStream.end())
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "the stream has no allocator");
+  writeTo(allocatorDesc, found->second.description);
+  writeTo(allocator, found->second.object);
+  writeTo(allocFunc, found->second.allocate);
+  writeTo(freeFunc, found->second.release);
+  writeTo(allocAdviseFunc, found->second.allocateAt);
+  writeTo(getAddrFromBlockFunc, found->second.address);
   return ACL_SUCCESS;
 }
 

@@ -96,6 +96,15 @@ aclError release(const char *function, void *address, bool onDevice) {
   return ACL_SUCCESS;
 }
 
+std::vector<std::shared_ptr<Block>> lastingDeviceBlocks() {
+  std::vector<std::shared_ptr<Block>> found;
+  std::shared_lock lock(blocks().mutex);
+  for (const auto &[address, block] : blocks().byAddress)
+    if (block->onDevice && block->keepsMemory())
+      found.push_back(block);
+  return found;
+}
+
 MemoryUse deviceMemoryUse() { return {deviceBytes, deviceBytesPeak}; }
 
 aclError adopt(const char *function, void *address, size_t bytes, std::shared_ptr<void> owner) {

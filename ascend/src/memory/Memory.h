@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace atc::ascend {
 
@@ -25,6 +26,9 @@ struct Block {
   const size_t bytes;
   const bool onDevice;
   const bool adopted = false; ///< Not allocated here, so not freed here.
+
+  /// Returns whether the memory is there as long as this object.
+  bool keepsMemory() const { return !adopted || owner; }
 
 private:
   const std::shared_ptr<void> owner;
@@ -77,6 +81,9 @@ ACL_FUNC_VISIBILITY aclError release(const char *function, void *address, bool o
 /// as far as `wanted` bytes from the address reach.
 ACL_FUNC_VISIBILITY std::shared_ptr<Block> blockOf(const void *address, size_t &room,
                                                    size_t wanted = 0);
+
+/// Returns the device memory that stays as long as it is shared: all but what a program registered.
+std::vector<std::shared_ptr<Block>> lastingDeviceBlocks();
 
 /// Checks that `bytes` bytes at an address are device memory, and shares the allocation.
 /// `what` names the address in the message.

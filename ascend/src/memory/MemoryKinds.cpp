@@ -287,6 +287,16 @@ aclError aclrtHostGetDevicePointer(void *pHost, void **pDevice, uint32_t flag) {
   return ACL_SUCCESS;
 }
 
+aclError aclrtHostMemMapCapabilities(uint32_t deviceId, aclrtHacType hacType,
+                                     aclrtHostMemMapCapability *capabilities) {
+  ACL_REQUIRE(capabilities);
+  ACL_TRY(checkDevice(__func__, deviceId));
+  if (hacType > ACL_RT_HAC_TYPE_CCU)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "hacType is %d; give 0 to 9", int(hacType));
+  *capabilities = ACL_RT_HOST_MEM_MAP_SUPPORTED;
+  return ACL_SUCCESS;
+}
+
 static aclError checkWords(const char *function, void *ptr, size_t memSize, size_t count,
                            std::shared_ptr<Block> &block) {
   if (!ptr)

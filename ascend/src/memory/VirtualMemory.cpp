@@ -119,9 +119,10 @@ bool isOccupied(Addresses &known, char *address, size_t bytes) {
 
 using namespace atc::ascend;
 
-aclError aclrtReserveMemAddress(void **virPtr, size_t size, size_t alignment, void *expectPtr,
-                                uint64_t flags) {
-  ACL_REQUIRE(virPtr);
+static aclError reserveAddresses(const char *function, void **virPtr, size_t size, size_t alignment,
+                                 void *expectPtr, uint64_t flags) {
+  if (!virPtr)
+    return fail(ACL_ERROR_INVALID_PARAM, function, "virPtr is NULL");
   if (size == 0 || size > (size_t{1} << 46))
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "size is %zu; give 1 to 2^46 bytes", size);
   if (alignment != 0)
@@ -133,7 +134,8 @@ aclError aclrtReserveMemAddress(void **virPtr, size_t size, size_t alignment, vo
   // More than is wanted, so that an aligned part of it can stay.
   void *wide = mmap(expectPtr, bytes + granularity, PROT_NONE, kind, -1, 0);
   if (wide == MAP_FAILED)
-    ACL_FAIL(ACL_ERROR_BAD_ALLOC, "%zu bytes of addresses could not be allocated", bytes);
+    return fail(ACL_ERROR_BAD_ALLOC, function, "%zu bytes of addresses could not be allocated",
+                bytes);
   char *start = static_cast<char *>(wide);
   const size_t before =
       (granularity - reinterpret_cast<uintptr_t>(start) % granularity) % granularity;
@@ -146,6 +148,16 @@ aclError aclrtReserveMemAddress(void **virPtr, size_t size, size_t alignment, vo
   known.ranges.emplace(start, std::make_shared<Range>(start, bytes));
   *virPtr = start;
   return ACL_SUCCESS;
+}
+
+aclError aclrtReserveMemAddress(void **virPtr, size_t size, size_t alignment, void *expectPtr,
+                                uint64_t flags) {
+  return reserveAddresses(__func__, virPtr, size, alignment, expectPtr, flags);
+}
+
+aclError aclrtReserveMemAddressNoUCMemory(void **virPtr, size_t size, size_t alignment,
+                                          void *expectPtr, uint64_t flags) {
+  return reserveAddresses(__func__, virPtr, size, alignment, expectPtr, flags);
 }
 
 aclError aclrtReleaseMemAddress(void *virPtr) {

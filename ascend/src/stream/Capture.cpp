@@ -4,27 +4,10 @@
 #include "ascend/src/Errors.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
-#include <nlohmann/json.hpp>
+#include <utility>
 
 namespace atc::ascend {
 namespace {
-
-/// Holds what a capture has recorded. A task that is run again does the same with what is in memory
-/// then.
-struct RecordedModel {
-  std::vector<StreamTaskMaker> tasks;
-  std::mutex mutex;
-  std::string name;
-};
-
-HandleTable<RecordedModel> &recordedModels() {
-  static auto &table = *new HandleTable<RecordedModel>(HandleKind::ModelInstance);
-  return table;
-}
 
 thread_local aclmdlRICaptureMode threadMode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
 
@@ -34,20 +17,37 @@ aclError checkMode(const char *function, aclmdlRICaptureMode mode) {
   return fail(ACL_ERROR_INVALID_PARAM, function, "mode is %d; give 0 to 2", int(mode));
 }
 
+/// Gives a model whose recording has ended a stream per recorded one, which programs ask for its
+/// tasks.
+void addStreams(RecordedModel &model, const Context &context) {
+  std::lock_guard lock(model.mutex);
+  for (const auto &task : model.recorded())
+    if (std::none_of(model.streams.begin(), model.streams.end(),
+                     [&](const auto &stream) { return stream.second == task->stream; }))
+      model.streams.emplace_back(
+          streams().add(std::make_shared<Stream>(context.device, context.number)), task->stream);
+}
+
 /// Puts all tasks behind those of a stream, as one: what another thread queues comes before or
 /// after them.
 aclError enqueueAll(const char *function, const std::shared_ptr<RecordedModel> &model,
                     Stream &stream) {
-  return stream.enqueueMade(function, [model]() -> Stream::Task {
-    auto tasks = std::make_shared<std::vector<Stream::Task>>();
-    for (const auto &make : model->tasks)
-      tasks->push_back(make());
-    return [tasks, model]() -> aclError {
-      for (const Stream::Task &task : *tasks)
-        ACL_TRY(task());
-      return ACL_SUCCESS;
-    };
-  });
+  return stream.enqueueMade(function, [model] { return model->execution(model); });
+}
+
+/// Writes a model that is built still; ACL_ERROR_INVALID_PARAM for another one.
+aclError findBuiltModel(const char *function, aclmdlRI handle,
+                        std::shared_ptr<RecordedModel> &model) {
+  if (!handle)
+    return fail(ACL_ERROR_INVALID_PARAM, function, "modelRI is NULL");
+  model = recordedModels().find(handle);
+  if (!model)
+    return fail(ACL_ERROR_INVALID_RESOURCE_HANDLE, function,
+                "modelRI (%p) was destroyed, or is no model", handle);
+  if (!model->isBuilt || !model->isActive())
+    return fail(ACL_ERROR_INVALID_PARAM, function,
+                "the model is not between aclmdlRIBuildBegin and aclmdlRIBuildEnd");
+  return ACL_SUCCESS;
 }
 
 } // namespace
@@ -62,16 +62,21 @@ aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode) {
              "the default stream cannot be recorded; create a stream");
   std::shared_ptr<Stream> found;
   ACL_TRY(findStream(__func__, stream, found));
-  return found->beginCapture(__func__);
+  std::shared_ptr<RecordedModel> model;
+  ACL_TRY(found->beginCapture(__func__, model));
+  model->handle = recordedModels().add(model);
+  return ACL_SUCCESS;
 }
 
 aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI *modelRI) {
   ACL_REQUIRE(modelRI);
+  ACL_REQUIRE_CONTEXT(context);
   std::shared_ptr<Stream> found;
   ACL_TRY(findStream(__func__, stream, found));
-  auto model = std::make_shared<RecordedModel>();
-  ACL_TRY(found->endCapture(__func__, model->tasks));
-  *modelRI = recordedModels().add(std::move(model));
+  std::shared_ptr<RecordedModel> model;
+  ACL_TRY(found->endCapture(__func__, model));
+  addStreams(*model, *context);
+  *modelRI = model->handle;
   return ACL_SUCCESS;
 }
 
@@ -80,10 +85,10 @@ aclError aclmdlRICaptureGetInfo(aclrtStream stream, aclmdlRICaptureStatus *statu
   ACL_REQUIRE(status);
   std::shared_ptr<Stream> found;
   ACL_TRY(findStream(__func__, stream, found));
-  *status =
-      found->capture() ? ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE : ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+  const std::shared_ptr<RecordedModel> model = found->capture();
+  *status = model ? ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE : ACL_MODEL_RI_CAPTURE_STATUS_NONE;
   if (modelRI)
-    *modelRI = nullptr;
+    *modelRI = model ? model->handle : nullptr;
   return ACL_SUCCESS;
 }
 
@@ -94,15 +99,70 @@ aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode *mode) {
   return ACL_SUCCESS;
 }
 
-aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream) {
+aclError aclmdlRIBuildBegin(aclmdlRI *modelRI, uint32_t flag) {
+  ACL_REQUIRE(modelRI);
+  if (flag != 0)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "flag is %u; give 0", flag);
+  ACL_REQUIRE_CONTEXT(context);
+  auto model = std::make_shared<RecordedModel>();
+  model->isBuilt = true;
+  *modelRI = model->handle = recordedModels().add(model);
+  return ACL_SUCCESS;
+}
+
+aclError aclmdlRIBindStream(aclmdlRI modelRI, aclrtStream stream, uint32_t flag) {
+  std::shared_ptr<RecordedModel> model;
+  ACL_TRY(findBuiltModel(__func__, modelRI, model));
+  if (flag != ACL_MODEL_STREAM_FLAG_HEAD && flag != ACL_MODEL_STREAM_FLAG_DEFAULT)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "flag is %#x; give ACL_MODEL_STREAM_FLAG_...", flag);
+  if (!stream)
+    ACL_FAIL(ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT,
+             "the default stream cannot be recorded; create a stream");
+  std::shared_ptr<Stream> found;
+  ACL_TRY(findStream(__func__, stream, found));
+  return found->joinCapture(__func__, std::move(model));
+}
+
+aclError aclmdlRIEndTask(aclmdlRI modelRI, aclrtStream stream) {
+  std::shared_ptr<RecordedModel> model;
+  ACL_TRY(findBuiltModel(__func__, modelRI, model));
+  std::shared_ptr<Stream> found;
+  ACL_TRY(findStream(__func__, stream, found));
+  if (found->capture() != model)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "the stream is not bound to the model");
+  return ACL_SUCCESS; // the order of all tasks is known anyway
+}
+
+aclError aclmdlRIBuildEnd(aclmdlRI modelRI, void *reserve) {
+  std::shared_ptr<RecordedModel> model;
+  ACL_TRY(findBuiltModel(__func__, modelRI, model));
+  if (reserve)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "reserve is not NULL");
+  ACL_REQUIRE_CONTEXT(context);
+  model->end();
+  addStreams(*model, *context);
+  return ACL_SUCCESS;
+}
+
+aclError aclmdlRIUnbindStream(aclmdlRI modelRI, aclrtStream stream) {
   ACL_FIND(model, recordedModels(), modelRI);
+  std::shared_ptr<Stream> found;
+  ACL_TRY(findStream(__func__, stream, found));
+  found->leaveCapture(model);
+  return ACL_SUCCESS;
+}
+
+aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream) {
+  std::shared_ptr<RecordedModel> model;
+  ACL_TRY(findEndedModel(__func__, modelRI, model));
   std::shared_ptr<Stream> found;
   ACL_TRY(findStream(__func__, stream, found));
   return enqueueAll(__func__, model, *found);
 }
 
 aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout) {
-  ACL_FIND(model, recordedModels(), modelRI);
+  std::shared_ptr<RecordedModel> model;
+  ACL_TRY(findEndedModel(__func__, modelRI, model));
   if (timeout < -1)
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "timeout is %d; give milliseconds, or -1", timeout);
   ACL_REQUIRE_CONTEXT(context);
@@ -111,52 +171,71 @@ aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout) {
   return stream->synchronize(__func__, timeout);
 }
 
+aclError aclmdlRIAbort(aclmdlRI modelRI) {
+  std::shared_ptr<RecordedModel> model;
+  ACL_TRY(findEndedModel(__func__, modelRI, model));
+  if (!model->isBuilt)
+    ACL_FAIL(ACL_ERROR_API_NOT_SUPPORT, "a captured model cannot be stopped; one that "
+                                        "aclmdlRIBuildBegin has begun can");
+  model->abort();
+  return ACL_SUCCESS;
+}
+
 aclError aclmdlRIDestroy(aclmdlRI modelRI) {
-  ACL_FIND(model, recordedModels(), modelRI);
-  recordedModels().remove(modelRI);
+  std::shared_ptr<RecordedModel> model;
+  ACL_TRY(findEndedModel(__func__, modelRI, model));
+  if (!recordedModels().remove(modelRI))
+    return ACL_SUCCESS; // another thread was faster
+  model->callDestroyed();
+  std::lock_guard lock(model->mutex);
+  for (const auto &[stream, recorded] : model->streams)
+    streams().remove(stream);
+  for (const auto &task : model->recorded())
+    recordedTasks().remove(task->handle);
+  for (aclrtTaskGrp group : model->groups)
+    taskGroups().remove(group);
   return ACL_SUCCESS;
 }
 
-aclError aclmdlRISetName(aclmdlRI modelRI, const char *name) {
-  ACL_FIND(model, recordedModels(), modelRI);
-  ACL_REQUIRE(name);
-  std::lock_guard lock(model->mutex);
-  model->name = name;
+aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream) {
+  std::shared_ptr<Stream> found;
+  ACL_TRY(findStream(__func__, stream, found));
+  const std::shared_ptr<RecordedModel> model = found->capture();
+  if (!model)
+    ACL_FAIL(ACL_ERROR_RT_STREAM_NOT_CAPTURED,
+             "the stream is not recorded; begin with aclmdlRICaptureBegin");
+  if (!model->openGroup(found->id))
+    ACL_FAIL(ACL_ERROR_STREAM_TASK_GROUP_STATUS, "a group of this stream is open already");
   return ACL_SUCCESS;
 }
 
-aclError aclmdlRIGetName(aclmdlRI modelRI, uint32_t maxLen, char *name) {
-  ACL_FIND(model, recordedModels(), modelRI);
-  ACL_REQUIRE(name);
+aclError aclmdlRICaptureTaskGrpEnd(aclrtStream stream, aclrtTaskGrp *handle) {
+  ACL_REQUIRE(handle);
+  std::shared_ptr<Stream> found;
+  ACL_TRY(findStream(__func__, stream, found));
+  const std::shared_ptr<RecordedModel> model = found->capture();
+  if (!model)
+    ACL_FAIL(ACL_ERROR_RT_STREAM_NOT_CAPTURED,
+             "the stream is not recorded; begin with aclmdlRICaptureBegin");
+  auto group = model->closeGroup(found->id);
+  if (!group)
+    ACL_FAIL(ACL_ERROR_STREAM_TASK_GROUP_STATUS,
+             "no group of this stream is open; begin with aclmdlRICaptureTaskGrpBegin");
+  *handle = taskGroups().add(std::move(group));
   std::lock_guard lock(model->mutex);
-  if (maxLen <= model->name.size())
-    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "maxLen is %u, the name needs %zu bytes", maxLen,
-             model->name.size() + 1);
-  memcpy(name, model->name.c_str(), model->name.size() + 1);
+  model->groups.push_back(*handle);
   return ACL_SUCCESS;
 }
 
-aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char *path, uint32_t flags) {
-  ACL_FIND(model, recordedModels(), modelRI);
-  ACL_REQUIRE(path);
-  if (flags != 0)
-    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "flags are %u; give 0", flags);
-  std::lock_guard lock(model->mutex);
-  nlohmann::json tasks = nlohmann::json::array();
-  for (size_t i = 0; i < model->tasks.size(); ++i)
-    tasks.push_back({{"id", i}});
-  const nlohmann::json text = {{"name", model->name}, {"tasks", tasks}};
-  std::ofstream file(path);
-  file << text.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
-  file.close();
-  if (!file)
-    ACL_FAIL(ACL_ERROR_WRITE_FILE, "%s cannot be written: %s", path, strerror(errno));
-  return ACL_SUCCESS;
+aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream stream, aclrtTaskGrp handle) {
+  ACL_FIND(group, taskGroups(), handle);
+  std::shared_ptr<Stream> found;
+  ACL_TRY(findStream(__func__, stream, found));
+  return found->beginUpdate(__func__, std::move(group));
 }
 
-aclError aclmdlRIDebugPrint(aclmdlRI modelRI) {
-  ACL_FIND(model, recordedModels(), modelRI);
-  std::lock_guard lock(model->mutex);
-  printf("recorded model '%s': %zu tasks\n", model->name.c_str(), model->tasks.size());
-  return ACL_SUCCESS;
+aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream) {
+  std::shared_ptr<Stream> found;
+  ACL_TRY(findStream(__func__, stream, found));
+  return found->endUpdate(__func__);
 }

@@ -16,6 +16,12 @@ std::atomic<uint32_t> waitSeconds{0}; // aclrtSetOpWaitTimeout; 0: without end
 /// Counts records that were queued and that were reached. A wait is for the records that
 /// were queued before it, so an event can be recorded again while a stream still waits.
 struct Event {
+  explicit Event(uint32_t flag) : flag(flag) {}
+  /// Returns whether it orders recorded models and streams beside them (ACL_EVENT_EXTERNAL): a wait
+  /// then lasts until a record is reached, and a reset has the next wait last again.
+  bool isExternal() const { return flag == ACL_EVENT_EXTERNAL; }
+
+  const uint32_t flag;
   const uint32_t id = nextEvent.fetch_add(1);
   std::mutex mutex;
   std::condition_variable changed;
@@ -23,7 +29,7 @@ struct Event {
   uint32_t waits = 0;
   bool recorded = false; // the last record was reached, and not reset
   std::chrono::steady_clock::time_point time;
-  std::weak_ptr<Recording> recording; // of the stream of the last record, where it is captured
+  std::weak_ptr<RecordedModel> recording; // of the stream of the last record, where it is captured
 };
 
 HandleTable<Event> &events() {
@@ -73,7 +79,7 @@ public:
 
   aclError wait() {
     std::unique_lock lock(event->mutex);
-    auto come = [&] { return event->reached >= number; };
+    auto come = [&] { return event->isExternal() ? event->recorded : event->reached >= number; };
     uint32_t seconds = waitSeconds;
     if (timeout > 0) {
       if (!event->changed.wait_for(lock, std::chrono::milliseconds(timeout), come))
@@ -122,12 +128,16 @@ aclError synchronizeEvent(const char *function, aclrtEvent handle, int32_t timeo
 
 using namespace atc::ascend;
 
-aclError aclrtCreateEvent(aclrtEvent *event) {
-  ACL_REQUIRE(event);
-  ACL_REQUIRE_CONTEXT(context);
-  *event = events().add(std::make_shared<Event>());
+static aclError createEvent(const char *function, aclrtEvent *event, uint32_t flag) {
+  if (!event)
+    return fail(ACL_ERROR_INVALID_PARAM, function, "event is NULL");
+  std::shared_ptr<Context> context;
+  ACL_TRY(currentContext(function, context));
+  *event = events().add(std::make_shared<Event>(flag));
   return ACL_SUCCESS;
 }
+
+aclError aclrtCreateEvent(aclrtEvent *event) { return createEvent(__func__, event, 0); }
 
 aclError aclrtCreateEventWithFlag(aclrtEvent *event, uint32_t flag) {
   constexpr uint32_t known =
@@ -138,10 +148,14 @@ aclError aclrtCreateEventWithFlag(aclrtEvent *event, uint32_t flag) {
              "ACL_EVENT_CAPTURE_STREAM_PROGRESS, ACL_EVENT_TIME_LINE "
              "or several of them",
              flag);
-  return aclrtCreateEvent(event);
+  return createEvent(__func__, event, flag);
 }
 
 aclError aclrtCreateEventExWithFlag(aclrtEvent *event, uint32_t flag) {
+  if (flag == ACL_EVENT_EXTERNAL)
+    return createEvent(__func__, event, flag);
+  if (flag & ACL_EVENT_EXTERNAL)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "flag is %#x; give ACL_EVENT_EXTERNAL alone", flag);
   return aclrtCreateEventWithFlag(event, flag);
 }
 
@@ -163,23 +177,29 @@ static aclError enqueueRecord(const char *function, aclrtEvent event, aclrtStrea
   std::shared_ptr<Stream> queue;
   ACL_TRY(findStream(function, stream, queue));
   {
-    std::shared_ptr<Recording> recording = isExternal ? nullptr : queue->capture();
+    std::shared_ptr<RecordedModel> recording =
+        isExternal || found->isExternal() ? nullptr : queue->capture();
     std::lock_guard lock(found->mutex);
     found->recording = recording;
   }
-  return queue->enqueueMade(function, [found]() -> Stream::Task {
+  aclmdlRITaskParams description = describeTask(ACL_MODEL_RI_TASK_EVENT_RECORD);
+  description.eventRecordTaskParams = {event, found->flag, isExternal};
+  const auto make = [found]() -> Stream::Task {
     uint64_t number;
     {
       std::lock_guard lock(found->mutex);
       number = ++found->queued;
-      found->recorded = false;
+      // Only aclrtResetEvent, in the order of its stream, ends the state of an external event.
+      if (!found->isExternal())
+        found->recorded = false;
     }
     auto record = std::make_shared<Record>(found, number);
     return [record] {
       record->reach();
       return ACL_SUCCESS;
     };
-  });
+  };
+  return queue->enqueueMade(function, make, description);
 }
 
 aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
@@ -200,11 +220,14 @@ aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream stream, uint32_t
 
 aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
   ACL_FIND(found, events(), event);
-  return enqueue(__func__, stream, [found] {
+  aclmdlRITaskParams description = describeTask(ACL_MODEL_RI_TASK_EVENT_RESET);
+  description.eventResetTaskParams = {event, found->flag, 0};
+  const auto reset = [found] {
     std::lock_guard lock(found->mutex);
     found->recorded = false;
     return ACL_SUCCESS;
-  });
+  };
+  return enqueue(__func__, stream, reset, description);
 }
 
 aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus *status) {
@@ -284,14 +307,16 @@ static aclError enqueueWait(const char *function, aclrtStream stream, aclrtEvent
                 "event (%p) was destroyed, or is no event", event);
   std::shared_ptr<Stream> queue;
   ACL_TRY(findStream(function, stream, queue));
-  std::shared_ptr<Recording> recording;
+  std::shared_ptr<RecordedModel> recording;
   if (!isExternal) {
     std::lock_guard lock(found->mutex);
     recording = found->recording.lock();
   }
   if (recording && recording->isActive())
     ACL_TRY(queue->joinCapture(function, std::move(recording)));
-  return queue->enqueueMade(function, [found, timeout]() -> Stream::Task {
+  aclmdlRITaskParams description = describeTask(ACL_MODEL_RI_TASK_EVENT_WAIT);
+  description.eventWaitTaskParams = {event, found->flag, isExternal};
+  const auto make = [found, timeout]() -> Stream::Task {
     uint64_t number;
     {
       std::lock_guard lock(found->mutex);
@@ -300,7 +325,8 @@ static aclError enqueueWait(const char *function, aclrtStream stream, aclrtEvent
     }
     auto wait = std::make_shared<Wait>(found, number, timeout);
     return [wait] { return wait->wait(); };
-  });
+  };
+  return queue->enqueueMade(function, make, description);
 }
 
 aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {

@@ -245,12 +245,15 @@ aclError aclrtValueWrite(void *devAddr, uint64_t value, uint32_t flag, aclrtStre
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "flag is %u; give 0", flag);
   std::shared_ptr<Block> block;
   ACL_TRY(checkValue(__func__, devAddr, block));
-  return enqueue(__func__, stream, [=] {
+  aclmdlRITaskParams description = describeTask(ACL_MODEL_RI_TASK_VALUE_WRITE);
+  description.valueWriteTaskParams = {devAddr, value};
+  const auto write = [=] {
     std::lock_guard lock(values().mutex);
     __atomic_store_n(static_cast<uint64_t *>(devAddr), value, __ATOMIC_RELEASE);
     values().changed.notify_all();
     return ACL_SUCCESS;
-  });
+  };
+  return enqueue(__func__, stream, write, description);
 }
 
 aclError aclrtValueWait(void *devAddr, uint64_t value, uint32_t flag, aclrtStream stream) {
@@ -260,11 +263,14 @@ aclError aclrtValueWait(void *devAddr, uint64_t value, uint32_t flag, aclrtStrea
   ACL_TRY(checkValue(__func__, devAddr, block));
   std::shared_ptr<Stream> found;
   ACL_TRY(findStream(__func__, stream, found));
-  return found->enqueue("aclrtValueWait", [=, queue = found.get()] {
+  aclmdlRITaskParams description = describeTask(ACL_MODEL_RI_TASK_VALUE_WAIT);
+  description.valueWaitTaskParams = {devAddr, value, flag};
+  const auto wait = [=, queue = found.get()] {
     std::unique_lock lock(values().mutex);
     return waitOnStream("aclrtValueWait", *queue, lock, values().changed, 0, [&] {
       return holds(flag, __atomic_load_n(static_cast<uint64_t *>(devAddr), __ATOMIC_ACQUIRE),
                    value);
     });
-  });
+  };
+  return found->enqueue("aclrtValueWait", wait, description);
 }

@@ -45,12 +45,23 @@ void setExceptionCallback(aclrtExceptionInfoCallback callback) { exceptionCallba
 Stream::Stream(int32_t device, uint64_t context)
     : device(device), context(context), id(nextId.fetch_add(1)) {}
 
-aclError Stream::enqueue(const char *function, Task task) {
+aclError Stream::enqueue(const char *function, Task task, const aclmdlRITaskParams &description) {
   std::lock_guard lock(mutex);
   if (ending)
     return fail(ACL_ERROR_INVALID_RESOURCE_HANDLE, function, "the stream is being destroyed");
-  if (isRecorded() && recording->add([task] { return task; }))
+  if (updated) {
+    replacements.push_back(
+        std::make_shared<RecordedTask>(id, std::move(task), nullptr, description));
     return ACL_SUCCESS;
+  }
+  if (isRecorded() &&
+      recording->add(std::make_shared<RecordedTask>(id, task, nullptr, description)))
+    return ACL_SUCCESS;
+  return start(function, std::move(task));
+}
+
+/// Puts a task behind the others and has the thread run. The lock must be held.
+aclError Stream::start(const char *function, Task task) {
   if (!thread.joinable()) {
     try {
       // The thread shares the stream: it may outlive a close by one of its own tasks.
@@ -65,10 +76,12 @@ aclError Stream::enqueue(const char *function, Task task) {
   return ACL_SUCCESS;
 }
 
-aclError Stream::enqueueMade(const char *function, const std::function<Task()> &make) {
-  if (std::shared_ptr<Recording> active = capture(); active && active->add(make))
+aclError Stream::enqueueMade(const char *function, const StreamTaskMaker &make,
+                             const aclmdlRITaskParams &description) {
+  if (std::shared_ptr<RecordedModel> active = capture();
+      active && active->add(std::make_shared<RecordedTask>(id, nullptr, make, description)))
     return ACL_SUCCESS;
-  return enqueue(function, make());
+  return enqueue(function, make(), description);
 }
 
 /// Returns whether tasks are recorded. The lock must be held.
@@ -145,16 +158,16 @@ aclError Stream::synchronize(const char *function, int32_t timeout) {
   return std::exchange(firstError, ACL_SUCCESS);
 }
 
-aclError Stream::beginCapture(const char *function) {
+aclError Stream::beginCapture(const char *function, std::shared_ptr<RecordedModel> &begun) {
   std::lock_guard lock(mutex);
   if (isRecorded())
     return fail(ACL_ERROR_RT_STREAM_CAPTURED, function, "the stream is recorded already");
-  recording = std::make_shared<Recording>();
+  begun = recording = std::make_shared<RecordedModel>();
   beganCapture = true;
   return ACL_SUCCESS;
 }
 
-aclError Stream::joinCapture(const char *function, std::shared_ptr<Recording> other) {
+aclError Stream::joinCapture(const char *function, std::shared_ptr<RecordedModel> other) {
   std::lock_guard lock(mutex);
   if (isRecorded() && recording != other)
     return fail(ACL_ERROR_STREAM_CAPTURE_CONFLICT, function,
@@ -165,26 +178,63 @@ aclError Stream::joinCapture(const char *function, std::shared_ptr<Recording> ot
   return ACL_SUCCESS;
 }
 
-aclError Stream::endCapture(const char *function, std::vector<std::function<Task()>> &result) {
+aclError Stream::endCapture(const char *function, std::shared_ptr<RecordedModel> &model) {
   std::lock_guard lock(mutex);
   if (!isRecorded())
     return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, function,
                 "the stream is not recorded; begin with aclmdlRICaptureBegin");
   if (!beganCapture)
     return fail(ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED, function,
-                "the capture began with another stream: end it there");
-  {
-    std::lock_guard recordingLock(recording->mutex);
-    recording->hasEnded = true;
-    result = std::move(recording->tasks);
-  }
+                "the capture began with another stream, or with aclmdlRIBuildBegin: end it there");
+  if (recording->closeGroup(id))
+    return fail(ACL_ERROR_STREAM_TASK_GROUP_STATUS, function,
+                "a group of tasks is open; end it with aclmdlRICaptureTaskGrpEnd");
+  recording->end();
+  model = std::move(recording);
   recording = nullptr;
   return ACL_SUCCESS;
 }
 
-std::shared_ptr<Recording> Stream::capture() {
+void Stream::leaveCapture(const std::shared_ptr<RecordedModel> &model) {
+  std::lock_guard lock(mutex);
+  if (recording == model)
+    recording = nullptr;
+}
+
+std::shared_ptr<RecordedModel> Stream::capture() {
   std::lock_guard lock(mutex);
   return isRecorded() ? recording : nullptr;
+}
+
+aclError Stream::beginUpdate(const char *function, std::shared_ptr<TaskGroup> group) {
+  std::lock_guard lock(mutex);
+  if (updated || isRecorded())
+    return fail(ACL_ERROR_STREAM_TASK_GROUP_STATUS, function,
+                updated ? "the stream updates a group already"
+                        : "the stream is recorded; use another one");
+  updated = std::move(group);
+  return ACL_SUCCESS;
+}
+
+aclError Stream::endUpdate(const char *function) {
+  std::lock_guard lock(mutex);
+  if (!updated)
+    return fail(ACL_ERROR_STREAM_TASK_GROUP_STATUS, function,
+                "nothing is updated; begin with aclmdlRICaptureTaskUpdateBegin");
+  const auto old = std::exchange(updated, nullptr)->tasks;
+  auto others = std::exchange(replacements, {});
+  if (old.size() != others.size())
+    return fail(ACL_ERROR_INVALID_PARAM, function, "%zu tasks were queued, the group has %zu",
+                others.size(), old.size());
+  for (size_t i = 0; i < old.size(); ++i)
+    if (!old[i]->isReplaceable() || old[i]->description.type != others[i]->description.type)
+      return fail(ACL_ERROR_RT_TASK_TYPE_NOT_SUPPORT, function,
+                  "the task %zu is of another type than that of the group, or one of an event", i);
+  return start(function, [old, others = std::move(others)]() -> aclError {
+    for (size_t i = 0; i < old.size(); ++i)
+      old[i]->replace(others[i]->current());
+    return ACL_SUCCESS;
+  });
 }
 
 bool Stream::idle() {

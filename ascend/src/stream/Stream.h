@@ -3,6 +3,8 @@
 #ifndef ASCEND_SRC_STREAM_H
 #define ASCEND_SRC_STREAM_H
 
+#include "ascend/src/stream/RecordedModel.h"
+
 #include "acl/acl_rt.h"
 
 #include <atomic>
@@ -19,31 +21,6 @@ namespace atc::ascend {
 
 struct Context;
 
-using StreamTask = std::function<aclError()>;
-using StreamTaskMaker = std::function<StreamTask()>;
-
-/// The tasks of a stream between the begin and the end of a capture, and of the streams that join
-/// it by waiting for its events: in the order in which they were queued, which keeps that of the
-/// events. Each is made again for each execution, as what a wait is for depends on when it is
-/// queued.
-struct Recording {
-  /// Appends a task; false behind the end.
-  bool add(StreamTaskMaker make) {
-    std::lock_guard lock(mutex);
-    if (!hasEnded)
-      tasks.push_back(std::move(make));
-    return !hasEnded;
-  }
-  bool isActive() {
-    std::lock_guard lock(mutex);
-    return !hasEnded;
-  }
-
-  std::mutex mutex;
-  std::vector<StreamTaskMaker> tasks;
-  bool hasEnded = false;
-};
-
 /// Runs tasks in order on a thread of its own, which starts with the first task.
 /// A task returns ACL_SUCCESS, or records a message (fail) and returns its code.
 class Stream : public std::enable_shared_from_this<Stream> {
@@ -57,9 +34,11 @@ public:
 
   /// Puts a task behind the others. ACL_ERROR_INVALID_RESOURCE_HANDLE when the stream is
   /// being destroyed, ACL_ERROR_RT_FAILURE when no thread can be started.
-  aclError enqueue(const char *function, Task task);
+  /// `description` is what programs are told of it where it is recorded.
+  aclError enqueue(const char *function, Task task, const aclmdlRITaskParams &description = {});
   /// Does that with a task that `make` returns, for each execution again where it is recorded.
-  aclError enqueueMade(const char *function, const std::function<Task()> &make);
+  aclError enqueueMade(const char *function, const StreamTaskMaker &make,
+                       const aclmdlRITaskParams &description = {});
 
   /// Waits until all tasks are done, `timeout` milliseconds at most (-1: without end).
   /// Returns the code of the first task that failed since the last call, and makes its
@@ -79,16 +58,26 @@ public:
   /// Returns whether close was called; tasks that wait for others must then give up.
   bool closing();
 
-  /// Records the tasks that come instead of running them; ACL_ERROR_RT_STREAM_CAPTURED where it
-  /// does already.
-  aclError beginCapture(const char *function);
+  /// Records the tasks that come in a new model instead of running them and returns the model in
+  /// `begun`; ACL_ERROR_RT_STREAM_CAPTURED where it records already.
+  aclError beginCapture(const char *function, std::shared_ptr<RecordedModel> &begun);
   /// Records the tasks that come with those of another stream, until that one's capture ends.
-  aclError joinCapture(const char *function, std::shared_ptr<Recording> other);
-  /// Writes what was recorded; ACL_ERROR_RT_STREAM_NOT_CAPTURED where nothing is,
-  /// ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED where the capture began with another stream.
-  aclError endCapture(const char *function, std::vector<std::function<Task()>> &tasks);
+  aclError joinCapture(const char *function, std::shared_ptr<RecordedModel> other);
+  /// Ends the capture and writes its model; ACL_ERROR_RT_STREAM_NOT_CAPTURED where nothing is
+  /// recorded, ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED where the capture began with another stream,
+  /// ACL_ERROR_STREAM_TASK_GROUP_STATUS where a group of tasks is open.
+  aclError endCapture(const char *function, std::shared_ptr<RecordedModel> &model);
+  /// Stops recording for a model that is built (aclmdlRIBindStream).
+  void leaveCapture(const std::shared_ptr<RecordedModel> &model);
   /// Returns what records the tasks; null where they run.
-  std::shared_ptr<Recording> capture();
+  std::shared_ptr<RecordedModel> capture();
+
+  /// Keeps the tasks that come, which will replace those of a group, until endUpdate queues that.
+  /// ACL_ERROR_STREAM_TASK_GROUP_STATUS where it does already, or the stream is recorded.
+  aclError beginUpdate(const char *function, std::shared_ptr<TaskGroup> group);
+  /// ACL_ERROR_STREAM_TASK_GROUP_STATUS where nothing is updated; ACL_ERROR_INVALID_PARAM where
+  /// the tasks are not as many, and of the types, of the group's.
+  aclError endUpdate(const char *function);
 
   /// Sets whether tasks behind a failed one are dropped (ACL_STOP_ON_FAILURE) or run.
   void setFailureMode(uint64_t mode);
@@ -108,6 +97,7 @@ private:
     Task task;
   };
 
+  aclError start(const char *function, Task task);
   void run();
   bool isRecorded();
   void report(aclError code, uint32_t task);
@@ -115,7 +105,9 @@ private:
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<Numbered> tasks;
-  std::shared_ptr<Recording> recording; ///< null: tasks run
+  std::shared_ptr<RecordedModel> recording;                ///< null: tasks run
+  std::shared_ptr<TaskGroup> updated;                      ///< null: tasks replace no others
+  std::vector<std::shared_ptr<RecordedTask>> replacements; ///< The tasks kept since beginUpdate.
   bool beganCapture = false;
   std::thread thread;
   std::string firstMessage;

@@ -117,6 +117,7 @@ struct OperatorRow {
 llvm::ArrayRef<OperatorRow> elementwiseRows();
 llvm::ArrayRef<OperatorRow> movementRows();
 llvm::ArrayRef<OperatorRow> neuralRows();
+llvm::ArrayRef<OperatorRow> quantizedRows();
 
 /// Builds an operator of the rows above. Returns false, without a change, where there is none of
 /// its type.

@@ -414,7 +414,7 @@ private:
   void buildProduct() {
     const std::string a = matrix(0, {"transpose_x1", "transpose_a", "adj_x1", "adj_x"});
     const std::string b = matrix(1, {"transpose_x2", "transpose_b", "adj_x2", "adj_y"});
-    std::string product = value("MatMul", {a, b});
+    std::string product = value(isOfIntegers() ? "MatMulInteger" : "MatMul", {a, b});
     if (op.type == "GEMM") {
       // c, alpha and beta are inputs.
       if (!needs(5))
@@ -428,6 +428,9 @@ private:
   }
 
   //===--- Images ---------------------------------------------------------===//
+
+  /// Returns whether a layer reads int8 or uint8: its result are the accumulators, in int32.
+  bool isOfIntegers() const { return op.inputs[0].type == 2 || op.inputs[0].type == 4; }
 
   bool isChannelLast() const { return op.inputs[0].format == kNHWC; }
 
@@ -461,19 +464,30 @@ private:
       groups = dims[1];
       weights = reshape(transpose(weights, {1, 0, 2, 3}), {dims[0] * dims[1], 1, dims[2], dims[3]});
     }
+    const Ints pads = getInts("pads", {0, 0, 0, 0});
+    if (pads.size() != 4)
+      return fail("\"pads\" must be top, bottom, left and right");
+    const bool hasBias = x.size() > 2 && !x[2].empty();
     Names inputs = {image(), weights};
-    if (x.size() > 2 && !x[2].empty())
+    Ints padding = {pads[0], pads[2], pads[1], pads[3]};
+    if (isOfIntegers() && getInt("offset_x", 0) != 0) {
+      // Integers have an offset: what is around the image is the integer of 0.
+      const std::string offset = addScalar(static_cast<double>(getInt("offset_x", 0)));
+      const Ints around = {0, 0, padding[0], padding[1], 0, 0, padding[2], padding[3]};
+      inputs[0] = value("Pad", {inputs[0], addInts(around), offset});
+      padding = {0, 0, 0, 0};
+    } else if (hasBias && !isOfIntegers()) {
       inputs.push_back(x[2]);
-    const std::string result = fresh();
-    onnx::NodeProto &conv = node("Conv", inputs, {result});
+    }
+    std::string result = fresh();
+    onnx::NodeProto &conv = node(isOfIntegers() ? "ConvInteger" : "Conv", inputs, {result});
     setInts(conv, "kernel_shape", {dims[2], dims[3]});
     setInts(conv, "strides", plane(getInts("strides", {1, 1})));
     setInts(conv, "dilations", plane(getInts("dilations", {1, 1})));
     setInt(conv, "group", groups);
-    const Ints pads = getInts("pads", {0, 0, 0, 0});
-    if (pads.size() != 4)
-      return fail("\"pads\" must be top, bottom, left and right");
-    setInts(conv, "pads", {pads[0], pads[2], pads[1], pads[3]});
+    setInts(conv, "pads", padding);
+    if (isOfIntegers() && hasBias)
+      result = value("Add", {result, reshape(x[2], {-1, 1, 1})});
     finishImage(result);
   }
 

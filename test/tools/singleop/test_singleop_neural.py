@@ -126,6 +126,62 @@ def test_indices(tmp_path):
     np.testing.assert_allclose(run(tmp_path, "turn", A), A.T, atol=2e-3, rtol=2e-3)
 
 
+@pytest.mark.parametrize("target", ["--soc_version=Ascend310P3", "--target=cpu"])
+def test_quantized_operators(tmp_path, target):
+    """Layers of int8 have accumulators, whose scales AscendDequant reads as bits of an uint64."""
+    rng = np.random.default_rng(9)
+    image = rng.integers(-128, 128, (1, 4, 5, 6)).astype(np.int8)
+    filters = rng.integers(-128, 128, (3, 4, 3, 3)).astype(np.int8)
+    bias = rng.integers(-1000, 1000, 3).astype(np.int32)
+    left, right = rng.integers(-128, 128, (2, 6, 6)).astype(np.int8)
+    scales = np.float32([1e-3, 2e-3, 5e-4])
+    shape, sums = [1, 4, 5, 6], [1, 3, 5, 6]
+    settings = {"strides": [1, 1, 1, 1], "pads": [1, 1, 1, 1], "dilations": [1, 1, 1, 1]}
+    packed = constant(scales.view(np.uint32).tolist(), "uint64")
+    ops = [
+        op("Conv2D", [tensor(shape, "int8", "NCHW"), tensor(filters.shape, "int8", "NCHW"),
+                      tensor([3], "int32")], [tensor(sums, "int32", "NCHW")], name="conv",
+           offset_x=7, **settings),
+        op("Conv2D", [tensor(shape, "int8", "NCHW"), tensor(filters.shape, "int8", "NCHW")],
+           [tensor(sums, "int32", "NCHW")], name="plain", **settings),
+        op("MatMulV2", [tensor([6, 6], "int8")] * 2, [tensor([6, 6], "int32")], name="product",
+           transpose_x2=True),
+        op("AscendDequant", [tensor(sums, "int32", "NCHW"), packed],
+           [tensor(sums, "float", "NCHW")], name="dequant", relu_flag=True),
+        op("AscendQuant", [tensor([4, 6], "float")], [tensor([4, 6], "int8")], name="quant",
+           scale=40.0, offset=-5.0),
+        op("AscendAntiQuant", [tensor([6, 6], "int8")], [tensor([6, 6], "float16")], name="anti",
+           scale=0.25, offset=5.0)]
+    compile_(tmp_path, ops, target)
+
+    def conv(value):
+        padded = np.pad(image.astype(np.int32), ((0, 0), (0, 0), (1, 1), (1, 1)),
+                        constant_values=value)
+        return sum(np.einsum("nchw,oc->nohw", padded[:, :, i:i + 5, j:j + 6],
+                             filters[:, :, i, j].astype(np.int32))
+                   for i in range(3) for j in range(3)).astype(np.int32)
+
+    assert np.array_equal(run(tmp_path, "conv", image, filters, bias), conv(7) + bias[:, None, None])
+    assert np.array_equal(run(tmp_path, "plain", image, filters), conv(0))
+    assert np.array_equal(run(tmp_path, "product", left, right),
+                          left.astype(np.int32) @ right.T.astype(np.int32))
+    got = run(tmp_path, "dequant", conv(0))
+    want = np.maximum(conv(0) * scales[:, None, None], 0)
+    np.testing.assert_allclose(got, want, rtol=2e-3)
+    # At the border of two integers f16 may choose the other one.
+    quantized = np.clip(np.rint(A * 40) - 5, -128, 127)
+    assert np.abs(run(tmp_path, "quant", A) - quantized).max() <= ("soc" in target)
+    assert np.array_equal(run(tmp_path, "anti", left), (left.astype(np.float16) + 5) * 0.25)
+    scales = [tensor(sums, "int32", "NCHW"), tensor([3], "uint64")]
+    text = compile_(tmp_path, [op("AscendDequant", scales, [tensor(sums, "float", "NCHW")])],
+                    target, fails=True)
+    assert "must be a constant" in text
+    shifted = [scales[0], constant([1 << 32, 0, 0], "uint64")]
+    text = compile_(tmp_path, [op("AscendDequant", shifted, [tensor(sums, "float", "NCHW")])],
+                    target, fails=True)
+    assert "bits 32 to 47" in text
+
+
 def test_dims_of_any_size_run_on_the_cpu(tmp_path):
     dynamic = tensor([-1, 6], "float")
     text = compile_(tmp_path, [op("Add", [dynamic] * 2, [dynamic], name="add")])
