@@ -163,9 +163,9 @@ struct SinkTransposes : RewritePattern {
   Pass::Statistic &count;
 };
 
-/// Lets reductions read the tensor before the transpose, because they name their axes; the remaining
-/// transpose is smaller. Where others read the transpose too it stays, and so do the reductions: a
-/// norm is one kernel only if it reads one tensor.
+/// Lets reductions read the tensor before the transpose, because they name their axes; the
+/// remaining transpose is smaller. Where others read the transpose too it stays, and so do the
+/// reductions: a norm is one kernel only if it reads one tensor.
 struct ReduceTransposed : CountingPattern<ReduceOp> {
   using CountingPattern::CountingPattern;
 
