@@ -163,8 +163,9 @@ struct SinkTransposes : RewritePattern {
   Pass::Statistic &count;
 };
 
-/// Lets a reduction read the tensor before the transpose, because it names its axes; the remaining
-/// transpose is smaller.
+/// Lets reductions read the tensor before the transpose, because they name their axes; the
+/// remaining transpose is smaller. Where others read the transpose too it stays, and so do the
+/// reductions: a norm is one kernel only if it reads one tensor.
 struct ReduceTransposed : CountingPattern<ReduceOp> {
   using CountingPattern::CountingPattern;
 
@@ -172,6 +173,8 @@ struct ReduceTransposed : CountingPattern<ReduceOp> {
     auto transpose = op.getInput().getDefiningOp<TransposeOp>();
     if (!transpose)
       return rewriter.notifyMatchFailure(op, "does not reduce a transpose");
+    if (!llvm::all_of(transpose->getUsers(), llvm::IsaPred<ReduceOp>))
+      return rewriter.notifyMatchFailure(op, "the transpose would stay");
     ArrayRef<int64_t> permutation = transpose.getPermutation();
     SmallVector<int64_t> axes =
         llvm::map_to_vector(op.getAxes(), [&](int64_t axis) { return permutation[axis]; });

@@ -45,4 +45,26 @@ def NpuDecompose : Pass<"npu-decompose", "::mlir::func::FuncOp"> {
                     Statistic<"numMoves", "num-moves", "Pads and gathers that became slices">];
 }
 
+def NpuTransposeNorms : Pass<"npu-transpose-norms", "::mlir::func::FuncOp"> {
+  let summary = "Compute norms over channels on rows of channels";
+  let description = [{
+    A layer norm or RMS norm over a dim that is not the last one is computed on
+    the transposed tensor, so that npu-compose-layer-norm makes one kernel of it.
+    Convolutions store channels in blocks: most of its transposes are the moves
+    between blocks and rows. The result is transposed back. Nodes that compute in
+    f32 or on the CPU stay, as do norms of whose means others read.
+
+    ```mlir
+    %m = graph.reduce %x {axes = [1], kind = mean} : (1x96x56x56) -> 1x1x56x56
+    // ... maps of %x and %m
+    // becomes
+    %t = graph.transpose %x {permutation = [0, 2, 3, 1]}
+    %m = graph.reduce %t {axes = [3], kind = mean} : (1x56x56x96) -> 1x56x56x1
+    // ... maps of %t and %m, and a transpose of their result
+    ```
+  }];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+  let statistics = [Statistic<"numTransposed", "num-transposed", "Norms that became norms of rows">];
+}
+
 #endif // OPENATC_NPU_GRAPH_PASSES_TD

@@ -52,6 +52,8 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   // Where contractions stay f32 the cube computes none of them.
   if (options.precision != "origin" && isOn(options, "npu-decompose"))
     functions.addPass(createNpuDecompose());
+  if (options.precision != "origin" && isOn(options, "npu-compose-layer-norm"))
+    functions.addPass(createNpuTransposeNorms());
   NpuPrecisionOptions precision;
   precision.mode = options.precision;
   functions.addPass(createNpuPrecision(precision));

@@ -16,12 +16,11 @@ def NpuJoinLaunches : Pass<"npu-join-launches", "::mlir::ModuleOp"> {
     kinds can run at once (`crossLatency`), launches on cube cores and those on
     vector cores become the two sections of a mixed program, which wait for each
     other only where they share bytes of a buffer. A joined program names its parts
-    (`npu.layer`), so that reports and profiles keep a row for each launch. Launches on
-    cores of one kind are joined only where `longest` or the table of choices says so: the tuner tries it. Mixed
-    programs gain more: where they are possible, and nothing says otherwise, the
-    pass simulates the schedule with launches apart, with runs as long as
-    possible, and with those of them that are faster, and keeps the fastest of
-    the three. Runs on finished programs.
+    (`npu.layer`), so that reports and profiles keep a row for each launch. Where neither
+    `longest` nor the table of choices says otherwise, the pass simulates the
+    schedule with launches apart, with runs as long as possible, and with those of
+    them that are faster, and keeps the fastest of the three. Runs on finished
+    programs.
 
     ```mlir
     om.launch @conv1(%x, %w1, %y)

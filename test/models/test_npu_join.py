@@ -107,9 +107,8 @@ def test_joined_launches_compute_the_same_in_less_time(soc, tmp_path):
     untuned = model.run()[1]["cycles"]
     model.compile_with(" ".join(["1"] * count))
     plain, before = model.run()
-    # Without a bank launches are joined where cores of both kinds can work at once, as that is faster.
-    assert (len(model.own.split()) < count and untuned < before["cycles"] if soc == "Ascend910B1" else
-            len(model.own.split()) == count), model.own
+    # Without a bank launches are joined where that is faster.
+    assert len(model.own.split()) < count and untuned < before["cycles"], model.own
     out = model.compile_with(f"{count + 1}")
     assert out.count("W10055: ") == 1 and f"for {count} launches" in out, out
     # The whole network is one launch, or the message says what can be.

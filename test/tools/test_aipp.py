@@ -239,13 +239,14 @@ def test_launches_of_a_convolution(tmp_path, change, costs_launches):
     file = tmp_path / "aipp.cfg"
     file.write_text(text_of(config))
     model = convolving_model(tmp_path, [shape])
-    om = build(model, tmp_path, SOCS[0], [f"--insert_op_conf={file}"])
+    apart = "--disable_passes=npu-join-launches"
+    om = build(model, tmp_path, SOCS[0], [f"--insert_op_conf={file}", apart])
     source = config["src_image_size_h"], config["src_image_size_w"]
     image = image_for(config, source, 2, np.random.default_rng(9))
     outputs, statistics = run(om, [image])
     expected = reference(image, config, source, 3).astype("f2").astype("f4")
     np.testing.assert_array_equal(outputs["y0"], -expected)
-    bare = build(model, tmp_path / "bare", SOCS[0])
+    bare = build(model, tmp_path / "bare", SOCS[0], [apart])
     _, without = run(bare, [np.zeros(shape, "f4")])
     more = statistics["npu"]["launches"] - without["npu"]["launches"]
     assert more > 0 if costs_launches else more <= 0

@@ -65,11 +65,13 @@ bool findOverflows(const om::Model &model, om::Session &session,
       return;
     bad.insert(written.index);
     const om::Launch launch = model.launch(written.launch);
-    const bool isFirst = std::none_of(launch.reads.begin(), launch.reads.end(),
+    // Of the layers that became one launch, those behind the first one may follow from it.
+    const bool isFirst = (found.empty() || found.back().launch != written.launch) &&
+                         std::none_of(launch.reads.begin(), launch.reads.end(),
                                       [&](uint32_t read) { return bad.count(read); });
     if (isFirst && launch.npu)
-      found.push_back(
-          {written.tensor.name, launch.name, written.launch, count, written.tensor.elements});
+      found.push_back({written.tensor.name, launch.name, written.launch, count,
+                       written.tensor.elements, launch.writes.size() > 1});
   };
   return visitTensors(model, session, inputs, outputs, visit, errorLines);
 }
@@ -93,6 +95,9 @@ bool printOverflows(const std::vector<Overflow> &found, bool asJson) {
         "%s (launch %u): %llu of %llu elements of '%s' are infinite or NaN, its operands are not\n",
         printable(each.layer).c_str(), each.launch, (unsigned long long)each.elements,
         (unsigned long long)each.of, printable(each.tensor).c_str());
+  if (std::any_of(found.begin(), found.end(), [](const Overflow &each) { return each.isJoined; }))
+    print(stdout, "layers that became one launch are known only as far as their tensors are left: "
+                  "--disable_passes=npu-join-launches keeps them apart\n");
   print(stdout,
         found.empty()
             ? "no tensor leaves the range of f16 with these inputs\n"

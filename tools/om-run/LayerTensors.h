@@ -31,6 +31,7 @@ struct Overflow {
   std::string tensor, layer;
   uint32_t launch;
   uint64_t elements, of; ///< that are infinite or NaN
+  bool isJoined;         ///< the launch has left tensors of several layers
 };
 
 /// Finds where a run leaves the range of f16 first: tensors with infinite elements or NaN that an

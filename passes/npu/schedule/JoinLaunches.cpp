@@ -78,7 +78,7 @@ struct JoinLaunchesPass : impl::NpuJoinLaunchesBase<JoinLaunchesPass> {
     if (!main || main.isExternal())
       return;
     soc = socOf(main);
-    const bool isLeftAlone = longest == 1 || (longest == 0 && !mixes());
+    const bool isLeftAlone = longest == 1;
     if (isLeftAlone && !usesChoices(main))
       return;
     SymbolTable symbols(module);
@@ -233,7 +233,7 @@ private:
     if (longest > 0)
       return runsUpTo(unsigned(std::min<int64_t>(longest, INT32_MAX)));
     SmallVector<unsigned> apart(launches.size(), 1);
-    return mixes() && !givenChoice(main, kApartKey) ? fastest(std::move(apart), symbols) : apart;
+    return !givenChoice(main, kApartKey) ? fastest(std::move(apart), symbols) : apart;
   }
 
   /// Returns the lengths that the table of choices has, else those of the pass.

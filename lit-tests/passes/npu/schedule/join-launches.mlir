@@ -1,8 +1,9 @@
 // RUN: atc-opt %s --split-input-file -npu-join-launches=longest=8 | FileCheck %s
-// RUN: atc-opt %s --split-input-file -npu-join-launches | FileCheck %s --check-prefixes=OFF,BYTIME
+// RUN: atc-opt %s --split-input-file -npu-join-launches=longest=1 | FileCheck %s --check-prefix=OFF
+// RUN: atc-opt %s --split-input-file -npu-join-launches | FileCheck %s --check-prefix=BYTIME
 // RUN: atc-opt %s --split-input-file -npu-join-launches=longest=2 | FileCheck %s --check-prefix=TWO
 // RUN: atc-opt %s --split-input-file -npu-join-launches --remarks-filter=npu-join-launches --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
-// REMARK: the choice is "1 1 1" for the key "npu-join-launches|Ascend310P3|main|32768xf16,32768xf16|{{[0-9a-f]+}}"
+// REMARK: the choice is "3" for the key "npu-join-launches|Ascend310P3|main|32768xf16,32768xf16|{{[0-9a-f]+}}"
 
 // Three programs on 8, 4 x 2 and 2 x 4 cores become one on 4 x 2: the coordinate of 8 is a sum of
 // both, those of 2 x 4 swap. Between the parts the cores meet: the first load of an activation
@@ -70,6 +71,7 @@ npu.program @third(%in: !npu.buffer<gm, 65536>, %out: !npu.buffer<gm, 65536>) gr
 func.func @main(%x: memref<32768xf16>, %y: memref<32768xf16> {om.output}) {
   %a = om.alloc {offset = 0 : i64} : memref<32768xf16>
   // CHECK-NOT: om.launch
+  // BYTIME: om.launch @third_joined(
   // OFF: om.launch @first(
   // TWO: om.launch @second_joined(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {cost = 3 : i64, om.left_tensors = [{location = #loc{{[0-9]*}}, operand = 1 : i64}]}
   om.launch @first(%x, %a) {cost = 1 : i64} : memref<32768xf16>, memref<32768xf16>

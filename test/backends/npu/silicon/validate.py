@@ -12,7 +12,8 @@
 
 The points are networks.json (images per second of a whole network) and those of npu-ladder (kernels
 that are written in the npu dialect). Networks are compiled with each layer on the whole batch, as the
-published programs presumably were, and without the pass of this compiler that splits it. Files are kept in --work for the next call.
+published programs presumably were, and without the passes of this compiler that split it, load weights
+ahead and join launches. Files are kept in --work for the next call.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
@@ -65,7 +66,7 @@ class Validation:
             self.tool("atc", f"--model={model}", "--framework=5", f"--output={self.work / name}",
                       f"--soc_version={point['soc']}", f"--input_shape={networks.inputs(point['network'], point['batch'])}",
                       "--mdl_bank_path=none", "--op_bank_path=none",
-                      *([] if split else ["--disable_passes=npu-split-batch,npu-preload-weights"]))
+                      *([] if split else ["--disable_passes=npu-split-batch,npu-preload-weights,npu-join-launches"]))
         return om
 
     def milliseconds(self, point, split=False, changes=None):
