@@ -68,13 +68,6 @@ std::shared_ptr<TdtItem> copyOf(const TdtItem &item) {
   return copy;
 }
 
-aclError checkTimeout(const char *function, int32_t timeout) {
-  if (timeout >= -1)
-    return ACL_SUCCESS;
-  return fail(ACL_ERROR_INVALID_PARAM, function, "timeout is %d; give milliseconds, or -1",
-              timeout);
-}
-
 } // namespace
 
 acltdtChannelHandle *acltdtCreateChannel(uint32_t deviceId, const char *name) {

@@ -57,13 +57,6 @@ std::vector<std::shared_ptr<Queue>> targetsOf(uint32_t id, std::shared_ptr<Queue
   return targets;
 }
 
-aclError checkTimeout(const char *function, int32_t timeout) {
-  if (timeout >= -1)
-    return ACL_SUCCESS;
-  return fail(ACL_ERROR_INVALID_PARAM, function, "timeout is %d; give milliseconds, or -1",
-              timeout);
-}
-
 /// Puts a buffer into a queue; each queue of several gets a handle of the same data.
 aclError enqueueBuffer(const char *function, uint32_t id, std::shared_ptr<TdtBuffer> buffer,
                        int32_t timeout) {

@@ -3,6 +3,8 @@
 #ifndef ASCEND_SRC_WAITINGQUEUE_H
 #define ASCEND_SRC_WAITINGQUEUE_H
 
+#include "ascend/src/Errors.h"
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -13,6 +15,14 @@
 #include <utility>
 
 namespace atc::ascend {
+
+/// Checks how long a function waits: milliseconds, or -1 for ever.
+inline aclError checkTimeout(const char *function, int32_t timeout) {
+  if (timeout >= -1)
+    return ACL_SUCCESS;
+  return fail(ACL_ERROR_INVALID_PARAM, function, "timeout is %d; give milliseconds, or -1",
+              timeout);
+}
 
 /// Passes values of one type between threads in order, at most `capacity` at a time. Timeouts are
 /// milliseconds; 0 does not wait, a negative one waits without end.
