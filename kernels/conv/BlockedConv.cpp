@@ -183,7 +183,10 @@ struct Convolution {
         row.isFirst = block == 0;
         row.isLast = block + row.blocks == plan.inBlocks;
         row.w = w + row.block * wBlock + block * taps * lanes * kBlock;
+        // Behind the last input block those of the next output blocks begin.
+        row.next = row.blocks * taps * lanes * kBlock + (row.isLast ? (step - 1) * wBlock : 0);
         for (int64_t out = first; out < last; ++out) {
+          row.index = out - first;
           row.shift = start + (out - origin) * window.stride[0] * width * lanes;
           row.at = ((image * plan.outBlocks + row.block) * plan.outPlane() + out * window.out[1] +
                     column) *

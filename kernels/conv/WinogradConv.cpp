@@ -234,6 +234,8 @@ template <int M> struct Convolution {
         row.x = inputs + place * inputStep();
         row.y = products + place * productStep();
         row.w = w + (block * places + place) * channels * kBlock;
+        // Behind the last position those of the next output blocks begin.
+        row.next = channels * kBlock + (place + 1 == places ? (blocks - 1) * row.wBlock : 0);
         computeBlocks</*MayBePicture=*/false>(row, blocks, count, /*isDense=*/true);
       }
       for (int64_t b = 0; b < blocks; ++b) {
