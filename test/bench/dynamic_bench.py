@@ -61,11 +61,39 @@ def open_reshapes(model):
         node.input[1] = name
 
 
+def open_joins(model):
+    """Expands constants with a batch of 1 that Concat joins to data behind the batch, as exporters
+    do for class tokens where the batch is dynamic."""
+    graph, nodes = model.graph, []
+    batches = {each.name: each.dims[0] for each in graph.initializer if len(each.dims) > 1}
+    for node in graph.node:
+        tokens = [i for i, name in enumerate(node.input) if batches.get(name) == 1]
+        data = [name for name in node.input if name not in batches]
+        if node.op_type == "Concat" and tokens and data and node.attribute[0].i != 0:
+            rank = len(next(each.dims for each in graph.initializer
+                            if each.name == node.input[tokens[0]]))
+            name = f"{node.output[0]}_batch"
+            for suffix, values in (("start", [0]), ("end", [1]), ("ones", [1] * (rank - 1))):
+                graph.initializer.append(
+                    onnx.numpy_helper.from_array(np.int64(values), f"{name}_{suffix}"))
+            make = onnx.helper.make_node
+            nodes += [make("Shape", [data[0]], [f"{name}_shape"]),
+                      make("Slice", [f"{name}_shape", f"{name}_start", f"{name}_end"], [name]),
+                      make("Concat", [name, f"{name}_ones"], [f"{name}_dims"], axis=0)]
+            for i in tokens:
+                nodes.append(make("Expand", [node.input[i], f"{name}_dims"], [f"{name}_{i}"]))
+                node.input[i] = f"{name}_{i}"
+        nodes.append(node)
+    del graph.node[:]
+    graph.node.extend(nodes)
+
+
 def open_dims(source, target, several, symbols):
     """Writes the model with a dynamic outermost dim, or with several dynamic dims, whose stated
     sizes it adds to `symbols`; returns its inputs."""
     model = onnx.load(str(source))
     open_reshapes(model)
+    open_joins(model)
     weights = {weight.name for weight in model.graph.initializer}
     inputs = [info for info in model.graph.input if info.name not in weights]
     for info in [*inputs, *model.graph.output]:
