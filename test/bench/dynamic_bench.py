@@ -2,14 +2,16 @@
 """What a dynamic dim costs: a model compiled with its dims open beside the same model compiled
 for the shape, and beside ONNX Runtime, interleaved in one run.
 
-  dynamic_bench.py [--threads 1,2] [--rounds 9] [--sizes 1,8] [--seconds 2] [--several] [--clock processor] [--json] model.onnx ...
+  dynamic_bench.py [--threads 1,2] [--rounds 9] [--sizes 1,8] [--seconds 2] [--several]
+                   [--clock processor] [--statistic min] [--json] model.onnx ...
 
 The outermost dim of every input becomes dynamic, beside those that the model leaves open; all have
 the sizes of --sizes one after the other, but for names with a size of their own:
 `--symbols sequence=128`. With --several the height and width of images and the sequence of tokens
-become dynamic, too; they have the sizes of the model where it states them. Reported are medians: the static file, the dynamic file at the same shape,
-its first run at a new shape, and ONNX Runtime with the dynamic model where it is installed. A
-model that does not compile is reported; the others are measured, and the exit code is 1.
+become dynamic, too; they have the sizes of the model where it states them. Reported are medians
+(or minima): the static file, the dynamic file at the same shape, its first run at a new shape, and
+ONNX Runtime with the dynamic model where it is installed. A model that does not compile is
+reported; the others are measured, and the exit code is 1.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
@@ -151,6 +153,7 @@ class OnnxRuntime:
 
 
 CLOCKS = {"wall": time.perf_counter, "processor": time.process_time}
+STATISTICS = {"median": statistics.median, "min": min}
 
 
 def timed(clock, function, *arguments):
@@ -159,8 +162,8 @@ def timed(clock, function, *arguments):
     return 1e3 * (clock() - start)
 
 
-def measure(clock, files, feed, threads, rounds, seconds):
-    """Medians in ms by name; `files` are functions that run the feed."""
+def measure(clock, statistic, files, feed, threads, rounds, seconds):
+    """Times in ms by name; `files` are functions that run the feed."""
     times = {name: [] for name in files}
     end = time.perf_counter() + seconds
     for count in range(rounds):
@@ -171,7 +174,7 @@ def measure(clock, files, feed, threads, rounds, seconds):
             times[name].append(timed(clock, run, feed))
             if name == "ort" and threads > 1:
                 time.sleep(0.03)  # Its threads spin on for a while.
-    return {name: statistics.median(values) for name, values in times.items()}
+    return {name: statistic(values) for name, values in times.items()}
 
 
 def rows(args, model, work):
@@ -209,16 +212,17 @@ def rows(args, model, work):
             want = files["static"](feed)
             error = max((float(np.abs(want[name] - got[name]).max() / (np.ptp(want[name]) or 1))
                          for name in want if want[name].size), default=0.0)
-            medians = measure(clock, files, feed, threads, args.rounds, args.seconds)
+            found = measure(clock, STATISTICS[args.statistic], files, feed, threads, args.rounds,
+                            args.seconds)
             row = {"model": model.stem, "size": size, "threads": threads,
                    "tiles": " = tiles(" in dump.stdout, "error_of_range": error,
                    "dynamic_bytes": pathlib.Path(dynamic).stat().st_size,
                    "static_bytes": pathlib.Path(static).stat().st_size,
                    "dynamic_compile_s": dynamic_seconds, "static_compile_s": static_seconds,
                    "dynamic_first_ms": first}
-            row |= {f"{name}_ms": value for name, value in medians.items()}
+            row |= {f"{name}_ms": value for name, value in found.items()}
             row["ratio"] = row["dynamic_ms"] / row["static_ms"]
-            if "ort" in medians:
+            if "ort" in found:
                 row["ort_ratio"] = row["ort_ms"] / row["dynamic_ms"]
             yield row
             for session in sessions.values():
@@ -246,6 +250,8 @@ def main():
     parser.add_argument("--several", action="store_true", help="more dims than the outermost one")
     parser.add_argument("--clock", choices=list(CLOCKS), default="wall",
                         help="processor: time of all threads, where others compute, too")
+    parser.add_argument("--statistic", choices=list(STATISTICS), default="median",
+                        help="min: for machines that are never idle")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     args = parser.parse_args()
     args.symbols = {name: int(size) for name, size in
