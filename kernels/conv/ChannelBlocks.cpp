@@ -188,11 +188,11 @@ struct JoinedRows {
     columns = channels;
     if (given.size == 3) {
       first = given[0];
-      columns = given[1] - first;
-      if (given[2] != channels || first < 0 || columns < 0 || given[1] > channels)
+      if (given[2] != channels || first < 0 || given[1] < first || given[1] > channels)
         return c.fail("columns % to % of % of rows of % channels", first, given[1], given[2],
                       channels),
                false;
+      columns = given[1] - first;
     }
     before = uint32_t(c.integer("before", 0));
     width = columns;
