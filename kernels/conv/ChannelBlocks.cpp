@@ -198,6 +198,8 @@ struct JoinedRows {
     width = columns;
     for (uint32_t i = 2; i < c.inputs() && count < kMax; ++i, ++count) {
       const Tensor part = c.in(i);
+      if (!part)
+        return c.fail("part % is missing", count), false;
       if (part.rank() != result.rank)
         return c.fail("part % has rank %, the image %", count, part.rank(), result.rank), false;
       for (uint32_t d = 0; d + 1 < result.rank; ++d)

@@ -246,9 +246,9 @@ def test_columns_that_do_not_fit():
     fitting = dict(channels=20, last=1, columns=[4, 20, 20], before=1)
     good = numbers(1, 3, 4, 2)
     assert call("UnblockChannels", x, None, good, **fitting)[0].shape == (1, 3, 4, 18)
-    for part in (numbers(1, 3, 4), numbers(1, 3, 5, 2), numbers(2, 3, 4, 2)):
+    for part in (numbers(1, 3, 4), numbers(1, 3, 5, 2), numbers(2, 3, 4, 2), None):
         with pytest.raises(KernelError, match="part 0"):
-            call("UnblockChannels", x, None, part, **fitting)
+            call("UnblockChannels", x, None, part, good, **fitting)
     for columns in ([4, 20, 21], [-1, 4, 20], [8, 4, 20], [4, 21, 20]):
         with pytest.raises(KernelError, match="of rows of 20 channels"):
             call("UnblockChannels", x, None, good, **{**fitting, "columns": columns})
