@@ -129,6 +129,22 @@ ElementsAttr deferredSource(ElementsAttr constant, StringRef recipe) {
              : ElementsAttr();
 }
 
+ElementsAttr storedSource(ElementsAttr constant) {
+  DenseResourceElementsAttr resource = largeResource(constant);
+  const DerivedConstants *derived =
+      resource ? DerivedConstants::of(resource.getContext()) : nullptr;
+  if (!derived)
+    return constant;
+  std::lock_guard lock(derived->mutex);
+  while (!hasBytes(resource)) {
+    auto found = derived->deferred.find(resource.getRawHandle().getKey());
+    if (found == derived->deferred.end())
+      break;
+    resource = found->second.source;
+  }
+  return resource;
+}
+
 void DerivedConstants::compute(DenseResourceElementsAttr constant) const {
   const StringRef name = constant.getRawHandle().getKey();
   std::lock_guard lock(mutex);

@@ -58,6 +58,10 @@ mlir::ElementsAttr deferConstant(mlir::ElementsAttr source, mlir::RankedTensorTy
 /// Returns what deferConstant has derived `constant` from by `recipe`; null for other constants.
 mlir::ElementsAttr deferredSource(mlir::ElementsAttr constant, llvm::StringRef recipe);
 
+/// Returns the constant that has the bytes which `constant` is made of: `constant` itself, or what
+/// a deferred one, whose bytes are not made yet, is derived from.
+mlir::ElementsAttr storedSource(mlir::ElementsAttr constant);
+
 /// States that the bytes of a constant lie in a mapped file, so that their pages may leave memory
 /// at any time and come back when they are read again.
 void markFileBacked(mlir::ElementsAttr constant);
@@ -87,6 +91,7 @@ private:
   friend mlir::ElementsAttr deferConstant(mlir::ElementsAttr, mlir::RankedTensorType,
                                           llvm::StringRef, ComputeDeferred);
   friend mlir::ElementsAttr deferredSource(mlir::ElementsAttr, llvm::StringRef);
+  friend mlir::ElementsAttr storedSource(mlir::ElementsAttr);
   friend void markFileBacked(mlir::ElementsAttr);
 
   struct Deferred {

@@ -44,6 +44,8 @@ struct Row {
   int64_t shift;                           ///< from there to the first pixel's input
   int64_t height, rowStep, width, tapStep; ///< taps, and from one to the next
   int64_t lanes;                           ///< elements per tap
+  int64_t next;                            ///< from w to the weights that are read next; 0: none
+  int64_t index;                           ///< of this row among those that read w
   bool isFirst, isLast;                    ///< of the chunks of input blocks
 
   /// Moves on by some output blocks.
@@ -56,7 +58,10 @@ struct Row {
 };
 
 /// Computes `P` pixels of `B` output blocks, whose inputs are `Step` elements apart; 0: any number.
-template <int P, int B, int Step> __attribute__((noinline)) void tile(const Row &r, int64_t first) {
+/// Each vector of weights of the first block prefetches the one that is `ahead` elements behind it
+/// into the second cache.
+template <int P, int B, int Step>
+__attribute__((noinline)) void tile(const Row &r, int64_t first, int64_t ahead) {
   const int64_t step = Step ? Step : r.step, lanes = r.lanes;
   const int64_t at = first * kBlock;
   Vec sums[B][P];
@@ -84,6 +89,7 @@ template <int P, int B, int Step> __attribute__((noinline)) void tile(const Row 
           starts[p / 3] = x + p * step;
 #pragma clang loop unroll(disable)
         for (int64_t lane = 0; lane < lanes; ++lane, w += kBlock) {
+          __builtin_prefetch(w + ahead, 0, 2);
           Vec weights[B];
 #pragma clang loop unroll(full)
           for (int b = 0; b < B; ++b)
@@ -117,11 +123,11 @@ template <int P, int B, int Step> __attribute__((noinline)) void tile(const Row 
 
 /// Computes `pixels` pixels by the tile of that size, which is from `Min` to `P`.
 template <int B, int Step, int P = (B > 2 ? maxPixels / 2 : maxPixels), int Min = 1>
-void tileOf(const Row &row, int64_t first, int64_t pixels) {
+void tileOf(const Row &row, int64_t first, int64_t pixels, int64_t ahead) {
   if constexpr (P > Min)
     if (pixels < P)
-      return tileOf<B, Step, P - 1, Min>(row, first, pixels);
-  tile<P, B, Step>(row, first);
+      return tileOf<B, Step, P - 1, Min>(row, first, pixels, ahead);
+  tile<P, B, Step>(row, first, ahead);
 }
 
 /// Returns the output blocks per tile on this CPU level.
@@ -133,32 +139,36 @@ inline int64_t tileBlocks(int64_t pixels) {
   return hasWideRegisters() && pixels <= maxPixels / 2 ? 4 : tileBlocks();
 }
 
-/// Calls tile(first pixel, pixels) for the tiles of a row, of nearly equal size up to `maxSize`.
-template <typename Tile> void forEachTile(int64_t pixels, int64_t maxSize, Tile &&tile) {
+/// Calls tile(first pixel, pixels, ahead) for the tiles of a row, of nearly equal size up to
+/// `maxSize`. The first tiles that read the weights of `blocks` output blocks prefetch what is read
+/// next: each of them one block, so that each step of a tile does so for one vector.
+template <typename Tile>
+void forEachTile(const Row &row, int64_t blocks, int64_t pixels, int64_t maxSize, Tile &&tile) {
   const int64_t parts = ceilDiv(pixels, maxSize);
   const int64_t size = pixels / parts, larger = pixels % parts;
   for (int64_t part = 0, first = 0; part < parts; ++part) {
-    const int64_t here = size + (part < larger);
-    tile(first, here);
+    const int64_t here = size + (part < larger), index = row.index * parts + part;
+    tile(first, here, row.next && index < blocks ? row.next + index * row.wBlock : 0);
     first += here;
   }
 }
 
 /// Computes the pixels of a row.
 template <int B> void computeRow(const Row &row, int64_t pixels, bool isDense) {
-  forEachTile(pixels, B > 2 ? maxPixels / 2 : tilePixels(), [&](int64_t first, int64_t here) {
-    isDense ? tileOf<B, kBlock>(row, first, here) : tileOf<B, 0>(row, first, here);
+  const int64_t maxSize = B > 2 ? maxPixels / 2 : tilePixels();
+  forEachTile(row, B, pixels, maxSize, [&](int64_t first, int64_t here, int64_t ahead) {
+    isDense ? tileOf<B, kBlock>(row, first, here, ahead) : tileOf<B, 0>(row, first, here, ahead);
   });
 }
 
 /// Computes the pixels of a row for one output block, whose inputs are `Step` elements apart, by
 /// tiles of as many pixels as wide registers hold.
 template <int Step> void computeRowOfKnown(const Row &row, int64_t pixels) {
-  forEachTile(pixels, maxKnownPixels, [&](int64_t first, int64_t here) {
+  forEachTile(row, 1, pixels, maxKnownPixels, [&](int64_t first, int64_t here, int64_t ahead) {
     if (here > maxPixels)
-      tileOf<1, Step, maxKnownPixels, maxPixels + 1>(row, first, here);
+      tileOf<1, Step, maxKnownPixels, maxPixels + 1>(row, first, here, ahead);
     else
-      tileOf<1, 0>(row, first, here);
+      tileOf<1, 0>(row, first, here, ahead);
   });
 }
 

@@ -133,8 +133,8 @@ struct Convolution {
   }
 
   /// Computes one task; `slab` has room for its padded rows where windows reach beyond the
-  /// image.
-  void compute(float *y, float *slab, int64_t task) const {
+  /// image, and holds them already where `isFilled`.
+  void compute(float *y, float *slab, int64_t task, bool isFilled) const {
     const int64_t columnTasks = ceilDiv(columns, columnsPerTask);
     const int64_t rowTasks = ceilDiv(rows, rowsPerTask), part = task % splits;
     task /= splits;
@@ -163,7 +163,7 @@ struct Convolution {
       row.planes = planes;
       start = (column - window.before[0] * width - window.before[1]) * kBlock;
       origin = 0;
-    } else {
+    } else if (!isFilled) {
       fillSlab(slab, image, first);
     }
     row.rowStep = window.dilation[0] * width * lanes;
@@ -183,7 +183,10 @@ struct Convolution {
         row.isFirst = block == 0;
         row.isLast = block + row.blocks == plan.inBlocks;
         row.w = w + row.block * wBlock + block * taps * lanes * kBlock;
+        // Behind the last input block those of the next output blocks begin.
+        row.next = row.blocks * taps * lanes * kBlock + (row.isLast ? (step - 1) * wBlock : 0);
         for (int64_t out = first; out < last; ++out) {
+          row.index = out - first;
           row.shift = start + (out - origin) * window.stride[0] * width * lanes;
           row.at = ((image * plan.outBlocks + row.block) * plan.outPlane() + out * window.out[1] +
                     column) *
@@ -231,9 +234,11 @@ ATC_KERNEL(BlockedConv) {
         return false;
     }
     parallelIf(*this, convolution.tasks(), convolution.taskCost(), [&](int64_t begin, int64_t end) {
-      // One slab serves all tasks of a thread, so that it stays in the cache.
+      // One slab serves all tasks of a thread, so that it stays in the cache. Tasks that compute
+      // other output channels of the same rows follow each other.
       for (int64_t task = begin; task < end; ++task)
-        convolution.compute(y, slabs + begin * slab, task);
+        convolution.compute(y, slabs + begin * slab, task,
+                            task > begin && task % convolution.splits != 0);
     });
     return true;
   });

@@ -168,24 +168,90 @@ static void unblockPlanes(Context &c, int64_t channels, int64_t plane) {
                });
 }
 
-/// Stores channels [first, first + count) of `pixels` pixels, one pixel after the other. `blocks`
-/// is the first pixel of block 0; blocks are `step` elements apart.
-static void copyChannels(float *to, const float *blocks, int64_t step, int64_t first, int64_t count,
-                         int64_t pixels) {
-  const int64_t skipped = first % kBlock;
-  const float *from = blocks + first / kBlock * step;
-  // Whole vectors, from the first channel on: what is too much of one is what the next one stores,
-  // and that of the last one belongs to the next pixel.
-  int64_t pixel = 0;
-  for (; count >= kBlock && pixel + 1 < pixels; ++pixel, to += count, from += kBlock) {
-    blocks::blockAt(to) = blocks::blockAt(from + skipped);
-    const float *block = from + step;
-    for (int64_t done = kBlock - skipped; done < count; done += kBlock, block += step)
-      blocks::blockAt(to + done) = blocks::blockAt(block);
+namespace {
+/// The rows of an UnblockChannels with channels behind the pixels: some columns of the image's
+/// rows, and tensors whose rows are joined to them.
+struct JoinedRows {
+  static constexpr uint32_t kMax = 8;
+
+  const float *parts[kMax];
+  int64_t widths[kMax];
+  uint32_t count = 0, before = 0; ///< parts; those in front of the image's columns
+  int64_t first = 0, columns = 0; ///< of the image's rows
+  int64_t at = 0, width = 0;      ///< of the image's columns in a row; of a row
+
+  /// Reads the attributes and the parts, inputs 2 and up, for rows of `channels` channels. Makes
+  /// the last dim of `result` that of a row. Returns false and fails the call where they do not
+  /// fit.
+  bool read(Context &c, int64_t channels, Dims &result) {
+    const List<int64_t> given = c.integers("columns"); // first, end, of how many
+    columns = channels;
+    if (given.size == 3) {
+      first = given[0];
+      if (given[2] != channels || first < 0 || given[1] < first || given[1] > channels)
+        return c.fail("columns % to % of % of rows of % channels", first, given[1], given[2],
+                      channels),
+               false;
+      columns = given[1] - first;
+    }
+    before = uint32_t(c.integer("before", 0));
+    width = columns;
+    for (uint32_t i = 2; i < c.inputs() && count < kMax; ++i, ++count) {
+      const Tensor part = c.in(i);
+      if (!part)
+        return c.fail("part % is missing", count), false;
+      if (part.rank() != result.rank)
+        return c.fail("part % has rank %, the image %", count, part.rank(), result.rank), false;
+      for (uint32_t d = 0; d + 1 < result.rank; ++d)
+        if (part.dim(d) != result[d])
+          return c.fail("dim % of part % is %, of the image %", d, count, part.dim(d), result[d]),
+                 false;
+      parts[count] = part.as<float>();
+      widths[count] = part.dim(result.rank - 1);
+      at += count < before ? widths[count] : 0;
+      if (__builtin_add_overflow(width, widths[count], &width))
+        return c.fail("the rows are too wide"), false;
+    }
+    result[result.rank - 1] = width;
+    return true;
   }
-  for (; pixel < pixels; ++pixel, to += count, from += kBlock)
-    for (int64_t i = 0; i < count; ++i)
-      to[i] = from[(skipped + i) / kBlock * step + (skipped + i) % kBlock];
+
+  /// Stores what is in front of the image's columns of row `row`, and what is behind them.
+  void storeBefore(float *to, int64_t row) const { store(to, row, 0, minimum(before, count)); }
+  void storeAfter(float *to, int64_t row) const { store(to + at + columns, row, before, count); }
+
+private:
+  void store(float *to, int64_t row, uint32_t begin, uint32_t end) const {
+    for (uint32_t i = begin; i < end; to += widths[i], ++i)
+      for (int64_t column = 0; column < widths[i]; ++column)
+        to[column] = parts[i][row * widths[i] + column];
+  }
+};
+} // namespace
+
+/// Stores `pixels` rows from row `row` on; `to` is the first of them. The image's channels begin
+/// with `first`; `blocks` is the first pixel of block 0; blocks are `step` elements apart.
+static void storeRows(float *to, const float *blocks, int64_t step, int64_t first,
+                      const JoinedRows &rows, int64_t row, int64_t pixels) {
+  first += rows.first;
+  const int64_t skipped = first % kBlock, count = rows.columns;
+  const float *from = blocks + first / kBlock * step;
+  for (int64_t pixel = 0; pixel < pixels; ++pixel, ++row, to += rows.width, from += kBlock) {
+    rows.storeBefore(to, row);
+    float *own = to + rows.at;
+    if (count >= kBlock && pixel + 1 < pixels) {
+      // Whole vectors, from the first channel on: what is too much of one is what the next one
+      // stores, and that of the last one belongs to what is behind it or to the next pixel.
+      blocks::blockAt(own) = blocks::blockAt(from + skipped);
+      const float *block = from + step;
+      for (int64_t done = kBlock - skipped; done < count; done += kBlock, block += step)
+        blocks::blockAt(own + done) = blocks::blockAt(block);
+    } else {
+      for (int64_t i = 0; i < count; ++i)
+        own[i] = from[(skipped + i) / kBlock * step + (skipped + i) % kBlock];
+    }
+    rows.storeAfter(to, row);
+  }
 }
 
 /// The image of an UnblockChannels as its rows of channels: with channels behind the pixels, or as
@@ -206,6 +272,9 @@ static void unblockRows(Context &c, int64_t channels, int64_t plane) {
     if (d != 2)
       result.push(shape[d]);
   result.push(shape[2]);
+  JoinedRows joined;
+  if (!joined.read(c, shape[2], result))
+    return;
   float *y = c.make<float>(0, F32, result);
   const int64_t rows = shape.product(0, 2), count = shape[2];
   const int64_t positions = shape.product(3, shape.rank);
@@ -214,29 +283,36 @@ static void unblockRows(Context &c, int64_t channels, int64_t plane) {
   const float *data = x.as<float>();
   const int64_t step = plane * kBlock, image = x.dim(1) * step,
                 patches = ceilDiv(positions, kPixels);
-  if (positions == plane && channels % count == 0)
-    return parallelIf(c, rows * patches, kPixels * count, [&](int64_t begin, int64_t end) {
+  if (positions == plane && count && channels % count == 0)
+    return parallelIf(c, rows * patches, kPixels * joined.width, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
         const int64_t row = task / patches, first = task % patches * kPixels;
-        copyChannels(y + (row * plane + first) * count,
-                     data + row * count / channels * image + first * kBlock, step,
-                     row * count % channels, count, minimum(kPixels, plane - first));
+        storeRows(y + (row * plane + first) * joined.width,
+                  data + row * count / channels * image + first * kBlock, step,
+                  row * count % channels, joined, row * plane + first,
+                  minimum(kPixels, plane - first));
       }
     });
   // Another shape divides planes or joins images.
-  parallelIf(c, rows * positions, count, [&](int64_t begin, int64_t end) {
-    for (int64_t pixel = begin; pixel < end; ++pixel)
-      for (int64_t i = 0; i < count; ++i) {
-        const int64_t at = (pixel / positions * count + i) * positions + pixel % positions;
+  parallelIf(c, rows * positions, joined.width, [&](int64_t begin, int64_t end) {
+    for (int64_t pixel = begin; pixel < end; ++pixel) {
+      float *to = y + pixel * joined.width;
+      joined.storeBefore(to, pixel);
+      for (int64_t i = 0; i < joined.columns; ++i) {
+        const int64_t at =
+            (pixel / positions * count + joined.first + i) * positions + pixel % positions;
         const int64_t channel = at / plane % channels;
-        y[pixel * count + i] = data[at / plane / channels * image + channel / kBlock * step +
-                                    at % plane * kBlock + channel % kBlock];
+        to[joined.at + i] = data[at / plane / channels * image + channel / kBlock * step +
+                                 at % plane * kBlock + channel % kBlock];
       }
+      joined.storeAfter(to, pixel);
+    }
   });
 }
 
 /// Stores an image in blocks of channels in another order: in planes, or with the attribute
-/// `last` in rows of channels.
+/// `last` in rows of channels: all of them or columns [columns[0], columns[1]) of columns[2], with
+/// the rows of inputs 2 and up beside them, `before` of these in front.
 ATC_KERNEL(UnblockChannels) {
   const Tensor x = in(0);
   const int64_t channels = integer("channels", 0), plane = x.dim(2) * x.dim(3);

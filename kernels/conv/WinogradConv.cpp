@@ -98,11 +98,8 @@ template <int M> struct Convolution {
   int64_t productSpace(Context &c) const {
     return spaceFor(c, places, step() + 1, tilesPerTask, kBlock);
   }
-  /// Returns the output blocks that are computed at a time. Weights from beyond the second cache
-  /// arrive faster in more streams.
-  int64_t step() const {
-    return hasWideRegisters() && weightBytes() > 2 * tileBytes ? 4 : tileBlocks();
-  }
+  /// Returns the output blocks that are computed at a time.
+  int64_t step() const { return tileBlocks(tiles); }
   int64_t weightBytes() const {
     return places * channels * plan.outBlocks * kBlock * int64_t(sizeof(float));
   }
@@ -234,6 +231,8 @@ template <int M> struct Convolution {
         row.x = inputs + place * inputStep();
         row.y = products + place * productStep();
         row.w = w + (block * places + place) * channels * kBlock;
+        // Behind the last position those of the next output blocks begin.
+        row.next = channels * kBlock + (place + 1 == places ? (blocks - 1) * row.wBlock : 0);
         computeBlocks</*MayBePicture=*/false>(row, blocks, count, /*isDense=*/true);
       }
       for (int64_t b = 0; b < blocks; ++b) {

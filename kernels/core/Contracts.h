@@ -47,7 +47,7 @@ OWN_SIGNATURE(StringLength, "A=8", 0x1, 1)
 OWN_SIGNATURE(StringStrip, "A=8", 0x1, 1)
 OWN_SIGNATURE(Substring, "A=8 B=7 B", 0x7, 3)
 OWN_SIGNATURE(Svd, "A=1,10,11,16", 0x1, 1)
-OWN_SIGNATURE(UnblockChannels, "A=1 B=7", 0x1, 2)
+OWN_SIGNATURE(UnblockChannels, "A=1 B=7 A A A A A A A A", 0x1, 10)
 OWN_SIGNATURE(WinogradConv, "A=1 A A A A A A A A A A", 0x3, 11)
 OWN_SIGNATURE(Zeta, "A=1,10,11,16 A", 0x3, 2)
 #undef OWN_SIGNATURE

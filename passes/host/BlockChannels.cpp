@@ -405,6 +405,96 @@ private:
         .getResult(0);
   }
 
+  /// Returns the number of a dim that `call` names by its attribute `axis`; -1 for none of `rank`.
+  static int64_t axisOf(HostCallOp call, int64_t rank) {
+    const int64_t axis = integerOf(call, "axis", 0);
+    return axis < -rank || axis >= rank ? -1 : axis < 0 ? axis + rank : axis;
+  }
+
+  /// Computes what Splits along the channels, the last of `rank` dims, take from rows of channels,
+  /// if nothing else reads these, from the blocks. A Concat along the channels that reads a part is
+  /// computed with it: boxes of detectors are split, some of their channels are mapped, and all are
+  /// joined again.
+  void splitRows(HostCallOp rows, int64_t rank) {
+    auto isSplit = [&](Operation *user) {
+      auto split = dyn_cast<HostCallOp>(user);
+      return split && split.getKernel() == "Split" && split->getBlock() == &block &&
+             split.getInputs()[0] == rows.getResult(0) && hasInputs(split, 2) &&
+             axisOf(split, rank) == rank - 1 && sizesOf(split);
+    };
+    if (!llvm::all_of(rows.getResult(0).getUsers(), isSplit))
+      return;
+    const llvm::SmallSetVector<Operation *, 4> splits(rows.getResult(0).user_begin(),
+                                                      rows.getResult(0).user_end());
+    for (Operation *split : splits)
+      storeParts(rows, rank, cast<HostCallOp>(split));
+    rows.erase();
+  }
+
+  /// Returns the constant sizes of the results of a Split.
+  static std::optional<SmallVector<int64_t>> sizesOf(HostCallOp split) {
+    auto sizes = dyn_cast_or_null<DenseIntElementsAttr>(graph::getConstant(split.getInputs()[1]));
+    if (!sizes || sizes.getNumElements() != int64_t(split->getNumResults()))
+      return {};
+    return llvm::map_to_vector(sizes.getValues<APInt>(),
+                               [](const APInt &size) { return size.getSExtValue(); });
+  }
+
+  /// Replaces the results of a Split of `rows`, the widest one first: only one part of a Concat can
+  /// be computed with it.
+  void storeParts(HostCallOp rows, int64_t rank, HostCallOp split) {
+    const SmallVector<int64_t> sizes = *sizesOf(split);
+    SmallVector<int64_t> starts;
+    int64_t whole = 0;
+    for (int64_t size : sizes) {
+      starts.push_back(whole);
+      whole += size;
+    }
+    SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(sizes.size()));
+    llvm::stable_sort(order, [&](unsigned a, unsigned b) { return sizes[a] > sizes[b]; });
+    for (unsigned i : order) {
+      Value part = split.getResult(i);
+      if (part.use_empty())
+        continue;
+      NamedAttrList parameters(rows.getParameters());
+      parameters.set("columns",
+                     builder.getDenseI64ArrayAttr({starts[i], starts[i] + sizes[i], whole}));
+      SmallVector<Value> inputs = inputsOf(rows, 2);
+      HostCallOp stored = split;
+      Value result = part;
+      if (HostCallOp concat = joinOf(part, rank); concat && sizes[i] >= blockSize) {
+        const unsigned before = part.use_begin()->getOperandNumber();
+        parameters.set("before", builder.getDenseI64ArrayAttr(int64_t(before)));
+        for (auto [position, input] : llvm::enumerate(concat.getInputs()))
+          if (position != before)
+            inputs.push_back(input);
+        stored = concat;
+        result = concat.getResult(0);
+      }
+      builder.setInsertionPoint(stored);
+      result.replaceAllUsesWith(makeCall(builder, stored.getLoc(), "UnblockChannels", inputs,
+                                         result.getType(),
+                                         parameters.getDictionary(builder.getContext()))
+                                    .getResult(0));
+      if (stored != split)
+        stored.erase();
+    }
+    split.erase();
+  }
+
+  /// Returns the Concat along the last of `rank` dims that alone reads `part`, once, if its other
+  /// inputs can be stored beside it.
+  HostCallOp joinOf(Value part, int64_t rank) {
+    if (!part.hasOneUse())
+      return {};
+    auto concat = dyn_cast<HostCallOp>(*part.user_begin());
+    if (!concat || concat.getKernel() != "Concat" || concat->getBlock() != &block ||
+        axisOf(concat, rank) != rank - 1 || concat.getInputs().size() > maxImages + 1 ||
+        !llvm::all_of(concat.getInputs(), isF32))
+      return {};
+    return concat;
+  }
+
   /// Computes a use of a blocked form with channels behind the pixels, if it is one: a transpose of
   /// the image, or of a Reshape that divides its channels into groups and that nothing else reads.
   bool unblockLast(const Blocked &source, Operation *user) {
@@ -427,8 +517,9 @@ private:
       return false;
     builder.setInsertionPoint(transpose);
     Value result = transpose.getResult(0);
-    result.replaceAllUsesWith(
-        unblock(source, transpose.getLoc(), result.getType(), shape, /*isLast=*/true));
+    Value rows = unblock(source, transpose.getLoc(), result.getType(), shape, /*isLast=*/true);
+    result.replaceAllUsesWith(rows);
+    splitRows(rows.getDefiningOp<HostCallOp>(), int64_t(order.size()));
     const bool isReshaped = transpose != user;
     transpose.erase();
     if (isReshaped)

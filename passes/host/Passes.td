@@ -265,7 +265,8 @@ def HostBlockChannels : Pass<"host-block-channels", "::mlir::func::FuncOp"> {
     that are joined along their channels in place. BlockChannels and UnblockChannels
     convert images where other calls write or read them, the latter with channels behind the
     pixels where a Transpose, or a Reshape and a Transpose, ask for that; fewer than 16
-    channels are read from their planes.
+    channels are read from their planes. What a Split along these channels takes is stored from
+    the blocks, and what a Concat along them joins to it with it.
 
     Left alone are convolutions of fewer than 8 output channels, and a FusedConv with a sum
     that is not blocked.

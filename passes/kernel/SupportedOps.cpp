@@ -6,6 +6,7 @@
 #include "passes/kernel/LowerGraph.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/DerivedConstants.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -62,9 +63,11 @@ std::string emptyError(Operation *op) {
   return "";
 }
 
+/// Returns whether the bytes of a constant can be read. Those of deferred ones are not made for
+/// this: all weights of a model would be in memory once more.
 bool isReadable(Value value) {
   auto constant = value.getDefiningOp<graph::ConstantOp>();
-  return !constant || succeeded(ConstantBytes::get(constant.getValue()));
+  return !constant || succeeded(ConstantBytes::get(graph::storedSource(constant.getValue())));
 }
 
 std::string contractionError(Operation *op) {

@@ -2,14 +2,16 @@
 """What a dynamic dim costs: a model compiled with its dims open beside the same model compiled
 for the shape, and beside ONNX Runtime, interleaved in one run.
 
-  dynamic_bench.py [--threads 1,2] [--rounds 9] [--sizes 1,8] [--seconds 2] [--several] [--clock processor] [--json] model.onnx ...
+  dynamic_bench.py [--threads 1,2] [--rounds 9] [--sizes 1,8] [--seconds 2] [--several]
+                   [--clock processor] [--statistic min] [--json] model.onnx ...
 
 The outermost dim of every input becomes dynamic, beside those that the model leaves open; all have
 the sizes of --sizes one after the other, but for names with a size of their own:
 `--symbols sequence=128`. With --several the height and width of images and the sequence of tokens
-become dynamic, too; they have the sizes of the model where it states them. Reported are medians: the static file, the dynamic file at the same shape,
-its first run at a new shape, and ONNX Runtime with the dynamic model where it is installed. A
-model that does not compile is reported; the others are measured, and the exit code is 1.
+become dynamic, too; they have the sizes of the model where it states them. Reported are medians
+(or minima): the static file, the dynamic file at the same shape, its first run at a new shape, and
+ONNX Runtime with the dynamic model where it is installed. A model that does not compile is
+reported; the others are measured, and the exit code is 1.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
@@ -61,11 +63,39 @@ def open_reshapes(model):
         node.input[1] = name
 
 
+def open_joins(model):
+    """Expands constants with a batch of 1 that Concat joins to data behind the batch, as exporters
+    do for class tokens where the batch is dynamic."""
+    graph, nodes = model.graph, []
+    batches = {each.name: each.dims[0] for each in graph.initializer if len(each.dims) > 1}
+    for node in graph.node:
+        tokens = [i for i, name in enumerate(node.input) if batches.get(name) == 1]
+        data = [name for name in node.input if name not in batches]
+        if node.op_type == "Concat" and tokens and data and node.attribute[0].i != 0:
+            rank = len(next(each.dims for each in graph.initializer
+                            if each.name == node.input[tokens[0]]))
+            name = f"{node.output[0]}_batch"
+            for suffix, values in (("start", [0]), ("end", [1]), ("ones", [1] * (rank - 1))):
+                graph.initializer.append(
+                    onnx.numpy_helper.from_array(np.int64(values), f"{name}_{suffix}"))
+            make = onnx.helper.make_node
+            nodes += [make("Shape", [data[0]], [f"{name}_shape"]),
+                      make("Slice", [f"{name}_shape", f"{name}_start", f"{name}_end"], [name]),
+                      make("Concat", [name, f"{name}_ones"], [f"{name}_dims"], axis=0)]
+            for i in tokens:
+                nodes.append(make("Expand", [node.input[i], f"{name}_dims"], [f"{name}_{i}"]))
+                node.input[i] = f"{name}_{i}"
+        nodes.append(node)
+    del graph.node[:]
+    graph.node.extend(nodes)
+
+
 def open_dims(source, target, several, symbols):
     """Writes the model with a dynamic outermost dim, or with several dynamic dims, whose stated
     sizes it adds to `symbols`; returns its inputs."""
     model = onnx.load(str(source))
     open_reshapes(model)
+    open_joins(model)
     weights = {weight.name for weight in model.graph.initializer}
     inputs = [info for info in model.graph.input if info.name not in weights]
     for info in [*inputs, *model.graph.output]:
@@ -123,6 +153,7 @@ class OnnxRuntime:
 
 
 CLOCKS = {"wall": time.perf_counter, "processor": time.process_time}
+STATISTICS = {"median": statistics.median, "min": min}
 
 
 def timed(clock, function, *arguments):
@@ -131,8 +162,8 @@ def timed(clock, function, *arguments):
     return 1e3 * (clock() - start)
 
 
-def measure(clock, files, feed, threads, rounds, seconds):
-    """Medians in ms by name; `files` are functions that run the feed."""
+def measure(clock, statistic, files, feed, threads, rounds, seconds):
+    """Times in ms by name; `files` are functions that run the feed."""
     times = {name: [] for name in files}
     end = time.perf_counter() + seconds
     for count in range(rounds):
@@ -143,7 +174,7 @@ def measure(clock, files, feed, threads, rounds, seconds):
             times[name].append(timed(clock, run, feed))
             if name == "ort" and threads > 1:
                 time.sleep(0.03)  # Its threads spin on for a while.
-    return {name: statistics.median(values) for name, values in times.items()}
+    return {name: statistic(values) for name, values in times.items()}
 
 
 def rows(args, model, work):
@@ -181,16 +212,17 @@ def rows(args, model, work):
             want = files["static"](feed)
             error = max((float(np.abs(want[name] - got[name]).max() / (np.ptp(want[name]) or 1))
                          for name in want if want[name].size), default=0.0)
-            medians = measure(clock, files, feed, threads, args.rounds, args.seconds)
+            found = measure(clock, STATISTICS[args.statistic], files, feed, threads, args.rounds,
+                            args.seconds)
             row = {"model": model.stem, "size": size, "threads": threads,
                    "tiles": " = tiles(" in dump.stdout, "error_of_range": error,
                    "dynamic_bytes": pathlib.Path(dynamic).stat().st_size,
                    "static_bytes": pathlib.Path(static).stat().st_size,
                    "dynamic_compile_s": dynamic_seconds, "static_compile_s": static_seconds,
                    "dynamic_first_ms": first}
-            row |= {f"{name}_ms": value for name, value in medians.items()}
+            row |= {f"{name}_ms": value for name, value in found.items()}
             row["ratio"] = row["dynamic_ms"] / row["static_ms"]
-            if "ort" in medians:
+            if "ort" in found:
                 row["ort_ratio"] = row["ort_ms"] / row["dynamic_ms"]
             yield row
             for session in sessions.values():
@@ -218,6 +250,8 @@ def main():
     parser.add_argument("--several", action="store_true", help="more dims than the outermost one")
     parser.add_argument("--clock", choices=list(CLOCKS), default="wall",
                         help="processor: time of all threads, where others compute, too")
+    parser.add_argument("--statistic", choices=list(STATISTICS), default="median",
+                        help="min: for machines that are never idle")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     args = parser.parse_args()
     args.symbols = {name: int(size) for name, size in

@@ -222,6 +222,38 @@ def test_groups_of_channels(shape, wanted):
     np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.parametrize("columns", [(0, 85), (0, 2), (4, 85), (17, 60), (7, 23), (84, 85), (5, 5)],
+                         ids=str)
+@pytest.mark.parametrize("widths, before", [((), 0), ((2, 2), 2), ((3, 20), 1), ((1, 0), 0)],
+                         ids=str)
+@pytest.mark.parametrize("shape, wanted", [
+    ((2, 255, 9, 8), [0, 3, 85, 9, 8]), ((1, 85, 5, 7), None),
+    ((1, 170, 3, 4), [1, 1, 85, 6, 4])], ids=str)  # the last joins planes
+def test_columns_of_rows(shape, wanted, widths, before, columns):
+    """Some channels of each row, with rows of other tensors in front and behind."""
+    x, (first, end) = numbers(*shape), columns
+    dims = wanted and [shape[i] if size == 0 else size for i, size in enumerate(wanted)]
+    rows = np.moveaxis(x.reshape(dims), 2, -1) if wanted else np.moveaxis(x, 1, -1)
+    parts = [numbers(*rows.shape[:-1], width) for width in widths]
+    got, = call("UnblockChannels", block(x), wanted and np.array(wanted), *parts,
+                channels=shape[1], last=1, columns=[first, end, 85], before=before)
+    want = np.concatenate([*parts[:before], rows[..., first:end], *parts[before:]], -1)
+    np.testing.assert_array_equal(got, want)
+
+
+def test_columns_that_do_not_fit():
+    x = block(numbers(1, 20, 3, 4))
+    fitting = dict(channels=20, last=1, columns=[4, 20, 20], before=1)
+    good = numbers(1, 3, 4, 2)
+    assert call("UnblockChannels", x, None, good, **fitting)[0].shape == (1, 3, 4, 18)
+    for part in (numbers(1, 3, 4), numbers(1, 3, 5, 2), numbers(2, 3, 4, 2), None):
+        with pytest.raises(KernelError, match="part 0"):
+            call("UnblockChannels", x, None, part, good, **fitting)
+    for columns in ([4, 20, 21], [-1, 4, 20], [8, 4, 20], [4, 21, 20]):
+        with pytest.raises(KernelError, match="of rows of 20 channels"):
+            call("UnblockChannels", x, None, good, **{**fitting, "columns": columns})
+
+
 # Windows next to each other are computed four at a time where they read no pads.
 @pytest.mark.parametrize("columns", [1, 3, 4, 6, 7, 12, 19])
 @pytest.mark.parametrize("stride, dilation", [(1, 1), (2, 1), (1, 2), (3, 2)])

@@ -53,7 +53,8 @@ def write(folder, batch, sequence):
 
 # Several sizes of tiles pack the same weights; a static model transposes them.
 @pytest.mark.parametrize("batch, sequence, limit",
-                         [("batch", "sequence", 1.3 * WEIGHTS + 300e6), (1, 8, WEIGHTS + 230e6)])
+                         [("batch", "sequence", 1.3 * WEIGHTS + 300e6), (1, 8, WEIGHTS + 230e6),
+                          ("batch", 8, WEIGHTS + 230e6)])
 def test_weights_are_held_once(batch, sequence, limit, tmp_path):
     write(tmp_path, batch, sequence)
     command = [str(BUILD / "bin/atc"), "--model=net.onnx", "--output=net", "--target=cpu"]

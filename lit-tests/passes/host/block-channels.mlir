@@ -168,6 +168,56 @@ func.func @last(%x: tensor<?x3x?x?xf32>, %s: tensor<5xi64>) -> (tensor<*xf32>, t
 
 // -----
 
+// What a Split along such channels takes is stored from the blocks, the widest part together with
+// what a Concat joins to it. A narrow part, and a join along another dim, are calls of their own.
+// CHECK-LABEL: func @split
+// CHECK: %[[A:.*]] = graph.host_call "BlockedConv"
+// CHECK: %[[C:.*]] = graph.host_call "UnblockChannels"(%[[A]]) {channels = array<i64: 24>, columns = array<i64: 2, 6, 24>, last = array<i64: 1>}
+// CHECK: %[[B:.*]] = graph.host_call "UnblockChannels"(%[[A]]) {channels = array<i64: 24>, columns = array<i64: 0, 2, 24>, last = array<i64: 1>} : (tensor<?x2x?x?x16xf32>) -> tensor<*xf32>
+// CHECK: %[[D:.*]] = graph.host_call "Exp"(%[[B]])
+// CHECK: %[[E:.*]] = graph.host_call "UnblockChannels"(%[[A]], %[[D]], %[[C]]) at [0, 2, 3] {before = array<i64: 1>, channels = array<i64: 24>, columns = array<i64: 6, 24, 24>, last = array<i64: 1>}
+// CHECK: %[[F:.*]] = graph.host_call "UnblockChannels"(%{{.*}}) {channels = array<i64: 24>, columns = array<i64: 0, 20, 24>, last = array<i64: 1>}
+// CHECK: %[[G:.*]] = graph.host_call "Concat"(%[[F]], %[[F]]) {axis = array<i64: 1>}
+// CHECK: return %[[E]], %[[G]]
+func.func @split(%x: tensor<?x3x?x?xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %w = graph.constant dense<1.0> : tensor<24x3x1x1xf32>
+  %s = graph.constant dense<[2, 4, 18]> : tensor<3xi64>
+  %t = graph.constant dense<[20, 4]> : tensor<2xi64>
+  %0 = graph.host_call "Conv"(%x, %w) {} : (tensor<?x3x?x?xf32>, tensor<24x3x1x1xf32>) -> tensor<*xf32>
+  %1 = graph.host_call "Transpose"(%0) {perm = array<i64: 0, 2, 3, 1>} : (tensor<*xf32>) -> tensor<*xf32>
+  %2, %3, %4 = graph.host_call "Split"(%1, %s) {axis = array<i64: -1>} : (tensor<*xf32>, tensor<3xi64>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
+  %5 = graph.host_call "Exp"(%2) {} : (tensor<*xf32>) -> tensor<*xf32>
+  %6 = graph.host_call "Concat"(%5, %4, %3) {axis = array<i64: 3>} : (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %7 = graph.host_call "Conv"(%x, %w) {strides = array<i64: 2, 2>} : (tensor<?x3x?x?xf32>, tensor<24x3x1x1xf32>) -> tensor<*xf32>
+  %8 = graph.host_call "Transpose"(%7) {perm = array<i64: 0, 2, 3, 1>} : (tensor<*xf32>) -> tensor<*xf32>
+  %9, %10 = graph.host_call "Split"(%8, %t) {axis = array<i64: 3>} : (tensor<*xf32>, tensor<2xi64>) -> (tensor<*xf32>, tensor<*xf32>)
+  %11 = graph.host_call "Concat"(%9, %9) {axis = array<i64: 1>} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  return %6, %11 : tensor<*xf32>, tensor<*xf32>
+}
+
+// -----
+
+// Rows stay where something else reads them, and where the Split is along another dim or by sizes
+// that are computed.
+// CHECK-LABEL: func @rows
+// CHECK-COUNT-3: graph.host_call "Split"
+func.func @rows(%x: tensor<?x3x?x?xf32>, %s: tensor<2xi64>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
+  %w = graph.constant dense<1.0> : tensor<24x3x1x1xf32>
+  %t = graph.constant dense<[20, 4]> : tensor<2xi64>
+  %0 = graph.host_call "Conv"(%x, %w) {} : (tensor<?x3x?x?xf32>, tensor<24x3x1x1xf32>) -> tensor<*xf32>
+  %1 = graph.host_call "Transpose"(%0) {perm = array<i64: 0, 2, 3, 1>} : (tensor<*xf32>) -> tensor<*xf32>
+  %2, %3 = graph.host_call "Split"(%1, %t) {axis = array<i64: 3>} : (tensor<*xf32>, tensor<2xi64>) -> (tensor<*xf32>, tensor<*xf32>)
+  %4 = graph.host_call "Conv"(%x, %w) {strides = array<i64: 2, 2>} : (tensor<?x3x?x?xf32>, tensor<24x3x1x1xf32>) -> tensor<*xf32>
+  %5 = graph.host_call "Transpose"(%4) {perm = array<i64: 0, 2, 3, 1>} : (tensor<*xf32>) -> tensor<*xf32>
+  %6, %7 = graph.host_call "Split"(%5, %t) {axis = array<i64: 2>} : (tensor<*xf32>, tensor<2xi64>) -> (tensor<*xf32>, tensor<*xf32>)
+  %8 = graph.host_call "Conv"(%x, %w) {strides = array<i64: 3, 3>} : (tensor<?x3x?x?xf32>, tensor<24x3x1x1xf32>) -> tensor<*xf32>
+  %9 = graph.host_call "Transpose"(%8) {perm = array<i64: 0, 2, 3, 1>} : (tensor<*xf32>) -> tensor<*xf32>
+  %10, %11 = graph.host_call "Split"(%9, %s) {axis = array<i64: 3>} : (tensor<*xf32>, tensor<2xi64>) -> (tensor<*xf32>, tensor<*xf32>)
+  return %1, %2, %6, %10 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
+}
+
+// -----
+
 // Planes are stored where something else reads them: another order, zeros that stand for
 // themselves, and a Reshape with a second use.
 // CHECK-LABEL: func @planes
