@@ -50,7 +50,9 @@ bool valueOf(const std::string &dictionary, const char *key, std::string &value)
 bool parseHeader(const std::string &file, Header &header) {
   if (file.size() < magicBytes + 6 || std::memcmp(file.data(), magic, magicBytes) != 0)
     return false;
-  // Version 1 has a 16-bit length, the later ones a 32-bit one.
+  // Version 1 has a 16-bit length, versions 2 and 3 have a 32-bit one; there are no others.
+  if (const auto version = static_cast<unsigned char>(file[magicBytes]); version < 1 || version > 3)
+    return false;
   const bool wide = file[magicBytes] > 1;
   const size_t start = magicBytes + 2 + (wide ? 4 : 2);
   uint32_t length = 0;

@@ -71,13 +71,19 @@ private:
       throw "has a \"" + std::string(name) + "\" that is empty or holds control characters or |";
     return *value;
   }
+  /// Returns whether an operand is the same when it is read from the key, where operands stand
+  /// between commas: no part of it may be empty.
+  static bool isOperand(const std::string &text) {
+    return isPlain(text) && text.front() != ',' && text.back() != ',' &&
+           text.find(",,") == std::string::npos;
+  }
   std::string operands() const {
     auto value = json.find("operands");
     if (value == json.end() || !value->is_array())
       throw std::string("has no list \"operands\"");
     std::string text;
     for (const Json &operand : *value) {
-      if (!operand.is_string() || !isPlain(operand))
+      if (!operand.is_string() || !isOperand(operand))
         throw std::string("has \"operands\" that are not texts such as \"1x3x224x224xf32\"");
       text += (text.empty() ? "" : ",") + operand.get<std::string>();
     }

@@ -6,7 +6,9 @@
 #include "backends/om/GearTableWriter.h"
 #include "backends/om/HostProgramWriter.h"
 #include "backends/om/OmSink.h"
+#include "runtime-lite/abi/Architectures.h"
 #include "runtime-lite/schema/om_generated.h"
+#include "runtime-lite/src/FileLimits.h"
 #include "runtime-lite/src/Hash.h"
 #include "runtime-lite/src/Signature.h"
 #include "runtime-lite/src/Verify.h"
@@ -172,6 +174,7 @@ private:
 
   bool planWeights(const std::vector<OmWeights> &given, Pieces &pieces);
   void planSegments();
+  bool fitsAddresses();
   bool writeSegments();
   bool writePieces(const Pieces &pieces, Segment &segment);
   bool writeHashed(uint64_t offset, const void *data, uint64_t bytes, SegmentHash &hash);
@@ -478,11 +481,43 @@ bool Writer::writeHeader() {
   return sink.write(0, header.data(), header.size()) || fileFailed();
 }
 
+/// Refuses a model with blocks of memory for which a level of its code has no addresses.
+bool Writer::fitsAddresses() {
+  auto isShort = [](const OmImage &image) {
+    const auto *arch =
+        std::find_if(std::begin(abi::kArchitectures), std::end(abi::kArchitectures),
+                     [&](const abi::Architecture &each) { return image.arch == each.name; });
+    return arch != std::end(abi::kArchitectures) && arch->bits == 32;
+  };
+  const auto image = std::find_if(model.images.begin(), model.images.end(), isShort);
+  if (image == model.images.end())
+    return true;
+  uint64_t most = model.arenaSize;
+  std::string what = "its intermediate tensors";
+  auto compare = [&](uint64_t bytes, const std::string &of) {
+    if (bytes > most) {
+      most = bytes;
+      what = of;
+    }
+  };
+  for (const auto *list : {&model.inputs, &model.outputs})
+    for (uint32_t tensor : *list)
+      compare(model.tensors[tensor].place.size, "'" + model.tensors[tensor].name + "'");
+  compare(fileBytes, "its file, most of which are weights");
+  return most <= rt::limits::maxShortBlock ||
+         failed("E10055", "the model needs " + std::to_string(most) + " bytes in one piece for " +
+                              what + ", more than the " +
+                              std::to_string(rt::limits::maxShortBlock) +
+                              " that a process with addresses of 32 bits has: make it smaller, or "
+                              "leave " +
+                              image->level + " out of --target_cpu.");
+}
+
 bool Writer::run() {
   if (!planWeights(model.weights, weights) || !planWeights(model.tables, tables))
     return false;
   planSegments();
-  return writeSegments() && writeHeader() && (sink.commit() || fileFailed());
+  return fitsAddresses() && writeSegments() && writeHeader() && (sink.commit() || fileFailed());
 }
 } // namespace
 

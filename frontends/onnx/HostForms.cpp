@@ -10,6 +10,7 @@
 #include "frontends/onnx/HostSignatures.h"
 #include "frontends/onnx/TensorData.h"
 #include "kernels/native/NativeHost.h"
+#include "llvm/ADT/StringSet.h"
 #include <array>
 
 using namespace mlir;
@@ -153,7 +154,10 @@ private:
     const auto *row = kernels::native::find(kernel);
     SmallVector<StringRef> known;
     StringRef(row->attributes).split(known, ' ', -1, /*KeepEmpty=*/false);
+    StringSet<> given;
     for (AttributeProto &attribute : *node.mutable_attribute()) {
+      if (!given.insert(attribute.name()).second)
+        return createStringError("attribute '" + attribute.name() + "' is given twice");
       if (attribute.type() == AttributeProto::TYPE_PROTO) {
         statedType = importer.convertType(attribute.tp());
         continue;

@@ -34,7 +34,10 @@ def as_array(value: Any) -> Any:
         return to_numpy(value)
     if hasattr(value, "__array__"):
         return np.asarray(value)
-    return np.from_dlpack(value)
+    try:
+        return np.from_dlpack(value)
+    except (RuntimeError, BufferError) as error:
+        raise TypeError(f"an object with __dlpack__ has memory that numpy cannot take: {error}") from error
 
 
 def as_output(value: Any) -> Any:

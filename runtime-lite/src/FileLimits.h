@@ -20,7 +20,8 @@ constexpr uint64_t maxMemory = uint64_t(1) << 46;
 constexpr bool hasShortAddresses = sizeof(void *) < 8;
 /// Bytes of one block of memory: the arena, an input or output, a tensor of a dynamic schedule, the
 /// file. Addresses of 32 bits leave half of theirs, so that differences have a sign.
-constexpr uint64_t maxBlock = hasShortAddresses ? (uint64_t(1) << 31) - 1 : uint64_t(1) << 46;
+constexpr uint64_t maxShortBlock = (uint64_t(1) << 31) - 1;
+constexpr uint64_t maxBlock = hasShortAddresses ? maxShortBlock : uint64_t(1) << 46;
 /// Bytes of scratch memory per thread.
 constexpr uint64_t maxScratch = uint64_t(1) << 32;
 /// Tasks per kernel: the pool counts them in 64 bits, with room for chunks.

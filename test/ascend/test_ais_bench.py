@@ -1,6 +1,7 @@
 # ais_bench's options of profiles, dumps, shapes and AIPP, and the older benchmark. Run with
 # `pytest test/ascend`.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import os
 import sys
 
 import pytest
@@ -76,6 +77,21 @@ def test_shapes_of_a_range_run_one_after_the_other(tmp_path):
     text = run(*command, "image:1~2,1,28-28,28")
     assert [f"batchsize.mean({n})" in text for n in (1, 2, 3)] == [True, True, False]
     assert "must be a number" in run(*command, "image:x,1,28,28", fails=True)
+    # A list of all these shapes took gigabytes.
+    text = run(*command, "image:1~99999999999999999999,1,28,28", fails=True)
+    assert "at most 10000" in text and "Traceback" not in text
+
+
+def test_mistakes_are_one_line(model, tmp_path):
+    command = (sys.executable, "-m", "ais_bench", "--model", model)
+    os.mkfifo(tmp_path / "pipe.npy")
+    for words, said in ((("--output", "/dev/null"), "Not a directory"), (("--output", "/proc/x"), "/proc/x"),
+                        (("--input", tmp_path / "pipe.npy"), "is no regular file"),
+                        (("--input", "\x1b[31m\u202e"), "\\x1b[31m\\u202e does not exist"),
+                        (("--dymShape", "image:99999999999"), "")):
+        text = run(*command, *words, fails=True)
+        errors = [line for line in text.splitlines() if line.startswith("[ERROR]")]
+        assert len(errors) == 1 and said in errors[0] and "Traceback" not in text and "\x1b" not in text, text
 
 
 def test_benchmark(model, tmp_path):

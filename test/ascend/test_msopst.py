@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
 sys.path.insert(0, str(ROOT / "ascend" / "python"))
 from msopst_tool.cases import CaseError, read_cases  # noqa: E402
-from msopst_tool.runner import compare  # noqa: E402
+from msopst_tool.runner import compare, make_inputs  # noqa: E402
 from msopst_tool.values import DISTRIBUTIONS, make_values  # noqa: E402
 
 
@@ -103,6 +103,8 @@ def test_expansion(tmp_path):
     ({"input__format": "NHCW"}, "E10027", "NCHW"),
     ({"input__shape": [[2], [3], [4]], "output__shape": [[2], [3]]}, "E10027", "side by side"),
     ({"input__shape": [0]}, "E10027", "positive"),
+    ({"input__shape": [1 << 31, 1 << 20]}, "E10027", "at most 268435456"),
+    ({"input__format": "\x1b[31m\u202e"}, "E10027", '"\\x1b[31m\\u202e"'),
     ({"input__value_range": [3, 1]}, "E10001", "[low, high]"),
     ({"input__type": "int8", "output__type": "int8", "input__value_range": [0, 300]}, "E10001", "-128 to 127"),
     ({"input__data_distribute": "gauss"}, "E10001", "normal"),
@@ -114,6 +116,27 @@ def test_mistakes(tmp_path, changes, code, word):
     with pytest.raises(CaseError) as raised:
         read_cases(write(tmp_path, **changes))
     assert str(raised.value).startswith(code) and word in str(raised.value)
+
+
+@pytest.mark.parametrize("value, code, word", [
+    ("/dev/zero", "E10410", "is no file"), ("short.bin", "E10014", "has 3 elements"), ([1, 2], "E10014", "has 2 elements"),
+    ([["a"]], "E10027", "no tensor of"), ({}, "E10027", "no tensor of")])
+def test_values_that_do_not_fit(tmp_path, monkeypatch, value, code, word):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "short.bin").write_bytes(bytes(6))
+    (case,) = read_cases(write(tmp_path, input__value=value))
+    with pytest.raises(CaseError) as raised:
+        make_inputs(case)
+    assert str(raised.value).startswith(code) and word in str(raised.value)
+
+
+def test_files_that_are_no_cases(tmp_path):
+    path = tmp_path / "cases.json"
+    path.write_text("[" * 100000)
+    assert msopst("run", "-i", path, "-soc", "Ascend310P3", "-out", tmp_path, code=1).startswith("E10025")
+    path = write(tmp_path, calc_expect_func_file="/etc/passwd:f")
+    text = msopst("run", "-i", path, "-soc", "Ascend310P3", "-out", tmp_path, code=1)
+    assert text.startswith("E10001") and "no file of Python" in text and "Traceback" not in text
 
 
 def test_mistakes_of_the_command_line(tmp_path):

@@ -364,12 +364,15 @@ def fill(size):
 
 
 def ranges(size):
-    """A constant of 2^size different numbers, made by one node."""
-    nodes = [helper.make_node("Range", ["zero", "end", "one"], ["r"], name="range"),
-             helper.make_node("Add", ["r", "x"], ["y"], name="add")]
-    return model(nodes, [value("x", [1], INT64)], [value("y", None, INT64)],
-                 [constant("zero", 0, np.int64), constant("end", 1 << size, np.int64),
-                  constant("one", 1, np.int64)])
+    """Constants of 2^size different numbers together, 2^26 at most in each."""
+    length, count = 1 << min(size, 26), 1 << max(size - 26, 0)
+    nodes, constants = [], [constant("one", 1, np.int64)]
+    for i in range(count):
+        constants += [constant(f"begin{i}", i, np.int64), constant(f"end{i}", i + length, np.int64)]
+        nodes += [helper.make_node("Range", [f"begin{i}", f"end{i}", "one"], [f"r{i}"], name=f"range{i}"),
+                  helper.make_node("Add", [f"r{i}", "x"], [f"y{i}"], name=f"add{i}")]
+    return model(nodes, [value("x", [1], INT64)],
+                 [value(f"y{i}", None, INT64) for i in range(count)], constants)
 
 
 MODELS = {made.__name__: made for made in

@@ -88,6 +88,11 @@ def test_dlpack(small, pair):
     # And out: results are arrays, which have DLPack.
     np.testing.assert_array_equal(np.from_dlpack(session.run(pair)[0]), right[0])
     assert error_text(session.run, [OnlyDlpack(pair[0].astype("f8")), pair[1]]).code == "E10014"
+    class Elsewhere(OnlyDlpack):
+        def __dlpack__(self, **options):
+            raise BufferError("the memory is on another device")
+    with pytest.raises(TypeError, match="numpy cannot take: the memory is on another device"):
+        session.run([Elsewhere(pair[0]), pair[1]])
     # What DLPack gives must not be written.
     with pytest.raises((openatc.Error, TypeError)):
         session.run(pair, outputs=[OnlyDlpack(right[0]), right[1]])

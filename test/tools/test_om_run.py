@@ -79,6 +79,30 @@ def test_errors_of_images(digits, dynamic, tmp_path):
     assert "--shape" in refused(dynamic, "--input", path)
 
 
+@pytest.mark.parametrize("flag", ["--max_time", "--duration", "--tolerance", "--rank_timeout",
+                                  "--mean_chn", "--std_chn"])
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "1e999"])
+def test_numbers_are_finite(digits, flag, value):
+    """No number is less than a NaN, so that it passed as a limit that nothing exceeds."""
+    assert "E10001" in refused(digits, f"{flag}={value}")
+
+
+@pytest.mark.parametrize("flag, value, said", [
+    ("--max_time", "0", "0 is not more than 0"), ("--duration", "-1", "-1 is not more than 0"),
+    ("--tolerance", "-0.1", "-0.1 is less than 0"), ("--max_time", "soon", "soon")])
+def test_numbers_have_a_least_value(digits, flag, value, said):
+    errors = refused(digits, f"{flag}={value}")
+    assert "E10001" in errors and said in errors and len(errors) < 200, errors
+
+
+def test_files_of_unknown_versions_of_npy(digits, tmp_path):
+    file = bytearray(PICTURE.read_bytes())
+    for version in (0, 4, 9, 255):
+        file[6] = version
+        (tmp_path / "x.npy").write_bytes(file)
+        assert "E13005" in refused(digits, "--input", tmp_path / "x.npy")
+
+
 def test_random_inputs(digits, dynamic, tmp_path):
     def scores(om, *words):
         om_run(om, "--output", tmp_path, *words)

@@ -107,6 +107,10 @@ TEST_CASE("a damaged bank is one error that names the line, and adds nothing") {
         std::string::npos);
   CHECK(errorOf(replaced(good, "200.0", "-1")).find("\"before_cycles\"") != std::string::npos);
   CHECK(errorOf(replaced(good, "200.0", "1e999")).find("E13005") == 0);
+  // What is written must be read again: operands stand between commas in a key.
+  for (const char *operand : {"1x4x8x8x16xf16,", ",1x4", "1x4,,2", ",", ""})
+    CHECK(errorOf(replaced(good, "1x4x8x8x16xf16", operand)).find("\"operands\"") !=
+          std::string::npos);
   CHECK(errorOf(replaced(good, "[\"1x4x8x8x16xf16\"", "[1")).find("\"operands\"") !=
         std::string::npos);
   CHECK(errorOf(std::string(100000, '[')).find("nested") != std::string::npos);

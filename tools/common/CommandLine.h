@@ -11,9 +11,32 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cmath>
+#include <limits>
 #include <optional>
 
 namespace atc::tools {
+
+/// Checks of numbers from command lines. CLI11's own take a NaN, with which every comparison fails:
+/// no limit and no tolerance would hold.
+inline CLI::Validator finiteNumber(double least = std::numeric_limits<double>::lowest(),
+                                   bool isOpen = false) {
+  return CLI::Validator(
+      [least, isOpen](std::string &text) -> std::string {
+        double number = 0;
+        if (!CLI::detail::lexical_cast(text, number))
+          return text + " is no number";
+        if (std::isfinite(number) && (isOpen ? number > least : number >= least))
+          return "";
+        if (!std::isfinite(number) || least == std::numeric_limits<double>::lowest())
+          return text + " is no finite number";
+        return text + (isOpen ? " is not more than " : " is less than ") +
+               std::to_string(int64_t(least));
+      },
+      "");
+}
+inline CLI::Validator positiveNumber() { return finiteNumber(0, /*isOpen=*/true); }
+inline CLI::Validator nonNegativeNumber() { return finiteNumber(0); }
 
 /// Ends a tool whose command line was not accepted: prints help or version where requested, else
 /// one line with an error code. Returns the exit code.

@@ -5,12 +5,12 @@
 
 #include "support/ErrorCodes.h"
 #include "support/ModelText.h"
+#include "tools/common/CommandLine.h"
 
 #ifdef OPENATC_HAS_IMAGES
 #include "quantize/ImageFile.h"
 #endif
 
-#include <CLI/CLI.hpp>
 #include <cstring>
 #include <filesystem>
 #include <random>
@@ -34,6 +34,7 @@ void addImageOptions(CLI::App &app, ImageFlags &flags) {
         ->type_name("X,...")
         ->delimiter(',')
         ->expected(1, 3)
+        ->check(finiteNumber())
         ->group(group);
   };
   add("--mean_chn", flags.mean,

@@ -3,7 +3,7 @@
 
 #include "tools/om-run/Options.h"
 
-#include <CLI/CLI.hpp>
+#include "tools/common/CommandLine.h"
 
 namespace atc::tools {
 
@@ -15,7 +15,7 @@ void addOptions(CLI::App &app, Options &options) {
   app.add_option("--rank_timeout,--rank-timeout", options.rankTimeout,
                  "seconds that a rank waits for another one (default 60)")
       ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber);
+      ->check(positiveNumber());
   app.add_option(
          "-i,--input", options.input,
          "input files: a.npy,b.bin in the model's order, or name=file,...; a .npy file must "
@@ -41,7 +41,7 @@ void addOptions(CLI::App &app, Options &options) {
   app.add_option("--loop", options.loop, "measure this many runs after the first")->type_name("N");
   app.add_option("--duration", options.duration, "or measure for so long")
       ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber)
+      ->check(positiveNumber())
       ->excludes("--loop");
   app.add_option("--sessions", options.sessions,
                  "sessions that run at once: with --loop so many runs of each; shows how many runs "
@@ -64,11 +64,11 @@ void addOptions(CLI::App &app, Options &options) {
   app.add_option("--max_iterations,--max-iterations", options.maxIterations,
                  "iterations of all loops in a run (default: no limit)")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(positiveNumber());
   app.add_option("--max_time,--max-time", options.maxSeconds,
                  "seconds that a run may take (default: no limit)")
       ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber);
+      ->check(positiveNumber());
   app.add_flag("--state", options.state,
                "keep the model's state from run to run, all of which have the same inputs; a file "
                "for a state is its first value: "
@@ -90,7 +90,7 @@ void addOptions(CLI::App &app, Options &options) {
          "(default: as the types of a tensor and of those before it allow, 1e-4 for f32, 0.01 "
          "for f16 and what an NPU computes, 0.03 for 8-bit integers, 0.05 for bf16)")
       ->type_name("X")
-      ->check(CLI::NonNegativeNumber);
+      ->check(nonNegativeNumber());
   app.add_flag(
       "--verify,!--no-verify", options.verify,
       "check the weights' hash when loading, which reads the whole file (default: yes); header, "

@@ -9,6 +9,7 @@ import dataclasses
 import difflib
 import itertools
 import json
+import math
 import pathlib
 
 import numpy as np
@@ -19,6 +20,9 @@ FORMATS = ["ND", "NCHW", "NHWC", "HWCN", "NC1HWC0", "FRACTAL_NZ"]
 # What is compared where a case has no error_threshold: the error of an element, relative where the
 # reference exceeds 1, and the share of elements that may exceed it.
 THRESHOLDS = {"float16": [1e-2, 1e-3], "float": [1e-2, 1e-3], "double": [1e-2, 1e-3]}
+
+# Values are drawn in double precision: 2 GB.
+MOST_ELEMENTS = 1 << 28
 
 
 class CaseError(Exception):
@@ -48,7 +52,13 @@ class Case:
 
 
 def fail(code, text):
-    raise CaseError(f"{code}: {text}")
+    raise CaseError(f"{code}: {printable(text)}")
+
+
+def printable(text):
+    """Returns a text in which nothing acts on a terminal: control characters and marks of direction
+    are escaped."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
 
 
 def nearest(word, known):
@@ -64,6 +74,8 @@ def read_cases(path, only=None):
         fail("E10410", f'the file "{path}" of --input does not exist')
     except ValueError as error:
         fail("E10032", f"{path}: {error}")
+    except RecursionError:
+        fail("E10025", f"{path}: the file is nested too deep")
     if not isinstance(entries, list) or not entries or not all(isinstance(e, dict) for e in entries):
         fail("E10025", f"{path}: the file must be a list of cases: [{{...}}]")
     names = [entry.get("case_name") or f"Test_{entry.get('op')}_{i:03}" for i, entry in enumerate(entries)]
@@ -116,6 +128,8 @@ def check(tensor, where):
                        f"{nearest(tensor.format, FORMATS)}")
     if not isinstance(tensor.shape, list) or any(not isinstance(d, int) or d < 1 for d in tensor.shape):
         fail("E10027", f'{where}: "shape" must be a list of positive numbers')
+    if math.prod(tensor.shape) > MOST_ELEMENTS:
+        fail("E10027", f'{where}: "shape" has {math.prod(tensor.shape)} elements, at most {MOST_ELEMENTS} are possible')
     if tensor.distribution not in DISTRIBUTIONS:
         fail("E10001", f'{where}: the distribution "{tensor.distribution}" is not one of '
                        f'{", ".join(DISTRIBUTIONS)}{nearest(tensor.distribution, DISTRIBUTIONS)}')

@@ -7,7 +7,7 @@ import pathlib
 import sys
 import time
 
-from .cases import CaseError, fail, read_cases, read_threshold
+from .cases import CaseError, fail, printable, read_cases, read_threshold
 from .create import create
 from .runner import Runner, call_function, compare, make_inputs
 
@@ -112,7 +112,7 @@ def run(options):
             figures = "" if "max_error" not in row else \
                 f"max error {row['max_error']:.3g}, {100 * row['share_beyond']:.3g} % beyond {case.threshold[0]:g}, " \
                 f"{row['time_us']:.1f} us"
-            print(f"{row['case']:32} {row['target']:9} {row['status']:8} {figures}{row.get('message', '')}")
+            print(f"{printable(row['case']):32} {row['target']:9} {row['status']:8} {figures}{printable(row.get('message', ''))}")
     summary = write_report(folder, rows, cases, " ".join(["msopst", *sys.argv[1:]]))
     print(f"{summary['success count']} of {summary['test case count']} cases pass; report: {folder / 'st_report.json'}")
     return 1 if summary["failed count"] else 0
@@ -124,4 +124,8 @@ def main(arguments=None):
         return create(options) if options.command == "create" else run(options)
     except CaseError as error:
         print(error, file=sys.stderr)
-        return 1
+    except MemoryError:
+        print("E19001: there is not enough memory for the tensors of the cases", file=sys.stderr)
+    except OSError as error:
+        print(f"E13000: {printable(error)}", file=sys.stderr)
+    return 1

@@ -2,6 +2,7 @@
 """Compiles operators, runs them, and compares the results with a reference."""
 import importlib.util
 import json
+import math
 import os
 import pathlib
 import shutil
@@ -27,6 +28,14 @@ def find_tool(name):
     return found
 
 
+def shaped(case, tensor, values):
+    """Returns the values in the shape of the tensor, of which they must have as many."""
+    if values.size != math.prod(tensor.shape):
+        fail("E10014", f'{case.name}: "value" has {values.size} elements, the shape {tensor.shape} has '
+                       f"{math.prod(tensor.shape)}")
+    return values.reshape(tensor.shape)
+
+
 def make_inputs(case):
     """Returns the arrays of a case; a case has the same ones in every run."""
     rng = np.random.default_rng(zlib.crc32(case.name.encode()))
@@ -34,9 +43,15 @@ def make_inputs(case):
     for tensor in case.inputs:
         dtype = TYPES[tensor.type]
         if isinstance(tensor.value, str):  # a file with the bytes
-            arrays.append(np.fromfile(tensor.value, dtype).reshape(tensor.shape))
+            if not pathlib.Path(tensor.value).is_file():
+                fail("E10410", f'{case.name}: "{tensor.value}" of "value" is no file')
+            arrays.append(shaped(case, tensor, np.fromfile(tensor.value, dtype)))
         elif tensor.value is not None:
-            arrays.append(np.array(tensor.value, dtype).reshape(tensor.shape))
+            try:
+                values = np.array(tensor.value, dtype)
+            except (TypeError, ValueError, OverflowError) as error:
+                fail("E10027", f'{case.name}: "value" is no tensor of {tensor.type}: {error}')
+            arrays.append(shaped(case, tensor, values))
         else:
             bounds = tensor.bounds
             arrays.append(make_values(rng, tensor.distribution, tensor.shape, bounds, dtype))
@@ -121,6 +136,8 @@ def call_function(case, arrays):
     if not pathlib.Path(path).is_file():
         fail("E10410", f'{case.name}: the file "{path}" of "calc_expect_func_file" does not exist')
     spec = importlib.util.spec_from_file_location("expect", path)
+    if not spec:
+        fail("E10001", f'{case.name}: "{path}" of "calc_expect_func_file" is no file of Python (.py)')
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     if not hasattr(module, name):

@@ -96,7 +96,11 @@ void importConstantOfShape(NodeContext &n) {
   auto type = n.tensor(*shape, element->getElementType());
   if (type.getNumElements() == 0)
     return n.setOutput(n.constant(graph::makeConstant(type, std::vector<char>())));
-  n.setOutput(n.constant(DenseElementsAttr::get(type, dense.getSplatValue<Attribute>())));
+  // A larger one is filled when it runs, for a weight of the .om file takes all of its bytes.
+  const bool isFilled = type.getNumElements() > maxMadeElements;
+  Value one = n.constant(DenseElementsAttr::get(
+      isFilled ? n.tensor({}, type.getElementType()) : type, dense.getSplatValue<Attribute>()));
+  n.setOutput(n.fill(*shape, one));
 }
 
 template <typename T> Value makeRange(NodeContext &n, Type element, T start, T limit, T delta) {

@@ -15,8 +15,8 @@ namespace atc::npu {
 // As on the device, weights come first, then the arena, then what the host reads and writes.
 static constexpr uint64_t kWeights = 1ull << 28, kArena = 1ull << 40, kBoundary = 1ull << 44;
 
-ScheduleTime::ScheduleTime(const SocTable &soc, uint64_t maxSteps)
-    : soc(soc), simulator(soc), nextWeight(kWeights), nextArgument(kBoundary) {
+ScheduleTime::ScheduleTime(const SocTable &soc, uint64_t maxSteps, uint64_t maxBytes)
+    : soc(soc), simulator(soc), nextWeight(kWeights), nextArgument(kBoundary), bytesLeft(maxBytes) {
   simulator.stepsLeft = maxSteps;
 }
 
@@ -45,7 +45,20 @@ uint64_t ScheduleTime::addressOf(Value buffer) {
   return entry->second + uint64_t(part.offset);
 }
 
+bool ScheduleTime::spendBytes(ArrayRef<TimedLaunch> launches) {
+  for (const TimedLaunch &timed : launches)
+    for (Value operand : timed.operands) {
+      const auto bytes = uint64_t(om::spanInBytes(cast<MemRefType>(operand.getType())));
+      if (bytes > bytesLeft)
+        return false;
+      bytesLeft -= bytes;
+    }
+  return true;
+}
+
 std::optional<std::vector<double>> ScheduleTime::run(ArrayRef<TimedLaunch> launches) {
+  if (!spendBytes(launches))
+    return std::nullopt;
   bool begins = true;
   std::vector<size_t> ends; ///< of each launch among the simulator's, of which layers are several
   for (const TimedLaunch &timed : launches) {

@@ -293,6 +293,12 @@ TEST_CASE("errors of host calls name the node") {
           "E14001: node 'r' (Relu): attribute 'slope' is not known for this operator of "
           "opset 13\n");
   }
+  SECTION("an attribute that is given twice") {
+    onnx::NodeProto &node = model.node("Softmax", {"x"}, {"y"}, "s");
+    attr(node, "axis", int64_t(0));
+    attr(node, "axis", int64_t(1));
+    CHECK_THAT(errorText(), Contains("node 's' (Softmax): attribute 'axis' is given twice"));
+  }
   SECTION("a text that is no choice") {
     attr(model.node("Pad", {"x", "x"}, {"y"}, "p"), "mode", "mirror");
     CHECK_THAT(errorText(), Contains("attribute 'mode' is 'mirror', expected one of constant, "

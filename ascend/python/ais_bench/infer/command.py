@@ -19,6 +19,9 @@ from .files import InputError
 from .interface import InferSession, MemorySummary
 from .summary import Report
 
+# Sizes that --dymShape_range may stand for: the model runs at each of them.
+MOST_SHAPES = 10000
+
 
 def _flag(text):
     if text.lower() in ("1", "true"):
@@ -265,15 +268,19 @@ def _run_on(device, options, name):
 def _shapes_of_range(text):
     """Returns the texts for --dymShape that a range stands for: a~b counts from a to b, a-b are
     both sizes."""
-    tensors = []
+    tensors, count = [], 1
     for part in filter(None, text.split(";")):
         name, _, dims = part.rpartition(":")
         choices = []
         for dim in dims.split(","):
             low, tilde, high = dim.partition("~")
-            if not all(word.strip().isdigit() for word in ((low, high) if tilde else dim.split("-"))):
+            words = (low, high) if tilde else dim.split("-")
+            if not all(word.strip().isdigit() for word in words):
                 raise InputError(f"--dymShape_range: '{dim}' must be a number, a~b or a-b")
-            choices.append(range(int(low), int(high) + 1) if tilde else [int(word) for word in dim.split("-")])
+            count *= max(int(high) - int(low) + 1, 0) if tilde else len(words)
+            choices.append(range(int(low), int(high) + 1) if tilde else [int(word) for word in words])
+        if count > MOST_SHAPES:
+            raise InputError(f"--dymShape_range stands for {count} shapes, at most {MOST_SHAPES} are possible")
         tensors.append([f"{name}:{','.join(map(str, dims))}" for dims in itertools.product(*choices)])
     return [";".join(parts) for parts in itertools.product(*tensors)]
 
@@ -328,8 +335,11 @@ def main(arguments=None, name="ais_bench"):
         for device, shape in itertools.product(options.device, shapes):
             options.dymShape = shape
             _run_on(device, options, name)
-    except (InputError, RuntimeError, ValueError) as error:
-        print(f"[ERROR] {error}", file=sys.stderr)
+    except (InputError, RuntimeError, ValueError, OSError) as error:
+        print(f"[ERROR] {files.printable(error)}", file=sys.stderr)
+        return 1
+    except MemoryError as error:
+        print(f"[ERROR] there is not enough memory: {files.printable(error)}", file=sys.stderr)
         return 1
     finally:
         if settings:

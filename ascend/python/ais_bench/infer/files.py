@@ -11,6 +11,12 @@ class InputError(Exception):
     """What a person can mend: a path, a size, an option."""
 
 
+def printable(text):
+    """Returns a text in which nothing acts on a terminal: control characters and marks of direction
+    are escaped."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
+
+
 def _natural(path):
     """Sorts name2 before name10."""
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", path.name)]
@@ -18,6 +24,8 @@ def _natural(path):
 
 def read(path):
     """Returns the array of a .npy file, or the bytes of another one."""
+    if not path.is_file():
+        raise InputError(f"{path} is no regular file")
     try:
         if path.suffix.lower() == ".npy":
             return np.load(path, allow_pickle=False)
