@@ -172,15 +172,14 @@ void InputResolver::reportDynamic(ArrayRef<const onnx::ValueInfoProto *> inputs)
 
 /// Warns that dims which the model states as 0 are taken at their word.
 void InputResolver::reportEmpty(ArrayRef<const onnx::ValueInfoProto *> inputs) {
-  diags.warning("W11001",
-                "the model states inputs without elements: " +
-                    llvm::join(llvm::map_range(inputs,
-                                               [&](auto *input) {
-                                                 return "'" + input->name() + "' [" +
-                                                        printDims(resolve(*input)) + "]";
-                                               }),
-                               ", ") +
-                    "; they are compiled for these dims: give others with --input_shape");
+  diags.warning("W11001", "the model states inputs without elements: " +
+                              llvm::join(llvm::map_range(inputs,
+                                                         [&](auto *input) {
+                                                           return "'" + input->name() + "' [" +
+                                                                  printDims(resolve(*input)) + "]";
+                                                         }),
+                                         ", ") +
+                              "; they are compiled for these dims: give others with --input_shape");
 }
 
 bool InputResolver::run(std::vector<GraphInput> &inputs) {
