@@ -56,6 +56,7 @@ static FailureOr<OwningOpRef<ModuleOp>> importForeign(const ModelSource &source,
                     {source.inputShapes, source.outNodes, source.inputNodes, canGenerate}, context,
                     diagnostics);
   OnnxImportOptions options = {source.inputShapes, source.outNodes, canGenerate};
+  options.keepsEmptyDims = !target.takesDynamicInputs();
   if (source.format == ModelFormat::Caffe && source.weights.empty()) {
     diagnostics.error("E10008", "the Caffe model '" + source.path + "' needs its .caffemodel");
     return failure();

@@ -3,6 +3,7 @@
 
 #include "frontends/onnx/GraphImporter.h"
 
+#include "dialects/graph/ConstantData.h"
 #include "dialects/graph/HostCalls.h"
 #include "dialects/graph/ops/StructureOps.h"
 #include "frontends/Attempt.h"
@@ -153,6 +154,16 @@ Value GraphImporter::lookup(StringRef tensor) {
   if (!owner)
     owner = scope;
   return owner->values[tensor] = importInitializer(*owner, tensor);
+}
+
+void GraphImporter::define(StringRef tensor, Value value) {
+  auto type = value ? dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType();
+  // With a placeholder, a dim of the type may stand for any size.
+  if (type && type.hasStaticShape() && type.getNumElements() == 0 && !placeholder &&
+      type.getElementType().isIntOrFloat() && !value.getDefiningOp<graph::ConstantOp>())
+    value = graph::ConstantOp::create(opBuilder, tensorLocation(tensor, ""),
+                                      graph::makeConstant(type, std::vector<char>()));
+  scope->values[tensor] = value;
 }
 
 Value GraphImporter::importInitializer(Scope &owner, StringRef tensor) {

@@ -47,7 +47,9 @@ public:
   /// Returns the value of a tensor; null where its node failed. An initializer becomes a constant
   /// at its first use.
   mlir::Value lookup(llvm::StringRef tensor);
-  void define(llvm::StringRef tensor, mlir::Value value) { scope->values[tensor] = value; }
+  /// Makes `value` the value of a tensor. One without elements is known and becomes a constant, so
+  /// that nothing has to compute it and what reads it can be folded.
+  void define(llvm::StringRef tensor, mlir::Value value);
 
   /// Imports a branch or a body at the builder's insertion point; it can use the tensors of
   /// enclosing graphs. Returns false after an error.

@@ -27,7 +27,7 @@ std::string printDims(ArrayRef<int64_t> dims) {
   return text;
 }
 
-// Returns whether a dim is static: some exporters write an unknown dim as 0 or a negative value.
+/// Returns whether a dim is static: some exporters write an unknown dim as 0 or a negative value.
 bool isFixed(const onnx::TensorShapeProto::Dimension &dim) {
   return dim.has_dim_value() && dim.dim_value() > 0;
 }
@@ -57,6 +57,7 @@ private:
   void bindSymbols(const onnx::ValueInfoProto &input, const Shape &given);
   Shape resolve(const onnx::ValueInfoProto &input);
   void reportDynamic(ArrayRef<const onnx::ValueInfoProto *> inputs);
+  void reportEmpty(ArrayRef<const onnx::ValueInfoProto *> inputs);
 
   const onnx::GraphProto &graph;
   const OnnxImportOptions &options;
@@ -143,6 +144,8 @@ Shape InputResolver::resolve(const onnx::ValueInfoProto &input) {
       dims.push_back(dim.dim_value());
     else if (!dim.dim_param().empty() && symbol != symbols.end())
       dims.push_back(symbol->second);
+    else if (options.keepsEmptyDims && dim.has_dim_value() && dim.dim_value() == 0)
+      dims.push_back(0);
     else
       dims.push_back(-1);
   }
@@ -167,6 +170,18 @@ void InputResolver::reportDynamic(ArrayRef<const onnx::ValueInfoProto *> inputs)
   diags.warning("W11001", describeDynamicInputs(dynamic));
 }
 
+/// Warns that dims which the model states as 0 are taken at their word.
+void InputResolver::reportEmpty(ArrayRef<const onnx::ValueInfoProto *> inputs) {
+  diags.warning("W11001", "the model states inputs without elements: " +
+                              llvm::join(llvm::map_range(inputs,
+                                                         [&](auto *input) {
+                                                           return "'" + input->name() + "' [" +
+                                                                  printDims(resolve(*input)) + "]";
+                                                         }),
+                                         ", ") +
+                              "; they are compiled for these dims: give others with --input_shape");
+}
+
 bool InputResolver::run(std::vector<GraphInput> &inputs) {
   unsigned before = diags.numErrors();
   llvm::StringSet<> initializers;
@@ -179,7 +194,7 @@ bool InputResolver::run(std::vector<GraphInput> &inputs) {
       candidates.push_back(&input);
   readOptions();
 
-  std::vector<const onnx::ValueInfoProto *> open;
+  std::vector<const onnx::ValueInfoProto *> open, empty;
   for (const onnx::ValueInfoProto *input : candidates) {
     Type type = importer.convertType(input->type());
     if (!type) {
@@ -203,6 +218,8 @@ bool InputResolver::run(std::vector<GraphInput> &inputs) {
     Shape dims = resolve(*input), known = dims;
     if (llvm::is_contained(dims, -1))
       open.push_back(input);
+    if (llvm::is_contained(dims, 0))
+      empty.push_back(input);
     std::replace(known.begin(), known.end(), int64_t(-1), int64_t(1));
     if (llvm::Expected<int64_t> count = countElements(known); !count) {
       diags.error("E14001", "input '" + input->name() + "': " + toString(count.takeError()));
@@ -214,6 +231,8 @@ bool InputResolver::run(std::vector<GraphInput> &inputs) {
   // After an error in --input_shape this would only be its consequence.
   if (!open.empty() && diags.numErrors() == before)
     reportDynamic(open);
+  if (!empty.empty() && diags.numErrors() == before)
+    reportEmpty(empty);
   return diags.numErrors() == before;
 }
 

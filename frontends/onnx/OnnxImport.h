@@ -44,6 +44,10 @@ struct OnnxImportOptions {
   /// serve all sizes. Returns true to take the module as the result; otherwise the model is
   /// imported with its dynamic dim. Empty: it is imported so in any case.
   std::function<bool(mlir::ModuleOp)> makeTiles = {};
+  /// Whether dims that the model states as 0 are 0, as ONNX has it, and not unknown, as some
+  /// exporters have it: for targets whose code has every dim. Models of which `makeTiles` takes
+  /// those dims serve any size in either case.
+  bool keepsEmptyDims = false;
   /// Set: weights become arguments behind the inputs, with the attributes of
   /// passes/train/Passes.h.
   const TrainingImport *training = nullptr;

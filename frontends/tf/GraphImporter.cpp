@@ -305,7 +305,7 @@ Guards GraphImporter::guardsOf(TensorName tensor) const {
     // A constant stands outside of loops, the condition that it is under perhaps not. Only edges
     // that order the execution lead there, over nodes that are not imported for it.
     const pb::NodeDef *node = nodes.lookup(next.node);
-    if (!node || !llvm::is_contained({"Const", "NoOp", "Identity", "Switch"}, node->op()))
+    if (!node || !standsForCondition(*node))
       continue;
     if (!reached.insert(next.str()).second)
       continue;

@@ -35,6 +35,10 @@ std::vector<std::string> dataInputs(const pb::NodeDef &node) {
   return inputs;
 }
 
+bool standsForCondition(const pb::NodeDef &node) {
+  return llvm::is_contained({"Const", "NoOp", "Identity", "Switch"}, node.op());
+}
+
 const pb::NodeDef *LoopFrames::nodeOf(StringRef tensor) const {
   return nodes->lookup(TensorName::parse(tensor).node);
 }
@@ -182,6 +186,25 @@ LoopFrame *LoopFrames::frameOfValue(const pb::NodeDef &node) const {
   return frameOf.lookup(&node);
 }
 
+/// The loop of the condition that a constant is under, by edges that order the execution; null
+/// where there is none.
+LoopFrame *LoopFrames::frameOfCondition(const pb::NodeDef &node) const {
+  DenseSet<const pb::NodeDef *> reached;
+  std::vector<const pb::NodeDef *> pending{&node};
+  while (!pending.empty()) {
+    const pb::NodeDef *next = pending.back();
+    pending.pop_back();
+    // The Switch of a value that the loop carries decides nothing inside it.
+    if (!next || parts.contains(next) || !standsForCondition(*next) || !reached.insert(next).second)
+      continue;
+    if (LoopFrame *frame = frameOf.lookup(next); frame && isSwitch(*next))
+      return frame;
+    for (const std::string &input : next->input())
+      pending.push_back(nodeOf(StringRef(input).ltrim('^')));
+  }
+  return nullptr;
+}
+
 static bool isInside(const LoopFrame *inner, const LoopFrame *outer) {
   // Frames that name each other as parents come to an end, too.
   for (unsigned depth = 0; inner && depth < 64; ++depth, inner = inner->parent)
@@ -207,6 +230,8 @@ bool LoopFrames::distribute(ArrayRef<pb::NodeDef *> sorted, std::vector<pb::Node
         if (isInput(*node) || !from || closesLoop(*node, TensorName::parse(input)))
           continue;
         LoopFrame *other = frameOfValue(*from);
+        if (!other)
+          other = frameOfCondition(*from);
         fits &= isInside(frame, other) || isInside(other, frame);
         if (isInside(other, frame))
           frame = other;
@@ -251,12 +276,19 @@ bool LoopFrames::distribute(ArrayRef<pb::NodeDef *> sorted, std::vector<pb::Node
 std::vector<pb::NodeDef *> LoopFrames::select(const LoopFrame &frame,
                                               ArrayRef<pb::NodeDef *> inside,
                                               std::vector<std::string> roots) const {
-  DenseSet<const pb::NodeDef *> wanted;
+  DenseSet<const pb::NodeDef *> wanted, followed;
+  auto follow = [&](const pb::NodeDef &node) {
+    for (const std::string &input : node.input())
+      roots.push_back(StringRef(input).ltrim('^').str());
+  };
   auto want = [&](const pb::NodeDef *node) {
-    if (node && frameOf.lookup(node) == &frame && !parts.contains(node) &&
-        wanted.insert(node).second)
-      for (const std::string &input : node->input())
-        roots.push_back(StringRef(input).ltrim('^').str());
+    const bool isOwn = node && frameOf.lookup(node) == &frame;
+    if (isOwn && !parts.contains(node) && wanted.insert(node).second)
+      follow(*node);
+    // A constant stands outside, the condition that it is under perhaps not: nothing else may read
+    // that condition, as where a loop continues or breaks.
+    if (node && !isOwn && standsForCondition(*node) && followed.insert(node).second)
+      follow(*node);
     // The node enters a loop inside this one.
     if (node)
       if (const LoopFrame *inner = exits.lookup(node))

@@ -28,6 +28,10 @@ namespace pb = atc::tf::pb;
 /// Returns the inputs of a node that are no control inputs.
 std::vector<std::string> dataInputs(const pb::NodeDef &node);
 
+/// Returns whether the node may only pass on under which condition its readers are executed: such
+/// nodes stand outside of the loop that the condition is computed in.
+bool standsForCondition(const pb::NodeDef &node);
+
 struct LoopFrame {
   /// A value that the loop carries.
   struct Variable {
@@ -73,6 +77,7 @@ private:
   bool checkForm(Diagnostics &diags);
   bool passesOn(const LoopFrame::Variable &variable) const;
   LoopFrame *frameOfValue(const pb::NodeDef &node) const;
+  LoopFrame *frameOfCondition(const pb::NodeDef &node) const;
   std::vector<pb::NodeDef *> select(const LoopFrame &frame, llvm::ArrayRef<pb::NodeDef *> inside,
                                     std::vector<std::string> roots) const;
 

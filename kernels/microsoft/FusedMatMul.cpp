@@ -26,13 +26,36 @@ const float *transposed(Context &c, const float *data, Dims &dims) {
   return out;
 }
 
+/// Returns the dims of matrices whose rows are dim 0, in front of the batch: dim 0 moves behind it.
+Dims behindBatch(Dims dims) {
+  const int64_t rows = dims[0];
+  for (uint32_t d = 0; d + 2 < dims.rank; ++d)
+    dims[d] = dims[d + 1];
+  dims[dims.rank - 2] = rows;
+  return dims;
+}
+
+/// Moves dim 0 behind the batch by a copy. Null without memory.
+const float *rowsBehindBatch(Context &c, const float *data, const Dims &dims) {
+  const int64_t rows = dims[0], columns = dims[dims.rank - 1];
+  const int64_t count = dims.product(), batch = count ? count / (rows * columns) : 0;
+  float *out = c.scratch<float>(count + 1);
+  for (int64_t row = 0; out && row < rows; ++row)
+    for (int64_t at = 0; at < batch; ++at)
+      copyBytes(out + (at * rows + row) * columns, data + (row * batch + at) * columns,
+                columns * int64_t(sizeof(float)));
+  return out;
+}
+
 void fusedMatMul(Context &c) {
   const Tensor a = c.in(0), b = c.in(1);
-  if (c.integer("transBatchA", 0) || c.integer("transBatchB", 0))
-    return c.fail("transBatchA and transBatchB are not supported");
-  // A vector cannot be transposed.
+  // A vector cannot be transposed, and a matrix has no batch.
   const bool transA = c.integer("transA", 0) && a.rank() > 1;
   const bool transB = c.integer("transB", 0) && b.rank() > 1;
+  const bool batchA = c.integer("transBatchA", 0) && a.rank() > 2;
+  const bool batchB = c.integer("transBatchB", 0) && b.rank() > 2;
+  Dims dimsA = batchA ? behindBatch(a.dims()) : a.dims();
+  Dims dimsB = batchB ? behindBatch(b.dims()) : b.dims();
   auto swapped = [](Dims dims, bool swap) {
     const int64_t rows = swap ? dims[dims.rank - 2] : 0;
     if (swap) {
@@ -42,14 +65,17 @@ void fusedMatMul(Context &c) {
     return dims;
   };
   MatMulPlan plan;
-  if (!plan.find(c, swapped(a.dims(), transA), swapped(b.dims(), transB)))
+  if (!plan.find(c, swapped(dimsA, transA), swapped(dimsB, transB)))
     return;
   FloatResult result;
   if (!result.make(c, 0, a.dtype(), plan.result))
     return;
   float *out = result.floats(c);
-  Dims dimsA = a.dims(), dimsB = b.dims();
   const float *x = floatsOf(c, a), *w = floatsOf(c, b);
+  if (x && batchA)
+    x = rowsBehindBatch(c, x, a.dims());
+  if (w && batchB)
+    w = rowsBehindBatch(c, w, b.dims());
   if (x && transA)
     x = transposed(c, x, dimsA);
   if (w && transB)

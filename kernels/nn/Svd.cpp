@@ -1,4 +1,4 @@
-//===-- Svd.cpp - singular values, and the Hurwitz zeta function ----------===//
+//===-- Svd.cpp - singular values ------------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "kernels/core/Broadcast.h"
@@ -127,43 +127,6 @@ template <typename T> void storeColumns(T *to, const double *columns, int64_t ro
       to[k * count + i] = T(Compute<T>(columns[i * rows + k]));
 }
 
-/// The sum over k >= 0 of (q + k)^-x by its first terms and the Euler-Maclaurin formula.
-double zeta(double x, double q) {
-  constexpr double infinity = __builtin_inf(), nan = __builtin_nan("");
-  if (x == 1)
-    return infinity;
-  if (!(x > 1))
-    return nan;
-  if (q <= 0) {
-    if (q == math::floor(q))
-      return infinity;
-    if (x != math::floor(x))
-      return nan;
-  }
-  double sum = 0, at = q;
-  for (int i = 0; i < 12 || at <= 9; ++i, at += 1)
-    sum += math::pow(at, -x);
-  // The rest from `at` on: its integral, half a term, and corrections by derivatives.
-  const double term = math::pow(at, -x);
-  sum += term * at / (x - 1) + term / 2;
-  // The Bernoulli numbers B(2k) / (2k)!.
-  constexpr double factors[] = {1.0 / 12,
-                                -1.0 / 720,
-                                1.0 / 30240,
-                                -1.0 / 1209600,
-                                1.0 / 47900160,
-                                -691.0 / 1307674368000,
-                                1.0 / 74724249600.0,
-                                -3617.0 / 10670622842880000.0};
-  double rising = x, power = term / at;
-  for (int k = 0; k < 8; ++k) {
-    sum += factors[k] * rising * power;
-    rising *= (x + 2 * k + 1) * (x + 2 * k + 2);
-    power /= at * at;
-  }
-  return sum;
-}
-
 } // namespace
 
 /// Outputs: singular values, falling, and where they are asked for U and V of
@@ -218,19 +181,6 @@ ATC_KERNEL(Svd) {
   });
   if (!done)
     failType(data.dtype());
-}
-
-ATC_KERNEL(Zeta) {
-  const uint8_t dtype = in(0).dtype();
-  broadcastPair(*this, dtype, [&](const StridedSpace &space, char *out) {
-    if (!dispatchFloats(dtype, [&](auto type) {
-          using T = typename decltype(type)::Type;
-          using N = Compute<T>;
-          mapInputs<T, T>(*this, space, out, 400,
-                          [](T x, T q) { return T(N(zeta(double(N(x)), double(N(q))))); });
-        }))
-      failType(dtype);
-  });
 }
 
 } // namespace atc::kernels

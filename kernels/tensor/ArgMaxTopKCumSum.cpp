@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "kernels/core/GeneratedCode.h"
+#include "kernels/core/Math.h"
 #include "kernels/core/Sort.h"
 #include "kernels/core/Widen.h"
 
@@ -171,8 +172,8 @@ ATC_KERNEL(Hardmax) {
 }
 
 namespace {
-/// Sums or products along an axis; `op(total, x)`.
-template <typename Op> void cumulate(Context &c, int first, Op op) {
+/// Computes sums or products along an axis as `op(total, x)`, with the total of nothing in front.
+template <typename Op> void cumulate(Context &c, float first, Op op) {
   const Tensor data = c.in(0), axisInput = c.in(1);
   char *out = c.make(0, data.dtype(), data.dims());
   if (!out)
@@ -213,6 +214,17 @@ ATC_KERNEL(CumSum) {
       return decltype(a)(uint64_t(a) + uint64_t(b));
     else
       return a + b;
+  });
+}
+/// The logarithm of the sum of the exponentials, which the larger one is taken out of.
+ATC_KERNEL(CumLogSumExp) {
+  if (!dispatchFloats(in(0).dtype(), [](auto) {}))
+    return failType(in(0).dtype());
+  cumulate(*this, -__builtin_inff(), [](auto a, decltype(a) b) {
+    const double high = maxOrNan(double(a), double(b)), low = minOrNan(double(a), double(b));
+    // Equal infinities have no difference.
+    return decltype(a)(high == low ? high + 0.69314718055994530942
+                                   : high + math::log1p(math::exp(low - high)));
   });
 }
 ATC_KERNEL(CumProd) {

@@ -114,3 +114,16 @@ def test_fused_conv_errors():
         call("FusedConv", x, w, None, np.zeros((1, 2, 5, 5), np.float32), missing=[2])
     with pytest.raises(KernelError, match="activation"):
         call("FusedConv", x, w, activation="Gelu")
+
+
+@pytest.mark.parametrize("trans_a, trans_b", [(0, 0), (1, 0), (0, 1), (1, 1)])
+@pytest.mark.parametrize("batch_a, batch_b", [(1, 0), (0, 1), (1, 1)])
+def test_products_with_rows_in_front_of_the_batch(trans_a, trans_b, batch_a, batch_b):
+    rng = np.random.default_rng(4)
+    a = rng.standard_normal((2, 3) + ((5, 4) if trans_a else (4, 5))).astype("f4")
+    b = rng.standard_normal((2, 3) + ((6, 5) if trans_b else (5, 6))).astype("f4")
+    expected = (a.swapaxes(-1, -2) if trans_a else a) @ (b.swapaxes(-1, -2) if trans_b else b)
+    (got,) = call("FusedMatMul", np.moveaxis(a, -2, 0) if batch_a else a,
+                  np.moveaxis(b, -2, 0) if batch_b else b, transA=trans_a, transB=trans_b,
+                  transBatchA=batch_a, transBatchB=batch_b)
+    np.testing.assert_allclose(got, expected, atol=1e-5)

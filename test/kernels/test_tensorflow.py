@@ -79,3 +79,114 @@ def test_zeta():
         np.testing.assert_allclose(value, (k**-power).sum() + rest, rtol=1e-10)
     (special,) = call("Zeta", np.array([1.0, 0.5]), np.array([2.0, 2.0]))
     assert np.isinf(special[0]) and np.isnan(special[1])
+
+
+@pytest.mark.parametrize("kernel, inputs, attributes, expected", [
+    ("Digamma", [[0.25, 1, 2.5, 12, 40, -0.5, -3.25]], {},
+     [-4.2274535333762655, -0.5772156649015329, 0.7031566406452432, 2.4426616799758123,
+      3.6763273740348428, 0.03648997397857651, 4.4662758723502805]),
+    ("Lgamma", [[0.25, 1, 2.5, 12, 40, -0.5, -3.25]], {},
+     [1.2880225246980774, 0, 0.2846828704729192, 17.502307845873887, 106.63176026064345,
+      1.2655121234846454, -0.6231534513209985]),
+    ("Erfinv", [[0, 0.3, -0.7, 0.999, 1e-9, -0.9999999999]], {},
+     [0, 0.2724627147267544, -0.7328690779592169, 2.326753765513524, 8.86226925452758e-10,
+      -4.572824958544925]),
+    ("Ndtri", [[0.5, 0.02, 0.9, 1e-12, 0.999999]], {},
+     [0, -2.053748910631823, 1.2815515655446004, -7.034483825301131, 4.753424308817087]),
+    ("BesselI", [[0, 0.5, -3, 20, 29, 31, -700]], {"order": 0, "scaled": 1},
+     [1, 0.64503527044915, 0.24300035416182536, 0.089780311884826, 0.07440746822222559,
+      0.07194649669698383, 0.015081295651531355]),
+    ("BesselI", [[0, 0.5, -3, 20, 29, 31, -700]], {"order": 1, "scaled": 1},
+     [0, 0.15642080318487173, -0.19682671329730084, 0.08750622218328867, 0.07311311793938836,
+      0.07077639283438569, -0.015070519444716846]),
+    ("BesselI", [[0.5, -2]], {"order": 1}, [0.2578943053908963, -1.5906368546373290]),
+    ("Igamma", [[0.5, 1, 3, 20, 100, 4], [0.1, 2, 2.5, 25, 90, 40]], {},
+     [0.34527915398142317, 0.8646647167633873, 0.45618688411667035, 0.8664251659143496,
+      0.15822098918643007, 0.9999999999999512]),
+    ("Igammac", [[0.5, 1, 3, 20, 100, 4], [0.1, 2, 2.5, 25, 90, 40]], {},
+     [0.6547208460185768, 0.1353352832366127, 0.5438131158833297, 0.1335748340856504,
+      0.84177901081357, 4.888864465181043e-14]),
+    ("Betainc", [[0.5, 2, 8, 1, 30], [0.5, 3, 2, 4, 50], [0.2, 0.5, 0.9, 0.01, 0.4]], {},
+     [0.2951672353008665, 0.6875, 0.7748409780000002, 0.03940399, 0.6829428460308882]),
+    ("Polygamma", [[0, 1, 2, 5], [2.5, 0.5, 3, 1.25]], {},
+     [0.7031566406452432, 4.93480220054468, -0.15411380631918856, 32.51376768129206]),
+])
+def test_special_functions(kernel, inputs, attributes, expected):
+    """The values are those of scipy.special."""
+    (got,) = call(kernel, *[np.array(values, "f8") for values in inputs], **attributes)
+    np.testing.assert_allclose(got, expected, rtol=1e-11, atol=1e-14)
+    (single,) = call(kernel, *[np.array(values, "f4") for values in inputs], **attributes)
+    assert single.dtype == np.float32
+
+
+def test_special_functions_outside_their_domain():
+    inf, nan = np.inf, np.nan
+    for kernel, inputs, expected in [
+            ("Lgamma", [[-2, 0, inf, -inf, nan]], [inf, inf, inf, inf, nan]),
+            ("Digamma", [[-2, inf, nan]], [nan, inf, nan]),
+            ("Erfinv", [[1, -1, 1.5, nan]], [inf, -inf, nan, nan]),
+            ("Ndtri", [[1, 0, 1.5, -1]], [inf, -inf, nan, nan]),
+            ("Igamma", [[1, -1, 2, 2], [0, 1, inf, -1]], [0, nan, 1, nan]),
+            ("Igammac", [[1, -1, 2, 2], [0, 1, inf, -1]], [1, nan, 0, nan]),
+            ("Betainc", [[1, 1, 1, -1], [2, 2, 2, 2], [0, 1, 1.5, 0.5]], [0, 1, nan, nan])]:
+        (got,) = call(kernel, *[np.array(values, "f8") for values in inputs])
+        np.testing.assert_array_equal(got, expected)
+
+
+def test_betainc_repeats_single_elements():
+    (got,) = call("Betainc", np.array(2.0), np.array([[3.0]]), np.array([0.5, 0.25]))
+    np.testing.assert_allclose(got, [0.6875, 0.26171875], rtol=1e-13)
+    with pytest.raises(KernelError, match="has 3 elements"):
+        call("Betainc", np.ones(3), np.array(3.0), np.array([0.5, 0.25]))
+
+
+def positive(rng, *shape):
+    a = rng.standard_normal(shape)
+    return a @ np.swapaxes(a, -1, -2) + np.eye(shape[-1])
+
+
+def test_cholesky():
+    a = positive(np.random.default_rng(1), 2, 3, 5, 5)
+    (lower,) = call("Cholesky", np.tril(a))
+    np.testing.assert_allclose(lower, np.linalg.cholesky(a), atol=1e-12)
+    (nothing,) = call("Cholesky", np.zeros((2, 0, 0)))
+    assert nothing.shape == (2, 0, 0)
+    with pytest.raises(KernelError, match="matrix 1 is not positive definite"):
+        call("Cholesky", np.stack([np.eye(2), -np.eye(2)]))
+
+
+@pytest.mark.parametrize("adjoint", [0, 1])
+def test_matrix_solve(adjoint):
+    rng = np.random.default_rng(2)
+    a, b = rng.standard_normal((3, 1, 4, 4)), rng.standard_normal((2, 4, 5))
+    a[0, 0, 0, 0] = 0  # the pivot is another row
+    (got,) = call("MatrixSolve", a, b, adjoint=adjoint)
+    expected = np.linalg.solve(np.swapaxes(a, -1, -2) if adjoint else a, np.broadcast_to(b, (3, 2, 4, 5)))
+    np.testing.assert_allclose(got, expected, atol=1e-11)
+    with pytest.raises(KernelError, match="matrix 0 is singular"):
+        call("MatrixSolve", np.ones((2, 2)), np.ones((2, 1)))
+
+
+@pytest.mark.parametrize("lower", [0, 1])
+@pytest.mark.parametrize("adjoint", [0, 1])
+def test_triangular_solve(lower, adjoint):
+    rng = np.random.default_rng(3)
+    a, b = rng.standard_normal((2, 4, 4)) + 3 * np.eye(4), rng.standard_normal((2, 4, 3))
+    (got,) = call("TriangularSolve", a, b, lower=lower, adjoint=adjoint)
+    triangle = np.tril(a) if lower else np.triu(a)
+    expected = np.linalg.solve(np.swapaxes(triangle, -1, -2) if adjoint else triangle, b)
+    np.testing.assert_allclose(got, expected, atol=1e-11)
+
+
+@pytest.mark.parametrize("reverse", [0, 1])
+@pytest.mark.parametrize("exclusive", [0, 1])
+def test_cumulative_log_sum_exp(exclusive, reverse):
+    x = np.array([[1.0, -800, 900, 900, 3], [-np.inf, -np.inf, 0, np.inf, 1]])
+    (got,) = call("CumLogSumExp", x, index(1), exclusive=exclusive, reverse=reverse)
+    rows = x[:, ::-1] if reverse else x
+    expected = np.logaddexp.accumulate(rows, 1)
+    if exclusive:
+        expected = np.concatenate([np.full((2, 1), -np.inf), expected[:, :-1]], 1)
+    np.testing.assert_allclose(got, expected[:, ::-1] if reverse else expected, rtol=1e-14)
+    with pytest.raises(KernelError):
+        call("CumLogSumExp", np.arange(3), index(0))

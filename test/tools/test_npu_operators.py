@@ -533,3 +533,23 @@ def test_clamped_floats_become_bytes(soc, tmp_path):
     wide = x * np.float32(255)
     np.testing.assert_array_equal(got["u8"], np.clip(wide, 0, 255).astype(np.uint8))
     np.testing.assert_array_equal(got["s8"], np.trunc(np.clip(wide, -128, 100)).astype(np.int8))
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_inputs_without_elements(soc, tmp_path):
+    """A first step of a language model: its cache has no rows."""
+    rng = np.random.default_rng(8)
+    query, key = (rng.standard_normal((1, 2, 3, 8)).astype(np.float32) for _ in range(2))
+    got, _, _ = outputs_on(
+        soc, tmp_path,
+        [helper.make_node("Concat", ["past", "key"], ["keys"], axis=2),
+         helper.make_node("Transpose", ["keys"], ["turned"], perm=[0, 1, 3, 2]),
+         helper.make_node("MatMul", ["query", "turned"], ["scores"]),
+         helper.make_node("ReduceSum", ["past", "axis"], ["sum"], keepdims=0),
+         helper.make_node("Relu", ["past"], ["nothing"])],
+        [info("query", F32, query.shape), info("past", F32, (1, 2, 0, 8)), info("key", F32, key.shape)],
+        [info(name, F32, None) for name in ("scores", "sum", "nothing")],
+        {"axis": np.array([2])}, [query, np.zeros((1, 2, 0, 8), np.float32), key])
+    np.testing.assert_allclose(got["scores"], query @ key.transpose(0, 1, 3, 2), atol=2e-2)
+    np.testing.assert_array_equal(got["sum"], np.zeros((1, 2, 8), np.float32))
+    assert got["nothing"].shape == (1, 2, 0, 8)

@@ -32,6 +32,19 @@ void importConcat(NodeContext &n) {
         shape.front() = batch->to;
         input = n.fill(shape, input);
       }
+  // Parts without elements, such as a cache before the first step, add nothing.
+  auto others = [&](Value input) {
+    SmallVector<int64_t> dims(n.shape(input));
+    if (axis < static_cast<int64_t>(dims.size()))
+      dims.erase(dims.begin() + axis);
+    return dims;
+  };
+  const Value first = inputs.front(), last = inputs.back();
+  const bool fits = llvm::all_of(inputs, [&](Value i) { return others(i) == others(first); });
+  if (fits)
+    llvm::erase_if(inputs, [&](Value input) { return n.shape(input)[axis] == 0; });
+  if (inputs.empty())
+    inputs.push_back(last);
   n.setOutput(inputs.size() == 1 ? inputs.front()
                                  : n.create<graph::ConcatOp>(ValueRange(inputs), axis));
 }

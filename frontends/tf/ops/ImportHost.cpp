@@ -79,10 +79,13 @@ void callTopK(NodeContext &n) {
   n.setOutput(1, n.cast(results[1], index));
 }
 
-template <int isProduct> void importScan(NodeContext &n) {
+void importScan(NodeContext &n) {
   Value input = n.input(0), axis = n.input(1);
+  const StringRef kernel = n.op() == "Cumsum"    ? "CumSum"
+                           : n.op() == "Cumprod" ? "CumProd"
+                                                 : "CumLogSumExp";
   if (!n.failed())
-    n.setOutput(n.callHost(isProduct ? "CumProd" : "CumSum", {input, axis},
+    n.setOutput(n.callHost(kernel, {input, axis},
                            {n.hostInts("exclusive", {n.boolAttr("exclusive", false)}),
                             n.hostInts("reverse", {n.boolAttr("reverse", false)})}));
 }
@@ -164,9 +167,56 @@ void importBitcast(NodeContext &n) {
   n.setOutput(n.callHost("BitCast", {input}, {n.hostInts("to", {graph::dtypeOf(type)})}));
 }
 
-void importZeta(NodeContext &n) {
-  Value x = n.input(0), q = n.input(1);
-  n.setOutput(n.callHost("Zeta", {x, q}));
+void importCholesky(NodeContext &n) {
+  Value input = n.input(0);
+  n.setOutput(n.callHost("Cholesky", {input}));
+}
+
+template <bool isTriangular> void importSolve(NodeContext &n) {
+  Value matrix = n.input(0), right = n.input(1);
+  SmallVector<NamedAttribute> attributes = {n.hostInts("adjoint", {n.boolAttr("adjoint", false)})};
+  if (isTriangular)
+    attributes.push_back(n.hostInts("lower", {n.boolAttr("lower", true)}));
+  n.setOutput(
+      n.callHost(isTriangular ? "TriangularSolve" : "MatrixSolve", {matrix, right}, attributes));
+}
+
+/// Functions of one to three tensors whose kernel has the operator's name.
+template <unsigned count> void importFunction(NodeContext &n) {
+  SmallVector<Value> inputs;
+  for (unsigned i = 0; i < count; ++i)
+    inputs.push_back(n.input(i));
+  n.setOutput(n.callHost(n.op(), inputs));
+}
+
+template <int order, bool isScaled> void importBessel(NodeContext &n) {
+  Value input = n.input(0);
+  n.setOutput(n.callHost("BesselI", {input},
+                         {n.hostInts("order", {order}), n.hostInts("scaled", {isScaled})}));
+}
+
+void importInvert(NodeContext &n) {
+  Value input = n.input(0);
+  n.setOutput(n.callHost("BitwiseNot", {input}));
+}
+
+/// Brings what stands per dim of one layout, or per spatial dim, into the order of another one.
+void importVecPermute(NodeContext &n) {
+  Value input = n.input(0);
+  std::string from = n.stringAttr("src_format", "NHWC"), to = n.stringAttr("dst_format", "NCHW");
+  if (n.failed())
+    return;
+  const int64_t count = NodeContext::hasRank(input) && n.rank(input) > 0 ? n.shape(input)[0] : -1;
+  if (count == static_cast<int64_t>(from.size()) - 2)
+    for (std::string *layout : {&from, &to})
+      llvm::erase_if(*layout, [](char dim) { return dim == 'N' || dim == 'C'; });
+  SmallVector<int64_t> order;
+  for (char dim : to)
+    order.push_back(static_cast<int64_t>(from.find(dim)));
+  if (count != static_cast<int64_t>(from.size()) || from.size() != to.size() ||
+      llvm::is_contained(order, static_cast<int64_t>(std::string::npos)))
+    return n.failInput(0, "does not have one row per dim of both layouts");
+  n.setOutput(n.callHost("Gather", {input, n.intList(order)}, {n.hostInts("axis", {0})}));
 }
 
 void callEinsum(NodeContext &n) {
@@ -179,15 +229,33 @@ void callEinsum(NodeContext &n) {
 
 ArrayRef<OpRow> hostRows() {
   static const OpRow rows[] = {
+      {"BesselI0", importBessel<0, false>},
+      {"BesselI0e", importBessel<0, true>},
+      {"BesselI1", importBessel<1, false>},
+      {"BesselI1e", importBessel<1, true>},
+      {"Betainc", importFunction<3>},
       {"Bitcast", importBitcast, "types of the same width"},
-      {"Cumprod", importScan<1>},
-      {"Cumsum", importScan<0>},
+      {"Cholesky", importCholesky, "real matrices"},
+      {"Cumprod", importScan},
+      {"Cumsum", importScan},
+      {"CumulativeLogsumexp", importScan},
+      {"DataFormatVecPermute", importVecPermute},
+      {"Digamma", importFunction<1>},
       {"Einsum", callEinsum},
+      {"Erfinv", importFunction<1>},
+      {"Igamma", importFunction<2>},
+      {"Igammac", importFunction<2>},
+      {"Invert", importInvert},
       {"InvertPermutation", importInvertPermutation},
+      {"Lgamma", importFunction<1>},
       {"LogMatrixDeterminant", importLogDeterminant},
       {"MatrixBandPart", callBandPart},
       {"MatrixDeterminant", importDeterminant},
       {"MatrixInverse", importInverse},
+      {"MatrixSolve", importSolve<false>, "real matrices"},
+      {"MatrixTriangularSolve", importSolve<true>, "real matrices"},
+      {"Ndtri", importFunction<1>},
+      {"Polygamma", importFunction<2>},
       {"Svd", importSvd},
       {"TopK", callTopK},
       {"TopKV2", callTopK},
@@ -196,7 +264,7 @@ ArrayRef<OpRow> hostRows() {
       {"UniqueWithCounts", importUnique},
       {"UniqueWithCountsV2", importUnique, "of vectors"},
       {"Where", callWhere},
-      {"Zeta", importZeta},
+      {"Zeta", importFunction<2>},
   };
   return rows;
 }

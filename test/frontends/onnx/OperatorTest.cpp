@@ -126,7 +126,7 @@ TEST_CASE("Slice: bounds are attributes, from opset 10 inputs with steps") {
   TestModel empty = modelOf(13, {4, 6});
   empty.ints("s", {3}).ints("e", {1});
   empty.node("Slice", {"x", "s", "e"}, {"y"});
-  CHECK_THAT(textOf(empty), Contains("-> tensor<0x6xf32>"));
+  CHECK_THAT(textOf(empty), Contains("graph.constant dense<> : tensor<0x6xf32>"));
 
   TestModel zero = modelOf(13, {4, 6});
   zero.ints("s", {0}).ints("e", {1}).ints("a", {0}).ints("t", {0});

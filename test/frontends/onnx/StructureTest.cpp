@@ -184,6 +184,31 @@ TEST_CASE("--input_shape") {
   }
 }
 
+TEST_CASE("dims that the model states as 0") {
+  TestModel model;
+  model.input("x", {0, 4}).output("y").node("Relu", {"x"}, {"y"});
+  SECTION("are unknown where the target serves all sizes") {
+    Imported result = import(model);
+    REQUIRE(result);
+    CHECK_THAT(result.messages(), Contains("the shape of these inputs is dynamic: 'x' [?, 4]"));
+    CHECK_THAT(result.text(), Contains("%arg0: tensor<?x4xf32>"));
+  }
+  SECTION("are 0 for a target that needs every dim") {
+    Imported result = import(model, {.keepsEmptyDims = true});
+    REQUIRE(result);
+    CHECK(result.messages() ==
+          "W11001: the model states inputs without elements: 'x' [0,4]; they are compiled for "
+          "these dims: give others with --input_shape\n");
+    CHECK_THAT(result.text(), Contains("%arg0: tensor<0x4xf32>"));
+  }
+  SECTION("are what --input_shape gives") {
+    Imported result = import(model, {.inputShapes = {{"x", {2, 4}}}, .keepsEmptyDims = true});
+    REQUIRE(result);
+    CHECK(result.messages().empty());
+    CHECK_THAT(result.text(), Contains("%arg0: tensor<2x4xf32>"));
+  }
+}
+
 TEST_CASE("constants of the model follow a batch that --input_shape changes") {
   TestModel model;
   model.input("x", {1, 3, 4}).output("y").ints("list", {1, 12}).ints("fixed", {2, 12});

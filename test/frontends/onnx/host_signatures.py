@@ -42,7 +42,9 @@ BEYOND = {**{(kernel, "A"): PACKED for kernel in ("Slice", "Concat", "Gather", "
                                                     "ReduceSumSquare")}}
 # Kernels that are no ONNX operator (kernels/core/Contracts.h has their signatures).
 STEPS = {"Aipp", "Map", "RaggedToDense", "RegexReplace", "SequenceResize", "SequenceSet", "Stack", "StringCase",
-         "StringHash", "StringLength", "StringStrip", "Substring", "Svd", "Zeta"}
+         "StringHash", "StringLength", "StringStrip", "Substring", "Svd", "Zeta", "BesselI", "Betainc", "Cholesky",
+         "CumLogSumExp", "Digamma", "Erfinv", "Igamma", "Igammac", "Lgamma", "MatrixSolve", "Ndtri", "Polygamma",
+         "TriangularSolve"}
 
 
 def read_kernels():

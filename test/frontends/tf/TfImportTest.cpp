@@ -7,6 +7,7 @@
 #include <google/protobuf/text_format.h>
 #include <sstream>
 
+#include "dialects/graph/ops/BinaryOps.h"
 #include "dialects/graph/ops/HostOps.h"
 #include "dialects/graph/ops/StructureOps.h"
 #include "dialects/graph/ops/UnaryOps.h"
@@ -206,8 +207,8 @@ TEST_CASE("What the target cannot generate becomes a host call") {
 
 namespace {
 
-std::string integer(const std::string &name, int value) {
-  return node(name, "Const", "",
+std::string integer(const std::string &name, int value, const std::string &control = "") {
+  return node(name, "Const", control,
               "attr { key: \"value\" value { tensor { dtype: DT_INT32 tensor_shape { } int_val: " +
                   std::to_string(value) + " } } }");
 }
@@ -236,6 +237,24 @@ TEST_CASE("A frame of v1 control flow becomes a loop") {
   REQUIRE(loops.size() == 1);
   CHECK(loops[0].getNumResults() == 2);
   CHECK(llvm::range_size(loops[0].getBody().front().getOps<atc::graph::NegOp>()) == 1);
+}
+
+TEST_CASE("A condition in a loop may decide between constants only") {
+  // As `continue` does: nothing but the Merge reads the condition, over edges of control.
+  std::string graph = loop;
+  const std::string add = node("add", "Add", "is:1 one");
+  graph.replace(graph.find(add), add.size(),
+                node("first", "Less", "is:1 one") + node("pick", "Switch", "first first") +
+                    node("on", "Identity", "pick:1") + node("off", "Identity", "pick") +
+                    integer("two", 2, "^on") + integer("four", 4, "^off") +
+                    node("step", "Merge", "four two") + node("add", "Add", "is:1 step"));
+  Import result(graph + node("end", "Exit", "vs") + node("y", "Relu", "end"));
+  INFO(result.messages);
+  REQUIRE(result.module);
+  auto loops = llvm::to_vector(result.main().getOps<atc::graph::LoopOp>());
+  REQUIRE(loops.size() == 1);
+  // For the value and for the number of the side.
+  CHECK(llvm::range_size(loops[0].getBody().front().getOps<atc::graph::WhereOp>()) == 2);
 }
 
 TEST_CASE("A value that the body hands on stays outside of the loop") {

@@ -374,6 +374,31 @@ TEST_CASE("Integers are multiplied without a kernel for them") {
   CHECK(graph.evaluate() == Numbers{1, 3, 3, 7});
 }
 
+TEST_CASE("Systems of equations and special functions") {
+  auto solve = [](const std::string &op, const std::string &attributes) {
+    Graph graph;
+    graph.floats("a", {2, 2}, {2, 1, 0, 4}).floats("b", {2, 1}, {4, 8});
+    return graph.node(op, "a b", attributes).evaluate();
+  };
+  CHECK(solve("MatrixSolve", "") == Numbers{1, 2});
+  CHECK(solve("MatrixSolve", "adjoint b: true") == Numbers{2, 1.5});
+  // Only the triangle that is asked for is read.
+  CHECK(solve("MatrixTriangularSolve", "") == Numbers{2, 2});
+  CHECK(solve("MatrixTriangularSolve", "lower b: false") == Numbers{1, 2});
+  CHECK(solve("MatrixTriangularSolve", "lower b: false; adjoint b: true") == Numbers{2, 1.5});
+
+  Graph graph;
+  graph.floats("x", {2, 2}, {4, 0, 2, 5}).node("Cholesky", "x", "", "l");
+  CHECK(graph.evaluate("l") == Numbers{2, 0, 1, 2});
+  graph.floats("p", {1}, {1}).node("Lgamma", "p", "", "g").node("BesselI1", "zero", "", "i1");
+  CHECK(graph.evaluate("g") == Numbers{0});
+  CHECK(graph.floats("zero", {1}, {0}).evaluate("i1") == Numbers{0});
+  graph.ints("n", {2}, {0, 5}).node("Invert", "n", "", "inverted");
+  CHECK(graph.evaluate("inverted") == Numbers{-1, -6});
+  graph.ints("dims", {4}, {1, 2, 3, 4}).node("DataFormatVecPermute", "dims", "", "nchw");
+  CHECK(graph.evaluate("nchw") == Numbers{1, 4, 2, 3});
+}
+
 TEST_CASE("Both sides of a condition are computed, Merge chooses") {
   auto condition = [](bool value) {
     Graph graph;
