@@ -207,6 +207,12 @@ double zeta(double x, double q) {
       return kInf;
     if (x != math::floor(x))
       return kNan;
+    // But for their sign, terms below 0 are terms of positive numbers, from 10 to -q.
+    if (q < -20) {
+      const double first = 10 + (-q - math::floor(-q));
+      const double below = zeta(x, first) - zeta(x, 1 - q);
+      return zeta(x, 1 - first) + (math::fmod(x, 2) == 0 ? below : -below);
+    }
   }
   double sum = 0, at = q;
   for (int i = 0; i < 12 || at <= 9; ++i, at += 1)

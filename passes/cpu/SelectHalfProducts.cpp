@@ -5,6 +5,7 @@
 #include "dialects/cpu/HalfChunk.h"
 #include "dialects/om/Om.h"
 #include "passes/Remarks.h"
+#include "passes/ValueTypes.h"
 #include "passes/cpu/WeightPasses.h"
 #include "passes/kernel/pack/NarrowWeights.h"
 #include "passes/om/Schedule.h"
@@ -23,12 +24,10 @@ constexpr int64_t kHalfBlock = 16;
 /// Fewer pixels are limited by reading the weights, and are not worth rounding.
 constexpr int64_t kMinPixels = 8;
 
-MemRefType typeOfBuffer(Value buffer) { return cast<MemRefType>(buffer.getType()); }
-
 /// Returns [B][rows][K] as the image [B][1][1][rows][K], or the columns of [B][rows][N] as the
 /// blocks of [B][N / 16][1][rows][16].
 Value asImage(OpBuilder &builder, Location loc, Value matrix, bool inBlocks) {
-  MemRefType type = typeOfBuffer(matrix);
+  MemRefType type = bufferTypeOf(matrix);
   ArrayRef<int64_t> shape = type.getShape();
   const SmallVector<int64_t> strides = type.getStridesAndOffset().first;
   const int64_t width = inBlocks ? kHalfBlock : shape[2];
@@ -69,21 +68,21 @@ private:
 
   static om::WeightOp weightsOf(Value value) {
     auto weight = value.getDefiningOp<om::WeightOp>();
-    return weight && typeOfBuffer(weight).getElementType().isF32() ? weight : om::WeightOp();
+    return weight && bufferTypeOf(weight).getElementType().isF32() ? weight : om::WeightOp();
   }
 
   /// Returns why a product stays in f32; empty: it does not.
   static StringRef whyFloat(MatMulOp op) {
     if (!op.getPacked() || !weightsOf(op.getRhs()))
       return "its weights are not constant and of f32";
-    ArrayRef<int64_t> lhs = typeOfBuffer(op.getLhs()).getShape(),
-                      out = typeOfBuffer(op.getOutput()).getShape();
-    if (typeOfBuffer(op.getRhs()).getDimSize(2) != kHalfBlock || out[2] % kHalfBlock)
+    ArrayRef<int64_t> lhs = bufferTypeOf(op.getLhs()).getShape(),
+                      out = bufferTypeOf(op.getOutput()).getShape();
+    if (bufferTypeOf(op.getRhs()).getDimSize(2) != kHalfBlock || out[2] % kHalfBlock)
       return "its columns are no whole blocks of 16";
     if (lhs[2] % 2 || lhs[0] != out[0])
       return "its rows have no pairs";
     for (Value matrix : {op.getLhs(), op.getOutput()})
-      if (typeOfBuffer(matrix).getStridesAndOffset().first.back() != 1)
+      if (bufferTypeOf(matrix).getStridesAndOffset().first.back() != 1)
         return "its rows are not dense";
     return out[1] < kMinPixels ? "it has few rows" : "";
   }
@@ -91,8 +90,8 @@ private:
   static StringRef whyFloat(Conv2DOp op) {
     if (!weightsOf(op.getFilter()))
       return "its weights are not constant and of f32";
-    ArrayRef<int64_t> filter = typeOfBuffer(op.getFilter()).getShape(),
-                      out = typeOfBuffer(op.getOutput()).getShape();
+    ArrayRef<int64_t> filter = bufferTypeOf(op.getFilter()).getShape(),
+                      out = bufferTypeOf(op.getOutput()).getShape();
     if (op.getGroups() != 1)
       return "it has groups";
     // Lanes past the last channel hold anything.
@@ -126,8 +125,8 @@ private:
 
   bool rewrite(MatMulOp op) {
     OpBuilder builder(op);
-    const int64_t depth = typeOfBuffer(op.getLhs()).getDimSize(2);
-    const int64_t blocks = typeOfBuffer(op.getRhs()).getDimSize(0);
+    const int64_t depth = bufferTypeOf(op.getLhs()).getDimSize(2);
+    const int64_t blocks = bufferTypeOf(op.getRhs()).getDimSize(0);
     auto view = [&](Value matrix, bool inBlocks) {
       return matrix ? asImage(builder, op.getLoc(), matrix, inBlocks) : Value();
     };
@@ -138,7 +137,7 @@ private:
   }
 
   bool rewrite(Conv2DOp op) {
-    ArrayRef<int64_t> filter = typeOfBuffer(op.getFilter()).getShape();
+    ArrayRef<int64_t> filter = bufferTypeOf(op.getFilter()).getShape();
     return replace(op, weightsOf(op.getFilter()), kHalfBlock,
                    {filter[0], filter[1], filter[2], filter[3], kHalfBlock / 2, 2 * kHalfBlock},
                    op.getInput(), op.getResidual(), op.getSlope(), op.getOutput(), op.getStrides(),

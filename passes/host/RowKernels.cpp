@@ -4,6 +4,7 @@
 #include "passes/host/RowKernels.h"
 
 #include "dialects/graph/Graph.h"
+#include "passes/ValueTypes.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/host/QuantizedCalls.h"
 #include "llvm/ADT/StringMap.h"
@@ -16,13 +17,12 @@ namespace {
 
 using Operands = const RowOperands &;
 
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-int64_t widthOf(Value value) { return typeOf(value).getShape().back(); }
+int64_t widthOf(Value value) { return tensorTypeOf(value).getShape().back(); }
 
 /// Returns whether a constant broadcasts to rows of f32 without adding dims to them.
 bool isRowConstant(Value value) {
-  return graph::isConstant(value) && typeOf(value).getRank() <= 1 &&
-         typeOf(value).getElementType().isF32();
+  return graph::isConstant(value) && tensorTypeOf(value).getRank() <= 1 &&
+         tensorTypeOf(value).getElementType().isF32();
 }
 
 /// Returns the elements of a small constant of integers.
@@ -48,11 +48,11 @@ template <typename Op> Value buildBinary(OpBuilder &builder, Operands in) {
   for (Value value : in.values) {
     if (graph::isConstant(value))
       continue;
-    rows = typeOf(value).getDimSize(0);
+    rows = tensorTypeOf(value).getDimSize(0);
     width = std::max(width, widthOf(value));
   }
   for (Value value : in.values) {
-    const int64_t size = typeOf(value).getRank() == 0 ? 1 : widthOf(value);
+    const int64_t size = tensorTypeOf(value).getRank() == 0 ? 1 : widthOf(value);
     if (size != 1 && size != width)
       return {};
   }
@@ -79,8 +79,9 @@ Value buildGelu(OpBuilder &builder, Operands in) {
 
 Value buildMatMul(OpBuilder &builder, Operands in) {
   Value lhs = in.values[0], rhs = in.values.size() == 2 ? in.values[1] : Value();
-  if (graph::isConstant(lhs) || !graph::isConstant(rhs) || typeOf(rhs).getRank() != 2 ||
-      !typeOf(rhs).getElementType().isF32() || typeOf(rhs).getDimSize(0) != widthOf(lhs))
+  if (graph::isConstant(lhs) || !graph::isConstant(rhs) || tensorTypeOf(rhs).getRank() != 2 ||
+      !tensorTypeOf(rhs).getElementType().isF32() ||
+      tensorTypeOf(rhs).getDimSize(0) != widthOf(lhs))
     return {};
   return graph::MatMulOp::create(builder, in.call.getLoc(), lhs, rhs);
 }
@@ -95,13 +96,13 @@ Value buildGemm(OpBuilder &builder, Operands in) {
   Value lhs = in.values[0], rhs = in.values.size() > 1 ? in.values[1] : Value();
   Value bias = in.values.size() > 2 ? in.values[2] : Value();
   if (!isPlainGemm(in.call) || graph::isConstant(lhs) || !graph::isConstant(rhs) ||
-      typeOf(rhs).getRank() != 2 || !typeOf(rhs).getElementType().isF32())
+      tensorTypeOf(rhs).getRank() != 2 || !tensorTypeOf(rhs).getElementType().isF32())
     return {};
   const bool transposed = integerOf(in.call, "transB", 0) != 0;
-  const int64_t columns = typeOf(rhs).getDimSize(transposed ? 0 : 1);
-  if (typeOf(rhs).getDimSize(transposed ? 1 : 0) != widthOf(lhs) ||
-      (bias && (!isRowConstant(bias) ||
-                (typeOf(bias).getNumElements() != 1 && typeOf(bias).getNumElements() != columns))))
+  const int64_t columns = tensorTypeOf(rhs).getDimSize(transposed ? 0 : 1);
+  if (tensorTypeOf(rhs).getDimSize(transposed ? 1 : 0) != widthOf(lhs) ||
+      (bias && (!isRowConstant(bias) || (tensorTypeOf(bias).getNumElements() != 1 &&
+                                         tensorTypeOf(bias).getNumElements() != columns))))
     return {};
   Location loc = in.call.getLoc();
   if (transposed)
@@ -133,7 +134,8 @@ Value buildLayerNormalization(OpBuilder &builder, Operands in) {
       graph::isConstant(in.values[0]))
     return {};
   for (Value value : ArrayRef(in.values).drop_front())
-    if (value && (!isRowConstant(value) || typeOf(value).getNumElements() != widthOf(in.values[0])))
+    if (value &&
+        (!isRowConstant(value) || tensorTypeOf(value).getNumElements() != widthOf(in.values[0])))
       return {};
   Location loc = in.call.getLoc();
   Value input = in.values[0];
@@ -221,7 +223,7 @@ int64_t rowWidthOf(graph::HostCallOp call, ArrayRef<int64_t> widths) {
     return width > 1 ? width : 0;
   }
   auto ofMatrix = [&](Value value) {
-    auto type = graph::isConstant(value) ? typeOf(value) : RankedTensorType();
+    auto type = graph::isConstant(value) ? tensorTypeOf(value) : RankedTensorType();
     return type && type.getRank() == 2 ? type.getDimSize(1) : 0;
   };
   if (kernel == "MatMul" && inputs.size() == 2)
@@ -237,9 +239,9 @@ int64_t requiredRowWidth(graph::HostCallOp call, unsigned index) {
   const SmallVector<Value> inputs = call.inputsByPosition();
   const bool isGemm = call.getKernel() == "Gemm" && isPlainGemm(call);
   if ((call.getKernel() != "MatMul" && !isGemm) || index != 0 || inputs.size() < 2 ||
-      !graph::isConstant(inputs[1]) || typeOf(inputs[1]).getRank() != 2)
+      !graph::isConstant(inputs[1]) || tensorTypeOf(inputs[1]).getRank() != 2)
     return 0;
-  return typeOf(inputs[1]).getDimSize(isGemm && integerOf(call, "transB", 0) ? 1 : 0);
+  return tensorTypeOf(inputs[1]).getDimSize(isGemm && integerOf(call, "transB", 0) ? 1 : 0);
 }
 
 } // namespace atc::host

@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "passes/ValueTypes.h"
 #include "passes/kernel/BufferViews.h"
 #include "passes/om/Schedule.h"
 
@@ -14,7 +15,6 @@ namespace atc::kernel {
 
 namespace {
 
-MemRefType typeOf(Value buffer) { return cast<MemRefType>(buffer.getType()); }
 Value rootOf(Value buffer) { return om::resolveViews(buffer).root; }
 
 /// The buffer that a value of a map's body is an element of, or null.
@@ -82,14 +82,14 @@ private:
     return number ? std::optional(number.getValueAsDouble()) : std::nullopt;
   }
 
-  int64_t columns() { return typeOf(map.getOutput()).getShape().back(); }
+  int64_t columns() { return bufferTypeOf(map.getOutput()).getShape().back(); }
 
   /// Returns a weight with one value per column.
   std::optional<Value> vectorOf(Value value) {
     Value buffer = bufferOfElement(unconverted(value));
     if (!buffer || !rootOf(buffer).getDefiningOp<om::WeightOp>() || !isWhole(storageOf(buffer)))
       return std::nullopt;
-    MemRefType type = typeOf(buffer);
+    MemRefType type = bufferTypeOf(buffer);
     if (type.getShape().back() != columns() || type.getNumElements() != columns())
       return std::nullopt;
     return rootOf(buffer);
@@ -193,7 +193,7 @@ private:
     return matchMean(value, [&](Value factor) {
       Value source = bufferOfElement(unconverted(factor));
       if (!source || !isWhole(storageOf(source)) ||
-          typeOf(source).getShape() != typeOf(map.getOutput()).getShape() ||
+          bufferTypeOf(source).getShape() != bufferTypeOf(map.getOutput()).getShape() ||
           (x && rootOf(x) != rootOf(source)))
         return false;
       x = source;
@@ -207,9 +207,9 @@ private:
     auto reduce = buffer ? dyn_cast_or_null<ReduceOp>(writerOf(buffer)) : nullptr;
     if (!reduce || reduce.getKind() != graph::ReduceKind::Mean)
       return {};
-    MemRefType type = typeOf(reduce.getInput());
+    MemRefType type = bufferTypeOf(reduce.getInput());
     bool rows = reduce.getAxes() == ArrayRef<int64_t>{type.getRank() - 1} &&
-                type.getShape() == typeOf(map.getOutput()).getShape();
+                type.getShape() == bufferTypeOf(map.getOutput()).getShape();
     return rows && isWhole(storageOf(reduce.getInput())) ? reduce.getInput() : Value();
   }
 
@@ -217,7 +217,7 @@ private:
   static bool isElementOf(Value value, Value buffer) {
     for (value = unconverted(value); Value from = bufferOfElement(value);) {
       if (rootOf(from) == rootOf(buffer))
-        return typeOf(from).getNumElements() == typeOf(buffer).getNumElements();
+        return bufferTypeOf(from).getNumElements() == bufferTypeOf(buffer).getNumElements();
       auto writer = dyn_cast_or_null<MapOp>(writerOf(from));
       if (!writer)
         return false;

@@ -119,6 +119,15 @@ def test_special_functions(kernel, inputs, attributes, expected):
     assert single.dtype == np.float32
 
 
+def test_polygamma_of_large_negative_numbers():
+    """The values are those of mpmath, but the last, the reflection's: it has 10^15 terms."""
+    x = np.array([-30.25, -30.25, -21.5, -1000.75, -1e15 - 0.5])
+    (got,) = call("Polygamma", np.array([1.0, 2, 3, 5, 1]), x)
+    expected = [19.706691341963048, 124.02404942909005, 194.81799443299284, 492231.26711055587,
+                np.pi**2]
+    np.testing.assert_allclose(got, expected, rtol=1e-12)
+
+
 def test_special_functions_outside_their_domain():
     inf, nan = np.inf, np.nan
     for kernel, inputs, expected in [

@@ -18,10 +18,6 @@ using namespace atc::graph;
 
 namespace {
 
-RankedTensorType withElement(RankedTensorType type, Type element) {
-  return RankedTensorType::get(type.getShape(), element, type.getEncoding());
-}
-
 /// Makes the elementwise ops of one quantize or dequantize.
 class Formula {
 public:
@@ -74,7 +70,7 @@ struct LowerQuantize : OpRewritePattern<QuantizeOp> {
       x = AddOp::create(rewriter, formula.inner, x, formula.zeros());
     x = ClipOp::create(rewriter, formula.inner, x, APFloat(static_cast<double>(params->least)),
                        APFloat(static_cast<double>(params->most)));
-    x = CastOp::create(rewriter, op.getLoc(), withElement(op.getType(), params->stored), x);
+    x = CastOp::create(rewriter, op.getLoc(), op.getType().clone(params->stored), x);
     rewriter.replaceOpWithNewOp<StorageCastOp>(op, op.getType(), x);
     return success();
   }
@@ -89,7 +85,7 @@ struct LowerDequantize : OpRewritePattern<DequantizeOp> {
     if (!params)
       return failure();
     Formula formula(rewriter, op, *params);
-    Value x = rewriter.createOrFold<StorageCastOp>(formula.inner, withElement(type, params->stored),
+    Value x = rewriter.createOrFold<StorageCastOp>(formula.inner, type.clone(params->stored),
                                                    op.getInput());
     x = CastOp::create(rewriter, formula.inner, op.getType(), x);
     if (formula.hasZero())

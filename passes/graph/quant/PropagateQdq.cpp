@@ -35,12 +35,8 @@ Type quantTypeBehind(Value value) {
   return params && params->isPerTensor() && params->stored.getWidth() == 8 ? type : Type();
 }
 
-RankedTensorType withElement(RankedTensorType type, Type element) {
-  return RankedTensorType::get(type.getShape(), element, type.getEncoding());
-}
-
 Value castStorage(OpBuilder &builder, Location loc, Value value, Type element) {
-  RankedTensorType type = withElement(getTensorType(value), element);
+  RankedTensorType type = getTensorType(value).clone(element);
   return builder.createOrFold<StorageCastOp>(loc, type, value);
 }
 
@@ -59,7 +55,7 @@ Operation *cloneOnStorage(PatternRewriter &rewriter, Operation *op, ValueRange i
   Operation *moved = rewriter.clone(*op);
   for (auto [index, input] : llvm::enumerate(inputs))
     moved->setOperand(index, input);
-  moved->getResult(0).setType(withElement(getTensorType(op->getResult(0)), params.stored));
+  moved->getResult(0).setType(getTensorType(op->getResult(0)).clone(params.stored));
   if (auto pad = dyn_cast<PadOp>(moved); pad && pad.getMode() == PadMode::Constant)
     pad.setValue(APFloat(static_cast<double>(params.zeroPoint())));
   return moved;
@@ -126,7 +122,7 @@ struct RaiseQuantize : CountingPattern<QuantizeOp> {
     for (Value operand : isConcat ? move->getOperands() : move->getOperands().take_front(1)) {
       Location loc = derivedLoc(operand.getLoc(), "quantized");
       Value quantized =
-          QuantizeOp::create(rewriter, loc, withElement(getTensorType(operand), type), operand);
+          QuantizeOp::create(rewriter, loc, getTensorType(operand).clone(type), operand);
       stored.push_back(castStorage(rewriter, loc, quantized, params->stored));
     }
     rewriter.setInsertionPoint(op);
@@ -147,7 +143,7 @@ void storeUnsigned(QuantizeOp op) {
     return;
   auto stored = IntegerType::get(op.getContext(), 8, IntegerType::Unsigned);
   Type type = getQuantType(stored, params->scales, {params->zeroPoint() + 128});
-  op.getResult().setType(withElement(op.getType(), type));
+  op.getResult().setType(op.getType().clone(type));
 }
 
 struct PropagateQdq : atc::graph::impl::GraphPropagateQdqBase<PropagateQdq> {

@@ -16,6 +16,8 @@ namespace atc::cpu {
 
 namespace {
 
+using kernel::kOutputBlock;
+
 constexpr int64_t kMaxSide = 6;
 
 /// The bytes of weights that a core reads from beyond L2 in the time of one vector operation.

@@ -3,6 +3,7 @@
 
 #include "passes/npu/contraction/CubeSupport.h"
 
+#include "passes/ValueTypes.h"
 #include "passes/npu/contraction/PackNpuWeights.h"
 #include "passes/npu/contraction/TileCosts.h"
 #include "passes/npu/vector/VectorCode.h"
@@ -20,8 +21,6 @@ SmallVector<int64_t> byteStrides(MemRefType type) {
     stride *= type.getElementTypeBitWidth() / 8;
   return strides;
 }
-
-MemRefType typeOf(Value value) { return cast<MemRefType>(value.getType()); }
 
 /// Returns whether channels are in blocks of 32 bytes and the pixels of a row are dense.
 bool isBlocked(MemRefType type, Type element) {
@@ -53,7 +52,7 @@ std::string text(Type type) {
 std::string whyUnsupportedEpilogue(Contraction &c, const SocTable &soc) {
   if (soc.split && c.requantization)
     return "results leave the cube of a split core without scales of their own";
-  if (c.scales && !isDense(typeOf(c.scales)))
+  if (c.scales && !isDense(bufferTypeOf(c.scales)))
     return "the scales are not contiguous";
   if (soc.split) {
     bool relu =
@@ -63,11 +62,11 @@ std::string whyUnsupportedEpilogue(Contraction &c, const SocTable &soc) {
   }
   if (c.bias && c.scale != 1)
     return "scale and bias together";
-  if (c.bias && !isDense(typeOf(c.bias)))
+  if (c.bias && !isDense(bufferTypeOf(c.bias)))
     return "the bias is not contiguous";
-  if (c.slope && !isDense(typeOf(c.slope)))
+  if (c.slope && !isDense(bufferTypeOf(c.slope)))
     return "the slope is not contiguous";
-  if (c.residual.value && typeOf(c.residual.value).getElementType() != c.outputType)
+  if (c.residual.value && bufferTypeOf(c.residual.value).getElementType() != c.outputType)
     return "residual and output have different element types";
   if (c.addition)
     c.vectorCycles = 4.0 / 256;
@@ -81,8 +80,8 @@ std::string whyUnsupportedEpilogue(Contraction &c, const SocTable &soc) {
 }
 
 ResultPlace blockedPlace(Value value) {
-  auto strides = byteStrides(typeOf(value));
-  return {value, strides[0], 0, strides[1], typeOf(value).getDimSize(3) * 32};
+  auto strides = byteStrides(bufferTypeOf(value));
+  return {value, strides[0], 0, strides[1], bufferTypeOf(value).getDimSize(3) * 32};
 }
 
 /// Describes the common parts of convolutions and products.
@@ -104,7 +103,7 @@ void describeIntegers(ir::Conv2DOp op, Contraction &c) {
   c.lhsType = op.getUnsignedInput() ? IntegerType::get(context, 8, IntegerType::Unsigned)
                                     : IntegerType::get(context, 8);
   if (op.getImageScale()) {
-    c.lhsType = typeOf(op.getInput()).getElementType();
+    c.lhsType = bufferTypeOf(op.getInput()).getElementType();
     c.imageQuantization = {op.getImageScale()->convertToDouble(), double(op.getPadValue()),
                            !op.getUnsignedInput()};
   }
@@ -117,7 +116,7 @@ void describeIntegers(ir::Conv2DOp op, Contraction &c) {
 /// Describes the result and the residual of a convolution, whose blocks hold `element`. Returns
 /// false with the reason in `errorText` where the NPU cannot write or read them.
 bool describeOutput(ir::Conv2DOp op, Type element, Contraction &c, std::string &errorText) {
-  MemRefType out = typeOf(op.getOutput());
+  MemRefType out = bufferTypeOf(op.getOutput());
   auto dense = [](MemRefType type) {
     return type.getDimSize(2) == 1 || byteStrides(type)[2] == type.getDimSize(3) * 32;
   };
@@ -125,13 +124,13 @@ bool describeOutput(ir::Conv2DOp op, Type element, Contraction &c, std::string &
   c.output.row = byteStrides(out)[2];
   c.denseResult = dense(out);
   if (Value residual = op.getResidual()) {
-    if (!isBlocked(typeOf(residual), element)) {
+    if (!isBlocked(bufferTypeOf(residual), element)) {
       errorText = "the residual's channels do not stand in blocks: " + text(residual.getType());
       return false;
     }
     c.residual = blockedPlace(residual);
-    c.residual.row = byteStrides(typeOf(residual))[2];
-    c.denseResult &= dense(typeOf(residual));
+    c.residual.row = byteStrides(bufferTypeOf(residual))[2];
+    c.denseResult &= dense(bufferTypeOf(residual));
   }
   c.outers = out.getDimSize(0);
   c.groups = op.getBlockGroups();
@@ -147,7 +146,7 @@ bool describeOutput(ir::Conv2DOp op, Type element, Contraction &c, std::string &
 
 /// Describes the window of a convolution: sizes in positions.
 void describeWindow(ir::Conv2DOp op, Img2ColShape &w) {
-  MemRefType out = typeOf(op.getOutput());
+  MemRefType out = bufferTypeOf(op.getOutput());
   const SmallVector<int64_t> in = op.inputShape();
   w.kernelH = op.getKernel()[0];
   w.kernelW = op.getKernel()[1];
@@ -166,7 +165,7 @@ void describeWindow(ir::Conv2DOp op, Img2ColShape &w) {
 /// Describes a convolution that reads the rows of an image. Returns false with the reason in
 /// `errorText` for rows that the NPU cannot read.
 bool describeImage(ir::Conv2DOp op, Contraction &c, std::string &errorText) {
-  MemRefType in = typeOf(op.getInput());
+  MemRefType in = bufferTypeOf(op.getInput());
   Type pixel = in.getElementType();
   Img2ColShape &w = c.window;
   bool isByte = pixel.isUnsignedInteger(8) || (c.scales && pixel.isInteger(8));
@@ -199,7 +198,7 @@ bool describeImage(ir::Conv2DOp op, Contraction &c, std::string &errorText) {
 /// Describes a convolution that reads channels in blocks of `element`. Returns false with the
 /// reason in `errorText` for other layouts.
 bool describeBlocks(ir::Conv2DOp op, Type element, Contraction &c, std::string &errorText) {
-  MemRefType in = typeOf(op.getInput());
+  MemRefType in = bufferTypeOf(op.getInput());
   Img2ColShape &w = c.window;
   if (!isBlocked(in, element)) {
     errorText = "input channels do not stand in blocks: " + text(in);
@@ -240,7 +239,7 @@ bool describeBlocks(ir::Conv2DOp op, Type element, Contraction &c, std::string &
 
 Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &errorText) {
   Contraction c;
-  MemRefType in = typeOf(op.getInput()), out = typeOf(op.getOutput());
+  MemRefType in = bufferTypeOf(op.getInput()), out = bufferTypeOf(op.getOutput());
   auto inStrides = byteStrides(in);
   c.lhsForm = op.getImage() ? LhsForm::Image : LhsForm::Blocks;
   c.lhs = op.getInput();
@@ -257,9 +256,10 @@ Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &errorTex
   }
   if (!describeOutput(op, element, c, errorText))
     return c;
-  c.depth = typeOf(op.getFilter()).getDimSize(1) * 16;
+  c.depth = bufferTypeOf(op.getFilter()).getDimSize(1) * 16;
   Type weights = c.isInteger ? element : Float16Type::get(context);
-  if (!isDense(typeOf(op.getFilter())) || typeOf(op.getFilter()).getElementType() != weights) {
+  if (!isDense(bufferTypeOf(op.getFilter())) ||
+      bufferTypeOf(op.getFilter()).getElementType() != weights) {
     errorText = "the filter is not contiguous: " + text(op.getFilter().getType());
     return c;
   }
@@ -283,7 +283,8 @@ Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &errorTex
 
 Contraction describe(ir::MatMulOp op, const SocTable &soc, std::string &errorText) {
   Contraction c;
-  MemRefType lhs = typeOf(op.getLhs()), rhs = typeOf(op.getRhs()), out = typeOf(op.getOutput());
+  MemRefType lhs = bufferTypeOf(op.getLhs()), rhs = bufferTypeOf(op.getRhs()),
+             out = bufferTypeOf(op.getOutput());
   auto lhsStrides = byteStrides(lhs), rhsStrides = byteStrides(rhs);
   c.lhsForm = LhsForm::Rows;
   c.rhsForm = op.getPacked()         ? RhsForm::Packed
@@ -297,7 +298,7 @@ Contraction describe(ir::MatMulOp op, const SocTable &soc, std::string &errorTex
     return type.getDimSize(3) == 1 || byteStrides(type)[3] * 8 == type.getElementTypeBitWidth();
   };
   for (Value value : {op.getLhs(), op.getRhs(), op.getResidual(), op.getOutput()})
-    if (value && !denseRows(typeOf(value)))
+    if (value && !denseRows(bufferTypeOf(value)))
       errorText = "rows are not dense: " + text(value.getType());
   if (!lhs.getElementType().isF16() || !rhs.getElementType().isF16() ||
       !(c.outputType.isF16() || c.outputType.isF32()))
@@ -309,7 +310,7 @@ Contraction describe(ir::MatMulOp op, const SocTable &soc, std::string &errorTex
   // Products along the dim that has more of them are shared by the cores.
   unsigned outer = lhs.getDimSize(0) >= lhs.getDimSize(1) ? 0 : 1, other = 1 - outer;
   auto place = [&](Value value) {
-    auto strides = byteStrides(typeOf(value));
+    auto strides = byteStrides(bufferTypeOf(value));
     return ResultPlace{value, strides[outer], strides[other], 32, strides[2]};
   };
   c.output = place(op.getOutput());

@@ -4,6 +4,7 @@
 #include "passes/npu/schedule/BatchParts.h"
 
 #include "dialects/npu/Npu.h"
+#include "passes/ValueTypes.h"
 #include "passes/kernel/LowerGraph.h"
 #include "passes/kernel/Storage.h"
 #include "passes/npu/vector/TileNest.h"
@@ -16,11 +17,9 @@ namespace atc::npu {
 
 namespace {
 
-MemRefType typeOf(Value value) { return cast<MemRefType>(value.getType()); }
-
 /// Returns the dim along which `value` is divided if only its outermost dim varies.
 int outerDim(Value value) {
-  ArrayRef<int64_t> shape = typeOf(value).getShape();
+  ArrayRef<int64_t> shape = bufferTypeOf(value).getShape();
   for (auto [dim, size] : llvm::enumerate(shape))
     if (size > 1)
       return dim;
@@ -33,7 +32,7 @@ std::optional<OperandDims> alongDim(Operation *op, int dim) {
     return std::nullopt;
   OperandDims dims;
   for (Value operand : op->getOperands())
-    dims.push_back(typeOf(operand).getDimSize(dim) == 1 ? -1 : dim);
+    dims.push_back(bufferTypeOf(operand).getDimSize(dim) == 1 ? -1 : dim);
   return dims;
 }
 
@@ -65,7 +64,7 @@ std::optional<OperandDims> matmulDims(ir::MatMulOp op) {
     if (isBias || (isRhs && op.getPacked()))
       dims.push_back(-1);
     else if (isRhs)
-      dims.push_back(outer < 2 && typeOf(operand).getDimSize(outer) > 1 ? outer : -1);
+      dims.push_back(outer < 2 && bufferTypeOf(operand).getDimSize(outer) > 1 ? outer : -1);
     else
       dims.push_back(outer);
   }
@@ -98,8 +97,8 @@ std::optional<OperandDims> independentDims(Operation *op) {
         return int64_t(op.getAxis()) == outer ? Result() : alongDim(op, outer);
       })
       .Case([&](kernel::PadOp op) -> Result {
-        bool inside = outer >= 0 &&
-                      typeOf(op.getInput()).getDimSize(outer) == typeOf(output).getDimSize(outer);
+        bool inside = outer >= 0 && bufferTypeOf(op.getInput()).getDimSize(outer) ==
+                                        bufferTypeOf(output).getDimSize(outer);
         return inside ? alongDim(op, outer) : Result();
       })
       .Case([&](kernel::ResizeOp op) -> Result {
@@ -110,7 +109,7 @@ std::optional<OperandDims> independentDims(Operation *op) {
 
 /// Returns whether part p of the operand is in part p of its buffer, for all p.
 bool liesInParts(Value operand, int dim, int64_t parts) {
-  MemRefType type = typeOf(operand);
+  MemRefType type = bufferTypeOf(operand);
   int64_t size = type.getDimSize(dim);
   om::BufferPart place = om::resolveViews(operand);
   int64_t whole = bytesOf(place.root);
@@ -123,7 +122,7 @@ bool liesInParts(Value operand, int dim, int64_t parts) {
 
 } // namespace
 
-int64_t bytesOf(Value root) { return om::spanInBytes(typeOf(root)); }
+int64_t bytesOf(Value root) { return om::spanInBytes(bufferTypeOf(root)); }
 
 std::optional<OperandDims> batchDimsOf(kernel::KernelOpInterface op, int64_t parts) {
   std::optional<OperandDims> dims = independentDims(op);
@@ -158,7 +157,7 @@ void PartWriter::write(kernel::KernelOpInterface op, const OperandDims &dims, in
 }
 
 Value PartWriter::slice(Value operand, int dim, int64_t part) {
-  MemRefType type = typeOf(operand);
+  MemRefType type = bufferTypeOf(operand);
   om::BufferPart place = om::resolveViews(operand);
   Memory target = memory.lookup(place.root);
   int64_t from = target.onlyPart ? 0 : part * (bytesOf(place.root) / parts);

@@ -3,6 +3,7 @@
 
 #include "dialects/npu/Npu.h"
 #include "passes/Remarks.h"
+#include "passes/ValueTypes.h"
 #include "passes/graph/Float32Nodes.h"
 #include "passes/kernel/LayerNormFormula.h"
 #include "passes/kernel/LowerGraph.h"
@@ -21,8 +22,6 @@ namespace atc::npu {
 #include "passes/npu/Passes.h.inc"
 
 namespace {
-
-MemRefType typeOf(Value buffer) { return cast<MemRefType>(buffer.getType()); }
 
 struct ComposeLayerNormPass : impl::NpuComposeLayerNormBase<ComposeLayerNormPass> {
   void runOnOperation() override {
@@ -44,7 +43,7 @@ private:
     std::optional<kernel::LayerNorm> formula = kernel::matchLayerNorm(map);
     if (!formula)
       return false;
-    MemRefType type = typeOf(map.getOutput());
+    MemRefType type = bufferTypeOf(map.getOutput());
     SmallVector<int64_t> shape{type.getNumElements() / type.getShape().back(),
                                type.getShape().back()};
     std::optional<kernel::Storage> input = storageOf(formula->input).reshaped(shape),

@@ -8,6 +8,7 @@
 #include "dialects/graph/ops/ShapeOps.h"
 #include "dialects/graph/ops/StructureOps.h"
 #include "passes/Remarks.h"
+#include "passes/ValueTypes.h"
 #include "passes/graph/Float32Nodes.h"
 #include "passes/kernel/LayoutRules.h"
 #include "passes/npu/GraphPasses.h"
@@ -24,18 +25,17 @@ namespace atc::npu {
 
 namespace {
 
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 /// Returns whether a dim of the result differs from that of the input.
 bool isResampled(graph::ResizeOp op, int64_t dim) {
-  return typeOf(op.getInput()).getDimSize(dim) != op.getType().getDimSize(dim) ||
+  return tensorTypeOf(op.getInput()).getDimSize(dim) != op.getType().getDimSize(dim) ||
          op.getScales()[dim] != 1.0;
 }
 
 /// Returns the weights [output, input] by which a dim of a resize is resampled: what the reference
 /// makes of the identity matrix.
 FailureOr<ElementsAttr> weightsOf(graph::ResizeOp op, int64_t dim) {
-  const int64_t in = typeOf(op.getInput()).getDimSize(dim), out = op.getType().getDimSize(dim);
+  const int64_t in = tensorTypeOf(op.getInput()).getDimSize(dim),
+                out = op.getType().getDimSize(dim);
   Type f32 = Float32Type::get(op.getContext());
   auto inputType = RankedTensorType::get({in, in}, f32),
        resultType = RankedTensorType::get({out, in}, f32);
@@ -63,15 +63,16 @@ FailureOr<ElementsAttr> weightsOf(graph::ResizeOp op, int64_t dim) {
 
 /// Returns `value` with dim `dim` and the last one exchanged.
 Value exchange(OpBuilder &builder, Location loc, Value value, int64_t dim) {
-  const int64_t last = typeOf(value).getRank() - 1;
+  const int64_t last = tensorTypeOf(value).getRank() - 1;
   if (dim == last)
     return value;
   SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, last + 1));
   std::swap(order[dim], order[last]);
-  SmallVector<int64_t> shape(typeOf(value).getShape());
+  SmallVector<int64_t> shape(tensorTypeOf(value).getShape());
   std::swap(shape[dim], shape[last]);
   return graph::TransposeOp::create(
-      builder, loc, RankedTensorType::get(shape, typeOf(value).getElementType()), value, order);
+      builder, loc, RankedTensorType::get(shape, tensorTypeOf(value).getElementType()), value,
+      order);
 }
 
 struct DecomposePass : impl::NpuDecomposeBase<DecomposePass> {
@@ -118,7 +119,7 @@ private:
 
   /// Returns the reason why a resize stays; empty: it becomes products.
   static std::string whyKept(graph::ResizeOp op) {
-    RankedTensorType input = typeOf(op.getInput());
+    RankedTensorType input = tensorTypeOf(op.getInput());
     if (!input.getElementType().isF32() && !input.getElementType().isF16())
       return "its elements are no f32 or f16";
     bool isFractional = false;
@@ -165,7 +166,7 @@ private:
     Type element = op.getType().getElementType();
     Value matrix = graph::ConstantOp::create(builder, loc, weights.getShapedType(), weights);
     Value rows = exchange(builder, loc, value, dim);
-    SmallVector<int64_t> shape(typeOf(rows).getShape());
+    SmallVector<int64_t> shape(tensorTypeOf(rows).getShape());
     shape.back() = op.getType().getDimSize(dim);
     Value product =
         graph::FullyConnectedOp::create(builder, loc, RankedTensorType::get(shape, element), rows,
@@ -176,7 +177,7 @@ private:
   /// Rewrites the logarithm of a sum of exponentials as m + log(sum(exp(x - m))), m being the
   /// maximum. Where that is infinite the nearest number of f16 keeps differences from being NaN.
   void rewrite(graph::ReduceOp op) {
-    RankedTensorType input = typeOf(op.getInput());
+    RankedTensorType input = tensorTypeOf(op.getInput());
     if (!input.hasStaticShape() ||
         (!input.getElementType().isF32() && !input.getElementType().isF16()))
       return;
@@ -202,7 +203,7 @@ private:
   }
 
   void rewrite(graph::AveragePoolOp op) {
-    RankedTensorType input = typeOf(op.getInput());
+    RankedTensorType input = tensorTypeOf(op.getInput());
     const int64_t rank = input.getRank();
     if (rank < 3 || !input.hasStaticShape() || !op.getType().hasStaticShape() ||
         int64_t(op.getKernel().size()) != rank - 2 ||

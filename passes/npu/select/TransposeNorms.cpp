@@ -10,6 +10,7 @@
 #include "dialects/graph/ops/ShapeOps.h"
 #include "dialects/graph/ops/StructureOps.h"
 #include "passes/Remarks.h"
+#include "passes/ValueTypes.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Float32Nodes.h"
 #include "passes/graph/RewriteUtils.h"
@@ -26,8 +27,6 @@ namespace atc::npu {
 #include "passes/npu/GraphPasses.h.inc"
 
 namespace {
-
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 /// A layer norm or RMS norm over one dim, as ops of the graph.
 struct Norm {
@@ -49,11 +48,11 @@ bool isMeanOverDim(graph::ReduceOp op) {
 /// Returns whether a map reads constants that have one value, or one per position of `axis` if one
 /// is given, beside the values of `known`.
 bool readsOnly(graph::MapOp map, ArrayRef<Value> known, std::optional<int64_t> axis) {
-  const RankedTensorType type = typeOf(map.getResult());
+  const RankedTensorType type = tensorTypeOf(map.getResult());
   return llvm::all_of(map.getInputs(), [&](Value input) {
     if (llvm::is_contained(known, input))
       return true;
-    const RankedTensorType own = typeOf(input);
+    const RankedTensorType own = tensorTypeOf(input);
     return graph::getConstant(input) &&
            (own.getNumElements() == 1 || (axis && own.getRank() == type.getRank() &&
                                           own.getNumElements() == own.getDimSize(*axis)));
@@ -91,7 +90,8 @@ bool matchResult(Norm &norm) {
       return llvm::is_contained(map.getInputs(), norm.x) && readsOnly(map, known, norm.axis);
     }
     const bool isStep = isa<graph::ReshapeOp>(user) || (map && readsOnly(map, last, std::nullopt));
-    if (!isStep || typeOf(user->getResult(0)).getNumElements() != typeOf(last).getNumElements())
+    if (!isStep ||
+        tensorTypeOf(user->getResult(0)).getNumElements() != tensorTypeOf(last).getNumElements())
       return false;
     norm.deviation.push_back(user);
     last = user->getResult(0);
@@ -107,7 +107,7 @@ std::optional<Norm> matchNorm(graph::ReduceOp variance) {
   if (!isMeanOverDim(variance) || !norm.squares || !norm.squares.getResult().hasOneUse())
     return std::nullopt;
   norm.axis = variance.getAxes()[0];
-  const RankedTensorType type = typeOf(norm.squares.getResult());
+  const RankedTensorType type = tensorTypeOf(norm.squares.getResult());
   if (norm.axis == type.getRank() - 1 || !type.hasStaticShape() ||
       !isa<FloatType>(type.getElementType()) || !matchCentered(norm) || !matchResult(norm))
     return std::nullopt;
@@ -136,7 +136,7 @@ private:
   /// Computes the norm on rows of the dim that it normalizes.
   void rewrite(Norm &norm) {
     OpBuilder b(norm.result);
-    const RankedTensorType type = typeOf(norm.x);
+    const RankedTensorType type = tensorTypeOf(norm.x);
     SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
     order.erase(order.begin() + norm.axis);
     order.push_back(norm.axis);
@@ -149,10 +149,10 @@ private:
                                                    permuted(type), norm.x, order)
                             .getResult());
     const RankedTensorType statistics =
-        permuted(typeOf(norm.variance.getResult())); // one value per row
+        permuted(tensorTypeOf(norm.variance.getResult())); // one value per row
     auto addMean = [&](graph::ReduceOp reduce) {
-      const RankedTensorType of =
-          RankedTensorType::get(statistics.getShape(), typeOf(reduce.getResult()).getElementType());
+      const RankedTensorType of = RankedTensorType::get(
+          statistics.getShape(), tensorTypeOf(reduce.getResult()).getElementType());
       mapping.map(reduce.getResult(),
                   graph::ReduceOp::create(b, reduce.getLoc(), of, mapping.lookup(reduce.getInput()),
                                           reduce.getKind(), ArrayRef<int64_t>{type.getRank() - 1},
@@ -161,7 +161,7 @@ private:
     };
     auto addMap = [&](graph::MapOp map, RankedTensorType resultType) {
       for (Value input : map.getInputs())
-        if (!mapping.contains(input) && typeOf(input).getRank() == type.getRank())
+        if (!mapping.contains(input) && tensorTypeOf(input).getRank() == type.getRank())
           mapping.map(input, graph::ConstantOp::create(
                                  b, input.getLoc(),
                                  graph::transposeConstant(graph::getConstant(input), order)));
@@ -176,7 +176,7 @@ private:
     for (Operation *step : norm.deviation) {
       if (auto map = dyn_cast<graph::MapOp>(step))
         addMap(map, RankedTensorType::get(statistics.getShape(),
-                                          typeOf(map.getResult()).getElementType()));
+                                          tensorTypeOf(map.getResult()).getElementType()));
       else
         mapping.map(step->getResult(0), mapping.lookup(step->getOperand(0)));
     }

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/ValueTypes.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/vector/BoxOperand.h"
 #include "passes/npu/vector/Transposes.h"
@@ -22,14 +23,12 @@ namespace atc::npu {
 
 namespace {
 
-MemRefType typeOf(Value memref) { return cast<MemRefType>(memref.getType()); }
-
 class CopyExpander {
 public:
   CopyExpander(kernel::CopyOp op, const SocTable &soc)
-      : op(op), soc(soc), element(typeOf(op.getInput()).getElementType()),
+      : op(op), soc(soc), element(bufferTypeOf(op.getInput()).getElementType()),
         bytes(elementBytes(op.getInput())),
-        space(typeOf(op.getOutput()).getShape(), {op.getInput(), op.getOutput()}) {
+        space(bufferTypeOf(op.getOutput()).getShape(), {op.getInput(), op.getOutput()}) {
     space.normalize(1);
     space.pad(1);
     size_t last = space.rank() - 1;
@@ -160,8 +159,8 @@ private:
 class FillExpander {
 public:
   FillExpander(kernel::FillOp op, const SocTable &soc)
-      : op(op), soc(soc), element(typeOf(op.getOutput()).getElementType()),
-        space(typeOf(op.getOutput()).getShape(), {op.getOutput()}) {
+      : op(op), soc(soc), element(bufferTypeOf(op.getOutput()).getElementType()),
+        space(bufferTypeOf(op.getOutput()).getShape(), {op.getOutput()}) {
     space.normalize(0);
     space.pad(1);
     // Elements that lie apart are runs of one.

@@ -1,6 +1,7 @@
 //===-- ExpandGather.cpp - kernel.gather as a program -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "passes/ValueTypes.h"
 #include "passes/npu/VectorPasses.h"
 #include "passes/npu/vector/Gather.h"
 #include "passes/npu/vector/TileNest.h"
@@ -14,19 +15,17 @@ namespace atc::npu {
 
 namespace {
 
-MemRefType typeOf(Value memref) { return cast<MemRefType>(memref.getType()); }
-
 /// Writes the program of a gather from [A][K][B] by I indices to [A][I][B].
 class GatherExpander {
 public:
   GatherExpander(kernel::GatherOp op, const SocTable &soc)
       : op(op), soc(soc), bytes(elementBytes(op.getInput())),
-        indexBytes(elementBytes(op.getIndices())), table(typeOf(op.getInput()).getShape()),
+        indexBytes(elementBytes(op.getIndices())), table(bufferTypeOf(op.getInput()).getShape()),
         in(stridesOf(op.getInput())), out(stridesOf(op.getOutput())) {}
 
   std::string whyUnsupported() {
-    Type element = typeOf(op.getInput()).getElementType(),
-         index = typeOf(op.getIndices()).getElementType();
+    Type element = bufferTypeOf(op.getInput()).getElementType(),
+         index = bufferTypeOf(op.getIndices()).getElementType();
     if (!element.isIntOrFloat() || (element.getIntOrFloatBitWidth() % 8 && !element.isInteger(1)))
       return "elements that are no whole bytes";
     if (!isa<IntegerType>(index) || (indexBytes != 4 && indexBytes != 8))
@@ -35,7 +34,7 @@ public:
       return "indices without sign";
     if (table[1] > INT32_MAX)
       return "more rows than 32 bits can count";
-    const int64_t indices = typeOf(op.getIndices()).getDimSize(0);
+    const int64_t indices = bufferTypeOf(op.getIndices()).getDimSize(0);
     if (indices > 1 && stridesOf(op.getIndices())[0] != 1)
       return "indices that do not lie behind each other";
     if (table[2] > 1 && (in[2] != 1 || out[2] != 1))
@@ -77,8 +76,8 @@ public:
 private:
   /// Returns the strides of a buffer; those of dims of 1 are 0.
   static SmallVector<int64_t> stridesOf(Value buffer) {
-    auto [strides, offset] = typeOf(buffer).getStridesAndOffset();
-    for (auto [stride, size] : llvm::zip(strides, typeOf(buffer).getShape()))
+    auto [strides, offset] = bufferTypeOf(buffer).getStridesAndOffset();
+    for (auto [stride, size] : llvm::zip(strides, bufferTypeOf(buffer).getShape()))
       if (size == 1)
         stride = 0;
     return SmallVector<int64_t>(strides);
@@ -86,7 +85,7 @@ private:
 
   TileNest plan() {
     SmallVector<Axis> axes;
-    for (int64_t size : typeOf(op.getOutput()).getShape())
+    for (int64_t size : bufferTypeOf(op.getOutput()).getShape())
       axes.push_back({size});
     const int64_t cores = vectorCoreCount(soc), block = std::max<int64_t>(1, 32 / bytes);
     // Two copies of a row, and of its index before and behind the copy.
