@@ -223,8 +223,8 @@ def test_graph_of_a_compiled_model(relu):
     assert ops["x"]["output_desc"][0]["shape"]["dim"] == [2, 20, 3, 5]
     assert ops["x"]["output_desc"][0]["dtype"] == "DT_FLOAT"
     assert [tensor["name"] for tensor in ops["NetOutput"]["input_desc"]] == ["y", "z"]
-    makers = [ops[text.split(":")[0]] for text in ops["NetOutput"]["input"]]
-    assert [op["output_desc"][0]["name"] for op in makers] == ["y", "z"]
+    makers = [text.rsplit(":", 1) for text in ops["NetOutput"]["input"]]
+    assert [ops[name]["output_desc"][int(index)]["name"] for name, index in makers] == ["y", "z"]
     # Every input is the output of an operator, and every operator has a name of its own.
     assert all(text.rsplit(":", 1)[0] in ops for op in ops.values() for text in op["input"])
     assert len(ops) == len(shown["graph"][0]["op"])
