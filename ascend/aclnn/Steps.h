@@ -18,6 +18,7 @@ template <typename T> Json attribute(const char *name, const char *type, const T
   return {{"name", name}, {"type", type}, {"value", value}};
 }
 
+/// Returns an attribute that is a number with a fraction.
 inline Json floatAttribute(const char *name, double value) {
   return attribute(name, "float", value);
 }
