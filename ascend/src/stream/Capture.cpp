@@ -17,8 +17,8 @@ aclError checkMode(const char *function, aclmdlRICaptureMode mode) {
   return fail(ACL_ERROR_INVALID_PARAM, function, "mode is %d; give 0 to 2", int(mode));
 }
 
-/// Gives a model whose recording has ended a stream per recorded one, which programs ask for its
-/// tasks.
+/// Makes a stream for each stream that a model has recorded, when the recording has ended: programs
+/// ask for the tasks of these streams.
 void addStreams(RecordedModel &model, const Context &context) {
   std::lock_guard lock(model.mutex);
   for (const auto &task : model.recorded())
@@ -38,15 +38,22 @@ aclError enqueueAll(const char *function, const std::shared_ptr<RecordedModel> &
 /// Writes a model that is built still; ACL_ERROR_INVALID_PARAM for another one.
 aclError findBuiltModel(const char *function, aclmdlRI handle,
                         std::shared_ptr<RecordedModel> &model) {
-  if (!handle)
-    return fail(ACL_ERROR_INVALID_PARAM, function, "modelRI is NULL");
-  model = recordedModels().find(handle);
-  if (!model)
-    return fail(ACL_ERROR_INVALID_RESOURCE_HANDLE, function,
-                "modelRI (%p) was destroyed, or is no model", handle);
+  ACL_TRY(findRecordedModel(function, handle, model));
   if (!model->isBuilt || !model->isActive())
     return fail(ACL_ERROR_INVALID_PARAM, function,
                 "the model is not between aclmdlRIBuildBegin and aclmdlRIBuildEnd");
+  return ACL_SUCCESS;
+}
+
+/// Writes a stream that is recorded, and its model; ACL_ERROR_RT_STREAM_NOT_CAPTURED for another
+/// one.
+aclError findCapture(const char *function, aclrtStream handle, std::shared_ptr<Stream> &stream,
+                     std::shared_ptr<RecordedModel> &model) {
+  ACL_TRY(findStream(function, handle, stream));
+  model = stream->capture();
+  if (!model)
+    return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, function,
+                "the stream is not recorded; begin with aclmdlRICaptureBegin");
   return ACL_SUCCESS;
 }
 
@@ -199,11 +206,8 @@ aclError aclmdlRIDestroy(aclmdlRI modelRI) {
 
 aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream) {
   std::shared_ptr<Stream> found;
-  ACL_TRY(findStream(__func__, stream, found));
-  const std::shared_ptr<RecordedModel> model = found->capture();
-  if (!model)
-    ACL_FAIL(ACL_ERROR_RT_STREAM_NOT_CAPTURED,
-             "the stream is not recorded; begin with aclmdlRICaptureBegin");
+  std::shared_ptr<RecordedModel> model;
+  ACL_TRY(findCapture(__func__, stream, found, model));
   if (!model->openGroup(found->id))
     ACL_FAIL(ACL_ERROR_STREAM_TASK_GROUP_STATUS, "a group of this stream is open already");
   return ACL_SUCCESS;
@@ -212,11 +216,8 @@ aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream) {
 aclError aclmdlRICaptureTaskGrpEnd(aclrtStream stream, aclrtTaskGrp *handle) {
   ACL_REQUIRE(handle);
   std::shared_ptr<Stream> found;
-  ACL_TRY(findStream(__func__, stream, found));
-  const std::shared_ptr<RecordedModel> model = found->capture();
-  if (!model)
-    ACL_FAIL(ACL_ERROR_RT_STREAM_NOT_CAPTURED,
-             "the stream is not recorded; begin with aclmdlRICaptureBegin");
+  std::shared_ptr<RecordedModel> model;
+  ACL_TRY(findCapture(__func__, stream, found, model));
   auto group = model->closeGroup(found->id);
   if (!group)
     ACL_FAIL(ACL_ERROR_STREAM_TASK_GROUP_STATUS,

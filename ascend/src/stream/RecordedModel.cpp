@@ -92,14 +92,20 @@ void RecordedModel::callDestroyed() {
     function(data);
 }
 
-aclError findEndedModel(const char *function, aclmdlRI handle,
-                        std::shared_ptr<RecordedModel> &model) {
+aclError findRecordedModel(const char *function, aclmdlRI handle,
+                           std::shared_ptr<RecordedModel> &model) {
   if (!handle)
     return fail(ACL_ERROR_INVALID_PARAM, function, "modelRI is NULL");
   model = recordedModels().find(handle);
   if (!model)
     return fail(ACL_ERROR_INVALID_RESOURCE_HANDLE, function,
                 "modelRI (%p) was destroyed, or is no model", handle);
+  return ACL_SUCCESS;
+}
+
+aclError findEndedModel(const char *function, aclmdlRI handle,
+                        std::shared_ptr<RecordedModel> &model) {
+  ACL_TRY(findRecordedModel(function, handle, model));
   if (model->isActive())
     return fail(ACL_ERROR_RT_STREAM_CAPTURED, function, "the model is recorded still; end that %s",
                 model->isBuilt ? "with aclmdlRIBuildEnd" : "with aclmdlRICaptureEnd");

@@ -120,8 +120,12 @@ HandleTable<TaskGroup> &taskGroups();
 /// Returns the description of a task of a type, for what the stream functions record.
 aclmdlRITaskParams describeTask(aclmdlRITaskType type);
 
-/// Writes a model whose recording has ended; ACL_ERROR_INVALID_RESOURCE_HANDLE where the handle is
-/// none, ACL_ERROR_RT_STREAM_CAPTURED where it is recorded still.
+/// Writes the model of a handle; ACL_ERROR_INVALID_PARAM where it is null,
+/// ACL_ERROR_INVALID_RESOURCE_HANDLE where it is none.
+aclError findRecordedModel(const char *function, aclmdlRI handle,
+                           std::shared_ptr<RecordedModel> &model);
+/// Writes a model whose recording has ended; ACL_ERROR_RT_STREAM_CAPTURED where it is recorded
+/// still, and the errors of findRecordedModel.
 aclError findEndedModel(const char *function, aclmdlRI handle,
                         std::shared_ptr<RecordedModel> &model);
 

@@ -79,8 +79,7 @@ struct JoinLaunchesPass : impl::NpuJoinLaunchesBase<JoinLaunchesPass> {
     if (!main || main.isExternal())
       return;
     soc = socOf(main);
-    const bool isLeftAlone = longest == 1;
-    if (isLeftAlone && !usesChoices(main))
+    if (longest == 1 && !usesChoices(main))
       return;
     SymbolTable symbols(module);
     for (auto launch : main.getOps<om::LaunchOp>()) {
@@ -234,7 +233,7 @@ private:
     if (longest > 0)
       return runsUpTo(unsigned(std::min<int64_t>(longest, INT32_MAX)));
     SmallVector<unsigned> apart(launches.size(), 1);
-    return !givenChoice(main, kApartKey) ? fastest(std::move(apart), symbols) : apart;
+    return givenChoice(main, kApartKey) ? apart : fastest(std::move(apart), symbols);
   }
 
   /// Returns the lengths that the table of choices has, else those of the pass.
