@@ -31,7 +31,8 @@ endfunction()
 
 # Arguments of openatc_add_headers.
 set(OPENATC_KERNEL_HEADERS
-  HEADERS "${PROJECT_SOURCE_DIR}/dialects/cpu/Cpu.h" "${PROJECT_SOURCE_DIR}/dialects/om/Om.h"
+  HEADERS <mlir/Dialect/LLVMIR/LLVMDialect.h> "${PROJECT_SOURCE_DIR}/dialects/cpu/Cpu.h"
+          "${PROJECT_SOURCE_DIR}/dialects/om/Om.h"
   DEPENDS OpenATCKernelIncGen OpenATCKernelEnumsIncGen OpenATCKernelInterfacesIncGen OpenATCCpuIncGen OpenATCOmIncGen)
 openatc_add_headers(openatc_pch)
 openatc_add_headers(openatc_kernel_pch ${OPENATC_KERNEL_HEADERS})

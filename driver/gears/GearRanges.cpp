@@ -13,7 +13,6 @@ namespace atc::driver {
 
 namespace {
 
-constexpr size_t maxGears = 100;
 /// Where a dim without a limit ends.
 constexpr int64_t defaultEnd = 64;
 

@@ -24,7 +24,7 @@ std::string GearRequest::nameOf(size_t gear) const {
 namespace {
 
 // The limits of the Ascend toolchain.
-constexpr size_t minGears = 2, maxGears = 100;
+constexpr size_t minGears = 2;
 constexpr int64_t maxBatch = 2048;
 
 class GearReader {

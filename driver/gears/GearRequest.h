@@ -11,6 +11,9 @@
 
 namespace atc::driver {
 
+/// How many gears a model may have, as in the Ascend toolchain.
+constexpr size_t maxGears = 100;
+
 /// The gears of a model: one static compilation for each.
 struct GearRequest {
   /// A dim of --input_shape that is a value of the gear.

@@ -3,6 +3,8 @@
 
 #include "frontends/tf/FreezeVariables.h"
 
+#include "frontends/tf/NodeDefs.h"
+
 #include "google/protobuf/stubs/logging.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -21,13 +23,6 @@ static bool isVariable(const pb::NodeDef &node) {
   StringRef op = node.op();
   return op == "VarHandleOp" || op == "VariableV2" || op == "Variable";
 }
-
-static const pb::AttrValue *attribute(const pb::NodeDef &node, const char *name) {
-  auto found = node.attr().find(name);
-  return found == node.attr().end() ? nullptr : &found->second;
-}
-
-static StringRef nodeOf(StringRef tensor) { return tensor.split(':').first; }
 
 /// Whether a node hands on what its input 0 is: also into loops and conditions, where a
 /// variable stays the one that it is.
@@ -84,7 +79,7 @@ template <typename Found> static void findRestored(const Nodes &list, Found foun
       continue;
     StringRef keys = restore->input(1);
     const pb::NodeDef *names = trace(nodes, keys);
-    const pb::AttrValue *constant = names ? attribute(*names, "value") : nullptr;
+    const pb::AttrValue *constant = names ? attributeOf(*names, "value") : nullptr;
     if (constant && index < static_cast<unsigned>(constant->tensor().string_val_size()))
       found(StringRef(assign.input(0)), constant->tensor().string_val(index));
   }
@@ -127,7 +122,7 @@ void markVariables(pb::GraphDef &graph, CheckpointBundle *checkpoint, Diagnostic
     functions[function.signature().name()] = &function;
   StringSet<> looked;
   for (const pb::NodeDef &call : graph.node()) {
-    const pb::AttrValue *callee = attribute(call, "f");
+    const pb::AttrValue *callee = attributeOf(call, "f");
     auto function = functions.find(callee ? callee->func().name() : call.op());
     // Visiting a function once is enough: every call passes the same variables.
     if (function == functions.end() || !looked.insert(function->first()).second)
@@ -150,7 +145,7 @@ void markVariables(pb::GraphDef &graph, CheckpointBundle *checkpoint, Diagnostic
   for (pb::NodeDef &node : *graph.mutable_node()) {
     if (!isVariable(node))
       continue;
-    const pb::AttrValue *shared = attribute(node, "shared_name");
+    const pb::AttrValue *shared = attributeOf(node, "shared_name");
     std::string own = shared && !shared->s().empty() ? shared->s() : node.name();
     auto byRestore = restored.find(node.name());
     auto byObject = saved.find(own);
@@ -174,7 +169,7 @@ static bool shapeFits(const pb::TensorShapeProto &declared, const pb::TensorShap
 }
 
 static bool freezeOne(pb::NodeDef &node, CheckpointBundle *checkpoint, Diagnostics &diagnostics) {
-  const pb::AttrValue *key = attribute(node, keyAttribute);
+  const pb::AttrValue *key = attributeOf(node, keyAttribute);
   if (!key || !checkpoint) {
     diagnostics.error("E13005", "variable '" + node.name() +
                                     "' has no value: the model has no "
@@ -184,8 +179,8 @@ static bool freezeOne(pb::NodeDef &node, CheckpointBundle *checkpoint, Diagnosti
   pb::TensorProto tensor;
   if (!checkpoint->readTensor(key->s(), node.name(), tensor, diagnostics))
     return false;
-  const pb::AttrValue *type = attribute(node, "dtype");
-  const pb::AttrValue *shape = attribute(node, "shape");
+  const pb::AttrValue *type = attributeOf(node, "dtype");
+  const pb::AttrValue *shape = attributeOf(node, "shape");
   if ((type && type->type() != tensor.dtype()) ||
       (shape && !shapeFits(shape->shape(), tensor.tensor_shape()))) {
     diagnostics.error("E13005", "variable '" + node.name() + "': its value in the checkpoint ('" +

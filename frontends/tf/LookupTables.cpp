@@ -3,6 +3,8 @@
 
 #include "frontends/tf/LookupTables.h"
 
+#include "frontends/tf/NodeDefs.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringMap.h"
@@ -33,13 +35,6 @@ bool readsFile(StringRef op) {
   op.consume_back("V2");
   return op == "InitializeTableFromTextFile";
 }
-
-const pb::AttrValue *attribute(const pb::NodeDef &node, const char *name) {
-  auto found = node.attr().find(name);
-  return found == node.attr().end() ? nullptr : &found->second;
-}
-
-StringRef nodeOf(StringRef tensor) { return tensor.split(':').first; }
 
 /// The main graph, or a call of a function.
 struct Frame {
@@ -113,7 +108,7 @@ private:
 };
 
 const pb::FunctionDef *TableBinder::calledFunction(const pb::NodeDef &node) const {
-  const pb::AttrValue *callee = attribute(node, "f");
+  const pb::AttrValue *callee = attributeOf(node, "f");
   return functions.lookup(callee ? callee->func().name() : node.op());
 }
 
@@ -173,7 +168,7 @@ bool TableBinder::fill(const Frame &frame, const pb::NodeDef &node) {
     return fail(node, "has too few inputs");
   for (auto [index, name] : {std::pair(1, keysAttribute), std::pair(2, valuesAttribute)}) {
     const pb::NodeDef *source = trace(&frame, node.input(index));
-    const pb::AttrValue *value = source ? attribute(*source, "value") : nullptr;
+    const pb::AttrValue *value = source ? attributeOf(*source, "value") : nullptr;
     if (!value || source->op() != "Const" || !value->has_tensor())
       return fail(node, "fills table '" + table.name() + "' with '" + node.input(index) +
                             "', which is no constant: give the table constant keys and values");
@@ -240,7 +235,7 @@ bool TableBinder::fillFromFile(const Frame &frame, const pb::NodeDef &node, pb::
     rest = behind;
   }
   auto number = [&](const char *name, int64_t defaultValue) {
-    const pb::AttrValue *value = attribute(node, name);
+    const pb::AttrValue *value = attributeOf(node, name);
     return value ? value->i() : defaultValue;
   };
   if (int64_t count = number("vocab_size", -1);
@@ -248,10 +243,10 @@ bool TableBinder::fillFromFile(const Frame &frame, const pb::NodeDef &node, pb::
     lines.resize(count);
   lines.erase(lines.begin(),
               lines.begin() + std::clamp<int64_t>(number("offset", 0), 0, lines.size()));
-  const pb::AttrValue *delimiter = attribute(node, "delimiter");
+  const pb::AttrValue *delimiter = attributeOf(node, "delimiter");
   const char between = delimiter && !delimiter->s().empty() ? delimiter->s()[0] : '\t';
   auto type = [&](const char *name) {
-    const pb::AttrValue *value = attribute(table, name);
+    const pb::AttrValue *value = attributeOf(table, name);
     return value ? value->type() : pb::DT_INVALID;
   };
   pb::TensorProto keys, values;
@@ -307,8 +302,8 @@ bool freezeTables(pb::GraphDef &graph, Diagnostics &diagnostics) {
   for (pb::NodeDef &node : *graph.mutable_node()) {
     if (!isTable(node))
       continue;
-    const pb::AttrValue *keys = attribute(node, keysAttribute),
-                        *values = attribute(node, valuesAttribute);
+    const pb::AttrValue *keys = attributeOf(node, keysAttribute),
+                        *values = attributeOf(node, valuesAttribute);
     if (!keys || !values) {
       diagnostics.error("E13005", "table '" + node.name() +
                                       "' has no contents: no initializer of the model fills it");

@@ -11,71 +11,61 @@ enum class What : uint8_t { L1, L2, LogSum, LogSumExp, Max, Mean, Min, Prod, Sum
 template <typename A> A squareRoot(A value) { return converted<A>(math::sqrt(double(value))); }
 template <typename A> A logarithm(A value) { return converted<A>(math::log(double(value))); }
 
-/// Reduces elements of type T; A is the type of the computation.
-template <typename A, typename T>
-bool reduceAll(Context &c, What what, A *y, const T *x, const ReducePlan &p) {
+/// The sum that a reduction computes; what it does with the sum is in reduceAll.
+template <What what> constexpr auto stepsOf() {
+  if constexpr (what == What::L1)
+    return reduction::Absolute();
+  else if constexpr (what == What::L2 || what == What::SumSquare)
+    return reduction::Square();
+  else if constexpr (what == What::Prod)
+    return reduction::Product();
+  else if constexpr (what == What::Max)
+    return reduction::Max();
+  else if constexpr (what == What::Min)
+    return reduction::Min();
+  else
+    return reduction::Sum();
+}
+
+/// Reduces elements of type T; A is the type of the computation. Which reduction is known when this
+/// is compiled: a model has the code of its own only.
+template <What what, typename A, typename T>
+bool reduceAll(Context &c, A *y, const T *x, const ReducePlan &p) {
   const int64_t count = p.result.product();
   const A *none = nullptr;
-  auto finish = [&](auto fn) {
+  if constexpr (what == What::LogSumExp && kIsFloat<A>) {
+    // Relative to the largest element, so that nothing overflows.
+    A *most = c.scratch<A>(maximum(count, int64_t(1)));
+    if (!most)
+      return false;
+    reduce<reduction::Max>(c, most, x, p, none);
     for (int64_t i = 0; i < count; ++i)
-      y[i] = fn(y[i]);
-  };
-  switch (what) {
-  case What::L1:
-    reduce<reduction::Absolute>(c, y, x, p, none);
-    break;
-  case What::SumSquare:
-    reduce<reduction::Square>(c, y, x, p, none);
-    break;
-  case What::Sum:
-    reduce<reduction::Sum>(c, y, x, p, none);
-    break;
-  case What::Prod:
-    reduce<reduction::Product>(c, y, x, p, none);
-    break;
-  case What::Max:
-    reduce<reduction::Max>(c, y, x, p, none);
-    break;
-  case What::Min:
-    reduce<reduction::Min>(c, y, x, p, none);
-    break;
-  case What::L2:
-    reduce<reduction::Square>(c, y, x, p, none);
-    finish([](A v) { return squareRoot(v); });
-    break;
-  case What::LogSum:
-    reduce<reduction::Sum>(c, y, x, p, none);
-    finish([](A v) { return logarithm(v); });
-    break;
-  case What::Mean:
-    reduce<reduction::Sum>(c, y, x, p, none);
-    if (p.count || kIsFloat<A>)
-      finish([&](A v) { return v / A(p.count); });
-    break;
-  case What::LogSumExp:
-    if constexpr (kIsFloat<A>) {
-      // Relative to the largest element, so that nothing overflows.
-      A *most = c.scratch<A>(maximum(count, int64_t(1)));
-      if (!most)
-        return false;
-      reduce<reduction::Max>(c, most, x, p, none);
+      most[i] = fast::abs(most[i]) == highest<A>() ? A(0) : most[i];
+    reduce<reduction::Exp>(c, y, x, p, most);
+    for (int64_t i = 0; i < count; ++i)
+      y[i] = most[i] + logarithm(y[i]);
+  } else if constexpr (what == What::LogSumExp) {
+    double *wide = c.scratch<double>(maximum(count, int64_t(1)));
+    if (!wide || !reduceAll<what>(c, wide, x, p))
+      return false;
+    for (int64_t i = 0; i < count; ++i)
+      y[i] = converted<A>(wide[i]);
+  } else {
+    reduce<decltype(stepsOf<what>())>(c, y, x, p, none);
+    if constexpr (what == What::L2)
       for (int64_t i = 0; i < count; ++i)
-        most[i] = fast::abs(most[i]) == highest<A>() ? A(0) : most[i];
-      reduce<reduction::Exp>(c, y, x, p, most);
+        y[i] = squareRoot(y[i]);
+    if constexpr (what == What::LogSum)
       for (int64_t i = 0; i < count; ++i)
-        y[i] = most[i] + logarithm(y[i]);
-    } else {
-      double *wide = c.scratch<double>(maximum(count, int64_t(1)));
-      if (!wide || !reduceAll(c, what, wide, x, p))
-        return false;
-      for (int64_t i = 0; i < count; ++i)
-        y[i] = converted<A>(wide[i]);
-    }
+        y[i] = logarithm(y[i]);
+    if constexpr (what == What::Mean)
+      for (int64_t i = 0; (p.count || kIsFloat<A>) && i < count; ++i)
+        y[i] = y[i] / A(p.count);
   }
   return true;
 }
 
-void runReduce(Context &c, What what) {
+template <What what> void runReduce(Context &c) {
   const Tensor x = c.in(0), axes = c.in(1);
   if (axes && !axes.known())
     return;
@@ -100,21 +90,23 @@ void runReduce(Context &c, What what) {
     using T = typename decltype(type)::Type;
     WideResult<T> y(c, out, count);
     const Compute<T> *data = widen<T>(c, x);
-    if (y.data && data && reduceAll(c, what, y.data, data, p))
+    if (y.data && data && reduceAll<what>(c, y.data, data, p))
       y.store(c);
   };
-  if (x.dtype() == Bool && (what == What::Max || what == What::Min)) {
-    run(TypeTag<uint8_t>());
-    // For no elements: the identity of the maximum is false, that of the minimum true.
-    for (int64_t i = 0; i < count; ++i)
-      static_cast<uint8_t *>(out)[i] = static_cast<uint8_t *>(out)[i] != 0;
-  } else if (!dispatchNumbers(x.dtype(), run)) {
+  if constexpr (what == What::Max || what == What::Min)
+    if (x.dtype() == Bool) {
+      run(TypeTag<uint8_t>());
+      // For no elements: the identity of the maximum is false, that of the minimum true.
+      for (int64_t i = 0; i < count; ++i)
+        static_cast<uint8_t *>(out)[i] = static_cast<uint8_t *>(out)[i] != 0;
+      return;
+    }
+  if (!dispatchNumbers(x.dtype(), run))
     c.failType(x.dtype());
-  }
 }
 
 /// Reduces all dims after the first two to 1. With a power, to a norm of it.
-void runGlobal(Context &c, What what, double power = 0) {
+template <What what> void runGlobal(Context &c, double power = 0) {
   const Tensor x = c.in(0);
   if (x.rank() < 2)
     return c.fail("data of rank %", x.rank());
@@ -133,7 +125,7 @@ void runGlobal(Context &c, What what, double power = 0) {
       return false;
     for (int64_t i = 0, n = power ? x.count() : 0; i < n; ++i)
       powers[i] = F(math::pow(math::abs(double(data[i])), power));
-    if (!reduceAll(c, what, y, power ? powers : data, p))
+    if (!reduceAll<what>(c, y, power ? powers : data, p))
       return false;
     for (int64_t i = 0; power && i < count; ++i)
       y[i] = F(math::pow(double(y[i]), 1 / power));
@@ -143,25 +135,27 @@ void runGlobal(Context &c, What what, double power = 0) {
 }
 } // namespace
 
-ATC_KERNEL(ReduceL1) { runReduce(*this, What::L1); }
-ATC_KERNEL(ReduceL2) { runReduce(*this, What::L2); }
-ATC_KERNEL(ReduceLogSum) { runReduce(*this, What::LogSum); }
-ATC_KERNEL(ReduceLogSumExp) { runReduce(*this, What::LogSumExp); }
-ATC_KERNEL(ReduceMax) { runReduce(*this, What::Max); }
-ATC_KERNEL(ReduceMean) { runReduce(*this, What::Mean); }
-ATC_KERNEL(ReduceMin) { runReduce(*this, What::Min); }
-ATC_KERNEL(ReduceProd) { runReduce(*this, What::Prod); }
-ATC_KERNEL(ReduceSum) { runReduce(*this, What::Sum); }
-ATC_KERNEL(ReduceSumSquare) { runReduce(*this, What::SumSquare); }
+ATC_KERNEL(ReduceL1) { runReduce<What::L1>(*this); }
+ATC_KERNEL(ReduceL2) { runReduce<What::L2>(*this); }
+ATC_KERNEL(ReduceLogSum) { runReduce<What::LogSum>(*this); }
+ATC_KERNEL(ReduceLogSumExp) { runReduce<What::LogSumExp>(*this); }
+ATC_KERNEL(ReduceMax) { runReduce<What::Max>(*this); }
+ATC_KERNEL(ReduceMean) { runReduce<What::Mean>(*this); }
+ATC_KERNEL(ReduceMin) { runReduce<What::Min>(*this); }
+ATC_KERNEL(ReduceProd) { runReduce<What::Prod>(*this); }
+ATC_KERNEL(ReduceSum) { runReduce<What::Sum>(*this); }
+ATC_KERNEL(ReduceSumSquare) { runReduce<What::SumSquare>(*this); }
 
-ATC_KERNEL(GlobalAveragePool) { runGlobal(*this, What::Mean); }
-ATC_KERNEL(GlobalMaxPool) { runGlobal(*this, What::Max); }
+ATC_KERNEL(GlobalAveragePool) { runGlobal<What::Mean>(*this); }
+ATC_KERNEL(GlobalMaxPool) { runGlobal<What::Max>(*this); }
 ATC_KERNEL(GlobalLpPool) {
   const int64_t p = integer("p", 2);
-  if (p == 1 || p == 2)
-    runGlobal(*this, p == 1 ? What::L1 : What::L2);
+  if (p == 1)
+    runGlobal<What::L1>(*this);
+  else if (p == 2)
+    runGlobal<What::L2>(*this);
   else
-    runGlobal(*this, What::Sum, double(p));
+    runGlobal<What::Sum>(*this, double(p));
 }
 
 } // namespace atc::kernels

@@ -259,7 +259,7 @@ const Flag *findFlag(StringRef name, StringRef spelled, Diagnostics &diagnostics
 }
 
 /// Returns a word as a shell would take it again.
-std::string quoted(StringRef word) {
+std::string shellQuoted(StringRef word) {
   constexpr const char *plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
                                 "_-+=./:,@%";
   if (!word.empty() && word.find_first_not_of(plain) == StringRef::npos)
@@ -376,8 +376,9 @@ std::string recordedCommand(const FlagValues &flags) {
     if (flag.effect != FlagEffect::Used || flag.record == FlagRecord::Nothing)
       continue;
     const bool isFile = flag.record == FlagRecord::FileName;
-    line += " " + quoted("--" + name + "=" +
-                         (isFile ? sys::path::filename(StringRef(value).rtrim('/')).str() : value));
+    line += " " +
+            shellQuoted("--" + name + "=" +
+                        (isFile ? sys::path::filename(StringRef(value).rtrim('/')).str() : value));
   }
   return line;
 }

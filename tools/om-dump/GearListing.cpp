@@ -5,6 +5,7 @@
 
 #include "runtime-lite/src/gears/GearTable.h"
 #include "support/ModelText.h"
+#include "tools/om-dump/Fields.h"
 
 namespace atc::tools {
 
@@ -12,13 +13,6 @@ namespace fb = atc::om::fb;
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-template <typename Items> Json listOf(const Items &items) {
-  Json list = Json::array();
-  for (auto item : items)
-    list.push_back(item);
-  return list;
-}
 
 using Ports = flatbuffers::Vector<flatbuffers::Offset<fb::HostPort>>;
 
@@ -81,7 +75,7 @@ Json gearJson(const fb::Model &model) {
   Json out = {{"kind", fb::EnumNameGearKind(table.kind())},
               {"inputs", portsJson(*table.inputs())},
               {"outputs", portsJson(*table.outputs())},
-              {"min", table.min() ? listOf(*table.min()) : Json()},
+              {"min", table.min() ? Json(listOf(*table.min())) : Json()},
               {"axes", Json::array()},
               {"gears", Json::array()}};
   for (const fb::GearAxis *axis : *table.axes())

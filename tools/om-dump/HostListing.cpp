@@ -4,6 +4,7 @@
 #include "tools/om-dump/HostListing.h"
 
 #include "support/ModelText.h"
+#include "tools/om-dump/Fields.h"
 
 #include <vector>
 
@@ -14,12 +15,6 @@ namespace atc::tools {
 
 namespace {
 using Slots = flatbuffers::Vector<int32_t>;
-
-std::string text(const flatbuffers::String *string) { return printable(string->str()); }
-
-template <typename Vector> auto listOf(const Vector &vector) {
-  return std::vector<typename Vector::value_type>(vector.begin(), vector.end());
-}
 
 /// "%0, -, %3"
 std::string slotsText(const Slots &slots) {

@@ -14,6 +14,7 @@
 #include "support/OutputFile.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/MappedFile.h"
+#include "tools/om-dump/Fields.h"
 #include "tools/om-dump/GearListing.h"
 #include "tools/om-dump/HostListing.h"
 #include "tools/om-dump/ModelGraph.h"
@@ -27,12 +28,6 @@ namespace fb = atc::om::fb;
 using Json = nlohmann::ordered_json;
 
 namespace {
-std::string text(const flatbuffers::String *string) { return printable(string->str()); }
-
-template <typename Vector> auto listOf(const Vector &vector) {
-  return std::vector<typename Vector::value_type>(vector.begin(), vector.end());
-}
-
 template <typename Bytes> std::string hexText(const Bytes &bytes) {
   std::string hex;
   char digits[3];

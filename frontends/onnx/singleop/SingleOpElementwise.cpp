@@ -156,38 +156,39 @@ void buildReduceBool(Graph &g) {
   Graph::setInt(g.node("Cast", {reduced}, {g.y[0]}), "to", onnx::TensorProto::BOOL);
 }
 
-constexpr OperatorRow rows[] = {
-    {"Addcdiv", 4, buildAddcmul},
-    {"Addcmul", 4, buildAddcmul},
-    {"CeluV2", 1, buildCelu},
-    {"FastGelu", 1, buildFastGelu},
-    {"FastGeluV2", 1, buildFastGelu},
-    {"FloorDiv", 2, buildFloorDiv},
-    {"FloorMod", 2, buildFloorMod},
-    {"GeluV2", 1, buildGeluV2},
-    {"HardShrink", 1, buildHardShrink},
-    {"HardSigmoid", 1, buildHardSigmoid},
-    {"Invert", 1, buildInvert},
-    {"L2Loss", 1, buildL2Loss},
-    {"Lerp", 3, buildLerp},
-    {"LogicalXor", 2, buildLogicalXor},
-    {"MaskedFill", 3, buildMaskedFill},
-    {"Mod", 2, buildMod},
-    {"ReduceAll", 1, buildReduceBool},
-    {"ReduceAllD", 1, buildReduceBool},
-    {"ReduceAny", 1, buildReduceBool},
-    {"ReduceAnyD", 1, buildReduceBool},
-    {"SoftShrink", 1, buildSoftShrink},
-    {"Threshold", 1, buildThreshold},
-    {"ThresholdV2D", 1, buildThreshold},
-    {"TruncateDiv", 2, buildTruncateDiv},
-    {"TruncateMod", 2, buildMod},
-    {"Xdivy", 2, buildXdivy},
-    {"Xlogy", 2, buildXlogy},
-};
-
 } // namespace
 
-ArrayRef<OperatorRow> elementwiseRows() { return rows; }
+ArrayRef<OperatorRow> elementwiseRows() {
+  static constexpr OperatorRow rows[] = {
+      {"Addcdiv", 4, buildAddcmul},
+      {"Addcmul", 4, buildAddcmul},
+      {"CeluV2", 1, buildCelu},
+      {"FastGelu", 1, buildFastGelu},
+      {"FastGeluV2", 1, buildFastGelu},
+      {"FloorDiv", 2, buildFloorDiv},
+      {"FloorMod", 2, buildFloorMod},
+      {"GeluV2", 1, buildGeluV2},
+      {"HardShrink", 1, buildHardShrink},
+      {"HardSigmoid", 1, buildHardSigmoid},
+      {"Invert", 1, buildInvert},
+      {"L2Loss", 1, buildL2Loss},
+      {"Lerp", 3, buildLerp},
+      {"LogicalXor", 2, buildLogicalXor},
+      {"MaskedFill", 3, buildMaskedFill},
+      {"Mod", 2, buildMod},
+      {"ReduceAll", 1, buildReduceBool},
+      {"ReduceAllD", 1, buildReduceBool},
+      {"ReduceAny", 1, buildReduceBool},
+      {"ReduceAnyD", 1, buildReduceBool},
+      {"SoftShrink", 1, buildSoftShrink},
+      {"Threshold", 1, buildThreshold},
+      {"ThresholdV2D", 1, buildThreshold},
+      {"TruncateDiv", 2, buildTruncateDiv},
+      {"TruncateMod", 2, buildMod},
+      {"Xdivy", 2, buildXdivy},
+      {"Xlogy", 2, buildXlogy},
+  };
+  return rows;
+}
 
 } // namespace atc::single_op

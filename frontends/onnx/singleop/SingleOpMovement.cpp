@@ -241,47 +241,48 @@ void buildGatherNd(Graph &g) {
   g.node("GatherND", {g.x[0], index}, {g.y[0]});
 }
 
-constexpr OperatorRow rows[] = {
-    {"BroadcastTo", 1, buildBroadcast},
-    {"BroadcastToD", 1, buildBroadcast},
-    {"Cumsum", 1, buildCumsum},
-    {"CumsumD", 1, buildCumsum},
-    {"DepthToSpace", 1, buildBlocks},
-    {"Expand", 1, buildBroadcast},
-    {"ExpandD", 1, buildBroadcast},
-    {"GatherNd", 2, buildGatherNd},
-    {"OneHot", 2, buildOneHot},
-    {"OneHotD", 2, buildOneHot},
-    {"Pack", 1, buildPack},
-    {"Pad", 1, buildPad},
-    {"PadD", 1, buildPad},
-    {"PadV3", 1, buildPad},
-    {"PadV3D", 1, buildPad},
-    {"Permute", 1, buildPermute},
-    {"ReverseSequence", 2, buildReverseSequence},
-    {"ReverseV2", 1, buildReverse},
-    {"ReverseV2D", 1, buildReverse},
-    {"ScatterNdAdd", 3, buildScatterNd},
-    {"ScatterNdUpdate", 3, buildScatterNd},
-    {"Slice", 1, buildSlice},
-    {"SliceD", 1, buildSlice},
-    {"SpaceToDepth", 1, buildBlocks},
-    {"Split", 1, buildSplit},
-    {"SplitD", 1, buildSplit},
-    {"SplitV", 1, buildSplit},
-    {"SplitVD", 1, buildSplit},
-    {"StridedSlice", 1, buildStridedSlice},
-    {"StridedSliceD", 1, buildStridedSlice},
-    {"Tile", 1, buildTile},
-    {"TopK", 1, buildTopK},
-    {"TopKD", 1, buildTopK},
-    {"TopKV2", 1, buildTopK},
-    {"Unpack", 1, buildUnpack},
-    {"Upsample", 1, buildUpsample},
-};
-
 } // namespace
 
-ArrayRef<OperatorRow> movementRows() { return rows; }
+ArrayRef<OperatorRow> movementRows() {
+  static constexpr OperatorRow rows[] = {
+      {"BroadcastTo", 1, buildBroadcast},
+      {"BroadcastToD", 1, buildBroadcast},
+      {"Cumsum", 1, buildCumsum},
+      {"CumsumD", 1, buildCumsum},
+      {"DepthToSpace", 1, buildBlocks},
+      {"Expand", 1, buildBroadcast},
+      {"ExpandD", 1, buildBroadcast},
+      {"GatherNd", 2, buildGatherNd},
+      {"OneHot", 2, buildOneHot},
+      {"OneHotD", 2, buildOneHot},
+      {"Pack", 1, buildPack},
+      {"Pad", 1, buildPad},
+      {"PadD", 1, buildPad},
+      {"PadV3", 1, buildPad},
+      {"PadV3D", 1, buildPad},
+      {"Permute", 1, buildPermute},
+      {"ReverseSequence", 2, buildReverseSequence},
+      {"ReverseV2", 1, buildReverse},
+      {"ReverseV2D", 1, buildReverse},
+      {"ScatterNdAdd", 3, buildScatterNd},
+      {"ScatterNdUpdate", 3, buildScatterNd},
+      {"Slice", 1, buildSlice},
+      {"SliceD", 1, buildSlice},
+      {"SpaceToDepth", 1, buildBlocks},
+      {"Split", 1, buildSplit},
+      {"SplitD", 1, buildSplit},
+      {"SplitV", 1, buildSplit},
+      {"SplitVD", 1, buildSplit},
+      {"StridedSlice", 1, buildStridedSlice},
+      {"StridedSliceD", 1, buildStridedSlice},
+      {"Tile", 1, buildTile},
+      {"TopK", 1, buildTopK},
+      {"TopKD", 1, buildTopK},
+      {"TopKV2", 1, buildTopK},
+      {"Unpack", 1, buildUnpack},
+      {"Upsample", 1, buildUpsample},
+  };
+  return rows;
+}
 
 } // namespace atc::single_op

@@ -265,36 +265,37 @@ void buildResize(Graph &g) {
   g.finishImage(result);
 }
 
-constexpr OperatorRow rows[] = {
-    {"Adds", 1, buildAdds},
-    {"Axpy", 2, buildAxpy},
-    {"BNInfer", 5, buildBNInfer},
-    {"BNInference", 4, buildBNInference},
-    {"BNInferenceD", 4, buildBNInference},
-    {"BatchNorm", 5, buildBatchNorm},
-    {"Conv2DTranspose", 2, buildTransposedConv},
-    {"Conv2DTransposeD", 2, buildTransposedConv},
-    {"Deconvolution", 2, buildTransposedConv},
-    {"Eltwise", 1, buildEltwise},
-    {"FullyConnection", 2, buildFullyConnection},
-    {"InstanceNorm", 3, buildInstanceNorm},
-    {"L2Normalize", 1, buildL2Normalize},
-    {"LRN", 1, buildLRN},
-    {"LayerNorm", 3, buildLayerNorm},
-    {"LayerNormV3", 3, buildLayerNorm},
-    {"Muls", 1, buildMuls},
-    {"PRelu", 2, buildPRelu},
-    {"Power", 1, buildPower},
-    {"ResizeBilinear", 1, buildResize},
-    {"ResizeBilinearV2", 1, buildResize},
-    {"ResizeBilinearV2D", 1, buildResize},
-    {"ResizeNearestNeighborV2", 1, buildResize},
-    {"ResizeNearestNeighborV2D", 1, buildResize},
-    {"RmsNorm", 2, buildRmsNorm},
-};
-
 } // namespace
 
-ArrayRef<OperatorRow> neuralRows() { return rows; }
+ArrayRef<OperatorRow> neuralRows() {
+  static constexpr OperatorRow rows[] = {
+      {"Adds", 1, buildAdds},
+      {"Axpy", 2, buildAxpy},
+      {"BNInfer", 5, buildBNInfer},
+      {"BNInference", 4, buildBNInference},
+      {"BNInferenceD", 4, buildBNInference},
+      {"BatchNorm", 5, buildBatchNorm},
+      {"Conv2DTranspose", 2, buildTransposedConv},
+      {"Conv2DTransposeD", 2, buildTransposedConv},
+      {"Deconvolution", 2, buildTransposedConv},
+      {"Eltwise", 1, buildEltwise},
+      {"FullyConnection", 2, buildFullyConnection},
+      {"InstanceNorm", 3, buildInstanceNorm},
+      {"L2Normalize", 1, buildL2Normalize},
+      {"LRN", 1, buildLRN},
+      {"LayerNorm", 3, buildLayerNorm},
+      {"LayerNormV3", 3, buildLayerNorm},
+      {"Muls", 1, buildMuls},
+      {"PRelu", 2, buildPRelu},
+      {"Power", 1, buildPower},
+      {"ResizeBilinear", 1, buildResize},
+      {"ResizeBilinearV2", 1, buildResize},
+      {"ResizeBilinearV2D", 1, buildResize},
+      {"ResizeNearestNeighborV2", 1, buildResize},
+      {"ResizeNearestNeighborV2D", 1, buildResize},
+      {"RmsNorm", 2, buildRmsNorm},
+  };
+  return rows;
+}
 
 } // namespace atc::single_op

@@ -105,14 +105,15 @@ void buildDequant(Graph &g) {
   finishTyped(g, result);
 }
 
-constexpr OperatorRow rows[] = {
-    {"AscendAntiQuant", 1, buildAntiQuant},
-    {"AscendDequant", 2, buildDequant},
-    {"AscendQuant", 1, buildQuant},
-};
-
 } // namespace
 
-ArrayRef<OperatorRow> quantizedRows() { return rows; }
+ArrayRef<OperatorRow> quantizedRows() {
+  static constexpr OperatorRow rows[] = {
+      {"AscendAntiQuant", 1, buildAntiQuant},
+      {"AscendDequant", 2, buildDequant},
+      {"AscendQuant", 1, buildQuant},
+  };
+  return rows;
+}
 
 } // namespace atc::single_op
