@@ -3,6 +3,7 @@
 import ctypes
 import os
 import pathlib
+import subprocess
 import sys
 
 import pytest
@@ -12,6 +13,7 @@ np = pytest.importorskip("numpy")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
 sys.path.insert(0, os.environ.get("OPENATC_ACL_PYTHON", str(BUILD / "python")))
+sys.path.append(str(ROOT / "test/common"))
 acl = pytest.importorskip("acl")
 
 SUCCESS, INVALID_PARAM, NOT_SUPPORTED = 0, 100000, 200001
@@ -215,6 +217,52 @@ def test_dictionaries_become_structures(stream):
     assert ret == SUCCESS and 0 <= rate["cube_utilization"] <= 100
     names, count, ret = acl.get_cann_attribute_list()
     assert ret == SUCCESS and len(names) == count > 0
+
+
+def atc(output, *options):
+    subprocess.run([BUILD / "bin/atc", "--framework=5", f"--output={output}", "--soc_version=Ascend310P3",
+                    *options], check=True, capture_output=True)
+    model, ret = acl.mdl.load_from_file(f"{output}.om")
+    assert ret == SUCCESS
+    return model
+
+
+def test_static_aipp_is_described(stream, tmp_path):
+    pytest.importorskip("onnx")
+    import gear_models
+    path = gear_models.one_conv(tmp_path / "m.onnx")
+    fields = {"src_image_size_w": 32, "src_image_size_h": 40, "crop": "true", "load_start_pos_w": 4,
+              "load_start_pos_h": 2, "crop_size_w": 24, "crop_size_h": 32, "csc_switch": "true", "matrix_r1c2": -88,
+              "output_bias_1": 128, "rbuv_swap_switch": "true", "mean_chn_1": 7, "min_chn_2": 3.5, "var_reci_chn_0": 0.25}
+    aipp = tmp_path / "a.cfg"
+    aipp.write_text("aipp_op { aipp_mode: static input_format: YUV420SP_U8 "
+                    + " ".join(f"{name}: {value}" for name, value in fields.items()) + " }")
+    model = atc(tmp_path / "static", f"--model={path}", "--input_shape=x:-1,3,32,24", "--dynamic_batch_size=1,4",
+                f"--insert_op_conf={aipp}")
+    info, ret = acl.mdl.get_first_aipp_info(model, 0)
+    assert ret == SUCCESS
+    expected = {"inputFormat": 1, "srcImageSizeW": 32, "srcImageSizeH": 40, "cropSwitch": 1, "loadStartPosW": 4,
+                "loadStartPosH": 2, "cropSizeW": 24, "cropSizeH": 32, "resizeSwitch": 0, "paddingSwitch": 0,
+                "cscSwitch": 1, "rbuvSwapSwitch": 1, "axSwapSwitch": 0, "matrixR1C2": -88, "outputBias1": 128,
+                "meanChn0": 0, "meanChn1": 7, "minChn2": 3.5, "varReciChn0": 0.25, "varReciChn1": 1.0,
+                "srcFormat": 0, "srcDatatype": 0, "srcDimNum": 4, "shapeCount": 2}
+    assert {name: info[name] for name in expected} == expected
+    for batch, shapes in zip((1, 4), info["outDims"]):
+        assert shapes["srcDims"]["dims"] == [batch, 60, 32, 1]
+        assert shapes["srcSize"] == batch * 60 * 32
+        assert shapes["aippOutdims"]["dims"] == [batch, 3, 32, 24]
+        assert shapes["aippOutSize"] == batch * 3 * 32 * 24 * 4
+    assert acl.mdl.get_first_aipp_info(model, 1) == (None, 100038)  # the batch
+    assert acl.mdl.get_first_aipp_info(model, 2) == (None, INVALID_PARAM)
+    acl.mdl.unload(model)
+
+    aipp.write_text("aipp_op { aipp_mode: dynamic max_src_image_size: 8000 }")
+    model = atc(tmp_path / "dynamic", f"--model={path}", "--input_shape=x:1,3,32,24", f"--insert_op_conf={aipp}")
+    info, ret = acl.mdl.get_first_aipp_info(model, 0)
+    assert ret == SUCCESS and info["inputFormat"] == 0 and info["shapeCount"] == 1
+    assert info["outDims"][0]["srcDims"]["dims"] == [8000]
+    assert info["outDims"][0]["aippOutdims"]["dims"] == [1, 3, 32, 24]
+    acl.mdl.unload(model)
 
 
 def test_mapped_memory():
