@@ -429,9 +429,18 @@ void setShapes(aclAippInfo &info, const Port &image, const nlohmann::json &state
   const std::vector<Dims> gears =
       image.ofGear.empty() ? std::vector<Dims>{image.dims} : image.ofGear;
   info.shapeCount = std::min<size_t>(gears.size(), ACL_MAX_SHAPE_COUNT);
+  // Neither is cut out nor resized to one size: each gear has its own.
+  const bool keepsSize = !info.cropSwitch && !info.resizeSwitch;
   for (size_t i = 0; i < info.shapeCount; ++i) {
-    if (read.size() == 4 && gears[i].size() == 4)
+    if (read.size() == 4 && gears[i].size() == 4) {
+      const int64_t rows = gears[i][1];
       read[0] = gears[i][0];
+      if (keepsSize) {
+        read[last ? 1 : 2] = (info.inputFormat == ACL_YUV420SP_U8 ? rows * 2 / 3 : rows) +
+                             info.topPaddingSize + info.bottomPaddingSize;
+        read[last ? 2 : 3] = gears[i][2] + info.leftPaddingSize + info.rightPaddingSize;
+      }
+    }
     aclAippDims &target = info.outDims[i];
     setDims(target.srcDims, image.name, gears[i]);
     target.srcSize = denseBytes(image.element, gears[i]);

@@ -256,6 +256,15 @@ def test_static_aipp_is_described(stream, tmp_path):
     assert acl.mdl.get_first_aipp_info(model, 2) == (None, INVALID_PARAM)
     acl.mdl.unload(model)
 
+    aipp.write_text("aipp_op { aipp_mode: static input_format: YUV420SP_U8 padding: true right_padding_size: 8 }")
+    model = atc(tmp_path / "sizes", f"--model={path}", "--input_shape=x:1,3,-1,-1", "--dynamic_image_size=32,24;16,40",
+                f"--insert_op_conf={aipp}")
+    info, ret = acl.mdl.get_first_aipp_info(model, 0)
+    assert ret == SUCCESS and info["shapeCount"] == 2
+    assert [shapes["srcDims"]["dims"] for shapes in info["outDims"]] == [[1, 48, 16, 1], [1, 24, 32, 1]]
+    assert [shapes["aippOutdims"]["dims"] for shapes in info["outDims"]] == [[1, 3, 32, 24], [1, 3, 16, 40]]
+    acl.mdl.unload(model)
+
     aipp.write_text("aipp_op { aipp_mode: dynamic max_src_image_size: 8000 }")
     model = atc(tmp_path / "dynamic", f"--model={path}", "--input_shape=x:1,3,32,24", f"--insert_op_conf={aipp}")
     info, ret = acl.mdl.get_first_aipp_info(model, 0)
