@@ -174,10 +174,16 @@ aclError aclopUpdateParams(const char *opType, int numInputs,
                            const aclTensorDesc *const outputDesc[], const aclopAttr *attr) {
   OpCall call;
   ACL_TRY(readCall(__func__, opType, numInputs, inputDesc, numOutputs, outputDesc, attr, call));
+  aclopCompileFunc choose = nullptr;
   {
     std::lock_guard lock(selectors().mutex);
-    if (!selectors().byType.count(call.type))
+    const auto found = selectors().byType.find(call.type);
+    if (found == selectors().byType.end())
       ACL_FAIL(ACL_ERROR_BIN_SELECTOR_NOT_REGISTERED, "%s has no function", opType);
+    choose = found->second;
   }
+  const aclError chosen = choose(numInputs, inputDesc, numOutputs, outputDesc, attr, nullptr);
+  if (chosen != ACL_SUCCESS)
+    ACL_FAIL(chosen, "the function of %s returned %d", opType, chosen);
   ACL_NO_KERNELS;
 }

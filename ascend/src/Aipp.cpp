@@ -6,7 +6,12 @@
 #include "ascend/src/memory/Memory.h"
 #include "runtime-lite/abi/SmallFloats.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
+#include <type_traits>
+
+#include <nlohmann/json.hpp>
 
 using namespace atc::ascend;
 
@@ -351,13 +356,116 @@ aclError aclmdlGetAippType(uint32_t modelId, size_t index, aclmdlInputAippType *
   return ACL_SUCCESS;
 }
 
+namespace {
+
+void setDims(aclmdlIODims &target, const std::string &name, const Dims &dims) {
+  snprintf(target.name, sizeof target.name, "%s", name.c_str());
+  target.dimCount = std::min<size_t>(dims.size(), ACL_MAX_DIM_CNT);
+  std::copy_n(dims.begin(), target.dimCount, target.dims);
+}
+
+/// Copies the parameters that a model states.
+void setParameters(aclAippInfo &info, const nlohmann::json &stated) {
+  const auto copy = [&](auto &target, const char *name) {
+    using Number = std::remove_reference_t<decltype(target)>;
+    target = static_cast<Number>(stated.value(name, 0.0));
+  };
+  copy(info.srcImageSizeW, "src_image_size_w");
+  copy(info.srcImageSizeH, "src_image_size_h");
+  copy(info.cropSwitch, "crop");
+  copy(info.loadStartPosW, "load_start_pos_w");
+  copy(info.loadStartPosH, "load_start_pos_h");
+  copy(info.cropSizeW, "crop_size_w");
+  copy(info.cropSizeH, "crop_size_h");
+  copy(info.resizeSwitch, "resize");
+  copy(info.resizeOutputW, "resize_output_w");
+  copy(info.resizeOutputH, "resize_output_h");
+  copy(info.paddingSwitch, "padding");
+  copy(info.leftPaddingSize, "left_padding_size");
+  copy(info.rightPaddingSize, "right_padding_size");
+  copy(info.topPaddingSize, "top_padding_size");
+  copy(info.bottomPaddingSize, "bottom_padding_size");
+  copy(info.cscSwitch, "csc_switch");
+  copy(info.rbuvSwapSwitch, "rbuv_swap_switch");
+  copy(info.axSwapSwitch, "ax_swap_switch");
+  copy(info.singleLineMode, "single_line_mode");
+  copy(info.matrixR0C0, "matrix_r0c0");
+  copy(info.matrixR0C1, "matrix_r0c1");
+  copy(info.matrixR0C2, "matrix_r0c2");
+  copy(info.matrixR1C0, "matrix_r1c0");
+  copy(info.matrixR1C1, "matrix_r1c1");
+  copy(info.matrixR1C2, "matrix_r1c2");
+  copy(info.matrixR2C0, "matrix_r2c0");
+  copy(info.matrixR2C1, "matrix_r2c1");
+  copy(info.matrixR2C2, "matrix_r2c2");
+  copy(info.outputBias0, "output_bias_0");
+  copy(info.outputBias1, "output_bias_1");
+  copy(info.outputBias2, "output_bias_2");
+  copy(info.inputBias0, "input_bias_0");
+  copy(info.inputBias1, "input_bias_1");
+  copy(info.inputBias2, "input_bias_2");
+  copy(info.meanChn0, "mean_chn_0");
+  copy(info.meanChn1, "mean_chn_1");
+  copy(info.meanChn2, "mean_chn_2");
+  copy(info.meanChn3, "mean_chn_3");
+  copy(info.minChn0, "min_chn_0");
+  copy(info.minChn1, "min_chn_1");
+  copy(info.minChn2, "min_chn_2");
+  copy(info.minChn3, "min_chn_3");
+  copy(info.varReciChn0, "var_reci_chn_0");
+  copy(info.varReciChn1, "var_reci_chn_1");
+  copy(info.varReciChn2, "var_reci_chn_2");
+  copy(info.varReciChn3, "var_reci_chn_3");
+}
+
+/// Describes the image and what the model reads of it, in each gear.
+void setShapes(aclAippInfo &info, const Port &image, const nlohmann::json &stated) {
+  const auto element = static_cast<om_dtype>(stated.value("type", 0));
+  Dims read = stated.value("dims", Dims());
+  const bool last = stated.value("last", false);
+  info.srcFormat = read.size() != 4 ? ACL_FORMAT_ND : last ? ACL_FORMAT_NHWC : ACL_FORMAT_NCHW;
+  info.srcDatatype = typeOf(element);
+  info.srcDimNum = read.size();
+  const std::vector<Dims> gears =
+      image.ofGear.empty() ? std::vector<Dims>{image.dims} : image.ofGear;
+  info.shapeCount = std::min<size_t>(gears.size(), ACL_MAX_SHAPE_COUNT);
+  // Neither is cut out nor resized to one size: each gear has its own.
+  const bool keepsSize = !info.cropSwitch && !info.resizeSwitch;
+  for (size_t i = 0; i < info.shapeCount; ++i) {
+    if (read.size() == 4 && gears[i].size() == 4) {
+      const int64_t rows = gears[i][1];
+      read[0] = gears[i][0];
+      if (keepsSize) {
+        read[last ? 1 : 2] = (info.inputFormat == ACL_YUV420SP_U8 ? rows * 2 / 3 : rows) +
+                             info.topPaddingSize + info.bottomPaddingSize;
+        read[last ? 2 : 3] = gears[i][2] + info.leftPaddingSize + info.rightPaddingSize;
+      }
+    }
+    aclAippDims &target = info.outDims[i];
+    setDims(target.srcDims, image.name, gears[i]);
+    target.srcSize = denseBytes(image.element, gears[i]);
+    setDims(target.aippOutdims, image.name, read);
+    target.aippOutSize = denseBytes(element, read);
+  }
+}
+
+} // namespace
+
 aclError aclmdlGetFirstAippInfo(uint32_t modelId, size_t index, aclAippInfo *aippInfo) {
   ACL_REQUIRE(aippInfo);
-  aclmdlInputAippType type;
-  size_t attached = 0;
-  ACL_TRY(aclmdlGetAippType(modelId, index, &type, &attached));
-  if (type != ACL_DATA_WITH_STATIC_AIPP)
-    ACL_FAIL(ACL_ERROR_NOT_STATIC_AIPP, "input %zu has no static AIPP", index);
-  ACL_FAIL(ACL_ERROR_API_NOT_SUPPORT, "an .om file does not keep the parameters of static AIPP; "
-                                      "its command line (om-dump) names their file");
+  std::shared_ptr<Model> model;
+  ACL_TRY(findModel(__func__, modelId, model));
+  const ModelFacts &facts = *model->facts;
+  if (index >= facts.inputs.size())
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "index is %zu, the model has %zu inputs", index,
+             facts.inputs.size());
+  const auto stated = nlohmann::json::parse(facts.aipp[index], nullptr, false);
+  if (!stated.is_object())
+    ACL_FAIL(ACL_ERROR_NOT_STATIC_AIPP, "input %zu has no AIPP, or its model is of an older atc",
+             index);
+  *aippInfo = {};
+  aippInfo->inputFormat = static_cast<aclAippInputFormat>(stated.value("input_format", 0));
+  setParameters(*aippInfo, stated);
+  setShapes(*aippInfo, facts.inputs[index], stated);
+  return ACL_SUCCESS;
 }

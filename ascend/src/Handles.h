@@ -47,6 +47,8 @@ enum class HandleKind : uint8_t {
   ModelInstance,
   RecordedTask,
   TaskGroup,
+  Label,
+  LabelList,
   MemoryPool,
   MarkDomain,
   Tensor,
@@ -112,6 +114,12 @@ public:
       }
     }
     return removed;
+  }
+
+  /// Returns the number of objects.
+  size_t size() const {
+    std::shared_lock lock(mutex);
+    return objects.size();
   }
 
   /// Returns the objects that fulfil a condition.

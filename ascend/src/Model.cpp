@@ -122,6 +122,9 @@ std::shared_ptr<const ModelFacts> factsOf(const om_model *model, const om_model_
     facts->inputs.push_back(portOf(tensor, command));
     if (facts->inputs.back().name == ACL_DYNAMIC_AIPP_NAME)
       facts->aippInput = i;
+    const std::string key = "openatc.aipp." + facts->inputs.back().name;
+    const char *aipp = om_model_find_metadata(model, key.c_str());
+    facts->aipp.emplace_back(aipp ? aipp : "");
   }
   for (uint32_t i = 0; i < info.outputs; ++i) {
     om_tensor_info tensor = OM_TENSOR_INFO_INIT;

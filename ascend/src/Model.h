@@ -47,6 +47,7 @@ struct ModelFacts {
   std::vector<Axis> gearAxes; ///< the dims of inputs that are values of a gear
   std::optional<size_t> shapeInput, aippInput;
   bool staticAipp = false;
+  std::vector<std::string> aipp; ///< How each input is preprocessed, as JSON; "": it is not.
   size_t workBytes = 0, weightBytes = 0;
   std::string name, operatorText; ///< the operator, of a file that atc --singleop made
 

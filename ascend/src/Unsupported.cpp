@@ -16,8 +16,8 @@ constexpr const char *noProcesses =
 constexpr const char *noChains =
     "a buffer is one piece here; put the parts into a queue one by one";
 constexpr const char *noRecords =
-    "recorded tasks run here in the order in which they were queued, without labels and switches; "
-    "record a model per branch";
+    "the tasks of a built model stay as they are here; those of a captured one can be replaced "
+    "between aclmdlRICaptureTaskUpdateBegin and aclmdlRICaptureTaskUpdateEnd";
 constexpr const char *noNumbers = "nothing is kept with the number of a task here";
 constexpr const char *noFaults = "simulated devices have no faults that could be repaired";
 constexpr const char *noCaches = "memory needs no hints here; use aclrtCmoAsync";
@@ -96,15 +96,6 @@ ACL_MISSING(noProcesses, aclrtNotifySetImportPidInterServer, aclrtNotify, aclrtS
 ACL_MISSING(noProcesses, aclrtIpcGetEventHandle, aclrtEvent, aclrtIpcEventHandle *)
 ACL_MISSING(noProcesses, aclrtIpcOpenEventHandle, aclrtIpcEventHandle, aclrtEvent *)
 
-ACL_MISSING(noRecords, aclrtCreateLabel, aclrtLabel *)
-ACL_MISSING(noRecords, aclrtSetLabel, aclrtLabel, aclrtStream)
-ACL_MISSING(noRecords, aclrtDestroyLabel, aclrtLabel)
-ACL_MISSING(noRecords, aclrtCreateLabelList, aclrtLabel *, size_t, aclrtLabelList *)
-ACL_MISSING(noRecords, aclrtDestroyLabelList, aclrtLabelList)
-ACL_MISSING(noRecords, aclrtSwitchLabelByIndex, void *, uint32_t, aclrtLabelList, aclrtStream)
-ACL_MISSING(noRecords, aclrtActiveStream, aclrtStream, aclrtStream)
-ACL_MISSING(noRecords, aclrtSwitchStream, void *, aclrtCondition, void *, aclrtCompareDataType,
-            aclrtStream, aclrtStream, aclrtStream)
 ACL_MISSING(noRecords, aclrtPersistentTaskClean, aclrtStream)
 ACL_MISSING(noRecords, aclrtTaskUpdateAsync, aclrtStream, uint32_t, aclrtTaskUpdateInfo *,
             aclrtStream)

@@ -181,6 +181,22 @@ int64_t AippEntry::integer(const std::string &field) const {
   return static_cast<int64_t>(numberOf(op, *descriptor));
 }
 
+llvm::json::Object AippEntry::numbers() const {
+  const google::protobuf::Descriptor &fields = *pb::AippOp::descriptor();
+  llvm::json::Object all;
+  for (int i = 0; i < fields.field_count(); ++i) {
+    const FieldDescriptor &field = *fields.field(i);
+    if (field.is_repeated() || field.cpp_type() == FieldDescriptor::CPPTYPE_STRING ||
+        field.cpp_type() == FieldDescriptor::CPPTYPE_ENUM)
+      continue;
+    // A channel is not scaled unless the file says so.
+    const bool scales = llvm::StringRef(std::string(field.name())).starts_with("var_reci_chn");
+    all[std::string(field.name())] =
+        scales && !op.GetReflection()->HasField(op, &field) ? 1 : numberOf(op, field);
+  }
+  return all;
+}
+
 void AippEntry::fail(Diagnostics &diagnostics, ErrorCode code, const std::string &field,
                      const llvm::Twine &text) const {
   auto stated = lines.find(field);

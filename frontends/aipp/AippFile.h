@@ -7,6 +7,8 @@
 #include "frontends/aipp/schema/aipp.pb.h"
 #include "support/Diagnostics.h"
 
+#include "llvm/Support/JSON.h"
+
 #include <map>
 #include <vector>
 
@@ -22,6 +24,9 @@ struct AippEntry {
   /// Returns the integer (or 0 or 1 of a bool) that a field holds, its default where the
   /// file does not state it. `field` is a name of the schema.
   int64_t integer(const std::string &field) const;
+
+  /// Returns the values of all fields that hold one number or a bool, by their names.
+  llvm::json::Object numbers() const;
 
   /// Reports an error of a field as "file:line: field: value: text"; of the entry where the
   /// file does not state the field.

@@ -3,12 +3,14 @@
 
 #include "frontends/aipp/InsertAipp.h"
 
+#include "dialects/graph/HostCalls.h"
 #include "dialects/graph/ops/HostOps.h"
 #include "dialects/graph/ops/ShapeOps.h"
 #include "dialects/graph/ops/UnaryOps.h"
 #include "frontends/aipp/PixelMath.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -164,7 +166,30 @@ private:
       return;
     }
     argument.setType(source);
+    llvm::json::Object facts = entry.numbers();
+    facts["input_format"] = static_cast<int64_t>(format);
+    facts["src_image_size_w"] = geometry->width.source;
+    facts["src_image_size_h"] = geometry->height.source;
+    note(input, std::move(facts));
     replace(*uses, build(entry, *geometry, argument, *model, types[input]));
+  }
+
+  /// Has the compiled model state how an input is preprocessed, by the first entry, and what the
+  /// model reads: a program may ask for that (aclmdlGetFirstAippInfo).
+  void note(unsigned input, llvm::json::Object facts) {
+    auto type = cast<RankedTensorType>(types[input]);
+    facts["type"] = int64_t{graph::dtypeOf(type.getElementType())};
+    facts["last"] = layout == ImageLayout::ChannelsLast;
+    facts["dims"] = llvm::json::Array(type.getShape());
+    Operation *module = main->getParentOp();
+    constexpr llvm::StringLiteral metadata = "om.metadata";
+    NamedAttrList all(module->getAttrOfType<DictionaryAttr>(metadata));
+    const std::string key = "openatc.aipp." + nameOf(input);
+    if (!all.get(key))
+      all.set(key,
+              StringAttr::get(main.getContext(),
+                              llvm::formatv("{0}", llvm::json::Value(std::move(facts))).str()));
+    module->setAttr(metadata, all.getDictionary(main.getContext()));
   }
 
   Value build(const AippEntry &entry, const ImageGeometry &geometry, BlockArgument argument,
@@ -209,6 +234,7 @@ private:
       return;
     }
     image.setType(bytes(entry.op.max_src_image_size()));
+    note(input, {});
     const std::string name =
         "ascend_dynamic_aipp_data" + (numDynamic ? "_" + std::to_string(numDynamic) : "");
     ++numDynamic;

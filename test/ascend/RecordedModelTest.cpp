@@ -229,6 +229,159 @@ TEST_CASE("a model is built of streams that are bound to it") {
 }
 
 namespace {
+
+/// Two streams of a model that is built, the first of them its head, and numbers in device memory.
+struct Builder {
+  Builder() {
+    GOOD(aclrtCreateStream(&other));
+    GOOD(aclmdlRIBuildBegin(&model, 0));
+    GOOD(aclmdlRIBindStream(model, recorder.stream, ACL_MODEL_STREAM_FLAG_HEAD));
+    GOOD(aclmdlRIBindStream(model, other, ACL_MODEL_STREAM_FLAG_DEFAULT));
+  }
+  ~Builder() {
+    GOOD(aclmdlRIUnbindStream(model, recorder.stream));
+    GOOD(aclmdlRIUnbindStream(model, other));
+    GOOD(aclmdlRIDestroy(model));
+    GOOD(aclrtDestroyStream(other));
+  }
+
+  uint32_t *numbers() { return static_cast<uint32_t *>(input.data); }
+  /// Runs the model and returns the bytes that its tasks have set.
+  std::vector<int> run() {
+    memset(recorder.memory.data, 0, 16);
+    GOOD(aclmdlRIExecute(model, -1));
+    return {recorder.value(0), recorder.value(1), recorder.value(2), recorder.value(3)};
+  }
+
+  Recorder recorder;
+  aclrtStream other = nullptr;
+  aclmdlRI model = nullptr;
+  DeviceMemory input{16};
+};
+
+using Bytes = std::vector<int>;
+
+} // namespace
+
+TEST_CASE("a model jumps to the label of an index") {
+  Builder built;
+  aclrtStream head = built.recorder.stream;
+  aclrtLabel labels[3];
+  for (aclrtLabel &label : labels)
+    GOOD(aclrtCreateLabel(&label));
+  aclrtLabelList list = nullptr, none = nullptr;
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtCreateLabelList(labels, 0, &none));
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtCreateLabelList(labels, 65536, &none));
+  GOOD(aclrtCreateLabelList(labels, 3, &list));
+
+  aclrtStream loose = nullptr;
+  GOOD(aclrtCreateStream(&loose));
+  BAD(ACL_ERROR_RT_STREAM_MODEL, aclrtSetLabel(labels[0], loose));
+  BAD(ACL_ERROR_RT_STREAM_MODEL, aclrtSwitchLabelByIndex(built.numbers(), 3, list, loose));
+  GOOD(aclrtDestroyStream(loose));
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtSwitchLabelByIndex(built.numbers(), 4, list, head));
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtSwitchLabelByIndex(nullptr, 3, list, head));
+
+  GOOD(aclrtSwitchLabelByIndex(built.numbers(), 3, list, head));
+  GOOD(aclrtSetLabel(labels[0], head));
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtSetLabel(labels[0], head));
+  built.recorder.set(0, 1, head);
+  GOOD(aclrtSetLabel(labels[1], head));
+  built.recorder.set(1, 2, head);
+  built.recorder.set(2, 3, built.other);
+  GOOD(aclrtSetLabel(labels[2], built.other));
+  built.recorder.set(3, 4, built.other);
+  GOOD(aclmdlRIEndTask(built.model, head));
+  GOOD(aclmdlRIBuildEnd(built.model, nullptr));
+  BAD(ACL_ERROR_RT_STREAM_MODEL, aclrtSetLabel(labels[1], head));
+
+  built.numbers()[0] = 0;
+  CHECK(built.run() == Bytes{1, 2, 0, 0});
+  built.numbers()[0] = 1;
+  CHECK(built.run() == Bytes{0, 2, 0, 0});
+  built.numbers()[0] = 2;
+  CHECK(built.run() == Bytes{0, 0, 0, 4});
+  built.numbers()[0] = 77; // the last label
+  CHECK(built.run() == Bytes{0, 0, 0, 4});
+
+  GOOD(aclrtDestroyLabelList(list));
+  for (aclrtLabel label : labels)
+    GOOD(aclrtDestroyLabel(label));
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtDestroyLabel(labels[0]));
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtDestroyLabelList(list));
+}
+
+TEST_CASE("a model loops until a label leads out, and fails at one that is not set") {
+  Builder built;
+  aclrtStream head = built.recorder.stream;
+  aclrtLabel labels[2];
+  GOOD(aclrtCreateLabel(&labels[0]));
+  GOOD(aclrtCreateLabel(&labels[1]));
+  aclrtLabelList list = nullptr;
+  GOOD(aclrtCreateLabelList(labels, 2, &list));
+  // Each round copies the next of the numbers to the first, which is the index.
+  GOOD(aclrtSetLabel(labels[0], head));
+  for (int i = 0; i < 3; ++i)
+    GOOD(aclrtMemcpyAsync(&built.numbers()[i], 4, &built.numbers()[i + 1], 4,
+                          ACL_MEMCPY_DEVICE_TO_DEVICE, head));
+  GOOD(aclrtSwitchLabelByIndex(built.numbers(), 2, list, head));
+  built.recorder.set(0, 1, head);
+  SECTION("set") {
+    GOOD(aclrtSetLabel(labels[1], head));
+    built.recorder.set(1, 2, head);
+    GOOD(aclmdlRIBuildEnd(built.model, nullptr));
+    memcpy(built.numbers(), std::vector<uint32_t>{9, 0, 0, 1}.data(), 16);
+    CHECK(built.run() == Bytes{0, 2, 0, 0});
+  }
+  SECTION("not set") {
+    GOOD(aclmdlRIBuildEnd(built.model, nullptr));
+    built.numbers()[1] = 1;
+    BAD(ACL_ERROR_RT_STREAM_MODEL, aclmdlRIExecute(built.model, -1));
+  }
+  GOOD(aclrtDestroyLabelList(list));
+  GOOD(aclrtDestroyLabel(labels[0]));
+  GOOD(aclrtDestroyLabel(labels[1]));
+}
+
+TEST_CASE("a model goes on with another stream where a condition holds, and activates streams") {
+  Builder built;
+  aclrtStream head = built.recorder.stream;
+  const auto go = [&](aclrtCondition condition, aclrtCompareDataType type, aclrtStream no) {
+    return aclrtSwitchStream(built.numbers(), condition, built.numbers() + 2, type, built.other, no,
+                             head);
+  };
+  BAD(ACL_ERROR_INVALID_PARAM, go(aclrtCondition(6), ACL_RT_SWITCH_INT32, nullptr));
+  BAD(ACL_ERROR_INVALID_PARAM, go(ACL_RT_EQUAL, aclrtCompareDataType(2), nullptr));
+  BAD(ACL_ERROR_INVALID_PARAM, go(ACL_RT_EQUAL, ACL_RT_SWITCH_INT32, built.other));
+  memset(built.numbers(), 0, 16);
+  SECTION("switch") {
+    const aclrtCondition condition =
+        GENERATE(ACL_RT_EQUAL, ACL_RT_NOT_EQUAL, ACL_RT_GREATER, ACL_RT_GREATER_OR_EQUAL,
+                 ACL_RT_LESS, ACL_RT_LESS_OR_EQUAL);
+    const aclrtCompareDataType type = GENERATE(ACL_RT_SWITCH_INT32, ACL_RT_SWITCH_INT64);
+    built.recorder.set(0, 1, head);
+    built.recorder.set(2, 3, built.other);
+    GOOD(go(condition, type, nullptr));
+    built.recorder.set(1, 2, head);
+    GOOD(aclmdlRIBuildEnd(built.model, nullptr));
+    for (int left = -1; left <= 1; ++left) {
+      built.numbers()[0] = left;
+      built.numbers()[1] = left < 0 ? ~0U : 0;
+      const bool holds[] = {left == 0, left != 0, left > 0, left >= 0, left < 0, left <= 0};
+      CHECK(built.run() == (holds[condition] ? Bytes{1, 0, 3, 0} : Bytes{1, 2, 0, 0}));
+    }
+  }
+  SECTION("activate") {
+    BAD(ACL_ERROR_INVALID_RESOURCE_HANDLE, aclrtActiveStream(built.model, head));
+    GOOD(aclrtActiveStream(built.other, head));
+    built.recorder.set(0, 1, head);
+    built.recorder.set(2, 3, built.other);
+    GOOD(aclmdlRIBuildEnd(built.model, nullptr));
+    CHECK(built.run() == Bytes{1, 0, 3, 0});
+  }
+}
+
+namespace {
 std::vector<int> stages;
 uint32_t noteStage(int32_t device, void *args) {
   stages.push_back(*static_cast<int *>(args) * 10 + device);

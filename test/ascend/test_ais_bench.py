@@ -63,6 +63,8 @@ def test_ais_bench_profiles_and_dumps(model, tmp_path):
     command = [sys.executable, "-m", "ais_bench", "--model", model, "--input", PICTURES / "digit_3.npy",
                "--output", tmp_path, "--output_dirname", "out", "--threads", "2"]
     run(*command, "--profiler", "1")
+    run(*command[:3], "-m", model, "-i", PICTURES / "digit_3.npy", "-o", tmp_path, "--output_dirname", "short", "-l", "2", "-d", "0")
+    assert list((tmp_path / "short").glob("*.bin"))
     assert list((tmp_path / "profiler").glob("PROF_*/mindstudio_profiler_output/op_summary_*.csv"))
     run(*command, "--dump=1")
     assert list((tmp_path / "dump").rglob("*.output.0.npy"))

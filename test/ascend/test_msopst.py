@@ -76,6 +76,52 @@ def test_cases_are_made_of_an_ini_file(tmp_path):
     assert "E13018" in msopst("create", "-i", tmp_path / "bad.ini", "-out", tmp_path, code=1)
 
 
+def test_cases_are_made_of_a_source_file(tmp_path):
+    """As msopgen writes op_host/add_custom.cpp; lists may be defined elsewhere in the file."""
+    source = tmp_path / "add_custom.cpp"
+    source.write_text("""
+        #include "register/op_def_registry.h"
+        namespace ops {
+        // class Old : public OpDef { this->Input("no"); };
+        static const std::vector<ge::DataType> types = {ge::DT_FLOAT16, ge::DT_BF16};
+        class AddCustom : public OpDef {
+        public:
+            explicit AddCustom(const char* name) : OpDef(name) {
+                this->Input("x").ParamType(REQUIRED).DataType({ge::DT_FLOAT16, ge::DT_INT32})
+                    .Format({ge::FORMAT_ND, ge::FORMAT_NCHW}); /* ; */
+                this->Output("z").ParamType(REQUIRED).DataTypeList({ge::DT_FLOAT}).FormatList({ge::FORMAT_ND});
+                this->Attr("alpha").AttrType(OPTIONAL).Float(0.5f);
+                this->Attr("axes").AttrType(REQUIRED).ListInt({1, 2});
+                this->Attr("mode").AttrType(OPTIONAL).String("a;b");
+                this->AICore().SetTiling(optiling::TilingFunc);
+                this->AICore().AddConfig("ascend310p");
+            }
+        };
+        class Other final : public ops::OpDef {
+            explicit Other(const char* name) : OpDef(name) {
+                this->Input("x").DataType(types).Format({ge::FORMAT_ND});
+                this->Output("y").DataType(types);
+                this->Attr("flag").Bool(true);
+            }
+        };
+        OP_ADD(AddCustom);
+        }""")
+    msopst("create", "-i", source, "-out", tmp_path / "made")
+    (path,) = (tmp_path / "made").glob("AddCustom_case_*.json")
+    (case,) = json.loads(path.read_text())
+    assert [(t["name"], t["type"], t["format"]) for t in case["input_desc"] + case["output_desc"]] == [
+        ("x", ["float16", "int32"], ["ND", "NCHW"]), ("z", ["float"], ["ND"])]
+    assert case["attr"] == [{"name": "alpha", "type": "float", "value": 0.5},
+                            {"name": "axes", "type": "list_int", "value": [1, 2]},
+                            {"name": "mode", "type": "string", "value": "a;b"}]
+    (path,) = (tmp_path / "made").glob("Other_case_*.json")
+    (case,) = json.loads(path.read_text())
+    assert case["output_desc"][0]["type"] == ["float16", "bfloat16"] and case["attr"][0]["value"] is True
+    source.write_text("class Old : public Base {};")
+    assert "E13018" in msopst("create", "-i", source, "-out", tmp_path, code=1)
+    assert "E10410" in msopst("create", "-i", tmp_path / "no.cpp", "-out", tmp_path, code=1)
+
+
 def write(folder, **changes):
     tensor = {"format": "ND", "type": "float16", "shape": [2, 3]}
     entry = {"case_name": "a", "op": "Abs", "input_desc": [tensor], "output_desc": [dict(tensor)]}

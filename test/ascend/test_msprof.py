@@ -107,6 +107,24 @@ def test_profiles_are_read_again(model, tmp_path):
     assert done.returncode == 1 and done.stderr.startswith("E10055") and "--export=on" in done.stderr
 
 
+def test_dynamic_profiles_have_what_runs_between_start_and_stop(model, tmp_path):
+    program = (sys.executable, "-m", "ais_bench", "--model", model[0], "--warmup_count", "0")
+    command = [str(part) for part in (BUILD / "bin/msprof", "--dynamic=on", f"--output={tmp_path}", *program)]
+
+    def collect(code, *lines):
+        done = subprocess.run(command, input="".join(line + "\n" for line in lines), capture_output=True, text=True,
+                              timeout=300, env=os.environ | {"PYTHONPATH": PYTHON}, check=False)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout + done.stderr
+    assert "1 executions" in collect(0, "start")
+    assert len(list(tmp_path.glob("PROF_*/mindstudio_profiler_output/op_summary_*.csv"))) == 1
+    text = collect(1, "again", "start", "stop", "quit", "start")
+    assert "E10014" in text and "between start and stop" in text and "write start, stop or quit" in text
+    assert len(list(tmp_path.glob("PROF_*"))) == 1
+    done = run(BUILD / "bin/msprof", "--dynamic=on", "--pid=1", f"--output={tmp_path}")
+    assert done.returncode == 1 and "E10055: --pid" in done.stderr
+
+
 def test_errors(tmp_path):
     for words, code in (([], "E10007"), (["--nothing=1", "true"], "E10055"),
                         (["--application=true", "true"], "E10056"), (["./not-there"], "E10410"),

@@ -241,6 +241,20 @@ def test_without_a_chip_it_is_that_of_the_card(tmp_path):
     assert (tmp_path / "tuned_bank/Ascend310P3.jsonl").is_file() or (tmp_path / "tuned.om").is_file()
 
 
+def test_flags_of_the_vendor(tmp_path):
+    """Short names, the framework that the file's name says, and flags for machines with cards."""
+    out = run("aoe", "-m", MODEL, "-j=2", "--input_shape", "image:1,1,28,28", "--reload", "--Fdeeper_opat",
+              "--Fop_format=true", "--tune_ops_file", tmp_path / "ops.cfg", "--tune_optimization_level=O1",
+              "--progress_bar", "off", "--tune_trials=1", f"--output={tmp_path / 'tuned'}")
+    for name in ("reload", "Fdeeper_opat", "Fop_format", "tune_ops_file", "tune_optimization_level", "progress_bar"):
+        assert f"W10055: --{name} has no effect: " in out, out
+    assert (tmp_path / "tuned.om").is_file()
+    code, out = call("aoe", "-m", "m.weights", "-j", "2", f"--output={tmp_path / 'm'}")
+    assert code == 1 and "E10007: --framework is required" in out, out
+    code, out = call("aoe", "--job_type=2", f"--model_path={tmp_path}")
+    assert code == 1 and out.count("E1") == 1 and "(--model_path)" in out, out
+
+
 def test_atc_reads_the_bank_that_comes_with_it(tmp_path):
     """A layer of a ResNet-50 of batch 4 is in it, with another tile than the cost model's. A bank of the user
     comes first, and "none" keeps the compiler's own away."""

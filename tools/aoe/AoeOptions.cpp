@@ -6,10 +6,12 @@
 #include "tuning/BankFiles.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 #include <cstdlib>
+#include <deque>
 #include <thread>
 
 using namespace llvm;
@@ -20,7 +22,11 @@ namespace {
 
 struct OwnFlag {
   const char *name, *help;
+  const char *whyIgnored = nullptr; ///< Why it has no effect; null: it has one.
+  bool needsValue = true;
 };
+constexpr const char *simulated = "the NPU is simulated on this machine";
+constexpr const char *limited = "--tune_seconds and --tune_trials say how far the search goes";
 constexpr OwnFlag ownFlags[] = {
     {"job_type", "1: groups of layers and joined launches (default), 2: tiles and buffers of "
                  "single kernels, \"1,2\": "
@@ -35,27 +41,59 @@ constexpr OwnFlag ownFlags[] = {
     {"report", "the JSON report (default <output>_aoe.json)"},
     {"merge", "banks, separated by commas, to merge into --bank; with --soc_version only the "
               "entries for that chip; no model is tuned"},
-    {"ip", "the machine with the card; has no meaning here"},
-    {"port", "of that machine; has no meaning here"},
-    {"device", "the card; has no meaning here"}};
+    {"ip", "the machine with the card; has no meaning here", simulated},
+    {"port", "of that machine; has no meaning here", simulated},
+    {"device", "the card; has no meaning here", simulated},
+    {"model_path", "graphs that a framework has dumped; not supported"},
+    {"tune_ops_file", "a list of operators; has no meaning here", "all operators are tuned"},
+    {"tune_optimization_level", "O1 or O2; has no meaning here", limited},
+    {"progress_bar", "on or off; has no meaning here", "there is none"},
+    {"reload", "go on after an interruption; has no meaning here",
+     "a search goes on from its bank anyway", false},
+    {"Fdeeper_opat", "has no meaning here", limited, false},
+    {"Fop_format", "has no meaning here", limited, false},
+    {"Fnonhomo_split", "has no meaning here", limited, false}};
+
+/// Writes the flag that `-m`, `-w`, `-f` and `-j` are short for.
+StringRef longNameOf(StringRef written) {
+  return StringSwitch<StringRef>(written)
+      .Case("-m", "--model")
+      .Case("-w", "--weight")
+      .Case("-f", "--framework")
+      .Case("-j", "--job_type")
+      .Default(written);
+}
+
+/// Returns what --framework says of a model file by its name; "" where nothing does.
+StringRef frameworkOf(StringRef model) {
+  return StringSwitch<StringRef>(sys::path::extension(model))
+      .Case(".onnx", "5")
+      .Case(".pb", "3")
+      .Case(".prototxt", "0")
+      .Case(".air", "1")
+      .Default("");
+}
 
 /// The values of the own flags; takes them out of a command line.
 class OwnValues {
 public:
   OwnValues(ArrayRef<const char *> arguments, Diagnostics &diagnostics) {
     for (size_t i = 0; i < arguments.size(); ++i) {
-      auto [written, value] = StringRef(arguments[i]).split('=');
+      auto [shortName, value] = StringRef(arguments[i]).split('=');
+      const StringRef written = longNameOf(shortName);
       std::string name = written.ltrim('-').str();
       std::replace(name.begin(), name.end(), '-', '_');
-      if (!written.starts_with("-") ||
-          none_of(ownFlags, [&](const OwnFlag &flag) { return name == flag.name; })) {
-        rest.push_back(arguments[i]);
+      const OwnFlag *own =
+          find_if(ownFlags, [&](const OwnFlag &flag) { return name == flag.name; });
+      if (!written.starts_with("-") || own == std::end(ownFlags)) {
+        rest.push_back(written == shortName ? arguments[i] : keep(written, arguments[i]));
         continue;
       }
       const bool isSeparate = !StringRef(arguments[i]).contains('=');
-      if (isSeparate && i + 1 < arguments.size())
+      if (isSeparate && i + 1 < arguments.size() &&
+          (own->needsValue || !StringRef(arguments[i + 1]).starts_with("-")))
         value = arguments[++i];
-      if (value.trim().empty())
+      if (own->needsValue && value.trim().empty())
         diagnostics.error("E10004", "the value of --" + name + " is empty");
       values[name] = value.str();
     }
@@ -83,7 +121,14 @@ public:
   std::vector<const char *> rest;
 
 private:
+  /// Returns an argument with a long name in place of a short one.
+  const char *keep(StringRef name, StringRef argument) {
+    const size_t end = std::min(argument.find('='), argument.size());
+    return texts.emplace_back((name + argument.substr(end)).str()).c_str();
+  }
+
   std::map<std::string, std::string> values;
+  std::deque<std::string> texts; ///< Arguments that `rest` points to.
 };
 
 void readBudget(const OwnValues &own, tuning::Budget &budget, Diagnostics &diagnostics) {
@@ -158,14 +203,21 @@ AoeOptions parseAoe(ArrayRef<const char *> arguments, Diagnostics &diagnostics) 
     return options;
   }
   readBudget(own, options.budget, diagnostics);
-  for (const char *name : {"ip", "port", "device"})
-    if (own.has(name))
-      diagnostics.warning("W10055", Twine("--") + name +
-                                        " has no effect: the NPU is simulated on this machine");
+  for (const OwnFlag &flag : ownFlags)
+    if (flag.whyIgnored && own.has(flag.name))
+      diagnostics.warning("W10055", Twine("--") + flag.name + " has no effect: " + flag.whyIgnored);
+  if (own.has("model_path")) {
+    diagnostics.error("E10055", "graphs that a framework has dumped (--model_path) cannot be "
+                                "tuned: give the model with --model");
+    return options;
+  }
   // aoe reads its own bank, which need not be there yet.
   FlagValues &flags = options.flags;
   if (!flags.has("output") && flags.has("model"))
     flags.given["output"] = sys::path::stem(flags.get("model")).str();
+  if (!flags.has("framework") && flags.has("model"))
+    if (const StringRef framework = frameworkOf(flags.get("model")); !framework.empty())
+      flags.given["framework"] = framework.str();
   unsetenv("TUNE_BANK_PATH");
   // With a card in the machine its chip need not be named.
   if (!flags.has("soc_version") && !flags.has("target") && !flags.has("soc_file")) {

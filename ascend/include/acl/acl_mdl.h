@@ -419,7 +419,8 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPByInputIndex(uint32_t modelId, aclmdlD
 ACL_FUNC_VISIBILITY aclError aclmdlGetAippType(uint32_t modelId, size_t index,
                                                aclmdlInputAippType *type,
                                                size_t *dynamicAttachedDataIndex);
-/* Writes the parameters of static AIPP; ACL_ERROR_NOT_STATIC_AIPP without any. */
+/* Writes the parameters of static AIPP, and for dynamic AIPP the shapes; ACL_ERROR_NOT_STATIC_AIPP
+ * without any. */
 ACL_FUNC_VISIBILITY aclError aclmdlGetFirstAippInfo(uint32_t modelId, size_t index,
                                                     aclAippInfo *aippInfo);
 

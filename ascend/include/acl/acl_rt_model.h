@@ -104,7 +104,9 @@ ACL_FUNC_VISIBILITY aclError aclmdlRICaptureGetInfo(aclrtStream stream,
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode *mode);
 /* Build a model of several streams: begin it, bind streams (`flag`: ACL_MODEL_STREAM_FLAG_...) that
  * then record what is queued on them, say that a stream has all its tasks, and end it. Its tasks
- * run in the order in which they were queued. A stream is itself again when it is unbound. */
+ * run in the order in which they were queued; with labels or switches (acl_rt_tasks.h) only the
+ * streams bound with ACL_MODEL_STREAM_FLAG_HEAD, and what these go on to. A stream is itself again
+ * when it is unbound. */
 ACL_FUNC_VISIBILITY aclError aclmdlRIBuildBegin(aclmdlRI *modelRI, uint32_t flag);
 ACL_FUNC_VISIBILITY aclError aclmdlRIBindStream(aclmdlRI modelRI, aclrtStream stream,
                                                 uint32_t flag);

@@ -344,6 +344,31 @@ ACL_FUNC_VISIBILITY aclError aclrtGetErrorVerbose(int32_t deviceId, aclrtErrorIn
  * aclrtGetTaskIdFromExceptionInfo returns where the task fails. */
 ACL_FUNC_VISIBILITY aclError aclrtGetThreadLastTaskId(uint32_t *taskId);
 
+/* ---- what a built model runs next (acl_rt_model.h) ---------------------------------- */
+
+/* Create and destroy a label, a place between the tasks of a stream: at most 65535. */
+ACL_FUNC_VISIBILITY aclError aclrtCreateLabel(aclrtLabel *label);
+ACL_FUNC_VISIBILITY aclError aclrtDestroyLabel(aclrtLabel label);
+/* Sets a label behind what was queued on a stream that is bound to a model
+ * (ACL_ERROR_RT_STREAM_MODEL: another one), once. */
+ACL_FUNC_VISIBILITY aclError aclrtSetLabel(aclrtLabel label, aclrtStream stream);
+/* Create and destroy a list of 1 to 65535 labels. */
+ACL_FUNC_VISIBILITY aclError aclrtCreateLabelList(aclrtLabel *labels, size_t num,
+                                                  aclrtLabelList *labelList);
+ACL_FUNC_VISIBILITY aclError aclrtDestroyLabelList(aclrtLabelList labelList);
+/* Has a stream that is bound stop and the stream of a label go on at it: that of the uint32 in
+ * device memory, the last of the `maxValue` where it is larger. */
+ACL_FUNC_VISIBILITY aclError aclrtSwitchLabelByIndex(void *ptr, uint32_t maxValue,
+                                                     aclrtLabelList labelList, aclrtStream stream);
+/* Has another stream of the model run from its beginning, too. */
+ACL_FUNC_VISIBILITY aclError aclrtActiveStream(aclrtStream activeStream, aclrtStream stream);
+/* Has `trueStream` run from its beginning and `stream` stop where the condition of the two numbers
+ * in device memory holds. `falseStream` is NULL. */
+ACL_FUNC_VISIBILITY aclError aclrtSwitchStream(void *leftValue, aclrtCondition cond,
+                                               void *rightValue, aclrtCompareDataType dataType,
+                                               aclrtStream trueStream, aclrtStream falseStream,
+                                               aclrtStream stream);
+
 /* ---- ACL_ERROR_API_NOT_SUPPORT ------------------------------------------------------- */
 
 ACL_FUNC_VISIBILITY aclError aclrtSetDeviceTaskAbortCallback(const char *regName,
@@ -373,19 +398,6 @@ ACL_FUNC_VISIBILITY aclError aclrtGetFuncHandleFromExceptionInfo(const aclrtExce
                                                                  aclrtFuncHandle *func);
 ACL_FUNC_VISIBILITY aclError aclrtCacheLastTaskOpInfo(const void *const infoPtr,
                                                       const size_t infoSize);
-ACL_FUNC_VISIBILITY aclError aclrtCreateLabel(aclrtLabel *label);
-ACL_FUNC_VISIBILITY aclError aclrtSetLabel(aclrtLabel label, aclrtStream stream);
-ACL_FUNC_VISIBILITY aclError aclrtDestroyLabel(aclrtLabel label);
-ACL_FUNC_VISIBILITY aclError aclrtCreateLabelList(aclrtLabel *labels, size_t num,
-                                                  aclrtLabelList *labelList);
-ACL_FUNC_VISIBILITY aclError aclrtDestroyLabelList(aclrtLabelList labelList);
-ACL_FUNC_VISIBILITY aclError aclrtSwitchLabelByIndex(void *ptr, uint32_t maxValue,
-                                                     aclrtLabelList labelList, aclrtStream stream);
-ACL_FUNC_VISIBILITY aclError aclrtActiveStream(aclrtStream activeStream, aclrtStream stream);
-ACL_FUNC_VISIBILITY aclError aclrtSwitchStream(void *leftValue, aclrtCondition cond,
-                                               void *rightValue, aclrtCompareDataType dataType,
-                                               aclrtStream trueStream, aclrtStream falseStream,
-                                               aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtPersistentTaskClean(aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtTaskUpdateAsync(aclrtStream taskStream, uint32_t taskId,
                                                   aclrtTaskUpdateInfo *info,

@@ -7,7 +7,11 @@ Handles and addresses are numbers."""
 import ctypes
 
 from . import _library
+from ._structures import define
 
+define("""
+aclCANNPackageVersion: c version*128, c majorVersion*64, c minorVersion*64, c releaseVersion*64, c patchVersion*64, c reserved*128
+""")
 _library.bind_all(globals(), _library.LIBRARY, {
     "get_recent_err_msg": "aclGetRecentErrMsg s",
     "get_soc_name": "aclrtGetSocName s",
@@ -42,6 +46,9 @@ _library.bind_all(globals(), _library.LIBRARY, {
     "get_tensor_desc_address": "aclGetTensorDescAddress p p",
     "get_tensor_desc_by_index": "aclGetTensorDescByIndex p p N",
     "set_compileopt": "aclSetCompileopt e i s",
+    "finalize_reference": "aclFinalizeReference e >U",
+    "get_cann_attribute": "aclGetCannAttribute e i >i",
+    "get_device_capability": "aclGetDeviceCapability e I i >L",
 })
 
 _init = _library.bind(_library.LIBRARY, "aclInit e s")
@@ -49,6 +56,10 @@ _create_tensor_desc = _library.bind(_library.LIBRARY, "aclCreateTensorDesc p i i
 _set_tensor_shape = _library.bind(_library.LIBRARY, "aclSetTensorShape e p i p")
 _set_shape_range = _library.bind(_library.LIBRARY, "aclSetTensorShapeRange e p N p")
 _dim_range = _library.bind(_library.LIBRARY, "aclGetTensorDescDimRange e p N N p")
+_value_range = _library.bind(_library.LIBRARY, "aclSetTensorValueRange e p N p")
+_attribute_list = _library.bind(_library.LIBRARY, "aclGetCannAttributeList e >p >N")
+_version = _library.bind(_library.LIBRARY, "aclsysGetCANNVersion e i >aclCANNPackageVersion")
+_version_text = _library.bind(_library.LIBRARY, "aclsysGetVersionStr e s p")
 _app_log = _library.bind(_library.LIBRARY, "aclAppLog - i s s I s s")
 _set_origin_shape = _library.bind(_library.LIBRARY, "aclSetTensorOriginShape e p i p")
 
@@ -81,11 +92,41 @@ def set_tensor_origin_shape(desc, dims):
     return _with_dims(_set_origin_shape, (desc,), dims)
 
 
+def _set_pairs(function, desc, pairs):
+    values = [bound for pair in pairs for bound in pair]
+    array = (ctypes.c_int64 * max(len(values), 1))(*values)
+    return function(desc, len(pairs), ctypes.addressof(array))
+
+
 def set_tensor_shape_range(desc, dims_range):
     """Sets the [min, max] of each dim."""
-    values = [bound for pair in dims_range for bound in pair]
-    array = (ctypes.c_int64 * max(len(values), 1))(*values)
-    return _set_shape_range(desc, len(dims_range), ctypes.addressof(array))
+    return _set_pairs(_set_shape_range, desc, dims_range)
+
+
+def set_tensor_value_range(desc, value_range):
+    """Sets the [min, max] of the values."""
+    return _set_pairs(_value_range, desc, value_range)
+
+
+def get_cann_attribute_list():
+    """Returns the attributes of the software, how many they are, and the code."""
+    address, count, code = _attribute_list()
+    return list((ctypes.c_int32 * count).from_address(address)) if count else [], count, code
+
+
+def get_cann_version(package):
+    """Returns the version of a package, a dictionary, and the code."""
+    found, code = _version(package)
+    return {"version": found["version"], "major_version": found["majorVersion"],
+            "minor_version": found["minorVersion"], "release_version": found["releaseVersion"],
+            "patch_version": found["patchVersion"], "reserved": found["reserved"]}, code
+
+
+def get_version_str(package):
+    """Returns the version of a package as a text, and the code."""
+    text = ctypes.create_string_buffer(128)
+    code = _version_text(package, ctypes.addressof(text))
+    return text.value.decode(errors="replace"), code
 
 
 def get_tensor_desc_dim_range(desc, index, dim_range_num=2):
@@ -100,9 +141,9 @@ def app_log(log_level, message, function="", file="", line=0):
     _app_log(log_level, function, file, line, "%s", message)
 
 
-from . import blas, mdl, op, prof, rt, util  # noqa: E402 they need what is above
+from . import blas, fv, mdl, op, prof, rt, util  # noqa: E402 they need what is above
 
 try:
-    from . import media
+    from . import himpi, media
 except ImportError:  # built without libjpeg-turbo and libpng
-    media = None
+    himpi = media = None

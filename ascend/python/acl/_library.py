@@ -2,20 +2,16 @@
 """Functions of the C libraries as Python functions, from one line each.
 
 A line names the C function, its result, and its arguments in the order of C: a letter for
-a value that the caller gives, `>` and a letter for one that the function writes. With
-result `e` (an error code) the Python function returns the code, or written values followed by
-the code; with another result it returns that value alone."""
+a value that the caller gives, the name of a structure for a dictionary (`.name`: passed by value), `*` and one of
+both for a list of them, `#` and `@` for the length of the list before and behind, which is not given, and
+`>` and one of both for what the function writes. With result `e` or `E` (an error code) the Python function returns the code, or
+written values followed by the code; with another result it returns that value alone."""
 
 import ctypes
 import os
 import pathlib
 
-_TYPES = {
-    "b": ctypes.c_int8, "B": ctypes.c_uint8, "h": ctypes.c_int16, "H": ctypes.c_uint16,
-    "i": ctypes.c_int32, "I": ctypes.c_uint32, "L": ctypes.c_int64, "U": ctypes.c_uint64,
-    "N": ctypes.c_size_t, "f": ctypes.c_float, "d": ctypes.c_double,
-    "p": ctypes.c_void_p, "s": ctypes.c_char_p, "e": ctypes.c_int32, "-": None,
-}
+from ._structures import KINDS, LETTERS, fill, read
 
 SUCCESS = 0
 
@@ -63,33 +59,78 @@ def _read(letter, value):
     return value
 
 
+def _array(kind, values):
+    """Makes a C array of a list; one element where it is empty, as it needs an address."""
+    if not isinstance(values, (list, tuple)) and not hasattr(values, "__array__"):
+        raise TypeError("a list is expected")
+    if kind in LETTERS:
+        return (LETTERS[kind] * max(len(values), 1))(*(_given(kind, value) for value in values))
+    array = (KINDS[kind] * max(len(values), 1))()
+    for structure, value in zip(array, values):
+        fill(structure, value)
+    return array
+
+
+def _argument_type(kind):
+    if kind[0] in ">*":
+        return ctypes.c_void_p
+    if kind in "#@":
+        return ctypes.c_size_t
+    if kind in LETTERS:
+        return LETTERS[kind]
+    return KINDS[kind[1:]] if kind[0] == "." else ctypes.c_void_p
+
+
+def _places(kinds):
+    """Lists the position among the given values of each argument's value, or of the list whose
+    length it is; None for what the function writes."""
+    places, lists = [], []
+    for kind in kinds:
+        places.append(None if kind[0] in ">#@" else sum(place is not None for place in places))
+        if kind[0] == "*":
+            lists.append((len(places) - 1, places[-1]))
+    for i, kind in enumerate(kinds):
+        if kind == "#":
+            places[i] = [place for at, place in lists if at < i][-1]
+        elif kind == "@":
+            places[i] = [place for at, place in lists if at > i][0]
+    return places
+
+
 def bind(library, line):
     """Makes the Python function that a line describes."""
     name, result, *kinds = line.split()
     function = getattr(library, name)
-    function.restype = _TYPES[result]
-    function.argtypes = [ctypes.POINTER(_TYPES[kind[1]]) if kind[0] == ">" else _TYPES[kind]
-                         for kind in kinds]
-    given = [kind for kind in kinds if kind[0] != ">"]
+    function.restype = LETTERS[result]
+    function.argtypes = [_argument_type(kind) for kind in kinds]
+    places = _places(kinds)
+    expected = sum(kind[0] not in ">#@" for kind in kinds)
 
     def call(*values):
-        if len(values) != len(given):
-            raise TypeError(f"{name} takes {len(given)} arguments, {len(values)} were given")
-        rest = iter(values)
+        if len(values) != expected:
+            raise TypeError(f"{name} takes {expected} arguments, {len(values)} were given")
         arguments, written = [], []
-        for kind in kinds:
+        for kind, place in zip(kinds, places):
             if kind[0] == ">":
-                cell = _TYPES[kind[1]]()
-                written.append((kind[1], cell))
-                arguments.append(ctypes.byref(cell))
+                cell = (LETTERS.get(kind[1:]) or KINDS[kind[1:]])()
+                written.append((kind[1:], cell))
+                arguments.append(ctypes.addressof(cell))
+            elif kind in "#@":
+                arguments.append(len(values[place]))
+            elif kind[0] == "*":
+                arguments.append(_array(kind[1:], values[place]))
+            elif kind in LETTERS:
+                arguments.append(_given(kind, values[place]))
             else:
-                arguments.append(_given(kind, next(rest)))
+                structure = fill(KINDS[kind.lstrip(".")](), values[place])
+                arguments.append(structure if kind[0] == "." else ctypes.byref(structure))
         returned = function(*arguments)
-        if result != "e":
+        if result not in "eE":
             return _read(result, returned)
         if not written:
             return returned
-        return (*(_read(letter, cell.value) for letter, cell in written), returned)
+        return (*(_read(kind, cell.value) if kind in LETTERS else read(cell)
+                  for kind, cell in written), returned)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"Calls {name}; see the headers acl/*.h."

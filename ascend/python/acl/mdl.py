@@ -5,6 +5,7 @@ import ctypes
 
 from . import _library
 from ._library import LIBRARY, bind
+from ._structures import define
 
 _library.bind_all(globals(), LIBRARY, {
     "load_from_file": "aclmdlLoadFromFile e s >I",
@@ -66,12 +67,24 @@ _library.bind_all(globals(), LIBRARY, {
     "create_config_handle": "aclmdlCreateConfigHandle p",
     "destroy_config_handle": "aclmdlDestroyConfigHandle e p",
     "load_with_config": "aclmdlLoadWithConfig e p >I",
+    "load_from_file_with_q": "aclmdlLoadFromFileWithQ e s >I p N p N",
+    "load_from_mem_with_q": "aclmdlLoadFromMemWithQ e p N >I p N p N",
+    "create_exec_config_handle": "aclmdlCreateExecConfigHandle p",
+    "destroy_exec_config_handle": "aclmdlDestroyExecConfigHandle e p",
+    "execute_v2": "aclmdlExecuteV2 e I p p p p",
     "init_dump": "aclmdlInitDump e",
-    "set_dump": "aclmdlSetDump e s",
     "finalize_dump": "aclmdlFinalizeDump e",
 })
 
 _ALL = ctypes.c_size_t(-1).value  # what -1 is as an index
+
+
+define("""
+aclmdlIODims: c name*128, N dimCount, L dims*128
+aclAippDims: aclmdlIODims srcDims, N srcSize, aclmdlIODims aippOutdims, N aippOutSize
+aclAippInfo: i inputFormat, i srcImageSizeW, i srcImageSizeH, b cropSwitch, i loadStartPosW, i loadStartPosH, i cropSizeW, i cropSizeH, b resizeSwitch, i resizeOutputW, i resizeOutputH, b paddingSwitch, i leftPaddingSize, i rightPaddingSize, i topPaddingSize, i bottomPaddingSize, b cscSwitch, b rbuvSwapSwitch, b axSwapSwitch, b singleLineMode, i matrixR0C0, i matrixR0C1, i matrixR0C2, i matrixR1C0, i matrixR1C1, i matrixR1C2, i matrixR2C0, i matrixR2C1, i matrixR2C2, i outputBias0, i outputBias1, i outputBias2, i inputBias0, i inputBias1, i inputBias2, i meanChn0, i meanChn1, i meanChn2, i meanChn3, f minChn0, f minChn1, f minChn2, f minChn3, f varReciChn0, f varReciChn1, f varReciChn2, f varReciChn3, i srcFormat, i srcDatatype, N srcDimNum, N shapeCount, aclAippDims outDims*128, p aippExtend
+aclmdlIODimsRange: N rangeCount, L range*128*2
+""")
 
 
 class _IODims(ctypes.Structure):
@@ -182,3 +195,67 @@ def set_config_opt(handle, attribute, value):
     else:
         cell = ctypes.c_uint64(value)
     return _set_config(handle, attribute, ctypes.addressof(cell), ctypes.sizeof(cell))
+
+
+_set_exec_config = bind(LIBRARY, "aclmdlSetExecConfigOpt e p i p N")
+_exec_sizes = {2: 8, 3: 8}  # bytes of the options that are no timeouts
+_set_dump = bind(LIBRARY, "aclmdlSetDump e s")
+_op_desc = bind(LIBRARY, "aclmdlCreateAndGetOpDesc e I I I p N >p >N >p >N")
+_first_aipp = bind(LIBRARY, "aclmdlGetFirstAippInfo e I N >aclAippInfo")
+_dims_range = bind(LIBRARY, "aclmdlGetInputDimsRange e p N >aclmdlIODimsRange")
+_register_dump = bind(LIBRARY, "acldumpRegCallback e p i")
+_unregister_dump = bind(LIBRARY, "acldumpUnregCallback -")
+_NAME_LIMIT = 4096
+
+
+def set_exec_config_opt(handle, attribute, value):
+    """Sets an option of an execution, such as its timeout in milliseconds."""
+    cell = ctypes.c_int64(value)
+    return _set_exec_config(handle, attribute, ctypes.addressof(cell), _exec_sizes.get(attribute, 4))
+
+
+def set_dump(config_path=None):
+    """Dumps what a file says, from now on."""
+    return _set_dump(config_path)
+
+
+def create_and_get_op_desc(device_id, stream_id, task_id, name_length):
+    """Returns name, descriptions of inputs, their number, those of outputs, their number, code."""
+    if not 0 <= name_length <= _NAME_LIMIT:
+        return "", 0, 0, 0, 0, 100000
+    name = ctypes.create_string_buffer(name_length + 1)
+    found = _op_desc(device_id, stream_id, task_id, ctypes.addressof(name), name_length)
+    return name.value.decode(errors="replace"), *found
+
+
+def _short(dims):
+    return {**dims, "dims": dims["dims"][:dims["dimCount"]]}
+
+
+def get_first_aipp_info(model_id, index):
+    """Returns how an image is preprocessed, a dictionary with the names of aclAippInfo, and the
+    code; None where it is not."""
+    found, code = _first_aipp(model_id, index)
+    if code != _library.SUCCESS:
+        return None, code
+    found["outDims"] = [{**item, "srcDims": _short(item["srcDims"]),
+                         "aippOutdims": _short(item["aippOutdims"])}
+                        for item in found["outDims"][:found["shapeCount"]]]
+    return found, code
+
+
+def get_input_dims_range(desc, index):
+    """Returns the [min, max] of each dim in a dictionary with rangeCount and range, and the code."""
+    found, code = _dims_range(desc, index)
+    return {"rangeCount": found["rangeCount"],
+            "range": found["range"][:found["rangeCount"]]}, code
+
+
+def dump_reg_callback(function, flag):
+    """Has a function get the parts of dumps; that is not supported, as the code says."""
+    return _register_dump(None, flag)
+
+
+def dump_unreg_callback():
+    """Ends what dump_reg_callback began."""
+    _unregister_dump()

@@ -61,13 +61,34 @@ _library.bind_all(globals(), _LIBRARY, {
     "dvpp_vpc_crop_and_paste_async": "acldvppVpcCropAndPasteAsync e p p p p p p",
     "dvpp_vpc_crop_resize_paste_async": "acldvppVpcCropResizePasteAsync e p p p p p p p",
     "dvpp_vpc_convert_color_async": "acldvppVpcConvertColorAsync e p p p p",
-    "dvpp_set_channel_desc_param": "acldvppSetChannelDescParam e p i N p",
+    "dvpp_vpc_calc_hist_async": "acldvppVpcCalcHistAsync e p p p p p",
+    "dvpp_create_lut_map": "acldvppCreateLutMap p",
+    "dvpp_destroy_lut_map": "acldvppDestroyLutMap e p",
+    "dvpp_get_lut_map_dims": "acldvppGetLutMapDims I p",
+    "dvpp_get_lut_map_data": "acldvppGetLutMapData e p I >p >I",
+    "dvpp_create_hist": "acldvppCreateHist p",
+    "dvpp_destroy_hist": "acldvppDestroyHist e p",
+    "dvpp_clear_hist": "acldvppClearHist e p",
+    "dvpp_get_hist_dims": "acldvppGetHistDims I p",
+    "dvpp_get_hist_data": "acldvppGetHistData e p I >p >H",
+    "dvpp_get_hist_ret_code": "acldvppGetHistRetCode I p",
+    "dvpp_create_border_config": "acldvppCreateBorderConfig p",
+    "dvpp_destroy_border_config": "acldvppDestroyBorderConfig e p",
+    "dvpp_set_border_config_value": "acldvppSetBorderConfigValue e p I d",
+    "dvpp_get_border_config_value": "acldvppGetBorderConfigValue d p I",
+    "dvpp_set_border_config_border_type": "acldvppSetBorderConfigBorderType e p i",
+    "dvpp_get_border_config_border_type": "acldvppGetBorderConfigBorderType i p",
+    "dvpp_vpc_batch_crop_resize_make_border_async":
+        "acldvppVpcBatchCropResizeMakeBorderAsync e p p *I # p *p *p p p",
     "dvpp_create_stream_desc": "acldvppCreateStreamDesc p",
     "dvpp_destroy_stream_desc": "acldvppDestroyStreamDesc e p",
 } | {f"dvpp_set_pic_desc_{name}": f"acldvppSetPicDesc{_camel(name)} e p {kind}"
      for name, kind in _FIELDS.items()
      } | {f"dvpp_get_pic_desc_{name}": f"acldvppGetPicDesc{_camel(name)} {kind} p"
-          for name, kind in _FIELDS.items()})
+          for name, kind in _FIELDS.items()
+          } | {f"dvpp_{verb}_border_config_{side}": f"acldvpp{verb.capitalize()}BorderConfig"
+               f"{side.capitalize()} " + ("e p I" if verb == "set" else "I p")
+               for side in ("top", "bottom", "left", "right") for verb in ("set", "get")})
 
 globals().update({name: value for name, value in vars(video).items()
                   if name.startswith(("vdec_", "venc_", "dvpp_"))})
@@ -78,6 +99,29 @@ _batch_crop_paste = bind(_LIBRARY, "acldvppVpcBatchCropAndPasteAsync e p p p I p
 _batch_crop_resize_paste = bind(
     _LIBRARY, "acldvppVpcBatchCropResizePasteAsync e p p p I p p p p p")
 _batch_crop_resize = bind(_LIBRARY, "acldvppVpcBatchCropResizeAsync e p p p I p p p p")
+
+
+_malloc = bind(_LIBRARY, "acldvppMalloc e >p N")
+_set_param = bind(_LIBRARY, "acldvppSetChannelDescParam e p i N p")
+_get_param = bind(_LIBRARY, "acldvppGetChannelDescParam e p i N >N p")
+
+
+def dvpp_malloc_with_cfg(size, policy, cfg):
+    """Allocates device memory; the policy and the settings change nothing."""
+    return _malloc(size)
+
+
+def dvpp_set_channel_desc_param(channel_desc, kind, value):
+    """Sets a number, such as the matrix between YUV and RGB; returns the description and the code."""
+    number = ctypes.c_uint32(value)
+    return channel_desc, _set_param(channel_desc, kind, 4, ctypes.addressof(number))
+
+
+def dvpp_get_channel_desc_param(channel_desc, kind):
+    """Returns the bytes of a number, the number, and the code."""
+    number = ctypes.c_uint64()
+    size, code = _get_param(channel_desc, kind, 4, ctypes.addressof(number))
+    return size, number.value, code
 
 
 def dvpp_jpeg_encode_async(channel_desc, input_desc, data, size_ptr, config, stream):

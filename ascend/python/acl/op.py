@@ -15,7 +15,11 @@ _library.bind_all(globals(), LIBRARY, {
     "set_attr_int": "aclopSetAttrInt e p s L",
     "set_attr_float": "aclopSetAttrFloat e p s f",
     "set_attr_string": "aclopSetAttrString e p s s",
-    "set_attr_data_type": "aclopSetAttrDataType e p s i",
+    "start_dump_args": "aclopStartDumpArgs e I s",
+    "stop_dump_args": "aclopStopDumpArgs e I",
+    "set_kernel_args": "aclopSetKernelArgs e p s I p I",
+    "set_kernel_workspace_sizes": "aclopSetKernelWorkspaceSizes e p i p",
+    "update_params": "aclopUpdateParams e s @ *p @ *p p",
     "destroy_handle": "aclopDestroyHandle - p",
     "cast": "aclopCast e p p p p B p",
     "create_handle_for_cast": "aclopCreateHandleForCast e p p B >p",
@@ -70,7 +74,56 @@ def get_compile_opt(opt):
     return text.value.decode(errors="replace"), code
 
 
-set_attr_list_data_type = _list_setter("aclopSetAttrListDataType", ctypes.c_int32)
+_set_data_type = bind(LIBRARY, "aclopSetAttrDataType e p s i")
+_set_data_types = _list_setter("aclopSetAttrListDataType", ctypes.c_int32)
+_COMPILE_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int, ctypes.c_void_p, ctypes.c_int,
+                                     ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_compile_functions = {}  # by type: what C calls must stay
+_register = bind(LIBRARY, "aclopRegisterCompileFunc e s p")
+_unregister = bind(LIBRARY, "aclopUnregisterCompileFunc e s")
+_create_kernel = bind(LIBRARY, "aclopCreateKernel e s s s p i i p")
+
+
+def set_attr_data_type(attr, name, value):
+    """Sets a data type; returns the attributes and the code."""
+    return attr, _set_data_type(attr, name, value)
+
+
+def set_attr_list_data_type(attr, name, values):
+    """Sets a list of data types; returns the attributes and the code."""
+    return attr, _set_data_types(attr, name, values)
+
+
+def register_compile_func(op_type, function):
+    """Has update_params call function(number of inputs, their descriptions, number of outputs,
+    their descriptions, attributes, description of the kernel)."""
+    def listed(address, count):
+        return [item or 0 for item in (ctypes.c_void_p * count).from_address(address)] \
+            if count else []
+
+    def choose(inputs, input_desc, outputs, output_desc, attr, kernel):
+        function(inputs, listed(input_desc, inputs), outputs, listed(output_desc, outputs),
+                 attr or 0, kernel or 0)
+        return 0
+
+    wrapped = _COMPILE_FUNCTION(choose)
+    code = _register(op_type, ctypes.cast(wrapped, ctypes.c_void_p).value)
+    if code == _library.SUCCESS:
+        _compile_functions[op_type] = wrapped
+    return code
+
+
+def unregister_compile_func(op_type):
+    """Ends what register_compile_func began."""
+    code = _unregister(op_type)
+    _compile_functions.pop(op_type, None)
+    return code
+
+
+def create_kernel(op_type, kernel_id, kernel_name, data, size, engine_type, deallocator):
+    """Hands a kernel of the vendor's instruction set over."""
+    return _create_kernel(op_type, kernel_id, kernel_name, data, size, engine_type, None)
+
 
 
 def execute_v2(op_type, input_desc, inputs, output_desc, outputs, attr, stream):

@@ -94,3 +94,13 @@ def get_op_type(op_info, op_info_len, index, op_type_len=None):
 def get_op_name(op_info, op_info_len, index, op_name_len=None):
     """Returns the name of operator `index` of what was read from the pipe."""
     return _text("Name", op_info, op_info_len, index, op_name_len)
+
+
+def get_op_type_v2(op_info, op_info_len, index):
+    """Returns the type of operator `index` of what was read from the pipe."""
+    return _text("Type", op_info, op_info_len, index, None)
+
+
+def get_op_name_v2(op_info, op_info_len, index):
+    """Returns the name of operator `index` of what was read from the pipe."""
+    return _text("Name", op_info, op_info_len, index, None)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Devices, contexts, streams, events, callbacks and memory."""
+"""Devices, contexts, streams, events, callbacks and memory, of which more is in `memory`,
+`devices` and `kernels`."""
 
 import ctypes
 import threading
 
-from . import _library
+from . import _library, devices, kernels, memory
 from ._library import LIBRARY, bind
 
 _library.bind_all(globals(), LIBRARY, {
@@ -55,19 +56,21 @@ _library.bind_all(globals(), LIBRARY, {
     "free_host": "aclrtFreeHost e p",
     "memcpy": "aclrtMemcpy e p N p N i",
     "memcpy_async": "aclrtMemcpyAsync e p N p N i p",
-    "memcpy_2d": "aclrtMemcpy2d e p N p N N N i",
-    "memcpy_2d_async": "aclrtMemcpy2dAsync e p N p N N N i p",
+    "memcpy2d": "aclrtMemcpy2d e p N p N N N i",
+    "memcpy2d_async": "aclrtMemcpy2dAsync e p N p N N N i p",
     "memset": "aclrtMemset e p N i N",
     "memset_async": "aclrtMemsetAsync e p N i N p",
     "get_mem_info": "aclrtGetMemInfo e i >N >N",
     "device_can_access_peer": "aclrtDeviceCanAccessPeer e >i i i",
     "device_enable_peer_access": "aclrtDeviceEnablePeerAccess e i I",
     "device_disable_peer_access": "aclrtDeviceDisablePeerAccess e i",
-    "get_device_info": "aclrtGetDeviceInfo e I i >L",
     "set_sys_param_opt": "aclrtSetSysParamOpt e i L",
     "get_sys_param_opt": "aclrtGetSysParamOpt e i >L",
-    "set_ctx_sys_param_opt": "aclrtCtxSetSysParamOpt e i L",
-    "get_ctx_sys_param_opt": "aclrtCtxGetSysParamOpt e i >L",
+    "ctx_set_sys_param_opt": "aclrtCtxSetSysParamOpt e i L",
+    "ctx_get_sys_param_opt": "aclrtCtxGetSysParamOpt e i >L",
+    "ctx_get_current_default_stream": "aclrtCtxGetCurrentDefaultStream e >p",
+    "get_overflow_status": "aclrtGetOverflowStatus e p N p",
+    "reset_overflow_status": "aclrtResetOverflowStatus e p",
     "set_device_sat_mode": "aclrtSetDeviceSatMode e i",
     "get_device_sat_mode": "aclrtGetDeviceSatMode e >i",
     "set_stream_overflow_switch": "aclrtSetStreamOverflowSwitch e p I",
@@ -77,12 +80,18 @@ _library.bind_all(globals(), LIBRARY, {
     "create_event_ex_with_flag": "aclrtCreateEventExWithFlag e >p I",
     "get_event_id": "aclrtGetEventId e p >I",
     "event_get_timestamp": "aclrtEventGetTimestamp e p >U",
-    "malloc_align32": "aclrtMallocAlign32 e >p N i",
-    "host_register": "aclrtHostRegister e p U i >p",
-    "host_unregister": "aclrtHostUnregister e p",
     "set_op_execute_timeout": "aclrtSetOpExecuteTimeOut e I",
+    "set_op_execute_timeout_v2": "aclrtSetOpExecuteTimeOutV2 e U >U",
+    "get_op_execute_timeout": "aclrtGetOpExecuteTimeout e >I",
+    "get_op_timeout_interval": "aclrtGetOpTimeOutInterval e >U",
+    "get_event_avail_num": "aclrtGetEventAvailNum e >I",
+    "get_thread_last_task_id": "aclrtGetThreadLastTaskId e >I",
+    "reduce_async": "aclrtReduceAsync e p p U i i p p",
+    "cmo_async": "aclrtCmoAsync e p N i p",
+    "peek_at_last_error": "aclrtPeekAtLastError e i",
+    "get_last_error": "aclrtGetLastError e i",
+    "get_all_group_info": "aclrtGetAllGroupInfo e p",
     "set_group": "aclrtSetGroup e i",
-    "get_group_count": "aclrtGetGroupCount e >I",
     "create_group_info": "aclrtCreateGroupInfo p",
     "destroy_group_info": "aclrtDestroyGroupInfo e p",
     "get_task_id_from_exception_info": "aclrtGetTaskIdFromExceptionInfo I p",
@@ -92,7 +101,30 @@ _library.bind_all(globals(), LIBRARY, {
     "get_error_code_from_exception_info": "aclrtGetErrorCodeFromExceptionInfo I p",
 })
 
+for _part in (devices, kernels, memory):
+    globals().update({name: value for name, value in vars(_part).items()
+                      if callable(value) and not name.startswith("_")})
+
+# Older names of this package.
+memcpy_2d, memcpy_2d_async = memcpy2d, memcpy2d_async  # noqa: F821 bound by the table
+set_ctx_sys_param_opt, get_ctx_sys_param_opt = ctx_set_sys_param_opt, ctx_get_sys_param_opt  # noqa: F821
+
 get_soc_name = bind(LIBRARY, "aclrtGetSocName s")
+_group_count = bind(LIBRARY, "aclrtGetGroupCount e >I")
+_group_detail = bind(LIBRARY, "aclrtGetGroupInfoDetail e p i i p N >N")
+
+
+def get_group_count(*_):
+    """Returns how many groups of cores there are, and the code; an argument is not used."""
+    return _group_count()
+
+
+def get_group_info_detail(group_info, group_id, attribute):
+    """Returns the numbers of an attribute of a group, and the code."""
+    numbers = (ctypes.c_int32 * 256)()
+    size, code = _group_detail(group_info, group_id, attribute, ctypes.addressof(numbers), 256)
+    return list(numbers[:size]), code
+
 
 _process_report = bind(LIBRARY, "aclrtProcessReport e i")
 _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -153,10 +185,11 @@ def launch_host_func(stream, function, user_data):
     return code
 
 
-def set_exception_info_callback(function):
+def set_exception_info_callback(function=None):
     """Sets the function that is called with a handle where a task fails; None: none."""
     global _exception_callback
-    _exception_callback = _CALLBACK(function) if function else _CALLBACK()
+    _exception_callback = (_CALLBACK(lambda info: function(info or 0)) if function
+                           else _CALLBACK())
     return _set_exception_callback(_exception_callback)
 
 

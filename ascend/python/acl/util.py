@@ -18,8 +18,10 @@ def numpy_to_ptr(array):
 
 
 def numpy_contiguous_to_ptr(array):
-    """Returns whether the array is contiguous, and the address of its elements."""
-    return array.ctypes.data, 0 if array.flags["C_CONTIGUOUS"] else 1
+    """Returns the address of the elements of the array, or of a contiguous copy, and the array that
+    holds them, which must stay."""
+    held = np.ascontiguousarray(array)
+    return held.ctypes.data, held
 
 
 def ptr_to_numpy(pointer, shape, dtype):

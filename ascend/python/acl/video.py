@@ -42,7 +42,8 @@ _library.bind_all(globals(), _LIBRARY, {
                   ("pic_format", "PicFormat", "i"), ("pic_width", "PicWidth", "I"),
                   ("pic_height", "PicHeight", "I"),
                   ("key_frame_interval", "KeyFrameInterval", "I"), ("rc_mode", "RcMode", "I"),
-                  ("src_rate", "SrcRate", "I"), ("max_bit_rate", "MaxBitRate", "I"))}.items()
+                  ("src_rate", "SrcRate", "I"), ("max_bit_rate", "MaxBitRate", "I"),
+                  ("buf_addr", "BufAddr", "p"), ("buf_size", "BufSize", "I"))}.items()
      for name, c_name, letter in fields for verb in ("Set", "Get")
      } | {f"{kind}_set_channel_desc_thread_id": f"acl{kind}SetChannelDescThreadId e p U"
           for kind in ("vdec", "venc")
@@ -75,6 +76,7 @@ def _set_callback(kind, channel_desc, function):
 
     wrapped = _CALLBACK(call)
     _callbacks[channel_desc] = wrapped
+    _functions[channel_desc] = function
     return _set_callbacks[kind](channel_desc, ctypes.cast(wrapped, ctypes.c_void_p).value)
 
 
@@ -111,3 +113,37 @@ def vdec_send_skipped_frame(channel_desc, input_desc, config, user_data):
 def venc_send_frame(channel_desc, input_desc, reserve, config, user_data):
     """Encodes a picture; the callback gets its bytes with `user_data`."""
     return _send_with("venc", (channel_desc, input_desc, reserve, config), user_data)
+
+
+_functions = {}  # what callbacks call, by the description of their channel
+_get_venc_param = _library.bind(_LIBRARY, "aclvencGetChannelDescParam e p i N >N p")
+_set_venc_param = _library.bind(_LIBRARY, "aclvencSetChannelDescParam e p i N p")
+_VENC_CALLBACK = 1
+_VENC_SIZES = {0: 8, 7: 8}  # bytes of a thread's number and of an address; others have 4
+
+
+def _get_callback(channel_desc):
+    if channel_desc not in _functions:
+        raise RuntimeError("the channel has no callback")
+    return _functions[channel_desc]
+
+
+vdec_get_channel_desc_callback = venc_get_channel_desc_callback = _get_callback
+
+
+def venc_set_channel_desc_param(channel_desc, kind, value):
+    """Sets a number, an address or the callback of a channel."""
+    if kind == _VENC_CALLBACK:
+        return _set_callback("venc", channel_desc, value)
+    number = ctypes.c_uint64(value)
+    return _set_venc_param(channel_desc, kind, _VENC_SIZES.get(kind, 4), ctypes.addressof(number))
+
+
+def venc_get_channel_desc_param(channel_desc, kind):
+    """Returns a number, an address or the callback of a channel, and the code."""
+    if kind == _VENC_CALLBACK:
+        return _get_callback(channel_desc), _library.SUCCESS
+    number = ctypes.c_uint64()
+    _, code = _get_venc_param(channel_desc, kind, _VENC_SIZES.get(kind, 4),
+                              ctypes.addressof(number))
+    return number.value, code

@@ -181,8 +181,17 @@ def expand(name, entry, where):
     return cases
 
 
+def number_of(value):
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
 def read_threshold(value, where):
-    """Returns [error of an element, share of elements that may exceed it]."""
+    """Returns [error of an element, share of elements that may exceed it]; files may quote them."""
+    if isinstance(value, list):
+        value = [number_of(v) for v in value]
     if not isinstance(value, list) or len(value) != 2 or \
             not all(isinstance(v, (int, float)) and 0 <= v <= 1 for v in value):
         fail("E10001", f"{where}: the threshold must be two numbers from 0 to 1: the error of an element, and the "

@@ -18,8 +18,8 @@ COLUMNS = ["case", "op", "target", "runs_on", "status", "output", "max_error", "
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="msopst", description="Tests single operators on the simulated NPU and the CPU.")
     commands = parser.add_subparsers(dest="command", required=True)
-    made = commands.add_parser("create", help="writes a file of cases for the operators of an .ini file")
-    made.add_argument("-i", "--input", required=True, help="the .ini file that describes operators")
+    made = commands.add_parser("create", help="writes a file of cases for the operators of an .ini or a C++ file")
+    made.add_argument("-i", "--input", required=True, help="the .ini file, or the .cpp file with classes of OpDef, that describes operators")
     made.add_argument("-out", "--output", default=".", help="the folder for <op>_case_<time>.json")
     made.add_argument("-q", "--quiet", action="store_true", help=argparse.SUPPRESS)
     run = commands.add_parser("run", help="runs the cases of a file and reports precision and speed")

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Makes a file of cases from the .ini file that describes operators."""
+"""Makes a file of cases from the .ini file or the C++ file that describes operators."""
 import configparser
 import json
 import pathlib
 import time
 
 from .cases import fail
+from .definition import read_definition
 
 
 def split(text):
@@ -62,7 +63,8 @@ def create(options):
     """Writes a file per operator; shapes and ranges are to be filled in by the user."""
     folder = pathlib.Path(options.output)
     folder.mkdir(parents=True, exist_ok=True)
-    for op, keys in read_ini(options.input).items():
+    is_source = pathlib.Path(options.input).suffix in (".cpp", ".cc", ".cxx", ".h", ".asc")
+    for op, keys in (read_definition if is_source else read_ini)(options.input).items():
         entry = {"case_name": f"Test_{op}_001", "op": op,
                  "input_desc": tensors_of(keys, "input", options.input, op),
                  "output_desc": tensors_of(keys, "output", options.input, op)}

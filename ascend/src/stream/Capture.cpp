@@ -127,7 +127,11 @@ aclError aclmdlRIBindStream(aclmdlRI modelRI, aclrtStream stream, uint32_t flag)
              "the default stream cannot be recorded; create a stream");
   std::shared_ptr<Stream> found;
   ACL_TRY(findStream(__func__, stream, found));
-  return found->joinCapture(__func__, std::move(model));
+  ACL_TRY(found->joinCapture(__func__, model));
+  std::lock_guard lock(model->mutex);
+  if (flag == ACL_MODEL_STREAM_FLAG_HEAD)
+    model->heads.push_back(found->id);
+  return ACL_SUCCESS;
 }
 
 aclError aclmdlRIEndTask(aclmdlRI modelRI, aclrtStream stream) {

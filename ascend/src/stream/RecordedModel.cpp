@@ -4,6 +4,7 @@
 
 #include "ascend/src/Errors.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace atc::ascend {
@@ -65,20 +66,100 @@ std::shared_ptr<TaskGroup> RecordedModel::closeGroup(int32_t stream) {
   return group.empty() ? nullptr : group.mapped();
 }
 
-StreamTask RecordedModel::execution(const std::shared_ptr<RecordedModel> &self) {
-  struct Step {
-    std::shared_ptr<RecordedTask> task;
-    StreamTask made;
+namespace {
+
+/// A task of one execution.
+struct Step {
+  aclError run() {
+    // What was made ahead is for one run; a loop may run it again.
+    const StreamTask own = made ? std::exchange(made, nullptr) : task->make();
+    return own ? own() : task->current()();
+  }
+
+  std::shared_ptr<RecordedTask> task;
+  StreamTask made;
+};
+
+/// The streams of a model whose tasks decide what runs next.
+class Branches {
+public:
+  Branches(std::vector<Step> &steps, const std::vector<int32_t> &heads) : steps(steps) {
+    for (size_t i = 0; i < steps.size(); ++i)
+      lanes[steps[i].task->stream].own.push_back(i);
+    for (int32_t head : heads)
+      if (auto lane = lanes.find(head); lane != lanes.end())
+        lane->second.runs = true;
+  }
+
+  /// Returns the next task that is to run and has its stream go on behind it; null at the end.
+  Step *next() {
+    Lane *first = nullptr;
+    for (auto &[stream, lane] : lanes)
+      if (lane.runs && lane.position < lane.own.size() &&
+          (!first || lane.own[lane.position] < first->own[first->position]))
+        first = &lane;
+    return first ? &steps[first->own[first->position++]] : nullptr;
+  }
+
+  /// Does what a task of `stream` has decided.
+  void take(const Branch &branch, int32_t stream) {
+    if (branch.isLeft)
+      lanes[stream].runs = false;
+    auto other = lanes.find(branch.stream);
+    if (other == lanes.end())
+      return; // nothing was queued there
+    Lane &lane = other->second;
+    lane.runs = true;
+    lane.position = 0;
+    while (lane.position < lane.own.size() &&
+           steps[lane.own[lane.position]].task->number < branch.number)
+      ++lane.position;
+  }
+
+private:
+  struct Lane {
+    std::vector<size_t> own; ///< Its steps.
+    size_t position = 0;
+    bool runs = false;
   };
+
+  std::vector<Step> &steps;
+  std::map<int32_t, Lane> lanes;
+};
+
+} // namespace
+
+bool RecordedModel::hasDecisions() const {
+  return std::any_of(tasks.begin(), tasks.end(),
+                     [](const auto &task) { return task->decision != nullptr; });
+}
+
+StreamTask RecordedModel::execution(const std::shared_ptr<RecordedModel> &self) {
   auto steps = std::make_shared<std::vector<Step>>();
   for (const auto &task : tasks)
     if (!task->isDisabled)
       steps->push_back({task, task->make()});
+  if (!hasDecisions())
+    return [steps, model = self, begun = aborts.load()]() -> aclError {
+      for (Step &step : *steps) {
+        if (model->aborts != begun)
+          break;
+        ACL_TRY(step.run());
+      }
+      return ACL_SUCCESS;
+    };
   return [steps, model = self, begun = aborts.load()]() -> aclError {
-    for (const Step &step : *steps) {
+    Branches branches(*steps, model->heads);
+    while (Step *step = branches.next()) {
       if (model->aborts != begun)
         break;
-      ACL_TRY(step.made ? step.made() : step.task->current()());
+      if (!step->task->decision) {
+        ACL_TRY(step->run());
+        continue;
+      }
+      Branch branch;
+      ACL_TRY(step->task->decision(branch));
+      branches.take(branch, step->task->stream);
     }
     return ACL_SUCCESS;
   };

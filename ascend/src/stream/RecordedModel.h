@@ -21,6 +21,17 @@ namespace atc::ascend {
 using StreamTask = std::function<aclError()>;
 using StreamTaskMaker = std::function<StreamTask()>;
 
+/// Where a task of a built model has its streams go on: at a task of another stream (by its id, 0:
+/// none), which runs from then on, and its own stream no longer if that `isLeft`.
+struct Branch {
+  int32_t stream = 0;
+  uint32_t number = 0; ///< The stream goes on with its first task of this number or behind it.
+  bool isLeft = false;
+};
+
+/// What a label, a switch or an activation does instead of running: it may write a branch.
+using StreamDecision = std::function<aclError(Branch &)>;
+
 /// A task of a recorded model. One that has a maker (a record of an event, a wait) is made when an
 /// execution is queued, as what it is for depends on that moment; any other can be replaced until
 /// it runs.
@@ -53,6 +64,7 @@ public:
   std::atomic<bool> willBeDisabled{false}; ///< So from the next aclmdlRIUpdate on.
   void *handle = nullptr;                  ///< What programs call it, once they have asked.
   uint32_t number = 0;                     ///< Its position in the model.
+  StreamDecision decision;                 ///< Set before it is added; null: it runs.
 
 private:
   const StreamTaskMaker maker;
@@ -67,7 +79,9 @@ struct TaskGroup {
 
 /// The tasks of the streams that are recorded together, in the order in which they were queued,
 /// which keeps that of their events: the streams that a capture began with or that joined it by
-/// waiting for its events, or those that were bound to a model that is built.
+/// waiting for its events, or those that were bound to a model that is built. With labels or
+/// switches the heads run, and what they jump to; among the streams that run, the task that was
+/// queued first comes first.
 class RecordedModel {
 public:
   RecordedModel();
@@ -101,11 +115,14 @@ public:
 
   std::mutex mutex; ///< For what follows.
   std::string name;
+  std::vector<int32_t> heads; ///< The ids of the streams that run first.
   std::vector<std::pair<aclrtCallback, void *>> destroyCallbacks;
   std::vector<std::pair<aclrtStream, int32_t>> streams; ///< Made at the end, per recorded id.
   std::vector<aclrtTaskGrp> groups; ///< The handles of its groups, which end with it.
 
 private:
+  bool hasDecisions() const;
+
   std::vector<std::shared_ptr<RecordedTask>> tasks;
   std::map<int32_t, std::shared_ptr<TaskGroup>> openGroups;
   std::atomic<uint32_t> aborts{0};

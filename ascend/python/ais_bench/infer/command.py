@@ -61,14 +61,14 @@ def _parser(name):
                                      description="Runs an .om file and reports times.")
     msame = name == "msame"
     add = parser.add_argument
-    add("--model", "--om", required=True, help="the .om file")
-    add("--input", help="files or folders of .npy and .bin, one per input; without: zeros")
-    add("--output", help="folder for outputs")
+    add("--model", "-m", "--om", required=True, help="the .om file")
+    add("--input", "-i", help="files or folders of .npy and .bin, one per input; without: zeros")
+    add("--output", "-o", help="folder for outputs")
     add("--output_dirname", help="folder in --output instead of one named after the time")
     add("--outfmt", type=_format, default="TXT" if msame else "BIN", help="NPY, BIN or TXT")
-    add("--loop", type=_positive, default=1, help="how often each set of inputs is run")
+    add("--loop", "-l", type=_positive, default=1, help="how often each set of inputs is run")
     add("--warmup_count", type=_count, default=0 if msame else 1, help="runs that are not counted")
-    add("--device", type=_devices, default=[0], help="device, or several: 0,1")
+    add("--device", "-d", type=_devices, default=[0], help="device, or several: 0,1")
     add("--debug", type=_flag, nargs="?", const=True, default=False)
     add("--display_all_summary", type=_flag, nargs="?", const=True, default=False,
         help="report times of copies, too")
