@@ -305,6 +305,10 @@ private:
       return modernizeResize();
     if (op == "Dropout" && opset < 12 && !call.inputs.empty())
       call.inputs.resize(1);
+    // Corners of boxes were corners of pixels, too; the attribute that says so came later.
+    if (op == "RoiAlign" && opset < 16)
+      setParameter("coordinate_transformation_mode",
+                   importer.builder().getStringAttr("output_half_pixel"));
     if (op == "BatchNormalization" && opset < 14)
       call.results = std::min(call.results, 1u);
     return Error::success();

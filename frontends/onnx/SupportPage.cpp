@@ -133,8 +133,8 @@ void atc::printOnnxSupport(raw_ostream &os) {
       }
     os << ".\n";
   };
-  os << "\nThese are imported as the standard operators that they consist of (those of an LSTM's "
-        "integers in\nf32; every expert of a MoE computes all tokens):";
+  os << "\nThese are imported as the standard operators that they consist of (the integers of "
+        "DynamicQuantizeLSTM\nand QMoE in f32; every expert of a mixture computes all tokens):";
   print("com.microsoft");
   os << "\nThe same holds for these, which were once tried in the standard domain:";
   print("");

@@ -123,37 +123,42 @@ bool GraphImporter::resolveCuts() {
   return diags->numErrors() == before;
 }
 
-bool GraphImporter::isNeeded(const TensorName &input) {
-  if (!input.isControl)
-    return true;
-  // All nodes of a chain of Identity nodes stand for its first input; a cycle of them has none.
-  SmallVector<StringRef> chain;
-  bool isSwitch = false;
-  std::string name(input.node);
-  for (;;) {
-    auto [known, isNew] = switches.try_emplace(name, false);
-    if (!isNew) {
-      isSwitch = known->second;
-      break;
-    }
-    chain.push_back(known->first());
-    const pb::NodeDef *node = nodes.lookup(name);
-    if (!node || isInput(*node))
-      break;
-    if (node->op() != "Identity" || node->input_size() == 0) {
-      isSwitch = node->op() == "Switch";
-      break;
-    }
-    name = TensorName::parse(node->input(0)).node;
+void GraphImporter::findConditions() {
+  auto isOfLoop = [&](const pb::NodeDef &node) {
+    const pb::NodeDef *predicate =
+        node.input_size() > 1 ? nodes.lookup(TensorName::parse(node.input(1)).node) : nullptr;
+    return predicate && predicate->op() == "LoopCond";
+  };
+  llvm::StringMap<SmallVector<StringRef, 1>> standIns;
+  std::vector<StringRef> pending;
+  for (const pb::NodeDef &node : graph.node()) {
+    if (isInput(node))
+      continue;
+    if (node.op() == "Switch" && !isOfLoop(node))
+      pending.push_back(node.name());
+    else if (node.op() == "Identity" && node.input_size() != 0)
+      standIns[TensorName::parse(node.input(0)).node].push_back(node.name());
+    else if (node.op() == "NoOp")
+      for (const std::string &input : node.input())
+        standIns[TensorName::parse(input).node].push_back(node.name());
   }
-  for (StringRef link : chain)
-    switches[link] = isSwitch;
-  return isSwitch;
+  while (!pending.empty()) {
+    const StringRef name = pending.back();
+    pending.pop_back();
+    if (conditions.insert(name).second)
+      if (auto found = standIns.find(name); found != standIns.end())
+        llvm::append_range(pending, found->second);
+  }
+}
+
+bool GraphImporter::isNeeded(const TensorName &input) const {
+  return !input.isControl || conditions.contains(input.node);
 }
 
 /// The nodes that the outputs need, up to the inputs.
 bool GraphImporter::collectNodes() {
   unsigned before = diags->numErrors();
+  findConditions();
   llvm::StringSet<> reached;
   std::vector<StringRef> pending;
   for (const Output &output : outputs)
@@ -220,7 +225,7 @@ bool GraphImporter::checkVariables() {
 bool GraphImporter::checkSupported() {
   UnsupportedOps unsupported;
   for (const pb::NodeDef *node : needed)
-    if (!isInput(*node) && node->op() != "Const" && !findOp(node->op()) &&
+    if (!isInput(*node) && node->op() != "Const" && node->op() != "NoOp" && !findOp(node->op()) &&
         !findDynamicOp(node->op()))
       unsupported.add(node->op(), node->name());
   if (unsupported.empty())
@@ -375,7 +380,8 @@ bool GraphImporter::spend(const LoopFrame &frame) {
 
 void GraphImporter::importNodes(ArrayRef<pb::NodeDef *> list) {
   for (pb::NodeDef *node : list) {
-    if (isInput(*node))
+    // A NoOp has no outputs; what it orders is found over its inputs.
+    if (isInput(*node) || node->op() == "NoOp")
       continue;
     LoopFrame *loop = frames.ofExit(*node);
     if (!loop)

@@ -113,7 +113,9 @@ private:
   bool hasStaticInputs(const pb::NodeDef &node) const;
   /// Whether an input of a node says what it needs: control inputs do not, but for
   /// those that say on which side of a Switch a constant stands.
-  bool isNeeded(const TensorName &input);
+  bool isNeeded(const TensorName &input) const;
+  /// Finds the nodes that say on which side of a condition another one stands.
+  void findConditions();
   bool checkGuards();
 
   pb::GraphDef &graph;
@@ -126,7 +128,8 @@ private:
   mlir::OpBuilder opBuilder;
   llvm::StringMap<pb::NodeDef *> nodes;
   std::vector<Output> outputs;
-  llvm::StringMap<bool> switches; ///< what isNeeded() has found for nodes
+  /// Each Switch of a condition, and each Identity and NoOp through which it orders others.
+  llvm::StringSet<> conditions;
   llvm::StringSet<> cuts;
   llvm::StringMap<mlir::RankedTensorType> cutTypes;
   /// The nodes that the outputs need, in the order of the file, after sorting in that of execution.

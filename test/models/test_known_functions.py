@@ -149,6 +149,119 @@ def test_mixture_of_experts(tmp_path, kind, dynamic):
               {"y": want.astype("f4")}, dynamic, k=2, activation_type=kind, atol=2e-5, **attributes)
 
 
+def unpacked(packed, bits):
+    """The integers of bytes; of 4 bits the lower half of a byte is the first."""
+    halves = np.stack([packed & 15, packed >> 4], -1).reshape(*packed.shape[:-1], -1)
+    return (packed if bits == 8 else halves).astype("f8")
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+@pytest.mark.parametrize("block, has_zero", [(0, False), (0, True), (16, True)])
+def test_mixture_of_integers(tmp_path, block, has_zero, bits):
+    """Scales and zeros of rows or of blocks; the shares of the chosen experts sum up to 1. With
+    three blocks and 4 bits, half of a row's last byte of zeros belongs to nothing."""
+    experts, width, inner, tokens = 3, 48, 16, 5
+    x, router = (RNG.standard_normal((tokens, n)).astype("f4") for n in (width, experts))
+    constants, real = {}, {}
+    for layer, rows, depth in (("1", inner, width), ("2", width, inner)):
+        packed = RNG.integers(0, 256, (experts, rows, depth * bits // 8)).astype("u1")
+        shape = (experts, rows, depth // block) if block else (experts, rows)
+        zero = RNG.integers(0, 256, (*shape[:-1], (shape[-1] * bits + 7) // 8)).astype("u1")
+        scale = (RNG.random(shape) * .02 + .005).astype("f4")
+        constants |= {"w" + layer: packed, "s" + layer: scale,
+                      "b" + layer: RNG.standard_normal((experts, rows)).astype("f4")}
+        zeros = np.full(shape, 8 if bits == 4 else 128)
+        if has_zero:
+            constants["z" + layer], zeros = zero, unpacked(zero, bits)[..., :shape[-1]]
+        wide = [np.repeat(value[..., None] if not block else value, block or depth, -1)
+                for value in (scale, zeros)]
+        real["w" + layer] = (unpacked(packed, bits) - wide[1]) * wide[0]
+    want = np.zeros((tokens, width))
+    for token in range(tokens):
+        chosen = np.argsort(-router[token])[:2]
+        odds = np.exp(router[token, chosen])
+        for expert, share in zip(chosen, odds / odds.sum()):
+            h = np.maximum(real["w1"][expert] @ x[token] + constants["b1"][expert], 0)
+            want[token] += share * (real["w2"][expert] @ h + constants["b2"][expert])
+    inputs = ["x", "r", "w1", "s1", "b1", "w2", "s2", "b2"] + has_zero * ["", "", "", "z1", "z2"]
+    options = dict(block_size=block) if block else {}
+    check_one(tmp_path, "QMoE", inputs, {"x": x, "r": router}, constants, {"y": want.astype("f4")},
+              False, k=2, activation_type="relu", expert_weight_bits=bits, atol=2e-3, **options)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("size, length", [(1, 5), (2, 9), (3, 9), (4, 2)])
+def test_repeated_tokens(tmp_path, size, length, dynamic):
+    """A row may be too short for what it could repeat."""
+    ids, scores = RNG.integers(0, 3, (4, length)), RNG.standard_normal((4, 6)).astype("f4")
+    want = scores.copy()
+    for row in range(4):
+        for i in range(length - size + 1):
+            if np.array_equal(ids[row, i:i + size - 1], ids[row, length - size + 1:]):
+                want[row, ids[row, i + size - 1]] = -np.inf
+    check_one(tmp_path, "NGramRepeatBlock", ["i", "s"], {"i": ids, "s": scores}, {}, {"y": want},
+              dynamic, ngram_size=size)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("layout, streams", [(0, [0, 0, 0, 1, 1, 2]), (1, [0, 1, 2, 0, 1, 0])])
+def test_rotation_by_three_positions(tmp_path, layout, streams, dynamic):
+    """Sections of 3, 2 and 1 columns stand behind each other, or in turn from the first on."""
+    x = RNG.standard_normal((2, 3, 5, 12)).astype("f4")
+    positions = RNG.integers(0, 9, (3, 2, 5))
+    tables = [RNG.standard_normal((9, 6)).astype("f4") for _ in range(2)]
+    cosines, sines = (np.stack([table[positions[stream], column]
+                                for column, stream in enumerate(streams)], -1)[:, None]
+                      for table in tables)
+    a, b = x[..., :6], x[..., 6:]
+    want = np.concatenate([a * cosines - b * sines, b * cosines + a * sines], -1)
+    check_one(tmp_path, "MRotaryEmbedding", ["x", "p", "c", "s"], {"x": x, "p": positions},
+              {"c": tables[0], "s": tables[1]}, {"y": want}, dynamic, mrope_section=[3, 2, 1],
+              mrope_layout=layout)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("mode", ["bilinear", "nearest"])
+@pytest.mark.parametrize("size", [(1, 4), (3, 5)])
+def test_crops(tmp_path, size, mode, dynamic):
+    """Boxes reach over the image; one row is taken from the middle."""
+    x = RNG.standard_normal((2, 3, 6, 7)).astype("f4")
+    boxes = RNG.uniform(-.2, 1.2, (5, 4)).astype("f4")
+    images = np.array([1, 0, 1, 1, 0], "i4")
+    want = np.full((5, 3, *size), 2.5, "f4")
+    places = [[(box[d] + box[d + 2]) / 2 * (x.shape[d + 2] - 1) if size[d] == 1 else
+               (box[d] + i * (box[d + 2] - box[d]) / (size[d] - 1)) * (x.shape[d + 2] - 1)
+               for i in range(size[d])] for box in boxes for d in (0, 1)]
+    for box, image in enumerate(images):
+        for i, row in enumerate(places[2 * box]):
+            for j, column in enumerate(places[2 * box + 1]):
+                if not (0 <= row <= 5 and 0 <= column <= 6):
+                    continue
+                if mode == "nearest":
+                    row, column = int(row + .5), int(column + .5)
+                top, left = int(row), int(column)
+                down, across = row - top, column - left
+                rows = x[image, :, [top, min(top + 1, 5)]]
+                line = rows[0] * (1 - down) + rows[1] * down
+                want[box, :, i, j] = line[:, left] * (1 - across) + line[:, min(left + 1, 6)] * across
+    check_one(tmp_path, "CropAndResize", ["x", "b", "i", "s"], {"x": x, "b": boxes, "i": images},
+              {"s": np.array(size, "i4")}, {"y": want}, dynamic, mode=mode, extrapolation_value=2.5)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_windows_and_scaled_silu(tmp_path, dynamic):
+    x = RNG.standard_normal((3, 8, 5)).astype("f4")
+    windows = np.lib.stride_tricks.sliding_window_view(x, 3, 1)[:, ::2]
+    check_one(tmp_path, "UnfoldTensor", ["x"], {"x": x}, {}, {"y": windows}, dynamic, dim=1, size=3,
+              step=2)
+    for options in (dict(inputs=["x"], alpha=.4), dict(inputs=["x", "k"])):
+        z = x * np.float32(options.get("alpha", 1.5))
+        inputs = options.pop("inputs")
+        constants = {"k": np.float32(1.5)} if len(inputs) == 2 else {}
+        check_one(tmp_path, "ScaledSiLU", inputs, {"x": x}, constants, {"y": z / (1 + np.exp(-z))},
+                  dynamic, **options)
+
+
 FLOATS = [0, 1 / 192, 2 / 3, 1, 1 / 3, 1 / 2, 1 / 6, 1 / 4]
 QUANTILES = [-1, -.69619280, -.52507305, -.39491749, -.28444138, -.18477343, -.09105004, 0,
              .07958030, .16093020, .24611230, .33791524, .44070983, .56261700, .72295684, 1]
@@ -232,6 +345,13 @@ def test_operators_once_tried(tmp_path, op, attributes, formula, dynamic):
     ("MoE", ["x", "x", "x", "x", "x"], dict(activation_type="tanh"), "'activation_type' is 'tanh'"),
     ("MoE", ["x", "x", "x", "x", "x"], dict(use_sparse_mixer=1), "'use_sparse_mixer' is set"),
     ("MatMulBnb4", ["x", "x", "x"], dict(K=2, N=3, block_size=16, quant_type=2), "'quant_type' is 2"),
+    ("QMoE", ["x"] * 8, dict(quant_type="fp8"), "'quant_type' is 'fp8'"),
+    ("QMoE", ["x"] * 8, dict(expert_weight_bits=3), "'expert_weight_bits' is 3"),
+    ("QMoE", ["x"] * 9, {}, "input 8 is given"),
+    ("MRotaryEmbedding", ["x"] * 4, dict(mrope_section=[1, 2]), "must have 3 numbers"),
+    ("NGramRepeatBlock", ["x", "x"], dict(ngram_size=0), "'ngram_size' is 0"),
+    ("UnfoldTensor", ["x"], dict(size=0), "'size' is 0"),
+    ("CropAndResize", ["x"] * 4, dict(mode="cubic"), "'mode' is 'cubic'"),
     ("QLinearWhere", ["x"] * 9, dict(axis=1), "attribute 'axis' is not known")])
 def test_what_functions_do_not_take_is_refused(tmp_path, op, inputs, attributes, text):
     write(tmp_path / "one.onnx", op, inputs, {"x": np.zeros((2, 3), np.float32)}, {}, False,

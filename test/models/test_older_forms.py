@@ -134,3 +134,20 @@ def test_a_gemm_of_three_dims_is_refused_when_compiling(tmp_path, batch):
                         "--target=cpu", f"--output={tmp_path / 'm'}")
     assert code == 1 and "E14001: " in out and "'product' (Gemm): " in out, out
     assert "has rank 3" in out, out
+
+
+@pytest.mark.parametrize("batch", [1, "n"])
+@pytest.mark.parametrize("opset, rows", [(10, [3, 5]), (13, [3, 5]), (16, [2.5, 4.5])])
+def test_corners_of_regions_before_opset_16(tmp_path, opset, rows, batch):
+    """They were positions of pixels; since then the middle of the first pixel is at 0.5."""
+    node = helper.make_node("RoiAlign", ["x", "boxes", "images"], ["y"], output_height=2,
+                            output_width=2, sampling_ratio=1)
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [batch, 1, 8, 8]),
+              helper.make_tensor_value_info("boxes", TensorProto.FLOAT, [1, 4])]
+    save(tmp_path / "m.onnx", [node], inputs,
+         [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+         [numpy_helper.from_array(np.array([0]), "images")], opset, 8)
+    om, _ = compile_file(tmp_path / "m.onnx")
+    ramp = np.broadcast_to(np.arange(8, dtype="f4")[:, None], (1, 1, 8, 8)).copy()
+    y, = run(om, {"x": ramp, "boxes": np.array([[2, 2, 6, 6]], "f4")})
+    np.testing.assert_allclose(y[0, 0], np.repeat(np.array(rows, "f4")[:, None], 2, 1), rtol=1e-6)

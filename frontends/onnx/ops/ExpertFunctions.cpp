@@ -14,11 +14,6 @@ using Ints = FunctionWriter::Ints;
 // Mixture of experts
 //===----------------------------------------------------------------------===//
 
-int64_t integerOf(const onnx::NodeProto &node, const char *name, int64_t fallback) {
-  const onnx::AttributeProto *attribute = findAttribute(node, name);
-  return attribute ? attribute->i() : fallback;
-}
-
 /// Returns gate * sigmoid(alpha * gate) * (linear + beta), of what an expert makes twice as wide;
 /// gates stand beside the linear parts, or in front of them.
 std::string gatedUnit(FunctionWriter &w, const std::string &wide, const std::string &like,
@@ -102,6 +97,105 @@ onnx::FunctionProto mixtureOfExperts(const onnx::NodeProto &node, std::string &p
   const std::string sum = w.make("ReduceSum", {w.make("Mul", {all, weights}), w.integers({0})},
                                  {{"keepdims", int64_t(0)}});
   w.add("Reshape", {sum, w.make("Shape", {"x"})}, {"y"});
+  return w.take();
+}
+
+//===----------------------------------------------------------------------===//
+// Mixture of experts of integers
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Returns the integers of bytes as floats, two along the last axis for a byte of 4 bits, of which
+/// the lower half is the first.
+std::string unpackIntegers(FunctionWriter &w, const std::string &bytes, int64_t bits) {
+  const OnnxAttributes toReal = {{"to", int64_t(onnx::TensorProto::FLOAT)}};
+  const std::string whole = w.make("Cast", {bytes}, toReal);
+  if (bits == 8)
+    return whole;
+  const std::string upper = w.make("Floor", {w.make("Mul", {whole, w.number(1.0 / 16)})});
+  const std::string lower = w.make("Sub", {whole, w.make("Mul", {upper, w.number(16)})});
+  const std::string last = w.integers({-1});
+  const std::string pairs =
+      w.make("Concat", {w.make("Unsqueeze", {lower, last}), w.make("Unsqueeze", {upper, last})},
+             {{"axis", int64_t(-1)}});
+  const std::string shape = w.make(
+      "Concat", {w.make("Shape", {bytes}, {{"end", int64_t(-1)}}), last}, {{"axis", int64_t(0)}});
+  return w.make("Reshape", {pairs, shape});
+}
+
+/// Returns the weights [experts, rows, columns] of packed integers. A scale, and a zero where there
+/// are any, belongs to a row, or to a block of a row's columns.
+std::string realWeights(FunctionWriter &w, const FunctionWriter::Names &packed, bool hasZero,
+                        int64_t bits, int64_t block) {
+  const OnnxAttributes toReal = {{"to", int64_t(onnx::TensorProto::FLOAT)}};
+  const std::string scale = w.make("Cast", {packed[1]}, toReal), last = w.integers({-1});
+  std::string zero = w.number(bits == 8 ? 128 : 8);
+  if (hasZero) {
+    // The last byte of a row may hold one that belongs to no scale.
+    const std::string count = w.make("Shape", {scale}, {{"start", int64_t(-1)}});
+    const std::string zeros = unpackIntegers(w, packed[2], bits);
+    zero = w.make("Unsqueeze", {w.make("Slice", {zeros, w.integers({0}), count, last}), last});
+  }
+  std::string weights = unpackIntegers(w, packed[0], bits);
+  if (block > 0)
+    weights = w.make("Reshape", {weights, w.integers({0, 0, -1, block})});
+  weights = w.make("Mul", {w.make("Sub", {weights, zero}), w.make("Unsqueeze", {scale, last})});
+  if (block > 0)
+    weights = w.make("Reshape", {weights, w.integers({0, 0, -1})});
+  return w.make("CastLike", {weights, "x"});
+}
+
+} // namespace
+
+/// The mixture of experts of the weights that the integers stand for.
+onnx::FunctionProto mixtureOfIntegers(const onnx::NodeProto &node, std::string &problem) {
+  FunctionWriter w({"x", "router", "packed1", "scale1", "bias1", "packed2", "scale2", "bias2",
+                    "packed3", "scale3", "bias3", "zero1", "zero2"},
+                   {"y"});
+  const onnx::AttributeProto *type = findAttribute(node, "quant_type");
+  const int64_t block = integerOf(node, "block_size", 0);
+  const int64_t common = integerOf(node, "expert_weight_bits", 4);
+  const int64_t bits[] = {integerOf(node, "fc1_expert_weight_bits", common),
+                          integerOf(node, "fc2_expert_weight_bits", common)};
+  if (type && type->s() != "int")
+    problem = "attribute 'quant_type' is '" + type->s() + "', expected int";
+  for (int64_t width : bits)
+    if (width != 4 && width != 8)
+      problem = "attribute 'expert_weight_bits' is " + std::to_string(width) + ", expected 4 or 8";
+  if (integerOf(node, "weights_prepacked", 0) == 1)
+    problem = "attribute 'weights_prepacked' is 1, which is the layout of one device";
+  if (integerOf(node, "swiglu_limit_after_activation", 0) != 0)
+    problem = "attribute 'swiglu_limit_after_activation' is set, which is not supported";
+  if (block < 0)
+    problem =
+        "attribute 'block_size' is " + std::to_string(block) + ", expected no negative number";
+  if (!hasInput(node, 3) || !hasInput(node, 6))
+    problem = "the scales of the weights are missing";
+  for (int input : {8, 13, 14})
+    if (hasInput(node, input))
+      problem = "input " + std::to_string(input) + " is given, which is not supported";
+  if (!problem.empty())
+    return w.take();
+
+  const std::string first =
+      realWeights(w, {"packed1", "scale1", "zero1"}, hasInput(node, 11), bits[0], block);
+  const std::string second =
+      realWeights(w, {"packed2", "scale2", "zero2"}, hasInput(node, 12), bits[1], block);
+  onnx::NodeProto &mixture = w.add("MoE",
+                                   {"x", "router", first, hasInput(node, 4) ? "bias1" : "", second,
+                                    hasInput(node, 7) ? "bias2" : ""},
+                                   {"y"});
+  mixture.set_domain("com.microsoft");
+  for (const char *name : {"activation_alpha", "activation_beta", "activation_type", "k",
+                           "swiglu_fusion", "swiglu_limit", "use_sparse_mixer"})
+    if (const onnx::AttributeProto *attribute = findAttribute(node, name))
+      *mixture.add_attribute() = *attribute;
+  // The shares of the chosen experts sum up to 1, whatever the attribute for that says.
+  onnx::AttributeProto &shares = *mixture.add_attribute();
+  shares.set_name("normalize_routing_weights");
+  shares.set_type(onnx::AttributeProto::INT);
+  shares.set_i(1);
   return w.take();
 }
 

@@ -25,6 +25,12 @@ inline const onnx::AttributeProto *findAttribute(const onnx::NodeProto &node,
   return nullptr;
 }
 
+/// Returns an integer attribute of the node, or `fallback` where it is left out.
+inline int64_t integerOf(const onnx::NodeProto &node, llvm::StringRef name, int64_t fallback) {
+  const onnx::AttributeProto *attribute = findAttribute(node, name);
+  return attribute ? attribute->i() : fallback;
+}
+
 /// Writes the body of a function of opset 20.
 class FunctionWriter {
 public:

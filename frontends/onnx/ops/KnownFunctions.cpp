@@ -244,21 +244,35 @@ FunctionProto dynamicSlice(const NodeProto &, std::string &) {
 constexpr llvm::StringLiteral microsoft = "com.microsoft", standard = "";
 constexpr KnownFunction functions[] = {
     {microsoft, "CDist", "metric", distances},
+    {microsoft, "CropAndResize", "extrapolation_value mode", cropAndResize},
     {microsoft, "DynamicQuantizeLSTM",
      "activation_alpha activation_beta activations clip direction hidden_size input_forget",
      dynamicQuantizeLstm},
     {microsoft, "ExpandDims", "", expandDims},
+    {microsoft, "MRotaryEmbedding",
+     "interleaved is_packed_batching mrope_layout mrope_section num_heads rotary_embedding_dim "
+     "scale",
+     multimodalRotaryEmbedding},
     {microsoft, "MatMulBnb4", "K N block_size quant_type training_mode transB", productOfTable},
     {microsoft, "MatMulInteger16", "", matMulInteger16},
     {microsoft, "MoE",
      "activation_alpha activation_beta activation_type k normalize_routing_weights swiglu_fusion "
      "swiglu_limit use_sparse_mixer",
      mixtureOfExperts},
+    {microsoft, "NGramRepeatBlock", "ngram_size", ngramRepeatBlock},
     {microsoft, "QEmbedLayerNormalization", "epsilon", qEmbedLayerNormalization},
     {microsoft, "QLinearConv", "auto_pad channels_last dilations group kernel_shape pads strides",
      qLinearConv},
     {microsoft, "QLinearWhere", "", qLinearWhere},
+    {microsoft, "QMoE",
+     "accuracy_level activation_alpha activation_beta activation_type block_size "
+     "expert_weight_bits fc1_expert_weight_bits fc2_expert_weight_bits k "
+     "normalize_routing_weights quant_type swiglu_fusion swiglu_limit "
+     "swiglu_limit_after_activation use_sparse_mixer weights_prepacked",
+     mixtureOfIntegers},
     {microsoft, "Range", "", range},
+    {microsoft, "ScaledSiLU", "alpha", scaledSilu},
+    {microsoft, "UnfoldTensor", "dim size step", unfoldTensor},
     {microsoft, "Unique", "", unique},
     {standard, "Affine", "alpha beta", affine},
     {standard, "Crop", "border scale", crop},

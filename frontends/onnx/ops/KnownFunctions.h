@@ -32,9 +32,17 @@ const KnownFunction *findKnownFunction(const onnx::NodeProto &node);
 onnx::FunctionProto makeFunction(const KnownFunction &known, const onnx::NodeProto &node,
                                  std::string &problem);
 
-/// Mixtures of experts, and products with weights of 4 bits by a table.
+/// Mixtures of experts, also of integers, and products with weights of 4 bits by a table.
 onnx::FunctionProto mixtureOfExperts(const onnx::NodeProto &node, std::string &problem);
+onnx::FunctionProto mixtureOfIntegers(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto productOfTable(const onnx::NodeProto &node, std::string &problem);
+
+/// Other operators of com.microsoft, by their names there.
+onnx::FunctionProto cropAndResize(const onnx::NodeProto &node, std::string &problem);
+onnx::FunctionProto multimodalRotaryEmbedding(const onnx::NodeProto &node, std::string &problem);
+onnx::FunctionProto ngramRepeatBlock(const onnx::NodeProto &node, std::string &problem);
+onnx::FunctionProto scaledSilu(const onnx::NodeProto &node, std::string &problem);
+onnx::FunctionProto unfoldTensor(const onnx::NodeProto &node, std::string &problem);
 
 } // namespace atc::onnx_import
 

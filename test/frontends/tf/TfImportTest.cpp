@@ -257,6 +257,25 @@ TEST_CASE("A condition in a loop may decide between constants only") {
   CHECK(llvm::range_size(loops[0].getBody().front().getOps<atc::graph::WhereOp>()) == 2);
 }
 
+TEST_CASE("A NoOp stands for the condition that it is under") {
+  // As in functions that were inlined: their constants are ordered behind a NoOp.
+  std::string graph = loop;
+  const std::string add = node("add", "Add", "is:1 one");
+  graph.replace(graph.find(add), add.size(),
+                node("first", "Less", "is:1 one") + node("pick", "Switch", "first first") +
+                    node("on", "Identity", "pick:1") + node("off", "Identity", "pick") +
+                    node("then", "NoOp", "^on ^again") + node("else", "NoOp", "^off") +
+                    integer("two", 2, "^then") + integer("four", 4, "^else") +
+                    node("taken", "Identity", "two") + node("left", "Identity", "four") +
+                    node("step", "Merge", "left taken") + node("add", "Add", "is:1 step"));
+  Import result(graph + node("end", "Exit", "vs") + node("y", "Relu", "end"));
+  INFO(result.messages);
+  REQUIRE(result.module);
+  auto loops = llvm::to_vector(result.main().getOps<atc::graph::LoopOp>());
+  REQUIRE(loops.size() == 1);
+  CHECK(llvm::range_size(loops[0].getBody().front().getOps<atc::graph::WhereOp>()) == 2);
+}
+
 TEST_CASE("A value that the body hands on stays outside of the loop") {
   std::string graph = loop + enter("k0", "x") + node("k", "Merge", "k0 k1") +
                       node("ks", "Switch", "k again") + node("same", "Identity", "ks:1") +
