@@ -82,6 +82,35 @@ TEST_CASE("opsets") {
   }
 }
 
+TEST_CASE("an attribute that a node gives twice, wherever the node stands") {
+  TestModel model = smallModel();
+  auto giveTwice = [](onnx::NodeProto &node) {
+    node.set_op_type("Softmax");
+    for (int64_t axis : {1, 2})
+      attr(node, "axis", axis);
+  };
+  SECTION("of an operator with code of its own") {
+    giveTwice(*model.model.mutable_graph()->mutable_node(0));
+  }
+  SECTION("in a function") {
+    onnx::FunctionProto &function = *model.model.add_functions();
+    function.set_name("F");
+    function.set_domain("own");
+    *function.add_node() = model.model.graph().node(0);
+    giveTwice(*function.mutable_node(0));
+  }
+  SECTION("in a branch whose result nobody reads") {
+    onnx::NodeProto &node = model.node("If", {"x"}, {"unused"}, "if");
+    onnx::AttributeProto &branch = *node.add_attribute();
+    branch.set_name("then_branch");
+    branch.set_type(onnx::AttributeProto::GRAPH);
+    *branch.mutable_g() = model.model.graph();
+    branch.mutable_g()->mutable_node()->DeleteSubrange(1, 1);
+    giveTwice(*branch.mutable_g()->mutable_node(0));
+  }
+  CHECK(errorOf(model) == "E14001: node 'relu' (Softmax): attribute 'axis' is given twice\n");
+}
+
 TEST_CASE("unsupported operators are listed in one error") {
   TestModel model = smallModel();
   model.output("z");
