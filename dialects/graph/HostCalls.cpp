@@ -342,7 +342,7 @@ Type typeByRule(StringRef rule, const HostCall &call, MLIRContext *context) {
   }
   if (rule.starts_with("opt(")) {
     Type item = nested("opt");
-    return item ? OptionalType::get(context, item) : Type();
+    return item && !isa<OptionalType>(item) ? OptionalType::get(context, item) : Type();
   }
   if (rule.starts_with("item(")) {
     Type list = nested("item");
