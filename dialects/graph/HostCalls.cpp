@@ -266,7 +266,7 @@ private:
       result.kind = host::AttributeKind::Floats;
       result.count = floats.size();
       result.data = copy(floats.asArrayRef(), values);
-    } else if (isa<StringAttr>(items.front())) {
+    } else if (items.empty() || isa<StringAttr>(items.front())) {
       SmallVector<host::String> texts;
       for (Attribute item : items)
         texts.push_back(copyText(cast<StringAttr>(item).getValue(), values));

@@ -110,6 +110,14 @@ def test_a_failure_leaves_no_folder(args, code, tmp_path):
     atc_refuses([*args, "--target=cpu"], tmp_path, code)
 
 
+@pytest.mark.parametrize("end", [2**31 + 1, 2**62, 2**63 - 1])
+def test_a_range_beyond_all_dims(end, tmp_path):
+    """The doubled sizes of its gears had no end."""
+    save(tmp_path, conv())
+    atc_refuses(["--model=m.onnx", "--framework=5", "--output=out", "--soc_version=Ascend310P3",
+                 f"--input_shape=x:1,3,8~{end},8"], tmp_path, "E10002", f'"8~{end}"')
+
+
 # --input_shape and --out_nodes against the model.
 
 @pytest.mark.parametrize("shape, code, word", [
