@@ -60,7 +60,7 @@ TEST_CASE("many messages, and long ones, take little memory") {
   // Its beginning and its end are kept.
   const std::string &first = diagnostics.all().front().text;
   CHECK(first.rfind("item 0 of \"xxx", 0) == 0);
-  CHECK(first.substr(first.size() - 16) == "x\" is no number");
+  CHECK(first.substr(first.size() - 15) == "x\" is no number");
   const CodedMessage &rest = diagnostics.all()[Diagnostics::kMaxKept];
   CHECK(rest.line() == "E10001: 14000 more errors are not listed");
   CHECK(rest.isError);
