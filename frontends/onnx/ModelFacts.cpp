@@ -38,8 +38,8 @@ void nameDims(ModuleOp module, const onnx::GraphProto &graph) {
   for (const auto *list : {&graph.value_info(), &graph.output()})
     for (const onnx::ValueInfoProto &info : *list)
       outputs[info.name()] = &info;
-  // The context keeps every list of attributes that ever was, and setArgAttr makes one per argument:
-  // those of all arguments are set at once.
+  // The context keeps every list of attributes that ever was, and setArgAttr makes one per
+  // argument: those of all arguments are set at once.
   auto withNames = [&](DictionaryAttr attributes, const auto &infos, Type type) {
     auto name = attributes ? attributes.getAs<StringAttr>("om.name") : StringAttr();
     const auto *info = name ? infos.lookup(name.getValue()) : nullptr;
