@@ -96,17 +96,13 @@ def test_a_failure_leaves_the_older_file_alone(tmp_path):
 
 @pytest.mark.parametrize("args, code", [
     (["--model=m.onnx", "--framework=5", "--output=new/sub/out"], "E14001"),
-    (["--singleop=ops.json", "--output=new/sub"], "E10026"),
-    (["--model=big.onnx", "--framework=5", "--output=new/sub/out", "--max_memory=400M"], "E19001"),
-], ids=["model", "operators", "no memory"])
+    (["--singleop=ops.json", "--output=new/sub"], "E10027"),
+], ids=["model", "operators"])
 def test_a_failure_leaves_no_folder(args, code, tmp_path):
     """The folder of a result is made before the work begins."""
     save(tmp_path, conv(group=0))
-    (tmp_path / "ops.json").write_text('[{"op": "Nothing", "input_desc": [{"shape": [1], "type": "float"}],'
-                                       ' "output_desc": [{"shape": [1], "type": "float"}]}]')
-    big = model([node("ConstantOfShape", ["s"], ["c"]), node("CumSum", ["c", "zero"], ["y"])],
-                initializers=[ints("s", 1, 1 << 27), ints("zero", 0)], inputs=[])
-    (tmp_path / "big.onnx").write_bytes(big.SerializeToString())
+    (tmp_path / "ops.json").write_text('[{"op": "Relu", "input_desc": [{"shape": [1], "type": "float"}],'
+                                       ' "output_desc": [{"shape": [2], "type": "float"}]}]')
     atc_refuses([*args, "--target=cpu"], tmp_path, code)
 
 
