@@ -8,7 +8,10 @@ OPENATC_BUILD_DIR chooses the build. Needs numpy, pytest and onnx (Debian: pytho
 
 import os
 import re
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -104,6 +107,20 @@ def test_a_failure_leaves_no_folder(args, code, tmp_path):
     (tmp_path / "ops.json").write_text('[{"op": "Relu", "input_desc": [{"shape": [1], "type": "float"}],'
                                        ' "output_desc": [{"shape": [2], "type": "float"}]}]')
     atc_refuses([*args, "--target=cpu"], tmp_path, code)
+
+
+def test_a_signal_leaves_no_folder(tmp_path):
+    names = ["x", *(f"t{i}" for i in range(2999)), "y"]
+    save(tmp_path, model([node("Sigmoid" if i % 2 else "Relu", [names[i]], [names[i + 1]]) for i in range(3000)]))
+    with subprocess.Popen([BUILD / "bin/atc", "--model=m.onnx", "--framework=5", "--target=cpu",
+                           "--output=new/sub/out"], cwd=tmp_path, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True) as process:
+        while not (tmp_path / "new/sub").is_dir() and process.poll() is None:
+            time.sleep(0.001)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGTERM and err.startswith("E19998: "), err
+    assert files_in(tmp_path) == ["m.onnx"]
 
 
 @pytest.mark.parametrize("end", [2**31 + 1, 2**62, 2**63 - 1])
