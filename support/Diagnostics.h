@@ -7,11 +7,13 @@
 #include "support/ErrorCodes.h"
 #include "support/PrintableText.h"
 
+#include <array>
 #include <cassert>
 #include <string>
 #include <vector>
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -29,19 +31,27 @@ struct CodedMessage {
 };
 
 /// Collects the messages of a library, so that all errors of a model or a command line reach the
-/// user together and the caller decides where they are printed. Not thread-safe.
+/// user together and the caller decides where they are printed. Whatever a file or a flag holds,
+/// messages stay within some megabytes: behind the first kMaxKept errors (or warnings) stands one
+/// message that counts the others, and the middle of a text of more than kMaxBytes is left out. Not
+/// thread-safe.
 class Diagnostics {
 public:
+  /// The maximum number of errors, and of warnings, that are kept one by one. A file of another
+  /// kind where settings are expected has an error per line.
+  static constexpr size_t kMaxKept = 1000;
+  /// The maximum size of the text of a message, in bytes.
+  static constexpr size_t kMaxBytes = 20000;
+
   /// Adds an error; `text` is one sentence.
   void error(ErrorCode code, const llvm::Twine &text) {
     assert(code.isError() && "a warning's code");
-    messages.push_back({std::string(code.str()), printable(text.str()), true});
-    ++errors;
+    keep(code.str(), text, /*isError=*/true);
   }
   /// Adds a warning; `text` is one sentence.
   void warning(ErrorCode code, const llvm::Twine &text) {
     assert(!code.isError() && "an error's code");
-    messages.push_back({std::string(code.str()), printable(text.str()), false});
+    keep(code.str(), text, /*isError=*/false);
   }
   /// Adds a line such as "E10014: the file ..." as an error; a line without a code of the table
   /// gets the code `otherwise`.
@@ -50,16 +60,13 @@ public:
     error(parts ? parts->code : otherwise, llvm::StringRef(parts ? parts->text : line));
   }
 
-  /// Adds a message of another list unchanged.
-  void add(const CodedMessage &message) {
-    messages.push_back(message);
-    errors += message.isError;
-  }
+  /// Adds a message of another list.
+  void add(const CodedMessage &message) { keep(message.code, message.text, message.isError); }
 
-  /// Return whether there are errors, and how many.
-  bool hasErrors() const { return errors != 0; }
-  unsigned numErrors() const { return errors; }
-  /// Returns all messages in the order in which they were added.
+  /// Return whether there are errors, and how many were added.
+  bool hasErrors() const { return numErrors() != 0; }
+  unsigned numErrors() const { return unsigned(counts[1].added); }
+  /// Returns the kept messages in the order in which they were added.
   llvm::ArrayRef<CodedMessage> all() const { return messages; }
 
   /// Writes one line per message: `E16002: ...`.
@@ -69,8 +76,32 @@ public:
   }
 
 private:
+  /// What became of the errors, or of the warnings.
+  struct Count {
+    size_t added = 0;
+    size_t rest = 0; ///< index of the message that counts those beyond kMaxKept
+  };
+
+  /// The text is composed only where it is kept: many that quote one long list take their square.
+  void keep(std::string_view code, const llvm::Twine &text, bool isError) {
+    Count &count = counts[isError];
+    if (++count.added <= kMaxKept) {
+      llvm::SmallString<256> buffer;
+      const std::string_view all = text.toStringRef(buffer);
+      messages.push_back(
+          {std::string(code), printable(shortened(all, kMaxBytes - 4000, 4000)), isError});
+      return;
+    }
+    if (count.added == kMaxKept + 1) {
+      count.rest = messages.size();
+      messages.push_back({std::string(code), "", isError});
+    }
+    messages[count.rest].text = std::to_string(count.added - kMaxKept) + " more " +
+                                (isError ? "errors" : "warnings") + " are not listed";
+  }
+
   std::vector<CodedMessage> messages;
-  unsigned errors = 0;
+  std::array<Count, 2> counts; ///< of the warnings, and of the errors
 };
 
 } // namespace atc

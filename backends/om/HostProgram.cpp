@@ -134,8 +134,7 @@ private:
 
   void fail(llvm::Error error) { errors = llvm::joinErrors(std::move(errors), std::move(error)); }
 
-  static OmHostPort port(Type type, uint32_t slot, StringAttr name, StringRef stem,
-                         unsigned index) {
+  OmHostPort port(Type type, uint32_t slot, StringAttr name, StringRef stem, unsigned index) {
     OmHostPort port;
     port.name = name ? name.str() : (stem + Twine(index)).str();
     port.slot = slot;
@@ -153,13 +152,17 @@ private:
       port.kind = OM_KIND_MAP;
       port.dtype = OM_UNDEFINED;
       port.unranked = true;
-    } else {
-      auto tensor = cast<TensorType>(type);
+    } else if (auto tensor = dyn_cast<TensorType>(type)) {
       port.dtype = static_cast<om_dtype>(graph::dtypeOf(tensor.getElementType()));
       port.unranked = !tensor.hasRank();
       if (tensor.hasRank())
         for (int64_t dim : tensor.getShape())
           port.dims.push_back(ShapedType::isDynamic(dim) ? -1 : dim);
+    } else {
+      fail(llvm::createStringError(
+          "E14001: the %s '%s' is no tensor, sequence or map, nor an optional "
+          "one",
+          stem.str().c_str(), port.name.c_str()));
     }
     return port;
   }

@@ -266,7 +266,7 @@ private:
       result.kind = host::AttributeKind::Floats;
       result.count = floats.size();
       result.data = copy(floats.asArrayRef(), values);
-    } else if (isa<StringAttr>(items.front())) {
+    } else if (items.empty() || isa<StringAttr>(items.front())) {
       SmallVector<host::String> texts;
       for (Attribute item : items)
         texts.push_back(copyText(cast<StringAttr>(item).getValue(), values));
@@ -342,7 +342,7 @@ Type typeByRule(StringRef rule, const HostCall &call, MLIRContext *context) {
   }
   if (rule.starts_with("opt(")) {
     Type item = nested("opt");
-    return item ? OptionalType::get(context, item) : Type();
+    return item && !isa<OptionalType>(item) ? OptionalType::get(context, item) : Type();
   }
   if (rule.starts_with("item(")) {
     Type list = nested("item");

@@ -42,10 +42,16 @@ static std::vector<om::OmHostPort> portsOf(const om::OmModel &model, bool output
   return ports;
 }
 
-/// Reports inputs and outputs that a gear cannot have: what is no tensor of known rank, and
-/// what other gears do not have.
+/// Reports what a gear cannot have: with ranges a host program, whose inputs are not padded, and
+/// inputs and outputs that are no tensors of known rank or that other gears do not have.
 bool GearCompiler::acceptsGear(const om::OmModel &model, size_t gear) {
   const unsigned before = diagnostics.numErrors();
+  if (request.kind == OM_GEARS_RANGE && model.host)
+    diagnostics.error("E10055", "the dims of -1 and a~b in --input_shape cannot become gears: the "
+                                "model has operators whose sizes are only known when it runs. "
+                                "Give the sizes, for example " +
+                                    exampleOfSizes(request) +
+                                    ", or compile for the CPU with --target=cpu");
   for (bool outputs : {false, true}) {
     const std::vector<om::OmHostPort> ports = portsOf(model, outputs);
     for (const om::OmHostPort &port : ports)

@@ -3,6 +3,7 @@
 
 #include "driver/gears/GearRanges.h"
 
+#include "frontends/Tensors.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"
@@ -16,7 +17,7 @@ namespace {
 /// Where a dim without a limit ends.
 constexpr int64_t defaultEnd = 64;
 
-/// Reads "3", "-1" or "1~8". Returns false for anything else.
+/// Reads "3", "-1" or "1~8". Returns false for anything else, as for ranges beyond maxDim.
 bool readDim(StringRef word, DimRange &dim) {
   if (word == "-1") {
     dim = {};
@@ -33,7 +34,7 @@ bool readDim(StringRef word, DimRange &dim) {
     dim.max = DimRange::noLimit;
     return true;
   }
-  return !high.trim().getAsInteger(10, dim.max) && dim.max >= dim.min;
+  return !high.trim().getAsInteger(10, dim.max) && dim.max >= dim.min && dim.max <= maxDim;
 }
 
 /// Returns the error code of a flag whose text cannot be read.
@@ -73,7 +74,9 @@ RangedShapes readRanges(StringRef flag, StringRef text, Diagnostics &diagnostics
     if (!dims.trim().empty())
       for (StringRef word : split(dims, ',')) {
         if (!readDim(word.trim(), shape.second.emplace_back())) {
-          fail(item, "\"" + word.trim() + "\" is no size, no range like 1~8 and not -1");
+          fail(item, "\"" + word.trim() +
+                         "\" is no size, no range like 1~8 (up to 2^31) and not "
+                         "-1");
           good = false;
           break;
         }

@@ -233,7 +233,9 @@ Type GraphImporter::convertType(const onnx::TypeProto &type, unsigned depth) {
   }
   if (type.has_optional_type()) {
     Type inner = item(type.optional_type().elem_type());
-    return inner ? graph::OptionalType::get(&context, inner) : Type();
+    // An optional holds a tensor or a sequence.
+    const bool isOne = isa_and_nonnull<graph::OptionalType>(inner);
+    return inner && !isOne ? graph::OptionalType::get(&context, inner) : Type();
   }
   if (type.has_map_type()) {
     Type key = convertElementType(type.map_type().key_type(), &context);

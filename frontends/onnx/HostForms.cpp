@@ -154,10 +154,7 @@ private:
     const auto *row = kernels::native::find(kernel);
     SmallVector<StringRef> known;
     StringRef(row->attributes).split(known, ' ', -1, /*KeepEmpty=*/false);
-    StringSet<> given;
     for (AttributeProto &attribute : *node.mutable_attribute()) {
-      if (!given.insert(attribute.name()).second)
-        return createStringError("attribute '" + attribute.name() + "' is given twice");
       if (attribute.type() == AttributeProto::TYPE_PROTO) {
         statedType = importer.convertType(attribute.tp());
         continue;

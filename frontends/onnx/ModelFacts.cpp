@@ -38,16 +38,25 @@ void nameDims(ModuleOp module, const onnx::GraphProto &graph) {
   for (const auto *list : {&graph.value_info(), &graph.output()})
     for (const onnx::ValueInfoProto &info : *list)
       outputs[info.name()] = &info;
-  auto namesOf = [&](const auto &infos, StringAttr name, Type type) {
+  // The context keeps every list of attributes that ever was, and setArgAttr makes one per
+  // argument: those of all arguments are set at once.
+  auto withNames = [&](DictionaryAttr attributes, const auto &infos, Type type) {
+    auto name = attributes ? attributes.getAs<StringAttr>("om.name") : StringAttr();
     const auto *info = name ? infos.lookup(name.getValue()) : nullptr;
-    return info ? dimNamesOf(*info, type, builder) : ArrayAttr();
+    ArrayAttr names = info ? dimNamesOf(*info, type, builder) : ArrayAttr();
+    if (!names)
+      return attributes;
+    NamedAttrList list(attributes);
+    list.set("om.dim_names", names);
+    return list.getDictionary(module.getContext());
   };
+  SmallVector<DictionaryAttr> arguments, results;
   for (auto [index, type] : llvm::enumerate(main.getArgumentTypes()))
-    if (auto names = namesOf(inputs, main.getArgAttrOfType<StringAttr>(index, "om.name"), type))
-      main.setArgAttr(index, "om.dim_names", names);
+    arguments.push_back(withNames(main.getArgAttrDict(index), inputs, type));
   for (auto [index, type] : llvm::enumerate(main.getResultTypes()))
-    if (auto names = namesOf(outputs, main.getResultAttrOfType<StringAttr>(index, "om.name"), type))
-      main.setResultAttr(index, "om.dim_names", names);
+    results.push_back(withNames(main.getResultAttrDict(index), outputs, type));
+  main.setAllArgAttrs(arguments);
+  main.setAllResultAttrs(results);
 }
 
 void keepMetadata(ModuleOp module, const onnx::ModelProto &model) {

@@ -62,13 +62,27 @@ static std::optional<int64_t> readOpset(const onnx::ModelProto &model, Diagnosti
 }
 
 /// The format of ONNX files. Each nested graph takes three messages: node, attribute and graph. The
-/// limit is high enough for checkDepth() to report the error.
+/// limit is high enough for checkNodes() to report the error.
 constexpr FileFormat fileFormat{"an ONNX model", "ONNX", ": store the weights as external data",
                                 /*maxDepth=*/4096};
 
-/// Rejects a model whose graphs are nested too deeply. Not recursive: no other function can process
-/// such a model.
-static bool checkDepth(const onnx::ModelProto &model, Diagnostics &diags) {
+/// Rejects a node that gives an attribute twice: nothing tells which of the values is meant, and
+/// readers differ in which they take.
+static bool checkAttributeNames(const onnx::NodeProto &node, Diagnostics &diags) {
+  llvm::SmallDenseSet<StringRef, 8> names;
+  for (const onnx::AttributeProto &attribute : node.attribute()) {
+    if (names.insert(attribute.name()).second)
+      continue;
+    diags.error("E14001",
+                describeNode(node) + ": attribute '" + attribute.name() + "' is given twice");
+    return false;
+  }
+  return true;
+}
+
+/// Rejects a model whose graphs are nested too deeply, or one of whose nodes gives an attribute
+/// twice. Not recursive: no other function can process such a model.
+static bool checkNodes(const onnx::ModelProto &model, Diagnostics &diags) {
   std::vector<std::pair<const onnx::NodeProto *, unsigned>> work;
   auto add = [&](const auto &nodes, unsigned depth) {
     for (const onnx::NodeProto &node : nodes)
@@ -78,9 +92,11 @@ static bool checkDepth(const onnx::ModelProto &model, Diagnostics &diags) {
   add(model.graph().node(), 0);
   for (const onnx::FunctionProto &function : model.functions())
     add(function.node(), 0);
+  bool areGood = true;
   while (!work.empty()) {
     auto [node, depth] = work.back();
     work.pop_back();
+    areGood &= checkAttributeNames(*node, diags);
     bool isTooDeep = false;
     forEachGraph(*node, [&](const onnx::GraphProto &inner) {
       isTooDeep |= depth >= maxGraphDepth;
@@ -92,7 +108,7 @@ static bool checkDepth(const onnx::ModelProto &model, Diagnostics &diags) {
                               " graphs (branches, bodies of loops) stand inside each other");
     return false;
   }
-  return true;
+  return areGood;
 }
 
 /// Rejects functions of one name: nothing tells which of them a node calls, as overloads are not
@@ -151,7 +167,7 @@ static FailureOr<OwningOpRef<ModuleOp>> importModel(onnx::ModelProto &model, Str
     return failure();
   }
   std::optional<int64_t> opset = readOpset(model, diags);
-  if (!opset || !checkDepth(model, diags) || !checkFunctionNames(model, diags) ||
+  if (!opset || !checkNodes(model, diags) || !checkFunctionNames(model, diags) ||
       !expandAscendNodes(*model.mutable_graph(), diags))
     return failure();
   std::vector<TrainingInput> weights;

@@ -28,8 +28,12 @@ ATC_KERNEL(Col2Im) {
     if (size <= 0 || extent <= 0 || dilation <= 0 || stride <= 0)
       return fail("dim % has size %, block %, dilation % and stride %", d, size, extent, dilation,
                   stride);
-    const int64_t room =
-        size + (pads.given ? pads[d] + pads[rank + d] : 0) - dilation * (extent - 1) - 1;
+    int64_t room, padded = size, covered;
+    if (__builtin_mul_overflow(dilation, extent - 1, &covered) ||
+        (pads.given && (__builtin_add_overflow(padded, pads[d], &padded) ||
+                        __builtin_add_overflow(padded, pads[rank + d], &padded))) ||
+        __builtin_sub_overflow(padded, covered, &room) || __builtin_sub_overflow(room, 1, &room))
+      return fail("the image is too large");
     image.push(size);
     block.push(extent);
     windows.push(room < 0 ? 0 : room / stride + 1);

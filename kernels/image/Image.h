@@ -53,12 +53,16 @@ struct Image {
   }
 };
 
-/// Each decodes one format and returns false for malformed files and other formats.
+/// Each decodes one format and returns false for malformed files and other formats. None allocates
+/// memory for more pixels than the bytes of the file can describe.
 bool decodeBmp(Context &c, Bytes file, Image &image);
 bool decodePnm(Context &c, Bytes file, Image &image);
 bool decodePng(Context &c, Bytes file, Image &image);
 bool decodeTiff(Context &c, Bytes file, Image &image);
 bool decodeJpeg(Context &c, Bytes file, Image &image);
+
+/// The maximum number of bytes that a byte of a zlib stream inflates to: two bits make 258 of them.
+constexpr int64_t kMaxInflation = 1032;
 
 /// Inflates a zlib stream to `size` bytes; returns false where it is shorter or malformed.
 bool inflateZlib(Bytes stream, uint8_t *out, int64_t size);

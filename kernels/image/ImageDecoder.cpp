@@ -115,10 +115,15 @@ bool decodeTiff(Context &c, Bytes file, Image &image) {
                 rowsPerStrip = tag(278, 0, height);
   const bool zlib = compression == 8 || compression == 32946;
   if (bits != 8 || (compression != 1 && !zlib) || meaning > 2 || tag(284, 0, 1) != 1 ||
-      samples < (meaning == 2 ? 3 : 1) || samples > 8 || rowsPerStrip < 1 || tag(317, 0, 1) != 1 ||
-      !image.make(c, width, height))
+      samples < (meaning == 2 ? 3 : 1) || samples > 8 || rowsPerStrip < 1 || tag(317, 0, 1) != 1)
     return false;
   const int64_t row = width * samples;
+  // Strips may share their bytes, but each has a place of its own in the file's table.
+  const int64_t strips = ceilDiv(height, rowsPerStrip);
+  if (row > file.size * (zlib ? kMaxInflation : 1) /
+                maximum(minimum(rowsPerStrip, height), int64_t(1)) ||
+      strips > file.size / 2 || !image.make(c, width, height))
+    return false;
   uint8_t *inflated = zlib ? c.scratch<uint8_t>(row * minimum(rowsPerStrip, height)) : nullptr;
   if (zlib && !inflated)
     return false;

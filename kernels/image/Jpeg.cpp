@@ -132,6 +132,9 @@ struct Jpeg {
     }
     blocksX = ceilDiv(width, 8 * maxH);
     blocksY = ceilDiv(height, 8 * maxV);
+    // A block takes two bits or more: a code for DC and one for AC.
+    if (blocksX * blocksY > file.size * 4)
+      return false;
     for (int i = 0; i < componentCount; ++i) {
       Component &component = components[i];
       if (maxH % component.h || maxV % component.v)

@@ -197,7 +197,10 @@ bool decodePng(Context &c, Bytes file, Image &image) {
   const int64_t samples = kind == 2 ? 3 : kind == 4 ? 2 : kind == 6 ? 4 : 1;
   if ((kind > 4 && kind != 6) || kind == 1 || file[26] || file[27] || file[28] > 1 ||
       (bits != 1 && bits != 2 && bits != 4 && bits != 8 && bits != 16) ||
-      (samples > 1 && bits < 8) || !image.make(c, width, height))
+      (samples > 1 && bits < 8) ||
+      ceilDiv(width * samples * bits, 8) >
+          file.size * kMaxInflation / maximum(height, int64_t(1)) ||
+      !image.make(c, width, height))
     return false;
   // Concatenates all chunks of the compressed data.
   uint8_t *stream = c.scratch<uint8_t>(file.size);

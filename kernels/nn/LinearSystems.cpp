@@ -141,15 +141,19 @@ ATC_KERNEL(Cholesky) {
     return;
   for (int64_t at = 0; at < count; ++at) {
     const double *a = from + at * n * n;
-    for (int64_t i = 0; i < n; ++i)
-      for (int64_t j = 0; j < n; ++j) {
-        double rest = j <= i ? a[i * n + j] : 0;
-        for (int64_t k = 0; j <= i && k < j; ++k)
-          rest -= l[i * n + k] * l[j * n + k];
+    for (int64_t i = 0; i < n; ++i) {
+      double *row = l + i * n;
+      for (int64_t j = 0; j <= i; ++j) {
+        double rest = a[i * n + j];
+        for (int64_t k = 0; k < j; ++k)
+          rest -= row[k] * l[j * n + k];
         if (i == j && !(rest > 0))
           return fail("matrix % is not positive definite", at);
-        l[i * n + j] = i == j ? math::sqrt(rest) : j < i ? rest / l[j * n + j] : 0;
+        row[j] = i == j ? math::sqrt(rest) : rest / l[j * n + j];
       }
+      for (int64_t j = i + 1; j < n; ++j)
+        row[j] = 0;
+    }
     store(*this, data.dtype(), out, at * n * n, l, n * n);
   }
 }

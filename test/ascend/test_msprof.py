@@ -129,9 +129,15 @@ def test_errors(tmp_path):
     for words, code in (([], "E10007"), (["--nothing=1", "true"], "E10055"),
                         (["--application=true", "true"], "E10056"), (["./not-there"], "E10410"),
                         (["true"], "E10014"), (['--application="x'], "E10001")):
-        done = run(BUILD / "bin/msprof", f"--output={tmp_path}", *words)
-        assert done.returncode == 1 and done.stderr.startswith(code), done.stderr
-    assert not list(tmp_path.iterdir())
+        for output in (tmp_path, tmp_path / "new" / "folder"):
+            done = run(BUILD / "bin/msprof", f"--output={output}", *words)
+            assert done.returncode == 1 and done.stderr.startswith(code), done.stderr
+            assert not list(tmp_path.iterdir())
+
+
+def test_a_program_whose_name_acts_on_the_terminal(tmp_path):
+    done = run(BUILD / "bin/msprof", f"--output={tmp_path}", "./a\x1b[31m")
+    assert done.returncode == 1 and r"'./a\x1b[31m'" in done.stderr, done.stderr
 
 
 EXECUTION = {"pid": 7, "tid": 8, "model": "net\x1b[31m\u202e", "begin_us": 1.5, "end_us": 4.0,

@@ -144,6 +144,13 @@ def inputs(size):
                  [value(name, [4]) for name in names], [value("y", [4])])
 
 
+def dynamic_inputs(size):
+    """As many inputs of dims that are not known."""
+    names = [f"x{i}" for i in range(size)]
+    return model([helper.make_node("Sum", names, ["y"], name="sum")],
+                 [value(name, ["n"]) for name in names], [value("y", ["n"])])
+
+
 def inputs_chain(size):
     """As many inputs, added up one after the other."""
     nodes, last = [], "x0"
@@ -376,7 +383,7 @@ def ranges(size):
 
 
 MODELS = {made.__name__: made for made in
-          (elementwise, varied, dynamic, unranked, varied_dynamic, views, inputs, inputs_chain, concat, outputs,
+          (elementwise, varied, dynamic, unranked, varied_dynamic, views, inputs, dynamic_inputs, inputs_chain, concat, outputs,
            split, parts, multiples, initializers, calls, many_functions, bomb, call_depth, ifs, both, both_static, both_varied,
            branches, loops, loop_bomb, fill, ranges)} | SHAPES
 

@@ -360,3 +360,12 @@ def test_deform_conv_without_offsets_is_conv():
     np.testing.assert_allclose(got, (want - b[:, None, None]) / 2, rtol=1e-4, atol=1e-5)
     with pytest.raises(KernelError):
         call("DeformConv", x, w, offset[:, :6], b, group=2, offset_group=2, pads=[1, 1, 1, 1])
+
+
+@pytest.mark.parametrize("size, block, attributes", [
+    (5, 3, {"dilations": [2**63 - 1]}), (5, 3, {"pads": [2**63 - 1, 1]}), (5, 3, {"pads": [-2**63, -2**63]}),
+    (1, 1, {"pads": [-2**62, -2**62]}), (2**63 - 1, 2**63 - 1, {"dilations": [2**62]})])
+def test_sizes_of_images_from_columns_that_overflow(size, block, attributes):
+    """2 * 2^63 was 0 or any other number."""
+    with pytest.raises(KernelError):
+        call("Col2Im", np.zeros((1, 3, 4), np.float32), np.array([size]), np.array([block]), **attributes)

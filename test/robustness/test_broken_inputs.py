@@ -8,7 +8,10 @@ OPENATC_BUILD_DIR chooses the build. Needs numpy, pytest and onnx (Debian: pytho
 
 import os
 import re
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -92,6 +95,40 @@ def test_a_failure_leaves_the_older_file_alone(tmp_path):
     save(tmp_path, conv(group=0))
     atc_refuses(COMPILE, tmp_path, "E14001", "'group'")
     assert (tmp_path / "out.om").read_bytes() == good
+
+
+@pytest.mark.parametrize("args, code", [
+    (["--model=m.onnx", "--framework=5", "--output=new/sub/out"], "E14001"),
+    (["--singleop=ops.json", "--output=new/sub"], "E10027"),
+], ids=["model", "operators"])
+def test_a_failure_leaves_no_folder(args, code, tmp_path):
+    """The folder of a result is made before the work begins."""
+    save(tmp_path, conv(group=0))
+    (tmp_path / "ops.json").write_text('[{"op": "Relu", "input_desc": [{"shape": [1], "type": "float"}],'
+                                       ' "output_desc": [{"shape": [2], "type": "float"}]}]')
+    atc_refuses([*args, "--target=cpu"], tmp_path, code)
+
+
+def test_a_signal_leaves_no_folder(tmp_path):
+    names = ["x", *(f"t{i}" for i in range(2999)), "y"]
+    save(tmp_path, model([node("Sigmoid" if i % 2 else "Relu", [names[i]], [names[i + 1]]) for i in range(3000)]))
+    with subprocess.Popen([BUILD / "bin/atc", "--model=m.onnx", "--framework=5", "--target=cpu",
+                           "--output=new/sub/out"], cwd=tmp_path, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True) as process:
+        while not (tmp_path / "new/sub").is_dir() and process.poll() is None:
+            time.sleep(0.001)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGTERM and err.startswith("E19998: "), err
+    assert files_in(tmp_path) == ["m.onnx"]
+
+
+@pytest.mark.parametrize("end", [2**31 + 1, 2**62, 2**63 - 1])
+def test_a_range_beyond_all_dims(end, tmp_path):
+    """The doubled sizes of its gears had no end."""
+    save(tmp_path, conv())
+    atc_refuses(["--model=m.onnx", "--framework=5", "--output=out", "--soc_version=Ascend310P3",
+                 f"--input_shape=x:1,3,8~{end},8"], tmp_path, "E10002", f'"8~{end}"')
 
 
 # --input_shape and --out_nodes against the model.

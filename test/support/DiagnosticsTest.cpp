@@ -44,6 +44,36 @@ TEST_CASE("messages are kept in their order") {
                 "E19999: something failed\nE13005: something failed\n");
 }
 
+TEST_CASE("many messages, and long ones, take little memory") {
+  Diagnostics diagnostics;
+  const std::string list(140000, 'x');
+  // Two gigabytes if each were kept.
+  for (int i = 0; i < 15000; ++i)
+    diagnostics.error("E10001", "item " + llvm::Twine(i) + " of \"" + list + "\" is no number");
+  diagnostics.warning("W10055", "--x has no effect");
+  CHECK(diagnostics.numErrors() == 15000);
+  REQUIRE(diagnostics.all().size() == Diagnostics::kMaxKept + 2);
+  size_t bytes = 0;
+  for (const CodedMessage &message : diagnostics.all())
+    bytes += message.text.size();
+  CHECK(bytes < 21 * 1000 * 1000);
+  // Its beginning and its end are kept.
+  const std::string &first = diagnostics.all().front().text;
+  CHECK(first.rfind("item 0 of \"xxx", 0) == 0);
+  CHECK(first.substr(first.size() - 15) == "x\" is no number");
+  const CodedMessage &rest = diagnostics.all()[Diagnostics::kMaxKept];
+  CHECK(rest.line() == "E10001: 14000 more errors are not listed");
+  CHECK(rest.isError);
+
+  // Warnings are counted apart, and lists that are joined keep to the limits.
+  Diagnostics joined;
+  for (int i = 0; i < 3; ++i)
+    for (const CodedMessage &message : diagnostics.all())
+      joined.add(message);
+  CHECK(joined.all().size() == Diagnostics::kMaxKept + 4);
+  CHECK(joined.all().back().line() == "W10055: --x has no effect");
+}
+
 TEST_CASE("the table is Markdown") {
   const std::string table = errorCodeTable();
   CHECK(table.rfind("| code | name | meaning | what to do |\n|---|---|---|---|\n| E10001 | ", 0) ==

@@ -431,6 +431,17 @@ def test_each_size_of_a_range_where_nothing_can_be_padded(tmp_path):
     assert code == 1 and "it takes 30 to 33" in err
 
 
+def test_a_range_and_what_only_the_run_knows(tmp_path):
+    """The loader refuses ranges with host programs; E19999 was what the user saw of it."""
+    model = gear_models.one_conv(tmp_path / "m.onnx")
+    config = tmp_path / "aipp.cfg"
+    config.write_text("aipp_op { aipp_mode: dynamic max_src_image_size: 4096 }")
+    flags = [NPU, f"--insert_op_conf={config}"]
+    status, out, _ = atc(model, tmp_path / "m", *flags, "--input_shape=x:1,3,16,24~26")
+    assert status == 1 and "E10055: " in out and "only known when it runs" in out, out
+    compiled(model, tmp_path / "m", *flags, *shlex.split(re.search(r"for example (--.*), or", out).group(1)))
+
+
 @pytest.mark.parametrize("shape", ["x:1,3,16~400,24~400", "x:1~3,3,32,8~96"])
 def test_the_flags_that_an_error_writes_compile(shape, tmp_path):
     model = gear_models.resnet(tmp_path / "m.onnx")

@@ -12,6 +12,7 @@
 #include "tools/common/ShownMessages.h"
 #include "tuning/BankFiles.h"
 #include "tuning/ShippedBanks.h"
+#include "llvm/Support/Path.h"
 
 #include <fstream>
 

@@ -7,6 +7,7 @@
 #include "tools/common/FatalErrors.h"
 
 #include "tools/common/MemoryLimit.h"
+#include "tools/common/OutputFolder.h"
 
 #include "llvm/Support/ErrorHandling.h"
 
@@ -58,6 +59,7 @@ void writeAll(const char *text, size_t size) {
       line[i] = ' ';
   line[shown] = '\n';
   writeAll(line, shown + 1);
+  removeUnusedFolders();
   _exit(1);
 }
 

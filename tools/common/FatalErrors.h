@@ -10,8 +10,8 @@ namespace atc::tools {
 /// memory is exhausted (E19001; also for malloc, calloc and realloc, which then do not return
 /// null), when the stack of the main thread is exhausted (E19002), or when LLVM or an uncaught
 /// exception ends it (E19999). The line goes to `descriptor` (1 or 2), after `before`, which must
-/// live as long as the process. Nothing is freed or flushed then: unfinished files must be such
-/// that they disappear with the process.
+/// live as long as the process. Nothing is freed or flushed then (only removeUnusedFolders is
+/// called): unfinished files must be such that they disappear with the process.
 void installFatalErrorHandlers(int descriptor, const char *before = "");
 
 } // namespace atc::tools

@@ -9,27 +9,12 @@
 
 namespace atc::tools {
 
-/// The maximum number of errors, and of warnings, that are shown one by one. A file of another kind
-/// where settings are expected has one per line.
-inline constexpr size_t kMaxShownMessages = 1000;
-
-/// Calls `show` with each error (or each warning, with `errors` false) as a line, and with a line
-/// that counts those beyond kMaxShownMessages.
+/// Calls `show` with each error (or each warning, with `errors` false) as a line.
 template <typename Show>
 void forEachShown(llvm::ArrayRef<CodedMessage> messages, bool errors, Show show) {
-  size_t count = 0;
-  const CodedMessage *last = nullptr;
-  for (const CodedMessage &message : messages) {
-    if (message.isError != errors)
-      continue;
-    if (++count > kMaxShownMessages)
-      continue;
-    last = &message;
-    show(message.code + ": " + oneLine(message.text));
-  }
-  if (count > kMaxShownMessages)
-    show(last->code + ": " + std::to_string(count - kMaxShownMessages) + " more " +
-         (errors ? "errors" : "warnings") + " are not listed");
+  for (const CodedMessage &message : messages)
+    if (message.isError == errors)
+      show(message.code + ": " + oneLine(message.text));
 }
 
 /// Calls `show` for the warnings, then for the errors.

@@ -16,6 +16,8 @@ void importArgMax(LayerContext &c) {
   if (c.failed())
     return;
   const int64_t axis = p.has_axis() ? c.axis(p.axis(), input.rank()) : 1;
+  if (c.failed())
+    return;
   if (!p.has_axis()) {
     if (input.rank() < 2)
       return c.fail("its bottom of shape " + printShape(input.dims) + " has no channels");

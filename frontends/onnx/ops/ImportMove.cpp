@@ -22,6 +22,8 @@ void importConcat(NodeContext &n) {
   if (n.failed())
     return;
   axis = n.normalizeAxis(axis, n.rank(inputs.front()));
+  if (n.failed())
+    return;
   // Constants that the model has for one image are repeated for each image of a batch.
   std::optional<BatchChange> batch = n.importer().batchChange();
   if (batch && batch->from == 1 && axis != 0 && llvm::any_of(inputs, [&](Value input) {
@@ -35,12 +37,12 @@ void importConcat(NodeContext &n) {
   // Parts without elements, such as a cache before the first step, add nothing.
   auto others = [&](Value input) {
     SmallVector<int64_t> dims(n.shape(input));
-    if (axis < static_cast<int64_t>(dims.size()))
-      dims.erase(dims.begin() + axis);
+    dims.erase(dims.begin() + axis);
     return dims;
   };
   const Value first = inputs.front(), last = inputs.back();
-  const bool fits = llvm::all_of(inputs, [&](Value i) { return others(i) == others(first); });
+  const bool fits = llvm::all_of(
+      inputs, [&](Value i) { return n.rank(i) == n.rank(first) && others(i) == others(first); });
   if (fits)
     llvm::erase_if(inputs, [&](Value input) { return n.shape(input)[axis] == 0; });
   if (inputs.empty())

@@ -24,6 +24,10 @@ Value parameter(NodeContext &n, unsigned index, int64_t axis, int64_t rank) {
     n.failInput(index, "has rank " + Twine(n.rank(value)) + ", expected one number or a vector");
     return {};
   }
+  if (axis >= rank) {
+    n.failInput(index, "has " + Twine(n.shape(value)[0]) + " elements for a scalar, expected one");
+    return {};
+  }
   SmallVector<int64_t> shape(rank, 1);
   shape[axis] = n.shape(value)[0];
   return n.reshape(value, shape);

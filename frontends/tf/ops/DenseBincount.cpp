@@ -58,14 +58,14 @@ Value withLastDim(NodeContext &n, Value value) {
 } // namespace
 
 void importDenseBincount(NodeContext &n) {
-  Value numbers = n.input(0), weights = n.input(2);
+  Value numbers = n.input(0), count = n.input(1), weights = n.input(2);
   const bool isBinary = n.boolAttr("binary_output", false);
   if (n.failed())
     return;
   if (!NodeContext::hasRank(numbers))
     return n.failInput(0, "has no known rank");
   n.requireRank(0, 1, 2);
-  std::optional<int64_t> size = knownSize(n.input(1));
+  std::optional<int64_t> size = knownSize(count);
   if (n.failed())
     return;
   if (!size)

@@ -154,9 +154,10 @@ Complex swapAxes(NodeContext &n, Complex x) {
 /// Returns the length that input 1 of a transform of one axis states, of rank 0, where it is known
 /// only when the model runs; else null.
 Value openLength(NodeContext &n, int axes) {
-  if (n.failed() || axes != 1 || matchPattern(n.input(1), m_Constant()))
+  Value given = n.input(1);
+  if (n.failed() || axes != 1 || matchPattern(given, m_Constant()))
     return {};
-  return n.callHost("Squeeze", {indexVector(n, n.input(1)), n.intList({0})});
+  return n.callHost("Squeeze", {indexVector(n, given), n.intList({0})});
 }
 
 template <int axes> void importRfft(NodeContext &n) {

@@ -82,6 +82,66 @@ TEST_CASE("opsets") {
   }
 }
 
+TEST_CASE("an attribute that a node gives twice, wherever the node stands") {
+  TestModel model = smallModel();
+  auto giveTwice = [](onnx::NodeProto &node) {
+    node.set_op_type("Softmax");
+    for (int64_t axis : {1, 2})
+      attr(node, "axis", axis);
+  };
+  SECTION("of an operator with code of its own") {
+    giveTwice(*model.model.mutable_graph()->mutable_node(0));
+  }
+  SECTION("in a function") {
+    onnx::FunctionProto &function = *model.model.add_functions();
+    function.set_name("F");
+    function.set_domain("own");
+    *function.add_node() = model.model.graph().node(0);
+    giveTwice(*function.mutable_node(0));
+  }
+  SECTION("in a branch whose result nobody reads") {
+    onnx::NodeProto &node = model.node("If", {"x"}, {"unused"}, "if");
+    onnx::AttributeProto &branch = *node.add_attribute();
+    branch.set_name("then_branch");
+    branch.set_type(onnx::AttributeProto::GRAPH);
+    *branch.mutable_g() = model.model.graph();
+    branch.mutable_g()->mutable_node()->DeleteSubrange(1, 1);
+    giveTwice(*branch.mutable_g()->mutable_node(0));
+  }
+  CHECK(errorOf(model) == "E14001: node 'relu' (Softmax): attribute 'axis' is given twice\n");
+}
+
+TEST_CASE("the axis of a concat that its inputs do not have") {
+  TestModel model;
+  model.output("y");
+  SECTION("of scalars") {
+    model.input("x", {}).input("z", {4});
+    attr(model.node("Concat", {"x", "z"}, {"y"}, "c"), "axis", int64_t(0));
+    CHECK_THAT(errorOf(model),
+               StartsWith("E14001: attribute 'axis' of node 'c' (Concat): 0 is out"));
+  }
+  SECTION("of a list and a scalar") {
+    model.input("x", {4}).input("z", {});
+    attr(model.node("Concat", {"x", "z"}, {"y"}, "c"), "axis", int64_t(0));
+    CHECK_THAT(errorOf(model), StartsWith("E1") && Contains("node 'c' (Concat)"));
+  }
+  SECTION("of tensors of two ranks") {
+    model.input("x", {2, 4}).input("z", {2});
+    attr(model.node("Concat", {"x", "z"}, {"y"}, "c"), "axis", int64_t(1));
+    CHECK_THAT(errorOf(model), StartsWith("E1") && Contains("node 'c' (Concat)"));
+  }
+}
+
+TEST_CASE("an optional of an optional") {
+  TestModel model = smallModel();
+  onnx::TypeProto &type = *model.model.mutable_graph()->mutable_input(0)->mutable_type();
+  for (int i = 0; i < 2; ++i) {
+    const onnx::TypeProto before = type;
+    *type.mutable_optional_type()->mutable_elem_type() = before;
+  }
+  CHECK_THAT(errorOf(model), StartsWith("E1") && Contains("'x'"));
+}
+
 TEST_CASE("unsupported operators are listed in one error") {
   TestModel model = smallModel();
   model.output("z");
