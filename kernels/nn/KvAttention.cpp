@@ -10,11 +10,22 @@
 namespace atc::kernels {
 
 namespace {
+/// Parts of the attribute "swapped": queries, keys and values, and the result, are [batch,
+/// positions, heads, size]. host-fuse-attention sets them.
+constexpr int64_t kSwappedQueries = 1, kSwappedKeys = 2, kSwappedResult = 4;
+
 /// Reads the sizes, the attributes and the mask. Returns false where the call has failed.
 bool findOperands(Context &c, CachedAttention &p) {
   if (!p.q.find(c, c.in(0), "q_num_heads") || !p.k.find(c, c.in(1), "kv_num_heads") ||
       !p.v.find(c, c.in(2), "kv_num_heads"))
     return false;
+  const int64_t swapped = c.integer("swapped", 0);
+  if (swapped & kSwappedQueries && !p.q.packed)
+    p.q.swapMiddle();
+  if (swapped & kSwappedKeys && !p.k.packed && !p.v.packed) {
+    p.k.swapMiddle();
+    p.v.swapMiddle();
+  }
   if (p.q.batch != p.k.batch || p.k.batch != p.v.batch || p.k.heads != p.v.heads ||
       p.q.heads % p.k.heads || p.k.length != p.v.length || p.q.size != p.k.size)
     return c.fail("queries (batch %, % heads of %), keys (batch %, % heads of %) and values do not "
@@ -55,9 +66,12 @@ ATC_KERNEL(KvAttention) {
   const Tensor q = in(0), k = in(1), v = in(2);
   Heads result = p.q;
   result.size = p.v.size;
-  float *y = make<float>(0, F32,
-                         p.q.packed ? Dims(p.q.batch, p.q.length, p.q.heads * p.v.size)
-                                    : Dims(p.q.batch, p.q.heads, p.q.length, p.v.size));
+  const bool isSwapped = q.rank() == 4 && integer("swapped", 0) & kSwappedResult;
+  result.packed = q.rank() == 3 || isSwapped;
+  const Dims shape = q.rank() == 3 ? Dims(p.q.batch, p.q.length, p.q.heads * p.v.size)
+                     : isSwapped   ? Dims(p.q.batch, p.q.length, p.q.heads, p.v.size)
+                                   : Dims(p.q.batch, p.q.heads, p.q.length, p.v.size);
+  float *y = make<float>(0, F32, shape);
   // Where only shapes are inferred, all outputs are asked for before any is written, and any input
   // may have no elements.
   if (!q.known() || !k.known() || !v.known() || (in(3) && !in(3).known()) ||
