@@ -8,8 +8,8 @@
 
 namespace atc::kernels {
 
-/// Queries, keys or values: [batch, heads, length, size], or [batch, length, heads * size], which is
-/// [batch, length, heads, size], too.
+/// Queries, keys or values: [batch, heads, length, size], or [batch, length, heads * size], which
+/// is [batch, length, heads, size], too.
 struct Heads {
   int64_t batch = 0, heads = 0, length = 0, size = 0;
   bool packed = false; ///< the second form
@@ -27,8 +27,8 @@ struct Heads {
     size = packed ? x.dim(2) / heads : x.dim(3);
     return true;
   }
-  /// Takes the two dims in the middle of [batch, length, heads, size] for what they are, of a tensor
-  /// of rank 4 that find() has read.
+  /// Takes the two dims in the middle of [batch, length, heads, size] for what they are, of a
+  /// tensor of rank 4 that find() has read.
   void swapMiddle() {
     packed = true;
     const int64_t positions = heads;

@@ -52,8 +52,8 @@ public:
     head = call->host->roomOf(call, past.get(), 2) * size;
   }
   /// Makes output `output`, the whole cache, with room for the `before` positions of `past` and
-  /// those of `layout` behind them. Without a past and an output the cache is `fresh`. Returns false
-  /// where the kernel must return.
+  /// those of `layout` behind them. Without a past and an output the cache is `fresh`. Returns
+  /// false where the kernel must return.
   bool make(Context &c, Call *call, uint32_t output, Tensor past, Tensor fresh, const Heads &layout,
             int64_t before);
   /// Copies the past where it is not there yet.

@@ -248,7 +248,9 @@ def HostFuseConv : Pass<"host-fuse-conv", "::mlir::func::FuncOp"> {
     activation "Silu" in addition to those of ONNX Runtime), which computes both while the
     results are in the cache. A sum comes before an activation. An activation behind a
     Transpose or a Reshape of the results is computed in front of it. The operands of a sum may
-    broadcast; the kernel finds out.
+    broadcast; the kernel finds out. Behind host-block-channels, BlockedConv and
+    BlockedDepthwiseConv with an activation also take an Add of another blocked image behind it
+    (the attribute `sum_last`).
   }];
   let statistics = [Statistic<"numFused", "num-fused", "Calls fused">];
   let dependentDialects = ["::atc::graph::GraphDialect"];
