@@ -27,8 +27,8 @@ struct Heads {
     size = packed ? x.dim(2) / heads : x.dim(3);
     return true;
   }
-  /// Takes the two dims in the middle of [batch, length, heads, size] for what they are, of a
-  /// tensor of rank 4 that find() has read.
+  /// Exchanges heads and length, which were read of [batch, length, heads, size] as if heads came
+  /// first.
   void swapMiddle() {
     packed = true;
     const int64_t positions = heads;

@@ -14,18 +14,27 @@ namespace {
 /// positions, heads, size]. host-fuse-attention sets them.
 constexpr int64_t kSwappedQueries = 1, kSwappedKeys = 2, kSwappedResult = 4;
 
+/// Reads the sizes of an operand, which is [batch, positions, heads, size] where `isSwapped` and it
+/// has rank 4. Returns false where the call has failed.
+bool findHeads(Context &c, Heads &heads, Tensor x, const char *count, bool isSwapped) {
+  if (!isSwapped || x.rank() != 4)
+    return heads.find(c, x, count);
+  heads.batch = x.dim(0);
+  heads.heads = x.dim(1);
+  heads.length = x.dim(2);
+  heads.size = x.dim(3);
+  heads.swapMiddle();
+  return heads.heads >= 1 || (c.fail("% heads of % elements", heads.heads, heads.size), false);
+}
+
 /// Reads the sizes, the attributes and the mask. Returns false where the call has failed.
 bool findOperands(Context &c, CachedAttention &p) {
-  if (!p.q.find(c, c.in(0), "q_num_heads") || !p.k.find(c, c.in(1), "kv_num_heads") ||
-      !p.v.find(c, c.in(2), "kv_num_heads"))
-    return false;
   const int64_t swapped = c.integer("swapped", 0);
-  if (swapped & kSwappedQueries && !p.q.packed)
-    p.q.swapMiddle();
-  if (swapped & kSwappedKeys && !p.k.packed && !p.v.packed) {
-    p.k.swapMiddle();
-    p.v.swapMiddle();
-  }
+  const bool swapsKeys = swapped & kSwappedKeys && c.in(1).rank() == c.in(2).rank();
+  if (!findHeads(c, p.q, c.in(0), "q_num_heads", swapped & kSwappedQueries) ||
+      !findHeads(c, p.k, c.in(1), "kv_num_heads", swapsKeys) ||
+      !findHeads(c, p.v, c.in(2), "kv_num_heads", swapsKeys))
+    return false;
   if (p.q.batch != p.k.batch || p.k.batch != p.v.batch || p.k.heads != p.v.heads ||
       p.q.heads % p.k.heads || p.k.length != p.v.length || p.q.size != p.k.size)
     return c.fail("queries (batch %, % heads of %), keys (batch %, % heads of %) and values do not "

@@ -82,6 +82,18 @@ def test_kv_attention_of_swapped_dims(length, keys, swapped):
     np.testing.assert_array_equal(all_values, v)
 
 
+def test_kv_attention_of_swapped_dims_of_0():
+    none, one = floats(2, 0, 3, 8), floats(2, 1, 3, 8)
+    got, = call("KvAttention", none, one, one, scale=0.3, swapped=7)  # no positions
+    assert got.shape == (2, 0, 3, 8)
+    got, = call("KvAttention", one, none, none, scale=0.3, swapped=7)  # no keys
+    assert not got.any()
+    for heads in ((3, 0), (0, 3)):
+        q, k = (floats(2, 4, count, 8) for count in heads)
+        with pytest.raises(KernelError, match="0 heads"):
+            call("KvAttention", q, k, k, scale=0.3, swapped=7)
+
+
 @pytest.mark.parametrize("kind", ["f16", "bf16"])
 @pytest.mark.parametrize("length,past,size,value", [(1, 70, 16, 32), (3, 0, 8, 40), (50, 63, 64, 24)])
 def test_kv_attention_over_a_cache_of_16_bits(length, past, size, value, kind):
