@@ -117,7 +117,7 @@ __attribute__((noinline)) void tile(const Row &r, int64_t first, int64_t ahead) 
   }
   for (int b = 0; r.isLast && b < B; ++b) {
     r.finish->clear(r.y + at + b * r.yBlock, r.block + b, P);
-    r.finish->apply(r.y + at + b * r.yBlock, P * kBlock);
+    r.finish->apply(r.y + at + b * r.yBlock, r.at + at + b * r.yBlock, P * kBlock);
   }
 }
 

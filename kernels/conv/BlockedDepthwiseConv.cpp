@@ -54,7 +54,7 @@ struct DepthwiseRow {
       }
     }
     finish->end(y + first * kBlock, sums);
-    finish->apply(y + first * kBlock, P * kBlock);
+    finish->apply(y + first * kBlock, at + first * kBlock, P * kBlock);
   }
 
   /// Computes pixels [first, last), whose windows are inside of the row.

@@ -59,19 +59,28 @@ bool readFinish(Context &c, const Plan &plan, FusedActivation &activation, Finis
     finish.lanes = channels % kBlock;
   }
   finish.bias = bias ? bias.as<float>() : nullptr;
-  finish.sum = sum && !isApart ? sum.as<float>() : nullptr;
+  if (sum && !isApart)
+    (c.integer("sum_last", 0) ? finish.last : finish.sum) = sum.as<float>();
   if (!isApart)
     finish.activate(activation);
   return true;
 }
 
-void finishApart(Context &c, float *out, const Dims &shape, const float *conv, const Plan &plan,
+void finishApart(Context &c, float *out, const Dims &shape, float *conv, const Plan &plan,
                  const FusedActivation &activation) {
   const Tensor sum = c.in(3);
+  const bool isLast = c.integer("sum_last", 0);
+  auto activate = [&](float *elements, int64_t count) {
+    parallelIf(c, count, 4, [&](int64_t begin, int64_t end) {
+      activation.apply(elements + begin, end - begin);
+    });
+  };
+  if (isLast)
+    activate(conv, plan.result.product());
   mapPairs(c, broadcastSpace(shape, plan.result, sum.dims()), conv, sum.as<float>(), out, 1,
            [](float a, float b) { return a + b; });
-  parallelIf(c, shape.product(), 4,
-             [&](int64_t begin, int64_t end) { activation.apply(out + begin, end - begin); });
+  if (!isLast)
+    activate(out, shape.product());
 }
 
 } // namespace blocks

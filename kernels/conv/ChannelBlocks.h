@@ -34,6 +34,7 @@ inline Loose &blockAt(float *from) { return *reinterpret_cast<Loose *>(from); }
 struct Finish {
   const float *bias = nullptr;               ///< per channel, whole blocks; null: none
   const float *sum = nullptr;                ///< in the dims of the result; null: none
+  const float *last = nullptr;               ///< as `sum`, but added behind the activation
   const FusedActivation *function = nullptr; ///< an activation other than Clip; null: none
   int64_t partial = -1;                      ///< output block with unused lanes; -1: none
   int64_t lanes = kBlock;                    ///< used lanes of that block
@@ -87,10 +88,13 @@ struct Finish {
         to[p * kBlock + lane] = 0;
   }
 
-  /// Applies an activation other than Clip to `count` elements of stored results.
-  void apply(float *results, int64_t count) const {
+  /// Applies an activation other than Clip to `count` elements of stored results, whole blocks, and
+  /// adds the sum behind the activation; `at` is their offset in the result.
+  void apply(float *results, int64_t at, int64_t count) const {
     if (function)
       function->apply(results, count);
+    for (int64_t i = 0; last && i < count; i += kBlock)
+      blockAt(results + i) += blockAt(last + at + i);
   }
 };
 
@@ -138,15 +142,16 @@ struct Plan {
   int64_t outPlane() const { return window.out.product(); }
 };
 
-/// Reads the attributes and the inputs 2 (bias) and 3 (sum) that blocked convolutions share.
+/// Reads the attributes and the inputs 2 (bias) and 3 (sum) that blocked convolutions share. With
+/// the attribute `sum_last` the sum is behind the activation.
 /// `isApart`: the sum has other dims, to which the result broadcasts; it is then not in `finish`.
 /// Returns false and fails the call where they do not fit.
 bool readFinish(Context &c, const Plan &plan, FusedActivation &activation, Finish &finish,
                 Dims &shape, bool &isApart);
 
-/// Adds the sum that is apart, and applies the activation: `out` has dims `shape`, `conv` those of
-/// the plan.
-void finishApart(Context &c, float *out, const Dims &shape, const float *conv, const Plan &plan,
+/// Adds the sum that is apart, and applies the activation, to `conv` or to the sum: `out` has dims
+/// `shape`, `conv` those of the plan.
+void finishApart(Context &c, float *out, const Dims &shape, float *conv, const Plan &plan,
                  const FusedActivation &activation);
 
 /// Computes a blocked convolution by compute(y, finish), which returns false where memory could not

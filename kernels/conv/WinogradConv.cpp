@@ -192,7 +192,7 @@ template <int M> struct Convolution {
         }
       }
       finish.clear(y + offset, block, width);
-      finish.apply(y + offset, width * kBlock);
+      finish.apply(y + offset, offset, width * kBlock);
     }
   }
 

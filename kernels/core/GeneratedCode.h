@@ -49,7 +49,7 @@ inline constexpr char kMapNodes[] = "nodes", kMapOperands[] = "operands";
 inline constexpr uint32_t kMapCalls = 24;
 /// The number of units that the code of a recurrent cell computes at a time, and the maximum number
 /// of its buffers.
-inline constexpr int64_t kCellUnits = 16;
+inline constexpr int64_t kCellUnits = 32;
 inline constexpr uint32_t kCellBuffers = 9;
 /// The maximum numbers of inputs and outputs of other calls with generated code.
 inline constexpr uint32_t kGeneratedInputs = 16, kGeneratedOutputs = 8;

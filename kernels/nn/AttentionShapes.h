@@ -8,7 +8,8 @@
 
 namespace atc::kernels {
 
-/// Queries, keys or values: [batch, heads, length, size], or [batch, length, heads * size].
+/// Queries, keys or values: [batch, heads, length, size], or [batch, length, heads * size], which
+/// is [batch, length, heads, size], too.
 struct Heads {
   int64_t batch = 0, heads = 0, length = 0, size = 0;
   bool packed = false; ///< the second form
@@ -25,6 +26,14 @@ struct Heads {
       return c.fail("% heads in % elements", heads, x.dim(x.rank() - 1)), false;
     size = packed ? x.dim(2) / heads : x.dim(3);
     return true;
+  }
+  /// Exchanges heads and length, which were read of [batch, length, heads, size] as if heads came
+  /// first.
+  void swapMiddle() {
+    packed = true;
+    const int64_t positions = heads;
+    heads = length;
+    length = positions;
   }
   /// Returns the elements between two positions of a head.
   int64_t row() const { return packed ? heads * size : size; }

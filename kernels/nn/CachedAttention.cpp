@@ -14,7 +14,7 @@
 namespace atc::kernels {
 
 namespace {
-constexpr int64_t kTile = 64;     // keys per tile
+constexpr int64_t kTile = 128;    // keys per tile
 constexpr int64_t kMaxRows = 48;  // rows of queries per task
 constexpr int64_t kFew = 6;       // up to so many rows keys and values are read where they are
 constexpr float kHidden = -1e30f; // a mask at or below it hides a key
@@ -133,7 +133,7 @@ template <typename T> void fromFloats(T *to, const float *from, int64_t count) {
 } // namespace
 
 const float *Cache::read(int64_t index, int64_t position, int64_t count, float *buffer) const {
-  const char *from = data + (index * head + position * size) * width();
+  const char *from = data + offsetOf(index, position) * width();
   if (!isNarrow())
     return reinterpret_cast<const float *>(from);
   withNarrow(type, [&](auto element) {
@@ -146,22 +146,29 @@ void Cache::write(int64_t index, int64_t position, const float *from) {
   if (!isNarrow())
     return copyBytes(at(index, position), from, size * 4);
   withNarrow(type, [&](auto element) {
-    fromFloats(reinterpret_cast<decltype(element) *>(all) + index * head + position * size, from,
-               size);
+    fromFloats(reinterpret_cast<decltype(element) *>(all) + offsetOf(index, position), from, size);
   });
 }
 
 bool Cache::make(Context &c, Call *call, uint32_t output, Tensor past, Tensor fresh,
                  const Heads &layout, int64_t before) {
-  size = layout.size;
+  size = step = layout.size;
   int64_t room = layout.length;
   const bool wanted = c.wants(output);
   if (past)
     type = past.dtype();
-  if (!wanted && !before && !layout.packed) {
+  if (!wanted && !before) {
     type = F32;
     data = fresh.bytes();
-  } else if (wanted && past) {
+    step = layout.row();
+    head = layout.head(0, 1);
+    if (layout.packed) {
+      batch = layout.head(1, 0);
+      heads = layout.heads;
+    }
+    return true;
+  }
+  if (wanted && past) {
     all =
         static_cast<char *>(call->host->append(call, output, past.get(), 2, layout.length, &room));
     data = all;
@@ -226,10 +233,10 @@ bool CachedAttention::pack(Context &c) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t head = i / tiles(), first = i % tiles() * kTile;
       const int64_t count = minimum(kTile, total - first);
-      packPanels(packedKeys + i * keyTile(), keys.read(head, first, count, buffer), 1, keys.size,
+      packPanels(packedKeys + i * keyTile(), keys.read(head, first, count, buffer), 1, keys.step,
                  k.size, count, 0, ceilDiv(count, kPanel<float>));
       packPanels(packedValues + i * valueTile(), values.read(head, first, count, buffer),
-                 values.size, 1, count, v.size, 0, ceilDiv(v.size, kPanel<float>));
+                 values.step, 1, count, v.size, 0, ceilDiv(v.size, kPanel<float>));
     }
   });
   return hasBuffers;
@@ -254,11 +261,11 @@ void CachedAttention::scoreTile(float *scores, const QueryRows &queries, int64_t
     for (int64_t i = 0; i < 4; ++i)
       values.request(head, first + j + i);
     for (int64_t r = 0; r < queries.rows; ++r)
-      multiplyFour(scores + r * kTile + j, queries.q + r * queries.step, tile + j * keys.size,
-                   keys.size, k.size);
+      multiplyFour(scores + r * kTile + j, queries.q + r * queries.step, tile + j * keys.step,
+                   keys.step, k.size);
   }
   for (; j < count; ++j) {
-    const float *key = tile + j * keys.size;
+    const float *key = tile + j * keys.step;
     for (int64_t r = 0; r < queries.rows; ++r)
       scores[r * kTile + j] = dotProduct(queries.q + r * queries.step, key, k.size);
   }
@@ -276,12 +283,12 @@ void CachedAttention::weighTile(const float *scores, const QueryRows &queries, i
     const float *weights = scores + r * kTile;
     int64_t d = 0;
     for (; d + 64 <= v.size; d += 64)
-      addWeighted<4>(y + d, weights, from + d, values.size, count);
+      addWeighted<4>(y + d, weights, from + d, values.step, count);
     for (; d + 16 <= v.size; d += 16)
-      addWeighted<1>(y + d, weights, from + d, values.size, count);
+      addWeighted<1>(y + d, weights, from + d, values.step, count);
     for (; d < v.size; ++d)
       for (int64_t j = 0; j < count; ++j)
-        y[d] += weights[j] * from[j * values.size + d];
+        y[d] += weights[j] * from[j * values.step + d];
     // A part of the keys that come next, with each row.
     const int64_t next = first + kTile + r * kTile / queries.rows,
                   end = first + kTile + (r + 1) * kTile / queries.rows;
@@ -330,13 +337,13 @@ bool CachedAttention::softmaxTile(float *row, float &largest, float &sum, float 
   if (causal)
     seen = minimum(seen, maximum(queries.position + r * queries.advance - first + 1, int64_t(0)));
   auto *vectors = reinterpret_cast<Loose16 *>(row);
-  constexpr int64_t count16 = kTile / 16;
+  // Whole vectors; those behind the last key are not read.
+  const int64_t parts = ceilDiv(count, int64_t(16));
   Floats16 best;
-  if (seen == kTile && softcap == 0 && !queries.allowed && !window) {
+  if (seen == parts * 16 && softcap == 0 && !queries.allowed && !window) {
     const auto *bias = reinterpret_cast<const Loose16 *>(
         queries.bias ? queries.bias + r * queries.maskStep + first : nullptr);
-#pragma clang loop unroll(full)
-    for (int64_t i = 0; i < count16; ++i) {
+    for (int64_t i = 0; i < parts; ++i) {
       Floats16 scaled = vectors[i] * scale;
       if (bias)
         scaled += bias[i];
@@ -355,15 +362,14 @@ bool CachedAttention::softmaxTile(float *row, float &largest, float &sum, float 
     if (queries.allowed)
       for (int64_t j = 0; j < seen; ++j)
         row[j] = queries.allowed[r * queries.maskStep + first + j] ? row[j] : -infinity;
-    for (int64_t j = seen; j < kTile; ++j)
+    for (int64_t j = seen; j < parts * 16; ++j)
       row[j] = -infinity;
     if (window)
       for (int64_t j = 0; j < count && first + j <= queries.position + r * queries.advance - window;
            ++j)
         row[j] = -infinity;
     best = vectors[0];
-#pragma clang loop unroll(full)
-    for (int64_t i = 1; i < count16; ++i)
+    for (int64_t i = 1; i < parts; ++i)
       best = maxOrNan<Floats16>(best, vectors[i]);
   }
   const float inTile = largestOf(best);
@@ -375,12 +381,19 @@ bool CachedAttention::softmaxTile(float *row, float &largest, float &sum, float 
     rescale = largest == -infinity ? 0 : fast::exp(largest - now);
     largest = now;
   }
-  for (int64_t j = 0; j < kTile; ++j)
-    row[j] = expOfNegative(row[j] - now);
   Floats16 sums = {};
+  auto weigh = [&](int64_t part) {
+    for (int64_t j = part * 16; j < part * 16 + 16; ++j)
+      row[j] = expOfNegative(row[j] - now);
+    sums += Floats16(vectors[part]);
+  };
+  if (parts == kTile / 16)
 #pragma clang loop unroll(full)
-  for (int64_t i = 0; i < count16; ++i)
-    sums += Floats16(vectors[i]);
+    for (int64_t part = 0; part < kTile / 16; ++part)
+      weigh(part);
+  else
+    for (int64_t part = 0; part < parts; ++part)
+      weigh(part);
   sum = sum * rescale + sumOf(sums);
   return true;
 }

@@ -12,20 +12,21 @@
 
 namespace atc::kernels {
 
-/// Keys or values with those of the past: heads of all batches are `head` elements apart, positions
-/// `size`. Elements are f32, or f16 or bf16 where those of the past are.
+/// Keys or values with those of the past. Elements are f32, or f16 or bf16 where those of the past
+/// are. Heads of all batches are counted together. Those of a batch are `head` elements apart,
+/// positions `step`; a position has `size` elements.
 class Cache {
 public:
-  int64_t head = 0, size = 0;
+  int64_t head = 0, step = 0, size = 0;
 
   /// Returns whether elements are stored in 16 bits.
   bool isNarrow() const { return type != F32; }
-  /// Returns the floats of `count` positions of a head: where they are stored, or behind a
-  /// conversion `buffer`, which a narrow cache needs.
+  /// Returns the floats of `count` positions of a head, `step` apart: where they are stored, or
+  /// behind a conversion `buffer`, which a narrow cache needs.
   const float *read(int64_t index, int64_t position, int64_t count, float *buffer) const;
   /// Requests the memory of a position, which is read soon.
   void request(int64_t index, int64_t position) const {
-    const char *from = data + (index * head + position * size) * width();
+    const char *from = data + offsetOf(index, position) * width();
     for (int64_t i = 0; i < size * width(); i += 64)
       __builtin_prefetch(from + i);
   }
@@ -33,26 +34,26 @@ public:
   void write(int64_t index, int64_t position, const float *from);
   /// Returns where a position of f32 is written.
   float *at(int64_t index, int64_t position) {
-    return reinterpret_cast<float *>(all) + index * head + position * size;
+    return reinterpret_cast<float *>(all) + offsetOf(index, position);
   }
 
-  /// Lets the cache be other memory of f32: heads `headStep` floats apart, positions
+  /// Lets the cache be other memory of f32: heads of all batches `headStep` floats apart, positions
   /// `positionStep`.
   void borrow(float *memory, int64_t headStep, int64_t positionStep) {
     data = all = reinterpret_cast<char *>(memory);
     head = headStep;
-    size = positionStep;
+    size = step = positionStep;
   }
   /// Lets the cache be a past [batch, heads, positions, size], which is only read.
   void show(Call *call, Tensor past) {
     type = past.dtype();
     data = past.bytes();
-    size = past.dim(3);
+    size = step = past.dim(3);
     head = call->host->roomOf(call, past.get(), 2) * size;
   }
   /// Makes output `output`, the whole cache, with room for the `before` positions of `past` and
-  /// those of `layout` behind them. Without a past and an output the cache is `fresh` if that is
-  /// laid out as one. Returns false where the kernel must return.
+  /// those of `layout` behind them. Without a past and an output the cache is `fresh`. Returns
+  /// false where the kernel must return.
   bool make(Context &c, Call *call, uint32_t output, Tensor past, Tensor fresh, const Heads &layout,
             int64_t before);
   /// Copies the past where it is not there yet.
@@ -62,11 +63,17 @@ public:
 
 private:
   int64_t width() const { return isNarrow() ? 2 : 4; } ///< of an element in bytes
+  int64_t offsetOf(int64_t index, int64_t position) const {
+    const int64_t own = heads ? index / heads * batch + index % heads * head : index * head;
+    return own + position * step;
+  }
 
   uint8_t type = F32;
   const char *data = nullptr;
   char *all = nullptr; ///< what fill() writes; null where the cache is other memory
   bool copiesPast = false;
+  /// Batches of `heads` heads are `batch` elements apart; 0: all heads are `head` elements apart.
+  int64_t heads = 0, batch = 0;
 };
 
 /// Rows of queries that share keys: rows are `step` floats apart, and those of the result

@@ -10,10 +10,30 @@
 namespace atc::kernels {
 
 namespace {
+/// Parts of the attribute "swapped": queries, keys and values, and the result, are [batch,
+/// positions, heads, size]. host-fuse-attention sets them.
+constexpr int64_t kSwappedQueries = 1, kSwappedKeys = 2, kSwappedResult = 4;
+
+/// Reads the sizes of an operand, which is [batch, positions, heads, size] where `isSwapped` and it
+/// has rank 4. Returns false where the call has failed.
+bool findHeads(Context &c, Heads &heads, Tensor x, const char *count, bool isSwapped) {
+  if (!isSwapped || x.rank() != 4)
+    return heads.find(c, x, count);
+  heads.batch = x.dim(0);
+  heads.heads = x.dim(1);
+  heads.length = x.dim(2);
+  heads.size = x.dim(3);
+  heads.swapMiddle();
+  return heads.heads >= 1 || (c.fail("% heads of % elements", heads.heads, heads.size), false);
+}
+
 /// Reads the sizes, the attributes and the mask. Returns false where the call has failed.
 bool findOperands(Context &c, CachedAttention &p) {
-  if (!p.q.find(c, c.in(0), "q_num_heads") || !p.k.find(c, c.in(1), "kv_num_heads") ||
-      !p.v.find(c, c.in(2), "kv_num_heads"))
+  const int64_t swapped = c.integer("swapped", 0);
+  const bool swapsKeys = swapped & kSwappedKeys && c.in(1).rank() == c.in(2).rank();
+  if (!findHeads(c, p.q, c.in(0), "q_num_heads", swapped & kSwappedQueries) ||
+      !findHeads(c, p.k, c.in(1), "kv_num_heads", swapsKeys) ||
+      !findHeads(c, p.v, c.in(2), "kv_num_heads", swapsKeys))
     return false;
   if (p.q.batch != p.k.batch || p.k.batch != p.v.batch || p.k.heads != p.v.heads ||
       p.q.heads % p.k.heads || p.k.length != p.v.length || p.q.size != p.k.size)
@@ -55,9 +75,12 @@ ATC_KERNEL(KvAttention) {
   const Tensor q = in(0), k = in(1), v = in(2);
   Heads result = p.q;
   result.size = p.v.size;
-  float *y = make<float>(0, F32,
-                         p.q.packed ? Dims(p.q.batch, p.q.length, p.q.heads * p.v.size)
-                                    : Dims(p.q.batch, p.q.heads, p.q.length, p.v.size));
+  const bool isSwapped = q.rank() == 4 && integer("swapped", 0) & kSwappedResult;
+  result.packed = q.rank() == 3 || isSwapped;
+  const Dims shape = q.rank() == 3 ? Dims(p.q.batch, p.q.length, p.q.heads * p.v.size)
+                     : isSwapped   ? Dims(p.q.batch, p.q.length, p.q.heads, p.v.size)
+                                   : Dims(p.q.batch, p.q.heads, p.q.length, p.v.size);
+  float *y = make<float>(0, F32, shape);
   // Where only shapes are inferred, all outputs are asked for before any is written, and any input
   // may have no elements.
   if (!q.known() || !k.known() || !v.known() || (in(3) && !in(3).known()) ||

@@ -320,6 +320,64 @@ struct FuseAttention : graph::CountingPattern<HostCallOp> {
   }
 };
 
+/// Lets KvAttention read and write [batch, positions, heads, size], so that nothing is transposed.
+/// Keys of a cache are in its order.
+struct AbsorbTransposes : OpRewritePattern<HostCallOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  /// Parts of the attribute "swapped" (kernels/nn/KvAttention.cpp).
+  static constexpr int64_t queries = 1, keysAndValues = 2, result = 4;
+
+  static bool swapsMiddle(HostCallOp call) {
+    return call && call.getKernel() == "Transpose" && hasPermutation(call, {0, 2, 1, 3});
+  }
+  /// Returns what `value` is a transpose of, or null.
+  static Value transposeOf(Value value) {
+    HostCallOp call = callOf(value);
+    return swapsMiddle(call) ? call.getInputs()[0] : Value();
+  }
+
+  LogicalResult matchAndRewrite(HostCallOp call, PatternRewriter &rewriter) const override {
+    if (call.getKernel() != "KvAttention" || !hasInputs(call, 3))
+      return failure();
+    const int64_t before = integerOf(call, "swapped", 0);
+    int64_t swapped = before;
+    SmallVector<Value> inputs = inputsOf(call, 6);
+    if (Value source = transposeOf(inputs[0]); source && !(swapped & queries)) {
+      inputs[0] = source;
+      swapped |= queries;
+    }
+    const Value keys = transposeOf(inputs[1]), values = transposeOf(inputs[2]);
+    if (keys && values && !inputs[4] && !(swapped & keysAndValues)) {
+      inputs[1] = keys;
+      inputs[2] = values;
+      swapped |= keysAndValues;
+    }
+    HostCallOp last;
+    if (call.getResult(0).hasOneUse() && !(swapped & result))
+      last = dyn_cast<HostCallOp>(*call.getResult(0).user_begin());
+    if (swapsMiddle(last))
+      swapped |= result;
+    if (swapped == before)
+      return failure();
+    NamedAttrList parameters(call.getParameters());
+    parameters.set("swapped", rewriter.getDenseI64ArrayAttr(swapped));
+    SmallVector<Type> types(call->getResultTypes());
+    const bool replacesLast = (swapped & result) && !(before & result);
+    if (replacesLast)
+      types[0] = last.getResult(0).getType();
+    HostCallOp fused = makeCall(rewriter, call.getLoc(), "KvAttention", inputs, types,
+                                parameters.getDictionary(getContext()));
+    if (replacesLast)
+      rewriter.replaceOp(last, fused.getResult(0));
+    for (auto [old, fresh] : llvm::zip_equal(call.getResults(), fused.getResults()))
+      if (!old.use_empty())
+        rewriter.replaceAllUsesWith(old, fresh);
+    rewriter.eraseOp(call);
+    return success();
+  }
+};
+
 /// Removes calls that only hand on their input, behind which patterns would not find what they
 /// look for.
 struct RemoveCopy : OpRewritePattern<HostCallOp> {
@@ -356,6 +414,9 @@ struct HostFuseAttention : impl::HostFuseAttentionBase<HostFuseAttention> {
     patterns.add<FuseAttention, ConvertAttention>(&getContext(), numFused);
     graph::rewriteToFixpoint(getOperation(), std::move(copies));
     graph::rewriteToFixpoint(getOperation(), std::move(patterns));
+    RewritePatternSet transposes(&getContext());
+    transposes.add<AbsorbTransposes>(&getContext());
+    graph::rewriteToFixpoint(getOperation(), std::move(transposes));
   }
 };
 

@@ -188,10 +188,46 @@ struct FuseSum : graph::CountingPattern<HostCallOp> {
   }
 };
 
+/// Fuses a sum behind the activation of a convolution whose images are in blocks. Those that still
+/// are in planes may keep other calls from being blocked.
+struct FuseBlockedSum : graph::CountingPattern<HostCallOp> {
+  using CountingPattern::CountingPattern;
+
+  LogicalResult matchAndRewrite(HostCallOp call, PatternRewriter &rewriter) const override {
+    if (call.getKernel() != "Add" || !hasInputs(call, 2) || call->getNumResults() != 1)
+      return failure();
+    for (auto [x, other] : {std::pair(call.getInputs()[0], call.getInputs()[1]),
+                            std::pair(call.getInputs()[1], call.getInputs()[0])}) {
+      HostCallOp conv = callOf(x);
+      if (!conv || !isBlocked(conv) || !x.hasOneUse() || conv->getBlock() != call->getBlock() ||
+          !hasActivation(conv) || x.getType() != other.getType() ||
+          x.getType() != call.getResult(0).getType())
+        continue;
+      SmallVector<Value> inputs = inputsOf(conv, 4);
+      if (inputs[3])
+        continue;
+      inputs[3] = other;
+      NamedAttrList parameters(conv.getParameters());
+      parameters.set("sum_last", rewriter.getDenseI64ArrayAttr(1));
+      HostCallOp fused = makeCall(rewriter, call.getLoc(), conv.getKernel(), inputs,
+                                  call->getResultTypes(), parameters.getDictionary(getContext()));
+      rewriter.replaceOp(call, fused.getResults());
+      rewriter.eraseOp(conv);
+      ++count;
+      return success();
+    }
+    return rewriter.notifyMatchFailure(call, "no operand is a blocked convolution of its own");
+  }
+
+  static bool isBlocked(HostCallOp conv) {
+    return conv.getKernel() == "BlockedConv" || conv.getKernel() == "BlockedDepthwiseConv";
+  }
+};
+
 struct HostFuseConv : impl::HostFuseConvBase<HostFuseConv> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<FuseActivation, FuseSilu, FuseSum>(&getContext(), numFused);
+    patterns.add<FuseActivation, FuseSilu, FuseSum, FuseBlockedSum>(&getContext(), numFused);
     graph::rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };

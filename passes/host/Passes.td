@@ -78,7 +78,7 @@ def HostTileRows : Pass<"host-tile-rows", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [ListOption<"sizes", "sizes", "int64_t",
-                            "Rows per tile; 1 is always one. Empty: 128, 64, 8, 1">];
+                            "Rows per tile; 1 is always one. Empty: 128, 72, 32, 16, 8, 1">];
   let statistics = [Statistic<"numRegions", "num-regions", "Loops made">];
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
@@ -248,7 +248,9 @@ def HostFuseConv : Pass<"host-fuse-conv", "::mlir::func::FuncOp"> {
     activation "Silu" in addition to those of ONNX Runtime), which computes both while the
     results are in the cache. A sum comes before an activation. An activation behind a
     Transpose or a Reshape of the results is computed in front of it. The operands of a sum may
-    broadcast; the kernel finds out.
+    broadcast; the kernel finds out. Behind host-block-channels, BlockedConv and
+    BlockedDepthwiseConv with an activation also take an Add of another blocked image behind it
+    (the attribute `sum_last`).
   }];
   let statistics = [Statistic<"numFused", "num-fused", "Calls fused">];
   let dependentDialects = ["::atc::graph::GraphDialect"];
@@ -383,7 +385,9 @@ def HostFuseAttention : Pass<"host-fuse-attention", "::mlir::func::FuncOp"> {
     place. Keys may be transposed while they are still [batch, positions, heads, size], or
     as matrices of any rank, as the exporters of PyTorch do; scores may be limited by
     softcap * tanh(x / softcap); a NaN of the softmax may be replaced by 0. Attention of
-    opset 23 becomes the same call.
+    opset 23 becomes the same call. Transposes between [batch, positions, heads, size] and
+    that order, of operands without a cache and of a result that nothing else reads, go:
+    the attribute `swapped` says which have the other order.
 
     Copies are removed first: Cast to the type of the input, Concat of one input.
 

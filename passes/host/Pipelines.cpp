@@ -54,6 +54,9 @@ void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
     functions.addPass(createHostNarrowCaches());
   if (isOn(options, "host-block-channels"))
     pm.addNestedPass<func::FuncOp>(createHostBlockChannels());
+  // Sums of blocked images, which become known as such only now.
+  if (isOn(options, "host-block-channels") && isOn(options, "host-fuse-conv"))
+    pm.addNestedPass<func::FuncOp>(createHostFuseConv());
   if (isOn(options, "host-select-winograd"))
     pm.addNestedPass<func::FuncOp>(createHostSelectWinograd());
   // Exporters compute the same shapes for each use; what fusions leave of them is needed once.

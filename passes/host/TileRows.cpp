@@ -219,7 +219,7 @@ struct TileRows : impl::HostTileRowsBase<TileRows> {
       return;
     SmallVector<int64_t> chosen(sizes.begin(), sizes.end());
     if (chosen.empty())
-      chosen = {128, 64, 8};
+      chosen = {128, 72, 32, 16, 8};
     unsigned count = 0;
     RowTiler(getOperation(), main.front(), orderTileSizes(chosen), count).run();
     numRegions += count;

@@ -162,6 +162,10 @@ def test_activations(activation, function, depthwise):
     np.testing.assert_allclose(unblock(got, 32), function(want), rtol=1e-4, atol=1e-3)
     got, = call(name, block(x), packed, None, block(add), **attributes)
     np.testing.assert_allclose(unblock(got, 32), function(want + add), rtol=1e-4, atol=1e-3)
+    # Behind the activation: a sum of the result's dims, and one that broadcasts.
+    for late in (numbers(*want.shape), add):
+        got, = call(name, block(x), packed, None, block(late), sum_last=1, **attributes)
+        np.testing.assert_allclose(unblock(got, 32), function(want) + late, rtol=1e-4, atol=1e-3)
 
 
 @pytest.mark.parametrize("case", [
@@ -372,6 +376,10 @@ def test_winograd(form, case):
         got, = call("WinogradConv", *inputs, block(add), activation=activation, **parameters,
                     **attributes)
         np.testing.assert_allclose(unblock(got, outputs), function(want + add), rtol=1e-4,
+                                   atol=2e-3)
+        got, = call("WinogradConv", *inputs, block(add), activation=activation, sum_last=1,
+                    **parameters, **attributes)
+        np.testing.assert_allclose(unblock(got, outputs), function(want) + add, rtol=1e-4,
                                    atol=2e-3)
     # A sum that broadcasts.
     got, = call("WinogradConv", *inputs, block(add[:, :, :1, :1]), **attributes)

@@ -64,6 +64,36 @@ def test_kv_attention(heads, kv, length, past, size, value, form):
     np.testing.assert_allclose(flat, packed(y), rtol=1e-5, atol=1e-6)
 
 
+# Operands and the result as [batch, positions, heads, size], each alone and together; keys that end
+# within a vector and behind a tile.
+@pytest.mark.parametrize("length,keys", [(1, 5), (4, 77), (50, 133), (60, 128)])
+@pytest.mark.parametrize("swapped", [1, 2, 4, 7])
+def test_kv_attention_of_swapped_dims(length, keys, swapped):
+    def middle(x, part):
+        return np.ascontiguousarray(x.transpose(0, 2, 1, 3)) if swapped & part else x
+    q, k, v = floats(2, 6, length, 32), floats(2, 3, keys, 32), floats(2, 3, keys, 16)
+    got, = call("KvAttention", middle(q, 1), middle(k, 2), middle(v, 2), scale=0.3,
+                swapped=swapped)
+    np.testing.assert_allclose(got, middle(attention(q, k, v, 0.3), 4), rtol=1e-3, atol=2e-5)
+    # The caches have heads in front of positions, whatever the operands have.
+    _, all_keys, all_values = call("KvAttention", middle(q, 1), middle(k, 2), middle(v, 2),
+                                   scale=0.3, swapped=swapped, outputs=3)
+    np.testing.assert_array_equal(all_keys, k)
+    np.testing.assert_array_equal(all_values, v)
+
+
+def test_kv_attention_of_swapped_dims_of_0():
+    none, one = floats(2, 0, 3, 8), floats(2, 1, 3, 8)
+    got, = call("KvAttention", none, one, one, scale=0.3, swapped=7)  # no positions
+    assert got.shape == (2, 0, 3, 8)
+    got, = call("KvAttention", one, none, none, scale=0.3, swapped=7)  # no keys
+    assert not got.any()
+    for heads in ((3, 0), (0, 3)):
+        q, k = (floats(2, 4, count, 8) for count in heads)
+        with pytest.raises(KernelError, match="0 heads"):
+            call("KvAttention", q, k, k, scale=0.3, swapped=7)
+
+
 @pytest.mark.parametrize("kind", ["f16", "bf16"])
 @pytest.mark.parametrize("length,past,size,value", [(1, 70, 16, 32), (3, 0, 8, 40), (50, 63, 64, 24)])
 def test_kv_attention_over_a_cache_of_16_bits(length, past, size, value, kind):

@@ -284,3 +284,44 @@ func.func @converted(%q: tensor<*xf32>, %k: tensor<*xf32>, %v: tensor<*xf32>, %p
   %y = graph.host_call "MatMul"(%p, %values) {} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
   return %y, %nk, %nv, %size : tensor<*xf32>, tensor<*xf16>, tensor<*xf16>, tensor<i64>
 }
+
+// -----
+
+// Transposes in front of and behind the call go; what else reads one keeps it.
+// CHECK-LABEL: func @transposes
+// CHECK-NEXT: %[[T:.*]] = graph.host_call "Transpose"(%arg0)
+// CHECK-NEXT: %[[Y:.*]]:3 = graph.host_call "KvAttention"(%arg0, %arg1, %arg2) {{.*}}swapped = array<i64: 7>
+// CHECK-NEXT: return %[[Y]]#0, %[[T]]
+func.func @transposes(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>) -> (tensor<?x?x4x16xf32>, tensor<?x4x?x16xf32>) {
+  %qt = graph.host_call "Transpose"(%q) {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x?x4x16xf32>) -> tensor<?x4x?x16xf32>
+  %kt = graph.host_call "Transpose"(%k) {perm = array<i64: 0, 2, 3, 1>} : (tensor<?x?x4x16xf32>) -> tensor<?x4x16x?xf32>
+  %vt = graph.host_call "Transpose"(%v) {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x?x4x16xf32>) -> tensor<?x4x?x16xf32>
+  %s = graph.host_call "MatMul"(%qt, %kt) {} : (tensor<?x4x?x16xf32>, tensor<?x4x16x?xf32>) -> tensor<*xf32>
+  %p = graph.host_call "Softmax"(%s) {axis = array<i64: -1>} : (tensor<*xf32>) -> tensor<*xf32>
+  %y = graph.host_call "MatMul"(%p, %vt) {} : (tensor<*xf32>, tensor<?x4x?x16xf32>) -> tensor<?x4x?x16xf32>
+  %yt = graph.host_call "Transpose"(%y) {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x4x?x16xf32>) -> tensor<?x?x4x16xf32>
+  return %yt, %qt : tensor<?x?x4x16xf32>, tensor<?x4x?x16xf32>
+}
+
+// -----
+
+// A result that something else reads, and keys behind those of a cache, stay as they are.
+// CHECK-LABEL: func @cache
+// CHECK: %[[K:.*]] = graph.host_call "Transpose"(%arg1)
+// CHECK: %[[V:.*]] = graph.host_call "Transpose"(%arg2)
+// CHECK: %[[Y:.*]]:3 = graph.host_call "KvAttention"(%arg0, %[[K]], %[[V]], %arg3, %arg4) {{.*}}swapped = array<i64: 1>
+// CHECK: %[[T:.*]] = graph.host_call "Transpose"(%[[Y]]#0)
+// CHECK: return %[[Y]]#0, %[[T]]
+func.func @cache(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>, %pk: tensor<?x4x?x16xf32>, %pv: tensor<?x4x?x16xf32>) -> (tensor<*xf32>, tensor<?x?x4x16xf32>) {
+  %qt = graph.host_call "Transpose"(%q) {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x?x4x16xf32>) -> tensor<?x4x?x16xf32>
+  %kt = graph.host_call "Transpose"(%k) {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x?x4x16xf32>) -> tensor<?x4x?x16xf32>
+  %vt = graph.host_call "Transpose"(%v) {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x?x4x16xf32>) -> tensor<?x4x?x16xf32>
+  %keys = graph.host_call "Concat"(%pk, %kt) {axis = array<i64: 2>} : (tensor<?x4x?x16xf32>, tensor<?x4x?x16xf32>) -> tensor<?x4x?x16xf32>
+  %values = graph.host_call "Concat"(%pv, %vt) {axis = array<i64: 2>} : (tensor<?x4x?x16xf32>, tensor<?x4x?x16xf32>) -> tensor<?x4x?x16xf32>
+  %t = graph.host_call "Transpose"(%keys) {perm = array<i64: 0, 1, 3, 2>} : (tensor<?x4x?x16xf32>) -> tensor<?x4x16x?xf32>
+  %s = graph.host_call "MatMul"(%qt, %t) {} : (tensor<?x4x?x16xf32>, tensor<?x4x16x?xf32>) -> tensor<*xf32>
+  %p = graph.host_call "Softmax"(%s) {axis = array<i64: -1>} : (tensor<*xf32>) -> tensor<*xf32>
+  %y = graph.host_call "MatMul"(%p, %values) {} : (tensor<*xf32>, tensor<?x4x?x16xf32>) -> tensor<*xf32>
+  %yt = graph.host_call "Transpose"(%y) {perm = array<i64: 0, 2, 1, 3>} : (tensor<*xf32>) -> tensor<?x?x4x16xf32>
+  return %y, %yt : tensor<*xf32>, tensor<?x?x4x16xf32>
+}

@@ -90,3 +90,23 @@ func.func @moved(%x: tensor<*xf32>, %s: tensor<5xi64>) -> (tensor<*xf32>, tensor
   %6 = graph.host_call "Sigmoid"(%5) {} : (tensor<*xf32>) -> tensor<*xf32>
   return %3, %5, %6 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
 }
+
+// -----
+
+// Behind an activation only images in blocks are added, once, and where nothing else reads what is
+// in front of the sum.
+// CHECK-LABEL: func @blocked
+// CHECK: %[[A:.*]] = graph.host_call "BlockedConv"(%arg0, %{{[a-z0-9_]*}}, %arg0) at [0, 1, 3] {activation = "Silu", kernel_shape = array<i64: 1, 1>, sum_last = array<i64: 1>}
+// CHECK-NEXT: %[[B:.*]] = graph.host_call "Add"(%[[A]], %arg0)
+// CHECK-NEXT: %[[C:.*]] = graph.host_call "BlockedConv"(%[[B]], %{{[a-z0-9_]*}}) {activation = "Silu", kernel_shape = array<i64: 1, 1>}
+// CHECK-NEXT: %[[D:.*]] = graph.host_call "Add"(%[[C]], %arg0)
+// CHECK-NEXT: return %[[C]], %[[D]]
+func.func @blocked(%x: tensor<?x1x?x?x16xf32>) -> (tensor<?x1x?x?x16xf32>, tensor<?x1x?x?x16xf32>) {
+  %w = graph.constant dense<1.0> : tensor<1x1x1x16x16xf32>
+  %0 = graph.host_call "BlockedConv"(%x, %w) {activation = "Silu", kernel_shape = array<i64: 1, 1>} : (tensor<?x1x?x?x16xf32>, tensor<1x1x1x16x16xf32>) -> tensor<?x1x?x?x16xf32>
+  %1 = graph.host_call "Add"(%x, %0) {} : (tensor<?x1x?x?x16xf32>, tensor<?x1x?x?x16xf32>) -> tensor<?x1x?x?x16xf32>
+  %2 = graph.host_call "Add"(%1, %x) {} : (tensor<?x1x?x?x16xf32>, tensor<?x1x?x?x16xf32>) -> tensor<?x1x?x?x16xf32>
+  %3 = graph.host_call "BlockedConv"(%2, %w) {activation = "Silu", kernel_shape = array<i64: 1, 1>} : (tensor<?x1x?x?x16xf32>, tensor<1x1x1x16x16xf32>) -> tensor<?x1x?x?x16xf32>
+  %4 = graph.host_call "Add"(%3, %x) {} : (tensor<?x1x?x?x16xf32>, tensor<?x1x?x?x16xf32>) -> tensor<?x1x?x?x16xf32>
+  return %3, %4 : tensor<?x1x?x?x16xf32>, tensor<?x1x?x?x16xf32>
+}

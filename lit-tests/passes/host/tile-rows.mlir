@@ -1,4 +1,5 @@
 // RUN: atc-opt %s -split-input-file -host-tile-rows=sizes=8 | FileCheck %s
+// RUN: atc-opt %s -split-input-file -host-tile-rows | FileCheck %s --check-prefix=SIZES
 
 // A product, its bias and activation and what follows them are one loop, whatever the dims in front
 // of the rows are; a sum of two values of the region is part of it.
@@ -12,6 +13,7 @@
 // CHECK: %[[D:.*]] = graph.matmul %[[C]]
 // CHECK: graph.add %[[D]], %[[X]]
 // CHECK: func.func private @rows_0_1(%{{.*}}: tensor<1x64xf32>) -> tensor<1x64xf32> attributes {host.part}
+// SIZES: host.tile_sizes = array<i64: 128, 72, 32, 16, 8, 1>
 // CHECK: func.func private @rows_0(tensor<?x?x64xf32>) -> tensor<*xf32> attributes {host.input_dims = array<i64: 0>, host.output_dims = array<i64: 0>, host.rows, host.tile_sizes = array<i64: 8, 1>, host.tiles = [@rows_0_8, @rows_0_1]}
 func.func @main(%x: tensor<?x?x64xf32>) -> tensor<*xf32> {
   %v = graph.constant dense<1.0> : tensor<64x96xf32>

@@ -180,14 +180,14 @@ func.func @main(%x: tensor<?x?xf32>, %c: tensor<?xi1>, %f: tensor<f32>, %i: tens
 // CHECK-LABEL: func.func @main
 // CHECK: graph.host_call "LSTM"({{.*}}generated_for = array<i64: 1, 1, -1, -1, {{.*}} {om.body = @lstm_0}
 // CHECK: graph.host_call "RNN"({{.*}} {om.body = @rnn_1}
-// CHECK: func.func private @lstm_0(%[[IN:.*]]: memref<16xf32> {llvm.noalias}, %[[OUT:.*]]: memref<16xf32> {{.*}}, %[[FORGET:.*]]: memref<16xf32> {{.*}}, %[[FRESH:.*]]: memref<16xf32> {{.*}}, %[[C:.*]]: memref<16xf32> {{.*}}, %[[H:.*]]: memref<16xf32>
+// CHECK: func.func private @lstm_0(%[[IN:.*]]: memref<32xf32> {llvm.noalias}, %[[OUT:.*]]: memref<32xf32> {{.*}}, %[[FORGET:.*]]: memref<32xf32> {{.*}}, %[[FRESH:.*]]: memref<32xf32> {{.*}}, %[[C:.*]]: memref<32xf32> {{.*}}, %[[H:.*]]: memref<32xf32>
 // CHECK: kernel.map %[[IN]], %[[FRESH]], %[[FORGET]], %[[C]] outs %[[C]]
 // CHECK-COUNT-2: arith.divf
 // CHECK-NOT: arith.divf
 // CHECK: kernel.map %[[OUT]], %[[C]] outs %[[H]]
 // CHECK-COUNT-1: arith.divf
 // CHECK-NOT: arith.divf
-// CHECK: func.func private @rnn_1(%{{.*}}: memref<16xf32>
+// CHECK: func.func private @rnn_1(%{{.*}}: memref<32xf32>
 // CHECK: kernel.map
 func.func @main(%x: tensor<?x?x?xf32>, %w: tensor<*xf32>, %r: tensor<?x?x?xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
   %0 = graph.host_call "LSTM"(%x, %w, %r) {hidden_size = array<i64: 8>} : (tensor<?x?x?xf32>, tensor<*xf32>, tensor<?x?x?xf32>) -> tensor<*xf32>
