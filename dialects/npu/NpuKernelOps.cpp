@@ -128,8 +128,8 @@ LogicalResult Conv2DOp::verify() {
       !(getImage() && getScales() && typeOf(getInput()).getElementType().isF32()))
     return emitOpError("image_scale makes bytes of an image of f32");
   bool takesResidual = bool(getResidual()), hasBody = !getBody().empty();
-  if (getScales() && (groups != 1 || getActivation() || (takesResidual && !hasBody)))
-    return emitOpError("of bytes has one group, and joins a residual in its body");
+  if (getScales() && (getActivation() || (takesResidual && !hasBody)))
+    return emitOpError("of bytes has no activation, and joins a residual in its body");
   if (hasBody && (bool(getScales()) != bool(getFactor()) ||
                   getBody().getNumArguments() != (takesResidual ? 2u : 1u)))
     return emitOpError("has a body that does not fit its operands");

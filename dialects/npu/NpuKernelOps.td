@@ -76,7 +76,7 @@ def Npu_Conv2DOp : Kernel_InPlaceOp<"conv2d", [AttrSizedOperandSegments], Npu_Di
 
     With `scales` (f32) everything is 8-bit: input, filter, residual and output
     are i8 (the input unsigned with `unsigned_input`), in blocks of 32 channels,
-    filter [G][K1][N1/G][16 n][32 k] with N1 blocks of 16, bias and scales are
+    filter [G][K1][N1/G][16 n][32 k] with N1 columns of 16, bias and scales are
     i32 and f32 [channels, whole blocks]; positions outside of the input are
     `pad_value`. An accumulator becomes saturate(round(acc * scale) + offset) of
     the type `stored`, at least the offset with `stored_relu`. If there is a

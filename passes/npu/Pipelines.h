@@ -74,7 +74,7 @@ void buildNpuKernelPipeline(mlir::OpPassManager &pm, const NpuPipelineOptions &o
 /// Returns the names of the passes that `disable` may contain: models compile without them.
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses();
 /// Returns whether the quantized network should be computed in integers: the cube can compute all
-/// its f16 contractions in int8, on coupled cores.
+/// its contractions, of groups too, in int8 on coupled cores.
 bool canSumIntegers(mlir::func::FuncOp main);
 /// Returns whether npu-select-int8-contractions has marked contractions, and the int8 contractions
 /// that it has not marked, which the CPU would compute, have at most 2 % of the

@@ -129,14 +129,15 @@ class Quantized:
         return self.node("DequantizeLinear", self.constant(integers),
                          self.constant(scales.astype(np.float32)), self.constant(zeros), axis=0)
 
-    def conv(self, value, inputs, outputs, size, stride=1, relu=True):
+    def conv(self, value, inputs, outputs, size, stride=1, relu=True, groups=1):
+        inputs //= groups
         weights = self.random.integers(-127, 128, (outputs, inputs, size, size)).astype(np.int8)
         scales = self.random.uniform(0.5, 2, outputs) / 127 / size / inputs ** 0.5
         bias_scales = scales * self.scales[value]
         bias = (self.random.normal(0, 0.2, outputs) / bias_scales).astype(np.int32)
         filter_, bias = self.known(weights, scales), self.known(bias, bias_scales)
         result = self.node("Conv", value, filter_, bias, kernel_shape=[size] * 2,
-                           strides=[stride] * 2, pads=[size // 2] * 4)
+                           strides=[stride] * 2, pads=[size // 2] * 4, group=groups)
         return self.node("Relu", result) if relu else result
 
     def save(self, path, result, shape, out_shape):
@@ -184,6 +185,43 @@ def test_residuals_have_the_same_integers(tmp_path, soc, storage):
     assert " div " not in text
     picture = np.random.default_rng(9).normal(0, 1, (2, 3, 44, 44)).astype(np.float32)
     assert compare(cpu_om, npu_om, picture, tmp_path, 0, 0.99) >= 4
+
+
+def grouped_network(path, storage):
+    """Inverted residuals: depthwise convolutions of more channels than a block of bytes holds, padded
+    with zero points that are not 0, and groups that meet inside of blocks. Their last blocks are not
+    full."""
+    q = Quantized(storage, 6)
+    x = q.quantize("x", 0.017, 121)
+    x = q.quantize(q.conv(x, 3, 40, 3, 2), 0.013, 0)
+    for groups, size, stride, relu in ((144, 3, 1, True), (144, 5, 2, False), (6, 3, 1, False),
+                                       (36, 1, 1, True)):
+        hidden = q.quantize(q.conv(x, 40, 144, 1, relu=relu), 0.02, 0 if relu else 119)
+        hidden = q.conv(hidden, 144, 144, size, stride, relu, groups)
+        hidden = q.quantize(hidden, 0.02, 0 if relu else 131)
+        part = q.quantize(q.conv(hidden, 144, 40, 1, relu=False), 0.03, 126)
+        x = q.quantize(q.node("Add", x, part), 0.03, 121) if stride == 1 else part
+    q.save(path, x, [2, 3, 44, 44], [2, 40, 11, 11])
+
+
+@pytest.mark.skipif(onnx is None, reason="needs the onnx package")
+@pytest.mark.parametrize("storage", ["uint8", "int8"])
+@pytest.mark.parametrize("soc", ["Ascend310P3", "Ascend310", "Ascend910A"])
+def test_groups_have_the_same_integers(tmp_path, soc, storage):
+    model = tmp_path / "groups.onnx"
+    grouped_network(model, storage)
+    cpu_om = compile_model(model, tmp_path)
+    code, out, err = call(tool("atc"), f"--model={model}", "--framework=5", f"--soc_version={soc}",
+                          f"--output={tmp_path / 'npu'}",
+                          "--disable_passes=npu-join-launches")  # compares each layer
+    assert code == 0, out + err
+    npu_om = tmp_path / "npu.om"
+    # All in bytes but the first convolution, which reads the image as f16.
+    text = call(tool("om-dump"), npu_om, "--disassemble")[1]
+    types = [line.split(" type=")[1].split()[0] for line in text.splitlines() if " mmad " in line]
+    assert types.count("f16") == 1 and "u8" in types and set(types) <= {"f16", "u8", "s8"}, types
+    picture = np.random.default_rng(9).normal(0, 1, (2, 3, 44, 44)).astype(np.float32)
+    assert compare(cpu_om, npu_om, picture, tmp_path, 0, 0.99) >= 12
 
 
 def encoder_network(path, storage):

@@ -36,14 +36,20 @@ ir::TileAttr attributeOf(MLIRContext *context, const Tile &t) {
 //===----------------------------------------------------------------------===//
 
 bool Contraction::convertsWithRelu() const {
-  return activation && activation.getKind() == graph::ActivationKind::Relu && scale == 1 &&
-         (!residual.value || residualLast);
+  // A clip from 0 on is a relu and an upper bound.
+  const bool isRelu =
+      activation &&
+      (activation.getKind() == graph::ActivationKind::Relu ||
+       (activation.getKind() == graph::ActivationKind::Clip && activation.getAlpha() == 0));
+  return isRelu && scale == 1 && (!residual.value || residualLast);
 }
 
 bool Contraction::needsVector() const {
   if (addition)
     return false;
-  return body || residual.value || scale != 1 || (activation && !convertsWithRelu());
+  const bool isConverted =
+      convertsWithRelu() && activation.getKind() == graph::ActivationKind::Relu;
+  return body || residual.value || scale != 1 || (activation && !isConverted);
 }
 
 std::unique_ptr<Block> epilogueBody(const Contraction &c) {
@@ -68,8 +74,11 @@ std::unique_ptr<Block> epilogueBody(const Contraction &c) {
     x = arith::MulFOp::create(b, loc, x, graph::buildScalarConstant(b, loc, x.getType(), c.scale));
   if (residual && !c.residualLast)
     x = arith::AddFOp::create(b, loc, x, residual);
-  if (c.activation && !c.convertsWithRelu())
+  if (!c.convertsWithRelu() && c.activation)
     x = graph::buildActivation(b, loc, c.activation, x, slope);
+  else if (c.activation && c.activation.getKind() == graph::ActivationKind::Clip)
+    x = arith::MinimumFOp::create(
+        b, loc, x, graph::buildScalarConstant(b, loc, x.getType(), c.activation.getBeta()));
   if (residual && c.residualLast)
     x = arith::AddFOp::create(b, loc, x, residual);
   kernel::YieldOp::create(b, loc, x);

@@ -81,7 +81,8 @@ struct Contraction {
   bool blocked() const { return lhsForm != LhsForm::Rows; }
   /// Returns whether the vector unit has work besides converting results.
   bool needsVector() const;
-  /// Returns whether relu is applied while results are converted.
+  /// Returns whether relu, or the lower bound of a clip from 0 on, is applied while results are
+  /// converted.
   bool convertsWithRelu() const;
 };
 

@@ -38,16 +38,16 @@ FailureOr<ConstantBytes> halvesOf(ElementsAttr attribute) {
 
 } // namespace
 
-int64_t ChannelGroups::inputBlocks() const { return llvm::divideCeil(inputs, kFractal); }
-int64_t ChannelGroups::outputBlocks() const { return llvm::divideCeil(outputs, kFractal); }
+int64_t ChannelGroups::inputBlocks() const { return llvm::divideCeil(inputs, block); }
+int64_t ChannelGroups::outputBlocks() const { return llvm::divideCeil(outputs, block); }
 
 int64_t ChannelGroups::blockGroups() const {
   int64_t groupInputs = inputs / groups, groupOutputs = outputs / groups;
   auto divides = [&](int64_t parts) {
     if (inputBlocks() % parts || outputBlocks() % parts)
       return false;
-    int64_t partInputs = inputBlocks() / parts * kFractal,
-            partOutputs = outputBlocks() / parts * kFractal;
+    int64_t partInputs = inputBlocks() / parts * block,
+            partOutputs = outputBlocks() / parts * block;
     for (int64_t group = 0; group < groups; ++group) {
       int64_t firstInput = group * groupInputs, firstOutput = group * groupOutputs;
       int64_t part = firstInput / partInputs;

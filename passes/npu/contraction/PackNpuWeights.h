@@ -12,13 +12,14 @@ namespace atc::npu {
 /// The rows, the columns and the depth of one step of the cube on f16.
 inline constexpr int64_t kFractal = 16;
 
-/// The channels of a convolution in blocks of 16.
+/// The channels of a convolution in blocks.
 struct ChannelGroups {
   int64_t groups; ///< of the convolution
   int64_t inputs; ///< channels of all groups
   int64_t outputs;
+  int64_t block = kFractal; ///< channels per block: 16 of f16, 32 of bytes
 
-  /// Return the blocks of 16 channels, the last one padded.
+  /// Return the blocks of channels, the last one padded.
   int64_t inputBlocks() const;
   int64_t outputBlocks() const;
   /// Returns the maximum number of parts into which the blocks can be divided so that no output

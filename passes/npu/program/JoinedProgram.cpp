@@ -100,24 +100,72 @@ static bool isEmptyFrom(const ir::InstructionParts &parts, size_t number, int64_
   });
 }
 
-/// Returns whether cores beyond `size` of a coordinate read and write nothing in gm that depends on
-/// it, and write nothing there at all.
-static bool isIdleBeyond(ir::ProgramOp program, Value coordinate, int64_t size) {
+/// Returns the values of an iv: as many as its loop has trips or its dim of the grid has cores.
+static int64_t countOf(Value iv) {
+  auto argument = cast<BlockArgument>(iv);
+  if (auto loop = dyn_cast<ir::LoopOp>(argument.getOwner()->getParentOp()))
+    return int64_t(loop.getTrips());
+  auto program = cast<ir::ProgramOp>(argument.getOwner()->getParentOp());
+  return program.getGrid()[size_t(llvm::find(program.getCoordinates(), iv) -
+                                  program.getCoordinates().begin())];
+}
+
+/// Returns what makes a move empty where the coordinate that is iv `number` of it is `size` or
+/// more, and leaves it as it is elsewhere: the name of a range that nothing clamps, and that range
+/// with positions that go on from one core to the next.
+static std::optional<NamedAttribute> emptiedFrom(ir::MoveOp move, size_t number, int64_t size) {
+  const ValueRange ivs = ir::InstructionOpInterface(move).getParts().ivs;
+  for (NamedAttribute attribute : move->getAttrs()) {
+    auto range = dyn_cast<ir::RangeAttr>(attribute.getValue());
+    if (!range)
+      continue;
+    SmallVector<int64_t> strides(ivs.size(), 0);
+    int64_t base = 0;
+    if (ir::AffineAttr start = range.getStart()) {
+      base = start.getBase();
+      if (!start.getStrides().empty())
+        strides.assign(start.getStrides().begin(), start.getStrides().end());
+    }
+    int64_t least = base, most = base;
+    for (auto [iv, stride] : llvm::zip_equal(ivs, strides))
+      (stride < 0 ? least : most) += stride * (countOf(iv) - 1);
+    const int64_t all = most + range.getLength();
+    if (least < 0 || all > range.getLimit() || all > INT64_MAX / (2 * size))
+      continue;
+    strides[number] += all;
+    MLIRContext *context = move.getContext();
+    return NamedAttribute(attribute.getName(),
+                          ir::RangeAttr::get(context, range.getLength(),
+                                             ir::AffineAttr::get(context, base, strides),
+                                             all * size));
+  }
+  return std::nullopt;
+}
+
+/// Lets the cores beyond `size` of a coordinate write nothing in gm; where `changes` is not set,
+/// only returns whether that is possible. Moves that depend on the coordinate become empty, those
+/// of reads as far as possible. What else the cores read, such as the rows of an image around a
+/// part that is empty, changes nothing.
+static bool makeIdleBeyond(ir::ProgramOp program, Value coordinate, int64_t size, bool changes) {
   return !program
               .walk([&](ir::InstructionOpInterface op) {
+                bool reaches = false, writes = false;
+                for (const BufferAccess &access : accessesOf(op))
+                  if (access.buffer && isa<BlockArgument>(access.buffer)) {
+                    reaches = true;
+                    writes |= access.written;
+                  }
                 const ir::InstructionParts parts = op.getParts();
-                const size_t number = size_t(llvm::find(parts.ivs, coordinate) - parts.ivs.begin());
-                const bool depends = number < parts.ivs.size();
-                bool isIdle = depends && isEmptyFrom(parts, number, size);
-                if (!isIdle && !depends)
-                  isIdle = llvm::none_of(accessesOf(op), [](const BufferAccess &access) {
-                    return access.written && access.buffer && isa<BlockArgument>(access.buffer);
-                  });
-                if (!isIdle && depends)
-                  isIdle = llvm::none_of(parts.buffers, [](Value buffer) {
-                    return buffer && isa<BlockArgument>(buffer);
-                  });
-                return isIdle ? WalkResult::advance() : WalkResult::interrupt();
+                const auto number = size_t(llvm::find(parts.ivs, coordinate) - parts.ivs.begin());
+                if (!reaches || (number < parts.ivs.size() && isEmptyFrom(parts, number, size)))
+                  return WalkResult::advance();
+                auto move = dyn_cast<ir::MoveOp>(*op);
+                std::optional<NamedAttribute> emptied;
+                if (move && number < parts.ivs.size())
+                  emptied = emptiedFrom(move, number, size);
+                if (emptied && changes)
+                  op->setAttr(emptied->getName(), emptied->getValue());
+                return emptied || !writes ? WalkResult::advance() : WalkResult::interrupt();
               })
               .wasInterrupted();
 }
@@ -136,7 +184,8 @@ void findGrowth(ProgramPart &part, int64_t cores) {
   for (auto [dim, coordinate] : llvm::enumerate(program.getCoordinates())) {
     GridSizes larger = grid;
     larger[dim] = cores / (coresOf(grid) / grid[dim]);
-    if (larger[dim] <= grid[dim] || !isIdleBeyond(program, coordinate, grid[dim]))
+    if (larger[dim] <= grid[dim] ||
+        !makeIdleBeyond(program, coordinate, grid[dim], /*changes=*/false))
       continue;
     alone.grows.fill(false);
     alone.grows[dim] = true;
@@ -335,6 +384,8 @@ private:
           terms.push_back({joined.getCoordinates()[i], factor});
           factor *= grid[i];
         }
+      if (const int64_t size = copy.getGrid()[dim]; factor > size)
+        makeIdleBeyond(copy, coordinate, size, /*changes=*/true);
       ivs.replace(coordinate, std::move(terms));
     }
     ivs.run(copy);

@@ -52,8 +52,8 @@ struct JoinedBuffer {
 };
 
 /// Sets the dims in which a grid of up to `cores` cores may grow: there the cores beyond write
-/// nothing to gm, because the ranges of their instructions are empty, and reach nothing that the
-/// SoC's checks refuse.
+/// nothing to gm, because the ranges of their moves are empty or become so when programs are
+/// joined, and reach nothing that the SoC's checks refuse. They may read.
 void findGrowth(ProgramPart &part, int64_t cores);
 
 /// Returns whether a program can become a part: its cores do not signal each other, and no

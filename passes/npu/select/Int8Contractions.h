@@ -6,6 +6,7 @@
 
 #include "dialects/graph/ops/QuantOps.h"
 #include "passes/kernel/LowerGraph.h"
+#include "passes/npu/contraction/PackNpuWeights.h"
 #include "passes/npu/program/ProgramWriter.h"
 
 namespace atc::npu {
@@ -24,6 +25,9 @@ struct SumEpilogue {
 /// Returns the processing in the body of an integer convolution or product; nothing where the
 /// instructions do not support it.
 std::optional<SumEpilogue> sumEpilogueOf(mlir::Operation *op);
+
+/// Returns the channels of a convolution in blocks of bytes.
+ChannelGroups byteChannelsOf(graph::IntegerConvOp op);
 
 /// Returns whether the accumulators of a convolution with few channels are small enough to be exact
 /// in f32.

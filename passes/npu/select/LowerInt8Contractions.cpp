@@ -27,20 +27,6 @@ struct Sums {
   int64_t outputs() const { return llvm::alignTo(weights.outputs, kCubeByteBlock); }
 };
 
-/// The weights of a convolution of one group: zero where groups do not meet.
-void spreadGroups(IntegerWeights &weights, int64_t groups) {
-  IntegerWeights dense;
-  dense.outputs = weights.outputs;
-  dense.columns = weights.columns * groups;
-  dense.values.assign(dense.outputs * dense.columns, 0);
-  for (int64_t output = 0; output < weights.outputs; ++output) {
-    int64_t group = output / (weights.outputs / groups);
-    llvm::copy(ArrayRef(weights.row(output), weights.columns),
-               dense.values.begin() + output * dense.columns + group * weights.columns);
-  }
-  weights = std::move(dense);
-}
-
 template <typename OpT> std::optional<Sums> readSums(OpT op) {
   Sums sums;
   std::optional<IntegerWeights> weights =
@@ -56,45 +42,55 @@ template <typename OpT> std::optional<Sums> readSums(OpT op) {
     return std::nullopt;
   sums.weights = std::move(*weights);
   sums.bias = kernel::sumBias(bias, sums.weights.sums(op.getZeroPoint(), sums.outputs()));
-  if constexpr (std::is_same_v<OpT, graph::IntegerConvOp>)
-    if (op.getGroups() > 1)
-      spreadGroups(sums.weights, op.getGroups());
   return sums;
 }
 
-/// [outputs][inputs][taps] to [1][C1 * taps][N1][16 n][32 k].
-ElementsAttr packBytes(const Sums &sums, int64_t inputs, int64_t taps, MLIRContext *context) {
-  int64_t blocks = llvm::divideCeil(inputs, kCubeByteBlock), columns = sums.outputs() / kFractal;
-  auto type = RankedTensorType::get({1, blocks * taps, columns, kFractal, kCubeByteBlock},
-                                    IntegerType::get(context, 8));
+/// Packs [outputs][inputs / groups][taps] to [G][C1 / G * taps][N1 / G][16 n][32 k], zero where the
+/// groups of the convolution do not meet; `blockGroups` is G.
+ElementsAttr packBytes(const Sums &sums, const ChannelGroups &channels, int64_t blockGroups,
+                       int64_t taps, MLIRContext *context) {
+  const int64_t partInputs = channels.inputBlocks() / blockGroups,
+                partOutputs = sums.outputs() / kFractal / blockGroups,
+                groupInputs = channels.inputs / channels.groups,
+                groupOutputs = channels.outputs / channels.groups;
+  auto type =
+      RankedTensorType::get({blockGroups, partInputs * taps, partOutputs, kFractal, kCubeByteBlock},
+                            IntegerType::get(context, 8));
   std::vector<char> packed(type.getNumElements(), 0);
-  for (int64_t output = 0; output < sums.weights.outputs; ++output) {
+  for (int64_t output = 0; output < channels.outputs; ++output) {
     const int16_t *row = sums.weights.row(output);
-    for (int64_t input = 0; input < inputs; ++input)
+    const int64_t column = output / kFractal, part = column / partOutputs;
+    for (int64_t i = 0; i < groupInputs; ++i) {
+      const int64_t input = output / groupOutputs * groupInputs + i;
       for (int64_t tap = 0; tap < taps; ++tap) {
-        int64_t k1 = input / kCubeByteBlock * taps + tap;
-        packed[((k1 * columns + output / kFractal) * kFractal + output % kFractal) *
+        // All parts have as many blocks, so that those of the depth are numbered through.
+        const int64_t k1 = input / kCubeByteBlock * taps + tap;
+        packed[((k1 * partOutputs + column - part * partOutputs) * kFractal + output % kFractal) *
                    kCubeByteBlock +
-               input % kCubeByteBlock] = char(row[input * taps + tap]);
+               input % kCubeByteBlock] = char(row[i * taps + tap]);
       }
+    }
   }
   return graph::makeConstant(type, std::move(packed), "packed");
 }
 
-/// [outputs][inputs][taps] to [1][K1][N1][16 n][16 k], 4 channels a tap, in f16.
-ElementsAttr packImage(const Sums &sums, int64_t inputs, int64_t taps, MLIRContext *context) {
+/// Packs [outputs][inputs / groups][taps] to [1][K1][N1][16 n][16 k], 4 channels per tap, in f16.
+ElementsAttr packImage(const Sums &sums, const ChannelGroups &channels, int64_t taps,
+                       MLIRContext *context) {
+  const int64_t groupInputs = channels.inputs / channels.groups,
+                groupOutputs = channels.outputs / channels.groups;
   int64_t depth = llvm::divideCeil(taps * 4, kFractal), columns = sums.outputs() / kFractal;
   auto type =
       RankedTensorType::get({1, depth, columns, kFractal, kFractal}, Float16Type::get(context));
   std::vector<char> bytes(type.getNumElements() * 2, 0);
   auto *packed = reinterpret_cast<uint16_t *>(bytes.data());
   for (int64_t output = 0; output < sums.weights.outputs; ++output)
-    for (int64_t input = 0; input < inputs; ++input)
+    for (int64_t i = 0; i < groupInputs; ++i)
       for (int64_t tap = 0; tap < taps; ++tap) {
-        int64_t k = tap * 4 + input;
+        int64_t k = tap * 4 + output / groupOutputs * groupInputs + i;
         packed[((k / kFractal * columns + output / kFractal) * kFractal + output % kFractal) *
                    kFractal +
-               k % kFractal] = halfOf(float(sums.weights.row(output)[input * taps + tap]));
+               k % kFractal] = halfOf(float(sums.weights.row(output)[i * taps + tap]));
       }
   return graph::makeConstant(type, std::move(bytes), "packed");
 }
@@ -156,17 +152,19 @@ public:
   }
 
   LogicalResult convolve(Value result, const Storage &input, const Storage &output,
-                         std::optional<Storage> residual, bool isImage, int64_t channels,
-                         ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides,
-                         ArrayRef<int64_t> dilations, ArrayRef<int64_t> pads) {
+                         std::optional<Storage> residual, bool isImage,
+                         const ChannelGroups &channels, ArrayRef<int64_t> kernel,
+                         ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations,
+                         ArrayRef<int64_t> pads) {
     OpBuilder &builder = lowering.builder;
     MLIRContext *context = op.getContext();
     int64_t taps = kernel[0] * kernel[1];
     FailureOr<ElementsAttr> scales = scalesOf(op, *epilogue, sums);
     if (failed(scales))
       return failure();
+    const int64_t blockGroups = isImage ? 1 : channels.blockGroups();
     ElementsAttr filter = isImage ? packImage(sums, channels, taps, context)
-                                  : packBytes(sums, channels, taps, context);
+                                  : packBytes(sums, channels, blockGroups, taps, context);
     bool isUnsigned = tensorType(op.getInput()).getElementType().isUnsignedInteger();
     ArrayRef<int64_t> filterShape = tensorType(op.getFilter()).getShape();
     int64_t macs = tensorType(op.getResult()).getNumElements() *
@@ -176,10 +174,10 @@ public:
         result, output, lowering.buffer(input), lowering.weight(filter),
         lowering.weight(biasOf(sums, isImage, context)),
         residual ? lowering.buffer(*residual) : Value(), Value(), lowering.weight(*scales),
-        lowering.buffer(output), kernel, strides, dilations, pads, /*block_groups=*/1, isImage,
-        macs, graph::ActivationAttr(), /*residual_last=*/false,
-        TypeAttr::get(epilogue->first.stored), epilogue->first.relu,
-        int64_t(epilogue->first.offset), factor, isUnsigned, op.getZeroPoint(),
+        lowering.buffer(output), kernel, strides, dilations, pads, blockGroups, isImage, macs,
+        graph::ActivationAttr(), /*residual_last=*/false, TypeAttr::get(epilogue->first.stored),
+        epilogue->first.relu, int64_t(epilogue->first.offset), factor, isUnsigned,
+        op.getZeroPoint(),
         /*image_scale=*/FloatAttr(), ir::PixelsAttr(), ir::TileAttr());
     if (epilogue->rest)
       conv.getBody().push_back(epilogue->rest.release());
@@ -206,7 +204,7 @@ LogicalResult lowerConv(GraphLowering &lowering, graph::IntegerConvOp op) {
   if (sums.epilogue->residual)
     residual = dense(op.getInputs()[*sums.epilogue->residual]);
   return sums.convolve(op.getResult(), dense(op.getInput()), lowering.storageOf(op.getResult()),
-                       residual, isImage, tensorType(op.getInput()).getDimSize(1),
+                       residual, isImage, byteChannelsOf(op),
                        tensorType(op.getFilter()).getShape().drop_front(2), op.getStrides(),
                        op.getDilations(), op.getPads());
 }
@@ -229,7 +227,8 @@ LogicalResult lowerProduct(GraphLowering &lowering, graph::IntegerFullyConnected
   if (failed(sums.convolve(
           isPart ? Value() : op.getResult(), pixelsOf(lowering, matrix(op.getInput(), depth)),
           *output.reshaped({rows, whole / kCubeByteBlock, 1, 1, kCubeByteBlock}), residual,
-          /*isImage=*/false, depth, {1, 1}, {1, 1}, {1, 1}, {0, 0, 0, 0})))
+          /*isImage=*/false, {1, depth, columns, kCubeByteBlock}, {1, 1}, {1, 1}, {1, 1},
+          {0, 0, 0, 0})))
     return failure();
   if (isPart)
     lowering.copy(output.slice(1, 0, columns), result);
@@ -237,6 +236,11 @@ LogicalResult lowerProduct(GraphLowering &lowering, graph::IntegerFullyConnected
 }
 
 } // namespace
+
+ChannelGroups byteChannelsOf(graph::IntegerConvOp op) {
+  return {int64_t(op.getGroups()), tensorType(op.getInput()).getDimSize(1),
+          op.getType().getDimSize(1), kCubeByteBlock};
+}
 
 bool sumsAreExactInFloats(graph::IntegerConvOp op) {
   std::optional<Sums> sums = readSums(op);

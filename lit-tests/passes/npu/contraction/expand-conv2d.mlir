@@ -203,3 +203,22 @@ func.func private @colours(%in: memref<1x1x18x10xui8>, %w: memref<1x3x1x16x16xf1
     : memref<1x1x18x10xui8>, memref<1x3x1x16x16xf16>, memref<1x1x8x8x16xf16>
   return
 }
+
+// -----
+
+// The lower bound of a clip from 0 on is a relu while l0c is left; the upper one is vector code.
+// CHECK-LABEL: npu.program @clip
+// CHECK: npu.move_l0c %{{.*}}, %{{.*}} relu
+// CHECK-NOT: npu.vector
+// CHECK: npu.vector "min_scalar" {{.*}}scalar = 6.0
+// CHECK-NOT: npu.vector
+// CHECK: npu.move
+
+func.func private @clip(%in: memref<2x4x14x14x16xf16>, %w: memref<1x4x4x16x16xf16>,
+    %out: memref<2x4x14x14x16xf16>) attributes {npu.kernel, npu.soc = "Ascend310P3"} {
+  npu.conv2d %in, %w outs %out {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>,
+    dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, macs = 1, activation = #graph.activation<clip, 0.0, 6.0>,
+    tile = #npu.tile<m = 208, n = 64, k = 64, l1_m = 208, l1_n = 64, l1_k = 64, cores_m = 2, cores_n = 1, order = "rhs">}
+    : memref<2x4x14x14x16xf16>, memref<1x4x4x16x16xf16>, memref<2x4x14x14x16xf16>
+  return
+}

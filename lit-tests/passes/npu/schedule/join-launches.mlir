@@ -90,7 +90,7 @@ func.func @main(%x: memref<32768xf16>, %y: memref<32768xf16> {om.output}) {
 // -----
 
 // What stays apart: a launch that begins a task, and one on other numbers of cores, all of which
-// write.
+// write the same bytes.
 // CHECK-LABEL: npu.program @eight(
 // CHECK-LABEL: npu.program @six(
 // CHECK-NOT: joined
@@ -101,7 +101,7 @@ npu.program @eight(%in: !npu.buffer<gm, 65536>, %out: !npu.buffer<gm, 65536>) gr
 }
 npu.program @six(%in: !npu.buffer<gm, 65536>, %out: !npu.buffer<gm, 65536>) grid(%core = 6) soc "Ascend310P3" {
   %x = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 8192>
-  npu.move %out, %x at %core {offsets = [#npu.affine<0, [8192]>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<8192>} : !npu.buffer<gm, 65536>, !npu.buffer<ub, 8192>
+  npu.move %out, %x {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<8192>} : !npu.buffer<gm, 65536>, !npu.buffer<ub, 8192>
 }
 func.func @main(%x: memref<32768xf16>, %y: memref<32768xf16> {om.output}) {
   %a = om.alloc {offset = 0 : i64} : memref<32768xf16>
@@ -243,6 +243,45 @@ func.func @main(%x: memref<512xf16>, %y: memref<512xf16> {om.output}) {
   %a = om.alloc {offset = 0 : i64} : memref<512xf16>
   om.launch @cube(%x, %a) {cost = 1 : i64} : memref<512xf16>, memref<512xf16>
   om.launch @vector(%a, %y) {chained, cost = 1 : i64} : memref<512xf16>, memref<512xf16>
+  return
+}
+}
+
+// -----
+
+// Programs on 7 and on 8 cores become one on 8: the last core of the first one does nothing. Its
+// moves have ranges that go on from core to core and end before it; the weight, which all of its
+// cores read, is no part of that.
+module attributes {npu.soc = "Ascend310P3"} {
+// CHECK:       npu.program @eight_joined(%[[X:[a-z0-9]+]]: !npu.buffer<gm, 57344>, %[[W:[a-z0-9]+]]: !npu.buffer<gm, 1024>, %[[A:[a-z0-9]+]]: !npu.buffer<gm, 57344>, %[[Y:[a-z0-9]+]]: !npu.buffer<gm, 57344>)
+// CHECK-SAME:    grid(%[[C:[a-z0-9]+]] = 8) soc "Ascend310P3" {
+// CHECK:         npu.move %{{[a-z0-9]+}}, %[[W]] {bytes = #npu.range<1024>
+// CHECK:         npu.move %{{[a-z0-9]+}}, %[[X]] at %[[C]] {bytes = #npu.range<8192 from <0, [8192]> below 57344>
+// CHECK:         npu.move %[[A]], %{{[a-z0-9]+}} at %[[C]] {bytes = #npu.range<8192 from <0, [8192]> below 57344>
+// CHECK:         npu.move %{{[a-z0-9]+}}, %[[A]] at %[[C]] {bytes = #npu.range<7168>
+npu.program @seven(%in: !npu.buffer<gm, 57344>, %w: !npu.buffer<gm, 1024>, %out: !npu.buffer<gm, 57344>) grid(%core = 7) soc "Ascend310P3" {
+  %x = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 8192>
+  %v = npu.alloc {offset = 8192 : i64} : !npu.buffer<ub, 1024>
+  npu.move %v, %w {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<ub, 1024>, !npu.buffer<gm, 1024>
+  npu.move %x, %in at %core {offsets = [#npu.affine<0>, #npu.affine<0, [8192]>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<8192>} : !npu.buffer<ub, 8192>, !npu.buffer<gm, 57344>
+  npu.set_flag mte2 to mte3 id 0
+  npu.wait_flag mte2 to mte3 id 0
+  npu.move %out, %x at %core {offsets = [#npu.affine<0, [8192]>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<8192>} : !npu.buffer<gm, 57344>, !npu.buffer<ub, 8192>
+}
+npu.program @eight(%in: !npu.buffer<gm, 57344>, %out: !npu.buffer<gm, 57344>) grid(%core = 8) soc "Ascend310P3" {
+  %x = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 7168>
+  npu.move %x, %in at %core {offsets = [#npu.affine<0>, #npu.affine<0, [7168]>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<7168>} : !npu.buffer<ub, 7168>, !npu.buffer<gm, 57344>
+  npu.set_flag mte2 to mte3 id 0
+  npu.wait_flag mte2 to mte3 id 0
+  npu.move %out, %x at %core {offsets = [#npu.affine<0, [7168]>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<7168>} : !npu.buffer<gm, 57344>, !npu.buffer<ub, 7168>
+}
+func.func @main(%x: memref<28672xf16>, %y: memref<28672xf16> {om.output}) {
+  %w = om.weight dense<1.0> : tensor<512xf16> : memref<512xf16>
+  %a = om.alloc {offset = 0 : i64} : memref<28672xf16>
+  // CHECK: om.launch @eight_joined(
+  om.launch @seven(%x, %w, %a) {cost = 1 : i64} : memref<28672xf16>, memref<512xf16>, memref<28672xf16>
+  // CHECK-NOT: om.launch
+  om.launch @eight(%a, %y) {chained, cost = 2 : i64} : memref<28672xf16>, memref<28672xf16>
   return
 }
 }

@@ -119,3 +119,44 @@ func.func @main(%arg0: tensor<1x8x8x1xui8>) -> tensor<1x16x8x8xf16> {
   %c = graph.conv %x, %w {dilations = array<i64: 1, 1>, groups = 1 : i64, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>} : (tensor<1x1x8x8xf16>, tensor<16x1x3x3xf16>) -> tensor<1x16x8x8xf16>
   return %c : tensor<1x16x8x8xf16>
 }
+
+// -----
+
+// A depthwise convolution of bytes has a group for each block of 32 channels, in two columns of 16.
+// Its groups of 24 channels meet inside of blocks: they are one group of blocks, with zeros.
+// CHECK-LABEL: func.func @main
+// CHECK: npu.conv2d {{.*}} scales {{.*}} {block_groups = 2 : i64
+// CHECK-SAME: memref<1x2x4x4x32xi8>, memref<2x9x2x16x32xi8>, memref<64xi32>, memref<64xf32>, memref<1x2x4x4x32xi8>
+// CHECK: npu.conv2d {{.*}} scales {{.*}} {dilations
+// CHECK-SAME: memref<1x2x4x4x32xi8>, memref<1x2x4x16x32xi8>, memref<64xi32>, memref<64xf32>, memref<1x2x4x4x32xi8>
+func.func @main(%x: tensor<1x48x4x4xui8>) -> tensor<1x48x4x4xui8> {
+  %w = graph.constant dense<2> : tensor<48x1x3x3xi8>
+  %0 = graph.integer_conv %x, %w {npu.sums = "blocks", dilations = array<i64: 1, 1>, filter_zero_points = array<i64>, groups = 48 : i64, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>, zero_point = 3 : i64} : (tensor<1x48x4x4xui8>, tensor<48x1x3x3xi8>) -> tensor<1x48x4x4xui8> {
+  ^bb0(%sum: i32):
+    %zero = arith.constant 0.0 : f32
+    %most = arith.constant 255.0 : f32
+    %scale = arith.constant 0.25 : f32
+    %1 = arith.sitofp %sum : i32 to f32
+    %2 = arith.mulf %1, %scale : f32
+    %3 = math.roundeven %2 : f32
+    %4 = arith.maximumf %3, %zero : f32
+    %5 = arith.minimumf %4, %most : f32
+    %6 = arith.fptoui %5 : f32 to i8
+    graph.yield %6 : i8
+  }
+  %v = graph.constant dense<3> : tensor<48x24x1x1xi8>
+  %1 = graph.integer_conv %0, %v {npu.sums = "blocks", dilations = array<i64: 1, 1>, filter_zero_points = array<i64>, groups = 2 : i64, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>, zero_point = 0 : i64} : (tensor<1x48x4x4xui8>, tensor<48x24x1x1xi8>) -> tensor<1x48x4x4xui8> {
+  ^bb0(%sum: i32):
+    %zero = arith.constant 0.0 : f32
+    %most = arith.constant 255.0 : f32
+    %scale = arith.constant 0.25 : f32
+    %2 = arith.sitofp %sum : i32 to f32
+    %3 = arith.mulf %2, %scale : f32
+    %4 = math.roundeven %3 : f32
+    %5 = arith.maximumf %4, %zero : f32
+    %6 = arith.minimumf %5, %most : f32
+    %7 = arith.fptoui %6 : f32 to i8
+    graph.yield %7 : i8
+  }
+  return %1 : tensor<1x48x4x4xui8>
+}
