@@ -5,6 +5,7 @@
 
 #include "kernels/core/Broadcast.h"
 #include "kernels/core/ReshapeDims.h"
+#include "kernels/core/TransposeSquare.h"
 #include "kernels/core/Widen.h"
 
 namespace atc::kernels {
@@ -89,32 +90,6 @@ using blocks::kBlock;
 
 /// The pixels whose channels change places at a time, so that their lines stay in the cache.
 static constexpr int64_t kPixels = 64;
-
-/// Exchanges rows and columns of 16 x 16 elements, whose rows are `fromStep` and `toStep` elements
-/// apart.
-static void transposeSquare(float *to, int64_t toStep, const float *from, int64_t fromStep) {
-  blocks::Vec rows[kBlock], next[kBlock];
-#pragma clang loop unroll(full)
-  for (int i = 0; i < kBlock; ++i)
-    rows[i] = blocks::blockAt(from + i * fromStep);
-  // Four times row i becomes the interleaved first or second halves of rows i / 2 and i / 2 + 8.
-#pragma clang loop unroll(full)
-  for (int round = 0; round < 4; ++round) {
-#pragma clang loop unroll(full)
-    for (int i = 0; i < kBlock / 2; ++i) {
-      next[2 * i] = __builtin_shufflevector(rows[i], rows[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20,
-                                            5, 21, 6, 22, 7, 23);
-      next[2 * i + 1] = __builtin_shufflevector(rows[i], rows[i + 8], 8, 24, 9, 25, 10, 26, 11, 27,
-                                                12, 28, 13, 29, 14, 30, 15, 31);
-    }
-#pragma clang loop unroll(full)
-    for (int i = 0; i < kBlock; ++i)
-      rows[i] = next[i];
-  }
-#pragma clang loop unroll(full)
-  for (int i = 0; i < kBlock; ++i)
-    blocks::blockAt(to + i * toStep) = rows[i];
-}
 
 /// Calls fn(image, block, first pixel, pixels, channels of the block) on all threads.
 template <typename Fn>

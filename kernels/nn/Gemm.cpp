@@ -7,6 +7,7 @@
 #include "kernels/nn/Gemm.h"
 
 #include "kernels/core/Lanes.h"
+#include "kernels/core/TransposeSquare.h"
 #include "kernels/core/Widen.h"
 #include "kernels/nn/WideTile.h"
 
@@ -183,35 +184,6 @@ template <typename F> void packRows(F *to, const F *from, int64_t step, int64_t 
     for (int64_t r = 0; r < kRows; ++r)
       to[r] = from[r * step + l];
 }
-
-/// Transposes 16 rows of 16 elements, `step` apart, to 16 rows side by side. A loop over elements
-/// would become scatters, which take ten times as long.
-template <typename F> void transposeSquare(F *to, const F *from, int64_t step) {
-  using Vec = typename Vectors<F>::Vec;
-  using Loose = typename Vectors<F>::Loose;
-  static_assert(kPanel<F> == 16);
-  Vec rows[16], next[16];
-#pragma clang loop unroll(full)
-  for (int i = 0; i < 16; ++i)
-    rows[i] = *reinterpret_cast<const Loose *>(from + i * step);
-  // Each round interleaves row i with row i + 8.
-#pragma clang loop unroll(full)
-  for (int round = 0; round < 4; ++round) {
-#pragma clang loop unroll(full)
-    for (int i = 0; i < 8; ++i) {
-      next[2 * i] = __builtin_shufflevector(rows[i], rows[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20,
-                                            5, 21, 6, 22, 7, 23);
-      next[2 * i + 1] = __builtin_shufflevector(rows[i], rows[i + 8], 8, 24, 9, 25, 10, 26, 11, 27,
-                                                12, 28, 13, 29, 14, 30, 15, 31);
-    }
-#pragma clang loop unroll(full)
-    for (int i = 0; i < 16; ++i)
-      rows[i] = next[i];
-  }
-#pragma clang loop unroll(full)
-  for (int i = 0; i < 16; ++i)
-    *reinterpret_cast<Loose *>(to + i * 16) = rows[i];
-}
 } // namespace
 
 template <typename F>
@@ -236,7 +208,7 @@ void packPanels(F *packed, const F *b, int64_t bRow, int64_t bCol, int64_t k, in
       if constexpr (width == 16)
         for (; hasWideRegisters() && bRow == 1 && columns == width && done + width <= k;
              done += width)
-          transposeSquare(to + done * width, from + done, bCol);
+          transposeSquare(to + done * width, width, from + done, bCol);
       // Few rows at a time, so that the lines of all columns stay in the cache.
       for (int64_t i0 = done; i0 < k; i0 += 32)
         for (int64_t j = 0; j < columns; ++j)
