@@ -15,8 +15,6 @@ namespace {
 constexpr uint64_t constantAlignment = 64;
 /// Code reaches constants beside it relative to its page on some processors.
 constexpr uint64_t codeAlignment = 4096;
-
-uint64_t roundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 } // namespace
 
 std::vector<GearMerger::Moved> GearMerger::addConstants(const std::vector<OmWeights> &given,

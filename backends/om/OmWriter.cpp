@@ -26,8 +26,6 @@ constexpr uint64_t weightAlignment = 64, programAlignment = 8;
 /// Smaller weights gain nothing from threads, and any runtime can read them.
 constexpr uint64_t minBytesInParts = 4 * rt::hashPartBytes;
 
-uint64_t roundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
-
 struct Segment {
   fb::SegmentKind kind;
   uint64_t offset = 0, size = 0, hash = 0;

@@ -17,6 +17,9 @@
 
 namespace atc::om {
 
+/// Returns `value` rounded up to a multiple of `to`, which is not 0.
+inline uint64_t roundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
+
 class OmSink;
 
 /// A kernel argument or the location of a tensor, in bytes. `index` is the position in `inputs` or
