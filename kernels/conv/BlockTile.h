@@ -20,7 +20,7 @@ inline constexpr int64_t maxPixels = 14;
 inline constexpr int64_t maxKnownPixels = 28;
 
 /// The pixels of a tile on this CPU level.
-inline int64_t tilePixels() {
+[[gnu::always_inline]] inline int64_t tilePixels() {
 #ifdef __aarch64__
   return 6;
 #else
@@ -131,11 +131,11 @@ void tileOf(const Row &row, int64_t first, int64_t pixels, int64_t ahead) {
 }
 
 /// Returns the output blocks per tile on this CPU level.
-inline int64_t tileBlocks() { return hasWideRegisters() ? 2 : 1; }
+[[gnu::always_inline]] inline int64_t tileBlocks() { return hasWideRegisters() ? 2 : 1; }
 
 /// Returns the output blocks per tile of rows of `pixels` pixels: few pixels leave registers for
 /// more blocks.
-inline int64_t tileBlocks(int64_t pixels) {
+[[gnu::always_inline]] inline int64_t tileBlocks(int64_t pixels) {
   return hasWideRegisters() && pixels <= maxPixels / 2 ? 4 : tileBlocks();
 }
 

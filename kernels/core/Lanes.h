@@ -16,11 +16,13 @@ extern "C" const uint64_t atc_kernel_lanes;
 /// the one above.
 extern "C" const uint64_t atc_kernel_wide_dot;
 
+// What asks for them is inlined when the bitcode is made, as in Numbers.h.
+
 /// Returns whether an instruction adds products of bytes, four per lane, in registers of 64 bytes.
-inline bool hasWideDot() { return atc_kernel_wide_dot != 0; }
+[[gnu::always_inline]] inline bool hasWideDot() { return atc_kernel_wide_dot != 0; }
 
 /// Returns whether vectors of 64 bytes are registers, of which there are then 32.
-inline bool hasWideRegisters() { return atc_kernel_lanes >= 16; }
+[[gnu::always_inline]] inline bool hasWideRegisters() { return atc_kernel_lanes >= 16; }
 
 } // namespace atc::kernels
 

@@ -14,7 +14,7 @@
 namespace atc::kernels {
 
 /// Returns whether an instruction converts f16: on x86-64 those levels have F16C that have AVX2.
-inline bool convertsHalfs() {
+[[gnu::always_inline]] inline bool convertsHalfs() {
 #if defined(__aarch64__)
   return true;
 #elif defined(__x86_64__)

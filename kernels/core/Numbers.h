@@ -132,10 +132,15 @@ template <typename T, typename From> constexpr T converted(From value) {
 /// that code for other types is removed.
 extern "C" const uint64_t atc_kernel_types;
 
+// What follows is inlined when the bitcode is made: the first pass over a model's kernel then
+// removes the calls for types that do not occur, and the code behind them is never optimized.
+
 /// Returns the bit of a type.
-constexpr uint64_t typeBit(uint8_t dtype) { return uint64_t(1) << dtype; }
+[[gnu::always_inline]] constexpr uint64_t typeBit(uint8_t dtype) { return uint64_t(1) << dtype; }
 /// Returns whether any type of the mask can occur.
-inline bool occurs(uint64_t types) { return (atc_kernel_types & types) != 0; }
+[[gnu::always_inline]] inline bool occurs(uint64_t types) {
+  return (atc_kernel_types & types) != 0;
+}
 
 /// Carries a type into a generic lambda: `dispatchFloats(dtype, [&](auto type) {
 /// using T = typename decltype(type)::Type; ... })`.
@@ -144,7 +149,8 @@ template <typename T> struct TypeTag {
 };
 
 /// Calls `fn` for a type unless none of the types in the mask can occur; returns whether it did.
-template <typename T, typename Fn> bool callFor(uint64_t types, Fn &&fn) {
+template <typename T, typename Fn>
+[[gnu::always_inline]] inline bool callFor(uint64_t types, Fn &&fn) {
   if (!occurs(types))
     return false;
   fn(TypeTag<T>());
@@ -210,7 +216,7 @@ struct Wide {
 };
 
 /// Returns the mask of all types of a size in bits.
-constexpr uint64_t typesOfBits(int64_t bits) {
+consteval uint64_t typesOfBits(int64_t bits) {
   uint64_t types = 0;
   for (uint8_t dtype = 1; dtype < 64; ++dtype)
     if (bitsOf(dtype) == bits)

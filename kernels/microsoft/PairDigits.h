@@ -22,7 +22,7 @@
 namespace atc::kernels {
 
 /// Returns whether the level has AVX2 and registers of 32 bytes.
-inline bool hasPairDot() { return atc_kernel_lanes == 8; }
+[[gnu::always_inline]] inline bool hasPairDot() { return atc_kernel_lanes == 8; }
 
 /// Multiplies rows, given in `Digits` digits per element, by weights of 4 bits. Only where
 /// hasPairDot().
