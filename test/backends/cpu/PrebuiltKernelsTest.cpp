@@ -4,7 +4,11 @@
 #include "backends/cpu/PrebuiltKernels.h"
 #include "backends/cpu/CommonKernels.h"
 #include "backends/cpu/HostKernels.h"
+#include "backends/cpu/KernelBitcode.h"
 #include "kernels/core/Support.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
 
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -63,6 +67,21 @@ struct Scratch {
 };
 
 } // namespace
+
+TEST_CASE("no function stands between a kernel and its element types and registers") {
+  // Else the optimizer works on the code of all types first, which takes three times as long.
+  llvm::LLVMContext context;
+  for (llvm::StringRef arch : {"x86-64", "aarch64", "riscv64", "armv7"}) {
+    auto module =
+        llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(kernelBitcode(arch), "kernels"), context);
+    REQUIRE(bool(module));
+    CHECK((*module)->getFunction("atc_kernel_Conv"));
+    for (const llvm::Function &function : **module)
+      for (llvm::StringRef name : {"6occurs", "7callFor", "7typeBit", "16hasWideRegisters"})
+        if (function.getName().starts_with("_ZN3atc7kernels" + name.str()))
+          FAIL_CHECK(arch.str() + " has " + function.getName().str());
+  }
+}
 
 TEST_CASE("the plain level is the best one whose code runs on a level") {
   CHECK(level("x86-64-v2").plain().name == "x86-64-v2");
