@@ -289,6 +289,22 @@ def test_f16_of_an_npu_is_compared_with_a_reference_in_f32(tmp_path):
     assert code == 1 and "first bad layer: " in out
 
 
+def test_an_npu_has_the_tolerance_of_a_quantized_reference(tmp_path, reference):
+    """A launch of several layers keeps the integers between them to itself."""
+    om = tmp_path / "digits.om"
+    assert call(tool("atc"), f"--model={MODEL}", "--framework=5", "--soc_version=Ascend310P3",
+                f"--output={om.with_suffix('')}")[0] == 0
+
+    def tolerances():
+        code, out, err = compare(om, reference, "--json")
+        assert (code, err) == (0, "")
+        return {row["tolerance"] for row in json.loads(out)["tensors"]}
+
+    assert tolerances() == {0.01}
+    np.save(reference / "integers.npy", np.zeros((2, 3), np.uint8))
+    assert tolerances() == {0.03}
+
+
 def test_ranks_refuse_options_of_inputs(tmp_path):
     for options in (["--seed=3"], ["--mean_chn=1"], ["--image_format=BGR"], ["--input_format=NHWC"]):
         code, _, err = call(tool("om-run"), tmp_path / "net.manifest", *options)

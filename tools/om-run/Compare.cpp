@@ -94,8 +94,8 @@ Comparison compareWith(const Reference &reference, std::optional<double> toleran
   auto compareWritten = [&](uint32_t index) {
     const om::Launch launch = model.launch(index);
     last = index;
-    // A tensor has the errors of those before it, too. An NPU computes in f16.
-    allowed = std::max(allowed, launch.npu ? 0.01 : 0.0);
+    // A tensor has the errors of those before it, too.
+    allowed = std::max(allowed, launch.npu ? reference.toleranceOnNpu() : 0.0);
     for (uint32_t written : launch.writes) {
       const om::Tensor tensor = model.tensor(written);
       whole.insert(tensor.name);

@@ -27,8 +27,9 @@ Comparison compareDynamic(const Reference &reference, std::optional<double> tole
   comparison.unknown = trace.unknown;
   double allowed = 1e-4;
   for (const LayerResult &layer : trace.results) {
-    // A tensor has the errors of those before it, too. An NPU computes in f16.
-    allowed = std::max({allowed, toleranceOf(layer.tensor.dtype), layer.npu ? 0.01 : 0.0});
+    // A tensor has the errors of those before it, too.
+    allowed = std::max(
+        {allowed, toleranceOf(layer.tensor.dtype), layer.npu ? reference.toleranceOnNpu() : 0.0});
     const size_t lines = comparison.errorLines.size();
     compareTensor(comparison, reference, layer.tensor, layer.data.data(),
                   {layer.tensor.name, layer.kernel, layer.launch, 0, 0, 1, allowed});

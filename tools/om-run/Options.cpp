@@ -88,7 +88,8 @@ void addOptions(CLI::App &app, Options &options) {
          "--tolerance", options.tolerance,
          "largest error that --compare accepts, as a part of the reference's range "
          "(default: as the types of a tensor and of those before it allow, 1e-4 for f32, 0.01 "
-         "for f16 and what an NPU computes, 0.03 for 8-bit integers, 0.05 for bf16)")
+         "for f16 and what an NPU computes, 0.03 for 8-bit integers and for what an NPU computes "
+         "of a quantized model, 0.05 for bf16)")
       ->type_name("X")
       ->check(nonNegativeNumber());
   app.add_flag(

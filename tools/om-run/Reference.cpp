@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <thread>
@@ -132,7 +133,23 @@ bool Reference::open(const std::string &path, const std::string &input, bool isR
   if (folder.empty() && !interpret(path, input, inputs, error))
     return false;
   readManifest();
+  hasBytes = findBytes(inputs);
   return true;
+}
+
+bool Reference::findBytes(const std::vector<om::Tensor> &inputs) const {
+  std::error_code status;
+  std::set<fs::path> known;
+  for (const om::Tensor &input : inputs)
+    known.insert(fs::path(fileOf(input.name)).filename());
+  for (fs::directory_iterator entry(folder, status), end; !status && entry != end;
+       entry.increment(status)) {
+    const fs::path &path = entry->path();
+    if (path.extension() == ".npy" && !known.count(path.filename()) &&
+        (npyHasType(path, OM_I8) || npyHasType(path, OM_U8)))
+      return true;
+  }
+  return false;
 }
 
 bool Reference::interpret(const std::string &model, const std::string &input,
