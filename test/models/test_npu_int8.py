@@ -166,20 +166,25 @@ def residual_network(path, storage):
     q.save(path, x, [2, 3, 44, 44], [2, 72, 11, 11])
 
 
+def compile_for_both(model, tmp_path, soc):
+    """Returns the files for the CPU and for an NPU, there with the launches of each layer apart, so
+    that their tensors can be compared, and what om-dump shows of the latter."""
+    cpu_om = compile_model(model, tmp_path)
+    code, out, err = call(tool("atc"), f"--model={model}", "--framework=5", f"--soc_version={soc}",
+                          f"--output={tmp_path / 'npu'}", "--disable_passes=npu-join-launches")
+    assert code == 0, out + err
+    return cpu_om, tmp_path / "npu.om", call(tool("om-dump"), tmp_path / "npu.om",
+                                             "--disassemble")[1]
+
+
 @pytest.mark.skipif(onnx is None, reason="needs the onnx package")
 @pytest.mark.parametrize("storage", ["uint8", "int8"])
 @pytest.mark.parametrize("soc", ["Ascend310P3", "Ascend310", "Ascend910A"])
 def test_residuals_have_the_same_integers(tmp_path, soc, storage):
     model = tmp_path / "residuals.onnx"
     residual_network(model, storage)
-    cpu_om = compile_model(model, tmp_path)
-    code, out, err = call(tool("atc"), f"--model={model}", "--framework=5", f"--soc_version={soc}",
-                          f"--output={tmp_path / 'npu'}",
-                          "--disable_passes=npu-join-launches")  # compares each layer
-    assert code == 0, out + err
-    npu_om = tmp_path / "npu.om"
+    cpu_om, npu_om, text = compile_for_both(model, tmp_path, soc)
     # Quantizing, adding and storing are parts of loads and of leaving l0c.
-    text = call(tool("om-dump"), npu_om, "--disassemble")[1]
     assert text.count(" requantize_add ") == 3, text
     assert "scale=" in next(line for line in text.splitlines() if " load_image " in line)
     assert " div " not in text
@@ -210,14 +215,8 @@ def grouped_network(path, storage):
 def test_groups_have_the_same_integers(tmp_path, soc, storage):
     model = tmp_path / "groups.onnx"
     grouped_network(model, storage)
-    cpu_om = compile_model(model, tmp_path)
-    code, out, err = call(tool("atc"), f"--model={model}", "--framework=5", f"--soc_version={soc}",
-                          f"--output={tmp_path / 'npu'}",
-                          "--disable_passes=npu-join-launches")  # compares each layer
-    assert code == 0, out + err
-    npu_om = tmp_path / "npu.om"
+    cpu_om, npu_om, text = compile_for_both(model, tmp_path, soc)
     # All in bytes but the first convolution, which reads the image as f16.
-    text = call(tool("om-dump"), npu_om, "--disassemble")[1]
     types = [line.split(" type=")[1].split()[0] for line in text.splitlines() if " mmad " in line]
     assert types.count("f16") == 1 and "u8" in types and set(types) <= {"f16", "u8", "s8"}, types
     picture = np.random.default_rng(9).normal(0, 1, (2, 3, 44, 44)).astype(np.float32)
