@@ -76,7 +76,7 @@ public:
   }
 
 private:
-  /// What became of the errors, or of the warnings.
+  /// The number of errors, or of warnings, and the message that counts those that are not kept.
   struct Count {
     size_t added = 0;
     size_t rest = 0; ///< index of the message that counts those beyond kMaxKept

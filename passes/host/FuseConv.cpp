@@ -165,15 +165,20 @@ struct FuseSilu : graph::CountingPattern<HostCallOp> {
   }
 };
 
+/// Returns the operands of a sum in both orders; nothing for another call.
+SmallVector<std::pair<Value, Value>, 2> operandsOfSum(HostCallOp call) {
+  if (call.getKernel() != "Add" || !hasInputs(call, 2) || call->getNumResults() != 1)
+    return {};
+  const Value left = call.getInputs()[0], right = call.getInputs()[1];
+  return {{left, right}, {right, left}};
+}
+
 /// Fuses a sum with another tensor. The kernel broadcasts where their dims differ.
 struct FuseSum : graph::CountingPattern<HostCallOp> {
   using CountingPattern::CountingPattern;
 
   LogicalResult matchAndRewrite(HostCallOp call, PatternRewriter &rewriter) const override {
-    if (call.getKernel() != "Add" || !hasInputs(call, 2) || call->getNumResults() != 1)
-      return failure();
-    for (auto [x, other] : {std::pair(call.getInputs()[0], call.getInputs()[1]),
-                            std::pair(call.getInputs()[1], call.getInputs()[0])}) {
+    for (auto [x, other] : operandsOfSum(call)) {
       HostCallOp conv = convOf(x, call);
       if (!conv || hasActivation(conv) || conv.inputsByPosition().size() > 3 || !isF32(other))
         continue;
@@ -194,10 +199,7 @@ struct FuseBlockedSum : graph::CountingPattern<HostCallOp> {
   using CountingPattern::CountingPattern;
 
   LogicalResult matchAndRewrite(HostCallOp call, PatternRewriter &rewriter) const override {
-    if (call.getKernel() != "Add" || !hasInputs(call, 2) || call->getNumResults() != 1)
-      return failure();
-    for (auto [x, other] : {std::pair(call.getInputs()[0], call.getInputs()[1]),
-                            std::pair(call.getInputs()[1], call.getInputs()[0])}) {
+    for (auto [x, other] : operandsOfSum(call)) {
       HostCallOp conv = callOf(x);
       if (!conv || !isBlocked(conv) || !x.hasOneUse() || conv->getBlock() != call->getBlock() ||
           !hasActivation(conv) || x.getType() != other.getType() ||

@@ -29,7 +29,8 @@ struct Branch {
   bool isLeft = false;
 };
 
-/// What a label, a switch or an activation does instead of running: it may write a branch.
+/// The decision of a label, a switch or an activation, tasks that compute nothing: it may write a
+/// branch.
 using StreamDecision = std::function<aclError(Branch &)>;
 
 /// A task of a recorded model. One that has a maker (a record of an event, a wait) is made when an
