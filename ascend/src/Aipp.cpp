@@ -331,16 +331,23 @@ aclError aclmdlSetAIPPByInputIndex(uint32_t modelId, aclmdlDataset *dataset, siz
   return aclmdlSetInputAIPP(modelId, dataset, attached, aippParmsSet);
 }
 
+/// Writes a loaded model that has an input `index`.
+static aclError findModelOfInput(const char *function, uint32_t modelId, size_t index,
+                                 std::shared_ptr<Model> &model) {
+  ACL_TRY(findModel(function, modelId, model));
+  if (index < model->facts->inputs.size())
+    return ACL_SUCCESS;
+  return fail(ACL_ERROR_INVALID_PARAM, function, "index is %zu, the model has %zu inputs", index,
+              model->facts->inputs.size());
+}
+
 aclError aclmdlGetAippType(uint32_t modelId, size_t index, aclmdlInputAippType *type,
                            size_t *dynamicAttachedDataIndex) {
   ACL_REQUIRE(type);
   ACL_REQUIRE(dynamicAttachedDataIndex);
   std::shared_ptr<Model> model;
-  ACL_TRY(findModel(__func__, modelId, model));
+  ACL_TRY(findModelOfInput(__func__, modelId, index, model));
   const ModelFacts &facts = *model->facts;
-  if (index >= facts.inputs.size())
-    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "index is %zu, the model has %zu inputs", index,
-             facts.inputs.size());
   const Port &port = facts.inputs[index];
   const bool image = port.element == OM_U8 && index != facts.aippInput;
   *dynamicAttachedDataIndex = ACL_INVALID_NODE_INDEX;
@@ -454,11 +461,8 @@ void setShapes(aclAippInfo &info, const Port &image, const nlohmann::json &state
 aclError aclmdlGetFirstAippInfo(uint32_t modelId, size_t index, aclAippInfo *aippInfo) {
   ACL_REQUIRE(aippInfo);
   std::shared_ptr<Model> model;
-  ACL_TRY(findModel(__func__, modelId, model));
+  ACL_TRY(findModelOfInput(__func__, modelId, index, model));
   const ModelFacts &facts = *model->facts;
-  if (index >= facts.inputs.size())
-    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "index is %zu, the model has %zu inputs", index,
-             facts.inputs.size());
   const auto stated = nlohmann::json::parse(facts.aipp[index], nullptr, false);
   if (!stated.is_object())
     ACL_FAIL(ACL_ERROR_NOT_STATIC_AIPP, "input %zu has no AIPP, or its model is of an older atc",
