@@ -15,7 +15,18 @@ build=$(realpath "${OPENATC_BUILD_DIR:-build}")
 cmake=$(sed -n 's/^CMAKE_COMMAND:INTERNAL=//p' "$build/CMakeCache.txt")
 packages=$build/packages
 
+# Packages have the code of host kernels for more processors than this machine's.
+prepare() {
+  case $(uname -m) in
+  x86_64) levels=v3,v4 ;;
+  *) levels=armv8-a ;;
+  esac
+  "$cmake" -DOPENATC_PREBUILT_LEVELS=$levels "$build" >/dev/null
+  "$cmake" --build "$build"
+}
+
 make_packages() {
+  prepare
   rm -f "$packages"/*.deb
   # Archives of another run would be packed again.
   rm -rf "$packages/_CPack_Packages"
@@ -27,6 +38,7 @@ make_packages() {
 case "${1:-}" in
 "") make_packages ;;
 --wheel)
+  prepare
   "$cmake" --build "$build" --target openatc_python _compiler_whole om-run-whole
   exec /usr/bin/python3 scripts/make_wheel.py "$build" "$packages"
   ;;

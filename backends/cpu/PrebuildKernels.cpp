@@ -5,14 +5,16 @@
 //
 //   prebuild-kernels <levels> <objects> <table> <folder>
 //
-// writes the objects of the rows of CommonKernels.def for each of the levels ("v3,v4"; "none" is
-// no level), one behind the other, and a table of them that PrebuiltKernels.cpp includes. The
-// folder keeps objects from one build to the next.
+// writes the objects of the rows of CommonKernels.def for the plain level of each of the levels
+// ("v3,v4"; "host" is that of this machine, "none" is no level), one behind the other, and a table
+// of them that PrebuiltKernels.cpp includes. The folder keeps objects from one build to the next.
 
 #include "backends/cpu/CodeGenerator.h"
 #include "backends/cpu/CommonKernels.h"
 #include "backends/cpu/HostKernelEmitter.h"
 #include "support/OutputStream.h"
+
+#include <llvm/ADT/SetVector.h>
 
 #include <cstdio>
 #include <thread>
@@ -45,13 +47,13 @@ int main(int argc, char **argv) {
       return fail(toString(parsed.takeError()));
     levels = std::move(*parsed);
   }
+  SetVector<const cpu::CpuLevel *> plain;
+  for (const cpu::CpuLevel &level : levels)
+    plain.insert(&level.plain());
   std::vector<Job> jobs;
-  for (const cpu::CpuLevel &level : levels) {
-    if (level.plain().name != level.name)
-      return fail("the code of common kernels is that of plain levels, not of " + level.name);
+  for (const cpu::CpuLevel *level : plain)
     for (const cpu::CommonKernel &kernel : cpu::commonKernels())
-      jobs.push_back({&kernel, &level, {}});
-  }
+      jobs.push_back({&kernel, level, {}});
   const cpu::ObjectCache cache({.folder = argv[4], .maxBytes = uint64_t(64) << 20});
   const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
   if (Error error = cpu::forEachInParallel(jobs.size(), threads, [&](size_t i) -> Error {

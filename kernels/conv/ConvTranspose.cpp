@@ -58,7 +58,7 @@ bool convTranspose(Context &c, F *y, const F *x, const F *w, const F *bias, cons
 }
 
 /// The sizes of a transposed convolution.
-struct Plan {
+struct TransposedPlan {
   Window window; ///< `in` are the dims of the result, `out` those of the data
   Dims result;
   int64_t groups = 1;
@@ -67,7 +67,7 @@ struct Plan {
   bool find(Context &c);
 };
 
-bool Plan::find(Context &c) {
+bool TransposedPlan::find(Context &c) {
   const Tensor x = c.in(0), w = c.in(1), b = c.in(2);
   groups = c.integer("group", 1);
   if (x.rank() < 3 || w.rank() != x.rank())
@@ -120,14 +120,14 @@ bool Plan::find(Context &c) {
 
 ATC_KERNEL_OF_CODE(ConvTranspose) {
   const Tensor x = in(0), w = in(1), b = in(2);
-  Plan plan;
+  TransposedPlan plan;
   if (!plan.find(*this))
     return;
   const Dims weights = w.dims();
   if (hasFittingCode(*this) && double(x.count()) * double(weights.product(1, weights.rank)) <=
                                    double(kMaxTransposedProducts))
     return runGenerated(*this, [](Context &c) {
-      Plan plan;
+      TransposedPlan plan;
       if (plan.find(c))
         c.makeBytes(0, c.in(0).dtype(), plan.result);
     });

@@ -14,7 +14,7 @@ namespace atc::kernels {
 namespace {
 template <typename T, T... I> struct Sequence {};
 
-template <typename F, int64_t width> struct Lanes {
+template <typename F, int64_t width> struct PixelLanes {
   typedef F Vec __attribute__((vector_size(width * sizeof(F))));
   typedef F Loose __attribute__((vector_size(width * sizeof(F)), aligned(sizeof(F)), may_alias));
 
@@ -43,7 +43,7 @@ private:
 template <int64_t width, typename F, typename Vec>
 void storeLanes(F *to, const Vec &lanes, int64_t columns, int64_t room) {
   if (columns >= width || room >= width) {
-    Lanes<F, width>::store(to, lanes);
+    PixelLanes<F, width>::store(to, lanes);
     return;
   }
   for (int64_t j = 0; j < columns; ++j)
@@ -106,7 +106,7 @@ template <typename F> struct RowRing {
 template <int64_t width, int64_t Taps, bool IsDense, typename F>
 void convolveRow(F *to, int64_t columns, int64_t room, const F *const *rows, const F *w, F bias,
                  int64_t stride, int64_t step) {
-  using Row = Lanes<F, width>;
+  using Row = PixelLanes<F, width>;
   using Vec = typename Row::Vec;
   for (int64_t column = 0; column < columns; column += width) {
     // The last vector overlaps the one before.
@@ -125,7 +125,7 @@ void convolveRow(F *to, int64_t columns, int64_t room, const F *const *rows, con
 
 template <int64_t width, typename F>
 void convolvePlane(F *y, const F *x, const F *w, F bias, const Window &window) {
-  using Row = Lanes<F, width>;
+  using Row = PixelLanes<F, width>;
   using Vec = typename Row::Vec;
   RowRing<F> ring(window, width);
   const int64_t columns = window.out[1], size = window.out.product(), taps = window.kernel[1];

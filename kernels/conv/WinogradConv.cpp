@@ -67,7 +67,7 @@ __attribute__((always_inline)) inline void transformOutput(Vec (&to)[M], const V
 }
 
 /// A convolution of stride 1 whose weights are [output blocks, positions, input channels, 16].
-template <int M> struct Convolution {
+template <int M> struct TiledConvolution {
   static constexpr int side = kSide<M>;
   static constexpr int64_t places = side * side;
 
@@ -248,7 +248,7 @@ template <int M> struct Convolution {
 /// Computes a convolution with tiles of M x M outputs; returns false where it failed.
 template <int M>
 bool convolve(Context &c, const Plan &plan, const Images &images, float *y, const Finish &finish) {
-  Convolution<M> convolution{plan, images, c.in(1).as<float>(), finish};
+  TiledConvolution<M> convolution{plan, images, c.in(1).as<float>(), finish};
   convolution.divide();
   // Tasks share working space by contiguous ranges, of which there are enough for all threads.
   constexpr int64_t maxRanges = 32;
@@ -266,7 +266,7 @@ bool convolve(Context &c, const Plan &plan, const Images &images, float *y, cons
     return false;
   if (isShared)
     parallelIf(c, tileSets * plan.inBlocks,
-               convolution.tilesPerTask * Convolution<M>::places * kBlock,
+               convolution.tilesPerTask * TiledConvolution<M>::places * kBlock,
                [&](int64_t begin, int64_t end) {
                  for (int64_t i = begin; i < end; ++i) {
                    const int64_t task = i / plan.inBlocks, block = i % plan.inBlocks;
@@ -274,8 +274,8 @@ bool convolve(Context &c, const Plan &plan, const Images &images, float *y, cons
                  }
                });
   const double cost =
-      double(convolution.tilesPerTask * Convolution<M>::places) * double(c.in(1).count()) /
-      double(Convolution<M>::places * convolution.splits) * (double(tasks) / double(ranges));
+      double(convolution.tilesPerTask * TiledConvolution<M>::places) * double(c.in(1).count()) /
+      double(TiledConvolution<M>::places * convolution.splits) * (double(tasks) / double(ranges));
   parallelIf(c, ranges, int64_t(minimum(cost, 1e18)), [&](int64_t begin, int64_t end) {
     const int64_t last = tasks * end / ranges;
     for (int64_t task = tasks * begin / ranges; task < last; ++task) {

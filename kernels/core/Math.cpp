@@ -10,7 +10,6 @@ constexpr double kInfinity = __builtin_inf();
 constexpr double kNan = __builtin_nan("");
 // Splits ln 2 in two: products of the high part with integers below 2^20 are exact.
 constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.90821492927058770002e-10;
-constexpr double kPi = 3.14159265358979323846;
 
 double fromBits(uint64_t bits) { return __builtin_bit_cast(double, bits); }
 uint64_t toBits(double x) { return __builtin_bit_cast(uint64_t, x); }

@@ -13,6 +13,8 @@
 
 namespace atc::kernels::math {
 
+inline constexpr double kPi = 3.14159265358979323846;
+
 /// Round to integers: down, up, toward zero.
 inline double floor(double x) { return __builtin_floor(x); }
 inline double ceil(double x) { return __builtin_ceil(x); }

@@ -10,12 +10,12 @@ uint16_t halfFromFloat(float value) { return floatToHalf(value); }
 
 namespace {
 /// The layout of the bits of an 8-bit float.
-struct Format {
+struct NarrowFormat {
   int mantissaBits, bias;
   bool hasInfinity;  ///< IEEE-like: the last exponent is infinity and NaN
   bool unsignedZero; ///< 0x80 is NaN ("fnuz")
 };
-constexpr Format formatOf(uint8_t dtype) {
+constexpr NarrowFormat narrowFormatOf(uint8_t dtype) {
   switch (dtype) {
   case F8E4M3FN:
     return {3, 7, false, false};
@@ -38,7 +38,7 @@ float scaled(float value, int exponent) {
 float floatFromF8(uint8_t bits, uint8_t dtype) {
   if (dtype == F8E8M0)
     return bits == 255 ? __builtin_nanf("") : scaled(1.0f, int(bits) - 127);
-  Format format = formatOf(dtype);
+  NarrowFormat format = narrowFormatOf(dtype);
   uint32_t magnitude = bits & 0x7f;
   bool negative = bits & 0x80;
   if (format.unsignedZero ? bits == 0x80 : false)
@@ -71,7 +71,7 @@ uint8_t f8FromFloat(float value, uint8_t dtype, bool saturate) {
     exponent += rest >= 0x400000;
     return uint8_t(exponent > 254 ? (saturate ? 254 : 255) : exponent);
   }
-  Format format = formatOf(dtype);
+  NarrowFormat format = narrowFormatOf(dtype);
   uint32_t word = __builtin_bit_cast(uint32_t, value);
   uint8_t sign = uint8_t(word >> 24 & 0x80);
   uint32_t magnitude = word & 0x7fffffff;

@@ -13,7 +13,7 @@ namespace atc::kernels {
 
 namespace {
 
-enum Format : uint8_t { Yuv420sp = 1, Xrgb8888 = 2, Rgb888 = 3, Yuv400 = 4 };
+enum PixelFormat : uint8_t { Yuv420sp = 1, Xrgb8888 = 2, Rgb888 = 3, Yuv400 = 4 };
 
 constexpr int64_t kCommonBytes = 64, kImageBytes = 96;
 

@@ -10,7 +10,7 @@ namespace atc::kernels {
 namespace {
 
 /// The values that mask_index or key_padding_mask adds to the scores.
-struct Mask {
+struct MaskIndex {
   Tensor mask;
   float hidden; ///< for masked keys
   int64_t batch, queries, keys;
@@ -56,7 +56,7 @@ struct Mask {
 
 /// The values that are added to the scores.
 struct Added {
-  Mask mask;
+  MaskIndex mask;
   ScoreBias bias;
 
   bool read(Context &c, Tensor hides, Tensor adds, int64_t batch, int64_t heads, int64_t queries,

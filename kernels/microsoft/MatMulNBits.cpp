@@ -21,14 +21,14 @@ namespace {
 constexpr int64_t kFew = 4;   // rows that are multiplied without expanding
 constexpr int64_t kUnit = 32; // weights that are expanded at a time
 
-typedef float Lanes __attribute__((vector_size(64)));
+typedef float FloatLanes __attribute__((vector_size(64)));
 typedef float LooseLanes __attribute__((vector_size(64), aligned(4), may_alias));
 typedef int32_t Integers __attribute__((vector_size(64)));
-typedef uint8_t Bytes __attribute__((vector_size(16)));
+typedef uint8_t ByteLanes __attribute__((vector_size(16)));
 typedef uint8_t LooseBytes __attribute__((vector_size(16), aligned(1), may_alias));
 
-inline __attribute__((always_inline)) Lanes expand(Bytes bytes) {
-  return __builtin_convertvector(__builtin_convertvector(bytes, Integers), Lanes);
+inline __attribute__((always_inline)) FloatLanes expand(ByteLanes bytes) {
+  return __builtin_convertvector(__builtin_convertvector(bytes, Integers), FloatLanes);
 }
 
 /// The sizes and the inputs of a product x (m x k) * w (k x n), w in blocks of `block` rows.
@@ -87,20 +87,20 @@ void NBits::few(float *y, const float *x, const float *sums, const float *add, i
                 int64_t end) const {
   const int64_t width = blocks * block, step = kUnit * bits / 8;
   for (int64_t j = begin; j < end; ++j) {
-    Lanes total[R] = {};
+    FloatLanes total[R] = {};
     float shift[R] = {};
     const uint8_t *from = column(j);
     for (int64_t b = 0; b < blocks; ++b) {
-      Lanes even[R] = {}, odd[R] = {};
+      FloatLanes even[R] = {}, odd[R] = {};
       for (int64_t i = 0; i < block; i += kUnit, from += step) {
-        Bytes first = *reinterpret_cast<const LooseBytes *>(from), second;
+        ByteLanes first = *reinterpret_cast<const LooseBytes *>(from), second;
         if (bits == 4) {
           second = first >> 4;
           first &= 15;
         } else {
           second = *reinterpret_cast<const LooseBytes *>(from + 16);
         }
-        const Lanes low = expand(first), high = expand(second);
+        const FloatLanes low = expand(first), high = expand(second);
 #pragma clang loop unroll(full)
         for (int r = 0; r < R; ++r) {
           const float *row = x + r * width + b * block + i;
@@ -138,21 +138,21 @@ void NBits::expandPanels(float *to, int64_t column_, int64_t columns, int64_t fi
       own.expandPanel<8>(to + j * depth, column_ + j, first, depth);
 }
 
-/// Calls `body` with the number of rows as a constant (Rows<m>).
-template <int R> struct Rows {
+/// Calls `body` with the number of rows as a constant (RowCount<m>).
+template <int R> struct RowCount {
   static constexpr int count = R;
 };
 template <typename Body> void withRows(int64_t m, Body &&body) {
   static_assert(kFew == 4);
   switch (m) {
   case 1:
-    return body(Rows<1>());
+    return body(RowCount<1>());
   case 2:
-    return body(Rows<2>());
+    return body(RowCount<2>());
   case 3:
-    return body(Rows<3>());
+    return body(RowCount<3>());
   default:
-    return body(Rows<4>());
+    return body(RowCount<4>());
   }
 }
 

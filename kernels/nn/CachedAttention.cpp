@@ -14,10 +14,10 @@
 namespace atc::kernels {
 
 namespace {
-constexpr int64_t kTile = 128;    // keys per tile
-constexpr int64_t kMaxRows = 48;  // rows of queries per task
-constexpr int64_t kFew = 6;       // up to so many rows keys and values are read where they are
-constexpr float kHidden = -1e30f; // a mask at or below it hides a key
+constexpr int64_t kTile = 128;     // keys per tile
+constexpr int64_t kMaxRows = 48;   // rows of queries per task
+constexpr int64_t kFewQueries = 6; // up to so many rows keys and values are read where they are
+constexpr float kHidden = -1e30f;  // a mask at or below it hides a key
 
 typedef float Loose16 __attribute__((vector_size(64), aligned(4), may_alias));
 
@@ -442,7 +442,7 @@ void CachedAttention::run(Context &c, const float *queries, float *result, const
   const bool single = q.length == 1 && shared <= kMaxRows;
   const int64_t rows = single ? shared : q.length, blocks = ceilDiv(rows, kMaxRows);
   const int64_t perBatch = single ? k.heads : q.heads;
-  if (rows > kFew && !pack(c))
+  if (rows > kFewQueries && !pack(c))
     return;
   parallelIf(c, q.batch * perBatch * blocks, minimum(rows, kMaxRows) * total * (k.size + v.size),
              [&](int64_t begin, int64_t end) {

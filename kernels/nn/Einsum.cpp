@@ -37,7 +37,7 @@ struct Term {
 
 /// Elements under labels: the one at (i, j, ...) is data[i * steps[label of i] + ...].
 /// Labels that it does not have have step 0.
-template <typename F> struct Operand {
+template <typename F> struct EinsumOperand {
   const F *data = nullptr;
   int64_t steps[kLabels] = {};
   bool has[kLabels] = {};
@@ -161,7 +161,7 @@ struct Axes {
 /// Returns the operand's elements in the order of `axes`, row-major; the operand itself where it
 /// has that order.
 template <typename F>
-const F *ordered(Context &c, const Operand<F> &x, const Equation &e, const Axes &axes) {
+const F *ordered(Context &c, const EinsumOperand<F> &x, const Equation &e, const Axes &axes) {
   const int64_t rank = axes.term.rank, count = axes.count(e);
   bool same = true;
   for (int64_t i = rank - 1, step = 1; i >= 0; --i) {
@@ -193,7 +193,8 @@ const F *ordered(Context &c, const Operand<F> &x, const Equation &e, const Axes 
 
 /// Joins two operands; labels that `kept` does not have are summed. False: no memory.
 template <typename F>
-bool join(Context &c, Operand<F> &a, const Operand<F> &b, const Equation &e, const bool *kept) {
+bool join(Context &c, EinsumOperand<F> &a, const EinsumOperand<F> &b, const Equation &e,
+          const bool *kept) {
   Axes left, right, result;
   int64_t sizes[4] = {1, 1, 1, 1}; // both, left, right, summed
   auto kindOf = [&](int64_t label) {
@@ -230,7 +231,7 @@ bool join(Context &c, Operand<F> &a, const Operand<F> &b, const Equation &e, con
       y, x, w, m, n, k, n, k, 1, n, 1, false, batch, offsets, offsets + batch, offsets + 2 * batch};
   if (!multiply(c, p))
     return false;
-  a = Operand<F>();
+  a = EinsumOperand<F>();
   a.data = y;
   int64_t step = 1;
   for (int64_t i = result.term.rank - 1; i >= 0; --i) {
@@ -244,9 +245,9 @@ bool join(Context &c, Operand<F> &a, const Operand<F> &b, const Equation &e, con
 
 template <typename F> const F *einsum(Context &c, const Equation &e) {
   const uint32_t count = c.inputs();
-  Operand<F> sum;
+  EinsumOperand<F> sum;
   for (uint32_t i = 0; i < count; ++i) {
-    Operand<F> x;
+    EinsumOperand<F> x;
     x.data = numbersOf<F>(c, c.in(i));
     if (!x.data)
       return nullptr;

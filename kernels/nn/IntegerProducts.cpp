@@ -11,9 +11,9 @@
 namespace atc::kernels {
 
 namespace {
-constexpr int64_t kRows = 6;    // of the register tile
-constexpr int64_t kDepth = 512; // of k at a time: a panel of it stays in the first cache
-constexpr int64_t kFewRows = 4; // up to which b is not worth packing
+constexpr int64_t kTileRows = 6;     // of the register tile
+constexpr int64_t kPanelDepth = 512; // of k at a time: a panel of it stays in the first cache
+constexpr int64_t kFewRows = 4;      // up to which b is not worth packing
 
 typedef int16_t Pairs __attribute__((vector_size(32)));
 typedef int16_t LoosePairs __attribute__((vector_size(32), aligned(2), may_alias));
@@ -201,15 +201,15 @@ void multiplyPairs(int32_t *c, int64_t cRow, const int16_t *a, const int16_t *pa
                    int64_t n, int64_t k) {
   constexpr int64_t width = kPairPanel;
   const int64_t depth = evenDepth(k);
-  int32_t edge[kRows * width];
-  for (int64_t k0 = 0; k0 < depth; k0 += kDepth) {
-    const int64_t part = minimum(kDepth, depth - k0);
+  int32_t edge[kTileRows * width];
+  for (int64_t k0 = 0; k0 < depth; k0 += kPanelDepth) {
+    const int64_t part = minimum(kPanelDepth, depth - k0);
     const bool add = k0 > 0;
     for (int64_t j = 0; j < n; j += width) {
       const int16_t *b = packed + j * depth + k0 * width;
       const int64_t columns = minimum(width, n - j);
-      for (int64_t i = 0; i < m; i += kRows) {
-        const int64_t rows = minimum(kRows, m - i);
+      for (int64_t i = 0; i < m; i += kTileRows) {
+        const int64_t rows = minimum(kTileRows, m - i);
         const int16_t *from = a + i * depth + k0;
         // Accumulators beyond the result are written to a separate block.
         int32_t *own = c + i * cRow + j, *to = columns < width ? edge : own;

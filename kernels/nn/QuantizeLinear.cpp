@@ -47,7 +47,7 @@ struct Scales {
   }
 };
 /// Inputs x, scale and zero point of both directions, and output 0.
-struct Operands {
+struct QuantizationOperands {
   Scales scales;
   void *out = nullptr;
   const double *data = nullptr, *factors = nullptr, *zeros = nullptr;
@@ -88,7 +88,7 @@ double rounded(double value, uint8_t dtype) {
 } // namespace
 
 ATC_KERNEL(QuantizeLinear) {
-  Operands operands;
+  QuantizationOperands operands;
   const Tensor zero = in(2);
   const uint8_t dtype = operands.resultType(*this, zero ? zero.dtype() : uint8_t(U8));
   if (bitsOf(dtype) == 0 || bitsOf(dtype) > 32)
@@ -108,7 +108,7 @@ ATC_KERNEL(QuantizeLinear) {
 }
 
 ATC_KERNEL(DequantizeLinear) {
-  Operands operands;
+  QuantizationOperands operands;
   const uint8_t dtype = operands.resultType(*this, in(1).dtype());
   if (operands.load(*this, dtype))
     operands.each(*this, dtype, [](double x, double scale, const double *zero) {

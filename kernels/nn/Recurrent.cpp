@@ -20,7 +20,7 @@ namespace atc::kernels {
 namespace {
 /// Holds the operands of all directions, in the type in which they are computed; null where
 /// omitted.
-template <typename F> struct Operands {
+template <typename F> struct CellOperands {
   const F *x, *w, *r, *bias, *initialH, *initialC, *peepholes;
   Tensor lengths;
   F *y, *lastH, *lastC;
@@ -33,7 +33,8 @@ template <typename F> class Recurrence {
 public:
   /// Finds memory, packs weights that are not, and sets the first state. False where memory could
   /// not be allocated.
-  bool prepare(Context &c, const RecurrentPlan &plan, int64_t which, const Operands<F> &operands) {
+  bool prepare(Context &c, const RecurrentPlan &plan, int64_t which,
+               const CellOperands<F> &operands) {
     p = &plan;
     o = &operands;
     direction = which;
@@ -440,7 +441,7 @@ private:
   }
 
   const RecurrentPlan *p = nullptr;
-  const Operands<F> *o = nullptr;
+  const CellOperands<F> *o = nullptr;
   int64_t direction = 0, h = 0, width = 0, blockSteps = 0, blockBegin = 0;
   bool hasDefaultFunctions = false;
   CellLayout inputLayout = {}, stateLayout = {};
@@ -452,7 +453,7 @@ private:
 
 /// Computes all directions of an operator. False where memory could not be allocated.
 template <typename F>
-bool runDirections(Context &c, const RecurrentPlan &p, const Operands<F> &operands) {
+bool runDirections(Context &c, const RecurrentPlan &p, const CellOperands<F> &operands) {
   Recurrence<F> all[2];
   PhaseChain chains[2];
   for (int64_t d = 0; d < p.directions; ++d) {
@@ -509,18 +510,18 @@ void runRecurrent(Context &c, Cell cell) {
     for (uint32_t i = 0; i < 8; ++i)
       if (i != 4 && c.in(i) && !(in[i] = widen<T>(c, c.in(i))))
         return;
-    const Operands<F> operands{in[0],
-                               in[1],
-                               in[2],
-                               in[3],
-                               in[5],
-                               in[6],
-                               in[7],
-                               c.in(4),
-                               out[0] ? y.data : nullptr,
-                               out[1] ? lastH.data : nullptr,
-                               out[2] ? lastC.data : nullptr,
-                               hasFittingCode(c) ? c.generatedCode() : nullptr};
+    const CellOperands<F> operands{in[0],
+                                   in[1],
+                                   in[2],
+                                   in[3],
+                                   in[5],
+                                   in[6],
+                                   in[7],
+                                   c.in(4),
+                                   out[0] ? y.data : nullptr,
+                                   out[1] ? lastH.data : nullptr,
+                                   out[2] ? lastC.data : nullptr,
+                                   hasFittingCode(c) ? c.generatedCode() : nullptr};
     if (!runDirections(c, p, operands))
       return;
     y.store(c);

@@ -8,7 +8,6 @@ namespace atc::kernels {
 
 namespace {
 using Number = Complex<double>;
-constexpr double kPi = 3.14159265358979323846;
 
 /// Computes the Fourier transform of `length` values. Powers of two are split recursively; other
 /// lengths are computed as a convolution with transforms of a power of two.
@@ -28,7 +27,7 @@ public:
     if (!roots || !line)
       return nullptr;
     for (int64_t i = 0; i < size; ++i)
-      roots[i] = unit(-2 * kPi * double(i) / double(size));
+      roots[i] = unit(-2 * math::kPi * double(i) / double(size));
     if (size == n)
       return line;
     chirp = c.scratch<Number>(n);
@@ -39,7 +38,7 @@ public:
       kernel[i] = {0, 0};
     for (int64_t i = 0; i < n; ++i) {
       // i^2 modulo 2n keeps the angle small and exact.
-      chirp[i] = unit(-kPi * double(i * i % (2 * n)) / double(n));
+      chirp[i] = unit(-math::kPi * double(i * i % (2 * n)) / double(n));
       kernel[i] = {chirp[i].re, -chirp[i].im};
       kernel[i ? size - i : 0] = kernel[i];
     }
@@ -225,7 +224,7 @@ void cosineWindow(Context &c, double a, double b, double d) {
     return;
   const double n = double(c.integer("periodic", 1) ? size : maximum(size - 1, int64_t(1)));
   storeEach(c, out, dtype, size, [&](int64_t i) {
-    const double angle = 2 * kPi * double(i) / n;
+    const double angle = 2 * math::kPi * double(i) / n;
     return a - b * math::cos(angle) + d * math::cos(2 * angle);
   });
 }

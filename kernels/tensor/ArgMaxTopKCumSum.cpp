@@ -10,9 +10,9 @@ namespace atc::kernels {
 
 namespace {
 /// The numbers of elements before, along, and behind an axis.
-struct Lanes {
+struct AxisLanes {
   int64_t outer, size, inner;
-  Lanes(const Dims &dims, int64_t axis)
+  AxisLanes(const Dims &dims, int64_t axis)
       : outer(dims.product(0, uint32_t(axis))), size(dims[axis]),
         inner(dims.product(uint32_t(axis) + 1, dims.rank)) {}
   int64_t count() const { return outer * inner; }
@@ -36,7 +36,7 @@ template <bool largest> void argument(Context &c) {
   int64_t *out = c.make<int64_t>(0, I64, shape);
   if (!out)
     return;
-  const Lanes lanes(data.dims(), axis);
+  const AxisLanes lanes(data.dims(), axis);
   if (lanes.count() == 0)
     return;
   if (lanes.size == 0)
@@ -109,7 +109,7 @@ ATC_KERNEL_OF_CODE(TopK) {
   if (!makeTop(*this, axis, k, results))
     return;
   int64_t *indices = results.indices;
-  const Lanes lanes(data.dims(), axis);
+  const AxisLanes lanes(data.dims(), axis);
   const int64_t count = lanes.count();
   int64_t *found = scratch<int64_t>(maximum(count * k, int64_t(1)));
   if (!found)
@@ -152,7 +152,7 @@ ATC_KERNEL(Hardmax) {
   char *out = make(0, data.dtype(), data.dims());
   if (!out)
     return;
-  const Lanes lanes(data.dims(), axis);
+  const AxisLanes lanes(data.dims(), axis);
   if (!dispatchFloats(data.dtype(), [&](auto type) {
         using T = typename decltype(type)::Type;
         using N = Compute<T>;
@@ -184,7 +184,7 @@ template <typename Op> void cumulate(Context &c, float first, Op op) {
   if (axis < 0)
     return;
   const bool exclusive = c.integer("exclusive", 0) != 0, reverse = c.integer("reverse", 0) != 0;
-  const Lanes lanes(data.dims(), axis);
+  const AxisLanes lanes(data.dims(), axis);
   if (!dispatchNumbers(data.dtype(), [&](auto type) {
         using T = typename decltype(type)::Type;
         using N = Compute<T>;

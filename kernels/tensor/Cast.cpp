@@ -12,7 +12,7 @@ namespace atc::kernels {
 
 namespace {
 /// The options of a conversion.
-struct Rounding {
+struct CastRounding {
   bool saturate = true;                                ///< to 8-bit floats
   enum Mode : uint8_t { Up, Down, Nearest } mode = Up; ///< to f8e8m0
 };
@@ -63,7 +63,7 @@ double oddDouble(uint64_t value) {
 }
 double oddDouble(double value) { return value; }
 
-uint8_t e8m0FromFloat(float value, Rounding rounding) {
+uint8_t e8m0FromFloat(float value, CastRounding rounding) {
   const uint32_t word = __builtin_bit_cast(uint32_t, value) & 0x7fffffff;
   const uint8_t largest = rounding.saturate ? 254 : 255;
   if (word >= 0x7f800000)
@@ -74,9 +74,9 @@ uint8_t e8m0FromFloat(float value, Rounding rounding) {
   if (code == 0) { // 2^-127 itself is not a normal float
     rest = (rest - half) * 2;
   }
-  code += rounding.mode == Rounding::Up        ? rest != 0
-          : rounding.mode == Rounding::Nearest ? rest >= half
-                                               : 0;
+  code += rounding.mode == CastRounding::Up        ? rest != 0
+          : rounding.mode == CastRounding::Nearest ? rest >= half
+                                                   : 0;
   return code > 254 ? largest : uint8_t(code);
 }
 
@@ -144,7 +144,7 @@ void storeRun(void *to, const N *from, int64_t begin, int64_t count) {
 /// Writes a run of doubles or 64-bit integers. False for an unknown type.
 template <typename N>
 bool store(void *to, uint8_t dtype, const N *from, int64_t begin, int64_t count,
-           Rounding rounding) {
+           CastRounding rounding) {
   if (dispatchNumbers(dtype, [&](auto type) {
         storeRun<typename decltype(type)::Type>(to, from, begin, count);
       }))
@@ -232,7 +232,7 @@ bool parseRun(N *to, Tensor from, uint8_t dtype, int64_t begin, int64_t count) {
 }
 
 template <typename N>
-void fromStrings(Context &c, Tensor from, uint8_t dtype, void *out, Rounding rounding) {
+void fromStrings(Context &c, Tensor from, uint8_t dtype, void *out, CastRounding rounding) {
   const int64_t count = from.count();
   for (int64_t begin = 0; begin < count; begin += kRun) {
     N run[kRun];
@@ -244,15 +244,15 @@ void fromStrings(Context &c, Tensor from, uint8_t dtype, void *out, Rounding rou
   }
 }
 
-Rounding roundingOf(const Context &c) {
-  Rounding rounding;
+CastRounding roundingOf(const Context &c) {
+  CastRounding rounding;
   rounding.saturate = c.integer("saturate", 1) != 0;
-  rounding.mode = c.is("round_mode", "up", "down")      ? Rounding::Down
-                  : c.is("round_mode", "up", "nearest") ? Rounding::Nearest
-                                                        : Rounding::Up;
+  rounding.mode = c.is("round_mode", "up", "down")      ? CastRounding::Down
+                  : c.is("round_mode", "up", "nearest") ? CastRounding::Nearest
+                                                        : CastRounding::Up;
   return rounding;
 }
-void castTensor(Context &c, Tensor from, uint8_t dtype, Rounding rounding) {
+void castTensor(Context &c, Tensor from, uint8_t dtype, CastRounding rounding) {
   const uint8_t source = from.dtype();
   if (source == dtype)
     return c.forward(0, from);

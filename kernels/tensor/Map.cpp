@@ -15,10 +15,10 @@ namespace {
 constexpr int64_t kElementBytes = 8, kAlignment = 64;
 
 /// Reads the elements of an operand over the shape of the result.
-class Operand {
+class MapOperand {
 public:
-  Operand() = default;
-  Operand(Tensor tensor, const Dims &shape)
+  MapOperand() = default;
+  MapOperand(Tensor tensor, const Dims &shape)
       : data(tensor.bytes()), bytes(bytesOf(tensor.dtype(), 1)) {
     const Dims steps = broadcastSteps(tensor.dims(), shape);
     for (uint32_t d = 0; d < shape.rank; ++d)
@@ -188,9 +188,9 @@ ATC_KERNEL_OF_CODE(Map) {
   if (!hasFittingCode(*this))
     return fail("the element types of its inputs are not those of its generated code");
 
-  Operand operands[kMapInputs];
+  MapOperand operands[kMapInputs];
   for (uint32_t i = 0; i < inputs(); ++i)
-    operands[i] = Operand(in(i), shape);
+    operands[i] = MapOperand(in(i), shape);
   const int64_t chunks = ceilDiv(count, kMapChunk);
   parallelIf(*this, chunks, kMapChunk * 4, [&](int64_t begin, int64_t end) {
     alignas(kAlignment) char staging[kMapInputs + 1][kMapChunk * kElementBytes];
@@ -198,7 +198,7 @@ ATC_KERNEL_OF_CODE(Map) {
     for (int64_t chunk = begin; chunk < end; ++chunk) {
       const int64_t first = chunk * kMapChunk, n = minimum(kMapChunk, count - first);
       for (uint32_t i = 0; i < inputs(); ++i) {
-        const Operand &operand = operands[i];
+        const MapOperand &operand = operands[i];
         const bool isDirect = operand.isDense() && n == kMapChunk;
         buffers[i] = isDirect ? const_cast<char *>(operand.at(first)) : staging[i];
         if (!isDirect && (chunk == begin || !operand.isSingle()))

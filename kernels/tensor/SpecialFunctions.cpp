@@ -12,7 +12,6 @@ namespace atc::kernels {
 namespace {
 
 constexpr double kInf = __builtin_inf(), kNan = __builtin_nan("");
-constexpr double kPi = 3.14159265358979323846;
 
 /// Returns c[0] + c[1] * x + ... by Horner's rule.
 template <int n> double polynomial(const double (&c)[n], double x) {
@@ -31,7 +30,8 @@ double digamma(double x) {
       return kNan;
     // The fraction first: sin and cos of large angles are those of its angle.
     const double fraction = x - math::floor(x);
-    return digamma(1 - x) - kPi * math::cos(kPi * fraction) / math::sin(kPi * fraction);
+    return digamma(1 - x) -
+           math::kPi * math::cos(math::kPi * fraction) / math::sin(math::kPi * fraction);
   }
   double shift = 0;
   for (; x < 10; x += 1)
@@ -191,7 +191,7 @@ double besselScaled(int order, double x) {
       term *= (odd * odd - 4 * order) / (8 * k * size);
       total += term;
     }
-    total /= math::sqrt(2 * kPi * size);
+    total /= math::sqrt(2 * math::kPi * size);
   }
   return order && x < 0 ? -total : total;
 }

@@ -167,15 +167,6 @@ int shortestDigits(uint64_t significand, int exponent, RealFormat format, char *
 }
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; }
-bool isDigit(char c) { return c >= '0' && c <= '9'; }
-
-String trimmed(String text) {
-  while (text.size && isSpace(text.data[0]))
-    ++text.data, --text.size;
-  while (text.size && isSpace(text.data[text.size - 1]))
-    --text.size;
-  return text;
-}
 
 bool equalLower(String text, const char *wanted) {
   if (text.size != __builtin_strlen(wanted))

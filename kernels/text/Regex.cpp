@@ -6,8 +6,6 @@
 namespace atc::kernels {
 
 namespace {
-constexpr uint32_t kLastCharacter = 0x10ffff;
-
 bool isWord(String text, uint64_t at) {
   if (at >= text.size)
     return false;

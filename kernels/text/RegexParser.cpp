@@ -6,12 +6,10 @@
 namespace atc::kernels {
 
 namespace {
-constexpr uint32_t kLastCharacter = 0x10ffff;
 constexpr int kDeepest = 500;
 constexpr int32_t kLargestProgram = 1 << 18;
 constexpr int64_t kMaxRepeats = 1000;
 
-bool isDigit(char c) { return c >= '0' && c <= '9'; }
 bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 int hexDigit(char c) {
   return isDigit(c)             ? c - '0'

@@ -28,15 +28,6 @@ uint64_t characterAt(String text, int64_t number) {
   return at;
 }
 
-String trimmed(String text) {
-  uint64_t begin = 0, end = text.size;
-  while (begin < end && isSpace(text.data[begin]))
-    ++begin;
-  while (end > begin && isSpace(text.data[end - 1]))
-    --end;
-  return {text.data + begin, end - begin};
-}
-
 /// Makes output 0 with change(text) for each text of input 0.
 template <typename Fn> void mapTexts(Context &c, Fn &&change) {
   const Tensor data = c.in(0);

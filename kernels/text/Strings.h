@@ -60,7 +60,20 @@ int64_t encodeUtf8(char *to, uint32_t character);
 /// Return the simple case mapping of a character.
 uint32_t lowerCase(uint32_t character);
 uint32_t upperCase(uint32_t character);
+/// Above the last character of Unicode nothing is decoded but bytes that are no UTF-8.
+inline constexpr uint32_t kLastCharacter = 0x10ffff;
+
+/// Is it white space, or a digit, of ASCII?
 inline bool isSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+inline bool isDigit(char c) { return c >= '0' && c <= '9'; }
+/// Returns the part of a text between the white space around it.
+inline String trimmed(String text) {
+  while (text.size && isSpace(text.data[0]))
+    ++text.data, --text.size;
+  while (text.size && isSpace(text.data[text.size - 1]))
+    --text.size;
+  return text;
+}
 
 /// Compares bytes; returns a value below 0, 0, or above 0.
 inline int compare(String a, String b) {

@@ -182,7 +182,7 @@ def test_cache_of_objects(what, tmp_path):
     assert status == 0 and list(cache.glob("*.oatc-object")), (out, err)
     new = om.read_bytes()
     chosen = random.Random(what)
-    for at in sorted(chosen.sample(range(1, calls + 1), min(calls, 4))):
+    for at in sorted(chosen.sample(range(1, calls + 1), min(calls, MAX_POINTS // 3))):
         shutil.rmtree(cache, ignore_errors=True)
         om.unlink(missing_ok=True)
         run(tmp_path, "atc", *command, do=what, at=at)

@@ -64,7 +64,8 @@ def test_kernels_of_one_tensor_take_linear_time(name, target, tmp_path):
             [str(BUILD / "bin/atc"), f"--model={path}", *flags, "--output=out", target], 300, tmp_path)
         assert status == 0, out[-1000:]
         return took
-    assert seconds(10000) < 8 * seconds(2500)
+    few = 2500 if NIGHTLY else 1000
+    assert seconds(4 * few) < 8 * seconds(few)
 
 
 # Values with many users, trees, chains of operators that move elements, long lists and names.
@@ -184,14 +185,14 @@ def test_what_a_huge_fill_holds(element, value, tmp_path):
 @pytest.mark.parametrize("flags, limit", [
     (["--max_memory=1G"], "1.0G that --max_memory allows"),
     (["--max_memory=0.5GiB"], "0.5G that --max_memory allows"),
-    # The tests' own limit is lower than that.
-    (["--max_memory=unlimited"], "6.0G that ulimit -v allows"),
-    ([], "that ")])
+    (["--max_memory=unlimited"], "1.5G that ulimit -v allows"),
+    ([], "1.5G that ulimit -v allows")])
 def test_out_of_memory_is_one_coded_line(flags, limit, tmp_path):
-    """64 GB of constants, and a limit that holds in each part of the compiler. The folder of the result
-    is gone again."""
+    """64 GB of constants, and a limit that holds in each part of the compiler: that of the flag, or that
+    of the process where it is lower. The folder of the result is gone again."""
     made = [flag.replace("--output=out", "--output=new/sub/out") for flag in make("ranges", 33, tmp_path)]
-    atc_refuses([*made, *flags], tmp_path, "E19001", "not enough memory", limit, "allow more")
+    atc_refuses([*made, *flags], tmp_path, "E19001", "not enough memory", limit, "allow more",
+                memory=3 << 29)
 
 
 @pytest.mark.skipif(SANITIZED, reason="the limit does not hold under sanitizers")

@@ -36,12 +36,12 @@ def available():
 NOBODY = 65534
 
 
-def call(tool, *args, cwd=None, user=None, file_bytes=None):
+def call(tool, *args, cwd=None, user=None, file_bytes=None, memory=MOST_MEMORY):
     """Exit status, stdout and stderr. A signal is a negative status."""
     def limit():
         # AddressSanitizer reserves terabytes of address space.
         if not SANITIZED:
-            resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if file_bytes is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
@@ -87,10 +87,10 @@ def check_errors(lines, code, words, count):
         assert word in "\n".join(lines), (word, lines)
 
 
-def atc_refuses(args, folder, code, *words, count=1, user=None):
+def atc_refuses(args, folder, code, *words, count=1, user=None, memory=MOST_MEMORY):
     """atc fails with `count` coded lines and leaves the folder as it was."""
     before = files_in(folder)
-    status, out, err = call("atc", *args, cwd=folder, user=user)
+    status, out, err = call("atc", *args, cwd=folder, user=user, memory=memory)
     assert status == 1, (status, out, err)
     assert err == ""
     lines = out.splitlines()

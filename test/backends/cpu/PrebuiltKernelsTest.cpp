@@ -35,6 +35,8 @@ std::vector<CpuLevel> prebuiltLevels() {
     return {};
   auto levels = parseCpuLevels(OPENATC_PREBUILT_LEVELS);
   REQUIRE(bool(levels));
+  for (CpuLevel &level : *levels)
+    level = CpuLevel(level.plain());
   return *levels;
 }
 
