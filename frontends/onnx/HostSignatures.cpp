@@ -51,6 +51,8 @@ constexpr Choice choices[] = {
     {"GRU", "direction", "forward reverse bidirectional"},
     {"GridSample", "mode", "linear bilinear nearest cubic bicubic"},
     {"GridSample", "padding_mode", "zeros border reflection"},
+    {"GroupQueryAttention", "k_quant_type", "NONE"},
+    {"GroupQueryAttention", "v_quant_type", "NONE"},
     {"ImageDecoder", "pixel_format", "RGB BGR Grayscale"},
     {"LSTM", "direction", "forward reverse bidirectional"},
     {"NegativeLogLikelihoodLoss", "reduction", "mean sum none"},
@@ -71,6 +73,30 @@ constexpr Choice choices[] = {
     {"TensorScatter", "mode", "linear circular"},
     {"TfIdfVectorizer", "mode", "TF IDF TFIDF"},
     {"Upsample", "mode", "nearest linear bilinear"},
+};
+
+/// An attribute of which a kernel knows one value.
+struct OnlyValue {
+  StringLiteral kernel, attribute;
+  int64_t value;
+};
+constexpr OnlyValue onlyValues[] = {
+    {"GroupQueryAttention", "causal", 1},
+    {"GroupQueryAttention", "qk_output", 0},
+    {"GroupQueryAttention", "sliding_window_cache", 0},
+};
+
+/// An input that a kernel does not read.
+struct UnreadInput {
+  StringLiteral kernel;
+  unsigned index;
+  StringLiteral name;
+};
+constexpr UnreadInput unreadInputs[] = {
+    {"GroupQueryAttention", 12, "k_scale"},
+    {"GroupQueryAttention", 13, "v_scale"},
+    {"MultiHeadAttention", 8, "past_sequence_length"},
+    {"MultiHeadAttention", 9, "cache_indirection"},
 };
 
 /// The integers that count something of which there must be one.
@@ -125,6 +151,11 @@ Error checkHostAttribute(StringRef kernel, const AttributeProto &attribute) {
   if (llvm::is_contained(counts, attribute.name()) && attribute.i() < 1)
     return createStringError("attribute '" + attribute.name() + "' is " +
                              std::to_string(attribute.i()) + ", expected at least 1");
+  for (const OnlyValue &only : onlyValues)
+    if (only.kernel == kernel && only.attribute == attribute.name() && attribute.i() != only.value)
+      return createStringError("attribute '" + attribute.name() + "' is " +
+                               std::to_string(attribute.i()) + ", only " +
+                               std::to_string(only.value) + " is supported");
   for (const Choice &choice : choices) {
     if (choice.attribute != attribute.name() || !(choice.kernel.empty() || choice.kernel == kernel))
       continue;
@@ -138,6 +169,11 @@ Error checkHostAttribute(StringRef kernel, const AttributeProto &attribute) {
 }
 
 Error checkHostInputs(const HostSignature &signature, mlir::ValueRange inputs) {
+  for (const UnreadInput &unread : unreadInputs)
+    if (unread.kernel == signature.kernel && unread.index < inputs.size() && inputs[unread.index] &&
+        !mlir::isa<mlir::NoneType>(inputs[unread.index].getType()))
+      return createStringError("input " + llvm::Twine(unread.index) + ", " + unread.name +
+                               ", is not supported");
   SmallVector<StringRef> entries;
   StringRef(signature.types).split(entries, ' ', -1, /*KeepEmpty=*/false);
   struct Variable {

@@ -76,6 +76,22 @@ ATC_KERNEL(MsRotaryEmbedding) {
 
 namespace {
 
+/// The RMS normalization of vectors before their rotation.
+struct VectorNorm {
+  const float *scale = nullptr; ///< null: there is none
+  float epsilon = 0;
+
+  /// Writes the normalized vector.
+  void apply(float *to, const float *x, int64_t size) const {
+    float sum = 0;
+    for (int64_t i = 0; i < size; ++i)
+      sum += x[i] * x[i];
+    const float factor = 1 / math::sqrt(sum / float(size) + epsilon);
+    for (int64_t i = 0; i < size; ++i)
+      to[i] = x[i] * factor * scale[i];
+  }
+};
+
 /// A call of GroupQueryAttention: sizes, positions and the vectors of queries, keys and values.
 struct GroupQuery {
   int64_t batch = 0, length = 0, heads = 0, keyHeads = 0, size = 0;
@@ -87,19 +103,41 @@ struct GroupQuery {
   Tensor cosTable, sinTable, positions;
   const float *cosines = nullptr, *sines = nullptr; ///< null: nothing is rotated
   bool interleaved = false;
+  VectorNorm queryNorm, keyNorm;
 
   int64_t positionOf(int64_t row) const {
     return positions ? integerAt(positions, row) : before[row / length] + row % length;
   }
-  /// Rotates the vector at `row`, [batch, position], which starts at `from`.
-  void turn(float *to, const float *from, int64_t row) const {
+  /// Normalizes and rotates the vector at `row`, [batch, position], which starts at `from`.
+  void turn(float *to, const float *from, int64_t row, const VectorNorm &norm) const {
+    if (norm.scale) {
+      norm.apply(to, from, size);
+      from = to;
+    }
     const int64_t half = cosines ? cosTable.dim(1) : 0, at = cosines ? positionOf(row) * half : 0;
     rotate(to, from, size, 2 * half, interleaved, cosines + at, sines + at);
   }
+  bool findNorms(Context &c, Tensor queryScale, Tensor keyScale, bool known);
   bool findPositions(Context &c, Tensor lengths, int64_t *starts);
   void turnQueries(Context &c, float *to) const;
   void writeCaches(Context &c, Cache &keys, Cache &values) const;
 };
+
+/// Finds how vectors are normalized, their scales only where they are `known`. Returns false where
+/// the call has failed.
+bool GroupQuery::findNorms(Context &c, Tensor queryScale, Tensor keyScale, bool known) {
+  if (bool(queryScale) != bool(keyScale) ||
+      (queryScale && (queryScale.count() != size || keyScale.count() != size)))
+    return c.fail("q_norm_weight and k_norm_weight have % and % numbers for vectors of %",
+                  queryScale ? queryScale.count() : 0, keyScale ? keyScale.count() : 0, size),
+           false;
+  if (!queryScale || !known)
+    return true;
+  const double epsilon = c.number("qk_norm_epsilon", 1e-6);
+  queryNorm = {floatsOf(c, queryScale), float(c.number("q_norm_epsilon", epsilon))};
+  keyNorm = {floatsOf(c, keyScale), float(c.number("k_norm_epsilon", epsilon))};
+  return queryNorm.scale && keyNorm.scale;
+}
 
 /// Finds where the new positions of each batch begin. Returns false where the call has failed.
 bool GroupQuery::findPositions(Context &c, Tensor lengths, int64_t *starts) {
@@ -127,7 +165,7 @@ void GroupQuery::turnQueries(Context &c, float *to) const {
   parallelIf(c, batch * length, 4 * heads * size, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row)
       for (int64_t h = 0; h < heads; ++h)
-        turn(to + (row * heads + h) * size, q + row * queryRow + h * size, row);
+        turn(to + (row * heads + h) * size, q + row * queryRow + h * size, row, queryNorm);
   });
 }
 
@@ -140,7 +178,7 @@ void GroupQuery::writeCaches(Context &c, Cache &keys, Cache &values) const {
     for (int64_t row = begin; row < end; ++row)
       for (int64_t h = 0; h < keyHeads; ++h) {
         const int64_t b = row / length, head = b * keyHeads + h, at = before[b] + row % length;
-        turn(turned ? turned : keys.at(head, at), k + row * keyRow + h * size, row);
+        turn(turned ? turned : keys.at(head, at), k + row * keyRow + h * size, row, keyNorm);
         if (turned)
           keys.write(head, at, turned);
         values.write(head, at, v + row * keyRow + h * size);
@@ -219,7 +257,8 @@ ATC_KERNEL(GroupQueryAttention) {
   p.sines = rotary && known ? floatsOf(*this, p.sinTable) : nullptr;
   if (rotary && known && (!p.cosines || !p.sines))
     return;
-  if (known && !p.findPositions(*this, lengths, before))
+  if (!p.findNorms(*this, in(14), in(15), known) ||
+      (known && !p.findPositions(*this, lengths, before)))
     return;
   // Caches grow in place where all sequences are as long as the past, in its type.
   const uint8_t cacheType = pastKey ? pastKey.dtype() : query.dtype();
@@ -227,7 +266,7 @@ ATC_KERNEL(GroupQueryAttention) {
     return failType(cacheType);
   if (pastKey && pastValue.dtype() != cacheType)
     return fail("past_key and past_value have different types");
-  bool inPlace = known && query.dtype() == F32 && total == p.room + length;
+  bool inPlace = known && query.dtype() == F32 && total == p.room + length && wants(1) && wants(2);
   for (int64_t b = 0; inPlace && b < batch; ++b)
     inPlace = before[b] == p.room;
 
@@ -255,10 +294,11 @@ ATC_KERNEL(GroupQueryAttention) {
   p.k = packed ? p.q + p.heads * size : floatsOf(*this, key);
   p.v = packed ? p.k + width : floatsOf(*this, value);
   float *out = result.floats(*this);
-  float *turned = rotary || packed ? scratch<float>(batch * length * p.heads * size + 1) : nullptr;
+  const bool turns = rotary || packed || p.queryNorm.scale;
+  float *turned = turns ? scratch<float>(batch * length * p.heads * size + 1) : nullptr;
   float *zeros = integer("smooth_softmax", 0) ? scratch<float>(p.heads) : nullptr;
   const float *sinks = sinkScores ? floatsOf(*this, sinkScores) : zeros;
-  if (!p.q || !p.k || !p.v || !out || ((rotary || packed) && !turned) ||
+  if (!p.q || !p.k || !p.v || !out || (turns && !turned) ||
       (integer("smooth_softmax", 0) && !zeros) || (sinkScores && !sinks))
     return;
   for (int64_t h = 0; zeros && h < p.heads; ++h)

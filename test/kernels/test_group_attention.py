@@ -24,14 +24,18 @@ def turned(x, positions):
     return np.concatenate([a * c - b * s, b * c + a * s], -1)
 
 
-def expected(q, k, v, past, valid, rotary, window, sinks, bias, softcap):
+def expected(q, k, v, past, valid, rotary, window, sinks, bias, softcap, norms=None):
     """The result per batch, and the keys and values that are valid behind it. `valid` counts the
-    positions of each batch before the new ones."""
+    positions of each batch before the new ones; `norms` has the scale and the epsilon of queries
+    and those of keys."""
     batch, length = q.shape[:2]
     results, caches = [], []
     for b in range(batch):
         at = valid[b] + np.arange(length)
         split = [x[b].reshape(length, -1, SIZE).transpose(1, 0, 2).astype("f8") for x in (q, k, v)]
+        if norms:
+            split[:2] = [x / np.sqrt(np.square(x).mean(-1, keepdims=True) + epsilon) * scale
+                         for x, (scale, epsilon) in zip(split, norms)]
         if rotary:
             split[:2] = [turned(x, at) for x in split[:2]]
         keys, values = (np.concatenate([old[b, :, :valid[b]], new], 1)
@@ -88,6 +92,50 @@ def test_group_query_attention(valid, room, length, form):
         np.testing.assert_allclose(keys[b, :, :count], wanted_keys, rtol=1e-5, atol=1e-5)
         np.testing.assert_allclose(values[b, :, :count], wanted_values, rtol=1e-5, atol=1e-5)
         assert keys.shape[2] == max(total, room)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("rotary", [False, True])
+@pytest.mark.parametrize("valid", [[4, 4], [4, 2]])
+@pytest.mark.parametrize("epsilons", [{}, {"qk_norm_epsilon": 0.5},
+                                      {"q_norm_epsilon": 0.25, "k_norm_epsilon": 0.75}])
+def test_queries_and_keys_are_normalized(valid, rotary, packed, epsilons):
+    """RMS normalization per head comes before the rotation; values and the past stay as they are."""
+    q, k, v = floats(2, 1, HEADS * SIZE), *(floats(2, 1, KEY_HEADS * SIZE) for _ in "kv")
+    past = [floats(2, KEY_HEADS, 4, SIZE) for _ in "kv"]
+    scales = [floats(SIZE), floats(SIZE)]
+    both = epsilons.get("qk_norm_epsilon", 1e-6)
+    norms = list(zip(scales, (epsilons.get(f"{name}_norm_epsilon", both) for name in "qk")))
+    vectors = [np.concatenate([q, k, v], -1), None, None] if packed else [q, k, v]
+    got, keys, values = call(
+        "GroupQueryAttention", *vectors, *past, np.array(valid, "i4"), np.array(5, "i4"),
+        *(TABLES if rotary else (None, None)), *[None] * 5, *scales, outputs=3, num_heads=HEADS,
+        kv_num_heads=KEY_HEADS, do_rotary=int(rotary), **epsilons)
+    want, caches = expected(q, k, v, past, valid, rotary, -1, None, None, 0, norms)
+    np.testing.assert_allclose(got, want, rtol=2e-5, atol=2e-5)
+    for b, wanted in enumerate(caches):
+        for made, each in zip((keys, values), wanted):
+            np.testing.assert_allclose(made[b, :, :each.shape[1]], each, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("room", [0, 3])
+def test_caches_that_nobody_reads(room):
+    """Only the result is wanted; without a past the caches were written to no memory."""
+    q, k, v = floats(2, 4, HEADS * SIZE), *(floats(2, 4, KEY_HEADS * SIZE) for _ in "kv")
+    past = [floats(2, KEY_HEADS, room, SIZE) for _ in "kv"]
+    [got] = call("GroupQueryAttention", q, k, v, *(past if room else (None, None)),
+                 np.full(2, room + 3, "i4"), np.array(room + 4, "i4"), outputs=1, num_heads=HEADS,
+                 kv_num_heads=KEY_HEADS)
+    want, _ = expected(q, k, v, past, [room, room], False, -1, None, None, 0)
+    np.testing.assert_allclose(got, want, rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("scales", [(floats(SIZE), None), (floats(SIZE), floats(SIZE - 1))])
+def test_scales_that_do_not_fit(scales):
+    q, k, v = floats(1, 1, HEADS * SIZE), *(floats(1, 1, KEY_HEADS * SIZE) for _ in "kv")
+    with pytest.raises(KernelError, match="q_norm_weight and k_norm_weight have 16 and"):
+        call("GroupQueryAttention", q, k, v, None, None, np.zeros(1, "i4"), np.array(1, "i4"),
+             *[None] * 7, *scales, outputs=1, num_heads=HEADS, kv_num_heads=KEY_HEADS)
 
 
 def test_half_precision_is_computed_in_floats():

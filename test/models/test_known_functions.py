@@ -309,6 +309,67 @@ def test_embedding_of_integers(tmp_path, segments, mask, dynamic):
 
 
 @pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("form", ["plain", "mask", "packed", "shared"])
+def test_attention_of_one_token(tmp_path, form, dynamic):
+    """Behind the past or, in a shared buffer, behind its first positions; a mask hides keys."""
+    batch, heads, size, room = 2, 3, 4, 6
+    hidden, before = heads * size, 2 if form == "shared" else room
+    q, k, v = (RNG.standard_normal((batch, 1, hidden)).astype("f4") for _ in "qkv")
+    past = {name: RNG.standard_normal((batch, heads, room, size)).astype("f4") for name in ("pk", "pv")}
+    bias = RNG.standard_normal(3 * hidden).astype("f4")
+    mask = np.ones((batch, before + 1), "i4")
+    mask[1, :2] = 0
+    rows = [(x[:, 0] + part).reshape(batch, heads, 1, size)
+            for x, part in zip((q, k, v), np.split(bias, 3))]
+    keys, values = (np.concatenate([old[:, :, :before], new, old[:, :, before + 1:]], 2)
+                    for old, new in zip(past.values(), rows[1:]))
+    scores = rows[0] @ keys[:, :, :before + 1].transpose(0, 1, 3, 2) * .3
+    if form == "mask":
+        scores = np.where(mask[:, None, None] != 0, scores, -np.inf)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    weights /= weights.sum(-1, keepdims=True)
+    want = (weights @ values[:, :, :before + 1]).reshape(batch, 1, hidden)
+    feeds = {"q": np.concatenate([q, k, v], -1)} if form == "packed" else {"q": q, "k": k, "v": v}
+    feeds |= past | ({"m": mask} if form == "mask" else {})
+    feeds |= {"n": np.array([before], "i4")} if form == "shared" else {}
+    inputs = ["q", "k", "v", "m", "", "pk", "pv", "n", "", "", "b"]
+    check_one(tmp_path, "DecoderMaskedMultiHeadAttention",
+              [name if name in feeds or name == "b" else "" for name in inputs], feeds, {"b": bias},
+              {"y": want, "keys": keys, "values": values}, dynamic, num_heads=heads, scale=.3,
+              past_present_share_buffer=int(form == "shared"))
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("length", [4, 5])
+def test_attention_of_one_token_to_an_encoder(tmp_path, length, dynamic):
+    """Keys and values of four dims are those of another sequence, and nothing is appended."""
+    q = RNG.standard_normal((2, 1, 12)).astype("f4")
+    k, v = (RNG.standard_normal((2, 3, length, 4)).astype("f4") for _ in "kv")
+    scores = q.reshape(2, 3, 1, 4) @ k.transpose(0, 1, 3, 2) / 2
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    weights /= weights.sum(-1, keepdims=True)
+    check_one(tmp_path, "DecoderMaskedMultiHeadAttention", ["q", "k", "v"],
+              {"q": q, "k": k, "v": v}, {}, {"y": (weights @ v).reshape(2, 1, 12)}, dynamic,
+              num_heads=3)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("pads", [None, [0, 0, 0, 0], [1, 0, 2, 1], [0, 2, 0, 3]])
+def test_transposed_convolution_with_pads_that_are_values(tmp_path, pads, dynamic):
+    x, w = (RNG.standard_normal(shape).astype("f4") for shape in ((2, 3, 4, 5), (3, 2, 3, 2)))
+    b, strides, extra = RNG.standard_normal(2).astype("f4"), (2, 3), (1, 2)
+    whole = np.zeros((2, 2, 3 * 2 + 3 + 1, 4 * 3 + 2 + 2), "f8") + b.reshape(2, 1, 1)
+    for i in range(3):
+        for j in range(2):
+            whole[:, :, i:i + 7:2, j:j + 13:3] += np.einsum("nchw,cm->nmhw", x, w[:, :, i, j])
+    top, left, bottom, right = pads or [0] * 4
+    want = whole[:, :, top:whole.shape[2] - bottom, left:whole.shape[3] - right].astype("f4")
+    feeds = {"x": x} | ({"p": np.array(pads)} if pads else {})
+    check_one(tmp_path, "ConvTransposeWithDynamicPads", ["x", "w", "p" if pads else "", "b"], feeds,
+              {"w": w, "b": b}, {"y": want}, dynamic, strides=strides, output_padding=extra)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
 def test_operators_that_share_a_name_with_a_standard_one(tmp_path, dynamic):
     """Unique has the values in their order and no places; the step of Range may be left out."""
     feeds = {"x": np.array([3, 1, 3, 2, 1], "f4")}
@@ -351,6 +412,10 @@ def test_operators_once_tried(tmp_path, op, attributes, formula, dynamic):
     ("MRotaryEmbedding", ["x"] * 4, dict(mrope_section=[1, 2]), "must have 3 numbers"),
     ("NGramRepeatBlock", ["x", "x"], dict(ngram_size=0), "'ngram_size' is 0"),
     ("UnfoldTensor", ["x"], dict(size=0), "'size' is 0"),
+    ("DecoderMaskedMultiHeadAttention", ["x"] * 9, dict(num_heads=1), "'beam_width' and"),
+    ("DecoderMaskedMultiHeadAttention", ["x"], dict(num_heads=1, past_present_share_buffer=1),
+     "needs a past and its length"),
+    ("ConvTransposeWithDynamicPads", ["x"] * 3, dict(auto_pad="VALID"), "'auto_pad' is VALID"),
     ("CropAndResize", ["x"] * 4, dict(mode="cubic"), "'mode' is 'cubic'"),
     ("QLinearWhere", ["x"] * 9, dict(axis=1), "attribute 'axis' is not known")])
 def test_what_functions_do_not_take_is_refused(tmp_path, op, inputs, attributes, text):
@@ -359,3 +424,35 @@ def test_what_functions_do_not_take_is_refused(tmp_path, op, inputs, attributes,
     code, out, err = call(tool("atc"), f"--model={tmp_path}/one.onnx", "--framework=5", "--target=cpu",
                           f"--output={tmp_path}/model")
     assert code != 0 and "E14001" in out + err and text in out + err
+
+
+@pytest.mark.parametrize("op, inputs, attributes, text", [
+    ("GroupQueryAttention", 7, dict(causal=0), "attribute 'causal' is 0, only 1 is supported"),
+    ("GroupQueryAttention", 7, dict(qk_output=1), "attribute 'qk_output' is 1, only 0"),
+    ("GroupQueryAttention", 7, dict(sliding_window_cache=1), "'sliding_window_cache' is 1, only 0"),
+    ("GroupQueryAttention", 7, dict(k_quant_type="PER_TENSOR"), "'k_quant_type' is 'PER_TENSOR'"),
+    ("GroupQueryAttention", 13, {}, "input 12, k_scale, is not supported"),
+    ("GroupQueryAttention", 17, {}, "has 17 inputs, expected at most 16"),
+    ("MultiHeadAttention", 9, {}, "input 8, past_sequence_length, is not supported"),
+    ("MultiHeadAttention", 10, {}, "is not supported")])
+def test_what_kernels_of_attention_would_ignore_is_refused(tmp_path, op, inputs, attributes, text):
+    sizes = {"num_heads": 1} | ({"kv_num_heads": 1} if op == "GroupQueryAttention" else {})
+    write(tmp_path / "one.onnx", op, ["x"] * inputs, {"x": np.zeros((1, 2, 8), np.float32)}, {},
+          False, [("y", onnx.TensorProto.FLOAT)], **sizes, **attributes)
+    code, out, err = call(tool("atc"), f"--model={tmp_path}/one.onnx", "--framework=5", "--target=cpu",
+                          f"--output={tmp_path}/model")
+    assert code != 0 and "E14001" in out + err and text in out + err
+
+
+def test_values_that_change_nothing_are_accepted(tmp_path):
+    """Exporters write attributes of GroupQueryAttention that have their default."""
+    feeds = {"x": RNG.standard_normal((1, 2, 8)).astype("f4"), "n": np.array([1], "i4"),
+             "t": np.array(2, "i4")}
+    got = []
+    for attributes in ({}, dict(causal=1, qk_output=0, sliding_window_cache=0, k_quant_type="NONE",
+                                v_quant_type="NONE")):
+        write(tmp_path / "one.onnx", "GroupQueryAttention", ["x", "x", "x", "", "", "n", "t"], feeds,
+              {}, False, [("y", onnx.TensorProto.FLOAT)], num_heads=1, kv_num_heads=1, **attributes)
+        got.append(run(tmp_path / "one.onnx", tmp_path, feeds)["y"])
+    np.testing.assert_array_equal(*got)
+    np.testing.assert_array_equal(got[0][:, 0], feeds["x"][:, 0])

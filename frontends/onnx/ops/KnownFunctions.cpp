@@ -244,7 +244,11 @@ FunctionProto dynamicSlice(const NodeProto &, std::string &) {
 constexpr llvm::StringLiteral microsoft = "com.microsoft", standard = "";
 constexpr KnownFunction functions[] = {
     {microsoft, "CDist", "metric", distances},
+    {microsoft, "ConvTransposeWithDynamicPads",
+     "auto_pad dilations group kernel_shape output_padding strides", convTransposeWithPads},
     {microsoft, "CropAndResize", "extrapolation_value mode", cropAndResize},
+    {microsoft, "DecoderMaskedMultiHeadAttention",
+     "mask_filter_value num_heads output_qk past_present_share_buffer scale", decoderAttention},
     {microsoft, "DynamicQuantizeLSTM",
      "activation_alpha activation_beta activations clip direction hidden_size input_forget",
      dynamicQuantizeLstm},

@@ -38,7 +38,9 @@ onnx::FunctionProto mixtureOfIntegers(const onnx::NodeProto &node, std::string &
 onnx::FunctionProto productOfTable(const onnx::NodeProto &node, std::string &problem);
 
 /// Other operators of com.microsoft, by their names there.
+onnx::FunctionProto convTransposeWithPads(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto cropAndResize(const onnx::NodeProto &node, std::string &problem);
+onnx::FunctionProto decoderAttention(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto multimodalRotaryEmbedding(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto ngramRepeatBlock(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto scaledSilu(const onnx::NodeProto &node, std::string &problem);

@@ -236,4 +236,81 @@ onnx::FunctionProto cropAndResize(const onnx::NodeProto &node, std::string &prob
   return w.take();
 }
 
+/// The pads are values of the call: a transposed convolution without pads, cropped by them.
+onnx::FunctionProto convTransposeWithPads(const onnx::NodeProto &node, std::string &problem) {
+  FunctionWriter w({"x", "weights", "pads", "bias"}, {"y"});
+  const onnx::AttributeProto *rule = findAttribute(node, "auto_pad");
+  if (hasInput(node, 2) && rule && rule->s() != "NOTSET")
+    problem = "attribute 'auto_pad' is " + rule->s() + ", expected NOTSET for pads that are given";
+  onnx::NodeProto &conv = w.add("ConvTranspose", {"x", "weights", "bias"},
+                                {hasInput(node, 2) ? std::string("whole") : "y"});
+  FunctionWriter::pass(conv, {{"auto_pad", AttributeType::STRING},
+                              {"dilations", AttributeType::INTS},
+                              {"group", AttributeType::INT},
+                              {"kernel_shape", AttributeType::INTS},
+                              {"output_padding", AttributeType::INTS},
+                              {"strides", AttributeType::INTS}});
+  if (!hasInput(node, 2))
+    return w.take();
+  w.add("Split", {"pads"}, {"begins", "ends"}, {{"num_outputs", int64_t(2)}});
+  const std::string spatial = w.make("Shape", {"whole"}, {{"start", int64_t(2)}});
+  const std::string two = w.make("Squeeze", {w.integers({2})});
+  const std::string one = w.make("Squeeze", {w.integers({1})});
+  const std::string rank = w.make("Size", {w.make("Shape", {"whole"})});
+  w.add("Slice",
+        {"whole", "begins", w.make("Sub", {spatial, "ends"}), w.make("Range", {two, rank, one})},
+        {"y"});
+  return w.take();
+}
+
+/// The attention of one new token. Where past and present share a buffer, the past is its first
+/// `past_sequence_length` positions, and the new one is written behind them.
+onnx::FunctionProto decoderAttention(const onnx::NodeProto &node, std::string &problem) {
+  FunctionWriter w({"query", "key", "value", "mask", "addend", "past_key", "past_value", "length",
+                    "beams", "beam_of_token", "bias"},
+                   {"y", "present_key", "present_value"});
+  const bool isShared = integerOf(node, "past_present_share_buffer", 0) != 0;
+  if (hasInput(node, 8) || hasInput(node, 9))
+    problem = "inputs 'beam_width' and 'cache_indirection' are not supported";
+  else if (integerOf(node, "output_qk", 0) != 0)
+    problem = "attribute 'output_qk' is set, which is not supported";
+  else if (isShared && !(hasInput(node, 5) && hasInput(node, 6) && hasInput(node, 7)))
+    problem = "attribute 'past_present_share_buffer' needs a past and its length";
+  if (!problem.empty())
+    return w.take();
+
+  std::string query = "query", key = "key", value = "value";
+  if (!hasInput(node, 1)) {
+    w.add("Split", {"query"}, {"own_query", "own_key", "own_value"},
+          {{"axis", int64_t(2)}, {"num_outputs", int64_t(3)}});
+    query = "own_query", key = "own_key", value = "own_value";
+  }
+  std::string pastKey = "past_key", pastValue = "past_value", length;
+  const std::string axis = w.integers({2});
+  if (isShared) {
+    length = w.make("Reshape", {w.make("Cast", {"length"}, toIndex), w.integers({1})});
+    for (std::string *past : {&pastKey, &pastValue})
+      *past = w.make("Slice", {*past, w.integers({0}), length, axis});
+  }
+  const std::string presentKey = isShared ? "grown_key" : "present_key";
+  const std::string presentValue = isShared ? "grown_value" : "present_value";
+  onnx::NodeProto &attention =
+      w.add("MultiHeadAttention", {query, key, value, "bias", "mask", "addend", pastKey, pastValue},
+            {"y", presentKey, presentValue});
+  attention.set_domain("com.microsoft");
+  FunctionWriter::pass(attention, {{"mask_filter_value", AttributeType::FLOAT},
+                                   {"num_heads", AttributeType::INT},
+                                   {"scale", AttributeType::FLOAT}});
+  if (!isShared)
+    return w.take();
+  const std::string next = w.make("Add", {length, w.integers({1})});
+  for (const char *name : {"key", "value"}) {
+    const std::string rest =
+        w.make("Slice", {std::string("past_") + name, next, w.integers({toEnd}), axis});
+    w.add("Concat", {std::string("grown_") + name, rest}, {std::string("present_") + name},
+          {{"axis", int64_t(2)}});
+  }
+  return w.take();
+}
+
 } // namespace atc::onnx_import
