@@ -10,6 +10,8 @@
 #include <array>
 #include <cstring>
 #include <fstream>
+#include <mutex>
+#include <set>
 
 namespace atc::ascend {
 namespace {
@@ -106,6 +108,47 @@ aclError checkKinds(const char *function, aclopEngineType engine, aclopCompileTy
   return ACL_SUCCESS;
 }
 
+/// Makes constants of the integers whose values readValues has read: axes, shapes, paddings.
+/// Returns whether there are any.
+bool makeConstants(OpCall &call) {
+  bool hasAny = false;
+  for (const auto &desc : call.inputs)
+    if (!desc->isConstant && !desc->constant.empty() &&
+        (desc->type == ACL_INT32 || desc->type == ACL_INT64))
+      hasAny = desc->isConstant = true;
+  return hasAny;
+}
+
+/// Finds or compiles the operator of a call that is executed now. An operator that needs a constant
+/// gets the values in memory: the vendor's dynamic operators read them when they run.
+aclError findForExecution(const char *function, OpCall &call, int numInputs,
+                          const aclDataBuffer *const inputs[], aclrtStream stream,
+                          std::shared_ptr<OpModel> &op) {
+  static std::mutex mutex;
+  static auto &needsConstants = *new std::set<std::string>;
+  if ((op = lookUpOperator(call)))
+    return ACL_SUCCESS;
+  const std::string key =
+      call.json().dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  auto isKnown = [&] {
+    std::lock_guard lock(mutex);
+    return needsConstants.contains(key);
+  };
+  aclError failed = ACL_SUCCESS;
+  if (!isKnown()) {
+    failed = findOrCompileOperator(function, call, op);
+    if (failed != ACL_ERROR_OP_NOT_FOUND)
+      return failed;
+  }
+  ACL_TRY(readValues(function, call, numInputs, inputs, stream));
+  if (!makeConstants(call))
+    return failed == ACL_SUCCESS ? findOrCompileOperator(function, call, op) : failed;
+  ACL_TRY(findOrCompileOperator(function, call, op));
+  std::lock_guard lock(mutex);
+  needsConstants.insert(key);
+  return ACL_SUCCESS;
+}
+
 aclError compileAndExecute(const char *function, const char *opType, int numInputs,
                            const aclTensorDesc *const inputDesc[],
                            const aclDataBuffer *const inputs[], int numOutputs,
@@ -116,7 +159,7 @@ aclError compileAndExecute(const char *function, const char *opType, int numInpu
   ACL_TRY(checkKinds(function, engineType, compileFlag));
   ACL_TRY(readCall(function, opType, numInputs, inputDesc, numOutputs, outputDesc, attr, call));
   std::shared_ptr<OpModel> op;
-  ACL_TRY(findOrCompileOperator(function, call, op));
+  ACL_TRY(findForExecution(function, call, numInputs, inputs, stream, op));
   return executeOperator(function, *op, numInputs, inputs, numOutputs, outputs, stream);
 }
 

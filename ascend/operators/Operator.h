@@ -58,6 +58,12 @@ aclError addOperator(const char *function, std::shared_ptr<Model> model, bool ke
 /// Calls `atc --singleop` for a call and adds the file that it writes.
 aclError compileOperator(const char *function, const OpCall &call);
 
+/// Writes into the descriptions of small inputs (64 KB at most) the values that their buffers have
+/// behind the stream's tasks, which it waits for. A file that states these values then runs the
+/// call. On a stream that is recorded nothing is read.
+aclError readValues(const char *function, OpCall &call, int numInputs,
+                    const aclDataBuffer *const inputs[], aclrtStream stream);
+
 /// Finds the file that runs a call, or makes it with compileOperator.
 aclError findOrCompileOperator(const char *function, const OpCall &call,
                                std::shared_ptr<OpModel> &op);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Addresses of NumPy arrays and bytes, and threads for callbacks."""
 
+import collections
 import ctypes
 import threading
 
@@ -10,6 +11,7 @@ from . import rt
 
 _BY_NUMBER = {np.dtype(letter).num: np.dtype(letter) for letter in "?bBhHiIlLqQefdFD"}
 _threads = {}
+_latest = collections.deque(maxlen=16)  # what bytes_to_ptr was called with
 
 
 def numpy_to_ptr(array):
@@ -35,7 +37,11 @@ def ptr_to_numpy(pointer, shape, dtype):
 
 
 def bytes_to_ptr(data):
-    """Returns the address of bytes, which must stay."""
+    """Returns the address of bytes. Those of the last calls stay: programs pass
+    `array.tobytes()` without a name of its own."""
+    _latest.append(data)
+    while len(_latest) > 1 and sum(map(len, _latest)) > 256 << 20:
+        _latest.popleft()
     return ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value or 0
 
 

@@ -8,6 +8,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <cmath>
+
 using namespace llvm;
 
 namespace atc::single_op {
@@ -69,6 +71,28 @@ void buildUnlessZero(Graph &g, StringRef type, const std::string &factor) {
 void buildXlogy(Graph &g) { buildUnlessZero(g, "Mul", g.value("Log", {g.x[1]})); }
 void buildXdivy(Graph &g) { buildUnlessZero(g, "Div", g.x[1]); }
 
+/// Computes x0 / x1 or x0 * x1; 0 where x1 is 0, whatever x0 is.
+void buildNoNan(Graph &g) {
+  const std::string zero = g.addScalar(0);
+  const StringRef type = g.op.type == "DivNoNan" ? "Div" : "Mul";
+  g.finish(
+      g.value("Where", {g.value("Equal", {g.x[1], zero}), zero, g.value(type, {g.x[0], g.x[1]})}));
+}
+
+/// Computes the angle of the point (x1, x0): atan(x0 / x1), with half a turn in the direction of
+/// x0's sign where x1 is negative, and 0 where both are 0.
+void buildAtan2(Graph &g) {
+  const double pi = std::acos(-1.0);
+  const std::string zero = g.addScalar(0);
+  const std::string isUp = g.value("GreaterOrEqual", {g.x[0], zero});
+  const std::string turn = g.value("Where", {isUp, g.addScalar(pi), g.addScalar(-pi)});
+  const std::string isLeft = g.value("Less", {g.x[1], zero});
+  const std::string angle = g.value("Add", {g.value("Atan", {g.value("Div", {g.x[0], g.x[1]})}),
+                                            g.value("Where", {isLeft, turn, zero})});
+  const std::string distance = g.value("Add", {g.value("Abs", {g.x[0]}), g.value("Abs", {g.x[1]})});
+  g.finish(g.value("Where", {g.value("Equal", {distance, zero}), zero, angle}));
+}
+
 //===----------------------------------------------------------------------===//
 // Activations
 //===----------------------------------------------------------------------===//
@@ -91,6 +115,12 @@ void buildGeluV2(Graph &g) {
     return g.fail("\"approximate\" must be \"none\" or \"tanh\"");
   Graph::setText(g.node("Gelu", {g.x[0]}, {g.y[0]}), "approximate", form);
 }
+
+void buildErfc(Graph &g) { g.finish(g.value("Sub", {g.addScalar(1), g.value("Erf", {g.x[0]})})); }
+void buildLogSigmoid(Graph &g) {
+  g.finish(g.value("Neg", {g.value("Softplus", {g.value("Neg", {g.x[0]})})}));
+}
+void buildTrunc(Graph &g) { g.finish(isInteger(g) ? g.x[0] : truncate(g, g.x[0])); }
 
 void buildShrink(Graph &g, bool isSoft) {
   const double lambda = g.getFloat("lambd", 0.5);
@@ -145,13 +175,23 @@ void buildL2Loss(Graph &g) {
   g.finish(g.reshape(g.value("Mul", {sum, g.addScalar(0.5)}), g.op.outputs[0].dims));
 }
 
+/// Computes the sum of absolute values along axes, or the root of the sum of squares.
+void buildLpNorm(Graph &g) {
+  const double power = g.getFloat("p", 2);
+  if (power != 1 && power != 2)
+    return g.fail("\"p\" must be 1 or 2");
+  const std::string axes = g.addInts(g.getInts("axes", {}));
+  auto &node = g.node(power == 1 ? "ReduceL1" : "ReduceL2", {g.x[0], axes}, {g.y[0]});
+  Graph::setInt(node, "keepdims", g.getBool("keepdim"));
+}
+
 /// Computes whether all, or any, elements along axes are true.
 void buildReduceBool(Graph &g) {
   const bool isAll = StringRef(g.op.type).starts_with("ReduceAll");
   const std::string numbers = g.fresh(), reduced = g.fresh();
   Graph::setInt(g.node("Cast", {g.x[0]}, {numbers}), "to", onnx::TensorProto::INT32);
   auto &node = g.node(isAll ? "ReduceMin" : "ReduceMax",
-                      {numbers, g.addInts(g.getIntsOfInput(1, "axes"))}, {reduced});
+                      {numbers, g.addInts(g.getConstantInts(1, "axes"))}, {reduced});
   Graph::setInt(node, "keepdims", g.getBool("keep_dims"));
   Graph::setInt(g.node("Cast", {reduced}, {g.y[0]}), "to", onnx::TensorProto::BOOL);
 }
@@ -162,7 +202,10 @@ ArrayRef<OperatorRow> elementwiseRows() {
   static constexpr OperatorRow rows[] = {
       {"Addcdiv", 4, buildAddcmul},
       {"Addcmul", 4, buildAddcmul},
+      {"Atan2", 2, buildAtan2},
       {"CeluV2", 1, buildCelu},
+      {"DivNoNan", 2, buildNoNan},
+      {"Erfc", 1, buildErfc},
       {"FastGelu", 1, buildFastGelu},
       {"FastGeluV2", 1, buildFastGelu},
       {"FloorDiv", 2, buildFloorDiv},
@@ -173,9 +216,13 @@ ArrayRef<OperatorRow> elementwiseRows() {
       {"Invert", 1, buildInvert},
       {"L2Loss", 1, buildL2Loss},
       {"Lerp", 3, buildLerp},
+      {"LogSigmoid", 1, buildLogSigmoid},
       {"LogicalXor", 2, buildLogicalXor},
+      {"LpNorm", 1, buildLpNorm},
+      {"LpNormV2", 1, buildLpNorm},
       {"MaskedFill", 3, buildMaskedFill},
       {"Mod", 2, buildMod},
+      {"MulNoNan", 2, buildNoNan},
       {"ReduceAll", 1, buildReduceBool},
       {"ReduceAllD", 1, buildReduceBool},
       {"ReduceAny", 1, buildReduceBool},
@@ -183,6 +230,7 @@ ArrayRef<OperatorRow> elementwiseRows() {
       {"SoftShrink", 1, buildSoftShrink},
       {"Threshold", 1, buildThreshold},
       {"ThresholdV2D", 1, buildThreshold},
+      {"Trunc", 1, buildTrunc},
       {"TruncateDiv", 2, buildTruncateDiv},
       {"TruncateMod", 2, buildMod},
       {"Xdivy", 2, buildXdivy},

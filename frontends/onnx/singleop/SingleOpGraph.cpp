@@ -218,6 +218,15 @@ Ints SingleOpGraph::getIntsOfInput(size_t index, StringRef attribute) const {
   return Ints(op.inputs[index].values.begin(), op.inputs[index].values.end());
 }
 
+Ints SingleOpGraph::getConstantInts(size_t index, StringRef attribute) {
+  const bool isVariable = index < op.inputs.size() && !op.inputs[index].isAbsent &&
+                          !op.inputs[index].isConstant && !find(attribute);
+  if (isVariable)
+    fail("\"" + attribute +
+         "\" must be an attribute, or a constant input: \"is_const\": true and \"const_value\"");
+  return getIntsOfInput(index, attribute);
+}
+
 void SingleOpGraph::fail(const Twine &what) {
   diagnostics.error("E10030", "the operator " + op.type + " of --singleop: " + what);
 }

@@ -90,6 +90,9 @@ public:
   Ints getInts(llvm::StringRef name, const Ints &otherwise) const;
   /// Returns what an operator has as a constant input, or as an attribute in its D variant.
   Ints getIntsOfInput(size_t index, llvm::StringRef attribute) const;
+  /// Does that for what the result depends on; reports an error where the input is given but not
+  /// constant, and empties the list.
+  Ints getConstantInts(size_t index, llvm::StringRef attribute);
 
   /// Reports an error of this operator.
   void fail(const llvm::Twine &what);

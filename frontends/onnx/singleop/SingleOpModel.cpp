@@ -330,7 +330,7 @@ private:
     if (type == "BiasAdd")
       return buildBiasAdd();
     if (type.starts_with("Gather")) {
-      const Ints axis = getIntsOfInput(2, "axis");
+      const Ints axis = getConstantInts(2, "axis");
       return setInt(node("Gather", {x[0], x[1]}, y), "axis", axis.empty() ? 0 : axis[0]);
     }
     buildProduct();
@@ -347,12 +347,12 @@ private:
   void buildReduce() {
     StringRef type = op.type;
     type.consume_back("D");
-    onnx::NodeProto &added = node(type, {x[0], addInts(getIntsOfInput(1, "axes"))}, y);
+    onnx::NodeProto &added = node(type, {x[0], addInts(getConstantInts(1, "axes"))}, y);
     setInt(added, "keepdims", getBool("keep_dims"));
   }
 
   void buildArg() {
-    const Ints axis = getIntsOfInput(1, "dimension");
+    const Ints axis = getConstantInts(1, "dimension");
     const std::string index = fresh();
     onnx::NodeProto &added =
         node(StringRef(op.type).starts_with("ArgMax") ? "ArgMax" : "ArgMin", {x[0]}, {index});
@@ -366,10 +366,9 @@ private:
   }
 
   void buildTranspose() {
-    const Ints order = getIntsOfInput(1, "perm");
-    if (order.empty())
-      return fail("\"perm\" must be an attribute, or a constant input: \"is_const\": true and "
-                  "\"const_value\"");
+    const Ints order = getConstantInts(1, "perm");
+    if (order.empty() && op.inputs.size() < 2)
+      return fail("\"perm\" is missing");
     setInts(node("Transpose", {x[0]}, y), "perm", order);
   }
 

@@ -24,7 +24,7 @@ void buildSplit(Graph &g) {
   if (!g.needs(data + 1))
     return;
   const Ints axis = g.getIntsOfInput(isFirst ? 0 : 2, "split_dim");
-  Ints sizes = isV ? g.getIntsOfInput(1, "size_splits") : Ints();
+  Ints sizes = isV ? g.getConstantInts(1, "size_splits") : Ints();
   if (axis.size() != 1)
     return g.fail("\"split_dim\" must be one axis");
   Names inputs = {g.x[data]};
@@ -58,7 +58,7 @@ void buildPack(Graph &g) {
 
 void buildStridedSlice(Graph &g) {
   const Ints begin = g.getIntsOfInput(1, "begin"), end = g.getIntsOfInput(2, "end");
-  const Ints strides = g.getIntsOfInput(3, "strides");
+  const Ints strides = g.getConstantInts(3, "strides");
   for (const char *mask : {"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask"})
     if (g.getInt(mask, 0) != 0)
       return g.fail("\"" + Twine(mask) + "\" must be 0: write the bounds themselves");
@@ -174,6 +174,51 @@ void buildBroadcast(Graph &g) {
   g.finish(g.value("Expand", {g.x[0], g.addInts(g.op.outputs[0].dims)}));
 }
 
+/// Makes a tensor of one value in the dims of the result: of an input, or of the name.
+void buildFilled(Graph &g) {
+  const StringRef type = g.op.type;
+  const bool isFill = type.starts_with("Fill");
+  if (isFill && !g.needs(type == "Fill" ? 2 : 1))
+    return;
+  const std::string value =
+      isFill ? g.x[type == "Fill" ? 1 : 0] : g.addScalar(type == "OnesLike" ? 1 : 0);
+  const std::string dims = isFill ? g.addInts(g.op.outputs[0].dims) : g.value("Shape", {g.x[0]});
+  g.finish(g.value("Expand", {value, dims}));
+}
+
+/// Keeps the lower or upper triangle of matrices, from a diagonal on.
+void buildTriangle(Graph &g) {
+  auto &node =
+      g.node("Trilu", {g.x[0], g.reshape(g.addInts({g.getInt("diagonal", 0)}), {})}, {g.y[0]});
+  Graph::setInt(node, "upper", g.op.type == "Triu");
+}
+
+/// Results: the index of the largest or smallest element along a dim, and that element.
+void buildArgWithValue(Graph &g) {
+  const bool isMax = StringRef(g.op.type).starts_with("ArgMax");
+  const int64_t axis = g.getInt("dimension", 0), keeps = g.getBool("keep_dims");
+  const std::string index = g.fresh();
+  auto &position = g.node(isMax ? "ArgMax" : "ArgMin", {g.x[0]}, {index});
+  Graph::setInt(position, "axis", axis);
+  Graph::setInt(position, "keepdims", keeps);
+  Graph::setInt(g.node("Cast", {index}, {g.y[0]}), "to", onnxType(g.op.outputs[0].type));
+  if (g.y.size() < 2)
+    return;
+  auto &best = g.node(isMax ? "ReduceMax" : "ReduceMin", {g.x[0], g.addInts({axis})}, {g.y[1]});
+  Graph::setInt(best, "keepdims", keeps);
+}
+
+/// Takes an element per index along one dim.
+void buildGatherElements(Graph &g) {
+  const bool isInput = g.op.type == "GatherD"; // x, dim, index
+  if (!g.needs(isInput ? 3 : 2))
+    return;
+  const Ints axis =
+      isInput ? g.getConstantInts(1, "dim") : Ints{g.getInt("dim", g.getInt("axis", 0))};
+  auto &node = g.node("GatherElements", {g.x[0], g.x[isInput ? 2 : 1]}, {g.y[0]});
+  Graph::setInt(node, "axis", axis.empty() ? 0 : axis[0]);
+}
+
 void buildTile(Graph &g) {
   const Ints counts = g.getIntsOfInput(1, "multiples");
   if (counts.size() != g.op.inputs[0].dims.size())
@@ -198,7 +243,7 @@ void buildOneHot(Graph &g) {
 }
 
 void buildCumsum(Graph &g) {
-  const Ints axis = g.getIntsOfInput(1, "axis");
+  const Ints axis = g.getConstantInts(1, "axis");
   auto &node = g.node("CumSum", {g.x[0], g.addInts({axis.empty() ? 0 : axis[0]})}, {g.y[0]});
   Graph::setInt(node, "exclusive", g.getBool("exclusive"));
   Graph::setInt(node, "reverse", g.getBool("reverse"));
@@ -245,6 +290,8 @@ void buildGatherNd(Graph &g) {
 
 ArrayRef<OperatorRow> movementRows() {
   static constexpr OperatorRow rows[] = {
+      {"ArgMaxWithValue", 1, buildArgWithValue},
+      {"ArgMinWithValue", 1, buildArgWithValue},
       {"BroadcastTo", 1, buildBroadcast},
       {"BroadcastToD", 1, buildBroadcast},
       {"Cumsum", 1, buildCumsum},
@@ -252,9 +299,14 @@ ArrayRef<OperatorRow> movementRows() {
       {"DepthToSpace", 1, buildBlocks},
       {"Expand", 1, buildBroadcast},
       {"ExpandD", 1, buildBroadcast},
+      {"Fill", 1, buildFilled},
+      {"FillD", 1, buildFilled},
+      {"GatherD", 1, buildGatherElements},
+      {"GatherElements", 1, buildGatherElements},
       {"GatherNd", 2, buildGatherNd},
       {"OneHot", 2, buildOneHot},
       {"OneHotD", 2, buildOneHot},
+      {"OnesLike", 1, buildFilled},
       {"Pack", 1, buildPack},
       {"Pad", 1, buildPad},
       {"PadD", 1, buildPad},
@@ -279,8 +331,11 @@ ArrayRef<OperatorRow> movementRows() {
       {"TopK", 1, buildTopK},
       {"TopKD", 1, buildTopK},
       {"TopKV2", 1, buildTopK},
+      {"Tril", 1, buildTriangle},
+      {"Triu", 1, buildTriangle},
       {"Unpack", 1, buildUnpack},
       {"Upsample", 1, buildUpsample},
+      {"ZerosLike", 1, buildFilled},
   };
   return rows;
 }

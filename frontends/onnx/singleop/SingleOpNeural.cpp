@@ -259,9 +259,12 @@ void buildResize(Graph &g) {
                  g.getBool("align_corners")        ? "align_corners"
                  : g.getBool("half_pixel_centers") ? "half_pixel"
                                                    : "asymmetric");
+  // From the centres of pixels the nearest one is floor((i + 0.5) * scale): ONNX subtracts a half.
   if (isNearest)
     Graph::setText(node, "nearest_mode",
-                   g.getBool("align_corners") ? "round_prefer_ceil" : "floor");
+                   g.getBool("align_corners") || g.getBool("half_pixel_centers")
+                       ? "round_prefer_ceil"
+                       : "floor");
   g.finishImage(result);
 }
 

@@ -1,6 +1,8 @@
 # Operators of a .json file whose formula is not that of the ONNX operator of their name, or which
 # ONNX has not: results against NumPy on both targets, and mistakes. Run with `pytest test/tools`.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import math
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,10 @@ T, U = RNG.random((2, 4, 6)) < 0.5
 X = RNG.standard_normal((2, 4, 4, 6)).astype(np.float32)  # NCHW
 S, B, M, V = RNG.uniform(0.5, 1.5, (4, 4)).astype(np.float32)  # of its channels
 ONE = np.float32([0.25])
+Z = np.where(A < 0.3, 0, A).astype(np.float32)
+TURNS = np.linspace(-3.1, 3.1, 12).astype(np.float32)
+AROUND = np.stack([np.append(np.sin(TURNS), 0), np.append(np.cos(TURNS), 0)]).astype(np.float32)
+PICKED = RNG.integers(0, 6, (4, 3), np.int32)
 
 
 def sigmoid(x):
@@ -57,6 +63,13 @@ CASES = [
     ("TruncateDiv", [A * 3, D], [np.trunc(A * 3 / D)], {}),
     ("Xlogy", [np.maximum(A, 0), abs(A) + 1], [np.maximum(A, 0) * np.log(abs(A) + 1)], {}),
     ("Xdivy", [A, D], [A / D], {}),
+    ("DivNoNan", [A, Z], [np.where(Z == 0, 0, A / np.where(Z == 0, 1, Z))], {}),
+    ("MulNoNan", [A * np.inf, Z * 0], [A * 0], {}),
+    ("Atan2", [AROUND[0], AROUND[1]], [np.arctan2(*AROUND)], {}), ("Trunc", [3 * A], [np.trunc(3 * A)], {}),
+    ("Erfc", [A], [np.float32([[math.erfc(x) for x in row] for row in A])], {}),
+    ("LogSigmoid", [A], [np.log(sigmoid(A))], {}),
+    ("LpNorm", [A], [np.sqrt((A * A).sum(1, keepdims=True))], {"axes": [1], "keepdim": True}),
+    ("LpNormV2", [A], [abs(A).sum(0)], {"axes": [0], "p": 1.0}),
     ("HardSigmoid", [A], [np.clip(A / 6 + 0.5, 0, 1)], {}),
     ("HardSigmoid", [A], [np.clip(0.2 * A + 0.4, 0, 1)], {"alpha": 0.2, "beta": 0.4}),
     ("FastGelu", [A], [A * sigmoid(1.702 * A)], {}),
@@ -96,6 +109,17 @@ CASES = [
      {"scale": 2.0, "stride_h": 3, "stride_w": 2}, "NCHW"),
     ("SpaceToDepth", [NHWC], [blocks_to_depth(NHWC, 2)], {"block_size": 2}, "NHWC"),
     ("DepthToSpace", [blocks_to_depth(NHWC, 2)], [NHWC], {"block_size": 2}, "NHWC"),
+    ("Fill", [[2, 3], ONE], [np.full((2, 3), 0.25, np.float32)], {}), ("ZerosLike", [A * np.inf], [A * 0], {}),
+    ("OnesLike", [A], [A * 0 + 1], {}), ("Tril", [A], [np.tril(A, 1)], {"diagonal": 1}),
+    ("Triu", [A], [np.triu(A)], {}), ("Cumsum", [A, [1]], [A.cumsum(1)], {}),
+    ("ArgMaxWithValue", [A], [A.argmax(1).astype(np.int32), A.max(1)], {"dimension": 1}),
+    ("ArgMinWithValue", [A], [A.argmin(0)[None].astype(np.int32), A.min(0)[None]],
+     {"dimension": 0, "keep_dims": True}),
+    ("GatherElements", [A, PICKED], [np.take_along_axis(A, PICKED, 1)], {"dim": 1}),
+    ("GatherD", [A, [1], PICKED], [np.take_along_axis(A, PICKED, 1)], {}),
+    # From the centres of pixels: floor((i + 0.5) * scale).
+    ("ResizeNearestNeighborV2", [X, [8, 12]], [X.repeat(2, 2).repeat(2, 3)],
+     {"half_pixel_centers": True}, "NCHW"),
     ("MatMulV3", [A, D], [A @ D.T], {"transpose_x2": True}),
     ("AddBlockCust", [I, J], [I + J], {}), ("LeakyReluDemo", [A], [np.where(A < 0, A / 4, A)],
                                             {"negative_slope": 0.25}),
@@ -159,6 +183,15 @@ def test_slices_whose_bounds_are_inputs(tmp_path):
     (op("GeluV2", [tensor([4])], [tensor([4])], approximate="erf"), "E10030", "approximate"),
     (op("SpaceToDepth", [tensor([1, 2, 2, 1], format="NHWC")], [tensor([1, 1, 1, 4], format="NHWC")]),
      "E10030", "block_size"),
+    # Which axis it is was read as 0, and the sum of all of them made.
+    (op("Cumsum", [tensor([3, 3]), tensor([1], "int32")], [tensor([3, 3])]), "E10030", '"axis" must be'),
+    (op("ArgMaxV2", [tensor([3, 3]), tensor([1], "int32")], [tensor([3], "int32")]), "E10030", "constant"),
+    (op("GatherV2", [tensor([3, 3]), tensor([3], "int32"), tensor([1], "int32")], [tensor([3, 3])]),
+     "E10030", "constant"),
+    (op("ReduceSum", [tensor([1, 3]), tensor([1], "int32")], [tensor([1, 1])], keep_dims=True), "E10030",
+     "constant"),
+    (op("SplitV", [tensor([4]), tensor([2], "int32"), constant([0])], [tensor([2])] * 2), "E10030",
+     "constant"),
     (op("HardSwishh", [tensor([4])], [tensor([4])]), "E10055", 'did you mean "HardSwish"?'),
 ])
 def test_mistakes(tmp_path, made, code, words):
