@@ -88,9 +88,7 @@ protected:
          (element.isInteger(1) ? "bool" : "int64"));
     return false;
   }
-  bool isCondition(Value value, StringRef what) {
-    return isOne(value, builder.getI1Type(), what);
-  }
+  bool isCondition(Value value, StringRef what) { return isOne(value, builder.getI1Type(), what); }
 
   Value boolean(bool value) {
     auto type = RankedTensorType::get({}, builder.getI1Type());

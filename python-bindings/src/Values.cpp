@@ -134,7 +134,8 @@ static py::object shareElements(om::Value value, const py::tuple &shape, const p
   auto stride = dtype.attr("itemsize").cast<py::ssize_t>();
   for (size_t i = dims.size(); i-- > 0; stride *= dims[i])
     strides[i] = stride;
-  return py::array(py::dtype::from_args(dtype), std::move(dims), std::move(strides), elements, base);
+  return py::array(py::dtype::from_args(dtype), std::move(dims), std::move(strides), elements,
+                   base);
 }
 
 om::Value toValue(const py::handle &object, om_dtype expected) {
