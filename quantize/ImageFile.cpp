@@ -86,10 +86,13 @@ std::optional<ImageReader> ImageReader::make(const ::om::Tensor &input, const Im
   return reader;
 }
 
-/// Returns whether the size that a file states is too large, before it is decoded: a small file
-/// must not exhaust the memory.
-static bool isTooLarge(std::string_view file) {
-  constexpr uint64_t most = uint64_t(1) << 28;
+/// The pixels of the largest image that is decoded. A file of 30 KB can state 2^28, which take 4 GB
+/// while they are resized.
+constexpr uint64_t kMaxPixels = uint64_t(1) << 26;
+
+/// Returns the number of pixels that a file states, before it is decoded; 0 for the formats whose
+/// pixels are as large as the file.
+static uint64_t statedPixels(std::string_view file) {
   auto number = [&](size_t at, int bytes) {
     uint64_t value = 0;
     for (int i = 0; i < bytes; ++i)
@@ -97,16 +100,16 @@ static bool isTooLarge(std::string_view file) {
     return value;
   };
   if (file.starts_with("\x89PNG"))
-    return number(16, 4) * number(20, 4) > most;
+    return number(16, 4) * number(20, 4);
   if (!file.starts_with("\xff\xd8"))
-    return false; // the pixels of other files are as large as the file
+    return 0;
   for (size_t at = 2; at + 9 <= file.size() && uint8_t(file[at]) == 0xff;) {
     const uint64_t marker = number(at + 1, 1);
     if (marker >= 0xc0 && marker <= 0xc3)
-      return number(at + 5, 2) * number(at + 7, 2) > most;
+      return number(at + 5, 2) * number(at + 7, 2);
     at += 2 + number(at + 2, 2);
   }
-  return false;
+  return 0;
 }
 
 /// Rows of pixels: bytes [height, width, channels].
@@ -117,8 +120,13 @@ static const host::Value *decode(const std::string &path, const char *pixelForma
     errorText = "the file \"" + path + "\" cannot be read: " + reason;
     return nullptr;
   }
+  if (const uint64_t pixels = statedPixels(bytes); pixels > kMaxPixels) {
+    errorText = "the image \"" + path + "\" has " + std::to_string(pixels) +
+                " pixels, but the limit is " + std::to_string(kMaxPixels);
+    return nullptr;
+  }
   const int64_t size = bytes.size();
-  host::Value *input = isTooLarge(bytes) ? nullptr : values.tensor(OM_U8, 1, &size);
+  host::Value *input = values.tensor(OM_U8, 1, &size);
   if (input) {
     std::memcpy(input->data, bytes.data(), bytes.size());
     const host::String format{pixelFormat, std::strlen(pixelFormat)};

@@ -77,6 +77,19 @@ protected:
     return printed;
   }
 
+  /// Returns whether a value has one element of type `element`, as conditions and counts of rounds
+  /// must; says otherwise what `what` is.
+  bool isOne(Value value, Type element, StringRef what) {
+    auto type = dyn_cast<TensorType>(value.getType());
+    if (type && type.getElementType() == element &&
+        (!type.hasStaticShape() || type.getNumElements() == 1))
+      return true;
+    fail(what + " is " + text(value.getType()) + ", expected a tensor of one " +
+         (element.isInteger(1) ? "bool" : "int64"));
+    return false;
+  }
+  bool isCondition(Value value, StringRef what) { return isOne(value, builder.getI1Type(), what); }
+
   Value boolean(bool value) {
     auto type = RankedTensorType::get({}, builder.getI1Type());
     return graph::ConstantOp::create(builder, location, DenseElementsAttr::get(type, value));
@@ -239,7 +252,7 @@ public:
     onnx::GraphProto *branches[] = {body("then_branch"), body("else_branch")};
     if (!condition)
       return fail("input 0 (cond) is missing; the operator needs it");
-    if (!branches[0] || !branches[1])
+    if (!branches[0] || !branches[1] || !isCondition(condition, "input 0 (cond)"))
       return;
     // A branch that is never taken may even be invalid.
     if (ElementsAttr known; matchPattern(condition, m_Constant(&known)) &&
@@ -303,6 +316,9 @@ public:
                   Twine(graph->output_size()) + " outputs, which do not fit " + Twine(numCarried) +
                   " carried values");
     Value most = input(0), first = input(1);
+    if ((most && !isOne(most, builder.getI64Type(), "input 0 (M)")) ||
+        (first && !isCondition(first, "input 1 (cond)")))
+      return;
     auto below = [&](Value iteration, Value condition) {
       if (!most)
         return condition;
@@ -327,7 +343,8 @@ public:
       onnx::GraphProto copy = *graph; // its constants are taken
       SmallVector<Value> arguments{carried[0], boolean(true)}, values;
       llvm::append_range(arguments, carried.slice(1, numCarried));
-      if (!importer.importBody(copy, arguments, values))
+      if (!importer.importBody(copy, arguments, values) ||
+          !isCondition(values[0], "output 0 of its body (cond)"))
         return false;
       Value iteration = calls.call("Add", {carried[0], calls.constant({1}, /*scalar=*/true)});
       next.push_back(below(iteration, values[0]));

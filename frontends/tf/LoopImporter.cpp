@@ -108,8 +108,12 @@ private:
     importer.importNodes(frame.conditionNodes);
     Value condition = importer.lookup(TensorName::parse(conditionInput));
     importer.popScope();
-    if (condition && !n.elementType(condition).isInteger(1)) {
-      n.failNode("the condition of its loop is no bool");
+    if (!condition)
+      return {};
+    auto type = dyn_cast<TensorType>(condition.getType());
+    if (!type || !type.getElementType().isInteger(1) ||
+        (type.hasStaticShape() && type.getNumElements() != 1)) {
+      n.failNode("the condition of its loop is not one bool");
       return {};
     }
     return condition;

@@ -140,8 +140,10 @@ std::string gatherError(graph::GatherOp op) {
 /// The first function that LowerMath has no formula for in f64.
 std::string doubleMathError(ArrayRef<Operation *> ops) {
   for (Operation *op : ops)
-    if (isa<math::AcosOp, math::AsinOp, math::AsinhOp, math::AtanOp, math::AtanhOp, math::CosOp,
-            math::ErfOp, math::SinOp, math::TanOp, math::TanhOp>(op) &&
+    if (isa<math::AcosOp, math::AcoshOp, math::AsinOp, math::AsinhOp, math::AtanOp, math::Atan2Op,
+            math::AtanhOp, math::CbrtOp, math::CosOp, math::ErfOp, math::ErfcOp, math::ExpM1Op,
+            math::Log1pOp, math::Log2Op, math::Log10Op, math::SinOp, math::TanOp, math::TanhOp>(
+            op) &&
         op->getResult(0).getType().isF64())
       return (op->getName().stripDialect() + " of float64 has no kernel").str();
   return "";

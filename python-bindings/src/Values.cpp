@@ -128,7 +128,13 @@ static py::object shareElements(om::Value value, const py::tuple &shape, const p
   auto *owner = new om::Value(std::move(value));
   void *elements = const_cast<void *>(owner->data());
   const py::capsule base(owner, [](void *kept) { delete static_cast<om::Value *>(kept); });
-  return py::array(py::dtype::from_args(dtype), shape.cast<std::vector<py::ssize_t>>(), elements,
+  // pybind11 before 2.12 reads an itemsize of 0 from the types of numpy 2, so that strides that it
+  // computes are 0.
+  std::vector<py::ssize_t> dims = shape.cast<std::vector<py::ssize_t>>(), strides(dims.size());
+  auto stride = dtype.attr("itemsize").cast<py::ssize_t>();
+  for (size_t i = dims.size(); i-- > 0; stride *= dims[i])
+    strides[i] = stride;
+  return py::array(py::dtype::from_args(dtype), std::move(dims), std::move(strides), elements,
                    base);
 }
 

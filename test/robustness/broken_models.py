@@ -435,3 +435,48 @@ def loop_that_makes_texts_of_numbers():
         [tensor("more", [], TensorProto.BOOL), helper.make_empty_tensor_value_info("next")])
     return model([node("Loop", ["n", "", "x"], ["y"], "again", body=body)], opset=17,
                  inputs=[tensor("n", [], TensorProto.INT64), tensor("x", [2])])
+
+
+# Conditions and counts of rounds have one element of one type.
+
+def branches_on(element, shape):
+    made = branches([node("Identity", ["x"], ["v"])], [node("Neg", ["x"], ["v"])])
+    made.graph.input[0].CopyFrom(tensor("c", shape, element))
+    return made
+
+
+def loop_of(rounds=(TensorProto.INT64, []), goes_on=(TensorProto.BOOL, [])):
+    """A loop of as many rounds as the input 'n' says, while the input 'c' is true."""
+    body = helper.make_graph(
+        [node("Identity", ["c"], ["more"]), node("Neg", ["carried"], ["next"])], "body",
+        [tensor("i", [], TensorProto.INT64), tensor("on", [], TensorProto.BOOL),
+         helper.make_empty_tensor_value_info("carried")],
+        [tensor("more", [], TensorProto.BOOL), helper.make_empty_tensor_value_info("next")])
+    return model([node("Loop", ["n", "", "x"], ["y"], "again", body=body)], opset=17,
+                 inputs=[tensor("n", rounds[1], rounds[0]), tensor("c", goes_on[1], goes_on[0]),
+                         tensor("x", [2])])
+
+
+@case("E14001", "'choice' (If)", "input 0", "expected a tensor of one bool")
+def condition_of_floats():
+    return branches_on(TensorProto.FLOAT, [])
+
+
+@case("E14001", "'choice' (If)", "input 0", "expected a tensor of one bool")
+def condition_of_two_elements():
+    return branches_on(TensorProto.BOOL, [2])
+
+
+@case("E14001", "'again' (Loop)", "input 0", "expected a tensor of one int64")
+def rounds_of_three_elements():
+    return loop_of(rounds=(TensorProto.INT64, [3]))
+
+
+@case("E14001", "'again' (Loop)", "input 0", "expected a tensor of one int64")
+def rounds_of_floats():
+    return loop_of(rounds=(TensorProto.FLOAT, []))
+
+
+@case("E14001", "'again' (Loop)", "output 0 of its body", "expected a tensor of one bool")
+def body_that_decides_with_two_elements():
+    return loop_of(goes_on=(TensorProto.BOOL, [2]))

@@ -3,6 +3,7 @@
 
 import json
 import re
+import struct
 import sys
 from pathlib import Path
 
@@ -72,6 +73,11 @@ def test_errors_of_images(digits, dynamic, tmp_path):
     (tmp_path / "wrong.png").write_bytes(b"no image")
     assert "E10014" in refused(digits, "--input", tmp_path / "wrong.png")
     assert "E13001" in refused(digits, "--input", tmp_path / "none.png")
+    # A small file may hold more pixels than there is memory for.
+    large = bytearray(images.png(np.zeros((1, 1), "u1")))
+    large[16:24] = struct.pack(">II", 1 << 13, (1 << 13) + 1)
+    (tmp_path / "large.png").write_bytes(large)
+    assert "67117056 pixels" in refused(digits, "--input", tmp_path / "large.png")
     assert "GRAY" in refused(digits, "--input", path, "--image_format=BGR")
     assert "more numbers" in refused(digits, "--input", path, "--mean_chn=1,2,3")
     assert "exclude" in refused(digits, "--input", path, "--std_chn=1", "--var_reci_chn=1")

@@ -59,12 +59,14 @@ func.func @main(%x: tensor<1x16x4x4xf32>, %y: tensor<1x16x4x4xf32, #blocked>, %z
 
 // Functions of doubles, alone and in a formula that was fused.
 
-// CHECK: E10055: the CPU backend does not support 3 operators:
+// CHECK: E10055: the CPU backend does not support 4 operators:
 // CHECK-NEXT: alone (graph.tanh of float64 [2,3]): tanh of float64 has no kernel
+// CHECK-NEXT: inverse (graph.acosh of float64 [2,3]): acosh of float64 has no kernel
 // CHECK-NEXT: inside (graph.gelu of float64 [2,3]): erf of float64 has no kernel
 // CHECK-NEXT: fused (graph.map of float64 [2,3]): cos of float64 has no kernel
 func.func @main(%x: tensor<2x3xf64>, %y: tensor<2x3xf32>) -> tensor<2x3xf64> {
   %0 = graph.tanh %x : (tensor<2x3xf64>) -> tensor<2x3xf64> loc("alone")
+  %6 = graph.acosh %x : (tensor<2x3xf64>) -> tensor<2x3xf64> loc("inverse")
   %1 = graph.gelu %x : (tensor<2x3xf64>) -> tensor<2x3xf64> loc("inside")
   %2 = graph.map %x : (tensor<2x3xf64>) -> tensor<2x3xf64> {
   ^bb0(%a: f64):

@@ -289,6 +289,14 @@ TEST_CASE("A value that the body hands on stays outside of the loop") {
   CHECK(loops[0].getNumResults() == 2);
 }
 
+TEST_CASE("The condition of a loop is one bool") {
+  std::string graph = loop;
+  const std::string less = node("less", "Less", "i limit");
+  graph.replace(graph.find(less), less.size(), node("less", "Less", "v v"));
+  CHECK(Import(graph + node("end", "Exit", "vs") + node("y", "Relu", "end"))
+            .says("the condition of its loop is not one bool"));
+}
+
 TEST_CASE("Loops of another form are refused by name") {
   CHECK(Import(loop + node("end", "Exit", "neg"))
             .says("E13010: node 'end' (Exit): leaves a loop with a value that the loop does not "
