@@ -40,6 +40,39 @@ View isBelowInfinity(Plan &plan, const View &x) {
                     plan.constant(std::numeric_limits<double>::infinity(), floatOf(x.type)));
 }
 
+/// Returns whether elements are infinite with one sign: 1 or -1.
+View isInfinity(Plan &plan, const View &x, int sign) {
+  return comparison(plan, "Eq", x,
+                    plan.constant(sign * std::numeric_limits<double>::infinity(), floatOf(x.type)));
+}
+
+/// Replaces what is no number, and the two infinities.
+View withoutNan(Plan &plan, const View &x, double nan, double posinf, double neginf) {
+  if (!plan.isGood() || !isFloat(x.type))
+    return x;
+  auto number = [&](double value) { return plan.constant(value, x.type); };
+  const View finite = chosen(plan, isInfinity(plan, x, 1), number(posinf),
+                             chosen(plan, isInfinity(plan, x, -1), number(neginf), x));
+  return chosen(plan, comparison(plan, "Eq", x, x), finite, number(nan));
+}
+
+/// Computes sin(pi x) / (pi x), 1 at 0.
+View sinc(Plan &plan, const View &x) {
+  const View angle = withNumber(plan, "Mul", x, std::acos(-1.0));
+  const View zero = plan.constant(0, floatOf(x.type)), one = plan.constant(1, floatOf(x.type));
+  const View quotient = combined(plan, "RealDiv", computed(plan, "Sin", angle), angle);
+  return chosen(plan, comparison(plan, "Eq", angle, zero), one, quotient);
+}
+
+/// Computes log(x / (1 - x)) of x clamped to eps .. 1 - eps; a negative eps clamps nothing.
+View logit(Plan &plan, const View &x, double eps) {
+  View inside = x;
+  if (eps >= 0)
+    inside = withNumber(plan, "Minimum", withNumber(plan, "Maximum", x, eps), 1 - eps);
+  const View other = withNumber(plan, "Add", unary(plan, "Neg", inside), 1);
+  return computed(plan, "Log", combined(plan, "RealDiv", inside, other, true));
+}
+
 View isInfinite(Plan &plan, const View &x) {
   const View magnitude = computed(plan, "Abs", x);
   return comparison(plan, "Eq", magnitude,
@@ -175,6 +208,14 @@ static View fraction(Plan &plan, const View &x) {
 ACLNN_ACTIVATION(Frac, fraction(plan, IN(self)))
 ACLNN_ACTIVATION(IsFinite, isBelowInfinity(plan, IN(self)))
 ACLNN_ACTIVATION(IsInf, isInfinite(plan, IN(self)))
+ACLNN_ACTIVATION(IsPosInf, isInfinity(plan, IN(self), 1))
+ACLNN_ACTIVATION(IsNegInf, isInfinity(plan, IN(self), -1))
+ACLNN_ACTIVATION(Sinc, sinc(plan, IN(self)))
+ACLNN_FUNCTION(Logit, (const aclTensor *self, double eps, aclTensor *out), out,
+               logit(plan, IN(self), eps))
+ACLNN_FUNCTION(NanToNum,
+               (const aclTensor *self, float nan, float posinf, float neginf, aclTensor *out), out,
+               withoutNan(plan, IN(self), nan, posinf, neginf))
 ACLNN_ACTIVATION(BitwiseNot, bitwiseNot(plan, IN(self)))
 ACLNN_ACTIVATION(LogSigmoid,
                  withNumber(plan, "Mul",

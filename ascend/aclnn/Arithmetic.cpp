@@ -73,6 +73,29 @@ View arcTangent(Plan &plan, const View &y, const View &x) {
   return chosen(plan, comparison(plan, "Eq", distance, zero), zero, angle);
 }
 
+/// Computes log(exp(a) + exp(b)) from the larger one and the distance, without overflow; `scale` is
+/// the logarithm of the base. Equal infinities have no distance.
+View logOfSum(Plan &plan, const View &a, const View &b, double scale) {
+  if (!plan.isGood())
+    return {};
+  const aclDataType type = floatOf(promoted(a.type, b.type));
+  const View zero = plan.constant(0, type);
+  const View distance = chosen(plan, comparison(plan, "Eq", a, b), zero,
+                               unary(plan, "Abs", combined(plan, "Sub", a, b, true)));
+  const View share = computed(plan, "Exp", withNumber(plan, "Mul", distance, -scale));
+  const View rest = computed(plan, "Log", withNumber(plan, "Add", share, 1));
+  return combined(plan, "Add", combined(plan, "Maximum", a, b, true),
+                  withNumber(plan, "Mul", rest, 1 / scale));
+}
+
+View step(Plan &plan, const View &self, const View &values) {
+  if (!plan.isGood())
+    return {};
+  const View zero = plan.constant(0, self.type), one = plan.constant(1, self.type);
+  const View sides = chosen(plan, comparison(plan, "Lt", self, zero), zero, one);
+  return chosen(plan, comparison(plan, "Eq", self, zero), values, sides);
+}
+
 /// Computes a power. The operator takes logarithms of the base: signs, and 0 to the 0, are here.
 View power(Plan &plan, const View &base, const View &exponent) {
   if (!plan.isGood())
@@ -174,6 +197,14 @@ ACLNN_FUNCTION(LogicalXor, (const aclTensor *self, const aclTensor *other, aclTe
 ACLNN_FUNCTION(Atan2, (const aclTensor *self, const aclTensor *other, aclTensor *out), out,
                arcTangent(plan, IN(self), IN(other)))
 
+ACLNN_FUNCTION(LogAddExp, (const aclTensor *self, const aclTensor *other, aclTensor *out), out,
+               logOfSum(plan, IN(self), IN(other), 1))
+ACLNN_FUNCTION(LogAddExp2, (const aclTensor *self, const aclTensor *other, aclTensor *out), out,
+               logOfSum(plan, IN(self), IN(other), std::log(2.0)))
+ACLNN_FUNCTION(XLogYTensor, (const aclTensor *self, const aclTensor *other, aclTensor *out), out,
+               combined(plan, "Xlogy", IN(self), IN(other), true))
+ACLNN_FUNCTION(Heaviside, (const aclTensor *self, const aclTensor *values, aclTensor *out), out,
+               step(plan, IN(self), IN(values)))
 ACLNN_FUNCTION(PowTensorTensor, (const aclTensor *self, const aclTensor *exponent, aclTensor *out),
                out, power(plan, IN(self), IN(exponent)))
 ACLNN_FUNCTION(PowTensorScalar, (const aclTensor *self, const aclScalar *exponent, aclTensor *out),

@@ -118,6 +118,13 @@ OPENATC_ACLNN_MODULO(BitwiseOr)
 OPENATC_ACLNN_MODULO(BitwiseXor)
 OPENATC_ACLNN_BINARY(LogicalXor)
 OPENATC_ACLNN_BINARY(Atan2)
+/* log(exp(self) + exp(other)), and the same of powers of two. */
+OPENATC_ACLNN_BINARY(LogAddExp)
+OPENATC_ACLNN_BINARY(LogAddExp2)
+/* self * log(other); 0 where self is 0. */
+OPENATC_ACLNN_BINARY(XLogYTensor)
+/* 0 below 0, `values` at 0, 1 above. */
+OPENATC_ACLNN(Heaviside, const aclTensor *self, const aclTensor *values, aclTensor *out)
 OPENATC_ACLNN(InplacePowTensorTensor, aclTensor *selfRef, const aclTensor *exponent)
 OPENATC_ACLNN(InplacePowTensorScalar, aclTensor *selfRef, const aclScalar *exponent)
 OPENATC_ACLNN(InplaceAddcmul, aclTensor *selfRef, const aclTensor *tensor1,
@@ -136,6 +143,12 @@ OPENATC_ACLNN_UNARY(Trunc)
 OPENATC_ACLNN_UNARY(Frac)
 OPENATC_ACLNN_UNARY(IsFinite)
 OPENATC_ACLNN_UNARY(IsInf)
+OPENATC_ACLNN_UNARY(IsPosInf)
+OPENATC_ACLNN_UNARY(IsNegInf)
+OPENATC_ACLNN_UNARY(Sinc)
+OPENATC_ACLNN(Logit, const aclTensor *self, double eps, aclTensor *out)
+OPENATC_ACLNN(NanToNum, const aclTensor *self, float nan, float posinf, float neginf,
+              aclTensor *out)
 OPENATC_ACLNN_UNARY(BitwiseNot)
 OPENATC_ACLNN_UNARY(LogSigmoid)
 OPENATC_ACLNN_UNARY(Selu)
