@@ -136,6 +136,25 @@ def test_joined_launches_compute_the_same_in_less_time(soc, tmp_path):
     assert after["macs_executed"] == before["macs_executed"]
 
 
+@pytest.mark.parametrize("x, w, window", [
+    ((2, 16, 16, 16), (16, 16, 3, 3), dict(pads=[1] * 4)),
+    ((2, 16, 16, 16), (16, 1, 7, 7), dict(pads=[3] * 4, group=16))])
+def test_grids_that_could_grow_in_two_dims(x, w, window, tmp_path):
+    """A grid grows in one dim: cores beyond two at once reached beyond the buffers, which atc refused (E19999)."""
+    random = np.random.default_rng(3)
+    weights = [numpy_helper.from_array(random.standard_normal(w).astype("f4") / np.sqrt(np.prod(w[1:])), "w"),
+               numpy_helper.from_array(random.standard_normal(w[0]).astype("f4"), "b")]
+    graph = helper.make_graph([helper.make_node("Conv", ["x", "w", "b"], ["y"], **window)], "grid",
+                              [helper.make_tensor_value_info("x", TensorProto.FLOAT, x)],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), str(tmp_path / "m.onnx"))
+    image = random.standard_normal(x).astype("f4")
+    want, _ = npu.run(npu.build(tmp_path / "m.onnx", tmp_path), [image])
+    for soc in npu.SOCS:
+        got, _ = npu.run_npu(npu.build(tmp_path / "m.onnx", tmp_path, soc), [image])
+        npu.assert_near(got, want, f"{soc} {w}", error=3e-3)
+
+
 def test_unfit_choices_change_nothing(tmp_path):
     model = Compiled(tmp_path, "Ascend310P3")
     plain = model.run()[1]["cycles"]

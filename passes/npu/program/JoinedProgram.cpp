@@ -31,7 +31,9 @@ static int64_t coresOf(const GridSizes &grid) {
 }
 
 /// Assigns each dim of `common` to the dim of the part's grid that it is a factor of; nothing where
-/// there is no such assignment. Dims of 1 go anywhere.
+/// there is no such assignment. Dims of 1 go anywhere. At most one dim grows: the move that is
+/// empty beyond one dim is not where another one has changed its range, and what both reach
+/// together was not verified.
 static std::optional<std::array<unsigned, kGridDims>> assign(const GridSizes &common,
                                                              const ProgramPart &part) {
   const GridSizes grid = filledUp(ir::ProgramOp(part.program).getGrid());
@@ -47,9 +49,12 @@ static std::optional<std::array<unsigned, kGridDims>> assign(const GridSizes &co
       product[owners[i]] *= common[i];
     }
     bool fits = true;
-    for (unsigned dim = 0; dim < kGridDims; ++dim)
+    unsigned grown = 0;
+    for (unsigned dim = 0; dim < kGridDims; ++dim) {
+      grown += product[dim] > grid[dim];
       fits &= product[dim] == grid[dim] || (product[dim] > grid[dim] && part.grows[dim]);
-    if (fits)
+    }
+    if (fits && grown <= 1)
       return owners;
   }
   return std::nullopt;

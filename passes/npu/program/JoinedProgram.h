@@ -19,7 +19,7 @@ using GridSizes = std::array<int64_t, kGridDims>;
 struct ProgramPart {
   ir::ProgramOp program;
   llvm::SmallVector<unsigned> buffers; ///< for each of its buffers, that of the joined program
-  /// The dims of its grid in which further cores have nothing to do (findGrowth).
+  /// The dims of its grid, of which one may grow: further cores have nothing to do (findGrowth).
   std::array<bool, kGridDims> grows = {};
   /// The parts of the other section of a mixed program that must be done before this part reads or
   /// writes what they do, all the first ones.
