@@ -21,6 +21,11 @@ target_link_libraries(openatc_onnx_schema INTERFACE ${OPENATC_ONNX_PROTO} protob
 # Everything of MLIR and LLVM comes from the two shared libraries; linking any
 # of their static parts beside them would give two copies of every type id.
 add_library(openatc_mlir INTERFACE)
+string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
+if(NOT "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build_type}}" MATCHES "-DNDEBUG")
+  # A header whose classes depend on NDEBUG, as the libraries were compiled.
+  target_include_directories(openatc_mlir SYSTEM BEFORE INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/cmake/release-abi>")
+endif()
 target_include_directories(openatc_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
 target_compile_definitions(openatc_mlir INTERFACE ${LLVM_DEFINITIONS_LIST})
 target_link_libraries(openatc_mlir INTERFACE MLIR LLVM)

@@ -109,7 +109,10 @@ void RegionMerger::moveSymbols(func::FuncOp function, ModuleOp compiled) {
     function.getBody().takeBody(main.getBody());
     const bool onBuffers = function.getFunctionType() != main.getFunctionType();
     function.setFunctionType(main.getFunctionType());
-    function.setAllArgAttrs(main.getArgAttrsAttr());
+    if (ArrayAttr attributes = main.getArgAttrsAttr())
+      function.setAllArgAttrs(attributes);
+    else
+      function.removeArgAttrsAttr();
     if (onBuffers)
       function.removeResAttrsAttr();
     main.erase();

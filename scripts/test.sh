@@ -16,8 +16,8 @@ if [ "${1:-}" = --asan ]; then
   scripts/install-deps.sh
   /usr/bin/cmake --preset asan -DCMAKE_MAKE_PROGRAM=/usr/bin/ninja
   /usr/bin/ninja -C build-asan
-  # libMLIR is not instrumented; its containers cross the boundary.
-  export ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=0
+  # libMLIR is not instrumented; its containers and arenas cross the boundary.
+  export ASAN_OPTIONS=detect_container_overflow=0:allow_user_poisoning=0:detect_leaks=0
   exec /usr/bin/ctest --test-dir build-asan --output-on-failure -j2
 fi
 

@@ -11,6 +11,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringSwitch.h"
+#include <algorithm>
 
 using namespace mlir;
 using onnx::AttributeProto;
@@ -380,9 +381,10 @@ public:
     SmallVector<Value> inputs;
     for (int i = batched ? 1 : 0; i < node.input_size(); ++i)
       inputs.push_back(input(i));
-    numScans = count->i();
-    numStates = static_cast<int64_t>(inputs.size()) - numScans;
-    if (numScans < 1 || numStates < 0 || graph->input_size() != static_cast<int>(inputs.size()) ||
+    const auto numInputs = static_cast<int64_t>(inputs.size());
+    numScans = std::clamp<int64_t>(count->i(), 0, numInputs + 1);
+    numStates = numInputs - numScans;
+    if (numScans < 1 || numStates < 0 || graph->input_size() != numInputs ||
         graph->output_size() < numStates || llvm::is_contained(inputs, Value()))
       return fail("its inputs do not fit its body and attribute 'num_scan_inputs'");
     if (batched && input(0))

@@ -239,6 +239,8 @@ static Value activate(const GraphMath &g, ActivationAttr activation, Value x, Va
 }
 
 bool splitFusedParts(Operation *op) {
+  if (op->getNumResults() != 1)
+    return false;
   OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);
   GraphMath g(builder, op->getLoc());

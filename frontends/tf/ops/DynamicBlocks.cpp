@@ -59,12 +59,10 @@ SmallVector<int64_t> readBlockSizes(NodeContext &n) {
     n.failInput(0, "has no known rank");
     return {};
   }
-  int64_t product = 1;
-  for (int64_t size : sizes) {
-    if (size < 1 || size > (1 << 20))
+  constexpr int64_t most = 1 << 20;
+  for (int64_t size : sizes)
+    if (size < 1 || size > most)
       n.failInput(1, "has the block size " + Twine(size) + ", which is out of range");
-    product = std::min(product * std::max<int64_t>(size, 1), maxElements);
-  }
   if (sizes.empty() || static_cast<int64_t>(sizes.size()) + 1 > n.rank(image))
     n.failNode("its " + Twine(sizes.size()) + " blocks do not fit a tensor of rank " +
                Twine(n.rank(image)));

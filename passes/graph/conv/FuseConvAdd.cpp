@@ -26,13 +26,14 @@ struct FuseBias : CountingPattern<AddOp> {
   using CountingPattern::CountingPattern;
 
   LogicalResult matchAndRewrite(AddOp op, PatternRewriter &rewriter) const override {
+    const Location location = op.getLoc(); // foldAffine erases the addition
     for (auto [value, addend] : {std::pair(op.getLhs(), op.getRhs()), {op.getRhs(), op.getLhs()}}) {
       LinearOp linear = LinearOp::definedBy(value);
       if (!linear)
         continue;
       auto bias = getChannelConstant(addend, linear.getType(), linear.getChannelDim());
       if (bias && succeeded(foldAffine(rewriter, linear, op, {}, *bias))) {
-        atc::remarkPassed(kFuseAdd, op.getLoc(), "Fused")
+        atc::remarkPassed(kFuseAdd, location, "Fused")
             << "the addition becomes the bias of the layer in front of it";
         ++count;
         return success();
