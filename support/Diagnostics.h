@@ -25,6 +25,7 @@ struct CodedMessage {
   std::string code;
   std::string text;
   bool isError;
+  size_t count = 1; ///< the messages that it stands for: those behind a limit have one together
 
   /// Returns the line as tools print it, without a newline.
   std::string line() const { return code + ": " + text; }
@@ -61,7 +62,9 @@ public:
   }
 
   /// Adds a message of another list.
-  void add(const CodedMessage &message) { keep(message.code, message.text, message.isError); }
+  void add(const CodedMessage &message) {
+    keep(message.code, message.text, message.isError, message.count);
+  }
 
   /// Return whether there are errors, and how many were added.
   bool hasErrors() const { return numErrors() != 0; }
@@ -83,21 +86,25 @@ private:
   };
 
   /// The text is composed only where it is kept: many that quote one long list take their square.
-  void keep(std::string_view code, const llvm::Twine &text, bool isError) {
+  void keep(std::string_view code, const llvm::Twine &text, bool isError, size_t number = 1) {
     Count &count = counts[isError];
-    if (++count.added <= kMaxKept) {
+    const bool begins = count.added <= kMaxKept;
+    count.added += number;
+    if (count.added <= kMaxKept) {
       llvm::SmallString<256> buffer;
       const std::string_view all = text.toStringRef(buffer);
       messages.push_back(
           {std::string(code), printable(shortened(all, kMaxBytes - 4000, 4000)), isError});
       return;
     }
-    if (count.added == kMaxKept + 1) {
+    if (begins) {
       count.rest = messages.size();
       messages.push_back({std::string(code), "", isError});
     }
-    messages[count.rest].text = std::to_string(count.added - kMaxKept) + " more " +
-                                (isError ? "errors" : "warnings") + " are not listed";
+    CodedMessage &rest = messages[count.rest];
+    rest.count = count.added - kMaxKept;
+    rest.text = std::to_string(rest.count) + " more " + (isError ? "errors" : "warnings") +
+                " are not listed";
   }
 
   std::vector<CodedMessage> messages;

@@ -71,6 +71,8 @@ TEST_CASE("many messages, and long ones, take little memory") {
     for (const CodedMessage &message : diagnostics.all())
       joined.add(message);
   CHECK(joined.all().size() == Diagnostics::kMaxKept + 4);
+  CHECK(joined.numErrors() == 45000);
+  CHECK(joined.all()[Diagnostics::kMaxKept].line() == "E10001: 44000 more errors are not listed");
   CHECK(joined.all().back().line() == "W10055: --x has no effect");
 }
 
