@@ -21,11 +21,12 @@ NOT_FOUND = 100024
 def acl():
     os.environ["OPENATC_ATC"] = str(BUILD / "bin/atc")
     acl = pytest.importorskip("acl")
-    assert acl.init() == 0
+    begun = acl.init()
+    assert begun in (0, 100002)  # another test of the process may have begun
     assert acl.rt.set_device(0) == 0
     yield acl
     assert acl.rt.reset_device(0) == 0
-    assert acl.finalize() == 0
+    assert begun or acl.finalize() == 0
 
 
 class Operator:
