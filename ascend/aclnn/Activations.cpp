@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 using namespace atc::ascend;
 
@@ -30,8 +31,7 @@ View geluV2(Plan &plan, const View &x, int64_t approximate) {
 View truncated(Plan &plan, const View &x) {
   if (plan.isGood() && !isFloat(x.type))
     return x;
-  return combined(plan, "Mul", computed(plan, "Sign", x),
-                  computed(plan, "Floor", computed(plan, "Abs", x)));
+  return computed(plan, "Trunc", x);
 }
 
 View isBelowInfinity(Plan &plan, const View &x) {
@@ -58,7 +58,7 @@ View withoutNan(Plan &plan, const View &x, double nan, double posinf, double neg
 
 /// Computes sin(pi x) / (pi x), 1 at 0.
 View sinc(Plan &plan, const View &x) {
-  const View angle = withNumber(plan, "Mul", x, std::acos(-1.0));
+  const View angle = withNumber(plan, "Mul", x, std::numbers::pi);
   const View zero = plan.constant(0, floatOf(x.type)), one = plan.constant(1, floatOf(x.type));
   const View quotient = combined(plan, "RealDiv", computed(plan, "Sin", angle), angle);
   return chosen(plan, comparison(plan, "Eq", angle, zero), one, quotient);
@@ -71,12 +71,6 @@ View logit(Plan &plan, const View &x, double eps) {
     inside = withNumber(plan, "Minimum", withNumber(plan, "Maximum", x, eps), 1 - eps);
   const View other = withNumber(plan, "Add", unary(plan, "Neg", inside), 1);
   return computed(plan, "Log", combined(plan, "RealDiv", inside, other, true));
-}
-
-View isInfinite(Plan &plan, const View &x) {
-  const View magnitude = computed(plan, "Abs", x);
-  return comparison(plan, "Eq", magnitude,
-                    plan.constant(std::numeric_limits<double>::infinity(), floatOf(x.type)));
 }
 
 View bitwiseNot(Plan &plan, const View &x) {
@@ -198,8 +192,7 @@ ACLNN_FUNCTION(GeluV2, (const aclTensor *x, int64_t approximate, aclTensor *y), 
 #define ACLNN_ACTIVATION(name, ...)                                                                \
   ACLNN_FUNCTION(name, (const aclTensor *self, aclTensor *out), out, __VA_ARGS__)
 ACLNN_ACTIVATION(FastGelu, swish(plan, IN(self), 1.702))
-ACLNN_ACTIVATION(Erfc,
-                 withNumber(plan, "Add", unary(plan, "Neg", computed(plan, "Erf", IN(self))), 1))
+ACLNN_ACTIVATION(Erfc, computed(plan, "Erfc", IN(self)))
 ACLNN_ACTIVATION(Exp2, computed(plan, "Exp", withNumber(plan, "Mul", IN(self), std::log(2.0))))
 ACLNN_ACTIVATION(Trunc, truncated(plan, IN(self)))
 static View fraction(Plan &plan, const View &x) {
@@ -207,7 +200,7 @@ static View fraction(Plan &plan, const View &x) {
 }
 ACLNN_ACTIVATION(Frac, fraction(plan, IN(self)))
 ACLNN_ACTIVATION(IsFinite, isBelowInfinity(plan, IN(self)))
-ACLNN_ACTIVATION(IsInf, isInfinite(plan, IN(self)))
+ACLNN_ACTIVATION(IsInf, isInfinity(plan, computed(plan, "Abs", IN(self)), 1))
 ACLNN_ACTIVATION(IsPosInf, isInfinity(plan, IN(self), 1))
 ACLNN_ACTIVATION(IsNegInf, isInfinity(plan, IN(self), -1))
 ACLNN_ACTIVATION(Sinc, sinc(plan, IN(self)))
@@ -217,9 +210,7 @@ ACLNN_FUNCTION(NanToNum,
                (const aclTensor *self, float nan, float posinf, float neginf, aclTensor *out), out,
                withoutNan(plan, IN(self), nan, posinf, neginf))
 ACLNN_ACTIVATION(BitwiseNot, bitwiseNot(plan, IN(self)))
-ACLNN_ACTIVATION(LogSigmoid,
-                 withNumber(plan, "Mul",
-                            computed(plan, "Softplus", withNumber(plan, "Mul", IN(self), -1)), -1))
+ACLNN_ACTIVATION(LogSigmoid, computed(plan, "LogSigmoid", IN(self)))
 ACLNN_ACTIVATION(Selu, computed(plan, "Selu", IN(self)))
 
 ACLNN_FUNCTION(Celu, (const aclTensor *self, const aclScalar *alpha, aclTensor *out), out,

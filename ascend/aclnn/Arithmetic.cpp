@@ -56,23 +56,6 @@ View bits(Plan &plan, const char *op, const char *logical, const View &left, con
                   {plan.dense(left, type), plan.dense(right, type)});
 }
 
-View arcTangent(Plan &plan, const View &y, const View &x) {
-  if (!plan.isGood())
-    return {};
-  const aclDataType type = floatOf(promoted(y.type, x.type));
-  const View up = plan.dense(y, type), along = plan.dense(x, type);
-  const double pi = std::acos(-1.0);
-  const View zero = plan.constant(0, type);
-  const View turn = chosen(plan, comparison(plan, "Ge", up, zero), plan.constant(pi, type),
-                           plan.constant(-pi, type));
-  const View angle =
-      plan.map("Add", {computed(plan, "Atan", plan.map("RealDiv", {up, along})),
-                       chosen(plan, comparison(plan, "Lt", along, zero), turn, zero)});
-  // 0 / 0 is no angle.
-  const View distance = plan.map("Add", {computed(plan, "Abs", up), computed(plan, "Abs", along)});
-  return chosen(plan, comparison(plan, "Eq", distance, zero), zero, angle);
-}
-
 /// Computes log(exp(a) + exp(b)) from the larger one and the distance, without overflow; `scale` is
 /// the logarithm of the base. Equal infinities have no distance.
 View logOfSum(Plan &plan, const View &a, const View &b, double scale) {
@@ -195,7 +178,7 @@ static View logicalXor(Plan &plan, const View &left, const View &right) {
 ACLNN_FUNCTION(LogicalXor, (const aclTensor *self, const aclTensor *other, aclTensor *out), out,
                logicalXor(plan, IN(self), IN(other)))
 ACLNN_FUNCTION(Atan2, (const aclTensor *self, const aclTensor *other, aclTensor *out), out,
-               arcTangent(plan, IN(self), IN(other)))
+               combined(plan, "Atan2", IN(self), IN(other), true))
 
 ACLNN_FUNCTION(LogAddExp, (const aclTensor *self, const aclTensor *other, aclTensor *out), out,
                logOfSum(plan, IN(self), IN(other), 1))

@@ -16,8 +16,7 @@ namespace atc::kernels {
 
 namespace {
 constexpr int64_t kWidth = kPanel<float>;
-constexpr int64_t kFewNarrowRows =
-    6; // rows for which weights of 16 bits become floats in registers
+constexpr int64_t kNarrowRows = 6; // rows for which weights of 16 bits become floats in registers
 
 /// A product with packed weights: rows of x (m x k), panels of n columns.
 struct PackedProduct {
@@ -84,7 +83,7 @@ void multiplyPanel(const PackedProduct &p, const T *panel, int64_t column) {
 
 /// Multiplies by weights of 16 bits.
 template <typename T> void multiplyNarrow(Context &c, const PackedProduct &p, const T *panels) {
-  if (p.m > kFewNarrowRows)
+  if (p.m > kNarrowRows)
     return multiplyExpandedPanels(
         c, p.y, p.x, p.add, p.m, p.n, p.k,
         [&](float *to, int64_t column, int64_t columns, int64_t first, int64_t depth) {

@@ -10,7 +10,7 @@ bool isWord(String text, uint64_t at) {
   if (at >= text.size)
     return false;
   const char c = text.data[at];
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  return isDigit(c) || isLetter(c) || c == '_';
 }
 } // namespace
 

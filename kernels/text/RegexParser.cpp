@@ -10,7 +10,6 @@ constexpr int kDeepest = 500;
 constexpr int32_t kLargestProgram = 1 << 18;
 constexpr int64_t kMaxRepeats = 1000;
 
-bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 int hexDigit(char c) {
   return isDigit(c)             ? c - '0'
          : c >= 'a' && c <= 'f' ? c - 'a' + 10

@@ -63,9 +63,10 @@ uint32_t upperCase(uint32_t character);
 /// Above the last character of Unicode nothing is decoded but bytes that are no UTF-8.
 inline constexpr uint32_t kLastCharacter = 0x10ffff;
 
-/// Is it white space, or a digit, of ASCII?
+/// Is it white space, a digit, or a letter of ASCII?
 inline bool isSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 inline bool isDigit(char c) { return c >= '0' && c <= '9'; }
+inline bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 /// Returns the part of a text between the white space around it.
 inline String trimmed(String text) {
   while (text.size && isSpace(text.data[0]))

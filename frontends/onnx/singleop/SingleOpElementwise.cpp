@@ -8,7 +8,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-#include <cmath>
+#include <numbers>
 
 using namespace llvm;
 
@@ -62,27 +62,24 @@ void buildTruncateDiv(Graph &g) {
   g.finish(isInteger(g) ? g.value("Div", {g.x[0], g.x[1]}) : floatQuotient(g, true));
 }
 
-/// Computes x0 times, or over, a factor; 0 where x0 is 0.
-void buildUnlessZero(Graph &g, StringRef type, const std::string &factor) {
+/// Computes x0 times, or over, a factor; 0 where `tested` is 0.
+void buildUnlessZero(Graph &g, StringRef type, const std::string &factor,
+                     const std::string &tested) {
   const std::string zero = g.addScalar(0);
-  const std::string isZero = g.value("Equal", {g.x[0], zero});
+  const std::string isZero = g.value("Equal", {tested, zero});
   g.finish(g.value("Where", {isZero, zero, g.value(type, {g.x[0], factor})}));
 }
-void buildXlogy(Graph &g) { buildUnlessZero(g, "Mul", g.value("Log", {g.x[1]})); }
-void buildXdivy(Graph &g) { buildUnlessZero(g, "Div", g.x[1]); }
-
+void buildXlogy(Graph &g) { buildUnlessZero(g, "Mul", g.value("Log", {g.x[1]}), g.x[0]); }
+void buildXdivy(Graph &g) { buildUnlessZero(g, "Div", g.x[1], g.x[0]); }
 /// Computes x0 / x1 or x0 * x1; 0 where x1 is 0, whatever x0 is.
 void buildNoNan(Graph &g) {
-  const std::string zero = g.addScalar(0);
-  const StringRef type = g.op.type == "DivNoNan" ? "Div" : "Mul";
-  g.finish(
-      g.value("Where", {g.value("Equal", {g.x[1], zero}), zero, g.value(type, {g.x[0], g.x[1]})}));
+  buildUnlessZero(g, g.op.type == "DivNoNan" ? "Div" : "Mul", g.x[1], g.x[1]);
 }
 
 /// Computes the angle of the point (x1, x0): atan(x0 / x1), with half a turn in the direction of
 /// x0's sign where x1 is negative, and 0 where both are 0.
 void buildAtan2(Graph &g) {
-  const double pi = std::acos(-1.0);
+  constexpr double pi = std::numbers::pi;
   const std::string zero = g.addScalar(0);
   const std::string isUp = g.value("GreaterOrEqual", {g.x[0], zero});
   const std::string turn = g.value("Where", {isUp, g.addScalar(pi), g.addScalar(-pi)});

@@ -218,10 +218,13 @@ Ints SingleOpGraph::getIntsOfInput(size_t index, StringRef attribute) const {
   return Ints(op.inputs[index].values.begin(), op.inputs[index].values.end());
 }
 
+bool SingleOpGraph::isVariable(size_t index, StringRef attribute) const {
+  return index < op.inputs.size() && !op.inputs[index].isAbsent && !op.inputs[index].isConstant &&
+         !find(attribute);
+}
+
 Ints SingleOpGraph::getConstantInts(size_t index, StringRef attribute) {
-  const bool isVariable = index < op.inputs.size() && !op.inputs[index].isAbsent &&
-                          !op.inputs[index].isConstant && !find(attribute);
-  if (isVariable)
+  if (isVariable(index, attribute))
     fail("\"" + attribute +
          "\" must be an attribute, or a constant input: \"is_const\": true and \"const_value\"");
   return getIntsOfInput(index, attribute);

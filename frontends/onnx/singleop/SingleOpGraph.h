@@ -88,6 +88,8 @@ public:
   bool getBool(llvm::StringRef name) const;
   std::string getText(llvm::StringRef name, const char *otherwise) const;
   Ints getInts(llvm::StringRef name, const Ints &otherwise) const;
+  /// Returns whether an input is given that is not constant, without an attribute in its place.
+  bool isVariable(size_t index, llvm::StringRef attribute) const;
   /// Returns what an operator has as a constant input, or as an attribute in its D variant.
   Ints getIntsOfInput(size_t index, llvm::StringRef attribute) const;
   /// Does that for what the result depends on; reports an error where the input is given but not

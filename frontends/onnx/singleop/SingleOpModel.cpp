@@ -367,7 +367,7 @@ private:
 
   void buildTranspose() {
     const Ints order = getConstantInts(1, "perm");
-    if (order.empty() && op.inputs.size() < 2)
+    if (order.empty() && !isVariable(1, "perm"))
       return fail("\"perm\" is missing");
     setInts(node("Transpose", {x[0]}, y), "perm", order);
   }
