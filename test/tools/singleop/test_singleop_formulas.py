@@ -192,6 +192,9 @@ def test_slices_whose_bounds_are_inputs(tmp_path):
      "constant"),
     (op("SplitV", [tensor([4]), tensor([2], "int32"), constant([0])], [tensor([2])] * 2), "E10030",
      "constant"),
+    (op("Transpose", [tensor([2, 3]), tensor([2], "int32")], [tensor([3, 2])]), "E10030", '"perm" must be'),
+    (op("Transpose", [tensor([2, 3]), tensor([], "UNDEFINED", "RESERVED")], [tensor([3, 2])]), "E10030",
+     '"perm" is missing'),
     (op("HardSwishh", [tensor([4])], [tensor([4])]), "E10055", 'did you mean "HardSwish"?'),
 ])
 def test_mistakes(tmp_path, made, code, words):
