@@ -24,7 +24,7 @@ namespace atc {
 struct OutputFileOptions {
   /// The permissions. Without a value: those of the file that is replaced, else those of a new file
   /// (0666 without the umask).
-  std::optional<mode_t> mode;
+  std::optional<mode_t> mode = {};
   /// False: commit() fails when a file of that name exists.
   bool replace = true;
   /// True: the content is on the disk before the name leads to it, so that a machine that loses

@@ -23,7 +23,7 @@ struct SingleOpTensor {
   std::vector<int64_t> dims; ///< -1: of any size
   bool isAbsent = false;     ///< an optional input that is not given
   bool isConstant = false;
-  std::vector<double> values; ///< of a constant
+  std::vector<double> values = {}; ///< of a constant
 };
 
 struct SingleOpAttribute {

@@ -10,7 +10,7 @@ using namespace atc::graph::test;
 namespace {
 
 struct Pool {
-  std::string op, kernel, strides, pads, dilations = "1", flags;
+  std::string op, kernel, strides, pads, dilations = "1", flags = "";
 };
 
 /// Pools one row; `flags` are further attributes.

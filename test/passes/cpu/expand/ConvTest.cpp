@@ -16,7 +16,7 @@ struct Conv {
   Numbers kernel{3, 3}, strides{1, 1}, dilations{1, 1};
   int64_t block = 16, groups = 1, batch = 1;
   bool bias = true, residual = false, residualLast = false, inPlace = false, haloOut = false;
-  std::string activation, tile;
+  std::string activation = "", tile = "";
   bool depthwise = false;
 };
 
