@@ -1,10 +1,13 @@
 //===-- ChunkQueue.h - how a caller and its workers share a launch --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The caller publishes a launch by one store to an atomic word {stop, sequence, launch, chunk}.
-// Taking a chunk is one fetch_add, whose result alone says which chunk of which launch it is. There
-// is no barrier: a worker that comes late or sleeps delays nobody, and the caller continues as soon
-// as all chunks are finished.
+// The caller publishes a launch by one store to an atomic word {stop, sequence, launch, first,
+// last}. The caller takes chunks from the front and counts up `first`, workers take them from the
+// back and count up `last`: with two threads each has the same part of every launch, such as the
+// upper half of an image, and finds in its own caches what it has written in the launch before.
+// Taking a chunk is one fetch_add, whose result alone says which chunk of which launch it is: the
+// sum of both counts is how many were taken before. There is no barrier: a worker that comes late
+// or sleeps delays nobody, and the caller continues as soon as all chunks are finished.
 //
 // There is no lock. A worker without work, and a caller whose chunks are still being computed by
 // others, poll a bounded number of times and then sleep on a futex until the word they wait for
@@ -29,12 +32,17 @@ struct TakenChunk {
   uint32_t left; ///< this chunk and those behind it: the first of n has n left
 };
 
+/// From which end a thread takes chunks.
+enum class QueueEnd { Front, Back };
+
 /// Distributes the chunks of one launch at a time to a caller and its workers; see the head of this
 /// file. `System` has the atomics, wait, wake and spin.
 template <typename System> class ChunkQueue {
 public:
   /// The maximum number of chunks per launch.
-  static constexpr uint32_t maxChunks = uint32_t(1) << 19;
+  static constexpr uint32_t maxChunks = uint32_t(1) << 12;
+  /// The maximum number of threads, each of which may count once more when nothing is left.
+  static constexpr uint32_t maxThreads = uint32_t(1) << 10;
   /// The maximum number that identifies a launch.
   static constexpr uint32_t maxLaunch = (uint32_t(1) << 24) - 1;
 
@@ -46,8 +54,9 @@ public:
   void publish(uint32_t launch, uint32_t chunks) {
     finished.store(0, std::memory_order_relaxed);
     ++sequence;
-    word.store((uint64_t(sequence & sequenceMask) << (chunkBits + launchBits)) |
-                   (uint64_t(launch) << chunkBits) | (chunkEnd - chunks),
+    word.store((uint64_t(sequence & sequenceMask) << (2 * countBits + launchBits)) |
+                   (uint64_t(launch) << (2 * countBits)) |
+                   (uint64_t(maxChunks - chunks) << countBits),
                std::memory_order_seq_cst);
     // Workers announce their sleep and then look at the word; here it is the other
     // way round. In the one order of all these operations one side sees the other.
@@ -78,16 +87,20 @@ public:
 
   // For all threads.
 
-  /// Takes a chunk. Returns false where no chunk is left of the launch that was published last.
-  bool take(TakenChunk &taken) {
+  /// Takes a chunk from an end. Returns false where no chunk is left of the launch that was
+  /// published last.
+  bool take(TakenChunk &taken, QueueEnd end) {
     // It may be of a later launch than the one that ended a wait. It is complete in
     // itself, and its launch does not end before it is finished.
-    const uint64_t before = word.fetch_add(1, std::memory_order_acq_rel);
-    const uint64_t chunk = before & chunkMask;
-    if (chunk >= chunkEnd)
+    const bool atFront = end == QueueEnd::Front;
+    const uint64_t one = atFront ? uint64_t(1) << countBits : 1;
+    const uint64_t before = word.fetch_add(one, std::memory_order_acq_rel);
+    const uint32_t first = static_cast<uint32_t>(before >> countBits) & countMask;
+    const uint32_t last = static_cast<uint32_t>(before) & countMask;
+    if (first + last >= maxChunks)
       return false;
-    taken.launch = static_cast<uint32_t>(before >> chunkBits) & maxLaunch;
-    taken.left = static_cast<uint32_t>(chunkEnd - chunk);
+    taken.launch = static_cast<uint32_t>(before >> (2 * countBits)) & maxLaunch;
+    taken.left = atFront ? maxChunks - first : last + 1;
     return true;
   }
 
@@ -106,32 +119,32 @@ public:
   bool waitForWork(uint64_t &seen, uint64_t spinNanoseconds) {
     uint64_t now = 0;
     const auto changed = [&] {
-      now = word.load(std::memory_order_seq_cst) >> chunkBits;
+      now = word.load(std::memory_order_seq_cst) >> (2 * countBits);
       return now != seen;
     };
     if (!System::spin(spinNanoseconds, changed)) {
       sleepers.fetch_add(1, std::memory_order_seq_cst);
       while (!changed())
-        System::wait(word, static_cast<uint32_t>(now >> (32 - chunkBits)));
+        System::wait(word, static_cast<uint32_t>(now >> (32 - 2 * countBits)));
       sleepers.fetch_sub(1, std::memory_order_relaxed);
     }
     seen = now;
-    return !(now & (stopBit >> chunkBits));
+    return !(now & (stopBit >> (2 * countBits)));
   }
 
 private:
-  // The word: 1 bit stop, 19 bits sequence, 24 bits launch, 20 bits chunk. Its upper half, which
-  // sleeping workers wait on, differs from launch to launch. The chunk counts up to `chunkEnd` and
-  // a little beyond, so the word alone says that nothing is left, and nobody reads work that may
-  // have changed meanwhile.
-  static constexpr int chunkBits = 20, launchBits = 24, sequenceBits = 19;
-  static constexpr uint64_t chunkEnd = uint64_t(1) << (chunkBits - 1);
-  static constexpr uint64_t chunkMask = (uint64_t(1) << chunkBits) - 1;
+  // The word: 1 bit stop, 11 bits sequence, 24 bits launch, 14 bits first, 14 bits last. Its upper
+  // half, which sleeping workers wait on, differs from launch to launch. `first` begins at
+  // `maxChunks` minus the chunks, `last` at 0, and both count a little beyond the end, so the word
+  // alone says that nothing is left, and nobody reads work that may have changed meanwhile.
+  static constexpr int countBits = 14, launchBits = 24, sequenceBits = 11;
+  static constexpr uint32_t countMask = (uint32_t(1) << countBits) - 1;
+  static_assert(maxChunks + maxThreads <= countMask, "a count would reach the bits above it");
   static constexpr uint32_t sequenceMask = (uint32_t(1) << sequenceBits) - 1;
   static constexpr uint64_t stopBit = uint64_t(1) << 63;
   static constexpr uint32_t callerSleeps = uint32_t(1) << 31;
 
-  alignas(64) typename System::template Atomic<uint64_t> word{chunkEnd};
+  alignas(64) typename System::template Atomic<uint64_t> word{uint64_t(maxChunks) << countBits};
   alignas(64) typename System::template Atomic<uint32_t> finished{0};
   alignas(64) typename System::template Atomic<uint32_t> sleepers{0};
   uint32_t sequence = 0; ///< the caller's

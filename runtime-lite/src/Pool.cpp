@@ -112,12 +112,12 @@ void *Pool::workerMain(void *argument) {
   Pool &pool = *worker->pool;
   uint64_t seen = 0;
   while (pool.queue.waitForWork(seen, pool.spinNanoseconds))
-    pool.takeChunks(worker->scratch);
+    pool.takeChunks(worker->scratch, QueueEnd::Back);
   return nullptr;
 }
 
-void Pool::takeChunks(char *threadScratch) {
-  for (TakenChunk taken; queue.take(taken);) {
+void Pool::takeChunks(char *threadScratch, QueueEnd end) {
+  for (TakenChunk taken; queue.take(taken, end);) {
     const Work &launch = workAt(taken.launch);
     const int64_t tasks = launch.tasks, chunks = launch.chunks, index = chunks - taken.left;
     launch.kernel(launch.args, threadScratch, index * tasks / chunks, (index + 1) * tasks / chunks);
@@ -148,7 +148,7 @@ void Pool::run(int64_t tasks, uint32_t chunks, void (*task)(void *, int64_t, int
 
 void Pool::runChunks(uint32_t index, const Work &launch) {
   queue.publish(index, launch.chunks);
-  takeChunks(scratch);
+  takeChunks(scratch, QueueEnd::Front);
   queue.waitUntilFinished(launch.chunks, spinNanoseconds);
 }
 

@@ -48,8 +48,8 @@ public:
   ~Pool() { stop(); }
 
   /// The maximum number of chunks that a launch is divided into.
-  static constexpr uint32_t maxChunks = 4096;
-  static constexpr uint32_t maxThreads = 1024;
+  static constexpr uint32_t maxChunks = ChunkQueue<FutexSystem>::maxChunks;
+  static constexpr uint32_t maxThreads = ChunkQueue<FutexSystem>::maxThreads;
 
   /// Starts `threads` - 1 workers. `scratch` has `scratchStride` bytes per thread, the caller's
   /// first; it and `work` must outlive the pool. Idle threads spin for `spinMicroseconds` before
@@ -75,7 +75,7 @@ private:
 
   static void *workerMain(void *worker);
   void stop();
-  void takeChunks(char *threadScratch);
+  void takeChunks(char *threadScratch, QueueEnd end);
   void runChunks(uint32_t index, const Work &launch);
   const Work &workAt(uint64_t index) const { return index == tasksIndex ? tasksWork : work[index]; }
 

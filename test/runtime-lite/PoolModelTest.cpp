@@ -69,7 +69,8 @@ private:
     Explorer &explorer = *Explorer::current;
     bool isFirst = isCaller && setting.callerNeedsWorkers;
     explorer.landmark(known + (uint64_t(2) << 60));
-    for (atc::rt::TakenChunk taken; queue.take(taken); isFirst = false) {
+    const auto end = isCaller ? atc::rt::QueueEnd::Front : atc::rt::QueueEnd::Back;
+    for (atc::rt::TakenChunk taken; queue.take(taken, end); isFirst = false) {
       check(taken);
       const uint32_t chunks = setting.launches[taken.launch], chunk = chunks - taken.left;
       explorer.landmark(known + (uint64_t(4 + isFirst) << 60));
