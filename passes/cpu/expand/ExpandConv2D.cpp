@@ -175,8 +175,8 @@ void Conv2DExpander::run() {
 
   int64_t groups = std::min(tile.getGroups(), outShape[1]);
   PixelTiling tiling(outShape[2], outShape[3], tile);
-  SmallVector<Value> task =
-      b.beginTasks({outShape[0], int64_t(llvm::divideCeil(outShape[1], groups)), tiling.tasks()});
+  SmallVector<Value, 3> task =
+      tiling.beginTasks(b, outShape[0], llvm::divideCeil(outShape[1], groups), outShape[1] * width);
   Value firstBlock = b.mul(task[1], groups);
   Value endBlock = b.add(firstBlock, groups);
   if (outShape[1] % groups)

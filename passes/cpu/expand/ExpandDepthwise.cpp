@@ -37,7 +37,8 @@ void expand(DepthwiseConv2DOp op, TileAttr tile) {
       {filterShape[1], dilations[0] * in.stride(2), filterStrides[1], unrollRows},
       {filterShape[2], dilations[1] * in.stride(3), filterStrides[2], /*unroll=*/true}};
 
-  SmallVector<Value> task = b.beginTasks({out.shape()[0], out.shape()[1], tiling.tasks()});
+  SmallVector<Value, 3> task =
+      tiling.beginTasks(b, out.shape()[0], out.shape()[1], out.shape()[1] * width);
   Value image = task[0], block = task[1];
   auto planeOf = [&](const PixelGrid &grid) {
     return b.mulAdd(image, grid.stride(0), b.mul(block, grid.stride(1)));

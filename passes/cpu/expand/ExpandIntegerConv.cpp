@@ -46,8 +46,8 @@ public:
     int64_t groups = std::min(tile.getGroups(), out[1]);
     PixelTiling tiling(out[2], out[3], tile);
     tilesPerTask = tiling.tilesPerTask();
-    SmallVector<Value> task =
-        b.beginTasks({out[0], int64_t(llvm::divideCeil(out[1], groups)), tiling.tasks()});
+    SmallVector<Value, 3> task =
+        tiling.beginTasks(b, out[0], llvm::divideCeil(out[1], groups), out[1] * kSumBlock);
     Value firstBlock = b.mul(task[1], groups), endBlock = b.add(firstBlock, groups);
     if (out[1] % groups)
       endBlock = arith::MinUIOp::create(b, endBlock, b.index(out[1]));
@@ -202,7 +202,7 @@ void expandDepthwise(IntegerDepthwiseOp op, TileAttr tile) {
   IntegerEpilogue epilogue(b, op);
   ArrayRef<int64_t> out = epilogue.grid().shape();
   PixelTiling tiling(out[2], out[3], tile);
-  SmallVector<Value> task = b.beginTasks({out[0], out[1], tiling.tasks()});
+  SmallVector<Value, 3> task = tiling.beginTasks(b, out[0], out[1], out[1] * kSumBlock);
   Value image = task[0], block = task[1];
   bool unrollRows = filterShape[1] * filterShape[2] <= 25;
 

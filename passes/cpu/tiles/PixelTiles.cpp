@@ -51,6 +51,16 @@ int64_t PixelTiling::tilesPerTask() const {
                  : rows * llvm::divideCeil(width, pixels);
 }
 
+SmallVector<Value, 3> PixelTiling::beginTasks(KernelBuilder &b, int64_t images, int64_t groups,
+                                              int64_t channels) const {
+  if (isLargePlane(height, width, channels)) {
+    SmallVector<Value> task = b.beginTasks({images, tasks(), groups});
+    return {task[0], task[2], task[1]};
+  }
+  SmallVector<Value> task = b.beginTasks({images, groups, tasks()});
+  return {task[0], task[1], task[2]};
+}
+
 void PixelTiling::forEachRun(KernelBuilder &b, int64_t length,
                              function_ref<void(Value, int64_t, Value)> body) const {
   int64_t tiles = llvm::divideCeil(length, pixels), small = length / tiles;

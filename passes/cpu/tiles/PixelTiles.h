@@ -42,6 +42,12 @@ private:
   int64_t rowStep, columnStep;
 };
 
+/// Returns whether threads had better divide a plane by its rows than by its channels: where it has
+/// more pixels than channels, filters are small compared to images.
+inline bool isLargePlane(int64_t height, int64_t width, int64_t channels) {
+  return height * width > channels;
+}
+
 /// Divides an OH x OW plane into tasks and register tiles according to a #cpu.tile. Tiles of a row
 /// differ by at most one pixel, so that none is much smaller than the register file allows.
 class PixelTiling {
@@ -54,6 +60,13 @@ public:
 
   /// Returns the number of tiles per task (the last task may have fewer).
   int64_t tilesPerTask() const;
+
+  /// Opens the loop over the tasks of `images` planes of `channels` channels in `groups` groups,
+  /// and returns the image, the group and the rows of a task. In large planes (isLargePlane) the
+  /// rows are slower than the groups: threads that take tasks from both ends then have the upper
+  /// and the lower half of every layer, and find in their own caches what the next layer reads.
+  llvm::SmallVector<mlir::Value, 3> beginTasks(KernelBuilder &b, int64_t images, int64_t groups,
+                                               int64_t channels) const;
 
   /// Builds the loops over the tiles of one task.
   void forEachTile(KernelBuilder &b, mlir::Value task,

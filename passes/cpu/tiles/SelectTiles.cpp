@@ -13,6 +13,7 @@
 #include "passes/Remarks.h"
 #include "passes/cpu/Passes.h"
 #include "passes/cpu/tiles/CpuTileChoice.h"
+#include "passes/cpu/tiles/PixelTiles.h"
 #include "passes/cpu/tiles/TileRows.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -123,6 +124,16 @@ TileAttr tileFor(Conv2DOp op) {
   return TileAttr::get(op.getContext(), shape.pixels, shape.blocks, rows, groups, depth, flatten);
 }
 
+/// Returns the tasks that the rows of a depthwise convolution are divided into, for `wanted` tasks
+/// in all.
+int64_t rowTasksOfDepthwise(ArrayRef<int64_t> out, int64_t wanted) {
+  const int64_t tasks = llvm::divideCeil(wanted, out[0] * out[1]);
+  // Threads that divide the rows of such planes must be able to.
+  return isLargePlane(out[2], out[3], out[1] * out[4])
+             ? std::max(tasks, std::min(wanted, kWantedTasks / 2))
+             : tasks;
+}
+
 TileAttr tileFor(DepthwiseConv2DOp op) {
   LevelAttr level = levelOf(op);
   ArrayRef<int64_t> out = shapeOf(op.getOutput());
@@ -132,7 +143,7 @@ TileAttr tileFor(DepthwiseConv2DOp op) {
   pixels = std::min<int64_t>({pixels, out[3], 12});
   bool flatten = out[3] < 4 && out[2] * out[3] <= 64;
   int64_t wanted = std::clamp<int64_t>(op.flops() / (kMinTaskFlops / 8), 1, kWantedTasks);
-  int64_t rows = splitEvenly(out[2], llvm::divideCeil(wanted, out[0] * out[1]));
+  int64_t rows = splitEvenly(out[2], rowTasksOfDepthwise(out, wanted));
   return TileAttr::get(op.getContext(), pixels, /*blocks=*/1, flatten ? out[2] : rows,
                        /*groups=*/1, /*depth=*/1, flatten);
 }
@@ -323,7 +334,7 @@ TileAttr tileFor(IntegerDepthwiseOp op) {
   int64_t pixels = integerPixels(level, out[3], /*sums=*/8);
   bool flatten = out[3] < 4 && out[2] * out[3] <= 64;
   int64_t wanted = std::clamp<int64_t>(op.flops() / (kMinTaskFlops / 8), 1, kWantedTasks);
-  int64_t rows = splitEvenly(out[2], llvm::divideCeil(wanted, out[0] * out[1]));
+  int64_t rows = splitEvenly(out[2], rowTasksOfDepthwise(out, wanted));
   return TileAttr::get(op.getContext(), pixels, /*blocks=*/1, flatten ? out[2] : rows,
                        /*groups=*/1, /*depth=*/1, flatten);
 }

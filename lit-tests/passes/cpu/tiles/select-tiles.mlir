@@ -94,6 +94,28 @@ func.func @chosen(%in: memref<1x1x8x8x16xf32>, %w: memref<1x3x3x16xf32>, %out: m
 
 // -----
 
+// A depthwise convolution of a plane with more pixels than channels is divided by rows, even where
+// its blocks are enough tasks; one with more channels is not.
+module attributes {cpu.level = #cpu.level<name = "v3", lanes = 8, registers = 16, fma = true, l1 = 32768, l2 = 524288, dot = "maddubs">} {
+  // CHECK-LABEL: func.func @large_plane
+  // CHECK: tile = #cpu.tile<pixels = {{[0-9]+}}, blocks = 1, rows = 14, groups = 1, depth = 1, flatten = false>
+  func.func @large_plane(%in: memref<1x9x58x58x16xf32>, %w: memref<9x3x3x16xf32>, %out: memref<1x9x56x56x16xf32>) {
+    cpu.depthwise_conv2d %in, %w outs %out {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>}
+      : memref<1x9x58x58x16xf32>, memref<9x3x3x16xf32>, memref<1x9x56x56x16xf32>
+    return
+  }
+
+  // CHECK-LABEL: func.func @small_plane
+  // CHECK: tile = #cpu.tile<pixels = {{[0-9]+}}, blocks = 1, rows = 14, groups = 1, depth = 1, flatten = false>
+  func.func @small_plane(%in: memref<1x24x16x16x16xf32>, %w: memref<24x3x3x16xf32>, %out: memref<1x24x14x14x16xf32>) {
+    cpu.depthwise_conv2d %in, %w outs %out {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>}
+      : memref<1x24x16x16x16xf32>, memref<24x3x3x16xf32>, memref<1x24x14x14x16xf32>
+    return
+  }
+}
+
+// -----
+
 // Integer sums, two registers a pixel: ten of them with groups of one or two steps, eight
 // with four, whose bytes need more. The largest group of the runs counts.
 module attributes {cpu.level = #cpu.level<name = "v3", lanes = 8, registers = 16, fma = true, l1 = 32768, l2 = 524288, dot = "maddubs">} {
