@@ -66,8 +66,8 @@ struct JoinedRun {
   SmallVector<Value> operands; ///< of the program
 };
 
-/// The instructions of all cores, and the bytes that they move from and to gm, that are simulated to
-/// find what is fastest: some seconds.
+/// The instructions of all cores, and the bytes that they move from and to gm, that are simulated
+/// to find what is fastest: some seconds.
 constexpr uint64_t kMaxSteps = 20'000'000, kMaxBytes = uint64_t(64) << 30;
 
 struct JoinLaunchesPass : impl::NpuJoinLaunchesBase<JoinLaunchesPass> {
