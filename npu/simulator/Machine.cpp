@@ -328,7 +328,8 @@ void Machine::event(const Event &event) {
   } else {
     double next;
     const bool goesOn = pieceOfTransfer(state, event.time, next);
-    if (stopped())
+    // Instructions that were issued end, whatever the limit of steps is.
+    if (!simulator.bytesLeft)
       return;
     if (goesOn) {
       events.push({next, event.core, event.queue});
