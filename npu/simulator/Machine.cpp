@@ -120,6 +120,7 @@ bool Machine::pieceOfTransfer(QueueState &state, double now, double &next) {
     for (int i = 0; i < 3; ++i)
       offset += transfer.at[i] * box.stride[i];
     memory.touch(transfer.address + uint64_t(offset), run, box.written, transfer.bypass, piece);
+    spendBytes(std::max(run, soc.l2Line));
     left -= run;
     transfer.within += int64_t(run);
     if (transfer.within == box.bytes) {
@@ -326,7 +327,11 @@ void Machine::event(const Event &event) {
       core.time = std::max(core.time, state.free);
   } else {
     double next;
-    if (pieceOfTransfer(state, event.time, next)) {
+    const bool goesOn = pieceOfTransfer(state, event.time, next);
+    // Instructions that were issued end, whatever the limit of steps is.
+    if (!simulator.bytesLeft)
+      return;
+    if (goesOn) {
       events.push({next, event.core, event.queue});
       return;
     }
@@ -427,8 +432,10 @@ bool Machine::prepare(std::string &error) {
   if (launch.beginsRun)
     first += cycles(double(soc.runCycles));
   if (timed)
-    for (const Prefetch &range : launch.prefetch)
+    for (const Prefetch &range : launch.prefetch) {
+      spendBytes(range.bytes);
       memory.prefetch(range);
+    }
   layers.front().startCycles = first;
   layers.front().chained = launch.chained;
   cubeCores = 0;
@@ -475,7 +482,10 @@ bool Machine::finish(std::string &error) {
     if (!waits)
       continue;
     if (stopped()) {
-      error = "launch `" + launch.name + "` was ended: no more instructions are allowed to run\n";
+      error =
+          "launch `" + launch.name + "` was ended: no more " +
+          (simulator.stepsLeft ? "bytes are allowed to move" : "instructions are allowed to run") +
+          "\n";
       done = false;
       continue;
     }

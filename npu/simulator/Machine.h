@@ -182,7 +182,9 @@ private:
     layer.begin = std::min(layer.begin, from);
     layer.end = std::max(layer.end, to);
   }
-  bool stopped() const { return simulator.stepsLeft == 0; }
+  bool stopped() const { return simulator.stepsLeft == 0 || simulator.bytesLeft == 0; }
+  /// Takes bytes of gm that are touched off those that are left.
+  void spendBytes(uint64_t bytes) { simulator.bytesLeft -= std::min(simulator.bytesLeft, bytes); }
   void observe(unsigned core, const Instruction &instruction, const Frame &frame) {
     ++statisticsOf(instruction.line).instructions;
     ++use(core).instructions;

@@ -97,8 +97,8 @@ public:
   /// Runs a launch, whose program has passed `verify`, after the previous ones. A program with
   /// layers adds the statistics of each of them to launches(), as if it were a launch of its own.
   /// Returns false with `error` (one line per error) if cores wait for each other, or if the launch
-  /// does not fit the SoC or needs more than `stepsLeft`; other launches can still be run
-  /// afterwards.
+  /// does not fit the SoC or needs more than `stepsLeft` or `bytesLeft`; other launches can still
+  /// be run afterwards.
   bool run(const Launch &launch, std::string &error);
 
   /// Ends a run: the results in gm of addresses from `boundary` on are written back from L2 to DDR,
@@ -131,6 +131,9 @@ public:
   /// The number of instructions and loop iterations of all cores that may still run; a launch that
   /// needs more ends with an error.
   uint64_t stepsLeft = UINT64_MAX;
+  /// The same for the bytes of gm that moves and prefetches touch. A run of bytes counts as a line
+  /// of L2 at least: that is what simulating it takes.
+  uint64_t bytesLeft = UINT64_MAX;
 
   /// Receives all instructions; may be null.
   Observer *observer = nullptr;

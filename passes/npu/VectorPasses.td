@@ -105,8 +105,10 @@ def NpuDensifyOperands : Pass<"npu-densify-operands", "::mlir::ModuleOp"> {
     copied to where it belongs. Dims along which a kernel.softmax or kernel.reduce
     computes are the last ones of these copies. A kernel.map that the vector unit
     can compute, but on runs of a few elements, works on copies where these and
-    the map take less time by a simple model. Kernels that do not
-    run on the NPU even so stay as they are.
+    the map take less time by a simple model. A kernel.copy that transposes blocks
+    of a few elements, as one that moves channels into larger planes, becomes two
+    around a temporary in which the longest dim is contiguous, by the same rule.
+    Kernels that do not run on the NPU even so stay as they are.
 
     ```
     kernel.map %column outs %y : memref<100xf16, strided<[85], offset: 4>>, memref<100xf16>
@@ -119,7 +121,9 @@ def NpuDensifyOperands : Pass<"npu-densify-operands", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"numDensified", "num-densified",
                               "Kernels that run on the NPU because of copied operands">,
                     Statistic<"numLengthened", "num-lengthened",
-                              "Maps with longer runs because of copied operands">];
+                              "Maps with longer runs because of copied operands">,
+                    Statistic<"numDivided", "num-divided",
+                              "Copies that became two, which transpose larger blocks">];
 }
 
 def NpuAlignRows : Pass<"npu-align-rows", "::mlir::ModuleOp"> {

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   fuzz-random-graphs [--graphs N] [--seed S] [--first I] [--limit SECONDS] [--save FOLDER]
-//                      [--emit FOLDER]
+//                      [--emit FOLDER] [--socs A,B]
 //
 // Compiles random graphs for a CPU level, for an NPU, and with dynamic dims, runs them, and
 // compares the results with those of the reference interpreter. Graph I of a seed is the same
 // wherever it runs, and so is the way that it takes: I modulo the number of ways. Half of the
 // graphs are float networks, half have all kinds of operators and element types. --emit writes
 // each graph as I.onnx with I.x0, I.x1, ... and I.y0, I.y1, ..., the bytes of its inputs and of
-// the interpreter's results, for random_graphs_oracle.py.
+// the interpreter's results, for random_graphs_oracle.py. --socs takes the ways of these NPUs only.
 
 #include "driver/Compiler.h"
 #include "driver/Interpretation.h"
@@ -33,34 +33,45 @@ struct Options {
   unsigned limit = 60;
   std::string folder = "."; ///< for graphs that fail
   std::string emitted;      ///< folder for all graphs; empty: none
+  std::string socs;         ///< the NPUs that are the only ways; empty: all ways
 };
 
 /// A way to compute a graph. The tolerance is relative to the largest element of a result.
 struct Way {
-  const char *name;
+  std::string name;
   driver::TargetRequest request;
   bool dynamicBatch;
   double tolerance;
 };
 
-std::vector<Way> allWays() {
+Way makeLevel(const char *level) {
+  driver::TargetRequest cpu;
+  cpu.target = "cpu";
+  cpu.cpuLevels = level;
+  return {level, cpu, false, 1e-4};
+}
+
+std::vector<Way> waysOf(const Options &options) {
   std::vector<Way> ways;
-  for (const char *level : {"x86-64-v2", "x86-64-v3", "host"}) {
-    driver::TargetRequest cpu;
-    cpu.target = "cpu";
-    cpu.cpuLevels = level;
-    ways.push_back({level, cpu, false, 1e-4});
+  auto addNpus = [&](llvm::StringRef list) {
+    for (llvm::StringRef soc : llvm::split(list, ',')) {
+      driver::TargetRequest npu;
+      npu.target = "npu";
+      npu.soc = soc.str();
+      npu.cpuLevels = "x86-64-v3";
+      ways.push_back({soc.str(), npu, false, 5e-2});
+    }
+  };
+  if (!options.socs.empty()) {
+    addNpus(options.socs);
+    return ways;
   }
+  for (const char *level : {"x86-64-v2", "x86-64-v3", "host"})
+    ways.push_back(makeLevel(level));
   driver::TargetRequest dynamic;
   dynamic.target = "cpu";
   ways.push_back({"dynamic", dynamic, true, 1e-4});
-  for (const char *soc : {"Ascend310P3", "Ascend910B1"}) {
-    driver::TargetRequest npu;
-    npu.target = "npu";
-    npu.soc = soc;
-    npu.cpuLevels = "x86-64-v3";
-    ways.push_back({soc, npu, false, 5e-2});
-  }
+  addNpus("Ascend310P3,Ascend910B1");
   return ways;
 }
 
@@ -301,12 +312,13 @@ void tryGraph(const Options &options, const std::vector<Way> &ways, uint64_t ind
   // A dim of 0 is a dynamic one in a file, which an NPU does not take.
   const bool isAnyEmpty = llvm::any_of(inputs, [](const Bytes &bytes) { return bytes.empty(); });
   const Way &stated = ways[index % ways.size()];
-  const Way &way = isAnyEmpty && stated.request.target == "npu" ? ways[0] : stated;
+  const Way cpu = makeLevel("x86-64-v2");
+  const Way &way = isAnyEmpty && stated.request.target == "npu" ? cpu : stated;
   const RandomGraph graph = way.dynamicBatch ? makeGraph(seed, mixed, true, inputs) : fixed;
   std::optional<Results> wanted = interpret(fixed, inputs);
   // What the interpreter cannot run is compared with another way.
   if (!wanted)
-    wanted = compute(fixed, ways[&way == ways.data() ? 2 : 0], inputs);
+    wanted = compute(fixed, makeLevel(way.name == cpu.name ? "host" : cpu.name.c_str()), inputs);
   if (wanted && !options.emitted.empty())
     emit(options.emitted + "/" + std::to_string(index), graph, inputs, *wanted);
   bool hasHalves = false;
@@ -330,7 +342,7 @@ void tryGraph(const Options &options, const std::vector<Way> &ways, uint64_t ind
                            std::to_string(index) + ".onnx";
   std::ofstream(path, std::ios::binary) << graph.bytes;
   std::printf("%s (%s): --seed %llu --first %llu --graphs 1, error %.3g of what is tolerated; %s\n",
-              got ? "different" : "refused", way.name,
+              got ? "different" : "refused", way.name.c_str(),
               static_cast<unsigned long long>(options.seed), static_cast<unsigned long long>(index),
               error, path.c_str());
   std::fflush(stdout);
@@ -355,10 +367,12 @@ int main(int argc, char **argv) {
       options.folder = argv[i + 1];
     else if (flag == "--emit")
       options.emitted = argv[i + 1];
+    else if (flag == "--socs")
+      options.socs = argv[i + 1];
   }
   // Lines of a process that crashes are not lost.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  const std::vector<Way> ways = allWays();
+  const std::vector<Way> ways = waysOf(options);
   void *shared = sharedMemory(sizeof(Progress));
   if (!shared)
     return 2;
@@ -367,7 +381,7 @@ int main(int argc, char **argv) {
   uint64_t crashes = 0;
   auto failed = [&](uint64_t index, bool hung) {
     std::printf("%s (%s): --seed %llu --first %llu --graphs 1\n",
-                hung ? "longer than the limit" : "crash", ways[index % ways.size()].name,
+                hung ? "longer than the limit" : "crash", ways[index % ways.size()].name.c_str(),
                 static_cast<unsigned long long>(options.seed),
                 static_cast<unsigned long long>(index));
     ++crashes;

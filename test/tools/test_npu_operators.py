@@ -304,6 +304,31 @@ def test_layers_that_leave_the_range_of_f16_are_named(tmp_path):
 
 
 @pytest.mark.parametrize("soc", npu.SOCS)
+def test_sums_and_factors_beyond_f16_keep_quotients(soc, tmp_path):
+    """A sum of squares, a sum of exponentials and a factor of 10^6: quotients were 0, and products wrong."""
+    rng = np.random.default_rng(3)
+    x, e = (rng.standard_normal((4, 64)).astype(np.float32) for _ in range(2))
+    factor = np.where(np.arange(64) % 7, 1, 1e6).astype(np.float32)
+    got, _, _ = outputs_on(
+        soc, tmp_path,
+        [helper.make_node("ReduceSumSquare", ["x"], ["squares"], axes=[1]),
+         helper.make_node("Sqrt", ["squares"], ["norm"]),
+         helper.make_node("Div", ["x", "norm"], ["unit"]),
+         helper.make_node("Exp", ["e"], ["exp"]),
+         helper.make_node("ReduceSum", ["exp", "axis"], ["total"]),
+         helper.make_node("Div", ["exp", "total"], ["share"]),
+         helper.make_node("Mul", ["unit", "factor"], ["large"]),
+         helper.make_node("Mul", ["large", "small"], ["scaled"])],
+        [info("x", F32, x.shape), info("e", F32, e.shape)],
+        [info(name, F32, None) for name in ("unit", "share", "scaled")],
+        {"axis": np.array([1]), "factor": factor, "small": np.float32(1e-4)}, [x * 300, e + 7])
+    unit = x / np.sqrt((x * x).sum(1, keepdims=True))
+    share = np.exp(e) / np.exp(e).sum(1, keepdims=True)
+    for name, want in {"unit": unit, "share": share, "scaled": unit * factor * np.float32(1e-4)}.items():
+        np.testing.assert_allclose(got[name], want, rtol=5e-3, atol=2e-3 * np.abs(want).max(), err_msg=name)
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
 def test_products_of_vectors(soc, tmp_path):
     """A vector on either side of batches of matrices; a part of a larger tensor as the result."""
     rng = np.random.default_rng(7)

@@ -16,8 +16,9 @@ namespace atc::npu {
 static constexpr uint64_t kWeights = 1ull << 28, kArena = 1ull << 40, kBoundary = 1ull << 44;
 
 ScheduleTime::ScheduleTime(const SocTable &soc, uint64_t maxSteps, uint64_t maxBytes)
-    : soc(soc), simulator(soc), nextWeight(kWeights), nextArgument(kBoundary), bytesLeft(maxBytes) {
+    : soc(soc), simulator(soc), nextWeight(kWeights), nextArgument(kBoundary) {
   simulator.stepsLeft = maxSteps;
+  simulator.bytesLeft = maxBytes;
 }
 
 const Program *ScheduleTime::encodingOf(ir::ProgramOp program) {
@@ -45,20 +46,7 @@ uint64_t ScheduleTime::addressOf(Value buffer) {
   return entry->second + uint64_t(part.offset);
 }
 
-bool ScheduleTime::spendBytes(ArrayRef<TimedLaunch> launches) {
-  for (const TimedLaunch &timed : launches)
-    for (Value operand : timed.operands) {
-      const auto bytes = uint64_t(om::spanInBytes(cast<MemRefType>(operand.getType())));
-      if (bytes > bytesLeft)
-        return false;
-      bytesLeft -= bytes;
-    }
-  return true;
-}
-
 std::optional<std::vector<double>> ScheduleTime::run(ArrayRef<TimedLaunch> launches) {
-  if (!spendBytes(launches))
-    return std::nullopt;
   bool begins = true;
   std::vector<size_t> ends; ///< of each launch among the simulator's, of which layers are several
   for (const TimedLaunch &timed : launches) {

@@ -28,7 +28,7 @@ struct TimedLaunch {
 class ScheduleTime {
 public:
   /// `maxSteps` limits the instructions of all cores that all runs together simulate, `maxBytes`
-  /// the operands of all their launches: each line of L2 that a transfer touches takes time.
+  /// the bytes of gm that they touch: each line of L2 that a transfer touches takes time.
   ScheduleTime(const SocTable &soc, uint64_t maxSteps, uint64_t maxBytes);
 
   /// Returns the cycles of each launch of a run. Programs must have offsets in local memories, and
@@ -37,9 +37,6 @@ public:
   std::optional<std::vector<double>> run(llvm::ArrayRef<TimedLaunch> launches);
 
 private:
-  /// Takes the bytes of a run's operands off those that are left; returns false if they exceed
-  /// them.
-  bool spendBytes(llvm::ArrayRef<TimedLaunch> launches);
   /// Returns the encoded program, which is made once; null where it cannot be encoded.
   const Program *encodingOf(ir::ProgramOp program);
   /// Returns the address of a buffer's first byte, which is the same in all runs.
@@ -49,7 +46,7 @@ private:
   Simulator simulator;
   std::map<mlir::Operation *, Program> programs;
   llvm::DenseMap<mlir::Value, uint64_t> addresses; ///< of weights, inputs and outputs
-  uint64_t nextWeight, nextArgument, bytesLeft;
+  uint64_t nextWeight, nextArgument;
 };
 
 } // namespace atc::npu

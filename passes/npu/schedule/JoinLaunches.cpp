@@ -66,9 +66,9 @@ struct JoinedRun {
   SmallVector<Value> operands; ///< of the program
 };
 
-/// The instructions of all cores, and the bytes of all launches' operands, that are simulated to
-/// find what is fastest: some seconds.
-constexpr uint64_t kMaxSteps = 20'000'000, kMaxBytes = uint64_t(8) << 30;
+/// The instructions of all cores, and the bytes that they move from and to gm, that are simulated
+/// to find what is fastest: some seconds.
+constexpr uint64_t kMaxSteps = 20'000'000, kMaxBytes = uint64_t(64) << 30;
 
 struct JoinLaunchesPass : impl::NpuJoinLaunchesBase<JoinLaunchesPass> {
   using Base::Base;

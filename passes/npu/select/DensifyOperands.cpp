@@ -12,6 +12,9 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <cmath>
+#include <limits>
+
 using namespace mlir;
 
 namespace atc::npu {
@@ -39,13 +42,13 @@ public:
       shape.push_back(from.shape[dim]);
     Value memory = om::AllocOp::create(builder, op->getLoc(), MemRefType::get(shape, from.element),
                                        /*offset=*/IntegerAttr());
-    made.push_back(memory.getDefiningOp());
+    buffers.push_back(memory.getDefiningOp());
     SmallVector<int64_t> back(order.size());
     for (auto [place, dim] : llvm::enumerate(order))
       back[dim] = place;
     Value dense = bufferOf(builder, op->getLoc(), storageOf(memory).permuted(back));
     if (dense != memory)
-      made.push_back(dense.getDefiningOp());
+      buffers.push_back(dense.getDefiningOp());
     const bool isOutput = index == output;
     if (isOutput)
       builder.setInsertionPointAfter(op);
@@ -61,11 +64,14 @@ public:
            });
   }
 
+  /// Returns the copies between operands and their temporaries.
+  ArrayRef<kernel::CopyOp> made() const { return copies; }
+
   void undo() {
     op->setOperands(before);
     for (kernel::CopyOp copy : copies)
       copy.erase();
-    for (Operation *buffer : llvm::reverse(made))
+    for (Operation *buffer : llvm::reverse(buffers))
       if (buffer->use_empty())
         buffer->erase();
   }
@@ -75,7 +81,7 @@ private:
   SmallVector<Value> before;
   size_t output = before.size() - 1; ///< the operand that the kernel writes
   SmallVector<kernel::CopyOp> copies;
-  SmallVector<Operation *> made; ///< temporaries and their views
+  SmallVector<Operation *> buffers; ///< temporaries and their views
 };
 
 /// Returns the cycles of moving `elements` elements of a buffer in runs of `run`, by all cores.
@@ -118,6 +124,30 @@ double cyclesOfCopy(Value strided, const SocTable &soc) {
          2 * cyclesOfMoves(strided, double(type.getNumElements()), run, soc);
 }
 
+/// Returns the cycles of a copy that transposes blocks of 16 x 16 elements in ub, infinity for
+/// other copies. Blocks are as small as the dims that are contiguous in the input and in the
+/// output.
+double cyclesOfTransposition(kernel::CopyOp copy, const SocTable &soc) {
+  constexpr double none = std::numeric_limits<double>::infinity();
+  // A move in, a transposition and a move out: what each of them takes at least, in turn, and what
+  // moving and transposing a block adds.
+  constexpr double perStep = 150, perBlock = 16;
+  TileSpace space(cast<MemRefType>(copy.getOutput().getType()).getShape(),
+                  {copy.getInput(), copy.getOutput()});
+  space.normalize(1);
+  space.pad(1);
+  const int64_t rows = space.sizes.back();
+  auto *contiguous = llvm::find(space.strides[0], 1);
+  if (elementBytes(copy.getInput()) > 2 || space.strides[1].back() != 1 ||
+      contiguous == space.strides[0].end() || contiguous + 1 == space.strides[0].end())
+    return none;
+  const int64_t columns = space.sizes[size_t(contiguous - space.strides[0].begin())];
+  const int64_t steps = llvm::product_of(space.sizes) / (rows * columns);
+  return double(soc.chainCycles) + double(llvm::divideCeil(steps, vectorCoreCount(soc))) *
+                                       (perStep + perBlock * double(llvm::divideCeil(rows, 16)) *
+                                                      double(llvm::divideCeil(columns, 16)));
+}
+
 struct DensifyOperandsPass : impl::NpuDensifyOperandsBase<DensifyOperandsPass> {
   void runOnOperation() override {
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
@@ -135,6 +165,12 @@ struct DensifyOperandsPass : impl::NpuDensifyOperandsBase<DensifyOperandsPass> {
         ++numLengthened;
         remarkPassed(getArgument(), map.getLoc(), "Lengthened")
             << "copies of operands that are not dense make its runs of elements longer";
+      }
+    for (auto copy : llvm::make_early_inc_range(main.getOps<kernel::CopyOp>()))
+      if (!hostNodes.contains(copy) && whyNotOnNpu(copy, soc).empty() && divide(copy, soc)) {
+        ++numDivided;
+        remarkPassed(getArgument(), copy.getLoc(), "Divided")
+            << "two copies transpose larger blocks of elements";
       }
     for (kernel::KernelOpInterface op : kernels)
       if (densify(op, soc)) {
@@ -159,6 +195,31 @@ private:
       densified.replace(i, orderFor(map, i, storage.rank()));
     }
     if (copies > 0 && cyclesOf(map, soc) + copies < before && densified.fits(soc))
+      return true;
+    densified.undo();
+    return false;
+  }
+
+  /// Lets a copy that transposes small blocks, as one that shuffles the channels of pixels, read a
+  /// temporary in which the longest dim is contiguous, if that takes less time.
+  static bool divide(kernel::CopyOp copy, const SocTable &soc) {
+    const double before = cyclesOfTransposition(copy, soc);
+    if (!std::isfinite(before) || before < 4 * double(soc.chainCycles))
+      return false;
+    const kernel::Storage storage = storageOf(copy.getInput());
+    if (llvm::is_contained(storage.strides, 0))
+      return false;
+    SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, storage.rank()));
+    llvm::stable_sort(
+        order, [&](int64_t a, int64_t b) { return storage.strides[a] > storage.strides[b]; });
+    auto *longest = llvm::max_element(
+        order, [&](int64_t a, int64_t b) { return storage.shape[a] < storage.shape[b]; });
+    std::rotate(longest, longest + 1, order.end());
+    Densified densified(copy);
+    densified.replace(0, order);
+    if (cyclesOfTransposition(copy, soc) + cyclesOfTransposition(densified.made()[0], soc) <
+            before &&
+        densified.fits(soc))
       return true;
     densified.undo();
     return false;

@@ -1,6 +1,7 @@
 //===-- Precision.cpp - which tensors are f16 -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ConstantData.h"
 #include "dialects/graph/Graph.h"
 #include "passes/graph/Float32Nodes.h"
 #include "passes/kernel/LayoutRules.h"
@@ -67,6 +68,41 @@ bool isTooLarge(Value value) {
   llvm::APFloat number(0.0);
   return matchPattern(value, m_ConstantFloat(&number)) && number.isFinite() &&
          std::abs(number.convertToDouble()) > kLargestHalf;
+}
+
+/// Returns how many finite elements of a constant f16 does not hold.
+int64_t countTooLarge(graph::ConstantOp constant) {
+  FailureOr<graph::ConstantBytes> bytes = graph::ConstantBytes::get(constant.getValue());
+  if (failed(bytes) || !bytes->getType().getElementType().isF32())
+    return 0;
+  auto tooLarge = [](float value) {
+    return std::isfinite(value) && std::abs(value) > float(kLargestHalf);
+  };
+  if (bytes->isSplat())
+    return tooLarge(bytes->as<float>().front()) ? bytes->getType().getNumElements() : 0;
+  return llvm::count_if(bytes->expandedAs<float>(), tooLarge);
+}
+
+/// Returns whether an argument of a map's body is only added or chosen, as masks and bounds are.
+bool isMaskOrBound(Value argument) {
+  return llvm::all_of(
+      argument.getUsers(),
+      llvm::IsaPred<arith::AddFOp, arith::SelectOp, arith::CmpFOp, arith::MaximumFOp,
+                    arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp>);
+}
+
+/// Returns whether maps divide by `value`, and do nothing else with it.
+bool isDivisorOfMaps(Value value) {
+  return !value.use_empty() && llvm::all_of(value.getUses(), [](OpOperand &use) {
+    if (auto reshape = dyn_cast<graph::ReshapeOp>(use.getOwner()))
+      return isDivisorOfMaps(reshape.getResult());
+    auto map = dyn_cast<graph::MapOp>(use.getOwner());
+    return map && llvm::all_of(map.getBody().getArgument(use.getOperandNumber()).getUses(),
+                               [](OpOperand &inner) {
+                                 return isa<arith::DivFOp>(inner.getOwner()) &&
+                                        inner.getOperandNumber() == 1;
+                               });
+  });
 }
 
 /// Returns whether sums, products or choices make `value` of a constant that is too large for f16.
@@ -267,11 +303,14 @@ private:
   /// In f16 the square of 256 is infinite.
   void findSquares() {
     for (auto reduce : getOperation().getOps<graph::ReduceOp>()) {
+      if (!isFloat32(reduce.getResult()))
+        continue;
       const bool isSum =
           reduce.getKind() == graph::ReduceKind::Mean || reduce.getKind() == graph::ReduceKind::Sum;
-      if (!isSum || !isReducedSquare(reduce.getInput()))
+      if (isSum && isReducedSquare(reduce.getInput()))
+        wide.insert(reduce.getInput());
+      else if (!isWideReduction(reduce))
         continue;
-      wide.insert(reduce.getInput());
       SmallVector<Value> values{reduce.getResult()};
       while (!values.empty()) {
         Value value = values.pop_back_val();
@@ -282,6 +321,44 @@ private:
       }
     }
   }
+
+  /// Returns whether a reduction makes numbers that leave f16 long before what is computed of them
+  /// does: sums of squares, and sums that are divided by, as in a softmax of single operators. The
+  /// quotients would be zeros, which nobody notices.
+  static bool isWideReduction(Operation *op) {
+    auto reduce = dyn_cast<graph::ReduceOp>(op);
+    return reduce &&
+           (reduce.getKind() == graph::ReduceKind::SumSquare ||
+            (reduce.getKind() == graph::ReduceKind::Sum && isDivisorOfMaps(reduce.getResult())));
+  }
+
+  /// Finds constants beyond f16 that elements are multiplied with: maps read them as they are.
+  void findFactors() {
+    for (auto constant : getOperation().getOps<graph::ConstantOp>())
+      if (llvm::any_of(constant.getResult().getUses(),
+                       [](OpOperand &use) {
+                         auto map = dyn_cast<graph::MapOp>(use.getOwner());
+                         return map &&
+                                !isMaskOrBound(map.getBody().getArgument(use.getOperandNumber()));
+                       }) &&
+          countTooLarge(constant))
+        wide.insert(constant.getResult());
+  }
+
+  /// Warns of weights that change because f16 does not hold them.
+  void warnOfWeights(Operation *op) {
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto constant = operand.get().getDefiningOp<graph::ConstantOp>();
+      const int64_t count = constant && !isBias(operand) ? countTooLarge(constant) : 0;
+      if (count)
+        op->emitWarning("W11012: ")
+            << count << " of " << tensorType(operand.get()).getNumElements() << " weights of node '"
+            << graph::nodeNameOf(op->getLoc())
+            << "' are beyond 65504, where f16 ends, and become 65504 or -65504; name the node in a "
+               "file of --keep_dtype to compute it in f32";
+    }
+  }
+
   /// Returns whether a map computes with integers that it reads.
   static bool readsIntegers(graph::MapOp map) {
     return map
@@ -330,6 +407,7 @@ private:
     DenseSet<Operation *> decisions = findDecisions();
     wide.clear();
     findSquares();
+    findFactors();
     findScales(decisions);
     DenseSet<Value> halved; // Were f32 in the model.
     SmallVector<Operation *> ops;
@@ -343,8 +421,9 @@ private:
       }
       if (isa<graph::ConstantOp>(op))
         continue;
-      const bool isWideProduct = isa<graph::MulOp>(op) && wide.contains(op->getResult(0));
-      if (float32Nodes.contains(op) || isWideProduct) {
+      const bool isWide = op->getNumResults() == 1 && wide.contains(op->getResult(0)) &&
+                          (isa<graph::MulOp>(op) || isWideReduction(op));
+      if (float32Nodes.contains(op) || isWide) {
         for (OpOperand &operand : op->getOpOperands())
           if (halved.contains(operand.get()))
             operand.set(asFloat(operand.get()));
@@ -355,6 +434,8 @@ private:
           llvm::any_of(op->getUsers(),
                        [&](Operation *user) { return float32Nodes.contains(user); }))
         continue;
+      if (isContraction(op))
+        warnOfWeights(op);
       for (OpOperand &operand : op->getOpOperands())
         if (isFloat32(operand.get()) && !isBias(operand) && !isa<graph::CastOp>(op) &&
             !readsWide(operand))
@@ -430,6 +511,7 @@ private:
       if (isContraction(&op) && isFloat32(op.getResult(0)))
         ops.push_back(&op);
     for (Operation *op : ops) {
+      warnOfWeights(op);
       for (OpOperand &operand : op->getOpOperands())
         if (isFloat32(operand.get()) && !isBias(operand))
           operand.set(asHalf(operand.get()));

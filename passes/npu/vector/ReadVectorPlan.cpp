@@ -120,6 +120,20 @@ bool VectorPlan::readCompare(Operation &op) {
   return true;
 }
 
+/// Returns whether an operation on numbers of f16 in f32, of which only the result in f16 is used,
+/// has the same bits in f16: f32 has more than twice the digits, so that rounding twice is rounding
+/// once.
+static bool isSameInHalf(Operation &op) {
+  if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::NegFOp>(op) ||
+      !op.getResult(0).hasOneUse())
+    return false;
+  auto narrow = dyn_cast<arith::TruncFOp>(*op.user_begin());
+  return narrow && narrow.getType().isF16() && llvm::all_of(op.getOperands(), [](Value operand) {
+           auto wide = operand.getDefiningOp<arith::ExtFOp>();
+           return wide && wide.getIn().getType().isF16();
+         });
+}
+
 bool VectorPlan::read(Operation &op) {
   if (isa<arith::ConstantOp>(op))
     return true;
@@ -147,7 +161,7 @@ bool VectorPlan::read(Operation &op) {
       return false;
   bool isConversion = isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp>(op);
   if (!isBool && !isConversion)
-    halfOnly &= resultType.isF16();
+    halfOnly &= resultType.isF16() || isSameInHalf(op);
   double factor = 1;
   Value half = isa<arith::MulFOp>(op) ? matchHalfErf(op.getResult(0), factor) : Value();
   int result =

@@ -348,6 +348,26 @@ TEST_CASE("a launch on more cores than there are is refused") {
   CHECK(error.find("runs on 9 cores, Ascend310P3 has 8") != error.npos);
 }
 
+TEST_CASE("a limit of bytes counts what moves touch, and whole lines for short runs") {
+  const SocTable soc = plainSoc();
+  auto ends = [&](int64_t runBytes, uint64_t bytesLeft) {
+    ProgramBuilder b;
+    unsigned x = b.argument(1 << 24); // much larger than the 65536 bytes that are read
+    b.add(Opcode::Move, {at(Memory::UB, int64_t(0)), gm(x)},
+          {range(1), range(65536 / runBytes), range(runBytes)}, {0, runBytes, 0, 4096});
+    Simulator simulator(soc);
+    simulator.bytesLeft = bytesLeft;
+    std::string error;
+    const bool done = simulator.run({&b.get(), "read", {0}, {}}, error);
+    CHECK(error == (done ? "" : "launch `read` was ended: no more bytes are allowed to move\n"));
+    return done;
+  };
+  CHECK(ends(4096, 65536 + 1));
+  CHECK_FALSE(ends(4096, 65536));
+  CHECK_FALSE(ends(64, 65536 + 1));
+  CHECK(ends(64, 1024 * soc.l2Line + 1));
+}
+
 TEST_CASE("two runs are equal, and timelines show them") {
   SocTable soc = plainSoc();
   Program program = pipeline(2, 20, 8);

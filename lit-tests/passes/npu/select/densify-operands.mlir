@@ -165,3 +165,29 @@ func.func @main(%m: memref<100x85xf16> {om.output}) {
   return
 }
 }
+
+// -----
+
+// Channels that become pixels: blocks of 2 x 2 elements would be transposed. The copy through planes
+// of 128 pixels transposes blocks of 128 x 8 and 2 x 128. Where the blocks are large there is one copy.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[DEEP:.*]] = om.view %arg0[0]
+// CHECK: %[[WIDE:.*]] = om.view %arg1[0]
+// CHECK: %[[PLANES:.*]] = om.alloc : memref<{{.*}}x128xf16>
+// CHECK-NEXT: %[[VIEW:.*]] = om.view %[[PLANES]][0]
+// CHECK-NEXT: kernel.copy %[[DEEP]], %[[VIEW]]
+// CHECK-NEXT: kernel.copy %[[VIEW]], %[[WIDE]]
+// CHECK-NEXT: om.view
+// CHECK-NEXT: kernel.copy
+// CHECK-NEXT: return
+// REMARK: two copies transpose larger blocks of elements
+module attributes {npu.soc = "Ascend310P3"} {
+func.func @main(%x: memref<1x1x72x128x16xf16>, %y: memref<1x2x144x256xf16> {om.output}, %z: memref<1x144x256x2xf16> {om.output}) {
+  %deep = om.view %x[0] : memref<1x1x72x128x16xf16> to memref<1x2x72x2x128x2xf16, strided<[2, 1, 2048, 4, 16, 2]>>
+  %wide = om.view %y[0] : memref<1x2x144x256xf16> to memref<1x2x72x2x128x2xf16>
+  kernel.copy %deep, %wide : memref<1x2x72x2x128x2xf16, strided<[2, 1, 2048, 4, 16, 2]>>, memref<1x2x72x2x128x2xf16>
+  %planes = om.view %y[0] : memref<1x2x144x256xf16> to memref<1x144x256x2xf16, strided<[36864, 256, 1, 36864]>>
+  kernel.copy %planes, %z : memref<1x144x256x2xf16, strided<[36864, 256, 1, 36864]>>, memref<1x144x256x2xf16>
+  return
+}
+}

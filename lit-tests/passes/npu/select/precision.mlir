@@ -1,4 +1,5 @@
 // RUN: atc-opt %s --pass-pipeline='builtin.module(func.func(npu-precision{mode=force_fp16}))' | FileCheck %s --check-prefix=FORCE
+// RUN: atc-opt %s --pass-pipeline='builtin.module(func.func(npu-precision{mode=force_fp16}))' -o /dev/null 2>&1 | FileCheck %s --check-prefix=WARN
 // RUN: atc-opt %s --pass-pipeline='builtin.module(func.func(npu-precision{mode=cube_fp16}))' | FileCheck %s --check-prefix=CUBE
 // RUN: atc-opt %s --pass-pipeline='builtin.module(func.func(npu-precision{mode=origin}))' | FileCheck %s --check-prefix=ORIGIN
 // RUN: not atc-opt %s --pass-pipeline='builtin.module(func.func(npu-precision{mode=f8}))' 2>&1 | FileCheck %s --check-prefix=MODE
@@ -152,6 +153,50 @@ func.func @norm(%x: tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<2x64xf32>, te
   %q = graph.mul %n, %n : (tensor<2x64xf32>, tensor<2x64xf32>) -> tensor<2x64xf32>
   %m = graph.reduce %q {axes = array<i64: 1>, keepdims = true, kind = #graph<reduce_kind mean>} : (tensor<2x64xf32>) -> tensor<2x1xf32>
   return %n, %q, %m : tensor<2x64xf32>, tensor<2x64xf32>, tensor<2x1xf32>
+}
+
+// Sums of squares, and sums by which maps divide, stay f32 as well: a quotient by infinity would be a
+// zero that nobody notices. Other sums are f16.
+// FORCE-LABEL: func.func @sums
+// FORCE: %[[W:.*]] = graph.cast {{.*}} -> tensor<2x64xf32>
+// FORCE: graph.reduce %[[W]] {{.*}}sum_square{{.*}} -> tensor<2x1xf32>
+// FORCE: graph.reduce %[[W]] {{.*}}kind = #graph<reduce_kind sum>{{.*}} -> tensor<2x1xf32>
+// FORCE: graph.map {{.*}} : (tensor<2x64xf16>, tensor<2x1xf32>, tensor<2x1xf32>) -> tensor<2x64xf16>
+// FORCE: graph.reduce {{.*}}kind = #graph<reduce_kind sum>{{.*}} -> tensor<2x1xf16>
+func.func @sums(%a: tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<2x1xf32>) {
+  %x = graph.relu %a : (tensor<2x64xf32>) -> tensor<2x64xf32>
+  %q = graph.reduce %x {axes = array<i64: 1>, keepdims = true, kind = #graph<reduce_kind sum_square>} : (tensor<2x64xf32>) -> tensor<2x1xf32>
+  %s = graph.reduce %x {axes = array<i64: 1>, keepdims = true, kind = #graph<reduce_kind sum>} : (tensor<2x64xf32>) -> tensor<2x1xf32>
+  %n = graph.map %x, %q, %s : (tensor<2x64xf32>, tensor<2x1xf32>, tensor<2x1xf32>) -> tensor<2x64xf32> {
+  ^bb0(%e: f32, %b: f32, %c: f32):
+    %r = math.sqrt %b : f32
+    %d = arith.divf %e, %r : f32
+    %f = arith.divf %d, %c : f32
+    graph.yield %f : f32
+  }
+  %t = graph.reduce %n {axes = array<i64: 1>, keepdims = true, kind = #graph<reduce_kind sum>} : (tensor<2x64xf32>) -> tensor<2x1xf32>
+  return %n, %t : tensor<2x64xf32>, tensor<2x1xf32>
+}
+
+// Factors beyond f16 are read as they are, masks and bounds are clamped. Weights are, too, with a warning.
+// FORCE-LABEL: func.func @beyond
+// FORCE-DAG: %[[F:.*]] = graph.constant dense<[1.000000e+06, 1.000000e+00]> : tensor<2xf32>
+// FORCE-DAG: %[[M:.*]] = graph.constant dense<[-6.550400e+04, 0.000000e+00]> : tensor<2xf16>
+// FORCE: graph.map %{{.*}}, %[[F]], %[[M]] : (tensor<2x2xf16>, tensor<2xf32>, tensor<2xf16>) -> tensor<2x2xf16>
+// WARN: warning: {{.*}}W11012: 3 of 4 weights of node 'layer' are beyond 65504, where f16 ends, and become 65504 or -65504; name the node in a file of --keep_dtype to compute it in f32
+// WARN-NOT: W11012
+func.func @beyond(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %f = graph.constant dense<[1.0e6, 1.0]> : tensor<2xf32>
+  %m = graph.constant dense<[-1.0e9, 0.0]> : tensor<2xf32>
+  %w = graph.constant dense<[[1.0e5, 65504.0], [-7.0e4, 3.0e38]]> : tensor<2x2xf32>
+  %y = graph.map %x, %f, %m : (tensor<2x2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2x2xf32> {
+  ^bb0(%e: f32, %a: f32, %b: f32):
+    %p = arith.mulf %e, %a : f32
+    %s = arith.addf %p, %b : f32
+    graph.yield %s : f32
+  }
+  %z = graph.fully_connected %y, %w : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32> loc("y"("layer"))
+  return %z : tensor<2x2xf32>
 }
 
 // The product of two scales is often below the normal numbers of f16: scales of integers and what

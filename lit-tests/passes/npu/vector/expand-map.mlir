@@ -20,6 +20,39 @@ func.func private @scale_add(%x: memref<1000xf16>, %y: memref<1000xf16>, %z: mem
   return
 }
 
+// One operation in f32 between conversions has the same bits in f16, two have not.
+// CHECK-LABEL: npu.program @difference
+// CHECK-NOT: "cast"
+// CHECK: npu.vector "sub"
+// CHECK-NOT: "cast"
+// CHECK-LABEL: npu.program @differences
+// CHECK: npu.vector "cast"
+func.func private @difference(%x: memref<1000xf16>, %y: memref<1000xf16>, %z: memref<1000xf16>)
+    attributes {npu.kernel, npu.soc = "Ascend310P3"} {
+  kernel.map %x, %y outs %z : memref<1000xf16>, memref<1000xf16>, memref<1000xf16> {
+  ^bb0(%a: f16, %b: f16):
+    %c = arith.extf %a : f16 to f32
+    %d = arith.extf %b : f16 to f32
+    %s = arith.subf %c, %d : f32
+    %r = arith.truncf %s : f32 to f16
+    kernel.yield %r : f16
+  }
+  return
+}
+func.func private @differences(%x: memref<1000xf16>, %y: memref<1000xf16>, %z: memref<1000xf16>)
+    attributes {npu.kernel, npu.soc = "Ascend310P3"} {
+  kernel.map %x, %y outs %z : memref<1000xf16>, memref<1000xf16>, memref<1000xf16> {
+  ^bb0(%a: f16, %b: f16):
+    %c = arith.extf %a : f16 to f32
+    %d = arith.extf %b : f16 to f32
+    %s = arith.subf %c, %d : f32
+    %t = arith.subf %s, %d : f32
+    %r = arith.truncf %t : f32 to f16
+    kernel.yield %r : f16
+  }
+  return
+}
+
 // A channel's 16 values repeat over the plane: one block, stride 0.
 // CHECK-LABEL: npu.program @bias
 // CHECK: npu.vector "add"

@@ -36,3 +36,34 @@ TEST_CASE("inverse functions at the ends of their ranges") {
       }
     }
 }
+
+TEST_CASE("one operation between conversions has the bits of the operation in f32") {
+  // Numbers of all sizes, from the smallest to those whose sums and products leave f16.
+  constexpr int64_t count = 4096;
+  Buffer x("f16", {count}), y("f16", {count}), out("f16", {count});
+  for (int64_t i = 0; i < count; ++i) {
+    x.set({i}, std::ldexp(double(i * 37 % 2048) - 1024, int(i % 29) - 24));
+    y.set({i}, std::ldexp(double(i * 101 % 2048) - 1023.5, int(i / 29 % 29) - 24));
+  }
+  for (const std::string soc : {"Ascend310P3", "Ascend910B1"})
+    for (const char *name : {"add", "sub", "mul", "div"}) {
+      runVectorKernel(
+          "kernel.map %0, %1 outs %2 : $0, $1, $2 {\n^bb0(%a: f16, %b: f16):\n"
+          "%x = arith.extf %a : f16 to f32\n%y = arith.extf %b : f16 to f32\n%s = arith." +
+              std::string(name) +
+              "f %x, %y : f32\n%r = arith.truncf %s : f32 to f16\nkernel.yield %r : f16\n}",
+          {&x, &y, &out}, soc);
+      int64_t different = 0;
+      for (int64_t i = 0; i < count; ++i) {
+        const float a = float(x.get({i})), b = float(y.get({i}));
+        const float wide = *name == 'a'   ? a + b
+                           : *name == 's' ? a - b
+                           : *name == 'm' ? a * b
+                                          : a / b;
+        const auto want = float(_Float16(wide)), got = float(out.get({i}));
+        different += !(want == got || (std::isnan(want) && std::isnan(got)));
+      }
+      INFO(soc << " " << name);
+      CHECK(different == 0);
+    }
+}
