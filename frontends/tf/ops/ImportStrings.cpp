@@ -44,6 +44,13 @@ void requireStrings(NodeContext &n, unsigned index) {
 // Lookup tables
 //===----------------------------------------------------------------------===//
 
+/// A table that became no constant.
+void importTable(NodeContext &n) {
+  n.fail("E13005", "table '" + n.proto().name() +
+                       "' has no contents: no initializer of the model fills it; freeze a graph "
+                       "together with the nodes that fill its tables");
+}
+
 /// Inputs are what the table became, its keys and values, what is looked for, and the default.
 void importFind(NodeContext &n) {
   if (n.numInputs() != 4)
@@ -323,9 +330,11 @@ void importToNumber(NodeContext &n) {
 
 ArrayRef<OpRow> stringRows() {
   static const OpRow rows[] = {
+      {"HashTable", importTable, "filled by constants or files"},
+      {"HashTableV2", importTable, "filled by constants or files"},
       {"AsString", importAsString, "of integers and booleans, without `width`"},
-      {"LookupTableFind", importFind, "constant tables of a SavedModel and a constant default"},
-      {"LookupTableFindV2", importFind, "constant tables of a SavedModel and a constant default"},
+      {"LookupTableFind", importFind, "tables of constants or files, and a constant default"},
+      {"LookupTableFindV2", importFind, "tables of constants or files, and a constant default"},
       {"RaggedTensorToTensor", importRaggedToDense, "rows of scalars, by their numbers"},
       {"RegexFullMatch", importFullMatch<0>, "a constant pattern"},
       {"RegexReplace", importReplace<0>, "a constant pattern; no groups in the rewrite"},

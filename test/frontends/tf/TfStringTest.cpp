@@ -80,6 +80,8 @@ TEST_CASE("Operators on strings say what they do not take") {
              Catch::Contains("holds no integers or booleans"));
   CHECK_THAT(importErrors(R"(op: "LookupTableFindV2" input: "x" input: "x" input: "comma")"),
              Catch::Contains("is no lookup table"));
+  CHECK_THAT(importErrors(R"(op: "HashTableV2")"),
+             Catch::Contains("table 'y' has no contents: no initializer of the model fills it"));
   CHECK_THAT(importErrors(R"(op: "StringJoin" input: "x" input: "words")"),
              Catch::Contains("has 2 strings, expected at most 1"));
 }
