@@ -30,6 +30,7 @@ const std::vector<Family> &families() {
       {"Shape", shapeRows()},
       {"Data movement", moveRows()},
       {"Scatter, segments and counting", scatterRows()},
+      {"Sparse and ragged tensors", sparseRows()},
       {"Order, diagonals and sequences", orderRows()},
       {"Control flow", controlRows()},
       {"Lists of tensors", listRows()},
@@ -69,8 +70,8 @@ const OpRow *findDynamicOp(llvm::StringRef op) {
     for (llvm::ArrayRef<OpRow> rows :
          {elementwiseRows(), quantRows(), controlRows(), listRows(), hostRows(), stringRows(),
           dynamicShapeRows(), dynamicNnRows(), dynamicBlockRows(), dynamicDiagonalRows(),
-          dynamicOrderRows(), dynamicSegmentRows(), placeRows(), samplingRows(), colorRows(),
-          suppressionRows(), complexRows()})
+          dynamicOrderRows(), dynamicSegmentRows(), sparseRows(), placeRows(), samplingRows(),
+          colorRows(), suppressionRows(), complexRows()})
       addTo(all, rows);
     return all;
   }();
@@ -108,6 +109,7 @@ bool takesStrings(llvm::StringRef op) {
                              "PreventGradient",
                              "Rank",
                              "Reshape",
+                             "RaggedTensorToTensor",
                              "ReverseSequence",
                              "ReverseV2",
                              "Roll",
@@ -119,6 +121,7 @@ bool takesStrings(llvm::StringRef op) {
                              "Slice",
                              "Snapshot",
                              "SpaceToBatchND",
+                             "SparseFillEmptyRows",
                              "SpaceToDepth",
                              "Split",
                              "SplitV",
