@@ -184,6 +184,18 @@ void importJoin(NodeContext &n) {
   n.setOutput(result);
 }
 
+/// Joins the strings along axes; without any the strings stay, with all their dims.
+void importReduceJoin(NodeContext &n) {
+  Value input = n.input(0), axes = n.input(1);
+  requireStrings(n, 0);
+  const std::string separator = n.stringAttr("separator", "");
+  const bool keepsDims = n.boolAttr("keep_dims", false);
+  if (!n.failed())
+    n.setOutput(
+        n.callHost("StringReduce", {input, indexVector(n, axes)},
+                   {n.hostText("separator", separator), n.hostInts("keepdims", {keepsDims})}));
+}
+
 /// Outputs: row and place of each part, the parts, and the number of rows and of places.
 void importSplit(NodeContext &n) {
   Value input = n.input(0);
@@ -304,6 +316,7 @@ ArrayRef<OpRow> stringRows() {
       {"AsString", importAsString, "of integers and booleans, without `width`"},
       {"LookupTableFind", importFind, "tables of constants or files, and a constant default"},
       {"LookupTableFindV2", importFind, "tables of constants or files, and a constant default"},
+      {"ReduceJoin", importReduceJoin},
       {"RegexFullMatch", importFullMatch<0>, "a constant pattern"},
       {"RegexReplace", importReplace<0>, "a constant pattern; no groups in the rewrite"},
       {"StaticRegexFullMatch", importFullMatch<1>},

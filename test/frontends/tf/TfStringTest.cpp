@@ -51,6 +51,7 @@ TEST_CASE("Operators on strings are imported") {
   CHECK(importErrors(R"(op: "RegexReplace" input: "x" input: "comma" input: "comma")") == "");
   CHECK(importErrors(R"(op: "StringToHashBucketFast" input: "x"
                         attr { key: "num_buckets" value { i: 3 } })") == "");
+  CHECK(importErrors(R"(op: "ReduceJoin" input: "x" input: "pads")") == "");
   CHECK(importErrors(R"(op: "StringToNumber" input: "x"
                         attr { key: "out_type" value { type: DT_INT64 } })") == "");
 }
