@@ -25,57 +25,55 @@ static bool writesVariable(StringRef op) {
          op.starts_with("ResourceScatter") || op.starts_with("ResourceApply");
 }
 
-/// The outputs of operators that have more than one, for files that do not describe
-/// their operators; everything else has one output or one list of outputs.
-static ArrayRef<StringLiteral> knownOutputs(StringRef op) {
-  static constexpr StringLiteral norm[] = {
-      "y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2", "reserve_space_3"};
-  static constexpr StringLiteral topK[] = {"values", "indices"};
-  static constexpr StringLiteral unique[] = {"y", "idx", "count"};
-  static constexpr StringLiteral switches[] = {"output_false", "output_true"};
-  static constexpr StringLiteral merge[] = {"output", "value_index"};
-  static constexpr StringLiteral suppression[] = {"selected_indices", "selected_scores",
-                                                  "valid_outputs"};
-  static constexpr StringLiteral loss[] = {"loss", "backprop"};
-  static constexpr StringLiteral argmax[] = {"output", "argmax"};
-  static constexpr StringLiteral popped[] = {"output_handle", "tensor"};
-  static constexpr StringLiteral joined[] = {"tensor", "lengths"};
-  static constexpr StringLiteral array[] = {"handle", "flow"};
-  static constexpr StringLiteral rows[] = {"value", "lengths"};
-  static constexpr StringLiteral svd[] = {"s", "u", "v"};
-  static constexpr StringLiteral parts[] = {"indices", "values", "shape"};
-  static constexpr StringLiteral determinant[] = {"sign", "log_abs_determinant"};
-  if (op.starts_with("FusedBatchNorm"))
-    return norm;
-  if (op.starts_with("TopK"))
-    return topK;
-  if (op.starts_with("Unique"))
-    return unique;
-  if (op == "Switch" || op == "RefSwitch")
-    return switches;
-  if (op == "Merge" || op == "RefMerge")
-    return merge;
-  if (op.starts_with("NonMaxSuppressionV5"))
-    return suppression;
-  if (op.contains("CrossEntropyWithLogits"))
-    return loss;
-  if (op == "MaxPoolWithArgmax")
-    return argmax;
-  if (op == "TensorListPopBack")
-    return popped;
-  if (op.starts_with("TensorListConcat"))
-    return joined;
-  if (op == "TensorArrayV3")
-    return array;
-  if (op == "TensorArrayConcatV3")
-    return rows;
-  if (op == "Svd")
-    return svd;
-  if (op == "StringSplitV2")
-    return parts;
-  if (op == "LogMatrixDeterminant")
-    return determinant;
-  return {};
+/// The outputs of operators that have more than one, for files that do not describe their
+/// operators; everything else has one output or one list of outputs. A name stands for all versions
+/// of an operator.
+static SmallVector<StringRef> knownOutputs(StringRef op) {
+  struct Row {
+    const char *op, *names[6];
+  };
+  static constexpr Row rows[] = {
+      {"CTCGreedyDecoder",
+       {"decoded_indices", "decoded_values", "decoded_shape", "log_probability"}},
+      {"FusedBatchNorm",
+       {"y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2",
+        "reserve_space_3"}},
+      {"LogMatrixDeterminant", {"sign", "log_abs_determinant"}},
+      {"MaxPoolWithArgmax", {"output", "argmax"}},
+      {"Merge", {"output", "value_index"}},
+      {"NonMaxSuppressionV5", {"selected_indices", "selected_scores", "valid_outputs"}},
+      {"Qr", {"q", "r"}},
+      {"RefMerge", {"output", "value_index"}},
+      {"RefSwitch", {"output_false", "output_true"}},
+      {"SelfAdjointEig", {"e", "v"}},
+      {"SoftmaxCrossEntropyWithLogits", {"loss", "backprop"}},
+      {"SparseFillEmptyRows",
+       {"output_indices", "output_values", "empty_row_indicator", "reverse_index_map"}},
+      {"SparseReshape", {"output_indices", "output_shape"}},
+      {"SparseSoftmaxCrossEntropyWithLogits", {"loss", "backprop"}},
+      {"StringNGrams", {"ngrams", "ngrams_splits"}},
+      {"StringSplit", {"indices", "values", "shape"}},
+      {"Svd", {"s", "u", "v"}},
+      {"Switch", {"output_false", "output_true"}},
+      {"TensorArray", {"handle", "flow"}},
+      {"TensorArrayConcat", {"value", "lengths"}},
+      {"TensorListConcat", {"tensor", "lengths"}},
+      {"TensorListPopBack", {"output_handle", "tensor"}},
+      {"TopK", {"values", "indices"}},
+      {"UnicodeDecode", {"row_splits", "char_values"}},
+      {"UnicodeDecodeWithOffsets", {"row_splits", "char_values", "char_to_byte_starts"}},
+      {"Unique", {"y", "idx", "count"}},
+      {"UniqueWithCounts", {"y", "idx", "count"}},
+  };
+  const StringRef digits = op.rtrim("0123456789");
+  const StringRef name = digits != op && digits.ends_with("V") ? digits.drop_back() : op;
+  SmallVector<StringRef> outputs;
+  for (const Row &row : rows)
+    if (row.op == op || row.op == name)
+      for (const char *output : row.names)
+        if (output)
+          outputs.push_back(output);
+  return outputs;
 }
 
 namespace {
@@ -218,10 +216,10 @@ std::optional<uint64_t> Inliner::outputIndex(const pb::NodeDef &node, const Refe
     }
     return std::nullopt;
   }
-  ArrayRef<StringLiteral> known = knownOutputs(node.op());
+  SmallVector<StringRef> known = knownOutputs(node.op());
   if (known.empty())
     return reference.index;
-  const StringLiteral *found = llvm::find(known, reference.output);
+  const StringRef *found = llvm::find(known, reference.output);
   if (found == known.end())
     return std::nullopt;
   return found - known.begin() + reference.index;

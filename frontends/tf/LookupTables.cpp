@@ -74,9 +74,9 @@ const pb::NodeDef *trace(const Frame *frame, StringRef tensor) {
 
 class TableBinder {
 public:
-  TableBinder(pb::MetaGraphDef &model, StringRef folder, Diagnostics &diagnostics)
-      : model(model), folder(folder), diagnostics(diagnostics) {
-    for (const pb::FunctionDef &function : model.graph_def().library().function())
+  TableBinder(pb::GraphDef &graph, const TableFiles &files, Diagnostics &diagnostics)
+      : graph(graph), files(files), diagnostics(diagnostics) {
+    for (const pb::FunctionDef &function : graph.library().function())
       functions[function.signature().name()] = &function;
   }
 
@@ -91,14 +91,15 @@ private:
   bool visitCall(const Frame &frame, const pb::NodeDef &call, const pb::FunctionDef &function,
                  unsigned depth);
   bool fill(const Frame &frame, const pb::NodeDef &node);
+  std::string fileOf(const pb::NodeDef &source) const;
   bool fillFromFile(const Frame &frame, const pb::NodeDef &node, pb::NodeDef &table);
   bool readColumn(const pb::NodeDef &node, ArrayRef<StringRef> lines, int64_t column, char between,
                   pb::TensorProto &tensor);
   const pb::FunctionDef *calledFunction(const pb::NodeDef &node) const;
   bool fillsTables(const pb::FunctionDef &function);
 
-  pb::MetaGraphDef &model;
-  StringRef folder;
+  pb::GraphDef &graph;
+  const TableFiles &files;
   Diagnostics &diagnostics;
   StringMap<const pb::FunctionDef *> functions;
   StringMap<bool> filling; ///< what fillsTables() has found
@@ -206,27 +207,43 @@ bool TableBinder::readColumn(const pb::NodeDef &node, ArrayRef<StringRef> lines,
   return true;
 }
 
+/// Returns the name of the file that `source` stands for, without a folder: the name in the graph
+/// is a path of the machine that saved the model. Empty where it names none.
+std::string TableBinder::fileOf(const pb::NodeDef &source) const {
+  if (!files.assets) {
+    const pb::AttrValue *value = attributeOf(source, "value");
+    if (source.op() != "Const" || !value || value->tensor().string_val_size() != 1)
+      return {};
+    return sys::path::filename(value->tensor().string_val(0)).str();
+  }
+  // The name may stand in a variable.
+  StringRef name = source.name();
+  if (source.op() == "ReadVariableOp" && source.input_size() != 0)
+    name = assigned.lookup(nodeOf(source.input(0)));
+  std::string file;
+  for (const pb::AssetFileDef &asset : *files.assets)
+    if (nodeOf(asset.tensor_info().name()) == name)
+      file = asset.filename();
+  return file;
+}
+
 bool TableBinder::fillFromFile(const Frame &frame, const pb::NodeDef &node, pb::NodeDef &table) {
   const pb::NodeDef *source = trace(&frame, node.input(1));
   if (!source)
     return fail(node, "reads a file whose name is no constant");
-  // The name in the graph is that of the machine that saved the model. It may stand in a variable.
-  StringRef name = source->name();
-  if (source->op() == "ReadVariableOp" && source->input_size() != 0)
-    name = assigned.lookup(nodeOf(source->input(0)));
-  std::string file;
-  for (const pb::AssetFileDef &asset : model.asset_file_def())
-    if (nodeOf(asset.tensor_info().name()) == name)
-      file = asset.filename();
+  const std::string file = fileOf(*source);
+  if (!files.assets && file.empty())
+    return fail(node, "reads a file whose name is no constant");
   if (file.empty() || StringRef(file).contains(".."))
     return fail(node, "reads a file that is no asset of the model: save it as one "
                       "(tf.saved_model.Asset)");
-  SmallString<128> path(folder);
-  sys::path::append(path, "assets", file);
+  SmallString<128> path(files.folder);
+  sys::path::append(path, file);
   auto buffer = MemoryBuffer::getFile(path);
   if (!buffer)
-    return fail(node,
-                "reads '" + path + "', which cannot be opened: " + buffer.getError().message());
+    return fail(node, "reads '" + path +
+                          "', which cannot be opened: " + buffer.getError().message() +
+                          (files.assets ? "" : "; put the file beside the model"));
   SmallVector<StringRef> lines;
   StringRef rest = (*buffer)->getBuffer();
   while (!rest.empty()) {
@@ -261,17 +278,17 @@ bool TableBinder::fillFromFile(const Frame &frame, const pb::NodeDef &node, pb::
 }
 
 bool TableBinder::run() {
-  for (pb::NodeDef &node : *model.mutable_graph_def()->mutable_node())
+  for (pb::NodeDef &node : *graph.mutable_node())
     if (isTable(node))
       tables[node.name()] = &node;
   if (tables.empty())
     return true;
-  for (const pb::NodeDef &node : model.graph_def().node())
+  for (const pb::NodeDef &node : graph.node())
     if (node.op() == "AssignVariableOp" && node.input_size() >= 2)
       assigned[nodeOf(node.input(0))] = nodeOf(node.input(1));
   Frame main;
-  main.addNodes(model.graph_def().node());
-  return visit(main, model.graph_def().node(), 0);
+  main.addNodes(graph.node());
+  return visit(main, graph.node(), 0);
 }
 
 /// Replaces a node by a constant of the same name.
@@ -285,11 +302,11 @@ void makeConst(pb::NodeDef &node, pb::TensorProto &&tensor) {
 
 } // namespace
 
-bool bindTables(pb::MetaGraphDef &model, StringRef folder, Diagnostics &diagnostics) {
-  return TableBinder(model, folder, diagnostics).run();
+bool bindTables(pb::GraphDef &graph, const TableFiles &files, Diagnostics &diagnostics) {
+  return TableBinder(graph, files, diagnostics).run();
 }
 
-bool freezeTables(pb::GraphDef &graph, Diagnostics &diagnostics) {
+void freezeTables(pb::GraphDef &graph) {
   struct Table {
     std::string keys, values;
     int64_t size = 0;
@@ -304,11 +321,9 @@ bool freezeTables(pb::GraphDef &graph, Diagnostics &diagnostics) {
       continue;
     const pb::AttrValue *keys = attributeOf(node, keysAttribute),
                         *values = attributeOf(node, valuesAttribute);
-    if (!keys || !values) {
-      diagnostics.error("E13005", "table '" + node.name() +
-                                      "' has no contents: no initializer of the model fills it");
-      return false;
-    }
+    // The importer refuses a table without contents where an output needs it.
+    if (!keys || !values)
+      continue;
     pb::TensorProto keyTensor = keys->tensor(), valueTensor = values->tensor();
     Table &table = tables[node.name()];
     table.keys = node.name();
@@ -324,10 +339,17 @@ bool freezeTables(pb::GraphDef &graph, Diagnostics &diagnostics) {
     makeConst(second, std::move(valueTensor));
   }
   if (tables.empty())
-    return true;
+    return;
   Frame main;
   main.addNodes(graph.node());
   for (pb::NodeDef &node : *graph.mutable_node()) {
+    // What has filled the tables is done, and must not count as an output that nothing reads.
+    if (fillsTable(node.op()) || readsFile(node.op())) {
+      node.set_op("NoOp");
+      node.clear_input();
+      node.clear_attr();
+      continue;
+    }
     StringRef op = node.op();
     op.consume_back("V2");
     const bool isSize = op == "LookupTableSize";
@@ -352,7 +374,6 @@ bool freezeTables(pb::GraphDef &graph, Diagnostics &diagnostics) {
   }
   for (pb::NodeDef &node : added)
     *graph.add_node() = std::move(node);
-  return true;
 }
 
 } // namespace atc::tf_import

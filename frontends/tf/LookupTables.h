@@ -11,14 +11,21 @@ namespace atc::tf_import {
 
 namespace pb = atc::tf::pb;
 
+/// Where the files are that tables are filled from.
+struct TableFiles {
+  llvm::StringRef folder;
+  /// The files of a SavedModel; null for a frozen graph, whose files are beside it by their names.
+  const google::protobuf::RepeatedPtrField<pb::AssetFileDef> *assets = nullptr;
+};
+
 /// Notes on every lookup table of the main graph the keys and values that the initializers of the
 /// model fill it with: nodes of the main graph, or of functions that it calls, whose operands are
-/// constants or files of the folder of the model. Returns false after an error.
-bool bindTables(pb::MetaGraphDef &model, llvm::StringRef folder, Diagnostics &diagnostics);
+/// constants or files. Returns false after an error.
+bool bindTables(pb::GraphDef &graph, const TableFiles &files, Diagnostics &diagnostics);
 
 /// Turns every table of a graph without calls into two constants, which what searches the table
-/// reads as its first inputs. Returns false after an error.
-bool freezeTables(pb::GraphDef &graph, Diagnostics &diagnostics);
+/// reads as its first inputs. A table that nothing fills stays.
+void freezeTables(pb::GraphDef &graph);
 
 } // namespace atc::tf_import
 

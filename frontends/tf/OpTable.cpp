@@ -30,6 +30,7 @@ const std::vector<Family> &families() {
       {"Shape", shapeRows()},
       {"Data movement", moveRows()},
       {"Scatter, segments and counting", scatterRows()},
+      {"Sparse and ragged tensors", sparseRows()},
       {"Order, diagonals and sequences", orderRows()},
       {"Control flow", controlRows()},
       {"Lists of tensors", listRows()},
@@ -69,8 +70,8 @@ const OpRow *findDynamicOp(llvm::StringRef op) {
     for (llvm::ArrayRef<OpRow> rows :
          {elementwiseRows(), quantRows(), controlRows(), listRows(), hostRows(), stringRows(),
           dynamicShapeRows(), dynamicNnRows(), dynamicBlockRows(), dynamicDiagonalRows(),
-          dynamicOrderRows(), dynamicSegmentRows(), placeRows(), samplingRows(), colorRows(),
-          suppressionRows(), complexRows()})
+          dynamicOrderRows(), dynamicSegmentRows(), sparseRows(), placeRows(), samplingRows(),
+          colorRows(), suppressionRows(), complexRows()})
       addTo(all, rows);
     return all;
   }();
@@ -108,6 +109,7 @@ bool takesStrings(llvm::StringRef op) {
                              "PreventGradient",
                              "Rank",
                              "Reshape",
+                             "RaggedTensorToTensor",
                              "ReverseSequence",
                              "ReverseV2",
                              "Roll",
@@ -119,6 +121,7 @@ bool takesStrings(llvm::StringRef op) {
                              "Slice",
                              "Snapshot",
                              "SpaceToBatchND",
+                             "SparseFillEmptyRows",
                              "SpaceToDepth",
                              "Split",
                              "SplitV",
@@ -173,9 +176,9 @@ void atc::printTfSupport(llvm::raw_ostream &os) {
         "(`VarHandleOp`,\n"
      << "  `VariableV2`, `Variable`; read by `ReadVariableOp`, `ResourceGather`) become "
         "constants.\n"
-     << "- Lookup tables of a SavedModel (`HashTableV2`) become constants: its initializers fill "
-        "them\n"
-     << "  with constants or assets.\n"
+     << "- Lookup tables (`HashTableV2`) become constants: the initializers of the model fill them "
+        "with\n"
+     << "  constants, assets of a SavedModel, or files beside a frozen graph.\n"
      << "- Complex tensors inside the graph are kept as real and imaginary parts; operators that "
         "move or\n"
      << "  add elements, `Exp`, `Mul`, `RealDiv` and `Square` take them, too. Inputs and outputs "

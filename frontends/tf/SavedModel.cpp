@@ -113,19 +113,20 @@ std::optional<FrozenModel> freezeModel(pb::SavedModel &model, StringRef path,
   }
 
   pb::GraphDef &graph = *meta->mutable_graph_def();
+  const std::string assets = inFolder(sys::path::parent_path(path), "assets");
   unsigned errorsBefore = diagnostics.numErrors();
   markVariables(graph, checkpoint, diagnostics);
   std::vector<std::string *> tensors;
   for (NamedTensor &output : frozen.outputs)
     tensors.push_back(&output.tensor);
   if (diagnostics.numErrors() != errorsBefore ||
-      !bindTables(*meta, sys::path::parent_path(path), diagnostics) ||
+      !bindTables(graph, {assets, &meta->asset_file_def()}, diagnostics) ||
       !lowerControlFlow(graph, tensors, diagnostics) ||
       !inlineFunctions(graph, meta->meta_info_def().stripped_op_list(), frozen.inputs,
                        frozen.outputs, frozen.graph, diagnostics) ||
-      !freezeVariables(frozen.graph, checkpoint, diagnostics) ||
-      !freezeTables(frozen.graph, diagnostics))
+      !freezeVariables(frozen.graph, checkpoint, diagnostics))
     return std::nullopt;
+  freezeTables(frozen.graph);
   return frozen;
 }
 

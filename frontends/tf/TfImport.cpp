@@ -5,6 +5,7 @@
 
 #include "frontends/ModelFile.h"
 #include "frontends/tf/GraphImporter.h"
+#include "frontends/tf/LookupTables.h"
 #include "frontends/tf/LowerControlFlow.h"
 #include "frontends/tf/SavedModel.h"
 #include "llvm/ADT/StringSet.h"
@@ -97,13 +98,17 @@ FailureOr<OwningOpRef<ModuleOp>> atc::importTf(StringRef path, const TfImportOpt
     return importTfGraph(model->graph, name, model->boundary(), options, context, diagnostics);
   }
   tf::pb::GraphDef graph;
-  if (!tf_import::readGraph(path, graph, diagnostics))
+  if (!tf_import::readGraph(path, graph, diagnostics) ||
+      !tf_import::bindTables(graph, {llvm::sys::path::parent_path(path)}, diagnostics))
     return failure();
-  if (!tf_import::hasCalls(graph))
+  if (!tf_import::hasCalls(graph)) {
+    tf_import::freezeTables(graph);
     return importTfGraph(graph, name, {}, options, context, diagnostics);
+  }
   GraphBoundary boundary;
   if (!tf_import::inlineGraph(graph, options, boundary, diagnostics))
     return failure();
+  tf_import::freezeTables(graph);
   TfImportOptions inner = options;
   inner.outputs.clear();
   return importTfGraph(graph, name, boundary, inner, context, diagnostics);

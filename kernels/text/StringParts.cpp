@@ -70,6 +70,62 @@ ATC_KERNEL(StringLength) {
     out[i] = lengthOf(data.as<String>()[i], characters);
 }
 
+/// Joins the strings along axes, the first named one fastest.
+ATC_KERNEL(StringReduce) {
+  const Tensor data = in(0), axes = in(1);
+  if (!axes.known())
+    return;
+  const String separator = text("separator", "");
+  const Dims dims = data.dims(), strides = stridesOf(dims);
+  Dims joined, steps, left = dims;
+  for (int64_t i = axes.count(); i-- > 0;) {
+    const int64_t axis = normalizeAxis(*this, axes.as<int64_t>()[i], dims.rank);
+    if (axis < 0)
+      return;
+    if (left[axis] < 0)
+      return fail("axis % is named twice", axis);
+    left[axis] = -1;
+    joined.push(dims[axis]);
+    steps.push(strides[axis]);
+  }
+  Dims result, kept, keptSteps;
+  for (uint32_t d = 0; d < dims.rank; ++d) {
+    if (left[d] >= 0) {
+      kept.push(dims[d]);
+      keptSteps.push(strides[d]);
+    }
+    if (left[d] >= 0 || integer("keepdims", 0))
+      result.push(left[d] < 0 ? 1 : left[d]);
+  }
+  String *out = make<String>(0, Str, result);
+  if (!out)
+    return;
+  auto offsetOf = [](int64_t number, const Dims &of, const Dims &by) {
+    int64_t offset = 0;
+    for (uint32_t d = of.rank; d-- > 0; number /= of[d])
+      offset += number % of[d] * by[d];
+    return offset;
+  };
+  const int64_t parts = joined.product(), count = result.product();
+  for (int64_t i = 0; i < count; ++i) {
+    const String *first = data.as<String>() + offsetOf(i, kept, keptSteps);
+    int64_t size = 0;
+    for (int64_t p = 0; p < parts; ++p)
+      size += int64_t(first[offsetOf(p, joined, steps)].size + (p ? separator.size : 0));
+    char *to = size ? makeText(size) : nullptr;
+    if (size && !to)
+      return;
+    out[i] = {to, uint64_t(size)};
+    for (int64_t p = 0; p < parts; ++p) {
+      const String part = first[offsetOf(p, joined, steps)];
+      if (p && separator.size)
+        copyBytes(to, separator.data, int64_t(separator.size)), to += separator.size;
+      if (part.size)
+        copyBytes(to, part.data, int64_t(part.size)), to += part.size;
+    }
+  }
+}
+
 ATC_KERNEL(Substring) {
   const Tensor data = in(0), begins = in(1), lengths = in(2);
   const bool characters = integer("characters", 0);

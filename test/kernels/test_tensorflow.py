@@ -65,6 +65,53 @@ def test_svd_of_dependent_columns():
     np.testing.assert_allclose(v.T @ v, np.eye(3), atol=1e-12)
 
 
+@pytest.mark.parametrize("shape", [(4, 4), (2, 3, 5, 5), (1, 1), (0, 3, 3), (2, 0, 0)])
+def test_symmetric_eigen(shape):
+    lower = np.tril(np.random.default_rng(4).standard_normal(shape))
+    # Above the diagonal nothing is read.
+    values, vectors = call("SymmetricEigen", lower + np.triu(np.full(shape, 9.0), 1), outputs=2)
+    whole = lower + np.swapaxes(np.tril(lower, -1), -1, -2)
+    assert values.shape == shape[:-1] and vectors.shape == shape
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(whole), rtol=1e-12, atol=1e-13)
+    back = (vectors * values[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+    np.testing.assert_allclose(back, whole, atol=1e-12)
+
+
+def test_symmetric_eigen_of_equal_values():
+    values, vectors = call("SymmetricEigen", np.diag([2.0, 1.0, 2.0]), outputs=2)
+    np.testing.assert_allclose(values, [1, 2, 2])
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(3))
+    (zeros,) = call("SymmetricEigen", np.zeros((3, 3), "f4"))
+    assert not zeros.any()
+
+
+@pytest.mark.parametrize("full", [0, 1])
+@pytest.mark.parametrize("shape", [(4, 4), (2, 5, 3), (2, 3, 5), (1, 1), (0, 2, 3), (3, 0)])
+def test_qr(shape, full):
+    matrices = np.random.default_rng(5).standard_normal(shape)
+    q, r = call("Qr", matrices, outputs=2, full_matrices=full)
+    size = shape[-2] if full else min(shape[-2:])
+    assert q.shape == shape[:-1] + (size,) and r.shape == shape[:-2] + (size, shape[-1])
+    np.testing.assert_allclose(q @ r, matrices, atol=1e-12)
+    unit = np.swapaxes(q, -1, -2) @ q
+    np.testing.assert_allclose(unit, np.broadcast_to(np.eye(size), unit.shape), atol=1e-12)
+    np.testing.assert_array_equal(r, np.triu(r))
+    if len(shape) == 2 and 0 not in shape:
+        np.testing.assert_allclose(r, np.linalg.qr(matrices, "complete" if full else "reduced")[1],
+                                   atol=1e-12)
+
+
+@pytest.mark.parametrize("axes, keep, expected", [
+    ([1], 0, ["a-b-", "c--d"]), ([-1], 1, [["a-b-"], ["c--d"]]), ([0], 0, ["a-c", "b-", "-d"]),
+    ([1, 0], 0, "a-b--c--d"), ([0, 1], 0, "a-c-b---d"), ([], 0, [["a", "b", ""], ["c", "", "d"]])])
+def test_string_reduce(axes, keep, expected):
+    texts = np.array([[b"a", b"b", b""], [b"c", b"", b"d"]], object)
+    (got,) = call("StringReduce", texts, index(axes), separator="-", keepdims=keep)
+    assert np.char.decode(got.astype("S")).tolist() == expected
+    with pytest.raises(KernelError, match="named twice"):
+        call("StringReduce", texts, index([1, -1]))
+
+
 def test_zeta():
     x, q = np.array([2.0, 4.0, 1.5, 3.0, 10.0]), np.array([1.0, 1.0, 2.5, 0.25, 7.0])
     (got,) = call("Zeta", x, q)

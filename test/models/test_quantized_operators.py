@@ -215,3 +215,33 @@ def test_resized_integers(dtype, tmp_path):
     first, second = feeds["x"][0, 0, 0, :2].astype("f8")
     row = [first, first, *(first + (second - first) * np.array([1, 3, 5, 7]) / 8)]
     np.testing.assert_array_equal(results[1]["y"][0, 0, 0, :6], np.trunc(row))
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+@pytest.mark.parametrize("dtype", ["i2", "u2"])
+def test_integers_of_16_bits_between_convolutions(soc, dtype, tmp_path):
+    """The vector queue has no code for them, so that no convolution takes them in: asking what the
+    code would cost crashed the compiler."""
+    x = RNG.standard_normal((1, 16, 5, 6)).astype("f4")
+    first, second = (RNG.standard_normal((16, 16, 1, 1)).astype("f4") * 0.2 for _ in range(2))
+    scale, zero = np.float32(0.0003), np.array(30000 if dtype == "u2" else 3, dtype)
+    nodes = [helper.make_node("Conv", ["x", "first"], ["a"]),
+             helper.make_node("QuantizeLinear", ["a", "scale", "zero"], ["q"]),
+             helper.make_node("DequantizeLinear", ["q", "scale", "zero"], ["b"]),
+             helper.make_node("Conv", ["b", "second"], ["y"])]
+    constants = {"first": first, "second": second, "scale": scale, "zero": zero}
+    graph = helper.make_graph(
+        nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, x.shape)],
+        [numpy_helper.from_array(value, name) for name, value in constants.items()])
+    path = tmp_path / "m.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), str(path))
+    code, out, err = call(tool("atc"), f"--model={path}", "--framework=5", f"--output={tmp_path}/m",
+                          f"--soc_version={soc}")
+    assert code == 0, out + err
+    got, _ = npu.run_npu(tmp_path / "m.om", {"x": x})
+    limits = np.iinfo(dtype)
+    between = np.einsum("oi,nihw->nohw", first[..., 0, 0], x)
+    whole = np.clip(np.round(between / scale) + zero, limits.min, limits.max)
+    expected = np.einsum("oi,nihw->nohw", second[..., 0, 0], (whole - zero) * scale)
+    np.testing.assert_allclose(got["y"], expected, atol=0.01 * np.ptp(expected))

@@ -154,6 +154,29 @@ void importSvd(NodeContext &n) {
     n.setOutput(index, value);
 }
 
+/// Outputs are the eigenvalues and, unless compute_v is false, the eigenvectors.
+void importEigen(NodeContext &n) {
+  Value input = n.input(0);
+  const bool wantsVectors = n.boolAttr("compute_v", true);
+  if (n.failed())
+    return;
+  graph::HostCall call{
+      "SymmetricEigen", {input}, n.builder().getDictionaryAttr({}), wantsVectors ? 2u : 1u};
+  for (auto [index, value] : llvm::enumerate(n.callHost(call)))
+    n.setOutput(index, value);
+}
+
+void importQr(NodeContext &n) {
+  Value input = n.input(0);
+  const bool isFull = n.boolAttr("full_matrices", false);
+  if (n.failed())
+    return;
+  graph::HostCall call{
+      "Qr", {input}, n.builder().getDictionaryAttr({n.hostInts("full_matrices", {isFull})}), 2};
+  for (auto [index, value] : llvm::enumerate(n.callHost(call)))
+    n.setOutput(index, value);
+}
+
 /// The bits of each element as another type of the same width.
 void importBitcast(NodeContext &n) {
   Value input = n.input(0);
@@ -256,6 +279,8 @@ ArrayRef<OpRow> hostRows() {
       {"MatrixTriangularSolve", importSolve<true>, "real matrices"},
       {"Ndtri", importFunction<1>},
       {"Polygamma", importFunction<2>},
+      {"Qr", importQr, "real matrices"},
+      {"SelfAdjointEigV2", importEigen, "real matrices"},
       {"Svd", importSvd},
       {"TopK", callTopK},
       {"TopKV2", callTopK},

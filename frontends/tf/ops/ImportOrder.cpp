@@ -173,6 +173,23 @@ void importDiag(NodeContext &n) {
   n.setOutput(n.reshape(matrix, shape));
 }
 
+/// DiagPart: a tensor [a, b, a, b] becomes the [a, b] that Diag makes it of.
+void importDiagPart(NodeContext &n) {
+  n.requireRank(0, 2, maxRank);
+  Value input = n.input(0);
+  if (n.failed())
+    return;
+  ArrayRef<int64_t> shape = n.shape(input), half = shape.take_front(shape.size() / 2);
+  if (shape.size() % 2 != 0 || half != shape.drop_front(half.size()))
+    return n.failInput(0, "has no shape whose second half repeats the first one");
+  const int64_t size = ShapedType::getNumElements(half);
+  Value flat = n.reshape(input, {size * size});
+  n.setOutput(
+      n.reshape(n.create<graph::SliceOp>(flat, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{size},
+                                         ArrayRef<int64_t>{size + 1}),
+                half));
+}
+
 void importMatrixSetDiag(NodeContext &n) {
   n.requireRank(0, 2, maxRank);
   Value input = n.input(0), diagonal = n.input(1);
@@ -411,6 +428,7 @@ ArrayRef<OpRow> orderRows() {
       {"Cumprod", importScan<graph::MulOp>},
       {"Cumsum", importScan<graph::AddOp>},
       {"Diag", importDiag},
+      {"DiagPart", importDiagPart},
       {"LinSpace", importLinSpace},
       {"ListDiff", importListDiff, "integers that are known"},
       {"MatrixBandPart", importBandPart},

@@ -44,6 +44,13 @@ void requireStrings(NodeContext &n, unsigned index) {
 // Lookup tables
 //===----------------------------------------------------------------------===//
 
+/// A table that became no constant.
+void importTable(NodeContext &n) {
+  n.fail("E13005", "table '" + n.proto().name() +
+                       "' has no contents: no initializer of the model fills it; freeze a graph "
+                       "together with the nodes that fill its tables");
+}
+
 /// Inputs are what the table became, its keys and values, what is looked for, and the default.
 void importFind(NodeContext &n) {
   if (n.numInputs() != 4)
@@ -177,6 +184,18 @@ void importJoin(NodeContext &n) {
   n.setOutput(result);
 }
 
+/// Joins the strings along axes; without any the strings stay, with all their dims.
+void importReduceJoin(NodeContext &n) {
+  Value input = n.input(0), axes = n.input(1);
+  requireStrings(n, 0);
+  const std::string separator = n.stringAttr("separator", "");
+  const bool keepsDims = n.boolAttr("keep_dims", false);
+  if (!n.failed())
+    n.setOutput(
+        n.callHost("StringReduce", {input, indexVector(n, axes)},
+                   {n.hostText("separator", separator), n.hostInts("keepdims", {keepsDims})}));
+}
+
 /// Outputs: row and place of each part, the parts, and the number of rows and of places.
 void importSplit(NodeContext &n) {
   Value input = n.input(0);
@@ -216,37 +235,6 @@ void importSplit(NodeContext &n) {
   n.setOutput(0, indices);
   n.setOutput(1, values);
   n.setOutput(2, shapeVector(n, parts[0]));
-}
-
-/// Makes a matrix of the rows of a ragged tensor: inputs are the shape, the values, what fills rows
-/// up, and the partition of the values into rows.
-void importRaggedToDense(NodeContext &n) {
-  const pb::AttrValue *types = nullptr;
-  if (auto found = n.proto().attr().find("row_partition_types"); found != n.proto().attr().end())
-    types = &found->second;
-  if (!types || types->list().s_size() != 2 || types->list().s(0) != "FIRST_DIM_SIZE" ||
-      types->list().s(1) != "VALUE_ROWIDS")
-    return n.failAttribute("row_partition_types",
-                           "is not supported: expected FIRST_DIM_SIZE and VALUE_ROWIDS");
-  if (n.numInputs() != 5)
-    return n.failNode("has " + Twine(n.numInputs()) + " inputs, expected 5");
-  SmallVector<int64_t> shape = n.constantInts(0);
-  Value values = n.input(1), fallback = n.input(2), rows = n.input(3), ids = n.input(4);
-  n.requireRank(1, 1, 1);
-  if (n.failed())
-    return;
-  if (shape.size() != 2)
-    return n.failInput(0, "has " + Twine(shape.size()) + " elements, expected 2");
-  const Type index = n.builder().getI64Type();
-  Value height = shape[0] < 0 ? n.cast(rows, index) : n.intList({shape[0]});
-  Value result = n.callHost("RaggedToDense",
-                            {values, fallback, height, n.cast(ids, index), n.intList({shape[1]})});
-  if (result && result.getDefiningOp<graph::HostCallOp>() && !NodeContext::hasRank(result)) {
-    auto dim = [](int64_t size) { return size < 0 ? ShapedType::kDynamic : size; };
-    result.setType(
-        RankedTensorType::get({dim(shape[0]), dim(shape[1])}, NodeContext::elementType(values)));
-  }
-  n.setOutput(result);
 }
 
 //===----------------------------------------------------------------------===//
@@ -323,10 +311,12 @@ void importToNumber(NodeContext &n) {
 
 ArrayRef<OpRow> stringRows() {
   static const OpRow rows[] = {
+      {"HashTable", importTable, "filled by constants or files"},
+      {"HashTableV2", importTable, "filled by constants or files"},
       {"AsString", importAsString, "of integers and booleans, without `width`"},
-      {"LookupTableFind", importFind, "constant tables of a SavedModel and a constant default"},
-      {"LookupTableFindV2", importFind, "constant tables of a SavedModel and a constant default"},
-      {"RaggedTensorToTensor", importRaggedToDense, "rows of scalars, by their numbers"},
+      {"LookupTableFind", importFind, "tables of constants or files, and a constant default"},
+      {"LookupTableFindV2", importFind, "tables of constants or files, and a constant default"},
+      {"ReduceJoin", importReduceJoin},
       {"RegexFullMatch", importFullMatch<0>, "a constant pattern"},
       {"RegexReplace", importReplace<0>, "a constant pattern; no groups in the rewrite"},
       {"StaticRegexFullMatch", importFullMatch<1>},

@@ -72,9 +72,11 @@ std::string whyUnsupportedEpilogue(Contraction &c, const SocTable &soc) {
     c.vectorCycles = 4.0 / 256;
   if (c.needsVector()) {
     std::unique_ptr<Block> body = epilogueBody(c);
+    // Code that the vector unit has no instructions for has no costs either.
+    if (std::string why = whyUnsupportedScalarCode(*body); !why.empty())
+      return why;
     c.scratchPerElement = llvm::divideCeil(scratchBytes(*body, 4096), 4096);
     c.vectorCycles = vectorCyclesPerElement(*body);
-    return whyUnsupportedScalarCode(*body);
   }
   return "";
 }

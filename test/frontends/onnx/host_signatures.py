@@ -46,7 +46,8 @@ MOST = {"GroupQueryAttention": 16}
 STEPS = {"Aipp", "Map", "RaggedToDense", "RegexReplace", "SequenceResize", "SequenceSet", "Stack", "StringCase",
          "StringHash", "StringLength", "StringStrip", "Substring", "Svd", "Zeta", "BesselI", "Betainc", "Cholesky",
          "CumLogSumExp", "Digamma", "Erfinv", "Igamma", "Igammac", "Lgamma", "MatrixSolve", "Ndtri", "Polygamma",
-         "TriangularSolve"}
+         "Qr",
+         "StringReduce", "SymmetricEigen", "TriangularSolve"}
 
 
 def read_kernels():

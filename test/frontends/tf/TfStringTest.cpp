@@ -51,6 +51,7 @@ TEST_CASE("Operators on strings are imported") {
   CHECK(importErrors(R"(op: "RegexReplace" input: "x" input: "comma" input: "comma")") == "");
   CHECK(importErrors(R"(op: "StringToHashBucketFast" input: "x"
                         attr { key: "num_buckets" value { i: 3 } })") == "");
+  CHECK(importErrors(R"(op: "ReduceJoin" input: "x" input: "pads")") == "");
   CHECK(importErrors(R"(op: "StringToNumber" input: "x"
                         attr { key: "out_type" value { type: DT_INT64 } })") == "");
 }
@@ -80,6 +81,8 @@ TEST_CASE("Operators on strings say what they do not take") {
              Catch::Contains("holds no integers or booleans"));
   CHECK_THAT(importErrors(R"(op: "LookupTableFindV2" input: "x" input: "x" input: "comma")"),
              Catch::Contains("is no lookup table"));
+  CHECK_THAT(importErrors(R"(op: "HashTableV2")"),
+             Catch::Contains("table 'y' has no contents: no initializer of the model fills it"));
   CHECK_THAT(importErrors(R"(op: "StringJoin" input: "x" input: "words")"),
              Catch::Contains("has 2 strings, expected at most 1"));
 }

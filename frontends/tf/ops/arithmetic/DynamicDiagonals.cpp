@@ -125,14 +125,37 @@ void importMatrixSetDiag(NodeContext &n) {
   n.setOutput(spread(m, diagonal, columns, k, isOnDiagonal(m, rows, columns, k), matrix));
 }
 
+/// A tensor [a, b, a, b] becomes [a, b]: in flat order every element that is one row and one column
+/// behind the last one.
+void importDiagPart(NodeContext &n) {
+  Value input = n.input(0);
+  if (n.failed())
+    return;
+  if (!NodeContext::hasRank(input) || n.rank(input) < 2 || n.rank(input) % 2 != 0)
+    return n.failInput(0, "has no even rank that is known");
+  TensorMath m(n);
+  Value half = m.dims(input, 0, n.rank(input) / 2);
+  Value size = n.callHost("ReduceProd", {half, n.intList({0})}, {n.hostInts("keepdims", {1})});
+  Value flat = m.reshape(input, ArrayRef<int64_t>{-1});
+  Value diagonal =
+      n.callHost("Slice", {flat, n.intList({0}), m.unsqueeze(n.callHost("Size", {input}), {0}),
+                           n.intList({0}), m.add(size, m.index(1))});
+  n.setOutput(m.reshape(diagonal, half));
+}
+
 } // namespace
 
 ArrayRef<OpRow> dynamicDiagonalRows() {
   static const OpRow rows[] = {
-      {"MatrixDiag", importMatrixDiag},           {"MatrixDiagPart", importMatrixDiagPart},
-      {"MatrixDiagPartV2", importMatrixDiagPart}, {"MatrixDiagPartV3", importMatrixDiagPart},
-      {"MatrixDiagV2", importMatrixDiag},         {"MatrixDiagV3", importMatrixDiag},
-      {"MatrixSetDiag", importMatrixSetDiag},     {"MatrixSetDiagV2", importMatrixSetDiag},
+      {"DiagPart", importDiagPart},
+      {"MatrixDiag", importMatrixDiag},
+      {"MatrixDiagPart", importMatrixDiagPart},
+      {"MatrixDiagPartV2", importMatrixDiagPart},
+      {"MatrixDiagPartV3", importMatrixDiagPart},
+      {"MatrixDiagV2", importMatrixDiag},
+      {"MatrixDiagV3", importMatrixDiag},
+      {"MatrixSetDiag", importMatrixSetDiag},
+      {"MatrixSetDiagV2", importMatrixSetDiag},
       {"MatrixSetDiagV3", importMatrixSetDiag},
   };
   return rows;

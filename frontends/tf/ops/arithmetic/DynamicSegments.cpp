@@ -59,6 +59,14 @@ Value combine(TensorMath &m, Combine kind, Value rows, Value ids, Value segments
   return n.callHost("Slice", {combined, n.intList({0}), m.shapeOf({segments}), n.intList({0})});
 }
 
+} // namespace
+
+Value sumOfRows(TensorMath &m, Value rows, Value ids, Value segments) {
+  return combine(m, Combine::Sum, rows, ids, segments, 0);
+}
+
+namespace {
+
 /// Fails the node where a rank is not known, or `ids` has more dims than `data`, whose first dims
 /// it numbers.
 bool checkRanks(NodeContext &n, Value data, Value ids) {
@@ -91,31 +99,48 @@ template <Combine kind> void importUnsorted(NodeContext &n) {
   n.setOutput(m.reshape(result, m.concat({m.shapeOf({number}), inner}, 0)));
 }
 
-/// Ids are sorted, and there are as many segments as the last one says; those without elements hold
-/// 0, of products 1.
-template <Combine kind, bool isMean> void importSorted(NodeContext &n) {
-  Value data = n.input(0), ids = withRank(n, 1, 1);
-  if (n.failed())
-    return;
-  if (!NodeContext::hasRank(data) || n.rank(data) < 1)
-    return n.failInput(0, "has no known rank of at least 1");
+/// What a sum is divided by: nothing, the number of its rows, or the root of that.
+enum class Divisor { None, Count, Root };
+
+/// Combines rows of the same id, which are sorted. There are as many segments as the last id says,
+/// or `segments`; those without elements hold 0, of products 1.
+void combineSorted(NodeContext &n, Combine kind, Divisor divisor, Value data, Value ids,
+                   Value segments = {}) {
   TensorMath m(n);
   const int64_t rank = n.rank(data);
   Value flat = indexVector(n, ids), one = m.index(1);
-  // No ids at all are no segment: the maximum is one of the ids and -1.
-  Value all = m.concat({n.intList({-1}), flat}, 0);
-  Value largest = n.callHost("ReduceMax", {all, n.intList({0})}, {n.hostInts("keepdims", {0})});
-  Value segments = m.add(largest, one), inner = m.dims(data, 1, rank);
+  if (!segments) {
+    // No ids at all are no segment: the maximum is one of the ids and -1.
+    Value all = m.concat({n.intList({-1}), flat}, 0);
+    segments =
+        m.add(n.callHost("ReduceMax", {all, n.intList({0})}, {n.hostInts("keepdims", {0})}), one);
+  }
+  Value inner = m.dims(data, 1, rank);
   Value width = n.callHost("ReduceProd", {inner, n.intList({0})}, {n.hostInts("keepdims", {1})});
   Value rows = m.reshape(data, m.concat({m.dims(flat, 0, 1), width}, 0));
   Value result = combine(m, kind, rows, flat, segments, identityOf(n.elementType(data), kind));
   Value ones = n.callHost("Expand", {one, m.shapeOf({m.dim(flat, 0), one})});
   Value counts = combine(m, Combine::Sum, ones, flat, segments, 0);
-  if (isMean)
-    result = m.div(result, n.cast(m.max(counts, one), n.elementType(data)));
-  else if (kind == Combine::Max || kind == Combine::Min)
+  if (divisor != Divisor::None) {
+    Value number = n.cast(m.max(counts, one), n.elementType(data));
+    result = m.div(result, divisor == Divisor::Root ? n.create<graph::SqrtOp>(number) : number);
+  } else if (kind == Combine::Max || kind == Combine::Min) {
     result = m.select(m.greater(counts, m.index(0)), result, n.scalarLike(0, data));
+  }
   n.setOutput(m.reshape(result, m.concat({m.shapeOf({segments}), inner}, 0)));
+}
+
+/// Fails the node where the data is not known to have rows.
+void requireRows(NodeContext &n, Value data) {
+  if (!n.failed() && (!NodeContext::hasRank(data) || n.rank(data) < 1))
+    n.failInput(0, "has no known rank of at least 1");
+}
+
+template <Combine kind, bool isMean> void importSorted(NodeContext &n) {
+  Value data = n.input(0), ids = withRank(n, 1, 1);
+  requireRows(n, data);
+  if (!n.failed())
+    combineSorted(n, kind, isMean ? Divisor::Count : Divisor::None, data, ids);
 }
 
 /// Output p holds the rows whose partition is p.
@@ -193,20 +218,33 @@ void importHistogram(NodeContext &n) {
 
 } // namespace
 
-void importBincountOfAnySize(NodeContext &n) {
-  Value numbers = n.input(0), size = n.input(1), weights = n.input(2);
-  const bool isBinary = n.boolAttr("binary_output", false);
+void importPickedSegments(NodeContext &n) {
+  Value data = n.input(0), picked = withRank(n, 1, 1), ids = withRank(n, 2, 1);
+  requireRows(n, data);
   if (n.failed())
     return;
+  const Divisor divisor = n.op().contains("Mean")    ? Divisor::Count
+                          : n.op().contains("SqrtN") ? Divisor::Root
+                                                     : Divisor::None;
   TensorMath m(n);
-  Value limit = m.toIndex(size), flat = indexVector(n, numbers), one = m.index(1);
-  Value place = flat, rows = one;
-  if (n.rank(numbers) == 2) {
-    rows = m.dim(numbers, 0);
-    Value begins = m.mul(m.unsqueeze(m.count(rows), {1}), limit);
-    place = indexVector(n, m.add(m.toIndex(numbers), begins));
-  }
+  SmallVector<int64_t> shape(n.shape(data));
+  shape.front() = ShapedType::kDynamic;
+  Value rows = withKnownDims(n, m.gather(data, picked, 0), shape, 0);
+  Value segments;
+  if (n.numInputs() > 3)
+    segments = m.squeeze(indexVector(n, n.input(3)), {0});
+  if (!n.failed())
+    combineSorted(n, Combine::Sum, divisor, rows, ids, segments);
+}
+
+/// Counts numbers below `limit` in `rows` rows: element i of `flat` counts in the row that begins
+/// at begins[i], in the only one where `begins` is null.
+static Value countNumbers(NodeContext &n, Value flat, Value begins, Value rows, Value limit,
+                          Value weights) {
+  TensorMath m(n);
+  const bool isBinary = n.boolAttr("binary_output", false);
   // Numbers beyond the size count nowhere.
+  Value place = begins ? m.add(flat, begins) : flat;
   place = m.select(m.less(flat, limit), place, m.index(-1));
   Type element = n.elementType(weights);
   const bool isWeighted =
@@ -215,11 +253,38 @@ void importBincountOfAnySize(NodeContext &n) {
   if (isWeighted && !isBinary)
     counted = m.reshape(weights, ArrayRef<int64_t>{-1, 1});
   else
-    counted = n.callHost("Expand", {n.scalar(1, element), m.shapeOf({m.dim(flat, 0), one})});
-  Value counts =
-      combine(m, isBinary ? Combine::Max : Combine::Sum, counted, place, m.mul(rows, limit), 0);
-  n.setOutput(
-      m.reshape(counts, n.rank(numbers) == 2 ? m.shapeOf({rows, limit}) : m.shapeOf({limit})));
+    counted = n.callHost("Expand", {n.scalar(1, element), m.shapeOf({m.dim(flat, 0), m.index(1)})});
+  return combine(m, isBinary ? Combine::Max : Combine::Sum, counted, place, m.mul(rows, limit), 0);
+}
+
+void importBincountOfAnySize(NodeContext &n) {
+  Value numbers = n.input(0), size = n.input(1), weights = n.input(2);
+  if (n.failed())
+    return;
+  TensorMath m(n);
+  Value limit = m.toIndex(size), flat = indexVector(n, numbers);
+  if (n.rank(numbers) != 2) {
+    Value counts = countNumbers(n, flat, {}, m.index(1), limit, weights);
+    return n.setOutput(m.reshape(counts, m.shapeOf({limit})));
+  }
+  Value rows = m.dim(numbers, 0);
+  Value begins = m.mul(m.unsqueeze(m.count(rows), {1}), limit);
+  Value all = n.callHost("Expand", {begins, shapeVector(n, numbers)});
+  Value counts = countNumbers(n, flat, indexVector(n, all), rows, limit, weights);
+  n.setOutput(m.reshape(counts, m.shapeOf({rows, limit})));
+}
+
+void importRaggedBincount(NodeContext &n) {
+  Value splits = withRank(n, 0, 1), numbers = withRank(n, 1, 1), size = n.input(2),
+        weights = n.input(3);
+  if (n.failed())
+    return;
+  TensorMath m(n);
+  Value limit = m.squeeze(indexVector(n, size), {0}), all = m.toIndex(splits);
+  Value rows = m.sub(m.dim(all, 0), m.index(1));
+  Value begins = m.mul(rowsOfSplits(m, all), limit);
+  Value counts = countNumbers(n, indexVector(n, numbers), begins, rows, limit, weights);
+  n.setOutput(m.reshape(counts, m.shapeOf({rows, limit})));
 }
 
 ArrayRef<OpRow> dynamicSegmentRows() {

@@ -79,6 +79,13 @@ public:
   NodeContext &n;
 };
 
+/// Sums the rows [n, width] of the same id into [segments, width]; rows with ids that are negative
+/// count nowhere.
+mlir::Value sumOfRows(TensorMath &m, mlir::Value rows, mlir::Value ids, mlir::Value segments);
+
+/// Returns for each value of a ragged tensor the number of its row, which begins at splits[row].
+mlir::Value rowsOfSplits(TensorMath &m, mlir::Value splits);
+
 /// Imports LRN, Dilation2D and ExtractImagePatches for images of any size.
 void importDynamicLrn(NodeContext &n);
 void importDynamicDilation(NodeContext &n);
@@ -90,6 +97,13 @@ void importAreaOfAnySize(NodeContext &n);
 
 /// Imports DenseBincount where the number of counts is known only when the model runs.
 void importBincountOfAnySize(NodeContext &n);
+
+/// Imports RaggedBincount: counts per row of a ragged tensor, whose rows input 0 divides.
+void importRaggedBincount(NodeContext &n);
+
+/// Imports SparseSegmentSum, SparseSegmentMean and SparseSegmentSqrtN: combines rows of input 0
+/// that input 1 picks. Input 3, where there is one, is the number of segments.
+void importPickedSegments(NodeContext &n);
 
 } // namespace atc::tf_import
 
