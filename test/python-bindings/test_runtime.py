@@ -28,6 +28,15 @@ def error_text(call, *args, **kwargs):
 
 # --- Model ---------------------------------------------------------------------------------
 
+def test_an_array_without_memory_for_it():
+    """CPython's own way to make one printed a second error, which nobody could catch."""
+    code = ("import openatc\ntry:\n    openatc.empty((1 << 60,), 'u1')\n"
+            "except MemoryError as error:\n    print(error)")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == f"there is no memory for an array of {1 << 60} bytes\n"
+    assert done.stderr == ""
+
+
 def test_model_describes_itself(digits, digits_om):
     assert digits.name == "digits" and digits.target == "cpu"
     assert digits.producer.startswith("OpenATC ") and digits.command_line == "openatc.compile"

@@ -147,6 +147,13 @@ for op, attributes in (("AveragePool", {"kernel_shape": [2, 2]}), ("LpPool", {"k
                        ("LRN", {"size": 3})):
     case(f"{op}_of_integers", "E14001", one(op, ["x"], element=TensorProto.INT16, **attributes),
          f"'n' ({op})", "floating-point type")
+for name, element, lists in (("texts_for_numbers", FLOAT, {"cats_strings": ["1", "2"]}),
+                             ("numbers_for_texts", TensorProto.STRING, {"cats_int64s": [1, 2]}),
+                             ("both", FLOAT, {"cats_int64s": [1], "cats_strings": ["1"]}),
+                             ("none", FLOAT, {})):
+    made = one("OneHotEncoder", ["x"], element=element, domain="ai.onnx.ml", **lists)
+    made.opset_import.extend([helper.make_opsetid("ai.onnx.ml", 3)])
+    case(f"categories_{name}", "E14001", made, "'n' (OneHotEncoder)", "expected attribute cats_")
 
 # Inputs of nodes.
 case("input_missing", "E14001", one("Conv", ["x"]), "input 1", "'n' (Conv)", "missing")
