@@ -165,8 +165,13 @@ bool View::open(const py::handle &array, const Port &port, const char *role, boo
   if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_FORMAT | PyBUF_STRIDES) != 0) {
     buffer.obj = nullptr;
     PyErr_Clear();
-    throw py::type_error(std::string(role) + " '" + atc::printable(name) +
-                         "' must be a numpy array, not " + Py_TYPE(array.ptr())->tp_name);
+    const std::string what = std::string(role) + " '" + atc::printable(name) + "' ";
+    // Such as the bfloat16 of other packages.
+    if (py::hasattr(array, "dtype"))
+      throw py::type_error(what + "is an array of " + std::string(py::str(array.attr("dtype"))) +
+                           ", which numpy does not pass on; give it as array.view('" +
+                           std::string(py::str(port.dtype)) + "')");
+    throw py::type_error(what + "must be a numpy array, not " + Py_TYPE(array.ptr())->tp_name);
   }
   auto refuse = [&](const std::string &reason) {
     errorText =

@@ -131,6 +131,12 @@ def test_outputs_are_written_in_place(small, pair):
     np.testing.assert_array_equal(unaligned, np.maximum(a, 0))
 
 
+def test_an_array_that_has_no_buffer(small, pair):
+    """As those of bfloat16 in other packages."""
+    with pytest.raises(TypeError, match=r"'a' is an array of datetime64.*view\('float32'\)"):
+        openatc.Session(small, threads=1).run([pair[0].astype("i8").astype("M8[s]"), pair[1]])
+
+
 def test_any_layout_of_input(small, pair):
     session = openatc.Session(small, threads=1)
     a, b = pair
