@@ -115,7 +115,7 @@ static FailureOr<RankedTensorType> concreteType(Operation *op, ArrayRef<const Te
   if (!count)
     return evaluation.fail("the shape of the result is not known");
   // Calls of host kernels also have results of strings and of complex numbers.
-  if (!type.getElementType().isIntOrFloat())
+  if (!getStoredType(type.getElementType()).isIntOrFloat())
     return evaluation.fail("has a result that is no tensor of numbers");
   if (*count > kMaxBytes / getElementBytes(type.getElementType()))
     return evaluation.fail("the result is too large to evaluate");
