@@ -365,7 +365,7 @@ Type typeByRule(StringRef rule, const HostCall &call, MLIRContext *context) {
   if (rule.consume_front("@")) {
     StringRef name = rule;
     if (auto number = dyn_cast_or_null<DenseI64ArrayAttr>(call.parameters.get(name));
-        number && number.size() == 1)
+        number && number.size() == 1 && llvm::isUInt<8>(number[0]))
       if (Type element = elementTypeOf(number[0], context))
         return UnrankedTensorType::get(element);
     Attribute given = call.parameters.get(name);

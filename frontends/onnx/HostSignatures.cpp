@@ -7,6 +7,7 @@
 
 #include "dialects/graph/HostCalls.h"
 #include "frontends/onnx/TensorData.h"
+#include "kernels/core/Support.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -75,6 +76,18 @@ constexpr Choice choices[] = {
     {"Upsample", "mode", "nearest linear bilinear"},
 };
 
+/// The element types, by number, that an attribute can ask for.
+struct ElementTypes {
+  StringLiteral kernel, attribute, types;
+};
+constexpr StringLiteral numbersAndFlags = "1 2 3 4 5 6 7 9 10 11 12 13 16", floats = "1 10 11 16";
+constexpr ElementTypes elementTypes[] = {
+    {"Bernoulli", "dtype", numbersAndFlags}, {"EyeLike", "dtype", numbersAndFlags},
+    {"Multinomial", "dtype", "6 7"},         {"RandomNormal", "dtype", floats},
+    {"RandomNormalLike", "dtype", floats},   {"RandomUniform", "dtype", floats},
+    {"RandomUniformLike", "dtype", floats},
+};
+
 /// An attribute of which a kernel knows one value.
 struct OnlyValue {
   StringLiteral kernel, attribute;
@@ -101,6 +114,71 @@ constexpr UnreadInput unreadInputs[] = {
 
 /// The integers that count something of which there must be one.
 constexpr StringLiteral counts[] = {"blocksize", "group", "num_groups", "offset_group"};
+
+/// The integers that say yes or no. Runtimes read another number as one or the other, each in its
+/// own way, so that none of them can be meant. (smooth_softmax is not one: its default is -1.)
+constexpr StringLiteral flags[] = {
+    "align_corners",
+    "allowzero",
+    "antialias",
+    "ceil_mode",
+    "center_point_box",
+    "channels_last",
+    "count_include_pad",
+    "detect_negative",
+    "detect_positive",
+    "do_rotary",
+    "exclude_outside",
+    "exclusive",
+    "fmod",
+    "input_forget",
+    "interleaved",
+    "inverse",
+    "is_case_sensitive",
+    "is_causal",
+    "is_packed_batching",
+    "keepdims",
+    "largest",
+    "layout",
+    "linear_before_reset",
+    "new_axis",
+    "noop_with_empty_axes",
+    "onesided",
+    "past_present_share_buffer",
+    "periodic",
+    "reverse",
+    "rotary_interleaved",
+    "saturate",
+    "select_last_index",
+    "sorted",
+    "storage_order",
+    "training_mode",
+    "transA",
+    "transB",
+    "transBatchA",
+    "transBatchB",
+    "unidirectional",
+    "upper",
+    "zeros",
+};
+
+/// Returns whether an attribute that asks for an element type has one that its operator can make.
+bool canAskFor(StringRef kernel, const AttributeProto &attribute) {
+  static constexpr StringLiteral names[] = {"dtype", "output_datatype", "output_dtype", "to"};
+  if (!llvm::is_contained(names, attribute.name()))
+    return true;
+  const int64_t type = attribute.i();
+  for (const ElementTypes &asked : elementTypes) {
+    if (asked.kernel != kernel || asked.attribute != attribute.name())
+      continue;
+    SmallVector<StringRef> types;
+    StringRef(asked.types).split(types, ' ');
+    return llvm::is_contained(types, std::to_string(type));
+  }
+  // Another input decides where nothing is asked for.
+  return (type == 0 && attribute.name() == "output_dtype") || type == onnx::TensorProto::STRING ||
+         (llvm::isUInt<8>(type) && kernels::bitsOf(static_cast<uint8_t>(type)) != 0);
+}
 
 AttributeProto::AttributeType typeOf(char letter) {
   switch (letter) {
@@ -151,6 +229,9 @@ Error checkHostAttribute(StringRef kernel, const AttributeProto &attribute) {
   if (llvm::is_contained(counts, attribute.name()) && attribute.i() < 1)
     return createStringError("attribute '" + attribute.name() + "' is " +
                              std::to_string(attribute.i()) + ", expected at least 1");
+  if (llvm::is_contained(flags, attribute.name()) && attribute.i() != 0 && attribute.i() != 1)
+    return createStringError("attribute '" + attribute.name() + "' is " +
+                             std::to_string(attribute.i()) + ", expected 0 or 1");
   for (const OnlyValue &only : onlyValues)
     if (only.kernel == kernel && only.attribute == attribute.name() && attribute.i() != only.value)
       return createStringError("attribute '" + attribute.name() + "' is " +
@@ -165,6 +246,10 @@ Error checkHostAttribute(StringRef kernel, const AttributeProto &attribute) {
       return createStringError("attribute '" + attribute.name() + "' is '" + attribute.s() +
                                "', expected one of " + llvm::join(texts, ", "));
   }
+  if (!canAskFor(kernel, attribute))
+    return createStringError("attribute '" + attribute.name() + "' asks for elements of " +
+                             nameElementType(attribute.i()) +
+                             ", which the operator does not allow");
   return Error::success();
 }
 

@@ -113,6 +113,11 @@ void NodeContext::finishOutputs() {
   }
 }
 
+void NodeContext::requireFloats(unsigned index) {
+  if (Value value = input(index); !hasFailed && !isFloat(value))
+    failInput(index, "must be of a floating-point type");
+}
+
 //===----------------------------------------------------------------------===//
 // Axes
 //===----------------------------------------------------------------------===//

@@ -57,6 +57,8 @@ public:
   std::optional<llvm::SmallVector<int64_t>> declaredShape(unsigned index, unsigned output = 0);
 
   //--- Types.
+  /// Fails the node unless input `index` has elements of a float type.
+  void requireFloats(unsigned index);
   mlir::RankedTensorType tensor(llvm::ArrayRef<int64_t> shape, mlir::Type element) const {
     return mlir::RankedTensorType::get(shape, element);
   }

@@ -22,13 +22,13 @@ static_assert(std::endian::native == std::endian::little);
 
 namespace atc::onnx_import {
 
-Type convertElementType(int32_t type, MLIRContext *context) {
+Type convertElementType(int64_t type, MLIRContext *context) {
   return type >= 0 && type < 256 ? graph::elementTypeOf(static_cast<uint8_t>(type), context)
                                  : Type();
 }
 
-std::string nameElementType(int32_t type) {
-  return onnx::TensorProto_DataType_IsValid(type)
+std::string nameElementType(int64_t type) {
+  return llvm::isInt<32>(type) && onnx::TensorProto_DataType_IsValid(static_cast<int>(type))
              ? onnx::TensorProto_DataType_Name(static_cast<onnx::TensorProto_DataType>(type))
              : "data type " + std::to_string(type);
 }

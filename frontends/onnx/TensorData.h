@@ -13,10 +13,10 @@
 namespace atc::onnx_import {
 
 /// Returns the element type of TensorProto::DataType `type`; null where MLIR has none.
-mlir::Type convertElementType(int32_t type, mlir::MLIRContext *context);
+mlir::Type convertElementType(int64_t type, mlir::MLIRContext *context);
 
 /// Returns the name of a type: "FLOAT", or "data type 99".
-std::string nameElementType(int32_t type);
+std::string nameElementType(int64_t type);
 
 /// Returns a constant with the data of `tensor`, which loses it: large data is moved, or stays in
 /// the mapped file.

@@ -296,10 +296,12 @@ ATC_KERNEL(GroupQueryAttention) {
   float *out = result.floats(*this);
   const bool turns = rotary || packed || p.queryNorm.scale;
   float *turned = turns ? scratch<float>(batch * length * p.heads * size + 1) : nullptr;
-  float *zeros = integer("smooth_softmax", 0) ? scratch<float>(p.heads) : nullptr;
+  // The operator's default is -1, which means no.
+  const bool smooth = integer("smooth_softmax", 0) == 1;
+  float *zeros = smooth ? scratch<float>(p.heads) : nullptr;
   const float *sinks = sinkScores ? floatsOf(*this, sinkScores) : zeros;
-  if (!p.q || !p.k || !p.v || !out || (turns && !turned) ||
-      (integer("smooth_softmax", 0) && !zeros) || (sinkScores && !sinks))
+  if (!p.q || !p.k || !p.v || !out || (turns && !turned) || (smooth && !zeros) ||
+      (sinkScores && !sinks))
     return;
   for (int64_t h = 0; zeros && h < p.heads; ++h)
     zeros[h] = 0;

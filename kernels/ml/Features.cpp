@@ -138,6 +138,9 @@ ATC_KERNEL(OneHotEncoder) {
   const List<String> words = strings("cats_strings");
   const bool texts = data.dtype() == Str;
   const int64_t categories = texts ? words.size : whole.size;
+  if (categories == 0 || (whole.size && words.size))
+    return fail(texts ? "the input has texts: expected attribute cats_strings alone"
+                      : "the input has numbers: expected attribute cats_int64s alone");
   Dims shape = data.dims();
   if (!shape.push(categories))
     return fail("the input has rank %, which leaves no room for another dim", data.rank());

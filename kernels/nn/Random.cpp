@@ -45,7 +45,7 @@ bool shapeAttribute(Context &c, Dims &dims) {
 }
 
 void random(Context &c, const Dims &dims, uint8_t dtype, bool normal) {
-  if (bitsOf(dtype) == 0 || bitsOf(dtype) > 64)
+  if (!isFloat(dtype))
     return c.failType(dtype);
   void *out = c.makeBytes(0, dtype, dims);
   if (!out)

@@ -211,6 +211,14 @@ ATC_KERNEL(STFT) {
 }
 
 namespace {
+/// Stores values as a Cast makes them, which cuts the fractions of integers.
+template <typename Fn>
+void storeCast(Context &c, void *out, uint8_t dtype, int64_t count, Fn &&value) {
+  const bool isWhole = (dtype >= U8 && dtype <= I64) || dtype == U32 || dtype == U64;
+  storeEach(c, out, dtype, count,
+            [&](int64_t i) { return isWhole ? math::trunc(value(i)) : value(i); });
+}
+
 /// a - b cos(2 pi i / n) + d cos(4 pi i / n).
 void cosineWindow(Context &c, double a, double b, double d) {
   if (!c.in(0).known())
@@ -223,7 +231,7 @@ void cosineWindow(Context &c, double a, double b, double d) {
   if (!out)
     return;
   const double n = double(c.integer("periodic", 1) ? size : maximum(size - 1, int64_t(1)));
-  storeEach(c, out, dtype, size, [&](int64_t i) {
+  storeCast(c, out, dtype, size, [&](int64_t i) {
     const double angle = 2 * math::kPi * double(i) / n;
     return a - b * math::cos(angle) + d * math::cos(2 * angle);
   });
@@ -262,7 +270,7 @@ ATC_KERNEL(MelWeightMatrix) {
     const double edge = math::floor(double(length + 1) * hertz / rate), limit = 2 * kLongest;
     edges[i] = edge >= -limit ? int64_t(minimum(edge, limit)) : -int64_t(limit);
   }
-  storeEach(*this, out, dtype, rows * bins, [&](int64_t i) {
+  storeCast(*this, out, dtype, rows * bins, [&](int64_t i) {
     const int64_t row = i / bins;
     const int64_t first = edges[i % bins], peak = edges[i % bins + 1], last = edges[i % bins + 2];
     if (row == peak && (first == peak || last == peak))

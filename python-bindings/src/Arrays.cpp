@@ -93,15 +93,14 @@ Port::Port(const om::Tensor &tensor) : tensor(tensor) {
 }
 
 py::object makeArray(const py::object &shape, const py::object &dtype, Py_ssize_t bytes) {
-  if (bytes > PY_SSIZE_T_MAX - 2 * OM_ALIGNMENT) {
-    PyErr_NoMemory();
+  // Grown from nothing: where there is no memory for one that is made at once, CPython 3.11 prints
+  // an error of its own. At least a byte: numpy wants a buffer for an empty array too.
+  auto memory = py::reinterpret_steal<py::object>(PyByteArray_FromStringAndSize(nullptr, 0));
+  if (!memory || bytes > PY_SSIZE_T_MAX - 2 * OM_ALIGNMENT ||
+      PyByteArray_Resize(memory.ptr(), bytes + OM_ALIGNMENT) != 0) {
+    PyErr_Format(PyExc_MemoryError, "there is no memory for an array of %zd bytes", bytes);
     throw py::error_already_set();
   }
-  // At least a byte: numpy wants a buffer for an empty array too.
-  auto memory = py::reinterpret_steal<py::object>(
-      PyByteArray_FromStringAndSize(nullptr, bytes + OM_ALIGNMENT));
-  if (!memory)
-    throw py::error_already_set();
   const auto at = reinterpret_cast<uintptr_t>(PyByteArray_AS_STRING(memory.ptr()));
   py::int_ offset((OM_ALIGNMENT - at % OM_ALIGNMENT) % OM_ALIGNMENT);
   PyObject *array = PyObject_CallFunctionObjArgs(numpyAttribute("ndarray").ptr(), shape.ptr(),
@@ -166,8 +165,13 @@ bool View::open(const py::handle &array, const Port &port, const char *role, boo
   if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_FORMAT | PyBUF_STRIDES) != 0) {
     buffer.obj = nullptr;
     PyErr_Clear();
-    throw py::type_error(std::string(role) + " '" + atc::printable(name) +
-                         "' must be a numpy array, not " + Py_TYPE(array.ptr())->tp_name);
+    const std::string what = std::string(role) + " '" + atc::printable(name) + "' ";
+    // Such as the bfloat16 of other packages.
+    if (py::hasattr(array, "dtype"))
+      throw py::type_error(what + "is an array of " + std::string(py::str(array.attr("dtype"))) +
+                           ", which numpy does not pass on; give it as array.view('" +
+                           std::string(py::str(port.dtype)) + "')");
+    throw py::type_error(what + "must be a numpy array, not " + Py_TYPE(array.ptr())->tp_name);
   }
   auto refuse = [&](const std::string &reason) {
     errorText =

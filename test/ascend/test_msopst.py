@@ -76,6 +76,14 @@ def test_cases_are_made_of_an_ini_file(tmp_path):
     assert "E13018" in msopst("create", "-i", tmp_path / "bad.ini", "-out", tmp_path, code=1)
 
 
+def test_an_ini_file_that_is_no_text(tmp_path):
+    (tmp_path / "bytes.ini").write_bytes(b"\xae\xff")
+    (tmp_path / "line.ini").write_text("x" * 100000)
+    for name in ("bytes.ini", "line.ini"):
+        text = msopst("create", "-i", tmp_path / name, "-out", tmp_path, code=1)
+        assert text.startswith("E13018: ") and len(text) < 1000, text
+
+
 def test_cases_are_made_of_a_source_file(tmp_path):
     """As msopgen writes op_host/add_custom.cpp; lists may be defined elsewhere in the file."""
     source = tmp_path / "add_custom.cpp"

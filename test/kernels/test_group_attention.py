@@ -82,7 +82,7 @@ def test_group_query_attention(valid, room, length, form):
               sinks if form == "sinks" else None]
     got, keys, values = call(
         "GroupQueryAttention", *inputs, outputs=3, num_heads=HEADS, kv_num_heads=KEY_HEADS,
-        do_rotary=int(rotary), local_window_size=window, smooth_softmax=int(form == "smooth"),
+        do_rotary=int(rotary), local_window_size=window, smooth_softmax=1 if form == "smooth" else -1,
         softcap=3.0 if form == "cap" else 0.0)
     want, caches = expected(q, k, v, past, valid, rotary, window, sinks, bias,
                             3.0 if form == "cap" else 0)

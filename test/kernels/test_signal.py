@@ -83,6 +83,18 @@ def test_windows(size):
         call("HannWindow", np.array(-1))
 
 
+def test_windows_of_integers():
+    """They are cast, which cuts; they were rounded."""
+    for dtype, number in ((np.int32, 6), (np.int64, 7), (np.uint8, 2)):
+        got, = call("HannWindow", np.array(10), output_datatype=number)
+        assert got.dtype == dtype and got.tolist() == [0, 0, 0, 0, 0, 1, 0, 0, 0, 0]
+        got, = call("MelWeightMatrix", np.array(4), np.array(64), np.array(8192), np.array(0.0),
+                    np.array(4096.0), output_datatype=number)
+        exact, = call("MelWeightMatrix", np.array(4), np.array(64), np.array(8192), np.array(0.0),
+                      np.array(4096.0))
+        assert np.any((exact > 0.5) & (exact < 1)) and np.array_equal(got, np.floor(exact))
+
+
 def test_random_numbers():
     got, = call("RandomNormal", shape=[200, 500], mean=3.0, scale=2.0, seed=1.0)
     assert got.dtype == np.float32 and abs(got.mean() - 3) < 0.03 and abs(got.std() - 2) < 0.03

@@ -28,6 +28,15 @@ def error_text(call, *args, **kwargs):
 
 # --- Model ---------------------------------------------------------------------------------
 
+def test_an_array_without_memory_for_it():
+    """CPython's own way to make one printed a second error, which nobody could catch."""
+    code = ("import openatc\ntry:\n    openatc.empty((1 << 60,), 'u1')\n"
+            "except MemoryError as error:\n    print(error)")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == f"there is no memory for an array of {1 << 60} bytes\n"
+    assert done.stderr == ""
+
+
 def test_model_describes_itself(digits, digits_om):
     assert digits.name == "digits" and digits.target == "cpu"
     assert digits.producer.startswith("OpenATC ") and digits.command_line == "openatc.compile"
@@ -120,6 +129,12 @@ def test_outputs_are_written_in_place(small, pair):
     unaligned = np.zeros(7, "f4")[1:].reshape(2, 3)
     assert session.run([a, b], [target, unaligned])[1] is unaligned
     np.testing.assert_array_equal(unaligned, np.maximum(a, 0))
+
+
+def test_an_array_that_has_no_buffer(small, pair):
+    """As those of bfloat16 in other packages."""
+    with pytest.raises(TypeError, match=r"'a' is an array of datetime64.*view\('float32'\)"):
+        openatc.Session(small, threads=1).run([pair[0].astype("i8").astype("M8[s]"), pair[1]])
 
 
 def test_any_layout_of_input(small, pair):

@@ -118,6 +118,43 @@ case("constant_with_damaged_value", "E14001",
      model([node("Constant", [], ["c"], "n", value=TensorProto(data_type=FLOAT, dims=[3])),
             node("Add", ["x", "c"], ["y"], "add")]), "'n' (Constant)")
 
+# Flags are 0 or 1, also where only a kernel of the host reads them.
+for op, flag, value in (("ReduceMax", "keepdims", 3), ("ReduceL2", "keepdims", -1),
+                        ("ArgMax", "select_last_index", 2), ("TopK", "largest", -2),
+                        ("TopK", "sorted", 5)):
+    case(f"{flag}_{value}_of_{op}", "E14001",
+         one(op, ["x", "k"] if op == "TopK" else ["x"], *[ints("k", 2)] * (op == "TopK"),
+             **{flag: value}), f"'n' ({op})", f"'{flag}'", f"is {value}",
+         "expected 0 or 1")
+case("ceil_mode_2_of_dynamic_dims", "E14001",
+     one("MaxPool", ["x"], shape=("n", 3, "h", "w"), kernel_shape=[2, 2], ceil_mode=2),
+     "'n' (MaxPool)", "'ceil_mode'", "expected 0 or 1")
+
+# Element types that an attribute asks for.
+for op in ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike"):
+    like = op.endswith("Like")
+    for name, dtype in (("UINT8", 2), ("BOOL", 9), ("COMPLEX64", 14), ("data type 4294967297", (1 << 32) + 1)):
+        case(f"{op}_of_{name.replace(' ', '_')}", "E14001",
+             one(op, ["x"] if like else [], dtype=dtype, **({} if like else {"shape": [2, 3]})),
+             f"'n' ({op})", "'dtype'", name)
+    if like:
+        case(f"{op}_as_integers", "E14001", one(op, ["x"], element=TensorProto.INT32), f"'n' ({op})")
+case("cast_to_a_type_beyond_32_bits", "E14001", one("Cast", ["x"], to=(1 << 32) + 1), "(Cast)", "'to'")
+case("quantized_to_an_unknown_type", "E14001",
+     one("QuantizeLinear", ["x", "s"], numpy_helper.from_array(np.float32(1), "s"), opset=21,
+         output_dtype=99), "(QuantizeLinear)")
+for op, attributes in (("AveragePool", {"kernel_shape": [2, 2]}), ("LpPool", {"kernel_shape": [2, 2]}),
+                       ("LRN", {"size": 3})):
+    case(f"{op}_of_integers", "E14001", one(op, ["x"], element=TensorProto.INT16, **attributes),
+         f"'n' ({op})", "floating-point type")
+for name, element, lists in (("texts_for_numbers", FLOAT, {"cats_strings": ["1", "2"]}),
+                             ("numbers_for_texts", TensorProto.STRING, {"cats_int64s": [1, 2]}),
+                             ("both", FLOAT, {"cats_int64s": [1], "cats_strings": ["1"]}),
+                             ("none", FLOAT, {})):
+    made = one("OneHotEncoder", ["x"], element=element, domain="ai.onnx.ml", **lists)
+    made.opset_import.extend([helper.make_opsetid("ai.onnx.ml", 3)])
+    case(f"categories_{name}", "E14001", made, "'n' (OneHotEncoder)", "expected attribute cats_")
+
 # Inputs of nodes.
 case("input_missing", "E14001", one("Conv", ["x"]), "input 1", "'n' (Conv)", "missing")
 case("all_inputs_missing", "E14001", one("Relu", []), "'n' (Relu)", "missing")

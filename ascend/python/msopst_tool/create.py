@@ -22,8 +22,9 @@ def read_ini(path):
             parser.read_file(file)
     except OSError:
         fail("E10410", f'the file "{path}" of --input does not exist')
-    except configparser.Error as error:
-        fail("E13018", f"{path}: {' '.join(str(error).split())}")
+    except (configparser.Error, UnicodeDecodeError) as error:
+        # It quotes the whole line.
+        fail("E13018", f"{path}: {' '.join(str(error).split())[:300]}")
     if not parser.sections():
         fail("E13018", f"{path}: no operator; write [Add] and lines such as input0.dtype=float16,float")
     return {section: dict(parser[section]) for section in parser.sections()}

@@ -114,6 +114,9 @@ static FailureOr<RankedTensorType> concreteType(Operation *op, ArrayRef<const Te
   std::optional<int64_t> count = getElementCount(type);
   if (!count)
     return evaluation.fail("the shape of the result is not known");
+  // Calls of host kernels also have results of strings and of complex numbers.
+  if (!getStoredType(type.getElementType()).isIntOrFloat())
+    return evaluation.fail("has a result that is no tensor of numbers");
   if (*count > kMaxBytes / getElementBytes(type.getElementType()))
     return evaluation.fail("the result is too large to evaluate");
   return type;

@@ -192,9 +192,7 @@ void importWindow(NodeContext &n, double a0, double a1, double a2) {
     return;
   if (size->size() != 1 || size->front() < 0 || size->front() > maxMadeElements)
     return n.failInput(0, "expected one size of at most 2^26");
-  Type element = type == static_cast<int32_t>(type)
-                     ? convertElementType(static_cast<int32_t>(type), n.builder().getContext())
-                     : Type();
+  Type element = convertElementType(type, n.builder().getContext());
   if (!element)
     return n.failAttribute("output_datatype", "is not supported");
   int64_t count = size->front();

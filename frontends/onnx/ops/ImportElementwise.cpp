@@ -111,11 +111,9 @@ void importCast(NodeContext &n) {
   n.ignoreAttr("round_mode");
   if (n.failed())
     return;
-  Type type = to == static_cast<int32_t>(to)
-                  ? convertElementType(static_cast<int32_t>(to), n.builder().getContext())
-                  : Type();
+  Type type = convertElementType(to, n.builder().getContext());
   if (!type)
-    return n.failAttribute("to", nameElementType(static_cast<int32_t>(to)) + " is not supported");
+    return n.failAttribute("to", nameElementType(to) + " is not supported");
   n.setOutput(n.cast(input, type));
 }
 

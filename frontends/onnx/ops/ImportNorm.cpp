@@ -139,8 +139,14 @@ void importLayerNormalization(NodeContext &n) {
       normalize(n, n.cast(input, stashType(n, input)), axesFrom(axis, rank), epsilon);
   Value value = n.mul(n.cast(result.value, n.elementType(input)), scale);
   n.setOutput(0, bias ? n.add(value, bias) : value);
-  n.setOutput(1, result.mean);
-  n.setOutput(2, result.inverseDeviation);
+  // These have the type that is stated, also where it is narrower than what computes.
+  const bool isFloat32 =
+      n.intAttr("stash_type", onnx::TensorProto::FLOAT) == onnx::TensorProto::FLOAT;
+  const Value statistics[] = {result.mean, result.inverseDeviation};
+  for (auto [i, statistic] : llvm::enumerate(statistics))
+    if (n.wantsOutput(i + 1))
+      n.setOutput(i + 1, isFloat32 ? n.cast(statistic, Float32Type::get(n.builder().getContext()))
+                                   : statistic);
 }
 
 void importRmsNormalization(NodeContext &n) {
@@ -200,6 +206,7 @@ void importMeanVarianceNormalization(NodeContext &n) {
 
 void importLpNormalization(NodeContext &n) {
   Value input = n.input(0);
+  n.requireFloats(0);
   int64_t p = n.intAttr("p", 2);
   if (p != 1 && p != 2)
     n.failAttribute("p", "is " + Twine(p) + ", expected 1 or 2");
@@ -210,9 +217,7 @@ void importLpNormalization(NodeContext &n) {
   if (n.failed())
     return;
   // Zeros stay zeros.
-  auto floatType = dyn_cast<FloatType>(n.elementType(input));
-  if (!floatType)
-    return n.failInput(0, "must be of a floating-point type");
+  auto floatType = cast<FloatType>(n.elementType(input));
   double least = APFloat::getSmallestNormalized(floatType.getFloatSemantics()).convertToDouble();
   n.setOutput(n.div(input, n.create<graph::MaxOp>(norm, n.scalarLike(least, norm))));
 }
@@ -221,6 +226,7 @@ void importLpNormalization(NodeContext &n) {
 /// pool with the channels as its height.
 void importLrn(NodeContext &n) {
   n.requireRank(0, 3, INT64_MAX);
+  n.requireFloats(0);
   Value input = n.input(0);
   double alpha = n.floatAttr("alpha", 1e-4f), beta = n.floatAttr("beta", 0.75);
   double bias = n.floatAttr("bias", 1.0);

@@ -35,6 +35,7 @@ Value averagePool(NodeContext &n, Value input, const Window &window, bool ceilMo
 }
 
 void importAveragePool(NodeContext &n) {
+  n.requireFloats(0);
   std::optional<Window> window = readPoolWindow(n);
   if (!window)
     return;
@@ -44,6 +45,7 @@ void importAveragePool(NodeContext &n) {
 
 /// Builds (sum |x|^p)^(1/p), with the sum as a mean that counts the pads.
 void importLpPool(NodeContext &n) {
+  n.requireFloats(0);
   std::optional<Window> window = readPoolWindow(n);
   if (!window)
     return;

@@ -48,7 +48,7 @@ void importQuantizeLinear(NodeContext &n) {
   if (n.hasInput(2))
     type = n.elementType(n.input(2));
   else if (wanted != 0)
-    type = convertElementType(static_cast<int32_t>(wanted), context);
+    type = convertElementType(wanted, context);
   if (Type known = knownType(n, 1, 2, type, axis, /*perAxis=*/false);
       known && n.elementType(input).isF32())
     return n.setOutput(quantize(n, input, known));

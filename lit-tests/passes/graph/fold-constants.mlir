@@ -67,3 +67,16 @@ func.func @no_tensors() -> (!graph.sequence<tensor<2xf32>>, tensor<2xf32>) {
   }
   return %s, %r : !graph.sequence<tensor<2xf32>>, tensor<2xf32>
 }
+
+// -----
+
+// Results that are no numbers, and calls without operands.
+// CHECK-LABEL: func @no_numbers
+// CHECK: graph.host_call "SequenceEmpty"
+// CHECK: graph.host_call "RandomNormal"
+// CHECK-SAME: tensor<2xcomplex<f32>>
+func.func @no_numbers() -> (!graph.sequence<tensor<*xf32>>, tensor<2xcomplex<f32>>) {
+  %s = graph.host_call "SequenceEmpty"() {dtype = array<i64: 1>} : () -> !graph.sequence<tensor<*xf32>>
+  %c = graph.host_call "RandomNormal"() {dtype = array<i64: 14>, shape = array<i64: 2>} : () -> tensor<2xcomplex<f32>>
+  return %s, %c : !graph.sequence<tensor<*xf32>>, tensor<2xcomplex<f32>>
+}
