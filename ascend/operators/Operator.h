@@ -44,6 +44,7 @@ struct OpModel {
   nlohmann::json description; ///< what its file says of the operator
   std::shared_ptr<Model> model;
   bool keepsFloat32 = false; ///< as in its call
+  bool isOfFolder = false;   ///< whether aclopSetModelDir has read it
 };
 
 /// Returns the file that runs a call; null where none is loaded.
@@ -53,7 +54,8 @@ std::shared_ptr<OpModel> lookUpOperator(const OpCall &call);
 aclError findOperator(const char *function, const OpCall &call, std::shared_ptr<OpModel> &found);
 
 /// Adds a file; ACL_ERROR_OP_LOAD_FAILED where it is no operator.
-aclError addOperator(const char *function, std::shared_ptr<Model> model, bool keepsFloat32 = false);
+aclError addOperator(const char *function, std::shared_ptr<Model> model, bool keepsFloat32 = false,
+                     bool isOfFolder = false);
 
 /// Calls `atc --singleop` for a call and adds the file that it writes.
 aclError compileOperator(const char *function, const OpCall &call);
@@ -67,6 +69,12 @@ aclError readValues(const char *function, OpCall &call, int numInputs,
 /// Finds the file that runs a call, or makes it with compileOperator.
 aclError findOrCompileOperator(const char *function, const OpCall &call,
                                std::shared_ptr<OpModel> &op);
+
+/// Finds or compiles the operator of a call that is executed now. An operator that needs a constant
+/// gets the values in memory: the vendor's dynamic operators read them when they run.
+aclError findForExecution(const char *function, OpCall &call, int numInputs,
+                          const aclDataBuffer *const inputs[], aclrtStream stream,
+                          std::shared_ptr<OpModel> &op);
 
 /// Puts an operator behind the stream's tasks.
 aclError executeOperator(const char *function, const OpModel &op, int numInputs,
