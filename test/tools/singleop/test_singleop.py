@@ -292,7 +292,7 @@ def test_shapes_of_results_are_inferred(tmp_path):
     np.testing.assert_allclose(run(tmp_path, "dynamic", x[:, :4], np.ones((4, 5), np.float16)),
                                x[:, :4].sum(1, keepdims=True).repeat(5, 1))
     dump = tool("om-dump", tmp_path / "out/add.om")
-    assert '"shape":[2,3]' in dump and "-2" not in dump
+    assert '"shape":[2,3]' in dump and "[-2]" not in dump
 
 
 @pytest.mark.parametrize("made, code, said", [
