@@ -75,7 +75,7 @@ aclError compileOperator(const char *function, const OpCall &call) {
   const std::string bytes = textOfFile(folder + "/operator.om");
   std::shared_ptr<Model> model;
   ACL_TRY(Model::load(function, bytes.data(), bytes.size(), true, model));
-  return addOperator(function, std::move(model), call.keepsFloat32);
+  return addOperator(function, std::move(model), OpOrigin::Compiled, call.keepsFloat32);
 }
 
 aclError findOrCompileOperator(const char *function, const OpCall &call,

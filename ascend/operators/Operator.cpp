@@ -177,6 +177,16 @@ bool matches(const OpCall &call, const Json &file, bool comparesConstants = true
   return true;
 }
 
+/// Returns whether a call names the attributes that a file names, and no others: what was compiled
+/// for a call without one has its default, whatever another call says.
+bool hasSameAttributes(const OpCall &call, const Json &file) {
+  const Json named = file.value("attr", Json::array());
+  return named.size() == call.attributes.size() &&
+         std::all_of(named.begin(), named.end(), [&](const Json &attribute) {
+           return call.attributes.count(attribute.value("name", ""));
+         });
+}
+
 /// Returns whether a value is a list of what `fits`; a list that is missing is empty.
 template <typename Fits> bool isListOf(const Json &object, const char *key, const Fits &fits) {
   auto list = object.find(key);
@@ -299,7 +309,8 @@ std::shared_ptr<OpModel> lookUpOperator(const OpCall &call) {
   std::shared_lock lock(operators().mutex);
   // Operators that were added later are preferred.
   for (auto each = operators().all.rbegin(); each != operators().all.rend(); ++each)
-    if (call.keepsFloat32 == (*each)->keepsFloat32 && matches(call, (*each)->description))
+    if (call.keepsFloat32 == (*each)->keepsFloat32 && matches(call, (*each)->description) &&
+        ((*each)->origin != OpOrigin::Compiled || hasSameAttributes(call, (*each)->description)))
       return *each;
   return nullptr;
 }
@@ -345,14 +356,14 @@ aclError readValues(const char *function, OpCall &call, int numInputs,
   return ACL_SUCCESS;
 }
 
-aclError addOperator(const char *function, std::shared_ptr<Model> model, bool keepsFloat32,
-                     bool isOfFolder) {
+aclError addOperator(const char *function, std::shared_ptr<Model> model, OpOrigin origin,
+                     bool keepsFloat32) {
   Json description = readDescription(model->facts->operatorText);
   if (description.is_null())
     return fail(ACL_ERROR_OP_LOAD_FAILED, function,
                 "the file was not made by atc --singleop, so it says no operator");
   auto op = std::make_shared<OpModel>(
-      OpModel{std::move(description), std::move(model), keepsFloat32, isOfFolder});
+      OpModel{std::move(description), std::move(model), keepsFloat32, origin});
   std::unique_lock lock(operators().mutex);
   operators().all.push_back(std::move(op));
   return ACL_SUCCESS;
@@ -409,14 +420,14 @@ aclError aclopSetModelDir(const char *modelDir) {
   {
     // Operators of another folder go; those that were compiled or loaded from memory stay.
     std::unique_lock lock(operators().mutex);
-    std::erase_if(operators().all, [](const auto &op) { return op->isOfFolder; });
+    std::erase_if(operators().all, [](const auto &op) { return op->origin == OpOrigin::Folder; });
   }
   for (const std::string &path : paths) {
     std::shared_ptr<Model> model;
     ACL_TRY(Model::load(__func__, path.c_str(), true, model));
     // A folder may hold other models, too.
     if (!model->facts->operatorText.empty())
-      ACL_TRY(addOperator(__func__, std::move(model), /*keepsFloat32=*/false, /*isOfFolder=*/true));
+      ACL_TRY(addOperator(__func__, std::move(model), OpOrigin::Folder));
   }
   return ACL_SUCCESS;
 }
@@ -425,7 +436,7 @@ aclError aclopLoad(const void *model, size_t modelSize) {
   ACL_TRY(requireStarted(__func__));
   std::shared_ptr<Model> loaded;
   ACL_TRY(Model::load(__func__, model, modelSize, true, loaded));
-  return addOperator(__func__, std::move(loaded));
+  return addOperator(__func__, std::move(loaded), OpOrigin::Loaded);
 }
 
 /// Returns whether the values of constants alone keep a loaded file from running a call.

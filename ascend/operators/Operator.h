@@ -39,12 +39,15 @@ aclError readCall(const char *function, const char *opType, int numInputs,
                   const aclTensorDesc *const inputDesc[], int numOutputs,
                   const aclTensorDesc *const outputDesc[], const aclopAttr *attr, OpCall &call);
 
+/// Where the file of an operator is from: aclopCompile and the like, memory, a folder.
+enum class OpOrigin { Compiled, Loaded, Folder };
+
 /// A model that is one operator.
 struct OpModel {
   nlohmann::json description; ///< what its file says of the operator
   std::shared_ptr<Model> model;
   bool keepsFloat32 = false; ///< as in its call
-  bool isOfFolder = false;   ///< whether aclopSetModelDir has read it
+  OpOrigin origin = OpOrigin::Loaded;
 };
 
 /// Returns the file that runs a call; null where none is loaded.
@@ -54,8 +57,8 @@ std::shared_ptr<OpModel> lookUpOperator(const OpCall &call);
 aclError findOperator(const char *function, const OpCall &call, std::shared_ptr<OpModel> &found);
 
 /// Adds a file; ACL_ERROR_OP_LOAD_FAILED where it is no operator.
-aclError addOperator(const char *function, std::shared_ptr<Model> model, bool keepsFloat32 = false,
-                     bool isOfFolder = false);
+aclError addOperator(const char *function, std::shared_ptr<Model> model, OpOrigin origin,
+                     bool keepsFloat32 = false);
 
 /// Calls `atc --singleop` for a call and adds the file that it writes.
 aclError compileOperator(const char *function, const OpCall &call);

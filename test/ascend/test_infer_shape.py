@@ -101,3 +101,26 @@ def test_a_folder_replaces_those_of_folders_only(acl, tmp_path):
     assert [has(31), has(32), has(33)] == [True, False, True]
     assert acl.aclopSetModelDir(str(tmp_path / "b").encode()) == 0
     assert [has(31), has(32), has(33)] == [False, True, True]
+
+
+def test_attributes_of_compiled_operators(acl):
+    # A call without an attribute is another operator than one with it, whichever comes first.
+    without, with_axis = Call(acl, [[5, 7]], [[]]), Call(acl, [[5, 7]], [[]], axes=[1])
+    assert without.infer("ReduceSumD") == [[]] and with_axis.infer("ReduceSumD") == [[5]]
+    assert without.infer("ReduceSumD") == [[]]
+
+    def product(**attributes):
+        x = np.arange(9, dtype=np.float16).reshape(3, 3)
+        call, one = Call(acl, [x, x], [x], **attributes), POINTER * 1
+        two, out = POINTER * 2, Tensor(acl, np.zeros_like(x))
+        buffer = POINTER(acl.aclCreateDataBuffer(out.data, ctypes.c_size_t(x.nbytes)))
+        if attributes:
+            assert acl.aclopSetAttrBool(call.attr, b"transpose_x2", 1) == 0
+        assert acl.aclopCompileAndExecute(b"MatMul", 2, two(*call.descs), two(*call.buffers), 1, one(*call.results),
+                                          one(buffer), call.attr, 0, 0, None, None) == 0
+        assert acl.aclrtSynchronizeStream(None) == 0
+        return x, out.read()
+
+    for attributes in ({}, {"unused": [1]}):
+        x, result = product(**attributes)
+        np.testing.assert_array_equal(result, x @ (x.T if attributes else x))
