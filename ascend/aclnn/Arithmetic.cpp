@@ -143,11 +143,18 @@ ACLNN_FUNCTION(Lerp,
                 aclTensor *out),
                out, lerp(plan, IN(self), IN(end), IN(weight)))
 
+ACLNN_FUNCTION(InplaceLerp, (aclTensor * selfRef, const aclTensor *end, const aclTensor *weight),
+               selfRef, lerp(plan, IN(selfRef), IN(end), IN(weight)))
+
 #define ACLNN_MODULO(name, isFmod)                                                                 \
   ACLNN_FUNCTION(name##Tensor, (const aclTensor *self, const aclTensor *other, aclTensor *out),    \
                  out, remainder(plan, IN(self), IN(other), isFmod))                                \
   ACLNN_FUNCTION(name##Scalar, (const aclTensor *self, const aclScalar *other, aclTensor *out),    \
-                 out, remainderOfNumber(plan, IN(self), other, isFmod))
+                 out, remainderOfNumber(plan, IN(self), other, isFmod))                            \
+  ACLNN_FUNCTION(Inplace##name##Tensor, (aclTensor * selfRef, const aclTensor *other), selfRef,    \
+                 remainder(plan, IN(selfRef), IN(other), isFmod))                                  \
+  ACLNN_FUNCTION(Inplace##name##Scalar, (aclTensor * selfRef, const aclScalar *other), selfRef,    \
+                 remainderOfNumber(plan, IN(selfRef), other, isFmod))
 ACLNN_MODULO(Fmod, true)
 ACLNN_MODULO(RemainderTensor, false)
 
@@ -159,6 +166,40 @@ static View floorQuotientOfNumber(Plan &plan, const View &self, const aclScalar 
 ACLNN_FUNCTION(FloorDivides, (const aclTensor *self, const aclScalar *other, aclTensor *out), out,
                floorQuotientOfNumber(plan, IN(self), other))
 
+ACLNN_FUNCTION(InplaceFloorDivide, (aclTensor * selfRef, const aclTensor *other), selfRef,
+               floorQuotient(plan, IN(selfRef), IN(other)))
+ACLNN_FUNCTION(InplaceFloorDivides, (aclTensor * selfRef, const aclScalar *other), selfRef,
+               floorQuotientOfNumber(plan, IN(selfRef), other))
+
+/// Divides as `mode` says: 0 not rounded, 1 rounded to 0, 2 rounded down.
+static View quotient(Plan &plan, const View &left, const View &right, int mode) {
+  if (mode < 0 || mode > 2)
+    plan.reject("mode is %d; give 0, 1 (rounded to 0) or 2 (rounded down)", mode);
+  if (!plan.isGood())
+    return {};
+  if (mode == 2)
+    return floorQuotient(plan, left, right);
+  if (mode == 0)
+    return combined(plan, "RealDiv", left, right, true);
+  const aclDataType type = promoted(left.type, right.type);
+  if (isFloat(type))
+    return computed(plan, "Trunc", combined(plan, "RealDiv", left, right));
+  return combined(plan, "RealDiv",
+                  combined(plan, "Sub", left, remainder(plan, left, right, /*isFmod=*/true)),
+                  right);
+}
+static View quotientOfNumber(Plan &plan, const View &self, const aclScalar *other, int mode) {
+  return quotient(plan, self, scalarLike(plan, other, "other", self), mode);
+}
+ACLNN_FUNCTION(DivMod, (const aclTensor *self, const aclTensor *other, int mode, aclTensor *out),
+               out, quotient(plan, IN(self), IN(other), mode))
+ACLNN_FUNCTION(DivMods, (const aclTensor *self, const aclScalar *other, int mode, aclTensor *out),
+               out, quotientOfNumber(plan, IN(self), other, mode))
+ACLNN_FUNCTION(InplaceDivMod, (aclTensor * selfRef, const aclTensor *other, int mode), selfRef,
+               quotient(plan, IN(selfRef), IN(other), mode))
+ACLNN_FUNCTION(InplaceDivMods, (aclTensor * selfRef, const aclScalar *other, int mode), selfRef,
+               quotientOfNumber(plan, IN(selfRef), other, mode))
+
 static View bitsOfNumber(Plan &plan, const char *op, const char *logical, const View &self,
                          const aclScalar *other) {
   return bits(plan, op, logical, self, scalarLike(plan, other, "other", self));
@@ -167,7 +208,11 @@ static View bitsOfNumber(Plan &plan, const char *op, const char *logical, const 
   ACLNN_FUNCTION(name##Tensor, (const aclTensor *self, const aclTensor *other, aclTensor *out),    \
                  out, bits(plan, #name, logical, IN(self), IN(other)))                             \
   ACLNN_FUNCTION(name##Scalar, (const aclTensor *self, const aclScalar *other, aclTensor *out),    \
-                 out, bitsOfNumber(plan, #name, logical, IN(self), other))
+                 out, bitsOfNumber(plan, #name, logical, IN(self), other))                         \
+  ACLNN_FUNCTION(Inplace##name##Tensor, (aclTensor * selfRef, const aclTensor *other), selfRef,    \
+                 bits(plan, #name, logical, IN(selfRef), IN(other)))                               \
+  ACLNN_FUNCTION(Inplace##name##Scalar, (aclTensor * selfRef, const aclScalar *other), selfRef,    \
+                 bitsOfNumber(plan, #name, logical, IN(selfRef), other))
 ACLNN_BITS(BitwiseAnd, "LogicalAnd")
 ACLNN_BITS(BitwiseOr, "LogicalOr")
 ACLNN_BITS(BitwiseXor, "Xor")

@@ -178,6 +178,7 @@ OPENATC_ACLNN_UNARIES(ACLNN_UNARY)
 OPENATC_ACLNN_UNARIES(ACLNN_INPLACE)
 ACLNN_UNARY(Gelu)
 ACLNN_UNARY(LogicalNot)
+ACLNN_INPLACE(LogicalNot)
 ACLNN_UNARY(Sign)
 ACLNN_UNARY(Silu)
 
@@ -249,6 +250,10 @@ ACLNN_FUNCTION(LogicalAnd, (const aclTensor *self, const aclTensor *other, aclTe
                logical(plan, "LogicalAnd", IN(self), IN(other)))
 ACLNN_FUNCTION(LogicalOr, (const aclTensor *self, const aclTensor *other, aclTensor *out), out,
                logical(plan, "LogicalOr", IN(self), IN(other)))
+ACLNN_FUNCTION(InplaceLogicalAnd, (aclTensor * selfRef, const aclTensor *other), selfRef,
+               logical(plan, "LogicalAnd", IN(selfRef), IN(other)))
+ACLNN_FUNCTION(InplaceLogicalOr, (aclTensor * selfRef, const aclTensor *other), selfRef,
+               logical(plan, "LogicalOr", IN(selfRef), IN(other)))
 
 static View compareScalar(Plan &plan, const char *name, const View &self, const aclScalar *other) {
   return comparison(plan, name, self, scalarLike(plan, other, "other", self));
@@ -257,7 +262,11 @@ static View compareScalar(Plan &plan, const char *name, const View &self, const 
   ACLNN_FUNCTION(name##Tensor, (const aclTensor *self, const aclTensor *other, aclTensor *out),    \
                  out, comparison(plan, #name, IN(self), IN(other)))                                \
   ACLNN_FUNCTION(name##Scalar, (const aclTensor *self, const aclScalar *other, aclTensor *out),    \
-                 out, compareScalar(plan, #name, IN(self), other))
+                 out, compareScalar(plan, #name, IN(self), other))                                 \
+  ACLNN_FUNCTION(Inplace##name##Tensor, (aclTensor * selfRef, const aclTensor *other), selfRef,    \
+                 comparison(plan, #name, IN(selfRef), IN(other)))                                  \
+  ACLNN_FUNCTION(Inplace##name##Scalar, (aclTensor * selfRef, const aclScalar *other), selfRef,    \
+                 compareScalar(plan, #name, IN(selfRef), other))
 OPENATC_ACLNN_COMPARISONS(ACLNN_COMPARISON)
 
 ACLNN_FUNCTION(SWhere,
@@ -283,3 +292,5 @@ ACLNN_FUNCTION(Lerps,
                (const aclTensor *self, const aclTensor *end, const aclScalar *weight,
                 aclTensor *out),
                out, lerp(plan, IN(self), IN(end), plan.number(weight, "weight")))
+ACLNN_FUNCTION(InplaceLerps, (aclTensor * selfRef, const aclTensor *end, const aclScalar *weight),
+               selfRef, lerp(plan, IN(selfRef), IN(end), plan.number(weight, "weight")))

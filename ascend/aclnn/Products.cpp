@@ -129,6 +129,43 @@ aclnnStatus aclnnAddmvGetWorkspaceSize(const aclTensor *self, const aclTensor *m
                           size, executor);
 }
 ACLNN_RUN(Addmv)
+aclnnStatus aclnnInplaceAddmmGetWorkspaceSize(aclTensor *selfRef, const aclTensor *mat1,
+                                              const aclTensor *mat2, const aclScalar *beta,
+                                              const aclScalar *alpha, int8_t cubeMathType,
+                                              uint64_t *size, aclOpExecutor **executor) {
+  return addedProductPlan(__func__, selfRef, mat1, mat2, beta, alpha, selfRef, cubeMathType, 2, 2,
+                          false, size, executor);
+}
+ACLNN_RUN(InplaceAddmm)
+aclnnStatus aclnnInplaceBaddbmmGetWorkspaceSize(aclTensor *selfRef, const aclTensor *batch1,
+                                                const aclTensor *batch2, const aclScalar *beta,
+                                                const aclScalar *alpha, int8_t cubeMathType,
+                                                uint64_t *size, aclOpExecutor **executor) {
+  return addedProductPlan(__func__, selfRef, batch1, batch2, beta, alpha, selfRef, cubeMathType, 3,
+                          3, false, size, executor);
+}
+ACLNN_RUN(InplaceBaddbmm)
+
+aclnnStatus aclnnGemmGetWorkspaceSize(const aclTensor *A, const aclTensor *B, const aclTensor *C,
+                                      float alpha, float beta, int64_t transA, int64_t transB,
+                                      aclTensor *out, int8_t cubeMathType, uint64_t *size,
+                                      aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View left = plan.input(A, "A"), right = plan.input(B, "B"), base = plan.input(C, "C"),
+             y = plan.output(out, "out");
+  checkCubeMathType(plan, cubeMathType);
+  if (plan.isGood() && (left.dims.size() != 2 || right.dims.size() != 2))
+    plan.reject("A and B must have 2 dims");
+  if (plan.isGood())
+    plan.write(addedProduct(plan, base,
+                            product(plan, transA ? permuted(left, {1, 0}) : left,
+                                    transB ? permuted(right, {1, 0}) : right),
+                            beta, alpha),
+               y);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(Gemm)
+
 #define ACLNN_ADDED_BATCHES(name, isSum)                                                           \
   aclnnStatus aclnn##name##GetWorkspaceSize(                                                       \
       const aclTensor *self, const aclTensor *batch1, const aclTensor *batch2,                     \

@@ -8,6 +8,19 @@
 
 using namespace atc::ascend;
 
+namespace atc::ascend {
+
+View lossOf(Plan &plan, const View &losses, int64_t reduction) {
+  if (reduction < 0 || reduction > 2)
+    plan.reject("reduction is %lld; give 0 (none), 1 (mean) or 2 (sum)", (long long)reduction);
+  if (!plan.isGood() || reduction == 0)
+    return losses;
+  return reduced(plan, reduction == 1 ? "ReduceMeanD" : "ReduceSumD", losses, {}, false,
+                 losses.type);
+}
+
+} // namespace atc::ascend
+
 namespace {
 
 Dims optionalNumbers(Plan &plan, const aclIntArray *array, const char *name) {
@@ -101,16 +114,6 @@ View total(Plan &plan, const std::vector<View> &views) {
   return result;
 }
 
-/// Reduces losses of the elements to what the program asks for.
-View lossOf(Plan &plan, const View &losses, int64_t reduction) {
-  if (reduction < 0 || reduction > 2)
-    plan.reject("reduction is %lld; give 0 (none), 1 (mean) or 2 (sum)", (long long)reduction);
-  if (!plan.isGood() || reduction == 0)
-    return losses;
-  return reduced(plan, reduction == 1 ? "ReduceMeanD" : "ReduceSumD", losses, {}, false,
-                 losses.type);
-}
-
 View squareLoss(Plan &plan, const View &self, const View &target) {
   const View difference = combined(plan, "Sub", self, target, true);
   return combined(plan, "Mul", difference, difference);
@@ -169,6 +172,18 @@ ACLNN_FUNCTION(Norm,
                out,
                norm(plan, IN(self), pScalar ? plan.number(pScalar, "pScalar") : 2,
                     optionalNumbers(plan, dim, "dim"), keepdim))
+static View vectorNorm(Plan &plan, const View &self, double ord, const Dims &dims, bool keep,
+                       aclDataType type) {
+  if (!plan.isGood())
+    return {};
+  return norm(plan, type == ACL_DT_UNDEFINED ? self : plan.dense(self, type), ord, dims, keep);
+}
+ACLNN_FUNCTION(LinalgVectorNorm,
+               (const aclTensor *self, const aclScalar *ord, const aclIntArray *dims, bool keepDims,
+                const aclDataType dtype, aclTensor *out),
+               out,
+               vectorNorm(plan, IN(self), plan.number(ord, "ord"),
+                          optionalNumbers(plan, dims, "dims"), keepDims, dtype))
 ACLNN_FUNCTION(LogSumExp,
                (const aclTensor *self, const aclIntArray *dim, bool keepDim, aclTensor *out), out,
                logSumExp(plan, IN(self), optionalNumbers(plan, dim, "dim"), keepDim))

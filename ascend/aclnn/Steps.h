@@ -57,6 +57,9 @@ View chosen(Plan &plan, const View &condition, const View &left, const View &rig
 View reduced(Plan &plan, const char *op, const View &self, const Dims &axes, bool keep,
              aclDataType type);
 
+/// Reduces losses of the elements: `reduction` is 0 (none), 1 (mean) or 2 (sum).
+View lossOf(Plan &plan, const View &losses, int64_t reduction);
+
 /// Returns the position of the extremum along an axis, as int32; `op` is ArgMaxD or ArgMinD.
 View positionOf(Plan &plan, const char *op, const View &self, int64_t axis, bool keep);
 

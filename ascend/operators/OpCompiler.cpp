@@ -75,7 +75,7 @@ aclError compileOperator(const char *function, const OpCall &call) {
   const std::string bytes = textOfFile(folder + "/operator.om");
   std::shared_ptr<Model> model;
   ACL_TRY(Model::load(function, bytes.data(), bytes.size(), true, model));
-  return addOperator(function, std::move(model), call.keepsFloat32);
+  return addOperator(function, std::move(model), OpOrigin::Compiled, call.keepsFloat32);
 }
 
 aclError findOrCompileOperator(const char *function, const OpCall &call,
@@ -91,26 +91,9 @@ aclError findOrCompileOperator(const char *function, const OpCall &call,
   return findOperator(function, call, op);
 }
 
-} // namespace atc::ascend
-
-using namespace atc::ascend;
-
-namespace {
-
-aclError checkKinds(const char *function, aclopEngineType engine, aclopCompileType flag) {
-  if (engine < ACL_ENGINE_SYS || engine > ACL_ENGINE_VECTOR)
-    return fail(ACL_ERROR_INVALID_PARAM, function, "engineType is %d; give 0 to 2", int(engine));
-  if (flag != ACL_COMPILE_SYS && flag != ACL_COMPILE_UNREGISTERED)
-    return fail(ACL_ERROR_INVALID_PARAM, function, "compileFlag is %d; give 0 or 1", int(flag));
-  if (flag == ACL_COMPILE_UNREGISTERED)
-    return fail(ACL_ERROR_API_NOT_SUPPORT, function,
-                "operators with kernels of the program do not run here; give ACL_COMPILE_SYS");
-  return ACL_SUCCESS;
-}
-
 /// Makes constants of the integers whose values readValues has read: axes, shapes, paddings.
 /// Returns whether there are any.
-bool makeConstants(OpCall &call) {
+static bool makeConstants(OpCall &call) {
   bool hasAny = false;
   for (const auto &desc : call.inputs)
     if (!desc->isConstant && !desc->constant.empty() &&
@@ -119,8 +102,6 @@ bool makeConstants(OpCall &call) {
   return hasAny;
 }
 
-/// Finds or compiles the operator of a call that is executed now. An operator that needs a constant
-/// gets the values in memory: the vendor's dynamic operators read them when they run.
 aclError findForExecution(const char *function, OpCall &call, int numInputs,
                           const aclDataBuffer *const inputs[], aclrtStream stream,
                           std::shared_ptr<OpModel> &op) {
@@ -146,6 +127,23 @@ aclError findForExecution(const char *function, OpCall &call, int numInputs,
   ACL_TRY(findOrCompileOperator(function, call, op));
   std::lock_guard lock(mutex);
   needsConstants.insert(key);
+  return ACL_SUCCESS;
+}
+
+} // namespace atc::ascend
+
+using namespace atc::ascend;
+
+namespace {
+
+aclError checkKinds(const char *function, aclopEngineType engine, aclopCompileType flag) {
+  if (engine < ACL_ENGINE_SYS || engine > ACL_ENGINE_VECTOR)
+    return fail(ACL_ERROR_INVALID_PARAM, function, "engineType is %d; give 0 to 2", int(engine));
+  if (flag != ACL_COMPILE_SYS && flag != ACL_COMPILE_UNREGISTERED)
+    return fail(ACL_ERROR_INVALID_PARAM, function, "compileFlag is %d; give 0 or 1", int(flag));
+  if (flag == ACL_COMPILE_UNREGISTERED)
+    return fail(ACL_ERROR_API_NOT_SUPPORT, function,
+                "operators with kernels of the program do not run here; give ACL_COMPILE_SYS");
   return ACL_SUCCESS;
 }
 

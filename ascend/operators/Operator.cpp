@@ -142,6 +142,8 @@ bool matches(const TensorDesc &desc, const Json &file, bool comparesConstants) {
   const int format = file.value("format", int(ACL_FORMAT_ND));
   if (format != int(desc.format) && format != ACL_FORMAT_ND && desc.format != ACL_FORMAT_ND)
     return false;
+  if (desc.unknownRank)
+    return true;
   const Json &shape = file.contains("shape") ? file["shape"] : Json::array();
   if (!shape.is_array() || shape.size() != desc.dims.size())
     return false;
@@ -173,6 +175,16 @@ bool matches(const OpCall &call, const Json &file, bool comparesConstants = true
       return false;
   }
   return true;
+}
+
+/// Returns whether a call names the attributes that a file names, and no others: what was compiled
+/// for a call without one has its default, whatever another call says.
+bool hasSameAttributes(const OpCall &call, const Json &file) {
+  const Json named = file.value("attr", Json::array());
+  return named.size() == call.attributes.size() &&
+         std::all_of(named.begin(), named.end(), [&](const Json &attribute) {
+           return call.attributes.count(attribute.value("name", ""));
+         });
 }
 
 /// Returns whether a value is a list of what `fits`; a list that is missing is empty.
@@ -297,7 +309,8 @@ std::shared_ptr<OpModel> lookUpOperator(const OpCall &call) {
   std::shared_lock lock(operators().mutex);
   // Operators that were added later are preferred.
   for (auto each = operators().all.rbegin(); each != operators().all.rend(); ++each)
-    if (call.keepsFloat32 == (*each)->keepsFloat32 && matches(call, (*each)->description))
+    if (call.keepsFloat32 == (*each)->keepsFloat32 && matches(call, (*each)->description) &&
+        ((*each)->origin != OpOrigin::Compiled || hasSameAttributes(call, (*each)->description)))
       return *each;
   return nullptr;
 }
@@ -343,13 +356,14 @@ aclError readValues(const char *function, OpCall &call, int numInputs,
   return ACL_SUCCESS;
 }
 
-aclError addOperator(const char *function, std::shared_ptr<Model> model, bool keepsFloat32) {
+aclError addOperator(const char *function, std::shared_ptr<Model> model, OpOrigin origin,
+                     bool keepsFloat32) {
   Json description = readDescription(model->facts->operatorText);
   if (description.is_null())
     return fail(ACL_ERROR_OP_LOAD_FAILED, function,
                 "the file was not made by atc --singleop, so it says no operator");
-  auto op =
-      std::make_shared<OpModel>(OpModel{std::move(description), std::move(model), keepsFloat32});
+  auto op = std::make_shared<OpModel>(
+      OpModel{std::move(description), std::move(model), keepsFloat32, origin});
   std::unique_lock lock(operators().mutex);
   operators().all.push_back(std::move(op));
   return ACL_SUCCESS;
@@ -404,15 +418,16 @@ aclError aclopSetModelDir(const char *modelDir) {
   }
   std::sort(paths.begin(), paths.end());
   {
+    // Operators of another folder go; those that were compiled or loaded from memory stay.
     std::unique_lock lock(operators().mutex);
-    operators().all.clear();
+    std::erase_if(operators().all, [](const auto &op) { return op->origin == OpOrigin::Folder; });
   }
   for (const std::string &path : paths) {
     std::shared_ptr<Model> model;
     ACL_TRY(Model::load(__func__, path.c_str(), true, model));
     // A folder may hold other models, too.
     if (!model->facts->operatorText.empty())
-      ACL_TRY(addOperator(__func__, std::move(model)));
+      ACL_TRY(addOperator(__func__, std::move(model), OpOrigin::Folder));
   }
   return ACL_SUCCESS;
 }
@@ -421,7 +436,7 @@ aclError aclopLoad(const void *model, size_t modelSize) {
   ACL_TRY(requireStarted(__func__));
   std::shared_ptr<Model> loaded;
   ACL_TRY(Model::load(__func__, model, modelSize, true, loaded));
-  return addOperator(__func__, std::move(loaded));
+  return addOperator(__func__, std::move(loaded), OpOrigin::Loaded);
 }
 
 /// Returns whether the values of constants alone keep a loaded file from running a call.
@@ -468,10 +483,19 @@ aclError aclopInferShape(const char *opType, int numInputs, aclTensorDesc *input
                          aclopAttr *attr) {
   OpCall call;
   ACL_TRY(readCall(__func__, opType, numInputs, inputDesc, numOutputs, outputDesc, attr, call));
+  // What the program says of outputs is what it asks for.
+  for (auto &output : call.outputs) {
+    output->dims = {-2};
+    output->unknownRank = true;
+  }
   std::shared_ptr<OpModel> op;
-  ACL_TRY(findOperator(__func__, call, op));
-  for (int i = 0; i < numOutputs && size_t(i) < op->model->facts->outputs.size(); ++i)
-    if (auto desc = tensorDescs().find(outputDesc[i]))
-      desc->dims = op->model->facts->outputs[size_t(i)].dims;
+  ACL_TRY(findForExecution(__func__, call, inputs ? numInputs : 0, inputs, nullptr, op));
+  // The file states the dims that atc has inferred, -1 for those of any size.
+  const Json &outputs = op->description["output_desc"];
+  for (size_t i = 0; i < size_t(numOutputs) && i < outputs.size(); ++i)
+    if (auto desc = tensorDescs().find(outputDesc[i])) {
+      desc->dims = outputs[i].value("shape", std::vector<int64_t>());
+      desc->unknownRank = false;
+    }
   return ACL_SUCCESS;
 }

@@ -39,11 +39,15 @@ aclError readCall(const char *function, const char *opType, int numInputs,
                   const aclTensorDesc *const inputDesc[], int numOutputs,
                   const aclTensorDesc *const outputDesc[], const aclopAttr *attr, OpCall &call);
 
+/// Where the file of an operator is from: aclopCompile and the like, memory, a folder.
+enum class OpOrigin { Compiled, Loaded, Folder };
+
 /// A model that is one operator.
 struct OpModel {
   nlohmann::json description; ///< what its file says of the operator
   std::shared_ptr<Model> model;
   bool keepsFloat32 = false; ///< as in its call
+  OpOrigin origin = OpOrigin::Loaded;
 };
 
 /// Returns the file that runs a call; null where none is loaded.
@@ -53,7 +57,8 @@ std::shared_ptr<OpModel> lookUpOperator(const OpCall &call);
 aclError findOperator(const char *function, const OpCall &call, std::shared_ptr<OpModel> &found);
 
 /// Adds a file; ACL_ERROR_OP_LOAD_FAILED where it is no operator.
-aclError addOperator(const char *function, std::shared_ptr<Model> model, bool keepsFloat32 = false);
+aclError addOperator(const char *function, std::shared_ptr<Model> model, OpOrigin origin,
+                     bool keepsFloat32 = false);
 
 /// Calls `atc --singleop` for a call and adds the file that it writes.
 aclError compileOperator(const char *function, const OpCall &call);
@@ -67,6 +72,12 @@ aclError readValues(const char *function, OpCall &call, int numInputs,
 /// Finds the file that runs a call, or makes it with compileOperator.
 aclError findOrCompileOperator(const char *function, const OpCall &call,
                                std::shared_ptr<OpModel> &op);
+
+/// Finds or compiles the operator of a call that is executed now. An operator that needs a constant
+/// gets the values in memory: the vendor's dynamic operators read them when they run.
+aclError findForExecution(const char *function, OpCall &call, int numInputs,
+                          const aclDataBuffer *const inputs[], aclrtStream stream,
+                          std::shared_ptr<OpModel> &op);
 
 /// Puts an operator behind the stream's tasks.
 aclError executeOperator(const char *function, const OpModel &op, int numInputs,

@@ -54,11 +54,6 @@ private:
   bool readInputs(const pb::Op &op, SingleOp &single, std::vector<std::string> &names);
   /// Sets the outputs of `single` from what the operator states; the attributes are there already.
   void readOutputs(const pb::Op &op, SingleOp &single);
-  /// Replaces the dims of outputs by those that the importer infers for a model of one operator;
-  /// those that depend on dims of any size become -1.
-  bool inferOutputs(const std::string &bytes, const pb::Op &op, SingleOp &single);
-  /// Does so with `size` in the place of dims of any size.
-  bool inferOutputs(const std::string &bytes, const pb::Op &op, int64_t size, SingleOp &single);
   /// Adds the nodes and constants of a model of one operator to the graph.
   void append(onnx::GraphProto &part, const pb::Op &op, llvm::ArrayRef<std::string> inputs);
   void addOutputs();

@@ -3,44 +3,14 @@
 
 #include "frontends/air/AirGraph.h"
 #include "frontends/air/AirNames.h"
+#include "frontends/air/InferredOutputs.h"
 #include "frontends/onnx/singleop/SingleOpGraph.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 
 namespace atc::air {
-
-/// Returns AscendCL's number of an element type; nullopt where it has none.
-static std::optional<int> typeOf(Type type) {
-  if (type.isF32())
-    return 0;
-  if (type.isF16())
-    return 1;
-  if (type.isBF16())
-    return 27;
-  if (type.isF64())
-    return 11;
-  auto integer = dyn_cast<IntegerType>(type);
-  if (!integer)
-    return std::nullopt;
-  const bool isUnsigned = integer.isUnsigned();
-  switch (integer.getWidth()) {
-  case 1:
-    return 12;
-  case 8:
-    return isUnsigned ? 4 : 2;
-  case 16:
-    return isUnsigned ? 7 : 6;
-  case 32:
-    return isUnsigned ? 8 : 3;
-  case 64:
-    return isUnsigned ? 10 : 9;
-  default:
-    return std::nullopt;
-  }
-}
 
 bool AirGraph::readInputs(const pb::Op &op, SingleOp &single, std::vector<std::string> &names) {
   std::vector<std::string> read = dataInputs(op);
@@ -153,15 +123,10 @@ void AirGraph::importOther(const pb::Op &op) {
   if (!readInputs(op, single, names))
     return;
   readOutputs(op, single);
-  const bool isStated = statesOutputs(op, single);
-  if (!isStated && !inferMovedShape(single)) {
-    if (readsOutputShape(op.type()))
-      return fail("E14001", op, "the dims of its result do not follow from constants");
-    for (SingleOpTensor &output : single.outputs)
-      output.dims.clear();
-  }
   Diagnostics ofOp;
-  std::optional<std::string> bytes = makeSingleOpModel(single, ofOp);
+  std::optional<std::string> bytes = statesOutputs(op, single)
+                                         ? makeSingleOpModel(single, ofOp)
+                                         : air::inferOutputs(single, context, ofOp);
   if (!bytes) {
     for (const CodedMessage &error : ofOp.all())
       if (error.code == "E10055")
@@ -170,84 +135,12 @@ void AirGraph::importOther(const pb::Op &op) {
         fail("E14001", op, error.text);
     return;
   }
-  if (!isStated && !inferOutputs(*bytes, op, single))
-    return;
   onnx::ModelProto part;
   if (!part.ParseFromString(*bytes))
     return fail("E14001", op, "it cannot be converted");
   append(*part.mutable_graph(), op, names);
   for (auto [i, output] : llvm::enumerate(single.outputs))
     values[keyOf(op.name(), i)] = {keyOf(op.name(), i), output};
-}
-
-/// Sets the type of the tensor "x<i>" in a model of one operator: `size` stands for dims of any
-/// size.
-static void setDims(onnx::GraphProto &part, ArrayRef<SingleOpTensor> inputs, int64_t size) {
-  for (onnx::ValueInfoProto &input : *part.mutable_input()) {
-    unsigned number = 0;
-    if (StringRef(input.name()).drop_front().getAsInteger(10, number) || number >= inputs.size())
-      continue;
-    onnx::TensorShapeProto &shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
-    shape.clear_dim();
-    for (int64_t dim : inputs[number].dims)
-      shape.add_dim()->set_dim_value(dim < 0 ? size : dim);
-  }
-}
-
-bool AirGraph::inferOutputs(const std::string &bytes, const pb::Op &op, SingleOp &single) {
-  const bool readsDynamic = llvm::any_of(
-      single.inputs, [](const SingleOpTensor &input) { return isDynamic(input.dims); });
-  // Dims that follow the size of a dynamic dim differ between two sizes, which are large enough
-  // for windows and have many divisors.
-  constexpr int64_t sizes[] = {240, 720};
-  if (!inferOutputs(bytes, op, sizes[0], single))
-    return false;
-  if (!readsDynamic)
-    return true;
-  SingleOp other = single;
-  if (!inferOutputs(bytes, op, sizes[1], other))
-    return false;
-  for (auto [output, changed] : llvm::zip(single.outputs, other.outputs)) {
-    if (output.dims.size() != changed.dims.size())
-      return fail("E14001", op, "the rank of its result is not known"), false;
-    for (auto [dim, same] : llvm::zip(output.dims, changed.dims))
-      if (dim != same)
-        dim = -1;
-  }
-  return true;
-}
-
-bool AirGraph::inferOutputs(const std::string &bytes, const pb::Op &op, int64_t size,
-                            SingleOp &single) {
-  onnx::ModelProto part;
-  if (!part.ParseFromString(bytes))
-    return false;
-  setDims(*part.mutable_graph(), single.inputs, size);
-  // Outputs are described by nothing, so that nothing contradicts what is inferred.
-  for (onnx::ValueInfoProto &output : *part.mutable_graph()->mutable_output())
-    output.clear_type();
-  Diagnostics ofOp;
-  FailureOr<OwningOpRef<ModuleOp>> module =
-      importOnnxModel(part, op.name(), OnnxImportOptions{}, context, ofOp);
-  if (failed(module)) {
-    for (const CodedMessage &error : ofOp.all())
-      fail("E14001", op, error.text);
-    return false;
-  }
-  for (func::FuncOp function : (*module)->getOps<func::FuncOp>()) {
-    if (function.getSymName() != "main")
-      continue;
-    for (auto [type, output] : llvm::zip(function.getResultTypes(), single.outputs)) {
-      auto tensor = dyn_cast<RankedTensorType>(type);
-      if (!tensor)
-        return fail("E14001", op, "the rank of its result is not known"), false;
-      output.dims.clear();
-      for (int64_t dim : tensor.getShape())
-        output.dims.push_back(ShapedType::isDynamic(dim) ? -1 : dim);
-      output.type = typeOf(tensor.getElementType()).value_or(output.type);
-    }
-  }
-  return true;
 }
 
 void AirGraph::append(onnx::GraphProto &part, const pb::Op &op, ArrayRef<std::string> inputs) {

@@ -78,7 +78,13 @@ def test_shapes_of_a_range_run_one_after_the_other(tmp_path):
     command = (sys.executable, "-m", "ais_bench", "--model", tmp_path / "any.om", "--dymShape_range")
     text = run(*command, "image:1~2,1,28-28,28")
     assert [f"batchsize.mean({n})" in text for n in (1, 2, 3)] == [True, True, False]
+    assert "run_count:4 success_count:4" in text and "dymshape:image:2,1,28,28 result:OK throughput:" in text
     assert "must be a number" in run(*command, "image:x,1,28,28", fails=True)
+    # What the model does not take is named, and the others run.
+    text = run(*command, "image:1,1,27~29,28")
+    assert "[ERROR] image:1,1,27,28: " in text and "run_count:3 success_count:1" in text
+    assert "dymshape:image:1,1,29,28 result:Failed" in text
+    assert "runs at none of these shapes" in run(*command, "image:1,1,27,28", fails=True)
     # A list of all these shapes took gigabytes.
     text = run(*command, "image:1~99999999999999999999,1,28,28", fails=True)
     assert "at most 10000" in text and "Traceback" not in text

@@ -76,6 +76,34 @@ def test_a_later_dump_of_some_steps(model, tmp_path):  # noqa: F811
     assert any(np.array_equal(np.load(file).reshape(-1), picture) for file in first.glob("*.input.0.npy"))
 
 
+def layers(folder, path, *names):
+    """Dumps the layers; returns the names of the tensors in the order of the launches, and what the
+    program says."""
+    dump = {"dump_path": str(folder / "dump"), "dump_list": [{"model_name": "digits", "layer": names}]}
+    (folder / "acl.json").write_text(json.dumps({"dump": dump}))
+    (folder / "program.py").write_text(PROGRAM)
+    done = run(sys.executable, folder / "program.py", path, folder / "acl.json", "", PICTURE, 2)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return sorted(file.name for file in (folder / "dump").glob("*/0/digits/*/0/*.npy")), done.stderr
+
+
+def test_layers_of_joined_launches(tmp_path):
+    done = run(BUILD / "bin/atc", "--model", ROOT / "examples/digits/digits.onnx", "--framework=5",
+               f"--output={tmp_path / 'digits'}", "--soc_version=Ascend310P3")
+    assert done.returncode == 0, done.stdout
+    dumped = {}
+    for names in (("pool_mean",), ("inverted_add", "depthwise_relu6"), ("scores", "no_such_layer")):
+        folder = tmp_path / names[0]
+        folder.mkdir()
+        dumped[names[0]] = layers(folder, tmp_path / "digits.om", *names)
+    # One launch computes what is in front of the second one, and writes four tensors.
+    assert [len(written) for written, _ in dumped.values()] == [4, 2, 1]
+    assert [said for _, said in dumped.values()][:2] == ["", ""]
+    said = dumped["scores"][1]
+    assert said.count("'no_such_layer' of the model 'digits' is not written") == 1, said
+    assert "pool_mean (writes depthwise_relu6, inverted_add, head_relu, pool_mean); scores (writes scores)" in said
+
+
 @pytest.mark.parametrize("dump", [
     {}, {"dump_list": []}, {"dump_op_switch": "off"}, {"dump_list": [{"model_name": "other"}], "dump_path": "."}])
 def test_nothing_is_written(model, tmp_path, dump):  # noqa: F811

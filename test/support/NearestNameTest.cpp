@@ -15,6 +15,9 @@ TEST_CASE("the nearest name is found by letters") {
   CHECK(nearestName("310P3", names) == "Ascend310P3");
   CHECK(nearestName("Softmax", names).empty());
   CHECK(nearestName("", names).empty());
+  // One of the other characters is as near as any.
+  CHECK(nearestName("2", {"0", "1", "3"}).empty());
+  CHECK(nearestName("xy", {"ab", "ay"}) == "ay");
   CHECK(nearestName("x", {}).empty());
 }
 

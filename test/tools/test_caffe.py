@@ -404,6 +404,13 @@ def test_bad_weights(tmp_path):
     assert code == 1 and "E10008" in out
     code, out, _ = call(*command, f"--weight={tmp_path / 'none'}")
     assert code == 1 and "E10410" in out
+    # Exchanged: neither is read as what it is not.
+    (tmp_path / "net.caffemodel").write_bytes(ZOO["vgg"]().caffemodel())
+    code, out, _ = call(tool("atc"), f"--model={tmp_path / 'net.caffemodel'}", f"--weight={tmp_path / 'a.prototxt'}",
+                        "--framework=0", f"--output={tmp_path / 'out'}", "--target=cpu")
+    errors = [line for line in out.splitlines() if line.startswith("E")]
+    assert code == 1 and [line[:6] for line in errors] == ["E13005", "E13005"], out
+    assert "a file of Caffe weights" in out and "of --weight is a Caffe prototxt" in out
     data = ZOO["vgg"]().caffemodel()
     for content, word in ((b"\xff" * 40, "E13005"), (data[:-9], "E13005"), (b"", "E13003"),
                           (b"\n\x01x", "has no layers")):

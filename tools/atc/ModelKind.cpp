@@ -168,9 +168,10 @@ StringRef frameworkOf(ModelKind kind) {
 
 std::string wrongKindReason(ModelKind kind, StringRef framework) {
   const KindInfo *info = infoOf(kind);
-  if (!info || info->framework == framework)
-    return kind == ModelKind::SavedModel ? std::string("is ") + info->name + ": " + info->advice
-                                         : "";
+  // Of these a framework reads another file, or the folder.
+  const bool isPart = kind == ModelKind::SavedModel || kind == ModelKind::CaffeModel;
+  if (!info || (info->framework == framework && !isPart))
+    return "";
   return std::string("is ") + info->name + ": " + info->advice;
 }
 

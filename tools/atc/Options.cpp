@@ -64,6 +64,10 @@ void checkWeights(const FlagValues &flags, driver::ModelSource &source, Diagnost
     diagnostics.error("E10008", "a Caffe model (--framework=0) needs its weights: --weight");
   else if (!source.weights.empty() && !sys::fs::exists(source.weights))
     diagnostics.error("E10410", "the file \"" + source.weights + "\" of --weight does not exist");
+  else if (findModelKind(source.weights) == ModelKind::PrototxtText)
+    diagnostics.error("E13005", "the file \"" + source.weights +
+                                    "\" of --weight is a Caffe prototxt: give it as --model, and "
+                                    "the .caffemodel as --weight");
 }
 
 void checkModel(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {

@@ -4,7 +4,7 @@
 #include "tools/atc/SingleOps.h"
 
 #include "dialects/graph/HostCalls.h"
-#include "frontends/onnx/singleop/SingleOp.h"
+#include "frontends/air/InferredOutputs.h"
 #include "passes/om/Schedule.h"
 #include "tools/atc/SettingsFile.h"
 #include "tools/common/OutputFolder.h"
@@ -48,6 +48,26 @@ static bool isDynamic(const SingleOp &op) {
       op.inputs, [](const SingleOpTensor &tensor) { return llvm::is_contained(tensor.dims, -1); });
 }
 
+/// Infers the dims of outputs that are [-2]. Returns false after an error.
+static bool inferDims(SingleOp &op, Diagnostics &diagnostics) {
+  if (llvm::none_of(op.outputs, [](const auto &output) { return output.isInferred; }))
+    return true;
+  auto context = driver::makeCompilerContext();
+  SingleOp known = op;
+  Diagnostics ofOp;
+  if (!air::inferOutputs(known, *context, ofOp)) {
+    for (const CodedMessage &error : ofOp.all())
+      diagnostics.error("E14001",
+                        "the operator " + op.type +
+                            " of --singleop, whose output_desc is to be inferred: " + error.text);
+    return false;
+  }
+  for (auto [output, inferred] : llvm::zip(op.outputs, known.outputs))
+    if (output.isInferred)
+      output.dims = inferred.dims;
+  return true;
+}
+
 static void compileOp(const SingleOp &op, const std::string &file, const AtcOptions &options,
                       FlagValues flags, Diagnostics &diagnostics) {
   driver::CompilerOptions compilerOptions = options.compiler;
@@ -87,7 +107,10 @@ void compileSingleOps(const AtcOptions &options, const FlagValues &flags,
   auto json = file->json(diagnostics, "E10025");
   if (!json)
     return;
-  const std::vector<SingleOp> ops = readSingleOps(*json, file->origin(), diagnostics);
+  std::vector<SingleOp> ops = readSingleOps(*json, file->origin(), diagnostics);
+  for (SingleOp &op : ops)
+    if (diagnostics.hasErrors() || !inferDims(op, diagnostics))
+      return;
   std::set<std::string> names;
   for (size_t i = 0; i < ops.size(); ++i)
     if (const std::string name = singleOpFileName(ops[i], i); !names.insert(name).second)

@@ -245,6 +245,7 @@ OPENATC_ACLNN(InplaceOne, aclTensor *selfRef)
 }
 #endif
 
+#include "aclnnop/aclnn_derived_ops.h"
 #include "aclnnop/aclnn_index_ops.h"
 #include "aclnnop/aclnn_neural_ops.h"
 

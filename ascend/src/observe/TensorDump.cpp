@@ -149,6 +149,42 @@ std::string partOf(const std::string &name) {
   return part;
 }
 
+/// Returns the name that the model has for a tensor: "conv1" of "conv1#2", which is the same tensor
+/// in another layout or type.
+std::string plainName(const om_tensor_info &info) {
+  const std::string name = info.name ? info.name : "";
+  const size_t mark = name.rfind('#');
+  return mark != name.npos && integerOf<uint32_t>(name.substr(mark + 1)) ? name.substr(0, mark)
+                                                                         : name;
+}
+
+/// Says once per model which layers of a dump have no launch of their own, and which there are:
+/// a layer that was fused is computed by the launch of the last of those it was fused with.
+void reportMissing(Model &model, const std::set<std::string> &layers) {
+  std::set<std::string> missing = layers;
+  std::string known;
+  om_launch_info launch = OM_LAUNCH_INFO_INIT;
+  for (uint32_t i = 0; om_model_get_launch(model.model.get(), i, &launch) == OM_OK; ++i) {
+    const std::string name = launch.name ? launch.name : "";
+    missing.erase(name);
+    std::string tensors;
+    for (uint32_t k = 0; k < launch.writes_count; ++k) {
+      om_tensor_info info = OM_TENSOR_INFO_INIT;
+      if (om_model_get_tensor(model.model.get(), launch.writes[k], &info) != OM_OK)
+        continue;
+      missing.erase(plainName(info));
+      tensors += (tensors.empty() ? "" : ", ") + plainName(info);
+    }
+    known += (known.empty() ? "" : "; ") + name + " (writes " + tensors + ")";
+    launch = OM_LAUNCH_INFO_INIT;
+  }
+  for (const std::string &layer : missing)
+    aclAppLog(ACL_ERROR, "dump", "acl.json", 0,
+              "the layer '%s' of the model '%s' is not written: it was fused into another launch, "
+              "or is not in the model; name one of its launches or their tensors: %s",
+              layer.c_str(), model.facts->name.c_str(), known.c_str());
+}
+
 bool isAsked(const DumpSettings &settings, const std::string &model, uint64_t step) {
   if (!settings.models.empty() && !settings.models.count(model))
     return false;
@@ -183,6 +219,11 @@ TensorDump::TensorDump(Model &model) : model(model) {
   if (!settings || !isAsked(*settings, name, step)) {
     settings = nullptr;
     return;
+  }
+  const auto layers = settings->models.find(name);
+  if (layers != settings->models.end() && model.dumpReported != settings.get()) {
+    model.dumpReported = settings.get();
+    reportMissing(model, layers->second);
   }
   folder = settings->folder + "/" + partOf(name) + "/" + std::to_string(model.id) + "/" +
            std::to_string(step);
@@ -243,8 +284,17 @@ bool TensorDump::write(uint32_t launch) {
     if (!keep(info.writes[i]))
       return false;
   const std::string name = info.name ? info.name : "";
-  const auto layers = settings->models.find(model.facts->name);
-  if (layers != settings->models.end() && !layers->second.empty() && !layers->second.count(name))
+  // A layer is the name of a launch, or of a tensor: a launch may compute several layers.
+  const auto found = settings->models.find(model.facts->name);
+  const std::set<std::string> none;
+  const std::set<std::string> &layers = found == settings->models.end() ? none : found->second;
+  const bool isWhole = layers.empty() || layers.count(name);
+  auto isAskedFor = [&](uint32_t index) {
+    om_tensor_info tensor = OM_TENSOR_INFO_INIT;
+    return isWhole || (om_model_get_tensor(model.model.get(), index, &tensor) == OM_OK &&
+                       layers.count(plainName(tensor)));
+  };
+  if (std::none_of(info.writes, info.writes + info.writes_count, isAskedFor))
     return true;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const std::string stem =
@@ -254,7 +304,8 @@ bool TensorDump::write(uint32_t launch) {
   bool isFine = true;
   auto writeAll = [&](const uint32_t *list, uint32_t count, const char *side) {
     for (uint32_t i = 0; isFine && i < count; ++i)
-      isFine = writeTensor(list[i], stem + "." + side + "." + std::to_string(i) + ".npy");
+      if (list == info.reads || isAskedFor(list[i]))
+        isFine = writeTensor(list[i], stem + "." + side + "." + std::to_string(i) + ".npy");
   };
   if (settings->outputs)
     writeAll(info.writes, info.writes_count, "output");

@@ -101,6 +101,7 @@ private:
       diagnostics.error("E10027", place + ": \"" + key + "\" must be a list of tensors");
       return;
     }
+    isOutput = StringRef(key) == "output_desc";
     for (size_t i = 0; i < list->size(); ++i)
       tensors.push_back(readTensor((*list)[i], place + ", " + key + "[" + std::to_string(i) + "]"));
   }
@@ -136,11 +137,13 @@ private:
   void readShape(const Json &json, const std::string &where, SingleOpTensor &tensor) {
     auto shape = json.find("shape");
     const bool isList = shape != json.end() && shape->is_array();
-    for (size_t i = 0; isList && i < shape->size(); ++i) {
+    tensor.isInferred = isOutput && isList && *shape == Json::array({-2});
+    for (size_t i = 0; isList && !tensor.isInferred && i < shape->size(); ++i) {
       const Json &dim = (*shape)[i];
       if (!dim.is_number_integer() || (dim.get<int64_t>() < 1 && dim.get<int64_t>() != -1)) {
         diagnostics.error("E10027", where + ": the dim " + dim.dump() +
-                                        " is not a positive number, or -1 for any size");
+                                        " is not a positive number, or -1 for any size" +
+                                        (isOutput ? "; [-2] has the dims inferred" : ""));
         return;
       }
       tensor.dims.push_back(dim.get<int64_t>());
@@ -211,7 +214,8 @@ private:
 
   const std::string &origin;
   Diagnostics &diagnostics;
-  std::string place; ///< the operator that is read
+  std::string place;     ///< the operator that is read
+  bool isOutput = false; ///< whether the tensor that is read is one
 };
 
 Json describe(const std::vector<SingleOpTensor> &tensors) {

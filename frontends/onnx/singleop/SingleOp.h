@@ -24,6 +24,7 @@ struct SingleOpTensor {
   bool isAbsent = false;     ///< an optional input that is not given
   bool isConstant = false;
   std::vector<double> values = {}; ///< of a constant
+  bool isInferred = false;         ///< an output whose dims are [-2]: they follow from the inputs
 };
 
 struct SingleOpAttribute {

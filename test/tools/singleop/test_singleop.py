@@ -278,3 +278,28 @@ def test_operators_that_a_program_names_after_others(tmp_path):
     assert np.array_equal(run(tmp_path, "add", values, values), values + values)
     text = compile_(tmp_path, [op("NothingCustom", [GOOD], [GOOD])], fails=True)
     assert "E10055: the operator NothingCustom" in text
+
+
+def test_shapes_of_results_are_inferred(tmp_path):
+    unknown = tensor([-2])
+    made = [op("Add", [tensor([2, 3]), tensor([3])], [unknown], name="add"),
+            op("Reshape", [tensor([2, 6]), constant([3, -1])], [unknown], name="reshape"),
+            op("MatMulV2", [tensor([-1, 4]), tensor([4, 5])], [unknown], name="dynamic")]
+    compile_(tmp_path, made)
+    x = np.arange(12, dtype=np.float16).reshape(2, 6)
+    assert run(tmp_path, "add", x[:, :3], x[0, :3]).shape == (2, 3)
+    np.testing.assert_array_equal(run(tmp_path, "reshape", x), x.reshape(3, 4))
+    np.testing.assert_allclose(run(tmp_path, "dynamic", x[:, :4], np.ones((4, 5), np.float16)),
+                               x[:, :4].sum(1, keepdims=True).repeat(5, 1))
+    dump = tool("om-dump", tmp_path / "out/add.om")
+    assert '"shape":[2,3]' in dump and "[-2]" not in dump
+
+
+@pytest.mark.parametrize("made, code, said", [
+    (op("Add", [tensor([-2]), tensor([3])], [tensor([-2])]), "E10027", "the dim -2"),
+    (op("Add", [tensor([4]), tensor([3])], [tensor([-2])]), "E14001", "to be inferred"),
+    (op("Reshape", [tensor([4]), tensor([2], "int32")], [tensor([-2])]), "E14001", "do not follow from constants"),
+    (op("Equal", [tensor([4]), tensor([4])], [tensor([-2])]), "E10027", "the result is bool [4]")])
+def test_shapes_that_cannot_be_inferred(tmp_path, made, code, said):
+    text = compile_(tmp_path, [made], fails=True)
+    assert code in text and said in text

@@ -203,6 +203,7 @@ def _msame_lines(times):
 
 
 def _run_on(device, options, name):
+    """Runs the model on a device as the options say; returns the samples per second."""
     session = InferSession(device, options.model, options.acl_json_path, options.debug)
     _say("acl init success")
     _say(f"open device {device} success")
@@ -263,6 +264,7 @@ def _run_on(device, options, name):
     session.free_resource()
     _say("unload model success, model Id is 1")
     _say(f"end to reset device {device}")
+    return report.throughput() if report else 0
 
 
 def _shapes_of_range(text):
@@ -283,6 +285,27 @@ def _shapes_of_range(text):
             raise InputError(f"--dymShape_range stands for {count} shapes, at most {MOST_SHAPES} are possible")
         tensors.append([f"{name}:{','.join(map(str, dims))}" for dims in itertools.product(*choices)])
     return [";".join(parts) for parts in itertools.product(*tensors)]
+
+
+def _run_range(options, name):
+    """Runs each shape of --dymShape_range, and prints how fast each is. A range has every combination
+    of its dims: those that the model does not take are named, and the others run."""
+    results = []
+    for device, shape in itertools.product(options.device, _shapes_of_range(options.dymShape_range)):
+        options.dymShape = shape
+        try:
+            results.append((shape, _run_on(device, options, name)))
+        except (InputError, RuntimeError, ValueError) as error:
+            print(f"[ERROR] {shape}: {files.printable(error)}", file=sys.stderr)
+            results.append((shape, None))
+    good = [throughput for _, throughput in results if throughput is not None]
+    _say("-----------------dymshape_range Performance Summary------------------")
+    _say(f"run_count:{len(results)} success_count:{len(good)} avg_throughput:{np.mean(good or [0]):.3f}")
+    for i, (shape, throughput) in enumerate(sorted(results, key=lambda result: -(result[1] or 0))):
+        state = "Failed" if throughput is None else "OK"
+        _say(f"{i} dymshape:{shape} result:{state} throughput:{throughput or 0:.3f}")
+    if not good:
+        raise InputError("--dymShape_range: the model runs at none of these shapes")
 
 
 def _profiled(arguments, options):
@@ -331,10 +354,11 @@ def main(arguments=None, name="ais_bench"):
             return _profiled(arguments, options)
         if options.dump and not options.acl_json_path:
             options.acl_json_path = settings = _dump_settings(options)
-        shapes = _shapes_of_range(options.dymShape_range) if options.dymShape_range else [options.dymShape]
-        for device, shape in itertools.product(options.device, shapes):
-            options.dymShape = shape
-            _run_on(device, options, name)
+        if options.dymShape_range:
+            _run_range(options, name)
+        else:
+            for device in options.device:
+                _run_on(device, options, name)
     except (InputError, RuntimeError, ValueError, OSError) as error:
         print(f"[ERROR] {files.printable(error)}", file=sys.stderr)
         return 1
