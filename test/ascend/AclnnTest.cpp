@@ -12,11 +12,12 @@ namespace {
 
 /// Device memory with float elements and a tensor of them.
 struct Floats : DeviceMemory {
-  explicit Floats(std::vector<int64_t> shape, std::vector<int64_t> strides = {}, int64_t count = 0)
-      : DeviceMemory(size_t(std::max<int64_t>(count, product(shape))) * sizeof(float)),
+  explicit Floats(std::vector<int64_t> shape, std::vector<int64_t> strides = {},
+                  int64_t minCount = 0)
+      : DeviceMemory(size_t(std::max<int64_t>(minCount, product(shape))) * sizeof(float)),
         shape(shape) {
     auto *values = static_cast<float *>(data);
-    std::iota(values, values + bytes / sizeof(float), 0.0f);
+    std::iota(values, values + count(), 0.0f);
     tensor = aclCreateTensor(shape.data(), shape.size(), ACL_FLOAT,
                              strides.empty() ? nullptr : strides.data(), 0, ACL_FORMAT_ND,
                              shape.data(), shape.size(), data);
@@ -29,8 +30,9 @@ struct Floats : DeviceMemory {
   }
   std::vector<float> values() const {
     auto *first = static_cast<float *>(data);
-    return {first, first + bytes / sizeof(float)};
+    return {first, first + count()};
   }
+  size_t count() const { return bytes / sizeof(float); }
   std::vector<int64_t> shape;
   aclTensor *tensor = nullptr;
 };

@@ -152,7 +152,7 @@ TEST_CASE("a model is loaded in every form") {
     BAD(ACL_ERROR_INVALID_PARAM, aclmdlSetConfigOpt(handle, ACL_MDL_LOAD_TYPE_SIZET, &type, 4));
     GOOD(aclmdlSetConfigOpt(handle, ACL_MDL_LOAD_TYPE_SIZET, &type, sizeof(type)));
     BAD(ACL_ERROR_INVALID_PARAM, aclmdlLoadWithConfig(handle, &id));
-    GOOD(aclmdlSetConfigOpt(handle, ACL_MDL_PATH_PTR, &path, sizeof(path)));
+    GOOD(aclmdlSetConfigOpt(handle, ACL_MDL_PATH_PTR, &path, sizeof(void *)));
     GOOD(aclmdlLoadWithConfig(handle, &id));
     checkRun(id);
     GOOD(aclmdlUnload(id));

@@ -35,7 +35,7 @@ TEST_CASE("AscendCL starts once and ends once") {
   BAD(ACL_ERROR_INVALID_FILE, aclInit("/nowhere/acl.json"));
   GOOD(aclFinalize());
   BAD(ACL_ERROR_UNINITIALIZE, aclFinalize());
-  const std::string path = OPENATC_TEST_SCRATCH "/acl.json";
+  const std::string path = OPENATC_ASCEND_SCRATCH "/acl.json";
   std::ofstream(path) << "{\"dump\": ";
   BAD(ACL_ERROR_PARSE_FILE, aclInit(path.c_str()));
   BAD(ACL_ERROR_PARSE_FILE, aclInit(path.c_str())); // not yet started
