@@ -1,7 +1,6 @@
 //===-- TargetTest.cpp - targets as users ask for them --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "driver/targets/NpuTarget.h"
 #include "test/driver/Compilations.h"
 
 #include <catch2/catch.hpp>

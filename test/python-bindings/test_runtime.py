@@ -32,7 +32,8 @@ def test_an_array_without_memory_for_it():
     """CPython's own way to make one printed a second error, which nobody could catch."""
     code = ("import openatc\ntry:\n    openatc.empty((1 << 60,), 'u1')\n"
             "except MemoryError as error:\n    print(error)")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                          env={"PYTHONPATH": str(BUILD / "python")})
     assert done.stdout == f"there is no memory for an array of {1 << 60} bytes\n"
     assert done.stderr == ""
 

@@ -33,7 +33,7 @@ TEST_CASE("files that cannot be read") {
   std::ofstream(path.c_str()) << "version https://git-lfs.github.com/spec/v1\noid sha256:0\n";
   CHECK_THAT(importFile(path.c_str()).messages(),
              StartsWith("E13005: ") && Contains("is a Git LFS pointer"));
-  llvm::sys::fs::remove(path);
+  CHECK_FALSE(llvm::sys::fs::remove(path));
 }
 
 TEST_CASE("a model cut short at any byte") {

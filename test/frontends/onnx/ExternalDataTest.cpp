@@ -102,7 +102,7 @@ TEST_CASE("errors of external data") {
   writeFloats(folder.path / "model" / "w.bin", 0, 100);
   writeFloats(folder.path / "secret.bin", 0, 100);
   fs::create_symlink(folder.path / "secret.bin", folder.path / "model" / "link.bin");
-  std::ofstream(folder.path / "model" / "empty.bin");
+  std::ofstream(folder.path / "model" / "empty.bin").flush();
   auto errorText = [&](const Names &entries) {
     Imported result = import(externalModel(entries), {}, folder.model());
     CHECK_FALSE(result);

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <fstream>
 
-#include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/interpreter/Interpreter.h"
 #include "frontends/onnx/TensorData.h"
 #include "llvm/Support/FileSystem.h"
