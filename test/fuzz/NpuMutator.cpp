@@ -7,7 +7,6 @@
 
 #include "npu/isa/Codec.h"
 #include "npu/soc/Limits.h"
-#include "npu/soc/Soc.h"
 #include "test/fuzz/NpuInput.h"
 
 #include <random>

@@ -6,7 +6,6 @@
 // memory, because only a program can know whether an address of its own is good.
 
 #include "acl/acl.h"
-#include "acl/acl_op_compiler.h"
 #include "acl/ops/acl_cblas.h"
 
 #include <array>

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "frontends/aipp/AippFile.h"
-#include "frontends/aipp/ImageGeometry.h"
 
 #include <cstdlib>
 

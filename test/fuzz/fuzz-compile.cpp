@@ -8,7 +8,6 @@
 
 #include "driver/Compiler.h"
 #include "driver/targets/MakeTarget.h"
-#include "mlir/IR/MLIRContext.h"
 #include "openatc/om.hpp"
 #include "test/fuzz/MemoryFile.h"
 

@@ -93,7 +93,8 @@ struct Result {
 
   template <typename T> std::vector<double> elements() const {
     const T *begin = reinterpret_cast<const T *>(bytes.data());
-    return {begin, begin + bytes.size() / sizeof(T)};
+    const size_t count = bytes.size() / sizeof(T);
+    return {begin, begin + count};
   }
   std::vector<double> toDoubles() const {
     switch (dtype) {

@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <deque>
 #include <numeric>
-#include <string>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>

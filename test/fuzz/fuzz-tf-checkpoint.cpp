@@ -5,7 +5,6 @@
 // every mutation, so they are made right first.
 
 #include "frontends/tf/CheckpointTable.h"
-#include "frontends/tf/schema/tensorflow.pb.h"
 
 #include "llvm/Support/Endian.h"
 

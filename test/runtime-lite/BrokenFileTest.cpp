@@ -8,7 +8,6 @@
 #include "test/runtime-lite/TestModel.h"
 
 #include <catch2/catch.hpp>
-#include <unistd.h>
 
 namespace {
 /// A valid file, and functions that load modified copies of it.

@@ -37,7 +37,7 @@ struct Run {
     for (int i = 0; i < 64; ++i)
       if (std::abs(sums.data<float>()[i] - wantedSums[i]) > 1e-3f * (1 + std::abs(wantedSums[i])))
         return false;
-    return std::memcmp(picks.data(), wantedPicks.data(), 60 * 4) == 0;
+    return std::equal(wantedPicks.begin(), wantedPicks.begin() + 60, picks.data<float>());
   }
 
   om::Error error;

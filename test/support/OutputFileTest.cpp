@@ -68,7 +68,7 @@ TEST_CASE("a file appears when it is committed") {
     CHECK(file.write("one "));
     CHECK(file.writeAt(8, "three", 5));
     CHECK(file.write("two "));
-    CHECK(folder.list().find("a") != 0);
+    CHECK(folder.list().find('a') != 0);
     CHECK(file.commit());
   }
   CHECK(content(path) == "one two three");

@@ -4,6 +4,8 @@
 #include "npu/soc/Soc.h"
 #include "tools/atc/Flags.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace llvm;
 
 namespace atc::tools {

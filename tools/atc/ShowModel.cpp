@@ -4,7 +4,6 @@
 #include "tools/atc/ShowModel.h"
 
 #include "openatc/om.h"
-#include "support/JsonText.h"
 #include "support/ModelText.h"
 #include "tools/atc/GraphJson.h"
 

@@ -118,7 +118,7 @@ void endForLLVM(void *, const char *reason, bool) {
         endWithoutMemory();
       std::snprintf(text, sizeof(text), "the compiler gave up: %s; please report this model",
                     error.what());
-    } catch (...) {
+    } catch (...) { // NOLINT(bugprone-empty-catch): the text says what is known
     }
   }
   end("E19999", text);

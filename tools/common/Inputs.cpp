@@ -3,7 +3,7 @@
 
 #include "tools/common/Inputs.h"
 
-#include "support/ModelText.h"
+#include "support/PrintableText.h"
 
 #include <filesystem>
 

@@ -7,14 +7,12 @@
 #include "support/InputText.h"
 #include "support/Interruption.h"
 #include "support/JsonText.h"
-#include "support/OneLine.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/Print.h"
 #include "tools/npu-cluster/PlanReport.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 using namespace atc;
 using namespace atc::tools;

@@ -7,9 +7,7 @@
 #include "openatc/npu.h"
 #include "openatc/om.h"
 #include "support/InputText.h"
-#include "support/ModelText.h"
 #include "support/OutputFile.h"
-#include "support/RunErrors.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FileSystem.h"
@@ -52,7 +50,7 @@ public:
       return std::nullopt;
     const bool done = open(table) && runAll();
     if (table != options.socFile)
-      llvm::sys::fs::remove(table);
+      (void)llvm::sys::fs::remove(table);
     if (!done)
       return std::nullopt;
     Simulated result;

@@ -4,7 +4,6 @@
 #include "tools/om-run/ImageInputs.h"
 
 #include "support/ErrorCodes.h"
-#include "support/ModelText.h"
 #include "tools/common/CommandLine.h"
 
 #ifdef OPENATC_HAS_IMAGES

@@ -4,7 +4,6 @@
 #include "tools/om-run/LayerTensors.h"
 
 #include "support/JsonText.h"
-#include "support/ModelText.h"
 #include "support/RunErrors.h"
 #include "support/TensorValues.h"
 #include "tools/common/Print.h"

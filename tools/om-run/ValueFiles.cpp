@@ -4,8 +4,8 @@
 #include "tools/om-run/ValueFiles.h"
 
 #include "support/ErrorCodes.h"
-#include "support/ModelText.h"
 #include "support/Npy.h"
+#include "support/PrintableText.h"
 #include "tools/om-run/ImageInputs.h"
 
 #include <algorithm>

@@ -295,7 +295,7 @@ bool Runner::readLabels() {
   std::string reason = readInputText(options.labels, text);
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);)
-    report.labels.push_back(line.substr(0, line.find_last_not_of("\r") + 1));
+    report.labels.push_back(line.substr(0, line.find_last_not_of('\r') + 1));
   if (reason.empty() && report.labels.empty())
     reason = "it is empty";
   if (!reason.empty())

@@ -10,7 +10,6 @@
 #include "support/OutputFile.h"
 #include "tools/common/MappedFile.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>

@@ -3,7 +3,6 @@
 
 #include "test/frontends/onnx/TestModel.h"
 
-#include "llvm/ADT/STLExtras.h"
 #include <catch2/catch.hpp>
 
 using onnx::AttributeProto;

@@ -10,7 +10,6 @@
 #include "frontends/tf/LookupTables.h"
 #include "google/protobuf/text_format.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace atc;
@@ -374,12 +373,12 @@ TEST_CASE("errors of the checkpoint are told") {
   }
   SECTION("no data file") {
     folder.save();
-    llvm::sys::fs::remove(folder.path + "/variables/variables.data-00000-of-00001");
+    (void)llvm::sys::fs::remove(folder.path + "/variables/variables.data-00000-of-00001");
     CHECK(folder.errorText().find("E10410") == 0);
   }
   SECTION("no checkpoint at all") {
     folder.save();
-    llvm::sys::fs::remove(folder.index());
+    (void)llvm::sys::fs::remove(folder.index());
     CHECK(folder.errorText().find("variable 'first' has no value") != std::string::npos);
   }
   SECTION("compressed blocks") {
@@ -551,7 +550,7 @@ TEST_CASE("a table of a frozen graph is filled by its nodes, or from a file besi
   const pb::GraphDef words = freeze(fromFile, folder.str().str(), diagnostics);
   CHECK(!diagnostics.hasErrors());
   CHECK(find(words, "table")->attr().at("value").tensor().int64_val(1) == 9);
-  llvm::sys::fs::remove_directories(folder);
+  (void)llvm::sys::fs::remove_directories(folder);
   (void)freeze(fromFile, folder.str().str(), diagnostics);
   std::string text;
   llvm::raw_string_ostream os(text);

@@ -7,7 +7,6 @@
 // that exist, and weights get the number of values that their shape states.
 
 #include "frontends/caffe/LayerTable.h"
-#include "frontends/caffe/Net.h"
 #include "google/protobuf/stubs/logging.h"
 #include "google/protobuf/text_format.h"
 #include "test/fuzz/mutators/MessageMutator.h"
@@ -117,8 +116,7 @@ private:
         top = "t" + std::to_string(below(1u << 31));
     for (const pb::WeightLayer &weights : model.weights.layer())
       if (weights.name() == layer.name()) {
-        const pb::WeightLayer same = weights;
-        *model.weights.add_layer() = same;
+        model.weights.add_layer()->CopyFrom(weights); // Others stay where they are.
         model.weights.mutable_layer(model.weights.layer_size() - 1)->set_name(copy.name());
         return;
       }

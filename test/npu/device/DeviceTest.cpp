@@ -247,7 +247,7 @@ TEST_CASE("a prefetch goes on over the ends of launches") {
   // A line takes 2 cycles; one that has begun is counted to its launch.
   uint64_t brought = 0;
   for (size_t i = 0; i < 3; ++i) {
-    uint64_t expected = uint64_t(launches[i].cycles / 2 + 0.5) * 512;
+    uint64_t expected = uint64_t(std::llround(launches[i].cycles / 2)) * 512;
     if (i < 2)
       CHECK(launches[i].prefetched == expected);
     brought += launches[i].prefetched;

@@ -5,7 +5,6 @@
 #include "openatc/npu.h"
 #include "runtime-lite/src/Hash.h"
 #include "runtime-lite/src/Signature.h"
-#include "runtime-lite/src/Verify.h"
 #include "test/npu/device/NpuTestModel.h"
 #include "tools/om-sign/Signing.h"
 

@@ -17,7 +17,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <memory>
 #include <random>
 
 using namespace mlir;

@@ -154,7 +154,7 @@ TEST_CASE("pack: many tasks", "[copy]") {
 
 TEST_CASE("fill: whole buffers", "[fill]") {
   for (std::string type : {"f32", "f16", "i8", "ui8", "i64", "i1"})
-    for (Numbers strides : {Numbers(), Numbers{60, 12, 1}, Numbers{100, 20, 2}}) {
+    for (const Numbers &strides : {Numbers(), Numbers{60, 12, 1}, Numbers{100, 20, 2}}) {
       Buffer out = Buffer::random(type, {3, 5, 9}, strides, 0, 1), expected = out;
       forEachPosition(out.shape(), [&](const Numbers &p) { expected.set(p, 1); });
       for (const CpuLevel &level : levels()) {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/ConstantData.h"
-#include "dialects/graph/GraphDialect.h"
 #include "passes/kernel/pack/WinogradWeights.h"
 #include "test/passes/cpu/KernelRunner.h"
 

@@ -134,7 +134,7 @@ TEST_CASE("resize: nearest in every mode", "[resize]") {
 TEST_CASE("resize: whole factors", "[resize]") {
   for (auto [h, w] : {std::pair(3, 5), {4, 8}, {2, 37}})
     for (int64_t factor : {2, 3, 4, 5})
-      for (Resize resize : {Resize{}, Resize{"nearest", "asymmetric", "floor"}})
+      for (const Resize &resize : {Resize{}, Resize{"nearest", "asymmetric", "floor"}})
         checkPlanes(resize, h, w, factor * h, factor * w);
   checkPlanes({}, 2, 300, 4, 600);
   checkPlanes({}, 6, 7, 6, 14);

@@ -7,7 +7,6 @@
 #include "runtime-lite/abi/SmallFloats.h"
 
 #include "dialects/graph/ConstantData.h"
-#include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/MLIRContext.h"
 #include <catch2/catch.hpp>
 #include <cmath>

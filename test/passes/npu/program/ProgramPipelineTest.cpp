@@ -112,7 +112,7 @@ TEST_CASE("a load that comes too early does not hold up one that is needed at on
 
 // Prints what each option is worth; run it by its tag.
 TEST_CASE("numbers", "[.numbers]") {
-  for (auto [program, text] :
+  for (const auto &[program, text] :
        {std::pair("matmul", matmul({1024, 1024, 1024, 128, 256, 256, 64})),
         {"matmul, long l1 tiles", matmul({1024, 1024, 1024, 128, 256, 512, 64})},
         {"matmul, short steps", matmul({1024, 1024, 2048, 256, 128, 512, 32})},

@@ -3,7 +3,6 @@
 
 #include "test/passes/npu/program/RandomProgram.h"
 
-#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <random>
