@@ -78,7 +78,7 @@ __attribute__((noinline)) void multiplyPanels(F *c, int64_t cRow, int64_t column
   // NOLINTNEXTLINE(bugprone-infinite-loop): next() counts the rows
   while (m - row >= 12 && m - row != 16)
     next.template operator()<12>();
-  while (m - row >= 8)
+  while (m - row >= 8) // NOLINT(bugprone-infinite-loop): so it does here
     next.template operator()<8>();
   if (m - row >= 4)
     next.template operator()<4>();

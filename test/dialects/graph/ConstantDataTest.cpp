@@ -7,6 +7,7 @@
 #include "test/dialects/graph/RunGraph.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectResourceBlobManager.h" // NOLINT(misc-include-cleaner): handles are a template
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"

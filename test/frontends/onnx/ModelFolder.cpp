@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "dialects/graph/OpTraits.h"
 #include "dialects/graph/interpreter/Interpreter.h"
 #include "frontends/onnx/TensorData.h"
 #include "llvm/Support/FileSystem.h"

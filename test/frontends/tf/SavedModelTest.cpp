@@ -133,7 +133,7 @@ struct Folder {
     entry.set_size(data.size());
     entry.set_crc32c(maskedCrc32c(data));
   }
-  ~Folder() { llvm::sys::fs::remove_directories(path); }
+  ~Folder() { (void)llvm::sys::fs::remove_directories(path); }
 
   std::string index() const { return path + "/variables/variables.index"; }
 

@@ -370,8 +370,8 @@ private:
 
   /// Makes a loop of version 1 around a node.
   void makeFrame(const pb::NodeDef &around) {
-    // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): the graph that has `around`
-    // changes
+    // The graph that has `around` changes.
+    // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
     const pb::NodeDef before = around;
     if (before.input_size() == 0)
       return;
