@@ -130,7 +130,8 @@ View allEqual(Plan &plan, const View &left, const View &right) {
 View hasSign(Plan &plan, const View &x) {
   if (!plan.isGood())
     return {};
-  const View zero = plan.constant(0, x.type), isLess = comparison(plan, "Lt", x, zero);
+  const View zero = plan.constant(0, x.type);
+  View isLess = comparison(plan, "Lt", x, zero);
   if (!isFloat(x.type))
     return isLess;
   return plan.map("LogicalOr", {isLess, comparison(plan, "Lt", computed(plan, "Reciprocal", x),

@@ -5,7 +5,7 @@
 
 #include "python-bindings/src/Errors.h"
 #include "support/ElementTypes.h"
-#include "support/ModelText.h"
+#include "support/PrintableText.h"
 
 namespace py = pybind11;
 

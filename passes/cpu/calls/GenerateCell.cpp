@@ -11,7 +11,6 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/cpu/calls/ElementCalls.h"
 #include "passes/graph/ConstantUtils.h"
-#include "passes/graph/RewriteUtils.h"
 #include "passes/host/QuantizedCalls.h"
 #include "passes/host/RecurrentSteps.h"
 
