@@ -64,8 +64,10 @@ static void setDims(onnx::GraphProto &part, ArrayRef<SingleOpTensor> inputs, int
 static bool inferFor(int64_t size, const std::string &bytes, SingleOp &op, MLIRContext &context,
                      Diagnostics &diagnostics) {
   onnx::ModelProto part;
-  if (!part.ParseFromString(bytes))
+  if (!part.ParseFromString(bytes)) {
+    diagnostics.error("E14001", "it cannot be converted");
     return false;
+  }
   setDims(*part.mutable_graph(), op.inputs, size);
   // Outputs are described by nothing, so that nothing contradicts what is inferred.
   for (onnx::ValueInfoProto &output : *part.mutable_graph()->mutable_output())

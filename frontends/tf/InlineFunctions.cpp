@@ -30,17 +30,25 @@ static bool writesVariable(StringRef op) {
 /// of an operator.
 static SmallVector<StringRef> knownOutputs(StringRef op) {
   struct Row {
-    const char *op, *names[6];
+    const char *op, *names[7];
   };
   static constexpr Row rows[] = {
+      {"ApproxTopK", {"values", "indices"}},
+      {"BlockLSTM", {"i", "cs", "f", "o", "ci", "co", "h"}},
       {"CTCGreedyDecoder",
        {"decoded_indices", "decoded_values", "decoded_shape", "log_probability"}},
+      {"CombinedNonMaxSuppression",
+       {"nmsed_boxes", "nmsed_scores", "nmsed_classes", "valid_detections"}},
       {"FusedBatchNorm",
        {"y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2",
         "reserve_space_3"}},
+      {"GRUBlockCell", {"r", "u", "c", "h"}},
+      {"LSTMBlockCell", {"i", "cs", "f", "o", "ci", "co", "h"}},
+      {"ListDiff", {"out", "idx"}},
       {"LogMatrixDeterminant", {"sign", "log_abs_determinant"}},
       {"MaxPoolWithArgmax", {"output", "argmax"}},
       {"Merge", {"output", "value_index"}},
+      {"NonMaxSuppressionV4", {"selected_indices", "valid_outputs"}},
       {"NonMaxSuppressionV5", {"selected_indices", "selected_scores", "valid_outputs"}},
       {"Qr", {"q", "r"}},
       {"RefMerge", {"output", "value_index"}},

@@ -93,8 +93,8 @@ private:
   bool fill(const Frame &frame, const pb::NodeDef &node);
   std::string fileOf(const pb::NodeDef &source) const;
   bool fillFromFile(const Frame &frame, const pb::NodeDef &node, pb::NodeDef &table);
-  bool readColumn(const pb::NodeDef &node, ArrayRef<StringRef> lines, int64_t column, char between,
-                  pb::TensorProto &tensor);
+  bool readColumn(const pb::NodeDef &node, ArrayRef<StringRef> lines, int64_t column,
+                  int64_t offset, char between, pb::TensorProto &tensor);
   const pb::FunctionDef *calledFunction(const pb::NodeDef &node) const;
   bool fillsTables(const pb::FunctionDef &function);
 
@@ -178,9 +178,9 @@ bool TableBinder::fill(const Frame &frame, const pb::NodeDef &node) {
   return true;
 }
 
-/// Reads a column of lines; -2 stands for the whole line, -1 for its number.
+/// Reads a column of lines; -2 stands for the whole line, -1 for its number plus `offset`.
 bool TableBinder::readColumn(const pb::NodeDef &node, ArrayRef<StringRef> lines, int64_t column,
-                             char between, pb::TensorProto &tensor) {
+                             int64_t offset, char between, pb::TensorProto &tensor) {
   const bool isText = tensor.dtype() == pb::DT_STRING;
   if ((!isText && tensor.dtype() != pb::DT_INT64) || (isText && column == -1))
     return fail(node, "reads keys or values of a type that is not supported: strings and 64-bit "
@@ -195,7 +195,7 @@ bool TableBinder::readColumn(const pb::NodeDef &node, ArrayRef<StringRef> lines,
                               " of its file, which has " + Twine(parts.size()));
       text = parts[column];
     }
-    int64_t value = static_cast<int64_t>(number);
+    int64_t value = static_cast<int64_t>(number + static_cast<uint64_t>(offset));
     if (isText)
       tensor.add_string_val(text.str());
     else if (column != -1 && text.getAsInteger(10, value))
@@ -232,9 +232,9 @@ bool TableBinder::fillFromFile(const Frame &frame, const pb::NodeDef &node, pb::
   if (!source)
     return fail(node, "reads a file whose name is no constant");
   const std::string file = fileOf(*source);
-  if (!files.assets && file.empty())
+  if (!files.assets && (file.empty() || file == ".."))
     return fail(node, "reads a file whose name is no constant");
-  if (file.empty() || StringRef(file).contains(".."))
+  if (files.assets && (file.empty() || StringRef(file).contains("..")))
     return fail(node, "reads a file that is no asset of the model: save it as one "
                       "(tf.saved_model.Asset)");
   SmallString<128> path(files.folder);
@@ -258,8 +258,6 @@ bool TableBinder::fillFromFile(const Frame &frame, const pb::NodeDef &node, pb::
   if (int64_t count = number("vocab_size", -1);
       count >= 0 && count < static_cast<int64_t>(lines.size()))
     lines.resize(count);
-  lines.erase(lines.begin(),
-              lines.begin() + std::clamp<int64_t>(number("offset", 0), 0, lines.size()));
   const pb::AttrValue *delimiter = attributeOf(node, "delimiter");
   const char between = delimiter && !delimiter->s().empty() ? delimiter->s()[0] : '\t';
   auto type = [&](const char *name) {
@@ -269,8 +267,9 @@ bool TableBinder::fillFromFile(const Frame &frame, const pb::NodeDef &node, pb::
   pb::TensorProto keys, values;
   keys.set_dtype(type("key_dtype"));
   values.set_dtype(type("value_dtype"));
-  if (!readColumn(node, lines, number("key_index", -2), between, keys) ||
-      !readColumn(node, lines, number("value_index", -1), between, values))
+  const int64_t offset = number("offset", 0);
+  if (!readColumn(node, lines, number("key_index", -2), offset, between, keys) ||
+      !readColumn(node, lines, number("value_index", -1), offset, between, values))
     return false;
   *(*table.mutable_attr())[keysAttribute].mutable_tensor() = std::move(keys);
   *(*table.mutable_attr())[valuesAttribute].mutable_tensor() = std::move(values);

@@ -3,8 +3,8 @@
 //
 // Operators of TensorFlow. All compute in double precision.
 
-#include "kernels/core/Broadcast.h"
 #include "kernels/core/Math.h"
+#include "kernels/core/Widen.h"
 
 namespace atc::kernels {
 
@@ -139,7 +139,7 @@ ATC_KERNEL(Qr) {
   left[left.rank - 1] = right[right.rank - 2] = columns;
   char *q = make(0, data.dtype(), left);
   char *r = q ? make(1, data.dtype(), right) : nullptr;
-  if (!q || !r)
+  if (!q || !r || (left.product() == 0 && right.product() == 0))
     return;
   const int64_t count = left.product(0, left.rank - 2);
   const double *from = numbersOf<double>(*this, data);

@@ -101,6 +101,13 @@ def test_qr(shape, full):
                                    atol=1e-12)
 
 
+@pytest.mark.parametrize("shape", [(2**40, 5, 0), (10**6, 0), (2**61 + 1, 0)])
+def test_qr_of_nothing_does_nothing(shape):
+    """The square of a dim was asked for as memory, or wrapped, though there is no element."""
+    q, r = call("Qr", np.zeros(shape, "f4"), outputs=2)
+    assert q.shape == shape and r.shape == shape[:-2] + (0, 0)
+
+
 @pytest.mark.parametrize("axes, keep, expected", [
     ([1], 0, ["a-b-", "c--d"]), ([-1], 1, [["a-b-"], ["c--d"]]), ([0], 0, ["a-c", "b-", "-d"]),
     ([1, 0], 0, "a-b--c--d"), ([0, 1], 0, "a-c-b---d"), ([], 0, [["a", "b", ""], ["c", "", "d"]])])

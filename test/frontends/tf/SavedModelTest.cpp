@@ -546,10 +546,18 @@ TEST_CASE("a table of a frozen graph is filled by its nodes, or from a file besi
     node { name: "name" op: "Const" attr { key: "value" value { tensor { dtype: DT_STRING
       tensor_shape { } string_val: "/where/it/was/made/words.txt" } } } }
     node { name: "init" op: "InitializeTableFromTextFileV2" input: "table" input: "name"
-      attr { key: "key_index" value { i: 0 } } attr { key: "value_index" value { i: -1 } } })";
+      attr { key: "key_index" value { i: 0 } } attr { key: "value_index" value { i: -1 } }
+      attr { key: "offset" value { i: 3 } } })";
   const pb::GraphDef words = freeze(fromFile, folder.str().str(), diagnostics);
   CHECK(!diagnostics.hasErrors());
-  CHECK(find(words, "table")->attr().at("value").tensor().int64_val(1) == 9);
+  const pb::TensorProto &read = find(words, "table")->attr().at("value").tensor();
+  REQUIRE(read.int64_val_size() == 2);
+  CHECK(read.int64_val(1) == 9);
+  // An offset is added to numbers of lines, and to nothing else.
+  const pb::NodeDef *numbers = find(words, find(words, "y")->input(1));
+  REQUIRE(numbers);
+  CHECK(numbers->attr().at("value").tensor().int64_val(0) == 3);
+  CHECK(numbers->attr().at("value").tensor().int64_val(1) == 4);
   (void)llvm::sys::fs::remove_directories(folder);
   (void)freeze(fromFile, folder.str().str(), diagnostics);
   std::string text;

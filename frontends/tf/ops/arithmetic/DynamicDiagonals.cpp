@@ -133,6 +133,11 @@ void importDiagPart(NodeContext &n) {
     return;
   if (!NodeContext::hasRank(input) || n.rank(input) < 2 || n.rank(input) % 2 != 0)
     return n.failInput(0, "has no even rank that is known");
+  ArrayRef<int64_t> shape = n.shape(input);
+  for (auto [first, second] :
+       llvm::zip(shape.take_front(shape.size() / 2), shape.drop_front(shape.size() / 2)))
+    if (!ShapedType::isDynamic(first) && !ShapedType::isDynamic(second) && first != second)
+      return n.failInput(0, "has no shape whose second half repeats the first one");
   TensorMath m(n);
   Value half = m.dims(input, 0, n.rank(input) / 2);
   Value size = n.callHost("ReduceProd", {half, n.intList({0})}, {n.hostInts("keepdims", {1})});

@@ -243,9 +243,9 @@ static Value countNumbers(NodeContext &n, Value flat, Value begins, Value rows, 
                           Value weights) {
   TensorMath m(n);
   const bool isBinary = n.boolAttr("binary_output", false);
-  // Numbers beyond the size count nowhere.
-  Value place = begins ? m.add(flat, begins) : flat;
-  place = m.select(m.less(flat, limit), place, m.index(-1));
+  // Negative numbers and those beyond the size count nowhere.
+  Value isCounted = m.both(m.less(flat, limit), m.less(m.index(-1), flat));
+  Value place = m.select(isCounted, begins ? m.add(flat, begins) : flat, m.index(-1));
   Type element = n.elementType(weights);
   const bool isWeighted =
       !NodeContext::isStatic(weights) || ShapedType::getNumElements(n.shape(weights)) != 0;

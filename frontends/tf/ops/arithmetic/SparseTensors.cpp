@@ -5,6 +5,7 @@
 // ragged tensor is its values and, per level, where the rows begin (splits) or the row of each
 // value.
 
+#include "dialects/graph/ops/HostOps.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/arithmetic/TensorMath.h"
 
@@ -204,10 +205,13 @@ void importRaggedToDense(NodeContext &n) {
     return n.failInput(0, "has " + Twine(shape.size()) + " elements, expected " +
                               Twine(levels.size() + n.rank(values)));
   if (shape[0] >= 0)
-    levels[0].height = m.index(shape[0]);
+    levels[0].height = m.max(levels[0].height, m.index(shape[0]));
   for (size_t level = levels.size(); level-- > 0 && !n.failed();)
     values = besides(m, values, fallback, m.shapeOf({levels[level].height}), levels[level].ids,
                      shape[level + 1]);
+  // Rows beyond the stated number are dropped.
+  if (shape[0] >= 0 && !n.failed())
+    values = firstOf(m, values, m.index(shape[0]));
   n.setOutput(values);
 }
 
