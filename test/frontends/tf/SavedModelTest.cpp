@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "frontends/tf/CheckpointTable.h"
-#include "frontends/tf/InlineFunctions.h"
 #include "frontends/tf/LookupTables.h"
 #include "google/protobuf/text_format.h"
 #include "llvm/Support/FileSystem.h"
@@ -586,36 +585,4 @@ TEST_CASE("tables that cannot become constants are named") {
   CHECK_THAT(errorOf(R"(node { name: "init" op: "InitializeTableFromTextFileV2" input: "table"
                input: "keys" })"),
              Catch::Contains("reads a file that is no asset of the model"));
-}
-
-TEST_CASE("outputs of operators are found by name in files that describe no operators") {
-  struct Named {
-    std::string op, output;
-    int index;
-  };
-  const auto [op, output, index] =
-      GENERATE(Named{"CombinedNonMaxSuppression", "valid_detections", 3},
-               Named{"NonMaxSuppressionV4", "valid_outputs", 1}, Named{"ListDiff", "idx", 1},
-               Named{"BlockLSTM", "h", 6}, Named{"GRUBlockCell", "h", 3},
-               Named{"TopKV2", "indices", 1}, Named{"Neg", "y", 0});
-  pb::GraphDef graph, result;
-  REQUIRE(google::protobuf::TextFormat::ParseFromString(
-      R"(
-    node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
-    node { name: "call" op: "PartitionedCall" input: "x"
-      attr { key: "f" value { func { name: "f" } } } }
-    library { function {
-      signature { name: "f" input_arg { name: "a" type: DT_FLOAT }
-        output_arg { name: "r" type: DT_FLOAT } }
-      node_def { name: "n" op: ")" +
-          op + R"(" input: "a" } ret { key: "r" value: "n:)" + output + R"(:0" } } })",
-      &graph));
-  std::vector<NamedTensor> inputs, outputs{{"out", "call", pb::DT_FLOAT, {}}};
-  Diagnostics diagnostics;
-  REQUIRE(inlineFunctions(graph, {}, inputs, outputs, result, diagnostics));
-  const pb::NodeDef *out = find(result, "out");
-  REQUIRE(out);
-  const std::string &input = out->input(0);
-  const size_t colon = input.find(':');
-  CHECK((colon == input.npos ? 0 : std::stoi(input.substr(colon + 1))) == index);
 }
