@@ -92,6 +92,7 @@ public:
     addPass(createGraphLowerBatchNorm());
     addPass(createGraphFoldScaleIntoConv());
     addPass(createGraphFoldPad());
+    addPass(createGraphTrimKernels());
     addPass(createGraphDecomposeConvTranspose());
   }
 
