@@ -225,7 +225,8 @@ void Conv2DExpander::run() {
   epilogue = epilogueOf(b, op);
 
   int64_t groups = std::min(tile.getGroups(), outShape[1]);
-  PixelTiling tiling(outShape[2], outShape[3], tile);
+  PixelTiling tiling(outShape[2], outShape[3], tile,
+                     columnTasksOf(outShape[0], outShape[1], tile.getBlocks()));
   SmallVector<Value, 3> task =
       tiling.beginTasks(b, outShape[0], llvm::divideCeil(outShape[1], groups), outShape[1] * width);
   Value firstBlock = b.mul(task[1], groups);

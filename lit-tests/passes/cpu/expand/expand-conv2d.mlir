@@ -147,3 +147,19 @@ func.func @large(%in: memref<1x1x18x18x16xf32>, %w: memref<1x1x3x3x16x16xf32>, %
     : memref<1x1x18x18x16xf32>, memref<1x1x3x3x16x16xf32>, memref<1x1x16x16x16xf32>
   return
 }
+
+// -----
+
+// A signal has no rows that threads could divide: tasks are 8 parts of its columns, of which the last one is shorter.
+// CHECK-LABEL: func.func @signal
+// CHECK-SAME: cpu.tasks = 8
+// CHECK: arith.muli %{{.*}}, %c54
+// CHECK: scf.if
+// CHECK: } else {
+func.func @signal(%in: memref<1x1x1x402x16xf32>, %w: memref<1x1x1x3x16x16xf32>, %out: memref<1x1x1x400x16xf32>,
+                  %begin: index, %end: index) attributes {cpu.kernel} {
+  cpu.conv2d %in, %w outs %out {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1, channels = 16,
+    tile = #cpu.tile<pixels = 6, blocks = 1, rows = 1, groups = 1, depth = 1, flatten = false>}
+    : memref<1x1x1x402x16xf32>, memref<1x1x1x3x16x16xf32>, memref<1x1x1x400x16xf32>
+  return
+}

@@ -199,6 +199,29 @@ TEST_CASE("conv2d: taps that read only padding are left out", "[conv]") {
       {.height = 7, .width = 7, .haloOut = true, .activation = "relu", .image = {1, 1, 7, 7}});
 }
 
+TEST_CASE("conv2d: tasks divide a signal, also where the last one is shorter", "[conv]") {
+  for (int64_t width : {200, 203, 300}) {
+    checkConv({.channels = 20,
+               .blocks = 2,
+               .height = 1,
+               .width = width,
+               .kernel = {1, 5},
+               .dilations = {1, 3},
+               .batch = 2,
+               .residual = true,
+               .activation = "relu",
+               .tile = tile(6, 2, 1, 2, 1, false)});
+    checkConv({.channels = 64,
+               .blocks = 3,
+               .height = 1,
+               .width = width,
+               .kernel = {1, 2},
+               .strides = {1, 2},
+               .tile = tile(4, 1, 1, 2, 2, true)});
+    checkConv({.blocks = 2, .height = 1, .width = width, .kernel = {1, 3}, .depthwise = true});
+  }
+}
+
 TEST_CASE("conv2d: a residual may share the output's memory, also between depth chunks", "[conv]") {
   checkConv({.channels = 64,
              .blocks = 2,
