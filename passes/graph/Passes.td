@@ -395,6 +395,24 @@ def GraphSimplifySlicesConcats : GraphPass<"graph-simplify-slices-concats"> {
     Statistic<"numSlices", "num-slices", "Number of slices simplified">];
 }
 
+def GraphSplitGroups : GraphPass<"graph-split-groups"> {
+  let summary = "Split convolutions whose groups do not fill blocks of channels";
+  let description = [{
+    13 groups of 8 channels are six and a half blocks of 16, which a kernel could only compute as one
+    dense convolution of 104 channels. As many groups as fill blocks become one convolution, the
+    rest another one; the parts of the input and of the result are views. For the CPU.
+
+    ```mlir
+    %y = graph.conv %x, %w {groups = 13 : i64, ...} : (tensor<1x104x28x28xf32>, tensor<104x8x3x3xf32>) -> ...
+    // becomes
+    %a = graph.conv %x0, %w0 {groups = 12 : i64, ...} : (tensor<1x96x28x28xf32>, tensor<96x8x3x3xf32>) -> ...
+    %b = graph.conv %x1, %w1 {groups = 1 : i64, ...} : (tensor<1x8x28x28xf32>, tensor<8x8x3x3xf32>) -> ...
+    %y = graph.concat %a, %b {axis = 1 : i64} : ...
+    ```
+  }];
+  let statistics = [Statistic<"numSplit", "num-split", "Number of convolutions that were split">];
+}
+
 def GraphTrimKernels : GraphPass<"graph-trim-kernels"> {
   let summary = "Drop taps of convolutions that read only padding";
   let description = [{
