@@ -44,6 +44,8 @@ struct Row {
   int64_t shift;                           ///< from there to the first pixel's input
   int64_t height, rowStep, width, tapStep; ///< taps, and from one to the next
   int64_t lanes;                           ///< elements per tap
+  int64_t wRowGap;                         ///< weights that are left out behind a row of taps
+  int64_t wBlockGap;                       ///< and behind an input block
   int64_t next;                            ///< from w to the weights that are read next; 0: none
   int64_t index;                           ///< of this row among those that read w
   bool isFirst, isLast;                    ///< of the chunks of input blocks
@@ -80,7 +82,7 @@ __attribute__((noinline)) void tile(const Row &r, int64_t first, int64_t ahead) 
   for (int64_t block = 0; block < r.blocks; ++block) {
     const float *plane = r.planes ? r.planes[block] : r.x + block * r.xBlock;
     plane += r.shift + first * step;
-    for (int64_t i = 0; i < r.height; ++i)
+    for (int64_t i = 0; i < r.height; ++i, w += r.wRowGap)
       for (int64_t j = 0; j < r.width; ++j) {
         const float *x = plane + i * r.rowStep + j * r.tapStep;
         const float *starts[(P + 2) / 3];
@@ -103,6 +105,7 @@ __attribute__((noinline)) void tile(const Row &r, int64_t first, int64_t ahead) 
           }
         }
       }
+    w += r.wBlockGap;
   }
 #pragma clang loop unroll(full)
   for (int b = 0; b < B; ++b) {

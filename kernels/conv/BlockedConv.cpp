@@ -3,6 +3,8 @@
 //
 // Windows that reach beyond the image read a copy of some padded rows, which stays in the second
 // cache while all output channels are computed from it; other convolutions read the image in place.
+// Taps that read only padding are left out: for all outputs, as where a dilated window is larger
+// than the image, and for those of a row.
 
 #include "kernels/conv/BlockTile.h"
 #include "kernels/core/Widen.h"
@@ -20,10 +22,12 @@ struct Convolution {
   const Finish &finish;
   int64_t lanes;  ///< channels per input block
   bool isBlocked; ///< the image is in blocks; otherwise it has `lanes` channels in planes
-  const Window &window = plan.window;
-  const int64_t taps = window.taps(), wBlock = plan.inBlocks * taps * lanes * kBlock;
+  const Window &whole = plan.window;
+  int64_t firstTap[2] = {}; ///< of those that read the image for any output
+  const Window window = readingTaps();
+  const int64_t taps = whole.taps(), wBlock = plan.inBlocks * taps * lanes * kBlock;
   const bool isInside = isBlocked && fits(0) && fits(1);
-  const bool isPointwise = isInside && taps == 1 && window.stride[0] == 1 &&
+  const bool isPointwise = isInside && window.taps() == 1 && window.stride[0] == 1 &&
                            window.stride[1] == 1 && window.in == window.out;
   /// Rows and columns of outputs. A pointwise convolution has one row per task.
   int64_t rows = isPointwise ? 1 : window.out[0];
@@ -37,6 +41,29 @@ struct Convolution {
   static constexpr int64_t weightBytes = 24 << 10;
   /// The maximum number of input blocks whose weights are that many.
   static constexpr int64_t maxChunk = weightBytes / (kBlock * kBlock * 4);
+
+  /// Returns whether a tap of dim `d` reads the image for any output.
+  bool reads(int64_t d, int64_t tap) const {
+    const int64_t begin = tap * whole.dilation[d] - whole.before[d];
+    const int64_t end = begin + (whole.out[d] - 1) * whole.stride[d];
+    const int64_t outside = begin < 0 ? ceilDiv(-begin, whole.stride[d]) * whole.stride[d] : 0;
+    return begin + outside <= end && begin + outside < whole.in[d];
+  }
+  /// Returns the window without taps at its ends that read only padding. Sets firstTap.
+  Window readingTaps() {
+    Window reading = whole;
+    for (int64_t d = 0; d < 2; ++d) {
+      int64_t first = 0, end = whole.kernel[d];
+      while (first + 1 < end && !reads(d, first))
+        ++first;
+      while (first + 1 < end && !reads(d, end - 1))
+        --end;
+      firstTap[d] = first;
+      reading.kernel[d] = end - first;
+      reading.before[d] -= first * whole.dilation[d];
+    }
+    return reading;
+  }
 
   /// Returns whether all windows are inside of the image.
   bool fits(int64_t d) const {
@@ -132,6 +159,18 @@ struct Convolution {
         to[i * Lanes + lane] = from[lane * plane + i];
   }
 
+  struct Range {
+    int64_t begin, end;
+  };
+  /// Returns the rows of taps that read the image for a row of outputs.
+  Range readingRows(int64_t out) const {
+    const int64_t first = out * window.stride[0] - window.before[0], step = window.dilation[0];
+    const int64_t begin = first < 0 ? ceilDiv(-first, step) : 0;
+    const int64_t end = window.in[0] > first ? ceilDiv(window.in[0] - first, step) : 0;
+    return {minimum(begin, window.kernel[0]),
+            maximum(minimum(end, window.kernel[0]), minimum(begin, window.kernel[0]))};
+  }
+
   /// Computes one task; `slab` has room for its padded rows where windows reach beyond the
   /// image, and holds them already where `isFilled`.
   void compute(float *y, float *slab, int64_t task, bool isFilled) const {
@@ -150,10 +189,12 @@ struct Convolution {
     row.step = window.stride[1] * lanes;
     row.height = window.kernel[0];
     // Without gaps the taps of a row are one tap of more elements.
-    const bool isDense = window.dilation[1] == 1;
+    const bool isDense = window.dilation[1] == 1 || window.kernel[1] == 1;
     row.lanes = isDense ? window.kernel[1] * lanes : lanes;
     row.width = isDense ? 1 : window.kernel[1];
     row.tapStep = window.dilation[1] * lanes;
+    const int64_t tapRow = whole.kernel[1] * lanes * kBlock; // of weights
+    row.wRowGap = tapRow - row.width * row.lanes * kBlock;
     int64_t width = slabColumns(); // of the rows that tiles read, in pixels
     row.xBlock = slabRows() * width * lanes;
     const float *planes[maxChunk];     // of the image in place
@@ -182,12 +223,17 @@ struct Convolution {
           row.x = slab + block * row.xBlock;
         row.isFirst = block == 0;
         row.isLast = block + row.blocks == plan.inBlocks;
-        row.w = w + row.block * wBlock + block * taps * lanes * kBlock;
+        const float *weights = w + row.block * wBlock + block * taps * lanes * kBlock +
+                               firstTap[0] * tapRow + firstTap[1] * lanes * kBlock;
         // Behind the last input block those of the next output blocks begin.
         row.next = row.blocks * taps * lanes * kBlock + (row.isLast ? (step - 1) * wBlock : 0);
         for (int64_t out = first; out < last; ++out) {
           row.index = out - first;
-          row.shift = start + (out - origin) * window.stride[0] * width * lanes;
+          const auto [top, bottom] = readingRows(out);
+          row.height = bottom - top;
+          row.w = weights + top * tapRow;
+          row.wBlockGap = (whole.kernel[0] - row.height) * tapRow;
+          row.shift = start + (out - origin) * window.stride[0] * width * lanes + top * row.rowStep;
           row.at = ((image * plan.outBlocks + row.block) * plan.outPlane() + out * window.out[1] +
                     column) *
                    kBlock;
