@@ -305,6 +305,13 @@ ACLNN_FUNCTION(Addr,
                addedOuterProduct(plan, IN(self), IN(vec1), IN(vec2),
                                  optionalNumber(plan, betaOptional, "betaOptional"),
                                  optionalNumber(plan, alphaOptional, "alphaOptional")))
+ACLNN_FUNCTION(InplaceAddr,
+               (aclTensor * selfRef, const aclTensor *vec1, const aclTensor *vec2,
+                const aclScalar *betaOptional, const aclScalar *alphaOptional),
+               selfRef,
+               addedOuterProduct(plan, IN(selfRef), IN(vec1), IN(vec2),
+                                 optionalNumber(plan, betaOptional, "betaOptional"),
+                                 optionalNumber(plan, alphaOptional, "alphaOptional")))
 ACLNN_FUNCTION(LinalgCross,
                (const aclTensor *self, const aclTensor *other, int64_t dim, aclTensor *out), out,
                crossProduct(plan, IN(self), IN(other), dim))

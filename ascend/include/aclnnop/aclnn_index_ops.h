@@ -50,6 +50,21 @@ OPENATC_ACLNN(Sort, const aclTensor *self, bool stable, int64_t dim, bool descen
               aclTensor *valuesOut, aclTensor *indicesOut)
 OPENATC_ACLNN(Argsort, const aclTensor *self, int64_t dim, bool descending, aclTensor *out)
 
+/* Elements that a list of indices chooses, as x[i, :, j] in PyTorch: each is int32, int64 or a mask
+ * (bool, of one dim or several); one without elements takes all of its dim. */
+OPENATC_ACLNN(Index, const aclTensor *self, const aclTensorList *indices, aclTensor *out)
+/* Writes values there, or adds them. */
+OPENATC_ACLNN(IndexPutImpl, aclTensor *selfRef, const aclTensorList *indices,
+              const aclTensor *values, const bool accumulate, const bool unsafe)
+/* Places of elements that are not 0: a row for each, or (V2) a column. `out` is int64 for as many
+ * as there may be; after the stream is synchronized aclGetViewShape returns how many there are. */
+OPENATC_ACLNN(Nonzero, const aclTensor *self, aclTensor *out)
+OPENATC_ACLNN(NonzeroV2, const aclTensor *self, aclTensor *out)
+/* Elements where a mask holds; `out` is as long as the mask, and its dim known afterwards. */
+OPENATC_ACLNN(MaskedSelect, const aclTensor *self, const aclTensor *mask, aclTensor *out)
+OPENATC_ACLNN(InplaceMaskedScatter, aclTensor *selfRef, const aclTensor *mask,
+              const aclTensor *source)
+
 /* ---- shapes ------------------------------------------------------------------ */
 
 /* Zeros above, or below, the diagonal of the last two dims. */
@@ -93,6 +108,21 @@ OPENATC_ACLNN(UpsampleNearest2d, const aclTensor *self, const aclIntArray *outpu
               aclTensor *out)
 OPENATC_ACLNN(UpsampleBilinear2d, const aclTensor *self, const aclIntArray *outputSize,
               const bool alignCorners, const double scalesH, const double scalesW, aclTensor *out)
+
+OPENATC_ACLNN(UpsampleNearest1d, const aclTensor *self, const aclIntArray *outputSize,
+              aclTensor *out)
+OPENATC_ACLNN(UpsampleNearestExact2d, const aclTensor *self, const aclIntArray *outputSize,
+              double scalesH, double scalesW, aclTensor *out)
+OPENATC_ACLNN(UpsampleLinear1d, const aclTensor *self, const aclIntArray *outputSize,
+              const bool alignCorners, const double scales, aclTensor *out)
+OPENATC_ACLNN(UpsampleTrilinear3d, const aclTensor *self, const aclIntArray *outputSize,
+              bool alignCorners, double scalesD, double scalesH, double scalesW, aclTensor *out)
+OPENATC_ACLNN(UpsampleBicubic2d, const aclTensor *self, const aclIntArray *outputSize,
+              const bool alignCorners, const double scalesH, const double scalesW, aclTensor *out)
+/* Elements of images at places of -1 to 1. `interpolationMode` is 0 for bilinear, 1 for nearest, 2
+ * for bicubic; `paddingMode` 0 for zeros, 1 for the border, 2 for reflection. */
+OPENATC_ACLNN(GridSampler2D, const aclTensor *input, const aclTensor *grid,
+              int64_t interpolationMode, int64_t paddingMode, bool alignCorners, aclTensor *out)
 
 #ifdef __cplusplus
 }

@@ -64,6 +64,12 @@ OPENATC_ACLNN(AddRmsNorm, const aclTensor *x1, const aclTensor *x2, const aclTen
               double epsilon, const aclTensor *yOut, const aclTensor *rstdOut,
               const aclTensor *xOut)
 
+/* The norm of x1 + x2 + bias along the last dim; the sum is xOut where additionalOutput. */
+OPENATC_ACLNN(AddLayerNorm, const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma,
+              const aclTensor *beta, const aclTensor *biasOptional, double epsilon,
+              bool additionalOutput, const aclTensor *yOut, const aclTensor *meanOut,
+              const aclTensor *rstdOut, const aclTensor *xOut)
+
 /* ---- pools ------------------------------------------------------------------- */
 
 OPENATC_ACLNN(AvgPool2d, const aclTensor *self, const aclIntArray *kernelSize,
@@ -96,13 +102,6 @@ OPENATC_ACLNN(ConvDepthwise2d, const aclTensor *self, const aclTensor *weight,
               const aclIntArray *kernelSize, const aclTensor *bias, const aclIntArray *stride,
               const aclIntArray *padding, const aclIntArray *dilation, aclTensor *out,
               int8_t cubeMathType)
-/* Products of the parts of x, as `groupListOptional` divides their rows, with a weight each. The
- * group list is read when the executor is made. No quantization here. */
-OPENATC_ACLNN(GroupedMatmulV3, const aclTensorList *x, const aclTensorList *weight,
-              const aclTensorList *biasOptional, const aclTensorList *scaleOptional,
-              const aclTensorList *offsetOptional, const aclTensorList *antiquantScaleOptional,
-              const aclTensorList *antiquantOffsetOptional, const aclTensor *groupListOptional,
-              int64_t splitItem, int64_t groupType, const aclTensorList *y)
 /* Write the bytes that a weight needs in the layout that products read fastest, and bring it into
  * that layout: here it stays as it is, whatever its format is called. */
 ACL_FUNC_VISIBILITY aclnnStatus aclnnCalculateMatmulWeightSize(const aclIntArray *tensorShape,
@@ -126,30 +125,6 @@ OPENATC_ACLNN(AscendQuant, const aclTensor *x, const aclTensor *scale, const acl
 /* Quantizes each row by its largest absolute value, which is 127 then. */
 OPENATC_ACLNN(DynamicQuant, const aclTensor *x, const aclTensor *smoothScalesOptional,
               const aclTensor *yOut, const aclTensor *scaleOut)
-
-/* ---- attention ------------------------------------------------------------------ */
-
-/* softmax(query x key^T * scaleValue + pseShift, without what the mask hides) x value, in the
- * layouts BSH, BSND, BNSD and NSD. Sequences of several lengths, pages, prefixes and quantization
- * are refused. */
-OPENATC_ACLNN(FusedInferAttentionScoreV2, const aclTensor *query, const aclTensorList *key,
-              const aclTensorList *value, const aclTensor *pseShiftOptional,
-              const aclTensor *attenMaskOptional, const aclIntArray *actualSeqLengthsOptional,
-              const aclIntArray *actualSeqLengthsKvOptional, const aclTensor *deqScale1Optional,
-              const aclTensor *quantScale1Optional, const aclTensor *deqScale2Optional,
-              const aclTensor *quantScale2Optional, const aclTensor *quantOffset2Optional,
-              const aclTensor *antiquantScaleOptional, const aclTensor *antiquantOffsetOptional,
-              const aclTensor *blockTableOptional, const aclTensor *queryPaddingSizeOptional,
-              const aclTensor *kvPaddingSizeOptional, const aclTensor *keyAntiquantScaleOptional,
-              const aclTensor *keyAntiquantOffsetOptional,
-              const aclTensor *valueAntiquantScaleOptional,
-              const aclTensor *valueAntiquantOffsetOptional,
-              const aclTensor *keySharedPrefixOptional, const aclTensor *valueSharedPrefixOptional,
-              const aclIntArray *actualSharedPrefixLenOptional, int64_t numHeads, double scaleValue,
-              int64_t preTokens, int64_t nextTokens, char *inputLayout, int64_t numKeyValueHeads,
-              int64_t sparseMode, int64_t innerPrecise, int64_t blockSize, int64_t antiquantMode,
-              bool softmaxLseFlag, int64_t keyAntiquantMode, int64_t valueAntiquantMode,
-              const aclTensor *attentionOut, const aclTensor *softmaxLse)
 
 /* ---- refused with 161002: a chain of steps per token ------------------------------ */
 
