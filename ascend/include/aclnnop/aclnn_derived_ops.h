@@ -127,6 +127,29 @@ OPENATC_ACLNN(SoftmaxBackward, const aclTensor *gradOutput, const aclTensor *out
 OPENATC_ACLNN(LogSoftmaxBackward, const aclTensor *gradOutput, const aclTensor *output, int64_t dim,
               aclTensor *out)
 
+OPENATC_ACLNN(HardswishBackward, const aclTensor *gradOutput, const aclTensor *self, aclTensor *out)
+OPENATC_ACLNN(HardsigmoidBackward, const aclTensor *gradOutput, const aclTensor *self,
+              aclTensor *out)
+OPENATC_ACLNN(HardtanhBackward, const aclTensor *gradOutput, const aclTensor *self,
+              const aclScalar *min, const aclScalar *max, aclTensor *out)
+OPENATC_ACLNN(LeakyReluBackward, const aclTensor *gradOutput, const aclTensor *self,
+              const aclScalar *negativeSlope, bool selfIsResult, aclTensor *out)
+OPENATC_ACLNN(SoftplusBackward, const aclTensor *gradOutput, const aclTensor *self,
+              const aclScalar *beta, const aclScalar *threshold, aclTensor *gradInput)
+OPENATC_ACLNN(EluBackward, const aclTensor *gradOutput, const aclScalar *alpha,
+              const aclScalar *scale, const aclScalar *inputScale, bool isResult,
+              const aclTensor *selfOrResult, aclTensor *gradInput)
+OPENATC_ACLNN(SwiGluGrad, const aclTensor *yGrad, const aclTensor *x, int64_t dim,
+              const aclTensor *out)
+/* Sums of the rows of grad for each index, without those of paddingIdx. */
+OPENATC_ACLNN(EmbeddingDenseBackward, const aclTensor *grad, const aclTensor *indices,
+              uint64_t numWeights, uint64_t paddingIdx, bool scaleGradByFreq, const aclTensor *out)
+/* A step of AdamW; `step` counts from 1. */
+OPENATC_ACLNN(ApplyAdamWV2, aclTensor *varRef, aclTensor *mRef, aclTensor *vRef,
+              aclTensor *maxGradNormOptionalRef, const aclTensor *grad, const aclTensor *step,
+              float lr, float beta1, float beta2, float weightDecay, float eps, bool amsgrad,
+              bool maximize)
+
 #ifdef __cplusplus
 }
 #endif

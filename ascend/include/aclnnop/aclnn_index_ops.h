@@ -65,6 +65,36 @@ OPENATC_ACLNN(MaskedSelect, const aclTensor *self, const aclTensor *mask, aclTen
 OPENATC_ACLNN(InplaceMaskedScatter, aclTensor *selfRef, const aclTensor *mask,
               const aclTensor *source)
 
+/* ---- order, counts ------------------------------------------------------------ */
+
+/* The k-th element of a dim, counted from 1, and its place; the middle one, the lower of two. */
+OPENATC_ACLNN(Kthvalue, const aclTensor *self, int64_t k, int64_t dim, bool keepdim,
+              aclTensor *valuesOut, aclTensor *indicesOut)
+OPENATC_ACLNN(Median, const aclTensor *self, aclTensor *valuesOut)
+OPENATC_ACLNN(MedianDim, const aclTensor *self, int64_t dim, bool keepDim, aclTensor *valuesOut,
+              aclTensor *indicesOut)
+OPENATC_ACLNN(Cummax, const aclTensor *self, int64_t dim, aclTensor *valuesOut,
+              aclTensor *indicesOut)
+OPENATC_ACLNN(Cummin, const aclTensor *self, int64_t dim, aclTensor *valuesOut,
+              aclTensor *indicesOut)
+OPENATC_ACLNN(Cumprod, const aclTensor *input, const aclScalar *dim, const aclDataType dtype,
+              aclTensor *out)
+/* Where numbers fit into rows that are ordered, or that `sorter` orders. */
+OPENATC_ACLNN(SearchSorted, const aclTensor *sortedSequence, const aclTensor *self,
+              const bool outInt32, const bool right, const aclTensor *sorter, aclTensor *out)
+OPENATC_ACLNN(SearchSorteds, const aclTensor *sortedSequence, const aclScalar *self,
+              const bool outInt32, const bool right, const aclTensor *sorter, aclTensor *out)
+/* Each element once, in order; valueOut and countsOut are as long as self, and their dims known
+ * when the stream is synchronized (aclGetViewShape). */
+OPENATC_ACLNN(Unique, const aclTensor *self, bool sorted, bool returnInverse, aclTensor *valueOut,
+              aclTensor *inverseOut)
+OPENATC_ACLNN(Unique2, const aclTensor *self, bool sorted, bool returnInverse, bool returnCounts,
+              aclTensor *valueOut, aclTensor *inverseOut, aclTensor *countsOut)
+OPENATC_ACLNN(Bincount, const aclTensor *self, const aclTensor *weights, int64_t minlength,
+              aclTensor *out)
+OPENATC_ACLNN(Histc, const aclTensor *self, int64_t bins, const aclScalar *min,
+              const aclScalar *max, aclTensor *out)
+
 /* ---- shapes ------------------------------------------------------------------ */
 
 /* Zeros above, or below, the diagonal of the last two dims. */

@@ -119,12 +119,35 @@ OPENATC_ACLNN(WeightQuantBatchMatmulV2, const aclTensor *x, const aclTensor *wei
               const aclTensor *antiquantScale, const aclTensor *antiquantOffsetOptional,
               const aclTensor *quantScaleOptional, const aclTensor *quantOffsetOptional,
               const aclTensor *biasOptional, int antiquantGroupSize, const aclTensor *y)
+OPENATC_ACLNN(WeightQuantBatchMatmulV3, const aclTensor *x, const aclTensor *weight,
+              const aclTensor *antiquantScale, const aclTensor *antiquantOffsetOptional,
+              const aclTensor *quantScaleOptional, const aclTensor *quantOffsetOptional,
+              const aclTensor *biasOptional, int antiquantGroupSize, int innerPrecise,
+              const aclTensor *y)
+/* (x1 x x2 + bias) * scale (+ offset, where out is int8), of int8: sums are exact. A bias of floats
+ * is added behind the scales, of which those of V4 have one for each row, too. int64 and uint64
+ * scales are those of TransQuantParamV2. */
+OPENATC_ACLNN(QuantMatmulV3, const aclTensor *x1, const aclTensor *x2, const aclTensor *scale,
+              const aclTensor *offset, const aclTensor *bias, bool transposeX1, bool transposeX2,
+              const aclTensor *out)
+OPENATC_ACLNN(QuantMatmulV4, const aclTensor *x1, const aclTensor *x2, const aclTensor *scale,
+              const aclTensor *offset, const aclTensor *pertokenScaleOptional,
+              const aclTensor *bias, bool transposeX1, bool transposeX2, const aclTensor *out)
+OPENATC_ACLNN(TransQuantParamV2, const aclTensor *scale, const aclTensor *offset,
+              const aclTensor *out)
+/* (x + offset) * scale, or the square of the scale. */
+OPENATC_ACLNN(AscendAntiQuant, const aclTensor *x, const aclTensor *scale, const aclTensor *offset,
+              int64_t dstType, bool sqrtMode, const aclTensor *y)
 /* round(x * scale + offset) as int8. */
 OPENATC_ACLNN(AscendQuant, const aclTensor *x, const aclTensor *scale, const aclTensor *offset,
               bool sqrtMode, const char *roundMode, int32_t dstType, const aclTensor *y)
 /* Quantizes each row by its largest absolute value, which is 127 then. */
 OPENATC_ACLNN(DynamicQuant, const aclTensor *x, const aclTensor *smoothScalesOptional,
               const aclTensor *yOut, const aclTensor *scaleOut)
+/* With offsetOut: from the least element of a row, -128, to the largest, 127. */
+OPENATC_ACLNN(DynamicQuantV2, const aclTensor *x, const aclTensor *smoothScalesOptional,
+              const aclTensor *groupIndexOptional, int64_t dstType, const aclTensor *yOut,
+              const aclTensor *scaleOut, const aclTensor *offsetOut)
 
 /* ---- refused with 161002: a chain of steps per token ------------------------------ */
 
