@@ -326,6 +326,7 @@ aclnnStatus aclnnMoeComputeExpertTokensGetWorkspaceSize(const aclTensor *sortedE
   const View experts = plan.input(sortedExperts, "sortedExperts"), y = plan.output(out, "out");
   if (plan.isGood() && (experts.dims.size() != 1 || numExperts < 1))
     plan.reject("sortedExperts must have one dim, and numExperts be positive");
+  plan.checkCount(numExperts, "numExperts");
   if (!plan.isGood())
     return plan.finish(size, executor);
   // How many tokens there are of each expert and those before it.

@@ -215,3 +215,120 @@ aclnnStatus aclnnApplyAdamWV2GetWorkspaceSize(aclTensor *varRef, aclTensor *mRef
   return plan.finish(size, executor);
 }
 ACLNN_RUN(ApplyAdamWV2)
+
+/// Returns the axes of a tensor in front of its last `count` dims, or those dims.
+static Dims axesBeside(const Dims &dims, size_t count, bool isLast) {
+  Dims axes;
+  for (size_t i = isLast ? dims.size() - count : 0;
+       i < (isLast ? dims.size() : dims.size() - count); ++i)
+    axes.push_back(int64_t(i));
+  return axes;
+}
+
+static View sumOver(Plan &plan, const View &x, const Dims &axes, bool keep) {
+  return axes.empty() ? x : reduced(plan, "ReduceSumD", x, axes, keep, ACL_FLOAT);
+}
+
+aclnnStatus aclnnLayerNormBackwardGetWorkspaceSize(
+    const aclTensor *gradOut, const aclTensor *input, const aclIntArray *normalizedShape,
+    const aclTensor *mean, const aclTensor *rstd, const aclTensor *weightOptional,
+    const aclTensor *, const aclBoolArray *, aclTensor *gradInputOut, aclTensor *gradWeightOut,
+    aclTensor *gradBiasOut, uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View gradient = plan.input(gradOut, "gradOut"), given = plan.input(input, "input"),
+             average = plan.input(mean, "mean"), spread = plan.input(rstd, "rstd"),
+             weight = plan.input(weightOptional, "weight", true),
+             ofInput = plan.output(gradInputOut, "gradInputOut", true),
+             ofWeight = plan.output(gradWeightOut, "gradWeightOut", true),
+             ofBias = plan.output(gradBiasOut, "gradBiasOut", true);
+  const Dims shape = plan.numbers(normalizedShape, "normalizedShape");
+  if (plan.isGood() &&
+      (shape.empty() || shape.size() > given.dims.size() || gradient.dims != given.dims ||
+       !std::equal(shape.rbegin(), shape.rend(), given.dims.rbegin())))
+    plan.reject("normalizedShape %s must be the last dims of input %s, whose dims gradOut has",
+                textOf(shape).c_str(), textOf(given.dims).c_str());
+  const int64_t width = plan.isGood() ? countOf(shape) : 1;
+  const int64_t rows = plan.isGood() && width ? countOf(given.dims) / width : 0;
+  if (plan.isGood() && (countOf(average.dims) != rows || countOf(spread.dims) != rows))
+    plan.reject("mean and rstd must have %lld elements", (long long)rows);
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  const Dims inner = axesBeside(given.dims, shape.size(), true),
+             outer = axesBeside(given.dims, shape.size(), false);
+  const Dims column = reducedDims(given.dims, inner, true);
+  const View g = plan.dense(gradient, ACL_FLOAT),
+             r = plan.reshaped(plan.dense(spread, ACL_FLOAT), column);
+  const View normal = combined(plan, "Mul",
+                               combined(plan, "Sub", plan.dense(given, ACL_FLOAT),
+                                        plan.reshaped(plan.dense(average, ACL_FLOAT), column)),
+                               r);
+  if (ofInput.place) {
+    const View weighted = weight.place ? scaled(plan, g, plan.dense(weight, ACL_FLOAT)) : g;
+    const View first =
+        withNumber(plan, "Mul", sumOver(plan, weighted, inner, true), 1 / double(width));
+    const View second = withNumber(
+        plan, "Mul", sumOver(plan, scaled(plan, weighted, normal), inner, true), 1 / double(width));
+    plan.write(scaled(plan, r,
+                      combined(plan, "Sub", combined(plan, "Sub", weighted, first),
+                               scaled(plan, normal, second))),
+               ofInput);
+  }
+  if (ofWeight.place)
+    plan.write(sumOver(plan, scaled(plan, g, normal), outer, false), ofWeight);
+  if (ofBias.place)
+    plan.write(sumOver(plan, g, outer, false), ofBias);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(LayerNormBackward)
+
+aclnnStatus aclnnRmsNormGradGetWorkspaceSize(const aclTensor *dy, const aclTensor *x,
+                                             const aclTensor *rstd, const aclTensor *gamma,
+                                             const aclTensor *dxOut, const aclTensor *dgammaOut,
+                                             uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View gradient = plan.input(dy, "dy"), given = plan.input(x, "x"),
+             spread = plan.input(rstd, "rstd"), weight = plan.input(gamma, "gamma"),
+             ofInput = plan.output(dxOut, "dxOut"), ofWeight = plan.output(dgammaOut, "dgammaOut");
+  if (plan.isGood() && (weight.dims.empty() || weight.dims.size() > given.dims.size() ||
+                        gradient.dims != given.dims ||
+                        !std::equal(weight.dims.rbegin(), weight.dims.rend(), given.dims.rbegin())))
+    plan.reject("gamma %s must have the last dims of x %s, whose dims dy has",
+                textOf(weight.dims).c_str(), textOf(given.dims).c_str());
+  const int64_t width = plan.isGood() ? countOf(weight.dims) : 1;
+  if (plan.isGood() && width && countOf(spread.dims) != countOf(given.dims) / width)
+    plan.reject("rstd must have %lld elements", (long long)(countOf(given.dims) / width));
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  const Dims inner = axesBeside(given.dims, weight.dims.size(), true),
+             outer = axesBeside(given.dims, weight.dims.size(), false);
+  const View g = plan.dense(gradient, ACL_FLOAT),
+             r = plan.reshaped(plan.dense(spread, ACL_FLOAT), reducedDims(given.dims, inner, true));
+  const View normal = scaled(plan, plan.dense(given, ACL_FLOAT), r);
+  const View weighted = scaled(plan, g, plan.dense(weight, ACL_FLOAT));
+  const View share = withNumber(
+      plan, "Mul", sumOver(plan, scaled(plan, weighted, normal), inner, true), 1 / double(width));
+  plan.write(scaled(plan, r, combined(plan, "Sub", weighted, scaled(plan, normal, share))),
+             ofInput);
+  plan.write(sumOver(plan, scaled(plan, g, normal), outer, false), ofWeight);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(RmsNormGrad)
+
+static View maskedSoftmax(Plan &plan, const View &x, const View &mask, double scale,
+                          bool isTriangle) {
+  if (isTriangle)
+    plan.reject("fixTriuMask must be false: give the mask");
+  if (plan.isGood() && x.dims.empty())
+    plan.reject("x must have dims");
+  if (!plan.isGood())
+    return {};
+  // What is hidden is not infinitely far away: a row that is hidden as a whole has equal shares.
+  const View scores = withNumber(plan, "Mul", plan.dense(x, ACL_FLOAT), scale);
+  const View shown =
+      chosen(plan, plan.broadcast(mask, x.dims), plan.constant(-10000, ACL_FLOAT), scores);
+  return softmaxOf(plan, "SoftmaxV2", shown, int64_t(x.dims.size()) - 1);
+}
+ACLNN_FUNCTION(ScaledMaskedSoftmax,
+               (const aclTensor *x, const aclTensor *mask, double scale, bool fixTriuMask,
+                aclTensor *y),
+               y, maskedSoftmax(plan, IN(x), IN(mask), scale, fixTriuMask))

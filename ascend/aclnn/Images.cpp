@@ -96,6 +96,8 @@ View resizedBy(Plan &plan, const View &self, const aclIntArray *outputSize, size
        std::any_of(size.begin(), size.end(), [](int64_t n) { return n < 1; })))
     plan.reject("self %s must have %zu dims with elements, and outputSize %zu positive numbers",
                 textOf(self.dims).c_str(), axes + 2, axes);
+  for (int64_t count : size)
+    plan.checkCount(count, "a number of outputSize");
   View result = self;
   for (size_t i = 0; plan.isGood() && i < axes; ++i)
     result = resampled(plan, result, i + 2, tapsOf(i, self.dims[i + 2], size[i]));

@@ -240,3 +240,44 @@ aclnnStatus aclnnBatchNormGetWorkspaceSize(const aclTensor *input, const aclTens
   return plan.finish(size, executor);
 }
 ACLNN_RUN(BatchNorm)
+
+aclnnStatus aclnnInstanceNormGetWorkspaceSize(const aclTensor *x, const aclTensor *gamma,
+                                              const aclTensor *beta, const char *dataFormat,
+                                              double eps, aclTensor *y, aclTensor *mean,
+                                              aclTensor *variance, uint64_t *size,
+                                              aclOpExecutor **executor) {
+  Plan plan(__func__);
+  View given = plan.input(x, "x");
+  const View weight = plan.input(gamma, "gamma"), bias = plan.input(beta, "beta");
+  View out = plan.output(y, "y");
+  const View means = plan.output(mean, "mean", true),
+             variances = plan.output(variance, "variance", true);
+  const std::string_view format = dataFormat ? dataFormat : "";
+  if (format != "NCHW" && format != "NHWC")
+    plan.reject("dataFormat must be NCHW or NHWC");
+  if (plan.isGood() && (given.dims.size() != 4 || out.dims.size() != 4))
+    plan.reject("x and y must have 4 dims");
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  if (format == "NHWC") {
+    given = permuted(given, {0, 3, 1, 2});
+    out = permuted(out, {0, 3, 1, 2});
+  }
+  if (weight.dims != Dims{given.dims[1]} || bias.dims != weight.dims)
+    plan.reject("gamma and beta must have %lld elements", (long long)given.dims[1]);
+  const View wide = plan.dense(given, ACL_FLOAT);
+  if (plan.isGood()) {
+    const View average = reduced(plan, "ReduceMeanD", wide, {2, 3}, true, ACL_FLOAT);
+    const View centered = combined(plan, "Sub", wide, average);
+    const View spread = reduced(plan, "ReduceMeanD", combined(plan, "Mul", centered, centered),
+                                {2, 3}, true, ACL_FLOAT);
+    View result = combined(plan, "Mul", centered,
+                           computed(plan, "Rsqrt", withNumber(plan, "Add", spread, eps)));
+    result = weighted(plan, "Mul", result, alongChannels(plan, weight, 4));
+    plan.write(weighted(plan, "Add", result, alongChannels(plan, bias, 4)), out);
+    writeOptional(plan, average, means);
+    writeOptional(plan, spread, variances);
+  }
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(InstanceNorm)

@@ -268,6 +268,12 @@ double Plan::elementOf(const View &view, const char *name) {
   return value;
 }
 
+void Plan::checkCount(int64_t count, const char *name) {
+  constexpr int64_t most = 1 << 28;
+  if (count > most)
+    reject("%s is %lld; %lld is the most", name, (long long)count, (long long)most);
+}
+
 int64_t Plan::axisOf(int64_t axis, size_t rank) {
   const int64_t count = std::max<int64_t>(int64_t(rank), 1);
   if (axis < -count || axis >= count) {

@@ -76,6 +76,9 @@ public:
   /// Returns the one element of a tensor: it is read when the executor is made.
   double elementOf(const View &view, const char *name);
 
+  /// Rejects a number of elements of a dim that nothing holds.
+  void checkCount(int64_t count, const char *name);
+
   /// Returns `axis` counted from the front; an error where a tensor of `rank` has none.
   int64_t axisOf(int64_t axis, size_t rank);
   /// Returns axes sorted and counted from the front; all of them where none is given.

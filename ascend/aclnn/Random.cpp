@@ -120,6 +120,12 @@ int64_t maskBytes(int64_t count) { return (count + 127) / 128 * 16; }
 
 /// Returns bits, the lowest of a byte first, of which each is 1 with a probability.
 View maskOf(Plan &plan, const Dims &dims, double keep, uint64_t seed, uint64_t offset) {
+  constexpr int64_t most = int64_t{1} << 31;
+  for (int64_t dim : dims)
+    if (dim < 0 || dim > most)
+      plan.reject("shape has %lld; a dim is 0 to %lld", (long long)dim, (long long)most);
+  if (!plan.isGood())
+    return {};
   const int64_t count = countOf(dims);
   const View mask = plan.make(ACL_UINT8, {maskBytes(count)});
   plan.onHost({mask}, [=, generator = Generator(seed, offset)](const auto &at) -> aclError {

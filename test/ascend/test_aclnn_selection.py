@@ -168,6 +168,7 @@ def test_dropout(acl):
     np.testing.assert_array_equal(back.read(), bits * F32(1.25))
     call(acl, "Dropout", x * 2, DOUBLE(0.2), BOOL(False), LONG(9), LONG(0), out, mask)
     np.testing.assert_array_equal(out.read(), x * 2)
+    assert "shape has -5" in refused(acl, "DropoutGenMask", [100, -5], DOUBLE(0.2), LONG(9), LONG(0), same)
     assert "0 to 1" in refused(acl, "Dropout", x, DOUBLE(1.5), BOOL(True), LONG(9), LONG(0), out, mask)
 
 

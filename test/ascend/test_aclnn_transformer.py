@@ -281,6 +281,13 @@ def test_resampled_images(acl, corners):
     np.testing.assert_allclose(out.read(), want, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("name, arguments", [
+    ("UpsampleNearest2d", ([2 ** 40, 1],)), ("UpsampleBicubic2d", ([1, 2 ** 40], BOOL(False), DOUBLE(0), DOUBLE(0)))])
+def test_sizes_that_nothing_holds(acl, name, arguments):
+    assert "is the most" in refused(acl, name, draw(1, 1, 2, 2), *arguments, Tensor(acl, np.zeros((1, 1, 2, 2), F32)))
+    assert "is the most" in refused(acl, "MoeComputeExpertTokens", np.zeros(3, np.int32), LONG(2 ** 40), Tensor(acl, np.zeros(3, np.int32)))
+
+
 def test_nearest_elements(acl):
     x = draw(2, 3, 5, 6)
     out = Tensor(acl, np.zeros((2, 3, 8, 4), F32))

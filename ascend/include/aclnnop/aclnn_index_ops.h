@@ -102,6 +102,18 @@ OPENATC_ACLNN(Tril, const aclTensor *self, int64_t diagonal, aclTensor *out)
 OPENATC_ACLNN(Triu, const aclTensor *self, int64_t diagonal, aclTensor *out)
 OPENATC_ACLNN(InplaceTril, aclTensor *selfRef, int64_t diagonal)
 OPENATC_ACLNN(InplaceTriu, aclTensor *selfRef, int64_t diagonal)
+/* A diagonal of a matrix, or a matrix with a vector, or with all elements, on a diagonal. */
+OPENATC_ACLNN(Diag, const aclTensor *self, int64_t diagonal, aclTensor *out)
+OPENATC_ACLNN(DiagFlat, const aclTensor *self, int64_t diagonal, aclTensor *out)
+OPENATC_ACLNN(Trace, const aclTensor *self, aclTensor *out)
+OPENATC_ACLNN(SliceV2, const aclTensor *self, const aclIntArray *starts, const aclIntArray *ends,
+              const aclIntArray *axes, const aclIntArray *steps, aclTensor *out)
+OPENATC_ACLNN(ChannelShuffle, const aclTensor *self, int64_t groups, aclTensor *out)
+OPENATC_ACLNN(InplaceFillTensor, aclTensor *selfRef, const aclTensor *value)
+/* Rows of updates go to a place of an axis of each batch of a cache: indices are the places, or
+ * rows of a batch and a place. */
+OPENATC_ACLNN(InplaceScatterUpdate, aclTensor *data, const aclTensor *indices,
+              const aclTensor *updates, int64_t axis)
 /* Two numbers for each dim that is padded, the last dim first; negative ones cut. */
 OPENATC_ACLNN(ConstantPadNd, const aclTensor *self, const aclIntArray *pad, const aclScalar *value,
               aclTensor *out)

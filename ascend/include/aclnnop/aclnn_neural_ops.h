@@ -70,6 +70,22 @@ OPENATC_ACLNN(AddLayerNorm, const aclTensor *x1, const aclTensor *x2, const aclT
               bool additionalOutput, const aclTensor *yOut, const aclTensor *meanOut,
               const aclTensor *rstdOut, const aclTensor *xOut)
 
+/* Of each image and channel; the second output is the variance. */
+OPENATC_ACLNN(InstanceNorm, const aclTensor *x, const aclTensor *gamma, const aclTensor *beta,
+              const char *dataFormat, double eps, aclTensor *y, aclTensor *mean,
+              aclTensor *variance)
+/* Gradients; those whose output is NULL are left out. */
+OPENATC_ACLNN(LayerNormBackward, const aclTensor *gradOut, const aclTensor *input,
+              const aclIntArray *normalizedShape, const aclTensor *mean, const aclTensor *rstd,
+              const aclTensor *weightOptional, const aclTensor *biasOptional,
+              const aclBoolArray *outputMask, aclTensor *gradInputOut, aclTensor *gradWeightOut,
+              aclTensor *gradBiasOut)
+OPENATC_ACLNN(RmsNormGrad, const aclTensor *dy, const aclTensor *x, const aclTensor *rstd,
+              const aclTensor *gamma, const aclTensor *dxOut, const aclTensor *dgammaOut)
+/* The softmax of x * scale along the last dim, with -10000 where the mask holds. */
+OPENATC_ACLNN(ScaledMaskedSoftmax, const aclTensor *x, const aclTensor *mask, double scale,
+              bool fixTriuMask, aclTensor *y)
+
 /* ---- pools ------------------------------------------------------------------- */
 
 OPENATC_ACLNN(AvgPool2d, const aclTensor *self, const aclIntArray *kernelSize,
