@@ -72,7 +72,7 @@ void describeGiven(detail::Node &node) {
 } // namespace
 
 graphStatus aclgrphInferShapeAndType(Graph &graph) {
-  const auto content = graph.content();
+  const auto &content = graph.content();
   if (content->file)
     return detail::fail(GRAPH_FAILED, __func__,
                         "the operators of a model file are not visible: atc --mode=1 shows them");
