@@ -60,27 +60,32 @@ static bool isOverVolume(graph::HostCallOp call) {
   auto type = call.getInputs().empty() ? RankedTensorType()
                                        : dyn_cast<RankedTensorType>(call.getInputs()[0].getType());
   return type && type.getRank() == 5 &&
-         llvm::is_contained({"Conv", "MaxPool", "AveragePool"}, call.getKernel());
+         llvm::is_contained({"Conv", "ConvTranspose", "MaxPool", "AveragePool"}, call.getKernel());
 }
 
-/// Returns the passes that turn calls of host kernels into ops that an NPU computes; nothing where
-/// `main` has no such call. They come first: what they leave may have static shapes only.
-static std::optional<PhasePipeline> expandPipeline(func::FuncOp main,
+/// Returns the passes that turn calls of host kernels into ops that a target computes; nothing
+/// where `main` has no such call. They come first: what they leave may have static shapes only.
+/// Without `isNpu` those calls stay for which the CPU has better code.
+static std::optional<PhasePipeline> expandPipeline(func::FuncOp main, bool isNpu,
                                                    ArrayRef<std::string> disabled) {
   bool isAny = false;
   main.walk([&](graph::HostCallOp call) {
-    isAny |= llvm::is_contained({"MatMulNBits", "DequantizeLinear", "RNN", "GRU", "LSTM", "TopK",
-                                 "ScatterND", "ScatterElements"},
-                                call.getKernel()) ||
-             isOverVolume(call);
+    isAny |= isOverVolume(call) ||
+             (isNpu && llvm::is_contained({"MatMulNBits", "DequantizeLinear", "RNN", "GRU", "LSTM",
+                                           "TopK", "ScatterND", "ScatterElements"},
+                                          call.getKernel()));
   });
   if (!isAny)
     return std::nullopt;
-  return PhasePipeline{Phase::Graph, "host kernels as ops of the NPU", "2-expanded.mlir",
-                       [disabled](OpPassManager &pm) {
+  return PhasePipeline{Phase::Graph, "host kernels as ops of the target", "2-expanded.mlir",
+                       [isNpu, disabled](OpPassManager &pm) {
                          OpPassManager &functions = pm.nest<func::FuncOp>();
                          // Exporters compute weights of constants: other orders of gates.
                          functions.addPass(graph::createGraphFoldConstants());
+                         if (!llvm::is_contained(disabled, "host-expand-volumes"))
+                           functions.addPass(host::createHostExpandVolumes());
+                         if (!isNpu)
+                           return;
                          if (!llvm::is_contained(disabled, "host-expand-weights"))
                            functions.addPass(host::createHostExpandWeights());
                          if (!llvm::is_contained(disabled, "host-expand-recurrent"))
@@ -89,8 +94,6 @@ static std::optional<PhasePipeline> expandPipeline(func::FuncOp main,
                            functions.addPass(host::createHostExpandTopK());
                          if (!llvm::is_contained(disabled, "host-expand-scatter"))
                            functions.addPass(host::createHostExpandScatter());
-                         if (!llvm::is_contained(disabled, "host-expand-volumes"))
-                           functions.addPass(host::createHostExpandVolumes());
                        }};
 }
 
@@ -220,10 +223,11 @@ bool PhaseRunner::checkModule(ModuleOp module) {
 
 /// Turns calls of host kernels into ops that the target computes.
 bool PhaseRunner::expand(ModuleOp module) {
+  const bool isNpu = !target.takesDynamicInputs();
   // With the types of the model the cube computes no products of f32.
-  if (target.takesDynamicInputs() || target.precisionBase() == PrecisionBase::Float32)
+  if (isNpu && target.precisionBase() == PrecisionBase::Float32)
     return true;
-  std::optional<PhasePipeline> pipeline = expandPipeline(om::findMain(module), disabled);
+  std::optional<PhasePipeline> pipeline = expandPipeline(om::findMain(module), isNpu, disabled);
   return !pipeline || runPipeline(module, *pipeline);
 }
 

@@ -3,6 +3,7 @@
 
 #include "support/LayerTrace.h"
 
+#include "support/TensorNames.h"
 #include "support/TensorValues.h"
 
 #include <cstring>
@@ -11,15 +12,6 @@
 namespace atc {
 
 namespace {
-
-/// Returns a name without the number of a further tensor of this name: "conv" of "conv#2".
-std::string withoutNumber(const std::string &name) {
-  const size_t mark = name.rfind('#');
-  if (mark == std::string::npos || mark + 1 == name.size() ||
-      name.find_first_not_of("0123456789", mark + 1) != std::string::npos)
-    return name;
-  return name.substr(0, mark);
-}
 
 /// Returns the product of dims [begin, end).
 int64_t productOf(const std::vector<int64_t> &dims, size_t begin, size_t end) {

@@ -53,7 +53,7 @@ std::string nearestName(std::string_view name, const std::vector<std::string> &c
     size_t distance = editDistance(wanted, known, best.first);
     if (wanted.size() >= 3 && known.find(wanted) != known.npos)
       distance = std::min<size_t>(distance, 2);
-    // Names without a common character are not alike, however short they are.
+    // As many differences as characters: nothing stands at its place, as in "x" and "y".
     if (distance >= std::max(wanted.size(), known.size()))
       continue;
     const size_t length =

@@ -1,4 +1,4 @@
-//===-- Derived.cpp - aclnn gradients, losses and forms in place --*- C++ -*-===//
+//===-- Derived.cpp - aclnn functions composed of others -----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ascend/aclnn/Steps.h"
 
@@ -99,16 +99,21 @@ View isClose(Plan &plan, const View &left, const View &right, double rtol, doubl
              bool equalNan) {
   if (rtol < 0 || atol < 0)
     plan.reject("rtol %g and atol %g must not be negative", rtol, atol);
-  const View distance = computed(plan, "Abs", sum(plan, "Sub", left, right));
+  // The difference of two integers may have no place in their type.
+  const bool areFloats = isFloat(left.type) || isFloat(right.type);
+  const View distance = areFloats ? computed(plan, "Abs", sum(plan, "Sub", left, right))
+                                  : combined(plan, "Sub", combined(plan, "Maximum", left, right),
+                                             combined(plan, "Minimum", left, right));
   const View limit =
       withNumber(plan, "Add", withNumber(plan, "Mul", computed(plan, "Abs", right), rtol), atol);
   if (!plan.isGood())
     return {};
-  // An infinity is close to itself alone, though any distance is within an infinite limit.
-  const View isFinite = comparison(plan, "Lt", limit, plan.constant(INFINITY, limit.type));
-  View result = plan.map(
-      "LogicalOr", {plan.map("LogicalAnd", {comparison(plan, "Le", distance, limit), isFinite}),
-                    comparison(plan, "Eq", left, right)});
+  View isNear = comparison(plan, "Le", distance, limit);
+  // An infinity is close to itself alone, though its distance is within an infinite limit.
+  if (areFloats)
+    isNear = plan.map("LogicalAnd", {isNear, comparison(plan, "Lt", distance,
+                                                        plan.constant(INFINITY, distance.type))});
+  View result = plan.map("LogicalOr", {isNear, comparison(plan, "Eq", left, right)});
   if (equalNan)
     result = plan.map("LogicalOr",
                       {result, plan.map("LogicalAnd", {comparison(plan, "Ne", left, left),
@@ -143,19 +148,6 @@ View extremumOf(Plan &plan, const char *op, const std::vector<View> &views) {
   for (size_t i = 1; plan.isGood() && i < views.size(); ++i)
     result = combined(plan, op, result, views[i]);
   return result;
-}
-
-View addedOuterProduct(Plan &plan, const View &self, const View &left, const View &right,
-                       double beta, double alpha) {
-  if (plan.isGood() && (left.dims.size() != 1 || right.dims.size() != 1))
-    plan.reject("vec1 and vec2 must be vectors");
-  if (!plan.isGood())
-    return {};
-  const View column = plan.reshaped(plan.dense(left, left.type), {left.dims[0], 1});
-  const View outer = combined(plan, "Mul", column, right);
-  if (beta == 0) // what self holds, which may be no number, is not read
-    return sum(plan, "Add", plan.constant(0, outer.type), outer, alpha);
-  return sum(plan, "Add", sum(plan, "Add", plan.constant(0, self.type), self, beta), outer, alpha);
 }
 
 View crossProduct(Plan &plan, const View &self, const View &other, int64_t dim) {
@@ -195,10 +187,6 @@ View takenRowByRow(Plan &plan, const View &self, const View &index) {
   if (!plan.isGood())
     return {};
   return taken(plan, plan.reshaped(plan.dense(self, self.type), {countOf(self.dims)}), 0, index);
-}
-
-double optionalNumber(Plan &plan, const aclScalar *handle, const char *name) {
-  return handle ? plan.number(handle, name) : 1;
 }
 
 } // namespace
@@ -298,20 +286,6 @@ aclnnStatus aclnnAminmaxGetWorkspaceSize(const aclTensor *self, const aclIntArra
 }
 ACLNN_RUN(Aminmax)
 
-ACLNN_FUNCTION(Addr,
-               (const aclTensor *self, const aclTensor *vec1, const aclTensor *vec2,
-                const aclScalar *betaOptional, const aclScalar *alphaOptional, aclTensor *out),
-               out,
-               addedOuterProduct(plan, IN(self), IN(vec1), IN(vec2),
-                                 optionalNumber(plan, betaOptional, "betaOptional"),
-                                 optionalNumber(plan, alphaOptional, "alphaOptional")))
-ACLNN_FUNCTION(InplaceAddr,
-               (aclTensor * selfRef, const aclTensor *vec1, const aclTensor *vec2,
-                const aclScalar *betaOptional, const aclScalar *alphaOptional),
-               selfRef,
-               addedOuterProduct(plan, IN(selfRef), IN(vec1), IN(vec2),
-                                 optionalNumber(plan, betaOptional, "betaOptional"),
-                                 optionalNumber(plan, alphaOptional, "alphaOptional")))
 ACLNN_FUNCTION(LinalgCross,
                (const aclTensor *self, const aclTensor *other, int64_t dim, aclTensor *out), out,
                crossProduct(plan, IN(self), IN(other), dim))

@@ -202,7 +202,7 @@ ACLNN_FUNCTION(Dot, (const aclTensor *self, const aclTensor *tensor, aclTensor *
 
 static View outerProduct(Plan &plan, const View &left, const View &right) {
   if (plan.isGood() && (left.dims.size() != 1 || right.dims.size() != 1))
-    plan.reject("self and vec2 must be vectors");
+    plan.reject("what is multiplied must be vectors");
   if (!plan.isGood())
     return {};
   return combined(plan, "Mul", plan.reshaped(plan.dense(left, left.type), {left.dims[0], 1}),
@@ -210,6 +210,26 @@ static View outerProduct(Plan &plan, const View &left, const View &right) {
 }
 ACLNN_FUNCTION(Ger, (const aclTensor *self, const aclTensor *vec2, aclTensor *out), out,
                outerProduct(plan, IN(self), IN(vec2)))
+static View addedOuterProduct(Plan &plan, const View &self, const View &left, const View &right,
+                              const aclScalar *beta, const aclScalar *alpha) {
+  auto factorOf = [&](const aclScalar *handle, const char *name) {
+    return handle ? plan.number(handle, name) : 1;
+  };
+  const double byBase = factorOf(beta, "betaOptional"),
+               byProduct = factorOf(alpha, "alphaOptional");
+  return addedProduct(plan, self, outerProduct(plan, left, right), byBase, byProduct);
+}
+ACLNN_FUNCTION(Addr,
+               (const aclTensor *self, const aclTensor *vec1, const aclTensor *vec2,
+                const aclScalar *betaOptional, const aclScalar *alphaOptional, aclTensor *out),
+               out,
+               addedOuterProduct(plan, IN(self), IN(vec1), IN(vec2), betaOptional, alphaOptional))
+ACLNN_FUNCTION(InplaceAddr,
+               (aclTensor * selfRef, const aclTensor *vec1, const aclTensor *vec2,
+                const aclScalar *betaOptional, const aclScalar *alphaOptional),
+               selfRef,
+               addedOuterProduct(plan, IN(selfRef), IN(vec1), IN(vec2), betaOptional,
+                                 alphaOptional))
 
 aclnnStatus aclnnCalculateMatmulWeightSizeV2(const aclIntArray *tensorShape, aclDataType dataType,
                                              uint64_t *weightTensorSize) {

@@ -135,14 +135,15 @@ bool hasItsConstant(const TensorDesc &desc, const Json &file) {
   return !desc.constant.empty() && (values == file.end() || equal(Json(valuesOf(desc)), *values));
 }
 
-/// Compares a tensor with what a file says of one. ND is any format.
-bool matches(const TensorDesc &desc, const Json &file, bool comparesConstants) {
+/// Compares a tensor with what a file says of one. ND is any format, and an output of unknown rank
+/// has whatever shape the file infers.
+bool matches(const TensorDesc &desc, const Json &file, bool comparesConstants, bool isOutput) {
   if (!file.is_object() || file.value("type", -1) != int(desc.type))
     return false;
   const int format = file.value("format", int(ACL_FORMAT_ND));
   if (format != int(desc.format) && format != ACL_FORMAT_ND && desc.format != ACL_FORMAT_ND)
     return false;
-  if (desc.unknownRank)
+  if (desc.unknownRank && isOutput)
     return true;
   const Json &shape = file.contains("shape") ? file["shape"] : Json::array();
   if (!shape.is_array() || shape.size() != desc.dims.size())
@@ -158,16 +159,16 @@ bool matches(const TensorDesc &desc, const Json &file, bool comparesConstants) {
 bool matches(const OpCall &call, const Json &file, bool comparesConstants = true) {
   if (file.value("op", "") != call.type)
     return false;
-  auto all = [&](const auto &descs, const Json &list) {
+  auto all = [&](const auto &descs, const Json &list, bool areOutputs) {
     if (!list.is_array() || list.size() != descs.size())
       return false;
     for (size_t i = 0; i < descs.size(); ++i)
-      if (!matches(*descs[i], list[i], comparesConstants))
+      if (!matches(*descs[i], list[i], comparesConstants, areOutputs))
         return false;
     return true;
   };
-  if (!all(call.inputs, file.value("input_desc", Json::array())) ||
-      !all(call.outputs, file.value("output_desc", Json::array())))
+  if (!all(call.inputs, file.value("input_desc", Json::array()), false) ||
+      !all(call.outputs, file.value("output_desc", Json::array()), true))
     return false;
   for (const Json &attribute : file.value("attr", Json::array())) {
     auto own = call.attributes.find(attribute.value("name", ""));
@@ -185,6 +186,16 @@ bool hasSameAttributes(const OpCall &call, const Json &file) {
          std::all_of(named.begin(), named.end(), [&](const Json &attribute) {
            return call.attributes.count(attribute.value("name", ""));
          });
+}
+
+/// Returns whether a file states the dims of a call's inputs themselves, not -1 for some of them:
+/// only then are its outputs' dims those of the call.
+bool hasSameInputDims(const OpCall &call, const Json &file) {
+  const Json inputs = file.value("input_desc", Json::array());
+  return std::equal(call.inputs.begin(), call.inputs.end(), inputs.begin(), inputs.end(),
+                    [](const auto &desc, const Json &input) {
+                      return input.value("shape", std::vector<int64_t>()) == desc->dims;
+                    });
 }
 
 /// Returns whether a value is a list of what `fits`; a list that is missing is empty.
@@ -310,7 +321,8 @@ std::shared_ptr<OpModel> lookUpOperator(const OpCall &call) {
   // Operators that were added later are preferred.
   for (auto each = operators().all.rbegin(); each != operators().all.rend(); ++each)
     if (call.keepsFloat32 == (*each)->keepsFloat32 && matches(call, (*each)->description) &&
-        ((*each)->origin != OpOrigin::Compiled || hasSameAttributes(call, (*each)->description)))
+        ((*each)->origin != OpOrigin::Compiled || hasSameAttributes(call, (*each)->description)) &&
+        (!call.infersOutputs || hasSameInputDims(call, (*each)->description)))
       return *each;
   return nullptr;
 }
@@ -483,6 +495,7 @@ aclError aclopInferShape(const char *opType, int numInputs, aclTensorDesc *input
                          aclopAttr *attr) {
   OpCall call;
   ACL_TRY(readCall(__func__, opType, numInputs, inputDesc, numOutputs, outputDesc, attr, call));
+  call.infersOutputs = true;
   // What the program says of outputs is what it asks for.
   for (auto &output : call.outputs) {
     output->dims = {-2};
@@ -491,10 +504,11 @@ aclError aclopInferShape(const char *opType, int numInputs, aclTensorDesc *input
   std::shared_ptr<OpModel> op;
   ACL_TRY(findForExecution(__func__, call, inputs ? numInputs : 0, inputs, nullptr, op));
   // The file states the dims that atc has inferred, -1 for those of any size.
-  const Json &outputs = op->description["output_desc"];
+  const Json outputs = op->description.value("output_desc", Json::array());
   for (size_t i = 0; i < size_t(numOutputs) && i < outputs.size(); ++i)
     if (auto desc = tensorDescs().find(outputDesc[i])) {
       desc->dims = outputs[i].value("shape", std::vector<int64_t>());
+      desc->ranges.clear();
       desc->unknownRank = false;
     }
   return ACL_SUCCESS;

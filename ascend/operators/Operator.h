@@ -27,6 +27,9 @@ struct OpCall {
   /// Whether float32 stays float32, but for what matrix products read: without it the precision
   /// mode is that of the program (aclSetCompileopt).
   bool keepsFloat32 = false;
+  /// Whether the dims of outputs are what is asked for: a file for inputs of any size does not say
+  /// them.
+  bool infersOutputs = false;
 
   /// Returns it in the form of the files that `atc --singleop` reads.
   nlohmann::ordered_json json() const;

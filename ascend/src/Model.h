@@ -90,9 +90,11 @@ public:
   std::unique_ptr<om_npu, NpuDeleter> npu;
   std::unique_ptr<om_session, SessionDeleter> session;
 
-  uint32_t id = 0;                    ///< that addModel gave it
-  uint64_t steps = 0;                 ///< executions that have begun
-  const void *dumpReported = nullptr; ///< the dump of which missing layers were said
+  uint32_t id = 0;    ///< that addModel gave it
+  uint64_t steps = 0; ///< executions that have begun
+  /// The settings of the dump of which missing layers were said. They are kept, so that those of a
+  /// later dump are never taken for them.
+  std::shared_ptr<const void> dumpReported;
 
   std::mutex dimsMutex;          ///< of the next one
   std::vector<Dims> currentDims; ///< of outputs: of the gear set last, or the last run

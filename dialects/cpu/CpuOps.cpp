@@ -38,6 +38,15 @@ LogicalResult Conv2DOp::verify() {
   if (channels < 1 || channels > filter[1] * filter[4])
     return emitOpError() << "channels = " << channels << " must lie in 1.."
                          << filter[1] * filter[4];
+  if (std::optional<ArrayRef<int64_t>> image = getImage()) {
+    auto isInside = [&](int64_t dim) {
+      const int64_t begin = (*image)[dim], size = (*image)[dim + 2];
+      return begin >= 0 && size >= 1 && begin <= in[dim + 2] && size <= in[dim + 2] - begin;
+    };
+    if (image->size() != 4 || !isInside(0) || !isInside(1))
+      return emitOpError() << "image = [" << *image << "] must be top, left, height and width of a "
+                           << "part of the " << in[2] << "x" << in[3] << " positions of the input";
+  }
   return verifyEpilogue(*this);
 }
 

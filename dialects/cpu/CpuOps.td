@@ -12,13 +12,15 @@ def Cpu_Conv2DOp : Kernel_InPlaceOp<"conv2d", [AttrSizedOperandSegments], Cpu_Di
     input [N][ICB][Hp][Wp][c] is the padded view: no position outside of it is
     read. filter [OCB][ICB / groups][KH][KW][c][b] (channels past the last are
     zero), bias and slope [OCB * b], residual and output [N][OCB][OH][OW][b].
-    `channels` = input channels per group that are accumulated.
+    `channels` = input channels per group that are accumulated. `image`, [top, left, height, width],
+    is the part of the input that is no padding; all that lies around it is zero.
   }];
   let arguments = (ins AnyMemRef:$input, AnyMemRef:$filter, Optional<AnyMemRef>:$bias,
                        Optional<AnyMemRef>:$residual, Optional<AnyMemRef>:$slope, AnyMemRef:$output,
                        DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, I64Attr:$groups,
                        I64Attr:$channels, OptionalAttr<Graph_ActivationAttr>:$activation,
-                       UnitAttr:$residual_last, OptionalAttr<Cpu_TileAttr>:$tile);
+                       UnitAttr:$residual_last, OptionalAttr<Cpu_TileAttr>:$tile,
+                       OptionalAttr<DenseI64ArrayAttr>:$image);
   let assemblyFormat = [{
     $input `,` $filter (`bias` $bias^)? (`residual` $residual^)? (`slope` $slope^)?
     `outs` $output attr-dict `:` type(operands)

@@ -84,7 +84,8 @@ std::vector<PhasePipeline> CpuTarget::buildPipelines(func::FuncOp,
                              cpu::buildCpuBufferPipeline(pm, options);
                            }};
   return {makeGraphPipeline(disabled, /*integers=*/true, /*widenFloats=*/true,
-                            /*mergeProducts=*/true, /*keepPreprocessing=*/false),
+                            /*mergeProducts=*/true, /*splitGroups=*/true,
+                            /*keepPreprocessing=*/false),
           std::move(kernels), schedulePipeline(disabled)};
 }
 

@@ -103,6 +103,7 @@ std::vector<PhasePipeline> NpuTarget::buildPipelines(func::FuncOp main,
   const bool integers = !soc.split && contractsIntegers(main, disabled, soc.name);
   return {
       makeGraphPipeline(disabled, integers, /*widenFloats=*/false, /*mergeProducts=*/false,
+                        /*splitGroups=*/false,
                         /*keepPreprocessing=*/precision != Precision::KeepOrigin &&
                             !llvm::is_contained(disabled, "npu-select-preprocessing")),
       pipeline(Phase::Kernels, "precision, layout, buffers", "", npu::buildNpuBufferPipeline,

@@ -10,9 +10,9 @@ using namespace mlir;
 namespace atc::driver {
 
 PhasePipeline makeGraphPipeline(std::vector<std::string> disabled, bool integers, bool widenFloats,
-                                bool mergeProducts, bool keepPreprocessing) {
+                                bool mergeProducts, bool splitGroups, bool keepPreprocessing) {
   return {Phase::Graph, "graph passes", "2-graph.mlir",
-          [disabled = std::move(disabled), integers, widenFloats, mergeProducts,
+          [disabled = std::move(disabled), integers, widenFloats, mergeProducts, splitGroups,
            keepPreprocessing](OpPassManager &pm) {
             graph::GraphPipelineOptions graph;
             graph.disable = disabled;
@@ -20,6 +20,7 @@ PhasePipeline makeGraphPipeline(std::vector<std::string> disabled, bool integers
             graph.integers = integers;
             graph.widenFloats = widenFloats;
             graph.mergeProducts = mergeProducts;
+            graph.splitGroups = splitGroups;
             graph.keepPreprocessing = keepPreprocessing;
             graph::buildGraphPipeline(pm, graph);
           }};

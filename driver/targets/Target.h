@@ -95,10 +95,11 @@ public:
 /// Returns the pipeline of the graph passes, which all targets share. `integers`: quantized
 /// contractions become int8 contractions. `widenFloats`: f16 and bf16 contractions
 /// are computed in f32. `mergeProducts`: products of one tensor by several constant matrices become
-/// one, whose parts are views. `keepPreprocessing`: convolutions preprocess the pixels that they
+/// one, whose parts are views. `splitGroups`: groups of convolutions that fill blocks of channels
+/// are apart from the others. `keepPreprocessing`: convolutions preprocess the pixels that they
 /// read.
 PhasePipeline makeGraphPipeline(std::vector<std::string> disabled, bool integers, bool widenFloats,
-                                bool mergeProducts, bool keepPreprocessing);
+                                bool mergeProducts, bool splitGroups, bool keepPreprocessing);
 
 } // namespace atc::driver
 

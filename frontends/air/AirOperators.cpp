@@ -50,23 +50,6 @@ bool AirGraph::readInputs(const pb::Op &op, SingleOp &single, std::vector<std::s
   return isComplete;
 }
 
-/// Sets the type of the result of a quantized operator that does not state it: integers become
-/// floats, or the other way.
-static void setQuantizedType(const pb::Op &op, SingleOp &single) {
-  if (op.output_desc_size() && typeOf(op.output_desc(0).dtype()))
-    return;
-  const bool isOfIntegers =
-      !single.inputs.empty() && (single.inputs[0].type == 2 || single.inputs[0].type == 4);
-  if (op.type() == "AscendQuant")
-    single.outputs[0].type = 2;
-  else if (op.type() == "AscendDequant" || op.type() == "AscendAntiQuant")
-    single.outputs[0].type = 0;
-  else if (isOfIntegers && llvm::is_contained({"Conv2D", "DepthwiseConv2D", "MatMul", "MatMulV2",
-                                               "BatchMatMul", "BatchMatMulV2"},
-                                              op.type()))
-    single.outputs[0].type = 3;
-}
-
 void AirGraph::readOutputs(const pb::Op &op, SingleOp &single) {
   auto attribute = [&](StringRef name) -> const nlohmann::ordered_json * {
     auto found =
@@ -84,8 +67,9 @@ void AirGraph::readOutputs(const pb::Op &op, SingleOp &single) {
     single.inputs[1].format = single_op::kHWCN;
   for (int i = 0; i < std::max(op.output_desc_size(), 1); ++i) {
     SingleOpTensor tensor;
+    tensor.type = resultType(single, size_t(i));
     if (!single.inputs.empty())
-      tensor.type = single.inputs[0].type, tensor.format = single.inputs[0].format;
+      tensor.format = single.inputs[0].format;
     if (i < op.output_desc_size()) {
       const pb::TensorDesc &desc = op.output_desc(i);
       tensor.type = typeOf(desc.dtype()).value_or(tensor.type);
@@ -94,9 +78,7 @@ void AirGraph::readOutputs(const pb::Op &op, SingleOp &single) {
     single.outputs.push_back(std::move(tensor));
   }
   if (op.type() == "Cast")
-    if (const auto *type = attribute("dst_type"); type && type->is_number_integer())
-      single.outputs[0].type = type->get<int>();
-  setQuantizedType(op, single);
+    single.outputs[0].type = resultType(single, 0);
 }
 
 /// Returns whether an operator states the dims of its outputs, for the inputs that it has.

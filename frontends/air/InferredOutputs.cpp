@@ -45,6 +45,27 @@ static std::optional<int> typeOf(Type type) {
   }
 }
 
+int resultType(const SingleOp &op, size_t index) {
+  constexpr int kFloat = 0, kInt8 = 2, kInt32 = 3, kUInt8 = 4;
+  const StringRef type = op.type;
+  if (type == "Cast")
+    for (const SingleOpAttribute &attribute : op.attributes)
+      if (attribute.name == "dst_type" && attribute.value.is_number_integer())
+        return attribute.value.get<int>();
+  if ((type.starts_with("ArgMax") || type.starts_with("ArgMin")) && index == 0)
+    return kInt32;
+  if (type.starts_with("TopK") && index == 1)
+    return kInt32;
+  if (type == "AscendQuant")
+    return kInt8;
+  if (type == "AscendDequant" || type == "AscendAntiQuant" || op.inputs.empty())
+    return kFloat;
+  const int first = op.inputs[0].type;
+  const bool isProduct = is_contained(
+      {"Conv2D", "DepthwiseConv2D", "MatMul", "MatMulV2", "BatchMatMul", "BatchMatMulV2"}, type);
+  return isProduct && (first == kInt8 || first == kUInt8) ? kInt32 : first;
+}
+
 /// Sets the type of the tensor "x<i>" in a model of one operator: `size` stands for dims of any
 /// size.
 static void setDims(onnx::GraphProto &part, ArrayRef<SingleOpTensor> inputs, int64_t size) {
@@ -100,7 +121,10 @@ std::optional<std::string> inferOutputs(SingleOp &op, MLIRContext &context,
                                         Diagnostics &diagnostics) {
   if (!inferMovedShape(op)) {
     if (readsOutputShape(op.type)) {
-      diagnostics.error("E14001", "the dims of its result do not follow from constants");
+      diagnostics.error(
+          "E14001",
+          "the dims of its result do not follow from constants; state them, or give the values "
+          "that they follow from as a constant");
       return std::nullopt;
     }
     for (SingleOpTensor &output : op.outputs)

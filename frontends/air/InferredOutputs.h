@@ -10,6 +10,10 @@
 
 namespace atc::air {
 
+/// Returns AscendCL's number of the type that an output of an operator has where nothing states it:
+/// that of the first input, but for casts, indices and quantized operators.
+int resultType(const SingleOp &op, size_t index);
+
 /// Sets the dims and types of the outputs of an operator to those that follow from its inputs,
 /// constants and attributes; a dim that depends on one of any size, or on values, becomes -1.
 /// Returns the ONNX model of the operator, as makeSingleOpModel does; nothing after an error.

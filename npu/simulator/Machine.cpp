@@ -483,7 +483,7 @@ bool Machine::finish(std::string &error) {
       continue;
     if (stopped()) {
       error =
-          "launch `" + launch.name + "` was ended: no more " +
+          "launch `" + printable(launch.name) + "` was ended: no more " +
           (simulator.stepsLeft ? "bytes are allowed to move" : "instructions are allowed to run") +
           "\n";
       done = false;

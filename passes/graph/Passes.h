@@ -35,6 +35,10 @@ struct GraphPipelineOptions : mlir::PassPipelineOptions<GraphPipelineOptions> {
       *this, "merge-products",
       llvm::cl::desc("Products of one tensor by several constant matrices become one"),
       llvm::cl::init(false)};
+  Option<bool> splitGroups{
+      *this, "split-groups",
+      llvm::cl::desc("Groups of convolutions that fill blocks of channels are apart from others"),
+      llvm::cl::init(false)};
   Option<bool> keepPreprocessing{
       *this, "keep-preprocessing",
       llvm::cl::desc("Convolutions read the pixels of images and preprocess them"),

@@ -395,6 +395,43 @@ def GraphSimplifySlicesConcats : GraphPass<"graph-simplify-slices-concats"> {
     Statistic<"numSlices", "num-slices", "Number of slices simplified">];
 }
 
+def GraphSplitGroups : GraphPass<"graph-split-groups"> {
+  let summary = "Split convolutions whose groups do not fill blocks of channels";
+  let description = [{
+    13 groups of 8 channels are six and a half blocks of 16, which a kernel could only compute as one
+    dense convolution of 104 channels. As many groups as fill blocks become one convolution, the
+    rest another one; the parts of the input and of the result are views. For the CPU.
+
+    ```mlir
+    %y = graph.conv %x, %w {groups = 13 : i64, ...} : (tensor<1x104x28x28xf32>, tensor<104x8x3x3xf32>) -> ...
+    // becomes
+    %a = graph.conv %x0, %w0 {groups = 12 : i64, ...} : (tensor<1x96x28x28xf32>, tensor<96x8x3x3xf32>) -> ...
+    %b = graph.conv %x1, %w1 {groups = 1 : i64, ...} : (tensor<1x8x28x28xf32>, tensor<8x8x3x3xf32>) -> ...
+    %y = graph.concat %a, %b {axis = 1 : i64} : ...
+    ```
+  }];
+  let statistics = [Statistic<"numSplit", "num-split", "Number of convolutions that were split">];
+}
+
+def GraphTrimKernels : GraphPass<"graph-trim-kernels"> {
+  let summary = "Drop taps of convolutions that read only padding";
+  let description = [{
+    A dilated kernel may be larger than the image: the outer taps of a 3x3 kernel with dilation 24
+    on 16x16 pixels read padding wherever the window lies. Such taps at the begins and ends of a
+    constant filter are cut off, with the padding that only they read. The convolution becomes one
+    of 1x1 here, on an image without padding.
+
+    ```mlir
+    %y = graph.conv %x, %w {dilations = array<i64: 24, 24>, pads = array<i64: 24, 24, 24, 24>, ...}
+        : (tensor<1x960x16x16xf32>, tensor<256x960x3x3xf32>) -> tensor<1x256x16x16xf32>
+    // becomes
+    %k = graph.constant ... : tensor<256x960x1x1xf32>
+    %y = graph.conv %x, %k {dilations = array<i64: 24, 24>, pads = array<i64: 0, 0, 0, 0>, ...} : ...
+    ```
+  }];
+  let statistics = [Statistic<"numTrimmed", "num-trimmed", "Number of kernels that became smaller">];
+}
+
 def GraphWidenFloats : GraphPass<"graph-widen-floats"> {
   let summary = "Compute contractions of f16 or bf16 in f32";
   let description = [{

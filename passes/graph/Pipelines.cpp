@@ -27,10 +27,10 @@ public:
   explicit PipelineBuilder(Add add) : add(add) {}
 
   struct Choices {
-    bool releaseConstants, integers, widenFloats, mergeProducts, keepPreprocessing;
+    bool releaseConstants, integers, widenFloats, mergeProducts, splitGroups, keepPreprocessing;
   };
   /// Every pass that any target uses.
-  static constexpr Choices kAll = {true, true, true, true, true};
+  static constexpr Choices kAll = {true, true, true, true, true, true};
 
   void build(const Choices &choices) {
     if (choices.widenFloats)
@@ -57,6 +57,8 @@ public:
     addPass(createGraphFuseConvAdd());
 
     addPass(createGraphRaiseTo2D());
+    if (choices.splitGroups)
+      addPass(createGraphSplitGroups());
     addPass(createGraphSimplifySlicesConcats());
     addPass(createGraphEliminateTransposes());
     addCleanup();
@@ -92,6 +94,7 @@ public:
     addPass(createGraphLowerBatchNorm());
     addPass(createGraphFoldScaleIntoConv());
     addPass(createGraphFoldPad());
+    addPass(createGraphTrimKernels());
     addPass(createGraphDecomposeConvTranspose());
   }
 
@@ -116,7 +119,8 @@ void atc::graph::buildGraphPipeline(OpPassManager &pm, const GraphPipelineOption
       pm.addPass(std::move(pass));
   };
   PipelineBuilder(add).build({options.releaseConstants, options.integers, options.widenFloats,
-                              options.mergeProducts, options.keepPreprocessing});
+                              options.mergeProducts, options.splitGroups,
+                              options.keepPreprocessing});
 }
 
 void atc::graph::buildWeightPasses(OpPassManager &pm) {

@@ -1,11 +1,13 @@
-//===-- ExpandVolumes.cpp - convolutions and pools over three dims ----------===//
+//===-- ExpandVolumes.cpp - convolutions and pools over three dims --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A convolution over volumes is one over images: the channels of an image are those of all planes
-// that its window covers. A pool over volumes is a pool over each plane, and then one along depth.
+// that its window covers. A transposed one is one of images per phase of its stride in depth. A
+// pool over volumes is a pool over each plane, and then one along depth.
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/graph/ops/BinaryOps.h"
 #include "dialects/graph/ops/ConvOps.h"
 #include "dialects/graph/ops/HostOps.h"
 #include "dialects/graph/ops/ShapeOps.h"
@@ -47,7 +49,7 @@ SmallVector<int64_t> integersOf(HostCallOp call, StringRef name, ArrayRef<int64_
 struct Volume {
   Value x;
   RankedTensorType in, out;
-  SmallVector<int64_t> kernel, strides, dilations, pads;
+  SmallVector<int64_t> kernel, strides, dilations, pads, outputPadding;
   bool roundsUp = false;
 
   /// Reads a call whose window has the dims `kernel`. Returns the reason why it stays; empty: none.
@@ -63,13 +65,26 @@ struct Volume {
     strides = integersOf(call, "strides", {1, 1, 1});
     dilations = integersOf(call, "dilations", {1, 1, 1});
     pads = integersOf(call, "pads", {0, 0, 0, 0, 0, 0});
-    if (kernel.size() != 3 || strides.size() != 3 || dilations.size() != 3 || pads.size() != 6)
+    outputPadding = integersOf(call, "output_padding", {0, 0, 0});
+    if (kernel.size() != 3 || strides.size() != 3 || dilations.size() != 3 || pads.size() != 6 ||
+        outputPadding.size() != 3)
       return "its window has no three dims";
     roundsUp = integerOf(call, "ceil_mode", 0) != 0;
     auto mode = call.getParameters().getAs<StringAttr>("auto_pad");
     if (mode && mode.getValue().starts_with("SAME"))
       readSamePads(mode.getValue() == "SAME_LOWER");
     return "";
+  }
+
+  /// Returns the reason why a transposed convolution cannot be computed phase by phase; empty:
+  /// none.
+  std::string fitsPhases(HostCallOp call) const {
+    auto mode = call.getParameters().getAs<StringAttr>("auto_pad");
+    if ((mode && mode.getValue() != "NOTSET") || !integersOf(call, "output_shape", {}).empty())
+      return "its pads follow from the shape of its result";
+    if (dilations[0] != 1)
+      return "its taps are apart in depth";
+    return kernel[0] < strides[0] ? "its taps do not reach every plane" : "";
   }
 
   /// Returns the two numbers of the plane among three.
@@ -99,32 +114,66 @@ public:
   void convolve(Value filter, Value bias, int64_t groups) {
     ArrayRef<int64_t> in = v.in.getShape(), out = v.out.getShape();
     auto taps = cast<RankedTensorType>(filter.getType()).getShape();
-    const int64_t inGroup = taps[1] * in[3] * in[4], planes = v.kernel[0];
-    Value x = graph::TransposeOp::create(builder, loc, v.x, ArrayRef<int64_t>{0, 2, 1, 3, 4});
-    x = reshaped(x, {in[0], in[2], groups, inGroup});
-    if (v.pads[0] || v.pads[3])
-      x = graph::PadOp::create(builder, loc, x, ArrayRef<int64_t>{0, v.pads[0], 0, 0},
-                               ArrayRef<int64_t>{0, v.pads[3], 0, 0}, graph::PadMode::Constant,
-                               llvm::APFloat(0.0));
-    SmallVector<Value> parts;
-    for (int64_t plane = 0; plane < planes; ++plane)
-      parts.push_back(graph::SliceOp::create(builder, loc, x,
-                                             ArrayRef<int64_t>{0, plane * v.dilations[0], 0, 0},
-                                             ArrayRef<int64_t>{in[0], out[2], groups, inGroup},
-                                             ArrayRef<int64_t>{1, v.strides[0], 1, 1}));
-    x = planes == 1 ? parts.front()
-                    : graph::ConcatOp::create(builder, loc, parts, /*axis=*/3).getResult();
-    x = reshaped(x, {in[0] * out[2], planes * in[1], in[3], in[4]});
+    const int64_t planes = v.kernel[0];
+    const SmallVector<Value> parts =
+        planesAt(-v.pads[0], v.dilations[0], planes, out[2], groups, v.strides[0]);
     Value weights =
         graph::TransposeOp::create(builder, loc, filter, ArrayRef<int64_t>{0, 2, 1, 3, 4});
-    weights = reshaped(weights, {taps[0], planes * taps[1], taps[3], taps[4]});
-    Value y = graph::ConvOp::create(builder, call.getLoc(), x, weights, bias, /*residual=*/Value(),
-                                    /*slope=*/Value(), Volume::plane(v.strides), v.planePads(),
-                                    Volume::plane(v.dilations), groups, graph::ActivationAttr(),
-                                    /*residual_last=*/false);
-    y = reshaped(y, {out[0], out[2], out[1], out[3] * out[4]});
-    y = graph::TransposeOp::create(builder, loc, y, ArrayRef<int64_t>{0, 2, 1, 3});
-    finish(y);
+    Value y;
+    if (taps[1] == 1 && groups > 1) {
+      // Images of one channel per group keep their fast code: one convolution per plane.
+      for (auto [plane, part] : llvm::enumerate(parts)) {
+        Value own = graph::SliceOp::create(
+            builder, loc, weights, ArrayRef<int64_t>{0, int64_t(plane), 0, 0, 0},
+            ArrayRef<int64_t>{taps[0], 1, 1, taps[3], taps[4]}, ArrayRef<int64_t>{1, 1, 1, 1, 1});
+        Value image = reshaped(part, {in[0] * out[2], in[1], in[3], in[4]});
+        Value sum = convolveImages(image, reshaped(own, {taps[0], 1, taps[3], taps[4]}),
+                                   y ? Value() : bias, groups);
+        y = y ? graph::AddOp::create(builder, call.getLoc(), y, sum).getResult() : sum;
+      }
+    } else {
+      Value x = reshaped(joinPlanes(parts), {in[0] * out[2], planes * in[1], in[3], in[4]});
+      weights = reshaped(weights, {taps[0], planes * taps[1], taps[3], taps[4]});
+      y = convolveImages(x, weights, bias, groups);
+    }
+    finishPlanes(y);
+  }
+
+  /// Planes `stride` apart in depth read the input through the same taps: each such phase is a
+  /// transposed convolution of images whose channels are those of the planes that its taps read.
+  void convolveTransposed(Value filter, Value bias, int64_t groups) {
+    ArrayRef<int64_t> in = v.in.getShape(), out = v.out.getShape();
+    auto taps = cast<RankedTensorType>(filter.getType()).getShape();
+    const int64_t stride = v.strides[0], inGroup = in[1] / groups;
+    const int64_t positions = llvm::divideCeil(out[2], stride);
+    Value weights = reshaped(filter, {groups, inGroup, taps[1], taps[2], taps[3] * taps[4]});
+    weights = graph::TransposeOp::create(builder, loc, weights, ArrayRef<int64_t>{0, 3, 1, 2, 4});
+    SmallVector<Value> phases;
+    for (int64_t phase = 0; phase < stride; ++phase) {
+      // Plane q * stride + phase reads input plane q + first - j through tap firstTap + j * stride.
+      const int64_t firstTap = (phase + v.pads[0]) % stride;
+      const int64_t first = (phase + v.pads[0] - firstTap) / stride;
+      const int64_t count = llvm::divideCeil(taps[2] - firstTap, stride);
+      Value own = graph::SliceOp::create(
+          builder, loc, weights, ArrayRef<int64_t>{0, firstTap, 0, 0, 0},
+          ArrayRef<int64_t>{groups, count, inGroup, taps[1], taps[3] * taps[4]},
+          ArrayRef<int64_t>{1, stride, 1, 1, 1});
+      own = reshaped(own, {groups * count * inGroup, taps[1], taps[3], taps[4]});
+      Value x = joinPlanes(planesAt(first, -1, count, positions, groups));
+      x = reshaped(x, {in[0] * positions, count * in[1], in[3], in[4]});
+      Value y = graph::ConvTransposeOp::create(
+          builder, call.getLoc(), x, own, bias, Volume::plane(v.strides), v.planePads(),
+          Volume::plane(v.dilations), Volume::plane(v.outputPadding), groups);
+      phases.push_back(reshaped(y, {in[0], positions, 1, out[1] * out[3] * out[4]}));
+    }
+    Value y = stride == 1 ? phases.front()
+                          : graph::ConcatOp::create(builder, loc, phases, /*axis=*/2).getResult();
+    y = reshaped(y, {in[0], positions * stride, out[1] * out[3] * out[4]});
+    if (positions * stride > out[2])
+      y = graph::SliceOp::create(builder, loc, y, ArrayRef<int64_t>{0, 0, 0},
+                                 ArrayRef<int64_t>{in[0], out[2], out[1] * out[3] * out[4]},
+                                 ArrayRef<int64_t>{1, 1, 1});
+    finishPlanes(y);
   }
 
   /// Pools by ops that `make` creates of an input, a kernel, strides, pads and dilations.
@@ -160,12 +209,59 @@ public:
   }
 
 private:
+  /// Returns the input planes that each of `taps` taps reads at `positions` positions, which are
+  /// `step` planes apart: [N, positions, groups, elements of a group]. Tap j begins at plane first
+  /// + j * advance; planes outside of the input are zeros.
+  SmallVector<Value> planesAt(int64_t first, int64_t advance, int64_t taps, int64_t positions,
+                              int64_t groups, int64_t step = 1) {
+    ArrayRef<int64_t> in = v.in.getShape();
+    const int64_t elements = in[1] / groups * in[3] * in[4];
+    const int64_t last = first + (taps - 1) * advance;
+    const int64_t low = std::max<int64_t>(-std::min(first, last), 0);
+    const int64_t end = std::max(first, last) + (positions - 1) * step + 1;
+    const int64_t high = std::max<int64_t>(end - in[2], 0);
+    Value x = graph::TransposeOp::create(builder, loc, v.x, ArrayRef<int64_t>{0, 2, 1, 3, 4});
+    x = reshaped(x, {in[0], in[2], groups, elements});
+    if (low || high)
+      x = graph::PadOp::create(builder, loc, x, ArrayRef<int64_t>{0, low, 0, 0},
+                               ArrayRef<int64_t>{0, high, 0, 0}, graph::PadMode::Constant,
+                               llvm::APFloat(0.0));
+    SmallVector<Value> parts;
+    for (int64_t tap = 0; tap < taps; ++tap)
+      parts.push_back(graph::SliceOp::create(
+          builder, loc, x, ArrayRef<int64_t>{0, low + first + tap * advance, 0, 0},
+          ArrayRef<int64_t>{in[0], positions, groups, elements}, ArrayRef<int64_t>{1, step, 1, 1}));
+    return parts;
+  }
+
+  /// Returns planes as one tensor, in which those of a group follow each other.
+  Value joinPlanes(ArrayRef<Value> planes) {
+    return planes.size() == 1
+               ? planes.front()
+               : graph::ConcatOp::create(builder, loc, planes, /*axis=*/3).getResult();
+  }
+
+  Value convolveImages(Value x, Value weights, Value bias, int64_t groups) {
+    return graph::ConvOp::create(builder, call.getLoc(), x, weights, bias, /*residual=*/Value(),
+                                 /*slope=*/Value(), Volume::plane(v.strides), v.planePads(),
+                                 Volume::plane(v.dilations), groups, graph::ActivationAttr(),
+                                 /*residual_last=*/false);
+  }
+
   Value reshaped(Value value, ArrayRef<int64_t> shape) {
     auto type = RankedTensorType::get(shape, v.in.getElementType());
     return graph::ReshapeOp::create(builder, loc, type, value);
   }
+  /// Replaces the call by images that follow each other in depth.
+  void finishPlanes(Value value) {
+    ArrayRef<int64_t> out = v.out.getShape();
+    value = reshaped(value, {out[0], out[2], out[1], out[3], out[4]});
+    finish(graph::TransposeOp::create(builder, loc, value, ArrayRef<int64_t>{0, 2, 1, 3, 4}));
+  }
   void finish(Value value) {
-    call.getResult(0).replaceAllUsesWith(reshaped(value, v.out.getShape()));
+    if (value.getType() != v.out)
+      value = reshaped(value, v.out.getShape());
+    call.getResult(0).replaceAllUsesWith(value);
     call.erase();
   }
 
@@ -180,7 +276,8 @@ struct HostExpandVolumes : impl::HostExpandVolumesBase<HostExpandVolumes> {
     const graph::HostNodes hostNodes(getOperation());
     SmallVector<HostCallOp> calls;
     getOperation().walk([&](HostCallOp call) {
-      if (llvm::is_contained({"Conv", "MaxPool", "AveragePool"}, call.getKernel()) &&
+      if (llvm::is_contained({"Conv", "ConvTranspose", "MaxPool", "AveragePool"},
+                             call.getKernel()) &&
           !hostNodes.contains(call))
         calls.push_back(call);
     });
@@ -199,7 +296,8 @@ private:
   std::string expand(HostCallOp call) {
     const SmallVector<Value> inputs = inputsOf(call, 3);
     Volume volume;
-    if (call.getKernel() != "Conv") {
+    const bool isPool = !call.getKernel().starts_with("Conv");
+    if (isPool) {
       if (std::string why = volume.read(call, {}); !why.empty())
         return why;
       if (call.getNumResults() > 1 && !call.getResult(1).use_empty())
@@ -215,8 +313,17 @@ private:
     if (std::string why = volume.read(call, filter.getShape().drop_front(2)); !why.empty())
       return why;
     const int64_t groups = integerOf(call, "group", 1);
-    if (groups < 1 || filter.getDimSize(1) * groups != volume.in.getDimSize(1))
+    const bool isTransposed = call.getKernel() == "ConvTranspose";
+    const int64_t channels = isTransposed ? filter.getDimSize(0) : filter.getDimSize(1) * groups;
+    if (groups < 1 || channels != volume.in.getDimSize(1) || channels % groups)
       return "its groups do not fit its channels";
+    if (isTransposed) {
+      if (std::string why = volume.fitsPhases(call); !why.empty())
+        return why;
+      notePassed(call, "the planes that the taps of a phase read are channels of images");
+      VolumeExpander(call, volume).convolveTransposed(inputs[1], inputs[2], groups);
+      return "";
+    }
     notePassed(call, "the planes that a window covers are channels of images");
     VolumeExpander(call, volume).convolve(inputs[1], inputs[2], groups);
     return "";

@@ -175,11 +175,13 @@ def HostExpandVolumes : Pass<"host-expand-volumes", "::mlir::func::FuncOp"> {
   let description = [{
     The planes that a window covers become channels of an image: a convolution with a
     kernel of [d, h, w] is one of [h, w] over d times as many channels, for each position in
-    depth. A pool over volumes pools each plane, and then along depth.
+    depth; where each channel is a group of its own, there is a convolution per plane, and they are
+    added. A transposed convolution becomes one per phase of its stride in depth. A pool over volumes
+    pools each plane, and then along depth.
 
     Convolutions whose filter is not constant, pools whose indices are read, other types than
-    f32 and f16 and unknown shapes stay calls, as do nodes that a user placed on the CPU. Only for
-    targets that have no program for volumes: generated code is faster on the CPU.
+    f32 and f16 and unknown shapes stay calls, as do nodes that a user placed on the CPU. Between two
+    convolutions depth stays in front of the channels: their transposes cancel.
 
     ```mlir
     %y = graph.host_call "Conv"(%x, %w) {kernel_shape = array<i64: 3, 3, 3>, ...}

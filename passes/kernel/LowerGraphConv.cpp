@@ -51,6 +51,18 @@ int64_t mergedGroups(int64_t groups, int64_t inputs, int64_t outputs, int64_t in
   return 1;
 }
 
+/// Returns which part of the padded input is the image; null where there are no pads, and where
+/// windows read nothing else. The input ends where the last window does.
+DenseI64ArrayAttr imageOf(graph::ConvOp op, Value input) {
+  ArrayRef<int64_t> pads = op.getPads(), image = tensorType(op.getInput()).getShape(),
+                    padded = cast<MemRefType>(input.getType()).getShape();
+  const int64_t height = std::min(image[2], padded[2] - pads[0]),
+                width = std::min(image[3], padded[3] - pads[1]);
+  if (llvm::all_of(pads, [](int64_t size) { return size == 0; }) || height < 1 || width < 1)
+    return {};
+  return DenseI64ArrayAttr::get(op.getContext(), {pads[0], pads[1], height, width});
+}
+
 } // namespace
 
 LogicalResult lowerConv(GraphLowering &lowering, graph::ConvOp op) {
@@ -83,10 +95,10 @@ LogicalResult lowerConv(GraphLowering &lowering, graph::ConvOp op) {
   FailureOr<ElementsAttr> packed = packFilter(*filter, {groups, merged, inputBlock, outputBlock});
   if (failed(packed))
     return failure();
-  lowering.kernel<cpu::Conv2DOp>(result, output, input, lowering.weight(*packed), epilogue->bias,
-                                 epilogue->residual, epilogue->slope, lowering.buffer(output),
-                                 op.getStrides(), op.getDilations(), merged, inputs / merged,
-                                 activation, op.getResidualLast(), cpu::TileAttr());
+  lowering.kernel<cpu::Conv2DOp>(
+      result, output, input, lowering.weight(*packed), epilogue->bias, epilogue->residual,
+      epilogue->slope, lowering.buffer(output), op.getStrides(), op.getDilations(), merged,
+      inputs / merged, activation, op.getResidualLast(), cpu::TileAttr(), imageOf(op, input));
   return success();
 }
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ._compile import (Module, ModulePort, compile, from_keras, from_torch, interpret, load,
                            lower, parse)
     from ._hooks import Hooks, Operation
+    from ._op import op
     from ._pool import Pool
     from ._quantize import (Histogram, QuantError, QuantizedModel, TensorScale,
                             quantize)
@@ -50,6 +51,7 @@ _LAZY: dict[str, tuple[str, str | None]] = {
     **{name: ("_train", name) for name in ("StepInfo", "Trainer", "train")},
     **{name: ("_hooks", name) for name in ("Hooks", "Operation")},
     "Pool": ("_pool", "Pool"),
+    "op": ("_op", "op"),
     "builder": ("builder", None),
     "schedules": ("schedules", None),
     "torch_backend": ("_torch", "backend"),
@@ -60,7 +62,7 @@ __all__ = ["ArgumentError", "CancelledError", "Comparison", "Error", "FileError"
            "NO_LIMIT", "Operation", "Pool", "Profile", "QuantError", "QuantizedModel", "Session", "Shape",
            "Simulation", "StepInfo", "TensorError", "TensorInfo", "TensorScale", "Trainer",
            "UnsupportedError", "__version__", "builder", "compare", "compile", "empty", "from_keras",
-           "from_torch", "interpret", "load", "lower", "parse", "quantize", "schedules", "simulate",
+           "from_torch", "interpret", "load", "lower", "op", "parse", "quantize", "schedules", "simulate",
            "torch_backend", "train"]
 
 

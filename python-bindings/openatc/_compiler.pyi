@@ -47,6 +47,8 @@ class Module:
 
 def compile_model(model: ModelRequest, request: CompileRequest,
                   output: _Path | None) -> _Compiled: ...
+def single_op_model(description: str) -> bytes:
+    """The ONNX model of an operator of a file for `atc --singleop`."""
 def lower_model(model: ModelRequest, request: CompileRequest, stop_after: str) -> Module: ...
 
 def simulate_programs(name: str, text: str, soc: str, soc_file: str, schedule: bool,

@@ -139,6 +139,8 @@ class Model:
     def _repr_html_(self) -> str: ...
     def verify_weights(self) -> None:
         """Reads all weights and compares their hash with the file's."""
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the .om file to a path."""
 
 class Session:
     """Memory and threads for one inference at a time; other threads wait their turn."""

@@ -167,10 +167,14 @@ bool View::open(const py::handle &array, const Port &port, const char *role, boo
     PyErr_Clear();
     const std::string what = std::string(role) + " '" + atc::printable(name) + "' ";
     // Such as the bfloat16 of other packages.
-    if (py::hasattr(array, "dtype"))
+    if (py::hasattr(array, "dtype")) {
+      // A port of a type that NumPy lacks, as bfloat16, takes its bits.
+      const bool areBits = !numpyName(port.tensor.dtype);
       throw py::type_error(what + "is an array of " + std::string(py::str(array.attr("dtype"))) +
-                           ", which numpy does not pass on; give it as array.view('" +
-                           std::string(py::str(port.dtype)) + "')");
+                           ", which numpy does not pass on; give it as array." +
+                           (areBits ? "view('" : "astype('") + std::string(py::str(port.dtype)) +
+                           "')");
+    }
     throw py::type_error(what + "must be a numpy array, not " + Py_TYPE(array.ptr())->tp_name);
   }
   auto refuse = [&](const std::string &reason) {

@@ -279,6 +279,9 @@ PYBIND11_MODULE(_compiler, m) {
           const std::string path = pathOrNone(output).value_or("");
           return asTuple(request.run([&] { return compileModel(model, request.request, path); }));
         });
+  m.def("single_op_model", [](const std::string &description) {
+    return py::bytes(withoutGil([&] { return singleOpModel(description); }));
+  });
   m.def("simulate_programs",
         [](const std::string &name, const std::string &text, const std::string &soc,
            const std::string &socFile, bool schedule, bool checkHazards, unsigned warmup) {

@@ -139,6 +139,10 @@ CompiledModel compileModel(const ModelRequest &model, const CompileRequest &requ
 std::shared_ptr<CompilerModule> lowerModel(const ModelRequest &model, const CompileRequest &request,
                                            const std::string &stopAfter);
 
+/// Returns the ONNX model of an operator, which is described as in a file for `atc --singleop`; an
+/// output of the type "UNDEFINED" has the type and dims that follow from the inputs.
+std::string singleOpModel(const std::string &description);
+
 } // namespace atc::python
 
 #endif // OPENATC_PYTHON_COMPILERMODULE_H

@@ -252,6 +252,7 @@ void bindModel(py::module_ &m) {
            })
       .def("verify_weights", &PyModel::verifyWeights,
            "Reads all weights and compares their hash with the file's.")
+      .def("save", &PyModel::save, py::arg("path"), "Writes the .om file to a path.")
       .def("__repr__", [](const PyModel &model) {
         const char *name = model.get().info().name;
         return toStr("<openatc.Model '" + atc::printable(name ? name : "") + "', " +

@@ -1,4 +1,4 @@
-//===-- Session.cpp - models and sessions of the runtime module -----------===//
+//===-- Session.cpp - sessions of the runtime module ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "python-bindings/src/Session.h"
@@ -10,7 +10,6 @@
 #include "support/PrintableText.h"
 #include "support/RunErrors.h"
 
-#include <filesystem>
 #include <map>
 #include <optional>
 
@@ -19,13 +18,6 @@ namespace py = pybind11;
 namespace atc::python {
 
 namespace {
-
-std::vector<Port> portsOf(const std::vector<om::Tensor> &tensors) {
-  std::vector<Port> ports;
-  for (const om::Tensor &tensor : tensors)
-    ports.emplace_back(tensor);
-  return ports;
-}
 
 std::string namesOf(const std::vector<Port> &ports) {
   std::string names;
@@ -93,79 +85,6 @@ std::string runErrorOf(const om::Error &error, bool isConnected) {
   return codedLine(
       codeOf(error.code(), otherwise, isConnected ? ErrorCode("E10062") : ErrorCode("E10014")),
       error.message());
-}
-
-PyModel::PyModel(const py::object &source, bool verify, const py::object &cpuLevel) {
-  om::Error error;
-  om_load_options options = OM_LOAD_OPTIONS_INIT;
-  const std::string level = cpuLevel.is_none() ? "" : cpuLevel.cast<std::string>();
-  options.verify_weights = verify;
-  options.cpu_level = cpuLevel.is_none() ? nullptr : level.c_str();
-  std::string label = "the bytes given";
-  if (PyObject_CheckBuffer(source.ptr())) {
-    // Everything but bytes is copied: the memory must not change.
-    bytes = py::reinterpret_steal<py::object>(PyBytes_FromObject(source.ptr()));
-    if (!bytes)
-      throw py::error_already_set();
-    const char *data = PyBytes_AS_STRING(bytes.ptr());
-    const size_t size = PyBytes_GET_SIZE(bytes.ptr());
-    py::gil_scoped_release release;
-    model = om::Model::loadMemory(data, size, error, options);
-  } else if (PyCapsule_IsValid(source.ptr(), fileCapsule)) {
-    bytes = source;
-    auto *file = static_cast<const om::Buffer *>(PyCapsule_GetPointer(source.ptr(), fileCapsule));
-    py::gil_scoped_release release;
-    model = om::Model::loadMemory(file->data(), file->size(), error, options);
-  } else {
-    const std::string path = systemPath(source);
-    label = "'" + path + "'";
-    {
-      py::gil_scoped_release release;
-      model = om::Model::loadFile(path, error, options);
-    }
-    std::error_code status;
-    if (!model && error.code() == OM_ERROR_IO && !std::filesystem::exists(path, status))
-      raise({"E10410: the model file " + label + " does not exist"});
-  }
-  if (!model)
-    raise({"E10041: " + label + " cannot be loaded: " + error.message()});
-  inputPorts = portsOf(model.inputs());
-  outputPorts = portsOf(model.outputs());
-}
-
-const std::vector<Port> &PyModel::tensors() {
-  if (tensorPorts.empty()) {
-    std::vector<om::Tensor> all;
-    for (uint32_t i = 0; i < model.info().tensors; ++i)
-      all.push_back(model.tensor(i));
-    tensorPorts = portsOf(all);
-  }
-  return tensorPorts;
-}
-
-std::vector<om::Launch> PyModel::launches() const {
-  std::vector<om::Launch> all;
-  for (uint32_t i = 0; i < model.info().launches; ++i)
-    all.push_back(model.launch(i));
-  return all;
-}
-
-void PyModel::verifyWeights() const {
-  om::Error error;
-  {
-    py::gil_scoped_release release;
-    om_model_verify_weights(model.get(), &error.c);
-  }
-  if (error)
-    raise({std::string("E10041: ") + error.message()});
-}
-
-bool PyModel::isFixed() const {
-  for (const auto *ports : {&inputPorts, &outputPorts})
-    for (const Port &port : *ports)
-      if (!port.tensor.fixed())
-        return false;
-  return true;
 }
 
 PySession::PySession(std::shared_ptr<PyModel> model, om_session_options options,

@@ -28,11 +28,14 @@ public:
   std::vector<om::Launch> launches() const;
   /// Compares the weights with their checksum; throws an error when they differ.
   void verifyWeights() const;
+  /// Writes the file to `path`, which stays as it is after an error.
+  void save(const pybind11::object &path) const;
   /// Whether all inputs and outputs are tensors of known sizes, as arrays are.
   bool isFixed() const;
 
 private:
-  pybind11::object bytes; ///< what the model reads in place
+  pybind11::object bytes; ///< what the model reads in place; null for a file
+  std::string file;       ///< the path of a file
   om::Model model;
   std::vector<Port> inputPorts, outputPorts, tensorPorts;
 };

@@ -41,7 +41,8 @@ template <typename System> class ChunkQueue {
 public:
   /// The maximum number of chunks per launch.
   static constexpr uint32_t maxChunks = uint32_t(1) << 12;
-  /// The maximum number of threads, each of which may count once more when nothing is left.
+  /// The maximum number of threads. Each of them may count twice when nothing is left: when it
+  /// looks for another chunk, and when it wakes for the launch late.
   static constexpr uint32_t maxThreads = uint32_t(1) << 10;
   /// The maximum number that identifies a launch.
   static constexpr uint32_t maxLaunch = (uint32_t(1) << 24) - 1;
@@ -139,7 +140,7 @@ private:
   // alone says that nothing is left, and nobody reads work that may have changed meanwhile.
   static constexpr int countBits = 14, launchBits = 24, sequenceBits = 11;
   static constexpr uint32_t countMask = (uint32_t(1) << countBits) - 1;
-  static_assert(maxChunks + maxThreads <= countMask, "a count would reach the bits above it");
+  static_assert(maxChunks + 2 * maxThreads <= countMask, "a count would reach the bits above it");
   static constexpr uint32_t sequenceMask = (uint32_t(1) << sequenceBits) - 1;
   static constexpr uint64_t stopBit = uint64_t(1) << 63;
   static constexpr uint32_t callerSleeps = uint32_t(1) << 31;

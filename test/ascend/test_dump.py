@@ -9,6 +9,8 @@ import pytest
 
 from test_msprof import BUILD, ROOT, model, run  # noqa: F401 a fixture
 
+sys.path.append(str(ROOT / "test/common"))
+
 PICTURE = ROOT / "examples/digits/pictures/digit_7.npy"
 # Executes a model `times` with a picture; prints the codes of what comes before.
 PROGRAM = """
@@ -102,6 +104,23 @@ def test_layers_of_joined_launches(tmp_path):
     said = dumped["scores"][1]
     assert said.count("'no_such_layer' of the model 'digits' is not written") == 1, said
     assert "pool_mean (writes depthwise_relu6, inverted_add, head_relu, pool_mean); scores (writes scores)" in said
+
+
+def test_layers_of_host_kernels(tmp_path):
+    onnx = pytest.importorskip("onnx")
+    from scale_models import model, value
+    shape = np.load(PICTURE).shape
+    nodes = [onnx.helper.make_node(kind, [x], [y], name=kind.lower())
+             for kind, x, y in (("Relu", "x", "r"), ("Det", "r", "d"), ("Neg", "d", "y"))]
+    onnx.save(model(nodes, [value("x", shape)], [value("y", shape[:2])]), str(tmp_path / "digits.onnx"))
+    done = run(BUILD / "bin/atc", "--model", tmp_path / "digits.onnx", "--framework=5", "--target=cpu",
+               f"--output={tmp_path / 'digits'}")
+    assert done.returncode == 0, done.stdout
+    written, said = layers(tmp_path, tmp_path / "digits.om", "det", "no_such_layer")
+    assert len(written) == 1 and ".det." in written[0]
+    assert "'det'" not in said and "det (writes d)" in said
+    (file,) = (tmp_path / "dump").glob("*/0/digits/*/0/*.npy")
+    np.testing.assert_allclose(np.load(file), np.linalg.det(np.maximum(np.load(PICTURE), 0)), 1e-5)
 
 
 @pytest.mark.parametrize("dump", [

@@ -62,6 +62,7 @@ HALVES = np.ones((4, 6), np.float16)
 
 @pytest.mark.parametrize("kind, inputs, attributes, dims", [
     ("Add", [[2, 3], [3]], {}, [[2, 3]]), ("Add", [[-1, 3], [3]], {}, [[-1, 3]]),
+    ("Add", [[7, 3], [3]], {}, [[7, 3]]),  # not by the operator for any number of rows above
     ("MatMul", [[5, 16], [16, 7]], {}, [[5, 7]]),
     ("Conv2D", [[1, 3, 16, 16], [4, 3, 3, 3]], {"strides": [1, 1, 2, 2], "pads": [1, 1, 1, 1]}, [[1, 4, 8, 8]]),
     ("Reshape", [HALVES, np.array([3, -1])], {}, [[3, 8]]),
@@ -75,7 +76,8 @@ def test_shapes_are_inferred(acl, kind, inputs, attributes, dims):
 
 
 @pytest.mark.parametrize("kind, inputs, said", [
-    ("Add", [[2, 3], [4]], "Add"), ("NoSuchOp", [[2]], "NoSuchOp"), ("Reshape", [[4, 6], [2]], "constant")])
+    ("Add", [[2, 3], [4]], "do not broadcast"), ("NoSuchOp", [[2]], "not supported"), ("Reshape", [[4, 6], [2]], "constant"),
+    ("Abs", [[-2]], "-2")])
 def test_what_has_no_shape(acl, kind, inputs, said):
     assert said in Call(acl, inputs, [[]]).infer(kind)
 

@@ -453,45 +453,6 @@ def test_attention_of_an_odd_number_of_tokens(soc, tmp_path):
 
 
 @pytest.mark.parametrize("soc", npu.SOCS)
-def test_volumes(soc, tmp_path):
-    """Convolutions and pools over three dims, against plain sums over windows."""
-    rng = np.random.default_rng(12)
-    x = rng.standard_normal((2, 6, 7, 12, 9)).astype(np.float32)
-    constants = {"w": rng.standard_normal((10, 3, 2, 3, 3)).astype(np.float32) / 7,
-                 "b": rng.standard_normal(10).astype(np.float32)}
-    window = {"kernel_shape": [2, 3, 3], "strides": [2, 2, 1], "pads": [1, 1, 0, 0, 1, 2]}
-    nodes = [helper.make_node("Conv", ["x", "w", "b"], ["conv"], dilations=[3, 1, 1], group=2, **window),
-             helper.make_node("MaxPool", ["x"], ["largest"], kernel_shape=[2, 3, 2], strides=[1, 2, 2],
-                              pads=[1, 0, 0, 0, 1, 1]),
-             helper.make_node("AveragePool", ["x"], ["mean"], kernel_shape=[3, 2, 3], strides=[2, 2, 2],
-                              pads=[1, 0, 1, 1, 0, 1])]
-
-    def windows(pads, kernel, strides, dilations, fill):
-        padded = np.pad(x, [(0, 0), (0, 0), *((pads[d], pads[d + 3]) for d in range(3))],
-                        constant_values=fill)
-        size = [(padded.shape[d + 2] - (kernel[d] - 1) * dilations[d] - 1) // strides[d] + 1
-                for d in range(3)]
-        def tap(at):
-            return padded[(..., *(slice(a * dilations[d], a * dilations[d] + (size[d] - 1) * strides[d] + 1,
-                                        strides[d]) for d, a in enumerate(at)))]
-        return np.stack([tap(at) for at in np.ndindex(*kernel)])
-
-    taps = windows(window["pads"], [2, 3, 3], [2, 2, 1], [3, 1, 1], 0)
-    weights = constants["w"].reshape(2, 5, 3, 18)
-    grouped = taps.reshape(18, 2, 2, 3, *taps.shape[3:])
-    conv = np.einsum("goct,tngcdhw->ngodhw", weights, grouped)
-    conv = conv.reshape(2, 10, *conv.shape[3:]) + constants["b"][:, None, None, None]
-    largest = windows([1, 0, 0, 0, 1, 1], [2, 3, 2], [1, 2, 2], [1] * 3, -np.inf).max(0)
-    mean = np.nanmean(windows([1, 0, 1, 1, 0, 1], [3, 2, 3], [2] * 3, [1] * 3, np.nan), 0)
-    want = {"conv": conv, "largest": largest, "mean": mean}
-    got, report, _ = outputs_on(soc, tmp_path, nodes, [info("x", F32, x.shape)],
-                                [info(name, F32, value.shape) for name, value in want.items()],
-                                constants, [x])
-    npu.assert_near(got, {name: value.astype(np.float32) for name, value in want.items()}, soc, error=2e-3)
-    assert report["macs_share"] == 1
-
-
-@pytest.mark.parametrize("soc", npu.SOCS)
 def test_signs_and_inverse_functions(soc, tmp_path):
     x = np.linspace(-0.96875, 0.96875, 63, dtype=np.float32).reshape(7, 9)
     functions = {"Sign": np.sign, "Atan": np.arctan, "Asin": np.arcsin, "Acos": np.arccos,

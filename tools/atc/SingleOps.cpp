@@ -57,7 +57,7 @@ static bool inferDims(SingleOp &op, Diagnostics &diagnostics) {
   Diagnostics ofOp;
   if (!air::inferOutputs(known, *context, ofOp)) {
     for (const CodedMessage &error : ofOp.all())
-      diagnostics.error("E14001",
+      diagnostics.error(error.code == "E10055" ? ErrorCode("E10055") : ErrorCode("E14001"),
                         "the operator " + op.type +
                             " of --singleop, whose output_desc is to be inferred: " + error.text);
     return false;

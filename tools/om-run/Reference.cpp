@@ -6,6 +6,7 @@
 #include "support/InputJson.h"
 #include "support/InputText.h"
 #include "support/Npy.h"
+#include "support/TensorNames.h"
 #include "tools/common/Print.h"
 
 #include <algorithm>
@@ -224,9 +225,8 @@ std::optional<std::vector<int64_t>> Reference::dimsOf(const std::string &tensor)
 
 om::Buffer Reference::read(om::Tensor &tensor, std::string &error) const {
   std::string path = fileOf(tensor.name);
-  // "conv#2" is the tensor 'conv' once more, in another layout.
-  if (size_t mark = tensor.name.rfind('#'); path.empty() && mark != std::string::npos)
-    path = fileOf(tensor.name.substr(0, mark));
+  if (path.empty())
+    path = fileOf(withoutNumber(tensor.name));
   om::Tensor stored = tensor;
   std::vector<int64_t> dims;
   if (path.empty())

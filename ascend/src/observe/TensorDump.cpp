@@ -6,6 +6,7 @@
 #include "ascend/src/Integer.h"
 
 #include "support/Npy.h"
+#include "support/TensorNames.h"
 
 #include <algorithm>
 #include <chrono>
@@ -149,14 +150,7 @@ std::string partOf(const std::string &name) {
   return part;
 }
 
-/// Returns the name that the model has for a tensor: "conv1" of "conv1#2", which is the same tensor
-/// in another layout or type.
-std::string plainName(const om_tensor_info &info) {
-  const std::string name = info.name ? info.name : "";
-  const size_t mark = name.rfind('#');
-  return mark != name.npos && integerOf<uint32_t>(name.substr(mark + 1)) ? name.substr(0, mark)
-                                                                         : name;
-}
+std::string plainName(const char *name) { return withoutNumber(name ? name : ""); }
 
 /// Says once per model which layers of a dump have no launch of their own, and which there are:
 /// a layer that was fused is computed by the launch of the last of those it was fused with.
@@ -168,12 +162,16 @@ void reportMissing(Model &model, const std::set<std::string> &layers) {
     const std::string name = launch.name ? launch.name : "";
     missing.erase(name);
     std::string tensors;
+    auto addTensor = [&](const char *tensor) {
+      missing.erase(plainName(tensor));
+      tensors += (tensors.empty() ? "" : ", ") + plainName(tensor);
+    };
+    if (launch.host)
+      addTensor(launch.tensor);
     for (uint32_t k = 0; k < launch.writes_count; ++k) {
       om_tensor_info info = OM_TENSOR_INFO_INIT;
-      if (om_model_get_tensor(model.model.get(), launch.writes[k], &info) != OM_OK)
-        continue;
-      missing.erase(plainName(info));
-      tensors += (tensors.empty() ? "" : ", ") + plainName(info);
+      if (om_model_get_tensor(model.model.get(), launch.writes[k], &info) == OM_OK)
+        addTensor(info.name);
     }
     known += (known.empty() ? "" : "; ") + name + " (writes " + tensors + ")";
     launch = OM_LAUNCH_INFO_INIT;
@@ -221,8 +219,8 @@ TensorDump::TensorDump(Model &model) : model(model) {
     return;
   }
   const auto layers = settings->models.find(name);
-  if (layers != settings->models.end() && model.dumpReported != settings.get()) {
-    model.dumpReported = settings.get();
+  if (layers != settings->models.end() && model.dumpReported != settings) {
+    model.dumpReported = settings;
     reportMissing(model, layers->second);
   }
   folder = settings->folder + "/" + partOf(name) + "/" + std::to_string(model.id) + "/" +
@@ -275,6 +273,27 @@ bool TensorDump::writeTensor(uint32_t index, const std::string &path) {
   return writeNpy(path, tensor, written[index].data(), problem);
 }
 
+/// Writes what the call of a host kernel returned: values, which are no tensors of the model.
+/// Sequences, maps and text have no form in a .npy file.
+bool TensorDump::writeCall(uint32_t launch, const std::string &stem) {
+  for (uint32_t i = 0; const om_value *value = om_session_result(model.session.get(), launch, i);
+       ++i) {
+    ::om::Tensor tensor;
+    uint32_t rank = 0;
+    const int64_t *dims = nullptr;
+    const void *data = nullptr;
+    if (om_value_get_tensor(value, &tensor.dtype, &rank, &dims, &data) != OM_OK ||
+        om_dtype_bits(tensor.dtype) == 0)
+      continue;
+    tensor.dims.assign(dims, dims + rank);
+    tensor.elements = om_value_size(value);
+    tensor.bytes = (tensor.elements * om_dtype_bits(tensor.dtype) + 7) / 8;
+    if (!writeNpy(stem + ".output." + std::to_string(i) + ".npy", tensor, data, problem))
+      return false;
+  }
+  return true;
+}
+
 /// Writes `<type>.<name>.<task>.<stream>.<time>.output.0.npy` and the like.
 bool TensorDump::write(uint32_t launch) {
   om_launch_info info = OM_LAUNCH_INFO_INIT;
@@ -292,15 +311,18 @@ bool TensorDump::write(uint32_t launch) {
   auto isAskedFor = [&](uint32_t index) {
     om_tensor_info tensor = OM_TENSOR_INFO_INIT;
     return isWhole || (om_model_get_tensor(model.model.get(), index, &tensor) == OM_OK &&
-                       layers.count(plainName(tensor)));
+                       layers.count(plainName(tensor.name)));
   };
-  if (std::none_of(info.writes, info.writes + info.writes_count, isAskedFor))
-    return true;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const std::string stem =
       folder + "/" + partOf(info.kernel ? info.kernel : "") + "." + partOf(name) + "." +
       std::to_string(launch + 1) + ".0." +
       std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+  if (info.host)
+    return !settings->outputs || !(isWhole || layers.count(plainName(info.tensor))) ||
+           writeCall(launch, stem);
+  if (std::none_of(info.writes, info.writes + info.writes_count, isAskedFor))
+    return true;
   bool isFine = true;
   auto writeAll = [&](const uint32_t *list, uint32_t count, const char *side) {
     for (uint32_t i = 0; isFine && i < count; ++i)

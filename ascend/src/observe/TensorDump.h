@@ -35,6 +35,7 @@ public:
 private:
   static int afterLaunch(void *user, uint32_t launch);
   bool write(uint32_t launch);
+  bool writeCall(uint32_t launch, const std::string &stem);
   bool writeTensor(uint32_t index, const std::string &path);
   bool keep(uint32_t index);
 

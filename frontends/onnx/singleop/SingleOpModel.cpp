@@ -216,7 +216,7 @@ private:
       names.insert(names.end(), built, std::end(built));
       for (const Renamed &row : renamed)
         names.push_back(row.ascend.str());
-      diagnostics.error("E10055", "the operator " + op.type + " of --singleop is not supported" +
+      diagnostics.error("E10055", "the operator " + op.type + " is not supported" +
                                       didYouMean(op.type, names));
       return;
     }

@@ -20,7 +20,7 @@ func.func @main(%x: tensor<1x3x8x8xf32> {om.name = "x"}) -> (tensor<1x10xf32> {o
   // CHECK: %[[CONV:.*]] = om.alloc : memref<1x2x6x6x16xf32>
   // CHECK: kernel.fill %[[CONV]] {border = array<i64: 1, 1, 1, 1>
   // CHECK: %[[PLANE:.*]] = om.view %[[CONV]][448] {{.*}} to memref<1x2x4x4x16xf32, strided<[1152, 576, 96, 16, 1]>>
-  // CHECK: cpu.conv2d %[[IN]], %[[FILTER]] bias %[[BIAS]] outs %[[PLANE]] {channels = 3 : i64, dilations = array<i64: 1, 1>, groups = 1 : i64, om.tensor = tensor<1x32x4x4xf32, #graph.layout<block = 16, halo = [1, 1, 1, 1]>>, strides = array<i64: 2, 2>}
+  // CHECK: cpu.conv2d %[[IN]], %[[FILTER]] bias %[[BIAS]] outs %[[PLANE]] {channels = 3 : i64, dilations = array<i64: 1, 1>, groups = 1 : i64, image = array<i64: 1, 1, 8, 8>, om.tensor = tensor<1x32x4x4xf32, #graph.layout<block = 16, halo = [1, 1, 1, 1]>>, strides = array<i64: 2, 2>}
   %0 = graph.conv %x, %w0 bias %b0 {strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x3x8x8xf32>, tensor<32x3x3x3xf32>, tensor<32xf32>) -> tensor<1x32x4x4xf32>
   // CHECK: om.weight dense_resource<{{.*}}> : tensor<2x3x3x16xf32>
   // CHECK: cpu.depthwise_conv2d %[[CONV]], %{{.*}} residual %[[PLANE]] outs %[[DEPTHWISE:.*]] {activation = #graph.activation<relu>

@@ -3,6 +3,10 @@
 // REMARK-DAG: [Passed] {{.*}}Category:host-expand-volumes{{.*}}the planes that a window covers are channels of images
 // REMARK-DAG: [Passed] {{.*}}Category:host-expand-volumes{{.*}}planes and depth are pooled one after the other
 // REMARK-DAG: [Missed] {{.*}}Category:host-expand-volumes{{.*}}its filter is no constant of five dims
+// REMARK-DAG: [Passed] {{.*}}Category:host-expand-volumes{{.*}}the planes that the taps of a phase read are channels of images
+// REMARK-DAG: [Missed] {{.*}}Category:host-expand-volumes{{.*}}its taps are apart in depth
+// REMARK-DAG: [Missed] {{.*}}Category:host-expand-volumes{{.*}}its taps do not reach every plane
+// REMARK-DAG: [Missed] {{.*}}Category:host-expand-volumes{{.*}}its pads follow from the shape of its result
 // REMARK-DAG: [Missed] {{.*}}Category:host-expand-volumes{{.*}}its indices are read
 // REMARK-DAG: [Missed] {{.*}}Category:host-expand-volumes{{.*}}its shapes are not known
 
@@ -15,7 +19,8 @@
 // CHECK: graph.concat {{.*}}{axis = 3 : i64}
 // CHECK: graph.reshape {{.*}} -> tensor<3x12x12x7xf32>
 // CHECK: graph.conv {{.*}}groups = 2 : i64, pads = array<i64: 1, 0, 1, 2>, strides = array<i64: 2, 1>{{.*}}(tensor<3x12x12x7xf32>, tensor<10x6x3x3xf32>, tensor<10xf32>) -> tensor<3x10x6x7xf32>
-// CHECK: graph.reshape {{.*}} -> tensor<1x10x3x6x7xf32>
+// CHECK: graph.reshape {{.*}} -> tensor<1x3x10x6x7xf32>
+// CHECK: graph.transpose %{{.*}} {permutation = array<i64: 0, 2, 1, 3, 4>} : {{.*}} -> tensor<1x10x3x6x7xf32>
 // CHECK-NOT: host_call
 func.func @conv(%x: tensor<1x6x7x12x7xf32>, %b: tensor<10xf32>) -> tensor<1x10x3x6x7xf32> {
   %w = graph.constant dense<0.5> : tensor<10x3x2x3x3xf32>
@@ -52,7 +57,47 @@ func.func @pools(%x: tensor<1x10x6x12x12xf32>) -> (tensor<1x10x3x6x6xf32>, tenso
 
 // -----
 
-// CHECK-LABEL: func @kept
+// One convolution per plane of the window, whose sums are added.
+// CHECK-LABEL: func @depthwise
+// CHECK-COUNT-2: graph.conv {{.*}}groups = 6 : i64{{.*}}(tensor<4x6x8x8xf32>, tensor<6x1x2x2xf32>
+// CHECK: graph.add
+func.func @depthwise(%x: tensor<1x6x5x8x8xf32>) -> tensor<1x6x4x7x7xf32> {
+  %w = graph.constant dense<0.5> : tensor<6x1x2x2x2xf32>
+  %y = graph.host_call "Conv"(%x, %w) {group = array<i64: 6>} : (tensor<1x6x5x8x8xf32>, tensor<6x1x2x2x2xf32>) -> tensor<1x6x4x7x7xf32>
+  return %y : tensor<1x6x4x7x7xf32>
+}
+
+// -----
+
+// Even planes read one plane of the input through tap 1, odd ones two through taps 0 and 2; the last plane is cut off.
+// CHECK-LABEL: func @transposed
+// CHECK: graph.slice {{.*}}sizes = array<i64: 1, 1, 6, 5, 9>, starts = array<i64: 0, 1, 0, 0, 0>, steps = array<i64: 1, 2, 1, 1, 1>
+// CHECK: graph.conv_transpose {{.*}}(tensor<4x6x8x8xf32>, tensor<6x5x3x3xf32>) -> tensor<4x5x15x15xf32>
+// CHECK: graph.slice {{.*}}sizes = array<i64: 1, 2, 6, 5, 9>, starts = array<i64: 0, 0, 0, 0, 0>
+// CHECK: graph.conv_transpose {{.*}}(tensor<4x12x8x8xf32>, tensor<12x5x3x3xf32>) -> tensor<4x5x15x15xf32>
+// CHECK: graph.slice {{.*}} -> tensor<1x7x1125xf32>
+func.func @transposed(%x: tensor<1x6x4x8x8xf32>) -> tensor<1x5x7x15x15xf32> {
+  %w = graph.constant dense<0.5> : tensor<6x5x3x3x3xf32>
+  %y = graph.host_call "ConvTranspose"(%x, %w) {pads = array<i64: 1, 1, 1, 1, 1, 1>, strides = array<i64: 2, 2, 2>} : (tensor<1x6x4x8x8xf32>, tensor<6x5x3x3x3xf32>) -> tensor<1x5x7x15x15xf32>
+  return %y : tensor<1x5x7x15x15xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @kept_transposed
+// CHECK-COUNT-3: graph.host_call "ConvTranspose"
+func.func @kept_transposed(%x: tensor<1x6x4x8x8xf32>) -> (tensor<1x5x6x8x8xf32>, tensor<1x5x7x8x8xf32>, tensor<1x5x4x8x8xf32>) {
+  %w = graph.constant dense<0.5> : tensor<6x5x2x1x1xf32>
+  %y = graph.host_call "ConvTranspose"(%x, %w) {dilations = array<i64: 2, 1, 1>} : (tensor<1x6x4x8x8xf32>, tensor<6x5x2x1x1xf32>) -> tensor<1x5x6x8x8xf32>
+  %one = graph.constant dense<0.5> : tensor<6x5x1x1x1xf32>
+  %z = graph.host_call "ConvTranspose"(%x, %one) {strides = array<i64: 2, 1, 1>} : (tensor<1x6x4x8x8xf32>, tensor<6x5x1x1x1xf32>) -> tensor<1x5x7x8x8xf32>
+  %same = graph.host_call "ConvTranspose"(%x, %w) {auto_pad = "SAME_UPPER"} : (tensor<1x6x4x8x8xf32>, tensor<6x5x2x1x1xf32>) -> tensor<1x5x4x8x8xf32>
+  return %y, %z, %same : tensor<1x5x6x8x8xf32>, tensor<1x5x7x8x8xf32>, tensor<1x5x4x8x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @kept(
 // CHECK: graph.host_call "Conv"
 // CHECK: graph.host_call "MaxPool"
 // CHECK: graph.host_call "AveragePool"

@@ -4,6 +4,7 @@
 // A task is (batch, head, rows of queries). Inside it:
 //
 //   transpose the keys of the head          to scratch memory, unless they already are
+//   copy its values                         to scratch memory, where their rows are pages apart
 //   for tiles of rows
 //     for blocks of keys                    products: scores to scratch memory
 //     for rows                              body of the op, maximum; exponentials and their sum
@@ -48,6 +49,13 @@ AttentionTiles::AttentionTiles(AttentionOp op, LevelAttr level) {
        ++tasks)
     if (out[2] % tasks == 0)
       rowTasks = tasks;
+  // Values of several heads lie side by side. Each tile of rows reads a few lines of every row: in
+  // pages of their own these need an entry of the TLB each, and no prefetcher finds the next one.
+  // Some hundred entries suffice for short sequences.
+  constexpr int64_t kFarRows = 256, kManyRows = 512, kTilesPerCopy = 4;
+  packsValues = out[2] / rowTasks >= kTilesPerCopy * rows && key[3] >= kManyRows &&
+                stridesOf(op.getValue())[2] >= kFarRows;
+  valueElements = packsValues ? llvm::divideCeil(out[3], kWidth) * kWidth * key[3] : 0;
 }
 
 namespace {
@@ -86,6 +94,7 @@ private:
 
   void packKeys(Value from);
   void packBlock(Value from, Value to, int64_t count);
+  void packValues(Value from);
   void forEachBlocks(int64_t size, Body body);
   SmallVector<Address> rowsFrom(Value first, int64_t count, int64_t stride);
   void multiplyKeys(Value query, Value key, int64_t count);
@@ -100,7 +109,7 @@ private:
   std::optional<LaneBuffer> scratchLanes;
   std::optional<Heads> query, key, value, output;
   SmallVector<LaneBuffer> inputs;
-  Value scratch, scoresAt, factorsAt;
+  Value scratch, valuesAt, scoresAt, factorsAt;
 };
 
 /// Transposes `count` keys, whose first element is at `from`, to a panel [depth][16] of the scratch
@@ -129,6 +138,28 @@ void AttentionExpander::packKeys(Value from) {
   });
   if (int64_t rest = keys % width)
     packBlock(b.add(from, (keys - rest) * key->strides[3]), b.index((keys - rest) * depth), rest);
+}
+
+/// Copies the values of a head, whose first element is at `from`, to panels [column block][key][16]
+/// of the scratch memory; the columns behind them become 0.
+void AttentionExpander::packValues(Value from) {
+  constexpr int64_t width = AttentionTiles::kWidth;
+  LaneBuffer valueLanes(b, op.getValue());
+  Value zero = laneConstant(b, b.getF32Type(), lanes, 0.0);
+  b.loop(keys, [&](Value row) {
+    Value rowAt = b.mulAdd(row, value->strides[2], from);
+    Value to = b.mulAdd(row, width, valuesAt);
+    for (int64_t column = 0; column < columns; column += lanes) {
+      Value elements = valueLanes.load(b.add(rowAt, column), lanes,
+                                       std::min(lanes, columns - column), /*stride=*/1, zero);
+      scratchLanes->store(elements, b.add(to, column / width * width * keys + column % width),
+                          lanes);
+    }
+    // Blocks of several vectors are whole.
+    for (int64_t column = llvm::alignTo(columns, lanes); column < llvm::alignTo(columns, width);
+         column += lanes)
+      scratchLanes->store(zero, b.add(to, column / width * width * keys + column % width), lanes);
+  });
 }
 
 /// Builds loops over the blocks of `size` columns, as many at once as a register tile has. The last
@@ -175,7 +206,7 @@ void AttentionExpander::multiplyKeys(Value queryAt, Value keyAt, int64_t count) 
 void AttentionExpander::exponentials(ArrayRef<Value> task, Value firstRow, Value row) {
   Type element = b.getF32Type();
   Value from = b.mulAdd(row, tiles.scoreStride, scoresAt);
-  Value lowest = neutral(b, Combiner::Max, element, lanes);
+  Value lowest = neutral(b, Combiner::Larger, element, lanes);
   auto addressOf = [&](Value i, int64_t v) { return b.add(b.add(from, i), v * lanes); };
   auto total = [&](Combiner how, int64_t unroll, VectorAtFn valueAt) {
     const Lanes steps{lanes, std::clamp<int64_t>(keys / lanes, 1, unroll)};
@@ -193,7 +224,8 @@ void AttentionExpander::exponentials(ArrayRef<Value> task, Value firstRow, Value
       inputStrides.push_back(heads.strides[3]);
     }
   }
-  Value largest = total(Combiner::Max, 4, [&](Value i, int64_t v, int64_t count) {
+  // The exponential of a NaN is one, whatever is subtracted before.
+  Value largest = total(Combiner::Larger, 4, [&](Value i, int64_t v, int64_t count) {
     if (!body)
       return scratchLanes->load(addressOf(i, v), lanes, count, 1, lowest);
     // Lanes past the last key are not scores: they must not become the maximum.
@@ -228,9 +260,13 @@ void AttentionExpander::multiplyValues(Value valueAt, Value outputAt, int64_t co
     RegisterTile acc(b, count, blocks, width);
     acc.zero();
     Value column = b.mul(block, width);
-    acc.contractRows(scratch, rowsFrom(scoresAt, count, tiles.scoreStride), /*lhsStride=*/1,
-                     value->flat, {b.add(valueAt, column)}, value->strides[2], width, keys,
-                     lastWidth);
+    const SmallVector<Address> scores = rowsFrom(scoresAt, count, tiles.scoreStride);
+    if (tiles.packsValues)
+      acc.contractRows(scratch, scores, /*lhsStride=*/1, scratch,
+                       {b.mulAdd(block, width * keys, valuesAt)}, width, width * keys, keys);
+    else
+      acc.contractRows(scratch, scores, /*lhsStride=*/1, value->flat, {b.add(valueAt, column)},
+                       value->strides[2], width, keys, lastWidth);
     SmallVector<Value> factors;
     for (int64_t p = 0; p < count; ++p) {
       Value factor = memref::LoadOp::create(b, scratch, ValueRange{b.add(factorsAt, p)});
@@ -253,8 +289,9 @@ void AttentionExpander::expand() {
   output.emplace(b, op.getOutput());
   for (Value input : op.getInputs())
     inputs.emplace_back(b, input);
-  scoresAt = b.index(tiles.keyElements);
-  factorsAt = b.index(tiles.keyElements + tiles.rows * tiles.scoreStride);
+  valuesAt = b.index(tiles.keyElements);
+  scoresAt = b.index(tiles.keyElements + tiles.valueElements);
+  factorsAt = b.add(scoresAt, tiles.rows * tiles.scoreStride);
 
   ArrayRef<int64_t> out = shapeOf(op.getOutput());
   const int64_t taskRows = rows / tiles.rowTasks;
@@ -263,6 +300,8 @@ void AttentionExpander::expand() {
   Value queryHead = query->head(b, task), outputHead = output->head(b, task);
   if (tiles.packsKeys)
     packKeys(keyAt);
+  if (tiles.packsValues)
+    packValues(valueAt);
   Value taskRow = b.mul(task[2], taskRows);
   auto flat = TileAttr::get(b.getContext(), tiles.rows, 1, 1, 1, 1, /*flatten=*/false);
   PixelTiling(1, taskRows, flat).forEachTile(b, b.index(0), [&](const PixelTile &run) {

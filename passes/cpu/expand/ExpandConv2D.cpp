@@ -27,6 +27,23 @@ namespace atc::cpu {
 
 namespace {
 
+/// The share of taps that read only padding from which on their multiplications cost more than the
+/// bounds of a loop that leaves them out.
+constexpr double kWorthSkipping = 0.08;
+
+/// Returns the share of taps that read only padding, over all positions of a window along a dim.
+double paddingShare(Conv2DOp op, unsigned dim) {
+  const int64_t taps = shapeOf(op.getFilter())[dim + 2], size = shapeOf(op.getOutput())[dim + 2];
+  const int64_t low = (*op.getImage())[dim], high = low + (*op.getImage())[dim + 2];
+  int64_t outside = 0;
+  for (int64_t at = 0; at < size; ++at)
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const int64_t read = at * op.getStrides()[dim] + tap * op.getDilations()[dim];
+      outside += read < low || read >= high;
+    }
+  return double(outside) / double(taps * size);
+}
+
 class Conv2DExpander {
 public:
   Conv2DExpander(Conv2DOp op, TileAttr tile)
@@ -38,6 +55,8 @@ public:
     tailChannels = op.getChannels() % filterShape[4];
     depth = tailChannels ? fullBlocks : std::min<int64_t>(tile.getDepth(), fullBlocks);
     chunks = tailChannels ? 1 : fullBlocks / depth;
+    for (unsigned dim = 0; dim < 2; ++dim)
+      skips[dim] = op.getImage() && paddingShare(op, dim) >= kWorthSkipping;
   }
 
   void run();
@@ -46,7 +65,8 @@ private:
   Value nextPanel(int64_t tiles, Value chunk, Value block, Value firstBlock, Value endBlock);
   void emitTile(const PixelTile &pixels, const Lookahead &ahead, Value chunk, Value block,
                 Value image);
-  SmallVector<SumLoop> sumLoops(int64_t inputBlocks, int64_t channels);
+  SmallVector<SumLoop> sumLoops(int64_t inputBlocks, int64_t channels, const PixelTile &pixels);
+  void skipPadding(SumLoop &loop, unsigned dim, Value first, Value last);
 
   Conv2DOp op;
   TileAttr tile;
@@ -55,6 +75,7 @@ private:
   SmallVector<int64_t> filterStrides;
   PixelGrid in, out;
   int64_t width, fullBlocks, tailChannels, depth, chunks;
+  bool skips[2] = {}; ///< whether taps of a row, and of a column, that read padding are left out
   Value input, filter, output;
   EpilogueBuffers epilogue;
 };
@@ -81,16 +102,46 @@ Value Conv2DExpander::nextPanel(int64_t tiles, Value chunk, Value block, Value f
   return arith::SelectOp::create(b, isLast, nextChunk, sameChunk);
 }
 
-SmallVector<SumLoop> Conv2DExpander::sumLoops(int64_t inputBlocks, int64_t channels) {
+/// Limits the loop over the taps of a dim to those that read the image for any pixel from `first`
+/// to `last`.
+void Conv2DExpander::skipPadding(SumLoop &loop, unsigned dim, Value first, Value last) {
+  const int64_t stride = op.getStrides()[dim], dilation = op.getDilations()[dim];
+  const int64_t low = (*op.getImage())[dim], high = low + (*op.getImage())[dim + 2];
+  auto atLeastZero = [&](Value x) -> Value { return arith::MaxSIOp::create(b, x, b.index(0)); };
+  // Tap k of pixel p reads p * stride + k * dilation: the last pixel is the first one inside from
+  // the image's begin on, and the first pixel the last one before its end.
+  Value toBegin = atLeastZero(arith::SubIOp::create(b, b.index(low), b.mul(last, stride)));
+  loop.begin = arith::DivUIOp::create(b, b.add(toBegin, dilation - 1), b.index(dilation));
+  Value toEnd =
+      atLeastZero(arith::SubIOp::create(b, b.index(high - 1 + dilation), b.mul(first, stride)));
+  loop.end = arith::MinUIOp::create(b, arith::DivUIOp::create(b, toEnd, b.index(dilation)),
+                                    b.index(loop.trip));
+}
+
+SmallVector<SumLoop> Conv2DExpander::sumLoops(int64_t inputBlocks, int64_t channels,
+                                              const PixelTile &pixels) {
   int64_t kh = filterShape[2], kw = filterShape[3];
   ArrayRef<int64_t> dilations = op.getDilations();
   // A first layer has few channels: its kw loop is unrolled along with them. Not where the windows
   // of neighbours overlap: LLVM would keep what they share for later, in more registers than there
   // are.
   bool unrollKw = kw * channels <= 32 && (kw - 1) * dilations[1] < op.getStrides()[1];
+  SumLoop rows = {kh, dilations[0] * in.stride(2), filterStrides[2]};
+  SumLoop columns = {kw, dilations[1] * in.stride(3), filterStrides[3], unrollKw};
+  if (skips[0]) {
+    Value first = pixels.row, last = pixels.row;
+    if (pixels.flat) {
+      Value length = b.index(pixels.rowLength);
+      first = arith::DivUIOp::create(b, pixels.flat, length);
+      last = arith::DivUIOp::create(b, b.add(pixels.flat, pixels.count - 1), length);
+    }
+    skipPadding(rows, 0, first, last);
+  }
+  if (skips[1] && !pixels.flat)
+    skipPadding(columns, 1, pixels.column, b.add(pixels.column, pixels.count - 1));
   return {{inputBlocks, in.stride(1), filterStrides[1]},
-          {kh, dilations[0] * in.stride(2), filterStrides[2]},
-          {kw, dilations[1] * in.stride(3), filterStrides[3], unrollKw},
+          rows,
+          columns,
           {channels, 1, filterStrides[4], /*unroll=*/true}};
 }
 
@@ -140,13 +191,13 @@ void Conv2DExpander::emitTile(const PixelTile &pixels, const Lookahead &ahead, V
   SmallVector<Address> inAt = in.addresses(b, pixels, inBase);
   if (fullBlocks)
     acc.contract(input, inAt, filter, {filterBase}, filterStrides[0],
-                 sumLoops(depth, filterShape[4]), /*lastBlockWidth=*/0,
+                 sumLoops(depth, filterShape[4], pixels), /*lastBlockWidth=*/0,
                  ahead.from ? &ahead : nullptr);
   if (tailChannels) {
     for (Address &address : inAt)
       address = address + fullBlocks * in.stride(1);
     acc.contract(input, inAt, filter, {filterBase, fullBlocks * filterStrides[1]}, filterStrides[0],
-                 sumLoops(1, tailChannels));
+                 sumLoops(1, tailChannels, pixels));
   }
 
   if (chunks == 1) {
@@ -174,7 +225,8 @@ void Conv2DExpander::run() {
   epilogue = epilogueOf(b, op);
 
   int64_t groups = std::min(tile.getGroups(), outShape[1]);
-  PixelTiling tiling(outShape[2], outShape[3], tile);
+  PixelTiling tiling(outShape[2], outShape[3], tile,
+                     columnTasksOf(outShape[0], outShape[1], tile.getBlocks()));
   SmallVector<Value, 3> task =
       tiling.beginTasks(b, outShape[0], llvm::divideCeil(outShape[1], groups), outShape[1] * width);
   Value firstBlock = b.mul(task[1], groups);

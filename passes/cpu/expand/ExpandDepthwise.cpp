@@ -29,7 +29,8 @@ void expand(DepthwiseConv2DOp op, TileAttr tile) {
   Value output = b.flat(op.getOutput());
   EpilogueBuffers epilogue = epilogueOf(b, op);
   PixelGrid in(op.getInput(), op.getStrides()), out(op.getOutput(), {1, 1});
-  PixelTiling tiling(out.shape()[2], out.shape()[3], tile);
+  PixelTiling tiling(out.shape()[2], out.shape()[3], tile,
+                     columnTasksOf(out.shape()[0], out.shape()[1], 1));
 
   // Large windows keep a loop over their rows: the code would outgrow L1i.
   bool unrollRows = filterShape[1] * filterShape[2] <= 25;

@@ -53,6 +53,9 @@ Value combine(KernelBuilder &b, Combiner combiner, Value x, Value y, bool isUnsi
     if (isFloat)
       return arith::MinimumFOp::create(b, x, y, flags);
     return isUnsigned ? Value(arith::MinUIOp::create(b, x, y)) : arith::MinSIOp::create(b, x, y);
+  case Combiner::Larger:
+    return arith::SelectOp::create(b, arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, x, y), x,
+                                   y);
   }
   return x;
 }
@@ -61,6 +64,19 @@ Value combineLanes(KernelBuilder &b, Combiner combiner, Value value, bool isUnsi
   if (!isa<VectorType>(value.getType()))
     return value;
   bool isFloat = isa<FloatType>(getElementTypeOrSelf(value.getType()));
+  const int64_t width = cast<VectorType>(value.getType()).getNumElements();
+  // LLVM takes the maximum of one lane after the other.
+  if (isFloat && combiner != Combiner::Sum && combiner != Combiner::Prod &&
+      llvm::isPowerOf2_64(width)) {
+    for (int64_t half = width / 2; half > 0; half /= 2) {
+      auto part = [&](int64_t first) -> Value {
+        return vector::ExtractStridedSliceOp::create(b, value, ArrayRef<int64_t>{first},
+                                                     ArrayRef<int64_t>{half}, ArrayRef<int64_t>{1});
+      };
+      value = combine(b, combiner, part(0), part(half));
+    }
+    return vector::ExtractOp::create(b, value, ArrayRef<int64_t>{0});
+  }
   using vector::CombiningKind;
   CombiningKind kind = CombiningKind::ADD;
   if (combiner == Combiner::Prod)
@@ -82,7 +98,7 @@ Value combineLanes(KernelBuilder &b, Combiner combiner, Value value, bool isUnsi
 Value neutral(KernelBuilder &b, Combiner combiner, Type element, int64_t width, bool isUnsigned) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   double value = combiner == Combiner::Sum ? 0.0 : 1.0;
-  if (combiner == Combiner::Max)
+  if (combiner == Combiner::Max || combiner == Combiner::Larger)
     value = isUnsigned ? 0.0 : -infinity;
   if (combiner == Combiner::Min)
     value = isUnsigned ? std::ldexp(1.0, element.getIntOrFloatBitWidth()) - 1.0 : infinity;

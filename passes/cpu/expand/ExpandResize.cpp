@@ -4,7 +4,8 @@
 // An output element is a weighted sum of taps of the input: along every resized dim one (nearest),
 // two (linear) or four (cubic). Positions and weights of a dim are computed in the loop of that
 // dim, in f32 and with ONNX Runtime's order of operations, so that both select the same input.
-// Along the last dim they are vectors when that dim is resized itself.
+// Along the last dim they are vectors when that dim is resized itself; where it grows, what a
+// vector of outputs reads is a permutation of one vector of the input.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +14,8 @@
 #include "passes/cpu/expand/ExpandScatter.h"
 #include "passes/cpu/tiles/LaneBuffer.h"
 #include "passes/cpu/tiles/LoopNest.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 #include <cmath>
 #include <numeric>
@@ -284,6 +287,11 @@ private:
       Value i = arith::AddIOp::create(b, spread(b, start, lanes.width), laneNumbers);
       Taps taps = tapsOf(a, i, dim);
       SmallVector<Value> values, weights;
+      if (permutes()) {
+        permutedTaps(taps, sources, values, weights);
+        storeRow(narrow(b, weightedSum(values, weights), output.element()), to, first, counts[0]);
+        return;
+      }
       for (auto [position, weight] : llvm::zip(taps.positions, taps.weights)) {
         SmallVector<Value> offsets;
         for (int64_t lane = 0; lane < counts[0]; ++lane) {
@@ -304,6 +312,55 @@ private:
           isCopy() ? values.front() : narrow(b, weightedSum(values, weights), output.element());
       storeRow(result, to, first, counts[0]);
     });
+  }
+
+  /// Returns whether all elements that the lanes of a vector read lie in one vector of the input,
+  /// so that a permutation finds them: where the last dim becomes larger.
+  bool permutes() {
+    const size_t dim = outShape.size() - 1;
+    if (isCopy() || inStrides[dim] != 1 || !element.isF32() || permutation().empty())
+      return false;
+    const double step = op.getCoordinates() == CoordinateMode::AlignCorners
+                            ? double(inShape[dim] - 1) / std::max<int64_t>(outShape[dim] - 1, 1)
+                            : 1 / std::abs(op.getScales()[dim]);
+    // Positions are rounded, by f32 and to integers.
+    const double reach = std::ceil(double(lanes.width - 1) * step) + double(tapsOfMode()) + 1;
+    return reach <= double(lanes.width);
+  }
+
+  /// Returns the instruction that permutes a vector of floats by one of indices; empty: none.
+  StringRef permutation() {
+    if (b.level().getDot().empty())
+      return "";
+    return lanes.width == 16  ? "llvm.x86.avx512.permvar.sf.512"
+           : lanes.width == 8 ? "llvm.x86.avx2.permps"
+                              : "";
+  }
+
+  /// Adds the values and weights of all taps of the last dim.
+  void permutedTaps(const Taps &taps, ArrayRef<Source> sources, SmallVector<Value> &values,
+                    SmallVector<Value> &weights) {
+    const int64_t width = lanes.width, size = inShape.back(), count = std::min(width, size);
+    // Positions grow from lane to lane and from tap to tap.
+    Value base = laneOf(b, taps.positions.front(), 0);
+    base =
+        arith::MinSIOp::create(b, base, laneConstant(b, b.getI32Type(), 1, double(size - count)));
+    Value from = arith::IndexCastOp::create(b, b.getIndexType(), base),
+          bases = spread(b, base, width);
+    // The rows of other dims are added up before they are permuted.
+    SmallVector<Value> rows, outer;
+    for (const Source &source : sources) {
+      rows.push_back(widen(b, input.load(b.add(source.offset, from), width, count)));
+      outer.push_back(source.weight ? spread(b, source.weight, width) : Value());
+    }
+    Value row = outer.front() ? weightedSum(rows, outer) : rows.front();
+    for (auto [position, weight] : llvm::zip(taps.positions, taps.weights)) {
+      Value lane = arith::SubIOp::create(b, position, bases);
+      values.push_back(LLVM::CallIntrinsicOp::create(
+                           b, row.getType(), b.getStringAttr(permutation()), ValueRange{row, lane})
+                           .getResult(0));
+      weights.push_back(weight);
+    }
   }
 
   /// Elements are moved as they are.

@@ -20,8 +20,9 @@ struct ReductionSpaces {
   Space kept, reduced;
 };
 
-/// The operation of a reduction.
-enum class Combiner { Sum, Prod, Max, Min };
+/// The operation of a reduction. The maximum of numbers and a NaN is NaN; Larger may lose it, in
+/// fewer instructions, where the NaN shows in what follows.
+enum class Combiner { Sum, Prod, Max, Min, Larger };
 /// Combines two values elementwise.
 mlir::Value combine(KernelBuilder &b, Combiner combiner, mlir::Value x, mlir::Value y,
                     bool isUnsigned = false);

@@ -69,7 +69,7 @@ private:
   void alongAxis(Value from, Value to) {
     int64_t size = spaces.size(), outStride = spaces.outStride();
     Lanes walk{lanes, std::clamp<int64_t>(size / lanes, 1, 4)};
-    Value pad = neutral(b, Combiner::Max, input.element(), lanes);
+    Value pad = neutral(b, Combiner::Larger, input.element(), lanes);
     auto load = [&](Value i, int64_t v, int64_t count) {
       return widen(b, input.load(b.add(b.add(from, i), v * lanes), lanes, count, 1, pad));
     };
@@ -77,7 +77,8 @@ private:
       output.store(narrow(b, x, output.element()),
                    b.add(b.mulAdd(i, outStride, to), v * lanes * outStride), count, outStride);
     };
-    Value largest = spread(b, reduceRow(b, Combiner::Max, element, size, walk, load), lanes);
+    // The exponential of a NaN is one, whatever is subtracted before.
+    Value largest = spread(b, reduceRow(b, Combiner::Larger, element, size, walk, load), lanes);
     // Code for an exponential is long.
     Lanes steps{lanes, std::min<int64_t>(walk.unroll, 2)};
     auto addend = [&](Value i, int64_t v, int64_t count) {
@@ -131,7 +132,7 @@ private:
       });
     };
 
-    SmallVector<Value> largest = total(Combiner::Max, load);
+    SmallVector<Value> largest = total(Combiner::Larger, load);
     SmallVector<Value> sums = total(Combiner::Sum, [&](Value i, int64_t v) {
       Value e = exp(load(i, v), largest[v]);
       if (!isLog)

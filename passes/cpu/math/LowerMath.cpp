@@ -4,6 +4,7 @@
 #include "passes/cpu/Passes.h"
 #include "passes/cpu/math/Angles.h"
 #include "passes/cpu/math/DoubleMath.h"
+#include "passes/cpu/math/Exponentials.h"
 #include "passes/cpu/math/Powers.h"
 #include "passes/cpu/math/SaturatingCasts.h"
 #include "passes/cpu/math/SmallFloats.h"
@@ -125,6 +126,7 @@ struct LowerMathPass : impl::CpuLowerMathBase<LowerMathPass> {
     shared.add<LowerErf, LowerRemF>(context);
     populateAnglePatterns(shared);
     populateDoubleMathPatterns(shared);
+    populateExponentialPatterns(shared);
     populatePowerPatterns(shared);
     populateSmallFloatPatterns(shared);
     populateSaturatingCastPatterns(shared);

@@ -41,12 +41,26 @@ SmallVector<Address> PixelGrid::addresses(KernelBuilder &b, const PixelTile &til
   return result;
 }
 
-PixelTiling::PixelTiling(int64_t height, int64_t width, TileAttr tile)
+PixelTiling::PixelTiling(int64_t height, int64_t width, TileAttr tile, int64_t columnTasks)
     : height(height), width(width), pixels(tile.getPixels()),
       rows(tile.getFlatten() ? height : std::min(tile.getRows(), height)),
-      flatten(tile.getFlatten()) {}
+      flatten(tile.getFlatten()) {
+  if (const int64_t part = columnsPerTask(width, pixels, columnTasks);
+      height == 1 && part < width) {
+    columns = part;
+    flatten = false;
+  }
+}
+
+int64_t PixelTiling::columnsPerTask(int64_t width, int64_t pixels, int64_t tasks) {
+  constexpr int64_t kTilesPerTask = 8;
+  tasks = std::clamp<int64_t>(width / (kTilesPerTask * pixels), 1, tasks);
+  return llvm::alignTo(llvm::divideCeil(width, tasks), pixels);
+}
 
 int64_t PixelTiling::tilesPerTask() const {
+  if (columns)
+    return columns / pixels;
   return flatten ? llvm::divideCeil(height * width, pixels)
                  : rows * llvm::divideCeil(width, pixels);
 }
@@ -73,8 +87,28 @@ void PixelTiling::forEachRun(KernelBuilder &b, int64_t length,
     });
 }
 
+/// Builds the loop over the tiles of `length` columns from `first` on.
+void PixelTiling::forEachColumns(KernelBuilder &b, Value first, int64_t length,
+                                 function_ref<void(const PixelTile &)> body) const {
+  forEachRun(b, length, [&](Value column, int64_t count, Value ordinal) {
+    body({count, b.index(0), b.add(first, column), Value(), 0, ordinal});
+  });
+}
+
 void PixelTiling::forEachTile(KernelBuilder &b, Value task,
                               function_ref<void(const PixelTile &)> body) const {
+  if (columns) {
+    Value first = b.mul(task, columns);
+    if (width % columns == 0)
+      return forEachColumns(b, first, columns, body);
+    Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, task, b.index(tasks() - 1));
+    auto ifOp = scf::IfOp::create(b, isLast, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(ifOp.thenBlock());
+    forEachColumns(b, first, width % columns, body);
+    b.setInsertionPointToStart(ifOp.elseBlock());
+    return forEachColumns(b, first, columns, body);
+  }
   if (flatten) {
     forEachRun(b, height * width, [&](Value first, int64_t count, Value ordinal) {
       body({count, Value(), Value(), first, width, ordinal});

@@ -48,15 +48,31 @@ inline bool isLargePlane(int64_t height, int64_t width, int64_t channels) {
   return height * width > channels;
 }
 
+/// Returns how many tasks the columns of an image of one row are divided into: one where `images`
+/// and the tiles of `tileBlocks` among `blocks` blocks of channels are enough, because each task
+/// reads the filter.
+inline int64_t columnTasksOf(int64_t images, int64_t blocks, int64_t tileBlocks) {
+  constexpr int64_t kEnoughTasks = 4, kWantedTasks = 8;
+  const int64_t tasks = images * llvm::divideCeil(blocks, tileBlocks);
+  return tasks < kEnoughTasks ? llvm::divideCeil(kWantedTasks, tasks) : 1;
+}
+
 /// Divides an OH x OW plane into tasks and register tiles according to a #cpu.tile. Tiles of a row
 /// differ by at most one pixel, so that none is much smaller than the register file allows.
 class PixelTiling {
 public:
-  /// Divides an image of height x width pixels by `tile`.
-  PixelTiling(int64_t height, int64_t width, TileAttr tile);
+  /// Divides an image of height x width pixels by `tile`. The columns of an image of one row, a
+  /// signal, which has no rows to divide, become `columnTasks` tasks.
+  PixelTiling(int64_t height, int64_t width, TileAttr tile, int64_t columnTasks = 1);
+
+  /// Returns the columns per task of a row that is divided into `tasks`, or fewer where it is
+  /// short; whole tiles of `pixels`. The last task may have fewer.
+  static int64_t columnsPerTask(int64_t width, int64_t pixels, int64_t tasks);
 
   /// Returns the number of tasks per plane.
-  int64_t tasks() const { return llvm::divideCeil(height, rows); }
+  int64_t tasks() const {
+    return columns ? llvm::divideCeil(width, columns) : llvm::divideCeil(height, rows);
+  }
 
   /// Returns the number of tiles per task (the last task may have fewer).
   int64_t tilesPerTask() const;
@@ -73,11 +89,14 @@ public:
                    llvm::function_ref<void(const PixelTile &)> body) const;
 
 private:
+  void forEachColumns(KernelBuilder &b, mlir::Value first, int64_t length,
+                      llvm::function_ref<void(const PixelTile &)> body) const;
   void forEachRun(
       KernelBuilder &b, int64_t length,
       llvm::function_ref<void(mlir::Value first, int64_t count, mlir::Value ordinal)> body) const;
 
   int64_t height, width, pixels, rows;
+  int64_t columns = 0; ///< of a task, where tasks divide a row; else 0
   bool flatten;
 };
 

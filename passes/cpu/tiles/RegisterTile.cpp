@@ -131,7 +131,9 @@ Value RegisterTile::multiplyAdd(Value x, Value y, Value sum) {
 }
 
 /// Returns whether the code of a loop is repeated instead of jumping back.
-static bool isStraight(const SumLoop &loop) { return loop.unroll || loop.trip == 1; }
+static bool isStraight(const SumLoop &loop) {
+  return !loop.begin && (loop.unroll || loop.trip == 1);
+}
 
 void RegisterTile::contract(Value lhs, ArrayRef<Address> lhsPixels, Value rhs, Address rhsFirst,
                             int64_t rhsBlockStride, ArrayRef<SumLoop> loops, int64_t lastBlockWidth,
@@ -228,7 +230,9 @@ void RegisterTile::sum(ArrayRef<Address> lhsPixels, Address rhsAt, ArrayRef<SumL
     return;
   }
 
-  accumulators = b.loop(loop.trip, accumulators, [&](Value i, ValueRange carried) {
+  const Value begin = loop.begin ? loop.begin : b.index(0);
+  const Value end = loop.end ? loop.end : b.index(loop.trip);
+  accumulators = b.loop(begin, end, 1, accumulators, [&](Value i, ValueRange carried) {
     accumulators.assign(carried.begin(), carried.end());
     Value lhsStep = b.mul(i, loop.lhsStride);
     // Pixels of a row share their base, and so its increment.

@@ -23,6 +23,7 @@ struct SumLoop {
   int64_t lhsStride;
   int64_t rhsStride;
   bool unroll = false;
+  mlir::Value begin = {}, end = {}; ///< the iterations that add something; null: all of them
 };
 
 /// Names what a contraction requests of rhs while it multiplies: its share of the panels that come

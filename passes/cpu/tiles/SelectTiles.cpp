@@ -116,6 +116,10 @@ TileAttr tileFor(Conv2DOp op) {
   int64_t rows = flatten ? out[2] : std::clamp<int64_t>(home / 2 / rowBytes, 1, out[2]);
   rows = splitEvenly(out[2], llvm::divideCeil(out[2], rows));
   int64_t rowTasks = llvm::divideCeil(out[2], rows);
+  if (out[2] == 1)
+    rowTasks = llvm::divideCeil(
+        out[3], PixelTiling::columnsPerTask(out[3], shape.pixels,
+                                            columnTasksOf(out[0], out[1], shape.blocks)));
   int64_t groups = splitEvenly(
       blocksPerGroup, llvm::divideCeil(wanted, rowTasks * out[0] * op.getGroups()), shape.blocks);
   if (op.getGroups() > 1)

@@ -299,6 +299,7 @@ def test_shapes_of_results_are_inferred(tmp_path):
     (op("Add", [tensor([-2]), tensor([3])], [tensor([-2])]), "E10027", "the dim -2"),
     (op("Add", [tensor([4]), tensor([3])], [tensor([-2])]), "E14001", "to be inferred"),
     (op("Reshape", [tensor([4]), tensor([2], "int32")], [tensor([-2])]), "E14001", "do not follow from constants"),
+    (op("NoSuchOp", [tensor([4])], [tensor([-2])]), "E10055", "NoSuchOp"),
     (op("Equal", [tensor([4]), tensor([4])], [tensor([-2])]), "E10027", "the result is bool [4]")])
 def test_shapes_that_cannot_be_inferred(tmp_path, made, code, said):
     text = compile_(tmp_path, [made], fails=True)

@@ -118,3 +118,48 @@ func.func @overlapping(%in: memref<1x1x9x9x3xf32>, %w: memref<1x1x3x3x3x16xf32>,
     : memref<1x1x9x9x3xf32>, memref<1x1x3x3x3x16xf32>, memref<1x1x4x4x16xf32>
   return
 }
+
+// -----
+
+// The image of 4x4 pixels lies within a border of three, and taps are three apart: of each row, and of each pair of pixels,
+// only the taps that read the image are multiplied.
+// CHECK-LABEL: func.func @padded
+// CHECK: scf.for %[[ROW:.*]] =
+// CHECK: %[[FROM:.*]] = arith.divui
+// CHECK: %[[TO:.*]] = arith.minui
+// CHECK: scf.for %{{.*}} = %[[FROM]] to %[[TO]]
+// CHECK: scf.for %{{.*}} = %{{[^c].*}} to %{{[^c].*}} step
+// Few of the taps of a large image read padding: the loops have fixed bounds.
+// CHECK-LABEL: func.func @large
+// CHECK-NOT: arith.minui
+// CHECK: return
+func.func @padded(%in: memref<1x1x10x10x16xf32>, %w: memref<1x1x3x3x16x16xf32>, %out: memref<1x1x4x4x16xf32>,
+                  %begin: index, %end: index) attributes {cpu.kernel} {
+  cpu.conv2d %in, %w outs %out {strides = array<i64: 1, 1>, dilations = array<i64: 3, 3>, groups = 1, channels = 16, image = array<i64: 3, 3, 4, 4>,
+    tile = #cpu.tile<pixels = 2, blocks = 1, rows = 4, groups = 1, depth = 1, flatten = false>}
+    : memref<1x1x10x10x16xf32>, memref<1x1x3x3x16x16xf32>, memref<1x1x4x4x16xf32>
+  return
+}
+func.func @large(%in: memref<1x1x18x18x16xf32>, %w: memref<1x1x3x3x16x16xf32>, %out: memref<1x1x16x16x16xf32>,
+                 %begin: index, %end: index) attributes {cpu.kernel} {
+  cpu.conv2d %in, %w outs %out {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1, channels = 16, image = array<i64: 1, 1, 16, 16>,
+    tile = #cpu.tile<pixels = 2, blocks = 1, rows = 16, groups = 1, depth = 1, flatten = false>}
+    : memref<1x1x18x18x16xf32>, memref<1x1x3x3x16x16xf32>, memref<1x1x16x16x16xf32>
+  return
+}
+
+// -----
+
+// A signal has no rows that threads could divide: tasks are 8 parts of its columns, of which the last one is shorter.
+// CHECK-LABEL: func.func @signal
+// CHECK-SAME: cpu.tasks = 8
+// CHECK: arith.muli %{{.*}}, %c54
+// CHECK: scf.if
+// CHECK: } else {
+func.func @signal(%in: memref<1x1x1x402x16xf32>, %w: memref<1x1x1x3x16x16xf32>, %out: memref<1x1x1x400x16xf32>,
+                  %begin: index, %end: index) attributes {cpu.kernel} {
+  cpu.conv2d %in, %w outs %out {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1, channels = 16,
+    tile = #cpu.tile<pixels = 6, blocks = 1, rows = 1, groups = 1, depth = 1, flatten = false>}
+    : memref<1x1x1x402x16xf32>, memref<1x1x1x3x16x16xf32>, memref<1x1x1x400x16xf32>
+  return
+}

@@ -22,7 +22,10 @@ func.func @mean(%in: memref<1x128x7x7x16xf32>, %out: memref<1x128x1x1x16xf32>, %
 // CHECK: %[[PAD:.*]] = arith.constant dense<0xFF800000> : vector<8xf32>
 // CHECK: vector.load {{.*}} vector<3xf32>
 // CHECK: vector.insert_strided_slice {{.*}}, %[[PAD]]
-// CHECK: vector.reduction <maximumf>
+// CHECK: arith.maximumf {{.*}} : vector<4xf32>
+// CHECK: arith.maximumf {{.*}} : vector<2xf32>
+// CHECK: arith.maximumf {{.*}} : vector<1xf32>
+// CHECK-NOT: vector.reduction
 func.func @largest(%in: memref<5x19xf32>, %out: memref<5x1xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
   kernel.reduce %in, %out {kind = #graph<reduce_kind max>, axes = array<i64: 1>} : memref<5x19xf32>, memref<5x1xf32>
   return

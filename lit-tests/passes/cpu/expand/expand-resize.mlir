@@ -46,15 +46,28 @@ func.func @linear_blocked(%in: memref<1x2x5x7x16xf32>, %out: memref<1x2x10x14x16
 
 // -----
 
-// Along a resized row every lane has its own weights.
+// Along a resized row every lane has its own weights. Of a row that grows one vector has what all lanes read.
 // CHECK-LABEL: func.func @linear_plain
 // CHECK: arith.divf {{.*}} : vector<8xf32>
-// CHECK: vector.from_elements
+// CHECK-COUNT-2: vector.load
+// CHECK-NOT: vector.load
 // CHECK: vector.fma
+// CHECK-COUNT-2: llvm.call_intrinsic "llvm.x86.avx2.permps"
+// CHECK: vector.fma
+// CHECK-LABEL: func.func @linear_smaller
+// CHECK: vector.from_elements
+// CHECK-NOT: llvm.call_intrinsic
+// CHECK: return
 func.func @linear_plain(%in: memref<1x2x8x8xf32>, %out: memref<1x2x16x16xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
   kernel.resize %in, %out {scales = array<f64: 1.0, 1.0, 2.0, 2.0>, mode = #graph<resize_mode linear>,
     coordinates = #graph<coordinate_mode align_corners>, nearest = #graph<nearest_mode floor>,
     cubic_coefficient = -0.75 : f64} : memref<1x2x8x8xf32>, memref<1x2x16x16xf32>
+  return
+}
+func.func @linear_smaller(%in: memref<1x2x16x16xf32>, %out: memref<1x2x8x8xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
+  kernel.resize %in, %out {scales = array<f64: 1.0, 1.0, 0.5, 0.5>, mode = #graph<resize_mode linear>,
+    coordinates = #graph<coordinate_mode align_corners>, nearest = #graph<nearest_mode floor>,
+    cubic_coefficient = -0.75 : f64} : memref<1x2x16x16xf32>, memref<1x2x8x8xf32>
   return
 }
 

@@ -120,6 +120,25 @@ module attributes {cpu.level = #cpu.level<name = "x86-64-v2", lanes = 4, registe
 
 // -----
 
+// AVX-512 multiplies by a power of two in one instruction.
+module attributes {cpu.level = #cpu.level<name = "x86-64-v4", lanes = 16, registers = 32, fma = true, l1 = 32768, l2 = 1048576, dot = "maddubs">} {
+  // CHECK-LABEL: func.func @exponential
+  // CHECK: %[[N:.*]] = math.roundeven
+  // CHECK-COUNT-8: math.fma
+  // CHECK-NOT: math.fma
+  // CHECK: llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"(%{{.*}}, %[[N]],
+  // CHECK: math.floor
+  // CHECK-NOT: call_intrinsic
+  // CHECK: return
+  func.func @exponential(%x: vector<16xf32>, %y: vector<8xf32>) -> (vector<16xf32>, vector<8xf32>) {
+    %0 = math.exp %x : vector<16xf32>
+    %1 = math.exp %y : vector<8xf32>
+    return %0, %1 : vector<16xf32>, vector<8xf32>
+  }
+}
+
+// -----
+
 // A negative base keeps its sign where the exponent is odd, and has no power that is a fraction.
 // CHECK-LABEL: func.func @powers
 // CHECK-DAG: %[[INF:.*]] = arith.constant dense<0x7F800000> : vector<8xf32>

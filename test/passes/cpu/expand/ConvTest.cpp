@@ -18,6 +18,7 @@ struct Conv {
   bool bias = true, residual = false, residualLast = false, inPlace = false, haloOut = false;
   std::string activation = "", tile = "";
   bool depthwise = false;
+  Numbers image = {}; ///< top, left, height, width: all around it is zero
 };
 
 std::string pair(const Numbers &n) {
@@ -54,6 +55,13 @@ void checkConv(const Conv &c) {
   Numbers outStrides = c.haloOut ? stridesIn(whole) : Numbers();
   Buffer residual = Buffer::random("f32", outShape, c.inPlace ? outStrides : Numbers());
   Buffer out("f32", outShape, outStrides), expected = out;
+
+  if (!c.image.empty())
+    forEachPosition(inShape, [&](const Numbers &p) {
+      if (p[2] < c.image[0] || p[2] >= c.image[0] + c.image[2] || p[3] < c.image[1] ||
+          p[3] >= c.image[1] + c.image[3])
+        in.set(p, 0);
+    });
 
   // Values past the last channel must not matter, even NaN.
   if (!c.depthwise && c.channels % c.block)
@@ -97,6 +105,10 @@ void checkConv(const Conv &c) {
     attributes += ", activation = #graph.activation<" + c.activation + ">";
   if (c.residualLast)
     attributes += ", residual_last";
+  if (!c.image.empty())
+    attributes += ", image = array<i64: " + std::to_string(c.image[0]) + ", " +
+                  std::to_string(c.image[1]) + ", " + std::to_string(c.image[2]) + ", " +
+                  std::to_string(c.image[3]) + ">";
   if (!c.tile.empty())
     attributes += ", tile = #cpu.tile<" + c.tile + ">";
   const std::string text = op.with(attributes);
@@ -161,6 +173,52 @@ TEST_CASE("conv2d: every way to tile gives the same", "[conv]") {
         tile(4, 4, 3, 4, 4, false), tile(6, 1, 7, 3, 2, true), tile(3, 2, 7, 4, 1, true)}) {
     c.tile = t;
     checkConv(c);
+  }
+}
+
+TEST_CASE("conv2d: taps that read only padding are left out", "[conv]") {
+  // 8x8 pixels, of which each tap but the one in the middle reads five rows and three columns.
+  Conv c{.channels = 40, .blocks = 2, .dilations = {3, 5}, .image = {3, 5, 8, 8}};
+  for (const std::string &t :
+       {tile(1, 1, 1, 1, 4, false), tile(3, 2, 2, 2, 1, false), tile(8, 1, 8, 1, 2, false),
+        tile(5, 2, 8, 2, 2, true), tile(11, 1, 8, 1, 1, true)}) {
+    c.tile = t;
+    checkConv(c);
+  }
+  // Strides, windows that begin behind the image or end in front of it, and a window of padding
+  // only.
+  checkConv({.height = 4,
+             .width = 5,
+             .kernel = {3, 3},
+             .strides = {3, 2},
+             .dilations = {2, 4},
+             .image = {6, 7, 3, 2}});
+  checkConv({.height = 2, .width = 2, .dilations = {4, 4}, .image = {4, 4, 1, 1}});
+  checkConv({.height = 3, .width = 3, .kernel = {1, 1}, .image = {1, 2, 1, 1}});
+  checkConv(
+      {.height = 7, .width = 7, .haloOut = true, .activation = "relu", .image = {1, 1, 7, 7}});
+}
+
+TEST_CASE("conv2d: tasks divide a signal, also where the last one is shorter", "[conv]") {
+  for (int64_t width : {200, 203, 300}) {
+    checkConv({.channels = 20,
+               .blocks = 2,
+               .height = 1,
+               .width = width,
+               .kernel = {1, 5},
+               .dilations = {1, 3},
+               .batch = 2,
+               .residual = true,
+               .activation = "relu",
+               .tile = tile(6, 2, 1, 2, 1, false)});
+    checkConv({.channels = 64,
+               .blocks = 3,
+               .height = 1,
+               .width = width,
+               .kernel = {1, 2},
+               .strides = {1, 2},
+               .tile = tile(4, 1, 1, 2, 2, true)});
+    checkConv({.blocks = 2, .height = 1, .width = width, .kernel = {1, 3}, .depthwise = true});
   }
 }
 

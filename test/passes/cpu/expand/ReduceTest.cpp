@@ -209,6 +209,25 @@ void checkSoftmax(const Buffer &in, int64_t axis, bool log, double tolerance = 4
 
 } // namespace
 
+TEST_CASE("softmax: a NaN spoils its row, wherever it is, and no other", "[softmax]") {
+  for (int64_t axis : {0, 1})
+    for (int64_t place = 0; place < 37; ++place) {
+      const Numbers shape = axis ? Numbers{3, 37} : Numbers{37, 3};
+      Buffer in = Buffer::random("f32", shape), out("f32", shape);
+      in.set(axis ? Numbers{1, place} : Numbers{place, 1}, NAN);
+      for (const CpuLevel &level : levels()) {
+        INFO(level.name << " axis " << axis << ", element " << place);
+        Kernel("kernel.softmax %0, %1 {axis = " + std::to_string(axis) + " : i64} : $0, $1",
+               {&in, &out}, level)
+            .run();
+        forEachPosition(shape, [&](const Numbers &p) {
+          if (std::isnan(out.get(p)) != (p[1 - axis] == 1))
+            FAIL("row " << p[1 - axis] << " has " << out.get(p));
+        });
+      }
+    }
+}
+
 TEST_CASE("softmax along every axis", "[softmax]") {
   for (bool log : {false, true}) {
     for (int64_t axis : {0, 1, 2, 3})

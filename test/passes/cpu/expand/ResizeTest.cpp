@@ -151,6 +151,22 @@ TEST_CASE("resize: linear and cubic in every mode", "[resize]") {
   checkPlanes({"cubic", "half_pixel", "floor", -0.5}, 4, 5, 7, 11);
 }
 
+TEST_CASE("resize: rows that grow by any factor", "[resize]") {
+  for (std::string mode : {"linear", "cubic"})
+    for (std::string coordinates : coordinateModes)
+      for (int64_t w : {5, 17, 40})
+        for (double factor : {1.02, 1.1, 1.25, 1.34, 2.0, 3.7, 16.0}) {
+          const int64_t ow = std::llround(double(w) * factor);
+          checkResize({mode, coordinates}, Buffer::random("f32", {2, 3, w}), {2, 5, ow},
+                      {1, 5.0 / 3, double(ow) / double(w)});
+        }
+  // Neither do scales that are stated read outside of a row, nor halfs, nor a part of wider rows.
+  const Resize linear{"linear", "half_pixel"};
+  checkResize(linear, Buffer::random("f32", {2, 19}), {2, 61}, {1, 2.5});
+  checkResize(linear, Buffer::random("f16", {2, 40}), {2, 80}, {1, 2});
+  checkResize(linear, Buffer::random("f32", {3, 18}, {25, 1}), {3, 54}, {1, 3}, {60, 1});
+}
+
 TEST_CASE("resize: stated scales, one dim, views and other elements", "[resize]") {
   Resize nearest{"nearest", "asymmetric", "floor"}, linear{"linear", "half_pixel"};
   checkResize(nearest, Buffer::random("f32", {1, 2, 7, 7}), {1, 2, 18, 18}, {1, 1, 2.6, 2.6});

@@ -131,6 +131,11 @@ TEST_CASE("attention: keys that are transposed, and dense heads", "[attention]")
   check({.keys = 33, .interleaved = false});
 }
 
+TEST_CASE("attention: values whose rows are far apart are copied", "[attention]") {
+  check({.heads = 16, .rows = 61, .keys = 530, .depth = 4, .columns = 20});
+  check({.heads = 16, .rows = 61, .keys = 530, .depth = 4, .columns = 17, .transposedKeys = true});
+}
+
 TEST_CASE("attention: scale and mask", "[attention]") {
   check({.batch = 2, .rows = 15, .keys = 19, .mask = true});
   check({.rows = 30, .keys = 32, .depth = 8, .mask = true});

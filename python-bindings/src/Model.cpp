@@ -1,0 +1,121 @@
+//===-- Model.cpp - models of the runtime module --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "python-bindings/src/Errors.h"
+#include "python-bindings/src/Session.h"
+#include "support/OutputFile.h"
+
+#include <filesystem>
+#include <fstream>
+
+namespace py = pybind11;
+
+namespace atc::python {
+
+static std::vector<Port> portsOf(const std::vector<om::Tensor> &tensors) {
+  std::vector<Port> ports;
+  for (const om::Tensor &tensor : tensors)
+    ports.emplace_back(tensor);
+  return ports;
+}
+
+PyModel::PyModel(const py::object &source, bool verify, const py::object &cpuLevel) {
+  om::Error error;
+  om_load_options options = OM_LOAD_OPTIONS_INIT;
+  const std::string level = cpuLevel.is_none() ? "" : cpuLevel.cast<std::string>();
+  options.verify_weights = verify;
+  options.cpu_level = cpuLevel.is_none() ? nullptr : level.c_str();
+  std::string label = "the bytes given";
+  if (PyObject_CheckBuffer(source.ptr())) {
+    // Everything but bytes is copied: the memory must not change.
+    bytes = py::reinterpret_steal<py::object>(PyBytes_FromObject(source.ptr()));
+    if (!bytes)
+      throw py::error_already_set();
+    const char *data = PyBytes_AS_STRING(bytes.ptr());
+    const size_t size = PyBytes_GET_SIZE(bytes.ptr());
+    py::gil_scoped_release release;
+    model = om::Model::loadMemory(data, size, error, options);
+  } else if (PyCapsule_IsValid(source.ptr(), fileCapsule)) {
+    bytes = source;
+    auto *file = static_cast<const om::Buffer *>(PyCapsule_GetPointer(source.ptr(), fileCapsule));
+    py::gil_scoped_release release;
+    model = om::Model::loadMemory(file->data(), file->size(), error, options);
+  } else {
+    const std::string path = systemPath(source);
+    label = "'" + path + "'";
+    file = std::filesystem::absolute(path).string();
+    {
+      py::gil_scoped_release release;
+      model = om::Model::loadFile(path, error, options);
+    }
+    std::error_code status;
+    if (!model && error.code() == OM_ERROR_IO && !std::filesystem::exists(path, status))
+      raise({"E10410: the model file " + label + " does not exist"});
+  }
+  if (!model)
+    raise({"E10041: " + label + " cannot be loaded: " + error.message()});
+  inputPorts = portsOf(model.inputs());
+  outputPorts = portsOf(model.outputs());
+}
+
+const std::vector<Port> &PyModel::tensors() {
+  if (tensorPorts.empty()) {
+    std::vector<om::Tensor> all;
+    for (uint32_t i = 0; i < model.info().tensors; ++i)
+      all.push_back(model.tensor(i));
+    tensorPorts = portsOf(all);
+  }
+  return tensorPorts;
+}
+
+std::vector<om::Launch> PyModel::launches() const {
+  std::vector<om::Launch> all;
+  for (uint32_t i = 0; i < model.info().launches; ++i)
+    all.push_back(model.launch(i));
+  return all;
+}
+
+void PyModel::verifyWeights() const {
+  om::Error error;
+  {
+    py::gil_scoped_release release;
+    om_model_verify_weights(model.get(), &error.c);
+  }
+  if (error)
+    raise({std::string("E10041: ") + error.message()});
+}
+
+void PyModel::save(const py::object &path) const {
+  const std::string target = systemPath(path);
+  std::string content, error;
+  std::string_view view;
+  if (!bytes) {
+    std::ifstream from(file, std::ios::binary);
+    content.assign(std::istreambuf_iterator<char>(from), {});
+    if (!from || content.size() != model.info().file_bytes)
+      raise({"E10410: the model file '" + file + "' was changed after it was opened"});
+    view = content;
+  } else if (PyBytes_Check(bytes.ptr())) {
+    view = {PyBytes_AS_STRING(bytes.ptr()), size_t(PyBytes_GET_SIZE(bytes.ptr()))};
+  } else {
+    auto *held = static_cast<const om::Buffer *>(PyCapsule_GetPointer(bytes.ptr(), fileCapsule));
+    view = {reinterpret_cast<const char *>(held->data()), held->size()};
+  }
+  bool isWritten = false;
+  {
+    py::gil_scoped_release release;
+    isWritten = writeWholeFile(target, view, error);
+  }
+  if (!isWritten)
+    raise({error});
+}
+
+bool PyModel::isFixed() const {
+  for (const auto *ports : {&inputPorts, &outputPorts})
+    for (const Port &port : *ports)
+      if (!port.tensor.fixed())
+        return false;
+  return true;
+}
+
+} // namespace atc::python

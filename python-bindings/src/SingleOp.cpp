@@ -1,0 +1,38 @@
+//===-- SingleOp.cpp - models of one operator for Python ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "driver/Registration.h"
+#include "frontends/air/InferredOutputs.h"
+#include "python-bindings/src/ModuleParts.h"
+
+namespace atc::python {
+
+std::string singleOpModel(const std::string &description) {
+  auto json = nlohmann::ordered_json::parse(description, nullptr, /*allow_exceptions=*/false);
+  Diagnostics diagnostics;
+  std::vector<SingleOp> ops = readSingleOps(json, "openatc.op", diagnostics);
+  throwErrors(diagnostics);
+  SingleOp &op = ops.front();
+  for (size_t i = 0; i < op.outputs.size(); ++i)
+    if (SingleOpTensor &output = op.outputs[i]; output.isAbsent) {
+      output = {
+          air::resultType(op, i), op.inputs.empty() ? output.format : op.inputs[0].format, {}};
+      output.isInferred = true;
+    }
+  auto context = driver::makeCompilerContext();
+  Diagnostics ofOp;
+  std::optional<std::string> model;
+  if (air::inferOutputs(op, *context, ofOp))
+    model = makeSingleOpModel(op, ofOp);
+  if (!model) {
+    ErrorLines lines;
+    for (const CodedMessage &error : ofOp.all())
+      lines.lines.push_back(error.code == "E10055"
+                                ? error.line()
+                                : error.code + ": the operator " + op.type + ": " + error.text);
+    throw lines;
+  }
+  return *model;
+}
+
+} // namespace atc::python
