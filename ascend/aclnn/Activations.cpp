@@ -191,30 +191,40 @@ ACLNN_FUNCTION(GeluV2, (const aclTensor *x, int64_t approximate, aclTensor *y), 
 
 #define ACLNN_ACTIVATION(name, ...)                                                                \
   ACLNN_FUNCTION(name, (const aclTensor *self, aclTensor *out), out, __VA_ARGS__)
+// The same in place, where there is such a form.
+#define ACLNN_ACTIVATIONS(name, ...)                                                               \
+  ACLNN_ACTIVATION(name, __VA_ARGS__)                                                              \
+  ACLNN_FUNCTION(Inplace##name, (aclTensor * self), self, __VA_ARGS__)
 ACLNN_ACTIVATION(FastGelu, swish(plan, IN(self), 1.702))
-ACLNN_ACTIVATION(Erfc, computed(plan, "Erfc", IN(self)))
-ACLNN_ACTIVATION(Exp2, computed(plan, "Exp", withNumber(plan, "Mul", IN(self), std::log(2.0))))
-ACLNN_ACTIVATION(Trunc, truncated(plan, IN(self)))
+ACLNN_ACTIVATIONS(Erfc, computed(plan, "Erfc", IN(self)))
+ACLNN_ACTIVATIONS(Exp2, computed(plan, "Exp", withNumber(plan, "Mul", IN(self), std::log(2.0))))
+ACLNN_ACTIVATIONS(Trunc, truncated(plan, IN(self)))
 static View fraction(Plan &plan, const View &x) {
   return combined(plan, "Sub", x, truncated(plan, x));
 }
-ACLNN_ACTIVATION(Frac, fraction(plan, IN(self)))
+ACLNN_ACTIVATIONS(Frac, fraction(plan, IN(self)))
 ACLNN_ACTIVATION(IsFinite, isBelowInfinity(plan, IN(self)))
 ACLNN_ACTIVATION(IsInf, isInfinity(plan, computed(plan, "Abs", IN(self)), 1))
 ACLNN_ACTIVATION(IsPosInf, isInfinity(plan, IN(self), 1))
 ACLNN_ACTIVATION(IsNegInf, isInfinity(plan, IN(self), -1))
-ACLNN_ACTIVATION(Sinc, sinc(plan, IN(self)))
+ACLNN_ACTIVATIONS(Sinc, sinc(plan, IN(self)))
 ACLNN_FUNCTION(Logit, (const aclTensor *self, double eps, aclTensor *out), out,
                logit(plan, IN(self), eps))
+ACLNN_FUNCTION(InplaceLogit, (aclTensor * selfRef, double eps), selfRef,
+               logit(plan, IN(selfRef), eps))
 ACLNN_FUNCTION(NanToNum,
                (const aclTensor *self, float nan, float posinf, float neginf, aclTensor *out), out,
                withoutNan(plan, IN(self), nan, posinf, neginf))
+ACLNN_FUNCTION(InplaceNanToNum, (aclTensor * selfRef, float nan, float posinf, float neginf),
+               selfRef, withoutNan(plan, IN(selfRef), nan, posinf, neginf))
 ACLNN_ACTIVATION(BitwiseNot, bitwiseNot(plan, IN(self)))
 ACLNN_ACTIVATION(LogSigmoid, computed(plan, "LogSigmoid", IN(self)))
-ACLNN_ACTIVATION(Selu, computed(plan, "Selu", IN(self)))
+ACLNN_ACTIVATIONS(Selu, computed(plan, "Selu", IN(self)))
 
 ACLNN_FUNCTION(Celu, (const aclTensor *self, const aclScalar *alpha, aclTensor *out), out,
                celu(plan, IN(self), plan.number(alpha, "alpha")))
+ACLNN_FUNCTION(InplaceCelu, (aclTensor * selfRef, const aclScalar *alpha), selfRef,
+               celu(plan, IN(selfRef), plan.number(alpha, "alpha")))
 ACLNN_FUNCTION(Prelu, (const aclTensor *self, const aclTensor *weight, aclTensor *out), out,
                prelu(plan, IN(self), IN(weight)))
 ACLNN_FUNCTION(Swish, (const aclTensor *self, const aclScalar *betaOptional, aclTensor *out), out,
@@ -228,6 +238,9 @@ ACLNN_FUNCTION(Hardtanh,
                (const aclTensor *self, const aclScalar *clipValueMin, const aclScalar *clipValueMax,
                 aclTensor *out),
                out, between(plan, IN(self), clipValueMin, clipValueMax))
+ACLNN_FUNCTION(InplaceHardtanh,
+               (aclTensor * selfRef, const aclScalar *clipValueMin, const aclScalar *clipValueMax),
+               selfRef, between(plan, IN(selfRef), clipValueMin, clipValueMax))
 ACLNN_FUNCTION(Hardshrink, (const aclTensor *self, const aclScalar *lambd, aclTensor *out), out,
                hardshrink(plan, IN(self), plan.number(lambd, "lambd")))
 ACLNN_FUNCTION(Softshrink, (const aclTensor *self, const aclScalar *lambd, aclTensor *out), out,

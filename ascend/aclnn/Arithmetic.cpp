@@ -8,6 +8,29 @@
 
 using namespace atc::ascend;
 
+namespace atc::ascend {
+
+View power(Plan &plan, const View &base, const View &exponent) {
+  if (!plan.isGood())
+    return {};
+  // The operator takes logarithms of the base: signs, and 0 to the 0, are here.
+  const aclDataType type = promoted(base.type, exponent.type);
+  if (!isFloat(type))
+    return combined(plan, "Pow", base, exponent);
+  const View x = plan.dense(base, type), y = plan.dense(exponent, type);
+  const View zero = plan.constant(0, type), one = plan.constant(1, type);
+  const View magnitude = plan.map("Pow", {computed(plan, "Abs", x), y});
+  const View half = withNumber(plan, "Mul", y, 0.5);
+  const View isOdd = comparison(plan, "Ne", computed(plan, "Floor", half), half);
+  const View isPart = comparison(plan, "Ne", computed(plan, "Floor", y), y);
+  const View negative = chosen(plan, isPart, plan.constant(std::nan(""), type),
+                               chosen(plan, isOdd, computed(plan, "Neg", magnitude), magnitude));
+  const View result = chosen(plan, comparison(plan, "Lt", x, zero), negative, magnitude);
+  return chosen(plan, comparison(plan, "Eq", y, zero), one, result);
+}
+
+} // namespace atc::ascend
+
 namespace {
 
 /// Returns what is left of a division whose quotient is rounded down, or to 0 where `isFmod`.
@@ -77,25 +100,6 @@ View step(Plan &plan, const View &self, const View &values) {
   const View zero = plan.constant(0, self.type), one = plan.constant(1, self.type);
   const View sides = chosen(plan, comparison(plan, "Lt", self, zero), zero, one);
   return chosen(plan, comparison(plan, "Eq", self, zero), values, sides);
-}
-
-/// Computes a power. The operator takes logarithms of the base: signs, and 0 to the 0, are here.
-View power(Plan &plan, const View &base, const View &exponent) {
-  if (!plan.isGood())
-    return {};
-  const aclDataType type = promoted(base.type, exponent.type);
-  if (!isFloat(type))
-    return combined(plan, "Pow", base, exponent);
-  const View x = plan.dense(base, type), y = plan.dense(exponent, type);
-  const View zero = plan.constant(0, type), one = plan.constant(1, type);
-  const View magnitude = plan.map("Pow", {computed(plan, "Abs", x), y});
-  const View half = withNumber(plan, "Mul", y, 0.5);
-  const View isOdd = comparison(plan, "Ne", computed(plan, "Floor", half), half);
-  const View isPart = comparison(plan, "Ne", computed(plan, "Floor", y), y);
-  const View negative = chosen(plan, isPart, plan.constant(std::nan(""), type),
-                               chosen(plan, isOdd, computed(plan, "Neg", magnitude), magnitude));
-  const View result = chosen(plan, comparison(plan, "Lt", x, zero), negative, magnitude);
-  return chosen(plan, comparison(plan, "Eq", y, zero), one, result);
 }
 
 /// Computes a power whose exponent is known: whole ones are products.
@@ -224,6 +228,8 @@ ACLNN_FUNCTION(LogicalXor, (const aclTensor *self, const aclTensor *other, aclTe
                logicalXor(plan, IN(self), IN(other)))
 ACLNN_FUNCTION(Atan2, (const aclTensor *self, const aclTensor *other, aclTensor *out), out,
                combined(plan, "Atan2", IN(self), IN(other), true))
+ACLNN_FUNCTION(InplaceAtan2, (aclTensor * selfRef, const aclTensor *other), selfRef,
+               combined(plan, "Atan2", IN(selfRef), IN(other), true))
 
 ACLNN_FUNCTION(LogAddExp, (const aclTensor *self, const aclTensor *other, aclTensor *out), out,
                logOfSum(plan, IN(self), IN(other), 1))
@@ -231,6 +237,8 @@ ACLNN_FUNCTION(LogAddExp2, (const aclTensor *self, const aclTensor *other, aclTe
                logOfSum(plan, IN(self), IN(other), std::log(2.0)))
 ACLNN_FUNCTION(XLogYTensor, (const aclTensor *self, const aclTensor *other, aclTensor *out), out,
                combined(plan, "Xlogy", IN(self), IN(other), true))
+ACLNN_FUNCTION(InplaceXLogYTensor, (aclTensor * selfRef, const aclTensor *other), selfRef,
+               combined(plan, "Xlogy", IN(selfRef), IN(other), true))
 ACLNN_FUNCTION(Heaviside, (const aclTensor *self, const aclTensor *values, aclTensor *out), out,
                step(plan, IN(self), IN(values)))
 ACLNN_FUNCTION(PowTensorTensor, (const aclTensor *self, const aclTensor *exponent, aclTensor *out),

@@ -1,12 +1,9 @@
 //===-- Attention.cpp - aclnn attention and positions --------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/aclnn/Attention.h"
 #include "ascend/aclnn/Steps.h"
-#include "ascend/src/Errors.h"
 
-#include "aclnnop/aclnn_ops.h"
-#include "aclnnop/aclnn_rotary_position_embedding.h"
-
-#include <string_view>
+#include <array>
 
 using namespace atc::ascend;
 
@@ -26,7 +23,125 @@ View reordered(Plan &plan, const View &x, const Dims &places, const std::vector<
   return combined(plan, "Mul", moved, plan.dense(factors, moved.type));
 }
 
-/// x * cos + (x, rotated by a quarter of a turn) * sin
+/// Returns a tensor as [batch, heads, sequence, width].
+View headsOf(Plan &plan, const View &x, std::string_view layout, int64_t heads, const char *name) {
+  const size_t rank = layout == "BSH" || layout == "SBH" || layout == "NSD" ? 3 : 4;
+  if (plan.isGood() && x.dims.size() != rank)
+    plan.reject("%s %s must have %zu dims", name, textOf(x.dims).c_str(), rank);
+  if (!plan.isGood())
+    return {};
+  View view = x;
+  if (layout == "SBH")
+    view = permuted(view, {1, 0, 2});
+  if (layout == "BSH" || layout == "SBH") {
+    if (x.dims[2] % heads) {
+      plan.reject("%s %s has no %lld heads", name, textOf(x.dims).c_str(), (long long)heads);
+      return {};
+    }
+    const int64_t width = x.dims[2] / heads;
+    view.dims = {view.dims[0], view.dims[1], heads, width};
+    view.strides = {view.strides[0], view.strides[1], width * x.strides[2], x.strides[2]};
+  } else if (layout == "NSD") {
+    view.dims.insert(view.dims.begin(), 1);
+    view.strides.insert(view.strides.begin(), 0);
+  }
+  if (layout == "BSH" || layout == "SBH" || layout == "BSND")
+    view = permuted(view, {0, 2, 1, 3});
+  if (view.dims[1] != heads)
+    plan.reject("%s %s has %lld heads, not %lld", name, textOf(x.dims).c_str(),
+                (long long)view.dims[1], (long long)heads);
+  return view;
+}
+
+/// Repeats heads that several heads of the query share.
+View shared(Plan &plan, const View &x, int64_t heads) {
+  if (!plan.isGood() || x.dims[1] == heads)
+    return x;
+  View wide = x;
+  wide.dims.insert(wide.dims.begin() + 2, heads / x.dims[1]);
+  wide.strides.insert(wide.strides.begin() + 2, 0);
+  const View result = plan.make(x.type, wide.dims);
+  plan.copy(wide, result);
+  return plan.reshaped(result, {x.dims[0], heads, x.dims[2], x.dims[3]});
+}
+
+/// Returns [batch, 1, rows, columns], true where a function of batch, row and column holds.
+template <typename Function>
+View placesWhere(Plan &plan, int64_t batch, int64_t rows, int64_t columns, Function function) {
+  const View places = plan.make(ACL_BOOL, {batch, 1, rows, columns});
+  for (int64_t i = 0; plan.isGood() && i < batch * rows * columns; ++i)
+    static_cast<bool *>(places.place->data())[i] =
+        function(i / (rows * columns), i / columns % rows, i % columns);
+  return places;
+}
+
+/// Returns the length of a batch: one may be that of all.
+int64_t lengthOf(const Dims &lengths, int64_t batch, int64_t all) {
+  return lengths.empty() ? all : lengths[lengths.size() == 1 ? 0 : size_t(batch)];
+}
+
+/// Returns what is hidden by position; an empty view where nothing is.
+View hiddenOf(Plan &plan, const Attention &given, int64_t batch, int64_t rows, int64_t columns) {
+  // Modes: 0 a band from the first row on, which a mask only makes valid, 1 the mask alone, 2 and 3
+  // a triangle from the first or to the last row, 4 a band to the last row. One row has no mode.
+  const int64_t mode = given.sparseMode;
+  const bool isBand = rows > 1 && (mode == 4 || (mode == 0 && given.mask.place));
+  const bool isTriangle = rows > 1 && (mode == 2 || mode == 3);
+  const int64_t before = isBand ? given.before : columns + rows;
+  const int64_t after = isBand ? given.after : isTriangle ? 0 : columns;
+  if (before >= rows && after >= columns && given.lengths.empty())
+    return {};
+  return placesWhere(plan, batch, rows, columns, [&](int64_t own, int64_t row, int64_t column) {
+    const int64_t length = lengthOf(given.lengths, own, columns);
+    const int64_t shift = mode < 3 ? 0 : length - lengthOf(given.rows, own, rows);
+    return column > row + shift + after || column < row + shift - before || column >= length;
+  });
+}
+
+void checkLengths(Plan &plan, const Dims &lengths, int64_t batch, int64_t most, const char *name) {
+  if (plan.isGood() && !lengths.empty() && lengths.size() != 1 && int64_t(lengths.size()) != batch)
+    plan.reject("%s must have 1 or %lld numbers", name, (long long)batch);
+  for (int64_t length : lengths)
+    if (plan.isGood() && (length < 0 || length > most))
+      plan.reject("%s has %lld; there are %lld rows", name, (long long)length, (long long)most);
+}
+
+/// Returns scores of [batch, heads, rows, columns].
+View scoresOf(Plan &plan, const Attention &given, const View &q, const View &k) {
+  const View keys = permuted(shared(plan, k, given.heads), {0, 1, 3, 2});
+  View scores = plan.dense(product(plan, q, keys), ACL_FLOAT);
+  auto shift = [&] {
+    if (given.shift.place && plan.isGood())
+      scores = combined(plan, "Add", scores, plan.broadcast(given.shift, scores.dims));
+  };
+  if (given.shiftsFirst)
+    shift();
+  if (given.scale != 1)
+    scores = withNumber(plan, "Mul", scores, given.scale);
+  if (!given.shiftsFirst)
+    shift();
+  const View low = plan.constant(-1e30, ACL_FLOAT);
+  // The modes from 2 on have a mask of their own, whose size is not that of the scores.
+  if (given.mask.place && (given.sparseMode < 2 || scores.dims[2] == 1) && plan.isGood())
+    scores = chosen(plan, plan.broadcast(given.mask, scores.dims), low, scores);
+  const View hidden =
+      plan.isGood() ? hiddenOf(plan, given, q.dims[0], q.dims[2], k.dims[2]) : View();
+  return hidden.place ? chosen(plan, hidden, low, scores) : scores;
+}
+
+/// Writes a number of each row to an output, which may repeat it along a last dim.
+void writeOfRows(Plan &plan, const View &numbers, const View &output) {
+  if (!plan.isGood() || !output.place)
+    return;
+  Dims dims = numbers.dims;
+  dims.back() = output.dims.empty() ? 1 : output.dims.back();
+  plan.write(plan.broadcast(numbers, dims), output);
+}
+
+} // namespace
+
+namespace atc::ascend {
+
 View rotated(Plan &plan, const View &given, const View &cos, const View &sin, int64_t mode) {
   const int64_t parts = mode == 2 ? 4 : 2;
   if (plan.isGood() && (mode < 0 || mode > 3 || given.dims.empty() || given.dims.back() % parts))
@@ -67,210 +182,60 @@ View rotated(Plan &plan, const View &given, const View &cos, const View &sin, in
                   combined(plan, "Mul", reordered(plan, x, places, signs), sin));
 }
 
-/// Holds the parameters of an attention that are no tensors.
-struct AttentionForm {
-  std::string_view layout;
-  int64_t heads, keyHeads;
-  double scale;
-  int64_t before, after, sparseMode;
-};
-
-/// Returns a tensor as [batch, heads, sequence, width].
-View headsOf(Plan &plan, const View &x, std::string_view layout, int64_t heads, const char *name) {
-  const size_t rank = layout == "BSH" || layout == "NSD" ? 3 : 4;
-  if (plan.isGood() && x.dims.size() != rank)
-    plan.reject("%s %s must have %zu dims", name, textOf(x.dims).c_str(), rank);
-  if (!plan.isGood())
-    return {};
-  View view = x;
-  if (layout == "BSH") {
-    if (x.dims[2] % heads) {
-      plan.reject("%s %s has no %lld heads", name, textOf(x.dims).c_str(), (long long)heads);
-      return {};
-    }
-    const int64_t width = x.dims[2] / heads;
-    view.dims = {x.dims[0], x.dims[1], heads, width};
-    view.strides = {x.strides[0], x.strides[1], width * x.strides[2], x.strides[2]};
-  } else if (layout == "NSD") {
-    view.dims.insert(view.dims.begin(), 1);
-    view.strides.insert(view.strides.begin(), 0);
-  }
-  if (layout == "BSH" || layout == "BSND")
-    view = permuted(view, {0, 2, 1, 3});
-  if (view.dims[1] != heads)
-    plan.reject("%s %s has %lld heads, not %lld", name, textOf(x.dims).c_str(),
-                (long long)view.dims[1], (long long)heads);
-  return view;
+void describeAttention(Plan &plan, Attention &attention, const char *layout, int64_t heads,
+                       int64_t keyHeads, int64_t sparseMode) {
+  static constexpr std::array<std::string_view, 5> layouts = {"BSH", "SBH", "BSND", "BNSD", "NSD"};
+  attention.layout = layout ? layout : "";
+  attention.heads = heads;
+  attention.keyHeads = keyHeads ? keyHeads : heads;
+  attention.sparseMode = sparseMode;
+  if (std::find(layouts.begin(), layouts.end(), attention.layout) == layouts.end())
+    plan.reject("inputLayout must be BSH, SBH, BSND, BNSD or NSD here");
+  if (heads < 1 || keyHeads < 0 || sparseMode < 0 || sparseMode > 4)
+    plan.reject("the heads must be positive, numKeyValueHeads not negative, and sparseMode 0 to 4");
 }
 
-/// Repeats heads that several heads of the query share.
-View shared(Plan &plan, const View &x, int64_t heads) {
-  if (!plan.isGood() || x.dims[1] == heads)
-    return x;
-  View wide = x;
-  wide.dims.insert(wide.dims.begin() + 2, heads / x.dims[1]);
-  wide.strides.insert(wide.strides.begin() + 2, 0);
-  const View result = plan.make(x.type, wide.dims);
-  plan.copy(wide, result);
-  return plan.reshaped(result, {x.dims[0], heads, x.dims[2], x.dims[3]});
-}
-
-/// Returns what is hidden by position: [batch, 1, rows, columns], true where it is; an empty view
-/// where nothing is.
-View hiddenOf(Plan &plan, const AttentionForm &form, int64_t batch, int64_t rows, int64_t columns,
-              const Dims &lengths) {
-  // Modes: 0 a band from the first row on, 2 and 3 a triangle from the first or to the last row.
-  const int64_t shift = form.sparseMode == 3 ? columns - rows : 0;
-  const int64_t before = form.sparseMode == 0 ? form.before : columns + rows;
-  const int64_t after = form.sparseMode == 0 ? form.after : 0;
-  if (form.sparseMode == 1 || (before >= rows && after >= columns && lengths.empty()))
-    return {};
-  const View hidden = plan.make(ACL_BOOL, {batch, 1, rows, columns});
-  for (int64_t i = 0; plan.isGood() && i < batch * rows * columns; ++i) {
-    const int64_t own = i / (rows * columns), row = i / columns % rows, column = i % columns;
-    const int64_t length =
-        lengths.empty() ? columns : lengths[lengths.size() == 1 ? 0 : size_t(own)];
-    static_cast<bool *>(hidden.place->data())[i] =
-        column > row + shift + after || column < row + shift - before || column >= length;
-  }
-  return hidden;
-}
-
-View attention(Plan &plan, const View &query, const View &key, const View &value, const View &shift,
-               const View &mask, const Dims &lengths, const AttentionForm &form) {
-  const View q = headsOf(plan, query, form.layout, form.heads, "query");
-  const View k = headsOf(plan, key, form.layout, form.keyHeads, "key");
-  const View v = headsOf(plan, value, form.layout, form.keyHeads, "value");
-  if (plan.isGood() && (form.heads % form.keyHeads || k.dims[2] != v.dims[2] ||
+void attend(Plan &plan, const Attention &given) {
+  const View q = headsOf(plan, given.query, given.layout, given.heads, "query");
+  const View k = headsOf(plan, given.key, given.layout, given.keyHeads, "key");
+  const View v = headsOf(plan, given.value, given.layout, given.keyHeads, "value");
+  if (plan.isGood() && (given.heads % given.keyHeads || k.dims[2] != v.dims[2] ||
                         q.dims[3] != k.dims[3] || q.dims[0] != k.dims[0] || k.dims[0] != v.dims[0]))
-    plan.reject("query %s, key %s and value %s do not fit each other", textOf(query.dims).c_str(),
-                textOf(key.dims).c_str(), textOf(value.dims).c_str());
-  if (plan.isGood() && !lengths.empty() && lengths.size() != 1 &&
-      int64_t(lengths.size()) != q.dims[0])
-    plan.reject("actualSeqLengthsKv must have 1 or %lld numbers", (long long)q.dims[0]);
-  if (!plan.isGood())
-    return {};
-  const View keys = permuted(shared(plan, k, form.heads), {0, 1, 3, 2});
-  View scores = plan.dense(product(plan, q, keys), ACL_FLOAT);
-  if (form.scale != 1)
-    scores = withNumber(plan, "Mul", scores, form.scale);
-  if (shift.place)
-    scores = combined(plan, "Add", scores, plan.broadcast(shift, scores.dims));
-  const View low = plan.constant(-1e30, ACL_FLOAT);
-  if (mask.place && form.sparseMode < 2)
-    scores = chosen(plan, plan.broadcast(mask, scores.dims), low, scores);
-  const View hidden = hiddenOf(plan, form, q.dims[0], q.dims[2], k.dims[2], lengths);
-  if (hidden.place)
-    scores = chosen(plan, hidden, low, scores);
-  const View weights = softmaxOf(plan, "SoftmaxV2", scores, 3);
-  if (!plan.isGood())
-    return {};
-  return product(plan, plan.dense(weights, v.type), shared(plan, v, form.heads));
-}
-
-/// Writes heads to an output of a layout.
-void writeHeads(Plan &plan, const View &result, std::string_view layout, const View &output) {
+    plan.reject("query %s, key %s and value %s do not fit each other",
+                textOf(given.query.dims).c_str(), textOf(given.key.dims).c_str(),
+                textOf(given.value.dims).c_str());
   if (!plan.isGood())
     return;
-  View target = headsOf(plan, output, layout, result.dims[1], "attentionOut");
-  plan.write(result, target);
-}
-
-} // namespace
-
-ACLNN_FUNCTION(RotaryPositionEmbedding,
-               (const aclTensor *x, const aclTensor *cos, const aclTensor *sin, int64_t mode,
-                aclTensor *out),
-               out, rotated(plan, IN(x), IN(cos), IN(sin), mode))
-
-aclnnStatus aclnnFusedInferAttentionScoreV2GetWorkspaceSize(
-    const aclTensor *query, const aclTensorList *key, const aclTensorList *value,
-    const aclTensor *pseShiftOptional, const aclTensor *attenMaskOptional,
-    const aclIntArray *actualSeqLengthsOptional, const aclIntArray *actualSeqLengthsKvOptional,
-    const aclTensor *deqScale1Optional, const aclTensor *quantScale1Optional,
-    const aclTensor *deqScale2Optional, const aclTensor *quantScale2Optional,
-    const aclTensor *quantOffset2Optional, const aclTensor *antiquantScaleOptional,
-    const aclTensor *antiquantOffsetOptional, const aclTensor *blockTableOptional,
-    const aclTensor *queryPaddingSizeOptional, const aclTensor *kvPaddingSizeOptional,
-    const aclTensor *keyAntiquantScaleOptional, const aclTensor *keyAntiquantOffsetOptional,
-    const aclTensor *valueAntiquantScaleOptional, const aclTensor *valueAntiquantOffsetOptional,
-    const aclTensor *keySharedPrefixOptional, const aclTensor *valueSharedPrefixOptional,
-    const aclIntArray *actualSharedPrefixLenOptional, int64_t numHeads, double scaleValue,
-    int64_t preTokens, int64_t nextTokens, char *inputLayout, int64_t numKeyValueHeads,
-    int64_t sparseMode, int64_t innerPrecise, int64_t blockSize, int64_t antiquantMode,
-    bool softmaxLseFlag, int64_t keyAntiquantMode, int64_t valueAntiquantMode,
-    const aclTensor *attentionOut, const aclTensor *, uint64_t *size, aclOpExecutor **executor) {
-  Plan plan(__func__);
-  const View q = plan.input(query, "query");
-  const std::vector<View> k = plan.inputs(key, "key"), v = plan.inputs(value, "value");
-  const View shift = plan.input(pseShiftOptional, "pseShift", true),
-             mask = plan.input(attenMaskOptional, "attenMask", true),
-             out = plan.output(attentionOut, "attentionOut");
-  for (const void *other : {static_cast<const void *>(deqScale1Optional),
-                            static_cast<const void *>(quantScale1Optional),
-                            static_cast<const void *>(deqScale2Optional),
-                            static_cast<const void *>(quantScale2Optional),
-                            static_cast<const void *>(quantOffset2Optional),
-                            static_cast<const void *>(antiquantScaleOptional),
-                            static_cast<const void *>(antiquantOffsetOptional),
-                            static_cast<const void *>(keyAntiquantScaleOptional),
-                            static_cast<const void *>(keyAntiquantOffsetOptional),
-                            static_cast<const void *>(valueAntiquantScaleOptional),
-                            static_cast<const void *>(valueAntiquantOffsetOptional)})
-    if (other)
-      plan.reject("scales and offsets must be NULL: quantized attention has no functions here");
-  if (blockTableOptional || blockSize)
-    plan.reject("blockTable must be NULL and blockSize 0: give key and value as whole tensors");
-  if (keySharedPrefixOptional || valueSharedPrefixOptional || actualSharedPrefixLenOptional ||
-      queryPaddingSizeOptional || kvPaddingSizeOptional)
-    plan.reject("shared prefixes and padding in front have no functions here");
-  if (antiquantMode || keyAntiquantMode || valueAntiquantMode || softmaxLseFlag ||
-      innerPrecise < 0 || innerPrecise > 4)
-    plan.reject("the antiquant modes and softmaxLseFlag must be 0, and innerPrecise 0 to 4");
-  AttentionForm form{inputLayout ? inputLayout : "",
-                     numHeads,
-                     numKeyValueHeads ? numKeyValueHeads : numHeads,
-                     scaleValue,
-                     preTokens,
-                     nextTokens,
-                     sparseMode};
-  if (form.layout != "BSH" && form.layout != "BSND" && form.layout != "BNSD" &&
-      form.layout != "NSD")
-    plan.reject("inputLayout must be BSH, BSND, BNSD or NSD here");
-  if (numHeads < 1 || numKeyValueHeads < 0 || sparseMode < 0 || sparseMode > 3)
-    plan.reject("numHeads must be positive, numKeyValueHeads not negative, and sparseMode 0 to 3");
-  if (plan.isGood() && (k.size() != 1 || v.size() != 1))
-    plan.reject("key and value must be one tensor each");
-  const Dims lengths = actualSeqLengthsKvOptional
-                           ? plan.numbers(actualSeqLengthsKvOptional, "actualSeqLengthsKv")
-                           : Dims();
-  const Dims rows = actualSeqLengthsOptional
-                        ? plan.numbers(actualSeqLengthsOptional, "actualSeqLengths")
-                        : Dims();
-  if (plan.isGood()) {
-    const View heads = headsOf(plan, q, form.layout, form.heads, "query");
-    for (int64_t length : rows)
-      if (plan.isGood() && length != heads.dims[2])
-        plan.reject("actualSeqLengths must be the %lld rows of query: shorter ones have no "
-                    "functions here",
-                    (long long)heads.dims[2]);
+  checkLengths(plan, given.lengths, q.dims[0], k.dims[2], "actualSeqLengthsKv");
+  checkLengths(plan, given.rows, q.dims[0], q.dims[2], "actualSeqLengths");
+  const View scores = scoresOf(plan, given, q, k);
+  View weights;
+  if (given.largest.place || given.total.place || given.logarithm.place) {
+    const View largest = reduced(plan, "ReduceMaxD", scores, {3}, true, ACL_FLOAT);
+    const View powers = computed(plan, "Exp", combined(plan, "Sub", scores, largest));
+    const View total = reduced(plan, "ReduceSumD", powers, {3}, true, ACL_FLOAT);
+    weights = combined(plan, "RealDiv", powers, total);
+    writeOfRows(plan, largest, given.largest);
+    writeOfRows(plan, total, given.total);
+    if (given.logarithm.place)
+      writeOfRows(plan, combined(plan, "Add", largest, computed(plan, "Log", total)),
+                  given.logarithm);
+  } else {
+    weights = softmaxOf(plan, "SoftmaxV2", scores, 3);
   }
+  if (!plan.isGood())
+    return;
+  View result = product(plan, plan.dense(weights, v.type), shared(plan, v, given.heads));
+  if (!given.rows.empty() && plan.isGood())
+    // What lies behind the rows of a batch is 0.
+    result = chosen(plan,
+                    placesWhere(plan, q.dims[0], q.dims[2], 1,
+                                [&](int64_t own, int64_t row, int64_t) {
+                                  return row >= lengthOf(given.rows, own, q.dims[2]);
+                                }),
+                    plan.constant(0, result.type), result);
   if (plan.isGood())
-    writeHeads(plan, attention(plan, q, k[0], v[0], shift, mask, lengths, form), form.layout, out);
-  return plan.finish(size, executor);
+    plan.write(result, headsOf(plan, given.output, given.layout, given.heads, "attentionOut"));
 }
-ACLNN_RUN(FusedInferAttentionScoreV2)
 
-aclnnStatus aclnnRecurrentGatedDeltaRuleGetWorkspaceSize(
-    const aclTensor *, const aclTensor *, const aclTensor *, const aclTensor *, aclTensor *,
-    const aclTensor *, const aclTensor *, const aclTensor *, const aclTensor *, const aclTensor *,
-    float, aclTensor *, uint64_t *, aclOpExecutor **) {
-  return fail(aclnnIsInvalid, __func__, "a recurrence over tokens has no functions here");
-}
-ACLNN_RUN(RecurrentGatedDeltaRule)
-aclnnStatus aclnnTriangularSolveGetWorkspaceSize(const aclTensor *, const aclTensor *, bool, bool,
-                                                 bool, aclTensor *, aclTensor *, uint64_t *,
-                                                 aclOpExecutor **) {
-  return fail(aclnnIsInvalid, __func__, "equations have no functions here");
-}
-ACLNN_RUN(TriangularSolve)
+} // namespace atc::ascend

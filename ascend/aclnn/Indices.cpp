@@ -130,6 +130,7 @@ View oneHot(Plan &plan, const View &self, int64_t classes, const View &on, const
   const int64_t at = plan.axisOf(axis, rank);
   if (plan.isGood() && (classes < 1 || countOf(on.dims) != 1 || countOf(off.dims) != 1))
     plan.reject("numClasses must be positive, and onValue and offValue one element each");
+  plan.checkCount(classes, "numClasses");
   if (!plan.isGood())
     return {};
   Dims names(static_cast<size_t>(classes));

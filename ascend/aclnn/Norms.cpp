@@ -53,6 +53,24 @@ void rmsNorm(Plan &plan, const View &given, const View &weight, double epsilon, 
   writeOptional(plan, by, rstd);
 }
 
+/// Computes the norm of the last dims by their mean and variance.
+void layerNorm(Plan &plan, const View &given, size_t dims, double epsilon, const View &weight,
+               const View &bias, const View &y, const View &meanOut, const View &rstdOut) {
+  // Sums of squares do not fit float16.
+  const View x = plan.dense(given, ACL_FLOAT);
+  if (!plan.isGood())
+    return;
+  const Dims axes = lastAxes(x.dims, dims);
+  const View mean = reduced(plan, "ReduceMeanD", x, axes, true, ACL_FLOAT);
+  const View centered = combined(plan, "Sub", x, mean);
+  const View rstd = inverseDeviation(plan, centered, axes, epsilon);
+  View result = combined(plan, "Mul", centered, rstd);
+  result = weighted(plan, "Add", weighted(plan, "Mul", result, weight), bias);
+  plan.write(result, y);
+  writeOptional(plan, mean, meanOut);
+  writeOptional(plan, rstd, rstdOut);
+}
+
 } // namespace
 
 aclnnStatus aclnnLayerNormGetWorkspaceSize(
@@ -71,21 +89,41 @@ aclnnStatus aclnnLayerNormGetWorkspaceSize(
     plan.reject("normalizedShape %s must be the last dims of the input %s", textOf(shape).c_str(),
                 textOf(given.dims).c_str());
   if (plan.isGood()) {
-    // Sums of squares do not fit float16.
-    const View x = plan.dense(given, ACL_FLOAT);
-    const Dims axes = lastAxes(x.dims, shape.size());
-    const View mean = reduced(plan, "ReduceMeanD", x, axes, true, ACL_FLOAT);
-    const View centered = plan.map("Sub", {x, mean});
-    const View rstd = inverseDeviation(plan, centered, axes, eps);
-    View result = plan.map("Mul", {centered, rstd});
-    result = weighted(plan, "Add", weighted(plan, "Mul", result, weight), bias);
-    plan.write(result, y);
-    writeOptional(plan, mean, meanOut);
-    writeOptional(plan, rstd, rstdOut);
+    layerNorm(plan, given, shape.size(), eps, weight, bias, y, meanOut, rstdOut);
   }
   return plan.finish(size, executor);
 }
 ACLNN_RUN(LayerNorm)
+
+aclnnStatus aclnnAddLayerNormGetWorkspaceSize(const aclTensor *x1, const aclTensor *x2,
+                                              const aclTensor *gamma, const aclTensor *beta,
+                                              const aclTensor *biasOptional, double epsilon,
+                                              bool additionalOutput, const aclTensor *yOut,
+                                              const aclTensor *meanOut, const aclTensor *rstdOut,
+                                              const aclTensor *xOut, uint64_t *size,
+                                              aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View first = plan.input(x1, "x1"), second = plan.input(x2, "x2"),
+             weight = plan.input(gamma, "gamma"), offset = plan.input(beta, "beta"),
+             bias = plan.input(biasOptional, "bias", true), y = plan.output(yOut, "yOut"),
+             means = plan.output(meanOut, "meanOut", true),
+             deviations = plan.output(rstdOut, "rstdOut", true),
+             both = plan.output(xOut, "xOut", !additionalOutput);
+  if (plan.isGood() && (weight.dims.size() != 1 || first.dims.empty() ||
+                        weight.dims[0] != first.dims.back() || offset.dims != weight.dims))
+    plan.reject("gamma %s and beta %s must have the last dim of x1 %s", textOf(weight.dims).c_str(),
+                textOf(offset.dims).c_str(), textOf(first.dims).c_str());
+  if (plan.isGood()) {
+    View x = sum(plan, "Add", plan.dense(first, ACL_FLOAT), second);
+    if (bias.place)
+      x = combined(plan, "Add", x, bias);
+    layerNorm(plan, x, 1, epsilon, weight, offset, y, means, deviations);
+    if (additionalOutput)
+      plan.write(x, both);
+  }
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(AddLayerNorm)
 
 aclnnStatus aclnnRmsNormGetWorkspaceSize(const aclTensor *x, const aclTensor *gamma, double epsilon,
                                          const aclTensor *yOut, const aclTensor *rstdOut,
@@ -202,3 +240,44 @@ aclnnStatus aclnnBatchNormGetWorkspaceSize(const aclTensor *input, const aclTens
   return plan.finish(size, executor);
 }
 ACLNN_RUN(BatchNorm)
+
+aclnnStatus aclnnInstanceNormGetWorkspaceSize(const aclTensor *x, const aclTensor *gamma,
+                                              const aclTensor *beta, const char *dataFormat,
+                                              double eps, aclTensor *y, aclTensor *mean,
+                                              aclTensor *variance, uint64_t *size,
+                                              aclOpExecutor **executor) {
+  Plan plan(__func__);
+  View given = plan.input(x, "x");
+  const View weight = plan.input(gamma, "gamma"), bias = plan.input(beta, "beta");
+  View out = plan.output(y, "y");
+  const View means = plan.output(mean, "mean", true),
+             variances = plan.output(variance, "variance", true);
+  const std::string_view format = dataFormat ? dataFormat : "";
+  if (format != "NCHW" && format != "NHWC")
+    plan.reject("dataFormat must be NCHW or NHWC");
+  if (plan.isGood() && (given.dims.size() != 4 || out.dims.size() != 4))
+    plan.reject("x and y must have 4 dims");
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  if (format == "NHWC") {
+    given = permuted(given, {0, 3, 1, 2});
+    out = permuted(out, {0, 3, 1, 2});
+  }
+  if (weight.dims != Dims{given.dims[1]} || bias.dims != weight.dims)
+    plan.reject("gamma and beta must have %lld elements", (long long)given.dims[1]);
+  const View wide = plan.dense(given, ACL_FLOAT);
+  if (plan.isGood()) {
+    const View average = reduced(plan, "ReduceMeanD", wide, {2, 3}, true, ACL_FLOAT);
+    const View centered = combined(plan, "Sub", wide, average);
+    const View spread = reduced(plan, "ReduceMeanD", combined(plan, "Mul", centered, centered),
+                                {2, 3}, true, ACL_FLOAT);
+    View result = combined(plan, "Mul", centered,
+                           computed(plan, "Rsqrt", withNumber(plan, "Add", spread, eps)));
+    result = weighted(plan, "Mul", result, alongChannels(plan, weight, 4));
+    plan.write(weighted(plan, "Add", result, alongChannels(plan, bias, 4)), out);
+    writeOptional(plan, average, means);
+    writeOptional(plan, spread, variances);
+  }
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(InstanceNorm)

@@ -8,6 +8,8 @@
 #include "ascend/src/Library.h"
 #include "ascend/src/memory/Memory.h"
 
+#include "acl/acl_rt.h"
+
 #include <algorithm>
 #include <cstdarg>
 #include <cstring>
@@ -239,6 +241,39 @@ Dims Plan::numbers(const aclIntArray *handle, const char *name) {
   return array ? array->values : Dims();
 }
 
+std::vector<double> Plan::numbers(const aclScalarList *handle, const char *name) {
+  auto list = take(function, scalarLists(), handle, name, false, status);
+  std::vector<double> values;
+  if (list)
+    for (const auto &scalar : list->items)
+      values.push_back(scalar->value());
+  return values;
+}
+
+double Plan::elementOf(const View &view, const char *name) {
+  if (isGood() && countOf(view.dims) != 1)
+    reject("%s must have one element", name);
+  if (!isGood())
+    return 0;
+  char *address = nullptr, bytes[8] = {};
+  std::shared_ptr<Block> block;
+  if (resolve(function, view, address, block) != ACL_SUCCESS ||
+      aclrtMemcpy(bytes, sizeof(bytes), address, bitsOf(view.type) / 8,
+                  ACL_MEMCPY_DEVICE_TO_HOST) != ACL_SUCCESS) {
+    status = aclnnRuntimeError;
+    return 0;
+  }
+  double value = 0;
+  CastPlan{view.type, ACL_DOUBLE, 1}.run(bytes, &value);
+  return value;
+}
+
+void Plan::checkCount(int64_t count, const char *name) {
+  constexpr int64_t most = 1 << 28;
+  if (count > most)
+    reject("%s is %lld; %lld is the most", name, (long long)count, (long long)most);
+}
+
 int64_t Plan::axisOf(int64_t axis, size_t rank) {
   const int64_t count = std::max<int64_t>(int64_t(rank), 1);
   if (axis < -count || axis >= count) {
@@ -313,6 +348,27 @@ View Plan::constant(double value, aclDataType type) {
 }
 
 //===--- Steps --------------------------------------------------------------===//
+
+void Place::setDims(const Dims &dims) const {
+  if (!tensor)
+    return;
+  tensor->dims = dims;
+  tensor->strides = denseStrides(dims);
+}
+
+void Plan::onHost(const std::vector<View> &views, HostStep step) {
+  if (status)
+    return;
+  executor->steps.push_back([=, name = function](aclrtStream stream) -> aclError {
+    std::vector<char *> addresses(views.size());
+    std::vector<std::shared_ptr<Block>> blocks(views.size());
+    for (size_t i = 0; i < views.size(); ++i)
+      ACL_TRY(resolve(name, views[i], addresses[i], blocks[i]));
+    return enqueue(
+        name, stream, [=, keep = std::tuple(views, blocks)] { return step(addresses); },
+        describeTask(ACL_MODEL_RI_TASK_KERNEL));
+  });
+}
 
 void Plan::copy(const View &from, const View &to) {
   if (status || !from.place || !to.place)

@@ -26,6 +26,9 @@ public:
 
   void *data() const { return tensor ? tensor->data : own; }
 
+  /// Gives a tensor of the program other dims, which aclGetViewShape returns then.
+  void setDims(const Dims &dims) const;
+
 private:
   std::shared_ptr<Tensor> tensor;
   void *own = nullptr;
@@ -69,6 +72,12 @@ public:
   std::vector<View> outputs(const aclTensorList *handle, const char *name);
   double number(const aclScalar *handle, const char *name);
   Dims numbers(const aclIntArray *handle, const char *name);
+  std::vector<double> numbers(const aclScalarList *handle, const char *name);
+  /// Returns the one element of a tensor: it is read when the executor is made.
+  double elementOf(const View &view, const char *name);
+
+  /// Rejects a number of elements of a dim that nothing holds.
+  void checkCount(int64_t count, const char *name);
 
   /// Returns `axis` counted from the front; an error where a tensor of `rank` has none.
   int64_t axisOf(int64_t axis, size_t rank);
@@ -97,6 +106,10 @@ public:
   void copy(const View &from, const View &to);
   /// Copies elements to an output of the same dims.
   void write(const View &from, const View &output);
+  /// Runs a function of this machine when the stream comes to it, with the addresses of the first
+  /// elements of views: for what moves elements by their values, and random numbers.
+  using HostStep = std::function<aclError(const std::vector<char *> &)>;
+  void onHost(const std::vector<View> &views, HostStep step);
 
   /// Makes the executor and the size of its workspace.
   aclnnStatus finish(uint64_t *workspaceSize, aclOpExecutor **executor);

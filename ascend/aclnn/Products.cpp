@@ -224,89 +224,12 @@ ACLNN_FUNCTION(Addr,
                 const aclScalar *betaOptional, const aclScalar *alphaOptional, aclTensor *out),
                out,
                addedOuterProduct(plan, IN(self), IN(vec1), IN(vec2), betaOptional, alphaOptional))
-
-aclnnStatus aclnnGroupedMatmulV3GetWorkspaceSize(
-    const aclTensorList *x, const aclTensorList *weight, const aclTensorList *biasOptional,
-    const aclTensorList *scaleOptional, const aclTensorList *offsetOptional,
-    const aclTensorList *antiquantScaleOptional, const aclTensorList *antiquantOffsetOptional,
-    const aclTensor *groupListOptional, int64_t splitItem, int64_t groupType,
-    const aclTensorList *y, uint64_t *size, aclOpExecutor **executor) {
-  Plan plan(__func__);
-  std::vector<View> rows = plan.inputs(x, "x"), weights = plan.inputs(weight, "weight"),
-                    results = plan.outputs(y, "y"),
-                    biases = biasOptional ? plan.inputs(biasOptional, "bias") : std::vector<View>();
-  const View ends = plan.input(groupListOptional, "groupList", true);
-  if (scaleOptional || offsetOptional || antiquantScaleOptional || antiquantOffsetOptional)
-    plan.reject("quantized groups have no functions here");
-  if (splitItem < 0 || splitItem > 3 || groupType < -1 || groupType > 0)
-    plan.reject("splitItem must be 0 to 3, and groupType -1 or 0: other dims are not divided here");
-  // One weight of 3 dims is a list of its matrices.
-  if (plan.isGood() && weights.size() == 1 && weights[0].dims.size() == 3) {
-    std::vector<View> matrices;
-    for (int64_t i = 0; i < weights[0].dims[0]; ++i) {
-      View matrix = part(weights[0], 0, i, 1);
-      matrix.dims.erase(matrix.dims.begin());
-      matrix.strides.erase(matrix.strides.begin());
-      matrices.push_back(matrix);
-    }
-    weights = matrices;
-  }
-  const size_t groups = weights.size();
-  Dims counts;
-  if (plan.isGood() && ends.place) {
-    if (ends.type != ACL_INT64 || ends.dims.size() != 1 || ends.dims[0] != int64_t(groups) ||
-        !ends.isDense())
-      plan.reject("groupList must be int64, with a number for each of %zu weights", groups);
-    // The ends of the groups: sizes of tensors depend on them.
-    Dims values(groups);
-    if (plan.isGood() && aclrtMemcpy(values.data(), groups * 8,
-                                     static_cast<const int64_t *>(ends.place->data()) + ends.offset,
-                                     groups * 8, ACL_MEMCPY_DEVICE_TO_HOST) != ACL_SUCCESS)
-      plan.reject("groupList cannot be read");
-    for (size_t i = 0; plan.isGood() && i < groups; ++i)
-      counts.push_back(values[i] - (i ? values[i - 1] : 0));
-  }
-  // Splits what is one tensor, by rows.
-  auto divide = [&](std::vector<View> &views, const char *name) {
-    if (!plan.isGood() || views.size() == groups)
-      return;
-    if (views.size() != 1 || views[0].dims.size() != 2 || counts.empty())
-      return plan.reject("%s must be one tensor of 2 dims with a groupList, or one for each of %zu "
-                         "weights",
-                         name, groups);
-    std::vector<View> parts;
-    int64_t at = 0;
-    for (int64_t count : counts) {
-      if (count < 0 || at + count > views[0].dims[0])
-        return plan.reject("groupList does not fit %s with %lld rows", name,
-                           (long long)views[0].dims[0]);
-      parts.push_back(part(views[0], 0, at, count));
-      at += count;
-    }
-    views = parts;
-  };
-  divide(rows, "x");
-  divide(results, "y");
-  if (plan.isGood() && biasOptional && biases.size() == 1 && groups > 1 &&
-      biases[0].dims.size() == 2) {
-    const View all = biases[0];
-    biases.clear();
-    for (int64_t i = 0; i < all.dims[0]; ++i)
-      biases.push_back(part(all, 0, i, 1));
-  }
-  if (plan.isGood() && biasOptional && biases.size() != groups)
-    plan.reject("there must be a bias for each of %zu weights", groups);
-  for (size_t i = 0; plan.isGood() && i < groups; ++i) {
-    if (countOf(results[i].dims) == 0)
-      continue;
-    View result = product(plan, rows[i], weights[i]);
-    if (biasOptional)
-      result = combined(plan, "Add", plan.dense(result, ACL_FLOAT), biases[i]);
-    plan.write(result, results[i]);
-  }
-  return plan.finish(size, executor);
-}
-ACLNN_RUN(GroupedMatmulV3)
+ACLNN_FUNCTION(InplaceAddr,
+               (aclTensor * selfRef, const aclTensor *vec1, const aclTensor *vec2,
+                const aclScalar *betaOptional, const aclScalar *alphaOptional),
+               selfRef,
+               addedOuterProduct(plan, IN(selfRef), IN(vec1), IN(vec2), betaOptional,
+                                 alphaOptional))
 
 aclnnStatus aclnnCalculateMatmulWeightSizeV2(const aclIntArray *tensorShape, aclDataType dataType,
                                              uint64_t *weightTensorSize) {

@@ -48,12 +48,14 @@ View dequantized(Plan &plan, const View &weight, const View &scale, const View &
 
 } // namespace
 
-aclnnStatus aclnnWeightQuantBatchMatmulV2GetWorkspaceSize(
-    const aclTensor *x, const aclTensor *weight, const aclTensor *antiquantScale,
-    const aclTensor *antiquantOffsetOptional, const aclTensor *quantScaleOptional,
-    const aclTensor *quantOffsetOptional, const aclTensor *biasOptional, int antiquantGroupSize,
-    const aclTensor *y, uint64_t *size, aclOpExecutor **executor) {
-  Plan plan(__func__);
+namespace {
+
+aclnnStatus weightProduct(const char *name, const aclTensor *x, const aclTensor *weight,
+                          const aclTensor *antiquantScale, const aclTensor *antiquantOffsetOptional,
+                          const aclTensor *quantScaleOptional, const aclTensor *quantOffsetOptional,
+                          const aclTensor *biasOptional, int antiquantGroupSize, const aclTensor *y,
+                          uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(name);
   const View rows = plan.input(x, "x"), matrix = plan.input(weight, "weight"),
              scale = plan.input(antiquantScale, "antiquantScale"),
              offset = plan.input(antiquantOffsetOptional, "antiquantOffset", true),
@@ -68,7 +70,218 @@ aclnnStatus aclnnWeightQuantBatchMatmulV2GetWorkspaceSize(
   plan.write(out, result);
   return plan.finish(size, executor);
 }
-ACLNN_RUN(WeightQuantBatchMatmulV2)
+
+/// Returns scales as floats: those of 64 bits hold one in their low half.
+View floatScales(Plan &plan, View scale) {
+  if (!plan.isGood())
+    return {};
+  if (scale.type == ACL_INT64 || scale.type == ACL_UINT64) {
+    scale.type = ACL_FLOAT;
+    scale.offset *= 2;
+    for (int64_t &stride : scale.strides)
+      stride *= 2;
+  }
+  return plan.dense(scale, ACL_FLOAT);
+}
+
+/// (x1 x x2 + bias) * scale * scale of the row, + offset where it is quantized again.
+aclnnStatus quantizedProduct(const char *name, const aclTensor *x1, const aclTensor *x2,
+                             const aclTensor *scale, const aclTensor *offset,
+                             const aclTensor *rowScale, const aclTensor *bias, bool transposeX1,
+                             bool transposeX2, const aclTensor *out, uint64_t *size,
+                             aclOpExecutor **executor) {
+  Plan plan(name);
+  View left = plan.input(x1, "x1"), right = plan.input(x2, "x2");
+  const View factors = plan.input(scale, "scale"), shift = plan.input(offset, "offset", true),
+             rows = plan.input(rowScale, "pertokenScale", true),
+             added = plan.input(bias, "bias", true), y = plan.output(out, "out");
+  if (plan.isGood() && (left.type != ACL_INT8 || right.type != ACL_INT8 || left.dims.size() < 2 ||
+                        right.dims.size() < 2))
+    plan.reject("x1 and x2 must be int8 with 2 dims or more");
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  auto turned = [](const View &view) {
+    Dims order(view.dims.size());
+    for (size_t i = 0; i < order.size(); ++i)
+      order[i] = int64_t(i);
+    std::swap(order[order.size() - 1], order[order.size() - 2]);
+    return permuted(view, order);
+  };
+  left = plan.dense(transposeX1 ? turned(left) : left, ACL_INT8);
+  right = plan.dense(transposeX2 ? turned(right) : right, ACL_INT8);
+  auto dims = broadcastDims(Dims(left.dims.begin(), left.dims.end() - 2),
+                            Dims(right.dims.begin(), right.dims.end() - 2));
+  if (!dims || left.dims.back() != right.dims[right.dims.size() - 2]) {
+    plan.reject("%s and %s cannot be multiplied", textOf(left.dims).c_str(),
+                textOf(right.dims).c_str());
+    return plan.finish(size, executor);
+  }
+  dims->push_back(left.dims[left.dims.size() - 2]);
+  dims->push_back(right.dims.back());
+  View sums = plan.apply(dims->size() > 2 ? "BatchMatMulV2" : "MatMulV2", {left, right},
+                         {{ACL_INT32, *dims}})[0];
+  const bool addsFirst = added.place && !isFloat(added.type);
+  if (addsFirst)
+    sums = combined(plan, "Add", sums, added);
+  if (y.type != ACL_INT32) {
+    sums = combined(plan, "Mul", plan.isGood() ? plan.dense(sums, ACL_FLOAT) : View(),
+                    floatScales(plan, factors));
+    if (rows.place && plan.isGood())
+      sums = combined(plan, "Mul", sums,
+                      plan.reshaped(plan.dense(rows, ACL_FLOAT), {countOf(rows.dims), 1}));
+  }
+  if (added.place && !addsFirst)
+    sums = combined(plan, "Add", sums, added);
+  if (shift.place)
+    sums = combined(plan, "Add", sums, shift);
+  if (y.type == ACL_INT8)
+    sums = computed(plan, "Round", sums);
+  plan.write(sums, y);
+  return plan.finish(size, executor);
+}
+
+} // namespace
+
+#define ACLNN_WEIGHT_PRODUCT(name, ...)                                                            \
+  aclnnStatus aclnn##name##GetWorkspaceSize(                                                       \
+      const aclTensor *x, const aclTensor *weight, const aclTensor *antiquantScale,                \
+      const aclTensor *antiquantOffsetOptional, const aclTensor *quantScaleOptional,               \
+      const aclTensor *quantOffsetOptional, const aclTensor *biasOptional, int antiquantGroupSize, \
+      __VA_ARGS__ const aclTensor *y, uint64_t *size, aclOpExecutor **executor) {                  \
+    return weightProduct(__func__, x, weight, antiquantScale, antiquantOffsetOptional,             \
+                         quantScaleOptional, quantOffsetOptional, biasOptional,                    \
+                         antiquantGroupSize, y, size, executor);                                   \
+  }                                                                                                \
+  ACLNN_RUN(name)
+ACLNN_WEIGHT_PRODUCT(WeightQuantBatchMatmulV2, )
+ACLNN_WEIGHT_PRODUCT(WeightQuantBatchMatmulV3, int, )
+
+aclnnStatus aclnnQuantMatmulV3GetWorkspaceSize(const aclTensor *x1, const aclTensor *x2,
+                                               const aclTensor *scale, const aclTensor *offset,
+                                               const aclTensor *bias, bool transposeX1,
+                                               bool transposeX2, const aclTensor *out,
+                                               uint64_t *size, aclOpExecutor **executor) {
+  return quantizedProduct(__func__, x1, x2, scale, offset, nullptr, bias, transposeX1, transposeX2,
+                          out, size, executor);
+}
+ACLNN_RUN(QuantMatmulV3)
+aclnnStatus aclnnQuantMatmulV4GetWorkspaceSize(const aclTensor *x1, const aclTensor *x2,
+                                               const aclTensor *scale, const aclTensor *offset,
+                                               const aclTensor *pertokenScaleOptional,
+                                               const aclTensor *bias, bool transposeX1,
+                                               bool transposeX2, const aclTensor *out,
+                                               uint64_t *size, aclOpExecutor **executor) {
+  return quantizedProduct(__func__, x1, x2, scale, offset, pertokenScaleOptional, bias, transposeX1,
+                          transposeX2, out, size, executor);
+}
+ACLNN_RUN(QuantMatmulV4)
+
+aclnnStatus aclnnTransQuantParamV2GetWorkspaceSize(const aclTensor *scale, const aclTensor *offset,
+                                                   const aclTensor *out, uint64_t *size,
+                                                   aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View factors = plan.input(scale, "scale"), y = plan.output(out, "out");
+  if (offset)
+    plan.reject("offset must be NULL: products take it as a tensor of its own here");
+  if (plan.isGood() && (factors.type != ACL_FLOAT ||
+                        (y.type != ACL_UINT64 && y.type != ACL_INT64) || y.dims != factors.dims))
+    plan.reject("scale must be float, and out uint64 or int64 with its dims");
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  const View given = plan.dense(factors, ACL_FLOAT), words = plan.make(y.type, y.dims);
+  plan.onHost({given, words}, [count = countOf(y.dims)](const std::vector<char *> &at) -> aclError {
+    for (int64_t i = 0; i < count; ++i) {
+      // A float without its last 13 bits, and a mark that it is one.
+      const uint32_t bits = reinterpret_cast<const uint32_t *>(at[0])[i] & 0xFFFFE000;
+      reinterpret_cast<uint64_t *>(at[1])[i] = bits | uint64_t{1} << 46;
+    }
+    return ACL_SUCCESS;
+  });
+  plan.write(words, y);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(TransQuantParamV2)
+
+static View restored(Plan &plan, const View &x, const View &scale, const View &offset,
+                     bool isSquared) {
+  View values = plan.isGood() ? plan.dense(x, ACL_FLOAT) : View();
+  if (offset.place)
+    values = combined(plan, "Add", values, offset);
+  values = combined(plan, "Mul", values, scale);
+  return isSquared ? combined(plan, "Mul", values, scale) : values;
+}
+ACLNN_FUNCTION(AscendAntiQuant,
+               (const aclTensor *x, const aclTensor *scale, const aclTensor *offset, int64_t,
+                bool sqrtMode, const aclTensor *y),
+               y, restored(plan, IN(x), IN(scale), plan.input(offset, "offset", true), sqrtMode))
+
+/// Quantizes each row by its largest absolute value.
+static aclnnStatus symmetricRows(const char *name, const aclTensor *x,
+                                 const aclTensor *smoothScalesOptional, const aclTensor *yOut,
+                                 const aclTensor *scaleOut, uint64_t *size,
+                                 aclOpExecutor **executor) {
+  Plan plan(name);
+  const View given = plan.input(x, "x"),
+             smooth = plan.input(smoothScalesOptional, "smoothScales", true),
+             result = plan.output(yOut, "yOut"), scales = plan.output(scaleOut, "scaleOut");
+  if (plan.isGood() && (given.dims.empty() || result.type != ACL_INT8))
+    plan.reject("x must have a dim, and yOut be of int8");
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  View values = plan.dense(given, ACL_FLOAT);
+  if (smooth.place)
+    values = combined(plan, "Mul", values, smooth);
+  const int64_t last = int64_t(values.dims.size()) - 1;
+  const View largest =
+      reduced(plan, "ReduceMaxD", unary(plan, "Abs", values), {last}, true, ACL_FLOAT);
+  const View scale = withNumber(plan, "RealDiv", largest, 127);
+  plan.write(computed(plan, "Round", combined(plan, "RealDiv", values, scale)), result);
+  writeOptional(plan, scale, scales);
+  return plan.finish(size, executor);
+}
+aclnnStatus aclnnDynamicQuantGetWorkspaceSize(const aclTensor *x,
+                                              const aclTensor *smoothScalesOptional,
+                                              const aclTensor *yOut, const aclTensor *scaleOut,
+                                              uint64_t *size, aclOpExecutor **executor) {
+  return symmetricRows(__func__, x, smoothScalesOptional, yOut, scaleOut, size, executor);
+}
+ACLNN_RUN(DynamicQuant)
+
+aclnnStatus aclnnDynamicQuantV2GetWorkspaceSize(
+    const aclTensor *x, const aclTensor *smoothScalesOptional, const aclTensor *groupIndexOptional,
+    int64_t dstType, const aclTensor *yOut, const aclTensor *scaleOut, const aclTensor *offsetOut,
+    uint64_t *size, aclOpExecutor **executor) {
+  if (!offsetOut && !groupIndexOptional && dstType == ACL_INT8)
+    return symmetricRows(__func__, x, smoothScalesOptional, yOut, scaleOut, size, executor);
+  Plan plan(__func__);
+  const View given = plan.input(x, "x"),
+             smooth = plan.input(smoothScalesOptional, "smoothScales", true),
+             y = plan.output(yOut, "yOut"), scales = plan.output(scaleOut, "scaleOut"),
+             offsets = plan.output(offsetOut, "offsetOut", true);
+  if (groupIndexOptional || dstType != ACL_INT8)
+    plan.reject("groupIndex must be NULL, and dstType 2 (int8)");
+  if (plan.isGood() && (given.dims.empty() || y.type != ACL_INT8))
+    plan.reject("x must have a dim, and yOut be of int8");
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  View values = plan.dense(given, ACL_FLOAT);
+  if (smooth.place)
+    values = combined(plan, "Mul", values, smooth);
+  // The least element of a row becomes -128, the largest 127.
+  const int64_t last = int64_t(values.dims.size()) - 1;
+  const View high = reduced(plan, "ReduceMaxD", values, {last}, true, ACL_FLOAT);
+  const View low = reduced(plan, "ReduceMinD", values, {last}, true, ACL_FLOAT);
+  const View scale = withNumber(plan, "RealDiv", combined(plan, "Sub", high, low), 255);
+  const View offset =
+      combined(plan, "Sub", plan.constant(127, ACL_FLOAT), combined(plan, "RealDiv", high, scale));
+  plan.write(computed(plan, "Round",
+                      combined(plan, "Add", combined(plan, "RealDiv", values, scale), offset)),
+             y);
+  writeOptional(plan, scale, scales);
+  writeOptional(plan, offset, offsets);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(DynamicQuantV2)
 
 aclnnStatus aclnnAscendQuantGetWorkspaceSize(const aclTensor *x, const aclTensor *scale,
                                              const aclTensor *offset, bool sqrtMode,
@@ -99,28 +312,3 @@ aclnnStatus aclnnAscendQuantGetWorkspaceSize(const aclTensor *x, const aclTensor
   return plan.finish(size, executor);
 }
 ACLNN_RUN(AscendQuant)
-
-aclnnStatus aclnnDynamicQuantGetWorkspaceSize(const aclTensor *x,
-                                              const aclTensor *smoothScalesOptional,
-                                              const aclTensor *yOut, const aclTensor *scaleOut,
-                                              uint64_t *size, aclOpExecutor **executor) {
-  Plan plan(__func__);
-  const View given = plan.input(x, "x"),
-             smooth = plan.input(smoothScalesOptional, "smoothScales", true),
-             result = plan.output(yOut, "yOut"), scales = plan.output(scaleOut, "scaleOut");
-  if (plan.isGood() && (given.dims.empty() || result.type != ACL_INT8))
-    plan.reject("x must have a dim, and yOut be of int8");
-  if (!plan.isGood())
-    return plan.finish(size, executor);
-  View values = plan.dense(given, ACL_FLOAT);
-  if (smooth.place)
-    values = combined(plan, "Mul", values, smooth);
-  const int64_t last = int64_t(values.dims.size()) - 1;
-  const View largest =
-      reduced(plan, "ReduceMaxD", unary(plan, "Abs", values), {last}, true, ACL_FLOAT);
-  const View scale = withNumber(plan, "RealDiv", largest, 127);
-  plan.write(computed(plan, "Round", combined(plan, "RealDiv", values, scale)), result);
-  writeOptional(plan, scale, scales);
-  return plan.finish(size, executor);
-}
-ACLNN_RUN(DynamicQuant)

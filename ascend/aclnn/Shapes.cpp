@@ -277,6 +277,8 @@ bool checkImage(Plan &plan, const View &self, const Dims &size) {
   if (plan.isGood() && (self.dims.size() != 4 || size.size() != 2 || size[0] < 1 || size[1] < 1 ||
                         countOf(self.dims) == 0))
     plan.reject("self must be an image of 4 dims, and outputSize two positive numbers");
+  for (int64_t count : size)
+    plan.checkCount(count, "a number of outputSize");
   return plan.isGood();
 }
 

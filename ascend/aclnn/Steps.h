@@ -40,6 +40,9 @@ View added(Plan &plan, const char *op, const View &self, const View &first, cons
 View combined(Plan &plan, const char *op, const View &left, const View &right,
               bool asFloat = false);
 
+/// Computes a power.
+View power(Plan &plan, const View &base, const View &exponent);
+
 /// Computes self op number, in floats.
 View withNumber(Plan &plan, const char *op, const View &self, double number);
 

@@ -156,16 +156,15 @@ std::string detail::addFlags(const Options &options, Options &to) {
 graphStatus detail::build(const char *function, const Graph &graph, const Options &options,
                           ModelBufferData &model) {
   const GraphContent &content = *graph.content();
-  Options all;
-  {
+  Options all = content.flags;
+  const bool isForNpu = !all.count("target"); // else the library asks for itself
+  if (isForNpu) {
     std::lock_guard lock(global().mutex);
-    all = global().options;
+    all.insert(global().options.begin(), global().options.end());
   }
-  for (const auto &[flag, value] : content.flags)
-    all[flag] = value;
   if (const std::string unknown = addFlags(options, all); !unknown.empty())
     return fail(GRAPH_PARAM_INVALID, function, "the option '" + unknown + "' is not known");
-  if (!all.count("soc_version"))
+  if (isForNpu && !all.count("soc_version"))
     return fail(GRAPH_PARAM_INVALID, function,
                 "SOC_VERSION is missing: give it to aclgrphBuildInitialize");
   std::string bytes;

@@ -12,10 +12,10 @@ HandleTable<OpAttributes> &atc::ascend::opAttributes() {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 aclError set(const char *function, aclopAttr *handle, const char *name, const char *type,
-             Json value) {
+             OrderedJson value) {
   if (!handle || !name)
     return fail(ACL_ERROR_INVALID_PARAM, function, "%s is NULL", handle ? "attrName" : "attr");
   auto attributes = opAttributes().find(handle);
@@ -34,7 +34,7 @@ aclError setList(const char *function, aclopAttr *handle, const char *name, cons
     return fail(ACL_ERROR_INVALID_PARAM, function, "numValues is %d", count);
   if (count > 0 && !values)
     return fail(ACL_ERROR_INVALID_PARAM, function, "values is NULL");
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   for (int i = 0; i < count; ++i)
     list.push_back(convert(values[i]));
   return set(function, handle, name, type, std::move(list));
@@ -109,7 +109,7 @@ aclError aclopSetAttrListListInt(aclopAttr *attr, const char *attrName, int numL
                                  const int *numValues, const int64_t *const values[]) {
   if (numLists < 0 || (numLists > 0 && (!numValues || !values)))
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "numLists is %d, or values or numValues is NULL", numLists);
-  Json lists = Json::array();
+  OrderedJson lists = OrderedJson::array();
   for (int i = 0; i < numLists; ++i) {
     if (numValues[i] < 0 || (numValues[i] > 0 && !values[i]))
       ACL_FAIL(ACL_ERROR_INVALID_PARAM, "list %d has %d values, or is NULL", i, numValues[i]);

@@ -22,7 +22,7 @@ struct Saved {
   std::vector<char> bytes;
 };
 
-struct Observer {
+struct SnapshotObserver {
   aclrtSnapShotStage stage;
   aclrtSnapShotCallBack callback;
   void *args;
@@ -33,7 +33,7 @@ struct Snapshot {
   State state = State::Running;
   std::vector<Saved> saved;
   std::mutex observersMutex; ///< Callbacks are called without it.
-  std::vector<Observer> observers;
+  std::vector<SnapshotObserver> observers;
 };
 
 Snapshot &snapshot() {
@@ -47,12 +47,12 @@ const char *nameOf(State state) {
 
 /// Calls the functions of a stage, once per open device.
 aclError callObservers(const char *function, aclrtSnapShotStage stage) {
-  std::vector<Observer> observers;
+  std::vector<SnapshotObserver> observers;
   {
     std::lock_guard lock(snapshot().observersMutex);
     observers = snapshot().observers;
   }
-  for (const Observer &observer : observers)
+  for (const SnapshotObserver &observer : observers)
     if (observer.stage == stage)
       for (int32_t device : openedDevices())
         if (const uint32_t code = observer.callback(device, observer.args))
@@ -148,7 +148,7 @@ aclError aclrtSnapShotCallbackRegister(aclrtSnapShotStage stage, aclrtSnapShotCa
   ACL_TRY(isStage(__func__, stage));
   ACL_REQUIRE(callback);
   std::lock_guard lock(snapshot().observersMutex);
-  for (const Observer &observer : snapshot().observers)
+  for (const SnapshotObserver &observer : snapshot().observers)
     if (observer.stage == stage && observer.callback == callback)
       ACL_FAIL(ACL_ERROR_SNAPSHOT_REGISTER_CALLBACK_FAILED,
                "callback is registered for the stage %d already", int(stage));
@@ -160,7 +160,7 @@ aclError aclrtSnapShotCallbackUnregister(aclrtSnapShotStage stage, aclrtSnapShot
   ACL_TRY(isStage(__func__, stage));
   ACL_REQUIRE(callback);
   std::lock_guard lock(snapshot().observersMutex);
-  if (std::erase_if(snapshot().observers, [&](const Observer &observer) {
+  if (std::erase_if(snapshot().observers, [&](const SnapshotObserver &observer) {
         return observer.stage == stage && observer.callback == callback;
       }) == 0)
     ACL_FAIL(ACL_ERROR_SNAPSHOT_REGISTER_CALLBACK_FAILED,

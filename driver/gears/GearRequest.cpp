@@ -98,7 +98,7 @@ void GearReader::checkProfiles(StringRef flag) {
                                       ": all must have as many");
       return;
     }
-    if (is_contained(ArrayRef(gears).take_front(g), gears[g]))
+    if (llvm::count(ArrayRef(gears).take_front(g), gears[g]) == 1) // a third time says no more
       diagnostics.error("E10039",
                         "--" + flag + " has the profile \"" + request.nameOf(g) + "\" twice");
   }

@@ -61,6 +61,13 @@ def call(acl, name, *arguments):
     del kept
 
 
+def shown(acl, tensor):
+    """Returns the dims that a tensor has now."""
+    dims, rank = ctypes.POINTER(LONG)(), ctypes.c_uint64()
+    assert acl.aclGetViewShape(tensor.handle, ctypes.byref(dims), ctypes.byref(rank)) == 0
+    return dims[:rank.value]
+
+
 def refused(acl, name, *arguments):
     """Returns the message of a call that is refused, whose arguments are those of call."""
     values, kept = prepare(acl, arguments)

@@ -199,6 +199,8 @@ def test_mistakes_of_the_command_line(tmp_path):
                         (["-i", path, "-err_thr", "[1"], "E10001")):
         text = msopst("run", *words, "-soc", "Ascend310P3", "-out", tmp_path, code=1)
         assert text.startswith(code) and "Traceback" not in text
+    text = msopst("mi", "get_shape", "-m", "model.pb", code=1)
+    assert text.startswith("E10055") and "atc --mode=1" in text
 
 
 @pytest.mark.parametrize("name", DISTRIBUTIONS)

@@ -176,6 +176,22 @@ def test_benchmark_command(model, profiles, tmp_path):
         assert "Traceback" not in said
 
 
+def test_files_that_are_no_input(model, profiles, tmp_path):
+    """Less than a sample is no part of a batch, msame joins nothing, and no folder is left."""
+    np.zeros(4, np.float32).tofile(tmp_path / "short.bin")
+    picture(7).tofile(tmp_path / "one.bin")
+    tool = [BUILD / "bin/msame"]
+    bench = [sys.executable, "-m", "ais_bench"]
+    for command, om, file, *more in ((tool, model, "short.bin"), (bench, model, "short.bin"), (bench, profiles, "short.bin", "--dymBatch=4"),
+                                     (tool, profiles, "one.bin", "--dymBatch=4")):
+        said = run(*command, "--model", om, "--input", tmp_path / file, "--output", tmp_path / "out", *more, fails=True)
+        assert "bytes" in said and "Traceback" not in said
+        assert not list((tmp_path / "out").iterdir())
+    run(*bench, "--model", profiles, "--input", tmp_path / "one.bin", "--dymBatch=4", "--output", tmp_path / "out",
+        "--output_dirname=r", "--outfmt=NPY")
+    assert np.load(tmp_path / "out/r/one_0.npy").argmax(1).tolist() == [7] * 4
+
+
 def test_single_operators(tmp_path):
     """In a process of its own: AscendCL starts once more."""
     ops = [{"op": "Add", "input_desc": [{"format": "ND", "shape": [2, 3], "type": "int32"}] * 2,

@@ -124,6 +124,11 @@ def test_all_errors_at_once(tmp_path):
                       "--log=loud", cwd=tmp_path), "E10410", "E10010")
 
 
+def test_an_unknown_mode_is_the_only_error(tmp_path):
+    """What else a command line needs depends on its mode."""
+    check_failure(atc("--mode=30", "--om=x.om", cwd=tmp_path), "E10001")
+
+
 def test_error_without_errors_in_flags(model):
     check_failure(atc("--model=m.mlir", "--output=m", cwd=model), "E10007")
     check_failure(atc("--model=m.mlir", "--output=m", "--target=npu", cwd=model), "E10007")

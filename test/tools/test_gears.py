@@ -239,6 +239,7 @@ def test_the_shape_input_and_shapes_choose(tmp_path):
      "1 values"),
     (["--dynamic_batch_size=0,2", "--input_shape=x:-1,3,32,32"], "E10038", "greater than 0"),
     (["--dynamic_batch_size=2,1,2", "--input_shape=x:-1,3,32,32"], "E10039", "twice"),
+    (["--dynamic_batch_size=2,2,2", "--input_shape=x:-1,3,32,32"], "E10039", "twice"),
     (["--dynamic_batch_size=1,4096", "--input_shape=x:-1,3,32,32"], "E10001", "1 to 2048"),
     (["--dynamic_batch_size=1,two", "--input_shape=x:-1,3,32,32"], "E10001", "not a number"),
     (["--dynamic_image_size=8,8;16,16", "--input_shape=x:1,3,32,32"], "E10040", "-1"),

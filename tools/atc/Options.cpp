@@ -441,6 +441,10 @@ void checkRemarks(const FlagValues &flags, AtcOptions &options, Diagnostics &dia
 
 AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
   AtcOptions options;
+  // What a command line needs depends on its mode.
+  const std::string mode = flags.get("mode");
+  if (!is_contained({"0", "1", "3", "5", "6"}, mode) && diagnostics.hasErrors())
+    return options;
   options.json = flags.get("json");
   options.checkReport = flags.get("check_report");
   options.showModel = flags.get("display_model_info") == "1";
@@ -457,7 +461,6 @@ AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
   checkMemory(flags, options, diagnostics);
   checkRemarks(flags, options, diagnostics);
 
-  const std::string mode = flags.get("mode");
   if (mode == "1" || mode == "5" || mode == "6") {
     options.mode = mode == "1" ? Mode::ToJson : mode == "5" ? Mode::DumpToJson : Mode::ShowModel;
     checkOm(flags, options, diagnostics);

@@ -36,6 +36,22 @@ OPENATC_ACLNN(InplaceAddmm, aclTensor *selfRef, const aclTensor *mat1, const acl
 OPENATC_ACLNN(InplaceBaddbmm, aclTensor *selfRef, const aclTensor *batch1, const aclTensor *batch2,
               const aclScalar *beta, const aclScalar *alpha, int8_t cubeMathType)
 
+OPENATC_ACLNN(InplaceAddr, aclTensor *selfRef, const aclTensor *vec1, const aclTensor *vec2,
+              const aclScalar *betaOptional, const aclScalar *alphaOptional)
+OPENATC_ACLNN_INPLACE(Erfc)
+OPENATC_ACLNN_INPLACE(Exp2)
+OPENATC_ACLNN_INPLACE(Trunc)
+OPENATC_ACLNN_INPLACE(Frac)
+OPENATC_ACLNN_INPLACE(Sinc)
+OPENATC_ACLNN_INPLACE(Selu)
+OPENATC_ACLNN(InplaceLogit, aclTensor *selfRef, double eps)
+OPENATC_ACLNN(InplaceNanToNum, aclTensor *selfRef, float nan, float posinf, float neginf)
+OPENATC_ACLNN(InplaceCelu, aclTensor *selfRef, const aclScalar *alpha)
+OPENATC_ACLNN(InplaceHardtanh, aclTensor *selfRef, const aclScalar *clipValueMin,
+              const aclScalar *clipValueMax)
+OPENATC_ACLNN(InplaceAtan2, aclTensor *selfRef, const aclTensor *other)
+OPENATC_ACLNN(InplaceXLogYTensor, aclTensor *selfRef, const aclTensor *other)
+
 /* ---- divisions, comparisons, limits ----------------------------------------------- */
 
 /* `mode` is 0 for the quotient itself, 1 for the one rounded to 0, 2 for the one rounded down. */
@@ -84,6 +100,16 @@ OPENATC_ACLNN(BinaryCrossEntropyWithLogits, const aclTensor *self, const aclTens
               int64_t reduction, aclTensor *out)
 OPENATC_ACLNN(SoftMarginLoss, const aclTensor *self, const aclTensor *target, int64_t reduction,
               aclTensor *out)
+/* -weight[target] * self[target] of rows of logarithms; rows whose target is ignoreIndex have no
+ * loss. totalWeightOut is the sum of the weights, by which the mean divides. */
+OPENATC_ACLNN(NLLLoss, const aclTensor *self, const aclTensor *target, const aclTensor *weight,
+              int64_t reduction, int64_t ignoreIndex, aclTensor *out, aclTensor *totalWeightOut)
+OPENATC_ACLNN(NLLLoss2d, const aclTensor *self, const aclTensor *target, const aclTensor *weight,
+              int64_t reduction, int64_t ignoreIndex, aclTensor *out, aclTensor *totalWeightOut)
+OPENATC_ACLNN(KlDiv, const aclTensor *self, const aclTensor *target, int64_t reduction,
+              bool logTarget, aclTensor *out)
+OPENATC_ACLNN(MseLossBackward, const aclTensor *gradOutput, const aclTensor *self,
+              const aclTensor *target, int64_t reduction, aclTensor *out)
 /* The gradient of the input of a function, from that of its output and from the output (Sigmoid,
  * Tanh, Softmax, LogSoftmax) or the input. */
 OPENATC_ACLNN(SigmoidBackward, const aclTensor *gradOutput, const aclTensor *output,
@@ -100,6 +126,29 @@ OPENATC_ACLNN(SoftmaxBackward, const aclTensor *gradOutput, const aclTensor *out
               aclTensor *gradInput)
 OPENATC_ACLNN(LogSoftmaxBackward, const aclTensor *gradOutput, const aclTensor *output, int64_t dim,
               aclTensor *out)
+
+OPENATC_ACLNN(HardswishBackward, const aclTensor *gradOutput, const aclTensor *self, aclTensor *out)
+OPENATC_ACLNN(HardsigmoidBackward, const aclTensor *gradOutput, const aclTensor *self,
+              aclTensor *out)
+OPENATC_ACLNN(HardtanhBackward, const aclTensor *gradOutput, const aclTensor *self,
+              const aclScalar *min, const aclScalar *max, aclTensor *out)
+OPENATC_ACLNN(LeakyReluBackward, const aclTensor *gradOutput, const aclTensor *self,
+              const aclScalar *negativeSlope, bool selfIsResult, aclTensor *out)
+OPENATC_ACLNN(SoftplusBackward, const aclTensor *gradOutput, const aclTensor *self,
+              const aclScalar *beta, const aclScalar *threshold, aclTensor *gradInput)
+OPENATC_ACLNN(EluBackward, const aclTensor *gradOutput, const aclScalar *alpha,
+              const aclScalar *scale, const aclScalar *inputScale, bool isResult,
+              const aclTensor *selfOrResult, aclTensor *gradInput)
+OPENATC_ACLNN(SwiGluGrad, const aclTensor *yGrad, const aclTensor *x, int64_t dim,
+              const aclTensor *out)
+/* Sums of the rows of grad for each index, without those of paddingIdx. */
+OPENATC_ACLNN(EmbeddingDenseBackward, const aclTensor *grad, const aclTensor *indices,
+              uint64_t numWeights, uint64_t paddingIdx, bool scaleGradByFreq, const aclTensor *out)
+/* A step of AdamW; `step` counts from 1. */
+OPENATC_ACLNN(ApplyAdamWV2, aclTensor *varRef, aclTensor *mRef, aclTensor *vRef,
+              aclTensor *maxGradNormOptionalRef, const aclTensor *grad, const aclTensor *step,
+              float lr, float beta1, float beta2, float weightDecay, float eps, bool amsgrad,
+              bool maximize)
 
 #ifdef __cplusplus
 }

@@ -50,6 +50,51 @@ OPENATC_ACLNN(Sort, const aclTensor *self, bool stable, int64_t dim, bool descen
               aclTensor *valuesOut, aclTensor *indicesOut)
 OPENATC_ACLNN(Argsort, const aclTensor *self, int64_t dim, bool descending, aclTensor *out)
 
+/* Elements that a list of indices chooses, as x[i, :, j] in PyTorch: each is int32, int64 or a mask
+ * (bool, of one dim or several); one without elements takes all of its dim. */
+OPENATC_ACLNN(Index, const aclTensor *self, const aclTensorList *indices, aclTensor *out)
+/* Writes values there, or adds them. */
+OPENATC_ACLNN(IndexPutImpl, aclTensor *selfRef, const aclTensorList *indices,
+              const aclTensor *values, const bool accumulate, const bool unsafe)
+/* Places of elements that are not 0: a row for each, or (V2) a column. `out` is int64 for as many
+ * as there may be; after the stream is synchronized aclGetViewShape returns how many there are. */
+OPENATC_ACLNN(Nonzero, const aclTensor *self, aclTensor *out)
+OPENATC_ACLNN(NonzeroV2, const aclTensor *self, aclTensor *out)
+/* Elements where a mask holds; `out` is as long as the mask, and its dim known afterwards. */
+OPENATC_ACLNN(MaskedSelect, const aclTensor *self, const aclTensor *mask, aclTensor *out)
+OPENATC_ACLNN(InplaceMaskedScatter, aclTensor *selfRef, const aclTensor *mask,
+              const aclTensor *source)
+
+/* ---- order, counts ------------------------------------------------------------ */
+
+/* The k-th element of a dim, counted from 1, and its place; the middle one, the lower of two. */
+OPENATC_ACLNN(Kthvalue, const aclTensor *self, int64_t k, int64_t dim, bool keepdim,
+              aclTensor *valuesOut, aclTensor *indicesOut)
+OPENATC_ACLNN(Median, const aclTensor *self, aclTensor *valuesOut)
+OPENATC_ACLNN(MedianDim, const aclTensor *self, int64_t dim, bool keepDim, aclTensor *valuesOut,
+              aclTensor *indicesOut)
+OPENATC_ACLNN(Cummax, const aclTensor *self, int64_t dim, aclTensor *valuesOut,
+              aclTensor *indicesOut)
+OPENATC_ACLNN(Cummin, const aclTensor *self, int64_t dim, aclTensor *valuesOut,
+              aclTensor *indicesOut)
+OPENATC_ACLNN(Cumprod, const aclTensor *input, const aclScalar *dim, const aclDataType dtype,
+              aclTensor *out)
+/* Where numbers fit into rows that are ordered, or that `sorter` orders. */
+OPENATC_ACLNN(SearchSorted, const aclTensor *sortedSequence, const aclTensor *self,
+              const bool outInt32, const bool right, const aclTensor *sorter, aclTensor *out)
+OPENATC_ACLNN(SearchSorteds, const aclTensor *sortedSequence, const aclScalar *self,
+              const bool outInt32, const bool right, const aclTensor *sorter, aclTensor *out)
+/* Each element once, in order; valueOut and countsOut are as long as self, and their dims known
+ * when the stream is synchronized (aclGetViewShape). */
+OPENATC_ACLNN(Unique, const aclTensor *self, bool sorted, bool returnInverse, aclTensor *valueOut,
+              aclTensor *inverseOut)
+OPENATC_ACLNN(Unique2, const aclTensor *self, bool sorted, bool returnInverse, bool returnCounts,
+              aclTensor *valueOut, aclTensor *inverseOut, aclTensor *countsOut)
+OPENATC_ACLNN(Bincount, const aclTensor *self, const aclTensor *weights, int64_t minlength,
+              aclTensor *out)
+OPENATC_ACLNN(Histc, const aclTensor *self, int64_t bins, const aclScalar *min,
+              const aclScalar *max, aclTensor *out)
+
 /* ---- shapes ------------------------------------------------------------------ */
 
 /* Zeros above, or below, the diagonal of the last two dims. */
@@ -57,6 +102,18 @@ OPENATC_ACLNN(Tril, const aclTensor *self, int64_t diagonal, aclTensor *out)
 OPENATC_ACLNN(Triu, const aclTensor *self, int64_t diagonal, aclTensor *out)
 OPENATC_ACLNN(InplaceTril, aclTensor *selfRef, int64_t diagonal)
 OPENATC_ACLNN(InplaceTriu, aclTensor *selfRef, int64_t diagonal)
+/* A diagonal of a matrix, or a matrix with a vector, or with all elements, on a diagonal. */
+OPENATC_ACLNN(Diag, const aclTensor *self, int64_t diagonal, aclTensor *out)
+OPENATC_ACLNN(DiagFlat, const aclTensor *self, int64_t diagonal, aclTensor *out)
+OPENATC_ACLNN(Trace, const aclTensor *self, aclTensor *out)
+OPENATC_ACLNN(SliceV2, const aclTensor *self, const aclIntArray *starts, const aclIntArray *ends,
+              const aclIntArray *axes, const aclIntArray *steps, aclTensor *out)
+OPENATC_ACLNN(ChannelShuffle, const aclTensor *self, int64_t groups, aclTensor *out)
+OPENATC_ACLNN(InplaceFillTensor, aclTensor *selfRef, const aclTensor *value)
+/* Rows of updates go to a place of an axis of each batch of a cache: indices are the places, or
+ * rows of a batch and a place. */
+OPENATC_ACLNN(InplaceScatterUpdate, aclTensor *data, const aclTensor *indices,
+              const aclTensor *updates, int64_t axis)
 /* Two numbers for each dim that is padded, the last dim first; negative ones cut. */
 OPENATC_ACLNN(ConstantPadNd, const aclTensor *self, const aclIntArray *pad, const aclScalar *value,
               aclTensor *out)
@@ -93,6 +150,21 @@ OPENATC_ACLNN(UpsampleNearest2d, const aclTensor *self, const aclIntArray *outpu
               aclTensor *out)
 OPENATC_ACLNN(UpsampleBilinear2d, const aclTensor *self, const aclIntArray *outputSize,
               const bool alignCorners, const double scalesH, const double scalesW, aclTensor *out)
+
+OPENATC_ACLNN(UpsampleNearest1d, const aclTensor *self, const aclIntArray *outputSize,
+              aclTensor *out)
+OPENATC_ACLNN(UpsampleNearestExact2d, const aclTensor *self, const aclIntArray *outputSize,
+              double scalesH, double scalesW, aclTensor *out)
+OPENATC_ACLNN(UpsampleLinear1d, const aclTensor *self, const aclIntArray *outputSize,
+              const bool alignCorners, const double scales, aclTensor *out)
+OPENATC_ACLNN(UpsampleTrilinear3d, const aclTensor *self, const aclIntArray *outputSize,
+              bool alignCorners, double scalesD, double scalesH, double scalesW, aclTensor *out)
+OPENATC_ACLNN(UpsampleBicubic2d, const aclTensor *self, const aclIntArray *outputSize,
+              const bool alignCorners, const double scalesH, const double scalesW, aclTensor *out)
+/* Elements of images at places of -1 to 1. `interpolationMode` is 0 for bilinear, 1 for nearest, 2
+ * for bicubic; `paddingMode` 0 for zeros, 1 for the border, 2 for reflection. */
+OPENATC_ACLNN(GridSampler2D, const aclTensor *input, const aclTensor *grid,
+              int64_t interpolationMode, int64_t paddingMode, bool alignCorners, aclTensor *out)
 
 #ifdef __cplusplus
 }

@@ -64,6 +64,28 @@ OPENATC_ACLNN(AddRmsNorm, const aclTensor *x1, const aclTensor *x2, const aclTen
               double epsilon, const aclTensor *yOut, const aclTensor *rstdOut,
               const aclTensor *xOut)
 
+/* The norm of x1 + x2 + bias along the last dim; the sum is xOut where additionalOutput. */
+OPENATC_ACLNN(AddLayerNorm, const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma,
+              const aclTensor *beta, const aclTensor *biasOptional, double epsilon,
+              bool additionalOutput, const aclTensor *yOut, const aclTensor *meanOut,
+              const aclTensor *rstdOut, const aclTensor *xOut)
+
+/* Of each image and channel; the second output is the variance. */
+OPENATC_ACLNN(InstanceNorm, const aclTensor *x, const aclTensor *gamma, const aclTensor *beta,
+              const char *dataFormat, double eps, aclTensor *y, aclTensor *mean,
+              aclTensor *variance)
+/* Gradients; those whose output is NULL are left out. */
+OPENATC_ACLNN(LayerNormBackward, const aclTensor *gradOut, const aclTensor *input,
+              const aclIntArray *normalizedShape, const aclTensor *mean, const aclTensor *rstd,
+              const aclTensor *weightOptional, const aclTensor *biasOptional,
+              const aclBoolArray *outputMask, aclTensor *gradInputOut, aclTensor *gradWeightOut,
+              aclTensor *gradBiasOut)
+OPENATC_ACLNN(RmsNormGrad, const aclTensor *dy, const aclTensor *x, const aclTensor *rstd,
+              const aclTensor *gamma, const aclTensor *dxOut, const aclTensor *dgammaOut)
+/* The softmax of x * scale along the last dim, with -10000 where the mask holds. */
+OPENATC_ACLNN(ScaledMaskedSoftmax, const aclTensor *x, const aclTensor *mask, double scale,
+              bool fixTriuMask, aclTensor *y)
+
 /* ---- pools ------------------------------------------------------------------- */
 
 OPENATC_ACLNN(AvgPool2d, const aclTensor *self, const aclIntArray *kernelSize,
@@ -96,13 +118,6 @@ OPENATC_ACLNN(ConvDepthwise2d, const aclTensor *self, const aclTensor *weight,
               const aclIntArray *kernelSize, const aclTensor *bias, const aclIntArray *stride,
               const aclIntArray *padding, const aclIntArray *dilation, aclTensor *out,
               int8_t cubeMathType)
-/* Products of the parts of x, as `groupListOptional` divides their rows, with a weight each. The
- * group list is read when the executor is made. No quantization here. */
-OPENATC_ACLNN(GroupedMatmulV3, const aclTensorList *x, const aclTensorList *weight,
-              const aclTensorList *biasOptional, const aclTensorList *scaleOptional,
-              const aclTensorList *offsetOptional, const aclTensorList *antiquantScaleOptional,
-              const aclTensorList *antiquantOffsetOptional, const aclTensor *groupListOptional,
-              int64_t splitItem, int64_t groupType, const aclTensorList *y)
 /* Write the bytes that a weight needs in the layout that products read fastest, and bring it into
  * that layout: here it stays as it is, whatever its format is called. */
 ACL_FUNC_VISIBILITY aclnnStatus aclnnCalculateMatmulWeightSize(const aclIntArray *tensorShape,
@@ -120,36 +135,35 @@ OPENATC_ACLNN(WeightQuantBatchMatmulV2, const aclTensor *x, const aclTensor *wei
               const aclTensor *antiquantScale, const aclTensor *antiquantOffsetOptional,
               const aclTensor *quantScaleOptional, const aclTensor *quantOffsetOptional,
               const aclTensor *biasOptional, int antiquantGroupSize, const aclTensor *y)
+OPENATC_ACLNN(WeightQuantBatchMatmulV3, const aclTensor *x, const aclTensor *weight,
+              const aclTensor *antiquantScale, const aclTensor *antiquantOffsetOptional,
+              const aclTensor *quantScaleOptional, const aclTensor *quantOffsetOptional,
+              const aclTensor *biasOptional, int antiquantGroupSize, int innerPrecise,
+              const aclTensor *y)
+/* (x1 x x2 + bias) * scale (+ offset, where out is int8), of int8: sums are exact. A bias of floats
+ * is added behind the scales, of which those of V4 have one for each row, too. int64 and uint64
+ * scales are those of TransQuantParamV2. */
+OPENATC_ACLNN(QuantMatmulV3, const aclTensor *x1, const aclTensor *x2, const aclTensor *scale,
+              const aclTensor *offset, const aclTensor *bias, bool transposeX1, bool transposeX2,
+              const aclTensor *out)
+OPENATC_ACLNN(QuantMatmulV4, const aclTensor *x1, const aclTensor *x2, const aclTensor *scale,
+              const aclTensor *offset, const aclTensor *pertokenScaleOptional,
+              const aclTensor *bias, bool transposeX1, bool transposeX2, const aclTensor *out)
+OPENATC_ACLNN(TransQuantParamV2, const aclTensor *scale, const aclTensor *offset,
+              const aclTensor *out)
+/* (x + offset) * scale, or the square of the scale. */
+OPENATC_ACLNN(AscendAntiQuant, const aclTensor *x, const aclTensor *scale, const aclTensor *offset,
+              int64_t dstType, bool sqrtMode, const aclTensor *y)
 /* round(x * scale + offset) as int8. */
 OPENATC_ACLNN(AscendQuant, const aclTensor *x, const aclTensor *scale, const aclTensor *offset,
               bool sqrtMode, const char *roundMode, int32_t dstType, const aclTensor *y)
 /* Quantizes each row by its largest absolute value, which is 127 then. */
 OPENATC_ACLNN(DynamicQuant, const aclTensor *x, const aclTensor *smoothScalesOptional,
               const aclTensor *yOut, const aclTensor *scaleOut)
-
-/* ---- attention ------------------------------------------------------------------ */
-
-/* softmax(query x key^T * scaleValue + pseShift, without what the mask hides) x value, in the
- * layouts BSH, BSND, BNSD and NSD. Sequences of several lengths, pages, prefixes and quantization
- * are refused. */
-OPENATC_ACLNN(FusedInferAttentionScoreV2, const aclTensor *query, const aclTensorList *key,
-              const aclTensorList *value, const aclTensor *pseShiftOptional,
-              const aclTensor *attenMaskOptional, const aclIntArray *actualSeqLengthsOptional,
-              const aclIntArray *actualSeqLengthsKvOptional, const aclTensor *deqScale1Optional,
-              const aclTensor *quantScale1Optional, const aclTensor *deqScale2Optional,
-              const aclTensor *quantScale2Optional, const aclTensor *quantOffset2Optional,
-              const aclTensor *antiquantScaleOptional, const aclTensor *antiquantOffsetOptional,
-              const aclTensor *blockTableOptional, const aclTensor *queryPaddingSizeOptional,
-              const aclTensor *kvPaddingSizeOptional, const aclTensor *keyAntiquantScaleOptional,
-              const aclTensor *keyAntiquantOffsetOptional,
-              const aclTensor *valueAntiquantScaleOptional,
-              const aclTensor *valueAntiquantOffsetOptional,
-              const aclTensor *keySharedPrefixOptional, const aclTensor *valueSharedPrefixOptional,
-              const aclIntArray *actualSharedPrefixLenOptional, int64_t numHeads, double scaleValue,
-              int64_t preTokens, int64_t nextTokens, char *inputLayout, int64_t numKeyValueHeads,
-              int64_t sparseMode, int64_t innerPrecise, int64_t blockSize, int64_t antiquantMode,
-              bool softmaxLseFlag, int64_t keyAntiquantMode, int64_t valueAntiquantMode,
-              const aclTensor *attentionOut, const aclTensor *softmaxLse)
+/* With offsetOut: from the least element of a row, -128, to the largest, 127. */
+OPENATC_ACLNN(DynamicQuantV2, const aclTensor *x, const aclTensor *smoothScalesOptional,
+              const aclTensor *groupIndexOptional, int64_t dstType, const aclTensor *yOut,
+              const aclTensor *scaleOut, const aclTensor *offsetOut)
 
 /* ---- refused with 161002: a chain of steps per token ------------------------------ */
 

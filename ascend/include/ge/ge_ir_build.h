@@ -64,6 +64,8 @@ graphStatus aclgrphDumpGraph(const Graph &graph, const char *file, size_t length
 /** Makes a graph of one operator, whose inputs are Data operators. */
 graphStatus aclgrphGenerateForOp(const AscendString &type, const std::vector<TensorDesc> &inputs,
                                  const std::vector<TensorDesc> &outputs, Graph &graph);
+/** Sets the dims and types of the outputs of all operators, and of the inputs that read them. */
+graphStatus aclgrphInferShapeAndType(Graph &graph);
 /** ATTR_TYPE_KEEP_DTYPE: operators of a file compute in the type of the model, as with
  * `--keep_dtype`. */
 graphStatus aclgrphSetOpAttr(Graph &graph, aclgrphAttrType type, const char *file);

@@ -31,6 +31,9 @@ def parse(arguments):
     run.add_argument("-err_thr", "--error_threshold",
                      help='"[0.001,0.001]": the error of an element, the share of elements that may exceed it')
     run.add_argument("-conf", "--config_file", help="accepted: settings of the vendor's tool")
+    # The vendor's tool reads shapes from a TensorFlow model, and writes a model with others.
+    model = commands.add_parser("mi", help="refused: atc --mode=1 --om=model.pb --framework=3 --json=model.json shows the shapes of a model")
+    model.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
 
@@ -121,6 +124,9 @@ def run(options):
 def main(arguments=None):
     options = parse(sys.argv[1:] if arguments is None else arguments)
     try:
+        if options.command == "mi":
+            fail("E10055", "mi is not supported: atc --mode=1 --om=model.pb --framework=3 --json=model.json shows the shapes of a "
+                           "model, and atc --input_shape compiles it with others")
         return create(options) if options.command == "create" else run(options)
     except CaseError as error:
         print(error, file=sys.stderr)

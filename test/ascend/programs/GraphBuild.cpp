@@ -210,6 +210,57 @@ REG_OP(MulCustom)
     EXPECT(near(valuesOf(outputs[1]), expected));
   }
 
+  /// Dims and types of all operators, of which only the inputs had any; the graph stays as it is.
+  void inferShapes() {
+    Graph graph = makeNetwork();
+    EXPECT_OK(aclgrphInferShapeAndType(graph));
+    std::map<std::string, std::vector<int64_t>> dims;
+    for (GNode &node : graph.GetAllNodes()) {
+      AscendString name;
+      TensorDesc desc;
+      EXPECT_OK(node.GetName(name));
+      EXPECT_OK(node.GetOutputDesc(0, desc));
+      EXPECT(desc.GetDataType() == (name == "shape" ? DT_INT32 : DT_FLOAT));
+      dims[name.GetString()] = desc.GetShape().GetDims();
+      if (name == "product") {
+        EXPECT_OK(node.GetInputDesc(0, desc));
+        EXPECT(desc.GetShape().GetDims() == std::vector<int64_t>({1, 8}));
+      }
+    }
+    EXPECT(dims["conv"] == std::vector<int64_t>({1, 2, 2, 2}));
+    EXPECT(dims["relu6"] == dims["conv"] && dims["twice"] == dims["conv"]);
+    EXPECT(dims["reshape"] == std::vector<int64_t>({1, 8}));
+    EXPECT(dims["product"] == std::vector<int64_t>({1, 1}));
+    Session session((Options()));
+    EXPECT_OK(session.AddGraph(1, graph));
+    std::vector<Tensor> outputs;
+    EXPECT_OK(session.RunGraph(1, {tensorOf({1, 2, 2, 2}, input)}, outputs));
+    EXPECT(outputs.size() == 2 && near(valuesOf(outputs[0]), {expectedProduct()}));
+    for (const TensorDesc &stated : {TensorDesc(Shape({4, 1}), FORMAT_ND, DT_INT32),
+                                     TensorDesc(Shape({2, 3}), FORMAT_ND, DT_FLOAT16)}) {
+      auto data = op::Data("data");
+      data.update_output_desc_y(stated);
+      auto abs = op::Abs("abs").set_input_x(data);
+      Graph open("open");
+      open.SetInputs({data}).SetOutputs(std::vector<Operator>{abs});
+      EXPECT_OK(aclgrphInferShapeAndType(open));
+      TensorDesc desc;
+      for (GNode &node : open.GetAllNodes()) {
+        EXPECT_OK(node.GetOutputDesc(0, desc));
+        EXPECT(desc.GetShape().GetDims() == stated.GetShape().GetDims());
+        EXPECT(desc.GetDataType() == stated.GetDataType());
+      }
+    }
+    auto data = op::Data("data");
+    data.update_output_desc_y(TensorDesc(Shape({4}), FORMAT_ND, DT_FLOAT));
+    Operator strange("strange", "Frobnicate");
+    strange.SetInput("x", data);
+    Graph bad("bad");
+    bad.SetInputs({data}).SetOutputs(std::vector<Operator>{strange});
+    EXPECT(aclgrphInferShapeAndType(bad) == GRAPH_FAILED);
+    EXPECT(strstr(GEGetErrorMsgV2().GetString(), "Frobnicate"));
+  }
+
   /// Dynamic inputs and outputs, an operator of the program, and operators by type.
   void variousOperators() {
     auto a = op::Data("a").set_attr_index(0);
@@ -294,6 +345,7 @@ int main(int argc, char **argv) {
   buildAndSave(argv[1]);
   runSession(argv[1]);
   changeGraph();
+  inferShapes();
   variousOperators();
   parseModel(argv[2]);
   releaseLongChain();

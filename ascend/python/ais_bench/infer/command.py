@@ -2,6 +2,7 @@
 """The commands `python3 -m ais_bench` and `msame`."""
 
 import argparse
+import contextlib
 import itertools
 import json
 import pathlib
@@ -158,8 +159,9 @@ def _made_inputs(session, shapes, kind):
     return arrays
 
 
-def _runs(session, options, shapes):
-    """Yields (arrays, paths of files, name of outputs) of each set of inputs."""
+def _runs(session, options, shapes, joins):
+    """Yields (arrays, paths of files, name of outputs) of each set of inputs, which are files that
+    may be joined to a batch."""
     if not options.input:
         yield _made_inputs(session, shapes, options.pure_data_type), [], "pure_infer_data"
         return
@@ -168,9 +170,9 @@ def _runs(session, options, shapes):
     columns = []
     for port, group in zip(ports, groups):
         shape = shapes.get(port.name, port.shape)
-        known = all(dim >= 0 for dim in shape)
+        known = joins and all(dim >= 0 for dim in shape)
         size = int(np.prod(shape, dtype=np.int64)) * np.dtype(port.datatype).itemsize if known else 0
-        columns.append(files.batches(group, size))
+        columns.append(files.batches(group, size, shape[0] if known and len(shape) else 1))
     if len({len(column) for column in columns}) != 1:
         raise InputError("--input: the files of the inputs make different numbers of batches")
     for row in zip(*columns):
@@ -200,6 +202,18 @@ def _msame_lines(times):
     if len(times) > 1:
         rest = times[1:]
         print(f"Inference average time without first time: {sum(rest) / len(rest):.3f} ms")
+
+
+@contextlib.contextmanager
+def _kept_if_used(folder):
+    """Removes a folder that is still empty when what should fill it has failed."""
+    try:
+        yield
+    except BaseException:
+        if folder:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def _run_on(device, options, name):
@@ -236,24 +250,25 @@ def _run_on(device, options, name):
 
     warm = options.warmup_count
     report = None
-    for arrays, paths, stem in _runs(session, options, shapes):
-        arrays = _shaped(session, arrays, shapes)
-        if report is None:
-            for _ in range(warm):
-                infer(arrays)
-            if warm:
-                _say(f"warm up {warm} done")
-            session.reset_summaryinfo()
-            MemorySummary.reset()
-            report = Report(session.summary().exec_time_list, batch)
-        for _ in range(options.loop):
-            outputs = infer(arrays)
-        written = []
-        if folder:
-            middle = "output_" if name == "msame" else ""
-            written = [str(files.write(array, folder / f"{stem}_{middle}{i}", options.outfmt))
-                       for i, array in enumerate(outputs)]
-        report.add_files(paths, written)
+    with _kept_if_used(folder):
+        for arrays, paths, stem in _runs(session, options, shapes, joins=name != "msame"):
+            arrays = _shaped(session, arrays, shapes)
+            if report is None:
+                for _ in range(warm):
+                    infer(arrays)
+                if warm:
+                    _say(f"warm up {warm} done")
+                session.reset_summaryinfo()
+                MemorySummary.reset()
+                report = Report(session.summary().exec_time_list, batch)
+            for _ in range(options.loop):
+                outputs = infer(arrays)
+            written = []
+            if folder:
+                middle = "output_" if name == "msame" else ""
+                written = [str(files.write(array, folder / f"{stem}_{middle}{i}", options.outfmt))
+                           for i, array in enumerate(outputs)]
+            report.add_files(paths, written)
     if name == "msame":
         _msame_lines(report.runs)
     else:

@@ -61,13 +61,13 @@ def listed(text, count):
     return groups
 
 
-def batches(group, size):
-    """Returns (array, paths) for each run: files that hold one sample of a larger batch are
+def batches(group, size, samples):
+    """Returns (array, paths) for each run: files that hold some samples of a larger batch are
     joined, and the last of them repeated to fill it. With size 0 each file is a run."""
     arrays = [read(path) for path in group]
     own = arrays[0].nbytes
     share = size // own if size and own and size % own == 0 else 1
-    if share <= 1:
+    if share <= 1 or samples % share:  # less than a sample is a mistake
         return [(array, [path]) for array, path in zip(arrays, group)]
     result = []
     for first in range(0, len(arrays), share):

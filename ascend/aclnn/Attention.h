@@ -1,0 +1,38 @@
+//===-- Attention.h - what the attention functions share --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASCEND_ACLNN_ATTENTION_H
+#define ASCEND_ACLNN_ATTENTION_H
+
+#include "ascend/aclnn/Plan.h"
+
+namespace atc::ascend {
+
+/// Holds the arguments of an attention: softmax(query x key^T * scale + shift, without what is
+/// hidden) x value.
+struct Attention {
+  std::string_view layout;
+  int64_t heads = 0, keyHeads = 0;
+  double scale = 1;
+  int64_t before = 0, after = 0, sparseMode = 0;
+  bool shiftsFirst = false; ///< the shift is added in front of the scaling
+  View query, key, value, shift, mask;
+  Dims rows, lengths; ///< valid rows of query and of key per batch; none where all are
+  View output;
+  /// Largest score and sum of exponentials of each row, [batch, heads, rows, n], and their
+  /// logarithm; views of nothing where they are not asked for.
+  View largest, total, logarithm;
+};
+
+/// Adds the steps of an attention.
+void attend(Plan &plan, const Attention &given);
+
+/// Reads the numbers of heads, the layout and the mode of an attention, and checks them.
+void describeAttention(Plan &plan, Attention &attention, const char *layout, int64_t heads,
+                       int64_t keyHeads, int64_t sparseMode);
+
+/// Returns x * cos + (x, rotated by a quarter of a turn) * sin.
+View rotated(Plan &plan, const View &given, const View &cos, const View &sin, int64_t mode);
+
+} // namespace atc::ascend
+
+#endif

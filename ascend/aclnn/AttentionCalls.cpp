@@ -1,0 +1,304 @@
+//===-- AttentionCalls.cpp - the aclnn attention functions ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/aclnn/Attention.h"
+#include "ascend/aclnn/Steps.h"
+#include "ascend/src/Errors.h"
+
+#include "aclnnop/aclnn_ops.h"
+#include "aclnnop/aclnn_rotary_position_embedding.h"
+
+using namespace atc::ascend;
+
+namespace {
+
+/// Rejects arguments that have no meaning here.
+void rejectGiven(Plan &plan, std::initializer_list<const void *> handles, const char *reason) {
+  for (const void *handle : handles)
+    if (handle)
+      plan.reject("%s", reason);
+}
+
+constexpr const char *noScales =
+    "scales and offsets must be NULL: quantized attention has no functions here";
+constexpr const char *noPages =
+    "blockTable must be NULL and blockSize 0: give key and value as whole tensors";
+constexpr const char *noPadding = "shared prefixes and padding in front have no functions here";
+
+Dims lengthsOf(Plan &plan, const aclIntArray *handle, const char *name) {
+  return handle ? plan.numbers(handle, name) : Dims();
+}
+
+/// Returns the one tensor of a list of keys or values.
+View onlyOne(Plan &plan, const aclTensorList *handle, const char *name) {
+  const std::vector<View> views = plan.inputs(handle, name);
+  if (plan.isGood() && views.size() != 1)
+    plan.reject("%s must be one tensor", name);
+  return plan.isGood() ? views[0] : View();
+}
+
+/// Holds the arguments that all attention functions have.
+struct Common {
+  const aclTensor *query;
+  View key, value;
+  const aclTensor *shift, *mask;
+  const aclIntArray *rows, *lengths;
+  int64_t heads, keyHeads;
+  double scale;
+  int64_t before, after;
+  const char *layout;
+  int64_t sparseMode;
+  const aclTensor *output, *logarithm;
+};
+
+aclnnStatus finishAttention(Plan &plan, const Common &given, uint64_t *size,
+                            aclOpExecutor **executor) {
+  Attention attention;
+  describeAttention(plan, attention, given.layout, given.heads, given.keyHeads, given.sparseMode);
+  attention.scale = given.scale;
+  attention.before = given.before;
+  attention.after = given.after;
+  attention.query = plan.input(given.query, "query");
+  attention.key = given.key;
+  attention.value = given.value;
+  attention.shift = plan.input(given.shift, "pseShift", true);
+  attention.mask = plan.input(given.mask, "attenMask", true);
+  attention.rows = lengthsOf(plan, given.rows, "actualSeqLengths");
+  attention.lengths = lengthsOf(plan, given.lengths, "actualSeqLengthsKv");
+  attention.output = plan.output(given.output, "attentionOut");
+  attention.logarithm = plan.output(given.logarithm, "softmaxLse", true);
+  if (plan.isGood())
+    attend(plan, attention);
+  return plan.finish(size, executor);
+}
+
+} // namespace
+
+ACLNN_FUNCTION(RotaryPositionEmbedding,
+               (const aclTensor *x, const aclTensor *cos, const aclTensor *sin, int64_t mode,
+                aclTensor *out),
+               out, rotated(plan, IN(x), IN(cos), IN(sin), mode))
+
+aclnnStatus aclnnApplyRotaryPosEmbGetWorkspaceSize(aclTensor *queryRef, aclTensor *keyRef,
+                                                   const aclTensor *cos, const aclTensor *sin,
+                                                   int64_t layout, uint64_t *size,
+                                                   aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View c = plan.input(cos, "cos"), s = plan.input(sin, "sin");
+  if (layout < 1 || layout > 4)
+    plan.reject("layout is %lld; give 1 (BSND), 2 (SBND), 3 (BNSD) or 4 (TND)", (long long)layout);
+  const View q = plan.input(queryRef, "queryRef"), k = plan.input(keyRef, "keyRef");
+  const View newQuery = rotated(plan, q, c, s, 0), newKey = rotated(plan, k, c, s, 0);
+  plan.write(newQuery, plan.output(queryRef, "queryRef"));
+  plan.write(newKey, plan.output(keyRef, "keyRef"));
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(ApplyRotaryPosEmb)
+
+aclnnStatus aclnnFlashAttentionScoreGetWorkspaceSize(
+    const aclTensor *query, const aclTensor *key, const aclTensor *value,
+    const aclTensor *realShiftOptional, const aclTensor *dropMaskOptional,
+    const aclTensor *paddingMaskOptional, const aclTensor *attenMaskOptional,
+    const aclIntArray *prefixOptional, double scaleValueOptional, double keepProbOptional,
+    int64_t preTokensOptional, int64_t nextTokensOptional, int64_t headNum, char *inputLayout,
+    int64_t, int64_t sparseModeOptional, const aclTensor *softmaxMaxOut,
+    const aclTensor *softmaxSumOut, const aclTensor *, const aclTensor *attentionOutOut,
+    uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  rejectGiven(plan, {dropMaskOptional, paddingMaskOptional, prefixOptional},
+              "dropMask, paddingMask and prefix must be NULL: they have no functions here");
+  if (keepProbOptional != 1)
+    plan.reject("keepProb is %g; it must be 1: attention without dropout is what there is here",
+                keepProbOptional);
+  Attention attention;
+  attention.query = plan.input(query, "query");
+  attention.key = plan.input(key, "key");
+  attention.value = plan.input(value, "value");
+  // The heads of keys follow from their size.
+  int64_t keyHeads = headNum;
+  const std::string_view layout = inputLayout ? inputLayout : "";
+  if (plan.isGood() && attention.key.dims.size() == 4 && layout == "BNSD")
+    keyHeads = attention.key.dims[1];
+  else if (plan.isGood() && attention.key.dims.size() == 4 && layout == "BSND")
+    keyHeads = attention.key.dims[2];
+  else if (plan.isGood() && attention.query.dims.size() == 3 && attention.key.dims.size() == 3 &&
+           headNum > 0 && attention.query.dims[2] >= headNum)
+    keyHeads = attention.key.dims[2] / (attention.query.dims[2] / headNum);
+  describeAttention(plan, attention, inputLayout, headNum, keyHeads, sparseModeOptional);
+  attention.scale = scaleValueOptional;
+  attention.before = preTokensOptional;
+  attention.after = nextTokensOptional;
+  attention.shift = plan.input(realShiftOptional, "realShift", true);
+  attention.shiftsFirst = true;
+  attention.mask = plan.input(attenMaskOptional, "attenMask", true);
+  attention.largest = plan.output(softmaxMaxOut, "softmaxMaxOut", true);
+  attention.total = plan.output(softmaxSumOut, "softmaxSumOut", true);
+  attention.output = plan.output(attentionOutOut, "attentionOutOut");
+  if (plan.isGood())
+    attend(plan, attention);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(FlashAttentionScore)
+
+// Each version of these functions has the arguments of the one before, and more.
+#define ACLNN_PROMPT_ATTENTION(name, kvLengths, lengths, scales, noneGiven, sparse, sparseMode,    \
+                               precise)                                                            \
+  aclnnStatus aclnn##name##GetWorkspaceSize(                                                       \
+      const aclTensor *query, const aclTensor *key, const aclTensor *value,                        \
+      const aclTensor *pseShift, const aclTensor *attenMask, const aclIntArray *actualSeqLengths,  \
+      ACLNN_UNPACK kvLengths ACLNN_UNPACK scales int64_t numHeads, double scaleValue,              \
+      int64_t preTokens, int64_t nextTokens, char *inputLayout, int64_t numKeyValueHeads,          \
+      ACLNN_UNPACK sparse ACLNN_UNPACK precise const aclTensor *attentionOut, uint64_t *size,      \
+      aclOpExecutor **executor) {                                                                  \
+    Plan plan(__func__);                                                                           \
+    rejectGiven(plan, {ACLNN_UNPACK noneGiven}, noScales);                                         \
+    return finishAttention(plan,                                                                   \
+                           {query, plan.input(key, "key"), plan.input(value, "value"), pseShift,   \
+                            attenMask, actualSeqLengths, lengths, numHeads, numKeyValueHeads,      \
+                            scaleValue, preTokens, nextTokens, inputLayout, sparseMode,            \
+                            attentionOut, nullptr},                                                \
+                           size, executor);                                                        \
+  }                                                                                                \
+  ACLNN_RUN(name)
+ACLNN_PROMPT_ATTENTION(PromptFlashAttention, (), actualSeqLengths, (), (), (), 0, ())
+ACLNN_PROMPT_ATTENTION(PromptFlashAttentionV2, (const aclIntArray *actualSeqLengthsKv, ),
+                       actualSeqLengthsKv,
+                       (const aclTensor *deqScale1, const aclTensor *quantScale1,
+                        const aclTensor *deqScale2, const aclTensor *quantScale2,
+                        const aclTensor *quantOffset2, ),
+                       (deqScale1, quantScale1, deqScale2, quantScale2, quantOffset2),
+                       (int64_t sparseMode, ), sparseMode, ())
+ACLNN_PROMPT_ATTENTION(PromptFlashAttentionV3, (const aclIntArray *actualSeqLengthsKv, ),
+                       actualSeqLengthsKv,
+                       (const aclTensor *deqScale1, const aclTensor *quantScale1,
+                        const aclTensor *deqScale2, const aclTensor *quantScale2,
+                        const aclTensor *quantOffset2, ),
+                       (deqScale1, quantScale1, deqScale2, quantScale2, quantOffset2),
+                       (int64_t sparseMode, ), sparseMode, (int64_t, ))
+
+#define ACLNN_INCREMENTAL_ATTENTION(name, scales, noneGiven, pages, noPage, blocks, blockSize)     \
+  aclnnStatus aclnn##name##GetWorkspaceSize(                                                       \
+      const aclTensor *query, const aclTensorList *key, const aclTensorList *value,                \
+      const aclTensor *pseShift, const aclTensor *attenMask, const aclIntArray *actualSeqLengths,  \
+      ACLNN_UNPACK scales ACLNN_UNPACK pages int64_t numHeads, double scaleValue,                  \
+      char *inputLayout, int64_t numKeyValueHeads,                                                 \
+      ACLNN_UNPACK blocks const aclTensor *attentionOut, uint64_t *size,                           \
+      aclOpExecutor **executor) {                                                                  \
+    Plan plan(__func__);                                                                           \
+    rejectGiven(plan, {ACLNN_UNPACK noneGiven}, noScales);                                         \
+    rejectGiven(plan, {ACLNN_UNPACK noPage}, noPages);                                             \
+    if (blockSize)                                                                                 \
+      plan.reject("%s", noPages);                                                                  \
+    return finishAttention(plan,                                                                   \
+                           {query, onlyOne(plan, key, "key"), onlyOne(plan, value, "value"),       \
+                            pseShift, attenMask, nullptr, actualSeqLengths, numHeads,              \
+                            numKeyValueHeads, scaleValue, 0, 0, inputLayout, 1, attentionOut,      \
+                            nullptr},                                                              \
+                           size, executor);                                                        \
+  }                                                                                                \
+  ACLNN_RUN(name)
+#define ACLNN_FIVE_SCALES                                                                          \
+  const aclTensor *dequantScale1, const aclTensor *quantScale1, const aclTensor *dequantScale2,    \
+      const aclTensor *quantScale2, const aclTensor *quantOffset2,
+#define ACLNN_SEVEN_SCALES                                                                         \
+  ACLNN_FIVE_SCALES const aclTensor *antiquantScale, const aclTensor *antiquantOffset,
+ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttention, (), (), (), (), (), 0)
+ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttentionV2, (ACLNN_SEVEN_SCALES),
+                            (dequantScale1, quantScale1, dequantScale2, quantScale2, quantOffset2,
+                             antiquantScale, antiquantOffset),
+                            (), (), (), 0)
+ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttentionV3, (ACLNN_SEVEN_SCALES),
+                            (dequantScale1, quantScale1, dequantScale2, quantScale2, quantOffset2,
+                             antiquantScale, antiquantOffset),
+                            (const aclTensor *blocktable, ), (blocktable),
+                            (int64_t blockSize, int64_t, ), blockSize)
+ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttentionV4, (ACLNN_SEVEN_SCALES),
+                            (dequantScale1, quantScale1, dequantScale2, quantScale2, quantOffset2,
+                             antiquantScale, antiquantOffset),
+                            (const aclTensor *blocktable, const aclTensor *kvPaddingSize, ),
+                            (blocktable, kvPaddingSize), (int64_t blockSize, int64_t, ), blockSize)
+
+aclnnStatus aclnnFusedInferAttentionScoreGetWorkspaceSize(
+    const aclTensor *query, const aclTensorList *key, const aclTensorList *value,
+    const aclTensor *pseShiftOptional, const aclTensor *attenMaskOptional,
+    const aclIntArray *actualSeqLengthsOptional, const aclIntArray *actualSeqLengthsKvOptional,
+    const aclTensor *deqScale1Optional, const aclTensor *quantScale1Optional,
+    const aclTensor *deqScale2Optional, const aclTensor *quantScale2Optional,
+    const aclTensor *quantOffset2Optional, const aclTensor *antiquantScaleOptional,
+    const aclTensor *antiquantOffsetOptional, const aclTensor *blockTableOptional,
+    const aclTensor *queryPaddingSizeOptional, const aclTensor *kvPaddingSizeOptional,
+    int64_t numHeads, double scaleValue, int64_t preTokens, int64_t nextTokens, char *inputLayout,
+    int64_t numKeyValueHeads, int64_t sparseMode, int64_t innerPrecise, int64_t blockSize,
+    int64_t antiquantMode, bool softmaxLseFlag, const aclTensor *attentionOut,
+    const aclTensor *softmaxLse, uint64_t *size, aclOpExecutor **executor) {
+  const aclnnStatus status = aclnnFusedInferAttentionScoreV2GetWorkspaceSize(
+      query, key, value, pseShiftOptional, attenMaskOptional, actualSeqLengthsOptional,
+      actualSeqLengthsKvOptional, deqScale1Optional, quantScale1Optional, deqScale2Optional,
+      quantScale2Optional, quantOffset2Optional, antiquantScaleOptional, antiquantOffsetOptional,
+      blockTableOptional, queryPaddingSizeOptional, kvPaddingSizeOptional, nullptr, nullptr,
+      nullptr, nullptr, nullptr, nullptr, nullptr, numHeads, scaleValue, preTokens, nextTokens,
+      inputLayout, numKeyValueHeads, sparseMode, innerPrecise, blockSize, antiquantMode,
+      softmaxLseFlag, 0, 0, attentionOut, softmaxLse, size, executor);
+  return status;
+}
+aclnnStatus aclnnFusedInferAttentionScore(void *workspace, uint64_t size, aclOpExecutor *executor,
+                                          aclrtStream stream) {
+  return aclnnFusedInferAttentionScoreV2(workspace, size, executor, stream);
+}
+
+aclnnStatus aclnnFusedInferAttentionScoreV2GetWorkspaceSize(
+    const aclTensor *query, const aclTensorList *key, const aclTensorList *value,
+    const aclTensor *pseShiftOptional, const aclTensor *attenMaskOptional,
+    const aclIntArray *actualSeqLengthsOptional, const aclIntArray *actualSeqLengthsKvOptional,
+    const aclTensor *deqScale1Optional, const aclTensor *quantScale1Optional,
+    const aclTensor *deqScale2Optional, const aclTensor *quantScale2Optional,
+    const aclTensor *quantOffset2Optional, const aclTensor *antiquantScaleOptional,
+    const aclTensor *antiquantOffsetOptional, const aclTensor *blockTableOptional,
+    const aclTensor *queryPaddingSizeOptional, const aclTensor *kvPaddingSizeOptional,
+    const aclTensor *keyAntiquantScaleOptional, const aclTensor *keyAntiquantOffsetOptional,
+    const aclTensor *valueAntiquantScaleOptional, const aclTensor *valueAntiquantOffsetOptional,
+    const aclTensor *keySharedPrefixOptional, const aclTensor *valueSharedPrefixOptional,
+    const aclIntArray *actualSharedPrefixLenOptional, int64_t numHeads, double scaleValue,
+    int64_t preTokens, int64_t nextTokens, char *inputLayout, int64_t numKeyValueHeads,
+    int64_t sparseMode, int64_t innerPrecise, int64_t blockSize, int64_t antiquantMode,
+    bool softmaxLseFlag, int64_t keyAntiquantMode, int64_t valueAntiquantMode,
+    const aclTensor *attentionOut, const aclTensor *softmaxLse, uint64_t *size,
+    aclOpExecutor **executor) {
+  Plan plan(__func__);
+  rejectGiven(plan,
+              {deqScale1Optional, quantScale1Optional, deqScale2Optional, quantScale2Optional,
+               quantOffset2Optional, antiquantScaleOptional, antiquantOffsetOptional,
+               keyAntiquantScaleOptional, keyAntiquantOffsetOptional, valueAntiquantScaleOptional,
+               valueAntiquantOffsetOptional},
+              noScales);
+  if (blockTableOptional || blockSize)
+    plan.reject("%s", noPages);
+  rejectGiven(plan,
+              {keySharedPrefixOptional, valueSharedPrefixOptional, actualSharedPrefixLenOptional,
+               queryPaddingSizeOptional, kvPaddingSizeOptional},
+              noPadding);
+  if (antiquantMode || keyAntiquantMode || valueAntiquantMode || innerPrecise < 0 ||
+      innerPrecise > 4)
+    plan.reject("the antiquant modes must be 0, and innerPrecise 0 to 4");
+  return finishAttention(plan,
+                         {query, onlyOne(plan, key, "key"), onlyOne(plan, value, "value"),
+                          pseShiftOptional, attenMaskOptional, actualSeqLengthsOptional,
+                          actualSeqLengthsKvOptional, numHeads, numKeyValueHeads, scaleValue,
+                          preTokens, nextTokens, inputLayout, sparseMode, attentionOut,
+                          softmaxLseFlag ? softmaxLse : nullptr},
+                         size, executor);
+}
+ACLNN_RUN(FusedInferAttentionScoreV2)
+
+aclnnStatus aclnnRecurrentGatedDeltaRuleGetWorkspaceSize(
+    const aclTensor *, const aclTensor *, const aclTensor *, const aclTensor *, aclTensor *,
+    const aclTensor *, const aclTensor *, const aclTensor *, const aclTensor *, const aclTensor *,
+    float, aclTensor *, uint64_t *, aclOpExecutor **) {
+  return fail(aclnnIsInvalid, __func__, "a recurrence over tokens has no functions here");
+}
+ACLNN_RUN(RecurrentGatedDeltaRule)
+aclnnStatus aclnnTriangularSolveGetWorkspaceSize(const aclTensor *, const aclTensor *, bool, bool,
+                                                 bool, aclTensor *, aclTensor *, uint64_t *,
+                                                 aclOpExecutor **) {
+  return fail(aclnnIsInvalid, __func__, "equations have no functions here");
+}
+ACLNN_RUN(TriangularSolve)

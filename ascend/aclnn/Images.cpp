@@ -1,0 +1,164 @@
+//===-- Images.cpp - aclnn functions that resample images ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/aclnn/Steps.h"
+
+#include "aclnnop/aclnn_ops.h"
+
+#include <cmath>
+
+using namespace atc::ascend;
+
+namespace {
+
+/// What the elements of a new axis are made of: elements of the old one, and their weights.
+struct Tap {
+  Dims places;
+  std::vector<double> weights;
+};
+
+/// Returns a view with another number of elements along an axis.
+View resampled(Plan &plan, const View &self, size_t axis, const std::vector<Tap> &taps) {
+  View result;
+  for (const Tap &tap : taps) {
+    if (!plan.isGood())
+      return {};
+    const int64_t count = int64_t(tap.places.size());
+    View moved = taken(plan, self, int64_t(axis), indexTensor(plan, tap.places, {count}));
+    if (taps.size() == 1)
+      return moved;
+    Dims dims(self.dims.size() - axis, 1);
+    dims[0] = count;
+    const View weights = plan.make(ACL_DOUBLE, dims);
+    if (plan.isGood())
+      std::copy(tap.weights.begin(), tap.weights.end(),
+                static_cast<double *>(weights.place->data()));
+    moved = combined(plan, "Mul", plan.dense(moved, ACL_FLOAT), plan.dense(weights, ACL_FLOAT));
+    result = result.place ? combined(plan, "Add", result, moved) : moved;
+  }
+  return result;
+}
+
+/// Returns where the centre of an element lies on the old axis.
+double sourceOf(int64_t at, int64_t from, int64_t to, bool alignCorners, double scale) {
+  if (alignCorners)
+    return to > 1 ? double(at) * double(from - 1) / double(to - 1) : 0;
+  const double step = scale > 0 ? 1 / scale : double(from) / double(to);
+  return (double(at) + 0.5) * step - 0.5;
+}
+
+std::vector<Tap> nearestTaps(int64_t from, int64_t to, bool isExact, double scale) {
+  Tap tap;
+  const double step = scale > 0 ? 1 / scale : double(from) / double(to);
+  for (int64_t i = 0; i < to; ++i)
+    tap.places.push_back(
+        std::min(int64_t(std::floor((double(i) + (isExact ? 0.5 : 0)) * step)), from - 1));
+  return {tap};
+}
+
+std::vector<Tap> linearTaps(int64_t from, int64_t to, bool alignCorners, double scale) {
+  std::vector<Tap> taps(2);
+  for (int64_t i = 0; i < to; ++i) {
+    const double source = std::max(sourceOf(i, from, to, alignCorners, scale), 0.0);
+    const int64_t low = std::min(int64_t(source), from - 1);
+    const double share = std::min(source - double(low), 1.0);
+    taps[0].places.push_back(low);
+    taps[1].places.push_back(std::min(low + 1, from - 1));
+    taps[0].weights.push_back(1 - share);
+    taps[1].weights.push_back(share);
+  }
+  return taps;
+}
+
+/// Weights of a cubic whose parameter is -3/4, as in PyTorch.
+std::vector<Tap> cubicTaps(int64_t from, int64_t to, bool alignCorners, double scale) {
+  constexpr double a = -0.75;
+  std::vector<Tap> taps(4);
+  for (int64_t i = 0; i < to; ++i) {
+    const double source = sourceOf(i, from, to, alignCorners, scale);
+    const int64_t low = int64_t(std::floor(source));
+    for (int64_t tap = 0; tap < 4; ++tap) {
+      const double x = std::abs(source - double(low + tap - 1));
+      taps[size_t(tap)].weights.push_back(x <= 1 ? ((a + 2) * x - (a + 3)) * x * x + 1
+                                                 : ((x - 5) * x + 8) * x * a - 4 * a);
+      taps[size_t(tap)].places.push_back(std::clamp<int64_t>(low + tap - 1, 0, from - 1));
+    }
+  }
+  return taps;
+}
+
+/// Returns images, or signals, with the axes behind the second one resampled.
+template <typename Taps>
+View resizedBy(Plan &plan, const View &self, const aclIntArray *outputSize, size_t axes,
+               Taps tapsOf) {
+  const Dims size = plan.numbers(outputSize, "outputSize");
+  if (plan.isGood() &&
+      (self.dims.size() != axes + 2 || size.size() != axes || countOf(self.dims) == 0 ||
+       std::any_of(size.begin(), size.end(), [](int64_t n) { return n < 1; })))
+    plan.reject("self %s must have %zu dims with elements, and outputSize %zu positive numbers",
+                textOf(self.dims).c_str(), axes + 2, axes);
+  for (int64_t count : size)
+    plan.checkCount(count, "a number of outputSize");
+  View result = self;
+  for (size_t i = 0; plan.isGood() && i < axes; ++i)
+    result = resampled(plan, result, i + 2, tapsOf(i, self.dims[i + 2], size[i]));
+  return result;
+}
+
+View sampled(Plan &plan, const View &input, const View &grid, int64_t interpolation,
+             int64_t padding, bool alignCorners) {
+  static constexpr const char *modes[] = {"bilinear", "nearest", "bicubic"};
+  static constexpr const char *paddings[] = {"zeros", "border", "reflection"};
+  if (plan.isGood() && (interpolation < 0 || interpolation > 2 || padding < 0 || padding > 2))
+    plan.reject("interpolationMode and paddingMode must be 0 to 2");
+  if (plan.isGood() && (input.dims.size() != 4 || grid.dims.size() != 4 || grid.dims[3] != 2 ||
+                        grid.dims[0] != input.dims[0]))
+    plan.reject("input %s must have 4 dims, and grid %s be [N, height, width, 2]",
+                textOf(input.dims).c_str(), textOf(grid.dims).c_str());
+  if (!plan.isGood())
+    return {};
+  return plan.apply("GridSample", {plan.dense(input, ACL_FLOAT), plan.dense(grid, ACL_FLOAT)},
+                    {{ACL_FLOAT, {input.dims[0], input.dims[1], grid.dims[1], grid.dims[2]}}},
+                    Json::array({attribute("mode", "string", modes[interpolation]),
+                                 attribute("padding_mode", "string", paddings[padding]),
+                                 attribute("align_corners", "int", int64_t(alignCorners))}))[0];
+}
+
+} // namespace
+
+ACLNN_FUNCTION(UpsampleBicubic2d,
+               (const aclTensor *self, const aclIntArray *outputSize, const bool alignCorners,
+                const double scalesH, const double scalesW, aclTensor *out),
+               out,
+               resizedBy(plan, IN(self), outputSize, 2, [&](size_t i, int64_t from, int64_t to) {
+                 return cubicTaps(from, to, alignCorners, i ? scalesW : scalesH);
+               }))
+ACLNN_FUNCTION(UpsampleNearestExact2d,
+               (const aclTensor *self, const aclIntArray *outputSize, double scalesH,
+                double scalesW, aclTensor *out),
+               out,
+               resizedBy(plan, IN(self), outputSize, 2, [&](size_t i, int64_t from, int64_t to) {
+                 return nearestTaps(from, to, true, i ? scalesW : scalesH);
+               }))
+ACLNN_FUNCTION(UpsampleNearest1d,
+               (const aclTensor *self, const aclIntArray *outputSize, aclTensor *out), out,
+               resizedBy(plan, IN(self), outputSize, 1, [](size_t, int64_t from, int64_t to) {
+                 return nearestTaps(from, to, false, 0);
+               }))
+ACLNN_FUNCTION(UpsampleLinear1d,
+               (const aclTensor *self, const aclIntArray *outputSize, const bool alignCorners,
+                const double scales, aclTensor *out),
+               out, resizedBy(plan, IN(self), outputSize, 1, [&](size_t, int64_t from, int64_t to) {
+                 return linearTaps(from, to, alignCorners, scales);
+               }))
+ACLNN_FUNCTION(
+    UpsampleTrilinear3d,
+    (const aclTensor *self, const aclIntArray *outputSize, bool alignCorners, double scalesD,
+     double scalesH, double scalesW, aclTensor *out),
+    out, resizedBy(plan, IN(self), outputSize, 3, [&](size_t i, int64_t from, int64_t to) {
+      return linearTaps(from, to, alignCorners, i == 0 ? scalesD : i == 1 ? scalesH : scalesW);
+    }))
+ACLNN_FUNCTION(GridSampler2D,
+               (const aclTensor *input, const aclTensor *grid, int64_t interpolationMode,
+                int64_t paddingMode, bool alignCorners, aclTensor *out),
+               out,
+               sampled(plan, IN(input), IN(grid), interpolationMode, paddingMode, alignCorners))

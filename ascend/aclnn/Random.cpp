@@ -1,0 +1,327 @@
+//===-- Random.cpp - aclnn functions of random numbers ---------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The generator is Philox with 4 words and 10 rounds, whose key is the seed and whose counter is
+// the offset and the number of the element: a seed and an offset always give the same numbers.
+#include "ascend/aclnn/Steps.h"
+
+#include "aclnnop/aclnn_ops.h"
+
+#include <array>
+#include <cmath>
+#include <numeric>
+
+using namespace atc::ascend;
+
+namespace {
+
+/// Makes the random numbers of one call.
+class Generator {
+public:
+  Generator(uint64_t seed, uint64_t offset) : seed(seed), offset(offset) {}
+
+  /// Returns the 128 random bits of an element.
+  std::array<uint32_t, 4> bits(uint64_t element) const {
+    std::array<uint32_t, 4> counter = {uint32_t(element), uint32_t(element >> 32), uint32_t(offset),
+                                       uint32_t(offset >> 32)};
+    uint32_t low = uint32_t(seed), high = uint32_t(seed >> 32);
+    for (int round = 0; round < 10; ++round) {
+      const uint64_t first = uint64_t{0xD2511F53} * counter[0];
+      const uint64_t second = uint64_t{0xCD9E8D57} * counter[2];
+      counter = {uint32_t(second >> 32) ^ counter[1] ^ low, uint32_t(second),
+                 uint32_t(first >> 32) ^ counter[3] ^ high, uint32_t(first)};
+      low += 0x9E3779B9;
+      high += 0xBB67AE85;
+    }
+    return counter;
+  }
+
+  /// Returns 64 random bits.
+  uint64_t word(uint64_t element) const {
+    const auto words = bits(element);
+    return uint64_t(words[0]) << 32 | words[1];
+  }
+
+  /// Returns a number from 0 to 1, without 1, of so many random bits.
+  double uniform(uint64_t element, int digits = 53) const {
+    return std::ldexp(double(word(element) >> (64 - digits)), -digits);
+  }
+
+  /// Returns a number of the normal distribution with mean 0 and deviation 1.
+  double normal(uint64_t element) const {
+    const auto words = bits(element);
+    const double radius = std::sqrt(-2 * std::log((double(words[0]) + 1) * 0x1p-32));
+    return radius * std::cos(2 * M_PI * double(words[1]) * 0x1p-32);
+  }
+
+private:
+  uint64_t seed, offset;
+};
+
+/// Fills an output with what a function makes of the generator and the number of an element.
+template <typename Element, typename Function>
+void fill(Plan &plan, const View &out, Generator generator, Function function) {
+  if (!plan.isGood())
+    return;
+  const View result = plan.make(std::is_same_v<Element, double> ? ACL_DOUBLE : ACL_INT64, out.dims);
+  plan.onHost({result}, [=, count = countOf(out.dims)](const auto &at) -> aclError {
+    for (int64_t i = 0; i < count; ++i)
+      reinterpret_cast<Element *>(at[0])[i] = function(generator, uint64_t(i));
+    return ACL_SUCCESS;
+  });
+  plan.write(result, out);
+}
+
+aclnnStatus fillNormal(const char *name, const aclTensor *handle, float mean, float deviation,
+                       int64_t seed, int64_t offset, uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(name);
+  const View out = plan.output(handle, "out");
+  if (deviation < 0)
+    plan.reject("std is %g; it must not be negative", double(deviation));
+  fill<double>(plan, out, Generator(uint64_t(seed), uint64_t(offset)),
+               [=](const Generator &generator, uint64_t element) {
+                 return double(mean) + double(deviation) * generator.normal(element);
+               });
+  return plan.finish(size, executor);
+}
+
+/// Returns the digits of a type, with which a number below 1 is not rounded to 1.
+int digitsOf(aclDataType type) {
+  return type == ACL_FLOAT16 ? 11 : type == ACL_BF16 ? 8 : type == ACL_FLOAT ? 24 : 53;
+}
+
+/// Returns 1 with the probability of each element, else 0, as doubles.
+View bernoulli(Plan &plan, const View &probability, const Dims &dims, uint64_t seed,
+               uint64_t offset) {
+  if (!plan.isGood())
+    return {};
+  const View chances = plan.dense(plan.broadcast(probability, dims), ACL_DOUBLE);
+  const View result = plan.make(ACL_DOUBLE, dims);
+  plan.onHost(
+      {chances, result},
+      [=, count = countOf(dims), generator = Generator(seed, offset)](const auto &at) -> aclError {
+        for (int64_t i = 0; i < count; ++i)
+          reinterpret_cast<double *>(at[1])[i] =
+              generator.uniform(uint64_t(i)) < reinterpret_cast<const double *>(at[0])[i];
+        return ACL_SUCCESS;
+      });
+  return result;
+}
+
+/// Returns one probability, which must be one.
+View chance(Plan &plan, double probability, const char *name) {
+  if (!(probability >= 0 && probability <= 1))
+    plan.reject("%s is %g; a probability is 0 to 1", name, probability);
+  return plan.isGood() ? plan.constant(probability, ACL_DOUBLE) : View();
+}
+
+/// Returns the bytes of a mask of so many bits: a multiple of 16.
+int64_t maskBytes(int64_t count) { return (count + 127) / 128 * 16; }
+
+/// Returns bits, the lowest of a byte first, of which each is 1 with a probability.
+View maskOf(Plan &plan, const Dims &dims, double keep, uint64_t seed, uint64_t offset) {
+  constexpr int64_t most = int64_t{1} << 31;
+  for (int64_t dim : dims)
+    if (dim < 0 || dim > most)
+      plan.reject("shape has %lld; a dim is 0 to %lld", (long long)dim, (long long)most);
+  if (!plan.isGood())
+    return {};
+  const int64_t count = countOf(dims);
+  const View mask = plan.make(ACL_UINT8, {maskBytes(count)});
+  plan.onHost({mask}, [=, generator = Generator(seed, offset)](const auto &at) -> aclError {
+    std::fill(at[0], at[0] + maskBytes(count), 0);
+    for (int64_t i = 0; i < count; ++i)
+      if (generator.uniform(uint64_t(i)) < keep)
+        at[0][i / 8] = char(at[0][i / 8] | 1 << (i % 8));
+    return ACL_SUCCESS;
+  });
+  return mask;
+}
+
+/// Returns x * scale where the bit of a mask is 1, else 0.
+View masked(Plan &plan, const View &x, const View &mask, double scale) {
+  if (plan.isGood() && (mask.type != ACL_UINT8 || countOf(mask.dims) < maskBytes(countOf(x.dims))))
+    plan.reject("the mask must be uint8 with %lld elements", (long long)maskBytes(countOf(x.dims)));
+  if (!plan.isGood())
+    return {};
+  const View bits = plan.dense(mask, ACL_UINT8), factors = plan.make(ACL_FLOAT, x.dims);
+  plan.onHost({bits, factors}, [=, count = countOf(x.dims)](const auto &at) -> aclError {
+    for (int64_t i = 0; i < count; ++i)
+      reinterpret_cast<float *>(at[1])[i] = at[0][i / 8] >> (i % 8) & 1 ? float(scale) : 0;
+    return ACL_SUCCESS;
+  });
+  return combined(plan, "Mul", plan.dense(x, floatOf(x.type)),
+                  plan.dense(factors, floatOf(x.type)));
+}
+
+/// Draws places of each row of weights.
+View drawn(Plan &plan, const View &self, int64_t count, bool replacement, uint64_t seed,
+           uint64_t offset) {
+  const size_t rank = self.dims.size();
+  if (plan.isGood() &&
+      (rank < 1 || rank > 2 || count < 1 || (!replacement && count > self.dims.back())))
+    plan.reject("self %s must have 1 or 2 dims, and numsamples %lld be positive and, without "
+                "replacement, at most the last of them",
+                textOf(self.dims).c_str(), (long long)count);
+  if (!plan.isGood())
+    return {};
+  const int64_t width = self.dims.back(), rows = rank == 2 ? self.dims[0] : 1;
+  const View weights = plan.dense(self, ACL_DOUBLE);
+  const View result = plan.make(ACL_INT64, rank == 2 ? Dims{rows, count} : Dims{count});
+  plan.onHost({weights, result},
+              [=, generator = Generator(seed, offset)](const auto &at) -> aclError {
+                auto *to = reinterpret_cast<int64_t *>(at[1]);
+                for (int64_t row = 0; row < rows; ++row) {
+                  auto *from = reinterpret_cast<const double *>(at[0]) + row * width;
+                  std::vector<double> left(from, from + width);
+                  for (int64_t i = 0; i < count; ++i) {
+                    double rest = std::accumulate(left.begin(), left.end(), 0.0) *
+                                  generator.uniform(uint64_t(row * count + i));
+                    int64_t place = 0, last = 0;
+                    for (; place < width; ++place) {
+                      if (left[size_t(place)] <= 0)
+                        continue;
+                      last = place;
+                      if (rest < left[size_t(place)])
+                        break;
+                      rest -= left[size_t(place)];
+                    }
+                    *to++ = place = place < width ? place : last;
+                    if (!replacement)
+                      left[size_t(place)] = 0;
+                  }
+                }
+                return ACL_SUCCESS;
+              });
+  return result;
+}
+
+} // namespace
+
+aclnnStatus aclnnInplaceNormalGetWorkspaceSize(const aclTensor *selfRef, float mean, float std,
+                                               int64_t seed, int64_t offset, uint64_t *size,
+                                               aclOpExecutor **executor) {
+  return fillNormal(__func__, selfRef, mean, std, seed, offset, size, executor);
+}
+ACLNN_RUN(InplaceNormal)
+aclnnStatus aclnnNormalFloatFloatGetWorkspaceSize(float mean, float std, int64_t seed,
+                                                  int64_t offset, aclTensor *out, uint64_t *size,
+                                                  aclOpExecutor **executor) {
+  return fillNormal(__func__, out, mean, std, seed, offset, size, executor);
+}
+ACLNN_RUN(NormalFloatFloat)
+
+aclnnStatus aclnnInplaceUniformGetWorkspaceSize(const aclTensor *selfRef, double from, double to,
+                                                uint64_t seed, uint64_t offset, uint64_t *size,
+                                                aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View out = plan.output(selfRef, "selfRef");
+  if (!(from <= to))
+    plan.reject("from %g must not be more than to %g", from, to);
+  fill<double>(plan, out, Generator(seed, offset),
+               [=, digits = digitsOf(out.type)](const Generator &generator, uint64_t element) {
+                 return from + (to - from) * generator.uniform(element, digits);
+               });
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(InplaceUniform)
+
+aclnnStatus aclnnInplaceRandomGetWorkspaceSize(const aclTensor *selfRef, int64_t from, int64_t to,
+                                               int64_t seed, int64_t offset, uint64_t *size,
+                                               aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View out = plan.output(selfRef, "selfRef");
+  if (from >= to)
+    plan.reject("from %lld must be less than to %lld", (long long)from, (long long)to);
+  fill<int64_t>(
+      plan, out, Generator(uint64_t(seed), uint64_t(offset)),
+      [=, range = uint64_t(to) - uint64_t(from)](const Generator &generator, uint64_t element) {
+        return int64_t(uint64_t(from) + generator.word(element) % range);
+      });
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(InplaceRandom)
+
+ACLNN_FUNCTION(Bernoulli,
+               (const aclTensor *self, const aclScalar *prob, int64_t seed, int64_t offset,
+                aclTensor *out),
+               out,
+               bernoulli(plan, chance(plan, plan.number(prob, "prob"), "prob"), IN(self).dims,
+                         uint64_t(seed), uint64_t(offset)))
+ACLNN_FUNCTION(InplaceBernoulli,
+               (const aclTensor *selfRef, const aclScalar *prob, int64_t seed, int64_t offset),
+               selfRef,
+               bernoulli(plan, chance(plan, plan.number(prob, "prob"), "prob"), IN(selfRef).dims,
+                         uint64_t(seed), uint64_t(offset)))
+ACLNN_FUNCTION(BernoulliTensor,
+               (const aclTensor *self, const aclTensor *prob, int64_t seed, int64_t offset,
+                aclTensor *out),
+               out, bernoulli(plan, IN(prob), IN(self).dims, uint64_t(seed), uint64_t(offset)))
+ACLNN_FUNCTION(InplaceBernoulliTensor,
+               (const aclTensor *selfRef, const aclTensor *prob, int64_t seed, int64_t offset),
+               selfRef,
+               bernoulli(plan, IN(prob), IN(selfRef).dims, uint64_t(seed), uint64_t(offset)))
+
+ACLNN_FUNCTION(DropoutGenMask,
+               (const aclIntArray *shape, double prob, int64_t seed, int64_t offset,
+                aclTensor *out),
+               out,
+               (chance(plan, prob, "prob"), maskOf(plan, plan.numbers(shape, "shape"), 1 - prob,
+                                                   uint64_t(seed), uint64_t(offset))))
+ACLNN_FUNCTION(DropoutGenMaskV2,
+               (const aclIntArray *shape, double prob, int64_t seed, int64_t offset, aclDataType,
+                aclTensor *out),
+               out,
+               (chance(plan, prob, "prob"), maskOf(plan, plan.numbers(shape, "shape"), 1 - prob,
+                                                   uint64_t(seed), uint64_t(offset))))
+ACLNN_FUNCTION(DropoutDoMask,
+               (const aclTensor *self, const aclTensor *mask, double prob, aclTensor *out), out,
+               (chance(plan, prob, "prob"),
+                masked(plan, IN(self), IN(mask), prob < 1 ? 1 / (1 - prob) : 0)))
+ACLNN_FUNCTION(DropoutBackward,
+               (const aclTensor *gradOutput, const aclTensor *mask, double scale, aclTensor *out),
+               out, masked(plan, IN(gradOutput), IN(mask), scale))
+
+aclnnStatus aclnnDropoutGetWorkspaceSize(const aclTensor *input, double p, bool train, int64_t seed,
+                                         int64_t offset, aclTensor *out, aclTensor *maskOut,
+                                         uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View x = plan.input(input, "input"), y = plan.output(out, "out"),
+             maskTensor = plan.output(maskOut, "maskOut");
+  (void)chance(plan, p, "p");
+  if (plan.isGood()) {
+    const double drop = train ? p : 0;
+    const View mask = maskOf(plan, x.dims, 1 - drop, uint64_t(seed), uint64_t(offset));
+    plan.write(masked(plan, x, mask, drop < 1 ? 1 / (1 - drop) : 0), y);
+    plan.write(mask, maskTensor);
+  }
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(Dropout)
+
+aclnnStatus aclnnRandpermGetWorkspaceSize(int64_t n, int64_t seed, int64_t offset, aclTensor *out,
+                                          uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View y = plan.output(out, "out");
+  if (plan.isGood() && (n < 0 || y.dims != Dims{n}))
+    plan.reject("out %s must be [%lld]", textOf(y.dims).c_str(), (long long)n);
+  const View order = plan.isGood() ? plan.make(ACL_INT64, {n}) : View();
+  if (plan.isGood())
+    plan.onHost(
+        {order},
+        [=, generator = Generator(uint64_t(seed), uint64_t(offset))](const auto &at) -> aclError {
+          auto *values = reinterpret_cast<int64_t *>(at[0]);
+          std::iota(values, values + n, 0);
+          for (int64_t i = n - 1; i > 0; --i)
+            std::swap(values[i], values[int64_t(generator.uniform(uint64_t(i)) * double(i + 1))]);
+          return ACL_SUCCESS;
+        });
+  plan.write(order, y);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(Randperm)
+ACLNN_FUNCTION(Multinomial,
+               (const aclTensor *self, int64_t numsamples, bool replacement, int64_t seed,
+                int64_t offset, aclTensor *out),
+               out,
+               drawn(plan, IN(self), numsamples, replacement, uint64_t(seed), uint64_t(offset)))
