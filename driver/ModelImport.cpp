@@ -39,6 +39,8 @@ ModelFormat guessFormat(StringRef path) {
 static bool makeTiles(ModuleOp module, const Target &target) {
   PassManager pm(module.getContext());
   pm.addPass(host::createHostTileDynamicDim());
+  // Tiles have known sizes.
+  pm.addNestedPass<func::FuncOp>(host::createHostExpandVolumes());
   if (failed(pm.run(module)) || module->hasAttr(graph::kDynamicDimSizeAttr))
     return false;
   return llvm::all_of(host::partsOf(module), [&](func::FuncOp tile) {

@@ -50,17 +50,24 @@ struct Volume {
   Value x;
   RankedTensorType in, out;
   SmallVector<int64_t> kernel, strides, dilations, pads, outputPadding;
-  bool roundsUp = false;
+  bool roundsUp = false, countsPads = false;
+
+  /// Reads a convolution or pool of the graph. Returns the reason why it stays; empty: none.
+  template <typename Op> std::string readOp(Op op, ArrayRef<int64_t> window) {
+    x = op.getInput();
+    kernel.assign(window.begin(), window.end());
+    strides.assign(op.getStrides().begin(), op.getStrides().end());
+    dilations.assign(op.getDilations().begin(), op.getDilations().end());
+    pads.assign(op.getPads().begin(), op.getPads().end());
+    outputPadding.assign(3, 0);
+    return readTypes(op.getResult());
+  }
 
   /// Reads a call whose window has the dims `kernel`. Returns the reason why it stays; empty: none.
   std::string read(HostCallOp call, ArrayRef<int64_t> window) {
     x = inputsOf(call, 1)[0];
-    in = floatsOf(x);
-    out = floatsOf(call.getResult(0));
-    if (!in || !out)
-      return "its shapes are not known, or its elements are neither f32 nor f16";
-    if (in.getRank() != 5 || out.getRank() != 5)
-      return "it has no three spatial dims";
+    if (std::string why = readTypes(call.getResult(0)); !why.empty())
+      return why;
     kernel = integersOf(call, "kernel_shape", window);
     strides = integersOf(call, "strides", {1, 1, 1});
     dilations = integersOf(call, "dilations", {1, 1, 1});
@@ -70,6 +77,7 @@ struct Volume {
         outputPadding.size() != 3)
       return "its window has no three dims";
     roundsUp = integerOf(call, "ceil_mode", 0) != 0;
+    countsPads = integerOf(call, "count_include_pad", 0) != 0;
     auto mode = call.getParameters().getAs<StringAttr>("auto_pad");
     if (mode && mode.getValue().starts_with("SAME"))
       readSamePads(mode.getValue() == "SAME_LOWER");
@@ -92,6 +100,14 @@ struct Volume {
   SmallVector<int64_t> planePads() const { return {pads[1], pads[2], pads[4], pads[5]}; }
 
 private:
+  std::string readTypes(Value result) {
+    in = floatsOf(x);
+    out = floatsOf(result);
+    if (!in || !out)
+      return "its shapes are not known, or its elements are neither f32 nor f16";
+    return in.getRank() != 5 || out.getRank() != 5 ? "it has no three spatial dims" : "";
+  }
+
   /// The shape of the result says how much is missing; an odd number is larger at the end.
   void readSamePads(bool moreAtBegin) {
     roundsUp = false;
@@ -105,11 +121,11 @@ private:
   }
 };
 
-/// Replaces a call by ops over images.
+/// Replaces a call, or an op of the graph, by ops over images.
 class VolumeExpander {
 public:
-  VolumeExpander(HostCallOp call, const Volume &volume)
-      : call(call), v(volume), builder(call), loc(graph::derivedLoc(call.getLoc(), "planes")) {}
+  VolumeExpander(Operation *op, const Volume &volume)
+      : op(op), v(volume), builder(op), loc(graph::derivedLoc(op->getLoc(), "planes")) {}
 
   void convolve(Value filter, Value bias, int64_t groups) {
     ArrayRef<int64_t> in = v.in.getShape(), out = v.out.getShape();
@@ -129,7 +145,7 @@ public:
         Value image = reshaped(part, {in[0] * out[2], in[1], in[3], in[4]});
         Value sum = convolveImages(image, reshaped(own, {taps[0], 1, taps[3], taps[4]}),
                                    y ? Value() : bias, groups);
-        y = y ? graph::AddOp::create(builder, call.getLoc(), y, sum).getResult() : sum;
+        y = y ? graph::AddOp::create(builder, op->getLoc(), y, sum).getResult() : sum;
       }
     } else {
       Value x = reshaped(joinPlanes(parts), {in[0] * out[2], planes * in[1], in[3], in[4]});
@@ -162,7 +178,7 @@ public:
       Value x = joinPlanes(planesAt(first, -1, count, positions, groups));
       x = reshaped(x, {in[0] * positions, count * in[1], in[3], in[4]});
       Value y = graph::ConvTransposeOp::create(
-          builder, call.getLoc(), x, own, bias, Volume::plane(v.strides), v.planePads(),
+          builder, op->getLoc(), x, own, bias, Volume::plane(v.strides), v.planePads(),
           Volume::plane(v.dilations), Volume::plane(v.outputPadding), groups);
       phases.push_back(reshaped(y, {in[0], positions, 1, out[1] * out[3] * out[4]}));
     }
@@ -192,18 +208,17 @@ public:
   void poolMaximum() {
     pool([&](Value x, ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides, ArrayRef<int64_t> pads,
              ArrayRef<int64_t> dilations) {
-      return graph::MaxPoolOp::create(builder, call.getLoc(), x, kernel, strides, pads, dilations,
+      return graph::MaxPoolOp::create(builder, op->getLoc(), x, kernel, strides, pads, dilations,
                                       v.roundsUp)
           .getResult();
     });
   }
 
   void poolMean() {
-    const bool withPads = integerOf(call, "count_include_pad", 0) != 0;
     pool([&](Value x, ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides, ArrayRef<int64_t> pads,
              ArrayRef<int64_t> dilations) {
-      return graph::AveragePoolOp::create(builder, call.getLoc(), x, kernel, strides, pads,
-                                          dilations, v.roundsUp, withPads)
+      return graph::AveragePoolOp::create(builder, op->getLoc(), x, kernel, strides, pads,
+                                          dilations, v.roundsUp, v.countsPads)
           .getResult();
     });
   }
@@ -242,7 +257,7 @@ private:
   }
 
   Value convolveImages(Value x, Value weights, Value bias, int64_t groups) {
-    return graph::ConvOp::create(builder, call.getLoc(), x, weights, bias, /*residual=*/Value(),
+    return graph::ConvOp::create(builder, op->getLoc(), x, weights, bias, /*residual=*/Value(),
                                  /*slope=*/Value(), Volume::plane(v.strides), v.planePads(),
                                  Volume::plane(v.dilations), groups, graph::ActivationAttr(),
                                  /*residual_last=*/false);
@@ -252,7 +267,7 @@ private:
     auto type = RankedTensorType::get(shape, v.in.getElementType());
     return graph::ReshapeOp::create(builder, loc, type, value);
   }
-  /// Replaces the call by images that follow each other in depth.
+  /// Replaces the op by images that follow each other in depth.
   void finishPlanes(Value value) {
     ArrayRef<int64_t> out = v.out.getShape();
     value = reshaped(value, {out[0], out[2], out[1], out[3], out[4]});
@@ -261,11 +276,11 @@ private:
   void finish(Value value) {
     if (value.getType() != v.out)
       value = reshaped(value, v.out.getShape());
-    call.getResult(0).replaceAllUsesWith(value);
-    call.erase();
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
   }
 
-  HostCallOp call;
+  Operation *op;
   const Volume &v;
   OpBuilder builder;
   Location loc;
@@ -274,17 +289,23 @@ private:
 struct HostExpandVolumes : impl::HostExpandVolumesBase<HostExpandVolumes> {
   void runOnOperation() override {
     const graph::HostNodes hostNodes(getOperation());
-    SmallVector<HostCallOp> calls;
-    getOperation().walk([&](HostCallOp call) {
-      if (llvm::is_contained({"Conv", "ConvTranspose", "MaxPool", "AveragePool"},
-                             call.getKernel()) &&
-          !hostNodes.contains(call))
-        calls.push_back(call);
+    SmallVector<Operation *> ops;
+    getOperation().walk([&](Operation *op) {
+      auto call = dyn_cast<HostCallOp>(op);
+      if (call ? llvm::is_contained({"Conv", "ConvTranspose", "MaxPool", "AveragePool"},
+                                    call.getKernel()) &&
+                     !hostNodes.contains(call)
+               : isa<graph::ConvOp, graph::MaxPoolOp, graph::AveragePoolOp>(op) &&
+                     graph::getTensorType(op->getOperand(0)).getRank() == 5)
+        ops.push_back(op);
     });
-    for (HostCallOp call : calls) {
-      if (std::string why = expand(call); !why.empty()) {
-        remarkMissed(getArgument(), call.getLoc(), "Kept")
-            << remark::add("{0} stays a call of a host kernel: {1}", call.getKernel(), why);
+    for (Operation *op : ops) {
+      auto call = dyn_cast<HostCallOp>(op);
+      const Location where = op->getLoc();
+      const std::string name = call ? call.getKernel().str() : op->getName().getStringRef().str();
+      if (std::string why = call ? expand(call) : expandOp(op); !why.empty()) {
+        remarkMissed(getArgument(), where, "Kept") << remark::add(
+            "{0} stays {1}: {2}", name, call ? "a call of a host kernel" : "as it is", why);
         continue;
       }
       ++numExpanded;
@@ -292,6 +313,43 @@ struct HostExpandVolumes : impl::HostExpandVolumesBase<HostExpandVolumes> {
   }
 
 private:
+  /// Replaces an op of the graph, as tiles of a dynamic dim have them. Returns the reason why it
+  /// stays; empty: it is replaced.
+  std::string expandOp(Operation *op) {
+    Volume volume;
+    if (auto conv = dyn_cast<graph::ConvOp>(op)) {
+      RankedTensorType filter = floatsOf(conv.getFilter());
+      if (!filter || !conv.getFilter().getDefiningOp<graph::ConstantOp>())
+        return "its filter is no constant";
+      if (conv.getResidual() || conv.getActivation())
+        return "it has an activation or a residual already";
+      if (std::string why = volume.readOp(conv, filter.getShape().drop_front(2)); !why.empty())
+        return why;
+      notePassed(op, kConvolved);
+      VolumeExpander(op, volume).convolve(conv.getFilter(), conv.getBias(), conv.getGroups());
+      return "";
+    }
+    auto pool = [&](auto pool) {
+      std::string why = volume.readOp(pool, pool.getKernel());
+      volume.roundsUp = pool.getCeilMode();
+      if (why.empty())
+        notePassed(op, kPooled);
+      return why;
+    };
+    if (auto largest = dyn_cast<graph::MaxPoolOp>(op)) {
+      if (std::string why = pool(largest); !why.empty())
+        return why;
+      VolumeExpander(op, volume).poolMaximum();
+      return "";
+    }
+    auto mean = cast<graph::AveragePoolOp>(op);
+    volume.countsPads = mean.getCountIncludePad();
+    if (std::string why = pool(mean); !why.empty())
+      return why;
+    VolumeExpander(op, volume).poolMean();
+    return "";
+  }
+
   /// Replaces a call. Returns the reason why it stays; empty: it is replaced.
   std::string expand(HostCallOp call) {
     const SmallVector<Value> inputs = inputsOf(call, 3);
@@ -302,7 +360,7 @@ private:
         return why;
       if (call.getNumResults() > 1 && !call.getResult(1).use_empty())
         return "its indices are read";
-      notePassed(call, "planes and depth are pooled one after the other");
+      notePassed(call, kPooled);
       VolumeExpander expander(call, volume);
       call.getKernel() == "MaxPool" ? expander.poolMaximum() : expander.poolMean();
       return "";
@@ -324,13 +382,17 @@ private:
       VolumeExpander(call, volume).convolveTransposed(inputs[1], inputs[2], groups);
       return "";
     }
-    notePassed(call, "the planes that a window covers are channels of images");
+    notePassed(call, kConvolved);
     VolumeExpander(call, volume).convolve(inputs[1], inputs[2], groups);
     return "";
   }
 
-  void notePassed(HostCallOp call, StringRef how) {
-    remarkPassed(getArgument(), call.getLoc(), "Expanded") << how;
+  static constexpr StringLiteral kConvolved =
+      "the planes that a window covers are channels of images";
+  static constexpr StringLiteral kPooled = "planes and depth are pooled one after the other";
+
+  void notePassed(Operation *op, StringRef how) {
+    remarkPassed(getArgument(), op->getLoc(), "Expanded") << how;
   }
 };
 

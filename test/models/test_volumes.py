@@ -116,3 +116,28 @@ def test_transposed(soc, tmp_path, kernel, groups, window):
     constants = {"w": weights(4, 6 // groups, *kernel), "b": weights(6)}
     node = helper.make_node("ConvTranspose", ["x", "w", "b"], ["y"], group=groups, kernel_shape=kernel, **window)
     outputs_on(soc, tmp_path, [node], {"y": transposed(x, constants["w"], constants["b"], groups, **window)}, constants, x)
+
+
+def test_dynamic_batch(tmp_path):
+    """The model runs in tiles of the batch, in which volumes are images."""
+    constants = {"w": weights(10, 6, 3, 3, 3), "b": weights(10)}
+    window = {"strides": [1, 1, 1], "pads": [1] * 6, "dilations": [1] * 3}
+    nodes = [helper.make_node("Conv", ["x", "w", "b"], ["c"], kernel_shape=[3] * 3, **window),
+             helper.make_node("MaxPool", ["c"], ["y"], kernel_shape=[2] * 3, strides=[2] * 3)]
+    graph = helper.make_graph(
+        nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", 6, 4, 8, 8])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["batch", 10, 2, 4, 4])],
+        [numpy_helper.from_array(array, name) for name, array in constants.items()])
+    path = tmp_path / "m.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(path))
+    om = npu.build(path, tmp_path)
+    code, out, _ = npu.call(npu.tool("om-dump"), om)
+    assert code == 0 and "  Conv(" not in out and "= Conv(" not in out and "MaxPool(" not in out, out
+    for batch in (1, 3):
+        x = RNG.standard_normal((batch, 6, 4, 8, 8)).astype(np.float32)
+        np.save(tmp_path / "x.npy", x)
+        code, out, err = npu.call(npu.tool("om-run"), om, "--input", tmp_path / "x.npy", "--output", tmp_path)
+        assert code == 0, out + err
+        conv = convolution(x, constants["w"], constants["b"], 1, kernel=[3] * 3, **window)
+        want = windows(conv, [0] * 6, [2] * 3, [2] * 3, [1] * 3, -np.inf).max(0)
+        np.testing.assert_allclose(np.load(tmp_path / "y.npy"), want, rtol=0, atol=1e-5)

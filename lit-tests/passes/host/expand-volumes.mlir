@@ -84,6 +84,36 @@ func.func @transposed(%x: tensor<1x6x4x8x8xf32>) -> tensor<1x5x7x15x15xf32> {
 
 // -----
 
+// Ops of the graph, as tiles of a dynamic dim have them.
+// CHECK-LABEL: func @graph_ops
+// CHECK: graph.conv {{.*}}groups = 2 : i64, pads = array<i64: 0, 1, 0, 1>, strides = array<i64: 1, 2>{{.*}}(tensor<4x12x8x8xf32>, tensor<4x6x3x3xf32>, tensor<4xf32>) -> tensor<4x4x6x4xf32>
+// CHECK: graph.max_pool {{.*}}ceil_mode = true{{.*}}kernel = array<i64: 2, 3>
+// CHECK: graph.max_pool {{.*}}kernel = array<i64: 2, 1>
+// CHECK: graph.average_pool {{.*}}count_include_pad = true
+// CHECK-NOT: tensor<1x6x5x8x8xf32>) -> tensor<1x4
+// CHECK: return
+func.func @graph_ops(%x: tensor<1x6x5x8x8xf32>, %b: tensor<4xf32>) -> (tensor<1x4x4x6x4xf32>, tensor<1x6x4x4x3xf32>, tensor<1x6x5x8x8xf32>) {
+  %w = graph.constant dense<0.5> : tensor<4x3x2x3x3xf32>
+  %y = graph.conv %x, %w bias %b {strides = array<i64: 1, 1, 2>, pads = array<i64: 0, 0, 1, 0, 0, 1>, dilations = array<i64: 1, 1, 1>, groups = 2 : i64} : (tensor<1x6x5x8x8xf32>, tensor<4x3x2x3x3xf32>, tensor<4xf32>) -> tensor<1x4x4x6x4xf32>
+  %z = graph.max_pool %x {kernel = array<i64: 2, 2, 3>, strides = array<i64: 1, 2, 3>, pads = array<i64: 0, 0, 0, 0, 0, 0>, dilations = array<i64: 1, 1, 1>, ceil_mode = true} : (tensor<1x6x5x8x8xf32>) -> tensor<1x6x4x4x3xf32>
+  %m = graph.average_pool %x {kernel = array<i64: 1, 3, 3>, strides = array<i64: 1, 1, 1>, pads = array<i64: 0, 1, 1, 0, 1, 1>, dilations = array<i64: 1, 1, 1>, count_include_pad = true} : (tensor<1x6x5x8x8xf32>) -> tensor<1x6x5x8x8xf32>
+  return %y, %z, %m : tensor<1x4x4x6x4xf32>, tensor<1x6x4x4x3xf32>, tensor<1x6x5x8x8xf32>
+}
+
+// -----
+
+// A filter of the run stays, as does what has an activation already.
+// CHECK-LABEL: func @kept_ops
+// CHECK-COUNT-2: graph.conv {{.*}}(tensor<1x6x5x8x8xf32>
+func.func @kept_ops(%x: tensor<1x6x5x8x8xf32>, %v: tensor<4x6x1x1x1xf32>) -> (tensor<1x4x5x8x8xf32>, tensor<1x4x5x8x8xf32>) {
+  %w = graph.constant dense<0.5> : tensor<4x6x1x1x1xf32>
+  %y = graph.conv %x, %v {strides = array<i64: 1, 1, 1>, pads = array<i64: 0, 0, 0, 0, 0, 0>, dilations = array<i64: 1, 1, 1>, groups = 1 : i64} : (tensor<1x6x5x8x8xf32>, tensor<4x6x1x1x1xf32>) -> tensor<1x4x5x8x8xf32>
+  %z = graph.conv %x, %w {strides = array<i64: 1, 1, 1>, pads = array<i64: 0, 0, 0, 0, 0, 0>, dilations = array<i64: 1, 1, 1>, groups = 1 : i64, activation = #graph.activation<relu>} : (tensor<1x6x5x8x8xf32>, tensor<4x6x1x1x1xf32>) -> tensor<1x4x5x8x8xf32>
+  return %y, %z : tensor<1x4x5x8x8xf32>, tensor<1x4x5x8x8xf32>
+}
+
+// -----
+
 // CHECK-LABEL: func @kept_transposed
 // CHECK-COUNT-3: graph.host_call "ConvTranspose"
 func.func @kept_transposed(%x: tensor<1x6x4x8x8xf32>) -> (tensor<1x5x6x8x8xf32>, tensor<1x5x7x8x8xf32>, tensor<1x5x4x8x8xf32>) {
