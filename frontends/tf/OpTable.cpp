@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "frontends/tf/DecomposeNodes.h"
 #include "frontends/tf/TfImport.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -15,6 +16,8 @@ namespace {
 struct Family {
   llvm::StringLiteral title;
   llvm::ArrayRef<OpRow> rows;
+  /// Rows for tensors of any shape, of which those without one for fixed shapes are listed.
+  llvm::ArrayRef<OpRow> dynamicRows = {};
 };
 
 const std::vector<Family> &families() {
@@ -28,9 +31,10 @@ const std::vector<Family> &families() {
       {"Places", placeRows()},
       {"Reductions and softmax", reduceRows()},
       {"Shape", shapeRows()},
-      {"Data movement", moveRows()},
+      {"Data movement", moveRows(), dynamicShapeRows()},
       {"Scatter, segments and counting", scatterRows()},
-      {"Sparse and ragged tensors", sparseRows()},
+      {"Sparse tensors", sparseRows()},
+      {"Ragged tensors", raggedRows()},
       {"Order, diagonals and sequences", orderRows()},
       {"Control flow", controlRows()},
       {"Lists of tensors", listRows()},
@@ -70,8 +74,8 @@ const OpRow *findDynamicOp(llvm::StringRef op) {
     for (llvm::ArrayRef<OpRow> rows :
          {elementwiseRows(), quantRows(), controlRows(), listRows(), hostRows(), stringRows(),
           dynamicShapeRows(), dynamicNnRows(), dynamicBlockRows(), dynamicDiagonalRows(),
-          dynamicOrderRows(), dynamicSegmentRows(), sparseRows(), placeRows(), samplingRows(),
-          colorRows(), suppressionRows(), complexRows()})
+          dynamicOrderRows(), dynamicSegmentRows(), sparseRows(), raggedRows(), placeRows(),
+          samplingRows(), colorRows(), suppressionRows(), complexRows()})
       addTo(all, rows);
     return all;
   }();
@@ -107,6 +111,8 @@ bool takesStrings(llvm::StringRef op) {
                              "ParallelDynamicStitch",
                              "PlaceholderWithDefault",
                              "PreventGradient",
+                             "RaggedGather",
+                             "RaggedTensorToSparse",
                              "RaggedTensorToTensor",
                              "Rank",
                              "Reshape",
@@ -122,7 +128,11 @@ bool takesStrings(llvm::StringRef op) {
                              "Snapshot",
                              "SpaceToBatchND",
                              "SpaceToDepth",
+                             "SparseConcat",
                              "SparseFillEmptyRows",
+                             "SparseReorder",
+                             "SparseSlice",
+                             "SparseToDense",
                              "Split",
                              "SplitV",
                              "Squeeze",
@@ -195,8 +205,18 @@ void atc::printTfSupport(llvm::raw_ostream &os) {
       // Operators with a row for fixed shapes are listed there.
       if (family.rows.data() != hostRows().data() || !findOp(row.op))
         sorted[row.op] = row.limits;
+    for (const OpRow &row : family.dynamicRows)
+      if (!findOp(row.op))
+        sorted[row.op] = row.limits;
     for (const auto &[op, limits] : sorted)
       os << "| " << op << " | " << (findDynamicOp(op) ? "any" : "fixed") << " | " << limits
          << (limits.empty() ? "|\n" : " |\n");
   }
+  os << "\n## Older and fused operators\n\n"
+     << "These are replaced by others, with the limits of these.\n\n| operator | becomes "
+        "|\n|---|---|\n";
+  std::map<llvm::StringRef, llvm::StringRef> replaced;
+  forEachDecomposedOp([&](llvm::StringRef op, llvm::StringRef by) { replaced[op] = by; });
+  for (const auto &[op, by] : replaced)
+    os << "| " << op << " | " << by << " |\n";
 }
