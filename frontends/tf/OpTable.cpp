@@ -42,6 +42,7 @@ const std::vector<Family> &families() {
       {"Complex values and Fourier transforms", complexRows()},
       {"Quantization", quantRows()},
       {"Strings and lookup tables", stringRows()},
+      {"Numbers, bytes and characters of strings", textRows()},
       {"Host kernels", hostRows()},
   };
   return all;
@@ -71,11 +72,26 @@ const OpRow *findDynamicOp(llvm::StringRef op) {
   static const Table table = [] {
     Table all;
     // Those of elementwise operators never look at a shape.
-    for (llvm::ArrayRef<OpRow> rows :
-         {elementwiseRows(), quantRows(), controlRows(), listRows(), hostRows(), stringRows(),
-          dynamicShapeRows(), dynamicNnRows(), dynamicBlockRows(), dynamicDiagonalRows(),
-          dynamicOrderRows(), dynamicSegmentRows(), sparseRows(), raggedRows(), placeRows(),
-          samplingRows(), colorRows(), suppressionRows(), complexRows()})
+    for (llvm::ArrayRef<OpRow> rows : {elementwiseRows(),
+                                       quantRows(),
+                                       controlRows(),
+                                       listRows(),
+                                       hostRows(),
+                                       stringRows(),
+                                       textRows(),
+                                       dynamicShapeRows(),
+                                       dynamicNnRows(),
+                                       dynamicBlockRows(),
+                                       dynamicDiagonalRows(),
+                                       dynamicOrderRows(),
+                                       dynamicSegmentRows(),
+                                       sparseRows(),
+                                       raggedRows(),
+                                       placeRows(),
+                                       samplingRows(),
+                                       colorRows(),
+                                       suppressionRows(),
+                                       complexRows()})
       addTo(all, rows);
     return all;
   }();
@@ -145,7 +161,7 @@ bool takesStrings(llvm::StringRef op) {
                              "UniqueWithCounts",
                              "UniqueWithCountsV2",
                              "Unpack"};
-    for (llvm::ArrayRef<OpRow> rows : {stringRows(), controlRows(), listRows()})
+    for (llvm::ArrayRef<OpRow> rows : {stringRows(), textRows(), controlRows(), listRows()})
       for (const OpRow &row : rows)
         all.insert(row.op);
     return all;

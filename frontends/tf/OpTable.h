@@ -37,6 +37,7 @@ llvm::ArrayRef<OpRow> dynamicNnRows();
 llvm::ArrayRef<OpRow> dynamicBlockRows();
 llvm::ArrayRef<OpRow> hostRows();
 llvm::ArrayRef<OpRow> stringRows();
+llvm::ArrayRef<OpRow> textRows();
 llvm::ArrayRef<OpRow> complexRows();
 llvm::ArrayRef<OpRow> dynamicDiagonalRows();
 llvm::ArrayRef<OpRow> dynamicOrderRows();

@@ -5,12 +5,26 @@
 
 #include "dialects/graph/ops/HostOps.h"
 #include "frontends/tf/OpTable.h"
+#include "frontends/tf/ops/Strings.h"
 #include "frontends/tf/ops/arithmetic/TensorMath.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
 namespace atc::tf_import {
+Value withShapeOf(Value result, Value like) {
+  auto shape = dyn_cast_or_null<RankedTensorType>(like ? like.getType() : Type());
+  if (shape && result && result.getDefiningOp<graph::HostCallOp>())
+    result.setType(shape.clone(cast<TensorType>(result.getType()).getElementType()));
+  return result;
+}
+
+void requireStrings(NodeContext &n, unsigned index) {
+  Value value = n.input(index);
+  if (!n.failed() && !isa<graph::StringType>(NodeContext::elementType(value)))
+    n.failInput(index, "holds no strings");
+}
+
 namespace {
 
 /// Returns the string of an input, a constant of one element; fails the node where it is none.
@@ -23,21 +37,6 @@ std::string constantText(NodeContext &n, unsigned index) {
     return known.getRawStringData().front().str();
   n.failInput(index, "must be one string that is known at compile time");
   return {};
-}
-
-/// Returns `result`, that of a host call, with the shape of `like`.
-Value withShapeOf(Value result, Value like) {
-  auto shape = dyn_cast_or_null<RankedTensorType>(like ? like.getType() : Type());
-  if (shape && result && result.getDefiningOp<graph::HostCallOp>())
-    result.setType(shape.clone(cast<TensorType>(result.getType()).getElementType()));
-  return result;
-}
-
-/// Fails the node unless the input holds strings.
-void requireStrings(NodeContext &n, unsigned index) {
-  Value value = n.input(index);
-  if (!n.failed() && !isa<graph::StringType>(NodeContext::elementType(value)))
-    n.failInput(index, "holds no strings");
 }
 
 //===----------------------------------------------------------------------===//
@@ -202,15 +201,14 @@ void importSplit(NodeContext &n) {
   requireStrings(n, 0);
   n.requireRank(0, 1, 1);
   const std::string separator = constantText(n, 1);
-  if (const int64_t most = n.intAttr("maxsplit", -1); !n.failed() && most >= 0)
-    return n.failAttribute("maxsplit",
-                           "is " + Twine(most) + ", which is not supported: leave it out");
+  const int64_t most = n.intAttr("maxsplit", -1);
   if (n.failed())
     return;
   graph::HostCall call{
       "StringSplit",
       {input},
-      n.builder().getDictionaryAttr({n.hostText("delimiter", separator), n.hostInts("ascii", {1})}),
+      n.builder().getDictionaryAttr({n.hostText("delimiter", separator), n.hostInts("ascii", {1}),
+                                     n.hostInts("maxsplit", {most > 0 ? most : -1})}),
       2};
   SmallVector<Value> parts = n.callHost(call);
   if (parts.empty())
@@ -268,52 +266,12 @@ template <int isStatic> void importFullMatch(NodeContext &n) {
       withShapeOf(n.callHost("RegexFullMatch", {input}, {n.hostText("pattern", pattern)}), input));
 }
 
-//===----------------------------------------------------------------------===//
-// Numbers
-//===----------------------------------------------------------------------===//
-
-void importAsString(NodeContext &n) {
-  Value input = n.input(0);
-  if (n.failed())
-    return;
-  const Type element = NodeContext::elementType(input);
-  const Type text = graph::StringType::get(n.builder().getContext());
-  if (element == text)
-    return n.setOutput(input);
-  if (!isa<IntegerType>(element))
-    return n.failInput(0, "holds no integers or booleans: only these become strings");
-  if (n.intAttr("width", -1) > 0)
-    return n.failAttribute("width", "is not supported: leave it out");
-  if (n.failed())
-    return;
-  if (!element.isInteger(1)) {
-    n.setOutput(withShapeOf(n.callHost("Cast", {input}, {n.hostInts("to", {graph::dtypeOf(text)})}),
-                            input));
-    return;
-  }
-  auto word = [&](StringRef value) {
-    return n.constant(
-        DenseStringElementsAttr::get(RankedTensorType::get({}, text), ArrayRef<StringRef>(value)));
-  };
-  n.setOutput(withShapeOf(n.callHost("Where", {input, word("true"), word("false")}), input));
-}
-
-void importToNumber(NodeContext &n) {
-  Value input = n.input(0);
-  requireStrings(n, 0);
-  const Type element = n.typeAttr("out_type", pb::DT_FLOAT);
-  if (!n.failed())
-    n.setOutput(withShapeOf(
-        n.callHost("Cast", {input}, {n.hostInts("to", {graph::dtypeOf(element)})}), input));
-}
-
 } // namespace
 
 ArrayRef<OpRow> stringRows() {
   static const OpRow rows[] = {
       {"HashTable", importTable, "filled by constants or files"},
       {"HashTableV2", importTable, "filled by constants or files"},
-      {"AsString", importAsString, "of integers and booleans, without `width`"},
       {"LookupTableFind", importFind, "tables of constants or files, and a constant default"},
       {"LookupTableFindV2", importFind, "tables of constants or files, and a constant default"},
       {"ReduceJoin", importReduceJoin},
@@ -324,11 +282,10 @@ ArrayRef<OpRow> stringRows() {
       {"StringJoin", importJoin},
       {"StringLength", importLength},
       {"StringLower", importCase<0>, "ASCII"},
-      {"StringSplitV2", importSplit, "a constant separator; without `maxsplit`"},
+      {"StringSplitV2", importSplit, "a constant separator"},
       {"StringStrip", importStrip},
       {"StringToHashBucketFast", importHash<0>},
       {"StringToHashBucketStrong", importHash<1>},
-      {"StringToNumber", importToNumber},
       {"StringUpper", importCase<1>, "ASCII"},
       {"Substr", importSubstring, "one position and length, or one of each for every string"},
   };
