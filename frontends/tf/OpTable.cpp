@@ -43,6 +43,7 @@ const std::vector<Family> &families() {
       {"Quantization", quantRows()},
       {"Strings and lookup tables", stringRows()},
       {"Numbers, bytes and characters of strings", textRows()},
+      {"Random tensors", randomRows()},
       {"Host kernels", hostRows()},
   };
   return all;
@@ -87,6 +88,7 @@ const OpRow *findDynamicOp(llvm::StringRef op) {
                                        dynamicSegmentRows(),
                                        sparseRows(),
                                        raggedRows(),
+                                       randomRows(),
                                        placeRows(),
                                        samplingRows(),
                                        colorRows(),

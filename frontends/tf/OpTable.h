@@ -42,6 +42,7 @@ llvm::ArrayRef<OpRow> complexRows();
 llvm::ArrayRef<OpRow> dynamicDiagonalRows();
 llvm::ArrayRef<OpRow> dynamicOrderRows();
 llvm::ArrayRef<OpRow> dynamicSegmentRows();
+llvm::ArrayRef<OpRow> randomRows();
 llvm::ArrayRef<OpRow> sparseRows();
 llvm::ArrayRef<OpRow> raggedRows();
 llvm::ArrayRef<OpRow> placeRows();

@@ -252,3 +252,19 @@ def test_cumulative_log_sum_exp(exclusive, reverse):
     np.testing.assert_allclose(got, expected[:, ::-1] if reverse else expected, rtol=1e-14)
     with pytest.raises(KernelError):
         call("CumLogSumExp", np.arange(3), index(0))
+
+
+def test_philox_is_checked():
+    shape, key, counter = index([2]), np.zeros(1, "u8"), np.zeros(2, "u8")
+    with pytest.raises(KernelError, match="expected 1 and 2"):
+        call("PhiloxRandom", shape, key, np.zeros(1, "u8"))
+    with pytest.raises(KernelError, match="no integer between the bounds"):
+        call("PhiloxRandom", shape, key, counter, index(3), index(3), dtype=7)
+    with pytest.raises(KernelError, match="element type"):
+        call("PhiloxRandom", shape, key, counter, dtype=6, distribution="normal")
+    with pytest.raises(KernelError, match="has 3 numbers, expected 2"):
+        call("PhiloxKey", index([1, 2, 3]), outputs=2)
+    # The counter carries into its upper half.
+    ends = call("PhiloxRandom", index([8]), key, np.array([2 ** 64 - 1, 0], "u8"), dtype=12)[0]
+    begins = call("PhiloxRandom", index([4]), key, np.array([0, 1], "u8"), dtype=12)[0]
+    np.testing.assert_array_equal(ends[4:], begins)
