@@ -107,6 +107,17 @@ def test_qr_of_nothing_does_nothing():
     assert q.shape == (10**6, 0) and r.shape == (0, 0)
 
 
+def test_decompositions_of_high_matrices_need_little_memory():
+    """Their first columns alone were taken of a square matrix: 80 GB here."""
+    high = np.random.default_rng(6).standard_normal((100_000, 2)).astype("f4")
+    q, r = call("Qr", high, outputs=2)
+    np.testing.assert_allclose(q @ r, high, atol=1e-5)
+    s, u, v = call("Svd", high, outputs=3)
+    np.testing.assert_allclose((u * s) @ v.T, high, atol=1e-5)
+    empty = np.zeros((10**6, 0), "f4")
+    assert [x.shape for x in call("Svd", empty, outputs=3)] == [(0,), (10**6, 0), (0, 0)]
+
+
 @pytest.mark.parametrize("axes, keep, expected", [
     ([1], 0, ["a-b-", "c--d"]), ([-1], 1, [["a-b-"], ["c--d"]]), ([0], 0, ["a-c", "b-", "-d"]),
     ([1, 0], 0, "a-b--c--d"), ([0, 1], 0, "a-c-b---d"), ([], 0, [["a", "b", ""], ["c", "", "d"]])])
