@@ -4,6 +4,7 @@
 #include <array>
 
 #include "dialects/graph/ops/HostOps.h"
+#include "frontends/tf/LookupTables.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/Strings.h"
 #include "frontends/tf/ops/arithmetic/TensorMath.h"
@@ -45,9 +46,18 @@ std::string constantText(NodeContext &n, unsigned index) {
 
 /// A table that became no constant.
 void importTable(NodeContext &n) {
+  if (const std::string reason = n.stringAttr(tableErrorAttribute, ""); !reason.empty())
+    return n.fail("E13005", reason);
   n.fail("E13005", "table '" + n.proto().name() +
                        "' has no contents: no initializer of the model fills it; freeze a graph "
                        "together with the nodes that fill its tables");
+}
+
+/// The size of a table that became no constant; of others it is known.
+void importTableSize(NodeContext &n) {
+  (void)n.input(0);
+  if (!n.failed())
+    n.failInput(0, "is no lookup table that the model fills with constants");
 }
 
 /// Inputs are what the table became, its keys and values, what is looked for, and the default.
@@ -274,6 +284,8 @@ ArrayRef<OpRow> stringRows() {
       {"HashTableV2", importTable, "filled by constants or files"},
       {"LookupTableFind", importFind, "tables of constants or files, and a constant default"},
       {"LookupTableFindV2", importFind, "tables of constants or files, and a constant default"},
+      {"LookupTableSize", importTableSize, "tables of constants or files"},
+      {"LookupTableSizeV2", importTableSize, "tables of constants or files"},
       {"ReduceJoin", importReduceJoin},
       {"RegexFullMatch", importFullMatch<0>, "a constant pattern"},
       {"RegexReplace", importReplace<0>, "a constant pattern; no groups in the rewrite"},

@@ -86,6 +86,8 @@ TEST_CASE("Operators on strings say what they do not take") {
              Catch::Contains("is no lookup table"));
   CHECK_THAT(importErrors(R"(op: "HashTableV2")"),
              Catch::Contains("table 'y' has no contents: no initializer of the model fills it"));
+  CHECK_THAT(importErrors(R"(op: "HashTableV2" attr { key: "_table_error" value { s: "why" } })"),
+             Catch::Contains("why"));
   CHECK_THAT(importErrors(R"(op: "StringJoin" input: "x" input: "words")"),
              Catch::Contains("has 2 strings, expected at most 1"));
 }
