@@ -279,3 +279,11 @@ def test_philox_is_checked():
     ends = call("PhiloxRandom", index([8]), key, np.array([2 ** 64 - 1, 0], "u8"), dtype=12)[0]
     begins = call("PhiloxRandom", index([4]), key, np.array([0, 1], "u8"), dtype=12)[0]
     np.testing.assert_array_equal(ends[4:], begins)
+
+
+def test_soft_suppression_is_checked():
+    boxes, scores, numbers = np.zeros((2, 4), "f4"), np.zeros(2, "f4"), np.ones(1, "f4")
+    with pytest.raises(KernelError, match="deviation is not above 0"):
+        call("SoftSuppression", boxes, scores, index(3), numbers, numbers * 0, outputs=2)
+    with pytest.raises(KernelError, match="do not fit"):
+        call("SoftSuppression", boxes[:, :3], scores, index(3), numbers, numbers, outputs=2)

@@ -46,7 +46,7 @@ MOST = {"GroupQueryAttention": 16}
 STEPS = {"Aipp", "Base64", "BesselI", "Betainc", "CharactersText", "Cholesky", "CumLogSumExp", "Digamma",
          "Erfinv", "FormatNumber", "Igamma", "Igammac", "Lgamma", "Map", "MatrixSolve", "Ndtri",
          "PhiloxKey", "PhiloxRandom", "Polygamma", "Qr", "RaggedToDense", "RegexReplace", "SegmentJoin", "SequenceResize", "SequenceSet",
-         "Stack", "StringCase", "StringHash", "StringLength", "StringNGrams", "StringReduce", "StringStrip",
+         "SoftSuppression", "Stack", "StringCase", "StringHash", "StringLength", "StringNGrams", "StringReduce", "StringStrip",
          "Substring", "Svd", "SymmetricEigen", "TextBytes", "TextCharacters", "TriangularSolve", "Zeta"}
 
 

@@ -466,9 +466,9 @@ TEST_CASE("Resizes and counts state what they need") {
   CHECK(gray.errorText().find("has 1 channels, expected 3") != std::string::npos);
   Graph soft;
   soft.input("b", "FLOAT", {5, 4}).input("s", "FLOAT", {5}).ints("m", {}, {3});
-  soft.floats("o", {}, {0.5}).floats("d", {}, {1});
+  soft.floats("o", {}, {0.5}).floats("d", {}, {-1});
   soft.node("NonMaxSuppressionV5", "b s m o o d");
-  CHECK(soft.errorText().find("expected soft_nms_sigma 0") != std::string::npos);
+  CHECK(soft.errorText().find("is no deviation of at least 0") != std::string::npos);
   Graph counts;
   counts.input("x", "INT32", {4}).ints("n", {}, {-3}).floats("w", {0}, {});
   counts.node("DenseBincount", "x n w");

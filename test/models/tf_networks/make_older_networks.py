@@ -141,5 +141,18 @@ def ragged_parts():
     return run
 
 
+@network(np.abs(values(30, 4)), np.abs(values(30)), folder="older", shapes=[(None, 4), (None,)])
+def soft_suppression():
+    def run(corners, scores):
+        boxes = tf.concat([corners[:, :2], corners[:, :2] + corners[:, 2:]], 1)
+
+        def suppressed(sigma, most, overlap, least, pads=False):
+            return RAW.NonMaxSuppressionV5(boxes=boxes, scores=scores, max_output_size=most, iou_threshold=overlap,
+                                           score_threshold=least, soft_nms_sigma=sigma, pad_to_max_output_size=pads)
+        return [*suppressed(0.5, 12, 0.5, 0.1), *suppressed(0.1, 30, 0.3, 0.2), *suppressed(1.0, 40, 1.0, 0.0, True),
+                *suppressed(0.0, 12, 0.4, 0.3), *suppressed(0.2, 5, 0.5, 9.0)]
+    return run
+
+
 if __name__ == "__main__":
     make_networks.main()
