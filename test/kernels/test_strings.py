@@ -204,7 +204,7 @@ def test_replace_once_and_errors():
     once = dict(pattern="a{1,2}?", rewrite="[\\0]", all=0)
     assert texts(call("RegexReplace", strings("baab", "b"), **once)[0]) == ["b[a]ab", "b"]
     for rewrite in ("\\1", "\\", "\\x"):
-        with pytest.raises(KernelError, match="backslash"):
+        with pytest.raises(KernelError, match="backslash|names group"):
             call("RegexReplace", strings("a"), pattern="a", rewrite=rewrite)
     with pytest.raises(KernelError, match="pattern"):
         call("RegexReplace", strings("a"), pattern="(")
@@ -348,3 +348,13 @@ def test_characters_and_segments_are_checked():
         call("SegmentJoin", strings("a"), np.array([2], "i8"), np.array(2, "i8"))
     with pytest.raises(KernelError, match="not in order"):
         call("StringNGrams", strings("a", "b"), np.array([0, 3], "i8"), outputs=2, widths=[2])
+
+
+def test_groups_of_rewrites_are_checked():
+    with pytest.raises(KernelError, match="names group 2 of a pattern that has 1"):
+        call("RegexReplace", strings("a"), pattern="(a)(?:b)?", rewrite=r"\2")
+    with pytest.raises(KernelError, match="backslash"):
+        call("RegexReplace", strings("a"), pattern="a", rewrite="\\")
+    # Groups are copied with what is repeated; what takes no part is empty.
+    assert texts(call("RegexReplace", strings("abab ac"), pattern="(?:(a)(b)|(c)){2,3}", rewrite=r"<\1\3>")[0]) == ["<a> ac"]
+    assert texts(call("RegexReplace", strings("a" * 3000), pattern="(a*)*(a|aa)*b?", rewrite=r"[\2]")[0])[0][0] == "["

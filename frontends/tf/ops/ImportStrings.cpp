@@ -257,10 +257,10 @@ template <int isStatic> void importReplace(NodeContext &n) {
   if (n.failed())
     return;
   for (size_t at = rewrite.find('\\'); at != std::string::npos; at = rewrite.find('\\', at + 2))
-    if (at + 1 == rewrite.size() || (rewrite[at + 1] != '\\' && rewrite[at + 1] != '0'))
+    if (at + 1 == rewrite.size() || (rewrite[at + 1] != '\\' && !llvm::isDigit(rewrite[at + 1])))
       return n.failNode("replaces matches by '" + rewrite +
-                        "', which names a group of the pattern: only \\0, the whole match, is "
-                        "supported");
+                        "', in which a backslash stands in front of neither a digit, which names a "
+                        "group, nor a backslash");
   n.setOutput(
       withShapeOf(n.callHost("RegexReplace", {input},
                              {n.hostText("pattern", pattern), n.hostText("rewrite", rewrite),
@@ -288,9 +288,9 @@ ArrayRef<OpRow> stringRows() {
       {"LookupTableSizeV2", importTableSize, "tables of constants or files"},
       {"ReduceJoin", importReduceJoin},
       {"RegexFullMatch", importFullMatch<0>, "a constant pattern"},
-      {"RegexReplace", importReplace<0>, "a constant pattern; no groups in the rewrite"},
+      {"RegexReplace", importReplace<0>, "a constant pattern"},
       {"StaticRegexFullMatch", importFullMatch<1>},
-      {"StaticRegexReplace", importReplace<1>, "no groups in the rewrite"},
+      {"StaticRegexReplace", importReplace<1>},
       {"StringJoin", importJoin},
       {"StringLength", importLength},
       {"StringLower", importCase<0>, "ASCII"},

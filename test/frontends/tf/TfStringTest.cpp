@@ -71,8 +71,8 @@ TEST_CASE("Operators on strings say what they do not take") {
   CHECK_THAT(importErrors(R"(op: "DecodeJpeg" input: "comma")"),
              Catch::Contains("attribute 'channels'") && Catch::Contains("is 0, expected 3"));
   CHECK_THAT(importErrors(R"(op: "StaticRegexReplace" input: "x"
-                             attr { key: "rewrite" value { s: "a\\1" } })"),
-             Catch::Contains("names a group of the pattern"));
+                             attr { key: "rewrite" value { s: "a\\n" } })"),
+             Catch::Contains("a backslash stands in front of"));
   CHECK_THAT(importErrors(R"(op: "StringToHashBucketFast" input: "x"
                              attr { key: "num_buckets" value { i: 0 } })"),
              Catch::Contains("is 0, expected at least 1"));

@@ -91,5 +91,15 @@ def pictures():
     return run
 
 
+@model(SENTENCES)
+def groups_of_patterns():
+    def run(texts):
+        return [tf.strings.regex_replace(texts, pattern, rewrite) for pattern, rewrite in (
+            (r"([.,!?':()\[\]])", r" \1 "), (r"(\w+) (\w+)", r"\2-\1"), (r"(o+)|(l)", r"<\1|\2>"),
+            (r"((\w)\w*)([^\w]|$)", r"\3\2\1"), (r"(?:h)(e)(?P<x>l*)", r"\2\1\\"), (r"(a|ab)(c|bcd)*(d*)", r"[\1,\2,\3]"),
+            (r"(\w*?)(o*)( |$)", r"\2\1_"), (r"((f)o|(h)e)+", r"{\1\2\3}"), (r"^(.)(.*)(.)$", r"\3\2\1"))]
+    return run
+
+
 if __name__ == "__main__":
     make_preprocessing.main()
