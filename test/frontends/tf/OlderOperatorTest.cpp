@@ -37,3 +37,10 @@ TEST_CASE("Older and fused operators become others") {
   window.node("MaxPoolV2", "x k s", "padding s: 'SAME'");
   CHECK(window.errorText().find("MaxPoolV2") != std::string::npos);
 }
+
+TEST_CASE("The shape of a sparse tensor has one open dim") {
+  Graph graph;
+  graph.input("at", "INT64", {2, 2}).constant("s", "INT64", {2}, {4, 4});
+  graph.constant("n", "INT64", {3}, {-1, 2, -1}).node("SparseReshape", "at s n");
+  CHECK(graph.errorText().find("leaves 2 dims open, expected at most one") != std::string::npos);
+}

@@ -154,5 +154,17 @@ def soft_suppression():
     return run
 
 
+@network(np.concatenate([values(40) * 3, [0, 0, -4, 4, 0, 0, 1e-6, 20, -20]]).astype("f4"),
+         np.concatenate([values(40)[::-1] * 2, [0, 2, 0, 0, -3, 1.5708, 1e-7, 1, -1]]).astype("f4"),
+         folder="numbers", shapes=[(None,), (None,)])
+def complex_functions():
+    def run(re, im):
+        value = tf.complex(re, im)
+        made = [tf.sqrt(value), tf.math.log(value + 0.001), tf.sigmoid(value), tf.tanh(value),
+                tf.math.reciprocal(value + 0.5)]
+        return [part for x in made for part in (tf.math.real(x), tf.math.imag(x))]
+    return run
+
+
 if __name__ == "__main__":
     make_networks.main()

@@ -6,6 +6,7 @@
 #include "dialects/graph/ops/HostOps.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/arithmetic/TensorMath.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -63,6 +64,10 @@ void importReshape(NodeContext &n) {
   Value places = withRank(n, 0, 2), shape = withRank(n, 1, 1), stated = withRank(n, 2, 1);
   if (n.failed())
     return;
+  if (ElementsAttr known; matchPattern(stated, m_Constant(&known)))
+    if (const int64_t open = llvm::count_if(readInts(known), [](int64_t size) { return size < 0; });
+        open > 1)
+      return n.failInput(2, "leaves " + Twine(open) + " dims open, expected at most one");
   TensorMath m(n);
   Value old = indexVector(n, shape), wanted = indexVector(n, stated), one = m.index(1);
   Value isOpen = m.less(wanted, m.index(0));
