@@ -59,15 +59,21 @@ ATC_KERNEL(PhiloxKey) {
   const Tensor seed = in(0);
   if (seed.count() != 2)
     return fail("the seed has % numbers, expected 2", seed.count());
-  uint64_t *key = make<uint64_t>(0, U64, Dims(1)), *counter = make<uint64_t>(1, U64, Dims(2));
-  if (!key || !counter)
+  uint64_t *key = wants(0) ? make<uint64_t>(0, U64, Dims(1)) : nullptr;
+  if (wants(0) && !key)
+    return;
+  uint64_t *counter = wants(1) ? make<uint64_t>(1, U64, Dims(2)) : nullptr;
+  if ((wants(1) && !counter) || !seed.known())
     return;
   constexpr uint64_t scrambling = 0x02461e293ec8f720u;
   const Philox::Words mixed =
       Philox(scrambling, uint64_t(integerAt(seed, 0)), uint64_t(integerAt(seed, 1))).block(0);
-  key[0] = mixed.at[0] | uint64_t(mixed.at[1]) << 32;
-  counter[0] = 0;
-  counter[1] = mixed.at[2] | uint64_t(mixed.at[3]) << 32;
+  if (key)
+    key[0] = mixed.at[0] | uint64_t(mixed.at[1]) << 32;
+  if (counter) {
+    counter[0] = 0;
+    counter[1] = mixed.at[2] | uint64_t(mixed.at[3]) << 32;
+  }
 }
 
 /// Inputs: the shape, the key, the counter and, for integers between bounds, these.

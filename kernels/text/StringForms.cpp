@@ -193,8 +193,8 @@ ATC_KERNEL(StringNGrams) {
       return fail("row % begins at %, which is not in order", r, at);
   }
   for (int64_t w = 0; w < widths.size; ++w)
-    if (widths[w] < 1)
-      return fail("the width % is not at least 1", widths[w]);
+    if (widths[w] < 1 || widths[w] > (1 << 16))
+      return fail("the width % is not one from 1 to %", widths[w], 1 << 16);
   auto padOf = [&](int64_t width) {
     return padWidth < 0 ? width - 1 : minimum(padWidth, width - 1);
   };
@@ -210,31 +210,40 @@ ATC_KERNEL(StringNGrams) {
     if (!any && keepsShort && length > 0)
       gram(0, length);
   };
-  int64_t *begins = make<int64_t>(1, I64, splits.dims());
-  if (!begins)
-    return;
+  auto lengthOf = [&](int64_t r) { return splits.as<int64_t>()[r + 1] - splits.as<int64_t>()[r]; };
   int64_t total = 0;
-  for (int64_t r = 0; r < splits.count(); ++r) {
-    begins[r] = total;
-    if (r < rows)
-      forEach(splits.as<int64_t>()[r + 1] - splits.as<int64_t>()[r],
-              [&](int64_t, int64_t) { ++total; });
-  }
-  String *out = make<String>(0, Str, Dims(total));
-  if (!out)
+  for (int64_t r = 0; r < rows; ++r)
+    forEach(lengthOf(r), [&](int64_t, int64_t) { ++total; });
+  String *out = wants(0) ? make<String>(0, Str, Dims(total)) : nullptr;
+  if (wants(0) && !out)
     return;
-  for (int64_t r = 0; r < rows; ++r) {
+  int64_t *begins = wants(1) ? make<int64_t>(1, I64, splits.dims()) : nullptr;
+  if (wants(1) && !begins)
+    return;
+  int64_t made = 0;
+  for (int64_t r = 0; begins && r < splits.count(); ++r) {
+    begins[r] = made;
+    if (r < rows)
+      forEach(lengthOf(r), [&](int64_t, int64_t) { ++made; });
+  }
+  bool hasMemory = true;
+  for (int64_t r = 0; out && r < rows; ++r) {
     const String *row = data.as<String>() + splits.as<int64_t>()[r];
-    const int64_t length = splits.as<int64_t>()[r + 1] - splits.as<int64_t>()[r];
+    const int64_t length = lengthOf(r);
     forEach(length, [&](int64_t first, int64_t width) {
+      if (!hasMemory)
+        return;
       auto part = [&](int64_t i) { return i < 0 ? left : i >= length ? right : row[i]; };
       int64_t size = int64_t(between.size) * (width - 1);
       for (int64_t i = first; i < first + width; ++i)
         size += int64_t(part(i).size);
       char *to = size ? makeText(size) : nullptr;
-      *out++ = {to, to ? uint64_t(size) : 0};
+      hasMemory = to || !size;
+      if (!to)
+        return void(++out);
+      *out++ = {to, uint64_t(size)};
       auto put = [&](String what) {
-        if (to && what.size)
+        if (what.size)
           copyBytes(to, what.data, int64_t(what.size)), to += what.size;
       };
       for (int64_t i = first; i < first + width; ++i) {
@@ -270,7 +279,7 @@ ATC_KERNEL(TextCharacters) {
       visit(character, begin);
     }
   };
-  int64_t *splits = make<int64_t>(0, I64, Dims(count + 1));
+  int64_t *splits = scratch<int64_t>(count + 1);
   if (!splits)
     return;
   splits[0] = 0;
@@ -280,13 +289,21 @@ ATC_KERNEL(TextCharacters) {
   }
   if (strict && !valid)
     return fail("a text is no UTF-8");
-  int32_t *characters = make<int32_t>(1, I32, Dims(splits[count]));
-  int64_t *offsets = wants(2) ? make<int64_t>(2, I64, Dims(splits[count])) : nullptr;
-  if (!characters)
+  int64_t *begins = wants(0) ? make<int64_t>(0, I64, Dims(count + 1)) : nullptr;
+  if (wants(0) && !begins)
     return;
-  for (int64_t i = 0; i < count; ++i)
+  int32_t *characters = wants(1) ? make<int32_t>(1, I32, Dims(splits[count])) : nullptr;
+  if (wants(1) && !characters)
+    return;
+  int64_t *offsets = wants(2) ? make<int64_t>(2, I64, Dims(splits[count])) : nullptr;
+  if (wants(2) && !offsets)
+    return;
+  if (begins)
+    copyBytes(begins, splits, (count + 1) * int64_t(sizeof(int64_t)));
+  for (int64_t i = 0; (characters || offsets) && i < count; ++i)
     forEach(data.as<String>()[i], [&](uint32_t character, uint64_t begin) {
-      *characters++ = int32_t(character);
+      if (characters)
+        *characters++ = int32_t(character);
       if (offsets)
         *offsets++ = int64_t(begin);
     });

@@ -318,12 +318,13 @@ ATC_KERNEL(SoftSuppression) {
     chosen[total++] = next;
     seen[next] = -1;
   }
-  int64_t *out = make<int64_t>(0, I64, Dims(total));
-  float *kept = out ? make<float>(1, F32, Dims(total)) : nullptr;
-  if (!kept)
+  int64_t *out = wants(0) ? make<int64_t>(0, I64, Dims(total)) : nullptr;
+  if (wants(0) && !out)
     return;
-  copyBytes(out, chosen, total * int64_t(sizeof(int64_t)));
-  copyBytes(kept, best, total * int64_t(sizeof(float)));
+  if (out)
+    copyBytes(out, chosen, total * int64_t(sizeof(int64_t)));
+  if (float *kept = wants(1) ? make<float>(1, F32, Dims(total)) : nullptr)
+    copyBytes(kept, best, total * int64_t(sizeof(float)));
 }
 
 } // namespace atc::kernels
