@@ -87,14 +87,20 @@ private:
     diagnostics.error("E13005", "node '" + node.name() + "' (" + node.op() + ") " + text);
     return false;
   }
+  /// Notes on a table why a node cannot fill it, which matters only where an output needs it.
+  static void refuse(pb::NodeDef &table, const pb::NodeDef &node, const Twine &text) {
+    (*table.mutable_attr())[tableErrorAttribute].set_s(
+        ("node '" + node.name() + "' (" + node.op() + ") " + text).str());
+  }
   bool visit(const Frame &frame, const Nodes &list, unsigned depth);
   bool visitCall(const Frame &frame, const pb::NodeDef &call, const pb::FunctionDef &function,
                  unsigned depth);
   bool fill(const Frame &frame, const pb::NodeDef &node);
+  void fillFromConstants(const Frame &frame, const pb::NodeDef &node, pb::NodeDef &table);
   std::string fileOf(const pb::NodeDef &source) const;
-  bool fillFromFile(const Frame &frame, const pb::NodeDef &node, pb::NodeDef &table);
-  bool readColumn(const pb::NodeDef &node, ArrayRef<StringRef> lines, int64_t column,
-                  int64_t offset, char between, pb::TensorProto &tensor);
+  void fillFromFile(const Frame &frame, const pb::NodeDef &node, pb::NodeDef &table);
+  static bool readColumn(pb::NodeDef &table, const pb::NodeDef &node, ArrayRef<StringRef> lines,
+                         int64_t column, int64_t offset, char between, pb::TensorProto &tensor);
   const pb::FunctionDef *calledFunction(const pb::NodeDef &node) const;
   bool fillsTables(const pb::FunctionDef &function);
 
@@ -162,44 +168,56 @@ bool TableBinder::fill(const Frame &frame, const pb::NodeDef &node) {
     return true;
   pb::NodeDef &table = *found->second;
   if (table.attr().contains(keysAttribute))
-    return fail(node, "fills table '" + table.name() + "' once more: a table is filled once");
-  if (readsFile(node.op()))
-    return fillFromFile(frame, node, table);
+    refuse(table, node, "fills table '" + table.name() + "' once more: a table is filled once");
+  else if (readsFile(node.op()))
+    fillFromFile(frame, node, table);
+  else
+    fillFromConstants(frame, node, table);
+  return true;
+}
+
+void TableBinder::fillFromConstants(const Frame &frame, const pb::NodeDef &node,
+                                    pb::NodeDef &table) {
   if (node.input_size() < 3)
-    return fail(node, "has too few inputs");
+    return refuse(table, node, "has too few inputs");
   for (auto [index, name] : {std::pair(1, keysAttribute), std::pair(2, valuesAttribute)}) {
     const pb::NodeDef *source = trace(&frame, node.input(index));
     const pb::AttrValue *value = source ? attributeOf(*source, "value") : nullptr;
     if (!value || source->op() != "Const" || !value->has_tensor())
-      return fail(node, "fills table '" + table.name() + "' with '" + node.input(index) +
-                            "', which is no constant: give the table constant keys and values");
+      return refuse(table, node,
+                    "fills table '" + table.name() + "' with '" + node.input(index) +
+                        "', which is no constant: give the table constant keys and values");
     *(*table.mutable_attr())[name].mutable_tensor() = value->tensor();
   }
-  return true;
 }
 
 /// Reads a column of lines; -2 stands for the whole line, -1 for its number plus `offset`.
-bool TableBinder::readColumn(const pb::NodeDef &node, ArrayRef<StringRef> lines, int64_t column,
-                             int64_t offset, char between, pb::TensorProto &tensor) {
+bool TableBinder::readColumn(pb::NodeDef &table, const pb::NodeDef &node, ArrayRef<StringRef> lines,
+                             int64_t column, int64_t offset, char between,
+                             pb::TensorProto &tensor) {
+  auto fail = [&](const Twine &text) {
+    refuse(table, node, text);
+    return false;
+  };
   const bool isText = tensor.dtype() == pb::DT_STRING;
   if ((!isText && tensor.dtype() != pb::DT_INT64) || (isText && column == -1))
-    return fail(node, "reads keys or values of a type that is not supported: strings and 64-bit "
-                      "integers are");
+    return fail("reads keys or values of a type that is not supported: strings and 64-bit "
+                "integers are");
   for (auto [number, line] : llvm::enumerate(lines)) {
     StringRef text = line;
     if (column >= 0) {
       SmallVector<StringRef> parts;
       line.split(parts, between);
       if (static_cast<size_t>(column) >= parts.size())
-        return fail(node, "needs column " + Twine(column) + " of line " + Twine(number + 1) +
-                              " of its file, which has " + Twine(parts.size()));
+        return fail("needs column " + Twine(column) + " of line " + Twine(number + 1) +
+                    " of its file, which has " + Twine(parts.size()));
       text = parts[column];
     }
     int64_t value = static_cast<int64_t>(number + static_cast<uint64_t>(offset));
     if (isText)
       tensor.add_string_val(text.str());
     else if (column != -1 && text.getAsInteger(10, value))
-      return fail(node, "expects an integer in line " + Twine(number + 1) + " of its file");
+      return fail("expects an integer in line " + Twine(number + 1) + " of its file");
     else
       tensor.add_int64_val(value);
   }
@@ -227,23 +245,24 @@ std::string TableBinder::fileOf(const pb::NodeDef &source) const {
   return file;
 }
 
-bool TableBinder::fillFromFile(const Frame &frame, const pb::NodeDef &node, pb::NodeDef &table) {
+void TableBinder::fillFromFile(const Frame &frame, const pb::NodeDef &node, pb::NodeDef &table) {
   const pb::NodeDef *source = trace(&frame, node.input(1));
   if (!source)
-    return fail(node, "reads a file whose name is no constant");
+    return refuse(table, node, "reads a file whose name is no constant");
   const std::string file = fileOf(*source);
   if (!files.assets && (file.empty() || file == ".."))
-    return fail(node, "reads a file whose name is no constant");
+    return refuse(table, node, "reads a file whose name is no constant");
   if (files.assets && (file.empty() || StringRef(file).contains("..")))
-    return fail(node, "reads a file that is no asset of the model: save it as one "
-                      "(tf.saved_model.Asset)");
+    return refuse(table, node,
+                  "reads a file that is no asset of the model: save it as one "
+                  "(tf.saved_model.Asset)");
   SmallString<128> path(files.folder);
   sys::path::append(path, file);
   auto buffer = MemoryBuffer::getFile(path);
   if (!buffer)
-    return fail(node, "reads '" + path +
-                          "', which cannot be opened: " + buffer.getError().message() +
-                          (files.assets ? "" : "; put the file beside the model"));
+    return refuse(table, node,
+                  "reads '" + path + "', which cannot be opened: " + buffer.getError().message() +
+                      (files.assets ? "" : "; put the file beside the model"));
   SmallVector<StringRef> lines;
   StringRef rest = (*buffer)->getBuffer();
   while (!rest.empty()) {
@@ -268,12 +287,11 @@ bool TableBinder::fillFromFile(const Frame &frame, const pb::NodeDef &node, pb::
   keys.set_dtype(type("key_dtype"));
   values.set_dtype(type("value_dtype"));
   const int64_t offset = number("offset", 0);
-  if (!readColumn(node, lines, number("key_index", -2), offset, between, keys) ||
-      !readColumn(node, lines, number("value_index", -1), offset, between, values))
-    return false;
+  if (!readColumn(table, node, lines, number("key_index", -2), offset, between, keys) ||
+      !readColumn(table, node, lines, number("value_index", -1), offset, between, values))
+    return;
   *(*table.mutable_attr())[keysAttribute].mutable_tensor() = std::move(keys);
   *(*table.mutable_attr())[valuesAttribute].mutable_tensor() = std::move(values);
-  return true;
 }
 
 bool TableBinder::run() {
@@ -321,7 +339,7 @@ void freezeTables(pb::GraphDef &graph) {
     const pb::AttrValue *keys = attributeOf(node, keysAttribute),
                         *values = attributeOf(node, valuesAttribute);
     // The importer refuses a table without contents where an output needs it.
-    if (!keys || !values)
+    if (!keys || !values || attributeOf(node, tableErrorAttribute))
       continue;
     pb::TensorProto keyTensor = keys->tensor(), valueTensor = values->tensor();
     Table &table = tables[node.name()];
@@ -337,8 +355,6 @@ void freezeTables(pb::GraphDef &graph) {
     second.set_name(table.values);
     makeConst(second, std::move(valueTensor));
   }
-  if (tables.empty())
-    return;
   Frame main;
   main.addNodes(graph.node());
   for (pb::NodeDef &node : *graph.mutable_node()) {

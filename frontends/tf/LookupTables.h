@@ -18,9 +18,13 @@ struct TableFiles {
   const google::protobuf::RepeatedPtrField<pb::AssetFileDef> *assets = nullptr;
 };
 
+/// The attribute of a table that says why it has no contents.
+inline constexpr const char *tableErrorAttribute = "_table_error";
+
 /// Notes on every lookup table of the main graph the keys and values that the initializers of the
 /// model fill it with: nodes of the main graph, or of functions that it calls, whose operands are
-/// constants or files. Returns false after an error.
+/// constants or files; where these are missing or wrong, the reason (tableErrorAttribute). Returns
+/// false after an error.
 bool bindTables(pb::GraphDef &graph, const TableFiles &files, Diagnostics &diagnostics);
 
 /// Turns every table of a graph without calls into two constants, which what searches the table

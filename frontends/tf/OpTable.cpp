@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "frontends/tf/DecomposeNodes.h"
 #include "frontends/tf/TfImport.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -15,6 +16,8 @@ namespace {
 struct Family {
   llvm::StringLiteral title;
   llvm::ArrayRef<OpRow> rows;
+  /// Rows for tensors of any shape, of which those without one for fixed shapes are listed.
+  llvm::ArrayRef<OpRow> dynamicRows = {};
 };
 
 const std::vector<Family> &families() {
@@ -28,9 +31,10 @@ const std::vector<Family> &families() {
       {"Places", placeRows()},
       {"Reductions and softmax", reduceRows()},
       {"Shape", shapeRows()},
-      {"Data movement", moveRows()},
+      {"Data movement", moveRows(), dynamicShapeRows()},
       {"Scatter, segments and counting", scatterRows()},
-      {"Sparse and ragged tensors", sparseRows()},
+      {"Sparse tensors", sparseRows()},
+      {"Ragged tensors", raggedRows()},
       {"Order, diagonals and sequences", orderRows()},
       {"Control flow", controlRows()},
       {"Lists of tensors", listRows()},
@@ -38,6 +42,8 @@ const std::vector<Family> &families() {
       {"Complex values and Fourier transforms", complexRows()},
       {"Quantization", quantRows()},
       {"Strings and lookup tables", stringRows()},
+      {"Numbers, bytes and characters of strings", textRows()},
+      {"Random tensors", randomRows()},
       {"Host kernels", hostRows()},
   };
   return all;
@@ -67,11 +73,27 @@ const OpRow *findDynamicOp(llvm::StringRef op) {
   static const Table table = [] {
     Table all;
     // Those of elementwise operators never look at a shape.
-    for (llvm::ArrayRef<OpRow> rows :
-         {elementwiseRows(), quantRows(), controlRows(), listRows(), hostRows(), stringRows(),
-          dynamicShapeRows(), dynamicNnRows(), dynamicBlockRows(), dynamicDiagonalRows(),
-          dynamicOrderRows(), dynamicSegmentRows(), sparseRows(), placeRows(), samplingRows(),
-          colorRows(), suppressionRows(), complexRows()})
+    for (llvm::ArrayRef<OpRow> rows : {elementwiseRows(),
+                                       quantRows(),
+                                       controlRows(),
+                                       listRows(),
+                                       hostRows(),
+                                       stringRows(),
+                                       textRows(),
+                                       dynamicShapeRows(),
+                                       dynamicNnRows(),
+                                       dynamicBlockRows(),
+                                       dynamicDiagonalRows(),
+                                       dynamicOrderRows(),
+                                       dynamicSegmentRows(),
+                                       sparseRows(),
+                                       raggedRows(),
+                                       randomRows(),
+                                       placeRows(),
+                                       samplingRows(),
+                                       colorRows(),
+                                       suppressionRows(),
+                                       complexRows()})
       addTo(all, rows);
     return all;
   }();
@@ -107,6 +129,8 @@ bool takesStrings(llvm::StringRef op) {
                              "ParallelDynamicStitch",
                              "PlaceholderWithDefault",
                              "PreventGradient",
+                             "RaggedGather",
+                             "RaggedTensorToSparse",
                              "RaggedTensorToTensor",
                              "Rank",
                              "Reshape",
@@ -122,7 +146,11 @@ bool takesStrings(llvm::StringRef op) {
                              "Snapshot",
                              "SpaceToBatchND",
                              "SpaceToDepth",
+                             "SparseConcat",
                              "SparseFillEmptyRows",
+                             "SparseReorder",
+                             "SparseSlice",
+                             "SparseToDense",
                              "Split",
                              "SplitV",
                              "Squeeze",
@@ -135,7 +163,7 @@ bool takesStrings(llvm::StringRef op) {
                              "UniqueWithCounts",
                              "UniqueWithCountsV2",
                              "Unpack"};
-    for (llvm::ArrayRef<OpRow> rows : {stringRows(), controlRows(), listRows()})
+    for (llvm::ArrayRef<OpRow> rows : {stringRows(), textRows(), controlRows(), listRows()})
       for (const OpRow &row : rows)
         all.insert(row.op);
     return all;
@@ -181,9 +209,9 @@ void atc::printTfSupport(llvm::raw_ostream &os) {
      << "  constants, assets of a SavedModel, or files beside a frozen graph.\n"
      << "- Complex tensors inside the graph are kept as real and imaginary parts; operators that "
         "move or\n"
-     << "  add elements, `Exp`, `Mul`, `RealDiv` and `Square` take them, too. Inputs and outputs "
-        "are "
-        "real.\n"
+     << "  add elements, `Exp`, `Log`, `Mul`, `RealDiv`, `Reciprocal`, `Sigmoid`, `Sqrt`, `Square` "
+        "and\n"
+     << "  `Tanh` take them, too. Inputs and outputs are real.\n"
      << "- Edges that only order the execution are ignored.\n"
      << "- A model with other operators is refused with one list of them all. Only the nodes that\n"
      << "  the outputs need count: `--out_nodes` and `--input_nodes` can cut off what is not\n"
@@ -195,8 +223,18 @@ void atc::printTfSupport(llvm::raw_ostream &os) {
       // Operators with a row for fixed shapes are listed there.
       if (family.rows.data() != hostRows().data() || !findOp(row.op))
         sorted[row.op] = row.limits;
+    for (const OpRow &row : family.dynamicRows)
+      if (!findOp(row.op))
+        sorted[row.op] = row.limits;
     for (const auto &[op, limits] : sorted)
       os << "| " << op << " | " << (findDynamicOp(op) ? "any" : "fixed") << " | " << limits
          << (limits.empty() ? "|\n" : " |\n");
   }
+  os << "\n## Older and fused operators\n\n"
+     << "These are replaced by others, with the limits of these.\n\n| operator | becomes "
+        "|\n|---|---|\n";
+  std::map<llvm::StringRef, llvm::StringRef> replaced;
+  forEachDecomposedOp([&](llvm::StringRef op, llvm::StringRef by) { replaced[op] = by; });
+  for (const auto &[op, by] : replaced)
+    os << "| " << op << " | " << by << " |\n";
 }

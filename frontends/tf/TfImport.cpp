@@ -4,6 +4,7 @@
 #include "frontends/tf/TfImport.h"
 
 #include "frontends/ModelFile.h"
+#include "frontends/tf/DecomposeNodes.h"
 #include "frontends/tf/GraphImporter.h"
 #include "frontends/tf/LookupTables.h"
 #include "frontends/tf/LowerControlFlow.h"
@@ -80,6 +81,7 @@ static bool inlineGraph(pb::GraphDef &graph, const TfImportOptions &options,
 FailureOr<OwningOpRef<ModuleOp>>
 atc::importTfGraph(tf::pb::GraphDef &graph, StringRef name, const GraphBoundary &boundary,
                    const TfImportOptions &options, MLIRContext &context, Diagnostics &diagnostics) {
+  tf_import::decomposeNodes(graph);
   OwningOpRef<ModuleOp> module =
       tf_import::GraphImporter(graph, name, boundary, options, context, diagnostics).run();
   if (!module)

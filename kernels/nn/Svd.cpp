@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "kernels/core/Broadcast.h"
-#include "kernels/core/Math.h"
+#include "kernels/core/Rotation.h"
 
 namespace atc::kernels {
 
@@ -16,14 +16,6 @@ struct Jacobi {
   double *a;             ///< [columns][rows]: columns one behind the other; becomes u
   double *v;             ///< [columns][columns], likewise
   double *s;             ///< [columns]
-
-  void turn(double *x, double *y, int64_t count, double cosine, double sine) {
-    for (int64_t i = 0; i < count; ++i) {
-      const double p = x[i], q = y[i];
-      x[i] = cosine * p - sine * q;
-      y[i] = sine * p + cosine * q;
-    }
-  }
 
   /// Turns each pair of columns once; returns whether all were orthogonal before.
   bool sweep() {
@@ -39,12 +31,9 @@ struct Jacobi {
         if (math::abs(xy) <= 1e-15 * math::sqrt(xx * yy) || xy == 0)
           continue;
         done = false;
-        const double angle = (yy - xx) / (2 * xy);
-        const double tangent =
-            (angle < 0 ? -1 : 1) / (math::abs(angle) + math::sqrt(1 + angle * angle));
-        const double cosine = 1 / math::sqrt(1 + tangent * tangent);
-        turn(x, y, rows, cosine, cosine * tangent);
-        turn(v + i * columns, v + j * columns, columns, cosine, cosine * tangent);
+        const Rotation rotation = Rotation::ofProducts(xx, xy, yy);
+        rotation.turn(x, y, rows);
+        rotation.turn(v + i * columns, v + j * columns, columns);
       }
     return done;
   }
@@ -61,8 +50,7 @@ struct Jacobi {
     for (int64_t i = 0; i < columns; ++i)
       for (int64_t k = 0; k < columns; ++k)
         v[i * columns + k] = i == k;
-    // Convergence is quadratic; 60 sweeps are far more than any matrix needs.
-    for (int round = 0; round < 60 && !sweep(); ++round) {
+    for (int round = 0; round < kJacobiSweeps && !sweep(); ++round) {
     }
     for (int64_t i = 0; i < columns; ++i) {
       double sum = 0;
@@ -151,15 +139,16 @@ ATC_KERNEL(Svd) {
     return;
   const int64_t count = values.product(0, values.rank - 1);
   const double *from = numbersOf<double>(*this, data);
-  double *work = scratch<double>(2 * longer * longer + rank + 1);
+  const int64_t sizeOfFirst = longer * (isFull ? longer : rank), size = sizeOfFirst + rank * rank;
+  double *work = scratch<double>(size + rank + 1);
   if (!from || !work)
     return;
-  double *first = work, *second = work + longer * longer, *lengths = second + longer * longer;
+  double *first = work, *second = work + sizeOfFirst, *lengths = second + rank * rank;
   const bool done = dispatchFloats(data.dtype(), [&](auto type) {
     using T = typename decltype(type)::Type;
     for (int64_t at = 0; at < count; ++at) {
       const double *matrix = from + at * m * n;
-      for (int64_t i = 0; i < 2 * longer * longer; ++i)
+      for (int64_t i = 0; i < size; ++i)
         work[i] = 0;
       // A wide matrix is decomposed in transposed form, with U and V exchanged.
       for (int64_t i = 0; i < m; ++i)

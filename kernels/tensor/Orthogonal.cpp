@@ -3,29 +3,19 @@
 //
 // Operators of TensorFlow. All compute in double precision.
 
-#include "kernels/core/Math.h"
+#include "kernels/core/Rotation.h"
 #include "kernels/core/Widen.h"
 
 namespace atc::kernels {
 
 namespace {
 
-/// Turns x and y, vectors whose elements are `step` apart, towards each other.
-void rotate(double *x, double *y, int64_t count, int64_t step, double cosine, double sine) {
-  for (int64_t i = 0; i < count; ++i) {
-    const double p = x[i * step], q = y[i * step];
-    x[i * step] = cosine * p - sine * q;
-    y[i * step] = sine * p + cosine * q;
-  }
-}
-
 /// Makes the symmetric matrix a [n, n] diagonal by Jacobi rotations; the columns of v [n, n] become
 /// its eigenvectors.
 void diagonalize(double *a, double *v, int64_t n) {
   for (int64_t i = 0; i < n * n; ++i)
     v[i] = i / n == i % n;
-  // Convergence is quadratic; 60 sweeps are far more than any matrix needs.
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < kJacobiSweeps; ++round) {
     bool done = true;
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = i + 1; j < n; ++j) {
@@ -33,13 +23,10 @@ void diagonalize(double *a, double *v, int64_t n) {
         if (math::abs(off) <= 1e-16 * (math::abs(a[i * n + i]) + math::abs(a[j * n + j])))
           continue;
         done = false;
-        const double angle = (a[j * n + j] - a[i * n + i]) / (2 * off);
-        const double tangent =
-            (angle < 0 ? -1 : 1) / (math::abs(angle) + math::sqrt(1 + angle * angle));
-        const double cosine = 1 / math::sqrt(1 + tangent * tangent), sine = cosine * tangent;
-        rotate(a + i * n, a + j * n, n, 1, cosine, sine);
-        rotate(a + i, a + j, n, n, cosine, sine);
-        rotate(v + i, v + j, n, n, cosine, sine);
+        const Rotation rotation = Rotation::ofProducts(a[i * n + i], off, a[j * n + j]);
+        rotation.turn(a + i * n, a + j * n, n);
+        rotation.turn(a + i, a + j, n, n);
+        rotation.turn(v + i, v + j, n, n);
         a[i * n + j] = a[j * n + i] = 0;
       }
     if (done)
@@ -47,14 +34,37 @@ void diagonalize(double *a, double *v, int64_t n) {
   }
 }
 
-/// Makes a [m, n] an upper triangle by reflections, and q [m, m] the product of these.
-void triangularize(double *a, double *q, int64_t m, int64_t n, double *vector) {
-  for (int64_t i = 0; i < m * m; ++i)
-    q[i] = i / m == i % m;
-  for (int64_t k = 0; k < minimum(m, n); ++k) {
-    double tail = 0;
+/// A reflection I - factor * v * v^T; `v` is 0 in front of element `first`.
+struct Reflection {
+  const double *v;
+  double factor;
+  int64_t first, size;
+
+  /// Reflects the columns [begin, end) of a matrix of `width` columns.
+  void apply(double *matrix, int64_t width, int64_t begin, int64_t end) const {
+    for (int64_t j = begin; j < end; ++j) {
+      double dot = 0;
+      for (int64_t i = first; i < size; ++i)
+        dot += v[i] * matrix[i * width + j];
+      for (int64_t i = first; i < size; ++i)
+        matrix[i * width + j] -= factor * dot * v[i];
+    }
+  }
+};
+
+/// Makes a [m, n] an upper triangle by reflections, and q [m, columns] the first columns of the
+/// product of these, whose vectors are kept in `vectors` [min(m, n), m + 1].
+void triangularize(double *a, double *q, double *vectors, int64_t m, int64_t n, int64_t columns) {
+  const int64_t count = minimum(m, n);
+  auto reflection = [&](int64_t k) {
+    const double *vector = vectors + k * (m + 1);
+    return Reflection{vector, vector[m], k, m};
+  };
+  for (int64_t k = 0; k < count; ++k) {
+    double *vector = vectors + k * (m + 1), tail = 0;
     for (int64_t i = k + 1; i < m; ++i)
       tail += a[i * n + k] * a[i * n + k];
+    vector[m] = 0;
     if (tail == 0)
       continue; // already zero below the diagonal, whose sign stays
     const double first = a[k * n + k], length = math::sqrt(first * first + tail);
@@ -62,24 +72,16 @@ void triangularize(double *a, double *q, int64_t m, int64_t n, double *vector) {
     const double diagonal = first >= 0 ? -length : length;
     for (int64_t i = k; i < m; ++i)
       vector[i] = i == k ? first - diagonal : a[i * n + k];
-    const double factor = 2 / (vector[k] * vector[k] + tail);
-    for (int64_t j = k; j < n; ++j) {
-      double dot = 0;
-      for (int64_t i = k; i < m; ++i)
-        dot += vector[i] * a[i * n + j];
-      for (int64_t i = k; i < m; ++i)
-        a[i * n + j] -= factor * dot * vector[i];
-    }
+    vector[m] = 2 / (vector[k] * vector[k] + tail);
+    reflection(k).apply(a, n, k, n);
     for (int64_t i = k + 1; i < m; ++i)
       a[i * n + k] = 0;
-    for (int64_t row = 0; row < m; ++row) {
-      double dot = 0;
-      for (int64_t i = k; i < m; ++i)
-        dot += q[row * m + i] * vector[i];
-      for (int64_t i = k; i < m; ++i)
-        q[row * m + i] -= factor * dot * vector[i];
-    }
   }
+  for (int64_t i = 0; i < m * columns; ++i)
+    q[i] = i / columns == i % columns;
+  for (int64_t k = count; k-- > 0;)
+    if (reflection(k).factor != 0)
+      reflection(k).apply(q, columns, k, columns);
 }
 
 } // namespace
@@ -143,7 +145,7 @@ ATC_KERNEL(Qr) {
     return;
   const int64_t count = left.product(0, left.rank - 2);
   const double *from = numbersOf<double>(*this, data);
-  double *a = scratch<double>(m * n + m * m + m);
+  double *a = scratch<double>(m * n + m * columns + minimum(m, n) * (m + 1));
   if (!from || !a)
     return;
   double *product = a + m * n;
@@ -151,11 +153,11 @@ ATC_KERNEL(Qr) {
     using T = typename decltype(type)::Type;
     for (int64_t at = 0; at < count; ++at) {
       copyBytes(a, from + at * m * n, m * n * int64_t(sizeof(double)));
-      triangularize(a, product, m, n, product + m * m);
+      triangularize(a, product, product + m * columns, m, n, columns);
       T *outQ = reinterpret_cast<T *>(q) + at * m * columns,
         *outR = reinterpret_cast<T *>(r) + at * columns * n;
       for (int64_t i = 0; i < m * columns; ++i)
-        outQ[i] = T(Compute<T>(product[i / columns * m + i % columns]));
+        outQ[i] = T(Compute<T>(product[i]));
       for (int64_t i = 0; i < columns * n; ++i)
         outR[i] = T(Compute<T>(a[i]));
     }

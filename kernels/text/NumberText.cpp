@@ -54,6 +54,38 @@ struct Natural {
     size = newSize;
     trim();
   }
+  /// Divides by 2^count, to the nearest integer and of two to the even one.
+  void divideByPower2(int count) {
+    if (count == 0)
+      return;
+    const int whole = count / 32, part = count % 32;
+    auto bit = [&](int at) { return at / 32 < size && (words[at / 32] >> (at % 32) & 1); };
+    const bool half = bit(count - 1), odd = bit(count);
+    bool rest = false;
+    for (int i = 0; i < minimum(size, (count - 1) / 32 + 1) && !rest; ++i) {
+      const int inner = count - 1 - 32 * i; // bits of this word that lie below the half
+      rest = words[i] & (inner >= 32 ? ~0u : (1u << inner) - 1);
+    }
+    for (int i = 0; i + whole < size; ++i) {
+      const uint64_t high = i + whole + 1 < size ? words[i + whole + 1] : 0;
+      words[i] = uint32_t((high << 32 | words[i + whole]) >> part);
+    }
+    size = maximum(size - whole, 0);
+    trim();
+    if (half && (rest || odd))
+      add(Natural(1));
+  }
+  /// Divides by a word and returns the remainder.
+  uint32_t divide(uint32_t divisor) {
+    uint64_t rest = 0;
+    for (int i = size - 1; i >= 0; --i) {
+      rest = rest << 32 | words[i];
+      words[i] = uint32_t(rest / divisor);
+      rest %= divisor;
+    }
+    trim();
+    return uint32_t(rest);
+  }
   void subtract(const Natural &other) {
     int64_t borrow = 0;
     for (int i = 0; i < size; ++i) {
@@ -213,6 +245,39 @@ double nearest(Natural number, int exponent, RealFormat format) {
 }
 
 } // namespace
+
+int64_t printFixed(char *to, double value, int digits) {
+  const uint64_t bits = __builtin_bit_cast(uint64_t, value);
+  int64_t size = 0;
+  if (bits >> 63)
+    to[size++] = '-';
+  const int stored = int(bits >> 52 & 0x7ff);
+  const uint64_t fraction = bits & ((uint64_t(1) << 52) - 1);
+  if (stored == 0x7ff)
+    return size + put(to + size, fraction ? "nan" : "inf");
+  const int exponent = maximum(stored, 1) - 1075;
+  Natural number(stored ? fraction | uint64_t(1) << 52 : fraction);
+  number.multiplyPower10(digits);
+  if (exponent >= 0)
+    number.shiftLeft(exponent);
+  else
+    number.divideByPower2(-exponent);
+  char reversed[kFixedText];
+  int64_t count = 0;
+  while (!number.isZero() || count <= digits) {
+    uint32_t block = number.divide(1000000000);
+    for (int i = 0; i < 9; ++i, block /= 10)
+      reversed[count++] = char('0' + block % 10);
+  }
+  while (count > digits + 1 && reversed[count - 1] == '0')
+    --count;
+  while (count > 0) {
+    to[size++] = reversed[--count];
+    if (count == digits && digits)
+      to[size++] = '.';
+  }
+  return size;
+}
 
 int64_t printNumber(char *to, uint64_t value) {
   char digits[20];

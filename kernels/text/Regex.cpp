@@ -38,6 +38,22 @@ bool Regex::accepts(const Instruction &i, uint32_t character) const {
   }
 }
 
+/// Returns whether what an instruction without a character asks of a place is true.
+bool Regex::holds(const Instruction &i, String text, uint64_t offset) const {
+  switch (i.op) {
+  case Op::TextBegin:
+    return offset == 0;
+  case Op::TextEnd:
+    return offset == text.size;
+  case Op::LineBegin:
+    return offset == 0 || text.data[offset - 1] == '\n';
+  case Op::LineEnd:
+    return offset == text.size || text.data[offset] == '\n';
+  default:
+    return ((offset && isWord(text, offset - 1)) != isWord(text, offset)) == (i.op == Op::WordEdge);
+  }
+}
+
 /// Adds a state and those that it leads to without a character, in order of preference.
 void Regex::addState(int32_t first, int64_t stamp, String text, uint64_t offset) {
   int32_t count = 0;
@@ -53,7 +69,6 @@ void Regex::addState(int32_t first, int64_t stamp, String text, uint64_t offset)
       continue;
     addedAt[state] = stamp;
     const Instruction &i = program[state];
-    bool holds = false;
     switch (i.op) {
     case Op::Split:
       wait(state + i.b);
@@ -62,29 +77,64 @@ void Regex::addState(int32_t first, int64_t stamp, String text, uint64_t offset)
     case Op::Jump:
       wait(state + i.a);
       continue;
-    case Op::TextBegin:
-      holds = offset == 0;
-      break;
-    case Op::TextEnd:
-      holds = offset == text.size;
-      break;
-    case Op::LineBegin:
-      holds = offset == 0 || text.data[offset - 1] == '\n';
-      break;
-    case Op::LineEnd:
-      holds = offset == text.size || text.data[offset] == '\n';
-      break;
-    case Op::WordEdge:
-    case Op::NoWordEdge:
-      holds =
-          ((offset && isWord(text, offset - 1)) != isWord(text, offset)) == (i.op == Op::WordEdge);
-      break;
-    default:
+    case Op::Save:
+      wait(state + 1);
+      continue;
+    case Op::Character:
+    case Op::Any:
+    case Op::AnyButNewline:
+    case Op::Class:
+    case Op::Match:
       next[nextCount++] = state;
       continue;
+    default:
+      if (holds(i, text, offset))
+        wait(state + 1);
     }
-    if (holds)
-      wait(state + 1);
+  }
+}
+
+/// The same with the places of groups, those of the first state in `places`.
+void Regex::follow(int32_t first, String text, uint64_t offset) {
+  const int64_t width = 2 * (int64_t(groupCount) + 1);
+  int32_t count = 0;
+  pending[count++] = {first, 0, 0};
+  while (count) {
+    const Pending entry = pending[--count];
+    if (entry.state < 0) {
+      places[entry.place] = entry.value;
+      continue;
+    }
+    if (addedAt[entry.state] == position)
+      continue;
+    addedAt[entry.state] = position;
+    const Instruction &i = program[entry.state];
+    switch (i.op) {
+    case Op::Split:
+      pending[count++] = {entry.state + i.b, 0, 0};
+      pending[count++] = {entry.state + i.a, 0, 0};
+      continue;
+    case Op::Jump:
+      pending[count++] = {entry.state + i.a, 0, 0};
+      continue;
+    case Op::Save:
+      // The place is as before when all that follows from here has been added.
+      pending[count++] = {-1, i.a, places[i.a]};
+      pending[count++] = {entry.state + 1, 0, 0};
+      places[i.a] = offset;
+      continue;
+    case Op::Character:
+    case Op::Any:
+    case Op::AnyButNewline:
+    case Op::Class:
+    case Op::Match:
+      copyBytes(nextPlaces + nextCount * width, places, width * int64_t(sizeof(uint64_t)));
+      next[nextCount++] = entry.state;
+      continue;
+    default:
+      if (holds(i, text, offset))
+        pending[count++] = {entry.state + 1, 0, 0};
+    }
   }
 }
 
@@ -178,11 +228,82 @@ bool Regex::find(String text, uint64_t from, uint64_t &begin, uint64_t &end, boo
   }
 }
 
+bool Regex::reservePlaces() {
+  if (found)
+    return true;
+  const int64_t width = 2 * (int64_t(groupCount) + 1);
+  // Each state is followed once and leaves at most two entries.
+  pending = c.scratch<Pending>(2 * int64_t(size) + 1);
+  places = c.scratch<uint64_t>(width);
+  nowPlaces = c.scratch<uint64_t>(size * width);
+  nextPlaces = c.scratch<uint64_t>(size * width);
+  if (pending && places && nowPlaces && nextPlaces)
+    found = c.scratch<uint64_t>(width);
+  return found;
+}
+
+const uint64_t *Regex::capture(String text, uint64_t begin) {
+  if (!reserve() || !reservePlaces())
+    return nullptr;
+  const int64_t width = 2 * (int64_t(groupCount) + 1);
+  for (int64_t i = 0; i < width; ++i)
+    places[i] = found[i] = ~uint64_t(0);
+  found[0] = places[0] = begin;
+  nextCount = 0;
+  ++position;
+  follow(0, text, begin);
+  for (uint64_t offset = begin; nextCount;) {
+    int32_t *const states = now;
+    now = next;
+    next = states;
+    uint64_t *const kept = nowPlaces;
+    nowPlaces = nextPlaces;
+    nextPlaces = kept;
+    const int32_t count = nextCount;
+    nextCount = 0;
+    const bool atEnd = offset >= text.size;
+    uint64_t behind = offset;
+    const uint32_t character = atEnd ? 0 : decodeUtf8(text, behind);
+    ++position;
+    for (int32_t s = 0; s < count; ++s) {
+      if (program[now[s]].op == Op::Match) {
+        // What is preferred less is no longer of interest.
+        copyBytes(found, nowPlaces + s * width, width * int64_t(sizeof(uint64_t)));
+        found[1] = offset;
+        break;
+      }
+      if (atEnd || !accepts(program[now[s]], character))
+        continue;
+      copyBytes(places, nowPlaces + s * width, width * int64_t(sizeof(uint64_t)));
+      follow(now[s] + 1, text, behind);
+    }
+    if (atEnd)
+      break;
+    offset = behind;
+  }
+  return found;
+}
+
 namespace {
 
-/// Writes the text that stands for a match, in which \\0 is the match and a backslash another one,
-/// to `to` (null: nowhere) and returns its size; -1 where it is invalid.
-int64_t writeMatch(char *to, String rewrite, String match) {
+/// Returns the highest number of a group that a rewrite names, 0 for the match; -1 where a
+/// backslash stands in front of something else.
+int32_t highestGroup(String rewrite) {
+  int32_t highest = 0;
+  for (uint64_t i = 0; i < rewrite.size; ++i) {
+    if (rewrite.data[i] != '\\')
+      continue;
+    if (++i == rewrite.size || (!isDigit(rewrite.data[i]) && rewrite.data[i] != '\\'))
+      return -1;
+    if (isDigit(rewrite.data[i]))
+      highest = maximum(highest, int32_t(rewrite.data[i] - '0'));
+  }
+  return highest;
+}
+
+/// Writes what stands for a match to `to` (null: nowhere) and returns its size; `places` are those
+/// of the match and its groups.
+int64_t writeMatch(char *to, String rewrite, String text, const uint64_t *places) {
   int64_t size = 0;
   auto put = [&](const char *data, uint64_t bytes) {
     if (to && bytes)
@@ -194,18 +315,21 @@ int64_t writeMatch(char *to, String rewrite, String match) {
       put(rewrite.data + i, 1);
       continue;
     }
-    if (++i == rewrite.size || (rewrite.data[i] != '0' && rewrite.data[i] != '\\'))
-      return -1;
-    if (rewrite.data[i] == '0')
-      put(match.data, match.size);
-    else
+    ++i;
+    if (!isDigit(rewrite.data[i])) {
       put("\\", 1);
+      continue;
+    }
+    const uint64_t *group = places + 2 * (rewrite.data[i] - '0');
+    if (group[0] != ~uint64_t(0) && group[1] != ~uint64_t(0))
+      put(text.data + group[0], group[1] - group[0]);
   }
   return size;
 }
 
 /// Writes the text with its matches replaced to `to` (null: nowhere) and returns its size.
 int64_t replaceMatches(Regex &regex, String text, String rewrite, bool all, char *to) {
+  const bool namesGroups = highestGroup(rewrite) > 0;
   int64_t size = 0;
   auto copy = [&](uint64_t from, uint64_t end) {
     if (to && end > from)
@@ -224,7 +348,11 @@ int64_t replaceMatches(Regex &regex, String text, String rewrite, bool all, char
       copy(begin, at);
       continue;
     }
-    size += writeMatch(to ? to + size : nullptr, rewrite, {text.data + begin, end - begin});
+    const uint64_t whole[] = {begin, end};
+    const uint64_t *places = namesGroups ? regex.capture(text, begin) : whole;
+    if (!places)
+      return size; // the call has failed
+    size += writeMatch(to ? to + size : nullptr, rewrite, text, places);
     at = lastEnd = end;
     if (!all)
       break;
@@ -242,10 +370,13 @@ ATC_KERNEL(RegexReplace) {
   const bool all = integer("all", 1);
   if (!has("pattern"))
     return fail("has no pattern");
-  if (writeMatch(nullptr, rewrite, {}) < 0)
-    return fail("the rewrite has a backslash that neither 0 nor a backslash follows");
+  const int32_t group = highestGroup(rewrite);
+  if (group < 0)
+    return fail("the rewrite has a backslash that neither a digit nor a backslash follows");
   if (!regex.compile(text("pattern", "")))
     return;
+  if (group > regex.groups())
+    return fail("the rewrite names group % of a pattern that has %", group, regex.groups());
   String *out = make<String>(0, Str, data.dims());
   if (!out)
     return;

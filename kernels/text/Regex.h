@@ -24,6 +24,11 @@ public:
   /// one that a search with backtracking finds first, or the longest one. Returns false where there
   /// is none.
   bool find(String text, uint64_t from, uint64_t &begin, uint64_t &end, bool longest = false);
+  /// The groups of the pattern, those without a number excepted.
+  int32_t groups() const { return groupCount; }
+  /// Returns where the groups of a match begin and end that find() has found, two numbers for each,
+  /// the match itself first; ~0 for a group that takes no part. Null without memory.
+  const uint64_t *capture(String text, uint64_t begin);
 
 private:
   enum class Op : uint8_t {
@@ -39,13 +44,14 @@ private:
     LineEnd,
     WordEdge,
     NoWordEdge,
+    Save, ///< the place of a begin or end of a group
     Match
   };
   /// Jumps are relative, so that a range of the program can be moved and copied.
   struct Instruction {
     Op op;
     bool anyCase, negated;
-    int32_t a, b; ///< character; class: first range and count; jumps
+    int32_t a, b; ///< character; class: first range and count; jumps; number of the place
   };
   struct Range {
     uint32_t first, last;
@@ -82,6 +88,7 @@ private:
   //--- Matching.
   bool accepts(const Instruction &i, uint32_t character) const;
   bool reserve();
+  bool reservePlaces();
   void addState(int32_t state, int64_t stamp, String text, uint64_t offset);
 
   Context &c;
@@ -96,6 +103,17 @@ private:
   /// followed.
   int32_t *now = nullptr, *next = nullptr, *waiting = nullptr, nextCount = 0;
   int64_t *addedAt = nullptr;
+  /// A state that is still to be followed, or where state is -1 the value of a place before.
+  struct Pending {
+    int32_t state, place;
+    uint64_t value;
+  };
+  void follow(int32_t first, String text, uint64_t offset);
+  bool holds(const Instruction &i, String text, uint64_t offset) const;
+  int32_t groupCount = 0;
+  Pending *pending = nullptr;
+  /// The places of groups: of the state that is followed, of each state, and of the match.
+  uint64_t *places = nullptr, *nowPlaces = nullptr, *nextPlaces = nullptr, *found = nullptr;
   /// Where the matches begin that the states belong to.
   uint64_t *nowBegins = nullptr, *nextBegins = nullptr;
   int64_t position = 0; ///< counted across all texts

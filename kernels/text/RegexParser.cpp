@@ -161,6 +161,7 @@ bool Regex::atom(Flags &flags, int depth) {
 bool Regex::group(Flags &flags, int depth) {
   ++at;
   Flags inner = flags;
+  bool isNumbered = true;
   if (take("?P<") || take("?<")) {
     const uint64_t name = at;
     while (isLetter(peek()) || isDigit(peek()) || peek() == '_')
@@ -168,6 +169,7 @@ bool Regex::group(Flags &flags, int depth) {
     if (at == name || !take(">"))
       return invalid("the pattern has a group of no valid name (at character %)");
   } else if (take("?")) {
+    isNumbered = false;
     bool value = true, anyFlag = false;
     for (; more() && peek() != ':' && peek() != ')'; ++at) {
       switch (peek()) {
@@ -202,9 +204,14 @@ bool Regex::group(Flags &flags, int depth) {
     }
     take(":");
   }
+  const int32_t number = isNumbered ? ++groupCount : 0;
+  if (isNumbered && !emit(Op::Save, 2 * number))
+    return false;
   if (!alternatives(inner, depth + 1))
     return false;
-  return take(")") || invalid("the pattern lacks a ')' (at character %)");
+  if (!take(")"))
+    return invalid("the pattern lacks a ')' (at character %)");
+  return !isNumbered || emit(Op::Save, 2 * number + 1);
 }
 
 bool Regex::escape(const Flags &flags) {

@@ -73,7 +73,13 @@ int64_t split(String text, String delimiter, int64_t most, bool ascii, Fn &&piec
     if (count == most)
       at = text.size;
     piece(String{text.data + start, end - start});
-    ++count;
+    // In TensorFlow, what is behind the last split is a part also where nothing is left.
+    if (++count == most && ascii) {
+      while (at < text.size && isGap(uint8_t(text.data[at])))
+        ++at;
+      piece(String{text.data + at, text.size - at});
+      return count + 1;
+    }
   }
   return count;
 }

@@ -22,6 +22,12 @@ inline constexpr RealFormat kDouble = {53, -1074}, kFloat = {24, -149}, kHalf = 
 /// Writes the shortest decimals that read back as the same value of `format`: "0.1", "1.0",
 /// "1e-05", "NaN", "INF", "-INF". Returns the number of characters, at most kNumberText.
 int64_t printReal(char *to, double value, RealFormat format);
+/// The maximum number of digits behind the point that printFixed writes, and of characters.
+inline constexpr int kMostDigits = 60;
+inline constexpr int64_t kFixedText = 320 + kMostDigits;
+/// Writes the exact value rounded to `digits` behind the point, ties to even: "0.50", "-inf",
+/// "nan". Returns the number of characters.
+int64_t printFixed(char *to, double value, int digits);
 /// Parses plain and scientific notation, "INF" and "NaN" in any case, surrounded by white space,
 /// rounded once to `format`. Returns false for anything else.
 bool parseReal(String text, double &value, RealFormat format);

@@ -204,7 +204,7 @@ def test_replace_once_and_errors():
     once = dict(pattern="a{1,2}?", rewrite="[\\0]", all=0)
     assert texts(call("RegexReplace", strings("baab", "b"), **once)[0]) == ["b[a]ab", "b"]
     for rewrite in ("\\1", "\\", "\\x"):
-        with pytest.raises(KernelError, match="backslash"):
+        with pytest.raises(KernelError, match="backslash|names group"):
             call("RegexReplace", strings("a"), pattern="a", rewrite=rewrite)
     with pytest.raises(KernelError, match="pattern"):
         call("RegexReplace", strings("a"), pattern="(")
@@ -306,3 +306,55 @@ def test_shapes_of_tokens():
                            (dict(separators=["("]), "")):
         with pytest.raises(KernelError, match=message):
             call("Tokenizer", strings("a"), **{**attributes, **wrong})
+
+
+@pytest.mark.parametrize("value, digits, expected", [
+    (0.5, 0, "0"), (1.5, 0, "2"), (2.5, 0, "2"), (-0.0, 1, "-0.0"), (0.1, 20, "0.10000000000000000555"),
+    (5e-324, 60, "0." + "0" * 60), (1e300, 3, f"{1e300:.3f}"), (2.0 ** 64, 0, "18446744073709551616"),
+    (0.999999, 3, "1.000"), (123456789.987654321, 6, f"{123456789.987654321:.6f}")])
+def test_fixed_digits(value, digits, expected):
+    assert texts(call("FormatNumber", np.array([value]), digits=digits)[0]) == [expected]
+
+
+def test_random_fixed_digits():
+    random = np.random.default_rng(8)
+    values = random.standard_normal(200) * 10.0 ** random.integers(-20, 30, 200)
+    for digits in (0, 1, 6, 17):
+        assert texts(call("FormatNumber", values, digits=digits)[0]) == [f"{v:.{digits}f}" for v in values]
+
+
+@pytest.mark.parametrize("text", ["a", "abcde", "a+/a", "ab=c", "===="])
+def test_no_base64(text):
+    with pytest.raises(KernelError, match="no base64"):
+        call("Base64", strings(text), decode=1)
+
+
+def test_bytes_need_texts_of_one_length():
+    with pytest.raises(KernelError, match="text 1 has 3 bytes, the first one 2"):
+        call("TextBytes", strings("ab", "abc"), to=2)
+    with pytest.raises(KernelError, match="not made of numbers of 4"):
+        call("TextBytes", strings("abc"), to=1)
+
+
+def test_characters_and_segments_are_checked():
+    stray = np.array([b"a\xff", None], object)[:1]
+    with pytest.raises(KernelError, match="no UTF-8"):
+        call("TextCharacters", stray, outputs=2, strict=1)
+    with pytest.raises(KernelError, match="from 0 to 3, of 2"):
+        call("CharactersText", np.array([97, 98], "i4"), np.array([0, 3], "i8"))
+    with pytest.raises(KernelError, match="55296 is no character"):
+        call("CharactersText", np.array([0xd800], "i4"), np.array([0, 1], "i8"), strict=1)
+    with pytest.raises(KernelError, match="segment 2 is not one of 2"):
+        call("SegmentJoin", strings("a"), np.array([2], "i8"), np.array(2, "i8"))
+    with pytest.raises(KernelError, match="not in order"):
+        call("StringNGrams", strings("a", "b"), np.array([0, 3], "i8"), outputs=2, widths=[2])
+
+
+def test_groups_of_rewrites_are_checked():
+    with pytest.raises(KernelError, match="names group 2 of a pattern that has 1"):
+        call("RegexReplace", strings("a"), pattern="(a)(?:b)?", rewrite=r"\2")
+    with pytest.raises(KernelError, match="backslash"):
+        call("RegexReplace", strings("a"), pattern="a", rewrite="\\")
+    # Groups are copied with what is repeated; what takes no part is empty.
+    assert texts(call("RegexReplace", strings("abab ac"), pattern="(?:(a)(b)|(c)){2,3}", rewrite=r"<\1\3>")[0]) == ["<a> ac"]
+    assert texts(call("RegexReplace", strings("a" * 3000), pattern="(a*)*(a|aa)*b?", rewrite=r"[\2]")[0])[0][0] == "["

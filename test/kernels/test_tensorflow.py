@@ -107,6 +107,17 @@ def test_qr_of_nothing_does_nothing():
     assert q.shape == (10**6, 0) and r.shape == (0, 0)
 
 
+def test_decompositions_of_high_matrices_need_little_memory():
+    """Their first columns alone were taken of a square matrix: 80 GB here."""
+    high = np.random.default_rng(6).standard_normal((100_000, 2)).astype("f4")
+    q, r = call("Qr", high, outputs=2)
+    np.testing.assert_allclose(q @ r, high, atol=1e-5)
+    s, u, v = call("Svd", high, outputs=3)
+    np.testing.assert_allclose((u * s) @ v.T, high, atol=1e-5)
+    empty = np.zeros((10**6, 0), "f4")
+    assert [x.shape for x in call("Svd", empty, outputs=3)] == [(0,), (10**6, 0), (0, 0)]
+
+
 @pytest.mark.parametrize("axes, keep, expected", [
     ([1], 0, ["a-b-", "c--d"]), ([-1], 1, [["a-b-"], ["c--d"]]), ([0], 0, ["a-c", "b-", "-d"]),
     ([1, 0], 0, "a-b--c--d"), ([0, 1], 0, "a-c-b---d"), ([], 0, [["a", "b", ""], ["c", "", "d"]])])
@@ -252,3 +263,27 @@ def test_cumulative_log_sum_exp(exclusive, reverse):
     np.testing.assert_allclose(got, expected[:, ::-1] if reverse else expected, rtol=1e-14)
     with pytest.raises(KernelError):
         call("CumLogSumExp", np.arange(3), index(0))
+
+
+def test_philox_is_checked():
+    shape, key, counter = index([2]), np.zeros(1, "u8"), np.zeros(2, "u8")
+    with pytest.raises(KernelError, match="expected 1 and 2"):
+        call("PhiloxRandom", shape, key, np.zeros(1, "u8"))
+    with pytest.raises(KernelError, match="no integer between the bounds"):
+        call("PhiloxRandom", shape, key, counter, index(3), index(3), dtype=7)
+    with pytest.raises(KernelError, match="element type"):
+        call("PhiloxRandom", shape, key, counter, dtype=6, distribution="normal")
+    with pytest.raises(KernelError, match="has 3 numbers, expected 2"):
+        call("PhiloxKey", index([1, 2, 3]), outputs=2)
+    # The counter carries into its upper half.
+    ends = call("PhiloxRandom", index([8]), key, np.array([2 ** 64 - 1, 0], "u8"), dtype=12)[0]
+    begins = call("PhiloxRandom", index([4]), key, np.array([0, 1], "u8"), dtype=12)[0]
+    np.testing.assert_array_equal(ends[4:], begins)
+
+
+def test_soft_suppression_is_checked():
+    boxes, scores, numbers = np.zeros((2, 4), "f4"), np.zeros(2, "f4"), np.ones(1, "f4")
+    with pytest.raises(KernelError, match="deviation is not above 0"):
+        call("SoftSuppression", boxes, scores, index(3), numbers, numbers * 0, outputs=2)
+    with pytest.raises(KernelError, match="do not fit"):
+        call("SoftSuppression", boxes[:, :3], scores, index(3), numbers, numbers, outputs=2)

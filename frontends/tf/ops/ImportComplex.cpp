@@ -108,6 +108,67 @@ void importDiv(NodeContext &n) {
   setComplex(n, {n.div(x.re, size), n.div(x.im, size)});
 }
 
+void importReciprocal(NodeContext &n) {
+  Complex x = readComplex(n, 0);
+  if (n.failed())
+    return;
+  Value size = squaredMagnitude(n, x);
+  setComplex(n, {n.div(x.re, size), n.div(n.create<graph::NegOp>(x.im), size)});
+}
+
+/// The logarithm of the length, and the angle.
+void importLog(NodeContext &n) {
+  Complex x = readComplex(n, 0);
+  if (n.failed())
+    return;
+  Value size = n.create<graph::LogOp>(squaredMagnitude(n, x));
+  setComplex(n, {n.mul(size, n.scalarLike(0.5, size)), angleOf(n, x.im, x.re)});
+}
+
+/// The root with the positive real part: the larger part is computed first, so that nothing
+/// cancels.
+void importSqrt(NodeContext &n) {
+  Complex x = readComplex(n, 0);
+  if (n.failed())
+    return;
+  Value zero = n.scalarLike(0, x.re), half = n.scalarLike(0.5, x.re);
+  Value length = n.create<graph::SqrtOp>(squaredMagnitude(n, x));
+  Value larger = n.create<graph::SqrtOp>(n.mul(n.add(length, n.create<graph::AbsOp>(x.re)), half));
+  // The root of 0 is 0.
+  Value isZero = n.compare(larger, zero, graph::ComparePredicate::Eq);
+  Value divisor = n.create<graph::WhereOp>(isZero, n.scalarLike(1, x.re), larger);
+  Value smaller = n.div(n.mul(n.create<graph::AbsOp>(x.im), half), divisor);
+  Value isRight = n.compare(x.re, zero, graph::ComparePredicate::Ge);
+  Value im = n.create<graph::WhereOp>(isRight, smaller, larger);
+  Value isBelow = n.compare(x.im, zero, graph::ComparePredicate::Lt);
+  setComplex(n, {n.create<graph::WhereOp>(isRight, larger, smaller),
+                 n.create<graph::WhereOp>(isBelow, n.create<graph::NegOp>(im), im)});
+}
+
+/// tanh(x + iy) = (tanh x (1 + t^2) + i t (1 - tanh^2 x)) / (1 + tanh^2 x t^2) with t = tan y; by
+/// sine and cosine, so that no tangent is infinite.
+Complex hyperbolicTangent(NodeContext &n, Complex x) {
+  if (n.failed())
+    return {};
+  Value tangent = n.create<graph::TanhOp>(x.re), sine = n.create<graph::SinOp>(x.im),
+        cosine = n.create<graph::CosOp>(x.im), one = n.scalarLike(1, x.re);
+  Value square = n.mul(tangent, tangent);
+  Value divisor = n.add(n.mul(cosine, cosine), n.mul(square, n.mul(sine, sine)));
+  return {n.div(tangent, divisor), n.div(n.mul(n.mul(sine, cosine), n.sub(one, square)), divisor)};
+}
+
+void importTanh(NodeContext &n) { setComplex(n, hyperbolicTangent(n, readComplex(n, 0))); }
+
+/// The sigmoid of x is (1 + tanh(x / 2)) / 2.
+void importSigmoid(NodeContext &n) {
+  Complex x = readComplex(n, 0);
+  if (n.failed())
+    return;
+  Value half = n.scalarLike(0.5, x.re);
+  Complex tangent = hyperbolicTangent(n, {n.mul(x.re, half), n.mul(x.im, half)});
+  setComplex(n, {n.add(n.mul(tangent.re, half), half), n.mul(tangent.im, half)});
+}
+
 /// To a real type only the real part is kept.
 void importCast(NodeContext &n) {
   Complex x = readComplex(n, 0);
@@ -229,8 +290,17 @@ ArrayRef<OpRow> complexRows() {
 
 const OpRow *findComplexOp(StringRef op) {
   static const OpRow arithmetic[] = {
-      {"Cast", importCast},   {"Exp", importExp},       {"Mul", importMul},
-      {"RealDiv", importDiv}, {"Square", importSquare},
+      {"Cast", importCast},
+      {"Exp", importExp},
+      {"Inv", importReciprocal},
+      {"Log", importLog},
+      {"Mul", importMul},
+      {"RealDiv", importDiv},
+      {"Reciprocal", importReciprocal},
+      {"Sigmoid", importSigmoid},
+      {"Sqrt", importSqrt},
+      {"Square", importSquare},
+      {"Tanh", importTanh},
   };
   const OpRow *row = findIn(complexRows(), op);
   return row ? row : findIn(arithmetic, op);

@@ -139,43 +139,32 @@ void importLogDeterminant(NodeContext &n) {
   n.setOutput(1, n.callHost("Log", {n.callHost("Abs", {determinant})}));
 }
 
-/// Outputs are the singular values, U and V; the latter empty without compute_uv.
-void importSvd(NodeContext &n) {
+/// Outputs are those of a kernel that decomposes matrices.
+void setDecomposition(NodeContext &n, StringRef kernel, ArrayRef<NamedAttribute> attributes,
+                      unsigned count) {
   Value input = n.input(0);
-  bool wantsVectors = n.boolAttr("compute_uv", true);
-  bool isFull = n.boolAttr("full_matrices", false);
   if (n.failed())
     return;
-  graph::HostCall call{"Svd",
-                       {input},
-                       n.builder().getDictionaryAttr({n.hostInts("full_matrices", {isFull})}),
-                       wantsVectors ? 3u : 1u};
+  graph::HostCall call{kernel, {input}, n.builder().getDictionaryAttr(attributes), count};
   for (auto [index, value] : llvm::enumerate(n.callHost(call)))
     n.setOutput(index, value);
+}
+
+NamedAttribute isFull(NodeContext &n) {
+  return n.hostInts("full_matrices", {n.boolAttr("full_matrices", false)});
+}
+
+/// Outputs are the singular values, U and V; the latter empty without compute_uv.
+void importSvd(NodeContext &n) {
+  setDecomposition(n, "Svd", {isFull(n)}, n.boolAttr("compute_uv", true) ? 3 : 1);
 }
 
 /// Outputs are the eigenvalues and, unless compute_v is false, the eigenvectors.
 void importEigen(NodeContext &n) {
-  Value input = n.input(0);
-  const bool wantsVectors = n.boolAttr("compute_v", true);
-  if (n.failed())
-    return;
-  graph::HostCall call{
-      "SymmetricEigen", {input}, n.builder().getDictionaryAttr({}), wantsVectors ? 2u : 1u};
-  for (auto [index, value] : llvm::enumerate(n.callHost(call)))
-    n.setOutput(index, value);
+  setDecomposition(n, "SymmetricEigen", {}, n.boolAttr("compute_v", true) ? 2 : 1);
 }
 
-void importQr(NodeContext &n) {
-  Value input = n.input(0);
-  const bool isFull = n.boolAttr("full_matrices", false);
-  if (n.failed())
-    return;
-  graph::HostCall call{
-      "Qr", {input}, n.builder().getDictionaryAttr({n.hostInts("full_matrices", {isFull})}), 2};
-  for (auto [index, value] : llvm::enumerate(n.callHost(call)))
-    n.setOutput(index, value);
-}
+void importQr(NodeContext &n) { setDecomposition(n, "Qr", {isFull(n)}, 2); }
 
 /// The bits of each element as another type of the same width.
 void importBitcast(NodeContext &n) {

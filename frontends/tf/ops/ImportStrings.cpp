@@ -4,13 +4,28 @@
 #include <array>
 
 #include "dialects/graph/ops/HostOps.h"
+#include "frontends/tf/LookupTables.h"
 #include "frontends/tf/OpTable.h"
+#include "frontends/tf/ops/Strings.h"
 #include "frontends/tf/ops/arithmetic/TensorMath.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
 namespace atc::tf_import {
+Value withShapeOf(Value result, Value like) {
+  auto shape = dyn_cast_or_null<RankedTensorType>(like ? like.getType() : Type());
+  if (shape && result && result.getDefiningOp<graph::HostCallOp>())
+    result.setType(shape.clone(cast<TensorType>(result.getType()).getElementType()));
+  return result;
+}
+
+void requireStrings(NodeContext &n, unsigned index) {
+  Value value = n.input(index);
+  if (!n.failed() && !isa<graph::StringType>(NodeContext::elementType(value)))
+    n.failInput(index, "holds no strings");
+}
+
 namespace {
 
 /// Returns the string of an input, a constant of one element; fails the node where it is none.
@@ -25,30 +40,24 @@ std::string constantText(NodeContext &n, unsigned index) {
   return {};
 }
 
-/// Returns `result`, that of a host call, with the shape of `like`.
-Value withShapeOf(Value result, Value like) {
-  auto shape = dyn_cast_or_null<RankedTensorType>(like ? like.getType() : Type());
-  if (shape && result && result.getDefiningOp<graph::HostCallOp>())
-    result.setType(shape.clone(cast<TensorType>(result.getType()).getElementType()));
-  return result;
-}
-
-/// Fails the node unless the input holds strings.
-void requireStrings(NodeContext &n, unsigned index) {
-  Value value = n.input(index);
-  if (!n.failed() && !isa<graph::StringType>(NodeContext::elementType(value)))
-    n.failInput(index, "holds no strings");
-}
-
 //===----------------------------------------------------------------------===//
 // Lookup tables
 //===----------------------------------------------------------------------===//
 
 /// A table that became no constant.
 void importTable(NodeContext &n) {
+  if (const std::string reason = n.stringAttr(tableErrorAttribute, ""); !reason.empty())
+    return n.fail("E13005", reason);
   n.fail("E13005", "table '" + n.proto().name() +
                        "' has no contents: no initializer of the model fills it; freeze a graph "
                        "together with the nodes that fill its tables");
+}
+
+/// The size of a table that became no constant; of others it is known.
+void importTableSize(NodeContext &n) {
+  (void)n.input(0);
+  if (!n.failed())
+    n.failInput(0, "is no lookup table that the model fills with constants");
 }
 
 /// Inputs are what the table became, its keys and values, what is looked for, and the default.
@@ -202,15 +211,14 @@ void importSplit(NodeContext &n) {
   requireStrings(n, 0);
   n.requireRank(0, 1, 1);
   const std::string separator = constantText(n, 1);
-  if (const int64_t most = n.intAttr("maxsplit", -1); !n.failed() && most >= 0)
-    return n.failAttribute("maxsplit",
-                           "is " + Twine(most) + ", which is not supported: leave it out");
+  const int64_t most = n.intAttr("maxsplit", -1);
   if (n.failed())
     return;
   graph::HostCall call{
       "StringSplit",
       {input},
-      n.builder().getDictionaryAttr({n.hostText("delimiter", separator), n.hostInts("ascii", {1})}),
+      n.builder().getDictionaryAttr({n.hostText("delimiter", separator), n.hostInts("ascii", {1}),
+                                     n.hostInts("maxsplit", {most > 0 ? most : -1})}),
       2};
   SmallVector<Value> parts = n.callHost(call);
   if (parts.empty())
@@ -249,10 +257,10 @@ template <int isStatic> void importReplace(NodeContext &n) {
   if (n.failed())
     return;
   for (size_t at = rewrite.find('\\'); at != std::string::npos; at = rewrite.find('\\', at + 2))
-    if (at + 1 == rewrite.size() || (rewrite[at + 1] != '\\' && rewrite[at + 1] != '0'))
+    if (at + 1 == rewrite.size() || (rewrite[at + 1] != '\\' && !llvm::isDigit(rewrite[at + 1])))
       return n.failNode("replaces matches by '" + rewrite +
-                        "', which names a group of the pattern: only \\0, the whole match, is "
-                        "supported");
+                        "', in which a backslash stands in front of neither a digit, which names a "
+                        "group, nor a backslash");
   n.setOutput(
       withShapeOf(n.callHost("RegexReplace", {input},
                              {n.hostText("pattern", pattern), n.hostText("rewrite", rewrite),
@@ -268,67 +276,28 @@ template <int isStatic> void importFullMatch(NodeContext &n) {
       withShapeOf(n.callHost("RegexFullMatch", {input}, {n.hostText("pattern", pattern)}), input));
 }
 
-//===----------------------------------------------------------------------===//
-// Numbers
-//===----------------------------------------------------------------------===//
-
-void importAsString(NodeContext &n) {
-  Value input = n.input(0);
-  if (n.failed())
-    return;
-  const Type element = NodeContext::elementType(input);
-  const Type text = graph::StringType::get(n.builder().getContext());
-  if (element == text)
-    return n.setOutput(input);
-  if (!isa<IntegerType>(element))
-    return n.failInput(0, "holds no integers or booleans: only these become strings");
-  if (n.intAttr("width", -1) > 0)
-    return n.failAttribute("width", "is not supported: leave it out");
-  if (n.failed())
-    return;
-  if (!element.isInteger(1)) {
-    n.setOutput(withShapeOf(n.callHost("Cast", {input}, {n.hostInts("to", {graph::dtypeOf(text)})}),
-                            input));
-    return;
-  }
-  auto word = [&](StringRef value) {
-    return n.constant(
-        DenseStringElementsAttr::get(RankedTensorType::get({}, text), ArrayRef<StringRef>(value)));
-  };
-  n.setOutput(withShapeOf(n.callHost("Where", {input, word("true"), word("false")}), input));
-}
-
-void importToNumber(NodeContext &n) {
-  Value input = n.input(0);
-  requireStrings(n, 0);
-  const Type element = n.typeAttr("out_type", pb::DT_FLOAT);
-  if (!n.failed())
-    n.setOutput(withShapeOf(
-        n.callHost("Cast", {input}, {n.hostInts("to", {graph::dtypeOf(element)})}), input));
-}
-
 } // namespace
 
 ArrayRef<OpRow> stringRows() {
   static const OpRow rows[] = {
       {"HashTable", importTable, "filled by constants or files"},
       {"HashTableV2", importTable, "filled by constants or files"},
-      {"AsString", importAsString, "of integers and booleans, without `width`"},
       {"LookupTableFind", importFind, "tables of constants or files, and a constant default"},
       {"LookupTableFindV2", importFind, "tables of constants or files, and a constant default"},
+      {"LookupTableSize", importTableSize, "tables of constants or files"},
+      {"LookupTableSizeV2", importTableSize, "tables of constants or files"},
       {"ReduceJoin", importReduceJoin},
       {"RegexFullMatch", importFullMatch<0>, "a constant pattern"},
-      {"RegexReplace", importReplace<0>, "a constant pattern; no groups in the rewrite"},
+      {"RegexReplace", importReplace<0>, "a constant pattern"},
       {"StaticRegexFullMatch", importFullMatch<1>},
-      {"StaticRegexReplace", importReplace<1>, "no groups in the rewrite"},
+      {"StaticRegexReplace", importReplace<1>},
       {"StringJoin", importJoin},
       {"StringLength", importLength},
       {"StringLower", importCase<0>, "ASCII"},
-      {"StringSplitV2", importSplit, "a constant separator; without `maxsplit`"},
+      {"StringSplitV2", importSplit, "a constant separator"},
       {"StringStrip", importStrip},
       {"StringToHashBucketFast", importHash<0>},
       {"StringToHashBucketStrong", importHash<1>},
-      {"StringToNumber", importToNumber},
       {"StringUpper", importCase<1>, "ASCII"},
       {"Substr", importSubstring, "one position and length, or one of each for every string"},
   };

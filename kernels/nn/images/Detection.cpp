@@ -194,13 +194,18 @@ struct Box {
     }
   }
   float area() const { return (x1 - x0) * (y1 - y0); }
-  bool overlaps(const Box &other, float threshold) const {
+  /// Returns the part of the area of both that they have in common; -1 where they do not touch.
+  float overlap(const Box &other) const {
     const float w = minimum(x1, other.x1) - maximum(x0, other.x0);
     const float h = minimum(y1, other.y1) - maximum(y0, other.y0);
     if (!(w > 0 && h > 0) || area() <= 0 || other.area() <= 0)
-      return false;
+      return -1;
     const float common = w * h;
-    return common / (area() + other.area() - common) > threshold;
+    return common / (area() + other.area() - common);
+  }
+  bool overlaps(const Box &other, float threshold) const {
+    const float part = overlap(other);
+    return part >= 0 && part > threshold;
   }
 };
 
@@ -265,6 +270,61 @@ ATC_KERNEL(NonMaxSuppression) {
   }
   if (int64_t *out = make<int64_t>(0, I64, Dims(total, 3)))
     copyBytes(out, chosen, total * 3 * int64_t(sizeof(int64_t)));
+}
+
+/// TensorFlow's soft suppression: the score of a box falls with its overlap with each box that was
+/// chosen before. Outputs: the chosen boxes, and their scores when they were chosen.
+ATC_KERNEL(SoftSuppression) {
+  const Tensor boxes = in(0), scores = in(1);
+  for (uint32_t i = 0; i < 5; ++i)
+    if (!in(i).known())
+      return;
+  const int64_t count = scores.count();
+  if (boxes.dim(1) != 4 || boxes.dim(0) != count)
+    return fail("% boxes of % numbers and % scores do not fit", boxes.dim(0), boxes.dim(1), count);
+  const int64_t most = minimum(maximum(integerAt(in(2), 0), int64_t(0)), count);
+  const float least = float(numberAt(in(3), 0)), deviation = float(numberAt(in(4), 0));
+  if (!(deviation > 0))
+    return fail("the deviation is not above 0");
+  const float scale = -0.5f / deviation;
+  int64_t *chosen = scratch<int64_t>(most + 1), *seen = scratch<int64_t>(count + 1);
+  float *now = scratch<float>(count + most + 1);
+  if (!chosen || !seen || !now)
+    return;
+  float *best = now + count;
+  for (int64_t i = 0; i < count; ++i) {
+    seen[i] = 0;
+    now[i] = scores.as<float>()[i];
+  }
+  int64_t total = 0;
+  while (total < most) {
+    // The best one, of equal scores the first.
+    int64_t next = -1;
+    for (int64_t i = 0; i < count; ++i)
+      if (seen[i] >= 0 && now[i] > least && (next < 0 || now[i] > now[next]))
+        next = i;
+    if (next < 0)
+      break;
+    const float before = now[next];
+    const Box box(boxes.as<float>() + next * 4, false);
+    for (int64_t j = total - 1; j >= seen[next] && now[next] > least; --j) {
+      const float part = maximum(box.overlap(Box(boxes.as<float>() + chosen[j] * 4, false)), 0.0f);
+      now[next] *= float(math::exp(scale * part * part));
+    }
+    seen[next] = total;
+    if (now[next] != before)
+      continue; // others may be better now
+    best[total] = before;
+    chosen[total++] = next;
+    seen[next] = -1;
+  }
+  int64_t *out = wants(0) ? make<int64_t>(0, I64, Dims(total)) : nullptr;
+  if (wants(0) && !out)
+    return;
+  if (out)
+    copyBytes(out, chosen, total * int64_t(sizeof(int64_t)));
+  if (float *kept = wants(1) ? make<float>(1, F32, Dims(total)) : nullptr)
+    copyBytes(kept, best, total * int64_t(sizeof(float)));
 }
 
 } // namespace atc::kernels

@@ -422,7 +422,7 @@ private:
       if (isa<graph::ConstantOp>(op))
         continue;
       const bool isWide = op->getNumResults() == 1 && wide.contains(op->getResult(0)) &&
-                          (isa<graph::MulOp>(op) || isWideReduction(op));
+                          (isa<graph::MulOp, graph::ReshapeOp>(op) || isWideReduction(op));
       if (float32Nodes.contains(op) || isWide) {
         for (OpOperand &operand : op->getOpOperands())
           if (halved.contains(operand.get()))

@@ -43,11 +43,11 @@ BEYOND = {**{(kernel, "A"): PACKED for kernel in ("Slice", "Concat", "Gather", "
 # Kernels that take fewer inputs than the operator: GroupQueryAttention without query_seqlens.
 MOST = {"GroupQueryAttention": 16}
 # Kernels that are no ONNX operator (kernels/core/Contracts.h has their signatures).
-STEPS = {"Aipp", "Map", "RaggedToDense", "RegexReplace", "SequenceResize", "SequenceSet", "Stack", "StringCase",
-         "StringHash", "StringLength", "StringStrip", "Substring", "Svd", "Zeta", "BesselI", "Betainc", "Cholesky",
-         "CumLogSumExp", "Digamma", "Erfinv", "Igamma", "Igammac", "Lgamma", "MatrixSolve", "Ndtri", "Polygamma",
-         "Qr",
-         "StringReduce", "SymmetricEigen", "TriangularSolve"}
+STEPS = {"Aipp", "Base64", "BesselI", "Betainc", "CharactersText", "Cholesky", "CumLogSumExp", "Digamma",
+         "Erfinv", "FormatNumber", "Igamma", "Igammac", "Lgamma", "Map", "MatrixSolve", "Ndtri",
+         "PhiloxKey", "PhiloxRandom", "Polygamma", "Qr", "RaggedToDense", "RegexReplace", "SegmentJoin", "SequenceResize", "SequenceSet",
+         "SoftSuppression", "Stack", "StringCase", "StringHash", "StringLength", "StringNGrams", "StringReduce", "StringStrip",
+         "Substring", "Svd", "SymmetricEigen", "TextBytes", "TextCharacters", "TriangularSolve", "Zeta"}
 
 
 def read_kernels():

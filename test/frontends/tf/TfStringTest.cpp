@@ -65,24 +65,29 @@ TEST_CASE("Operators on strings say what they do not take") {
              Catch::Contains("holds no strings"));
   CHECK_THAT(importErrors(R"(op: "StringSplitV2" input: "x" input: "x")"),
              Catch::Contains("must be one string that is known at compile time"));
-  CHECK_THAT(importErrors(R"(op: "StringSplitV2" input: "x" input: "comma"
-                             attr { key: "maxsplit" value { i: 2 } })"),
-             Catch::Contains("attribute 'maxsplit'") && Catch::Contains("is 2"));
+  CHECK_THAT(importErrors(R"(op: "UnicodeDecode" input: "x"
+                             attr { key: "input_encoding" value { s: "UTF-16-BE" } })"),
+             Catch::Contains("is 'UTF-16-BE', expected UTF-8"));
+  CHECK_THAT(importErrors(R"(op: "DecodeJpeg" input: "comma")"),
+             Catch::Contains("attribute 'channels'") && Catch::Contains("is 0, expected 3"));
   CHECK_THAT(importErrors(R"(op: "StaticRegexReplace" input: "x"
-                             attr { key: "rewrite" value { s: "a\\1" } })"),
-             Catch::Contains("names a group of the pattern"));
+                             attr { key: "rewrite" value { s: "a\\n" } })"),
+             Catch::Contains("a backslash stands in front of"));
   CHECK_THAT(importErrors(R"(op: "StringToHashBucketFast" input: "x"
                              attr { key: "num_buckets" value { i: 0 } })"),
              Catch::Contains("is 0, expected at least 1"));
   CHECK_THAT(importErrors(R"(op: "StringToHashBucketStrong" input: "x"
                              attr { key: "num_buckets" value { i: 5 } })"),
              Catch::Contains("has 0 values, expected 2"));
-  CHECK_THAT(importErrors(R"(op: "AsString" input: "f")"),
-             Catch::Contains("holds no integers or booleans"));
+  CHECK_THAT(importErrors(R"(op: "AsString" input: "f"
+                             attr { key: "scientific" value { b: true } })"),
+             Catch::Contains("attribute 'scientific'"));
   CHECK_THAT(importErrors(R"(op: "LookupTableFindV2" input: "x" input: "x" input: "comma")"),
              Catch::Contains("is no lookup table"));
   CHECK_THAT(importErrors(R"(op: "HashTableV2")"),
              Catch::Contains("table 'y' has no contents: no initializer of the model fills it"));
+  CHECK_THAT(importErrors(R"(op: "HashTableV2" attr { key: "_table_error" value { s: "why" } })"),
+             Catch::Contains("why"));
   CHECK_THAT(importErrors(R"(op: "StringJoin" input: "x" input: "words")"),
              Catch::Contains("has 2 strings, expected at most 1"));
 }

@@ -140,7 +140,7 @@ void importDiagPart(NodeContext &n) {
       return n.failInput(0, "has no shape whose second half repeats the first one");
   TensorMath m(n);
   Value half = m.dims(input, 0, n.rank(input) / 2);
-  Value size = n.callHost("ReduceProd", {half, n.intList({0})}, {n.hostInts("keepdims", {1})});
+  Value size = m.shapeOf({m.product(half)});
   Value flat = m.reshape(input, ArrayRef<int64_t>{-1});
   Value diagonal =
       n.callHost("Slice", {flat, n.intList({0}), m.unsqueeze(n.callHost("Size", {input}), {0}),

@@ -207,6 +207,39 @@ void importMaxPoolWithArgmax(NodeContext &n) {
   n.setOutput(1, n.cast(n.transpose(place, {0, 2, 3, 1}), index));
 }
 
+/// The place along each axis of elements that are counted through a tensor of the given dims.
+void importUnravel(NodeContext &n) {
+  Value numbers = n.input(0), dims = withRank(n, 1, 1);
+  if (n.failed())
+    return;
+  if (!NodeContext::hasRank(numbers))
+    return n.failInput(0, "has no known rank");
+  n.requireRank(0, 0, 1);
+  TensorMath m(n);
+  Value all = indexVector(n, dims);
+  Value steps = n.callHost("CumProd", {all, m.index(0)},
+                           {n.hostInts("exclusive", {1}), n.hostInts("reverse", {1})});
+  const bool isVector = n.rank(numbers) == 1;
+  auto along = [&](Value vector) { return isVector ? m.unsqueeze(vector, {1}) : vector; };
+  Value place = n.callHost("Mod", {m.div(m.toIndex(numbers), along(steps)), along(all)});
+  n.setOutput(n.cast(place, NodeContext::elementType(numbers)));
+}
+
+/// Where each dim of one layout stands in another one.
+void importDimMap(NodeContext &n) {
+  Value dims = n.input(0);
+  const std::string from = n.stringAttr("src_format", "NHWC"),
+                    to = n.stringAttr("dst_format", "NCHW");
+  SmallVector<int64_t> places;
+  for (char dim : from)
+    places.push_back(static_cast<int64_t>(to.find(dim)));
+  if (!n.failed() && (from.size() != to.size() ||
+                      llvm::is_contained(places, static_cast<int64_t>(std::string::npos))))
+    n.failAttribute("dst_format", "is '" + to + "', which has other dims than '" + from + "'");
+  if (!n.failed())
+    n.setOutput(TensorMath(n).gather(n.intList(places, NodeContext::elementType(dims)), dims, 0));
+}
+
 } // namespace
 
 ArrayRef<OpRow> dynamicOrderRows() {
@@ -224,11 +257,13 @@ ArrayRef<OpRow> placeRows() {
   using graph::ComparePredicate;
   static const OpRow rows[] = {
       {"ApproxTopK", importApproxTopK, "exact"},
+      {"DataFormatDimMap", importDimMap},
       {"InTopK", importInTopK},
       {"InTopKV2", importInTopK},
       {"LowerBound", importBound<ComparePredicate::Lt>},
       {"MaxPoolWithArgmax", importMaxPoolWithArgmax},
       {"Roll", importRoll, "the axes must be known"},
+      {"UnravelIndex", importUnravel, "checks no index"},
       {"UpperBound", importBound<ComparePredicate::Le>},
   };
   return rows;

@@ -56,7 +56,7 @@ Value combine(TensorMath &m, Combine kind, Value rows, Value ids, Value segments
   Value initial = n.callHost("Expand", {n.scalarLike(identity, rows), shape});
   Value combined = n.callHost("ScatterND", {initial, m.unsqueeze(target, {1}), rows},
                               {n.hostText("reduction", reductionOf(kind))});
-  return n.callHost("Slice", {combined, n.intList({0}), m.shapeOf({segments}), n.intList({0})});
+  return m.firstOf(combined, segments);
 }
 
 } // namespace
@@ -92,7 +92,7 @@ template <Combine kind> void importUnsorted(NodeContext &n) {
   const int64_t rank = n.rank(data), outer = n.rank(ids);
   TensorMath m(n);
   Value inner = m.dims(data, outer, rank);
-  Value width = n.callHost("ReduceProd", {inner, n.intList({0})}, {n.hostInts("keepdims", {1})});
+  Value width = m.shapeOf({m.product(inner)});
   Value flat = indexVector(n, ids), number = m.toIndex(segments);
   Value rows = m.reshape(data, m.concat({m.dims(flat, 0, 1), width}, 0));
   Value result = combine(m, kind, rows, flat, number, identityOf(n.elementType(data), kind));
@@ -116,7 +116,7 @@ void combineSorted(NodeContext &n, Combine kind, Divisor divisor, Value data, Va
         m.add(n.callHost("ReduceMax", {all, n.intList({0})}, {n.hostInts("keepdims", {0})}), one);
   }
   Value inner = m.dims(data, 1, rank);
-  Value width = n.callHost("ReduceProd", {inner, n.intList({0})}, {n.hostInts("keepdims", {1})});
+  Value width = m.shapeOf({m.product(inner)});
   Value rows = m.reshape(data, m.concat({m.dims(flat, 0, 1), width}, 0));
   Value result = combine(m, kind, rows, flat, segments, identityOf(n.elementType(data), kind));
   Value ones = n.callHost("Expand", {one, m.shapeOf({m.dim(flat, 0), one})});

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "dialects/graph/ops/HostOps.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/arithmetic/TensorMath.h"
 
@@ -33,15 +34,34 @@ void importSuppression(NodeContext &n) {
   Value overlap = isFirst ? m.real(n.floatAttr("iou_threshold", 0.5)) : n.input(3);
   Value least = isFirst || n.op().ends_with("V2") ? m.real(-std::numeric_limits<double>::infinity())
                                                   : n.input(4);
+  bool isSoft = false;
   if (isLast) {
     SmallVector<double> deviation = n.constantFloats(5);
-    if (!n.failed() && (deviation.size() != 1 || deviation[0] != 0))
-      n.failInput(5, "asks for a soft suppression, expected soft_nms_sigma 0");
+    if (!n.failed() && (deviation.size() != 1 || !(deviation[0] >= 0)))
+      n.failInput(5, "is no deviation of at least 0");
+    isSoft = !n.failed() && deviation[0] > 0;
   }
-  Value found = suppress(m, m.unsqueeze(m.toReal(boxes), {0}),
-                         m.unsqueeze(m.toReal(scores), {0, 1}), most, overlap, least);
-  Value kept = m.squeeze(m.slice(found, 2, 3, 1), {1});
-  Value number = m.dim(kept, 0), values = m.gather(scores, kept, 0);
+  if (n.failed())
+    return;
+  Value kept, values;
+  if (isSoft) {
+    SmallVector<Value> found = n.callHost(graph::HostCall{
+        "SoftSuppression",
+        {m.toReal(boxes), m.toReal(scores), m.toIndex(most), m.toReal(least), m.toReal(n.input(5))},
+        n.builder().getDictionaryAttr({}),
+        2});
+    if (found.empty())
+      return;
+    kept = withKnownDims(n, found[0], {ShapedType::kDynamic}, 0);
+    values = withKnownDims(n, found[1], {ShapedType::kDynamic}, 0);
+    values = n.cast(values, NodeContext::elementType(scores));
+  } else {
+    Value found = suppress(m, m.unsqueeze(m.toReal(boxes), {0}),
+                           m.unsqueeze(m.toReal(scores), {0, 1}), most, overlap, least);
+    kept = m.squeeze(m.slice(found, 2, 3, 1), {1});
+    values = m.gather(scores, kept, 0);
+  }
+  Value number = m.dim(kept, 0);
   if (mayPad && n.boolAttr("pad_to_max_output_size", false)) {
     Value room = m.sub(m.toIndex(most), number);
     auto pad = [&](Value value) {
@@ -130,7 +150,7 @@ ArrayRef<OpRow> suppressionRows() {
       {"NonMaxSuppressionV2", importSuppression},
       {"NonMaxSuppressionV3", importSuppression},
       {"NonMaxSuppressionV4", importSuppression},
-      {"NonMaxSuppressionV5", importSuppression, "`soft_nms_sigma` 0"},
+      {"NonMaxSuppressionV5", importSuppression, "a constant `soft_nms_sigma`"},
   };
   return rows;
 }

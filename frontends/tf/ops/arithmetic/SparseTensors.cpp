@@ -1,34 +1,16 @@
-//===-- SparseTensors.cpp - sparse and ragged tensors ---------------------===//
+//===-- SparseTensors.cpp - sparse tensors --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A sparse tensor is the places of its elements [n, rank], their values [n] and its shape [rank]. A
-// ragged tensor is its values and, per level, where the rows begin (splits) or the row of each
-// value.
+// A sparse tensor is the places of its elements [n, rank], their values [n] and its shape [rank].
 
 #include "dialects/graph/ops/HostOps.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/arithmetic/TensorMath.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
 namespace atc::tf_import {
-
-/// Returns elements [0, count) of axis 0.
-static Value firstOf(TensorMath &m, Value value, Value count) {
-  return m.n.callHost("Slice", {value, m.n.intList({0}), m.shapeOf({count}), m.n.intList({0})});
-}
-
-Value rowsOfSplits(TensorMath &m, Value splits) {
-  NodeContext &n = m.n;
-  Value total = m.squeeze(m.slice(splits, -1, std::numeric_limits<int32_t>::max(), 0), {0});
-  // A mark where each row but the first one begins; their sum up to a value is its row.
-  Value begins = m.slice(splits, 1, -1, 0);
-  Value zeros = n.callHost("Expand", {m.index(0), m.shapeOf({m.add(total, m.index(1))})});
-  Value ones = n.callHost("Expand", {m.index(1), shapeVector(n, begins)});
-  Value marks = n.callHost("ScatterND", {zeros, m.unsqueeze(begins, {1}), ones},
-                           {n.hostText("reduction", "add")});
-  return firstOf(m, n.callHost("CumSum", {marks, m.index(0)}), total);
-}
 
 namespace {
 
@@ -38,19 +20,22 @@ void setOutput(NodeContext &n, unsigned index, Value value, int64_t rank) {
   n.setOutput(index, withKnownDims(n, value, SmallVector<int64_t>(rank, ShapedType::kDynamic), 0));
 }
 
-/// Returns column `number` of the places of a sparse tensor.
-Value column(TensorMath &m, Value places, int64_t number) {
-  return m.squeeze(m.slice(places, number, number + 1, 1), {1});
-}
-
 /// For each dim of a shape the elements that a step along it passes over.
 Value stepsOf(TensorMath &m, Value shape) {
   return m.n.callHost("CumProd", {shape, m.index(0)},
                       {m.n.hostInts("exclusive", {1}), m.n.hostInts("reverse", {1})});
 }
 
-Value product(TensorMath &m, Value vector) {
-  return m.n.callHost("ReduceProd", {vector, m.n.intList({0})}, {m.n.hostInts("keepdims", {0})});
+/// Returns the order of numbers that rise; of equal ones the first one stays first.
+Value risingOrder(TensorMath &m, Value numbers) {
+  NodeContext &n = m.n;
+  graph::HostCall call{
+      "TopK",
+      {numbers, shapeVector(n, numbers)},
+      n.builder().getDictionaryAttr({n.hostInts("axis", {0}), n.hostInts("largest", {0})}),
+      2};
+  SmallVector<Value> results = n.callHost(call);
+  return results.empty() ? Value() : results[1];
 }
 
 //===----------------------------------------------------------------------===//
@@ -69,8 +54,8 @@ void importProduct(NodeContext &n) {
   places = m.toIndex(places);
   if (turnsRight)
     right = n.callHost("Transpose", {right}, {n.hostInts("perm", {1, 0})});
-  Value terms = m.mul(m.gather(right, column(m, places, !turnsLeft), 0), m.unsqueeze(values, {1}));
-  n.setOutput(sumOfRows(m, terms, column(m, places, turnsLeft),
+  Value terms = m.mul(m.gather(right, m.column(places, !turnsLeft), 0), m.unsqueeze(values, {1}));
+  n.setOutput(sumOfRows(m, terms, m.column(places, turnsLeft),
                         m.element(indexVector(n, shape), turnsLeft)));
 }
 
@@ -79,11 +64,15 @@ void importReshape(NodeContext &n) {
   Value places = withRank(n, 0, 2), shape = withRank(n, 1, 1), stated = withRank(n, 2, 1);
   if (n.failed())
     return;
+  if (ElementsAttr known; matchPattern(stated, m_Constant(&known)))
+    if (const int64_t open = llvm::count_if(readInts(known), [](int64_t size) { return size < 0; });
+        open > 1)
+      return n.failInput(2, "leaves " + Twine(open) + " dims open, expected at most one");
   TensorMath m(n);
   Value old = indexVector(n, shape), wanted = indexVector(n, stated), one = m.index(1);
   Value isOpen = m.less(wanted, m.index(0));
-  Value others = m.max(product(m, m.select(isOpen, one, wanted)), one);
-  Value result = m.select(isOpen, m.div(product(m, old), others), wanted);
+  Value others = m.max(m.product(m.select(isOpen, one, wanted)), one);
+  Value result = m.select(isOpen, m.div(m.product(old), others), wanted);
   Value flat = m.sum(m.mul(m.toIndex(places), stepsOf(m, old)), 1);
   // Without elements nothing is divided, so that any divisor but 0 does.
   Value along = m.div(flat, m.max(stepsOf(m, result), one));
@@ -100,7 +89,7 @@ void importFillRows(NodeContext &n) {
     return;
   TensorMath m(n);
   Value all = indexVector(n, shape), rowCount = m.element(all, 0), one = m.index(1);
-  Value rows = column(m, m.toIndex(places), 0), number = m.dim(rows, 0);
+  Value rows = m.column(m.toIndex(places), 0), number = m.dim(rows, 0);
   Value ones = n.callHost("Expand", {one, m.shapeOf({number, one})});
   Value isEmpty = m.squeeze(m.equal(sumOfRows(m, ones, rows, rowCount), m.index(0)), {1});
   Value added = m.reshape(n.callHost("NonZero", {isEmpty}), ArrayRef<int64_t>{-1});
@@ -113,106 +102,157 @@ void importFillRows(NodeContext &n) {
       {values,
        n.callHost("Expand", {m.reshape(fallback, ArrayRef<int64_t>{1}), m.shapeOf({count})})},
       0);
-  // Of equal rows the first one stays first.
-  auto orderOf = [&](Value numbers) {
-    graph::HostCall call{
-        "TopK",
-        {numbers, shapeVector(n, numbers)},
-        n.builder().getDictionaryAttr({n.hostInts("axis", {0}), n.hostInts("largest", {0})}),
-        2};
-    SmallVector<Value> results = n.callHost(call);
-    return results.empty() ? Value() : results[1];
-  };
-  Value order = orderOf(m.concat({rows, added}, 0));
+  Value order = risingOrder(m, m.concat({rows, added}, 0));
   if (n.failed())
     return;
   setOutput(n, 0, m.gather(newPlaces, order, 0), 2);
   setOutput(n, 1, m.gather(newValues, order, 0), 1);
   setOutput(n, 2, isEmpty, 1);
-  setOutput(n, 3, firstOf(m, orderOf(order), number), 1);
+  setOutput(n, 3, m.firstOf(risingOrder(m, order), number), 1);
 }
 
 //===----------------------------------------------------------------------===//
-// Ragged tensors
+// Order, parts and sums
 //===----------------------------------------------------------------------===//
 
-/// Puts rows [n, ...] that belong to `ids` side by side: [height, width, ...].
-Value besides(TensorMath &m, Value values, Value fallback, Value height, Value ids, int64_t width) {
-  NodeContext &n = m.n;
-  auto dim = [](int64_t size) { return size < 0 ? ShapedType::kDynamic : size; };
-  const Type element = NodeContext::elementType(values);
-  Value columns = n.intList({width});
-  if (n.rank(values) == 1)
-    return withKnownDims(n, n.callHost("RaggedToDense", {values, fallback, height, ids, columns}),
-                         {ShapedType::kDynamic, dim(width)}, 0);
-  // The places of the rows are put side by side, with that of one more row that fills up.
-  Value number = m.dim(values, 0);
-  Value places = n.callHost("RaggedToDense", {m.count(number), number, height, ids, columns});
-  SmallVector<int64_t> inner(n.shape(values).drop_front());
-  Value shape = m.concat({n.intList({1}), m.dims(values, 1, n.rank(values))}, 0);
-  Value rows = m.concat({values, n.callHost("Expand", {fallback, shape})}, 0);
-  SmallVector<int64_t> result = {ShapedType::kDynamic, dim(width)};
-  result.append(inner);
-  Value dense = m.gather(rows, places, 0);
-  if (dense && dense.getDefiningOp<graph::HostCallOp>() && !NodeContext::hasRank(dense))
-    dense.setType(RankedTensorType::get(result, element));
-  return dense;
+/// The number of each place when the elements of the shape are counted.
+Value numbersOf(TensorMath &m, Value places, Value shape) {
+  return m.squeeze(m.sum(m.mul(places, stepsOf(m, shape)), 1), {1});
 }
 
-/// Makes a dense tensor of a ragged one: inputs are the shape, the values, what fills rows up, and
-/// how the values are divided into rows, the outermost level first.
-void importRaggedToDense(NodeContext &n) {
-  SmallVector<std::string> types;
-  if (auto found = n.proto().attr().find("row_partition_types"); found != n.proto().attr().end())
-    types.append(found->second.list().s().begin(), found->second.list().s().end());
-  if (n.numInputs() != 3 + types.size())
-    return n.failNode("has " + Twine(n.numInputs()) + " inputs, expected " +
-                      Twine(3 + types.size()));
-  SmallVector<int64_t> shape = n.constantInts(0);
-  Value values = n.input(1), fallback = n.input(2);
+/// Sets the outputs of a sparse tensor whose elements are brought into the order of their places.
+void setOrdered(TensorMath &m, Value places, Value values, Value shape) {
+  Value order = risingOrder(m, numbersOf(m, places, shape));
+  if (m.n.failed())
+    return;
+  setOutput(m.n, 0, m.gather(places, order, 0), 2);
+  setOutput(m.n, 1, m.gather(values, order, 0), 1);
+}
+
+void importSparseReorder(NodeContext &n) {
+  Value places = withRank(n, 0, 2), values = withRank(n, 1, 1), shape = withRank(n, 2, 1);
+  TensorMath m(n);
+  if (!n.failed())
+    setOrdered(m, m.toIndex(places), values, indexVector(n, shape));
+}
+
+/// Inputs: the axis is an attribute; the places of all tensors, their values, and their shapes.
+void importSparseConcat(NodeContext &n) {
+  SmallVector<Value> inputs = n.inputs();
+  const size_t count = inputs.size() / 3;
+  if (!n.failed() && (count == 0 || inputs.size() != 3 * count))
+    n.failNode("has " + Twine(inputs.size()) + " inputs, expected three per tensor");
+  int64_t axis = n.intAttr("concat_dim", 0);
   if (n.failed())
     return;
-  if (!NodeContext::hasRank(values) || n.rank(values) < 1)
-    return n.failInput(1, "has no known rank of at least 1");
-  struct Level {
-    Value height, ids;
-  };
-  SmallVector<Level> levels;
+  const unsigned firstShape = 2 * count;
+  if (!NodeContext::isStatic(inputs[firstShape]) || n.rank(inputs[firstShape]) != 1)
+    return n.failInput(firstShape, "must be a vector of known length");
+  const int64_t rank = n.shape(inputs[firstShape])[0];
+  axis = n.normalizeAxis(axis, rank);
+  if (n.failed())
+    return;
+  SmallVector<int64_t> chosen(rank, 0);
+  chosen[axis] = 1;
   TensorMath m(n);
-  Value first;
-  for (auto [index, type] : llvm::enumerate(types)) {
-    Value partition = n.input(3 + index);
-    if (n.failed())
-      return;
-    partition = indexVector(n, partition);
-    if (type == "FIRST_DIM_SIZE" && index == 0)
-      first = m.squeeze(partition, {0});
-    else if (type == "VALUE_ROWIDS" && (first || !levels.empty()))
-      levels.push_back({levels.empty() ? first : m.dim(levels.back().ids, 0), partition});
-    else if (type == "ROW_SPLITS")
-      levels.push_back({m.sub(m.dim(partition, 0), m.index(1)), rowsOfSplits(m, partition)});
-    else
-      return n.failAttribute("row_partition_types",
-                             "has '" + type + "' at " + Twine(index) +
-                                 ", expected ROW_SPLITS, or FIRST_DIM_SIZE and VALUE_ROWIDS");
+  Value isAxis = n.intList(chosen), zero = m.index(0), before;
+  SmallVector<Value> places, values;
+  for (size_t i = 0; i < count; ++i) {
+    Value moved = m.toIndex(inputs[i]);
+    Value size = m.mul(indexVector(n, inputs[firstShape + i]), isAxis);
+    places.push_back(before ? m.add(moved, before) : moved);
+    values.push_back(inputs[count + i]);
+    before = before ? m.add(before, size) : size;
   }
-  if (levels.empty())
-    return n.failAttribute("row_partition_types", "names no rows");
-  // The shape of a tensor of which nothing is known is -1, of rank 0.
-  if (shape.size() == 1 && shape[0] < 0)
-    shape.assign(levels.size() + n.rank(values), -1);
-  if (shape.size() != levels.size() + n.rank(values))
-    return n.failInput(0, "has " + Twine(shape.size()) + " elements, expected " +
-                              Twine(levels.size() + n.rank(values)));
-  if (shape[0] >= 0)
-    levels[0].height = m.max(levels[0].height, m.index(shape[0]));
-  for (size_t level = levels.size(); level-- > 0 && !n.failed();)
-    values = besides(m, values, fallback, m.shapeOf({levels[level].height}), levels[level].ids,
-                     shape[level + 1]);
-  // Rows beyond the stated number are dropped.
-  if (shape[0] >= 0 && !n.failed())
-    values = firstOf(m, values, m.index(shape[0]));
-  n.setOutput(values);
+  Value first = indexVector(n, inputs[firstShape]);
+  Value shape = m.add(m.select(m.equal(isAxis, zero), first, zero), before);
+  setOrdered(m, m.concat(places, 0), m.concat(values, 0), shape);
+  n.setOutput(2, shape);
+}
+
+/// Keeps the elements of a box, whose first place becomes the origin.
+void importSparseSlice(NodeContext &n) {
+  Value places = withRank(n, 0, 2), values = withRank(n, 1, 1), shape = withRank(n, 2, 1),
+        begin = withRank(n, 3, 1), size = withRank(n, 4, 1);
+  if (n.failed())
+    return;
+  TensorMath m(n);
+  Value zero = m.index(0), all = indexVector(n, shape), from = indexVector(n, begin);
+  Value wanted = m.max(m.min(indexVector(n, size), m.sub(all, from)), zero);
+  Value moved = m.sub(m.toIndex(places), from);
+  Value isOut = n.create<graph::OrOp>(m.less(moved, zero),
+                                      n.compare(moved, wanted, graph::ComparePredicate::Ge));
+  Value outside = m.sum(m.toIndex(isOut), 1);
+  Value kept = m.reshape(n.callHost("NonZero", {m.squeeze(m.equal(outside, zero), {1})}),
+                         ArrayRef<int64_t>{-1});
+  setOutput(n, 0, m.gather(moved, kept, 0), 2);
+  setOutput(n, 1, m.gather(values, kept, 0), 1);
+  n.setOutput(2, wanted);
+}
+
+/// Adds the elements along axes up to a dense tensor.
+void importSparseReduceSum(NodeContext &n) {
+  Value places = withRank(n, 0, 2), values = withRank(n, 1, 1), shape = withRank(n, 2, 1);
+  SmallVector<int64_t> axes = n.constantInts(3);
+  const bool keepsDims = n.boolAttr("keep_dims", false);
+  if (n.failed())
+    return;
+  if (!NodeContext::isStatic(shape))
+    return n.failInput(2, "must be a vector of known length");
+  const int64_t rank = n.shape(shape)[0];
+  axes = n.normalizeAxes(axes, rank);
+  if (n.failed())
+    return;
+  if (axes.empty())
+    axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  SmallVector<int64_t> kept, isSummed(rank, 0);
+  for (int64_t axis = 0; axis < rank; ++axis)
+    if (llvm::is_contained(axes, axis))
+      isSummed[axis] = 1;
+    else
+      kept.push_back(axis);
+  TensorMath m(n);
+  Value all = indexVector(n, shape), zero = m.index(0), one = m.index(1);
+  // As if the axes that are summed over had one element, at the place 0.
+  Value dims = m.select(m.equal(n.intList(isSummed), zero), all, one);
+  Value rest = m.select(m.equal(n.intList(isSummed), zero), m.toIndex(places), zero);
+  Value sums = sumOfRows(m, m.unsqueeze(values, {1}), numbersOf(m, rest, dims), m.product(dims));
+  Value result = keepsDims ? dims : m.gather(dims, n.intList(kept), 0);
+  n.setOutput(
+      withKnownDims(n, m.reshape(sums, result),
+                    SmallVector<int64_t>(keepsDims ? rank : kept.size(), ShapedType::kDynamic), 0));
+}
+
+/// Combines each element with the one at its place in a dense tensor.
+template <typename OpTy> void importWithDense(NodeContext &n) {
+  Value places = withRank(n, 0, 2), values = withRank(n, 1, 1), shape = withRank(n, 2, 1),
+        dense = n.input(3);
+  if (n.failed())
+    return;
+  TensorMath m(n);
+  Value whole = m.expand(dense, indexVector(n, shape));
+  Value others = n.callHost("GatherND", {whole, m.toIndex(places)});
+  setOutput(n, 0, n.create<OpTy>(values, others), 1);
+}
+
+/// The softmax of the elements that have all places but the last one in common.
+void importSparseSoftmax(NodeContext &n) {
+  Value places = withRank(n, 0, 2), values = withRank(n, 1, 1), shape = withRank(n, 2, 1);
+  if (n.failed())
+    return;
+  TensorMath m(n);
+  Value all = indexVector(n, shape);
+  Value last = m.slice(all, -1, std::numeric_limits<int32_t>::max(), 0);
+  Value rows = m.div(numbersOf(m, m.toIndex(places), all), m.max(last, m.index(1)));
+  // The largest element of all keeps the exponentials below 1; rows far below it would become 0,
+  // so that each row has its own.
+  Value lowest = n.callHost("Expand", {n.scalarLike(-std::numeric_limits<float>::max(), values),
+                                       m.shapeOf({m.product(all)})});
+  Value largest = n.callHost("ScatterElements", {lowest, rows, values},
+                             {n.hostInts("axis", {0}), n.hostText("reduction", "max")});
+  Value powers = n.create<graph::ExpOp>(m.sub(values, m.gather(largest, rows, 0)));
+  Value sums = sumOfRows(m, m.unsqueeze(powers, {1}), rows, m.product(all));
+  setOutput(n, 0, m.div(powers, m.squeeze(m.gather(sums, rows, 0), {1})), 1);
 }
 
 //===----------------------------------------------------------------------===//
@@ -264,9 +304,13 @@ void importGreedyDecoder(NodeContext &n) {
 ArrayRef<OpRow> sparseRows() {
   static const OpRow rows[] = {
       {"CTCGreedyDecoder", importGreedyDecoder},
-      {"RaggedBincount", importRaggedBincount},
-      {"RaggedTensorToTensor", importRaggedToDense, "a shape known at compile time"},
+      {"SparseConcat", importSparseConcat},
+      {"SparseDenseCwiseAdd", importWithDense<graph::AddOp>},
+      {"SparseDenseCwiseDiv", importWithDense<graph::DivOp>},
+      {"SparseDenseCwiseMul", importWithDense<graph::MulOp>},
       {"SparseFillEmptyRows", importFillRows},
+      {"SparseReduceSum", importSparseReduceSum, "constant axes"},
+      {"SparseReorder", importSparseReorder},
       {"SparseReshape", importReshape},
       {"SparseSegmentMean", importPickedSegments},
       {"SparseSegmentMeanWithNumSegments", importPickedSegments},
@@ -274,6 +318,8 @@ ArrayRef<OpRow> sparseRows() {
       {"SparseSegmentSqrtNWithNumSegments", importPickedSegments},
       {"SparseSegmentSum", importPickedSegments},
       {"SparseSegmentSumWithNumSegments", importPickedSegments},
+      {"SparseSlice", importSparseSlice},
+      {"SparseSoftmax", importSparseSoftmax},
       {"SparseTensorDenseMatMul", importProduct, "real matrices"},
   };
   return rows;

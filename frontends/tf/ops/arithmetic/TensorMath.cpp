@@ -58,6 +58,16 @@ Value TensorMath::gather(Value value, Value indices, int64_t axis) {
   return n.callHost("Gather", {value, indices}, {n.hostInts("axis", {axis})});
 }
 
+Value TensorMath::firstOf(Value value, Value count) {
+  return n.callHost("Slice", {value, n.intList({0}), shapeOf({count}), n.intList({0})});
+}
+
+Value TensorMath::expand(Value value, Value shape) { return n.callHost("Expand", {value, shape}); }
+
+Value TensorMath::product(Value vector) {
+  return n.callHost("ReduceProd", {vector, n.intList({0})}, {n.hostInts("keepdims", {0})});
+}
+
 Value TensorMath::sum(Value value, int64_t axis) {
   return n.callHost("ReduceSum", {value, n.intList({axis})}, {n.hostInts("keepdims", {1})});
 }

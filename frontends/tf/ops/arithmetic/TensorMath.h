@@ -46,6 +46,13 @@ public:
   mlir::Value concat(llvm::ArrayRef<mlir::Value> parts, int64_t axis);
   mlir::Value slice(mlir::Value value, int64_t first, int64_t last, int64_t axis);
   mlir::Value gather(mlir::Value value, mlir::Value indices, int64_t axis);
+  /// Returns elements [0, count) of axis 0.
+  mlir::Value firstOf(mlir::Value value, mlir::Value count);
+  /// Returns column `number` of a matrix as a vector.
+  mlir::Value column(mlir::Value matrix, int64_t number) {
+    return squeeze(slice(matrix, number, number + 1, 1), {1});
+  }
+  mlir::Value expand(mlir::Value value, mlir::Value shape);
 
   //--- Arithmetic, with broadcasting.
   mlir::Value add(mlir::Value a, mlir::Value b) { return n.add(a, b); }
@@ -75,6 +82,8 @@ public:
   }
   /// Returns the sum along an axis, which stays with size 1.
   mlir::Value sum(mlir::Value value, int64_t axis);
+  /// Returns the product of the elements of a vector, of rank 0.
+  mlir::Value product(mlir::Value vector);
 
   NodeContext &n;
 };

@@ -123,6 +123,25 @@ func.func @integer_contraction(%x: tensor<1x4xui8>, %w: tensor<3x4xi8>, %i: tens
   return %y : tensor<1x3xf32>
 }
 
+// A scale that is a part of something else: that part is f16, and converted where it is taken.
+// FORCE-LABEL: func.func @part_as_scale
+// FORCE: %[[S:.*]] = graph.slice {{.*}} -> tensor<2x1x4xf16>
+// FORCE: %[[W:.*]] = graph.cast %[[S]] : (tensor<2x1x4xf16>) -> tensor<2x1x4xf32>
+// FORCE: %[[R:.*]] = graph.reshape %[[W]] : (tensor<2x1x4xf32>) -> tensor<2x4x1xf32>
+// FORCE: graph.map %{{.*}}, %[[R]]
+func.func @part_as_scale(%x: tensor<2x2x4xf32>, %i: tensor<2x4x3xi64>) -> tensor<2x4x3xf32> {
+  %a = graph.relu %x : (tensor<2x2x4xf32>) -> tensor<2x2x4xf32>
+  %s = graph.slice %a {sizes = array<i64: 2, 1, 4>, starts = array<i64: 0, 1, 0>, steps = array<i64: 1, 1, 1>} : (tensor<2x2x4xf32>) -> tensor<2x1x4xf32>
+  %r = graph.reshape %s : (tensor<2x1x4xf32>) -> tensor<2x4x1xf32>
+  %y = graph.map %i, %r : (tensor<2x4x3xi64>, tensor<2x4x1xf32>) -> tensor<2x4x3xf32> {
+  ^bb0(%n: i64, %scale: f32):
+    %f = arith.sitofp %n : i64 to f32
+    %p = arith.mulf %f, %scale : f32
+    graph.yield %p : f32
+  }
+  return %y : tensor<2x4x3xf32>
+}
+
 // The square of 256 is infinite in f16: squares and their means stay f32 until a map reads them.
 // FORCE-LABEL: func.func @norm
 // FORCE: %[[X:.*]] = graph.cast %arg0 : {{.*}} -> tensor<2x64xf16>

@@ -1,0 +1,251 @@
+//===-- ImportTexts.cpp - what texts are made of: numbers, bytes, characters ===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "dialects/graph/ops/HostOps.h"
+#include "frontends/tf/OpTable.h"
+#include "frontends/tf/ops/Strings.h"
+#include "frontends/tf/ops/arithmetic/TensorMath.h"
+
+using namespace mlir;
+
+namespace atc::tf_import {
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Numbers and bytes
+//===----------------------------------------------------------------------===//
+
+void importAsString(NodeContext &n) {
+  Value input = n.input(0);
+  if (n.failed())
+    return;
+  const Type element = NodeContext::elementType(input);
+  const Type text = graph::StringType::get(n.builder().getContext());
+  if (element == text)
+    return n.setOutput(input);
+  const bool isBool = element.isInteger(1), isReal = isa<FloatType>(element);
+  const int64_t width = n.intAttr("width", -1), precision = n.intAttr("precision", -1);
+  const std::string fill = n.stringAttr("fill", "");
+  for (const char *name : {"scientific", "shortest"})
+    if (isReal && n.boolAttr(name, false))
+      return n.failAttribute(name, "is set, which is not supported: leave it out, for digits "
+                                   "behind a point");
+  constexpr int64_t mostDigits = 60;
+  if (!n.failed() && precision > mostDigits)
+    n.failAttribute("precision",
+                    "is " + Twine(precision) + ", expected at most " + Twine(mostDigits));
+  if (n.failed())
+    return;
+  if (!isBool)
+    return n.setOutput(withShapeOf(
+        n.callHost("FormatNumber", {input},
+                   {n.hostInts("width", {std::max<int64_t>(width, 0)}), n.hostText("fill", fill),
+                    n.hostInts("digits", {precision < 0 ? 6 : precision})}),
+        input));
+  auto word = [&](StringRef value) {
+    return n.constant(
+        DenseStringElementsAttr::get(RankedTensorType::get({}, text), ArrayRef<StringRef>(value)));
+  };
+  n.setOutput(withShapeOf(n.callHost("Where", {input, word("true"), word("false")}), input));
+}
+
+void importToNumber(NodeContext &n) {
+  Value input = n.input(0);
+  requireStrings(n, 0);
+  const Type element = n.typeAttr("out_type", pb::DT_FLOAT);
+  if (!n.failed())
+    n.setOutput(withShapeOf(
+        n.callHost("Cast", {input}, {n.hostInts("to", {graph::dtypeOf(element)})}), input));
+}
+
+template <int decodes> void importBase64(NodeContext &n) {
+  Value input = n.input(0);
+  requireStrings(n, 0);
+  const bool pads = n.boolAttr("pad", false);
+  if (!n.failed())
+    n.setOutput(withShapeOf(
+        n.callHost("Base64", {input}, {n.hostInts("decode", {decodes}), n.hostInts("pad", {pads})}),
+        input));
+}
+
+/// Returns a result with one more dim than `like`, of unknown size.
+Value withRows(NodeContext &n, Value result, Value like) {
+  if (!NodeContext::hasRank(like))
+    return result;
+  SmallVector<int64_t> shape(n.shape(like));
+  shape.push_back(ShapedType::kDynamic);
+  return withKnownDims(n, result, shape, 0);
+}
+
+void importRaw(NodeContext &n) {
+  Value input = n.input(0);
+  requireStrings(n, 0);
+  const Type element = n.typeAttr("out_type", pb::DT_FLOAT);
+  const bool isLittle = n.boolAttr("little_endian", true);
+  if (n.failed())
+    return;
+  if (!element.isIntOrFloat() || element.isInteger(1))
+    return n.failAttribute("out_type", "is no type of numbers");
+  n.setOutput(withRows(
+      n,
+      n.callHost("TextBytes", {input},
+                 {n.hostInts("to", {graph::dtypeOf(element)}), n.hostInts("swap", {!isLittle})}),
+      input));
+}
+
+/// The pixels [height, width, 3] of the file of an image.
+void importImage(NodeContext &n) {
+  Value input = n.input(0);
+  requireStrings(n, 0);
+  const int64_t channels = n.intAttr("channels", 0);
+  const Type element = n.typeAttr("dtype", pb::DT_UINT8);
+  if (n.failed())
+    return;
+  if (channels != 3)
+    return n.failAttribute("channels", "is " + Twine(channels) +
+                                           ", expected 3: the channels of a file are not known "
+                                           "before the model runs");
+  if (!element.isUnsignedInteger(8))
+    return n.failAttribute("dtype", "is no type of 8 bits");
+  if (n.intAttr("ratio", 1) != 1)
+    return n.failAttribute("ratio", "other than 1 is not supported");
+  Value bytes = n.callHost("TextBytes", {n.callHost("Reshape", {input, n.intList({})})},
+                           {n.hostInts("to", {graph::dtypeOf(element)})});
+  Value pixels = n.callHost("ImageDecoder", {bytes}, {n.hostText("pixel_format", "RGB")});
+  n.setOutput(withKnownDims(n, pixels, {ShapedType::kDynamic, ShapedType::kDynamic, 3}, 0));
+}
+
+//===----------------------------------------------------------------------===//
+// Characters
+//===----------------------------------------------------------------------===//
+
+/// What stands for what is no character, and whether that is an error.
+SmallVector<NamedAttribute> readErrors(NodeContext &n, StringRef encodingName) {
+  const std::string encoding = n.stringAttr(encodingName, "UTF-8"),
+                    errors = n.stringAttr("errors", "replace");
+  if (!n.failed() && encoding != "UTF-8")
+    n.failAttribute(encodingName, "is '" + encoding + "', expected UTF-8");
+  if (!n.failed() && errors != "replace" && errors != "ignore" && errors != "strict")
+    n.failAttribute("errors", "is '" + errors + "', expected replace, ignore or strict");
+  const int64_t replacement = n.intAttr("replacement_char", 0xfffd);
+  return {n.hostInts("replacement", {errors == "ignore" ? -1 : replacement}),
+          n.hostInts("strict", {errors == "strict"})};
+}
+
+SmallVector<Value> charactersOf(NodeContext &n, unsigned count) {
+  Value input = n.input(0);
+  requireStrings(n, 0);
+  SmallVector<NamedAttribute> attributes = readErrors(n, "input_encoding");
+  attributes.push_back(
+      n.hostInts("replace_controls", {n.boolAttr("replace_control_characters", false)}));
+  if (n.failed())
+    return {};
+  SmallVector<Value> results = n.callHost(
+      graph::HostCall{"TextCharacters", {input}, n.builder().getDictionaryAttr(attributes), count});
+  for (Value &result : results)
+    result = withKnownDims(n, result, {ShapedType::kDynamic}, 0);
+  return results;
+}
+
+/// Outputs: where the characters of each text begin, these, and the byte of each.
+template <unsigned count> void importDecode(NodeContext &n) {
+  const Type splitType = n.typeAttr("Tsplits", pb::DT_INT64);
+  SmallVector<Value> results = charactersOf(n, count);
+  if (results.empty())
+    return;
+  n.setOutput(0, n.cast(results[0], splitType));
+  for (unsigned i = 1; i < count; ++i)
+    n.setOutput(i, results[i]);
+}
+
+Value textsOf(NodeContext &n, Value characters, Value splits, ArrayRef<NamedAttribute> errors) {
+  return n.callHost("CharactersText", {characters, n.cast(splits, n.builder().getI64Type())},
+                    errors);
+}
+
+void importEncode(NodeContext &n) {
+  Value characters = n.input(0), splits = n.input(1);
+  SmallVector<NamedAttribute> errors = readErrors(n, "output_encoding");
+  if (!n.failed())
+    n.setOutput(
+        withKnownDims(n, textsOf(n, characters, splits, errors), {ShapedType::kDynamic}, 0));
+}
+
+/// UTF-8 without what is no character.
+void importTranscode(NodeContext &n) {
+  Value input = n.input(0);
+  readErrors(n, "output_encoding");
+  SmallVector<Value> results = charactersOf(n, 2);
+  if (results.empty())
+    return;
+  Value texts = textsOf(n, results[1], results[0], {});
+  n.setOutput(withShapeOf(n.callHost("Reshape", {texts, shapeVector(n, input)}), input));
+}
+
+//===----------------------------------------------------------------------===//
+// Texts side by side
+//===----------------------------------------------------------------------===//
+
+/// Outputs: the n-grams of each row, and where the rows begin.
+void importNGrams(NodeContext &n) {
+  Value texts = withRank(n, 0, 1), splits = withRank(n, 1, 1);
+  requireStrings(n, 0);
+  const SmallVector<int64_t> widths = n.intsAttr("ngram_widths");
+  SmallVector<NamedAttribute> attributes = {
+      n.hostInts("widths", widths),
+      n.hostText("separator", n.stringAttr("separator", "")),
+      n.hostText("left_pad", n.stringAttr("left_pad", "")),
+      n.hostText("right_pad", n.stringAttr("right_pad", "")),
+      n.hostInts("pad_width", {n.intAttr("pad_width", 0)}),
+      n.hostInts("preserve_short", {n.boolAttr("preserve_short_sequences", false)})};
+  if (n.failed())
+    return;
+  SmallVector<Value> results =
+      n.callHost(graph::HostCall{"StringNGrams",
+                                 {texts, n.cast(splits, n.builder().getI64Type())},
+                                 n.builder().getDictionaryAttr(attributes),
+                                 2});
+  if (results.empty())
+    return;
+  n.setOutput(0, withKnownDims(n, results[0], {ShapedType::kDynamic}, 0));
+  n.setOutput(1, n.cast(results[1], NodeContext::elementType(splits)));
+}
+
+void importSegmentJoin(NodeContext &n) {
+  Value texts = n.input(0), ids = n.input(1), number = n.input(2);
+  requireStrings(n, 0);
+  const std::string separator = n.stringAttr("separator", "");
+  if (n.failed())
+    return;
+  const Type index = n.builder().getI64Type();
+  n.setOutput(
+      withKnownDims(n,
+                    n.callHost("SegmentJoin", {texts, n.cast(ids, index), n.cast(number, index)},
+                               {n.hostText("separator", separator)}),
+                    {ShapedType::kDynamic}, 0));
+}
+
+} // namespace
+
+ArrayRef<OpRow> textRows() {
+  static constexpr llvm::StringLiteral ofImages = "3 channels of 8 bits";
+  static const OpRow rows[] = {
+      {"AsString", importAsString, "floats with digits behind a point"},
+      {"DecodeBase64", importBase64<1>},
+      {"DecodeBmp", importImage, ofImages},
+      {"DecodeJpeg", importImage, "3 channels of 8 bits; always by the accurate transform"},
+      {"DecodePng", importImage, ofImages},
+      {"DecodeRaw", importRaw},
+      {"EncodeBase64", importBase64<0>},
+      {"StringNGrams", importNGrams},
+      {"StringToNumber", importToNumber},
+      {"UnicodeDecode", importDecode<2>, "UTF-8"},
+      {"UnicodeDecodeWithOffsets", importDecode<3>, "UTF-8"},
+      {"UnicodeEncode", importEncode, "UTF-8"},
+      {"UnicodeTranscode", importTranscode, "UTF-8"},
+      {"UnsortedSegmentJoin", importSegmentJoin, "ids of each text"},
+  };
+  return rows;
+}
+
+} // namespace atc::tf_import
