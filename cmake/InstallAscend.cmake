@@ -60,7 +60,7 @@ install(DIRECTORY "${toolkit}/" DESTINATION "${CMAKE_INSTALL_LIBDIR}/openatc/too
         COMPONENT ascend)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/ascend/python/acl" "${PROJECT_SOURCE_DIR}/ascend/python/ais_bench"
         "${PROJECT_SOURCE_DIR}/ascend/python/amct_onnx" "${PROJECT_SOURCE_DIR}/ascend/python/mstx"
-        "${PROJECT_SOURCE_DIR}/ascend/python/msopst_tool"
+        "${PROJECT_SOURCE_DIR}/ascend/python/msopst_tool" "${PROJECT_SOURCE_DIR}/ascend/python/openatc_toolkit"
         DESTINATION "${CMAKE_INSTALL_LIBDIR}/openatc/toolkit/python" COMPONENT ascend
         PATTERN "__pycache__" EXCLUDE)
 install(PROGRAMS "${PROJECT_SOURCE_DIR}/ascend/python/benchmark" DESTINATION "${CMAKE_INSTALL_BINDIR}"

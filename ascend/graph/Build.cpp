@@ -7,6 +7,7 @@
 #include "ascend/src/BundleFormat.h"
 #include "ascend/src/TemporaryRun.h"
 #include "graph/operator_factory.h"
+#include "support/OutputFile.h"
 
 #include <algorithm>
 #include <cstring>
@@ -189,9 +190,10 @@ graphStatus detail::build(const char *function, const Graph &graph, const Option
   const std::string &folder = compilation.folder();
   if (folder.empty())
     return fail(GRAPH_FAILED, function, "a temporary folder cannot be made");
-  if (!isFile)
-    std::ofstream(folder + "/model", std::ios::binary)
-        << (content.file ? content.file->bytes : bytes);
+  std::string error;
+  if (!isFile &&
+      !atc::writeWholeFile(folder + "/model", content.file ? content.file->bytes : bytes, error))
+    return fail(GRAPH_FAILED, function, error);
   const int code = compilation.run();
   if (code == 126 || code == 127)
     return fail(GRAPH_FAILED, function,
@@ -235,11 +237,10 @@ static graphStatus write(const char *function, const fs::path &path, const void 
   std::error_code code;
   if (path.has_parent_path())
     fs::create_directories(path.parent_path(), code);
-  std::ofstream file(path, std::ios::binary);
-  file.write(static_cast<const char *>(bytes), std::streamsize(size));
-  file.close();
-  return file ? GRAPH_SUCCESS
-              : detail::fail(GRAPH_FAILED, function, path.string() + " cannot be written");
+  std::string error;
+  return atc::writeWholeFile(path.string(), {static_cast<const char *>(bytes), size}, error)
+             ? GRAPH_SUCCESS
+             : detail::fail(GRAPH_FAILED, function, error);
 }
 
 static graphStatus save(const char *function, const char *output, const ModelBufferData &model) {

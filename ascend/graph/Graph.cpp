@@ -1,6 +1,7 @@
 //===-- Graph.cpp - graphs and their nodes ------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ascend/graph/Node.h"
+#include "support/OutputFile.h"
 
 #include <algorithm>
 #include <fstream>
@@ -234,11 +235,8 @@ graphStatus Graph::SaveToFile(const char *path) const {
   const std::string bytes = detail::writeAir(*held, error);
   if (bytes.empty())
     return detail::fail(GRAPH_FAILED, __func__, error);
-  std::ofstream file(path, std::ios::binary);
-  file << bytes;
-  file.close();
-  return file ? GRAPH_SUCCESS
-              : detail::fail(GRAPH_FAILED, __func__, std::string(path) + " cannot be written");
+  return atc::writeWholeFile(path, bytes, error) ? GRAPH_SUCCESS
+                                                 : detail::fail(GRAPH_FAILED, __func__, error);
 }
 graphStatus Graph::SaveToFile(const std::string &path) const { return SaveToFile(path.c_str()); }
 

@@ -4,12 +4,12 @@
 #include "ascend/src/AtcCall.h"
 #include "ascend/src/Errors.h"
 #include "ascend/src/TemporaryRun.h"
+#include "support/OutputFile.h"
 
 #include "acl/acl_op_compiler.h"
 
 #include <array>
 #include <cstring>
-#include <fstream>
 #include <mutex>
 #include <set>
 
@@ -61,9 +61,11 @@ aclError compileOperator(const char *function, const OpCall &call) {
   if (folder.empty())
     return fail(ACL_ERROR_WRITE_FILE, function, "a temporary folder cannot be made");
   // Names of the program's that are not UTF-8 are none that atc knows.
-  std::ofstream(folder + "/ops.json")
-      << nlohmann::ordered_json::array({call.json()})
-             .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  const std::string text =
+      nlohmann::ordered_json::array({call.json()})
+          .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  if (std::string error; !writeWholeFile(folder + "/ops.json", text, error))
+    return fail(ACL_ERROR_WRITE_FILE, function, "%s", error.c_str());
   const int code = compilation.run();
   if (code == 126 || code == 127)
     return fail(ACL_ERROR_OP_NOT_FOUND, function,

@@ -66,7 +66,11 @@ public:
       if (written < 0 && errno == EINTR)
         continue;
       if (written <= 0)
-        return failed("cannot hold an object in memory: ", std::strerror(errno), ".");
+        // Memory that has run out, or the limit of the size of files (ulimit -f), which counts
+        // here.
+        return createStringError(inconvertibleErrorCode(),
+                                 "E13004: cannot write an object to a file in memory: %s.",
+                                 std::strerror(errno));
       bytes = bytes.drop_front(written);
     }
     return Error::success();

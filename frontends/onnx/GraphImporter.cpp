@@ -11,6 +11,7 @@
 #include "frontends/onnx/ControlFlow.h"
 #include "frontends/onnx/GraphIndex.h"
 #include "frontends/onnx/GraphInputs.h"
+#include "frontends/onnx/GraphOutputs.h"
 #include "frontends/onnx/HostForms.h"
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
@@ -530,25 +531,6 @@ bool GraphImporter::enterRegion(const onnx::NodeProto &node) {
   return false;
 }
 
-/// Returns names for the outputs of a model. One that is listed again gets a number: "y", "y_2".
-static std::vector<std::string> nameOutputs(ArrayRef<std::string> tensors) {
-  llvm::StringSet<> used;
-  for (const std::string &tensor : tensors)
-    used.insert(tensor);
-  llvm::StringMap<unsigned> uses;
-  std::vector<std::string> names;
-  for (const std::string &tensor : tensors) {
-    unsigned &number = uses[tensor];
-    std::string name = tensor;
-    if (++number > 1) {
-      while (!used.insert(name = tensor + "_" + std::to_string(number)).second)
-        ++number;
-    }
-    names.push_back(std::move(name));
-  }
-  return names;
-}
-
 OwningOpRef<ModuleOp> GraphImporter::run() {
   fileNodes = countNodes(graph.node());
   for (const auto &function : functions)
@@ -573,6 +555,8 @@ OwningOpRef<ModuleOp> GraphImporter::run() {
     results.emplace_back(name, lookup(output));
     if (!results.back().second && !diags->hasErrors())
       diags->error("E14001", "the node of output '" + output + "' does not make it");
+    if (results.back().second)
+      checkOutputType(graph, output, results.back().second, *this, *diags);
   }
   if (diags->hasErrors())
     return {};

@@ -169,7 +169,13 @@ private:
           return error;
         continue;
       }
-      if (attribute.name() == "axis" && opset < 7 && !llvm::is_contained(known, "axis"))
+      const bool aligns = opset < 7 && !llvm::is_contained(known, "axis") &&
+                          (attribute.name() == "axis" || attribute.name() == "broadcast");
+      if (aligns && attribute.type() != AttributeProto::INT)
+        return createStringError("attribute '" + attribute.name() + "' has type " +
+                                 AttributeProto::AttributeType_Name(attribute.type()) +
+                                 ", expected INT");
+      if (aligns && attribute.name() == "axis")
         alignedAxis = attribute.i();
       else if (llvm::is_contained(known, StringRef(attribute.name())))
         parameters.emplace_back(importer.builder().getStringAttr(attribute.name()), *value);

@@ -132,6 +132,36 @@ TEST_CASE("values that are no enumerators are refused") {
   BAD(ACL_ERROR_INVALID_PARAM, aclGetCompileopt(aclCompileOpt(-1), text, sizeof(text)));
 }
 
+TEST_CASE("a forked process is told that a stream is its parent's") {
+  Started started;
+  DeviceMemory memory(64);
+  aclrtStream stream = nullptr, unused = nullptr;
+  GOOD(aclrtCreateStream(&stream));
+  GOOD(aclrtCreateStream(&unused));
+  GOOD(aclrtMemsetAsync(memory.data, 64, 0, 64, stream));
+  GOOD(aclrtSynchronizeStream(stream));
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20); // it waited without end
+    aclrtStream own = nullptr;
+    const bool right =
+        aclrtMemsetAsync(memory.data, 64, 0, 64, stream) == ACL_ERROR_INVALID_RESOURCE_HANDLE &&
+        std::string(aclGetRecentErrMsg()).find("before fork") != std::string::npos &&
+        aclrtSynchronizeStream(stream) == ACL_SUCCESS &&
+        aclrtMemsetAsync(memory.data, 64, 1, 64, unused) == ACL_SUCCESS &&
+        aclrtSynchronizeStream(unused) == ACL_SUCCESS && aclrtCreateStream(&own) == ACL_SUCCESS &&
+        aclrtMemsetAsync(memory.data, 64, 1, 64, own) == ACL_SUCCESS &&
+        aclrtSynchronizeDevice() == ACL_SUCCESS && aclrtDestroyStream(stream) == ACL_SUCCESS;
+    _exit(right ? 0 : 1);
+  }
+  REQUIRE(child > 0);
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  GOOD(aclrtDestroyStream(stream));
+  GOOD(aclrtDestroyStream(unused));
+}
+
 TEST_CASE("a program that is ended while it compiles an operator leaves no folder behind") {
   const fs::path folder = scratchPath("acl-temporary");
   fs::remove_all(folder);

@@ -10,6 +10,8 @@ import pathlib
 import sys
 import tempfile
 
+from openatc_toolkit import end_on_signals, reason
+
 from . import AutoCalibrationEvaluatorBase, accuracy_based_auto_calibration, create_quant_config
 from ._calibration import calibration_of
 from ._tool import find_tool
@@ -94,13 +96,14 @@ def main():
             accuracy_based_auto_calibration(given.model, evaluator, config,
                                             os.path.join(folder, "record.txt"), given.save_path)
     except (RuntimeError, ValueError, OSError) as error:
-        text = str(error)
+        text = reason(error)
         if text[:1] == "E" and text[1:6].isdigit():
             print(text, file=sys.stderr)
             sys.exit(1)
-        fail("E10014", text)
+        fail("E13004" if isinstance(error, OSError) else "E10014", text)
     print(f"wrote {given.save_path}_deploy_model.onnx and {given.save_path}_fake_quant_model.onnx")
 
 
 if __name__ == "__main__":
+    end_on_signals("amct_onnx")
     main()

@@ -5,6 +5,8 @@ import json
 import pathlib
 import shutil
 
+from openatc_toolkit import new_file, write_file
+
 from ._config import batch_num_of
 from ._model import read_layers, read_metadata, with_metadata
 from ._tool import prefixed, run_tool
@@ -49,7 +51,8 @@ class Calibration:
         for index, array in enumerate(arrays):
             folder = self.folder / f"input_{index:03}"
             folder.mkdir(exist_ok=True)
-            np.save(folder / f"{number:06}.npy", np.ascontiguousarray(array))
+            with new_file(folder / f"{number:06}.npy") as file:
+                np.save(file, np.ascontiguousarray(array))
         if number + 1 == self.wanted:
             self.finish()
 
@@ -66,13 +69,14 @@ class Calibration:
         run_tool("calibrate", "--model", self.model, "--data", folders, "--config",
                  config or self.config, "--save_path", self.folder / attempt)
         self.record.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(self.result("record.txt", attempt), self.record)
+        write_file(self.record, self.result("record.txt", attempt).read_bytes())
 
     def save(self, save_path, attempt="result"):
         """Copies the models of an attempt to where the user wants them."""
         pathlib.Path(prefixed(save_path, "x")).parent.mkdir(parents=True, exist_ok=True)
         for name in ("deploy_model.onnx", "fake_quant_model.onnx"):
-            shutil.copyfile(self.result(name, attempt), prefixed(save_path, name))
+            with open(self.result(name, attempt), "rb") as made, new_file(prefixed(save_path, name)) as file:
+                shutil.copyfileobj(made, file)
 
 
 def calibration_of(modified_onnx_file):
@@ -97,7 +101,7 @@ def quantize_model(config_file, model_file, modified_onnx_file, record_file):
     target = pathlib.Path(modified_onnx_file)
     target.parent.mkdir(parents=True, exist_ok=True)
     data = pathlib.Path(model_file).read_bytes()
-    target.write_bytes(with_metadata(data, METADATA, json.dumps(calibration.facts())))
+    write_file(target, with_metadata(data, METADATA, json.dumps(calibration.facts())))
 
 
 def quantize_preprocess(config_file, model_file, modified_onnx_file, record_file):

@@ -5,6 +5,8 @@ import json
 import pathlib
 import re
 
+from openatc_toolkit import write_file
+
 from ._model import LAYER_TYPES, read_layers
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|#[^\n]*|[^\s{}\[\]:,#"]+')
@@ -53,7 +55,7 @@ def create_quant_config(config_file, model_file, skip_layers=None, batch_num=1,
             document.setdefault("skip_layers", []).append(name)
     path = pathlib.Path(config_file)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(document, indent=2) + "\n")
+    write_file(path, json.dumps(document, indent=2) + "\n")
 
 
 def _listed(value):
@@ -134,4 +136,4 @@ def with_skipped(config_file, names, target):
     for name in names:
         document.pop(name, None)
     document["skip_layers"] = sorted(set(_listed(document.get("skip_layers", []))) | set(names))
-    pathlib.Path(target).write_text(json.dumps(document, indent=2) + "\n")
+    write_file(target, json.dumps(document, indent=2) + "\n")

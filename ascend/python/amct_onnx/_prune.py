@@ -6,6 +6,8 @@ import pathlib
 import tempfile
 import warnings
 
+from openatc_toolkit import write_file
+
 from ._tool import run_tool
 
 
@@ -38,7 +40,7 @@ def auto_channel_prune_search(model, config, input_data, output_cfg,
                                     ";".join(folders), "--output", pruned, "--json"))
     target = pathlib.Path(output_cfg)
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text("".join(_override(layer) for layer in found["layers"]))
+    write_file(target, "".join(_override(layer) for layer in found["layers"]))
 
 
 def _override(layer):

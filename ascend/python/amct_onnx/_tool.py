@@ -6,6 +6,8 @@ import pathlib
 import shutil
 import subprocess
 
+from openatc_toolkit import write_file
+
 _log_level = "info"
 
 
@@ -41,7 +43,7 @@ def convert_qat_model(model_file, save_path, record_file=None):
     was trained with QuantizeLinear and DequantizeLinear. `record_file` gets the scales."""
     run_tool("convert", "--model", model_file, "--save_path", save_path)
     if record_file:
-        shutil.copyfile(prefixed(save_path, "record.txt"), record_file)
+        write_file(record_file, pathlib.Path(prefixed(save_path, "record.txt")).read_bytes())
 
 
 def prefixed(save_path, name):

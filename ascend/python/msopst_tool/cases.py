@@ -14,6 +14,8 @@ import pathlib
 
 import numpy as np
 
+from openatc_toolkit import printable
+
 from .values import ALIASES, DISTRIBUTIONS, TYPES
 
 FORMATS = ["ND", "NCHW", "NHWC", "HWCN", "NC1HWC0", "FRACTAL_NZ"]
@@ -53,12 +55,6 @@ class Case:
 
 def fail(code, text):
     raise CaseError(f"{code}: {printable(text)}")
-
-
-def printable(text):
-    """Returns a text in which nothing acts on a terminal: control characters and marks of direction
-    are escaped."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
 
 
 def nearest(word, known):

@@ -7,7 +7,9 @@ import pathlib
 import sys
 import time
 
-from .cases import CaseError, fail, printable, read_cases, read_threshold
+from openatc_toolkit import new_file, printable, reason, write_file
+
+from .cases import CaseError, fail, read_cases, read_threshold
 from .create import create
 from .runner import Runner, call_function, compare, make_inputs
 
@@ -77,8 +79,8 @@ def write_report(folder, rows, cases, command):
                               for case in cases],
               "summary": {"test case count": len(cases), "success count": len(cases) - len(failed),
                           "failed count": len(failed)}}
-    (folder / "st_report.json").write_text(json.dumps(report, indent=2), encoding="utf-8")
-    with open(folder / "result.csv", "w", newline="", encoding="utf-8") as file:
+    write_file(folder / "st_report.json", json.dumps(report, indent=2))
+    with new_file(folder / "result.csv", "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS, restval="")
         writer.writeheader()
         writer.writerows(rows)
@@ -133,5 +135,5 @@ def main(arguments=None):
     except MemoryError:
         print("E19001: there is not enough memory for the tensors of the cases", file=sys.stderr)
     except OSError as error:
-        print(f"E13000: {printable(error)}", file=sys.stderr)
+        print(f"E13004: cannot write {reason(error)}", file=sys.stderr)
     return 1

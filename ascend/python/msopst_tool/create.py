@@ -5,6 +5,8 @@ import json
 import pathlib
 import time
 
+from openatc_toolkit import write_file
+
 from .cases import fail
 from .definition import read_definition
 
@@ -75,6 +77,6 @@ def create(options):
         if names:
             entry["attr"] = [attribute(keys, name) for name in names]
         path = folder / f"{op}_case_{time.strftime('%Y%m%d%H%M%S')}.json"
-        path.write_text(json.dumps([entry], indent=2), encoding="utf-8")
+        write_file(path, json.dumps([entry], indent=2))
         print(f"wrote {path}: fill in shapes and value ranges")
     return 0

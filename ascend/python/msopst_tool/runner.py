@@ -11,6 +11,8 @@ import zlib
 
 import numpy as np
 
+from openatc_toolkit import new_file, write_file
+
 from .cases import fail
 from .values import TYPES, make_values
 
@@ -95,7 +97,7 @@ class Runner:
     def _compile(self, target, ops):
         folder = self.folder / target
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "ops.json").write_text(json.dumps(ops, indent=1), encoding="utf-8")
+        write_file(folder / "ops.json", json.dumps(ops, indent=1))
         result = subprocess.run([self.atc, f"--singleop={folder / 'ops.json'}", f"--output={folder}",
                                  self.flags[target]], capture_output=True, text=True)
         return "" if result.returncode == 0 else result.stdout.strip().splitlines()[-1]
@@ -110,7 +112,8 @@ class Runner:
                 continue
             if target == "reference" and tensor.type in ("float16", "float"):
                 array = array.astype(np.float64)
-            np.save(folder / f"x{i}.npy", array)
+            with new_file(folder / f"x{i}.npy") as file:
+                np.save(file, array)
             files.append(f"x{i}={folder / f'x{i}.npy'}")
         loop = [] if target == "npu" else ["--loop", "10"]
         result = subprocess.run([self.om_run, self.folder / target / f"{case.name}.om", "--json", *loop, "--output",

@@ -7,7 +7,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <mutex>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -82,6 +86,28 @@ void sendRecords(const Json &line, uint32_t model, Subscription &subscription) {
   }
 }
 
+/// Appends a line to a file, or leaves the file as it was and returns why.
+int appendLine(const std::string &path, const std::string &text) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (fd < 0)
+    return errno;
+  const off_t before = lseek(fd, 0, SEEK_END);
+  size_t done = 0;
+  int error = 0;
+  while (done < text.size() && !error) {
+    const ssize_t written = write(fd, text.data() + done, text.size() - done);
+    if (written > 0)
+      done += size_t(written);
+    else if (written == 0 || errno != EINTR)
+      error = written == 0 ? ENOSPC : errno;
+  }
+  // Half a line would make the next one unreadable, too.
+  if (error && ftruncate(fd, before) != 0)
+    error = errno;
+  close(fd);
+  return error;
+}
+
 } // namespace
 
 double microsecondsOf(std::chrono::system_clock::time_point time) {
@@ -91,11 +117,18 @@ double microsecondsOf(std::chrono::system_clock::time_point time) {
 void appendToProfiles(const std::vector<std::string> &folders, const Json &line) {
   // One write per line, so that lines of several threads do not mix.
   const std::string text = jsonText(line, /*indent=*/-1);
-  for (const std::string &folder : folders)
-    if (FILE *file = fopen((folder + "/" + std::to_string(getpid()) + ".jsonl").c_str(), "a")) {
-      fwrite(text.data(), 1, text.size(), file);
-      fclose(file);
+  static auto &mutex = *new std::mutex;
+  static bool isTold = false;
+  std::lock_guard lock(mutex);
+  for (const std::string &folder : folders) {
+    const std::string path = folder + "/" + std::to_string(getpid()) + ".jsonl";
+    if (const int error = appendLine(path, text); error && !isTold) {
+      isTold = true;
+      fprintf(stderr,
+              "E13004: cannot write '%s': %s. The profile lacks executions, from this one on.\n",
+              path.c_str(), strerror(error));
     }
+  }
 }
 
 MeasuredExecution::MeasuredExecution(Model &model)

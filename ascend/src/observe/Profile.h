@@ -16,7 +16,8 @@ namespace atc::ascend {
 /// Returns a time in microseconds since 1970.
 double microsecondsOf(std::chrono::system_clock::time_point time);
 
-/// Appends a line to `<pid>.jsonl` in each folder; a file that cannot be written is left out.
+/// Appends a line to `<pid>.jsonl` in each folder. The first time that a file cannot be written is
+/// told on the standard error; the execution is not disturbed.
 void appendToProfiles(const std::vector<std::string> &folders, const nlohmann::ordered_json &line);
 
 /// Measures one execution of a model where there are profileFolders() when it begins, or a
@@ -27,7 +28,7 @@ void appendToProfiles(const std::vector<std::string> &folders, const nlohmann::o
 class MeasuredExecution {
 public:
   explicit MeasuredExecution(Model &model);
-  /// Writes the line; a file that cannot be written is left out.
+  /// Writes the line.
   void finish();
 
 private:

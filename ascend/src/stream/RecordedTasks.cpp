@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ascend/src/Context.h"
 #include "ascend/src/Errors.h"
+#include "support/OutputFile.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 namespace atc::ascend {
@@ -78,11 +77,10 @@ aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char *path, uint32_t fla
         {{"id", task->number}, {"stream", task->stream}, {"type", nameOf(task->description.type)}});
   std::lock_guard lock(model->mutex);
   const nlohmann::json text = {{"name", model->name}, {"id", model->id}, {"tasks", tasks}};
-  std::ofstream file(path);
-  file << text.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
-  file.close();
-  if (!file)
-    ACL_FAIL(ACL_ERROR_WRITE_FILE, "%s cannot be written: %s", path, strerror(errno));
+  std::string error;
+  if (!atc::writeWholeFile(
+          path, text.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n", error))
+    ACL_FAIL(ACL_ERROR_WRITE_FILE, "%s", error.c_str());
   return ACL_SUCCESS;
 }
 

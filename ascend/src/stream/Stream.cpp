@@ -60,10 +60,23 @@ aclError Stream::enqueue(const char *function, Task task, const aclmdlRITaskPara
   return start(function, std::move(task));
 }
 
+/// Returns whether the thread is one of the process that this one was forked from, where it will
+/// never do what waits here. The lock must be held.
+bool Stream::isOfParent() const { return thread.joinable() && process != getpid(); }
+
+static aclError failOfParent(const char *function) {
+  return fail(ACL_ERROR_INVALID_RESOURCE_HANDLE, function,
+              "the stream was used before fork, and its thread is not in this process: create a "
+              "stream here");
+}
+
 /// Puts a task behind the others and has the thread run. The lock must be held.
 aclError Stream::start(const char *function, Task task) {
+  if (isOfParent())
+    return failOfParent(function);
   if (!thread.joinable()) {
     try {
+      process = getpid();
       // The thread shares the stream: it may outlive a close by one of its own tasks.
       thread = std::thread([self = shared_from_this()] { self->run(); });
     } catch (const std::system_error &error) {
@@ -147,6 +160,8 @@ aclError Stream::synchronize(const char *function, int32_t timeout) {
     return fail(ACL_ERROR_RT_STREAM_CAPTURED, function,
                 "the stream is recorded; end that with aclmdlRICaptureEnd");
   auto done = [&] { return tasks.empty() && !busy; };
+  if (isOfParent() && !done())
+    return failOfParent(function);
   if (timeout < 0)
     changed.wait(lock, done);
   else if (!changed.wait_for(lock, std::chrono::milliseconds(timeout), done))
@@ -253,6 +268,12 @@ void Stream::close(bool force) {
   std::thread worker;
   {
     std::lock_guard lock(mutex);
+    if (isOfParent()) {
+      // Neither joined nor detached: a thread of this process may have its number by now.
+      new std::thread(std::move(thread));
+      ending = true;
+      return;
+    }
     ending = true;
     if (force)
       tasks.clear();

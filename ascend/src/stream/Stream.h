@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <sys/types.h>
 #include <thread>
 #include <vector>
 
@@ -97,6 +98,7 @@ private:
     Task task;
   };
 
+  bool isOfParent() const;
   aclError start(const char *function, Task task);
   void run();
   bool isRecorded();
@@ -110,6 +112,7 @@ private:
   std::vector<std::shared_ptr<RecordedTask>> replacements; ///< The tasks kept since beginUpdate.
   bool beganCapture = false;
   std::thread thread;
+  pid_t process = 0; ///< that started the thread
   std::string firstMessage;
   aclError firstError = ACL_SUCCESS;
   uint64_t failureMode = ACL_CONTINUE_ON_FAILURE;

@@ -80,7 +80,7 @@ void importSoftmax(NodeContext &n) {
 }
 
 /// The scale and zero point of the result come first, those of each part behind it.
-void importConcat(NodeContext &n) {
+void importQuantizedConcat(NodeContext &n) {
   int64_t axis = n.requiredInt("axis");
   SmallVector<Value> parts;
   for (unsigned index = 2; index + 2 < n.numInputs(); index += 3)
@@ -199,7 +199,7 @@ ArrayRef<OpRow> quantLinearRows() {
        "matrix, scales and zero points known; no transA, no alpha"},
       {"com.microsoft.QLinearAdd", 7, latestOpset, importBinary<graph::AddOp>, known},
       {"com.microsoft.QLinearAveragePool", 7, latestOpset, importQLinearAveragePool, known},
-      {"com.microsoft.QLinearConcat", 7, latestOpset, importConcat, known},
+      {"com.microsoft.QLinearConcat", 7, latestOpset, importQuantizedConcat, known},
       {"com.microsoft.QLinearGlobalAveragePool", 7, latestOpset, importGlobalAveragePool, known},
       {"com.microsoft.QLinearLeakyRelu", 7, latestOpset, importLeakyRelu, known},
       {"com.microsoft.QLinearMul", 7, latestOpset, importBinary<graph::MulOp>, known},

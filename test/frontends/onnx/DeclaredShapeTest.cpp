@@ -116,3 +116,36 @@ TEST_CASE("before opset 7 the second operand stands at an axis") {
   attr(attr(wrong.node("Add", {"x", "b"}, {"y"}), "broadcast", int64_t(1)), "axis", int64_t(2));
   CHECK_THAT(import(wrong).messages(), Contains("attribute 'axis' of node 'n' (Add): 2 leaves"));
 }
+
+TEST_CASE("an output of another type than it is stated with is a warning that names it") {
+  auto [type, text] = GENERATE(table<TensorProto::DataType, const char *>(
+      {{TensorProto::FLOAT, "output 'y' is stated as f32, and its node makes i64"},
+       {TensorProto::STRING, "output 'y' is stated as !graph.string, and its node makes i64"},
+       {TensorProto::INT64, nullptr},
+       {TensorProto::UNDEFINED, nullptr}}));
+  TestModel model(13);
+  model.input("x", {2, 3}).output("y").node("ArgMax", {"x"}, {"y"});
+  auto *stated = model.graph().mutable_output(0)->mutable_type()->mutable_tensor_type();
+  stated->set_elem_type(type);
+  Imported result = import(model);
+  INFO(result.messages());
+  REQUIRE(result);
+  if (text)
+    CHECK_THAT(result.messages(), Contains(text));
+  else
+    CHECK_THAT(result.messages(), !Contains("W11013"));
+}
+
+TEST_CASE("attributes that aligned inputs before opset 7 have their type") {
+  auto name = GENERATE("axis", "broadcast");
+  TestModel model(6);
+  model.input("x", {2, 3}).input("b", {2}).output("y").node("Add", {"x", "b"}, {"y"});
+  auto *attribute = model.graph().mutable_node(0)->add_attribute();
+  attribute->set_name(name);
+  attribute->set_type(onnx::AttributeProto::STRING);
+  attribute->set_s("1");
+  Imported result = import(model);
+  INFO(result.messages());
+  CHECK_FALSE(result);
+  CHECK_THAT(result.messages(), Contains("has type STRING, expected INT"));
+}

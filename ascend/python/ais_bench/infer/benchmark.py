@@ -8,6 +8,8 @@ import time
 
 import numpy as np
 
+from openatc_toolkit import reason, write_file
+
 from . import files
 from .command import _count, _flag, _positive, _say
 from .files import InputError
@@ -87,7 +89,8 @@ def _run(options):
             session.run(zeros)
         rate = batch * options.round / (time.perf_counter() - start)
         times = session.summary().exec_time_list
-        (folder / f"PureInfer_perf_of_{pathlib.Path(options.om_path).stem}_in_device_{options.device_id}.txt").write_text(
+        write_file(
+            folder / f"PureInfer_perf_of_{pathlib.Path(options.om_path).stem}_in_device_{options.device_id}.txt",
             f"ave_throughputRate = {rate:.6g} samples/s\nave_inferTime = {sum(times) / len(times):.6g} ms\n")
         _say(f"PureInfer result saved in ./{folder}")
         print("-----------------PureInfer Performance Summary------------------")
@@ -108,10 +111,11 @@ def _run(options):
                     output[row * (output.shape[0] // batch):(row + 1) * (output.shape[0] // batch)]
                 path = target / f"{stem}_{i + 1}"
                 if options.output_binary:
-                    np.ascontiguousarray(share).tofile(path.with_name(path.name + ".bin"))
+                    write_file(path.with_name(path.name + ".bin"), np.ascontiguousarray(share).tobytes())
                 else:
                     flat = share.reshape(-1)
-                    path.with_name(path.name + ".txt").write_text(
+                    write_file(
+                        path.with_name(path.name + ".txt"),
                         " ".join(f"{value:.8g}" if flat.dtype.kind == "f" else str(value) for value in flat) + " \n")
     rate = len(samples) / (time.perf_counter() - start)
     times = session.summary().exec_time_list
@@ -119,7 +123,7 @@ def _run(options):
     line = f"throughputRate: {rate:.6g}, latency: {1000 * len(samples) / rate:.6g}"
     text = (f"[e2e] {line}\n[data read] throughputRate: {rate:.6g}, moduleLatency: {1000 / rate:.6g}\n"
             f"[infer] throughputRate: {1000 * batch / mean:.6g}, moduleLatency: {mean:.6g}\n")
-    (folder / f"perf_{options.model_type}_batchsize_{batch}_device_{options.device_id}.txt").write_text(text)
+    write_file(folder / f"perf_{options.model_type}_batchsize_{batch}_device_{options.device_id}.txt", text)
     print("-----------------Performance Summary------------------")
     print(text + "-----------------------------------------------------------")
 
@@ -129,8 +133,8 @@ def main(arguments=None):
     options = _parser().parse_args(arguments)
     try:
         _run(options)
-    except (InputError, RuntimeError, ValueError) as error:
-        print(f"[ERROR] {error}", file=sys.stderr)
+    except (InputError, RuntimeError, ValueError, OSError) as error:
+        print(f"[ERROR] {reason(error)}", file=sys.stderr)
         return 1
     InferSession.finalize()
     return 0

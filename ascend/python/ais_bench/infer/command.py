@@ -15,6 +15,8 @@ import time
 
 import numpy as np
 
+from openatc_toolkit import reason
+
 from . import files
 from .files import InputError
 from .interface import InferSession, MemorySummary
@@ -311,7 +313,7 @@ def _run_range(options, name):
         try:
             results.append((shape, _run_on(device, options, name)))
         except (InputError, RuntimeError, ValueError) as error:
-            print(f"[ERROR] {shape}: {files.printable(error)}", file=sys.stderr)
+            print(f"[ERROR] {shape}: {reason(error)}", file=sys.stderr)
             results.append((shape, None))
     good = [throughput for _, throughput in results if throughput is not None]
     _say("-----------------dymshape_range Performance Summary------------------")
@@ -354,7 +356,12 @@ def _dump_settings(options):
     folder = pathlib.Path(options.output) / "dump"
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", suffix=".json", delete=False) as file:
-        json.dump({"dump": {"dump_path": str(folder), "dump_mode": "all", "dump_list": [{}]}}, file)
+        try:
+            json.dump({"dump": {"dump_path": str(folder), "dump_mode": "all", "dump_list": [{}]}}, file)
+            file.flush()
+        except BaseException:
+            pathlib.Path(file.name).unlink()
+            raise
     return file.name
 
 
@@ -375,10 +382,10 @@ def main(arguments=None, name="ais_bench"):
             for device in options.device:
                 _run_on(device, options, name)
     except (InputError, RuntimeError, ValueError, OSError) as error:
-        print(f"[ERROR] {files.printable(error)}", file=sys.stderr)
+        print(f"[ERROR] {reason(error)}", file=sys.stderr)
         return 1
     except MemoryError as error:
-        print(f"[ERROR] there is not enough memory: {files.printable(error)}", file=sys.stderr)
+        print(f"[ERROR] there is not enough memory: {reason(error)}", file=sys.stderr)
         return 1
     finally:
         if settings:

@@ -6,15 +6,11 @@ import re
 
 import numpy as np
 
+from openatc_toolkit import new_file
+
 
 class InputError(Exception):
     """What a person can mend: a path, a size, an option."""
-
-
-def printable(text):
-    """Returns a text in which nothing acts on a terminal: control characters and marks of direction
-    are escaped."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
 
 
 def _natural(path):
@@ -82,11 +78,12 @@ def batches(group, size, samples):
 def write(array, path, format):
     """Writes an output as NPY, BIN or TXT; returns the path."""
     path = path.with_name(f"{path.name}.{format.lower()}")
-    if format == "NPY":
-        np.save(path, array)
-    elif format == "TXT":
-        kind = "%d" if array.dtype.kind in "iub" else "%.9g"
-        np.savetxt(path, array.reshape(-1, array.shape[-1] if array.ndim else 1), fmt=kind)
-    else:
-        array.tofile(path)
+    with new_file(path) as file:
+        if format == "NPY":
+            np.save(file, array)
+        elif format == "TXT":
+            kind = "%d" if array.dtype.kind in "iub" else "%.9g"
+            np.savetxt(file, array.reshape(-1, array.shape[-1] if array.ndim else 1), fmt=kind)
+        else:
+            file.write(np.ascontiguousarray(array).tobytes())
     return path

@@ -5,6 +5,8 @@ import json
 
 import numpy as np
 
+from openatc_toolkit import write_file
+
 
 class ListInfo:
     """Minimum, maximum, mean, median and 99th percentile of times in milliseconds."""
@@ -82,4 +84,4 @@ class Report:
                 "H2D_latency": ListInfo(MemorySummary.h2d).as_dict(MemorySummary.h2d),
                 "D2H_latency": ListInfo(MemorySummary.d2h).as_dict(MemorySummary.d2h),
                 "throughput": self.throughput()}
-        path.write_text(json.dumps(data, indent=2) + "\n")
+        write_file(path, json.dumps(data, indent=2) + "\n")

@@ -4,6 +4,8 @@
 import json
 import pathlib
 
+from openatc_toolkit import write_file
+
 from ..._calibration import calibration_of, quantize_model
 from ..._config import with_skipped
 from ..._tool import prefixed
@@ -57,7 +59,7 @@ def accuracy_based_auto_calibration(model_file, model_evaluator, config_file, re
     if not satisfied("result", []):
         ranking = _ranking(calibration, _MEASURES[sensitivity])
         names = [name for _, name in ranking]
-        pathlib.Path(prefixed(save_dir, "sensitivity_ranking.json")).write_text(json.dumps(
+        write_file(prefixed(save_dir, "sensitivity_ranking.json"), json.dumps(
             [{"layer": name, sensitivity: value} for value, name in ranking], indent=2) + "\n")
         best, low, high = None, 1, len(names)
         while low < high:
@@ -70,7 +72,8 @@ def accuracy_based_auto_calibration(model_file, model_evaluator, config_file, re
             else:
                 low = middle + 1
     record = {"original_metric": _plain(original), "attempts": history}
-    pathlib.Path(prefixed(save_dir, "accuracy_based_auto_calibration_record.json")).write_text(
+    write_file(
+        prefixed(save_dir, "accuracy_based_auto_calibration_record.json"),
         json.dumps(record, indent=2) + "\n")
     if best is None:
         raise RuntimeError("the evaluator is satisfied with no model that has int8 layers: accept "
@@ -78,8 +81,7 @@ def accuracy_based_auto_calibration(model_file, model_evaluator, config_file, re
     if skipped:
         final = prefixed(save_dir, "accuracy_based_auto_calibration_final_config.json")
         with_skipped(config_file, skipped, final)
-        pathlib.Path(calibration.record).write_bytes(
-            calibration.result("record.txt", best).read_bytes())
+        write_file(calibration.record, calibration.result("record.txt", best).read_bytes())
     calibration.save(save_dir, best)
 
 
