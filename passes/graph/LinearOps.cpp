@@ -86,11 +86,10 @@ std::optional<ChannelAffine> atc::graph::getBatchNormAffine(Value scaleValue, Va
   return affine;
 }
 
-LogicalResult atc::graph::foldAffine(PatternRewriter &rewriter, LinearOp linear, Operation *user,
-                                     ArrayRef<double> scale, ArrayRef<double> shift) {
+LogicalResult atc::graph::applyAffine(OpBuilder &builder, LinearOp linear, ArrayRef<double> scale,
+                                      ArrayRef<double> shift) {
   RankedTensorType type = linear.getType();
-  if (!linear->hasOneUse() || !linear.isBare() || user->getResult(0).getType() != type ||
-      !isa<FloatType>(type.getElementType()) || ShapedType::isDynamic(linear.getNumChannels()))
+  if (!isa<FloatType>(type.getElementType()) || ShapedType::isDynamic(linear.getNumChannels()))
     return failure();
   auto isFinite = [](double x) { return std::isfinite(x); };
   if (!llvm::all_of(scale, isFinite) || !llvm::all_of(shift, isFinite))
@@ -109,20 +108,30 @@ LogicalResult atc::graph::foldAffine(PatternRewriter &rewriter, LinearOp linear,
   for (auto [i, b] : llvm::enumerate(bias))
     b = b * (scale.empty() ? 1.0 : scale[i]) + (shift.empty() ? 0.0 : shift[i]);
 
-  rewriter.setInsertionPoint(user);
-  Location loc = user->getLoc();
-  LinearOp fused(rewriter.clone(*linear.getOperation()));
-  fused->setLoc(loc);
+  builder.setInsertionPoint(linear.getOperation());
+  Location loc = linear->getLoc();
   if (!scale.empty()) {
     ElementsAttr scaled = scaleRows(filter, getRowScales(linear, scale));
-    rewriter.setInsertionPoint(fused.getOperation());
-    fused->setOperand(1, ConstantOp::create(rewriter, derivedLoc(loc, "weight"), scaled));
+    linear->setOperand(1, ConstantOp::create(builder, derivedLoc(loc, "weight"), scaled));
   }
   if (linear.getBias() || !shift.empty()) {
-    rewriter.setInsertionPoint(fused.getOperation());
     auto biasType = RankedTensorType::get({linear.getNumChannels()}, type.getElementType());
-    fused.getBiasMutable().assign(
-        createConstant(rewriter, derivedLoc(loc, "bias"), biasType, bias));
+    linear.getBiasMutable().assign(
+        createConstant(builder, derivedLoc(loc, "bias"), biasType, bias));
+  }
+  return success();
+}
+
+LogicalResult atc::graph::foldAffine(PatternRewriter &rewriter, LinearOp linear, Operation *user,
+                                     ArrayRef<double> scale, ArrayRef<double> shift) {
+  if (!linear->hasOneUse() || !linear.isBare() || user->getResult(0).getType() != linear.getType())
+    return failure();
+  rewriter.setInsertionPoint(user);
+  LinearOp fused(rewriter.clone(*linear.getOperation()));
+  fused->setLoc(user->getLoc());
+  if (failed(applyAffine(rewriter, fused, scale, shift))) {
+    rewriter.eraseOp(fused.getOperation());
+    return failure();
   }
   rewriter.replaceOp(user, fused.getOperation());
   return success();

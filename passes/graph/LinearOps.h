@@ -54,6 +54,12 @@ std::optional<ChannelAffine> getBatchNormAffine(mlir::Value scale, mlir::Value s
                                                 mlir::Value mean, mlir::Value variance,
                                                 double epsilon);
 
+/// Gives `linear` the weights and the bias of scale * result + shift (one value per channel; an
+/// empty scale is 1, an empty shift 0). Fails, without a change, when weights or bias that must
+/// change are not constant, or a factor is not finite.
+llvm::LogicalResult applyAffine(mlir::OpBuilder &builder, LinearOp linear,
+                                llvm::ArrayRef<double> scale, llvm::ArrayRef<double> shift);
+
 /// Replaces `user`, which must be scale * result + shift of the bare `linear` op (one value per
 /// channel; an empty scale is 1, an empty shift 0), by that op with other weights and bias. Fails
 /// when weights or bias that must change are not constant, the result has other users, or a factor

@@ -67,4 +67,27 @@ def NpuTransposeNorms : Pass<"npu-transpose-norms", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"numTransposed", "num-transposed", "Norms that became norms of rows">];
 }
 
+def NpuScaleQueries : Pass<"npu-scale-queries", "::mlir::func::FuncOp"> {
+  let summary = "Move scales of products of two activations into weights";
+  let description = [{
+    A product of two activations that a map makes smaller by a constant, as
+    attention does with its scores, has that factor in the weights and bias of
+    the convolution or fully connected layer that makes one of its operands,
+    where reshapes, transposes and slices are all that is between them, and
+    nothing else reads those channels. Scores leave f16 before they are scaled;
+    behind the cube there is one operation less per score.
+
+    ```mlir
+    %q = graph.fully_connected %x, %w bias %b
+    %s = graph.matmul %q, %k
+    %r = graph.map %s {mulf %e, 0.125}
+    // becomes
+    %q = graph.fully_connected %x, %w * 0.125 bias %b * 0.125
+    %r = graph.matmul %q, %k
+    ```
+  }];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+  let statistics = [Statistic<"numScaled", "num-scaled", "Products whose scale joined weights">];
+}
+
 #endif // OPENATC_NPU_GRAPH_PASSES_TD

@@ -32,6 +32,7 @@ ArrayRef<StringLiteral> optionalPasses() {
                                             "npu-split-batch",
                                             "npu-prefetch-weights",
                                             "npu-reorder",
+                                            "npu-scale-queries",
                                             "npu-select-boxes",
                                             "npu-select-buffers",
                                             "npu-select-preprocessing",
@@ -52,6 +53,8 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   // Where contractions stay f32 the cube computes none of them.
   if (options.precision != "origin" && isOn(options, "npu-decompose"))
     functions.addPass(createNpuDecompose());
+  if (options.precision != "origin" && isOn(options, "npu-scale-queries"))
+    functions.addPass(createNpuScaleQueries());
   if (options.precision != "origin" && isOn(options, "npu-compose-layer-norm"))
     functions.addPass(createNpuTransposeNorms());
   NpuPrecisionOptions precision;

@@ -56,7 +56,8 @@ struct NpuPipelineOptions : mlir::PassPipelineOptions<NpuPipelineOptions> {
       llvm::cl::desc(
           "Passes to leave out, by name: om-remove-dead, om-reuse-in-place, "
           "npu-compose-layer-norm, npu-fuse-epilogues, npu-split-batch, "
-          "npu-prefetch-weights, npu-reorder, npu-select-boxes, npu-select-buffers, "
+          "npu-prefetch-weights, npu-reorder, npu-scale-queries, npu-select-boxes, "
+          "npu-select-buffers, "
           "npu-select-tiles, npu-minimise-sync, npu-allocate-flags, npu-preload-weights, "
           "npu-join-launches")};
 };

@@ -68,7 +68,7 @@ struct JoinedRun {
 
 /// The instructions of all cores, and the bytes that they move from and to gm, that are simulated
 /// to find what is fastest: some seconds.
-constexpr uint64_t kMaxSteps = 20'000'000, kMaxBytes = uint64_t(24) << 30;
+constexpr uint64_t kMaxSteps = 20'000'000, kMaxBytes = uint64_t(32) << 30;
 
 struct JoinLaunchesPass : impl::NpuJoinLaunchesBase<JoinLaunchesPass> {
   using Base::Base;

@@ -7,6 +7,7 @@
 #include "passes/kernel/LayoutRules.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/contraction/PackNpuWeights.h"
+#include "passes/npu/select/HalfRange.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -61,28 +62,6 @@ bool makesIntegers(Operation *op) {
       .wasInterrupted();
 }
 
-constexpr double kLargestHalf = 65504;
-
-/// Returns whether a value is a finite constant that f16 does not hold.
-bool isTooLarge(Value value) {
-  llvm::APFloat number(0.0);
-  return matchPattern(value, m_ConstantFloat(&number)) && number.isFinite() &&
-         std::abs(number.convertToDouble()) > kLargestHalf;
-}
-
-/// Returns how many finite elements of a constant f16 does not hold.
-int64_t countTooLarge(graph::ConstantOp constant) {
-  FailureOr<graph::ConstantBytes> bytes = graph::ConstantBytes::get(constant.getValue());
-  if (failed(bytes) || !bytes->getType().getElementType().isF32())
-    return 0;
-  auto tooLarge = [](float value) {
-    return std::isfinite(value) && std::abs(value) > float(kLargestHalf);
-  };
-  if (bytes->isSplat())
-    return tooLarge(bytes->as<float>().front()) ? bytes->getType().getNumElements() : 0;
-  return llvm::count_if(bytes->expandedAs<float>(), tooLarge);
-}
-
 /// Returns whether an argument of a map's body is only added or chosen, as masks and bounds are.
 bool isMaskOrBound(Value argument) {
   return llvm::all_of(
@@ -103,38 +82,6 @@ bool isDivisorOfMaps(Value value) {
                                         inner.getOperandNumber() == 1;
                                });
   });
-}
-
-/// Returns whether sums, products or choices make `value` of a constant that is too large for f16.
-bool isMadeOfTooLarge(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (isTooLarge(value))
-    return true;
-  return isa_and_nonnull<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp,
-                         arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp,
-                         arith::SelectOp>(op) &&
-         llvm::any_of(op->getOperands(), isMadeOfTooLarge);
-}
-
-/// Returns `value` (f32), in front of a conversion to f16, such that what masks make is finite
-/// there, too: a softmax of a row in which all is masked would be NaN.
-Value keepFinite(OpBuilder &builder, Value value) {
-  if (!isMadeOfTooLarge(value))
-    return value;
-  Location loc = value.getLoc();
-  auto number = [&](double value) -> Value {
-    return arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(float(value)));
-  };
-  llvm::APFloat constant(0.0);
-  if (matchPattern(value, m_ConstantFloat(&constant)))
-    return number(constant.isNegative() ? -kLargestHalf : kLargestHalf);
-  if (auto select = value.getDefiningOp<arith::SelectOp>()) {
-    Value yes = keepFinite(builder, select.getTrueValue());
-    Value no = keepFinite(builder, select.getFalseValue());
-    return arith::SelectOp::create(builder, loc, select.getCondition(), yes, no);
-  }
-  value = arith::MinimumFOp::create(builder, loc, value, number(kLargestHalf));
-  return arith::MaximumFOp::create(builder, loc, value, number(-kLargestHalf));
 }
 
 /// Returns a number that a value of a map's body is never below; minus infinity where none is
@@ -202,6 +149,7 @@ struct PrecisionPass : impl::NpuPrecisionBase<PrecisionPass> {
       return;
     narrowed.clear();
     widened.clear();
+    masks.clear();
     // Between integers the model's numbers are f32: in f16 integers would change. Only products of
     // two activations read f16, as the cube has nothing else for them.
     if (llvm::any_of(getOperation().getOps(),
@@ -242,12 +190,27 @@ private:
     OpBuilder builder(&getContext());
     builder.setInsertionPointAfterValue(value);
     if (auto constant = value.getDefiningOp<graph::ConstantOp>())
-      if (FailureOr<ElementsAttr> half = narrow(constant.getValue()); succeeded(half)) {
+      if (FailureOr<ElementsAttr> half =
+              narrow(masks.contains(value) ? clampMask(constant) : constant.getValue());
+          succeeded(half)) {
         result = graph::ConstantOp::create(builder, value.getLoc(), halfType(value), *half);
         return result;
       }
-    result = graph::CastOp::create(builder, value.getLoc(), halfType(value), value);
+    result = masks.contains(value)
+                 ? narrowMask(builder, value)
+                 : graph::CastOp::create(builder, value.getLoc(), halfType(value), value);
     return result;
+  }
+
+  /// Returns a mask (f32) that is an input as f16.
+  Value narrowMask(OpBuilder &builder, Value value) {
+    Location loc = value.getLoc();
+    auto map = graph::MapOp::create(builder, loc, halfType(value), value);
+    Block *body = builder.createBlock(&map.getBody());
+    Value clamped = clampMask(builder, body->addArgument(builder.getF32Type(), loc));
+    Value half = arith::TruncFOp::create(builder, loc, builder.getF16Type(), clamped);
+    graph::YieldOp::create(builder, loc, half);
+    return map.getResult();
   }
 
   //===--- force_fp16 -----------------------------------------------------===//
@@ -323,13 +286,33 @@ private:
   }
 
   /// Returns whether a reduction makes numbers that leave f16 long before what is computed of them
-  /// does: sums of squares, and sums that are divided by, as in a softmax of single operators. The
-  /// quotients would be zeros, which nobody notices.
+  /// does: sums of squares, sums that are divided by, as in a softmax of single operators, whose
+  /// quotients would be zeros, which nobody notices, and sums of many elements.
   static bool isWideReduction(Operation *op) {
     auto reduce = dyn_cast<graph::ReduceOp>(op);
-    return reduce &&
-           (reduce.getKind() == graph::ReduceKind::SumSquare ||
-            (reduce.getKind() == graph::ReduceKind::Sum && isDivisorOfMaps(reduce.getResult())));
+    if (!reduce)
+      return false;
+    const bool isSum = reduce.getKind() == graph::ReduceKind::Sum;
+    return reduce.getKind() == graph::ReduceKind::SumSquare ||
+           (isSum && isDivisorOfMaps(reduce.getResult())) ||
+           ((isSum || reduce.getKind() == graph::ReduceKind::L1) && isSumOfMany(reduce));
+  }
+
+  /// Returns whether a sum is of so many elements that numbers of usual size leave f16 in it, and
+  /// is read by what computes with f32.
+  static bool isSumOfMany(graph::ReduceOp reduce) {
+    constexpr int64_t many = 64;
+    return tensorType(reduce.getInput()).getNumElements() >
+               many * tensorType(reduce.getResult()).getNumElements() &&
+           isReadWide(reduce.getResult());
+  }
+
+  /// Returns whether maps and results of the function are all that read `value`.
+  static bool isReadWide(Value value) {
+    return llvm::all_of(value.getUsers(), [](Operation *user) {
+      return isa<graph::MapOp, func::ReturnOp>(user) ||
+             (isa<graph::ReshapeOp>(user) && isReadWide(user->getResult(0)));
+    });
   }
 
   /// Finds constants beyond f16 that elements are multiplied with: maps read them as they are.
@@ -409,6 +392,8 @@ private:
     findSquares();
     findFactors();
     findScales(decisions);
+    masks = findMasks(getOperation());
+    const DenseSet<Operation *> maskedRows = findSoftmaxesOfMaskedRows(getOperation());
     DenseSet<Value> halved; // Were f32 in the model.
     SmallVector<Operation *> ops;
     for (Operation &op : getOperation().getOps())
@@ -423,7 +408,7 @@ private:
         continue;
       const bool isWide = op->getNumResults() == 1 && wide.contains(op->getResult(0)) &&
                           (isa<graph::MulOp, graph::ReshapeOp>(op) || isWideReduction(op));
-      if (float32Nodes.contains(op) || isWide) {
+      if (float32Nodes.contains(op) || isWide || maskedRows.contains(op)) {
         for (OpOperand &operand : op->getOpOperands())
           if (halved.contains(operand.get()))
             operand.set(asFloat(operand.get()));
@@ -474,6 +459,8 @@ private:
         yield->getOperand(0).getType().isF32()) {
       builder.setInsertionPoint(yield);
       Value result = keepFinite(builder, keepPositive(builder, map, yield->getOperand(0)));
+      if (masks.contains(map.getResult()))
+        result = clampMask(builder, result);
       yield->setOperand(0, arith::TruncFOp::create(builder, map.getLoc(), f16, result));
     }
   }
@@ -570,7 +557,8 @@ private:
   }
 
   DenseMap<Value, Value> narrowed, widened;
-  DenseSet<Value> wide; ///< stay f32 between values of f16
+  DenseSet<Value> wide;   ///< stay f32 between values of f16
+  SetVector<Value> masks; ///< are clamped where they become f16
 };
 } // namespace
 } // namespace atc::npu

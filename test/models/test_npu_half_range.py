@@ -1,0 +1,68 @@
+#===-- test_npu_half_range.py - attention and sums near the end of f16 -----===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Masks of whole rows, scores that are too large before they are scaled, and sums of many elements give on an NPU what
+f32 gives."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx", reason="making the networks needs the onnx package")
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
+import openatc_npu as npu  # noqa: E402
+
+
+def run(folder, soc, nodes, inputs, output, constants):
+    """Compiles a network for `soc`, runs it there and returns its output `y` of the shape `output`."""
+    info = lambda name, shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+    graph = helper.make_graph(nodes, "range", [info(k, v.shape) for k, v in inputs.items()], [info("y", output)],
+                              [numpy_helper.from_array(np.array(v), k) for k, v in constants.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(folder / "m.onnx"))
+    return npu.run_npu(npu.build(folder / "m.onnx", folder, soc), list(inputs.values()))[0]["y"]
+
+
+def softmax(x):
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+@pytest.mark.parametrize("is_input", [True, False])
+def test_rows_that_are_masked_as_a_whole(soc, is_input, tmp_path):
+    random = np.random.default_rng(7)
+    x = random.normal(0, 12, (2, 5, 33)).astype(np.float32)
+    mask = np.where(random.random((5, 33)) < 0.5, np.float32(-3e38), np.float32(0))
+    mask[3] = -3e38
+    nodes = [helper.make_node("Add", ["x", "mask"], ["s"]), helper.make_node("Softmax", ["s"], ["y"], axis=-1)]
+    inputs, constants = ({"x": x, "mask": mask}, {}) if is_input else ({"x": x}, {"mask": mask})
+    got = run(tmp_path, soc, nodes, inputs, x.shape, constants)
+    rows = [0, 1, 2, 4] if is_input else list(range(5))  # An input's row is finite, a constant's also right.
+    assert np.isfinite(got).all()
+    np.testing.assert_allclose(got[:, rows], softmax(x + mask)[:, rows], atol=4e-3)
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_scores_that_fit_when_they_are_scaled(soc, tmp_path):
+    random = np.random.default_rng(7)
+    x, weights = random.normal(0, 1, (7, 32)).astype(np.float32), random.normal(0, 9, (3, 32, 32)).astype(np.float32)
+    q, k, v = x @ weights
+    assert np.abs(q @ k.T).max() > 65504 / 4
+    q, k, factor = 4 * q, 4 * k, np.float32(1 / 64)
+    nodes = [helper.make_node("MatMul", ["x", "wq"], ["q"]), helper.make_node("MatMul", ["x", "wk"], ["k"]),
+             helper.make_node("Transpose", ["k"], ["kt"], perm=[1, 0]), helper.make_node("MatMul", ["q", "kt"], ["s"]),
+             helper.make_node("Mul", ["s", "factor"], ["y"])]
+    got = run(tmp_path, soc, nodes, {"x": x}, (7, 7), {"wq": 4 * weights[0], "wk": 4 * weights[1], "factor": factor})
+    want = q @ k.T * factor
+    np.testing.assert_allclose(got, want, atol=4e-3 * np.abs(want).max())
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_sums_of_many_elements(soc, tmp_path):
+    x = np.random.default_rng(7).uniform(100, 900, (4, 256)).astype(np.float32)
+    nodes = [helper.make_node("ReduceSum", ["x", "axes"], ["s"]), helper.make_node("Mul", ["s", "small"], ["y"])]
+    got = run(tmp_path, soc, nodes, {"x": x}, (4, 1), {"axes": np.array([1], np.int64), "small": np.float32(1e-4)})
+    np.testing.assert_allclose(got, x.sum(1, keepdims=True) * 1e-4, rtol=2e-3)
