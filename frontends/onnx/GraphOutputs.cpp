@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontends/onnx/GraphOutputs.h"
 
+#include "dialects/graph/GraphDialect.h"
 #include "frontends/onnx/GraphImporter.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -38,6 +39,8 @@ static Type withoutShape(Type type) {
 }
 
 static std::string textOf(Type type) {
+  if (isa<graph::StringType>(type))
+    return "string";
   std::string text;
   llvm::raw_string_ostream(text) << type;
   return text;

@@ -50,6 +50,8 @@ public:
     addPass(createGraphFoldConstants());
 
     buildWeights(choices.releaseConstants);
+    // Not among the passes of buildWeightPasses: calibrated weights have the model's shape.
+    addPass(createGraphTrimKernels());
 
     // Fuses conv + add + activation first, then additions behind activations.
     addPass(createGraphFuseConvAdd());
@@ -94,7 +96,6 @@ public:
     addPass(createGraphLowerBatchNorm());
     addPass(createGraphFoldScaleIntoConv());
     addPass(createGraphFoldPad());
-    addPass(createGraphTrimKernels());
     addPass(createGraphDecomposeConvTranspose());
   }
 

@@ -17,12 +17,12 @@ def case(name, code, made, *words, count=1):
     CASES.append(Case(build, code, words, (), count))
 
 
-def one(op, inputs, *initializers, shape=(1, 3, 8, 8), opset=13, extra=(), element=FLOAT,
+def one(op, inputs, *initializers, shape=(1, 3, 8, 8), opset=13, extra=(), element=FLOAT, result=None,
         **attributes):
-    """A model of one node, named 'n'."""
+    """A model of one node, named 'n'; `result` is the element type of its output, that of x for None."""
     return model([node(op, inputs, ["y"], "n", **attributes)],
-                 inputs=[tensor("x", shape, element), *extra], initializers=initializers,
-                 opset=opset)
+                 inputs=[tensor("x", shape, element), *extra], outputs=[tensor("y", None, result or element)],
+                 initializers=initializers, opset=opset)
 
 
 def without(made, attribute):
@@ -235,7 +235,7 @@ case("integer_convolution_of_floats", "E14001", one("ConvInteger", ["x", "x"]), 
 
 # What generated code cannot do and host kernels can: (name, model, words of the warning).
 HOSTED = [
-    ("cast_to_string", one("Cast", ["x"], to=TensorProto.STRING), ()),
+    ("cast_to_string", one("Cast", ["x"], result=TensorProto.STRING, to=TensorProto.STRING), ()),
     ("reshape_by_data", one("Reshape", ["x", "s"], extra=[tensor("s", [2], TensorProto.INT64)]), ()),
     ("convolution_of_doubles",
      one("Conv", ["x", "w"], numpy_helper.from_array(np.zeros((2, 3, 3, 3)), "w"),
