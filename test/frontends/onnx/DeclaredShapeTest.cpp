@@ -120,7 +120,7 @@ TEST_CASE("before opset 7 the second operand stands at an axis") {
 TEST_CASE("an output of another type than it is stated with is a warning that names it") {
   auto [type, text] = GENERATE(table<TensorProto::DataType, const char *>(
       {{TensorProto::FLOAT, "output 'y' is stated as f32, and its node makes i64"},
-       {TensorProto::STRING, "output 'y' is stated as !graph.string, and its node makes i64"},
+       {TensorProto::STRING, "output 'y' is stated as string, and its node makes i64"},
        {TensorProto::INT64, nullptr},
        {TensorProto::UNDEFINED, nullptr}}));
   TestModel model(13);
