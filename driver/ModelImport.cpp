@@ -36,11 +36,12 @@ ModelFormat guessFormat(StringRef path) {
 
 /// Turns a model with a placeholder for its dynamic dim into a loop over static tiles. Returns
 /// false where it cannot be one, or where `target` does not generate all of the tiles.
-static bool makeTiles(ModuleOp module, const Target &target) {
+static bool makeTiles(ModuleOp module, const Target &target, bool expandsVolumes) {
   PassManager pm(module.getContext());
   pm.addPass(host::createHostTileDynamicDim());
   // Tiles have known sizes.
-  pm.addNestedPass<func::FuncOp>(host::createHostExpandVolumes());
+  if (expandsVolumes)
+    pm.addNestedPass<func::FuncOp>(host::createHostExpandVolumes());
   if (failed(pm.run(module)) || module->hasAttr(graph::kDynamicDimSizeAttr))
     return false;
   return llvm::all_of(host::partsOf(module), [&](func::FuncOp tile) {
@@ -70,7 +71,9 @@ static FailureOr<OwningOpRef<ModuleOp>> importForeign(const ModelSource &source,
   if (source.format == ModelFormat::Air)
     return importAir(source.path, options, context, diagnostics);
   if (source.tileDynamicDim)
-    options.makeTiles = [&](ModuleOp module) { return makeTiles(module, target); };
+    options.makeTiles = [&](ModuleOp module) {
+      return makeTiles(module, target, source.expandsVolumes);
+    };
   if (source.bytes)
     return importOnnxBuffer(*source.bytes, source.path, /*folder=*/"", options, context,
                             diagnostics);

@@ -40,6 +40,7 @@ struct ModelSource {
   /// Whether a model of one dynamic dim may become a loop over static tiles, which only the
   /// phases behind Quantize understand.
   bool tileDynamicDim = false;
+  bool expandsVolumes = true; ///< of tiles: whether host-expand-volumes runs on them
 };
 
 /// Returns the format that a path stands for where nothing else states it: .mlir and

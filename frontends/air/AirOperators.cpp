@@ -77,7 +77,8 @@ void AirGraph::readOutputs(const pb::Op &op, SingleOp &single) {
     }
     single.outputs.push_back(std::move(tensor));
   }
-  if (op.type() == "Cast")
+  if (const auto *type = attribute("dst_type");
+      op.type() == "Cast" && type && type->is_number_integer())
     single.outputs[0].type = resultType(single, 0);
 }
 

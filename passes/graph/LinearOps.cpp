@@ -126,13 +126,16 @@ LogicalResult atc::graph::foldAffine(PatternRewriter &rewriter, LinearOp linear,
                                      ArrayRef<double> scale, ArrayRef<double> shift) {
   if (!linear->hasOneUse() || !linear.isBare() || user->getResult(0).getType() != linear.getType())
     return failure();
-  rewriter.setInsertionPoint(user);
-  LinearOp fused(rewriter.clone(*linear.getOperation()));
-  fused->setLoc(user->getLoc());
-  if (failed(applyAffine(rewriter, fused, scale, shift))) {
-    rewriter.eraseOp(fused.getOperation());
+  // Nothing is made before it is known that it will be used.
+  rewriter.startOpModification(linear.getOperation());
+  const Location old = linear->getLoc();
+  linear->setLoc(user->getLoc());
+  if (failed(applyAffine(rewriter, linear, scale, shift))) {
+    linear->setLoc(old);
+    rewriter.cancelOpModification(linear.getOperation());
     return failure();
   }
-  rewriter.replaceOp(user, fused.getOperation());
+  rewriter.finalizeOpModification(linear.getOperation());
+  rewriter.replaceOp(user, linear.getOperation());
   return success();
 }

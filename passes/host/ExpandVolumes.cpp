@@ -145,7 +145,7 @@ public:
         Value image = reshaped(part, {in[0] * out[2], in[1], in[3], in[4]});
         Value sum = convolveImages(image, reshaped(own, {taps[0], 1, taps[3], taps[4]}),
                                    y ? Value() : bias, groups);
-        y = y ? graph::AddOp::create(builder, op->getLoc(), y, sum).getResult() : sum;
+        y = y ? graph::AddOp::create(builder, loc, y, sum).getResult() : sum;
       }
     } else {
       Value x = reshaped(joinPlanes(parts), {in[0] * out[2], planes * in[1], in[3], in[4]});
@@ -177,9 +177,9 @@ public:
       own = reshaped(own, {groups * count * inGroup, taps[1], taps[3], taps[4]});
       Value x = joinPlanes(planesAt(first, -1, count, positions, groups));
       x = reshaped(x, {in[0] * positions, count * in[1], in[3], in[4]});
-      Value y = graph::ConvTransposeOp::create(
-          builder, op->getLoc(), x, own, bias, Volume::plane(v.strides), v.planePads(),
-          Volume::plane(v.dilations), Volume::plane(v.outputPadding), groups);
+      Value y = graph::ConvTransposeOp::create(builder, loc, x, own, bias, Volume::plane(v.strides),
+                                               v.planePads(), Volume::plane(v.dilations),
+                                               Volume::plane(v.outputPadding), groups);
       phases.push_back(reshaped(y, {in[0], positions, 1, out[1] * out[3] * out[4]}));
     }
     Value y = stride == 1 ? phases.front()
@@ -208,8 +208,7 @@ public:
   void poolMaximum() {
     pool([&](Value x, ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides, ArrayRef<int64_t> pads,
              ArrayRef<int64_t> dilations) {
-      return graph::MaxPoolOp::create(builder, op->getLoc(), x, kernel, strides, pads, dilations,
-                                      v.roundsUp)
+      return graph::MaxPoolOp::create(builder, loc, x, kernel, strides, pads, dilations, v.roundsUp)
           .getResult();
     });
   }
@@ -217,8 +216,8 @@ public:
   void poolMean() {
     pool([&](Value x, ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides, ArrayRef<int64_t> pads,
              ArrayRef<int64_t> dilations) {
-      return graph::AveragePoolOp::create(builder, op->getLoc(), x, kernel, strides, pads,
-                                          dilations, v.roundsUp, v.countsPads)
+      return graph::AveragePoolOp::create(builder, loc, x, kernel, strides, pads, dilations,
+                                          v.roundsUp, v.countsPads)
           .getResult();
     });
   }
@@ -257,7 +256,7 @@ private:
   }
 
   Value convolveImages(Value x, Value weights, Value bias, int64_t groups) {
-    return graph::ConvOp::create(builder, op->getLoc(), x, weights, bias, /*residual=*/Value(),
+    return graph::ConvOp::create(builder, loc, x, weights, bias, /*residual=*/Value(),
                                  /*slope=*/Value(), Volume::plane(v.strides), v.planePads(),
                                  Volume::plane(v.dilations), groups, graph::ActivationAttr(),
                                  /*residual_last=*/false);
@@ -276,6 +275,8 @@ private:
   void finish(Value value) {
     if (value.getType() != v.out)
       value = reshaped(value, v.out.getShape());
+    // The name stays with the one tensor that is the result.
+    value.getDefiningOp()->setLoc(op->getLoc());
     op->getResult(0).replaceAllUsesWith(value);
     op->erase();
   }
@@ -368,6 +369,8 @@ private:
     RankedTensorType filter = floatsOf(inputs[1]);
     if (!filter || filter.getRank() != 5 || !inputs[1].getDefiningOp<graph::ConstantOp>())
       return "its filter is no constant of five dims";
+    if (inputs[2] && !inputs[2].getDefiningOp<graph::ConstantOp>())
+      return "its bias is no constant";
     if (std::string why = volume.read(call, filter.getShape().drop_front(2)); !why.empty())
       return why;
     const int64_t groups = integerOf(call, "group", 1);

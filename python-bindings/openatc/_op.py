@@ -30,6 +30,8 @@ def _tensor(value: Any, format: str) -> dict[str, object]:
     array = np.asarray(value)
     if is_constant and array.dtype == np.float64:
         array = array.astype(np.float32)
+    if is_constant and array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError(f"the constant {value!r} is not finite; give it as an array, which is an input")
     described: dict[str, object] = {"format": format, "shape": list(array.shape),
                                     "type": _type_name(array.dtype.name)}
     if is_constant:
@@ -82,6 +84,8 @@ def op(kind: str, *inputs: ArrayLike | None, outputs: int | Sequence[str] = 1,
     formats = [format] * len(inputs) if isinstance(format, str) else list(format)
     if len(formats) != len(inputs):
         raise ValueError(f"format has {len(formats)} items for {len(inputs)} inputs")
+    if (outputs if isinstance(outputs, int) else len(outputs)) < 1:
+        raise ValueError("outputs must be at least 1")
     arrays = [value if value is None or isinstance(value, (bool, int, float, list, tuple))
               else np.asarray(value) for value in inputs]
     description = {

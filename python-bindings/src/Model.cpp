@@ -5,12 +5,24 @@
 #include "python-bindings/src/Session.h"
 #include "support/OutputFile.h"
 
+#include <fcntl.h>
 #include <filesystem>
-#include <fstream>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace py = pybind11;
 
 namespace atc::python {
+
+/// Returns device, inode and time of change of a file: at a path, or of a descriptor with an empty
+/// one. Zeros where there is none.
+static std::array<int64_t, 4> identityOf(int descriptor, const char *path) {
+  struct stat status = {};
+  if (fstatat(descriptor, path, &status, *path ? 0 : AT_EMPTY_PATH) != 0)
+    return {};
+  return {int64_t(status.st_dev), int64_t(status.st_ino), int64_t(status.st_mtim.tv_sec),
+          int64_t(status.st_mtim.tv_nsec)};
+}
 
 static std::vector<Port> portsOf(const std::vector<om::Tensor> &tensors) {
   std::vector<Port> ports;
@@ -44,6 +56,7 @@ PyModel::PyModel(const py::object &source, bool verify, const py::object &cpuLev
     const std::string path = systemPath(source);
     label = "'" + path + "'";
     file = std::filesystem::absolute(path).string();
+    identity = identityOf(AT_FDCWD, file.c_str());
     {
       py::gil_scoped_release release;
       model = om::Model::loadFile(path, error, options);
@@ -85,14 +98,34 @@ void PyModel::verifyWeights() const {
     raise({std::string("E10041: ") + error.message()});
 }
 
+bool PyModel::readSame(std::string &content) const {
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0)
+    return false;
+  size_t size = 0;
+  while (size < content.size()) {
+    const ssize_t part = ::read(descriptor, content.data() + size, content.size() - size);
+    if (part <= 0)
+      break;
+    size += size_t(part);
+  }
+  const bool isSame = size == content.size() && identityOf(descriptor, "") == identity;
+  ::close(descriptor);
+  return isSame;
+}
+
 void PyModel::save(const py::object &path) const {
   const std::string target = systemPath(path);
   std::string content, error;
   std::string_view view;
   if (!bytes) {
-    std::ifstream from(file, std::ios::binary);
-    content.assign(std::istreambuf_iterator<char>(from), {});
-    if (!from || content.size() != model.info().file_bytes)
+    bool isSame = false;
+    {
+      py::gil_scoped_release release;
+      content.resize(model.info().file_bytes);
+      isSame = readSame(content);
+    }
+    if (!isSame)
       raise({"E10410: the model file '" + file + "' was changed after it was opened"});
     view = content;
   } else if (PyBytes_Check(bytes.ptr())) {

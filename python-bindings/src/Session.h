@@ -7,6 +7,7 @@
 #include "openatc/npu.h"
 #include "python-bindings/src/Arrays.h"
 
+#include <array>
 #include <memory>
 #include <mutex>
 #include <sys/types.h>
@@ -34,8 +35,14 @@ public:
   bool isFixed() const;
 
 private:
+  /// Reads the file that was opened into `content`, which has its size. Returns false where another
+  /// file is there, or it was changed.
+  bool readSame(std::string &content) const;
+
   pybind11::object bytes; ///< what the model reads in place; null for a file
   std::string file;       ///< the path of a file
+  /// What tells that file from another one at its path: device, inode and the time of its change.
+  std::array<int64_t, 4> identity = {};
   om::Model model;
   std::vector<Port> inputPorts, outputPorts, tensorPorts;
 };

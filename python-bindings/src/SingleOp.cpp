@@ -13,6 +13,13 @@ std::string singleOpModel(const std::string &description) {
   std::vector<SingleOp> ops = readSingleOps(json, "openatc.op", diagnostics);
   throwErrors(diagnostics);
   SingleOp &op = ops.front();
+  const bool statesType = llvm::any_of(op.attributes, [](const SingleOpAttribute &attribute) {
+    return attribute.name == "dst_type" && attribute.value.is_number_integer();
+  });
+  if (op.type == "Cast" && op.outputs.front().isAbsent && !statesType)
+    throw ErrorLines{
+        {"E14001: the operator Cast: the attribute dst_type is missing; give the number "
+         "of a type, such as 1 for float16"}};
   for (size_t i = 0; i < op.outputs.size(); ++i)
     if (SingleOpTensor &output = op.outputs[i]; output.isAbsent) {
       output = {

@@ -56,6 +56,9 @@ def test_types_of_results():
     (lambda: openatc.op("Add"), openatc.Error, "E14001.*missing"),
     (lambda: openatc.op("Add", X, X, other=object()), TypeError, "the attribute other"),
     (lambda: openatc.op("Add", X, X, format=["ND"]), ValueError, "1 items for 2 inputs"),
+    (lambda: openatc.op("Maximum", X, float("-inf")), ValueError, "-inf is not finite"),
+    (lambda: openatc.op("Abs", X, outputs=[]), ValueError, "at least 1"),
+    (lambda: openatc.op("Cast", X), openatc.Error, "E14001.*dst_type is missing"),
     (lambda: openatc.op("Add", X, X, soc="Ascend31"), openatc.Error, "Ascend31")])
 def test_what_cannot_be_computed(call, kind, said):
     with pytest.raises(kind, match=said):

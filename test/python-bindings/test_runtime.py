@@ -61,6 +61,10 @@ def test_a_model_is_saved(digits_om, digits_onnx, tmp_path):
         openatc.Model(whole).save(tmp_path / "no folder" / "x.om")
     changed = tmp_path / "0.om"
     model = openatc.Model(changed)
+    (tmp_path / "other").write_bytes(whole)  # of the same size
+    (tmp_path / "other").replace(changed)
+    with pytest.raises(openatc.Error, match="E10410"):
+        model.save(tmp_path / "1.om")
     changed.unlink()
     with pytest.raises(openatc.Error, match="E10410"):
         model.save(tmp_path / "1.om")

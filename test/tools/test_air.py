@@ -110,6 +110,17 @@ def test_outputs_without_netoutput(tmp_path):
     assert list(compute(tmp_path, save(tmp_path / "b.air", ops, ["neg:0"]), {"x": x}))[0] == "neg_0"
 
 
+@pytest.mark.parametrize("attributes, type", [({}, "float16"), ({"dst_type": 3}, "int32")])
+def test_types_of_casts(tmp_path, attributes, type):
+    """The attribute says the type of the result; without it the result's description does."""
+    ops = [op("x", "Data", (), [desc((4,), layout="ND")]),
+           op("y", "Cast", ("x:0",), [desc((4,), "float16", "ND")], **attributes)]
+    x = np.array([0.1, 1.5, -2.75, 3], np.float32)
+    got = compute(tmp_path, save(tmp_path / "net.air", ops), {"x": x})["y_0"]
+    assert got.dtype.name == type
+    np.testing.assert_array_equal(got, x.astype(type))
+
+
 def test_inputs_have_the_order_of_their_numbers(tmp_path):
     ops = [op("b", "Data", (), [desc((2,), layout="ND")], index=1),
            op("a", "Data", (), [desc((2,), layout="ND")], index=0),

@@ -3,6 +3,7 @@
 // REMARK-DAG: [Passed] {{.*}}Category:host-expand-volumes{{.*}}the planes that a window covers are channels of images
 // REMARK-DAG: [Passed] {{.*}}Category:host-expand-volumes{{.*}}planes and depth are pooled one after the other
 // REMARK-DAG: [Missed] {{.*}}Category:host-expand-volumes{{.*}}its filter is no constant of five dims
+// REMARK-DAG: [Missed] {{.*}}Category:host-expand-volumes{{.*}}its bias is no constant
 // REMARK-DAG: [Passed] {{.*}}Category:host-expand-volumes{{.*}}the planes that the taps of a phase read are channels of images
 // REMARK-DAG: [Missed] {{.*}}Category:host-expand-volumes{{.*}}its taps are apart in depth
 // REMARK-DAG: [Missed] {{.*}}Category:host-expand-volumes{{.*}}its taps do not reach every plane
@@ -22,7 +23,8 @@
 // CHECK: graph.reshape {{.*}} -> tensor<1x3x10x6x7xf32>
 // CHECK: graph.transpose %{{.*}} {permutation = array<i64: 0, 2, 1, 3, 4>} : {{.*}} -> tensor<1x10x3x6x7xf32>
 // CHECK-NOT: host_call
-func.func @conv(%x: tensor<1x6x7x12x7xf32>, %b: tensor<10xf32>) -> tensor<1x10x3x6x7xf32> {
+func.func @conv(%x: tensor<1x6x7x12x7xf32>) -> tensor<1x10x3x6x7xf32> {
+  %b = graph.constant dense<0.25> : tensor<10xf32>
   %w = graph.constant dense<0.5> : tensor<10x3x2x3x3xf32>
   %y = graph.host_call "Conv"(%x, %w, %b) {auto_pad = "NOTSET", dilations = array<i64: 3, 1, 1>, group = array<i64: 2>, kernel_shape = array<i64: 2, 3, 3>, pads = array<i64: 1, 1, 0, 0, 1, 2>, strides = array<i64: 2, 2, 1>} : (tensor<1x6x7x12x7xf32>, tensor<10x3x2x3x3xf32>, tensor<10xf32>) -> tensor<1x10x3x6x7xf32>
   return %y : tensor<1x10x3x6x7xf32>
@@ -123,6 +125,16 @@ func.func @kept_transposed(%x: tensor<1x6x4x8x8xf32>) -> (tensor<1x5x6x8x8xf32>,
   %z = graph.host_call "ConvTranspose"(%x, %one) {strides = array<i64: 2, 1, 1>} : (tensor<1x6x4x8x8xf32>, tensor<6x5x1x1x1xf32>) -> tensor<1x5x7x8x8xf32>
   %same = graph.host_call "ConvTranspose"(%x, %w) {auto_pad = "SAME_UPPER"} : (tensor<1x6x4x8x8xf32>, tensor<6x5x2x1x1xf32>) -> tensor<1x5x4x8x8xf32>
   return %y, %z, %same : tensor<1x5x6x8x8xf32>, tensor<1x5x7x8x8xf32>, tensor<1x5x4x8x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @kept_bias
+// CHECK: graph.host_call "Conv"
+func.func @kept_bias(%x: tensor<1x6x4x8x8xf32>, %b: tensor<10xf32>) -> tensor<1x10x4x8x8xf32> {
+  %w = graph.constant dense<0.5> : tensor<10x6x1x1x1xf32>
+  %y = graph.host_call "Conv"(%x, %w, %b) {} : (tensor<1x6x4x8x8xf32>, tensor<10x6x1x1x1xf32>, tensor<10xf32>) -> tensor<1x10x4x8x8xf32>
+  return %y : tensor<1x10x4x8x8xf32>
 }
 
 // -----

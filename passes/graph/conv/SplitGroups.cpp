@@ -80,11 +80,11 @@ private:
       return partOf(rewriter, value, dim, first * outputs, count * outputs);
     };
     Value input = partOf(rewriter, op.getInput(), 1, first * inputs, count * inputs);
-    return ConvOp::create(rewriter, op.getLoc(), input, ofOutputs(op.getFilter(), 0),
-                          ofOutputs(op.getBias(), 0), ofOutputs(op.getResidual(), 1),
-                          ofOutputs(op.getSlope(), 0), op.getStrides(), op.getPads(),
-                          op.getDilations(), count, op.getActivation().value_or(ActivationAttr()),
-                          op.getResidualLast());
+    return ConvOp::create(rewriter, derivedLoc(op.getLoc(), "groups"), input,
+                          ofOutputs(op.getFilter(), 0), ofOutputs(op.getBias(), 0),
+                          ofOutputs(op.getResidual(), 1), ofOutputs(op.getSlope(), 0),
+                          op.getStrides(), op.getPads(), op.getDilations(), count,
+                          op.getActivation().value_or(ActivationAttr()), op.getResidualLast());
   }
 };
 

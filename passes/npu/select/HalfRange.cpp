@@ -63,14 +63,18 @@ bool hasMaskedRow(graph::ConstantOp constant) {
   constexpr float far = -2048;
   auto values = bytes->expandedAs<float>();
   const int64_t columns = bytes->getType().getShape().back();
+  // A row of -inf alone is NaN in any type.
   int64_t column = 0, masked = 0;
+  bool isFinite = false;
   for (float value : values) {
-    masked += std::isfinite(value) && value <= far;
+    isFinite |= std::isfinite(value);
+    masked += value <= far;
     if (++column < columns)
       continue;
-    if (masked == columns)
+    if (masked == columns && isFinite)
       return true;
     column = masked = 0;
+    isFinite = false;
   }
   return false;
 }

@@ -92,3 +92,19 @@ func.func @masked_row(%x: tensor<3x2x2xf32>) -> tensor<3x2x2xf32> {
   %1 = graph.softmax %0 {axis = 2 : i64} : (tensor<3x2x2xf32>) -> tensor<3x2x2xf32>
   return %1 : tensor<3x2x2xf32>
 }
+
+// So they are where some of it is infinite.
+// CHECK-LABEL: func.func @mixed_row
+// CHECK: %[[MASK:.*]] = graph.constant {{.*}} : tensor<2x2xf32>
+// CHECK: %[[SUM:.*]] = graph.map %arg0, %[[MASK]] : (tensor<3x2x2xf32>, tensor<2x2xf32>) -> tensor<3x2x2xf32>
+// CHECK: graph.softmax %[[SUM]] {{.*}} -> tensor<3x2x2xf32>
+func.func @mixed_row(%x: tensor<3x2x2xf32>) -> tensor<3x2x2xf32> {
+  %mask = graph.constant dense<[[0.0, -1.0e9], [0xFF800000, -1.0e9]]> : tensor<2x2xf32>
+  %0 = graph.map %x, %mask : (tensor<3x2x2xf32>, tensor<2x2xf32>) -> tensor<3x2x2xf32> {
+  ^bb0(%s: f32, %m: f32):
+    %sum = arith.addf %s, %m : f32
+    graph.yield %sum : f32
+  }
+  %1 = graph.softmax %0 {axis = 2 : i64} : (tensor<3x2x2xf32>) -> tensor<3x2x2xf32>
+  return %1 : tensor<3x2x2xf32>
+}
