@@ -6,7 +6,6 @@
 #include "python-bindings/src/Errors.h"
 #include "python-bindings/src/Values.h"
 #include "support/LayerTrace.h"
-#include "support/ModelText.h"
 #include "support/PrintableText.h"
 #include "support/RunErrors.h"
 

@@ -1,7 +1,6 @@
 //===-- SingleOp.cpp - models of one operator for Python ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "driver/Registration.h"
 #include "frontends/air/InferredOutputs.h"
 #include "python-bindings/src/ModuleParts.h"
 
@@ -32,12 +31,12 @@ std::string singleOpModel(const std::string &description) {
   if (air::inferOutputs(op, *context, ofOp))
     model = makeSingleOpModel(op, ofOp);
   if (!model) {
-    ErrorLines lines;
+    std::vector<std::string> lines;
     for (const CodedMessage &error : ofOp.all())
-      lines.lines.push_back(error.code == "E10055"
-                                ? error.line()
-                                : error.code + ": the operator " + op.type + ": " + error.text);
-    throw lines;
+      lines.push_back(error.code == "E10055"
+                          ? error.line()
+                          : error.code + ": the operator " + op.type + ": " + error.text);
+    throw ErrorLines{lines};
   }
   return *model;
 }

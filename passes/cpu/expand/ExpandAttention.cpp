@@ -156,8 +156,8 @@ void AttentionExpander::packValues(Value from) {
                           lanes);
     }
     // Blocks of several vectors are whole.
-    for (int64_t column = llvm::alignTo(columns, lanes); column < llvm::alignTo(columns, width);
-         column += lanes)
+    const int64_t end = llvm::alignTo(columns, width);
+    for (int64_t column = llvm::alignTo(columns, lanes); column < end; column += lanes)
       scratchLanes->store(zero, b.add(to, column / width * width * keys + column % width), lanes);
   });
 }

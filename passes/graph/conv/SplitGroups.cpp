@@ -10,7 +10,6 @@
 
 #include "dialects/graph/ops/ConvOps.h"
 #include "dialects/graph/ops/ShapeOps.h"
-#include "dialects/graph/ops/StructureOps.h"
 #include "passes/Remarks.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Passes.h"
