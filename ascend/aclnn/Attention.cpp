@@ -87,9 +87,10 @@ View hiddenOf(Plan &plan, const Attention &given, int64_t batch, int64_t rows, i
   const int64_t mode = given.sparseMode;
   const bool isBand = rows > 1 && (mode == 4 || (mode == 0 && given.mask.place));
   const bool isTriangle = rows > 1 && (mode == 2 || mode == 3);
-  const int64_t before = isBand ? given.before : columns + rows;
-  const int64_t after = isBand ? given.after : isTriangle ? 0 : columns;
-  if (before >= rows && after >= columns && given.lengths.empty())
+  const int64_t all = rows + columns; // further than anything lies
+  const int64_t before = isBand ? std::clamp(given.before, -all, all) : all;
+  const int64_t after = isBand ? std::clamp(given.after, -all, all) : isTriangle ? 0 : all;
+  if (before >= all && after >= columns && given.lengths.empty())
     return {};
   return placesWhere(plan, batch, rows, columns, [&](int64_t own, int64_t row, int64_t column) {
     const int64_t length = lengthOf(given.lengths, own, columns);

@@ -34,8 +34,11 @@ void classLoss(Plan &plan, const View &self, const View &target, const View &wei
   const View picked = plan.apply(
       "GatherElements", {plan.dense(self, ACL_FLOAT), plan.reshaped(places, {self.dims[0], 1})},
       {{ACL_FLOAT, {self.dims[0], 1}}}, Json::array({attribute("axis", "int", 1)}))[0];
-  const View losses = combined(plan, "Mul", plan.reshaped(picked, {self.dims[0]}),
-                               withNumber(plan, "Mul", share, -1));
+  // What is ignored adds nothing, though it were infinite.
+  const View losses = chosen(plan, counts,
+                             combined(plan, "Mul", plan.reshaped(picked, {self.dims[0]}),
+                                      withNumber(plan, "Mul", share, -1)),
+                             none);
   const View whole = reduced(plan, "ReduceSumD", share, {}, false, ACL_FLOAT);
   if (reduction == 0) {
     plan.write(plan.isGood() ? plan.reshaped(losses, dims) : View(), out);

@@ -257,7 +257,9 @@ double Plan::elementOf(const View &view, const char *name) {
     return 0;
   char *address = nullptr, bytes[8] = {};
   std::shared_ptr<Block> block;
+  // Another operator may still be making the element.
   if (resolve(function, view, address, block) != ACL_SUCCESS ||
+      aclrtSynchronizeDevice() != ACL_SUCCESS ||
       aclrtMemcpy(bytes, sizeof(bytes), address, bitsOf(view.type) / 8,
                   ACL_MEMCPY_DEVICE_TO_HOST) != ACL_SUCCESS) {
     status = aclnnRuntimeError;

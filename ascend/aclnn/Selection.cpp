@@ -112,6 +112,8 @@ std::vector<View> indexViews(Plan &plan, const aclTensorList *handle, const View
   for (const View &view : plan.inputs(handle, "indices")) {
     if (plan.isGood() && !isMask(view.type) && view.type != ACL_INT32 && view.type != ACL_INT64)
       plan.reject("indices must be int32, int64 or bool");
+    if (plan.isGood() && isMask(view.type) && view.dims.empty())
+      plan.reject("a mask must have dims");
     const bool spans = isMask(view.type) && countOf(view.dims) != 0;
     for (size_t i = 0; plan.isGood() && spans && i < view.dims.size(); ++i)
       if (taken + i >= self.dims.size() || self.dims[taken + i] != view.dims[i])

@@ -69,8 +69,14 @@ public:
     if (!value || source->op() != "Const" || value->tensor().dtype() != pb::DT_INT32)
       return {};
     const pb::TensorProto &tensor = value->tensor();
-    if (tensor.int_val_size() != 0)
-      return {tensor.int_val().begin(), tensor.int_val().end()};
+    if (tensor.int_val_size() != 0) {
+      std::vector<int64_t> values(tensor.int_val().begin(), tensor.int_val().end());
+      // The last value stands for all that follow.
+      const auto &dims = tensor.tensor_shape().dim();
+      if (dims.size() == 1 && dims[0].size() <= 8 && dims[0].size() > int64_t(values.size()))
+        values.resize(size_t(dims[0].size()), values.back());
+      return values;
+    }
     std::vector<int32_t> stored(tensor.tensor_content().size() / sizeof(int32_t));
     memcpy(stored.data(), tensor.tensor_content().data(), stored.size() * sizeof(int32_t));
     return {stored.begin(), stored.end()};

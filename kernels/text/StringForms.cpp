@@ -195,6 +195,8 @@ ATC_KERNEL(StringNGrams) {
   for (int64_t w = 0; w < widths.size; ++w)
     if (widths[w] < 1 || widths[w] > (1 << 16))
       return fail("the width % is not one from 1 to %", widths[w], 1 << 16);
+  if (padWidth > (1 << 16))
+    return fail("% pads are more than %", padWidth, 1 << 16);
   auto padOf = [&](int64_t width) {
     return padWidth < 0 ? width - 1 : minimum(padWidth, width - 1);
   };
@@ -207,8 +209,9 @@ ATC_KERNEL(StringNGrams) {
       for (int64_t first = -pad; first + width <= length + pad; ++first, any = true)
         gram(first, width);
     }
+    // All of a short row with its pads.
     if (!any && keepsShort && length > 0)
-      gram(0, length);
+      gram(-maximum(padWidth, int64_t(0)), length + 2 * maximum(padWidth, int64_t(0)));
   };
   auto lengthOf = [&](int64_t r) { return splits.as<int64_t>()[r + 1] - splits.as<int64_t>()[r]; };
   int64_t total = 0;
@@ -271,7 +274,7 @@ ATC_KERNEL(TextCharacters) {
       uint32_t character = decodeUtf8(from, at);
       const bool stray = character > kLastCharacter || (character >= 0xd800 && character < 0xe000);
       valid &= !stray;
-      if (stray || (controls && (character < 0x20 || (character >= 0x7f && character < 0xa0)))) {
+      if (stray || (controls && character < 0x20)) {
         if (replacement < 0)
           continue;
         character = uint32_t(replacement);

@@ -340,18 +340,22 @@ def test_grouped_products(acl):
     np.testing.assert_allclose(result.read(), want, rtol=1e-2, atol=1e-2)
 
 
-@pytest.mark.parametrize("layout, mode, next_tokens, masked, lengths", [
-    ("BNSD", 0, 65535, False, None), ("BSND", 3, 65535, False, None), ("BSH", 0, 0, True, None),
-    ("BSND", 0, 65535, False, [4, 6])])
-def test_attention(acl, layout, mode, next_tokens, masked, lengths):
+@pytest.mark.parametrize("layout, mode, pre_tokens, next_tokens, masked, lengths", [
+    ("BNSD", 0, 65535, 65535, False, None), ("BSND", 3, 65535, 65535, False, None), ("BSH", 0, 65535, 0, True, None),
+    ("BSND", 0, 65535, 65535, False, [4, 6]), ("BNSD", 4, 2, (1 << 63) - 1, False, None),
+    ("BNSD", 0, 1, (1 << 63) - 1, True, None), ("BNSD", 4, (1 << 63) - 1, 0, False, None)])
+def test_attention(acl, layout, mode, pre_tokens, next_tokens, masked, lengths):
     q = RNG.standard_normal((2, 4, 5, 16)).astype(np.float16)
     k, v = (RNG.standard_normal((2, 2, 6, 16)).astype(np.float16) for _ in range(2))
     shift = RNG.standard_normal((2, 4, 5, 6)).astype(np.float16)
     mask = RNG.random((2, 1, 5, 6)) > 0.7
-    mask[..., 0] = False
+    mask[..., 0] = mask[..., -1] = False
     scores = np.einsum("bnsd,bntd->bnst", q.astype(F32), k.astype(F32).repeat(2, 1)) / 4 + shift
     row, column = np.arange(5)[:, None], np.arange(6)
-    hidden = column > row + (1 if mode == 3 else next_tokens)
+    last = 1 if mode > 2 else 0  # the last row ends with the last column
+    hidden = column > row + last + min(0 if mode == 3 else next_tokens, 99)
+    if mode == 4 or masked:
+        hidden = hidden | (column < row + last - min(pre_tokens, 99))
     if masked:
         hidden = hidden | mask
     if lengths:
@@ -364,7 +368,7 @@ def test_attention(acl, layout, mode, next_tokens, masked, lengths):
     result = Tensor(acl, np.zeros_like(arranged(q)))
     null = POINTER()
     call(acl, "FusedInferAttentionScoreV2", arranged(q), (arranged(k),), (arranged(v),), shift,
-         mask if masked else null, null, lengths or null, *[null] * 17, LONG(4), DOUBLE(0.25), LONG(65535),
+         mask if masked else null, null, lengths or null, *[null] * 17, LONG(4), DOUBLE(0.25), LONG(pre_tokens),
          LONG(next_tokens), layout.encode(), LONG(2), LONG(mode), LONG(0), LONG(0), LONG(0), BOOL(False), LONG(0),
          LONG(0), result, null)
     np.testing.assert_allclose(result.read(), arranged(want), rtol=2e-2, atol=2e-2)

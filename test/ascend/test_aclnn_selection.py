@@ -89,6 +89,7 @@ def test_mistakes_of_indices(acl):
     out = Tensor(acl, np.zeros((2, 4, 5), F32))
     assert "int32, int64 or bool" in refused(acl, "Index", X, (np.zeros(2, F32),), out)
     assert "must be [3,4,5]" in refused(acl, "Index", X, (np.array([0, 1, 2]),), out)
+    assert "must have dims" in refused(acl, "Index", X, (np.array(False),), out)
     assert "more indices" in refused(acl, "Index", X, (COLUMNS,) * 4, out)
     assert "does not fit" in refused(acl, "Index", X, (np.ones(2, bool),), out)
     assert "60" in refused(acl, "MaskedSelect", X, X > 0, Tensor(acl, np.zeros(59, F32)))

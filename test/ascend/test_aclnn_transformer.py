@@ -215,11 +215,13 @@ def test_norm_of_a_sum(acl):
 def test_losses_of_classes(acl, reduction, image):
     x = np.log(softmax(draw(3, 4, 2, 5) if image else draw(7, 4), 1))
     target = RNG.integers(0, 4, (3, 2, 5) if image else (7,))
-    target.reshape(-1)[1] = 9  # ignored
+    target.reshape(-1)[1] = 9  # ignored, whatever its classes are
+    x[(0, 0, 0, 1) if image else (1, 0)] = -np.inf
     weight = RNG.uniform(0.5, 2, 4).astype(F32)
     kept = target != 9
     share = np.where(kept, weight[np.where(kept, target, 0)], 0)
-    losses = -share * np.take_along_axis(x, np.where(kept, target, 0)[:, None], 1)[:, 0]
+    picked = np.take_along_axis(x, np.where(kept, target, 0)[:, None], 1)[:, 0]
+    losses = -share * np.where(kept, picked, 0)
     want = (losses, losses.sum() / share.sum(), losses.sum())[reduction].astype(F32)
     out, total = Tensor(acl, np.zeros_like(want)), Tensor(acl, np.zeros((), F32))
     call(acl, "NLLLoss2d" if image else "NLLLoss", x, target, weight, LONG(reduction), LONG(9), out, total)

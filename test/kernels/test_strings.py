@@ -336,7 +336,18 @@ def test_bytes_need_texts_of_one_length():
         call("TextBytes", strings("abc"), to=1)
 
 
+def test_short_rows_keep_their_pads():
+    grams, begins = call("StringNGrams", strings("a", "b", "c"), np.array([0, 1, 3], "i8"), outputs=2, widths=[5],
+                         separator="|", left_pad="L", right_pad="R", pad_width=1, preserve_short=1)
+    assert texts(grams) == ["L|a|R", "L|b|c|R"] and begins.tolist() == [0, 1, 2]
+    with pytest.raises(KernelError, match="pads are more than"):
+        call("StringNGrams", strings("a"), np.array([0, 1], "i8"), outputs=2, widths=[5], pad_width=1 << 40)
+
+
 def test_characters_and_segments_are_checked():
+    # Of control characters those below the space are replaced, as TensorFlow does.
+    _, codes = call("TextCharacters", strings("a\x01\x7f\u0085"), outputs=2, replace_controls=1)
+    assert codes.tolist() == [97, 0xfffd, 0x7f, 0x85]
     stray = np.array([b"a\xff", None], object)[:1]
     with pytest.raises(KernelError, match="no UTF-8"):
         call("TextCharacters", stray, outputs=2, strict=1)
