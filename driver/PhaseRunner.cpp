@@ -59,8 +59,7 @@ static bool isLowered(func::FuncOp main) {
 static bool isOverVolume(graph::HostCallOp call) {
   auto type = call.getInputs().empty() ? RankedTensorType()
                                        : dyn_cast<RankedTensorType>(call.getInputs()[0].getType());
-  return type && type.getRank() == 5 &&
-         llvm::is_contained({"Conv", "ConvTranspose", "MaxPool", "AveragePool"}, call.getKernel());
+  return type && type.getRank() == 5 && host::expandsVolumesOf(call.getKernel());
 }
 
 /// Returns the passes that turn calls of host kernels into ops that a target computes; nothing

@@ -10,7 +10,7 @@ using namespace atc::ascend;
 
 namespace {
 
-/// What the elements of a new axis are made of: elements of the old one, and their weights.
+/// The elements of an axis that each element of its resized form sums, and their weights.
 struct Tap {
   Dims places;
   std::vector<double> weights;

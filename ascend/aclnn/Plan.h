@@ -26,7 +26,7 @@ public:
 
   void *data() const { return tensor ? tensor->data : own; }
 
-  /// Gives a tensor of the program other dims, which aclGetViewShape returns then.
+  /// Sets the dims of a tensor of the program, which aclGetViewShape then returns.
   void setDims(const Dims &dims) const;
 
 private:

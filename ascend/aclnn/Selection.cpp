@@ -43,7 +43,7 @@ struct DimIndex {
   Dims dims, values;
 };
 
-/// What a list of indices, as in x[i, :, j], chooses of a tensor.
+/// The part of a tensor that a list of indices selects, as x[i, :, j] does.
 class Choice {
 public:
   /// Describes the elements; `problem` says what is wrong.

@@ -153,7 +153,7 @@ using Inputs = std::vector<std::string>;
 // Older operators
 //===----------------------------------------------------------------------===//
 
-/// What is printed does not leave.
+/// Print passes its input on; nothing is printed.
 void decomposePrint(Rewriter &r, const Inputs &in) { r.become("Identity", {in[0]}); }
 
 /// (x - mean) / sqrt(variance + epsilon), scaled by gamma where that is asked for, and moved.

@@ -45,7 +45,7 @@ private:
 /// In [0, 1), of the lowest 23 bits.
 float unit(uint32_t word) { return float(word & 0x7fffff) * 0x1p-23f; }
 
-/// One of the two normal numbers that two words make.
+/// Returns one of the two normally distributed numbers of a pair of random words (Box-Muller).
 float normal(uint32_t a, uint32_t b, bool second) {
   const float radius = math::sqrt(-2.0f * math::log(maximum(unit(a), 1.0e-7f)));
   const float angle = 6.2831853071795864769f * unit(b);

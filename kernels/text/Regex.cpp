@@ -94,7 +94,19 @@ void Regex::addState(int32_t first, int64_t stamp, String text, uint64_t offset)
   }
 }
 
-/// The same with the places of groups, those of the first state in `places`.
+int32_t Regex::exchangeStates(uint64_t *&current, uint64_t *&following) {
+  int32_t *const states = now;
+  now = next;
+  next = states;
+  uint64_t *const kept = current;
+  current = following;
+  following = kept;
+  const int32_t count = nextCount;
+  nextCount = 0;
+  return count;
+}
+
+/// As addState, and keeps the positions of groups per state; those of the first are in `places`.
 void Regex::follow(int32_t first, String text, uint64_t offset) {
   const int64_t width = 2 * (int64_t(groupCount) + 1);
   int32_t count = 0;
@@ -195,14 +207,7 @@ bool Regex::find(String text, uint64_t from, uint64_t &begin, uint64_t &end, boo
     // A match that begins here is preferred less than those that began before.
     if (!found)
       add(0, offset, offset);
-    int32_t *const states = now;
-    now = next;
-    next = states;
-    uint64_t *const begins = nowBegins;
-    nowBegins = nextBegins;
-    nextBegins = begins;
-    const int32_t count = nextCount;
-    nextCount = 0;
+    const int32_t count = exchangeStates(nowBegins, nextBegins);
     const bool atEnd = offset >= text.size;
     uint64_t behind = offset;
     const uint32_t character = atEnd ? 0 : decodeUtf8(text, behind);
@@ -253,14 +258,7 @@ const uint64_t *Regex::capture(String text, uint64_t begin) {
   ++position;
   follow(0, text, begin);
   for (uint64_t offset = begin; nextCount;) {
-    int32_t *const states = now;
-    now = next;
-    next = states;
-    uint64_t *const kept = nowPlaces;
-    nowPlaces = nextPlaces;
-    nextPlaces = kept;
-    const int32_t count = nextCount;
-    nextCount = 0;
+    const int32_t count = exchangeStates(nowPlaces, nextPlaces);
     const bool atEnd = offset >= text.size;
     uint64_t behind = offset;
     const uint32_t character = atEnd ? 0 : decodeUtf8(text, behind);

@@ -90,6 +90,9 @@ private:
   bool reserve();
   bool reservePlaces();
   void addState(int32_t state, int64_t stamp, String text, uint64_t offset);
+  /// Makes the next states, and what is kept of each of them, the current ones. Returns their
+  /// number.
+  int32_t exchangeStates(uint64_t *&current, uint64_t *&following);
 
   Context &c;
   String pattern = {};

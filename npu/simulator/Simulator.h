@@ -131,8 +131,9 @@ public:
   /// The number of instructions and loop iterations of all cores that may still run; a launch that
   /// needs more ends with an error.
   uint64_t stepsLeft = UINT64_MAX;
-  /// The same for the bytes of gm that moves and prefetches touch, but a launch that needs as many
-  /// ends, too. A run of bytes counts as a line of L2 at least: that is what simulating it takes.
+  /// The number of bytes of gm that moves and prefetches may still touch; a launch that needs as
+  /// many or more ends with an error. A run of bytes counts as a line of L2 at least: that is what
+  /// simulating it takes.
   uint64_t bytesLeft = UINT64_MAX;
 
   /// Receives all instructions; may be null.

@@ -54,7 +54,7 @@ std::optional<ChannelAffine> getBatchNormAffine(mlir::Value scale, mlir::Value s
                                                 mlir::Value mean, mlir::Value variance,
                                                 double epsilon);
 
-/// Gives `linear` the weights and the bias of scale * result + shift (one value per channel; an
+/// Sets weights and bias of `linear` to those of scale * result + shift (one value per channel; an
 /// empty scale is 1, an empty shift 0). Fails, without a change, when weights or bias that must
 /// change are not constant, or a factor is not finite.
 llvm::LogicalResult applyAffine(mlir::OpBuilder &builder, LinearOp linear,

@@ -293,9 +293,7 @@ struct HostExpandVolumes : impl::HostExpandVolumesBase<HostExpandVolumes> {
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
       auto call = dyn_cast<HostCallOp>(op);
-      if (call ? llvm::is_contained({"Conv", "ConvTranspose", "MaxPool", "AveragePool"},
-                                    call.getKernel()) &&
-                     !hostNodes.contains(call)
+      if (call ? expandsVolumesOf(call.getKernel()) && !hostNodes.contains(call)
                : isa<graph::ConvOp, graph::MaxPoolOp, graph::AveragePoolOp>(op) &&
                      graph::getTensorType(op->getOperand(0)).getRank() == 5)
         ops.push_back(op);
@@ -400,4 +398,9 @@ private:
 };
 
 } // namespace
+
+bool expandsVolumesOf(StringRef kernel) {
+  return llvm::is_contained({"Conv", "ConvTranspose", "MaxPool", "AveragePool"}, kernel);
+}
+
 } // namespace atc::host

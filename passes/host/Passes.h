@@ -30,6 +30,9 @@ inline constexpr llvm::StringLiteral kOutputDimsAttr = "host.output_dims";
 /// values in front of the others.
 inline constexpr llvm::StringLiteral kRowsAttr = "host.rows";
 
+/// Returns whether host-expand-volumes replaces calls of a kernel on tensors of three spatial dims.
+bool expandsVolumesOf(llvm::StringRef kernel);
+
 /// Returns whether @main calls a loop over tiles.
 bool isTiled(mlir::func::FuncOp main);
 

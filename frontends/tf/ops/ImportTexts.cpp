@@ -119,7 +119,7 @@ void importImage(NodeContext &n) {
 // Characters
 //===----------------------------------------------------------------------===//
 
-/// What stands for what is no character, and whether that is an error.
+/// Returns the replacement of bytes that are no character, and whether they are an error.
 SmallVector<NamedAttribute> readErrors(NodeContext &n, StringRef encodingName) {
   const std::string encoding = n.stringAttr(encodingName, "UTF-8"),
                     errors = n.stringAttr("errors", "replace");
