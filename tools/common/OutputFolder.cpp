@@ -53,10 +53,12 @@ bool makeFolderOf(llvm::StringRef path, const char *flag, Diagnostics &diagnosti
   for (llvm::StringRef outer = folder; !code && !outer.empty() && !llvm::sys::fs::exists(outer);
        outer = llvm::sys::path::parent_path(outer))
     missing.push_back(outer.str());
+  MadeFolders &made = madeFolders();
   for (const std::string &each : llvm::reverse(missing)) {
+    SignalsPutOff putOff; // else a signal could come between the folder and its name in the list
     code = llvm::sys::fs::create_directory(each, /*IgnoreExisting=*/false);
     if (!code)
-      madeFolders().paths.push_back(each);
+      made.paths.push_back(each);
     else if (llvm::sys::fs::is_directory(each)) // "a/." is "a"; another process may have made it
       code.clear();
     else
