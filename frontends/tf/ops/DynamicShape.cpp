@@ -335,7 +335,7 @@ void setParts(NodeContext &n, ArrayRef<Value> inputs, int64_t axis, int64_t part
     n.setOutput(part, value);
 }
 
-void importSplit(NodeContext &n) {
+void importDynamicSplit(NodeContext &n) {
   int64_t axis = n.constantInt(0), parts = n.requiredInt("num_split");
   setParts(n, {n.input(1)}, axis, parts);
 }
@@ -548,7 +548,7 @@ ArrayRef<OpRow> dynamicShapeRows() {
       {"ShapeN", importShape},
       {"Size", importSize},
       {"Slice", importSlice},
-      {"Split", importSplit},
+      {"Split", importDynamicSplit},
       {"SplitV", importSplitV},
       {"Squeeze", importSqueeze},
       {"StridedSlice", importStridedSlice},

@@ -206,7 +206,7 @@ void importReduceJoin(NodeContext &n) {
 }
 
 /// Outputs: row and place of each part, the parts, and the number of rows and of places.
-void importSplit(NodeContext &n) {
+void importStringSplit(NodeContext &n) {
   Value input = n.input(0);
   requireStrings(n, 0);
   n.requireRank(0, 1, 1);
@@ -294,7 +294,7 @@ ArrayRef<OpRow> stringRows() {
       {"StringJoin", importJoin},
       {"StringLength", importLength},
       {"StringLower", importCase<0>, "ASCII"},
-      {"StringSplitV2", importSplit, "a constant separator"},
+      {"StringSplitV2", importStringSplit, "a constant separator"},
       {"StringStrip", importStrip},
       {"StringToHashBucketFast", importHash<0>},
       {"StringToHashBucketStrong", importHash<1>},
