@@ -346,6 +346,13 @@ def test_numbers_without_sign_have_no_flags_of_signs(dtype):
         assert got == [f"%{flag}5d" % int(v) for v in values]
 
 
+def test_murmur_hashes():
+    got, = call("MurmurHash", strings("", "test", "Hello, world!"))
+    assert got.tolist() == [0, 0xba6bd213, 0xc0363e43]
+    got, = call("MurmurHash", strings("", "test"), seed=0x9747b28c)
+    assert got.tolist() == [0xebb6c228, 0x704b81dc]
+
+
 @pytest.mark.parametrize("text", ["a", "abcde", "a+/a", "ab=c", "===="])
 def test_no_base64(text):
     with pytest.raises(KernelError, match="no base64"):

@@ -175,3 +175,20 @@ def test_last_corners_of_fractional_scales(tmp_path, mode, dims):
                 for at, size in ((rows, 5), (columns, 7))]
         want = hats[0] @ x[0, 0] @ hats[1].T
     np.testing.assert_allclose(got[0, 0], want, atol=1e-5)
+
+
+@pytest.mark.parametrize("dims", [[1, 64, 9, 9], ["n", 64, "h", "w"]])
+def test_weights_that_are_expanded_from_smaller_ones(tmp_path, dims):
+    """A blur for all channels is one kernel that is repeated."""
+    model, info = tmp_path / "model.onnx", helper.make_tensor_value_info
+    nodes = [helper.make_node("Expand", ["blur", "shape"], ["w"]),
+             helper.make_node("Conv", ["x", "w"], ["y"], group=64)]
+    blur = np.outer([1, 4, 6, 4, 1], [1, 4, 6, 4, 1]).astype("f4").reshape(1, 1, 5, 5) / 256
+    save(model, nodes, [info("x", TensorProto.FLOAT, dims)], [info("y", TensorProto.FLOAT, None)],
+         [numpy_helper.from_array(blur, "blur"),
+          numpy_helper.from_array(np.array([64, 1, 5, 5]), "shape")], 13, 8)
+    om, _ = compile_file(model)
+    x = np.random.default_rng(6).standard_normal((1, 64, 9, 9)).astype("f4")
+    got, = run(om, {"x": x})
+    windows = np.lib.stride_tricks.sliding_window_view(x, (5, 5), (2, 3))
+    np.testing.assert_allclose(got, np.einsum("ncijhw,hw->ncij", windows, blur[0, 0]), atol=1e-5)

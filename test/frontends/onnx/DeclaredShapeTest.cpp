@@ -175,6 +175,23 @@ TEST_CASE("dims that contradict those of a node are a warning that names the ten
   CHECK_THAT(import(model, options).messages(), !Contains("W11014"));
 }
 
+TEST_CASE("what contradicts a model with one dynamic dim is a warning, too") {
+  TestModel model(13);
+  model.input("x", {-1, 3}).output("y").node("Transpose", {"x"}, {"y"});
+  auto *shape = model.graph().mutable_output(0)->mutable_type()->mutable_tensor_type();
+  shape->set_elem_type(TensorProto::FLOAT16);
+  shape->mutable_shape()->add_dim()->set_dim_value(4);
+  shape->mutable_shape()->add_dim()->set_dim_value(8);
+  OnnxImportOptions options;
+  options.makeTiles = [](mlir::ModuleOp) { return true; };
+  Imported result = import(model, options);
+  INFO(result.messages());
+  REQUIRE(result);
+  CHECK_THAT(result.messages(), Contains("W11013: output 'y'"));
+  CHECK_THAT(result.messages(),
+             Contains("output 'y' is stated as [4, 8], and its node makes [3, ?]"));
+}
+
 TEST_CASE("attributes that aligned inputs before opset 7 have their type") {
   auto name = GENERATE("axis", "broadcast");
   TestModel model(6);
