@@ -560,6 +560,11 @@ OwningOpRef<ModuleOp> GraphImporter::run() {
   }
   if (diags->hasErrors())
     return {};
+  // Under other input shapes the stated ones need not hold.
+  if (options.inputShapes.empty() || options.hasStatedShapes)
+    checkStatedShapes(
+        graph, [&](StringRef tensor) { return scope->values.lookup(tensor); }, options.placeholder,
+        *diags);
   return main.finish(results, *diags);
 }
 

@@ -64,4 +64,59 @@ void checkOutputType(const onnx::GraphProto &graph, const std::string &tensor, V
                                       ": the output has the type that is made");
 }
 
+static std::string textOf(ArrayRef<int64_t> dims) {
+  std::string text = "[";
+  for (int64_t dim : dims)
+    text += (text.size() > 1 ? ", " : "") + (dim < 0 ? std::string("?") : std::to_string(dim));
+  return text + "]";
+}
+
+/// Returns how a stated shape and one that is made differ; empty where both may be the same.
+static std::string differenceOf(const onnx::ValueInfoProto &stated, Value made,
+                                int64_t placeholder) {
+  auto tensor = made ? dyn_cast<RankedTensorType>(made.getType()) : RankedTensorType();
+  if (!tensor || !stated.type().has_tensor_type() || !stated.type().tensor_type().has_shape())
+    return "";
+  SmallVector<int64_t> dims;
+  for (const auto &dim : stated.type().tensor_type().shape().dim())
+    // Exporters write dims that they do not know as 0 or -1, too.
+    dims.push_back(dim.dim_value() > 0 ? dim.dim_value() : ShapedType::kDynamic);
+  const auto differ = [=](auto pair) {
+    auto [own, other] = pair;
+    return own >= 0 && other >= 0 && own != other && (!placeholder || other < placeholder / 2);
+  };
+  if (static_cast<int64_t>(dims.size()) == tensor.getRank() &&
+      llvm::none_of(llvm::zip_equal(dims, tensor.getShape()), differ))
+    return "";
+  return "'" + stated.name() + "' is stated as " + textOf(dims) + ", and its node makes " +
+         textOf(llvm::map_to_vector(tensor.getShape(), [&](int64_t dim) {
+           return placeholder && dim >= placeholder / 2 ? ShapedType::kDynamic : dim;
+         }));
+}
+
+void checkStatedShapes(const onnx::GraphProto &graph, llvm::function_ref<Value(StringRef)> made,
+                       int64_t placeholder, Diagnostics &diagnostics) {
+  for (const onnx::ValueInfoProto &output : graph.output())
+    if (std::string difference = differenceOf(output, made(output.name()), placeholder);
+        !difference.empty())
+      diagnostics.warning("W11014",
+                          "output " + difference + ": the output has the dims that are made");
+  // One that is wrong is seldom alone: what follows from it is stated alike.
+  std::string first;
+  unsigned more = 0;
+  for (const onnx::ValueInfoProto &inner : graph.value_info())
+    if (std::string difference = differenceOf(inner, made(inner.name()), placeholder);
+        !difference.empty()) {
+      if (first.empty())
+        first = difference;
+      else
+        ++more;
+    }
+  if (!first.empty())
+    diagnostics.warning("W11014", "tensor " + first + ": the dims that are made count" +
+                                      (more ? "; so it is with " + std::to_string(more) +
+                                                  (more > 1 ? " other tensors" : " other tensor")
+                                            : ""));
+}
+
 } // namespace atc::onnx_import

@@ -6,6 +6,7 @@
 
 #include "mlir/IR/Value.h"
 #include "support/Diagnostics.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <onnx/onnx_pb.h>
 #include <string>
@@ -22,6 +23,13 @@ std::vector<std::string> nameOutputs(llvm::ArrayRef<std::string> tensors);
 /// node makes: the output has the latter, and a program that goes by the former misreads it.
 void checkOutputType(const onnx::GraphProto &graph, const std::string &tensor, mlir::Value value,
                      GraphImporter &importer, Diagnostics &diagnostics);
+
+/// Warns where the graph states other dims for a tensor than `made` returns for it (null: the
+/// tensor is not made); the tensor keeps what is made. Names of dims say nothing, nor do dims that
+/// may come from a placeholder for a dynamic one (0: there is none).
+void checkStatedShapes(const onnx::GraphProto &graph,
+                       llvm::function_ref<mlir::Value(llvm::StringRef)> made, int64_t placeholder,
+                       Diagnostics &diagnostics);
 
 } // namespace atc::onnx_import
 

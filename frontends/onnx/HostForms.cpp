@@ -9,6 +9,7 @@
 #include "frontends/onnx/GraphImporter.h"
 #include "frontends/onnx/HostSignatures.h"
 #include "frontends/onnx/TensorData.h"
+#include "kernels/core/ResizeMode.h"
 #include "kernels/native/NativeHost.h"
 #include "llvm/ADT/StringSet.h"
 #include <array>
@@ -306,6 +307,12 @@ private:
         return error;
     if (op == "Resize" && opset < 11 && !call.inputs.empty())
       return modernizeResize();
+    if (op == "Resize" && call.inputs.size() == 3 && call.inputs[2] &&
+        call.inputs[2].getDefiningOp<graph::ConstantOp>())
+      if (auto mode = dyn_cast_or_null<StringAttr>(parameter("coordinate_transformation_mode"));
+          mode && mode == "align_corners")
+        setParameter("coordinate_transformation_mode",
+                     builder.getStringAttr(kernels::ResizeMode::kWholeCorners));
     if (op == "Dropout" && opset < 12 && !call.inputs.empty())
       call.inputs.resize(1);
     // Corners of boxes were corners of pixels, too; the attribute that says so came later.

@@ -11,6 +11,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include <optional>
 
 namespace atc::onnx_import {
 
@@ -31,6 +32,10 @@ const HostSignature *findHostSignature(llvm::StringRef kernel);
 /// Fails where an attribute has a type other than the kernel reads, or a text that it does not
 /// know: either would silently be replaced by the default.
 llvm::Error checkHostAttribute(llvm::StringRef kernel, const onnx::AttributeProto &attribute);
+
+/// Returns the type of an attribute that is ignored, or that the newest version of its operator has
+/// as an input; nothing for another one.
+std::optional<onnx::AttributeProto::AttributeType> olderAttributeType(llvm::StringRef name);
 
 /// Fails where an input (null: omitted) has an element type that the operator does not allow, or
 /// one that differs from another input with the same type variable: kernels assume that both have

@@ -1,6 +1,7 @@
 //===-- NodeAttributes.cpp - typed access to a node's attributes ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "frontends/onnx/HostSignatures.h"
 #include "frontends/onnx/NodeContext.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -32,6 +33,13 @@ AttributeProto *NodeContext::typedAttr(StringRef name, AttributeProto::Attribute
   failAttribute(name, "has type " + AttributeProto::AttributeType_Name(attribute->type()) +
                           ", expected " + AttributeProto::AttributeType_Name(type));
   return nullptr;
+}
+
+void NodeContext::ignoreAttr(StringRef name) {
+  if (std::optional<AttributeProto::AttributeType> type = olderAttributeType(name))
+    typedAttr(name, *type);
+  else
+    findAttr(name);
 }
 
 int64_t NodeContext::intAttr(StringRef name, int64_t defaultValue) {

@@ -29,7 +29,7 @@ public:
   bool hasAttr(llvm::StringRef name) const override { return findAttr(name) != nullptr; }
   onnx::AttributeProto *findAttr(llvm::StringRef name) const;
   /// Accepts an attribute that has no meaning here, such as the momentum of a training.
-  void ignoreAttr(llvm::StringRef name) { findAttr(name); }
+  void ignoreAttr(llvm::StringRef name);
   int64_t intAttr(llvm::StringRef name, int64_t defaultValue) override;
   bool boolAttr(llvm::StringRef name, bool defaultValue);
   double floatAttr(llvm::StringRef name, double defaultValue);

@@ -190,7 +190,8 @@ static FailureOr<OwningOpRef<ModuleOp>> importModel(onnx::ModelProto &model, Str
 /// cannot be tiled.
 static OwningOpRef<ModuleOp> importTiled(onnx::ModelProto &model, StringRef name, StringRef folder,
                                          const DynamicDim &dim, OnnxImportOptions options,
-                                         MLIRContext &context) {
+                                         MLIRContext &context, Diagnostics &diags) {
+  options.hasStatedShapes = options.inputShapes.empty();
   options.inputShapes = dim.inputShapes;
   options.placeholder = dim.size;
   // The target is asked about the tiles, whose sizes it will see.
@@ -204,8 +205,13 @@ static OwningOpRef<ModuleOp> importTiled(onnx::ModelProto &model, StringRef name
   Builder builder(&context);
   (**module)->setAttr(graph::kDynamicDimAttr, builder.getStringAttr(dim.name));
   (**module)->setAttr(graph::kDynamicDimSizeAttr, builder.getI64IntegerAttr(dim.size));
-  if (options.makeTiles(**module))
+  if (options.makeTiles(**module)) {
+    // What the file states wrongly is wrong in every import.
+    for (const CodedMessage &message : trial.all())
+      if (message.code == "W11013" || message.code == "W11014")
+        diags.add(message);
     return std::move(*module);
+  }
   // The constants are read once more for the dynamic graph.
   (*module)->getBody()->clear();
   graph::releaseUnusedConstants(**module);
@@ -221,7 +227,7 @@ importParsed(llvm::function_ref<bool(onnx::ModelProto &)> parse, StringRef name,
     return failure();
   if (options.makeTiles)
     if (auto dim = findDynamicDim(model.graph(), options.inputShapes)) {
-      if (auto tiled = importTiled(model, name, folder, *dim, options, context))
+      if (auto tiled = importTiled(model, name, folder, *dim, options, context, diags))
         return tiled;
       // The attempt has changed the model and taken constants out of it.
       model.Clear();

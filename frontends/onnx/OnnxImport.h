@@ -57,6 +57,8 @@ struct OnnxImportOptions {
       onParameter = {};
   /// Set by the importer: the placeholder; 0 for none.
   int64_t placeholder = 0;
+  /// Set by the importer: `inputShapes` are those of the file, but for the placeholder.
+  bool hasStatedShapes = false;
 };
 
 /// Reads an ONNX file into a module with one function @main of graph ops.

@@ -26,10 +26,16 @@ struct ResizeMode {
   enum class Method : uint8_t { Nearest, Linear, Cubic };
   enum class Rounding : uint8_t { PreferFloor, PreferCeil, Floor, Ceil };
 
+  /// What importers make of align_corners where the scales are constants.
+  static constexpr const char *kWholeCorners = "align_whole_corners";
+
   Coordinates coordinates = Coordinates::HalfPixel;
   Method method = Method::Nearest;
   Rounding rounding = Rounding::PreferFloor;
   bool excludeOutside = false;
+  /// Whether a dim of 5 and a scale of 1.5 have their last corner at 6, the last element, not
+  /// at 6.5. Runtimes say so; the standard's tests, whose scales are inputs, do not.
+  bool hasWholeLengths = false;
   double cubic = -0.75, extrapolation = 0;
 
   /// Returns whether positions are computed in f32 and not in f64. Nearest neighbors are those of
@@ -52,10 +58,12 @@ struct ResizeMode {
     mode.coordinates = maps("half_pixel_symmetric")   ? Coordinates::HalfPixelSymmetric
                        : maps("pytorch_half_pixel")   ? Coordinates::PytorchHalfPixel
                        : maps("align_corners")        ? Coordinates::AlignCorners
+                       : maps(kWholeCorners)          ? Coordinates::AlignCorners
                        : maps("asymmetric")           ? Coordinates::Asymmetric
                        : maps("tf_half_pixel_for_nn") ? Coordinates::TfHalfPixelForNn
                        : maps("tf_crop_and_resize")   ? Coordinates::TfCropAndResize
                                                       : Coordinates::HalfPixel;
+    mode.hasWholeLengths = maps(kWholeCorners);
     mode.method = attributes.is("mode", "nearest", "linear")  ? Method::Linear
                   : attributes.is("mode", "nearest", "cubic") ? Method::Cubic
                                                               : Method::Nearest;

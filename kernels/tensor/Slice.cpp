@@ -45,8 +45,10 @@ ATC_KERNEL(Slice) {
     if (step == 0)
       return fail("step % is 0", i);
     int64_t start = integerAt(starts, i), end = integerAt(ends, i);
+    // The largest number of 32 or 64 bits is an end that is left out, backward as well.
+    const bool toEnd = end == 0x7fffffff || end == 0x7fffffffffffffff;
     start = start < 0 ? start + size : start;
-    end = end < 0 ? end + size : end;
+    end = toEnd && step < 0 ? -1 : end < 0 ? end + size : end;
     int64_t length;
     if (step > 0) {
       start = minimum(maximum(start, int64_t(0)), size);

@@ -138,6 +138,12 @@ int64_t put(char *to, const char *text) {
   return size;
 }
 
+/// Returns the decimal exponent of significand * 2^exponent as 0.d1d2d3... * 10^point, or one less.
+int leastPoint(uint64_t significand, int exponent) {
+  const int bits = 63 - __builtin_clzll(significand) + exponent;
+  return int(math::ceil(bits * 0.30102999566398119521 - 1e-10));
+}
+
 /// The shortest digits that are nearer to significand * 2^exponent than to its
 /// neighbours. Returns how many; the value is 0.d1d2d3... * 10^point.
 int shortestDigits(uint64_t significand, int exponent, RealFormat format, char *digits,
@@ -151,9 +157,7 @@ int shortestDigits(uint64_t significand, int exponent, RealFormat format, char *
   scale.shiftLeft(1 + narrow + maximum(-exponent, 0));
   up.shiftLeft(narrow + maximum(exponent, 0));
   down.shiftLeft(maximum(exponent, 0));
-  // An estimate of the decimal exponent that is right or one too small.
-  const int bits = 63 - __builtin_clzll(significand) + exponent;
-  point = int(math::ceil(bits * 0.30102999566398119521 - 1e-10));
+  point = leastPoint(significand, exponent);
   if (point > 0) {
     scale.multiplyPower10(point);
   } else {
@@ -196,6 +200,43 @@ int shortestDigits(uint64_t significand, int exponent, RealFormat format, char *
     up.multiplyAdd(10, 0);
     down.multiplyAdd(10, 0);
   }
+}
+
+/// Writes the first `count` digits of significand * 2^exponent, rounded, ties to even; the value is
+/// 0.d1d2d3... * 10^point.
+void roundedDigits(uint64_t significand, int exponent, int count, char *digits, int &point) {
+  point = 1;
+  for (int i = 0; i < count; ++i)
+    digits[i] = '0';
+  if (!significand)
+    return;
+  Natural rest(significand), scale(1);
+  rest.shiftLeft(maximum(exponent, 0));
+  scale.shiftLeft(maximum(-exponent, 0));
+  point = leastPoint(significand, exponent);
+  if (point > 0)
+    scale.multiplyPower10(point);
+  else
+    rest.multiplyPower10(-point);
+  if (Natural::compare(rest, scale) >= 0)
+    ++point;
+  else
+    rest.multiplyAdd(10, 0);
+  for (int i = 0; i < count; ++i) {
+    for (; Natural::compare(rest, scale) >= 0; ++digits[i])
+      rest.subtract(scale);
+    rest.multiplyAdd(i + 1 < count ? 10 : 2, 0);
+  }
+  const int half = Natural::compare(rest, scale);
+  if (half < 0 || (half == 0 && digits[count - 1] % 2 == 0))
+    return;
+  int last = count - 1;
+  for (; last >= 0 && digits[last] == '9'; --last)
+    digits[last] = '0';
+  if (last >= 0)
+    ++digits[last];
+  else
+    digits[0] = '1', ++point;
 }
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; }
@@ -277,6 +318,54 @@ int64_t printFixed(char *to, double value, int digits) {
       to[size++] = '.';
   }
   return size;
+}
+
+int64_t printReal(char *to, double value, Notation notation, int digits, bool keepsPoint) {
+  const uint64_t bits = __builtin_bit_cast(uint64_t, value);
+  const int stored = int(bits >> 52 & 0x7ff);
+  if (notation == Notation::Fixed || stored == 0x7ff) {
+    int64_t size = printFixed(to, value, digits);
+    if (keepsPoint && !digits && stored != 0x7ff)
+      to[size++] = '.';
+    return size;
+  }
+  const uint64_t fraction = bits & ((uint64_t(1) << 52) - 1);
+  const bool shortest = notation == Notation::Shortest;
+  const int count = shortest ? maximum(digits, 1) : digits + 1;
+  char text[kMostDigits + 1];
+  int point;
+  roundedDigits(stored ? fraction | uint64_t(1) << 52 : fraction, maximum(stored, 1) - 1075, count,
+                text, point);
+  const int exponent = point - 1;
+  const bool isPlain = shortest && exponent >= -4 && exponent < count;
+  int64_t size = 0;
+  if (isPlain) {
+    size = printFixed(to, value, count - 1 - exponent);
+    if (keepsPoint && count - 1 == exponent)
+      to[size++] = '.';
+  } else {
+    if (bits >> 63)
+      to[size++] = '-';
+    to[size++] = text[0];
+    if (count > 1 || keepsPoint)
+      to[size++] = '.';
+    copyBytes(to + size, text + 1, count - 1);
+    size += count - 1;
+  }
+  const bool hasPoint = isPlain ? count - 1 > exponent : count > 1;
+  if (shortest && hasPoint && !keepsPoint) {
+    while (to[size - 1] == '0')
+      --size;
+    size -= to[size - 1] == '.';
+  }
+  if (isPlain)
+    return size;
+  to[size++] = 'e';
+  to[size++] = exponent < 0 ? '-' : '+';
+  const int power = exponent < 0 ? -exponent : exponent;
+  if (power < 10)
+    to[size++] = '0';
+  return size + printNumber(to + size, uint64_t(power));
 }
 
 int64_t printNumber(char *to, uint64_t value) {

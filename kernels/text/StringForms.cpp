@@ -16,9 +16,10 @@ String copied(Context &c, const char *data, int64_t size) {
   return {to, uint64_t(size)};
 }
 
-/// Brings a number to a width: behind its sign by zeros, else by spaces on one side.
-String padded(Context &c, char *number, int64_t size, int64_t width, char fill) {
-  if ((fill == '+' || fill == ' ') && number[0] != '-') {
+/// Brings a number to a width: behind its sign by zeros, else by spaces on one side. Types without
+/// sign have none in front of positive numbers either.
+String padded(Context &c, char *number, int64_t size, int64_t width, char fill, bool isSigned) {
+  if (isSigned && (fill == '+' || fill == ' ') && number[0] != '-') {
     for (int64_t i = size++; i > 0; --i)
       number[i] = number[i - 1];
     number[0] = fill;
@@ -102,12 +103,15 @@ bool decoded(Context &c, String text, String &result) {
 
 } // namespace
 
-/// Writes numbers as printf does, floats with `digits` behind the point.
+/// Writes numbers as printf does with one of the flags "+- 0#", floats with `digits` in a notation.
 ATC_KERNEL(FormatNumber) {
   const Tensor data = in(0);
   const int64_t width = integer("width", 0), digits = integer("digits", 6);
   const String fillText = text("fill", "");
   const char fill = fillText.size ? fillText.data[0] : '\0';
+  const Notation notation = is("notation", "fixed", "scientific") ? Notation::Scientific
+                            : is("notation", "fixed", "shortest") ? Notation::Shortest
+                                                                  : Notation::Fixed;
   if (digits < 0 || digits > kMostDigits || width > (1 << 20))
     return fail("has the width % and % digits, which is out of range", width, digits);
   const uint8_t type = data.dtype();
@@ -116,12 +120,14 @@ ATC_KERNEL(FormatNumber) {
     return;
   const int64_t count = data.count();
   const bool isReal = type == F32 || type == F64 || type == F16 || type == BF16;
+  const bool isSigned = isReal || type == I8 || type == I16 || type == I32 || type == I64;
   for (int64_t i = 0; i < count; ++i) {
     char number[kFixedText + 1];
-    const int64_t size = isReal        ? printFixed(number, numberAt(data, i), int(digits))
-                         : type == U64 ? printNumber(number, data.as<uint64_t>()[i])
-                                       : printNumber(number, integerAt(data, i));
-    out[i] = padded(*this, number, size, width, fill);
+    const int64_t size =
+        isReal        ? printReal(number, numberAt(data, i), notation, int(digits), fill == '#')
+        : type == U64 ? printNumber(number, data.as<uint64_t>()[i])
+                      : printNumber(number, integerAt(data, i));
+    out[i] = padded(*this, number, size, width, fill, isSigned);
   }
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tables that were trained with hashes of strings need the same hashes when the model runs: the
-// 64-bit fingerprint of FarmHash, and SipHash-2-4 where there is a key.
+// 64-bit fingerprint of FarmHash, SipHash-2-4 where there is a key, and MurmurHash3.
 
 #include "kernels/core/Support.h"
 
@@ -161,7 +161,41 @@ uint64_t keyedHash(String text, uint64_t firstKey, uint64_t secondKey) {
   return a ^ b ^ c ^ d;
 }
 
+/// MurmurHash3 of 32 bits.
+uint32_t murmurHash(const char *bytes, uint64_t size, uint32_t seed) {
+  const auto rotate = [](uint32_t value, int by) { return value << by | value >> (32 - by); };
+  const auto mixed = [&](uint32_t value) { return rotate(value * 0xcc9e2d51u, 15) * 0x1b873593u; };
+  uint32_t hash = seed;
+  const uint64_t whole = size / 4 * 4;
+  for (uint64_t i = 0; i < whole; i += 4)
+    hash = rotate(hash ^ mixed(wordAt<uint32_t>(bytes + i)), 13) * 5 + 0xe6546b64u;
+  uint32_t rest = 0;
+  for (uint64_t i = whole; i < size; ++i)
+    rest |= uint32_t(uint8_t(bytes[i])) << (8 * (i - whole));
+  hash ^= mixed(rest) ^ uint32_t(size);
+  hash = (hash ^ hash >> 16) * 0x85ebca6bu;
+  hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
+  return hash ^ hash >> 16;
+}
+
 } // namespace
+
+/// Of texts, or of the bytes of numbers.
+ATC_KERNEL(MurmurHash) {
+  const Tensor data = in(0);
+  const auto seed = uint32_t(integer("seed", 0));
+  const bool isText = data.dtype() == Str;
+  const uint64_t width = isText ? 0 : bitsOf(data.dtype()) / 8;
+  uint32_t *out = make<uint32_t>(0, U32, data.dims());
+  if (!out)
+    return;
+  const int64_t count = data.count();
+  for (int64_t i = 0; i < count; ++i)
+    if (isText)
+      out[i] = murmurHash(data.as<String>()[i].data, data.as<String>()[i].size, seed);
+    else
+      out[i] = murmurHash(data.as<char>() + uint64_t(i) * width, width, seed);
+}
 
 ATC_KERNEL(StringHash) {
   const Tensor data = in(0);

@@ -28,6 +28,12 @@ inline constexpr int64_t kFixedText = 320 + kMostDigits;
 /// Writes the exact value rounded to `digits` behind the point, ties to even: "0.50", "-inf",
 /// "nan". Returns the number of characters.
 int64_t printFixed(char *to, double value, int digits);
+/// Ways to write a real number, as %f, %e and %g of printf.
+enum class Notation { Fixed, Scientific, Shortest };
+/// Writes the exact value rounded to `digits` in a notation, ties to even: "5.00e-01", "0.5". With
+/// `keepsPoint` there is a point also in front of no digits, and zeros at the end stay. Returns the
+/// number of characters, at most kFixedText.
+int64_t printReal(char *to, double value, Notation notation, int digits, bool keepsPoint);
 /// Parses plain and scientific notation, "INF" and "NaN" in any case, surrounded by white space,
 /// rounded once to `format`. Returns false for anything else.
 bool parseReal(String text, double &value, RealFormat format);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/interpreter/Interpreter.h"
+#include "dialects/graph/ops/ConvOps.h"
 #include "dialects/graph/ops/StructureOps.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Passes.h"
@@ -21,6 +22,14 @@ struct FoldConstants : atc::graph::impl::GraphFoldConstantsBase<FoldConstants> {
   using GraphFoldConstantsBase::GraphFoldConstantsBase;
 
   void runOnOperation() override {
+    weightSources.clear();
+    isFixed.clear();
+    getOperation().walk([&](Operation *op) {
+      if (isa<ConvOp, ConvTransposeOp, FullyConnectedOp, BatchNormOp>(op))
+        for (Value weight : op->getOperands().drop_front())
+          if (dependsOnConstants(weight))
+            markSources(weight);
+    });
     // In program order: what a folded op reads is folded before it.
     getOperation().walk([&](Operation *op) {
       // Integers and their parameters stay apart until a pass has used them. Dynamic schedules have
@@ -32,16 +41,44 @@ struct FoldConstants : atc::graph::impl::GraphFoldConstantsBase<FoldConstants> {
     });
   }
 
+  /// Returns whether a value is computed of constants only.
+  bool dependsOnConstants(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || isa<ConstantOp>(op))
+      return op != nullptr;
+    if (auto known = isFixed.find(op); known != isFixed.end())
+      return known->second;
+    const bool fixed =
+        op->getNumOperands() > 0 && !op->hasTrait<ConvertsQuantized>() &&
+        llvm::all_of(op->getOperands(), [&](Value operand) { return dependsOnConstants(operand); });
+    return isFixed[op] = fixed;
+  }
+
+  void markSources(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !weightSources.insert(op).second)
+      return;
+    for (Value operand : op->getOperands())
+      markSources(operand);
+  }
+
   bool isWorthwhile(Operation *op) const {
     RankedTensorType type = getTensorType(op->getResult(0));
     if (!type.hasStaticShape() || type.getEncoding() || type.getNumElements() > maxElements)
       return false;
+    if (weightSources.contains(op))
+      return true;
     // By elements, not bytes: weights stored in a smaller type should be folded.
     int64_t operandElements = 0;
     for (Value operand : op->getOperands())
       operandElements += getTensorType(operand).getNumElements();
     return type.getNumElements() <= std::max<int64_t>(operandElements, maxGrownElements);
   }
+
+  /// What weights are made of. Targets have no code for weights that are no constants, and the
+  /// importer has promised that these become some.
+  llvm::SmallPtrSet<Operation *, 16> weightSources;
+  llvm::DenseMap<Operation *, bool> isFixed;
 
   void fold(Operation *op) {
     auto isConstant = [](Value operand) { return getConstant(operand) != nullptr; };

@@ -99,7 +99,8 @@ def GraphFoldConstants : GraphPass<"graph-fold-constants"> {
   let description = [{
     Uses the reference interpreter. An op whose result is larger than all its
     operands together (expand, tile, ...) is folded only when the result is
-    small, so that folding does not increase the size of a model considerably.
+    small, so that folding does not increase the size of a model considerably,
+    or where a weight of a convolution or product is made of it.
   }];
   let options = [
     Option<"maxElements", "max-elements", "int64_t", /*default=*/"16777216",

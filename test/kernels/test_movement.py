@@ -59,6 +59,10 @@ def test_slice_limits():
     assert got.shape == (2, 0, 4)
     got, = call("Slice", np.zeros((0, 3), "f4"), ints(0), ints(-9), ints(0), ints(-1))
     assert got.shape == (0, 3)
+    for end in (big.max, np.iinfo(np.int32).max):  # the beginning, as in ONNX Runtime
+        got, = call("Slice", data, ints(-2), ints(end), ints(2), ints(-1))
+        assert np.array_equal(got, data[:, :, 2::-1])
+    assert call("Slice", data, ints(-1), ints(1 << 40), ints(2), ints(-1))[0].shape == (2, 3, 0)
     with pytest.raises(KernelError, match="step 0 is 0"):
         call("Slice", data, ints(0), ints(1), ints(0), ints(0))
     with pytest.raises(KernelError, match="axis 3"):

@@ -323,6 +323,36 @@ def test_random_fixed_digits():
         assert texts(call("FormatNumber", values, digits=digits)[0]) == [f"{v:.{digits}f}" for v in values]
 
 
+@pytest.mark.parametrize("digits", [0, 1, 6, 17, 60])
+def test_notations_are_those_of_printf(digits):
+    random = np.random.default_rng(9)
+    values = np.concatenate([random.standard_normal(100) * 10.0 ** random.integers(-300, 300, 100),
+                             [0.0, -0.0, 5e-324, 1.7976931348623157e308, 9.5, 99.5, 999999.5, 0.0001, 0.00001, 1e5, 1e6,
+                              2.5, 0.125, np.inf, -np.inf, np.nan, 1.0]])
+    for notation, letter in (("fixed", "f"), ("scientific", "e"), ("shortest", "g")):
+        for fill in ("", "#", "+", "-", "0", " "):
+            got = texts(call("FormatNumber", values, digits=digits, notation=notation, fill=fill, width=12)[0])
+            # Python fills up infinities by zeros, too.
+            flags = [fill if np.isfinite(v) or fill != "0" else "" for v in values]
+            assert got == [f"%{flag}12.{digits}{letter}" % v for flag, v in zip(flags, values)]
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8"])
+def test_numbers_without_sign_have_no_flags_of_signs(dtype):
+    values = np.array([0, 7, 42, 100], dtype)
+    for fill in "+ 0-#":
+        flag = fill if dtype[0] == "i" or fill not in "+ " else ""
+        got = texts(call("FormatNumber", values, fill=fill, width=5)[0])
+        assert got == [f"%{flag}5d" % int(v) for v in values]
+
+
+def test_murmur_hashes():
+    got, = call("MurmurHash", strings("", "test", "Hello, world!"))
+    assert got.tolist() == [0, 0xba6bd213, 0xc0363e43]
+    got, = call("MurmurHash", strings("", "test"), seed=0x9747b28c)
+    assert got.tolist() == [0xebb6c228, 0x704b81dc]
+
+
 @pytest.mark.parametrize("text", ["a", "abcde", "a+/a", "ab=c", "===="])
 def test_no_base64(text):
     with pytest.raises(KernelError, match="no base64"):

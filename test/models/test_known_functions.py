@@ -456,3 +456,67 @@ def test_values_that_change_nothing_are_accepted(tmp_path):
         got.append(run(tmp_path / "one.onnx", tmp_path, feeds)["y"])
     np.testing.assert_array_equal(*got)
     np.testing.assert_array_equal(got[0][:, 0], feeds["x"][:, 0])
+
+
+def murmur(data, seed):
+    """MurmurHash3 of 32 bits, as its author describes it."""
+    def multiply(a, b):
+        return a * b & 0xffffffff
+
+    def rotate(value, by):
+        return (value << by | value >> (32 - by)) & 0xffffffff
+
+    def mixed(part):
+        return multiply(rotate(multiply(int.from_bytes(part, "little"), 0xcc9e2d51), 15), 0x1b873593)
+    result, whole = seed, len(data) // 4 * 4
+    for i in range(0, whole, 4):
+        result = (multiply(rotate(result ^ mixed(data[i:i + 4]), 13), 5) + 0xe6546b64) & 0xffffffff
+    result ^= mixed(data[whole:]) ^ len(data)
+    result = multiply(result ^ result >> 16, 0x85ebca6b)
+    result = multiply(result ^ result >> 13, 0xc2b2ae35)
+    return result ^ result >> 16
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("dtype", ["i4", "i8", "u4", "u8", "f4", "f8"])
+def test_hashes_of_numbers(tmp_path, dtype, dynamic):
+    x = np.array([0, 1, 77, 1 << 20], dtype)
+    for seed in (0, 42):
+        want = np.array([murmur(value.tobytes(), seed) for value in x], "u4")
+        check_one(tmp_path, "MurmurHash3", ["x"], {"x": x}, {}, {"y": want}, dynamic, seed=seed)
+        check_one(tmp_path, "MurmurHash3", ["x"], {"x": x}, {}, {"y": want.view("i4")}, dynamic,
+                  seed=seed, positive=0)
+
+
+def cheapest_way(costs):
+    """Of steps that cost the same the one along a row."""
+    rows, columns = costs.shape
+    sums, steps = np.full((rows + 1, columns + 1), np.inf, "f4"), {}
+    sums[0, 0] = 0
+    for i in range(rows):
+        for j in range(columns):
+            both, down, along = sums[i, j], sums[i, j + 1], sums[i + 1, j]
+            step = (1, 1) if both < min(down, along) else (1, 0) if down < min(both, along) else (0, 1)
+            sums[i + 1, j + 1] = costs[i, j] + sums[i + 1 - step[0], j + 1 - step[1]]
+            steps[i, j] = step
+    way, at = [], (rows - 1, columns - 1)
+    while at in steps:
+        way.append(at)
+        at = at[0] - steps[at][0], at[1] - steps[at][1]
+    return np.array(way[::-1], "i4").T
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("shape", [(1, 1), (1, 6), (6, 1), (7, 20), (1, 9, 9)])
+def test_cheapest_ways(tmp_path, shape, dynamic):
+    # Rounded costs have ties.
+    for costs in (RNG.standard_normal(shape), np.round(RNG.standard_normal(shape))):
+        costs = costs.astype("f4")
+        check_one(tmp_path, "DynamicTimeWarping", ["x"], {"x": costs}, {},
+                  {"y": cheapest_way(costs.reshape(shape[-2:]))}, dynamic)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_sample_operator_changes_nothing(tmp_path, dynamic):
+    x = RNG.standard_normal((3, 4)).astype("f4")
+    check_one(tmp_path, "SampleOp", ["x"], {"x": x}, {}, {"y": x}, dynamic)

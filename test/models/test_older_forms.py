@@ -151,3 +151,44 @@ def test_corners_of_regions_before_opset_16(tmp_path, opset, rows, batch):
     ramp = np.broadcast_to(np.arange(8, dtype="f4")[:, None], (1, 1, 8, 8)).copy()
     y, = run(om, {"x": ramp, "boxes": np.array([[2, 2, 6, 6]], "f4")})
     np.testing.assert_allclose(y[0, 0], np.repeat(np.array(rows, "f4")[:, None], 2, 1), rtol=1e-6)
+
+
+@pytest.mark.parametrize("dims", [[1, 1, 5, 7], [1, 1, "h", "w"]])
+@pytest.mark.parametrize("mode", ["linear", "nearest"])
+def test_last_corners_of_fractional_scales(tmp_path, mode, dims):
+    """5 * 1.3 elements are 6, the last of which is the last element of the input."""
+    model = tmp_path / "model.onnx"
+    info = helper.make_tensor_value_info
+    node = helper.make_node("Resize", ["x", "", "s"], ["y"], mode=mode,
+                            coordinate_transformation_mode="align_corners")
+    save(model, [node], [info("x", TensorProto.FLOAT, dims)], [info("y", TensorProto.FLOAT, None)],
+         [numpy_helper.from_array(np.array([1, 1, 1.3, 1.3], "f4"), "s")], 18, 9)
+    om, _ = compile_file(model)
+    x = np.random.default_rng(5).standard_normal((1, 1, 5, 7)).astype("f4")
+    got, = run(om, {"x": x})
+    assert got.shape == (1, 1, 6, 9)
+    rows, columns = np.arange(6) * 4 / 5, np.arange(9) * 6 / 8
+    if mode == "nearest":
+        want = x[0, 0][np.ceil(rows - 0.5).astype(int)][:, np.ceil(columns - 0.5).astype(int)]
+    else:
+        hats = [np.maximum(0, 1 - np.abs(at[:, None] - np.arange(size)))
+                for at, size in ((rows, 5), (columns, 7))]
+        want = hats[0] @ x[0, 0] @ hats[1].T
+    np.testing.assert_allclose(got[0, 0], want, atol=1e-5)
+
+
+@pytest.mark.parametrize("dims", [[1, 64, 9, 9], ["n", 64, "h", "w"]])
+def test_weights_that_are_expanded_from_smaller_ones(tmp_path, dims):
+    """A blur for all channels is one kernel that is repeated."""
+    model, info = tmp_path / "model.onnx", helper.make_tensor_value_info
+    nodes = [helper.make_node("Expand", ["blur", "shape"], ["w"]),
+             helper.make_node("Conv", ["x", "w"], ["y"], group=64)]
+    blur = np.outer([1, 4, 6, 4, 1], [1, 4, 6, 4, 1]).astype("f4").reshape(1, 1, 5, 5) / 256
+    save(model, nodes, [info("x", TensorProto.FLOAT, dims)], [info("y", TensorProto.FLOAT, None)],
+         [numpy_helper.from_array(blur, "blur"),
+          numpy_helper.from_array(np.array([64, 1, 5, 5]), "shape")], 13, 8)
+    om, _ = compile_file(model)
+    x = np.random.default_rng(6).standard_normal((1, 64, 9, 9)).astype("f4")
+    got, = run(om, {"x": x})
+    windows = np.lib.stride_tricks.sliding_window_view(x, (5, 5), (2, 3))
+    np.testing.assert_allclose(got, np.einsum("ncijhw,hw->ncij", windows, blur[0, 0]), atol=1e-5)

@@ -148,7 +148,9 @@ void slice(NodeContext &n, const Ints &starts, const Ints &ends, Ints axes, Ints
     int64_t dim = shape[axis];
     // A step beyond the dim selects one element, so it may be clamped.
     step = std::clamp(step, -maxDim, maxDim);
-    // INT64_MIN and INT64_MAX mean "to the end".
+    // INT64_MIN and INT64_MAX mean "to the end", the largest number of 32 or 64 bits backward as
+    // well.
+    const bool toEnd = (*ends)[i] == INT32_MAX || (*ends)[i] == INT64_MAX;
     auto position = [&](int64_t value, int64_t least, int64_t most) {
       if (value < 0)
         value = value < -dim ? INT64_MIN : value + dim;
@@ -161,7 +163,7 @@ void slice(NodeContext &n, const Ints &starts, const Ints &ends, Ints axes, Ints
       length = last - first;
     } else {
       first = position((*starts)[i], 0, dim - 1);
-      last = position((*ends)[i], -1, dim - 1);
+      last = toEnd ? -1 : position((*ends)[i], -1, dim - 1);
       length = first - last;
     }
     int64_t stride = std::abs(step);

@@ -235,6 +235,23 @@ FunctionProto crop(const NodeProto &node, std::string &) {
   return w.take();
 }
 
+/// Hashes have no sign, or are the same bits with one.
+FunctionProto murmurHash(const NodeProto &node, std::string &) {
+  FunctionWriter w({"x"}, {"y"});
+  const bool isUnsigned = integerOf(node, "positive", 1) != 0;
+  NodeProto &hash = w.add("MurmurHash", {"x"}, {isUnsigned ? "y" : "hash"});
+  FunctionWriter::pass(hash, {{"seed", AttributeType::INT}});
+  if (!isUnsigned)
+    w.add("BitCast", {"hash"}, {"y"}, {{"to", int64_t(onnx::TensorProto::INT32)}});
+  return w.take();
+}
+
+FunctionProto sampleOp(const NodeProto &, std::string &) {
+  FunctionWriter w({"x"}, {"y"});
+  w.add("Identity", {"x"}, {"y"});
+  return w.take();
+}
+
 FunctionProto dynamicSlice(const NodeProto &, std::string &) {
   FunctionWriter w({"x", "starts", "ends", "axes"}, {"y"});
   w.add("Slice", {"x", "starts", "ends", "axes"}, {"y"});
@@ -263,6 +280,7 @@ constexpr KnownFunction functions[] = {
      "activation_alpha activation_beta activation_type k normalize_routing_weights swiglu_fusion "
      "swiglu_limit use_sparse_mixer",
      mixtureOfExperts},
+    {microsoft, "MurmurHash3", "positive seed", murmurHash},
     {microsoft, "NGramRepeatBlock", "ngram_size", ngramRepeatBlock},
     {microsoft, "QEmbedLayerNormalization", "epsilon", qEmbedLayerNormalization},
     {microsoft, "QLinearConv", "auto_pad channels_last dilations group kernel_shape pads strides",
@@ -275,6 +293,7 @@ constexpr KnownFunction functions[] = {
      "swiglu_limit_after_activation use_sparse_mixer weights_prepacked",
      mixtureOfIntegers},
     {microsoft, "Range", "", range},
+    {microsoft, "SampleOp", "", sampleOp},
     {microsoft, "ScaledSiLU", "alpha", scaledSilu},
     {microsoft, "UnfoldTensor", "dim size step", unfoldTensor},
     {microsoft, "Unique", "", unique},

@@ -26,20 +26,30 @@ void importAsString(NodeContext &n) {
   const bool isBool = element.isInteger(1), isReal = isa<FloatType>(element);
   const int64_t width = n.intAttr("width", -1), precision = n.intAttr("precision", -1);
   const std::string fill = n.stringAttr("fill", "");
-  for (const char *name : {"scientific", "shortest"})
-    if (isReal && n.boolAttr(name, false))
-      return n.failAttribute(name, "is set, which is not supported: leave it out, for digits "
-                                   "behind a point");
+  const bool isScientific = n.boolAttr("scientific", false),
+             isShort = n.boolAttr("shortest", false);
   constexpr int64_t mostDigits = 60;
-  if (!n.failed() && precision > mostDigits)
+  if (!isReal && (isScientific || isShort))
+    n.failAttribute(isScientific ? "scientific" : "shortest",
+                    "is set for numbers that are no floats");
+  else if (isScientific && isShort)
+    n.failAttribute("shortest", "is set together with 'scientific'");
+  else if (!isReal && precision >= 0)
+    n.failAttribute("precision", "is " + Twine(precision) + " for numbers that are no floats");
+  else if (precision > mostDigits)
     n.failAttribute("precision",
                     "is " + Twine(precision) + ", expected at most " + Twine(mostDigits));
+  else if (fill.size() > 1 || StringRef("+- 0#").find(fill) == StringRef::npos)
+    n.failAttribute("fill", "is '" + fill + "', expected one of '+', '-', ' ', '0' and '#'");
   if (n.failed())
     return;
   if (!isBool)
     return n.setOutput(withShapeOf(
         n.callHost("FormatNumber", {input},
                    {n.hostInts("width", {std::max<int64_t>(width, 0)}), n.hostText("fill", fill),
+                    n.hostText("notation", isScientific ? "scientific"
+                                           : isShort    ? "shortest"
+                                                        : "fixed"),
                     n.hostInts("digits", {precision < 0 ? 6 : precision})}),
         input));
   auto word = [&](StringRef value) {
@@ -230,7 +240,7 @@ void importSegmentJoin(NodeContext &n) {
 ArrayRef<OpRow> textRows() {
   static constexpr llvm::StringLiteral ofImages = "3 channels of 8 bits";
   static const OpRow rows[] = {
-      {"AsString", importAsString, "floats with digits behind a point"},
+      {"AsString", importAsString, "floats with up to 60 digits"},
       {"DecodeBase64", importBase64<1>},
       {"DecodeBmp", importImage, ofImages},
       {"DecodeJpeg", importImage, "3 channels of 8 bits; always by the accurate transform"},

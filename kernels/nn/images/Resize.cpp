@@ -51,7 +51,7 @@ struct Resizer : ResizeMode {
     case Coordinates::PytorchHalfPixel:
       return a.out > 1 ? (x + half) / scale - half : 0;
     case Coordinates::AlignCorners: {
-      const Real width = a.bySize ? out : scale * in;
+      const Real width = a.bySize || hasWholeLengths ? out : scale * in;
       return width == 1 ? 0 : x * (in - 1) / (width - 1);
     }
     case Coordinates::Asymmetric:

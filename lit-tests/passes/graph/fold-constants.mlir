@@ -39,6 +39,27 @@ func.func @grown() -> (tensor<2000x1xf32>, tensor<1x4xf32>, tensor<2048xf32>) {
 
 // -----
 
+// Weights are constants whatever they are made of; what an input decides is not folded for them.
+// CHECK-LABEL: func @weights
+// CHECK-DAG: %[[FILTER:.*]] = graph.constant {{.*}} : tensor<64x1x5x5xf32>
+// CHECK-DAG: graph.conv %{{.*}}, %[[FILTER]]
+// CHECK-DAG: %[[EXPANDED:.*]] = graph.expand %{{.*}} -> tensor<64x1x5x5xf32>
+// CHECK-DAG: %[[SCALED:.*]] = graph.mul %[[EXPANDED]], %arg1
+// CHECK-DAG: graph.conv %{{.*}}, %[[SCALED]]
+func.func @weights(%x: tensor<1x64x8x8xf32>, %scale: tensor<1xf32>) -> (tensor<1x64x4x4xf32>, tensor<1x64x4x4xf32>) {
+  %blur = graph.constant dense<0.04> : tensor<1x1x5x5xf32>
+  %two = graph.constant dense<2.0> : tensor<1xf32>
+  %0 = graph.expand %blur : (tensor<1x1x5x5xf32>) -> tensor<64x1x5x5xf32>
+  %1 = graph.mul %0, %two : (tensor<64x1x5x5xf32>, tensor<1xf32>) -> tensor<64x1x5x5xf32>
+  %2 = graph.conv %x, %1 {dilations = array<i64: 1, 1>, groups = 64 : i64, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x64x8x8xf32>, tensor<64x1x5x5xf32>) -> tensor<1x64x4x4xf32>
+  %grown = graph.expand %blur : (tensor<1x1x5x5xf32>) -> tensor<64x1x5x5xf32>
+  %scaled = graph.mul %grown, %scale : (tensor<64x1x5x5xf32>, tensor<1xf32>) -> tensor<64x1x5x5xf32>
+  %3 = graph.conv %x, %scaled {dilations = array<i64: 1, 1>, groups = 64 : i64, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x64x8x8xf32>, tensor<64x1x5x5xf32>) -> tensor<1x64x4x4xf32>
+  return %2, %3 : tensor<1x64x4x4xf32>, tensor<1x64x4x4xf32>
+}
+
+// -----
+
 // CHECK-LABEL: func @left_alone
 // CHECK: graph.add
 // CHECK: graph.gather

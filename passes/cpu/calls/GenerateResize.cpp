@@ -142,7 +142,8 @@ private:
     case Coordinates::PytorchHalfPixel:
       return b.select(several(), halfPixel(), zero);
     case Coordinates::AlignCorners: {
-      Value width = axis.bySize ? axis.outSize : b.mulF(axis.scale, axis.inSize);
+      Value width =
+          axis.bySize || mode.hasWholeLengths ? axis.outSize : b.mulF(axis.scale, axis.inSize);
       Value isOne = b.compareF(arith::CmpFPredicate::OEQ, width, one);
       Value at = b.divF(b.mulF(x, b.subF(axis.inSize, one)), b.subF(width, one));
       return b.select(isOne, zero, at);

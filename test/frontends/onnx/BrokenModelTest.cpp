@@ -269,6 +269,42 @@ TEST_CASE("initializers that are damaged") {
   }
 }
 
+TEST_CASE("attributes that are ignored, or became inputs, have the types of the others") {
+  struct Case {
+    const char *op, *attribute, *expected;
+    int opset;
+  };
+  const auto check = [](const Case &wrong, auto value) {
+    for (int64_t rows : {2, -1}) {
+      TestModel model(wrong.opset);
+      model.input("x", {rows, 3, 4}).output("y");
+      std::vector<std::string> inputs = {"x"};
+      if (wrong.op == std::string("GRU")) {
+        model.floats("w", {1, 6, 4}, Floats(24, 1)).floats("r", {1, 6, 2}, Floats(12, 1));
+        inputs = {"x", "w", "r"};
+      } else if (wrong.op == std::string("ConvTranspose")) {
+        model.floats("w", {3, 2, 2}, Floats(12, 1));
+        inputs = {"x", "w"};
+      }
+      attr(model.node(wrong.op, inputs, {"y"}), wrong.attribute, value);
+      INFO(wrong.op);
+      CHECK_THAT(errorOf(model),
+                 Contains("E14001") && Contains("'" + std::string(wrong.attribute) + "'") &&
+                     Contains("has type") && Contains("expected " + std::string(wrong.expected)));
+    }
+  };
+  check({"GRU", "hidden_size", "INT", 14}, 2.0f);
+  check({"ConvTranspose", "kernel_shape", "INTS", 13}, int64_t(2));
+  check({"Dropout", "ratio", "FLOAT", 10}, int64_t(1));
+  check({"Dropout", "seed", "INT", 13}, 1.5f);
+  for (const char *op : {"ReduceSum", "Squeeze", "Unsqueeze"})
+    check({op, "axes", "INTS", 11}, int64_t(1));
+  check({"ReduceMean", "axes", "INTS", 13}, int64_t(1));
+  check({"TopK", "k", "INT", 9}, Ints{1});
+  check({"Slice", "starts", "INTS", 9}, 1.0f);
+  check({"Clip", "min", "FLOAT", 6}, int64_t(0));
+}
+
 TEST_CASE("attributes and shapes that do not fit are named with their node") {
   TestModel model;
   model.input("x", {1, 3, 8, 8}).floats("w", {4, 3, 3, 3}, Floats(108, 1)).output("y");

@@ -279,7 +279,7 @@ TEST_CASE("errors of host calls name the node") {
     axes.set_type(onnx::AttributeProto::STRINGS);
     axes.add_strings("1");
     CHECK(errorText() ==
-          "E14001: node 'm' (ReduceMean): attribute 'axes' is not a list of numbers\n");
+          "E14001: node 'm' (ReduceMean): attribute 'axes' has type STRINGS, expected INTS\n");
   }
   SECTION("an attribute that is missing") {
     model.node("Concat", {"x", "x"}, {"y"}, "c");

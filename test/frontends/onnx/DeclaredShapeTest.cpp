@@ -136,6 +136,62 @@ TEST_CASE("an output of another type than it is stated with is a warning that na
     CHECK_THAT(result.messages(), !Contains("W11013"));
 }
 
+TEST_CASE("dims that contradict those of a node are a warning that names the tensor") {
+  struct Case {
+    Ints output, inner;
+    const char *text;
+  };
+  const Case each = GENERATE(
+      Case{{2, 3}, {}, "output 'y' is stated as [2, 3], and its node makes [3, 2]"},
+      Case{{-1, 3}, {}, "output 'y' is stated as [?, 3], and its node makes [3, 2]"},
+      Case{{6}, {}, "output 'y' is stated as [6], and its node makes [3, 2]"},
+      Case{{3, 2},
+           {5, 3},
+           "tensor 'r' is stated as [5, 3], and its node makes [2, 3]: the dims that "
+           "are made count\n"},
+      Case{{3, 2}, {0, 3}, nullptr}, Case{{-1, 2}, {2, 3}, nullptr}, Case{{}, {}, nullptr});
+  TestModel model(13);
+  model.input("x", {2, 3}).output("y").node("Relu", {"x"}, {"r"});
+  model.node("Transpose", {"r"}, {"y"});
+  const auto state = [](onnx::ValueInfoProto *info, const char *name, const Ints &dims) {
+    info->set_name(name);
+    auto *type = info->mutable_type()->mutable_tensor_type();
+    type->set_elem_type(TensorProto::FLOAT);
+    for (int64_t dim : dims)
+      type->mutable_shape()->add_dim()->set_dim_value(dim);
+  };
+  state(model.graph().mutable_output(0), "y", each.output);
+  state(model.graph().add_value_info(), "r", each.inner);
+  state(model.graph().add_value_info(), "nothing makes it", {7});
+  Imported result = import(model);
+  INFO(result.messages());
+  REQUIRE(result);
+  if (each.text)
+    CHECK_THAT(result.messages(), Contains(each.text));
+  else
+    CHECK_THAT(result.messages(), !Contains("W11014"));
+  OnnxImportOptions options;
+  options.inputShapes = {{"x", {4, 3}}};
+  CHECK_THAT(import(model, options).messages(), !Contains("W11014"));
+}
+
+TEST_CASE("what contradicts a model with one dynamic dim is a warning, too") {
+  TestModel model(13);
+  model.input("x", {-1, 3}).output("y").node("Transpose", {"x"}, {"y"});
+  auto *shape = model.graph().mutable_output(0)->mutable_type()->mutable_tensor_type();
+  shape->set_elem_type(TensorProto::FLOAT16);
+  shape->mutable_shape()->add_dim()->set_dim_value(4);
+  shape->mutable_shape()->add_dim()->set_dim_value(8);
+  OnnxImportOptions options;
+  options.makeTiles = [](mlir::ModuleOp) { return true; };
+  Imported result = import(model, options);
+  INFO(result.messages());
+  REQUIRE(result);
+  CHECK_THAT(result.messages(), Contains("W11013: output 'y'"));
+  CHECK_THAT(result.messages(),
+             Contains("output 'y' is stated as [4, 8], and its node makes [3, ?]"));
+}
+
 TEST_CASE("attributes that aligned inputs before opset 7 have their type") {
   auto name = GENERATE("axis", "broadcast");
   TestModel model(6);

@@ -123,6 +123,13 @@ TEST_CASE("Slice: bounds are attributes, from opset 10 inputs with steps") {
   CHECK_THAT(textOf(model), Contains("sizes = array<i64: 2, 3>, starts = array<i64: 0, 5>, "
                                      "steps = array<i64: 3, -2>"));
 
+  for (int64_t end : {int64_t(INT32_MAX), INT64_MAX}) {
+    TestModel backward = modelOf(13, {4, 6});
+    backward.ints("s", {-2}).ints("e", {end}).ints("a", {1}).ints("t", {-1});
+    backward.node("Slice", {"x", "s", "e", "a", "t"}, {"y"});
+    CHECK_THAT(textOf(backward), Contains("sizes = array<i64: 4, 5>"));
+  }
+
   TestModel empty = modelOf(13, {4, 6});
   empty.ints("s", {3}).ints("e", {1});
   empty.node("Slice", {"x", "s", "e"}, {"y"});

@@ -48,6 +48,7 @@ TEST_CASE("every host kernel is an operator of the page") {
                                "Lgamma",
                                "Map",
                                "MatrixSolve",
+                               "MurmurHash",
                                "Ndtri",
                                "PackedMatMul",
                                "PhiloxKey",

@@ -79,9 +79,14 @@ TEST_CASE("Operators on strings say what they do not take") {
   CHECK_THAT(importErrors(R"(op: "StringToHashBucketStrong" input: "x"
                              attr { key: "num_buckets" value { i: 5 } })"),
              Catch::Contains("has 0 values, expected 2"));
-  CHECK_THAT(importErrors(R"(op: "AsString" input: "f"
-                             attr { key: "scientific" value { b: true } })"),
-             Catch::Contains("attribute 'scientific'"));
+  CHECK_THAT(importErrors(R"(op: "AsString" input: "f" attr { key: "scientific" value { b: true } }
+                             attr { key: "shortest" value { b: true } })"),
+             Catch::Contains("attribute 'shortest'") && Catch::Contains("together with"));
+  for (const char *fill : {"*", "00"})
+    CHECK_THAT(
+        importErrors(std::string(R"(op: "AsString" input: "f" attr { key: "fill" value { s: ")") +
+                     fill + "\" } }"),
+        Catch::Contains("attribute 'fill'") && Catch::Contains("expected one of"));
   CHECK_THAT(importErrors(R"(op: "LookupTableFindV2" input: "x" input: "x" input: "comma")"),
              Catch::Contains("is no lookup table"));
   CHECK_THAT(importErrors(R"(op: "HashTableV2")"),
