@@ -484,3 +484,15 @@ TEST_CASE("The hue of an image around zero turns as that of any other") {
   for (size_t i = 0; i < wanted.size(); ++i)
     CHECK(turned[i] == Approx(wanted[i]).margin(1e-5));
 }
+
+TEST_CASE("Of bounds that contradict each other the lower one holds") {
+  for (bool isVector : {false, true}) {
+    Graph graph;
+    graph.floats("x", {3}, {-2, .5, 4});
+    if (isVector)
+      graph.floats("low", {3}, {1, 1, 1}).floats("high", {3}, {-1, -1, -1});
+    else
+      graph.floats("low", {}, {1}).floats("high", {}, {-1});
+    CHECK(graph.node("ClipByValue", "x low high").evaluate() == Numbers{1, 1, 1});
+  }
+}
