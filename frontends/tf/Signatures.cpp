@@ -22,7 +22,7 @@ struct Signature {
 const StringMap<Signature> &signatures() {
   static const StringMap<Signature> all{
 #define SIGNATURE(Op, Inputs, Attributes) {#Op, {Inputs, Attributes}},
-#include "frontends/tf/Signatures.def"
+#include "frontends/tf/schema/Signatures.def"
   };
   return all;
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-# ===-- signatures.py - prints frontends/tf/Signatures.def ------------------------===#
+# ===-- signatures.py - prints frontends/tf/schema/Signatures.def -----------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the operators of docs/tf-support.md take, by the definitions of the package tensorflow:
 
-    signatures.py > frontends/tf/Signatures.def
+    signatures.py > frontends/tf/schema/Signatures.def
 """
 
 import re
