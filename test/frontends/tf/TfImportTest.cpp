@@ -239,6 +239,29 @@ TEST_CASE("Any of no element is false, whatever the dims are") {
   CHECK(compare.getPredicate() == atc::graph::ComparePredicate::Gt);
 }
 
+TEST_CASE("A dim of 0 that is not known has no elements") {
+  // In ONNX it would be the input's.
+  const std::string x = R"(node { name: "x" op: "Placeholder"
+    attr { key: "dtype" value { type: DT_FLOAT } }
+    attr { key: "shape" value { shape { dim { size: -1 } } } } })";
+  auto allowsZero = [](const std::string &graph) {
+    Import result(graph);
+    REQUIRE(result.module);
+    int64_t allows = -1;
+    for (atc::graph::HostCallOp call : result.main().getOps<atc::graph::HostCallOp>())
+      if (call.getKernel() == "Reshape")
+        allows = cast<DenseI64ArrayAttr>(call.getParameters().get("allowzero"))[0];
+    return allows;
+  };
+  CHECK(allowsZero(x + R"(node { name: "to" op: "Placeholder"
+    attr { key: "dtype" value { type: DT_INT32 } }
+    attr { key: "shape" value { shape { dim { size: 1 } } } } })" +
+                   node("y", "Reshape", "x to")) == 1);
+  CHECK(allowsZero(x + R"(node { name: "to" op: "Const" attr { key: "value" value { tensor {
+    dtype: DT_INT32 tensor_shape { dim { size: 2 } } int_val: [-1, 4] } } } })" +
+                   node("y", "Reshape", "x to")) == 0);
+}
+
 TEST_CASE("What the target cannot generate becomes a host call") {
   std::string graph = placeholder + node("y", "Tanh", "x") + node("z", "Neg", "y");
   atc::TfImportOptions options;
