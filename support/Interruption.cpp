@@ -6,8 +6,12 @@
 
 #include "support/Interruption.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <exception>
+#include <new>
 #include <pthread.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace atc {
@@ -31,12 +35,16 @@ const char *nameOf(int signal) {
   return signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGHUP";
 }
 
-[[noreturn]] void endBy(int signal) {
-  // Held until the process ends: no file is completed, and no cleanup is destroyed meanwhile.
-  state().lock.lock();
-  // As destructors would: the last one first.
+/// As destructors would: the last one first. The lock is held, and stays so until the process ends:
+/// no file is completed, and no cleanup is destroyed meanwhile.
+void cleanUp() {
   for (auto clean = state().cleanups.rbegin(); clean != state().cleanups.rend(); ++clean)
     (*clean)();
+}
+
+[[noreturn]] void endBy(int signal) {
+  state().lock.lock();
+  cleanUp();
   char line[160];
   const int length = std::snprintf(line, sizeof(line),
                                    "E19998: %s was ended by %s: every file is as it was, or is "
@@ -54,6 +62,41 @@ const char *nameOf(int signal) {
   _exit(128 + signal);
 }
 
+/// Ends a tool whose exception nobody catches. There may be no memory left: texts are composed in
+/// place, and nothing is said twice.
+[[noreturn]] void endByException() {
+  std::set_terminate([] { _exit(1); });
+  bool isAboutMemory = false;
+  char reason[160] = "for no known reason";
+  try {
+    if (std::exception_ptr thrown = std::current_exception())
+      std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc &) {
+    isAboutMemory = true;
+  } catch (const std::system_error &error) {
+    // A thread whose stack cannot be allocated reports EAGAIN.
+    isAboutMemory = error.code().value() == ENOMEM || error.code().value() == EAGAIN;
+    std::snprintf(reason, sizeof(reason), "%s", error.what());
+  } catch (const std::exception &error) {
+    std::snprintf(reason, sizeof(reason), "%s", error.what());
+  } catch (...) { // NOLINT(bugprone-empty-catch): the text says what is known
+  }
+  char line[320];
+  const int length =
+      isAboutMemory
+          ? std::snprintf(line, sizeof(line),
+                          "E19001: not enough memory: %s needs more than the system allows.\n",
+                          state().tool)
+          : std::snprintf(line, sizeof(line), "E19999: %s gave up: %s; please report this.\n",
+                          state().tool, reason);
+  if (write(STDERR_FILENO, line, static_cast<size_t>(length)) < 0) {
+    // There is no way to report the error here.
+  }
+  if (state().lock.try_lock())
+    cleanUp();
+  _exit(1);
+}
+
 void *waitForSignals(void *) {
   int signal = 0;
   while (sigwait(&state().waited, &signal) != 0) {
@@ -66,6 +109,7 @@ void *waitForSignals(void *) {
 void endInOrder(const char *tool) {
   State &all = state();
   all.tool = tool;
+  std::set_terminate(endByException);
   pthread_sigmask(SIG_SETMASK, nullptr, &all.before);
   std::signal(SIGXFSZ, SIG_IGN);
   sigemptyset(&all.waited);

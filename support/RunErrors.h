@@ -18,6 +18,8 @@ inline ErrorCode codeOf(om_status status, ErrorCode otherwise, ErrorCode ofNode 
     return ofNode;
   case OM_ERROR_LIMIT:
     return "E10058";
+  case OM_ERROR_MEMORY:
+    return "E19001";
   case OM_ERROR_CANCELLED:
     return "E10059";
   case OM_ERROR_NO_DEVICE: // a rank alone, or a model of another NPU

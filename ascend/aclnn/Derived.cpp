@@ -155,6 +155,8 @@ View crossProduct(Plan &plan, const View &self, const View &other, int64_t dim) 
   if (plan.isGood() && (!dims || self.dims.size() != other.dims.size()))
     plan.reject("self and other have dims that cannot be combined");
   const int64_t axis = plan.axisOf(dim, self.dims.size());
+  if (plan.isGood() && dims->empty())
+    plan.reject("a scalar is no vector of a cross product");
   if (plan.isGood() && (*dims)[size_t(axis)] != 3)
     plan.reject("dim %lld has %lld elements; vectors of a cross product have 3", (long long)dim,
                 (long long)(*dims)[size_t(axis)]);

@@ -54,6 +54,8 @@ namespace {
 
 /// Copies tensors side by side along a dim of the output.
 void join(Plan &plan, const std::vector<View> &views, int64_t dim, const View &output) {
+  if (output.dims.empty())
+    return plan.reject("the output must have a dim");
   int64_t place = 0;
   for (const View &view : views) {
     Dims expected = output.dims;

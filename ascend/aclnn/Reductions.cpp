@@ -23,7 +23,7 @@ View reduced(Plan &plan, const char *op, const View &self, const Dims &given, bo
   const Dims axes = plan.axesOf(given, self.dims.size());
   if (!plan.isGood())
     return {};
-  if (axes.empty())
+  if (axes.empty() || self.dims.empty())
     return plan.dense(self, type);
   return plan.apply(
       op, {plan.dense(self, type)}, {{type, reducedDims(self.dims, axes, keep)}},

@@ -61,6 +61,8 @@ bool splitPads(Plan &plan, const Dims &pads, size_t rank, Dims &low, Dims &high)
   if (plan.isGood() && (pads.size() % 2 || pads.size() / 2 > rank))
     plan.reject("%zu pads are given; give two for each dim that is padded, of %zu", pads.size(),
                 rank);
+  for (int64_t pad : pads)
+    plan.checkCount(pad < 0 ? -(pad + 1) : pad, "a number of elements to pad");
   low.assign(rank, 0);
   high.assign(rank, 0);
   for (size_t i = 0; plan.isGood() && i < pads.size() / 2; ++i) {
@@ -154,6 +156,7 @@ View interleaved(Plan &plan, const View &self, int64_t repeats, int64_t dim, int
   const int64_t axis = plan.axisOf(dim, self.dims.size());
   if (plan.isGood() && (repeats < 0 || self.dims.empty()))
     plan.reject("repeats is %lld; it is 0 or more, and self has a dim", (long long)repeats);
+  plan.checkCount(repeats, "repeats");
   if (!plan.isGood())
     return {};
   Dims dims = self.dims;
@@ -179,9 +182,13 @@ View interleavedAll(Plan &plan, const View &self, int64_t repeats, int64_t outpu
 /// Copies parts of a dim to outputs.
 aclnnStatus splitPlan(Plan &plan, const View &x, int64_t axis, const Dims &sizes,
                       const std::vector<View> &outputs, uint64_t *size, aclOpExecutor **executor) {
-  const int64_t whole = std::accumulate(sizes.begin(), sizes.end(), int64_t(0));
+  if (plan.isGood() && x.dims.empty())
+    plan.reject("self must have a dim");
+  for (int64_t count : sizes)
+    plan.checkCount(count, "a size");
+  const int64_t whole = plan.isGood() ? std::accumulate(sizes.begin(), sizes.end(), int64_t(0)) : 0;
   if (plan.isGood() && (sizes.size() != outputs.size() || whole != x.dims[size_t(axis)] ||
-                        *std::min_element(sizes.begin(), sizes.end()) < 0))
+                        std::any_of(sizes.begin(), sizes.end(), [](int64_t n) { return n < 0; })))
     plan.reject("the parts %s do not fit a dim of %lld and %zu outputs", textOf(sizes).c_str(),
                 (long long)x.dims[size_t(axis)], outputs.size());
   int64_t at = 0;

@@ -36,9 +36,10 @@ Moments momentsOf(Plan &plan, const View &self, const Dims &given, double correc
   const Dims axes = plan.axesOf(given, self.dims.size());
   if (!plan.isGood())
     return {};
+  // A scalar has an axis 0, as in PyTorch, of one element.
   double count = 1;
   for (int64_t axis : axes)
-    count *= double(self.dims[size_t(axis)]);
+    count *= self.dims.empty() ? 1 : double(self.dims[size_t(axis)]);
   const View mean = reduced(plan, "ReduceMeanD", self, axes, true, ACL_FLOAT);
   const View centered = combined(plan, "Sub", plan.dense(self, ACL_FLOAT), mean);
   const View squares = combined(plan, "Mul", centered, centered);

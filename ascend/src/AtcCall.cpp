@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 
 #include <dlfcn.h>
 
@@ -30,8 +30,11 @@ std::string findAtc() {
 }
 
 std::string textOfFile(const std::string &path) {
+  // Iterators over a buffer would throw where a read fails; this leaves out what cannot be read.
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
 }
 
 std::string errorsOfAtc(const std::string &output) {

@@ -156,8 +156,15 @@ std::optional<std::vector<double>> valuesOf(const pb::Tensor &tensor, int64_t li
   if (elements > limit || int64_t(tensor.data().size()) != elements * elementBytes(*type))
     return std::nullopt;
   std::vector<double> values;
-  for (int64_t i = 0; i < elements; ++i)
-    values.push_back(elementOf(tensor.data().data(), *type, i));
+  for (int64_t i = 0; i < elements; ++i) {
+    const double value = elementOf(tensor.data().data(), *type, i);
+    constexpr int kInt64 = 9, kUInt64 = 10;
+    if (*type == kInt64 || *type == kUInt64)
+      if (const uint64_t exact = support::endian::read64le(tensor.data().data() + 8 * i);
+          uint64_t(constantInt(value)) != exact)
+        return std::nullopt;
+    values.push_back(value);
+  }
   return values;
 }
 

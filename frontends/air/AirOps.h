@@ -27,7 +27,7 @@ int64_t elementBytes(int type);
 std::vector<SingleOpAttribute> attributesOf(const pb::Op &op);
 
 /// Returns the values of a constant of integers or floats with at most `limit` elements; nullopt
-/// where it has more, or its bytes are not those of its shape.
+/// where it has more, its bytes are not those of its shape, or an integer has no double.
 std::optional<std::vector<double>> valuesOf(const pb::Tensor &tensor, int64_t limit);
 
 /// Returns whether one of the dims is of any size (negative).

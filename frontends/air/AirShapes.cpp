@@ -40,7 +40,10 @@ static Dims getInts(const SingleOp &op, StringRef name) {
 static std::optional<Dims> constantOf(const SingleOp &op, size_t input) {
   if (input >= op.inputs.size() || !op.inputs[input].isConstant)
     return std::nullopt;
-  return Dims(op.inputs[input].values.begin(), op.inputs[input].values.end());
+  Dims values;
+  for (double value : op.inputs[input].values)
+    values.push_back(constantInt(value));
+  return values;
 }
 
 /// Returns an axis counted from the front of `rank` dims; nullopt where there is none.
@@ -149,13 +152,63 @@ static std::optional<Dims> unsqueezed(const Dims &from, const Dims &axes) {
   return shape;
 }
 
+/// Returns the dims of a tensor that is repeated along its dims of 1 up to `to`, of which -1 keeps
+/// the tensor's dim.
+static std::optional<Dims> broadcast(const Dims &from, Dims to) {
+  if (from.size() > to.size())
+    return std::nullopt;
+  const size_t added = to.size() - from.size();
+  for (auto [i, dim] : enumerate(to)) {
+    const int64_t have = i < added ? 1 : from[i - added];
+    if (dim == -1 && i >= added)
+      dim = have;
+    if (dim < 0 || (have != dim && have != 1))
+      return std::nullopt;
+  }
+  return to;
+}
+
+/// Returns the dims of an image [N, C, H, W] or [N, H, W, C] whose rows and columns become `size`.
+static std::optional<Dims> resized(const SingleOpTensor &image, const Dims &size) {
+  constexpr int kNHWC = 1;
+  if (image.dims.size() != 4 || size.size() != 2)
+    return std::nullopt;
+  Dims dims = image.dims;
+  std::copy(size.begin(), size.end(), dims.begin() + (image.format == kNHWC ? 1 : 2));
+  return dims;
+}
+
+/// Returns the integers of the attribute `name` or of a constant input; nullopt where neither is
+/// given.
+static std::optional<Dims> statedInts(const SingleOp &op, size_t input, StringRef name) {
+  std::optional<Dims> stated = constantOf(op, input);
+  return stated || !find(op, name) ? stated : getInts(op, name);
+}
+
 static std::optional<Dims> movedDims(const SingleOp &op) {
   const Dims &from = op.inputs[0].dims;
   const StringRef type = op.type;
+  if (type.starts_with("BroadcastTo") || type == "Expand" || type == "ExpandD") {
+    std::optional<Dims> shape = statedInts(op, 1, "shape");
+    return shape ? broadcast(from, *shape) : std::nullopt;
+  }
+  if (type == "Fill")
+    return constantOf(op, 0);
+  if (type == "FillD")
+    return find(op, "dims") ? std::optional(getInts(op, "dims")) : std::nullopt;
+  if (type.starts_with("Resize")) {
+    std::optional<Dims> size = statedInts(op, 1, "size");
+    return size ? resized(op.inputs[0], *size) : std::nullopt;
+  }
+  if (type == "Upsample" && from.size() == 4 && !isDynamic(from)) {
+    const int64_t rows = getInt(op, "stride_h", 2), columns = getInt(op, "stride_w", 2);
+    if (constexpr int64_t most = 1 << 20;
+        rows > most || columns > most || from[2] > INT32_MAX || from[3] > INT32_MAX)
+      return std::nullopt;
+    return Dims{from[0], from[1], from[2] * rows, from[3] * columns};
+  }
   if (type == "Reshape") {
-    std::optional<Dims> shape = constantOf(op, 1);
-    if (!shape && find(op, "shape"))
-      shape = getInts(op, "shape");
+    std::optional<Dims> shape = statedInts(op, 1, "shape");
     // Only a part of the input's dims may be replaced.
     const int64_t axis = getInt(op, "axis", 0), count = getInt(op, "num_axes", -1);
     if (!shape || axis < 0 || axis > int64_t(from.size()))
@@ -186,8 +239,10 @@ static std::optional<Dims> movedDims(const SingleOp &op) {
 }
 
 bool readsOutputShape(StringRef type) {
-  return is_contained({"Reshape", "Flatten", "FlattenV2", "Squeeze", "SqueezeV2", "Unsqueeze",
-                       "UnsqueezeV2", "ExpandDims"},
+  return type.starts_with("Resize") ||
+         is_contained({"Reshape", "Flatten", "FlattenV2", "Squeeze", "SqueezeV2", "Unsqueeze",
+                       "UnsqueezeV2", "ExpandDims", "BroadcastTo", "BroadcastToD", "Expand",
+                       "ExpandD", "Fill", "FillD", "Upsample", "FullyConnection"},
                       type);
 }
 
@@ -198,7 +253,8 @@ bool inferMovedShape(SingleOp &op) {
   if (!dims)
     return false;
   op.outputs[0].dims = std::move(*dims);
-  op.outputs[0].type = op.inputs[0].type;
+  // The first input of Fill is its dims.
+  op.outputs[0].type = op.inputs[op.type == "Fill" && op.inputs.size() > 1 ? 1 : 0].type;
   return true;
 }
 

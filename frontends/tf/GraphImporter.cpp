@@ -11,6 +11,7 @@
 #include "frontends/tf/LoopImporter.h"
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"
+#include "frontends/tf/Signatures.h"
 #include "mlir/IR/Matchers.h"
 #include "support/NearestName.h"
 
@@ -221,15 +222,21 @@ bool GraphImporter::checkVariables() {
   return diags->numErrors() == before;
 }
 
-/// Reports all nodes that have no row in the table as one error.
+/// Reports all nodes that have no row in the table as one error, otherwise those that do not
+/// have what their operator takes.
 bool GraphImporter::checkSupported() {
   UnsupportedOps unsupported;
   for (const pb::NodeDef *node : needed)
     if (!isInput(*node) && node->op() != "Const" && node->op() != "NoOp" && !findOp(node->op()) &&
         !findDynamicOp(node->op()))
       unsupported.add(node->op(), node->name());
-  if (unsupported.empty())
-    return true;
+  if (unsupported.empty()) {
+    const unsigned before = diags->numErrors();
+    for (const pb::NodeDef *node : needed)
+      if (!isInput(*node))
+        checkSignature(*node, *diags);
+    return diags->numErrors() == before;
+  }
   diags->error("E13010",
                "no importer for these operators: " + unsupported.str() +
                    ". The supported ones are listed in docs/tf-support.md; --out_nodes and "

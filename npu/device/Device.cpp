@@ -7,6 +7,8 @@
 #include "npu/simulator/Hazards.h"
 
 #include <atomic>
+#include <new>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -55,12 +57,28 @@ public:
     size_t busy = 0;
     for (const auto &steps : pending)
       busy += !steps.empty();
+    // A helper has nobody who catches what it throws: what it lacks memory for fails
+    // the launch. Where no thread can be made the others do its share.
+    std::atomic<bool> failed = false;
+    auto help = [&] {
+      try {
+        work();
+      } catch (const std::bad_alloc &) {
+        failed = true;
+      }
+    };
     std::vector<std::thread> helpers;
-    for (size_t i = 1; i < std::min<size_t>(threads, busy); ++i)
-      helpers.emplace_back(work);
-    work();
+    helpers.reserve(threads);
+    try {
+      while (helpers.size() + 1 < std::min<size_t>(threads, busy))
+        helpers.emplace_back(help);
+    } catch (const std::system_error &) { // NOLINT(bugprone-empty-catch)
+    }
+    help();
     for (std::thread &helper : helpers)
       helper.join();
+    if (failed)
+      throw std::bad_alloc();
   }
 
   void drop() {
@@ -141,14 +159,22 @@ bool Device::run(const DeviceLaunch &launch, std::string &error) {
       cores += section.cores(table.cores(section.vectorCore));
     executor->begin(launch, unsigned(cores));
   }
-  if (!timing->run(timed, error)) {
+  auto drop = [&] {
     if (executor)
       executor->drop();
     taskEnded = true;
-    return false;
+  };
+  try {
+    if (!timing->run(timed, error)) {
+      drop();
+      return false;
+    }
+    if (executor)
+      executor->flush();
+  } catch (const std::bad_alloc &) {
+    drop();
+    throw;
   }
-  if (executor)
-    executor->flush();
   for (const Layer &layer : program.layers)
     addName(layer.name);
   if (program.layers.empty())

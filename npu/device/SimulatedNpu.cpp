@@ -11,17 +11,28 @@
 #include "npu/simulator/Hazards.h"
 
 #include <new>
+#include <string_view>
 
 using namespace atc::npu;
 
 /// Fills the error; sentences are truncated where there is no room.
-static om_status fail(om_error *error, om_status code, const std::string &sentence) {
+static om_status fail(om_error *error, om_status code, std::string_view sentence) {
   if (error) {
     error->code = code;
     atc::rt::copyPrintable(error->message, sizeof(error->message), sentence.data(),
                            sentence.size());
   }
   return code;
+}
+
+/// Calls `step`, which may run out of memory: the caller is a program in C, or a runtime without
+/// exceptions.
+template <typename Step> static om_status guarded(om_error *error, Step step) {
+  try {
+    return step();
+  } catch (const std::bad_alloc &) {
+    return fail(error, OM_ERROR_MEMORY, "there is no memory for what the simulated NPU does.");
+  }
 }
 
 static std::string joined(const std::vector<std::string> &lines, const char *separator) {
@@ -46,21 +57,27 @@ om_npu::om_npu(const om_npu_options &given)
   interface.open = [](void *user, const char *soc, const char *table, void **opened,
                       om_error *error) {
     *opened = user;
-    return static_cast<om_npu *>(user)->open(soc, table, *error);
+    return guarded(error, [&] { return static_cast<om_npu *>(user)->open(soc, table, *error); });
   };
   interface.load = [](void *opened, const om_device_model *model, om_error *error) {
-    return static_cast<om_npu *>(opened)->load(*model, *error);
+    return guarded(error, [&] { return static_cast<om_npu *>(opened)->load(*model, *error); });
   };
-  interface.begin = [](void *opened, om_error *) {
-    static_cast<om_npu *>(opened)->begin();
-    return OM_OK;
+  interface.begin = [](void *opened, om_error *error) {
+    return guarded(error, [&] {
+      static_cast<om_npu *>(opened)->begin();
+      return OM_OK;
+    });
   };
   interface.launch = [](void *opened, const om_device_launch *launch, om_error *error) {
-    return static_cast<om_npu *>(opened)->launch(*launch, *error);
+    return guarded(error, [&] { return static_cast<om_npu *>(opened)->launch(*launch, *error); });
   };
   interface.host = [](void *opened, uint32_t) { static_cast<om_npu *>(opened)->host(); };
   interface.gear = [](void *opened, const om_device_sizes *sizes) {
-    static_cast<om_npu *>(opened)->selectGear(*sizes);
+    // What is lost without memory is the end of the last run in L2.
+    guarded(nullptr, [&] {
+      static_cast<om_npu *>(opened)->selectGear(*sizes);
+      return OM_OK;
+    });
   };
   interface.close = [](void *opened) { static_cast<om_npu *>(opened)->close(); };
 }
@@ -373,14 +390,14 @@ om_status om_npu_simulator(const om_npu_options *given, om_npu **npu, om_error *
   om_npu_options options = OM_NPU_OPTIONS_INIT;
   if (given)
     std::memcpy(&options, given, std::min(given->struct_size, sizeof(options)));
-  auto made = std::unique_ptr<om_npu>(new (std::nothrow) om_npu(options));
-  if (!made)
-    return fail(error, OM_ERROR_MEMORY, "there is no memory for a simulated NPU.");
-  std::string errorLines;
-  if (options.soc_file && !made->readOwnTable(options.soc_file, errorLines))
-    return fail(error, OM_ERROR_ARGUMENT, errorLines);
-  *npu = made.release();
-  return OM_OK;
+  return guarded(error, [&] {
+    auto made = std::make_unique<om_npu>(options);
+    std::string errorLines;
+    if (options.soc_file && !made->readOwnTable(options.soc_file, errorLines))
+      return fail(error, OM_ERROR_ARGUMENT, errorLines);
+    *npu = made.release();
+    return OM_OK;
+  });
 }
 
 void om_npu_free(om_npu *npu) { delete npu; }
@@ -388,5 +405,10 @@ void om_npu_free(om_npu *npu) { delete npu; }
 const om_device *om_npu_device(om_npu *npu) { return npu ? &npu->interface : nullptr; }
 
 const char *om_npu_text(om_npu *npu, om_npu_text_kind kind) {
-  return npu && kind <= OM_NPU_HAZARDS ? npu->text(kind) : "";
+  const char *text = "";
+  guarded(nullptr, [&] {
+    text = npu && kind <= OM_NPU_HAZARDS ? npu->text(kind) : "";
+    return OM_OK;
+  });
+  return text;
 }

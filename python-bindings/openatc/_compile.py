@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -185,7 +186,7 @@ def _option(value: object) -> str:
 
 
 def _shapes(shapes: Shapes | None) -> list[tuple[str, list[int]]]:
-    checked = [(name, [int(dim) for dim in dims]) for name, dims in (shapes or {}).items()]
+    checked = [(name, [operator.index(dim) for dim in dims]) for name, dims in (shapes or {}).items()]
     errors = [f"E10011: the shape of input '{name}' has the dim {dim}, which is neither positive "
               "nor -1 (open)" for name, dims in checked for dim in dims if dim < -1 or dim == 0]
     if errors:

@@ -53,6 +53,8 @@ def _attribute(name: str, value: Any) -> dict[str, object]:
 
     plain = value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
     kind = kind_of(plain)
+    if "float" in kind and not np.isfinite(np.asarray(plain, np.float64)).all():
+        raise ValueError(f"the attribute {name} is {value!r}; it must be finite")
     if "mixed" in kind:
         raise TypeError(f"the attribute {name} is {value!r}; it must be a bool, an int, a float, "
                         "a str, or a list of one of them")
@@ -95,6 +97,8 @@ def op(kind: str, *inputs: ArrayLike | None, outputs: int | Sequence[str] = 1,
             {"format": formats[0] if formats else "ND", "shape": [-2], "type": _type_name(each)}
             for each in (["undefined"] * outputs if isinstance(outputs, int) else outputs)],
         "attr": [_attribute(name, value) for name, value in sorted(attributes.items())]}
-    session = Session(_compiled(json.dumps(description), soc))
+    text = json.dumps(description, ensure_ascii=False)
+    text.encode()  # raises for what is no text
+    session = Session(_compiled(text, soc))
     results: list[Any] = session.run([value for value in arrays if isinstance(value, np.ndarray)])
     return results if len(results) > 1 else results[0]

@@ -19,17 +19,28 @@ std::string singleOpModel(const std::string &description) {
     throw ErrorLines{
         {"E14001: the operator Cast: the attribute dst_type is missing; give the number "
          "of a type, such as 1 for float16"}};
-  for (size_t i = 0; i < op.outputs.size(); ++i)
-    if (SingleOpTensor &output = op.outputs[i]; output.isAbsent) {
+  std::vector<bool> isAny;
+  for (size_t i = 0; i < op.outputs.size(); ++i) {
+    SingleOpTensor &output = op.outputs[i];
+    isAny.push_back(output.isAbsent);
+    if (output.isAbsent) {
       output = {
           air::resultType(op, i), op.inputs.empty() ? output.format : op.inputs[0].format, {}};
       output.isInferred = true;
     }
+  }
+  const std::vector<SingleOpTensor> stated = op.outputs;
   auto context = driver::makeCompilerContext();
   Diagnostics ofOp;
   std::optional<std::string> model;
-  if (air::inferOutputs(op, *context, ofOp))
-    model = makeSingleOpModel(op, ofOp);
+  if (air::inferOutputs(op, *context, ofOp)) {
+    for (auto [i, output] : llvm::enumerate(op.outputs))
+      if (!isAny[i] && output.type != stated[i].type)
+        ofOp.error("E14001", "its output " + llvm::Twine(i) + " has another element type than " +
+                                 "`outputs` states");
+    if (!ofOp.hasErrors())
+      model = makeSingleOpModel(op, ofOp);
+  }
   if (!model) {
     std::vector<std::string> lines;
     for (const CodedMessage &error : ofOp.all())

@@ -493,6 +493,14 @@ TF_MODELS = {made.__name__: made for made in
              (tf_elementwise, tf_inputs, tf_outputs, tf_concats, tf_split, tf_calls, tf_bomb)}
 
 
+def tf_bytes(text, message="GraphDef"):
+    """A message of TensorFlow's schema, of its text form."""
+    return subprocess.run(
+        ["protoc", f"-I{ROOT}", f"--encode=atc.tf.pb.{message}",
+         str(ROOT / "frontends/tf/schema/tensorflow.proto")],
+        input=text.encode(), check=True, stdout=subprocess.PIPE).stdout
+
+
 def write(name, size, folder):
     """Writes the model into `folder`; returns its path and the flags that atc needs for it."""
     if name in MODELS:
@@ -506,10 +514,7 @@ def write(name, size, folder):
         path, message = Path(folder) / f"{name}-{size}", "SavedModel"
         path.mkdir(exist_ok=True)
         file = path / "saved_model.pb"
-    file.write_bytes(subprocess.run(
-        ["protoc", f"-I{ROOT}", f"--encode=atc.tf.pb.{message}",
-         str(ROOT / "frontends/tf/schema/tensorflow.proto")],
-        input=text.encode(), check=True, stdout=subprocess.PIPE).stdout)
+    file.write_bytes(tf_bytes(text, message))
     return path, ["--framework=3"]
 
 

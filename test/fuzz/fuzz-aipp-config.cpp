@@ -2,16 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "frontends/aipp/AippFile.h"
-
-#include <cstdlib>
+#include "test/fuzz/Outcome.h"
 
 /// Returns 0 for files without an error.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   atc::Diagnostics diagnostics;
   const auto entries = atc::aipp::readAippText(
       llvm::StringRef(reinterpret_cast<const char *>(data), size), "fuzz.cfg", diagnostics);
-  // Entries or an error, never both and never neither.
-  if (entries.empty() != diagnostics.hasErrors())
-    std::abort();
-  return entries.empty() ? -1 : 0;
+  return atc::fuzz::checkOutcome(!entries.empty(), diagnostics);
 }

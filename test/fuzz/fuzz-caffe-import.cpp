@@ -6,6 +6,7 @@
 #include "frontends/caffe/CaffeImport.h"
 #include "mlir/IR/MLIRContext.h"
 #include "test/fuzz/MemoryFile.h"
+#include "test/fuzz/Outcome.h"
 
 #include <algorithm>
 
@@ -18,8 +19,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   atc::Diagnostics diagnostics;
   auto module = atc::importCaffe(prototxt.path(), caffemodel.path(), atc::OnnxImportOptions(),
                                  context, diagnostics);
-  // A module or an error, never both and never neither.
-  if (mlir::succeeded(module) == diagnostics.hasErrors())
-    std::abort();
-  return mlir::succeeded(module) ? 0 : -1;
+  return atc::fuzz::checkOutcome(mlir::succeeded(module), diagnostics);
 }

@@ -10,6 +10,7 @@
 #include "driver/targets/MakeTarget.h"
 #include "openatc/om.hpp"
 #include "test/fuzz/MemoryFile.h"
+#include "test/fuzz/Outcome.h"
 
 #include "google/protobuf/stubs/logging.h"
 
@@ -67,9 +68,7 @@ bool compile(driver::ModelFormat format, const fuzz::MemoryFile &file, const uin
     Diagnostics importing;
     driver::Compiler importer(*context, options, importing);
     if (!importer.lower(driver::Phase::Import)) {
-      // An error, never nothing.
-      if (!importing.hasErrors())
-        std::abort();
+      fuzz::checkOutcome(false, importing);
       return false;
     }
     if (!isSmall(importer.module()))
@@ -78,9 +77,7 @@ bool compile(driver::ModelFormat format, const fuzz::MemoryFile &file, const uin
   auto context = driver::makeCompilerContext();
   driver::Compiler compiler(*context, options, diagnostics);
   const std::optional<::om::Buffer> bytes = compiler.emitBytes();
-  if (bytes.has_value() == diagnostics.hasErrors())
-    std::abort();
-  if (!bytes)
+  if (fuzz::checkOutcome(bytes.has_value(), diagnostics) != 0)
     return true;
   ::om::Error error;
   if (!::om::Model::loadMemory(bytes->data(), bytes->size(), error)) {

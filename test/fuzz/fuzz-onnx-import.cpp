@@ -1,10 +1,9 @@
 //===-- fuzz-onnx-import.cpp - no model file crashes the importer ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include <cstdlib>
-
 #include "frontends/onnx/OnnxImport.h"
 #include "mlir/IR/MLIRContext.h"
+#include "test/fuzz/Outcome.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
@@ -12,8 +11,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   llvm::StringRef bytes(reinterpret_cast<const char *>(data), size);
   auto module = atc::importOnnxBuffer(bytes, "fuzz.onnx", "/no-such-folder",
                                       atc::OnnxImportOptions(), context, diagnostics);
-  // A module or an error, never both and never neither.
-  if (mlir::succeeded(module) == diagnostics.hasErrors())
-    std::abort();
-  return mlir::succeeded(module) ? 0 : -1;
+  return atc::fuzz::checkOutcome(mlir::succeeded(module), diagnostics);
 }

@@ -14,6 +14,7 @@
 #include "frontends/TextMessage.h"
 #include "quantize/Config.h"
 #include "test/fuzz/MemoryFile.h"
+#include "test/fuzz/Outcome.h"
 #include "tools/atc/GraphJson.h"
 #include "tools/atc/SettingsFile.h"
 #include "tools/om-run/Manifest.h"
@@ -118,7 +119,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     break;
   }
   }
-  if (read == diagnostics.hasErrors())
-    std::abort();
-  return read ? 0 : -1;
+  return fuzz::checkOutcome(read, diagnostics);
 }

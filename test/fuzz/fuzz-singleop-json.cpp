@@ -5,6 +5,7 @@
 #include "frontends/onnx/singleop/SingleOp.h"
 #include "mlir/IR/MLIRContext.h"
 #include "test/fuzz/MemoryFile.h"
+#include "test/fuzz/Outcome.h"
 #include "tools/atc/SettingsFile.h"
 
 using namespace atc;
@@ -17,24 +18,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!file)
     std::abort();
   auto json = file->json(diagnostics, "E10025");
-  if (json.has_value() == diagnostics.hasErrors())
-    std::abort();
-  if (!json)
+  if (fuzz::checkOutcome(json.has_value(), diagnostics) != 0)
     return -1;
   const std::vector<SingleOp> ops = readSingleOps(*json, file->origin(), diagnostics);
   for (size_t i = 0; i < ops.size() && !diagnostics.hasErrors(); ++i) {
     singleOpFileName(ops[i], i);
     describeSingleOp(ops[i]);
     const std::optional<std::string> bytes = makeSingleOpModel(ops[i], diagnostics);
-    if (bytes.has_value() == diagnostics.hasErrors())
-      std::abort();
-    if (!bytes)
+    if (fuzz::checkOutcome(bytes.has_value(), diagnostics) != 0)
       break;
     mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
     auto module = importOnnxBuffer(*bytes, "fuzz.onnx", "/no-such-folder", OnnxImportOptions(),
                                    context, diagnostics);
-    if (mlir::succeeded(module) == diagnostics.hasErrors())
-      std::abort();
+    fuzz::checkOutcome(mlir::succeeded(module), diagnostics);
   }
   return diagnostics.hasErrors() ? -1 : 0;
 }

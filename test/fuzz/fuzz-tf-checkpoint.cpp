@@ -6,6 +6,7 @@
 
 #include "frontends/tf/CheckpointTable.h"
 
+#include "test/fuzz/Outcome.h"
 #include "llvm/Support/Endian.h"
 
 using namespace atc;
@@ -81,8 +82,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   repairAll(file);
   std::vector<std::pair<std::string, std::string>> entries;
   Diagnostics diagnostics;
-  if (tf_import::readCheckpointTable(file, "fuzz.index", entries, diagnostics) ==
-      diagnostics.hasErrors())
-    std::abort();
-  return diagnostics.hasErrors() ? -1 : 0;
+  const bool isRead = tf_import::readCheckpointTable(file, "fuzz.index", entries, diagnostics);
+  return fuzz::checkOutcome(isRead, diagnostics);
 }

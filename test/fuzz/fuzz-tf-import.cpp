@@ -1,24 +1,21 @@
 //===-- fuzz-tf-import.cpp - no model file crashes the importer -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include <cstdlib>
-
 #include "frontends/tf/SavedModel.h"
 #include "frontends/tf/TfImport.h"
 #include "google/protobuf/stubs/logging.h"
 #include "mlir/IR/MLIRContext.h"
+#include "test/fuzz/Outcome.h"
 
 using namespace atc;
 
-/// Returns whether the graph is taken: a module or an error, never both and never neither.
+/// Returns whether the graph is taken.
 static bool checkImport(tf::pb::GraphDef &graph, const GraphBoundary &boundary,
                         const TfImportOptions &options = {}) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   Diagnostics diagnostics;
   auto module = importTfGraph(graph, "fuzz", boundary, options, context, diagnostics);
-  if (mlir::succeeded(module) == diagnostics.hasErrors())
-    std::abort();
-  return mlir::succeeded(module);
+  return fuzz::checkOutcome(mlir::succeeded(module), diagnostics) == 0;
 }
 
 /// Bytes are a frozen GraphDef, else the saved_model.pb of a model without a checkpoint.
@@ -39,7 +36,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Diagnostics diagnostics;
   std::optional<tf_import::FrozenModel> frozen =
       tf_import::freezeModel(model, "fuzz", /*checkpoint=*/nullptr, diagnostics);
-  if (frozen.has_value() == diagnostics.hasErrors())
-    std::abort();
-  return frozen && checkImport(frozen->graph, frozen->boundary()) ? 0 : -1;
+  return fuzz::checkOutcome(frozen.has_value(), diagnostics) == 0 &&
+                 checkImport(frozen->graph, frozen->boundary())
+             ? 0
+             : -1;
 }

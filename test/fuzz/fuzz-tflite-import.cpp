@@ -4,6 +4,7 @@
 #include "frontends/tflite/TfLiteImport.h"
 #include "mlir/IR/MLIRContext.h"
 #include "test/fuzz/MemoryFile.h"
+#include "test/fuzz/Outcome.h"
 
 /// Returns 0 for models that are imported.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -11,8 +12,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   atc::Diagnostics diagnostics;
   auto module = atc::importTfLite(file.path(), atc::OnnxImportOptions(), context, diagnostics);
-  // A module or an error, never both and never neither.
-  if (mlir::succeeded(module) == diagnostics.hasErrors())
-    std::abort();
-  return mlir::succeeded(module) ? 0 : -1;
+  return atc::fuzz::checkOutcome(mlir::succeeded(module), diagnostics);
 }

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Operators called one at a time, against numpy."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -48,7 +50,33 @@ def test_types_of_results():
     assert openatc.op("MatMulV2", np.ones((2, 4), np.int8), np.ones((4, 3), np.int8)).dtype == np.int32
 
 
+def test_dims_of_results_follow_from_constants():
+    """They are stated nowhere: an operator that is made of them did nothing, or something else."""
+    row = np.float32([[1, 2, 3]])
+    for name in ("Expand", "BroadcastTo"):
+        np.testing.assert_array_equal(openatc.op(name, row, [2, 4, 3]), np.broadcast_to(row, (2, 4, 3)))
+    np.testing.assert_array_equal(openatc.op("BroadcastToD", row, shape=[4, 3]), np.broadcast_to(row, (4, 3)))
+    np.testing.assert_array_equal(openatc.op("Fill", [2, 3], np.float32(5)), np.full((2, 3), 5, np.float32))
+    np.testing.assert_array_equal(openatc.op("FillD", np.float32([5]), dims=[2, 3]), np.full((2, 3), 5, np.float32))
+    twice = X.repeat(2, 2).repeat(3, 3)
+    np.testing.assert_array_equal(openatc.op("ResizeNearestNeighborV2", X, [12, 24], format=["NCHW", "ND"]), twice)
+    np.testing.assert_array_equal(openatc.op("Upsample", X, stride_h=2, stride_w=3), twice)
+    image = X[0, 0]
+    slice_of = functools.partial(openatc.op, "StridedSlice", image)
+    np.testing.assert_array_equal(slice_of([1, 2], [9, 2**63 - 1], [1, 2]), image[1:, 2::2])
+    np.testing.assert_array_equal(slice_of([1, 2], [0, 5], [1, 1], shrink_axis_mask=1), image[1, 2:5])
+    np.testing.assert_array_equal(slice_of([-1, -1], [0, 0], [1, 1], shrink_axis_mask=3), image[-1, -1])
+
+
 @pytest.mark.parametrize("call, kind, said", [
+    (lambda: openatc.op("Expand", X, np.array([2, 1, 3, 6, 8])), openatc.Error, "as a constant"),
+    (lambda: openatc.op("Expand", X, [5, 8]), openatc.Error, "as a constant"),
+    (lambda: openatc.op("Add", np.zeros(1, np.int64), 2**53 + 1), openatc.Error, "E10027.*9007199254740993"),
+    (lambda: openatc.op("Add", np.zeros(1, np.uint64), 2**64 - 1), openatc.Error, "E10027.*18446744073709551615"),
+    (lambda: openatc.op("Elu", X, alpha=float("nan")), ValueError, "attribute alpha is nan"),
+    (lambda: openatc.op("Elu", X, alpha=[1, float("inf")]), ValueError, "must be finite"),
+    (lambda: openatc.op("Abs", X, outputs=["int64"]), openatc.Error, "output 0 has another element type"),
+    (lambda: openatc.op("A\ud800", X), UnicodeEncodeError, "surrogates"),
     (lambda: openatc.op("Ad", X, X), openatc.UnsupportedError, "^E10055: the operator Ad is not supported"),
     (lambda: openatc.op("Add", X, X[0, 0, 0, :5]), openatc.Error, "the operator Add: .*broadcast"),
     (lambda: openatc.op("Reshape", X, np.array([3, -1])), openatc.Error, "as a constant"),

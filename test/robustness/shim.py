@@ -1,6 +1,6 @@
 #===-- shim.py - runs tools on a machine on which something goes wrong -------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Builds shim.c, which is preloaded into tools, and runs them with it."""
+"""Builds shim.c and the like, which are preloaded into tools, and runs them with it."""
 
 import functools
 import os
@@ -13,18 +13,16 @@ import pytest
 
 from tools import BUILD, MOST_SECONDS, SANITIZED
 
-SOURCE = Path(__file__).with_name("shim.c")
-
-
 @functools.lru_cache
-def shim():
-    """The path of the built library."""
+def built(source):
+    """The path of the library that is built from a source of this folder."""
     compiler = next((found for name in ("cc", "gcc", "clang", "clang-22")
                      if (found := shutil.which(name))), None)
     if SANITIZED or compiler is None:
         pytest.skip("needs a C compiler and tools without sanitizers")
     library = Path(tempfile.mkdtemp(prefix="openatc-shim-")) / "shim.so"
-    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, SOURCE, "-ldl"], check=True)
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, Path(__file__).with_name(source), "-ldl"],
+                   check=True)
     return library
 
 
@@ -34,7 +32,7 @@ def run(folder, tool, *args, **settings):
     counted, None where the process was killed."""
     with tempfile.TemporaryDirectory() as place:
         count = Path(place) / "count"
-        environment = {**os.environ, "LD_PRELOAD": str(shim()), "SHIM_FOLDER": str(folder),
+        environment = {**os.environ, "LD_PRELOAD": str(built("shim.c")), "SHIM_FOLDER": str(folder),
                        "SHIM_COUNT": str(count)}
         environment.update({f"SHIM_{name.upper()}": str(value)
                             for name, value in settings.items()})

@@ -121,6 +121,30 @@ def test_types_of_casts(tmp_path, attributes, type):
     np.testing.assert_array_equal(got, x.astype(type))
 
 
+def test_large_integers(tmp_path):
+    """A double does not hold them: a constant was rounded, and the end of all was the begin of all."""
+    unknown = desc(None, None, "ND")
+    most = np.iinfo(np.int64).max
+    ops = [op("x", "Data", (), [desc((2, 5), "int64", "ND")]),
+           constant("more", np.array([2**53 + 1], np.int64)),
+           constant("begin", np.array([0, 2], np.int64)), constant("end", np.array([most, most], np.int64)),
+           constant("step", np.array([1, 2], np.int64)),
+           op("sum", "Add", ("x:0", "more:0"), [unknown]),
+           op("y", "StridedSlice", ("sum:0", "begin:0", "end:0", "step:0"), [unknown])]
+    x = np.arange(10).reshape(2, 5)
+    got = compute(tmp_path, save(tmp_path / "net.air", ops), {"x": x})["y_0"]
+    np.testing.assert_array_equal(got, (x + (2**53 + 1))[:, 2::2])
+
+
+def test_dims_of_a_broadcast(tmp_path):
+    """It returned its input as it was."""
+    ops = [op("x", "Data", (), [desc((1, 3), layout="ND")]), constant("to", np.array([2, 4, 3])),
+           op("y", "BroadcastTo", ("x:0", "to:0"), [desc(None, None, "ND")])]
+    x = draw((1, 3))
+    got = compute(tmp_path, save(tmp_path / "net.air", ops), {"x": x})["y_0"]
+    np.testing.assert_array_equal(got, np.broadcast_to(x, (2, 4, 3)))
+
+
 def test_inputs_have_the_order_of_their_numbers(tmp_path):
     ops = [op("b", "Data", (), [desc((2,), layout="ND")], index=1),
            op("a", "Data", (), [desc((2,), layout="ND")], index=0),

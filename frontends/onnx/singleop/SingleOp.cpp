@@ -161,8 +161,15 @@ private:
     auto values = json.find("const_value");
     const bool isList = values != json.end() && values->is_array();
     for (size_t i = 0; isList && i < values->size(); ++i)
-      if (const Json &value = (*values)[i]; value.is_number() || value.is_boolean())
+      if (const Json &value = (*values)[i]; value.is_number() || value.is_boolean()) {
+        const bool isTooLarge = value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX;
+        if (value.is_number_integer() && (isTooLarge || !isExactConstant(value.get<int64_t>())))
+          return diagnostics.error("E10027", where + ": \"const_value\" has " + value.dump() +
+                                                 ", and a constant holds integers up to 2^53 "
+                                                 "exactly: leave out \"is_const\", and give it "
+                                                 "as an input");
         tensor.values.push_back(value.is_boolean() ? value.get<bool>() : value.get<double>());
+      }
     if (int64_t(tensor.values.size()) != elements)
       diagnostics.error(
           "E10027", where + ": \"const_value\" has " + Twine(tensor.values.size()) +
@@ -234,6 +241,13 @@ Json describe(const std::vector<SingleOpTensor> &tensors) {
 }
 
 } // namespace
+
+int64_t constantInt(double value) {
+  constexpr double end = 9223372036854775808.0; // 2^63
+  if (!(value < end))                           // 0 for what is no number
+    return value >= end ? INT64_MAX : 0;
+  return value < -end ? INT64_MIN : int64_t(value);
+}
 
 std::vector<SingleOp> readSingleOps(const Json &file, const std::string &origin,
                                     Diagnostics &diagnostics) {

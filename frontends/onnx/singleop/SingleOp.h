@@ -23,7 +23,7 @@ struct SingleOpTensor {
   std::vector<int64_t> dims; ///< -1: of any size
   bool isAbsent = false;     ///< an optional input that is not given
   bool isConstant = false;
-  std::vector<double> values = {}; ///< of a constant
+  std::vector<double> values = {}; ///< of a constant; an integer fits, or isExactConstant is false
   bool isInferred = false;         ///< an output whose dims are [-2]: they follow from the inputs
 };
 
@@ -47,6 +47,12 @@ std::vector<SingleOp> readSingleOps(const nlohmann::ordered_json &file, const st
 
 /// Returns the number that ONNX and .om files have for the element type of a tensor.
 int singleOpType(const SingleOpTensor &tensor);
+
+/// Returns the integer that a value of a constant stands for: of those beyond 64 bits the nearest,
+/// so that the end of all, 2^63 - 1, stays what it is.
+int64_t constantInt(double value);
+/// Returns whether a constant can hold `value`: integers beyond 2^53 may have no double.
+inline bool isExactConstant(int64_t value) { return constantInt(double(value)) == value; }
 
 /// Returns the name of the file without .om that operator `index` of a list becomes: its name, or
 /// `0_Add_3_2_3_3_3_2_3_3_3_2_3_3`, which is its position and type and, of each tensor, type,

@@ -215,7 +215,10 @@ Ints SingleOpGraph::getInts(StringRef name, const Ints &otherwise) const {
 Ints SingleOpGraph::getIntsOfInput(size_t index, StringRef attribute) const {
   if (index >= op.inputs.size() || !op.inputs[index].isConstant)
     return getInts(attribute, {});
-  return Ints(op.inputs[index].values.begin(), op.inputs[index].values.end());
+  Ints values;
+  for (double value : op.inputs[index].values)
+    values.push_back(constantInt(value));
+  return values;
 }
 
 bool SingleOpGraph::isVariable(size_t index, StringRef attribute) const {

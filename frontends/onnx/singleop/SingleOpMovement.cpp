@@ -8,6 +8,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <limits>
+
 using namespace llvm;
 
 namespace atc::single_op {
@@ -57,22 +59,31 @@ void buildPack(Graph &g) {
 }
 
 void buildStridedSlice(Graph &g) {
-  const Ints begin = g.getIntsOfInput(1, "begin"), end = g.getIntsOfInput(2, "end");
-  const Ints strides = g.getConstantInts(3, "strides");
+  const Ints begin = g.getIntsOfInput(1, "begin");
+  Ints end = g.getIntsOfInput(2, "end"), strides = g.getConstantInts(3, "strides");
   for (const char *mask : {"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask"})
     if (g.getInt(mask, 0) != 0)
       return g.fail("\"" + Twine(mask) + "\" must be 0: write the bounds themselves");
   if (begin.empty() || begin.size() != end.size() ||
       (!strides.empty() && strides.size() != begin.size()))
     return g.fail("\"begin\", \"end\" and \"strides\" must have equal lengths");
-  Ints axes;
-  for (size_t i = 0; i < begin.size(); ++i)
+  const int64_t shrinks = g.getInt("shrink_axis_mask", 0);
+  Ints axes, gone;
+  for (size_t i = 0; i < begin.size(); ++i) {
     axes.push_back(i);
+    if (i >= 63 || !(shrinks >> i & 1))
+      continue;
+    // One element, whatever the end and the stride are.
+    gone.push_back(i);
+    end[i] = begin[i] == -1 ? std::numeric_limits<int64_t>::max() : begin[i] + 1;
+    if (!strides.empty())
+      strides[i] = 1;
+  }
   Names inputs = {g.x[0], g.addInts(begin), g.addInts(end), g.addInts(axes)};
   if (!strides.empty())
     inputs.push_back(g.addInts(strides));
   const std::string part = g.value("Slice", inputs);
-  g.finish(g.getInt("shrink_axis_mask", 0) ? g.reshape(part, g.op.outputs[0].dims) : part);
+  g.finish(gone.empty() ? part : g.value("Squeeze", {part, g.addInts(gone)}));
 }
 
 /// Takes `size` elements from `offsets` on along each dim; a size of -1 takes the rest.

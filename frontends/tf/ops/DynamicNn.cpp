@@ -229,7 +229,9 @@ template <bool isAll> void importLogic(NodeContext &n) {
       n.callHost(isAll ? "ReduceMin" : "ReduceMax",
                  {n.cast(input, n.builder().getI32Type()), indexVector(n, along)},
                  {n.hostInts("keepdims", {keepdims}), n.hostInts("noop_with_empty_axes", {1})});
-  n.setOutput(n.cast(result, n.builder().getI1Type()));
+  // The largest of no element is the least number there is.
+  Value zero = n.scalar(0, n.builder().getI32Type());
+  n.setOutput(n.compare(result, zero, graph::ComparePredicate::Gt));
 }
 
 template <bool isMax> void importArg(NodeContext &n) {

@@ -108,7 +108,12 @@ void importReshape(NodeContext &n) {
   Value input = n.input(0), shape = n.input(1);
   if (n.failed())
     return;
-  Value result = n.callHost("Reshape", {input, indexVector(n, shape)});
+  // A 0 is a dim of no element here; ONNX has it copied.
+  ElementsAttr constant;
+  const bool mayBeZero =
+      !matchPattern(shape, m_Constant(&constant)) || llvm::is_contained(readInts(constant), 0);
+  Value result =
+      n.callHost("Reshape", {input, indexVector(n, shape)}, {n.hostInts("allowzero", {mayBeZero})});
   n.setOutput(withKnownDims(n, result, knownElements(shape), 0));
 }
 

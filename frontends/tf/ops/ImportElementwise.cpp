@@ -172,12 +172,13 @@ void importClip(NodeContext &n) {
   Value input = n.input(0), low = n.input(1), high = n.input(2);
   if (n.failed())
     return;
+  // Where the bounds contradict each other the lower one holds; that of the op is the upper one.
   ElementsAttr least, most;
   if (n.isFloat(input) && matchPattern(low, m_Constant(&least)) && least.getNumElements() == 1 &&
       matchPattern(high, m_Constant(&most)) && most.getNumElements() == 1)
-    return n.setOutput(n.create<graph::ClipOp>(input, APFloat(readFloats(least).front()),
-                                               APFloat(readFloats(most).front())));
-  n.setOutput(n.create<graph::MinOp>(n.create<graph::MaxOp>(input, low), high));
+    if (const double from = readFloats(least).front(), to = readFloats(most).front(); from <= to)
+      return n.setOutput(n.create<graph::ClipOp>(input, APFloat(from), APFloat(to)));
+  n.setOutput(n.create<graph::MaxOp>(n.create<graph::MinOp>(input, high), low));
 }
 
 /// The condition of the old operator may be a vector that chooses rows.

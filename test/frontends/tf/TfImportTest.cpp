@@ -161,6 +161,36 @@ TEST_CASE("Broken graphs are refused") {
             .says("has 5 elements, expected at most 4"));
 }
 
+TEST_CASE("A node has what its operator takes") {
+  auto says = [](const std::string &nodes, const std::string &text) {
+    return Import(placeholder + nodes).says(text);
+  };
+  CHECK(says(node("y", "Abs", "x x"),
+             "input 1 ('x') of node 'y' (Abs): is one too many; the operator takes 1"));
+  CHECK(says(node("y", "Add", "x"), "input 1 of node 'y' (Add): is missing; the operator needs 2"));
+  auto sum = [](const std::string &count) {
+    return node("y", "AddN", "x x", R"(attr { key: "N" value { i: )" + count + " } }");
+  };
+  CHECK(Import(placeholder + sum("2")).module);
+  CHECK(says(sum("3"), "input 2 of node 'y' (AddN): is missing; the operator needs 3"));
+  CHECK(says(sum("1"), "input 1 ('x') of node 'y' (AddN): is one too many"));
+  CHECK(says(sum("9223372036854775807"), "is missing; the operator needs 4294967296"));
+  CHECK(says(sum("-9223372036854775808"), "is one too many; the operator takes 0"));
+  // Also attributes that a builder does not read.
+  auto attribute = [](const std::string &op, const std::string &name, const std::string &value) {
+    return node("y", op, "x", R"(attr { key: ")" + name + "\" value { " + value + " } }");
+  };
+  const std::string kind = ": has a value of another type than the operator's, expected ";
+  CHECK(says(attribute("Abs", "T", "s: 'float'"),
+             "attribute 'T' of node 'y' (Abs)" + kind + "an element type"));
+  CHECK(says(attribute("Abs", "T", "placeholder: 'T'"), "expected an element type"));
+  CHECK(says(attribute("Abs", "T", ""), "expected an element type"));
+  CHECK(says(attribute("MaxPool", "ksize", "i: 2"), "expected a list, of which each element is an "
+                                                    "integer"));
+  CHECK(says(attribute("MaxPool", "ksize", "list { f: 2 }"), "each element is an integer"));
+  CHECK(Import(placeholder + attribute("Abs", "_output_shapes", "s: 'any'")).module);
+}
+
 TEST_CASE("A short list of values repeats the last one") {
   std::string value = "attr { key: \"value\" value { tensor { dtype: DT_INT32 tensor_shape { "
                       "dim { size: 4 } } int_val: [7, 9] } } }";
@@ -191,6 +221,45 @@ TEST_CASE("Dims that the model leaves open are dynamic") {
   REQUIRE(opened.module);
   CHECK_FALSE(opened.main().getOps<atc::graph::HostCallOp>().empty());
   CHECK(Import(graph, {{{"x", {0, 4}}}, {}, {}}).says("E10011"));
+}
+
+TEST_CASE("Any of no element is false, whatever the dims are") {
+  // The largest of no element is the least number, which as a bool would be true.
+  const std::string graph = R"(node { name: "x" op: "Placeholder"
+    attr { key: "dtype" value { type: DT_BOOL } }
+    attr { key: "shape" value { shape { dim { size: -1 } } } } }
+    node { name: "along" op: "Const" attr { key: "value" value { tensor { dtype: DT_INT32
+      tensor_shape { dim { size: 1 } } int_val: 0 } } } })" +
+                            node("y", "Any", "x along");
+  Import result(graph);
+  REQUIRE(result.module);
+  Operation *last = result.main().getBody().front().getTerminator()->getOperand(0).getDefiningOp();
+  auto compare = dyn_cast<atc::graph::CompareOp>(last);
+  REQUIRE(compare);
+  CHECK(compare.getPredicate() == atc::graph::ComparePredicate::Gt);
+}
+
+TEST_CASE("A dim of 0 that is not known has no elements") {
+  // In ONNX it would be the input's.
+  const std::string x = R"(node { name: "x" op: "Placeholder"
+    attr { key: "dtype" value { type: DT_FLOAT } }
+    attr { key: "shape" value { shape { dim { size: -1 } } } } })";
+  auto allowsZero = [](const std::string &graph) {
+    Import result(graph);
+    REQUIRE(result.module);
+    int64_t allows = -1;
+    for (atc::graph::HostCallOp call : result.main().getOps<atc::graph::HostCallOp>())
+      if (call.getKernel() == "Reshape")
+        allows = cast<DenseI64ArrayAttr>(call.getParameters().get("allowzero"))[0];
+    return allows;
+  };
+  CHECK(allowsZero(x + R"(node { name: "to" op: "Placeholder"
+    attr { key: "dtype" value { type: DT_INT32 } }
+    attr { key: "shape" value { shape { dim { size: 1 } } } } })" +
+                   node("y", "Reshape", "x to")) == 1);
+  CHECK(allowsZero(x + R"(node { name: "to" op: "Const" attr { key: "value" value { tensor {
+    dtype: DT_INT32 tensor_shape { dim { size: 2 } } int_val: [-1, 4] } } } })" +
+                   node("y", "Reshape", "x to")) == 0);
 }
 
 TEST_CASE("What the target cannot generate becomes a host call") {

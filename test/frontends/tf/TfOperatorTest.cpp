@@ -474,3 +474,25 @@ TEST_CASE("Resizes and counts state what they need") {
   counts.node("DenseBincount", "x n w");
   CHECK(counts.errorText().find("is -3, expected 0 to") != std::string::npos);
 }
+
+TEST_CASE("The hue of an image around zero turns as that of any other") {
+  Graph graph;
+  graph.floats("x", {1, 1, 2, 3}, {-.5, -.25, -1, .5, .75, 0}).floats("by", {}, {.5});
+  const Numbers turned = graph.node("AdjustHue", "x by").evaluate();
+  REQUIRE(turned.size() == 6);
+  const Numbers wanted{-.75, -1, -.25, .25, 0, .75};
+  for (size_t i = 0; i < wanted.size(); ++i)
+    CHECK(turned[i] == Approx(wanted[i]).margin(1e-5));
+}
+
+TEST_CASE("Of bounds that contradict each other the lower one holds") {
+  for (bool isVector : {false, true}) {
+    Graph graph;
+    graph.floats("x", {3}, {-2, .5, 4});
+    if (isVector)
+      graph.floats("low", {3}, {1, 1, 1}).floats("high", {3}, {-1, -1, -1});
+    else
+      graph.floats("low", {}, {1}).floats("high", {}, {-1});
+    CHECK(graph.node("ClipByValue", "x low high").evaluate() == Numbers{1, 1, 1});
+  }
+}

@@ -56,11 +56,14 @@ void importInTopK(NodeContext &n) {
     return;
   TensorMath m(n);
   Value places = m.unsqueeze(m.toIndex(targets), {1});
-  Value target = n.callHost("GatherElements", {scores, places}, {n.hostInts("axis", {1})});
+  // A target that is no class, such as the -1 of a padded row, is among none.
+  Value nearest = m.clamp(places, m.index(0), m.sub(m.dim(scores, 1), m.index(1)));
+  Value target = n.callHost("GatherElements", {scores, nearest}, {n.hostInts("axis", {1})});
   Value larger = m.sum(m.toIndex(m.greater(scores, target)), 1);
   // Nothing that is not finite is among the best.
   Value isFinite = m.equal(m.sub(target, target), n.scalarLike(0, scores));
-  n.setOutput(m.squeeze(m.both(m.less(larger, m.toIndex(k)), isFinite), {1}));
+  Value isAmong = m.both(m.less(larger, m.toIndex(k)), m.both(isFinite, m.equal(nearest, places)));
+  n.setOutput(m.squeeze(isAmong, {1}));
 }
 
 /// The best elements along an axis; here they are exact.

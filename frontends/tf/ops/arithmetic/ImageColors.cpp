@@ -63,8 +63,8 @@ Colors toHsv(TensorMath &m, const Colors &rgb) {
   return {{hue, saturation, value}};
 }
 
-Colors toRgb(TensorMath &m, const Colors &hsv) {
-  auto [hue, saturation, value] = hsv.parts;
+/// `least` is the value of the weakest channel, `range` what the strongest one has more.
+Colors toRgb(TensorMath &m, Value hue, Value least, Value range) {
   Value zero = m.real(0), one = m.real(1), two = m.real(2), turn = m.mul(hue, m.real(6));
   Value shares[] = {
       m.sub(m.abs(m.sub(turn, m.real(3))), one),
@@ -74,9 +74,15 @@ Colors toRgb(TensorMath &m, const Colors &hsv) {
   Colors rgb;
   for (int part : {0, 1, 2}) {
     Value share = m.clamp(shares[part], zero, one);
-    rgb.parts[part] = m.mul(m.add(m.sub(one, saturation), m.mul(saturation, share)), value);
+    rgb.parts[part] = m.add(least, m.mul(range, share));
   }
   return rgb;
+}
+
+Colors toRgb(TensorMath &m, const Colors &hsv) {
+  auto [hue, saturation, value] = hsv.parts;
+  Value range = m.mul(saturation, value);
+  return toRgb(m, hue, m.sub(value, range), range);
 }
 
 void importRgbToHsv(NodeContext &n) {
@@ -96,12 +102,16 @@ void importAdjustSaturation(NodeContext &n) {
   setColors(m, toRgb(m, hsv));
 }
 
+/// The channels are not those of a saturation, which is defined for positive ones only: those of
+/// images around zero may be negative.
 void importAdjustHue(NodeContext &n) {
   TensorMath m(n);
-  Colors hsv = toHsv(m, readColors(m));
-  Value hue = m.add(hsv.parts[0], m.toReal(n.input(1)));
-  hsv.parts[0] = m.sub(hue, m.floor(hue));
-  setColors(m, toRgb(m, hsv));
+  const Colors rgb = readColors(m);
+  auto [red, green, blue] = rgb.parts;
+  Value least = m.min(m.min(red, green), blue);
+  Value range = m.sub(m.max(m.max(red, green), blue), least);
+  Value hue = m.add(toHsv(m, rgb).parts[0], m.toReal(n.input(1)));
+  setColors(m, toRgb(m, m.sub(hue, m.floor(hue)), least, range));
 }
 
 /// The distance of pixels from the mean of their image and channel.

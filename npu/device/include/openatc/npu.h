@@ -63,7 +63,7 @@ typedef enum om_npu_text_kind OM_ENUM_TYPE {
 } om_npu_text_kind;
 
 /* Returns a null-terminated text, which is valid until the next call for the same kind or
- * om_npu_free. */
+ * om_npu_free; an empty one where there is no memory for it. */
 OM_API const char *om_npu_text(om_npu *npu, om_npu_text_kind kind);
 
 #ifdef __cplusplus

@@ -1,0 +1,125 @@
+//===-- Signatures.cpp - what TensorFlow's operators take -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/tf/Signatures.h"
+
+#include "frontends/tf/NodeDefs.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace llvm;
+
+namespace atc::tf_import {
+
+namespace {
+
+struct Signature {
+  StringLiteral inputs, attributes;
+};
+
+const StringMap<Signature> &signatures() {
+  static const StringMap<Signature> all{
+#define SIGNATURE(Op, Inputs, Attributes) {#Op, {Inputs, Attributes}},
+#include "frontends/tf/schema/Signatures.def"
+  };
+  return all;
+}
+
+/// A kind of attribute by its letter in Signatures.def.
+struct Kind {
+  char letter;
+  StringLiteral name;
+  pb::AttrValue::ValueCase single;
+  /// The number of elements that a list has of it.
+  int (*count)(const pb::AttrValue::ListValue &);
+};
+
+template <auto size> int countOf(const pb::AttrValue::ListValue &list) { return (list.*size)(); }
+
+using List = pb::AttrValue::ListValue;
+constexpr Kind kinds[] = {
+    {'i', "an integer", pb::AttrValue::kI, countOf<&List::i_size>},
+    {'f', "a float", pb::AttrValue::kF, countOf<&List::f_size>},
+    {'b', "a bool", pb::AttrValue::kB, countOf<&List::b_size>},
+    {'s', "a string", pb::AttrValue::kS, countOf<&List::s_size>},
+    {'t', "an element type", pb::AttrValue::kType, countOf<&List::type_size>},
+    {'h', "a shape", pb::AttrValue::kShape, countOf<&List::shape_size>},
+    {'x', "a tensor", pb::AttrValue::kTensor, countOf<&List::tensor_size>},
+    {'c', "a function", pb::AttrValue::kFunc, countOf<&List::func_size>},
+};
+
+const Kind &kindOf(char letter) {
+  return *llvm::find_if(kinds, [&](const Kind &kind) { return kind.letter == toLower(letter); });
+}
+
+/// What a value of the kind `letter` should be and is not; empty where it fits.
+std::string misfit(const pb::AttrValue &value, char letter) {
+  const Kind &wanted = kindOf(letter);
+  if (letter == wanted.letter)
+    return value.value_case() == wanted.single ? "" : wanted.name.str();
+  const std::string list = "a list, of which each element is " + wanted.name.str();
+  if (value.value_case() != pb::AttrValue::kList)
+    return list;
+  const bool hasOthers = llvm::any_of(kinds, [&](const Kind &other) {
+    return other.letter != wanted.letter && other.count(value.list()) != 0;
+  });
+  return hasOthers ? list : "";
+}
+
+/// The number of inputs of the node by `inputs` of its signature; none where it lacks the attribute
+/// that says it, which its builder asks for.
+std::optional<int64_t> inputsOf(const pb::NodeDef &node, StringRef inputs) {
+  SmallVector<StringRef> parts;
+  inputs.split(parts, '+');
+  int64_t count = 0;
+  parts.front().getAsInteger(10, count);
+  for (StringRef name : drop_begin(parts)) {
+    const pb::AttrValue *value = attributeOf(node, name.str().c_str());
+    if (!value)
+      return std::nullopt;
+    // A number beyond all nodes is no number of inputs, and the sum does not wrap.
+    count += value->value_case() == pb::AttrValue::kI
+                 ? std::clamp<int64_t>(value->i(), 0, int64_t(1) << 32)
+                 : value->list().type_size();
+  }
+  return count;
+}
+
+} // namespace
+
+bool checkSignature(const pb::NodeDef &node, Diagnostics &diagnostics) {
+  auto found = signatures().find(node.op());
+  if (found == signatures().end())
+    return true;
+  const std::string name = "node '" + node.name() + "' (" + node.op() + ")";
+  const unsigned before = diagnostics.numErrors();
+  SmallVector<StringRef> attributes;
+  found->second.attributes.split(attributes, ' ', -1, /*KeepEmpty=*/false);
+  for (StringRef attribute : attributes)
+    if (const pb::AttrValue *value = attributeOf(node, attribute.substr(2).str().c_str()))
+      if (const std::string wanted = misfit(*value, attribute.front()); !wanted.empty())
+        diagnostics.error("E14001", "attribute '" + attribute.substr(2) + "' of " + name +
+                                        ": has a value of another type than the operator's, "
+                                        "expected " +
+                                        wanted);
+  if (diagnostics.numErrors() != before)
+    return false;
+  SmallVector<StringRef> inputs;
+  for (StringRef input : node.input())
+    if (!input.starts_with("^"))
+      inputs.push_back(input);
+  const int64_t count = inputs.size(),
+                wanted = inputsOf(node, found->second.inputs).value_or(count);
+  if (count < wanted)
+    diagnostics.error("E14001", "input " + Twine(count) + " of " + name +
+                                    ": is missing; the operator needs " + Twine(wanted));
+  else if (count > wanted)
+    diagnostics.error("E14001", "input " + Twine(wanted) + " ('" + inputs[wanted] + "') of " +
+                                    name + ": is one too many; the operator takes " +
+                                    Twine(wanted));
+  return count == wanted;
+}
+
+} // namespace atc::tf_import
