@@ -107,6 +107,29 @@ void checkLengths(Plan &plan, const Dims &lengths, int64_t batch, int64_t most, 
       plan.reject("%s has %lld; there are %lld rows", name, (long long)length, (long long)most);
 }
 
+/// Returns a mask as [batch or 1, heads or 1, rows or 1, columns]. A program may leave the heads
+/// out, and the rows where there is one; it may give as many rows and columns as the next multiple
+/// of 16 or 32.
+View maskOf(Plan &plan, View mask, const Dims &scores) {
+  const int64_t rows = scores[2];
+  if (mask.dims.size() == 2 && rows == 1 && mask.dims[0] == scores[0]) {
+    mask.dims.insert(mask.dims.begin() + 1, 1);
+    mask.strides.insert(mask.strides.begin() + 1, 0);
+  }
+  if (mask.dims.size() == 3) {
+    mask.dims.insert(mask.dims.begin() + 1, 1);
+    mask.strides.insert(mask.strides.begin() + 1, 0);
+  }
+  const size_t rank = mask.dims.size();
+  for (size_t i = 1; i <= std::min<size_t>(rank, 2); ++i) {
+    const int64_t size = scores[4 - i];
+    int64_t &dim = mask.dims[rank - i];
+    if (dim == (size + 15) / 16 * 16 || dim == (size + 31) / 32 * 32)
+      dim = size;
+  }
+  return plan.broadcast(mask, scores);
+}
+
 /// Returns scores of [batch, heads, rows, columns].
 View scoresOf(Plan &plan, const Attention &given, const View &q, const View &k) {
   const View keys = permuted(shared(plan, k, given.heads), {0, 1, 3, 2});
@@ -124,7 +147,7 @@ View scoresOf(Plan &plan, const Attention &given, const View &q, const View &k) 
   const View low = plan.constant(-1e30, ACL_FLOAT);
   // The modes from 2 on have a mask of their own, whose size is not that of the scores.
   if (given.mask.place && (given.sparseMode < 2 || scores.dims[2] == 1) && plan.isGood())
-    scores = chosen(plan, plan.broadcast(given.mask, scores.dims), low, scores);
+    scores = chosen(plan, maskOf(plan, given.mask, scores.dims), low, scores);
   const View hidden =
       plan.isGood() ? hiddenOf(plan, given, q.dims[0], q.dims[2], k.dims[2]) : View();
   return hidden.place ? chosen(plan, hidden, low, scores) : scores;

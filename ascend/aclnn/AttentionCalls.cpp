@@ -217,77 +217,53 @@ ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttentionV4, (ACLNN_SEVEN_SCALES),
                             (const aclTensor *blocktable, const aclTensor *kvPaddingSize, ),
                             (blocktable, kvPaddingSize), (int64_t blockSize, int64_t, ), blockSize)
 
-aclnnStatus aclnnFusedInferAttentionScoreGetWorkspaceSize(
-    const aclTensor *query, const aclTensorList *key, const aclTensorList *value,
-    const aclTensor *pseShiftOptional, const aclTensor *attenMaskOptional,
-    const aclIntArray *actualSeqLengthsOptional, const aclIntArray *actualSeqLengthsKvOptional,
-    const aclTensor *deqScale1Optional, const aclTensor *quantScale1Optional,
-    const aclTensor *deqScale2Optional, const aclTensor *quantScale2Optional,
-    const aclTensor *quantOffset2Optional, const aclTensor *antiquantScaleOptional,
-    const aclTensor *antiquantOffsetOptional, const aclTensor *blockTableOptional,
-    const aclTensor *queryPaddingSizeOptional, const aclTensor *kvPaddingSizeOptional,
-    int64_t numHeads, double scaleValue, int64_t preTokens, int64_t nextTokens, char *inputLayout,
-    int64_t numKeyValueHeads, int64_t sparseMode, int64_t innerPrecise, int64_t blockSize,
-    int64_t antiquantMode, bool softmaxLseFlag, const aclTensor *attentionOut,
-    const aclTensor *softmaxLse, uint64_t *size, aclOpExecutor **executor) {
-  const aclnnStatus status = aclnnFusedInferAttentionScoreV2GetWorkspaceSize(
-      query, key, value, pseShiftOptional, attenMaskOptional, actualSeqLengthsOptional,
-      actualSeqLengthsKvOptional, deqScale1Optional, quantScale1Optional, deqScale2Optional,
-      quantScale2Optional, quantOffset2Optional, antiquantScaleOptional, antiquantOffsetOptional,
-      blockTableOptional, queryPaddingSizeOptional, kvPaddingSizeOptional, nullptr, nullptr,
-      nullptr, nullptr, nullptr, nullptr, nullptr, numHeads, scaleValue, preTokens, nextTokens,
-      inputLayout, numKeyValueHeads, sparseMode, innerPrecise, blockSize, antiquantMode,
-      softmaxLseFlag, 0, 0, attentionOut, softmaxLse, size, executor);
-  return status;
-}
-aclnnStatus aclnnFusedInferAttentionScore(void *workspace, uint64_t size, aclOpExecutor *executor,
-                                          aclrtStream stream) {
-  return aclnnFusedInferAttentionScoreV2(workspace, size, executor, stream);
-}
-
-aclnnStatus aclnnFusedInferAttentionScoreV2GetWorkspaceSize(
-    const aclTensor *query, const aclTensorList *key, const aclTensorList *value,
-    const aclTensor *pseShiftOptional, const aclTensor *attenMaskOptional,
-    const aclIntArray *actualSeqLengthsOptional, const aclIntArray *actualSeqLengthsKvOptional,
-    const aclTensor *deqScale1Optional, const aclTensor *quantScale1Optional,
-    const aclTensor *deqScale2Optional, const aclTensor *quantScale2Optional,
-    const aclTensor *quantOffset2Optional, const aclTensor *antiquantScaleOptional,
-    const aclTensor *antiquantOffsetOptional, const aclTensor *blockTableOptional,
-    const aclTensor *queryPaddingSizeOptional, const aclTensor *kvPaddingSizeOptional,
-    const aclTensor *keyAntiquantScaleOptional, const aclTensor *keyAntiquantOffsetOptional,
-    const aclTensor *valueAntiquantScaleOptional, const aclTensor *valueAntiquantOffsetOptional,
-    const aclTensor *keySharedPrefixOptional, const aclTensor *valueSharedPrefixOptional,
-    const aclIntArray *actualSharedPrefixLenOptional, int64_t numHeads, double scaleValue,
-    int64_t preTokens, int64_t nextTokens, char *inputLayout, int64_t numKeyValueHeads,
-    int64_t sparseMode, int64_t innerPrecise, int64_t blockSize, int64_t antiquantMode,
-    bool softmaxLseFlag, int64_t keyAntiquantMode, int64_t valueAntiquantMode,
-    const aclTensor *attentionOut, const aclTensor *softmaxLse, uint64_t *size,
-    aclOpExecutor **executor) {
-  Plan plan(__func__);
-  rejectGiven(plan,
-              {deqScale1Optional, quantScale1Optional, deqScale2Optional, quantScale2Optional,
-               quantOffset2Optional, antiquantScaleOptional, antiquantOffsetOptional,
-               keyAntiquantScaleOptional, keyAntiquantOffsetOptional, valueAntiquantScaleOptional,
-               valueAntiquantOffsetOptional},
-              noScales);
-  if (blockTableOptional || blockSize)
-    plan.reject("%s", noPages);
-  rejectGiven(plan,
-              {keySharedPrefixOptional, valueSharedPrefixOptional, actualSharedPrefixLenOptional,
-               queryPaddingSizeOptional, kvPaddingSizeOptional},
-              noPadding);
-  if (antiquantMode || keyAntiquantMode || valueAntiquantMode || innerPrecise < 0 ||
-      innerPrecise > 4)
-    plan.reject("the antiquant modes must be 0, and innerPrecise 0 to 4");
-  return finishAttention(plan,
-                         {query, onlyOne(plan, key, "key"), onlyOne(plan, value, "value"),
-                          pseShiftOptional, attenMaskOptional, actualSeqLengthsOptional,
-                          actualSeqLengthsKvOptional, numHeads, numKeyValueHeads, scaleValue,
-                          preTokens, nextTokens, inputLayout, sparseMode, attentionOut,
-                          softmaxLseFlag ? softmaxLse : nullptr},
-                         size, executor);
-}
-ACLNN_RUN(FusedInferAttentionScoreV2)
+// The second version has the arguments of the first one, and more in two places.
+#define ACLNN_FUSED_ATTENTION(name, parts, partsGiven, modes, modesGiven)                          \
+  aclnnStatus aclnn##name##GetWorkspaceSize(                                                       \
+      const aclTensor *query, const aclTensorList *key, const aclTensorList *value,                \
+      const aclTensor *pseShift, const aclTensor *attenMask, const aclIntArray *actualSeqLengths,  \
+      const aclIntArray *actualSeqLengthsKv, const aclTensor *deqScale1,                           \
+      const aclTensor *quantScale1, const aclTensor *deqScale2, const aclTensor *quantScale2,      \
+      const aclTensor *quantOffset2, const aclTensor *antiquantScale,                              \
+      const aclTensor *antiquantOffset, const aclTensor *blockTable,                               \
+      const aclTensor *queryPaddingSize, const aclTensor *kvPaddingSize,                           \
+      ACLNN_UNPACK parts int64_t numHeads, double scaleValue, int64_t preTokens,                   \
+      int64_t nextTokens, char *inputLayout, int64_t numKeyValueHeads, int64_t sparseMode,         \
+      int64_t innerPrecise, int64_t blockSize, int64_t antiquantMode, bool softmaxLseFlag,         \
+      ACLNN_UNPACK modes const aclTensor *attentionOut, const aclTensor *softmaxLse,               \
+      uint64_t *size, aclOpExecutor **executor) {                                                  \
+    Plan plan(__func__);                                                                           \
+    rejectGiven(plan,                                                                              \
+                {deqScale1, quantScale1, deqScale2, quantScale2, quantOffset2, antiquantScale,     \
+                 antiquantOffset},                                                                 \
+                noScales);                                                                         \
+    rejectGiven(plan, {queryPaddingSize, kvPaddingSize}, noPadding);                               \
+    ACLNN_UNPACK partsGiven ACLNN_UNPACK modesGiven if (blockTable || blockSize)                   \
+        plan.reject("%s", noPages);                                                                \
+    if (antiquantMode || innerPrecise < 0 || innerPrecise > 4)                                     \
+      plan.reject("antiquantMode must be 0, and innerPrecise 0 to 4");                             \
+    return finishAttention(plan,                                                                   \
+                           {query, onlyOne(plan, key, "key"), onlyOne(plan, value, "value"),       \
+                            pseShift, attenMask, actualSeqLengths, actualSeqLengthsKv, numHeads,   \
+                            numKeyValueHeads, scaleValue, preTokens, nextTokens, inputLayout,      \
+                            sparseMode, attentionOut, softmaxLseFlag ? softmaxLse : nullptr},      \
+                           size, executor);                                                        \
+  }                                                                                                \
+  ACLNN_RUN(name)
+ACLNN_FUSED_ATTENTION(FusedInferAttentionScore, (), (), (), ())
+ACLNN_FUSED_ATTENTION(
+    FusedInferAttentionScoreV2,
+    (const aclTensor *keyAntiquantScale, const aclTensor *keyAntiquantOffset,
+     const aclTensor *valueAntiquantScale, const aclTensor *valueAntiquantOffset,
+     const aclTensor *keySharedPrefix, const aclTensor *valueSharedPrefix,
+     const aclIntArray *actualSharedPrefixLen, ),
+    (rejectGiven(plan,
+                 {keyAntiquantScale, keyAntiquantOffset, valueAntiquantScale, valueAntiquantOffset},
+                 noScales);
+     rejectGiven(plan, {keySharedPrefix, valueSharedPrefix, actualSharedPrefixLen}, noPadding);),
+    (int64_t keyAntiquantMode, int64_t valueAntiquantMode, ),
+    (if (keyAntiquantMode || valueAntiquantMode)
+         plan.reject("keyAntiquantMode and valueAntiquantMode must be 0");))
 
 aclnnStatus aclnnRecurrentGatedDeltaRuleGetWorkspaceSize(
     const aclTensor *, const aclTensor *, const aclTensor *, const aclTensor *, aclTensor *,

@@ -250,23 +250,31 @@ std::vector<double> Plan::numbers(const aclScalarList *handle, const char *name)
   return values;
 }
 
+bool Plan::read(const View &view, const char *name, void *target) {
+  if (!isGood())
+    return false;
+  char *address = nullptr;
+  std::shared_ptr<Block> block;
+  const size_t bytes = size_t(countOf(view.dims)) * (bitsOf(view.type) / 8);
+  // Another operator may still be making the elements.
+  if (resolve(function, view, address, block) != ACL_SUCCESS ||
+      aclrtSynchronizeDevice() != ACL_SUCCESS ||
+      (bytes &&
+       aclrtMemcpy(target, bytes, address, bytes, ACL_MEMCPY_DEVICE_TO_HOST) != ACL_SUCCESS)) {
+    status = aclnnRuntimeError;
+    return false;
+  }
+  executor->valueRead = name;
+  return true;
+}
+
 double Plan::elementOf(const View &view, const char *name) {
   if (isGood() && countOf(view.dims) != 1)
     reject("%s must have one element", name);
-  if (!isGood())
-    return 0;
-  char *address = nullptr, bytes[8] = {};
-  std::shared_ptr<Block> block;
-  // Another operator may still be making the element.
-  if (resolve(function, view, address, block) != ACL_SUCCESS ||
-      aclrtSynchronizeDevice() != ACL_SUCCESS ||
-      aclrtMemcpy(bytes, sizeof(bytes), address, bitsOf(view.type) / 8,
-                  ACL_MEMCPY_DEVICE_TO_HOST) != ACL_SUCCESS) {
-    status = aclnnRuntimeError;
-    return 0;
-  }
+  char bytes[8] = {};
   double value = 0;
-  CastPlan{view.type, ACL_DOUBLE, 1}.run(bytes, &value);
+  if (read(view, name, bytes))
+    CastPlan{view.type, ACL_DOUBLE, 1}.run(bytes, &value);
   return value;
 }
 
@@ -528,6 +536,11 @@ aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *executor) {
   if (!found)
     return fail(executor ? aclnnIsInvalid : aclnnIsNull, __func__,
                 "executor (%p) was executed, or is none", static_cast<void *>(executor));
+  if (found->valueRead)
+    return fail(aclnnIsInvalid, __func__,
+                "%s reads the elements of %s, which may be others at the next call; call it for "
+                "each",
+                found->function, found->valueRead);
   found->isRepeatable = true;
   return 0;
 }

@@ -52,6 +52,7 @@ struct OpExecutor {
   std::vector<Step> steps;
   std::vector<std::shared_ptr<Tensor>> inputs, outputs;
   bool isRepeatable = false;
+  const char *valueRead = nullptr; ///< the input whose elements its steps depend on
 };
 
 /// Collects the steps of one call. The first error is kept, and what follows it does nothing.
@@ -75,6 +76,8 @@ public:
   std::vector<double> numbers(const aclScalarList *handle, const char *name);
   /// Returns the one element of a tensor: it is read when the executor is made.
   double elementOf(const View &view, const char *name);
+  /// Reads dense elements when the executor is made, which then is for one call.
+  bool read(const View &view, const char *name, void *target);
 
   /// Rejects a number of elements of a dim that nothing holds.
   void checkCount(int64_t count, const char *name);

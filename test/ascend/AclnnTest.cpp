@@ -151,6 +151,24 @@ TEST_CASE("an executor is used once, or again and with other addresses") {
   BAD(161002, aclDestroyAclOpExecutor(executor));
 }
 
+TEST_CASE("an executor that has read elements is for one call") {
+  Started started;
+  Floats x({3}), y({}), order({1});
+  *static_cast<float *>(order.data) = 2;
+  aclTensor *parts[] = {x.tensor}, *results[] = {y.tensor};
+  aclTensorList *list = aclCreateTensorList(parts, 1), *out = aclCreateTensorList(results, 1);
+  uint64_t size = 0;
+  aclOpExecutor *executor = nullptr;
+  GOOD(aclnnForeachNormGetWorkspaceSize(list, order.tensor, out, &size, &executor));
+  CHECK(aclSetAclOpExecutorRepeatable(executor) == 161002);
+  CHECK(std::string(aclGetRecentErrMsg()).find("reads the elements of scalar") !=
+        std::string::npos);
+  GOOD(aclnnForeachNorm(nullptr, 0, executor, nullptr));
+  GOOD(aclrtSynchronizeStream(nullptr));
+  CHECK(y.values()[0] * y.values()[0] > 4.99f);
+  CHECK(y.values()[0] * y.values()[0] < 5.01f);
+}
+
 TEST_CASE("arguments of tensors and functions are checked") {
   Started started;
   Floats x({2, 3}), y({3, 2});

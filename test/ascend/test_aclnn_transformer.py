@@ -130,6 +130,44 @@ def test_attention_of_one_row(acl):
                                     DOUBLE(0.25), b"BNSD", LONG(2), LONG(16), LONG(1), out)
 
 
+@pytest.mark.parametrize("dims", [(5, 6), (2, 5, 6), (1, 5, 6), (2, 4, 5, 6), (2, 32, 32)])
+def test_dims_of_masks(acl, dims):
+    """A mask of 3 dims is one for each batch and not for each head, also with as many heads as batches."""
+    mask = RNG.random(dims) > 0.5
+    mask[..., 0] = False
+    hidden = mask[:, None] if len(dims) == 3 else mask
+    q, keys, values = Q[:, :2].copy(), K, V
+    for heads, given in ((4, Q), (2, q)):
+        if len(dims) == 4 and heads == 2:
+            continue
+        out = Tensor(acl, np.zeros_like(given))
+        call(acl, "FusedInferAttentionScore", given, (keys,), (values,), NULL, mask, NULL, NULL, *[NULL] * 10, LONG(heads),
+             DOUBLE(0.25), HUGE, HUGE, b"BNSD", LONG(2), LONG(1), LONG(0), LONG(0), LONG(0), BOOL(False), out, NULL)
+        products = np.einsum("bnsd,bntd->bnst", given.astype(F32), keys.astype(F32).repeat(heads // 2, 1)) / 4
+        weights = softmax(np.where(hidden[..., :5, :6], -1e30, products))
+        close(out, np.einsum("bnst,bntd->bnsd", weights, values.astype(F32).repeat(heads // 2, 1)))
+
+
+@pytest.mark.parametrize("dims", [(2, 6), (2, 1, 6), (2, 1, 1, 6), (1, 6), (2, 32)])
+def test_dims_of_masks_of_one_row(acl, dims):
+    mask = RNG.random(dims) > 0.5
+    mask[..., 0] = False
+    one = Q[:, :, :1].copy()
+    out = Tensor(acl, np.zeros_like(one))
+    call(acl, "IncreFlashAttention", one, (K,), (V,), NULL, mask, NULL, LONG(4), DOUBLE(0.25), b"BNSD", LONG(2), out)
+    close(out, attended(scores(q=one), mask[..., :6].reshape(-1, 1, 1, 6)))
+    assert "cannot be broadcast" in refused(acl, "IncreFlashAttention", one, (K,), (V,), NULL, np.zeros((3, 6), bool), NULL, LONG(4),
+                                            DOUBLE(0.25), b"BNSD", LONG(2), out)
+
+
+def test_errors_name_the_function_that_was_called(acl):
+    out = Tensor(acl, np.zeros_like(Q))
+    for name, parts, modes in (("FusedInferAttentionScore", [], []), ("FusedInferAttentionScoreV2", [NULL] * 7, [LONG(0)] * 2)):
+        message = refused(acl, name, Q, (K,), (V,), *[NULL] * 14, *parts, LONG(4), DOUBLE(0.25), HUGE, HUGE, b"XYZ", LONG(2), LONG(0),
+                          LONG(0), LONG(0), LONG(0), BOOL(False), *modes, out, NULL)
+        assert name + "GetWorkspaceSize" in message and "inputLayout" in message
+
+
 def test_rotated_in_place(acl):
     q, k, angle = draw(1, 3, 4, 8), draw(1, 3, 2, 8), draw(1, 3, 1, 8)
 
