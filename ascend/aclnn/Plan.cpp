@@ -191,7 +191,9 @@ View Plan::input(const aclTensor *handle, const char *name, bool isOptional) {
   auto tensor = take(function, tensors(), handle, name, isOptional, status);
   if (!tensor)
     return {};
-  executor->inputs.push_back(tensor);
+  // Functions ask more than once for an input, which has one number.
+  if (named.insert(name).second)
+    executor->inputs.push_back(tensor);
   return unpacked(viewOf(std::move(tensor)));
 }
 
@@ -248,6 +250,16 @@ std::vector<double> Plan::numbers(const aclScalarList *handle, const char *name)
     for (const auto &scalar : list->items)
       values.push_back(scalar->value());
   return values;
+}
+
+std::vector<float> Plan::numbers(const aclFloatArray *handle, const char *name) {
+  auto array = take(function, floatArrays(), handle, name, false, status);
+  return array ? array->values : std::vector<float>();
+}
+
+std::vector<bool> Plan::truths(const aclBoolArray *handle, const char *name) {
+  auto array = take(function, boolArrays(), handle, name, false, status);
+  return array ? array->values : std::vector<bool>();
 }
 
 bool Plan::read(const View &view, const char *name, void *target) {
@@ -383,6 +395,8 @@ void Plan::onHost(const std::vector<View> &views, HostStep step) {
 void Plan::copy(const View &from, const View &to) {
   if (status || !from.place || !to.place)
     return;
+  if (from.type != to.type && (from.type == ACL_COMPLEX64 || to.type == ACL_COMPLEX64))
+    return reject("complex numbers and others do not become each other; take the parts");
   StridedCopy plan{from.dims, from.strides, to.strides, from.type, to.type};
   executor->steps.push_back([=, name = function](aclrtStream stream) -> aclError {
     char *source = nullptr, *target = nullptr;

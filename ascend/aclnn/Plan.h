@@ -10,6 +10,8 @@
 
 #include <functional>
 #include <optional>
+#include <set>
+#include <string>
 
 namespace atc::ascend {
 
@@ -74,6 +76,8 @@ public:
   double number(const aclScalar *handle, const char *name);
   Dims numbers(const aclIntArray *handle, const char *name);
   std::vector<double> numbers(const aclScalarList *handle, const char *name);
+  std::vector<float> numbers(const aclFloatArray *handle, const char *name);
+  std::vector<bool> truths(const aclBoolArray *handle, const char *name);
   /// Returns the one element of a tensor: it is read when the executor is made.
   double elementOf(const View &view, const char *name);
   /// Reads dense elements when the executor is made, which then is for one call.
@@ -126,6 +130,7 @@ private:
   const char *function;
   aclnnStatus status = 0;
   std::shared_ptr<OpExecutor> executor;
+  std::set<std::string> named; ///< the inputs
 };
 
 /// Returns the type in which two tensors are combined.
