@@ -537,9 +537,11 @@ aclnnStatus setAddress(const char *function, aclOpExecutor *handle, size_t index
     all.insert(all.end(), executor->outputs.begin(), executor->outputs.end());
   if (index >= all.size())
     return fail(aclnnIsInvalid, function, "index is %zu, there are %zu tensors", index, all.size());
-  if (all[index] != tensors().find(tensor))
+  // The handle tells which tensor it is; functions ask for theirs in an order of their own.
+  const auto own = tensors().find(tensor);
+  if (!own || std::find(all.begin(), all.end(), own) == all.end())
     return fail(aclnnIsInvalid, function, "tensor %zu of the executor is another one", index);
-  all[index]->data = address;
+  own->data = address;
   return 0;
 }
 

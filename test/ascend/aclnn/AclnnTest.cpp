@@ -151,6 +151,25 @@ TEST_CASE("an executor is used once, or again and with other addresses") {
   BAD(161002, aclDestroyAclOpExecutor(executor));
 }
 
+TEST_CASE("addresses are set by the number of the argument") {
+  Started started;
+  Floats x({2}), chance({2}), y({2}), other({2});
+  *static_cast<float *>(chance.data) = 1;
+  auto *one = static_cast<float *>(other.data);
+  one[0] = one[1] = 1;
+  uint64_t size = 0;
+  aclOpExecutor *executor = nullptr;
+  GOOD(aclnnBernoulliTensorGetWorkspaceSize(x.tensor, chance.tensor, 3, 0, y.tensor, &size,
+                                            &executor));
+  GOOD(aclSetInputTensorAddr(executor, 0, x.tensor, x.data));
+  GOOD(aclSetInputTensorAddr(executor, 1, chance.tensor, other.data));
+  BAD(161002, aclSetInputTensorAddr(executor, 2, x.tensor, other.data));
+  BAD(161002, aclSetInputTensorAddr(executor, 0, y.tensor, other.data));
+  GOOD(aclnnBernoulliTensor(nullptr, 0, executor, nullptr));
+  GOOD(aclrtSynchronizeStream(nullptr));
+  CHECK(y.values() == Values{1, 1});
+}
+
 TEST_CASE("an executor that has read elements is for one call") {
   Started started;
   Floats x({3}), y({}), order({1});
