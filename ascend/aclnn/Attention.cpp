@@ -23,36 +23,6 @@ View reordered(Plan &plan, const View &x, const Dims &places, const std::vector<
   return combined(plan, "Mul", moved, plan.dense(factors, moved.type));
 }
 
-/// Returns a tensor as [batch, heads, sequence, width].
-View headsOf(Plan &plan, const View &x, std::string_view layout, int64_t heads, const char *name) {
-  const size_t rank = layout == "BSH" || layout == "SBH" || layout == "NSD" ? 3 : 4;
-  if (plan.isGood() && x.dims.size() != rank)
-    plan.reject("%s %s must have %zu dims", name, textOf(x.dims).c_str(), rank);
-  if (!plan.isGood())
-    return {};
-  View view = x;
-  if (layout == "SBH")
-    view = permuted(view, {1, 0, 2});
-  if (layout == "BSH" || layout == "SBH") {
-    if (x.dims[2] % heads) {
-      plan.reject("%s %s has no %lld heads", name, textOf(x.dims).c_str(), (long long)heads);
-      return {};
-    }
-    const int64_t width = x.dims[2] / heads;
-    view.dims = {view.dims[0], view.dims[1], heads, width};
-    view.strides = {view.strides[0], view.strides[1], width * x.strides[2], x.strides[2]};
-  } else if (layout == "NSD") {
-    view.dims.insert(view.dims.begin(), 1);
-    view.strides.insert(view.strides.begin(), 0);
-  }
-  if (layout == "BSH" || layout == "SBH" || layout == "BSND")
-    view = permuted(view, {0, 2, 1, 3});
-  if (view.dims[1] != heads)
-    plan.reject("%s %s has %lld heads, not %lld", name, textOf(x.dims).c_str(),
-                (long long)view.dims[1], (long long)heads);
-  return view;
-}
-
 /// Repeats heads that several heads of the query share.
 View shared(Plan &plan, const View &x, int64_t heads) {
   if (!plan.isGood() || x.dims[1] == heads)
@@ -166,6 +136,35 @@ void writeOfRows(Plan &plan, const View &numbers, const View &output) {
 
 namespace atc::ascend {
 
+View headsOf(Plan &plan, const View &x, std::string_view layout, int64_t heads, const char *name) {
+  const size_t rank = layout == "BSH" || layout == "SBH" || layout == "NSD" ? 3 : 4;
+  if (plan.isGood() && x.dims.size() != rank)
+    plan.reject("%s %s must have %zu dims", name, textOf(x.dims).c_str(), rank);
+  if (!plan.isGood())
+    return {};
+  View view = x;
+  if (layout == "SBH")
+    view = permuted(view, {1, 0, 2});
+  if (layout == "BSH" || layout == "SBH") {
+    if (x.dims[2] % heads) {
+      plan.reject("%s %s has no %lld heads", name, textOf(x.dims).c_str(), (long long)heads);
+      return {};
+    }
+    const int64_t width = x.dims[2] / heads;
+    view.dims = {view.dims[0], view.dims[1], heads, width};
+    view.strides = {view.strides[0], view.strides[1], width * x.strides[2], x.strides[2]};
+  } else if (layout == "NSD") {
+    view.dims.insert(view.dims.begin(), 1);
+    view.strides.insert(view.strides.begin(), 0);
+  }
+  if (layout == "BSH" || layout == "SBH" || layout == "BSND")
+    view = permuted(view, {0, 2, 1, 3});
+  if (view.dims[1] != heads)
+    plan.reject("%s %s has %lld heads, not %lld", name, textOf(x.dims).c_str(),
+                (long long)view.dims[1], (long long)heads);
+  return view;
+}
+
 View rotated(Plan &plan, const View &given, const View &cos, const View &sin, int64_t mode) {
   const int64_t parts = mode == 2 ? 4 : 2;
   if (plan.isGood() && (mode < 0 || mode > 3 || given.dims.empty() || given.dims.back() % parts))
@@ -208,21 +207,25 @@ View rotated(Plan &plan, const View &given, const View &cos, const View &sin, in
 
 void describeAttention(Plan &plan, Attention &attention, const char *layout, int64_t heads,
                        int64_t keyHeads, int64_t sparseMode) {
-  static constexpr std::array<std::string_view, 5> layouts = {"BSH", "SBH", "BSND", "BNSD", "NSD"};
+  static constexpr std::array<std::string_view, 6> layouts = {"BSH",  "SBH", "BSND",
+                                                              "BNSD", "NSD", "TND"};
   attention.layout = layout ? layout : "";
   attention.heads = heads;
   attention.keyHeads = keyHeads ? keyHeads : heads;
   attention.sparseMode = sparseMode;
   if (std::find(layouts.begin(), layouts.end(), attention.layout) == layouts.end())
-    plan.reject("inputLayout must be BSH, SBH, BSND, BNSD or NSD here");
+    plan.reject("inputLayout must be BSH, SBH, BSND, BNSD, NSD or TND here");
   if (heads < 1 || keyHeads < 0 || sparseMode < 0 || sparseMode > 4)
     plan.reject("the heads must be positive, numKeyValueHeads not negative, and sparseMode 0 to 4");
 }
 
 void attend(Plan &plan, const Attention &given) {
+  if (given.layout == "TND")
+    return attendSequences(plan, given);
   const View q = headsOf(plan, given.query, given.layout, given.heads, "query");
-  const View k = headsOf(plan, given.key, given.layout, given.keyHeads, "key");
-  const View v = headsOf(plan, given.value, given.layout, given.keyHeads, "value");
+  const std::string_view layout = given.keyLayout.empty() ? given.layout : given.keyLayout;
+  const View k = headsOf(plan, given.key, layout, given.keyHeads, "key");
+  const View v = headsOf(plan, given.value, layout, given.keyHeads, "value");
   if (plan.isGood() && (given.heads % given.keyHeads || k.dims[2] != v.dims[2] ||
                         q.dims[3] != k.dims[3] || q.dims[0] != k.dims[0] || k.dims[0] != v.dims[0]))
     plan.reject("query %s, key %s and value %s do not fit each other",
