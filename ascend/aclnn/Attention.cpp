@@ -23,18 +23,6 @@ View reordered(Plan &plan, const View &x, const Dims &places, const std::vector<
   return combined(plan, "Mul", moved, plan.dense(factors, moved.type));
 }
 
-/// Repeats heads that several heads of the query share.
-View shared(Plan &plan, const View &x, int64_t heads) {
-  if (!plan.isGood() || x.dims[1] == heads)
-    return x;
-  View wide = x;
-  wide.dims.insert(wide.dims.begin() + 2, heads / x.dims[1]);
-  wide.strides.insert(wide.strides.begin() + 2, 0);
-  const View result = plan.make(x.type, wide.dims);
-  plan.copy(wide, result);
-  return plan.reshaped(result, {x.dims[0], heads, x.dims[2], x.dims[3]});
-}
-
 /// Returns [batch, 1, rows, columns], true where a function of batch, row and column holds.
 template <typename Function>
 View placesWhere(Plan &plan, int64_t batch, int64_t rows, int64_t columns, Function function) {
@@ -100,9 +88,32 @@ View maskOf(Plan &plan, View mask, const Dims &scores) {
   return plan.broadcast(mask, scores);
 }
 
-/// Returns scores of [batch, heads, rows, columns].
+/// Writes a number of each row to an output, which may repeat it along a last dim.
+void writeOfRows(Plan &plan, const View &numbers, const View &output) {
+  if (!plan.isGood() || !output.place)
+    return;
+  Dims dims = numbers.dims;
+  dims.back() = output.dims.empty() ? 1 : output.dims.back();
+  plan.write(plan.broadcast(numbers, dims), output);
+}
+
+} // namespace
+
+namespace atc::ascend {
+
+View sharedHeads(Plan &plan, const View &x, int64_t heads) {
+  if (!plan.isGood() || x.dims[1] == heads)
+    return x;
+  View wide = x;
+  wide.dims.insert(wide.dims.begin() + 2, heads / x.dims[1]);
+  wide.strides.insert(wide.strides.begin() + 2, 0);
+  const View result = plan.make(x.type, wide.dims);
+  plan.copy(wide, result);
+  return plan.reshaped(result, {x.dims[0], heads, x.dims[2], x.dims[3]});
+}
+
 View scoresOf(Plan &plan, const Attention &given, const View &q, const View &k) {
-  const View keys = permuted(shared(plan, k, given.heads), {0, 1, 3, 2});
+  const View keys = permuted(sharedHeads(plan, k, given.heads), {0, 1, 3, 2});
   View scores = plan.dense(product(plan, q, keys), ACL_FLOAT);
   auto shift = [&] {
     if (given.shift.place && plan.isGood())
@@ -122,19 +133,6 @@ View scoresOf(Plan &plan, const Attention &given, const View &q, const View &k) 
       plan.isGood() ? hiddenOf(plan, given, q.dims[0], q.dims[2], k.dims[2]) : View();
   return hidden.place ? chosen(plan, hidden, low, scores) : scores;
 }
-
-/// Writes a number of each row to an output, which may repeat it along a last dim.
-void writeOfRows(Plan &plan, const View &numbers, const View &output) {
-  if (!plan.isGood() || !output.place)
-    return;
-  Dims dims = numbers.dims;
-  dims.back() = output.dims.empty() ? 1 : output.dims.back();
-  plan.write(plan.broadcast(numbers, dims), output);
-}
-
-} // namespace
-
-namespace atc::ascend {
 
 View headsOf(Plan &plan, const View &x, std::string_view layout, int64_t heads, const char *name) {
   const size_t rank = layout == "BSH" || layout == "SBH" || layout == "NSD" ? 3 : 4;
@@ -205,6 +203,18 @@ View rotated(Plan &plan, const View &given, const View &cos, const View &sin, in
                   combined(plan, "Mul", reordered(plan, x, places, signs), sin));
 }
 
+int64_t keyHeadsOf(Plan &plan, const Attention &attention, const char *layout, int64_t heads) {
+  const std::string_view name = layout ? layout : "";
+  if (!plan.isGood())
+    return heads;
+  const Dims &query = attention.query.dims, &key = attention.key.dims;
+  if (key.size() == 4 && (name == "BNSD" || name == "BSND"))
+    return key[name == "BNSD" ? 1 : 2];
+  if (query.size() == 3 && key.size() == 3 && heads > 0 && query[2] >= heads)
+    return key[2] / (query[2] / heads);
+  return heads;
+}
+
 void describeAttention(Plan &plan, Attention &attention, const char *layout, int64_t heads,
                        int64_t keyHeads, int64_t sparseMode) {
   static constexpr std::array<std::string_view, 6> layouts = {"BSH",  "SBH", "BSND",
@@ -252,7 +262,7 @@ void attend(Plan &plan, const Attention &given) {
   }
   if (!plan.isGood())
     return;
-  View result = product(plan, plan.dense(weights, v.type), shared(plan, v, given.heads));
+  View result = product(plan, plan.dense(weights, v.type), sharedHeads(plan, v, given.heads));
   if (!given.rows.empty() && plan.isGood())
     // What lies behind the rows of a batch is 0.
     result = chosen(plan,

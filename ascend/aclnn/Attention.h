@@ -27,6 +27,13 @@ struct Attention {
 /// Returns a tensor as [batch, heads, sequence, width].
 View headsOf(Plan &plan, const View &x, std::string_view layout, int64_t heads, const char *name);
 
+/// Repeats heads that several heads of the query share.
+View sharedHeads(Plan &plan, const View &x, int64_t heads);
+
+/// Returns the scores of query and key, which have the form of headsOf: scaled, shifted, and low
+/// where they are hidden.
+View scoresOf(Plan &plan, const Attention &given, const View &q, const View &k);
+
 /// Adds the steps of an attention.
 void attend(Plan &plan, const Attention &given);
 
@@ -48,6 +55,9 @@ void attendSequences(Plan &plan, const Attention &given);
 /// Reads the numbers of heads, the layout and the mode of an attention, and checks them.
 void describeAttention(Plan &plan, Attention &attention, const char *layout, int64_t heads,
                        int64_t keyHeads, int64_t sparseMode);
+
+/// Returns the number of heads of keys, which follows from their size.
+int64_t keyHeadsOf(Plan &plan, const Attention &attention, const char *layout, int64_t heads);
 
 /// Returns x * cos + (x, rotated by a quarter of a turn) * sin.
 View rotated(Plan &plan, const View &given, const View &cos, const View &sin, int64_t mode);

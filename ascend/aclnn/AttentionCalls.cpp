@@ -146,17 +146,8 @@ aclnnStatus aclnnFlashAttentionScoreGetWorkspaceSize(
   attention.query = plan.input(query, "query");
   attention.key = plan.input(key, "key");
   attention.value = plan.input(value, "value");
-  // The heads of keys follow from their size.
-  int64_t keyHeads = headNum;
-  const std::string_view layout = inputLayout ? inputLayout : "";
-  if (plan.isGood() && attention.key.dims.size() == 4 && layout == "BNSD")
-    keyHeads = attention.key.dims[1];
-  else if (plan.isGood() && attention.key.dims.size() == 4 && layout == "BSND")
-    keyHeads = attention.key.dims[2];
-  else if (plan.isGood() && attention.query.dims.size() == 3 && attention.key.dims.size() == 3 &&
-           headNum > 0 && attention.query.dims[2] >= headNum)
-    keyHeads = attention.key.dims[2] / (attention.query.dims[2] / headNum);
-  describeAttention(plan, attention, inputLayout, headNum, keyHeads, sparseModeOptional);
+  describeAttention(plan, attention, inputLayout, headNum,
+                    keyHeadsOf(plan, attention, inputLayout, headNum), sparseModeOptional);
   attention.scale = scaleValueOptional;
   attention.before = preTokensOptional;
   attention.after = nextTokensOptional;

@@ -50,6 +50,16 @@ def arranged(x, layout):
     return np.ascontiguousarray(x.reshape((*x.shape[:2], -1)) if layout in ("BSH", "SBH") else x)
 
 
+def back(x, layout, shape):
+    """Undoes arranged."""
+    batch, heads, rows, width = shape
+    if layout == "BNSD":
+        return x.astype(np.float64)
+    x = x.reshape(rows, batch, heads, width).transpose(1, 2, 0, 3) if layout == "SBH" else x.reshape(
+        batch, rows, heads, width).transpose(0, 2, 1, 3)
+    return x.astype(np.float64)
+
+
 def close(tensor, want):
     np.testing.assert_allclose(tensor.read(), want, rtol=2e-2, atol=2e-2)
 
@@ -68,6 +78,35 @@ def test_attention_for_training(acl, layout):
     close(total, np.exp(values - values.max(-1, keepdims=True)).sum(-1, keepdims=True).repeat(8, -1))
     assert "keepProb" in refused(acl, "FlashAttentionScore", q, k, v, NULL, NULL, NULL, NULL, NULL, DOUBLE(0.25), DOUBLE(0.9),
                                  HUGE, HUGE, LONG(4), layout.encode(), LONG(0), LONG(0), largest, total, NULL, out)
+
+
+@pytest.mark.parametrize("layout", ["BNSD", "BSH", "SBH", "BSND"])
+def test_gradients_of_attention(acl, layout):
+    """By differences, with heads that share keys, a shift and a mask."""
+    g = draw(2, 4, 5, 16, dtype=F16)
+
+    def result(q, k, v, shift):
+        products = np.einsum("bnsd,bntd->bnst", q, k.repeat(2, 1))
+        weights = softmax(np.where(MASK, -1e30, (products + shift) / 4))
+        return np.einsum("bnst,bntd->bnsd", weights, v.repeat(2, 1))
+    values = [x.astype(np.float64) for x in (Q, K, V, SHIFT)]
+    outputs = [Tensor(acl, np.zeros_like(arranged(x, layout))) for x in (Q, K, V)] + [Tensor(acl, np.zeros(SHIFT.shape, F32))]
+    call(acl, "FlashAttentionScoreGrad", *(arranged(x, layout) for x in (Q, K, V, g)), SHIFT, NULL, NULL, MASK, *[NULL] * 5,
+         DOUBLE(0.25), DOUBLE(1), HUGE, HUGE, LONG(4), layout.encode(), LONG(0), LONG(1), *outputs)
+    places = np.random.default_rng(1)
+    for at, (x, output) in enumerate(zip(values, outputs)):
+        whole = output.read().astype(np.float64) if at == 3 else back(output.read(), layout, x.shape)
+        for _ in range(12):
+            place = tuple(places.integers(0, n) for n in x.shape)
+            moved = [v.copy() for v in values]
+            moved[at][place] += 1e-4
+            high = result(*moved)
+            moved[at][place] -= 2e-4
+            want = ((high - result(*moved)) * g).sum() / 2e-4
+            assert abs(whole[place] - want) < 0.02 * max(1, abs(want)), (at, place, whole[place], want)
+    assert "do not fit" in refused(acl, "FlashAttentionScoreGrad", *(arranged(x, layout) for x in (Q, K[:, :, :4].copy(), V, g)), NULL,
+                                   NULL, NULL, NULL, *[NULL] * 5, DOUBLE(0.25), DOUBLE(1), HUGE, HUGE, LONG(4), layout.encode(), LONG(0),
+                                   LONG(1), outputs[0], outputs[1], outputs[2], NULL)
 
 
 @pytest.mark.parametrize("mode, before, after, masked, hidden", [
