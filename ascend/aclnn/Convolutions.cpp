@@ -116,7 +116,11 @@ View inputGradient(Plan &plan, const View &gradient, const View &image, const Vi
     for (size_t i = 0; plan.isGood() && i < conv.outputPads.size(); ++i)
       conv.outputPads[i] = image.dims[i + 2] - dims[i + 2];
   }
-  return convolved(plan, gradient, filter, {}, conv);
+  View result = convolved(plan, gradient, filter, {}, conv);
+  // outputPadding as large as a stride leaves room for windows that no element has.
+  for (size_t i = 2; plan.isGood() && i < image.dims.size(); ++i)
+    result = part(result, i, 0, std::min(result.dims[i], image.dims[i]));
+  return result;
 }
 
 /// Returns the gradient of the filter: the wider one of image and gradient is the image and the
