@@ -68,7 +68,7 @@ void checkLengths(Plan &plan, const Dims &lengths, int64_t batch, int64_t most, 
 /// Returns a mask as [batch or 1, heads or 1, rows or 1, columns]. A program may leave the heads
 /// out, and the rows where there is one; it may give as many rows and columns as the next multiple
 /// of 16 or 32.
-View maskOf(Plan &plan, View mask, const Dims &scores) {
+View attentionMask(Plan &plan, View mask, const Dims &scores) {
   const int64_t rows = scores[2];
   if (mask.dims.size() == 2 && rows == 1 && mask.dims[0] == scores[0]) {
     mask.dims.insert(mask.dims.begin() + 1, 1);
@@ -128,7 +128,7 @@ View scoresOf(Plan &plan, const Attention &given, const View &q, const View &k) 
   const View low = plan.constant(-1e30, ACL_FLOAT);
   // The modes from 2 on have a mask of their own, whose size is not that of the scores.
   if (given.mask.place && (given.sparseMode < 2 || scores.dims[2] == 1) && plan.isGood())
-    scores = chosen(plan, maskOf(plan, given.mask, scores.dims), low, scores);
+    scores = chosen(plan, attentionMask(plan, given.mask, scores.dims), low, scores);
   const View hidden =
       plan.isGood() ? hiddenOf(plan, given, q.dims[0], q.dims[2], k.dims[2]) : View();
   return hidden.place ? chosen(plan, hidden, low, scores) : scores;

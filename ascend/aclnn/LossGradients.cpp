@@ -118,7 +118,7 @@ View classGradient(Plan &plan, const View &gradient, const View &self, const Vie
 }
 
 /// Returns the gradient where |x| > lambda, else 0.
-View outside(Plan &plan, const View &gradient, const View &self, double lambda) {
+View gradientOutside(Plan &plan, const View &gradient, const View &self, double lambda) {
   if (!(lambda >= 0))
     plan.reject("lambd is %g; it must not be negative", lambda);
   const View size = unary(plan, "Abs", self);
@@ -190,7 +190,8 @@ ACLNN_FUNCTION(MishBackward,
   ACLNN_FUNCTION(name,                                                                             \
                  (const aclTensor *gradOutput, const aclTensor *self, const aclScalar *lambd,      \
                   aclTensor *gradInput),                                                           \
-                 gradInput, outside(plan, IN(gradOutput), IN(self), plan.number(lambd, "lambd")))
+                 gradInput,                                                                        \
+                 gradientOutside(plan, IN(gradOutput), IN(self), plan.number(lambd, "lambd")))
 ACLNN_SHRINK_GRADIENT(HardshrinkBackward)
 ACLNN_SHRINK_GRADIENT(SoftshrinkBackward)
 

@@ -8,11 +8,11 @@ using namespace atc::ascend;
 
 namespace {
 
-View times(Plan &plan, const View &left, const View &right) {
+View timesAsFloat(Plan &plan, const View &left, const View &right) {
   return combined(plan, "Mul", left, right, true);
 }
 
-View total(Plan &plan, const View &x, const Dims &axes, bool keep) {
+View totalOver(Plan &plan, const View &x, const Dims &axes, bool keep) {
   return reduced(plan, "ReduceSumD", x, axes, keep, ACL_FLOAT);
 }
 
@@ -26,12 +26,13 @@ View throughNorm(Plan &plan, const View &gradient, const View &normal, const Vie
   for (int64_t axis : axes)
     count *= double(gradient.dims[size_t(axis)]);
   auto mean = [&](const View &x) {
-    return withNumber(plan, "Mul", total(plan, x, axes, true), 1 / count);
+    return withNumber(plan, "Mul", totalOver(plan, x, axes, true), 1 / count);
   };
   const View centred = combined(plan, "Sub", gradient, mean(gradient));
-  return times(
+  return timesAsFloat(
       plan, spread,
-      combined(plan, "Sub", centred, times(plan, normal, mean(times(plan, gradient, normal)))));
+      combined(plan, "Sub", centred,
+               timesAsFloat(plan, normal, mean(timesAsFloat(plan, gradient, normal)))));
 }
 
 /// Returns a vector as floats that lie along a dim of a tensor; checks its elements.
@@ -96,23 +97,23 @@ aclnnStatus aclnnBatchNormBackwardGetWorkspaceSize(
   if (!training)
     inverse = computed(plan, "Rsqrt", withNumber(plan, "Add", inverse, eps));
   const View g = plan.dense(gradient, ACL_FLOAT);
-  const View normal =
-      times(plan,
-            combined(plan, "Sub", plan.dense(given, ACL_FLOAT),
-                     along(plan, mean, given.dims, 1, training ? "saveMean" : "runningMean")),
-            inverse);
+  const View normal = timesAsFloat(
+      plan,
+      combined(plan, "Sub", plan.dense(given, ACL_FLOAT),
+               along(plan, mean, given.dims, 1, training ? "saveMean" : "runningMean")),
+      inverse);
   if (wanted.ofInput.place) {
     View weighted = g;
     if (factors.place)
-      weighted = times(plan, g, along(plan, factors, given.dims, 1, "weight"));
+      weighted = timesAsFloat(plan, g, along(plan, factors, given.dims, 1, "weight"));
     plan.write(training ? throughNorm(plan, weighted, normal, inverse, others)
-                        : times(plan, weighted, inverse),
+                        : timesAsFloat(plan, weighted, inverse),
                wanted.ofInput);
   }
   if (wanted.ofWeight.place)
-    plan.write(total(plan, times(plan, g, normal), others, false), wanted.ofWeight);
+    plan.write(totalOver(plan, timesAsFloat(plan, g, normal), others, false), wanted.ofWeight);
   if (wanted.ofBias.place)
-    plan.write(total(plan, g, others, false), wanted.ofBias);
+    plan.write(totalOver(plan, g, others, false), wanted.ofBias);
   return plan.finish(size, executor);
 }
 ACLNN_RUN(BatchNormBackward)
@@ -143,22 +144,23 @@ aclnnStatus aclnnGroupNormBackwardGetWorkspaceSize(
     return plan.reshaped(plan.dense(x, ACL_FLOAT), dims);
   };
   const View g = asGroups(gradient, grouped), inverse = asGroups(spread, column);
-  const View normal = times(
+  const View normal = timesAsFloat(
       plan, combined(plan, "Sub", asGroups(given, grouped), asGroups(average, column)), inverse);
   if (wanted.ofInput.place) {
     View weighted = g;
     if (factors.place)
-      weighted =
-          times(plan, plan.reshaped(g, channels), along(plan, factors, channels, 1, "gamma"));
+      weighted = timesAsFloat(plan, plan.reshaped(g, channels),
+                              along(plan, factors, channels, 1, "gamma"));
     const View result = throughNorm(plan, plan.isGood() ? plan.reshaped(weighted, grouped) : g,
                                     normal, inverse, {2, 3});
     writeOptional(plan, result, wanted.ofInput);
   }
   if (wanted.ofWeight.place)
-    plan.write(total(plan, plan.reshaped(times(plan, g, normal), channels), {0, 2}, false),
-               wanted.ofWeight);
+    plan.write(
+        totalOver(plan, plan.reshaped(timesAsFloat(plan, g, normal), channels), {0, 2}, false),
+        wanted.ofWeight);
   if (wanted.ofBias.place)
-    plan.write(total(plan, plan.reshaped(g, channels), {0, 2}, false), wanted.ofBias);
+    plan.write(totalOver(plan, plan.reshaped(g, channels), {0, 2}, false), wanted.ofBias);
   return plan.finish(size, executor);
 }
 ACLNN_RUN(GroupNormBackward)

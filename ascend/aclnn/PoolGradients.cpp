@@ -206,8 +206,8 @@ void writeLargest(Plan &plan, const View &self, const Pool &pool, const View &ou
 }
 
 /// Returns the gradient of a maximum, which goes to the places that the indices say.
-View scattered(Plan &plan, const View &gradient, const View &self, const View &indices,
-               const Pool &pool) {
+View placedMaxima(Plan &plan, const View &gradient, const View &self, const View &indices,
+                  const Pool &pool) {
   if (plan.isGood() && (gradient.dims != indices.dims || isFloat(indices.type) ||
                         gradient.dims != pool.resultDims(self.dims)))
     plan.reject("gradOutput %s and indices %s must be %s, and indices be whole numbers",
@@ -274,7 +274,7 @@ aclnnStatus maximumGradient(const char *function, size_t axes, const aclTensor *
              places = plan.input(indices, "indices"), out = plan.output(gradInput, "gradInput");
   Pool pool = poolOf(plan, function, x, axes);
   setWindows(plan, pool, kernelSize, stride, padding, dilation, ceilMode);
-  plan.write(scattered(plan, gradient, x, places, pool), out);
+  plan.write(placedMaxima(plan, gradient, x, places, pool), out);
   return plan.finish(size, executor);
 }
 

@@ -18,7 +18,7 @@ namespace {
 //===--- Regions of images --------------------------------------------------===//
 
 /// Returns an image between its elements; 0 more than one element outside.
-double between(const double *image, int64_t height, int64_t width, double y, double x) {
+double sampleOf(const double *image, int64_t height, int64_t width, double y, double x) {
   if (!(y >= -1 && y <= double(height) && x >= -1 && x <= double(width)))
     return 0;
   y = std::clamp(y, 0.0, double(height - 1));
@@ -75,7 +75,7 @@ View aligned(Plan &plan, const View &self, const View &rois, const View &batches
               double sum = 0;
               for (int64_t i = 0; i < down; ++i)
                 for (int64_t j = 0; j < across; ++j)
-                  sum += between(
+                  sum += sampleOf(
                       image, height, width,
                       top + high * (double(bin / columns) + (double(i) + 0.5) / double(down)),
                       left + wide * (double(bin % columns) + (double(j) + 0.5) / double(across)));
