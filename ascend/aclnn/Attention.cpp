@@ -23,48 +23,6 @@ View reordered(Plan &plan, const View &x, const Dims &places, const std::vector<
   return combined(plan, "Mul", moved, plan.dense(factors, moved.type));
 }
 
-/// Returns a tensor as [batch, heads, sequence, width].
-View headsOf(Plan &plan, const View &x, std::string_view layout, int64_t heads, const char *name) {
-  const size_t rank = layout == "BSH" || layout == "SBH" || layout == "NSD" ? 3 : 4;
-  if (plan.isGood() && x.dims.size() != rank)
-    plan.reject("%s %s must have %zu dims", name, textOf(x.dims).c_str(), rank);
-  if (!plan.isGood())
-    return {};
-  View view = x;
-  if (layout == "SBH")
-    view = permuted(view, {1, 0, 2});
-  if (layout == "BSH" || layout == "SBH") {
-    if (x.dims[2] % heads) {
-      plan.reject("%s %s has no %lld heads", name, textOf(x.dims).c_str(), (long long)heads);
-      return {};
-    }
-    const int64_t width = x.dims[2] / heads;
-    view.dims = {view.dims[0], view.dims[1], heads, width};
-    view.strides = {view.strides[0], view.strides[1], width * x.strides[2], x.strides[2]};
-  } else if (layout == "NSD") {
-    view.dims.insert(view.dims.begin(), 1);
-    view.strides.insert(view.strides.begin(), 0);
-  }
-  if (layout == "BSH" || layout == "SBH" || layout == "BSND")
-    view = permuted(view, {0, 2, 1, 3});
-  if (view.dims[1] != heads)
-    plan.reject("%s %s has %lld heads, not %lld", name, textOf(x.dims).c_str(),
-                (long long)view.dims[1], (long long)heads);
-  return view;
-}
-
-/// Repeats heads that several heads of the query share.
-View shared(Plan &plan, const View &x, int64_t heads) {
-  if (!plan.isGood() || x.dims[1] == heads)
-    return x;
-  View wide = x;
-  wide.dims.insert(wide.dims.begin() + 2, heads / x.dims[1]);
-  wide.strides.insert(wide.strides.begin() + 2, 0);
-  const View result = plan.make(x.type, wide.dims);
-  plan.copy(wide, result);
-  return plan.reshaped(result, {x.dims[0], heads, x.dims[2], x.dims[3]});
-}
-
 /// Returns [batch, 1, rows, columns], true where a function of batch, row and column holds.
 template <typename Function>
 View placesWhere(Plan &plan, int64_t batch, int64_t rows, int64_t columns, Function function) {
@@ -107,27 +65,27 @@ void checkLengths(Plan &plan, const Dims &lengths, int64_t batch, int64_t most, 
       plan.reject("%s has %lld; there are %lld rows", name, (long long)length, (long long)most);
 }
 
-/// Returns scores of [batch, heads, rows, columns].
-View scoresOf(Plan &plan, const Attention &given, const View &q, const View &k) {
-  const View keys = permuted(shared(plan, k, given.heads), {0, 1, 3, 2});
-  View scores = plan.dense(product(plan, q, keys), ACL_FLOAT);
-  auto shift = [&] {
-    if (given.shift.place && plan.isGood())
-      scores = combined(plan, "Add", scores, plan.broadcast(given.shift, scores.dims));
-  };
-  if (given.shiftsFirst)
-    shift();
-  if (given.scale != 1)
-    scores = withNumber(plan, "Mul", scores, given.scale);
-  if (!given.shiftsFirst)
-    shift();
-  const View low = plan.constant(-1e30, ACL_FLOAT);
-  // The modes from 2 on have a mask of their own, whose size is not that of the scores.
-  if (given.mask.place && (given.sparseMode < 2 || scores.dims[2] == 1) && plan.isGood())
-    scores = chosen(plan, plan.broadcast(given.mask, scores.dims), low, scores);
-  const View hidden =
-      plan.isGood() ? hiddenOf(plan, given, q.dims[0], q.dims[2], k.dims[2]) : View();
-  return hidden.place ? chosen(plan, hidden, low, scores) : scores;
+/// Returns a mask as [batch or 1, heads or 1, rows or 1, columns]. A program may leave the heads
+/// out, and the rows where there is one; it may give as many rows and columns as the next multiple
+/// of 16 or 32.
+View attentionMask(Plan &plan, View mask, const Dims &scores) {
+  const int64_t rows = scores[2];
+  if (mask.dims.size() == 2 && rows == 1 && mask.dims[0] == scores[0]) {
+    mask.dims.insert(mask.dims.begin() + 1, 1);
+    mask.strides.insert(mask.strides.begin() + 1, 0);
+  }
+  if (mask.dims.size() == 3) {
+    mask.dims.insert(mask.dims.begin() + 1, 1);
+    mask.strides.insert(mask.strides.begin() + 1, 0);
+  }
+  const size_t rank = mask.dims.size();
+  for (size_t i = 1; i <= std::min<size_t>(rank, 2); ++i) {
+    const int64_t size = scores[4 - i];
+    int64_t &dim = mask.dims[rank - i];
+    if (dim == (size + 15) / 16 * 16 || dim == (size + 31) / 32 * 32)
+      dim = size;
+  }
+  return plan.broadcast(mask, scores);
 }
 
 /// Writes a number of each row to an output, which may repeat it along a last dim.
@@ -142,6 +100,68 @@ void writeOfRows(Plan &plan, const View &numbers, const View &output) {
 } // namespace
 
 namespace atc::ascend {
+
+View sharedHeads(Plan &plan, const View &x, int64_t heads) {
+  if (!plan.isGood() || x.dims[1] == heads)
+    return x;
+  View wide = x;
+  wide.dims.insert(wide.dims.begin() + 2, heads / x.dims[1]);
+  wide.strides.insert(wide.strides.begin() + 2, 0);
+  const View result = plan.make(x.type, wide.dims);
+  plan.copy(wide, result);
+  return plan.reshaped(result, {x.dims[0], heads, x.dims[2], x.dims[3]});
+}
+
+View scoresOf(Plan &plan, const Attention &given, const View &q, const View &k) {
+  const View keys = permuted(sharedHeads(plan, k, given.heads), {0, 1, 3, 2});
+  View scores = plan.dense(product(plan, q, keys), ACL_FLOAT);
+  auto shift = [&] {
+    if (given.shift.place && plan.isGood())
+      scores = combined(plan, "Add", scores, plan.broadcast(given.shift, scores.dims));
+  };
+  if (given.shiftsFirst)
+    shift();
+  if (given.scale != 1)
+    scores = withNumber(plan, "Mul", scores, given.scale);
+  if (!given.shiftsFirst)
+    shift();
+  const View low = plan.constant(-1e30, ACL_FLOAT);
+  // The modes from 2 on have a mask of their own, whose size is not that of the scores.
+  if (given.mask.place && (given.sparseMode < 2 || scores.dims[2] == 1) && plan.isGood())
+    scores = chosen(plan, attentionMask(plan, given.mask, scores.dims), low, scores);
+  const View hidden =
+      plan.isGood() ? hiddenOf(plan, given, q.dims[0], q.dims[2], k.dims[2]) : View();
+  return hidden.place ? chosen(plan, hidden, low, scores) : scores;
+}
+
+View headsOf(Plan &plan, const View &x, std::string_view layout, int64_t heads, const char *name) {
+  const size_t rank = layout == "BSH" || layout == "SBH" || layout == "NSD" ? 3 : 4;
+  if (plan.isGood() && x.dims.size() != rank)
+    plan.reject("%s %s must have %zu dims", name, textOf(x.dims).c_str(), rank);
+  if (!plan.isGood())
+    return {};
+  View view = x;
+  if (layout == "SBH")
+    view = permuted(view, {1, 0, 2});
+  if (layout == "BSH" || layout == "SBH") {
+    if (x.dims[2] % heads) {
+      plan.reject("%s %s has no %lld heads", name, textOf(x.dims).c_str(), (long long)heads);
+      return {};
+    }
+    const int64_t width = x.dims[2] / heads;
+    view.dims = {view.dims[0], view.dims[1], heads, width};
+    view.strides = {view.strides[0], view.strides[1], width * x.strides[2], x.strides[2]};
+  } else if (layout == "NSD") {
+    view.dims.insert(view.dims.begin(), 1);
+    view.strides.insert(view.strides.begin(), 0);
+  }
+  if (layout == "BSH" || layout == "SBH" || layout == "BSND")
+    view = permuted(view, {0, 2, 1, 3});
+  if (view.dims[1] != heads)
+    plan.reject("%s %s has %lld heads, not %lld", name, textOf(x.dims).c_str(),
+                (long long)view.dims[1], (long long)heads);
+  return view;
+}
 
 View rotated(Plan &plan, const View &given, const View &cos, const View &sin, int64_t mode) {
   const int64_t parts = mode == 2 ? 4 : 2;
@@ -183,23 +203,39 @@ View rotated(Plan &plan, const View &given, const View &cos, const View &sin, in
                   combined(plan, "Mul", reordered(plan, x, places, signs), sin));
 }
 
+int64_t keyHeadsOf(Plan &plan, const Attention &attention, const char *layout, int64_t heads) {
+  const std::string_view name = layout ? layout : "";
+  if (!plan.isGood())
+    return heads;
+  const Dims &query = attention.query.dims, &key = attention.key.dims;
+  if (key.size() == 4 && (name == "BNSD" || name == "BSND"))
+    return key[name == "BNSD" ? 1 : 2];
+  if (query.size() == 3 && key.size() == 3 && heads > 0 && query[2] >= heads)
+    return key[2] / (query[2] / heads);
+  return heads;
+}
+
 void describeAttention(Plan &plan, Attention &attention, const char *layout, int64_t heads,
                        int64_t keyHeads, int64_t sparseMode) {
-  static constexpr std::array<std::string_view, 5> layouts = {"BSH", "SBH", "BSND", "BNSD", "NSD"};
+  static constexpr std::array<std::string_view, 6> layouts = {"BSH",  "SBH", "BSND",
+                                                              "BNSD", "NSD", "TND"};
   attention.layout = layout ? layout : "";
   attention.heads = heads;
   attention.keyHeads = keyHeads ? keyHeads : heads;
   attention.sparseMode = sparseMode;
   if (std::find(layouts.begin(), layouts.end(), attention.layout) == layouts.end())
-    plan.reject("inputLayout must be BSH, SBH, BSND, BNSD or NSD here");
+    plan.reject("inputLayout must be BSH, SBH, BSND, BNSD, NSD or TND here");
   if (heads < 1 || keyHeads < 0 || sparseMode < 0 || sparseMode > 4)
     plan.reject("the heads must be positive, numKeyValueHeads not negative, and sparseMode 0 to 4");
 }
 
 void attend(Plan &plan, const Attention &given) {
+  if (given.layout == "TND")
+    return attendSequences(plan, given);
   const View q = headsOf(plan, given.query, given.layout, given.heads, "query");
-  const View k = headsOf(plan, given.key, given.layout, given.keyHeads, "key");
-  const View v = headsOf(plan, given.value, given.layout, given.keyHeads, "value");
+  const std::string_view layout = given.keyLayout.empty() ? given.layout : given.keyLayout;
+  const View k = headsOf(plan, given.key, layout, given.keyHeads, "key");
+  const View v = headsOf(plan, given.value, layout, given.keyHeads, "value");
   if (plan.isGood() && (given.heads % given.keyHeads || k.dims[2] != v.dims[2] ||
                         q.dims[3] != k.dims[3] || q.dims[0] != k.dims[0] || k.dims[0] != v.dims[0]))
     plan.reject("query %s, key %s and value %s do not fit each other",
@@ -226,7 +262,7 @@ void attend(Plan &plan, const Attention &given) {
   }
   if (!plan.isGood())
     return;
-  View result = product(plan, plan.dense(weights, v.type), shared(plan, v, given.heads));
+  View result = product(plan, plan.dense(weights, v.type), sharedHeads(plan, v, given.heads));
   if (!given.rows.empty() && plan.isGood())
     // What lies behind the rows of a batch is 0.
     result = chosen(plan,

@@ -11,6 +11,7 @@ namespace atc::ascend {
 /// hidden) x value.
 struct Attention {
   std::string_view layout;
+  std::string_view keyLayout; ///< of key and value; empty: that of the query
   int64_t heads = 0, keyHeads = 0;
   double scale = 1;
   int64_t before = 0, after = 0, sparseMode = 0;
@@ -23,12 +24,40 @@ struct Attention {
   View largest, total, logarithm;
 };
 
+/// Returns a tensor as [batch, heads, sequence, width].
+View headsOf(Plan &plan, const View &x, std::string_view layout, int64_t heads, const char *name);
+
+/// Repeats heads that several heads of the query share.
+View sharedHeads(Plan &plan, const View &x, int64_t heads);
+
+/// Returns the scores of query and key, which have the form of headsOf: scaled, shifted, and low
+/// where they are hidden.
+View scoresOf(Plan &plan, const Attention &given, const View &q, const View &k);
+
 /// Adds the steps of an attention.
 void attend(Plan &plan, const Attention &given);
+
+/// Holds how integers of keys or values became what they are: (x + offset) * scale. Scales are one,
+/// one for each element of the heads, or one for each token of a batch.
+struct Antiquant {
+  View scale, offset; ///< views of nothing where there are none
+};
+
+/// Replaces key and value by whole tensors of floats: blocks of caches are put together as a table
+/// of [batch, blocks] says, and integers scaled.
+void completeKeys(Plan &plan, Attention &attention, const View &blockTable, int64_t blockSize,
+                  const Antiquant &ofKey, const Antiquant &ofValue);
+
+/// Adds the steps of an attention of sequences that lie one behind the other, [tokens, heads,
+/// width]; `rows` and `lengths` say where each ends.
+void attendSequences(Plan &plan, const Attention &given);
 
 /// Reads the numbers of heads, the layout and the mode of an attention, and checks them.
 void describeAttention(Plan &plan, Attention &attention, const char *layout, int64_t heads,
                        int64_t keyHeads, int64_t sparseMode);
+
+/// Returns the number of heads of keys, which follows from their size.
+int64_t keyHeadsOf(Plan &plan, const Attention &attention, const char *layout, int64_t heads);
 
 /// Returns x * cos + (x, rotated by a quarter of a turn) * sin.
 View rotated(Plan &plan, const View &given, const View &cos, const View &sin, int64_t mode);

@@ -19,9 +19,7 @@ void rejectGiven(Plan &plan, std::initializer_list<const void *> handles, const 
 }
 
 constexpr const char *noScales =
-    "scales and offsets must be NULL: quantized attention has no functions here";
-constexpr const char *noPages =
-    "blockTable must be NULL and blockSize 0: give key and value as whole tensors";
+    "scales of quantized queries and results must be NULL: they have no functions here";
 constexpr const char *noPadding = "shared prefixes and padding in front have no functions here";
 
 Dims lengthsOf(Plan &plan, const aclIntArray *handle, const char *name) {
@@ -48,7 +46,39 @@ struct Common {
   const char *layout;
   int64_t sparseMode;
   const aclTensor *output, *logarithm;
+  // Of keys in blocks, or of integers.
+  const aclTensor *blockTable = nullptr;
+  int64_t blockSize = 0;
+  const aclTensor *keyScale = nullptr, *keyOffset = nullptr, *valueScale = nullptr,
+                  *valueOffset = nullptr, *bothScale = nullptr, *bothOffset = nullptr;
 };
+
+/// Returns the scale and the offset of keys or values: own ones, or a half of those of both, whose
+/// first dim is 2.
+Antiquant antiquantOf(Plan &plan, const Common &given, bool isValue) {
+  const auto numbersOf = [&](const aclTensor *own, const aclTensor *both, const char *name) {
+    if (own && both)
+      plan.reject("antiquantScale and antiquantOffset are those of keys and values; give them, or "
+                  "one for each");
+    if (!both)
+      return plan.input(own, name, true);
+    const View all = plan.input(both, name);
+    if (plan.isGood() && (all.dims.empty() || all.dims[0] != 2))
+      plan.reject("%s %s must begin with a dim of 2: keys and values", name,
+                  textOf(all.dims).c_str());
+    return plan.isGood() ? part(all, 0, isValue, 1) : View();
+  };
+  Antiquant antiquant;
+  antiquant.scale = numbersOf(isValue ? given.valueScale : given.keyScale, given.bothScale,
+                              given.bothScale ? "antiquantScale"
+                              : isValue       ? "valueAntiquantScale"
+                                              : "keyAntiquantScale");
+  antiquant.offset = numbersOf(isValue ? given.valueOffset : given.keyOffset, given.bothOffset,
+                               given.bothOffset ? "antiquantOffset"
+                               : isValue        ? "valueAntiquantOffset"
+                                                : "keyAntiquantOffset");
+  return antiquant;
+}
 
 aclnnStatus finishAttention(Plan &plan, const Common &given, uint64_t *size,
                             aclOpExecutor **executor) {
@@ -66,6 +96,9 @@ aclnnStatus finishAttention(Plan &plan, const Common &given, uint64_t *size,
   attention.lengths = lengthsOf(plan, given.lengths, "actualSeqLengthsKv");
   attention.output = plan.output(given.output, "attentionOut");
   attention.logarithm = plan.output(given.logarithm, "softmaxLse", true);
+  const View table = plan.input(given.blockTable, "blockTable", true);
+  const Antiquant ofKey = antiquantOf(plan, given, false), ofValue = antiquantOf(plan, given, true);
+  completeKeys(plan, attention, table, given.blockSize, ofKey, ofValue);
   if (plan.isGood())
     attend(plan, attention);
   return plan.finish(size, executor);
@@ -113,17 +146,8 @@ aclnnStatus aclnnFlashAttentionScoreGetWorkspaceSize(
   attention.query = plan.input(query, "query");
   attention.key = plan.input(key, "key");
   attention.value = plan.input(value, "value");
-  // The heads of keys follow from their size.
-  int64_t keyHeads = headNum;
-  const std::string_view layout = inputLayout ? inputLayout : "";
-  if (plan.isGood() && attention.key.dims.size() == 4 && layout == "BNSD")
-    keyHeads = attention.key.dims[1];
-  else if (plan.isGood() && attention.key.dims.size() == 4 && layout == "BSND")
-    keyHeads = attention.key.dims[2];
-  else if (plan.isGood() && attention.query.dims.size() == 3 && attention.key.dims.size() == 3 &&
-           headNum > 0 && attention.query.dims[2] >= headNum)
-    keyHeads = attention.key.dims[2] / (attention.query.dims[2] / headNum);
-  describeAttention(plan, attention, inputLayout, headNum, keyHeads, sparseModeOptional);
+  describeAttention(plan, attention, inputLayout, headNum,
+                    keyHeadsOf(plan, attention, inputLayout, headNum), sparseModeOptional);
   attention.scale = scaleValueOptional;
   attention.before = preTokensOptional;
   attention.after = nextTokensOptional;
@@ -138,6 +162,47 @@ aclnnStatus aclnnFlashAttentionScoreGetWorkspaceSize(
   return plan.finish(size, executor);
 }
 ACLNN_RUN(FlashAttentionScore)
+
+aclnnStatus aclnnFlashAttentionVarLenScoreGetWorkspaceSize(
+    const aclTensor *query, const aclTensor *key, const aclTensor *value,
+    const aclTensor *realShiftOptional, const aclTensor *dropMaskOptional,
+    const aclTensor *paddingMaskOptional, const aclTensor *attenMaskOptional,
+    const aclIntArray *prefixOptional, const aclIntArray *actualSeqQLenOptional,
+    const aclIntArray *actualSeqKvLenOptional, double scaleValueOptional, double keepProbOptional,
+    int64_t preTokensOptional, int64_t nextTokensOptional, int64_t headNum, char *inputLayout,
+    int64_t, int64_t sparseModeOptional, const aclTensor *softmaxMaxOut,
+    const aclTensor *softmaxSumOut, const aclTensor *, const aclTensor *attentionOutOut,
+    uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  rejectGiven(plan, {realShiftOptional, dropMaskOptional, paddingMaskOptional, prefixOptional},
+              "realShift, dropMask, paddingMask and prefix must be NULL: they have no functions "
+              "here");
+  if (keepProbOptional != 1)
+    plan.reject("keepProb is %g; it must be 1: attention without dropout is what there is here",
+                keepProbOptional);
+  Attention attention;
+  attention.query = plan.input(query, "query");
+  attention.key = plan.input(key, "key");
+  attention.value = plan.input(value, "value");
+  const bool isThree = plan.isGood() && attention.key.dims.size() == 3;
+  describeAttention(plan, attention, inputLayout, headNum,
+                    isThree ? attention.key.dims[1] : headNum, sparseModeOptional);
+  if (attention.layout != "TND")
+    plan.reject("inputLayout must be TND");
+  attention.scale = scaleValueOptional;
+  attention.before = preTokensOptional;
+  attention.after = nextTokensOptional;
+  attention.rows = lengthsOf(plan, actualSeqQLenOptional, "actualSeqQLen");
+  attention.lengths = lengthsOf(plan, actualSeqKvLenOptional, "actualSeqKvLen");
+  attention.mask = plan.input(attenMaskOptional, "attenMask", true);
+  attention.largest = plan.output(softmaxMaxOut, "softmaxMaxOut", true);
+  attention.total = plan.output(softmaxSumOut, "softmaxSumOut", true);
+  attention.output = plan.output(attentionOutOut, "attentionOutOut");
+  if (plan.isGood())
+    attend(plan, attention);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(FlashAttentionVarLenScore)
 
 // Each version of these functions has the arguments of the one before, and more.
 #define ACLNN_PROMPT_ATTENTION(name, kvLengths, lengths, scales, noneGiven, sparse, sparseMode,    \
@@ -175,7 +240,7 @@ ACLNN_PROMPT_ATTENTION(PromptFlashAttentionV3, (const aclIntArray *actualSeqLeng
                        (deqScale1, quantScale1, deqScale2, quantScale2, quantOffset2),
                        (int64_t sparseMode, ), sparseMode, (int64_t, ))
 
-#define ACLNN_INCREMENTAL_ATTENTION(name, scales, noneGiven, pages, noPage, blocks, blockSize)     \
+#define ACLNN_INCREMENTAL_ATTENTION(name, scales, noneGiven, pages, padding, blocks, ...)          \
   aclnnStatus aclnn##name##GetWorkspaceSize(                                                       \
       const aclTensor *query, const aclTensorList *key, const aclTensorList *value,                \
       const aclTensor *pseShift, const aclTensor *attenMask, const aclIntArray *actualSeqLengths,  \
@@ -185,14 +250,12 @@ ACLNN_PROMPT_ATTENTION(PromptFlashAttentionV3, (const aclIntArray *actualSeqLeng
       aclOpExecutor **executor) {                                                                  \
     Plan plan(__func__);                                                                           \
     rejectGiven(plan, {ACLNN_UNPACK noneGiven}, noScales);                                         \
-    rejectGiven(plan, {ACLNN_UNPACK noPage}, noPages);                                             \
-    if (blockSize)                                                                                 \
-      plan.reject("%s", noPages);                                                                  \
+    rejectGiven(plan, {ACLNN_UNPACK padding}, noPadding);                                          \
     return finishAttention(plan,                                                                   \
                            {query, onlyOne(plan, key, "key"), onlyOne(plan, value, "value"),       \
                             pseShift, attenMask, nullptr, actualSeqLengths, numHeads,              \
                             numKeyValueHeads, scaleValue, 0, 0, inputLayout, 1, attentionOut,      \
-                            nullptr},                                                              \
+                            nullptr, __VA_ARGS__},                                                 \
                            size, executor);                                                        \
   }                                                                                                \
   ACLNN_RUN(name)
@@ -201,93 +264,77 @@ ACLNN_PROMPT_ATTENTION(PromptFlashAttentionV3, (const aclIntArray *actualSeqLeng
       const aclTensor *quantScale2, const aclTensor *quantOffset2,
 #define ACLNN_SEVEN_SCALES                                                                         \
   ACLNN_FIVE_SCALES const aclTensor *antiquantScale, const aclTensor *antiquantOffset,
-ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttention, (), (), (), (), (), 0)
-ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttentionV2, (ACLNN_SEVEN_SCALES),
-                            (dequantScale1, quantScale1, dequantScale2, quantScale2, quantOffset2,
-                             antiquantScale, antiquantOffset),
-                            (), (), (), 0)
-ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttentionV3, (ACLNN_SEVEN_SCALES),
-                            (dequantScale1, quantScale1, dequantScale2, quantScale2, quantOffset2,
-                             antiquantScale, antiquantOffset),
-                            (const aclTensor *blocktable, ), (blocktable),
-                            (int64_t blockSize, int64_t, ), blockSize)
-ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttentionV4, (ACLNN_SEVEN_SCALES),
-                            (dequantScale1, quantScale1, dequantScale2, quantScale2, quantOffset2,
-                             antiquantScale, antiquantOffset),
+#define ACLNN_FIVE_GIVEN dequantScale1, quantScale1, dequantScale2, quantScale2, quantOffset2
+#define ACLNN_ANTIQUANT nullptr, nullptr, nullptr, nullptr, antiquantScale, antiquantOffset
+ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttention, (), (), (), (), (), nullptr)
+ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttentionV2, (ACLNN_SEVEN_SCALES), (ACLNN_FIVE_GIVEN), (), (),
+                            (), nullptr, 0, ACLNN_ANTIQUANT)
+ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttentionV3, (ACLNN_SEVEN_SCALES), (ACLNN_FIVE_GIVEN),
+                            (const aclTensor *blocktable, ), (), (int64_t blockSize, int64_t, ),
+                            blocktable, blockSize, ACLNN_ANTIQUANT)
+ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttentionV4, (ACLNN_SEVEN_SCALES), (ACLNN_FIVE_GIVEN),
                             (const aclTensor *blocktable, const aclTensor *kvPaddingSize, ),
-                            (blocktable, kvPaddingSize), (int64_t blockSize, int64_t, ), blockSize)
+                            (kvPaddingSize), (int64_t blockSize, int64_t, ), blocktable, blockSize,
+                            ACLNN_ANTIQUANT)
 
-aclnnStatus aclnnFusedInferAttentionScoreGetWorkspaceSize(
-    const aclTensor *query, const aclTensorList *key, const aclTensorList *value,
-    const aclTensor *pseShiftOptional, const aclTensor *attenMaskOptional,
-    const aclIntArray *actualSeqLengthsOptional, const aclIntArray *actualSeqLengthsKvOptional,
-    const aclTensor *deqScale1Optional, const aclTensor *quantScale1Optional,
-    const aclTensor *deqScale2Optional, const aclTensor *quantScale2Optional,
-    const aclTensor *quantOffset2Optional, const aclTensor *antiquantScaleOptional,
-    const aclTensor *antiquantOffsetOptional, const aclTensor *blockTableOptional,
-    const aclTensor *queryPaddingSizeOptional, const aclTensor *kvPaddingSizeOptional,
-    int64_t numHeads, double scaleValue, int64_t preTokens, int64_t nextTokens, char *inputLayout,
-    int64_t numKeyValueHeads, int64_t sparseMode, int64_t innerPrecise, int64_t blockSize,
-    int64_t antiquantMode, bool softmaxLseFlag, const aclTensor *attentionOut,
-    const aclTensor *softmaxLse, uint64_t *size, aclOpExecutor **executor) {
-  const aclnnStatus status = aclnnFusedInferAttentionScoreV2GetWorkspaceSize(
-      query, key, value, pseShiftOptional, attenMaskOptional, actualSeqLengthsOptional,
-      actualSeqLengthsKvOptional, deqScale1Optional, quantScale1Optional, deqScale2Optional,
-      quantScale2Optional, quantOffset2Optional, antiquantScaleOptional, antiquantOffsetOptional,
-      blockTableOptional, queryPaddingSizeOptional, kvPaddingSizeOptional, nullptr, nullptr,
-      nullptr, nullptr, nullptr, nullptr, nullptr, numHeads, scaleValue, preTokens, nextTokens,
-      inputLayout, numKeyValueHeads, sparseMode, innerPrecise, blockSize, antiquantMode,
-      softmaxLseFlag, 0, 0, attentionOut, softmaxLse, size, executor);
-  return status;
-}
-aclnnStatus aclnnFusedInferAttentionScore(void *workspace, uint64_t size, aclOpExecutor *executor,
-                                          aclrtStream stream) {
-  return aclnnFusedInferAttentionScoreV2(workspace, size, executor, stream);
-}
-
-aclnnStatus aclnnFusedInferAttentionScoreV2GetWorkspaceSize(
-    const aclTensor *query, const aclTensorList *key, const aclTensorList *value,
-    const aclTensor *pseShiftOptional, const aclTensor *attenMaskOptional,
-    const aclIntArray *actualSeqLengthsOptional, const aclIntArray *actualSeqLengthsKvOptional,
-    const aclTensor *deqScale1Optional, const aclTensor *quantScale1Optional,
-    const aclTensor *deqScale2Optional, const aclTensor *quantScale2Optional,
-    const aclTensor *quantOffset2Optional, const aclTensor *antiquantScaleOptional,
-    const aclTensor *antiquantOffsetOptional, const aclTensor *blockTableOptional,
-    const aclTensor *queryPaddingSizeOptional, const aclTensor *kvPaddingSizeOptional,
-    const aclTensor *keyAntiquantScaleOptional, const aclTensor *keyAntiquantOffsetOptional,
-    const aclTensor *valueAntiquantScaleOptional, const aclTensor *valueAntiquantOffsetOptional,
-    const aclTensor *keySharedPrefixOptional, const aclTensor *valueSharedPrefixOptional,
-    const aclIntArray *actualSharedPrefixLenOptional, int64_t numHeads, double scaleValue,
-    int64_t preTokens, int64_t nextTokens, char *inputLayout, int64_t numKeyValueHeads,
-    int64_t sparseMode, int64_t innerPrecise, int64_t blockSize, int64_t antiquantMode,
-    bool softmaxLseFlag, int64_t keyAntiquantMode, int64_t valueAntiquantMode,
-    const aclTensor *attentionOut, const aclTensor *softmaxLse, uint64_t *size,
-    aclOpExecutor **executor) {
-  Plan plan(__func__);
-  rejectGiven(plan,
-              {deqScale1Optional, quantScale1Optional, deqScale2Optional, quantScale2Optional,
-               quantOffset2Optional, antiquantScaleOptional, antiquantOffsetOptional,
-               keyAntiquantScaleOptional, keyAntiquantOffsetOptional, valueAntiquantScaleOptional,
-               valueAntiquantOffsetOptional},
-              noScales);
-  if (blockTableOptional || blockSize)
-    plan.reject("%s", noPages);
-  rejectGiven(plan,
-              {keySharedPrefixOptional, valueSharedPrefixOptional, actualSharedPrefixLenOptional,
-               queryPaddingSizeOptional, kvPaddingSizeOptional},
-              noPadding);
-  if (antiquantMode || keyAntiquantMode || valueAntiquantMode || innerPrecise < 0 ||
-      innerPrecise > 4)
-    plan.reject("the antiquant modes must be 0, and innerPrecise 0 to 4");
-  return finishAttention(plan,
-                         {query, onlyOne(plan, key, "key"), onlyOne(plan, value, "value"),
-                          pseShiftOptional, attenMaskOptional, actualSeqLengthsOptional,
-                          actualSeqLengthsKvOptional, numHeads, numKeyValueHeads, scaleValue,
-                          preTokens, nextTokens, inputLayout, sparseMode, attentionOut,
-                          softmaxLseFlag ? softmaxLse : nullptr},
-                         size, executor);
-}
-ACLNN_RUN(FusedInferAttentionScoreV2)
+// The second version has the arguments of the first one, and more in two places.
+#define ACLNN_FUSED_ATTENTION(name, parts, padding, modes, check, ...)                             \
+  aclnnStatus aclnn##name##GetWorkspaceSize(                                                       \
+      const aclTensor *query, const aclTensorList *key, const aclTensorList *value,                \
+      const aclTensor *pseShift, const aclTensor *attenMask, const aclIntArray *actualSeqLengths,  \
+      const aclIntArray *actualSeqLengthsKv, const aclTensor *deqScale1,                           \
+      const aclTensor *quantScale1, const aclTensor *deqScale2, const aclTensor *quantScale2,      \
+      const aclTensor *quantOffset2, const aclTensor *antiquantScale,                              \
+      const aclTensor *antiquantOffset, const aclTensor *blockTable,                               \
+      const aclTensor *queryPaddingSize, const aclTensor *kvPaddingSize,                           \
+      ACLNN_UNPACK parts int64_t numHeads, double scaleValue, int64_t preTokens,                   \
+      int64_t nextTokens, char *inputLayout, int64_t numKeyValueHeads, int64_t sparseMode,         \
+      int64_t innerPrecise, int64_t blockSize, int64_t antiquantMode, bool softmaxLseFlag,         \
+      ACLNN_UNPACK modes const aclTensor *attentionOut, const aclTensor *softmaxLse,               \
+      uint64_t *size, aclOpExecutor **executor) {                                                  \
+    Plan plan(__func__);                                                                           \
+    rejectGiven(plan, {deqScale1, quantScale1, deqScale2, quantScale2, quantOffset2}, noScales);   \
+    rejectGiven(plan, {queryPaddingSize, kvPaddingSize, ACLNN_UNPACK padding}, noPadding);         \
+    if (antiquantMode < 0 || antiquantMode > 1 || (check) || innerPrecise < 0 || innerPrecise > 4) \
+      plan.reject("the antiquant modes must be 0 or 1, and innerPrecise 0 to 4");                  \
+    return finishAttention(plan,                                                                   \
+                           {query,                                                                 \
+                            onlyOne(plan, key, "key"),                                             \
+                            onlyOne(plan, value, "value"),                                         \
+                            pseShift,                                                              \
+                            attenMask,                                                             \
+                            actualSeqLengths,                                                      \
+                            actualSeqLengthsKv,                                                    \
+                            numHeads,                                                              \
+                            numKeyValueHeads,                                                      \
+                            scaleValue,                                                            \
+                            preTokens,                                                             \
+                            nextTokens,                                                            \
+                            inputLayout,                                                           \
+                            sparseMode,                                                            \
+                            attentionOut,                                                          \
+                            softmaxLseFlag ? softmaxLse : nullptr,                                 \
+                            blockTable,                                                            \
+                            blockSize,                                                             \
+                            __VA_ARGS__,                                                           \
+                            antiquantScale,                                                        \
+                            antiquantOffset},                                                      \
+                           size, executor);                                                        \
+  }                                                                                                \
+  ACLNN_RUN(name)
+ACLNN_FUSED_ATTENTION(FusedInferAttentionScore, (), (), (), false, nullptr, nullptr, nullptr,
+                      nullptr)
+ACLNN_FUSED_ATTENTION(FusedInferAttentionScoreV2,
+                      (const aclTensor *keyAntiquantScale, const aclTensor *keyAntiquantOffset,
+                       const aclTensor *valueAntiquantScale, const aclTensor *valueAntiquantOffset,
+                       const aclTensor *keySharedPrefix, const aclTensor *valueSharedPrefix,
+                       const aclIntArray *actualSharedPrefixLen, ),
+                      (keySharedPrefix, valueSharedPrefix, actualSharedPrefixLen),
+                      (int64_t keyAntiquantMode, int64_t valueAntiquantMode, ),
+                      keyAntiquantMode < 0 || keyAntiquantMode > 1 || valueAntiquantMode < 0 ||
+                          valueAntiquantMode > 1,
+                      keyAntiquantScale, keyAntiquantOffset, valueAntiquantScale,
+                      valueAntiquantOffset)
 
 aclnnStatus aclnnRecurrentGatedDeltaRuleGetWorkspaceSize(
     const aclTensor *, const aclTensor *, const aclTensor *, const aclTensor *, aclTensor *,

@@ -4,6 +4,8 @@
 
 #include "aclnnop/aclnn_ops.h"
 
+#include <numeric>
+
 using namespace atc::ascend;
 
 namespace {
@@ -104,6 +106,46 @@ View convolved(Plan &plan, const View &image, const View &filter, const View &ad
                     attributes)[0];
 }
 
+/// Returns the gradient of the input: the other convolution of the gradient with the same filter.
+View inputGradient(Plan &plan, const View &gradient, const View &image, const View &filter,
+                   Convolution conv) {
+  conv.isTransposed = !conv.isTransposed;
+  conv.outputPads.assign(image.dims.size() - 2, 0);
+  if (conv.isTransposed) { // elements at the end that no window covers
+    const Dims dims = resultDims(plan, gradient, filter, conv);
+    for (size_t i = 0; plan.isGood() && i < conv.outputPads.size(); ++i)
+      conv.outputPads[i] = image.dims[i + 2] - dims[i + 2];
+  }
+  View result = convolved(plan, gradient, filter, {}, conv);
+  // outputPadding as large as a stride leaves room for windows that no element has.
+  for (size_t i = 2; plan.isGood() && i < image.dims.size(); ++i)
+    result = part(result, i, 0, std::min(result.dims[i], image.dims[i]));
+  return result;
+}
+
+/// Returns the gradient of the filter: the wider one of image and gradient is the image and the
+/// other one the filter of a convolution, whose batch are the channels, with strides for dilations.
+View filterGradient(Plan &plan, const View &gradient, const View &image, const View &filter,
+                    const Convolution &conv) {
+  const View result = plan.make(ACL_FLOAT, filter.dims);
+  const int64_t rows = filter.dims[0] / conv.groups, columns = filter.dims[1];
+  Convolution own{conv.dilations, conv.pads, conv.strides, {}, 1, false};
+  Dims swapped(filter.dims.size());
+  std::iota(swapped.begin(), swapped.end(), 0);
+  std::swap(swapped[0], swapped[1]);
+  const View &wide = conv.isTransposed ? gradient : image,
+             &narrow = conv.isTransposed ? image : gradient;
+  for (int64_t group = 0; plan.isGood() && group < conv.groups; ++group) {
+    View part0 = convolved(plan, permuted(part(wide, 1, group * columns, columns), swapped),
+                           permuted(part(narrow, 1, group * rows, rows), swapped), {}, own);
+    for (size_t i = 2; plan.isGood() && i < filter.dims.size(); ++i)
+      part0 = part(part0, i, 0, filter.dims[i]);
+    if (plan.isGood())
+      plan.copy(permuted(part0, swapped), part(result, 0, group * rows, rows));
+  }
+  return result;
+}
+
 void checkCubeMathType(Plan &plan, int8_t type) {
   if (type < 0 || type > 3)
     plan.reject("cubeMathType is %d; give 0 to 3", int(type));
@@ -160,3 +202,49 @@ aclnnStatus aclnnConvDepthwise2dGetWorkspaceSize(const aclTensor *self, const ac
   return plan.finish(size, executor);
 }
 ACLNN_RUN(ConvDepthwise2d)
+
+aclnnStatus aclnnConvolutionBackwardGetWorkspaceSize(
+    const aclTensor *gradOutput, const aclTensor *input, const aclTensor *weight,
+    const aclIntArray *, const aclIntArray *stride, const aclIntArray *padding,
+    const aclIntArray *dilation, bool transposed, const aclIntArray *outputPadding, int groups,
+    const aclBoolArray *outputMask, int8_t cubeMathType, aclTensor *gradInput,
+    aclTensor *gradWeight, aclTensor *gradBias, uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View gradient = plan.input(gradOutput, "gradOutput"), image = plan.input(input, "input"),
+             filter = plan.input(weight, "weight");
+  const std::vector<bool> isWanted = plan.truths(outputMask, "outputMask");
+  Convolution conv{plan.numbers(stride, "stride"),
+                   plan.numbers(padding, "padding"),
+                   plan.numbers(dilation, "dilation"),
+                   outputPadding ? plan.numbers(outputPadding, "outputPadding") : Dims(),
+                   groups,
+                   transposed};
+  checkCubeMathType(plan, cubeMathType);
+  if (plan.isGood() && isWanted.size() != 3)
+    plan.reject("outputMask must have 3 values");
+  if (complete(plan, image, filter, conv)) {
+    const Dims dims = resultDims(plan, image, filter, conv);
+    if (plan.isGood() && gradient.dims != dims)
+      plan.reject("gradOutput is %s, it must be %s", textOf(gradient.dims).c_str(),
+                  textOf(dims).c_str());
+  }
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  if (isWanted[0]) {
+    const View out = plan.output(gradInput, "gradInput");
+    plan.write(inputGradient(plan, gradient, image, filter, conv), out);
+  }
+  if (isWanted[1]) {
+    const View out = plan.output(gradWeight, "gradWeight");
+    plan.write(filterGradient(plan, gradient, image, filter, conv), out);
+  }
+  if (isWanted[2]) {
+    const View out = plan.output(gradBias, "gradBias");
+    Dims axes{0};
+    for (size_t i = 2; i < gradient.dims.size(); ++i)
+      axes.push_back(int64_t(i));
+    plan.write(reduced(plan, "ReduceSumD", gradient, axes, false, ACL_FLOAT), out);
+  }
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(ConvolutionBackward)

@@ -26,6 +26,17 @@ View computed(Plan &plan, const char *op, const View &self, const Json &attribut
 View unary(Plan &plan, std::string_view name, const View &self) {
   if (!plan.isGood())
     return {};
+  if (name == "Abs" && self.type == ACL_COMPLEX64) {
+    // Neither of the squares leaves float32: the larger part is taken out of the root.
+    const View a = unary(plan, "Abs", partOfComplex(plan, self, false, "self")),
+               b = unary(plan, "Abs", partOfComplex(plan, self, true, "self"));
+    const View large = combined(plan, "Maximum", a, b);
+    const View divisor = combined(plan, "Maximum", large, plan.constant(1e-38, ACL_FLOAT));
+    const View ratio = combined(plan, "RealDiv", combined(plan, "Minimum", a, b), divisor);
+    return combined(
+        plan, "Mul", large,
+        computed(plan, "Sqrt", withNumber(plan, "Add", combined(plan, "Mul", ratio, ratio), 1)));
+  }
   // Exact for integers, too; the other functions of integers are floats.
   const bool keepsType =
       name == "Abs" || name == "Neg" || name == "Relu" || name == "Sign" || name == "LogicalNot";

@@ -40,12 +40,7 @@ Dims countsOf(Plan &plan, const Groups &given, size_t groups) {
                         list.dims[0] != int64_t(groups)))
     plan.reject("groupList must be int64, with a number for each of %zu weights", groups);
   Dims values(groups);
-  // Another operator may still be making the list.
-  if (plan.isGood() && (aclrtSynchronizeDevice() != ACL_SUCCESS ||
-                        aclrtMemcpy(values.data(), groups * 8,
-                                    static_cast<const int64_t *>(list.place->data()) + list.offset,
-                                    groups * 8, ACL_MEMCPY_DEVICE_TO_HOST) != ACL_SUCCESS))
-    plan.reject("groupList cannot be read");
+  plan.read(list, "groupList", values.data());
   return given.isCounts ? values : differences(plan, values, groups);
 }
 

@@ -191,7 +191,9 @@ View Plan::input(const aclTensor *handle, const char *name, bool isOptional) {
   auto tensor = take(function, tensors(), handle, name, isOptional, status);
   if (!tensor)
     return {};
-  executor->inputs.push_back(tensor);
+  // Functions ask more than once for an input, which has one number.
+  if (named.insert(name).second)
+    executor->inputs.push_back(tensor);
   return unpacked(viewOf(std::move(tensor)));
 }
 
@@ -250,23 +252,41 @@ std::vector<double> Plan::numbers(const aclScalarList *handle, const char *name)
   return values;
 }
 
+std::vector<float> Plan::numbers(const aclFloatArray *handle, const char *name) {
+  auto array = take(function, floatArrays(), handle, name, false, status);
+  return array ? array->values : std::vector<float>();
+}
+
+std::vector<bool> Plan::truths(const aclBoolArray *handle, const char *name) {
+  auto array = take(function, boolArrays(), handle, name, false, status);
+  return array ? array->values : std::vector<bool>();
+}
+
+bool Plan::read(const View &view, const char *name, void *target) {
+  if (!isGood())
+    return false;
+  char *address = nullptr;
+  std::shared_ptr<Block> block;
+  const size_t bytes = size_t(countOf(view.dims)) * (bitsOf(view.type) / 8);
+  // Another operator may still be making the elements.
+  if (resolve(function, view, address, block) != ACL_SUCCESS ||
+      aclrtSynchronizeDevice() != ACL_SUCCESS ||
+      (bytes &&
+       aclrtMemcpy(target, bytes, address, bytes, ACL_MEMCPY_DEVICE_TO_HOST) != ACL_SUCCESS)) {
+    status = aclnnRuntimeError;
+    return false;
+  }
+  executor->valueRead = name;
+  return true;
+}
+
 double Plan::elementOf(const View &view, const char *name) {
   if (isGood() && countOf(view.dims) != 1)
     reject("%s must have one element", name);
-  if (!isGood())
-    return 0;
-  char *address = nullptr, bytes[8] = {};
-  std::shared_ptr<Block> block;
-  // Another operator may still be making the element.
-  if (resolve(function, view, address, block) != ACL_SUCCESS ||
-      aclrtSynchronizeDevice() != ACL_SUCCESS ||
-      aclrtMemcpy(bytes, sizeof(bytes), address, bitsOf(view.type) / 8,
-                  ACL_MEMCPY_DEVICE_TO_HOST) != ACL_SUCCESS) {
-    status = aclnnRuntimeError;
-    return 0;
-  }
+  char bytes[8] = {};
   double value = 0;
-  CastPlan{view.type, ACL_DOUBLE, 1}.run(bytes, &value);
+  if (read(view, name, bytes))
+    CastPlan{view.type, ACL_DOUBLE, 1}.run(bytes, &value);
   return value;
 }
 
@@ -375,6 +395,8 @@ void Plan::onHost(const std::vector<View> &views, HostStep step) {
 void Plan::copy(const View &from, const View &to) {
   if (status || !from.place || !to.place)
     return;
+  if (from.type != to.type && (from.type == ACL_COMPLEX64 || to.type == ACL_COMPLEX64))
+    return reject("complex numbers and others do not become each other; take the parts");
   StridedCopy plan{from.dims, from.strides, to.strides, from.type, to.type};
   executor->steps.push_back([=, name = function](aclrtStream stream) -> aclError {
     char *source = nullptr, *target = nullptr;
@@ -515,9 +537,11 @@ aclnnStatus setAddress(const char *function, aclOpExecutor *handle, size_t index
     all.insert(all.end(), executor->outputs.begin(), executor->outputs.end());
   if (index >= all.size())
     return fail(aclnnIsInvalid, function, "index is %zu, there are %zu tensors", index, all.size());
-  if (all[index] != tensors().find(tensor))
+  // The handle tells which tensor it is; functions ask for theirs in an order of their own.
+  const auto own = tensors().find(tensor);
+  if (!own || std::find(all.begin(), all.end(), own) == all.end())
     return fail(aclnnIsInvalid, function, "tensor %zu of the executor is another one", index);
-  all[index]->data = address;
+  own->data = address;
   return 0;
 }
 
@@ -528,6 +552,11 @@ aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *executor) {
   if (!found)
     return fail(executor ? aclnnIsInvalid : aclnnIsNull, __func__,
                 "executor (%p) was executed, or is none", static_cast<void *>(executor));
+  if (found->valueRead)
+    return fail(aclnnIsInvalid, __func__,
+                "%s reads the elements of %s, which may be others at the next call; call it for "
+                "each",
+                found->function, found->valueRead);
   found->isRepeatable = true;
   return 0;
 }

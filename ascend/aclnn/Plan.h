@@ -10,6 +10,8 @@
 
 #include <functional>
 #include <optional>
+#include <set>
+#include <string>
 
 namespace atc::ascend {
 
@@ -52,6 +54,7 @@ struct OpExecutor {
   std::vector<Step> steps;
   std::vector<std::shared_ptr<Tensor>> inputs, outputs;
   bool isRepeatable = false;
+  const char *valueRead = nullptr; ///< the input whose elements its steps depend on
 };
 
 /// Collects the steps of one call. The first error is kept, and what follows it does nothing.
@@ -73,8 +76,12 @@ public:
   double number(const aclScalar *handle, const char *name);
   Dims numbers(const aclIntArray *handle, const char *name);
   std::vector<double> numbers(const aclScalarList *handle, const char *name);
+  std::vector<float> numbers(const aclFloatArray *handle, const char *name);
+  std::vector<bool> truths(const aclBoolArray *handle, const char *name);
   /// Returns the one element of a tensor: it is read when the executor is made.
   double elementOf(const View &view, const char *name);
+  /// Reads dense elements when the executor is made, which then is for one call.
+  bool read(const View &view, const char *name, void *target);
 
   /// Rejects a number of elements of a dim that nothing holds.
   void checkCount(int64_t count, const char *name);
@@ -123,6 +130,7 @@ private:
   const char *function;
   aclnnStatus status = 0;
   std::shared_ptr<OpExecutor> executor;
+  std::set<std::string> named; ///< the inputs
 };
 
 /// Returns the type in which two tensors are combined.

@@ -4,6 +4,8 @@
 // The generator is Philox with 4 words and 10 rounds, whose key is the seed and whose counter is
 // the offset and the number of the element: a seed and an offset always give the same numbers.
 #include "ascend/aclnn/Steps.h"
+#include "ascend/operators/Cast.h"
+#include "ascend/src/Errors.h"
 
 #include "aclnnop/aclnn_ops.h"
 
@@ -85,6 +87,15 @@ aclnnStatus fillNormal(const char *name, const aclTensor *handle, float mean, fl
   return plan.finish(size, executor);
 }
 
+/// Returns a number as a type rounds it.
+double rounded(double value, aclDataType type) {
+  char bytes[8];
+  double result = 0;
+  CastPlan{ACL_DOUBLE, type, 1}.run(&value, bytes);
+  CastPlan{type, ACL_DOUBLE, 1}.run(bytes, &result);
+  return result;
+}
+
 /// Returns the digits of a type, with which a number below 1 is not rounded to 1.
 int digitsOf(aclDataType type) {
   return type == ACL_FLOAT16 ? 11 : type == ACL_BF16 ? 8 : type == ACL_FLOAT ? 24 : 53;
@@ -154,6 +165,24 @@ View masked(Plan &plan, const View &x, const View &mask, double scale) {
                   plan.dense(factors, floatOf(x.type)));
 }
 
+/// Checks that so many places of a row can be drawn by its weights.
+aclError checkWeights(const std::vector<double> &weights, int64_t row, int64_t count) {
+  constexpr const char *name = "aclnnMultinomial";
+  for (double weight : weights)
+    if (!(weight >= 0) || std::isinf(weight))
+      return fail(ACL_ERROR_INVALID_PARAM, name,
+                  "row %lld of self has the weight %g; weights are numbers that are not negative",
+                  (long long)row, weight);
+  const int64_t drawable =
+      std::count_if(weights.begin(), weights.end(), [](double w) { return w > 0; });
+  if (drawable < count)
+    return fail(ACL_ERROR_INVALID_PARAM, name,
+                "row %lld of self has %lld weights that are not 0, of which %lld places cannot be "
+                "drawn",
+                (long long)row, (long long)drawable, (long long)count);
+  return ACL_SUCCESS;
+}
+
 /// Draws places of each row of weights.
 View drawn(Plan &plan, const View &self, int64_t count, bool replacement, uint64_t seed,
            uint64_t offset) {
@@ -174,6 +203,7 @@ View drawn(Plan &plan, const View &self, int64_t count, bool replacement, uint64
                 for (int64_t row = 0; row < rows; ++row) {
                   auto *from = reinterpret_cast<const double *>(at[0]) + row * width;
                   std::vector<double> left(from, from + width);
+                  ACL_TRY(checkWeights(left, row, replacement ? 1 : count));
                   for (int64_t i = 0; i < count; ++i) {
                     double rest = std::accumulate(left.begin(), left.end(), 0.0) *
                                   generator.uniform(uint64_t(row * count + i));
@@ -216,11 +246,14 @@ aclnnStatus aclnnInplaceUniformGetWorkspaceSize(const aclTensor *selfRef, double
                                                 aclOpExecutor **executor) {
   Plan plan(__func__);
   const View out = plan.output(selfRef, "selfRef");
-  if (!(from <= to))
-    plan.reject("from %g must not be more than to %g", from, to);
+  if (!(from <= to) || !std::isfinite(to - from))
+    plan.reject("from %g and to %g must be numbers, and from not be more than to", from, to);
   fill<double>(plan, out, Generator(seed, offset),
-               [=, digits = digitsOf(out.type)](const Generator &generator, uint64_t element) {
-                 return from + (to - from) * generator.uniform(element, digits);
+               [=, type = out.type](const Generator &generator, uint64_t element) {
+                 const double number =
+                     rounded(from + (to - from) * generator.uniform(element, digitsOf(type)), type);
+                 // The type may round up to the end, which does not belong to the numbers.
+                 return number < to ? number : from;
                });
   return plan.finish(size, executor);
 }

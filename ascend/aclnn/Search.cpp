@@ -271,8 +271,9 @@ void writeCounts(Plan &plan, const View &self, const View &weights, int64_t leas
 
 void writeHistogram(Plan &plan, const View &self, int64_t bins, double low, double high,
                     const View &out) {
-  if (plan.isGood() && (bins < 1 || out.dims != Dims{bins} || !(low <= high)))
-    plan.reject("out %s must be [bins], bins positive, and min at most max",
+  if (plan.isGood() &&
+      (bins < 1 || out.dims != Dims{bins} || !(low <= high) || !std::isfinite(high - low)))
+    plan.reject("out %s must be [bins], bins positive, and min and max be numbers, min at most max",
                 textOf(out.dims).c_str());
   if (!plan.isGood())
     return;
@@ -284,6 +285,11 @@ void writeHistogram(Plan &plan, const View &self, int64_t bins, double low, doub
         std::fill(sum, sum + bins, 0);
         double first = low, last = high;
         if (low == high && count) { // the range of the elements
+          for (int64_t i = 0; i < count; ++i)
+            if (!std::isfinite(from[i]))
+              return fail(ACL_ERROR_INVALID_PARAM, "aclnnHistc",
+                          "self has %g: give min and max, where the elements have no range",
+                          from[i]);
           first = *std::min_element(from, from + count);
           last = *std::max_element(from, from + count);
         }

@@ -90,6 +90,9 @@ View taken(Plan &plan, const View &self, int64_t axis, const View &indices);
 /// Returns the view with elements in front of each dim and behind it.
 View padded(Plan &plan, const View &self, const Dims &low, const Dims &high, double value);
 
+/// Returns the real or the imaginary part of a tensor of complex64.
+View partOfComplex(Plan &plan, View view, bool isImaginary, const char *name);
+
 /// Writes to an output that may be missing, with the dims that the output has.
 void writeOptional(Plan &plan, const View &view, const View &output);
 

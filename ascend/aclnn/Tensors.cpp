@@ -80,7 +80,8 @@ aclnnStatus describe(const char *function, const int64_t *viewDims, uint64_t vie
   if (viewDimsNum > maxRank || storageDimsNum > maxRank)
     return fail(aclnnIsInvalid, function, "%llu dims are given; a tensor has %d at most",
                 (unsigned long long)std::max(viewDimsNum, storageDimsNum), int(maxRank));
-  if (type != ACL_INT4 && !CastPlan{type, type, 0}.isKnown())
+  // Complex numbers are moved, and taken apart.
+  if (type != ACL_INT4 && type != ACL_COMPLEX64 && !CastPlan{type, type, 0}.isKnown())
     return fail(aclnnIsInvalid, function, "dataType %d has no functions here", int(type));
   if (type == ACL_INT4 && offset % 2)
     return fail(aclnnIsInvalid, function, "the offset of a tensor of int4 must be even");

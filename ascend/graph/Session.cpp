@@ -7,6 +7,7 @@
 
 #include "acl/acl.h"
 
+#include <atomic>
 #include <mutex>
 
 namespace ge {
@@ -104,6 +105,8 @@ std::string GEGetWarningMsg() { return ""; }
 
 struct Session::State {
   Options options;
+  const uint64_t id = nextId++;
+  static inline std::atomic<uint64_t> nextId{0};
   std::map<uint32_t, Compiled> graphs;
 
   Status load(const char *function, uint32_t id) {
@@ -158,6 +161,19 @@ Status Session::AddGraph(uint32_t graphId, const Graph &graph,
   return AddGraph(graphId, graph, detail::plain(options));
 }
 
+Status Session::AddGraphWithCopy(uint32_t graphId, const Graph &graph,
+                                 const std::map<AscendString, AscendString> &options) {
+  if (AddGraph(graphId, graph, options) != SUCCESS)
+    return FAILED;
+  if (state->load(__func__, graphId) == SUCCESS)
+    return SUCCESS;
+  state->graphs.erase(graphId);
+  return FAILED;
+}
+Status Session::AddGraphWithCopy(uint32_t graphId, const Graph &graph) {
+  return AddGraphWithCopy(graphId, graph, {});
+}
+
 Status Session::RemoveGraph(uint32_t graphId) {
   auto found = state->graphs.find(graphId);
   if (found == state->graphs.end())
@@ -170,6 +186,36 @@ Status Session::RemoveGraph(uint32_t graphId) {
 
 Status Session::CompileGraph(uint32_t graphId) { return state->load(__func__, graphId); }
 bool Session::IsGraphNeedRebuild(uint32_t) { return false; }
+
+Status Session::BuildGraph(uint32_t graphId, const std::vector<Tensor> &inputs) {
+  if (state->load(__func__, graphId) != SUCCESS)
+    return FAILED;
+  std::unique_ptr<aclmdlDesc, aclError (*)(aclmdlDesc *)> desc(aclmdlCreateDesc(),
+                                                               aclmdlDestroyDesc);
+  if (aclmdlGetDesc(desc.get(), state->graphs[graphId].model) != ACL_SUCCESS)
+    return failAcl(__func__, "aclmdlGetDesc");
+  // Programs may leave the inputs out, which the graph describes.
+  const size_t count = aclmdlGetNumInputs(desc.get());
+  if (!inputs.empty() && inputs.size() != count)
+    return detail::fail(FAILED, __func__,
+                        "the graph has " + std::to_string(count) + " inputs, not " +
+                            std::to_string(inputs.size()));
+  return SUCCESS;
+}
+
+Status Session::RunGraphAsync(uint32_t graphId, const std::vector<Tensor> &inputs,
+                              RunAsyncCallback callback) {
+  if (!callback)
+    return detail::fail(PARAM_INVALID, __func__, "callback is empty");
+  if (state->graphs.count(graphId) == 0)
+    return detail::fail(FAILED, __func__, "there is no graph " + std::to_string(graphId));
+  std::vector<Tensor> outputs;
+  const Status status = RunGraph(graphId, inputs, outputs);
+  callback(status, outputs);
+  return SUCCESS;
+}
+
+uint64_t Session::GetSessionId() const { return state->id; }
 
 /// Returns the description of an output as the model has it.
 static TensorDesc describeOutput(const aclmdlDesc *desc, size_t index) {

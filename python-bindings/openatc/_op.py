@@ -17,21 +17,41 @@ from ._runtime import Model, Session
 
 _TYPES = {"float64": "double"}
 
+# Operators that combine elements: a number takes the type of the arrays, as in NumPy. In others,
+# such as TopK, a number is a size or an axis.
+_ELEMENTWISE = frozenset("""
+    Add AddV2 Atan2 BitwiseAnd BitwiseOr BitwiseXor Clip ClipByValue ClipByValueV2 Div DivNoNan Equal
+    FloorDiv FloorMod Greater GreaterEqual GreaterOrEqual Less LessEqual LessOrEqual Max Maximum Mean Min
+    Minimum Mod Mul NotEqual PRelu Pow RealDiv Select SelectV2 SquaredDifference Sub Sum TruncateDiv
+    TruncateMod Where Xdivy Xlogy""".split())
+
 
 def _type_name(name: str) -> str:
     return _TYPES.get(name, name)
 
 
-def _tensor(value: Any, format: str) -> dict[str, object]:
+def _common_type(kind: str, arrays: Sequence[Any]) -> np.dtype[Any] | None:
+    """Returns the type that numbers take in an operator; None where they keep theirs."""
+    types = {value.dtype for value in arrays if isinstance(value, np.ndarray) and value.dtype != bool}
+    return types.pop() if kind in _ELEMENTWISE and len(types) == 1 else None
+
+
+def _tensor(value: Any, format: str, common: np.dtype[Any] | None) -> dict[str, object]:
     """Describes an input: None is not given, numbers and lists of them are constants."""
     if value is None:
         return {"format": format, "shape": [], "type": "UNDEFINED"}
     is_constant = isinstance(value, (bool, int, float, list, tuple))
     array = np.asarray(value)
-    if is_constant and array.dtype == np.float64:
+    # A fraction does not become a whole number.
+    if is_constant and array.dtype != bool and common is not None and (common.kind == "f" or array.dtype.kind in "iu"):
+        with np.errstate(over="ignore"):  # what is infinite then is refused below
+            given, array = array, array.astype(common)
+        if common.kind != "f" and (array != given).any():
+            raise OverflowError(f"the constant {value!r} is no {common.name}, which the arrays are of")
+    elif is_constant and array.dtype == np.float64:
         array = array.astype(np.float32)
     if is_constant and array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise ValueError(f"the constant {value!r} is not finite; give it as an array, which is an input")
+        raise ValueError(f"the constant {value!r} is not finite as {array.dtype.name}; give it as an array, which is an input")
     described: dict[str, object] = {"format": format, "shape": list(array.shape),
                                     "type": _type_name(array.dtype.name)}
     if is_constant:
@@ -76,7 +96,8 @@ def op(kind: str, *inputs: ArrayLike | None, outputs: int | Sequence[str] = 1,
         z = openatc.op("Reshape", x, [2, -1])
 
     Arrays are inputs. Numbers and lists are constants, as the shape of a Reshape must be, and None
-    is an optional input that is not given. `format` is that of all inputs, such as "NHWC", or a list
+    is an optional input that is not given. Where an operator combines elements, numbers take the type of the
+    arrays, as in NumPy. `format` is that of all inputs, such as "NHWC", or a list
     with one per input. `outputs` is the number of outputs, or a list of their element types where
     the operator has a choice: ["float32", "int64"]. The other arguments are attributes.
 
@@ -92,7 +113,7 @@ def op(kind: str, *inputs: ArrayLike | None, outputs: int | Sequence[str] = 1,
               else np.asarray(value) for value in inputs]
     description = {
         "op": kind, "name": "operator",
-        "input_desc": [_tensor(value, each) for value, each in zip(arrays, formats)],
+        "input_desc": [_tensor(value, each, _common_type(kind, arrays)) for value, each in zip(arrays, formats)],
         "output_desc": [
             {"format": formats[0] if formats else "ND", "shape": [-2], "type": _type_name(each)}
             for each in (["undefined"] * outputs if isinstance(outputs, int) else outputs)],

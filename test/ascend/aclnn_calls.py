@@ -78,6 +78,17 @@ def refused(acl, name, *arguments):
     return acl.aclGetRecentErrMsg().decode()
 
 
+def failed(acl, name, *arguments):
+    """Returns the message of a call that fails when it is run."""
+    values, kept = prepare(acl, arguments)
+    size, executor = ctypes.c_uint64(), POINTER()
+    assert getattr(acl, f"aclnn{name}GetWorkspaceSize")(*values, ctypes.byref(size), ctypes.byref(executor)) == 0
+    code = getattr(acl, f"aclnn{name}")(None, size, executor, None)
+    assert acl.aclrtSynchronizeStream(None) != 0 or code != 0
+    del kept
+    return acl.aclGetRecentErrMsg().decode()
+
+
 def prepare(acl, arguments):
     """Returns what a function takes for the arguments of call, and what must stay until it ends."""
     values, kept = [], []

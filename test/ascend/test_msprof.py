@@ -128,7 +128,8 @@ def test_dynamic_profiles_have_what_runs_between_start_and_stop(model, tmp_path)
 def test_errors(tmp_path):
     for words, code in (([], "E10007"), (["--nothing=1", "true"], "E10055"),
                         (["--application=true", "true"], "E10056"), (["./not-there"], "E10410"),
-                        (["true"], "E10014"), (['--application="x'], "E10001")):
+                        (["true"], "E10014"), (['--application="x'], "E10001"), (["--ai-core=maybe", "true"], "E10001"),
+                        (["--aic-metrics=Pipe", "true"], "E10001"), (["--task-time=l9", "true"], "E10001")):
         for output in (tmp_path, tmp_path / "new" / "folder"):
             done = run(BUILD / "bin/msprof", f"--output={output}", *words)
             assert done.returncode == 1 and done.stderr.startswith(code), done.stderr

@@ -170,7 +170,9 @@ def test_benchmark_command(model, profiles, tmp_path):
                "--output", tmp_path / "m", "--output_dirname", "r", "--loop=3")
     assert "Inference average time: " in said and "without first time: " in said
     assert np.loadtxt(tmp_path / "m/r/digit_7_output_0.txt").argmax() == 7
-    for wrong in (["--loop", "0"], ["--input", "/nowhere"], ["--dymBatch", "2"],
+    said = run(sys.executable, "-m", "ais_bench", "--model", model, "--warmup-count=2", "--loop", 2)  # the newer spelling
+    assert "warm up 2" in said
+    for wrong in (["--loop", "0"], ["--input", "/nowhere"], ["--warmup-counts", "2"], ["--dymBatch", "2"],
                   ["--dymBatch", "2", "--dymHW", "1,2"], ["--outfmt", "XML"], ["--device", "9"]):
         said = run(sys.executable, "-m", "ais_bench", "--model", model, *wrong, fails=True)
         assert "Traceback" not in said

@@ -39,6 +39,24 @@ def test_constants():
     np.testing.assert_array_equal(openatc.op("Reshape", X, [4, -1]), X.reshape(4, -1))
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int32, np.int8, np.uint8])
+def test_numbers_take_the_type_of_arrays(dtype):
+    x = np.array([[1, 2, 3], [4, 5, 6]], dtype)
+    for kind, number, want in (("Add", 1, x + dtype(1)), ("Mul", 2, x * dtype(2)), ("Maximum", 3, np.maximum(x, dtype(3))),
+                               ("Sub", [1, 0, 1], x - np.array([1, 0, 1], dtype))):
+        result = openatc.op(kind, x, number)
+        assert result.dtype == dtype
+        np.testing.assert_array_equal(result, want)
+    np.testing.assert_array_equal(openatc.op("Greater", x, 2), x > 2)
+    np.testing.assert_array_equal(openatc.op("SelectV2", x > 2, x, 0), np.where(x > 2, x, dtype(0)))
+    if np.issubdtype(dtype, np.floating):
+        result = openatc.op("RealDiv", 1, x)
+        assert result.dtype == dtype
+        np.testing.assert_allclose(result, 1 / x, rtol=1e-3)
+        # An axis or a number of elements keeps its type.
+        assert openatc.op("TopK", x, 2, outputs=2)[0].shape == (2, 2)
+
+
 def test_types_of_results():
     values, places = openatc.op("TopK", X, 2, outputs=2)
     assert (values.dtype, places.dtype) == (np.float32, np.int32)
@@ -85,6 +103,8 @@ def test_dims_of_results_follow_from_constants():
     (lambda: openatc.op("Add", X, X, other=object()), TypeError, "the attribute other"),
     (lambda: openatc.op("Add", X, X, format=["ND"]), ValueError, "1 items for 2 inputs"),
     (lambda: openatc.op("Maximum", X, float("-inf")), ValueError, "-inf is not finite"),
+    (lambda: openatc.op("Add", X.astype(np.int8), 300), OverflowError, "300 is no int8"),
+    (lambda: openatc.op("Maximum", X.astype(np.float16), 1e6), ValueError, "1000000.0 is not finite"),
     (lambda: openatc.op("Abs", X, outputs=[]), ValueError, "at least 1"),
     (lambda: openatc.op("Cast", X), openatc.Error, "E14001.*dst_type is missing"),
     (lambda: openatc.op("Add", X, X, soc="Ascend31"), openatc.Error, "Ascend31")])

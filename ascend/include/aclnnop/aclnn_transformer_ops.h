@@ -102,6 +102,30 @@ OPENATC_ACLNN(FlashAttentionScore, const aclTensor *query, const aclTensor *key,
               int64_t innerPreciseOptional, int64_t sparseModeOptional,
               const aclTensor *softmaxMaxOut, const aclTensor *softmaxSumOut,
               const aclTensor *softmaxOutOut, const aclTensor *attentionOutOut)
+/* Its gradients. The softmax is computed again: softmaxMax, softmaxSum and attentionIn are not
+ * read. dpseOut is NULL, or has the dims of the scores, as the shift then. */
+OPENATC_ACLNN(FlashAttentionScoreGrad, const aclTensor *query, const aclTensor *keyIn,
+              const aclTensor *value, const aclTensor *dy, const aclTensor *pseShiftOptional,
+              const aclTensor *dropMaskOptional, const aclTensor *paddingMaskOptional,
+              const aclTensor *attenMaskOptional, const aclTensor *softmaxMaxOptional,
+              const aclTensor *softmaxSumOptional, const aclTensor *softmaxInOptional,
+              const aclTensor *attentionInOptional, const aclIntArray *prefixOptional,
+              double scaleValueOptional, double keepProbOptional, int64_t preTokensOptional,
+              int64_t nextTokensOptional, int64_t headNum, char *inputLayout,
+              int64_t innerPreciseOptional, int64_t sparseModeOptional, const aclTensor *dqOut,
+              const aclTensor *dkOut, const aclTensor *dvOut, const aclTensor *dpseOut)
+/* The same of sequences that lie one behind the other: the layout is TND, and each number of the
+ * lengths says where a sequence ends. */
+OPENATC_ACLNN(FlashAttentionVarLenScore, const aclTensor *query, const aclTensor *key,
+              const aclTensor *value, const aclTensor *realShiftOptional,
+              const aclTensor *dropMaskOptional, const aclTensor *paddingMaskOptional,
+              const aclTensor *attenMaskOptional, const aclIntArray *prefixOptional,
+              const aclIntArray *actualSeqQLenOptional, const aclIntArray *actualSeqKvLenOptional,
+              double scaleValueOptional, double keepProbOptional, int64_t preTokensOptional,
+              int64_t nextTokensOptional, int64_t headNum, char *inputLayout,
+              int64_t innerPreciseOptional, int64_t sparseModeOptional,
+              const aclTensor *softmaxMaxOut, const aclTensor *softmaxSumOut,
+              const aclTensor *softmaxOutOut, const aclTensor *attentionOutOut)
 /* Rotates query and key in place: halves of the last dim. */
 OPENATC_ACLNN(ApplyRotaryPosEmb, aclTensor *queryRef, aclTensor *keyRef, const aclTensor *cos,
               const aclTensor *sin, int64_t layout)

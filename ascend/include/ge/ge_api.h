@@ -4,6 +4,7 @@
 #ifndef OPENATC_GE_GE_API_H
 #define OPENATC_GE_GE_API_H
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,6 +26,9 @@ std::string GEGetErrorMsg();
 AscendString GEGetErrorMsgV2();
 std::string GEGetWarningMsg();
 
+/** Gets the code of an execution, and its outputs where it is SUCCESS. */
+using RunAsyncCallback = std::function<void(Status, std::vector<Tensor> &)>;
+
 /** Compiles graphs when they first run, and keeps them. One thread at a time uses a session. */
 class Session {
 public:
@@ -39,13 +43,23 @@ public:
                   const std::map<std::string, std::string> &options);
   Status AddGraph(uint32_t graphId, const Graph &graph,
                   const std::map<AscendString, AscendString> &options);
+  /** Add a graph as it is now, which they compile: what changes it later is not seen. */
+  Status AddGraphWithCopy(uint32_t graphId, const Graph &graph);
+  Status AddGraphWithCopy(uint32_t graphId, const Graph &graph,
+                          const std::map<AscendString, AscendString> &options);
   Status RemoveGraph(uint32_t graphId);
-  /** Compiles a graph now. */
+  /** Compile a graph now. The inputs of the second one are those that the graph states. */
   Status CompileGraph(uint32_t graphId);
+  Status BuildGraph(uint32_t graphId, const std::vector<Tensor> &inputs);
   /** Runs a graph on host memory: a tensor per input of SetInputs, in its order. */
   Status RunGraph(uint32_t graphId, const std::vector<Tensor> &inputs,
                   std::vector<Tensor> &outputs);
+  /** Runs a graph at once and calls `callback` with the result, before it returns. */
+  Status RunGraphAsync(uint32_t graphId, const std::vector<Tensor> &inputs,
+                       RunAsyncCallback callback);
   bool IsGraphNeedRebuild(uint32_t graphId);
+  /** Returns a number that no other session of the process has. */
+  uint64_t GetSessionId() const;
 
 private:
   struct State;

@@ -178,6 +178,31 @@ REG_OP(MulCustom)
     EXPECT_OK(session.RunGraph(2, {tensorOf({1, 2, 2, 2}, input)}, outputs));
     EXPECT(near(valuesOf(outputs[0]), {expectedProduct()}));
     EXPECT_OK(session.RemoveGraph(2));
+    EXPECT_OK(session.BuildGraph(1, {tensorOf({1, 2, 2, 2}, input)}));
+    EXPECT(session.BuildGraph(1, {outputs[0], outputs[0]}) != 0);
+    EXPECT(session.BuildGraph(7, {}) != 0);
+    // A copy does not see what changes the graph, whose copies are one.
+    Graph changed = makeNetwork();
+    EXPECT_OK(session.AddGraphWithCopy(3, changed));
+    EXPECT(session.AddGraphWithCopy(3, changed) != 0);
+    for (GNode &node : changed.GetAllNodes()) {
+      AscendString type;
+      EXPECT_OK(node.GetType(type));
+      if (type == "Add")
+        EXPECT_OK(changed.RemoveNode(node));
+    }
+    int calls = 0;
+    const auto look = [&](Status status, std::vector<Tensor> &results) {
+      ++calls;
+      EXPECT(status == SUCCESS && results.size() == 2 && near(valuesOf(results[1]), twice(input)));
+    };
+    EXPECT_OK(session.RunGraphAsync(3, {tensorOf({1, 2, 2, 2}, input)}, look));
+    EXPECT(calls == 1);
+    const auto failed = [&](Status status, std::vector<Tensor> &) { calls += status != SUCCESS; };
+    EXPECT_OK(session.RunGraphAsync(3, {}, failed));
+    EXPECT(calls == 2);
+    EXPECT(session.RunGraphAsync(9, {}, failed) != 0 && session.RunGraphAsync(3, {}, nullptr) != 0);
+    EXPECT(session.GetSessionId() != Session((Options())).GetSessionId());
   }
 
   /// Puts an Abs between the input and one reader, through nodes.

@@ -101,6 +101,13 @@ def _parser(name):
     return parser
 
 
+def _with_underscores(arguments):
+    """Writes options as they are declared: newer versions have dashes in them, too."""
+    for text in arguments:
+        name, *value = text.split("=", 1)
+        yield "=".join(["--" + name[2:].replace("-", "_"), *value]) if name.startswith("--") else text
+
+
 def _say(text):
     print(f"[INFO] {text}", flush=True)
 
@@ -367,7 +374,7 @@ def _dump_settings(options):
 
 def main(arguments=None, name="ais_bench"):
     """Runs the command; returns its exit code."""
-    options = _parser(name).parse_args(arguments)
+    options = _parser(name).parse_args(_with_underscores(sys.argv[1:] if arguments is None else arguments))
     settings = None
     try:
         if options.profiler and options.dump:

@@ -7,7 +7,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from aclnn_calls import BOOL, DOUBLE, LONG, POINTER, Tensor, acl, call, refused  # noqa: E402, F401
+from aclnn_calls import BOOL, DOUBLE, LONG, POINTER, Tensor, acl, call, failed, refused  # noqa: E402, F401
 
 RNG = np.random.default_rng(17)
 F32, F16, FLOAT, NULL = np.float32, np.float16, ctypes.c_float, POINTER()
@@ -50,6 +50,16 @@ def arranged(x, layout):
     return np.ascontiguousarray(x.reshape((*x.shape[:2], -1)) if layout in ("BSH", "SBH") else x)
 
 
+def back(x, layout, shape):
+    """Undoes arranged."""
+    batch, heads, rows, width = shape
+    if layout == "BNSD":
+        return x.astype(np.float64)
+    x = x.reshape(rows, batch, heads, width).transpose(1, 2, 0, 3) if layout == "SBH" else x.reshape(
+        batch, rows, heads, width).transpose(0, 2, 1, 3)
+    return x.astype(np.float64)
+
+
 def close(tensor, want):
     np.testing.assert_allclose(tensor.read(), want, rtol=2e-2, atol=2e-2)
 
@@ -68,6 +78,35 @@ def test_attention_for_training(acl, layout):
     close(total, np.exp(values - values.max(-1, keepdims=True)).sum(-1, keepdims=True).repeat(8, -1))
     assert "keepProb" in refused(acl, "FlashAttentionScore", q, k, v, NULL, NULL, NULL, NULL, NULL, DOUBLE(0.25), DOUBLE(0.9),
                                  HUGE, HUGE, LONG(4), layout.encode(), LONG(0), LONG(0), largest, total, NULL, out)
+
+
+@pytest.mark.parametrize("layout", ["BNSD", "BSH", "SBH", "BSND"])
+def test_gradients_of_attention(acl, layout):
+    """By differences, with heads that share keys, a shift and a mask."""
+    g = draw(2, 4, 5, 16, dtype=F16)
+
+    def result(q, k, v, shift):
+        products = np.einsum("bnsd,bntd->bnst", q, k.repeat(2, 1))
+        weights = softmax(np.where(MASK, -1e30, (products + shift) / 4))
+        return np.einsum("bnst,bntd->bnsd", weights, v.repeat(2, 1))
+    values = [x.astype(np.float64) for x in (Q, K, V, SHIFT)]
+    outputs = [Tensor(acl, np.zeros_like(arranged(x, layout))) for x in (Q, K, V)] + [Tensor(acl, np.zeros(SHIFT.shape, F32))]
+    call(acl, "FlashAttentionScoreGrad", *(arranged(x, layout) for x in (Q, K, V, g)), SHIFT, NULL, NULL, MASK, *[NULL] * 5,
+         DOUBLE(0.25), DOUBLE(1), HUGE, HUGE, LONG(4), layout.encode(), LONG(0), LONG(1), *outputs)
+    places = np.random.default_rng(1)
+    for at, (x, output) in enumerate(zip(values, outputs)):
+        whole = output.read().astype(np.float64) if at == 3 else back(output.read(), layout, x.shape)
+        for _ in range(12):
+            place = tuple(places.integers(0, n) for n in x.shape)
+            moved = [v.copy() for v in values]
+            moved[at][place] += 1e-4
+            high = result(*moved)
+            moved[at][place] -= 2e-4
+            want = ((high - result(*moved)) * g).sum() / 2e-4
+            assert abs(whole[place] - want) < 0.02 * max(1, abs(want)), (at, place, whole[place], want)
+    assert "do not fit" in refused(acl, "FlashAttentionScoreGrad", *(arranged(x, layout) for x in (Q, K[:, :, :4].copy(), V, g)), NULL,
+                                   NULL, NULL, NULL, *[NULL] * 5, DOUBLE(0.25), DOUBLE(1), HUGE, HUGE, LONG(4), layout.encode(), LONG(0),
+                                   LONG(1), outputs[0], outputs[1], outputs[2], NULL)
 
 
 @pytest.mark.parametrize("mode, before, after, masked, hidden", [
@@ -126,8 +165,134 @@ def test_attention_of_one_row(acl):
         call(acl, "PromptFlashAttentionV3", one, K, V, NULL, NULL, NULL, [4, 6], *[NULL] * 5, LONG(4), DOUBLE(0.25), HUGE,
              LONG(0), b"BNSD", LONG(2), LONG(mode), LONG(0), out)
         close(out, want)
-    assert "blockSize 0" in refused(acl, "IncreFlashAttentionV3", one, (K,), (V,), NULL, NULL, NULL, *[NULL] * 8, LONG(4),
-                                    DOUBLE(0.25), b"BNSD", LONG(2), LONG(16), LONG(1), out)
+
+
+@pytest.mark.parametrize("dims", [(5, 6), (2, 5, 6), (1, 5, 6), (2, 4, 5, 6), (2, 32, 32)])
+def test_dims_of_masks(acl, dims):
+    """A mask of 3 dims is one for each batch and not for each head, also with as many heads as batches."""
+    mask = RNG.random(dims) > 0.5
+    mask[..., 0] = False
+    hidden = mask[:, None] if len(dims) == 3 else mask
+    q, keys, values = Q[:, :2].copy(), K, V
+    for heads, given in ((4, Q), (2, q)):
+        if len(dims) == 4 and heads == 2:
+            continue
+        out = Tensor(acl, np.zeros_like(given))
+        call(acl, "FusedInferAttentionScore", given, (keys,), (values,), NULL, mask, NULL, NULL, *[NULL] * 10, LONG(heads),
+             DOUBLE(0.25), HUGE, HUGE, b"BNSD", LONG(2), LONG(1), LONG(0), LONG(0), LONG(0), BOOL(False), out, NULL)
+        products = np.einsum("bnsd,bntd->bnst", given.astype(F32), keys.astype(F32).repeat(heads // 2, 1)) / 4
+        weights = softmax(np.where(hidden[..., :5, :6], -1e30, products))
+        close(out, np.einsum("bnst,bntd->bnsd", weights, values.astype(F32).repeat(heads // 2, 1)))
+
+
+@pytest.mark.parametrize("dims", [(2, 6), (2, 1, 6), (2, 1, 1, 6), (1, 6), (2, 32)])
+def test_dims_of_masks_of_one_row(acl, dims):
+    mask = RNG.random(dims) > 0.5
+    mask[..., 0] = False
+    one = Q[:, :, :1].copy()
+    out = Tensor(acl, np.zeros_like(one))
+    call(acl, "IncreFlashAttention", one, (K,), (V,), NULL, mask, NULL, LONG(4), DOUBLE(0.25), b"BNSD", LONG(2), out)
+    close(out, attended(scores(q=one), mask[..., :6].reshape(-1, 1, 1, 6)))
+    assert "cannot be broadcast" in refused(acl, "IncreFlashAttention", one, (K,), (V,), NULL, np.zeros((3, 6), bool), NULL, LONG(4),
+                                            DOUBLE(0.25), b"BNSD", LONG(2), out)
+
+
+@pytest.mark.parametrize("layout, cache", [("BNSD", "BnNBsD"), ("BSND", "BnBsND"), ("BSH", "BnBsH"), ("BNSD", "BnBsH")])
+def test_keys_in_blocks(acl, layout, cache):
+    """Blocks lie in any order; those behind the end of a batch are not looked at."""
+    size, lengths, table = 4, np.array([3, 6]), np.array([[4, -7], [1, 3]], np.int32)
+    one = Q[:, :, :1].copy()
+    caches = []
+    for whole in (K, V):
+        blocks = np.full((5, 2, size, 16), np.nan, np.float16)
+        for batch in range(2):
+            for token in range(lengths[batch]):
+                blocks[table[batch, token // size], :, token % size] = whole[batch, :, token]
+        if cache != "BnNBsD":
+            blocks = np.ascontiguousarray(blocks.transpose(0, 2, 1, 3))
+        caches.append(blocks.reshape(5, size, 32) if cache == "BnBsH" else blocks)
+    q = arranged(one, layout)
+    want = arranged(attended(scores(q=one), COLUMN >= lengths[:, None, None, None]), layout)
+    out = Tensor(acl, np.zeros_like(q))
+    call(acl, "IncreFlashAttentionV4", q, (caches[0],), (caches[1],), NULL, NULL, list(lengths), *[NULL] * 7, table, NULL, LONG(4),
+         DOUBLE(0.25), layout.encode(), LONG(2), LONG(size), LONG(1), out)
+    close(out, want)
+    out = Tensor(acl, np.zeros_like(q))
+    fused = [q, (caches[0],), (caches[1],), NULL, NULL, NULL, list(lengths), *[NULL] * 7, table, NULL, NULL, LONG(4), DOUBLE(0.25), HUGE,
+             HUGE, layout.encode(), LONG(2), LONG(0), LONG(0), LONG(size), LONG(0), BOOL(False), out, NULL]
+    call(acl, "FusedInferAttentionScore", *fused)
+    close(out, want)
+    fused[6] = NULL
+    assert "lengths of the keys be given" in refused(acl, "FusedInferAttentionScore", *fused)
+    fused[6] = [3, 9]
+    assert "2 blocks of 4" in refused(acl, "FusedInferAttentionScore", *fused)
+    fused[6] = [5, 6]
+    assert "blockTable has -7 for block 1 of batch 0" in failed(acl, "FusedInferAttentionScore", *fused)
+
+
+@pytest.mark.parametrize("kind", ["all", "elements", "tokens"])
+def test_keys_of_integers(acl, kind):
+    shape = {"all": (2, 1), "elements": (2, 2, 1, 16), "tokens": (2, 2, 6)}[kind]
+    scale, offset = RNG.uniform(0.01, 0.03, shape).astype(np.float16), RNG.uniform(-3, 3, shape).astype(np.float16)
+    keys, values = (RNG.integers(-128, 128, (2, 2, 6, 16)).astype(np.int8) for _ in range(2))
+
+    def whole(x, at):
+        dims = {"all": (1, 1, 1, 1), "elements": (1, 2, 1, 16), "tokens": (2, 1, 6, 1)}[kind]
+        return (x + offset[at].astype(F32).reshape(dims)) * scale[at].astype(F32).reshape(dims)
+    products = np.einsum("bnsd,bntd->bnst", Q.astype(F32), whole(keys, 0).repeat(2, 1)) / 4
+    want = np.einsum("bnst,bntd->bnsd", softmax(products), whole(values, 1).repeat(2, 1))
+    mode = LONG(kind == "tokens")
+    tail = LONG(4), DOUBLE(0.25), HUGE, HUGE, b"BNSD", LONG(2), LONG(0), LONG(0), LONG(0)
+    out = Tensor(acl, np.zeros_like(Q))
+    call(acl, "FusedInferAttentionScore", Q, (keys,), (values,), *[NULL] * 9, scale, offset, *[NULL] * 3, *tail, mode, BOOL(False), out, NULL)
+    close(out, want)
+    out = Tensor(acl, np.zeros_like(Q))
+    halves = scale[0].copy(), offset[0].copy(), scale[1].copy(), offset[1].copy()
+    call(acl, "FusedInferAttentionScoreV2", Q, (keys,), (values,), *[NULL] * 14, *halves, *[NULL] * 3, *tail, LONG(0), BOOL(False), mode,
+         mode, out, NULL)
+    close(out, want)
+    assert "give an antiquant scale" in refused(acl, "FusedInferAttentionScore", Q, (keys,), (values,), *[NULL] * 14, *tail, mode,
+                                                BOOL(False), out, NULL)
+    assert "must have 1 element" in refused(acl, "FusedInferAttentionScore", Q, (keys,), (values,), *[NULL] * 9, np.ones((2, 5), np.float16),
+                                            *[NULL] * 4, *tail, mode, BOOL(False), out, NULL)
+
+
+@pytest.mark.parametrize("mode", [0, 1, 2, 3])
+def test_sequences_one_behind_the_other(acl, mode):
+    rows, lengths, heads, shared = [3, 3, 5], [4, 5, 9], 4, 2
+    q, k, v = (draw(count, n, 16, dtype=F16) for count, n in ((5, heads), (9, shared), (9, shared)))
+    mask = RNG.random((4, 5)) > 0.6
+    mask[:, 0] = False
+    out, want = Tensor(acl, np.zeros_like(q)), np.zeros(q.shape)
+    largest, total = (Tensor(acl, np.zeros((5, heads, 8), F32)) for _ in range(2))
+    peaks, sums = np.zeros((5, heads)), np.zeros((5, heads))
+    for first, last, start, end in zip([0, *rows], rows, [0, *lengths], lengths):
+        own = np.einsum("snd,tnd->nst", q[first:last].astype(F32), k[start:end].astype(F32).repeat(2, 1)) / 4
+        row, column = np.arange(last - first)[:, None], np.arange(end - start)
+        hidden = mask[:last - first, :end - start] if mode < 2 else column > row + (end - start - last + first if mode == 3 else 0)
+        own = np.where(hidden, -1e30, own)
+        want[first:last] = np.einsum("nst,tnd->snd", softmax(own), v[start:end].astype(F32).repeat(2, 1))
+        if last > first:
+            peaks[first:last] = own.max(-1).T
+            sums[first:last] = np.exp(own - own.max(-1, keepdims=True)).sum(-1).T
+    options = LONG(mode), largest, total, NULL, out
+    given = NULL, NULL, NULL, mask if mode < 2 else NULL, NULL
+    call(acl, "FlashAttentionVarLenScore", q, k, v, *given, rows, lengths, DOUBLE(0.25), DOUBLE(1), HUGE, HUGE, LONG(heads), b"TND", LONG(0),
+         *options)
+    close(out, want)
+    close(largest, peaks[..., None].repeat(8, -1))
+    close(total, sums[..., None].repeat(8, -1))
+    for ends in ([3, 2, 5], [3, 3, 4], [5]):
+        assert "equences" in refused(acl, "FlashAttentionVarLenScore", q, k, v, *given, ends, lengths, DOUBLE(0.25), DOUBLE(1), HUGE, HUGE,
+                                     LONG(heads), b"TND", LONG(0), *options) or ends != [5]
+
+
+def test_errors_name_the_function_that_was_called(acl):
+    out = Tensor(acl, np.zeros_like(Q))
+    for name, parts, modes in (("FusedInferAttentionScore", [], []), ("FusedInferAttentionScoreV2", [NULL] * 7, [LONG(0)] * 2)):
+        message = refused(acl, name, Q, (K,), (V,), *[NULL] * 14, *parts, LONG(4), DOUBLE(0.25), HUGE, HUGE, b"XYZ", LONG(2), LONG(0),
+                          LONG(0), LONG(0), LONG(0), BOOL(False), *modes, out, NULL)
+        assert name + "GetWorkspaceSize" in message and "inputLayout" in message
 
 
 def test_rotated_in_place(acl):

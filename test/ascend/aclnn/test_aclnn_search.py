@@ -7,7 +7,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from aclnn_calls import BOOL, LONG, POINTER, Tensor, acl, call, refused, shown  # noqa: E402, F401
+from aclnn_calls import BOOL, LONG, POINTER, Tensor, acl, call, failed, refused, shown  # noqa: E402, F401
 
 RNG = np.random.default_rng(23)
 F32, FLOAT, NULL, INT = np.float32, ctypes.c_float, POINTER(), ctypes.c_int32
@@ -98,6 +98,17 @@ def test_counts(acl):
         out = Tensor(acl, np.zeros(5, F32))
         call(acl, "Histc", X, LONG(5), low, high, out)
         np.testing.assert_array_equal(out.read(), np.histogram(X, 5, (low, high) if low < high else None)[0])
+
+
+def test_ranges_of_histograms(acl):
+    """Elements that are no numbers lie in no range, and give none."""
+    x, out = np.array([1, np.nan, 3, np.inf, 2, -np.inf], F32), Tensor(acl, np.zeros(2, F32))
+    call(acl, "Histc", x, LONG(2), 0.0, 4.0, out)
+    np.testing.assert_array_equal(out.read(), [1, 2])
+    for bad in (np.nan, np.inf):
+        assert "give min and max" in failed(acl, "Histc", np.array([1, bad], F32), LONG(2), 0.0, 0.0, out)
+    for low, high in ((0.0, float("inf")), (float("nan"), 1.0), (float("-inf"), 0.0), (2.0, 1.0)):
+        assert "min at most max" in refused(acl, "Histc", x, LONG(2), low, high, out)
 
 
 #--- quantized products ---------------------------------------------------------

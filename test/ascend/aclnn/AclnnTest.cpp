@@ -151,6 +151,43 @@ TEST_CASE("an executor is used once, or again and with other addresses") {
   BAD(161002, aclDestroyAclOpExecutor(executor));
 }
 
+TEST_CASE("addresses are set by the number of the argument") {
+  Started started;
+  Floats x({2}), chance({2}), y({2}), other({2});
+  *static_cast<float *>(chance.data) = 1;
+  auto *one = static_cast<float *>(other.data);
+  one[0] = one[1] = 1;
+  uint64_t size = 0;
+  aclOpExecutor *executor = nullptr;
+  GOOD(aclnnBernoulliTensorGetWorkspaceSize(x.tensor, chance.tensor, 3, 0, y.tensor, &size,
+                                            &executor));
+  GOOD(aclSetInputTensorAddr(executor, 0, x.tensor, x.data));
+  GOOD(aclSetInputTensorAddr(executor, 1, chance.tensor, other.data));
+  BAD(161002, aclSetInputTensorAddr(executor, 2, x.tensor, other.data));
+  BAD(161002, aclSetInputTensorAddr(executor, 0, y.tensor, other.data));
+  GOOD(aclnnBernoulliTensor(nullptr, 0, executor, nullptr));
+  GOOD(aclrtSynchronizeStream(nullptr));
+  CHECK(y.values() == Values{1, 1});
+}
+
+TEST_CASE("an executor that has read elements is for one call") {
+  Started started;
+  Floats x({3}), y({}), order({1});
+  *static_cast<float *>(order.data) = 2;
+  aclTensor *parts[] = {x.tensor}, *results[] = {y.tensor};
+  aclTensorList *list = aclCreateTensorList(parts, 1), *out = aclCreateTensorList(results, 1);
+  uint64_t size = 0;
+  aclOpExecutor *executor = nullptr;
+  GOOD(aclnnForeachNormGetWorkspaceSize(list, order.tensor, out, &size, &executor));
+  CHECK(aclSetAclOpExecutorRepeatable(executor) == 161002);
+  CHECK(std::string(aclGetRecentErrMsg()).find("reads the elements of scalar") !=
+        std::string::npos);
+  GOOD(aclnnForeachNorm(nullptr, 0, executor, nullptr));
+  GOOD(aclrtSynchronizeStream(nullptr));
+  CHECK(y.values()[0] * y.values()[0] > 4.99f);
+  CHECK(y.values()[0] * y.values()[0] < 5.01f);
+}
+
 TEST_CASE("arguments of tensors and functions are checked") {
   Started started;
   Floats x({2, 3}), y({3, 2});

@@ -7,7 +7,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from aclnn_calls import BOOL, DOUBLE, LONG, POINTER, Tensor, acl, call, refused, shown  # noqa: E402, F401
+from aclnn_calls import BOOL, DOUBLE, LONG, POINTER, Tensor, acl, call, failed, refused, shown  # noqa: E402, F401
 
 RNG = np.random.default_rng(5)
 F32, FLOAT = np.float32, ctypes.c_float
@@ -130,6 +130,13 @@ def test_distributions(acl):
     np.testing.assert_array_equal(out.read(), np.tile([False, True], 10000))
 
 
+@pytest.mark.parametrize("dtype", [np.float16, F32, np.float64])
+@pytest.mark.parametrize("low, high", [(0, 1), (-1, 3), (1000, 1001), (0.5, 0.5)])
+def test_uniform_numbers_are_below_their_end(acl, dtype, low, high):
+    numbers = drawn(acl, "InplaceUniform", dtype, DOUBLE(low), DOUBLE(high), LONG(7), LONG(0)).astype(np.float64)
+    assert numbers.min() >= low and (numbers.max() < high or low == high)
+
+
 def test_seeds(acl):
     def numbers(seed, offset):
         return drawn(acl, "InplaceUniform", F32, DOUBLE(0), DOUBLE(1), LONG(seed), LONG(offset), count=64)
@@ -150,6 +157,15 @@ def test_permutations_and_draws(acl):
     call(acl, "Multinomial", weights + 1, LONG(2), BOOL(False), LONG(5), LONG(0), out)
     assert (out.read()[:, 0] != out.read()[:, 1]).all()
     assert "without replacement" in refused(acl, "Multinomial", weights, LONG(5), BOOL(False), LONG(5), LONG(0), out)
+
+
+@pytest.mark.parametrize("weights, replacement, reason", [
+    ([0, 0, 0], True, "0 weights that are not 0"), ([1, -1, 3], True, "the weight -1"), ([1, np.nan, 3], True, "the weight nan"),
+    ([1, np.inf, 3], True, "the weight inf"), ([0, 0, 3], False, "1 weights that are not 0, of which 2 places")])
+def test_weights_that_nothing_is_drawn_by(acl, weights, replacement, reason):
+    out = Tensor(acl, np.zeros((2, 2), np.int64))
+    rows = np.array([[1, 2, 3], weights], F32)
+    assert reason in failed(acl, "Multinomial", rows, LONG(2), BOOL(replacement), LONG(5), LONG(0), out)
 
 
 def test_dropout(acl):

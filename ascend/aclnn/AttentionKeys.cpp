@@ -1,0 +1,201 @@
+//===-- AttentionKeys.cpp - keys in blocks or integers, sequences -----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/aclnn/Attention.h"
+#include "ascend/aclnn/Steps.h"
+#include "ascend/src/Errors.h"
+
+#include <cstring>
+
+using namespace atc::ascend;
+
+namespace {
+
+/// Returns a cache as [blocks, heads, block size, width]. A cache of 3 dims is [blocks, block size,
+/// heads * width], one of 4 dims has the heads in front of the elements of a block or behind.
+View blocksOf(Plan &plan, const View &cache, const Attention &given, int64_t blockSize,
+              const char *name) {
+  View view = cache;
+  const int64_t heads = given.keyHeads;
+  const size_t rank = cache.dims.size();
+  if (plan.isGood() && rank == 3 && cache.dims[1] == blockSize && cache.dims[2] % heads == 0) {
+    const int64_t width = cache.dims[2] / heads;
+    view.dims = {cache.dims[0], blockSize, heads, width};
+    view.strides = {cache.strides[0], cache.strides[1], width * cache.strides[2], cache.strides[2]};
+    return permuted(view, {0, 2, 1, 3});
+  }
+  const bool isBehind = rank == 4 && cache.dims[1] == blockSize && cache.dims[2] == heads;
+  const bool isFront = rank == 4 && cache.dims[1] == heads && cache.dims[2] == blockSize;
+  // Where both fit, the query tells.
+  if (isBehind && (!isFront || given.layout == "BSND"))
+    return permuted(view, {0, 2, 1, 3});
+  if (plan.isGood() && !isFront)
+    plan.reject("%s %s must be [blocks, %lld, heads * width], [blocks, heads, %lld, width] or "
+                "[blocks, %lld, heads, width] with %lld heads",
+                name, textOf(cache.dims).c_str(), (long long)blockSize, (long long)blockSize,
+                (long long)blockSize, (long long)heads);
+  return view;
+}
+
+/// Puts the blocks of each batch together: [batch, heads, tokens, width]. What no length covers is
+/// 0.
+View joinedBlocks(Plan &plan, const View &blocks, const View &table, const Dims &lengths) {
+  if (!plan.isGood())
+    return {};
+  const int64_t count = blocks.dims[0], heads = blocks.dims[1], size = blocks.dims[2],
+                width = blocks.dims[3], batches = table.dims[0], columns = table.dims[1];
+  const View from = plan.dense(blocks, blocks.type), places = plan.dense(table, ACL_INT64),
+             result = plan.make(blocks.type, {batches, heads, columns * size, width});
+  const int64_t row = width * int64_t(bitsOf(blocks.type) / 8);
+  plan.onHost({from, places, result}, [=](const std::vector<char *> &at) -> aclError {
+    memset(at[2], 0, size_t(batches * heads * columns * size * row));
+    for (int64_t batch = 0; batch < batches; ++batch) {
+      const int64_t length = lengths[lengths.size() == 1 ? 0 : size_t(batch)];
+      for (int64_t start = 0; start < length; start += size) {
+        const int64_t column = start / size;
+        const int64_t block = reinterpret_cast<const int64_t *>(at[1])[batch * columns + column];
+        if (block < 0 || block >= count)
+          return fail(ACL_ERROR_INVALID_PARAM, "aclnn attention",
+                      "blockTable has %lld for block %lld of batch %lld; there are %lld blocks",
+                      (long long)block, (long long)column, (long long)batch, (long long)count);
+        for (int64_t head = 0; head < heads; ++head)
+          memcpy(at[2] + ((batch * heads + head) * columns * size + start) * row,
+                 at[0] + (block * heads + head) * size * row,
+                 size_t(std::min(size, length - start) * row));
+      }
+    }
+    return ACL_SUCCESS;
+  });
+  return result;
+}
+
+/// Returns a scale or an offset as floats that combine with [batch, heads, tokens, width].
+View factorsOf(Plan &plan, const View &factors, const View &x, const char *name) {
+  if (!plan.isGood())
+    return {};
+  const int64_t count = countOf(factors.dims), batch = x.dims[0], heads = x.dims[1],
+                tokens = x.dims[2], width = x.dims[3];
+  const View numbers = plan.dense(factors, ACL_FLOAT);
+  if (count == 1)
+    return plan.reshaped(numbers, {1, 1, 1, 1});
+  if (count == heads * width)
+    return plan.reshaped(numbers, {1, heads, 1, width});
+  if (factors.dims.back() >= tokens && count == batch * factors.dims.back()) {
+    View own = plan.reshaped(numbers, {batch, 1, factors.dims.back(), 1});
+    return part(own, 2, 0, tokens);
+  }
+  plan.reject("%s %s must have 1 element, %lld of heads and width, or [%lld, %lld] of tokens", name,
+              textOf(factors.dims).c_str(), (long long)(heads * width), (long long)batch,
+              (long long)tokens);
+  return {};
+}
+
+/// Returns a key or value as [batch, heads, tokens, width] of floats.
+View scaledKeys(Plan &plan, const View &x, const Antiquant &antiquant, aclDataType type,
+                const char *name) {
+  const bool isWhole = plan.isGood() && !isFloat(x.type);
+  if (plan.isGood() && isWhole != bool(antiquant.scale.place))
+    plan.reject(isWhole ? "%s is of integers: give an antiquant scale"
+                        : "%s is no integer: the antiquant scale must be NULL",
+                name);
+  if (!plan.isGood() || !isWhole)
+    return x;
+  View result = plan.dense(x, ACL_FLOAT);
+  if (antiquant.offset.place)
+    result =
+        combined(plan, "Add", result, factorsOf(plan, antiquant.offset, x, "the antiquant offset"));
+  result =
+      combined(plan, "Mul", result, factorsOf(plan, antiquant.scale, x, "the antiquant scale"));
+  return plan.isGood() ? plan.dense(result, type) : View();
+}
+
+/// Returns elements `start` to `end` of the first dim, [1, heads, rows, width].
+View sequenceOf(const View &tokens, int64_t start, int64_t end) {
+  View view = part(tokens, 0, start, end - start);
+  view.dims.insert(view.dims.begin(), 1);
+  view.strides.insert(view.strides.begin(), 0);
+  return permuted(view, {0, 2, 1, 3});
+}
+
+void checkEnds(Plan &plan, const Dims &ends, int64_t count, const char *name) {
+  if (plan.isGood() && (ends.empty() || !std::is_sorted(ends.begin(), ends.end()) || ends[0] < 0 ||
+                        ends.back() != count))
+    plan.reject("%s must say where each sequence ends: rising numbers, the last of which is %lld",
+                name, (long long)count);
+}
+
+} // namespace
+
+namespace atc::ascend {
+
+void completeKeys(Plan &plan, Attention &attention, const View &blockTable, int64_t blockSize,
+                  const Antiquant &ofKey, const Antiquant &ofValue) {
+  const bool isWhole = plan.isGood() && !isFloat(attention.key.type);
+  if (!plan.isGood() ||
+      (!blockTable.place && !isWhole && !ofKey.scale.place && isFloat(attention.value.type)))
+    return;
+  if (attention.layout == "TND")
+    return plan.reject("keys in blocks or integers need another layout than TND");
+  View key = attention.key, value = attention.value;
+  if (blockTable.place) {
+    const Dims &dims = blockTable.dims;
+    if (blockSize < 1 || dims.size() != 2 || isFloat(blockTable.type) ||
+        (attention.lengths.size() != 1 && int64_t(attention.lengths.size()) != dims[0]))
+      plan.reject("blockTable %s must be [batch, blocks] of whole numbers, blockSize %lld be "
+                  "positive, and the lengths of the keys be given",
+                  textOf(dims).c_str(), (long long)blockSize);
+    for (int64_t length : attention.lengths)
+      if (plan.isGood() && (length < 0 || length > dims[1] * blockSize))
+        plan.reject("a length of the keys is %lld; blockTable has %lld blocks of %lld",
+                    (long long)length, (long long)dims[1], (long long)blockSize);
+    key = joinedBlocks(plan, blocksOf(plan, key, attention, blockSize, "key"), blockTable,
+                       attention.lengths);
+    value = joinedBlocks(plan, blocksOf(plan, value, attention, blockSize, "value"), blockTable,
+                         attention.lengths);
+  } else {
+    key = headsOf(plan, key, attention.layout, attention.keyHeads, "key");
+    value = headsOf(plan, value, attention.layout, attention.keyHeads, "value");
+  }
+  attention.key = scaledKeys(plan, key, ofKey, attention.query.type, "key");
+  attention.value = scaledKeys(plan, value, ofValue, attention.query.type, "value");
+  attention.keyLayout = "BNSD";
+}
+
+void attendSequences(Plan &plan, const Attention &given) {
+  for (const View *view : {&given.query, &given.key, &given.value, &given.output})
+    if (plan.isGood() && view->dims.size() != 3)
+      plan.reject("query, key, value and the output must have 3 dims with TND");
+  if (plan.isGood() && (given.shift.place || given.logarithm.place))
+    plan.reject("pseShift and softmaxLse have no functions with TND");
+  if (!plan.isGood())
+    return;
+  checkEnds(plan, given.rows, given.query.dims[0], "actualSeqLengths");
+  checkEnds(plan, given.lengths, given.key.dims[0], "actualSeqLengthsKv");
+  if (plan.isGood() && given.rows.size() != given.lengths.size())
+    plan.reject("actualSeqLengths has %zu sequences, actualSeqLengthsKv %zu", given.rows.size(),
+                given.lengths.size());
+  for (size_t i = 0; plan.isGood() && i < given.rows.size(); ++i) {
+    const int64_t row = i ? given.rows[i - 1] : 0, key = i ? given.lengths[i - 1] : 0;
+    if (given.rows[i] == row)
+      continue;
+    Attention own = given;
+    own.layout = "BNSD";
+    own.rows.clear();
+    own.lengths.clear();
+    own.query = sequenceOf(given.query, row, given.rows[i]);
+    own.output = sequenceOf(given.output, row, given.rows[i]);
+    own.key = sequenceOf(given.key, key, given.lengths[i]);
+    own.value = sequenceOf(given.value, key, given.lengths[i]);
+    for (View Attention::*numbers : {&Attention::largest, &Attention::total})
+      if ((given.*numbers).place)
+        own.*numbers = sequenceOf(given.*numbers, row, given.rows[i]);
+    if (given.mask.place && given.sparseMode < 2)
+      for (size_t axis : {given.mask.dims.size() - 2, given.mask.dims.size() - 1}) {
+        const int64_t count =
+            axis + 2 == given.mask.dims.size() ? own.query.dims[2] : own.key.dims[2];
+        own.mask = part(own.mask, axis, 0, std::min(count, own.mask.dims[axis]));
+      }
+    attend(plan, own);
+  }
+}
+
+} // namespace atc::ascend
