@@ -26,6 +26,9 @@ import draw_digits  # noqa: E402
 from test_calibrated import DIGITS, calibrate  # noqa: E402
 
 
+INTEGER_SOCS = ["Ascend310P3", "Ascend310", "Ascend910A", "Ascend910B1", "Ascend310B1"]
+
+
 def run_dumped(om, picture, folder):
     np.save(folder.with_suffix(".npy"), picture)
     code, out, err = call(tool("om-run"), om, "--input", folder.with_suffix(".npy"), "--dump",
@@ -45,7 +48,7 @@ def compare(cpu_om, npu_om, picture, folder, number, least_share):
     return len(names)
 
 
-@pytest.mark.parametrize("soc", ["Ascend310P3", "Ascend310", "Ascend910A"])
+@pytest.mark.parametrize("soc", INTEGER_SOCS)
 def test_digits_have_the_same_integers(tmp_path, soc):
     pictures, _ = draw_digits.draw_digits(18, seed=77)
     data = draw_digits.as_input(pictures)
@@ -179,13 +182,15 @@ def compile_for_both(model, tmp_path, soc):
 
 @pytest.mark.skipif(onnx is None, reason="needs the onnx package")
 @pytest.mark.parametrize("storage", ["uint8", "int8"])
-@pytest.mark.parametrize("soc", ["Ascend310P3", "Ascend310", "Ascend910A"])
+@pytest.mark.parametrize("soc", INTEGER_SOCS)
 def test_residuals_have_the_same_integers(tmp_path, soc, storage):
     model = tmp_path / "residuals.onnx"
     residual_network(model, storage)
     cpu_om, npu_om, text = compile_for_both(model, tmp_path, soc)
-    # Quantizing, adding and storing are parts of loads and of leaving l0c.
-    assert text.count(" requantize_add ") == 3, text
+    # Quantizing, adding and storing are parts of loads and of leaving l0c; FIX of split cores does not
+    # add.
+    assert text.count(" requantize_add ") == (0 if "B1" in soc else 3), text
+    assert " requantize " in text
     assert "scale=" in next(line for line in text.splitlines() if " load_image " in line)
     assert " div " not in text
     picture = np.random.default_rng(9).normal(0, 1, (2, 3, 44, 44)).astype(np.float32)
@@ -211,7 +216,7 @@ def grouped_network(path, storage):
 
 @pytest.mark.skipif(onnx is None, reason="needs the onnx package")
 @pytest.mark.parametrize("storage", ["uint8", "int8"])
-@pytest.mark.parametrize("soc", ["Ascend310P3", "Ascend310", "Ascend910A"])
+@pytest.mark.parametrize("soc", INTEGER_SOCS)
 def test_groups_have_the_same_integers(tmp_path, soc, storage):
     model = tmp_path / "groups.onnx"
     grouped_network(model, storage)

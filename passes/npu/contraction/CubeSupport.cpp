@@ -50,15 +50,13 @@ std::string text(Type type) {
 
 /// Checks the epilogue, common to both ops.
 std::string whyUnsupportedEpilogue(Contraction &c, const SocTable &soc) {
-  if (soc.split && c.requantization)
-    return "results leave the cube of a split core without scales of their own";
   if (c.scales && !isDense(bufferTypeOf(c.scales)))
     return "the scales are not contiguous";
   if (soc.split) {
     bool relu =
         !c.activation || (c.activation.getKind() == graph::ActivationKind::Relu && !c.residualLast);
     if (!relu || c.residual.value || c.scale != 1 || c.body)
-      return "results leave the cube of a split core with relu at most";
+      return "results leave the cube of a split core with relu and scales at most";
   }
   if (c.bias && c.scale != 1)
     return "scale and bias together";
