@@ -46,6 +46,25 @@ def test_rows_that_are_masked_as_a_whole(soc, is_input, tmp_path):
 
 
 @pytest.mark.parametrize("soc", npu.SOCS)
+@pytest.mark.parametrize("number", [-1e4, -65504, -1e5, -1e9])
+@pytest.mark.parametrize("is_input", [True, False])
+def test_rows_of_masks_that_are_no_constants(soc, is_input, number, tmp_path):
+    """f32 keeps the scores of a row in which all is masked by -1e4, and hides those by -1e9."""
+    random = np.random.default_rng(8)
+    x = random.normal(0, 3, (2, 3, 5, 33)).astype(np.float32)
+    keep = (random.random((2, 1, 5, 33)) < 0.5).astype(np.float32)
+    keep[0, 0, 3] = keep[1] = 0
+    mask = (1 - keep) * np.float32(number)
+    nodes = [] if is_input else [helper.make_node("Sub", ["one", "keep"], ["hide"]),
+                                 helper.make_node("Mul", ["hide", "number"], ["mask"])]
+    nodes += [helper.make_node("Add", ["x", "mask"], ["s"]), helper.make_node("Softmax", ["s"], ["y"], axis=-1)]
+    inputs = {"x": x, "mask": mask} if is_input else {"x": x, "keep": keep}
+    constants = {} if is_input else {"one": np.float32(1), "number": np.float32(number)}
+    got = run(tmp_path, soc, nodes, inputs, x.shape, constants)
+    np.testing.assert_allclose(got, softmax(x + mask), atol=4e-3)
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
 def test_scores_that_fit_when_they_are_scaled(soc, tmp_path):
     random = np.random.default_rng(7)
     x, weights = random.normal(0, 1, (7, 32)).astype(np.float32), random.normal(0, 9, (3, 32, 32)).astype(np.float32)
