@@ -228,6 +228,37 @@ def test_groups_have_the_same_integers(tmp_path, soc, storage):
     assert compare(cpu_om, npu_om, picture, tmp_path, 0, 0.99) >= 12
 
 
+def resized_network(path, storage):
+    """The neck of a detector: nearest resizes of bytes by whole numbers, and a concat behind them."""
+    q = Quantized(storage, 13)
+    x = q.quantize("x", 0.017, 121)
+    large = q.quantize(q.conv(x, 3, 40, 3), 0.02, 0)
+    small = q.quantize(q.conv(large, 40, 40, 3, 2), 0.02, 0)
+    scales = q.constant(np.array([1, 1, 2, 2], np.float32))
+    part = q.node("Resize", small, "", scales, mode="nearest", coordinate_transformation_mode="asymmetric",
+                  nearest_mode="floor")
+    part = q.quantize(part, 0.02, 0)
+    both = q.quantize(q.node("Concat", part, large, axis=1), 0.02, 0)
+    x = q.quantize(q.conv(both, 80, 72, 1), 0.02, 0)
+    scales = q.constant(np.array([1, 1, 3, 1], np.float32))
+    x = q.node("Resize", x, "", scales, mode="nearest", coordinate_transformation_mode="asymmetric",
+               nearest_mode="floor")
+    x = q.quantize(q.conv(q.quantize(x, 0.02, 0), 72, 20, 3), 0.02, 0)
+    q.save(path, x, [2, 3, 14, 22], [2, 20, 42, 22])
+
+
+@pytest.mark.skipif(onnx is None, reason="needs the onnx package")
+@pytest.mark.parametrize("storage", ["uint8", "int8"])
+@pytest.mark.parametrize("soc", ["Ascend310P3", "Ascend910B1"])
+def test_resizes_of_bytes_stay_on_the_npu(tmp_path, soc, storage):
+    model = tmp_path / "resized.onnx"
+    resized_network(model, storage)
+    cpu_om, npu_om, _ = compile_for_both(model, tmp_path, soc)
+    assert not json.loads(call(tool("om-dump"), npu_om, "--json")[1])["kernels"]
+    picture = np.random.default_rng(9).normal(0, 1, (2, 3, 14, 22)).astype(np.float32)
+    assert compare(cpu_om, npu_om, picture, tmp_path, 0, 0.99) >= 4
+
+
 def encoder_network(path, storage):
     """A layer of an encoder: products of activations, numbers that an addition and a product read,
     and bytes that are cut into heads. Behind it an image of 13 channels, which are shuffled."""
