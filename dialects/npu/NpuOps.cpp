@@ -210,6 +210,12 @@ LogicalResult verifyRules(RequantizeOp op) {
   if (op.getDstType() != op.getStored() && !op.getDstType().isF32())
     return op.emitOpError() << "has the dst_type " << op.getDstType() << ", which is neither "
                             << op.getStored() << " nor f32";
+  const bool toUb = memoryOf(op.getDst()) == MemoryKind::UB,
+             fromUb = memoryOf(op.getScales()) == MemoryKind::UB;
+  if (toUb != fromUb)
+    return op.emitOpError() << "has scales in " << stringifyMemoryKind(memoryOf(op.getScales()))
+                            << ", they must be in "
+                            << (toUb ? "ub: it writes to ub" : "l1: it writes to gm");
   return success();
 }
 

@@ -99,8 +99,7 @@ std::vector<PhasePipeline> NpuTarget::buildPipelines(func::FuncOp main,
             },
             readsChoices};
   };
-  // Only coupled cores contract int8 in the cube.
-  const bool integers = !soc.split && contractsIntegers(main, disabled, soc.name);
+  const bool integers = contractsIntegers(main, disabled, soc.name);
   return {
       makeGraphPipeline(disabled, integers, /*widenFloats=*/false, /*mergeProducts=*/false,
                         /*splitGroups=*/false,

@@ -126,6 +126,8 @@ void OpcodeCheck::requantize() const {
   using I = Requantize;
   expect(type(I::dstType) == type(I::stored) || type(I::dstType) == DataType::F32,
          "no such conversion");
+  expect((memory(0) == M::UB) == (memory(2) == M::UB),
+         "has its scales in ub where it writes to ub, in l1 where it writes to gm");
 }
 
 void OpcodeCheck::vector() const {

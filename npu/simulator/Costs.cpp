@@ -197,6 +197,13 @@ Cost atc::npu::costOf(const SocTable &soc, const Instruction &instruction, const
     static_assert(int(I::dstType) == int(RequantizeAdd::dstType));
     int64_t padded = ceilDiv(counts[I::n], 16) * 16 * counts[I::m];
     cost.bytes = uint64_t(counts[I::n] * counts[I::m]) * bytesOf(DataType(fields[I::dstType]));
+    if (dst == Memory::GM) {
+      const double scales = double(counts[I::n] * 4) / soc.l1ToUb;
+      cost.data = double(padded) / soc.fixElements + scales;
+      cost.start = double(soc.gmStart);
+      cost.latency = double(soc.mte1Latency);
+      break;
+    }
     cost.data = double(padded * 4) / soc.l0cToUb;
     // The residual is added at the vector unit's rate for f32.
     if (instruction.opcode == Opcode::RequantizeAdd)

@@ -79,6 +79,7 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
     pm.addPass(createNpuFuseInputQuantization());
   pm.addPass(createNpuSplitEpilogues());
   pm.addPass(createNpuSplitBorders());
+  pm.addPass(createNpuSplitReductions());
   pm.addPass(createNpuIntegersAsFloats());
   pm.addPass(createNpuDensifyOperands());
   if (isOn(options, "npu-align-rows"))

@@ -299,9 +299,8 @@ def NpuSelectInt8Contractions : Pass<"npu-select-int8-contractions", "::mlir::fu
     Results that are real values of a quantized tensor are stored as its
     integers, and their readers multiply. Then integer_conv and
     integer_fully_connected get the attribute `npu.sums`, if that is possible
-    for all convolutions of the function: coupled cores, one group or few
-    channels, weights without zero points, and a body that starts by
-    requantizing.
+    for all convolutions of the function: one group or few channels, weights
+    without zero points, and a body that starts by requantizing.
   }];
   let dependentDialects = ["::atc::npu::ir::NpuDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
@@ -345,7 +344,7 @@ def NpuSplitEpilogues : Pass<"npu-split-epilogues", "::mlir::ModuleOp"> {
   let description = [{
     Residual and activation of a contraction that the SoC cannot apply to its
     results become a kernel.map behind it: on SoCs with separate vector cores,
-    FIX supports only relu.
+    FIX supports only relu and, for int8, the scales of the first quantization.
   }];
   let dependentDialects = ["::atc::npu::ir::NpuDialect", "::atc::om::OmDialect",
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];

@@ -96,6 +96,24 @@ def NpuSplitBorders : Pass<"npu-split-borders", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"numSplit", "num-split", "Fills of borders that were split">];
 }
 
+def NpuSplitReductions : Pass<"npu-split-reductions", "::mlir::ModuleOp"> {
+  let summary = "Split reductions of rows that do not fit into ub";
+  let description = [{
+    A kernel.reduce of the last dim that has no program for the NPU becomes one
+    of equal parts of it and one of their results, where both have programs. A
+    norm over whole images (GroupNorm with one group) has such rows.
+
+    ```
+    kernel.reduce %x, %y {axes = [2], kind = mean} : memref<1x1x65536xf16>, memref<1x1x1xf16>
+    ->
+    kernel.reduce %parts, %means {axes = [3], kind = mean} : memref<1x1x16x4096xf16>, memref<1x1x16x1xf16>
+    kernel.reduce %means, %y {axes = [2], kind = mean} : memref<1x1x16xf16>, memref<1x1x1xf16>
+    ```
+  }];
+  let dependentDialects = ["::atc::om::OmDialect"];
+  let statistics = [Statistic<"numSplit", "num-split", "Reductions that became two">];
+}
+
 def NpuDensifyOperands : Pass<"npu-densify-operands", "::mlir::ModuleOp"> {
   let summary = "Copy operands that are not dense for kernels that would leave the NPU otherwise";
   let description = [{

@@ -84,3 +84,27 @@ def test_groups_of_any_size(soc, inputs, outputs, groups, tmp_path):
     behind = [helper.make_node("PRelu", ["c", "slope"], ["p"]), helper.make_node("Add", ["p", "addend"], ["y"])]
     got, sums = convolve(soc, tmp_path, case, inputs, outputs, behind, {"slope": slope, "addend": addend})
     assert_near(got, np.where(sums < 0, sums * slope, sums) + addend, soc)
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+@pytest.mark.parametrize("batch", [1, 3])
+def test_pixels_of_interleaved_channels_are_loaded_as_they_are(soc, channels, batch, tmp_path):
+    """The bits are those of the planes, and no launch transposes the image."""
+    rng = np.random.default_rng(5)
+    x = rng.standard_normal((batch, 13, 17, channels)).astype(np.float32)
+    w = rng.standard_normal((20, channels, 3, 3)).astype(np.float32)
+    conv = {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}
+    planes = np.ascontiguousarray(x.transpose(0, 3, 1, 2))
+    folders = [tmp_path / name for name in ("planes", "pixels")]
+    for folder in folders:
+        folder.mkdir()
+    want = outputs_of(soc, folders[0], [helper.make_node("Conv", ["x", "w"], ["y"], **conv)], {"w": w}, planes,
+                      (batch, 20, 7, 9))
+    got = outputs_of(soc, folders[1], [helper.make_node("Transpose", ["x"], ["t"], perm=[0, 3, 1, 2]),
+                                       helper.make_node("Conv", ["t", "w"], ["y"], **conv)], {"w": w}, x,
+                     (batch, 20, 7, 9))
+    np.testing.assert_array_equal(got, want)
+    launches = [npu.run_npu(folder / f"{soc}.om", [value])[1]["per_launch"]
+                for folder, value in zip(folders, (planes, x))]
+    assert len(launches[1]) == len(launches[0]), launches[1]

@@ -1,8 +1,9 @@
 #===-- test_npu_half_range.py - attention and sums near the end of f16 -----===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Masks of whole rows, scores that are too large before they are scaled, and sums of many elements give on an NPU what
-f32 gives."""
+"""Masks of whole rows, scores that are too large before they are scaled, sums and other reductions of many elements give
+on an NPU what f32 gives."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
 import openatc_npu as npu  # noqa: E402
+from openatc_tools import call, tool  # noqa: E402
 
 
 def run(folder, soc, nodes, inputs, output, constants):
@@ -46,6 +48,25 @@ def test_rows_that_are_masked_as_a_whole(soc, is_input, tmp_path):
 
 
 @pytest.mark.parametrize("soc", npu.SOCS)
+@pytest.mark.parametrize("number", [-1e4, -65504, -1e5, -1e9])
+@pytest.mark.parametrize("is_input", [True, False])
+def test_rows_of_masks_that_are_no_constants(soc, is_input, number, tmp_path):
+    """f32 keeps the scores of a row in which all is masked by -1e4, and hides those by -1e9."""
+    random = np.random.default_rng(8)
+    x = random.normal(0, 3, (2, 3, 5, 33)).astype(np.float32)
+    keep = (random.random((2, 1, 5, 33)) < 0.5).astype(np.float32)
+    keep[0, 0, 3] = keep[1] = 0
+    mask = (1 - keep) * np.float32(number)
+    nodes = [] if is_input else [helper.make_node("Sub", ["one", "keep"], ["hide"]),
+                                 helper.make_node("Mul", ["hide", "number"], ["mask"])]
+    nodes += [helper.make_node("Add", ["x", "mask"], ["s"]), helper.make_node("Softmax", ["s"], ["y"], axis=-1)]
+    inputs = {"x": x, "mask": mask} if is_input else {"x": x, "keep": keep}
+    constants = {} if is_input else {"one": np.float32(1), "number": np.float32(number)}
+    got = run(tmp_path, soc, nodes, inputs, x.shape, constants)
+    np.testing.assert_allclose(got, softmax(x + mask), atol=4e-3)
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
 def test_scores_that_fit_when_they_are_scaled(soc, tmp_path):
     random = np.random.default_rng(7)
     x, weights = random.normal(0, 1, (7, 32)).astype(np.float32), random.normal(0, 9, (3, 32, 32)).astype(np.float32)
@@ -66,3 +87,27 @@ def test_sums_of_many_elements(soc, tmp_path):
     nodes = [helper.make_node("ReduceSum", ["x", "axes"], ["s"]), helper.make_node("Mul", ["s", "small"], ["y"])]
     got = run(tmp_path, soc, nodes, {"x": x}, (4, 1), {"axes": np.array([1], np.int64), "small": np.float32(1e-4)})
     np.testing.assert_allclose(got, x.sum(1, keepdims=True) * 1e-4, rtol=2e-3)
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+@pytest.mark.parametrize("kind, want", [("Mean", np.mean), ("Max", np.max), ("Min", np.min),
+                                        ("L2", lambda x, axis: np.sqrt((x ** 2).sum(axis)))])
+def test_reductions_of_rows_that_do_not_fit_into_ub(soc, kind, want, tmp_path):
+    x = np.random.default_rng(7).uniform(-1, 2, (2, 3, 98304)).astype(np.float32)
+    nodes = [helper.make_node("Reduce" + kind, ["x"], ["y"], axes=[2], keepdims=0)]
+    got = run(tmp_path, soc, nodes, {"x": x}, (2, 3), {})
+    np.testing.assert_allclose(got, want(x.astype(np.float64), axis=2), rtol=3e-3)
+    assert not json.loads(call(tool("om-dump"), tmp_path / f"{soc}.om", "--json")[1])["kernels"]
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_norms_of_whole_images(soc, tmp_path):
+    x = np.random.default_rng(7).normal(5, 3, (1, 64, 40, 32)).astype(np.float32)
+    nodes = [helper.make_node("Reshape", ["x", "rows"], ["r"]),
+             helper.make_node("InstanceNormalization", ["r", "one", "zero"], ["n"]),
+             helper.make_node("Reshape", ["n", "image"], ["y"])]
+    constants = {"rows": np.array([1, 1, -1], np.int64), "image": np.array(x.shape, np.int64),
+                 "one": np.ones(1, np.float32), "zero": np.zeros(1, np.float32)}
+    got = run(tmp_path, soc, nodes, {"x": x}, x.shape, constants)
+    np.testing.assert_allclose(got, (x - x.mean()) / np.sqrt(x.var() + 1e-5), atol=6e-3)
+    assert not json.loads(call(tool("om-dump"), tmp_path / f"{soc}.om", "--json")[1])["kernels"]

@@ -26,6 +26,9 @@ import draw_digits  # noqa: E402
 from test_calibrated import DIGITS, calibrate  # noqa: E402
 
 
+INTEGER_SOCS = ["Ascend310P3", "Ascend310", "Ascend910A", "Ascend910B1", "Ascend310B1"]
+
+
 def run_dumped(om, picture, folder):
     np.save(folder.with_suffix(".npy"), picture)
     code, out, err = call(tool("om-run"), om, "--input", folder.with_suffix(".npy"), "--dump",
@@ -45,7 +48,7 @@ def compare(cpu_om, npu_om, picture, folder, number, least_share):
     return len(names)
 
 
-@pytest.mark.parametrize("soc", ["Ascend310P3", "Ascend310", "Ascend910A"])
+@pytest.mark.parametrize("soc", INTEGER_SOCS)
 def test_digits_have_the_same_integers(tmp_path, soc):
     pictures, _ = draw_digits.draw_digits(18, seed=77)
     data = draw_digits.as_input(pictures)
@@ -179,13 +182,15 @@ def compile_for_both(model, tmp_path, soc):
 
 @pytest.mark.skipif(onnx is None, reason="needs the onnx package")
 @pytest.mark.parametrize("storage", ["uint8", "int8"])
-@pytest.mark.parametrize("soc", ["Ascend310P3", "Ascend310", "Ascend910A"])
+@pytest.mark.parametrize("soc", INTEGER_SOCS)
 def test_residuals_have_the_same_integers(tmp_path, soc, storage):
     model = tmp_path / "residuals.onnx"
     residual_network(model, storage)
     cpu_om, npu_om, text = compile_for_both(model, tmp_path, soc)
-    # Quantizing, adding and storing are parts of loads and of leaving l0c.
-    assert text.count(" requantize_add ") == 3, text
+    # Quantizing, adding and storing are parts of loads and of leaving l0c; FIX of split cores does not
+    # add.
+    assert text.count(" requantize_add ") == (0 if "B1" in soc else 3), text
+    assert " requantize " in text
     assert "scale=" in next(line for line in text.splitlines() if " load_image " in line)
     assert " div " not in text
     picture = np.random.default_rng(9).normal(0, 1, (2, 3, 44, 44)).astype(np.float32)
@@ -211,7 +216,7 @@ def grouped_network(path, storage):
 
 @pytest.mark.skipif(onnx is None, reason="needs the onnx package")
 @pytest.mark.parametrize("storage", ["uint8", "int8"])
-@pytest.mark.parametrize("soc", ["Ascend310P3", "Ascend310", "Ascend910A"])
+@pytest.mark.parametrize("soc", INTEGER_SOCS)
 def test_groups_have_the_same_integers(tmp_path, soc, storage):
     model = tmp_path / "groups.onnx"
     grouped_network(model, storage)
@@ -221,6 +226,60 @@ def test_groups_have_the_same_integers(tmp_path, soc, storage):
     assert types.count("f16") == 1 and "u8" in types and set(types) <= {"f16", "u8", "s8"}, types
     picture = np.random.default_rng(9).normal(0, 1, (2, 3, 44, 44)).astype(np.float32)
     assert compare(cpu_om, npu_om, picture, tmp_path, 0, 0.99) >= 12
+
+
+def resized_network(path, storage, has_real_weights=False):
+    """The neck of a detector: nearest resizes of bytes by whole numbers, and a concat behind them. One
+    convolution of real weights makes it a network of floats, whose bytes are in blocks of 16."""
+    q = Quantized(storage, 13)
+    x = q.quantize("x", 0.017, 121)
+    if has_real_weights:
+        weights = q.constant(q.random.normal(0, 0.3, (3, 3, 1, 1)).astype(np.float32))
+        x = q.quantize(q.node("Conv", x, weights, kernel_shape=[1, 1]), 0.017, 121)
+    large = q.quantize(q.conv(x, 3, 40, 3), 0.02, 0)
+    small = q.quantize(q.conv(large, 40, 40, 3, 2), 0.02, 0)
+    scales = q.constant(np.array([1, 1, 2, 2], np.float32))
+    part = q.node("Resize", small, "", scales, mode="nearest", coordinate_transformation_mode="asymmetric",
+                  nearest_mode="floor")
+    part = q.quantize(part, 0.02, 0)
+    both = q.quantize(q.node("Concat", part, large, axis=1), 0.02, 0)
+    x = q.quantize(q.conv(both, 80, 72, 1), 0.02, 0)
+    scales = q.constant(np.array([1, 1, 3, 1], np.float32))
+    x = q.node("Resize", x, "", scales, mode="nearest", coordinate_transformation_mode="asymmetric",
+               nearest_mode="floor")
+    x = q.quantize(q.conv(q.quantize(x, 0.02, 0), 72, 20, 3), 0.02, 0)
+    q.save(path, x, [2, 3, 14, 22], [2, 20, 42, 22])
+
+
+@pytest.mark.skipif(onnx is None, reason="needs the onnx package")
+@pytest.mark.parametrize("storage", ["uint8", "int8"])
+@pytest.mark.parametrize("soc", ["Ascend310P3", "Ascend910B1"])
+def test_resizes_of_bytes_stay_on_the_npu(tmp_path, soc, storage):
+    model = tmp_path / "resized.onnx"
+    resized_network(model, storage)
+    cpu_om, npu_om, _ = compile_for_both(model, tmp_path, soc)
+    assert not json.loads(call(tool("om-dump"), npu_om, "--json")[1])["kernels"]
+    picture = np.random.default_rng(9).normal(0, 1, (2, 3, 14, 22)).astype(np.float32)
+    assert compare(cpu_om, npu_om, picture, tmp_path, 0, 0.99) >= 4
+
+
+@pytest.mark.skipif(onnx is None, reason="needs the onnx package")
+@pytest.mark.parametrize("soc", ["Ascend310P3", "Ascend910B1"])
+def test_resizes_of_bytes_between_floats_stay_on_the_npu(tmp_path, soc):
+    model = tmp_path / "resized.onnx"
+    resized_network(model, "uint8", has_real_weights=True)
+    cpu_om, npu_om, text = compile_for_both(model, tmp_path, soc)
+    assert " requantize" not in text
+    assert not json.loads(call(tool("om-dump"), npu_om, "--json")[1])["kernels"]
+    picture = np.random.default_rng(9).normal(0, 1, (2, 3, 14, 22)).astype(np.float32)
+    want, _ = run_dumped(cpu_om, picture, tmp_path / "cpu-0")
+    got, _ = run_dumped(npu_om, picture, tmp_path / "npu-0")
+    names = [name for name in sorted(want.keys() & got.keys()) if want[name].dtype == np.uint8]
+    assert {(2, 40, 14, 22), (2, 72, 42, 22)} <= {want[name].shape for name in names}  # Behind the resizes.
+    for name in names:
+        # In f16 a stored integer may be the next one.
+        steps = np.abs(want[name].astype(int) - got[name].astype(int))
+        assert steps.max() <= 2 and steps.mean() < 0.2, (name, steps.max(), steps.mean())
 
 
 def encoder_network(path, storage):

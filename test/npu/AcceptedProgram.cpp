@@ -120,6 +120,10 @@ Program cube(bool split) {
       pair(b, Queue::M, Queue::FIX);
       b.add(Opcode::MoveL0C, {gm(z, tile * 16384 + grid(0) * 32768), local(Memory::L0C)},
             {range(tile * 128, 128, 250), range(64)}, {kF32, kF16, 1, floatBits(1), 8192, 128, 32});
+      // Bytes in blocks of 32 columns, by scales that are in l1 (the weights, as any bytes).
+      b.add(Opcode::Requantize,
+            {gm(z, tile * 16384 + grid(0) * 32768), local(Memory::L0C), local(Memory::L1, 65536)},
+            {range(tile * 128, 128, 250), range(64)}, {kF32, kU8, kU8, 0, 0, 0, 8192, 32, 4096});
       pair(b, Queue::FIX, Queue::S);
     } else {
       pair(b, Queue::M, Queue::V);

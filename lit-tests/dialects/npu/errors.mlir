@@ -277,6 +277,15 @@ npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
 
 // -----
 
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend910B1" {
+  %c = npu.alloc : !npu.buffer<l0c, 2048>
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  // expected-error @+1 {{has scales in ub, they must be in l1: it writes to gm}}
+  npu.requantize %g, %c, %u {offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>], m = #npu.range<16>, n = #npu.range<32>, type = i32, dst_type = ui8, stored = ui8, src_col = 1024, dst_row = 32, dst_col = 512} : !npu.buffer<gm, 4096>, !npu.buffer<l0c, 2048>, !npu.buffer<ub, 4096>
+}
+
+// -----
+
 npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
   %l = npu.alloc : !npu.buffer<l1, 4096>
   // expected-error @+1 {{quantizes f32 and f16, not 'ui8'}}

@@ -243,8 +243,10 @@ private:
       rhsLoads *= p.outerTrips;
     p.lhsBuffers = lhsLoads > 1 ? 2 : 1;
     p.rhsBuffers = rhsLoads > 1 ? 2 : 1;
+    // FIX reads the scales of results here.
+    const int64_t scales = soc.split && c.scales ? alignTo(alignTo(c.columns, 16) * 4, 512) : 0;
     auto fits = [&] {
-      return p.lhsBytes * p.lhsBuffers + p.rhsBytes * p.rhsBuffers +
+      return scales + p.lhsBytes * p.lhsBuffers + p.rhsBytes * p.rhsBuffers +
                  int64_t(alignTo(p.biasBytes, 512)) * (p.biasResident ? 1 : 2) <=
              int64_t(soc.l1Bytes);
     };

@@ -67,8 +67,8 @@ private:
       w.move(slopeUb, w.argument(c.slope), run(all * 2));
     }
     if (c.scales) {
-      scalesUb = w.alloc(ir::MemoryKind::UB, all * 4);
-      w.move(scalesUb, w.argument(c.scales), run(all * 4));
+      scales = w.alloc(w.soc().split ? ir::MemoryKind::L1 : ir::MemoryKind::UB, all * 4);
+      w.move(scales, w.argument(c.scales), run(all * 4));
     }
     if (c.needsVector())
       body = epilogueBody(c);
@@ -343,18 +343,17 @@ private:
     VectorOperand result{ub, 0, c.outputType, steps};
     SmallVector<VectorOperand> inputs{result};
     if (c.requantization) {
-      Type sums = c.isInteger ? Type(w.builder().getI32Type()) : f32;
-      Place scales(scalesUb, pieceColumn * 4);
+      Place factors(scales, pieceColumn * 4);
       if (c.addition) {
-        w.requantizeAdd(ub, from, scales, residual, rows, columns, sums, *c.requantization,
+        w.requantizeAdd(ub, from, factors, residual, rows, columns, sumType(), *c.requantization,
                         *c.addition, column1, 32, steps.outer);
       } else if (body) {
         // Converts one block of columns to rows of f32.
         inputs.front() = {w.alloc(ir::MemoryKind::UB, bytes * 4), 0, f32, {p.pieceM * 128, 0}};
-        w.requantize(inputs.front().buffer, from, scales, rows, columns, sums, *c.requantization,
-                     column1, 128, 64);
+        w.requantize(inputs.front().buffer, from, factors, rows, columns, sumType(),
+                     *c.requantization, column1, 128, 64);
       } else {
-        w.requantize(ub, from, scales, rows, columns, sums, *c.requantization, column1, 32,
+        w.requantize(ub, from, factors, rows, columns, sumType(), *c.requantization, column1, 32,
                      steps.outer);
       }
     } else {
@@ -375,6 +374,9 @@ private:
     }
     transfer(c.output, ub, true);
   }
+
+  /// Returns the type of the sums in l0c.
+  Type sumType() const { return c.isInteger ? Type(w.builder().getI32Type()) : f32; }
 
   Span blockSpan() const {
     Expr start;
@@ -438,8 +440,13 @@ private:
     Expr base = outerChunk * (p.chunkOuters * place.outer) + other * place.other;
     Span columns{t.n, column, c.columns};
     auto move = [&](Expr to, Expr from, Span rows, int64_t rowStep, int64_t columnStep) {
-      w.moveL0C({w.argument(place.value), std::move(to)}, {l0c, std::move(from)}, std::move(rows),
-                columns, f32, c.outputType, c.convertsWithRelu(), column1, rowStep, columnStep);
+      Place result(w.argument(place.value), std::move(to)), sums(l0c, std::move(from));
+      if (c.requantization)
+        w.requantize(result, sums, {scales, column * 4}, std::move(rows), columns, sumType(),
+                     *c.requantization, column1, rowStep, columnStep);
+      else
+        w.moveL0C(result, sums, std::move(rows), columns, f32, c.outputType, c.convertsWithRelu(),
+                  column1, rowStep, columnStep);
     };
     if (!c.blocked())
       return move(base + inImage * place.row + column * element, 0, {t.m, firstRow(), rowLimit()},
@@ -471,7 +478,7 @@ private:
   Expr column;      ///< first one of the tile, of all groups
   Expr localColumn; ///< the chunk's first one of those of this core
   Expr pieceColumn, pieceRow;
-  Value biasL1, biasBt, slopeUb, scalesUb, lhsL1, rhsL1, l0c;
+  Value biasL1, biasBt, slopeUb, scales, lhsL1, rhsL1, l0c;
   std::unique_ptr<Block> body;
 };
 

@@ -50,15 +50,13 @@ std::string text(Type type) {
 
 /// Checks the epilogue, common to both ops.
 std::string whyUnsupportedEpilogue(Contraction &c, const SocTable &soc) {
-  if (soc.split && c.requantization)
-    return "results leave the cube of a split core without scales of their own";
   if (c.scales && !isDense(bufferTypeOf(c.scales)))
     return "the scales are not contiguous";
   if (soc.split) {
     bool relu =
         !c.activation || (c.activation.getKind() == graph::ActivationKind::Relu && !c.residualLast);
     if (!relu || c.residual.value || c.scale != 1 || c.body)
-      return "results leave the cube of a split core with relu at most";
+      return "results leave the cube of a split core with relu and scales at most";
   }
   if (c.bias && c.scale != 1)
     return "scale and bias together";
@@ -173,12 +171,16 @@ bool describeImage(ir::Conv2DOp op, Contraction &c, std::string &errorText) {
   bool isByte = pixel.isUnsignedInteger(8) || (c.scales && pixel.isInteger(8));
   const int64_t step = byteStrides(in)[3];
   const bool isDenseRow = w.width == 1 || step * 8 == in.getElementTypeBitWidth();
-  if (!(pixel.isF32() || pixel.isF16() || isByte) || !(isDenseRow || op.getPixels())) {
+  const int64_t plane = byteStrides(in)[1];
+  const bool isInterleaved =
+      plane * 8 == in.getElementTypeBitWidth() && step == in.getDimSize(1) * plane;
+  if (!(pixel.isF32() || pixel.isF16() || isByte) ||
+      !(isDenseRow || isInterleaved || op.getPixels())) {
     errorText = "an image must be rows of f32, f16 or ui8: " + text(in);
     return false;
   }
+  c.pixels.step = isDenseRow ? 0 : step;
   if (std::optional<ir::PixelsAttr> pixels = op.getPixels()) {
-    c.pixels.step = isDenseRow ? 0 : step;
     llvm::append_range(c.pixels.means, pixels->getMeans().asArrayRef());
     llvm::append_range(c.pixels.factors, pixels->getFactors().asArrayRef());
     if (ir::YuvAttr yuv = pixels->getYuv()) {

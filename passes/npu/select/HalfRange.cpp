@@ -18,22 +18,9 @@ namespace {
 constexpr double kLargestHalf = 65504;
 constexpr double kSmallestMask = -49152; ///< leaves room for scores
 
-/// Returns whether a value is a finite constant that f16 does not hold.
-bool isTooLarge(Value value) {
-  llvm::APFloat number(0.0);
-  return matchPattern(value, m_ConstantFloat(&number)) && number.isFinite() &&
-         std::abs(number.convertToDouble()) > kLargestHalf;
-}
-
-/// Returns whether sums, products or choices make `value` of a constant that is too large for f16.
+/// Returns whether `value` is made of a number that is too large for f16.
 bool isMadeOfTooLarge(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (isTooLarge(value))
-    return true;
-  return isa_and_nonnull<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp,
-                         arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp,
-                         arith::SelectOp>(op) &&
-         llvm::any_of(op->getOperands(), isMadeOfTooLarge);
+  return isMadeOfNumber(value, kLargestHalf, std::numeric_limits<double>::max());
 }
 
 Value makeNumber(OpBuilder &builder, Location loc, double value) {
@@ -60,7 +47,6 @@ bool hasMaskedRow(graph::ConstantOp constant) {
   if (failed(bytes) || !bytes->getType().getElementType().isF32() ||
       bytes->getType().getRank() == 0 || bytes->getType().getNumElements() == 0)
     return false;
-  constexpr float far = -2048;
   auto values = bytes->expandedAs<float>();
   const int64_t columns = bytes->getType().getShape().back();
   // A row of -inf alone is NaN in any type.
@@ -68,7 +54,7 @@ bool hasMaskedRow(graph::ConstantOp constant) {
   bool isFinite = false;
   for (float value : values) {
     isFinite |= std::isfinite(value);
-    masked += value <= far;
+    masked += value <= float(-kFarFromZero);
     if (++column < columns)
       continue;
     if (masked == columns && isFinite)
@@ -79,8 +65,21 @@ bool hasMaskedRow(graph::ConstantOp constant) {
   return false;
 }
 
-/// Calls `visit` with each mask that is added in front of a softmax, behind reshapes, and the ops
-/// from the addition to the softmax.
+} // namespace
+
+bool isMadeOfNumber(Value value, double least, double most) {
+  Operation *op = value.getDefiningOp();
+  llvm::APFloat number(0.0);
+  if (matchPattern(value, m_ConstantFloat(&number)) && number.isFinite() &&
+      std::abs(number.convertToDouble()) > least && std::abs(number.convertToDouble()) <= most)
+    return true;
+  return isa_and_nonnull<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp,
+                         arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp,
+                         arith::SelectOp>(op) &&
+         llvm::any_of(op->getOperands(),
+                      [&](Value operand) { return isMadeOfNumber(operand, least, most); });
+}
+
 void forEachMask(func::FuncOp function,
                  llvm::function_ref<void(Value mask, ArrayRef<Operation *> ops)> visit) {
   for (Operation &op : function.getOps()) {
@@ -105,8 +104,6 @@ void forEachMask(func::FuncOp function,
     }
   }
 }
-
-} // namespace
 
 int64_t countTooLarge(graph::ConstantOp constant) {
   FailureOr<graph::ConstantBytes> bytes = graph::ConstantBytes::get(constant.getValue());

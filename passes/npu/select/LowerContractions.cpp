@@ -59,21 +59,36 @@ bool onlyConverts(graph::MapOp map) {
          body.getTerminator()->getOperand(0) == op.getResult(0);
 }
 
+/// Returns whether an op makes [N][C][H][W] of [N][H][W][C]. With one channel it is a reshape.
+bool separatesChannels(Operation *op) {
+  if (auto reshape = dyn_cast<graph::ReshapeOp>(op)) {
+    ArrayRef<int64_t> from = tensorType(reshape.getInput()).getShape(),
+                      to = tensorType(reshape.getResult()).getShape();
+    return from.size() == 4 && to.size() == 4 && from[3] == 1 && to[1] == 1 && from[0] == to[0] &&
+           from[1] == to[2] && from[2] == to[3];
+  }
+  auto transpose = dyn_cast<graph::TransposeOp>(op);
+  return transpose && transpose.getPermutation() == ArrayRef<int64_t>{0, 3, 1, 2};
+}
+
 /// Returns the tensor that an image was converted from, if the NPU can read that, too.
-Value imageSource(Value image) {
+ImageSource imageSource(Value image) {
   auto isReadable = [](Value value) {
     Type element = tensorType(value).getElementType();
     return kernel::blockOf(value) == 0 &&
            (element.isF32() || element.isF16() || element.isUnsignedInteger(8));
   };
+  bool isInterleaved = false;
   while (Operation *op = image.getDefiningOp()) {
     auto map = dyn_cast<graph::MapOp>(op);
-    bool converts = isa<graph::CastOp>(op) || (map && onlyConverts(map));
-    if (!converts || !isReadable(op->getOperand(0)))
+    const bool converts = isa<graph::CastOp>(op) || (map && onlyConverts(map));
+    const bool separates = !isInterleaved && separatesChannels(op);
+    if (!(converts || separates) || !isReadable(op->getOperand(0)))
       break;
+    isInterleaved |= separates;
     image = op->getOperand(0);
   }
-  return image;
+  return {image, isInterleaved};
 }
 
 /// Returns blocks of channels with contiguous pixels in each row; copied where a slice with steps
@@ -84,8 +99,9 @@ Value denseBlocks(GraphLowering &lowering, Value value) {
   return lowering.buffer(dense ? source : lowering.contiguous(source));
 }
 
-/// Lowers a convolution. `image` is the memory of an unblocked image, null for blocks.
-LogicalResult lowerCubeConv(GraphLowering &lowering, graph::ConvOp op, Value image) {
+/// Lowers a convolution. `from` is the memory of an unblocked image, without a value for blocks.
+LogicalResult lowerCubeConv(GraphLowering &lowering, graph::ConvOp op, const ImageSource &from) {
+  const Value image = from.value;
   Value result = op.getResult();
   OpBuilder &builder = lowering.builder;
   ArrayRef<int64_t> filterShape = tensorType(op.getFilter()).getShape();
@@ -107,11 +123,13 @@ LogicalResult lowerCubeConv(GraphLowering &lowering, graph::ConvOp op, Value ima
     input = lowering.buffer(window);
     filter = packImageFilter(*filter, load.order);
   } else if (image) {
-    // The rows of a plane are read as one run each. Storage is signless, the pixels that are
-    // loaded are not.
+    // The rows of a plane are read as one run each, or pixels with all their channels. Storage is
+    // signless, the pixels that are loaded are not.
     Storage source = lowering.storageOf(image);
     if (source.strides.back() != 1 && source.shape.back() != 1)
       source = lowering.contiguous(source);
+    if (from.isInterleaved)
+      source = source.permuted({0, 3, 1, 2});
     source.element = tensorType(image).getElementType();
     input = lowering.buffer(source);
     filter = packImageFilter(*filter);

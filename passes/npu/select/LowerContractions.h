@@ -8,6 +8,12 @@
 
 namespace atc::npu {
 
+/// What a convolution reads as an image: [N][C][H][W], or [N][H][W][C] if it is interleaved.
+struct ImageSource {
+  mlir::Value value;
+  bool isInterleaved = false;
+};
+
 /// The NPU's own kernels: convolutions and matrix products.
 class NpuKernels : public kernel::TargetKernels {
 public:
@@ -19,7 +25,7 @@ public:
 private:
   /// The inputs of convolutions that read images, found beforehand: maps lose their bodies when
   /// they are lowered.
-  llvm::DenseMap<mlir::Operation *, mlir::Value> images;
+  llvm::DenseMap<mlir::Operation *, ImageSource> images;
 };
 
 } // namespace atc::npu

@@ -392,7 +392,12 @@ private:
     findSquares();
     findFactors();
     findScales(decisions);
+    const SmallVector<CentredMask> centred = centreMasks(getOperation());
     masks = findMasks(getOperation());
+    for (const CentredMask &mask : centred) {
+      masks.insert(mask.result);
+      wide.insert_range(mask.exact);
+    }
     const DenseSet<Operation *> maskedRows = findSoftmaxesOfMaskedRows(getOperation());
     DenseSet<Value> halved; // Were f32 in the model.
     SmallVector<Operation *> ops;

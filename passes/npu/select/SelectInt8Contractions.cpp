@@ -349,13 +349,6 @@ struct SelectInt8ContractionsPass
     for (Operation &op : getOperation().getOps())
       if (isa<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(op))
         sums.push_back(&op);
-    if (socOf(getOperation()).split) {
-      for (Operation *op : sums)
-        remarkMissed(getArgument(), op->getLoc(), "OnCpu")
-            << "the int8 contraction runs on the CPU: split cores have no instruction that stores "
-               "accumulators as bytes";
-      return;
-    }
     for (Operation *op : sums)
       TypeSwitch<Operation *>(op).Case<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(
           [](auto sum) { storeBytes(sum); });

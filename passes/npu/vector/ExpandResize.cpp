@@ -20,14 +20,14 @@ namespace atc::npu {
 
 namespace {
 
-constexpr int64_t kBlock = 16;
-
 class ResizeExpander {
 public:
   ResizeExpander(kernel::ResizeOp op, const SocTable &soc)
       : op(op), soc(soc), inType(cast<MemRefType>(op.getInput().getType())),
         outType(cast<MemRefType>(op.getOutput().getType())), element(inType.getElementType()),
-        bytes((inType.getElementTypeBitWidth() + 7) / 8) {
+        bytes((inType.getElementTypeBitWidth() + 7) / 8),
+        // Two bytes are moved as one half.
+        moved(bytes == 1 ? Type(Float16Type::get(op.getContext())) : element) {
     in = inType.getStridesAndOffset().first;
     out = outType.getStridesAndOffset().first;
   }
@@ -35,14 +35,16 @@ public:
   std::string whyUnsupported() {
     if (op.getMode() != graph::ResizeMode::Nearest)
       return "interpolation";
-    if ((!element.isF16() && !element.isF32()) || outType.getElementType() != element)
-      return "elements that are neither f16 nor f32";
-    if (inType.getRank() != 5 || inType.getDimSize(4) != kBlock || in[4] != 1 || out[4] != 1)
+    if ((!element.isF16() && !element.isF32() && !element.isInteger(8)) ||
+        outType.getElementType() != element)
+      return "elements that are neither f16 nor f32 nor bytes";
+    if (inType.getRank() != 5 || (block() != 16 && (block() != 32 || bytes != 1)) ||
+        outType.getDimSize(4) != block() || in[4] != 1 || out[4] != 1)
       return "a buffer that is not [N][C1][H][W][16]";
     if (inType.getDimSize(0) != outType.getDimSize(0) ||
         inType.getDimSize(1) != outType.getDimSize(1))
       return "resized images or channels";
-    if ((in[3] != kBlock && inType.getDimSize(3) > 1) || out[3] != kBlock)
+    if ((in[3] != block() && inType.getDimSize(3) > 1) || out[3] != block())
       return "columns that do not lie behind each other";
     for (size_t dim : {2, 3})
       if (!kernel::repetitionOf(op, dim))
@@ -61,11 +63,12 @@ public:
     rows = std::min(rows, std::max<int64_t>(1, all / (2 * cores)));
     rows = llvm::divideCeil(height, llvm::divideCeil(height, rows));
     Axis axes[] = {{inType.getDimSize(0)}, {inType.getDimSize(1)}, {height, rows}};
-    makeExact(axes, 2);
+    const bool isNarrow = pixelBytes() < 32;
+    makeExact(axes, isNarrow ? 1 : 2);
     TileNest nest(axes, cores);
     ProgramWriter w(function, nest.grid(), onVectorCores(soc));
     nest.enter(w);
-    int64_t pixel = kBlock * bytes, blocks = pixel / 32;
+    int64_t pixel = pixelBytes(), blocks = pixel / 32;
     int64_t inRow = width * pixel, outRow = inRow * across;
     nest.loops(w, [&] {
       auto place = [&](unsigned operand, ArrayRef<int64_t> strides, int64_t rowScale) {
@@ -73,6 +76,21 @@ public:
                                               nest.start(1) * (strides[1] * bytes) +
                                               nest.start(2) * (strides[2] * bytes * rowScale));
       };
+      if (isNarrow) {
+        // The vector unit repeats blocks of 32 bytes only: each pixel has one in ub, and is stored
+        // as often as it is repeated.
+        const int64_t row = width * 32;
+        Value pixels = w.alloc(ir::MemoryKind::UB, row * rows);
+        w.move(pixels, place(0, in, 1), Span{pixel, {}}, nest.span(2), {row, 32},
+               {in[2] * bytes, pixel}, Span{width, {}});
+        for (int64_t i = 0; i < down * across; ++i) {
+          Place to = place(1, out, down);
+          to.offset = to.offset + Expr(i / across * out[2] * bytes + i % across * pixel);
+          w.move(to, pixels, Span{pixel, {}}, nest.span(2), {down * out[2] * bytes, across * pixel},
+                 {row, 32}, Span{width, {}});
+        }
+        return;
+      }
       Value source = w.alloc(ir::MemoryKind::UB, inRow * rows);
       w.move(source, place(0, in, 1), Span{inRow, {}}, nest.span(2), {inRow, 0}, {in[2] * bytes, 0},
              nest.span(1));
@@ -82,7 +100,8 @@ public:
         for (int64_t i = 0; i < across; ++i)
           w.vector(VectorOp::Copy, {wide, i * pixel}, {outRow, 32},
                    VectorSource{source, {inRow, 32}, pixel}, {}, {}, nest.span(2), Span{blocks, {}},
-                   Span{width * 32 / bytes, {}}, element, element, 0, across * pixel);
+                   Span{width * 32 / int64_t(moved.getIntOrFloatBitWidth() / 8), {}}, moved, moved,
+                   0, across * pixel);
       }
       for (int64_t i = 0; i < down; ++i) {
         Place to = place(1, out, down);
@@ -95,9 +114,14 @@ public:
   }
 
 private:
+  int64_t block() { return inType.getDimSize(4); }
+  int64_t pixelBytes() { return block() * bytes; }
+
   /// Returns the bytes of ub per row of the input, with both buffers doubled.
   int64_t rowBytes() {
-    return 2 * inType.getDimSize(3) * kBlock * bytes * (1 + kernel::repetitionOf(op, 3));
+    if (pixelBytes() < 32)
+      return 2 * inType.getDimSize(3) * 32;
+    return 2 * inType.getDimSize(3) * pixelBytes() * (1 + kernel::repetitionOf(op, 3));
   }
 
   kernel::ResizeOp op;
@@ -105,6 +129,7 @@ private:
   MemRefType inType, outType;
   Type element;
   int64_t bytes;
+  Type moved;
   SmallVector<int64_t> in, out;
 };
 

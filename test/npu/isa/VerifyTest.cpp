@@ -176,6 +176,17 @@ TEST_CASE("residuals are bytes in ub, quantized images floats") {
   CHECK(added(ub(), kF32) ==
         std::vector<std::string>{
             "instruction 0 (requantize_add): addendType is f32, it must be u8 or s8"});
+  // Scales are where the unit that stores the result finds them.
+  auto stored = [&](Address dst, Address scales) {
+    return errorLines([&](B &b) {
+      b.add(Opcode::Requantize, {dst, l0c, scales}, {range(16), range(32)},
+            {kS32, kU8, kU8, 0, 0, 0, 1024, 32, 512});
+    });
+  };
+  CHECK(stored(ub(4096), ub()).empty());
+  CHECK(stored(ub(4096), l1) ==
+        std::vector<std::string>{"instruction 0 (requantize): has its scales in ub where it writes "
+                                 "to ub, in l1 where it writes to gm"});
   // The result's two blocks fit, those of the addend do not.
   int64_t end = int64_t(coupled().ubBytes) - 512;
   CHECK(added(ub(end), kU8).empty());

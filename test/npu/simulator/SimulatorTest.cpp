@@ -139,6 +139,17 @@ TEST_CASE("a residual costs what adding f32 does, a quantized image what dividin
   auto sum = b.vector(VectorOp::Add, DataType::F32, ub, ub, ub, 64 * 32);
   CHECK(costs(plain) == Approx(64 * 32 * 4 / soc.l0cToUb));
   CHECK(costs(added) == Approx(costs(plain) + costs(sum)));
+  // FIX of split cores stores bytes as fast as halves, and reads its scales before.
+  const SocTable &split = *findSoc("Ascend910B1");
+  unsigned bytesInGm = b.argument(1 << 20);
+  auto fixed = b.add(Opcode::Requantize, {gm(bytesInGm), l0c, at(Memory::L1, int64_t(0))},
+                     {range(64), range(32)}, {kS32, kU8, kU8, 0, 0, 0, 4096, 32, 2048});
+  Box boxes[4];
+  Frame frame;
+  unsigned count = boxesOf(fixed, frame, boxes);
+  CHECK(queueOf(fixed) == Queue::FIX);
+  CHECK(costOf(split, fixed, frame, boxes, count).data ==
+        Approx(64 * 32 / split.fixElements + 32 * 4 / split.l1ToUb));
   auto loaded = b.add(Opcode::LoadImage, {at(Memory::L1, int64_t(0)), gm(image)}, {range(16)},
                       {int64_t(DataType::F32), 3, 64, 4, 65536, 256, 512});
   auto quantized = loaded;

@@ -63,6 +63,23 @@ func.func private @split(%in: memref<2x4x14x14x16xf16>, %w: memref<1x4x4x16x16xf
 
 // -----
 
+// Split cores: FIX multiplies by the scales that are in l1 and stores bytes.
+// CHECK-LABEL: npu.program @split_bytes
+// CHECK: npu.move %[[S:.*]], %arg3 {{.*}} <l1, 256>, <gm, 256>
+// CHECK: npu.requantize %arg4, %{{.*}}, %[[S]] {{.*}} dst_type = ui8
+// CHECK-SAME: offset = 3.000000e+00 : f64
+// CHECK-NOT: <ub,
+func.func private @split_bytes(%in: memref<2x2x14x14x32xi8>, %w: memref<1x2x4x16x32xi8>, %b: memref<64xi32>, %s: memref<64xf32>, %out: memref<2x2x14x14x32xi8>)
+    attributes {npu.kernel, npu.soc = "Ascend910B1"} {
+  npu.conv2d %in, %w bias %b scales %s outs %out {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>,
+    dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, macs = 1, stored = ui8, offset = 3, unsigned_input,
+    tile = #npu.tile<m = 208, n = 64, k = 32, l1_m = 208, l1_n = 64, l1_k = 32, cores_m = 2, cores_n = 1, order = "rhs">}
+    : memref<2x2x14x14x32xi8>, memref<1x2x4x16x32xi8>, memref<64xi32>, memref<64xf32>, memref<2x2x14x14x32xi8>
+  return
+}
+
+// -----
+
 func.func private @no_tile(%in: memref<2x4x14x14x16xf16>, %w: memref<1x4x4x16x16xf16>, %out: memref<2x4x14x14x16xf16>)
     attributes {npu.kernel, npu.soc = "Ascend310P3"} {
   // expected-error @below {{cannot become a program for Ascend310P3: it has no tile: npu-select-tiles has not run}}

@@ -122,6 +122,20 @@ func.func @main(%arg0: tensor<1x8x8x1xui8>) -> tensor<1x16x8x8xf16> {
 
 // -----
 
+// Pixels whose channels are interleaved, as TensorFlow has them, are loaded as they are.
+// CHECK-LABEL: func.func @main(%arg0: memref<1x8x8x3xf32>
+// CHECK: %[[IMAGE:.*]] = om.view %arg0[0] : memref<1x8x8x3xf32> to memref<1x3x8x8xf32, strided<[3, 1, 24, 3]>>
+// CHECK: npu.conv2d %[[IMAGE]], {{.*}}image
+func.func @main(%arg0: tensor<1x8x8x3xf32>) -> tensor<1x16x8x8xf16> {
+  %h = graph.cast %arg0 : (tensor<1x8x8x3xf32>) -> tensor<1x8x8x3xf16>
+  %x = graph.transpose %h {permutation = array<i64: 0, 3, 1, 2>} : (tensor<1x8x8x3xf16>) -> tensor<1x3x8x8xf16>
+  %w = graph.constant dense<0.5> : tensor<16x3x3x3xf16>
+  %c = graph.conv %x, %w {dilations = array<i64: 1, 1>, groups = 1 : i64, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>} : (tensor<1x3x8x8xf16>, tensor<16x3x3x3xf16>) -> tensor<1x16x8x8xf16>
+  return %c : tensor<1x16x8x8xf16>
+}
+
+// -----
+
 // A depthwise convolution of bytes has a group for each block of 32 channels, in two columns of 16.
 // Its groups of 24 channels meet inside of blocks: they are one group of blocks, with zeros.
 // CHECK-LABEL: func.func @main

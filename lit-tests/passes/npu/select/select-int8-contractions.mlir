@@ -1,11 +1,10 @@
 // RUN: atc-opt %s --npu-set-soc=soc=Ascend310P3 --npu-select-int8-contractions | FileCheck %s
-// RUN: atc-opt %s --npu-set-soc=soc=Ascend910B1 --npu-select-int8-contractions | FileCheck %s --check-prefix=SPLIT
+// RUN: atc-opt %s --npu-set-soc=soc=Ascend910B1 --npu-select-int8-contractions | FileCheck %s
 // RUN: atc-opt %s --npu-set-soc=soc=Ascend310P3 --npu-select-int8-contractions --remarks-filter=npu-select-int8-contractions --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // REMARK-DAG: [Passed] {{.*}}Category:npu-select-int8-contractions{{.*}}the cube computes the int8 contraction
 
 // A branch whose result is the f32 of a quantized tensor is stored as bytes; the
-// sums that add it read these and multiply. Split cores have no instruction for it.
-// SPLIT-NOT: npu.sums
+// sums that add it read these and multiply. Cores of both kinds do.
 
 // CHECK-LABEL: @main
 // CHECK: graph.integer_conv {{.*}}npu.sums = "blocks"{{.*}} -> tensor<1x32x4x4xui8>

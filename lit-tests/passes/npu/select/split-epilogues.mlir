@@ -66,3 +66,40 @@ func.func @main(%x: memref<1x1x64x16xf16>, %w: memref<1x2x16x16xf16>, %r: memref
   return
 }
 }
+
+// -----
+
+// FIX stores the first bytes of an integer convolution; what its body computes of them and of the
+// residual is a map of bytes.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[T:.*]] = om.alloc : memref<1x1x4x4x32xi8>
+// CHECK: npu.conv2d %arg0, %{{.*}} scales %{{.*}} outs %[[T]]
+// CHECK-NOT: om.tensor
+// CHECK-SAME: offset = 3 : i64{{.*}}stored = ui8
+// CHECK: kernel.map %[[T]], %arg1 outs %arg2 {om.tensor = tensor<1x32x4x4xui8>}
+// CHECK-NEXT: ^bb0(%[[A:.*]]: i8, %[[B:.*]]: i8):
+// CHECK: %[[REAL:.*]] = arith.uitofp %[[A]] : i8 to f32
+// CHECK: %[[LESS:.*]] = arith.subf %[[REAL]], %{{.*}} : f32
+// CHECK: %[[X:.*]] = arith.mulf %[[LESS]], %{{.*}} : f32
+// CHECK: %[[R:.*]] = arith.uitofp %[[B]] : i8 to f32
+// CHECK: arith.addf %[[X]], %[[R]] : f32
+// CHECK: kernel.yield %{{.*}} : i8
+module attributes {npu.soc = "Ascend910B1"} {
+func.func @main(%x: memref<1x1x4x4x32xi8>, %r: memref<1x1x4x4x32xi8>, %out: memref<1x1x4x4x32xi8> {om.output}) {
+  %w = om.weight dense<1> : tensor<1x1x2x16x32xi8> : memref<1x1x2x16x32xi8>
+  %s = om.weight dense<1.0> : tensor<32xf32> : memref<32xf32>
+  npu.conv2d %x, %w residual %r scales %s outs %out {om.tensor = tensor<1x32x4x4xui8>, dilations = array<i64: 1, 1>, kernel = array<i64: 1, 1>, macs = 1 : i64, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>, stored = ui8, offset = 3, factor = 0.5 : f64} : memref<1x1x4x4x32xi8>, memref<1x1x2x16x32xi8>, memref<1x1x4x4x32xi8>, memref<32xf32>, memref<1x1x4x4x32xi8> {
+  ^bb0(%a: f32, %b: i8):
+    %0 = arith.uitofp %b : i8 to f32
+    %1 = arith.addf %a, %0 : f32
+    %2 = math.roundeven %1 : f32
+    %least = arith.constant 0.0 : f32
+    %most = arith.constant 255.0 : f32
+    %3 = arith.maximumf %2, %least : f32
+    %4 = arith.minimumf %3, %most : f32
+    %5 = arith.fptoui %4 : f32 to i8
+    npu.yield %5 : i8
+  }
+  return
+}
+}
