@@ -60,14 +60,19 @@ aclError findTarget(const char *function, uint32_t modelId, aclmdlDataset *handl
 aclError setGear(const char *function, const Target &target, const Dims &values) {
   const ModelFacts &facts = *target.model->facts;
   auto gear = facts.gearOf(values);
+  // The codes of the vendor's executor, for all kinds of profiles: programs compare with them.
   if (!gear)
-    return fail(ACL_ERROR_INVALID_PARAM, function, "%s is no profile of the model; it has: %s",
-                textOf(values).c_str(), facts.listOfGears().c_str());
+    return fail(std::count(values.begin(), values.end(), 0)
+                    ? ACL_ERROR_INVALID_PARAM
+                    : ACL_ERROR_GE_DYNAMIC_BATCH_SIZE_INVALID,
+                function, "%s is no profile of the model; it has: %s", textOf(values).c_str(),
+                facts.listOfGears().c_str());
   auto [data, bytes] = target.buffer->get();
   const size_t needed = values.size() * sizeof(int64_t);
   if (bytes < needed)
-    return fail(ACL_ERROR_INVALID_PARAM, function, "the buffer of '%s' has %zu bytes, it needs %zu",
-                ACL_DYNAMIC_TENSOR_NAME, bytes, needed);
+    return fail(ACL_ERROR_GE_DYNAMIC_INPUT_LENGTH_INVALID, function,
+                "the buffer of '%s' has %zu bytes, it needs %zu", ACL_DYNAMIC_TENSOR_NAME, bytes,
+                needed);
   std::shared_ptr<Block> block;
   ACL_TRY(requireDevice(function, ACL_DYNAMIC_TENSOR_NAME, data, needed, block));
   memcpy(data, values.data(), needed);
@@ -124,7 +129,7 @@ aclError aclmdlSetInputDynamicDims(uint32_t modelId, aclmdlDataset *dataset, siz
   std::string all;
   for (const Dims &gear : gears)
     all += (all.empty() ? "" : ", ") + textOf(gear);
-  ACL_FAIL(ACL_ERROR_INVALID_PARAM,
+  ACL_FAIL(ACL_ERROR_GE_DYNAMIC_BATCH_SIZE_INVALID,
            "%s are the dims of no profile of the model; the inputs of its profiles have: %s",
            textOf(given).c_str(), all.c_str());
 }

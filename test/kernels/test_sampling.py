@@ -215,6 +215,21 @@ def test_roi_align_of_a_ramp():
         call("MaxRoiPool", x, np.array([[3, 4, 4, 11, 11]], "f4"), pooled_shape=[2, 4])
 
 
+@pytest.mark.parametrize("mode, ratio", [("avg", 2), ("max", 2), ("avg", 0)])
+@pytest.mark.parametrize("dtype", ["f4", "f2"])
+def test_roi_align_of_many_channels(mode, ratio, dtype):
+    """Samples are found once for 64 channels: each has what it has alone."""
+    rng = np.random.default_rng(8)
+    x = rng.standard_normal((2, 130, 9, 11)).astype(dtype)
+    rois = np.array([[0, 0, 10, 8], [-3, 2, 6, 20], [4, 4, 4, 4]], dtype)
+    images = np.array([1, 0, 1])
+    options = {"output_height": 3, "output_width": 2, "sampling_ratio": ratio, "mode": mode}
+    got, = call("RoiAlign", x, rois, images, **options)
+    for channel in (0, 63, 64, 127, 128, 129):
+        alone, = call("RoiAlign", x[:, channel:channel + 1].copy(), rois, images, **options)
+        np.testing.assert_array_equal(got[:, channel:channel + 1], alone)
+
+
 def test_non_max_suppression():
     boxes = np.array([[[0, 0, 1, 1], [0, 0.1, 1, 1.1], [1, 1.1, 0, 0.1], [0, 10, 1, 11]]], "f4")
     scores = np.array([[[0.9, 0.75, 0.6, 0.95], [0.1, 0.2, 0.2, 0.1]]], "f4")

@@ -132,46 +132,63 @@ ATC_KERNEL(RoiAlign) {
     }
   };
   auto compute = [&]<typename F>(F *y, const F *data) {
-    // A cell may have many samples: each is a task, so that a host can cancel between them.
-    parallelIf(*this, shape.product(), 40, [&](int64_t begin, int64_t end) {
-      for (int64_t cell = begin; cell < end; ++cell) {
-        const int64_t i = cell / (rows * columns), j = cell % (rows * columns);
-        const double *roi = regions + i / channels * 4, shift = half ? 0.5 : 0;
-        const F *plane =
-            data + (integerAt(images, i / channels) * channels + i % channels) * height * width;
-        const double left = roi[0] * scale - shift, top = roi[1] * scale - shift;
-        double wide = roi[2] * scale - shift - left, tall = roi[3] * scale - shift - top;
-        if (!half) {
-          wide = maximum(wide, 1.0);
-          tall = maximum(tall, 1.0);
-        }
-        const double stepX = wide / double(columns), stepY = tall / double(rows);
-        const double y0 = top + double(j / columns) * stepY;
-        const double x0 = left + double(j % columns) * stepX;
-        const Samples down(y0, stepY, ratio, height), across(x0, stepX, ratio, width);
-        const int64_t perRow = across.last - across.first;
-        const int64_t inside = perRow * (down.last - down.first);
-        const double all = double(down.count) * double(across.count);
-        double sum = 0, largest = 0;
-        for (int64_t s = 0; s < inside; ++s) {
-          const double fy = (double(down.first + s / perRow) + 0.5) / double(down.count);
-          const double fx = (double(across.first + s % perRow) + 0.5) / double(across.count);
-          const Neighbours v(top + (double(j / columns) + fy) * stepY, height);
-          const Neighbours u(left + (double(j % columns) + fx) * stepX, width);
-          const double parts[4] = {
-              v.lowWeight * u.lowWeight * double(plane[v.low * width + u.low]),
-              v.lowWeight * u.highWeight * double(plane[v.low * width + u.high]),
-              v.highWeight * u.lowWeight * double(plane[v.high * width + u.low]),
-              v.highWeight * u.highWeight * double(plane[v.high * width + u.high])};
-          sum += parts[0] + parts[1] + parts[2] + parts[3];
-          // The largest share of an element, not the largest sample: so it is defined
-          // by ONNX's tests and so others compute it.
-          const double share = maximum(maximum(parts[0], parts[1]), maximum(parts[2], parts[3]));
-          largest = s == 0 && double(inside) == all ? share : maximum(largest, share);
-        }
-        y[cell] = F(most ? largest : sum / maximum(all, 1.0));
-      }
-    });
+    // Where the samples of a cell are and what they weigh is found once for some channels. A cell
+    // may have many samples: each is a task, so that a host can cancel between them.
+    constexpr int64_t kChannels = 64;
+    const int64_t cells = rows * columns, groups = (channels + kChannels - 1) / kChannels;
+    parallelIf(
+        *this, count * groups * cells, 10 * minimum(channels, kChannels),
+        [&](int64_t begin, int64_t end) {
+          for (int64_t task = begin; task < end; ++task) {
+            const int64_t j = task % cells, i = task / cells / groups;
+            const int64_t channel = task / cells % groups * kChannels;
+            const int64_t taken = minimum(channels - channel, kChannels);
+            const double *roi = regions + i * 4, shift = half ? 0.5 : 0;
+            const F *planes = data + (integerAt(images, i) * channels + channel) * height * width;
+            const double left = roi[0] * scale - shift, top = roi[1] * scale - shift;
+            double wide = roi[2] * scale - shift - left, tall = roi[3] * scale - shift - top;
+            if (!half) {
+              wide = maximum(wide, 1.0);
+              tall = maximum(tall, 1.0);
+            }
+            const double stepX = wide / double(columns), stepY = tall / double(rows);
+            const double y0 = top + double(j / columns) * stepY;
+            const double x0 = left + double(j % columns) * stepX;
+            const Samples down(y0, stepY, ratio, height), across(x0, stepX, ratio, width);
+            const int64_t perRow = across.last - across.first;
+            const int64_t inside = perRow * (down.last - down.first);
+            const double all = double(down.count) * double(across.count);
+            double results[kChannels] = {};
+            for (int64_t s = 0; s < inside; ++s) {
+              const double fy = (double(down.first + s / perRow) + 0.5) / double(down.count);
+              const double fx = (double(across.first + s % perRow) + 0.5) / double(across.count);
+              const Neighbours v(top + (double(j / columns) + fy) * stepY, height);
+              const Neighbours u(left + (double(j % columns) + fx) * stepX, width);
+              const int64_t at[4] = {v.low * width + u.low, v.low * width + u.high,
+                                     v.high * width + u.low, v.high * width + u.high};
+              const double weights[4] = {v.lowWeight * u.lowWeight, v.lowWeight * u.highWeight,
+                                         v.highWeight * u.lowWeight, v.highWeight * u.highWeight};
+              const bool isFirst = s == 0 && double(inside) == all;
+              for (int64_t c = 0; c < taken; ++c) {
+                const F *plane = planes + c * height * width;
+                double parts[4];
+                for (int k = 0; k < 4; ++k)
+                  parts[k] = weights[k] * double(plane[at[k]]);
+                // The largest share of an element, not the largest sample: so it is defined
+                // by ONNX's tests and so others compute it.
+                const double share =
+                    maximum(maximum(parts[0], parts[1]), maximum(parts[2], parts[3]));
+                if (!most)
+                  results[c] += parts[0] + parts[1] + parts[2] + parts[3];
+                else
+                  results[c] = isFirst ? share : maximum(results[c], share);
+              }
+            }
+            for (int64_t c = 0; c < taken; ++c)
+              y[(i * channels + channel + c) * cells + j] =
+                  F(most ? results[c] : results[c] / maximum(all, 1.0));
+          }
+        });
     return true;
   };
   computeFloats(*this, out, shape.product(), compute, x);

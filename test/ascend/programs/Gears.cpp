@@ -148,7 +148,11 @@ int main(int argc, char **argv) {
   if (dims > 0)
     runDims(model, index, dims);
   // A choice that the model was not compiled for is refused, and the others stay.
-  EXPECT(aclmdlSetDynamicBatchSize(model.id, model.inputs, index, 77) != ACL_SUCCESS);
+  const aclError refused = aclmdlSetDynamicBatchSize(model.id, model.inputs, index, 77);
+  EXPECT(refused != ACL_SUCCESS);
+  EXPECT(batches.batchCount == 0 || refused == ACL_ERROR_GE_DYNAMIC_BATCH_SIZE_INVALID);
+  const aclError none = aclmdlSetDynamicBatchSize(model.id, model.inputs, index, 0);
+  EXPECT(none != ACL_SUCCESS && (batches.batchCount == 0 || none == ACL_ERROR_INVALID_PARAM));
   EXPECT(aclGetRecentErrMsg() != nullptr);
   return 0;
 }
