@@ -307,7 +307,8 @@ private:
         return error;
     if (op == "Resize" && opset < 11 && !call.inputs.empty())
       return modernizeResize();
-    if (op == "Resize" && call.inputs.size() == 3 && call.inputs[2] &&
+    if (op == "Resize" && call.inputs.size() >= 3 && call.inputs[2] &&
+        (call.inputs.size() == 3 || !call.inputs[3]) &&
         call.inputs[2].getDefiningOp<graph::ConstantOp>())
       if (auto mode = dyn_cast_or_null<StringAttr>(parameter("coordinate_transformation_mode"));
           mode && mode == "align_corners")

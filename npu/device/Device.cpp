@@ -67,12 +67,14 @@ public:
         failed = true;
       }
     };
+    const size_t wanted = std::min<size_t>(threads, busy);
     std::vector<std::thread> helpers;
-    helpers.reserve(threads);
+    helpers.reserve(wanted);
     try {
-      while (helpers.size() + 1 < std::min<size_t>(threads, busy))
+      while (helpers.size() + 1 < wanted)
         helpers.emplace_back(help);
     } catch (const std::system_error &) { // NOLINT(bugprone-empty-catch)
+    } catch (const std::bad_alloc &) {    // NOLINT(bugprone-empty-catch)
     }
     help();
     for (std::thread &helper : helpers)

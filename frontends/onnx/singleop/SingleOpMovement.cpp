@@ -71,11 +71,16 @@ void buildStridedSlice(Graph &g) {
   Ints axes, gone;
   for (size_t i = 0; i < begin.size(); ++i) {
     axes.push_back(i);
+    // In ONNX the largest number is an end that is left out; here it is one behind the last
+    // element.
+    if (!strides.empty() && strides[i] < 0)
+      end[i] = std::min<int64_t>(end[i], INT32_MAX - 1);
     if (i >= 63 || !(shrinks >> i & 1))
       continue;
     // One element, whatever the end and the stride are.
     gone.push_back(i);
-    end[i] = begin[i] == -1 ? std::numeric_limits<int64_t>::max() : begin[i] + 1;
+    constexpr int64_t toEnd = std::numeric_limits<int64_t>::max();
+    end[i] = begin[i] == -1 || begin[i] == toEnd ? toEnd : begin[i] + 1;
     if (!strides.empty())
       strides[i] = 1;
   }
@@ -160,6 +165,8 @@ void buildUpsample(Graph &g) {
   if (dims.size() != 4 || g.op.inputs[0].format == kNHWC)
     return g.fail("the input must have 4 dims, NCHW");
   const int64_t rows = g.getInt("stride_h", 2), columns = g.getInt("stride_w", 2);
+  if (rows < 1 || columns < 1)
+    return g.fail("\"stride_h\" and \"stride_w\" must be positive numbers");
   const std::string cells = g.reshape(g.x[0], {dims[0], dims[1], dims[2], 1, dims[3], 1});
   const std::string spread =
       g.value("Expand", {cells, g.addInts({dims[0], dims[1], dims[2], rows, dims[3], columns})});

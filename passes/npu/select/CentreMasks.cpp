@@ -171,6 +171,9 @@ SmallVector<CentredMask> centreMasks(func::FuncOp function) {
     const bool mayBeFar = map ? isMadeOfNumber(map.getBody().front().getTerminator()->getOperand(0),
                                                kFarFromZero, kHidesInFloat)
                               : isa<BlockArgument>(mask);
+    // Who else reads the sum would see the shift.
+    if (!llvm::all_of(llvm::drop_begin(ops), [](Operation *op) { return op->hasOneUse(); }))
+      return;
     Operation *softmax = ops.front();
     auto sum = cast<graph::MapOp>(ops.back());
     const int64_t last = sum.getType().getShape().back();

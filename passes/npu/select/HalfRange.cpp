@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
 #include <cmath>
 #include <limits>
 
@@ -68,16 +69,21 @@ bool hasMaskedRow(graph::ConstantOp constant) {
 } // namespace
 
 bool isMadeOfNumber(Value value, double least, double most) {
-  Operation *op = value.getDefiningOp();
-  llvm::APFloat number(0.0);
-  if (matchPattern(value, m_ConstantFloat(&number)) && number.isFinite() &&
-      std::abs(number.convertToDouble()) > least && std::abs(number.convertToDouble()) <= most)
-    return true;
-  return isa_and_nonnull<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp,
-                         arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp,
-                         arith::SelectOp>(op) &&
-         llvm::any_of(op->getOperands(),
-                      [&](Value operand) { return isMadeOfNumber(operand, least, most); });
+  // Each once, however often it is read.
+  llvm::SetVector<Value> values;
+  values.insert(value);
+  for (size_t i = 0; i < values.size(); ++i) {
+    llvm::APFloat number(0.0);
+    if (matchPattern(values[i], m_ConstantFloat(&number)) && number.isFinite() &&
+        std::abs(number.convertToDouble()) > least && std::abs(number.convertToDouble()) <= most)
+      return true;
+    if (Operation *op = values[i].getDefiningOp();
+        isa_and_nonnull<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp,
+                        arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp,
+                        arith::SelectOp>(op))
+      values.insert_range(op->getOperands());
+  }
+  return false;
 }
 
 void forEachMask(func::FuncOp function,

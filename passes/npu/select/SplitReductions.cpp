@@ -21,10 +21,12 @@ namespace {
 using graph::ReduceKind;
 
 /// Returns how the results for equal parts are reduced further; nothing where that is no reduction.
-std::optional<ReduceKind> secondKind(ReduceKind kind) {
+std::optional<ReduceKind> secondKind(ReduceKind kind, Type element) {
   switch (kind) {
-  case ReduceKind::Mean:
   case ReduceKind::Sum:
+    // Sums of parts may leave f16 where they cancel in the whole.
+    return element.isF32() ? std::optional(kind) : std::nullopt;
+  case ReduceKind::Mean:
   case ReduceKind::Max:
   case ReduceKind::Min:
   case ReduceKind::L2:
@@ -65,7 +67,7 @@ private:
   void split(kernel::ReduceOp reduce, const SocTable &soc) {
     const kernel::Storage input = storageOf(reduce.getInput());
     const int64_t last = input.rank() - 1, part = partOf(input.shape[last]);
-    const std::optional<ReduceKind> second = secondKind(reduce.getKind());
+    const std::optional<ReduceKind> second = secondKind(reduce.getKind(), input.element);
     if (reduce.getAxes() != ArrayRef<int64_t>{last} || !part || part == input.shape[last] ||
         !second)
       return;

@@ -26,8 +26,8 @@ public:
       : op(op), soc(soc), inType(cast<MemRefType>(op.getInput().getType())),
         outType(cast<MemRefType>(op.getOutput().getType())), element(inType.getElementType()),
         bytes((inType.getElementTypeBitWidth() + 7) / 8),
-        // Two bytes are moved as one half.
-        moved(bytes == 1 ? Type(Float16Type::get(op.getContext())) : element) {
+        // Four bytes are moved as one integer: a NaN of halves would change its bits.
+        moved(bytes == 1 ? Type(IntegerType::get(op.getContext(), 32)) : element) {
     in = inType.getStridesAndOffset().first;
     out = outType.getStridesAndOffset().first;
   }
