@@ -101,6 +101,28 @@ def test_reductions_of_rows_that_do_not_fit_into_ub(soc, kind, want, tmp_path):
 
 
 @pytest.mark.parametrize("soc", npu.SOCS)
+def test_sums_whose_parts_leave_f16(soc, tmp_path):
+    """The sum fits, and so does what a product makes of it; those of the halves do not."""
+    x = np.repeat(np.array([[20, -20]], np.float32), 49152, 1).repeat(2, 0)
+    nodes = [helper.make_node("ReduceSum", ["x", "axes"], ["s"]), helper.make_node("MatMul", ["s", "ones"], ["y"])]
+    got = run(tmp_path, soc, nodes, {"x": x}, (2, 16),
+              {"axes": np.array([1], np.int64), "ones": np.ones((1, 16), np.float32)})
+    np.testing.assert_array_equal(got, 0)
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+@pytest.mark.parametrize("axis", [0, 1])
+def test_masked_scores_that_others_read(soc, axis, tmp_path):
+    """Numbers that a softmax does not see are seen by another one along another axis."""
+    x, mask = np.zeros((2, 64), np.float32), np.array([[-1e4], [-3e3]], np.float32)
+    nodes = [helper.make_node("Add", ["x", "m"], ["s"]), helper.make_node("Softmax", ["s"], ["a"], axis=-1),
+             helper.make_node("Softmax", ["s"], ["b"], axis=axis), helper.make_node("Add", ["a", "b"], ["y"])]
+    got = run(tmp_path, soc, nodes, {"x": x}, (2, 64), {"m": mask})
+    other = np.full_like(x, 1 / 64) if axis else np.repeat([[0.], [1.]], 64, 1)
+    np.testing.assert_allclose(got, 1 / 64 + other, atol=2e-3)
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
 def test_norms_of_whole_images(soc, tmp_path):
     x = np.random.default_rng(7).normal(5, 3, (1, 64, 40, 32)).astype(np.float32)
     nodes = [helper.make_node("Reshape", ["x", "rows"], ["r"]),

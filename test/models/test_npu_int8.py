@@ -264,6 +264,23 @@ def test_resizes_of_bytes_stay_on_the_npu(tmp_path, soc, storage):
 
 
 @pytest.mark.skipif(onnx is None, reason="needs the onnx package")
+@pytest.mark.parametrize("storage", ["uint8", "int8"])
+@pytest.mark.parametrize("soc", ["Ascend310P3", "Ascend910B1"])
+def test_resizes_keep_every_byte(tmp_path, soc, storage):
+    """Pairs of bytes that would be a NaN of halves lost bits: 125 became 127."""
+    model, q = tmp_path / "resized.onnx", Quantized(storage, 13)
+    x = q.quantize(q.conv(q.quantize("x", 0.017, 121), 3, 40, 1, relu=False), 0.02, 124)
+    x = q.node("Resize", x, "", q.constant(np.array([1, 1, 2, 2], np.float32)), mode="nearest",
+               coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    q.save(model, q.quantize(q.conv(q.quantize(x, 0.02, 124), 40, 20, 1, relu=False), 0.02, 124),
+           [2, 3, 14, 22], [2, 20, 28, 44])
+    cpu_om, npu_om, _ = compile_for_both(model, tmp_path, soc)
+    assert not json.loads(call(tool("om-dump"), npu_om, "--json")[1])["kernels"]
+    picture = np.random.default_rng(9).normal(0, 1, (2, 3, 14, 22)).astype(np.float32)
+    assert compare(cpu_om, npu_om, picture, tmp_path, 0, 0.9) >= 2
+
+
+@pytest.mark.skipif(onnx is None, reason="needs the onnx package")
 @pytest.mark.parametrize("soc", ["Ascend310P3", "Ascend910B1"])
 def test_resizes_of_bytes_between_floats_stay_on_the_npu(tmp_path, soc):
     model = tmp_path / "resized.onnx"

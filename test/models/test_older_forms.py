@@ -154,12 +154,13 @@ def test_corners_of_regions_before_opset_16(tmp_path, opset, rows, batch):
 
 
 @pytest.mark.parametrize("dims", [[1, 1, 5, 7], [1, 1, "h", "w"]])
-@pytest.mark.parametrize("mode", ["linear", "nearest"])
-def test_last_corners_of_fractional_scales(tmp_path, mode, dims):
-    """5 * 1.3 elements are 6, the last of which is the last element of the input."""
+@pytest.mark.parametrize("mode, left_out", [("linear", 0), ("nearest", 0), ("linear", 1)])
+def test_last_corners_of_fractional_scales(tmp_path, mode, left_out, dims):
+    """5 * 1.3 elements are 6, the last of which is the last element of the input. An input that is left
+    out may have an empty name."""
     model = tmp_path / "model.onnx"
     info = helper.make_tensor_value_info
-    node = helper.make_node("Resize", ["x", "", "s"], ["y"], mode=mode,
+    node = helper.make_node("Resize", ["x", "", "s"] + [""] * left_out, ["y"], mode=mode,
                             coordinate_transformation_mode="align_corners")
     save(model, [node], [info("x", TensorProto.FLOAT, dims)], [info("y", TensorProto.FLOAT, None)],
          [numpy_helper.from_array(np.array([1, 1, 1.3, 1.3], "f4"), "s")], 18, 9)

@@ -65,6 +65,19 @@ def test_targets_that_are_no_class(tmp_path):
     np.testing.assert_array_equal(compute(tmp_path, text, x=scores, t=np.int32([1, -1, 4])), [True, False, False])
 
 
+def test_a_row_that_is_not_finite_has_no_best(tmp_path):
+    text = tf_input("x", [3, 3]) + tf_input("t", [3], "INT32") + tf_node("y", "InTopK", "x", "t", k="i: 2")
+    scores = np.float32([[np.inf, 1, 2], [np.nan, 1, 2], [0, 1, 2]])
+    np.testing.assert_array_equal(compute(tmp_path, text, x=scores, t=np.int32([2, 2, 2])), [False, False, True])
+
+
+def test_the_end_of_a_slice_backward(tmp_path):
+    """The largest number is one behind the last element, not an end that is left out as in ONNX."""
+    text = (tf_input("x", [-1]) + tf_ints("at", 3) + tf_ints("to", 2**31 - 1) + tf_ints("by", -1) +
+            tf_node("y", "StridedSlice", "x", "at", "to", "by"))
+    assert compute(tmp_path, text, x=np.arange(10, dtype=np.float32)).shape == (0, )
+
+
 # Nodes that are right, the values of whose attributes others replace.
 NODES = [
     ("Conv2D", ["x", "w"], dict(strides="list { i: [1, 1, 1, 1] }", padding="s: 'SAME'", T="type: DT_FLOAT",

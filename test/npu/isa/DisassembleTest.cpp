@@ -57,9 +57,10 @@ TEST_CASE("cube programs") {
    14  M       set_flag M -> FIX id 0
    15  FIX     wait_flag M -> FIX id 0
    16  FIX     move_l0c dst=gm2[32768 c0 + 16384 i0] src=l0c[0] m=128 from 128 i0 below 250 n=64 type=f32 dstType=f16 relu scale=1 srcCol=8192 dstRow=128 dstCol=32
-   17  FIX     set_flag FIX -> S id 0
-   18  S       wait_flag FIX -> S id 0
-   19        end_loop
+   17  FIX     requantize dst=gm2[32768 c0 + 16384 i0] src=l0c[0] scales=l1[65536] m=128 from 128 i0 below 250 n=64 type=f32 dstType=u8 stored=u8 srcCol=8192 dstRow=32 dstCol=4096
+   18  FIX     set_flag FIX -> S id 0
+   19  S       wait_flag FIX -> S id 0
+   20        end_loop
 )");
 }
 

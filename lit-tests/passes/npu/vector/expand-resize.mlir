@@ -14,10 +14,10 @@ func.func private @nearest(%x: memref<1x8x13x13x16xf16>, %y: memref<1x8x26x26x16
   return
 }
 
-// Bytes in blocks of 32 channels are moved as halves.
+// Bytes in blocks of 32 channels are moved as integers of 32 bits.
 // CHECK-LABEL: npu.program @bytes
 // CHECK: npu.move
-// CHECK-COUNT-2: npu.vector "copy" {{.*}} type = f16
+// CHECK-COUNT-2: npu.vector "copy" {{.*}} type = i32
 // CHECK-COUNT-2: npu.move
 func.func private @bytes(%x: memref<1x1x8x8x32xi8>, %y: memref<1x1x16x16x32xi8>)
     attributes {npu.kernel, npu.soc = "Ascend310P3"} {
