@@ -41,6 +41,9 @@ void attend(Plan &plan, const Attention &given);
 /// one for each element of the heads, or one for each token of a batch.
 struct Antiquant {
   View scale, offset; ///< views of nothing where there are none
+  int64_t mode = -1;  ///< 0: of elements, 1: of tokens, -1: as their number tells
+
+  bool isGiven() const { return scale.place || offset.place; }
 };
 
 /// Replaces key and value by whole tensors of floats: blocks of caches are put together as a table

@@ -51,6 +51,7 @@ struct Common {
   int64_t blockSize = 0;
   const aclTensor *keyScale = nullptr, *keyOffset = nullptr, *valueScale = nullptr,
                   *valueOffset = nullptr, *bothScale = nullptr, *bothOffset = nullptr;
+  int64_t keyMode = -1, valueMode = -1; ///< those of Antiquant
 };
 
 /// Returns the scale and the offset of keys or values: own ones, or a half of those of both, whose
@@ -77,6 +78,7 @@ Antiquant antiquantOf(Plan &plan, const Common &given, bool isValue) {
                                given.bothOffset ? "antiquantOffset"
                                : isValue        ? "valueAntiquantOffset"
                                                 : "keyAntiquantOffset");
+  antiquant.mode = isValue ? given.valueMode : given.keyMode;
   return antiquant;
 }
 
@@ -278,7 +280,7 @@ ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttentionV4, (ACLNN_SEVEN_SCALES), (ACLNN_
                             ACLNN_ANTIQUANT)
 
 // The second version has the arguments of the first one, and more in two places.
-#define ACLNN_FUSED_ATTENTION(name, parts, padding, modes, check, ...)                             \
+#define ACLNN_FUSED_ATTENTION(name, parts, padding, modes, check, keyMode, valueMode, ...)         \
   aclnnStatus aclnn##name##GetWorkspaceSize(                                                       \
       const aclTensor *query, const aclTensorList *key, const aclTensorList *value,                \
       const aclTensor *pseShift, const aclTensor *attenMask, const aclIntArray *actualSeqLengths,  \
@@ -318,12 +320,14 @@ ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttentionV4, (ACLNN_SEVEN_SCALES), (ACLNN_
                             blockSize,                                                             \
                             __VA_ARGS__,                                                           \
                             antiquantScale,                                                        \
-                            antiquantOffset},                                                      \
+                            antiquantOffset,                                                       \
+                            keyMode,                                                               \
+                            valueMode},                                                            \
                            size, executor);                                                        \
   }                                                                                                \
   ACLNN_RUN(name)
-ACLNN_FUSED_ATTENTION(FusedInferAttentionScore, (), (), (), false, nullptr, nullptr, nullptr,
-                      nullptr)
+ACLNN_FUSED_ATTENTION(FusedInferAttentionScore, (), (), (), false, antiquantMode, antiquantMode,
+                      nullptr, nullptr, nullptr, nullptr)
 ACLNN_FUSED_ATTENTION(FusedInferAttentionScoreV2,
                       (const aclTensor *keyAntiquantScale, const aclTensor *keyAntiquantOffset,
                        const aclTensor *valueAntiquantScale, const aclTensor *valueAntiquantOffset,
@@ -333,8 +337,9 @@ ACLNN_FUSED_ATTENTION(FusedInferAttentionScoreV2,
                       (int64_t keyAntiquantMode, int64_t valueAntiquantMode, ),
                       keyAntiquantMode < 0 || keyAntiquantMode > 1 || valueAntiquantMode < 0 ||
                           valueAntiquantMode > 1,
-                      keyAntiquantScale, keyAntiquantOffset, valueAntiquantScale,
-                      valueAntiquantOffset)
+                      keyAntiquantScale ? keyAntiquantMode : antiquantMode,
+                      valueAntiquantScale ? valueAntiquantMode : antiquantMode, keyAntiquantScale,
+                      keyAntiquantOffset, valueAntiquantScale, valueAntiquantOffset)
 
 aclnnStatus aclnnRecurrentGatedDeltaRuleGetWorkspaceSize(
     const aclTensor *, const aclTensor *, const aclTensor *, const aclTensor *, aclTensor *,

@@ -40,16 +40,19 @@ void writeGradients(Plan &plan, const Attention &given, const View &gradient, co
   if (!plan.isGood())
     return;
   const View keys = sharedHeads(plan, k, given.heads), values = sharedHeads(plan, v, given.heads);
-  const View weights = softmaxOf(plan, "SoftmaxV2", scoresOf(plan, given, q, k), 3);
+  const View scores = scoresOf(plan, given, q, k),
+             weights = softmaxOf(plan, "SoftmaxV2", scores, 3);
   if (!plan.isGood())
     return;
+  // A row that is hidden whole has weights, but they do not depend on its scores.
+  const View seen = chosen(plan, comparison(plan, "Le", scores, plan.constant(-1e30, ACL_FLOAT)),
+                           plan.constant(0, ACL_FLOAT), weights);
   // Behind the softmax, whose rows add to 1: p * (d - sum(p * d)).
   const View behind = plan.dense(product(plan, dy, turned(values)), ACL_FLOAT);
   const View share =
       reduced(plan, "ReduceSumD", combined(plan, "Mul", weights, behind), {3}, true, ACL_FLOAT);
-  const View ofScores =
-      withNumber(plan, "Mul", combined(plan, "Mul", weights, combined(plan, "Sub", behind, share)),
-                 given.scale);
+  const View ofScores = withNumber(
+      plan, "Mul", combined(plan, "Mul", seen, combined(plan, "Sub", behind, share)), given.scale);
   if (!plan.isGood())
     return;
   const View slopes = plan.dense(ofScores, q.type), shares = plan.dense(weights, v.type);

@@ -68,8 +68,9 @@ View joinedBlocks(Plan &plan, const View &blocks, const View &table, const Dims 
   return result;
 }
 
-/// Returns a scale or an offset as floats that combine with [batch, heads, tokens, width].
-View factorsOf(Plan &plan, const View &factors, const View &x, const char *name) {
+/// Returns a scale or an offset as floats that combine with [batch, heads, tokens, width]. As many
+/// numbers may be those of channels or of tokens; then the mode tells.
+View factorsOf(Plan &plan, const View &factors, const View &x, int64_t mode, const char *name) {
   if (!plan.isGood())
     return {};
   const int64_t count = countOf(factors.dims), batch = x.dims[0], heads = x.dims[1],
@@ -77,14 +78,15 @@ View factorsOf(Plan &plan, const View &factors, const View &x, const char *name)
   const View numbers = plan.dense(factors, ACL_FLOAT);
   if (count == 1)
     return plan.reshaped(numbers, {1, 1, 1, 1});
-  if (count == heads * width)
+  if (mode != 1 && count == heads * width)
     return plan.reshaped(numbers, {1, heads, 1, width});
-  if (factors.dims.back() >= tokens && count == batch * factors.dims.back()) {
+  if (mode != 0 && factors.dims.back() >= tokens && count == batch * factors.dims.back()) {
     View own = plan.reshaped(numbers, {batch, 1, factors.dims.back(), 1});
     return part(own, 2, 0, tokens);
   }
-  plan.reject("%s %s must have 1 element, %lld of heads and width, or [%lld, %lld] of tokens", name,
-              textOf(factors.dims).c_str(), (long long)(heads * width), (long long)batch,
+  plan.reject("%s %s must have 1 element, %lld of heads and width (antiquant mode 0), or "
+              "[%lld, %lld] of tokens (mode 1)",
+              name, textOf(factors.dims).c_str(), (long long)(heads * width), (long long)batch,
               (long long)tokens);
   return {};
 }
@@ -93,18 +95,18 @@ View factorsOf(Plan &plan, const View &factors, const View &x, const char *name)
 View scaledKeys(Plan &plan, const View &x, const Antiquant &antiquant, aclDataType type,
                 const char *name) {
   const bool isWhole = plan.isGood() && !isFloat(x.type);
-  if (plan.isGood() && isWhole != bool(antiquant.scale.place))
-    plan.reject(isWhole ? "%s is of integers: give an antiquant scale"
-                        : "%s is no integer: the antiquant scale must be NULL",
-                name);
+  if (isWhole && !antiquant.scale.place)
+    plan.reject("%s is of integers: give an antiquant scale", name);
+  if (plan.isGood() && !isWhole && antiquant.isGiven())
+    plan.reject("%s is not of integers: its antiquant scale and offset must be NULL", name);
   if (!plan.isGood() || !isWhole)
     return x;
   View result = plan.dense(x, ACL_FLOAT);
   if (antiquant.offset.place)
-    result =
-        combined(plan, "Add", result, factorsOf(plan, antiquant.offset, x, "the antiquant offset"));
-  result =
-      combined(plan, "Mul", result, factorsOf(plan, antiquant.scale, x, "the antiquant scale"));
+    result = combined(plan, "Add", result,
+                      factorsOf(plan, antiquant.offset, x, antiquant.mode, "the antiquant offset"));
+  result = combined(plan, "Mul", result,
+                    factorsOf(plan, antiquant.scale, x, antiquant.mode, "the antiquant scale"));
   return plan.isGood() ? plan.dense(result, type) : View();
 }
 
@@ -130,8 +132,8 @@ namespace atc::ascend {
 void completeKeys(Plan &plan, Attention &attention, const View &blockTable, int64_t blockSize,
                   const Antiquant &ofKey, const Antiquant &ofValue) {
   const bool isWhole = plan.isGood() && !isFloat(attention.key.type);
-  if (!plan.isGood() ||
-      (!blockTable.place && !isWhole && !ofKey.scale.place && isFloat(attention.value.type)))
+  if (!plan.isGood() || (!blockTable.place && !isWhole && isFloat(attention.value.type) &&
+                         !ofKey.isGiven() && !ofValue.isGiven()))
     return;
   if (attention.layout == "TND")
     return plan.reject("keys in blocks or integers need another layout than TND");
@@ -166,6 +168,8 @@ void attendSequences(Plan &plan, const Attention &given) {
       plan.reject("query, key, value and the output must have 3 dims with TND");
   if (plan.isGood() && (given.shift.place || given.logarithm.place))
     plan.reject("pseShift and softmaxLse have no functions with TND");
+  if (plan.isGood() && given.mask.place && given.mask.dims.size() < 2)
+    plan.reject("attenMask %s must have 2 dims or more with TND", textOf(given.mask.dims).c_str());
   if (!plan.isGood())
     return;
   checkEnds(plan, given.rows, given.query.dims[0], "actualSeqLengths");

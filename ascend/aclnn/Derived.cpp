@@ -15,10 +15,6 @@ View complement(Plan &plan, const View &x) {
   return withNumber(plan, "Add", withNumber(plan, "Mul", x, -1), 1);
 }
 
-View times(Plan &plan, const View &left, const View &right) {
-  return combined(plan, "Mul", left, right, true);
-}
-
 View sigmoid(Plan &plan, const View &x) { return computed(plan, "Sigmoid", x); }
 
 View floatsOf(Plan &plan, const View &x) {

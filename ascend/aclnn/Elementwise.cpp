@@ -31,11 +31,19 @@ View unary(Plan &plan, std::string_view name, const View &self) {
     const View a = unary(plan, "Abs", partOfComplex(plan, self, false, "self")),
                b = unary(plan, "Abs", partOfComplex(plan, self, true, "self"));
     const View large = combined(plan, "Maximum", a, b);
-    const View divisor = combined(plan, "Maximum", large, plan.constant(1e-38, ACL_FLOAT));
+    const View divisor = combined(plan, "Maximum", large, plan.constant(1e-45, ACL_FLOAT));
     const View ratio = combined(plan, "RealDiv", combined(plan, "Minimum", a, b), divisor);
-    return combined(
+    const View root = combined(
         plan, "Mul", large,
         computed(plan, "Sqrt", withNumber(plan, "Add", combined(plan, "Mul", ratio, ratio), 1)));
+    if (!plan.isGood())
+      return {};
+    // An infinite part decides, whatever the other one is; else one that is NaN does.
+    const View infinite = plan.constant(INFINITY, ACL_FLOAT), both = combined(plan, "Add", a, b);
+    const View known =
+        chosen(plan, comparison(plan, "Ge", both, plan.constant(0, ACL_FLOAT)), root, both);
+    return chosen(plan, comparison(plan, "Eq", a, infinite), infinite,
+                  chosen(plan, comparison(plan, "Eq", b, infinite), infinite, known));
   }
   // Exact for integers, too; the other functions of integers are floats.
   const bool keepsType =
@@ -84,6 +92,14 @@ View sum(Plan &plan, const char *op, const View &left, const View &right, double
   if (alpha != 1)
     scaled = plan.map("Mul", {scaled, plan.constant(alpha, type)});
   return plan.map(op, {plan.dense(left, type), scaled});
+}
+
+View times(Plan &plan, const View &left, const View &right) {
+  return combined(plan, "Mul", left, right, true);
+}
+
+View constantLike(Plan &plan, double value, const View &like) {
+  return plan.isGood() ? plan.constant(value, floatOf(like.type)) : View();
 }
 
 View combined(Plan &plan, const char *op, const View &left, const View &right, bool asFloat) {

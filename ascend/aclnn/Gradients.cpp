@@ -8,14 +8,6 @@ using namespace atc::ascend;
 
 namespace {
 
-View scaled(Plan &plan, const View &left, const View &right) {
-  return combined(plan, "Mul", left, right, true);
-}
-
-View constantLike(Plan &plan, double value, const View &like) {
-  return plan.isGood() ? plan.constant(value, floatOf(like.type)) : View();
-}
-
 /// Returns the gradient where `low` < x < `high`, times a factor there, else times another.
 View slopeBetween(Plan &plan, const View &gradient, const View &x, double low, double high,
                   const View &inside, const View &outside) {
@@ -24,7 +16,7 @@ View slopeBetween(Plan &plan, const View &gradient, const View &x, double low, d
   const View isInside =
       plan.map("LogicalAnd", {comparison(plan, "Gt", x, plan.constant(low, floatOf(x.type))),
                               comparison(plan, "Lt", x, plan.constant(high, floatOf(x.type)))});
-  return scaled(plan, gradient, chosen(plan, isInside, inside, outside));
+  return times(plan, gradient, chosen(plan, isInside, inside, outside));
 }
 
 View hardswishGradient(Plan &plan, const View &gradient, const View &x) {
@@ -40,9 +32,9 @@ View hardswishGradient(Plan &plan, const View &gradient, const View &x) {
 View leakyGradient(Plan &plan, const View &gradient, const View &x, double slope) {
   if (!plan.isGood())
     return {};
-  return scaled(plan, gradient,
-                chosen(plan, comparison(plan, "Gt", x, plan.constant(0, floatOf(x.type))),
-                       constantLike(plan, 1, x), constantLike(plan, slope, x)));
+  return times(plan, gradient,
+               chosen(plan, comparison(plan, "Gt", x, plan.constant(0, floatOf(x.type))),
+                      constantLike(plan, 1, x), constantLike(plan, slope, x)));
 }
 
 View softplusGradient(Plan &plan, const View &gradient, const View &x, double beta,
@@ -50,9 +42,9 @@ View softplusGradient(Plan &plan, const View &gradient, const View &x, double be
   if (!plan.isGood())
     return {};
   const View steep = withNumber(plan, "Mul", x, beta);
-  return scaled(plan, gradient,
-                chosen(plan, comparison(plan, "Gt", steep, constantLike(plan, threshold, x)),
-                       constantLike(plan, 1, x), computed(plan, "Sigmoid", steep)));
+  return times(plan, gradient,
+               chosen(plan, comparison(plan, "Gt", steep, constantLike(plan, threshold, x)),
+                      constantLike(plan, 1, x), computed(plan, "Sigmoid", steep)));
 }
 
 /// Returns the gradient of elu from its input, or from its output where `isResult`.
@@ -65,9 +57,9 @@ View eluGradient(Plan &plan, const View &gradient, const View &x, double alpha, 
           ? withNumber(plan, "Mul", withNumber(plan, "Add", x, alpha * scale), inputScale)
           : withNumber(plan, "Mul", computed(plan, "Exp", withNumber(plan, "Mul", x, inputScale)),
                        alpha * scale * inputScale);
-  return scaled(plan, gradient,
-                chosen(plan, comparison(plan, "Gt", x, plan.constant(0, floatOf(x.type))),
-                       constantLike(plan, scale, x), below));
+  return times(plan, gradient,
+               chosen(plan, comparison(plan, "Gt", x, plan.constant(0, floatOf(x.type))),
+                      constantLike(plan, scale, x), below));
 }
 
 /// Gradients of silu(a) * b for the halves a and b of a dim.
@@ -83,12 +75,12 @@ void swiGluGradient(Plan &plan, const View &gradient, const View &x, int64_t dim
   const int64_t half = x.dims[size_t(axis)] / 2;
   const View a = part(x, size_t(axis), 0, half), b = part(x, size_t(axis), half, half);
   const View s = computed(plan, "Sigmoid", a);
-  const View silu = scaled(plan, a, s);
+  const View silu = times(plan, a, s);
   // s * (1 + a * (1 - s)) = s + silu * (1 - s)
   const View rest = withNumber(plan, "Add", withNumber(plan, "Mul", s, -1), 1);
-  const View slope = combined(plan, "Add", s, scaled(plan, silu, rest));
-  plan.write(scaled(plan, scaled(plan, gradient, b), slope), part(out, size_t(axis), 0, half));
-  plan.write(scaled(plan, gradient, silu), part(out, size_t(axis), half, half));
+  const View slope = combined(plan, "Add", s, times(plan, silu, rest));
+  plan.write(times(plan, times(plan, gradient, b), slope), part(out, size_t(axis), 0, half));
+  plan.write(times(plan, gradient, silu), part(out, size_t(axis), half, half));
 }
 
 /// Adds the rows of gradients to the rows that indices name, but for one of them.
@@ -190,7 +182,7 @@ aclnnStatus aclnnApplyAdamWV2GetWorkspaceSize(aclTensor *varRef, aclTensor *mRef
                1 - share);
   };
   const View first = blend(m, g, double(beta1)),
-             second = blend(v, scaled(plan, g, g), double(beta2));
+             second = blend(v, times(plan, g, g), double(beta2));
   // 1 - beta^step, where step counts from 1.
   const View count = plan.reshaped(plan.dense(steps, ACL_FLOAT), {});
   auto correction = [&](double beta) {
@@ -263,18 +255,18 @@ aclnnStatus aclnnLayerNormBackwardGetWorkspaceSize(
                                         plan.reshaped(plan.dense(average, ACL_FLOAT), column)),
                                r);
   if (ofInput.place) {
-    const View weighted = weight.place ? scaled(plan, g, plan.dense(weight, ACL_FLOAT)) : g;
+    const View weighted = weight.place ? times(plan, g, plan.dense(weight, ACL_FLOAT)) : g;
     const View first =
         withNumber(plan, "Mul", sumOver(plan, weighted, inner, true), 1 / double(width));
     const View second = withNumber(
-        plan, "Mul", sumOver(plan, scaled(plan, weighted, normal), inner, true), 1 / double(width));
-    plan.write(scaled(plan, r,
-                      combined(plan, "Sub", combined(plan, "Sub", weighted, first),
-                               scaled(plan, normal, second))),
+        plan, "Mul", sumOver(plan, times(plan, weighted, normal), inner, true), 1 / double(width));
+    plan.write(times(plan, r,
+                     combined(plan, "Sub", combined(plan, "Sub", weighted, first),
+                              times(plan, normal, second))),
                ofInput);
   }
   if (ofWeight.place)
-    plan.write(sumOver(plan, scaled(plan, g, normal), outer, false), ofWeight);
+    plan.write(sumOver(plan, times(plan, g, normal), outer, false), ofWeight);
   if (ofBias.place)
     plan.write(sumOver(plan, g, outer, false), ofBias);
   return plan.finish(size, executor);
@@ -303,13 +295,12 @@ aclnnStatus aclnnRmsNormGradGetWorkspaceSize(const aclTensor *dy, const aclTenso
              outer = axesBeside(given.dims, weight.dims.size(), false);
   const View g = plan.dense(gradient, ACL_FLOAT),
              r = plan.reshaped(plan.dense(spread, ACL_FLOAT), reducedDims(given.dims, inner, true));
-  const View normal = scaled(plan, plan.dense(given, ACL_FLOAT), r);
-  const View weighted = scaled(plan, g, plan.dense(weight, ACL_FLOAT));
+  const View normal = times(plan, plan.dense(given, ACL_FLOAT), r);
+  const View weighted = times(plan, g, plan.dense(weight, ACL_FLOAT));
   const View share = withNumber(
-      plan, "Mul", sumOver(plan, scaled(plan, weighted, normal), inner, true), 1 / double(width));
-  plan.write(scaled(plan, r, combined(plan, "Sub", weighted, scaled(plan, normal, share))),
-             ofInput);
-  plan.write(sumOver(plan, scaled(plan, g, normal), outer, false), ofWeight);
+      plan, "Mul", sumOver(plan, times(plan, weighted, normal), inner, true), 1 / double(width));
+  plan.write(times(plan, r, combined(plan, "Sub", weighted, times(plan, normal, share))), ofInput);
+  plan.write(sumOver(plan, times(plan, g, normal), outer, false), ofWeight);
   return plan.finish(size, executor);
 }
 ACLNN_RUN(RmsNormGrad)

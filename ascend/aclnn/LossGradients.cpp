@@ -11,23 +11,15 @@ using namespace atc::ascend;
 
 namespace {
 
-View product2(Plan &plan, const View &left, const View &right) {
-  return combined(plan, "Mul", left, right, true);
-}
-
-View numberLike(Plan &plan, double value, const View &like) {
-  return plan.isGood() ? plan.constant(value, floatOf(like.type)) : View();
-}
-
 /// Returns 1 - x.
 View rest(Plan &plan, const View &x) {
-  return combined(plan, "Sub", numberLike(plan, 1, x), x, true);
+  return combined(plan, "Sub", constantLike(plan, 1, x), x, true);
 }
 
 /// Clamps to -1 to 1.
 View clampedToOne(Plan &plan, const View &x) {
-  return combined(plan, "Minimum", combined(plan, "Maximum", x, numberLike(plan, -1, x)),
-                  numberLike(plan, 1, x));
+  return combined(plan, "Minimum", combined(plan, "Maximum", x, constantLike(plan, -1, x)),
+                  constantLike(plan, 1, x));
 }
 
 View absoluteSlope(Plan &plan, const View &self, const View &target, double beta) {
@@ -42,11 +34,11 @@ View absoluteSlope(Plan &plan, const View &self, const View &target, double beta
 View entropySlope(Plan &plan, const View &self, const View &target, const View &weight) {
   const View x = plan.isGood() ? plan.dense(self, ACL_FLOAT) : View();
   const View spread =
-      combined(plan, "Maximum", product2(plan, x, rest(plan, x)), numberLike(plan, 1e-12, x));
+      combined(plan, "Maximum", times(plan, x, rest(plan, x)), constantLike(plan, 1e-12, x));
   const View slope = combined(
       plan, "RealDiv",
       combined(plan, "Sub", x, plan.isGood() ? plan.dense(target, ACL_FLOAT) : View()), spread);
-  return weight.place ? product2(plan, slope, weight) : slope;
+  return weight.place ? times(plan, slope, weight) : slope;
 }
 
 /// sigmoid(x) * (1 + (p - 1) * t) - p * t, where p is the weight of what is true.
@@ -57,14 +49,13 @@ View logitSlope(Plan &plan, const View &self, const View &target, const View &we
   const View share = computed(plan, "Sigmoid", x);
   View slope;
   if (positive.place) {
-    const View weighted = product2(plan, t, positive);
-    slope =
-        combined(plan, "Sub", product2(plan, share, combined(plan, "Add", weighted, rest(plan, t))),
-                 weighted);
+    const View weighted = times(plan, t, positive);
+    slope = combined(plan, "Sub",
+                     times(plan, share, combined(plan, "Add", weighted, rest(plan, t))), weighted);
   } else {
     slope = combined(plan, "Sub", share, t);
   }
-  return weight.place ? product2(plan, slope, weight) : slope;
+  return weight.place ? times(plan, slope, weight) : slope;
 }
 
 View withReduction(Plan &plan, const View &gradient, const View &slope, int64_t reduction) {
@@ -72,7 +63,7 @@ View withReduction(Plan &plan, const View &gradient, const View &slope, int64_t 
     plan.reject("reduction is %lld; give 0 (none), 1 (mean) or 2 (sum)", (long long)reduction);
   if (!plan.isGood())
     return {};
-  const View given = product2(plan, slope, gradient);
+  const View given = times(plan, slope, gradient);
   return reduction == 1 ? withNumber(plan, "Mul", given, 1 / double(countOf(slope.dims))) : given;
 }
 
@@ -123,17 +114,17 @@ View gradientOutside(Plan &plan, const View &gradient, const View &self, double 
     plan.reject("lambd is %g; it must not be negative", lambda);
   const View size = unary(plan, "Abs", self);
   // NaN lies outside.
-  return chosen(plan, comparison(plan, "Le", size, numberLike(plan, lambda, self)),
-                numberLike(plan, 0, gradient), gradient);
+  return chosen(plan, comparison(plan, "Le", size, constantLike(plan, lambda, self)),
+                constantLike(plan, 0, gradient), gradient);
 }
 
 /// With t = tanh(softplus(x)): t + x * sigmoid(x) * (1 - t * t).
 View mishSlope(Plan &plan, const View &self) {
   const View x = plan.isGood() ? plan.dense(self, ACL_FLOAT) : View();
   const View t = computed(plan, "Tanh", computed(plan, "Softplus", x));
-  return combined(plan, "Add", t,
-                  product2(plan, product2(plan, x, computed(plan, "Sigmoid", x)),
-                           rest(plan, product2(plan, t, t))));
+  return combined(
+      plan, "Add", t,
+      times(plan, times(plan, x, computed(plan, "Sigmoid", x)), rest(plan, times(plan, t, t))));
 }
 
 } // namespace
@@ -181,11 +172,10 @@ ACLNN_FUNCTION(LogSigmoidBackward,
                (const aclTensor *gradOutput, const aclTensor *self, const aclTensor *,
                 aclTensor *gradInput),
                gradInput,
-               product2(plan, IN(gradOutput),
-                        computed(plan, "Sigmoid", unary(plan, "Neg", IN(self)))))
+               times(plan, IN(gradOutput), computed(plan, "Sigmoid", unary(plan, "Neg", IN(self)))))
 ACLNN_FUNCTION(MishBackward,
                (const aclTensor *gradOutput, const aclTensor *self, aclTensor *gradInput),
-               gradInput, product2(plan, IN(gradOutput), mishSlope(plan, IN(self))))
+               gradInput, times(plan, IN(gradOutput), mishSlope(plan, IN(self))))
 #define ACLNN_SHRINK_GRADIENT(name)                                                                \
   ACLNN_FUNCTION(name,                                                                             \
                  (const aclTensor *gradOutput, const aclTensor *self, const aclScalar *lambd,      \
@@ -211,10 +201,9 @@ aclnnStatus aclnnGluBackwardGetWorkspaceSize(const aclTensor *gradOut, const acl
   const int64_t half = x.dims[axis] / 2;
   const View value = part(x, axis, 0, half),
              gate = computed(plan, "Sigmoid", plan.dense(part(x, axis, half, half), ACL_FLOAT));
-  const View ofValue = product2(plan, g, gate);
+  const View ofValue = times(plan, g, gate);
   plan.write(ofValue, part(y, axis, 0, half));
-  plan.write(product2(plan, product2(plan, ofValue, value), rest(plan, gate)),
-             part(y, axis, half, half));
+  plan.write(times(plan, times(plan, ofValue, value), rest(plan, gate)), part(y, axis, half, half));
   return plan.finish(size, executor);
 }
 ACLNN_RUN(GluBackward)

@@ -8,10 +8,6 @@ using namespace atc::ascend;
 
 namespace {
 
-View timesAsFloat(Plan &plan, const View &left, const View &right) {
-  return combined(plan, "Mul", left, right, true);
-}
-
 View totalOver(Plan &plan, const View &x, const Dims &axes, bool keep) {
   return reduced(plan, "ReduceSumD", x, axes, keep, ACL_FLOAT);
 }
@@ -29,10 +25,9 @@ View throughNorm(Plan &plan, const View &gradient, const View &normal, const Vie
     return withNumber(plan, "Mul", totalOver(plan, x, axes, true), 1 / count);
   };
   const View centred = combined(plan, "Sub", gradient, mean(gradient));
-  return timesAsFloat(
+  return times(
       plan, spread,
-      combined(plan, "Sub", centred,
-               timesAsFloat(plan, normal, mean(timesAsFloat(plan, gradient, normal)))));
+      combined(plan, "Sub", centred, times(plan, normal, mean(times(plan, gradient, normal)))));
 }
 
 /// Returns a vector as floats that lie along a dim of a tensor; checks its elements.
@@ -97,21 +92,21 @@ aclnnStatus aclnnBatchNormBackwardGetWorkspaceSize(
   if (!training)
     inverse = computed(plan, "Rsqrt", withNumber(plan, "Add", inverse, eps));
   const View g = plan.dense(gradient, ACL_FLOAT);
-  const View normal = timesAsFloat(
-      plan,
-      combined(plan, "Sub", plan.dense(given, ACL_FLOAT),
-               along(plan, mean, given.dims, 1, training ? "saveMean" : "runningMean")),
-      inverse);
+  const View normal =
+      times(plan,
+            combined(plan, "Sub", plan.dense(given, ACL_FLOAT),
+                     along(plan, mean, given.dims, 1, training ? "saveMean" : "runningMean")),
+            inverse);
   if (wanted.ofInput.place) {
     View weighted = g;
     if (factors.place)
-      weighted = timesAsFloat(plan, g, along(plan, factors, given.dims, 1, "weight"));
+      weighted = times(plan, g, along(plan, factors, given.dims, 1, "weight"));
     plan.write(training ? throughNorm(plan, weighted, normal, inverse, others)
-                        : timesAsFloat(plan, weighted, inverse),
+                        : times(plan, weighted, inverse),
                wanted.ofInput);
   }
   if (wanted.ofWeight.place)
-    plan.write(totalOver(plan, timesAsFloat(plan, g, normal), others, false), wanted.ofWeight);
+    plan.write(totalOver(plan, times(plan, g, normal), others, false), wanted.ofWeight);
   if (wanted.ofBias.place)
     plan.write(totalOver(plan, g, others, false), wanted.ofBias);
   return plan.finish(size, executor);
@@ -144,21 +139,20 @@ aclnnStatus aclnnGroupNormBackwardGetWorkspaceSize(
     return plan.reshaped(plan.dense(x, ACL_FLOAT), dims);
   };
   const View g = asGroups(gradient, grouped), inverse = asGroups(spread, column);
-  const View normal = timesAsFloat(
+  const View normal = times(
       plan, combined(plan, "Sub", asGroups(given, grouped), asGroups(average, column)), inverse);
   if (wanted.ofInput.place) {
     View weighted = g;
     if (factors.place)
-      weighted = timesAsFloat(plan, plan.reshaped(g, channels),
-                              along(plan, factors, channels, 1, "gamma"));
+      weighted =
+          times(plan, plan.reshaped(g, channels), along(plan, factors, channels, 1, "gamma"));
     const View result = throughNorm(plan, plan.isGood() ? plan.reshaped(weighted, grouped) : g,
                                     normal, inverse, {2, 3});
     writeOptional(plan, result, wanted.ofInput);
   }
   if (wanted.ofWeight.place)
-    plan.write(
-        totalOver(plan, plan.reshaped(timesAsFloat(plan, g, normal), channels), {0, 2}, false),
-        wanted.ofWeight);
+    plan.write(totalOver(plan, plan.reshaped(times(plan, g, normal), channels), {0, 2}, false),
+               wanted.ofWeight);
   if (wanted.ofBias.place)
     plan.write(totalOver(plan, plan.reshaped(g, channels), {0, 2}, false), wanted.ofBias);
   return plan.finish(size, executor);

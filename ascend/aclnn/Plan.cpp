@@ -283,6 +283,8 @@ bool Plan::read(const View &view, const char *name, void *target) {
 double Plan::elementOf(const View &view, const char *name) {
   if (isGood() && countOf(view.dims) != 1)
     reject("%s must have one element", name);
+  if (isGood() && view.type == ACL_COMPLEX64)
+    reject("%s must not be complex", name);
   char bytes[8] = {};
   double value = 0;
   if (read(view, name, bytes))
@@ -363,6 +365,10 @@ View Plan::broadcast(const View &view, const Dims &dims) {
 }
 
 View Plan::constant(double value, aclDataType type) {
+  if (!status && !CastPlan{ACL_DOUBLE, type, 1}.isKnown())
+    reject(type == ACL_COMPLEX64
+               ? "complex numbers have no constants here; make them of their parts"
+               : "this type has no constants here");
   View view = make(type, {}); // it takes the dims of what it is combined with
   if (!status)
     CastPlan{ACL_DOUBLE, type, 1}.run(&value, view.place->data());
@@ -419,7 +425,7 @@ void Plan::write(const View &from, const View &output) {
   if (from.dims != output.dims)
     return reject("the output is %s, it must be %s", textOf(output.dims).c_str(),
                   textOf(from.dims).c_str());
-  copy(from, output);
+  written.emplace_back(from, output);
 }
 
 std::vector<View> Plan::apply(const char *op, const std::vector<View> &inputs,
@@ -491,6 +497,8 @@ View Plan::map(const char *op, const std::vector<View> &inputs) {
 aclnnStatus Plan::finish(uint64_t *workspaceSize, aclOpExecutor **result) {
   if (!status && (!workspaceSize || !result))
     status = fail(aclnnIsNull, function, "%s is NULL", result ? "workspaceSize" : "executor");
+  for (const auto &[from, output] : written)
+    copy(from, output);
   if (status)
     return status;
   *workspaceSize = 0; // executors have memory of their own

@@ -111,7 +111,8 @@ public:
 
   /// Copies elements, converted to the type of the target.
   void copy(const View &from, const View &to);
-  /// Copies elements to an output of the same dims.
+  /// Copies elements to an output of the same dims when all else is computed: the output may be an
+  /// input, too.
   void write(const View &from, const View &output);
   /// Runs a function of this machine when the stream comes to it, with the addresses of the first
   /// elements of views: for what moves elements by their values, and random numbers.
@@ -130,7 +131,8 @@ private:
   const char *function;
   aclnnStatus status = 0;
   std::shared_ptr<OpExecutor> executor;
-  std::set<std::string> named; ///< the inputs
+  std::set<std::string> named;                ///< the inputs
+  std::vector<std::pair<View, View>> written; ///< results and their outputs
 };
 
 /// Returns the type in which two tensors are combined.

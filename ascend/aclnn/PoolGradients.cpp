@@ -16,6 +16,9 @@ namespace {
 
 using Triple = std::array<int64_t, 3>;
 
+constexpr int64_t mostElements = 1 << 22; ///< of an axis
+constexpr int64_t mostOfWindow = 1 << 20; ///< of each number of a window
+
 /// The elements of an axis that an element of the result covers.
 struct Reach {
   int64_t first = 0, count = 0, step = 1;
@@ -70,7 +73,14 @@ Pool poolOf(Plan &plan, const char *function, const View &self, size_t axes) {
     return pool;
   for (size_t i = 0; i < axes; ++i)
     pool.from[3 - axes + i] = self.dims[rank - axes + i];
-  pool.slices = pool.volume() ? countOf(self.dims) / pool.volume() : 0;
+  // A view of stride 0 states any size; each window of an axis is held.
+  if (std::any_of(pool.from.begin(), pool.from.end(), [](int64_t n) { return n > mostElements; }))
+    plan.reject("self %s has more than %lld elements along an axis of the pool",
+                textOf(self.dims).c_str(), (long long)mostElements);
+  if (plan.isGood() && pool.volume() == 0)
+    plan.reject("self %s has no elements along an axis of the pool", textOf(self.dims).c_str());
+  if (plan.isGood())
+    pool.slices = countOf(self.dims) / pool.volume();
   return pool;
 }
 
@@ -93,10 +103,15 @@ void setWindows(Plan &plan, Pool &pool, const aclIntArray *kernelSize, const acl
     const int64_t step = isReal ? numberOf(stride, axis, size) : 1,
                   pad = isReal ? numberOf(pads, axis, 0) : 0,
                   spread = isReal ? numberOf(dilation, axis, 1) : 1, all = pool.from[i];
-    if (plan.isGood() && (size < 1 || step < 1 || spread < 1 || pad < 0 || pad > size * spread / 2))
-      plan.reject("kernelSize, stride and dilation must be positive, and padding at most half of "
-                  "the kernel");
-    const int64_t free = all + 2 * pad - spread * (size - 1) - 1;
+    if (plan.isGood() &&
+        (size < 1 || step < 1 || spread < 1 || pad < 0 || size > mostOfWindow ||
+         step > mostOfWindow || spread > mostOfWindow || pad > (spread * (size - 1) + 1) / 2))
+      plan.reject("kernelSize, stride and dilation must be from 1 to %lld, and padding at most "
+                  "half of the kernel",
+                  (long long)mostOfWindow);
+    if (!plan.isGood())
+      return;
+    const int64_t span = spread * (size - 1), free = all + 2 * pad - span - 1;
     if (plan.isGood() && free < 0)
       plan.reject("a window of %lld elements does not fit an axis of %lld", (long long)size,
                   (long long)all);
@@ -109,21 +124,19 @@ void setWindows(Plan &plan, Pool &pool, const aclIntArray *kernelSize, const acl
     pool.to[i] = count;
     for (int64_t at = 0; at < count; ++at) {
       const int64_t start = at * step - pad, end = std::min(start + size, all + pad);
-      Reach reach{start, 0, spread, end - start};
-      while (reach.first < 0)
-        reach.first += spread;
-      for (int64_t tap = 0; tap < size; ++tap)
-        reach.count += start + tap * spread >= 0 && start + tap * spread < all;
-      pool.reaches[i].push_back(reach);
+      const int64_t first = start < 0 ? start + (spread - 1 - start) / spread * spread : start;
+      const int64_t last = std::min(start + span, all - 1);
+      pool.reaches[i].push_back(
+          {first, last < first ? 0 : (last - first) / spread + 1, spread, end - start});
     }
   }
 }
 
 /// Sets windows that divide each axis into a number of parts, which overlap where they must.
 void setParts(Plan &plan, Pool &pool, const Dims &parts) {
-  if (plan.isGood() &&
-      (parts.size() != pool.axes ||
-       std::any_of(parts.begin(), parts.end(), [](int64_t n) { return n < 1 || n > 1 << 20; })))
+  if (plan.isGood() && (parts.size() != pool.axes ||
+                        std::any_of(parts.begin(), parts.end(),
+                                    [](int64_t n) { return n < 1 || n > mostOfWindow; })))
     plan.reject("there must be %zu numbers of parts, which are positive", pool.axes);
   if (!plan.isGood())
     return;

@@ -252,6 +252,8 @@ View indexed(Plan &plan, const View &self, const aclTensorList *list, const View
 View withIndexed(Plan &plan, const View &self, const aclTensorList *list, const View &values,
                  bool accumulate) {
   const std::vector<View> indices = indexViews(plan, list, self);
+  if (plan.isGood() && accumulate && self.type == ACL_COMPLEX64)
+    plan.reject("complex numbers have no sums here");
   if (!plan.isGood())
     return {};
   auto fits = [](const Choice &choice, const Dims &given) {

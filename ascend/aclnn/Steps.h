@@ -40,6 +40,12 @@ View added(Plan &plan, const char *op, const View &self, const View &first, cons
 View combined(Plan &plan, const char *op, const View &left, const View &right,
               bool asFloat = false);
 
+/// Computes left * right, in floats.
+View times(Plan &plan, const View &left, const View &right);
+
+/// Returns one element that combines with `like`, as floats.
+View constantLike(Plan &plan, double value, const View &like);
+
 /// Computes a power.
 View power(Plan &plan, const View &base, const View &exponent);
 

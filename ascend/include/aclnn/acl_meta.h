@@ -94,7 +94,8 @@ ACL_FUNC_VISIBILITY aclnnStatus aclSetRawTensorAddr(aclTensor *tensor, void *add
  * aclDestroyAclOpExecutor. */
 ACL_FUNC_VISIBILITY aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *executor);
 ACL_FUNC_VISIBILITY aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor *executor);
-/* Give a tensor of an executor another address; `index` counts inputs, outputs, or both. */
+/* Give a tensor of an executor another address. The handle tells which tensor it is; `index` counts
+ * inputs, outputs, or both, and is an error unless it is less than their number. */
 ACL_FUNC_VISIBILITY aclnnStatus aclSetInputTensorAddr(aclOpExecutor *executor, const size_t index,
                                                       aclTensor *tensor, void *addr);
 ACL_FUNC_VISIBILITY aclnnStatus aclSetOutputTensorAddr(aclOpExecutor *executor, const size_t index,

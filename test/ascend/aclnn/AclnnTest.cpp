@@ -151,7 +151,7 @@ TEST_CASE("an executor is used once, or again and with other addresses") {
   BAD(161002, aclDestroyAclOpExecutor(executor));
 }
 
-TEST_CASE("addresses are set by the number of the argument") {
+TEST_CASE("the handle tells whose address is set; the index is less than their number") {
   Started started;
   Floats x({2}), chance({2}), y({2}), other({2});
   *static_cast<float *>(chance.data) = 1;

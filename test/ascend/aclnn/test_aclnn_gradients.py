@@ -103,6 +103,10 @@ def test_convolution(acl, dims, filters, stride, pad, dilation, groups, extra):
     close(ofInput, slope(lambda v: convolved(v, w, *options), x, g))
     close(ofWeight, slope(lambda v: convolved(x, v, *options), w, g))
     close(ofBias, g.sum((0, *range(2, g.ndim))))
+    own = [Tensor(acl, x), Tensor(acl, w)]
+    call(acl, "ConvolutionBackward", g, *own, *arguments[3:], mask(acl, True, True, True), TINY(0), *own, ofBias)
+    for tensor, output in zip(own, (ofInput, ofWeight)):
+        np.testing.assert_array_equal(tensor.read(), output.read())
     call(acl, "ConvolutionBackward", *arguments, mask(acl, False, True, False), TINY(0), NULL, ofWeight, NULL)
     assert "gradOutput" in refused(acl, "ConvolutionBackward", x[:1, :1].copy(), *arguments[1:], mask(acl, True, True, True), TINY(0),
                                    ofInput, ofWeight, ofBias)
@@ -241,6 +245,27 @@ def test_maxima(acl, axes, ceil, dilation):
     assert "indices have 999" in failed(acl, name, g, x, np.full_like(places.read(), 999), *options, out)
 
 
+def test_pools_over_nothing(acl):
+    flags = BOOL(False), BOOL(True), LONG(0)
+    assert "no elements" in refused(acl, "AdaptiveAvgPool3d", draw(1, 2, 0, 4, 4), [2, 2, 2], zeros(acl, draw(1, 2, 2, 2, 2)))
+    assert "no elements" in refused(acl, "AvgPool3d", draw(1, 1, 0, 2, 2), [2], [1], [1, 0, 0], *flags, zeros(acl, draw(1, 1, 1, 1, 1)))
+    values = zeros(acl, draw(1, 2, 2))
+    assert "no elements" in refused(acl, "AdaptiveMaxPool2d", draw(1, 0, 4), [2, 2], values, zeros(acl, draw(1, 2, 2), np.int64))
+    call(acl, "AdaptiveAvgPool3d", draw(0, 2, 4, 4, 4), [2, 2, 2], zeros(acl, draw(0, 2, 2, 2, 2)))
+
+
+def test_sizes_of_windows_have_bounds(acl):
+    x, flags, out = draw(1, 1, 4, 4, 4), (BOOL(False), BOOL(True), LONG(0)), zeros(acl, draw(1, 1, 1, 1, 1))
+    for kernel, stride, pad in ((2**62, 1, 0), (2, 2**62, 0), (2**62, 1, 2**61), (2, 1, 2)):
+        assert "half of the kernel" in refused(acl, "AvgPool3d", x, [kernel], [stride], [pad], *flags, out)
+    indices = zeros(acl, out.array, np.int32)
+    for dilation in (2**62, 2**21):
+        assert "half of the kernel" in refused(acl, "MaxPool3dWithArgmax", x, [2], [1], [0], [dilation], BOOL(False), out, indices)
+    dims, strides = (LONG * 3)(1, 1 << 40, 1), (LONG * 3)(0, 0, 0)
+    endless = POINTER(acl.aclCreateTensor(dims, ctypes.c_uint64(3), 0, strides, LONG(0), 2, (LONG * 1)(64), ctypes.c_uint64(1), Tensor(acl, x).data))
+    assert "along an axis" in refused(acl, "AdaptiveMaxPool2d", endless, [1, 1], zeros(acl, draw(1, 1, 1)), zeros(acl, draw(1, 1, 1), np.int64))
+
+
 #--- losses and activations ----------------------------------------------------------
 
 def sigmoid(x):
@@ -294,6 +319,9 @@ def test_activations(acl):
         g2 = draw(*glu(x).shape)
         call(acl, "GluBackward", g2, x, LONG(dim), out)
         close(out, slope(glu, x, g2))
+        own = Tensor(acl, x)
+        call(acl, "GluBackward", g2, own, LONG(dim), own)
+        np.testing.assert_array_equal(own.read(), out.read())
 
 
 #--- regions ------------------------------------------------------------------------
@@ -364,6 +392,33 @@ def test_complex_numbers(acl):
     assert "complex64" in refused(acl, "Complex", real, imaginary, part)
     for name, more in (("Exp", ()), ("Cast", (0,)), ("Cumsum", (LONG(0), 0))):
         assert "complex" in refused(acl, name, Tensor(acl, z, COMPLEX64), *more, part)
+
+
+def test_complex_numbers_have_no_constants(acl):
+    """Zeros, pads and sums of them were elements of memory that nothing had written."""
+    def tensor(*dims):
+        return Tensor(acl, np.ones(dims, np.complex64), COMPLEX64)
+    for name, arguments in (
+            ("InplaceZero", (tensor(3),)), ("InplaceOne", (tensor(3),)), ("InplaceFillScalar", (tensor(3), 2.0)),
+            ("ForeachZeroInplace", ((tensor(3),),)), ("ConstantPadNd", (tensor(3), [1, 1], 0.0, tensor(5))),
+            ("Diag", (tensor(3), LONG(0), tensor(3, 3))), ("DiagFlat", (tensor(3), LONG(0), tensor(3, 3))),
+            ("IndexPutImpl", (tensor(3), (np.array([0, 0]),), tensor(2), BOOL(True), BOOL(False))),
+            ("ForeachNorm", ((draw(3),), tensor(1), (Tensor(acl, np.zeros((), F32)),)))):
+        assert "complex" in refused(acl, name, *arguments), name
+    own = tensor(3)
+    call(acl, "IndexPutImpl", own, (np.array([0, 2]),), Tensor(acl, np.array([2j, 3]).astype(np.complex64), COMPLEX64), BOOL(False),
+         BOOL(False))
+    np.testing.assert_array_equal(own.read(), [2j, 1, 3])
+
+
+def test_sizes_of_complex_numbers(acl):
+    """Infinite parts decide, and numbers below the least normal one have a size."""
+    inf, nan = np.inf, np.nan
+    z = np.array([complex(inf, inf), complex(-inf, 1), complex(2, -inf), complex(inf, nan), complex(nan, inf), complex(nan, 1), 0,
+                  1e-40 + 1e-40j, 3e-39 + 4e-39j], np.complex64)
+    out = Tensor(acl, np.zeros(z.shape, F32))
+    call(acl, "Abs", Tensor(acl, z, COMPLEX64), out)
+    np.testing.assert_allclose(out.read(), np.abs(z.astype(np.complex128)), rtol=1e-4)
 
 
 def test_inverse_of_the_error_function(acl):

@@ -82,16 +82,17 @@ def test_attention_for_training(acl, layout):
 
 @pytest.mark.parametrize("layout", ["BNSD", "BSH", "SBH", "BSND"])
 def test_gradients_of_attention(acl, layout):
-    """By differences, with heads that share keys, a shift and a mask."""
-    g = draw(2, 4, 5, 16, dtype=F16)
+    """By differences, with heads that share keys, a shift and a mask, which hides a row whole."""
+    g, mask = draw(2, 4, 5, 16, dtype=F16), MASK.copy()
+    mask[1, 0, 2] = True
 
     def result(q, k, v, shift):
         products = np.einsum("bnsd,bntd->bnst", q, k.repeat(2, 1))
-        weights = softmax(np.where(MASK, -1e30, (products + shift) / 4))
+        weights = softmax(np.where(mask, -1e30, (products + shift) / 4))
         return np.einsum("bnst,bntd->bnsd", weights, v.repeat(2, 1))
     values = [x.astype(np.float64) for x in (Q, K, V, SHIFT)]
     outputs = [Tensor(acl, np.zeros_like(arranged(x, layout))) for x in (Q, K, V)] + [Tensor(acl, np.zeros(SHIFT.shape, F32))]
-    call(acl, "FlashAttentionScoreGrad", *(arranged(x, layout) for x in (Q, K, V, g)), SHIFT, NULL, NULL, MASK, *[NULL] * 5,
+    call(acl, "FlashAttentionScoreGrad", *(arranged(x, layout) for x in (Q, K, V, g)), SHIFT, NULL, NULL, mask, *[NULL] * 5,
          DOUBLE(0.25), DOUBLE(1), HUGE, HUGE, LONG(4), layout.encode(), LONG(0), LONG(1), *outputs)
     places = np.random.default_rng(1)
     for at, (x, output) in enumerate(zip(values, outputs)):
@@ -104,6 +105,14 @@ def test_gradients_of_attention(acl, layout):
             moved[at][place] -= 2e-4
             want = ((high - result(*moved)) * g).sum() / 2e-4
             assert abs(whole[place] - want) < 0.02 * max(1, abs(want)), (at, place, whole[place], want)
+        if at in (0, 3):
+            assert not whole[1, :, 2].any()
+    # The gradients may take the places of what they are those of.
+    own = [Tensor(acl, arranged(x, layout)) for x in (Q, K, V)]
+    call(acl, "FlashAttentionScoreGrad", *own, arranged(g, layout), SHIFT, NULL, NULL, mask, *[NULL] * 5, DOUBLE(0.25), DOUBLE(1), HUGE,
+         HUGE, LONG(4), layout.encode(), LONG(0), LONG(1), *own, NULL)
+    for tensor, output in zip(own, outputs):
+        np.testing.assert_array_equal(tensor.read(), output.read())
     assert "do not fit" in refused(acl, "FlashAttentionScoreGrad", *(arranged(x, layout) for x in (Q, K[:, :, :4].copy(), V, g)), NULL,
                                    NULL, NULL, NULL, *[NULL] * 5, DOUBLE(0.25), DOUBLE(1), HUGE, HUGE, LONG(4), layout.encode(), LONG(0),
                                    LONG(1), outputs[0], outputs[1], outputs[2], NULL)
@@ -285,6 +294,45 @@ def test_sequences_one_behind_the_other(acl, mode):
     for ends in ([3, 2, 5], [3, 3, 4], [5]):
         assert "equences" in refused(acl, "FlashAttentionVarLenScore", q, k, v, *given, ends, lengths, DOUBLE(0.25), DOUBLE(1), HUGE, HUGE,
                                      LONG(heads), b"TND", LONG(0), *options) or ends != [5]
+
+
+@pytest.mark.parametrize("dims", [(), (4,)])
+def test_masks_of_sequences_have_rows_and_columns(acl, dims):
+    q = draw(4, 2, 16, dtype=F16)
+    out = Tensor(acl, np.zeros_like(q))
+    tail = LONG(0), NULL, NULL, NULL, out
+    assert "must have 2 dims or more with TND" in refused(
+        acl, "FlashAttentionVarLenScore", q, q, q, NULL, NULL, NULL, np.zeros(dims, bool), NULL, [2, 4], [2, 4], DOUBLE(0.25), DOUBLE(1),
+        HUGE, HUGE, LONG(2), b"TND", LONG(0), *tail)
+    assert "must have 2 dims or more with TND" in refused(
+        acl, "FusedInferAttentionScore", q, (q,), (q,), NULL, np.zeros(dims, bool), [2, 4], [2, 4], *[NULL] * 10, LONG(2), DOUBLE(0.25),
+        HUGE, HUGE, b"TND", LONG(2), LONG(0), LONG(0), LONG(0), LONG(0), BOOL(False), out, NULL)
+
+
+@pytest.mark.parametrize("mode", [0, 1])
+def test_modes_of_antiquant_scales(acl, mode):
+    """As many numbers may be those of elements or of tokens."""
+    q, scale = draw(1, 1, 16, 16, dtype=F16), RNG.uniform(0.01, 0.1, (2, 1, 16)).astype(F16)
+    keys, values = (RNG.integers(-128, 128, (1, 1, 16, 16)).astype(np.int8) for _ in range(2))
+    k, v = (x * scale[at].astype(F32).reshape((1, 1, 16, 1) if mode else (1, 1, 1, 16)) for at, x in enumerate((keys, values)))
+    want = np.einsum("bnst,bntd->bnsd", softmax(np.einsum("bnsd,bntd->bnst", q.astype(F32), k) / 4), v)
+    tail = LONG(1), DOUBLE(0.25), HUGE, HUGE, b"BNSD", LONG(1), LONG(0), LONG(0), LONG(0)
+    out = Tensor(acl, np.zeros_like(q))
+    call(acl, "FusedInferAttentionScore", q, (keys,), (values,), *[NULL] * 9, scale, *[NULL] * 4, *tail, LONG(mode), BOOL(False), out, NULL)
+    close(out, want)
+    out = Tensor(acl, np.zeros_like(q))
+    call(acl, "FusedInferAttentionScoreV2", q, (keys,), (values,), *[NULL] * 14, scale[0].copy(), NULL, scale[1].copy(), *[NULL] * 4, *tail,
+         LONG(1 - mode), BOOL(False), LONG(mode), LONG(mode), out, NULL)
+    close(out, want)
+
+
+def test_floats_have_no_antiquant_scales(acl):
+    out, one = Tensor(acl, np.zeros_like(Q)), np.ones(1, F16)
+    tail = LONG(4), DOUBLE(0.25), HUGE, HUGE, b"BNSD", LONG(2), LONG(0), LONG(0), LONG(0), LONG(0), BOOL(False), LONG(0), LONG(0), out, NULL
+    for at in range(4):
+        given = [one if i == at else NULL for i in range(4)]
+        message = refused(acl, "FusedInferAttentionScoreV2", Q, (K,), (V,), *[NULL] * 14, *given, *[NULL] * 3, *tail)
+        assert ("key", "value")[at // 2] + " is not of integers" in message
 
 
 def test_errors_name_the_function_that_was_called(acl):
