@@ -106,6 +106,32 @@ aclnnStatus finishAttention(Plan &plan, const Common &given, uint64_t *size,
   return plan.finish(size, executor);
 }
 
+/// Reads the tensors of an attention of a training, which has no dropout here.
+Attention beginTraining(Plan &plan, const aclTensor *query, const aclTensor *key,
+                        const aclTensor *value, double keepProb) {
+  if (keepProb != 1)
+    plan.reject("keepProb is %g; it must be 1: attention without dropout is what there is here",
+                keepProb);
+  Attention attention;
+  attention.query = plan.input(query, "query");
+  attention.key = plan.input(key, "key");
+  attention.value = plan.input(value, "value");
+  return attention;
+}
+
+/// Adds the steps of an attention of a training, whose sums its gradients may read.
+aclnnStatus finishTraining(Plan &plan, Attention &attention, const aclTensor *mask,
+                           const aclTensor *largest, const aclTensor *total,
+                           const aclTensor *output, uint64_t *size, aclOpExecutor **executor) {
+  attention.mask = plan.input(mask, "attenMask", true);
+  attention.largest = plan.output(largest, "softmaxMaxOut", true);
+  attention.total = plan.output(total, "softmaxSumOut", true);
+  attention.output = plan.output(output, "attentionOutOut");
+  if (plan.isGood())
+    attend(plan, attention);
+  return plan.finish(size, executor);
+}
+
 } // namespace
 
 ACLNN_FUNCTION(RotaryPositionEmbedding,
@@ -141,13 +167,7 @@ aclnnStatus aclnnFlashAttentionScoreGetWorkspaceSize(
   Plan plan(__func__);
   rejectGiven(plan, {dropMaskOptional, paddingMaskOptional, prefixOptional},
               "dropMask, paddingMask and prefix must be NULL: they have no functions here");
-  if (keepProbOptional != 1)
-    plan.reject("keepProb is %g; it must be 1: attention without dropout is what there is here",
-                keepProbOptional);
-  Attention attention;
-  attention.query = plan.input(query, "query");
-  attention.key = plan.input(key, "key");
-  attention.value = plan.input(value, "value");
+  Attention attention = beginTraining(plan, query, key, value, keepProbOptional);
   describeAttention(plan, attention, inputLayout, headNum,
                     keyHeadsOf(plan, attention, inputLayout, headNum), sparseModeOptional);
   attention.scale = scaleValueOptional;
@@ -155,13 +175,8 @@ aclnnStatus aclnnFlashAttentionScoreGetWorkspaceSize(
   attention.after = nextTokensOptional;
   attention.shift = plan.input(realShiftOptional, "realShift", true);
   attention.shiftsFirst = true;
-  attention.mask = plan.input(attenMaskOptional, "attenMask", true);
-  attention.largest = plan.output(softmaxMaxOut, "softmaxMaxOut", true);
-  attention.total = plan.output(softmaxSumOut, "softmaxSumOut", true);
-  attention.output = plan.output(attentionOutOut, "attentionOutOut");
-  if (plan.isGood())
-    attend(plan, attention);
-  return plan.finish(size, executor);
+  return finishTraining(plan, attention, attenMaskOptional, softmaxMaxOut, softmaxSumOut,
+                        attentionOutOut, size, executor);
 }
 ACLNN_RUN(FlashAttentionScore)
 
@@ -179,13 +194,7 @@ aclnnStatus aclnnFlashAttentionVarLenScoreGetWorkspaceSize(
   rejectGiven(plan, {realShiftOptional, dropMaskOptional, paddingMaskOptional, prefixOptional},
               "realShift, dropMask, paddingMask and prefix must be NULL: they have no functions "
               "here");
-  if (keepProbOptional != 1)
-    plan.reject("keepProb is %g; it must be 1: attention without dropout is what there is here",
-                keepProbOptional);
-  Attention attention;
-  attention.query = plan.input(query, "query");
-  attention.key = plan.input(key, "key");
-  attention.value = plan.input(value, "value");
+  Attention attention = beginTraining(plan, query, key, value, keepProbOptional);
   const bool isThree = plan.isGood() && attention.key.dims.size() == 3;
   describeAttention(plan, attention, inputLayout, headNum,
                     isThree ? attention.key.dims[1] : headNum, sparseModeOptional);
@@ -196,13 +205,8 @@ aclnnStatus aclnnFlashAttentionVarLenScoreGetWorkspaceSize(
   attention.after = nextTokensOptional;
   attention.rows = lengthsOf(plan, actualSeqQLenOptional, "actualSeqQLen");
   attention.lengths = lengthsOf(plan, actualSeqKvLenOptional, "actualSeqKvLen");
-  attention.mask = plan.input(attenMaskOptional, "attenMask", true);
-  attention.largest = plan.output(softmaxMaxOut, "softmaxMaxOut", true);
-  attention.total = plan.output(softmaxSumOut, "softmaxSumOut", true);
-  attention.output = plan.output(attentionOutOut, "attentionOutOut");
-  if (plan.isGood())
-    attend(plan, attention);
-  return plan.finish(size, executor);
+  return finishTraining(plan, attention, attenMaskOptional, softmaxMaxOut, softmaxSumOut,
+                        attentionOutOut, size, executor);
 }
 ACLNN_RUN(FlashAttentionVarLenScore)
 

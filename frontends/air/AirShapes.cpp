@@ -40,10 +40,7 @@ static Dims getInts(const SingleOp &op, StringRef name) {
 static std::optional<Dims> constantOf(const SingleOp &op, size_t input) {
   if (input >= op.inputs.size() || !op.inputs[input].isConstant)
     return std::nullopt;
-  Dims values;
-  for (double value : op.inputs[input].values)
-    values.push_back(constantInt(value));
-  return values;
+  return constantInts(op.inputs[input].values);
 }
 
 /// Returns an axis counted from the front of `rank` dims; nullopt where there is none.

@@ -32,7 +32,7 @@ struct Kind {
   char letter;
   StringLiteral name;
   pb::AttrValue::ValueCase single;
-  /// The number of elements that a list has of it.
+  /// Returns the number of elements that a list has of it.
   int (*count)(const pb::AttrValue::ListValue &);
 };
 
@@ -54,7 +54,7 @@ const Kind &kindOf(char letter) {
   return *llvm::find_if(kinds, [&](const Kind &kind) { return kind.letter == toLower(letter); });
 }
 
-/// What a value of the kind `letter` should be and is not; empty where it fits.
+/// Returns what a value of the kind `letter` must be, and is not; empty where it fits.
 std::string misfit(const pb::AttrValue &value, char letter) {
   const Kind &wanted = kindOf(letter);
   if (letter == wanted.letter)
@@ -68,8 +68,8 @@ std::string misfit(const pb::AttrValue &value, char letter) {
   return hasOthers ? list : "";
 }
 
-/// The number of inputs of the node by `inputs` of its signature; none where it lacks the attribute
-/// that says it, which its builder asks for.
+/// Returns the number of inputs of the node by `inputs` of its signature; nothing where it lacks
+/// the attribute that states it, which its builder asks for.
 std::optional<int64_t> inputsOf(const pb::NodeDef &node, StringRef inputs) {
   SmallVector<StringRef> parts;
   inputs.split(parts, '+');

@@ -26,7 +26,7 @@ struct ResizeMode {
   enum class Method : uint8_t { Nearest, Linear, Cubic };
   enum class Rounding : uint8_t { PreferFloor, PreferCeil, Floor, Ceil };
 
-  /// What importers make of align_corners where the scales are constants.
+  /// The mode that importers replace align_corners by where the scales are constants.
   static constexpr const char *kWholeCorners = "align_whole_corners";
 
   Coordinates coordinates = Coordinates::HalfPixel;

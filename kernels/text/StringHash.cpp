@@ -180,7 +180,7 @@ uint32_t murmurHash(const char *bytes, uint64_t size, uint32_t seed) {
 
 } // namespace
 
-/// Of texts, or of the bytes of numbers.
+/// Hashes texts, or the bytes of numbers.
 ATC_KERNEL(MurmurHash) {
   const Tensor data = in(0);
   const auto seed = uint32_t(integer("seed", 0));

@@ -75,8 +75,8 @@ struct FoldConstants : atc::graph::impl::GraphFoldConstantsBase<FoldConstants> {
     return type.getNumElements() <= std::max<int64_t>(operandElements, maxGrownElements);
   }
 
-  /// What weights are made of. Targets have no code for weights that are no constants, and the
-  /// importer has promised that these become some.
+  /// The ops that compute weights of constants. Targets have no code for weights that are no
+  /// constants, and the importer has promised that these become some.
   llvm::SmallPtrSet<Operation *, 16> weightSources;
   llvm::DenseMap<Operation *, bool> isFixed;
 

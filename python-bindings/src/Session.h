@@ -41,7 +41,7 @@ private:
 
   pybind11::object bytes; ///< what the model reads in place; null for a file
   std::string file;       ///< the path of a file
-  /// What tells that file from another one at its path: device, inode and the time of its change.
+  /// Device, inode and modification time of that file: another file at its path has other ones.
   std::array<int64_t, 4> identity = {};
   om::Model model;
   std::vector<Port> inputPorts, outputPorts, tensorPorts;

@@ -228,6 +228,19 @@ def test_groups_have_the_same_integers(tmp_path, soc, storage):
     assert compare(cpu_om, npu_om, picture, tmp_path, 0, 0.99) >= 12
 
 
+def repeat_pixels(q, value, rows, columns):
+    return q.node("Resize", value, "", q.constant(np.array([1, 1, rows, columns], np.float32)), mode="nearest",
+                  coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+
+
+def compare_on_npu_alone(model, folder, soc, share, count):
+    """Nothing runs on the host, and at least `count` tensors of integers are the CPU's."""
+    cpu_om, npu_om, _ = compile_for_both(model, folder, soc)
+    assert not json.loads(call(tool("om-dump"), npu_om, "--json")[1])["kernels"]
+    picture = np.random.default_rng(9).normal(0, 1, (2, 3, 14, 22)).astype(np.float32)
+    assert compare(cpu_om, npu_om, picture, folder, 0, share) >= count
+
+
 def resized_network(path, storage, has_real_weights=False):
     """The neck of a detector: nearest resizes of bytes by whole numbers, and a concat behind them. One
     convolution of real weights makes it a network of floats, whose bytes are in blocks of 16."""
@@ -238,15 +251,10 @@ def resized_network(path, storage, has_real_weights=False):
         x = q.quantize(q.node("Conv", x, weights, kernel_shape=[1, 1]), 0.017, 121)
     large = q.quantize(q.conv(x, 3, 40, 3), 0.02, 0)
     small = q.quantize(q.conv(large, 40, 40, 3, 2), 0.02, 0)
-    scales = q.constant(np.array([1, 1, 2, 2], np.float32))
-    part = q.node("Resize", small, "", scales, mode="nearest", coordinate_transformation_mode="asymmetric",
-                  nearest_mode="floor")
-    part = q.quantize(part, 0.02, 0)
+    part = q.quantize(repeat_pixels(q, small, 2, 2), 0.02, 0)
     both = q.quantize(q.node("Concat", part, large, axis=1), 0.02, 0)
     x = q.quantize(q.conv(both, 80, 72, 1), 0.02, 0)
-    scales = q.constant(np.array([1, 1, 3, 1], np.float32))
-    x = q.node("Resize", x, "", scales, mode="nearest", coordinate_transformation_mode="asymmetric",
-               nearest_mode="floor")
+    x = repeat_pixels(q, x, 3, 1)
     x = q.quantize(q.conv(q.quantize(x, 0.02, 0), 72, 20, 3), 0.02, 0)
     q.save(path, x, [2, 3, 14, 22], [2, 20, 42, 22])
 
@@ -257,10 +265,7 @@ def resized_network(path, storage, has_real_weights=False):
 def test_resizes_of_bytes_stay_on_the_npu(tmp_path, soc, storage):
     model = tmp_path / "resized.onnx"
     resized_network(model, storage)
-    cpu_om, npu_om, _ = compile_for_both(model, tmp_path, soc)
-    assert not json.loads(call(tool("om-dump"), npu_om, "--json")[1])["kernels"]
-    picture = np.random.default_rng(9).normal(0, 1, (2, 3, 14, 22)).astype(np.float32)
-    assert compare(cpu_om, npu_om, picture, tmp_path, 0, 0.99) >= 4
+    compare_on_npu_alone(model, tmp_path, soc, 0.99, 4)
 
 
 @pytest.mark.skipif(onnx is None, reason="needs the onnx package")
@@ -270,14 +275,10 @@ def test_resizes_keep_every_byte(tmp_path, soc, storage):
     """Pairs of bytes that would be a NaN of halves lost bits: 125 became 127."""
     model, q = tmp_path / "resized.onnx", Quantized(storage, 13)
     x = q.quantize(q.conv(q.quantize("x", 0.017, 121), 3, 40, 1, relu=False), 0.02, 124)
-    x = q.node("Resize", x, "", q.constant(np.array([1, 1, 2, 2], np.float32)), mode="nearest",
-               coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    x = repeat_pixels(q, x, 2, 2)
     q.save(model, q.quantize(q.conv(q.quantize(x, 0.02, 124), 40, 20, 1, relu=False), 0.02, 124),
            [2, 3, 14, 22], [2, 20, 28, 44])
-    cpu_om, npu_om, _ = compile_for_both(model, tmp_path, soc)
-    assert not json.loads(call(tool("om-dump"), npu_om, "--json")[1])["kernels"]
-    picture = np.random.default_rng(9).normal(0, 1, (2, 3, 14, 22)).astype(np.float32)
-    assert compare(cpu_om, npu_om, picture, tmp_path, 0, 0.9) >= 2
+    compare_on_npu_alone(model, tmp_path, soc, 0.9, 2)
 
 
 @pytest.mark.skipif(onnx is None, reason="needs the onnx package")

@@ -249,6 +249,13 @@ int64_t constantInt(double value) {
   return value < -end ? INT64_MIN : int64_t(value);
 }
 
+std::vector<int64_t> constantInts(const std::vector<double> &values) {
+  std::vector<int64_t> integers;
+  for (double value : values)
+    integers.push_back(constantInt(value));
+  return integers;
+}
+
 std::vector<SingleOp> readSingleOps(const Json &file, const std::string &origin,
                                     Diagnostics &diagnostics) {
   return SingleOpReader(origin, diagnostics).run(file);

@@ -51,6 +51,8 @@ int singleOpType(const SingleOpTensor &tensor);
 /// Returns the integer that a value of a constant stands for: of those beyond 64 bits the nearest,
 /// so that the end of all, 2^63 - 1, stays what it is.
 int64_t constantInt(double value);
+/// Returns constantInt of each value.
+std::vector<int64_t> constantInts(const std::vector<double> &values);
 /// Returns whether a constant can hold `value`: integers beyond 2^53 may have no double.
 inline bool isExactConstant(int64_t value) { return constantInt(double(value)) == value; }
 

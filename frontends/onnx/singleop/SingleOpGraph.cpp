@@ -215,10 +215,7 @@ Ints SingleOpGraph::getInts(StringRef name, const Ints &otherwise) const {
 Ints SingleOpGraph::getIntsOfInput(size_t index, StringRef attribute) const {
   if (index >= op.inputs.size() || !op.inputs[index].isConstant)
     return getInts(attribute, {});
-  Ints values;
-  for (double value : op.inputs[index].values)
-    values.push_back(constantInt(value));
-  return values;
+  return constantInts(op.inputs[index].values);
 }
 
 bool SingleOpGraph::isVariable(size_t index, StringRef attribute) const {

@@ -27,7 +27,7 @@ Value makeFloat(OpBuilder &builder, Location loc, double value) {
   return arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(float(value)));
 }
 
-/// What of a map's code makes an addend: its ops in order, and the inputs that they read.
+/// The part of a map's code that makes an addend: its ops in order, and the inputs that they read.
 struct MadeAddend {
   SetVector<Operation *> ops;
   SetVector<BlockArgument> arguments;

@@ -8,7 +8,7 @@
 
 namespace atc::npu {
 
-/// What a convolution reads as an image: [N][C][H][W], or [N][H][W][C] if it is interleaved.
+/// The image that a convolution reads: [N][C][H][W], or [N][H][W][C] if it is interleaved.
 struct ImageSource {
   mlir::Value value;
   bool isInterleaved = false;
