@@ -61,12 +61,16 @@ Value HostCallBuilder::call(StringRef kernel, ArrayRef<Value> inputs,
   return results.empty() ? Value() : results.front();
 }
 
+Value HostCallBuilder::constantOf(ElementsAttr value) {
+  return graph::ConstantOp::create(builder, location, value);
+}
+
 Value HostCallBuilder::constant(ArrayRef<int64_t> values, bool scalar) {
   SmallVector<int64_t> shape;
   if (!scalar)
     shape.push_back(values.size());
   auto type = RankedTensorType::get(shape, builder.getI64Type());
-  return graph::ConstantOp::create(builder, location, graph::makeConstant(type, values));
+  return constantOf(graph::makeConstant(type, values));
 }
 
 NamedAttribute HostCallBuilder::ints(StringRef name, ArrayRef<int64_t> values) {

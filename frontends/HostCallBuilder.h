@@ -8,7 +8,6 @@
 #include <string>
 
 #include "dialects/graph/HostCalls.h"
-#include "dialects/graph/ops/StructureOps.h"
 #include "mlir/IR/Builders.h"
 
 namespace atc {
@@ -37,9 +36,7 @@ public:
   /// input is null.
   mlir::Value call(llvm::StringRef kernel, llvm::ArrayRef<mlir::Value> inputs,
                    llvm::ArrayRef<mlir::NamedAttribute> parameters = {});
-  mlir::Value constantOf(mlir::ElementsAttr value) {
-    return graph::ConstantOp::create(builder, location, value);
-  }
+  mlir::Value constantOf(mlir::ElementsAttr value);
   /// Makes a constant of 64-bit integers, of rank 1 or (`scalar`) of rank 0.
   mlir::Value constant(llvm::ArrayRef<int64_t> values, bool scalar = false);
   mlir::NamedAttribute ints(llvm::StringRef name, llvm::ArrayRef<int64_t> values);

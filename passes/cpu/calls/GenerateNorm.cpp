@@ -17,7 +17,6 @@ namespace atc::cpu {
 
 namespace {
 
-constexpr auto kReassociate = arith::FastMathFlags::reassoc;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Value sum(RowBuilder &b, Type wide, Value count, function_ref<Value(Value)> element) {

@@ -22,8 +22,6 @@ namespace {
 
 enum class Kind { L1, L2, LogSum, LogSumExp, Max, Mean, Min, Prod, Sum, SumSquare };
 
-constexpr auto kReassociate = arith::FastMathFlags::reassoc;
-
 double initialOf(Kind kind) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   return kind == Kind::Max ? -infinity : kind == Kind::Min ? infinity : kind == Kind::Prod ? 1 : 0;

@@ -15,6 +15,9 @@ namespace atc::cpu {
 
 using Indices = llvm::SmallVector<mlir::Value>;
 
+/// Sums and products whose order the code generator may choose.
+inline constexpr auto kReassociate = mlir::arith::FastMathFlags::reassoc;
+
 /// An input or output of a call in its generated code. Sizes and strides count elements.
 struct Port {
   mlir::Value flat;   ///< the elements, memref<?xT>; null: omitted
