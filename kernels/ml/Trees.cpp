@@ -1,159 +1,16 @@
 //===-- Trees.cpp - ensembles of decision trees ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The three operators encode their trees differently; all are converted to one form.
+// The three operators encode their trees differently; all are converted to one form, by the kernel
+// PackTrees when a model is compiled, or else in each call.
 
 #include "kernels/core/HashIndex.h"
+#include "kernels/ml/ForestBuilder.h"
 #include "kernels/ml/Scores.h"
 
 namespace atc::kernels {
 
 namespace {
-
-/// The branch modes, with the values of TreeEnsemble's nodes_modes, and leaves.
-enum class Branch : uint8_t {
-  LessEqual,
-  Less,
-  GreaterEqual,
-  Greater,
-  Equal,
-  NotEqual,
-  Member,
-  Leaf
-};
-
-enum class Aggregate { Average, Sum, Min, Max, Unknown };
-
-struct Node {
-  double split;
-  int64_t feature;
-  /// The next node where the comparison holds and where it does not. For a leaf: its first vote and
-  /// their number.
-  int64_t yes, no;
-  /// For Member: the values that it tests.
-  int64_t firstMember, memberCount;
-  Branch branch;
-  bool missingIsTrue;
-};
-
-struct Vote {
-  int64_t target;
-  double weight;
-};
-
-/// The trees, built in scratch memory, and the walk through them.
-struct Forest {
-  Node *nodes = nullptr;
-  int64_t nodeCount = 0;
-  int64_t *roots = nullptr;
-  int64_t rootCount = 0;
-  Vote *votes = nullptr;
-  int64_t voteCount = 0;
-  List<double> members = {};
-  int64_t targets = 0;
-
-  bool allocate(Context &c, int64_t maxNodes, int64_t maxVotes) {
-    nodes = c.scratch<Node>(maxNodes + 1);
-    roots = c.scratch<int64_t>(maxNodes + 1);
-    votes = c.scratch<Vote>(maxVotes + 1);
-    return nodes && roots && votes;
-  }
-  bool holds(const Node &node, double value) const {
-    if (node.missingIsTrue && isNan(value))
-      return true;
-    switch (node.branch) {
-    case Branch::LessEqual:
-      return value <= node.split;
-    case Branch::Less:
-      return value < node.split;
-    case Branch::GreaterEqual:
-      return value >= node.split;
-    case Branch::Greater:
-      return value > node.split;
-    case Branch::Equal:
-      return value == node.split;
-    case Branch::NotEqual:
-      return value != node.split;
-    default:
-      for (int64_t i = 0; i < node.memberCount; ++i)
-        if (members[node.firstMember + i] == value)
-          return true;
-      return false;
-    }
-  }
-  /// The leaf of one tree, or null: the nodes go in a circle.
-  template <typename Feature> const Node *leaf(int64_t root, Feature &&feature) const {
-    int64_t at = root;
-    for (int64_t steps = 0; steps <= nodeCount; ++steps) {
-      const Node &node = nodes[at];
-      if (node.branch == Branch::Leaf)
-        return &node;
-      at = holds(node, feature(node.feature)) ? node.yes : node.no;
-    }
-    return nullptr;
-  }
-  /// Computes the aggregated votes of a row; `voted` says which targets received any. Sums are
-  /// rounded to f32 where the features are no doubles: votes are stored so, and classes that are
-  /// equal in exact numbers (0.8 = 0.2 + 0.6) must not differ by how their parts were rounded.
-  template <typename T, typename Feature>
-  bool scores(Feature &&feature, Aggregate aggregate, double *sums, uint8_t *voted) const {
-    constexpr bool wide = __is_same(T, double);
-    for (int64_t t = 0; t < targets; ++t)
-      sums[t] = 0, voted[t] = 0;
-    for (int64_t r = 0; r < rootCount; ++r) {
-      const Node *found = leaf(roots[r], feature);
-      if (!found)
-        return false;
-      for (int64_t v = found->yes; v < found->yes + found->no; ++v) {
-        double &sum = sums[votes[v].target];
-        const double weight = votes[v].weight;
-        if (!voted[votes[v].target])
-          sum = weight;
-        else if (aggregate == Aggregate::Min)
-          sum = minimum(sum, weight);
-        else if (aggregate == Aggregate::Max)
-          sum = maximum(sum, weight);
-        else
-          sum = wide ? sum + weight : double(float(sum + weight));
-        voted[votes[v].target] = 1;
-      }
-    }
-    for (int64_t t = 0; aggregate == Aggregate::Average && t < targets; ++t)
-      sums[t] /= double(maximum(rootCount, int64_t(1)));
-    return true;
-  }
-
-  /// Calls finish(row, sums, voted) for every row of the input.
-  template <typename Finish>
-  void run(Context &c, const Rows &rows, Aggregate aggregate, Finish &&finish) {
-    for (int64_t i = 0; i < nodeCount; ++i)
-      if (nodes[i].branch != Branch::Leaf &&
-          (nodes[i].feature < 0 || nodes[i].feature >= rows.width))
-        return c.fail("node % tests feature % of %", i, nodes[i].feature, rows.width);
-    double *sums = c.scratch<double>(rows.count * targets + 1);
-    uint8_t *voted = c.scratch<uint8_t>(rows.count * targets + 1);
-    if (!sums || !voted)
-      return;
-    int circle = 0;
-    const bool done = dispatchNumbers(rows.data.dtype(), [&](auto type) {
-      using T = typename decltype(type)::Type;
-      const T *data = rows.data.as<T>();
-      c.parallel(rows.count, [&](int64_t begin, int64_t end) {
-        for (int64_t row = begin; row < end; ++row) {
-          auto feature = [&](int64_t f) { return double(data[row * rows.width + f]); };
-          if (scores<T>(feature, aggregate, sums + row * targets, voted + row * targets))
-            finish(row, sums + row * targets, voted + row * targets);
-          else
-            __atomic_store_n(&circle, 1, __ATOMIC_RELAXED);
-        }
-      });
-    });
-    if (!done)
-      c.failType(rows.data.dtype());
-    else if (circle)
-      c.fail("the nodes of a tree lead to themselves");
-  }
-};
 
 Branch branchOf(String mode) {
   return equal(mode, "LEAF")         ? Branch::Leaf
@@ -171,8 +28,16 @@ struct VoteNames {
   const char *trees, *nodes, *targets, *weights, *weightsTensor;
 };
 
+/// Returns whether the walk has room for a number of a feature; fails the call otherwise.
+bool isFeature(Context &c, int64_t node, int64_t feature) {
+  const bool is = feature >= 0 && feature < TreeNode<float>::kMaxFeatures;
+  if (!is)
+    c.fail("node % tests feature %", node, feature);
+  return is;
+}
+
 /// Trees whose nodes have ids (TreeEnsembleClassifier, TreeEnsembleRegressor).
-bool readById(Context &c, Forest &forest, const VoteNames &names) {
+bool readById(Context &c, ForestBuilder &forest, const VoteNames &names) {
   const List<int64_t> trees = c.integers("nodes_treeids"), ids = c.integers("nodes_nodeids"),
                       features = c.integers("nodes_featureids"),
                       yes = c.integers("nodes_truenodeids"), no = c.integers("nodes_falsenodeids"),
@@ -211,8 +76,10 @@ bool readById(Context &c, Forest &forest, const VoteNames &names) {
     return false;
   __builtin_memset(isChild, 0, uint64_t(count));
   for (int64_t i = 0; i < count; ++i) {
-    Node &node = forest.nodes[i];
-    node = {splits[i], features[i], 0, 0, 0, 0, branchOf(modes[i]), missing.size && missing[i]};
+    ForestBuilder::Node &node = forest.nodes[i];
+    node = {splits[i], features[i], 0, 0, branchOf(modes[i]), missing.size && missing[i]};
+    if (node.branch != Branch::Leaf && !isFeature(c, i, features[i]))
+      return false;
     if (node.branch == Branch::Member) {
       c.fail("node % has an unknown mode", i);
       return false;
@@ -260,7 +127,7 @@ bool readById(Context &c, Forest &forest, const VoteNames &names) {
 }
 
 /// Trees whose nodes have positions (TreeEnsemble).
-bool readByPosition(Context &c, Forest &forest) {
+bool readByPosition(Context &c, ForestBuilder &forest) {
   const List<int64_t> roots = c.integers("tree_roots"), features = c.integers("nodes_featureids"),
                       yes = c.integers("nodes_truenodeids"), no = c.integers("nodes_falsenodeids"),
                       yesLeaf = c.integers("nodes_trueleafs"),
@@ -291,20 +158,19 @@ bool readByPosition(Context &c, Forest &forest) {
       c.fail("node % has mode % and leads to % and %", i, mode, yes[i], no[i]);
       return false;
     }
-    Node &node = forest.nodes[i];
+    if (!isFeature(c, i, features[i]))
+      return false;
+    ForestBuilder::Node &node = forest.nodes[i];
     node = {splits[i],
             features[i],
             yes[i] + (yesLeaf[i] ? count : 0),
             no[i] + (noLeaf[i] ? count : 0),
-            0,
-            0,
             Branch(mode),
             missing.size && missing[i]};
     if (node.branch == Branch::Member) {
-      node.firstMember = member;
+      node.split = double(member);
       while (member < forest.members.size && !isNan(forest.members[member]))
         ++member;
-      node.memberCount = member - node.firstMember;
       ++member; // the NaN after the set
     }
   }
@@ -313,7 +179,7 @@ bool readByPosition(Context &c, Forest &forest) {
       c.fail("leaf % is for target % of %", i, targets[i], forest.targets);
       return false;
     }
-    forest.nodes[count + i] = {0, 0, i, 1, 0, 0, Branch::Leaf, false};
+    forest.nodes[count + i] = {0, 0, i, 1, Branch::Leaf, false};
     forest.votes[i] = {targets[i], weights[i]};
   }
   for (int64_t i = 0; i < roots.size; ++i) {
@@ -326,31 +192,210 @@ bool readByPosition(Context &c, Forest &forest) {
   return true;
 }
 
-constexpr int64_t kMaxTargets = 1 << 24;
+/// Reads the trees of a call, whichever operator it is, with votes for `targets`.
+bool readTrees(Context &c, ForestBuilder &forest, int64_t targets) {
+  forest.targets = targets;
+  if (c.has("tree_roots"))
+    return readByPosition(c, forest);
+  if (c.has("classlabels_int64s") || c.has("classlabels_strings"))
+    return readById(c, forest,
+                    {"class_treeids", "class_nodeids", "class_ids", "class_weights",
+                     "class_weights_as_tensor"});
+  return readById(c, forest,
+                  {"target_treeids", "target_nodeids", "target_ids", "target_weights",
+                   "target_weights_as_tensor"});
+}
+
+/// The trees of a call: floats where the compiler packed them and floats hold all numbers.
+struct Trees {
+  Forest<float> narrow;
+  Forest<double> wide;
+  bool isNarrow = false;
+
+  const ForestFacts &facts() const { return isNarrow ? narrow.facts : wide.facts; }
+
+  /// Reads the trees; returns false where the kernel must return.
+  bool read(Context &c, int64_t targets) {
+    const Tensor nodes = c.tensor("packed_nodes");
+    if (!nodes) {
+      ForestBuilder builder;
+      return readTrees(c, builder, targets) && build(c, builder);
+    }
+    isNarrow = nodes.rank() == 2 && nodes.dim(1) * 4 == sizeof(TreeNode<float>);
+    const bool valid = isNarrow ? readPacked(c, narrow, nodes) : readPacked(c, wide, nodes);
+    if (!valid || facts().targets != targets)
+      c.fail("the packed trees are damaged");
+    return valid && facts().targets == targets;
+  }
+
+  /// Computes the aggregated votes and calls finish(row, sums, voted) for every row.
+  template <typename Finish>
+  void run(Context &c, const Rows &rows, Aggregate aggregate, Finish &&finish) {
+    if (facts().features > rows.width)
+      return c.fail("a node tests feature % of %", facts().features - 1, rows.width);
+    const int64_t targets = facts().targets;
+    double *sums = c.scratch<double>(rows.count * targets + 1);
+    uint8_t *voted = c.scratch<uint8_t>(rows.count * targets + 1);
+    if (!sums || !voted)
+      return;
+    const uint8_t dtype = rows.data.dtype();
+    if (dtype == F32 && isNarrow)
+      return walk<float>(c, narrow, rows, rows.data.as<float>(), aggregate, sums, voted, finish);
+    const double *data = rows.data.as<double>();
+    if (dtype != F64) {
+      double *widened = c.scratch<double>(rows.count * rows.width + 1);
+      const bool known = widened && dispatchNumbers(dtype, [&](auto type) {
+                           auto *from = rows.data.as<typename decltype(type)::Type>();
+                           for (int64_t i = 0; i < rows.count * rows.width; ++i)
+                             widened[i] = double(from[i]);
+                         });
+      if (!known)
+        return widened ? c.failType(dtype) : void();
+      data = widened;
+    }
+    if (isNarrow)
+      walk<double>(c, narrow, rows, data, aggregate, sums, voted, finish);
+    else
+      walk<double>(c, wide, rows, data, aggregate, sums, voted, finish);
+  }
+
+private:
+  bool build(Context &c, const ForestBuilder &builder) {
+    auto *nodes = c.scratch<TreeNode<double>>(builder.nodeCount + 1);
+    auto *votes = c.scratch<TreeVote<double>>(builder.voteCount + 1);
+    auto *roots = c.scratch<TreeRoot>(builder.rootCount + 1);
+    if (!nodes || !votes || !roots || !builder.findDepths(c, roots))
+      return false;
+    builder.write(nodes, votes);
+    wide = {nodes,
+            votes,
+            roots,
+            builder.nodeCount,
+            builder.voteCount,
+            builder.rootCount,
+            builder.members,
+            builder.facts()};
+    return true;
+  }
+
+  template <typename S> static bool readPacked(Context &c, Forest<S> &forest, Tensor nodes) {
+    const Tensor votes = c.tensor("packed_votes"), roots = c.tensor("packed_roots"),
+                 members = c.tensor("packed_members"), facts = c.tensor("packed_facts");
+    auto isTable = [](Tensor table, uint64_t bytes) {
+      return table && table.dtype() == I32 && table.rank() == 2 &&
+             uint64_t(table.dim(1)) * 4 == bytes;
+    };
+    if (!isTable(nodes, sizeof(TreeNode<S>)) || !isTable(votes, sizeof(TreeVote<S>)) ||
+        !isTable(roots, sizeof(TreeRoot)) || !members || members.dtype() != F64 || !facts ||
+        facts.dtype() != I64 || facts.count() != 6)
+      return false;
+    const int64_t *fact = facts.as<int64_t>();
+    forest = {nodes.as<TreeNode<S>>(),
+              votes.as<TreeVote<S>>(),
+              roots.as<TreeRoot>(),
+              nodes.dim(0),
+              votes.dim(0),
+              roots.dim(0),
+              {members.as<double>(), members.count(), true},
+              {fact[0], fact[1], Branch(fact[2] & 7), fact[3] != 0, fact[4] != 0, fact[5] != 0}};
+    return true;
+  }
+
+  template <typename X, typename S, typename Finish>
+  static void walk(Context &c, const Forest<S> &forest, const Rows &rows, const X *data,
+                   Aggregate aggregate, double *sums, uint8_t *voted, Finish &finish) {
+    const int64_t targets = forest.facts.targets;
+    const bool rounds = rows.data.dtype() != F64;
+    int damaged = 0;
+    c.parallel(rows.count, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin * targets; i < end * targets; ++i)
+        sums[i] = 0, voted[i] = 0;
+      const Branch branch = forest.facts.branch;
+      const bool done =
+          branch == Branch::LessEqual ? TreeWalk<X, S, Branch::LessEqual>{forest, rows.width}.run(
+                                            data, begin, end, aggregate, rounds, sums, voted)
+          : branch == Branch::Less
+              ? TreeWalk<X, S, Branch::Less>{forest, rows.width}.run(data, begin, end, aggregate,
+                                                                     rounds, sums, voted)
+              : TreeWalk<X, S, Branch::Member>{forest, rows.width}.run(data, begin, end, aggregate,
+                                                                       rounds, sums, voted);
+      if (!done)
+        __atomic_store_n(&damaged, 1, __ATOMIC_RELAXED);
+      for (int64_t row = begin; done && row < end; ++row) {
+        double *of = sums + row * targets;
+        for (int64_t t = 0; aggregate == Aggregate::Average && t < targets; ++t)
+          of[t] /= double(maximum(forest.rootCount, int64_t(1)));
+        finish(row, of, voted + row * targets);
+      }
+    });
+    if (damaged)
+      c.fail("the packed trees are damaged");
+  }
+};
+
+constexpr int64_t kMaxTargets = TreeVote<float>::kMaxTargets;
+
+/// Returns for how many targets the votes of a call with labels are.
+int64_t targetsOf(int64_t classes) { return maximum(classes, int64_t(2)); }
 
 } // namespace
+
+/// Packs the trees of any of the three operators, whose attributes it takes, and has no inputs.
+/// Results: the nodes, votes and roots (TreeNode, TreeVote and TreeRoot as rows of words), the
+/// values that nodes test for, and ForestFacts.
+ATC_KERNEL(PackTrees) {
+  const Labels labels(*this, "classlabels_int64s", "classlabels_strings");
+  const int64_t targets = labels.size() ? targetsOf(labels.size()) : integer("n_targets", 1);
+  if (targets < 1 || targets > kMaxTargets)
+    return fail("% targets", targets);
+  ForestBuilder builder;
+  if (!readTrees(*this, builder, targets))
+    return;
+  const bool narrow = builder.fitsFloats();
+  const int64_t nodeWords = narrow ? 4 : 6, voteWords = narrow ? 2 : 4;
+  char *nodes = make(0, I32, Dims(builder.nodeCount, nodeWords));
+  char *votes = make(1, I32, Dims(builder.voteCount, voteWords));
+  auto *roots = make<TreeRoot>(2, I32, Dims(builder.rootCount, int64_t(2)));
+  auto *members = make<double>(3, F64, Dims(builder.members.size));
+  auto *facts = make<int64_t>(4, I64, Dims(int64_t(6)));
+  if (!nodes || !votes || !roots || !members || !facts || !builder.findDepths(*this, roots))
+    return;
+  // Rows of doubles end with a word that nothing writes.
+  __builtin_memset(nodes, 0, uint64_t(builder.nodeCount * nodeWords * 4));
+  __builtin_memset(votes, 0, uint64_t(builder.voteCount * voteWords * 4));
+  if (narrow)
+    builder.write(reinterpret_cast<TreeNode<float> *>(nodes),
+                  reinterpret_cast<TreeVote<float> *>(votes));
+  else
+    builder.write(reinterpret_cast<TreeNode<double> *>(nodes),
+                  reinterpret_cast<TreeVote<double> *>(votes));
+  copyBytes(members, builder.members.data, builder.members.size * 8);
+  const ForestFacts found = builder.facts();
+  const int64_t listed[] = {found.targets,  found.features,  int64_t(found.branch),
+                            found.allFirst, found.allSecond, found.allPositive};
+  copyBytes(facts, listed, sizeof listed);
+}
 
 ATC_KERNEL(TreeEnsemble) {
   const Rows rows(in(0));
   const int64_t code = integer("post_transform", 0), how = integer("aggregate_function", 1);
-  Forest forest;
-  forest.targets = integer("n_targets", 1);
+  const int64_t targets = integer("n_targets", 1);
+  Trees trees;
   if (!rows.valid(*this))
     return;
-  if (code < 0 || code > 4 || how < 0 || how > 3 || forest.targets < 1 ||
-      forest.targets > kMaxTargets)
-    return fail("post_transform %, aggregate_function %, n_targets %", code, how, forest.targets);
+  if (code < 0 || code > 4 || how < 0 || how > 3 || targets < 1 || targets > kMaxTargets)
+    return fail("post_transform %, aggregate_function %, n_targets %", code, how, targets);
   if (!isFloat(rows.data.dtype()))
     return failType(rows.data.dtype());
-  char *out = make(0, rows.data.dtype(), Dims(rows.count, forest.targets));
-  if (!out || !readByPosition(*this, forest))
+  char *out = make(0, rows.data.dtype(), Dims(rows.count, targets));
+  if (!out || !trees.read(*this, targets))
     return;
-  forest.run(*this, rows, Aggregate(how), [&](int64_t row, double *sums, const uint8_t *) {
-    transformScores(Transform(code), sums, forest.targets);
+  trees.run(*this, rows, Aggregate(how), [&](int64_t row, double *sums, const uint8_t *) {
+    transformScores(Transform(code), sums, targets);
     (void)dispatchFloats(rows.data.dtype(), [&](auto type) {
       using T = typename decltype(type)::Type;
-      for (int64_t t = 0; t < forest.targets; ++t)
-        reinterpret_cast<T *>(out)[row * forest.targets + t] = T(Compute<T>(sums[t]));
+      for (int64_t t = 0; t < targets; ++t)
+        reinterpret_cast<T *>(out)[row * targets + t] = T(Compute<T>(sums[t]));
     });
   });
 }
@@ -364,30 +409,28 @@ ATC_KERNEL(TreeEnsembleRegressor) {
                               : equal(name, "MIN")     ? Aggregate::Min
                               : equal(name, "MAX")     ? Aggregate::Max
                                                        : Aggregate::Unknown;
-  Forest forest;
-  forest.targets = integer("n_targets", 1);
+  const int64_t targets = integer("n_targets", 1);
+  Trees trees;
   if (transform == Transform::Unknown || !rows.valid(*this))
     return;
   if (aggregate == Aggregate::Unknown)
     return fail("aggregate_function is none of AVERAGE, SUM, MIN, MAX");
-  if (forest.targets < 1 || forest.targets > kMaxTargets)
-    return fail("% targets", forest.targets);
-  float *out = make<float>(0, F32, Dims(rows.count, forest.targets));
+  if (targets < 1 || targets > kMaxTargets)
+    return fail("% targets", targets);
+  float *out = make<float>(0, F32, Dims(rows.count, targets));
   if (!out)
     return;
   const List<double> base = numbersOrTensor(*this, "base_values", "base_values_as_tensor");
-  if (base.size && base.size != forest.targets)
-    return fail("% base values for % targets", base.size, forest.targets);
-  if (!readById(*this, forest,
-                {"target_treeids", "target_nodeids", "target_ids", "target_weights",
-                 "target_weights_as_tensor"}))
+  if (base.size && base.size != targets)
+    return fail("% base values for % targets", base.size, targets);
+  if (!trees.read(*this, targets))
     return;
-  forest.run(*this, rows, aggregate, [&](int64_t row, double *sums, const uint8_t *) {
+  trees.run(*this, rows, aggregate, [&](int64_t row, double *sums, const uint8_t *) {
     for (int64_t t = 0; t < base.size; ++t)
       sums[t] += base[t];
-    transformScores(transform, sums, forest.targets);
-    for (int64_t t = 0; t < forest.targets; ++t)
-      out[row * forest.targets + t] = float(sums[t]);
+    transformScores(transform, sums, targets);
+    for (int64_t t = 0; t < targets; ++t)
+      out[row * targets + t] = float(sums[t]);
   });
 }
 
@@ -405,24 +448,18 @@ ATC_KERNEL(TreeEnsembleClassifier) {
   float *out = wants(1) ? make<float>(1, F32, Dims(rows.count, classes)) : nullptr;
   if (wants(1) && !out)
     return;
-  Forest forest;
-  forest.targets = maximum(classes, int64_t(2));
-  if (!readById(*this, forest,
-                {"class_treeids", "class_nodeids", "class_ids", "class_weights",
-                 "class_weights_as_tensor"}))
+  Trees trees;
+  if (!trees.read(*this, targetsOf(classes)))
     return;
   const List<double> base = numbersOrTensor(*this, "base_values", "base_values_as_tensor");
   if (base.size && base.size != classes && base.size != 1)
     return fail("% base values for % classes", base.size, classes);
   // Where all leaves vote for one of two classes, its score alone decides; votes for the first
   // class then count for the second one.
-  bool first = classes <= 2 && base.size < 2, second = classes == 2, positive = true;
-  for (int64_t v = 0; v < forest.voteCount; ++v) {
-    first &= forest.votes[v].target == 0;
-    second &= forest.votes[v].target == 1;
-    positive &= forest.votes[v].weight >= 0;
-  }
-  forest.run(*this, rows, Aggregate::Sum, [&](int64_t row, double *sums, const uint8_t *voted) {
+  const ForestFacts facts = trees.facts();
+  const bool first = classes <= 2 && base.size < 2 && facts.allFirst,
+             second = classes == 2 && facts.allSecond, positive = facts.allPositive;
+  trees.run(*this, rows, Aggregate::Sum, [&](int64_t row, double *sums, const uint8_t *voted) {
     if (first) {
       const double score = sums[0] + (base.size ? base[base.size - 1] : 0);
       double two[2];

@@ -5,6 +5,7 @@
 #define OPENATC_PASSES_HOST_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
+include "passes/host/pack/PackPasses.td"
 
 def HostOutlineStatic : Pass<"host-outline-static", "::mlir::ModuleOp"> {
   let summary = "Moves what has fixed shapes out of a host program into functions";
@@ -438,32 +439,6 @@ def HostNarrowCaches : Pass<"host-narrow-caches", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 
-def HostPackWeights : Pass<"host-pack-weights", "::mlir::func::FuncOp"> {
-  let summary = "Packs constant weights of MatMul and Gemm for their kernel";
-  let description = [{
-    MatMul and Gemm whose second factor is a constant matrix of f32, f16 or bf16 become
-    PackedMatMul: the k x n weights are stored as panels of 16 columns, [ceil(n / 16), k, 16].
-    A product with few rows then reads memory in order, and none packs weights when it runs.
-    Weights of 16 bits stay so; PackedMatMul makes them floats in registers.
-
-    With `storage=exact`, weights of f32 that all are numbers of 16 bits are stored so, as
-    those of models that were trained in bf16; `f16` and `bf16` round them, unless one is too
-    large. Only weights of 16 bits are packed with `only-narrow`.
-
-    Left alone are weights of less than 4096 elements, and a Gemm with a first factor that is
-    transposed or scaled, or with a bias that is not one number per column.
-  }];
-  let options = [
-    Option<"storage", "storage", "std::string", "\"exact\"",
-           "Element type of packed weights of f32: f32, exact, f16 or bf16">,
-    Option<"convertsHalfs", "converts-halfs", "bool", "true",
-           "Whether all CPU levels have an instruction that makes floats of f16">,
-    Option<"onlyNarrow", "only-narrow", "bool", "false", "Packs weights of f16 and bf16 only">
-  ];
-  let statistics = [Statistic<"numPacked", "num-packed", "Calls with packed weights">];
-  let dependentDialects = ["::atc::graph::GraphDialect"];
-}
-
 def HostWidenFloats : Pass<"host-widen-floats", "::mlir::func::FuncOp"> {
   let summary = "Calls on f16 and bf16 compute in f32";
   let description = [{
@@ -540,25 +515,6 @@ def HostIntegerCalls : Pass<"host-integer-calls", "::mlir::func::FuncOp"> {
     is summed over.
   }];
   let statistics = [Statistic<"numCalls", "num-calls", "Integer calls made">];
-  let dependentDialects = ["::atc::graph::GraphDialect"];
-}
-
-def HostPackGates : Pass<"host-pack-gates", "::mlir::func::FuncOp"> {
-  let summary = "Packs constant weights of recurrent cells";
-  let description = [{
-    Puts the constant f32 weights W and R of an RNN, GRU or LSTM in the order in which
-    the host kernel reads them (kernels/nn/GateLayout.h), and adds the parameter
-    `packed`. The dims stay. Without it the kernel packs the weights in each run.
-
-    ```mlir
-    %y = graph.host_call "RNN"(%x, %w, %r) {} : ...
-    ```
-    becomes
-    ```mlir
-    %y = graph.host_call "RNN"(%x, %w_packed, %r_packed) {packed = array<i64: 1>} : ...
-    ```
-  }];
-  let statistics = [Statistic<"numPacked", "num-packed", "Calls whose weights were packed">];
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 

@@ -50,6 +50,7 @@ TEST_CASE("every host kernel is an operator of the page") {
                                "MatrixSolve",
                                "MurmurHash",
                                "Ndtri",
+                               "PackTrees",
                                "PackedMatMul",
                                "PhiloxKey",
                                "PhiloxRandom",
