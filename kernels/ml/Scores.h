@@ -142,7 +142,37 @@ struct Rows {
   }
   /// Returns an element as a double.
   double at(int64_t row, int64_t i) const { return numberAt(data, row * width + i); }
+  /// Returns the elements as doubles, converted in scratch memory where they are none. Null where
+  /// the kernel must return.
+  const double *asDoubles(Context &c) const {
+    if (data.dtype() == F64)
+      return data.as<double>();
+    double *wide = c.scratch<double>(count * width + 1);
+    const bool known = wide && dispatchNumbers(data.dtype(), [&](auto type) {
+                         auto *from = data.as<typename decltype(type)::Type>();
+                         for (int64_t i = 0; i < count * width; ++i)
+                           wide[i] = double(from[i]);
+                       });
+    if (wide && !known)
+      c.failType(data.dtype());
+    return known ? wide : nullptr;
+  }
 };
+
+/// Returns sum_i a[i] * b[i], in eight partial sums.
+inline double sumOfProducts(const double *a, const double *b, int64_t count) {
+  constexpr int64_t lanes = 8;
+  double sums[lanes] = {}, sum = 0;
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      sums[lane] += a[i + lane] * b[i + lane];
+  for (; i < count; ++i)
+    sum += a[i] * b[i];
+  for (double lane : sums)
+    sum += lane;
+  return sum;
+}
 
 /// Returns a list attribute of floats, or its form `<name>_as_tensor`, as doubles.
 inline List<double> numbersOrTensor(Context &c, const char *name, const char *tensorName) {

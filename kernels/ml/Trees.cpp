@@ -238,21 +238,11 @@ struct Trees {
     uint8_t *voted = c.scratch<uint8_t>(rows.count * targets + 1);
     if (!sums || !voted)
       return;
-    const uint8_t dtype = rows.data.dtype();
-    if (dtype == F32 && isNarrow)
+    if (rows.data.dtype() == F32 && isNarrow)
       return walk<float>(c, narrow, rows, rows.data.as<float>(), aggregate, sums, voted, finish);
-    const double *data = rows.data.as<double>();
-    if (dtype != F64) {
-      double *widened = c.scratch<double>(rows.count * rows.width + 1);
-      const bool known = widened && dispatchNumbers(dtype, [&](auto type) {
-                           auto *from = rows.data.as<typename decltype(type)::Type>();
-                           for (int64_t i = 0; i < rows.count * rows.width; ++i)
-                             widened[i] = double(from[i]);
-                         });
-      if (!known)
-        return widened ? c.failType(dtype) : void();
-      data = widened;
-    }
+    const double *data = rows.asDoubles(c);
+    if (!data)
+      return;
     if (isNarrow)
       walk<double>(c, narrow, rows, data, aggregate, sums, voted, finish);
     else

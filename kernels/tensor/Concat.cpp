@@ -13,6 +13,16 @@ template <bool toWhole, typename T>
 void copyPart(Context &c, T *to, const T *from, int64_t outer, int64_t whole, int64_t at,
               int64_t size, int64_t inner) {
   const int64_t run = size * inner;
+  // A few elements per row: a call that copies them would take longer than they do.
+  constexpr int64_t kFew = 8;
+  if (run <= kFew)
+    return parallelIf(c, outer, run, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        for (int64_t k = 0; k < run; ++k) {
+          const int64_t inWhole = (i * whole + at) * inner + k, inPart = i * run + k;
+          to[toWhole ? inWhole : inPart] = from[toWhole ? inPart : inWhole];
+        }
+    });
   // Long runs are divided among threads.
   constexpr int64_t piece = 1 << 14;
   const int64_t pieces = maximum(ceilDiv(run, piece), int64_t(1));

@@ -36,8 +36,8 @@ void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
     functions.addPass(createHostMoveQuantization());
   if (isOn(options, "host-integer-calls"))
     functions.addPass(createHostIntegerCalls());
-  if (isOn(options, "host-pack-trees"))
-    functions.addPass(createHostPackTrees());
+  if (isOn(options, "host-pack-attributes"))
+    functions.addPass(createHostPackAttributes());
   if (isOn(options, "host-pack-gates"))
     functions.addPass(createHostPackGates());
   if (options.narrowGates && isOn(options, "host-narrow-gates"))
@@ -80,7 +80,7 @@ ArrayRef<StringLiteral> optionalPasses() {
       "host-fuse-rotary",        "host-expand-recurrent",  "host-expand-weights",
       "host-narrow-gates",       "host-select-winograd",   "host-widen-floats",
       "host-merge-branches",     "host-expand-top-k",      "host-narrow-caches",
-      "host-expand-volumes",     "host-expand-scatter",    "host-pack-trees"};
+      "host-expand-volumes",     "host-expand-scatter",    "host-pack-attributes"};
   return names;
 }
 

@@ -79,6 +79,41 @@ def test_svm(kind):
     assert labels.tolist() == [3 if s > 0 else 4 for s in score]
 
 
+@pytest.mark.parametrize("kind", KERNELS)
+@pytest.mark.parametrize("classes", [2, 4])
+def test_packed_vectors(kind, classes):
+    """Columns of blocks of 64 vectors compute what the lists do, in floats and in doubles."""
+    rng = np.random.default_rng(classes)
+    count, width = 150, 7
+    vectors = (rng.normal(size=(count, width)) / 3).astype("f4")
+    per_class = [count - 40 * (classes - 1)] + [40] * (classes - 1)
+    weights = rng.normal(size=(classes - 1, count)).astype("f4")
+    lists = dict(kernel_type=kind, kernel_params=[.5, .25, 3.0], support_vectors=numbers(vectors),
+                 coefficients=numbers(weights), rho=[.1] * (classes * (classes - 1) // 2))
+    for own in (dict(n_supports=count),
+                dict(vectors_per_class=per_class, classlabels_ints=list(range(classes)))):
+        columns, = call("PackVectors", **lists, **own)
+        assert columns.shape == (width, 192)
+        np.testing.assert_array_equal(columns[:, :count], vectors.T)
+        assert not columns[:, count:].any()
+        packed = {**lists, **own, "packed_vectors": columns}
+        del packed["support_vectors"]
+        name = "SVMRegressor" if "n_supports" in own else "SVMClassifier"
+        outputs = 1 if "n_supports" in own else 2
+        for dtype in ("f4", "f8", "i4"):
+            for rows in (0, 1, 70):
+                x = (rng.normal(size=(rows, width)) * 2).astype(dtype)
+                want = call(name, x, outputs=outputs, **lists, **own)
+                got = call(name, x, outputs=outputs, **packed)
+                np.testing.assert_allclose(got[-1], want[-1], rtol=1e-4, atol=2e-5)
+                if outputs == 2 and rows:
+                    assert (got[0] == want[0]).mean() > .9  # votes of near ties may differ
+        with pytest.raises(KernelError, match="support vectors of 6 features"):
+            call(name, X[:, [0, 1, 2, 0, 1, 2]], outputs=outputs, **packed)
+    with pytest.raises(KernelError, match="1050 numbers for 149 support vectors"):
+        call("PackVectors", **{**lists, "n_supports": 149})
+
+
 def test_svm_probabilities():
     params = dict(coefficients=[1.0, -1.0], rho=[0.0], vectors_per_class=[1, 1],
                   classlabels_ints=[3, 4], support_vectors=[1.0, 0.0, 0.0, 0.0, 1.0, 0.0])

@@ -25,16 +25,18 @@ def HostPackGates : Pass<"host-pack-gates", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 
-def HostPackTrees : Pass<"host-pack-trees", "::mlir::func::FuncOp"> {
-  let summary = "Packs the decision trees of ensembles when the model is compiled";
+def HostPackAttributes : Pass<"host-pack-attributes", "::mlir::func::FuncOp"> {
+  let summary = "Packs decision trees and support vectors when the model is compiled";
   let description = [{
     TreeEnsemble, TreeEnsembleClassifier and TreeEnsembleRegressor describe their trees by up to
     twelve lists, which each call would convert to one array of nodes. This pass calls that
     conversion (PackTrees) and replaces the lists by its results, the attributes `packed_...`.
+    In the same way PackVectors makes columns of the support vectors of SVMClassifier and
+    SVMRegressor.
 
-    Left alone are ensembles whose lists contradict each other; their call fails with the reason.
+    Left alone are calls whose lists are missing or contradict each other; these fail with the reason.
   }];
-  let statistics = [Statistic<"numPacked", "num-packed", "Ensembles of packed trees">];
+  let statistics = [Statistic<"numPacked", "num-packed", "Calls whose lists were packed">];
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 

@@ -51,6 +51,7 @@ TEST_CASE("every host kernel is an operator of the page") {
                                "MurmurHash",
                                "Ndtri",
                                "PackTrees",
+                               "PackVectors",
                                "PackedMatMul",
                                "PhiloxKey",
                                "PhiloxRandom",

@@ -45,7 +45,7 @@ MOST = {"GroupQueryAttention": 16}
 # Kernels that are no ONNX operator (kernels/core/Contracts.h has their signatures).
 STEPS = {"Aipp", "Base64", "BesselI", "Betainc", "CharactersText", "Cholesky", "CumLogSumExp", "Digamma",
          "Erfinv", "FormatNumber", "Igamma", "Igammac", "Lgamma", "Map", "MatrixSolve", "MurmurHash", "Ndtri",
-         "PackTrees", "PhiloxKey", "PhiloxRandom", "Polygamma", "Qr", "RaggedToDense", "RegexReplace", "SegmentJoin", "SequenceResize", "SequenceSet",
+         "PackTrees", "PackVectors", "PhiloxKey", "PhiloxRandom", "Polygamma", "Qr", "RaggedToDense", "RegexReplace", "SegmentJoin", "SequenceResize", "SequenceSet",
          "SoftSuppression", "Stack", "StringCase", "StringHash", "StringLength", "StringNGrams", "StringReduce", "StringStrip",
          "Substring", "Svd", "SymmetricEigen", "TextBytes", "TextCharacters", "TriangularSolve", "Zeta"}
 
