@@ -80,8 +80,11 @@ ATC_KERNEL(SequenceInsert) {
   const Value **items = at < 0 ? nullptr : scratch<const Value *>(size + 1);
   if (!items)
     return;
-  for (int64_t i = 0; i <= size; ++i)
-    items[i] = i == at ? tensor.get() : itemOf(sequence, i - (i > at));
+  for (int64_t i = 0; i < at; ++i)
+    items[i] = itemOf(sequence, i);
+  items[at] = tensor.get();
+  for (int64_t i = at; i < size; ++i)
+    items[i + 1] = itemOf(sequence, i);
   makeSequence(0, tensor.dtype(), size + 1, items);
 }
 

@@ -53,6 +53,7 @@ private:
     uint32_t firstAttribute, attributes;
     uint32_t wanted;
     bool takesRoom; ///< inputs need not be dense
+    bool endsFirst; ///< nothing reads input 0 behind the call
   };
   /// A collective that has begun.
   struct Pending {
@@ -155,6 +156,7 @@ private:
   // State of the call that is running.
   MachineCall current = {};
   const om::fb::HostCall *table = nullptr;
+  bool endsFirst = false; ///< as in its CallPlan
   Array<const host::Value *> callInputs;
   Array<om_value *> callOutputs, moved;
   Array<Pending> pending;

@@ -3,6 +3,8 @@
 
 #include "runtime-lite/src/host/HostPlan.h"
 
+#include <algorithm>
+
 namespace fb = atc::om::fb;
 
 namespace atc::rt {
@@ -43,6 +45,40 @@ const PlannedProgram &HostPlan::find(const fb::HostProgram &program) const {
   while (found->program != &program)
     ++found;
   return *found;
+}
+
+bool HostPlan::isLastUse(uint32_t op, int32_t slot) const {
+  using Slots = const flatbuffers::Vector<int32_t>;
+  auto contains = [slot](Slots *slots) {
+    return slots && std::find(slots->begin(), slots->end(), slot) != slots->end();
+  };
+  for (bool isFirst = true; op < opCount; ++op, isFirst = false) {
+    Slots *reads = nullptr, *writes = nullptr;
+    switch (const void *table = ops[op].table; ops[op].kind) {
+    case HostOp::Call:
+      reads = static_cast<const fb::HostCall *>(table)->inputs();
+      writes = static_cast<const fb::HostCall *>(table)->outputs();
+      break;
+    case HostOp::Run:
+      reads = static_cast<const fb::HostRun *>(table)->inputs();
+      writes = static_cast<const fb::HostRun *>(table)->outputs();
+      break;
+    case HostOp::Move:
+      reads = static_cast<const fb::HostMove *>(table)->from();
+      writes = static_cast<const fb::HostMove *>(table)->to();
+      break;
+    case HostOp::Release:
+      writes = static_cast<const fb::HostRelease *>(table)->slots();
+      break;
+    default:
+      return false;
+    }
+    if (!isFirst && contains(reads))
+      return false;
+    if (contains(writes))
+      return true;
+  }
+  return false;
 }
 
 /// The loader has made sure that blocks are no deeper in each other than 64.

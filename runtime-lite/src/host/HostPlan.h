@@ -35,6 +35,10 @@ struct HostPlan {
   /// Returns the plan of a dynamic schedule of the model.
   const PlannedProgram &find(const om::fb::HostProgram &program) const;
 
+  /// Returns whether nothing reads the value of `slot` behind step `op`: it is released or replaced
+  /// before. False where that depends on a branch.
+  bool isLastUse(uint32_t op, int32_t slot) const;
+
   Array<HostOp> ops;
   uint32_t opCount = 0;
   Array<const om::fb::HostCall *> calls;

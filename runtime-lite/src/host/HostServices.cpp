@@ -141,11 +141,58 @@ om_value *HostMachine::Services::list(HostMachine &machine, host::Kind kind, uin
   return result;
 }
 
+/// Changes one tensor of a sequence, or adds one to its end, in place where the call is the last to
+/// read the sequence: a loop that makes a sequence of n items would otherwise refer n * n times to
+/// them. Returns null where it must be made anew.
+om_value *HostMachine::Services::changedList(HostMachine &machine, uint8_t dtype, uint64_t count,
+                                             const Value *const *items) {
+  Memory *memory = &machine.memory;
+  auto *list = const_cast<om_value *>(static_cast<const om_value *>(machine.callInputs[0]));
+  if (!machine.endsFirst || !list || list->kind != host::Kind::Sequence || list->refs != 1 ||
+      !list->counted || list->dtype != dtype || !list->dims[0])
+    return nullptr;
+  const auto had = static_cast<uint64_t>(list->dims[0]);
+  const auto **own = static_cast<const Value **>(list->data);
+  uint64_t at = 0;
+  while (at < had && at < count && own[at] == items[at])
+    ++at;
+  const uint64_t changed = at < had; // items of the list, 0 or 1
+  if (at == count || count != had + 1 - changed ||
+      std::memcmp(own + at + changed, items + at + 1, (had - at - changed) * sizeof(void *)) != 0)
+    return nullptr;
+  if (!items[at] || items[at]->kind != host::Kind::Tensor || items[at]->dtype != dtype ||
+      own[0]->kind != host::Kind::Tensor)
+    return nullptr;
+  om_value *item = managed(machine, *items[at]);
+  if (!item)
+    return nullptr;
+  if (count * sizeof(void *) > list->buffer->bytes) {
+    Buffer *larger = Memory::makeBuffer(memory, 2 * count * sizeof(void *));
+    if (!larger) {
+      Memory::release(memory, item);
+      return nullptr;
+    }
+    std::memcpy(larger->data(), own, had * sizeof(void *));
+    Memory::release(memory, list->buffer);
+    list->buffer = larger;
+    list->data = larger->data();
+    own = static_cast<const Value **>(list->data);
+  }
+  if (changed)
+    Memory::release(memory, list->item(at));
+  own[at] = item;
+  list->dims[0] = static_cast<int64_t>(count);
+  retain(list);
+  return list;
+}
+
 void HostMachine::Services::makeSequence(Call *call, uint32_t index, host::Kind kind, uint8_t dtype,
                                          uint64_t count, const Value *const *items) {
   HostMachine &machine = of(call);
   Locked locked(machine.lock);
-  om_value *value = machine.hasOutput(index) ? list(machine, kind, dtype, count, items) : nullptr;
+  om_value *value = nullptr;
+  if (machine.hasOutput(index) && !(value = changedList(machine, dtype, count, items)))
+    value = list(machine, kind, dtype, count, items);
   if (value)
     machine.setOutput(index, value);
 }

@@ -44,6 +44,8 @@ private:
   /// Returns a value of the machine that refers to `source`, with one more reference: `source`
   /// itself where the machine made it, else a copy of its description.
   static om_value *managed(HostMachine &machine, const host::Value &source);
+  static om_value *changedList(HostMachine &machine, uint8_t dtype, uint64_t count,
+                               const host::Value *const *items);
   static om_value *list(HostMachine &machine, host::Kind kind, uint8_t dtype, uint64_t count,
                         const host::Value *const *items);
   static const host::Value *item(HostMachine &machine, om_value *value);
