@@ -9,25 +9,60 @@
 namespace atc::kernels {
 
 namespace {
-/// The value at a point between elements; zero beyond the data.
-template <typename F> F sampleAt(const F *plane, const Dims &dims, const double *point) {
-  const int64_t rank = dims.rank;
-  F sum = 0;
-  for (int64_t corner = 0; corner < int64_t(1) << rank; ++corner) {
-    int64_t offset = 0;
-    double weight = 1;
-    for (int64_t d = 0; d < rank && weight != 0; ++d) {
-      const double whole = math::floor(point[d]), rest = point[d] - whole;
-      const bool high = corner >> d & 1;
-      const double at = whole + (high ? 1 : 0);
-      weight = at >= 0 && at < double(dims[d]) ? weight * (high ? rest : 1 - rest) : 0;
-      offset = offset * dims[d] + (weight != 0 ? int64_t(at) : 0);
+/// Where a block of samples between elements comes from: the elements around each point and their
+/// weights, corner by corner. Elements beyond the data have weight 0 and no place.
+template <typename F> struct Samples {
+  static constexpr int64_t kEntries = 1024;
+  int64_t places[kEntries];
+  F weights[kEntries];
+
+  /// Returns the most samples of a block. The rank is that of the data, at most kMaxRank - 2.
+  static int64_t blockOf(int64_t rank) { return kEntries >> rank; }
+
+  /// Sets sample i of `block` to a point.
+  void set(int64_t i, int64_t block, const Dims &dims, const double *point) {
+    const int64_t rank = dims.rank;
+    // Of both neighbours along a dim.
+    int64_t steps[2][host::kMaxRank];
+    double shares[2][host::kMaxRank];
+    for (int64_t d = 0; d < rank; ++d) {
+      const double low = math::floor(point[d]), rest = point[d] - low;
+      const bool hasLow = low >= 0 && low < double(dims[d]),
+                 hasHigh = low >= -1 && low < double(dims[d] - 1);
+      steps[0][d] = hasLow ? int64_t(low) : 0;
+      steps[1][d] = hasHigh ? int64_t(low) + 1 : 0;
+      shares[0][d] = hasLow ? 1 - rest : 0;
+      shares[1][d] = hasHigh ? rest : 0;
     }
-    if (weight != 0)
-      sum += F(weight) * plane[offset];
+    for (int64_t corner = 0; corner < int64_t(1) << rank; ++corner) {
+      int64_t place = 0;
+      double weight = 1;
+      for (int64_t d = 0; d < rank; ++d) {
+        place = place * dims[d] + steps[corner >> d & 1][d];
+        weight *= shares[corner >> d & 1][d];
+      }
+      places[corner * block + i] = weight != 0 ? place : 0;
+      weights[corner * block + i] = F(weight);
+    }
   }
-  return sum;
-}
+
+  /// Writes the first `count` samples of a plane, times `factors` where there are any.
+  void read(F *to, const F *plane, int64_t count, int64_t block, int64_t rank,
+            const F *factors) const {
+    // What has no weight may be infinite, or not be there. Processors gather no faster than they
+    // load.
+#pragma clang loop vectorize(disable)
+    for (int64_t i = 0; i < count; ++i) {
+      F sum = 0;
+      for (int64_t corner = 0; corner < int64_t(1) << rank; ++corner)
+        if (const F weight = weights[corner * block + i]; weight != 0)
+          sum += weight * plane[places[corner * block + i]];
+      to[i] = sum;
+    }
+    for (int64_t i = 0; factors && i < count; ++i)
+      to[i] *= factors[i];
+  }
+};
 } // namespace
 
 ATC_KERNEL(DeformConv) {
@@ -61,22 +96,32 @@ ATC_KERNEL(DeformConv) {
     if (!samples)
       return false;
     for (int64_t image = 0; image < plan.batch; ++image) {
-      parallelIf(*this, channels * taps, size * 30, [&](int64_t begin, int64_t end) {
-        for (int64_t row = begin; row < end; ++row) {
-          const int64_t channel = row / taps, tap = row % taps;
-          const int64_t group = channel / (channels / moved);
-          const int64_t line = (image * moved + group) * taps + tap;
-          for (int64_t i = 0; i < size; ++i) {
-            double point[host::kMaxRank];
-            for (int64_t d = rank - 1, at = i, t = tap; d >= 0; --d) {
-              point[d] = double(at % window.out[d] * window.stride[d] - window.before[d] +
-                                t % window.kernel[d] * window.dilation[d]) +
-                         double(moves[(line * rank + d) * size + i]);
-              at /= window.out[d];
-              t /= window.kernel[d];
+      // The channels of a group of offsets share their points.
+      const int64_t shared = channels / moved, block = Samples<F>::blockOf(rank);
+      parallelIf(*this, moved * taps, size * (30 + shared), [&](int64_t begin, int64_t end) {
+        Samples<F> points;
+        for (int64_t task = begin; task < end; ++task) {
+          const int64_t line = image * moved * taps + task, tap = task % taps;
+          // The place of the tap in the window, and the window of a sample.
+          int64_t inWindow[host::kMaxRank], at[host::kMaxRank] = {};
+          for (int64_t d = rank - 1, t = tap; d >= 0; t /= window.kernel[d--])
+            inWindow[d] = t % window.kernel[d] * window.dilation[d] - window.before[d];
+          for (int64_t first = 0; first < size; first += block) {
+            const int64_t these = minimum(block, size - first);
+            for (int64_t i = 0; i < these; ++i) {
+              double point[host::kMaxRank];
+              for (int64_t d = 0; d < rank; ++d)
+                point[d] = double(at[d] * window.stride[d] + inWindow[d]) +
+                           double(moves[(line * rank + d) * size + first + i]);
+              points.set(i, block, window.in, point);
+              for (int64_t d = rank - 1; d >= 0 && ++at[d] == window.out[d]; --d)
+                at[d] = 0;
             }
-            const F value = sampleAt(data + (image * channels + channel) * plane, window.in, point);
-            samples[row * size + i] = factors ? value * factors[line * size + i] : value;
+            for (int64_t channel = task / taps * shared; channel < (task / taps + 1) * shared;
+                 ++channel)
+              points.read(samples + (channel * taps + tap) * size + first,
+                          data + (image * channels + channel) * plane, these, block, rank,
+                          factors ? factors + line * size + first : nullptr);
           }
         }
       });

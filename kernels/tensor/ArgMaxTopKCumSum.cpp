@@ -76,6 +76,15 @@ struct TopResults {
   int64_t *indices = nullptr;
 };
 
+/// Returns whether `count` elements are all at most (`largest`) or at least `bound`.
+template <int64_t count, typename T, typename N>
+bool areBehind(const T *elements, N bound, bool largest) {
+  uint32_t behind = 1;
+  for (int64_t i = 0; i < count; ++i)
+    behind &= largest ? N(elements[i]) <= bound : N(elements[i]) >= bound;
+  return behind;
+}
+
 /// Makes the results of TopK along a valid axis. Returns false where the kernel must return.
 bool makeTop(Context &c, int64_t axis, int64_t k, TopResults &results) {
   const Tensor data = c.in(0);
@@ -125,11 +134,29 @@ ATC_KERNEL_OF_CODE(TopK) {
             const T *at = from + lanes.start(lane, lanes.size);
             int64_t *heap = found + lane * k;
             // Equal elements keep their order; NaN counts as the maximum.
-            selectFirst(heap, k, lanes.size, [&](int64_t i, int64_t j) {
+            auto before = [&](int64_t i, int64_t j) {
               const N x = at[i * lanes.inner], y = at[j * lanes.inner];
               const bool above = x > y || (isNan(x) && !isNan(y)),
                          below = x < y || (isNan(y) && !isNan(x));
               return largest ? above || (!below && i < j) : below || (!above && i < j);
+            };
+            // Most elements are far behind the last one that was found; blocks of them are passed
+            // at once. Comparisons with NaN do not hold, so that it is never passed.
+            selectFirst(heap, k, lanes.size, before, [&](int64_t i, int64_t last) {
+              constexpr int64_t kBlock = 32;
+              const N bound = at[last * lanes.inner];
+              auto isBehind = [&](int64_t j) {
+                const N x = at[j * lanes.inner];
+                return largest ? x <= bound : x >= bound;
+              };
+              while (i < lanes.size) {
+                bool all = lanes.inner == 1 && i % kBlock == 0 && i + kBlock <= lanes.size;
+                all = all && areBehind<kBlock>(at + i, bound, largest);
+                if (!all && !isBehind(i))
+                  return i;
+                i += all ? kBlock : 1;
+              }
+              return i;
             });
             const int64_t start = lanes.start(lane, k);
             for (int64_t i = 0; i < k; ++i) {
@@ -190,19 +217,29 @@ template <typename Op> void cumulate(Context &c, float first, Op op) {
         using N = Compute<T>;
         const T *from = data.as<T>();
         T *to = reinterpret_cast<T *>(out);
-        parallelIf(c, lanes.count(), lanes.size, [&](int64_t begin, int64_t end) {
-          for (int64_t lane = begin; lane < end; ++lane) {
-            const int64_t step = reverse ? -lanes.inner : lanes.inner;
-            int64_t at =
-                lanes.start(lane, lanes.size) + (reverse ? (lanes.size - 1) * lanes.inner : 0);
-            N total = N(first);
-            for (int64_t i = 0; i < lanes.size; ++i, at += step) {
-              const N next = op(total, N(from[at]));
-              to[at] = T(exclusive ? total : next);
-              total = next;
-            }
-          }
-        });
+        // Neighbouring lanes together: they are next to each other in memory.
+        constexpr int64_t kGroup = 64;
+        const int64_t groups = ceilDiv(lanes.inner, kGroup);
+        parallelIf(c, lanes.outer * groups, lanes.size * minimum(lanes.inner, kGroup),
+                   [&](int64_t begin, int64_t end) {
+                     for (int64_t group = begin; group < end; ++group) {
+                       const int64_t firstLane = group % groups * kGroup,
+                                     width = minimum(kGroup, lanes.inner - firstLane);
+                       const int64_t start = group / groups * lanes.size * lanes.inner + firstLane;
+                       N totals[kGroup];
+                       for (N &total : totals)
+                         total = N(first);
+                       for (int64_t i = 0; i < lanes.size; ++i) {
+                         const int64_t at =
+                             start + (reverse ? lanes.size - 1 - i : i) * lanes.inner;
+                         for (int64_t lane = 0; lane < width; ++lane) {
+                           const N next = op(totals[lane], N(from[at + lane]));
+                           to[at + lane] = T(exclusive ? totals[lane] : next);
+                           totals[lane] = next;
+                         }
+                       }
+                     }
+                   });
       }))
     c.failType(data.dtype());
 }
