@@ -240,3 +240,37 @@ def test_non_max_suppression():
     assert call("NonMaxSuppression", boxes[:, :0], scores[..., :0], most)[0].shape == (0, 3)
     got, = call("NonMaxSuppression", boxes, scores, np.array([1]), overlap)
     assert got.tolist() == [[0, 0, 3], [0, 1, 1]]
+
+
+@pytest.mark.parametrize("count,centered", [(1, 0), (15, 1), (16, 0), (17, 0), (200, 1), (333, 0)])
+def test_suppression_among_many_boxes(count, centered):
+    """Scores in steps, so that many are equal, some -0 and some no numbers: these are last."""
+    rng = np.random.default_rng(count)
+    boxes = rng.integers(0, 40, (1, count, 4)).astype("f4")
+    scores = rng.integers(-4, 5, (1, 2, count)).astype("f4") / 4
+    scores[rng.random(scores.shape) < .1] = -0.0
+    scores[rng.random(scores.shape) < .1] = np.nan
+
+    def corners(box):
+        if centered:
+            return (box[0] - box[2] / 2, box[1] - box[3] / 2, box[0] + box[2] / 2, box[1] + box[3] / 2)
+        return min(box[1], box[3]), min(box[0], box[2]), max(box[1], box[3]), max(box[0], box[2])
+
+    def hides(a, b):
+        a, b = corners(a), corners(b)
+        width, height = min(a[2], b[2]) - max(a[0], b[0]), min(a[3], b[3]) - max(a[1], b[1])
+        areas = [(box[2] - box[0]) * (box[3] - box[1]) for box in (a, b)]
+        return (width > 0 and height > 0 and min(areas) > 0 and
+                np.float32(width * height) / np.float32(sum(areas) - width * height) > np.float32(.3))
+
+    want = []
+    for row in range(2):
+        order = sorted(range(count), key=lambda i: (np.isnan(scores[0, row, i]), -scores[0, row, i], i))
+        taken = []
+        for i in order:
+            if len(taken) < 50 and not any(hides(boxes[0, i], boxes[0, j]) for j in taken):
+                taken.append(i)
+        want += [[0, row, i] for i in taken]
+    got, = call("NonMaxSuppression", boxes, scores, np.array([50]), np.float32(.3),
+                center_point_box=centered)
+    assert got.tolist() == want

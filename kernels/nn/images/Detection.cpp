@@ -220,23 +220,75 @@ struct Box {
     const float common = w * h;
     return common / (area() + other.area() - common);
   }
-  bool overlaps(const Box &other, float threshold) const {
-    const float part = overlap(other);
-    return part >= 0 && part > threshold;
+};
+
+/// Boxes that were chosen, in lanes: one more box is compared with a block of them at a time.
+struct ChosenBoxes {
+  static constexpr int64_t kLanes = 16;
+  float *x0, *y0, *x1, *y1; ///< room for a multiple of kLanes
+  int64_t count = 0;
+
+  ChosenBoxes(float *room, int64_t most)
+      : x0(room), y0(x0 + roomOf(most)), x1(y0 + roomOf(most)), y1(x1 + roomOf(most)) {}
+  /// Returns the elements per coordinate for `most` boxes.
+  static int64_t roomOf(int64_t most) { return ceilDiv(most, kLanes) * kLanes; }
+
+  void add(const Box &box) {
+    // The lanes behind the last box touch nothing.
+    if (count % kLanes == 0)
+      for (int64_t lane = 0; lane < kLanes; ++lane)
+        x0[count + lane] = y0[count + lane] = x1[count + lane] = y1[count + lane] = 0;
+    x0[count] = box.x0;
+    y0[count] = box.y0;
+    x1[count] = box.x1;
+    y1[count++] = box.y1;
+  }
+
+  /// Returns whether any of them overlaps with `box` by more than the threshold; the numbers are
+  /// those of Box::overlap.
+  bool hide(const Box &box, float threshold) const {
+    const float area = box.area();
+    for (int64_t first = 0; first < count; first += kLanes) {
+      uint32_t hidden = 0;
+      for (int64_t i = first; i < first + kLanes; ++i) {
+        const float w = minimum(box.x1, x1[i]) - maximum(box.x0, x0[i]);
+        const float h = minimum(box.y1, y1[i]) - maximum(box.y0, y0[i]);
+        const float other = (x1[i] - x0[i]) * (y1[i] - y0[i]), common = w * h;
+        const float part = common / (area + other - common);
+        hidden |= uint32_t((w > 0) & (h > 0) & (area > 0) & (other > 0) & (part >= 0) &
+                           (part > threshold));
+      }
+      if (hidden)
+        return true;
+    }
+    return false;
   }
 };
 
-/// Sorts indices by falling scores; equal ones keep their order.
-void sortByScore(int64_t *order, int64_t *space, int64_t count, const float *scores) {
+/// Returns a number by which falling scores sort, equal ones by their index, and NaN last.
+uint64_t sortKey(float score, int64_t index) {
+  const uint32_t bits = __builtin_bit_cast(uint32_t, score + 0.0f); // -0 is 0
+  const uint32_t rising = bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+  return uint64_t(isNan(score) ? ~0u : ~rising) << 32 | uint32_t(index);
+}
+
+/// Sorts keys. Which one is next is not predictable, so that it is chosen without a branch.
+void sortKeys(uint64_t *keys, uint64_t *space, int64_t count) {
   for (int64_t width = 1; width < count; width *= 2) {
     for (int64_t begin = 0; begin < count; begin += 2 * width) {
       const int64_t middle = minimum(begin + width, count);
       const int64_t end = minimum(begin + 2 * width, count);
-      for (int64_t a = begin, b = middle, to = begin; to < end; ++to)
-        space[to] = b >= end || (a < middle && !(scores[order[b]] > scores[order[a]])) ? order[a++]
-                                                                                       : order[b++];
+      int64_t a = begin, b = middle, to = begin;
+      while (a < middle && b < end) {
+        const bool second = keys[b] < keys[a];
+        space[to++] = keys[second ? b : a];
+        b += second;
+        a += !second;
+      }
+      copyBytes(space + to, keys + a, (middle - a) * int64_t(sizeof(uint64_t)));
+      copyBytes(space + to + middle - a, keys + b, (end - b) * int64_t(sizeof(uint64_t)));
     }
-    copyBytes(order, space, count * int64_t(sizeof(int64_t)));
+    copyBytes(keys, space, count * int64_t(sizeof(uint64_t)));
   }
 }
 } // namespace
@@ -258,9 +310,12 @@ ATC_KERNEL(NonMaxSuppression) {
   if (boxes.dtype() != F32 || scores.dtype() != F32)
     return failType(boxes.dtype());
   int64_t *chosen = scratch<int64_t>(3 * batch * classes * most + 1);
-  int64_t *order = scratch<int64_t>(2 * count + 1);
-  if (!chosen || !order)
+  uint64_t *order = scratch<uint64_t>(2 * count + 1);
+  float *room = scratch<float>(4 * ChosenBoxes::roomOf(most) + 1);
+  if (!chosen || !order || !room)
     return;
+  if (count > int64_t(UINT32_MAX))
+    return fail("% boxes are too many", count);
   const bool centered = integer("center_point_box", 0);
   int64_t total = 0;
   for (int64_t row = 0; most && row < batch * classes; ++row) {
@@ -269,19 +324,18 @@ ATC_KERNEL(NonMaxSuppression) {
     int64_t candidates = 0;
     for (int64_t i = 0; i < count; ++i)
       if (!hasLeast || score[i] > least)
-        order[candidates++] = i;
-    sortByScore(order, order + count, candidates, score);
-    const int64_t first = total;
-    for (int64_t i = 0; i < candidates && total - first < most; ++i) {
-      const Box now(box + order[i] * 4, centered);
-      bool hidden = false;
-      for (int64_t j = first; j < total && !hidden; ++j)
-        hidden = now.overlaps(Box(box + chosen[3 * j + 2] * 4, centered), threshold);
-      if (hidden)
+        order[candidates++] = sortKey(score[i], i);
+    sortKeys(order, order + count, candidates);
+    ChosenBoxes before(room, most);
+    for (int64_t i = 0; i < candidates && before.count < most; ++i) {
+      const int64_t index = uint32_t(order[i]);
+      const Box now(box + index * 4, centered);
+      if (before.hide(now, threshold))
         continue;
+      before.add(now);
       chosen[3 * total] = row / classes;
       chosen[3 * total + 1] = row % classes;
-      chosen[3 * total + 2] = order[i];
+      chosen[3 * total + 2] = index;
       ++total;
     }
   }
