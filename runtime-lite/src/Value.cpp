@@ -3,8 +3,8 @@
 
 #include "runtime-lite/src/Value.h"
 
-#include <atomic>
 #include <cstring>
+#include <pthread.h>
 
 namespace atc::rt {
 
@@ -68,27 +68,46 @@ void Memory::endRun() {
     clear();
 }
 
-/// A large block that its last user released. New pages take longer than most kernels that fill
-/// them, and a caller that releases an output is likely to ask for another one.
-static std::atomic<Buffer *> spare{nullptr};
-static constexpr uint64_t minSpare = uint64_t(4) << 20, maxSpare = uint64_t(128) << 20;
+/// Blocks that their last users released, by size class. New pages take longer than most kernels
+/// that fill them, and a caller that releases an output is likely to ask for another one.
+static Buffer *spares[Memory::sizeClasses];
+static uint64_t spareBytes = 0;
+static pthread_mutex_t spareLock = PTHREAD_MUTEX_INITIALIZER;
+static constexpr uint64_t minSpare = uint64_t(64) << 10, maxSpare = uint64_t(128) << 20;
 
-/// Makes `buffer` the spare block, where it has a size for that, and frees the one before it; else
-/// frees it.
+/// Keeps `buffer`, where it has a size for that, instead of those that do not fit beside it; else
+/// frees it. Nobody waits for the lock: what is not kept is made anew.
 static void freeOrSpare(Buffer *buffer) {
-  const bool suits = buffer && buffer->bytes >= minSpare && buffer->bytes <= maxSpare;
-  std::free(suits ? spare.exchange(buffer, std::memory_order_acq_rel) : buffer);
+  const uint64_t bytes = buffer->bytes;
+  if (bytes < minSpare || bytes > maxSpare || buffer->sizeClass >= Memory::sizeClasses ||
+      pthread_mutex_trylock(&spareLock) != 0)
+    return std::free(buffer);
+  if (spareBytes + bytes > maxSpare) {
+    for (Buffer *&first : spares)
+      while (Buffer *old = first) {
+        first = old->next;
+        std::free(old);
+      }
+    spareBytes = 0;
+  }
+  spareBytes += bytes;
+  buffer->next = spares[buffer->sizeClass];
+  spares[buffer->sizeClass] = buffer;
+  pthread_mutex_unlock(&spareLock);
 }
 
-/// Returns the spare block where it has this class, or null.
+/// Returns a spare block of this class, or null.
 static Buffer *takeSpare(uint32_t sizeClass, uint64_t bytes) {
-  if (bytes < minSpare)
+  if (bytes < minSpare || sizeClass >= Memory::sizeClasses ||
+      pthread_mutex_trylock(&spareLock) != 0)
     return nullptr;
-  Buffer *buffer = spare.exchange(nullptr, std::memory_order_acq_rel);
-  if (!buffer || buffer->sizeClass == sizeClass)
-    return buffer;
-  freeOrSpare(buffer);
-  return nullptr;
+  Buffer *buffer = spares[sizeClass];
+  if (buffer) {
+    spares[sizeClass] = buffer->next;
+    spareBytes -= buffer->bytes;
+  }
+  pthread_mutex_unlock(&spareLock);
+  return buffer;
 }
 
 Buffer *Memory::takeFree(uint32_t sizeClass) {

@@ -71,6 +71,9 @@ inline bool isManaged(const host::Value &value) { return value.reserved == manag
 /// Memory use malloc and free directly. One thread at a time.
 class Memory {
 public:
+  /// Blocks have four sizes per power of two.
+  static constexpr uint32_t sizeClasses = 4 * 40;
+
   Memory() = default;
   Memory(const Memory &) = delete;
   Memory &operator=(const Memory &) = delete;
@@ -109,7 +112,6 @@ public:
 
 private:
   static constexpr uint64_t minKept = uint64_t(128) << 20;
-  static constexpr uint32_t sizeClasses = 4 * 40;
 
   /// Returns the bytes of the blocks of a run. As not every free block suits a tensor, they are
   /// more than are in use at once.

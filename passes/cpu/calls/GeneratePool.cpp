@@ -1,8 +1,11 @@
 //===-- GeneratePool.cpp - pools over dims that are known at run time -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A row of the result is computed in blocks of columns: for each tap of the window, the columns
-// whose input exists are combined with the row of the input.
+// A row of the result is computed in blocks of columns. First the rows of the input that a window
+// reads are combined, column by column, then the columns of each window: so a window of 3 x 3 takes
+// 6 steps, most of them on neighbouring elements, and where the pads are is asked once per row.
+// Where the place of a maximum is wanted, each tap is combined with the result of the taps before
+// it.
 
 #include "dialects/graph/ops/HostOps.h"
 #include "passes/cpu/calls/CallRanks.h"
@@ -27,30 +30,89 @@ public:
         wide(RowBuilder::computeType(in.element)) {}
 
   void build() {
+    const int64_t last = window.rank() - 1,
+                  unused = (window.kernel[last] - 1) * window.dilation[last];
+    const bool hasPlaces = b.numOutputs() > 1 && b.out(1);
+    // A line has the columns of a block; one too long for it is a window of very many taps.
+    const int64_t fitting = (kLine - 1 - unused) / window.stride[last] + 1;
+    if (!hasPlaces && window.kernel[last] <= kMaxUnrolled && unused < kLine / 2)
+      return buildByLines(std::min(kBlock, fitting));
     Port sums = b.scratch(wide, kBlock);
-    if (b.numOutputs() > 1 && b.out(1))
+    if (hasPlaces)
       places = b.scratch(b.getI64Type(), kBlock);
+    forEachBlock(kBlock,
+                 [&](ArrayRef<Value> indices, Value plane, Value row, Value first, Value count) {
+                   b.loop(count, [&](Value j) {
+                     b.store(sums, b.constant(wide, start()), j);
+                     if (places)
+                       b.store(places, b.constant(places.element, -1), j);
+                   });
+                   addTaps(0, plane, indices, first, count, sums);
+                   finish(indices, row, first, count, [&](Value j) { return b.load(sums, j); });
+                   if (places)
+                     storePlaces(plane, b.add(row, first), count);
+                 });
+  }
+
+private:
+  static constexpr int64_t kBlock = 256, kLine = 2048, kMaxUnrolled = 16;
+
+  /// Calls body(indices behind the channel, plane, row of the result, first column, columns).
+  void forEachBlock(int64_t block,
+                    function_ref<void(ArrayRef<Value>, Value, Value, Value, Value)> body) {
     b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
-      Value blocks = b.div(b.add(length, b.index(kBlock - 1)), b.index(kBlock));
+      Value blocks = b.div(b.add(length, b.index(block - 1)), b.index(block));
+      Value plane = b.add(b.mul(indices[0], in.strides[0]), b.mul(indices[1], in.strides[1]));
       b.loop(blocks, [&](Value number) {
-        Value first = b.mul(number, b.index(kBlock));
-        Value count = b.min(b.index(kBlock), b.sub(length, first));
-        b.loop(count, [&](Value j) {
-          b.store(sums, b.constant(wide, start()), j);
-          if (places)
-            b.store(places, b.constant(places.element, -1), j);
-        });
-        Value plane = b.add(b.mul(indices[0], in.strides[0]), b.mul(indices[1], in.strides[1]));
-        addTaps(0, plane, indices.drop_front(2), first, count, sums);
-        finish(indices.drop_front(2), row, first, count, sums);
-        if (places)
-          storePlaces(plane, b.add(row, first), count);
+        Value first = b.mul(number, b.index(block));
+        body(indices.drop_front(2), plane, row, first, b.min(b.index(block), b.sub(length, first)));
       });
     });
   }
 
-private:
-  static constexpr int64_t kBlock = 256;
+  void buildByLines(int64_t block) {
+    const int64_t last = window.rank() - 1, stride = window.stride[last];
+    Port line = b.scratch(wide, kLine);
+    forEachBlock(
+        block, [&](ArrayRef<Value> indices, Value plane, Value row, Value first, Value count) {
+          // Column c of the line is column `begin` + c of the input, which exists for [from, to).
+          Value begin = positionOf(last, first, b.index(0)), zero = b.index(0);
+          Value width = b.add(b.mul(b.sub(count, b.index(1)), b.index(stride)),
+                              b.index((window.kernel[last] - 1) * window.dilation[last] + 1));
+          Value from = b.min(b.max(b.sub(zero, begin), zero), width);
+          Value to = b.max(b.min(b.sub(in.dims[last + 2], begin), width), from);
+          b.loop(width, [&](Value c) { b.store(line, b.constant(wide, start()), c); });
+          addRows(0, b.add(plane, begin), indices, from, to, line);
+          finish(indices, row, first, count, [&](Value j) {
+            Value at = b.mul(j, b.index(stride)), result;
+            for (int64_t tap = 0; tap < window.kernel[last]; ++tap) {
+              Value x = b.load(line, b.add(at, b.index(tap * window.dilation[last])));
+              result = result ? combine(result, x) : x;
+            }
+            return result;
+          });
+        });
+  }
+
+  /// Combines columns [from, to) of the line with those of each row that a window reads. `base`:
+  /// the input that column 0 of the line stands for.
+  void addRows(int64_t d, Value base, ArrayRef<Value> indices, Value from, Value to,
+               const Port &line) {
+    if (d == window.rank() - 1)
+      return b.loop(from, to, [&](Value c) {
+        b.store(line, combine(b.load(line, c), b.loadWide(in, b.add(base, c))), c);
+      });
+    b.loop(b.index(window.kernel[d]), [&](Value tap) {
+      Value at = positionOf(d, indices[d], tap);
+      b.ifThen(b.compare(arith::CmpIPredicate::ult, at, in.dims[d + 2]), [&] {
+        addRows(d + 1, b.add(base, b.mul(at, in.strides[d + 2])), indices, from, to, line);
+      });
+    });
+  }
+
+  Value combine(Value a, Value x) {
+    return isMax ? larger(a, x) : arith::AddFOp::create(b, a, x).getResult();
+  }
 
   double start() const { return isMax ? -std::numeric_limits<double>::infinity() : 0; }
 
@@ -82,7 +144,7 @@ private:
         Value x = b.loadWide(in, at), sum = b.load(sums, j);
         if (places)
           return choose(sums, j, sum, x, at);
-        b.store(sums, isMax ? larger(sum, x) : arith::AddFOp::create(b, sum, x).getResult(), j);
+        b.store(sums, combine(sum, x), j);
       });
     });
   }
@@ -127,13 +189,15 @@ private:
     return b.max(b.sub(last, first), zero);
   }
 
-  void finish(ArrayRef<Value> indices, Value row, Value first, Value count, const Port &sums) {
+  /// Stores the results of a block; `combined(j)` is what the taps of column j combine to.
+  void finish(ArrayRef<Value> indices, Value row, Value first, Value count,
+              function_ref<Value(Value)> combined) {
     Value taps = b.index(1);
     if (!isMax)
       for (auto [d, index] : llvm::enumerate(indices))
         taps = b.mul(taps, countTaps(int64_t(d), index));
     b.loop(count, [&](Value j) {
-      Value result = b.load(sums, j);
+      Value result = combined(j);
       if (!isMax) {
         Value own = b.mul(taps, countTaps(window.rank() - 1, b.add(first, j)));
         Value integer = arith::IndexCastOp::create(b, b.getI64Type(), own);

@@ -1,0 +1,76 @@
+#===-- test_open_pools.py - pools whose sizes are known at run time -------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""One file for all sizes computes what the file of each size does.
+
+Needs numpy, pytest and the onnx package.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+from onnx import TensorProto, helper  # noqa: E402
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
+import openatc_npu as npu  # noqa: E402
+from openatc_runtime import Session  # noqa: E402
+from openatc_tools import RUNTIME  # noqa: E402
+
+SIZES = {1: [(1,), (17,), (300,), (1500,)], 2: [(1, 1), (7, 40), (56, 56), (3, 600)], 3: [(1, 2, 3), (5, 6, 21)]}
+
+
+def save(path, kind, rank, size, outputs, **window):
+    dims = [2, 3, *(size or "dhw"[:rank])]
+    graph = helper.make_graph([helper.make_node(kind, ["x"], ["y", "at"][:outputs], **window)], "g",
+                              [helper.make_tensor_value_info("x", TensorProto.FLOAT, dims)],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None),
+                               helper.make_tensor_value_info("at", TensorProto.INT64, None)][:outputs])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=8), str(path))
+
+
+def window_of(rng, rank):
+    kernel = [int(k) for k in rng.integers(1, 5, rank)]
+    dilations = [int(d) for d in rng.integers(1, 3, rank)]
+    ends = [int(rng.integers(0, k)) for k in kernel]
+    return dict(kernel_shape=kernel, strides=[int(s) for s in rng.integers(1, 4, rank)],
+                dilations=dilations, pads=[*(int(rng.integers(0, k)) for k in kernel), *ends],
+                ceil_mode=int(rng.integers(2)))
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_open_sizes_are_as_fixed_ones(tmp_path, seed):
+    rng = np.random.default_rng(seed)
+    rank, kind = 1 + seed % 3, ("MaxPool", "AveragePool")[seed // 3 % 2]
+    window, outputs = window_of(rng, rank), 1
+    if seed == 0:  # longer than a line of the generated code, and than what it unrolls
+        window.update(kernel_shape=[20], dilations=[120], pads=[0, 0])
+    if seed == 6:
+        window.update(kernel_shape=[9], dilations=[200], strides=[7], pads=[3, 0])
+    if kind == "AveragePool":
+        window["count_include_pad"] = int(rng.integers(2))
+    elif seed % 4 == 0:
+        outputs = 2
+    save(tmp_path / "open.onnx", kind, rank, None, outputs, **window)
+    session = Session(RUNTIME, npu.build(tmp_path / "open.onnx", tmp_path, None), threads=2)
+    ran = 0
+    for size in SIZES[rank]:
+        span = [(k - 1) * d + 1 for k, d in zip(window["kernel_shape"], window["dilations"])]
+        if any(n + b + e < s for n, b, e, s in zip(size, window["pads"], window["pads"][rank:], span)):
+            continue
+        x = rng.integers(-50, 50, (2, 3, *size)).astype("f4")
+        if kind == "MaxPool":
+            x[rng.random(x.shape) < .02] = np.nan
+            x[rng.random(x.shape) < .05] = -np.inf
+        folder = tmp_path / "x".join(map(str, size))
+        folder.mkdir()
+        save(folder / "fixed.onnx", kind, rank, size, outputs, **window)
+        fixed = Session(RUNTIME, npu.build(folder / "fixed.onnx", folder, None), threads=1)
+        want, got = fixed.run_values({"x": x}), session.run_values({"x": x})
+        for name, values in want.items():
+            assert got[name].shape == values.shape
+            np.testing.assert_allclose(got[name], values, rtol=1e-6, atol=1e-5, err_msg=f"{name} {size} {window}")
+        ran += 1
+    assert ran or seed in (0, 6)
