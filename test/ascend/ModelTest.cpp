@@ -177,7 +177,8 @@ TEST_CASE("what is no model is refused") {
   Started started;
   BAD(ACL_ERROR_INVALID_PARAM, aclmdlLoadFromFile(nullptr, &id));
   BAD(ACL_ERROR_INVALID_PARAM, aclmdlLoadFromFile(path, nullptr));
-  BAD(ACL_ERROR_READ_MODEL_FAILURE, aclmdlLoadFromFile("/nowhere/model.om", &id));
+  BAD(ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID, aclmdlLoadFromFile("/nowhere/model.om", &id));
+  BAD(ACL_ERROR_GE_EXEC_MODEL_DATA_SIZE_INVALID, aclmdlLoadFromMem("model", 5, &id));
   std::vector<char> bytes = fileBytes();
   BAD(ACL_ERROR_INVALID_PARAM, aclmdlLoadFromMem(bytes.data(), 0, &id));
   CHECK(aclmdlLoadFromMem(bytes.data(), bytes.size() / 2, &id) != ACL_SUCCESS);
@@ -374,5 +375,5 @@ TEST_CASE("a bundle has several models") {
   memcpy(bundle.data() + 16, head, sizeof head);
   bundle[bundle.size() - 1] ^= 1; // in the second model
   CHECK(aclmdlBundleLoadFromMem(bundle.data(), bundle.size(), &id) != ACL_SUCCESS);
-  BAD(ACL_ERROR_READ_MODEL_FAILURE, aclmdlBundleLoadFromFile("/nowhere/bundle.om", &id));
+  BAD(ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID, aclmdlBundleLoadFromFile("/nowhere/bundle.om", &id));
 }
