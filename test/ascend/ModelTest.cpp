@@ -153,6 +153,10 @@ TEST_CASE("a model is loaded in every form") {
     GOOD(aclmdlSetConfigOpt(handle, ACL_MDL_LOAD_TYPE_SIZET, &type, sizeof(type)));
     BAD(ACL_ERROR_INVALID_PARAM, aclmdlLoadWithConfig(handle, &id));
     GOOD(aclmdlSetConfigOpt(handle, ACL_MDL_PATH_PTR, &path, sizeof(void *)));
+    // The folder of external weights has no meaning where all weights are in the file.
+    const char *folder = ".";
+    GOOD(aclmdlSetConfigOpt(handle, ACL_MDL_WEIGHT_PATH_PTR, &folder, sizeof(void *)));
+    BAD(ACL_ERROR_INVALID_PARAM, aclmdlSetConfigOpt(handle, ACL_MDL_WEIGHT_PATH_PTR, &folder, 2));
     GOOD(aclmdlLoadWithConfig(handle, &id));
     checkRun(id);
     GOOD(aclmdlUnload(id));
