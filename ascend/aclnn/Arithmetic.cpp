@@ -161,6 +161,12 @@ ACLNN_FUNCTION(InplaceLerp, (aclTensor * selfRef, const aclTensor *end, const ac
                  remainderOfNumber(plan, IN(selfRef), other, isFmod))
 ACLNN_MODULO(Fmod, true)
 ACLNN_MODULO(RemainderTensor, false)
+static View numberModulo(Plan &plan, const aclScalar *self, const View &other) {
+  return remainder(plan, scalarLike(plan, self, "self", other), other, false);
+}
+ACLNN_FUNCTION(RemainderScalarTensor,
+               (const aclScalar *self, const aclTensor *other, aclTensor *out), out,
+               numberModulo(plan, self, IN(other)))
 
 ACLNN_FUNCTION(FloorDivide, (const aclTensor *self, const aclTensor *other, aclTensor *out), out,
                floorQuotient(plan, IN(self), IN(other)))

@@ -101,3 +101,50 @@ aclnnStatus aclnnFlashAttentionScoreGradGetWorkspaceSize(
   return plan.finish(size, executor);
 }
 ACLNN_RUN(FlashAttentionScoreGrad)
+
+/// Returns the sum over the dims that were broadcast.
+static View summedTo(Plan &plan, const View &x, const Dims &dims) {
+  Dims axes;
+  for (size_t i = 0; plan.isGood() && i < dims.size(); ++i)
+    if (dims[i] == 1 && x.dims[i] != 1)
+      axes.push_back(int64_t(i));
+  return axes.empty() ? x : reduced(plan, "ReduceSumD", x, axes, true, ACL_FLOAT);
+}
+
+aclnnStatus aclnnRotaryPositionEmbeddingGradGetWorkspaceSize(
+    const aclTensor *dy, const aclTensor *cos, const aclTensor *sin, const aclTensor *xOptional,
+    int64_t mode, const aclTensor *dxOut, const aclTensor *dcosOut, const aclTensor *dsinOut,
+    uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View gradient = plan.input(dy, "dy"), c = plan.input(cos, "cos"),
+             s = plan.input(sin, "sin"), x = plan.input(xOptional, "x", true),
+             ofInput = plan.output(dxOut, "dxOut"), ofCos = plan.output(dcosOut, "dcosOut", true),
+             ofSin = plan.output(dsinOut, "dsinOut", true);
+  if (mode < 0 || mode > 2)
+    plan.reject("mode is %lld; give 0 to 2", (long long)mode);
+  auto fits = [&](const Dims &dims) {
+    bool all = dims.size() == gradient.dims.size();
+    for (size_t i = 0; all && i < dims.size(); ++i)
+      all = dims[i] == 1 || dims[i] == gradient.dims[i];
+    return all;
+  };
+  if (plan.isGood() && (!fits(c.dims) || s.dims != c.dims || (x.place && x.dims != gradient.dims)))
+    plan.reject("cos %s and sin %s must be broadcast to dy %s, and x %s have its dims",
+                textOf(c.dims).c_str(), textOf(s.dims).c_str(), textOf(gradient.dims).c_str(),
+                textOf(x.dims).c_str());
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  // The turned elements alone: those that the sine is multiplied with.
+  const View none = plan.constant(0, ACL_FLOAT), one = plan.constant(1, ACL_FLOAT);
+  auto turned = [&](const View &values) { return rotated(plan, values, none, one, mode); };
+  const View g = plan.dense(gradient, ACL_FLOAT);
+  // Turning twice is a change of the sign.
+  plan.write(combined(plan, "Sub", times(plan, g, c), turned(times(plan, g, s))), ofInput);
+  if (x.place && plan.isGood()) {
+    const View wide = plan.dense(x, ACL_FLOAT);
+    writeOptional(plan, summedTo(plan, times(plan, g, wide), c.dims), ofCos);
+    writeOptional(plan, summedTo(plan, times(plan, g, turned(wide)), c.dims), ofSin);
+  }
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(RotaryPositionEmbeddingGrad)

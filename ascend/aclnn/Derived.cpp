@@ -38,6 +38,24 @@ View geluSlope(Plan &plan, const View &self) {
   return sum(plan, "Add", share, times(plan, x, density));
 }
 
+/// Returns the derivative of 0.5 x (1 + tanh(u)), where u = sqrt(2 / pi) (x + 0.044715 x^3).
+View tanhGeluSlope(Plan &plan, const View &self) {
+  const double c = std::sqrt(2 / M_PI), cubic = 0.044715;
+  const View x = floatsOf(plan, self), square = times(plan, x, x);
+  const View inner = withNumber(
+      plan, "Mul",
+      times(plan, x, withNumber(plan, "Add", withNumber(plan, "Mul", square, cubic), 1)), c);
+  const View t = computed(plan, "Tanh", inner);
+  const View rise = withNumber(
+      plan, "Mul", withNumber(plan, "Add", withNumber(plan, "Mul", square, 3 * cubic), 1), c);
+  // 0.5 (1 + t) + 0.5 x (1 - t^2) u'
+  const View bend = withNumber(plan, "Add", withNumber(plan, "Mul", times(plan, t, t), -1), 1);
+  return withNumber(
+      plan, "Mul",
+      combined(plan, "Add", withNumber(plan, "Add", t, 1), times(plan, x, times(plan, bend, rise))),
+      0.5);
+}
+
 View gradientAbove(Plan &plan, const View &gradient, const View &self, const View &threshold) {
   if (!plan.isGood())
     return {};
@@ -203,6 +221,17 @@ ACLNN_GRADIENT(Sigmoid, output, sigmoidGradient(plan, IN(gradOutput), IN(output)
 ACLNN_GRADIENT(Tanh, output, tanhGradient(plan, IN(gradOutput), IN(output)))
 ACLNN_GRADIENT(Silu, self, times(plan, IN(gradOutput), siluSlope(plan, IN(self))))
 ACLNN_GRADIENT(Gelu, self, times(plan, IN(gradOutput), geluSlope(plan, IN(self))))
+static View geluGradient(Plan &plan, const View &gradient, const View &self,
+                         const char *approximate) {
+  const std::string_view kind = approximate ? approximate : "none";
+  if (kind != "none" && kind != "tanh")
+    plan.reject("approximate must be none or tanh");
+  return times(plan, gradient, kind == "tanh" ? tanhGeluSlope(plan, self) : geluSlope(plan, self));
+}
+ACLNN_FUNCTION(GeluBackwardV2,
+               (const aclTensor *gradOutput, const aclTensor *self, char *approximate,
+                aclTensor *gradInput),
+               gradInput, geluGradient(plan, IN(gradOutput), IN(self), approximate))
 static View thresholdGradient(Plan &plan, const View &gradient, const View &self,
                               const aclScalar *threshold) {
   return gradientAbove(plan, gradient, self, scalarLike(plan, threshold, "threshold", self));

@@ -1,22 +1,14 @@
 //===-- Images.cpp - aclnn functions that resample images ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ascend/aclnn/Steps.h"
+#include "ascend/aclnn/Taps.h"
 
 #include "aclnnop/aclnn_ops.h"
 
 #include <cmath>
 
-using namespace atc::ascend;
+namespace atc::ascend {
 
-namespace {
-
-/// The elements of an axis that each element of its resized form sums, and their weights.
-struct Tap {
-  Dims places;
-  std::vector<double> weights;
-};
-
-/// Returns a view with another number of elements along an axis.
 View resampled(Plan &plan, const View &self, size_t axis, const std::vector<Tap> &taps) {
   View result;
   for (const Tap &tap : taps) {
@@ -39,7 +31,7 @@ View resampled(Plan &plan, const View &self, size_t axis, const std::vector<Tap>
 }
 
 /// Returns where the centre of an element lies on the old axis.
-double sourceOf(int64_t at, int64_t from, int64_t to, bool alignCorners, double scale) {
+static double sourceOf(int64_t at, int64_t from, int64_t to, bool alignCorners, double scale) {
   if (alignCorners)
     return to > 1 ? double(at) * double(from - 1) / double(to - 1) : 0;
   const double step = scale > 0 ? 1 / scale : double(from) / double(to);
@@ -69,9 +61,8 @@ std::vector<Tap> linearTaps(int64_t from, int64_t to, bool alignCorners, double 
   return taps;
 }
 
-/// Weights of a cubic whose parameter is -3/4, as in PyTorch.
 std::vector<Tap> cubicTaps(int64_t from, int64_t to, bool alignCorners, double scale) {
-  constexpr double a = -0.75;
+  constexpr double a = -0.75; // as in PyTorch
   std::vector<Tap> taps(4);
   for (int64_t i = 0; i < to; ++i) {
     const double source = sourceOf(i, from, to, alignCorners, scale);
@@ -85,6 +76,12 @@ std::vector<Tap> cubicTaps(int64_t from, int64_t to, bool alignCorners, double s
   }
   return taps;
 }
+
+} // namespace atc::ascend
+
+using namespace atc::ascend;
+
+namespace {
 
 /// Returns images, or signals, with the axes behind the second one resampled.
 template <typename Taps>
@@ -139,6 +136,22 @@ ACLNN_FUNCTION(UpsampleNearestExact2d,
                resizedBy(plan, IN(self), outputSize, 2, [&](size_t i, int64_t from, int64_t to) {
                  return nearestTaps(from, to, true, i ? scalesW : scalesH);
                }))
+ACLNN_FUNCTION(UpsampleNearestExact1d,
+               (const aclTensor *self, const aclIntArray *outputSize, double scales,
+                aclTensor *out),
+               out, resizedBy(plan, IN(self), outputSize, 1, [&](size_t, int64_t from, int64_t to) {
+                 return nearestTaps(from, to, true, scales);
+               }))
+#define ACLNN_NEAREST_OF_VOLUMES(name, isExact)                                                    \
+  ACLNN_FUNCTION(                                                                                  \
+      name,                                                                                        \
+      (const aclTensor *self, const aclIntArray *outputSize, double scalesD, double scalesH,       \
+       double scalesW, aclTensor *out),                                                            \
+      out, resizedBy(plan, IN(self), outputSize, 3, [&](size_t i, int64_t from, int64_t to) {      \
+        return nearestTaps(from, to, isExact, i == 0 ? scalesD : i == 1 ? scalesH : scalesW);      \
+      }))
+ACLNN_NEAREST_OF_VOLUMES(UpsampleNearest3d, false)
+ACLNN_NEAREST_OF_VOLUMES(UpsampleNearestExact3d, true)
 ACLNN_FUNCTION(UpsampleNearest1d,
                (const aclTensor *self, const aclIntArray *outputSize, aclTensor *out), out,
                resizedBy(plan, IN(self), outputSize, 1, [](size_t, int64_t from, int64_t to) {

@@ -136,12 +136,11 @@ aclnnStatus aclnnRmsNormGetWorkspaceSize(const aclTensor *x, const aclTensor *ga
 }
 ACLNN_RUN(RmsNorm)
 
-aclnnStatus aclnnAddRmsNormGetWorkspaceSize(const aclTensor *x1, const aclTensor *x2,
-                                            const aclTensor *gamma, double epsilon,
-                                            const aclTensor *yOut, const aclTensor *rstdOut,
-                                            const aclTensor *xOut, uint64_t *size,
-                                            aclOpExecutor **executor) {
-  Plan plan(__func__);
+static aclnnStatus addRmsNorm(const char *function, const aclTensor *x1, const aclTensor *x2,
+                              const aclTensor *gamma, double epsilon, const aclTensor *yOut,
+                              const aclTensor *rstdOut, const aclTensor *xOut, uint64_t *size,
+                              aclOpExecutor **executor) {
+  Plan plan(function);
   const View first = plan.input(x1, "x1"), second = plan.input(x2, "x2"),
              weight = plan.input(gamma, "gamma"), y = plan.output(yOut, "yOut"),
              rstd = plan.output(rstdOut, "rstdOut", true), both = plan.output(xOut, "xOut");
@@ -150,14 +149,126 @@ aclnnStatus aclnnAddRmsNormGetWorkspaceSize(const aclTensor *x1, const aclTensor
   plan.write(x, both);
   return plan.finish(size, executor);
 }
-ACLNN_RUN(AddRmsNorm)
 
-aclnnStatus aclnnGroupNormGetWorkspaceSize(const aclTensor *self, const aclTensor *gamma,
-                                           const aclTensor *beta, int64_t N, int64_t C, int64_t HxW,
-                                           int64_t group, double eps, aclTensor *out,
-                                           aclTensor *meanOut, aclTensor *rstdOut, uint64_t *size,
-                                           aclOpExecutor **executor) {
+aclnnStatus aclnnAddRmsNormGetWorkspaceSize(const aclTensor *x1, const aclTensor *x2,
+                                            const aclTensor *gamma, double epsilon,
+                                            const aclTensor *yOut, const aclTensor *rstdOut,
+                                            const aclTensor *xOut, uint64_t *size,
+                                            aclOpExecutor **executor) {
+  return addRmsNorm(__func__, x1, x2, gamma, epsilon, yOut, rstdOut, xOut, size, executor);
+}
+ACLNN_RUN(AddRmsNorm)
+aclnnStatus aclnnInplaceAddRmsNormGetWorkspaceSize(aclTensor *x1Ref, aclTensor *x2Ref,
+                                                   const aclTensor *gamma, double epsilon,
+                                                   const aclTensor *rstdOut, uint64_t *size,
+                                                   aclOpExecutor **executor) {
+  return addRmsNorm(__func__, x1Ref, x2Ref, gamma, epsilon, x1Ref, rstdOut, x2Ref, size, executor);
+}
+ACLNN_RUN(InplaceAddRmsNorm)
+
+/// Returns x / sqrt(mean(x * x) + epsilon) * gamma of a sum, which is written as well.
+static View normOfSum(Plan &plan, const View &first, const View &second, const View &weight,
+                      double epsilon, const View &both) {
+  if (plan.isGood() && (weight.dims.empty() || weight.dims.size() > first.dims.size()))
+    plan.reject("gamma %s must have the last dims of x1 %s", textOf(weight.dims).c_str(),
+                textOf(first.dims).c_str());
+  if (!plan.isGood())
+    return {};
+  const View x = sum(plan, "Add", first, second);
+  plan.write(x, both);
+  const View wide = plan.isGood() ? plan.dense(x, ACL_FLOAT) : x;
+  return weighted(
+      plan, "Mul",
+      times(plan, wide,
+            inverseDeviation(plan, wide, lastAxes(wide.dims, weight.dims.size()), epsilon)),
+      weight);
+}
+
+aclnnStatus aclnnAddRmsNormQuantGetWorkspaceSize(
+    const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma, const aclTensor *scales1,
+    const aclTensor *scales2Optional, const aclTensor *zeroPoints1Optional,
+    const aclTensor *zeroPoints2Optional, int64_t axis, double epsilon, bool divMode,
+    const aclTensor *y1Out, const aclTensor *y2Out, const aclTensor *xOut, uint64_t *size,
+    aclOpExecutor **executor) {
   Plan plan(__func__);
+  const View first = plan.input(x1, "x1"), second = plan.input(x2, "x2"),
+             weight = plan.input(gamma, "gamma"), scale1 = plan.input(scales1, "scales1"),
+             scale2 = plan.input(scales2Optional, "scales2", true),
+             zero1 = plan.input(zeroPoints1Optional, "zeroPoints1", true),
+             zero2 = plan.input(zeroPoints2Optional, "zeroPoints2", true),
+             y1 = plan.output(y1Out, "y1Out"), y2 = plan.output(y2Out, "y2Out", !scale2.place),
+             both = plan.output(xOut, "xOut");
+  if (plan.isGood() && plan.axisOf(axis, first.dims.size()) + 1 != int64_t(first.dims.size()))
+    plan.reject("axis is %lld; it must be the last one", (long long)axis);
+  if (plan.isGood() && (y1.type != ACL_INT8 || (scale2.place && y2.type != ACL_INT8)))
+    plan.reject("y1Out and y2Out must be of int8");
+  const View normal = normOfSum(plan, first, second, weight, epsilon, both);
+  auto quantized = [&](const View &scale, const View &zero, const View &target) {
+    if (!scale.place || !plan.isGood())
+      return;
+    View values = combined(plan, divMode ? "RealDiv" : "Mul", normal, plan.dense(scale, ACL_FLOAT));
+    if (zero.place && plan.isGood())
+      values = combined(plan, "Add", values, plan.dense(zero, ACL_FLOAT));
+    plan.write(computed(plan, "Round", values), target);
+  };
+  quantized(scale1, zero1, y1);
+  quantized(scale2, zero2, y2);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(AddRmsNormQuant)
+
+aclnnStatus aclnnAddRmsNormDynamicQuantGetWorkspaceSize(
+    const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma,
+    const aclTensor *smoothScale1Optional, const aclTensor *smoothScale2Optional, double epsilon,
+    const aclTensor *y1Out, const aclTensor *y2Out, const aclTensor *xOut,
+    const aclTensor *scale1Out, const aclTensor *scale2Out, uint64_t *size,
+    aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View first = plan.input(x1, "x1"), second = plan.input(x2, "x2"),
+             weight = plan.input(gamma, "gamma"),
+             smooth1 = plan.input(smoothScale1Optional, "smoothScale1", true),
+             smooth2 = plan.input(smoothScale2Optional, "smoothScale2", true),
+             both = plan.output(xOut, "xOut"), y1 = plan.output(y1Out, "y1Out"),
+             y2 = plan.output(y2Out, "y2Out", !smooth2.place),
+             scale1 = plan.output(scale1Out, "scale1Out"),
+             scale2 = plan.output(scale2Out, "scale2Out", !smooth2.place);
+  if (smooth2.place && !smooth1.place)
+    plan.reject("smoothScale2 needs smoothScale1");
+  if (plan.isGood() && (y1.type != ACL_INT8 || (smooth2.place && y2.type != ACL_INT8)))
+    plan.reject("y1Out and y2Out must be of int8");
+  const View normal = normOfSum(plan, first, second, weight, epsilon, both);
+  // The largest element of a row becomes 127.
+  auto quantized = [&](const View &smooth, const View &target, const View &scaleTarget) {
+    if (!plan.isGood())
+      return;
+    const View values = weighted(plan, "Mul", normal, smooth);
+    const View scale = withNumber(plan, "Mul",
+                                  reduced(plan, "ReduceMaxD", computed(plan, "Abs", values),
+                                          {int64_t(values.dims.size()) - 1}, true, ACL_FLOAT),
+                                  1.0 / 127);
+    plan.write(computed(plan, "Round", combined(plan, "RealDiv", values, scale)), target);
+    writeOptional(plan, scale, scaleTarget);
+  };
+  quantized(smooth1, y1, scale1);
+  if (smooth2.place)
+    quantized(smooth2, y2, scale2);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(AddRmsNormDynamicQuant)
+
+/// The arguments of norms of groups of channels.
+struct GroupNorm {
+  const aclTensor *self, *gamma, *beta;
+  int64_t N, C, HxW, group;
+  double eps;
+  const aclTensor *out, *meanOut, *rstdOut;
+  double swish = 0; ///< y / (1 + exp(-swish * y)) follows unless it is 0
+};
+
+static aclnnStatus groupNorm(const char *function, const GroupNorm &given, uint64_t *size,
+                             aclOpExecutor **executor) {
+  Plan plan(function);
+  const auto [self, gamma, beta, N, C, HxW, group, eps, out, meanOut, rstdOut, swish] = given;
   const View x = plan.input(self, "self"), weight = plan.input(gamma, "gamma", true),
              bias = plan.input(beta, "beta", true), y = plan.output(out, "out"),
              means = plan.output(meanOut, "meanOut", true),
@@ -176,13 +287,79 @@ aclnnStatus aclnnGroupNormGetWorkspaceSize(const aclTensor *self, const aclTenso
     View result = plan.reshaped(plan.map("Mul", {centered, rstd}), {N, C, HxW});
     result = weighted(plan, "Mul", result, alongChannels(plan, weight, 3));
     result = weighted(plan, "Add", result, alongChannels(plan, bias, 3));
-    plan.write(plan.reshaped(result, x.dims), y);
+    if (swish != 0)
+      result =
+          times(plan, result, computed(plan, "Sigmoid", withNumber(plan, "Mul", result, swish)));
+    plan.write(plan.isGood() ? plan.reshaped(result, x.dims) : result, y);
     writeOptional(plan, plan.reshaped(mean, {N, group}), means);
     writeOptional(plan, plan.reshaped(rstd, {N, group}), deviations);
   }
   return plan.finish(size, executor);
 }
+
+aclnnStatus aclnnGroupNormGetWorkspaceSize(const aclTensor *self, const aclTensor *gamma,
+                                           const aclTensor *beta, int64_t N, int64_t C, int64_t HxW,
+                                           int64_t group, double eps, aclTensor *out,
+                                           aclTensor *meanOut, aclTensor *rstdOut, uint64_t *size,
+                                           aclOpExecutor **executor) {
+  return groupNorm(__func__, {self, gamma, beta, N, C, HxW, group, eps, out, meanOut, rstdOut},
+                   size, executor);
+}
 ACLNN_RUN(GroupNorm)
+
+/// Norms of images, whose dims are those of the tensor.
+static aclnnStatus groupNormOfImages(const char *function, GroupNorm given, uint64_t *size,
+                                     aclOpExecutor **executor) {
+  Plan plan(function);
+  const View x = plan.input(given.self, "self");
+  if (plan.isGood() && (x.dims.size() < 2 || countOf(x.dims) == 0))
+    plan.reject("self %s must have 2 dims or more, and elements", textOf(x.dims).c_str());
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  given.N = x.dims[0];
+  given.C = x.dims[1];
+  given.HxW = countOf(x.dims) / (given.N * given.C);
+  return groupNorm(function, given, size, executor);
+}
+
+aclnnStatus aclnnGroupNormSiluGetWorkspaceSize(const aclTensor *self, const aclTensor *gamma,
+                                               const aclTensor *beta, int64_t group, double eps,
+                                               aclTensor *out, aclTensor *meanOut,
+                                               aclTensor *rstdOut, uint64_t *size,
+                                               aclOpExecutor **executor) {
+  return groupNormOfImages(
+      __func__, {self, gamma, beta, 0, 0, 0, group, eps, out, meanOut, rstdOut, 1}, size, executor);
+}
+ACLNN_RUN(GroupNormSilu)
+aclnnStatus aclnnGroupNormSiluV2GetWorkspaceSize(const aclTensor *self, const aclTensor *gamma,
+                                                 const aclTensor *beta, int64_t group, double eps,
+                                                 bool activateSilu, aclTensor *out,
+                                                 aclTensor *meanOut, aclTensor *rstdOut,
+                                                 uint64_t *size, aclOpExecutor **executor) {
+  return groupNormOfImages(
+      __func__,
+      {self, gamma, beta, 0, 0, 0, group, eps, out, meanOut, rstdOut, activateSilu ? 1.0 : 0.0},
+      size, executor);
+}
+ACLNN_RUN(GroupNormSiluV2)
+aclnnStatus aclnnGroupNormSwishGetWorkspaceSize(const aclTensor *x, const aclTensor *gamma,
+                                                const aclTensor *beta, int64_t numGroups,
+                                                char *dataFormatOptional, double eps,
+                                                bool activateSwish, double swishScale,
+                                                const aclTensor *yOut, const aclTensor *meanOut,
+                                                const aclTensor *rstdOut, uint64_t *size,
+                                                aclOpExecutor **executor) {
+  if (dataFormatOptional && *dataFormatOptional && std::string_view(dataFormatOptional) != "NCHW") {
+    Plan plan(__func__);
+    plan.reject("dataFormat must be NCHW");
+    return plan.finish(size, executor);
+  }
+  return groupNormOfImages(__func__,
+                           {x, gamma, beta, 0, 0, 0, numGroups, eps, yOut, meanOut, rstdOut,
+                            activateSwish ? swishScale : 0.0},
+                           size, executor);
+}
+ACLNN_RUN(GroupNormSwish)
 
 aclnnStatus aclnnBatchNormGetWorkspaceSize(const aclTensor *input, const aclTensor *weight,
                                            const aclTensor *bias, aclTensor *runningMean,

@@ -167,6 +167,21 @@ aclnnStatus aclnnVarMeanGetWorkspaceSize(const aclTensor *self, const aclIntArra
 }
 ACLNN_RUN(VarMean)
 
+aclnnStatus aclnnStdMeanCorrectionGetWorkspaceSize(const aclTensor *self, const aclIntArray *dim,
+                                                   int64_t correction, bool keepdim,
+                                                   aclTensor *stdOut, aclTensor *meanOut,
+                                                   uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View x = plan.input(self, "self"), deviation = plan.output(stdOut, "stdOut"),
+             mean = plan.output(meanOut, "meanOut");
+  const Moments moments =
+      momentsOf(plan, x, optionalNumbers(plan, dim, "dim"), double(correction), keepdim);
+  plan.write(computed(plan, "Sqrt", moments.variance), deviation);
+  plan.write(moments.mean, mean);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(StdMeanCorrection)
+
 ACLNN_FUNCTION(Norm,
                (const aclTensor *self, const aclScalar *pScalar, const aclIntArray *dim,
                 bool keepdim, aclTensor *out),

@@ -95,7 +95,7 @@ private:
 
 /// A channel of HI_ID_VPC: the matrix of its conversions, and its next task.
 struct VpcChannel {
-  std::atomic<acldvppCscMatrix> matrix{ACL_DVPP_CSC_MATRIX_BT601_NARROW};
+  std::atomic<acldvppCscMatrix> matrix{ACL_DVPP_CSC_MATRIX_BT601_WIDE};
   std::mutex mutex;
   std::map<hi_u32, hi_s32> results; ///< By task id; taken once.
   hi_u32 next = 0;

@@ -30,7 +30,7 @@ bool store(const Planes &planes, Decoded &result, uint32_t bytes) {
     return false;
   try {
     storePlanes(resizePlanes(planes, picture.width, picture.height, *factsOf(picture.format), 0,
-                             ACL_DVPP_CSC_MATRIX_BT601_NARROW),
+                             ACL_DVPP_CSC_MATRIX_BT601_WIDE),
                 picture, Area{0, picture.width - 1, 0, picture.height - 1});
   } catch (const std::bad_alloc &) {
     return false;

@@ -66,7 +66,7 @@ struct Border {
 struct Channel {
   uint64_t id = 0; ///< 0: not created
   uint32_t mode = 0;
-  acldvppCscMatrix matrix = ACL_DVPP_CSC_MATRIX_BT601_NARROW;
+  acldvppCscMatrix matrix = ACL_DVPP_CSC_MATRIX_BT601_WIDE;
 };
 
 /// Pictures whose handles belong to the batch.

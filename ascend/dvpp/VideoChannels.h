@@ -24,7 +24,7 @@ struct StreamPart {
 /// Describes a channel that decodes. A width and height of 0 are those of the stream.
 struct Decoder {
   uint32_t channelId = 0, width = 0, height = 0, refFrames = 8, bitDepth = 8, outMode = 0;
-  uint32_t matrix = ACL_DVPP_CSC_MATRIX_BT601_NARROW;
+  uint32_t matrix = ACL_DVPP_CSC_MATRIX_BT601_WIDE;
   uint64_t threadId = 0;
   aclvdecCallback callback = nullptr;
   acldvppStreamFormat format = H265_MAIN_LEVEL;

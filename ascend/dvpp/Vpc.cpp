@@ -15,7 +15,7 @@ struct Job {
   Picture source, target;
   Area crop, paste;
   uint32_t interpolation = 0;
-  acldvppCscMatrix matrix = ACL_DVPP_CSC_MATRIX_BT601_NARROW;
+  acldvppCscMatrix matrix = ACL_DVPP_CSC_MATRIX_BT601_WIDE;
   std::optional<Border> border;
   bool pyramid = false;
   std::shared_ptr<PicDesc> desc;

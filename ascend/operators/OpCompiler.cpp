@@ -1,5 +1,6 @@
 //===-- OpCompiler.cpp - operators are compiled by atc ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/operators/OpGraph.h"
 #include "ascend/operators/Operator.h"
 #include "ascend/src/AtcCall.h"
 #include "ascend/src/Errors.h"
@@ -46,9 +47,21 @@ std::vector<std::string> optionsForAtc(const OpCall &call) {
   return options;
 }
 
-} // namespace
+/// Runs atc, whose files are in the folder of the run; `refused` says what it did not do.
+aclError runAtc(const char *function, TemporaryRun &run, const std::string &atc,
+                const std::string &refused) {
+  const int code = run.run();
+  if (code == 126 || code == 127)
+    return fail(ACL_ERROR_OP_NOT_FOUND, function,
+                "%s cannot be started; OPENATC_ATC names the compiler", atc.c_str());
+  if (code != 0)
+    return fail(ACL_ERROR_OP_NOT_FOUND, function, "%s: %s", refused.c_str(),
+                errorsOfAtc(textOfFile(run.folder() + "/said")).c_str());
+  return ACL_SUCCESS;
+}
 
-aclError compileOperator(const char *function, const OpCall &call) {
+/// Compiles an operator to the bytes of its file.
+aclError compiledBytes(const char *function, const OpCall &call, std::string &bytes) {
   const std::string atc = findAtc();
   std::vector<std::string> command{atc, std::string("--soc_version=") + aclrtGetSocName()};
   for (std::string &option : optionsForAtc(call))
@@ -66,15 +79,17 @@ aclError compileOperator(const char *function, const OpCall &call) {
           .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   if (std::string error; !writeWholeFile(folder + "/ops.json", text, error))
     return fail(ACL_ERROR_WRITE_FILE, function, "%s", error.c_str());
-  const int code = compilation.run();
-  if (code == 126 || code == 127)
-    return fail(ACL_ERROR_OP_NOT_FOUND, function,
-                "%s cannot be started; OPENATC_ATC names the compiler", atc.c_str());
-  if (code != 0)
-    return fail(ACL_ERROR_OP_NOT_FOUND, function, "%s cannot be compiled: %s", call.text().c_str(),
-                errorsOfAtc(textOfFile(folder + "/said")).c_str());
+  ACL_TRY(runAtc(function, compilation, atc, call.text() + " cannot be compiled"));
   // The file is read whole: its folder goes now.
-  const std::string bytes = textOfFile(folder + "/operator.om");
+  bytes = textOfFile(folder + "/operator.om");
+  return ACL_SUCCESS;
+}
+
+} // namespace
+
+aclError compileOperator(const char *function, const OpCall &call) {
+  std::string bytes;
+  ACL_TRY(compiledBytes(function, call, bytes));
   std::shared_ptr<Model> model;
   ACL_TRY(Model::load(function, bytes.data(), bytes.size(), true, model));
   return addOperator(function, std::move(model), OpOrigin::Compiled, call.keepsFloat32);
@@ -132,11 +147,37 @@ aclError findForExecution(const char *function, OpCall &call, int numInputs,
   return ACL_SUCCESS;
 }
 
+/// Writes the graph of an operator; integers that it needs as constants are read.
+static aclError dumpGraph(const char *function, OpCall &call, int numInputs,
+                          const aclDataBuffer *const inputs[], const char *path) {
+  std::string bytes;
+  const aclError failed = compiledBytes(function, call, bytes);
+  if (failed == ACL_ERROR_OP_NOT_FOUND && inputs) {
+    ACL_TRY(readValues(function, call, numInputs, inputs, nullptr));
+    if (!makeConstants(call))
+      return failed;
+    ACL_TRY(compiledBytes(function, call, bytes));
+  } else if (failed != ACL_SUCCESS) {
+    return failed;
+  }
+  if (std::string error; !writeWholeFile(path, graphOf(call.json()).dump(2) + "\n", error))
+    return fail(ACL_ERROR_WRITE_FILE, function, "%s", error.c_str());
+  return ACL_SUCCESS;
+}
+
 } // namespace atc::ascend
 
 using namespace atc::ascend;
 
 namespace {
+
+/// Options of the dump of a graph: there are none yet.
+struct GraphDumpOptions {};
+
+HandleTable<GraphDumpOptions> &graphDumpOptions() {
+  static auto &table = *new HandleTable<GraphDumpOptions>(HandleKind::GraphDumpOption);
+  return table;
+}
 
 aclError checkKinds(const char *function, aclopEngineType engine, aclopCompileType flag) {
   if (engine < ACL_ENGINE_SYS || engine > ACL_ENGINE_VECTOR)
@@ -236,19 +277,29 @@ aclError aclopSetCompileFlag(aclOpCompileFlag flag) {
   return ACL_SUCCESS;
 }
 
-#define ACL_NO_GRAPHS                                                                              \
-  fail(ACL_ERROR_API_NOT_SUPPORT, __func__, "`atc --mode=1` writes the graph of an .om file")
-
-aclError aclGenGraphAndDumpForOp(const char *, int, const aclTensorDesc *const[],
-                                 const aclDataBuffer *const[], int, const aclTensorDesc *const[],
-                                 aclDataBuffer *const[], const aclopAttr *, aclopEngineType,
-                                 const char *, const aclGraphDumpOption *) {
-  return ACL_NO_GRAPHS;
+aclError aclGenGraphAndDumpForOp(const char *opType, int numInputs,
+                                 const aclTensorDesc *const inputDesc[],
+                                 const aclDataBuffer *const inputs[], int numOutputs,
+                                 const aclTensorDesc *const outputDesc[], aclDataBuffer *const[],
+                                 const aclopAttr *attr, aclopEngineType engineType,
+                                 const char *graphDumpPath,
+                                 const aclGraphDumpOption *graphDumpOpt) {
+  ACL_REQUIRE(graphDumpPath);
+  if (graphDumpOpt)
+    ACL_FIND(found, graphDumpOptions(), graphDumpOpt);
+  OpCall call;
+  ACL_TRY(checkKinds(__func__, engineType, ACL_COMPILE_SYS));
+  ACL_TRY(readCall(__func__, opType, numInputs, inputDesc, numOutputs, outputDesc, attr, call));
+  return dumpGraph(__func__, call, numInputs, inputs, graphDumpPath);
 }
 
 aclGraphDumpOption *aclCreateGraphDumpOpt() {
-  ACL_NO_GRAPHS;
-  return nullptr;
+  return static_cast<aclGraphDumpOption *>(
+      graphDumpOptions().add(std::make_shared<GraphDumpOptions>()));
 }
 
-aclError aclDestroyGraphDumpOpt(const aclGraphDumpOption *) { return ACL_NO_GRAPHS; }
+aclError aclDestroyGraphDumpOpt(const aclGraphDumpOption *graphDumpOpt) {
+  ACL_FIND(found, graphDumpOptions(), graphDumpOpt);
+  graphDumpOptions().remove(graphDumpOpt);
+  return ACL_SUCCESS;
+}

@@ -55,7 +55,8 @@ aclError aclmdlBundleLoadFromFile(const char *modelPath, uint32_t *bundleId) {
   ACL_REQUIRE(bundleId);
   const std::string bytes = textOfFile(modelPath);
   if (bytes.empty())
-    ACL_FAIL(ACL_ERROR_READ_MODEL_FAILURE, "the file '%s' cannot be read, or is empty", modelPath);
+    ACL_FAIL(ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID, "the file '%s' cannot be read, or is empty",
+             modelPath);
   return loadBundle(__func__, bytes, bundleId);
 }
 

@@ -207,8 +207,13 @@ aclError aclmdlSetConfigOpt(aclmdlConfigHandle *handle, aclmdlConfigAttr attr,
     size_t optimize = 0;
     return read(optimize);
   }
-  case ACL_MDL_WEIGHT_PATH_PTR:
-    ACL_FAIL(ACL_ERROR_API_NOT_SUPPORT, "a model finds its own files of external weights");
+  case ACL_MDL_WEIGHT_PATH_PTR: {
+    // Weights are part of the .om, whatever --external_weight says: there is no folder to look in.
+    const char *folder = nullptr;
+    ACL_TRY(read(folder));
+    ACL_REQUIRE(folder);
+    return ACL_SUCCESS;
+  }
   case ACL_MDL_INPUTQ_NUM_SIZET:
   case ACL_MDL_INPUTQ_ADDR_PTR:
   case ACL_MDL_OUTPUTQ_NUM_SIZET:

@@ -146,7 +146,10 @@ TEST_CASE_METHOD(Vpc, "formats are converted, values counted and replaced") {
   memset(nv12.info.picture_address, 128, nv12.info.picture_buffer_size);
   Image rgb(HI_PIXEL_FORMAT_RGB_888, 16, 8, 48, 1);
   hi_u32 task = 0;
-  HI_GOOD(hi_mpi_sys_set_chn_csc_matrix(HI_ID_VPC, channel, HI_CSC_MATRIX_BT601_WIDE));
+  // The matrix that a channel has at first is BT.601 wide.
+  hi_csc_matrix matrix = HI_CSC_MATRIX_BT709_NARROW;
+  HI_GOOD(hi_mpi_sys_get_chn_csc_matrix(HI_ID_VPC, channel, &matrix));
+  CHECK(matrix == HI_CSC_MATRIX_BT601_WIDE);
   HI_GOOD(hi_mpi_vpc_convert_color(channel, &nv12.info, &rgb.info, &task, -1));
   finish(task);
   CHECK(rgb.at(0, 0) == 128);

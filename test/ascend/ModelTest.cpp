@@ -153,6 +153,10 @@ TEST_CASE("a model is loaded in every form") {
     GOOD(aclmdlSetConfigOpt(handle, ACL_MDL_LOAD_TYPE_SIZET, &type, sizeof(type)));
     BAD(ACL_ERROR_INVALID_PARAM, aclmdlLoadWithConfig(handle, &id));
     GOOD(aclmdlSetConfigOpt(handle, ACL_MDL_PATH_PTR, &path, sizeof(void *)));
+    // The folder of external weights has no meaning where all weights are in the file.
+    const char *folder = ".";
+    GOOD(aclmdlSetConfigOpt(handle, ACL_MDL_WEIGHT_PATH_PTR, &folder, sizeof(void *)));
+    BAD(ACL_ERROR_INVALID_PARAM, aclmdlSetConfigOpt(handle, ACL_MDL_WEIGHT_PATH_PTR, &folder, 2));
     GOOD(aclmdlLoadWithConfig(handle, &id));
     checkRun(id);
     GOOD(aclmdlUnload(id));
@@ -177,7 +181,8 @@ TEST_CASE("what is no model is refused") {
   Started started;
   BAD(ACL_ERROR_INVALID_PARAM, aclmdlLoadFromFile(nullptr, &id));
   BAD(ACL_ERROR_INVALID_PARAM, aclmdlLoadFromFile(path, nullptr));
-  BAD(ACL_ERROR_READ_MODEL_FAILURE, aclmdlLoadFromFile("/nowhere/model.om", &id));
+  BAD(ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID, aclmdlLoadFromFile("/nowhere/model.om", &id));
+  BAD(ACL_ERROR_GE_EXEC_MODEL_DATA_SIZE_INVALID, aclmdlLoadFromMem("model", 5, &id));
   std::vector<char> bytes = fileBytes();
   BAD(ACL_ERROR_INVALID_PARAM, aclmdlLoadFromMem(bytes.data(), 0, &id));
   CHECK(aclmdlLoadFromMem(bytes.data(), bytes.size() / 2, &id) != ACL_SUCCESS);
@@ -374,5 +379,5 @@ TEST_CASE("a bundle has several models") {
   memcpy(bundle.data() + 16, head, sizeof head);
   bundle[bundle.size() - 1] ^= 1; // in the second model
   CHECK(aclmdlBundleLoadFromMem(bundle.data(), bundle.size(), &id) != ACL_SUCCESS);
-  BAD(ACL_ERROR_READ_MODEL_FAILURE, aclmdlBundleLoadFromFile("/nowhere/bundle.om", &id));
+  BAD(ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID, aclmdlBundleLoadFromFile("/nowhere/bundle.om", &id));
 }

@@ -1,6 +1,8 @@
 # Operators whose axes, shapes and orders are inputs: values that are constants, or that a program has
 # only in memory, are part of what is compiled, so each other value is another operator.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import ctypes
+import json
 import os
 import pathlib
 import sys
@@ -104,3 +106,32 @@ def test_operators_that_are_loaded(acl):
         assert np.array_equal(made.execute(), A.sum(value))
     other = Operator(acl, "ReduceSum", [A, axis(-1)], np.zeros(3, np.float32))
     assert acl.op.execute_v2(*other.arguments(), other.stream) == NOT_FOUND
+
+
+@pytest.mark.parametrize("type, inputs, output", [
+    ("Add", [A, A], A), ("ReduceSum", [A, axis(1)], np.zeros(3, np.float32))])
+def test_the_graph_of_an_operator_is_written(acl, tmp_path, type, inputs, output):
+    """Axes that the program has in memory are read, as they are when it is executed."""
+    libraries = pathlib.Path(os.environ.get("OPENATC_ACL_LIBRARY_DIR", BUILD / "lib"))
+    library = ctypes.CDLL(str(libraries / "libascendcl.so"))
+    library.aclCreateGraphDumpOpt.restype = ctypes.c_void_p
+    options = ctypes.c_void_p(library.aclCreateGraphDumpOpt())
+    made = Operator(acl, type, inputs, output)
+
+    def handles(values):
+        return (ctypes.c_void_p * len(values))(*values)
+
+    def dump(name, path):
+        descs, buffers = (handles(column) for column in zip(*made.inputs))
+        return library.aclGenGraphAndDumpForOp(name, len(inputs), descs, buffers, 1, handles(made.result[:1]),
+                                               handles(made.result[1:]), ctypes.c_void_p(made.attr), 0, path, options)
+    path = tmp_path / "graph.txt"
+    assert dump(type.encode(), str(path).encode()) == 0
+    ops = json.loads(path.read_text())["graph"][0]["op"]
+    assert [op["type"] for op in ops] == ["Data", "Data" if type == "Add" else "Const", type, "NetOutput"]
+    assert ops[2]["input"] == ["x0:0", "x1:0"] and ops[2]["output_desc"][0]["shape"] == {"dim": list(output.shape)}
+    assert ops[0]["output_desc"][0]["dtype"] == "DT_FLOAT"
+    assert dump(b"NoSuchOperator", str(path).encode()) == NOT_FOUND
+    assert dump(type.encode(), None) == 100000
+    assert dump(type.encode(), b"/nowhere/graph.txt") == 100004
+    assert library.aclDestroyGraphDumpOpt(options) == 0 and library.aclDestroyGraphDumpOpt(options) != 0

@@ -68,9 +68,10 @@ void checkSources(const SampleOptions &options, Diagnostics &diagnostics) {
   checkModel("model", options.model, diagnostics);
   for (const std::string &folder : splitFolders(options.data))
     if (!llvm::sys::fs::is_directory(folder))
-      diagnostics.error("E10410", "the folder \"" + folder + "\" of --data does not exist");
+      diagnostics.error("E10410",
+                        "the folder \"" + folder + "\" of --data (--data_dir) does not exist");
   if (splitFolders(options.data).empty())
-    diagnostics.error("E10004", "the value of --data is empty");
+    diagnostics.error("E10004", "the value of --data (--data_dir) is empty");
 }
 
 void checkBatchNum(const SampleOptions &options, Diagnostics &diagnostics) {

@@ -248,6 +248,7 @@ OPENATC_ACLNN(InplaceOne, aclTensor *selfRef)
 #include "aclnnop/aclnn_derived_ops.h"
 #include "aclnnop/aclnn_gradient_ops.h"
 #include "aclnnop/aclnn_index_ops.h"
+#include "aclnnop/aclnn_layer_ops.h"
 #include "aclnnop/aclnn_list_ops.h"
 #include "aclnnop/aclnn_neural_ops.h"
 #include "aclnnop/aclnn_random_ops.h"

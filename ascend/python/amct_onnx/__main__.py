@@ -57,7 +57,7 @@ class FolderEvaluator(AutoCalibrationEvaluatorBase):
         calibration = calibration_of(model_file)
         for index, folder in enumerate(self.folders):
             if not os.path.isdir(folder):
-                fail("E10410", f"the folder \"{folder}\" of --data does not exist")
+                fail("E10410", f"the folder \"{folder}\" of --data_dir does not exist")
             os.symlink(os.path.abspath(folder), calibration.folder / f"input_{index:03}")
 
     def evaluate(self, model_file):

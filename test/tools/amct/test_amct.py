@@ -182,7 +182,7 @@ def test_all_errors_of_a_command_line_at_once(tmp_path):
                       "calibrate", "--model", tmp_path / "no.onnx", "--data", tmp_path / "none",
                       "--output", tmp_path / "no" / "x", "--config", tmp_path / "no.json",
                       "--method", "best")
-    assert "no.onnx" in err and "best" in err
+    assert "no.onnx" in err and "best" in err and "of --data (--data_dir) does not exist" in err
 
 
 @pytest.mark.parametrize("arguments, code", [
