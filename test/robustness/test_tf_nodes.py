@@ -71,6 +71,21 @@ def test_a_row_that_is_not_finite_has_no_best(tmp_path):
     np.testing.assert_array_equal(compute(tmp_path, text, x=scores, t=np.int32([2, 2, 2])), [False, False, True])
 
 
+def test_images_have_three_channels(tmp_path):
+    text = tf_input("x", [2, -1]) + tf_node("y", "HSVToRGB", "x")
+    hsv = np.float32([[0, 0, 0.5], [1 / 3, 1, 1]])
+    np.testing.assert_allclose(compute(tmp_path, text, x=hsv), [[0.5, 0.5, 0.5], [0, 1, 0]], atol=1e-6)
+    assert "E10014" in compute(tmp_path, text, x=np.zeros((2, 4), np.float32))
+
+
+def test_a_diagonal_that_the_matrix_lacks(tmp_path):
+    fill = "tensor { dtype: DT_FLOAT tensor_shape { } float_val: 0 }"
+    text = (tf_input("x", [-1, -1]) + tf_ints("k", 2) + tf_node("fill", "Const", dtype="type: DT_FLOAT", value=fill) +
+            tf_node("y", "MatrixDiagPartV2", "x", "k", "fill"))
+    assert compute(tmp_path, text, x=np.arange(12, dtype=np.float32).reshape(3, 4)).tolist() == [2, 7]
+    assert "index 2 is out of the range" in compute(tmp_path, text, x=np.zeros((4, 2), np.float32))
+
+
 def test_the_end_of_a_slice_backward(tmp_path):
     """The largest number is one behind the last element, not an end that is left out as in ONNX."""
     text = (tf_input("x", [-1]) + tf_ints("at", 3) + tf_ints("to", 2**31 - 1) + tf_ints("by", -1) +

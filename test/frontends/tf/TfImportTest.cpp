@@ -176,6 +176,18 @@ TEST_CASE("A node has what its operator takes") {
   CHECK(says(sum("1"), "input 1 ('x') of node 'y' (AddN): is one too many"));
   CHECK(says(sum("9223372036854775807"), "is missing; the operator needs 4294967296"));
   CHECK(says(sum("-9223372036854775808"), "is one too many; the operator takes 0"));
+  // Types that attributes and operators state for inputs.
+  auto typed = [&](const std::string &op, const std::string &type) {
+    return node("y", op, "x", R"(attr { key: "T" value { type: )" + type + " } }");
+  };
+  CHECK(Import(placeholder + typed("Abs", "DT_FLOAT")).module);
+  CHECK(says(typed("Abs", "DT_INT32"), "input 'x' of node 'y' (Abs): holds DT_FLOAT, and the node "
+                                       "states DT_INT32"));
+  CHECK(says(node("y", "LogicalNot", "x"),
+             "input 'x' of node 'y' (LogicalNot): holds DT_FLOAT, and the node states DT_BOOL"));
+  CHECK(says(node("y", "AddN", "x x", R"(attr { key: "N" value { i: 2 } }
+                                         attr { key: "T" value { type: DT_HALF } })"),
+             "holds DT_FLOAT, and the node states DT_HALF"));
   // Also attributes that a builder does not read.
   auto attribute = [](const std::string &op, const std::string &name, const std::string &value) {
     return node("y", op, "x", R"(attr { key: ")" + name + "\" value { " + value + " } }");
