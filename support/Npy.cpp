@@ -171,7 +171,8 @@ bool readStrings(const std::string &path, const ::om::Tensor &tensor,
           addUtf8(text, code & 0x1FFFFF);
       }
     else
-      text.assign(at, strnlen(at, width));
+      // Zeros at the end fill a text up; those in front of other bytes are its own.
+      text.assign(at, std::string_view(at, width).find_last_not_of('\0') + 1);
     at += width;
   }
   return true;
