@@ -192,12 +192,12 @@ def test_features_of_examples(tmp_path):
                    num_sparse="i: 1", sparse_types="list { type: DT_FLOAT }", dense_shapes=shapes,
                    Tdense="list { type: DT_FLOAT type: DT_FLOAT }", ragged_value_types="list { type: DT_FLOAT }",
                    ragged_split_types="list { type: DT_INT32 }")
-    text = (tf_texts("x", example(a=[1, 2], b=[3], s=[4, 5]), example(a=[6, 8]), example(a=[9, 1], s=[2, 3, 4])) +
-            tf_texts("no_names") + tf_texts("sparse", b"s") + tf_texts("dense", b"a", b"b") + tf_texts("ragged", b"s") +
+    text = (tf_texts("x", example(a=[1, 2], b=[3], s=[4, 5]), example(a=[6, 8], r=[5, 6, 7]), example(a=[9, 1], s=[2, 3, 4])) +
+            tf_texts("no_names") + tf_texts("sparse", b"s") + tf_texts("dense", b"a", b"b") + tf_texts("ragged", b"r") +
             tf_node("none", "Const", dtype=floats, value=none) +
             tf_node("default", "Const", dtype=floats, value=default) + node)
     want = [[[0, 0], [0, 1], [2, 0], [2, 1], [2, 2]], [4, 5, 2, 3, 4], [3, 3], [[1, 2], [6, 8], [9, 1]], [3, 7, 7],
-            [4, 5, 2, 3, 4], [0, 2, 2, 5]]
+            [5, 6, 7], [0, 0, 3, 3]]
     for output, values in enumerate(want):
         got = compute(tmp_path, text + tf_node("y", "Identity", f"p:{output}"))
         assert got.tolist() == values, output

@@ -109,7 +109,8 @@ TEST_CASE("The front of a graph is cut off, its types are inferred") {
   CHECK(type.getShape() == ArrayRef<int64_t>{1, 4, 4, 2});
   CHECK(inferred.main().getArgAttrOfType<StringAttr>(0, "om.name") == "y");
 
-  std::string unknown = placeholder + node("y", "CTCBeamSearchDecoder", "x") + node("z", "Neg", "y");
+  std::string unknown =
+      placeholder + node("y", "CTCBeamSearchDecoder", "x") + node("z", "Neg", "y");
   Import asks(unknown, {{}, {}, {"y"}});
   CHECK(asks.says("E10001: the shape of these inputs is not fixed: 'y'"));
   Import given(unknown, {{{"y", {3, 5}}}, {}, {"y"}});

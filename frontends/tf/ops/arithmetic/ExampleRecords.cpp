@@ -119,8 +119,9 @@ public:
     for (unsigned i = 0; i < ragged && !n.failed(); ++i) {
       Values values = readFeature(n, features.ragged[i], features.raggedTypes[i]);
       n.setOutput(output + i, values.all);
+      // A single Example is no row.
       n.setOutput(output + ragged + i,
-                  n.cast(isOne ? values.counts : splitsOf(values.counts), features.splitTypes[i]));
+                  n.cast(isOne ? n.intList({}) : splitsOf(values.counts), features.splitTypes[i]));
     }
   }
 
