@@ -9,9 +9,12 @@
 #include "support/ModelText.h"
 #include "support/OutputFile.h"
 
+#include "runtime-lite/src/Hash.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <filesystem>
 
 namespace atc {
@@ -168,7 +171,8 @@ bool readStrings(const std::string &path, const ::om::Tensor &tensor,
           addUtf8(text, code & 0x1FFFFF);
       }
     else
-      text.assign(at, strnlen(at, width));
+      // Zeros at the end fill a text up; those in front of other bytes are its own.
+      text.assign(at, std::string_view(at, width).find_last_not_of('\0') + 1);
     at += width;
   }
   return true;
@@ -248,12 +252,22 @@ bool npyHasType(const std::string &path, om_dtype dtype) {
 }
 
 std::string fileNameOf(const std::string &tensor) {
+  // Leaves room for a number and the endings of files, also of those that are not complete.
+  constexpr size_t mostBytes = 200;
   std::string name;
+  size_t kept = 0; // bytes of whole characters within the limit
   forEachStep(tensor, [&](const rt::TextStep &step, std::string_view bytes) {
     const bool legal = step.valid && rt::isPrintable(step.code) &&
                        std::strchr("/\\:*?\"<>|", static_cast<int>(bytes[0])) == nullptr;
     name.append(legal ? bytes : "_");
+    kept = name.size() <= mostBytes ? name.size() : kept;
   });
+  if (kept < name.size()) {
+    char hash[18];
+    std::snprintf(hash, sizeof hash, "~%016llx",
+                  static_cast<unsigned long long>(rt::hash64(tensor.data(), tensor.size())));
+    return name.substr(0, kept) + hash;
+  }
   return name.empty() || name == "." || name == ".." ? "_" + name : name;
 }
 

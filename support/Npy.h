@@ -36,7 +36,8 @@ bool readNpyDims(const std::string &path, std::vector<int64_t> &dims);
 bool npyHasType(const std::string &path, om_dtype dtype);
 
 /// Returns a tensor's name as a file name, without ".npy": "_" replaces unprintable characters and
-/// those with a meaning for a file system or a shell.
+/// those with a meaning for a file system or a shell. The end of a long name is replaced by its
+/// hash, as file systems take 255 bytes.
 std::string fileNameOf(const std::string &tensor);
 
 } // namespace atc

@@ -443,7 +443,7 @@ FailureOr<SmallVector<Type>> inferHostCallByRules(const HostCall &call, MLIRCont
     error = "there is no kernel for it";
     return failure();
   }
-  if (!meetsContract(call, *row, error))
+  if (!hasTakenKinds(call, *row, error))
     return failure();
   return typesByRules(call, *row, context, error);
 }
@@ -454,6 +454,8 @@ FailureOr<SmallVector<Type>> inferHostCall(const HostCall &call, MLIRContext *co
   if (failed(types))
     return failure();
   const auto *row = kernels::native::find(std::string_view(call.kernel.data(), call.kernel.size()));
+  if (!hasTakenRanks(call, *row, error))
+    return failure();
   Values values;
   std::vector<const host::Value *> inputs;
   if (!collectInputs(call, values, /*constantsOnly=*/false, /*most=*/1 << 16, inputs))

@@ -23,8 +23,21 @@ uint8_t kindsOf(Type type) {
   return bit(host::Kind::Tensor);
 }
 
-/// Checks the kinds of the inputs.
-bool checkKinds(const HostCall &call, const kernels::native::Row &row, std::string &error) {
+/// Returns whether a tensor of this rank can have one of the operand's forms.
+bool canHaveRank(const kernels::Contract &contract, const kernels::Contract::Operand &operand,
+                 int64_t rank) {
+  for (unsigned i = 0; i < operand.forms; ++i) {
+    const kernels::Contract::Form &form = contract.forms[operand.firstForm + i];
+    const bool isOpen = form.rest != kernels::Contract::kNone;
+    if (form.isCount || (isOpen ? rank >= form.dims : rank == form.dims))
+      return true;
+  }
+  return operand.forms == 0;
+}
+
+} // namespace
+
+bool hasTakenKinds(const HostCall &call, const kernels::native::Row &row, std::string &error) {
   const kernels::Contract &contract = *row.contract;
   for (auto [i, input] : llvm::enumerate(call.inputs)) {
     const kernels::Contract::Operand *operand = contract.operandOf(i);
@@ -40,20 +53,7 @@ bool checkKinds(const HostCall &call, const kernels::native::Row &row, std::stri
   return true;
 }
 
-/// Returns whether a tensor of this rank can have one of the operand's forms.
-bool canHaveRank(const kernels::Contract &contract, const kernels::Contract::Operand &operand,
-                 int64_t rank) {
-  for (unsigned i = 0; i < operand.forms; ++i) {
-    const kernels::Contract::Form &form = contract.forms[operand.firstForm + i];
-    const bool isOpen = form.rest != kernels::Contract::kNone;
-    if (form.isCount || (isOpen ? rank >= form.dims : rank == form.dims))
-      return true;
-  }
-  return operand.forms == 0;
-}
-
-/// Checks the ranks that are known, also where dims are not, so that no error waits for the run.
-bool checkRanks(const HostCall &call, const kernels::native::Row &row, std::string &error) {
+bool hasTakenRanks(const HostCall &call, const kernels::native::Row &row, std::string &error) {
   for (auto [i, input] : llvm::enumerate(call.inputs)) {
     auto type = input ? dyn_cast<RankedTensorType>(input.getType()) : RankedTensorType();
     const kernels::Contract::Operand *operand = row.contract->operandOf(i);
@@ -65,12 +65,6 @@ bool checkRanks(const HostCall &call, const kernels::native::Row &row, std::stri
     return false;
   }
   return true;
-}
-
-} // namespace
-
-bool meetsContract(const HostCall &call, const kernels::native::Row &row, std::string &error) {
-  return checkKinds(call, row, error) && checkRanks(call, row, error);
 }
 
 } // namespace atc::graph

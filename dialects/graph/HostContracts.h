@@ -9,11 +9,15 @@
 
 namespace atc::graph {
 
-/// Returns whether every input can be of a kind and of a rank that the kernel's contract allows;
-/// otherwise `error` receives a sentence that names the input and what is expected. Ranks are
-/// checked where dims are dynamic, too. What a type leaves open, as what an optional holds or a
-/// tensor without a rank, the kernel itself checks when the program runs.
-bool meetsContract(const HostCall &call, const kernels::native::Row &row, std::string &error);
+// Both return whether every input can be what the kernel's contract allows; otherwise `error`
+// receives a sentence that names the input and what is expected. What a type leaves open, as what
+// an optional holds or a tensor without a rank, the kernel itself checks when the program runs.
+
+/// Checks whether inputs are tensors, sequences or maps.
+bool hasTakenKinds(const HostCall &call, const kernels::native::Row &row, std::string &error);
+
+/// Checks the ranks that are known, also where dims are not, so that no error waits for the run.
+bool hasTakenRanks(const HostCall &call, const kernels::native::Row &row, std::string &error);
 
 } // namespace atc::graph
 

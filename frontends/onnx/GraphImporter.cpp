@@ -560,11 +560,11 @@ OwningOpRef<ModuleOp> GraphImporter::run() {
   }
   if (diags->hasErrors())
     return {};
+  const auto made = [&](StringRef tensor) { return scope->values.lookup(tensor); };
+  checkStatedTypes(graph, made, *this, *diags);
   // Under other input shapes the stated ones need not hold.
   if (options.inputShapes.empty() || options.hasStatedShapes)
-    checkStatedShapes(
-        graph, [&](StringRef tensor) { return scope->values.lookup(tensor); }, options.placeholder,
-        *diags);
+    checkStatedShapes(graph, made, options.placeholder, *diags);
   return main.finish(results, *diags);
 }
 

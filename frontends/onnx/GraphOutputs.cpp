@@ -32,12 +32,6 @@ std::vector<std::string> nameOutputs(ArrayRef<std::string> tensors) {
   return names;
 }
 
-/// Returns the element type of a tensor, and another type itself: shapes are not compared.
-static Type withoutShape(Type type) {
-  auto tensor = dyn_cast<TensorType>(type);
-  return tensor ? tensor.getElementType() : type;
-}
-
 static std::string textOf(Type type) {
   if (isa<graph::StringType>(type))
     return "string";
@@ -46,22 +40,35 @@ static std::string textOf(Type type) {
   return text;
 }
 
+/// Returns how the kind or the element type that `tensor` is stated with differs from that of
+/// `made`; empty where both may be the same.
+static std::string otherTypeOf(const onnx::ValueInfoProto &tensor, Value made,
+                               GraphImporter &importer) {
+  const Type stated = made ? importer.convertType(tensor.type()) : Type();
+  if (!stated)
+    return "";
+  auto own = dyn_cast<TensorType>(stated), other = dyn_cast<TensorType>(made.getType());
+  // What a sequence or an optional holds has shapes, of which a file may state less.
+  if (!own && !other)
+    return "";
+  const Type expected = own ? own.getElementType() : stated,
+             actual = other ? other.getElementType() : made.getType();
+  if (expected == actual)
+    return "";
+  return "'" + tensor.name() + "' is stated as " + textOf(expected) + ", and its node makes " +
+         textOf(actual);
+}
+
 void checkOutputType(const onnx::GraphProto &graph, const std::string &tensor, Value value,
                      GraphImporter &importer, Diagnostics &diagnostics) {
   const auto output = llvm::find_if(graph.output(), [&](const onnx::ValueInfoProto &candidate) {
     return candidate.name() == tensor;
   });
-  const Type stated =
-      output == graph.output().end() ? Type() : importer.convertType(output->type());
-  const Type made = value.getType();
-  // What a sequence or an optional holds has shapes, of which a file may state less.
-  if (!stated || (isa<TensorType>(stated) == isa<TensorType>(made) && !isa<TensorType>(stated)))
+  if (output == graph.output().end())
     return;
-  const Type expected = withoutShape(stated), actual = withoutShape(made);
-  if (expected != actual)
-    diagnostics.warning("W11013", "output '" + tensor + "' is stated as " + textOf(expected) +
-                                      ", and its node makes " + textOf(actual) +
-                                      ": the output has the type that is made");
+  if (std::string difference = otherTypeOf(*output, value, importer); !difference.empty())
+    diagnostics.warning("W11013",
+                        "output " + difference + ": the output has the type that is made");
 }
 
 static std::string textOf(ArrayRef<int64_t> dims) {
@@ -94,6 +101,27 @@ static std::string differenceOf(const onnx::ValueInfoProto &stated, Value made,
          }));
 }
 
+/// Warns of the first tensor inside the graph for which `differenceOf` returns a text: one that is
+/// wrong is seldom alone, and what follows from it is stated alike.
+static void warnOnce(const onnx::GraphProto &graph, ErrorCode code, StringRef whatCounts,
+                     llvm::function_ref<std::string(const onnx::ValueInfoProto &)> differenceOf,
+                     Diagnostics &diagnostics) {
+  std::string first;
+  unsigned more = 0;
+  for (const onnx::ValueInfoProto &inner : graph.value_info())
+    if (std::string difference = differenceOf(inner); !difference.empty()) {
+      if (first.empty())
+        first = difference;
+      else
+        ++more;
+    }
+  if (!first.empty())
+    diagnostics.warning(code, "tensor " + first + ": " + whatCounts +
+                                  (more ? "; so it is with " + std::to_string(more) +
+                                              (more > 1 ? " other tensors" : " other tensor")
+                                        : ""));
+}
+
 void checkStatedShapes(const onnx::GraphProto &graph, llvm::function_ref<Value(StringRef)> made,
                        int64_t placeholder, Diagnostics &diagnostics) {
   for (const onnx::ValueInfoProto &output : graph.output())
@@ -101,22 +129,22 @@ void checkStatedShapes(const onnx::GraphProto &graph, llvm::function_ref<Value(S
         !difference.empty())
       diagnostics.warning("W11014",
                           "output " + difference + ": the output has the dims that are made");
-  // One that is wrong is seldom alone: what follows from it is stated alike.
-  std::string first;
-  unsigned more = 0;
-  for (const onnx::ValueInfoProto &inner : graph.value_info())
-    if (std::string difference = differenceOf(inner, made(inner.name()), placeholder);
-        !difference.empty()) {
-      if (first.empty())
-        first = difference;
-      else
-        ++more;
-    }
-  if (!first.empty())
-    diagnostics.warning("W11014", "tensor " + first + ": the dims that are made count" +
-                                      (more ? "; so it is with " + std::to_string(more) +
-                                                  (more > 1 ? " other tensors" : " other tensor")
-                                            : ""));
+  warnOnce(
+      graph, "W11014", "the dims that are made count",
+      [&](const onnx::ValueInfoProto &inner) {
+        return differenceOf(inner, made(inner.name()), placeholder);
+      },
+      diagnostics);
+}
+
+void checkStatedTypes(const onnx::GraphProto &graph, llvm::function_ref<Value(StringRef)> made,
+                      GraphImporter &importer, Diagnostics &diagnostics) {
+  warnOnce(
+      graph, "W11013", "the type that is made counts",
+      [&](const onnx::ValueInfoProto &inner) {
+        return otherTypeOf(inner, made(inner.name()), importer);
+      },
+      diagnostics);
 }
 
 } // namespace atc::onnx_import

@@ -31,6 +31,12 @@ void checkStatedShapes(const onnx::GraphProto &graph,
                        llvm::function_ref<mlir::Value(llvm::StringRef)> made, int64_t placeholder,
                        Diagnostics &diagnostics);
 
+/// Warns where the graph states another element type for a tensor inside than `made` returns for
+/// it; outputs are checked one by one.
+void checkStatedTypes(const onnx::GraphProto &graph,
+                      llvm::function_ref<mlir::Value(llvm::StringRef)> made,
+                      GraphImporter &importer, Diagnostics &diagnostics);
+
 } // namespace atc::onnx_import
 
 #endif // OPENATC_FRONTENDS_ONNX_GRAPHOUTPUTS_H

@@ -478,7 +478,8 @@ void GraphImporter::makeOutputs(pb::NodeDef &node) {
     return;
   if (!isImaginary && readsComplex(node))
     return makeComplexOutputs(node);
-  makeByRows(node);
+  if (hasStatedTypes(node))
+    makeByRows(node);
 }
 
 bool GraphImporter::hasNumericInputs(const pb::NodeDef &node) {
@@ -492,6 +493,28 @@ bool GraphImporter::hasNumericInputs(const pb::NodeDef &node) {
                                ": holds strings, expected numbers");
   }
   return allNumeric;
+}
+
+bool GraphImporter::hasStatedTypes(const pb::NodeDef &node) {
+  bool allFit = true;
+  const SmallVector<pb::DataType> types = statedInputTypes(node);
+  unsigned index = 0;
+  for (const std::string &input : node.input()) {
+    TensorName tensor = TensorName::parse(input);
+    if (tensor.isControl || index >= types.size())
+      continue;
+    const pb::DataType stated = types[index++];
+    // Handles of lists and tables, and complex numbers, are no elements here.
+    const Type wanted = convertElementType(stated, &context),
+               actual = NodeContext::elementType(lookup(tensor));
+    if (!wanted || !actual || wanted == actual)
+      continue;
+    allFit = false;
+    diags->error("E14001", "input '" + input + "' of " + describeNode(node) + ": holds " +
+                               nameElementType(actual) + ", and the node states " +
+                               nameElementType(stated));
+  }
+  return allFit;
 }
 
 void GraphImporter::makeByRows(pb::NodeDef &node) {

@@ -106,6 +106,9 @@ private:
   void makeByRows(pb::NodeDef &node);
   /// Reports each input of `node` that holds strings; returns whether none does.
   bool hasNumericInputs(const pb::NodeDef &node);
+  /// Reports each input of `node` whose elements are not of the type that the node states for it;
+  /// returns whether there is none.
+  bool hasStatedTypes(const pb::NodeDef &node);
   /// Imports a node that reads complex tensors.
   void makeComplexOutputs(pb::NodeDef &node);
   bool readsComplex(const pb::NodeDef &node) const;

@@ -28,6 +28,8 @@ const std::vector<Family> &families() {
       {"Resampling", samplingRows()},
       {"Colors", colorRows()},
       {"Suppression of boxes", suppressionRows()},
+      {"Audio", audioRows()},
+      {"Records", recordRows()},
       {"Places", placeRows()},
       {"Reductions and softmax", reduceRows()},
       {"Shape", shapeRows()},
@@ -93,6 +95,8 @@ const OpRow *findDynamicOp(llvm::StringRef op) {
                                        samplingRows(),
                                        colorRows(),
                                        suppressionRows(),
+                                       audioRows(),
+                                       recordRows(),
                                        complexRows()})
       addTo(all, rows);
     return all;
@@ -163,7 +167,8 @@ bool takesStrings(llvm::StringRef op) {
                              "UniqueWithCounts",
                              "UniqueWithCountsV2",
                              "Unpack"};
-    for (llvm::ArrayRef<OpRow> rows : {stringRows(), textRows(), controlRows(), listRows()})
+    for (llvm::ArrayRef<OpRow> rows :
+         {stringRows(), textRows(), controlRows(), listRows(), recordRows(), audioRows()})
       for (const OpRow &row : rows)
         all.insert(row.op);
     return all;

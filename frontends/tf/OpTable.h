@@ -49,6 +49,8 @@ llvm::ArrayRef<OpRow> placeRows();
 llvm::ArrayRef<OpRow> samplingRows();
 llvm::ArrayRef<OpRow> colorRows();
 llvm::ArrayRef<OpRow> suppressionRows();
+llvm::ArrayRef<OpRow> audioRows();
+llvm::ArrayRef<OpRow> recordRows();
 
 /// The row of `op` for tensors of fixed shape; null where there is none.
 const OpRow *findOp(llvm::StringRef op);

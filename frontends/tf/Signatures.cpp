@@ -68,23 +68,42 @@ std::string misfit(const pb::AttrValue &value, char letter) {
   return hasOthers ? list : "";
 }
 
-/// Returns the number of inputs of the node by `inputs` of its signature; nothing where it lacks
-/// the attribute that states it, which its builder asks for.
-std::optional<int64_t> inputsOf(const pb::NodeDef &node, StringRef inputs) {
-  SmallVector<StringRef> parts;
-  inputs.split(parts, '+');
-  int64_t count = 0;
-  parts.front().getAsInteger(10, count);
-  for (StringRef name : drop_begin(parts)) {
+/// Calls `visit` for each argument of the signature, whose inputs are `inputs`, with the number of
+/// inputs that it stands for and their type: DT_INVALID where the node does not say it. Returns
+/// false where the node lacks the attribute that states a number, which its builder asks for.
+bool visitInputs(const pb::NodeDef &node, StringRef inputs,
+                 function_ref<void(int64_t, pb::DataType)> visit) {
+  const auto typeNamed = [&](StringRef name) {
+    pb::DataType type = pb::DT_INVALID;
+    if (pb::DataType_Parse(name.str(), &type))
+      return type;
     const pb::AttrValue *value = attributeOf(node, name.str().c_str());
+    return value && value->value_case() == pb::AttrValue::kType ? value->type() : pb::DT_INVALID;
+  };
+  SmallVector<StringRef> arguments;
+  inputs.split(arguments, ' ', -1, /*KeepEmpty=*/false);
+  for (StringRef argument : arguments) {
+    if (!argument.contains('*')) {
+      visit(1, typeNamed(argument));
+      continue;
+    }
+    auto [number, type] = argument.split('*');
+    const pb::AttrValue *value = attributeOf(node, (number.empty() ? type : number).str().c_str());
     if (!value)
-      return std::nullopt;
+      return false;
     // A number beyond all nodes is no number of inputs, and the sum does not wrap.
-    count += value->value_case() == pb::AttrValue::kI
-                 ? std::clamp<int64_t>(value->i(), 0, int64_t(1) << 32)
-                 : value->list().type_size();
+    if (!number.empty())
+      visit(std::clamp<int64_t>(value->i(), 0, int64_t(1) << 32), typeNamed(type));
+    else
+      for (int each : value->list().type())
+        visit(1, static_cast<pb::DataType>(each));
   }
-  return count;
+  return true;
+}
+
+/// Branches and tables that were lowered have these with inputs beside those of TensorFlow.
+bool hasOtherInputs(StringRef op) {
+  return is_contained({"Identity", "Merge", "Switch", "LookupTableFind", "LookupTableFindV2"}, op);
 }
 
 } // namespace
@@ -106,16 +125,17 @@ bool checkSignature(const pb::NodeDef &node, Diagnostics &diagnostics) {
                                         wanted);
   if (diagnostics.numErrors() != before)
     return false;
-  // Branches and tables that were lowered have these with inputs beside those of TensorFlow.
-  if (is_contained({"Identity", "Merge", "Switch", "LookupTableFind", "LookupTableFindV2"},
-                   StringRef(node.op())))
+  if (hasOtherInputs(node.op()))
     return true;
   SmallVector<StringRef> inputs;
   for (StringRef input : node.input())
     if (!input.starts_with("^"))
       inputs.push_back(input);
-  const int64_t count = inputs.size(),
-                wanted = inputsOf(node, found->second.inputs).value_or(count);
+  const int64_t count = inputs.size();
+  int64_t wanted = 0;
+  if (!visitInputs(node, found->second.inputs,
+                   [&](int64_t number, pb::DataType) { wanted += number; }))
+    wanted = count;
   if (count < wanted)
     diagnostics.error("E14001", "input " + Twine(count) + " of " + name +
                                     ": is missing; the operator needs " + Twine(wanted));
@@ -124,6 +144,18 @@ bool checkSignature(const pb::NodeDef &node, Diagnostics &diagnostics) {
                                     name + ": is one too many; the operator takes " +
                                     Twine(wanted));
   return count == wanted;
+}
+
+SmallVector<pb::DataType> statedInputTypes(const pb::NodeDef &node) {
+  SmallVector<pb::DataType> types;
+  auto found = signatures().find(node.op());
+  if (found == signatures().end() || hasOtherInputs(node.op()))
+    return types;
+  const int64_t most = node.input_size();
+  visitInputs(node, found->second.inputs, [&](int64_t number, pb::DataType type) {
+    types.append(std::min(number, most), type);
+  });
+  return types;
 }
 
 } // namespace atc::tf_import

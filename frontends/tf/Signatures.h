@@ -7,6 +7,7 @@
 #include "frontends/tf/schema/tensorflow.pb.h"
 
 #include "support/Diagnostics.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace atc::tf_import {
 
@@ -14,6 +15,10 @@ namespace atc::tf_import {
 /// operator; reports and returns false where they do not fit. Builders read only what they need:
 /// without this check the rest of a node would be ignored, whatever it says.
 bool checkSignature(const pb::NodeDef &node, Diagnostics &diagnostics);
+
+/// Returns the element types that the node states for its inputs, by its operator and its
+/// attributes: DT_INVALID where it states none. The list may be shorter or longer than the inputs.
+llvm::SmallVector<pb::DataType> statedInputTypes(const pb::NodeDef &node);
 
 } // namespace atc::tf_import
 

@@ -68,6 +68,14 @@ std::string nameElementType(pb::DataType type) {
                                     : "data type " + std::to_string(static_cast<int>(type));
 }
 
+std::string nameElementType(Type element) {
+  for (int type = pb::DataType_MIN; type <= pb::DataType_MAX; ++type)
+    if (pb::DataType_IsValid(type) &&
+        convertElementType(static_cast<pb::DataType>(type), element.getContext()) == element)
+      return nameElementType(static_cast<pb::DataType>(type));
+  return "no type of TensorFlow";
+}
+
 namespace {
 
 /// The elements of a `_val` list as bytes of the tensor's element type.

@@ -18,6 +18,8 @@ mlir::Type convertElementType(pb::DataType type, mlir::MLIRContext *context);
 
 /// "DT_FLOAT", or "data type 99".
 std::string nameElementType(pb::DataType type);
+/// The name of the first data type that has this element type.
+std::string nameElementType(mlir::Type element);
 
 /// Makes a constant of a tensor and takes its data away from it.
 llvm::Expected<mlir::ElementsAttr> takeTensor(pb::TensorProto &tensor, llvm::StringRef name,

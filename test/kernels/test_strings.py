@@ -399,3 +399,80 @@ def test_groups_of_rewrites_are_checked():
     # Groups are copied with what is repeated; what takes no part is empty.
     assert texts(call("RegexReplace", strings("abab ac"), pattern="(?:(a)(b)|(c)){2,3}", rewrite=r"<\1\3>")[0]) == ["<a> ac"]
     assert texts(call("RegexReplace", strings("a" * 3000), pattern="(a*)*(a|aa)*b?", rewrite=r"[\2]")[0])[0][0] == "["
+
+
+def field(number, wire, value):
+    """A field of a protocol buffer's message: a number, or bytes behind their length."""
+    tag = bytes([number << 3 | wire])
+    return tag + (varint(value) if wire == 0 else varint(len(value)) + value if wire == 2 else value)
+
+
+def varint(value):
+    value %= 1 << 64
+    return bytes([value]) if value < 128 else bytes([value % 128 | 128]) + varint(value >> 7)
+
+
+def example(**features):
+    """A message of TensorFlow's type Example, of the bytes of each feature."""
+    entries = b"".join(field(1, 2, field(1, 2, name.encode()) + field(2, 2, value)) for name, value in features.items())
+    return field(1, 2, entries)
+
+
+def test_features_of_examples():
+    floats = field(2, 2, field(1, 2, np.float32([1.5, -2]).tobytes()))
+    one_by_one = field(2, 2, field(1, 5, np.float32(3).tobytes()) + field(1, 5, np.float32(4).tobytes()))
+    integers = field(3, 2, field(1, 2, varint(7) + varint(-1)) + field(1, 0, 2**40))
+    words = field(1, 2, field(1, 2, b"a") + field(1, 2, b"") + field(1, 2, "Ω".encode()))
+    records = np.array([example(f=floats, i=integers, other=words), example(s=words), example(i=b"", f=one_by_one)],
+                       object)
+    values, counts = call("ExampleFeature", records, outputs=2, key="f")
+    assert (values.dtype, values.tolist(), counts.tolist()) == (np.float32, [1.5, -2, 3, 4], [2, 0, 2])
+    values, counts = call("ExampleFeature", records, outputs=2, key="i", to=7)
+    assert (values.dtype, values.tolist(), counts.tolist()) == (np.int64, [7, -1, 2**40], [3, 0, 0])
+    values, counts = call("ExampleFeature", records, outputs=2, key="s", to=8)
+    assert (texts(values), counts.tolist()) == (["a", "", "Ω"], [0, 3, 0])
+    values, counts = call("ExampleFeature", records, np.float32([8, 9]), outputs=2, key="f", size=2)
+    assert (values.tolist(), counts.tolist()) == ([1.5, -2, 8, 9, 3, 4], [2, 2, 2])
+    # Of several the last one counts, also of the lists of a feature.
+    twice = np.array([example(f=value) for value in (floats, words, one_by_one)], object).sum(keepdims=True)
+    assert call("ExampleFeature", twice, outputs=2, key="f")[0].tolist() == [3, 4]
+
+
+def test_features_that_examples_do_not_have():
+    floats = field(2, 2, field(1, 2, np.float32([1.5, -2]).tobytes()))
+    records = np.array([example(f=floats), example()], object)
+    for keys, said in (({"key": "f", "size": 2}, "Example 1 lacks the feature"),
+                       ({"key": "f", "size": 3}, "Example 0 has 2 values, expected 3"),
+                       ({"key": "f", "to": 7}, "Example 0 holds values of another type"),
+                       ({"key": "f", "to": 11}, "type")):
+        with pytest.raises(KernelError, match=said):
+            call("ExampleFeature", records, outputs=2, **keys)
+    whole = example(f=floats, g=floats)
+    for size in range(1, len(whole)):
+        with pytest.raises(KernelError, match="text 0 is no Example"):
+            call("ExampleFeature", np.array([whole[:size]], object), outputs=2, key="f")
+
+
+def recording(samples, channels=1, rate=16000, bits=16, extra=b""):
+    data = np.asarray(samples, "<i2").tobytes()
+    form = np.array([1, channels], "<u2").tobytes() + np.array([rate, 0], "<u4").tobytes() + np.array([0, bits], "<u2").tobytes()
+    parts = b"WAVEfmt " + np.uint32(len(form)).tobytes() + form + extra + b"data" + np.uint32(len(data)).tobytes() + data
+    return np.array(b"RIFF" + np.uint32(len(parts)).tobytes() + parts, object)
+
+
+def test_recordings():
+    values, rate = call("WavDecoder", recording([16384, -32768, 1], extra=b"LIST\3\0\0\0abc\0"), outputs=2)
+    assert (values.tolist(), rate.tolist()) == ([[0.5], [-1], [2**-15]], 16000)
+    both = recording([16384, -16384, 8192, 0], channels=2, rate=44100)
+    values, rate = call("WavDecoder", both, outputs=2, channels=3, samples=3)
+    assert values.tolist() == [[0.5, -0.5, -0.5], [0.25, 0, 0], [0, 0, 0]] and rate == 44100
+    assert call("WavDecoder", both, outputs=2, channels=1, samples=1)[0].tolist() == [[0.5]]
+
+
+@pytest.mark.parametrize("file, said", [(np.array(b"RIFF....WAV", object), "no recording"),
+                                        (recording([1], bits=8), "no samples of 16 bits"),
+                                        (np.array(recording([1, 2]).item()[:-1], object), "has 3 bytes of 4"),
+                                        (np.array(recording([1]).item()[:36], object), "has no samples")])
+def test_no_recordings(file, said):
+    with pytest.raises(KernelError, match=said):
+        call("WavDecoder", file, outputs=2)

@@ -113,6 +113,29 @@ def test_a_branch_that_does_not_fit_fails_only_when_it_is_taken(tmp_path):
     assert isinstance(failure, str) and "'to_rows'" in failure, failure
 
 
+def test_a_rank_in_a_branch_that_its_cell_does_not_take_fails_only_when_it_is_taken(tmp_path):
+    """What the other sampling rate leaves of a signal has one dim more."""
+    info, node = helper.make_tensor_value_info, helper.make_node
+    random = np.random.default_rng(6)
+    constants = [numpy_helper.from_array(random.normal(size=dims).astype(np.float32), name) for name, dims in
+                 {"w": (1, 12, 4), "r": (1, 12, 4)}.items()]
+    constants += [numpy_helper.from_array(np.array(16000), "rate"), numpy_helper.from_array(np.array([0]), "axis")]
+    plain = branch("plain", [node("GRU", ["x", "w", "r"], ["plain_y", ""], hidden_size=4)])
+    deeper = branch("deeper", [node("Unsqueeze", ["x", "axis"], ["more"]),
+                               node("GRU", ["more", "w", "r"], ["deeper_y", ""], name="cell", hidden_size=4)])
+    save(tmp_path / "m.onnx",
+         [node("Equal", ["sr", "rate"], ["is_plain"]),
+          node("If", ["is_plain"], ["y"], name="choose", then_branch=plain, else_branch=deeper)],
+         [info("x", TensorProto.FLOAT, [5, 2, 4]), info("sr", TensorProto.INT64, [])],
+         [info("y", TensorProto.FLOAT, None)], constants, 13, 8)
+    om, out = compile_file(tmp_path / "m.onnx")
+    assert "W11011: node 'cell' (GRU)" in out and "has rank 4 in input 0" in out, out
+    x = random.normal(size=(5, 2, 4)).astype(np.float32)
+    assert run(om, {"x": x, "sr": np.array(16000)})[0].shape == (5, 1, 2, 4)
+    failure = run(om, {"x": x, "sr": np.array(8000)})
+    assert isinstance(failure, str) and "'cell'" in failure, failure
+
+
 def test_outside_of_branches_what_does_not_fit_is_an_error(tmp_path):
     info = helper.make_tensor_value_info
     save(tmp_path / "m.onnx", [helper.make_node("Reshape", ["x", "shape"], ["y"], name="rows")],

@@ -41,7 +41,8 @@ def compute(folder, text, **inputs):
     for name, value in inputs.items():
         np.save(folder / f"{name}.npy", value)
     given = ",".join(f"{name}={folder}/{name}.npy" for name in inputs)
-    code, out, err = call(tool("om-run"), folder / "net.om", "--input", given, "--output", folder / "outputs")
+    code, out, err = call(tool("om-run"), folder / "net.om", *(["--input", given] if given else []), "--output",
+                          folder / "outputs")
     return np.load(folder / "outputs/y.npy") if code == 0 else err
 
 
@@ -69,6 +70,21 @@ def test_a_row_that_is_not_finite_has_no_best(tmp_path):
     text = tf_input("x", [3, 3]) + tf_input("t", [3], "INT32") + tf_node("y", "InTopK", "x", "t", k="i: 2")
     scores = np.float32([[np.inf, 1, 2], [np.nan, 1, 2], [0, 1, 2]])
     np.testing.assert_array_equal(compute(tmp_path, text, x=scores, t=np.int32([2, 2, 2])), [False, False, True])
+
+
+def test_images_have_three_channels(tmp_path):
+    text = tf_input("x", [2, -1]) + tf_node("y", "HSVToRGB", "x")
+    hsv = np.float32([[0, 0, 0.5], [1 / 3, 1, 1]])
+    np.testing.assert_allclose(compute(tmp_path, text, x=hsv), [[0.5, 0.5, 0.5], [0, 1, 0]], atol=1e-6)
+    assert "E10014" in compute(tmp_path, text, x=np.zeros((2, 4), np.float32))
+
+
+def test_a_diagonal_that_the_matrix_lacks(tmp_path):
+    fill = "tensor { dtype: DT_FLOAT tensor_shape { } float_val: 0 }"
+    text = (tf_input("x", [-1, -1]) + tf_ints("k", 2) + tf_node("fill", "Const", dtype="type: DT_FLOAT", value=fill) +
+            tf_node("y", "MatrixDiagPartV2", "x", "k", "fill"))
+    assert compute(tmp_path, text, x=np.arange(12, dtype=np.float32).reshape(3, 4)).tolist() == [2, 7]
+    assert "index 2 is out of the range" in compute(tmp_path, text, x=np.zeros((4, 2), np.float32))
 
 
 def test_the_end_of_a_slice_backward(tmp_path):
@@ -144,3 +160,64 @@ def test_nodes_whose_parts_are_replaced(seed, tmp_path):
             assert all(re.match(r"E(?!19)\d{5}: ", line) for line in lines), (changed, out)
             refused += code
     assert refused > len(NODES)
+
+
+def tf_texts(name, *values, dims=None):
+    sizes = "" if dims == () else f"dim {{ size: {len(values)} }}"
+    each = " ".join(f'string_val: "{"".join(f"{chr(92)}{byte:03o}" for byte in value)}"' for value in values)
+    return tf_node(name, "Const", dtype="type: DT_STRING",
+                   value=f"tensor {{ dtype: DT_STRING tensor_shape {{ {sizes} }} {each} }}")
+
+
+def length_and(message):
+    return bytes([len(message)]) + message
+
+
+def example(**features):
+    """A message of TensorFlow's type Example: lists of floats."""
+    entries = b""
+    for name, values in features.items():
+        values = b"\x12" + length_and(b"\x0a" + length_and(np.float32(values).tobytes()))
+        entries += b"\x0a" + length_and(b"\x0a" + length_and(name.encode()) + b"\x12" + length_and(values))
+    return b"\x0a" + length_and(entries)
+
+
+def test_features_of_examples(tmp_path):
+    """Of one size for all, with a default, and of any number."""
+    floats = "type: DT_FLOAT"
+    shapes = "list { shape { dim { size: 2 } } shape { } }"
+    default = "tensor { dtype: DT_FLOAT tensor_shape { } float_val: 7 }"
+    none = "tensor { dtype: DT_FLOAT tensor_shape { dim { } } }"
+    node = tf_node("p", "ParseExampleV2", "x", "no_names", "sparse", "dense", "ragged", "none", "default",
+                   num_sparse="i: 1", sparse_types="list { type: DT_FLOAT }", dense_shapes=shapes,
+                   Tdense="list { type: DT_FLOAT type: DT_FLOAT }", ragged_value_types="list { type: DT_FLOAT }",
+                   ragged_split_types="list { type: DT_INT32 }")
+    text = (tf_texts("x", example(a=[1, 2], b=[3], s=[4, 5]), example(a=[6, 8], r=[5, 6, 7]), example(a=[9, 1], s=[2, 3, 4])) +
+            tf_texts("no_names") + tf_texts("sparse", b"s") + tf_texts("dense", b"a", b"b") + tf_texts("ragged", b"r") +
+            tf_node("none", "Const", dtype=floats, value=none) +
+            tf_node("default", "Const", dtype=floats, value=default) + node)
+    want = [[[0, 0], [0, 1], [2, 0], [2, 1], [2, 2]], [4, 5, 2, 3, 4], [3, 3], [[1, 2], [6, 8], [9, 1]], [3, 7, 7],
+            [5, 6, 7], [0, 0, 3, 3]]
+    for output, values in enumerate(want):
+        got = compute(tmp_path, text + tf_node("y", "Identity", f"p:{output}"))
+        assert got.tolist() == values, output
+    lacks = tf_texts("x", example(b=[3])) + text[text.index("node {", 1):]
+    code, out, err = atc(tmp_path, lacks + tf_node("y", "Identity", "p:3"))
+    assert code != 0 or "Example 0 lacks the feature" in call(tool("om-run"), tmp_path / "net.om")[2]
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_commands_from_a_recording(given, tmp_path):
+    """The first nodes of a network that hears words; the bytes of a file, as of an input, may be 0."""
+    samples = (np.sin(np.arange(300) / 3) * 20000).astype("<i2").tobytes()
+    file = (b"RIFF" + np.uint32(36 + len(samples)).tobytes() + b"WAVEfmt \x10\0\0\0\1\0\1\0" + np.uint32(8000).tobytes() +
+            np.uint32(16000).tobytes() + b"\2\0\x10\0data" + np.uint32(len(samples)).tobytes() + samples)
+    text = ((tf_input("x", [], "STRING") if given else tf_texts("x", file, dims=())) +
+            tf_node("wav", "DecodeWav", "x", desired_channels="i: 1", desired_samples="i: -1") +
+            tf_node("spectra", "AudioSpectrogram", "wav", window_size="i: 128", stride="i: 100",
+                    magnitude_squared="b: true") +
+            tf_node("y", "Mfcc", "spectra", "wav:1", dct_coefficient_count="i: 3"))
+    # TensorFlow's values, whose spectra are of f64: a tone leaves little for the other bands.
+    want = [[[-43.92175, 17.96472, -1.10952], [-44.31624, 18.33947, -0.42308]]]
+    inputs = {"x": np.array(file)} if given else {}
+    np.testing.assert_allclose(compute(tmp_path, text, **inputs), want, rtol=1e-3, atol=1e-3)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "support/PrintableText.h"
+#include "support/Npy.h"
 #include "support/OneLine.h"
 
 #include <catch2/catch.hpp>
@@ -128,4 +129,18 @@ TEST_CASE("long names are cut between characters") {
   CHECK(shortened("abcdef", 3, 3) == "abcdef");
   CHECK(shortened("abcdefgh", 2, 3) == "ab...fgh");
   CHECK(shortened("\u5377\u5377\u5377\u5377", 4, 4) == "\u5377...\u5377");
+}
+
+TEST_CASE("names of files are legal, short and distinct") {
+  CHECK(fileNameOf("a/b:0") == "a_b_0");
+  CHECK(fileNameOf("..") == "_..");
+  const std::string most(200, 'x');
+  CHECK(fileNameOf(most) == most);
+  // Converters name a fused layer by all that it is made of.
+  const std::string first = fileNameOf(most + "/a"), second = fileNameOf(most + "/b");
+  CHECK(first.substr(0, 201) == most + "~");
+  CHECK(first.size() == second.size());
+  CHECK(first.size() < 230);
+  CHECK(first != second);
+  CHECK(fileNameOf(most.substr(1) + "\u5377\u79ef").substr(0, 200) == most.substr(1) + "~");
 }

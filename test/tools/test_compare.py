@@ -320,3 +320,24 @@ def test_random_values_are_not_those_of_the_model(digits):
     code, out, err = call(tool("om-run"), digits, "--random", "--compare", MODEL)
     assert code == 1 and not out
     assert err.startswith("E10057: ") and "give the inputs as files" in err
+
+
+def test_names_longer_than_those_of_files(tmp_path):
+    """Converters from TensorFlow join the names of all nodes that became one."""
+    from onnx import TensorProto, helper, save
+    name = "model/a_layer_of_many_parts;" * 12
+    info = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        [helper.make_node("Conv", ["x", "w"], [name + "1"]), helper.make_node("Relu", [name + "1"], [name + "2"]),
+         helper.make_node("Softmax", [name + "2"], [name + "3"])],
+        "long", [info("x", TensorProto.FLOAT, [1, 2, 6, 6])], [info(name + "3", TensorProto.FLOAT, None)],
+        [helper.make_tensor("w", TensorProto.FLOAT, [4, 2, 3, 3], np.linspace(-1, 1, 72, dtype=np.float32))])
+    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
+    om = compile_model(tmp_path / "m.onnx", tmp_path)
+    np.save(tmp_path / "x.npy", np.ones((1, 2, 6, 6), np.float32))
+    code, out, err = compare(om, tmp_path / "m.onnx", "-o", tmp_path / "outputs", picture=tmp_path / "x.npy")
+    assert (code, err) == (0, ""), out
+    code, out, err = call(tool("om-run"), om, "--input", tmp_path / "x.npy", "-o", tmp_path / "outputs")
+    assert code == 0, err
+    written, = (tmp_path / "outputs").iterdir()
+    assert written.name.startswith("model_a_layer_of_many_parts;") and np.load(written).shape == (1, 4, 4, 4)

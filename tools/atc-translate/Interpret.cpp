@@ -57,7 +57,8 @@ public:
   }
 
 private:
-  std::string fileName(std::string name) {
+  std::string fileName(const std::string &tensor) {
+    std::string name = fileNameOf(tensor);
     for (char &c : name)
       if (!llvm::isAlnum(c) && !StringRef("._-").contains(c))
         c = '_';

@@ -25,6 +25,10 @@ mlir::Value withRank(NodeContext &n, unsigned index, int64_t rank);
 mlir::Value withKnownDims(NodeContext &n, mlir::Value value, llvm::ArrayRef<int64_t> dims,
                           int64_t first);
 
+/// Fails the node, whose input 1 chooses diagonal k, unless matrices of this shape have it; dims
+/// may be dynamic.
+void requireDiagonal(NodeContext &n, int64_t k, llvm::ArrayRef<int64_t> shape);
+
 /// Imports DenseBincount: counts numbers below a size, per row of a matrix. The number of rows may
 /// be dynamic.
 void importDenseBincount(NodeContext &n);

@@ -149,14 +149,22 @@ Value angleOf(NodeContext &n, Value y, Value x) {
   auto choose = [&](Value condition, Value lhs, Value rhs) {
     return n.create<graph::WhereOp>(condition, lhs, rhs);
   };
-  Value isLeft = n.compare(x, zero, ComparePredicate::Lt);
-  Value isBelow = n.compare(y, zero, ComparePredicate::Lt);
-  Value turn = choose(isBelow, n.scalarLike(-std::numbers::pi, x), pi);
-  Value angle = n.create<graph::AtanOp>(n.div(y, x));
-  // Both 0: the quotient is no number, the angle is 0.
-  Value isOrigin = n.create<graph::AndOp>(n.compare(x, zero, ComparePredicate::Eq),
-                                          n.compare(y, zero, ComparePredicate::Eq));
-  return choose(isOrigin, zero, n.add(angle, choose(isLeft, turn, zero)));
+  auto isZero = [&](Value value) { return n.compare(value, zero, ComparePredicate::Eq); };
+  // Zeros have signs, which only their reciprocals show: an angle of pi and one of -pi.
+  auto isNegative = [&](Value value) {
+    Value sign = choose(isZero(value), n.div(n.scalarLike(1, x), value), value);
+    return n.compare(sign, zero, ComparePredicate::Lt);
+  };
+  Value isLeft = isNegative(x);
+  Value turn = choose(isNegative(y), n.scalarLike(-std::numbers::pi, x), pi);
+  // Where both are 0 or both infinite the quotient is no number: the angle is that of y, which is
+  // 0, or of the diagonal.
+  Value isOrigin = n.create<graph::AndOp>(isZero(x), isZero(y));
+  Value isFar = n.create<graph::AndOp>(isInf(n, x), isInf(n, y));
+  Value slope =
+      choose(isFar, n.mul(n.create<graph::SignOp>(x), n.create<graph::SignOp>(y)), n.div(y, x));
+  Value angle = choose(isOrigin, y, n.create<graph::AtanOp>(slope));
+  return choose(isLeft, n.add(angle, turn), angle);
 }
 
 namespace {

@@ -422,12 +422,16 @@ void importBatchToSpace(NodeContext &n) {
 } // namespace
 
 ArrayRef<OpRow> moveRows() {
+  static constexpr llvm::StringLiteral ofGather =
+      "indices that only a run knows: negative ones count from the end; with fixed shapes those "
+      "beyond the axis read the nearest row";
   static const OpRow rows[] = {
       {"BatchToSpaceND", importBatchToSpace},
       {"Concat", importConcat},
       {"ConcatV2", importConcat},
-      {"Gather", importGather},
-      {"GatherV2", importGather, "`batch_dims` 0 or the axis"},
+      {"Gather", importGather, ofGather},
+      {"GatherV2", importGather,
+       "`batch_dims` 0 or the axis; indices that only a run knows as of Gather"},
       {"MirrorPad", importPad},
       {"OneHot", importOneHot, "depth up to 2^20"},
       {"Pad", importPad},

@@ -5,6 +5,7 @@
 #include "dialects/graph/ops/ShapeOps.h"
 #include "frontends/Tensors.h"
 #include "frontends/tf/OpTable.h"
+#include "frontends/tf/ops/DynamicForms.h"
 #include "frontends/tf/ops/IndexMasks.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -232,6 +233,11 @@ void importMatrixDiagPart(NodeContext &n) {
 /// to the form for any size.
 bool isMainDiagonal(NodeContext &n, unsigned index) {
   SmallVector<int64_t> numbers = n.constantInts(index);
+  if (!n.failed() && n.op().starts_with("MatrixDiagPart") && numbers.size() == 1) {
+    n.requireRank(0, 2, maxRank);
+    if (!n.failed())
+      requireDiagonal(n, numbers.front(), n.shape(n.input(0)));
+  }
   if (!n.failed() && llvm::any_of(numbers, [](int64_t number) { return number != 0; })) {
     n.leaveToHost();
     n.failInput(index, "asks for the diagonals " + printDims(numbers) + ", expected one");

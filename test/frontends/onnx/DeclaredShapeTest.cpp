@@ -175,6 +175,32 @@ TEST_CASE("dims that contradict those of a node are a warning that names the ten
   CHECK_THAT(import(model, options).messages(), !Contains("W11014"));
 }
 
+TEST_CASE("another element type that is stated for a tensor inside is a warning that names it") {
+  auto [type, text] = GENERATE(table<TensorProto::DataType, const char *>(
+      {{TensorProto::INT32, "W11013: tensor 'r' is stated as i32, and its node makes f32: the type "
+                            "that is made counts\n"},
+       {TensorProto::FLOAT, nullptr},
+       {TensorProto::UNDEFINED, nullptr}}));
+  TestModel model(13);
+  model.input("x", {2, 3}).output("y").node("Relu", {"x"}, {"r"});
+  model.node("Transpose", {"r"}, {"y"});
+  for (const char *name : {"r", "nothing makes it"}) {
+    onnx::ValueInfoProto *info = model.graph().add_value_info();
+    info->set_name(name);
+    info->mutable_type()->mutable_tensor_type()->set_elem_type(type);
+  }
+  OnnxImportOptions options;
+  options.inputShapes = {{"x", {4, 3}}};
+  for (const Imported &result : {import(model), import(model, options)}) {
+    INFO(result.messages());
+    REQUIRE(result);
+    if (text)
+      CHECK_THAT(result.messages(), Contains(text));
+    else
+      CHECK_THAT(result.messages(), !Contains("W11013"));
+  }
+}
+
 TEST_CASE("what contradicts a model with one dynamic dim is a warning, too") {
   TestModel model(13);
   model.input("x", {-1, 3}).output("y").node("Transpose", {"x"}, {"y"});

@@ -44,10 +44,11 @@ BEYOND = {**{(kernel, "A"): PACKED for kernel in ("Slice", "Concat", "Gather", "
 MOST = {"GroupQueryAttention": 16}
 # Kernels that are no ONNX operator (kernels/core/Contracts.h has their signatures).
 STEPS = {"Aipp", "Base64", "BesselI", "Betainc", "CharactersText", "Cholesky", "CumLogSumExp", "Digamma",
-         "Erfinv", "FormatNumber", "Igamma", "Igammac", "Lgamma", "Map", "MatrixSolve", "MurmurHash", "Ndtri",
-         "PackTrees", "PackVectors", "PhiloxKey", "PhiloxRandom", "Polygamma", "Qr", "RaggedToDense", "RegexReplace", "SegmentJoin", "SequenceResize", "SequenceSet",
+         "Erfinv", "ExampleFeature", "FormatNumber", "Igamma", "Igammac", "Lgamma", "Map", "MatrixSolve", "MurmurHash", "Ndtri",
+         "PackTrees", "PackVectors", "PhiloxKey", "PhiloxRandom", "Polygamma", "Qr", "RaggedToDense", "RegexReplace", "SegmentJoin",
+         "SequenceResize", "SequenceSet",
          "SoftSuppression", "Stack", "StringCase", "StringHash", "StringLength", "StringNGrams", "StringReduce", "StringStrip",
-         "Substring", "Svd", "SymmetricEigen", "TextBytes", "TextCharacters", "TriangularSolve", "Zeta"}
+         "Substring", "Svd", "SymmetricEigen", "TextBytes", "TextCharacters", "TriangularSolve", "WavDecoder", "Zeta"}
 
 
 def read_kernels():

@@ -92,12 +92,12 @@ TEST_CASE("Edges of order between constants may form a cycle, and any number of 
 }
 
 TEST_CASE("All operators without an importer are listed at once") {
-  Import result(placeholder + node("a", "Mfcc", "x") + node("b", "Neg", "a") +
-                    node("c", "Mfcc", "b") + node("unused", "DecodeWav", "x") +
+  Import result(placeholder + node("a", "CTCBeamSearchDecoder", "x") + node("b", "Neg", "a") +
+                    node("c", "CTCBeamSearchDecoder", "b") + node("unused", "DecodeWav", "x") +
                     node("d", "Identity", "c"),
                 {{}, {"d"}, {}});
   CHECK(result.diagnostics.numErrors() == 1);
-  CHECK(result.says("E13010: no importer for these operators: Mfcc x2 (a, c)"));
+  CHECK(result.says("E13010: no importer for these operators: CTCBeamSearchDecoder x2 (a, c)"));
   CHECK_FALSE(result.says("DecodeWav"));
 }
 
@@ -109,7 +109,8 @@ TEST_CASE("The front of a graph is cut off, its types are inferred") {
   CHECK(type.getShape() == ArrayRef<int64_t>{1, 4, 4, 2});
   CHECK(inferred.main().getArgAttrOfType<StringAttr>(0, "om.name") == "y");
 
-  std::string unknown = placeholder + node("y", "Mfcc", "x") + node("z", "Neg", "y");
+  std::string unknown =
+      placeholder + node("y", "CTCBeamSearchDecoder", "x") + node("z", "Neg", "y");
   Import asks(unknown, {{}, {}, {"y"}});
   CHECK(asks.says("E10001: the shape of these inputs is not fixed: 'y'"));
   Import given(unknown, {{{"y", {3, 5}}}, {}, {"y"}});
@@ -176,6 +177,18 @@ TEST_CASE("A node has what its operator takes") {
   CHECK(says(sum("1"), "input 1 ('x') of node 'y' (AddN): is one too many"));
   CHECK(says(sum("9223372036854775807"), "is missing; the operator needs 4294967296"));
   CHECK(says(sum("-9223372036854775808"), "is one too many; the operator takes 0"));
+  // Types that attributes and operators state for inputs.
+  auto typed = [&](const std::string &op, const std::string &type) {
+    return node("y", op, "x", R"(attr { key: "T" value { type: )" + type + " } }");
+  };
+  CHECK(Import(placeholder + typed("Abs", "DT_FLOAT")).module);
+  CHECK(says(typed("Abs", "DT_INT32"), "input 'x' of node 'y' (Abs): holds DT_FLOAT, and the node "
+                                       "states DT_INT32"));
+  CHECK(says(node("y", "LogicalNot", "x"),
+             "input 'x' of node 'y' (LogicalNot): holds DT_FLOAT, and the node states DT_BOOL"));
+  CHECK(says(node("y", "AddN", "x x", R"(attr { key: "N" value { i: 2 } }
+                                         attr { key: "T" value { type: DT_HALF } })"),
+             "holds DT_FLOAT, and the node states DT_HALF"));
   // Also attributes that a builder does not read.
   auto attribute = [](const std::string &op, const std::string &name, const std::string &value) {
     return node("y", op, "x", R"(attr { key: ")" + name + "\" value { " + value + " } }");

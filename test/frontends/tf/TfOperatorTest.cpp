@@ -496,3 +496,32 @@ TEST_CASE("Of bounds that contradict each other the lower one holds") {
     CHECK(graph.node("ClipByValue", "x low high").evaluate() == Numbers{1, 1, 1});
   }
 }
+
+TEST_CASE("Angles know the signs of zeros, and the diagonals at infinity") {
+  const double inf = std::numeric_limits<double>::infinity();
+  const Numbers values = {-inf, -1, -0.0, 0, 2, inf};
+  const auto size = static_cast<int64_t>(values.size());
+  Graph graph;
+  graph.floats("a", {size, 1}, values).floats("b", {1, size}, values).node("Atan2", "a b");
+  const Numbers angles = graph.evaluate();
+  for (size_t i = 0; i < angles.size(); ++i) {
+    const double y = values[i / values.size()], x = values[i % values.size()];
+    CAPTURE(y, x);
+    CHECK(angles[i] == Approx(std::atan2(y, x)));
+    CHECK(std::signbit(angles[i]) == std::signbit(std::atan2(y, x)));
+  }
+}
+
+TEST_CASE("Diagonals that a matrix lacks are errors") {
+  auto part = [](Graph &graph, double k) -> Graph & {
+    graph.floats("x", {2, 3}, {1, 2, 3, 4, 5, 6}).ints("k", {}, {k}).floats("fill", {}, {0});
+    return graph.node("MatrixDiagPartV2", "x k fill");
+  };
+  Graph right, left, beside, below;
+  CHECK(part(right, 2).evaluate() == Numbers{3});
+  CHECK(part(left, -1).evaluate() == Numbers{4});
+  CHECK(part(beside, 3).errorText().find("asks for diagonal 3 of a matrix with 3 columns") !=
+        std::string::npos);
+  CHECK(part(below, -2).errorText().find("asks for diagonal -2 of a matrix with 2 rows") !=
+        std::string::npos);
+}

@@ -9,6 +9,7 @@
 import re
 from pathlib import Path
 
+from tensorflow.core.framework import types_pb2
 from tensorflow.python.framework import op_def_registry
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -16,10 +17,10 @@ HEADER = """\
 //===-- Signatures.def - what TensorFlow's operators take -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// SIGNATURE(Op, Inputs, Attributes): the number of inputs, with '+name' for as many more as the
-// attribute of that name says (a number, or a list of types); the kind of each attribute (i, f, b,
-// s, t, h, x, c: an integer, a float, a bool, a string, a type, a shape, a tensor, a function; a
-// capital for a list).
+// SIGNATURE(Op, Inputs, Attributes): the element type of each input, a type or the attribute that
+// names it ('N*T': as many inputs as attribute N says, '*T': one for each type of the list T); the
+// kind of each attribute (i, f, b, s, t, h, x, c: an integer, a float, a bool, a string, a type, a
+// shape, a tensor, a function; a capital for a list).
 // Printed by test/frontends/tf/signatures.py.
 
 // clang-format off
@@ -34,14 +35,11 @@ def letter(kind):
     return LETTERS[inner[1]].upper() if inner else LETTERS[kind]
 
 
-def inputs(definition):
-    fixed, lists = 0, []
-    for argument in definition.input_arg:
-        if name := argument.number_attr or argument.type_list_attr:
-            lists.append(name)
-        else:
-            fixed += 1
-    return "+".join([str(fixed), *lists])
+def input_of(argument):
+    if argument.type_list_attr:
+        return "*" + argument.type_list_attr
+    kind = argument.type_attr or types_pb2.DataType.Name(argument.type)
+    return f"{argument.number_attr}*{kind}" if argument.number_attr else kind
 
 
 def main():
@@ -50,7 +48,8 @@ def main():
     for op in sorted(set(re.findall(r"^\| (\w+) \| \S*", page, re.M))):
         if definition := op_def_registry.get(op):
             attributes = " ".join(f"{letter(each.type)}:{each.name}" for each in definition.attr)
-            print(f'SIGNATURE({op}, "{inputs(definition)}", "{attributes}")')
+            inputs = " ".join(map(input_of, definition.input_arg))
+            print(f'SIGNATURE({op}, "{inputs}", "{attributes}")')
     print(FOOTER)
 
 

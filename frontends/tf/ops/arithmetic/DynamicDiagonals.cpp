@@ -94,16 +94,23 @@ void importMatrixDiag(NodeContext &n) {
 void importMatrixDiagPart(NodeContext &n) {
   Value matrix = rankedInput(n, 0, 2);
   const int64_t k = n.op() == "MatrixDiagPart" ? 0 : readDiagonal(n, 1);
+  if (!n.failed())
+    requireDiagonal(n, k, n.shape(matrix));
   if (n.failed())
     return;
   TensorMath m(n);
   const int64_t rank = n.rank(matrix);
   Value rows = m.dim(matrix, rank - 2), columns = m.dim(matrix, rank - 1);
-  const int64_t top = std::max<int64_t>(-k, 0), left = std::max<int64_t>(k, 0);
-  Value size = m.min(m.sub(rows, m.index(top)), m.sub(columns, m.index(left)));
+  // An index among as many as there are rows or columns fails a run that has too few.
+  auto within = [&](int64_t first, Value limit) {
+    return first == 0 ? m.index(0) : m.gather(m.count(limit), m.index(first), 0);
+  };
+  Value top = within(std::max<int64_t>(-k, 0), rows),
+        left = within(std::max<int64_t>(k, 0), columns);
+  Value size = m.min(m.sub(rows, top), m.sub(columns, left));
   // Element i of the diagonal among the elements of the matrix in one row.
   Value number = m.count(size);
-  Value place = m.add(m.mul(m.add(number, m.index(top)), columns), m.add(number, m.index(left)));
+  Value place = m.add(m.mul(m.add(number, top), columns), m.add(number, left));
   SmallVector<Value> shape;
   if (rank > 2)
     shape.push_back(m.dims(matrix, 0, rank - 2));
@@ -149,6 +156,13 @@ void importDiagPart(NodeContext &n) {
 }
 
 } // namespace
+
+void requireDiagonal(NodeContext &n, int64_t k, ArrayRef<int64_t> shape) {
+  const int64_t size = k < 0 ? shape[shape.size() - 2] : shape.back();
+  if (k != 0 && !ShapedType::isDynamic(size) && std::abs(k) >= size)
+    n.failInput(1, "asks for diagonal " + Twine(k) + " of a matrix with " + Twine(size) +
+                       (k < 0 ? " rows" : " columns"));
+}
 
 ArrayRef<OpRow> dynamicDiagonalRows() {
   static const OpRow rows[] = {

@@ -29,6 +29,9 @@ Colors readColors(TensorMath &m) {
     n.failInput(0, "has " + Twine(channels) + " channels, expected 3");
     return {};
   }
+  // Fails a run whose images have another number of channels.
+  if (ShapedType::isDynamic(channels))
+    image = m.reshape(image, m.concat({m.dims(image, 0, n.rank(image) - 1), n.intList({3})}, 0));
   Value wide = m.toReal(image);
   Colors colors;
   for (int part : {0, 1, 2})
