@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from ._display import _shape_text, ports_html
 from ._error import Error, _printable
-from ._foreign import Example, InMemory, apart_from_tensorflow, exported
+from ._foreign import (Example, InMemory, apart_from_tensorflow, exported,
+                       refuse_other_objects)
 from ._hooks import Action, Hooks, Operation, as_hooks
 from ._runtime import Model
 from ._values import Ports, Shape
@@ -186,6 +187,9 @@ def _option(value: object) -> str:
 
 
 def _shapes(shapes: Shapes | None) -> list[tuple[str, list[int]]]:
+    if shapes is not None and not isinstance(shapes, Mapping):
+        raise TypeError('input_shapes must be a dict of shapes by name, as in '
+                        f'{{"image": (1, 3, 224, 224)}}, not {type(shapes).__name__}')
     checked = [(name, [operator.index(dim) for dim in dims]) for name, dims in (shapes or {}).items()]
     errors = [f"E10011: the shape of input '{name}' has the dim {dim}, which is neither positive "
               "nor -1 (open)" for name, dims in checked for dim in dims if dim < -1 or dim == 0]
@@ -229,6 +233,7 @@ def _in_memory(model: Source) -> Path | InMemory:
         return InMemory("model.onnx", bytes(model))
     if hasattr(model, "SerializeToString") and hasattr(model, "graph"):
         return InMemory((model.graph.name or "model") + ".onnx", model.SerializeToString())
+    refuse_other_objects(model)
     return model
 
 

@@ -112,6 +112,23 @@ def is_foreign(model: Any) -> bool:
     return _is_torch(model) or _is_keras(model)
 
 
+def _described(model: Any) -> str:
+    """Returns what a message calls an object that is no model: a class by its name, other objects
+    by their type."""
+    if isinstance(model, type):
+        return f"the class {model.__name__}"
+    return f"an object of type {type(model).__name__}"
+
+
+def refuse_other_objects(model: Any) -> None:
+    """Raises a TypeError for an object that is neither a path nor a model."""
+    if not isinstance(model, (str, os.PathLike)):
+        raise TypeError(
+            f"{_described(model)} is no model: give a path, the bytes of an ONNX model, an "
+            "onnx.ModelProto, an openatc.builder.Graph, or a model of PyTorch, Keras or "
+            "TensorFlow (an instance, not its class or its weights)")
+
+
 @contextmanager
 def exported(model: Any, example: Example) -> Iterator[Any]:
     """Gives what a reader can read of any model: a path or an InMemory for objects of other
@@ -119,7 +136,7 @@ def exported(model: Any, example: Example) -> Iterator[Any]:
     if not is_foreign(model):
         if any(each is not None for each in example):
             raise TypeError("args, kwargs and dynamic_shapes are for models that are objects of "
-                            "PyTorch or TensorFlow")
+                            f"PyTorch or TensorFlow, which {_described(model)} is not")
         if isinstance(model, (str, os.PathLike)):
             refuse_other_formats(model)
         yield model

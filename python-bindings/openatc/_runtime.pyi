@@ -141,17 +141,22 @@ class Model:
         """Reads all weights and compares their hash with the file's."""
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the .om file to a path."""
+    def __copy__(self) -> Model: ...
+    def __deepcopy__(self, memo: dict[int, Any], /) -> Model: ...
+    def __reduce__(self) -> tuple[type[Model], tuple[bytes]]:
+        """A pickled model has its file in it."""
 
 class Session:
     """Memory and threads for one inference at a time; other threads wait their turn."""
 
-    def __init__(self, model: Model, *, threads: int = 0, spin_us: int = 200,
+    def __init__(self, model: Model | str | os.PathLike[str] | bytes | bytearray | memoryview,
+                 *, threads: int = 0, spin_us: int = 200,
                  serial_cost: int = 30000, max_memory: int = 0, max_iterations: int = 0,
                  max_seconds: float = 0.0, check_hazards: bool = False,
                  functional: bool = True, timed: bool = True, prefetch: bool = True,
                  soc_file: str | os.PathLike[str] | None = None,
                  timeline_spans: int = 1000000) -> None:
-        """`threads` 0 uses as many as the process may; idle ones spin for `spin_us`; a launch
+        """`model` may be a path or the bytes of a compiled file. `threads` 0 uses as many as the process may; idle ones spin for `spin_us`; a launch
         cheaper than `serial_cost` stays on the calling thread.
 
         `max_memory` bytes may be held at once (0: three quarters of the machine's memory), the
