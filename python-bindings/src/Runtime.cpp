@@ -280,10 +280,9 @@ void bindModel(py::module_ &m) {
 
 void bindSession(py::module_ &m) {
   py::class_<PySession>(m, "Session", "Runs one inference of a model at a time.")
-      .def(py::init(&makeSession), py::arg("model"), py::kw_only(),
-           py::arg("threads") = 0, py::arg("spin_us") = OM_DEFAULT_SPIN_US,
-           py::arg("serial_cost") = OM_DEFAULT_SERIAL_COST, py::arg("max_memory") = 0,
-           py::arg("max_iterations") = 0, py::arg("max_seconds") = 0.0,
+      .def(py::init(&makeSession), py::arg("model"), py::kw_only(), py::arg("threads") = 0,
+           py::arg("spin_us") = OM_DEFAULT_SPIN_US, py::arg("serial_cost") = OM_DEFAULT_SERIAL_COST,
+           py::arg("max_memory") = 0, py::arg("max_iterations") = 0, py::arg("max_seconds") = 0.0,
            py::arg("check_hazards") = false, py::arg("functional") = true, py::arg("timed") = true,
            py::arg("prefetch") = true, py::arg("soc_file") = py::none(),
            py::arg("timeline_spans") = 1000000)
