@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _runtime
-from ._compile import Module, Path, load
+from ._compile import Arrays, Module, Path, load
 from ._display import table_html, to_pandas
 from ._error import Error, _printable
 from ._runtime import Model, Session, TensorInfo
@@ -191,7 +191,7 @@ def _difference(ours: NDArray[Any], right: NDArray[Any]) -> tuple[float, float, 
 
 
 def compare(model: Model | Path, reference: Module | Path | Mapping[str, NDArray[Any]],
-            inputs: Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]], *,
+            inputs: Arrays, *,
             tolerance: float | None = None) -> Comparison:
     """Runs a compiled model once and compares every tensor that a launch makes.
 

@@ -29,6 +29,8 @@ Source = Path | bytes | bytearray | memoryview | Any
 of PyTorch, a model of Keras or a tf.function."""
 Shapes = Mapping[str, Sequence[int]]
 Gears = Iterable[int | Sequence[int]]
+Arrays = NDArray[Any] | Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]]
+"""An array for each input, in their order or by name; one array where there is one input."""
 HookSource = Hooks | Mapping[str, Action] | None
 """Hooks, or their actions by phase."""
 Progress = Callable[[str], object]
@@ -105,7 +107,8 @@ class Module:
         return [Operation(*each) for each in self._handle.operations()]
 
     @overload
-    def interpret(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]: ...
+    def interpret(self, inputs: NDArray[Any] | Sequence[NDArray[Any]]
+                  ) -> list[NDArray[Any]]: ...
     @overload
     def interpret(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]: ...
 
@@ -119,8 +122,7 @@ class Module:
             return {port.name: array for port, array in zip(self.outputs, results)}
         return results
 
-    def tensors(self, inputs: Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]]
-                ) -> dict[str, NDArray[Any]]:
+    def tensors(self, inputs: Arrays) -> dict[str, NDArray[Any]]:
         """Interprets the module and returns every tensor that has a name."""
         tensors: dict[str, NDArray[Any]] = {}
         self._handle.interpret(self._in_order(inputs), tensors)
@@ -159,8 +161,7 @@ class Module:
                            hooks, progress)
         return Module(self._handle.lower(request, stop_after))
 
-    def _in_order(self, inputs: Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]]
-                  ) -> list[NDArray[Any]]:
+    def _in_order(self, inputs: Arrays) -> list[NDArray[Any]]:
         if not isinstance(inputs, Mapping):
             if hasattr(inputs, "__array__") and len(self.inputs) == 1:
                 return [inputs]  # type: ignore[list-item]
@@ -233,7 +234,6 @@ def _in_memory(model: Source) -> Path | InMemory:
         return InMemory("model.onnx", bytes(model))
     if hasattr(model, "SerializeToString") and hasattr(model, "graph"):
         return InMemory((model.graph.name or "model") + ".onnx", model.SerializeToString())
-    refuse_other_objects(model)
     return model
 
 
@@ -241,6 +241,8 @@ def _model_request(model: Source | InMemory, input_shapes: Shapes | None,
                    outputs: Iterable[str] | None, gears: Gears | None = None
                    ) -> _compiler.ModelRequest:
     model = model if isinstance(model, InMemory) else _in_memory(model)
+    if not isinstance(model, InMemory):
+        refuse_other_objects(model)
     path, data = model if isinstance(model, InMemory) else (model, None)
     sizes = [[int(size) for size in (gear if isinstance(gear, Iterable) else [gear])]
              for gear in gears or ()]
@@ -400,7 +402,8 @@ def _refuse_source(input_shapes: Shapes | None, outputs: Iterable[str] | None) -
 
 
 @overload
-def interpret(model: Module | Source, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]: ...
+def interpret(model: Module | Source, inputs: NDArray[Any] | Sequence[NDArray[Any]]
+              ) -> list[NDArray[Any]]: ...
 @overload
 def interpret(model: Module | Source, inputs: Mapping[str, NDArray[Any]]
               ) -> dict[str, NDArray[Any]]: ...

@@ -171,7 +171,7 @@ choice to the configured method."""
 def _range_chooser(calibrator: Calibrator) -> Callable[..., tuple[float, float] | None]:
     def choose(tensor: str, begin: float, width: float, counts: list[int], smallest: float,
                largest: float) -> tuple[float, float] | None:
-        edges = begin + width * np.arange(len(counts) + 1)
+        edges = begin + width * np.arange(len(counts) + 1, dtype=np.float64)
         chosen = calibrator(tensor, Histogram(np.array(counts, np.uint64), edges, smallest,
                                               largest))
         if chosen is None:

@@ -9,6 +9,9 @@ from numpy.typing import DTypeLike, NDArray
 from ._display import Profile
 from ._values import Ports, Shape
 
+_Arrays = NDArray[Any] | Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]]
+"""An array for each input or output, in their order or by name; one array where there is one."""
+
 class TensorInfo:
     """A tensor of a model."""
 
@@ -190,13 +193,11 @@ class Session:
     @property
     def threads(self) -> int: ...
     @overload
-    def run(self, inputs: Sequence[NDArray[Any]],
-            outputs: Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]] | None = None
-            ) -> list[NDArray[Any]]: ...
+    def run(self, inputs: NDArray[Any] | Sequence[NDArray[Any]],
+            outputs: _Arrays | None = None) -> list[NDArray[Any]]: ...
     @overload
     def run(self, inputs: Mapping[str, NDArray[Any]],
-            outputs: Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]] | None = None
-            ) -> dict[str, NDArray[Any]]:
+            outputs: _Arrays | None = None) -> dict[str, NDArray[Any]]:
         """Runs the model without the GIL.
 
         One array may stand for a list of one. Numbers in lists, torch tensors and what
@@ -216,7 +217,7 @@ class Session:
     def run_async(self, inputs: Mapping[str, Any], outputs: Any = None
                   ) -> Coroutine[Any, Any, dict[str, Any]]: ...
     @overload
-    def run_async(self, inputs: Sequence[Any], outputs: Any = None
+    def run_async(self, inputs: NDArray[Any] | Sequence[Any], outputs: Any = None
                   ) -> Coroutine[Any, Any, list[Any]]:
         """Runs the model in another thread, after the runs of this session before it. Cancelling
         the task ends this run and no other.
@@ -251,9 +252,9 @@ class Session:
     def cancel(self) -> None:
         """Ends the run in progress, which another thread has begun, or else the next one: it is
         an `openatc.Error` of E10059. The session can be used again."""
-    def _layers(self, inputs: Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]],
+    def _layers(self, inputs: _Arrays,
                 shapes: dict[str, list[int]]) -> list[tuple[str, str, int, bool, str, NDArray[Any]]]: ...
-    def tensors(self, inputs: Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]],
+    def tensors(self, inputs: _Arrays,
                 names: Iterable[str] | None = None) -> dict[str, NDArray[Any]]:
         """Runs the model once and returns what its launches wrote, all of it or `names`."""
     @property
