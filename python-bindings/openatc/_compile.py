@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ._display import _shape_text, ports_html
 from ._error import Error, _printable
 from ._foreign import (Example, InMemory, apart_from_tensorflow, exported,
-                       refuse_other_objects)
+                       refuse_other_bytes, refuse_other_objects)
 from ._hooks import Action, Hooks, Operation, as_hooks
 from ._runtime import Model
 from ._values import Ports, Shape
@@ -231,7 +231,9 @@ def _in_memory(model: Source) -> Path | InMemory:
     if isinstance(model, Graph):
         return InMemory(model.name + ".onnx", model.to_onnx())
     if isinstance(model, (bytes, bytearray, memoryview)):
-        return InMemory("model.onnx", bytes(model))
+        data = bytes(model)
+        refuse_other_bytes(data)
+        return InMemory("model.onnx", data)
     if hasattr(model, "SerializeToString") and hasattr(model, "graph"):
         return InMemory((model.graph.name or "model") + ".onnx", model.SerializeToString())
     return model

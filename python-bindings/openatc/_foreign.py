@@ -45,6 +45,10 @@ _FORMATS: dict[str, tuple[str, str]] = {
                      "give the module that has these weights: openatc.compile(module, args=...)"),
     ".zip": ("an archive", "unpack it and give the model that is in it"),
 }
+# The same of bytes, which have no name: where a mark is, and the mark.
+_MARKS = ((4, b"TFL3", "a TensorFlow Lite model", "write them to a file and give its path"),
+          (8, b"OATC", "a compiled model", "openatc.Model(data) opens it"),
+          (0, b"PK\x03\x04", "an archive", "load the object that is in it and give that"))
 # Zip files are what the endings of their names say.
 _ZIPPED = (".pt2", ".pt", ".pth", ".keras")
 
@@ -68,6 +72,13 @@ def refuse_other_formats(path: str | os.PathLike[str]) -> None:
     if ending in _FORMATS:
         what, advice = _FORMATS[ending]
         raise Error([f"E13005: '{_printable(name)}' is {what}: {advice}"])
+
+
+def refuse_other_bytes(data: bytes) -> None:
+    """Raises an Error for the bytes of a model that is known, but not read from memory."""
+    for at, mark, what, advice in _MARKS:
+        if data[at:at + len(mark)] == mark:
+            raise Error([f"E13005: the bytes are {what}: {advice}"])
 
 
 def framework(name: str) -> Any:

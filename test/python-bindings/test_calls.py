@@ -210,6 +210,14 @@ def test_objects_that_are_no_models(source, called):
         openatc.compile(source, args=(1,))
 
 
+@pytest.mark.parametrize("data, words", [
+    (b"\x1c\0\0\0TFL3" + bytes(20), "a TensorFlow Lite model"), (b"PK\x03\x04" + bytes(20), "an archive"),
+    (None, "openatc.Model")])
+def test_bytes_of_other_formats(digits_om, data, words):
+    with pytest.raises(openatc.FileError, match=words):
+        openatc.compile(data or digits_om.read_bytes())
+
+
 def test_shapes_that_are_text(digits_onnx):
     with pytest.raises(TypeError, match="must be a dict of shapes by name"):
         openatc.compile(digits_onnx, input_shapes="image:1,1,28,28")

@@ -238,6 +238,11 @@ def test_keras():
         for rows in (x, x[:1]):
             np.testing.assert_allclose(session(rows), model(rows), atol=1e-4)
 
+        quantized = openatc.quantize(model, [x, x])
+        assert len(quantized.scales) > 1
+        comparison = openatc.compare(openatc.compile(model), model, x)
+        assert comparison.first_bad is None and comparison.errors
+
         @tf.function
         def function(a, b):
             return tf.sin(a) @ b + 1
