@@ -185,6 +185,11 @@ bool readTensor(const std::string &path, const ::om::Tensor &tensor, void *data,
   if (!readFile(path, what, file, error))
     return false;
 
+  if (std::filesystem::path(path).extension() == ".npz")
+    return failed(error, "E13005",
+                  "the file '" + path + "' for " + what +
+                      " is an archive of arrays: save each array as a .npy file of its own.");
+
   size_t offset = 0;
   uint64_t wanted = tensor.bytes;
   const bool npy = file.size() >= magicBytes && std::memcmp(file.data(), magic, magicBytes) == 0;

@@ -115,10 +115,10 @@ bool namesNpu(const TargetRequest &request, Diagnostics &diagnostics) {
     diagnostics.warning("W10055", std::string(request.soc ? "--soc_version" : "--soc_file") +
                                       " has no effect with --target=cpu");
   else if (request.target.empty() && !names)
-    diagnostics.error("E10007", "--soc_version is required: it names the NPU to compile for, one "
-                                "of " +
-                                    socNames() +
-                                    "; --target=cpu compiles for the CPU of this machine");
+    diagnostics.error("E10007", "--soc_version is required: it names the NPU to compile for; "
+                                "--target=cpu compiles for the CPU of this machine instead; NPUs "
+                                "are " +
+                                    socNames());
   return names && request.target != "cpu";
 }
 

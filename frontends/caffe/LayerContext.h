@@ -47,7 +47,6 @@ public:
   int64_t axis(int64_t axis, int64_t rank);
 
   //--- Weights.
-  bool hasBlob(unsigned index) const { return index < blobs.size(); }
   /// Returns weights `index` under other dims, as many elements as these have, or fails.
   Tensor weights(unsigned index, const Dims &dims);
   const Blob *blob(unsigned index);

@@ -24,10 +24,6 @@ static std::string inFolder(StringRef folder, StringRef file) {
   return path.str().str();
 }
 
-bool isSavedModelFolder(StringRef path) {
-  return sys::fs::is_directory(path) && sys::fs::exists(inFolder(path, "saved_model.pb"));
-}
-
 static pb::MetaGraphDef *chooseGraph(pb::SavedModel &model, StringRef path,
                                      Diagnostics &diagnostics) {
   std::vector<std::string> choices;

@@ -26,9 +26,6 @@ struct FrozenModel {
   GraphBoundary boundary() const;
 };
 
-/// Whether `path` is a folder with a SavedModel in it.
-bool isSavedModelFolder(llvm::StringRef path);
-
 /// Reads the graph for serving of a SavedModel folder. `signature` chooses among its
 /// signatures; empty stands for "serving_default" or the only one. Nothing after an
 /// error.

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _runtime
-from ._compile import Module, Path, load
+from ._compile import Arrays, Module, Path, Source, load
 from ._display import table_html, to_pandas
 from ._error import Error, _printable
 from ._runtime import Model, Session, TensorInfo
@@ -190,9 +189,8 @@ def _difference(ours: NDArray[Any], right: NDArray[Any]) -> tuple[float, float, 
     return error, error / span if span else (0.0 if error == 0 else float("inf")), cosine
 
 
-def compare(model: Model | Path, reference: Module | Path | Mapping[str, NDArray[Any]],
-            inputs: Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]], *,
-            tolerance: float | None = None) -> Comparison:
+def compare(model: Model | Path, reference: Module | Source | Mapping[str, NDArray[Any]],
+            inputs: Arrays, *, tolerance: float | None = None) -> Comparison:
     """Runs a compiled model once and compares every tensor that a launch makes.
 
     A tensor is bad whose error is more than `tolerance` of the reference's range. Where it is
@@ -200,15 +198,17 @@ def compare(model: Model | Path, reference: Module | Path | Mapping[str, NDArray
     8-bit integers and 0.05 for bf16, of the tensor and of those before it, whose errors it has
     too. What an NPU computes of a quantized model has that of 8-bit integers.
 
-    `reference` is the model file or module it was compiled from, which the reference
-    interpreter runs on the same inputs, or the right tensors by name. Of a model with dynamic
-    shapes, recurrence or control flow, of whose loops the first iteration is compared, the results
-    of host kernels are compared, too.
+    `reference` is the model it was compiled from, as `openatc.load` takes it, or a module of it,
+    which the reference interpreter runs on the same inputs, or the right tensors by name. Of a
+    model with dynamic shapes, recurrence or control flow, of whose loops the first iteration is
+    compared, the results of host kernels are compared, too.
     """
     if not isinstance(model, Model):
         model = Model(model)
+    if hasattr(inputs, "__array__"):
+        inputs = [inputs]
     is_static = all(_is_static(port) for port in (*model.inputs, *model.outputs))
-    if isinstance(reference, (str, os.PathLike)):
+    if not isinstance(reference, (Module, Mapping)):
         reference = load(reference, input_shapes=_shapes_of(model, inputs))
     if isinstance(reference, Module):
         reference = reference.tensors(inputs)

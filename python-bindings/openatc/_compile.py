@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from ._display import _shape_text, ports_html
 from ._error import Error, _printable
-from ._foreign import Example, InMemory, apart_from_tensorflow, exported
+from ._foreign import (Example, InMemory, apart_from_tensorflow, exported,
+                       refuse_other_bytes, refuse_other_objects)
 from ._hooks import Action, Hooks, Operation, as_hooks
 from ._runtime import Model
 from ._values import Ports, Shape
@@ -28,6 +29,8 @@ Source = Path | bytes | bytearray | memoryview | Any
 of PyTorch, a model of Keras or a tf.function."""
 Shapes = Mapping[str, Sequence[int]]
 Gears = Iterable[int | Sequence[int]]
+Arrays = NDArray[Any] | Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]]
+"""An array for each input, in their order or by name; one array where there is one input."""
 HookSource = Hooks | Mapping[str, Action] | None
 """Hooks, or their actions by phase."""
 Progress = Callable[[str], object]
@@ -104,7 +107,8 @@ class Module:
         return [Operation(*each) for each in self._handle.operations()]
 
     @overload
-    def interpret(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]: ...
+    def interpret(self, inputs: NDArray[Any] | Sequence[NDArray[Any]]
+                  ) -> list[NDArray[Any]]: ...
     @overload
     def interpret(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]: ...
 
@@ -118,8 +122,7 @@ class Module:
             return {port.name: array for port, array in zip(self.outputs, results)}
         return results
 
-    def tensors(self, inputs: Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]]
-                ) -> dict[str, NDArray[Any]]:
+    def tensors(self, inputs: Arrays) -> dict[str, NDArray[Any]]:
         """Interprets the module and returns every tensor that has a name."""
         tensors: dict[str, NDArray[Any]] = {}
         self._handle.interpret(self._in_order(inputs), tensors)
@@ -158,8 +161,7 @@ class Module:
                            hooks, progress)
         return Module(self._handle.lower(request, stop_after))
 
-    def _in_order(self, inputs: Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]]
-                  ) -> list[NDArray[Any]]:
+    def _in_order(self, inputs: Arrays) -> list[NDArray[Any]]:
         if not isinstance(inputs, Mapping):
             if hasattr(inputs, "__array__") and len(self.inputs) == 1:
                 return [inputs]  # type: ignore[list-item]
@@ -186,6 +188,9 @@ def _option(value: object) -> str:
 
 
 def _shapes(shapes: Shapes | None) -> list[tuple[str, list[int]]]:
+    if shapes is not None and not isinstance(shapes, Mapping):
+        raise TypeError('input_shapes must be a dict of shapes by name, as in '
+                        f'{{"image": (1, 3, 224, 224)}}, not {type(shapes).__name__}')
     checked = [(name, [operator.index(dim) for dim in dims]) for name, dims in (shapes or {}).items()]
     errors = [f"E10011: the shape of input '{name}' has the dim {dim}, which is neither positive "
               "nor -1 (open)" for name, dims in checked for dim in dims if dim < -1 or dim == 0]
@@ -226,7 +231,9 @@ def _in_memory(model: Source) -> Path | InMemory:
     if isinstance(model, Graph):
         return InMemory(model.name + ".onnx", model.to_onnx())
     if isinstance(model, (bytes, bytearray, memoryview)):
-        return InMemory("model.onnx", bytes(model))
+        data = bytes(model)
+        refuse_other_bytes(data)
+        return InMemory("model.onnx", data)
     if hasattr(model, "SerializeToString") and hasattr(model, "graph"):
         return InMemory((model.graph.name or "model") + ".onnx", model.SerializeToString())
     return model
@@ -236,6 +243,8 @@ def _model_request(model: Source | InMemory, input_shapes: Shapes | None,
                    outputs: Iterable[str] | None, gears: Gears | None = None
                    ) -> _compiler.ModelRequest:
     model = model if isinstance(model, InMemory) else _in_memory(model)
+    if not isinstance(model, InMemory):
+        refuse_other_objects(model)
     path, data = model if isinstance(model, InMemory) else (model, None)
     sizes = [[int(size) for size in (gear if isinstance(gear, Iterable) else [gear])]
              for gear in gears or ()]
@@ -395,7 +404,8 @@ def _refuse_source(input_shapes: Shapes | None, outputs: Iterable[str] | None) -
 
 
 @overload
-def interpret(model: Module | Source, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]: ...
+def interpret(model: Module | Source, inputs: NDArray[Any] | Sequence[NDArray[Any]]
+              ) -> list[NDArray[Any]]: ...
 @overload
 def interpret(model: Module | Source, inputs: Mapping[str, NDArray[Any]]
               ) -> dict[str, NDArray[Any]]: ...

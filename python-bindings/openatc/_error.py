@@ -79,6 +79,6 @@ _CLASSES: dict[str, type[Error]] = {
                     FileError),
     **dict.fromkeys(["E10001", "E10002", "E10004", "E10005", "E10006", "E10007", "E10011",
                      "E10014", "E10016", "E10017", "E10032", "E10049", "E10057", "E12009",
-                     "E13018"], ArgumentError),
-    **dict.fromkeys(["E10055", "E13010", "E16002", "E16005"], UnsupportedError),
+                     "E13018", "E15001", "E15002", "E15004", "E15005", "E15006"], ArgumentError),
+    **dict.fromkeys(["E10055", "E13010", "E15003", "E16002", "E16005"], UnsupportedError),
 }

@@ -45,6 +45,10 @@ _FORMATS: dict[str, tuple[str, str]] = {
                      "give the module that has these weights: openatc.compile(module, args=...)"),
     ".zip": ("an archive", "unpack it and give the model that is in it"),
 }
+# The same of bytes, which have no name: where a mark is, and the mark.
+_MARKS = ((4, b"TFL3", "a TensorFlow Lite model", "write them to a file and give its path"),
+          (8, b"OATC", "a compiled model", "openatc.Model(data) opens it"),
+          (0, b"PK\x03\x04", "an archive", "load the object that is in it and give that"))
 # Zip files are what the endings of their names say.
 _ZIPPED = (".pt2", ".pt", ".pth", ".keras")
 
@@ -68,6 +72,13 @@ def refuse_other_formats(path: str | os.PathLike[str]) -> None:
     if ending in _FORMATS:
         what, advice = _FORMATS[ending]
         raise Error([f"E13005: '{_printable(name)}' is {what}: {advice}"])
+
+
+def refuse_other_bytes(data: bytes) -> None:
+    """Raises an Error for the bytes of a model that is known, but not read from memory."""
+    for at, mark, what, advice in _MARKS:
+        if data[at:at + len(mark)] == mark:
+            raise Error([f"E13005: the bytes are {what}: {advice}"])
 
 
 def framework(name: str) -> Any:
@@ -112,6 +123,23 @@ def is_foreign(model: Any) -> bool:
     return _is_torch(model) or _is_keras(model)
 
 
+def _described(model: Any) -> str:
+    """Returns what a message calls an object that is no model: a class by its name, other objects
+    by their type."""
+    if isinstance(model, type):
+        return f"the class {model.__name__}"
+    return f"an object of type {type(model).__name__}"
+
+
+def refuse_other_objects(model: Any) -> None:
+    """Raises a TypeError for an object that is neither a path nor a model."""
+    if not isinstance(model, (str, os.PathLike)):
+        raise TypeError(
+            f"{_described(model)} is no model: give a path, the bytes of an ONNX model, an "
+            "onnx.ModelProto, an openatc.builder.Graph, or a model of PyTorch, Keras or "
+            "TensorFlow (an instance, not its class or its weights)")
+
+
 @contextmanager
 def exported(model: Any, example: Example) -> Iterator[Any]:
     """Gives what a reader can read of any model: a path or an InMemory for objects of other
@@ -119,7 +147,7 @@ def exported(model: Any, example: Example) -> Iterator[Any]:
     if not is_foreign(model):
         if any(each is not None for each in example):
             raise TypeError("args, kwargs and dynamic_shapes are for models that are objects of "
-                            "PyTorch or TensorFlow")
+                            f"PyTorch or TensorFlow, which {_described(model)} is not")
         if isinstance(model, (str, os.PathLike)):
             refuse_other_formats(model)
         yield model

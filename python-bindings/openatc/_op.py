@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._compile import _compiler, compile
+from ._compile import compile
 from ._foreign import InMemory
 from ._runtime import Model, Session
+
+from . import _compiler  # isort: skip  (which _compile has loaded)
 
 _TYPES = {"float64": "double"}
 

@@ -171,7 +171,7 @@ choice to the configured method."""
 def _range_chooser(calibrator: Calibrator) -> Callable[..., tuple[float, float] | None]:
     def choose(tensor: str, begin: float, width: float, counts: list[int], smallest: float,
                largest: float) -> tuple[float, float] | None:
-        edges = begin + width * np.arange(len(counts) + 1)
+        edges = begin + width * np.arange(len(counts) + 1, dtype=np.float64)
         chosen = calibrator(tensor, Histogram(np.array(counts, np.uint64), edges, smallest,
                                               largest))
         if chosen is None:
@@ -202,6 +202,21 @@ def _is_tensorflow(path: Path) -> bool:
     return os.path.isdir(path) or os.fsdecode(path).endswith(".pb")
 
 
+def _load_for(sample: Sample, model: Source, input_shapes: Shapes | None) -> Module:
+    """Reads a model that is in no file. Dims that neither it nor `input_shapes` states are those
+    of a sample."""
+    module = load(model, input_shapes=input_shapes)
+    shapes = [port.shape for port in module.inputs]
+    if input_shapes is not None or all(
+            shape is not None and all(isinstance(dim, int) for dim in shape) for shape in shapes):
+        return module
+    names = [port.name for port in module.inputs]
+    arrays = _arrays(sample, names)
+    if len(arrays) != len(names):
+        return module  # which refuses the sample with what it needs
+    return load(model, input_shapes={name: np.shape(array) for name, array in zip(names, arrays)})
+
+
 def quantize(model: Source | Module, data: Iterable[Sample] | Path, *,
              method: str | Calibrator | None = None,
              batch_num: int | None = None, config: Path | Mapping[str, Any] | None = None,
@@ -218,8 +233,8 @@ def quantize(model: Source | Module, data: Iterable[Sample] | Path, *,
     None means); or it is a calibrator, a function or an object with `__call__`, that gets the name
     and the `openatc.Histogram` of each tensor and returns its range (minimum, maximum), or None
     for the method of `config`. `batch_num` is how many samples are used. `config` is a file of settings or a
-    dict with the same keys. Without `input_shapes`, open dims of an ONNX model are those of the
-    first sample. `progress` is called with the number of samples that are done.
+    dict with the same keys. Without `input_shapes`, dynamic dims of an ONNX model and
+    of an object are those of the first sample. `progress` is called with the number of samples that are done.
     """
     folders = os.fspath(data) if isinstance(data, (str, os.PathLike)) else ""
     if folders == "" and isinstance(data, (str, os.PathLike)):
@@ -230,7 +245,7 @@ def quantize(model: Source | Module, data: Iterable[Sample] | Path, *,
         raise Error(["E10014: there is no sample to calibrate with"])
     samples = itertools.chain([first], samples)
     if not isinstance(model, (Module, str, os.PathLike)):
-        model, input_shapes = load(model, input_shapes=input_shapes), None
+        model, input_shapes = _load_for(first, model, input_shapes), None
     elif not isinstance(model, Module) and _is_tensorflow(model):
         # The reader of ONNX models finds out shapes itself.
         if input_shapes is None and isinstance(first, Mapping):

@@ -9,6 +9,9 @@ from numpy.typing import DTypeLike, NDArray
 from ._display import Profile
 from ._values import Ports, Shape
 
+_Arrays = NDArray[Any] | Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]]
+"""An array for each input or output, in their order or by name; one array where there is one."""
+
 class TensorInfo:
     """A tensor of a model."""
 
@@ -141,17 +144,22 @@ class Model:
         """Reads all weights and compares their hash with the file's."""
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the .om file to a path."""
+    def __copy__(self) -> Model: ...
+    def __deepcopy__(self, memo: dict[int, Any], /) -> Model: ...
+    def __reduce__(self) -> tuple[type[Model], tuple[bytes]]:
+        """A pickled model has its file in it."""
 
 class Session:
     """Memory and threads for one inference at a time; other threads wait their turn."""
 
-    def __init__(self, model: Model, *, threads: int = 0, spin_us: int = 200,
+    def __init__(self, model: Model | str | os.PathLike[str] | bytes | bytearray | memoryview,
+                 *, threads: int = 0, spin_us: int = 200,
                  serial_cost: int = 30000, max_memory: int = 0, max_iterations: int = 0,
                  max_seconds: float = 0.0, check_hazards: bool = False,
                  functional: bool = True, timed: bool = True, prefetch: bool = True,
                  soc_file: str | os.PathLike[str] | None = None,
                  timeline_spans: int = 1000000) -> None:
-        """`threads` 0 uses as many as the process may; idle ones spin for `spin_us`; a launch
+        """`model` may be a path or the bytes of a compiled file. `threads` 0 uses as many as the process may; idle ones spin for `spin_us`; a launch
         cheaper than `serial_cost` stays on the calling thread.
 
         `max_memory` bytes may be held at once (0: three quarters of the machine's memory), the
@@ -185,13 +193,11 @@ class Session:
     @property
     def threads(self) -> int: ...
     @overload
-    def run(self, inputs: Sequence[NDArray[Any]],
-            outputs: Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]] | None = None
-            ) -> list[NDArray[Any]]: ...
+    def run(self, inputs: NDArray[Any] | Sequence[NDArray[Any]],
+            outputs: _Arrays | None = None) -> list[NDArray[Any]]: ...
     @overload
     def run(self, inputs: Mapping[str, NDArray[Any]],
-            outputs: Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]] | None = None
-            ) -> dict[str, NDArray[Any]]:
+            outputs: _Arrays | None = None) -> dict[str, NDArray[Any]]:
         """Runs the model without the GIL.
 
         One array may stand for a list of one. Numbers in lists, torch tensors and what
@@ -211,7 +217,7 @@ class Session:
     def run_async(self, inputs: Mapping[str, Any], outputs: Any = None
                   ) -> Coroutine[Any, Any, dict[str, Any]]: ...
     @overload
-    def run_async(self, inputs: Sequence[Any], outputs: Any = None
+    def run_async(self, inputs: NDArray[Any] | Sequence[Any], outputs: Any = None
                   ) -> Coroutine[Any, Any, list[Any]]:
         """Runs the model in another thread, after the runs of this session before it. Cancelling
         the task ends this run and no other.
@@ -246,9 +252,9 @@ class Session:
     def cancel(self) -> None:
         """Ends the run in progress, which another thread has begun, or else the next one: it is
         an `openatc.Error` of E10059. The session can be used again."""
-    def _layers(self, inputs: Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]],
+    def _layers(self, inputs: _Arrays,
                 shapes: dict[str, list[int]]) -> list[tuple[str, str, int, bool, str, NDArray[Any]]]: ...
-    def tensors(self, inputs: Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]],
+    def tensors(self, inputs: _Arrays,
                 names: Iterable[str] | None = None) -> dict[str, NDArray[Any]]:
         """Runs the model once and returns what its launches wrote, all of it or `names`."""
     @property

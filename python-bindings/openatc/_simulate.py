@@ -9,7 +9,9 @@ import pathlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import _compiler
+from ._compile import Path
+
+from . import _compiler  # isort: skip  (which _compile has loaded)
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,7 @@ class Simulation:
         return str(self.figures["bound_by"])
 
 
-def simulate(program: str | os.PathLike[str], *, soc: str = "",
-             soc_file: str | os.PathLike[str] = "", schedule: bool = False,
+def simulate(program: Path, *, soc: str = "", soc_file: Path = "", schedule: bool = False,
              check_hazards: bool = True, warmup: int = 0) -> Simulation:
     """Checks and simulates the npu programs of a file, or of the text of a module.
 
@@ -45,10 +46,10 @@ def simulate(program: str | os.PathLike[str], *, soc: str = "",
     `schedule` selects buffers, allocates memory and inserts flags first; `warmup` runs come before
     the one that is reported. Errors of the programs are an `openatc.Error`.
     """
-    text, name = program, "program"
-    if isinstance(program, os.PathLike) or "\n" not in program:
-        name = os.fspath(program)
-        text = pathlib.Path(program).read_text()
+    if isinstance(program, str) and "\n" in program:
+        name, text = "program", program
+    else:
+        name, text = os.fspath(program), pathlib.Path(program).read_text()
     figures, html, timeline, hazards = _compiler.simulate_programs(
         name, text, soc, os.fspath(soc_file), schedule, check_hazards, warmup)
     return Simulation(json.loads(figures), hazards, html, timeline)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import warnings
 from collections.abc import Callable, Sequence
@@ -38,13 +39,17 @@ def export(module: Any, example: Example, folder: str,
         raise TypeError("a torch.nn.Module needs example inputs, as in "
                         "openatc.compile(module, args=(torch.randn(1, 3, 224, 224),))")
     args = () if example.args is None else example.args
-    if isinstance(args, torch.Tensor):
+    if isinstance(args, (torch.Tensor, np.ndarray)):
         args = (args,)
+    args = tuple(_as_example(torch, each) for each in args)
+    if example.kwargs is not None:
+        example = example._replace(kwargs={name: _as_example(torch, each)
+                                           for name, each in example.kwargs.items()})
     training = [] if is_program else [each for each in module.modules() if each.training]
     if training:
         module.eval()
     try:
-        program = _run_exporter(torch, module, tuple(args), example, output_names)
+        program = _run_exporter(torch, module, args, example, output_names)
     finally:
         for each in training:
             each.training = True
@@ -54,6 +59,11 @@ def export(module: Any, example: Example, folder: str,
         program.save(path, external_data=True)
         return path
     return InMemory(name + ".onnx", program.model_proto.SerializeToString())
+
+
+def _as_example(torch: Any, value: Any) -> Any:
+    """Returns an example input as the exporter takes it: an array as a tensor."""
+    return torch.from_numpy(value) if isinstance(value, np.ndarray) else value
 
 
 def _run_exporter(torch: Any, module: Any, args: tuple[Any, ...], example: Example,
@@ -241,6 +251,14 @@ def backend(graph: Any, example_inputs: Sequence[Any], *,
 
     `options` are arguments of `openatc.compile`: torch.compile(module, backend="openatc",
     options={"soc": "Ascend310P3"}). A graph that is refused, and one that needs gradients, runs
-    in PyTorch, with a warning that says why.
+    in PyTorch, with a warning that says why. TypeError for an option that `openatc.compile` does
+    not have.
     """
+    # Found here, because a call that fails is taken for a graph that is refused.
+    from . import _compile
+    known = set(inspect.signature(_compile.compile).parameters) - {
+        "model", "args", "kwargs", "dynamic_shapes"}
+    if unknown := sorted(set(options or {}) - known):
+        raise TypeError(f"openatc.compile has no option {', '.join(map(repr, unknown))}; "
+                        f"options are: {', '.join(sorted(known))}")
     return _Captured(graph, list(example_inputs), dict(options or {}))

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from . import _compiler
 from ._compile import Module, Path, Shapes, Source, _in_memory, _model_request, _request
 from ._error import ArgumentError
 from ._foreign import Example, _is_torch
 from ._runtime import Model
 from ._train_ranks import RANDOM, RankSessions
 from .schedules import Schedule, constant
+
+from . import _compiler  # isort: skip  (which _compile has loaded)
 
 _LOSS_SCALE = "train.loss_scale"
 _MAX_SEED = 2**24
@@ -316,7 +317,8 @@ def train(model: Source, *, args: Any = None, kwargs: Mapping[str, Any] | None =
                              "dynamic"])
     if not 0 <= int(seed) < _MAX_SEED:
         raise ArgumentError([f"E15006: seed is {seed}, expected 0 to {_MAX_SEED - 1}"])
-    source, own_loss, zero_rows = _in_memory(model), "", {}
+    source, own_loss = _in_memory(model), ""
+    zero_rows: dict[str, int] = {}
     if _is_torch(model):
         from . import _torch_train
         wanted = _torch_train.trainable(model)
@@ -347,6 +349,7 @@ def train(model: Source, *, args: Any = None, kwargs: Mapping[str, Any] | None =
             or not isinstance(optimizer, (str, Mapping)):
         raise TypeError("args, kwargs, target, and losses and optimizers of PyTorch are for models "
                         "that are a torch.nn.Module")
+    assert not callable(loss), "a loss of the user's own is an output of the model by now"
     settings = _settings(loss, optimizer, compress, dropout=dropout,
                          parameters=None if parameters is None else list(parameters),
                          frozen=None if frozen is None else list(frozen),

@@ -140,11 +140,11 @@ class RankSessions:
                    for index, (session, own) in enumerate(zip(self.sessions, inputs))}
         first: BaseException | None = None
         for future in as_completed(futures):
-            error = future.exception()
-            if error is not None and first is None:
-                first = error
+            failure = future.exception()
+            if failure is not None and first is None:
+                first = failure
                 index = futures[future]
-                self._connections[index].abort(f"rank {index} has failed: {error}")
+                self._connections[index].abort(f"rank {index} has failed: {failure}")
         if first is not None:
             raise first
         return [future.result() for future in futures]

@@ -274,7 +274,7 @@ class LanguageModel:
                    for row in range(len(prompts))]
         self._ended = False
         self.timing = timing = Timing(prompt_tokens=sum(len(prompt) for prompt in prompts))
-        begin = time.perf_counter()
+        started = time.perf_counter()
         whole = not self._states or (self._pads_right and differ)
         step = longest if whole else chunk
         for at in range(0, longest, step):
@@ -282,15 +282,15 @@ class LanguageModel:
         if self._pads_right and differ:
             ends = np.array([len(prompt) - 1 for prompt in prompts])
             logits = np.take_along_axis(logits, ends[:, None, None], axis=1)
-        timing.prefill_seconds = time.perf_counter() - begin
+        timing.prefill_seconds = time.perf_counter() - started
         active = [True] * len(prompts)
         for count in range(max_new_tokens):
             if count:
-                begin = time.perf_counter()
+                started = time.perf_counter()
                 read = np.array([[token is not None] for token in chosen], np.int64)
                 logits = self.logits(np.array([[token or 0] for token in chosen]),
                                      read if self._has_mask else None)
-                timing.decode_seconds += time.perf_counter() - begin
+                timing.decode_seconds += time.perf_counter() - started
             last = logits[:, -1].astype(np.float32, copy=False)
             chosen: list[int | None] = [
                 sampling.choose(last[row], randoms[row]) if active[row] else None

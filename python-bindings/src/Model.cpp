@@ -114,10 +114,7 @@ bool PyModel::readSame(std::string &content) const {
   return isSame;
 }
 
-void PyModel::save(const py::object &path) const {
-  const std::string target = systemPath(path);
-  std::string content, error;
-  std::string_view view;
+std::string_view PyModel::view(std::string &content) const {
   if (!bytes) {
     bool isSame = false;
     {
@@ -127,17 +124,28 @@ void PyModel::save(const py::object &path) const {
     }
     if (!isSame)
       raise({"E10410: the model file '" + file + "' was changed after it was opened"});
-    view = content;
-  } else if (PyBytes_Check(bytes.ptr())) {
-    view = {PyBytes_AS_STRING(bytes.ptr()), size_t(PyBytes_GET_SIZE(bytes.ptr()))};
-  } else {
-    auto *held = static_cast<const om::Buffer *>(PyCapsule_GetPointer(bytes.ptr(), fileCapsule));
-    view = {reinterpret_cast<const char *>(held->data()), held->size()};
+    return content;
   }
+  if (PyBytes_Check(bytes.ptr()))
+    return {PyBytes_AS_STRING(bytes.ptr()), size_t(PyBytes_GET_SIZE(bytes.ptr()))};
+  auto *held = static_cast<const om::Buffer *>(PyCapsule_GetPointer(bytes.ptr(), fileCapsule));
+  return {reinterpret_cast<const char *>(held->data()), held->size()};
+}
+
+py::bytes PyModel::content() const {
+  std::string read;
+  const std::string_view whole = view(read);
+  return {whole.data(), whole.size()};
+}
+
+void PyModel::save(const py::object &path) const {
+  const std::string target = systemPath(path);
+  std::string read, error;
+  const std::string_view whole = view(read);
   bool isWritten = false;
   {
     py::gil_scoped_release release;
-    isWritten = writeWholeFile(target, view, error);
+    isWritten = writeWholeFile(target, whole, error);
   }
   if (!isWritten)
     raise({error});

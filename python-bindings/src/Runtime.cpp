@@ -8,6 +8,7 @@
 #include "support/TensorValues.h"
 
 #include <cmath>
+#include <limits>
 
 namespace py = pybind11;
 using namespace atc::python;
@@ -69,15 +70,24 @@ py::tuple difference(const Port &port, const py::object &ours, const py::object 
   return py::make_tuple(result.maxAbs, result.ofRange, result.cosine);
 }
 
-std::unique_ptr<PySession> makeSession(std::shared_ptr<PyModel> model, uint32_t threads,
-                                       uint32_t spinUs, uint64_t serialCost, uint64_t maxMemory,
+/// Returns a model as it is, and opens what stands for one: a path or the bytes of a file.
+std::shared_ptr<PyModel> modelOf(const py::object &source) {
+  if (py::isinstance<PyModel>(source))
+    return source.cast<std::shared_ptr<PyModel>>();
+  return std::make_shared<PyModel>(source, /*verify=*/true, py::none());
+}
+
+std::unique_ptr<PySession> makeSession(const py::object &model, int64_t threads, uint32_t spinUs,
+                                       uint64_t serialCost, uint64_t maxMemory,
                                        uint64_t maxIterations, double maxSeconds, bool checkHazards,
                                        bool functional, bool timed, bool prefetch,
                                        const py::object &socFile, uint64_t timelineSpans) {
   if (!(maxSeconds >= 0))
     throw py::value_error("max_seconds must be 0, for no limit, or more");
+  if (threads < 0 || threads > std::numeric_limits<uint32_t>::max())
+    throw py::value_error("threads must be 0, for as many as the process may use, or more");
   om_session_options options = OM_SESSION_OPTIONS_INIT;
-  options.threads = threads;
+  options.threads = uint32_t(threads);
   options.spin_us = spinUs;
   options.serial_cost = serialCost;
   options.max_memory = maxMemory;
@@ -88,7 +98,7 @@ std::unique_ptr<PySession> makeSession(std::shared_ptr<PyModel> model, uint32_t 
   const NpuRequest request = {functional,    timed,
                               checkHazards,  prefetch,
                               timelineSpans, socFile.is_none() ? "" : systemPath(socFile)};
-  return std::make_unique<PySession>(std::move(model), options, request);
+  return std::make_unique<PySession>(modelOf(model), options, request);
 }
 
 void bindInfo(py::module_ &m) {
@@ -253,6 +263,14 @@ void bindModel(py::module_ &m) {
       .def("verify_weights", &PyModel::verifyWeights,
            "Reads all weights and compares their hash with the file's.")
       .def("save", &PyModel::save, py::arg("path"), "Writes the .om file to a path.")
+      // A model does not change, so a copy is the model itself.
+      .def("__copy__", [](const py::object &model) { return model; })
+      .def("__deepcopy__", [](const py::object &model, const py::object &) { return model; })
+      .def("__reduce__",
+           [](const py::object &model) {
+             return py::make_tuple(py::type::of(model),
+                                   py::make_tuple(model.cast<const PyModel &>().content()));
+           })
       .def("__repr__", [](const PyModel &model) {
         const char *name = model.get().info().name;
         return toStr("<openatc.Model '" + atc::printable(name ? name : "") + "', " +
@@ -262,10 +280,9 @@ void bindModel(py::module_ &m) {
 
 void bindSession(py::module_ &m) {
   py::class_<PySession>(m, "Session", "Runs one inference of a model at a time.")
-      .def(py::init(&makeSession), py::arg("model").none(false), py::kw_only(),
-           py::arg("threads") = 0, py::arg("spin_us") = OM_DEFAULT_SPIN_US,
-           py::arg("serial_cost") = OM_DEFAULT_SERIAL_COST, py::arg("max_memory") = 0,
-           py::arg("max_iterations") = 0, py::arg("max_seconds") = 0.0,
+      .def(py::init(&makeSession), py::arg("model"), py::kw_only(), py::arg("threads") = 0,
+           py::arg("spin_us") = OM_DEFAULT_SPIN_US, py::arg("serial_cost") = OM_DEFAULT_SERIAL_COST,
+           py::arg("max_memory") = 0, py::arg("max_iterations") = 0, py::arg("max_seconds") = 0.0,
            py::arg("check_hazards") = false, py::arg("functional") = true, py::arg("timed") = true,
            py::arg("prefetch") = true, py::arg("soc_file") = py::none(),
            py::arg("timeline_spans") = 1000000)
@@ -285,6 +302,17 @@ void bindSession(py::module_ &m) {
       .def("close", &PySession::close, "Gives the memory and the threads back.")
       .def("__enter__", [](py::object session) { return session; })
       .def("__exit__", [](PySession &session, const py::args &) { session.close(); })
+      .def("__reduce__",
+           [](const PySession &) -> py::object {
+             throw py::type_error("a session has threads and memory of its process and cannot be "
+                                  "copied or pickled: make one of its model, which can");
+           })
+      .def("__repr__",
+           [](const PySession &session) {
+             const char *name = session.model()->get().info().name;
+             return toStr("<openatc.Session of '" + atc::printable(name ? name : "") +
+                          (session.isClosed() ? "', closed>" : "'>"));
+           })
       .def("cancel", &PySession::cancel,
            "Ends the run in progress, which another thread has begun, or else the next one.")
       .def(

@@ -29,6 +29,8 @@ public:
   std::vector<om::Launch> launches() const;
   /// Compares the weights with their checksum; throws an error when they differ.
   void verifyWeights() const;
+  /// Returns a copy of the file; throws where it was changed since it was opened.
+  pybind11::bytes content() const;
   /// Writes the file to `path`, which stays as it is after an error.
   void save(const pybind11::object &path) const;
   /// Whether all inputs and outputs are tensors of known sizes, as arrays are.
@@ -38,6 +40,8 @@ private:
   /// Reads the file that was opened into `content`, which has its size. Returns false where another
   /// file is there, or it was changed.
   bool readSame(std::string &content) const;
+  /// Returns the bytes of the file: those held in memory, or `content`, into which they are read.
+  std::string_view view(std::string &content) const;
 
   pybind11::object bytes; ///< what the model reads in place; null for a file
   std::string file;       ///< the path of a file
@@ -74,6 +78,7 @@ public:
   /// Runs the model on positional inputs or on inputs by name. Returns the output, or a tuple
   /// of several; for a single mapping a dict.
   pybind11::object call(const pybind11::args &inputs, const pybind11::kwargs &named);
+  bool isClosed() const { return !session; }
   /// Gives the memory back; every later run is a ValueError.
   void close();
   /// Runs the model once and returns what its launches wrote, by name.

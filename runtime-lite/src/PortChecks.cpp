@@ -80,7 +80,7 @@ om_status checkPointer(const void *pointer, uint64_t bytes, const char *word, ui
   if (!bytes || (pointer && reinterpret_cast<uintptr_t>(pointer) % OM_ALIGNMENT == 0))
     return OM_OK;
   return fail(error, OM_ERROR_ARGUMENT, "the pointer for %s %u ('%s') is %s.", word, index, name,
-              pointer ? "not 64-byte aligned" : "null");
+              pointer ? "not 64-byte aligned (OM_ALIGNMENT)" : "null");
 }
 
 } // namespace atc::rt

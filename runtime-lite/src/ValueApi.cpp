@@ -77,7 +77,7 @@ om_status om_value_borrow_tensor(om_dtype dtype, uint32_t rank, const int64_t *d
       tensorSize(static_cast<uint8_t>(dtype), rank, dims, elements, bytes) && bytes &&
       (!data || reinterpret_cast<uintptr_t>(data) % OM_ALIGNMENT))
     return fail(error, OM_ERROR_ARGUMENT, "the elements of a borrowed tensor are %s.",
-                data ? "not 64-byte aligned" : "null");
+                data ? "not 64-byte aligned (OM_ALIGNMENT)" : "null");
   // No elements can be there; a kernel that reads them would reach others.
   if (limits::hasShortAddresses && bytes > limits::maxBlock)
     return outOfMemory(error, bytes);

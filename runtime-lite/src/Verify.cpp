@@ -494,8 +494,7 @@ om_status verifyHeader(const char *data, uint64_t available, uint64_t fileBytes,
                 "the file has only %llu bytes: it is no .om file or is cut off.", ull(available));
   if (std::memcmp(data + prefixBytes + 4, fb::ModelIdentifier(), 4) != 0)
     return fail(error, OM_ERROR_NOT_OM,
-                "the file is no .om file of this project: it does not start with the mark '%s'.",
-                fb::ModelIdentifier());
+                "this is no .om file: compile the model with this project's atc.");
 
   uint64_t length =
       prefixBytes + flatbuffers::GetPrefixedSize(reinterpret_cast<const uint8_t *>(data));

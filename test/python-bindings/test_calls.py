@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Models called as people call them: one array, lists, names, objects with __array__, `with`."""
 
+import copy
 import pickle
 import subprocess
 import sys
@@ -95,6 +96,37 @@ def test_a_session_is_closed(digits, pictures):
     assert session.model is digits
 
 
+def test_a_session_of_a_file(digits_om, pictures, right_scores, tmp_path):
+    for source in (digits_om, str(digits_om), digits_om.read_bytes()):
+        session = openatc.Session(source, threads=1)
+        np.testing.assert_allclose(session(pictures[3])[0], right_scores[3], atol=1e-4)
+    with pytest.raises(FileNotFoundError, match="E10410"):
+        openatc.Session(tmp_path / "none.om")
+    with pytest.raises(TypeError, match="not NoneType"):
+        openatc.Session(None)
+    for threads in (-1, 2**32):
+        with pytest.raises(ValueError, match="threads must be 0"):
+            openatc.Session(digits_om, threads=threads)
+
+
+def test_models_are_copied_and_pickled_and_sessions_are_not(digits, digits_onnx, digits_om,
+                                                            pictures, right_scores):
+    in_memory = openatc.compile(digits_onnx)
+    for model in (digits, in_memory, openatc.Model(digits_om.read_bytes())):
+        assert copy.copy(model) is copy.deepcopy(model) is model
+        again = pickle.loads(pickle.dumps(model))
+        assert again is not model and again.name == model.name
+        np.testing.assert_allclose(openatc.Session(again, threads=1)(pictures[3])[0],
+                                   right_scores[3], atol=1e-4)
+    session = openatc.Session(digits, threads=1)
+    for use in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="make one of its model"):
+            use(session)
+    assert repr(session) == f"<openatc.Session of '{digits.name}'>"
+    session.close()
+    assert repr(session) == f"<openatc.Session of '{digits.name}', closed>"
+
+
 def test_ports_by_name(digits, small):
     assert digits.inputs["image"].shape == (1, 1, 28, 28)
     assert digits.outputs["scores"].name == digits.outputs[0].name == "scores"
@@ -165,6 +197,30 @@ def test_models_in_memory(digits_onnx, pictures, right_scores):
     np.testing.assert_allclose(scores[0], right_scores[7], atol=1e-3)
     with pytest.raises(OSError):
         openatc.compile(b"not a model")
+
+
+@pytest.mark.parametrize("source, called", [
+    (None, "an object of type NoneType"), ({"weight": 1}, "an object of type dict"),
+    (openatc.Session, "the class Session")])
+def test_objects_that_are_no_models(source, called):
+    for use in (openatc.compile, openatc.load, lambda each: openatc.quantize(each, [np.zeros(1)])):
+        with pytest.raises(TypeError, match=called + " is no model"):
+            use(source)
+    with pytest.raises(TypeError, match=called):
+        openatc.compile(source, args=(1,))
+
+
+@pytest.mark.parametrize("data, words", [
+    (b"\x1c\0\0\0TFL3" + bytes(20), "a TensorFlow Lite model"), (b"PK\x03\x04" + bytes(20), "an archive"),
+    (None, "openatc.Model")])
+def test_bytes_of_other_formats(digits_om, data, words):
+    with pytest.raises(openatc.FileError, match=words):
+        openatc.compile(data or digits_om.read_bytes())
+
+
+def test_shapes_that_are_text(digits_onnx):
+    with pytest.raises(TypeError, match="must be a dict of shapes by name"):
+        openatc.compile(digits_onnx, input_shapes="image:1,1,28,28")
 
 
 # --- The interpreter -----------------------------------------------------------------------

@@ -352,7 +352,17 @@ def test_compare_finds_the_first_bad_layer(digits_om, digits_onnx, pictures):
     assert fewer.without_counterpart == comparison.without_counterpart + 1
 
 
+def test_compare_reads_what_load_reads(digits, digits_onnx, pictures):
+    for reference in (digits_onnx, digits_onnx.read_bytes(), openatc.load(digits_onnx)):
+        assert openatc.compare(digits, reference, pictures[3]).agree
+    dynamic = openatc.compile(digits_onnx, input_shapes={"image": (-1, 1, 28, 28)})
+    for inputs in (pictures[3], [pictures[3]], {"image": pictures[3]}):
+        assert openatc.compare(dynamic, digits_onnx, inputs).agree
+
+
 def test_compare_errors(digits, small, pictures):
+    with pytest.raises(TypeError, match="type int is no model"):
+        openatc.compare(digits, 3, pictures[0])
     assert error_text(openatc.compare, digits, {"x": pictures[0]}, [pictures[0]]).code == "E10014"
     assert error_text(openatc.compare, "none.om", {}, []).code == "E10410"
 

@@ -74,6 +74,12 @@ def test_torch():
             np.testing.assert_allclose(session(image=image, **kwargs), net(image, **kwargs),
                                        atol=1e-5)
 
+        # Arrays are examples as well as tensors are.
+        for args in (image.numpy(), [image.numpy()]):
+            assert openatc.from_torch(net, args).inputs["image"].shape == (2, 3, 8, 8)
+        named = openatc.compile(net, args=image, kwargs={"scale": kwargs["scale"].numpy()})
+        assert named.inputs["scale"].shape == (8,)
+
         # A program of torch.export brings its own inputs.
         program = torch.export.export(net, (image,))
         with torch.no_grad():
@@ -176,6 +182,15 @@ def test_torch_backend():
             torch.testing.assert_close(left, right)
         assert len(compiled) == 4
 
+        # A wrong option is an error of the caller, not a graph that is refused.
+        try:
+            torch.compile(function, backend=openatc.torch_backend, options={"sock": "x"})(a, b)
+        except Exception as error:                # PyTorch wraps what a backend raises
+            assert "openatc.compile has no option 'sock'" in str(error), error
+        else:
+            raise AssertionError("no error")
+        torch._dynamo.reset()
+
         # By its name, as an installed package has it.
         import pathlib, tempfile, tomllib
         project = tomllib.loads((pathlib.Path(ROOT) / "pyproject.toml").read_text())["project"]
@@ -222,6 +237,11 @@ def test_keras():
         session = openatc.Session(openatc.compile(model))
         for rows in (x, x[:1]):
             np.testing.assert_allclose(session(rows), model(rows), atol=1e-4)
+
+        quantized = openatc.quantize(model, [x, x])
+        assert len(quantized.scales) > 1
+        comparison = openatc.compare(openatc.compile(model), model, x)
+        assert comparison.first_bad is None and comparison.errors
 
         @tf.function
         def function(a, b):

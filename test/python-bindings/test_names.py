@@ -153,6 +153,44 @@ def test_stub_and_module_agree(name):
             assert described == real(getattr(module, node.name)), node.name
 
 
+def test_the_compiler_is_loaded_apart_from_tensorflow():
+    """_compile loads it so that a TensorFlow in the process does not show it its protobuf; a module
+    that loads it first takes TensorFlow's, and crashes."""
+    for path in sorted(PACKAGE.glob("*.py")):
+        loads = [(node.module, [each.name for each in node.names])
+                 for node in ast.parse(path.read_text()).body
+                 if isinstance(node, ast.ImportFrom) and node.level == 1]
+        if (None, ["_compiler"]) in loads:
+            before = loads[:loads.index((None, ["_compiler"]))]
+            assert any(module == "_compile" for module, _ in before), path.name
+
+
+def typed_program():
+    """The calls that the pages show, with the types of what they return."""
+    return textwrap.dedent("""
+        import numpy as np
+        import openatc
+        from numpy.typing import NDArray
+        from typing import Any
+
+        model: openatc.Model = openatc.compile("net.onnx", "net.om")
+        image: NDArray[np.float32] = np.zeros((1, 1, 28, 28), np.float32)
+        session = openatc.Session("net.om", threads=2)
+        alone: list[NDArray[Any]] = session.run(image)
+        listed: list[NDArray[Any]] = session.run([image], outputs=image)
+        named: dict[str, NDArray[Any]] = session.run({"image": image})
+        module: openatc.Module = openatc.load("net.onnx")
+        interpreted: list[NDArray[Any]] = module.interpret(image)
+        by_name: dict[str, NDArray[Any]] = openatc.interpret(module, {"image": image})
+        tensors: dict[str, NDArray[Any]] = session.tensors(image)
+        comparison: openatc.Comparison = openatc.compare(model, module, image)
+        quantized: openatc.QuantizedModel = openatc.quantize("net.onnx", [image], method="mse")
+
+        async def run() -> list[Any]:
+            return await session.run_async(image)
+        """)
+
+
 def test_stubtest(tmp_path):
     """mypy compares the stubs with the modules, and checks the package's own types."""
     pytest.importorskip("mypy.stubtest", reason="needs mypy (pip install mypy)")
@@ -164,7 +202,9 @@ def test_stubtest(tmp_path):
                      "--allowlist", str(allowed), "--ignore-unused-allowlist"],
                     # The server needs packages of its own, which are not typed.
                     ["mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "-p", "openatc",
-                     "--exclude", "openatc/serve"]):
+                     "--exclude", "openatc/serve"],
+                    ["mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "-c",
+                     typed_program()]):
         done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True,
                               env=environment, cwd=tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr

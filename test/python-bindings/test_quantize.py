@@ -39,6 +39,20 @@ def test_scales_and_errors(quantized):
         assert line in str(quantized)
 
 
+def test_dynamic_dims_of_objects_are_those_of_the_first_sample():
+    graph = openatc.builder.Graph("product")
+    x = graph.input("x", "float32", ["batch", 8])
+    graph.output("y", graph.op("Relu", x @ np.eye(8, 4, dtype="float32")))
+    sample = np.random.default_rng(1).standard_normal((3, 8)).astype("float32")
+    for model in (graph, graph.to_onnx()):
+        for first in (sample, [sample], {"x": sample}):
+            module = openatc.quantize(model, [first, first]).module
+            assert module.inputs["x"].shape == (3, 8)
+        assert openatc.quantize(model, [sample], input_shapes={"x": (3, 8)}).scales
+        with pytest.raises(openatc.ArgumentError):
+            openatc.quantize(model, [[sample, sample]])
+
+
 def test_samples_of_every_kind(digits_onnx, pictures):
     kinds = [pictures, ([picture] for picture in pictures),
              ({"image": picture} for picture in pictures),

@@ -109,6 +109,19 @@ def test_files_of_unknown_versions_of_npy(digits, tmp_path):
         assert "E13005" in refused(digits, "--input", tmp_path / "x.npy")
 
 
+def test_archives_of_arrays_are_no_inputs(digits, dynamic, tmp_path):
+    """Their bytes were taken for those of the elements: an archive of the right size ran."""
+    np.savez(tmp_path / "x.npz", image=np.load(PICTURE))
+    errors = refused(digits, "--input", tmp_path / "x.npz")
+    assert errors.startswith("E13005") and "as a .npy file of its own" in errors
+    assert "must be a .npy file" in refused(dynamic, "--input", tmp_path / "x.npz")
+
+
+def test_models_that_are_not_compiled():
+    errors = refused(DIGITS / "digits.onnx")
+    assert errors.startswith("E10041") and "compile the model with this project's atc" in errors
+
+
 def test_random_inputs(digits, dynamic, tmp_path):
     def scores(om, *words):
         om_run(om, "--output", tmp_path, *words)

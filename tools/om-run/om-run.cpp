@@ -20,10 +20,7 @@
 #include "tools/om-run/Options.h"
 #include "tools/om-run/Ranks.h"
 #include "tools/om-run/Shapes.h"
-
-#ifdef OPENATC_HAS_TRUST
-#include "openatc/trust.h"
-#endif
+#include "tools/om-run/Trust.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -58,7 +55,9 @@ public:
 
 private:
   bool load();
-  bool readTrust(om_load_options &loading); // refuses options that would do nothing
+  bool openModel();
+  om_session_options sessionOptions() const;
+  bool refuseCombinations(); // options that would do nothing, or do not fit the model
   bool readBuffers();
   bool readValues();
   bool takeOutputs();
@@ -116,35 +115,22 @@ private:
   std::vector<std::string> errorLines;
 };
 
-bool Runner::readTrust(om_load_options &loading) {
-  loading.refuse_native_code = options.refuseNativeCode;
-  loading.require_signature = options.requireSignature;
-  if (options.requireSignature == options.trustedKeys.empty())
-    return failed("E10057", "--require_signature and --trusted_key go only together.");
-  if (!options.requireSignature)
-    return true;
-#ifdef OPENATC_HAS_TRUST
-  for (const std::string &path : options.trustedKeys)
-    if (om_trust_read_key(path.c_str(), &keys.emplace_back(), &error.c) != OM_OK)
-      failed(error.code() == OM_ERROR_IO ? ErrorCode("E13001") : ErrorCode("E13005"),
-             error.message());
-  loading.trusted_keys = keys.data();
-  loading.trusted_key_count = keys.size();
-  loading.crypto = om_trust_crypto();
-  return errorLines.empty();
-#else
-  return failed("E10055", "--require_signature is not supported: this om-run was built without "
-                          "libsodium.");
-#endif
-}
-
-bool Runner::load() {
+bool Runner::openModel() {
   om_load_options loading = OM_LOAD_OPTIONS_INIT;
   loading.verify_weights = options.verify;
   loading.threads = options.threads;
   loading.cpu_level = options.cpuLevel.empty() ? nullptr : options.cpuLevel.c_str();
-  if (!readTrust(loading))
+  if (!readTrust(options, keys, loading, errorLines))
     return false;
+  model = om::Model::loadFile(options.model, error, loading);
+  if (std::error_code status; !model && !std::filesystem::exists(options.model, status))
+    return failed("E10410", "the model file '" + options.model + "' does not exist.");
+  if (!model)
+    return failed("E10041", "'" + options.model + "' cannot be loaded: " + error.message());
+  return true;
+}
+
+om_session_options Runner::sessionOptions() const {
   om_session_options running = OM_SESSION_OPTIONS_INIT;
   running.threads = options.threads;
   if (!options.threads && options.sessions > 1)
@@ -155,13 +141,35 @@ bool Runner::load() {
   running.max_run_us = options.maxSeconds < 1e12
                            ? static_cast<uint64_t>(std::ceil(options.maxSeconds * 1e6))
                            : OM_NO_LIMIT;
+  return running;
+}
 
+bool Runner::refuseCombinations() {
+  if (options.state && options.sessions > 1)
+    return failed("E10057", "--state does not go together with --sessions.");
+  if (!npu && onValues && gears.all.empty() && !options.npu.timeline.empty())
+    return failed("E10057", "--timeline is only for models whose inputs and outputs have shapes "
+                            "that are known: --profile shows the launches of '" +
+                                options.model + "'.");
+  if (options.npu.checkRanges && onValues && gears.all.empty())
+    return failed("E10057",
+                  "--check-ranges is only for models whose inputs and outputs have shapes "
+                  "that are known: compile the model with --input_shape.");
+  if (!gears.all.empty() && !options.compare.empty())
+    return failed("E10057", "--compare is not for models with gears: compile the model for the "
+                            "size of one gear with --input_shape, and compare that.");
+  if (onValues && gears.all.empty() && !options.dump.empty())
+    return failed("E10057", "--dump is only for models whose inputs and outputs have shapes that "
+                            "are known: those of '" +
+                                options.model + "' have not; --compare compares their outputs.");
+  return true;
+}
+
+bool Runner::load() {
+  om_session_options running = sessionOptions();
   const auto begin = std::chrono::steady_clock::now();
-  model = om::Model::loadFile(options.model, error, loading);
-  if (std::error_code status; !model && !std::filesystem::exists(options.model, status))
-    return failed("E10410", "the model file '" + options.model + "' does not exist.");
-  if (!model)
-    return failed("E10041", "'" + options.model + "' cannot be loaded: " + error.message());
+  if (!openModel())
+    return false;
   if (model.info().npu_launches) {
     std::string errorText;
     if (!npu.create(options.npu, errorText))
@@ -204,25 +212,8 @@ bool Runner::load() {
     return failed("E10057",
                   std::string("--state is only for models with a state: ") + error.message());
   onValues |= options.state;
-  if (options.state && options.sessions > 1)
-    return failed("E10057", "--state does not go together with --sessions.");
-  if (!npu && onValues && gears.all.empty() && !options.npu.timeline.empty())
-    return failed("E10057", "--timeline is only for models whose inputs and outputs have shapes "
-                            "that are known: --profile shows the launches of '" +
-                                options.model + "'.");
-  if (!readLabels() || !openOthers(running))
+  if (!refuseCombinations() || !readLabels() || !openOthers(running))
     return false;
-  if (options.npu.checkRanges && onValues && gears.all.empty())
-    return failed("E10057",
-                  "--check-ranges is only for models whose inputs and outputs have shapes "
-                  "that are known: compile the model with --input_shape.");
-  if (!gears.all.empty() && !options.compare.empty())
-    return failed("E10057", "--compare is not for models with gears: compile the model for the "
-                            "size of one gear with --input_shape, and compare that.");
-  if (onValues && gears.all.empty() && !options.dump.empty())
-    return failed("E10057", "--dump is only for models whose inputs and outputs have shapes that "
-                            "are known: those of '" +
-                                options.model + "' have not; --compare compares their outputs.");
   return onValues ? readValues() : readBuffers();
 }
 

@@ -106,14 +106,22 @@ static LogicalResult checkActivation(std::optional<ActivationAttr> activation, V
   return success();
 }
 
-FailureOr<RankedTensorType> ConvOp::inferType(Adaptor adaptor, EmitError emitError) {
-  auto input = rankedType(adaptor.getInput()), filter = rankedType(adaptor.getFilter());
+/// Checks that a convolution's input and filter fit each other, whatever their dims are.
+static LogicalResult checkImageAndFilter(RankedTensorType input, RankedTensorType filter,
+                                         EmitError emitError) {
   if (input.getRank() < 3 || filter.getRank() != input.getRank())
     return emitError() << "input and filter must have the same rank of 3 or more, but are " << input
                        << " and " << filter;
   if (input.getElementType() != filter.getElementType())
     return emitError() << "input and filter must have one element type, but are " << input
                        << " and " << filter;
+  return success();
+}
+
+FailureOr<RankedTensorType> ConvOp::inferType(Adaptor adaptor, EmitError emitError) {
+  auto input = rankedType(adaptor.getInput()), filter = rankedType(adaptor.getFilter());
+  if (failed(checkImageAndFilter(input, filter, emitError)))
+    return failure();
   size_t spatial = input.getRank() - 2;
   Window window{filter.getShape().drop_front(2), adaptor.getStrides(), adaptor.getPads(),
                 adaptor.getDilations()};
@@ -157,12 +165,8 @@ FailureOr<RankedTensorType> ConvOp::inferType(Adaptor adaptor, EmitError emitErr
 
 FailureOr<RankedTensorType> ConvTransposeOp::inferType(Adaptor adaptor, EmitError emitError) {
   auto input = rankedType(adaptor.getInput()), filter = rankedType(adaptor.getFilter());
-  if (input.getRank() < 3 || filter.getRank() != input.getRank())
-    return emitError() << "input and filter must have the same rank of 3 or more, but are " << input
-                       << " and " << filter;
-  if (input.getElementType() != filter.getElementType())
-    return emitError() << "input and filter must have one element type, but are " << input
-                       << " and " << filter;
+  if (failed(checkImageAndFilter(input, filter, emitError)))
+    return failure();
   size_t spatial = input.getRank() - 2;
   Window window{filter.getShape().drop_front(2), adaptor.getStrides(), adaptor.getPads(),
                 adaptor.getDilations()};

@@ -4,6 +4,7 @@
 // Parts, copies and indices by attributes or constant inputs, in the forms of the Ascend
 // toolchain. One row per operator: its name and the function that builds its nodes.
 
+#include "frontends/SliceEnds.h"
 #include "frontends/onnx/singleop/SingleOpGraph.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -71,10 +72,7 @@ void buildStridedSlice(Graph &g) {
   Ints axes, gone;
   for (size_t i = 0; i < begin.size(); ++i) {
     axes.push_back(i);
-    // In ONNX the largest number is an end that is left out; here it is one behind the last
-    // element.
-    if (!strides.empty() && strides[i] < 0)
-      end[i] = std::min<int64_t>(end[i], INT32_MAX - 1);
+    end[i] = std::min(end[i], maxSliceEnd(strides.empty() ? 1 : strides[i]));
     if (i >= 63 || !(shrinks >> i & 1))
       continue;
     // One element, whatever the end and the stride are.

@@ -4,13 +4,14 @@
 // Builders of fixed shapes compute with dims at compile time; these let host kernels compute with
 // the dims that tensors have when the model runs.
 
-#include <limits>
-
 #include "dialects/graph/ops/HostOps.h"
+#include "frontends/SliceEnds.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/arithmetic/TensorMath.h"
 
 #include "mlir/IR/Matchers.h"
+
+#include <limits>
 
 using namespace mlir;
 
@@ -297,12 +298,7 @@ void importStridedSlice(NodeContext &n) {
         where(n, from, -1, n.intList({allOf}), n.callHost("Add", {from, n.intList({1})}));
     to = where(n, n.intList(shrinks), 1, behind, to);
     from = where(n, n.intList(opensBegin), 1, n.intList(first), from);
-    // The kernel follows ONNX, where the largest number is an end that is left out; here it is one
-    // behind the last element.
-    SmallVector<int64_t> most;
-    for (int64_t step : steps)
-      most.push_back(step > 0 ? std::numeric_limits<int64_t>::max() : allOf - 1);
-    to = n.callHost("Min", {to, n.intList(most)});
+    to = n.callHost("Min", {to, n.intList(llvm::map_to_vector(steps, maxSliceEnd))});
     to = where(n, n.intList(opensEnd), 1, n.intList(last), to);
     result = n.callHost("Slice", {input, from, to, n.intList(at), n.intList(steps)});
   }

@@ -1,6 +1,7 @@
 //===-- ImportSlice.cpp - slices, pads, reversal --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "frontends/SliceEnds.h"
 #include "frontends/tflite/OpTable.h"
 
 #include <limits>
@@ -77,12 +78,7 @@ void importStridedSlice(OpContext &c) {
     if (p->offset())
       end = c.node("Add", {begin, end});
     begin = c.node("Where", {truths(takesFirst), c.ints(firstDefault), begin});
-    // In ONNX the largest number is an end that is left out; here it is one behind the last
-    // element.
-    llvm::SmallVector<int64_t> most;
-    for (int64_t step : steps)
-      most.push_back(step > 0 ? std::numeric_limits<int64_t>::max() : INT32_MAX - 1);
-    end = c.node("Min", {end, c.ints(most)});
+    end = c.node("Min", {end, c.ints(llvm::map_to_vector(steps, maxSliceEnd))});
     end = c.node("Where", {truths(takesLast), c.ints(lastDefault), end});
     // One element: up to the next, which for -1 is the end and not 0.
     Value next = c.node("Add", {begin, one});

@@ -48,10 +48,8 @@ public:
     tilesPerTask = tiling.tilesPerTask();
     SmallVector<Value, 3> task =
         tiling.beginTasks(b, out[0], llvm::divideCeil(out[1], groups), out[1] * kSumBlock);
-    Value firstBlock = b.mul(task[1], groups), endBlock = b.add(firstBlock, groups);
-    if (out[1] % groups)
-      endBlock = arith::MinUIOp::create(b, endBlock, b.index(out[1]));
-    auto addBlocks = [&](Value block, int64_t blocks) {
+    const int64_t inTile = sharesSteps(op) ? tile.getBlocks() : 1;
+    forBlocksOfTask(b, task[1], groups, out[1], inTile, [&](Value block, int64_t blocks) {
       tiling.forEachTile(b, task[2], [&](const PixelTile &pixels) {
         IntegerTile sums(b, pixels.count, blocks);
         sums.start(bias, b.mul(block, kSumBlock));
@@ -65,14 +63,7 @@ public:
             addRun(run, sums, v, together, pixels, task[0], block);
         epilogue.finish(sums, pixels, task[0], block);
       });
-    };
-    // Tasks begin at a multiple of the blocks of a tile; only the last one may end within it.
-    const int64_t together = sharesSteps(op) ? tile.getBlocks() : 1, rest = out[1] % together;
-    Value endWhole =
-        rest ? b.mul(arith::DivUIOp::create(b, endBlock, b.index(together)), together) : endBlock;
-    b.loop(firstBlock, endWhole, together, [&](Value block) { addBlocks(block, together); });
-    if (rest)
-      b.loop(endWhole, endBlock, rest, [&](Value block) { addBlocks(block, rest); });
+    });
     op.erase();
   }
 

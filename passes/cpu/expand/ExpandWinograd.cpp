@@ -166,26 +166,17 @@ public:
     input = b.flat(op.getInput());
     filter = b.flat(op.getFilter());
     bias = b.flat(op.getBias());
-    const int64_t together = std::min(tile.getBlocks(), out[1]), rest = out[1] % together;
+    const int64_t together = std::min(tile.getBlocks(), out[1]);
     scratch = addScratch(op, together * blockSums());
     int64_t groups = std::min(tile.getGroups(), out[1]);
     SmallVector<Value> task = b.beginTasks({out[0], int64_t(llvm::divideCeil(out[1], groups)),
                                             form.tilesAlong(height) / tile.getRows()});
-    Value firstBlock = b.mul(task[1], groups), endBlock = b.add(firstBlock, groups);
-    if (out[1] % groups)
-      endBlock = arith::MinUIOp::create(b, endBlock, b.index(out[1]));
     Value firstRow = b.mul(task[2], tile.getRows());
-    auto addBlocks = [&](Value block, int64_t blocks) {
+    forBlocksOfTask(b, task[1], groups, out[1], together, [&](Value block, int64_t blocks) {
       b.loop(form.places(),
              [&](Value place) { multiply(task[0], block, blocks, place, firstRow); });
       b.loop(blocks, [&](Value index) { finishBlock(task[0], block, index, firstRow); });
-    };
-    // Tasks begin at a multiple of the blocks of a tile; only the last one may end within it.
-    Value endWhole =
-        rest ? b.mul(arith::DivUIOp::create(b, endBlock, b.index(together)), together) : endBlock;
-    b.loop(firstBlock, endWhole, together, [&](Value block) { addBlocks(block, together); });
-    if (rest)
-      b.loop(endWhole, endBlock, rest, [&](Value block) { addBlocks(block, rest); });
+    });
     op.erase();
   }
 

@@ -9,6 +9,19 @@ using namespace mlir;
 
 namespace atc::cpu {
 
+void forBlocksOfTask(KernelBuilder &b, Value task, int64_t perTask, int64_t total, int64_t together,
+                     function_ref<void(Value, int64_t)> body) {
+  const int64_t rest = total % together;
+  Value first = b.mul(task, perTask), end = b.add(first, perTask);
+  if (total % perTask)
+    end = arith::MinUIOp::create(b, end, b.index(total));
+  // Tasks begin at a multiple of `together`; only the last one may end within it.
+  Value endWhole = rest ? b.mul(arith::DivUIOp::create(b, end, b.index(together)), together) : end;
+  b.loop(first, endWhole, together, [&](Value block) { body(block, together); });
+  if (rest)
+    b.loop(endWhole, end, rest, [&](Value block) { body(block, rest); });
+}
+
 bool sharesSteps(IntegerConv2DOp op) {
   const int64_t blocks = shapeOf(op.getOutput())[1];
   return blocks > 1 && op.getGroups() == ArrayRef<int64_t>{1} && !op.getByMagnitude()[0] &&

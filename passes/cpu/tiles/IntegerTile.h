@@ -22,6 +22,13 @@ inline bool vectorsTakeTurns(IntegerConv2DOp op, LevelAttr level) {
 /// ones: they can then be accumulated together.
 bool sharesSteps(IntegerConv2DOp op);
 
+/// Emits loops over the blocks of a task: `perTask` of the `total` blocks, in the last task what is
+/// left of them. `body` computes `blocks` blocks from `block` on: `together`, and at the end the
+/// rest.
+void forBlocksOfTask(KernelBuilder &b, mlir::Value task, int64_t perTask, int64_t total,
+                     int64_t together,
+                     llvm::function_ref<void(mlir::Value block, int64_t blocks)> body);
+
 /// The accumulators of `pixels` x `blocks` blocks: i32 in vectors of the level's width.
 class IntegerTile {
 public:

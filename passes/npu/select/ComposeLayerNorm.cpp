@@ -4,12 +4,10 @@
 #include "dialects/npu/Npu.h"
 #include "passes/Remarks.h"
 #include "passes/ValueTypes.h"
-#include "passes/graph/Float32Nodes.h"
 #include "passes/kernel/LayerNormFormula.h"
 #include "passes/kernel/LowerGraph.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/contraction/PackNpuWeights.h"
-#include "passes/npu/program/ProgramWriter.h"
 #include "passes/npu/select/BufferViews.h"
 #include "passes/npu/select/Partition.h"
 
@@ -25,17 +23,15 @@ namespace {
 
 struct ComposeLayerNormPass : impl::NpuComposeLayerNormBase<ComposeLayerNormPass> {
   void runOnOperation() override {
-    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    std::optional<MainFunction> main = MainFunction::find(getOperation());
     if (!main)
       return;
-    SocTable soc = socOf(main);
-    SmallVector<kernel::MapOp> maps(main.getOps<kernel::MapOp>());
-    const graph::HostNodes hostNodes(main);
+    SmallVector<kernel::MapOp> maps(main->function.getOps<kernel::MapOp>());
     bool any = false;
     for (kernel::MapOp map : maps)
-      any |= !hostNodes.contains(map) && compose(map, soc);
+      any |= !main->hostNodes.contains(map) && compose(map, main->soc);
     if (any)
-      kernel::eraseUnread(main);
+      kernel::eraseUnread(main->function);
   }
 
 private:

@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/Remarks.h"
-#include "passes/graph/Float32Nodes.h"
 #include "passes/npu/VectorPasses.h"
-#include "passes/npu/program/ProgramWriter.h"
 #include "passes/npu/select/BufferViews.h"
 #include "passes/npu/select/Partition.h"
 #include "passes/npu/vector/TileNest.h"
@@ -150,24 +148,23 @@ double cyclesOfTransposition(kernel::CopyOp copy, const SocTable &soc) {
 
 struct DensifyOperandsPass : impl::NpuDensifyOperandsBase<DensifyOperandsPass> {
   void runOnOperation() override {
-    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    std::optional<MainFunction> main = MainFunction::find(getOperation());
     if (!main)
       return;
-    const SocTable soc = socOf(main);
-    const graph::HostNodes hostNodes(main);
+    const SocTable &soc = main->soc;
     SmallVector<kernel::KernelOpInterface> kernels;
-    for (auto op : main.getOps<kernel::KernelOpInterface>())
-      if (isa<kernel::MapOp, kernel::SoftmaxOp, kernel::ReduceOp>(op) && !hostNodes.contains(op) &&
-          !whyNotOnNpu(op, soc).empty())
+    for (auto op : main->function.getOps<kernel::KernelOpInterface>())
+      if (isa<kernel::MapOp, kernel::SoftmaxOp, kernel::ReduceOp>(op) &&
+          !main->hostNodes.contains(op) && !whyNotOnNpu(op, soc).empty())
         kernels.push_back(op);
-    for (auto map : llvm::make_early_inc_range(main.getOps<kernel::MapOp>()))
-      if (!hostNodes.contains(map) && whyNotOnNpu(map, soc).empty() && lengthen(map, soc)) {
+    for (auto map : llvm::make_early_inc_range(main->function.getOps<kernel::MapOp>()))
+      if (main->runsOnNpu(map) && lengthen(map, soc)) {
         ++numLengthened;
         remarkPassed(getArgument(), map.getLoc(), "Lengthened")
             << "copies of operands that are not dense make its runs of elements longer";
       }
-    for (auto copy : llvm::make_early_inc_range(main.getOps<kernel::CopyOp>()))
-      if (!hostNodes.contains(copy) && whyNotOnNpu(copy, soc).empty() && divide(copy, soc)) {
+    for (auto copy : llvm::make_early_inc_range(main->function.getOps<kernel::CopyOp>()))
+      if (main->runsOnNpu(copy) && divide(copy, soc)) {
         ++numDivided;
         remarkPassed(getArgument(), copy.getLoc(), "Divided")
             << "two copies transpose larger blocks of elements";

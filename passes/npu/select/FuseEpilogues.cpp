@@ -6,11 +6,11 @@
 
 #include "dialects/npu/Npu.h"
 #include "passes/Remarks.h"
-#include "passes/graph/Float32Nodes.h"
 #include "passes/kernel/LowerGraph.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/contraction/CubeSupport.h"
 #include "passes/npu/select/BufferViews.h"
+#include "passes/npu/select/Partition.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -83,16 +83,15 @@ std::optional<Epilogue> epilogueOf(kernel::MapOp map, unsigned input) {
 
 struct FuseEpiloguesPass : impl::NpuFuseEpiloguesBase<FuseEpiloguesPass> {
   void runOnOperation() override {
-    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    main = MainFunction::find(getOperation());
     if (!main)
       return;
-    SocTable soc = socOf(main);
-    hostNodes.emplace(main);
-    SmallVector<ir::MatMulOp> products(main.getOps<ir::MatMulOp>());
+    const SocTable &soc = main->soc;
+    SmallVector<ir::MatMulOp> products(main->function.getOps<ir::MatMulOp>());
     for (ir::MatMulOp product : products)
       while (product)
         product = fuse(product, soc);
-    for (auto conv : llvm::make_early_inc_range(main.getOps<ir::Conv2DOp>()))
+    for (auto conv : llvm::make_early_inc_range(main->function.getOps<ir::Conv2DOp>()))
       fuse(conv, soc);
   }
 
@@ -109,7 +108,7 @@ private:
     OpOperand *use = uses[uses[0]->getOwner() == op ? 1 : 0];
     auto map = dyn_cast<kernel::MapOp>(use->getOwner());
     if (!map || map->getBlock() != op->getBlock() || !op->isBeforeInBlock(map) ||
-        use->get() == map.getOutput() || hostNodes->contains(map))
+        use->get() == map.getOutput() || main->hostNodes.contains(map))
       return nullptr;
     ArrayRef<int64_t> mapShape = cast<MemRefType>(map.getOutput().getType()).getShape();
     const bool readsAll = cast<MemRefType>(use->get().getType()).getShape() == mapShape &&
@@ -235,7 +234,7 @@ private:
     return fused;
   }
 
-  std::optional<graph::HostNodes> hostNodes;
+  std::optional<MainFunction> main;
 };
 } // namespace
 } // namespace atc::npu

@@ -1,9 +1,7 @@
 //===-- IntegersAsFloats.cpp - small integers for the vector unit ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "passes/graph/Float32Nodes.h"
 #include "passes/npu/VectorPasses.h"
-#include "passes/npu/program/ProgramWriter.h"
 #include "passes/npu/select/IntegerRanges.h"
 #include "passes/npu/select/Partition.h"
 
@@ -227,17 +225,15 @@ bool computesIntegers(kernel::MapOp map) {
 
 struct IntegersAsFloatsPass : impl::NpuIntegersAsFloatsBase<IntegersAsFloatsPass> {
   void runOnOperation() override {
-    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
-    if (!main || main.isExternal())
+    std::optional<MainFunction> main = MainFunction::find(getOperation());
+    if (!main)
       return;
-    const SocTable soc = socOf(main);
-    const graph::HostNodes hostNodes(main);
     IntegerRanges ranges;
-    for (Operation &op : llvm::make_early_inc_range(main.getBody().front())) {
+    for (Operation &op : llvm::make_early_inc_range(main->function.getBody().front())) {
       ranges.note(&op);
       if (auto map = dyn_cast<kernel::MapOp>(op);
-          map && !hostNodes.contains(map) && computesIntegers(map))
-        rewrite(map, ranges, soc);
+          map && !main->hostNodes.contains(map) && computesIntegers(map))
+        rewrite(map, ranges, main->soc);
     }
   }
 

@@ -4,10 +4,10 @@
 #include "passes/npu/select/Partition.h"
 #include "dialects/npu/Npu.h"
 #include "passes/Remarks.h"
-#include "passes/graph/Float32Nodes.h"
 #include "passes/kernel/KernelMacs.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/contraction/CubeSupport.h"
+#include "passes/npu/program/ProgramWriter.h"
 #include "passes/npu/vector/VectorSupport.h"
 #include "passes/om/Schedule.h"
 
@@ -51,6 +51,13 @@ std::string whyNotOnNpu(Operation *op, const SocTable &soc) {
   return whyUnsupportedVectorKernel(op, soc);
 }
 
+std::optional<MainFunction> MainFunction::find(ModuleOp module) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main || main.isExternal())
+    return std::nullopt;
+  return MainFunction{main, socOf(main), graph::HostNodes(main)};
+}
+
 /// Returns whether only programs of the NPU compute what a kernel op does.
 static bool isOnlyForNpu(Operation *op) { return isa<ir::NpuDialect>(op->getDialect()); }
 
@@ -75,17 +82,15 @@ struct PartitionPass : impl::NpuPartitionBase<PartitionPass> {
   using NpuPartitionBase::NpuPartitionBase;
 
   void runOnOperation() override {
-    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    std::optional<MainFunction> main = MainFunction::find(getOperation());
     if (!main)
       return;
-    SocTable soc = socOf(main);
-    const graph::HostNodes hostNodes(main);
     Builder builder(&getContext());
     int64_t macs = 0, deviceMacs = 0, deviceKernels = 0, hostKernels = 0;
-    main.walk([&](kernel::KernelOpInterface op) {
+    main->function.walk([&](kernel::KernelOpInterface op) {
       macs += kernel::macsOf(op);
-      std::string reason = whyNotOnNpu(op, soc);
-      if (reason.empty() && hostNodes.contains(op) && !isOnlyForNpu(op))
+      std::string reason = whyNotOnNpu(op, main->soc);
+      if (reason.empty() && main->hostNodes.contains(op) && !isOnlyForNpu(op))
         reason = kPlacedOnHost.str();
       if (reason.empty()) {
         op->setAttr(om::kNpuDeviceAttr, builder.getUnitAttr());
@@ -113,7 +118,7 @@ struct PartitionPass : impl::NpuPartitionBase<PartitionPass> {
     numDevice += deviceKernels;
     numHost += hostKernels;
     macsShare = macs ? deviceMacs * 1000 / macs : 1000;
-    remarkAnalysis(getArgument(), main.getLoc(), "Partition")
+    remarkAnalysis(getArgument(), main->function.getLoc(), "Partition")
         << remark::add("{0} kernels run on the NPU, {1} on the CPU", deviceKernels, hostKernels)
         << remark::metric("macs", macs) << remark::metric("macs on the NPU", deviceMacs);
   }

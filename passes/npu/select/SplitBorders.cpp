@@ -1,9 +1,7 @@
 //===-- SplitBorders.cpp - fills of borders as fills of their sides --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "passes/graph/Float32Nodes.h"
 #include "passes/npu/VectorPasses.h"
-#include "passes/npu/program/ProgramWriter.h"
 #include "passes/npu/select/BufferViews.h"
 #include "passes/npu/select/Partition.h"
 
@@ -35,14 +33,12 @@ SmallVector<kernel::Storage> sidesOf(const kernel::Storage &whole, ArrayRef<int6
 
 struct SplitBordersPass : impl::NpuSplitBordersBase<SplitBordersPass> {
   void runOnOperation() override {
-    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    std::optional<MainFunction> main = MainFunction::find(getOperation());
     if (!main)
       return;
-    const SocTable soc = socOf(main);
-    const graph::HostNodes hostNodes(main);
-    for (auto fill : llvm::make_early_inc_range(main.getOps<kernel::FillOp>()))
-      if (fill.getBorder() && !hostNodes.contains(fill))
-        split(fill, soc);
+    for (auto fill : llvm::make_early_inc_range(main->function.getOps<kernel::FillOp>()))
+      if (fill.getBorder() && !main->hostNodes.contains(fill))
+        split(fill, main->soc);
   }
 
 private:

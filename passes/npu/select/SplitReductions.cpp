@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/Remarks.h"
-#include "passes/graph/Float32Nodes.h"
 #include "passes/npu/VectorPasses.h"
-#include "passes/npu/program/ProgramWriter.h"
 #include "passes/npu/select/BufferViews.h"
 #include "passes/npu/select/Partition.h"
 
@@ -51,14 +49,12 @@ int64_t partOf(int64_t row) {
 
 struct SplitReductionsPass : impl::NpuSplitReductionsBase<SplitReductionsPass> {
   void runOnOperation() override {
-    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    std::optional<MainFunction> main = MainFunction::find(getOperation());
     if (!main)
       return;
-    const SocTable soc = socOf(main);
-    const graph::HostNodes hostNodes(main);
-    for (auto reduce : llvm::make_early_inc_range(main.getOps<kernel::ReduceOp>()))
-      if (!hostNodes.contains(reduce) && !whyNotOnNpu(reduce, soc).empty())
-        split(reduce, soc);
+    for (auto reduce : llvm::make_early_inc_range(main->function.getOps<kernel::ReduceOp>()))
+      if (!main->hostNodes.contains(reduce) && !whyNotOnNpu(reduce, main->soc).empty())
+        split(reduce, main->soc);
   }
 
 private:

@@ -7,6 +7,10 @@
 #ifndef OPENATC_OM_HPP
 #define OPENATC_OM_HPP
 
+#if __cplusplus < 201703L
+#error "openatc/om.hpp needs C++17 (-std=c++17)"
+#endif
+
 #include "openatc/om.h"
 
 #include <cstdlib>

@@ -88,7 +88,6 @@ private:
   bool prepareConstants();
   bool prepareCalls();
   bool prepareEnds();
-  host::Value constantValue(uint32_t constant) const { return *constants[constant]; }
 
   /// Runs the steps of the plan from the first to the last.
   om_status steps();
