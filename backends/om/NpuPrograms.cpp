@@ -38,24 +38,21 @@ llvm::Error findTable(ModuleOp module, StringRef name, npu::SocTable &table, OmM
 
 /// Adds a program; returns false with one diagnostic per error. `budget` is shared by the programs
 /// of the model.
-bool addProgram(ProgramOp op, const npu::SocTable &table, npu::VerifyBudget &budget,
-                OmModel &model) {
+bool addProgram(ProgramOp op, const npu::Program &program, const npu::SocTable &table,
+                npu::VerifyBudget &budget, OmModel &model) {
   std::string name = op.getSymName().str();
-  FailureOr<npu::Program> program = npu::encodeProgram(op);
-  if (mlir::failed(program))
-    return false;
-  std::vector<std::string> errorLines = npu::verify(*program, table, budget);
+  std::vector<std::string> errorLines = npu::verify(program, table, budget);
   for (const std::string &errorText : errorLines)
     op.emitError("E19999: the NPU program '") << name << "' would be refused: " << errorText;
   if (!errorLines.empty())
     return false;
   OmNpuProgram result;
   result.name = name;
-  result.code = npu::encode(*program);
-  result.vectorCore = program->vectorCore;
-  result.grid.assign(std::begin(program->grid), std::end(program->grid));
-  result.arguments = program->arguments;
-  result.isExtended = program->isMixed() || !program->layers.empty();
+  result.code = npu::encode(program);
+  result.vectorCore = program.vectorCore;
+  result.grid.assign(std::begin(program.grid), std::end(program.grid));
+  result.arguments = program.arguments;
+  result.isExtended = program.isMixed() || !program.layers.empty();
   model.npuPrograms.push_back(std::move(result));
   return true;
 }
@@ -76,7 +73,15 @@ llvm::Error addPrograms(ModuleOp module, OmModel &model) {
         return error;
     }
     if (op.getSoc() == model.soc) {
-      ok &= addProgram(op, table, budget, model);
+      const FailureOr<npu::Program> program = npu::encodeProgram(op);
+      // A model may simply be too large, which one sentence says.
+      if (mlir::succeeded(program) && int64_t(program->code.size()) > budget.instructions)
+        return llvm::createStringError(
+            "E10055: the NPU programs of the model have more than " +
+            std::to_string(npu::Limits::MaxModelInstructions) +
+            " instructions together: split the model into several, or compile it for the CPU "
+            "(--target=cpu)");
+      ok &= mlir::succeeded(program) && addProgram(op, *program, table, budget, model);
       continue;
     }
     op.emitError("E19999: the NPU program '")

@@ -66,14 +66,18 @@ void GearReader::readProfiles(StringRef flag, StringRef text, char separator) {
     std::vector<int64_t> values;
     for (StringRef word : split(profile, ',')) {
       int64_t value = 0;
-      if (word.trim().getAsInteger(10, value))
+      // The first wrong one is enough: each message quotes the whole list.
+      if (word.trim().getAsInteger(10, value)) {
         diagnostics.error("E10001", "the value \"" + text + "\" of --" + flag + " is invalid: \"" +
                                         word.trim() + "\" is not a number");
-      else if (value <= 0)
+        return;
+      }
+      if (value <= 0) {
         diagnostics.error("E10038", "the value \"" + text + "\" of --" + flag + " has the size " +
                                         Twine(value) + ": it must be greater than 0");
-      else
-        values.push_back(value);
+        return;
+      }
+      values.push_back(value);
     }
     request.gears.push_back(std::move(values));
   }

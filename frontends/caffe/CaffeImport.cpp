@@ -102,6 +102,13 @@ private:
       failed.insert(name);
       return;
     }
+    if (const auto *wrong = llvm::find_if(dims, [](int64_t dim) { return dim < -1; });
+        wrong != dims.end()) {
+      diagnostics.error("E14001", "input '" + name + "' has the dim " + Twine(*wrong) +
+                                      ": expected a size, or -1 for a dynamic one");
+      failed.insert(name);
+      return;
+    }
     onnx::ValueInfoProto &info = *graph.add_input();
     info.set_name(name);
     onnx::TypeProto::Tensor &type = *info.mutable_type()->mutable_tensor_type();

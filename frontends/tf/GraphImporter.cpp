@@ -299,11 +299,13 @@ bool GraphImporter::sortNodes() {
 // Nodes
 //===----------------------------------------------------------------------===//
 
-Guards GraphImporter::guardsOf(TensorName tensor) const {
+Guards GraphImporter::guardsOf(ArrayRef<TensorName> tensors) const {
   Guards guards;
   // Edges that only order the execution may form a cycle, or many paths.
   llvm::StringSet<> reached;
-  std::vector<TensorName> pending{tensor};
+  std::vector<const pb::NodeDef *> walked;
+  bool isAnySwitch = false;
+  std::vector<TensorName> pending(tensors.rbegin(), tensors.rend());
   while (!pending.empty()) {
     const TensorName next = pending.back();
     pending.pop_back();
@@ -319,9 +321,13 @@ Guards GraphImporter::guardsOf(TensorName tensor) const {
     const pb::NodeDef *node = nodes.lookup(next.node);
     if (!node || !standsForCondition(*node))
       continue;
+    if (controlFlow.guards.empty() && unguarded.contains(node))
+      continue;
     if (!reached.insert(next.str()).second)
       continue;
+    walked.push_back(node);
     if (node->op() == "Switch" && node->input_size() == 2) {
+      isAnySwitch = true;
       const TensorName predicate = TensorName::parse(node->input(1));
       const pb::NodeDef *condition = nodes.lookup(predicate.node);
       Value value = condition && condition->op() != "LoopCond" ? lookup(predicate) : Value();
@@ -331,6 +337,8 @@ Guards GraphImporter::guardsOf(TensorName tensor) const {
     for (const std::string &input : llvm::reverse(node->input()))
       pending.push_back(TensorName::parse(input));
   }
+  if (controlFlow.guards.empty() && !isAnySwitch)
+    unguarded.insert_range(walked);
   return guards;
 }
 
@@ -402,9 +410,8 @@ void GraphImporter::importNode(pb::NodeDef &node) {
   makeOutputs(node);
   if (node.op() == "Switch" || node.op() == "Merge")
     return;
-  Guards guards;
-  for (const std::string &input : node.input())
-    addGuards(guards, guardsOf(TensorName::parse(input)));
+  const Guards guards = guardsOf(llvm::map_to_vector(
+      node.input(), [](const std::string &input) { return TensorName::parse(input); }));
   if (!guards.empty())
     controlFlow.guards[node.name()] = guards;
   if ((node.op() == "Identity" || node.op() == "Enter") && node.input_size() != 0)

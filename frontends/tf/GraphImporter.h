@@ -71,8 +71,8 @@ public:
   /// Runs `import`; where it fails returns what it reported, which then is not reported.
   std::optional<Diagnostics> attempt(llvm::function_ref<bool()> import);
 
-  /// Under which conditions a tensor exists.
-  Guards guardsOf(TensorName tensor) const;
+  /// Under which conditions tensors exist.
+  Guards guardsOf(llvm::ArrayRef<TensorName> tensors) const;
   Flow &flow() { return controlFlow; }
   mlir::Location tensorLocation(llvm::StringRef tensor, llvm::StringRef node);
 
@@ -133,6 +133,9 @@ private:
   std::vector<Output> outputs;
   /// Each Switch of a condition, and each Identity and NoOp through which it orders others.
   llvm::StringSet<> conditions;
+  /// Nodes from which no edge leads to a Switch, found while no node had guards: a long chain of
+  /// what only orders others is walked once.
+  mutable llvm::DenseSet<const pb::NodeDef *> unguarded;
   llvm::StringSet<> cuts;
   llvm::StringMap<mlir::RankedTensorType> cutTypes;
   /// The nodes that the outputs need, in the order of the file, after sorting in that of execution.

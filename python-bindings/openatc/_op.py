@@ -19,6 +19,9 @@ from . import _compiler  # isort: skip  (which _compile has loaded)
 
 _TYPES = {"float64": "double"}
 
+# Far above what any model needs; a million would take a minute before the operator is refused.
+_MOST_OUTPUTS = 65536
+
 # Operators that combine elements: a number takes the type of the arrays, as in NumPy. In others,
 # such as TopK, a number is a size or an axis.
 _ELEMENTWISE = frozenset("""
@@ -109,8 +112,9 @@ def op(kind: str, *inputs: ArrayLike | None, outputs: int | Sequence[str] = 1,
     formats = [format] * len(inputs) if isinstance(format, str) else list(format)
     if len(formats) != len(inputs):
         raise ValueError(f"format has {len(formats)} items for {len(inputs)} inputs")
-    if (outputs if isinstance(outputs, int) else len(outputs)) < 1:
-        raise ValueError("outputs must be at least 1")
+    count = outputs if isinstance(outputs, int) else len(outputs)
+    if not 1 <= count <= _MOST_OUTPUTS:
+        raise ValueError(f"outputs must be from 1 to {_MOST_OUTPUTS}, not {count}")
     arrays = [value if value is None or isinstance(value, (bool, int, float, list, tuple))
               else np.asarray(value) for value in inputs]
     description = {

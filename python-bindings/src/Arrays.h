@@ -8,6 +8,7 @@
 #define OPENATC_PYTHON_ARRAYS_H
 
 #include "openatc/om.hpp"
+#include "python-bindings/src/Initialized.h"
 
 #include <pybind11/pybind11.h>
 
@@ -78,5 +79,8 @@ private:
 };
 
 } // namespace atc::python
+
+OPENATC_INITIALIZED(atc::python::Port)
+OPENATC_INITIALIZED(om::Launch)
 
 #endif // OPENATC_PYTHON_ARRAYS_H

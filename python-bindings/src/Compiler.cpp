@@ -149,6 +149,12 @@ struct PyCompileRequest {
   }
 };
 
+} // namespace
+
+OPENATC_INITIALIZED(PyCompileRequest)
+
+namespace {
+
 /// The target's arguments of openatc.compile. `phases` are those behind which `hook` is called with
 /// the phase and the module; it returns the module to go on with.
 PyCompileRequest

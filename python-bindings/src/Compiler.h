@@ -6,6 +6,7 @@
 
 #include "python-bindings/src/CompilerModule.h"
 #include "python-bindings/src/Errors.h"
+#include "python-bindings/src/Initialized.h"
 
 namespace atc::python {
 
@@ -31,5 +32,8 @@ void addQuantizer(pybind11::module_ &m);
 void addTraining(pybind11::module_ &m);
 
 } // namespace atc::python
+
+OPENATC_INITIALIZED(atc::python::ModelRequest)
+OPENATC_INITIALIZED(atc::python::CompilerModule)
 
 #endif // OPENATC_PYTHON_COMPILER_H

@@ -4,11 +4,14 @@
 #include "python-bindings/src/Arrays.h"
 #include "python-bindings/src/Compiler.h"
 #include "python-bindings/src/Errors.h"
+#include "python-bindings/src/Initialized.h"
 #include "python-bindings/src/Quantizer.h"
 
 #include <pybind11/stl.h>
 
 namespace py = pybind11;
+
+OPENATC_INITIALIZED(atc::python::Quantized)
 
 namespace atc::python {
 

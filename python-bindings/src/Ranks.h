@@ -5,14 +5,11 @@
 #define OPENATC_PYTHON_RANKS_H
 
 #include "openatc/ranks.h"
+#include "python-bindings/src/Initialized.h"
 
 #include <memory>
 #include <string>
 #include <vector>
-
-namespace pybind11 {
-class module_;
-} // namespace pybind11
 
 namespace atc::python {
 
@@ -55,5 +52,7 @@ uint32_t mpiProcesses();
 void addRanks(pybind11::module_ &m);
 
 } // namespace atc::python
+
+OPENATC_INITIALIZED(atc::python::PyRanks)
 
 #endif // OPENATC_PYTHON_RANKS_H

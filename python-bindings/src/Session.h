@@ -6,6 +6,7 @@
 
 #include "openatc/npu.h"
 #include "python-bindings/src/Arrays.h"
+#include "python-bindings/src/Initialized.h"
 
 #include <array>
 #include <memory>
@@ -172,5 +173,9 @@ std::unique_lock<std::mutex> takeTurn(std::mutex &mutex);
 std::string systemPath(const pybind11::object &path);
 
 } // namespace atc::python
+
+OPENATC_INITIALIZED(atc::python::PyModel)
+OPENATC_INITIALIZED(atc::python::PySession)
+OPENATC_INITIALIZED(atc::python::LaunchTime)
 
 #endif // OPENATC_PYTHON_SESSION_H

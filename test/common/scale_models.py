@@ -419,6 +419,13 @@ def tf_inputs(size):
     return "".join(text)
 
 
+def tf_orders(size):
+    """Nodes in a row that only order others, and one behind all of them."""
+    text = [tf_input("x"), tf_node("n0", "NoOp", "^x")]
+    text += [tf_node(f"n{i}", "NoOp", "^x", f"^n{i - 1}") for i in range(1, size)]
+    return "".join(text) + tf_node("last", "Tanh", "x", *(f"^n{i}" for i in range(size)))
+
+
 def tf_outputs(size):
     """As many outputs, each made by a node of its own."""
     return tf_input("x") + "".join(tf_node(f"n{i}", "Tanh", "x") for i in range(size))
@@ -490,7 +497,7 @@ def tf_bomb(size):
 
 
 TF_MODELS = {made.__name__: made for made in
-             (tf_elementwise, tf_inputs, tf_outputs, tf_concats, tf_split, tf_calls, tf_bomb)}
+             (tf_elementwise, tf_inputs, tf_outputs, tf_concats, tf_split, tf_orders, tf_calls, tf_bomb)}
 
 
 def tf_bytes(text, message="GraphDef"):

@@ -108,6 +108,12 @@ def pure_transposes(size):
     return chain(size, lambda graph, last, i: graph.add("Transpose", last, perm=[2, 0, 1]), [5, 5, 5])
 
 
+def reversals(size):
+    """Gathers in a row, each of all elements in the opposite order."""
+    return chain(size, lambda graph, last, i: graph.add(
+        "Gather", last, graph.constant(range(15, -1, -1), np.int64), axis=0), [16])
+
+
 def concats(size):
     """Concatenations of halves, in a row."""
     def step(graph, last, i):
@@ -393,7 +399,7 @@ def skips(size):
 
 
 SHAPES = {made.__name__: made for made in
-          (fan_out, fan_out_products, add_tree, doubling, reshapes, transposes, pure_transposes, concats,
+          (fan_out, fan_out_products, add_tree, doubling, reshapes, transposes, pure_transposes, reversals, concats,
            slices, growing, pads, gathers, products, other_products, convolutions, residuals,
            reductions, quantized, logic, long_list, long_names, scopes, big_loop, many_loops,
            sequences, dead, equal_nodes, skips, concat_tree, wide_if, wide_loop, wide_scan,

@@ -152,6 +152,33 @@ def test_the_code_decides_the_class(code, kind, builtin):
     assert type(again) is kind and again.messages == error.messages
 
 
+def empty(module, kind):
+    made = getattr(module, kind)
+    return made.__new__(made)
+
+
+@pytest.mark.parametrize("kind", ["LaunchInfo", "LaunchTime", "Model", "Ranks", "Session", "TensorInfo"])
+def test_properties_of_what_was_never_initialized(kind):
+    """Its memory holds nothing: to read it ended the process."""
+    names = [name for name, member in vars(getattr(openatc._runtime, kind)).items() if isinstance(member, property)]
+    assert names
+    for name in names:
+        with pytest.raises(TypeError, match=f"{kind} was not initialized: its __init__ was never called"):
+            getattr(empty(openatc._runtime, kind), name)
+
+
+def test_functions_of_what_was_never_initialized(digits):
+    compiler, runtime = pytest.importorskip("openatc._compiler"), openatc._runtime
+    request = compiler.ModelRequest.__new__(compiler.ModelRequest)
+    for call in (lambda: repr(empty(runtime, "Model")), lambda: empty(runtime, "Model").verify_weights(),
+                 lambda: openatc.Session(empty(runtime, "Model")), lambda: empty(runtime, "Session").run([]),
+                 lambda: empty(runtime, "Session").close(), lambda: empty(compiler, "Module").copy(),
+                 lambda: empty(compiler, "Quantized").table(), lambda: compiler.Module.load(request)):
+        with pytest.raises(TypeError, match="was not initialized"):
+            call()
+    assert openatc.Session(digits, threads=1).threads == 1
+
+
 RANGE = """
 func.func @main(%a: tensor<i64> {om.name = "first"}, %b: tensor<i64> {om.name = "end"},
                 %c: tensor<i64> {om.name = "step"}) -> (tensor<?xi64> {om.name = "y"}) {

@@ -42,7 +42,7 @@ def make(name, size, folder):
     ("inputs", LARGE, 500), ("dynamic_inputs", LARGE, 600 if NIGHTLY else 260), ("outputs", LARGE, 1000), ("split", LARGE, 500),
     ("concat", LARGE, 500), ("varied", LARGE, 500),
     ("both", 12, 500), ("both_static", 12, 500), ("both_varied", 9, 500), ("unranked", 20000, 500),
-    ("tf_elementwise", LARGE, 500), ("tf_inputs", LARGE, 500), ("tf_calls", CALLS, 500)])
+    ("tf_elementwise", LARGE, 500), ("tf_inputs", LARGE, 500), ("tf_calls", CALLS, 500), ("tf_orders", 20000, 500)])
 def test_large_model_compiles(name, size, megabytes, tmp_path):
     flags = make(name, size, tmp_path)
     command = [str(BUILD / "bin/atc"), *flags]
@@ -134,6 +134,12 @@ def test_what_large_models_compute(tmp_path):
     *([("both_varied", 13, "E16006", ["8191 regions", "8000"])] if NIGHTLY else [])])
 def test_model_that_unfolds_without_end_is_refused(name, size, code, words, tmp_path):
     atc_refuses(make(name, size, tmp_path), tmp_path, code, *words)
+
+
+@pytest.mark.skipif(not NIGHTLY, reason="takes long: OPENATC_NIGHTLY=1 runs it")
+def test_more_programs_than_an_npu_model_has(tmp_path):
+    flags = [flag for flag in make("reversals", 6000, tmp_path) if flag != "--target=cpu"]
+    atc_refuses([*flags, "--soc_version=Ascend310P3"], tmp_path, "E10055", "262144 instructions", "--target=cpu")
 
 
 def test_deepest_models_compile(tmp_path):

@@ -380,6 +380,9 @@ def test_shared_weights(tmp_path):
     ("layers { layer { name: 'c' type: 'conv' } }", ["E13018: ", "V0"]),
     ('input: "data" input_dim: 1 input_dim: 3\n' + RELU, ["E13018: ", "2 input_dim for 1 inputs"]),
     ('input: "data"\n' + RELU, ["E10002: input 'data' has no shape"]),
+    ('input: "data" input_shape { dim: 1 dim: -5 }\n' + RELU, ["E14001: input 'data' has the dim -5: expected"]),
+    (INPUT + 'layer { name: "p" type: "Pooling" bottom: "data" top: "y" pooling_param { kernel_size: 4294967295 } }',
+     ["E14001: layer 'p' (Pooling): kernel_size 4294967295 is not allowed, expected 1 to 1048576"]),
     (INPUT + 'layer { name: "fc6" type: "InnerProduct" bottom: "data" top: "y" '
      "inner_product_param { num_output: 64 } }",
      ["E14001: layer 'fc6' (InnerProduct): its weights 0 have 8192 elements [1, 1, 64, 128], "

@@ -17,10 +17,11 @@ struct Window {
 };
 
 void check(LayerContext &c, const char *what, const Dims &values, int64_t minimum) {
+  constexpr int64_t maximum = 1 << 20;
   for (int64_t value : values)
-    if (value < minimum || value > (1 << 20))
+    if (value < minimum || value > maximum)
       c.fail(Twine(what) + " " + Twine(value) + " is not allowed, expected " + Twine(minimum) +
-             " or more");
+             " to " + Twine(maximum));
 }
 
 /// Reads a list of one value for both dims or two; `h` and `w` replace it.
