@@ -101,8 +101,8 @@ std::vector<PhasePipeline> NpuTarget::buildPipelines(func::FuncOp main,
   };
   const bool integers = contractsIntegers(main, disabled, soc.name);
   // Queries, keys and values as one product save launches: bert_base and vit_base16 are 7 % faster
-  // where weights wait in a large L2. Where DDR delivers them, the longer rows of the result cost
-  // up to as much: from 2 % faster to 7 % slower, by network and batch.
+  // where weights wait in a large L2. On other chips it was
+  // from 4 % faster to 7 % slower, by network and batch.
   const bool mergesProducts = soc.l2Prefetch;
   return {
       makeGraphPipeline(disabled, integers, /*widenFloats=*/false, mergesProducts,
