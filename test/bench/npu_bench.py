@@ -6,6 +6,9 @@ technique of the compiler is worth.
                                                        hazards, share of MACs on the NPU
   npu_bench.py roofline   [--soc A,B] [--batch 1,4] model.onnx ...
                                                        simulated time over its lower bound
+  npu_bench.py shares     [--soc A,B] [--batch 1,4] model.onnx ...
+                                                       where the time goes: what is busiest in each
+                                                       layer, starts of launches, and waits
   npu_bench.py techniques [--soc A] [--batch 8] model.onnx
                                                        cycles with each technique off, over all on
   npu_bench.py int8       [--soc A] [--batch 8] model.onnx model_int8.onnx
@@ -138,6 +141,39 @@ def roofline(bench, options):
                 yield describe(npu, soc, pathlib.Path(model).stem, batch)
 
 
+# What a use of a layer's report counts as; FIX, MTE3 and UB are the way back to memory.
+RESOURCES = {"cube": "cube", "vector": "vector", "L1 to L0": "l1_to_l0", "gm to L1, UB": "loads",
+             "L2 read": "loads", "UB to gm, L1": "stores", "L0C to gm, L1": "stores",
+             "L2 write": "stores", "DDR": "ddr"}
+
+
+def shares_of(npu):
+    """Shares of the time: each layer's busy time counts for what is busiest in it, the rest are
+    starts of launches and waits for each other, which no layer hides."""
+    cycles = dict.fromkeys(["start", *RESOURCES.values(), "waits"], 0.0)
+    cycles["start"] = npu["stalls"]["start_cycles"]
+    for number, layer in enumerate(npu["per_launch"]):
+        what, use = max(layer["uses"].items(), key=lambda item: item[1])
+        # A queue that moves what DDR delivers is as busy as DDR.
+        if layer["uses"]["DDR"] >= 0.9 * use:
+            what = "DDR"
+        # The first layer's time has the call of the run, while weights arrive.
+        own = layer["cycles"] - (0 if number else cycles["start"])
+        cycles[RESOURCES[what]] += max(0.0, min(layer["cycles"] * use, own))
+    cycles["waits"] = max(0.0, npu["cycles"] - sum(cycles.values()))
+    return {name: count / npu["cycles"] for name, count in cycles.items()}
+
+
+def shares(bench, options):
+    for model in options.models:
+        for soc in options.soc.split(","):
+            for batch in map(int, options.batch.split(",")):
+                npu = bench.simulate(model, soc, batch)
+                yield {"model": pathlib.Path(model).stem, "soc": soc, "batch": batch,
+                       "ms": npu["ms"], "layers": len(npu["per_launch"]),
+                       "times_bound": npu["times_bound"], **shares_of(npu)}
+
+
 def techniques(bench, options):
     soc, batch, model = options.soc.split(",")[0], int(options.batch.split(",")[0]), options.models[0]
     on = bench.simulate(model, soc, batch)["cycles"]
@@ -185,7 +221,7 @@ def speed(bench, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    jobs = {f.__name__: f for f in (accuracy, roofline, techniques, int8, matmul, speed)}
+    jobs = {f.__name__: f for f in (accuracy, roofline, shares, techniques, int8, matmul, speed)}
     parser.add_argument("job", choices=jobs)
     parser.add_argument("models", nargs="*")
     parser.add_argument("--soc", default="Ascend310P3")
