@@ -3,7 +3,8 @@
 //
 // A convolution over volumes is one over images: the channels of an image are those of all planes
 // that its window covers. A transposed one is one of images per phase of its stride in depth. A
-// pool over volumes is a pool over each plane, and then one along depth.
+// pool over volumes is a pool over each plane, and then one along depth, of planes as channels or,
+// where channels fill vectors, of planes as images.
 //
 //===----------------------------------------------------------------------===//
 
@@ -192,9 +193,26 @@ public:
     finishPlanes(y);
   }
 
-  /// Pools by ops that `make` creates of an input, a kernel, strides, pads and dilations.
-  template <typename Make> void pool(Make make) {
+  /// Pools by ops that `make` creates of an input, a kernel, strides, pads and dilations; `combine`
+  /// makes one value of those that a window has in depth.
+  template <typename Make, typename Combine> void pool(Make make, Combine combine) {
     ArrayRef<int64_t> in = v.in.getShape(), out = v.out.getShape();
+    if (suitsPlanes()) {
+      Value planes =
+          graph::TransposeOp::create(builder, loc, v.x, ArrayRef<int64_t>{0, 2, 1, 3, 4});
+      planes = make(reshaped(planes, {in[0] * in[2], in[1], in[3], in[4]}), Volume::plane(v.kernel),
+                    Volume::plane(v.strides), v.planePads(), Volume::plane(v.dilations));
+      if (v.kernel[0] > 1 || v.strides[0] > 1) {
+        SmallVector<Value> taps;
+        for (int64_t tap = 0; tap < v.kernel[0]; ++tap)
+          taps.push_back(graph::SliceOp::create(builder, loc, planes,
+                                                ArrayRef<int64_t>{tap * v.dilations[0], 0, 0, 0},
+                                                ArrayRef<int64_t>{out[2], in[1], out[3], out[4]},
+                                                ArrayRef<int64_t>{v.strides[0], 1, 1, 1}));
+        planes = combine(taps);
+      }
+      return finishPlanes(planes);
+    }
     Value x = reshaped(v.x, {in[0], in[1] * in[2], in[3], in[4]});
     x = make(x, Volume::plane(v.kernel), Volume::plane(v.strides), v.planePads(),
              Volume::plane(v.dilations));
@@ -206,23 +224,57 @@ public:
   }
 
   void poolMaximum() {
-    pool([&](Value x, ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides, ArrayRef<int64_t> pads,
-             ArrayRef<int64_t> dilations) {
-      return graph::MaxPoolOp::create(builder, loc, x, kernel, strides, pads, dilations, v.roundsUp)
-          .getResult();
-    });
+    pool(
+        [&](Value x, ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides, ArrayRef<int64_t> pads,
+            ArrayRef<int64_t> dilations) {
+          return graph::MaxPoolOp::create(builder, loc, x, kernel, strides, pads, dilations,
+                                          v.roundsUp)
+              .getResult();
+        },
+        [&](ArrayRef<Value> taps) {
+          Value most = taps.front();
+          for (Value tap : taps.drop_front())
+            most = graph::MaxOp::create(builder, loc, most, tap);
+          return most;
+        });
   }
 
   void poolMean() {
-    pool([&](Value x, ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides, ArrayRef<int64_t> pads,
-             ArrayRef<int64_t> dilations) {
-      return graph::AveragePoolOp::create(builder, loc, x, kernel, strides, pads, dilations,
-                                          v.roundsUp, v.countsPads)
-          .getResult();
-    });
+    pool(
+        [&](Value x, ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides, ArrayRef<int64_t> pads,
+            ArrayRef<int64_t> dilations) {
+          return graph::AveragePoolOp::create(builder, loc, x, kernel, strides, pads, dilations,
+                                              v.roundsUp, v.countsPads)
+              .getResult();
+        },
+        [&](ArrayRef<Value> taps) {
+          // Shares, not the sum: f16 may not hold that.
+          auto type = RankedTensorType::get({}, v.in.getElementType());
+          Value share = graph::ConstantOp::create(
+              builder, loc,
+              DenseElementsAttr::get(
+                  type, builder.getFloatAttr(type.getElementType(), 1.0 / taps.size())));
+          Value mean;
+          for (Value tap : taps) {
+            Value part = graph::MulOp::create(builder, loc, tap, share);
+            mean = mean ? graph::AddOp::create(builder, loc, mean, part).getResult() : part;
+          }
+          return mean;
+        });
   }
 
 private:
+  /// Returns whether a pool may be one over the planes as images, as convolutions leave them, so
+  /// that no transposes are left between both: of one volume whose channels fill vectors, where
+  /// each window has all its planes.
+  bool suitsPlanes() const {
+    constexpr int64_t kLanes = 16, kMaxPlanes = 8;
+    const int64_t end =
+        (v.out.getDimSize(2) - 1) * v.strides[0] + (v.kernel[0] - 1) * v.dilations[0] + 1;
+    return v.in.getDimSize(0) == 1 && v.in.getDimSize(1) % kLanes == 0 && !v.pads[0] &&
+           !v.pads[3] && v.kernel[0] <= kMaxPlanes && end <= v.in.getDimSize(2);
+  }
+
   /// Returns the input planes that each of `taps` taps reads at `positions` positions, which are
   /// `step` planes apart: [N, positions, groups, elements of a group]. Tap j begins at plane first
   /// + j * advance; planes outside of the input are zeros.

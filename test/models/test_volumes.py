@@ -118,6 +118,26 @@ def test_transposed(soc, tmp_path, kernel, groups, window):
     outputs_on(soc, tmp_path, [node], {"y": transposed(x, constants["w"], constants["b"], groups, **window)}, constants, x)
 
 
+@pytest.mark.parametrize("soc", TARGETS)
+def test_pools_over_planes(soc, tmp_path):
+    """Channels that fill vectors: behind a convolution, with strides and dilations in depth."""
+    x = RNG.standard_normal((1, 16, 9, 8, 10)).astype(np.float32)
+    constants = {"w": weights(32, 16, 3, 3, 3), "b": weights(32)}
+    even = {"strides": [1] * 3, "pads": [1] * 6, "dilations": [1] * 3}
+    wide = {"kernel_shape": [3, 2, 2], "strides": [2, 2, 2], "pads": [0, 1, 0, 0, 0, 1]}
+    apart = {"kernel_shape": [2, 3, 1], "strides": [3, 1, 2], "pads": [0] * 6}
+    nodes = [helper.make_node("Conv", ["x", "w", "b"], ["conv"], kernel_shape=[3] * 3, **even),
+             helper.make_node("Relu", ["conv"], ["r"]),
+             helper.make_node("MaxPool", ["r"], ["largest"], **wide),
+             helper.make_node("MaxPool", ["x"], ["far"], dilations=[4, 1, 1], **apart),
+             helper.make_node("AveragePool", ["r"], ["mean"], **apart)]
+    r = np.maximum(convolution(x, constants["w"], constants["b"], 1, kernel=[3] * 3, **even), 0)
+    outputs_on(soc, tmp_path, nodes, {
+        "largest": windows(r, wide["pads"], [3, 2, 2], [2] * 3, [1] * 3, -np.inf).max(0),
+        "far": windows(x, [0] * 6, [2, 3, 1], [3, 1, 2], [4, 1, 1], -np.inf).max(0),
+        "mean": windows(r, [0] * 6, [2, 3, 1], [3, 1, 2], [1] * 3, 0).mean(0)}, constants, x)
+
+
 def test_dynamic_batch(tmp_path):
     """The model runs in tiles of the batch, in which volumes are images."""
     constants = {"w": weights(10, 6, 3, 3, 3), "b": weights(10)}

@@ -59,6 +59,40 @@ func.func @pools(%x: tensor<1x10x6x12x12xf32>) -> (tensor<1x10x3x6x6xf32>, tenso
 
 // -----
 
+// Channels that fill vectors: planes are images, as convolutions leave them, and what a window has in
+// depth is combined elementwise.
+// CHECK-LABEL: func @planes
+// CHECK: %[[X:.*]] = graph.transpose %arg0 {permutation = array<i64: 0, 2, 1, 3, 4>}
+// CHECK-NEXT: %[[IMAGES:.*]] = graph.reshape %[[X]] {{.*}} -> tensor<4x16x6x6xf32>
+// CHECK-NEXT: %[[POOLED:.*]] = graph.max_pool %[[IMAGES]] {{.*}}kernel = array<i64: 2, 2>{{.*}} -> tensor<4x16x3x3xf32>
+// CHECK-NEXT: %[[A:.*]] = graph.slice %[[POOLED]] {{.*}}starts = array<i64: 0, 0, 0, 0>, steps = array<i64: 2, 1, 1, 1>
+// CHECK-NEXT: %[[B:.*]] = graph.slice %[[POOLED]] {{.*}}starts = array<i64: 1, 0, 0, 0>, steps = array<i64: 2, 1, 1, 1>
+// CHECK-NEXT: graph.max %[[A]], %[[B]]
+// CHECK: graph.transpose
+// CHECK: graph.average_pool {{.*}} -> tensor<4x16x3x3xf32>
+// CHECK: graph.constant dense<5.000000e-01>
+// CHECK-COUNT-2: graph.mul
+// CHECK: graph.add
+func.func @planes(%x: tensor<1x16x4x6x6xf32>) -> (tensor<1x16x2x3x3xf32>, tensor<1x16x2x3x3xf32>) {
+  %y = graph.host_call "MaxPool"(%x) {kernel_shape = array<i64: 2, 2, 2>, strides = array<i64: 2, 2, 2>} : (tensor<1x16x4x6x6xf32>) -> tensor<1x16x2x3x3xf32>
+  %z = graph.host_call "AveragePool"(%x) {kernel_shape = array<i64: 2, 2, 2>, strides = array<i64: 2, 2, 2>} : (tensor<1x16x4x6x6xf32>) -> tensor<1x16x2x3x3xf32>
+  return %y, %z : tensor<1x16x2x3x3xf32>, tensor<1x16x2x3x3xf32>
+}
+
+// -----
+
+// Pads in depth, and two volumes: the channels of an image are those of all planes.
+// CHECK-LABEL: func @padded
+// CHECK: graph.max_pool {{.*}} -> tensor<1x64x
+// CHECK: graph.max_pool {{.*}} -> tensor<2x64x
+func.func @padded(%x: tensor<1x16x4x6x6xf32>, %two: tensor<2x16x4x6x6xf32>) -> (tensor<1x16x3x3x3xf32>, tensor<2x16x2x3x3xf32>) {
+  %y = graph.host_call "MaxPool"(%x) {kernel_shape = array<i64: 2, 2, 2>, strides = array<i64: 2, 2, 2>, pads = array<i64: 1, 0, 0, 1, 0, 0>} : (tensor<1x16x4x6x6xf32>) -> tensor<1x16x3x3x3xf32>
+  %z = graph.host_call "MaxPool"(%two) {kernel_shape = array<i64: 2, 2, 2>, strides = array<i64: 2, 2, 2>} : (tensor<2x16x4x6x6xf32>) -> tensor<2x16x2x3x3xf32>
+  return %y, %z : tensor<1x16x3x3x3xf32>, tensor<2x16x2x3x3xf32>
+}
+
+// -----
+
 // One convolution per plane of the window, whose sums are added.
 // CHECK-LABEL: func @depthwise
 // CHECK-COUNT-2: graph.conv {{.*}}groups = 6 : i64{{.*}}(tensor<4x6x8x8xf32>, tensor<6x1x2x2xf32>
