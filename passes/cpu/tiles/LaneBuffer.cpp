@@ -87,11 +87,15 @@ Value narrow(KernelBuilder &b, Value value, Type element) {
 LaneBuffer::LaneBuffer(KernelBuilder &builder, Value buffer) : b(builder), flat(b.flat(buffer)) {
   elementType = elementOf(buffer);
   unsignedElements = elementType.isUnsignedInteger() || elementType.isInteger(1);
-  if (elementType.isSignlessIntOrFloat())
+  const bool isBool = elementType.isInteger(1);
+  if (!isBool && elementType.isSignlessIntOrFloat()) {
+    storedType = elementType;
     return;
+  }
   // arith knows signless integers only.
   elementType = b.getIntegerType(elementType.getIntOrFloatBitWidth());
-  auto type = MemRefType::get(cast<MemRefType>(flat.getType()).getShape(), elementType);
+  storedType = isBool ? b.getI8Type() : elementType;
+  auto type = MemRefType::get(cast<MemRefType>(flat.getType()).getShape(), storedType);
   flat = UnrealizedConversionCastOp::create(b, type, flat).getResult(0);
 }
 
@@ -103,19 +107,29 @@ int64_t LaneBuffer::bytes() const {
 /// whole ones; otherwise splitting into powers of two is faster.
 bool LaneBuffer::masks() const { return b.level().getLanes() >= 16; }
 
-/// i1 elements take a byte each in memory, but a bit each in a vector.
-bool LaneBuffer::byLane(int64_t stride) const { return stride != 1 || elementType.isInteger(1); }
+Value LaneBuffer::valueOf(Value stored) {
+  if (storedType == elementType)
+    return stored;
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, stored,
+                               laneConstant(b, storedType, widthOf(stored), 0));
+}
+
+Value LaneBuffer::storedOf(Value value) {
+  if (storedType == elementType)
+    return value;
+  return arith::ExtUIOp::create(b, laneType(storedType, widthOf(value)), value);
+}
 
 Value LaneBuffer::splat(Value at, int64_t width) {
-  return spread(b, memref::LoadOp::create(b, flat, at), width);
+  return spread(b, valueOf(memref::LoadOp::create(b, flat, at)), width);
 }
 
 Value LaneBuffer::gather(ArrayRef<Value> at, int64_t width, Value pad) {
   if (width == 1)
-    return memref::LoadOp::create(b, flat, at.front());
+    return valueOf(memref::LoadOp::create(b, flat, at.front()));
   SmallVector<Value> elements;
   for (Value offset : at)
-    elements.push_back(memref::LoadOp::create(b, flat, offset));
+    elements.push_back(valueOf(memref::LoadOp::create(b, flat, offset)));
   if (int64_t(elements.size()) < width) {
     Value filler = pad ? laneOf(b, pad, 0) : laneConstant(b, elementType, 1, 1.0);
     elements.resize(width, filler);
@@ -125,38 +139,38 @@ Value LaneBuffer::gather(ArrayRef<Value> at, int64_t width, Value pad) {
 
 Value LaneBuffer::load(Value at, int64_t width, int64_t count, int64_t stride, Value pad) {
   if (width == 1)
-    return memref::LoadOp::create(b, flat, at);
+    return valueOf(memref::LoadOp::create(b, flat, at));
   if (stride == 0)
     return splat(at, width);
-  if (byLane(stride)) {
+  if (stride != 1) {
     SmallVector<Value> offsets;
     for (int64_t i = 0; i < count; ++i)
       offsets.push_back(b.add(at, i * stride));
     return gather(offsets, width, pad);
   }
 
-  auto type = VectorType::get({width}, elementType);
+  auto type = VectorType::get({width}, storedType);
   if (count == width)
-    return vector::LoadOp::create(b, type, flat, at);
-  if (!pad)
-    pad = laneConstant(b, elementType, width, 1.0);
+    return valueOf(vector::LoadOp::create(b, type, flat, at));
+  pad = pad ? storedOf(pad) : laneConstant(b, storedType, width, 1.0);
   if (masks()) {
     auto maskType = VectorType::get({width}, b.getI1Type());
     Value mask = vector::ConstantMaskOp::create(b, maskType, ArrayRef<int64_t>{count});
-    return vector::MaskedLoadOp::create(b, type, flat, at, mask, pad);
+    return valueOf(vector::MaskedLoadOp::create(b, type, flat, at, mask, pad));
   }
-  Value part = vector::LoadOp::create(b, VectorType::get({count}, elementType), flat, at);
-  return vector::InsertStridedSliceOp::create(b, part, pad, ArrayRef<int64_t>{0},
-                                              ArrayRef<int64_t>{1});
+  Value part = vector::LoadOp::create(b, VectorType::get({count}, storedType), flat, at);
+  return valueOf(vector::InsertStridedSliceOp::create(b, part, pad, ArrayRef<int64_t>{0},
+                                                      ArrayRef<int64_t>{1}));
 }
 
 void LaneBuffer::store(Value value, Value at, int64_t count, int64_t stride) {
   int64_t width = widthOf(value);
+  value = storedOf(value);
   if (width == 1) {
     memref::StoreOp::create(b, value, flat, at);
     return;
   }
-  if (byLane(stride)) {
+  if (stride != 1) {
     for (int64_t i = 0; i < count; ++i)
       memref::StoreOp::create(b, laneOf(b, value, i), flat, b.add(at, i * stride));
     return;

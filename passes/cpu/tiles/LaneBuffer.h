@@ -34,11 +34,14 @@ public:
 
 private:
   bool masks() const;
-  bool byLane(int64_t stride) const;
+  /// Convert between what is in memory and what it means: a bool is a byte in memory and a bit in a
+  /// vector. Any byte but 0 is true.
+  mlir::Value valueOf(mlir::Value stored);
+  mlir::Value storedOf(mlir::Value value);
 
   KernelBuilder &b;
   mlir::Value flat;
-  mlir::Type elementType;
+  mlir::Type elementType, storedType;
   bool unsignedElements;
 };
 

@@ -79,16 +79,37 @@ func.func @broadcast(%in: memref<3x80xf32>, %bias: memref<3x1xf32>, %out: memref
 
 // -----
 
-// bool elements take a byte each: they are read one by one.
+// bool elements take a byte each: they are read as bytes, of which any but 0 is true.
 // CHECK-LABEL: func.func @select
-// CHECK-COUNT-8: memref.load {{.*}} memref<8xi1>
-// CHECK: arith.select {{.*}} vector<8xi1>, vector<8xf32>
+// CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0> : vector<8xi8>
+// CHECK-DAG: %[[BYTES:.*]] = builtin.unrealized_conversion_cast %{{.*}} : memref<8xi1> to memref<8xi8>
+// CHECK: %[[C:.*]] = vector.load %[[BYTES]]{{.*}} vector<8xi8>
+// CHECK: %[[IS:.*]] = arith.cmpi ne, %[[C]], %[[ZERO]] : vector<8xi8>
+// CHECK: arith.select %[[IS]], {{.*}} vector<8xi1>, vector<8xf32>
 func.func @select(%c: memref<8xi1>, %a: memref<8xf32>, %b: memref<8xf32>, %out: memref<8xf32>,
                   %begin: index, %end: index) attributes {cpu.kernel} {
   kernel.map %c, %a, %b outs %out : memref<8xi1>, memref<8xf32>, memref<8xf32>, memref<8xf32> {
   ^bb0(%p: i1, %x: f32, %y: f32):
     %z = arith.select %p, %x, %y : f32
     kernel.yield %z : f32
+  }
+  return
+}
+
+// -----
+
+// Results are stored as bytes, too, also a part of a vector.
+// CHECK-LABEL: func.func @less
+// CHECK: %[[LESS:.*]] = arith.cmpf olt, {{.*}} : vector<8xf32>
+// CHECK: %[[BYTES:.*]] = arith.extui %[[LESS]] : vector<8xi1> to vector<8xi8>
+// CHECK: vector.store %[[BYTES]], %{{.*}} : memref<12xi8>, vector<8xi8>
+// CHECK: vector.store {{.*}} : memref<12xi8>, vector<4xi8>
+func.func @less(%a: memref<12xf32>, %b: memref<12xf32>, %out: memref<12xi1>,
+                %begin: index, %end: index) attributes {cpu.kernel} {
+  kernel.map %a, %b outs %out : memref<12xf32>, memref<12xf32>, memref<12xi1> {
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.cmpf olt, %x, %y : f32
+    kernel.yield %z : i1
   }
   return
 }
