@@ -7,15 +7,10 @@
 #ifndef OPENATC_KERNELS_MICROSOFT_NIBBLEDIGITS_H
 #define OPENATC_KERNELS_MICROSOFT_NIBBLEDIGITS_H
 
+#include "kernels/core/WideDot.h"
 #include "kernels/microsoft/DigitLayout.h"
 
 #if defined(__x86_64__)
-#include <immintrin.h>
-
-/// Compiles a function for the levels of hasWideDot().
-#define ATC_WIDE_DOT __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")))
-/// Compiles one that functions of these levels contain.
-#define ATC_WIDE_DOT_PART ATC_WIDE_DOT __attribute__((always_inline)) inline
 
 namespace atc::kernels {
 

@@ -7,6 +7,7 @@
 #include "kernels/nn/IntegerProducts.h"
 
 #include "kernels/core/Widen.h"
+#include "kernels/nn/ByteDots.h"
 
 namespace atc::kernels {
 
@@ -247,10 +248,84 @@ void multiplyPairs(int32_t *c, int64_t cRow, const int16_t *a, const int16_t *pa
   }
 }
 
+#if defined(__x86_64__)
+namespace {
+/// Computes what multiplyBytes does by vpdpbusd; only where hasWideDot().
+bool multiplyByDots(Context &c, const ByteProduct &p, SumSink sink) {
+  auto at = [](const int64_t *offsets, int64_t i) { return offsets ? offsets[i] : 0; };
+  const ByteDots dots{p.k};
+  const int64_t width = dots.words() * 4, lanes = ByteDots::kLanes;
+  const int64_t panels = ceilDiv(p.n, lanes);
+  if (spaceFor(c, p.batch, p.m, width) < 0 || spaceFor(c, panels * lanes, width) < 0)
+    return false;
+  uint8_t *rows = c.scratch<uint8_t>(p.batch * p.m * width);
+  uint32_t *rowSums = c.scratch<uint32_t>(p.batch * p.m);
+  int8_t *packed = c.scratch<int8_t>(panels * lanes * width);
+  int32_t *columnSums = c.scratch<int32_t>(2 * panels * lanes), *columnZeros = columnSums;
+  if (!rows || !rowSums || !packed || !columnSums)
+    return false;
+  columnZeros += panels * lanes;
+  parallelIf(c, p.batch * p.m, width, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t offset = at(p.aOffsets, row / p.m) + row % p.m * p.a.row;
+      rowSums[row] =
+          dots.arrangeRow(rows + row * width, static_cast<const uint8_t *>(p.a.data) + offset,
+                          p.a.col, p.a.isSigned);
+    }
+  });
+  const int64_t rowBlocks = ceilDiv(p.m, kSumRows), columnBlocks = ceilDiv(p.n, kSumColumns);
+  for (int64_t i = 0; i < p.batch; ++i) {
+    // Consecutive equal matrices are packed only once.
+    if (i == 0 || at(p.bOffsets, i) != at(p.bOffsets, i - 1)) {
+      const auto *b = static_cast<const uint8_t *>(p.b.data) + at(p.bOffsets, i);
+      const ZeroPoints zeros = p.zeroB.from(at(p.bOffsets, i) / p.k);
+      parallelIf(c, panels, lanes * width, [&](int64_t begin, int64_t end) {
+        for (int64_t panel = begin; panel < end; ++panel) {
+          const int64_t first = panel * lanes, columns = minimum(lanes, p.n - first);
+          dots.packPanel(packed + first * width, columnSums + first, b + first * p.b.col, p.b.row,
+                         p.b.col, columns, p.b.isSigned);
+          for (int64_t j = 0; j < lanes; ++j)
+            columnZeros[first + j] =
+                j < columns ? zeros.at(first + j) - (p.b.isSigned ? 0 : 128) : 0;
+        }
+      });
+    }
+    const ZeroPoints rowZeros = p.zeroA.from(at(p.aOffsets, i) / p.k);
+    parallelIf(c, rowBlocks * columnBlocks, kSumRows * kSumColumns * width,
+               [&](int64_t begin, int64_t end) {
+                 alignas(64) int32_t sums[kSumRows * kSumColumns];
+                 for (int64_t task = begin; task < end; ++task) {
+                   const int64_t row = task % rowBlocks * kSumRows,
+                                 column = task / rowBlocks * kSumColumns;
+                   const int64_t height = minimum(kSumRows, p.m - row);
+                   const int64_t these = minimum(kSumColumns, p.n - column);
+                   dots.multiply(sums, kSumColumns, rows + (i * p.m + row) * width,
+                                 packed + column * width, height, ceilDiv(these, lanes));
+                   for (int64_t r = 0; r < height; ++r) {
+                     const auto zero = uint32_t(rowZeros.at(row + r) + (p.a.isSigned ? 128 : 0));
+                     const uint32_t rest = rowSums[i * p.m + row + r] - uint32_t(p.k) * zero;
+                     int32_t *own = sums + r * kSumColumns;
+                     for (int64_t j = 0; j < these; ++j)
+                       own[j] = int32_t(uint32_t(own[j]) - zero * uint32_t(columnSums[column + j]) -
+                                        rest * uint32_t(columnZeros[column + j]));
+                     sink.store(sink.arg, i, row + r, column, these, own);
+                   }
+                 }
+               });
+  }
+  return true;
+}
+} // namespace
+#endif
+
 bool multiplyBytes(Context &c, const ByteProduct &p, SumSink sink) {
   auto at = [](const int64_t *offsets, int64_t i) { return offsets ? offsets[i] : 0; };
   if (p.m <= 0 || p.n <= 0 || p.batch <= 0)
     return true;
+#if defined(__x86_64__)
+  if (hasWideDot() && p.m > kFewRows && p.k > 0)
+    return multiplyByDots(c, p, sink);
+#endif
   const int64_t depth = evenDepth(maximum(p.k, int64_t(0)));
   const int64_t rowSpace = spaceFor(c, p.batch, p.m, maximum(depth, int64_t(2)));
   int16_t *rows = rowSpace < 0 ? nullptr : c.scratch<int16_t>(rowSpace);

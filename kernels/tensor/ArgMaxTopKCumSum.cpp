@@ -217,6 +217,19 @@ template <typename Op> void cumulate(Context &c, float first, Op op) {
         using N = Compute<T>;
         const T *from = data.as<T>();
         T *to = reinterpret_cast<T *>(out);
+        if (lanes.inner == 1)
+          return parallelIf(c, lanes.outer, lanes.size, [&](int64_t begin, int64_t end) {
+            for (int64_t lane = begin; lane < end; ++lane) {
+              const int64_t step = reverse ? -1 : 1;
+              int64_t at = lane * lanes.size + (reverse ? lanes.size - 1 : 0);
+              N total = N(first);
+              for (int64_t i = 0; i < lanes.size; ++i, at += step) {
+                const N next = op(total, N(from[at]));
+                to[at] = T(exclusive ? total : next);
+                total = next;
+              }
+            }
+          });
         // Neighbouring lanes together: they are next to each other in memory.
         constexpr int64_t kGroup = 64;
         const int64_t groups = ceilDiv(lanes.inner, kGroup);
