@@ -28,7 +28,8 @@ struct Jacobi {
           yy += y[k] * y[k];
           xy += x[k] * y[k];
         }
-        if (math::abs(xy) <= 1e-15 * math::sqrt(xx * yy) || xy == 0)
+        // What has become NaN, of numbers whose squares are too large, stays so.
+        if (!(math::abs(xy) > 1e-15 * math::sqrt(xx * yy)))
           continue;
         done = false;
         const Rotation rotation = Rotation::ofProducts(xx, xy, yy);
@@ -47,9 +48,20 @@ struct Jacobi {
   }
 
   void run() {
+    bool isFinite = true;
+    for (int64_t i = 0; i < columns * rows; ++i)
+      isFinite &= math::abs(a[i]) < __builtin_inf();
     for (int64_t i = 0; i < columns; ++i)
       for (int64_t k = 0; k < columns; ++k)
-        v[i * columns + k] = i == k;
+        v[i * columns + k] = isFinite ? i == k : __builtin_nan("");
+    if (!isFinite) {
+      // Rotations would go on for ever, and nothing of the result is a number.
+      for (int64_t i = 0; i < columns * rows; ++i)
+        a[i] = __builtin_nan("");
+      for (int64_t i = 0; i < columns; ++i)
+        s[i] = __builtin_nan("");
+      return;
+    }
     for (int round = 0; round < kJacobiSweeps && !sweep(); ++round) {
     }
     for (int64_t i = 0; i < columns; ++i) {

@@ -85,6 +85,18 @@ def test_symmetric_eigen_of_equal_values():
     assert not zeros.any()
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_decompositions_of_what_is_no_number_end(bad):
+    """They ran 60 rounds over all pairs of columns, minutes for these sizes."""
+    a = np.ones((2, 150, 150))
+    a[1] = np.random.default_rng(0).normal(size=(150, 150))
+    a[0, 70, 20] = bad
+    for name in ("SymmetricEigen", "Svd"):
+        for part in call(name, a, outputs=2 if name == "SymmetricEigen" else 3):
+            assert np.isnan(part[0]).all() and np.isfinite(part[1]).all(), name
+
+
+
 @pytest.mark.parametrize("full", [0, 1])
 @pytest.mark.parametrize("shape", [(4, 4), (2, 5, 3), (2, 3, 5), (1, 1), (0, 2, 3), (3, 0)])
 def test_qr(shape, full):
