@@ -5,6 +5,7 @@
 
 #include "frontends/tf/NodeDefs.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringMap.h"
@@ -21,12 +22,25 @@ using Nodes = google::protobuf::RepeatedPtrField<pb::NodeDef>;
 
 constexpr const char *keysAttribute = "_table_keys", *valuesAttribute = "_table_values";
 
+/// Whether the contents of a table may change while a graph runs.
+bool isMutable(const pb::NodeDef &node) {
+  return node.op() == "MutableHashTableV2" || node.op() == "MutableHashTable";
+}
+
 bool isTable(const pb::NodeDef &node) {
-  return node.op() == "HashTableV2" || node.op() == "HashTable";
+  return node.op() == "HashTableV2" || node.op() == "HashTable" || isMutable(node);
+}
+
+/// Whether a node changes a table while a graph runs.
+bool changesTable(StringRef op) {
+  op.consume_back("V2");
+  return op == "LookupTableInsert" || op == "LookupTableRemove";
 }
 
 /// Whether a node fills a table (input 0) with keys (input 1) and values (input 2).
 bool fillsTable(StringRef op) {
+  if (changesTable(op))
+    return true;
   op.consume_back("V2");
   return op == "LookupTableImport" || op == "InitializeTable";
 }
@@ -39,6 +53,7 @@ bool readsFile(StringRef op) {
 /// The main graph, or a call of a function.
 struct Frame {
   const Frame *caller = nullptr;
+  const pb::NodeDef *call = nullptr; ///< the node of the caller
   StringMap<const pb::NodeDef *> nodes;
   StringMap<StringRef> arguments; ///< tensors of the caller
 
@@ -70,6 +85,29 @@ const pb::NodeDef *trace(const Frame *frame, StringRef tensor) {
     tensor = node->input(0);
   }
   return nullptr;
+}
+
+/// Returns what a node waits for that may read a table; empty where there is nothing.
+StringRef awaited(const Frame &frame, const pb::NodeDef &node) {
+  for (StringRef input : node.input()) {
+    const pb::NodeDef *before =
+        input.starts_with("^") ? frame.nodes.lookup(input.drop_front()) : nullptr;
+    if (!before || before->op() == "Const" || before->op() == "Placeholder" || isTable(*before))
+      continue;
+    // TensorFlow makes a table together with a node that would save it, which no output reads.
+    const bool saves = StringRef(before->op()).starts_with("LookupTableExport");
+    if (!saves || any_of(before->input(), [](StringRef name) { return name.starts_with("^"); }))
+      return before->name();
+  }
+  return {};
+}
+
+/// Returns what a node, or a call that leads to it, waits for.
+StringRef awaited(const Frame *frame, const pb::NodeDef *node) {
+  for (; frame; node = frame->call, frame = frame->caller)
+    if (StringRef before = awaited(*frame, *node); !before.empty())
+      return before;
+  return {};
 }
 
 class TableBinder {
@@ -109,7 +147,7 @@ private:
   Diagnostics &diagnostics;
   StringMap<const pb::FunctionDef *> functions;
   StringMap<bool> filling; ///< what fillsTables() has found
-  StringMap<pb::NodeDef *> tables;
+  DenseMap<const pb::NodeDef *, pb::NodeDef *> tables;
   StringMap<StringRef> assigned; ///< what sets each variable of the main graph
   unsigned calls = 0;
 };
@@ -139,6 +177,7 @@ bool TableBinder::visitCall(const Frame &frame, const pb::NodeDef &call,
     return fail(call, "fills tables by too many calls of functions");
   Frame inner;
   inner.caller = &frame;
+  inner.call = &call;
   inner.addNodes(function.node_def());
   int next = 0;
   for (const pb::OpDef::ArgDef &argument : function.signature().input_arg())
@@ -162,11 +201,22 @@ bool TableBinder::fill(const Frame &frame, const pb::NodeDef &node) {
   if (node.input_size() < 2)
     return fail(node, "has too few inputs");
   const pb::NodeDef *origin = trace(&frame, node.input(0));
-  auto found = origin ? tables.find(origin->name()) : tables.end();
+  auto found = tables.find(origin);
   // A table of another kind, which matters only where the outputs need it.
-  if (found == tables.end() || origin != found->second)
+  if (found == tables.end())
     return true;
   pb::NodeDef &table = *found->second;
+  // A change is made before all that reads the table, and each run would make the same again.
+  if (changesTable(node.op()))
+    if (StringRef before = awaited(&frame, &node);
+        !before.empty() || !isMutable(table) || StringRef(node.op()).contains("Remove")) {
+      refuse(table, node,
+             "changes table '" + table.name() + "'" +
+                 (before.empty() ? "" : " after node '" + before + "'") +
+                 ", which is not supported: insert constants once, before all other nodes of the "
+                 "table");
+      return true;
+    }
   if (table.attr().contains(keysAttribute))
     refuse(table, node, "fills table '" + table.name() + "' once more: a table is filled once");
   else if (readsFile(node.op()))
@@ -295,9 +345,15 @@ void TableBinder::fillFromFile(const Frame &frame, const pb::NodeDef &node, pb::
 }
 
 bool TableBinder::run() {
-  for (pb::NodeDef &node : *graph.mutable_node())
-    if (isTable(node))
-      tables[node.name()] = &node;
+  auto note = [&](auto &nodes) {
+    for (pb::NodeDef &node : nodes)
+      if (isTable(node))
+        tables[&node] = &node;
+  };
+  note(*graph.mutable_node());
+  // A table that a function makes is one for each call; called twice, it is filled twice.
+  for (pb::FunctionDef &function : *graph.mutable_library()->mutable_function())
+    note(*function.mutable_node_def());
   if (tables.empty())
     return true;
   for (const pb::NodeDef &node : graph.node())
@@ -306,6 +362,25 @@ bool TableBinder::run() {
   Frame main;
   main.addNodes(graph.node());
   return visit(main, graph.node(), 0);
+}
+
+/// Returns how many of the `count` keys of a table are different.
+int64_t differentKeys(const pb::TensorProto &keys, int64_t count) {
+  StringSet<> seen;
+  auto see = [&](StringRef bytes) { seen.insert(bytes); };
+  auto seeNumber = [&](const auto &number) {
+    see({reinterpret_cast<const char *>(&number), sizeof number});
+  };
+  for (const std::string &text : keys.string_val())
+    see(text);
+  for_each(keys.int64_val(), seeNumber);
+  for_each(keys.int_val(), seeNumber);
+  const StringRef content = keys.tensor_content();
+  const size_t width = count == 0 ? 0 : content.size() / static_cast<size_t>(count);
+  for (size_t at = 0; width != 0 && at + width <= content.size(); at += width)
+    see(content.substr(at, width));
+  // Values that a tensor leaves out are zeros.
+  return seen.empty() ? std::min<int64_t>(count, 1) : static_cast<int64_t>(seen.size());
 }
 
 /// Replaces a node by a constant of the same name.
@@ -350,6 +425,9 @@ void freezeTables(pb::GraphDef &graph) {
     table.size = 1;
     for (const auto &dim : keyTensor.tensor_shape().dim())
       table.size *= dim.size();
+    // Of equal keys, the last one stays in a table that changes.
+    if (isMutable(node))
+      table.size = differentKeys(keyTensor, table.size);
     makeConst(node, std::move(keyTensor));
     pb::NodeDef &second = added.emplace_back();
     second.set_name(table.values);

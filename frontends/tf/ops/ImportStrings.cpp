@@ -286,6 +286,8 @@ ArrayRef<OpRow> stringRows() {
       {"LookupTableFindV2", importFind, "tables of constants or files, and a constant default"},
       {"LookupTableSize", importTableSize, "tables of constants or files"},
       {"LookupTableSizeV2", importTableSize, "tables of constants or files"},
+      {"MutableHashTable", importTable, "filled once by constants"},
+      {"MutableHashTableV2", importTable, "filled once by constants"},
       {"ReduceJoin", importReduceJoin},
       {"RegexFullMatch", importFullMatch<0>, "a constant pattern"},
       {"RegexReplace", importReplace<0>, "a constant pattern"},

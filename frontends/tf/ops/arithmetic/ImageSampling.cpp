@@ -261,6 +261,8 @@ void importAreaOfAnySize(NodeContext &n) { importByAxes<areaMatrix>(n); }
 ArrayRef<OpRow> samplingRows() {
   static const OpRow rows[] = {
       {"CropAndResize", importCropAndResize},
+      {"ImageProjectiveTransformV2", importProjection},
+      {"ImageProjectiveTransformV3", importProjection},
       {"ScaleAndTranslate", importScaleAndTranslate},
   };
   return rows;

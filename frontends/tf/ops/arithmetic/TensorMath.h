@@ -104,6 +104,9 @@ void importDynamicPatches(NodeContext &n);
 void importCubicOfAnySize(NodeContext &n);
 void importAreaOfAnySize(NodeContext &n);
 
+/// Imports ImageProjectiveTransformV2 and V3.
+void importProjection(NodeContext &n);
+
 /// Imports DenseBincount where the number of counts is known only when the model runs.
 void importBincountOfAnySize(NodeContext &n);
 
