@@ -483,11 +483,10 @@ bool isRandomKernel(StringRef kernel) {
 
 /// Limits of a call that is folded. Without them a chain of calls, each of which doubles its
 /// strings, would hold them all: a count of elements says nothing about the bytes of strings.
-static constexpr uint64_t kMaxFoldBytes = uint64_t(256) << 20;
 static constexpr uint64_t kMaxFoldedTextBytes = 1 << 20;
 
 FailureOr<SmallVector<ElementsAttr>> foldHostCall(const HostCall &call, MLIRContext *context,
-                                                  int64_t most) {
+                                                  int64_t most, uint64_t maxBytes) {
   // Checked before any kernel infers shapes.
   auto isConstant = [](Value input) { return !input || matchPattern(input, m_Constant()); };
   if (isRandomKernel(call.kernel) || !llvm::all_of(call.inputs, isConstant))
@@ -507,9 +506,8 @@ FailureOr<SmallVector<ElementsAttr>> foldHostCall(const HostCall &call, MLIRCont
   if (!collectInputs(call, values, /*constantsOnly=*/true, most, inputs))
     return failure();
   Parameters parameters(call.parameters, values);
-  auto outcome =
-      kernels::native::run(*row, inputs, parameters.all, call.results, call.wanted,
-                           /*onlyShapes=*/false, values, /*body=*/nullptr, kMaxFoldBytes);
+  auto outcome = kernels::native::run(*row, inputs, parameters.all, call.results, call.wanted,
+                                      /*onlyShapes=*/false, values, /*body=*/nullptr, maxBytes);
   SmallVector<ElementsAttr> results;
   for (auto [i, value] : llvm::enumerate(outcome.outputs)) {
     // Nobody reads it.

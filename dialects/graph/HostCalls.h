@@ -42,10 +42,14 @@ mlir::FailureOr<llvm::SmallVector<mlir::Type>> inferHostCall(const HostCall &cal
 mlir::FailureOr<llvm::SmallVector<mlir::Type>>
 inferHostCallByRules(const HostCall &call, mlir::MLIRContext *context, std::string &error);
 
+/// The memory that calls may take which are folded for their results alone.
+inline constexpr uint64_t kMaxFoldBytes = uint64_t(256) << 20;
+
 /// Returns the results of a call whose inputs are constants; fails where they are not, or the work
-/// or the results would be large (more than `most` elements).
+/// or the results would be large (more than `most` elements, `maxBytes` of memory).
 mlir::FailureOr<llvm::SmallVector<mlir::ElementsAttr>>
-foldHostCall(const HostCall &call, mlir::MLIRContext *context, int64_t most = 1 << 16);
+foldHostCall(const HostCall &call, mlir::MLIRContext *context, int64_t most = 1 << 16,
+             uint64_t maxBytes = kMaxFoldBytes);
 
 /// Returns whether a kernel draws random values, so that its calls cannot be folded or merged.
 bool isRandomKernel(llvm::StringRef kernel);

@@ -6,8 +6,8 @@
 
 #include "kernels/nn/IntegerProducts.h"
 
+#include "kernels/core/ByteDots.h"
 #include "kernels/core/Widen.h"
-#include "kernels/nn/ByteDots.h"
 
 namespace atc::kernels {
 

@@ -45,9 +45,9 @@ struct PackAttributes : graph::CountingPattern<HostCallOp> {
     conversion.kernel = packing->kernel;
     conversion.parameters = call.getParameters();
     conversion.results = packing->results.size();
-    // The results are about as large as the lists.
-    FailureOr<SmallVector<ElementsAttr>> packed =
-        graph::foldHostCall(conversion, getContext(), /*most=*/INT32_MAX);
+    // The results are about as large as the lists, and the work takes several times as much.
+    FailureOr<SmallVector<ElementsAttr>> packed = graph::foldHostCall(
+        conversion, getContext(), /*most=*/INT32_MAX, /*maxBytes=*/uint64_t(16) << 30);
     if (failed(packed))
       return rewriter.notifyMatchFailure(call, "its lists are missing or contradict each other");
     NamedAttrList parameters;

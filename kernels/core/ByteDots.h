@@ -9,11 +9,11 @@
 //
 // All arithmetic wraps at 32 bits, so that the result is exact where the sums of the operator are.
 
-#ifndef OPENATC_KERNELS_NN_BYTEDOTS_H
-#define OPENATC_KERNELS_NN_BYTEDOTS_H
+#ifndef OPENATC_KERNELS_CORE_BYTEDOTS_H
+#define OPENATC_KERNELS_CORE_BYTEDOTS_H
 
+#include "kernels/core/Support.h"
 #include "kernels/core/WideDot.h"
-#include "kernels/nn/IntegerProducts.h"
 
 #if defined(__x86_64__)
 
@@ -156,4 +156,4 @@ private:
 } // namespace atc::kernels
 
 #endif // __x86_64__
-#endif // OPENATC_KERNELS_NN_BYTEDOTS_H
+#endif // OPENATC_KERNELS_CORE_BYTEDOTS_H
