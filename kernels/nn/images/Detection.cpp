@@ -389,12 +389,14 @@ ATC_KERNEL(SoftSuppression) {
     chosen[total++] = next;
     seen[next] = -1;
   }
+  // While shapes are inferred, elements may be written only once all outputs are made.
   int64_t *out = wants(0) ? make<int64_t>(0, I64, Dims(total)) : nullptr;
-  if (wants(0) && !out)
+  float *kept = wants(1) ? make<float>(1, F32, Dims(total)) : nullptr;
+  if ((wants(0) && !out) || (wants(1) && !kept))
     return;
   if (out)
     copyBytes(out, chosen, total * int64_t(sizeof(int64_t)));
-  if (float *kept = wants(1) ? make<float>(1, F32, Dims(total)) : nullptr)
+  if (kept)
     copyBytes(kept, best, total * int64_t(sizeof(float)));
 }
 
