@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 using namespace atc::ascend;
 
@@ -174,23 +175,21 @@ void writePlaces(Plan &plan, const View &sequence, const View &given, bool isRig
   plan.write(places, out);
 }
 
-/// The dim of aclnnUniqueConsecutive that stands for none: elements are compared, not slices.
-constexpr int64_t noDim = 1000;
-
-/// Keeps one of equal slices along `dim`, in order, or one of each run of equal ones.
-aclnnStatus uniquePlan(const char *name, const aclTensor *self, int64_t dim, bool isOfRuns,
-                       const aclTensor *valueOut, const aclTensor *inverseOut,
+/// Keeps one of equal slices along `dim`, or of elements without one, in order, or one of each run
+/// of equal ones.
+aclnnStatus uniquePlan(const char *name, const aclTensor *self, std::optional<int64_t> dim,
+                       bool isOfRuns, const aclTensor *valueOut, const aclTensor *inverseOut,
                        const aclTensor *countsOut, uint64_t *size, aclOpExecutor **executor) {
   Plan plan(name);
   const View x = plan.input(self, "self"), values = plan.output(valueOut, "valueOut"),
              inverse = plan.output(inverseOut, "inverseOut", true),
              counts = plan.output(countsOut, "countsOut", true);
   const int64_t count = countOf(x.dims);
-  const bool isOfElements = dim == noDim;
+  const bool isOfElements = !dim;
   // Slice i has element j at (j / inner * slices + i) * inner + j % inner.
   int64_t slices = count, inner = 1;
   Dims dims{count};
-  const size_t axis = isOfElements ? 0 : size_t(plan.axisOf(dim, x.dims.size()));
+  const size_t axis = isOfElements ? 0 : size_t(plan.axisOf(*dim, x.dims.size()));
   if (plan.isGood() && !isOfElements && !x.dims.empty()) {
     dims = x.dims;
     slices = dims[axis];
@@ -448,15 +447,16 @@ aclnnStatus aclnnUnique2GetWorkspaceSize(const aclTensor *self, bool, bool retur
                                          bool returnCounts, aclTensor *valueOut,
                                          aclTensor *inverseOut, aclTensor *countsOut,
                                          uint64_t *size, aclOpExecutor **executor) {
-  return uniquePlan(__func__, self, noDim, false, valueOut, returnInverse ? inverseOut : nullptr,
-                    returnCounts ? countsOut : nullptr, size, executor);
+  return uniquePlan(__func__, self, std::nullopt, false, valueOut,
+                    returnInverse ? inverseOut : nullptr, returnCounts ? countsOut : nullptr, size,
+                    executor);
 }
 ACLNN_RUN(Unique2)
 aclnnStatus aclnnUniqueGetWorkspaceSize(const aclTensor *self, bool, bool returnInverse,
                                         aclTensor *valueOut, aclTensor *inverseOut, uint64_t *size,
                                         aclOpExecutor **executor) {
-  return uniquePlan(__func__, self, noDim, false, valueOut, returnInverse ? inverseOut : nullptr,
-                    nullptr, size, executor);
+  return uniquePlan(__func__, self, std::nullopt, false, valueOut,
+                    returnInverse ? inverseOut : nullptr, nullptr, size, executor);
 }
 ACLNN_RUN(Unique)
 aclnnStatus aclnnUniqueDimGetWorkspaceSize(const aclTensor *self, bool, bool returnInverse,
@@ -472,7 +472,9 @@ aclnnStatus aclnnUniqueConsecutiveGetWorkspaceSize(const aclTensor *self, bool r
                                                    aclTensor *valueOut, aclTensor *inverseOut,
                                                    aclTensor *countsOut, uint64_t *size,
                                                    aclOpExecutor **executor) {
-  return uniquePlan(__func__, self, dim, true, valueOut, returnInverse ? inverseOut : nullptr,
+  const bool isOfElements = dim == 1000; // what callers give for no dim
+  return uniquePlan(__func__, self, isOfElements ? std::nullopt : std::optional(dim), true,
+                    valueOut, returnInverse ? inverseOut : nullptr,
                     returnCounts ? countsOut : nullptr, size, executor);
 }
 ACLNN_RUN(UniqueConsecutive)

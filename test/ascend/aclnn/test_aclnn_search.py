@@ -122,7 +122,9 @@ def test_slices_once(acl, dim, kind):
         np.testing.assert_array_equal(times.read()[:len(counts)], counts)
         if inverse is not None:
             np.testing.assert_array_equal(places.read().reshape(-1), inverse.reshape(-1))
-    assert "dim 3 is given" in refused(acl, "UniqueDim", x, BOOL(True), BOOL(True), LONG(3), out, places, times)
+    for wrong in (3, 1000):
+        assert f"dim {wrong} is given" in refused(acl, "UniqueDim", x, BOOL(True), BOOL(True), LONG(wrong), out, places,
+                                                  times)
 
 
 def test_counts(acl):
