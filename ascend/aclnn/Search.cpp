@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 using namespace atc::ascend;
 
@@ -174,49 +175,84 @@ void writePlaces(Plan &plan, const View &sequence, const View &given, bool isRig
   plan.write(places, out);
 }
 
-aclnnStatus uniquePlan(const char *name, const aclTensor *self, const aclTensor *valueOut,
-                       const aclTensor *inverseOut, const aclTensor *countsOut, uint64_t *size,
-                       aclOpExecutor **executor) {
+/// Keeps one of equal slices along `dim`, or of elements without one, in order, or one of each run
+/// of equal ones.
+aclnnStatus uniquePlan(const char *name, const aclTensor *self, std::optional<int64_t> dim,
+                       bool isOfRuns, const aclTensor *valueOut, const aclTensor *inverseOut,
+                       const aclTensor *countsOut, uint64_t *size, aclOpExecutor **executor) {
   Plan plan(name);
   const View x = plan.input(self, "self"), values = plan.output(valueOut, "valueOut"),
              inverse = plan.output(inverseOut, "inverseOut", true),
              counts = plan.output(countsOut, "countsOut", true);
   const int64_t count = countOf(x.dims);
+  const bool isOfElements = !dim;
+  // Slice i has element j at (j / inner * slices + i) * inner + j % inner.
+  int64_t slices = count, inner = 1;
+  Dims dims{count};
+  const size_t axis = isOfElements ? 0 : size_t(plan.axisOf(*dim, x.dims.size()));
+  if (plan.isGood() && !isOfElements && !x.dims.empty()) {
+    dims = x.dims;
+    slices = dims[axis];
+    inner = countOf(Dims(dims.begin() + int64_t(axis) + 1, dims.end()));
+  }
+  const int64_t width = slices ? count / slices : 0;
   if (plan.isGood() &&
       (values.type != x.type || !values.isDense() || countOf(values.dims) < count ||
        (counts.place &&
-        (counts.type != ACL_INT64 || !counts.isDense() || countOf(counts.dims) < count))))
-    plan.reject("valueOut and countsOut (int64) must be dense, with %lld elements, for all of self",
-                (long long)count);
+        (counts.type != ACL_INT64 || !counts.isDense() || countOf(counts.dims) < slices))))
+    plan.reject("valueOut and countsOut (int64) must be dense, with %lld and %lld elements, for "
+                "all of self",
+                (long long)count, (long long)slices);
   if (!plan.isGood())
     return plan.finish(size, executor);
   const View wide = widened(plan, x), found = plan.make(wide.type, {count}),
-             places = plan.make(ACL_INT64, x.dims), numbers = plan.make(ACL_INT64, {count}),
-             narrow = plan.make(x.type, {count});
+             places = plan.make(ACL_INT64, isOfElements ? x.dims : Dims{slices}),
+             numbers = plan.make(ACL_INT64, {slices}), narrow = plan.make(x.type, {count});
   plan.onHost({wide, found, places, numbers}, [=](const std::vector<char *> &at) -> aclError {
     return inWideType(wide.type, [&](auto *kind) -> aclError {
       using T = std::remove_pointer_t<decltype(kind)>;
       auto *from = reinterpret_cast<const T *>(at[0]);
       auto *to = reinterpret_cast<T *>(at[1]);
       auto *place = reinterpret_cast<int64_t *>(at[2]), *times = reinterpret_cast<int64_t *>(at[3]);
-      std::vector<int64_t> order(static_cast<size_t>(count));
-      std::iota(order.begin(), order.end(), 0);
-      std::stable_sort(order.begin(), order.end(),
-                       [&](int64_t a, int64_t b) { return isLess(from[a], from[b]); });
-      int64_t last = -1;
-      for (int64_t i : order) {
-        if (last < 0 || from[i] != to[last]) {
-          to[++last] = from[i];
-          times[last] = 0;
+      auto spot = [&](int64_t slice, int64_t j, int64_t all) {
+        return (j / inner * all + slice) * inner + j % inner;
+      };
+      auto isBefore = [&](int64_t a, int64_t b) {
+        for (int64_t j = 0; j < width; ++j) {
+          const T left = from[spot(a, j, slices)], right = from[spot(b, j, slices)];
+          if (isLess(left, right) || isLess(right, left))
+            return isLess(left, right);
         }
+        return false;
+      };
+      auto isSame = [&](int64_t a, int64_t b) {
+        for (int64_t j = 0; j < width; ++j)
+          if (from[spot(a, j, slices)] != from[spot(b, j, slices)])
+            return false;
+        return true;
+      };
+      std::vector<int64_t> order(static_cast<size_t>(slices)), kept;
+      std::iota(order.begin(), order.end(), 0);
+      if (!isOfRuns)
+        std::stable_sort(order.begin(), order.end(), isBefore);
+      std::fill(times, times + slices, 0);
+      for (int64_t i : order) {
+        if (kept.empty() || !isSame(i, kept.back()))
+          kept.push_back(i);
+        const int64_t last = int64_t(kept.size()) - 1;
         ++times[last];
         place[i] = last;
       }
-      values.place->setDims({last + 1});
+      const int64_t all = int64_t(kept.size());
+      std::fill(to, to + count, T());
+      for (int64_t i = 0; i < all; ++i)
+        for (int64_t j = 0; j < width; ++j)
+          to[spot(i, j, all)] = from[spot(kept[size_t(i)], j, slices)];
+      Dims shown = dims;
+      shown[axis] = all;
+      values.place->setDims(shown);
       if (counts.place)
-        counts.place->setDims({last + 1});
-      std::fill(to + last + 1, to + count, T());
-      std::fill(times + last + 1, times + count, 0);
+        counts.place->setDims({all});
       return ACL_SUCCESS;
     });
   });
@@ -227,7 +263,7 @@ aclnnStatus uniquePlan(const char *name, const aclTensor *self, const aclTensor 
   if (counts.place)
     plan.copy(
         numbers,
-        plan.reshaped(part(plan.reshaped(counts, {countOf(counts.dims)}), 0, 0, count), {count}));
+        plan.reshaped(part(plan.reshaped(counts, {countOf(counts.dims)}), 0, 0, slices), {slices}));
   if (inverse.place)
     plan.write(places, inverse);
   return plan.finish(size, executor);
@@ -411,17 +447,37 @@ aclnnStatus aclnnUnique2GetWorkspaceSize(const aclTensor *self, bool, bool retur
                                          bool returnCounts, aclTensor *valueOut,
                                          aclTensor *inverseOut, aclTensor *countsOut,
                                          uint64_t *size, aclOpExecutor **executor) {
-  return uniquePlan(__func__, self, valueOut, returnInverse ? inverseOut : nullptr,
-                    returnCounts ? countsOut : nullptr, size, executor);
+  return uniquePlan(__func__, self, std::nullopt, false, valueOut,
+                    returnInverse ? inverseOut : nullptr, returnCounts ? countsOut : nullptr, size,
+                    executor);
 }
 ACLNN_RUN(Unique2)
 aclnnStatus aclnnUniqueGetWorkspaceSize(const aclTensor *self, bool, bool returnInverse,
                                         aclTensor *valueOut, aclTensor *inverseOut, uint64_t *size,
                                         aclOpExecutor **executor) {
-  return uniquePlan(__func__, self, valueOut, returnInverse ? inverseOut : nullptr, nullptr, size,
-                    executor);
+  return uniquePlan(__func__, self, std::nullopt, false, valueOut,
+                    returnInverse ? inverseOut : nullptr, nullptr, size, executor);
 }
 ACLNN_RUN(Unique)
+aclnnStatus aclnnUniqueDimGetWorkspaceSize(const aclTensor *self, bool, bool returnInverse,
+                                           int64_t dim, aclTensor *valueOut, aclTensor *inverseOut,
+                                           aclTensor *countsOut, uint64_t *size,
+                                           aclOpExecutor **executor) {
+  return uniquePlan(__func__, self, dim, false, valueOut, returnInverse ? inverseOut : nullptr,
+                    countsOut, size, executor);
+}
+ACLNN_RUN(UniqueDim)
+aclnnStatus aclnnUniqueConsecutiveGetWorkspaceSize(const aclTensor *self, bool returnInverse,
+                                                   bool returnCounts, int64_t dim,
+                                                   aclTensor *valueOut, aclTensor *inverseOut,
+                                                   aclTensor *countsOut, uint64_t *size,
+                                                   aclOpExecutor **executor) {
+  const bool isOfElements = dim == 1000; // what callers give for no dim
+  return uniquePlan(__func__, self, isOfElements ? std::nullopt : std::optional(dim), true,
+                    valueOut, returnInverse ? inverseOut : nullptr,
+                    returnCounts ? countsOut : nullptr, size, executor);
+}
+ACLNN_RUN(UniqueConsecutive)
 
 aclnnStatus aclnnBincountGetWorkspaceSize(const aclTensor *self, const aclTensor *weights,
                                           int64_t minlength, aclTensor *out, uint64_t *size,

@@ -154,7 +154,7 @@ View collected(Plan &plan, Return back, const View &rows, const View &places, co
 /// Holds how the experts of a token are chosen.
 struct Gate {
   int64_t rows = 0, experts = 0, k = 0, groups = 1, keptGroups = 1;
-  bool sumsTwo = false, isSigmoid = false, hasBias = false;
+  bool sumsTwo = false, isSigmoid = false, isDivided = false, hasBias = false;
   double factor = 1, eps = 0;
 };
 
@@ -206,7 +206,7 @@ aclError choose(const Gate &gate, const std::vector<char *> &at) {
     for (size_t i = 0; i < best.size(); ++i) {
       expert[row * gate.k + int64_t(i)] = int32_t(best[i]);
       share[row * gate.k + int64_t(i)] =
-          (gate.isSigmoid ? all[best[i]] / (sum + gate.eps) : all[best[i]]) * gate.factor;
+          (gate.isDivided ? all[best[i]] / (sum + gate.eps) : all[best[i]]) * gate.factor;
     }
   }
   return ACL_SUCCESS;
@@ -372,22 +372,18 @@ aclnnStatus aclnnMoeGatingTopKGetWorkspaceSize(
                 "be 1 to groupCount, and k %lld 1 to the experts of kGroup groups",
                 textOf(scores.dims).c_str(), (long long)groupCount, (long long)kGroup,
                 (long long)k);
-  if (groupSelectMode < 0 || groupSelectMode > 1 || renorm != 0 || normType < 0 || normType > 1)
-    plan.reject("groupSelectMode must be 0 or 1, renorm 0, and normType 0 or 1");
+  if (groupSelectMode < 0 || groupSelectMode > 1 || renorm < 0 || renorm > 1 || normType < 0 ||
+      normType > 1)
+    plan.reject("groupSelectMode is %lld, renorm %lld and normType %lld; each must be 0 or 1",
+                (long long)groupSelectMode, (long long)renorm, (long long)normType);
   if (plan.isGood() && bias.place && countOf(bias.dims) != count)
     plan.reject("bias %s must have %lld elements", textOf(bias.dims).c_str(), (long long)count);
   if (!plan.isGood())
     return plan.finish(size, executor);
-  const Gate gate{scores.dims[0],
-                  count,
-                  k,
-                  groupCount,
-                  kGroup,
-                  groupSelectMode == 1,
-                  normType == 1,
-                  bool(bias.place),
-                  routedScalingFactor,
-                  eps};
+  const Gate gate{
+      scores.dims[0], count, k, groupCount, kGroup, groupSelectMode == 1, normType == 1,
+      // Shares of a sigmoid are always divided; those of a softmax where renorm says so.
+      normType == 1 || renorm == 1, bool(bias.place), routedScalingFactor, eps};
   const Dims dims{gate.rows, k};
   const View chosenShares = plan.make(ACL_DOUBLE, dims), names = plan.make(ACL_INT32, dims),
              norms = plan.make(ACL_DOUBLE, scores.dims);

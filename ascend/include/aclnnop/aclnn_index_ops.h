@@ -90,6 +90,12 @@ OPENATC_ACLNN(Unique, const aclTensor *self, bool sorted, bool returnInverse, ac
               aclTensor *inverseOut)
 OPENATC_ACLNN(Unique2, const aclTensor *self, bool sorted, bool returnInverse, bool returnCounts,
               aclTensor *valueOut, aclTensor *inverseOut, aclTensor *countsOut)
+/* The same for slices along dim, and for one of each run of equal neighbours, where dim 1000 stands
+ * for none: elements. */
+OPENATC_ACLNN(UniqueDim, const aclTensor *self, bool sorted, bool returnInverse, int64_t dim,
+              aclTensor *valueOut, aclTensor *inverseOut, aclTensor *countsOut)
+OPENATC_ACLNN(UniqueConsecutive, const aclTensor *self, bool returnInverse, bool returnCounts,
+              int64_t dim, aclTensor *valueOut, aclTensor *inverseOut, aclTensor *countsOut)
 OPENATC_ACLNN(Bincount, const aclTensor *self, const aclTensor *weights, int64_t minlength,
               aclTensor *out)
 OPENATC_ACLNN(Histc, const aclTensor *self, int64_t bins, const aclScalar *min,

@@ -340,13 +340,16 @@ def test_tokens_come_back(acl, mode):
     close(out, want)
 
 
-@pytest.mark.parametrize("sigmoid, groups, kept, sums", [(False, 1, 1, 0), (True, 4, 2, 1), (True, 4, 2, 0)])
-def test_gates(acl, sigmoid, groups, kept, sums):
+# Shares of a softmax are divided by their sum where renorm is 1, those of a sigmoid always.
+@pytest.mark.parametrize("sigmoid, renorm, groups, kept, sums",
+                         [(False, 0, 1, 1, 0), (False, 1, 1, 1, 0), (False, 1, 4, 2, 1), (True, 0, 4, 2, 1),
+                          (True, 0, 4, 2, 0), (True, 1, 4, 2, 0)])
+def test_gates(acl, sigmoid, renorm, groups, kept, sums):
     x, bias = draw(6, 16), draw(16) / 4
     norm = 1 / (1 + np.exp(-x)) if sigmoid else np.exp(x) / np.exp(x).sum(-1, keepdims=True)
     shares, experts, every = zeros(acl, 6, 3), zeros(acl, 6, 3, kind=np.int32), zeros(acl, 6, 16)
-    call(acl, "MoeGatingTopK", x, bias, LONG(3), LONG(kept), LONG(groups), LONG(sums), LONG(0), LONG(int(sigmoid)),
-         BOOL(True), DOUBLE(2.5), DOUBLE(1e-20), shares, experts, every)
+    call(acl, "MoeGatingTopK", x, bias, LONG(3), LONG(kept), LONG(groups), LONG(sums), LONG(renorm),
+         LONG(int(sigmoid)), BOOL(True), DOUBLE(2.5), DOUBLE(0.125), shares, experts, every)
     close(every, norm)
     for i in range(6):
         by = norm[i] + bias
@@ -357,7 +360,10 @@ def test_gates(acl, sigmoid, groups, kept, sums):
         want = np.argsort(-hidden.ravel())[:3]
         assert (experts.read()[i] == want).all()
         share = norm[i, want]
-        np.testing.assert_allclose(shares.read()[i], 2.5 * (share / share.sum() if sigmoid else share), rtol=2e-3)
+        divisor = share.sum() + 0.125 if sigmoid or renorm else 1
+        np.testing.assert_allclose(shares.read()[i], 2.5 * share / divisor, rtol=2e-3)
+    assert "renorm 2" in refused(acl, "MoeGatingTopK", x, bias, LONG(3), LONG(kept), LONG(groups), LONG(sums), LONG(2),
+                                 LONG(1), BOOL(True), DOUBLE(1), DOUBLE(0), shares, experts, every)
     assert "kGroup" in refused(acl, "MoeGatingTopK", x, bias, LONG(3), LONG(groups + 1), LONG(groups), LONG(sums), LONG(0),
                                LONG(1), BOOL(True), DOUBLE(1), DOUBLE(0), shares, experts, every)
 

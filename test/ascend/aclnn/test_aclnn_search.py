@@ -86,6 +86,47 @@ def test_each_element_once(acl, values):
     call(acl, "Unique", values, BOOL(True), BOOL(False), Tensor(acl, np.zeros(values.size, values.dtype)), NULL)
 
 
+def runs(slices):
+    starts = [i for i in range(len(slices)) if i == 0 or (slices[i] != slices[i - 1]).any()]
+    counts = np.diff(starts + [len(slices)])
+    return slices[starts], np.repeat(np.arange(len(starts)), counts), counts
+
+
+# NaN equals nothing, also not itself.
+@pytest.mark.parametrize("kind", [F32, np.int64])
+@pytest.mark.parametrize("dim", [0, 1, -1, None])
+def test_slices_once(acl, dim, kind):
+    few = np.random.default_rng(5).integers(0, 2, (6, 9, 2))
+    x = np.ascontiguousarray(few[[0, 0, 1, 0, 5, 5]][:, [3, 3, 1, 1, 0, 3, 3, 3, 2]]).astype(kind)
+    if kind is F32:
+        x[2, 0, 0] = x[3, 0, 0] = np.nan
+    outer = x.reshape(-1) if dim is None else np.moveaxis(x, dim, 0)
+    slices = outer.reshape(len(outer), -1)
+    cases = [("UniqueConsecutive", (BOOL(True), BOOL(True), LONG(1000 if dim is None else dim)), runs(slices))]
+    if dim is not None:
+        order = sorted(range(len(slices)), key=lambda i: [(v != v, v) for v in slices[i]])
+        if kind is not F32:
+            cases.append(("UniqueDim", (BOOL(True), BOOL(True), LONG(dim)),
+                          np.unique(slices, axis=0, return_inverse=True, return_counts=True)))
+        else:
+            want, inverse, counts = runs(slices[order])
+            cases.append(("UniqueDim", (BOOL(True), BOOL(True), LONG(dim)), (want, None, counts)))
+    for name, flags, (want, inverse, counts) in cases:
+        out, times = Tensor(acl, np.zeros(x.shape, kind)), Tensor(acl, np.zeros(len(slices), np.int64))
+        places = Tensor(acl, np.zeros(x.shape if dim is None else len(slices), np.int64))
+        call(acl, name, x, *flags, out, places, times)
+        want = want.reshape((len(want), *outer.shape[1:]))
+        want = want if dim is None else np.moveaxis(want, 0, dim)
+        assert shown(acl, out) == list(want.shape) and shown(acl, times) == [len(counts)]
+        np.testing.assert_array_equal(out.read().reshape(-1)[:want.size], want.reshape(-1))
+        np.testing.assert_array_equal(times.read()[:len(counts)], counts)
+        if inverse is not None:
+            np.testing.assert_array_equal(places.read().reshape(-1), inverse.reshape(-1))
+    for wrong in (3, 1000):
+        assert f"dim {wrong} is given" in refused(acl, "UniqueDim", x, BOOL(True), BOOL(True), LONG(wrong), out, places,
+                                                  times)
+
+
 def test_counts(acl):
     x, weights = np.array([1, 4, 1, 0]), np.array([0.5, 2, 3, 1], F32)
     out = Tensor(acl, np.zeros(7, np.int64))
