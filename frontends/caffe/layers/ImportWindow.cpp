@@ -24,10 +24,20 @@ void check(LayerContext &c, const char *what, const Dims &values, int64_t minimu
              " to " + Twine(maximum));
 }
 
-/// Reads a list of one value for both dims or two; `h` and `w` replace it.
+/// Reports an error where a size is given for both dims and for one of them: Caffe refuses that,
+/// and either could be meant.
+void checkStatedOnce(LayerContext &c, const char *both, const char *name, bool hasBoth, bool hasH,
+                     bool hasW) {
+  if (hasBoth && (hasH || hasW))
+    c.fail(Twine(both) + " is given together with " + name + (hasH ? "_h" : "_w") +
+           "; give either " + both + ", or " + name + "_h and " + name + "_w");
+}
+
+/// Reads a list of one value for both dims or two, or `h` and `w` in place of it.
 template <typename List>
-Dims readPair(LayerContext &c, const char *what, const List &list, bool hasH, bool hasW, int64_t h,
-              int64_t w, int64_t otherwise) {
+Dims readPair(LayerContext &c, const char *what, const char *name, const List &list, bool hasH,
+              bool hasW, int64_t h, int64_t w, int64_t otherwise) {
+  checkStatedOnce(c, what, name, !list.empty(), hasH, hasW);
   if (list.size() > 2)
     c.fail(Twine(what) + " has " + Twine(list.size()) +
            " values; only images with height and width are supported");
@@ -44,12 +54,13 @@ Dims readPair(LayerContext &c, const char *what, const List &list, bool hasH, bo
 Window readConvolution(LayerContext &c) {
   const pb::ConvolutionParameter &p = c.layer().convolution_param();
   Window window;
-  window.kernel = readPair(c, "kernel_size", p.kernel_size(), p.has_kernel_h(), p.has_kernel_w(),
-                           p.kernel_h(), p.kernel_w(), 0);
-  window.pad = readPair(c, "pad", p.pad(), p.has_pad_h(), p.has_pad_w(), p.pad_h(), p.pad_w(), 0);
-  window.stride = readPair(c, "stride", p.stride(), p.has_stride_h(), p.has_stride_w(),
+  window.kernel = readPair(c, "kernel_size", "kernel", p.kernel_size(), p.has_kernel_h(),
+                           p.has_kernel_w(), p.kernel_h(), p.kernel_w(), 0);
+  window.pad =
+      readPair(c, "pad", "pad", p.pad(), p.has_pad_h(), p.has_pad_w(), p.pad_h(), p.pad_w(), 0);
+  window.stride = readPair(c, "stride", "stride", p.stride(), p.has_stride_h(), p.has_stride_w(),
                            p.stride_h(), p.stride_w(), 1);
-  window.dilation = readPair(c, "dilation", p.dilation(), false, false, 1, 1, 1);
+  window.dilation = readPair(c, "dilation", "dilation", p.dilation(), false, false, 1, 1, 1);
   check(c, "kernel_size", window.kernel, 1);
   check(c, "pad", window.pad, 0);
   check(c, "stride", window.stride, 1);
@@ -112,6 +123,10 @@ Window readPool(LayerContext &c) {
   auto pair = [](bool hasH, bool hasW, int64_t h, int64_t w, int64_t both) {
     return Dims{hasH ? h : both, hasW ? w : both};
   };
+  checkStatedOnce(c, "kernel_size", "kernel", p.has_kernel_size(), p.has_kernel_h(),
+                  p.has_kernel_w());
+  checkStatedOnce(c, "pad", "pad", p.has_pad(), p.has_pad_h(), p.has_pad_w());
+  checkStatedOnce(c, "stride", "stride", p.has_stride(), p.has_stride_h(), p.has_stride_w());
   window.kernel =
       pair(p.has_kernel_h(), p.has_kernel_w(), p.kernel_h(), p.kernel_w(), p.kernel_size());
   window.pad = pair(p.has_pad_h(), p.has_pad_w(), p.pad_h(), p.pad_w(), p.pad());
@@ -167,6 +182,9 @@ void importPooling(LayerContext &c) {
   if (c.failed())
     return;
   const bool isMax = p.pool() == pb::PoolingParameter::MAX;
+  if (p.global_pooling() && (p.has_kernel_size() || p.has_kernel_h() || p.has_kernel_w()))
+    return c.fail("global_pooling takes the whole image, but kernel_size, kernel_h or kernel_w is "
+                  "given too; give one of the two");
   if (p.global_pooling())
     return globalPool(c, isMax);
   const Window window = readPool(c);

@@ -85,6 +85,17 @@ TEST_CASE("Scatter changes rows") {
   CHECK(gather.node("GatherNd", "v at").evaluate() == Numbers{3, 2, 4});
 }
 
+TEST_CASE("Gather refuses constant indices that are out of range") {
+  // TensorFlow counts no indices from the end.
+  for (int index : {7, 3, -1}) {
+    Graph graph;
+    graph.floats("v", {3, 1}, {1, 2, 3}).ints("at", {2}, {0, double(index)}).ints("axis", {}, {0});
+    const std::string expected =
+        "has the index " + std::to_string(index) + ", out of range for axis 0 of 3 elements";
+    CHECK(graph.node("GatherV2", "v at axis").errorText().find(expected) != std::string::npos);
+  }
+}
+
 TEST_CASE("An Assign initialises a variable that nothing else reads") {
   Graph graph;
   graph.floats("v", {2}, {0, 0}).floats("x", {2}, {3, 4}).node("Assign", "v x");
