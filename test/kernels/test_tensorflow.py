@@ -299,3 +299,11 @@ def test_soft_suppression_is_checked():
         call("SoftSuppression", boxes, scores, index(3), numbers, numbers * 0, outputs=2)
     with pytest.raises(KernelError, match="do not fit"):
         call("SoftSuppression", boxes[:, :3], scores, index(3), numbers, numbers, outputs=2)
+
+
+def test_soft_suppression_infers_shapes():
+    """It wrote elements of its first output in front of the second one, into no memory of its own."""
+    boxes = np.array([[0, 0, 1, 1], [0, 5, 1, 6], [0, 0, 1, 1.1]], "f4")
+    given = (boxes, np.array([.9, .8, .7], "f4"), index(3), np.zeros(1, "f4"), np.ones(1, "f4"))
+    chosen, scores = call("SoftSuppression", *given, outputs=2)
+    assert call("SoftSuppression", *given, outputs=2, only_shapes=True) == [chosen.shape, scores.shape]
