@@ -108,7 +108,7 @@ struct SupportVectors {
       stride = packed.dim(1);
     } else if (packed || count > listed.size || listed.size != count * rows.width) {
       return c.fail("% support vectors of % features: % numbers", count, rows.width,
-                    packed ? packed.count() : listed.size),
+                    packed && packed.rank() == 2 ? packed.dim(0) * count : listed.size),
              false;
     }
     if (columns && rows.data.dtype() == F32)

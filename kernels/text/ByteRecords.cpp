@@ -125,7 +125,8 @@ template <typename Visit> bool forEachValue(const Feature &feature, Visit visit)
   while (list.next()) {
     if (list.number != 1)
       continue;
-    if (feature.kind == Feature::Integers && list.wire != Wire::Bytes4) {
+    if (feature.kind == Feature::Integers &&
+        (list.wire == Wire::Text || list.wire == Wire::Varint)) {
       // Several integers side by side, or one.
       if (list.wire == Wire::Text) {
         Fields packed(list.text);

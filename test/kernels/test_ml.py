@@ -108,7 +108,7 @@ def test_packed_vectors(kind, classes):
                 np.testing.assert_allclose(got[-1], want[-1], rtol=1e-4, atol=2e-5)
                 if outputs == 2 and rows:
                     assert (got[0] == want[0]).mean() > .9  # votes of near ties may differ
-        with pytest.raises(KernelError, match="support vectors of 6 features"):
+        with pytest.raises(KernelError, match="150 support vectors of 6 features: 1050 numbers"):
             call(name, X[:, [0, 1, 2, 0, 1, 2]], outputs=outputs, **packed)
     with pytest.raises(KernelError, match="1050 numbers for 149 support vectors"):
         call("PackVectors", **{**lists, "n_supports": 149})

@@ -451,6 +451,9 @@ def test_features_that_examples_do_not_have():
     for size in range(1, len(whole)):
         with pytest.raises(KernelError, match="text 0 is no Example"):
             call("ExampleFeature", np.array([whole[:size]], object), outputs=2, key="f")
+    for wrong in (field(1, 1, bytes(8)), field(1, 5, bytes(4))):
+        with pytest.raises(KernelError, match="text 0 is no Example"):
+            call("ExampleFeature", np.array([example(i=field(3, 2, wrong))], object), outputs=2, key="i", to=7)
 
 
 def recording(samples, channels=1, rate=16000, bits=16, extra=b""):

@@ -19,7 +19,7 @@ import openatc_npu as npu  # noqa: E402
 from openatc_runtime import Session  # noqa: E402
 from openatc_tools import RUNTIME  # noqa: E402
 
-SIZES = {1: [(1,), (17,), (300,), (1500,)], 2: [(1, 1), (7, 40), (56, 56), (3, 600)], 3: [(1, 2, 3), (5, 6, 21)]}
+SIZES = {1: [(1,), (17,), (300,), (1500,), (3000,)], 2: [(1, 1), (7, 40), (56, 56), (3, 600)], 3: [(1, 2, 3), (5, 6, 21)]}
 
 
 def save(path, kind, rank, size, outputs, **window):
@@ -49,6 +49,8 @@ def test_open_sizes_are_as_fixed_ones(tmp_path, seed):
         window.update(kernel_shape=[20], dilations=[120], pads=[0, 0])
     if seed == 6:
         window.update(kernel_shape=[9], dilations=[200], strides=[7], pads=[3, 0])
+    if seed == 3:  # a mean by the taps
+        window.update(kernel_shape=[20], dilations=[60], strides=[2], pads=[5, 7])
     if kind == "AveragePool":
         window["count_include_pad"] = int(rng.integers(2))
     elif seed % 4 == 0:
@@ -73,4 +75,4 @@ def test_open_sizes_are_as_fixed_ones(tmp_path, seed):
             assert got[name].shape == values.shape
             np.testing.assert_allclose(got[name], values, rtol=1e-6, atol=1e-5, err_msg=f"{name} {size} {window}")
         ran += 1
-    assert ran or seed in (0, 6)
+    assert ran

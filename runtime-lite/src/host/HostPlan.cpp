@@ -47,12 +47,12 @@ const PlannedProgram &HostPlan::find(const fb::HostProgram &program) const {
   return *found;
 }
 
-bool HostPlan::isLastUse(uint32_t op, int32_t slot) const {
+bool HostPlan::isLastUse(uint32_t op, uint32_t end, int32_t slot) const {
   using Slots = const flatbuffers::Vector<int32_t>;
   auto contains = [slot](Slots *slots) {
     return slots && std::find(slots->begin(), slots->end(), slot) != slots->end();
   };
-  for (bool isFirst = true; op < opCount; ++op, isFirst = false) {
+  for (bool isFirst = true; op < end; ++op, isFirst = false) {
     Slots *reads = nullptr, *writes = nullptr;
     switch (const void *table = ops[op].table; ops[op].kind) {
     case HostOp::Call:

@@ -36,8 +36,9 @@ struct HostPlan {
   const PlannedProgram &find(const om::fb::HostProgram &program) const;
 
   /// Returns whether nothing reads the value of `slot` behind step `op`: it is released or replaced
-  /// before. False where that depends on a branch.
-  bool isLastUse(uint32_t op, int32_t slot) const;
+  /// before `end`, the end of its program, whose outputs are read there. False where that depends
+  /// on a branch.
+  bool isLastUse(uint32_t op, uint32_t end, int32_t slot) const;
 
   Array<HostOp> ops;
   uint32_t opCount = 0;

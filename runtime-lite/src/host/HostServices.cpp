@@ -191,8 +191,11 @@ void HostMachine::Services::makeSequence(Call *call, uint32_t index, host::Kind 
   HostMachine &machine = of(call);
   Locked locked(machine.lock);
   om_value *value = nullptr;
-  if (machine.hasOutput(index) && !(value = changedList(machine, dtype, count, items)))
-    value = list(machine, kind, dtype, count, items);
+  if (machine.hasOutput(index)) {
+    if (kind == host::Kind::Sequence)
+      value = changedList(machine, dtype, count, items);
+    value = value ? value : list(machine, kind, dtype, count, items);
+  }
   if (value)
     machine.setOutput(index, value);
 }
