@@ -3,6 +3,8 @@
 
 #include "frontends/onnx/singleop/SingleOpGraph.h"
 
+#include "support/NearestName.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -171,44 +173,85 @@ void SingleOpGraph::finishImage(const std::string &result) {
 }
 
 const nlohmann::ordered_json *SingleOpGraph::find(StringRef name) const {
+  asked.insert(name.str());
   for (const SingleOpAttribute &attribute : op.attributes)
     if (attribute.name == name)
       return &attribute.value;
   return nullptr;
 }
 
-int64_t SingleOpGraph::getInt(StringRef name, int64_t otherwise) const {
+template <typename Predicate>
+const nlohmann::ordered_json *SingleOpGraph::findKind(StringRef name, Predicate isKind) const {
   const auto *value = find(name);
-  return value && value->is_number_integer() ? value->get<int64_t>() : otherwise;
+  if (!value)
+    return nullptr;
+  const bool isRead = isKind(*value);
+  (isRead ? read : refused).insert(name.str());
+  return isRead ? value : nullptr;
+}
+
+/// Operators have attributes of the vendor's that change no result here and that no row asks for,
+/// such as the `N` of Concat: only a name of about the same length is one that was meant otherwise.
+static bool isMisspelt(StringRef name, StringRef near) {
+  const int64_t longer = int64_t(near.size()) - int64_t(name.size());
+  return !near.empty() && name.size() > 2 && longer >= -2 && longer <= 2;
+}
+
+void SingleOpGraph::checkAttributes() {
+  std::vector<std::string> open(asked.begin(), asked.end());
+  llvm::erase_if(open, [&](const std::string &name) { return find(name) != nullptr; });
+  for (const SingleOpAttribute &attribute : op.attributes) {
+    const std::string &name = attribute.name;
+    // Some rows try one kind after another.
+    if (refused.count(name) && !read.count(name))
+      diagnostics.error("E14001", "the operator " + op.type + " of --singleop: its attribute \"" +
+                                      name + "\" is " + attribute.value.dump() +
+                                      ", which is of another kind than the operator reads");
+    else if (const std::string near = nearestName(name, open);
+             !asked.count(name) && isMisspelt(name, near))
+      diagnostics.error("E14001", "the operator " + op.type + " of --singleop has no attribute \"" +
+                                      name + "\"; did you mean \"" + near + "\"?");
+  }
+}
+
+static bool holdsInteger(const nlohmann::ordered_json &value) { return value.is_number_integer(); }
+
+int64_t SingleOpGraph::getInt(StringRef name, int64_t otherwise) const {
+  const auto *value = findKind(name, holdsInteger);
+  return value ? value->get<int64_t>() : otherwise;
 }
 
 double SingleOpGraph::getFloat(StringRef name, double otherwise) const {
-  const auto *value = find(name);
-  return value && value->is_number() ? value->get<double>() : otherwise;
+  const auto *value = findKind(name, [](const auto &given) { return given.is_number(); });
+  return value ? value->get<double>() : otherwise;
 }
 
 bool SingleOpGraph::getBool(StringRef name) const {
-  const auto *value = find(name);
-  return value && (value->is_boolean() ? value->get<bool>()
-                                       : value->is_number_integer() && value->get<int64_t>());
+  const auto *value =
+      findKind(name, [](const auto &given) { return given.is_boolean() || holdsInteger(given); });
+  return value && (value->is_boolean() ? value->get<bool>() : value->get<int64_t>() != 0);
 }
 
 std::string SingleOpGraph::getText(StringRef name, const char *otherwise) const {
-  const auto *value = find(name);
-  return value && value->is_string() ? value->get<std::string>() : otherwise;
+  const auto *value = findKind(name, [](const auto &given) { return given.is_string(); });
+  return value ? value->get<std::string>() : otherwise;
 }
 
 Ints SingleOpGraph::getInts(StringRef name, const Ints &otherwise) const {
-  const auto *value = find(name);
+  // Lists of lists are for the rows that read them themselves.
+  const auto *value = findKind(name, [](const auto &given) {
+    return holdsInteger(given) || (given.is_array() && llvm::all_of(given, [](const auto &item) {
+                                     return holdsInteger(item) || item.is_array();
+                                   }));
+  });
   if (!value)
     return otherwise;
-  if (value->is_number_integer())
+  if (!value->is_array())
     return {value->get<int64_t>()};
   Ints list;
-  if (value->is_array())
-    for (const auto &item : *value)
-      if (item.is_number_integer())
-        list.push_back(item.get<int64_t>());
+  for (const auto &item : *value)
+    if (holdsInteger(item))
+      list.push_back(item.get<int64_t>());
   return list;
 }
 

@@ -10,6 +10,7 @@
 
 #include <initializer_list>
 #include <onnx/onnx_pb.h>
+#include <set>
 
 namespace atc::single_op {
 
@@ -96,6 +97,10 @@ public:
   /// constant, and empties the list.
   Ints getConstantInts(size_t index, llvm::StringRef attribute);
 
+  /// Reports attributes whose values are of no kind that the operator reads, and those that it did
+  /// not ask for whose names are near to one that it did.
+  void checkAttributes();
+
   /// Reports an error of this operator.
   void fail(const llvm::Twine &what);
   /// Returns false, with an error, where there are fewer inputs than an operator reads.
@@ -106,6 +111,14 @@ public:
   onnx::GraphProto graph;
   Names x, y;
   unsigned numbers = 0;
+
+private:
+  /// Returns the value of an attribute where `isKind` holds for it, and notes whether it does.
+  template <typename Predicate>
+  const nlohmann::ordered_json *findKind(llvm::StringRef name, Predicate isKind) const;
+
+  /// The attributes that were asked for, and those that were read, or not, as some kind.
+  mutable std::set<std::string> asked, read, refused;
 };
 
 /// Builds TransData: NCHW and NHWC to and from NC1HWC0, ND to and from FRACTAL_NZ.

@@ -174,6 +174,8 @@ public:
     const unsigned before = diagnostics.numErrors();
     addTensors();
     build();
+    if (diagnostics.numErrors() == before)
+      checkAttributes();
     if (diagnostics.numErrors() != before)
       return std::nullopt;
     return serialize();
