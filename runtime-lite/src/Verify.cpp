@@ -494,7 +494,7 @@ om_status verifyHeader(const char *data, uint64_t available, uint64_t fileBytes,
                 "the file has only %llu bytes: it is no .om file or is cut off.", ull(available));
   if (std::memcmp(data + prefixBytes + 4, fb::ModelIdentifier(), 4) != 0)
     return fail(error, OM_ERROR_NOT_OM,
-                "this is no .om file: compile the model with this project's atc.");
+                "this is no .om file (OATC): compile the model with this project's atc.");
 
   uint64_t length =
       prefixBytes + flatbuffers::GetPrefixedSize(reinterpret_cast<const uint8_t *>(data));
