@@ -49,8 +49,8 @@ template <typename F> struct Samples {
   /// Writes the first `count` samples of a plane, times `factors` where there are any.
   void read(F *to, const F *plane, int64_t count, int64_t block, int64_t rank,
             const F *factors) const {
-    // What has no weight may be infinite, or not be there. Processors gather no faster than they
-    // load.
+    // An element without weight may be infinite, or not exist. Processors gather no faster than
+    // they load.
 #pragma clang loop vectorize(disable)
     for (int64_t i = 0; i < count; ++i) {
       F sum = 0;

@@ -30,8 +30,8 @@ enum class Aggregate { Average, Sum, Min, Max, Unknown };
 
 /// A node; S is float or double.
 template <typename S> struct TreeNode {
-  /// What the feature is compared with. For Member: the first of the values that it tests, up to a
-  /// NaN. For a leaf: its first vote, or -1.
+  /// The number that the feature is compared with. For Member: the first of the values that it
+  /// tests, up to a NaN. For a leaf: its first vote, or -1.
   S split;
   uint32_t test;
   /// The next node where the comparison holds and where it does not; of a leaf, itself.
@@ -47,7 +47,7 @@ template <typename S> struct TreeNode {
   bool missingIsTrue() const { return test >> 31; }
 };
 
-/// What a leaf adds to a target.
+/// A weight that a leaf adds to a target.
 template <typename S> struct TreeVote {
   S weight;
   uint32_t packed;
@@ -65,7 +65,7 @@ struct TreeRoot {
   uint32_t node, depth; ///< depth: the most steps to a leaf
 };
 
-/// What is to be known of all votes and nodes before any tree is walked.
+/// Facts of all votes and nodes, which are needed before any tree is walked.
 struct ForestFacts {
   int64_t targets = 0, features = 0; ///< features: one more than the last one that is tested
   /// The comparison of all nodes; Member where they differ.

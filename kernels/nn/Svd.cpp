@@ -28,7 +28,7 @@ struct Jacobi {
           yy += y[k] * y[k];
           xy += x[k] * y[k];
         }
-        // What has become NaN, of numbers whose squares are too large, stays so.
+        // Products of numbers whose squares are too large may have become NaN, and stay so.
         if (!(math::abs(xy) > 1e-15 * math::sqrt(xx * yy)))
           continue;
         done = false;

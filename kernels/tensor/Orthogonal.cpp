@@ -28,7 +28,7 @@ void diagonalize(double *a, double *v, int64_t n) {
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = i + 1; j < n; ++j) {
         const double off = a[i * n + j];
-        // What has become NaN, of numbers whose squares are too large, stays so.
+        // Products of numbers whose squares are too large may have become NaN, and stay so.
         if (!(math::abs(off) > 1e-16 * (math::abs(a[i * n + i]) + math::abs(a[j * n + j]))))
           continue;
         done = false;
