@@ -5,6 +5,7 @@
 #include "aclnnop/aclnn_ops.h"
 
 #include <numeric>
+#include <optional>
 
 using namespace atc::ascend;
 
@@ -262,7 +263,7 @@ struct GroupNorm {
   int64_t N, C, HxW, group;
   double eps;
   const aclTensor *out, *meanOut, *rstdOut;
-  double swish = 0; ///< y / (1 + exp(-swish * y)) follows unless it is 0
+  std::optional<double> swish = {}; ///< y / (1 + exp(-swish * y)) follows where it is given
 };
 
 static aclnnStatus groupNorm(const char *function, const GroupNorm &given, uint64_t *size,
@@ -287,9 +288,9 @@ static aclnnStatus groupNorm(const char *function, const GroupNorm &given, uint6
     View result = plan.reshaped(plan.map("Mul", {centered, rstd}), {N, C, HxW});
     result = weighted(plan, "Mul", result, alongChannels(plan, weight, 3));
     result = weighted(plan, "Add", result, alongChannels(plan, bias, 3));
-    if (swish != 0)
+    if (swish)
       result =
-          times(plan, result, computed(plan, "Sigmoid", withNumber(plan, "Mul", result, swish)));
+          times(plan, result, computed(plan, "Sigmoid", withNumber(plan, "Mul", result, *swish)));
     plan.write(plan.isGood() ? plan.reshaped(result, x.dims) : result, y);
     writeOptional(plan, plan.reshaped(mean, {N, group}), means);
     writeOptional(plan, plan.reshaped(rstd, {N, group}), deviations);
@@ -327,8 +328,9 @@ aclnnStatus aclnnGroupNormSiluGetWorkspaceSize(const aclTensor *self, const aclT
                                                aclTensor *out, aclTensor *meanOut,
                                                aclTensor *rstdOut, uint64_t *size,
                                                aclOpExecutor **executor) {
-  return groupNormOfImages(
-      __func__, {self, gamma, beta, 0, 0, 0, group, eps, out, meanOut, rstdOut, 1}, size, executor);
+  return groupNormOfImages(__func__,
+                           {self, gamma, beta, 0, 0, 0, group, eps, out, meanOut, rstdOut, 1.0},
+                           size, executor);
 }
 ACLNN_RUN(GroupNormSilu)
 aclnnStatus aclnnGroupNormSiluV2GetWorkspaceSize(const aclTensor *self, const aclTensor *gamma,
@@ -336,10 +338,10 @@ aclnnStatus aclnnGroupNormSiluV2GetWorkspaceSize(const aclTensor *self, const ac
                                                  bool activateSilu, aclTensor *out,
                                                  aclTensor *meanOut, aclTensor *rstdOut,
                                                  uint64_t *size, aclOpExecutor **executor) {
-  return groupNormOfImages(
-      __func__,
-      {self, gamma, beta, 0, 0, 0, group, eps, out, meanOut, rstdOut, activateSilu ? 1.0 : 0.0},
-      size, executor);
+  return groupNormOfImages(__func__,
+                           {self, gamma, beta, 0, 0, 0, group, eps, out, meanOut, rstdOut,
+                            activateSilu ? std::optional(1.0) : std::nullopt},
+                           size, executor);
 }
 ACLNN_RUN(GroupNormSiluV2)
 aclnnStatus aclnnGroupNormSwishGetWorkspaceSize(const aclTensor *x, const aclTensor *gamma,
@@ -356,7 +358,7 @@ aclnnStatus aclnnGroupNormSwishGetWorkspaceSize(const aclTensor *x, const aclTen
   }
   return groupNormOfImages(__func__,
                            {x, gamma, beta, 0, 0, 0, numGroups, eps, yOut, meanOut, rstdOut,
-                            activateSwish ? swishScale : 0.0},
+                            activateSwish ? std::optional(swishScale) : std::nullopt},
                            size, executor);
 }
 ACLNN_RUN(GroupNormSwish)

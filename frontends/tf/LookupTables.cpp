@@ -87,16 +87,24 @@ const pb::NodeDef *trace(const Frame *frame, StringRef tensor) {
   return nullptr;
 }
 
-/// Returns what a node waits for that may read a table; empty where there is nothing.
+/// Returns what a node waits for that may read a table; empty where there is nothing. Constants
+/// wait for nothing but what orders them.
 StringRef awaited(const Frame &frame, const pb::NodeDef &node) {
+  auto isControl = [](StringRef name) { return name.starts_with("^"); };
   for (StringRef input : node.input()) {
-    const pb::NodeDef *before =
-        input.starts_with("^") ? frame.nodes.lookup(input.drop_front()) : nullptr;
-    if (!before || before->op() == "Const" || before->op() == "Placeholder" || isTable(*before))
+    const bool orders = isControl(input);
+    const pb::NodeDef *before = frame.nodes.lookup(orders ? input.drop_front() : nodeOf(input));
+    for (size_t steps = 0; before && before->op() == "Identity" && before->input_size() != 0 &&
+                           none_of(before->input(), isControl) && steps < frame.nodes.size();
+         ++steps)
+      before = frame.nodes.lookup(nodeOf(before->input(0)));
+    if (!before)
       continue;
     // TensorFlow makes a table together with a node that would save it, which no output reads.
-    const bool saves = StringRef(before->op()).starts_with("LookupTableExport");
-    if (!saves || any_of(before->input(), [](StringRef name) { return name.starts_with("^"); }))
+    const bool isQuiet = before->op() == "Const" || before->op() == "Placeholder" ||
+                         isTable(*before) ||
+                         StringRef(before->op()).starts_with("LookupTableExport");
+    if (any_of(before->input(), isControl) || (orders && !isQuiet))
       return before->name();
   }
   return {};

@@ -85,7 +85,8 @@ std::unique_ptr<PySession> makeSession(const py::object &model, int64_t threads,
   if (!(maxSeconds >= 0))
     throw py::value_error("max_seconds must be 0, for no limit, or more");
   if (threads < 0 || threads > std::numeric_limits<uint32_t>::max())
-    throw py::value_error("threads must be 0, for as many as the process may use, or more");
+    throw py::value_error(
+        "threads must be from 0, for as many as the process may use, to 4294967295");
   om_session_options options = OM_SESSION_OPTIONS_INIT;
   options.threads = uint32_t(threads);
   options.spin_us = spinUs;

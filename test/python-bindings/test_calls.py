@@ -105,7 +105,7 @@ def test_a_session_of_a_file(digits_om, pictures, right_scores, tmp_path):
     with pytest.raises(TypeError, match="not NoneType"):
         openatc.Session(None)
     for threads in (-1, 2**32):
-        with pytest.raises(ValueError, match="threads must be 0"):
+        with pytest.raises(ValueError, match="threads must be from 0"):
             openatc.Session(digits_om, threads=threads)
 
 

@@ -76,7 +76,7 @@ std::vector<std::vector<Tap>> padTaps(Plan &plan, const Dims &dims, const aclInt
                                       size_t axes, PadMode mode) {
   const Dims pads = plan.numbers(padding, "padding");
   std::vector<std::vector<Tap>> all;
-  if (plan.isGood() && (pads.size() != 2 * axes || dims.size() < axes || dims.size() > axes + 2))
+  if (plan.isGood() && (pads.size() != 2 * axes || dims.size() <= axes || dims.size() > axes + 2))
     plan.reject("padding %s must have %zu numbers, and self %s %zu or %zu dims",
                 textOf(pads).c_str(), 2 * axes, textOf(dims).c_str(), axes + 1, axes + 2);
   for (size_t i = 0; plan.isGood() && i < axes; ++i) {

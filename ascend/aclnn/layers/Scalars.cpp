@@ -89,7 +89,8 @@ std::pair<double, double> eliminate(std::vector<double> matrix, double *right, i
   for (int64_t k = 0; k < n; ++k) {
     int64_t best = k;
     for (int64_t i = k + 1; i < n; ++i)
-      if (std::abs(at(i, k)) > std::abs(at(best, k)))
+      // A NaN is the largest: so the result does not depend on its row.
+      if (!(std::abs(at(i, k)) <= std::abs(at(best, k))) && !std::isnan(at(best, k)))
         best = i;
     if (at(best, k) == 0)
       return {0, -INFINITY};
@@ -102,7 +103,7 @@ std::pair<double, double> eliminate(std::vector<double> matrix, double *right, i
       }
     }
     const double pivot = at(k, k);
-    sign *= pivot < 0 ? -1 : 1;
+    sign *= std::isnan(pivot) ? pivot : pivot < 0 ? -1 : 1;
     logarithm += std::log(std::abs(pivot));
     for (int64_t i = right ? 0 : k + 1; i < n; ++i) {
       const double factor = i == k ? 0 : at(i, k) / pivot;

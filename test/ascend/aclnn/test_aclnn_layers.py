@@ -191,7 +191,9 @@ def test_norms_of_groups_that_are_activated(acl):
     for name, middle, result in (("GroupNormSilu", [LONG(3), DOUBLE(1e-5)], swish(1)),
                                  ("GroupNormSiluV2", [LONG(3), DOUBLE(1e-5), BOOL(False)], want),
                                  ("GroupNormSwish", [LONG(3), ctypes.c_char_p(b"NCHW"), DOUBLE(1e-5), BOOL(True),
-                                                     DOUBLE(1.5)], swish(1.5))):
+                                                     DOUBLE(1.5)], swish(1.5)),
+                                 ("GroupNormSwish", [LONG(3), ctypes.c_char_p(b"NCHW"), DOUBLE(1e-5), BOOL(True),
+                                                     DOUBLE(0)], want / 2)):
         outs = zeros(acl, *x.shape), zeros(acl, 2, 3), zeros(acl, 2, 3)
         call(acl, name, x, weight, bias, *middle, *outs)
         for tensor, values in zip(outs, (result, mean, spread)):
@@ -434,6 +436,10 @@ def test_matrices_are_inverted(acl):
     close(logarithm, want[1])
     call(acl, "Logdet", x, determinant)
     np.testing.assert_allclose(determinant.read(), np.where(want[0] > 0, want[1], np.nan), rtol=1e-3, atol=1e-4)
+    # Whatever row a NaN is in.
+    gaps = np.array([[[0, 1], [np.nan, 2]], [[np.nan, 2], [0, 1]]], F32)
+    call(acl, "Slogdet", gaps, signs := zeros(acl, 2), sizes := zeros(acl, 2))
+    assert np.isnan(signs.read()).all() and np.isnan(sizes.read()).all()
     call(acl, "Inverse", np.zeros((1, 2, 2), F32), small := zeros(acl, 1, 2, 2))
     assert np.isnan(small.read()).all()
     assert "square" in refused(acl, "Inverse", draw(2, 3), zeros(acl, 2, 3))

@@ -211,6 +211,11 @@ TEST_CASE("a table that changes is filled once, before all that reads it") {
       find(freeze(equalKeys + insert("same")), "size")->attr().at("value").tensor().int64_val(0) ==
       1);
   CHECK_THAT(errorOf(insert("keys", R"( input: "^y")")), Catch::Contains("after node 'y'"));
+  // Constants that only a reader lets come, and inputs that wait for one.
+  const std::string late =
+      R"(node { name: "late" op: "Const" input: "^y" attr { key: "value" value {
+      tensor { dtype: DT_INT64 tensor_shape { dim { size: 2 } } int64_val: 7 int64_val: 8 } } } })";
+  CHECK_THAT(errorOf(late + insert("late")), Catch::Contains("after node 'late'"));
   CHECK_THAT(errorOf(insert("x")), Catch::Contains("with 'x', which is no constant"));
   CHECK_THAT(errorOf(R"(node { name: "gone" op: "LookupTableRemoveV2" input: "table"
                input: "keys" })"),
