@@ -12,6 +12,7 @@
 #ifndef OPENATC_KERNELS_CORE_BYTEDOTS_H
 #define OPENATC_KERNELS_CORE_BYTEDOTS_H
 
+#include "kernels/core/RowTiles.h"
 #include "kernels/core/Support.h"
 #include "kernels/core/WideDot.h"
 
@@ -135,21 +136,9 @@ private:
   template <int P>
   void multiplyPanels(int32_t *c, int64_t cRow, const uint8_t *a, const int8_t *b, int64_t m,
                       int64_t depth, bool add) const {
-    int64_t row = 0;
-    auto next = [&]<int R>() {
+    forRowTiles(m, [&]<int R>(int64_t row) {
       tile<R, P>(c + row * cRow, cRow, a + row * words() * 4, b, depth, add);
-      row += R;
-    };
-    while (m - row >= 12) // NOLINT(bugprone-infinite-loop): next() counts the rows
-      next.template operator()<12>();
-    if (m - row >= 8)
-      next.template operator()<8>();
-    if (m - row >= 4)
-      next.template operator()<4>();
-    if (m - row >= 2)
-      next.template operator()<2>();
-    if (m - row >= 1)
-      next.template operator()<1>();
+    });
   }
 };
 

@@ -8,25 +8,31 @@
 
 namespace atc::kernels {
 
-/// Sorts `count` indices by `before(a, b)` with a stable merge sort. `spare` must have room for
-/// `count` indices, too.
-template <typename Before>
-void sortIndices(int64_t *items, int64_t *spare, int64_t count, Before before) {
-  int64_t *from = items, *to = spare;
+/// Sorts `count` items, indices or keys, by `before(a, b)` with a stable merge sort. `spare` must
+/// have room for `count` items, too. Which item is next is not predictable, so that it is chosen
+/// without a branch.
+template <typename Item, typename Before>
+void sortIndices(Item *items, Item *spare, int64_t count, Before before) {
+  Item *from = items, *to = spare;
   for (int64_t width = 1; width < count; width *= 2) {
     for (int64_t begin = 0; begin < count; begin += 2 * width) {
       const int64_t middle = minimum(begin + width, count), end = minimum(begin + 2 * width, count);
-      int64_t left = begin, right = middle;
-      for (int64_t i = begin; i < end; ++i)
-        to[i] = left < middle && (right == end || !before(from[right], from[left])) ? from[left++]
-                                                                                    : from[right++];
+      int64_t left = begin, right = middle, at = begin;
+      while (left < middle && right < end) {
+        const bool second = before(from[right], from[left]);
+        to[at++] = from[second ? right : left];
+        right += second;
+        left += !second;
+      }
+      copyBytes(to + at, from + left, (middle - left) * int64_t(sizeof(Item)));
+      copyBytes(to + at + (middle - left), from + right, (end - right) * int64_t(sizeof(Item)));
     }
-    int64_t *other = from;
+    Item *other = from;
     from = to;
     to = other;
   }
   if (from != items)
-    copyBytes(items, from, count * int64_t(sizeof(int64_t)));
+    copyBytes(items, from, count * int64_t(sizeof(Item)));
 }
 
 /// Moves item `at` of a heap of `count` items down to its position; the item at the top is the last

@@ -248,11 +248,35 @@ void multiplyPairs(int32_t *c, int64_t cRow, const int16_t *a, const int16_t *pa
   }
 }
 
+namespace {
+/// Returns the offset of matrix i; null offsets are all 0.
+int64_t offsetOf(const int64_t *offsets, int64_t i) { return offsets ? offsets[i] : 0; }
+
+/// Calls compute(sums, row, column, rows, columns) for all blocks of accumulators of matrix i,
+/// whose rows are kSumColumns apart, on all threads, and passes what it computes to the sink.
+template <typename Compute>
+void forSumBlocks(Context &c, const ByteProduct &p, int64_t i, int64_t depth, SumSink sink,
+                  Compute compute) {
+  const int64_t rowBlocks = ceilDiv(p.m, kSumRows), columnBlocks = ceilDiv(p.n, kSumColumns);
+  parallelIf(
+      c, rowBlocks * columnBlocks, kSumRows * kSumColumns * depth, [&](int64_t begin, int64_t end) {
+        alignas(64) int32_t sums[kSumRows * kSumColumns];
+        for (int64_t task = begin; task < end; ++task) {
+          const int64_t row = task % rowBlocks * kSumRows, column = task / rowBlocks * kSumColumns;
+          const int64_t height = minimum(kSumRows, p.m - row);
+          const int64_t width = minimum(kSumColumns, p.n - column);
+          compute(sums, row, column, height, width);
+          for (int64_t r = 0; r < height; ++r)
+            sink.store(sink.arg, i, row + r, column, width, sums + r * kSumColumns);
+        }
+      });
+}
+} // namespace
+
 #if defined(__x86_64__)
 namespace {
 /// Computes what multiplyBytes does by vpdpbusd; only where hasWideDot().
 bool multiplyByDots(Context &c, const ByteProduct &p, SumSink sink) {
-  auto at = [](const int64_t *offsets, int64_t i) { return offsets ? offsets[i] : 0; };
   const ByteDots dots{p.k};
   const int64_t width = dots.words() * 4, lanes = ByteDots::kLanes;
   const int64_t panels = ceilDiv(p.n, lanes);
@@ -267,18 +291,17 @@ bool multiplyByDots(Context &c, const ByteProduct &p, SumSink sink) {
   columnZeros += panels * lanes;
   parallelIf(c, p.batch * p.m, width, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
-      const int64_t offset = at(p.aOffsets, row / p.m) + row % p.m * p.a.row;
+      const int64_t offset = offsetOf(p.aOffsets, row / p.m) + row % p.m * p.a.row;
       rowSums[row] =
           dots.arrangeRow(rows + row * width, static_cast<const uint8_t *>(p.a.data) + offset,
                           p.a.col, p.a.isSigned);
     }
   });
-  const int64_t rowBlocks = ceilDiv(p.m, kSumRows), columnBlocks = ceilDiv(p.n, kSumColumns);
   for (int64_t i = 0; i < p.batch; ++i) {
     // Consecutive equal matrices are packed only once.
-    if (i == 0 || at(p.bOffsets, i) != at(p.bOffsets, i - 1)) {
-      const auto *b = static_cast<const uint8_t *>(p.b.data) + at(p.bOffsets, i);
-      const ZeroPoints zeros = p.zeroB.from(at(p.bOffsets, i) / p.k);
+    if (i == 0 || offsetOf(p.bOffsets, i) != offsetOf(p.bOffsets, i - 1)) {
+      const auto *b = static_cast<const uint8_t *>(p.b.data) + offsetOf(p.bOffsets, i);
+      const ZeroPoints zeros = p.zeroB.from(offsetOf(p.bOffsets, i) / p.k);
       parallelIf(c, panels, lanes * width, [&](int64_t begin, int64_t end) {
         for (int64_t panel = begin; panel < end; ++panel) {
           const int64_t first = panel * lanes, columns = minimum(lanes, p.n - first);
@@ -290,15 +313,9 @@ bool multiplyByDots(Context &c, const ByteProduct &p, SumSink sink) {
         }
       });
     }
-    const ZeroPoints rowZeros = p.zeroA.from(at(p.aOffsets, i) / p.k);
-    parallelIf(c, rowBlocks * columnBlocks, kSumRows * kSumColumns * width,
-               [&](int64_t begin, int64_t end) {
-                 alignas(64) int32_t sums[kSumRows * kSumColumns];
-                 for (int64_t task = begin; task < end; ++task) {
-                   const int64_t row = task % rowBlocks * kSumRows,
-                                 column = task / rowBlocks * kSumColumns;
-                   const int64_t height = minimum(kSumRows, p.m - row);
-                   const int64_t these = minimum(kSumColumns, p.n - column);
+    const ZeroPoints rowZeros = p.zeroA.from(offsetOf(p.aOffsets, i) / p.k);
+    forSumBlocks(c, p, i, width, sink,
+                 [&](int32_t *sums, int64_t row, int64_t column, int64_t height, int64_t these) {
                    dots.multiply(sums, kSumColumns, rows + (i * p.m + row) * width,
                                  packed + column * width, height, ceilDiv(these, lanes));
                    for (int64_t r = 0; r < height; ++r) {
@@ -308,10 +325,8 @@ bool multiplyByDots(Context &c, const ByteProduct &p, SumSink sink) {
                      for (int64_t j = 0; j < these; ++j)
                        own[j] = int32_t(uint32_t(own[j]) - zero * uint32_t(columnSums[column + j]) -
                                         rest * uint32_t(columnZeros[column + j]));
-                     sink.store(sink.arg, i, row + r, column, these, own);
                    }
-                 }
-               });
+                 });
   }
   return true;
 }
@@ -319,7 +334,6 @@ bool multiplyByDots(Context &c, const ByteProduct &p, SumSink sink) {
 #endif
 
 bool multiplyBytes(Context &c, const ByteProduct &p, SumSink sink) {
-  auto at = [](const int64_t *offsets, int64_t i) { return offsets ? offsets[i] : 0; };
   if (p.m <= 0 || p.n <= 0 || p.batch <= 0)
     return true;
 #if defined(__x86_64__)
@@ -335,15 +349,17 @@ bool multiplyBytes(Context &c, const ByteProduct &p, SumSink sink) {
     for (int64_t row = begin; row < end; ++row) {
       const int64_t matrix = row / p.m;
       ByteMatrix a = p.a;
-      a.data = static_cast<const char *>(a.data) + at(p.aOffsets, matrix) + row % p.m * a.row;
+      a.data = static_cast<const char *>(a.data) + offsetOf(p.aOffsets, matrix) + row % p.m * a.row;
       a.row = 0;
-      const int64_t line = (p.k ? at(p.aOffsets, matrix) / p.k : 0) + row % p.m;
+      const int64_t line = (p.k ? offsetOf(p.aOffsets, matrix) / p.k : 0) + row % p.m;
       centerRows(rows + row * depth, a, p.zeroA.from(line), p.k, 0, 1);
     }
   });
 
-  auto matrixB = [&](int64_t i) { return static_cast<const char *>(p.b.data) + at(p.bOffsets, i); };
-  auto zerosOf = [&](int64_t i) { return p.zeroB.from(p.k ? at(p.bOffsets, i) / p.k : 0); };
+  auto matrixB = [&](int64_t i) {
+    return static_cast<const char *>(p.b.data) + offsetOf(p.bOffsets, i);
+  };
+  auto zerosOf = [&](int64_t i) { return p.zeroB.from(p.k ? offsetOf(p.bOffsets, i) / p.k : 0); };
   if (p.m <= kFewRows && (p.b.row == 1 || p.b.col == 1)) {
     const int64_t chunks = ceilDiv(p.n, kSumColumns);
     parallelIf(c, p.batch * chunks, kSumColumns * p.m * p.k, [&](int64_t begin, int64_t end) {
@@ -365,9 +381,8 @@ bool multiplyBytes(Context &c, const ByteProduct &p, SumSink sink) {
   int16_t *packed = space < 0 ? nullptr : c.scratch<int16_t>(space);
   if (!packed)
     return false;
-  const int64_t rowBlocks = ceilDiv(p.m, kSumRows), columnBlocks = ceilDiv(p.n, kSumColumns);
   for (int64_t i = 0; i < p.batch; ++i) {
-    if (size && (i == 0 || at(p.bOffsets, i) != at(p.bOffsets, i - 1))) {
+    if (size && (i == 0 || offsetOf(p.bOffsets, i) != offsetOf(p.bOffsets, i - 1))) {
       ByteMatrix b = p.b;
       b.data = matrixB(i);
       const ZeroPoints zeros = zerosOf(i);
@@ -375,22 +390,13 @@ bool multiplyBytes(Context &c, const ByteProduct &p, SumSink sink) {
         packPairs(packed, b, zeros, p.k, p.n, begin, end);
       });
     }
-    parallelIf(c, rowBlocks * columnBlocks, kSumRows * kSumColumns * depth,
-               [&](int64_t begin, int64_t end) {
-                 alignas(64) int32_t sums[kSumRows * kSumColumns];
-                 for (int64_t task = begin; task < end; ++task) {
-                   const int64_t row = task % rowBlocks * kSumRows,
-                                 column = task / rowBlocks * kSumColumns;
-                   const int64_t height = minimum(kSumRows, p.m - row);
-                   const int64_t width = minimum(kSumColumns, p.n - column);
+    forSumBlocks(c, p, i, depth, sink,
+                 [&](int32_t *sums, int64_t row, int64_t column, int64_t height, int64_t width) {
                    if (depth == 0)
-                     __builtin_memset(sums, 0, sizeof(sums));
+                     __builtin_memset(sums, 0, sizeof(int32_t) * kSumRows * kSumColumns);
                    multiplyPairs(sums, kSumColumns, rows + (i * p.m + row) * depth,
                                  packed + column * depth, height, width, depth);
-                   for (int64_t r = 0; r < height; ++r)
-                     sink.store(sink.arg, i, row + r, column, width, sums + r * kSumColumns);
-                 }
-               });
+                 });
   }
   return true;
 }

@@ -8,6 +8,7 @@
 #ifndef OPENATC_KERNELS_NN_WIDETILE_H
 #define OPENATC_KERNELS_NN_WIDETILE_H
 
+#include "kernels/core/RowTiles.h"
 #include "kernels/nn/Gemm.h"
 
 namespace atc::kernels::wide {
@@ -69,23 +70,9 @@ template <int P, typename F>
 __attribute__((noinline)) void multiplyPanels(F *c, int64_t cRow, int64_t columns, const F *a,
                                               int64_t aRow, const F *b, int64_t panelStep,
                                               int64_t m, int64_t k, bool add) {
-  int64_t row = 0;
-  auto next = [&]<int rows>() {
+  forRowTiles(m, [&]<int rows>(int64_t row) {
     tile<rows, P>(c + row * cRow, cRow, columns, a + row * aRow, aRow, b, panelStep, k, add);
-    row += rows;
-  };
-  // Twice 8 rows waste fewer cycles than 12 and 4.
-  // NOLINTNEXTLINE(bugprone-infinite-loop): next() counts the rows
-  while (m - row >= 12 && m - row != 16)
-    next.template operator()<12>();
-  while (m - row >= 8) // NOLINT(bugprone-infinite-loop): so it does here
-    next.template operator()<8>();
-  if (m - row >= 4)
-    next.template operator()<4>();
-  if (m - row >= 2)
-    next.template operator()<2>();
-  if (m - row >= 1)
-    next.template operator()<1>();
+  });
 }
 
 /// Computes c (m x n) = or += a * packed as multiplyPacked does, where rows of a are contiguous.

@@ -183,6 +183,12 @@ View foldedColumns(Plan &plan, const View &columns, const aclIntArray *inputSize
   return result;
 }
 
+/// Returns the scale of axis i, of scales in the order of the axes.
+template <typename... Scales> double ofAxis(size_t i, Scales... scales) {
+  const double all[] = {scales...};
+  return all[i];
+}
+
 } // namespace
 
 #define RESIZED(name, axes, arguments, ...)                                                        \
@@ -196,30 +202,21 @@ View foldedColumns(Plan &plan, const View &columns, const aclIntArray *inputSize
                                  }))
 RESIZED(Nearest1d, 1, (double scales), nearestTaps(from, to, false, scales))
 RESIZED(Nearest2d, 2, (double scalesH, double scalesW),
-        nearestTaps(from, to, false, i ? scalesW : scalesH))
+        nearestTaps(from, to, false, ofAxis(i, scalesH, scalesW)))
 RESIZED(Nearest3d, 3, (double scalesD, double scalesH, double scalesW),
-        nearestTaps(from, to, false,
-                    i == 0   ? scalesD
-                    : i == 1 ? scalesH
-                             : scalesW))
+        nearestTaps(from, to, false, ofAxis(i, scalesD, scalesH, scalesW)))
 RESIZED(NearestExact1d, 1, (double scales), nearestTaps(from, to, true, scales))
 RESIZED(NearestExact2d, 2, (double scalesH, double scalesW),
-        nearestTaps(from, to, true, i ? scalesW : scalesH))
+        nearestTaps(from, to, true, ofAxis(i, scalesH, scalesW)))
 RESIZED(NearestExact3d, 3, (double scalesD, double scalesH, double scalesW),
-        nearestTaps(from, to, true,
-                    i == 0   ? scalesD
-                    : i == 1 ? scalesH
-                             : scalesW))
+        nearestTaps(from, to, true, ofAxis(i, scalesD, scalesH, scalesW)))
 RESIZED(Linear1d, 1, (bool alignCorners, double scales), linearTaps(from, to, alignCorners, scales))
 RESIZED(Bilinear2d, 2, (bool alignCorners, double scalesH, double scalesW),
-        linearTaps(from, to, alignCorners, i ? scalesW : scalesH))
+        linearTaps(from, to, alignCorners, ofAxis(i, scalesH, scalesW)))
 RESIZED(Bicubic2d, 2, (bool alignCorners, double scalesH, double scalesW),
-        cubicTaps(from, to, alignCorners, i ? scalesW : scalesH))
+        cubicTaps(from, to, alignCorners, ofAxis(i, scalesH, scalesW)))
 RESIZED(Trilinear3d, 3, (bool alignCorners, double scalesD, double scalesH, double scalesW),
-        linearTaps(from, to, alignCorners,
-                   i == 0   ? scalesD
-                   : i == 1 ? scalesH
-                            : scalesW))
+        linearTaps(from, to, alignCorners, ofAxis(i, scalesD, scalesH, scalesW)))
 
 #define PADDED(name, axes, mode)                                                                   \
   ACLNN_FUNCTION(name##axes##dBackward,                                                            \

@@ -77,7 +77,7 @@ View renormalized(Plan &plan, const View &self, const aclScalar *p, int64_t dim,
       chosen(plan, comparison(plan, "Gt", norm, limit), scale, plan.constant(1, ACL_FLOAT)));
 }
 
-/// What elimination finds of square matrices.
+/// The results of an elimination of square matrices.
 enum class Wanted { Inverse, SignAndLogarithm };
 
 /// Eliminates a matrix of n * n elements, largest pivots first, and `right` with it. Returns the

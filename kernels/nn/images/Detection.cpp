@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "kernels/core/Math.h"
+#include "kernels/core/Sort.h"
 #include "kernels/core/Widen.h"
 
 namespace atc::kernels {
@@ -271,26 +272,6 @@ uint64_t sortKey(float score, int64_t index) {
   const uint32_t rising = bits & 0x80000000u ? ~bits : bits | 0x80000000u;
   return uint64_t(isNan(score) ? ~0u : ~rising) << 32 | uint32_t(index);
 }
-
-/// Sorts keys. Which one is next is not predictable, so that it is chosen without a branch.
-void sortKeys(uint64_t *keys, uint64_t *space, int64_t count) {
-  for (int64_t width = 1; width < count; width *= 2) {
-    for (int64_t begin = 0; begin < count; begin += 2 * width) {
-      const int64_t middle = minimum(begin + width, count);
-      const int64_t end = minimum(begin + 2 * width, count);
-      int64_t a = begin, b = middle, to = begin;
-      while (a < middle && b < end) {
-        const bool second = keys[b] < keys[a];
-        space[to++] = keys[second ? b : a];
-        b += second;
-        a += !second;
-      }
-      copyBytes(space + to, keys + a, (middle - a) * int64_t(sizeof(uint64_t)));
-      copyBytes(space + to + middle - a, keys + b, (end - b) * int64_t(sizeof(uint64_t)));
-    }
-    copyBytes(keys, space, count * int64_t(sizeof(uint64_t)));
-  }
-}
 } // namespace
 
 ATC_KERNEL(NonMaxSuppression) {
@@ -325,7 +306,7 @@ ATC_KERNEL(NonMaxSuppression) {
     for (int64_t i = 0; i < count; ++i)
       if (!hasLeast || score[i] > least)
         order[candidates++] = sortKey(score[i], i);
-    sortKeys(order, order + count, candidates);
+    sortIndices(order, order + count, candidates, [](uint64_t a, uint64_t b) { return a < b; });
     ChosenBoxes before(room, most);
     for (int64_t i = 0; i < candidates && before.count < most; ++i) {
       const int64_t index = uint32_t(order[i]);

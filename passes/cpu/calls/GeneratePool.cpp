@@ -31,11 +31,11 @@ public:
 
   void build() {
     const int64_t last = window.rank() - 1,
-                  unused = (window.kernel[last] - 1) * window.dilation[last];
+                  reach = (window.kernel[last] - 1) * window.dilation[last];
     const bool hasPlaces = b.numOutputs() > 1 && b.out(1);
-    // A line has the columns of a block; one too long for it is a window of very many taps.
-    const int64_t fitting = (kLine - 1 - unused) / window.stride[last] + 1;
-    if (!hasPlaces && window.kernel[last] <= kMaxUnrolled && unused < kLine / 2)
+    // A line holds the columns that the windows of a block read, the last of them to its reach.
+    const int64_t fitting = (kLine - 1 - reach) / window.stride[last] + 1;
+    if (!hasPlaces && window.kernel[last] <= kMaxUnrolled && reach < kLine / 2)
       return buildByLines(std::min(kBlock, fitting));
     Port sums = b.scratch(wide, kBlock);
     if (hasPlaces)

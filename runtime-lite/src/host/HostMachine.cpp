@@ -228,7 +228,7 @@ om_status HostMachine::call(uint32_t index) {
   current.attributes = attributes.data() + prepared.firstAttribute;
   current.body = prepared.body;
   current.machine = this;
-  endsFirst = prepared.endsFirst;
+  endsFirst = model.hostPlan.endsFirst[index];
   // A kernel has nothing to clean up when it is left (abi/HostKernel.h).
   if (_setjmp(leftKernel) == 0)
     prepared.kernel(&current);

@@ -53,7 +53,6 @@ private:
     uint32_t firstAttribute, attributes;
     uint32_t wanted;
     bool takesRoom; ///< inputs need not be dense
-    bool endsFirst; ///< nothing reads input 0 behind the call
   };
   /// A collective that has begun.
   struct Pending {
@@ -155,7 +154,7 @@ private:
   // State of the call that is running.
   MachineCall current = {};
   const om::fb::HostCall *table = nullptr;
-  bool endsFirst = false; ///< as in its CallPlan
+  bool endsFirst = false; ///< nothing reads its input 0 any more (HostPlan)
   Array<const host::Value *> callInputs;
   Array<om_value *> callOutputs, moved;
   Array<Pending> pending;

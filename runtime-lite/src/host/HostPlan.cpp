@@ -3,8 +3,6 @@
 
 #include "runtime-lite/src/host/HostPlan.h"
 
-#include <algorithm>
-
 namespace fb = atc::om::fb;
 
 namespace atc::rt {
@@ -29,7 +27,8 @@ bool HostPlan::build(const fb::Model &model) {
       }
   });
   // A branch or loop has at most two jumps.
-  if (!ops.allocate(2 * steps) || !calls.allocate(allCalls) || !programs.allocate(allPrograms))
+  if (!ops.allocate(2 * steps) || !calls.allocate(allCalls) || !endsFirst.allocate(allCalls) ||
+      !programs.allocate(allPrograms))
     return false;
   PlannedProgram *next = programs.data();
   forEachProgram(model, [&](const fb::HostProgram &program) {
@@ -37,6 +36,9 @@ bool HostPlan::build(const fb::Model &model) {
     add(program, static_cast<int32_t>(program.main()));
     *next++ = {&program, firstOp, opCount - firstOp, firstCall, callCount - firstCall};
   });
+  for (const PlannedProgram &plan : programs)
+    if (!findLastUses(plan))
+      return false;
   return true;
 }
 
@@ -47,12 +49,20 @@ const PlannedProgram &HostPlan::find(const fb::HostProgram &program) const {
   return *found;
 }
 
-bool HostPlan::isLastUse(uint32_t op, uint32_t end, int32_t slot) const {
+/// Goes through the steps of a program from the last one on.
+bool HostPlan::findLastUses(const PlannedProgram &plan) {
   using Slots = const flatbuffers::Vector<int32_t>;
-  auto contains = [slot](Slots *slots) {
-    return slots && std::find(slots->begin(), slots->end(), slot) != slots->end();
+  // The stretch of steps in which the next access to a slot empties or fills it.
+  Array<uint32_t> ending;
+  if (!ending.allocate(plan.program->slots()))
+    return false;
+  uint32_t stretch = 1;
+  auto mark = [&](Slots *slots, uint32_t value) {
+    for (uint32_t i = 0; slots && i < slots->size(); ++i)
+      if (slots->Get(i) >= 0)
+        ending[static_cast<uint32_t>(slots->Get(i))] = value;
   };
-  for (bool isFirst = true; op < end; ++op, isFirst = false) {
+  for (uint32_t op = plan.firstOp + plan.ops; op-- > plan.firstOp;) {
     Slots *reads = nullptr, *writes = nullptr;
     switch (const void *table = ops[op].table; ops[op].kind) {
     case HostOp::Call:
@@ -71,14 +81,15 @@ bool HostPlan::isLastUse(uint32_t op, uint32_t end, int32_t slot) const {
       writes = static_cast<const fb::HostRelease *>(table)->slots();
       break;
     default:
-      return false;
+      ++stretch;
+      continue;
     }
-    if (!isFirst && contains(reads))
-      return false;
-    if (contains(writes))
-      return true;
+    mark(writes, stretch);
+    if (ops[op].kind == HostOp::Call && reads->size() && reads->Get(0) >= 0)
+      endsFirst[ops[op].index] = ending[static_cast<uint32_t>(reads->Get(0))] == stretch;
+    mark(reads, 0);
   }
-  return false;
+  return true;
 }
 
 /// The loader has made sure that blocks are no deeper in each other than 64.

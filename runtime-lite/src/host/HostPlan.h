@@ -35,19 +35,20 @@ struct HostPlan {
   /// Returns the plan of a dynamic schedule of the model.
   const PlannedProgram &find(const om::fb::HostProgram &program) const;
 
-  /// Returns whether nothing reads the value of `slot` behind step `op`: it is released or replaced
-  /// before `end`, the end of its program, whose outputs are read there. False where that depends
-  /// on a branch.
-  bool isLastUse(uint32_t op, uint32_t end, int32_t slot) const;
-
   Array<HostOp> ops;
   uint32_t opCount = 0;
   Array<const om::fb::HostCall *> calls;
+  /// Of each call: whether nothing reads its input 0 any more, which is released or replaced before
+  /// it could be. False where that depends on a branch.
+  Array<bool> endsFirst;
   uint32_t callCount = 0;
 
 private:
   Array<PlannedProgram> programs;
   void add(const om::fb::HostProgram &program, int32_t block);
+  /// Sets `endsFirst` for the calls of a program. Returns false where memory could not be
+  /// allocated.
+  bool findLastUses(const PlannedProgram &plan);
   uint32_t push(HostOp::Kind kind, uint32_t index, const void *table) {
     ops[opCount] = {kind, index, 0, table};
     return opCount++;

@@ -69,12 +69,6 @@ bool HostMachine::prepareCalls() {
       !attributeStrings.allocate(allStrings) || !attributeTensors.allocate(allTensors) ||
       !callInputs.allocate(maxInputs) || !callOutputs.allocate(maxOutputs))
     return false;
-  for (uint32_t op = plan.firstOp; op < plan.firstOp + plan.ops; ++op)
-    if (const HostOp &step = model.hostPlan.ops[op]; step.kind == HostOp::Call)
-      if (const auto &inputs = *static_cast<const fb::HostCall *>(step.table)->inputs();
-          inputs.size())
-        calls[step.index - plan.firstCall].endsFirst =
-            model.hostPlan.isLastUse(op, plan.firstOp + plan.ops, inputs.Get(0));
   uint32_t nextAttribute = 0, nextString = 0, nextTensor = 0;
   for (uint32_t i = 0; i < plan.calls; ++i) {
     const fb::HostCall &call = *model.hostPlan.calls[plan.firstCall + i];

@@ -15,7 +15,7 @@ using namespace mlir;
 namespace atc::tf_import {
 namespace {
 
-/// What a node says about its features: their names, types and shapes. Those of a shape have a
+/// The features that a node states: their names, types and shapes. Those of a shape have a
 /// default, the input of that number.
 struct Features {
   SmallVector<std::string> sparse, dense, ragged;
