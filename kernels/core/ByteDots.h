@@ -12,6 +12,7 @@
 #ifndef OPENATC_KERNELS_CORE_BYTEDOTS_H
 #define OPENATC_KERNELS_CORE_BYTEDOTS_H
 
+#include "kernels/core/BytePanels.h"
 #include "kernels/core/RowTiles.h"
 #include "kernels/core/Support.h"
 #include "kernels/core/WideDot.h"
@@ -22,9 +23,9 @@ namespace atc::kernels {
 
 /// Arranges and multiplies matrices of depth k. Only where hasWideDot().
 struct ByteDots {
-  static constexpr int64_t kLanes = 16; ///< columns of a panel
+  static constexpr int64_t kLanes = BytePanels::kColumns;
   static constexpr int64_t kDepthWords =
-      256; ///< of k at a time: two panels stay in the first cache
+      128; ///< of k at a time: two panels stay in the first cache
   int64_t k;
 
   /// Returns the words of four bytes that a row, or a column, takes.
@@ -33,23 +34,25 @@ struct ByteDots {
   /// Writes a row as unsigned bytes, zeros behind k, and returns their sum.
   ATC_WIDE_DOT uint32_t arrangeRow(uint8_t *to, const uint8_t *from, int64_t step,
                                    bool isSigned) const {
+    // A copy: for all the compiler knows, what is written may be a part of this.
+    const int64_t count = k, padded = words() * 4;
     const uint8_t flip = isSigned ? 0x80 : 0;
     uint32_t sum = 0;
     if (step == 1)
-      for (int64_t i = 0; i < k; ++i)
+      for (int64_t i = 0; i < count; ++i)
         to[i] = from[i] ^ flip;
     else
-      for (int64_t i = 0; i < k; ++i)
+      for (int64_t i = 0; i < count; ++i)
         to[i] = from[i * step] ^ flip;
-    for (int64_t i = 0; i < k; ++i)
+    for (int64_t i = 0; i < count; ++i)
       sum += to[i];
-    for (int64_t i = k; i < words() * 4; ++i)
+    for (int64_t i = count; i < padded; ++i)
       to[i] = 0;
     return sum;
   }
 
-  /// Writes up to kLanes columns of b as signed bytes, [words, kLanes, 4], zeros behind k and
-  /// behind the last column, and the sum of each.
+  /// Writes up to kLanes columns of b as a panel, zeros behind k and behind the last column, and
+  /// the sum of each.
   ATC_WIDE_DOT void packPanel(int8_t *to, int32_t *sums, const uint8_t *from, int64_t row,
                               int64_t column, int64_t columns, bool isSigned) const {
     const int8_t flip = isSigned ? 0 : -128;

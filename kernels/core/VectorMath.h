@@ -12,6 +12,22 @@
 
 namespace atc::kernels::fast {
 
+/// Combines 2^i lanes to one by halves, whose combinations do not wait for each other as those of a
+/// loop would. The lanes are overwritten.
+template <int64_t lanes, typename F, typename Combine>
+inline F foldLanes(F (&values)[lanes], Combine combine) {
+  static_assert((lanes & (lanes - 1)) == 0);
+#pragma clang loop unroll(full)
+  for (int64_t half = lanes / 2; half; half /= 2)
+    for (int64_t l = 0; l < half; ++l)
+      values[l] = combine(values[l], values[l + half]);
+  return values[0];
+}
+/// Returns the sum of lanes.
+template <int64_t lanes, typename F> inline F sumLanes(F (&values)[lanes]) {
+  return foldLanes(values, [](F a, F b) { return a + b; });
+}
+
 /// Returns e^x with an error of about one unit in the last place; vectorizes.
 inline float exp(float x) {
   // These comparisons keep a NaN.

@@ -5,8 +5,6 @@
 #include "kernels/core/Math.h"
 #include "kernels/nn/FusedActivation.h"
 #include "kernels/nn/GemmPlan.h"
-#include "kernels/nn/IntegerProducts.h"
-#include "kernels/nn/Quantize.h"
 
 namespace atc::kernels {
 
@@ -89,53 +87,6 @@ void fusedMatMul(Context &c) {
   result.store();
 }
 
-/// out[i][j] = (a - zeroA)(b - zeroB). b is [K, N], or [N, K] with transB. Null after a
-/// failure.
-const int32_t *integerProduct(Context &c, Tensor a, Tensor zeroA, Tensor b, Tensor zeroB, int64_t m,
-                              int64_t k, int64_t n, bool transA, bool transB) {
-  ByteProduct p;
-  if (!isByte(a) || !isByte(b) || !p.zeroA.read(zeroA) || !p.zeroB.read(zeroB) ||
-      p.zeroA.count > 1) {
-    c.fail("operands have element types % and %, expected 8 bits and one zero point", a.dtype(),
-           b.dtype());
-    return nullptr;
-  }
-  p.a = {a.bytes(), a.dtype() == I8, transA ? 1 : k, transA ? m : 1};
-  p.b = {b.bytes(), b.dtype() == I8, transB ? 1 : n, transB ? k : 1};
-  p.m = m;
-  p.n = n;
-  p.k = k;
-  int32_t *out = c.scratch<int32_t>(m * n + 1);
-  auto store = [=](int64_t, int64_t row, int64_t column, int64_t count, const int32_t *sums) {
-    copyBytes(out + row * n + column, sums, count * int64_t(sizeof(int32_t)));
-  };
-  return out && multiplyBytes(c, p, sinkOf(store)) ? out : nullptr;
-}
-
-/// Dims of a product [.., K] x [K, N].
-bool findRows(Context &c, Tensor a, Tensor b, Dims &shape, int64_t &m, int64_t &k, int64_t &n) {
-  if (a.rank() < 1 || b.rank() != 2 || a.dim(a.rank() - 1) != b.dim(0)) {
-    c.fail("operands of rank % and % do not fit", a.rank(), b.rank());
-    return false;
-  }
-  shape = a.dims();
-  k = b.dim(0);
-  n = b.dim(1);
-  m = shape.product(0, a.rank() - 1);
-  shape[a.rank() - 1] = n;
-  return true;
-}
-
-bool isPerColumn(Context &c, Tensor tensor, int64_t n) {
-  if (!tensor || tensor.count() == 1 || tensor.count() == n)
-    return true;
-  c.fail("% scales or zero points for % columns", tensor.count(), n);
-  return false;
-}
-double columnAt(Tensor tensor, int64_t column) {
-  return numberAt(tensor, tensor.count() == 1 ? 0 : column);
-}
-
 } // namespace
 
 ATC_KERNEL(FusedMatMul) { fusedMatMul(*this); }
@@ -158,104 +109,6 @@ ATC_KERNEL(FusedGemm) {
     return;
   activation.apply(out, plan.m * plan.n);
   result.store();
-}
-
-ATC_KERNEL(DynamicQuantizeMatMul) {
-  const Tensor a = in(0), b = in(1), scales = in(2), zeros = in(3), bias = in(4);
-  Dims shape;
-  int64_t m, k, n;
-  if (!findRows(*this, a, b, shape, m, k, n) || !isPerColumn(*this, scales, n) ||
-      !isPerColumn(*this, zeros, n))
-    return;
-  if (bias && bias.count() != n)
-    return fail("% biases for % columns", bias.count(), n);
-  float *out = make<float>(0, F32, shape);
-  if (!out)
-    return;
-  const int64_t count = a.count();
-  float low = 0, high = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    low = minimum(low, a.as<float>()[i]);
-    high = maximum(high, a.as<float>()[i]);
-  }
-  const float scale = high == low ? 1 : (high - low) / 255;
-  const float zero = float(math::rint(minimum(maximum(-low / scale, 0.0f), 255.0f)));
-  double *x = scratch<double>(count + 1), *sums = scratch<double>(m * n + 1);
-  const double *w = centered(*this, b, zeros, 1, zeros && zeros.count() > 1 ? n : 1, b.count());
-  if (!x || !sums || !w)
-    return;
-  for (int64_t i = 0; i < count; ++i) {
-    const double rounded = math::rint(a.as<float>()[i] / scale) + zero;
-    x[i] = minimum(maximum(rounded, 0.0), 255.0) - zero;
-  }
-  if (!multiply(*this, Product<double>{sums, x, w, m, n, k, n, k, 1, n, 1}))
-    return;
-  for (int64_t i = 0; i < m * n; ++i)
-    out[i] = float(sums[i] * scale * columnAt(scales, i % n)) +
-             (bias ? float(numberAt(bias, i % n)) : 0);
-}
-
-ATC_KERNEL(MatMulIntegerToFloat) {
-  const Tensor a = in(0), b = in(1), scaleA = in(2), scaleB = in(3), bias = in(6);
-  Dims shape;
-  int64_t m, k, n;
-  if (!findRows(*this, a, b, shape, m, k, n) || !isPerColumn(*this, scaleB, n) ||
-      !isPerColumn(*this, in(5), n))
-    return;
-  if (scaleA.count() != 1 || (bias && bias.count() != n))
-    return fail("% scales of the rows, % biases", scaleA.count(), bias ? bias.count() : 0);
-  FloatResult result;
-  if (!result.make(*this, 0, scaleA.dtype(), shape))
-    return;
-  float *out = result.floats(*this);
-  const int32_t *sums = integerProduct(*this, a, in(4), b, in(5), m, k, n, false, false);
-  if (!out || !sums)
-    return;
-  float *factors = scratch<float>(2 * n + 1), *added = factors + n;
-  if (!factors)
-    return;
-  for (int64_t j = 0; j < n; ++j) {
-    factors[j] = float(numberAt(scaleA, 0) * columnAt(scaleB, j));
-    added[j] = bias ? float(numberAt(bias, j)) : 0;
-  }
-  parallelIf(*this, m, n, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i)
-      for (int64_t j = 0; j < n; ++j)
-        out[i * n + j] = float(sums[i * n + j]) * factors[j] + added[j];
-  });
-  result.store();
-}
-
-ATC_KERNEL(QGemm) {
-  const Tensor a = in(0), scaleA = in(1), b = in(3), scaleB = in(4), bias = in(6), scaleY = in(7),
-               zeroY = in(8);
-  GemmPlan plan;
-  if (!plan.find(*this, a, b, bias) || !isPerColumn(*this, scaleB, plan.n) ||
-      !isPerColumn(*this, in(5), plan.n))
-    return;
-  const int64_t m = plan.m, n = plan.n;
-  const uint8_t dtype = !scaleY ? uint8_t(F32) : zeroY ? zeroY.dtype() : a.dtype();
-  char *out = make(0, dtype, Dims(m, n));
-  if (!out)
-    return;
-  const int32_t *sums =
-      integerProduct(*this, a, in(2), b, in(5), m, plan.k, n, plan.transA, plan.transB);
-  if (!sums)
-    return;
-  const double scale = number("alpha", 1) * numberAt(scaleA, 0);
-  auto value = [&](int64_t i) {
-    const int64_t row = i / n, column = i % n;
-    const double added = bias ? numberAt(bias, plan.biasAt(row, column)) : 0;
-    return (sums[i] + added) * scale * columnAt(scaleB, column);
-  };
-  if (!scaleY) {
-    for (int64_t i = 0; i < m * n; ++i)
-      reinterpret_cast<float *>(out)[i] = float(value(i));
-    return;
-  }
-  const double step = numberAt(scaleY, 0), zero = zeroY ? numberAt(zeroY, 0) : 0;
-  storeEach(*this, out, dtype, m * n,
-            [&](int64_t i) { return math::rint(value(i) / step) + zero; });
 }
 
 ATC_KERNEL(Inverse) {

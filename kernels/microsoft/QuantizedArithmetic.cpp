@@ -27,15 +27,6 @@ struct Quantum {
   double quantized(double value) const { return math::rint(value / scale) + zero; }
 };
 
-/// fn(tag) for the integers of quantized tensors. False after a failure.
-template <typename Fn> bool dispatchBytes(Context &c, uint8_t dtype, Fn &&fn) {
-  if (dtype == I8 ? callFor<int8_t>(typeBit(I8), fn)
-                  : dtype == U8 && callFor<uint8_t>(typeBit(U8), fn))
-    return true;
-  c.failType(dtype);
-  return false;
-}
-
 /// Computes f(a, b) from the inputs A, scale, zero, B, scale, zero, scale, zero: fuses
 /// DequantizeLinear, the operator and QuantizeLinear in registers.
 template <typename Fn> void binary(Context &c, Fn &&f) {
@@ -51,18 +42,16 @@ template <typename Fn> void binary(Context &c, Fn &&f) {
     return;
   const float zeroA = float(qa.zero), scaleA = float(qa.scale), zeroB = float(qb.zero),
               scaleB = float(qb.scale), zeroC = float(qc.zero), scaleC = float(qc.scale);
-  dispatchBytes(c, a.dtype(), [&](auto type) {
+  auto compute = [&](auto type) {
     using T = typename decltype(type)::Type;
-    constexpr float least = lowest<T>(), most = highest<T>();
     mapPairs(c, broadcastSpace(shape, a.dims(), b.dims()), a.as<T>(), b.as<T>(),
              reinterpret_cast<T *>(out), 8, [=](T x, T y) {
                const float real = f((float(x) - zeroA) * scaleA, (float(y) - zeroB) * scaleB);
-               const float value = __builtin_rintf(real / scaleC) + zeroC;
-               // NaN becomes the minimum.
-               const float above = value >= least ? value : least;
-               return T(int32_t(above > most ? most : above));
+               return saturated<T>(__builtin_rintf(real / scaleC) + zeroC);
              });
-  });
+  };
+  if (!dispatchBytes(a.dtype(), compute))
+    c.failType(a.dtype());
 }
 
 /// The results for all 256 elements that there can be: table[uint8_t(x)].
@@ -98,6 +87,29 @@ template <typename Fn> void unary(Context &c, Fn &&f) {
   lookUp(c, out, x.bytes(), x.count(), table);
 }
 
+/// Computes softmax of `size` integers that are `step` apart; powers[i] = exp(-i * scale).
+template <typename T>
+void softmaxRow(T *to, const T *from, int64_t size, int64_t step, const double *powers,
+                const Quantum &result) {
+  int largest = from[0];
+  for (int64_t i = 0; i < size; ++i)
+    largest = maximum(largest, int(from[i * step]));
+  // Four sums, for additions wait for each other.
+  double sums[4] = {};
+  for (int64_t i = 0; i < size; ++i)
+    sums[i % 4] += powers[largest - from[i * step]];
+  const double sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  // As many results as elements, or all that there can be.
+  float parts[256];
+  T elements[256];
+  const int64_t count = minimum(size, int64_t(256));
+  for (int64_t i = 0; i < count; ++i)
+    parts[i] = float(powers[size <= 256 ? largest - from[i * step] : i] / sum);
+  quantizeRun(elements, parts, count, float(result.scale), float(result.zero));
+  for (int64_t i = 0; i < size; ++i)
+    to[i * step] = elements[size <= 256 ? i : largest - from[i * step]];
+}
+
 } // namespace
 
 ATC_KERNEL(QLinearAdd) {
@@ -128,21 +140,23 @@ ATC_KERNEL(QLinearSoftmax) {
   const Dims dims = x.dims();
   const int64_t size = !x.rank() ? 1 : flat ? dims.product(uint32_t(axis), dims.rank) : dims[axis];
   const int64_t step = flat || !x.rank() ? 1 : dims.product(uint32_t(axis) + 1, dims.rank);
-  const int64_t count = x.count();
-  double *values = scratch<double>(count + 1);
-  if (!values)
-    return;
-  for (int64_t row = 0; size && row < count / size; ++row) {
-    const int64_t start = row / step * step * size + row % step;
-    double largest = -__builtin_inf(), sum = 0;
-    for (int64_t i = 0; i < size; ++i)
-      largest = maximum(largest, from.real(x, start + i * step));
-    for (int64_t i = 0; i < size; ++i)
-      sum += values[start + i * step] = math::exp(from.real(x, start + i * step) - largest);
-    for (int64_t i = 0; i < size; ++i)
-      values[start + i * step] = to.quantized(values[start + i * step] / sum);
-  }
-  storeEach(*this, out, x.dtype(), count, [&](int64_t i) { return values[i]; });
+  const int64_t rows = size ? x.count() / size : 0;
+  // exp(x - largest) of the 256 differences that there can be.
+  double powers[256];
+  for (int i = 0; i < 256; ++i)
+    powers[i] = math::exp(-i * from.scale);
+  auto compute = [&](auto type) {
+    using T = typename decltype(type)::Type;
+    const T *data = x.as<T>();
+    parallelIf(*this, rows, size * 8, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const int64_t start = row / step * step * size + row % step;
+        softmaxRow(reinterpret_cast<T *>(out) + start, data + start, size, step, powers, to);
+      }
+    });
+  };
+  if (!dispatchBytes(x.dtype(), compute))
+    failType(x.dtype());
 }
 
 ATC_KERNEL(QLinearGlobalAveragePool) {
@@ -164,7 +178,7 @@ ATC_KERNEL(QLinearGlobalAveragePool) {
   if (!out || !from.read(*this, 1, 2) || !to.read(*this, 3, 4))
     return;
   const int64_t step = last ? channels : 1;
-  dispatchBytes(*this, x.dtype(), [&](auto type) {
+  auto average = [&](auto type) {
     using T = typename decltype(type)::Type;
     const T *data = x.as<T>();
     parallelIf(*this, shape.product(), size, [&](int64_t begin, int64_t end) {
@@ -182,7 +196,9 @@ ATC_KERNEL(QLinearGlobalAveragePool) {
         storeRounded(out, x.dtype(), i, &value, 1);
       }
     });
-  });
+  };
+  if (!dispatchBytes(x.dtype(), average))
+    failType(x.dtype());
 }
 
 ATC_KERNEL(QLinearAveragePool) {
@@ -229,10 +245,12 @@ ATC_KERNEL(QLinearAveragePool) {
     const double real = (double(sum) - from.zero * double(met)) * from.scale;
     return to.quantized(counted ? real / counted : 0);
   };
-  dispatchBytes(*this, x.dtype(), [&](auto type) {
+  auto average = [&](auto type) {
     const auto *data = x.as<typename decltype(type)::Type>();
     storeEach(*this, out, x.dtype(), shape.product(), [&](int64_t i) { return mean(data, i); });
-  });
+  };
+  if (!dispatchBytes(x.dtype(), average))
+    failType(x.dtype());
 }
 
 ATC_KERNEL(QLinearConcat) {

@@ -7,7 +7,7 @@
 #include "kernels/nn/IntegerProducts.h"
 
 #include "kernels/core/ByteDots.h"
-#include "kernels/core/Widen.h"
+#include "kernels/nn/Quantize.h"
 
 namespace atc::kernels {
 
@@ -101,6 +101,58 @@ void multiplyFewRows(const ByteProduct &p, const int16_t *a, const T *b, const Z
   }
 }
 
+/// Multiplies a few rows by packed columns [begin, end), like multiplyFewRows.
+void multiplyFewPacked(const ByteProduct &p, const int16_t *a, int64_t begin, int64_t end,
+                       SumSink sink) {
+  constexpr int64_t width = BytePanels::kColumns;
+  typedef int8_t LooseBytes __attribute__((vector_size(16), aligned(1), may_alias));
+  typedef int64_t Words __attribute__((vector_size(32)));
+  const auto *panels = static_cast<const int8_t *>(p.b.data);
+  int32_t sums[width];
+  for (int64_t column = begin; column < end; column += width)
+    for (int64_t row = 0; row < p.m; ++row) {
+      const int16_t *from = a + row * p.k;
+      Sums quarters[4] = {}; // of four columns each: two sums per column
+      int32_t total = 0;
+      for (int64_t i = 0; i < p.k; i += BytePanels::kRows) {
+        int64_t word;
+        __builtin_memcpy(&word, from + i, 8);
+        const Pairs four = (Pairs)(Words{} + word);
+        const auto *bytes = reinterpret_cast<const LooseBytes *>(panels + column * p.k + i * width);
+#pragma clang loop unroll(full)
+        for (int q = 0; q < 4; ++q)
+          quarters[q] += sumPairs(four, __builtin_convertvector(bytes[q], Pairs));
+        total += from[i] + from[i + 1] + from[i + 2] + from[i + 3];
+      }
+      for (int64_t j = 0; j < width; ++j) {
+        const Sums &quarter = quarters[j / 4];
+        const int zero = p.zeroB.at(column + j) - (p.b.isSigned ? 0 : 128);
+        sums[j] = int32_t(uint32_t(quarter[j % 4 * 2]) + uint32_t(quarter[j % 4 * 2 + 1]) -
+                          uint32_t(total) * uint32_t(zero));
+      }
+      sink.store(sink.arg, 0, row, column, width, sums);
+    }
+}
+
+/// Writes packed panels [begin, end) as those of packPairs.
+void repackPairs(int16_t *to, const ByteProduct &p, int64_t begin, int64_t end) {
+  constexpr int64_t width = kPairPanel;
+  static_assert(width == BytePanels::kColumns && BytePanels::kRows == 4);
+  for (int64_t panel = begin; panel < end; ++panel) {
+    int16_t zero[width];
+    for (int64_t j = 0; j < width; ++j)
+      zero[j] = int16_t(p.zeroB.at(panel * width + j) - (p.b.isSigned ? 0 : 128));
+    const int64_t first = panel * width * p.k;
+    const auto *from = static_cast<const int8_t *>(p.b.data) + first;
+    for (int64_t i = 0; i < p.k; i += 4)
+      for (int64_t half = 0; half < 2; ++half)
+        for (int64_t j = 0; j < width; ++j)
+          for (int64_t l = 0; l < 2; ++l)
+            to[first + (i + 2 * half) * width + 2 * j + l] =
+                int16_t(from[i * width + 4 * j + 2 * half + l] - zero[j]);
+  }
+}
+
 template <typename T> void center(int16_t *to, const T *from, int zero, int64_t count) {
   for (int64_t i = 0; i < count; ++i)
     to[i] = int16_t(int(from[i]) - zero);
@@ -149,15 +201,8 @@ void packPairsOf(int16_t *packed, const T *b, const ByteMatrix &shape, const Zer
 
 template <typename T, typename Scale>
 void requantizeTo(T *result, const int32_t *sums, int64_t n, Scale scale, int zero) {
-  constexpr float least = __is_same(T, int8_t) ? -128 : 0;
-  constexpr float most = __is_same(T, int8_t) ? 127 : 255;
-  for (int64_t i = 0; i < n; ++i) {
-    float value = __builtin_rintf(float(sums[i]) * scale(i)) + float(zero);
-    // NaN becomes the minimum.
-    value = value >= least ? value : least;
-    value = value > most ? most : value;
-    result[i] = T(int32_t(value));
-  }
+  for (int64_t i = 0; i < n; ++i)
+    result[i] = saturated<T>(__builtin_rintf(float(sums[i]) * scale(i)) + float(zero));
 }
 
 template <typename Scale>
@@ -284,7 +329,8 @@ bool multiplyByDots(Context &c, const ByteProduct &p, SumSink sink) {
     return false;
   uint8_t *rows = c.scratch<uint8_t>(p.batch * p.m * width);
   uint32_t *rowSums = c.scratch<uint32_t>(p.batch * p.m);
-  int8_t *packed = c.scratch<int8_t>(panels * lanes * width);
+  int8_t *space = p.packedSums ? nullptr : c.scratch<int8_t>(panels * lanes * width);
+  const int8_t *packed = p.packedSums ? static_cast<const int8_t *>(p.b.data) : space;
   int32_t *columnSums = c.scratch<int32_t>(2 * panels * lanes), *columnZeros = columnSums;
   if (!rows || !rowSums || !packed || !columnSums)
     return false;
@@ -305,8 +351,11 @@ bool multiplyByDots(Context &c, const ByteProduct &p, SumSink sink) {
       parallelIf(c, panels, lanes * width, [&](int64_t begin, int64_t end) {
         for (int64_t panel = begin; panel < end; ++panel) {
           const int64_t first = panel * lanes, columns = minimum(lanes, p.n - first);
-          dots.packPanel(packed + first * width, columnSums + first, b + first * p.b.col, p.b.row,
-                         p.b.col, columns, p.b.isSigned);
+          if (!p.packedSums)
+            dots.packPanel(space + first * width, columnSums + first, b + first * p.b.col, p.b.row,
+                           p.b.col, columns, p.b.isSigned);
+          for (int64_t j = 0; p.packedSums && j < lanes; ++j)
+            columnSums[first + j] = int32_t(p.packedSums[first + j]);
           for (int64_t j = 0; j < lanes; ++j)
             columnZeros[first + j] =
                 j < columns ? zeros.at(first + j) - (p.b.isSigned ? 0 : 128) : 0;
@@ -333,11 +382,20 @@ bool multiplyByDots(Context &c, const ByteProduct &p, SumSink sink) {
 } // namespace
 #endif
 
+bool ByteProduct::readPacked(Context &c) {
+  const List<int64_t> sums = c.integers("packed");
+  packedSums = sums.given ? sums.data : nullptr;
+  if (!sums.given || (batch == 1 && BytePanels{k, n}.fits() && sums.size == n))
+    return true;
+  c.fail("% matrices of % rows and % columns are packed, with % sums", batch, k, n, sums.size);
+  return false;
+}
+
 bool multiplyBytes(Context &c, const ByteProduct &p, SumSink sink) {
   if (p.m <= 0 || p.n <= 0 || p.batch <= 0)
     return true;
 #if defined(__x86_64__)
-  if (hasWideDot() && p.m > kFewRows && p.k > 0)
+  if (hasWideDot() && (p.packedSums || p.m > kFewRows) && p.k > 0)
     return multiplyByDots(c, p, sink);
 #endif
   const int64_t depth = evenDepth(maximum(p.k, int64_t(0)));
@@ -360,16 +418,19 @@ bool multiplyBytes(Context &c, const ByteProduct &p, SumSink sink) {
     return static_cast<const char *>(p.b.data) + offsetOf(p.bOffsets, i);
   };
   auto zerosOf = [&](int64_t i) { return p.zeroB.from(p.k ? offsetOf(p.bOffsets, i) / p.k : 0); };
-  if (p.m <= kFewRows && (p.b.row == 1 || p.b.col == 1)) {
+  if (p.m <= kFewRows && (p.packedSums || p.b.row == 1 || p.b.col == 1)) {
     const int64_t chunks = ceilDiv(p.n, kSumColumns);
     parallelIf(c, p.batch * chunks, kSumColumns * p.m * p.k, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
         const int64_t i = task / chunks, first = task % chunks * kSumColumns;
         const int64_t last = minimum(first + kSumColumns, p.n);
-        p.b.isSigned ? multiplyFewRows(p, rows, reinterpret_cast<const int8_t *>(matrixB(i)),
-                                       zerosOf(i), i, first, last, sink)
-                     : multiplyFewRows(p, rows, reinterpret_cast<const uint8_t *>(matrixB(i)),
-                                       zerosOf(i), i, first, last, sink);
+        if (p.packedSums)
+          multiplyFewPacked(p, rows, first, last, sink);
+        else
+          p.b.isSigned ? multiplyFewRows(p, rows, reinterpret_cast<const int8_t *>(matrixB(i)),
+                                         zerosOf(i), i, first, last, sink)
+                       : multiplyFewRows(p, rows, reinterpret_cast<const uint8_t *>(matrixB(i)),
+                                         zerosOf(i), i, first, last, sink);
       }
     });
     return true;
@@ -387,7 +448,8 @@ bool multiplyBytes(Context &c, const ByteProduct &p, SumSink sink) {
       b.data = matrixB(i);
       const ZeroPoints zeros = zerosOf(i);
       parallelIf(c, panels, kPairPanel * depth, [&](int64_t begin, int64_t end) {
-        packPairs(packed, b, zeros, p.k, p.n, begin, end);
+        p.packedSums ? repackPairs(packed, p, begin, end)
+                     : packPairs(packed, b, zeros, p.k, p.n, begin, end);
       });
     }
     forSumBlocks(c, p, i, depth, sink,

@@ -96,6 +96,13 @@ struct ByteProduct {
   int64_t batch = 1;
   /// The offsets in elements of the matrices; null: all 0.
   const int64_t *aOffsets = nullptr, *bOffsets = nullptr;
+  /// Where b is one matrix in the order of BytePanels, without strides: the sums of its columns as
+  /// they are stored; else null.
+  const int64_t *packedSums = nullptr;
+
+  /// Reads the parameter `packed` of a call whose sizes are known; returns false and fails the call
+  /// where these sizes have no such order.
+  bool readPacked(Context &c);
 };
 /// Computes the products on all threads and passes the accumulators to `sink`. Returns false and
 /// fails the call where memory could not be allocated.

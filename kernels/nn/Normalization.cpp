@@ -7,33 +7,18 @@
 namespace atc::kernels {
 
 namespace {
-template <typename F> F sumOf(const F *x, int64_t count) {
-  constexpr int64_t lanes = 16;
+/// Returns the sum of term(x[i]). Lanes fill several registers, since additions wait for each
+/// other.
+template <typename F, typename Term> F sumOf(const F *x, int64_t count, Term term) {
+  constexpr int64_t lanes = 64;
   F sums[lanes] = {};
   int64_t i = 0;
   for (; i + lanes <= count; i += lanes)
     for (int64_t l = 0; l < lanes; ++l)
-      sums[l] += x[i + l];
-  for (; i < count; ++i)
-    sums[i % lanes] += x[i];
-  F sum = 0;
-  for (F part : sums)
-    sum += part;
-  return sum;
-}
-template <typename F> F squaresOf(const F *x, int64_t count, F mean) {
-  constexpr int64_t lanes = 16;
-  F sums[lanes] = {};
-  int64_t i = 0;
-  for (; i + lanes <= count; i += lanes)
-    for (int64_t l = 0; l < lanes; ++l)
-      sums[l] += (x[i + l] - mean) * (x[i + l] - mean);
-  for (; i < count; ++i)
-    sums[i % lanes] += (x[i] - mean) * (x[i] - mean);
-  F sum = 0;
-  for (F part : sums)
-    sum += part;
-  return sum;
+      sums[l] += term(x[i + l]);
+  for (int64_t l = 0; i < count; ++i, ++l)
+    sums[l] += term(x[i]);
+  return fast::sumLanes(sums);
 }
 
 /// Returns a tensor broadcast to `dims`; its own elements where no dim is repeated. Null where
@@ -62,19 +47,30 @@ template <typename F> const F *expanded(Context &c, Tensor tensor, const Dims &d
   return to;
 }
 
-/// Rows of `width` are brought to mean 0 (unless `rms`) and variance 1. `stats` takes
-/// mean and inverse deviation of every row, or is null.
+/// Brings rows of `width` to mean 0 (unless `rms`) and variance 1, and computes y * by + add of
+/// them, where these are not null. `means` and `inverses` take the mean and the inverse deviation
+/// of every row, or are null.
 template <typename F>
 void normalizeRows(Context &c, F *y, const F *x, int64_t rows, int64_t width, F epsilon, bool rms,
-                   F *means, F *inverses) {
+                   F *means = nullptr, F *inverses = nullptr, const F *by = nullptr,
+                   const F *add = nullptr) {
   parallelIf(c, rows, width * 4, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       const F *from = x + row * width;
       F *to = y + row * width;
-      const F mean = rms ? F(0) : sumOf(from, width) / F(width);
-      const F inverse = 1 / fast::sqrt(squaresOf(from, width, mean) / F(width) + epsilon);
-      for (int64_t i = 0; i < width; ++i)
-        to[i] = (from[i] - mean) * inverse;
+      const F mean = rms ? F(0) : sumOf(from, width, [](F value) { return value; }) / F(width);
+      const F squares =
+          sumOf(from, width, [=](F value) { return (value - mean) * (value - mean); });
+      const F inverse = 1 / fast::sqrt(squares / F(width) + epsilon);
+      if (by && add)
+        for (int64_t i = 0; i < width; ++i)
+          to[i] = (from[i] - mean) * inverse * by[i] + add[i];
+      else if (by)
+        for (int64_t i = 0; i < width; ++i)
+          to[i] = (from[i] - mean) * inverse * by[i];
+      else
+        for (int64_t i = 0; i < width; ++i)
+          to[i] = (from[i] - mean) * inverse;
       if (means)
         means[row] = mean;
       if (inverses)
@@ -113,7 +109,6 @@ void normalizeLayer(Context &c, bool rms) {
     F *means = c.scratch<F>(rows + 1), *inverses = c.scratch<F>(rows + 1);
     if (!y.data || !data || !means || !inverses)
       return;
-    normalizeRows(c, y.data, data, rows, width, F(epsilon), rms, means, inverses);
     // Factors of one row serve all rows, except where they have more dims.
     const bool perRow =
         scale.count() > width || (bias && bias.count() > width) || scale.rank() > dims.rank - axis;
@@ -123,7 +118,11 @@ void normalizeLayer(Context &c, bool rms) {
     const F *terms = bias ? expanded<F>(c, bias, wide ? dims : shape) : nullptr;
     if (!factors || (bias && !terms))
       return;
-    parallelIf(c, rows, width * 2, [&](int64_t begin, int64_t end) {
+    if (perRow || wide)
+      normalizeRows(c, y.data, data, rows, width, F(epsilon), rms, means, inverses);
+    else
+      normalizeRows(c, y.data, data, rows, width, F(epsilon), rms, means, inverses, factors, terms);
+    parallelIf(c, perRow || wide ? rows : 0, width * 2, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         F *to = y.data + row * width;
         const F *by = factors + (perRow ? row * width : 0);
@@ -170,14 +169,13 @@ void normalizeGroups(Context &c, int64_t groups) {
     const F *by = numbersOf<F>(c, scale), *add = numbersOf<F>(c, bias);
     if (!by || !add)
       return false;
-    F *none = nullptr;
-    normalizeRows(c, y, data, rows, count / rows, F(epsilon), false, none, none);
+    normalizeRows(c, y, data, rows, count / rows, F(epsilon), false);
     parallelIf(c, dims[0] * channels, plane, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i)
-        for (int64_t j = 0; j < plane; ++j) {
-          F &value = y[i * plane + j];
-          value = value * by[i % channels] + add[i % channels];
-        }
+      for (int64_t i = begin; i < end; ++i) {
+        const F factor = by[i % channels], term = add[i % channels];
+        for (int64_t j = 0; j < plane; ++j)
+          y[i * plane + j] = y[i * plane + j] * factor + term;
+      }
     });
     return true;
   };

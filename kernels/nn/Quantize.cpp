@@ -109,6 +109,37 @@ void storeRounded(void *out, uint8_t dtype, int64_t begin, const double *values,
     to[i] = f8FromFloat(float(values[i]), dtype, saturate);
 }
 
+DynamicRange DynamicRange::of(const float *data, int64_t count) {
+  // Lanes do not wait for each other, nor does a comparison that a NaN fails change them.
+  constexpr int64_t lanes = 64;
+  float least[lanes] = {}, most[lanes] = {};
+  auto widen = [&](int64_t lane, float value) {
+    least[lane] = value < least[lane] ? value : least[lane];
+    most[lane] = value > most[lane] ? value : most[lane];
+  };
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    for (int64_t j = 0; j < lanes; ++j)
+      widen(j, data[i + j]);
+  for (int64_t j = 0; i < count; ++i, ++j)
+    widen(j, data[i]);
+  for (int64_t j = 1; j < lanes; ++j) {
+    widen(0, least[j]);
+    widen(0, most[j]);
+  }
+  const float step = (most[0] - least[0]) / 255;
+  return {step, saturated<uint8_t>(__builtin_rintf(0 - least[0] / (step == 0 ? 1.0f : step)))};
+}
+
+void DynamicRange::quantize(Context &c, uint8_t *to, const float *from, int64_t count) const {
+  const float by = step == 0 ? 1.0f : step, middle = zero;
+  constexpr int64_t part = 4096;
+  parallelIf(c, ceilDiv(count, part), part, [&](int64_t begin, int64_t end) {
+    quantizeRun(to + begin * part, from + begin * part, minimum(end * part, count) - begin * part,
+                by, middle);
+  });
+}
+
 double *centered(Context &c, Tensor x, Tensor zeroPoint, int64_t inner, int64_t channels,
                  int64_t group) {
   const int64_t count = x.count(), zeros = zeroPoint ? zeroPoint.count() : 1;
@@ -169,6 +200,8 @@ bool multiplyIntegers(Context &c, const MatMulPlan &plan, Tensor a, Tensor zeroA
     p.aOffsets = offsets + plan.batch;
     p.bOffsets = offsets + 2 * plan.batch;
   }
+  if (!p.readPacked(c))
+    return false;
   auto store = [&](int64_t batch, int64_t row, int64_t column, int64_t n, const int32_t *sums) {
     sink(batch * p.m + row, column, n, sums);
   };
@@ -224,6 +257,15 @@ ATC_KERNEL(QLinearMatMul) {
     return;
   for (int64_t i = 0; i < scalesB; ++i)
     columnScales[i] = numberAt(scaleB, i);
+  // Mostly all rows have the same factors.
+  const bool sameRows = scalesA == 1 && scalesY == 1 && zerosY <= 1 && scalesB <= plan.n;
+  float *columnFactors = scratch<float>(plan.n);
+  if (!columnFactors)
+    return;
+  for (int64_t j = 0; sameRows && j < plan.n; ++j)
+    columnFactors[j] =
+        float(numberAt(scaleA, 0) * columnScales[scalesB == 1 ? 0 : j] / numberAt(scaleY, 0));
+  const int sameZero = zerosY == 1 ? int(integerAt(zeroY, 0)) : 0;
   /// Computes one factor per accumulator, rounded once.
   auto findFactors = [&](float *factors, int64_t row, int64_t column, int64_t n) {
     const double rowScale = numberAt(scaleA, row % scalesA), step = numberAt(scaleY, row % scalesY);
@@ -232,13 +274,16 @@ ATC_KERNEL(QLinearMatMul) {
       factors[j] = float(rowScale * columnScales[scalesB == 1 ? 0 : (start + j) % scalesB] / step);
   };
   if (isByte(zeroY)) {
-    multiplyIntegers(*this, plan, a, in(2), b, in(5),
-                     [&](int64_t row, int64_t column, int64_t n, const int32_t *sums) {
-                       float factors[kSumColumns];
-                       findFactors(factors, row, column, n);
-                       requantize(out + row * plan.n + column, dtype == I8, sums, n, factors,
-                                  int(integerAt(zeroY, row % zerosY)));
-                     });
+    multiplyIntegers(
+        *this, plan, a, in(2), b, in(5),
+        [&](int64_t row, int64_t column, int64_t n, const int32_t *sums) {
+          char *to = out + row * plan.n + column;
+          if (sameRows)
+            return requantize(to, dtype == I8, sums, n, columnFactors + column, sameZero);
+          float factors[kSumColumns];
+          findFactors(factors, row, column, n);
+          requantize(to, dtype == I8, sums, n, factors, int(integerAt(zeroY, row % zerosY)));
+        });
     return;
   }
   double *y = multiplyFloats(*this, plan, a, in(2), b, in(5));

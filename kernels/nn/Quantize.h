@@ -14,6 +14,24 @@ bool integerRange(uint8_t dtype, double &least, double &most);
 /// half to even, saturated. `begin` must be the first element of a byte.
 void storeRounded(void *out, uint8_t dtype, int64_t begin, const double *values, int64_t count,
                   bool saturate = true);
+/// Returns a whole number as int8 or uint8 (T), saturated; NaN becomes the minimum.
+template <typename T> inline T saturated(float value) {
+  constexpr float least = lowest<T>(), most = highest<T>();
+  const float above = value >= least ? value : least;
+  return T(int32_t(above > most ? most : above));
+}
+/// Writes floats as int8 or uint8 (T) of one scale. Arguments are values: a byte that is written
+/// might else be a part of them, for all the compiler knows.
+template <typename T>
+inline void quantizeRun(T *to, const float *from, int64_t count, float scale, float zero) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = saturated<T>(__builtin_rintf(from[i] / scale) + zero);
+}
+/// Calls fn(tag) for int8 or uint8; returns false for other types.
+template <typename Fn> [[nodiscard]] bool dispatchBytes(uint8_t dtype, Fn &&fn) {
+  return dtype == I8 ? callFor<int8_t>(typeBit(I8), fn)
+                     : dtype == U8 && callFor<uint8_t>(typeBit(U8), fn);
+}
 /// Computes element i of a result of any type of real numbers as value(i), a double.
 template <typename Fn>
 void storeEach(Context &c, void *out, uint8_t dtype, int64_t count, Fn &&value,
@@ -31,6 +49,15 @@ void storeEach(Context &c, void *out, uint8_t dtype, int64_t count, Fn &&value,
     }
   });
 }
+/// The scale and zero point that DynamicQuantizeLinear finds for numbers.
+struct DynamicRange {
+  float step;   ///< the scale, which is 0 where all numbers are 0
+  uint8_t zero; ///< the zero point
+  /// Returns the range of numbers, in which 0 always is, which has to be exact.
+  static DynamicRange of(const float *data, int64_t count);
+  /// Writes numbers as integers.
+  void quantize(Context &c, uint8_t *to, const float *from, int64_t count) const;
+};
 /// Computes result[i] = x[i] - zeroPoint exactly. The zero point of element i has the index (i /
 /// inner) % channels within its group of `group` elements; a single zero point holds for all. Null
 /// (and a failed call) where memory could not be allocated or the sizes do not fit.

@@ -57,12 +57,15 @@ struct QuantizationOperands {
     const int64_t asked = c.integer("output_dtype", 0);
     return asked ? uint8_t(asked) : usual;
   }
-  /// False when the kernel is to return.
-  bool load(Context &c, uint8_t dtype) {
+  /// Makes the output. False when the kernel is to return.
+  bool make(Context &c, uint8_t dtype) {
+    const Tensor x = c.in(0);
+    return scales.find(c, x.dims(), c.in(1), c.in(2)) && (out = c.makeBytes(0, dtype, x.dims())) &&
+           x.count() > 0;
+  }
+  /// Reads operands of any type. False when the kernel is to return.
+  bool load(Context &c) {
     const Tensor x = c.in(0), scale = c.in(1), zero = c.in(2);
-    if (!scales.find(c, x.dims(), scale, zero) || !(out = c.makeBytes(0, dtype, x.dims())) ||
-        x.count() == 0)
-      return false;
     data = numbersOf<double>(c, x);
     factors = numbersOf<double>(c, scale);
     zeros = zero ? numbersOf<double>(c, zero) : nullptr;
@@ -79,6 +82,74 @@ struct QuantizationOperands {
         c.integer("saturate", 1));
   }
 };
+/// Calls run(scale, begin, end) for runs of elements in [begin, end) that have one scale, or
+/// neighbours(begin, end) for those of the last axis, which have the scales 0, 1, ...
+template <typename Run, typename Row>
+void forRuns(Context &c, const Scales &scales, int64_t count, Run &&run, Row &&neighbours) {
+  constexpr int64_t part = 4096;
+  if (scales.kind == Scales::All)
+    return parallelIf(c, ceilDiv(count, part), part, [&](int64_t begin, int64_t end) {
+      run(int64_t(0), begin * part, minimum(end * part, count));
+    });
+  const int64_t width = scales.inner == 1 ? scales.length : scales.inner;
+  parallelIf(c, count / width, width, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row)
+      scales.inner == 1 ? neighbours(row * width, (row + 1) * width)
+                        : run(row % scales.length, row * width, (row + 1) * width);
+  });
+}
+
+/// Writes floats as bytes, which is what most models do: without the tables of load(). Returns
+/// false where the operands are others.
+bool quantizeFloats(Context &c, const Scales &scales, void *out, uint8_t dtype) {
+  const Tensor x = c.in(0), scale = c.in(1), zero = c.in(2);
+  if (x.dtype() != F32 || scale.dtype() != F32 || c.integer("precision", 0) > 1 ||
+      scales.kind == Scales::Blocks || (zero && zero.dtype() != dtype))
+    return false;
+  const float *from = x.as<float>(), *steps = scale.as<float>();
+  return dispatchBytes(dtype, [&](auto type) {
+    using T = typename decltype(type)::Type;
+    const T *zeros = zero ? zero.as<T>() : nullptr;
+    T *to = static_cast<T *>(out);
+    forRuns(
+        c, scales, x.count(),
+        [&](int64_t at, int64_t begin, int64_t end) {
+          quantizeRun(to + begin, from + begin, end - begin, steps[at],
+                      zeros ? float(zeros[at]) : 0);
+        },
+        [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin, j = 0; i < end; ++i, ++j)
+            quantizeRun(to + i, from + i, 1, steps[j], zeros ? float(zeros[j]) : 0);
+        });
+  });
+}
+
+/// Writes bytes as floats, like quantizeFloats.
+bool dequantizeBytes(Context &c, const Scales &scales, void *out, uint8_t dtype) {
+  const Tensor x = c.in(0), scale = c.in(1), zero = c.in(2);
+  if (dtype != F32 || scale.dtype() != F32 || scales.kind == Scales::Blocks ||
+      (zero && zero.dtype() != x.dtype()))
+    return false;
+  float *to = static_cast<float *>(out);
+  const float *steps = scale.as<float>();
+  return dispatchBytes(x.dtype(), [&](auto type) {
+    using T = typename decltype(type)::Type;
+    const T *zeros = zero ? zero.as<T>() : nullptr, *from = x.as<T>();
+    forRuns(
+        c, scales, x.count(),
+        [&](int64_t at, int64_t begin, int64_t end) {
+          const float step = steps[at];
+          const int middle = zeros ? zeros[at] : 0;
+          for (int64_t i = begin; i < end; ++i)
+            to[i] = float(from[i] - middle) * step;
+        },
+        [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin, j = 0; i < end; ++i, ++j)
+            to[i] = float(from[i] - (zeros ? zeros[j] : T(0))) * steps[j];
+        });
+  });
+}
+
 /// Returns a value rounded to the small type that the operator computes in.
 double rounded(double value, uint8_t dtype) {
   return dtype == F16    ? double(float(Half(float(value))))
@@ -93,7 +164,8 @@ ATC_KERNEL(QuantizeLinear) {
   const uint8_t dtype = operands.resultType(*this, zero ? zero.dtype() : uint8_t(U8));
   if (bitsOf(dtype) == 0 || bitsOf(dtype) > 32)
     return failType(dtype);
-  if (!operands.load(*this, dtype))
+  if (!operands.make(*this, dtype) || quantizeFloats(*this, operands.scales, operands.out, dtype) ||
+      !operands.load(*this))
     return;
   double least, most;
   const bool integers = integerRange(dtype, least, most);
@@ -110,7 +182,8 @@ ATC_KERNEL(QuantizeLinear) {
 ATC_KERNEL(DequantizeLinear) {
   QuantizationOperands operands;
   const uint8_t dtype = operands.resultType(*this, in(1).dtype());
-  if (operands.load(*this, dtype))
+  if (operands.make(*this, dtype) &&
+      !dequantizeBytes(*this, operands.scales, operands.out, dtype) && operands.load(*this))
     operands.each(*this, dtype, [](double x, double scale, const double *zero) {
       return double(float(zero ? x - *zero : x) * float(scale));
     });
@@ -127,26 +200,13 @@ ATC_KERNEL(DynamicQuantizeLinear) {
   if (x.dtype() != F32)
     return failType(x.dtype());
   const float *data = x.as<float>();
-  const int64_t count = x.count();
-  // The range has 0 in it, which has to be exact.
-  float least = 0, most = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    least = data[i] < least ? data[i] : least;
-    most = data[i] > most ? data[i] : most;
-  }
-  const float step = (most - least) / 255;
-  const float by = step == 0 ? 1.0f : step;
-  auto clamp = [](float value) {
-    value = value > 0 ? value : 0.0f; // NaN becomes 0
-    return uint8_t(value > 255 ? 255.0f : value);
-  };
-  const uint8_t middle = clamp(float(math::rint(double(0 - least / by))));
+  const DynamicRange range = DynamicRange::of(data, x.count());
   if (scale)
-    *scale = step;
+    *scale = range.step;
   if (zero)
-    *zero = middle;
-  for (int64_t i = 0; y && i < count; ++i)
-    y[i] = clamp(float(math::rint(double(data[i] / by))) + float(middle));
+    *zero = range.zero;
+  if (y)
+    range.quantize(*this, y, data, x.count());
 }
 
 } // namespace atc::kernels

@@ -22,19 +22,14 @@ template <typename F> void softmaxRow(F *y, const F *x, int64_t n) {
       maxima[l] = maxima[l] >= x[j + l] ? maxima[l] : x[j + l];
   for (int64_t j = whole; j < n; ++j)
     maxima[0] = maxima[0] >= x[j] ? maxima[0] : x[j];
-  F shift = maxima[0];
-  for (int64_t l = 1; l < lanes; ++l)
-    shift = shift >= maxima[l] ? shift : maxima[l];
+  const F shift = fast::foldLanes(maxima, [](F a, F b) { return a >= b ? a : b; });
   F sums[lanes] = {};
   for (int64_t j = 0; j < whole; j += lanes)
     for (int64_t l = 0; l < lanes; ++l)
       sums[l] += y[j + l] = fast::exp(x[j + l] - shift);
   for (int64_t j = whole; j < n; ++j)
     sums[0] += y[j] = fast::exp(x[j] - shift);
-  F sum = 0;
-  for (int64_t l = 0; l < lanes; ++l)
-    sum += sums[l];
-  const F factor = 1 / sum;
+  const F factor = 1 / fast::sumLanes(sums);
   for (int64_t j = 0; j < n; ++j)
     y[j] *= factor;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "kernels/core/Nibbles.h"
+#include "kernels/core/TransposeSquare.h"
 #include "kernels/core/Widen.h"
 
 namespace atc::kernels {
@@ -27,10 +28,16 @@ static void transposePlanes(Context &c, T *to, const T *from, const Dims &shape,
         if (d == column)
           count = minimum(side, columns - at);
       }
-      for (int64_t j0 = 0; j0 < inner; j0 += side)
+      for (int64_t j0 = 0; j0 < inner; j0 += side) {
+        if constexpr (sizeof(T) <= 2)
+          if (count == side && j0 + side <= inner) {
+            transposeSquare(to + target + j0, strides[column], from + source + j0 * step, step);
+            continue;
+          }
         for (int64_t i = 0; i < count; ++i)
           for (int64_t j = j0, stop = minimum(j0 + side, inner); j < stop; ++j)
             to[target + i * strides[column] + j] = from[source + i + j * step];
+      }
     }
   });
 }
@@ -66,15 +73,27 @@ ATC_KERNEL(Transpose) {
       if (steps[d] == 1 && shape[d] > 1 && step != 1 && inner > 1)
         return transposePlanes(*this, result, from, shape, steps, d);
     parallel(rows, [&](int64_t begin, int64_t end) {
+      // Counts up: a division per row takes as long as copying a short one.
+      Dims at = shape;
+      int64_t offset = 0;
+      for (int64_t d = rank - 2, rest = begin; d >= 0; rest /= shape[d], --d) {
+        at[d] = rest % shape[d];
+        offset += at[d] * steps[d];
+      }
       for (int64_t row = begin; row < end; ++row) {
-        int64_t offset = 0;
-        for (int64_t d = rank - 2, rest = row; d >= 0; --d) {
-          offset += rest % shape[d] * steps[d];
-          rest /= shape[d];
-        }
         auto *to = result + row * inner;
-        for (int64_t i = 0; i < inner; ++i)
-          to[i] = from[offset + i * step];
+        if (step == 1)
+          copyBytes(to, from + offset, inner * int64_t(sizeof(*to)));
+        else
+          for (int64_t i = 0; i < inner; ++i)
+            to[i] = from[offset + i * step];
+        for (int64_t d = rank - 2; d >= 0; --d) {
+          offset += steps[d];
+          if (++at[d] < shape[d])
+            break;
+          offset -= shape[d] * steps[d];
+          at[d] = 0;
+        }
       }
     });
   });

@@ -101,8 +101,10 @@ struct SinkDequantize : graph::CountingPattern<HostCallOp> {
       if (!operand || !operand.params || !operand.perTensor || !operand.is8Bit() ||
           (!operands.empty() && !operand.isLike(operands.front())))
         return rewriter.notifyMatchFailure(call, "operands are not quantized alike");
-      // Weights stay as they are: what multiplies them looks for them.
-      if (operand.isConstant() && call.getKernel() != "Concat")
+      // Weights stay as they are: what multiplies them looks for them. Rows of a table are none,
+      // and to dequantize the whole table takes longer than all that the rows go through.
+      if (operand.isConstant() && call.getKernel() != "Concat" &&
+          !call.getKernel().starts_with("Gather"))
         return rewriter.notifyMatchFailure(call, "a constant");
       operands.push_back(operand);
     }

@@ -68,6 +68,8 @@ void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
   if (isOn(options, "host-pack-weights"))
     pm.addNestedPass<func::FuncOp>(
         createHostPackWeights({options.storage, options.convertsHalfs, /*onlyNarrow=*/false}));
+  if (isOn(options, "host-pack-bytes"))
+    pm.addNestedPass<func::FuncOp>(createHostPackBytes());
   pm.addPass(createHostOutlineStatic());
 }
 
@@ -80,7 +82,8 @@ ArrayRef<StringLiteral> optionalPasses() {
       "host-fuse-rotary",        "host-expand-recurrent",  "host-expand-weights",
       "host-narrow-gates",       "host-select-winograd",   "host-widen-floats",
       "host-merge-branches",     "host-expand-top-k",      "host-narrow-caches",
-      "host-expand-volumes",     "host-expand-scatter",    "host-pack-attributes"};
+      "host-expand-volumes",     "host-expand-scatter",    "host-pack-attributes",
+      "host-pack-bytes"};
   return names;
 }
 

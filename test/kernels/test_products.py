@@ -114,6 +114,40 @@ def test_integer_products_of_every_form(a, b, dtypes):
     assert (got == np.clip(np.rint(want.astype("f4") * by) + 77, 0, 255)).all()
 
 
+def panels(b):
+    """A matrix of bytes as the compiler packs it, and the sums of its columns."""
+    k, n = b.shape
+    signed = (b ^ (0x80 if b.dtype == np.uint8 else 0)).view("i1")
+    packed = signed.reshape(k // 4, 4, n // 16, 16).transpose(2, 0, 3, 1)
+    return np.ascontiguousarray(packed).view(b.dtype).reshape(k, n), signed.sum(0, dtype="i8").tolist()
+
+
+@pytest.mark.parametrize("rows", [1, 4, 5, 49])
+@pytest.mark.parametrize("k,n", [(4, 16), (68, 80), (1100, 16)])
+@pytest.mark.parametrize("dtype", ["u1", "i1"])
+def test_packed_integers(rows, k, n, dtype):
+    a, b, za = numbers((rows, k), "u1"), numbers((k, n), dtype), np.array(9, "u1")
+    zb, scales = numbers((n, ), dtype), np.linspace(0.01, 0.1, n).astype("f4")
+    packed, sums = panels(b)
+    got, = call("MatMulInteger", a, packed, za, zb, packed=sums)
+    assert (got == (a.astype("i4") - 9) @ (b.astype("i4") - zb.astype("i4"))).all()
+    scale, step, zero = np.float32(0.3), np.float32(40), np.uint8(77)
+    for kernel, dims, more in (("QLinearMatMul", (k, n), []), ("QGemm", (k, n), [None]), ("QGemm", (n, k), [None])):
+        flags = {"transB": 1} if dims == (n, k) else {}
+        plain = b.T.copy() if flags else b
+        want, = call(kernel, a, scale, za, plain, scales, zb, *more, step, zero, **flags)
+        got, = call(kernel, a, scale, za, packed.reshape(dims), scales, zb, *more, step, zero, packed=sums, **flags)
+        assert (got == want).all()
+
+
+@pytest.mark.parametrize("k,n,sums", [(6, 16, 16), (8, 15, 15), (8, 16, 15), (8, 16, 0)])
+def test_packed_integers_of_wrong_sizes(k, n, sums):
+    with pytest.raises(KernelError, match="are packed"):
+        call("MatMulInteger", numbers((3, k), "u1"), numbers((k, n), "i1"), packed=[0] * sums)
+    with pytest.raises(KernelError, match="are packed"):
+        call("MatMulInteger", numbers((2, 3, 8), "u1"), numbers((2, 8, 16), "i1"), packed=[0] * 16)
+
+
 def test_integer_products_with_zero_points_of_each_line():
     a, b = numbers((2, 6, 10), "u1"), numbers((2, 10, 40), "i1")
     for rows, columns in (((6, ), (40, )), ((2, 6), (2, 40))):

@@ -112,3 +112,36 @@ def test_dynamic(x):
     want_zero = np.clip(np.rint(np.float32(0 - least / by)), 0, 255)
     assert zero == want_zero and zero.dtype == np.uint8
     assert (y == np.clip(np.rint(x / by) + want_zero, 0, 255)).all()
+
+
+# Rows that fill registers, and what is left behind them; NaN counts for nothing.
+@pytest.mark.parametrize("count", [63, 64, 65, 5000])
+def test_dynamic_of_many(count):
+    x = (rng.standard_normal(count) * 3 + 1).astype("f4")
+    low, high = min(x.min(), np.float32(0)), max(x.max(), np.float32(0))
+    step = (high - low) / np.float32(255)
+    zero = np.rint(-low / step)
+    got, scale, point = call("DynamicQuantizeLinear", x, outputs=3)
+    assert scale == step and point == zero
+    assert (got == np.clip(np.rint(x / step) + zero, 0, 255)).all()
+    with_nan = x.copy()
+    with_nan[count // 2] = np.nan
+    others = np.delete(x, count // 2)
+    assert call("DynamicQuantizeLinear", with_nan, outputs=3)[1] == call(
+        "DynamicQuantizeLinear", others, outputs=3)[1]
+
+
+# Rows shorter and longer than the 256 elements that there can be, along either axis.
+@pytest.mark.parametrize("size", [1, 7, 256, 257, 900])
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("dtype,zero", [("u1", 0), ("i1", -128)])
+def test_softmax_of_bytes(size, axis, dtype, zero):
+    limits = np.iinfo(dtype)
+    x = rng.integers(limits.min, limits.max + 1, (size, 3) if axis == 0 else (3, size)).astype(dtype)
+    real = (x.astype("f8") - 5) * 0.06
+    power = np.exp(real - real.max(axis, keepdims=True))
+    share = power / power.sum(axis, keepdims=True) * 256
+    got, = call("QLinearSoftmax", x, np.float32(0.06), np.array(5, dtype), np.float32(1 / 256),
+                np.array(zero, dtype), axis=axis, opset=13)
+    # Where a share is halfway between two steps either may be the result.
+    assert np.abs(got - np.clip(share + zero, limits.min, limits.max)).max() <= 0.5001

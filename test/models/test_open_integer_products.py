@@ -47,7 +47,7 @@ def product(a, b, za, zb):
 
 @pytest.mark.parametrize("a_kind", TYPES)
 @pytest.mark.parametrize("b_kind", TYPES)
-@pytest.mark.parametrize("k, n", [(1, 1), (3, 33), (64, 15), (130, 16), (1027, 70)])
+@pytest.mark.parametrize("k, n", [(1, 1), (3, 33), (64, 15), (130, 16), (1027, 70), (4, 16), (64, 96), (1100, 208)])
 def test_constant_weights(tmp_path, a_kind, b_kind, k, n):
     rng = np.random.default_rng(k)
     b, zb = full(rng, b_kind, (k, n)), full(rng, b_kind, (n,))
@@ -57,6 +57,33 @@ def test_constant_weights(tmp_path, a_kind, b_kind, k, n):
         a, za = full(rng, a_kind, (m, k)), full(rng, a_kind, ())
         got = session.run_values({"a": a, "za": za})["y"]
         np.testing.assert_array_equal(got, product(a, b, za, zb), err_msg=f"{m} rows")
+
+
+@pytest.mark.parametrize("b_kind", TYPES)
+def test_dynamic_range(tmp_path, b_kind):
+    """com.microsoft.DynamicQuantizeMatMul quantizes its rows to 8 bits together."""
+    rng = np.random.default_rng(5)
+    k, n = 768, 80
+    b, zb, scales = full(rng, b_kind, (k, n)), full(rng, b_kind, (n,)), rng.uniform(.01, .02, n).astype("f4")
+    bias = rng.standard_normal(n).astype("f4")
+    graph = helper.make_graph(
+        [helper.make_node("DynamicQuantizeMatMul", ["a", "b", "s", "zb", "bias"], ["y"], domain="com.microsoft")],
+        "g", [helper.make_tensor_value_info("a", TensorProto.FLOAT, ["m", k])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(array, name)
+         for name, array in {"b": b, "s": scales, "zb": zb, "bias": bias}.items()])
+    path = tmp_path / "m.onnx"
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), str(path))
+    session = Session(RUNTIME, npu.build(path, tmp_path, None), threads=2)
+    for m in (1, 3, 50):
+        a = rng.standard_normal((m, k)).astype("f4")
+        low, high = min(a.min(), np.float32(0)), max(a.max(), np.float32(0))
+        step = (high - low) / np.float32(255)
+        zero = np.rint(-low / step)
+        stored = np.clip(np.rint(a / step) + zero, 0, 255) - zero
+        want = (stored.astype("f8") @ (b.astype("f8") - zb)) * step * scales + bias
+        np.testing.assert_allclose(session.run_values({"a": a})["y"], want, rtol=1e-5, atol=1e-3)
 
 
 @pytest.mark.parametrize("a_kind", TYPES)

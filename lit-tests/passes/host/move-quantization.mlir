@@ -118,3 +118,18 @@ func.func @stays(%q: tensor<*xui8>, %blocks: tensor<2x2xf32>, %x: tensor<*xf32>,
   %d = graph.host_call "QuantizeLinear"(%c, %s, %z) {} : (tensor<*xf32>, tensor<f32>, tensor<ui8>) -> tensor<*xui8>
   return %sum, %t, %p#0, %p#1, %y, %r, %w, %d : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xi64>, tensor<*xui8>, tensor<*xf32>, tensor<*xui8>, tensor<*xui8>
 }
+
+// -----
+
+// Rows of a table of integers are dequantized, not the table.
+// CHECK-LABEL: func @table
+// CHECK: %[[ROWS:.*]] = graph.host_call "Gather"(%{{.*}}, %arg0) {} : (tensor<4x2xi8>, tensor<*xi64>) -> tensor<*xi8>
+// CHECK: graph.host_call "DequantizeLinear"(%[[ROWS]],
+func.func @table(%at: tensor<*xi64>) -> tensor<*xf32> {
+  %t = graph.constant dense<3> : tensor<4x2xi8>
+  %s = graph.constant dense<0.5> : tensor<f32>
+  %z = graph.constant dense<0> : tensor<i8>
+  %f = graph.host_call "DequantizeLinear"(%t, %s, %z) {} : (tensor<4x2xi8>, tensor<f32>, tensor<i8>) -> tensor<4x2xf32>
+  %y = graph.host_call "Gather"(%f, %at) {} : (tensor<4x2xf32>, tensor<*xi64>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}

@@ -42,9 +42,11 @@ void softmaxRows(RowBuilder &b, Softmax kind) {
   Type wide = RowBuilder::computeType(in.element);
   b.forEachRow([&](ArrayRef<Value>, Value row, Value length) {
     auto at = [&](Value i) { return b.loadWide(in, b.add(row, i)); };
+    // Whatever the maximum is of a row with a NaN, its sum is NaN, and so are its results.
+    constexpr auto anyNan = arith::FastMathFlags::nnan | arith::FastMathFlags::nsz;
     Value most =
         b.fold(length, b.constant(wide, -kInfinity), [&](Value i, ValueRange best) -> Indices {
-          return {arith::MaximumFOp::create(b, best.front(), at(i))};
+          return {arith::MaximumFOp::create(b, best.front(), at(i), anyNan)};
         })[0];
     // A row of minus infinity has no maximum to subtract.
     auto exponential = [&](Value i) -> Value {
@@ -221,26 +223,37 @@ template <bool centers> bool normalizeLayer(RowBuilder &b, graph::HostCallOp cal
     if (b.has(i))
       b.requireBroadcast(b.in(i), shape);
   Value count = b.product(shape);
+  // As a rule nothing is broadcast, and the loop over a row then reads neighbours.
+  Value isWhole = b.compare(arith::CmpIPredicate::eq, b.product(b.in(1).dims), count);
+  if (b.has(2))
+    isWhole = arith::AndIOp::create(
+        b, isWhole, b.compare(arith::CmpIPredicate::eq, b.product(b.in(2).dims), count));
   b.setRowDims(normalized);
   b.forEachRow([&](ArrayRef<Value>, Value row, Value) {
     Moments moments = momentsOf(b, row, count, epsilon, centers);
-    b.loop(count, [&](Value i) {
-      Value x = b.loadWide(in, b.add(row, i));
-      if (centers)
-        x = arith::SubFOp::create(b, x, moments.mean);
-      x = arith::MulFOp::create(b, x, moments.inverse);
-      auto parameter = [&](const Port &port) {
-        Value at = b.index(0);
-        Indices steps = b.broadcastSteps(port);
-        for (auto [index, step] : llvm::zip_equal(b.split(i, shape), steps))
-          at = b.add(at, b.mul(index, step));
-        return b.loadWide(port, at);
-      };
-      x = arith::MulFOp::create(b, x, parameter(b.in(1)));
-      if (b.has(2))
-        x = arith::AddFOp::create(b, x, parameter(b.in(2)));
-      b.storeWide(out, x, b.add(row, i));
-    });
+    auto normalize = [&](function_ref<Value(const Port &, Value)> parameter) {
+      b.loop(count, [&](Value i) {
+        Value x = b.loadWide(in, b.add(row, i));
+        if (centers)
+          x = arith::SubFOp::create(b, x, moments.mean);
+        x = arith::MulFOp::create(b, x, moments.inverse);
+        x = arith::MulFOp::create(b, x, parameter(b.in(1), i));
+        if (b.has(2))
+          x = arith::AddFOp::create(b, x, parameter(b.in(2), i));
+        b.storeWide(out, x, b.add(row, i));
+      });
+    };
+    b.ifElse(
+        isWhole, [&] { normalize([&](const Port &port, Value i) { return b.loadWide(port, i); }); },
+        [&] {
+          normalize([&](const Port &port, Value i) {
+            Value at = b.index(0);
+            Indices steps = b.broadcastSteps(port);
+            for (auto [index, step] : llvm::zip_equal(b.split(i, shape), steps))
+              at = b.add(at, b.mul(index, step));
+            return b.loadWide(port, at);
+          });
+        });
     Value number = b.row();
     if (b.numOutputs() > 1 && b.out(1))
       b.storeWide(b.out(1), moments.mean, number);

@@ -66,4 +66,28 @@ def HostPackWeights : Pass<"host-pack-weights", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 
+def HostPackBytes : Pass<"host-pack-bytes", "::mlir::func::FuncOp"> {
+  let summary = "Packs constant 8-bit weights of products for their kernel";
+  let description = [{
+    Puts the constant k x n weights of MatMulInteger, MatMulIntegerToFloat,
+    DynamicQuantizeMatMul, QLinearMatMul and QGemm in the order in which the kernels multiply them
+    (kernels/core/BytePanels.h), and adds the parameter `packed`: the sum of each column, by which
+    the zero point of the other factor is taken out. The dims stay, with QGemm's `transB` too.
+    Without it the kernels pack the weights in each run.
+
+    ```mlir
+    %y = graph.host_call "MatMulInteger"(%x, %w) {} : ...
+    ```
+    becomes
+    ```mlir
+    %y = graph.host_call "MatMulInteger"(%x, %w_packed) {packed = array<i64: ...>} : ...
+    ```
+
+    Left alone are weights that are no matrix, or whose k is no multiple of 4 or n none of 16:
+    these would take more bytes than before.
+  }];
+  let statistics = [Statistic<"numPacked", "num-packed", "Calls with packed weights">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
 #endif // OPENATC_PASSES_HOST_PACK_PACKPASSES_TD
