@@ -5,6 +5,7 @@
 // accumulators.
 
 #include "kernels/conv/Convolution.h"
+#include "kernels/conv/DotConv.h"
 #include "kernels/core/Widen.h"
 #include "kernels/nn/IntegerProducts.h"
 
@@ -29,18 +30,43 @@ struct ByteConv {
   ConvPlan plan;
   const int16_t *x = nullptr, *w = nullptr; ///< w has one row per output channel
 
-  /// Reads data and weights with their zero points; false after a failure.
-  bool read(Context &c, Tensor data, Tensor zero, Tensor weights, Tensor zeros) {
+  /// Passes the accumulators of outputs [column, column + n) of channel `row` of image and group
+  /// `batch` to the sink. Data and weights may have zero points. Fails the call for other types.
+  void compute(Context &c, Tensor data, Tensor zero, Tensor weights, Tensor zeros, SumSink sink) {
     ZeroPoints zeroX, zeroW;
     if (!isByte(data) || !isByte(weights) || !zeroX.read(zero) || !zeroW.read(zeros))
       return c.fail("data and weights have element types % and %, expected 8 bits", data.dtype(),
-                    weights.dtype()),
-             false;
+                    weights.dtype());
     const int64_t channels = weights.dim(0);
     if ((zeroX.data && zeroX.count != 1) ||
         (zeroW.data && zeroW.count != 1 && zeroW.count != channels))
-      return c.fail("% and % zero points for % channels", zeroX.count, zeroW.count, channels),
-             false;
+      return c.fail("% and % zero points for % channels", zeroX.count, zeroW.count, channels);
+    const List<int64_t> sums = c.integers("packed");
+    const QuadOrder order{plan.inChannels, plan.window.taps()};
+    if (sums.given && (!order.fits() || sums.size != channels))
+      return c.fail("% channels of % weights are packed, with % sums", channels, order.channels,
+                    sums.size);
+    const int64_t *packedSums = sums.given ? sums.data : nullptr;
+#if defined(__x86_64__)
+    if (hasWideDot() && plan.outChannels > kFewChannels &&
+        plan.inChannels * plan.window.taps() > 0) {
+      DotConv conv(plan);
+      if (conv.read(c, data, zeroX, weights, zeroW, packedSums))
+        conv.run(c, sink);
+      return;
+    }
+#endif
+    if (read(c, data, zeroX, weights, zeroW, packedSums != nullptr))
+      plan.outChannels <= kFewChannels ? addRows(c, sink) : multiply(c, sink);
+  }
+
+private:
+  static constexpr int64_t kFewChannels = 2; ///< per group, up to which rows are added
+
+  /// Centers data and weights. Returns false where memory could not be allocated.
+  bool read(Context &c, Tensor data, const ZeroPoints &zeroX, Tensor weights,
+            const ZeroPoints &zeroW, bool packed) {
+    const int64_t channels = weights.dim(0);
     const int64_t k = plan.inChannels * plan.window.taps(), depth = evenDepth(k);
     const int64_t count = data.count();
     int16_t *wide = c.scratch<int16_t>(count + 1);
@@ -54,22 +80,23 @@ struct ByteConv {
                   minimum(end * part, count) - first);
     });
     const ByteMatrix matrix{weights.bytes(), weights.dtype() == I8, k, 1};
-    parallelIf(c, channels, depth,
-               [&](int64_t begin, int64_t end) { centerRows(rows, matrix, zeroW, k, begin, end); });
+    const QuadOrder order{plan.inChannels, plan.window.taps()};
+    parallelIf(c, channels, depth, [&](int64_t begin, int64_t end) {
+      if (!packed)
+        return centerRows(rows, matrix, zeroW, k, begin, end);
+      const auto *from = reinterpret_cast<const uint8_t *>(weights.bytes());
+      for (int64_t row = begin; row < end; ++row)
+        for (int64_t channel = 0; channel < order.channels; ++channel)
+          for (int64_t tap = 0; tap < order.taps; ++tap)
+            rows[row * depth + channel * order.taps + tap] =
+                int16_t(int(from[row * k + order.at(channel, tap)]) -
+                        (zeroW.at(row) + (matrix.isSigned ? 128 : 0)));
+    });
     x = wide;
     w = rows;
     return true;
   }
 
-  /// Passes the accumulators of outputs [column, column + n) of channel `row` of image and group
-  /// `batch` to the sink. Returns false where memory could not be allocated.
-  bool run(Context &c, SumSink sink) const {
-    if (plan.result.product() == 0)
-      return true;
-    return plan.outChannels <= 2 ? addRows(c, sink) : multiply(c, sink);
-  }
-
-private:
   bool multiply(Context &c, SumSink sink) const {
     constexpr int64_t width = kPairPanel;
     const Window &window = plan.window;
@@ -179,13 +206,13 @@ ATC_KERNEL(ConvInteger) {
   if (!conv.plan.find(*this, x.dims(), w.dims()))
     return;
   int32_t *out = make<int32_t>(0, I32, conv.plan.result);
-  if (!out || conv.plan.result.product() == 0 || !conv.read(*this, x, in(2), w, in(3)))
+  if (!out || conv.plan.result.product() == 0)
     return;
   const int64_t size = conv.plan.window.out.product(), m = conv.plan.outChannels;
   auto store = [=](int64_t image, int64_t row, int64_t column, int64_t n, const int32_t *sums) {
     copyBytes(out + (image * m + row) * size + column, sums, n * int64_t(sizeof(int32_t)));
   };
-  conv.run(*this, sinkOf(store));
+  conv.compute(*this, x, in(2), w, in(3), sinkOf(store));
 }
 
 ATC_KERNEL(QLinearConv) {
@@ -205,7 +232,7 @@ ATC_KERNEL(QLinearConv) {
   if (!isByte(zeroY) || (b && b.dtype() != I32))
     return failType(b ? b.dtype() : zeroY.dtype());
   float *factors = scratch<float>(channels);
-  if (!factors || !conv.read(*this, x, in(2), w, in(5)))
+  if (!factors)
     return;
   for (int64_t i = 0; i < channels; ++i)
     factors[i] =
@@ -226,7 +253,7 @@ ATC_KERNEL(QLinearConv) {
       requantize(to + j, isSigned, bias ? biased : sums + j, part, factors[channel], zero);
     }
   };
-  conv.run(*this, sinkOf(store));
+  conv.compute(*this, x, in(2), w, in(5), sinkOf(store));
 }
 
 } // namespace atc::kernels

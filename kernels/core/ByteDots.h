@@ -68,15 +68,7 @@ struct ByteDots {
           line[i] =
               _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i *>(lines + i * row)),
                             _mm_set1_epi8(flip));
-        const __m128i low[2] = {_mm_unpacklo_epi8(line[0], line[1]),
-                                _mm_unpacklo_epi8(line[2], line[3])};
-        const __m128i high[2] = {_mm_unpackhi_epi8(line[0], line[1]),
-                                 _mm_unpackhi_epi8(line[2], line[3])};
-        __m128i *own = reinterpret_cast<__m128i *>(to);
-        _mm_storeu_si128(own, _mm_unpacklo_epi16(low[0], low[1]));
-        _mm_storeu_si128(own + 1, _mm_unpackhi_epi16(low[0], low[1]));
-        _mm_storeu_si128(own + 2, _mm_unpacklo_epi16(high[0], high[1]));
-        _mm_storeu_si128(own + 3, _mm_unpackhi_epi16(high[0], high[1]));
+        storeQuads(to, line);
       } else {
         __builtin_memset(to, 0, 4 * kLanes);
         for (int64_t j = 0; j < columns; ++j)
@@ -86,6 +78,19 @@ struct ByteDots {
       total = _mm512_dpbusd_epi32(total, ones, _mm512_loadu_si512(to));
     }
     _mm512_storeu_si512(sums, total);
+  }
+
+  /// Writes 16 columns of four rows: what is in one column of the rows becomes neighbours.
+  ATC_WIDE_DOT_PART static void storeQuads(void *to, const __m128i (&rows)[4]) {
+    const __m128i low[2] = {_mm_unpacklo_epi8(rows[0], rows[1]),
+                            _mm_unpacklo_epi8(rows[2], rows[3])};
+    const __m128i high[2] = {_mm_unpackhi_epi8(rows[0], rows[1]),
+                             _mm_unpackhi_epi8(rows[2], rows[3])};
+    __m128i *own = static_cast<__m128i *>(to);
+    _mm_storeu_si128(own, _mm_unpacklo_epi16(low[0], low[1]));
+    _mm_storeu_si128(own + 1, _mm_unpackhi_epi16(low[0], low[1]));
+    _mm_storeu_si128(own + 2, _mm_unpacklo_epi16(high[0], high[1]));
+    _mm_storeu_si128(own + 3, _mm_unpackhi_epi16(high[0], high[1]));
   }
 
   /// Computes c = the products of m rows and as many panels, whose last columns may be beyond b:

@@ -117,7 +117,7 @@ def test_integer_products_of_every_form(a, b, dtypes):
 def panels(b):
     """A matrix of bytes as the compiler packs it, and the sums of its columns."""
     k, n = b.shape
-    signed = (b ^ (0x80 if b.dtype == np.uint8 else 0)).view("i1")
+    signed = (b.view("u1") ^ (0x80 if b.dtype == np.uint8 else 0)).view("i1")
     packed = signed.reshape(k // 4, 4, n // 16, 16).transpose(2, 0, 3, 1)
     return np.ascontiguousarray(packed).view(b.dtype).reshape(k, n), signed.sum(0, dtype="i8").tolist()
 
@@ -138,6 +138,26 @@ def test_packed_integers(rows, k, n, dtype):
         want, = call(kernel, a, scale, za, plain, scales, zb, *more, step, zero, **flags)
         got, = call(kernel, a, scale, za, packed.reshape(dims), scales, zb, *more, step, zero, packed=sums, **flags)
         assert (got == want).all()
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1"])
+@pytest.mark.parametrize("groups,channels,kernel", [(1, 8, (3, 3)), (2, 4, (1, 5)), (1, 12, (1, 1)), (1, 4, (3, ))])
+def test_packed_filters(dtype, groups, channels, kernel):
+    x = numbers((2, groups * channels, *[7] * len(kernel)), "u1")
+    w = numbers((groups * 3, channels, *kernel), dtype)
+    zx, zw = np.array(7, "u1"), numbers((groups * 3, ), dtype)
+    unsigned = (w.view("u1") ^ (0x80 if dtype == "i1" else 0)).reshape(groups * 3, channels // 4, 4, -1)
+    packed = np.ascontiguousarray(unsigned.transpose(0, 1, 3, 2)).view(dtype).reshape(w.shape)
+    sums = unsigned.sum((1, 2, 3), dtype="i8").tolist()
+    flags = {"group": groups, "pads": [1] * 2 * len(kernel)}
+    want, = call("ConvInteger", x, w, zx, zw, **flags)
+    assert (call("ConvInteger", x, packed, zx, zw, packed=sums, **flags)[0] == want).all()
+    scale, step = np.float32(0.3), np.float32(40)
+    want, = call("QLinearConv", x, scale, zx, w, scale, zw, step, zx, **flags)
+    assert (call("QLinearConv", x, scale, zx, packed, scale, zw, step, zx, packed=sums, **flags)[0] == want).all()
+    for wrong in ([], sums[1:]):
+        with pytest.raises(KernelError, match="are packed"):
+            call("ConvInteger", x, packed, zx, zw, packed=wrong, **flags)
 
 
 @pytest.mark.parametrize("k,n,sums", [(6, 16, 16), (8, 15, 15), (8, 16, 15), (8, 16, 0)])

@@ -49,3 +49,19 @@ func.func @stays(%x: tensor<*xui8>, %v: tensor<4x16xi8>) -> (tensor<*xi32>, tens
   %3 = graph.host_call "MatMulInteger"(%x, %v) {} : (tensor<*xui8>, tensor<4x16xi8>) -> tensor<*xi32>
   return %0, %1, %2, %3 : tensor<*xi32>, tensor<*xi32>, tensor<*xi32>, tensor<*xi32>
 }
+
+// -----
+
+// Four input channels side by side, plus 128 where they are signed; the sums of output channels.
+// CHECK-LABEL: func @filters
+// CHECK: %[[W:.*]] = graph.constant dense<{{\[\[\[}}-127, -125], [-128, -128], [-126, -128], [-128, -128]], {{.*}}> : tensor<3x4x2xi8>
+// CHECK: graph.host_call "ConvInteger"(%arg0, %[[W]]) {packed = array<i64: 1030, 1024, 1024>}
+// CHECK: graph.host_call "QLinearConv"({{.*}}) {group = array<i64: 2>}
+func.func @filters(%x: tensor<*xui8>, %s: tensor<f32>, %z: tensor<ui8>) -> (tensor<*xi32>, tensor<*xui8>) {
+  %w = graph.constant dense<[[[1, 2], [3, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [0, 0], [0, 0]]]> : tensor<3x4x2xi8>
+  // Two output channels of each group: rows are added.
+  %f = graph.constant dense<1> : tensor<4x4x2xi8>
+  %0 = graph.host_call "ConvInteger"(%x, %w) {} : (tensor<*xui8>, tensor<3x4x2xi8>) -> tensor<*xi32>
+  %1 = graph.host_call "QLinearConv"(%x, %s, %z, %f, %s, %z, %s, %z) {group = array<i64: 2>} : (tensor<*xui8>, tensor<f32>, tensor<ui8>, tensor<4x4x2xi8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<*xui8>
+  return %0, %1 : tensor<*xi32>, tensor<*xui8>
+}

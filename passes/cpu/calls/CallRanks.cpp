@@ -93,6 +93,7 @@ std::optional<int64_t> CallRanks::infer(graph::HostCallOp call) {
                                               "Clip",
                                               "Concat",
                                               "Conv",
+                                              "ConvInteger",
                                               "ConvTranspose",
                                               "CumSum",
                                               "DequantizeLinear",
@@ -109,6 +110,12 @@ std::optional<int64_t> CallRanks::infer(graph::HostCallOp call) {
                                               "MaxUnpool",
                                               "AveragePool",
                                               "Pad",
+                                              "QLinearAveragePool",
+                                              "QLinearConv",
+                                              "QLinearGlobalAveragePool",
+                                              "QLinearLeakyRelu",
+                                              "QLinearSigmoid",
+                                              "QLinearSoftmax",
                                               "QuantizeLinear",
                                               "Resize",
                                               "ReverseSequence",
@@ -174,7 +181,12 @@ std::optional<int64_t> CallRanks::infer(graph::HostCallOp call) {
   if (kernel == "MatMul" && first && inputs.size() > 1)
     if (std::optional<int64_t> rank = of(inputs[1]); rank && *first >= 2 && *rank >= 2)
       return std::max(*first, *rank);
-  if (kernel == "Gemm")
+  if ((kernel == "QLinearAdd" || kernel == "QLinearMul") && first && inputs.size() > 3)
+    if (std::optional<int64_t> rank = of(inputs[3]))
+      return std::max(*first, *rank);
+  if (kernel == "QLinearConcat" && inputs.size() > 2)
+    return of(inputs[2]);
+  if (kernel == "Gemm" || kernel == "QGemm")
     return 2;
   if (kernel == "GatherND" && first && inputs.size() > 1)
     if (auto tuples = dyn_cast<RankedTensorType>(inputs[1].getType());

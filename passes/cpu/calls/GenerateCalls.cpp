@@ -42,7 +42,11 @@ bool hasElements(Value value) {
   return type && graph::isPlainTensor(RankedTensorType::get({1}, type.getElementType()));
 }
 
-bool computesFloats(HostCallOp call) {
+/// Returns whether generated code is worth its size: where floats are computed, and for pools of
+/// bytes, behind which convolutions wait.
+bool isWorthCode(HostCallOp call) {
+  if (call.getKernel() == "MaxPool")
+    return true;
   auto isFloat = [](Value value) { return isa<FloatType>(getElementTypeOrSelf(value)); };
   return llvm::any_of(call.getInputs(), isFloat) || llvm::any_of(call.getResults(), isFloat);
 }
@@ -57,7 +61,7 @@ struct GenerateCalls : impl::CpuGenerateCallsBase<GenerateCalls> {
     SmallVector<HostCallOp> calls;
     main.walk([&](HostCallOp call) { calls.push_back(call); });
     for (HostCallOp call : calls) {
-      if (call->hasAttr(om::kBodyAttr) || !computesFloats(call))
+      if (call->hasAttr(om::kBodyAttr) || !isWorthCode(call))
         continue;
       if (generateCell(call, functions))
         numGenerated += generated(call);

@@ -114,7 +114,12 @@ private:
     return isMax ? larger(a, x) : arith::AddFOp::create(b, a, x).getResult();
   }
 
-  double start() const { return isMax ? -std::numeric_limits<double>::infinity() : 0; }
+  double start() const {
+    if (!isMax || (in.isUnsigned && !in.isFloat()))
+      return 0;
+    return in.isFloat() ? -std::numeric_limits<double>::infinity()
+                        : std::numeric_limits<int8_t>::min();
+  }
 
   /// Returns the input of dim `d` that tap `tap` of output `o` reads.
   Value positionOf(int64_t d, Value o, Value tap) {
@@ -151,6 +156,9 @@ private:
 
   /// Returns whether a maximum stays beside a value: the first of equal ones, and the first NaN.
   Value stays(Value best, Value x) {
+    if (!in.isFloat())
+      return b.compare(in.isUnsigned ? arith::CmpIPredicate::uge : arith::CmpIPredicate::sge, best,
+                       x);
     return arith::OrIOp::create(b, arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, best, x),
                                 arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, best, best));
   }
@@ -219,8 +227,9 @@ private:
 };
 
 template <bool isMax> bool pool(RowBuilder &b, graph::HostCallOp call) {
-  if (b.in(0).rank() < 3 || !b.in(0).isFloat() || b.out().rank() != b.in(0).rank() ||
-      host::integerOf(call, "storage_order", 0) != 0)
+  const bool isByte = b.in(0).element.isInteger(8);
+  if (b.in(0).rank() < 3 || !(b.in(0).isFloat() || (isMax && isByte)) ||
+      b.out().rank() != b.in(0).rank() || host::integerOf(call, "storage_order", 0) != 0)
     return false;
   FailureOr<Window> window = readWindow(call, b.in(0).rank() - 2);
   // Images in blocks of channels have their lanes in the last dim: the host kernel keeps these in

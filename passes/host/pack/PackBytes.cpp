@@ -23,56 +23,93 @@ namespace {
 
 using graph::HostCallOp;
 
-/// Returns the operand of a product that can be packed; -1 for other kernels.
-int weightsOf(StringRef kernel) {
-  return llvm::StringSwitch<int>(kernel)
-      .Cases({"MatMulInteger", "MatMulIntegerToFloat", "DynamicQuantizeMatMul"}, 1)
-      .Cases({"QLinearMatMul", "QGemm"}, 3)
-      .Default(-1);
-}
+/// The weights of a kernel that can be packed.
+struct Weights {
+  int operand = -1; ///< -1: none
+  bool isConv = false;
 
-/// A matrix in the order of BytePanels, with the dims that it had, and the sum of each column.
-struct PackedMatrix {
+  static Weights of(StringRef kernel) {
+    return llvm::StringSwitch<Weights>(kernel)
+        .Cases({"MatMulInteger", "MatMulIntegerToFloat", "DynamicQuantizeMatMul"}, {1})
+        .Cases({"QLinearMatMul", "QGemm"}, {3})
+        .Case("ConvInteger", {1, true})
+        .Case("QLinearConv", {3, true})
+        .Default({});
+  }
+};
+
+/// Weights in the order of their kernel, with the dims that they had, and the sum of each output
+/// channel or column.
+struct PackedWeights {
   ElementsAttr elements;
   DenseI64ArrayAttr sums;
 };
 
+/// Packs a k x n matrix, stored transposed where `transposed`, in the order of BytePanels. Null
+/// where it has no such order.
+PackedWeights packMatrix(ArrayRef<char> from, RankedTensorType type, bool transposed) {
+  if (type.getRank() != 2)
+    return {};
+  const kernels::BytePanels panels{type.getDimSize(transposed), type.getDimSize(!transposed)};
+  if (!panels.fits())
+    return {};
+  const char flip = type.getElementType().isUnsignedInteger() ? char(0x80) : char(0);
+  std::vector<char> bytes(from.size());
+  SmallVector<int64_t> sums(panels.n);
+  for (int64_t i = 0; i < panels.k; ++i)
+    for (int64_t j = 0; j < panels.n; ++j) {
+      const char element = from[transposed ? j * panels.k + i : i * panels.n + j] ^ flip;
+      bytes[panels.at(i, j)] = element;
+      sums[j] += static_cast<int8_t>(element);
+    }
+  return {graph::makeConstant(type, std::move(bytes), "packed"),
+          DenseI64ArrayAttr::get(type.getContext(), sums)};
+}
+
+/// Packs the filters of a convolution, [output channels, channels, taps ..], in QuadOrder. Null
+/// where they have no such order, and where a group has so few output channels that its kernel adds
+/// rows of the image.
+PackedWeights packFilters(ArrayRef<char> from, RankedTensorType type, int64_t groups) {
+  constexpr int64_t fewChannels = 2;
+  if (type.getRank() < 3 || groups < 1 || type.getDimSize(0) / groups <= fewChannels)
+    return {};
+  const int64_t channels = type.getDimSize(1), rows = type.getDimSize(0);
+  const kernels::QuadOrder order{channels, channels ? type.getNumElements() / rows / channels : 0};
+  if (!order.fits())
+    return {};
+  const char flip = type.getElementType().isUnsignedInteger() ? char(0) : char(0x80);
+  std::vector<char> bytes(from.size());
+  SmallVector<int64_t> sums(rows);
+  for (int64_t row = 0, at = 0; row < rows; ++row)
+    for (int64_t channel = 0; channel < channels; ++channel)
+      for (int64_t tap = 0; tap < order.taps; ++tap, ++at) {
+        const char element = from[at] ^ flip;
+        bytes[row * order.size() + order.at(channel, tap)] = element;
+        sums[row] += static_cast<uint8_t>(element);
+      }
+  return {graph::makeConstant(type, std::move(bytes), "packed"),
+          DenseI64ArrayAttr::get(type.getContext(), sums)};
+}
+
 /// Packs each weight once, however many calls read it.
 class BytePacker {
 public:
-  /// Returns a k x n matrix, stored transposed where `transposed`; null where it has no such order
-  /// or its data cannot be read.
-  const PackedMatrix &get(ElementsAttr weights, bool transposed) {
-    PackedMatrix &packed = done[{weights, unsigned(transposed)}];
-    if (!packed.elements)
-      packed = pack(weights, transposed);
-    return packed;
-  }
-
-private:
-  static PackedMatrix pack(ElementsAttr weights, bool transposed) {
-    auto type = cast<RankedTensorType>(weights.getShapedType());
-    const kernels::BytePanels panels{type.getDimSize(transposed), type.getDimSize(!transposed)};
-    if (!panels.fits())
-      return {};
+  /// Returns the weights of a call in the order of its kernel; null where they stay as they are.
+  PackedWeights get(HostCallOp call, ElementsAttr weights, bool isConv) {
+    const int64_t form = integerOf(call, isConv ? "group" : "transB", isConv);
+    PackedWeights &packed = done[{weights, form, unsigned(isConv)}];
+    if (packed.elements)
+      return packed;
     auto data = graph::ConstantBytes::get(weights);
     if (failed(data))
       return {};
-    const char flip = type.getElementType().isUnsignedInteger() ? char(0x80) : char(0);
-    ArrayRef<char> from = data->expanded();
-    std::vector<char> bytes(from.size());
-    SmallVector<int64_t> sums(panels.n);
-    for (int64_t i = 0; i < panels.k; ++i)
-      for (int64_t j = 0; j < panels.n; ++j) {
-        const char element = from[transposed ? j * panels.k + i : i * panels.n + j] ^ flip;
-        bytes[panels.at(i, j)] = element;
-        sums[j] += static_cast<int8_t>(element);
-      }
-    return {graph::makeConstant(type, std::move(bytes), "packed"),
-            DenseI64ArrayAttr::get(weights.getContext(), sums)};
+    auto type = cast<RankedTensorType>(weights.getShapedType());
+    return packed = isConv ? packFilters(data->expanded(), type, form)
+                           : packMatrix(data->expanded(), type, form != 0);
   }
 
-  DenseMap<std::pair<Attribute, unsigned>, PackedMatrix> done;
+private:
+  DenseMap<std::tuple<Attribute, int64_t, unsigned>, PackedWeights> done;
 };
 
 struct PackBytes : graph::CountingPattern<HostCallOp> {
@@ -80,17 +117,16 @@ struct PackBytes : graph::CountingPattern<HostCallOp> {
       : CountingPattern(context, count), packer(packer) {}
 
   LogicalResult matchAndRewrite(HostCallOp call, PatternRewriter &rewriter) const override {
-    const int index = weightsOf(call.getKernel());
+    const auto [index, isConv] = Weights::of(call.getKernel());
     if (index < 0 || call.getParameters().contains(kPacked) || !hasInputs(call, index + 1))
       return failure();
     SmallVector<Value> operands = call.inputsByPosition();
     ElementsAttr weights = graph::getConstant(operands[index]);
-    if (!weights || weights.getShapedType().getRank() != 2 ||
-        !weights.getElementType().isInteger(8))
-      return rewriter.notifyMatchFailure(call, "has no constant matrix of 8 bits");
-    const PackedMatrix &packed = packer.get(weights, integerOf(call, "transB", 0) != 0);
+    if (!weights || !weights.getElementType().isInteger(8))
+      return rewriter.notifyMatchFailure(call, "has no constant weights of 8 bits");
+    const PackedWeights packed = packer.get(call, weights, isConv);
     if (!packed.elements)
-      return rewriter.notifyMatchFailure(call, "the sizes of its matrix have no panels");
+      return rewriter.notifyMatchFailure(call, "the sizes of its weights do not fill panels");
     operands[index] = graph::ConstantOp::create(
         rewriter, graph::derivedLoc(operands[index].getLoc(), "packed"), packed.elements);
     SmallVector<NamedAttribute> parameters(call.getParameters().getValue());

@@ -67,7 +67,7 @@ def HostPackWeights : Pass<"host-pack-weights", "::mlir::func::FuncOp"> {
 }
 
 def HostPackBytes : Pass<"host-pack-bytes", "::mlir::func::FuncOp"> {
-  let summary = "Packs constant 8-bit weights of products for their kernel";
+  let summary = "Packs constant 8-bit weights of products and convolutions for their kernel";
   let description = [{
     Puts the constant k x n weights of MatMulInteger, MatMulIntegerToFloat,
     DynamicQuantizeMatMul, QLinearMatMul and QGemm in the order in which the kernels multiply them
@@ -83,8 +83,12 @@ def HostPackBytes : Pass<"host-pack-bytes", "::mlir::func::FuncOp"> {
     %y = graph.host_call "MatMulInteger"(%x, %w_packed) {packed = array<i64: ...>} : ...
     ```
 
-    Left alone are weights that are no matrix, or whose k is no multiple of 4 or n none of 16:
-    these would take more bytes than before.
+    The same is done for the filters of QLinearConv and ConvInteger, four input channels side by
+    side, with the sum of each output channel.
+
+    Left alone are weights that would take more bytes than before: a matrix whose k is no multiple
+    of 4 or n none of 16, and filters whose input channels are no multiple of 4. So are filters of
+    groups with one or two output channels, which no product computes.
   }];
   let statistics = [Statistic<"numPacked", "num-packed", "Calls with packed weights">];
   let dependentDialects = ["::atc::graph::GraphDialect"];
