@@ -4,6 +4,7 @@
 // Works like Conv.cpp, with 16-bit integers (elements minus their zero point) and 32-bit
 // accumulators.
 
+#include "kernels/conv/ByteDepthwise.h"
 #include "kernels/conv/Convolution.h"
 #include "kernels/conv/DotConv.h"
 #include "kernels/core/Widen.h"
@@ -56,6 +57,11 @@ struct ByteConv {
       return;
     }
 #endif
+    if (const ByteDepthwise depthwise(plan, zeroX, zeroW); !packedSums && depthwise.fits()) {
+      depthwise.run(c, data.bytes(), data.dtype() == I8, weights.bytes(), weights.dtype() == I8,
+                    sink);
+      return;
+    }
     if (read(c, data, zeroX, weights, zeroW, packedSums != nullptr))
       plan.outChannels <= kFewChannels ? addRows(c, sink) : multiply(c, sink);
   }

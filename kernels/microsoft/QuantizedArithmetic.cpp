@@ -65,11 +65,26 @@ void fillTable(uint8_t *table, uint8_t dtype, const Quantum &from, const Quantum
   storeRounded(table, dtype, 0, values, 256);
 }
 
+/// Converts elements from one scale and zero point to others.
+template <typename T>
+void rescale(T *to, const T *from, int64_t count, Quantum source, Quantum target) {
+  const float scale = float(source.scale), zero = float(source.zero), step = float(target.scale),
+              middle = float(target.zero);
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = saturated<T>(__builtin_rintf((float(from[i]) - zero) * scale / step) + middle);
+}
+
+void lookUpRun(uint8_t *to, const uint8_t *from, int64_t count, const uint8_t *table) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = table[from[i]];
+}
+
 void lookUp(Context &c, char *out, const char *from, int64_t count, const uint8_t *table) {
   constexpr int64_t part = 4096;
   parallelIf(c, ceilDiv(count, part), part, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin * part, last = minimum(end * part, count); i < last; ++i)
-      out[i] = char(table[uint8_t(from[i])]);
+    lookUpRun(reinterpret_cast<uint8_t *>(out) + begin * part,
+              reinterpret_cast<const uint8_t *>(from) + begin * part,
+              minimum(end * part, count) - begin * part, table);
   });
 }
 
@@ -286,15 +301,26 @@ ATC_KERNEL(QLinearConcat) {
     const Tensor part = in(2 + 3 * p);
     if (!from.read(*this, 3 + 3 * p, 4 + 3 * p))
       return;
-    const int64_t width = part.dim(axis) * inner;
-    uint8_t table[256];
-    fillTable(table, dtype, from, to, [](double x) { return x; });
-    parallelIf(*this, outer, width, [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row)
-        for (int64_t i = 0; i < width; ++i)
-          out[row * shape[axis] * inner + start + i] =
-              char(table[uint8_t(part.bytes()[row * width + i])]);
-    });
+    const int64_t width = part.dim(axis) * inner, at = start;
+    const bool isLike = from.scale == to.scale && from.zero == to.zero;
+    if (width == 0)
+      continue;
+    auto copy = [&](auto type) {
+      using T = typename decltype(type)::Type;
+      const T *source = part.as<T>();
+      T *target = reinterpret_cast<T *>(out);
+      parallelIf(*this, outer, width, [&](int64_t begin, int64_t end) {
+        for (int64_t row = begin; row < end; ++row) {
+          T *own = target + row * shape[axis] * inner + at;
+          if (isLike)
+            copyBytes(own, source + row * width, width);
+          else
+            rescale(own, source + row * width, width, from, to);
+        }
+      });
+    };
+    if (!dispatchBytes(dtype, copy))
+      return failType(dtype);
     start += width;
   }
 }
