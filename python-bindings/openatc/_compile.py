@@ -246,8 +246,12 @@ def _model_request(model: Source | InMemory, input_shapes: Shapes | None,
     if not isinstance(model, InMemory):
         refuse_other_objects(model)
     path, data = model if isinstance(model, InMemory) else (model, None)
-    sizes = [[int(size) for size in (gear if isinstance(gear, Iterable) else [gear])]
-             for gear in gears or ()]
+    try:
+        sizes = [[operator.index(size) for size in (gear if isinstance(gear, Iterable) else [gear])]
+                 for gear in (() if gears is None else gears)]
+    except TypeError:
+        raise TypeError("gears must be a list of sizes, or of tuples of them where several dims "
+                        f"are -1, as in [1, 8] or [(1, 224), (8, 224)], not {gears!r}") from None
     return _compiler.ModelRequest(path, data, _shapes(input_shapes), _words(outputs or ()), sizes)
 
 

@@ -128,6 +128,26 @@ def test_pipeline_options(digits_onnx):
         assert error_text(plain.run_pipeline, "graph-pipeline", **options).code == "E10001"
 
 
+@pytest.mark.parametrize("pipeline", ["graph-pipeline", "host-pipeline", "cpu-pipeline",
+                                      "cpu-expand-pipeline", "npu-pipeline"])
+def test_what_is_wrong_with_a_pipeline_is_in_the_exception_alone(module, capfd, pipeline):
+    text = str(error_text(module.run_pipeline, pipeline, foo=1))
+    assert "is invalid: no such option foo; " in text and "\\n" not in text
+    assert capfd.readouterr() == ("", "")
+
+
+def test_messages_name_arguments_of_python(digits_onnx):
+    for arguments, named in (({"soc": "Ascend31"}, "of soc is invalid"),
+                             ({"target_cpu": "avx"}, "of target_cpu is invalid"),
+                             ({"outputs": ["none"]}, "given with outputs"),
+                             ({"input_shapes": {"none": (1,)}}, "given with input_shapes"),
+                             ({"gears": [1, 2]}, "gears needs dims of -1 in input_shapes")):
+        text = str(error_text(openatc.compile, digits_onnx, **arguments))
+        assert named in text and "--" not in text, text
+    with pytest.raises(TypeError, match="gears must be a list of sizes"):
+        openatc.compile(digits_onnx, input_shapes={"image": (-1, 1, 28, 28)}, gears=[1, "a"])
+
+
 def test_run_passes(pictures):
     text = SMALL.replace("return %0, %1", "%2 = graph.relu %b : (tensor<2x3xf32>) -> "
                          "tensor<2x3xf32>\n  return %0, %1")

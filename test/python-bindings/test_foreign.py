@@ -192,16 +192,6 @@ def test_torch_backend():
         torch._dynamo.reset()
 
         # By its name, as an installed package has it.
-        import pathlib, tempfile, tomllib
-        project = tomllib.loads((pathlib.Path(ROOT) / "pyproject.toml").read_text())["project"]
-        (group, points), = project["entry-points"].items()
-        folder = tempfile.TemporaryDirectory()
-        info = pathlib.Path(folder.name) / "openatc-1.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text("Name: openatc\\nVersion: 1\\n")
-        (info / "entry_points.txt").write_text(
-            f"[{group}]\\n" + "".join(f"{k} = {v}\\n" for k, v in points.items()))
-        sys.path.append(folder.name)
         from torch._dynamo.backends import registry
         getattr(registry._discover_entrypoint_backends, "cache_clear", lambda: None)()
         registry._lazy_import.cache_clear()

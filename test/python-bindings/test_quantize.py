@@ -214,6 +214,7 @@ def test_open_dims_are_refused(digits_onnx, pictures):
         with pytest.raises(openatc.Error) as caught:
             openatc.quantize(model, pictures, **more)
         assert caught.value.code == "E10002" and "image" in str(caught.value)
+        assert "--input_shape" not in str(caught.value)
 
 
 def test_the_module_of_an_onnx_model(quantized):
