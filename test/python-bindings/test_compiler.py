@@ -57,7 +57,7 @@ def test_load_errors(digits_onnx, tmp_path):
     assert error_text(openatc.load, tmp_path / "none.onnx").code == "E10410"
     assert error_text(openatc.load, digits_onnx, outputs=["nowhere"]).code.startswith("E1")
     assert error_text(openatc.load, digits_onnx, input_shapes={"no": (1,)}).code == "E10016"
-    with pytest.raises(TypeError, match="float"):
+    with pytest.raises(TypeError, match="must be integers"):
         openatc.load(digits_onnx, input_shapes={"image": (1.5, 1, 28, 28)})
     error = error_text(openatc.load, digits_onnx, input_shapes={"image": (0, -2, 28, 28)})
     assert error.code == "E10011" and len(error.messages) == 2
@@ -134,6 +134,14 @@ def test_what_is_wrong_with_a_pipeline_is_in_the_exception_alone(module, capfd, 
     text = str(error_text(module.run_pipeline, pipeline, foo=1))
     assert "is invalid: no such option foo; " in text and "\\n" not in text
     assert capfd.readouterr() == ("", "")
+
+
+def test_shapes_that_are_given(digits_onnx):
+    module = openatc.load(digits_onnx, input_shapes={"image": (None, 1, 28, 28)})
+    assert module.inputs[0].shape == (None, 1, 28, 28)
+    for shape in ("1,1,28,28", ("batch", 1, 28, 28), 3, (1.5, 1, 28, 28)):
+        with pytest.raises(TypeError, match="the shape of input 'image' must be integers"):
+            openatc.load(digits_onnx, input_shapes={"image": shape})
 
 
 def test_messages_name_arguments_of_python(digits_onnx):
