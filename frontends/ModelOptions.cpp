@@ -42,7 +42,7 @@ static bool parseDims(StringRef item, StringRef text, std::vector<int64_t> &dims
     if (dim <= 0 && dim != -1) {
       diagnostics.error("E10011", "the value \"" + item +
                                       "\" of --input_shape is invalid: the dim " + word +
-                                      " is neither positive nor -1 (open)");
+                                      " is neither positive nor -1 (dynamic)");
       return false;
     }
     dims.push_back(dim);

@@ -14,8 +14,9 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-import tomllib
 import zipfile
+
+import dist_info
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
@@ -47,7 +48,7 @@ def main():
     build, output = map(pathlib.Path, sys.argv[1:])
     cache = (build / "CMakeCache.txt").read_text(encoding="utf-8")
     cmake = re.search(r"^CMAKE_COMMAND:INTERNAL=(.*)$", cache, re.MULTILINE)[1]
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = dist_info.PROJECT
     with tempfile.TemporaryDirectory() as folder:
         tree = pathlib.Path(folder)
         run(cmake, "--install", build, "--component", "wheel", "--prefix", tree)
@@ -64,19 +65,10 @@ def main():
         (info / "licenses").mkdir(parents=True)
         for name in ("LICENSE", "THIRD-PARTY-NOTICES.md"):
             shutil.copy(ROOT / name, info / "licenses" / name)
-        metadata = [f"Name: {project['name']}", f"Version: {project['version']}",
-                    f"Summary: {project['description']}", f"License: {project['license']['text']}",
-                    "License-File: LICENSE", "License-File: THIRD-PARTY-NOTICES.md",
-                    f"Requires-Python: {project['requires-python']}",
-                    *(f"Requires-Dist: {name}" for name in project["dependencies"]),
-                    "Description-Content-Type: text/markdown"]
-        (info / "METADATA").write_text("Metadata-Version: 2.1\n" + "\n".join(metadata) + "\n\n" +
-                                       (ROOT / project["readme"]).read_text(encoding="utf-8"),
-                                       encoding="utf-8")
+        (info / "METADATA").write_text(dist_info.metadata(), encoding="utf-8")
         (info / "WHEEL").write_text("Wheel-Version: 1.0\nGenerator: openatc make_wheel.py\n"
                                     f"Root-Is-Purelib: false\nTag: {tag}\n")
-        (info / "entry_points.txt").write_text("[console_scripts]\n" + "".join(
-            f"{name} = {entry}\n" for name, entry in project["scripts"].items()))
+        (info / "entry_points.txt").write_text(dist_info.entry_points(commands=True))
 
         output.mkdir(parents=True, exist_ok=True)
         for old in output.glob(f"{project['name']}-*.whl"):

@@ -105,7 +105,7 @@ void InputResolver::readOptions() {
     for (int64_t dim : dims)
       if (dim <= 0 && dim != -1) {
         diags.error("E10011", "--input_shape=\"" + name + ":" + printDims(dims) + "\": dim " +
-                                  Twine(dim) + " is neither positive nor -1 (open)");
+                                  Twine(dim) + " is neither positive nor -1 (dynamic)");
         isValid = false;
         break;
       }

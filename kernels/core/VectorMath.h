@@ -28,15 +28,17 @@ template <int64_t lanes, typename F> inline F sumLanes(F (&values)[lanes]) {
   return foldLanes(values, [](F a, F b) { return a + b; });
 }
 
-/// Returns e^x with an error of about one unit in the last place; vectorizes.
-inline float exp(float x) {
-  // These comparisons keep a NaN.
-  x = x > 89.0f ? 89.0f : x;
-  x = x < -104.5f ? -104.5f : x;
+/// e^x as the product of a power of two and what is left.
+struct SplitPower {
+  int32_t bits; ///< the exponent of the power of two is in its low bits, above 0x4b400000
+  float rest;   ///< between the roots of 1/2 and 2
+};
+
+/// Splits e^x; for x between -2^21 and 2^21.
+inline SplitPower splitPower(float x) {
   // The low bits of the sum hold the rounded quotient.
   const float shifted = x * 1.44269504f + 0x1.8p23f;
   const float n = shifted - 0x1.8p23f;
-  const int32_t exponent = __builtin_bit_cast(int32_t, shifted) - 0x4b400000;
   const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
   float sum = 1.0f / 5040;
   sum = sum * r + 1.0f / 720;
@@ -46,11 +48,21 @@ inline float exp(float x) {
   sum = sum * r + 0.5f;
   sum = sum * r + 1.0f;
   sum = sum * r + 1.0f;
+  return {__builtin_bit_cast(int32_t, shifted), sum};
+}
+
+/// Returns e^x with an error of about one unit in the last place; vectorizes.
+inline float exp(float x) {
+  // These comparisons keep a NaN.
+  x = x > 89.0f ? 89.0f : x;
+  x = x < -104.5f ? -104.5f : x;
+  const SplitPower power = splitPower(x);
+  const int32_t exponent = power.bits - 0x4b400000;
   // Scaled in two steps, so that subnormal results are rounded correctly.
   const int32_t half = exponent >> 1;
   const float low = __builtin_bit_cast(float, uint32_t(half + 127) << 23);
   const float high = __builtin_bit_cast(float, uint32_t(exponent - half + 127) << 23);
-  return sum * low * high;
+  return power.rest * low * high;
 }
 inline double exp(double x) { return math::exp(x); }
 

@@ -117,11 +117,59 @@ struct GroupQuery {
     const int64_t half = cosines ? cosTable.dim(1) : 0, at = cosines ? positionOf(row) * half : 0;
     rotate(to, from, size, 2 * half, interleaved, cosines + at, sines + at);
   }
+  bool readSizes(Context &c, Tensor query, Tensor key, Tensor value, Tensor pastKey,
+                 Tensor pastValue);
+  bool findTables(Context &c, bool known);
   bool findNorms(Context &c, Tensor queryScale, Tensor keyScale, bool known);
   bool findPositions(Context &c, Tensor lengths, int64_t *starts);
   void turnQueries(Context &c, float *to) const;
   void writeCaches(Context &c, Cache &keys, Cache &values) const;
 };
+
+/// Finds the sizes of all tensors, whose elements need not be known. Returns false where they do
+/// not fit each other: the call has failed.
+bool GroupQuery::readSizes(Context &c, Tensor query, Tensor key, Tensor value, Tensor pastKey,
+                           Tensor pastValue) {
+  heads = c.integer("num_heads", 0);
+  keyHeads = c.integer("kv_num_heads", 0);
+  if (heads < 1 || keyHeads < 1 || heads % keyHeads || query.rank() != 3 || heads > query.dim(2))
+    return c.fail("a query of rank %, % heads, % of them keys", query.rank(), heads, keyHeads),
+           false;
+  const bool packed = !key;
+  batch = query.dim(0), length = query.dim(1), queryRow = query.dim(2);
+  size = queryRow / (packed ? heads + 2 * keyHeads : heads);
+  const int64_t width = keyHeads * size;
+  keyRow = packed ? queryRow : width;
+  if (packed ? size * (heads + 2 * keyHeads) != queryRow
+             : size * heads != queryRow || !value || key.count() != batch * length * width ||
+                   value.count() != batch * length * width)
+    return c.fail("% numbers of query for % heads, % of them keys", queryRow, heads, keyHeads),
+           false;
+  room = pastKey ? pastKey.dim(2) : 0;
+  const Dims pastDims(batch, keyHeads, room, size);
+  if (bool(pastKey) != bool(pastValue) ||
+      (pastKey && (!(pastKey.dims() == pastDims) || !(pastValue.dims() == pastDims))))
+    return c.fail("the past does not fit % batches of % heads of %", batch, keyHeads, size), false;
+  return true;
+}
+
+/// Checks what rotates vectors, and finds the cosines and sines only where inputs are `known`.
+/// Returns false where the call has failed.
+bool GroupQuery::findTables(Context &c, bool known) {
+  const bool rotary = c.integer("do_rotary", 0);
+  interleaved = c.integer("rotary_interleaved", 0);
+  if (rotary && (!cosTable || !sinTable || cosTable.rank() != 2 || sinTable.rank() != 2 ||
+                 cosTable.dim(1) > size / 2 || sinTable.dim(1) != cosTable.dim(1) ||
+                 sinTable.dim(0) != cosTable.dim(0)))
+    return c.fail("do_rotary is set, but the caches do not fit vectors of %", size), false;
+  if (positions && positions.count() != batch * length)
+    return c.fail("% position_ids for % batches of %", positions.count(), batch, length), false;
+  if (!rotary || !known)
+    return true;
+  cosines = floatsOf(c, cosTable);
+  sines = floatsOf(c, sinTable);
+  return cosines && sines;
+}
 
 /// Finds how vectors are normalized, their scales only where they are `known`. Returns false where
 /// the call has failed.
@@ -204,34 +252,31 @@ void copyPast(Context &c, Call *call, const GroupQuery &p, float *to, int64_t ke
   });
 }
 
+/// Takes what attributes and an addend say of the scores of queries of `size` floats.
+void configure(const Context &c, CachedAttention &attention, int64_t size, const ScoreBias &bias) {
+  const double scale = c.number("scale", 0);
+  attention.scale = float(scale ? scale : 1 / math::sqrt(double(size)));
+  attention.softcap = float(c.number("softcap", 0));
+  attention.causal = true;
+  attention.window = maximum(c.integer("local_window_size", -1), int64_t(0));
+  attention.bias = bias.data;
+  attention.mask.columns = attention.total;
+  attention.mask.steps[0] = bias.batch;
+  attention.mask.steps[1] = bias.head;
+  attention.mask.steps[2] = bias.row;
+}
+
 } // namespace
 
 ATC_KERNEL(GroupQueryAttention) {
   const Tensor query = in(0), key = in(1), value = in(2), pastKey = in(3), pastValue = in(4),
                lengths = in(5), totalLength = in(6), addend = in(10), sinkScores = in(11);
   GroupQuery p;
-  p.heads = integer("num_heads", 0);
-  p.keyHeads = integer("kv_num_heads", 0);
-  p.interleaved = integer("rotary_interleaved", 0);
   p.cosTable = in(7), p.sinTable = in(8), p.positions = in(9);
-  if (p.heads < 1 || p.keyHeads < 1 || p.heads % p.keyHeads || query.rank() != 3 ||
-      p.heads > query.dim(2))
-    return fail("a query of rank %, % heads, % of them keys", query.rank(), p.heads, p.keyHeads);
+  if (!p.readSizes(*this, query, key, value, pastKey, pastValue))
+    return;
   const bool packed = !key;
-  const int64_t batch = p.batch = query.dim(0), length = p.length = query.dim(1);
-  const int64_t hidden = p.queryRow = query.dim(2);
-  const int64_t size = p.size = packed ? hidden / (p.heads + 2 * p.keyHeads) : hidden / p.heads;
-  const int64_t width = p.keyHeads * size;
-  p.keyRow = packed ? hidden : width;
-  if (packed ? size * (p.heads + 2 * p.keyHeads) != hidden
-             : size * p.heads != hidden || !value || key.count() != batch * length * width ||
-                   value.count() != batch * length * width)
-    return fail("% numbers of query for % heads, % of them keys", hidden, p.heads, p.keyHeads);
-  p.room = pastKey ? pastKey.dim(2) : 0;
-  const Dims pastDims(batch, p.keyHeads, p.room, size);
-  if (bool(pastKey) != bool(pastValue) ||
-      (pastKey && (!(pastKey.dims() == pastDims) || !(pastValue.dims() == pastDims))))
-    return fail("the past does not fit % batches of % heads of %", batch, p.keyHeads, size);
+  const int64_t batch = p.batch, length = p.length, size = p.size;
   if (!totalLength.known() || !lengths)
     return;
   if (totalLength.count() != 1 || lengths.count() != batch)
@@ -244,20 +289,9 @@ ATC_KERNEL(GroupQueryAttention) {
   int64_t *before = scratch<int64_t>(batch + 1);
   if (!before)
     return;
-  const bool rotary = integer("do_rotary", 0);
-  if (rotary && (!p.cosTable || !p.sinTable || p.cosTable.rank() != 2 || p.sinTable.rank() != 2 ||
-                 p.cosTable.dim(1) > size / 2 || p.sinTable.dim(1) != p.cosTable.dim(1) ||
-                 p.sinTable.dim(0) != p.cosTable.dim(0)))
-    return fail("do_rotary is set, but the caches do not fit vectors of %", size);
-  if (p.positions && p.positions.count() != batch * length)
-    return fail("% position_ids for % batches of %", p.positions.count(), batch, length);
   if (sinkScores && sinkScores.count() != p.heads)
     return fail("% scores of sinks for % heads", sinkScores.count(), p.heads);
-  p.cosines = rotary && known ? floatsOf(*this, p.cosTable) : nullptr;
-  p.sines = rotary && known ? floatsOf(*this, p.sinTable) : nullptr;
-  if (rotary && known && (!p.cosines || !p.sines))
-    return;
-  if (!p.findNorms(*this, in(14), in(15), known) ||
+  if (!p.findTables(*this, known) || !p.findNorms(*this, in(14), in(15), known) ||
       (known && !p.findPositions(*this, lengths, before)))
     return;
   // Caches grow in place where all sequences are as long as the past, in its type.
@@ -292,9 +326,9 @@ ATC_KERNEL(GroupQueryAttention) {
     return;
   p.q = floatsOf(*this, query);
   p.k = packed ? p.q + p.heads * size : floatsOf(*this, key);
-  p.v = packed ? p.k + width : floatsOf(*this, value);
+  p.v = packed ? p.k + p.keyHeads * size : floatsOf(*this, value);
   float *out = result.floats(*this);
-  const bool turns = rotary || packed || p.queryNorm.scale;
+  const bool turns = p.cosines || packed || p.queryNorm.scale;
   float *turned = turns ? scratch<float>(batch * length * p.heads * size + 1) : nullptr;
   // The operator's default is -1, which means no.
   const bool smooth = integer("smooth_softmax", 0) == 1;
@@ -322,18 +356,9 @@ ATC_KERNEL(GroupQueryAttention) {
   if (turned)
     p.turnQueries(*this, turned);
   p.writeCaches(*this, attention.keys, attention.values);
-  const double scale = number("scale", 0);
   attention.beforeBatch = before;
-  attention.scale = float(scale ? scale : 1 / math::sqrt(double(size)));
-  attention.softcap = float(number("softcap", 0));
-  attention.causal = true;
-  attention.window = maximum(integer("local_window_size", -1), int64_t(0));
   attention.sinks = sinks;
-  attention.bias = scoreBias.data;
-  attention.mask.columns = total;
-  attention.mask.steps[0] = scoreBias.batch;
-  attention.mask.steps[1] = scoreBias.head;
-  attention.mask.steps[2] = scoreBias.row;
+  configure(*this, attention, size, scoreBias);
   attention.run(*this, turned ? turned : p.q, out, attention.q);
   result.store();
   presentKey.store();

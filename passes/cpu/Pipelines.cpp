@@ -4,6 +4,7 @@
 #include "passes/cpu/Pipelines.h"
 
 #include "passes/DisabledPasses.h"
+#include "passes/PipelineRegistration.h"
 #include "passes/cpu/Passes.h"
 #include "passes/cpu/ReductionPasses.h"
 #include "passes/cpu/WeightPasses.h"
@@ -15,7 +16,6 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
-#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -128,18 +128,18 @@ void buildCpuLowerToLLVMPipeline(OpPassManager &pm) {
 void registerCpuPipelines() {
   registerCpuReductionPasses();
   registerCpuWeightPasses();
-  PassPipelineRegistration<CpuPipelineOptions>(
-      "cpu-pipeline", "From a graph to a schedule of kernels", buildCpuPipeline);
-  PassPipelineRegistration<CpuPipelineOptions>("cpu-schedule-pipeline",
-                                               "From cpu ops in @main to a schedule of kernels",
-                                               buildCpuSchedulePipeline);
-  PassPipelineRegistration<CpuPipelineOptions>("cpu-call-pipeline", "Generates code for host calls",
-                                               buildCpuCallPipeline);
-  PassPipelineRegistration<>("cpu-expand-pipeline", "From kernels to loops on vectors",
-                             buildCpuExpandPipeline);
-  PassPipelineRegistration<>("cpu-lower-to-llvm-pipeline",
-                             "From kernels to the LLVM dialect with entry points",
-                             buildCpuLowerToLLVMPipeline);
+  registerPipeline<CpuPipelineOptions>("cpu-pipeline", "From a graph to a schedule of kernels",
+                                       buildCpuPipeline);
+  registerPipeline<CpuPipelineOptions>("cpu-schedule-pipeline",
+                                       "From cpu ops in @main to a schedule of kernels",
+                                       buildCpuSchedulePipeline);
+  registerPipeline<CpuPipelineOptions>("cpu-call-pipeline", "Generates code for host calls",
+                                       buildCpuCallPipeline);
+  registerPipeline("cpu-expand-pipeline", "From kernels to loops on vectors",
+                   buildCpuExpandPipeline);
+  registerPipeline("cpu-lower-to-llvm-pipeline",
+                   "From kernels to the LLVM dialect with entry points",
+                   buildCpuLowerToLLVMPipeline);
 }
 
 } // namespace atc::cpu

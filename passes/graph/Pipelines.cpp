@@ -1,11 +1,11 @@
 //===-- Pipelines.cpp - the order of the graph passes ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "passes/PipelineRegistration.h"
 #include "passes/graph/PassNames.h"
 #include "passes/graph/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 #include <set>
@@ -152,20 +152,15 @@ SmallVector<std::string> atc::graph::findUnknownPasses(const GraphPipelineOption
 void atc::graph::registerGraphPassesAndPipelines() {
   registerGraphPasses();
   using ErrorHandler = function_ref<LogicalResult(const Twine &)>;
-  registerPassPipeline(
+  registerCheckedPipeline<GraphPipelineOptions>(
       "graph-pipeline", "The graph passes in the order of the compiler",
-      [](OpPassManager &pm, StringRef text, ErrorHandler emitError) -> LogicalResult {
-        GraphPipelineOptions options;
-        if (failed(options.parseFromString(text)))
-          return failure();
+      [](OpPassManager &pm, const GraphPipelineOptions &options,
+         ErrorHandler emitError) -> LogicalResult {
         SmallVector<std::string> unknown = findUnknownPasses(options);
         if (!unknown.empty())
           return emitError("graph-pipeline has no pass named " + llvm::join(unknown, ", ") +
                            "; see the pipeline's passes with --dump-pass-pipeline");
         buildGraphPipeline(pm, options);
         return success();
-      },
-      [](function_ref<void(const mlir::detail::PassOptions &)> handler) {
-        handler(GraphPipelineOptions());
       });
 }

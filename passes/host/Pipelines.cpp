@@ -4,10 +4,9 @@
 #include "passes/host/Pipelines.h"
 
 #include "passes/DisabledPasses.h"
+#include "passes/PipelineRegistration.h"
 #include "passes/graph/Passes.h"
 #include "passes/host/Passes.h"
-
-#include "mlir/Pass/PassRegistry.h"
 
 using namespace mlir;
 
@@ -88,7 +87,7 @@ ArrayRef<StringLiteral> optionalPasses() {
 }
 
 void registerHostPipelines() {
-  PassPipelineRegistration<HostPipelineOptions>(
+  registerPipeline<HostPipelineOptions>(
       "host-pipeline", "Folds and quantizes calls of a host program, and outlines fixed shapes",
       buildHostPipeline);
 }

@@ -3,17 +3,16 @@
 
 #include "passes/npu/Pipelines.h"
 
+#include "passes/PipelineRegistration.h"
 #include "passes/npu/Passes.h"
-
-#include "mlir/Pass/PassRegistry.h"
 
 namespace atc::npu {
 
 void registerNpuPipelines() {
-  mlir::PassPipelineRegistration<NpuPipelineOptions>(
+  registerPipeline<NpuPipelineOptions>(
       "npu-pipeline", "From a graph to a schedule of kernels of the NPU and the CPU",
       buildNpuPipeline);
-  mlir::PassPipelineRegistration<NpuProgramOptions>(
+  registerPipeline<NpuProgramOptions>(
       "npu-program-pipeline", "From sequential npu programs to programs that use all queues",
       buildNpuProgramPipeline);
 }

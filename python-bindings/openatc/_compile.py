@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from ._display import _shape_text, ports_html
 from ._error import Error, _printable
-from ._foreign import (Example, InMemory, apart_from_tensorflow, exported,
+from ._foreign import (Example, InMemory, apart_from_tensorflow, exported, needs_example,
                        refuse_other_bytes, refuse_other_objects)
 from ._hooks import Action, Hooks, Operation, as_hooks
 from ._runtime import Model
-from ._values import Ports, Shape
+from ._values import Ports, Shape, as_arrays, is_array
 from .builder import Graph
 
 with apart_from_tensorflow():
@@ -27,7 +27,7 @@ Path = str | os.PathLike[str]
 Source = Path | bytes | bytearray | memoryview | Any
 """A model file, the bytes of an ONNX model, an onnx.ModelProto, an openatc.builder.Graph, a module
 of PyTorch, a model of Keras or a tf.function."""
-Shapes = Mapping[str, Sequence[int]]
+Shapes = Mapping[str, Sequence[int | None]]
 Gears = Iterable[int | Sequence[int]]
 Arrays = NDArray[Any] | Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]]
 """An array for each input, in their order or by name; one array where there is one input."""
@@ -163,11 +163,11 @@ class Module:
 
     def _in_order(self, inputs: Arrays) -> list[NDArray[Any]]:
         if not isinstance(inputs, Mapping):
-            if hasattr(inputs, "__array__") and len(self.inputs) == 1:
-                return [inputs]  # type: ignore[list-item]
-            if hasattr(inputs, "__array__") or not isinstance(inputs, Sequence):
+            if is_array(inputs) and len(self.inputs) == 1:
+                return as_arrays([inputs])
+            if is_array(inputs) or not isinstance(inputs, Sequence):
                 raise TypeError("inputs must be a list of arrays, or a dict of them by name")
-            return list(inputs)
+            return as_arrays(inputs)
         names = [port.name for port in self.inputs]
         errors = [f"E10017: '{name}' is not an input of the model; its inputs are: "
                   + ", ".join(f"'{known}'" for known in names) for name in inputs
@@ -176,7 +176,7 @@ class Module:
                    if name not in inputs]
         if errors:
             raise Error(errors)
-        return [inputs[name] for name in names]
+        return as_arrays(inputs[name] for name in names)
 
 
 def _option(value: object) -> str:
@@ -187,13 +187,23 @@ def _option(value: object) -> str:
     return ",".join(str(item) for item in value)
 
 
+def _dims(name: str, dims: Sequence[int | None]) -> list[int]:
+    try:
+        if not isinstance(dims, str):
+            return [-1 if dim is None else operator.index(dim) for dim in dims]
+    except TypeError:
+        pass
+    raise TypeError(f"the shape of input '{name}' must be integers, -1 or None for a dim that is "
+                    f"dynamic, as in (1, 3, 224, 224), not {dims!r}")
+
+
 def _shapes(shapes: Shapes | None) -> list[tuple[str, list[int]]]:
     if shapes is not None and not isinstance(shapes, Mapping):
         raise TypeError('input_shapes must be a dict of shapes by name, as in '
                         f'{{"image": (1, 3, 224, 224)}}, not {type(shapes).__name__}')
-    checked = [(name, [operator.index(dim) for dim in dims]) for name, dims in (shapes or {}).items()]
+    checked = [(name, _dims(name, dims)) for name, dims in (shapes or {}).items()]
     errors = [f"E10011: the shape of input '{name}' has the dim {dim}, which is neither positive "
-              "nor -1 (open)" for name, dims in checked for dim in dims if dim < -1 or dim == 0]
+              "nor -1 (dynamic)" for name, dims in checked for dim in dims if dim < -1 or dim == 0]
     if errors:
         raise Error(errors)
     return checked
@@ -246,8 +256,12 @@ def _model_request(model: Source | InMemory, input_shapes: Shapes | None,
     if not isinstance(model, InMemory):
         refuse_other_objects(model)
     path, data = model if isinstance(model, InMemory) else (model, None)
-    sizes = [[int(size) for size in (gear if isinstance(gear, Iterable) else [gear])]
-             for gear in gears or ()]
+    try:
+        sizes = [[operator.index(size) for size in (gear if isinstance(gear, Iterable) else [gear])]
+                 for gear in (() if gears is None else gears)]
+    except TypeError:
+        raise TypeError("gears must be a list of sizes, or of tuples of them where several dims "
+                        f"are -1, as in [1, 8] or [(1, 224), (8, 224)], not {gears!r}") from None
     return _compiler.ModelRequest(path, data, _shapes(input_shapes), _words(outputs or ()), sizes)
 
 
@@ -269,8 +283,8 @@ def load(path: Source, *, input_shapes: Shapes | None = None, outputs: Iterable[
     """Reads a model: a file, as `atc --model` does, the bytes of an ONNX model, an
     onnx.ModelProto, a graph of `openatc.builder`, or an object of PyTorch or TensorFlow.
 
-    `input_shapes` gives inputs their shapes: {"image": (1, 3, 224, 224)}; -1 leaves a dim of an
-    ONNX model dynamic. `outputs` cuts the model: "node:0" or names of tensors. `args`, `kwargs`
+    `input_shapes` gives inputs their shapes: {"image": (1, 3, 224, 224)}; -1 or None leaves a dim
+    of an ONNX model dynamic. `outputs` cuts the model: "node:0" or names of tensors. `args`, `kwargs`
     and `dynamic_shapes` export an object; see `compile`.
     """
     with exported(path, Example(args, kwargs, dynamic_shapes)) as source:
@@ -412,5 +426,17 @@ def interpret(model: Module | Source, inputs: Mapping[str, NDArray[Any]]
 
 
 def interpret(model: Any, inputs: Any) -> Any:
-    """Runs a model or a module in the reference interpreter."""
-    return (model if isinstance(model, Module) else load(model)).interpret(inputs)
+    """Runs a model or a module in the reference interpreter. A torch.nn.Module is exported with
+    the inputs."""
+    return (model if isinstance(model, Module) else load_with(model, inputs)).interpret(inputs)
+
+
+def load_with(model: Source, inputs: Any, input_shapes: Shapes | None = None) -> Module:
+    """Loads a model; one that is exported with example inputs, which a torch.nn.Module is, with
+    `inputs`: a list of arrays, a dict of them by name, or one array."""
+    if not needs_example(model):
+        return load(model, input_shapes=input_shapes)
+    if isinstance(inputs, Mapping):
+        return load(model, args=(), kwargs=inputs, input_shapes=input_shapes)
+    args = tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,)
+    return load(model, args=args, input_shapes=input_shapes)

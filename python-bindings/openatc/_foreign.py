@@ -123,6 +123,11 @@ def is_foreign(model: Any) -> bool:
     return _is_torch(model) or _is_keras(model)
 
 
+def needs_example(model: Any) -> bool:
+    """Returns whether a model is a torch.nn.Module, which does not know its inputs."""
+    return _is_torch(model) and isinstance(model, sys.modules["torch"].nn.Module)
+
+
 def _described(model: Any) -> str:
     """Returns what a message calls an object that is no model: a class by its name, other objects
     by their type."""

@@ -15,10 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._compile import Module, Path, Shapes, Source, _model_request, _shapes, compile, load
+from ._compile import (Module, Path, Shapes, Source, _model_request, _shapes, compile, load,
+                       load_with)
 from ._error import Error
 from ._foreign import InMemory
 from ._runtime import Model
+from ._values import as_arrays, is_array
 
 from . import _compiler  # isort: skip  (which _compile has loaded)
 
@@ -134,12 +136,12 @@ def _arrays(sample: Sample, names: Sequence[str]) -> list[NDArray[Any]]:
                    if name not in sample]
         if errors:
             raise Error(errors)
-        return [sample[name] for name in names]
-    if isinstance(sample, np.ndarray):
-        return [sample]
-    if not isinstance(sample, Sequence):
+        return as_arrays(sample[name] for name in names)
+    if is_array(sample):
+        return as_arrays([sample])
+    if not isinstance(sample, Sequence) or isinstance(sample, str):
         raise TypeError("a sample must be an array, a list of arrays, or a dict of them by name")
-    return list(sample)
+    return as_arrays(sample)
 
 
 @dataclass(frozen=True)
@@ -205,7 +207,7 @@ def _is_tensorflow(path: Path) -> bool:
 def _load_for(sample: Sample, model: Source, input_shapes: Shapes | None) -> Module:
     """Reads a model that is in no file. Dims that neither it nor `input_shapes` states are those
     of a sample."""
-    module = load(model, input_shapes=input_shapes)
+    module = load_with(model, sample, input_shapes)
     shapes = [port.shape for port in module.inputs]
     if input_shapes is not None or all(
             shape is not None and all(isinstance(dim, int) for dim in shape) for shape in shapes):
@@ -257,7 +259,7 @@ def quantize(model: Source | Module, data: Iterable[Sample] | Path, *,
     def shape_of(name: str, index: int) -> tuple[int, ...]:
         if isinstance(first, Mapping):
             return np.shape(first[name]) if name in first else ()
-        arrays = [first] if isinstance(first, np.ndarray) else list(first)
+        arrays = [first] if is_array(first) else list(first)
         return np.shape(arrays[index]) if index < len(arrays) else ()
 
     def sample(names: list[str]) -> list[NDArray[Any]] | None:
@@ -268,9 +270,16 @@ def quantize(model: Source | Module, data: Iterable[Sample] | Path, *,
     choose_range = _range_chooser(method) if callable(method) else None
     if method is not None and name is None and choose_range is None:
         raise TypeError("method must be the name of a method, or a calibrator to call")
-    handle = _compiler.quantize(model._handle if isinstance(model, Module) else model,
-                                _shapes(input_shapes), _config_text(config, name, batch_num),
-                                folders, shape_of, sample, progress, choose_range)
+    try:
+        handle = _compiler.quantize(model._handle if isinstance(model, Module) else model,
+                                    _shapes(input_shapes), _config_text(config, name, batch_num),
+                                    folders, shape_of, sample, progress, choose_range)
+    except Error as error:
+        if error.code == "E10014" and is_array(data):
+            raise Error([*error.messages, "E10014: data is one array, whose items along the first "
+                         "dim are taken as samples: give [data] for one sample, or "
+                         "(data[i:i+1] for i in range(len(data))) for one per row"]) from None
+        raise
     for line in handle.warnings():
         warnings.warn(line, stacklevel=2)
     return QuantizedModel(handle)

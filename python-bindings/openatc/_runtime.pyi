@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import os
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -146,8 +146,8 @@ class Model:
         """Writes the .om file to a path."""
     def __copy__(self) -> Model: ...
     def __deepcopy__(self, memo: dict[int, Any], /) -> Model: ...
-    def __reduce__(self) -> tuple[type[Model], tuple[bytes]]:
-        """A pickled model has its file in it."""
+    def __reduce__(self) -> tuple[Callable[[bytes], Model], tuple[bytes]]:
+        """A pickled model has its file in it, and the `cpu_level` that it was opened with."""
 
 class Session:
     """Memory and threads for one inference at a time; other threads wait their turn."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,17 @@ def as_array(value: Any) -> Any:
         return np.from_dlpack(value)
     except (RuntimeError, BufferError) as error:
         raise TypeError(f"an object with __dlpack__ has memory that numpy cannot take: {error}") from error
+
+
+def is_array(value: Any) -> bool:
+    """Returns whether a value is one array, of numpy or of another framework."""
+    return any(hasattr(value, name) for name in ("dtype", "__array__", "__dlpack__"))
+
+
+def as_arrays(values: Iterable[Any]) -> list[Any]:
+    """Returns arrays of other frameworks as numpy arrays, and everything else as it is."""
+    return [as_array(value) if is_array(value) and not isinstance(value, np.ndarray) else value
+            for value in values]
 
 
 def as_output(value: Any) -> Any:

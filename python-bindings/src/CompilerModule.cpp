@@ -301,7 +301,10 @@ void CompilerModule::runPasses(const std::string &pipeline) {
     if (isMlirTooDeep(pipeline)) {
       diagnostics.error("E10001", "the pipeline " + depthReason(kMaxMlirDepth));
     } else if (failed(parsePassPipeline(pipeline, pm, os))) {
-      diagnostics.error("E10001", "the pipeline \"" + pipeline + "\" is invalid: " + errorText);
+      SmallVector<StringRef> reasons;
+      StringRef(errorText).split(reasons, '\n', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+      diagnostics.error("E10001", "the pipeline \"" + pipeline +
+                                      "\" is invalid: " + llvm::join(reasons, "; "));
     } else {
       // Passes that fail leave half of their work behind: not in our module.
       OwningOpRef<ModuleOp> copy = parts->module->clone();

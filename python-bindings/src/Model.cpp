@@ -31,7 +31,8 @@ static std::vector<Port> portsOf(const std::vector<om::Tensor> &tensors) {
   return ports;
 }
 
-PyModel::PyModel(const py::object &source, bool verify, const py::object &cpuLevel) {
+PyModel::PyModel(const py::object &source, bool verify, const py::object &cpuLevel)
+    : wantedLevel(cpuLevel) {
   om::Error error;
   om_load_options options = OM_LOAD_OPTIONS_INIT;
   const std::string level = cpuLevel.is_none() ? "" : cpuLevel.cast<std::string>();

@@ -7,6 +7,7 @@
 #define OPENATC_PYTHON_MODULEPARTS_H
 
 #include "driver/Compiler.h"
+#include "python-bindings/src/ArgumentNames.h"
 #include "python-bindings/src/CompilerModule.h"
 #include "support/OneLine.h"
 
@@ -19,7 +20,7 @@ inline std::vector<std::string> linesOf(const Diagnostics &diagnostics, bool err
   std::vector<std::string> lines;
   for (const CodedMessage &message : diagnostics.all())
     if (message.isError == errors)
-      lines.push_back(message.code + ": " + oneLine(message.text));
+      lines.push_back(message.code + ": " + withArgumentNames(oneLine(message.text)));
   return lines;
 }
 

@@ -269,8 +269,12 @@ void bindModel(py::module_ &m) {
       .def("__deepcopy__", [](const py::object &model, const py::object &) { return model; })
       .def("__reduce__",
            [](const py::object &model) {
-             return py::make_tuple(py::type::of(model),
-                                   py::make_tuple(model.cast<const PyModel &>().content()));
+             const auto &own = model.cast<const PyModel &>();
+             py::object make = py::type::of(model);
+             if (!own.requestedLevel().is_none()) // pickles have no arguments by name
+               make = py::module_::import("functools")
+                          .attr("partial")(make, py::arg("cpu_level") = own.requestedLevel());
+             return py::make_tuple(make, py::make_tuple(own.content()));
            })
       .def("__repr__", [](const PyModel &model) {
         const char *name = model.get().info().name;

@@ -429,11 +429,26 @@ py::dict PySession::tensors(const py::object &inputs, const py::object &names) {
   return named;
 }
 
+/// Returns whether an argument in the place of one array is a list of such arrays, as `run` takes
+/// it, and no array in the form of lists, whose items have a dim less.
+static bool isListOfArrays(const py::object &argument, const Port &port) {
+  if ((!PyList_Check(argument.ptr()) && !PyTuple_Check(argument.ptr())) || !py::len(argument) ||
+      port.tensor.kind != OM_KIND_TENSOR || !port.tensor.ranked)
+    return false;
+  const py::object first = argument[py::int_(0)];
+  return isArray(first) && py::hasattr(first, "shape") &&
+         py::len(first.attr("shape")) >= port.dims.size();
+}
+
 py::object PySession::call(const py::args &inputs, const py::kwargs &named) {
   if (inputs.size() && named.size())
     throw py::type_error("inputs are given in their order or by name, not both");
   if (inputs.size() == 1 && isMapping(inputs[0]))
     return run(inputs[0], py::none());
+  if (inputs.size() == 1 && !stateKept && !owner->inputs().empty() &&
+      isListOfArrays(inputs[0], owner->inputs()[0]))
+    throw py::type_error("a session that is called takes an array per input, not a list of them: "
+                         "session(*arrays), or session.run(arrays)");
   py::object given = named.size() ? py::object(named) : py::object(py::list(inputs));
   py::object results = run(given, py::none());
   if (stateKept) {

@@ -36,6 +36,8 @@ public:
   void save(const pybind11::object &path) const;
   /// Whether all inputs and outputs are tensors of known sizes, as arrays are.
   bool isFixed() const;
+  /// Returns the CPU level that the caller asked for, or None where the loader has chosen.
+  const pybind11::object &requestedLevel() const { return wantedLevel; }
 
 private:
   /// Reads the file that was opened into `content`, which has its size. Returns false where another
@@ -44,6 +46,7 @@ private:
   /// Returns the bytes of the file: those held in memory, or `content`, into which they are read.
   std::string_view view(std::string &content) const;
 
+  pybind11::object wantedLevel;
   pybind11::object bytes; ///< what the model reads in place; null for a file
   std::string file;       ///< the path of a file
   /// Device, inode and modification time of that file: another file at its path has other ones.

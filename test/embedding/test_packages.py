@@ -30,6 +30,7 @@ HOLDS = {
     "compiler-dev": [r"include/openatc/compiler/.*\.(h|td|def|inc)", r"lib/openatc/compiler/lib\w+\.a",
                      r"lib/cmake/OpenATC/OpenATCCompilerTargets.*", r"lib/pkgconfig/openatc-compiler\.pc"],
     "python": [r"bin/npu-sweep", r"lib/python3/dist-packages/openatc/.*",
+               r"lib/python3/dist-packages/openatc-[\d.]+\.dist-info/(METADATA|entry_points\.txt)",
                r"lib/pkgconfig/openatc-python\.pc"],
     "examples": [r"share/openatc/examples/.*"],
 }

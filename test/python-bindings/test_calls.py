@@ -70,6 +70,15 @@ def test_objects_with_array_and_lists(digits, small, pictures, right_scores, pai
         both(a, None)
 
 
+def test_a_list_of_arrays_is_for_run(digits, pictures):
+    session = openatc.Session(digits, threads=1)
+    for given in ([pictures[5]], (pictures[5],), [pictures[5], pictures[6]]):
+        with pytest.raises(TypeError, match=r"session\.run\(arrays\)"):
+            session(given)
+    # Rows in a list are an array in the form of lists.
+    np.testing.assert_array_equal(session(list(pictures[5])), session(pictures[5]))
+
+
 def test_numbers_must_fit_their_type():
     model = openatc.compile(openatc.parse("""
         func.func @main(%x: tensor<2xui8> {om.name = "x"}) -> (tensor<2xui8> {om.name = "y"}) {
@@ -110,7 +119,7 @@ def test_a_session_of_a_file(digits_om, pictures, right_scores, tmp_path):
 
 
 def test_models_are_copied_and_pickled_and_sessions_are_not(digits, digits_onnx, digits_om,
-                                                            pictures, right_scores):
+                                                            pictures, right_scores, tmp_path):
     in_memory = openatc.compile(digits_onnx)
     for model in (digits, in_memory, openatc.Model(digits_om.read_bytes())):
         assert copy.copy(model) is copy.deepcopy(model) is model
@@ -118,6 +127,10 @@ def test_models_are_copied_and_pickled_and_sessions_are_not(digits, digits_onnx,
         assert again is not model and again.name == model.name
         np.testing.assert_allclose(openatc.Session(again, threads=1)(pictures[3])[0],
                                    right_scores[3], atol=1e-4)
+    levels = openatc.compile(digits_onnx, tmp_path / "levels.om", target_cpu="x86-64-v2,v3")
+    chosen = openatc.Model(tmp_path / "levels.om", cpu_level="x86-64-v2")
+    assert pickle.loads(pickle.dumps(chosen)).cpu_level == "x86-64-v2"
+    assert pickle.loads(pickle.dumps(levels)).cpu_level == levels.cpu_level
     session = openatc.Session(digits, threads=1)
     for use in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(TypeError, match="make one of its model"):

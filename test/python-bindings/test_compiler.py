@@ -57,7 +57,7 @@ def test_load_errors(digits_onnx, tmp_path):
     assert error_text(openatc.load, tmp_path / "none.onnx").code == "E10410"
     assert error_text(openatc.load, digits_onnx, outputs=["nowhere"]).code.startswith("E1")
     assert error_text(openatc.load, digits_onnx, input_shapes={"no": (1,)}).code == "E10016"
-    with pytest.raises(TypeError, match="float"):
+    with pytest.raises(TypeError, match="must be integers"):
         openatc.load(digits_onnx, input_shapes={"image": (1.5, 1, 28, 28)})
     error = error_text(openatc.load, digits_onnx, input_shapes={"image": (0, -2, 28, 28)})
     assert error.code == "E10011" and len(error.messages) == 2
@@ -126,6 +126,34 @@ def test_pipeline_options(digits_onnx):
     assert plain.outputs == less.outputs
     for options in ({"disable": 3, "wrong": 1}, {"release_constants": "maybe"}):
         assert error_text(plain.run_pipeline, "graph-pipeline", **options).code == "E10001"
+
+
+@pytest.mark.parametrize("pipeline", ["graph-pipeline", "host-pipeline", "cpu-pipeline",
+                                      "cpu-expand-pipeline", "npu-pipeline"])
+def test_what_is_wrong_with_a_pipeline_is_in_the_exception_alone(module, capfd, pipeline):
+    text = str(error_text(module.run_pipeline, pipeline, foo=1))
+    assert "is invalid: no such option foo; " in text and "\\n" not in text
+    assert capfd.readouterr() == ("", "")
+
+
+def test_shapes_that_are_given(digits_onnx):
+    module = openatc.load(digits_onnx, input_shapes={"image": (None, 1, 28, 28)})
+    assert module.inputs[0].shape == (None, 1, 28, 28)
+    for shape in ("1,1,28,28", ("batch", 1, 28, 28), 3, (1.5, 1, 28, 28)):
+        with pytest.raises(TypeError, match="the shape of input 'image' must be integers"):
+            openatc.load(digits_onnx, input_shapes={"image": shape})
+
+
+def test_messages_name_arguments_of_python(digits_onnx):
+    for arguments, named in (({"soc": "Ascend31"}, "of soc is invalid"),
+                             ({"target_cpu": "avx"}, "of target_cpu is invalid"),
+                             ({"outputs": ["none"]}, "given with outputs"),
+                             ({"input_shapes": {"none": (1,)}}, "given with input_shapes"),
+                             ({"gears": [1, 2]}, "gears needs dims of -1 in input_shapes")):
+        text = str(error_text(openatc.compile, digits_onnx, **arguments))
+        assert named in text and "--" not in text, text
+    with pytest.raises(TypeError, match="gears must be a list of sizes"):
+        openatc.compile(digits_onnx, input_shapes={"image": (-1, 1, 28, 28)}, gears=[1, "a"])
 
 
 def test_run_passes(pictures):

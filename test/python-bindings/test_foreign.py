@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """from_torch, from_keras, torch_backend: models that are objects of other frameworks."""
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -12,8 +13,9 @@ import openatc
 from conftest import BUILD, ROOT
 from test_runtime import error_text
 
-PYTHONS = {"torch": ["/opt/lm/venv/bin/python", sys.executable],
-           "tensorflow": ["/opt/tf/bin/python", sys.executable]}
+# OPENATC_TORCH_PYTHON and OPENATC_TENSORFLOW_PYTHON name a Python that has the framework.
+PYTHONS = {framework: [os.environ.get(f"OPENATC_{framework.upper()}_PYTHON", sys.executable),
+                       sys.executable] for framework in ("torch", "tensorflow")}
 
 
 def run_with(framework, program, needs=()):
@@ -105,6 +107,29 @@ def test_torch():
     """, needs=("onnx", "onnxscript"))
 
 
+def test_torch_samples_and_inputs():
+    run_with("torch", """
+        import numpy as np, torch, openatc
+
+        net = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU(), torch.nn.Flatten(),
+                                  torch.nn.Linear(8 * 6 * 6, 4)).eval()
+        samples = [torch.randn(2, 3, 8, 8) for _ in range(3)]
+        kinds = (samples, [[x] for x in samples], [(x,) for x in samples], iter(samples),
+                 [{"input": x} for x in samples], [x.numpy() for x in samples],
+                 [x.clone().requires_grad_() for x in samples])
+        scales = [openatc.quantize(net, data).scales for data in kinds]
+        assert scales[0] and all(each == scales[0] for each in scales)
+        module = openatc.load(net, args=(samples[0],))
+        assert openatc.quantize(module, samples).scales == scales[0]
+
+        x = samples[0].requires_grad_()
+        right = net(x).detach().numpy()
+        for results in (openatc.interpret(net, x), openatc.interpret(net, [x]),
+                        list(openatc.interpret(net, {"input": x}).values()), module.interpret(x)):
+            np.testing.assert_allclose(results[0], right, atol=1e-4)
+    """, needs=("onnx", "onnxscript"))
+
+
 def test_torch_backend_takes_numbers_and_fused_layers():
     run_with("torch", """
         import warnings
@@ -192,16 +217,6 @@ def test_torch_backend():
         torch._dynamo.reset()
 
         # By its name, as an installed package has it.
-        import pathlib, tempfile, tomllib
-        project = tomllib.loads((pathlib.Path(ROOT) / "pyproject.toml").read_text())["project"]
-        (group, points), = project["entry-points"].items()
-        folder = tempfile.TemporaryDirectory()
-        info = pathlib.Path(folder.name) / "openatc-1.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text("Name: openatc\\nVersion: 1\\n")
-        (info / "entry_points.txt").write_text(
-            f"[{group}]\\n" + "".join(f"{k} = {v}\\n" for k, v in points.items()))
-        sys.path.append(folder.name)
         from torch._dynamo.backends import registry
         getattr(registry._discover_entrypoint_backends, "cache_clear", lambda: None)()
         registry._lazy_import.cache_clear()

@@ -111,6 +111,15 @@ def test_data_that_does_not_fit(digits_onnx, data, code):
     assert caught.value.code == code
 
 
+def test_one_array_is_no_list_of_samples(digits_onnx, pictures):
+    stacked = np.concatenate(pictures)
+    with pytest.raises(openatc.ArgumentError) as caught:
+        openatc.quantize(digits_onnx, stacked)
+    assert "data[i:i+1] for i in range(len(data))" in caught.value.messages[1]
+    rows = openatc.quantize(digits_onnx, (stacked[i:i+1] for i in range(len(stacked))))
+    assert rows.scales == openatc.quantize(digits_onnx, pictures).scales
+
+
 def test_errors_of_the_caller(digits_onnx, pictures):
     with pytest.raises(openatc.Error) as caught:
         openatc.quantize(digits_onnx, pictures, method="best")
@@ -214,6 +223,7 @@ def test_open_dims_are_refused(digits_onnx, pictures):
         with pytest.raises(openatc.Error) as caught:
             openatc.quantize(model, pictures, **more)
         assert caught.value.code == "E10002" and "image" in str(caught.value)
+        assert "--input_shape" not in str(caught.value)
 
 
 def test_the_module_of_an_onnx_model(quantized):

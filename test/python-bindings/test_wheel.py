@@ -92,7 +92,11 @@ def test_console_scripts(python, tmp_path):
 def test_content():
     with zipfile.ZipFile(WHEEL) as wheel:
         names = wheel.namelist()
-        metadata = wheel.read(next(n for n in names if n.endswith(".dist-info/METADATA"))).decode()
+        metadata, points = (
+            wheel.read(next(n for n in names if n.endswith(f".dist-info/{file}"))).decode()
+            for file in ("METADATA", "entry_points.txt"))
+    assert "[torch_dynamo_backends]\nopenatc = openatc._torch:backend\n" in points
+    assert "[console_scripts]\natc = " in points
     files = {name for name in names if name.startswith("openatc/")}
     assert {f"openatc/{name}" for name in (
         "__init__.py", "_compile.py", "_compare.py", "_error.py", "_compiler.pyi", "_runtime.pyi",

@@ -63,3 +63,25 @@ def test_line(results, index):
         assert sorted(errors) == sorted(codes), told
     for word in words:
         assert word in text, told
+
+
+@pytest.mark.parametrize("line, told", [
+    ("om-run d.om --repot r.html",
+     'E10055: the option "--repot" is not known; did you mean "--report"? --help lists all options.'),
+    ("om-run d.om --nothing-like-it", 'E10055: the option "--nothing-like-it" is not known; --help'),
+    ("om-run --loop 3", "E10007: model is required; --help"),
+    ("amct", "E10007: a command is required: calibrate, compare, weights, prune, decompose, convert"),
+    ("amct calibrat --model=x", "E10055: \"calibrat\" is no command; the commands are calibrate, "),
+    ("amct calibrat --model=x", "; did you mean \"calibrate\"? --help lists all options."),
+    ("amct calibrate --modl=x --data=y --output=z",
+     'E10055: the option "--modl" is not known; did you mean "--model"?'),
+    ("amct calibrate --data=y", "E10007: --model is required"),
+    ("om-dump a b", "E10055: The following argument was not expected: b; --help"),
+    ("om-sign", "E10007: a command is required: "),
+])
+def test_what_a_tool_says_of_a_wrong_option_or_command(line, told, tmp_path):
+    tool, *words = shlex.split(line)
+    done = subprocess.run([BUILD / "bin" / tool, *words], cwd=tmp_path, capture_output=True,
+                          text=True, timeout=60)
+    assert done.returncode == 1 and done.stdout == "", done
+    assert told in done.stderr and done.stderr.count("\n") == 1, done.stderr

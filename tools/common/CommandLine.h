@@ -40,17 +40,7 @@ inline CLI::Validator nonNegativeNumber() { return finiteNumber(0); }
 
 /// Ends a tool whose command line was not accepted: prints help or version where requested, else
 /// one line with an error code. Returns the exit code.
-inline int finishParsing(const CLI::App &app, const CLI::ParseError &outcome) {
-  if (outcome.get_exit_code() == 0)
-    return app.exit(outcome);
-  const auto kind = static_cast<CLI::ExitCodes>(outcome.get_exit_code());
-  const ErrorCode code = kind == CLI::ExitCodes::RequiredError ? ErrorCode("E10007")
-                         : kind == CLI::ExitCodes::ExtrasError ? ErrorCode("E10055")
-                                                               : ErrorCode("E10001");
-  print(stderr, "%s; --help lists all options.\n",
-        codedLine(code, oneLine(outcome.what())).c_str());
-  return 1;
-}
+int finishParsing(const CLI::App &app, const CLI::ParseError &outcome);
 
 /// Parses the command line of the tool `name`, or prints its options where that is asked for
 /// (OptionTable.h). Returns the exit code where the tool ends with that, else nothing.

@@ -85,111 +85,132 @@ struct Neighbours {
     lowWeight = 1 - highWeight;
   }
 };
+
+/// The samples of a cell along one axis. Those beyond the image are 0, so that only those inside
+/// need to be computed: as many as the image has elements, however large a region is.
+struct CellSamples {
+  int64_t count, first, last;
+  /// Finds the samples of a cell that begins at `begin` and is `step` long, in an image of `size`.
+  CellSamples(double begin, double step, int64_t ratio, int64_t size) {
+    constexpr double kMaxSamples = 1 << 30;
+    const double n = ratio > 0 ? double(ratio) : math::ceil(step);
+    count = n >= 1 ? int64_t(minimum(n, kMaxSamples)) : 0;
+    first = 0, last = count;
+    if (!(step > 0))
+      return;
+    // Includes one more on each side than rounding could require.
+    const double scale = double(count) / step;
+    const double low = (-1 - begin) * scale - 2, high = (double(size) - begin) * scale + 2;
+    first = low > 0 ? int64_t(minimum(low, double(count))) : 0;
+    // A cell that is infinitely far away or infinitely long, which yields a NaN here, has no
+    // samples inside.
+    last = high >= double(count) ? count : high > double(first) ? int64_t(high) : first;
+  }
+};
+
+/// What all cells of a call of RoiAlign share.
+struct AlignedCells {
+  static constexpr int64_t kChannels = 64; ///< at most so many per call of pool()
+
+  int64_t height, width; ///< of the images
+  int64_t rows, columns; ///< of cells per region
+  int64_t ratio;         ///< samples per cell and axis; 0: as many as it has pixels
+  double scale;          ///< from the coordinates of regions to pixels
+  bool half;             ///< pixels have their coordinates in their middle
+  bool most;             ///< the largest share of a sample instead of the mean
+
+  /// Pools cell `j` of the region `roi`, its left, top, right and bottom edge, in `taken` images
+  /// one after the other from `planes`. The results are rows * columns elements apart.
+  template <typename F>
+  void pool(F *y, const F *planes, int64_t taken, const double *roi, int64_t j) const {
+    const double shift = half ? 0.5 : 0;
+    const double left = roi[0] * scale - shift, top = roi[1] * scale - shift;
+    double wide = roi[2] * scale - shift - left, tall = roi[3] * scale - shift - top;
+    if (!half) {
+      wide = maximum(wide, 1.0);
+      tall = maximum(tall, 1.0);
+    }
+    const double stepX = wide / double(columns), stepY = tall / double(rows);
+    const double y0 = top + double(j / columns) * stepY;
+    const double x0 = left + double(j % columns) * stepX;
+    const CellSamples down(y0, stepY, ratio, height), across(x0, stepX, ratio, width);
+    const int64_t perRow = across.last - across.first;
+    const int64_t inside = perRow * (down.last - down.first);
+    const double all = double(down.count) * double(across.count);
+    double results[kChannels] = {};
+    for (int64_t s = 0; s < inside; ++s) {
+      const double fy = (double(down.first + s / perRow) + 0.5) / double(down.count);
+      const double fx = (double(across.first + s % perRow) + 0.5) / double(across.count);
+      const Neighbours v(top + (double(j / columns) + fy) * stepY, height);
+      const Neighbours u(left + (double(j % columns) + fx) * stepX, width);
+      const int64_t at[4] = {v.low * width + u.low, v.low * width + u.high, v.high * width + u.low,
+                             v.high * width + u.high};
+      const double weights[4] = {v.lowWeight * u.lowWeight, v.lowWeight * u.highWeight,
+                                 v.highWeight * u.lowWeight, v.highWeight * u.highWeight};
+      const bool isFirst = s == 0 && double(inside) == all;
+      for (int64_t c = 0; c < taken; ++c) {
+        const F *plane = planes + c * height * width;
+        double parts[4];
+        for (int k = 0; k < 4; ++k)
+          parts[k] = weights[k] * double(plane[at[k]]);
+        // The largest share of an element, not the largest sample: so it is defined by ONNX's
+        // tests and so others compute it.
+        const double share = maximum(maximum(parts[0], parts[1]), maximum(parts[2], parts[3]));
+        if (!most)
+          results[c] += parts[0] + parts[1] + parts[2] + parts[3];
+        else
+          results[c] = isFirst ? share : maximum(results[c], share);
+      }
+    }
+    for (int64_t c = 0; c < taken; ++c)
+      y[c * rows * columns] = F(most ? results[c] : results[c] / maximum(all, 1.0));
+  }
+};
 } // namespace
 
 ATC_KERNEL(RoiAlign) {
   const Tensor x = in(0), rois = in(1), images = in(2);
-  const int64_t count = rois.dim(0), channels = x.dim(1), height = x.dim(2), width = x.dim(3);
-  const int64_t rows = integer("output_height", 1), columns = integer("output_width", 1);
-  const Dims shape(count, channels, rows, columns);
+  const int64_t count = rois.dim(0), channels = x.dim(1);
+  const AlignedCells cells = {x.dim(2),
+                              x.dim(3),
+                              integer("output_height", 1),
+                              integer("output_width", 1),
+                              integer("sampling_ratio", 0),
+                              number("spatial_scale", 1),
+                              is("coordinate_transformation_mode", "half_pixel", "half_pixel"),
+                              is("mode", "avg", "max")};
+  const Dims shape(count, channels, cells.rows, cells.columns);
   char *out = make(0, x.dtype(), shape);
   if (!out || shape.product() == 0)
     return;
-  if (height == 0 || width == 0)
+  const int64_t pixels = cells.height * cells.width;
+  if (pixels == 0)
     return fail("the images are empty");
   for (int64_t i = 0; i < count; ++i)
     if (const int64_t image = integerAt(images, i); image < 0 || image >= x.dim(0))
       return fail("region % is of image % of %", i, image, x.dim(0));
-  const bool half = is("coordinate_transformation_mode", "half_pixel", "half_pixel");
-  const bool most = is("mode", "avg", "max");
-  const int64_t ratio = integer("sampling_ratio", 0);
-  const double scale = number("spatial_scale", 1);
   const double *regions = numbersOf<double>(*this, rois);
   if (!regions)
     return;
-  // Samples beyond the image are 0, so that only those inside need to be computed: as many
-  // as the image has elements, however large a region is.
-  constexpr double kMaxSamples = 1 << 30;
   constexpr int64_t kMaxRatio = 256;
-  if (ratio > kMaxRatio)
-    return fail("a sampling_ratio of %, expected at most %", ratio, kMaxRatio);
-  struct Samples {
-    int64_t count, first, last;
-    /// Finds the samples of a cell that begins at `begin` and is `step` long, in an image
-    /// of `size`.
-    Samples(double begin, double step, int64_t ratio, int64_t size) {
-      const double n = ratio > 0 ? double(ratio) : math::ceil(step);
-      count = n >= 1 ? int64_t(minimum(n, kMaxSamples)) : 0;
-      first = 0, last = count;
-      if (!(step > 0))
-        return;
-      // Includes one more on each side than rounding could require.
-      const double scale = double(count) / step;
-      const double low = (-1 - begin) * scale - 2, high = (double(size) - begin) * scale + 2;
-      first = low > 0 ? int64_t(minimum(low, double(count))) : 0;
-      // A cell that is infinitely far away or infinitely long, which yields a NaN here, has no
-      // samples inside.
-      last = high >= double(count) ? count : high > double(first) ? int64_t(high) : first;
-    }
-  };
+  if (cells.ratio > kMaxRatio)
+    return fail("a sampling_ratio of %, expected at most %", cells.ratio, kMaxRatio);
   auto compute = [&]<typename F>(F *y, const F *data) {
     // Where the samples of a cell are and what they weigh is found once for some channels. A cell
     // may have many samples: each is a task, so that a host can cancel between them.
-    constexpr int64_t kChannels = 64;
-    const int64_t cells = rows * columns, groups = (channels + kChannels - 1) / kChannels;
-    parallelIf(
-        *this, count * groups * cells, 10 * minimum(channels, kChannels),
-        [&](int64_t begin, int64_t end) {
-          for (int64_t task = begin; task < end; ++task) {
-            const int64_t j = task % cells, i = task / cells / groups;
-            const int64_t channel = task / cells % groups * kChannels;
-            const int64_t taken = minimum(channels - channel, kChannels);
-            const double *roi = regions + i * 4, shift = half ? 0.5 : 0;
-            const F *planes = data + (integerAt(images, i) * channels + channel) * height * width;
-            const double left = roi[0] * scale - shift, top = roi[1] * scale - shift;
-            double wide = roi[2] * scale - shift - left, tall = roi[3] * scale - shift - top;
-            if (!half) {
-              wide = maximum(wide, 1.0);
-              tall = maximum(tall, 1.0);
-            }
-            const double stepX = wide / double(columns), stepY = tall / double(rows);
-            const double y0 = top + double(j / columns) * stepY;
-            const double x0 = left + double(j % columns) * stepX;
-            const Samples down(y0, stepY, ratio, height), across(x0, stepX, ratio, width);
-            const int64_t perRow = across.last - across.first;
-            const int64_t inside = perRow * (down.last - down.first);
-            const double all = double(down.count) * double(across.count);
-            double results[kChannels] = {};
-            for (int64_t s = 0; s < inside; ++s) {
-              const double fy = (double(down.first + s / perRow) + 0.5) / double(down.count);
-              const double fx = (double(across.first + s % perRow) + 0.5) / double(across.count);
-              const Neighbours v(top + (double(j / columns) + fy) * stepY, height);
-              const Neighbours u(left + (double(j % columns) + fx) * stepX, width);
-              const int64_t at[4] = {v.low * width + u.low, v.low * width + u.high,
-                                     v.high * width + u.low, v.high * width + u.high};
-              const double weights[4] = {v.lowWeight * u.lowWeight, v.lowWeight * u.highWeight,
-                                         v.highWeight * u.lowWeight, v.highWeight * u.highWeight};
-              const bool isFirst = s == 0 && double(inside) == all;
-              for (int64_t c = 0; c < taken; ++c) {
-                const F *plane = planes + c * height * width;
-                double parts[4];
-                for (int k = 0; k < 4; ++k)
-                  parts[k] = weights[k] * double(plane[at[k]]);
-                // The largest share of an element, not the largest sample: so it is defined
-                // by ONNX's tests and so others compute it.
-                const double share =
-                    maximum(maximum(parts[0], parts[1]), maximum(parts[2], parts[3]));
-                if (!most)
-                  results[c] += parts[0] + parts[1] + parts[2] + parts[3];
-                else
-                  results[c] = isFirst ? share : maximum(results[c], share);
-              }
-            }
-            for (int64_t c = 0; c < taken; ++c)
-              y[(i * channels + channel + c) * cells + j] =
-                  F(most ? results[c] : results[c] / maximum(all, 1.0));
-          }
-        });
+    constexpr int64_t kChannels = AlignedCells::kChannels;
+    const int64_t perRegion = cells.rows * cells.columns;
+    const int64_t groups = (channels + kChannels - 1) / kChannels;
+    parallelIf(*this, count * groups * perRegion, 10 * minimum(channels, kChannels),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t task = begin; task < end; ++task) {
+                   const int64_t j = task % perRegion, i = task / perRegion / groups;
+                   const int64_t channel = task / perRegion % groups * kChannels;
+                   cells.pool(y + (i * channels + channel) * perRegion + j,
+                              data + (integerAt(images, i) * channels + channel) * pixels,
+                              minimum(channels - channel, kChannels), regions + i * 4, j);
+                 }
+               });
     return true;
   };
   computeFloats(*this, out, shape.product(), compute, x);

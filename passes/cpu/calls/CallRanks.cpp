@@ -87,136 +87,127 @@ static std::optional<int64_t> lengthOf(Value vector) {
   return type.getDimSize(0);
 }
 
-std::optional<int64_t> CallRanks::infer(graph::HostCallOp call) {
-  static const llvm::StringSet<> keepsRank = {"BatchNormalization",
-                                              "Cast",
-                                              "Clip",
-                                              "Concat",
-                                              "Conv",
-                                              "ConvInteger",
-                                              "ConvTranspose",
-                                              "CumSum",
-                                              "DequantizeLinear",
-                                              "Dropout",
-                                              "DynamicQuantizeLinear",
-                                              "GridSample",
-                                              "Hardmax",
-                                              "Identity",
-                                              "InstanceNormalization",
-                                              "LRN",
-                                              "LayerNormalization",
-                                              "LogSoftmax",
-                                              "MaxPool",
-                                              "MaxUnpool",
-                                              "AveragePool",
-                                              "Pad",
-                                              "QLinearAveragePool",
-                                              "QLinearConv",
-                                              "QLinearGlobalAveragePool",
-                                              "QLinearLeakyRelu",
-                                              "QLinearSigmoid",
-                                              "QLinearSoftmax",
-                                              "QuantizeLinear",
-                                              "Resize",
-                                              "ReverseSequence",
-                                              "RoiAlign",
-                                              "Slice",
-                                              "Softmax",
-                                              "Split",
-                                              "Tile",
-                                              "TopK",
-                                              "Transpose",
-                                              "Trilu",
-                                              "Upsample",
-                                              "GlobalAveragePool",
-                                              "GlobalMaxPool",
-                                              "RMSNormalization",
-                                              "DepthToSpace",
-                                              "ScatterElements",
-                                              "ScatterND",
-                                              "SpaceToDepth",
-                                              "LpNormalization",
-                                              "GroupNormalization"};
-  const SmallVector<Value> inputs = call.inputsByPosition();
+/// Returns whether the result of a kernel has the rank of its first input.
+static bool keepsRank(StringRef kernel) {
+  // clang-format off
+  static const llvm::StringSet<> kernels = {
+      "AveragePool", "BatchNormalization", "Cast", "Clip", "Concat", "Conv", "ConvInteger",
+      "ConvTranspose", "CumSum", "DepthToSpace", "DequantizeLinear", "Dropout", "DynamicQuantizeLinear",
+      "GlobalAveragePool", "GlobalMaxPool", "GridSample", "GroupNormalization", "Hardmax",
+      "Identity", "InstanceNormalization", "LRN", "LayerNormalization", "LogSoftmax",
+      "LpNormalization", "MaxPool", "MaxUnpool", "Pad", "QLinearAveragePool", "QLinearConv",
+      "QLinearGlobalAveragePool", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax",
+      "QuantizeLinear", "RMSNormalization",
+      "Resize", "ReverseSequence", "RoiAlign", "ScatterElements", "ScatterND", "Slice", "Softmax",
+      "SpaceToDepth", "Split", "Tile", "TopK", "Transpose", "Trilu", "Upsample"};
+  // clang-format on
+  return kernels.contains(kernel);
+}
+
+/// Returns the rank of the result of a kernel that moves or selects elements, whose first input has
+/// the rank `first`, by the lengths of vectors that describe dims; nothing for other kernels.
+static std::optional<int64_t> rankOfMove(graph::HostCallOp call, ArrayRef<Value> inputs,
+                                         std::optional<int64_t> first) {
   const StringRef kernel = call.getKernel();
-  const std::optional<int64_t> first = inputs.empty() ? std::nullopt : of(inputs[0]);
-  if (keepsRank.contains(kernel))
-    return first;
-  if (kernel == "Map") {
-    int64_t rank = 0;
-    for (Value input : inputs) {
-      const std::optional<int64_t> own = of(input);
-      if (!own)
-        return std::nullopt;
-      rank = std::max(rank, *own);
-    }
-    return rank;
-  }
-  if (kernel == "Reshape" && inputs.size() > 1)
-    return lengthOf(inputs[1]);
-  if (kernel == "Flatten" || kernel == "EyeLike")
-    return 2;
-  if (kernel == "Range")
-    return 1;
+  const std::optional<int64_t> length =
+      inputs.size() > 1 ? lengthOf(inputs[1]) : std::optional<int64_t>();
+  if (kernel == "Reshape")
+    return length;
   if (kernel == "Compress")
     return call.getParameters().get("axis") ? first : 1;
-  if (kernel == "Unsqueeze" && first && inputs.size() > 1)
-    if (std::optional<int64_t> added = lengthOf(inputs[1]))
-      return *first + *added;
-  if (kernel == "Squeeze" && first && inputs.size() > 1)
-    if (std::optional<int64_t> removed = lengthOf(inputs[1]))
-      return *first - *removed;
-  if (kernel == "Gather" && first && inputs.size() > 1)
-    if (std::optional<int64_t> rank = of(inputs[1]))
-      return *first + *rank - 1;
-  if (kernel.starts_with("Reduce") && first) {
-    if (host::integerOf(call, "keepdims", 1) != 0)
-      return first;
-    if (inputs.size() > 1 && inputs[1])
-      if (std::optional<int64_t> removed = lengthOf(inputs[1]); removed && *removed > 0)
-        return *first - *removed;
-  }
-  if ((kernel == "ArgMax" || kernel == "ArgMin") && first)
-    return host::integerOf(call, "keepdims", 1) != 0 ? *first : *first - 1;
-  if (kernel == "MatMul" && first && inputs.size() > 1)
-    if (std::optional<int64_t> rank = of(inputs[1]); rank && *first >= 2 && *rank >= 2)
-      return std::max(*first, *rank);
-  if ((kernel == "QLinearAdd" || kernel == "QLinearMul") && first && inputs.size() > 3)
-    if (std::optional<int64_t> rank = of(inputs[3]))
-      return std::max(*first, *rank);
-  if (kernel == "QLinearConcat" && inputs.size() > 2)
-    return of(inputs[2]);
-  if (kernel == "Gemm" || kernel == "QGemm")
-    return 2;
-  if (kernel == "GatherND" && first && inputs.size() > 1)
+  if (!first)
+    return std::nullopt;
+  if (kernel == "OneHot")
+    return *first + 1;
+  if (kernel == "GatherND" && inputs.size() > 1)
     if (auto tuples = dyn_cast<RankedTensorType>(inputs[1].getType());
         tuples && tuples.getRank() > 0 && !tuples.isDynamicDim(tuples.getRank() - 1))
       return *first + tuples.getRank() - 1 - host::integerOf(call, "batch_dims", 0) -
              tuples.getDimSize(tuples.getRank() - 1);
-  if (auto text = dyn_cast_or_null<StringAttr>(call.getParameters().get("equation"));
-      text && kernel == "Einsum") {
-    SmallVector<int64_t> ranks;
-    for (Value input : inputs) {
-      const std::optional<int64_t> own = of(input);
-      if (!own)
-        return std::nullopt;
-      ranks.push_back(*own);
-    }
-    if (std::optional<Equation> equation = Equation::read(text.getValue(), ranks))
-      return equation->output.size();
+  if (!length)
+    return std::nullopt;
+  if (kernel == "Unsqueeze")
+    return *first + *length;
+  if (kernel == "Squeeze")
+    return *first - *length;
+  if (kernel == "Expand")
+    return std::max(*first, *length);
+  return std::nullopt;
+}
+
+/// Returns the rank of the result of a kernel that reduces an input of rank `first`; nothing for
+/// other kernels.
+static std::optional<int64_t> rankOfReduction(graph::HostCallOp call, ArrayRef<Value> inputs,
+                                              int64_t first) {
+  const StringRef kernel = call.getKernel();
+  const bool isArg = kernel == "ArgMax" || kernel == "ArgMin";
+  if (!isArg && !kernel.starts_with("Reduce"))
+    return std::nullopt;
+  if (host::integerOf(call, "keepdims", 1) != 0)
+    return first;
+  if (isArg)
+    return first - 1;
+  if (inputs.size() > 1 && inputs[1])
+    if (std::optional<int64_t> removed = lengthOf(inputs[1]); removed && *removed > 0)
+      return first - *removed;
+  return std::nullopt;
+}
+
+std::optional<SmallVector<int64_t>> CallRanks::ranksOf(ArrayRef<Value> values) {
+  SmallVector<int64_t> ranks;
+  for (Value value : values) {
+    const std::optional<int64_t> rank = of(value);
+    if (!rank)
+      return std::nullopt;
+    ranks.push_back(*rank);
   }
-  if (kernel == "OneHot" && first)
-    return *first + 1;
-  if (kernel == "GatherElements" && inputs.size() > 1)
-    return of(inputs[1]);
+  return ranks;
+}
+
+std::optional<int64_t> CallRanks::infer(graph::HostCallOp call) {
+  const SmallVector<Value> inputs = call.inputsByPosition();
+  const StringRef kernel = call.getKernel();
+  const std::optional<int64_t> first = inputs.empty() ? std::nullopt : of(inputs[0]);
+  if (keepsRank(kernel))
+    return first;
+  if (kernel == "Flatten" || kernel == "EyeLike" || kernel == "Gemm" || kernel == "QGemm")
+    return 2;
+  if (kernel == "Range")
+    return 1;
   if (kernel == "NegativeLogLikelihoodLoss" || kernel == "SoftmaxCrossEntropyLoss") {
     if (!hasText(call, "reduction", "mean", "none"))
       return 0;
     return first ? std::optional(*first - 1) : std::nullopt;
   }
-  if (kernel == "Expand" && first && inputs.size() > 1)
-    if (std::optional<int64_t> length = lengthOf(inputs[1]))
-      return std::max(*first, *length);
+  if (kernel == "Map") {
+    const auto ranks = ranksOf(inputs);
+    return ranks ? std::optional(ranks->empty() ? 0 : *llvm::max_element(*ranks)) : std::nullopt;
+  }
+  if ((kernel == "QLinearAdd" || kernel == "QLinearMul") && first && inputs.size() > 3)
+    if (std::optional<int64_t> other = of(inputs[3]))
+      return std::max(*first, *other);
+  if (kernel == "QLinearConcat" && inputs.size() > 2)
+    return of(inputs[2]);
+  if (auto text = dyn_cast_or_null<StringAttr>(call.getParameters().get("equation"));
+      text && kernel == "Einsum") {
+    const auto ranks = ranksOf(inputs);
+    if (!ranks)
+      return std::nullopt;
+    if (std::optional<Equation> equation = Equation::read(text.getValue(), *ranks))
+      return equation->output.size();
+  }
+  if (std::optional<int64_t> rank = rankOfMove(call, inputs, first))
+    return rank;
+  if (std::optional<int64_t> rank = first ? rankOfReduction(call, inputs, *first) : std::nullopt)
+    return rank;
+  const std::optional<int64_t> second =
+      inputs.size() > 1 ? of(inputs[1]) : std::optional<int64_t>();
+  if (kernel == "GatherElements")
+    return second;
+  if (first && second && kernel == "Gather")
+    return *first + *second - 1;
+  if (first && second && kernel == "MatMul" && *first >= 2 && *second >= 2)
+    return std::max(*first, *second);
   return std::nullopt;
 }
 

@@ -20,7 +20,10 @@ public:
   std::optional<int64_t> of(mlir::Value value);
 
 private:
+  /// Infers the rank of the first result of a call from those of its inputs, which are known.
   std::optional<int64_t> infer(graph::HostCallOp call);
+  /// Returns the ranks of all values; nothing where one is not known.
+  std::optional<llvm::SmallVector<int64_t>> ranksOf(llvm::ArrayRef<mlir::Value> values);
 
   llvm::DenseMap<mlir::Value, std::optional<int64_t>> known;
 };

@@ -176,7 +176,7 @@ TEST_CASE("--input_shape") {
                Contains("E10049: --input_shape=\"a:1\" has 1 dims, the model's input [batch, 3] "
                         "has 2") &&
                    Contains("E10011: --input_shape=\"b:1,-2\": dim -2 is neither positive nor -1 "
-                            "(open)") &&
+                            "(dynamic)") &&
                    Contains("E10017: 'y' given with --input_shape is not an input of the model; "
                             "its inputs are 'a', 'b', 'c'") &&
                    Contains("E10016: 'q' given with --input_shape is not in the model") &&
