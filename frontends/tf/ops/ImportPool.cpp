@@ -136,9 +136,8 @@ template <graph::ResizeMode mode> void importResize(NodeContext &n) {
     return;
   ImageLayout layout(n, 4);
   // Bilinear gives 32-bit floats whatever it is given.
-  Value input = mode == graph::ResizeMode::Nearest
-                    ? n.input(0)
-                    : n.cast(n.input(0), n.builder().getF32Type());
+  Value input = mode == graph::ResizeMode::Nearest ? n.input(0)
+                                                   : n.cast(n.input(0), n.builder().getF32Type());
   Value image = layout.toCanonical(n, input);
   SmallVector<int64_t> shape(n.shape(image));
   SmallVector<double> scales(4, 1.0);
