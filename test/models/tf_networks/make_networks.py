@@ -537,7 +537,7 @@ def quantized_and_back():
 
 
 @network(values(2, 3, 4, 2), np.abs(values(2)), values(2),
-         np.array([[[[7, 200], [9, 3], [128, 64]]] * 2], "u1"), folder="operators")
+         np.array([[[[7, 200], [9, 3], [128, 64]]] * 2], "u1"), folder="numbers")
 def given_parameters():
     """Statistics and filters that only a run knows, results whose size a constant states, and
     images of integers."""
