@@ -143,11 +143,12 @@ template <int64_t rank> void importConvTranspose(NodeContext &n) {
   if (hasKernel)
     kernel.assign(n.shape(filter).begin(), n.shape(filter).begin() + rank - 2);
   SmallVector<NamedAttribute> attributes;
-  if (hasKernel && matchPattern(wanted, m_Constant()) &&
-      (isWhole || n.shape(wanted)[0] == rank - 2)) {
-    SmallVector<int64_t> all = n.constantInts(0), spatial;
-    for (int64_t dim = 0; dim < rank - 2 && !n.failed(); ++dim)
-      spatial.push_back(all[isWhole ? layout.spatialAxis(dim) : dim]);
+  // A shape is often known but for the batch.
+  SmallVector<int64_t> elements = knownElements(n.input(0)), spatial;
+  if (isWhole || static_cast<int64_t>(elements.size()) == rank - 2)
+    for (size_t dim = 0; dim < rank - 2 && dim < elements.size(); ++dim)
+      spatial.push_back(elements[isWhole ? layout.spatialAxis(dim) : dim]);
+  if (hasKernel && spatial.size() == rank - 2 && !ShapedType::isDynamicShape(spatial)) {
     attributes = windowOfResult(n, layout, kernel, spatial);
   } else {
     attributes = windowOf(n, layout);
@@ -168,7 +169,7 @@ template <int64_t rank> void importConvTranspose(NodeContext &n) {
                  attributes);
   Value output = layout.fromCanonical(n, result);
   if (isWhole)
-    output = n.callHost("Reshape", {output, wanted});
+    output = withKnownDims(n, n.callHost("Reshape", {output, wanted}), elements, 0);
   n.setOutput(output);
 }
 

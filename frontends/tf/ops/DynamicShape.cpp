@@ -58,25 +58,6 @@ Value filledLike(NodeContext &n, Value like, double fill) {
   return n.callHost("Expand", {n.scalarLike(fill, like), shapeVector(n, like)});
 }
 
-namespace {
-
-/// Ends of slices beyond every axis, in front and behind.
-constexpr int64_t allOf = std::numeric_limits<int32_t>::max();
-
-Value axes(NodeContext &n, ArrayRef<int64_t> values) { return n.intList(values); }
-Value unsqueeze(NodeContext &n, Value value, ArrayRef<int64_t> at) {
-  return at.empty() ? value : n.callHost("Unsqueeze", {value, axes(n, at)});
-}
-Value squeeze(NodeContext &n, Value value, ArrayRef<int64_t> at) {
-  return at.empty() ? value : n.callHost("Squeeze", {value, axes(n, at)});
-}
-
-//===----------------------------------------------------------------------===//
-// Shapes
-//===----------------------------------------------------------------------===//
-
-/// Returns the elements of `vector`, a shape that was put together by Pack or Concat, as far as
-/// they are known, others as dynamic; empty where the number of elements is not known.
 SmallVector<int64_t> knownElements(Value vector) {
   auto type = dyn_cast<RankedTensorType>(vector.getType());
   if (!type || type.getRank() != 1 || type.isDynamicDim(0) || type.getDimSize(0) > maxRank)
@@ -104,6 +85,23 @@ SmallVector<int64_t> knownElements(Value vector) {
   }
   return elements.size() == unknown.size() ? elements : unknown;
 }
+
+namespace {
+
+/// Ends of slices beyond every axis, in front and behind.
+constexpr int64_t allOf = std::numeric_limits<int32_t>::max();
+
+Value axes(NodeContext &n, ArrayRef<int64_t> values) { return n.intList(values); }
+Value unsqueeze(NodeContext &n, Value value, ArrayRef<int64_t> at) {
+  return at.empty() ? value : n.callHost("Unsqueeze", {value, axes(n, at)});
+}
+Value squeeze(NodeContext &n, Value value, ArrayRef<int64_t> at) {
+  return at.empty() ? value : n.callHost("Squeeze", {value, axes(n, at)});
+}
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
 
 void importReshape(NodeContext &n) {
   Value input = n.input(0), shape = n.input(1);

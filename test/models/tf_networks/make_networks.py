@@ -551,6 +551,7 @@ def given_parameters():
         return (norm.y, transposed([2, 5, 11, 4], "SAME", tf.constant(values(2, 3, 4, 2))),
                 transposed([2, 6, 12, 4], "SAME"), transposed([2, 7, 13, 4], "VALID"),
                 transposed([2, 6, 12, 4], "VALID", tf.constant(values(1, 2, 4, 2))),
+                transposed([tf.shape(image)[0], 5, 11, 4], "SAME"),
                 tf.raw_ops.EuclideanNorm(input=image, axis=[1, -1]),
                 tf.raw_ops.EuclideanNorm(input=wide, axis=[2], keep_dims=True),
                 tf.cast(tf.raw_ops.ApproximateEqual(x=wide, y=wide + 1e-6), tf.float32),
