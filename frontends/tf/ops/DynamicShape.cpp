@@ -5,6 +5,7 @@
 // the dims that tensors have when the model runs.
 
 #include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
 #include "frontends/SliceEnds.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/arithmetic/TensorMath.h"
@@ -71,13 +72,15 @@ SmallVector<int64_t> knownElements(Value vector) {
         element = ShapedType::kDynamic;
     return elements;
   }
-  auto call = vector.getDefiningOp<graph::HostCallOp>();
-  if (call && call.getKernel() == "Cast")
-    return knownElements(call.getOperand(0));
-  if (!call || call.getKernel() != "Concat")
+  Operation *source = vector.getDefiningOp();
+  auto call = dyn_cast_or_null<graph::HostCallOp>(source);
+  auto isA = [&](StringRef kernel) { return call && call.getKernel() == kernel; };
+  if (isa_and_nonnull<graph::CastOp>(source) || isA("Cast"))
+    return knownElements(source->getOperand(0));
+  if (!isa_and_nonnull<graph::ConcatOp>(source) && !isA("Concat"))
     return unknown;
   SmallVector<int64_t> elements;
-  for (Value part : call.getOperands()) {
+  for (Value part : source->getOperands()) {
     SmallVector<int64_t> some = knownElements(part);
     if (some.empty())
       return unknown;
