@@ -202,7 +202,8 @@ void decomposeInplaceSub(Rewriter &r, const Inputs &in) { updateRows(r, in, "Ten
 
 void decomposeApproximateEqual(Rewriter &r, const Inputs &in) {
   const pb::AttrValue *tolerance = r.attribute("tolerance");
-  const std::string limit = r.constant(tolerance ? tolerance->f() : 1e-5F);
+  const std::string limit =
+      r.add("Cast", {r.constant(tolerance ? tolerance->f() : 1e-5F)}, {{"DstT", r.attribute("T")}});
   r.become("Less", {r.add("Abs", {r.add("Sub", {in[0], in[1]})}), limit});
 }
 
@@ -319,7 +320,7 @@ struct Decomposed {
   StringLiteral becomes;
 };
 constexpr Decomposed decomposed[] = {
-    {"ApproximateEqual", 2, decomposeApproximateEqual, "Sub, Abs, Less"},
+    {"ApproximateEqual", 2, decomposeApproximateEqual, "Sub, Abs, Cast, Less"},
     {"BatchNormWithGlobalNormalization", 5, decomposeGlobalNormalization, "Sub, Mul, Add"},
     {"BatchToSpace", 2, decomposeBlocks<true>, "BatchToSpaceND"},
     {"ConjugateTranspose", 2, decomposeConjugateTranspose, "Transpose, Conj"},

@@ -118,10 +118,19 @@ StringRef awaited(const Frame *frame, const pb::NodeDef *node) {
   return {};
 }
 
+/// Returns the name of a node of the main graph: the node itself, or the call that leads to it.
+StringRef nodeOfMainGraph(const Frame &frame, const pb::NodeDef &node) {
+  StringRef name = node.name();
+  for (const Frame *inner = &frame; inner->caller; inner = inner->caller)
+    name = inner->call->name();
+  return name;
+}
+
 class TableBinder {
 public:
-  TableBinder(pb::GraphDef &graph, const TableFiles &files, Diagnostics &diagnostics)
-      : graph(graph), files(files), diagnostics(diagnostics) {
+  TableBinder(pb::GraphDef &graph, const TableFiles &files, const RunNodes &runNodes,
+              Diagnostics &diagnostics)
+      : graph(graph), files(files), runNodes(runNodes), diagnostics(diagnostics) {
     for (const pb::FunctionDef &function : graph.library().function())
       functions[function.signature().name()] = &function;
   }
@@ -152,6 +161,7 @@ private:
 
   pb::GraphDef &graph;
   const TableFiles &files;
+  const RunNodes &runNodes;
   Diagnostics &diagnostics;
   StringMap<const pb::FunctionDef *> functions;
   StringMap<bool> filling; ///< what fillsTables() has found
@@ -214,6 +224,9 @@ bool TableBinder::fill(const Frame &frame, const pb::NodeDef &node) {
   if (found == tables.end())
     return true;
   pb::NodeDef &table = *found->second;
+  // TensorFlow takes a table that cannot change only when it is filled, one that can also empty.
+  if (isMutable(table) && !runNodes.contains(nodeOfMainGraph(frame, node)))
+    return true;
   // A change is made before all that reads the table, and each run would make the same again.
   if (changesTable(node.op()))
     if (StringRef before = awaited(&frame, &node);
@@ -402,8 +415,40 @@ void makeConst(pb::NodeDef &node, pb::TensorProto &&tensor) {
 
 } // namespace
 
-bool bindTables(pb::GraphDef &graph, const TableFiles &files, Diagnostics &diagnostics) {
-  return TableBinder(graph, files, diagnostics).run();
+RunNodes::RunNodes(const pb::GraphDef &graph) : graph(graph) {
+  for (const pb::NodeDef &node : graph.node())
+    nodes[node.name()] = &node;
+}
+
+void RunNodes::add(StringRef name) {
+  SmallVector<StringRef> waiting = {name};
+  while (!waiting.empty()) {
+    StringRef next = waiting.pop_back_val();
+    next.consume_front("^");
+    const pb::NodeDef *node = nodes.lookup(nodeOf(next));
+    if (node && names.insert(node->name()).second)
+      waiting.append(node->input().begin(), node->input().end());
+  }
+}
+
+void RunNodes::addFrozen(ArrayRef<std::string> outputs) {
+  StringSet<> read;
+  for (const pb::NodeDef &node : graph.node())
+    for (StringRef input : node.input()) {
+      input.consume_front("^");
+      read.insert(nodeOf(input));
+    }
+  for (const std::string &output : outputs)
+    add(output);
+  for (const pb::NodeDef &node : graph.node())
+    if (!read.contains(node.name()) && !fillsTable(node.op()) &&
+        (outputs.empty() || node.op() == "NoOp"))
+      add(node.name());
+}
+
+bool bindTables(pb::GraphDef &graph, const TableFiles &files, const RunNodes &run,
+                Diagnostics &diagnostics) {
+  return TableBinder(graph, files, run, diagnostics).run();
 }
 
 void freezeTables(pb::GraphDef &graph) {

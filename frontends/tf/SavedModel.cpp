@@ -90,6 +90,24 @@ GraphBoundary FrozenModel::boundary() const {
   return boundary;
 }
 
+/// Returns what runs when the model is loaded, and what the outputs need.
+static RunNodes nodesThatRun(const pb::MetaGraphDef &meta, ArrayRef<NamedTensor> outputs) {
+  RunNodes run(meta.graph_def());
+  for (const NamedTensor &output : outputs)
+    run.add(output.tensor);
+  if (!meta.saver_def().restore_op_name().empty())
+    run.add(meta.saver_def().restore_op_name());
+  for (const auto &[name, signature] : meta.signature_def())
+    if (name == "__saved_model_init_op")
+      for (const auto &[key, info] : signature.outputs())
+        run.add(info.name());
+  for (const auto &[name, collection] : meta.collection_def())
+    if (name == "saved_model_main_op" || name == "legacy_init_op")
+      for (const std::string &node : collection.node_list().value())
+        run.add(node);
+  return run;
+}
+
 std::optional<FrozenModel> freezeModel(pb::SavedModel &model, StringRef path,
                                        CheckpointBundle *checkpoint, Diagnostics &diagnostics,
                                        StringRef signatureName) {
@@ -116,7 +134,8 @@ std::optional<FrozenModel> freezeModel(pb::SavedModel &model, StringRef path,
   for (NamedTensor &output : frozen.outputs)
     tensors.push_back(&output.tensor);
   if (diagnostics.numErrors() != errorsBefore ||
-      !bindTables(graph, {assets, &meta->asset_file_def()}, diagnostics) ||
+      !bindTables(graph, {assets, &meta->asset_file_def()}, nodesThatRun(*meta, frozen.outputs),
+                  diagnostics) ||
       !lowerControlFlow(graph, tensors, diagnostics) ||
       !inlineFunctions(graph, meta->meta_info_def().stripped_op_list(), frozen.inputs,
                        frozen.outputs, frozen.graph, diagnostics) ||

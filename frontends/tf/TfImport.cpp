@@ -100,8 +100,11 @@ FailureOr<OwningOpRef<ModuleOp>> atc::importTf(StringRef path, const TfImportOpt
     return importTfGraph(model->graph, name, model->boundary(), options, context, diagnostics);
   }
   tf::pb::GraphDef graph;
-  if (!tf_import::readGraph(path, graph, diagnostics) ||
-      !tf_import::bindTables(graph, {llvm::sys::path::parent_path(path)}, diagnostics))
+  if (!tf_import::readGraph(path, graph, diagnostics))
+    return failure();
+  tf_import::RunNodes run(graph);
+  run.addFrozen(options.outputs);
+  if (!tf_import::bindTables(graph, {llvm::sys::path::parent_path(path)}, run, diagnostics))
     return failure();
   if (!tf_import::hasCalls(graph)) {
     tf_import::freezeTables(graph);

@@ -48,10 +48,10 @@ const fb::Tensor &OpContext::outputTensor(unsigned index) {
   return emptyTensor();
 }
 
-Dims OpContext::knownDims(unsigned index) {
+Dims OpContext::knownDims(unsigned index, size_t first) {
   Dims result = dims(index);
   for (auto [axis, dim] : llvm::enumerate(result))
-    if (dim < 0) {
+    if (dim < 0 && axis >= first) {
       fail("dim " + Twine(axis) + " of input " + Twine(index) +
            " must be known; convert the model with that dim");
       return Dims(result.size(), 1);

@@ -87,8 +87,8 @@ public:
   const fb::Tensor &outputTensor(unsigned index);
   Dims dims(unsigned index) { return dimsOf(inputTensor(index)); }
   int64_t rank(unsigned index) { return dims(index).size(); }
-  /// Returns the dims of an input, all of which must be known.
-  Dims knownDims(unsigned index);
+  /// Returns the dims of an input, which must be known from axis `first` on; others may be -1.
+  Dims knownDims(unsigned index, size_t first = 0);
   Dims outputDims(unsigned index = 0) { return dimsOf(outputTensor(index)); }
   /// Makes -rank <= axis < rank non-negative, or fails.
   int64_t axis(int64_t axis, int64_t rank);

@@ -300,6 +300,25 @@ def test_resizes_of_bytes_between_floats_stay_on_the_npu(tmp_path, soc):
         assert steps.max() <= 2 and steps.mean() < 0.2, (name, steps.max(), steps.mean())
 
 
+@pytest.mark.skipif(onnx is None, reason="needs the onnx package")
+@pytest.mark.parametrize("storage", ["uint8", "int8"])
+@pytest.mark.parametrize("soc", ["Ascend310P3", "Ascend910B1"])
+def test_padding_has_the_zero_point(tmp_path, soc, storage):
+    """Zeros around a quantized tensor were 127 of 255 where the zero point is beyond that."""
+    model, q = tmp_path / "padded.onnx", Quantized(storage, 3)
+    x = q.node("Pad", q.quantize("x", 0.017, 232),
+               q.constant(np.array([0, 0, 2, 0, 0, 1])))
+    q.save(model, x, [1, 4, 5], [1, 4, 8])
+    cpu_om, npu_om, _ = compile_for_both(model, tmp_path, soc)
+    numbers = np.random.default_rng(4).normal(0, 1, (1, 4, 5)).astype(np.float32)
+    want, _ = run_dumped(cpu_om, numbers, tmp_path / "cpu-0")
+    got, _ = run_dumped(npu_om, numbers, tmp_path / "npu-0")
+    name, = (name for name in want.keys() & got.keys() if want[name].shape == (1, 4, 8)
+             and want[name].dtype == np.float32)
+    assert not want[name][0, :, :2].any() and not want[name][0, :, 7:].any()
+    np.testing.assert_allclose(got[name], want[name], atol=0.02)
+
+
 def encoder_network(path, storage):
     """A layer of an encoder: products of activations, numbers that an addition and a product read,
     and bytes that are cut into heads. Behind it an image of 13 channels, which are shuffled."""

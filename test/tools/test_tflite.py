@@ -104,6 +104,11 @@ def test_models_equal_the_interpreter(tmp_path):
     assert not {name: lines for name, lines in errors.items() if lines}
 
 
+@pytest.mark.parametrize("name", ["open_dilated", "open_mirror"])
+def test_batches_of_any_size(tmp_path, name):
+    assert not check(tmp_path / name, name)
+
+
 @pytest.mark.parametrize("name", ["cnn_float", "cnn_int8io"])
 def test_networks_on_an_npu(tmp_path, name):
     got, values = compute(tmp_path, name, target="--soc_version=Ascend310P3")

@@ -116,4 +116,24 @@ void importBatchStatistics(NodeContext &n, Value image) {
   n.setOutput(4, varianceVector);
 }
 
+void importGivenStatistics(NodeContext &n, Value image) {
+  const double epsilon = n.floatAttr("epsilon", 1e-4f);
+  if (n.failed())
+    return;
+  const int64_t rank = n.rank(image);
+  ImageLayout layout(n, rank);
+  SmallVector<Value> parameters;
+  for (unsigned index = 1; index < 5 && !n.failed(); ++index)
+    parameters.push_back(alongChannels(n, index, layout.channelAxis(), rank));
+  if (n.failed())
+    return;
+  Value scale = parameters[0], variance = parameters[3];
+  Value wide = n.cast(image, n.elementType(scale));
+  Value inverse = n.create<graph::RsqrtOp>(n.add(variance, n.scalarLike(epsilon, variance)));
+  Value result = n.add(n.mul(n.sub(wide, parameters[2]), n.mul(inverse, scale)), parameters[1]);
+  n.setOutput(0, n.cast(result, n.elementType(image)));
+  n.setOutput(1, n.input(3));
+  n.setOutput(2, n.input(4));
+}
+
 } // namespace atc::tf_import

@@ -15,6 +15,11 @@ namespace atc::tf_import {
 /// statistics are asked for that the node does not have.
 void importBatchStatistics(NodeContext &n, mlir::Value image);
 
+/// Imports FusedBatchNorm whose `is_training` is false where a parameter is known only in a run:
+/// each channel of `image`, input 0 of fixed shape, is normalized by the mean and variance that
+/// inputs 3 and 4 are. Sets outputs 0 (normalized), 1 and 2 (these).
+void importGivenStatistics(NodeContext &n, mlir::Value image);
+
 } // namespace atc::tf_import
 
 #endif // OPENATC_FRONTENDS_TF_OPS_BATCHSTATISTICS_H

@@ -25,6 +25,10 @@ mlir::Value withRank(NodeContext &n, unsigned index, int64_t rank);
 mlir::Value withKnownDims(NodeContext &n, mlir::Value value, llvm::ArrayRef<int64_t> dims,
                           int64_t first);
 
+/// Returns the elements of `vector`, a shape that was put together by Pack or Concat, as far as
+/// they are known, others as dynamic; empty where the number of elements is not known.
+llvm::SmallVector<int64_t> knownElements(mlir::Value vector);
+
 /// Fails the node, whose input 1 chooses diagonal k, unless matrices of this shape have it; dims
 /// may be dynamic.
 void requireDiagonal(NodeContext &n, int64_t k, llvm::ArrayRef<int64_t> shape);

@@ -4,6 +4,7 @@
 #include "dialects/graph/ops/HostOps.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/BatchStatistics.h"
+#include "frontends/tf/ops/Window.h"
 #include "frontends/tf/ops/arithmetic/TensorMath.h"
 
 using namespace mlir;
@@ -104,20 +105,71 @@ void importDepthwiseConv(NodeContext &n) {
   n.setOutput(layout.fromCanonical(n, result));
 }
 
-/// The result's size is the one of an image that the strides divide. Input 0 states it when
-/// the model runs; where it states another one the run fails.
+/// Strides, dilations and pads of a transposed convolution whose result has the spatial dims
+/// `wanted`: the pads are those that the convolution would have had.
+SmallVector<NamedAttribute> windowOfResult(NodeContext &n, const ImageLayout &layout,
+                                           ArrayRef<int64_t> kernel, ArrayRef<int64_t> wanted) {
+  std::optional<Window> window = readWindow(n, layout, kernel, wanted);
+  if (!window)
+    return {};
+  SmallVector<int64_t> behind;
+  for (size_t dim = 0; dim < kernel.size(); ++dim) {
+    int64_t pads = window->pads[dim] + window->pads[kernel.size() + dim];
+    int64_t steps = wanted[dim] - window->extent(dim) + pads;
+    if (steps < 0) {
+      n.failInput(0, "asks for " + Twine(wanted[dim]) + " pixels, fewer than the filter has");
+      return {};
+    }
+    behind.push_back(steps % window->strides[dim]);
+  }
+  return {n.hostInts("strides", window->strides), n.hostInts("dilations", window->dilations),
+          n.hostInts("pads", window->pads), n.hostInts("output_padding", behind)};
+}
+
+/// Input 0 states the result's size. Where that is known only when the model runs, the size is the
+/// one of an image that the strides divide, and a run that states another one fails.
 template <int64_t rank> void importConvTranspose(NodeContext &n) {
   Value filter = withRank(n, 1, rank), image = withRank(n, 2, rank);
   ImageLayout layout(n, rank);
   if (n.failed())
     return;
+  Value wanted = indexVector(n, n.input(0));
+  if (n.failed())
+    return;
+  // The shape may leave out batch and channels.
+  const bool isWhole = NodeContext::isStatic(wanted) && n.shape(wanted)[0] == rank;
+  const bool hasKernel = NodeContext::isStatic(filter);
+  SmallVector<int64_t> kernel, behind;
+  if (hasKernel)
+    kernel.assign(n.shape(filter).begin(), n.shape(filter).begin() + rank - 2);
+  SmallVector<NamedAttribute> attributes;
+  // A shape is often known but for the batch.
+  SmallVector<int64_t> elements = knownElements(n.input(0)), spatial;
+  if (isWhole || static_cast<int64_t>(elements.size()) == rank - 2)
+    for (size_t dim = 0; dim < rank - 2 && dim < elements.size(); ++dim)
+      spatial.push_back(elements[isWhole ? layout.spatialAxis(dim) : dim]);
+  if (hasKernel && spatial.size() == rank - 2 && !ShapedType::isDynamicShape(spatial)) {
+    attributes = windowOfResult(n, layout, kernel, spatial);
+  } else {
+    attributes = windowOf(n, layout);
+    SmallVector<int64_t> strides = layout.spatial(n, "strides"),
+                         dilations = layout.spatial(n, "dilations");
+    // Without pads the strides pass what a smaller filter leaves behind the last pixel.
+    if (hasKernel && n.stringAttr("padding", "VALID") == "VALID" && !n.failed()) {
+      for (int64_t dim = 0; dim < rank - 2; ++dim)
+        behind.push_back(
+            std::max<int64_t>(strides[dim] - (kernel[dim] - 1) * dilations[dim] - 1, 0));
+      attributes.push_back(n.hostInts("output_padding", behind));
+    }
+  }
+  if (n.failed())
+    return;
   Value result =
       n.callHost("ConvTranspose", {layout.toCanonical(n, image), canonicalFilter(n, filter, rank)},
-                 windowOf(n, layout));
-  Value output = layout.fromCanonical(n, result), wanted = indexVector(n, n.input(0));
-  // The shape may leave out batch and channels.
-  if (!n.failed() && NodeContext::isStatic(wanted) && n.shape(wanted)[0] == rank)
-    output = n.callHost("Reshape", {output, wanted});
+                 attributes);
+  Value output = layout.fromCanonical(n, result);
+  if (isWhole)
+    output = withKnownDims(n, n.callHost("Reshape", {output, wanted}), elements, 0);
   n.setOutput(output);
 }
 
@@ -211,6 +263,18 @@ void reduceBy(NodeContext &n, StringRef kernel, Value input) {
   n.setOutput(
       n.callHost(kernel, {input, indexVector(n, along)},
                  {n.hostInts("keepdims", {keepdims}), n.hostInts("noop_with_empty_axes", {1})}));
+}
+
+/// The root of the sum of squares.
+void importEuclideanNorm(NodeContext &n) {
+  Value input = n.input(0), along = n.input(1);
+  bool keepdims = n.boolAttr("keep_dims", false);
+  if (n.failed())
+    return;
+  Value sum =
+      n.callHost("ReduceSum", {n.mul(input, input), indexVector(n, along)},
+                 {n.hostInts("keepdims", {keepdims}), n.hostInts("noop_with_empty_axes", {1})});
+  n.setOutput(n.create<graph::SqrtOp>(sum));
 }
 
 void importSum(NodeContext &n) { reduceBy(n, "ReduceSum", n.input(0)); }
@@ -310,6 +374,7 @@ ArrayRef<OpRow> dynamicNnRows() {
       {"Conv3DBackpropInputV2", importConvTranspose<5>},
       {"DepthToSpace", importBlocks<true>},
       {"DepthwiseConv2dNative", importDepthwiseConv},
+      {"EuclideanNorm", importEuclideanNorm},
       {"FusedBatchNorm", importFusedBatchNorm},
       {"FusedBatchNormV2", importFusedBatchNorm},
       {"FusedBatchNormV3", importFusedBatchNorm},

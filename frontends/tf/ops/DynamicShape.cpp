@@ -5,6 +5,7 @@
 // the dims that tensors have when the model runs.
 
 #include "dialects/graph/ops/HostOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
 #include "frontends/SliceEnds.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/arithmetic/TensorMath.h"
@@ -58,6 +59,36 @@ Value filledLike(NodeContext &n, Value like, double fill) {
   return n.callHost("Expand", {n.scalarLike(fill, like), shapeVector(n, like)});
 }
 
+SmallVector<int64_t> knownElements(Value vector) {
+  auto type = dyn_cast<RankedTensorType>(vector.getType());
+  if (!type || type.getRank() != 1 || type.isDynamicDim(0) || type.getDimSize(0) > maxRank)
+    return {};
+  SmallVector<int64_t> unknown(type.getDimSize(0), ShapedType::kDynamic);
+  ElementsAttr value;
+  if (matchPattern(vector, m_Constant(&value))) {
+    SmallVector<int64_t> elements = readInts(value);
+    for (int64_t &element : elements)
+      if (element < 0 || element > maxDim)
+        element = ShapedType::kDynamic;
+    return elements;
+  }
+  Operation *source = vector.getDefiningOp();
+  auto call = dyn_cast_or_null<graph::HostCallOp>(source);
+  auto isA = [&](StringRef kernel) { return call && call.getKernel() == kernel; };
+  if (isa_and_nonnull<graph::CastOp>(source) || isA("Cast"))
+    return knownElements(source->getOperand(0));
+  if (!isa_and_nonnull<graph::ConcatOp>(source) && !isA("Concat"))
+    return unknown;
+  SmallVector<int64_t> elements;
+  for (Value part : source->getOperands()) {
+    SmallVector<int64_t> some = knownElements(part);
+    if (some.empty())
+      return unknown;
+    elements.append(some);
+  }
+  return elements.size() == unknown.size() ? elements : unknown;
+}
+
 namespace {
 
 /// Ends of slices beyond every axis, in front and behind.
@@ -74,36 +105,6 @@ Value squeeze(NodeContext &n, Value value, ArrayRef<int64_t> at) {
 //===----------------------------------------------------------------------===//
 // Shapes
 //===----------------------------------------------------------------------===//
-
-/// Returns the elements of `vector`, a shape that was put together by Pack or Concat, as far as
-/// they are known, others as dynamic; empty where the number of elements is not known.
-SmallVector<int64_t> knownElements(Value vector) {
-  auto type = dyn_cast<RankedTensorType>(vector.getType());
-  if (!type || type.getRank() != 1 || type.isDynamicDim(0) || type.getDimSize(0) > maxRank)
-    return {};
-  SmallVector<int64_t> unknown(type.getDimSize(0), ShapedType::kDynamic);
-  ElementsAttr value;
-  if (matchPattern(vector, m_Constant(&value))) {
-    SmallVector<int64_t> elements = readInts(value);
-    for (int64_t &element : elements)
-      if (element < 0 || element > maxDim)
-        element = ShapedType::kDynamic;
-    return elements;
-  }
-  auto call = vector.getDefiningOp<graph::HostCallOp>();
-  if (call && call.getKernel() == "Cast")
-    return knownElements(call.getOperand(0));
-  if (!call || call.getKernel() != "Concat")
-    return unknown;
-  SmallVector<int64_t> elements;
-  for (Value part : call.getOperands()) {
-    SmallVector<int64_t> some = knownElements(part);
-    if (some.empty())
-      return unknown;
-    elements.append(some);
-  }
-  return elements.size() == unknown.size() ? elements : unknown;
-}
 
 void importReshape(NodeContext &n) {
   Value input = n.input(0), shape = n.input(1);

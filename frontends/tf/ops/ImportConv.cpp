@@ -177,6 +177,9 @@ void importFusedBatchNorm(NodeContext &n) {
     return;
   // The parameters may be wider than the input.
   Type element = n.elementType(input);
+  if (!llvm::all_of(ValueRange{scale, offset, mean, variance},
+                    [](Value value) { return matchPattern(value, m_Constant()); }))
+    return importGivenStatistics(n, input);
   Value result = n.create<graph::BatchNormOp>(layout.toCanonical(n, input), n.cast(scale, element),
                                               n.cast(offset, element), n.cast(mean, element),
                                               n.cast(variance, element), llvm::APFloat(epsilon));

@@ -135,7 +135,10 @@ template <graph::ResizeMode mode> void importResize(NodeContext &n) {
   if (n.failed())
     return;
   ImageLayout layout(n, 4);
-  Value image = layout.toCanonical(n, n.input(0));
+  // Bilinear gives 32-bit floats whatever it is given.
+  Value input = mode == graph::ResizeMode::Nearest ? n.input(0)
+                                                   : n.cast(n.input(0), n.builder().getF32Type());
+  Value image = layout.toCanonical(n, input);
   SmallVector<int64_t> shape(n.shape(image));
   SmallVector<double> scales(4, 1.0);
   for (int dim = 0; dim < 2; ++dim) {
@@ -155,11 +158,7 @@ template <graph::ResizeMode mode> void importResize(NodeContext &n) {
                      ? image
                      : n.createTyped<graph::ResizeOp>(shape, n.elementType(image), image, scales,
                                                       mode, coordinates, nearest, APFloat(-0.75));
-  result = layout.fromCanonical(n, result);
-  // Bilinear gives float whatever it is given.
-  if (!isNearest && !n.failed() && !n.isFloat(result))
-    return n.failInput(0, "must be a float image");
-  n.setOutput(result);
+  n.setOutput(layout.fromCanonical(n, result));
 }
 
 int64_t readBlock(NodeContext &n) {

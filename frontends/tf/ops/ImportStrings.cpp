@@ -48,9 +48,11 @@ std::string constantText(NodeContext &n, unsigned index) {
 void importTable(NodeContext &n) {
   if (const std::string reason = n.stringAttr(tableErrorAttribute, ""); !reason.empty())
     return n.fail("E13005", reason);
-  n.fail("E13005", "table '" + n.proto().name() +
-                       "' has no contents: no initializer of the model fills it; freeze a graph "
-                       "together with the nodes that fill its tables");
+  n.fail("E13005",
+         "table '" + n.proto().name() +
+             "' has no contents: no initializer of the model fills it, nor does a node that "
+             "an output waits for; freeze a graph together with the nodes that fill its "
+             "tables");
 }
 
 /// The size of a table that became no constant; of others it is known.

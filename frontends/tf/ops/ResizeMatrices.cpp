@@ -74,6 +74,11 @@ AxisWeights areaAxis(int64_t outputs, int64_t inputs, bool alignCorners, bool) {
   AxisWeights weights(outputs, inputs);
   const float scale = scaleOf(inputs, outputs, alignCorners);
   for (int64_t output = 0; output < outputs; ++output) {
+    // Between the corners of one pixel there is nothing to cover.
+    if (inputs == 1) {
+      weights.at(output, 0) = 1;
+      continue;
+    }
     float begin = static_cast<float>(output) * scale, end = static_cast<float>(output + 1) * scale;
     auto first = static_cast<int64_t>(std::floor(begin));
     auto last = static_cast<int64_t>(std::ceil(end));

@@ -196,9 +196,10 @@ void importSpaceToDepth(OpContext &c) {
   c.setOutput(c.channelsLast(result, 4));
 }
 
-/// Reads the blocks and the two numbers per dim of an operator between space and batch.
+/// Reads the blocks and the two numbers per dim of an operator between space and batch, whose batch
+/// may be -1: any.
 bool readBlocks(OpContext &c, Dims &dims, Dims &blocks, Dims &borders) {
-  dims = c.knownDims(0);
+  dims = c.knownDims(0, 1);
   blocks = c.requireInts(1, "block shape");
   borders = c.requireInts(2, "borders");
   if (c.failed())
@@ -232,7 +233,7 @@ void importSpaceToBatch(OpContext &c) {
   }
   Value padded = c.node("Pad", {c.in(0), c.ints(pads), c.scalarLike(0, 0)});
   // [n, (h/b, b)..., rest] -> [b..., n, h/b..., rest]
-  Dims split = {dims[0]}, order, result = {dims[0] * volume};
+  Dims split = {dims[0]}, order, result = {dims[0] < 0 ? -1 : dims[0] * volume};
   for (size_t i = 0; i < count; ++i) {
     split.append({dims[i + 1] / blocks[i], blocks[i]});
     order.push_back(2 + 2 * i);
@@ -257,11 +258,13 @@ void importBatchToSpace(OpContext &c) {
   int64_t volume = 1;
   for (int64_t block : blocks)
     volume *= block;
-  if (volume < 1 || dims[0] % volume)
+  const bool isOpen = dims[0] < 0;
+  if (volume < 1 || (!isOpen && dims[0] % volume))
     return c.fail("its batch " + Twine(dims[0]) + " is no multiple of the block");
   // [b..., n, h..., rest] -> [n, (h, b)..., rest]
-  Dims split = blocks, order = {int64_t(count)}, result = {dims[0] / volume}, axes, starts, ends;
-  split.push_back(dims[0] / volume);
+  const int64_t batch = isOpen ? -1 : dims[0] / volume;
+  Dims split = blocks, order = {int64_t(count)}, result = {batch}, axes, starts, ends;
+  split.push_back(batch);
   for (size_t i = 0; i < count; ++i) {
     order.append({int64_t(count + 1 + i), int64_t(i)});
     split.push_back(dims[i + 1]);

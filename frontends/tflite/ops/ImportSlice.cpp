@@ -140,16 +140,18 @@ void importMirrorPad(OpContext &c) {
   Value x = c.moved(0);
   if (!p || p->mode() == fb::MirrorPadMode::REFLECT)
     return c.setOutput(c.node("Pad", {x, padList(c)}, {{"mode", std::string("reflect")}}));
-  const Dims dims = c.knownDims(0), pads = c.requireInts(1, "pads");
+  const Dims dims = c.dims(0), pads = c.requireInts(1, "pads");
   if (!c.failed() && pads.size() != 2 * dims.size())
     c.fail("its pads do not fit an input of " + Twine(dims.size()) + " dims");
   for (size_t axis = 0; axis < dims.size() && !c.failed(); ++axis) {
     const int64_t front = pads[2 * axis], back = pads[2 * axis + 1], size = dims[axis];
+    if (front == 0 && back == 0)
+      continue;
+    if (size < 0)
+      return (void)c.knownDims(0, axis);
     if (front < 0 || back < 0 || front > size || back > size)
       return c.fail("pads of " + Twine(front) + " and " + Twine(back) + " do not fit a dim of " +
                     Twine(size));
-    if (front == 0 && back == 0)
-      continue;
     Dims order;
     for (int64_t i = -front; i < size + back; ++i)
       order.push_back(i < 0 ? -i - 1 : i < size ? i : 2 * size - i - 1);

@@ -15,6 +15,8 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace atc::npu {
@@ -186,12 +188,22 @@ public:
     // A single buffer with the value serves all boxes.
     target.allocate(w, layout);
     w.vector(VectorOp::Fill, target.operand().buffer, {}, {}, {}, {}, {}, {},
-             Span{layout.elements(), {}}, element, element, op.getValue().convertToDouble());
+             Span{layout.elements(), {}}, element, element, storedValue());
     nest.loops(w, [&] { target.store(w, w.argument(0u), layout); });
     w.finish();
   }
 
 private:
+  /// The vector unit reads integers with a sign and saturates: what a buffer without signs has in
+  /// its upper half are the same bits as a negative number.
+  double storedValue() {
+    const double value = op.getValue().convertToDouble();
+    if (!element.isInteger())
+      return value;
+    const double range = std::ldexp(1.0, int(element.getIntOrFloatBitWidth()));
+    return value >= range / 2 ? value - range : value;
+  }
+
   TileNest plan() const {
     SmallVector<Axis> axes;
     for (int64_t size : space.sizes)

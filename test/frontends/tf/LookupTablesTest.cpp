@@ -117,7 +117,9 @@ TEST_CASE("a table of a frozen graph is filled by its nodes, or from a file besi
     REQUIRE(google::protobuf::TextFormat::ParseFromString(tableModel(filled), &model));
     pb::GraphDef graph = model.meta_graphs(0).graph_def();
     graph.clear_library();
-    if (bindTables(graph, {folder}, diagnostics))
+    RunNodes run(graph);
+    run.addFrozen({});
+    if (bindTables(graph, {folder}, run, diagnostics))
       freezeTables(graph);
     return graph;
   };
@@ -180,11 +182,13 @@ TEST_CASE("tables that cannot become constants are named") {
 }
 
 TEST_CASE("a table that changes is filled once, before all that reads it") {
-  auto freeze = [](const std::string &filled) {
+  auto freeze = [](const std::string &filled, const std::string &init = "init") {
     pb::SavedModel model;
     std::string text = tableModel(filled);
-    const std::string table = "HashTableV2";
+    const std::string table = "HashTableV2", graph = "  graph_def {";
     text.replace(text.find(table), table.size(), "MutableHashTableV2");
+    text.insert(text.find(graph), R"(  collection_def { key: "saved_model_main_op" value {
+      node_list { value: ")" + init + R"(" } } } )");
     REQUIRE(google::protobuf::TextFormat::ParseFromString(text, &model));
     Diagnostics diagnostics;
     std::optional<FrozenModel> frozen =
@@ -217,9 +221,39 @@ TEST_CASE("a table that changes is filled once, before all that reads it") {
       tensor { dtype: DT_INT64 tensor_shape { dim { size: 2 } } int64_val: 7 int64_val: 8 } } } })";
   CHECK_THAT(errorOf(late + insert("late")), Catch::Contains("after node 'late'"));
   CHECK_THAT(errorOf(insert("x")), Catch::Contains("with 'x', which is no constant"));
-  CHECK_THAT(errorOf(R"(node { name: "gone" op: "LookupTableRemoveV2" input: "table"
+  CHECK_THAT(errorOf(R"(node { name: "init" op: "LookupTableRemoveV2" input: "table"
                input: "keys" })"),
              Catch::Contains("insert constants once"));
+  // What neither the outputs nor the model's initializer need does not run.
+  CHECK(find(freeze(insert("keys"), "other"), "table")->op() == "MutableHashTableV2");
+  CHECK(
+      find(freeze(insert("keys") + R"(node { name: "group" op: "NoOp" input: "^init" })", "group"),
+           "table")
+          ->op() == "Const");
+}
+
+TEST_CASE("a table of a frozen graph that changes has what its outputs and groups run") {
+  auto tableAfter = [](const std::string &filled, const std::string &find = "") {
+    pb::SavedModel model;
+    std::string text = tableModel(filled);
+    const std::string table = "HashTableV2", read = "input: \"default\" }";
+    text.replace(text.find(table), table.size(), "MutableHashTableV2");
+    text.insert(text.find(read) + read.size() - 1, find);
+    REQUIRE(google::protobuf::TextFormat::ParseFromString(text, &model));
+    pb::GraphDef graph = model.meta_graphs(0).graph_def();
+    graph.clear_library();
+    Diagnostics diagnostics;
+    RunNodes run(graph);
+    run.addFrozen({"y"});
+    REQUIRE(bindTables(graph, {"."}, run, diagnostics));
+    freezeTables(graph);
+    return ::find(graph, "table")->op();
+  };
+  const std::string insert = R"(node { name: "insert" op: "LookupTableInsertV2"
+      input: "table" input: "keys" input: "values" })";
+  CHECK(tableAfter(insert) == "MutableHashTableV2");
+  CHECK(tableAfter(insert, "input: \"^insert\" ") == "Const");
+  CHECK(tableAfter(insert + R"(node { name: "init_all" op: "NoOp" input: "^insert" })") == "Const");
 }
 
 TEST_CASE("a function has a table of its own") {

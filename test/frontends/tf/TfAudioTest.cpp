@@ -50,6 +50,14 @@ TEST_CASE("Cepstra of squared spectra") {
   checkNear(cepstrum(narrow, 8000, "filterbank_channel_count i: 3; dct_coefficient_count i: 3")
                 .evaluate(),
             {2.68761, -0.9402018, -0.2079127});
+  Graph still, single;
+  CHECK(cepstrum(still, 0, "").errorText().find("expected more than 0 samples per second") !=
+        std::string::npos);
+  CHECK(single.floats("x", {1, 1, 1}, {4})
+            .ints("rate", {}, {8000})
+            .node("Mfcc", "x rate")
+            .errorText()
+            .find("one frequency") != std::string::npos);
   CHECK(cepstrum(wrong, 8000, "upper_frequency_limit f: 10; lower_frequency_limit f: 20")
             .errorText()
             .find("lower_frequency_limit") != std::string::npos);

@@ -260,6 +260,9 @@ def add_networks():
         layer.build((1, 6, 4))
         case(type(layer).__name__.lower(), lambda x, layer=layer: layer(x), real(1, 6, 4))
     case("rfft2d", lambda x: tf.abs(tf.signal.rfft2d(x)), real(4, 4))
+    fixed = np.random.default_rng(7)
+    filters, several = (fixed.uniform(-1, 1, shape).astype("f4") for shape in
+                        [(3, 3, 4, 4), (3, 8, 9, 4)])
     tf.keras.utils.set_random_seed(1)
     image = x = tf.keras.Input((16, 16, 3), batch_size=1)
     x = layers.Conv2D(8, 3, padding="same", activation="relu")(x)
@@ -271,6 +274,12 @@ def add_networks():
     network = tf.keras.Model(image, layers.Softmax()(x))
     for form in ("float", "dynamic", "f16", "int8", "int8io", "uint8io", "int16"):
         case("cnn_" + form, network, real(1, 16, 16, 3), form=form)
+    # Dilated convolutions of a batch of any size, which the converter surrounds by moves to batches.
+    case("open_dilated", lambda x: nn.relu(nn.conv2d(nn.conv2d(x, filters, 1, "SAME", dilations=2),
+                                                     filters, 1, "VALID", dilations=(1, 2))),
+         several, form="open")
+    case("open_mirror", lambda x: tf.pad(x, [[0, 0], [1, 2], [2, 1], [0, 0]], "SYMMETRIC"), several,
+         form="open")
 
 
 def add_quantized():
@@ -285,16 +294,17 @@ def add_quantized():
 
 
 def convert(function, inputs, form):
-    """The bytes of a model. Forms: float, f16 and dynamic (weights), int8, int8io and uint8io (also
-    inputs and results), int16 (activations)."""
+    """The bytes of a model. Forms: float, open (a batch of any size), f16 and dynamic (weights), int8,
+    int8io and uint8io (also inputs and results), int16 (activations)."""
     if isinstance(function, tf.keras.Model):
         converter = tf.lite.TFLiteConverter.from_keras_model(function)
     else:
-        specs = [tf.TensorSpec(np.shape(value), np.asarray(value).dtype) for value in inputs]
+        specs = [tf.TensorSpec([None, *value.shape[1:]] if form == "open" else np.shape(value),
+                               np.asarray(value).dtype) for value in inputs]
         traced = tf.function(function, input_signature=specs, autograph=False)
         converter = tf.lite.TFLiteConverter.from_concrete_functions(
             [traced.get_concrete_function()], traced)
-    if form != "float":
+    if form not in ("float", "open"):
         converter.optimizations = [tf.lite.Optimize.DEFAULT]
     if form == "f16":
         converter.target_spec.supported_types = [tf.float16]
@@ -327,6 +337,9 @@ def interpret(model, inputs):
     """Inputs and results by name, the scales of the latter."""
     resolver = tf.lite.experimental.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
     interpreter = tf.lite.Interpreter(model_content=model, experimental_op_resolver_type=resolver)
+    for value, detail in zip(inputs, interpreter.get_input_details(), strict=True):
+        if -1 in detail["shape_signature"]:
+            interpreter.resize_tensor_input(detail["index"], value.shape)
     interpreter.allocate_tensors()
     values = {}
     for value, detail in zip(inputs, interpreter.get_input_details(), strict=True):

@@ -136,9 +136,23 @@ void importMfcc(NodeContext &n) {
   if (results > bands)
     return n.failAttribute("dct_coefficient_count",
                            "is " + Twine(results) + ", more than the " + Twine(bands) + " bands");
+  if (n.shape(spectrum)[2] == 1)
+    return n.failInput(0, "is a spectrum of one frequency, expected two or more");
+  DenseElementsAttr known;
+  if (matchPattern(rate, m_Constant(&known)) && known.getNumElements() == 1 &&
+      known.getElementType().isInteger(32) && known.getValues<APInt>()[0].isNonPositive())
+    return n.failInput(1, "is the rate " + Twine(known.getValues<APInt>()[0].getSExtValue()) +
+                              ", expected more than 0 samples per second");
   TensorMath m(n);
   rate = m.reshape(rate, ArrayRef<int64_t>{});
-  Value weights = makeBands(m, m.dim(spectrum, 2), rate, bands, low, high);
+  // Adds 0: the first of as many numbers as there are, which fails a run in which there are none.
+  auto requireMoreThanNone = [&](Value number) { return m.gather(m.count(number), m.index(0), 0); };
+  rate = m.add(rate, n.cast(requireMoreThanNone(m.min(m.toIndex(rate), m.index(1))),
+                            n.builder().getI32Type()));
+  Value frequencies = m.dim(spectrum, 2);
+  Value second = m.min(m.sub(frequencies, m.index(1)), m.index(1));
+  frequencies = m.add(frequencies, requireMoreThanNone(second));
+  Value weights = makeBands(m, frequencies, rate, bands, low, high);
   Value energies = n.create<graph::MatMulOp>(n.create<graph::SqrtOp>(spectrum), weights);
   Value logs = n.create<graph::LogOp>(m.max(energies, m.real(1e-12)));
   SmallVector<double> cosines;

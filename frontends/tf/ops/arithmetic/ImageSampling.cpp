@@ -109,7 +109,9 @@ Value areaMatrix(TensorMath &m, const Axis &axis, bool alignCorners, bool) {
   Value covered = m.max(m.sub(m.min(end, m.add(axis.input, one)), m.max(begin, axis.input)), zero);
   Value beyond = m.max(m.sub(end, m.max(begin, axis.inputs)), zero);
   Value isLast = m.equal(axis.input, m.sub(axis.inputs, one));
-  return m.div(m.add(covered, m.select(isLast, beyond, zero)), scale);
+  Value share = m.div(m.add(covered, m.select(isLast, beyond, zero)), scale);
+  // Between the corners of one pixel there is nothing to cover.
+  return m.select(m.equal(axis.inputs, one), one, share);
 }
 
 //===----------------------------------------------------------------------===//

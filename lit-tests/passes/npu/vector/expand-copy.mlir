@@ -74,3 +74,13 @@ func.func private @pack_runs(%x: memref<2x32x1x1xi8>, %y: memref<2x2x1x1x16xi8>)
   kernel.pack %x, %y : memref<2x32x1x1xi8>, memref<2x2x1x1x16xi8>
   return
 }
+
+// What a padded tensor of uint8 is filled with has the bits of a negative number: the vector unit
+// would saturate 232.
+// CHECK-LABEL: npu.program @fill_unsigned
+// CHECK: npu.vector "fill"{{.*}}scalar = -2.400000e+01{{.*}}type = i8
+func.func private @fill_unsigned(%x: memref<1x4x7xi8>)
+    attributes {npu.kernel, npu.soc = "Ascend310P3"} {
+  kernel.fill %x {value = 2.320000e+02 : f64} : memref<1x4x7xi8>
+  return
+}
