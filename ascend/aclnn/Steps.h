@@ -52,9 +52,13 @@ View power(Plan &plan, const View &base, const View &exponent);
 /// Computes self op number, in floats.
 View withNumber(Plan &plan, const char *op, const View &self, double number);
 
-/// Returns one element that is a scalar of the program: of the type of `like`, or a float where
-/// only that holds it.
+/// Returns one element that is a scalar of the program: of the type of `like` where that holds it,
+/// else of one that does, in which both are then combined.
 View scalarLike(Plan &plan, const aclScalar *handle, const char *name, const View &like);
+View scalarLike(Plan &plan, const Scalar &scalar, const View &like);
+
+/// Returns one element that is a scalar of the program, converted to a type.
+View scalarOf(Plan &plan, const aclScalar *handle, const char *name, aclDataType type);
 
 /// Compares two tensors; the name is Eq, Ne, Lt, Le, Gt or Ge.
 View comparison(Plan &plan, std::string_view name, const View &left, const View &right);

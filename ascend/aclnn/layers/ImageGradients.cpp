@@ -70,12 +70,12 @@ View resizedGradient(Plan &plan, const View &gradient, const aclIntArray *output
 /// How the elements in front of an axis and behind it are found.
 enum class PadMode { Reflection, Replication, Circular };
 
-/// Returns the taps of the last axes of `dims`, with elements added in front and behind: `pads`
-/// has both numbers of the last axis first.
-std::vector<std::vector<Tap>> padTaps(Plan &plan, const Dims &dims, const aclIntArray *padding,
-                                      size_t axes, PadMode mode) {
+/// Checks numbers of elements that are added to the last axes of `dims`, and adds them: `pads` has
+/// both numbers of the last axis first.
+Dims paddedDims(Plan &plan, const Dims &dims, const aclIntArray *padding, size_t axes,
+                PadMode mode) {
   const Dims pads = plan.numbers(padding, "padding");
-  std::vector<std::vector<Tap>> all;
+  Dims all = dims;
   if (plan.isGood() && (pads.size() != 2 * axes || dims.size() <= axes || dims.size() > axes + 2))
     plan.reject("padding %s must have %zu numbers, and self %s %zu or %zu dims",
                 textOf(pads).c_str(), 2 * axes, textOf(dims).c_str(), axes + 1, axes + 2);
@@ -88,7 +88,20 @@ std::vector<std::vector<Tap>> padTaps(Plan &plan, const Dims &dims, const aclInt
     if (from < 1 || std::min(low, high) < 0 || std::max(low, high) > most)
       plan.reject("padding %s must be from 0 to %lld along an axis of %lld elements",
                   textOf(pads).c_str(), (long long)most, (long long)from);
+    all[dims.size() - axes + i] = from + low + high;
     plan.checkCount(from + low + high, "a padded axis");
+  }
+  return all;
+}
+
+/// Returns the taps of the last axes of `dims`, with elements added in front and behind.
+std::vector<std::vector<Tap>> padTaps(Plan &plan, const Dims &dims, const aclIntArray *padding,
+                                      size_t axes, PadMode mode) {
+  const Dims pads = plan.numbers(padding, "padding");
+  std::vector<std::vector<Tap>> all;
+  for (size_t i = 0; plan.isGood() && i < axes; ++i) {
+    const size_t place = 2 * (axes - 1 - i);
+    const int64_t from = dims[dims.size() - axes + i], low = pads[place], high = pads[place + 1];
     Tap tap;
     for (int64_t k = -low; plan.isGood() && k < from + high; ++k) {
       const int64_t mirrored = k < 0 ? -k : k >= from ? 2 * (from - 1) - k : k;
@@ -103,12 +116,10 @@ std::vector<std::vector<Tap>> padTaps(Plan &plan, const Dims &dims, const aclInt
 
 View paddedGradient(Plan &plan, const View &gradient, const View &self, const aclIntArray *padding,
                     size_t axes, PadMode mode) {
-  const auto taps = padTaps(plan, self.dims, padding, axes, mode);
-  Dims want = self.dims;
-  for (size_t i = 0; plan.isGood() && i < axes; ++i)
-    want[want.size() - axes + i] = int64_t(taps[i][0].places.size());
+  const Dims want = paddedDims(plan, self.dims, padding, axes, mode);
   if (plan.isGood() && gradient.dims != want)
     plan.reject("gradOutput %s must be %s", textOf(gradient.dims).c_str(), textOf(want).c_str());
+  const auto taps = padTaps(plan, self.dims, padding, axes, mode);
   View result = gradient;
   for (size_t i = 0; plan.isGood() && i < axes; ++i) {
     const size_t axis = want.size() - axes + i;
@@ -118,6 +129,7 @@ View paddedGradient(Plan &plan, const View &gradient, const View &self, const ac
 }
 
 View circularPad(Plan &plan, const View &self, const aclIntArray *padding, size_t axes) {
+  paddedDims(plan, self.dims, padding, axes, PadMode::Circular);
   const auto taps = padTaps(plan, self.dims, padding, axes, PadMode::Circular);
   View result = self;
   for (size_t i = 0; plan.isGood() && i < axes; ++i)

@@ -171,7 +171,7 @@ View logDeterminant(Plan &plan, const View &self) {
 /// Returns the tensor with a number on its diagonal; of a tall matrix, where `wraps`, on the
 /// diagonals below as well.
 View diagonalFilled(Plan &plan, const View &self, const aclScalar *fillValue, bool wraps) {
-  const double value = plan.number(fillValue, "fillValue");
+  const View number = scalarOf(plan, fillValue, "fillValue", self.type);
   const size_t rank = self.dims.size();
   if (plan.isGood() && (rank < 2 || (rank > 2 && Dims(rank, self.dims[0]) != self.dims)))
     plan.reject("selfRef %s must have 2 dims, or more that are the same",
@@ -184,8 +184,7 @@ View diagonalFilled(Plan &plan, const View &self, const aclScalar *fillValue, bo
   const int64_t columns = self.dims.back(), end = rank == 2 && !wraps
                                                       ? std::min(self.dims[0], columns) * columns
                                                       : countOf(self.dims);
-  const View x = plan.dense(self, self.type), result = plan.make(self.type, self.dims),
-             number = plan.constant(value, self.type);
+  const View x = plan.dense(self, self.type), result = plan.make(self.type, self.dims);
   const size_t bytes = size_t(bitsOf(self.type)) / 8, all = bytes * size_t(countOf(self.dims));
   plan.onHost({x, number, result}, [=](const std::vector<char *> &at) -> aclError {
     memcpy(at[2], at[0], all);

@@ -97,8 +97,13 @@ public:
   /// constant, and empties the list.
   Ints getConstantInts(size_t index, llvm::StringRef attribute);
 
+  /// States that an operator has attributes, which some of its forms do not read.
+  void knows(std::initializer_list<llvm::StringRef> names) const {
+    for (llvm::StringRef name : names)
+      asked.insert(name.str());
+  }
   /// Reports attributes whose values are of no kind that the operator reads, and those that it did
-  /// not ask for whose names are near to one that it did.
+  /// not ask for, unless they change no result.
   void checkAttributes();
 
   /// Reports an error of this operator.
