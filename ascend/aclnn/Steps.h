@@ -85,6 +85,12 @@ Dims reducedDims(const Dims &dims, const Dims &axes, bool keep);
 /// Multiplies matrices, or vectors, with broadcast dims in front.
 View product(Plan &plan, const View &left, const View &right);
 
+/// Multiplies matrices of int8, with broadcast dims in front, to int32.
+View integerProduct(Plan &plan, const View &left, const View &right);
+
+/// Returns scales as floats: those of 64 bits hold one in their low half.
+View floatScales(Plan &plan, View scale);
+
 /// Returns the part of a view from `start` on a dim, of `count` elements `step` apart.
 View part(const View &view, size_t dim, int64_t start, int64_t count, int64_t step = 1);
 
