@@ -6,6 +6,10 @@
 #include "support/NearestName.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
 
 using namespace llvm;
 
@@ -101,7 +105,26 @@ std::string SingleOpGraph::addInts(const Ints &values) {
   return tensor.name();
 }
 
+bool SingleOpGraph::holds(double value) const {
+  // By AscendCL's numbers of the types of integers, which have this many bits.
+  static constexpr std::pair<int, int> bits[] = {{2, 7},  {3, 31}, {4, 8},  {6, 15},
+                                                 {7, 16}, {8, 32}, {9, 63}, {10, 64}};
+  for (auto [type, count] : bits)
+    if (type == op.inputs[0].type) {
+      const bool isSigned = count % 2;
+      return value == std::trunc(value) && value < std::ldexp(1, count) &&
+             value >= (isSigned ? -std::ldexp(1, count) : 0);
+    }
+  return true;
+}
+
 std::string SingleOpGraph::addScalar(double value) {
+  if (!holds(value)) {
+    std::string text;
+    llvm::raw_string_ostream(text) << llvm::format("%g", value);
+    fail("its number " + text +
+         " is none of the type of its input, in which it computes; convert the input (Cast) first");
+  }
   const std::string name = fresh();
   addConstant(name, onnxType(op.inputs[0].type), {}, {value});
   return name;

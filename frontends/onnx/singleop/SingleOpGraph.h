@@ -47,7 +47,9 @@ public:
                    const std::vector<double> &values);
   /// Adds a list of i64, for axes and shapes; returns its name.
   std::string addInts(const Ints &values);
-  /// Adds a scalar of the type of input 0; returns its name.
+  /// Returns whether the type of input 0 has a number; floats round it.
+  bool holds(double value) const;
+  /// Adds a scalar of the type of input 0, which must hold it; returns its name.
   std::string addScalar(double value);
   std::string fresh() { return "t" + std::to_string(numbers++); }
 

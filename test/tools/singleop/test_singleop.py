@@ -247,6 +247,8 @@ GOOD = tensor([2])
     ([op("Elu", [GOOD], [GOOD], kernel=[1])], "E14001", 'does not read the attribute "kernel"'),
     ([op("Conv2D", [tensor([1, 1, 4, 4]), tensor([1, 1, 3, 3])], [tensor([1, 1, 2, 2])], padding="VALID")], "E14001",
      'does not read the attribute "padding"'),
+    ([op("Adds", [tensor([2], "uint8")], [tensor([2], "uint8")], value=-1.0)], "E10030", "its number -1 is none of the type"),
+    ([op("Muls", [tensor([2], "int32")], [tensor([2], "int32")], value=1.5)], "E10030", "its number 1.5 is none of the type"),
     ([op("Round", [GOOD], [GOOD], decimals=2)], "E14001", 'does not read the attribute "decimals", which is 2'),
     ([op("MatMull", [GOOD, GOOD], [GOOD])], "E10055", 'did you mean "MatMul"?'),
     ([op("Abs", [tensor([1, 1, 2, 2, 16], format="NC1HWC0")], [GOOD])], "E10055", "TransData"),

@@ -210,3 +210,12 @@ def test_mistakes(tmp_path, made, code, words):
     text = compile_(tmp_path, [made], fails=True)
     errors = text.split("for more information\n")[1].splitlines()
     assert errors[0].startswith(code) and words in errors[0], text
+
+
+@pytest.mark.parametrize("target", ["--soc_version=Ascend310P3", "--target=cpu"])
+@pytest.mark.parametrize("bound", [-1.0, 1.5, 254.0, 300.0])
+def test_bounds_that_bytes_do_not_hold(tmp_path, target, bound):
+    x = np.uint8([0, 1, 2, 254, 255])
+    made = op("ThresholdV2D", [tensor([5], "uint8")], [tensor([5], "uint8")], name="t", threshold=bound, value=7.0)
+    compile_(tmp_path, [made], target)
+    assert np.array_equal(run(tmp_path, "t", x), np.where(x.astype(float) > bound, x, 7))
