@@ -195,6 +195,45 @@ View foldedColumns(Plan &plan, const View &columns, const aclIntArray *inputSize
   return result;
 }
 
+/// Adds windows of a dim, whose elements are the last dim, to the places that they were taken from.
+View unfoldGradient(Plan &plan, const View &windows, const aclIntArray *inputSizes, int64_t dim,
+                    int64_t size, int64_t step) {
+  const Dims dims = plan.numbers(inputSizes, "inputSizes");
+  if (plan.isGood() && std::any_of(dims.begin(), dims.end(), [](int64_t n) { return n < 1; }))
+    plan.reject("inputSizes %s must be positive numbers", textOf(dims).c_str());
+  const int64_t axis = plan.axisOf(dim, dims.size());
+  Dims want = dims;
+  if (plan.isGood() && !dims.empty() && size > 0 && size <= dims[size_t(axis)] && step > 0) {
+    want[size_t(axis)] = (dims[size_t(axis)] - size) / step + 1;
+    want.push_back(size);
+  }
+  if (plan.isGood() && (want.size() == dims.size() || windows.dims != want))
+    plan.reject("gradOut %s must be %s with a last dim of size %lld, which is 1 to the dim's, in "
+                "steps %lld of 1 or more",
+                textOf(windows.dims).c_str(), textOf(want).c_str(), (long long)size,
+                (long long)step);
+  if (!plan.isGood())
+    return {};
+  const View result = plan.make(ACL_DOUBLE, dims);
+  const int64_t count = want[size_t(axis)], whole = dims[size_t(axis)];
+  int64_t inner = 1;
+  for (size_t i = size_t(axis) + 1; i < dims.size(); ++i)
+    inner *= dims[i];
+  plan.onHost({plan.dense(windows, ACL_DOUBLE), result},
+              [=, all = countOf(dims)](const std::vector<char *> &at) -> aclError {
+                auto *from = reinterpret_cast<const double *>(at[0]);
+                auto *sum = reinterpret_cast<double *>(at[1]);
+                std::fill(sum, sum + all, 0);
+                for (int64_t outer = 0; outer < all / (whole * inner); ++outer)
+                  for (int64_t window = 0; window < count; ++window)
+                    for (int64_t i = 0; i < inner; ++i)
+                      for (int64_t k = 0; k < size; ++k)
+                        sum[(outer * whole + window * step + k) * inner + i] += *from++;
+                return ACL_SUCCESS;
+              });
+  return result;
+}
+
 /// Returns the scale of axis i, of scales in the order of the axes.
 template <typename... Scales> double ofAxis(size_t i, Scales... scales) {
   const double all[] = {scales...};
@@ -258,3 +297,7 @@ ACLNN_FUNCTION(Im2colBackward,
                out,
                foldedColumns(plan, IN(gradOutput), inputSize, kernelSize, dilation, padding,
                              stride))
+ACLNN_FUNCTION(UnfoldGrad,
+               (const aclTensor *gradOut, const aclIntArray *inputSizes, int64_t dim, int64_t width,
+                int64_t step, const aclTensor *gradIn),
+               gradIn, unfoldGradient(plan, IN(gradOut), inputSizes, dim, width, step))

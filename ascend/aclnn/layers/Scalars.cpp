@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <numbers>
 
 using namespace atc::ascend;
 
@@ -195,6 +196,43 @@ View diagonalFilled(Plan &plan, const View &self, const aclScalar *fillValue, bo
   return result;
 }
 
+/// Computes a function of each element on this machine, in float64.
+View mapped(Plan &plan, const View &self, double (*function)(double)) {
+  if (!plan.isGood())
+    return {};
+  const View x = plan.dense(self, ACL_DOUBLE), result = plan.make(ACL_DOUBLE, self.dims);
+  plan.onHost({x, result}, [count = countOf(self.dims), function](const std::vector<char *> &at) {
+    std::transform(reinterpret_cast<const double *>(at[0]),
+                   reinterpret_cast<const double *>(at[0]) + count,
+                   reinterpret_cast<double *>(at[1]), function);
+    return aclError(ACL_SUCCESS);
+  });
+  return result;
+}
+
+double logGamma(double x) {
+  int sign = 0;
+  return lgamma_r(x, &sign); // std::lgamma writes a variable that threads share
+}
+
+/// Returns the derivative of logGamma.
+double digamma(double x) {
+  constexpr double pi = std::numbers::pi;
+  if (x == 0)
+    return std::copysign(INFINITY, -x);
+  if (x < 0 && x == std::trunc(x))
+    return NAN;
+  if (x < 0) // reflected
+    return digamma(1 - x) - pi / std::tan(pi * x);
+  double sum = 0;
+  for (; x < 10; ++x)
+    sum -= 1 / x;
+  // The asymptotic series, whose terms fall below the digits of a double from 10 on.
+  const double y = 1 / (x * x);
+  return sum + std::log(x) - 0.5 / x -
+         y * (1 / 12. - y * (1 / 120. - y * (1 / 252. - y * (1 / 240. - y * (1 / 132.)))));
+}
+
 View globalPool(Plan &plan, const View &self, const char *op) {
   if (plan.isGood() && self.dims.size() < 3)
     plan.reject("self %s must have 3 dims or more", textOf(self.dims).c_str());
@@ -245,6 +283,10 @@ ACLNN_FUNCTION(InplaceFillDiagonal, (aclTensor * selfRef, const aclScalar *fillV
 ACLNN_FUNCTION(Inverse, (const aclTensor *self, aclTensor *out), out,
                eliminated(plan, IN(self), Wanted::Inverse)[0])
 ACLNN_FUNCTION(Logdet, (const aclTensor *self, aclTensor *out), out, logDeterminant(plan, IN(self)))
+ACLNN_FUNCTION(Lgamma, (const aclTensor *self, aclTensor *out), out,
+               mapped(plan, IN(self), logGamma))
+ACLNN_FUNCTION(Digamma, (const aclTensor *self, aclTensor *out), out,
+               mapped(plan, IN(self), digamma))
 ACLNN_FUNCTION(GlobalAveragePool, (const aclTensor *self, aclTensor *out), out,
                globalPool(plan, IN(self), "ReduceMeanD"))
 ACLNN_FUNCTION(GlobalMaxPool, (const aclTensor *self, aclTensor *out), out,

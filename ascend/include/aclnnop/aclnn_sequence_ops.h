@@ -95,6 +95,30 @@ OPENATC_ACLNN(MoeFinalizeRoutingV2Grad, const aclTensor *gradY, const aclTensor 
               int64_t dropPadMode, int64_t activeNum, int64_t expertNum, int64_t expertCapacity,
               const aclTensor *gradExpandedXOut, const aclTensor *gradScalesOut)
 
+/* ---- reductions, functions and gradients of elements --------------------------------- */
+
+OPENATC_ACLNN(AddRmsNormCast, const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma,
+              double epsilon, const aclTensor *y1Out, const aclTensor *y2Out,
+              const aclTensor *rstdOut, const aclTensor *xOut)
+OPENATC_ACLNN(AminmaxAll, const aclTensor *self, aclTensor *minOut, aclTensor *maxOut)
+OPENATC_ACLNN(AminmaxDim, const aclTensor *self, const int64_t dim, bool keepDim, aclTensor *minOut,
+              aclTensor *maxOut)
+OPENATC_ACLNN(Digamma, const aclTensor *self, aclTensor *out)
+OPENATC_ACLNN(FastGeluBackward, const aclTensor *gradOutput, const aclTensor *self,
+              aclTensor *gradInput)
+OPENATC_ACLNN(Lgamma, const aclTensor *self, aclTensor *out)
+OPENATC_ACLNN(NanMedian, const aclTensor *self, aclTensor *valuesOut)
+OPENATC_ACLNN(NanMedianDim, const aclTensor *self, int64_t dim, bool keepDim, aclTensor *valuesOut,
+              aclTensor *indicesOut)
+OPENATC_ACLNN(ReduceNansum, const aclTensor *self, const aclIntArray *dim, bool keepDim,
+              aclDataType dtype, aclTensor *out)
+OPENATC_ACLNN(SwishBackward, const aclTensor *gradOutput, const aclTensor *self,
+              const aclScalar *betaOptional, aclTensor *gradInput)
+OPENATC_ACLNN(UnfoldGrad, const aclTensor *gradOut, const aclIntArray *inputSizes, int64_t dim,
+              int64_t size, int64_t step, const aclTensor *gradIn)
+OPENATC_ACLNN(UpsampleNearest2dV2, const aclTensor *self, const aclIntArray *outputSize,
+              float scalesH, float scalesW, aclTensor *out)
+
 #ifdef __cplusplus
 }
 #endif

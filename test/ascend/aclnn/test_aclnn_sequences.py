@@ -289,3 +289,83 @@ def test_gradients_of_routes(acl):
     call(acl, "MoeTokenUnpermuteGrad", rows[:tokens].copy(), gradient, np.array([2, 0, 3, 1], np.int32), NULL, BOOL(False), NULL, plain, NULL)
     close(plain, gradient[[1, 3, 0, 2]])
     assert "numTopk" in refused(acl, "MoeTokenPermuteGrad", rows, places, LONG(3), BOOL(False), out)
+
+
+#--- reductions, functions and gradients of elements ------------------------------------
+
+def test_reductions_without_nan(acl):
+    x = draw(4, 5)
+    x[0, 1] = x[2, :3] = np.nan
+    x[3] = np.nan
+    out, places, one = zeros(acl, 4), zeros(acl, 4, kind=np.int64), zeros(acl)
+    with np.errstate(all="ignore"):
+        want = [np.sort(row[~np.isnan(row)])[(np.sum(~np.isnan(row)) - 1) // 2] if (row == row).any() else np.nan for row in x]
+    call(acl, "NanMedianDim", x, LONG(1), BOOL(False), out, places)
+    np.testing.assert_array_equal(out.read(), np.array(want, F32))
+    for row, place, value in zip(x, places.read(), want, strict=True):
+        assert row[place] == value or np.isnan(value)
+    call(acl, "NanMedian", x, one)
+    assert one.read() == np.sort(x[x == x])[(np.sum(x == x) - 1) // 2]
+    call(acl, "ReduceNansum", x, [1], BOOL(False), ctypes.c_int(0), out)
+    close(out, np.nansum(x, 1))
+    x = draw(3, 4, 5)
+    low, high = zeros(acl, 3, 1, 5), zeros(acl, 3, 1, 5)
+    call(acl, "AminmaxDim", x, LONG(-2), BOOL(True), low, high)
+    assert (low.read() == x.min(1, keepdims=True)).all() and (high.read() == x.max(1, keepdims=True)).all()
+    low, high = zeros(acl), zeros(acl)
+    call(acl, "AminmaxAll", x, low, high)
+    assert low.read() == x.min() and high.read() == x.max()
+
+
+def test_gamma_functions(acl):
+    x = np.array([.5, 1, 2, 3.7, 12, 100, -.5, -1.3, 1e-3], F32)
+    out = zeros(acl, len(x))
+    call(acl, "Lgamma", x, out)
+    np.testing.assert_allclose(out.read(), [math.lgamma(v) for v in x], rtol=1e-5, atol=1e-5)
+    call(acl, "Digamma", x, out)
+    slopes = [(math.lgamma(v + 1e-5) - math.lgamma(v - 1e-5)) / 2e-5 for v in x.astype(np.float64)]
+    np.testing.assert_allclose(out.read(), slopes, rtol=2e-4, atol=1e-4)
+    call(acl, "Digamma", np.array([0, -0., -2, np.nan], F32), edges := zeros(acl, 4))
+    assert edges.read()[0] == -np.inf and edges.read()[1] == np.inf and np.isnan(edges.read()[2:]).all()
+
+
+def test_gradients_of_elements_and_windows(acl):
+    x, g, out = draw(3, 6), draw(3, 6), zeros(acl, 3, 6)
+    for name, beta, more in (("SwishBackward", 1, (NULL,)), ("SwishBackward", 2.5, (2.5,)), ("FastGeluBackward", 1.702, ())):
+        share = 1 / (1 + np.exp(-beta * x))
+        call(acl, name, g, x, *more, out)
+        close(out, g * (share + beta * x * share * (1 - share)))
+    for dim, size, step in ((0, 3, 2), (1, 2, 1), (2, 4, 3)):
+        dims = (7, 5, 8)
+        count = (dims[dim] - size) // step + 1
+        windows = draw(*dims[:dim], count, *dims[dim + 1:], size)
+        want = np.zeros(dims)
+        for i, k in itertools.product(range(count), range(size)):
+            want.swapaxes(0, dim)[i * step + k] += windows[..., k].swapaxes(0, dim)[i]
+        call(acl, "UnfoldGrad", windows, list(dims), LONG(dim), LONG(size), LONG(step), result := zeros(acl, *dims))
+        close(result, want)
+    assert "gradOut" in refused(acl, "UnfoldGrad", windows, list(dims), LONG(2), LONG(9), LONG(1), result)
+
+
+def test_norm_of_a_sum_in_two_types(acl):
+    a, b, gamma = (draw(*dims).astype(np.float16) for dims in ((2, 3, 8), (2, 3, 8), (8,)))
+    wide, narrow, both = zeros(acl, 2, 3, 8), zeros(acl, 2, 3, 8, kind=np.float16), zeros(acl, 2, 3, 8, kind=np.float16)
+    rstd = zeros(acl, 2, 3, 1)
+    call(acl, "AddRmsNormCast", a, b, gamma, DOUBLE(1e-5), wide, narrow, rstd, both)
+    x = a.astype(F32) + b
+    scale = 1 / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5)
+    close(narrow, x * scale * gamma, 5e-3)
+    assert (wide.read() == narrow.read()).all()
+    close(rstd, scale, 5e-3)
+    close(both, x)
+
+
+def test_nearest_pixels_by_scales(acl):
+    image = draw(1, 2, 4, 6)
+    number = ctypes.c_float
+    for to, scales in (((10, 9), (0, 0)), ((8, 12), (2., 2.)), ((9, 11), (2.3, 1.9))):
+        out = zeros(acl, 1, 2, *to)
+        call(acl, "UpsampleNearest2dV2", image, list(to), number(scales[0]), number(scales[1]), out)
+        rows, columns = (np.minimum(np.floor(np.arange(t) * (1 / np.float32(s) if s else n / t)), n - 1).astype(int)
+                         for t, s, n in zip(to, scales, (4, 6), strict=True))
+        assert (out.read() == image[:, :, rows][:, :, :, columns]).all()
