@@ -135,8 +135,8 @@ void completeKeys(Plan &plan, Attention &attention, const View &blockTable, int6
   if (!plan.isGood() || (!blockTable.place && !isWhole && isFloat(attention.value.type) &&
                          !ofKey.isGiven() && !ofValue.isGiven()))
     return;
-  if (attention.layout == "TND")
-    return plan.reject("keys in blocks or integers need another layout than TND");
+  if (attention.layout == "TND" && !blockTable.place)
+    return plan.reject("keys of integers need another layout than TND, or lie in blocks");
   View key = attention.key, value = attention.value;
   if (blockTable.place) {
     const Dims &dims = blockTable.dims;
@@ -163,8 +163,11 @@ void completeKeys(Plan &plan, Attention &attention, const View &blockTable, int6
 }
 
 void attendSequences(Plan &plan, const Attention &given) {
+  // Keys that lay in blocks are those of each sequence, and the lengths theirs.
+  const bool areApart = given.keyLayout == "BNSD";
   for (const View *view : {&given.query, &given.key, &given.value, &given.output})
-    if (plan.isGood() && view->dims.size() != 3)
+    if (plan.isGood() &&
+        view->dims.size() != (areApart && (view == &given.key || view == &given.value) ? 4 : 3))
       plan.reject("query, key, value and the output must have 3 dims with TND");
   if (plan.isGood() && (given.shift.place || given.logarithm.place))
     plan.reject("pseShift and softmaxLse have no functions with TND");
@@ -173,22 +176,32 @@ void attendSequences(Plan &plan, const Attention &given) {
   if (!plan.isGood())
     return;
   checkEnds(plan, given.rows, given.query.dims[0], "actualSeqLengths");
-  checkEnds(plan, given.lengths, given.key.dims[0], "actualSeqLengthsKv");
+  if (!areApart)
+    checkEnds(plan, given.lengths, given.key.dims[0], "actualSeqLengthsKv");
   if (plan.isGood() && given.rows.size() != given.lengths.size())
     plan.reject("actualSeqLengths has %zu sequences, actualSeqLengthsKv %zu", given.rows.size(),
                 given.lengths.size());
+  if (plan.isGood() && areApart && given.rows.size() != size_t(given.key.dims[0]))
+    plan.reject("actualSeqLengths has %zu sequences, blockTable %lld", given.rows.size(),
+                (long long)given.key.dims[0]);
   for (size_t i = 0; plan.isGood() && i < given.rows.size(); ++i) {
     const int64_t row = i ? given.rows[i - 1] : 0, key = i ? given.lengths[i - 1] : 0;
     if (given.rows[i] == row)
       continue;
     Attention own = given;
     own.layout = "BNSD";
+    own.hasModeOfOneRow = true;
     own.rows.clear();
     own.lengths.clear();
     own.query = sequenceOf(given.query, row, given.rows[i]);
     own.output = sequenceOf(given.output, row, given.rows[i]);
-    own.key = sequenceOf(given.key, key, given.lengths[i]);
-    own.value = sequenceOf(given.value, key, given.lengths[i]);
+    auto keysOf = [&](const View &view) {
+      return areApart ? part(part(view, 0, int64_t(i), 1), 2, 0, given.lengths[i])
+                      : sequenceOf(view, key, given.lengths[i]);
+    };
+    own.key = keysOf(given.key);
+    own.value = keysOf(given.value);
+    own.keyLayout = "";
     for (View Attention::*numbers : {&Attention::largest, &Attention::total})
       if ((given.*numbers).place)
         own.*numbers = sequenceOf(given.*numbers, row, given.rows[i]);

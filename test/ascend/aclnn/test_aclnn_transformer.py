@@ -296,6 +296,70 @@ def test_sequences_one_behind_the_other(acl, mode):
                                      LONG(heads), b"TND", LONG(0), *options) or ends != [5]
 
 
+@pytest.mark.parametrize("mode", [2, 3, 4])
+def test_sequences_of_one_row_have_the_mode_of_the_others(acl, mode):
+    """As servers of language models call it: some sequences have one new token, and all share a mask of 2048."""
+    rows, lengths, heads, shared = [1, 4, 5], [6, 10, 17], 4, 2
+    q, k, v = (draw(count, n, 16, dtype=F16) for count, n in ((5, heads), (17, shared), (17, shared)))
+    mask, want = np.triu(np.ones((2048, 2048), bool), 1), np.zeros(q.shape)
+    for first, last, start, end in zip([0, *rows], rows, [0, *lengths], lengths):
+        own = np.einsum("snd,tnd->nst", q[first:last].astype(F32), k[start:end].astype(F32).repeat(2, 1)) / 4
+        row, column = np.arange(last - first)[:, None], np.arange(end - start)
+        shift = 0 if mode == 2 else (end - start) - (last - first)
+        hidden = (column > row + shift) | ((mode == 4) & (column < row + shift - 2))
+        want[first:last] = np.einsum("nst,tnd->snd", softmax(np.where(hidden, -1e30, own)), v[start:end].astype(F32).repeat(2, 1))
+    band = (LONG(2), LONG(0)) if mode == 4 else (HUGE, LONG(0))
+    out = Tensor(acl, np.zeros_like(q))
+    call(acl, "FlashAttentionVarLenScore", q, k, v, NULL, NULL, NULL, mask, NULL, rows, lengths, DOUBLE(0.25), DOUBLE(1), *band, LONG(heads),
+         b"TND", LONG(0), LONG(mode), NULL, NULL, NULL, out)
+    close(out, want)
+    tail = LONG(heads), DOUBLE(0.25), *band, b"TND", LONG(shared), LONG(mode), LONG(0), LONG(0), LONG(0), BOOL(False)
+    for name, none, more in (("FusedInferAttentionScore", 10, ()), ("FusedInferAttentionScoreV2", 17, (LONG(0), LONG(0)))):
+        out = Tensor(acl, np.zeros_like(q))
+        call(acl, name, q, (k,), (v,), NULL, mask, rows, lengths, *[NULL] * none, *tail, *more, out, NULL)
+        close(out, want)
+
+
+@pytest.mark.parametrize("mode", [2, 3])
+def test_one_row_of_a_training_has_the_mode(acl, mode):
+    q, k, v = draw(1, 2, 1, 16, dtype=F16), draw(1, 2, 5, 16, dtype=F16), draw(1, 2, 5, 16, dtype=F16)
+    mask, out = np.triu(np.ones((2048, 2048), bool), 1), Tensor(acl, np.zeros_like(q))
+    shown = 1 if mode == 2 else 5
+    weights = softmax(np.einsum("bnsd,bntd->bnst", q.astype(F32), k[:, :, :shown].astype(F32)) / 4)
+    call(acl, "FlashAttentionScore", q, k, v, *[NULL] * 3, mask, NULL, DOUBLE(0.25), DOUBLE(1), HUGE, HUGE, LONG(2), b"BNSD", LONG(0),
+         LONG(mode), *[NULL] * 3, out)
+    close(out, weights @ v[:, :, :shown].astype(F32))
+    gradients, dy = [Tensor(acl, np.zeros_like(x)) for x in (q, k, v)], draw(1, 2, 1, 16, dtype=F16)
+    call(acl, "FlashAttentionScoreGrad", q, k, v, dy, *[NULL] * 3, mask, *[NULL] * 5, DOUBLE(0.25), DOUBLE(1), HUGE, HUGE, LONG(2), b"BNSD",
+         LONG(0), LONG(mode), *gradients, NULL)
+    want = np.zeros(v.shape)
+    want[:, :, :shown] = weights.transpose(0, 1, 3, 2) @ dy.astype(F32)
+    close(gradients[2], want)
+
+
+def test_sequences_with_keys_in_blocks(acl):
+    """Queries lie one behind the other, keys in blocks: the lengths of the keys are those of each sequence."""
+    rows, lengths, heads, shared, size = [1, 4, 5], [6, 4, 7], 4, 2, 4
+    table = np.array([[5, 2], [0, -1], [4, 1]], np.int32)
+    q, cache = draw(5, heads, 16, dtype=F16), draw(2, 6, size, shared * 16, dtype=F16)
+    mask, want = np.triu(np.ones((2048, 2048), bool), 1), np.zeros(q.shape)
+    for i, (first, last) in enumerate(zip([0, *rows], rows)):
+        k, v = (np.concatenate([x[block] for block in table[i] if block >= 0])[:lengths[i]].reshape(-1, shared, 16).astype(F32).repeat(2, 1)
+                for x in cache)
+        own = np.einsum("snd,tnd->nst", q[first:last].astype(F32), k) / 4
+        hidden = np.arange(lengths[i]) > np.arange(last - first)[:, None] + lengths[i] - (last - first)
+        want[first:last] = np.einsum("nst,tnd->snd", softmax(np.where(hidden, -1e30, own)), v)
+    out = Tensor(acl, np.zeros_like(q))
+    tail = LONG(heads), DOUBLE(0.25), HUGE, HUGE, b"TND", LONG(shared), LONG(3), LONG(0), LONG(size), LONG(0), BOOL(False)
+    given = [q, (cache[0].copy(),), (cache[1].copy(),), NULL, mask, rows, lengths, *[NULL] * 7, table, NULL, NULL, *tail, out, NULL]
+    call(acl, "FusedInferAttentionScore", *given)
+    close(out, want)
+    given[6] = [6, 9, 7]
+    assert "a length of the keys is 9" in refused(acl, "FusedInferAttentionScore", *given)
+    given[5], given[6] = [1, 5], [6, 4, 7]
+    assert "actualSeqLengths has 2 sequences" in refused(acl, "FusedInferAttentionScore", *given)
+
+
 @pytest.mark.parametrize("dims", [(), (4,)])
 def test_masks_of_sequences_have_rows_and_columns(acl, dims):
     q = draw(4, 2, 16, dtype=F16)
