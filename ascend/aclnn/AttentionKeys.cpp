@@ -4,6 +4,8 @@
 #include "ascend/aclnn/Steps.h"
 #include "ascend/src/Errors.h"
 
+#include "aclnnop/aclnn_ops.h"
+
 #include <cstring>
 
 using namespace atc::ascend;
@@ -216,3 +218,67 @@ void attendSequences(Plan &plan, const Attention &given) {
 }
 
 } // namespace atc::ascend
+
+namespace {
+
+/// Writes rows of tokens to the places of a cache that slots number: block * size of a block +
+/// place in it. Slots below 0 are of no token.
+void scatterRows(Plan &plan, const View &rows, const View &slots, const View &cache,
+                 const char *name) {
+  // [tokens, heads, width] and [blocks, tokens of a block, heads, width].
+  const bool fits = plan.isGood() && rows.dims.size() == 3 && cache.dims.size() == 4 &&
+                    slots.dims == Dims{rows.dims[0]} && !isFloat(slots.type) &&
+                    cache.dims[2] == rows.dims[1] && cache.dims[3] == rows.dims[2] &&
+                    cache.type == rows.type && cache.isDense();
+  if (plan.isGood() && !fits)
+    plan.reject(
+        "%s %s must be [tokens, heads, width], its cache %s dense, of its type and [blocks, "
+        "tokens, heads, width], and slotMapping %s have a number for each token",
+        name, textOf(rows.dims).c_str(), textOf(cache.dims).c_str(), textOf(slots.dims).c_str());
+  if (!plan.isGood())
+    return;
+  const int64_t tokens = rows.dims[0], places = cache.dims[0] * cache.dims[1];
+  const size_t bytes = size_t(rows.dims[1] * rows.dims[2]) * size_t(bitsOf(rows.type)) / 8;
+  plan.onHost({plan.dense(rows, rows.type), plan.dense(slots, ACL_INT64), cache},
+              [=](const std::vector<char *> &at) -> aclError {
+                auto *slot = reinterpret_cast<const int64_t *>(at[1]);
+                for (int64_t i = 0; i < tokens; ++i)
+                  if (slot[i] >= places)
+                    return fail(ACL_ERROR_INVALID_PARAM, "aclnnScatterPaKvCache",
+                                "slotMapping has %lld; the cache has %lld places",
+                                (long long)slot[i], (long long)places);
+                for (int64_t i = 0; i < tokens; ++i)
+                  if (slot[i] >= 0)
+                    memcpy(at[2] + size_t(slot[i]) * bytes, at[0] + size_t(i) * bytes, bytes);
+                return ACL_SUCCESS;
+              });
+}
+
+/// Returns whether a text is missing or one of two that mean the same.
+bool isPlain(const char *text, std::string_view name) {
+  const std::string_view given = text ? text : "";
+  return given.empty() || given == name;
+}
+
+} // namespace
+
+aclnnStatus aclnnScatterPaKvCacheGetWorkspaceSize(
+    const aclTensor *key, aclTensor *keyCacheRef, const aclTensor *slotMapping,
+    const aclTensor *value, aclTensor *valueCacheRef, const aclTensor *compressLensOptional,
+    const aclTensor *compressSeqOffsetOptional, const aclTensor *seqLensOptional,
+    char *cacheModeOptional, char *scatterModeOptional, const aclIntArray *, const aclIntArray *,
+    uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View keys = plan.input(key, "key"), values = plan.input(value, "value"),
+             slots = plan.input(slotMapping, "slotMapping"),
+             keyCache = plan.output(keyCacheRef, "keyCacheRef"),
+             valueCache = plan.output(valueCacheRef, "valueCacheRef");
+  if (compressLensOptional || compressSeqOffsetOptional || seqLensOptional ||
+      !isPlain(cacheModeOptional, "Norm") || !isPlain(scatterModeOptional, "None"))
+    plan.reject("cacheMode must be Norm, scatterMode None, and compressLens, compressSeqOffset and "
+                "seqLens NULL: keys that are compressed have no functions here");
+  scatterRows(plan, keys, slots, keyCache, "key");
+  scatterRows(plan, values, slots, valueCache, "value");
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(ScatterPaKvCache)

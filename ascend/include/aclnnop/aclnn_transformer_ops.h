@@ -130,6 +130,13 @@ OPENATC_ACLNN(FlashAttentionVarLenScore, const aclTensor *query, const aclTensor
 OPENATC_ACLNN(ApplyRotaryPosEmb, aclTensor *queryRef, aclTensor *keyRef, const aclTensor *cos,
               const aclTensor *sin, int64_t layout)
 
+/* Writes tokens to the places of caches that slots number, below 0 to none. */
+OPENATC_ACLNN(ScatterPaKvCache, const aclTensor *key, aclTensor *keyCacheRef,
+              const aclTensor *slotMapping, const aclTensor *value, aclTensor *valueCacheRef,
+              const aclTensor *compressLensOptional, const aclTensor *compressSeqOffsetOptional,
+              const aclTensor *seqLensOptional, char *cacheModeOptional, char *scatterModeOptional,
+              const aclIntArray *stridesOptional, const aclIntArray *offsetsOptional)
+
 /* ---- mixtures of experts ------------------------------------------------------------ */
 
 /* Products of the parts of x, as a group list divides their rows, with a weight each. The list says

@@ -360,6 +360,21 @@ def test_sequences_with_keys_in_blocks(acl):
     assert "actualSeqLengths has 2 sequences" in refused(acl, "FusedInferAttentionScore", *given)
 
 
+def test_tokens_are_written_to_caches(acl):
+    keys, values, slots = draw(5, 2, 8, dtype=F16), draw(5, 2, 6, dtype=F16), np.array([7, 0, -1, 11, 4], np.int32)
+    caches = [np.full((3, 4, 2, width), 9, F16) for width in (8, 6)]
+    held = [Tensor(acl, cache) for cache in caches]
+    for cache, rows in zip(caches, (keys, values)):
+        cache.reshape(12, 2, -1)[[7, 0, 11, 4]] = rows[[0, 1, 3, 4]]
+    call(acl, "ScatterPaKvCache", keys, held[0], slots, values, held[1], NULL, NULL, NULL, b"Norm", b"None", NULL, NULL)
+    for cache, tensor in zip(caches, held):
+        assert (tensor.read() == cache).all()
+    slots[0] = 12
+    given = keys, held[0], slots, values, held[1], NULL, NULL, NULL
+    assert "slotMapping has 12; the cache has 12 places" in failed(acl, "ScatterPaKvCache", *given, NULL, NULL, NULL, NULL)
+    assert "cacheMode" in refused(acl, "ScatterPaKvCache", *given, b"PA_NZ", NULL, NULL, NULL)
+
+
 @pytest.mark.parametrize("dims", [(), (4,)])
 def test_masks_of_sequences_have_rows_and_columns(acl, dims):
     q = draw(4, 2, 16, dtype=F16)
