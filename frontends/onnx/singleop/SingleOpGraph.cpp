@@ -245,7 +245,8 @@ static bool isWithoutEffect(StringRef name, const nlohmann::ordered_json &value)
                                                 "validate_indices",
                                                 "is_preprocessed",
                                                 "negative_index_support",
-                                                "noop_with_empty_axes"};
+                                                "noop_with_empty_axes",
+                                                "truncate"};
   static constexpr StringLiteral ones[] = {"dilation", "dilations", "groups", "use_global_stats"};
   static constexpr StringLiteral zeros[] = {"batch_dims", "decimals", "keep_dims", "offset_x",
                                             "offset_w"};
