@@ -10,8 +10,10 @@ foreach(tool atc amct aoe npu-sim atc-opt atc-translate atc-lsp-server)
 endforeach()
 
 if(TARGET amct)
-  install(FILES "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/amct_onnx" DESTINATION "${CMAKE_INSTALL_BINDIR}"
-          COMPONENT compiler)
+  foreach(name amct_onnx amct_caffe amct_tensorflow)
+    install(FILES "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name}" DESTINATION "${CMAKE_INSTALL_BINDIR}"
+            COMPONENT compiler)
+  endforeach()
 endif()
 
 # openatc_link_closure(<out> <targets>...): the project's libraries that these link, in the order

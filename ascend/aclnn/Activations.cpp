@@ -125,8 +125,8 @@ View softplus(Plan &plan, const View &x, double beta, double threshold) {
                  withNumber(plan, "RealDiv", computed(plan, "Softplus", scaled), beta));
 }
 
-View thresholded(Plan &plan, const View &x, double threshold, double value) {
-  return aboveOr(plan, x, x, threshold, plan.constant(value, x.type));
+View thresholded(Plan &plan, const View &x, double threshold, const aclScalar *value) {
+  return aboveOr(plan, x, x, threshold, scalarOf(plan, value, "value", x.type));
 }
 
 /// scale * (x above 0, else alpha * (exp(inputScale * x) - 1))
@@ -252,13 +252,10 @@ ACLNN_FUNCTION(
 ACLNN_FUNCTION(Threshold,
                (const aclTensor *self, const aclScalar *threshold, const aclScalar *value,
                 aclTensor *out),
-               out,
-               thresholded(plan, IN(self), plan.number(threshold, "threshold"),
-                           plan.number(value, "value")))
+               out, thresholded(plan, IN(self), plan.number(threshold, "threshold"), value))
 ACLNN_FUNCTION(InplaceThreshold,
                (aclTensor * selfRef, const aclScalar *threshold, const aclScalar *value), selfRef,
-               thresholded(plan, IN(selfRef), plan.number(threshold, "threshold"),
-                           plan.number(value, "value")))
+               thresholded(plan, IN(selfRef), plan.number(threshold, "threshold"), value))
 static View atMost(Plan &plan, const View &x, const aclScalar *high) {
   return combined(plan, "Minimum", x, scalarLike(plan, high, "clipValueMax", x));
 }

@@ -41,10 +41,11 @@ int64_t lengthOf(const Dims &lengths, int64_t batch, int64_t all) {
 /// Returns what is hidden by position; an empty view where nothing is.
 View hiddenOf(Plan &plan, const Attention &given, int64_t batch, int64_t rows, int64_t columns) {
   // Modes: 0 a band from the first row on, which a mask only makes valid, 1 the mask alone, 2 and 3
-  // a triangle from the first or to the last row, 4 a band to the last row. One row has no mode.
+  // a triangle from the first or to the last row, 4 a band to the last row.
   const int64_t mode = given.sparseMode;
-  const bool isBand = rows > 1 && (mode == 4 || (mode == 0 && given.mask.place));
-  const bool isTriangle = rows > 1 && (mode == 2 || mode == 3);
+  const bool hasMode = rows > 1 || given.hasModeOfOneRow;
+  const bool isBand = (hasMode && mode == 4) || (rows > 1 && mode == 0 && given.mask.place);
+  const bool isTriangle = hasMode && (mode == 2 || mode == 3);
   const int64_t all = rows + columns; // further than anything lies
   const int64_t before = isBand ? std::clamp(given.before, -all, all) : all;
   const int64_t after = isBand ? std::clamp(given.after, -all, all) : isTriangle ? 0 : all;
@@ -127,7 +128,9 @@ View scoresOf(Plan &plan, const Attention &given, const View &q, const View &k) 
     shift();
   const View low = plan.constant(-1e30, ACL_FLOAT);
   // The modes from 2 on have a mask of their own, whose size is not that of the scores.
-  if (given.mask.place && (given.sparseMode < 2 || scores.dims[2] == 1) && plan.isGood())
+  const bool isOwnMask =
+      given.sparseMode < 2 || (plan.isGood() && scores.dims[2] == 1 && !given.hasModeOfOneRow);
+  if (given.mask.place && isOwnMask && plan.isGood())
     scores = chosen(plan, attentionMask(plan, given.mask, scores.dims), low, scores);
   const View hidden =
       plan.isGood() ? hiddenOf(plan, given, q.dims[0], q.dims[2], k.dims[2]) : View();

@@ -16,6 +16,9 @@ struct Attention {
   double scale = 1;
   int64_t before = 0, after = 0, sparseMode = 0;
   bool shiftsFirst = false; ///< the shift is added in front of the scaling
+  /// A single row is a sequence as others are: the modes from 2 on hide keys from it, and their
+  /// mask is not its own.
+  bool hasModeOfOneRow = false;
   View query, key, value, shift, mask;
   Dims rows, lengths; ///< valid rows of query and of key per batch; none where all are
   View output;

@@ -113,6 +113,7 @@ Attention beginTraining(Plan &plan, const aclTensor *query, const aclTensor *key
     plan.reject("keepProb is %g; it must be 1: attention without dropout is what there is here",
                 keepProb);
   Attention attention;
+  attention.hasModeOfOneRow = true;
   attention.query = plan.input(query, "query");
   attention.key = plan.input(key, "key");
   attention.value = plan.input(value, "value");

@@ -93,6 +93,7 @@ aclnnStatus aclnnFlashAttentionScoreGradGetWorkspaceSize(
   attention.after = nextTokensOptional;
   attention.shift = plan.input(pseShiftOptional, "pseShift", true);
   attention.shiftsFirst = true;
+  attention.hasModeOfOneRow = true;
   attention.mask = plan.input(attenMaskOptional, "attenMask", true);
   const View ofQuery = plan.output(dqOut, "dqOut"), ofKey = plan.output(dkOut, "dkOut"),
              ofValue = plan.output(dvOut, "dvOut"), ofShift = plan.output(dpseOut, "dpseOut", true);

@@ -4,6 +4,8 @@
 #include "ascend/aclnn/Steps.h"
 #include "ascend/src/Errors.h"
 
+#include "aclnnop/aclnn_ops.h"
+
 #include <cstring>
 
 using namespace atc::ascend;
@@ -135,8 +137,8 @@ void completeKeys(Plan &plan, Attention &attention, const View &blockTable, int6
   if (!plan.isGood() || (!blockTable.place && !isWhole && isFloat(attention.value.type) &&
                          !ofKey.isGiven() && !ofValue.isGiven()))
     return;
-  if (attention.layout == "TND")
-    return plan.reject("keys in blocks or integers need another layout than TND");
+  if (attention.layout == "TND" && !blockTable.place)
+    return plan.reject("keys of integers need another layout than TND, or lie in blocks");
   View key = attention.key, value = attention.value;
   if (blockTable.place) {
     const Dims &dims = blockTable.dims;
@@ -163,8 +165,11 @@ void completeKeys(Plan &plan, Attention &attention, const View &blockTable, int6
 }
 
 void attendSequences(Plan &plan, const Attention &given) {
+  // Keys that lay in blocks are those of each sequence, and the lengths theirs.
+  const bool areApart = given.keyLayout == "BNSD";
   for (const View *view : {&given.query, &given.key, &given.value, &given.output})
-    if (plan.isGood() && view->dims.size() != 3)
+    if (plan.isGood() &&
+        view->dims.size() != (areApart && (view == &given.key || view == &given.value) ? 4 : 3))
       plan.reject("query, key, value and the output must have 3 dims with TND");
   if (plan.isGood() && (given.shift.place || given.logarithm.place))
     plan.reject("pseShift and softmaxLse have no functions with TND");
@@ -173,22 +178,32 @@ void attendSequences(Plan &plan, const Attention &given) {
   if (!plan.isGood())
     return;
   checkEnds(plan, given.rows, given.query.dims[0], "actualSeqLengths");
-  checkEnds(plan, given.lengths, given.key.dims[0], "actualSeqLengthsKv");
+  if (!areApart)
+    checkEnds(plan, given.lengths, given.key.dims[0], "actualSeqLengthsKv");
   if (plan.isGood() && given.rows.size() != given.lengths.size())
     plan.reject("actualSeqLengths has %zu sequences, actualSeqLengthsKv %zu", given.rows.size(),
                 given.lengths.size());
+  if (plan.isGood() && areApart && given.rows.size() != size_t(given.key.dims[0]))
+    plan.reject("actualSeqLengths has %zu sequences, blockTable %lld", given.rows.size(),
+                (long long)given.key.dims[0]);
   for (size_t i = 0; plan.isGood() && i < given.rows.size(); ++i) {
     const int64_t row = i ? given.rows[i - 1] : 0, key = i ? given.lengths[i - 1] : 0;
     if (given.rows[i] == row)
       continue;
     Attention own = given;
     own.layout = "BNSD";
+    own.hasModeOfOneRow = true;
     own.rows.clear();
     own.lengths.clear();
     own.query = sequenceOf(given.query, row, given.rows[i]);
     own.output = sequenceOf(given.output, row, given.rows[i]);
-    own.key = sequenceOf(given.key, key, given.lengths[i]);
-    own.value = sequenceOf(given.value, key, given.lengths[i]);
+    auto keysOf = [&](const View &view) {
+      return areApart ? part(part(view, 0, int64_t(i), 1), 2, 0, given.lengths[i])
+                      : sequenceOf(view, key, given.lengths[i]);
+    };
+    own.key = keysOf(given.key);
+    own.value = keysOf(given.value);
+    own.keyLayout = "";
     for (View Attention::*numbers : {&Attention::largest, &Attention::total})
       if ((given.*numbers).place)
         own.*numbers = sequenceOf(given.*numbers, row, given.rows[i]);
@@ -203,3 +218,67 @@ void attendSequences(Plan &plan, const Attention &given) {
 }
 
 } // namespace atc::ascend
+
+namespace {
+
+/// Writes rows of tokens to the places of a cache that slots number: block * size of a block +
+/// place in it. Slots below 0 are of no token.
+void scatterRows(Plan &plan, const View &rows, const View &slots, const View &cache,
+                 const char *name) {
+  // [tokens, heads, width] and [blocks, tokens of a block, heads, width].
+  const bool fits = plan.isGood() && rows.dims.size() == 3 && cache.dims.size() == 4 &&
+                    slots.dims == Dims{rows.dims[0]} && !isFloat(slots.type) &&
+                    cache.dims[2] == rows.dims[1] && cache.dims[3] == rows.dims[2] &&
+                    cache.type == rows.type && cache.isDense();
+  if (plan.isGood() && !fits)
+    plan.reject(
+        "%s %s must be [tokens, heads, width], its cache %s dense, of its type and [blocks, "
+        "tokens, heads, width], and slotMapping %s have a number for each token",
+        name, textOf(rows.dims).c_str(), textOf(cache.dims).c_str(), textOf(slots.dims).c_str());
+  if (!plan.isGood())
+    return;
+  const int64_t tokens = rows.dims[0], places = cache.dims[0] * cache.dims[1];
+  const size_t bytes = size_t(rows.dims[1] * rows.dims[2]) * size_t(bitsOf(rows.type)) / 8;
+  plan.onHost({plan.dense(rows, rows.type), plan.dense(slots, ACL_INT64), cache},
+              [=](const std::vector<char *> &at) -> aclError {
+                auto *slot = reinterpret_cast<const int64_t *>(at[1]);
+                for (int64_t i = 0; i < tokens; ++i)
+                  if (slot[i] >= places)
+                    return fail(ACL_ERROR_INVALID_PARAM, "aclnnScatterPaKvCache",
+                                "slotMapping has %lld; the cache has %lld places",
+                                (long long)slot[i], (long long)places);
+                for (int64_t i = 0; i < tokens; ++i)
+                  if (slot[i] >= 0)
+                    memcpy(at[2] + size_t(slot[i]) * bytes, at[0] + size_t(i) * bytes, bytes);
+                return ACL_SUCCESS;
+              });
+}
+
+/// Returns whether a text is missing or one of two that mean the same.
+bool isPlain(const char *text, std::string_view name) {
+  const std::string_view given = text ? text : "";
+  return given.empty() || given == name;
+}
+
+} // namespace
+
+aclnnStatus aclnnScatterPaKvCacheGetWorkspaceSize(
+    const aclTensor *key, aclTensor *keyCacheRef, const aclTensor *slotMapping,
+    const aclTensor *value, aclTensor *valueCacheRef, const aclTensor *compressLensOptional,
+    const aclTensor *compressSeqOffsetOptional, const aclTensor *seqLensOptional,
+    char *cacheModeOptional, char *scatterModeOptional, const aclIntArray *, const aclIntArray *,
+    uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View keys = plan.input(key, "key"), values = plan.input(value, "value"),
+             slots = plan.input(slotMapping, "slotMapping"),
+             keyCache = plan.output(keyCacheRef, "keyCacheRef"),
+             valueCache = plan.output(valueCacheRef, "valueCacheRef");
+  if (compressLensOptional || compressSeqOffsetOptional || seqLensOptional ||
+      !isPlain(cacheModeOptional, "Norm") || !isPlain(scatterModeOptional, "None"))
+    plan.reject("cacheMode must be Norm, scatterMode None, and compressLens, compressSeqOffset and "
+                "seqLens NULL: keys that are compressed have no functions here");
+  scatterRows(plan, keys, slots, keyCache, "key");
+  scatterRows(plan, values, slots, valueCache, "value");
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(ScatterPaKvCache)

@@ -298,20 +298,40 @@ ACLNN_FUNCTION(MaxN, (const aclTensorList *tensors, aclTensor *out), out,
 ACLNN_FUNCTION(MinN, (const aclTensorList *tensors, aclTensor *out), out,
                extremumOf(plan, "Minimum", plan.inputs(tensors, "tensors")))
 
-aclnnStatus aclnnAminmaxGetWorkspaceSize(const aclTensor *self, const aclIntArray *dim,
-                                         const bool keepDim, aclTensor *minOut, aclTensor *maxOut,
-                                         uint64_t *size, aclOpExecutor **executor) {
-  Plan plan(__func__);
+static aclnnStatus extrema(Plan &plan, const aclTensor *self, const Dims &dims, bool keepDim,
+                           const aclTensor *minOut, const aclTensor *maxOut, uint64_t *size,
+                           aclOpExecutor **executor) {
   const View x = plan.input(self, "self"), low = plan.output(minOut, "minOut"),
              high = plan.output(maxOut, "maxOut");
-  const Dims axes = plan.axesOf(dim ? plan.numbers(dim, "dim") : Dims(), x.dims.size());
+  const Dims axes = plan.axesOf(dims, x.dims.size());
   if (plan.isGood()) {
     plan.write(reduced(plan, "ReduceMinD", x, axes, keepDim, x.type), low);
     plan.write(reduced(plan, "ReduceMaxD", x, axes, keepDim, x.type), high);
   }
   return plan.finish(size, executor);
 }
+aclnnStatus aclnnAminmaxGetWorkspaceSize(const aclTensor *self, const aclIntArray *dim,
+                                         const bool keepDim, aclTensor *minOut, aclTensor *maxOut,
+                                         uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  return extrema(plan, self, dim ? plan.numbers(dim, "dim") : Dims(), keepDim, minOut, maxOut, size,
+                 executor);
+}
 ACLNN_RUN(Aminmax)
+aclnnStatus aclnnAminmaxDimGetWorkspaceSize(const aclTensor *self, const int64_t dim, bool keepDim,
+                                            aclTensor *minOut, aclTensor *maxOut, uint64_t *size,
+                                            aclOpExecutor **executor) {
+  Plan plan(__func__);
+  return extrema(plan, self, {dim}, keepDim, minOut, maxOut, size, executor);
+}
+ACLNN_RUN(AminmaxDim)
+aclnnStatus aclnnAminmaxAllGetWorkspaceSize(const aclTensor *self, aclTensor *minOut,
+                                            aclTensor *maxOut, uint64_t *size,
+                                            aclOpExecutor **executor) {
+  Plan plan(__func__);
+  return extrema(plan, self, {}, false, minOut, maxOut, size, executor);
+}
+ACLNN_RUN(AminmaxAll)
 
 ACLNN_FUNCTION(LinalgCross,
                (const aclTensor *self, const aclTensor *other, int64_t dim, aclTensor *out), out,

@@ -1,10 +1,12 @@
 //===-- Elementwise.cpp - aclnn functions of each element ---------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ascend/aclnn/Steps.h"
+#include "ascend/operators/Cast.h"
 
 #include "aclnnop/aclnn_ops.h"
 
 #include <cmath>
+#include <cstring>
 
 using namespace atc::ascend;
 
@@ -118,10 +120,44 @@ View withNumber(Plan &plan, const char *op, const View &self, double number) {
   return plan.map(op, {x, plan.constant(number, x.type)});
 }
 
+/// Returns whether a type has the value of a scalar: floats round it, but must not make it
+/// infinite.
+static bool holds(aclDataType type, const Scalar &scalar) {
+  Scalar kept{type};
+  CastPlan{scalar.type, type, 1}.run(scalar.bytes, kept.bytes);
+  if (isFloat(type))
+    return !std::isinf(kept.value()) || std::isinf(scalar.value());
+  Scalar back{scalar.type};
+  CastPlan{type, scalar.type, 1}.run(kept.bytes, back.bytes);
+  // -1 comes back from an unsigned type of its width.
+  return memcmp(back.bytes, scalar.bytes, sizeof(back.bytes)) == 0 &&
+         (scalar.value() < 0) == (kept.value() < 0);
+}
+
 View scalarLike(Plan &plan, const aclScalar *handle, const char *name, const View &like) {
-  const double value = plan.number(handle, name);
-  const bool isWhole = value == std::trunc(value);
-  return plan.constant(value, isWhole || isFloat(like.type) ? like.type : ACL_FLOAT);
+  const auto scalar = plan.scalar(handle, name);
+  return plan.isGood() ? scalarLike(plan, *scalar, like) : View();
+}
+
+View scalarLike(Plan &plan, const Scalar &scalar, const View &like) {
+  if (isFloat(like.type))
+    return plan.constant(scalar, holds(like.type, scalar) ? like.type : ACL_FLOAT);
+  const double value = scalar.value();
+  if (value != std::trunc(value))
+    return plan.constant(value, ACL_FLOAT);
+  // The number 1 makes a number of a truth: true + 1 is 2.
+  const bool isOfTruth = like.type == ACL_BOOL && scalar.type != ACL_BOOL;
+  for (aclDataType type : {like.type, ACL_INT32, ACL_INT64}) {
+    const bool isWide = promoted(like.type, type) == type && !(isOfTruth && type == ACL_BOOL);
+    if (isWide && holds(type, scalar))
+      return plan.constant(scalar, type);
+  }
+  return plan.constant(value, ACL_DOUBLE);
+}
+
+View scalarOf(Plan &plan, const aclScalar *handle, const char *name, aclDataType type) {
+  const auto scalar = plan.scalar(handle, name);
+  return plan.isGood() ? plan.constant(*scalar, type) : View();
 }
 
 View comparison(Plan &plan, std::string_view name, const View &left, const View &right) {

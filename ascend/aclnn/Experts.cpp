@@ -22,6 +22,8 @@ struct Groups {
   bool isCounts = false;
   int64_t splitItem, groupType;
   std::initializer_list<const void *> quantized; ///< must be NULL
+  const aclTensorList *scale = nullptr, *rowScale = nullptr;
+  int64_t activation = 0;
 };
 
 Dims differences(Plan &plan, const Dims &ends, size_t groups) {
@@ -44,16 +46,94 @@ Dims countsOf(Plan &plan, const Groups &given, size_t groups) {
   return given.isCounts ? values : differences(plan, values, groups);
 }
 
+/// Computes the activations that GroupedMatmul numbers.
+View activated(Plan &plan, int64_t number, const View &x) {
+  switch (number) {
+  case 0:
+    return x;
+  case 1:
+    return unary(plan, "Relu", x);
+  case 2:
+    return computed(plan, "Gelu", x);
+  case 4:
+    return computed(plan, "FastGelu", x);
+  case 5:
+    return unary(plan, "Silu", x);
+  default:
+    plan.reject("actType is %lld; give 0, 1 (relu), 2 (gelu), 4 (fastgelu) or 5 (silu)",
+                (long long)number);
+    return {};
+  }
+}
+
+/// Returns a tensor for each group: those of a list, or the rows of its only one.
+std::vector<View> ofGroups(Plan &plan, const aclTensorList *list, const char *name, size_t groups) {
+  std::vector<View> all = plan.inputs(list, name);
+  if (plan.isGood() && all.size() == 1 && groups > 1 && all[0].dims.size() == 2 &&
+      all[0].dims[0] == int64_t(groups)) {
+    const View whole = all[0];
+    all.clear();
+    for (size_t i = 0; i < groups; ++i)
+      all.push_back(part(whole, 0, int64_t(i), 1));
+  }
+  if (plan.isGood() && all.size() != groups)
+    plan.reject("there must be a %s for each of %zu weights", name, groups);
+  return all;
+}
+
+/// Multiplies parts of columns with parts of rows, as gradients of weights need.
+aclnnStatus productsOfParts(Plan &plan, const Groups &given, uint64_t *size,
+                            aclOpExecutor **executor) {
+  const std::vector<View> left = plan.inputs(given.x, "x"),
+                          right = plan.inputs(given.weight, "weight"),
+                          results = plan.outputs(given.y, "y");
+  for (const void *handle : given.quantized)
+    if (handle)
+      plan.reject("with groupType 2 there are no scales, offsets and activations");
+  const bool isOne = left.size() == 1 && right.size() == 1 && results.size() == 1;
+  if (plan.isGood() && (!isOne || left[0].dims.size() != 2 || right[0].dims.size() != 2 ||
+                        results[0].dims.size() != 3 || given.bias || given.scale ||
+                        given.rowScale || given.activation || left[0].dims[1] != right[0].dims[0]))
+    plan.reject("with groupType 2, x must be one tensor [rows, depth], weight [depth, columns] and "
+                "y [groups, rows, columns]");
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  const size_t groups = size_t(results[0].dims[0]);
+  const Dims counts = given.list ? countsOf(plan, given, groups)
+                                 : differences(plan, plan.numbers(given.ends, "groupList"), groups);
+  const View all = plan.make(ACL_FLOAT, results[0].dims);
+  if (plan.isGood())
+    plan.copy(plan.broadcast(plan.constant(0, ACL_FLOAT), all.dims), all);
+  int64_t at = 0;
+  for (size_t i = 0; plan.isGood() && i < groups; ++i) {
+    if (counts[i] < 0 || at + counts[i] > left[0].dims[1])
+      plan.reject("groupList does not fit the %lld columns of x", (long long)left[0].dims[1]);
+    else if (counts[i] > 0) {
+      const View result =
+          product(plan, part(left[0], 1, at, counts[i]), part(right[0], 0, at, counts[i]));
+      if (plan.isGood())
+        plan.copy(plan.reshaped(result, {1, result.dims[0], result.dims[1]}),
+                  part(all, 0, int64_t(i), 1));
+    }
+    at += counts[i];
+  }
+  plan.write(all, results[0]);
+  return plan.finish(size, executor);
+}
+
 aclnnStatus groupedProducts(Plan &plan, const Groups &given, uint64_t *size,
                             aclOpExecutor **executor) {
+  if (given.groupType == 2)
+    return productsOfParts(plan, given, size, executor);
   std::vector<View> rows = plan.inputs(given.x, "x"), weights = plan.inputs(given.weight, "weight"),
                     results = plan.outputs(given.y, "y"),
                     biases = given.bias ? plan.inputs(given.bias, "bias") : std::vector<View>();
   for (const void *handle : given.quantized)
     if (handle)
-      plan.reject("quantized groups, and activations, have no functions here");
+      plan.reject("offsets, weights alone that are quantized, and inputs of activations have no "
+                  "functions here");
   if (given.splitItem < 0 || given.splitItem > 3 || given.groupType < -1 || given.groupType > 0)
-    plan.reject("splitItem must be 0 to 3, and groupType -1 or 0: other dims are not divided here");
+    plan.reject("splitItem must be 0 to 3, and groupType -1, 0 or 2");
   // One weight of 3 dims is a list of its matrices.
   if (plan.isGood() && weights.size() == 1 && weights[0].dims.size() == 3) {
     std::vector<View> matrices;
@@ -100,13 +180,37 @@ aclnnStatus groupedProducts(Plan &plan, const Groups &given, uint64_t *size,
   }
   if (plan.isGood() && given.bias && biases.size() != groups)
     plan.reject("there must be a bias for each of %zu weights", groups);
+  const std::vector<View> scales =
+      given.scale ? ofGroups(plan, given.scale, "scale", groups) : std::vector<View>();
+  std::vector<View> rowScales =
+      given.rowScale ? plan.inputs(given.rowScale, "perTokenScale") : std::vector<View>();
+  if (given.rowScale && plan.isGood() && rowScales.size() == 1 && rowScales[0].dims.size() == 1)
+    rowScales[0] =
+        plan.reshaped(plan.dense(rowScales[0], ACL_FLOAT), {rowScales[0].dims[0], int64_t{1}});
+  if (given.rowScale)
+    divide(rowScales, "perTokenScale");
   for (size_t i = 0; plan.isGood() && i < groups; ++i) {
     if (countOf(results[i].dims) == 0)
       continue;
-    View result = product(plan, rows[i], weights[i]);
-    if (given.bias)
-      result = combined(plan, "Add", plan.dense(result, ACL_FLOAT), biases[i]);
-    plan.write(result, results[i]);
+    const bool isQuantized = rows[i].type == ACL_INT8;
+    if (!isQuantized && (given.scale || given.rowScale)) {
+      plan.reject("scale and perTokenScale are for x and weights of int8");
+      break;
+    }
+    View result = isQuantized ? integerProduct(plan, rows[i], weights[i])
+                              : product(plan, rows[i], weights[i]);
+    auto asFloat = [&] { return plan.isGood() ? plan.dense(result, ACL_FLOAT) : View(); };
+    // Biases of int32 are in the unit of the sums.
+    const bool addsFirst = given.bias && isQuantized && !isFloat(biases[i].type);
+    if (addsFirst)
+      result = combined(plan, "Add", result, biases[i]);
+    if (given.scale)
+      result = combined(plan, "Mul", asFloat(), floatScales(plan, scales[i]));
+    if (given.rowScale)
+      result = combined(plan, "Mul", asFloat(), rowScales[i]);
+    if (given.bias && !addsFirst)
+      result = combined(plan, "Add", asFloat(), biases[i]);
+    plan.write(activated(plan, given.activation, result), results[i]);
   }
   return plan.finish(size, executor);
 }
@@ -187,36 +291,84 @@ aclnnStatus aclnnGroupedMatmulV3GetWorkspaceSize(
       size, executor);
 }
 ACLNN_RUN(GroupedMatmulV3)
-aclnnStatus aclnnGroupedMatmulV4GetWorkspaceSize(
-    const aclTensorList *x, const aclTensorList *weight, const aclTensorList *biasOptional,
-    const aclTensorList *scaleOptional, const aclTensorList *offsetOptional,
-    const aclTensorList *antiquantScaleOptional, const aclTensorList *antiquantOffsetOptional,
-    const aclTensorList *perTokenScaleOptional, const aclTensor *groupListOptional,
-    const aclTensorList *activationInputOptional, const aclTensorList *activationQuantScaleOptional,
-    const aclTensorList *activationQuantOffsetOptional, int64_t splitItem, int64_t groupType,
-    int64_t groupListType, int64_t actType, aclTensorList *out,
-    aclTensorList *activationFeatureOutOptional, aclTensorList *dynQuantScaleOutOptional,
-    uint64_t *size, aclOpExecutor **executor) {
-  Plan plan(__func__);
-  if (groupListType < 0 || groupListType > 1 || actType != 0)
-    plan.reject("groupListType must be 0 or 1, and actType 0");
-  return groupedProducts(
-      plan,
-      {x,
-       weight,
-       biasOptional,
-       out,
-       nullptr,
-       groupListOptional,
-       groupListType == 1,
-       splitItem,
-       groupType,
-       {scaleOptional, offsetOptional, antiquantScaleOptional, antiquantOffsetOptional,
-        perTokenScaleOptional, activationInputOptional, activationQuantScaleOptional,
-        activationQuantOffsetOptional, activationFeatureOutOptional, dynQuantScaleOutOptional}},
-      size, executor);
+#define ACLNN_GROUPED_PRODUCT(name, ...)                                                           \
+  aclnnStatus aclnn##name##GetWorkspaceSize(                                                       \
+      const aclTensorList *x, const aclTensorList *weight, const aclTensorList *biasOptional,      \
+      const aclTensorList *scaleOptional, const aclTensorList *offsetOptional,                     \
+      const aclTensorList *antiquantScaleOptional, const aclTensorList *antiquantOffsetOptional,   \
+      const aclTensorList *perTokenScaleOptional, const aclTensor *groupListOptional,              \
+      const aclTensorList *activationInputOptional,                                                \
+      const aclTensorList *activationQuantScaleOptional,                                           \
+      const aclTensorList *activationQuantOffsetOptional, int64_t splitItem, int64_t groupType,    \
+      int64_t groupListType, int64_t actType, __VA_ARGS__ aclTensorList *out,                      \
+      aclTensorList *activationFeatureOutOptional, aclTensorList *dynQuantScaleOutOptional,        \
+      uint64_t *size, aclOpExecutor **executor) {                                                  \
+    Plan plan(__func__);                                                                           \
+    if (groupListType < 0 || groupListType > 1)                                                    \
+      plan.reject("groupListType must be 0 or 1");                                                 \
+    return groupedProducts(                                                                        \
+        plan,                                                                                      \
+        {x,                                                                                        \
+         weight,                                                                                   \
+         biasOptional,                                                                             \
+         out,                                                                                      \
+         nullptr,                                                                                  \
+         groupListOptional,                                                                        \
+         groupListType == 1,                                                                       \
+         splitItem,                                                                                \
+         groupType,                                                                                \
+         {offsetOptional, antiquantScaleOptional, antiquantOffsetOptional,                         \
+          activationInputOptional, activationQuantScaleOptional, activationQuantOffsetOptional,    \
+          activationFeatureOutOptional, dynQuantScaleOutOptional},                                 \
+         scaleOptional,                                                                            \
+         perTokenScaleOptional,                                                                    \
+         actType},                                                                                 \
+        size, executor);                                                                           \
+  }                                                                                                \
+  ACLNN_RUN(name)
+ACLNN_GROUPED_PRODUCT(GroupedMatmulV4, )
+ACLNN_GROUPED_PRODUCT(GroupedMatmulV5, aclIntArray *, )
+
+namespace {
+
+/// What the softmax of scores chooses.
+struct Gates {
+  View shares, experts, all;
+};
+
+/// Chooses the k largest shares of each row; a row that is finished has no expert. Where `divides`,
+/// the shares of a row that are chosen are divided by their sum.
+Gates gates(Plan &plan, const aclTensor *x, const aclTensor *finishedOptional, int64_t k,
+            bool divides) {
+  const View scores = plan.input(x, "x"), finished = plan.input(finishedOptional, "finished", true);
+  if (plan.isGood() && (scores.dims.size() < 2 || k < 1 || k > scores.dims.back()))
+    plan.reject("x %s must have 2 dims or more, and k %lld be 1 to the last of them",
+                textOf(scores.dims).c_str(), (long long)k);
+  if (!plan.isGood())
+    return {};
+  const int64_t last = int64_t(scores.dims.size()) - 1;
+  Dims dims = scores.dims;
+  dims.back() = k;
+  const View values = plan.dense(scores, ACL_FLOAT),
+             all = softmaxOf(plan, "SoftmaxV2", values, last);
+  const auto best = plan.apply(
+      "TopKD", {divides ? values : all}, {{ACL_FLOAT, dims}, {ACL_INT32, dims}},
+      Json::array({attribute("k", "int", k), attribute("dim", "int", last),
+                   attribute("largest", "bool", true), attribute("sorted", "bool", true)}));
+  if (!plan.isGood())
+    return {};
+  const View shares = divides ? softmaxOf(plan, "SoftmaxV2", best[0], last) : best[0];
+  if (!finished.place)
+    return {shares, best[1], all};
+  Dims column = finished.dims;
+  column.push_back(1);
+  return {shares,
+          chosen(plan, plan.reshaped(plan.dense(finished, ACL_BOOL), column),
+                 plan.constant(double(scores.dims.back()), ACL_INT32), best[1]),
+          all};
 }
-ACLNN_RUN(GroupedMatmulV4)
+
+} // namespace
 
 aclnnStatus aclnnMoeGatingTopKSoftmaxGetWorkspaceSize(const aclTensor *x,
                                                       const aclTensor *finishedOptional, int64_t k,
@@ -225,34 +377,16 @@ aclnnStatus aclnnMoeGatingTopKSoftmaxGetWorkspaceSize(const aclTensor *x,
                                                       const aclTensor *rowIdxOut, uint64_t *size,
                                                       aclOpExecutor **executor) {
   Plan plan(__func__);
-  const View scores = plan.input(x, "x"), finished = plan.input(finishedOptional, "finished", true),
-             shares = plan.output(yOut, "yOut"),
+  const View shares = plan.output(yOut, "yOut"),
              experts = plan.output(expertIdxOut, "expertIdxOut"),
              places = plan.output(rowIdxOut, "rowIdxOut");
-  if (plan.isGood() && (scores.dims.size() < 2 || k < 1 || k > scores.dims.back()))
-    plan.reject("x %s must have 2 dims or more, and k %lld be 1 to the last of them",
-                textOf(scores.dims).c_str(), (long long)k);
+  const Gates found = gates(plan, x, finishedOptional, k, false);
+  plan.write(found.shares, shares);
+  plan.write(found.experts, experts);
   if (!plan.isGood())
     return plan.finish(size, executor);
-  const int64_t last = int64_t(scores.dims.size()) - 1;
-  Dims dims = scores.dims;
-  dims.back() = k;
-  const View all = softmaxOf(plan, "SoftmaxV2", plan.dense(scores, ACL_FLOAT), last);
-  const auto best = plan.apply(
-      "TopKD", {all}, {{ACL_FLOAT, dims}, {ACL_INT32, dims}},
-      Json::array({attribute("k", "int", k), attribute("dim", "int", last),
-                   attribute("largest", "bool", true), attribute("sorted", "bool", true)}));
-  plan.write(best[0], shares);
-  if (finished.place && plan.isGood()) { // a row that is done has no expert
-    Dims column = finished.dims;
-    column.push_back(1);
-    plan.write(chosen(plan, plan.reshaped(plan.dense(finished, ACL_BOOL), column),
-                      plan.constant(double(scores.dims.back()), ACL_INT32), best[1]),
-               experts);
-  } else {
-    plan.write(best[1], experts);
-  }
   // Row i of choice j is i + j * rows.
+  const Dims &dims = found.shares.dims;
   const int64_t rows = countOf(dims) / k;
   Dims numbers;
   for (int64_t i = 0; i < rows; ++i)
@@ -262,6 +396,27 @@ aclnnStatus aclnnMoeGatingTopKSoftmaxGetWorkspaceSize(const aclTensor *x,
   return plan.finish(size, executor);
 }
 ACLNN_RUN(MoeGatingTopKSoftmax)
+
+aclnnStatus aclnnMoeGatingTopKSoftmaxV2GetWorkspaceSize(
+    const aclTensor *x, const aclTensor *finishedOptional, int64_t k, int64_t renorm,
+    bool outputSoftmaxResultFlag, const aclTensor *yOut, const aclTensor *expertIdxOut,
+    const aclTensor *softmaxResultOutOptional, uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  // The softmax of all scores is a result only where its largest elements are the shares.
+  const bool writesAll = outputSoftmaxResultFlag && renorm == 0;
+  const View shares = plan.output(yOut, "yOut"),
+             experts = plan.output(expertIdxOut, "expertIdxOut"),
+             all = plan.output(softmaxResultOutOptional, "softmaxResultOut", !writesAll);
+  if (renorm < 0 || renorm > 1)
+    plan.reject("renorm is %lld; give 0 or 1", (long long)renorm);
+  const Gates found = gates(plan, x, finishedOptional, k, renorm == 1);
+  plan.write(found.shares, shares);
+  plan.write(found.experts, experts);
+  if (writesAll)
+    plan.write(found.all, all);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(MoeGatingTopKSoftmaxV2)
 
 aclnnStatus aclnnMoeInitRoutingGetWorkspaceSize(const aclTensor *x, const aclTensor *rowIdx,
                                                 const aclTensor *expertIdx, int64_t activeNum,

@@ -129,6 +129,14 @@ ACLNN_FUNCTION(UpsampleBicubic2d,
                resizedBy(plan, IN(self), outputSize, 2, [&](size_t i, int64_t from, int64_t to) {
                  return cubicTaps(from, to, alignCorners, i ? scalesW : scalesH);
                }))
+ACLNN_FUNCTION(UpsampleNearest2dV2,
+               (const aclTensor *self, const aclIntArray *outputSize, float scalesH, float scalesW,
+                aclTensor *out),
+               out,
+               resizedBy(plan, IN(self), outputSize, 2, [&](size_t i, int64_t from, int64_t to) {
+                 // The scale is that of the image: its inverse is the step.
+                 return nearestTaps(from, to, false, double(i ? scalesW : scalesH));
+               }))
 ACLNN_FUNCTION(UpsampleNearestExact2d,
                (const aclTensor *self, const aclIntArray *outputSize, double scalesH,
                 double scalesW, aclTensor *out),

@@ -67,11 +67,10 @@ View scattered(Plan &plan, const View &self, int64_t dim, const View &index, con
 
 View scatteredNumber(Plan &plan, const View &self, int64_t dim, const View &index,
                      const aclScalar *value, int64_t reduce) {
-  const double number = plan.number(value, "value");
+  const View number = scalarOf(plan, value, "value", self.type);
   if (!plan.isGood())
     return {};
-  return scattered(plan, self, dim, index,
-                   plan.broadcast(plan.constant(number, self.type), index.dims), reduce);
+  return scattered(plan, self, dim, index, plan.broadcast(number, index.dims), reduce);
 }
 
 /// Writes slices of a dim, or adds them: the dim becomes the first one for the operator.
@@ -120,8 +119,7 @@ View masked(Plan &plan, const View &self, const View &mask, const View &value) {
 }
 
 View maskedNumber(Plan &plan, const View &self, const View &mask, const aclScalar *value) {
-  const double number = plan.number(value, "value");
-  return plan.isGood() ? masked(plan, self, mask, plan.constant(number, self.type)) : View{};
+  return masked(plan, self, mask, scalarOf(plan, value, "value", self.type));
 }
 
 View oneHot(Plan &plan, const View &self, int64_t classes, const View &on, const View &off,
@@ -210,11 +208,10 @@ aclnnStatus aclnnInplaceIndexFillTensorGetWorkspaceSize(aclTensor *selfRef, int6
   Plan plan(__func__);
   const View y = plan.output(selfRef, "selfRef");
   const Dims places = plan.numbers(index, "index");
-  const double number = plan.number(value, "value");
+  const View filler = scalarOf(plan, value, "value", y.type);
   const int64_t axis = plan.axisOf(dim, y.dims.size());
   if (plan.isGood() && y.dims.empty())
     plan.reject("selfRef has no dims");
-  const View filler = plan.isGood() ? plan.constant(number, y.type) : View{};
   for (int64_t place : places) {
     if (!plan.isGood())
       break;

@@ -6,6 +6,8 @@
 
 #include "aclnnop/aclnn_ops.h"
 
+#include <cstring>
+
 using namespace atc::ascend;
 
 namespace {
@@ -41,8 +43,7 @@ aclnnStatus listPlan(const char *name, Lists given, const aclTensorList *out, ui
 
 /// Returns a number of a program, a scalar or a tensor of one element, in the type of `like`.
 View numberOf(Plan &plan, const aclScalar *handle, const char *name, const View &like) {
-  const double value = plan.number(handle, name);
-  return plan.isGood() ? plan.constant(value, like.type) : View();
+  return scalarLike(plan, handle, name, like);
 }
 View numberOf(Plan &plan, const aclTensor *handle, const char *name, const View &like) {
   const View view = plan.input(handle, name);
@@ -56,7 +57,11 @@ View listedNumber(Plan &plan, const aclScalarList *handle, size_t index, const V
   const std::vector<double> values = plan.numbers(handle, "scalars");
   if (plan.isGood() && index >= values.size())
     plan.reject("scalars has %zu numbers, fewer than there are tensors", values.size());
-  return plan.isGood() ? plan.constant(values[index], like.type) : View();
+  if (!plan.isGood())
+    return {};
+  Scalar scalar{ACL_DOUBLE};
+  memcpy(scalar.bytes, &values[index], sizeof(double));
+  return scalarLike(plan, scalar, like);
 }
 View listedNumber(Plan &plan, const aclTensor *handle, size_t index, const View &like) {
   const View view = plan.input(handle, "scalars");

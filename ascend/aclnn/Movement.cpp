@@ -73,7 +73,7 @@ void join(Plan &plan, const std::vector<View> &views, int64_t dim, const View &o
                 (long long)dim, (long long)output.dims[size_t(dim)]);
 }
 
-aclnnStatus fill(const char *function, const aclTensor *target, double value, uint64_t *size,
+aclnnStatus fill(const char *function, const aclTensor *target, const Scalar &value, uint64_t *size,
                  aclOpExecutor **executor) {
   Plan plan(function);
   const View y = plan.output(target, "selfRef");
@@ -290,17 +290,17 @@ aclnnStatus aclnnInplaceFillScalarGetWorkspaceSize(aclTensor *selfRef, const acl
     plan.number(value, "value");
     return plan.finish(size, executor);
   }
-  return fill(__func__, selfRef, found->value(), size, executor);
+  return fill(__func__, selfRef, *found, size, executor);
 }
 ACLNN_RUN(InplaceFillScalar)
 
 aclnnStatus aclnnInplaceZeroGetWorkspaceSize(aclTensor *selfRef, uint64_t *size,
                                              aclOpExecutor **executor) {
-  return fill(__func__, selfRef, 0, size, executor);
+  return fill(__func__, selfRef, Scalar{ACL_INT8}, size, executor);
 }
 ACLNN_RUN(InplaceZero)
 aclnnStatus aclnnInplaceOneGetWorkspaceSize(aclTensor *selfRef, uint64_t *size,
                                             aclOpExecutor **executor) {
-  return fill(__func__, selfRef, 1, size, executor);
+  return fill(__func__, selfRef, Scalar{ACL_INT8, {1}}, size, executor);
 }
 ACLNN_RUN(InplaceOne)

@@ -185,6 +185,31 @@ static View normOfSum(Plan &plan, const View &first, const View &second, const V
       weight);
 }
 
+aclnnStatus aclnnAddRmsNormCastGetWorkspaceSize(const aclTensor *x1, const aclTensor *x2,
+                                                const aclTensor *gamma, double epsilon,
+                                                const aclTensor *y1Out, const aclTensor *y2Out,
+                                                const aclTensor *rstdOut, const aclTensor *xOut,
+                                                uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View first = plan.input(x1, "x1"), second = plan.input(x2, "x2"),
+             weight = plan.input(gamma, "gamma"), wide = plan.output(y1Out, "y1Out"),
+             narrow = plan.output(y2Out, "y2Out"), rstd = plan.output(rstdOut, "rstdOut"),
+             both = plan.output(xOut, "xOut");
+  const View normal = normOfSum(plan, first, second, weight, epsilon, both);
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  // The first result is the second one in float32: it has no more digits.
+  const View rounded = plan.dense(normal, narrow.type);
+  plan.write(rounded, narrow);
+  plan.write(rounded, wide);
+  const View x = plan.dense(sum(plan, "Add", first, second), ACL_FLOAT);
+  if (plan.isGood())
+    writeOptional(plan, inverseDeviation(plan, x, lastAxes(x.dims, weight.dims.size()), epsilon),
+                  rstd);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(AddRmsNormCast)
+
 aclnnStatus aclnnAddRmsNormQuantGetWorkspaceSize(
     const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma, const aclTensor *scales1,
     const aclTensor *scales2Optional, const aclTensor *zeroPoints1Optional,

@@ -233,9 +233,13 @@ std::vector<View> Plan::outputs(const aclTensorList *handle, const char *name) {
   return listed(handle, name, executor->outputs);
 }
 
+std::shared_ptr<Scalar> Plan::scalar(const aclScalar *handle, const char *name) {
+  return take(function, scalars(), handle, name, false, status);
+}
+
 double Plan::number(const aclScalar *handle, const char *name) {
-  auto scalar = take(function, scalars(), handle, name, false, status);
-  return scalar ? scalar->value() : 0;
+  const auto found = scalar(handle, name);
+  return found ? found->value() : 0;
 }
 
 Dims Plan::numbers(const aclIntArray *handle, const char *name) {
@@ -365,13 +369,19 @@ View Plan::broadcast(const View &view, const Dims &dims) {
 }
 
 View Plan::constant(double value, aclDataType type) {
-  if (!status && !CastPlan{ACL_DOUBLE, type, 1}.isKnown())
+  Scalar scalar{ACL_DOUBLE};
+  memcpy(scalar.bytes, &value, sizeof(value));
+  return constant(scalar, type);
+}
+
+View Plan::constant(const Scalar &scalar, aclDataType type) {
+  if (!status && !CastPlan{scalar.type, type, 1}.isKnown())
     reject(type == ACL_COMPLEX64
                ? "complex numbers have no constants here; make them of their parts"
                : "this type has no constants here");
   View view = make(type, {}); // it takes the dims of what it is combined with
   if (!status)
-    CastPlan{ACL_DOUBLE, type, 1}.run(&value, view.place->data());
+    CastPlan{scalar.type, type, 1}.run(scalar.bytes, view.place->data());
   return view;
 }
 

@@ -74,6 +74,8 @@ public:
   std::vector<View> inputs(const aclTensorList *handle, const char *name);
   std::vector<View> outputs(const aclTensorList *handle, const char *name);
   double number(const aclScalar *handle, const char *name);
+  /// Returns the scalar itself; null after an error.
+  std::shared_ptr<Scalar> scalar(const aclScalar *handle, const char *name);
   Dims numbers(const aclIntArray *handle, const char *name);
   std::vector<double> numbers(const aclScalarList *handle, const char *name);
   std::vector<float> numbers(const aclFloatArray *handle, const char *name);
@@ -101,6 +103,9 @@ public:
   View broadcast(const View &view, const Dims &dims);
   /// Returns one element.
   View constant(double value, aclDataType type);
+  /// Returns one element of a scalar's value: integers keep all of their digits, and wrap where the
+  /// type does not hold them.
+  View constant(const Scalar &scalar, aclDataType type);
 
   /// Applies an operator to dense inputs of one type; returns its outputs.
   std::vector<View> apply(const char *op, const std::vector<View> &inputs,

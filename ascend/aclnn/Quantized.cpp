@@ -8,6 +8,44 @@
 
 using namespace atc::ascend;
 
+namespace atc::ascend {
+
+View floatScales(Plan &plan, View scale) {
+  if (!plan.isGood())
+    return {};
+  if (scale.type == ACL_INT64 || scale.type == ACL_UINT64) {
+    scale.type = ACL_FLOAT;
+    scale.offset *= 2;
+    for (int64_t &stride : scale.strides)
+      stride *= 2;
+  }
+  return plan.dense(scale, ACL_FLOAT);
+}
+
+View integerProduct(Plan &plan, const View &left, const View &right) {
+  if (!plan.isGood())
+    return {};
+  if (left.type != ACL_INT8 || right.type != ACL_INT8 || left.dims.size() < 2 ||
+      right.dims.size() < 2) {
+    plan.reject("matrices that are quantized must be int8 with 2 dims or more");
+    return {};
+  }
+  auto dims = broadcastDims(Dims(left.dims.begin(), left.dims.end() - 2),
+                            Dims(right.dims.begin(), right.dims.end() - 2));
+  if (!dims || left.dims.back() != right.dims[right.dims.size() - 2]) {
+    plan.reject("%s and %s cannot be multiplied", textOf(left.dims).c_str(),
+                textOf(right.dims).c_str());
+    return {};
+  }
+  dims->push_back(left.dims[left.dims.size() - 2]);
+  dims->push_back(right.dims.back());
+  return plan.apply(dims->size() > 2 ? "BatchMatMulV2" : "MatMulV2",
+                    {plan.dense(left, ACL_INT8), plan.dense(right, ACL_INT8)},
+                    {{ACL_INT32, *dims}})[0];
+}
+
+} // namespace atc::ascend
+
 namespace {
 
 /// Returns the scales of a weight [rows, columns], with a row for each of its groups of rows:
@@ -71,19 +109,6 @@ aclnnStatus weightProduct(const char *name, const aclTensor *x, const aclTensor 
   return plan.finish(size, executor);
 }
 
-/// Returns scales as floats: those of 64 bits hold one in their low half.
-View floatScales(Plan &plan, View scale) {
-  if (!plan.isGood())
-    return {};
-  if (scale.type == ACL_INT64 || scale.type == ACL_UINT64) {
-    scale.type = ACL_FLOAT;
-    scale.offset *= 2;
-    for (int64_t &stride : scale.strides)
-      stride *= 2;
-  }
-  return plan.dense(scale, ACL_FLOAT);
-}
-
 /// (x1 x x2 + bias) * scale * scale of the row, + offset where it is quantized again.
 aclnnStatus quantizedProduct(const char *name, const aclTensor *x1, const aclTensor *x2,
                              const aclTensor *scale, const aclTensor *offset,
@@ -107,19 +132,8 @@ aclnnStatus quantizedProduct(const char *name, const aclTensor *x1, const aclTen
     std::swap(order[order.size() - 1], order[order.size() - 2]);
     return permuted(view, order);
   };
-  left = plan.dense(transposeX1 ? turned(left) : left, ACL_INT8);
-  right = plan.dense(transposeX2 ? turned(right) : right, ACL_INT8);
-  auto dims = broadcastDims(Dims(left.dims.begin(), left.dims.end() - 2),
-                            Dims(right.dims.begin(), right.dims.end() - 2));
-  if (!dims || left.dims.back() != right.dims[right.dims.size() - 2]) {
-    plan.reject("%s and %s cannot be multiplied", textOf(left.dims).c_str(),
-                textOf(right.dims).c_str());
-    return plan.finish(size, executor);
-  }
-  dims->push_back(left.dims[left.dims.size() - 2]);
-  dims->push_back(right.dims.back());
-  View sums = plan.apply(dims->size() > 2 ? "BatchMatMulV2" : "MatMulV2", {left, right},
-                         {{ACL_INT32, *dims}})[0];
+  View sums =
+      integerProduct(plan, transposeX1 ? turned(left) : left, transposeX2 ? turned(right) : right);
   const bool addsFirst = added.place && !isFloat(added.type);
   if (addsFirst)
     sums = combined(plan, "Add", sums, added);
@@ -175,6 +189,22 @@ aclnnStatus aclnnQuantMatmulV4GetWorkspaceSize(const aclTensor *x1, const aclTen
                           transposeX2, out, size, executor);
 }
 ACLNN_RUN(QuantMatmulV4)
+aclnnStatus aclnnQuantMatmulV5GetWorkspaceSize(const aclTensor *x1, const aclTensor *x2,
+                                               const aclTensor *x1Scale, const aclTensor *x2Scale,
+                                               const aclTensor *yScale, const aclTensor *x1Offset,
+                                               const aclTensor *x2Offset, const aclTensor *yOffset,
+                                               const aclTensor *bias, bool transposeX1,
+                                               bool transposeX2, int64_t groupSize, aclTensor *out,
+                                               uint64_t *size, aclOpExecutor **executor) {
+  if (yScale || x1Offset || yOffset || groupSize != 0) {
+    Plan plan(__func__);
+    plan.reject("yScale, x1Offset and yOffset must be NULL, and groupSize 0");
+    return plan.finish(size, executor);
+  }
+  return quantizedProduct(__func__, x1, x2, x2Scale, x2Offset, x1Scale, bias, transposeX1,
+                          transposeX2, out, size, executor);
+}
+ACLNN_RUN(QuantMatmulV5)
 
 aclnnStatus aclnnTransQuantParamV2GetWorkspaceSize(const aclTensor *scale, const aclTensor *offset,
                                                    const aclTensor *out, uint64_t *size,

@@ -106,6 +106,21 @@ aclnnStatus aclnnReduceSumGetWorkspaceSize(const aclTensor *self, const aclIntAr
   return reductionPlan(__func__, "ReduceSumD", self, dims, keepDims, dtype, out, size, executor);
 }
 ACLNN_RUN(ReduceSum)
+aclnnStatus aclnnReduceNansumGetWorkspaceSize(const aclTensor *self, const aclIntArray *dim,
+                                              bool keepDim, aclDataType dtype, aclTensor *out,
+                                              uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View x = plan.input(self, "self"), y = plan.output(out, "out");
+  const Dims axes = plan.axesOf(dim ? plan.numbers(dim, "dim") : Dims(), x.dims.size());
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  // Only what is no number differs from itself.
+  const View numbers =
+      isFloat(x.type) ? chosen(plan, comparison(plan, "Eq", x, x), x, plan.constant(0, x.type)) : x;
+  plan.write(reduced(plan, "ReduceSumD", numbers, axes, keepDim, dtype), y);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(ReduceNansum)
 aclnnStatus aclnnMeanGetWorkspaceSize(const aclTensor *self, const aclIntArray *dim, bool keepDim,
                                       aclDataType dtype, aclTensor *out, uint64_t *size,
                                       aclOpExecutor **executor) {

@@ -89,6 +89,14 @@ template <typename T> void pickMedian(const T *row, int64_t width, T *value, int
   pick(row, width, (width - 1) / 2, value, place);
 }
 
+/// Writes the middle one of the numbers of a row, the first element where there is none.
+template <typename T>
+void pickMedianOfNumbers(const T *row, int64_t width, T *value, int64_t *place) {
+  const int64_t count =
+      std::count_if(row, row + width, [](T item) { return !std::isnan(double(item)); });
+  pick(row, width, std::max<int64_t>(count - 1, 0) / 2, value, place);
+}
+
 void writeWithoutDim(Plan &plan, const View &view, int64_t dim, bool keep, const View &output) {
   if (!plan.isGood())
     return;
@@ -373,36 +381,40 @@ aclnnStatus aclnnKthvalueGetWorkspaceSize(const aclTensor *self, int64_t k, int6
   return plan.finish(size, executor);
 }
 ACLNN_RUN(Kthvalue)
-aclnnStatus aclnnMedianDimGetWorkspaceSize(const aclTensor *self, int64_t dim, bool keepDim,
-                                           aclTensor *valuesOut, aclTensor *indicesOut,
-                                           uint64_t *size, aclOpExecutor **executor) {
-  Plan plan(__func__);
-  const View x = plan.input(self, "self"), values = plan.output(valuesOut, "valuesOut"),
-             places = plan.output(indicesOut, "indicesOut");
-  const auto [found, where] =
-      alongRows(plan, x, dim, true, [](auto *row, int64_t width, auto *value, int64_t *place) {
-        pickMedian(row, width, value, place);
-      });
-  writeWithoutDim(plan, found, dim, keepDim, values);
-  writeWithoutDim(plan, where, dim, keepDim, places);
-  return plan.finish(size, executor);
-}
-ACLNN_RUN(MedianDim)
-aclnnStatus aclnnMedianGetWorkspaceSize(const aclTensor *self, aclTensor *valuesOut, uint64_t *size,
-                                        aclOpExecutor **executor) {
-  Plan plan(__func__);
-  const View x = plan.input(self, "self"), values = plan.output(valuesOut, "valuesOut");
-  if (plan.isGood())
-    writeOptional(plan,
-                  alongRows(plan, plan.reshaped(plan.dense(x, x.type), {countOf(x.dims)}), 0, true,
-                            [](auto *row, int64_t width, auto *value, int64_t *place) {
-                              pickMedian(row, width, value, place);
-                            })
-                      .first,
-                  values);
-  return plan.finish(size, executor);
-}
-ACLNN_RUN(Median)
+#define ACLNN_MEDIAN(name, choose)                                                                 \
+  aclnnStatus aclnn##name##DimGetWorkspaceSize(const aclTensor *self, int64_t dim, bool keepDim,   \
+                                               aclTensor *valuesOut, aclTensor *indicesOut,        \
+                                               uint64_t *size, aclOpExecutor **executor) {         \
+    Plan plan(__func__);                                                                           \
+    const View x = plan.input(self, "self"), values = plan.output(valuesOut, "valuesOut"),         \
+               places = plan.output(indicesOut, "indicesOut");                                     \
+    const auto [found, where] =                                                                    \
+        alongRows(plan, x, dim, true, [](auto *row, int64_t width, auto *value, int64_t *at) {     \
+          choose(row, width, value, at);                                                           \
+        });                                                                                        \
+    writeWithoutDim(plan, found, dim, keepDim, values);                                            \
+    writeWithoutDim(plan, where, dim, keepDim, places);                                            \
+    return plan.finish(size, executor);                                                            \
+  }                                                                                                \
+  ACLNN_RUN(name##Dim)                                                                             \
+  aclnnStatus aclnn##name##GetWorkspaceSize(const aclTensor *self, aclTensor *valuesOut,           \
+                                            uint64_t *size, aclOpExecutor **executor) {            \
+    Plan plan(__func__);                                                                           \
+    const View x = plan.input(self, "self"), values = plan.output(valuesOut, "valuesOut");         \
+    if (plan.isGood())                                                                             \
+      writeOptional(plan,                                                                          \
+                    alongRows(plan, plan.reshaped(plan.dense(x, x.type), {countOf(x.dims)}), 0,    \
+                              true,                                                                \
+                              [](auto *row, int64_t width, auto *value, int64_t *at) {             \
+                                choose(row, width, value, at);                                     \
+                              })                                                                   \
+                        .first,                                                                    \
+                    values);                                                                       \
+    return plan.finish(size, executor);                                                            \
+  }                                                                                                \
+  ACLNN_RUN(name)
+ACLNN_MEDIAN(Median, pickMedian)
+ACLNN_MEDIAN(NanMedian, pickMedianOfNumbers)
 
 #define ACLNN_RUNNING_EXTREMA(name, isMax)                                                         \
   aclnnStatus aclnn##name##GetWorkspaceSize(const aclTensor *self, int64_t dim,                    \

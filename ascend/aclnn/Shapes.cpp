@@ -83,24 +83,34 @@ View constantPad(Plan &plan, const View &self, const aclIntArray *pad, const acl
 
 /// Pads the last `count` dims with elements of the tensor itself.
 View mirrorPad(Plan &plan, const View &self, const aclIntArray *padding, size_t count,
-               bool isReflection) {
+               bool isReflection, const aclTensor *out) {
   Dims low, high;
   const Dims pads = plan.numbers(padding, "padding");
   if (plan.isGood() && (pads.size() != 2 * count || self.dims.size() < count + 1))
     plan.reject("padding must have %zu numbers, and self %zu dims or more", 2 * count, count + 1);
   if (!splitPads(plan, pads, self.dims.size(), low, high))
     return {};
+  Dims want = self.dims;
+  for (size_t dim = 0; plan.isGood() && dim < want.size(); ++dim) {
+    const int64_t size = want[dim], most = isReflection ? size - 1 : int64_t(1) << 28;
+    if (low[dim] == 0 && high[dim] == 0)
+      continue;
+    if (low[dim] < 0 || high[dim] < 0 || size < 1 || std::max(low[dim], high[dim]) > most)
+      plan.reject("padding %lld and %lld do not fit a dim of %lld", (long long)low[dim],
+                  (long long)high[dim], (long long)size);
+    want[dim] += low[dim] + high[dim];
+  }
+  // Before anything is allocated: pads may be much larger than the tensors.
+  const View wanted = plan.output(out, "out");
+  if (plan.isGood() && wanted.dims != want)
+    plan.reject("out %s must be %s", textOf(wanted.dims).c_str(), textOf(want).c_str());
+  if (!plan.isGood())
+    return {};
   View result = self;
   for (size_t dim = 0; dim < self.dims.size(); ++dim) {
     const int64_t size = self.dims[dim];
     if (low[dim] == 0 && high[dim] == 0)
       continue;
-    if (low[dim] < 0 || high[dim] < 0 || size < 1 ||
-        (isReflection && std::max(low[dim], high[dim]) >= size)) {
-      plan.reject("padding %lld and %lld do not fit a dim of %lld", (long long)low[dim],
-                  (long long)high[dim], (long long)size);
-      return {};
-    }
     Dims places;
     for (int64_t i = -low[dim]; i < size + high[dim]; ++i)
       places.push_back(!isReflection ? std::clamp<int64_t>(i, 0, size - 1)
@@ -340,7 +350,7 @@ ACLNN_FUNCTION(ConstantPadNd,
                out, constantPad(plan, IN(self), pad, value))
 #define ACLNN_PAD(name, count, isReflection)                                                       \
   ACLNN_FUNCTION(name, (const aclTensor *self, const aclIntArray *padding, aclTensor *out), out,   \
-                 mirrorPad(plan, IN(self), padding, count, isReflection))
+                 mirrorPad(plan, IN(self), padding, count, isReflection, out))
 ACLNN_PAD(ReflectionPad1d, 1, true)
 ACLNN_PAD(ReflectionPad2d, 2, true)
 ACLNN_PAD(ReflectionPad3d, 3, true)

@@ -52,9 +52,13 @@ View power(Plan &plan, const View &base, const View &exponent);
 /// Computes self op number, in floats.
 View withNumber(Plan &plan, const char *op, const View &self, double number);
 
-/// Returns one element that is a scalar of the program: of the type of `like`, or a float where
-/// only that holds it.
+/// Returns one element that is a scalar of the program: of the type of `like` where that holds it,
+/// else of one that does, in which both are then combined.
 View scalarLike(Plan &plan, const aclScalar *handle, const char *name, const View &like);
+View scalarLike(Plan &plan, const Scalar &scalar, const View &like);
+
+/// Returns one element that is a scalar of the program, converted to a type.
+View scalarOf(Plan &plan, const aclScalar *handle, const char *name, aclDataType type);
 
 /// Compares two tensors; the name is Eq, Ne, Lt, Le, Gt or Ge.
 View comparison(Plan &plan, std::string_view name, const View &left, const View &right);
@@ -80,6 +84,12 @@ Dims reducedDims(const Dims &dims, const Dims &axes, bool keep);
 
 /// Multiplies matrices, or vectors, with broadcast dims in front.
 View product(Plan &plan, const View &left, const View &right);
+
+/// Multiplies matrices of int8, with broadcast dims in front, to int32.
+View integerProduct(Plan &plan, const View &left, const View &right);
+
+/// Returns scales as floats: those of 64 bits hold one in their low half.
+View floatScales(Plan &plan, View scale);
 
 /// Returns the part of a view from `start` on a dim, of `count` elements `step` apart.
 View part(const View &view, size_t dim, int64_t start, int64_t count, int64_t step = 1);

@@ -15,7 +15,7 @@
 namespace atc::ascend {
 namespace {
 
-using Json = nlohmann::json;
+using FileJson = nlohmann::json;
 
 struct Operators {
   std::shared_mutex mutex;
@@ -117,7 +117,7 @@ nlohmann::ordered_json jsonOf(const TensorDesc &desc) {
   return json;
 }
 
-bool equal(const Json &ours, const Json &file) {
+bool equal(const FileJson &ours, const FileJson &file) {
   if (ours.is_number() && file.is_number())
     return ours.get<float>() == file.get<float>();
   if (ours.is_array() && file.is_array())
@@ -127,17 +127,18 @@ bool equal(const Json &ours, const Json &file) {
 
 /// Returns whether a tensor is constant where a file says so, and has the values that are part of
 /// the file's program: as a constant, or as far as readValues knows.
-bool hasItsConstant(const TensorDesc &desc, const Json &file) {
+bool hasItsConstant(const TensorDesc &desc, const FileJson &file) {
   const auto stated = file.find("is_const");
   if (stated == file.end() || *stated != true)
     return !desc.isConstant;
   const auto values = file.find("const_value");
-  return !desc.constant.empty() && (values == file.end() || equal(Json(valuesOf(desc)), *values));
+  return !desc.constant.empty() &&
+         (values == file.end() || equal(FileJson(valuesOf(desc)), *values));
 }
 
 /// Compares a tensor with what a file says of one. ND is any format, and an output of unknown rank
 /// has whatever shape the file infers.
-bool matches(const TensorDesc &desc, const Json &file, bool comparesConstants, bool isOutput) {
+bool matches(const TensorDesc &desc, const FileJson &file, bool comparesConstants, bool isOutput) {
   if (!file.is_object() || file.value("type", -1) != int(desc.type))
     return false;
   const int format = file.value("format", int(ACL_FORMAT_ND));
@@ -145,7 +146,7 @@ bool matches(const TensorDesc &desc, const Json &file, bool comparesConstants, b
     return false;
   if (desc.unknownRank && isOutput)
     return true;
-  const Json &shape = file.contains("shape") ? file["shape"] : Json::array();
+  const FileJson &shape = file.contains("shape") ? file["shape"] : FileJson::array();
   if (!shape.is_array() || shape.size() != desc.dims.size())
     return false;
   for (size_t i = 0; i < desc.dims.size(); ++i)
@@ -156,10 +157,10 @@ bool matches(const TensorDesc &desc, const Json &file, bool comparesConstants, b
 }
 
 /// Returns whether a file runs a call: type, tensors, and each attribute that both name.
-bool matches(const OpCall &call, const Json &file, bool comparesConstants = true) {
+bool matches(const OpCall &call, const FileJson &file, bool comparesConstants = true) {
   if (file.value("op", "") != call.type)
     return false;
-  auto all = [&](const auto &descs, const Json &list, bool areOutputs) {
+  auto all = [&](const auto &descs, const FileJson &list, bool areOutputs) {
     if (!list.is_array() || list.size() != descs.size())
       return false;
     for (size_t i = 0; i < descs.size(); ++i)
@@ -167,12 +168,12 @@ bool matches(const OpCall &call, const Json &file, bool comparesConstants = true
         return false;
     return true;
   };
-  if (!all(call.inputs, file.value("input_desc", Json::array()), false) ||
-      !all(call.outputs, file.value("output_desc", Json::array()), true))
+  if (!all(call.inputs, file.value("input_desc", FileJson::array()), false) ||
+      !all(call.outputs, file.value("output_desc", FileJson::array()), true))
     return false;
-  for (const Json &attribute : file.value("attr", Json::array())) {
+  for (const FileJson &attribute : file.value("attr", FileJson::array())) {
     auto own = call.attributes.find(attribute.value("name", ""));
-    if (own != call.attributes.end() && !equal(Json(own->second["value"]), attribute["value"]))
+    if (own != call.attributes.end() && !equal(FileJson(own->second["value"]), attribute["value"]))
       return false;
   }
   return true;
@@ -180,65 +181,65 @@ bool matches(const OpCall &call, const Json &file, bool comparesConstants = true
 
 /// Returns whether a call names the attributes that a file names, and no others: what was compiled
 /// for a call without one has its default, whatever another call says.
-bool hasSameAttributes(const OpCall &call, const Json &file) {
-  const Json named = file.value("attr", Json::array());
+bool hasSameAttributes(const OpCall &call, const FileJson &file) {
+  const FileJson named = file.value("attr", FileJson::array());
   return named.size() == call.attributes.size() &&
-         std::all_of(named.begin(), named.end(), [&](const Json &attribute) {
+         std::all_of(named.begin(), named.end(), [&](const FileJson &attribute) {
            return call.attributes.count(attribute.value("name", ""));
          });
 }
 
 /// Returns whether a file states the dims of a call's inputs themselves, not -1 for some of them:
 /// only then are its outputs' dims those of the call.
-bool hasSameInputDims(const OpCall &call, const Json &file) {
-  const Json inputs = file.value("input_desc", Json::array());
+bool hasSameInputDims(const OpCall &call, const FileJson &file) {
+  const FileJson inputs = file.value("input_desc", FileJson::array());
   return std::equal(call.inputs.begin(), call.inputs.end(), inputs.begin(), inputs.end(),
-                    [](const auto &desc, const Json &input) {
+                    [](const auto &desc, const FileJson &input) {
                       return input.value("shape", std::vector<int64_t>()) == desc->dims;
                     });
 }
 
 /// Returns whether a value is a list of what `fits`; a list that is missing is empty.
-template <typename Fits> bool isListOf(const Json &object, const char *key, const Fits &fits) {
+template <typename Fits> bool isListOf(const FileJson &object, const char *key, const Fits &fits) {
   auto list = object.find(key);
   return list == object.end() ||
          (list->is_array() && std::all_of(list->begin(), list->end(), fits));
 }
 
 /// Returns whether a value is an object whose `key`, where it has one, is an integer of 32 bits.
-bool hasInteger(const Json &object, const char *key) {
+bool hasInteger(const FileJson &object, const char *key) {
   auto value = object.find(key);
   return value == object.end() ||
          (value->is_number_integer() && value->get<int64_t>() == value->get<int32_t>());
 }
 
-bool hasText(const Json &object, const char *key) {
+bool hasText(const FileJson &object, const char *key) {
   auto value = object.find(key);
   return value != object.end() && value->is_string();
 }
 
 /// Reads what a file says of its operator: it may be any text. Returns null where the text is not
 /// in the form that `atc --singleop` writes, so that all other code can rely on that form.
-Json readDescription(const std::string &text) {
+FileJson readDescription(const std::string &text) {
   constexpr int maxDepth = 8;
   bool isTooDeep = false;
-  auto watch = [&](int depth, Json::parse_event_t, Json &) {
+  auto watch = [&](int depth, FileJson::parse_event_t, FileJson &) {
     isTooDeep |= depth > maxDepth;
     return true;
   };
-  Json json = Json::parse(text, watch, /*allow_exceptions=*/false);
-  auto isTensor = [](const Json &tensor) {
+  FileJson json = FileJson::parse(text, watch, /*allow_exceptions=*/false);
+  auto isTensor = [](const FileJson &tensor) {
     return tensor.is_object() && hasInteger(tensor, "type") && hasInteger(tensor, "format") &&
-           isListOf(tensor, "shape", [](const Json &dim) { return dim.is_number_integer(); });
+           isListOf(tensor, "shape", [](const FileJson &dim) { return dim.is_number_integer(); });
   };
-  auto isAttribute = [](const Json &attribute) {
+  auto isAttribute = [](const FileJson &attribute) {
     return attribute.is_object() && hasText(attribute, "name") && attribute.contains("value");
   };
   const bool isOperator = !isTooDeep && json.is_object() && hasText(json, "op") &&
                           isListOf(json, "input_desc", isTensor) &&
                           isListOf(json, "output_desc", isTensor) &&
                           isListOf(json, "attr", isAttribute);
-  return isOperator ? json : Json();
+  return isOperator ? json : FileJson();
 }
 
 std::string textOf(const std::vector<std::shared_ptr<TensorDesc>> &descs) {
@@ -370,7 +371,7 @@ aclError readValues(const char *function, OpCall &call, int numInputs,
 
 aclError addOperator(const char *function, std::shared_ptr<Model> model, OpOrigin origin,
                      bool keepsFloat32) {
-  Json description = readDescription(model->facts->operatorText);
+  FileJson description = readDescription(model->facts->operatorText);
   if (description.is_null())
     return fail(ACL_ERROR_OP_LOAD_FAILED, function,
                 "the file was not made by atc --singleop, so it says no operator");
@@ -504,7 +505,7 @@ aclError aclopInferShape(const char *opType, int numInputs, aclTensorDesc *input
   std::shared_ptr<OpModel> op;
   ACL_TRY(findForExecution(__func__, call, inputs ? numInputs : 0, inputs, nullptr, op));
   // The file states the dims that atc has inferred, -1 for those of any size.
-  const Json outputs = op->description.value("output_desc", Json::array());
+  const FileJson outputs = op->description.value("output_desc", FileJson::array());
   for (size_t i = 0; i < size_t(numOutputs) && i < outputs.size(); ++i)
     if (auto desc = tensorDescs().find(outputDesc[i])) {
       desc->dims = outputs[i].value("shape", std::vector<int64_t>());

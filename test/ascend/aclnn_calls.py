@@ -111,3 +111,9 @@ def prepare(acl, arguments):
         else:
             values.append(argument)
     return values, kept
+
+
+def whole(acl, value, kind="int64"):
+    """Returns a scalar that is a whole number."""
+    number = np.array(value, kind)
+    return POINTER(acl.aclCreateScalar(ctypes.c_void_p(number.ctypes.data), TYPES[kind]))

@@ -123,6 +123,6 @@ def test_attributes_of_compiled_operators(acl):
         assert acl.aclrtSynchronizeStream(None) == 0
         return x, out.read()
 
-    for attributes in ({}, {"unused": [1]}):
+    for attributes in ({}, {"_unused": [1]}):
         x, result = product(**attributes)
         np.testing.assert_array_equal(result, x @ (x.T if attributes else x))

@@ -5,6 +5,7 @@
 
 #include "quantize/Config.h"
 #include "quantize/DataFolder.h"
+#include "tools/common/ModelKind.h"
 #include "tools/common/Print.h"
 #include "tools/common/ShownMessages.h"
 
@@ -62,6 +63,8 @@ void checkModel(const char *flag, const std::string &path, Diagnostics &diagnost
     diagnostics.error("E10410", "the file \"" + path + "\" of --" + flag + " does not exist");
   else if (llvm::sys::fs::is_directory(path))
     diagnostics.error("E10041", "\"" + path + "\" of --" + flag + " is a folder, not a file");
+  else if (const std::string reason = whyNotQuantized(findModelKind(path)); !reason.empty())
+    diagnostics.error("E13005", "the file \"" + path + "\" of --" + flag + " " + reason);
 }
 
 void checkSources(const SampleOptions &options, Diagnostics &diagnostics) {

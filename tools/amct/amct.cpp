@@ -13,11 +13,13 @@
 #include "support/Interruption.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/FatalErrors.h"
+#include "tools/common/ModelKind.h"
 #include "tools/common/OutputFolder.h"
 #include "tools/common/ProgressBar.h"
 
 #include "openatc/om.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -240,9 +242,25 @@ int compareModelFiles(const Options &options) {
 
 } // namespace
 
+/// Reports the vendor's tools for other models, which scripts call by these names. Returns whether
+/// `program` is one of them.
+static bool isOtherTool(llvm::StringRef program) {
+  const llvm::StringRef name = llvm::sys::path::filename(program);
+  if (name != "amct_caffe" && name != "amct_tensorflow")
+    return false;
+  const ModelKind kind = name == "amct_caffe" ? ModelKind::PrototxtText : ModelKind::GraphDef;
+  Diagnostics diagnostics;
+  diagnostics.error("E10055",
+                    name + " is no tool here: what it quantizes " + whyNotQuantized(kind));
+  printMessages(diagnostics);
+  return true;
+}
+
 int atc::tools::runAmct(int argc, char **argv) {
   atc::endInOrder("amct");
   installFatalErrorHandlers(/*descriptor=*/2);
+  if (argc > 0 && isOtherTool(argv[0]))
+    return 1;
   CLI::App app("Makes float models smaller: quantizes, prunes and divides their layers.");
   app.set_version_flag("--version", std::string("amct ") + om_version());
   app.require_subcommand(1);

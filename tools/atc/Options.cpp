@@ -10,8 +10,8 @@
 #include "tools/atc/BankOptions.h"
 #include "tools/atc/BoundaryOptions.h"
 #include "tools/atc/FusionSwitches.h"
-#include "tools/atc/ModelKind.h"
 #include "tools/atc/PrecisionFiles.h"
+#include "tools/common/ModelKind.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"

@@ -126,3 +126,21 @@ ACLNN_FUNCTION(ScaledMaskedSoftmaxBackward,
                 double scale, bool fixTriuMask, aclTensor *out),
                out,
                maskedSoftmaxGradient(plan, IN(gradOutput), IN(y), IN(mask), scale, fixTriuMask))
+
+/// The slope of x * sigmoid(beta * x).
+static View swishGradient(Plan &plan, const View &gradient, const View &self, double beta) {
+  const View inner = withNumber(plan, "Mul", self, beta);
+  const View share = computed(plan, "Sigmoid", inner);
+  const View rest = withNumber(plan, "Add", withNumber(plan, "Mul", share, -1), 1);
+  return times(plan, gradient,
+               times(plan, share, withNumber(plan, "Add", times(plan, inner, rest), 1)));
+}
+ACLNN_FUNCTION(SwishBackward,
+               (const aclTensor *gradOutput, const aclTensor *self, const aclScalar *betaOptional,
+                aclTensor *gradInput),
+               gradInput,
+               swishGradient(plan, IN(gradOutput), IN(self),
+                             betaOptional ? plan.number(betaOptional, "betaOptional") : 1))
+ACLNN_FUNCTION(FastGeluBackward,
+               (const aclTensor *gradOutput, const aclTensor *self, aclTensor *gradInput),
+               gradInput, swishGradient(plan, IN(gradOutput), IN(self), 1.702))

@@ -70,12 +70,12 @@ View resizedGradient(Plan &plan, const View &gradient, const aclIntArray *output
 /// How the elements in front of an axis and behind it are found.
 enum class PadMode { Reflection, Replication, Circular };
 
-/// Returns the taps of the last axes of `dims`, with elements added in front and behind: `pads`
-/// has both numbers of the last axis first.
-std::vector<std::vector<Tap>> padTaps(Plan &plan, const Dims &dims, const aclIntArray *padding,
-                                      size_t axes, PadMode mode) {
+/// Checks numbers of elements that are added to the last axes of `dims`, and adds them: `pads` has
+/// both numbers of the last axis first.
+Dims paddedDims(Plan &plan, const Dims &dims, const aclIntArray *padding, size_t axes,
+                PadMode mode) {
   const Dims pads = plan.numbers(padding, "padding");
-  std::vector<std::vector<Tap>> all;
+  Dims all = dims;
   if (plan.isGood() && (pads.size() != 2 * axes || dims.size() <= axes || dims.size() > axes + 2))
     plan.reject("padding %s must have %zu numbers, and self %s %zu or %zu dims",
                 textOf(pads).c_str(), 2 * axes, textOf(dims).c_str(), axes + 1, axes + 2);
@@ -88,7 +88,20 @@ std::vector<std::vector<Tap>> padTaps(Plan &plan, const Dims &dims, const aclInt
     if (from < 1 || std::min(low, high) < 0 || std::max(low, high) > most)
       plan.reject("padding %s must be from 0 to %lld along an axis of %lld elements",
                   textOf(pads).c_str(), (long long)most, (long long)from);
+    all[dims.size() - axes + i] = from + low + high;
     plan.checkCount(from + low + high, "a padded axis");
+  }
+  return all;
+}
+
+/// Returns the taps of the last axes of `dims`, with elements added in front and behind.
+std::vector<std::vector<Tap>> padTaps(Plan &plan, const Dims &dims, const aclIntArray *padding,
+                                      size_t axes, PadMode mode) {
+  const Dims pads = plan.numbers(padding, "padding");
+  std::vector<std::vector<Tap>> all;
+  for (size_t i = 0; plan.isGood() && i < axes; ++i) {
+    const size_t place = 2 * (axes - 1 - i);
+    const int64_t from = dims[dims.size() - axes + i], low = pads[place], high = pads[place + 1];
     Tap tap;
     for (int64_t k = -low; plan.isGood() && k < from + high; ++k) {
       const int64_t mirrored = k < 0 ? -k : k >= from ? 2 * (from - 1) - k : k;
@@ -103,12 +116,10 @@ std::vector<std::vector<Tap>> padTaps(Plan &plan, const Dims &dims, const aclInt
 
 View paddedGradient(Plan &plan, const View &gradient, const View &self, const aclIntArray *padding,
                     size_t axes, PadMode mode) {
-  const auto taps = padTaps(plan, self.dims, padding, axes, mode);
-  Dims want = self.dims;
-  for (size_t i = 0; plan.isGood() && i < axes; ++i)
-    want[want.size() - axes + i] = int64_t(taps[i][0].places.size());
+  const Dims want = paddedDims(plan, self.dims, padding, axes, mode);
   if (plan.isGood() && gradient.dims != want)
     plan.reject("gradOutput %s must be %s", textOf(gradient.dims).c_str(), textOf(want).c_str());
+  const auto taps = padTaps(plan, self.dims, padding, axes, mode);
   View result = gradient;
   for (size_t i = 0; plan.isGood() && i < axes; ++i) {
     const size_t axis = want.size() - axes + i;
@@ -118,6 +129,7 @@ View paddedGradient(Plan &plan, const View &gradient, const View &self, const ac
 }
 
 View circularPad(Plan &plan, const View &self, const aclIntArray *padding, size_t axes) {
+  paddedDims(plan, self.dims, padding, axes, PadMode::Circular);
   const auto taps = padTaps(plan, self.dims, padding, axes, PadMode::Circular);
   View result = self;
   for (size_t i = 0; plan.isGood() && i < axes; ++i)
@@ -180,6 +192,45 @@ View foldedColumns(Plan &plan, const View &columns, const aclIntArray *inputSize
       }
     return ACL_SUCCESS;
   });
+  return result;
+}
+
+/// Adds windows of a dim, whose elements are the last dim, to the places that they were taken from.
+View unfoldGradient(Plan &plan, const View &windows, const aclIntArray *inputSizes, int64_t dim,
+                    int64_t size, int64_t step) {
+  const Dims dims = plan.numbers(inputSizes, "inputSizes");
+  if (plan.isGood() && std::any_of(dims.begin(), dims.end(), [](int64_t n) { return n < 1; }))
+    plan.reject("inputSizes %s must be positive numbers", textOf(dims).c_str());
+  const int64_t axis = plan.axisOf(dim, dims.size());
+  Dims want = dims;
+  if (plan.isGood() && !dims.empty() && size > 0 && size <= dims[size_t(axis)] && step > 0) {
+    want[size_t(axis)] = (dims[size_t(axis)] - size) / step + 1;
+    want.push_back(size);
+  }
+  if (plan.isGood() && (want.size() == dims.size() || windows.dims != want))
+    plan.reject("gradOut %s must be %s with a last dim of size %lld, which is 1 to the dim's, in "
+                "steps %lld of 1 or more",
+                textOf(windows.dims).c_str(), textOf(want).c_str(), (long long)size,
+                (long long)step);
+  if (!plan.isGood())
+    return {};
+  const View result = plan.make(ACL_DOUBLE, dims);
+  const int64_t count = want[size_t(axis)], whole = dims[size_t(axis)];
+  int64_t inner = 1;
+  for (size_t i = size_t(axis) + 1; i < dims.size(); ++i)
+    inner *= dims[i];
+  plan.onHost({plan.dense(windows, ACL_DOUBLE), result},
+              [=, all = countOf(dims)](const std::vector<char *> &at) -> aclError {
+                auto *from = reinterpret_cast<const double *>(at[0]);
+                auto *sum = reinterpret_cast<double *>(at[1]);
+                std::fill(sum, sum + all, 0);
+                for (int64_t outer = 0; outer < all / (whole * inner); ++outer)
+                  for (int64_t window = 0; window < count; ++window)
+                    for (int64_t i = 0; i < inner; ++i)
+                      for (int64_t k = 0; k < size; ++k)
+                        sum[(outer * whole + window * step + k) * inner + i] += *from++;
+                return ACL_SUCCESS;
+              });
   return result;
 }
 
@@ -246,3 +297,7 @@ ACLNN_FUNCTION(Im2colBackward,
                out,
                foldedColumns(plan, IN(gradOutput), inputSize, kernelSize, dilation, padding,
                              stride))
+ACLNN_FUNCTION(UnfoldGrad,
+               (const aclTensor *gradOut, const aclIntArray *inputSizes, int64_t dim, int64_t width,
+                int64_t step, const aclTensor *gradIn),
+               gradIn, unfoldGradient(plan, IN(gradOut), inputSizes, dim, width, step))

@@ -158,14 +158,23 @@ struct Gate {
   double factor = 1, eps = 0;
 };
 
-/// Returns the positions of the `count` largest values; of equal ones, the first.
-std::vector<int64_t> largest(const std::vector<double> &values, int64_t count) {
-  std::vector<int64_t> order(values.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t a, int64_t b) { return values[size_t(a)] > values[size_t(b)]; });
-  order.resize(size_t(count));
-  return order;
+/// Keeps the positions of the `count` largest values; of equal ones, the first. What is no number
+/// is larger than all numbers, as in PyTorch.
+std::vector<int64_t> largest(std::vector<int64_t> positions, const std::vector<double> &values,
+                             int64_t count) {
+  std::stable_sort(positions.begin(), positions.end(), [&](int64_t a, int64_t b) {
+    const double left = values[size_t(a)], right = values[size_t(b)];
+    return std::isnan(left) ? !std::isnan(right) : left > right;
+  });
+  positions.resize(std::min(positions.size(), size_t(count)));
+  return positions;
+}
+
+/// Returns `count` positions from `start` on.
+std::vector<int64_t> positions(int64_t start, int64_t count) {
+  std::vector<int64_t> all(static_cast<size_t>(count));
+  std::iota(all.begin(), all.end(), start);
+  return all;
 }
 
 /// at[0] scores, at[1] biases, at[2] shares, at[3] experts, at[4] all shares.
@@ -189,18 +198,20 @@ aclError choose(const Gate &gate, const std::vector<char *> &at) {
     }
     std::vector<double> ofGroups;
     for (int64_t g = 0; g < gate.groups; ++g) {
-      std::vector<double> part(by.begin() + g * width, by.begin() + (g + 1) * width);
-      std::sort(part.rbegin(), part.rend());
-      ofGroups.push_back(part[0] + (gate.sumsTwo && width > 1 ? part[1] : 0));
+      double size = 0;
+      for (int64_t i : largest(positions(g * width, width), by, gate.sumsTwo ? 2 : 1))
+        size += by[size_t(i)];
+      ofGroups.push_back(size);
     }
-    std::vector<bool> isKept(size_t(gate.groups), false);
-    for (int64_t g : largest(ofGroups, gate.keptGroups))
-      isKept[size_t(g)] = true;
-    for (int64_t i = 0; i < n; ++i)
-      if (!isKept[size_t(i / width)])
-        by[size_t(i)] = -INFINITY;
+    // Experts of the other groups are no candidates, however small the kept ones are.
+    std::vector<int64_t> candidates;
+    std::vector<int64_t> kept = largest(positions(0, gate.groups), ofGroups, gate.keptGroups);
+    std::sort(kept.begin(), kept.end());
+    for (int64_t g : kept)
+      for (int64_t i : positions(g * width, width))
+        candidates.push_back(i);
     double sum = 0;
-    const std::vector<int64_t> best = largest(by, gate.k);
+    const std::vector<int64_t> best = largest(std::move(candidates), by, gate.k);
     for (int64_t i : best)
       sum += all[i];
     for (size_t i = 0; i < best.size(); ++i) {

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <numbers>
 
 using namespace atc::ascend;
 
@@ -171,7 +172,7 @@ View logDeterminant(Plan &plan, const View &self) {
 /// Returns the tensor with a number on its diagonal; of a tall matrix, where `wraps`, on the
 /// diagonals below as well.
 View diagonalFilled(Plan &plan, const View &self, const aclScalar *fillValue, bool wraps) {
-  const double value = plan.number(fillValue, "fillValue");
+  const View number = scalarOf(plan, fillValue, "fillValue", self.type);
   const size_t rank = self.dims.size();
   if (plan.isGood() && (rank < 2 || (rank > 2 && Dims(rank, self.dims[0]) != self.dims)))
     plan.reject("selfRef %s must have 2 dims, or more that are the same",
@@ -184,8 +185,7 @@ View diagonalFilled(Plan &plan, const View &self, const aclScalar *fillValue, bo
   const int64_t columns = self.dims.back(), end = rank == 2 && !wraps
                                                       ? std::min(self.dims[0], columns) * columns
                                                       : countOf(self.dims);
-  const View x = plan.dense(self, self.type), result = plan.make(self.type, self.dims),
-             number = plan.constant(value, self.type);
+  const View x = plan.dense(self, self.type), result = plan.make(self.type, self.dims);
   const size_t bytes = size_t(bitsOf(self.type)) / 8, all = bytes * size_t(countOf(self.dims));
   plan.onHost({x, number, result}, [=](const std::vector<char *> &at) -> aclError {
     memcpy(at[2], at[0], all);
@@ -194,6 +194,43 @@ View diagonalFilled(Plan &plan, const View &self, const aclScalar *fillValue, bo
     return ACL_SUCCESS;
   });
   return result;
+}
+
+/// Computes a function of each element on this machine, in float64.
+View mapped(Plan &plan, const View &self, double (*function)(double)) {
+  if (!plan.isGood())
+    return {};
+  const View x = plan.dense(self, ACL_DOUBLE), result = plan.make(ACL_DOUBLE, self.dims);
+  plan.onHost({x, result}, [count = countOf(self.dims), function](const std::vector<char *> &at) {
+    std::transform(reinterpret_cast<const double *>(at[0]),
+                   reinterpret_cast<const double *>(at[0]) + count,
+                   reinterpret_cast<double *>(at[1]), function);
+    return aclError(ACL_SUCCESS);
+  });
+  return result;
+}
+
+double logGamma(double x) {
+  int sign = 0;
+  return lgamma_r(x, &sign); // std::lgamma writes a variable that threads share
+}
+
+/// Returns the derivative of logGamma.
+double digamma(double x) {
+  constexpr double pi = std::numbers::pi;
+  if (x == 0)
+    return std::copysign(INFINITY, -x);
+  if (x < 0 && x == std::trunc(x))
+    return NAN;
+  if (x < 0) // reflected
+    return digamma(1 - x) - pi / std::tan(pi * x);
+  double sum = 0;
+  for (; x < 10; ++x)
+    sum -= 1 / x;
+  // The asymptotic series, whose terms fall below the digits of a double from 10 on.
+  const double y = 1 / (x * x);
+  return sum + std::log(x) - 0.5 / x -
+         y * (1 / 12. - y * (1 / 120. - y * (1 / 252. - y * (1 / 240. - y * (1 / 132.)))));
 }
 
 View globalPool(Plan &plan, const View &self, const char *op) {
@@ -246,6 +283,10 @@ ACLNN_FUNCTION(InplaceFillDiagonal, (aclTensor * selfRef, const aclScalar *fillV
 ACLNN_FUNCTION(Inverse, (const aclTensor *self, aclTensor *out), out,
                eliminated(plan, IN(self), Wanted::Inverse)[0])
 ACLNN_FUNCTION(Logdet, (const aclTensor *self, aclTensor *out), out, logDeterminant(plan, IN(self)))
+ACLNN_FUNCTION(Lgamma, (const aclTensor *self, aclTensor *out), out,
+               mapped(plan, IN(self), logGamma))
+ACLNN_FUNCTION(Digamma, (const aclTensor *self, aclTensor *out), out,
+               mapped(plan, IN(self), digamma))
 ACLNN_FUNCTION(GlobalAveragePool, (const aclTensor *self, aclTensor *out), out,
                globalPool(plan, IN(self), "ReduceMeanD"))
 ACLNN_FUNCTION(GlobalMaxPool, (const aclTensor *self, aclTensor *out), out,

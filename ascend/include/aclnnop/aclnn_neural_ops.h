@@ -149,6 +149,11 @@ OPENATC_ACLNN(QuantMatmulV3, const aclTensor *x1, const aclTensor *x2, const acl
 OPENATC_ACLNN(QuantMatmulV4, const aclTensor *x1, const aclTensor *x2, const aclTensor *scale,
               const aclTensor *offset, const aclTensor *pertokenScaleOptional,
               const aclTensor *bias, bool transposeX1, bool transposeX2, const aclTensor *out)
+/* x1Scale are those of rows; yScale, x1Offset and yOffset are NULL, groupSize is 0. */
+OPENATC_ACLNN(QuantMatmulV5, const aclTensor *x1, const aclTensor *x2, const aclTensor *x1Scale,
+              const aclTensor *x2Scale, const aclTensor *yScale, const aclTensor *x1Offset,
+              const aclTensor *x2Offset, const aclTensor *yOffset, const aclTensor *bias,
+              bool transposeX1, bool transposeX2, int64_t groupSize, aclTensor *out)
 OPENATC_ACLNN(TransQuantParamV2, const aclTensor *scale, const aclTensor *offset,
               const aclTensor *out)
 /* (x + offset) * scale, or the square of the scale. */

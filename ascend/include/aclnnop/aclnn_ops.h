@@ -252,6 +252,7 @@ OPENATC_ACLNN(InplaceOne, aclTensor *selfRef)
 #include "aclnnop/aclnn_list_ops.h"
 #include "aclnnop/aclnn_neural_ops.h"
 #include "aclnnop/aclnn_random_ops.h"
+#include "aclnnop/aclnn_sequence_ops.h"
 #include "aclnnop/aclnn_transformer_ops.h"
 
 #endif

@@ -130,11 +130,19 @@ OPENATC_ACLNN(FlashAttentionVarLenScore, const aclTensor *query, const aclTensor
 OPENATC_ACLNN(ApplyRotaryPosEmb, aclTensor *queryRef, aclTensor *keyRef, const aclTensor *cos,
               const aclTensor *sin, int64_t layout)
 
+/* Writes tokens to the places of caches that slots number, below 0 to none. */
+OPENATC_ACLNN(ScatterPaKvCache, const aclTensor *key, aclTensor *keyCacheRef,
+              const aclTensor *slotMapping, const aclTensor *value, aclTensor *valueCacheRef,
+              const aclTensor *compressLensOptional, const aclTensor *compressSeqOffsetOptional,
+              const aclTensor *seqLensOptional, char *cacheModeOptional, char *scatterModeOptional,
+              const aclIntArray *stridesOptional, const aclIntArray *offsetsOptional)
+
 /* ---- mixtures of experts ------------------------------------------------------------ */
 
 /* Products of the parts of x, as a group list divides their rows, with a weight each. The list says
- * where groups end, or (V4 with groupListType 1) how many rows they have; a tensor is read when the
- * executor is made. No quantization here. */
+ * where groups end, or (V4 and V5 with groupListType 1) how many rows they have; a tensor is read
+ * when the executor is made. With groupType 2 it divides the depth, and each group has a product.
+ * V4 and V5 take x and weights of int8, with scales of columns and rows, and an actType. */
 #define OPENATC_ACLNN_GROUP_INPUTS                                                                 \
   const aclTensorList *x, const aclTensorList *weight, const aclTensorList *biasOptional,          \
       const aclTensorList *scaleOptional, const aclTensorList *offsetOptional,                     \
@@ -145,12 +153,17 @@ OPENATC_ACLNN(GroupedMatmulV2, OPENATC_ACLNN_GROUP_INPUTS, const aclIntArray *gr
               int64_t splitItem, int64_t groupType, const aclTensorList *y)
 OPENATC_ACLNN(GroupedMatmulV3, OPENATC_ACLNN_GROUP_INPUTS, const aclTensor *groupListOptional,
               int64_t splitItem, int64_t groupType, const aclTensorList *y)
-OPENATC_ACLNN(GroupedMatmulV4, OPENATC_ACLNN_GROUP_INPUTS,
-              const aclTensorList *perTokenScaleOptional, const aclTensor *groupListOptional,
-              const aclTensorList *activationInputOptional,
-              const aclTensorList *activationQuantScaleOptional,
-              const aclTensorList *activationQuantOffsetOptional, int64_t splitItem,
-              int64_t groupType, int64_t groupListType, int64_t actType, aclTensorList *out,
+#define OPENATC_ACLNN_GROUP_LISTS                                                                  \
+  const aclTensorList *perTokenScaleOptional, const aclTensor *groupListOptional,                  \
+      const aclTensorList *activationInputOptional,                                                \
+      const aclTensorList *activationQuantScaleOptional,                                           \
+      const aclTensorList *activationQuantOffsetOptional, int64_t splitItem, int64_t groupType,    \
+      int64_t groupListType, int64_t actType
+OPENATC_ACLNN(GroupedMatmulV4, OPENATC_ACLNN_GROUP_INPUTS, OPENATC_ACLNN_GROUP_LISTS,
+              aclTensorList *out, aclTensorList *activationFeatureOutOptional,
+              aclTensorList *dynQuantScaleOutOptional)
+OPENATC_ACLNN(GroupedMatmulV5, OPENATC_ACLNN_GROUP_INPUTS, OPENATC_ACLNN_GROUP_LISTS,
+              aclIntArray *tuningConfigOptional, aclTensorList *out,
               aclTensorList *activationFeatureOutOptional, aclTensorList *dynQuantScaleOutOptional)
 /* The k largest shares of the softmax of each row, their experts, and i + j * rows for choice j of
  * row i. Rows that are finished get the expert behind the last one. */

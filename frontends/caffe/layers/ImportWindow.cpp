@@ -33,6 +33,15 @@ void checkStatedOnce(LayerContext &c, const char *both, const char *name, bool h
            "; give either " + both + ", or " + name + "_h and " + name + "_w");
 }
 
+/// Does so for pools, where Caffe also wants both of the dims.
+void checkStatedInPairs(LayerContext &c, const char *both, const char *name, bool hasBoth,
+                        bool hasH, bool hasW) {
+  checkStatedOnce(c, both, name, hasBoth, hasH, hasW);
+  if (!hasBoth && hasH != hasW)
+    c.fail(Twine(name) + (hasH ? "_h" : "_w") + " is given without " + name + (hasH ? "_w" : "_h") +
+           "; give either " + both + ", or " + name + "_h and " + name + "_w");
+}
+
 /// Reads a list of one value for both dims or two, or `h` and `w` in place of it.
 template <typename List>
 Dims readPair(LayerContext &c, const char *what, const char *name, const List &list, bool hasH,
@@ -123,10 +132,10 @@ Window readPool(LayerContext &c) {
   auto pair = [](bool hasH, bool hasW, int64_t h, int64_t w, int64_t both) {
     return Dims{hasH ? h : both, hasW ? w : both};
   };
-  checkStatedOnce(c, "kernel_size", "kernel", p.has_kernel_size(), p.has_kernel_h(),
-                  p.has_kernel_w());
-  checkStatedOnce(c, "pad", "pad", p.has_pad(), p.has_pad_h(), p.has_pad_w());
-  checkStatedOnce(c, "stride", "stride", p.has_stride(), p.has_stride_h(), p.has_stride_w());
+  checkStatedInPairs(c, "kernel_size", "kernel", p.has_kernel_size(), p.has_kernel_h(),
+                     p.has_kernel_w());
+  checkStatedInPairs(c, "pad", "pad", p.has_pad(), p.has_pad_h(), p.has_pad_w());
+  checkStatedInPairs(c, "stride", "stride", p.has_stride(), p.has_stride_h(), p.has_stride_w());
   window.kernel =
       pair(p.has_kernel_h(), p.has_kernel_w(), p.kernel_h(), p.kernel_w(), p.kernel_size());
   window.pad = pair(p.has_pad_h(), p.has_pad_w(), p.pad_h(), p.pad_w(), p.pad());

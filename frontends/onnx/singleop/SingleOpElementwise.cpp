@@ -135,7 +135,17 @@ void buildCelu(Graph &g) {
 /// Keeps x where it is above a threshold (1 in the first form), and a value (0) elsewhere.
 void buildThreshold(Graph &g) {
   const bool isMask = g.op.type == "Threshold";
-  const std::string above = g.value("Greater", {g.x[0], g.addScalar(g.getFloat("threshold", 0))});
+  // A bound of another type, such as -1 for bytes, is compared as it is.
+  const double bound = g.getFloat("threshold", 0);
+  std::string compared = g.x[0], limit = g.fresh();
+  if (g.holds(bound)) {
+    limit = g.addScalar(bound);
+  } else {
+    g.addConstant(limit, onnx::TensorProto::DOUBLE, {}, {bound});
+    compared = g.fresh();
+    Graph::setInt(g.node("Cast", {g.x[0]}, {compared}), "to", onnx::TensorProto::DOUBLE);
+  }
+  const std::string above = g.value("Greater", {compared, limit});
   const std::string below = g.addScalar(isMask ? 0 : g.getFloat("value", 0));
   g.finish(g.value("Where", {above, isMask ? g.addScalar(1) : g.x[0], below}));
 }

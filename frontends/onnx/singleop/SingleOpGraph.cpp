@@ -6,6 +6,10 @@
 #include "support/NearestName.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
 
 using namespace llvm;
 
@@ -101,7 +105,26 @@ std::string SingleOpGraph::addInts(const Ints &values) {
   return tensor.name();
 }
 
+bool SingleOpGraph::holds(double value) const {
+  // By AscendCL's numbers of the types of integers, which have this many bits.
+  static constexpr std::pair<int, int> bits[] = {{2, 7},  {3, 31}, {4, 8},  {6, 15},
+                                                 {7, 16}, {8, 32}, {9, 63}, {10, 64}};
+  for (auto [type, count] : bits)
+    if (type == op.inputs[0].type) {
+      const bool isSigned = count % 2;
+      return value == std::trunc(value) && value < std::ldexp(1, count) &&
+             value >= (isSigned ? -std::ldexp(1, count) : 0);
+    }
+  return true;
+}
+
 std::string SingleOpGraph::addScalar(double value) {
+  if (!holds(value)) {
+    std::string text;
+    llvm::raw_string_ostream(text) << llvm::format("%g", value);
+    fail("its number " + text +
+         " is none of the type of its input, in which it computes; convert the input (Cast) first");
+  }
   const std::string name = fresh();
   addConstant(name, onnxType(op.inputs[0].type), {}, {value});
   return name;
@@ -190,15 +213,55 @@ const nlohmann::ordered_json *SingleOpGraph::findKind(StringRef name, Predicate 
   return isRead ? value : nullptr;
 }
 
-/// Operators have attributes of the vendor's that change no result here and that no row asks for,
-/// such as the `N` of Concat: only a name of about the same length is one that was meant otherwise.
-static bool isMisspelt(StringRef name, StringRef near) {
-  const int64_t longer = int64_t(near.size()) - int64_t(name.size());
-  return !near.empty() && name.size() > 2 && longer >= -2 && longer <= 2;
+/// Returns whether an attribute that no row reads changes no result: tensors say what it says, it
+/// is for the vendor's kernels only, or it has the value that the rows compute with.
+static bool isWithoutEffect(StringRef name, const nlohmann::ordered_json &value) {
+  static constexpr StringLiteral said[] = {"N",
+                                           "T",
+                                           "num",
+                                           "num_split",
+                                           "index",
+                                           "dtype",
+                                           "dst_type",
+                                           "src_type",
+                                           "DstT",
+                                           "SrcT",
+                                           "indices_dtype",
+                                           "output_type",
+                                           "data_format",
+                                           "src_format",
+                                           "dst_format",
+                                           "input_size",
+                                           "num_output",
+                                           "half_to_float",
+                                           "begin_params_axis"};
+  static constexpr StringLiteral ofKernels[] = {"enable_hf32",
+                                                "hf32",
+                                                "opImplMode",
+                                                "impl_mode",
+                                                "op_impl_mode",
+                                                "momentum",
+                                                "sorted",
+                                                "validate_indices",
+                                                "is_preprocessed",
+                                                "negative_index_support",
+                                                "noop_with_empty_axes",
+                                                "truncate"};
+  static constexpr StringLiteral ones[] = {"dilation", "dilations", "groups", "use_global_stats"};
+  static constexpr StringLiteral zeros[] = {"batch_dims", "decimals", "keep_dims", "offset_x",
+                                            "offset_w"};
+  const auto isAll = [&](int number) {
+    return llvm::all_of(value.is_array() ? value : nlohmann::ordered_json::array({value}),
+                        [&](const auto &item) { return item == number || item == (number != 0); });
+  };
+  return name.starts_with("_") || is_contained(said, name) || is_contained(ofKernels, name) ||
+         (is_contained(ones, name) && isAll(1)) || (is_contained(zeros, name) && isAll(0));
 }
 
 void SingleOpGraph::checkAttributes() {
-  std::vector<std::string> open(asked.begin(), asked.end());
+  // What is asked for below counts no longer.
+  const std::set<std::string> known = asked;
+  std::vector<std::string> open(known.begin(), known.end());
   llvm::erase_if(open, [&](const std::string &name) { return find(name) != nullptr; });
   for (const SingleOpAttribute &attribute : op.attributes) {
     const std::string &name = attribute.name;
@@ -207,10 +270,11 @@ void SingleOpGraph::checkAttributes() {
       diagnostics.error("E14001", "the operator " + op.type + " of --singleop: its attribute \"" +
                                       name + "\" is " + attribute.value.dump() +
                                       ", which is of another kind than the operator reads");
-    else if (const std::string near = nearestName(name, open);
-             !asked.count(name) && isMisspelt(name, near))
-      diagnostics.error("E14001", "the operator " + op.type + " of --singleop has no attribute \"" +
-                                      name + "\"; did you mean \"" + near + "\"?");
+    else if (!known.count(name) && !isWithoutEffect(name, attribute.value))
+      diagnostics.error("E14001", "the operator " + op.type + " of --singleop does not read the " +
+                                      "attribute \"" + name + "\", which is " +
+                                      attribute.value.dump() +
+                                      (open.empty() ? "; take it out" : didYouMean(name, open)));
   }
 }
 

@@ -47,7 +47,9 @@ public:
                    const std::vector<double> &values);
   /// Adds a list of i64, for axes and shapes; returns its name.
   std::string addInts(const Ints &values);
-  /// Adds a scalar of the type of input 0; returns its name.
+  /// Returns whether the type of input 0 has a number; floats round it.
+  bool holds(double value) const;
+  /// Adds a scalar of the type of input 0, which must hold it; returns its name.
   std::string addScalar(double value);
   std::string fresh() { return "t" + std::to_string(numbers++); }
 
@@ -97,8 +99,13 @@ public:
   /// constant, and empties the list.
   Ints getConstantInts(size_t index, llvm::StringRef attribute);
 
+  /// States that an operator has attributes, which some of its forms do not read.
+  void knows(std::initializer_list<llvm::StringRef> names) const {
+    for (llvm::StringRef name : names)
+      asked.insert(name.str());
+  }
   /// Reports attributes whose values are of no kind that the operator reads, and those that it did
-  /// not ask for whose names are near to one that it did.
+  /// not ask for, unless they change no result.
   void checkAttributes();
 
   /// Reports an error of this operator.

@@ -224,6 +224,7 @@ private:
     }
     onnx::NodeProto &added = node(op.type, x, y);
     for (const SingleOpAttribute &item : op.attributes) {
+      knows({item.name});
       const char *name = item.name.c_str();
       if (item.value.is_boolean() || item.value.is_number_integer())
         setInt(added, name,
@@ -290,6 +291,7 @@ private:
   /// follow from the input: a 0 takes one over, and one -1 is the rest.
   void buildMoved() {
     const StringRef type = op.type;
+    knows({"axis", "axes", "end_axis", "num_axes", "shape", "allowzero"});
     const Ints &from = op.inputs[0].dims;
     Ints to = op.outputs[0].dims;
     const auto isOpen = [](int64_t dim) { return dim < 0; };
@@ -460,6 +462,7 @@ private:
       dims = {dims[0], dims[3], dims[1], dims[2]};
     }
     int64_t groups = getInt("groups", 1);
+    knows({"offset_x"});
     if (isDepthwise) {
       // [multiplier, channels, H, W] becomes a filter per output channel.
       groups = dims[1];
@@ -495,6 +498,8 @@ private:
   void buildPool() {
     if (op.inputs[0].dims.size() != 4)
       return fail("the input must have 4 dims");
+    knows({"ksize", "strides", "pads", "padding", "padding_mode", "ceil_mode", "exclusive",
+           "window", "stride", "pad"});
     const bool isPooling = op.type == "Pooling";
     const bool isMax =
         isPooling ? getInt("mode", 0) == 0 : StringRef(op.type).starts_with("MaxPool");

@@ -123,8 +123,10 @@ void buildPad(Graph &g) {
     return g.fail(
         "\"paddings\" must be an attribute or a constant input with a pair of numbers per dim");
   Ints pads(2 * rank);
+  // Pairs of a dim, or first the numbers in front of all dims.
+  const bool isOfDims = !g.find("paddings_contiguous") || g.getBool("paddings_contiguous");
   for (size_t i = 0; i < pairs.size(); ++i)
-    pads[i % 2 * rank + i / 2] = pairs[i];
+    pads[isOfDims ? i % 2 * rank + i / 2 : i] = pairs[i];
   Names inputs = {g.x[0], g.addInts(pads)};
   if (g.x.size() > 2 && !g.x[2].empty())
     inputs.push_back(g.reshape(g.x[2], {}));
@@ -187,6 +189,7 @@ void buildBlocks(Graph &g) {
 }
 
 void buildBroadcast(Graph &g) {
+  g.knows({"shape"}); // the dims of the result are given, too
   g.finish(g.value("Expand", {g.x[0], g.addInts(g.op.outputs[0].dims)}));
 }
 
@@ -194,6 +197,7 @@ void buildBroadcast(Graph &g) {
 void buildFilled(Graph &g) {
   const StringRef type = g.op.type;
   const bool isFill = type.starts_with("Fill");
+  g.knows({"dims"});
   if (isFill && !g.needs(type == "Fill" ? 2 : 1))
     return;
   const std::string value =

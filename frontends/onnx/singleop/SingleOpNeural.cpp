@@ -69,9 +69,19 @@ void buildEltwise(Graph &g) {
   const int64_t mode = g.getInt("mode", 1);
   if (mode < 0 || mode > 2)
     return g.fail("\"mode\" must be 0 (product), 1 (sum) or 2 (maximum)");
-  std::string result = g.x[0];
-  for (size_t i = 1; i < g.x.size(); ++i)
-    result = g.value(modes[mode], {result, g.x[i]});
+  std::vector<double> factors;
+  g.knows({"coeff"});
+  if (const auto *list = g.find("coeff"); list && list->is_array())
+    for (const auto &factor : *list)
+      factors.push_back(factor.is_number() ? factor.get<double>() : 1);
+  if (!factors.empty() && (mode != 1 || factors.size() != g.x.size()))
+    return g.fail("\"coeff\" must have a number per input, and \"mode\" be 1 (sum)");
+  std::string result;
+  for (auto [i, x] : enumerate(g.x)) {
+    const bool isScaled = !factors.empty() && factors[i] != 1;
+    const std::string term = isScaled ? g.value("Mul", {x, g.addScalar(factors[i])}) : x;
+    result = i == 0 ? term : g.value(modes[mode], {result, term});
+  }
   g.finish(result);
 }
 
@@ -247,9 +257,13 @@ void buildTransposedConv(Graph &g) {
 void buildResize(Graph &g) {
   const StringRef type = g.op.type;
   const Ints &to = g.op.outputs[0].dims;
+  g.knows({"half_pixel_centers"});
   if (g.rankOf(0) != 4 || to.size() != 4)
     return g.fail("the input and the result must have 4 dims");
   const bool isLast = g.op.inputs[0].format == kNHWC;
+  const Ints plane = isLast ? Ints{to[1], to[2]} : Ints{to[2], to[3]};
+  if (g.getInts("size", plane) != plane)
+    return g.fail("\"size\" must be the height and the width of the result");
   const Ints sizes = isLast ? Ints{to[0], to[3], to[1], to[2]} : to;
   const std::string result = g.fresh();
   auto &node = g.node("Resize", {g.image(), "", "", g.addInts(sizes)}, {result});

@@ -9,7 +9,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from aclnn_calls import BOOL, DOUBLE, LONG, POINTER, Tensor, acl, call, refused  # noqa: E402, F401
+from aclnn_calls import BOOL, DOUBLE, LONG, POINTER, Tensor, acl, call, refused, whole  # noqa: E402, F401
 
 RNG = np.random.default_rng(31)
 F32, NULL = np.float32, POINTER()
@@ -370,7 +370,80 @@ def test_gates(acl, sigmoid, renorm, groups, kept, sums):
                                LONG(1), BOOL(True), DOUBLE(1), DOUBLE(0), shares, experts, every)
 
 
+def test_gates_of_groups_without_a_finite_score(acl):
+    """A kept group whose biases are minus infinity still goes before the others; NaN is the largest."""
+    x, bias = np.zeros((2, 8), np.float32), np.array([-np.inf] * 3 + [1, 2, 0, 0, 0], np.float32)
+    x[1, 6] = np.nan
+    shares, experts, every = zeros(acl, 2, 3), zeros(acl, 2, 3, kind=np.int32), zeros(acl, 2, 8)
+    call(acl, "MoeGatingTopK", x, bias, LONG(3), LONG(1), LONG(2), LONG(0), LONG(0), LONG(1), BOOL(True), DOUBLE(1),
+         DOUBLE(0), shares, experts, every)
+    assert experts.read()[0].tolist() == [4, 5, 6]
+    assert experts.read()[1].tolist() == [6, 4, 5]
+    bias[3] = 3
+    call(acl, "MoeGatingTopK", x, bias, LONG(3), LONG(1), LONG(2), LONG(0), LONG(0), LONG(1), BOOL(True), DOUBLE(1),
+         DOUBLE(0), shares, experts, every)
+    assert experts.read()[0].tolist() == [3, 0, 1]
+
+
 #--- scalars -------------------------------------------------------------------------
+
+@pytest.mark.parametrize("kind", ["uint8", "int8", "int32", "int64", "bool"])
+@pytest.mark.parametrize("value", [-1, 0, 1, 200, 255, 256, 300, -129, 2**31, -2**31 - 1, 2**53 + 1])
+def test_whole_scalars_are_compared_as_they_are(acl, kind, value):
+    x = np.array([0, 1, 100, 127, 255, -1, -128]).astype(kind)
+    if kind == "int64":
+        x = np.append(x, [2**53, 2**53 + 1, 2**31])
+    flags, flag = zeros(acl, *x.shape, kind=bool), Tensor(acl, np.zeros((), bool))
+    exact = [int(item) for item in x]
+    for name, op in (("Eq", "__eq__"), ("Ne", "__ne__"), ("Lt", "__lt__"), ("Le", "__le__"), ("Gt", "__gt__"),
+                     ("Ge", "__ge__")):
+        call(acl, f"{name}Scalar", x, whole(acl, value), flags)
+        assert flags.read().tolist() == [getattr(item, op)(value) for item in exact], name
+    call(acl, "IsInTensorScalar", x, whole(acl, value), BOOL(False), BOOL(False), flags)
+    assert flags.read().tolist() == [item == value for item in exact]
+    call(acl, "IsInScalarTensor", whole(acl, value), x, BOOL(False), BOOL(False), flag)
+    assert bool(flag.read()) == (value in exact)
+
+
+def test_arithmetic_with_scalars_that_the_type_does_not_hold(acl):
+    """The result is computed in a type that holds the scalar, and wraps where the output does not hold it."""
+    x, same, wide = np.array([0, 1, 7, 255], np.uint8), zeros(acl, 4, kind=np.uint8), zeros(acl, 4, kind=np.int32)
+    call(acl, "Adds", x, whole(acl, -1), whole(acl, 1), same)
+    assert same.read().tolist() == [255, 0, 6, 254]
+    call(acl, "Adds", x, whole(acl, -1), whole(acl, 1), wide)
+    assert wide.read().tolist() == [-1, 0, 6, 254]
+    call(acl, "Muls", x, whole(acl, 300), wide)
+    assert wide.read().tolist() == [0, 300, 2100, 76500]
+    call(acl, "ClampMin", x, whole(acl, -5), same)
+    assert same.read().tolist() == x.tolist()
+    call(acl, "ClampMax", x, whole(acl, 300), same)
+    assert same.read().tolist() == x.tolist()
+    truth = np.array([True, False])
+    call(acl, "Adds", truth, whole(acl, 1), whole(acl, 1), both := zeros(acl, 2, kind=np.int64))
+    assert both.read().tolist() == [2, 1]
+    # 1e6 is no number of float16, the product is one.
+    call(acl, "Muls", np.array([0.001, 0.002], np.float16), 1e6, half := zeros(acl, 2, kind=np.float16))
+    np.testing.assert_allclose(half.read(), [1000, 2000], rtol=2e-3)
+    call(acl, "LtScalar", np.array([np.inf, 1], np.float16), 1e6, flags := zeros(acl, 2, kind=bool))
+    assert flags.read().tolist() == [False, True]
+    large = np.array([2**53 + 1, 5])
+    call(acl, "InplaceFillScalar", filled := Tensor(acl, large), whole(acl, 2**53 + 1))
+    assert filled.read().tolist() == [2**53 + 1] * 2
+    call(acl, "InplaceMaskedFillScalar", masked := Tensor(acl, x), np.array([True, False, False, True]), whole(acl, -1))
+    assert masked.read().tolist() == [255, 1, 7, 255]
+
+
+def test_pads_are_refused_before_anything_is_allocated(acl):
+    import resource
+
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    image = np.zeros((1, 2, 3, 3), np.float32)
+    out = zeros(acl, 1, 2, 4, 4)
+    for name in ("ReplicationPad2d", "ReplicationPad2dBackward"):
+        given = (out, image) if name.endswith("Backward") else (image,)
+        assert "must be" in refused(acl, name, *given, [1, 2**27, 0, 0], out)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 << 10
+
 
 def test_forms_with_scalars(acl):
     x, out = draw(3, 4), zeros(acl, 3, 4)

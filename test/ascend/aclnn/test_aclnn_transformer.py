@@ -266,49 +266,6 @@ def test_keys_of_integers(acl, kind):
                                             *[NULL] * 4, *tail, mode, BOOL(False), out, NULL)
 
 
-@pytest.mark.parametrize("mode", [0, 1, 2, 3])
-def test_sequences_one_behind_the_other(acl, mode):
-    rows, lengths, heads, shared = [3, 3, 5], [4, 5, 9], 4, 2
-    q, k, v = (draw(count, n, 16, dtype=F16) for count, n in ((5, heads), (9, shared), (9, shared)))
-    mask = RNG.random((4, 5)) > 0.6
-    mask[:, 0] = False
-    out, want = Tensor(acl, np.zeros_like(q)), np.zeros(q.shape)
-    largest, total = (Tensor(acl, np.zeros((5, heads, 8), F32)) for _ in range(2))
-    peaks, sums = np.zeros((5, heads)), np.zeros((5, heads))
-    for first, last, start, end in zip([0, *rows], rows, [0, *lengths], lengths):
-        own = np.einsum("snd,tnd->nst", q[first:last].astype(F32), k[start:end].astype(F32).repeat(2, 1)) / 4
-        row, column = np.arange(last - first)[:, None], np.arange(end - start)
-        hidden = mask[:last - first, :end - start] if mode < 2 else column > row + (end - start - last + first if mode == 3 else 0)
-        own = np.where(hidden, -1e30, own)
-        want[first:last] = np.einsum("nst,tnd->snd", softmax(own), v[start:end].astype(F32).repeat(2, 1))
-        if last > first:
-            peaks[first:last] = own.max(-1).T
-            sums[first:last] = np.exp(own - own.max(-1, keepdims=True)).sum(-1).T
-    options = LONG(mode), largest, total, NULL, out
-    given = NULL, NULL, NULL, mask if mode < 2 else NULL, NULL
-    call(acl, "FlashAttentionVarLenScore", q, k, v, *given, rows, lengths, DOUBLE(0.25), DOUBLE(1), HUGE, HUGE, LONG(heads), b"TND", LONG(0),
-         *options)
-    close(out, want)
-    close(largest, peaks[..., None].repeat(8, -1))
-    close(total, sums[..., None].repeat(8, -1))
-    for ends in ([3, 2, 5], [3, 3, 4], [5]):
-        assert "equences" in refused(acl, "FlashAttentionVarLenScore", q, k, v, *given, ends, lengths, DOUBLE(0.25), DOUBLE(1), HUGE, HUGE,
-                                     LONG(heads), b"TND", LONG(0), *options) or ends != [5]
-
-
-@pytest.mark.parametrize("dims", [(), (4,)])
-def test_masks_of_sequences_have_rows_and_columns(acl, dims):
-    q = draw(4, 2, 16, dtype=F16)
-    out = Tensor(acl, np.zeros_like(q))
-    tail = LONG(0), NULL, NULL, NULL, out
-    assert "must have 2 dims or more with TND" in refused(
-        acl, "FlashAttentionVarLenScore", q, q, q, NULL, NULL, NULL, np.zeros(dims, bool), NULL, [2, 4], [2, 4], DOUBLE(0.25), DOUBLE(1),
-        HUGE, HUGE, LONG(2), b"TND", LONG(0), *tail)
-    assert "must have 2 dims or more with TND" in refused(
-        acl, "FusedInferAttentionScore", q, (q,), (q,), NULL, np.zeros(dims, bool), [2, 4], [2, 4], *[NULL] * 10, LONG(2), DOUBLE(0.25),
-        HUGE, HUGE, b"TND", LONG(2), LONG(0), LONG(0), LONG(0), LONG(0), BOOL(False), out, NULL)
-
-
 @pytest.mark.parametrize("mode", [0, 1])
 def test_modes_of_antiquant_scales(acl, mode):
     """As many numbers may be those of elements or of tokens."""

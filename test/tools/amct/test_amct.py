@@ -192,6 +192,24 @@ def test_a_command_line_without_sense(arguments, code, tmp_path):
     check_fails(tmp_path, [code], *arguments)
 
 
+@pytest.mark.parametrize("name, framework", [("amct_caffe", 0), ("amct_tensorflow", 3)])
+def test_tools_for_other_models_say_what_to_do(name, framework):
+    code, _, err = call(tool(name), "calibration", "--model", "x")
+    assert code == 1 and err.startswith(f"E10055: {name} is no tool here")
+    assert f"atc --framework={framework} --compression_optimize_conf=FILE" in err
+
+
+@pytest.mark.parametrize("file, contents, words", [
+    ("net.pb", b"\n\x04\n\x02ab", "is a TensorFlow graph (GraphDef): amct reads ONNX models; atc --framework=3"),
+    ("net.prototxt", b"name: 'x'\n", "is a Caffe prototxt: amct reads ONNX models; atc --framework=0"),
+    ("net.pt", b"PK\x03\x04", "is a PyTorch file: export the model with torch.onnx.export"),
+])
+def test_models_of_other_kinds_are_named(tmp_path, file, contents, words):
+    (tmp_path / "data").mkdir()
+    (tmp_path / file).write_bytes(contents)
+    assert words in fails_with_data(tmp_path, ["E13005"], model=tmp_path / file)
+
+
 def fails_with_data(tmp_path, codes, *flags, data=None, model=MODEL):
     return check_fails(tmp_path, codes, "calibrate", "--model", model, "--data",
                        data or tmp_path / "data", "--output", tmp_path / "x", *flags)

@@ -64,7 +64,7 @@ def test_names_of_files(tmp_path):
 
 
 def test_a_file_states_its_operator(tmp_path):
-    made = op("SoftmaxV2", [tensor([2, 8])], [tensor([2, 8])], name="s", axes=[-1], flag=True)
+    made = op("SoftmaxV2", [tensor([2, 8])], [tensor([2, 8])], name="s", axes=[-1], half_to_float=True)
     compile_(tmp_path, [made])
     tool("atc", "--mode=1", "--om=out/s.om", "--json=s.json", cwd=tmp_path)
     shown = json.loads((tmp_path / "s.json").read_text())
@@ -75,7 +75,7 @@ def test_a_file_states_its_operator(tmp_path):
     assert stated == {"op": "SoftmaxV2", "input_desc": [{"type": 1, "format": 2, "shape": [2, 8]}],
                       "output_desc": [{"type": 1, "format": 2, "shape": [2, 8]}],
                       "attr": [{"name": "axes", "type": "list_int", "value": [-1]},
-                               {"name": "flag", "type": "bool", "value": True}]}
+                               {"name": "half_to_float", "type": "bool", "value": True}]}
 
 
 def im2col_conv(x, w, stride, pads):
@@ -239,10 +239,17 @@ GOOD = tensor([2])
     ([{"op": "Abs", "input_desc": [GOOD], "output_desc": [GOOD],
        "attr": [{"name": "a", "type": "int", "value": "x"}]}], "E10030", '"a"'),
     ([op("SoftmaxV2", [GOOD], [GOOD], axes=[0, 1])], "E10030", "one axis"),
-    ([op("SoftmaxV2", [GOOD], [GOOD], axs=[1])], "E14001", 'has no attribute "axs"; did you mean "axes"?'),
+    ([op("SoftmaxV2", [GOOD], [GOOD], axs=[1])], "E14001", 'does not read the attribute "axs", which is [1]; did you mean "axes"?'),
     ([op("SoftmaxV2", [GOOD], [GOOD], axes="1")], "E14001", '"axes" is "1", which is of another kind'),
     ([op("Elu", [GOOD], [GOOD], alfa=2.0)], "E14001", 'did you mean "alpha"?'),
     ([op("Elu", [GOOD], [GOOD], alpha=[2])], "E14001", '"alpha" is [2], which is of another kind'),
+    ([op("Relu", [GOOD], [GOOD], foo=1)], "E14001", 'does not read the attribute "foo", which is 1; take it out'),
+    ([op("Elu", [GOOD], [GOOD], kernel=[1])], "E14001", 'does not read the attribute "kernel"'),
+    ([op("Conv2D", [tensor([1, 1, 4, 4]), tensor([1, 1, 3, 3])], [tensor([1, 1, 2, 2])], padding="VALID")], "E14001",
+     'does not read the attribute "padding"'),
+    ([op("Adds", [tensor([2], "uint8")], [tensor([2], "uint8")], value=-1.0)], "E10030", "its number -1 is none of the type"),
+    ([op("Muls", [tensor([2], "int32")], [tensor([2], "int32")], value=1.5)], "E10030", "its number 1.5 is none of the type"),
+    ([op("Round", [GOOD], [GOOD], decimals=2)], "E14001", 'does not read the attribute "decimals", which is 2'),
     ([op("MatMull", [GOOD, GOOD], [GOOD])], "E10055", 'did you mean "MatMul"?'),
     ([op("Abs", [tensor([1, 1, 2, 2, 16], format="NC1HWC0")], [GOOD])], "E10055", "TransData"),
     ([op("Abs", [GOOD], [tensor([3])])], "E10027", "the result is f16 [2], but the file describes f16 [3]"),

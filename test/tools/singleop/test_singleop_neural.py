@@ -39,6 +39,7 @@ CASES = [
     ("Power", [A], [(1.0 + 0.5 * A) ** 2], {"power": 2.0, "scale": 0.5, "shift": 1.0}),
     ("Axpy", [A, A[::-1]], [A + 3 * A[::-1]], {"alpha": 3.0}),
     ("Eltwise", [A, A * A, A + 1], [np.maximum(np.maximum(A, A * A), A + 1)], {"mode": 2, "N": 3}),
+    ("Eltwise", [A, A * A], [2 * A - A * A / 2], {"mode": 1, "N": 2, "coeff": [2.0, -0.5]}),
     ("PRelu", [X, S], [np.where(X < 0, X * channels(S), X)], {}, "NCHW"),
     ("BNInfer", [X, S, T, M, V],
      [(X - channels(M)) / np.sqrt(channels(V) + 1e-4) * channels(S) + channels(T)],
@@ -116,14 +117,18 @@ def test_indices(tmp_path):
                 [tensor([2, 6], "float")], name="gather")
     one_hot = op("OneHotD", [tensor([2, 1], "int32"), tensor([1], "float"), tensor([1], "float")],
                  [tensor([2, 1, 4], "float")], name="hot", depth=4, axis=-1)
+    pads = op("PadV3", [tensor(A.shape, "float"), constant([1, 0, 2, 3])], [tensor([7, 9], "float")], name="pads",
+              paddings_contiguous=False)
     turn = op("Transpose", [tensor(A.shape, "float"), constant([1, 0])], [tensor([6, 4], "float")], name="turn")
-    compile_(tmp_path, [scatter, gather, one_hot, turn])
+    compile_(tmp_path, [scatter, gather, one_hot, pads, turn])
     want = A.copy()
     want[[2, 0]] += 1
     np.testing.assert_allclose(run(tmp_path, "scatter", A, rows, updates), want, atol=2e-3, rtol=2e-3)
     np.testing.assert_allclose(run(tmp_path, "gather", A, rows), A[[2, 0]], atol=2e-3, rtol=2e-3)
     hot = run(tmp_path, "hot", rows, np.float32([5]), np.float32([-1]))
     assert np.array_equal(hot, np.where(np.arange(4) == rows[:, :, None], 5, -1))
+    # The numbers in front of all dims come first.
+    np.testing.assert_allclose(run(tmp_path, "pads", A), np.pad(A, ((1, 2), (0, 3))), atol=2e-3, rtol=2e-3)
     np.testing.assert_allclose(run(tmp_path, "turn", A), A.T, atol=2e-3, rtol=2e-3)
 
 
@@ -205,3 +210,12 @@ def test_mistakes(tmp_path, made, code, words):
     text = compile_(tmp_path, [made], fails=True)
     errors = text.split("for more information\n")[1].splitlines()
     assert errors[0].startswith(code) and words in errors[0], text
+
+
+@pytest.mark.parametrize("target", ["--soc_version=Ascend310P3", "--target=cpu"])
+@pytest.mark.parametrize("bound", [-1.0, 1.5, 254.0, 300.0])
+def test_bounds_that_bytes_do_not_hold(tmp_path, target, bound):
+    x = np.uint8([0, 1, 2, 254, 255])
+    made = op("ThresholdV2D", [tensor([5], "uint8")], [tensor([5], "uint8")], name="t", threshold=bound, value=7.0)
+    compile_(tmp_path, [made], target)
+    assert np.array_equal(run(tmp_path, "t", x), np.where(x.astype(float) > bound, x, 7))

@@ -1,8 +1,8 @@
 //===-- ModelKind.h - what a model file really is -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_TOOLS_ATC_MODELKIND_H
-#define OPENATC_TOOLS_ATC_MODELKIND_H
+#ifndef OPENATC_TOOLS_COMMON_MODELKIND_H
+#define OPENATC_TOOLS_COMMON_MODELKIND_H
 
 #include "llvm/ADT/StringRef.h"
 
@@ -42,6 +42,10 @@ llvm::StringRef frameworkOf(ModelKind kind);
 /// kind, and what to do about it; empty where it may.
 std::string wrongKindReason(ModelKind kind, llvm::StringRef framework);
 
+/// Returns why amct, which reads ONNX models, cannot read a file, and what to do about it; empty
+/// where it may.
+std::string whyNotQuantized(ModelKind kind);
+
 } // namespace atc::tools
 
-#endif // OPENATC_TOOLS_ATC_MODELKIND_H
+#endif // OPENATC_TOOLS_COMMON_MODELKIND_H

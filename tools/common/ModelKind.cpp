@@ -1,7 +1,7 @@
 //===-- ModelKind.cpp - what a model file really is -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "tools/atc/ModelKind.h"
+#include "tools/common/ModelKind.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -173,6 +173,16 @@ std::string wrongKindReason(ModelKind kind, StringRef framework) {
   if (!info || (info->framework == framework && !isPart))
     return "";
   return std::string("is ") + info->name + ": " + info->advice;
+}
+
+std::string whyNotQuantized(ModelKind kind) {
+  const StringRef framework = frameworkOf(kind);
+  if (framework.empty() || framework == "5")
+    return wrongKindReason(kind, "5");
+  return std::string("is ") + infoOf(kind)->name +
+         ": amct reads ONNX models; atc --framework=" + framework.str() +
+         " --compression_optimize_conf=FILE quantizes such a model while it compiles, see "
+         "docs/amct.md";
 }
 
 } // namespace atc::tools
