@@ -539,3 +539,29 @@ def test_inputs_without_elements(soc, tmp_path):
     np.testing.assert_allclose(got["scores"], query @ key.transpose(0, 1, 3, 2), atol=2e-2)
     np.testing.assert_array_equal(got["sum"], np.zeros((1, 2, 8), np.float32))
     assert got["nothing"].shape == (1, 2, 0, 8)
+
+
+@pytest.mark.parametrize("soc", [*npu.SOCS, None])
+def test_borders_of_a_value_of_the_run(soc, tmp_path):
+    """Pad with a value that is an input; negative pads take elements away."""
+    rng = np.random.default_rng(10)
+    x = (rng.integers(-64, 64, (2, 3, 6, 70)) / 16).astype(np.float32)
+    value = np.float32(-2.5)
+    nodes = [helper.make_node("Pad", ["x", "around", "value"], ["grown"]),
+             helper.make_node("Pad", ["x", "mixed", "value"], ["moved"]),
+             helper.make_node("Pad", ["x", "around", "value"], ["edges"], mode="edge")]
+    inputs = [info("x", F32, x.shape), info("value", F32, [])]
+    outputs = [info(name, F32, None) for name in ("grown", "moved", "edges")]
+    constants = {"around": np.array([0, 0, 1, 3, 0, 0, 2, 0]), "mixed": np.array([0, 1, -2, 0, -1, 0, 3, -5])}
+    if soc:
+        got, _, _ = outputs_on(soc, tmp_path, nodes, inputs, outputs, constants, [x, value])
+    else:
+        graph = helper.make_graph(nodes, "g", inputs, outputs,
+                                  [numpy_helper.from_array(v, k) for k, v in constants.items()])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+                  str(tmp_path / "m.onnx"))
+        got, _ = npu.run(npu.build(tmp_path / "m.onnx", tmp_path), [x, value])
+    np.testing.assert_array_equal(got["grown"], np.pad(x, [(0, 0), (0, 0), (1, 2), (3, 0)], constant_values=-2.5))
+    np.testing.assert_array_equal(got["edges"], np.pad(x, [(0, 0), (0, 0), (1, 2), (3, 0)], mode="edge"))
+    np.testing.assert_array_equal(
+        got["moved"], np.pad(x[:1, :, 2:, :65], [(0, 0), (1, 0), (0, 3), (0, 0)], constant_values=-2.5))
