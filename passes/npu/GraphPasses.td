@@ -90,4 +90,26 @@ def NpuScaleQueries : Pass<"npu-scale-queries", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"numScaled", "num-scaled", "Products whose scale joined weights">];
 }
 
+def NpuConvertParts : Pass<"npu-convert-parts", "::mlir::func::FuncOp"> {
+  let summary = "Convert the parts of a concatenation one by one where the whole leaves L2";
+  let description = [{
+    A concatenation of f16 that only a conversion to f32 reads, and that does
+    not fit into L2 together with its result, joins parts that are f32: each is
+    converted behind what makes it, while L2 has it. Parts whose elements are
+    runs of less than 512 bytes in the whole stay.
+
+    ```mlir
+    %c = graph.concat %a, %b {axis = 1} : (4x19200x85xf16, 4x6000x85xf16) -> 4x25200x85xf16
+    %y = graph.cast %c : (4x25200x85xf16) -> 4x25200x85xf32
+    // becomes
+    %p = graph.cast %a : (4x19200x85xf16) -> 4x19200x85xf32
+    %q = graph.cast %b : (4x6000x85xf16) -> 4x6000x85xf32
+    %y = graph.concat %p, %q {axis = 1} : (4x19200x85xf32, 4x6000x85xf32) -> 4x25200x85xf32
+    ```
+  }];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+  let statistics = [Statistic<"numConverted", "num-converted",
+                              "Concatenations whose parts are converted">];
+}
+
 #endif // OPENATC_NPU_GRAPH_PASSES_TD

@@ -26,6 +26,7 @@ ArrayRef<StringLiteral> optionalPasses() {
                                             "om-reuse-in-place",
                                             "npu-align-rows",
                                             "npu-compose-layer-norm",
+                                            "npu-convert-parts",
                                             "npu-decompose",
                                             "npu-fuse-epilogues",
                                             "npu-fuse-input-quantization",
@@ -60,6 +61,8 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   NpuPrecisionOptions precision;
   precision.mode = options.precision;
   functions.addPass(createNpuPrecision(precision));
+  if (isOn(options, "npu-convert-parts"))
+    functions.addPass(createNpuConvertParts());
   functions.addPass(createNpuSelectPreprocessing());
   functions.addPass(createCanonicalizerPass());
   functions.addPass(graph::createGraphCse());
@@ -127,7 +130,7 @@ void buildNpuKernelPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   pm.addPass(createNpuExpandResize());
   pm.addPass(createNpuExpandSoftmax());
   NpuProgramOptions programs;
-  programs.doubleBuffering = options.doubleBuffering && isOn(options, "npu-select-buffers");
+  programs.maxBuffers = options.doubleBuffering && isOn(options, "npu-select-buffers") ? 2 : 1;
   programs.reorder = isOn(options, "npu-reorder");
   programs.minimiseSync = isOn(options, "npu-minimise-sync");
   programs.allocateFlags = isOn(options, "npu-allocate-flags");

@@ -15,9 +15,9 @@ namespace atc::npu {
 
 /// The options of the program pipeline.
 struct NpuProgramOptions : mlir::PassPipelineOptions<NpuProgramOptions> {
-  Option<bool> doubleBuffering{*this, "double-buffering",
-                               llvm::cl::desc("Use copies of buffers in turn"),
-                               llvm::cl::init(true)};
+  Option<int64_t> maxBuffers{*this, "max-buffers",
+                             llvm::cl::desc("Most copies of a buffer that are used in turn"),
+                             llvm::cl::init(2)};
   Option<bool> reorder{*this, "reorder",
                        llvm::cl::desc("Order instructions by what waits for them"),
                        llvm::cl::init(true)};
@@ -55,7 +55,7 @@ struct NpuPipelineOptions : mlir::PassPipelineOptions<NpuPipelineOptions> {
       *this, "disable",
       llvm::cl::desc(
           "Passes to leave out, by name: om-remove-dead, om-reuse-in-place, "
-          "npu-compose-layer-norm, npu-fuse-epilogues, npu-split-batch, "
+          "npu-compose-layer-norm, npu-convert-parts, npu-fuse-epilogues, npu-split-batch, "
           "npu-prefetch-weights, npu-reorder, npu-scale-queries, npu-select-boxes, "
           "npu-select-buffers, "
           "npu-select-tiles, npu-minimise-sync, npu-allocate-flags, npu-preload-weights, "

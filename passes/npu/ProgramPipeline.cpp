@@ -9,7 +9,7 @@ namespace atc::npu {
 void buildNpuProgramPipeline(mlir::OpPassManager &pm, const NpuProgramOptions &options) {
   mlir::OpPassManager &programs = pm.nest<ir::ProgramOp>();
   NpuSelectBuffersOptions buffers;
-  buffers.maxBuffers = options.doubleBuffering ? 2 : 1;
+  buffers.maxBuffers = options.maxBuffers;
   programs.addPass(createNpuSelectBuffers(buffers));
   programs.addPass(createNpuAllocateLocalMemory());
   if (options.reorder)

@@ -15,6 +15,8 @@ technique of the compiler is worth.
                                                        cycles of a model and of its QDQ form
   npu_bench.py matmul     [--soc A] [--size 8192]      one f16 product
   npu_bench.py speed      [--soc A] model.onnx         the simulator's and the compiler's own time
+  npu_bench.py tiles      [--cases 10000]              drawn tiles, boxes and numbers of buffers: same
+                                                       bits, no hazards
 
 Needs numpy; `matmul` needs the onnx package. Times are those of the simulated machine: host
 work is not in them. `--json` prints one object for each line of the table.
@@ -218,15 +220,24 @@ def speed(bench, options):
                "arena_over_intermediates": summary["arena_bytes"] / summary["intermediate_bytes"]}
 
 
+def tiles(bench, options):
+    done = subprocess.run([bench.build / "bin" / "npu-random-tiles-test"], capture_output=True, text=True,
+                          env=os.environ | {"NPU_TILES_CASES": str(options.cases)})
+    if done.returncode:
+        raise SystemExit(done.stdout + done.stderr)
+    yield json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    jobs = {f.__name__: f for f in (accuracy, roofline, shares, techniques, int8, matmul, speed)}
+    jobs = {f.__name__: f for f in (accuracy, roofline, shares, techniques, int8, matmul, speed, tiles)}
     parser.add_argument("job", choices=jobs)
     parser.add_argument("models", nargs="*")
     parser.add_argument("--soc", default="Ascend310P3")
     parser.add_argument("--batch", default="1")
     parser.add_argument("--size", type=int, default=8192)
+    parser.add_argument("--cases", type=int, default=10_000)
     parser.add_argument("--build", default=os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
     parser.add_argument("--json", action="store_true")
     options = parser.parse_intermixed_args()

@@ -539,3 +539,51 @@ def test_inputs_without_elements(soc, tmp_path):
     np.testing.assert_allclose(got["scores"], query @ key.transpose(0, 1, 3, 2), atol=2e-2)
     np.testing.assert_array_equal(got["sum"], np.zeros((1, 2, 8), np.float32))
     assert got["nothing"].shape == (1, 2, 0, 8)
+
+
+@pytest.mark.parametrize("soc", [*npu.SOCS, None])
+def test_borders_of_a_value_of_the_run(soc, tmp_path):
+    """Pad with a value that is an input; negative pads take elements away."""
+    rng = np.random.default_rng(10)
+    x = (rng.integers(-64, 64, (2, 3, 6, 70)) / 16).astype(np.float32)
+    value = np.float32(-2.5)
+    nodes = [helper.make_node("Pad", ["x", "around", "value"], ["grown"]),
+             helper.make_node("Pad", ["x", "mixed", "value"], ["moved"]),
+             helper.make_node("Pad", ["x", "around", "value"], ["edges"], mode="edge")]
+    inputs = [info("x", F32, x.shape), info("value", F32, [])]
+    outputs = [info(name, F32, None) for name in ("grown", "moved", "edges")]
+    constants = {"around": np.array([0, 0, 1, 3, 0, 0, 2, 0]), "mixed": np.array([0, 1, -2, 0, -1, 0, 3, -5])}
+    if soc:
+        got, _, _ = outputs_on(soc, tmp_path, nodes, inputs, outputs, constants, [x, value])
+    else:
+        graph = helper.make_graph(nodes, "g", inputs, outputs,
+                                  [numpy_helper.from_array(v, k) for k, v in constants.items()])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+                  str(tmp_path / "m.onnx"))
+        got, _ = npu.run(npu.build(tmp_path / "m.onnx", tmp_path), [x, value])
+    np.testing.assert_array_equal(got["grown"], np.pad(x, [(0, 0), (0, 0), (1, 2), (3, 0)], constant_values=-2.5))
+    np.testing.assert_array_equal(got["edges"], np.pad(x, [(0, 0), (0, 0), (1, 2), (3, 0)], mode="edge"))
+    np.testing.assert_array_equal(
+        got["moved"], np.pad(x[:1, :, 2:, :65], [(0, 0), (1, 0), (0, 3), (0, 0)], constant_values=-2.5))
+
+
+def test_outputs_that_join_parts(tmp_path):
+    """Parts that are converted one by one have the bits of the whole; L2 is too small for that here."""
+    rng = np.random.default_rng(11)
+    values = [rng.normal(size=(2, rows, 300)).astype(np.float32) for rows in (40, 70)]
+    graph = helper.make_graph(
+        [helper.make_node("Relu", ["a"], ["r"]), helper.make_node("Sigmoid", ["b"], ["s"]),
+         helper.make_node("Concat", ["r", "s"], ["y"], axis=1)],
+        "g", [info("a", F32, values[0].shape), info("b", F32, values[1].shape)], [info("y", F32, None)])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(tmp_path / "m.onnx"))
+    table = tmp_path / "small.soc"
+    table.write_text("base = Ascend310P3\nl2Bytes = 131072\n")
+    found = []
+    for name, disabled in (("parts", []), ("whole", ["--disable_passes=npu-convert-parts"])):
+        (tmp_path / name).mkdir()
+        om = npu.build(tmp_path / "m.onnx", tmp_path / name, "Ascend310P3", [f"--soc_file={table}", *disabled])
+        found.append(npu.run(om, values, "--check-hazards", f"--soc-file={table}"))
+    np.testing.assert_array_equal(found[0][0]["y"].view(np.uint32), found[1][0]["y"].view(np.uint32))
+    conversions = [sum(launch["program"].startswith("map_extf") for launch in report["npu"]["per_launch"])
+                   for _, report in found]
+    assert conversions[0] > conversions[1], found[0][1]["npu"]["per_launch"]

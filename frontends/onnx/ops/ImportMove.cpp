@@ -243,7 +243,37 @@ void importSliceV10(NodeContext &n) {
 // Pad
 //===----------------------------------------------------------------------===//
 
-void pad(NodeContext &n, const Ints &pads, const Ints &axes, double value) {
+/// Returns `input` with borders of `fill`, one element that is only known in a run. Negative pads
+/// take elements away, as PadOp does.
+Value padWithElement(NodeContext &n, Value input, ArrayRef<int64_t> low, ArrayRef<int64_t> high,
+                     Value fill) {
+  auto isNegative = [](int64_t amount) { return amount < 0; };
+  auto removed = [](ArrayRef<int64_t> amounts) {
+    return llvm::map_to_vector(amounts, [](int64_t a) { return std::min<int64_t>(a, 0); });
+  };
+  if (llvm::any_of(low, isNegative) || llvm::any_of(high, isNegative))
+    input = n.create<graph::PadOp>(input, removed(low), removed(high), graph::PadMode::Constant,
+                                   APFloat(0.0));
+  for (auto [axis, before, after] : llvm::enumerate(low, high)) {
+    SmallVector<int64_t> shape(n.shape(input));
+    auto border = [&](int64_t size) {
+      shape[axis] = size;
+      return n.createTyped<graph::ExpandOp>(shape, n.elementType(input), fill);
+    };
+    SmallVector<Value> parts;
+    if (before > 0)
+      parts.push_back(border(before));
+    parts.push_back(input);
+    if (after > 0)
+      parts.push_back(border(after));
+    if (parts.size() > 1)
+      input = n.create<graph::ConcatOp>(ValueRange(parts), axis);
+  }
+  return input;
+}
+
+/// `fill`: the value of a border where it is no constant; else `value` is.
+void pad(NodeContext &n, const Ints &pads, const Ints &axes, double value, Value fill = {}) {
   using graph::PadMode;
   Value input = n.input(0);
   std::string name = n.choiceAttr("mode", {"constant", "reflect", "edge", "wrap"});
@@ -279,7 +309,9 @@ void pad(NodeContext &n, const Ints &pads, const Ints &axes, double value) {
   if (llvm::all_of(low, [](int64_t v) { return v == 0; }) &&
       llvm::all_of(high, [](int64_t v) { return v == 0; }))
     return n.setOutput(input);
-  n.setOutput(n.create<graph::PadOp>(input, low, high, mode, APFloat(value)));
+  n.setOutput(fill && mode == PadMode::Constant
+                  ? padWithElement(n, input, low, high, fill)
+                  : n.create<graph::PadOp>(input, low, high, mode, APFloat(value)));
 }
 
 void importPadV7(NodeContext &n) {
@@ -289,9 +321,16 @@ void importPadV7(NodeContext &n) {
 void importPadV11(NodeContext &n) {
   n.input(1);
   double value = 0;
-  if (std::optional<SmallVector<double>> given = n.constantFloats(2); given && !given->empty())
+  Value fill;
+  if (n.isRuntimeInput(2)) {
+    fill = n.input(2);
+    if (!n.failed() && cast<RankedTensorType>(fill.getType()).getNumElements() != 1)
+      n.failInput(2, "must have one element");
+  } else if (std::optional<SmallVector<double>> given = n.constantFloats(2);
+             given && !given->empty()) {
     value = given->front();
-  pad(n, n.constantInts(1), n.constantInts(3), value);
+  }
+  pad(n, n.constantInts(1), n.constantInts(3), value, fill);
 }
 
 //===----------------------------------------------------------------------===//
@@ -364,7 +403,7 @@ ArrayRef<OpRow> moveRows() {
       {"DepthToSpace", 7, latestOpset, importDepthToSpace},
       {"Gather", 7, latestOpset, importGather},
       {"Pad", 7, 10, importPadV7},
-      {"Pad", 11, latestOpset, importPadV11, "pads, axes and value are constant"},
+      {"Pad", 11, latestOpset, importPadV11, "pads and axes are constant"},
       {"Slice", 7, 9, importSliceV7},
       {"Slice", 10, latestOpset, importSliceV10, constantBounds},
       {"SpaceToDepth", 7, latestOpset, importSpaceToDepth},

@@ -173,6 +173,17 @@ TEST_CASE("Pad: pads are an attribute, from opset 11 an input, from 18 with axes
   model.ints("pads", {1, 2}).ints("axes", {-1});
   attr(model.node("Pad", {"x", "pads", "", "axes"}, {"y"}), "mode", "edge");
   CHECK_THAT(textOf(model), Contains(expected) && Contains("pad_mode edge"));
+
+  // A value that is only known in a run is a border of its own on each side.
+  TestModel filled = modelOf(18, {2, 3});
+  filled.input("v", {}).ints("pads", {0, 1, 0, 2});
+  filled.node("Pad", {"x", "pads", "v"}, {"y"});
+  CHECK_THAT(textOf(filled), Contains("tensor<2x1xf32>, tensor<2x3xf32>, tensor<2x2xf32>") &&
+                                 Contains("graph.concat"));
+  TestModel several = modelOf(18, {2, 3});
+  several.input("v", {2}).ints("pads", {0, 1, 0, 2});
+  several.node("Pad", {"x", "pads", "v"}, {"y"});
+  CHECK_THAT(errorOf(several), Contains("must have one element"));
 }
 
 TEST_CASE("Upsample and Resize") {

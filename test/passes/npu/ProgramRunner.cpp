@@ -38,7 +38,7 @@ Program compile(const std::string &text, const Options *options, SyncCounts *cou
   PassManager manager(&context);
   if (options) {
     NpuProgramOptions chosen;
-    chosen.doubleBuffering = options->doubleBuffering;
+    chosen.maxBuffers = options->doubleBuffering ? 2 : 1;
     chosen.reorder = options->reorder;
     chosen.minimiseSync = options->minimise;
     chosen.allocateFlags = options->allocate;

@@ -1,6 +1,6 @@
 // RUN: atc-opt -npu-reorder %s | FileCheck %s
 // RUN: atc-opt -npu-program-pipeline %s | FileCheck %s --check-prefix=ALL
-// RUN: atc-opt -npu-program-pipeline="reorder=false double-buffering=false" %s | FileCheck %s --check-prefix=PLAIN
+// RUN: atc-opt -npu-program-pipeline="reorder=false max-buffers=1" %s | FileCheck %s --check-prefix=PLAIN
 
 // The load for the long chain goes first; what computes the same buffer keeps its
 // order.

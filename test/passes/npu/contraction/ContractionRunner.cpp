@@ -89,8 +89,10 @@ Contracted compileContraction(const std::string &text, const std::vector<std::st
   run([&](PassManager &manager) {
     manager.addPass(createNpuExpandConv2D());
     manager.addPass(createNpuExpandMatMul());
+    NpuProgramOptions programs;
+    programs.maxBuffers = options.buffers;
     if (options.pipeline)
-      buildNpuProgramPipeline(manager, NpuProgramOptions());
+      buildNpuProgramPipeline(manager, programs);
     else
       manager.addNestedPass<ir::ProgramOp>(createNpuAllocateLocalMemory());
   });

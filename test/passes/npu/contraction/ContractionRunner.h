@@ -18,6 +18,7 @@ struct ContractionOptions {
   std::string fixed;     ///< of npu-select-tiles
   bool pipeline = false; ///< npu-program-pipeline, else places only
   int64_t measure = 0;   ///< of npu-select-tiles
+  int64_t buffers = 2;   ///< max-buffers of npu-program-pipeline
   /// Returns a tile to set in place of the pass's own; nothing: the op keeps that.
   std::function<std::optional<Tile>(const Contraction &, const SocTable &)> tile = {};
 };

@@ -1,10 +1,11 @@
 //===-- RandomTilesTest.cpp - the expansions with choices drawn by seeds ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Whatever tile or size of boxes a tuner sets, an expansion computes the same bits as with its own,
-// without hazards, in any order that the queues may take. Contractions have small whole numbers,
-// whose sums are exact in every order. OPENATC_NIGHTLY=1 draws 12,000 cases; NPU_TILES_SEED=n runs
-// the one of a seed.
+// Whatever tile, size of boxes or number of buffers a tuner sets, an expansion computes the same
+// bits, without hazards, in any order that the queues may take: those of plain loops for
+// contractions, which have small whole numbers, whose sums are exact in every order, and those of
+// its own choice for other kernels. OPENATC_NIGHTLY=1 draws 12,000 cases and NPU_TILES_CASES=n that
+// many, whose numbers it prints as an object of JSON; NPU_TILES_SEED=n runs the one of a seed.
 
 #include "passes/npu/contraction/TileChoice.h"
 #include "passes/npu/contraction/TileCosts.h"
@@ -17,6 +18,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <iostream>
 #include <random>
 
 using namespace atc::npu;
@@ -48,9 +50,30 @@ Buffer wholeNumbers(Random &random, const std::string &element, const Numbers &s
   return buffer;
 }
 
+/// What was drawn: how many tiles and boxes, and what they have that the pass's own have not.
+struct Counts {
+  unsigned tiles = 0, boxes = 0, otherSteps = 0, otherCores = 0, otherOrder = 0, dividedDepth = 0,
+           otherBuffers = 0;
+
+  void count(const Plan &drawn, const Plan &own) {
+    const Tile &tile = drawn.tile, &other = own.tile;
+    ++tiles;
+    otherSteps += tile.m != other.m || tile.n != other.n || tile.k != other.k;
+    otherCores += tile.coresM != other.coresM || tile.coresN != other.coresN;
+    otherOrder += tile.order != other.order;
+    dividedDepth += drawn.depthTrips > 1;
+  }
+  int64_t drawBuffers(Random &random) {
+    const int64_t buffers = random.of<int64_t>({2, 1, 2, 3, 4});
+    otherBuffers += buffers != 2;
+    return buffers;
+  }
+};
+
 /// Draws a possible tile: what random changes, which may pass through impossible tiles, make of one
 /// of the cost model's best. Nothing where no other one is found.
-std::optional<Tile> drawTile(Random &random, const Contraction &contraction, const SocTable &soc) {
+std::optional<Tile> drawTile(Random &random, const Contraction &contraction, const SocTable &soc,
+                             Counts &counts) {
   const std::vector<Plan> plans = selectPlans(contraction, soc, 20);
   const atc::tuning::Draw draw = [&](size_t end) {
     return end ? size_t(random.range(0, int64_t(end) - 1)) : 0;
@@ -62,8 +85,17 @@ std::optional<Tile> drawTile(Random &random, const Contraction &contraction, con
     std::optional<Tile> tile = parseTile(text);
     REQUIRE(tile);
     tile->order = random.of({Order::Lhs, Order::Rhs, Order::None});
-    if (planOf(contraction, *tile, soc).errorText.empty() && textOf(*tile) != textOf(plans[0].tile))
-      return tile;
+    if (random.coin()) { // the contracted dim in parts: both operands stream
+      tile->order = Order::None;
+      tile->l1M = tile->m;
+      tile->l1N = tile->n;
+      tile->l1K = tile->k * contraction.depthUnit * random.range(1, 3);
+    }
+    const Plan plan = planOf(contraction, *tile, soc);
+    if (!plan.errorText.empty() || textOf(*tile) == textOf(plans[0].tile))
+      continue;
+    counts.count(plan, plans[0]);
+    return tile;
   }
   return std::nullopt;
 }
@@ -73,28 +105,18 @@ std::vector<uint8_t> bytesOf(const Buffer &buffer, int64_t elementBytes) {
   return {data, data + buffer.span() * elementBytes};
 }
 
-struct Counts {
-  unsigned tiles = 0, boxes = 0;
-};
-
-/// Runs a contraction with its own tile and with a drawn one.
-void compareTiles(Random &random, const OpText &op, Buffer &result, const std::string &soc,
-                  Counts &counts) {
+/// Runs a contraction with a drawn tile, or its own where none is found, and a drawn number of
+/// buffers. `expected` has the result of plain loops.
+void checkTile(Random &random, const OpText &op, Buffer &result, const Buffer &expected,
+               const std::string &soc, Counts &counts) {
   constexpr int64_t elementBytes = 2; // of f16
-  ContractionOptions own{soc, "", true};
-  runContraction(op.text, op.buffers, own);
-  const std::vector<uint8_t> expected = bytesOf(result, elementBytes);
-  std::memset(result.data(), 0, expected.size());
-  bool isDrawn = false;
-  ContractionOptions drawn = own;
-  drawn.tile = [&](const Contraction &contraction, const SocTable &table) {
-    std::optional<Tile> tile = drawTile(random, contraction, table);
-    isDrawn = tile.has_value();
-    return tile;
+  ContractionOptions options{soc, "", true};
+  options.buffers = counts.drawBuffers(random);
+  options.tile = [&](const Contraction &contraction, const SocTable &table) {
+    return drawTile(random, contraction, table, counts);
   };
-  runContraction(op.text, op.buffers, drawn);
-  counts.tiles += isDrawn;
-  CHECK(bytesOf(result, elementBytes) == expected);
+  runContraction(op.text, op.buffers, options);
+  CHECK(bytesOf(result, elementBytes) == bytesOf(expected, elementBytes));
 }
 
 void drawConvolution(Random &random, const std::string &soc, Counts &counts) {
@@ -111,17 +133,39 @@ void drawConvolution(Random &random, const std::string &soc, Counts &counts) {
   Buffer residual = wholeNumbers(random, "f16", {images, n1, oh, ow, 16});
   Buffer result("f16", {images, n1, oh, ow, 16});
   OpText op("npu.conv2d", in, filter);
-  op.add(random.coin(), "bias", bias);
+  const bool hasBias = random.coin();
   // Split cores add on the vector cores.
-  op.add(soc == "Ascend310P3" && random.coin(), "residual", residual);
+  const bool hasResidual = soc == "Ascend310P3" && random.coin();
+  const bool relu = random.coin();
+  op.add(hasBias, "bias", bias);
+  op.add(hasResidual, "residual", residual);
   op.add(true, "outs", result);
+  Buffer expected = result;
+  forEachPosition(expected.shape(), [&](const Numbers &at) {
+    double sum = hasBias ? bias.get({at[1] * 16 + at[4]}) : 0;
+    for (int64_t kh = 0; kh < kernel; ++kh)
+      for (int64_t kw = 0; kw < kernel; ++kw) {
+        const int64_t y = at[2] * stride - pad + kh, x = at[3] * stride - pad + kw;
+        if (y < 0 || y >= height || x < 0 || x >= width)
+          continue;
+        for (int64_t block = 0; block < c1; ++block) {
+          const int64_t k1 = (block * kernel + kh) * kernel + kw;
+          const int64_t pixel = in.at({at[0], block, y, x, 0});
+          const int64_t row = filter.at({0, k1, at[1], at[4], 0});
+          for (int64_t c = 0; c < 16; ++c)
+            sum += in.get(pixel + c) * filter.get(row + c);
+        }
+      }
+    sum += hasResidual ? residual.get(at) : 0;
+    expected.set(at, relu ? std::max(sum, 0.0) : sum);
+  });
   auto pair = [](int64_t a) { return std::to_string(a) + ", " + std::to_string(a); };
   op.text += " {kernel = array<i64: " + pair(kernel) + ">, strides = array<i64: " + pair(stride) +
              ">, dilations = array<i64: 1, 1>, pads = array<i64: " + pair(pad) + ", " + pair(pad) +
              ">, block_groups = 1, macs = 1";
-  op.text += random.coin() ? ", activation = #graph.activation<relu>" : "";
+  op.text += relu ? ", activation = #graph.activation<relu>" : "";
   op.text += "} : " + op.types;
-  compareTiles(random, op, result, soc, counts);
+  checkTile(random, op, result, expected, soc, counts);
 }
 
 void drawProduct(Random &random, const std::string &soc, Counts &counts) {
@@ -137,12 +181,24 @@ void drawProduct(Random &random, const std::string &soc, Counts &counts) {
   Buffer bias = wholeNumbers(random, "f32", {blocks(n) * 16});
   Buffer result("f16", {b0, b1, m, n});
   OpText op("npu.matmul", lhs, rhs);
-  op.add(packed && random.coin(), "bias", bias);
+  const bool hasBias = packed && random.coin(), relu = random.coin();
+  op.add(hasBias, "bias", bias);
   op.add(true, "outs", result);
+  Buffer expected = result;
+  forEachPosition(expected.shape(), [&](const Numbers &at) {
+    double sum = hasBias ? bias.get({at[3]}) : 0;
+    const int64_t row = lhs.at({at[0], at[1], at[2], 0});
+    for (int64_t depth = 0; depth < k; ++depth)
+      sum +=
+          lhs.get(row + depth) * (packed ? rhs.get({depth / 16, at[3] / 16, at[3] % 16, depth % 16})
+                                  : form.empty() ? rhs.get({at[0], at[1], depth, at[3]})
+                                                 : rhs.get({at[0], at[1], at[3], depth}));
+    expected.set(at, relu ? std::max(sum, 0.0) : sum);
+  });
   op.text += " {scale = 1.0 : f64" + (form.empty() ? "" : ", " + form);
-  op.text += random.coin() ? ", activation = #graph.activation<relu>" : "";
+  op.text += relu ? ", activation = #graph.activation<relu>" : "";
   op.text += "} : " + op.types;
-  compareTiles(random, op, result, soc, counts);
+  checkTile(random, op, result, expected, soc, counts);
 }
 
 /// Runs a kernel of the vector queue with its own boxes and with boxes of a drawn size.
@@ -153,8 +209,9 @@ void compareBoxes(Random &random, const std::string &text, const std::vector<Buf
   const std::vector<uint8_t> expected = bytesOf(*buffers.back(), bytes);
   std::memset(buffers.back()->data(), 0, expected.size());
   const int64_t percent = random.of<int64_t>({1, 5, 12, 25, 35, 50, 70, 85, 140, 200, 400, 10000});
-  INFO(percent << " percent");
-  runVectorKernel(text, buffers, soc, percent);
+  const int64_t copies = counts.drawBuffers(random);
+  INFO(percent << " percent, " << copies << " buffers");
+  runVectorKernel(text, buffers, soc, percent, copies);
   ++counts.boxes;
   CHECK(bytesOf(*buffers.back(), bytes) == expected);
 }
@@ -230,7 +287,11 @@ void drawVectorKernel(Random &random, const std::string &soc, Counts &counts) {
 TEST_CASE("drawn tiles and boxes compute the same bits without hazards") {
   const char *only = std::getenv("NPU_TILES_SEED");
   const uint32_t firstSeed = only ? uint32_t(std::strtoul(only, nullptr, 10)) : 0;
-  const uint32_t seedCount = only ? 1 : std::getenv("OPENATC_NIGHTLY") ? 12'000 : 300;
+  const char *cases = std::getenv("NPU_TILES_CASES");
+  const uint32_t seedCount = only    ? 1
+                             : cases ? uint32_t(std::strtoul(cases, nullptr, 10))
+                             : std::getenv("OPENATC_NIGHTLY") ? 12'000
+                                                              : 300;
   Counts counts;
   for (uint32_t seed = firstSeed; seed < firstSeed + seedCount; ++seed) {
     INFO("seed " << seed);
@@ -251,4 +312,11 @@ TEST_CASE("drawn tiles and boxes compute the same bits without hazards") {
   // Nearly all contractions have a possible tile among those drawn.
   CHECK(counts.tiles + counts.boxes >= seedCount * 9 / 10);
   CHECK((only || (counts.tiles > seedCount / 4 && counts.boxes > seedCount / 4)));
+  if (cases)
+    std::cout << "{\"cases\": " << seedCount << ", \"tiles\": " << counts.tiles
+              << ", \"boxes\": " << counts.boxes << ", \"other_steps\": " << counts.otherSteps
+              << ", \"other_cores\": " << counts.otherCores
+              << ", \"other_order\": " << counts.otherOrder
+              << ", \"divided_depth\": " << counts.dividedDepth
+              << ", \"other_buffers\": " << counts.otherBuffers << "}\n";
 }

@@ -64,7 +64,7 @@ struct Compiler {
     return &(*module->getOps<func::FuncOp>().begin()).getBody().front().front();
   }
 
-  Program compile(const SocTable &soc) {
+  Program compile(const SocTable &soc, int64_t maxBuffers = 2) {
     INFO(source);
     REQUIRE(whyUnsupportedVectorKernel(kernelOp(), soc) == "");
     ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
@@ -80,7 +80,9 @@ struct Compiler {
     manager.addPass(createNpuExpandReduce());
     manager.addPass(createNpuExpandResize());
     manager.addPass(createNpuExpandSoftmax());
-    buildNpuProgramPipeline(manager, NpuProgramOptions());
+    NpuProgramOptions options;
+    options.maxBuffers = maxBuffers;
+    buildNpuProgramPipeline(manager, options);
     bool passed = succeeded(manager.run(*module));
     INFO(messages);
     REQUIRE(passed);
@@ -118,13 +120,13 @@ std::string refusal(const std::string &text, const std::vector<Buffer *> &buffer
 }
 
 Statistics runVectorKernel(const std::string &text, const std::vector<Buffer *> &buffers,
-                           const std::string &name, int64_t boxPercent) {
+                           const std::string &name, int64_t boxPercent, int64_t maxBuffers) {
   const SocTable &soc = *findSoc(name);
   Compiler compiler(text, typesOf(buffers), name);
   if (boxPercent != 100)
     compiler.kernelOp()->setAttr(kBoxAttr,
                                  Builder(&compiler.context).getI64IntegerAttr(boxPercent));
-  Program program = compiler.compile(soc);
+  Program program = compiler.compile(soc, maxBuffers);
   INFO(compiler.source);
   Contents contents;
   for (const Buffer *buffer : buffers) {
