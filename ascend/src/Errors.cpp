@@ -10,6 +10,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <utility>
 
 namespace atc::ascend {
@@ -19,7 +20,10 @@ struct Messages {
   std::string last;
   std::string taken; // what aclGetRecentErrMsg has returned
   aclError code = ACL_SUCCESS;
+  bool hasNoMemory = false; // even for a message: one that is always there stands for it
 };
+constexpr char withoutMemory[] = "[200000] there is no memory";
+static_assert(ACL_ERROR_BAD_ALLOC == 200000);
 
 Messages &messages() {
   thread_local Messages result;
@@ -48,8 +52,22 @@ aclError fail(aclError code, const char *function, const char *format, ...) {
   va_end(arguments);
   // Names in it may come from files that anybody has written.
   messages().last = "[" + std::to_string(code) + "] " + function + ": " + printable(text);
+  messages().hasNoMemory = false;
   messages().code = code;
   return code;
+}
+
+aclError failWithoutMemory(const char *function) {
+  messages().last.clear();
+  messages().code = ACL_ERROR_BAD_ALLOC;
+  messages().hasNoMemory = true;
+  try {
+    fail(ACL_ERROR_BAD_ALLOC, function,
+         "there is no memory for what it keeps; free some, or give the process more");
+    messages().hasNoMemory = false;
+  } catch (const std::bad_alloc &) {
+  }
+  return ACL_ERROR_BAD_ALLOC;
 }
 
 void setMessage(std::string message, aclError code) {
@@ -69,6 +87,8 @@ using namespace atc::ascend;
 
 const char *aclGetRecentErrMsg() {
   Messages &own = messages();
+  if (std::exchange(own.hasNoMemory, false))
+    return withoutMemory;
   if (own.last.empty())
     return nullptr;
   own.taken = std::exchange(own.last, {});
@@ -84,8 +104,12 @@ void aclAppLog(aclLogLevel logLevel, const char *func, const char *file, uint32_
   const char *name = unsigned(logLevel) < 4 ? names[logLevel] : "LOG";
   va_list arguments;
   va_start(arguments, fmt);
-  std::string text = formatted(fmt, arguments);
+  // Its open arguments leave it without an entry (ascend/entry/Entries.h).
+  try {
+    const std::string text = formatted(fmt, arguments);
+    fprintf(stderr, "[%s] %s:%u %s: %s\n", name, file ? file : "", line, func ? func : "",
+            text.c_str());
+  } catch (const std::bad_alloc &) {
+  }
   va_end(arguments);
-  fprintf(stderr, "[%s] %s:%u %s: %s\n", name, file ? file : "", line, func ? func : "",
-          text.c_str());
 }

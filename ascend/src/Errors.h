@@ -14,6 +14,10 @@ namespace atc::ascend {
 ACL_FUNC_VISIBILITY aclError fail(aclError code, const char *function, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/// Records that a function had no memory, as fail() does, and needs none for that. Returns the
+/// code.
+ACL_FUNC_VISIBILITY aclError failWithoutMemory(const char *function);
+
 /// Records a message that was composed on another thread, and its code.
 void setMessage(std::string message, aclError code);
 
