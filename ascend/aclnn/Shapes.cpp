@@ -81,9 +81,9 @@ View constantPad(Plan &plan, const View &self, const aclIntArray *pad, const acl
   return padded(plan, self, low, high, number);
 }
 
-/// Pads the last `count` dims with elements of the tensor itself.
+/// Pads the last `count` dims with elements of the tensor itself, as many as `output` has.
 View mirrorPad(Plan &plan, const View &self, const aclIntArray *padding, size_t count,
-               bool isReflection) {
+               bool isReflection, const View &output) {
   Dims low, high;
   const Dims pads = plan.numbers(padding, "padding");
   if (plan.isGood() && (pads.size() != 2 * count || self.dims.size() < count + 1))
@@ -99,6 +99,16 @@ View mirrorPad(Plan &plan, const View &self, const aclIntArray *padding, size_t 
         (isReflection && std::max(low[dim], high[dim]) >= size)) {
       plan.reject("padding %lld and %lld do not fit a dim of %lld", (long long)low[dim],
                   (long long)high[dim], (long long)size);
+      return {};
+    }
+    // A list of all places follows: first the output tells whether they are meant.
+    int64_t all = 0;
+    if (__builtin_add_overflow(low[dim], high[dim], &all) ||
+        __builtin_add_overflow(all, size, &all) || output.dims.size() != self.dims.size() ||
+        output.dims[dim] != all) {
+      plan.reject(
+          "padding %lld and %lld of dim %zu of %lld elements does not make that of the output",
+          (long long)low[dim], (long long)high[dim], dim, (long long)size);
       return {};
     }
     Dims places;
@@ -339,8 +349,15 @@ ACLNN_FUNCTION(ConstantPadNd,
                 aclTensor *out),
                out, constantPad(plan, IN(self), pad, value))
 #define ACLNN_PAD(name, count, isReflection)                                                       \
-  ACLNN_FUNCTION(name, (const aclTensor *self, const aclIntArray *padding, aclTensor *out), out,   \
-                 mirrorPad(plan, IN(self), padding, count, isReflection))
+  aclnnStatus aclnn##name##GetWorkspaceSize(const aclTensor *self, const aclIntArray *padding,     \
+                                            aclTensor *out, uint64_t *size,                        \
+                                            aclOpExecutor **executor) {                            \
+    Plan plan(__func__);                                                                           \
+    const View x = IN(self), output = plan.output(out, "out");                                     \
+    plan.write(mirrorPad(plan, x, padding, count, isReflection, output), output);                  \
+    return plan.finish(size, executor);                                                            \
+  }                                                                                                \
+  ACLNN_RUN(name)
 ACLNN_PAD(ReflectionPad1d, 1, true)
 ACLNN_PAD(ReflectionPad2d, 2, true)
 ACLNN_PAD(ReflectionPad3d, 3, true)
