@@ -10,19 +10,24 @@
 namespace atc::ascend {
 
 /// Records "[code] function: text" as the last message of this thread and returns the code.
-/// `format` is that of printf.
-ACL_FUNC_VISIBILITY aclError fail(aclError code, const char *function, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/// `format` is that of printf. Where there is no memory for the message, a shorter one has the
+/// code.
+ACL_FUNC_VISIBILITY aclError fail(aclError code, const char *function, const char *format,
+                                  ...) noexcept __attribute__((format(printf, 3, 4)));
 
-/// Records a message that was composed on another thread, and its code.
-void setMessage(std::string message, aclError code);
+/// Records that a function had no memory, as fail() does, and returns ACL_ERROR_BAD_ALLOC.
+ACL_FUNC_VISIBILITY aclError failWithoutMemory(const char *function) noexcept;
+
+/// Records a message that was composed on another thread, and its code; an empty one stands for one
+/// that there was no memory for.
+void setMessage(const std::string &message, aclError code) noexcept;
+/// Returns the last message of this thread, which then has none; "" where there is no memory for
+/// it.
+std::string takeMessage() noexcept;
 
 /// Returns the code of the last failure of this thread, 0 without one; takeLastCode forgets it.
 aclError lastCode();
 aclError takeLastCode();
-
-/// Returns the last message of this thread, without forgetting it; "" where there is none.
-const std::string &lastMessage();
 
 } // namespace atc::ascend
 

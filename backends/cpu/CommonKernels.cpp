@@ -18,6 +18,7 @@ constexpr uint64_t any = ~uint64_t(0);
 llvm::ArrayRef<CommonKernel> commonKernels() {
   static constexpr CommonKernel rows[] = {
       {kLibraryObject, 0},
+      {kCallsObject, 0},
 #define COMMON(NAME, TYPES) {"atc_kernel_" #NAME, TYPES},
 #include "backends/cpu/CommonKernels.def"
   };

@@ -1,8 +1,9 @@
 //===-- HostKernelEmitter.cpp - one host kernel becomes an object ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A kernel is an object of its own, with a copy of the functions it shares with others: so its code
-// depends on nothing else in the model, and can be kept.
+// A kernel is an object of its own, with a copy of the functions it shares with some others: so its
+// code depends on nothing else in the model, and can be kept. What all kernels share are two
+// objects.
 
 #include "backends/cpu/HostKernelEmitter.h"
 
@@ -12,6 +13,7 @@
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Linker/Linker.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 
 using namespace llvm;
@@ -31,7 +33,17 @@ constexpr StringLiteral library[] = {
     "__aeabi_memcpy",   "__aeabi_memcpy4",  "__aeabi_memcpy8",  "__aeabi_memmove",
     "__aeabi_memmove4", "__aeabi_memmove8", "__aeabi_memset",   "__aeabi_memset4",
     "__aeabi_memset8",  "__aeabi_memclr",   "__aeabi_memclr4",  "__aeabi_memclr8"};
-bool isOfLibrary(StringRef name) { return is_contained(library, name); }
+/// The functions around the body of a kernel (kernels/core/Support.h, Contract.h).
+constexpr StringLiteral calls[] = {"atc_call_meets_contract", "atc_call_has_fitting_code",
+                                   "atc_call_run_generated"};
+
+/// Returns the functions of an object that all kernels share; none for a kernel.
+ArrayRef<StringLiteral> sharedFunctions(StringRef symbol) {
+  if (symbol == kLibraryObject)
+    return library;
+  return symbol == kCallsObject ? ArrayRef<StringLiteral>(calls) : ArrayRef<StringLiteral>();
+}
+bool isShared(StringRef name) { return is_contained(library, name) || is_contained(calls, name); }
 
 /// Takes the functions that `symbol` stands for, and what they need, out of all kernels.
 Expected<std::unique_ptr<Module>> takeOut(StringRef symbol, uint64_t types, const CpuLevel &level,
@@ -48,11 +60,12 @@ Expected<std::unique_ptr<Module>> takeOut(StringRef symbol, uint64_t types, cons
     if (Function *function = (*all)->getFunction(name))
       module->getOrInsertFunction(name, function->getFunctionType());
   };
-  const bool isLibrary = symbol == kLibraryObject;
-  if (isLibrary)
-    for (StringRef name : library)
-      declare(name);
-  else if (declare(symbol); module->empty())
+  const ArrayRef<StringLiteral> shared = sharedFunctions(symbol);
+  for (StringRef name : shared)
+    declare(name);
+  if (shared.empty())
+    declare(symbol);
+  if (module->empty())
     return createStringError(inconvertibleErrorCode(), "there is no host kernel " + symbol);
   // The constants of kernels/core/Numbers.h and Lanes.h.
   auto *word = Type::getInt64Ty(context);
@@ -65,15 +78,20 @@ Expected<std::unique_ptr<Module>> takeOut(StringRef symbol, uint64_t types, cons
   define("atc_kernel_wide_dot", level.hasWideDot());
   if (Linker::linkModules(*module, std::move(*all), Linker::Flags::LinkOnlyNeeded))
     return createStringError(inconvertibleErrorCode(), "the host kernels could not be linked");
-  // The library is in the one object that is named after it.
-  if (!isLibrary)
-    for (Function &function : *module)
-      if (isOfLibrary(function.getName()) && !function.isDeclaration()) {
-        function.deleteBody();
-        function.setComdat(nullptr);
-      }
-  internalizeModule(*module, [&](const GlobalValue &value) {
-    return isLibrary ? isOfLibrary(value.getName()) : value.getName() == symbol;
+  auto isOwn = [&](StringRef name) {
+    return shared.empty() ? name == symbol : is_contained(shared, name);
+  };
+  for (Function &function : *module)
+    if (isShared(function.getName()) && !isOwn(function.getName()) && !function.isDeclaration()) {
+      function.deleteBody();
+      function.setComdat(nullptr);
+    }
+  internalizeModule(*module, [&](const GlobalValue &value) { return isOwn(value.getName()); });
+  // What only those functions needed is no part of what the object is kept by.
+  generator.runPasses(*module, [](PassBuilder &) {
+    ModulePassManager passes;
+    passes.addPass(GlobalDCEPass());
+    return passes;
   });
   return module;
 }

@@ -13,6 +13,9 @@ namespace atc::cpu {
 /// Stands for the object of the functions that code generation calls (`memcpy`) among the symbols
 /// of kernels.
 inline constexpr llvm::StringLiteral kLibraryObject = "library";
+/// Stands for the object of what runs around the body of every kernel: the checks of its inputs,
+/// and calls of generated code.
+inline constexpr llvm::StringLiteral kCallsObject = "calls";
 
 /// Generates the object of a host kernel with what it calls, out of the bitcode of all of them,
 /// with code for the element types of the mask `types` (HostKernel::types). `tempDir`, where it is

@@ -31,11 +31,16 @@ Expected<std::vector<Object>> emitHostKernels(ArrayRef<HostKernel> kernels, cons
   const auto source = BLAKE3::hash<16>(arrayRefFromStringRef(bitcode));
   const StringRef sourceText(reinterpret_cast<const char *>(source.data()), source.size());
 
-  std::vector<Object> objects(1 + kernels.size());
+  SmallVector<std::pair<std::string, uint64_t>> wanted = {{kLibraryObject.str(), 0}};
+  if (!kernels.empty())
+    wanted.push_back({kCallsObject.str(), 0});
+  for (const HostKernel &kernel : kernels)
+    wanted.push_back({kernel.symbol(), kernel.types});
+  std::vector<Object> objects(wanted.size());
   std::atomic<bool> stored{false};
   Error error = forEachInParallel(objects.size(), options.threads, [&](size_t i) -> Error {
-    const std::string symbol = i == 0 ? kLibraryObject.str() : kernels[i - 1].symbol();
-    const HostKernelCode code = codeOf(symbol, i == 0 ? 0 : kernels[i - 1].types, level);
+    const auto &[symbol, types] = wanted[i];
+    const HostKernelCode code = codeOf(symbol, types, level);
     const std::string laneText = std::to_string(code.level.lanes);
     const std::string key =
         ObjectCache::key({sourceText, code.level.arch, code.level.cpu, code.level.features,

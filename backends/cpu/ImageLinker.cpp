@@ -73,6 +73,11 @@ public:
                                  std::strerror(errno));
       bytes = bytes.drop_front(written);
     }
+    if (access(path().c_str(), R_OK))
+      return createStringError(inconvertibleErrorCode(),
+                               "E13004: the linker cannot reach an object in memory by %s: %s; it "
+                               "needs the file system /proc, as every container has it.",
+                               path().c_str(), std::strerror(errno));
     return Error::success();
   }
 

@@ -145,6 +145,22 @@ inline bool equal(String a, const char *b) { return equal(a, String{b, __builtin
 
 struct RecordedOutputs; // Generated.cpp
 
+class Context;
+
+// What ATC_KERNEL puts around the body of each kernel, with meetsContract. None of it depends on
+// element types, so a model has it once: the compiler finds it by the names that the assembler sees
+// (backends/cpu/HostKernelEmitter.cpp). As a part of each kernel it took half of the optimizer's
+// time.
+
+/// Returns whether the call has generated code, which is for inputs like its inputs
+/// (kGeneratedFor). Code is for inputs with elements, but for those that are always empty.
+bool hasFittingCode(const Context &c) asm("atc_call_has_fitting_code");
+
+/// Calls run(c), which makes the outputs, and then the generated code of the call, which computes
+/// their elements (GeneratedCode.h). Where `run` fails, or shares the elements of an input, there
+/// is nothing to compute. The call must have code that fits (hasFittingCode).
+void runGenerated(Context &c, void (*run)(Context &)) asm("atc_call_run_generated");
+
 /// A call; the body of a kernel is a member function of a derived class.
 class Context {
 public:
@@ -288,15 +304,6 @@ private:
 
   RecordedOutputs *recorded = nullptr; ///< where generated code computes the elements
 };
-
-/// Returns whether the call has generated code, which is for inputs like its inputs
-/// (kGeneratedFor). Code is for inputs with elements, but for those that are always empty.
-bool hasFittingCode(const Context &c);
-
-/// Calls run(c), which makes the outputs, and then the generated code of the call, which computes
-/// their elements (GeneratedCode.h). Where `run` fails, or shares the elements of an input, there
-/// is nothing to compute. The call must have code that fits (hasFittingCode).
-void runGenerated(Context &c, void (*run)(Context &));
 
 /// Defines the kernel `Name`. Its body can use all of Context, and its inputs meet the kernel's
 /// contract (Contract.h). In a call with generated code that fits, the body only makes the outputs.

@@ -98,6 +98,10 @@ bool comparable(uint8_t a, uint8_t b) {
   return kindOf(a) == kindOf(b);
 }
 
+/// Returns whether elements of a type can be copied one by one: several of the small ones share a
+/// byte.
+bool hasBytes(uint8_t dtype) { return bitsOf(dtype) >= 8; }
+
 /// Sets result[i] = values[k] where keys[k] equals data[i], else to the only element of `fallback`.
 /// The last of equal keys counts.
 void translate(Context &c, Tensor data, const Entries &keys, const Entries &values,
@@ -106,6 +110,8 @@ void translate(Context &c, Tensor data, const Entries &keys, const Entries &valu
     return c.fail("the input's element type is %, that of the keys %", data.dtype(), keys.dtype);
   if (keys.size != values.size)
     return c.fail("% keys for % values", keys.size, values.size);
+  if (!hasBytes(values.dtype))
+    return c.failType(values.dtype);
   char *out = c.make(0, values.dtype, data.dims());
   HashIndex index;
   if (!out || !index.reserve(c, keys.size))
@@ -190,6 +196,8 @@ ATC_KERNEL(DictVectorizer) {
   if (in(0).kind() != Kind::Map || !in(0).known())
     return fail("the input is no map");
   const Tensor keys = in(0).item(0), values = in(0).item(1);
+  if (!hasBytes(values.dtype()))
+    return failType(values.dtype());
   char *out = make(0, values.dtype(), Dims(int64_t(1), vocabulary.size));
   HashIndex index;
   if (!out || !index.reserve(*this, vocabulary.size))
@@ -246,7 +254,7 @@ ATC_KERNEL(CastMap) {
     if (dtype == F32) {
       static_cast<float *>(out)[to] = float(real);
     } else if (dtype == I64) {
-      static_cast<int64_t *>(out)[to] = int64_t(real);
+      static_cast<int64_t *>(out)[to] = toInteger(real);
     } else if (from < 0 || values.dtype() == Str) {
       static_cast<String *>(out)[to] = from < 0 ? String{} : values.as<String>()[from];
     } else {

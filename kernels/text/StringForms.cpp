@@ -24,9 +24,9 @@ String padded(Context &c, char *number, int64_t size, int64_t width, char fill, 
       number[i] = number[i - 1];
     number[0] = fill;
   }
-  const int64_t missing = width - size;
-  if (missing <= 0)
+  if (width <= size)
     return copied(c, number, size);
+  const int64_t missing = width - size;
   char *to = c.makeText(width);
   if (!to)
     return {};

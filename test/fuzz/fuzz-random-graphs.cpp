@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   fuzz-random-graphs [--graphs N] [--seed S] [--first I] [--limit SECONDS] [--save FOLDER]
-//                      [--emit FOLDER] [--socs A,B]
+//                      [--emit FOLDER] [--socs A,B] [--jobs N]
 //
 // Compiles random graphs for a CPU level, for an NPU, and with dynamic dims, runs them, and
 // compares the results with those of the reference interpreter. Graph I of a seed is the same
@@ -10,6 +10,8 @@
 // graphs are float networks, half have all kinds of operators and element types. --emit writes
 // each graph as I.onnx with I.x0, I.x1, ... and I.y0, I.y1, ..., the bytes of its inputs and of
 // the interpreter's results, for random_graphs_oracle.py. --socs takes the ways of these NPUs only.
+// --jobs divides the graphs among as many processes. The last lines are a table of the ways and the
+// sums over them.
 
 #include "driver/Compiler.h"
 #include "driver/Interpretation.h"
@@ -18,10 +20,13 @@
 #include "test/fuzz/WatchedChild.h"
 #include "test/fuzz/random/RandomGraph.h"
 
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace atc;
 using namespace atc::fuzz;
@@ -30,7 +35,7 @@ namespace {
 
 struct Options {
   uint64_t graphs = 100, seed = 1, first = 0;
-  unsigned limit = 60;
+  unsigned limit = 60, jobs = 1;
   std::string folder = "."; ///< for graphs that fail
   std::string emitted;      ///< folder for all graphs; empty: none
   std::string socs;         ///< the NPUs that are the only ways; empty: all ways
@@ -75,11 +80,51 @@ std::vector<Way> waysOf(const Options &options) {
   return ways;
 }
 
-/// Memory that the calling process shares with the process that monitors it.
+/// What became of the graphs that took a way.
+struct Tally {
+  uint64_t same, refused, different, crashed;
+  double compiling, running, interpreting; ///< seconds
+  double worst; ///< error of all results that agree, as a part of what is tolerated
+
+  void add(const Tally &other) {
+    same += other.same;
+    refused += other.refused;
+    different += other.different;
+    crashed += other.crashed;
+    compiling += other.compiling;
+    running += other.running;
+    interpreting += other.interpreting;
+    worst = std::max(worst, other.worst);
+  }
+  uint64_t findings() const { return refused + different + crashed; }
+  uint64_t graphs() const { return same + findings(); }
+};
+constexpr size_t kMostWays = 16;
+
+/// Memory that a process that computes graphs shares with those that monitor it.
 struct Progress {
   uint64_t next; ///< the graph that is computed
-  uint64_t same, refused, different;
-  double worst; ///< error of all results that agree, as a part of what is tolerated
+  Tally ways[kMostWays];
+
+  Tally sum() const {
+    Tally all = {};
+    for (const Tally &way : ways)
+      all.add(way);
+    return all;
+  }
+};
+
+/// Adds the time that it lives to `seconds`.
+class Stopwatch {
+public:
+  explicit Stopwatch(double &seconds) : seconds(seconds) {}
+  ~Stopwatch() {
+    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+
+private:
+  double &seconds;
+  const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
 };
 
 using Bytes = std::vector<char>;
@@ -173,11 +218,17 @@ om_dtype typeOfInput(const RandomGraph &graph, size_t i) {
 }
 
 /// Returns the results of the compiled graph; nothing after an error, which is printed.
-std::optional<Results> compute(const RandomGraph &graph, const Way &way, const Inputs &inputs) {
+std::optional<Results> compute(const RandomGraph &graph, const Way &way, const Inputs &inputs,
+                               Tally &tally) {
   Diagnostics diagnostics;
-  auto context = driver::makeCompilerContext();
-  driver::Compiler compiler(*context, optionsOf(graph, way.request, diagnostics), diagnostics);
-  std::optional<::om::Buffer> bytes = compiler.emitBytes();
+  std::optional<::om::Buffer> bytes;
+  {
+    Stopwatch time(tally.compiling);
+    auto context = driver::makeCompilerContext();
+    driver::Compiler compiler(*context, optionsOf(graph, way.request, diagnostics), diagnostics);
+    bytes = compiler.emitBytes();
+  }
+  Stopwatch time(tally.running);
   auto fail = [](const std::string &text) {
     std::printf("%s\n", text.c_str());
     return std::nullopt;
@@ -316,29 +367,29 @@ void tryGraph(const Options &options, const std::vector<Way> &ways, uint64_t ind
   const Way cpu = makeLevel("x86-64-v2");
   const Way &way = isAnyEmpty && stated.request.target == "npu" ? cpu : stated;
   const RandomGraph graph = way.dynamicBatch ? makeGraph(seed, mixed, true, inputs) : fixed;
-  std::optional<Results> wanted = interpret(fixed, inputs);
+  Tally &tally = progress.ways[index % ways.size()];
+  std::optional<Results> wanted;
+  {
+    Stopwatch time(tally.interpreting);
+    wanted = interpret(fixed, inputs);
+  }
   // What the interpreter cannot run is compared with another way.
   if (!wanted)
-    wanted = compute(fixed, makeLevel(way.name == cpu.name ? "host" : cpu.name.c_str()), inputs);
+    wanted =
+        compute(fixed, makeLevel(way.name == cpu.name ? "host" : cpu.name.c_str()), inputs, tally);
   if (wanted && !options.emitted.empty())
     emit(options.emitted + "/" + std::to_string(index), graph, inputs, *wanted);
   bool hasHalves = false;
   for (int type : graph.inputTypes)
     hasHalves |= type == OM_F16;
-  const std::optional<Results> got = wanted ? compute(graph, way, inputs) : std::nullopt;
+  const std::optional<Results> got = wanted ? compute(graph, way, inputs, tally) : std::nullopt;
   const double error = got ? compare(*wanted, *got, way, hasHalves) : INFINITY;
-  // Ten thousand graphs take minutes: a run that is ended has said how far it came.
-  constexpr uint64_t kReported = 500;
-  const uint64_t done = index + 1 - options.first;
-  if (done % kReported == 0)
-    std::printf("%llu graphs so far, %llu same\n", static_cast<unsigned long long>(done),
-                static_cast<unsigned long long>(progress.same));
   if (error <= 1) {
-    ++progress.same;
-    progress.worst = std::max(progress.worst, error);
+    ++tally.same;
+    tally.worst = std::max(tally.worst, error);
     return;
   }
-  ++(got ? progress.different : progress.refused);
+  ++(got ? tally.different : tally.refused);
   const std::string path = options.folder + "/random-" + std::to_string(options.seed) + "-" +
                            std::to_string(index) + ".onnx";
   std::ofstream(path, std::ios::binary) << graph.bytes;
@@ -347,6 +398,51 @@ void tryGraph(const Options &options, const std::vector<Way> &ways, uint64_t ind
               static_cast<unsigned long long>(options.seed), static_cast<unsigned long long>(index),
               error, path.c_str());
   std::fflush(stdout);
+}
+
+unsigned long long number(uint64_t value) { return value; }
+
+/// Computes the graphs up to `end`, in children of this process. Returns whether there could be
+/// any.
+bool runPart(const Options &options, const std::vector<Way> &ways, Progress &progress,
+             uint64_t end) {
+  auto failed = [&](uint64_t index, bool hung) {
+    std::printf("%s (%s): --seed %llu --first %llu --graphs 1\n",
+                hung ? "longer than the limit" : "crash", ways[index % ways.size()].name.c_str(),
+                number(options.seed), number(index));
+    ++progress.ways[index % ways.size()].crashed;
+  };
+  auto step = [&](uint64_t index) {
+    tryGraph(options, ways, index, progress);
+    // Ten thousand graphs take minutes: a run that is ended has said how far it came.
+    constexpr uint64_t kReported = 500;
+    if (const Tally done = progress.sum(); done.graphs() % kReported == 0)
+      std::printf("%llu graphs so far, %llu same\n", number(done.graphs()), number(done.same));
+  };
+  return runWatched(progress.next, end, options.limit, step, failed);
+}
+
+/// Computes each part of the graphs in a process of its own.
+bool runParts(const Options &options, const std::vector<Way> &ways,
+              llvm::MutableArrayRef<Progress> parts) {
+  auto begin = [&](size_t i) { return options.first + options.graphs * i / parts.size(); };
+  std::vector<pid_t> processes;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    parts[i].next = begin(i);
+    std::fflush(nullptr);
+    const pid_t pid = fork();
+    if (pid == 0)
+      _exit(runPart(options, ways, parts[i], begin(i + 1)) ? 0 : 1);
+    if (pid > 0)
+      processes.push_back(pid);
+  }
+  bool done = processes.size() == parts.size();
+  for (pid_t pid : processes) {
+    int status = 0;
+    waitpid(pid, &status, 0);
+    done &= WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  }
+  return done;
 }
 
 } // namespace
@@ -368,34 +464,35 @@ int main(int argc, char **argv) {
       options.folder = argv[i + 1];
     else if (flag == "--emit")
       options.emitted = argv[i + 1];
+    else if (flag == "--jobs")
+      options.jobs = unsigned(std::clamp<uint64_t>(number, 1, 64));
     else if (flag == "--socs")
       options.socs = argv[i + 1];
   }
   // Lines of a process that crashes are not lost.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const std::vector<Way> ways = waysOf(options);
-  void *shared = sharedMemory(sizeof(Progress));
+  void *shared = ways.size() <= kMostWays ? sharedMemory(options.jobs * sizeof(Progress)) : nullptr;
   if (!shared)
     return 2;
-  Progress &progress = *static_cast<Progress *>(shared);
-  progress.next = options.first;
-  uint64_t crashes = 0;
-  auto failed = [&](uint64_t index, bool hung) {
-    std::printf("%s (%s): --seed %llu --first %llu --graphs 1\n",
-                hung ? "longer than the limit" : "crash", ways[index % ways.size()].name.c_str(),
-                static_cast<unsigned long long>(options.seed),
-                static_cast<unsigned long long>(index));
-    ++crashes;
-  };
-  if (!runWatched(
-          progress.next, options.first + options.graphs, options.limit,
-          [&](uint64_t index) { tryGraph(options, ways, index, progress); }, failed))
+  const llvm::MutableArrayRef<Progress> parts(static_cast<Progress *>(shared), options.jobs);
+  if (!runParts(options, ways, parts))
     return 2;
-  auto number = [](uint64_t value) { return static_cast<unsigned long long>(value); };
+  Tally all = {};
+  std::printf("%-12s %8s %8s %9s %13s %11s %11s\n", "way", "graphs", "same", "findings",
+              "s compiling", "s running", "s reference");
+  for (size_t i = 0; i < ways.size(); ++i) {
+    Tally way = {};
+    for (const Progress &part : parts)
+      way.add(part.ways[i]);
+    std::printf("%-12s %8llu %8llu %9llu %13.1f %11.1f %11.1f\n", ways[i].name.c_str(),
+                number(way.graphs()), number(way.same), number(way.findings()), way.compiling,
+                way.running, way.interpreting);
+    all.add(way);
+  }
   std::printf("random-graphs: %llu graphs of %zu ways, %llu same, %llu refused, %llu different, "
               "worst error %.2f of what is tolerated, %llu findings\n",
-              number(options.graphs), ways.size(), number(progress.same), number(progress.refused),
-              number(progress.different), progress.worst,
-              number(crashes + progress.refused + progress.different));
-  return crashes || progress.refused || progress.different;
+              number(options.graphs), ways.size(), number(all.same), number(all.refused),
+              number(all.different), all.worst, number(all.findings()));
+  return all.findings() != 0;
 }

@@ -66,7 +66,7 @@ run_once() {
   # shellcheck disable=SC2086
   case $program in
   fuzz-host-kernels) set -- --calls "$count" --seed "$seed" ;;
-  fuzz-random-graphs) set -- --graphs "$count" --seed "$seed" ;;
+  fuzz-random-graphs) set -- --graphs "$count" --seed "$seed" --jobs "$(nproc)" ;;
   *) set -- --mutations="$count" --seed="$seed" $folders ;;
   esac
   output=$("$build/bin/$program" "$@" 2>&1) && status=0 || status=1

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from host_kernels import KernelError, Map, call
+from host_kernels import KernelError, Map, Raw, call
 from test_strings import strings, texts
 
 NAN = float("nan")
@@ -229,6 +229,12 @@ def test_label_encoder():
                   values_int64s=[1, 2]).tolist() == [1, 2, -1]
     assert encode(np.array([1, 2]), keys_int64s=[1, 1], values_int64s=[5, 6]).tolist() == [6, -1]
     assert encode(words, classes_strings=["b", "a"]).tolist() == [1, 0, -1, 1]
+    # Two of these share a byte; the last was written behind the output.
+    halves = Raw(22, np.array([0x21], np.uint8), (2,))
+    with pytest.raises(KernelError, match="element type 22"):
+        encode(words, **keys, values_tensor=halves, default_tensor=Raw(22, np.array([3], np.uint8), (1,)))
+    with pytest.raises(KernelError, match="element type 22"):
+        call("DictVectorizer", Map(strings("a", "b"), halves), string_vocabulary=["a", "b"])
     assert texts(encode(np.array([0, 3]), classes_strings=["b", "a"])) == ["b", "_Unused"]
     with pytest.raises(KernelError, match="2 keys for 1 values"):
         encode(words, **keys, values_int64s=[4])

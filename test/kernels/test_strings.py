@@ -479,3 +479,9 @@ def test_recordings():
 def test_no_recordings(file, said):
     with pytest.raises(KernelError, match=said):
         call("WavDecoder", file, outputs=2)
+
+
+def test_numbers_of_a_width_below_zero():
+    """The difference to the size of the number overflowed."""
+    lowest = -2**63
+    assert texts(call("FormatNumber", np.array([7, -12]), width=lowest)[0]) == ["7", "-12"]

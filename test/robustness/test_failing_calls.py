@@ -86,3 +86,17 @@ def test_a_simulated_npu_without_helpers(folder):
     for at in range(2, 5):
         status, said, _ = run(folder, words, "thread", at)
         assert status == 0 or "E19001: " in said, (at, said[-500:])
+
+
+def test_a_machine_without_proc(folder):
+    """The linker of code reaches its files there; models run without."""
+    def without_proc(words):
+        return subprocess.run(["unshare", "-m", "sh", "-c", f"mount -t tmpfs none /proc && exec {words}"], cwd=folder,
+                              check=False, capture_output=True, text=True, timeout=MOST_SECONDS)
+    if without_proc("true").returncode:
+        pytest.skip("file systems cannot be mounted here")
+    done = without_proc(f"{BUILD}/bin/atc --model=open.onnx --framework=5 --output=none --target=cpu")
+    assert done.returncode == 1 and re.search(r"^E13004: .*/proc", done.stdout, re.M), done.stdout
+    assert not (folder / "none.om").exists()
+    done = without_proc(f"{BUILD}/bin/om-run cpu.om")
+    assert done.returncode == 0, done.stderr

@@ -131,7 +131,7 @@ void Stream::run() {
     lock.lock();
     if (code != ACL_SUCCESS && firstError == ACL_SUCCESS) {
       firstError = code;
-      firstMessage = lastMessage();
+      firstMessage = takeMessage();
     }
     busy = false;
     changed.notify_all();
@@ -139,17 +139,22 @@ void Stream::run() {
 }
 
 void Stream::report(aclError code, uint32_t task) {
-  std::vector<aclrtExceptionInfoCallback> callbacks;
-  {
-    std::lock_guard lock(registeredMutex);
-    callbacks = registeredCallbacks();
-  }
-  if (aclrtExceptionInfoCallback callback = exceptionCallback)
-    callbacks.insert(callbacks.begin(), callback);
   rtExceptionInfo info{task, static_cast<uint32_t>(id), static_cast<uint32_t>(syscall(SYS_gettid)),
                        static_cast<uint32_t>(device), static_cast<uint32_t>(code)};
-  for (aclrtExceptionInfoCallback callback : callbacks)
+  if (aclrtExceptionInfoCallback callback = exceptionCallback)
     callback(&info);
+  // A callback may register others. A copy of the list would need memory, which may be what the
+  // task lacked.
+  for (size_t i = 0;; ++i) {
+    aclrtExceptionInfoCallback callback = nullptr;
+    {
+      std::lock_guard lock(registeredMutex);
+      if (i >= registeredCallbacks().size())
+        return;
+      callback = registeredCallbacks()[i];
+    }
+    callback(&info);
+  }
 }
 
 aclError Stream::synchronize(const char *function, int32_t timeout) {

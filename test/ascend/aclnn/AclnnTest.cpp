@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "aclnnop/aclnn_add.h"
 #include "aclnnop/aclnn_cat.h"
+#include "aclnnop/aclnn_replication_pad1d.h"
 #include "test/ascend/AclTest.h"
 
 #include <cstring>
@@ -222,4 +223,9 @@ TEST_CASE("arguments of tensors and functions are checked") {
   GOOD(aclGetViewShape(x.tensor, &shape, &rank));
   CHECK((rank == 2 && shape[1] == 3));
   delete[] shape;
+  // A list of all places was made before the output was looked at.
+  Floats row({2, 3}), other({2, 5});
+  const Ints huge({int64_t{1} << 27, 1}), wrapping({INT64_MAX, INT64_MAX});
+  REFUSED(161002, ReplicationPad1d, row.tensor, huge.array, other.tensor);
+  REFUSED(161002, ReplicationPad1d, row.tensor, wrapping.array, other.tensor);
 }

@@ -141,8 +141,11 @@ uint64_t readAll(const host::Value *value, int depth) {
   if (!value || value->kind == host::Kind::None || depth > 4)
     return 0;
   if (value->kind != host::Kind::Tensor) {
-    for (int64_t i = 0; value->data && i < value->dims[0]; ++i)
-      sum += readAll(static_cast<const host::Value *const *>(value->data)[i], depth + 1);
+    // Millions of items may be one tensor of zeros.
+    const auto *items = static_cast<const host::Value *const *>(value->data);
+    uint64_t last = 0;
+    for (int64_t i = 0; items && i < value->dims[0]; ++i)
+      sum += last = i && items[i] == items[i - 1] ? last : readAll(items[i], depth + 1);
     return sum;
   }
   const int64_t count = kernels::Tensor(value).count();

@@ -83,6 +83,23 @@ HostileRecipe recurrent(const Below &below, int64_t gates) {
   return made;
 }
 
+/// Vectors of one width, which are counted, by classes or all.
+HostileRecipe packVectors(const Below &below) {
+  HostileRecipe made;
+  const int64_t width = 1 + below(5), classes = 1 + below(3);
+  std::vector<int64_t> perClass;
+  int64_t count = 0;
+  for (int64_t c = 0; c < classes; ++c)
+    count += perClass.emplace_back(1 + below(20));
+  if (below(2))
+    made.integers = {{"n_supports", {count}}};
+  else
+    made.integers = {{"vectors_per_class", perClass}};
+  // Of a list of floats only the length counts.
+  made.integers["support_vectors"].resize(size_t(count * width));
+  return made;
+}
+
 /// A key is two words.
 HostileRecipe stringHash(const Below &below) {
   HostileRecipe made;
@@ -137,6 +154,8 @@ HostileRecipe hostileRecipeFor(const std::string &kernel, const Below &below) {
     return rotaryEmbedding(below, kernel[0] == 'M');
   if (kernel == "RNN" || kernel == "GRU" || kernel == "LSTM")
     return recurrent(below, kernel == "RNN" ? 1 : kernel == "GRU" ? 3 : 4);
+  if (kernel == "PackVectors")
+    return packVectors(below);
   if (kernel == "StringHash")
     return stringHash(below);
   if (kernel == "BlockedConv" || kernel == "BlockedDepthwiseConv" || kernel == "WinogradConv")

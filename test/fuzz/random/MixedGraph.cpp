@@ -3,6 +3,7 @@
 
 #include "test/fuzz/random/MixedGraph.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace atc::fuzz {
@@ -39,10 +40,14 @@ RandomGraph MixedMaker::run() {
   const int64_t nodes = 2 + below(16);
   for (int64_t i = 0; i < nodes; ++i)
     addNode();
-  if (values.size() == made.inputs.size())
-    addUnary(values[0]);
+  // What is read by no node is a result. A list of no tensors may have read the only one.
+  auto isResult = [&](const Value &value) {
+    return value.name[0] == 'v' && !read.count(value.name);
+  };
+  if (std::none_of(values.begin(), values.end(), isResult))
+    addUnary(Value(values[0]));
   for (const Value &value : values)
-    if (value.name[0] == 'v' && !read.count(value.name))
+    if (isResult(value))
       addPort(*graph().add_output(), value, false);
   model.SerializeToString(&made.bytes);
   return made;
