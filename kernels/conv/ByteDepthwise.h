@@ -98,26 +98,26 @@ private:
     const int64_t step = columns.stride, zero = zeroX, before = columns.before;
     // Column x of the image is column x + before of the row.
     const int64_t last = minimum(columns.in, rowSize - before);
-    for (int64_t y = 0; y < height; ++y) {
-      const int64_t row = y - rows.before;
-      if (row < 0 || row >= rows.in)
-        continue;
-      const T *line = from + row * columns.in;
-      if (step == 2 && before >= 0) {
-        copyHalves(to + y * rowSize, line, last);
-        continue;
-      }
-      for (int64_t phase = 0; phase < step; ++phase) {
-        // The first column of the phase that is in the image.
-        int64_t x = phase - before;
-        if (x < 0)
-          x += ceilDiv(-x, step) * step;
-        int16_t *lane = to + y * rowSize + phase * phaseSize + (x + before) / step;
+    const int64_t first = maximum(rows.before, int64_t(0));
+    const int64_t end = minimum(height, rows.in + rows.before);
+    if (step == 2 && before >= 0) {
+      for (int64_t y = first; y < end; ++y)
+        copyHalves(to + y * rowSize, from + (y - rows.before) * columns.in, last);
+      return;
+    }
+    for (int64_t phase = 0; phase < step; ++phase) {
+      // The first column of the phase that is in the image.
+      int64_t start = phase - before;
+      if (start < 0)
+        start += ceilDiv(-start, step) * step;
+      for (int64_t y = first; y < end; ++y) {
+        const T *line = from + (y - rows.before) * columns.in;
+        int16_t *lane = to + y * rowSize + phase * phaseSize + (start + before) / step;
         if (step == 1)
-          for (int64_t j = x; j < last; ++j)
-            lane[j - x] = int16_t(line[j] - zero);
+          for (int64_t x = start; x < last; ++x)
+            lane[x - start] = int16_t(line[x] - zero);
         else
-          for (; x < last; x += step)
+          for (int64_t x = start; x < last; x += step)
             *lane++ = int16_t(line[x] - zero);
       }
     }

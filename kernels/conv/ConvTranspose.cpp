@@ -12,13 +12,44 @@
 namespace atc::kernels {
 
 namespace {
-/// `window.in` are the dims of the result, `window.out` those of the data.
+/// Returns whether the windows of two spatial dims lie side by side, so that each result is that of
+/// one tap. `window.in` are the dims of the result, `window.out` those of the data.
+bool areApart(const Window &window) {
+  bool result = window.rank() == 2;
+  for (int64_t d = 0; result && d < 2; ++d)
+    result = window.kernel[d] == window.stride[d] && window.dilation[d] == 1 &&
+             window.before[d] == 0 && window.in[d] == window.out[d] * window.stride[d];
+  return result;
+}
+
+/// Writes a plane of the result for windows that are apart. `parts`: the products of each tap.
+template <typename F> void placeTaps(F *to, const F *parts, F bias, const Window &window) {
+  const int64_t height = window.out[0], width = window.out[1], size = height * width;
+  const int64_t down = window.stride[0], right = window.stride[1], rowSize = window.in[1];
+  for (int64_t y = 0; y < height; ++y)
+    for (int64_t i = 0; i < down; ++i) {
+      F *row = to + (y * down + i) * rowSize;
+      const F *from = parts + i * right * size + y * width;
+      if (right == 2)
+        for (int64_t x = 0; x < width; ++x) {
+          row[2 * x] = from[x] + bias;
+          row[2 * x + 1] = from[size + x] + bias;
+        }
+      else
+        for (int64_t j = 0; j < right; ++j)
+          for (int64_t x = 0; x < width; ++x)
+            row[x * right + j] = from[j * size + x] + bias;
+    }
+}
+
+/// `window` as for areApart.
 template <typename F>
 bool convTranspose(Context &c, F *y, const F *x, const F *w, const F *bias, const Window &window,
                    int64_t batch, int64_t groups, int64_t inChannels, int64_t outChannels) {
   const int64_t plane = window.in.product(), size = window.out.product(), taps = window.taps();
   const int64_t stride = window.stride[window.rank() - 1];
-  for (int64_t i = 0; i < batch * groups * outChannels; ++i)
+  const bool isApart = areApart(window);
+  for (int64_t i = 0; !isApart && i < batch * groups * outChannels; ++i)
     for (int64_t j = 0; j < plane; ++j)
       y[i * plane + j] = bias ? bias[i % (groups * outChannels)] : F(0);
   if (plane == 0 || size == 0 || outChannels == 0)
@@ -26,7 +57,7 @@ bool convTranspose(Context &c, F *y, const F *x, const F *w, const F *bias, cons
   if (spaceFor(c, taps, size) < 0)
     return false;
   const int64_t block =
-      minimum(outChannels, maximum(int64_t(1), (int64_t(1) << 22) / (taps * size)));
+      minimum(outChannels, maximum(int64_t(1), (int64_t(1) << 19) / (taps * size)));
   F *parts = c.scratch<F>(block * taps * size);
   if (!parts)
     return false;
@@ -46,6 +77,11 @@ bool convTranspose(Context &c, F *y, const F *x, const F *w, const F *bias, cons
         for (int64_t channel = begin; channel < end; ++channel) {
           F *to = y + (image * outChannels + first + channel) * plane;
           const F *from = parts + channel * taps * size;
+          if (isApart) {
+            const int64_t of = image % groups * outChannels + first + channel;
+            placeTaps(to, from, bias ? bias[of] : F(0), window);
+            continue;
+          }
           window.forEachRow(0, window.rows(), [&](int64_t tap, int64_t at, int64_t in, int64_t n) {
             for (int64_t j = 0; j < n; ++j)
               to[in + j * stride] += from[tap * size + at + j];

@@ -186,7 +186,7 @@ def test_all_errors_of_a_command_line_at_once(tmp_path):
 
 
 @pytest.mark.parametrize("arguments, code", [
-    ([], "E10007"), (["calibrate"], "E10007"), (["calibrate", "--modle", "x"], "E10007"),
+    ([], "E10007"), (["calibrate"], "E10007"), (["calibrate", "--modle", "x"], "E10055"),
     (["convert"], "E10007")])
 def test_a_command_line_without_sense(arguments, code, tmp_path):
     check_fails(tmp_path, [code], *arguments)
