@@ -347,7 +347,7 @@ def test_a_forked_process_has_no_threads_of_a_session():
         if child == 0:
             signal.alarm(20)
             for call in (lambda: session.run([x]), lambda: session.tensors([x]),
-                         lambda: session([x]), session.profile, lambda: session.threads):
+                         lambda: session(x), session.profile, lambda: session.threads):
                 try:
                     call()
                 except ValueError as error:

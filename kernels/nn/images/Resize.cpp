@@ -198,6 +198,14 @@ private:
       __builtin_memcpy(to + i, from + i, line);
   }
 
+  /// Writes each element twice, but for the last one of an odd row.
+  template <typename T> static void doubleRow(T *to, const T *from, int64_t columns) {
+    for (int64_t i = 0; i < columns / 2; ++i)
+      to[2 * i] = to[2 * i + 1] = from[i];
+    if (columns % 2)
+      to[columns - 1] = from[columns / 2];
+  }
+
   /// Copies elements: those behind the last resized dim together.
   void gather(Context &c, Tensor x, char *out) const {
     const int64_t rank = x.rank();
@@ -207,28 +215,46 @@ private:
     const int64_t columns = rank ? result[last] : 1;
     const int64_t run = rank ? result.product(uint32_t(last) + 1, uint32_t(rank)) : 1;
     const Dims steps = stridesOf(x.dims());
+    bool isDoubled = rank && run == 1;
+    for (int64_t i = 0; isDoubled && i < columns; ++i)
+      isDoubled = axes[last].indices[i] == axes[last].indices[0] + i / 2;
     const bool done = dispatchSizes(x.dtype(), [&](auto type) {
       using T = typename decltype(type)::Type;
-      parallelIf(c, result.product() / (columns * run), columns * run,
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t row = begin; row < end; ++row) {
-                     int64_t offset = 0;
-                     for (int64_t d = last - 1, rest = row; d >= 0; rest /= result[d], --d)
-                       offset += axes[d].indices[rest % result[d]] * steps[d];
-                     const T *from = x.as<T>() + offset;
-                     T *to = reinterpret_cast<T *>(out) + row * columns * run;
-                     if (!rank)
-                       to[0] = from[0];
-                     else if (run == 1)
-                       for (int64_t i = 0; i < columns; ++i)
-                         to[i] = from[axes[last].indices[i]];
-                     else
-                       for (int64_t i = 0; i < columns; ++i)
-                         copyRun(reinterpret_cast<char *>(to + i * run),
-                                 reinterpret_cast<const char *>(from + axes[last].indices[i] * run),
-                                 run * int64_t(sizeof(T)));
-                   }
-                 });
+      auto copyRow = [&, columns, run](T *to, const T *from) {
+        if (!rank)
+          to[0] = from[0];
+        else if (isDoubled)
+          doubleRow(to, from + axes[last].indices[0], columns);
+        else if (run == 1)
+          for (int64_t i = 0; i < columns; ++i)
+            to[i] = from[axes[last].indices[i]];
+        else
+          for (int64_t i = 0; i < columns; ++i)
+            copyRun(reinterpret_cast<char *>(to + i * run),
+                    reinterpret_cast<const char *>(from + axes[last].indices[i] * run),
+                    run * int64_t(sizeof(T)));
+      };
+      const int64_t width = columns * run;
+      parallelIf(c, result.product() / width, width, [&](int64_t begin, int64_t end) {
+        // Counts up: divisions take as long as copying a short row.
+        Dims at = result;
+        for (int64_t d = last - 1, rest = begin; d >= 0; rest /= result[d], --d)
+          at[d] = rest % result[d];
+        int64_t before = -1;
+        for (int64_t row = begin; row < end; ++row) {
+          int64_t offset = 0;
+          for (int64_t d = 0; d < last; ++d)
+            offset += axes[d].indices[at[d]] * steps[d];
+          T *to = reinterpret_cast<T *>(out) + row * width;
+          if (offset == before)
+            copyBytes(to, to - width, width * int64_t(sizeof(T)));
+          else
+            copyRow(to, x.as<T>() + offset);
+          before = offset;
+          for (int64_t d = last - 1; d >= 0 && ++at[d] == result[d]; --d)
+            at[d] = 0;
+        }
+      });
     });
     if (!done)
       c.failType(x.dtype());
