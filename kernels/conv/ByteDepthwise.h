@@ -38,8 +38,10 @@ public:
   /// Returns whether the convolution has this form, and planes of a moderate size.
   bool fits() const {
     const Window &w = plan.window;
+    // A small file must not ask for much memory by pads and gaps.
+    const int64_t most = minimum(kMostElements, 32 * (w.in.product() + w.out.product()) + 4096);
     return w.rank() <= 2 && plan.inChannels == 1 && w.taps() <= kTaps && w.out.product() > 0 &&
-           w.in.product() > 0 && planeSize <= kMostElements;
+           w.in.product() > 0 && planeSize <= most;
   }
 
   /// Passes the accumulators of each channel of the result to the sink. Returns false where memory

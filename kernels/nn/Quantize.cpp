@@ -286,6 +286,8 @@ ATC_KERNEL(QLinearMatMul) {
         });
     return;
   }
+  if (integers("packed").given)
+    return fail("weights are packed for a product whose result has element type %", dtype);
   double *y = multiplyFloats(*this, plan, a, in(2), b, in(5));
   float *factors = y ? scratch<float>(plan.n) : nullptr;
   if (!factors)

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from host_kernels import KernelError, call
+from host_kernels import KernelError, Raw, call
 
 rng = np.random.default_rng(1)
 
@@ -158,6 +158,20 @@ def test_packed_filters(dtype, groups, channels, kernel):
     for wrong in ([], sums[1:]):
         with pytest.raises(KernelError, match="are packed"):
             call("ConvInteger", x, packed, zx, zw, packed=wrong, **flags)
+
+
+def test_filters_with_wide_gaps():
+    """Pads and gaps make planes of which only the image is there: they are no reason to take memory."""
+    x, w = numbers((1, 16, 1, 1), "u1"), numbers((16, 1, 2, 1), "i1")
+    got, = call("ConvInteger", x, w, group=16, dilations=[980000, 1], pads=[980000, 0, 0, 0])
+    assert (got[0, :, 0, 0] == x[0, :, 0, 0].astype("i4") * w[:, 0, 1, 0]).all()
+
+
+def test_packed_integers_for_floats():
+    packed, sums = panels(numbers((4, 16), "i1"))
+    with pytest.raises(KernelError, match="weights are packed"):
+        call("QLinearMatMul", numbers((3, 4), "u1"), np.float32(1), np.array(0, "u1"), packed, np.float32(1),
+             np.array(0, "i1"), np.float32(1), Raw(17, np.array(0, "u1"), ()), packed=sums)
 
 
 @pytest.mark.parametrize("k,n,sums", [(6, 16, 16), (8, 15, 15), (8, 16, 15), (8, 16, 0)])

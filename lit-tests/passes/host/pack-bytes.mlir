@@ -65,3 +65,14 @@ func.func @filters(%x: tensor<*xui8>, %s: tensor<f32>, %z: tensor<ui8>) -> (tens
   %1 = graph.host_call "QLinearConv"(%x, %s, %z, %f, %s, %z, %s, %z) {group = array<i64: 2>} : (tensor<*xui8>, tensor<f32>, tensor<ui8>, tensor<4x4x2xi8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<*xui8>
   return %0, %1 : tensor<*xi32>, tensor<*xui8>
 }
+
+// -----
+
+// A result of small floats is computed with floats, which read weights as they are.
+// CHECK-LABEL: func @floats
+// CHECK-NOT: packed
+func.func @floats(%x: tensor<*xui8>, %s: tensor<f32>, %z: tensor<ui8>, %f: tensor<f8E4M3FN>) -> tensor<*xf8E4M3FN> {
+  %w = graph.constant dense<1> : tensor<4x16xui8>
+  %y = graph.host_call "QLinearMatMul"(%x, %s, %z, %w, %s, %z, %s, %f) {} : (tensor<*xui8>, tensor<f32>, tensor<ui8>, tensor<4x16xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<f8E4M3FN>) -> tensor<*xf8E4M3FN>
+  return %y : tensor<*xf8E4M3FN>
+}

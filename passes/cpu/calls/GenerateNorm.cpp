@@ -42,7 +42,8 @@ void softmaxRows(RowBuilder &b, Softmax kind) {
   Type wide = RowBuilder::computeType(in.element);
   b.forEachRow([&](ArrayRef<Value>, Value row, Value length) {
     auto at = [&](Value i) { return b.loadWide(in, b.add(row, i)); };
-    // Whatever the maximum is of a row with a NaN, its sum is NaN, and so are its results.
+    // The instructions for it return one of two operands where one is NaN. Whichever that is, the
+    // sum of the row is NaN, and so are its results.
     constexpr auto anyNan = arith::FastMathFlags::nnan | arith::FastMathFlags::nsz;
     Value most =
         b.fold(length, b.constant(wide, -kInfinity), [&](Value i, ValueRange best) -> Indices {

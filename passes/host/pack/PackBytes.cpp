@@ -124,6 +124,14 @@ struct PackBytes : graph::CountingPattern<HostCallOp> {
     ElementsAttr weights = graph::getConstant(operands[index]);
     if (!weights || !weights.getElementType().isInteger(8))
       return rewriter.notifyMatchFailure(call, "has no constant weights of 8 bits");
+    // Where the other factor or the result is of small floats the kernel computes with floats, and
+    // reads weights as they are.
+    auto isByte = [](Value value) {
+      return value && getElementTypeOrSelf(value.getType()).isInteger(8);
+    };
+    if (call.getKernel() == "QLinearMatMul" &&
+        (operands.size() < 8 || !isByte(operands[0]) || !isByte(operands[7])))
+      return rewriter.notifyMatchFailure(call, "it is computed in floats");
     const PackedWeights packed = packer.get(call, weights, isConv);
     if (!packed.elements)
       return rewriter.notifyMatchFailure(call, "the sizes of its weights do not fill panels");
