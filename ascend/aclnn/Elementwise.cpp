@@ -5,12 +5,51 @@
 
 #include "aclnnop/aclnn_ops.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
 using namespace atc::ascend;
 
 namespace atc::ascend {
+
+/// Returns the order of types from narrow to wide; 0 for what is none of numbers.
+static int widthOf(aclDataType type) {
+  static constexpr aclDataType order[] = {ACL_BOOL,  ACL_UINT8,  ACL_INT8,  ACL_INT16,  ACL_UINT16,
+                                          ACL_INT32, ACL_UINT32, ACL_INT64, ACL_UINT64, ACL_FLOAT16,
+                                          ACL_BF16,  ACL_FLOAT,  ACL_DOUBLE};
+  auto *found = std::find(std::begin(order), std::end(order), type);
+  return found == std::end(order) ? 0 : int(found - std::begin(order)) + 1;
+}
+
+aclDataType promoted(aclDataType left, aclDataType right) {
+  if (left == right)
+    return left;
+  // Neither of these two holds the values of the other.
+  if (std::min(left, right) == ACL_FLOAT16 && std::max(left, right) == ACL_BF16)
+    return ACL_FLOAT;
+  if (std::min(left, right) == ACL_INT8 && std::max(left, right) == ACL_UINT8)
+    return ACL_INT16;
+  return widthOf(left) < widthOf(right) ? right : left;
+}
+
+bool isFloat(aclDataType type) {
+  return type == ACL_FLOAT || type == ACL_FLOAT16 || type == ACL_BF16 || type == ACL_DOUBLE;
+}
+
+aclDataType floatOf(aclDataType type) { return isFloat(type) ? type : ACL_FLOAT; }
+
+std::optional<Dims> broadcastDims(const Dims &left, const Dims &right) {
+  Dims dims(std::max(left.size(), right.size()), 1);
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const int64_t l = i < left.size() ? left[left.size() - 1 - i] : 1;
+    const int64_t r = i < right.size() ? right[right.size() - 1 - i] : 1;
+    if (l != r && l != 1 && r != 1)
+      return std::nullopt;
+    dims[dims.size() - 1 - i] = l == 1 ? r : l;
+  }
+  return dims;
+}
 
 View added(Plan &plan, const char *op, const View &self, const View &first, const View &second,
            double value) {

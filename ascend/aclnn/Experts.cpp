@@ -30,8 +30,13 @@ Dims differences(Plan &plan, const Dims &ends, size_t groups) {
   if (plan.isGood() && ends.size() != groups)
     plan.reject("groupList must have a number for each of %zu weights", groups);
   Dims counts;
-  for (size_t i = 0; i < ends.size(); ++i)
-    counts.push_back(ends[i] - (i ? ends[i - 1] : 0));
+  for (size_t i = 0; i < ends.size(); ++i) {
+    const int64_t begin = i ? ends[i - 1] : 0;
+    if (plan.isGood() && (begin < 0 || ends[i] < begin))
+      plan.reject("groupList %s must hold the ends of groups, none before another",
+                  textOf(ends).c_str());
+    counts.push_back(plan.isGood() ? ends[i] - begin : 0);
+  }
   return counts;
 }
 
@@ -106,7 +111,7 @@ aclnnStatus productsOfParts(Plan &plan, const Groups &given, uint64_t *size,
     plan.copy(plan.broadcast(plan.constant(0, ACL_FLOAT), all.dims), all);
   int64_t at = 0;
   for (size_t i = 0; plan.isGood() && i < groups; ++i) {
-    if (counts[i] < 0 || at + counts[i] > left[0].dims[1])
+    if (counts[i] < 0 || counts[i] > left[0].dims[1] - at)
       plan.reject("groupList does not fit the %lld columns of x", (long long)left[0].dims[1]);
     else if (counts[i] > 0) {
       const View result =
@@ -161,7 +166,7 @@ aclnnStatus groupedProducts(Plan &plan, const Groups &given, uint64_t *size,
     std::vector<View> parts;
     int64_t at = 0;
     for (int64_t count : counts) {
-      if (count < 0 || at + count > views[0].dims[0])
+      if (count < 0 || count > views[0].dims[0] - at)
         return plan.reject("groupList does not fit %s with %lld rows", name,
                            (long long)views[0].dims[0]);
       parts.push_back(part(views[0], 0, at, count));
@@ -184,9 +189,9 @@ aclnnStatus groupedProducts(Plan &plan, const Groups &given, uint64_t *size,
       given.scale ? ofGroups(plan, given.scale, "scale", groups) : std::vector<View>();
   std::vector<View> rowScales =
       given.rowScale ? plan.inputs(given.rowScale, "perTokenScale") : std::vector<View>();
-  if (given.rowScale && plan.isGood() && rowScales.size() == 1 && rowScales[0].dims.size() == 1)
-    rowScales[0] =
-        plan.reshaped(plan.dense(rowScales[0], ACL_FLOAT), {rowScales[0].dims[0], int64_t{1}});
+  for (View &scale : rowScales)
+    if (plan.isGood() && scale.dims.size() == 1)
+      scale = plan.reshaped(plan.dense(scale, ACL_FLOAT), {scale.dims[0], int64_t{1}});
   if (given.rowScale)
     divide(rowScales, "perTokenScale");
   for (size_t i = 0; plan.isGood() && i < groups; ++i) {

@@ -35,15 +35,17 @@ static double sourceOf(int64_t at, int64_t from, int64_t to, bool alignCorners, 
   if (alignCorners)
     return to > 1 ? double(at) * double(from - 1) / double(to - 1) : 0;
   const double step = scale > 0 ? 1 / scale : double(from) / double(to);
-  return (double(at) + 0.5) * step - 0.5;
+  // Behind the last element all are like it; places that far are no whole numbers of 64 bits.
+  return std::min((double(at) + 0.5) * step - 0.5, double(from) + 1);
 }
 
 std::vector<Tap> nearestTaps(int64_t from, int64_t to, bool isExact, double scale) {
   Tap tap;
   const double step = scale > 0 ? 1 / scale : double(from) / double(to);
   for (int64_t i = 0; i < to; ++i)
-    tap.places.push_back(
-        std::min(int64_t(std::floor((double(i) + (isExact ? 0.5 : 0)) * step)), from - 1));
+    // A tiny scale leads far beyond the axis, or to 0 * infinity.
+    tap.places.push_back(int64_t(std::fmin(
+        std::fmax(std::floor((double(i) + (isExact ? 0.5 : 0)) * step), 0), double(from - 1))));
   return {tap};
 }
 

@@ -6,8 +6,6 @@
 
 #include "aclnnop/aclnn_ops.h"
 
-#include <cstring>
-
 using namespace atc::ascend;
 
 namespace {
@@ -54,14 +52,10 @@ View numberOf(Plan &plan, const aclTensor *handle, const char *name, const View 
 
 /// Returns the number of a list that belongs to tensor `index`.
 View listedNumber(Plan &plan, const aclScalarList *handle, size_t index, const View &like) {
-  const std::vector<double> values = plan.numbers(handle, "scalars");
+  const auto values = plan.scalars(handle, "scalars");
   if (plan.isGood() && index >= values.size())
     plan.reject("scalars has %zu numbers, fewer than there are tensors", values.size());
-  if (!plan.isGood())
-    return {};
-  Scalar scalar{ACL_DOUBLE};
-  memcpy(scalar.bytes, &values[index], sizeof(double));
-  return scalarLike(plan, scalar, like);
+  return plan.isGood() ? scalarLike(plan, *values[index], like) : View();
 }
 View listedNumber(Plan &plan, const aclTensor *handle, size_t index, const View &like) {
   const View view = plan.input(handle, "scalars");

@@ -25,15 +25,6 @@ HandleTable<OpExecutor> &executors() {
   return table;
 }
 
-/// Returns the order of types from narrow to wide; 0 for what is none of numbers.
-int widthOf(aclDataType type) {
-  static constexpr aclDataType order[] = {ACL_BOOL,  ACL_UINT8,  ACL_INT8,  ACL_INT16,  ACL_UINT16,
-                                          ACL_INT32, ACL_UINT32, ACL_INT64, ACL_UINT64, ACL_FLOAT16,
-                                          ACL_BF16,  ACL_FLOAT,  ACL_DOUBLE};
-  auto *found = std::find(std::begin(order), std::end(order), type);
-  return found == std::end(order) ? 0 : int(found - std::begin(order)) + 1;
-}
-
 /// Returns the elements between the first and the last one of a view, with both.
 size_t reachOf(const View &view) {
   int64_t last = 0;
@@ -108,35 +99,6 @@ Place::Place(size_t bytes) { allocate("aclnn", &own, std::max<size_t>(bytes, 1),
 Place::~Place() {
   if (own)
     release("aclnn", own, true);
-}
-
-aclDataType promoted(aclDataType left, aclDataType right) {
-  if (left == right)
-    return left;
-  // Neither of these two holds the values of the other.
-  if (std::min(left, right) == ACL_FLOAT16 && std::max(left, right) == ACL_BF16)
-    return ACL_FLOAT;
-  if (std::min(left, right) == ACL_INT8 && std::max(left, right) == ACL_UINT8)
-    return ACL_INT16;
-  return widthOf(left) < widthOf(right) ? right : left;
-}
-
-bool isFloat(aclDataType type) {
-  return type == ACL_FLOAT || type == ACL_FLOAT16 || type == ACL_BF16 || type == ACL_DOUBLE;
-}
-
-aclDataType floatOf(aclDataType type) { return isFloat(type) ? type : ACL_FLOAT; }
-
-std::optional<Dims> broadcastDims(const Dims &left, const Dims &right) {
-  Dims dims(std::max(left.size(), right.size()), 1);
-  for (size_t i = 0; i < dims.size(); ++i) {
-    const int64_t l = i < left.size() ? left[left.size() - 1 - i] : 1;
-    const int64_t r = i < right.size() ? right[right.size() - 1 - i] : 1;
-    if (l != r && l != 1 && r != 1)
-      return std::nullopt;
-    dims[dims.size() - 1 - i] = l == 1 ? r : l;
-  }
-  return dims;
 }
 
 //===--- Arguments ----------------------------------------------------------===//
@@ -234,7 +196,7 @@ std::vector<View> Plan::outputs(const aclTensorList *handle, const char *name) {
 }
 
 std::shared_ptr<Scalar> Plan::scalar(const aclScalar *handle, const char *name) {
-  return take(function, scalars(), handle, name, false, status);
+  return take(function, atc::ascend::scalars(), handle, name, false, status);
 }
 
 double Plan::number(const aclScalar *handle, const char *name) {
@@ -247,13 +209,9 @@ Dims Plan::numbers(const aclIntArray *handle, const char *name) {
   return array ? array->values : Dims();
 }
 
-std::vector<double> Plan::numbers(const aclScalarList *handle, const char *name) {
+std::vector<std::shared_ptr<Scalar>> Plan::scalars(const aclScalarList *handle, const char *name) {
   auto list = take(function, scalarLists(), handle, name, false, status);
-  std::vector<double> values;
-  if (list)
-    for (const auto &scalar : list->items)
-      values.push_back(scalar->value());
-  return values;
+  return list ? list->items : std::vector<std::shared_ptr<Scalar>>();
 }
 
 std::vector<float> Plan::numbers(const aclFloatArray *handle, const char *name) {
@@ -394,6 +352,19 @@ void Place::setDims(const Dims &dims) const {
   tensor->strides = denseStrides(dims);
 }
 
+/// Returns the code of a step. Most steps fail for one reason alone, and leave its message to this.
+static aclError withMessage(const char *name, aclError code) {
+  if (code == ACL_SUCCESS)
+    return code;
+  if (const std::string message = takeMessage(); !message.empty()) {
+    setMessage(message, code);
+    return code;
+  }
+  return fail(code, name,
+              "an input holds an index, a label, an offset or a number of rows that is out of "
+              "range; check what was written into the tensors of whole numbers");
+}
+
 void Plan::onHost(const std::vector<View> &views, HostStep step) {
   if (status)
     return;
@@ -403,7 +374,8 @@ void Plan::onHost(const std::vector<View> &views, HostStep step) {
     for (size_t i = 0; i < views.size(); ++i)
       ACL_TRY(resolve(name, views[i], addresses[i], blocks[i]));
     return enqueue(
-        name, stream, [=, keep = std::tuple(views, blocks)] { return step(addresses); },
+        name, stream,
+        [=, keep = std::tuple(views, blocks)] { return withMessage(name, step(addresses)); },
         describeTask(ACL_MODEL_RI_TASK_KERNEL));
   });
 }

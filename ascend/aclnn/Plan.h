@@ -76,8 +76,8 @@ public:
   double number(const aclScalar *handle, const char *name);
   /// Returns the scalar itself; null after an error.
   std::shared_ptr<Scalar> scalar(const aclScalar *handle, const char *name);
+  std::vector<std::shared_ptr<Scalar>> scalars(const aclScalarList *handle, const char *name);
   Dims numbers(const aclIntArray *handle, const char *name);
-  std::vector<double> numbers(const aclScalarList *handle, const char *name);
   std::vector<float> numbers(const aclFloatArray *handle, const char *name);
   std::vector<bool> truths(const aclBoolArray *handle, const char *name);
   /// Returns the one element of a tensor: it is read when the executor is made.

@@ -15,6 +15,7 @@
 
 #include <cstring>
 #include <new>
+#include <stdexcept>
 #include <type_traits>
 
 namespace atc::ascend {
@@ -38,6 +39,8 @@ struct Entry<Function, Name> {
     try {
       return Function(arguments...);
     } catch (const std::bad_alloc &) {
+      return resultWithoutMemory<Result>(Name);
+    } catch (const std::length_error &) { // containers throw it where a size is beyond all memory
       return resultWithoutMemory<Result>(Name);
     }
   }

@@ -4,6 +4,7 @@
 #include "ascend/src/Errors.h"
 
 #include <algorithm>
+#include <cstring>
 
 using namespace atc::ascend;
 
@@ -262,8 +263,8 @@ aclError aclSetTensorConst(aclTensorDesc *desc, void *dataBuffer, size_t length)
   ACL_REQUIRE(dataBuffer);
   if (length == 0)
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "length is 0");
-  const char *data = static_cast<const char *>(dataBuffer);
-  found->constant.assign(data, data + length);
+  found->constant.resize(length);
+  memcpy(found->constant.data(), dataBuffer, length);
   found->isConstant = true;
   return ACL_SUCCESS;
 }

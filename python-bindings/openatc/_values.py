@@ -29,6 +29,10 @@ class Raw:
 def as_array(value: Any) -> Any:
     """Returns the memory of an array of another framework as a numpy array, without a copy where
     it is dense and on the CPU: of torch tensors, of what has __array__, and by DLPack."""
+    if isinstance(value, Raw):
+        # Its type would be lost: an input of f8e5m2 could be given bits of f8e4m3fn.
+        raise TypeError(f"an openatc.Raw ({value.dtype}) cannot be given here: give its bits, an "
+                        f"array of {value.bits.dtype} in the input's shape")
     if _is_tensor(value):
         from ._torch import to_numpy
         return to_numpy(value)

@@ -5,9 +5,11 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -54,6 +56,21 @@ namespace {
 
 std::atomic<uint32_t> firstSeen{0}, secondSeen{0};
 
+/// Runs a task that fails, a callback whose thread is gone; returns the message.
+std::string failOnce() {
+  aclrtStream stream = nullptr;
+  GOOD(aclrtCreateStream(&stream));
+  GOOD(aclrtLaunchHostFunc(stream, [](void *) { sleepMs(30); }, nullptr));
+  GOOD(aclrtSubscribeReport(1234, stream));
+  GOOD(aclrtLaunchCallback([](void *) {}, nullptr, ACL_CALLBACK_BLOCK, stream));
+  GOOD(aclrtUnSubscribeReport(1234, stream));
+  CHECK(aclrtSynchronizeStream(stream) == ACL_ERROR_STREAM_NOT_SUBSCRIBE);
+  const char *message = aclGetRecentErrMsg();
+  const std::string result = message ? message : "";
+  GOOD(aclrtDestroyStream(stream));
+  return result;
+}
+
 } // namespace
 
 TEST_CASE("all functions that are registered are told of a failed task") {
@@ -68,24 +85,64 @@ TEST_CASE("all functions that are registered are told of a failed task") {
   GOOD(aclrtExceptionInfoCallbackRegister(first));
   BAD(ACL_ERROR_INVALID_PARAM, aclrtExceptionInfoCallbackRegister(first));
   GOOD(aclrtExceptionInfoCallbackRegister(second));
-  auto fails = [] { // a callback whose thread is gone
-    aclrtStream stream = nullptr;
-    GOOD(aclrtCreateStream(&stream));
-    GOOD(aclrtLaunchHostFunc(stream, [](void *) { sleepMs(30); }, nullptr));
-    GOOD(aclrtSubscribeReport(1234, stream));
-    GOOD(aclrtLaunchCallback([](void *) {}, nullptr, ACL_CALLBACK_BLOCK, stream));
-    GOOD(aclrtUnSubscribeReport(1234, stream));
-    CHECK(aclrtSynchronizeStream(stream) == ACL_ERROR_STREAM_NOT_SUBSCRIBE);
-    GOOD(aclrtDestroyStream(stream));
-  };
-  fails();
+  failOnce();
   CHECK((firstSeen == uint32_t(ACL_ERROR_STREAM_NOT_SUBSCRIBE) && firstSeen == secondSeen));
   firstSeen = secondSeen = 0;
   GOOD(aclrtExceptionInfoCallbackUnregister(first));
   BAD(ACL_ERROR_INVALID_PARAM, aclrtExceptionInfoCallbackUnregister(first));
-  fails();
+  failOnce();
   CHECK((firstSeen == 0 && secondSeen == uint32_t(ACL_ERROR_STREAM_NOT_SUBSCRIBE)));
   GOOD(aclrtExceptionInfoCallbackUnregister(second));
+}
+
+TEST_CASE("a function that unregisters itself does not hide the next one") {
+  Started started;
+  static std::atomic<int> once, always;
+  once = always = 0;
+  static aclrtExceptionInfoCallback leaving;
+  leaving = [](aclrtExceptionInfo *) {
+    ++once;
+    aclrtExceptionInfoCallbackUnregister(leaving);
+  };
+  // One that comes again is not told twice of the same failure.
+  static aclrtExceptionInfoCallback returning;
+  returning = [](aclrtExceptionInfo *) {
+    ++always;
+    aclrtExceptionInfoCallbackUnregister(returning);
+    aclrtExceptionInfoCallbackRegister(returning);
+  };
+  GOOD(aclrtExceptionInfoCallbackRegister(leaving));
+  GOOD(aclrtExceptionInfoCallbackRegister(returning));
+  for (int failures = 1; failures <= 2; ++failures) {
+    failOnce();
+    CHECK(once == 1);
+    CHECK(always == failures);
+  }
+  GOOD(aclrtExceptionInfoCallbackUnregister(returning));
+}
+
+TEST_CASE("a message stays where a function that is told of the failure takes it") {
+  Started started;
+  static std::string seen;
+  seen.clear();
+  const aclrtExceptionInfoCallback takes = [](aclrtExceptionInfo *) {
+    const char *message = aclGetRecentErrMsg();
+    seen = message ? message : "";
+  };
+  GOOD(aclrtExceptionInfoCallbackRegister(takes));
+  const std::string told = failOnce();
+  CHECK(told.find("no memory") == std::string::npos);
+  CHECK_FALSE(told.empty());
+  CHECK(seen == told);
+  GOOD(aclrtExceptionInfoCallbackUnregister(takes));
+}
+
+TEST_CASE("a size beyond all memory is an error") {
+  aclTensorDesc *desc = aclCreateTensorDesc(ACL_FLOAT, 0, nullptr, ACL_FORMAT_ND);
+  REQUIRE(desc);
+  char byte = 0;
+  BAD(ACL_ERROR_BAD_ALLOC, aclSetTensorConst(desc, &byte, SIZE_MAX));
+  aclDestroyTensorDesc(desc);
 }
 
 TEST_CASE("devices have addresses") {

@@ -150,3 +150,21 @@ def test_large_results_are_not_copied_where_nobody_else_has_them(tmp_path):
     session.close()
     for result, right in zip(results, want):
         np.testing.assert_array_equal(result, right + np.float32(5))
+
+
+def test_bits_are_given_to_the_interpreter(tmp_path, digits_onnx):
+    """A module takes the bits of a type that numpy lacks; a Raw is refused by name."""
+    path = tmp_path / "half.mlir"
+    path.write_text("""func.func @main(%a: tensor<2xbf16> {om.name = "a"}) -> (tensor<2xbf16> {om.name = "y"}) {
+  %0 = graph.relu %a : (tensor<2xbf16>) -> tensor<2xbf16>
+  return %0 : tensor<2xbf16>
+}
+""")
+    module = openatc.load(path)
+    given = openatc.Raw("bf16", np.array([0x3F80, 0xBF80], "u2"), (2,))
+    assert module.interpret([given.bits])[0].tolist() == [0x3F80, 0]
+    calibrate = lambda sample: openatc.quantize(digits_onnx, [sample])  # noqa: E731
+    for function, name in ((module.interpret, "a"), (module.tensors, "a"), (calibrate, "image")):
+        for values in (given, [given], {name: given}):
+            with pytest.raises(TypeError, match=r"openatc\.Raw \(bf16\) cannot be given here: give its bits, an array of uint16"):
+                function(values)

@@ -38,7 +38,7 @@ PruneConfig readSettings(const PruneOptions &options, Diagnostics &diagnostics) 
     diagnostics.error("E10007",
                       "give one of --config, --prune_ratio, --compress_ratio and --sparsity");
   } else if (!options.config.empty()) {
-    checkModel("config", options.config, diagnostics);
+    checkFile("config", options.config, diagnostics);
     if (!diagnostics.hasErrors())
       readPruneConfig(options.config, config, diagnostics);
   } else if (!options.sparsity.empty()) {

@@ -58,12 +58,20 @@ void checkImages(const SampleOptions &options, ImageOptions &images, Diagnostics
     diagnostics.error("E10001", "--std_chn and --var_reci_chn say the same: give one of them");
 }
 
-void checkModel(const char *flag, const std::string &path, Diagnostics &diagnostics) {
+bool checkFile(const char *flag, const std::string &path, Diagnostics &diagnostics) {
   if (!llvm::sys::fs::exists(path))
     diagnostics.error("E10410", "the file \"" + path + "\" of --" + flag + " does not exist");
   else if (llvm::sys::fs::is_directory(path))
     diagnostics.error("E10041", "\"" + path + "\" of --" + flag + " is a folder, not a file");
-  else if (const std::string reason = whyNotQuantized(findModelKind(path)); !reason.empty())
+  else
+    return true;
+  return false;
+}
+
+void checkModel(const char *flag, const std::string &path, Diagnostics &diagnostics) {
+  if (!checkFile(flag, path, diagnostics))
+    return;
+  if (const std::string reason = whyNotQuantized(findModelKind(path)); !reason.empty())
     diagnostics.error("E13005", "the file \"" + path + "\" of --" + flag + " " + reason);
 }
 

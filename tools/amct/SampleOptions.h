@@ -22,7 +22,10 @@ struct SampleOptions {
 /// Adds the flags to a command; --data must be given where `areRequired`.
 void addSampleOptions(CLI::App &app, SampleOptions &options, bool areRequired);
 
-/// Reports a file of a flag ("model") that does not exist or is a folder.
+/// Reports a file of a flag ("config") that does not exist or is a folder; returns whether it is
+/// neither.
+bool checkFile(const char *flag, const std::string &path, Diagnostics &diagnostics);
+/// Reports also a file that is no model of ONNX.
 void checkModel(const char *flag, const std::string &path, Diagnostics &diagnostics);
 
 /// Reports what is wrong with the model's file and the folders of samples before anything is read.

@@ -50,7 +50,7 @@ void checkSamples(const WeightOptions &options, ImageOptions &images, Diagnostic
   else if (!options.data.empty())
     checkSources(options, diagnostics);
   else if (!options.tokens.empty())
-    checkModel("tokens", options.tokens, diagnostics);
+    checkFile("tokens", options.tokens, diagnostics);
   if (options.sequence < 2 || options.sequence > 65536)
     diagnostics.error("E10001", "the value \"" + llvm::Twine(options.sequence) +
                                     "\" of --sequence is invalid: it must be from 2 to 65536");

@@ -151,9 +151,10 @@ aclError quantizeGated(const GatedRows &all, const std::vector<char *> &at) {
   std::fill(scale, scale + all.rows, 0);
   int64_t row = 0;
   for (int64_t group = 0; group < all.groups; ++group) {
-    const int64_t end = all.areEnds ? limit[group] : row + limit[group];
-    if (end < row || end > all.rows)
+    const int64_t begin = all.areEnds ? 0 : row;
+    if (limit[group] < row - begin || limit[group] > all.rows - begin)
       return ACL_ERROR_INVALID_PARAM;
+    const int64_t end = begin + limit[group];
     // One scale is for all elements.
     auto own = [&](size_t list, int64_t count, int64_t j) {
       return number(list)[group * count + (count > 1 ? j : 0)];

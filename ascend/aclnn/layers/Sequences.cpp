@@ -33,8 +33,10 @@ struct Labels {
 };
 
 double logOfSum(double a, double b) {
+  if (a == -INFINITY || b == -INFINITY) // std::max would lose a NaN beside it
+    return a == -INFINITY ? b : a;
   const double most = std::max(a, b);
-  return std::isinf(most) ? most : most + std::log(std::exp(a - most) + std::exp(b - most));
+  return std::isinf(most) ? a + b : most + std::log(std::exp(a - most) + std::exp(b - most));
 }
 
 /// Checks the arguments of both functions; `scores` are [steps, batch, classes].
@@ -173,6 +175,9 @@ aclError collectBags(const Bags &all, const std::vector<char *> &at) {
        *row = reinterpret_cast<int64_t *>(at[7]);
   std::fill(sum, sum + all.bags * all.width, 0);
   std::fill(row, row + all.bags * all.width, 0);
+  std::fill(bagOf, bagOf + all.words, all.bags); // words behind the last offset, as in PyTorch
+  if (all.offsets > 0 && offset[0] != 0)
+    return ACL_ERROR_INVALID_PARAM;
   for (int64_t bag = 0; bag < all.bags; ++bag) {
     const int64_t begin = offset[bag], end = bag + 1 < all.offsets ? offset[bag + 1] : all.words;
     if (begin < 0 || begin > end || end > all.words)

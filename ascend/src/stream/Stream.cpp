@@ -10,6 +10,8 @@
 #include <chrono>
 #include <mutex>
 #include <new>
+#include <stdexcept>
+#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -30,9 +32,16 @@ std::atomic<aclrtExceptionInfoCallback> exceptionCallback{nullptr};
 thread_local uint32_t lastTask = 0;
 std::mutex registeredMutex;
 
-/// Returns the functions of aclrtExceptionInfoCallbackRegister, under `registeredMutex`.
-std::vector<aclrtExceptionInfoCallback> &registeredCallbacks() {
-  static auto &only = *new std::vector<aclrtExceptionInfoCallback>;
+/// A function of aclrtExceptionInfoCallbackRegister; later ones have higher numbers.
+struct Registered {
+  aclrtExceptionInfoCallback callback;
+  uint64_t number;
+};
+uint64_t lastRegistered = 0; ///< under `registeredMutex`
+
+/// Returns all in the order of their numbers, under `registeredMutex`.
+std::vector<Registered> &registeredCallbacks() {
+  static auto &only = *new std::vector<Registered>;
   return only;
 }
 
@@ -106,10 +115,13 @@ bool Stream::isRecorded() {
 
 /// Runs a task. Nobody is above it on this thread who could catch what it throws.
 static aclError runTask(const Stream::Task &task) {
+  takeMessage(); // one that an earlier task left is not of this one
   try {
     return task();
   } catch (const std::bad_alloc &) {
-    return fail(ACL_ERROR_BAD_ALLOC, "a task of a stream", "memory could not be allocated");
+    return failWithoutMemory("a task of a stream");
+  } catch (const std::length_error &) { // containers throw it where a size is beyond all memory
+    return failWithoutMemory("a task of a stream");
   }
 }
 
@@ -125,13 +137,16 @@ void Stream::run() {
     busy = true;
     lock.unlock();
     aclError code = skip ? ACL_SUCCESS : runTask(task);
+    std::string message = code != ACL_SUCCESS ? takeMessage() : "";
     task = nullptr; // what it holds is released before anyone is told that it is done
-    if (code != ACL_SUCCESS)
+    if (code != ACL_SUCCESS) {
+      setMessage(message, code); // callbacks may ask for it
       report(code, number);
+    }
     lock.lock();
     if (code != ACL_SUCCESS && firstError == ACL_SUCCESS) {
       firstError = code;
-      firstMessage = takeMessage();
+      firstMessage = std::move(message);
     }
     busy = false;
     changed.notify_all();
@@ -143,17 +158,20 @@ void Stream::report(aclError code, uint32_t task) {
                        static_cast<uint32_t>(device), static_cast<uint32_t>(code)};
   if (aclrtExceptionInfoCallback callback = exceptionCallback)
     callback(&info);
-  // A callback may register others. A copy of the list would need memory, which may be what the
-  // task lacked.
-  for (size_t i = 0;; ++i) {
-    aclrtExceptionInfoCallback callback = nullptr;
-    {
-      std::lock_guard lock(registeredMutex);
-      if (i >= registeredCallbacks().size())
-        return;
-      callback = registeredCallbacks()[i];
-    }
+  // A callback may register others, which are told of the next failure, and unregister any. A copy
+  // of the list would need memory, which may be what the task lacked.
+  std::unique_lock lock(registeredMutex);
+  const std::vector<Registered> &all = registeredCallbacks();
+  for (uint64_t told = 0, last = lastRegistered; told < last;) {
+    auto next = std::find_if(all.begin(), all.end(),
+                             [&](const Registered &each) { return each.number > told; });
+    if (next == all.end() || next->number > last)
+      return;
+    told = next->number;
+    const aclrtExceptionInfoCallback callback = next->callback;
+    lock.unlock();
     callback(&info);
+    lock.lock();
   }
 }
 
@@ -319,16 +337,18 @@ aclError aclrtExceptionInfoCallbackRegister(aclrtExceptionInfoCallback callback)
   ACL_REQUIRE(callback);
   std::lock_guard lock(atc::ascend::registeredMutex);
   auto &all = atc::ascend::registeredCallbacks();
-  if (std::find(all.begin(), all.end(), callback) != all.end())
+  if (std::any_of(all.begin(), all.end(), [&](auto &each) { return each.callback == callback; }))
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "callback is registered already");
-  all.push_back(callback);
+  all.push_back({callback, atc::ascend::lastRegistered + 1});
+  ++atc::ascend::lastRegistered;
   return ACL_SUCCESS;
 }
 
 aclError aclrtExceptionInfoCallbackUnregister(aclrtExceptionInfoCallback callback) {
   ACL_REQUIRE(callback);
   std::lock_guard lock(atc::ascend::registeredMutex);
-  if (std::erase(atc::ascend::registeredCallbacks(), callback) == 0)
+  if (std::erase_if(atc::ascend::registeredCallbacks(),
+                    [&](auto &each) { return each.callback == callback; }) == 0)
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "callback is not registered");
   return ACL_SUCCESS;
 }

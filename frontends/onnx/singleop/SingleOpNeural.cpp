@@ -71,9 +71,12 @@ void buildEltwise(Graph &g) {
     return g.fail("\"mode\" must be 0 (product), 1 (sum) or 2 (maximum)");
   std::vector<double> factors;
   g.knows({"coeff"});
-  if (const auto *list = g.find("coeff"); list && list->is_array())
+  if (const auto *list = g.find("coeff")) {
+    if (!list->is_array() || !all_of(*list, [](const auto &factor) { return factor.is_number(); }))
+      return g.fail("\"coeff\" must be a list of numbers");
     for (const auto &factor : *list)
-      factors.push_back(factor.is_number() ? factor.get<double>() : 1);
+      factors.push_back(factor.get<double>());
+  }
   if (!factors.empty() && (mode != 1 || factors.size() != g.x.size()))
     return g.fail("\"coeff\" must have a number per input, and \"mode\" be 1 (sum)");
   std::string result;

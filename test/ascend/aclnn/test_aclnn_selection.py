@@ -7,7 +7,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from aclnn_calls import BOOL, DOUBLE, LONG, POINTER, Tensor, acl, call, failed, refused, shown  # noqa: E402, F401
+from aclnn_calls import BOOL, DOUBLE, LONG, POINTER, Tensor, acl, call, failed, refused, shown, whole  # noqa: E402, F401
 
 RNG = np.random.default_rng(5)
 F32, FLOAT = np.float32, ctypes.c_float
@@ -237,5 +237,11 @@ def test_lists_in_place_and_of_numbers(acl):
     call(acl, "ForeachMulScalarList", A, numbers, own)
     for tensor, a, k in zip(own, A, (2, 3, 4), strict=True):
         np.testing.assert_allclose(tensor.read(), a * k, rtol=2e-3)
+    # Whole numbers keep their digits, and numbers that are none make a number of a truth.
+    scalars = [whole(acl, 2**53 + 1), whole(acl, -1)]
+    numbers = POINTER(acl.aclCreateScalarList((POINTER * 2)(*scalars), ctypes.c_uint64(2)))
+    sums = tuple(Tensor(acl, np.zeros(1, np.int64)) for _ in range(2))
+    call(acl, "ForeachAddScalarList", (np.array([0]), np.array([2**53 + 2])), numbers, sums)
+    assert [tensor.read()[0] for tensor in sums] == [2**53 + 1, 2**53 + 1]
     assert "3 tensors" in refused(acl, "ForeachExp", A[:2], own)
     assert "order 1, 2" in refused(acl, "ForeachNorm", (X,), np.array([3], F32), (Tensor(acl, np.zeros((), F32)),))

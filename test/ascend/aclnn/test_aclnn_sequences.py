@@ -9,7 +9,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from aclnn_calls import BOOL, DOUBLE, LONG, POINTER, Tensor, acl, call, refused  # noqa: E402, F401
+from aclnn_calls import BOOL, DOUBLE, LONG, POINTER, Tensor, acl, call, failed, prepare, refused  # noqa: E402, F401
 
 RNG = np.random.default_rng(47)
 F32, NULL = np.float32, POINTER()
@@ -102,6 +102,55 @@ def test_bags_of_words(acl, mode, has_last):
         assert (rows.read() == places).all()
         assert "perSampleWeights" in refused(acl, "EmbeddingBag", table, words, offsets, BOOL(False), LONG(2), BOOL(False),
                                              draw(8), BOOL(has_last), LONG(5), out, bag, sizes, rows)
+
+
+def test_words_outside_of_bags(acl):
+    table, words = draw(6, 4), np.array([1, 3, 5, 2])
+
+    def bags(offsets, has_last=True, indices=words, function=call):
+        count = len(offsets) - has_last
+        # Memory that was used before must not show through.
+        owners = Tensor(acl, np.full(4, -77))
+        message = function(acl, "EmbeddingBag", table, indices, np.array(offsets, np.int64), BOOL(False), LONG(0), BOOL(False), NULL,
+                           BOOL(has_last), LONG(-1), zeros(acl, count, 4), owners, zeros(acl, count, kind=np.int64),
+                           zeros(acl, 0, kind=np.int64))
+        return message or owners.read().tolist()
+
+    assert bags([0, 1, 3]) == [0, 1, 1, 2]
+    assert bags([0]) == [0, 0, 0, 0] and bags([], False) == [0, 0, 0, 0]
+    for wrong in ({"offsets": [1, 3]}, {"offsets": [0, 9]}, {"offsets": [0, 4], "indices": np.array([1, -1, 2, 0])}):
+        message = bags(**wrong, function=failed)
+        assert "aclnnEmbeddingBag" in message and "out of range" in message
+
+
+def test_labels_and_places_out_of_range(acl):
+    scores, losses, paths = draw(3, 1, 4), zeros(acl, 1), zeros(acl, 1, 3, 5)
+    message = failed(acl, "CtcLoss", scores, np.array([[1, 4]]), [3], [2], LONG(0), BOOL(False), losses, paths)
+    assert "aclnnCtcLoss" in message and "out of range" in message
+    message = failed(acl, "MaxUnpool2d", draw(1, 2, 2), np.array([[[0, 1], [2, 99]]]), [4, 4], zeros(acl, 1, 4, 4))
+    assert "aclnnMaxUnpool2d" in message and "out of range" in message
+    # The first of two failures is told, and the second does not lend its message to a later one.
+    wrong = (scores, np.array([[1, 4]]), [3], [2], LONG(0), BOOL(False), losses, paths)
+    values, kept = prepare(acl, wrong)
+    for _ in range(2):
+        size, executor = ctypes.c_uint64(), POINTER()
+        assert acl.aclnnCtcLossGetWorkspaceSize(*values, ctypes.byref(size), ctypes.byref(executor)) == 0
+        assert acl.aclnnCtcLoss(None, size, executor, None) == 0
+    assert acl.aclrtSynchronizeStream(None) != 0 and b"aclnnCtcLoss" in acl.aclGetRecentErrMsg()
+    del kept
+    assert "aclnnMaxUnpool2d" in failed(acl, "MaxUnpool2d", draw(1, 2, 2), np.array([[[0, 1], [2, 99]]]), [4, 4], zeros(acl, 1, 4, 4))
+    # The stream goes on.
+    call(acl, "MaxUnpool2d", draw(1, 2, 2), np.array([[[0, 1], [2, 9]]]), [4, 4], zeros(acl, 1, 4, 4))
+
+
+@pytest.mark.parametrize("zero", [False, True])
+def test_losses_of_nan_are_nan(acl, zero):
+    scores, losses, paths, gradient = draw(3, 1, 3), zeros(acl, 1), zeros(acl, 1, 3, 5), zeros(acl, 3, 1, 3)
+    scores[0] = np.nan
+    call(acl, "CtcLoss", scores, np.array([[1, 2]]), [3], [2], LONG(0), BOOL(zero), losses, paths)
+    assert np.isnan(losses.read()).all()
+    call(acl, "CtcLossBackward", np.ones(1, F32), scores, np.array([[1, 2]]), [3], [2], losses, paths, LONG(0), BOOL(zero), gradient)
+    assert np.isnan(gradient.read()).all()
 
 
 #--- images -----------------------------------------------------------------------------
@@ -205,6 +254,9 @@ def test_gated_rows_are_quantized(acl, left):
     call(acl, "DequantSwigluQuant", sums, weight, token, NULL, NULL, NULL, np.array([2, 3]), BOOL(left), ctypes.c_char_p(b"dynamic"),
          rows, scales)
     is_quantized(gated(sums * weight[[0, 0, 1, 1, 1]] * token[:, None], left), rows.read(), scales.read())
+    message = failed(acl, "DequantSwigluQuant", sums, weight, token, NULL, NULL, NULL, np.array([2, 2**63 - 1]), BOOL(left),
+                     ctypes.c_char_p(b"dynamic"), rows, scales)
+    assert "aclnnDequantSwigluQuant" in message and "out of range" in message
     assert "quantMode" in refused(acl, "SwiGluQuant", x, NULL, NULL, NULL, BOOL(left), ctypes.c_char_p(b"both"), rows, scales)
 
 
@@ -226,6 +278,18 @@ def test_products_of_int8(acl):
         close(out, want)
         grouped(out, NULL, (scales,), NULL, 5)
         close(out, ACTIVATIONS["silu"](sums * scales[which]))
+    # A list of scales, one for each x; as many columns as rows must not confuse them.
+    each, pair = integers(-128, 128, 2, 4, 8, kind=np.int8), integers(-128, 128, 2, 8, 4, kind=np.int8)
+    tokens, results = np.abs(draw(2, 4)), tuple(zeros(acl, 4, 4) for _ in range(2))
+    call(acl, "GroupedMatmulV4", tuple(each), tuple(pair), *[NULL] * 5, tuple(tokens), NULL, *[NULL] * 3, LONG(0), LONG(-1), LONG(1), LONG(0),
+         results, NULL, NULL)
+    for i, result in enumerate(results):
+        close(result, each[i].astype(np.int64) @ pair[i] * tokens[i][:, None])
+    # Numbers of rows, and ends, that no sum of 64 bits holds.
+    for counts, kind in (([1, 2**63 - 1, 0], 1), ([-2**63, 2**63 - 1, 5], 0), ([4, 2, 5], 0)):
+        for group_type, given, target in ((0, (x, weights), whole), (2, (draw(3, 5), draw(5, 4)), zeros(acl, 3, 3, 4))):
+            assert "groupList" in refused(acl, "GroupedMatmulV4", (given[0],), (given[1],), *[NULL] * 6, np.array(counts), *[NULL] * 3,
+                                          LONG(3), LONG(group_type), LONG(kind), LONG(0), (target,), NULL, NULL)
     # Gradients of weights: the depth is divided.
     left, right, parts = draw(3, 5), draw(5, 4), zeros(acl, 3, 3, 4)
     call(acl, "GroupedMatmulV4", (left,), (right,), *[NULL] * 6, np.array([2, 0, 3]), *[NULL] * 3, LONG(3), LONG(2), LONG(1), LONG(0),
@@ -369,3 +433,17 @@ def test_nearest_pixels_by_scales(acl):
         rows, columns = (np.minimum(np.floor(np.arange(t) * (1 / np.float32(s) if s else n / t)), n - 1).astype(int)
                          for t, s, n in zip(to, scales, (4, 6), strict=True))
         assert (out.read() == image[:, :, rows][:, :, :, columns]).all()
+    # A tiny scale leads beyond the last element, whose place 64 bits must hold.
+    for tiny in (1e-30, 1e-45):
+        out = zeros(acl, 1, 2, 3, 6)
+        call(acl, "UpsampleNearest2dV2", image, [3, 6], number(tiny), number(0), out)
+        assert (out.read() == image[:, :, [0, 3, 3]]).all()
+        call(acl, "UpsampleNearestExact2d", image, [3, 6], DOUBLE(tiny), DOUBLE(0), out)
+        assert (out.read() == image[:, :, [3, 3, 3]]).all()
+        call(acl, "UpsampleBicubic2d", image, [3, 6], BOOL(False), DOUBLE(tiny), DOUBLE(0), out)
+        close(out, image[:, :, [3, 3, 3]])
+        for name in ("UpsampleBilinear2dBackward", "UpsampleBicubic2dBackward"):
+            call(acl, name, gradient := draw(1, 2, 3, 6), [3, 6], [1, 2, 4, 6], BOOL(False), DOUBLE(tiny), DOUBLE(0), back := zeros(acl, 1, 2, 4, 6))
+            want = np.zeros((1, 2, 4, 6))
+            want[:, :, 3] = gradient.sum(2)
+            close(back, want)

@@ -149,6 +149,22 @@ def test_mistakes_have_codes(tmp_path, command, message):
     assert not target.exists()
 
 
+def test_files_beside_the_model_may_look_like_models(tmp_path):
+    """Settings may end as networks of Caffe do; tokens that are an archive are refused as tokens."""
+    settings = tmp_path / "p.prototxt"
+    settings.write_text("prune_config { filter_pruner { balanced_l2_norm_filter_prune "
+                        "{ prune_ratio: 0.3 ascend_optimized: false } } }")
+    code, _, err = amct("prune", f"--model={MODEL}", f"--config={settings}", f"--output={tmp_path}/out.onnx")
+    assert code == 0, err
+    np.savez(tmp_path / "text.npz", tokens=np.arange(9))
+    code, _, err = amct("weights", "--weight_only=int4", "--method=gptq", f"--tokens={tmp_path}/text.npz",
+                        f"--model={MODEL}", f"--output={tmp_path}/w.onnx")
+    assert code == 1 and "of --tokens is no .npy file" in err
+    for path, code_of in ((tmp_path, "E10041"), (tmp_path / "none", "E10410")):
+        code, _, err = amct("prune", f"--model={MODEL}", f"--config={path}", f"--output={tmp_path}/out.onnx")
+        assert code == 1 and f"{code_of}: " in err and "--config" in err
+
+
 def test_settings_that_name_what_is_not_done(tmp_path):
     (tmp_path / "p.cfg").write_text('prune_config { filter_pruner { balanced_l2_norm_filter_prune '
                                     '{ prune_ratio: 0.2 } } } skip_layers: "none" '

@@ -244,6 +244,8 @@ GOOD = tensor([2])
     ([op("Elu", [GOOD], [GOOD], alfa=2.0)], "E14001", 'did you mean "alpha"?'),
     ([op("Elu", [GOOD], [GOOD], alpha=[2])], "E14001", '"alpha" is [2], which is of another kind'),
     ([op("Relu", [GOOD], [GOOD], foo=1)], "E14001", 'does not read the attribute "foo", which is 1; take it out'),
+    *(([op("Eltwise", [GOOD, GOOD], [GOOD], coeff=wrong)], "E10030", '"coeff" must be a list of numbers')
+      for wrong in (0.5, ["2", "3"], [True, False])),
     ([op("Elu", [GOOD], [GOOD], kernel=[1])], "E14001", 'does not read the attribute "kernel"'),
     ([op("Conv2D", [tensor([1, 1, 4, 4]), tensor([1, 1, 3, 3])], [tensor([1, 1, 2, 2])], padding="VALID")], "E14001",
      'does not read the attribute "padding"'),
