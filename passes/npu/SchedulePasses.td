@@ -71,8 +71,11 @@ def NpuPreloadWeights : Pass<"npu-preload-weights", "::mlir::ModuleOp"> {
     end of the program or in each iteration of its loops. How many bytes and
     where is found by simulating each program with several sizes, and with those
     of its own weights in DDR that no launch has loaded for it: what counts is
-    DDR's time for these bytes, which the later launch saves, less what the
-    program takes longer. Runs on finished programs.
+    DDR's time for these bytes, times a factor, which the later launch saves,
+    less what the program takes longer. The whole schedule is then simulated
+    with the option's factor, with half of it and without such loads, and the
+    fastest of them stays; where that would take too long, the option's factor
+    counts. Runs on finished programs.
 
     ```mlir
     om.launch @dense(%x, %w1, %y)
@@ -82,7 +85,7 @@ def NpuPreloadWeights : Pass<"npu-preload-weights", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"factor", "factor", "double", "0.5",
-           "What DDR's time for bytes that are loaded ahead is worth">,
+           "What DDR's time for bytes that are loaded ahead is worth at most">,
     Option<"l2Share", "l2-share", "double", "0.4",
            "Share of the room in L2 that weights which wait may take">
   ];

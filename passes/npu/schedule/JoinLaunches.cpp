@@ -66,10 +66,6 @@ struct JoinedRun {
   SmallVector<Value> operands; ///< of the program
 };
 
-/// The instructions of all cores, and the bytes that they move from and to gm, that are simulated
-/// to find what is fastest: some seconds.
-constexpr uint64_t kMaxSteps = 20'000'000, kMaxBytes = uint64_t(32) << 30;
-
 struct JoinLaunchesPass : impl::NpuJoinLaunchesBase<JoinLaunchesPass> {
   using Base::Base;
 
@@ -323,7 +319,7 @@ private:
   /// runs as long as possible, and only those of them that are faster than their launches.
   SmallVector<unsigned> fastest(SmallVector<unsigned> apart, SymbolTable &symbols) {
     const SmallVector<unsigned> lengths = runsUpTo(UINT32_MAX);
-    ScheduleTime time(soc, kMaxSteps, kMaxBytes);
+    ScheduleTime time(soc);
     // The first run finds an empty L2.
     if (!timesOf(time, {}))
       return apart;

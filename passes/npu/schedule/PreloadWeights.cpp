@@ -4,7 +4,8 @@
 // While a program computes, its queue for loads has nothing to do and DDR rests. Where no system
 // DMA fills L2, the cores do: they load weights of later launches into memory that nothing else
 // uses, for the sake of the lines that L2 keeps. Nothing reads what arrives there, so no flag is
-// needed.
+// needed. What each program can load is chosen for itself; whether all of that makes the schedule
+// faster is simulated.
 
 #include "passes/npu/schedule/PreloadWeights.h"
 
@@ -13,10 +14,14 @@
 #include "passes/npu/Passes.h"
 #include "passes/npu/program/ProgramTime.h"
 #include "passes/npu/program/ProgramWriter.h"
+#include "passes/npu/program/ScheduleTime.h"
 #include "passes/npu/program/SyncAnalysis.h"
 #include "passes/npu/schedule/WeightNeeds.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
+
+#include <numeric>
 
 using namespace mlir;
 
@@ -143,6 +148,22 @@ struct Capacity {
   unsigned depth = 0;
 };
 
+/// Loads that were tried in a program, and the cycles by which the program takes longer with them.
+struct TriedLoads {
+  Capacity capacity;
+  double slower = 0;
+};
+
+/// A launch with the program that also loads weights of later launches.
+struct LoadingLaunch {
+  om::LaunchOp launch;
+  ir::ProgramOp program;
+  SmallVector<Value> operands;
+  int64_t pieces = 0, bytes = 0; ///< of these weights
+};
+
+using LoadingLaunches = llvm::MapVector<Operation *, LoadingLaunch>;
+
 struct PreloadWeightsPass : impl::NpuPreloadWeightsBase<PreloadWeightsPass> {
   using Base::Base;
 
@@ -152,23 +173,30 @@ struct PreloadWeightsPass : impl::NpuPreloadWeightsBase<PreloadWeightsPass> {
     if (!main || main.isExternal())
       return;
     soc = socOf(main);
-    SmallVector<om::LaunchOp> launches(main.getOps<om::LaunchOp>());
+    launches = llvm::to_vector(main.getOps<om::LaunchOp>());
     // A system DMA does it better, and what fits into L2 stays there from run to run.
     if (soc.l2Prefetch || weightsStayInL2(launches, int64_t(soc.l2Bytes)))
       return;
-    usedFactor = choose(main);
     SymbolTable symbols(module);
-    SmallVector<bool> onNpu;
     for (om::LaunchOp launch : launches)
-      onNpu.push_back(isa_and_nonnull<ir::ProgramOp>(symbols.lookup(launch.getKernel())));
-    share(launches, onNpu, symbols);
+      programs.push_back(dyn_cast_or_null<ir::ProgramOp>(symbols.lookup(launch.getKernel())));
+    int64_t byteCount = 0;
+    const LoadingLaunches chosen = select(main, symbols);
+    for (const auto &[op, loading] : chosen) {
+      replace(loading);
+      byteCount += loading.bytes;
+    }
+    main.walk([](om::ViewOp view) {
+      if (view->use_empty())
+        view.erase();
+    });
     for (auto program : llvm::make_early_inc_range(module.getOps<ir::ProgramOp>()))
-      if (replaced.contains(program) && SymbolTable::symbolKnownUseEmpty(program, module))
+      if (outdated.contains(program) && SymbolTable::symbolKnownUseEmpty(program, module))
         symbols.erase(program);
     remarkAnalysis(getArgument(), main.getLoc(), "Preloaded")
         << remark::add("{0} of {1} launches load {2} bytes of the weights of later ones into L2",
-                       launchCount, launches.size(), byteCount);
-    numLaunches += launchCount;
+                       chosen.size(), launches.size(), byteCount);
+    numLaunches += chosen.size();
     numBytes += byteCount;
   }
 
@@ -178,36 +206,88 @@ private:
   static constexpr size_t kNear = 3, kMaxPieces = 4;
 
   SocTable soc;
-  double usedFactor = 1;
-  int64_t launchCount = 0, byteCount = 0;
-  std::map<std::pair<Operation *, std::vector<unsigned>>, Capacity> capacities;
+  SmallVector<om::LaunchOp> launches;
+  SmallVector<ir::ProgramOp> programs; ///< of each launch; null for a launch on the CPU
+  std::map<std::pair<Operation *, std::vector<unsigned>>, std::vector<TriedLoads>> tried;
   std::map<std::tuple<Operation *, unsigned, std::vector<int64_t>>, ir::ProgramOp> variants;
-  llvm::DenseSet<Operation *> replaced;
+  llvm::DenseSet<Operation *> outdated; ///< programs to erase where no launch has them in the end
 
-  /// Returns the factor that the table of choices has, else the option's.
-  double choose(func::FuncOp main) {
+  /// Returns what launches load with the factor of the table of choices, else with the fastest one.
+  LoadingLaunches select(func::FuncOp main, SymbolTable &symbols) {
     if (!usesChoices(main))
-      return factor;
+      return fastest(symbols).second;
     const std::string key = keyOfWeights(main, getArgument());
-    double chosen = factor;
-    std::string noted = llvm::formatv("{0:f2}", factor.getValue());
-    if (std::optional<StringRef> given = givenChoice(main, key)) {
-      if (given->getAsDouble(chosen) || !(chosen >= 0 && chosen <= 8)) {
-        reportUnfit(main, key, *given, "it must be a factor from 0 to 8");
-        chosen = factor;
-      } else {
-        noted = given->str();
-      }
+    std::string noted;
+    LoadingLaunches selected;
+    double chosen = 0;
+    std::optional<StringRef> given = givenChoice(main, key);
+    if (given && (given->getAsDouble(chosen) || !(chosen >= 0 && chosen <= 8))) {
+      reportUnfit(main, key, *given, "it must be a factor from 0 to 8");
+      given.reset();
+    }
+    if (given) {
+      noted = given->str();
+      selected = share(chosen, symbols);
+    } else {
+      std::tie(chosen, selected) = fastest(symbols);
+      noted = llvm::formatv("{0:f2}", chosen);
     }
     SmallVector<std::string> proposals;
     if (wantedProposals(main))
       proposals = {"0.00", "0.50", "0.75", "1.25", "1.50", "2.00", "3.00"};
     noteChoice(getArgument(), main.getLoc(), main, key, noted, proposals);
-    return chosen;
+    return selected;
   }
 
-  /// Assigns to each launch as many bytes of later weights as it can load.
-  void share(MutableArrayRef<om::LaunchOp> launches, ArrayRef<bool> onNpu, SymbolTable &symbols) {
+  /// Returns the fastest of these by a simulation of the whole schedule, with its factor: what the
+  /// option's factor gives, half of it, and nothing. What a launch loads costs it cycles and saves
+  /// some later, and which of both is more depends on what else is in L2 then. Where that takes too
+  /// long the option's factor counts.
+  std::pair<double, LoadingLaunches> fastest(SymbolTable &symbols) {
+    using Choice = std::pair<double, LoadingLaunches>;
+    Choice own{factor, share(factor, symbols)};
+    if (own.second.empty())
+      return own;
+    ScheduleTime time(soc);
+    // The first run finds an empty L2.
+    if (!cyclesOf(time, {}))
+      return own;
+    const std::optional<double> without = cyclesOf(time, {});
+    if (!without)
+      return own;
+    const std::optional<double> with = cyclesOf(time, own.second);
+    if (!with)
+      return own;
+    Choice half{factor / 2, share(factor / 2, symbols)};
+    const std::optional<double> withHalf = cyclesOf(time, half.second);
+    if (withHalf && *withHalf < std::min(*with, *without))
+      return half;
+    return *with < *without ? own : Choice();
+  }
+
+  /// Returns the cycles of a run of the schedule in which some launches load weights of later ones;
+  /// nothing where the simulation takes too long.
+  std::optional<double> cyclesOf(ScheduleTime &time, const LoadingLaunches &loading) {
+    std::vector<TimedLaunch> timed;
+    for (auto [launch, program] : llvm::zip_equal(launches, programs)) {
+      auto found = loading.find(launch);
+      if (found != loading.end())
+        timed.push_back({found->second.program, found->second.operands, {}, launch.getChained()});
+      else if (program)
+        timed.push_back({program, llvm::to_vector(launch.getOperands_()), {}, launch.getChained()});
+    }
+    const std::optional<std::vector<double>> cycles = time.run(timed);
+    if (!cycles)
+      return std::nullopt;
+    return std::accumulate(cycles->begin(), cycles->end(), 0.0);
+  }
+
+  /// Assigns to each launch as many bytes of later weights as it can load, without changing it.
+  LoadingLaunches share(double usedFactor, SymbolTable &symbols) {
+    LoadingLaunches loading;
+    SmallVector<bool> onNpu;
+    for (ir::ProgramOp program : programs)
+      onNpu.push_back(program != nullptr);
     SmallVector<WeightNeed> needs = weightNeeds(launches, onNpu, symbols, int64_t(soc.l2Bytes));
     if (!needs.empty())
       defineWeightsFirst(*launches.front()->getBlock());
@@ -220,10 +300,10 @@ private:
       next = std::max(next, used);
       if (!onNpu[index] || next == needs.size())
         continue;
-      auto program = cast<ir::ProgramOp>(symbols.lookup(launches[index].getKernel()));
-      const Capacity capacity = capacityOf(program, cold);
+      const Capacity capacity = capacityOf(programs[index], cold, usedFactor);
       int64_t left = capacity.bytes;
-      const int64_t busy = bytesOfActivations(launches.drop_front(index).take_front(kNear));
+      const int64_t busy =
+          bytesOfActivations(MutableArrayRef(launches).drop_front(index).take_front(kNear));
       left = std::min(left, int64_t(l2Share * double(int64_t(soc.l2Bytes) - busy)) - waiting);
       std::vector<int64_t> sizes;
       for (size_t at = next; at < needs.size() && sizes.size() < kMaxPieces &&
@@ -237,26 +317,31 @@ private:
       }
       if (sizes.empty())
         continue;
-      ir::ProgramOp variant = variantOf(program, capacity, sizes, symbols);
+      LoadingLaunch &entry = loading[launches[index]];
+      entry.launch = launches[index];
+      entry.program = variantOf(programs[index], capacity, sizes, symbols);
       SmallVector<Value> pieces;
       for (int64_t bytes : sizes) {
         pieces.push_back(takePiece(launches[index], needs[next], bytes));
         waiting += bytes;
-        byteCount += bytes;
+        entry.bytes += bytes;
         if (needs[next].named == needs[next].bytes)
           ++next;
       }
       // The last buffer is the one that is written.
-      auto operands = launches[index].getOperands_Mutable();
-      SmallVector<Value> all(launches[index].getOperands_());
-      all.insert(all.end() - 1, pieces.begin(), pieces.end());
-      operands.assign(all);
-      launches[index]->setAttr(kPreloadedAttr,
-                               Builder(&getContext()).getI64IntegerAttr(int64_t(pieces.size())));
-      launches[index].setKernel(variant.getSymName());
-      replaced.insert(program);
-      ++launchCount;
+      entry.operands = llvm::to_vector(launches[index].getOperands_());
+      entry.operands.insert(entry.operands.end() - 1, pieces.begin(), pieces.end());
+      entry.pieces = int64_t(pieces.size());
     }
+    return loading;
+  }
+
+  /// Lets a launch load weights of later ones.
+  void replace(LoadingLaunch loading) {
+    loading.launch.getOperands_Mutable().assign(loading.operands);
+    loading.launch->setAttr(kPreloadedAttr,
+                            Builder(&getContext()).getI64IntegerAttr(loading.pieces));
+    loading.launch.setKernel(loading.program.getSymName());
   }
 
   /// Returns the operands of launch `index` of which L2 holds less than half when it begins:
@@ -274,34 +359,44 @@ private:
 
   /// Returns the bytes and the place of loads for which DDR's time that they save, times the
   /// factor, exceeds most what the program takes longer.
-  Capacity capacityOf(ir::ProgramOp program, const std::vector<unsigned> &cold) {
-    auto [entry, isNew] = capacities.try_emplace({program, cold});
+  Capacity capacityOf(ir::ProgramOp program, const std::vector<unsigned> &cold, double usedFactor) {
+    Capacity capacity;
+    double best = 0;
+    for (const TriedLoads &each : tryLoads(program, cold)) {
+      const double gain = usedFactor * double(each.capacity.bytes) / ddrRate() - each.slower;
+      if (gain > best) {
+        best = gain;
+        capacity = each.capacity;
+      }
+    }
+    return capacity;
+  }
+
+  double ddrRate() { return soc.ddrRate() * double(soc.cores(false)); }
+
+  /// Simulates a program with loads of several sizes at several places.
+  const std::vector<TriedLoads> &tryLoads(ir::ProgramOp program,
+                                          const std::vector<unsigned> &cold) {
+    auto [entry, isNew] = tried.try_emplace({program, cold});
     const Room room = roomIn(program, soc);
     if (!isNew || room.bytes < kSmallestRoom)
       return entry->second;
     std::optional<ProgramUse> alone = useOfProgram(program, soc, cold);
     if (!alone)
       return entry->second;
-    const double rate = soc.ddrRate() * double(soc.cores(false));
     const unsigned buffer = program.getBuffers().size() - 1, most = loadingLoops(program).size();
     SmallVector<unsigned> coldNow(cold.begin(), cold.end());
     coldNow.push_back(buffer);
-    double best = 0;
     for (unsigned depth = 0; depth <= std::min(most, kMaxDepth); ++depth)
       for (double part : {0.25, 0.5, 0.75, 1.0, 1.5, 2.0}) {
-        const int64_t bytes = int64_t(part * alone->idleLoads * rate) / kUnit * kUnit;
+        const int64_t bytes = int64_t(part * alone->idleLoads * ddrRate()) / kUnit * kUnit;
         if (bytes < kSmallestPiece)
           continue;
         ir::ProgramOp trial = program.clone();
         OwningOpRef<ir::ProgramOp> owner(trial);
         addLoads(trial, room, bytes, depth);
-        std::optional<ProgramUse> now = useOfProgram(trial, soc, coldNow);
-        const double gain =
-            now ? usedFactor * double(bytes) / rate - (now->cycles - alone->cycles) : 0;
-        if (gain > best) {
-          best = gain;
-          entry->second = {bytes, depth};
-        }
+        if (std::optional<ProgramUse> now = useOfProgram(trial, soc, coldNow))
+          entry->second.push_back({{bytes, depth}, now->cycles - alone->cycles});
       }
     return entry->second;
   }
@@ -316,6 +411,8 @@ private:
     variant.setSymName((program.getSymName() + "_preload").str());
     symbols.insert(variant, std::next(Block::iterator(program)));
     addLoads(variant, roomIn(program, soc), sizes, capacity.depth);
+    outdated.insert(program);
+    outdated.insert(variant);
     return variant;
   }
 };

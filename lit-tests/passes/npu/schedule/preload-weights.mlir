@@ -3,6 +3,7 @@
 // RUN: atc-opt %s --split-input-file -npu-preload-weights=l2-share=0.06 | FileCheck %s --check-prefix=SHARE
 // RUN: atc-opt %s --split-input-file -npu-preload-weights --remarks-filter=npu-preload-weights --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // REMARK-DAG: [Analysis] {{.*}}Category:npu-preload-weights{{.*}}1 of 3 launches load {{[1-9][0-9]*}} bytes of the weights of later ones into L2
+// REMARK-DAG: [Analysis] {{.*}}Category:npu-preload-weights{{.*}}0 of 3 launches load 0 bytes of the weights of later ones into L2
 
 // @busy computes long after its only load: DDR rests, and the weight of the third launch comes
 // early, by both cores, behind that load and its flag. A program without a rest stays.
@@ -33,9 +34,11 @@ npu.program @busy(%in: !npu.buffer<gm, 65536>, %out: !npu.buffer<gm, 65536>) gri
   npu.wait_flag v to mte3 id 0
   npu.move %out, %x at %core {offsets = [#npu.affine<0, [32768]>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<32768>} : !npu.buffer<gm, 65536>, !npu.buffer<ub, 32768>
 }
-npu.program @copy(%w: !npu.buffer<gm, 33554432>, %in: !npu.buffer<gm, 65536>, %out: !npu.buffer<gm, 65536>) grid(%core = 1) soc "Ascend310P3" {
+npu.program @copy(%w: !npu.buffer<gm, 33554432>, %in: !npu.buffer<gm, 65536>, %out: !npu.buffer<gm, 65536>) grid(%core = 8) soc "Ascend310P3" {
   %x = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 32768>
-  npu.move %x, %in {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<32768>} : !npu.buffer<ub, 32768>, !npu.buffer<gm, 65536>
+  npu.loop %i = 128 {
+    npu.move %x, %w at %core, %i {offsets = [#npu.affine<0>, #npu.affine<0, [32768, 262144]>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<32768>} : !npu.buffer<ub, 32768>, !npu.buffer<gm, 33554432>
+  }
 }
 // CHECK-LABEL: func.func @main
 // OFF-LABEL: func.func @main
@@ -52,6 +55,41 @@ func.func @main(%x: memref<32768xf16>, %y: memref<32768xf16> {om.output}) {
   om.launch @copy(%w, %a, %b) {chained, cost = 1 : i64} : memref<16777216xf16>, memref<32768xf16>, memref<32768xf16>
   // Nothing is left to load.
   // CHECK: om.launch @copy(%[[W]],
+  om.launch @copy(%w, %b, %y) {chained, cost = 1 : i64} : memref<16777216xf16>, memref<32768xf16>, memref<32768xf16>
+  return
+}
+}
+
+// -----
+
+// Here @busy would load as much by what a byte is worth, but the launch that has the weight does not
+// read it: the schedule is not faster, so nothing is loaded.
+module attributes {npu.soc = "Ascend310P3"} {
+// CHECK-LABEL: npu.program @busy(
+// CHECK-NOT: busy_preload
+npu.program @busy(%in: !npu.buffer<gm, 65536>, %out: !npu.buffer<gm, 65536>) grid(%core = 2) soc "Ascend310P3" {
+  %x = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 32768>
+  npu.move %x, %in at %core {offsets = [#npu.affine<0>, #npu.affine<0, [32768]>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<32768>} : !npu.buffer<ub, 32768>, !npu.buffer<gm, 65536>
+  npu.set_flag mte2 to v id 0
+  npu.wait_flag mte2 to v id 0
+  npu.loop %i = 256 {
+    npu.pipe_barrier v
+    npu.vector "relu" %x, %x {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, lanes = #npu.range<16384>, type = f16, dst_type = f16} : !npu.buffer<ub, 32768>, !npu.buffer<ub, 32768>
+  }
+  npu.set_flag v to mte3 id 0
+  npu.wait_flag v to mte3 id 0
+  npu.move %out, %x at %core {offsets = [#npu.affine<0, [32768]>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<32768>} : !npu.buffer<gm, 65536>, !npu.buffer<ub, 32768>
+}
+npu.program @copy(%w: !npu.buffer<gm, 33554432>, %in: !npu.buffer<gm, 65536>, %out: !npu.buffer<gm, 65536>) grid(%core = 1) soc "Ascend310P3" {
+  %x = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 32768>
+  npu.move %x, %in {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<32768>} : !npu.buffer<ub, 32768>, !npu.buffer<gm, 65536>
+}
+func.func @main(%x: memref<32768xf16>, %y: memref<32768xf16> {om.output}) {
+  %a = om.alloc {offset = 0 : i64} : memref<32768xf16>
+  %b = om.alloc {offset = 65536 : i64} : memref<32768xf16>
+  om.launch @busy(%x, %a) {cost = 1 : i64} : memref<32768xf16>, memref<32768xf16>
+  %w = om.weight dense<1.0> : tensor<16777216xf16> : memref<16777216xf16>
+  om.launch @copy(%w, %a, %b) {chained, cost = 1 : i64} : memref<16777216xf16>, memref<32768xf16>, memref<32768xf16>
   om.launch @copy(%w, %b, %y) {chained, cost = 1 : i64} : memref<16777216xf16>, memref<32768xf16>, memref<32768xf16>
   return
 }
