@@ -182,12 +182,10 @@ ATC_KERNEL(QLinearGlobalAveragePool) {
     return fail("data of rank %", rank);
   Dims shape = x.dims();
   const int64_t channelDim = last ? rank - 1 : 1, channels = shape[channelDim];
-  int64_t size = 1;
+  const int64_t size = shape.product(last ? 1 : 2, uint32_t(last ? rank - 1 : rank));
   for (int64_t d = 1; d < rank; ++d)
-    if (d != channelDim) {
-      size *= shape[d];
+    if (d != channelDim)
       shape[d] = 1;
-    }
   char *out = make(0, x.dtype(), shape);
   Quantum from, to;
   if (!out || !from.read(*this, 1, 2) || !to.read(*this, 3, 4))
@@ -285,7 +283,8 @@ ATC_KERNEL(QLinearConcat) {
       return fail("input % has element type %", 2 + 3 * p, in(2 + 3 * p).dtype());
     if (part.rank != shape.rank)
       return fail("input % has rank %, not %", 2 + 3 * p, part.rank, shape.rank);
-    shape[axis] += part[axis];
+    if (__builtin_add_overflow(shape[axis], part[axis], &shape[axis]))
+      return fail("dim % of the result is too large", axis);
     for (int64_t d = 0; d < shape.rank; ++d)
       if (d != axis && part[d] != shape[d])
         return fail("dim % of input % is %, not %", d, 2 + 3 * p, part[d], shape[d]);

@@ -145,3 +145,17 @@ def test_softmax_of_bytes(size, axis, dtype, zero):
                 np.array(zero, dtype), axis=axis, opset=13)
     # Where a share is halfway between two steps either may be the result.
     assert np.abs(got - np.clip(share + zero, limits.min, limits.max)).max() <= 0.5001
+
+
+def test_dims_beside_a_dim_of_zero():
+    """Sums of dims of tensors without elements may not fit."""
+    one, zero = np.float32(0.5), np.array(3, "u1")
+    wide = np.zeros((0, 2**62), "u1")
+    with pytest.raises(KernelError, match="dim 1 of the result is too large"):
+        call("QLinearConcat", one, zero, *[wide, one, zero] * 2, axis=1)
+    image = np.zeros((0, 2, 2**31, 2**30), "u1")
+    got, = call("QLinearGlobalAveragePool", image, one, zero, one, zero, channels_last=0)
+    assert got.shape == (0, 2, 1, 1)
+    x = rng.integers(0, 256, (2, 3, 4, 5)).astype("u1")
+    got, = call("QLinearGlobalAveragePool", x, one, zero, one, zero, channels_last=1)
+    assert np.abs(got - x.mean((1, 2), keepdims=True)).max() <= 0.5001

@@ -69,6 +69,9 @@ const std::vector<std::string> &attributesOf(const std::string &kernel) {
                       "t:packed_facts");
     for (const char *name : {"SVMClassifier", "SVMRegressor"})
       addPacked(name, "t:packed_vectors");
+    for (const char *name : {"ConvInteger", "QLinearConv", "MatMulInteger", "QLinearMatMul",
+                             "DynamicQuantizeMatMul", "MatMulIntegerToFloat", "QGemm"})
+      addPacked(name, "I:packed");
     return made;
   }();
   return all.at(kernel);
@@ -290,7 +293,8 @@ public:
     count = std::max(count, uint32_t(recipe.dims.size()));
     for (uint32_t i = 0; i < count; ++i) {
       const bool required = i < 32 && contract.required >> i & 1;
-      inputs.push_back(random.chance(required ? 1 : 20) ? nullptr : input(i));
+      const int absent = required ? 1 : i < recipe.dims.size() ? 4 : 20;
+      inputs.push_back(random.chance(absent) ? nullptr : input(i));
     }
     fillAttributes(inputs, call.attributes);
   }
@@ -298,6 +302,8 @@ public:
 private:
   uint8_t dtypeFor(uint32_t i) {
     const Contract &contract = *row.contract;
+    if (i < recipe.dtypes.size() && !random.chance(2))
+      return recipe.dtypes[i];
     if (!contract.typeCount || random.chance(3))
       return uint8_t(random.below(27));
     const Contract::Type &type = contract.types[std::min(i, contract.typeCount - 1)];
@@ -490,7 +496,7 @@ private:
       if (entry[1] != '!' && known == recipe.integers.end() && random.chance(40))
         continue;
       // Most calls reach the code behind it.
-      if (entry.substr(2, 7) == "packed_" && random.chance(80))
+      if (entry.substr(2, 6) == "packed" && known == recipe.integers.end() && random.chance(80))
         continue;
       const char type = entry[0];
       host::Attribute made = {};

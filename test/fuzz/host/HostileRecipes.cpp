@@ -145,6 +145,94 @@ HostileRecipe blockedConv(const Below &below, const std::string &kernel) {
   return made;
 }
 
+/// Returns what the sums of `count` packed rows or columns may be: anything.
+std::vector<int64_t> packedSums(const Below &below, int64_t count) {
+  std::vector<int64_t> sums(static_cast<size_t>(count));
+  for (int64_t &sum : sums)
+    sum = below(2) ? below(1 << 16) : -below(int64_t(1) << 40);
+  return sums;
+}
+
+/// A scale, or a zero point: one, or one per channel.
+Dims oneOrEach(const Below &below, int64_t channels) { return below(2) ? Dims(channels) : Dims(); }
+
+/// Convolutions of bytes: filters in order with their sums, depthwise ones, and others.
+HostileRecipe byteConv(const Below &below, bool isQuantized) {
+  HostileRecipe made;
+  enum { Packed, Depthwise, Other };
+  const int64_t form = below(3), spatial = 1 + below(3);
+  const int64_t in = form == Packed ? 4 * (1 + below(3)) : form == Depthwise ? 1 : 1 + below(6);
+  const int64_t groups = 1 + below(form == Depthwise ? 9 : 2), out = groups * (1 + below(6));
+  Dims x(1 + below(2), groups * in), w(out, in);
+  std::vector<int64_t> kernel, strides, dilations, pads;
+  for (int64_t d = 0; d < spatial; ++d) {
+    x.push(1 + below(d + 1 == spatial ? 70 : 9));
+    w.push(kernel.emplace_back(1 + below(4)));
+    strides.push_back(1 + below(3));
+    dilations.push_back(1 + below(3));
+  }
+  for (int64_t d = 0; d < 2 * spatial; ++d)
+    pads.push_back(below(7) - 1);
+  const Dims perRow = oneOrEach(below, out);
+  if (isQuantized)
+    made.dims = {x, Dims(), Dims(), w, oneOrEach(below, out), perRow, Dims(), Dims(), Dims(out)};
+  else
+    made.dims = {x, w, Dims(), perRow};
+  made.integers = {{"group", {groups}},
+                   {"kernel_shape", kernel},
+                   {"strides", strides},
+                   {"dilations", dilations},
+                   {"pads", pads}};
+  if (form == Packed)
+    made.integers["packed"] = packedSums(below, out);
+  return made;
+}
+
+/// Products of bytes, some of matrices in panels with their sums.
+HostileRecipe byteProduct(const Below &below, const std::string &kernel) {
+  HostileRecipe made;
+  const bool isPacked = below(2);
+  const int64_t m = 1 + below(below(4) ? 8 : 120);
+  const int64_t k = isPacked ? 4 * (1 + below(below(4) ? 8 : 200)) : 1 + below(below(4) ? 20 : 800);
+  const int64_t n = isPacked ? 16 * (1 + below(6)) : 1 + below(90);
+  const bool transA = kernel == "QGemm" && below(2), transB = kernel == "QGemm" && below(2);
+  const Dims a = transA ? Dims(k, m) : Dims(m, k), b = transB ? Dims(n, k) : Dims(k, n);
+  const Dims scales = oneOrEach(below, n), zeros = oneOrEach(below, n);
+  if (kernel == "MatMulInteger")
+    made.dims = {a, b, oneOrEach(below, m), zeros};
+  else if (kernel == "QLinearMatMul")
+    made.dims = {a, Dims(), Dims(), b, scales, zeros, Dims(), Dims()};
+  else if (kernel == "DynamicQuantizeMatMul")
+    made.dims = {a, b, scales, zeros, Dims(n)};
+  else if (kernel == "MatMulIntegerToFloat")
+    made.dims = {a, b, Dims(), scales, Dims(), zeros, Dims(n)};
+  else
+    made.dims = {a, Dims(), Dims(), b, scales, zeros, Dims(n), Dims(), Dims()};
+  made.integers = {{"transA", {transA}}, {"transB", {transB}}};
+  if (isPacked)
+    made.integers["packed"] = packedSums(below, n);
+  return made;
+}
+
+/// Each part of a joined tensor has a scale and a zero point.
+HostileRecipe quantizedConcat(const Below &below) {
+  HostileRecipe made;
+  const uint8_t byte = below(2) ? kernels::U8 : kernels::I8;
+  const int64_t rank = 1 + below(4), axis = below(rank);
+  Dims dims;
+  for (int64_t d = 0; d < rank; ++d)
+    dims.push(below(6));
+  made.dims = {Dims(), Dims()};
+  made.dtypes = {kernels::F32, byte};
+  for (int64_t part = 1 + below(4); part > 0; --part) {
+    dims[axis] = below(40);
+    made.dims.insert(made.dims.end(), {dims, Dims(), Dims()});
+    made.dtypes.insert(made.dtypes.end(), {byte, kernels::F32, byte});
+  }
+  made.integers = {{"axis", {axis - below(2) * rank}}};
+  return made;
+}
+
 } // namespace
 
 HostileRecipe hostileRecipeFor(const std::string &kernel, const Below &below) {
@@ -156,6 +244,13 @@ HostileRecipe hostileRecipeFor(const std::string &kernel, const Below &below) {
     return recurrent(below, kernel == "RNN" ? 1 : kernel == "GRU" ? 3 : 4);
   if (kernel == "PackVectors")
     return packVectors(below);
+  if (kernel == "ConvInteger" || kernel == "QLinearConv")
+    return byteConv(below, kernel == "QLinearConv");
+  if (kernel == "MatMulInteger" || kernel == "QLinearMatMul" || kernel == "QGemm" ||
+      kernel == "DynamicQuantizeMatMul" || kernel == "MatMulIntegerToFloat")
+    return byteProduct(below, kernel);
+  if (kernel == "QLinearConcat")
+    return quantizedConcat(below);
   if (kernel == "StringHash")
     return stringHash(below);
   if (kernel == "BlockedConv" || kernel == "BlockedDepthwiseConv" || kernel == "WinogradConv")
