@@ -449,6 +449,10 @@ void OpContext::rename(const std::string &from, const std::string &to) {
     if (node.output(0) == to)
       node.set_name(to);
   }
+  // DEQUANTIZE sets the real values of its input, which later operators read as well.
+  for (auto &known : graph.dequantized)
+    if (known.second == from)
+      known.second = to;
 }
 
 void OpContext::setOutput(Value value, unsigned index) {

@@ -132,6 +132,23 @@ def test_fixed_shapes_are_generated_code(dtype, tmp_path):
     compare(got, want)
 
 
+@pytest.mark.parametrize("columns", [17, 33])
+def test_one_column_behind_whole_vectors(columns, tmp_path):
+    """The last column was stored as four bytes, over the first columns of the next row."""
+    net = Net("u1")
+    weights = [net.constant(net.bytes(12, columns)), *net.scale(0.02, 125)]
+    for op in ("QLinearMatMul", "QGemm"):
+        more = [""] if op == "QGemm" else []
+        net.node(op, ["m", *net.scale(0.05, 120)] + weights + more + net.scale(0.8, 128), op)
+    shapes, kinds = {"m": (9, 12)}, {"QLinearMatMul": "u1", "QGemm": "u1"}
+    net.write(tmp_path / "open.onnx", shapes, kinds, dynamic=True)
+    net.write(tmp_path / "fixed.onnx", shapes, kinds, dynamic=False)
+    feeds = {"m": net.bytes(9, 12)}
+    _, want = run(tmp_path / "open.onnx", tmp_path, feeds)
+    _, got = run(tmp_path / "fixed.onnx", tmp_path, feeds)
+    compare(got, want)
+
+
 @pytest.mark.parametrize("dtype", ["u1", "i1"])
 @pytest.mark.parametrize("soc", npu.SOCS)
 def test_network_on_the_npu(soc, dtype, tmp_path):

@@ -104,9 +104,14 @@ def test_models_equal_the_interpreter(tmp_path):
     assert not {name: lines for name, lines in errors.items() if lines}
 
 
-@pytest.mark.parametrize("name", ["open_dilated", "open_mirror"])
+@pytest.mark.parametrize("name", ["open_dilated", "open_mirror", "open_segment_sum",
+                                  "open_segment_max", "open_diag", "open_set_diag"])
 def test_batches_of_any_size(tmp_path, name):
     assert not check(tmp_path / name, name)
+
+
+def test_integers_that_are_dequantized_are_read_as_both(tmp_path):
+    assert not check(tmp_path / "model", "q_dequantized")
 
 
 @pytest.mark.parametrize("name", ["cnn_float", "cnn_int8io"])

@@ -55,10 +55,11 @@ double startOf(OpContext &c, llvm::StringRef reduction) {
 
 void importUnsortedSegments(OpContext &c) {
   const char *reduction = findOp(c.model.reader.code(c.proto))->onnxName;
-  const Dims result = c.outputDims();
-  if (result.empty() || llvm::is_contained(result, -1))
-    return c.fail("the shape of its result must be known");
-  Value start = filled(c, 0, startOf(c, reduction), c.ints(result));
+  // One row per segment, of the dims of the values behind those that the indices have.
+  Value rest = c.node("Shape", {c.raw(0)}, {{"start", c.rank(1)}});
+  Value rows = c.reshape(c.indices(2), {1});
+  Value shape = c.node("Concat", {rows, rest}, {{"axis", int64_t(0)}});
+  Value start = filled(c, 0, startOf(c, reduction), shape);
   c.setOutput(c.node("ScatterND", {start, c.unsqueeze(c.indices(1), {-1}), c.in(0)},
                      {{"reduction", std::string(reduction)}}));
 }
@@ -123,9 +124,10 @@ Value diagonal(OpContext &c, int64_t rows, int64_t columns) {
 }
 
 void importMatrixDiag(OpContext &c) {
-  const Dims dims = c.knownDims(0);
-  if (dims.empty())
+  const int64_t rank = c.rank(0);
+  if (rank < 1)
     c.fail("its input needs a dim");
+  const Dims dims = c.knownDims(0, std::max<int64_t>(rank, 1) - 1);
   if (c.failed())
     return;
   c.setOutput(c.node("Where", {diagonal(c, dims.back(), dims.back()), c.unsqueeze(c.in(0), {-1}),
@@ -133,9 +135,10 @@ void importMatrixDiag(OpContext &c) {
 }
 
 void importMatrixSetDiag(OpContext &c) {
-  const Dims dims = c.knownDims(0);
-  if (dims.size() < 2)
+  const int64_t rank = c.rank(0);
+  if (rank < 2)
     c.fail("its input needs two dims");
+  const Dims dims = c.knownDims(0, std::max<int64_t>(rank, 2) - 2);
   if (c.failed())
     return;
   const int64_t rows = dims[dims.size() - 2], columns = dims.back();

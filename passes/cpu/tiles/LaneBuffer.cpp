@@ -170,7 +170,9 @@ void LaneBuffer::store(Value value, Value at, int64_t count, int64_t stride) {
     memref::StoreOp::create(b, value, flat, at);
     return;
   }
-  if (stride != 1) {
+  // LLVM 22 makes a store of one lane of its own out of a mask with one lane, and then stores the
+  // lane as wide as it was before a truncation: bytes behind it are overwritten.
+  if (stride != 1 || count == 1) {
     for (int64_t i = 0; i < count; ++i)
       memref::StoreOp::create(b, laneOf(b, value, i), flat, b.add(at, i * stride));
     return;

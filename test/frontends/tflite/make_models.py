@@ -280,6 +280,17 @@ def add_networks():
          several, form="open")
     case("open_mirror", lambda x: tf.pad(x, [[0, 0], [1, 2], [2, 1], [0, 0]], "SYMMETRIC"), several,
          form="open")
+    for name in ("sum", "max"):
+        function = getattr(tf.math, f"unsorted_segment_{name}")
+        case(f"open_segment_{name}",
+             lambda x, function=function: function(tf.transpose(x), np.arange(6) % 4, 5),
+             fixed.uniform(-2, 2, (3, 6)).astype("f4"), form="open")
+    case("open_diag", tf.linalg.diag, fixed.uniform(-2, 2, (3, 6)).astype("f4"), form="open")
+    case("open_set_diag", lambda x: tf.linalg.set_diag(x, x[..., :6, 0]),
+         fixed.uniform(-2, 2, (3, 7, 6)).astype("f4"), form="open")
+    # The converter dequantizes the input, and the operators behind it read both of its forms.
+    case("q_dequantized", lambda x: nn.relu(x) - filters[0, 0, 0] * nn.relu(-x), several,
+         form="int8io")
 
 
 def add_quantized():
