@@ -208,7 +208,9 @@ ATC_KERNEL(PackVectors) {
   int64_t count = perClass.given ? 0 : integer("n_supports", 0);
   for (int64_t i = 0; i < perClass.size && perClass[i] >= 0 && count <= vectors.size; ++i)
     count += minimum(perClass[i], vectors.size + 1);
-  if (count < 1 || vectors.size % count)
+  // Vectors without features may be of any number.
+  constexpr int64_t most = int64_t(1) << 32;
+  if (count < 1 || count > most || vectors.size % count)
     return fail("% numbers for % support vectors", vectors.size, count);
   const int64_t width = vectors.size / count, stride = ceilDiv(count, kBlock) * kBlock;
   float *out = make<float>(0, F32, Dims(width, stride));

@@ -84,3 +84,9 @@ def test_damaged_vectors(seed):
             call("SVMRegressor", ROWS, packed_vectors=damaged(packed, random), **rest)
         except KernelError:
             pass
+
+
+def test_vectors_without_features():
+    assert call("PackVectors", support_vectors=[], n_supports=3)[0].shape == (0, 64)
+    with pytest.raises(KernelError, match="0 numbers for"):
+        call("PackVectors", support_vectors=[], n_supports=2**63 - 1)

@@ -258,6 +258,12 @@ static bool isWithoutEffect(StringRef name, const nlohmann::ordered_json &value)
          (is_contained(ones, name) && isAll(1)) || (is_contained(zeros, name) && isAll(0));
 }
 
+/// Returns an attribute as text. Strings of AIR models may be any bytes.
+static std::string shownValue(const nlohmann::ordered_json &value) {
+  return value.dump(-1, ' ', /*ensure_ascii=*/false,
+                    nlohmann::ordered_json::error_handler_t::replace);
+}
+
 void SingleOpGraph::checkAttributes() {
   // What is asked for below counts no longer.
   const std::set<std::string> known = asked;
@@ -268,12 +274,12 @@ void SingleOpGraph::checkAttributes() {
     // Some rows try one kind after another.
     if (refused.count(name) && !read.count(name))
       diagnostics.error("E14001", "the operator " + op.type + " of --singleop: its attribute \"" +
-                                      name + "\" is " + attribute.value.dump() +
+                                      name + "\" is " + shownValue(attribute.value) +
                                       ", which is of another kind than the operator reads");
     else if (!known.count(name) && !isWithoutEffect(name, attribute.value))
       diagnostics.error("E14001", "the operator " + op.type + " of --singleop does not read the " +
                                       "attribute \"" + name + "\", which is " +
-                                      attribute.value.dump() +
+                                      shownValue(attribute.value) +
                                       (open.empty() ? "; take it out" : didYouMean(name, open)));
   }
 }
