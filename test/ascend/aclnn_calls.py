@@ -117,3 +117,20 @@ def whole(acl, value, kind="int64"):
     """Returns a scalar that is a whole number."""
     number = np.array(value, kind)
     return POINTER(acl.aclCreateScalar(ctypes.c_void_p(number.ctypes.data), TYPES[kind]))
+
+
+def drawer(seed):
+    """A function that draws an array of the given dims."""
+    rng = np.random.default_rng(seed)
+    return rng, lambda *dims, dtype=np.float32: rng.standard_normal(dims).astype(dtype)
+
+
+def zeros(acl, *dims, kind=np.float32):
+    return Tensor(acl, np.zeros(dims, kind))
+
+
+def close(tensor, want, tolerance=2e-3):
+    """A tensor has the wanted elements, but for a part of the largest one."""
+    want = np.asarray(want, np.float64)
+    most = np.nanmax(np.abs(want), initial=0)
+    np.testing.assert_allclose(tensor.read(), want, rtol=tolerance, atol=tolerance * max(1, most))

@@ -12,32 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-onnx = pytest.importorskip("onnx")
-from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+pytest.importorskip("onnx")
+from onnx import helper  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
-import openatc_npu as npu  # noqa: E402
-from openatc_runtime import Session  # noqa: E402
-from openatc_tools import RUNTIME  # noqa: E402
-
-TYPES = {np.uint8: TensorProto.UINT8, np.int8: TensorProto.INT8}
-
-
-def session_of(folder, node, kind, channels, result, initializers):
-    spatial = [f"s{d}" for d in range(2 if node.op_type == "MaxPool" else initializers["w"].ndim - 2)]
-    graph = helper.make_graph(
-        [node], "g", [helper.make_tensor_value_info("x", TYPES[kind], ["n", channels, *spatial])],
-        [helper.make_tensor_value_info("y", result, None)],
-        [numpy_helper.from_array(array, name) for name, array in initializers.items()])
-    path = folder / "m.onnx"
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(path))
-    return Session(RUNTIME, npu.build(path, folder, None), threads=2)
-
-
-def full(rng, kind, shape):
-    limits = np.iinfo(kind)
-    return rng.integers(limits.min, limits.max + 1, shape).astype(kind)
-
+from open_models import full, session_of  # noqa: E402
 
 def conv(x, w, zx, zw, group, pads, strides):
     """As the operator is defined: pads are the zero point."""
@@ -69,18 +48,19 @@ def test_convolutions(tmp_path, x_kind, w_kind, group, channels, made, kernel, s
     pads = [k // 2 for k in kernel]
     node = helper.make_node("ConvInteger", ["x", "w", "zx", "zw"], ["y"], group=group, strides=list(strides),
                             pads=pads + pads)
-    session = session_of(tmp_path, node, x_kind, group * channels, TensorProto.INT32, {"w": w, "zx": zx, "zw": zw})
+    dims = ["n", group * channels, *"dhw"[:len(kernel)]]
+    session = session_of(tmp_path, node, {"x": (x_kind, dims)}, np.int32, {"w": w, "zx": zx, "zw": zw})
     for n, size in ((1, 9), (2, 18), (1, 75)):
         x = full(rng, x_kind, (n, group * channels, *[size - d for d in range(len(kernel))]))
         np.testing.assert_array_equal(session.run_values({"x": x})["y"], conv(x, w, zx, zw, group, pads, strides),
                                       err_msg=f"{n} of {size}")
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kind", (np.uint8, np.int8))
 def test_pools(tmp_path, kind):
     rng = np.random.default_rng(3)
     node = helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 0])
-    session = session_of(tmp_path, node, kind, 5, TYPES[kind], {})
+    session = session_of(tmp_path, node, {"x": (kind, ["n", 5, "h", "w"])}, kind, {})
     for height, width in ((3, 2), (16, 40), (9, 300)):
         x = full(rng, kind, (2, 5, height, width))
         wide = np.pad(x, [(0, 0), (0, 0), (1, 1), (0, 0)], constant_values=np.iinfo(kind).min)

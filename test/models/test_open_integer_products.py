@@ -11,32 +11,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-onnx = pytest.importorskip("onnx")
-from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+pytest.importorskip("onnx")
+from onnx import helper  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
-import openatc_npu as npu  # noqa: E402
-from openatc_runtime import Session  # noqa: E402
-from openatc_tools import RUNTIME  # noqa: E402
+from open_models import full, session_of  # noqa: E402
 
-TYPES = {np.uint8: TensorProto.UINT8, np.int8: TensorProto.INT8}
+KINDS = (np.uint8, np.int8)
 
 
-def session_of(folder, a, b, dims, initializers, inputs):
-    """A session of MatMulInteger(a, b, za, zb) whose inputs have the given dims."""
-    graph = helper.make_graph(
-        [helper.make_node("MatMulInteger", ["a", "b", "za", "zb"], ["y"])], "g",
-        [helper.make_tensor_value_info(name, TYPES[kind], dims[name]) for name, kind in inputs.items()],
-        [helper.make_tensor_value_info("y", TensorProto.INT32, None)],
-        [numpy_helper.from_array(array, name) for name, array in initializers.items()])
-    path = folder / "m.onnx"
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(path))
-    return Session(RUNTIME, npu.build(path, folder, None), threads=2)
-
-
-def full(rng, kind, shape):
-    limits = np.iinfo(kind)
-    return rng.integers(limits.min, limits.max + 1, shape).astype(kind)
+def integer_product(folder, inputs, constants):
+    node = helper.make_node("MatMulInteger", ["a", "b", "za", "zb"], ["y"])
+    return session_of(folder, node, inputs, np.int32, constants)
 
 
 def product(a, b, za, zb):
@@ -45,37 +31,29 @@ def product(a, b, za, zb):
     return wide.astype(np.int32)
 
 
-@pytest.mark.parametrize("a_kind", TYPES)
-@pytest.mark.parametrize("b_kind", TYPES)
+@pytest.mark.parametrize("a_kind", KINDS)
+@pytest.mark.parametrize("b_kind", KINDS)
 @pytest.mark.parametrize("k, n", [(1, 1), (3, 33), (64, 15), (130, 16), (1027, 70), (4, 16), (64, 96), (1100, 208)])
 def test_constant_weights(tmp_path, a_kind, b_kind, k, n):
     rng = np.random.default_rng(k)
     b, zb = full(rng, b_kind, (k, n)), full(rng, b_kind, (n,))
-    session = session_of(tmp_path, a_kind, b_kind, {"a": ["m", k], "za": []}, {"b": b, "zb": zb},
-                         {"a": a_kind, "za": a_kind})
+    session = integer_product(tmp_path, {"a": (a_kind, ["m", k]), "za": (a_kind, [])}, {"b": b, "zb": zb})
     for m in (0, 1, 4, 5, 12, 23, 49, 130):
         a, za = full(rng, a_kind, (m, k)), full(rng, a_kind, ())
         got = session.run_values({"a": a, "za": za})["y"]
         np.testing.assert_array_equal(got, product(a, b, za, zb), err_msg=f"{m} rows")
 
 
-@pytest.mark.parametrize("b_kind", TYPES)
+@pytest.mark.parametrize("b_kind", KINDS)
 def test_dynamic_range(tmp_path, b_kind):
     """com.microsoft.DynamicQuantizeMatMul quantizes its rows to 8 bits together."""
     rng = np.random.default_rng(5)
     k, n = 768, 80
     b, zb, scales = full(rng, b_kind, (k, n)), full(rng, b_kind, (n,)), rng.uniform(.01, .02, n).astype("f4")
     bias = rng.standard_normal(n).astype("f4")
-    graph = helper.make_graph(
-        [helper.make_node("DynamicQuantizeMatMul", ["a", "b", "s", "zb", "bias"], ["y"], domain="com.microsoft")],
-        "g", [helper.make_tensor_value_info("a", TensorProto.FLOAT, ["m", k])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
-        [numpy_helper.from_array(array, name)
-         for name, array in {"b": b, "s": scales, "zb": zb, "bias": bias}.items()])
-    path = tmp_path / "m.onnx"
-    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
-    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), str(path))
-    session = Session(RUNTIME, npu.build(path, tmp_path, None), threads=2)
+    node = helper.make_node("DynamicQuantizeMatMul", ["a", "b", "s", "zb", "bias"], ["y"], domain="com.microsoft")
+    session = session_of(tmp_path, node, {"a": (np.float32, ["m", k])}, np.float32,
+                         {"b": b, "s": scales, "zb": zb, "bias": bias})
     for m in (1, 3, 50):
         a = rng.standard_normal((m, k)).astype("f4")
         low, high = min(a.min(), np.float32(0)), max(a.max(), np.float32(0))
@@ -86,12 +64,12 @@ def test_dynamic_range(tmp_path, b_kind):
         np.testing.assert_allclose(session.run_values({"a": a})["y"], want, rtol=1e-5, atol=1e-3)
 
 
-@pytest.mark.parametrize("a_kind", TYPES)
-@pytest.mark.parametrize("b_kind", TYPES)
+@pytest.mark.parametrize("a_kind", KINDS)
+@pytest.mark.parametrize("b_kind", KINDS)
 def test_several_matrices(tmp_path, a_kind, b_kind):
     rng = np.random.default_rng(7)
-    session = session_of(tmp_path, a_kind, b_kind, {"a": ["g", 2, "m", "k"], "b": [2, "k", "n"], "za": [], "zb": []},
-                         {}, {"a": a_kind, "b": b_kind, "za": a_kind, "zb": b_kind})
+    session = integer_product(tmp_path, {"a": (a_kind, ["g", 2, "m", "k"]), "b": (b_kind, [2, "k", "n"]),
+                                         "za": (a_kind, []), "zb": (b_kind, [])}, {})
     for g, m, k, n in ((1, 6, 5, 3), (3, 50, 64, 65), (2, 9, 1100, 17), (1, 7, 0, 4)):
         a, b = full(rng, a_kind, (g, 2, m, k)), full(rng, b_kind, (2, k, n))
         za, zb = full(rng, a_kind, ()), full(rng, b_kind, ())
@@ -103,8 +81,8 @@ def test_sums_wrap(tmp_path):
     """The largest sums of each kind, of which those without zero points would not fit in 32 bits."""
     k = 70000
     b = np.full((k, 20), -128, np.int8)
-    session = session_of(tmp_path, np.uint8, np.int8, {"a": ["m", k], "za": []},
-                         {"b": b, "zb": np.full(20, 127, np.int8)}, {"a": np.uint8, "za": np.uint8})
+    session = integer_product(tmp_path, {"a": (np.uint8, ["m", k]), "za": (np.uint8, [])},
+                              {"b": b, "zb": np.full(20, 127, np.int8)})
     a = np.full((9, k), 255, np.uint8)
     for za in (0, 255):
         got = session.run_values({"a": a, "za": np.array(za, np.uint8)})["y"]

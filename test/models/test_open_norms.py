@@ -11,22 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-onnx = pytest.importorskip("onnx")
-from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+pytest.importorskip("onnx")
+from onnx import helper  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
-import openatc_npu as npu  # noqa: E402
-from openatc_runtime import Session  # noqa: E402
-from openatc_tools import RUNTIME  # noqa: E402
-
-
-def session_of(folder, node, dims, constants=()):
-    graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, dims)],
-                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
-                              [numpy_helper.from_array(array, name) for name, array in constants])
-    path = folder / "m.onnx"
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(path))
-    return Session(RUNTIME, npu.build(path, folder, None), threads=2)
+from open_models import session_of  # noqa: E402
 
 
 def softmax(x):
@@ -37,7 +26,7 @@ def softmax(x):
 
 def test_softmax(tmp_path):
     rng = np.random.default_rng(1)
-    session = session_of(tmp_path, helper.make_node("Softmax", ["x"], ["y"]), ["b", "n"])
+    session = session_of(tmp_path, helper.make_node("Softmax", ["x"], ["y"]), {"x": (np.float32, ["b", "n"])}, np.float32, {})
     for rows, width in ((1, 1), (3, 7), (2, 16), (5, 64), (4, 75), (2, 500)):
         x = (rng.standard_normal((rows, width)) * 4).astype("f4")
         np.testing.assert_allclose(session.run_values({"x": x})["y"], softmax(x), rtol=2e-6, atol=1e-7)
@@ -47,7 +36,7 @@ def test_softmax(tmp_path):
 @pytest.mark.parametrize("place", [0, -1, 1])
 def test_softmax_of_what_is_no_number(tmp_path, width, place):
     """A row with a NaN has no other result, and the rows beside it do not notice."""
-    session = session_of(tmp_path, helper.make_node("Softmax", ["x"], ["y"]), ["b", "n"])
+    session = session_of(tmp_path, helper.make_node("Softmax", ["x"], ["y"]), {"x": (np.float32, ["b", "n"])}, np.float32, {})
     x = np.random.default_rng(2).standard_normal((3, width)).astype("f4")
     x[1, place] = np.nan
     x[2, place] = -np.inf
@@ -61,13 +50,13 @@ def test_softmax_of_what_is_no_number(tmp_path, width, place):
 @pytest.mark.parametrize("has_bias", [False, True])
 def test_layer_norm(tmp_path, axis, shape, has_bias):
     rng = np.random.default_rng(3)
-    constants = [(name, rng.standard_normal(shape).astype("f4")) for name in ("s", "t")[:1 + has_bias]]
-    node = helper.make_node("LayerNormalization", ["x", *(name for name, _ in constants)], ["y"], axis=axis)
-    session = session_of(tmp_path, node, ["b", 5, 24], constants)
+    constants = {name: rng.standard_normal(shape).astype("f4") for name in ("s", "t")[:1 + has_bias]}
+    node = helper.make_node("LayerNormalization", ["x", *constants], ["y"], axis=axis)
+    session = session_of(tmp_path, node, {"x": (np.float32, ["b", 5, 24])}, np.float32, constants)
     for batch in (1, 3):
         x = rng.standard_normal((batch, 5, 24)).astype("f4")
         dims = (2,) if axis == -1 else (1, 2)
         wide = x.astype("f8")
         want = (wide - wide.mean(dims, keepdims=True)) / np.sqrt(wide.var(dims, keepdims=True) + 1e-5)
-        want = want * constants[0][1] + (constants[1][1] if has_bias else 0)
+        want = want * constants["s"] + constants.get("t", 0)
         np.testing.assert_allclose(session.run_values({"x": x})["y"], want, rtol=1e-5, atol=1e-5)

@@ -9,15 +9,11 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from aclnn_calls import BOOL, DOUBLE, LONG, POINTER, TINY, Tensor, acl, call, failed, refused  # noqa: E402, F401
+from aclnn_calls import BOOL, DOUBLE, LONG, POINTER, TINY, Tensor, acl, call, close, drawer, failed, refused  # noqa: E402, F401
 
-RNG = np.random.default_rng(23)
+RNG, draw = drawer(23)
 F32, NULL, INT = np.float32, POINTER(), ctypes.c_int
 COMPLEX64 = 16
-
-
-def draw(*dims):
-    return RNG.standard_normal(dims).astype(F32)
 
 
 def zeros(acl, like, kind=F32):
@@ -48,11 +44,6 @@ def slope(function, x, gradient, step=1e-4):
         moved[place] -= 2 * step
         result[place] = np.sum((high - function(moved)) * gradient) / (2 * step)
     return result
-
-
-def close(tensor, want, tolerance=2e-3):
-    want = np.asarray(want, np.float64)
-    np.testing.assert_allclose(tensor.read(), want, rtol=tolerance, atol=tolerance * max(1, np.abs(want).max()))
 
 
 #--- layers -----------------------------------------------------------------------

@@ -9,24 +9,10 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from aclnn_calls import BOOL, DOUBLE, LONG, POINTER, Tensor, acl, call, refused, whole  # noqa: E402, F401
+from aclnn_calls import BOOL, DOUBLE, LONG, POINTER, Tensor, acl, call, close, drawer, refused, whole, zeros  # noqa: E402, F401
 
-RNG = np.random.default_rng(31)
+RNG, draw = drawer(31)
 F32, NULL = np.float32, POINTER()
-
-
-def draw(*dims):
-    return RNG.standard_normal(dims).astype(F32)
-
-
-def zeros(acl, *dims, kind=F32):
-    return Tensor(acl, np.zeros(dims, kind))
-
-
-def close(tensor, want, tolerance=2e-3):
-    want = np.asarray(want, np.float64)
-    np.testing.assert_allclose(tensor.read(), want, rtol=tolerance,
-                               atol=tolerance * max(1, np.nanmax(np.abs(want), initial=0)))
 
 
 #--- images: the matrix of an axis, whose transpose is the gradient -----------------------

@@ -5,9 +5,9 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from aclnn_calls import BOOL, DOUBLE, LONG, POINTER, Tensor, acl, call, failed, refused  # noqa: E402, F401
+from aclnn_calls import BOOL, DOUBLE, LONG, POINTER, Tensor, acl, call, drawer, failed, refused  # noqa: E402, F401
 
-RNG = np.random.default_rng(18)
+RNG, draw = drawer(18)
 F32, F16, NULL = np.float32, np.float16, POINTER()
 HUGE = LONG(2 ** 31 - 1)
 
@@ -15,10 +15,6 @@ HUGE = LONG(2 ** 31 - 1)
 def softmax(x):
     e = np.exp(x - x.max(-1, keepdims=True))
     return e / e.sum(-1, keepdims=True)
-
-
-def draw(*dims, dtype=F32):
-    return RNG.standard_normal(dims).astype(dtype)
 
 
 def close(tensor, want):

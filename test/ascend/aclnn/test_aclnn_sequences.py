@@ -9,23 +9,10 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from aclnn_calls import BOOL, DOUBLE, LONG, POINTER, Tensor, acl, call, failed, prepare, refused  # noqa: E402, F401
+from aclnn_calls import BOOL, DOUBLE, LONG, POINTER, Tensor, acl, call, close, drawer, failed, prepare, refused, zeros  # noqa: E402, F401
 
-RNG = np.random.default_rng(47)
+RNG, draw = drawer(47)
 F32, NULL = np.float32, POINTER()
-
-
-def draw(*dims):
-    return RNG.standard_normal(dims).astype(F32)
-
-
-def zeros(acl, *dims, kind=F32):
-    return Tensor(acl, np.zeros(dims, kind))
-
-
-def close(tensor, want, tolerance=2e-3):
-    want = np.asarray(want, np.float64)
-    np.testing.assert_allclose(tensor.read(), want, rtol=tolerance, atol=tolerance * max(1, np.abs(want).max(initial=0)))
 
 
 def integers(low, high, *dims, kind=np.int32):

@@ -7,9 +7,9 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from aclnn_calls import BOOL, DOUBLE, LONG, POINTER, Tensor, acl, call, failed, refused  # noqa: E402, F401
+from aclnn_calls import BOOL, DOUBLE, LONG, POINTER, Tensor, acl, call, drawer, failed, refused  # noqa: E402, F401
 
-RNG = np.random.default_rng(17)
+RNG, draw = drawer(17)
 F32, F16, FLOAT, NULL = np.float32, np.float16, ctypes.c_float, POINTER()
 HUGE = LONG(2 ** 31 - 1)
 
@@ -17,10 +17,6 @@ HUGE = LONG(2 ** 31 - 1)
 def softmax(x, axis=-1):
     e = np.exp(x - x.max(axis, keepdims=True))
     return e / e.sum(axis, keepdims=True)
-
-
-def draw(*dims, dtype=F32):
-    return RNG.standard_normal(dims).astype(dtype)
 
 
 #--- attention ------------------------------------------------------------------
