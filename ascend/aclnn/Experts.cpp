@@ -336,7 +336,7 @@ ACLNN_GROUPED_PRODUCT(GroupedMatmulV5, aclIntArray *, )
 
 namespace {
 
-/// What the softmax of scores chooses.
+/// The experts that the softmax of scores chooses.
 struct Gates {
   View shares, experts, all;
 };

@@ -87,7 +87,7 @@ Expected<std::unique_ptr<Module>> takeOut(StringRef symbol, uint64_t types, cons
       function.setComdat(nullptr);
     }
   internalizeModule(*module, [&](const GlobalValue &value) { return isOwn(value.getName()); });
-  // What only those functions needed is no part of what the object is kept by.
+  // Nothing that only those functions needed belongs to what the object is kept by.
   generator.runPasses(*module, [](PassBuilder &) {
     ModulePassManager passes;
     passes.addPass(GlobalDCEPass());

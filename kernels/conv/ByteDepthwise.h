@@ -178,7 +178,7 @@ private:
           sums[v] += __builtin_convertvector(
                          *reinterpret_cast<const LooseShorts *>(from[v] + offsets[t]), Sums) *
                      factors[t];
-      // What is behind the end of a row is written again, by the next one.
+      // Elements behind the end of a row are written again, by the next one.
 #pragma clang loop unroll(full)
       for (int64_t v = 0; v < kVectors; ++v)
         *reinterpret_cast<LooseSums *>(own[v]) = sums[v];

@@ -147,7 +147,7 @@ struct RecordedOutputs; // Generated.cpp
 
 class Context;
 
-// What ATC_KERNEL puts around the body of each kernel, with meetsContract. None of it depends on
+// ATC_KERNEL puts these around the body of each kernel, with meetsContract. None of it depends on
 // element types, so a model has it once: the compiler finds it by the names that the assembler sees
 // (backends/cpu/HostKernelEmitter.cpp). As a part of each kernel it took half of the optimizer's
 // time.

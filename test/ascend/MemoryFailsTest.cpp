@@ -20,7 +20,7 @@ namespace {
 
 const char *const modelPath = OPENATC_TEST_GOLDEN "/schema-1.3.om";
 
-/// What the calls of a scenario have returned. It allocates nothing.
+/// The results of the calls of a scenario. It allocates nothing.
 struct Outcome {
   bool failed = false;          ///< a call has, so the rest of the scenario is left out
   const char *silent = nullptr; ///< a call that failed without a message

@@ -80,7 +80,7 @@ std::vector<Way> waysOf(const Options &options) {
   return ways;
 }
 
-/// What became of the graphs that took a way.
+/// Counts of the results of the graphs that took a way.
 struct Tally {
   uint64_t same, refused, different, crashed;
   double compiling, running, interpreting; ///< seconds

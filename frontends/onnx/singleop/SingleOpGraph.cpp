@@ -265,7 +265,7 @@ static std::string shownValue(const nlohmann::ordered_json &value) {
 }
 
 void SingleOpGraph::checkAttributes() {
-  // What is asked for below counts no longer.
+  // From here on attributes that are read do not count.
   const std::set<std::string> known = asked;
   std::vector<std::string> open(known.begin(), known.end());
   llvm::erase_if(open, [&](const std::string &name) { return find(name) != nullptr; });

@@ -108,7 +108,7 @@ struct CellSamples {
   }
 };
 
-/// What all cells of a call of RoiAlign share.
+/// The sizes and operands that all cells of a call of RoiAlign share.
 struct AlignedCells {
   static constexpr int64_t kChannels = 64; ///< at most so many per call of pool()
 

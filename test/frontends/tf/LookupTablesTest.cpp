@@ -224,7 +224,7 @@ TEST_CASE("a table that changes is filled once, before all that reads it") {
   CHECK_THAT(errorOf(R"(node { name: "init" op: "LookupTableRemoveV2" input: "table"
                input: "keys" })"),
              Catch::Contains("insert constants once"));
-  // What neither the outputs nor the model's initializer need does not run.
+  // Nodes that neither the outputs nor the initializer of the model need do not run.
   CHECK(find(freeze(insert("keys"), "other"), "table")->op() == "MutableHashTableV2");
   CHECK(
       find(freeze(insert("keys") + R"(node { name: "group" op: "NoOp" input: "^init" })", "group"),
