@@ -49,7 +49,7 @@ struct ByteConv {
                     sums.size);
     const int64_t *packedSums = sums.given ? sums.data : nullptr;
 #if defined(__x86_64__)
-    if (hasWideDot() && plan.outChannels > kFewChannels &&
+    if (hasWideDot() && plan.outChannels > QuadOrder::kFewRows &&
         plan.inChannels * plan.window.taps() > 0) {
       DotConv conv(plan);
       if (conv.read(c, data, zeroX, weights, zeroW, packedSums))
@@ -63,12 +63,10 @@ struct ByteConv {
       return;
     }
     if (read(c, data, zeroX, weights, zeroW, packedSums != nullptr))
-      plan.outChannels <= kFewChannels ? addRows(c, sink) : multiply(c, sink);
+      plan.outChannels <= QuadOrder::kFewRows ? addRows(c, sink) : multiply(c, sink);
   }
 
 private:
-  static constexpr int64_t kFewChannels = 2; ///< per group, up to which rows are added
-
   /// Centers data and weights. Returns false where memory could not be allocated.
   bool read(Context &c, Tensor data, const ZeroPoints &zeroX, Tensor weights,
             const ZeroPoints &zeroW, bool packed) {
@@ -79,11 +77,8 @@ private:
     int16_t *rows = wide ? c.scratch<int16_t>(channels * depth + 1) : nullptr;
     if (!rows)
       return false;
-    constexpr int64_t part = 4096;
-    parallelIf(c, ceilDiv(count, part), part, [&](int64_t begin, int64_t end) {
-      const int64_t first = begin * part;
-      centerBytes(wide + first, data.bytes() + first, data.dtype() == I8, zeroX.at(0),
-                  minimum(end * part, count) - first);
+    forParts(c, count, [&](int64_t begin, int64_t end) {
+      centerBytes(wide + begin, data.bytes() + begin, data.dtype() == I8, zeroX.at(0), end - begin);
     });
     const ByteMatrix matrix{weights.bytes(), weights.dtype() == I8, k, 1};
     const QuadOrder order{plan.inChannels, plan.window.taps()};

@@ -35,6 +35,9 @@ struct BytePanels {
 /// side. Where channels are no multiple of 4, those behind them are 0, and take bytes of their own.
 struct QuadOrder {
   static constexpr int64_t kChannels = 4;
+  /// The output channels per group up to which no product computes a convolution: its kernel adds
+  /// rows of the image.
+  static constexpr int64_t kFewRows = 2;
   int64_t channels, taps;
 
   /// Returns the number of bytes.

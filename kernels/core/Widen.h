@@ -24,6 +24,14 @@ template <typename Body> void parallelIf(Context &c, int64_t count, int64_t cost
     c.parallel(count, body);
 }
 
+/// Runs body(begin, end) over parts of [0, count), elements that cost one operation each, on
+/// several threads where that pays.
+template <typename Body> void forParts(Context &c, int64_t count, Body &&body) {
+  constexpr int64_t part = 4096;
+  parallelIf(c, ceilDiv(count, part), part,
+             [&](int64_t begin, int64_t end) { body(begin * part, minimum(end * part, count)); });
+}
+
 /// Returns the product of the sizes of a working space, in elements; fails the call and returns -1
 /// where it exceeds 2^44. A size of 0 counts as 1 there: the product of any of the sizes has that
 /// limit.

@@ -80,11 +80,9 @@ void lookUpRun(uint8_t *to, const uint8_t *from, int64_t count, const uint8_t *t
 }
 
 void lookUp(Context &c, char *out, const char *from, int64_t count, const uint8_t *table) {
-  constexpr int64_t part = 4096;
-  parallelIf(c, ceilDiv(count, part), part, [&](int64_t begin, int64_t end) {
-    lookUpRun(reinterpret_cast<uint8_t *>(out) + begin * part,
-              reinterpret_cast<const uint8_t *>(from) + begin * part,
-              minimum(end * part, count) - begin * part, table);
+  forParts(c, count, [&](int64_t begin, int64_t end) {
+    lookUpRun(reinterpret_cast<uint8_t *>(out) + begin,
+              reinterpret_cast<const uint8_t *>(from) + begin, end - begin, table);
   });
 }
 

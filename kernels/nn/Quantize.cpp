@@ -133,10 +133,8 @@ DynamicRange DynamicRange::of(const float *data, int64_t count) {
 
 void DynamicRange::quantize(Context &c, uint8_t *to, const float *from, int64_t count) const {
   const float by = step == 0 ? 1.0f : step, middle = zero;
-  constexpr int64_t part = 4096;
-  parallelIf(c, ceilDiv(count, part), part, [&](int64_t begin, int64_t end) {
-    quantizeRun(to + begin * part, from + begin * part, minimum(end * part, count) - begin * part,
-                by, middle);
+  forParts(c, count, [&](int64_t begin, int64_t end) {
+    quantizeRun(to + begin, from + begin, end - begin, by, middle);
   });
 }
 

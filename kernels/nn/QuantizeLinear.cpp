@@ -86,11 +86,8 @@ struct QuantizationOperands {
 /// neighbours(begin, end) for those of the last axis, which have the scales 0, 1, ...
 template <typename Run, typename Row>
 void forRuns(Context &c, const Scales &scales, int64_t count, Run &&run, Row &&neighbours) {
-  constexpr int64_t part = 4096;
   if (scales.kind == Scales::All)
-    return parallelIf(c, ceilDiv(count, part), part, [&](int64_t begin, int64_t end) {
-      run(int64_t(0), begin * part, minimum(end * part, count));
-    });
+    return forParts(c, count, [&](int64_t begin, int64_t end) { run(int64_t(0), begin, end); });
   const int64_t width = scales.inner == 1 ? scales.length : scales.inner;
   parallelIf(c, count / width, width, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "kernels/core/Nibbles.h"
+#include "kernels/core/Strided.h"
 #include "kernels/core/TransposeSquare.h"
 #include "kernels/core/Widen.h"
 
@@ -64,7 +65,6 @@ ATC_KERNEL(Transpose) {
   if (!out)
     return;
   const int64_t inner = rank ? shape[rank - 1] : 1, step = rank ? steps[rank - 1] : 1;
-  const int64_t rows = inner ? shape.product() / inner : 0;
   moveElements(*this, data.dtype(), out, shape.product(), [&](auto *result, auto read) {
     const auto *from = read(data);
     if (!from)
@@ -72,30 +72,7 @@ ATC_KERNEL(Transpose) {
     for (int64_t d = 0; d < rank - 1; ++d)
       if (steps[d] == 1 && shape[d] > 1 && step != 1 && inner > 1)
         return transposePlanes(*this, result, from, shape, steps, d);
-    parallel(rows, [&](int64_t begin, int64_t end) {
-      // Counts up: a division per row takes as long as copying a short one.
-      Dims at = shape;
-      int64_t offset = 0;
-      for (int64_t d = rank - 2, rest = begin; d >= 0; rest /= shape[d], --d) {
-        at[d] = rest % shape[d];
-        offset += at[d] * steps[d];
-      }
-      for (int64_t row = begin; row < end; ++row) {
-        auto *to = result + row * inner;
-        if (step == 1)
-          copyBytes(to, from + offset, inner * int64_t(sizeof(*to)));
-        else
-          for (int64_t i = 0; i < inner; ++i)
-            to[i] = from[offset + i * step];
-        for (int64_t d = rank - 2; d >= 0; --d) {
-          offset += steps[d];
-          if (++at[d] < shape[d])
-            break;
-          offset -= shape[d] * steps[d];
-          at[d] = 0;
-        }
-      }
-    });
+    copyStrided(*this, result, from, shape, steps);
   });
 }
 

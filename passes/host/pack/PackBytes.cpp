@@ -70,8 +70,8 @@ PackedWeights packMatrix(ArrayRef<char> from, RankedTensorType type, bool transp
 /// where they have no such order, and where a group has so few output channels that its kernel adds
 /// rows of the image.
 PackedWeights packFilters(ArrayRef<char> from, RankedTensorType type, int64_t groups) {
-  constexpr int64_t fewChannels = 2;
-  if (type.getRank() < 3 || groups < 1 || type.getDimSize(0) / groups <= fewChannels)
+  if (type.getRank() < 3 || groups < 1 ||
+      type.getDimSize(0) / groups <= kernels::QuadOrder::kFewRows)
     return {};
   const int64_t channels = type.getDimSize(1), rows = type.getDimSize(0);
   const kernels::QuadOrder order{channels, channels ? type.getNumElements() / rows / channels : 0};

@@ -50,7 +50,7 @@ Buffer wholeNumbers(Random &random, const std::string &element, const Numbers &s
   return buffer;
 }
 
-/// What was drawn: how many tiles and boxes, and what they have that the pass's own have not.
+/// Counts of the tiles and boxes that were drawn, and of their differences from those of the pass.
 struct Counts {
   unsigned tiles = 0, boxes = 0, otherSteps = 0, otherCores = 0, otherOrder = 0, dividedDepth = 0,
            otherBuffers = 0;
