@@ -52,8 +52,8 @@ constexpr Choice choices[] = {
     {"GRU", "direction", "forward reverse bidirectional"},
     {"GridSample", "mode", "linear bilinear nearest cubic bicubic"},
     {"GridSample", "padding_mode", "zeros border reflection"},
-    {"GroupQueryAttention", "k_quant_type", "NONE"},
-    {"GroupQueryAttention", "v_quant_type", "NONE"},
+    {"GroupQueryAttention", "k_quant_type", "NONE PER_TENSOR PER_CHANNEL"},
+    {"GroupQueryAttention", "v_quant_type", "NONE PER_TENSOR PER_CHANNEL"},
     {"ImageDecoder", "pixel_format", "RGB BGR Grayscale"},
     {"LSTM", "direction", "forward reverse bidirectional"},
     {"NegativeLogLikelihoodLoss", "reduction", "mean sum none"},
@@ -94,9 +94,8 @@ struct OnlyValue {
   int64_t value;
 };
 constexpr OnlyValue onlyValues[] = {
-    {"GroupQueryAttention", "causal", 1},
     {"GroupQueryAttention", "qk_output", 0},
-    {"GroupQueryAttention", "sliding_window_cache", 0},
+    {"MsCausalConvWithState", "ndim", 1},
 };
 
 /// An input that a kernel does not read.
@@ -106,8 +105,6 @@ struct UnreadInput {
   StringLiteral name;
 };
 constexpr UnreadInput unreadInputs[] = {
-    {"GroupQueryAttention", 12, "k_scale"},
-    {"GroupQueryAttention", 13, "v_scale"},
     {"MultiHeadAttention", 8, "past_sequence_length"},
     {"MultiHeadAttention", 9, "cache_indirection"},
 };
@@ -137,6 +134,7 @@ constexpr StringLiteral flags[] = {
     "align_corners",
     "allowzero",
     "antialias",
+    "causal",
     "ceil_mode",
     "center_point_box",
     "channels_last",
@@ -166,6 +164,7 @@ constexpr StringLiteral flags[] = {
     "rotary_interleaved",
     "saturate",
     "select_last_index",
+    "sliding_window_cache",
     "sorted",
     "storage_order",
     "training_mode",

@@ -3,7 +3,7 @@
 
 #include "kernels/core/Widen.h"
 #include "kernels/microsoft/Attention.h"
-#include "kernels/nn/CachedAttention.h"
+#include "kernels/microsoft/CacheRows.h"
 
 namespace atc::kernels {
 
@@ -97,15 +97,25 @@ struct GroupQuery {
   int64_t batch = 0, length = 0, heads = 0, keyHeads = 0, size = 0;
   int64_t room = 0;                 ///< positions of the past's tensors
   int64_t total = 0;                ///< positions in all
+  int64_t keys = 0;                 ///< positions of the present's tensors
+  int64_t capacity = 0;             ///< of caches of windows, in positions
+  int64_t window = 0;               ///< a query sees so many keys; 0: all
+  bool windowed = false;            ///< caches hold the last positions only
+  bool ragged = false;              ///< sequences have different lengths
   int64_t queryRow = 0, keyRow = 0; ///< floats from position to position
   const float *q = nullptr, *k = nullptr, *v = nullptr;
-  const int64_t *before = nullptr; ///< per batch: valid positions before the new ones
+  const int64_t *before = nullptr;  ///< per batch: valid positions before the new ones
+  const RowRange *ranges = nullptr; ///< per batch: the rows of caches that are read as floats
   Tensor cosTable, sinTable, positions;
   const float *cosines = nullptr, *sines = nullptr; ///< null: nothing is rotated
   bool interleaved = false;
   VectorNorm queryNorm, keyNorm;
 
+  /// Returns the position by which the vector at `row`, [batch, position], is rotated: 0 for
+  /// padding.
   int64_t positionOf(int64_t row) const {
+    if (row % length >= ranges[row / length].fresh)
+      return 0;
     return positions ? integerAt(positions, row) : before[row / length] + row % length;
   }
   /// Normalizes and rotates the vector at `row`, [batch, position], which starts at `from`.
@@ -121,9 +131,10 @@ struct GroupQuery {
                  Tensor pastValue);
   bool findTables(Context &c, bool known);
   bool findNorms(Context &c, Tensor queryScale, Tensor keyScale, bool known);
-  bool findPositions(Context &c, Tensor lengths, int64_t *starts);
+  bool findPositions(Context &c, Tensor lengths, Tensor fresh, int64_t *starts, RowRange *rows);
+  bool findFormats(Context &c, CacheRows (&rows)[2], uint8_t cacheType, bool known) const;
   void turnQueries(Context &c, float *to) const;
-  void writeCaches(Context &c, Cache &keys, Cache &values) const;
+  void writeCaches(Context &c, Cache &keys, Cache &values, bool rows) const;
 };
 
 /// Finds the sizes of all tensors, whose elements need not be known. Returns false where they do
@@ -146,10 +157,25 @@ bool GroupQuery::readSizes(Context &c, Tensor query, Tensor key, Tensor value, T
     return c.fail("% numbers of query for % heads, % of them keys", queryRow, heads, keyHeads),
            false;
   room = pastKey ? pastKey.dim(2) : 0;
-  const Dims pastDims(batch, keyHeads, room, size);
-  if (bool(pastKey) != bool(pastValue) ||
-      (pastKey && (!(pastKey.dims() == pastDims) || !(pastValue.dims() == pastDims))))
+  // Two elements of four bits are a byte. Models leave the size of a head open by a name: a cache
+  // that holds nothing yet may have any.
+  const bool nibbles = pastKey && pastKey.dtype() == U8;
+  const Dims pastDims(batch, keyHeads, room, nibbles ? size / 2 : size);
+  auto fits = [&](Tensor past) {
+    return room ? past.dims() == pastDims
+                : past.rank() == 4 && past.dim(0) == batch && past.dim(1) == keyHeads &&
+                      past.dim(2) == 0;
+  };
+  if (bool(pastKey) != bool(pastValue) || (pastKey && (!fits(pastKey) || !fits(pastValue))))
     return c.fail("the past does not fit % batches of % heads of %", batch, keyHeads, size), false;
+  window = maximum(c.integer("local_window_size", -1), int64_t(0));
+  windowed = c.integer("sliding_window_cache", 0);
+  // A cache that holds nothing yet becomes one of a window.
+  capacity = room ? room : window;
+  if (windowed && (!window || capacity < window))
+    return c.fail("a cache of % positions for windows of %", room, window), false;
+  if (window && !c.integer("causal", 1))
+    return c.fail("local_window_size % needs causal = 1", window), false;
   return true;
 }
 
@@ -187,24 +213,52 @@ bool GroupQuery::findNorms(Context &c, Tensor queryScale, Tensor keyScale, bool 
   return queryNorm.scale && keyNorm.scale;
 }
 
-/// Finds where the new positions of each batch begin. Returns false where the call has failed.
-bool GroupQuery::findPositions(Context &c, Tensor lengths, int64_t *starts) {
+/// Finds where the new positions of each batch begin and which rows of caches they see. `fresh`
+/// counts the new ones of each batch that are no padding, or is left out. Returns false where the
+/// call has failed.
+bool GroupQuery::findPositions(Context &c, Tensor lengths, Tensor fresh, int64_t *starts,
+                               RowRange *rows) {
   before = starts;
+  ranges = rows;
   for (int64_t b = 0; b < batch; ++b) {
     const int64_t end = integerAt(lengths, b) + 1; // seqlens_k is the length minus 1
-    const int64_t keys = maximum(total, room);
+    const int64_t keys = maximum(total, windowed ? int64_t(0) : room);
     if (end < 1 || end > keys)
       return c.fail("batch % has % positions of %", b, end, keys), false;
-    // The first prompt is padded on the right: it has nothing before it.
-    starts[b] = length > 1 && length == total ? 0 : end - length;
-    if (starts[b] < 0 || starts[b] > room || starts[b] + length > keys)
+    // New positions are padded on the right.
+    const int64_t own = fresh ? integerAt(fresh, b) : minimum(length, end);
+    if (own < 0 || own > minimum(length, end))
+      return c.fail("batch % has % new positions of % in all, the query has %", b, own, end,
+                    length),
+             false;
+    starts[b] = end - own;
+    ragged |= end != total;
+    const bool fits =
+        windowed ? room || !starts[b] : starts[b] <= room && starts[b] + length <= keys;
+    if (!fits)
       return c.fail("batch % has % positions before the % new ones, the past holds %", b, starts[b],
                     length, room),
              false;
+    rows[b] = {windowed ? keptPositions(starts[b], capacity, window) : starts[b], own,
+               windowed ? keptPositions(end, capacity, window) : end};
   }
   for (int64_t row = 0; cosines && row < batch * length; ++row)
     if (const int64_t at = positionOf(row); at < 0 || at >= cosTable.dim(0))
       return c.fail("position % is not in the cache of %", at, cosTable.dim(0)), false;
+  return true;
+}
+
+/// Finds how keys and values are stored. Returns false where the call has failed.
+bool GroupQuery::findFormats(Context &c, CacheRows (&rows)[2], uint8_t cacheType,
+                             bool known) const {
+  for (uint32_t i = 0; i < 2; ++i) {
+    rows[i].heads = keyHeads;
+    rows[i].ranges = ranges;
+    rows[i].format.size = size;
+    if (!rows[i].format.find(c, c.in(12 + i), i ? "v_quant_type" : "k_quant_type", cacheType,
+                             keyHeads, known))
+      return false;
+  }
   return true;
 }
 
@@ -217,15 +271,17 @@ void GroupQuery::turnQueries(Context &c, float *to) const {
   });
 }
 
-/// Writes the new positions into caches whose heads are [batch, keyHeads].
-void GroupQuery::writeCaches(Context &c, Cache &keys, Cache &values) const {
+/// Writes the new positions into caches whose heads are [batch, keyHeads]: behind those before
+/// them, or behind the resident `rows`.
+void GroupQuery::writeCaches(Context &c, Cache &keys, Cache &values, bool rows) const {
   parallelIf(c, batch * length, 4 * keyHeads * size, [&](int64_t begin, int64_t end) {
     float *turned = keys.isNarrow() ? c.scratch<float>(size) : nullptr;
     if (keys.isNarrow() && !turned)
       return; // the call has failed
     for (int64_t row = begin; row < end; ++row)
       for (int64_t h = 0; h < keyHeads; ++h) {
-        const int64_t b = row / length, head = b * keyHeads + h, at = before[b] + row % length;
+        const int64_t b = row / length, head = b * keyHeads + h;
+        const int64_t at = (rows ? ranges[b].resident : before[b]) + row % length;
         turn(turned ? turned : keys.at(head, at), k + row * keyRow + h * size, row, keyNorm);
         if (turned)
           keys.write(head, at, turned);
@@ -253,12 +309,13 @@ void copyPast(Context &c, Call *call, const GroupQuery &p, float *to, int64_t ke
 }
 
 /// Takes what attributes and an addend say of the scores of queries of `size` floats.
-void configure(const Context &c, CachedAttention &attention, int64_t size, const ScoreBias &bias) {
+void configure(const Context &c, CachedAttention &attention, const GroupQuery &p,
+               const ScoreBias &bias) {
   const double scale = c.number("scale", 0);
-  attention.scale = float(scale ? scale : 1 / math::sqrt(double(size)));
+  attention.scale = float(scale ? scale : 1 / math::sqrt(double(p.size)));
   attention.softcap = float(c.number("softcap", 0));
-  attention.causal = true;
-  attention.window = maximum(c.integer("local_window_size", -1), int64_t(0));
+  attention.causal = c.integer("causal", 1);
+  attention.window = p.window;
   attention.bias = bias.data;
   attention.mask.columns = attention.total;
   attention.mask.steps[0] = bias.batch;
@@ -266,41 +323,141 @@ void configure(const Context &c, CachedAttention &attention, int64_t size, const
   attention.mask.steps[2] = bias.row;
 }
 
+/// A result that has the keys or values of all positions so far.
+struct Present {
+  FloatResult floats;
+  void *bytes = nullptr; ///< of quantized elements
+
+  /// Makes result `index`, if it is wanted. Returns false where the call has failed.
+  bool make(Context &c, uint32_t index, uint8_t type, const Dims &dims, bool quantized) {
+    if (!quantized)
+      return floats.makeIfWanted(c, index, type, dims);
+    return !c.wants(index) || (bytes = c.makeBytes(index, type, dims));
+  }
+};
+
+/// Copies the pasts into the presents, where the new positions are added. Returns false where
+/// memory could not be allocated.
+bool copyPasts(Context &c, Call *call, const GroupQuery &p, CachedAttention &attention,
+               const Tensor (&pasts)[2], Present (&presents)[2]) {
+  Cache *caches[] = {&attention.keys, &attention.values};
+  for (int i = 0; i < 2; ++i) {
+    float *all = presents[i].floats ? presents[i].floats.floats(c)
+                                    : c.scratch<float>(p.batch * p.keyHeads * p.keys * p.size + 1);
+    if (!all)
+      return false;
+    copyPast(c, call, p, all, p.keys, pasts[i]);
+    caches[i]->borrow(all, p.keys * p.size, p.size);
+  }
+  return true;
+}
+
+/// Attends to caches that are read as rows of floats, one batch after the other: their keys are
+/// counted from different positions of the sequences. Writes the presents. Returns false where the
+/// call has failed.
+bool attendRows(Context &c, Call *call, const GroupQuery &p, CachedAttention &attention,
+                CacheRows (&rows)[2], const Tensor (&pasts)[2], Present (&presents)[2],
+                const ScoreBias &bias, const float *queries, float *out) {
+  int64_t resident = 0;
+  for (int64_t b = 0; b < p.batch; ++b)
+    resident = maximum(resident, p.ranges[b].resident);
+  for (int i = 0; i < 2; ++i) {
+    rows[i].rows = resident + p.length;
+    if (!rows[i].read(c, call, p.batch, pasts[i]))
+      return false;
+  }
+  rows[0].show(attention.keys, 0);
+  rows[1].show(attention.values, 0);
+  p.writeCaches(c, attention.keys, attention.values, /*rows=*/true);
+  for (const CacheRows &each : rows)
+    each.round(c, p.batch);
+  const int64_t step = p.length * p.heads * p.size;
+  attention.q.batch = attention.k.batch = attention.v.batch = 1;
+  for (int64_t b = 0; b < p.batch; ++b) {
+    const RowRange &range = p.ranges[b];
+    rows[0].show(attention.keys, b);
+    rows[1].show(attention.values, b);
+    attention.beforeBatch = &range.resident;
+    attention.total = range.resident + (attention.causal ? p.length : range.fresh);
+    attention.mask.columns = attention.total;
+    // Columns of the addend are positions of the whole sequence.
+    if (bias.data)
+      attention.bias = bias.data + b * bias.batch + p.before[b] - range.resident;
+    attention.run(c, queries + b * step, out + b * step, attention.q);
+  }
+  for (int i = 0; i < 2; ++i) {
+    if (presents[i].bytes)
+      rows[i].write(c, p.batch, static_cast<char *>(presents[i].bytes), p.keys);
+    else if (presents[i].floats)
+      rows[i].write(c, p.batch, presents[i].floats.floats(c), p.keys);
+  }
+  return true;
+}
+
+/// The scores of keys without a value, one per head, where there are some.
+struct Sinks {
+  Tensor given;
+  const float *scores = nullptr;
+
+  /// Returns false where the call has failed.
+  bool find(Context &c, int64_t heads) {
+    // The operator's default is -1, which means no.
+    if (!given && c.integer("smooth_softmax", 0) != 1)
+      return true;
+    if (given)
+      return (scores = floatsOf(c, given)) != nullptr;
+    float *zeros = c.scratch<float>(heads);
+    for (int64_t h = 0; zeros && h < heads; ++h)
+      zeros[h] = 0;
+    return (scores = zeros) != nullptr;
+  }
+};
+
 } // namespace
 
 ATC_KERNEL(GroupQueryAttention) {
   const Tensor query = in(0), key = in(1), value = in(2), pastKey = in(3), pastValue = in(4),
-               lengths = in(5), totalLength = in(6), addend = in(10), sinkScores = in(11);
+               lengths = in(5), totalLength = in(6), addend = in(10), fresh = in(16);
   GroupQuery p;
   p.cosTable = in(7), p.sinTable = in(8), p.positions = in(9);
+  Sinks sinks{in(11)};
   if (!p.readSizes(*this, query, key, value, pastKey, pastValue))
     return;
-  const bool packed = !key;
+  const bool packed = !key, causal = integer("causal", 1);
   const int64_t batch = p.batch, length = p.length, size = p.size;
-  if (!totalLength.known() || !lengths)
+  if (!totalLength.known() || !lengths || (fresh && !fresh.known()))
     return;
   if (totalLength.count() != 1 || lengths.count() != batch)
     return fail("% lengths for % batches", lengths.count(), batch);
-  const int64_t total = p.total = integerAt(totalLength, 0), keys = maximum(total, p.room);
-  if (total < length)
+  const int64_t total = p.total = integerAt(totalLength, 0);
+  p.keys = p.windowed ? p.capacity : maximum(total, p.room);
+  if (total < length && !p.windowed)
     return fail("% positions in all, % of them new", total, length);
+  if (fresh && (fresh.count() != batch || !pastKey || !causal))
+    return fail("query_seqlens has % lengths for % batches; it needs a past and causal = 1",
+                fresh.count(), batch);
   const bool known = query.known() && lengths.known() && (!key || (key.known() && value.known())) &&
                      (!pastKey || (pastKey.known() && pastValue.known()));
   int64_t *before = scratch<int64_t>(batch + 1);
-  if (!before)
+  RowRange *ranges = scratch<RowRange>(batch + 1);
+  if (!before || !ranges)
     return;
-  if (sinkScores && sinkScores.count() != p.heads)
-    return fail("% scores of sinks for % heads", sinkScores.count(), p.heads);
+  if (sinks.given && sinks.given.count() != p.heads)
+    return fail("% scores of sinks for % heads", sinks.given.count(), p.heads);
   if (!p.findTables(*this, known) || !p.findNorms(*this, in(14), in(15), known) ||
-      (known && !p.findPositions(*this, lengths, before)))
+      (known && !p.findPositions(*this, lengths, fresh, before, ranges)))
     return;
-  // Caches grow in place where all sequences are as long as the past, in its type.
   const uint8_t cacheType = pastKey ? pastKey.dtype() : query.dtype();
-  if (pastKey && (!isFloat(cacheType) || cacheType == F64))
-    return failType(cacheType);
   if (pastKey && pastValue.dtype() != cacheType)
     return fail("past_key and past_value have different types");
-  bool inPlace = known && query.dtype() == F32 && total == p.room + length && wants(1) && wants(2);
+  const Tensor pasts[2] = {p.room ? pastKey : Tensor(), p.room ? pastValue : Tensor()};
+  CacheRows rows[2];
+  if (!p.findFormats(*this, rows, cacheType, known))
+    return;
+  const bool asRows = p.windowed || rows[0].format.bits || (!causal && p.ragged);
+  // Caches grow in place where all sequences are as long as the past, in its type.
+  bool inPlace = known && !asRows && query.dtype() == F32 && (pasts[0] || cacheType == F32) &&
+                 total == p.room + length && wants(1) && wants(2);
   for (int64_t b = 0; inPlace && b < batch; ++b)
     inPlace = before[b] == p.room;
 
@@ -309,17 +466,19 @@ ATC_KERNEL(GroupQueryAttention) {
   attention.k = attention.v = {batch, p.keyHeads, length, size, true};
   attention.before = p.room;
   attention.total = total;
-  FloatResult result, presentKey, presentValue;
-  const Dims cache(batch, p.keyHeads, keys, size);
+  FloatResult result;
+  Present presents[2];
+  const Dims cache(batch, p.keyHeads, p.keys, rows[0].format.width());
   if (!result.make(*this, 0, query.dtype(), Dims(batch, length, p.heads * size)))
     return;
   if (inPlace) {
-    if (!attention.keys.make(*this, call, 1, pastKey, Tensor(), attention.k, p.room) ||
-        !attention.values.make(*this, call, 2, pastValue, Tensor(), attention.v, p.room))
+    if (!attention.keys.make(*this, call, 1, pasts[0], Tensor(), attention.k, p.room) ||
+        !attention.values.make(*this, call, 2, pasts[1], Tensor(), attention.v, p.room))
       return;
-  } else if (!presentKey.makeIfWanted(*this, 1, cacheType, cache) ||
-             !presentValue.makeIfWanted(*this, 2, cacheType, cache)) {
-    return;
+  } else {
+    for (uint32_t i = 0; i < 2; ++i)
+      if (!presents[i].make(*this, 1 + i, cacheType, cache, rows[i].format.bits))
+        return;
   }
   ScoreBias scoreBias;
   if (!known || !scoreBias.read(*this, addend, batch, p.heads, length, total))
@@ -330,39 +489,30 @@ ATC_KERNEL(GroupQueryAttention) {
   float *out = result.floats(*this);
   const bool turns = p.cosines || packed || p.queryNorm.scale;
   float *turned = turns ? scratch<float>(batch * length * p.heads * size + 1) : nullptr;
-  // The operator's default is -1, which means no.
-  const bool smooth = integer("smooth_softmax", 0) == 1;
-  float *zeros = smooth ? scratch<float>(p.heads) : nullptr;
-  const float *sinks = sinkScores ? floatsOf(*this, sinkScores) : zeros;
-  if (!p.q || !p.k || !p.v || !out || (turns && !turned) || (smooth && !zeros) ||
-      (sinkScores && !sinks))
+  if (!p.q || !p.k || !p.v || !out || (turns && !turned) || !sinks.find(*this, p.heads))
     return;
-  for (int64_t h = 0; zeros && h < p.heads; ++h)
-    zeros[h] = 0;
-  if (inPlace) {
-    attention.keys.copyPast(*this, call, pastKey, attention.k, p.room);
-    attention.values.copyPast(*this, call, pastValue, attention.v, p.room);
-  } else {
-    float *newKeys = presentKey ? presentKey.floats(*this) : scratch<float>(cache.product() + 1);
-    float *newValues =
-        presentValue ? presentValue.floats(*this) : scratch<float>(cache.product() + 1);
-    if (!newKeys || !newValues)
-      return;
-    copyPast(*this, call, p, newKeys, keys, pastKey);
-    copyPast(*this, call, p, newValues, keys, pastValue);
-    attention.keys.borrow(newKeys, keys * size, size);
-    attention.values.borrow(newValues, keys * size, size);
-  }
   if (turned)
     p.turnQueries(*this, turned);
-  p.writeCaches(*this, attention.keys, attention.values);
+  const float *queries = turned ? turned : p.q;
   attention.beforeBatch = before;
-  attention.sinks = sinks;
-  configure(*this, attention, size, scoreBias);
-  attention.run(*this, turned ? turned : p.q, out, attention.q);
+  attention.sinks = sinks.scores;
+  configure(*this, attention, p, scoreBias);
+  if (asRows) {
+    if (!attendRows(*this, call, p, attention, rows, pasts, presents, scoreBias, queries, out))
+      return;
+  } else {
+    if (inPlace) {
+      attention.keys.copyPast(*this, call, pasts[0], attention.k, p.room);
+      attention.values.copyPast(*this, call, pasts[1], attention.v, p.room);
+    } else if (!copyPasts(*this, call, p, attention, pasts, presents)) {
+      return;
+    }
+    p.writeCaches(*this, attention.keys, attention.values, /*rows=*/false);
+    attention.run(*this, queries, out, attention.q);
+  }
   result.store();
-  presentKey.store();
-  presentValue.store();
+  for (Present &present : presents)
+    present.floats.store();
 }
 
 } // namespace atc::kernels

@@ -8,17 +8,38 @@ namespace atc::kernels {
 
 namespace {
 
+/// Returns the dims of `window` states of `state`; of one state, without a dim that counts them,
+/// where it is 0.
+Dims windowOf(int64_t window, const Dims &state) {
+  if (!window)
+    return state;
+  Dims dims(window);
+  for (uint32_t i = 0; i < state.rank; ++i)
+    dims.push(state[i]);
+  return dims;
+}
+
+/// Reads how many of the last states are kept. Returns false and fails the call where the number
+/// does not fit.
+bool findWindow(Context &c, int64_t &window) {
+  window = c.integer("state_window", 0);
+  if (window < 0 || window > 8)
+    return c.fail("state_window is %, not 0 to 8", window), false;
+  return true;
+}
+
 /// The sizes of a LinearAttention and what its update rule reads.
 struct LinearPlan {
-  int64_t heads, shared;                ///< of queries; of keys, values and states
+  int64_t heads, shared, results;       ///< of queries; of keys, values and states; of the result
   int64_t batch, steps, size, values;   ///< elements per key and per value
   int64_t decays = 0, betas = 0;        ///< elements per step
   bool gated = false, corrects = false; ///< the state decays; errors of it are added
 
   /// Computes the sizes. Returns false and fails the call where inputs or attributes do not fit.
   bool find(Context &c);
-  /// Returns the dims of the state.
-  Dims stateDims() const { return Dims(batch, shared, size, values); }
+  int64_t window = 0; ///< see windowOf()
+  /// Returns the dims of the past and of the present.
+  Dims stateDims() const { return windowOf(window, Dims(batch, shared, size, values)); }
 
 private:
   bool findRule(Context &c);
@@ -30,8 +51,9 @@ bool LinearPlan::find(Context &c) {
   if (q.rank() != 3 || k.rank() != 3 || v.rank() != 3)
     return c.fail("inputs have ranks %, % and %, not 3", q.rank(), k.rank(), v.rank()), false;
   batch = q.dim(0), steps = q.dim(1);
-  if (heads < 1 || shared < 1 || heads % shared || q.dim(2) % heads || k.dim(2) % shared ||
-      v.dim(2) % shared)
+  results = maximum(heads, shared);
+  if (heads < 1 || shared < 1 || (heads % shared && shared % heads) || q.dim(2) % heads ||
+      k.dim(2) % shared || v.dim(2) % shared)
     return c.fail("% heads in % elements, % in % and %", heads, q.dim(2), shared, k.dim(2),
                   v.dim(2)),
            false;
@@ -39,7 +61,7 @@ bool LinearPlan::find(Context &c) {
   if (k.dim(2) / shared != size || k.dim(0) != batch || v.dim(0) != batch || k.dim(1) != steps ||
       v.dim(1) != steps)
     return c.fail("queries, keys and values do not fit heads of %", size), false;
-  if (!findRule(c))
+  if (!findRule(c) || !findWindow(c, window))
     return false;
   if (past && !(past.dims() == stateDims()))
     return c.fail("past_state does not fit % heads of % x %", shared, size, values), false;
@@ -97,10 +119,11 @@ template <typename F> struct LinearValues {
     for (int64_t d = 0; d < size; ++d)
       for (int64_t j = 0; j < values; ++j)
         s[d * values + j] += kt[d] * error[j];
-    const int64_t each = p.heads / p.shared;
+    // Heads of queries share states, or heads of states share queries.
+    const int64_t each = p.results / p.shared, same = p.results / p.heads;
     for (int64_t head = h * each; head < (h + 1) * each; ++head) {
-      const F *qt = query + (t * p.heads + head) * size;
-      F *to = result + (t * p.heads + head) * values;
+      const F *qt = query + (t * p.heads + head / same) * size;
+      F *to = result + (t * p.results + head) * values;
       for (int64_t j = 0; j < values; ++j)
         to[j] = 0;
       for (int64_t d = 0; d < size; ++d)
@@ -112,114 +135,237 @@ template <typename F> struct LinearValues {
 
 } // namespace
 
-ATC_KERNEL(LinearAttention) {
+namespace {
+
+void attendLinearly(Context &c) {
   LinearPlan p;
-  if (!p.find(*this))
+  if (!p.find(c))
     return;
-  const Tensor q = in(0), past = in(3);
+  const Tensor q = c.in(0), past = c.in(3);
   const int64_t states = p.batch * p.shared, cells = p.size * p.values;
   const uint8_t stateType = past ? past.dtype() : q.dtype();
-  const Dims shape(p.batch, p.steps, p.heads * p.values);
-  void *out = makeBytes(0, q.dtype(), shape), *present = nullptr;
+  const Dims shape(p.batch, p.steps, p.results * p.values);
+  void *out = c.makeBytes(0, q.dtype(), shape), *present = nullptr;
   if (!isFloat(stateType))
-    return failType(stateType);
-  if (!out || (wants(1) && !(present = makeBytes(1, stateType, p.stateDims()))))
+    return c.failType(stateType);
+  if (!out || (c.wants(1) && !(present = c.makeBytes(1, stateType, p.stateDims()))))
     return;
-  if (spaceFor(*this, p.batch, p.shared, p.size + 1, p.values) < 0)
+  const int64_t slots = maximum(p.window, int64_t(1));
+  if (spaceFor(c, p.batch, p.shared, p.size + 1, p.values, slots + 1) < 0)
     return;
-  const double asked = number("scale", 0);
+  const double asked = c.number("scale", 0);
   const double scale = asked != 0 ? asked : 1 / math::sqrt(double(maximum(p.size, int64_t(1))));
   bool done = dispatchFloats(q.dtype(), [&](auto type) {
     using T = typename decltype(type)::Type;
     using F = Compute<T>;
-    WideResult<T> y(*this, out, shape.product());
-    const LinearValues<F> all = {widen<T>(*this, q),
-                                 widen<T>(*this, in(1)),
-                                 widen<T>(*this, in(2)),
-                                 p.gated ? widen<T>(*this, in(4)) : nullptr,
-                                 p.corrects ? widen<T>(*this, in(5)) : nullptr,
+    WideResult<T> y(c, out, shape.product());
+    const LinearValues<F> all = {widen<T>(c, q),
+                                 widen<T>(c, c.in(1)),
+                                 widen<T>(c, c.in(2)),
+                                 p.gated ? widen<T>(c, c.in(4)) : nullptr,
+                                 p.corrects ? widen<T>(c, c.in(5)) : nullptr,
                                  y.data,
                                  F(scale)};
-    const F *before = past ? numbersOf<F>(*this, past) : nullptr;
-    F *state = scratch<F>(maximum(states * (cells + p.values), int64_t(1)));
+    const F *before = past ? numbersOf<F>(c, past) : nullptr;
+    // The last slot holds the running state; those in front of it are copies on the way.
+    F *kept = c.scratch<F>(maximum(states * (slots * cells + p.values), int64_t(1)));
     if (!y.data || !all.query || !all.key || !all.value || (p.gated && !all.gate) ||
-        (p.corrects && !all.rate) || (past && !before) || !state)
+        (p.corrects && !all.rate) || (past && !before) || !kept)
       return;
-    F *errors = state + states * cells;
-    parallelIf(*this, states, p.steps * cells * 4, [&](int64_t begin, int64_t end) {
+    const int64_t last = (slots - 1) * states * cells;
+    F *errors = kept + slots * states * cells;
+    parallelIf(c, states, p.steps * cells * 4, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        F *s = state + i * cells;
+        F *s = kept + last + i * cells;
         if (before)
-          copyBytes(s, before + i * cells, cells * int64_t(sizeof(F)));
+          copyBytes(s, before + last + i * cells, cells * int64_t(sizeof(F)));
         else
           __builtin_memset(s, 0, uint64_t(cells) * sizeof(F));
         const int64_t b = i / p.shared;
-        for (int64_t t = b * p.steps; t < (b + 1) * p.steps; ++t)
-          all.step(p, s, errors + i * p.values, t, i % p.shared);
+        for (int64_t slot = 0; slot + 1 < slots && slot < slots - p.steps; ++slot)
+          __builtin_memset(kept + (slot * states + i) * cells, 0, uint64_t(cells) * sizeof(F));
+        for (int64_t t = 0; t < p.steps; ++t) {
+          all.step(p, s, errors + i * p.values, b * p.steps + t, i % p.shared);
+          if (const int64_t slot = slots - p.steps + t; slot >= 0 && slot + 1 < slots)
+            copyBytes(kept + (slot * states + i) * cells, s, cells * int64_t(sizeof(F)));
+        }
       }
     });
-    y.store(*this);
+    y.store(c);
     if (present)
       (void)dispatchFloats(stateType, [&](auto tag) {
         using S = typename decltype(tag)::Type;
-        convert(*this, static_cast<S *>(present), state, p.stateDims().product());
+        convert(c, static_cast<S *>(present), kept, p.stateDims().product());
       });
   });
   if (!done)
-    failType(q.dtype());
+    c.failType(q.dtype());
 }
 
-ATC_KERNEL(CausalConvWithState) {
-  const Tensor x = in(0), w = in(1), bias = in(2), past = in(3);
-  if (x.rank() != 3 || w.rank() != 3 || w.dim(0) != x.dim(1) || w.dim(1) != 1 || w.dim(2) < 1)
-    return fail("data of rank %, weights of rank %", x.rank(), w.rank());
-  const int64_t batch = x.dim(0), channels = x.dim(1), length = x.dim(2), taps = w.dim(2);
-  const Dims stateDims(batch, channels, taps - 1);
+/// The sizes of a causal convolution. A line is what a channel of a batch has had before, followed
+/// by its new positions.
+struct CausalPlan {
+  int64_t batch = 0, channels = 0, length = 0, taps = 0, dilation = 1;
+  int64_t before = 0; ///< positions of a state
+  int64_t window = 0; ///< see windowOf()
+  bool last = false;  ///< channels are the last dims: [batch, length, channels ...]
+  Dims stateDims;
+
+  /// Computes the sizes. Returns false and fails the call where they do not fit.
+  bool find(Context &c);
+  /// Returns the offset of position `j` of a channel of a batch in a tensor of `positions`.
+  int64_t offsetOf(int64_t index, int64_t j, int64_t positions) const {
+    return last ? (index / channels * positions + j) * channels + index % channels
+                : index * positions + j;
+  }
+};
+
+bool CausalPlan::find(Context &c) {
+  const Tensor x = c.in(0), w = c.in(1), bias = c.in(2), past = c.in(3);
+  last = c.integer("channels_last", 0);
+  dilation = c.integer("dilation", 1);
+  if ((last ? x.rank() < 3 : x.rank() != 3) || w.rank() != 3 || w.dim(1) != 1 || w.dim(2) < 1 ||
+      dilation < 1)
+    return c.fail("data of rank %, weights of rank %, dilation %", x.rank(), w.rank(), dilation),
+           false;
+  const Dims dims = x.dims();
+  batch = dims[0], length = dims[last ? 1 : 2], taps = w.dim(2);
+  channels = last ? dims.product(2, dims.rank) : dims[1];
+  if (w.dim(0) != channels || __builtin_mul_overflow(taps - 1, dilation, &before) ||
+      before > (int64_t(1) << 40))
+    return c.fail("weights of % channels and % taps for % channels", w.dim(0), taps, channels),
+           false;
+  Dims state = dims;
+  state[last ? 1 : 2] = before;
+  if (!findWindow(c, window))
+    return false;
+  stateDims = windowOf(window, state);
   if ((bias && bias.count() != channels) || (past && !(past.dims() == stateDims)))
-    return fail("bias or past_state do not fit % channels and % taps", channels, taps);
-  const bool silu = is("activation", "none", "silu") || is("activation", "none", "swish");
-  if (!silu && !is("activation", "none", "none"))
-    return fail("activation is not known");
-  void *out = makeBytes(0, x.dtype(), x.dims()), *present = nullptr;
-  if (!out || (wants(1) && !(present = makeBytes(1, x.dtype(), stateDims))))
+    return c.fail("bias or past_state do not fit % channels and % taps", channels, taps), false;
+  return true;
+}
+
+void convolveCausally(Context &c) {
+  const Tensor x = c.in(0), w = c.in(1), bias = c.in(2), past = c.in(3);
+  CausalPlan p;
+  if (!p.find(c))
     return;
-  if (spaceFor(*this, batch, channels, length + taps) < 0)
+  const bool silu = c.is("activation", "none", "silu") || c.is("activation", "none", "swish");
+  if (!silu && !c.is("activation", "none", "none"))
+    return c.fail("activation is not known");
+  void *out = c.makeBytes(0, x.dtype(), x.dims()), *present = nullptr;
+  if (!out || (c.wants(1) && !(present = c.makeBytes(1, x.dtype(), p.stateDims))))
+    return;
+  if (spaceFor(c, p.batch, p.channels, p.before + p.length + 1) < 0)
     return;
   bool done = dispatchFloats(x.dtype(), [&](auto type) {
     using T = typename decltype(type)::Type;
     using F = Compute<T>;
-    const int64_t before = taps - 1, all = before + length;
-    WideResult<T> y(*this, out, x.count());
-    WideResult<T> state(*this, present, present ? stateDims.product() : 0);
-    const F *data = widen<T>(*this, x), *weights = widen<T>(*this, w);
-    const F *terms = bias ? widen<T>(*this, bias) : nullptr;
-    const F *old = past ? widen<T>(*this, past) : nullptr;
-    F *lines = scratch<F>(maximum(batch * channels * all, int64_t(1)));
+    const int64_t length = p.length, before = p.before, all = before + length;
+    const int64_t slots = maximum(p.window, int64_t(1));
+    const int64_t each = p.batch * p.channels * before; // elements of a state
+    WideResult<T> y(c, out, x.count());
+    WideResult<T> state(c, present, present ? p.stateDims.product() : 0);
+    const F *data = widen<T>(c, x), *weights = widen<T>(c, w);
+    const F *terms = bias ? widen<T>(c, bias) : nullptr;
+    const F *old = past ? widen<T>(c, past) : nullptr;
+    F *lines = c.scratch<F>(maximum(p.batch * p.channels * (all + length), int64_t(1)));
     if (!y.data || !data || !weights || (bias && !terms) || (past && !old) || !lines)
       return;
-    parallelIf(*this, batch * channels, all * taps, [&](int64_t begin, int64_t end) {
+    parallelIf(c, p.batch * p.channels, all * p.taps, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        F *line = lines + i * all, *to = y.data + i * length;
+        F *line = lines + i * (all + length), *to = line + all;
         for (int64_t j = 0; j < before; ++j)
-          line[j] = old ? old[i * before + j] : F(0);
-        copyBytes(line + before, data + i * length, length * int64_t(sizeof(F)));
+          line[j] = old ? old[(slots - 1) * each + p.offsetOf(i, j, before)] : F(0);
         for (int64_t j = 0; j < length; ++j)
-          to[j] = terms ? terms[i % channels] : F(0);
-        for (int64_t tap = 0; tap < taps; ++tap)
+          line[before + j] = data[p.offsetOf(i, j, length)];
+        for (int64_t j = 0; j < length; ++j)
+          to[j] = terms ? terms[i % p.channels] : F(0);
+        for (int64_t tap = 0; tap < p.taps; ++tap)
           for (int64_t j = 0; j < length; ++j)
-            to[j] += weights[i % channels * taps + tap] * line[j + tap];
+            to[j] += weights[i % p.channels * p.taps + tap] * line[j + tap * p.dilation];
         for (int64_t j = 0; silu && j < length; ++j)
           to[j] *= fast::sigmoid(to[j]);
-        if (present)
-          copyBytes(state.data + i * before, line + length, before * int64_t(sizeof(F)));
+        for (int64_t j = 0; j < length; ++j)
+          y.data[p.offsetOf(i, j, length)] = to[j];
+        for (int64_t slot = 0; present && slot < slots; ++slot) {
+          // The state behind so many new positions; there is none where that is negative.
+          const int64_t passed = length - (slots - 1 - slot);
+          const bool is = p.window ? passed > 0 || slot == slots - 1 : true;
+          for (int64_t j = 0; j < before; ++j)
+            state.data[slot * each + p.offsetOf(i, j, before)] = is ? line[passed + j] : F(0);
+        }
       }
     });
-    y.store(*this);
+    y.store(c);
     if (present)
-      state.store(*this);
+      state.store(c);
   });
   if (!done)
-    failType(x.dtype());
+    c.failType(x.dtype());
+}
+
+} // namespace
+
+ATC_KERNEL(LinearAttention) { attendLinearly(*this); }
+
+ATC_KERNEL(MsLinearAttention) { attendLinearly(*this); }
+
+ATC_KERNEL(CausalConvWithState) { convolveCausally(*this); }
+
+ATC_KERNEL(MsCausalConvWithState) { convolveCausally(*this); }
+
+ATC_KERNEL(LinearAttentionGate) {
+  const Tensor a = in(0), bias = in(1), decayScale = in(2), b = in(3);
+  const int64_t heads = a.rank() ? a.dim(a.rank() - 1) : 0;
+  if (bias.count() != heads || decayScale.count() != heads || bias.dtype() != F32 ||
+      decayScale.dtype() != F32 || (b && !(b.dims() == a.dims())) || (wants(1) && !b))
+    return fail("% and % numbers for % heads", bias.count(), decayScale.count(), heads);
+  void *decay = wants(0) ? makeBytes(0, a.dtype(), a.dims()) : nullptr;
+  void *beta = wants(1) ? makeBytes(1, a.dtype(), a.dims()) : nullptr;
+  if ((wants(0) && !decay) || (wants(1) && !beta))
+    return;
+  bool done = dispatchFloats(a.dtype(), [&](auto type) {
+    using T = typename decltype(type)::Type;
+    const float *terms = bias.as<float>(), *factors = decayScale.as<float>();
+    for (int64_t i = 0; decay && i < a.count(); ++i) {
+      const float x = float(a.as<T>()[i]) + terms[i % heads];
+      static_cast<T *>(decay)[i] = T(factors[i % heads] * float(math::softplus(x)));
+    }
+    for (int64_t i = 0; beta && i < a.count(); ++i)
+      static_cast<T *>(beta)[i] = T(fast::sigmoid(float(b.as<T>()[i])));
+  });
+  if (!done)
+    failType(a.dtype());
+}
+
+ATC_KERNEL(GatedRMSNorm) {
+  const Tensor x = in(0), scale = in(1), gate = in(2);
+  const int64_t size = scale.count(), width = x.rank() ? x.dim(x.rank() - 1) : 0;
+  const bool plain = is("activation", "silu", "sigmoid");
+  if (!plain && !is("activation", "silu", "silu") && !is("activation", "silu", "swish"))
+    return fail("activation is not known");
+  if (size < 1 || width % size || !(gate.dims() == x.dims()))
+    return fail("rows of % and a gate of % numbers for a scale of %", width, gate.count(), size);
+  auto compute = [&]<typename F>(F *y, const F *data, const F *factors, const F *gates) {
+    const F epsilon = F(number("epsilon", 1e-5));
+    parallelIf(*this, x.count() / size, size * 8, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const F *row = data + i * size, *z = gates + i * size;
+        F sum = 0;
+        for (int64_t j = 0; j < size; ++j)
+          sum += row[j] * row[j];
+        const F norm = 1 / math::sqrt(sum / F(size) + epsilon);
+        for (int64_t j = 0; j < size; ++j)
+          y[i * size + j] =
+              row[j] * norm * factors[j] * fast::sigmoid(z[j]) * (plain ? F(1) : z[j]);
+      }
+    });
+    return true;
+  };
+  void *out = makeBytes(0, x.dtype(), x.dims());
+  if (out)
+    computeFloats(*this, out, x.count(), compute, x, scale, gate);
 }
 
 ATC_KERNEL(RotaryEmbedding) {

@@ -34,7 +34,8 @@ struct Formula {
 Formula formulaOf(StringRef kernel) {
   using P = Products;
   return llvm::StringSwitch<Formula>(kernel)
-      .Cases({"Conv", "ConvInteger", "FusedConv", "CausalConvWithState"}, {P::Convolution, 0, 1})
+      .Cases({"Conv", "ConvInteger", "FusedConv", "CausalConvWithState", "MsCausalConvWithState"},
+             {P::Convolution, 0, 1})
       .Cases({"BlockedConv", "BlockedDepthwiseConv"}, {P::BlockedConvolution, 0, 1})
       .Case("WinogradConv", {P::WinogradConvolution, 0, 1})
       .Case("QLinearConv", {P::Convolution, 0, 3})
@@ -47,7 +48,8 @@ Formula formulaOf(StringRef kernel) {
       .Cases({"QLinearMatMul", "QGemm"}, {P::Matrix, 0, 3})
       .Cases({"LSTM", "GRU", "RNN"}, {P::Recurrence, 0, 1})
       .Cases({"Attention", "Einsum", "GroupQueryAttention", "KvAttention", "LinearAttention",
-              "MsAttention", "MultiHeadAttention", "QAttention", "DynamicQuantizeLSTM"},
+              "MsAttention", "MsLinearAttention", "MultiHeadAttention", "QAttention",
+              "DynamicQuantizeLSTM"},
              {P::Unknown, 0, 1})
       .Default({});
 }

@@ -60,13 +60,14 @@ bool isContraction(HostCallOp call) {
   const bool contracts =
       llvm::StringSwitch<bool>(call.getKernel())
           .Cases({"BlockedConv", "BlockedDepthwiseConv", "CausalConvWithState", "Conv",
-                  "ConvTranspose", "DeformConv", "FusedConv", "WinogradConv"},
+                  "ConvTranspose", "DeformConv", "FusedConv", "MsCausalConvWithState",
+                  "WinogradConv"},
                  true)
           .Cases({"Einsum", "FusedGemm", "FusedMatMul", "Gemm", "MatMul", "MatMulNBits",
                   "PackedMatMul", "TransposeMatMul"},
                  true)
           .Cases({"Attention", "GroupQueryAttention", "KvAttention", "LinearAttention",
-                  "MsAttention", "MultiHeadAttention"},
+                  "MsAttention", "MsLinearAttention", "MultiHeadAttention"},
                  true)
           .Cases({"GRU", "LSTM", "RNN"}, true)
           .Default(false);

@@ -130,6 +130,24 @@ def test_caches_that_nobody_reads(room):
     np.testing.assert_allclose(got, want, rtol=2e-5, atol=2e-5)
 
 
+@pytest.mark.parametrize("size", [0, 3, SIZE])
+@pytest.mark.parametrize("kind", ["f4", "f2"])
+def test_an_empty_cache_has_any_size_of_a_head(size, kind):
+    """Models leave it open by a name, of which a first cache knows no number."""
+    q, k, v = floats(2, 4, HEADS * SIZE), *(floats(2, 4, KEY_HEADS * SIZE) for _ in "kv")
+    past = [np.zeros((2, KEY_HEADS, 0, size), kind)] * 2
+    got, keys, _ = call("GroupQueryAttention", q, k, v, *past, np.full(2, 3, "i4"), np.array(4, "i4"), outputs=3,
+                        num_heads=HEADS, kv_num_heads=KEY_HEADS)
+    whole = [np.zeros((2, KEY_HEADS, 0, SIZE), "f4")] * 2
+    want, caches = expected(q, k, v, whole, [0, 0], False, -1, None, None, 0)
+    np.testing.assert_allclose(got, want, rtol=3e-3 if kind == "f2" else 2e-5, atol=3e-3 if kind == "f2" else 2e-5)
+    assert keys.dtype == np.dtype(kind)
+    np.testing.assert_allclose(keys, np.stack([pair[0] for pair in caches]), rtol=1e-3, atol=1e-3)
+    with pytest.raises(KernelError, match="the past does not fit"):
+        call("GroupQueryAttention", q, k, v, *[np.zeros((2, 1, 0, size), kind)] * 2, np.full(2, 3, "i4"),
+             np.array(4, "i4"), outputs=3, num_heads=HEADS, kv_num_heads=KEY_HEADS)
+
+
 @pytest.mark.parametrize("scales", [(floats(SIZE), None), (floats(SIZE), floats(SIZE - 1))])
 def test_scales_that_do_not_fit(scales):
     q, k, v = floats(1, 1, HEADS * SIZE), *(floats(1, 1, KEY_HEADS * SIZE) for _ in "kv")

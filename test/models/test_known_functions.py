@@ -427,16 +427,17 @@ def test_what_functions_do_not_take_is_refused(tmp_path, op, inputs, attributes,
 
 
 @pytest.mark.parametrize("op, inputs, attributes, text", [
-    ("GroupQueryAttention", 7, dict(causal=0), "attribute 'causal' is 0, only 1 is supported"),
+    ("GroupQueryAttention", 7, dict(causal=2), "attribute 'causal' is 2, expected 0 or 1"),
     ("GroupQueryAttention", 7, dict(qk_output=1), "attribute 'qk_output' is 1, only 0"),
-    ("GroupQueryAttention", 7, dict(sliding_window_cache=1), "'sliding_window_cache' is 1, only 0"),
-    ("GroupQueryAttention", 7, dict(k_quant_type="PER_TENSOR"), "'k_quant_type' is 'PER_TENSOR'"),
-    ("GroupQueryAttention", 13, {}, "input 12, k_scale, is not supported"),
-    ("GroupQueryAttention", 17, {}, "has 17 inputs, expected at most 16"),
+    ("GroupQueryAttention", 7, dict(k_quant_type="PER_ROW"), "'k_quant_type' is 'PER_ROW', expected one of NONE"),
+    ("GroupQueryAttention", 18, {}, "has 18 inputs, expected at most 17"),
+    ("CausalConvWithState", 2, dict(ndim=2), "attribute 'ndim' is 2, only 1 is supported"),
+    ("CausalConvWithState", 2, dict(state_length=5), "'state_length' is not known"),
     ("MultiHeadAttention", 9, {}, "input 8, past_sequence_length, is not supported"),
     ("MultiHeadAttention", 10, {}, "is not supported")])
-def test_what_kernels_of_attention_would_ignore_is_refused(tmp_path, op, inputs, attributes, text):
-    sizes = {"num_heads": 1} | ({"kv_num_heads": 1} if op == "GroupQueryAttention" else {})
+def test_what_kernels_would_ignore_is_refused(tmp_path, op, inputs, attributes, text):
+    sizes = {} if op == "CausalConvWithState" else {"num_heads": 1}
+    sizes |= {"kv_num_heads": 1} if op == "GroupQueryAttention" else {}
     write(tmp_path / "one.onnx", op, ["x"] * inputs, {"x": np.zeros((1, 2, 8), np.float32)}, {},
           False, [("y", onnx.TensorProto.FLOAT)], **sizes, **attributes)
     code, out, err = call(tool("atc"), f"--model={tmp_path}/one.onnx", "--framework=5", "--target=cpu",

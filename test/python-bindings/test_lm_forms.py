@@ -92,16 +92,16 @@ def test_folders_that_have_no_model(tmp_path):
         openatc.lm.load(tmp_path)
 
 
-@pytest.fixture(scope="module")
-def group(tmp_path_factory):
+def group_model(path, bits=0, **attributes):
     """A decoder as builders for ONNX Runtime write it: lengths of sequences are counted in the
-    mask."""
+    mask. With `bits` caches are quantized, with one scale per channel."""
     random = np.random.default_rng(3)
     graph = openatc.builder.Graph("group")
     ids = graph.input("input_ids", "int64", ["batch", "sequence"])
     mask = graph.input("attention_mask", "int64", ["batch", "total"])
-    past = [graph.input(f"past_key_values.0.{name}", "float32", ["batch", 2, "past", 16])
-            for name in ("key", "value")]
+    # The builders leave the sizes of heads open by a name, and those of windows.
+    past = [graph.input(f"past_key_values.0.{name}", {0: "float32", 8: "int8", 4: "uint8"}[bits],
+                        ["batch", 2, "past", "head_size"]) for name in ("key", "value")]
     one = np.array([1])
     counted = graph.op("Sub", graph.op("ReduceSum", mask, one, keepdims=1), one)
     total = graph.op("Gather", graph.op("Shape", mask), np.array(1), axis=0)
@@ -109,16 +109,41 @@ def group(tmp_path_factory):
                for shape in ((40, 64), (64, 128), (64, 40))]
     x = graph.op("Gather", weights[0], ids, axis=0)
     angles = np.outer(np.arange(80), 0.3 ** np.arange(8)).astype(np.float32)
+    scales = [np.full((1, 2, 1, 16), 0.05 if bits == 8 else 1, np.float32)] * 2 if bits else []
+    if bits:
+        attributes |= dict(k_quant_type="PER_CHANNEL", v_quant_type="PER_CHANNEL",
+                           kv_cache_bit_width=bits)
     y, *present = graph.op(
         "GroupQueryAttention", graph.op("MatMul", x, weights[1]), None, None, *past,
         graph.op("Cast", counted, to=6), graph.op("Cast", total, to=6), np.cos(angles),
-        np.sin(angles), outputs=3, domain="com.microsoft", num_heads=4, kv_num_heads=2, do_rotary=1)
+        np.sin(angles), *([None] * 3 if scales else []), *scales, outputs=3,
+        domain="com.microsoft", num_heads=4, kv_num_heads=2, do_rotary=1, **attributes)
     graph.output("logits", graph.op("MatMul", graph.op("Add", x, y), weights[2]))
     for name, value in zip(("key", "value"), present):
         graph.output(f"present.0.{name}", value)
-    path = tmp_path_factory.mktemp("group") / "group.om"
     openatc.compile(graph, path, load=False)
     return path
+
+
+@pytest.fixture(scope="module")
+def group(tmp_path_factory):
+    return group_model(tmp_path_factory.mktemp("group") / "group.om")
+
+
+@pytest.mark.parametrize("bits", [0, 8, 4])
+@pytest.mark.parametrize("window", [-1, 4])
+def test_forms_of_a_cache(tmp_path, bits, window):
+    """A cache of a window answers as one of all positions; whatever the form, one call answers as
+    several. Caches begin without positions."""
+    whole = openatc.lm.load(group_model(tmp_path / "whole.om", bits, local_window_size=window), threads=1)
+    prompts = [[5, 17, 3, 22, 8], [11], [30, 2, 2, 9, 31, 33, 20, 11]]
+    answers = [whole.generate(prompt, max_new_tokens=20) for prompt in prompts]
+    assert whole.generate(prompts[2], max_new_tokens=20, chunk=3) == answers[2]
+    if window > 0:
+        part = openatc.lm.load(group_model(tmp_path / "part.om", bits, local_window_size=window,
+                                           sliding_window_cache=1), threads=1)
+        assert [part.generate(prompt, max_new_tokens=20) for prompt in prompts] == answers
+        assert part.generate(prompts[2], max_new_tokens=20, chunk=3) == answers[2]
 
 
 def test_sequences_of_different_length_with_group_query_attention(group):

@@ -40,8 +40,6 @@ BEYOND = {**{(kernel, "A"): PACKED for kernel in ("Slice", "Concat", "Gather", "
           **{(kernel, "A"): INTEGERS for kernel in ("Neg", "Abs", "Sign", "Relu", "Clip", "ReduceSum",
                                                     "ReduceMax", "ReduceMin", "ReduceL1",
                                                     "ReduceSumSquare")}}
-# Kernels that take fewer inputs than the operator: GroupQueryAttention without query_seqlens.
-MOST = {"GroupQueryAttention": 16}
 # Kernels that are no ONNX operator (kernels/core/Contracts.h has their signatures).
 STEPS = {"Aipp", "Base64", "BesselI", "Betainc", "CharactersText", "Cholesky", "CumLogSumExp", "Digamma",
          "Erfinv", "ExampleFeature", "FormatNumber", "Igamma", "Igammac", "Lgamma", "Map", "MatrixSolve", "MurmurHash", "Ndtri",
@@ -144,7 +142,7 @@ def main():
             option = str(parameter.option).split(".")[-1]
             variadic = option == "Variadic" and versions[-1].min_input > index
             required |= (option == "Single" or variadic) << index
-        most = MOST.get(kernel, min(max(schema.max_input for schema in versions), 4096))
+        most = min(max(schema.max_input for schema in versions), 4096)
         unread = sorted(set(versions[-1].attributes) - set(attributes))
         # A few of com.microsoft have been in the standard domain first.
         if domain == "" and not onnx.defs.has(name):
