@@ -293,7 +293,8 @@ void bindSession(py::module_ &m) {
            py::arg("timeline_spans") = 1000000)
       .def("run", &PySession::run, py::arg("inputs"), py::arg("outputs") = py::none(),
            "Runs the model without the GIL: a list for a list of inputs, a dict for a dict. One "
-           "array\nmay stand for a list of one.")
+           "array\nmay stand for a list of one. run(names, feeds), as in ONNX Runtime, returns a "
+           "list of the\noutputs of these names, or of all of them for None.")
       .def(
           "run_async",
           [](const py::object &session, const py::object &inputs, const py::object &outputs) {

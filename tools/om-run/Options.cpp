@@ -21,7 +21,8 @@ void addOptions(CLI::App &app, Options &options) {
          "input files: a.npy,b.bin in the model's order, or name=file,...; a .npy file must "
          "have the input's type and shape, an image is decoded and resized, any other file has "
          "its raw bytes; an input without a file is zeros; several files of one name are the "
-         "items of a sequence; may be given several times")
+         "items of a sequence; values may stand for a file, \"ids=[[101,2023,102]]\"; may be given "
+         "several times")
       ->join(',')
       ->type_name("FILES");
   app.add_option("--shape", options.shape,
