@@ -230,72 +230,37 @@ bool isIndex(const View &view) { return view.type == ACL_INT32 && view.isDense()
 
 } // namespace
 
-aclnnStatus aclnnGroupedMatmulGetWorkspaceSize(
-    const aclTensorList *x, const aclTensorList *weight, const aclTensorList *biasOptional,
-    const aclTensorList *scaleOptional, const aclTensorList *offsetOptional,
-    const aclTensorList *antiquantScaleOptional, const aclTensorList *antiquantOffsetOptional,
-    const aclIntArray *groupListOptional, int64_t splitItem, const aclTensorList *y, uint64_t *size,
-    aclOpExecutor **executor) {
-  Plan plan(__func__);
-  return groupedProducts(
-      plan,
-      {x,
-       weight,
-       biasOptional,
-       y,
-       groupListOptional,
-       nullptr,
-       false,
-       splitItem,
-       groupListOptional ? 0 : -1,
-       {scaleOptional, offsetOptional, antiquantScaleOptional, antiquantOffsetOptional}},
-      size, executor);
-}
-ACLNN_RUN(GroupedMatmul)
-aclnnStatus aclnnGroupedMatmulV2GetWorkspaceSize(
-    const aclTensorList *x, const aclTensorList *weight, const aclTensorList *biasOptional,
-    const aclTensorList *scaleOptional, const aclTensorList *offsetOptional,
-    const aclTensorList *antiquantScaleOptional, const aclTensorList *antiquantOffsetOptional,
-    const aclIntArray *groupListOptional, int64_t splitItem, int64_t groupType,
-    const aclTensorList *y, uint64_t *size, aclOpExecutor **executor) {
-  Plan plan(__func__);
-  return groupedProducts(
-      plan,
-      {x,
-       weight,
-       biasOptional,
-       y,
-       groupListOptional,
-       nullptr,
-       false,
-       splitItem,
-       groupType,
-       {scaleOptional, offsetOptional, antiquantScaleOptional, antiquantOffsetOptional}},
-      size, executor);
-}
-ACLNN_RUN(GroupedMatmulV2)
-aclnnStatus aclnnGroupedMatmulV3GetWorkspaceSize(
-    const aclTensorList *x, const aclTensorList *weight, const aclTensorList *biasOptional,
-    const aclTensorList *scaleOptional, const aclTensorList *offsetOptional,
-    const aclTensorList *antiquantScaleOptional, const aclTensorList *antiquantOffsetOptional,
-    const aclTensor *groupListOptional, int64_t splitItem, int64_t groupType,
-    const aclTensorList *y, uint64_t *size, aclOpExecutor **executor) {
-  Plan plan(__func__);
-  return groupedProducts(
-      plan,
-      {x,
-       weight,
-       biasOptional,
-       y,
-       nullptr,
-       groupListOptional,
-       false,
-       splitItem,
-       groupType,
-       {scaleOptional, offsetOptional, antiquantScaleOptional, antiquantOffsetOptional}},
-      size, executor);
-}
-ACLNN_RUN(GroupedMatmulV3)
+// The versions without activations. Groups are given by `ends` or by `list`; the parameters behind
+// splitItem follow the kind of groups.
+#define ACLNN_GROUPED_LISTS(name, List, ends, list, kind, ...)                                     \
+  aclnnStatus aclnn##name##GetWorkspaceSize(                                                       \
+      const aclTensorList *x, const aclTensorList *weight, const aclTensorList *biasOptional,      \
+      const aclTensorList *scaleOptional, const aclTensorList *offsetOptional,                     \
+      const aclTensorList *antiquantScaleOptional, const aclTensorList *antiquantOffsetOptional,   \
+      const List *groupListOptional, int64_t splitItem, __VA_ARGS__ const aclTensorList *y,        \
+      uint64_t *size, aclOpExecutor **executor) {                                                  \
+    Plan plan(__func__);                                                                           \
+    return groupedProducts(                                                                        \
+        plan,                                                                                      \
+        {x,                                                                                        \
+         weight,                                                                                   \
+         biasOptional,                                                                             \
+         y,                                                                                        \
+         ends,                                                                                     \
+         list,                                                                                     \
+         false,                                                                                    \
+         splitItem,                                                                                \
+         kind,                                                                                     \
+         {scaleOptional, offsetOptional, antiquantScaleOptional, antiquantOffsetOptional}},        \
+        size, executor);                                                                           \
+  }                                                                                                \
+  ACLNN_RUN(name)
+ACLNN_GROUPED_LISTS(GroupedMatmul, aclIntArray, groupListOptional, nullptr,
+                    groupListOptional ? 0 : -1, )
+ACLNN_GROUPED_LISTS(GroupedMatmulV2, aclIntArray, groupListOptional, nullptr, groupType,
+                    int64_t groupType, )
+ACLNN_GROUPED_LISTS(GroupedMatmulV3, aclTensor, nullptr, groupListOptional, groupType,
+                    int64_t groupType, )
 #define ACLNN_GROUPED_PRODUCT(name, ...)                                                           \
   aclnnStatus aclnn##name##GetWorkspaceSize(                                                       \
       const aclTensorList *x, const aclTensorList *weight, const aclTensorList *biasOptional,      \
