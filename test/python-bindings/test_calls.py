@@ -78,6 +78,24 @@ def test_outputs_are_named_in_front_of_a_dict_as_in_onnx_runtime(small, digits, 
             both.run(*wrong)
 
 
+def test_a_name_that_is_no_output_of_the_run_leaves_the_state_as_it_is(tmp_path):
+    graph = openatc.builder.Graph("sum")
+    x, h = (graph.input(name, "float32", [2]) for name in "xh")
+    graph.output("h_next", x + h)
+    graph.output("y", (x + h) * 2)
+    graph.save(str(tmp_path / "sum.onnx"))
+    done = subprocess.run([BUILD / "bin" / "atc", f"--model={tmp_path}/sum.onnx", "--framework=5",
+                           "--target=cpu", f"--output={tmp_path}/sum", "--state=h=h_next"],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    session, feeds = openatc.Session(str(tmp_path / "sum.om"), threads=1), {"x": np.ones(2, "f4")}
+    session.keep_state = True
+    assert len(session.run(None, feeds)) == 1  # the state is no output
+    with pytest.raises(openatc.ArgumentError, match="E10017: 'h_next' .* outputs are: 'y'"):
+        session.run(["h_next"], feeds)
+    np.testing.assert_array_equal(session.run(["y"], feeds)[0], [4, 4])
+
+
 def test_objects_with_array_and_lists(digits, small, pictures, right_scores, pair):
     session, a, b = openatc.Session(digits, threads=1), *pair
     np.testing.assert_allclose(session(Tensor(pictures[5]))[0], right_scores[5], atol=1e-4)
