@@ -44,7 +44,7 @@ void registerCheckedPipeline(
       });
 }
 
-/// The same for a pipeline that takes every value of its options.
+/// Registers a pipeline that takes every value of its options.
 template <typename Options>
 void registerPipeline(llvm::StringRef name, llvm::StringRef description,
                       void (*build)(mlir::OpPassManager &, const Options &)) {
@@ -55,7 +55,7 @@ void registerPipeline(llvm::StringRef name, llvm::StringRef description,
                                    });
 }
 
-/// The same for a pipeline without options.
+/// Registers a pipeline without options.
 inline void registerPipeline(llvm::StringRef name, llvm::StringRef description,
                              void (*build)(mlir::OpPassManager &)) {
   registerCheckedPipeline<mlir::EmptyPipelineOptions>(

@@ -183,16 +183,15 @@ static void warnOfOthers(const Plan &plan, llvm::ArrayRef<const PlannedTensor *>
                                       "read, and no input of the model");
 }
 
-bool findBalances(ModuleOp module, const Plan &plan, const QuantConfig &config, DataSource &data,
-                  std::vector<Balance> &balances, Diagnostics &diagnostics) {
-  // Tensors that convolutions of the plan read, and nobody else.
+/// Returns the tensors of the plan that are to be balanced: convolutions of the plan read them, and
+/// nobody else.
+static std::vector<const PlannedTensor *> findBalanced(const Plan &plan,
+                                                       const QuantConfig &config) {
   std::map<Operation *, const PlannedLayer *> layers;
   for (const PlannedLayer &layer : plan.layers)
     layers[layer.op] = &layer;
   std::vector<const PlannedTensor *> tensors;
-  SmallVector<Value> values;
-  for (size_t i = 0; i < plan.tensors.size(); ++i) {
-    const PlannedTensor &tensor = plan.tensors[i];
+  for (const PlannedTensor &tensor : plan.tensors) {
     const bool isAlone = llvm::count_if(plan.tensors, [&](const PlannedTensor &other) {
                            return other.group == tensor.group;
                          }) == 1;
@@ -202,74 +201,98 @@ bool findBalances(ModuleOp module, const Plan &plan, const QuantConfig &config, 
                  isa<graph::ConvOp>(use.getOwner());
         });
     const bool isWanted = config.balance || tensor.config.migrationStrength;
-    if (isWanted && isAlone && isRead && isa<OpResult>(tensor.value)) {
+    if (isWanted && isAlone && isRead && isa<OpResult>(tensor.value))
       tensors.push_back(&tensor);
-      values.push_back(tensor.value);
-    }
   }
-  warnOfOthers(plan, tensors, diagnostics);
-  if (tensors.empty())
-    return true;
-  // Users are collected before results are added.
-  std::vector<SmallVector<graph::ConvOp>> readers;
-  for (Value value : values) {
-    SmallVector<graph::ConvOp> &list = readers.emplace_back();
-    for (Operation *user : value.getUsers())
-      list.push_back(cast<graph::ConvOp>(user));
-  }
-  std::vector<graph::ConvOp> producers;
-  for (Value value : values)
-    producers.push_back(producerOf(value));
+  return tensors;
+}
+
+/// Measures the channels of values, which become results of the module, on a few samples. Returns
+/// nothing after an error.
+static std::optional<std::vector<ChannelSizes>> measureChannels(ModuleOp module,
+                                                                ArrayRef<Value> values,
+                                                                int64_t batchNum, DataSource &data,
+                                                                Diagnostics &diagnostics) {
   addResults(module, values);
   std::unique_ptr<HostModel> host = HostModel::compile(module, diagnostics);
   if (!host)
-    return false;
+    return std::nullopt;
   const size_t first = host->outputs().size() - values.size();
   data.begin(host->inputs(), diagnostics);
   if (diagnostics.hasErrors())
-    return false;
+    return std::nullopt;
   std::vector<ChannelSizes> sizes(values.size());
   std::vector<::om::Buffer> buffers = host->makeInputs();
-  constexpr int64_t most = 4; // sizes need fewer samples than ranges
-  for (int64_t i = 0; i < most && (!config.batchNum || i < config.batchNum); ++i) {
+  constexpr int64_t maxSamples = 4; // sizes need fewer samples than ranges
+  for (int64_t i = 0; i < maxSamples && (!batchNum || i < batchNum); ++i) {
     if (!data.next(buffers, diagnostics))
       break;
     if (!host->run(buffers, diagnostics))
-      return false;
+      return std::nullopt;
     for (size_t t = 0; t < values.size(); ++t)
       sizes[t].add(host->floats(first + t), host->outputs()[first + t].dims);
   }
   if (diagnostics.hasErrors())
-    return false;
+    return std::nullopt;
+  return sizes;
+}
 
-  for (size_t t = 0; t < values.size(); ++t) {
-    std::vector<graph::ConstantBytes> bytes;
-    std::vector<ReadingWeights> weights;
-    Balance balance;
-    for (graph::ConvOp conv : readers[t]) {
-      auto constant =
-          graph::ConstantBytes::get(conv.getFilter().getDefiningOp<graph::ConstantOp>().getValue());
-      if (failed(constant))
-        break;
-      bytes.push_back(std::move(*constant));
-      const ArrayRef<int64_t> dims = bytes.back().getType().getShape();
-      weights.push_back(
-          {bytes.back().expandedAs<float>(), dims[0], dims[1], int64_t(conv.getGroups())});
-      balance.readers.push_back(tensorNameOf(conv.getResult()));
-    }
-    const bool isFinite = llvm::all_of(sizes[t].squares, [](double x) { return std::isfinite(x); });
-    if (weights.size() != readers[t].size() || !isFinite)
-      continue;
-    if (producers[t])
-      balance.producer = tensorNameOf(producers[t].getResult());
-    // A separate multiplication must be worth its cost.
-    const std::optional<double> strength = tensors[t]->config.migrationStrength;
-    balance.factors = strength ? factorsOfStrength(sizes[t], weights, *strength)
-                               : findFactors(sizes[t], weights, producers[t] ? 1.5 : 3);
-    balance.tensor = tensors[t]->name;
-    if (!balance.factors.empty())
-      balances.push_back(std::move(balance));
+/// Returns the balance of a tensor between its producer, if that is a convolution, and the
+/// convolutions that read it; nothing where none is worth its cost.
+static std::optional<Balance> balanceOf(const PlannedTensor &tensor, graph::ConvOp producer,
+                                        ArrayRef<graph::ConvOp> readers,
+                                        const ChannelSizes &sizes) {
+  std::vector<graph::ConstantBytes> bytes;
+  std::vector<ReadingWeights> weights;
+  Balance balance;
+  for (graph::ConvOp conv : readers) {
+    auto constant =
+        graph::ConstantBytes::get(conv.getFilter().getDefiningOp<graph::ConstantOp>().getValue());
+    if (failed(constant))
+      return std::nullopt;
+    bytes.push_back(std::move(*constant));
+    const ArrayRef<int64_t> dims = bytes.back().getType().getShape();
+    weights.push_back(
+        {bytes.back().expandedAs<float>(), dims[0], dims[1], int64_t(conv.getGroups())});
+    balance.readers.push_back(tensorNameOf(conv.getResult()));
   }
+  if (!llvm::all_of(sizes.squares, [](double x) { return std::isfinite(x); }))
+    return std::nullopt;
+  if (producer)
+    balance.producer = tensorNameOf(producer.getResult());
+  // A separate multiplication must be worth its cost.
+  const std::optional<double> strength = tensor.config.migrationStrength;
+  balance.factors = strength ? factorsOfStrength(sizes, weights, *strength)
+                             : findFactors(sizes, weights, producer ? 1.5 : 3);
+  balance.tensor = tensor.name;
+  if (balance.factors.empty())
+    return std::nullopt;
+  return balance;
+}
+
+bool findBalances(ModuleOp module, const Plan &plan, const QuantConfig &config, DataSource &data,
+                  std::vector<Balance> &balances, Diagnostics &diagnostics) {
+  const std::vector<const PlannedTensor *> tensors = findBalanced(plan, config);
+  warnOfOthers(plan, tensors, diagnostics);
+  if (tensors.empty())
+    return true;
+  // Users are collected before results are added.
+  SmallVector<Value> values;
+  std::vector<SmallVector<graph::ConvOp>> readers;
+  std::vector<graph::ConvOp> producers;
+  for (const PlannedTensor *tensor : tensors) {
+    values.push_back(tensor->value);
+    producers.push_back(producerOf(tensor->value));
+    SmallVector<graph::ConvOp> &list = readers.emplace_back();
+    for (Operation *user : tensor->value.getUsers())
+      list.push_back(cast<graph::ConvOp>(user));
+  }
+  const auto sizes = measureChannels(module, values, config.batchNum, data, diagnostics);
+  if (!sizes)
+    return false;
+  for (size_t t = 0; t < values.size(); ++t)
+    if (auto balance = balanceOf(*tensors[t], producers[t], readers[t], (*sizes)[t]))
+      balances.push_back(std::move(*balance));
   return true;
 }
 

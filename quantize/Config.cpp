@@ -47,6 +47,13 @@ public:
   void readTop(const Json &json, QuantConfig &config);
 
 private:
+  /// Reads a setting of all layers, or of the whole model. Returns false for other keys.
+  bool readCommon(const std::string &key, const Json &value, QuantConfig &config);
+  /// Reports a setting that others have and that has no effect, or is not supported, here. Returns
+  /// false for other keys.
+  bool readForeign(const std::string &key, const Json &value);
+  /// Reads settings of some layers, which inherit the common ones.
+  void readOfLayers(const std::string &key, const Json &value, QuantConfig &config);
   void readLayer(const Json &json, const std::string &path, LayerConfig &config);
   bool readSetting(const std::string &key, const Json &value, const std::string &path,
                    LayerConfig &config);
@@ -61,7 +68,7 @@ private:
   void readInputs(const Json &json, const std::string &key, QuantConfig &config);
 };
 
-/// False when there is no such setting.
+/// Returns false where there is no such setting.
 bool Reader::readSetting(const std::string &key, const Json &value, const std::string &path,
                          LayerConfig &config) {
   RangeOptions &range = config.range;
@@ -325,6 +332,90 @@ bool Reader::readImageSetting(const std::string &key, const Json &value, ImageOp
   return true;
 }
 
+bool Reader::readCommon(const std::string &key, const Json &value, QuantConfig &config) {
+  if (key == "batch_num") {
+    double count = 0;
+    if (readNumber(value, key, 1, 1e9, count))
+      config.batchNum = static_cast<int64_t>(count);
+  } else if (key == "common_config") {
+    readLayer(value, key, config.common);
+  } else if (key == "skip_layers") {
+    readNames(value, key, config.skipLayers);
+  } else if (key == "skip_layer_types") {
+    readNames(value, key, config.skipTypes);
+  } else if (key == "bias_correction") {
+    readBool(value, key, config.biasCorrection);
+  } else if (key == "balance") {
+    readBool(value, key, config.balance);
+  } else if (key == "quantize_outputs") {
+    readBool(value, key, config.quantizeOutputs);
+  } else if (key == "fuse_activations") {
+    readBool(value, key, config.fuseActivations);
+  } else {
+    return !value.is_object() && (readSetting(key, value, key, config.common) ||
+                                  readImageSetting(key, value, config.images));
+  }
+  return true;
+}
+
+bool Reader::readForeign(const std::string &key, const Json &value) {
+  if (key == "do_fusion") {
+    bool fuses = true;
+    if (readBool(value, key, fuses) && !fuses)
+      diagnostics.warning("W10055", "\"do_fusion\": false has no effect: batch normalizations "
+                                    "are folded into the weights");
+  } else if (key == "skip_fusion_layers") {
+    std::set<std::string> layers;
+    readNames(value, key, layers);
+    if (!layers.empty())
+      diagnostics.warning("W10055", "\"skip_fusion_layers\" has no effect");
+  } else if (key == "version") {
+    return true;
+  } else if (key == "enable_auto_nuq") {
+    bool searches = false;
+    if (readBool(value, key, searches) && searches)
+      diagnostics.warning("W10055", "\"enable_auto_nuq\" has no effect: \"nuq_quantize\" selects "
+                                    "the layers");
+  } else if (key == "joint_quant") {
+    bool joint = false;
+    if (readBool(value, key, joint) && joint)
+      diagnostics.warning("W10055", "\"joint_quant\" has no effect: the inputs of an addition "
+                                    "have scales of their own");
+  } else if (key == "fakequant_precision_mode" || key == "nuq_config") {
+    addError(key, key == "nuq_config" ? "is not supported: no list of compressed layers is read; "
+                                        "\"nuq_quantize\" selects the layers"
+                                      : "is not supported: scales are float32; leave the key out");
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Reader::readOfLayers(const std::string &key, const Json &value, QuantConfig &config) {
+  // Older files set convolutions and products apart; overrides come behind, by their letters.
+  if (key == "conv_calibration_config" || key == "fc_calibration_config") {
+    LayerConfig kind = config.common;
+    readLayer(value, key, kind);
+    for (const char *type :
+         key[0] == 'c' ? std::array{"Conv", "ConvTranspose"} : std::array{"Gemm", "MatMul"})
+      config.types[type] = kind;
+  } else if (key == "override_layer_types") {
+    readOverrides(value, key, "layer_type", config.common, config.types);
+  } else if (key == "override_layer_configs") {
+    readOverrides(value, key, "layer_name", config.common, config.layers);
+  } else if (key == "tensor_quantize") {
+    readInputs(value, key, config);
+  } else if (value.is_object() &&
+             (value.contains("quant_enable") || value.contains("activation_quant_params") ||
+              value.contains("weight_quant_params"))) {
+    LayerConfig layer = config.common; // the vendor's JSON lists the layers at the top
+    readLayer(value, key, layer);
+    config.layers[key] = layer;
+  } else {
+    addUnknown(key);
+  }
+}
+
 void Reader::readTop(const Json &json, QuantConfig &config) {
   if (!json.is_object()) {
     diagnostics.error("E13005", "the file \"" + name +
@@ -334,83 +425,11 @@ void Reader::readTop(const Json &json, QuantConfig &config) {
   }
   // Common settings first: the others inherit them, wherever they are in the file.
   std::map<std::string, Json> later;
-  for (const auto &[key, value] : json.items()) {
-    if (key == "batch_num") {
-      double count = 0;
-      if (readNumber(value, key, 1, 1e9, count))
-        config.batchNum = static_cast<int64_t>(count);
-    } else if (key == "common_config") {
-      readLayer(value, key, config.common);
-    } else if (key == "skip_layers") {
-      readNames(value, key, config.skipLayers);
-    } else if (key == "skip_layer_types") {
-      readNames(value, key, config.skipTypes);
-    } else if (key == "bias_correction") {
-      readBool(value, key, config.biasCorrection);
-    } else if (key == "balance") {
-      readBool(value, key, config.balance);
-    } else if (key == "quantize_outputs") {
-      readBool(value, key, config.quantizeOutputs);
-    } else if (key == "fuse_activations") {
-      readBool(value, key, config.fuseActivations);
-    } else if (key == "do_fusion") {
-      bool fuses = true;
-      if (readBool(value, key, fuses) && !fuses)
-        diagnostics.warning("W10055", "\"do_fusion\": false has no effect: batch normalizations "
-                                      "are folded into the weights");
-    } else if (key == "skip_fusion_layers") {
-      std::set<std::string> layers;
-      readNames(value, key, layers);
-      if (!layers.empty())
-        diagnostics.warning("W10055", "\"skip_fusion_layers\" has no effect");
-    } else if (key == "version") {
-      continue;
-    } else if (key == "enable_auto_nuq") {
-      bool searches = false;
-      if (readBool(value, key, searches) && searches)
-        diagnostics.warning("W10055", "\"enable_auto_nuq\" has no effect: \"nuq_quantize\" selects "
-                                      "the layers");
-    } else if (key == "joint_quant") {
-      bool joint = false;
-      if (readBool(value, key, joint) && joint)
-        diagnostics.warning("W10055", "\"joint_quant\" has no effect: the inputs of an addition "
-                                      "have scales of their own");
-    } else if (key == "fakequant_precision_mode" || key == "nuq_config") {
-      addError(key, key == "nuq_config"
-                        ? "is not supported: no list of compressed layers is read; "
-                          "\"nuq_quantize\" selects the layers"
-                        : "is not supported: scales are float32; leave the key out");
-    } else if (!value.is_object() && (readSetting(key, value, key, config.common) ||
-                                      readImageSetting(key, value, config.images))) {
-      continue;
-    } else {
+  for (const auto &[key, value] : json.items())
+    if (!readForeign(key, value) && !readCommon(key, value, config))
       later[key] = value;
-    }
-  }
-  for (const auto &[key, value] : later) {
-    // Older files set convolutions and products apart; overrides come behind, by their letters.
-    if (key == "conv_calibration_config" || key == "fc_calibration_config") {
-      LayerConfig kind = config.common;
-      readLayer(value, key, kind);
-      for (const char *type :
-           key[0] == 'c' ? std::array{"Conv", "ConvTranspose"} : std::array{"Gemm", "MatMul"})
-        config.types[type] = kind;
-    } else if (key == "override_layer_types") {
-      readOverrides(value, key, "layer_type", config.common, config.types);
-    } else if (key == "override_layer_configs") {
-      readOverrides(value, key, "layer_name", config.common, config.layers);
-    } else if (key == "tensor_quantize") {
-      readInputs(value, key, config);
-    } else if (value.is_object() &&
-               (value.contains("quant_enable") || value.contains("activation_quant_params") ||
-                value.contains("weight_quant_params"))) {
-      LayerConfig layer = config.common; // the vendor's JSON lists the layers at the top
-      readLayer(value, key, layer);
-      config.layers[key] = layer;
-    } else {
-      addUnknown(key);
-    }
-  }
+  for (const auto &[key, value] : later)
+    readOfLayers(key, value, config);
   addModelTypes(config);
 }
 

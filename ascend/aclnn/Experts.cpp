@@ -126,96 +126,124 @@ aclnnStatus productsOfParts(Plan &plan, const Groups &given, uint64_t *size,
   return plan.finish(size, executor);
 }
 
+/// Returns the weights of the groups; one tensor of 3 dims is a list of its matrices.
+std::vector<View> weightsOf(Plan &plan, const aclTensorList *list) {
+  const std::vector<View> weights = plan.inputs(list, "weight");
+  if (!plan.isGood() || weights.size() != 1 || weights[0].dims.size() != 3)
+    return weights;
+  std::vector<View> matrices;
+  for (int64_t i = 0; i < weights[0].dims[0]; ++i) {
+    View matrix = part(weights[0], 0, i, 1);
+    matrix.dims.erase(matrix.dims.begin());
+    matrix.strides.erase(matrix.strides.begin());
+    matrices.push_back(matrix);
+  }
+  return matrices;
+}
+
+/// Splits what is one tensor into the rows of the groups, which have `counts` of them.
+void divideRows(Plan &plan, std::vector<View> &views, const char *name, size_t groups,
+                const Dims &counts) {
+  if (!plan.isGood() || views.size() == groups)
+    return;
+  if (views.size() != 1 || views[0].dims.size() != 2 || counts.empty())
+    return plan.reject("%s must be one tensor of 2 dims with a groupList, or one for each of %zu "
+                       "weights",
+                       name, groups);
+  std::vector<View> parts;
+  int64_t at = 0;
+  for (int64_t count : counts) {
+    if (count < 0 || count > views[0].dims[0] - at)
+      return plan.reject("groupList does not fit %s with %lld rows", name,
+                         (long long)views[0].dims[0]);
+    parts.push_back(part(views[0], 0, at, count));
+    at += count;
+  }
+  views = parts;
+}
+
+/// Returns a bias per group, which a tensor of 2 dims has in its rows.
+std::vector<View> biasesOf(Plan &plan, const aclTensorList *list, size_t groups) {
+  std::vector<View> biases = plan.inputs(list, "bias");
+  if (plan.isGood() && biases.size() == 1 && groups > 1 && biases[0].dims.size() == 2) {
+    const View all = biases[0];
+    biases.clear();
+    for (int64_t i = 0; i < all.dims[0]; ++i)
+      biases.push_back(part(all, 0, i, 1));
+  }
+  if (plan.isGood() && biases.size() != groups)
+    plan.reject("there must be a bias for each of %zu weights", groups);
+  return biases;
+}
+
+/// The operands of one group; null where a call has none.
+struct Group {
+  const View &rows, &weight;
+  const View *scale, *rowScale, *bias;
+};
+
+/// Computes the product of one group, in f32 once it is scaled, and adds the bias.
+View productOf(Plan &plan, const Group &group) {
+  const bool isQuantized = group.rows.type == ACL_INT8;
+  if (!isQuantized && (group.scale || group.rowScale)) {
+    plan.reject("scale and perTokenScale are for x and weights of int8");
+    return {};
+  }
+  View result = isQuantized ? integerProduct(plan, group.rows, group.weight)
+                            : product(plan, group.rows, group.weight);
+  auto asFloat = [&] { return plan.isGood() ? plan.dense(result, ACL_FLOAT) : View(); };
+  // Biases of int32 are in the unit of the accumulators.
+  const bool addsFirst = group.bias && isQuantized && !isFloat(group.bias->type);
+  if (addsFirst)
+    result = combined(plan, "Add", result, *group.bias);
+  if (group.scale)
+    result = combined(plan, "Mul", asFloat(), floatScales(plan, *group.scale));
+  if (group.rowScale)
+    result = combined(plan, "Mul", asFloat(), *group.rowScale);
+  if (group.bias && !addsFirst)
+    result = combined(plan, "Add", asFloat(), *group.bias);
+  return result;
+}
+
 aclnnStatus groupedProducts(Plan &plan, const Groups &given, uint64_t *size,
                             aclOpExecutor **executor) {
   if (given.groupType == 2)
     return productsOfParts(plan, given, size, executor);
-  std::vector<View> rows = plan.inputs(given.x, "x"), weights = plan.inputs(given.weight, "weight"),
-                    results = plan.outputs(given.y, "y"),
-                    biases = given.bias ? plan.inputs(given.bias, "bias") : std::vector<View>();
+  std::vector<View> rows = plan.inputs(given.x, "x"), weights = weightsOf(plan, given.weight),
+                    results = plan.outputs(given.y, "y");
   for (const void *handle : given.quantized)
     if (handle)
       plan.reject("offsets, weights alone that are quantized, and inputs of activations have no "
                   "functions here");
   if (given.splitItem < 0 || given.splitItem > 3 || given.groupType < -1 || given.groupType > 0)
     plan.reject("splitItem must be 0 to 3, and groupType -1, 0 or 2");
-  // One weight of 3 dims is a list of its matrices.
-  if (plan.isGood() && weights.size() == 1 && weights[0].dims.size() == 3) {
-    std::vector<View> matrices;
-    for (int64_t i = 0; i < weights[0].dims[0]; ++i) {
-      View matrix = part(weights[0], 0, i, 1);
-      matrix.dims.erase(matrix.dims.begin());
-      matrix.strides.erase(matrix.strides.begin());
-      matrices.push_back(matrix);
-    }
-    weights = matrices;
-  }
   const size_t groups = weights.size();
   const Dims counts = given.list ? countsOf(plan, given, groups)
                       : given.ends
                           ? differences(plan, plan.numbers(given.ends, "groupList"), groups)
                           : Dims();
-  // Splits what is one tensor, by rows.
-  auto divide = [&](std::vector<View> &views, const char *name) {
-    if (!plan.isGood() || views.size() == groups)
-      return;
-    if (views.size() != 1 || views[0].dims.size() != 2 || counts.empty())
-      return plan.reject("%s must be one tensor of 2 dims with a groupList, or one for each of %zu "
-                         "weights",
-                         name, groups);
-    std::vector<View> parts;
-    int64_t at = 0;
-    for (int64_t count : counts) {
-      if (count < 0 || count > views[0].dims[0] - at)
-        return plan.reject("groupList does not fit %s with %lld rows", name,
-                           (long long)views[0].dims[0]);
-      parts.push_back(part(views[0], 0, at, count));
-      at += count;
-    }
-    views = parts;
-  };
-  divide(rows, "x");
-  divide(results, "y");
-  if (plan.isGood() && given.bias && biases.size() == 1 && groups > 1 &&
-      biases[0].dims.size() == 2) {
-    const View all = biases[0];
-    biases.clear();
-    for (int64_t i = 0; i < all.dims[0]; ++i)
-      biases.push_back(part(all, 0, i, 1));
+  divideRows(plan, rows, "x", groups, counts);
+  divideRows(plan, results, "y", groups, counts);
+  std::vector<View> biases, scales, rowScales;
+  if (given.bias)
+    biases = biasesOf(plan, given.bias, groups);
+  if (given.scale)
+    scales = ofGroups(plan, given.scale, "scale", groups);
+  if (given.rowScale) {
+    rowScales = plan.inputs(given.rowScale, "perTokenScale");
+    for (View &scale : rowScales)
+      if (plan.isGood() && scale.dims.size() == 1)
+        scale = plan.reshaped(plan.dense(scale, ACL_FLOAT), {scale.dims[0], int64_t{1}});
+    divideRows(plan, rowScales, "perTokenScale", groups, counts);
   }
-  if (plan.isGood() && given.bias && biases.size() != groups)
-    plan.reject("there must be a bias for each of %zu weights", groups);
-  const std::vector<View> scales =
-      given.scale ? ofGroups(plan, given.scale, "scale", groups) : std::vector<View>();
-  std::vector<View> rowScales =
-      given.rowScale ? plan.inputs(given.rowScale, "perTokenScale") : std::vector<View>();
-  for (View &scale : rowScales)
-    if (plan.isGood() && scale.dims.size() == 1)
-      scale = plan.reshaped(plan.dense(scale, ACL_FLOAT), {scale.dims[0], int64_t{1}});
-  if (given.rowScale)
-    divide(rowScales, "perTokenScale");
   for (size_t i = 0; plan.isGood() && i < groups; ++i) {
     if (countOf(results[i].dims) == 0)
       continue;
-    const bool isQuantized = rows[i].type == ACL_INT8;
-    if (!isQuantized && (given.scale || given.rowScale)) {
-      plan.reject("scale and perTokenScale are for x and weights of int8");
-      break;
-    }
-    View result = isQuantized ? integerProduct(plan, rows[i], weights[i])
-                              : product(plan, rows[i], weights[i]);
-    auto asFloat = [&] { return plan.isGood() ? plan.dense(result, ACL_FLOAT) : View(); };
-    // Biases of int32 are in the unit of the sums.
-    const bool addsFirst = given.bias && isQuantized && !isFloat(biases[i].type);
-    if (addsFirst)
-      result = combined(plan, "Add", result, biases[i]);
-    if (given.scale)
-      result = combined(plan, "Mul", asFloat(), floatScales(plan, scales[i]));
-    if (given.rowScale)
-      result = combined(plan, "Mul", asFloat(), rowScales[i]);
-    if (given.bias && !addsFirst)
-      result = combined(plan, "Add", asFloat(), biases[i]);
-    plan.write(activated(plan, given.activation, result), results[i]);
+    const View result = productOf(plan, {rows[i], weights[i], given.scale ? &scales[i] : nullptr,
+                                         given.rowScale ? &rowScales[i] : nullptr,
+                                         given.bias ? &biases[i] : nullptr});
+    if (plan.isGood())
+      plan.write(activated(plan, given.activation, result), results[i]);
   }
   return plan.finish(size, executor);
 }
@@ -230,72 +258,37 @@ bool isIndex(const View &view) { return view.type == ACL_INT32 && view.isDense()
 
 } // namespace
 
-aclnnStatus aclnnGroupedMatmulGetWorkspaceSize(
-    const aclTensorList *x, const aclTensorList *weight, const aclTensorList *biasOptional,
-    const aclTensorList *scaleOptional, const aclTensorList *offsetOptional,
-    const aclTensorList *antiquantScaleOptional, const aclTensorList *antiquantOffsetOptional,
-    const aclIntArray *groupListOptional, int64_t splitItem, const aclTensorList *y, uint64_t *size,
-    aclOpExecutor **executor) {
-  Plan plan(__func__);
-  return groupedProducts(
-      plan,
-      {x,
-       weight,
-       biasOptional,
-       y,
-       groupListOptional,
-       nullptr,
-       false,
-       splitItem,
-       groupListOptional ? 0 : -1,
-       {scaleOptional, offsetOptional, antiquantScaleOptional, antiquantOffsetOptional}},
-      size, executor);
-}
-ACLNN_RUN(GroupedMatmul)
-aclnnStatus aclnnGroupedMatmulV2GetWorkspaceSize(
-    const aclTensorList *x, const aclTensorList *weight, const aclTensorList *biasOptional,
-    const aclTensorList *scaleOptional, const aclTensorList *offsetOptional,
-    const aclTensorList *antiquantScaleOptional, const aclTensorList *antiquantOffsetOptional,
-    const aclIntArray *groupListOptional, int64_t splitItem, int64_t groupType,
-    const aclTensorList *y, uint64_t *size, aclOpExecutor **executor) {
-  Plan plan(__func__);
-  return groupedProducts(
-      plan,
-      {x,
-       weight,
-       biasOptional,
-       y,
-       groupListOptional,
-       nullptr,
-       false,
-       splitItem,
-       groupType,
-       {scaleOptional, offsetOptional, antiquantScaleOptional, antiquantOffsetOptional}},
-      size, executor);
-}
-ACLNN_RUN(GroupedMatmulV2)
-aclnnStatus aclnnGroupedMatmulV3GetWorkspaceSize(
-    const aclTensorList *x, const aclTensorList *weight, const aclTensorList *biasOptional,
-    const aclTensorList *scaleOptional, const aclTensorList *offsetOptional,
-    const aclTensorList *antiquantScaleOptional, const aclTensorList *antiquantOffsetOptional,
-    const aclTensor *groupListOptional, int64_t splitItem, int64_t groupType,
-    const aclTensorList *y, uint64_t *size, aclOpExecutor **executor) {
-  Plan plan(__func__);
-  return groupedProducts(
-      plan,
-      {x,
-       weight,
-       biasOptional,
-       y,
-       nullptr,
-       groupListOptional,
-       false,
-       splitItem,
-       groupType,
-       {scaleOptional, offsetOptional, antiquantScaleOptional, antiquantOffsetOptional}},
-      size, executor);
-}
-ACLNN_RUN(GroupedMatmulV3)
+// The versions without activations. Groups are given by `ends` or by `list`; the parameters behind
+// splitItem follow the kind of groups.
+#define ACLNN_GROUPED_LISTS(name, List, ends, list, kind, ...)                                     \
+  aclnnStatus aclnn##name##GetWorkspaceSize(                                                       \
+      const aclTensorList *x, const aclTensorList *weight, const aclTensorList *biasOptional,      \
+      const aclTensorList *scaleOptional, const aclTensorList *offsetOptional,                     \
+      const aclTensorList *antiquantScaleOptional, const aclTensorList *antiquantOffsetOptional,   \
+      const List *groupListOptional, int64_t splitItem, __VA_ARGS__ const aclTensorList *y,        \
+      uint64_t *size, aclOpExecutor **executor) {                                                  \
+    Plan plan(__func__);                                                                           \
+    return groupedProducts(                                                                        \
+        plan,                                                                                      \
+        {x,                                                                                        \
+         weight,                                                                                   \
+         biasOptional,                                                                             \
+         y,                                                                                        \
+         ends,                                                                                     \
+         list,                                                                                     \
+         false,                                                                                    \
+         splitItem,                                                                                \
+         kind,                                                                                     \
+         {scaleOptional, offsetOptional, antiquantScaleOptional, antiquantOffsetOptional}},        \
+        size, executor);                                                                           \
+  }                                                                                                \
+  ACLNN_RUN(name)
+ACLNN_GROUPED_LISTS(GroupedMatmul, aclIntArray, groupListOptional, nullptr,
+                    groupListOptional ? 0 : -1, )
+ACLNN_GROUPED_LISTS(GroupedMatmulV2, aclIntArray, groupListOptional, nullptr, groupType,
+                    int64_t groupType, )
+ACLNN_GROUPED_LISTS(GroupedMatmulV3, aclTensor, nullptr, groupListOptional, groupType,
+                    int64_t groupType, )
 #define ACLNN_GROUPED_PRODUCT(name, ...)                                                           \
   aclnnStatus aclnn##name##GetWorkspaceSize(                                                       \
       const aclTensorList *x, const aclTensorList *weight, const aclTensorList *biasOptional,      \

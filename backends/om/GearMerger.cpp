@@ -22,7 +22,6 @@ std::vector<GearMerger::Moved> GearMerger::addConstants(const std::vector<OmWeig
   const bool isFirst = gears.gears.empty();
   std::vector<Moved> moved;
   for (const OmWeights &piece : given) {
-    allConstantBytes += piece.size;
     const uint64_t hash = rt::hash64(piece.data, piece.size);
     auto [begin, end] = all.byHash.equal_range(hash);
     auto known = std::find_if(begin, end, [&](const auto &entry) {

@@ -29,10 +29,6 @@ public:
   /// differs between gears is -1. The result borrows from the merger.
   OmModel take(OmGears gears);
 
-  /// Returns the bytes of constants that all gears had together, before equal ones became
-  /// one.
-  uint64_t constantBytes() const { return allConstantBytes; }
-
 private:
   /// A segment of constants while it fills.
   struct Constants {
@@ -66,7 +62,6 @@ private:
   std::deque<std::vector<char>> copies; ///< of constants that only later gears have
   std::unordered_multimap<uint64_t, uint32_t> programsByHash;
   std::vector<std::vector<char>> code; ///< of the images
-  uint64_t allConstantBytes = 0;
 };
 
 } // namespace atc::om

@@ -177,7 +177,7 @@ LogicalResult WinogradConv2DOp::verify() {
 }
 
 std::string WinogradConv2DOp::kernelName() { return "winograd_conv2d"; }
-/// As the model has them: nine products an output and channel.
+/// Counts the operations of the direct form: nine products per output and channel.
 int64_t WinogradConv2DOp::flops() {
   return 2 * 9 * elements(getOutput()) * typeOf(getInput()).getDimSize(3);
 }

@@ -175,6 +175,157 @@ static void setDefaults(const json::Object &root, train::TrainApplyOptimizerOpti
     update.epsilon = 1e-10;
 }
 
+namespace {
+
+/// The objects of a file of settings, and where their values go. `where` names the file.
+struct SettingsReader {
+  SettingsReader(const std::string &where, Diagnostics &diagnostics)
+      : where(where), diagnostics(diagnostics), all(where, diagnostics),
+        loss("'loss' of " + where, diagnostics), optimizer("'optimizer' of " + where, diagnostics),
+        compress("'compress' of " + where, diagnostics),
+        rate("'learning_rate' of " + where, diagnostics) {}
+
+  /// Reads the object at the top; every error is in the diagnostics.
+  void read(const json::Object &root) {
+    addModel();
+    addLoss();
+    addOptimizer();
+    addUpdate();
+    addRate();
+    addExchange();
+    setDefaults(root, options.optimizer);
+    all.read(root);
+    check(root);
+  }
+
+  TrainingOptions options;
+  int64_t shardElements = 0; ///< 0: tensors are not divided among the ranks
+
+private:
+  /// Adds what is trained, and how the step computes it.
+  void addModel() {
+    all.texts("parameters", options.import.parameters);
+    all.texts("frozen", options.import.frozen);
+    all.boolean("batch_statistics", options.import.batchStatistics);
+    all.boolean("dropout", options.dropout.drop);
+    all.boolean("recompute", options.recompute);
+    all.named("loss", loss, options.loss.kind);
+    all.named("optimizer", optimizer, options.optimizer.kind);
+    all.integer("seed", options.seed, 0);
+    all.add("offload", "\"optimizer\"", [this](const json::Value &value) {
+      options.offloadOptimizer = value.getAsString() == "optimizer";
+      return options.offloadOptimizer;
+    });
+  }
+
+  void addLoss() {
+    loss.text("kind", options.loss.kind);
+    loss.text("output", options.loss.output);
+    loss.text("target", options.loss.target);
+    loss.text("reduction", options.loss.reduction);
+    loss.integer("axis", options.loss.axis, std::numeric_limits<int32_t>::min());
+    loss.number("smoothing", options.loss.smoothing, 0);
+    loss.integer("ignore_index", options.loss.ignoreIndex, std::numeric_limits<int64_t>::min());
+  }
+
+  void addOptimizer() {
+    train::TrainApplyOptimizerOptions &update = options.optimizer;
+    optimizer.text("kind", update.kind);
+    for (auto &[key, field] : std::initializer_list<std::pair<const char *, double *>>{
+             {"momentum", &update.momentum},
+             {"dampening", &update.dampening},
+             {"beta1", &update.beta1},
+             {"beta2", &update.beta2},
+             {"epsilon", &update.epsilon},
+             {"weight_decay", &update.weightDecay},
+             {"trust", &update.trust},
+             {"lr_decay", &update.lrDecay}})
+      optimizer.number(key, *field, 0);
+    optimizer.boolean("nesterov", update.nesterov);
+    optimizer.texts("no_decay", update.noDecay);
+    optimizer.add("groups", "a list of objects", [&](const json::Value &value) {
+      return readGroups(value, "'optimizer' of " + where, update.groups, diagnostics);
+    });
+  }
+
+  /// Adds what an update does beside the formula of its optimizer.
+  void addUpdate() {
+    train::TrainApplyOptimizerOptions &update = options.optimizer;
+    all.add("zero_rows", "an object of names and rows", [&update](const json::Value &value) {
+      const json::Object *object = value.getAsObject();
+      for (const auto &[name, row] : object ? *object : json::Object()) {
+        if (!row.getAsInteger())
+          return false;
+        update.zeroRows.push_back(llvm::formatv("{0}:{1}", *row.getAsInteger(), StringRef(name)));
+      }
+      return object != nullptr;
+    });
+    all.number("clip_norm", update.clipNorm, 0);
+    all.number("clip_value", update.clipValue, 0);
+    all.integer("accumulate", update.accumulate, 1);
+    all.add("loss_scale", "a number of at least 0 or \"dynamic\"",
+            [&update](const json::Value &value) {
+              const auto number = value.getAsNumber();
+              if (number)
+                update.lossScale = *number;
+              else if (value.getAsString() == "dynamic") {
+                update.lossScale = 65536;
+                if (!update.growthInterval)
+                  update.growthInterval = 2000;
+              }
+              return number ? *number >= 0 : update.lossScale > 0;
+            });
+    all.integer("growth_interval", update.growthInterval, 0);
+  }
+
+  void addRate() {
+    train::TrainApplyOptimizerOptions &update = options.optimizer;
+    all.object("learning_rate", rate, "a number above 0 or an object",
+               [&update](const json::Value &value) {
+                 update.rate = value.getAsNumber().value_or(0);
+                 return update.rate > 0;
+               });
+    rate.text("kind", update.schedule);
+    rate.number("peak", update.rate, 0);
+    rate.integer("warmup", update.warmup, 0);
+    rate.integer("steps", update.steps, 1);
+    rate.number("final", update.final, 0);
+    rate.integers("milestones", update.milestones, 1);
+    rate.number("factor", update.factor, 0);
+  }
+
+  /// Adds the exchange of gradients among ranks.
+  void addExchange() {
+    all.integer("ranks", options.exchange.ranks, 1);
+    all.integer("shard_elements", shardElements, 1);
+    all.integer("bucket_bytes", options.exchange.bucketBytes, 1);
+    all.named("compress", compress, options.exchange.compress);
+    compress.text("kind", options.exchange.compress);
+    compress.number("ratio", options.exchange.ratio, 0);
+  }
+
+  /// Reports settings that do not go together.
+  void check(const json::Object &root) {
+    if (const json::Object *object = root.getObject("learning_rate");
+        object && !object->getNumber("peak"))
+      diagnostics.error("E15006", "'learning_rate' of " + where +
+                                      " has no 'peak', the highest learning rate: write "
+                                      "{\"kind\": \"cosine\", \"peak\": 0.001, \"steps\": 1000}");
+    if (options.seed > kMaxSeed)
+      diagnostics.error("E15006", where + ": 'seed' must be an integer of at most " +
+                                      std::to_string(kMaxSeed));
+    if (shardElements && !options.exchange.compress.empty())
+      diagnostics.error("E15006", where + ": 'compress' and 'shard_elements' do not go together: "
+                                          "gradients of shares are summed as they are");
+  }
+
+  const std::string where;
+  Diagnostics &diagnostics;
+  ObjectReader all, loss, optimizer, compress, rate;
+};
+
+} // namespace
+
 std::optional<TrainingOptions> parseTrainingOptions(StringRef text, StringRef name,
                                                     Diagnostics &diagnostics) {
   if (isJsonTooDeep(text)) {
@@ -189,115 +340,17 @@ std::optional<TrainingOptions> parseTrainingOptions(StringRef text, StringRef na
     return std::nullopt;
   }
   const unsigned before = diagnostics.numErrors();
-  TrainingOptions options;
-  int64_t shardElements = 0;
-  const std::string where = name.str();
-  ObjectReader all(where, diagnostics), loss("'loss' of " + where, diagnostics),
-      optimizer("'optimizer' of " + where, diagnostics),
-      compress("'compress' of " + where, diagnostics),
-      rate("'learning_rate' of " + where, diagnostics);
-  all.texts("parameters", options.import.parameters);
-  all.texts("frozen", options.import.frozen);
-  all.boolean("batch_statistics", options.import.batchStatistics);
-  all.boolean("dropout", options.dropout.drop);
-  all.boolean("recompute", options.recompute);
-  all.named("loss", loss, options.loss.kind);
-  all.named("optimizer", optimizer, options.optimizer.kind);
-  all.integer("seed", options.seed, 0);
-  all.add("offload", "\"optimizer\"", [&options](const json::Value &value) {
-    options.offloadOptimizer = value.getAsString() == "optimizer";
-    return options.offloadOptimizer;
-  });
-
-  loss.text("kind", options.loss.kind);
-  loss.text("output", options.loss.output);
-  loss.text("target", options.loss.target);
-  loss.text("reduction", options.loss.reduction);
-  loss.integer("axis", options.loss.axis, std::numeric_limits<int32_t>::min());
-  loss.number("smoothing", options.loss.smoothing, 0);
-  loss.integer("ignore_index", options.loss.ignoreIndex, std::numeric_limits<int64_t>::min());
-
-  train::TrainApplyOptimizerOptions &update = options.optimizer;
-  optimizer.text("kind", update.kind);
-  for (auto &[key, field] : std::initializer_list<std::pair<const char *, double *>>{
-           {"momentum", &update.momentum},
-           {"dampening", &update.dampening},
-           {"beta1", &update.beta1},
-           {"beta2", &update.beta2},
-           {"epsilon", &update.epsilon},
-           {"weight_decay", &update.weightDecay},
-           {"trust", &update.trust},
-           {"lr_decay", &update.lrDecay}})
-    optimizer.number(key, *field, 0);
-  optimizer.boolean("nesterov", update.nesterov);
-  optimizer.texts("no_decay", update.noDecay);
-  optimizer.add("groups", "a list of objects", [&](const json::Value &value) {
-    return readGroups(value, "'optimizer' of " + where, update.groups, diagnostics);
-  });
-  all.add("zero_rows", "an object of names and rows", [&update](const json::Value &value) {
-    const json::Object *object = value.getAsObject();
-    for (const auto &[name, row] : object ? *object : json::Object()) {
-      if (!row.getAsInteger())
-        return false;
-      update.zeroRows.push_back(llvm::formatv("{0}:{1}", *row.getAsInteger(), StringRef(name)));
-    }
-    return object != nullptr;
-  });
-  all.object("learning_rate", rate, "a number above 0 or an object",
-             [&update](const json::Value &value) {
-               update.rate = value.getAsNumber().value_or(0);
-               return update.rate > 0;
-             });
-  rate.text("kind", update.schedule);
-  rate.number("peak", update.rate, 0);
-  rate.integer("warmup", update.warmup, 0);
-  rate.integer("steps", update.steps, 1);
-  rate.number("final", update.final, 0);
-  rate.integers("milestones", update.milestones, 1);
-  rate.number("factor", update.factor, 0);
-  all.integer("ranks", options.exchange.ranks, 1);
-  all.integer("shard_elements", shardElements, 1);
-  all.integer("bucket_bytes", options.exchange.bucketBytes, 1);
-  all.named("compress", compress, options.exchange.compress);
-  compress.text("kind", options.exchange.compress);
-  compress.number("ratio", options.exchange.ratio, 0);
-  all.number("clip_norm", update.clipNorm, 0);
-  all.number("clip_value", update.clipValue, 0);
-  all.integer("accumulate", update.accumulate, 1);
-  all.add("loss_scale", "a number of at least 0 or \"dynamic\"",
-          [&update](const json::Value &value) {
-            const auto number = value.getAsNumber();
-            if (number)
-              update.lossScale = *number;
-            else if (value.getAsString() == "dynamic") {
-              update.lossScale = 65536;
-              if (!update.growthInterval)
-                update.growthInterval = 2000;
-            }
-            return number ? *number >= 0 : update.lossScale > 0;
-          });
-  all.integer("growth_interval", update.growthInterval, 0);
-  setDefaults(*root, update);
-  all.read(*root);
-  if (const json::Object *object = root->getObject("learning_rate");
-      object && !object->getNumber("peak"))
-    diagnostics.error("E15006", "'learning_rate' of " + where +
-                                    " has no 'peak', the highest learning rate: write "
-                                    "{\"kind\": \"cosine\", \"peak\": 0.001, \"steps\": 1000}");
-  if (options.seed > kMaxSeed)
-    diagnostics.error("E15006",
-                      where + ": 'seed' must be an integer of at most " + std::to_string(kMaxSeed));
-  if (shardElements && !options.exchange.compress.empty())
-    diagnostics.error("E15006", where + ": 'compress' and 'shard_elements' do not go together: "
-                                        "gradients of shares are summed as they are");
+  SettingsReader reader(name.str(), diagnostics);
+  reader.read(*root);
   if (diagnostics.numErrors() != before)
     return std::nullopt;
-  if (shardElements) {
+  TrainingOptions &options = reader.options;
+  if (reader.shardElements) {
     options.shard.ranks = options.exchange.ranks;
-    options.shard.minElements = shardElements;
+    options.shard.minElements = reader.shardElements;
   }
   options.exchange.mean = options.loss.reduction == "mean";
-  return options;
+  return std::move(options);
 }
 
 } // namespace atc::driver

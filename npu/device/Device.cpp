@@ -120,12 +120,6 @@ void Device::reset() {
   names.clear();
   unordered.clear();
   checked.clear();
-  host = 0;
-  taskEnded = true;
-}
-
-void Device::hostTime(double microseconds) {
-  host += microseconds;
   taskEnded = true;
 }
 

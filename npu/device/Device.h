@@ -49,10 +49,9 @@ public:
   /// the device or cannot continue. Statistics are in `simulator()`.
   bool run(const DeviceLaunch &launch, std::string &error);
 
-  /// Adds the time that the host worked between two launches. It is not part of the simulated time,
-  /// but the launch that follows begins a task.
-  void hostTime(double microseconds);
-  double hostMicroseconds() const { return host; }
+  /// Ends a task, as the host works before the next launch, which begins a task of its own. The
+  /// host's time is not part of the simulated time.
+  void endTask() { taskEnded = true; }
 
   /// Begins a run: its first launch also takes the time of the call that runs a model. The use of
   /// cores is that of the last run.
@@ -102,7 +101,6 @@ private:
   std::unique_ptr<Executor> executor;
   std::vector<std::string> names, unordered;
   std::set<const Program *> checked; ///< looked at for hazards
-  double host = 0;
   bool taskEnded = true, runBegins = false;
 };
 

@@ -243,7 +243,7 @@ void om_npu::begin() {
 }
 
 void om_npu::host() {
-  device->hostTime(0);
+  device->endTask();
   hostShare.switches += ran.size() > firstLaunch && !hostRanLast;
   ++hostShare.kernels;
   hostRanLast = true;

@@ -61,8 +61,6 @@ struct Product {
 
   explicit Product(Operation *root) { collectOperands(root); }
 
-  bool hasFactor(Value value) const { return llvm::is_contained(factors, value); }
-
 private:
   void collect(Value value, Type type) {
     Operation *op = value.getDefiningOp();

@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -47,15 +48,33 @@ def _compile(options: argparse.Namespace) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     model = openatc.Model(options.model)
-    names = [port.name for port in model.inputs]
-    if len(options.input) != len(names):
-        raise openatc.Error([f"E10014: {len(options.input)} inputs are given, but the model has "
-                             f"{len(names)}: {', '.join(map(repr, names)) or 'none'}"])
+    feeds = _feeds([port.name for port in model.inputs], options.input)
     with openatc.Session(model, threads=options.threads) as session:
-        results = session.run([np.load(path) for path in options.input])
-    for port, result in zip(model.outputs, results):
+        results = session.run(feeds)
+    for port in model.outputs:
         print(_describe(port))
-        print(result)
+        print(results[port.name])
+
+
+def _feeds(names: list[str], arguments: list[str]) -> dict[str, Any]:
+    """Returns the values of inputs that are given in their order or as "name=file". A file stands
+    for its array, and lists of JSON, "[[1, 2]]", for themselves."""
+    feeds: dict[str, Any] = {}
+    is_named = [text.partition("=")[0] in names and "=" in text for text in arguments]
+    if any(is_named) and not all(is_named):
+        wrong = arguments[is_named.index(False)]
+        raise openatc.Error([f"E10017: {wrong!r} has no name of an input in front: give each input "
+                             f"as name=file; the names are {', '.join(map(repr, names))}"])
+    if len(arguments) != len(names):
+        raise openatc.Error([f"E10014: {len(arguments)} inputs are given, but the model has "
+                             f"{len(names)}: {', '.join(map(repr, names)) or 'none'}"])
+    for name, text in zip(names, arguments):
+        if any(is_named):
+            name, _, text = text.partition("=")
+        if name in feeds:
+            raise openatc.Error([f"E10014: input {name!r} is given twice"])
+        feeds[name] = json.loads(text) if text.startswith("[") else np.load(text)
+    return feeds
 
 
 def _perplexity(options: argparse.Namespace) -> None:
@@ -95,7 +114,9 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(do=_compile)
     command = commands.add_parser("run", help="run an .om file on arrays")
     command.add_argument("model", help="the .om file")
-    command.add_argument("input", nargs="*", help="a .npy file for each input, in their order")
+    command.add_argument("input", nargs="*",
+                         help='a .npy file or values, "[[1, 2]]", for each input: in their order, '
+                         'or as name=file')
     command.add_argument("--threads", type=int, default=0, help="0: as many as there are")
     command.set_defaults(do=_run)
     command = commands.add_parser("info", help="show what is in an .om file")

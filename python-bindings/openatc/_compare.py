@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -206,7 +206,7 @@ def compare(model: Model | Path, reference: Module | Source | Mapping[str, NDArr
     if not isinstance(model, Model):
         model = Model(model)
     if hasattr(inputs, "__array__"):
-        inputs = [inputs]
+        inputs = [cast("NDArray[Any]", inputs)]
     is_static = all(_is_static(port) for port in (*model.inputs, *model.outputs))
     if not isinstance(reference, (Module, Mapping)):
         reference = load(reference, input_shapes=_shapes_of(model, inputs))

@@ -206,6 +206,11 @@ class Session:
         those not given are made.
         """
     @overload
+    def run(self, inputs: Sequence[str] | None, outputs: Mapping[str, Any]) -> list[Any]:
+        """The form of ONNX Runtime: names of outputs, None for all of them, and a dict of inputs.
+        Returns a list of these outputs.
+        """
+    @overload
     def run(self, inputs: Sequence[Any]) -> list[Any]: ...
     @overload
     def run(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -213,6 +218,9 @@ class Session:
         are arrays (of objects for strings, which come out as bytes), `openatc.Raw` for types
         that numpy lacks, lists for sequences, `openatc.Map`, and None for no value.
         """
+    @overload
+    def run_async(self, inputs: Sequence[str] | None, outputs: Mapping[str, Any]
+                  ) -> Coroutine[Any, Any, list[Any]]: ...
     @overload
     def run_async(self, inputs: Mapping[str, Any], outputs: Any = None
                   ) -> Coroutine[Any, Any, dict[str, Any]]: ...

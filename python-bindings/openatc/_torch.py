@@ -79,15 +79,35 @@ def _run_exporter(torch: Any, module: Any, args: tuple[Any, ...], example: Examp
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about the exporter's own inner workings
-            return torch.onnx.export(
+            program = torch.onnx.export(
                 module, args, kwargs=dict(example.kwargs or {}), dynamo=True, verbose=False,
                 dynamic_shapes=example.dynamic_shapes, input_names=input_names,
                 output_names=output_names, optimize=optimize)
+            _name_returned_inputs(program.model.graph)
+            return program
     except torch.onnx.OnnxExporterError as error:
         reason = error.__cause__ or error
         line = next((line.strip() for line in str(reason).splitlines() if line.strip()), "")
         raise Error([f"E10055: PyTorch cannot export {type(module).__name__} as ONNX: "
                      f"{type(reason).__name__}: {_printable(line)}"]) from error
+
+
+def _name_returned_inputs(graph: Any) -> None:
+    """Gives inputs that the module returns the names of its parameters: the exporter leaves
+    these names to the outputs and appends "_orig" to those of the inputs."""
+    values = {value.name: value for value in (*graph.inputs, *graph.outputs)}
+    for value in graph.inputs:
+        is_returned = any(use.node.op_type == "Identity" and use.node.outputs[0].is_graph_output()
+                          for use in value.uses())
+        if not is_returned or not value.name.endswith("_orig"):
+            continue
+        name = value.name.removesuffix("_orig")
+        if output := values.pop(name, None):
+            if not output.is_graph_output() or f"{name}_out" in values:
+                continue
+            output.name = f"{name}_out"
+        value.name = name
+        values[name] = value
 
 
 def to_numpy(tensor: Any) -> np.ndarray[Any, Any]:

@@ -81,7 +81,7 @@ def _open_tokenizer(tokenizer: Any) -> Any:
         raise ArgumentError([f"E10001: the tokenizer's file '{os.fspath(tokenizer)}' does not "
                              "exist"])
     try:
-        from tokenizers import Tokenizer  # type: ignore[import-not-found]
+        from tokenizers import Tokenizer  # type: ignore[import-not-found,unused-ignore]
     except ImportError as error:
         raise ArgumentError(["E10001: a tokenizer in a file needs the Python package 'tokenizers': "
                              "install it, or give an object with encode and decode"]) from error

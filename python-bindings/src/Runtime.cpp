@@ -175,10 +175,12 @@ void bindInfo(py::module_ &m) {
       });
 }
 
-void bindModel(py::module_ &m) {
-  py::class_<PyModel, std::shared_ptr<PyModel>>(m, "Model", "A verified .om file.")
-      .def(py::init<py::object, bool, py::object>(), py::arg("source"), py::kw_only(),
-           py::arg("verify") = true, py::arg("cpu_level") = py::none())
+using ModelClass = py::class_<PyModel, std::shared_ptr<PyModel>>;
+using SessionClass = py::class_<PySession>;
+
+/// Adds what a model reads, writes and runs.
+void bindPorts(ModelClass &model) {
+  model
       .def_property_readonly(
           "inputs", [](const PyModel &model) { return listOf(model.inputs()); },
           "The inputs, also by name: model.inputs[\"image\"].")
@@ -196,8 +198,12 @@ void bindModel(py::module_ &m) {
               list.append(py::cast(launch));
             return list;
           },
-          "The schedule.")
-      .def_property_readonly("name", text(&om_model_info::name), "The name of the model.")
+          "The schedule.");
+}
+
+/// Adds where a model comes from, and what it is for.
+void bindOrigin(ModelClass &model) {
+  model.def_property_readonly("name", text(&om_model_info::name), "The name of the model.")
       .def_property_readonly("producer", text(&om_model_info::producer), "What compiled it.")
       .def_property_readonly("command_line", text(&om_model_info::command_line),
                              "The options it was compiled with.")
@@ -206,6 +212,27 @@ void bindModel(py::module_ &m) {
                              "The CPU level of the code that was chosen; empty without code.")
       .def_property_readonly("soc", text(&om_model_info::soc),
                              "The NPU that it is for; empty when it runs on the CPU alone.")
+      .def_property_readonly(
+          "metadata",
+          [](const PyModel &model) {
+            py::dict facts;
+            for (const auto &[key, value] : model.get().metadata())
+              facts[toStr(key)] = toStr(value);
+            return facts;
+          },
+          "What the author of the model has stated about it: {key: value}.")
+      .def_property_readonly(
+          "schema_version",
+          [](const PyModel &model) {
+            const om_model_info info = model.get().info();
+            return py::make_tuple(info.schema_major, info.schema_minor);
+          },
+          "Major and minor version of the file's format.");
+}
+
+/// Adds the sizes of the parts of a model.
+void bindSizes(ModelClass &model) {
+  model
       .def_property_readonly("npu_bytes", number(&om_model_info::npu_bytes),
                              "Bytes of the NPU's programs.")
       .def_property_readonly("file_bytes", number(&om_model_info::file_bytes), "Bytes of the file.")
@@ -214,7 +241,12 @@ void bindModel(py::module_ &m) {
       .def_property_readonly("code_bytes", number(&om_model_info::code_bytes),
                              "Bytes of the code that was chosen.")
       .def_property_readonly("arena_bytes", number(&om_model_info::arena_bytes),
-                             "Bytes that a session needs for what lies between launches.")
+                             "Bytes that a session needs for what lies between launches.");
+}
+
+/// Adds what runs of a model choose or keep: gears and states.
+void bindChoices(ModelClass &model) {
+  model
       .def_property_readonly(
           "gears",
           [](const PyModel &model) {
@@ -240,27 +272,12 @@ void bindModel(py::module_ &m) {
                   toStr(model.outputs()[state.output].tensor.name);
             return named;
           },
-          "The outputs that can be the next run's values of inputs: {input: output}.")
-      .def_property_readonly(
-          "metadata",
-          [](const PyModel &model) {
-            py::dict facts;
-            for (const auto &[key, value] : model.get().metadata())
-              facts[toStr(key)] = toStr(value);
-            return facts;
-          },
-          "What the author of the model has stated about it: {key: value}.")
-      .def_property_readonly(
-          "schema_version",
-          [](const PyModel &model) {
-            const om_model_info info = model.get().info();
-            return py::make_tuple(info.schema_major, info.schema_minor);
-          },
-          "Major and minor version of the file's format.")
-      .def("_repr_html_",
-           [](const py::object &model) {
-             return py::module_::import("openatc._display").attr("model_html")(model);
-           })
+          "The outputs that can be the next run's values of inputs: {input: output}.");
+}
+
+/// Adds the use of a model as a file and as an object that is copied and shown.
+void bindFile(ModelClass &model) {
+  model
       .def("verify_weights", &PyModel::verifyWeights,
            "Reads all weights and compares their hash with the file's.")
       .def("save", &PyModel::save, py::arg("path"), "Writes the .om file to a path.")
@@ -276,24 +293,35 @@ void bindModel(py::module_ &m) {
                           .attr("partial")(make, py::arg("cpu_level") = own.requestedLevel());
              return py::make_tuple(make, py::make_tuple(own.content()));
            })
-      .def("__repr__", [](const PyModel &model) {
-        const char *name = model.get().info().name;
-        return toStr("<openatc.Model '" + atc::printable(name ? name : "") + "', " +
-                     std::to_string(model.get().info().launches) + " launches>");
+      .def("__repr__",
+           [](const PyModel &model) {
+             const char *name = model.get().info().name;
+             return toStr("<openatc.Model '" + atc::printable(name ? name : "") + "', " +
+                          std::to_string(model.get().info().launches) + " launches>");
+           })
+      .def("_repr_html_", [](const py::object &model) {
+        return py::module_::import("openatc._display").attr("model_html")(model);
       });
 }
 
-void bindSession(py::module_ &m) {
-  py::class_<PySession>(m, "Session", "Runs one inference of a model at a time.")
-      .def(py::init(&makeSession), py::arg("model"), py::kw_only(), py::arg("threads") = 0,
-           py::arg("spin_us") = OM_DEFAULT_SPIN_US, py::arg("serial_cost") = OM_DEFAULT_SERIAL_COST,
-           py::arg("max_memory") = 0, py::arg("max_iterations") = 0, py::arg("max_seconds") = 0.0,
-           py::arg("check_hazards") = false, py::arg("functional") = true, py::arg("timed") = true,
-           py::arg("prefetch") = true, py::arg("soc_file") = py::none(),
-           py::arg("timeline_spans") = 1000000)
+void bindModel(py::module_ &m) {
+  ModelClass model(m, "Model", "A verified .om file.");
+  model.def(py::init<py::object, bool, py::object>(), py::arg("source"), py::kw_only(),
+            py::arg("verify") = true, py::arg("cpu_level") = py::none());
+  bindPorts(model);
+  bindOrigin(model);
+  bindSizes(model);
+  bindChoices(model);
+  bindFile(model);
+}
+
+/// Adds the forms of a run.
+void bindRuns(SessionClass &session) {
+  session
       .def("run", &PySession::run, py::arg("inputs"), py::arg("outputs") = py::none(),
            "Runs the model without the GIL: a list for a list of inputs, a dict for a dict. One "
-           "array\nmay stand for a list of one.")
+           "array\nmay stand for a list of one. run(names, feeds), as in ONNX Runtime, returns a "
+           "list of the\noutputs of these names, or of all of them for None.")
       .def(
           "run_async",
           [](const py::object &session, const py::object &inputs, const py::object &outputs) {
@@ -304,7 +332,15 @@ void bindSession(py::module_ &m) {
       .def("__call__", &PySession::call,
            "Runs the model on an array per input, in its order or by name, and returns the\n"
            "output, or a tuple of several; a dict of inputs gives a dict.")
-      .def("close", &PySession::close, "Gives the memory and the threads back.")
+      .def("cancel", &PySession::cancel,
+           "Ends the run in progress, which another thread has begun, or else the next one.")
+      .def("connect", &PySession::connect, py::arg("ranks").none(false),
+           "Connects the runs to those of the other ranks.");
+}
+
+/// Adds the end of a session, and what it shows and refuses as an object.
+void bindLifetime(SessionClass &session) {
+  session.def("close", &PySession::close, "Gives the memory and the threads back.")
       .def("__enter__", [](py::object session) { return session; })
       .def("__exit__", [](PySession &session, const py::args &) { session.close(); })
       .def("__reduce__",
@@ -312,14 +348,16 @@ void bindSession(py::module_ &m) {
              throw py::type_error("a session has threads and memory of its process and cannot be "
                                   "copied or pickled: make one of its model, which can");
            })
-      .def("__repr__",
-           [](const PySession &session) {
-             const char *name = session.model()->get().info().name;
-             return toStr("<openatc.Session of '" + atc::printable(name ? name : "") +
-                          (session.isClosed() ? "', closed>" : "'>"));
-           })
-      .def("cancel", &PySession::cancel,
-           "Ends the run in progress, which another thread has begun, or else the next one.")
+      .def("__repr__", [](const PySession &session) {
+        const char *name = session.model()->get().info().name;
+        return toStr("<openatc.Session of '" + atc::printable(name ? name : "") +
+                     (session.isClosed() ? "', closed>" : "'>"));
+      });
+}
+
+/// Adds what lasts from run to run: the gear and the state.
+void bindKeptState(SessionClass &session) {
+  session
       .def(
           "set_gear",
           [](PySession &session, const py::object &values) {
@@ -347,7 +385,19 @@ void bindSession(py::module_ &m) {
       .def("read_state", &PySession::readStates,
            "Returns a copy of the state, by the names of its inputs; None before the first run.")
       .def("write_state", &PySession::writeStates, py::arg("state"),
-           "Sets the states that a dict names to arrays; None resets one.")
+           "Sets the states that a dict names to arrays; None resets one.");
+}
+
+/// Adds what can be seen of a session: its model, results of launches and times.
+void bindObservation(SessionClass &session) {
+  session.def_property_readonly("model", &PySession::model, "The model that it runs.")
+      .def_property_readonly(
+          "inputs", [](const PySession &session) { return listOf(session.model()->inputs()); },
+          "The inputs of the model: a list that knows their names too.")
+      .def_property_readonly(
+          "outputs", [](const PySession &session) { return listOf(session.model()->outputs()); },
+          "The outputs of the model: a list that knows their names too.")
+      .def_property_readonly("threads", &PySession::threads, "How many threads it uses.")
       .def("tensors", &PySession::tensors, py::arg("inputs"), py::arg("names") = py::none(),
            "Runs the model once and returns what its launches wrote, all of it or `names`.")
       .def("_layers", &PySession::layers, py::arg("inputs"), py::arg("shapes"))
@@ -361,15 +411,12 @@ void bindSession(py::module_ &m) {
               list.append(py::cast(row));
             return py::module_::import("openatc._display").attr("Profile")(list);
           },
-          "The mean time of each launch since profiling was switched on: an openatc.Profile.")
-      .def_property_readonly("model", &PySession::model, "The model that it runs.")
-      .def_property_readonly(
-          "inputs", [](const PySession &session) { return listOf(session.model()->inputs()); },
-          "The inputs of the model: a list that knows their names too.")
-      .def_property_readonly(
-          "outputs", [](const PySession &session) { return listOf(session.model()->outputs()); },
-          "The outputs of the model: a list that knows their names too.")
-      .def_property_readonly("threads", &PySession::threads, "How many threads it uses.")
+          "The mean time of each launch since profiling was switched on: an openatc.Profile.");
+}
+
+/// Adds what the simulated NPU reports.
+void bindNpu(SessionClass &session) {
+  session
       .def_property_readonly(
           "npu", &PySession::npuStatistics,
           "What the simulated NPU says of the last run, as `om-run --json`; None without one.")
@@ -394,9 +441,23 @@ void bindSession(py::module_ &m) {
           [](PySession &session, const py::object &path) {
             session.writeNpuText(path, OM_NPU_REPORT);
           },
-          py::arg("path"), "Writes an HTML page on where the time of the last run went.")
-      .def("connect", &PySession::connect, py::arg("ranks").none(false),
-           "Connects the runs to those of the other ranks.");
+          py::arg("path"), "Writes an HTML page on where the time of the last run went.");
+}
+
+void bindSession(py::module_ &m) {
+  SessionClass session(m, "Session", "Runs one inference of a model at a time.");
+  session.def(py::init(&makeSession), py::arg("model"), py::kw_only(), py::arg("threads") = 0,
+              py::arg("spin_us") = OM_DEFAULT_SPIN_US,
+              py::arg("serial_cost") = OM_DEFAULT_SERIAL_COST, py::arg("max_memory") = 0,
+              py::arg("max_iterations") = 0, py::arg("max_seconds") = 0.0,
+              py::arg("check_hazards") = false, py::arg("functional") = true,
+              py::arg("timed") = true, py::arg("prefetch") = true, py::arg("soc_file") = py::none(),
+              py::arg("timeline_spans") = 1000000);
+  bindRuns(session);
+  bindLifetime(session);
+  bindKeptState(session);
+  bindObservation(session);
+  bindNpu(session);
 }
 
 } // namespace

@@ -280,6 +280,14 @@ py::list PySession::layers(const py::object &inputs, const py::dict &shapes) {
   return list;
 }
 
+bool PySession::isKeptState(size_t output) const {
+  if (!stateKept)
+    return false;
+  const std::vector<om_state_info> states = owner->get().states();
+  return std::any_of(states.begin(), states.end(),
+                     [&](const om_state_info &state) { return state.output == output; });
+}
+
 py::object PySession::runValues(const py::object &inputs, const py::object &outputs) {
   if (!outputs.is_none() && stateKept)
     raise({"E10014: outputs cannot be given to a session that keeps its state"});
@@ -293,15 +301,12 @@ py::object PySession::runValues(const py::object &inputs, const py::object &outp
     ports.pop_back();
   // A state that is kept is no input or output of the runs.
   std::vector<size_t> places;
-  std::vector<bool> isState(owner->outputs().size());
   if (stateKept) {
     const std::vector<om_state_info> states = owner->get().states();
     for (size_t i = 0; i < ports.size(); ++i)
       if (std::none_of(states.begin(), states.end(),
                        [&](const om_state_info &state) { return state.input == i; }))
         places.push_back(i);
-    for (const om_state_info &state : states)
-      isState[state.output] = true;
     std::vector<Port> others;
     for (size_t i : places)
       others.push_back(ports[i]);
@@ -327,18 +332,58 @@ py::object PySession::runValues(const py::object &inputs, const py::object &outp
   if (!isMapping(inputs)) {
     py::list list;
     for (size_t i = 0; i < made.size(); ++i)
-      if (!isState[i])
+      if (!isKeptState(i))
         list.append(fromValue(std::move(made[i])));
     return std::move(list);
   }
   py::dict named;
   for (size_t i = 0; i < made.size(); ++i)
-    if (!isState[i])
+    if (!isKeptState(i))
       named[asStr(owner->outputs()[i].tensor.name)] = fromValue(std::move(made[i]));
   return std::move(named);
 }
 
+/// Returns whether the arguments of `run` are those of ONNX Runtime's: names of outputs, or None,
+/// and a mapping of inputs. Nothing else has strings in front of a mapping: arrays to write into
+/// are for models without strings.
+static bool namesOutputs(const py::object &inputs, const py::object &outputs) {
+  if (!isMapping(outputs))
+    return false;
+  if (inputs.is_none())
+    return true;
+  return (py::isinstance<py::list>(inputs) || py::isinstance<py::tuple>(inputs)) &&
+         py::len(inputs) != 0 && std::all_of(inputs.begin(), inputs.end(), [](py::handle name) {
+           return py::isinstance<py::str>(name);
+         });
+}
+
+py::list PySession::runNamed(const py::object &names, const py::object &feeds) {
+  // Wrong names are found before the run, which may change the state.
+  std::vector<std::string> errorLines;
+  std::vector<Port> made;
+  for (size_t i = 0; i < owner->outputs().size(); ++i)
+    if (!isKeptState(i))
+      made.push_back(owner->outputs()[i]);
+  if (!names.is_none())
+    for (py::handle item : names)
+      if (const std::string name = py::str(item); std::none_of(
+              made.begin(), made.end(), [&](const Port &port) { return port.tensor.name == name; }))
+        errorLines.push_back("E10017: '" + atc::printable(name) +
+                             "' is not an output of the run; its outputs are: " + namesOf(made));
+  if (!errorLines.empty())
+    raise(errorLines);
+  const py::dict results = run(feeds, py::none());
+  if (names.is_none())
+    return py::list(results.attr("values")());
+  py::list list;
+  for (py::handle name : names)
+    list.append(results[name]);
+  return list;
+}
+
 py::object PySession::run(const py::object &inputs, const py::object &outputs) {
+  if (namesOutputs(inputs, outputs))
+    return runNamed(inputs, outputs);
   needProcess();
   if (!owner->isFixed() || stateKept)
     return runValues(inputs, outputs);

@@ -77,7 +77,9 @@ public:
   PySession(std::shared_ptr<PyModel> model, om_session_options options, const NpuRequest &request);
   ~PySession();
 
-  /// A list for a sequence of inputs, a dict for a mapping of them.
+  /// A list for a sequence of inputs, a dict for a mapping of them. `run(names, feeds)`, as in ONNX
+  /// Runtime, takes the names of outputs, or None for all of them, and a mapping of inputs: it
+  /// returns a list of these outputs.
   pybind11::object run(const pybind11::object &inputs, const pybind11::object &outputs);
   /// Runs the model on positional inputs or on inputs by name. Returns the output, or a tuple
   /// of several; for a single mapping a dict.
@@ -138,6 +140,11 @@ public:
 
 private:
   class Call;
+  /// Runs the model on a mapping of inputs and returns a list of the outputs that `names` has, or
+  /// of all of them for None.
+  pybind11::list runNamed(const pybind11::object &names, const pybind11::object &feeds);
+  /// Returns whether an output is a state that runs keep, which they do not return.
+  bool isKeptState(size_t output) const;
   pybind11::object runValues(const pybind11::object &inputs, const pybind11::object &outputs);
   void makeNpu(const NpuRequest &request);
   /// Raises ValueError where the session is closed, or belongs to another process.

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Models called as people call them: one array, lists, names, objects with __array__, `with`."""
 
+import asyncio
 import copy
+import json
 import pickle
 import subprocess
 import sys
@@ -50,6 +52,48 @@ def test_one_array_stands_for_a_list_of_one(digits, small, pictures, right_score
     np.testing.assert_allclose(scores[0], right_scores[2], atol=1e-4)
     with pytest.raises(TypeError):
         openatc.Session(small, threads=1).run(pair[0])
+
+
+def test_outputs_are_named_in_front_of_a_dict_as_in_onnx_runtime(small, digits, pictures, pair):
+    a, b = pair
+    both, feeds = openatc.Session(small, threads=1), {"b": b, "a": a}
+    names = [port.name for port in both.outputs]
+    for given in (None, names, tuple(names)):
+        total, positive = both.run(given, feeds)
+        np.testing.assert_array_equal(total, a + b)
+        np.testing.assert_array_equal(positive, np.maximum(a, 0))
+    positive, again = both.run([names[1], names[1]], feeds)
+    np.testing.assert_array_equal(positive, np.maximum(a, 0))
+    np.testing.assert_array_equal(positive, again)
+    total, _ = asyncio.run(both.run_async(None, feeds))
+    np.testing.assert_array_equal(total, a + b)
+    for wrong, message in ((["nothing"], "E10017: 'nothing' is not an output"),
+                           (["nothing", "none"], "E10017: 'none' is not an output")):
+        with pytest.raises(openatc.ArgumentError, match=message):
+            both.run(wrong, feeds)
+    with pytest.raises(openatc.ArgumentError, match="'b'"):
+        both.run(None, {"a": a})
+    for wrong in ((None, [a, b]), (None,), ([], feeds), ("total", feeds)):
+        with pytest.raises((TypeError, openatc.ArgumentError)):
+            both.run(*wrong)
+
+
+def test_a_name_that_is_no_output_of_the_run_leaves_the_state_as_it_is(tmp_path):
+    graph = openatc.builder.Graph("sum")
+    x, h = (graph.input(name, "float32", [2]) for name in "xh")
+    graph.output("h_next", x + h)
+    graph.output("y", (x + h) * 2)
+    graph.save(str(tmp_path / "sum.onnx"))
+    done = subprocess.run([BUILD / "bin" / "atc", f"--model={tmp_path}/sum.onnx", "--framework=5",
+                           "--target=cpu", f"--output={tmp_path}/sum", "--state=h=h_next"],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    session, feeds = openatc.Session(str(tmp_path / "sum.om"), threads=1), {"x": np.ones(2, "f4")}
+    session.keep_state = True
+    assert len(session.run(None, feeds)) == 1  # the state is no output
+    with pytest.raises(openatc.ArgumentError, match="E10017: 'h_next' .* outputs are: 'y'"):
+        session.run(["h_next"], feeds)
+    np.testing.assert_array_equal(session.run(["y"], feeds)[0], [4, 4])
 
 
 def test_objects_with_array_and_lists(digits, small, pictures, right_scores, pair):
@@ -337,9 +381,12 @@ def test_the_module_is_a_command(digits_onnx, tmp_path, pictures, right_scores):
     np.save(tmp_path / "p.npy", pictures[6])
     code, out, err = command("run", om, tmp_path / "p.npy", "--threads", 1)
     assert code == 0 and out.startswith("scores: f32[1, 10]"), out + err
+    assert command("run", om, f"image={tmp_path / 'p.npy'}")[1] == out
+    assert command("run", om, json.dumps(pictures[6].tolist()))[1] == out
     assert command("info", om)[1].startswith("model digits for ")
     assert command("--version")[1] == f"openatc {openatc.__version__}\n"
-    for wrong in (["run", om], ["info", tmp_path / "none.om"], ["compile", "none.onnx", om],
+    for wrong in (["run", om], ["run", om, "picture=p.npy"], ["run", om, "image=[[1,"],
+                  ["run", om, "image=[1]", "image=[1]"], ["info", tmp_path / "none.om"], ["compile", "none.onnx", om],
                   ["compile", digits_onnx, om, "--input_shape", "image:a"]):
         code, out, err = command(*wrong)
         assert code == 1 and err.startswith("E") and "Traceback" not in err, (wrong, err)

@@ -37,6 +37,27 @@ def run_with(framework, program, needs=()):
     return done.stdout
 
 
+def test_inputs_that_a_torch_module_returns_keep_their_names():
+    run_with("torch", """
+        import numpy as np, torch, openatc
+
+        class Both(torch.nn.Module):
+            def forward(self, a, b_orig, c_orig): return c_orig, a, a * b_orig
+
+        class Same(torch.nn.Module):
+            def forward(self, a): return a
+
+        arrays = [np.full((2, 3), k, np.float32) for k in range(3)]
+        session = openatc.Session(openatc.compile(Both(), args=tuple(arrays)))
+        assert [port.name for port in session.inputs] == ["a", "b_orig", "c_orig"], session.inputs
+        outputs = session(*arrays)
+        for output, right in zip(outputs, (arrays[2], arrays[0], arrays[0] * arrays[1])):
+            np.testing.assert_array_equal(output, right)
+        model = openatc.compile(Same(), args=tuple(arrays[:1]))
+        assert [port.name for port in model.inputs] == ["a"], model.inputs
+        """, needs=("onnxscript",))
+
+
 def test_torch():
     run_with("torch", """
         import numpy as np, torch, openatc

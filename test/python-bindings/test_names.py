@@ -179,6 +179,8 @@ def typed_program():
         alone: list[NDArray[Any]] = session.run(image)
         listed: list[NDArray[Any]] = session.run([image], outputs=image)
         named: dict[str, NDArray[Any]] = session.run({"image": image})
+        chosen: list[NDArray[Any]] = session.run(["scores"], {"image": image})
+        every: list[NDArray[Any]] = session.run(None, {"image": image})
         module: openatc.Module = openatc.load("net.onnx")
         interpreted: list[NDArray[Any]] = module.interpret(image)
         by_name: dict[str, NDArray[Any]] = openatc.interpret(module, {"image": image})

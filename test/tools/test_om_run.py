@@ -156,6 +156,72 @@ def test_options_of_several_inputs_are_given_once_each(tmp_path):
     assert "E10017: 'c' in --input is not an input of the model" in errors
 
 
+@pytest.fixture(scope="module")
+def typed(tmp_path_factory):
+    """Models of y = cast(x) for a type: the .onnx and the .om file of a static and a dynamic one."""
+    onnx = pytest.importorskip("onnx")
+    from onnx import TensorProto as T, helper as H
+    folder = tmp_path_factory.mktemp("typed")
+
+    def make(dtype, dims):
+        kind = T.DataType.Value(dtype)
+        node = H.make_node("Identity", ["x"], ["y"]) if dtype == "STRING" else \
+            H.make_node("Cast", ["x"], ["y"], to=T.DOUBLE)
+        graph = H.make_graph([node], "typed", [H.make_tensor_value_info("x", kind, dims)],
+                             [H.make_tensor_value_info("y", 8 if dtype == "STRING" else T.DOUBLE, None)])
+        path = folder / f"{dtype}{len(dims)}{isinstance(dims[0] if dims else 0, str)}.onnx"
+        onnx.save(H.make_model(graph, opset_imports=[H.make_opsetid("", 17)], ir_version=8), str(path))
+        return path, compile_model(path, folder)
+    return make
+
+
+@pytest.mark.parametrize("dtype, values", [
+    ("FLOAT", [0.5, -1e30, 3]), ("DOUBLE", [0.1, 1e300, -2]), ("FLOAT16", [65504, 0.25, -1]),
+    ("INT8", [-128, 127, 0]), ("UINT8", [0, 255, 1]), ("INT16", [-32768, 32767, 0]),
+    ("UINT16", [0, 65535, 1]), ("INT32", [-2**31, 2**31 - 1, 0]), ("UINT32", [0, 2**32 - 1, 1]),
+    ("INT64", [-2**63, 2**53, 0]), ("UINT64", [0, 2**53, 1]), ("BOOL", [True, False, True])])
+def test_values_stand_for_a_file(typed, tmp_path, dtype, values):
+    for dims in ([1, 3], ["n", "m"]):
+        _, om = typed(dtype, dims)
+        om_run(om, "--input", f"x={json.dumps([values])}", "--output", tmp_path)
+        np.testing.assert_array_equal(
+            np.load(tmp_path / "y.npy"), np.array([values], "f4" if dtype == "FLOAT" else "f8"))
+        # By position, in brackets alone.
+        om_run(om, "--input", json.dumps([values]), "--output", tmp_path)
+        assert np.load(tmp_path / "y.npy").shape == (1, 3)
+
+
+def test_typed_strings_and_scalars(typed, tmp_path):
+    om_run(typed("STRING", ["n"])[1], "--input", 'x=["a, b", "]=[", "\\""]', "--output", tmp_path)
+    assert np.load(tmp_path / "y.npy").tolist() == [b"a, b", b"]=[", b'"']
+    om_run(typed("FLOAT", [])[1], "--input", "x=[2.5]", "--output", tmp_path)
+    assert np.load(tmp_path / "y.npy") == np.float32(2.5)
+
+
+@pytest.mark.parametrize("dtype, text, reason", [
+    ("INT8", "[[1,2,128]]", "128 is no i8"), ("INT8", "[[1,2,-129]]", "-129 is no i8"),
+    ("UINT8", "[[1,2,-1]]", "-1 is no u8"), ("INT64", "[[1,2,9223372036854775808]]", "is no i64"),
+    ("INT32", "[[1,2,0.5]]", "0.5 is no i32"), ("FLOAT", "[[1,2,1e39]]", "1e+39 is no f32"),
+    ("FLOAT16", "[[1,2,70000]]", "70000 is no f16"), ("FLOAT", "[[1,2,true]]", "true is no f32"),
+    ("BOOL", "[[1,0,1]]", "1 is no bool"), ("FLOAT", "[[1,2,null]]", "null is no f32"),
+    ("FLOAT", "[[1,2]]", "the shape [1,2], but the model has f32[1,3]"),
+    ("FLOAT", "[1,2,3]", "the shape [3], but"), ("FLOAT", "[[1,2,3],[1,2]]", "of 3 and of 2 items"),
+    ("FLOAT", "[[1,2,3],4]", "side by side"), ("FLOAT", "[1,[1,2,3]]", "side by side"),
+    ("FLOAT", "[[1,2,3]", "not valid JSON"), ("FLOAT", "[" * 100, "nested deeper")])
+def test_values_that_an_input_cannot_have(typed, dtype, text, reason):
+    model, om = typed(dtype, [1, 3])
+    for name in ("", "x="):
+        errors = refused(om, "--input", name + text)
+        assert errors.startswith("E10014: input 'x' cannot have the values") and reason in errors
+    code, _, errors = call(tool("atc-translate"), "--interpret", model, "--input", f"x={text}")
+    assert code == 1 and reason in errors
+
+
+def test_values_are_compared_with_the_reference(typed):
+    model, om = typed("FLOAT", [1, 3])
+    assert "all 1 tensors agree" in om_run(om, "--compare", model, "--input", "x=[[1,2,3]]")
+
+
 def test_labels(digits, tmp_path):
     names = tmp_path / "names.txt"
     names.write_text("\r\n".join("zero one two three four five six <seven>\x1b eight nine".split()))

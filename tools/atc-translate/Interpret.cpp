@@ -14,6 +14,7 @@
 #include "support/OutputFile.h"
 #include "tools/common/Inputs.h"
 #include "tools/common/Print.h"
+#include "tools/common/TypedValues.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -86,7 +87,8 @@ bool readArguments(func::FuncOp function, const std::string &input,
   }
   std::vector<std::string> errorLines = readInputs(
       input, descriptions, [&](size_t i, const std::string &file, std::string &errorText) {
-        return readTensor(file, descriptions[i], buffers[i].data(), errorText);
+        return isTyped(file) ? readTyped(file, descriptions[i], buffers[i].data(), errorText)
+                             : readTensor(file, descriptions[i], buffers[i].data(), errorText);
       });
   for (const std::string &errorText : errorLines)
     fail(errorText);

@@ -83,7 +83,8 @@ int main(int argc, char **argv) {
                  "TensorFlow GraphDef (.pb) or SavedModel folder to print as MLIR");
   app.add_option("--interpret", options.interpretPath,
                  "Model, .mlir or .mlirbc file to run in the reference interpreter");
-  app.add_option("--input", options.inputs, "\"a.npy,b.npy\" or \"name=file,...\"");
+  app.add_option("--input", options.inputs,
+                 "\"a.npy,b.npy\" or \"name=file,...\"; values may stand for a file, \"x=[1,2]\"");
   app.add_option("--dump", options.dump, "Folder for every named tensor");
   app.add_flag("--onnx-support", options.printSupport, "Print the supported ONNX operators");
   app.add_flag("--tf-support", options.printTfSupport, "Print the supported TensorFlow operators");

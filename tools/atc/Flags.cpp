@@ -30,7 +30,7 @@ const Flag flags[] = {
     {"mode", Used, "0", "0,1,3,5,6", input,
      "0: compile (default); 1: --om to --json; 5: the same of a graph dump; 3: only check the model, result in --check_report; "
      "6: show what --om holds"},
-    {"model", Used, "", "", input, "the model: an .onnx, .pb or .prototxt file, a SavedModel folder (for developers also .mlir)", FileName},
+    {"model", Used, "", "", input, "the model: an .onnx, .pb, .prototxt, .tflite or .air file, a SavedModel folder (for developers also .mlir)", FileName},
     {"weight", Used, "", "", input, "the weights of a Caffe model: its .caffemodel", FileName},
     {"framework", Used, "", "", input, "the model's format: 5 = ONNX, 3 = TensorFlow, 0 = Caffe, 1 = MindSpore (AIR), 6 = TensorFlow Lite"},
     {"input_shape", Used, "", "", input,
@@ -48,7 +48,7 @@ const Flag flags[] = {
     {"dynamic_dims", Used, "", "", input,
      "a static model per list of sizes, \"20,1;40,1\", one for each -1 in --input_shape; with --input_format=ND"},
     {"out_nodes", Used, "", "", input,
-     "what the compiled model gives, \"node:0;node:1\" or names of tensors"},
+     "the outputs of the compiled model, \"node:0;node:1\" or names of tensors"},
     {"insert_op_conf", Used, "", "", input,
      "preprocessing of images in front of the model (AIPP): a file of aipp_op { ... } (docs/aipp.md)", FileName},
     {"state", Used, "auto", "", input,

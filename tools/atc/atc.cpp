@@ -167,6 +167,38 @@ mlir::OwningOpRef<mlir::ModuleOp> makeStep(const driver::TrainingOptions &traini
   return std::move(step.module);
 }
 
+/// Gives the files of a compilation their names and prints what it has decided. `chosen` is the
+/// placement of --target=auto.
+void finish(const AtcOptions &options, const CompileSummary &summary,
+            const std::optional<tuning::AutoPlacement> &chosen, std::vector<OutputFile> made,
+            Diagnostics &diagnostics) {
+  if (options.verbose)
+    summary.timer.print(llvm::outs());
+  if (!diagnostics.hasErrors())
+    writeResults(std::move(made), options.json,
+                 options.json.empty() ? "" : jsonText(summaryJson(options, summary, chosen)),
+                 diagnostics);
+  if (diagnostics.hasErrors())
+    return;
+  const bool isWhole = options.stopAfter == driver::Phase::Emit && !options.shards;
+  if (options.json != "-") {
+    auto print = [](const std::vector<std::string> &lines) {
+      for (const std::string &line : lines)
+        llvm::outs() << line << "\n";
+    };
+    if (isWhole)
+      print(driver::describeSummary(summary, options.outputFile));
+    if (chosen)
+      print(describeAuto(*chosen));
+    if (!summary.largestGear.empty())
+      llvm::outs() << "Gear " << summary.largestGear << ", which has the most work:\n";
+    if (summary.placement)
+      print(driver::describe(*summary.placement));
+  }
+  if (options.showModel && isWhole)
+    showModel(options.outputFile, llvm::outs(), diagnostics);
+}
+
 void compile(const AtcOptions &options, const std::string &commandLine, Diagnostics &diagnostics) {
   if (replacesFiles(options, options.json, "--json", diagnostics) ||
       !makeFolderOf(options.outputFile, "--output", diagnostics))
@@ -191,29 +223,9 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
     compilerOptions.disabledPasses = chosen->best().options.disabledPasses;
   }
   std::vector<OutputFile> made; // what the command leaves, without names
-  auto finish = [&](const CompileSummary &summary) {
-    if (options.verbose)
-      summary.timer.print(llvm::outs());
+  auto end = [&](const CompileSummary &summary) {
     progress.clear();
-    if (!diagnostics.hasErrors())
-      writeResults(std::move(made), options.json,
-                   options.json.empty() ? "" : jsonText(summaryJson(options, summary, chosen)),
-                   diagnostics);
-    if (!diagnostics.hasErrors() && options.stopAfter == driver::Phase::Emit && !options.shards &&
-        options.json != "-")
-      for (const std::string &line : driver::describeSummary(summary, options.outputFile))
-        llvm::outs() << line << "\n";
-    if (!diagnostics.hasErrors() && chosen && options.json != "-")
-      for (const std::string &line : describeAuto(*chosen))
-        llvm::outs() << line << "\n";
-    if (!diagnostics.hasErrors() && !summary.largestGear.empty() && options.json != "-")
-      llvm::outs() << "Gear " << summary.largestGear << ", which has the most work:\n";
-    if (!diagnostics.hasErrors() && summary.placement && options.json != "-")
-      for (const std::string &line : driver::describe(*summary.placement))
-        llvm::outs() << line << "\n";
-    if (options.showModel && !options.shards && !diagnostics.hasErrors() &&
-        options.stopAfter == driver::Phase::Emit)
-      showModel(options.outputFile, llvm::outs(), diagnostics);
+    finish(options, summary, chosen, std::move(made), diagnostics);
   };
   auto emit = [&](auto &compiler) {
     if (options.emitsObject) {
@@ -226,7 +238,7 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
   if (options.gears) {
     driver::GearCompiler compiler(std::move(compilerOptions), *options.gears, diagnostics);
     emit(compiler);
-    return finish(compiler.summary());
+    return end(compiler.summary());
   }
   if (options.shards) {
     driver::ShardCompiler compiler(std::move(compilerOptions), *options.shards, diagnostics);
@@ -234,7 +246,7 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
     allowManyFiles();
     if (compiler.emitFiles(stem.str()))
       made = compiler.takeFiles();
-    return finish(compiler.summary());
+    return end(compiler.summary());
   }
   auto context = driver::makeCompilerContext();
   mlir::OwningOpRef<mlir::ModuleOp> step;
@@ -250,7 +262,7 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
     emit(compiler);
   else if (compiler.lower(options.stopAfter))
     writeModule(compiler.module(), options.outputFile, diagnostics);
-  finish(compiler.summary());
+  end(compiler.summary());
 }
 
 void check(const AtcOptions &options, Diagnostics &diagnostics) {

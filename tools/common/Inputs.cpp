@@ -1,10 +1,12 @@
-//===-- Inputs.cpp - fills a model's inputs from files --------------------===//
+//===-- Inputs.cpp - fills a model's inputs from files and typed values ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "tools/common/Inputs.h"
 
 #include "support/PrintableText.h"
+#include "tools/common/TypedValues.h"
 
+#include <algorithm>
 #include <filesystem>
 
 namespace atc::tools {
@@ -15,22 +17,45 @@ struct Item {
   std::string file;
 };
 
+/// Returns where values that begin with the '[' at `begin` end: behind its ']', or at the end of
+/// the text. Brackets in strings do not count.
+size_t endOfValues(const std::string &text, size_t begin) {
+  int depth = 0;
+  bool inString = false;
+  for (size_t at = begin; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '\\' && inString)
+      ++at;
+    else if (c == '"')
+      inString = !inString;
+    else if (!inString && c == '[')
+      ++depth;
+    else if (!inString && c == ']' && --depth == 0)
+      return at + 1;
+  }
+  return text.size();
+}
+
+/// Splits at the commas that are not inside of values: "[1,2]", "name=[1,2]".
 std::vector<std::string> splitAtCommas(const std::string &text) {
   std::vector<std::string> parts;
   for (size_t at = 0; at <= text.size();) {
-    size_t comma = std::min(text.find(',', at), text.size());
-    if (comma > at)
-      parts.push_back(text.substr(at, comma - at));
-    at = comma + 1;
+    size_t end = std::min(text.find(',', at), text.size());
+    const size_t bracket = text.find('[', at);
+    if (bracket < end && (bracket == at || text[bracket - 1] == '='))
+      end = std::min(text.find(',', endOfValues(text, bracket)), text.size());
+    if (end > at)
+      parts.push_back(text.substr(at, end - at));
+    at = end + 1;
   }
   return parts;
 }
 
-/// "name=file", unless there is a file of the whole name.
+/// "name=file", unless there is a file of the whole name or the text holds values.
 Item parseItem(const std::string &text) {
   size_t equals = text.find('=');
   std::error_code status;
-  if (equals == std::string::npos || std::filesystem::exists(text, status))
+  if (equals == std::string::npos || isTyped(text) || std::filesystem::exists(text, status))
     return {"", text};
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
@@ -81,6 +106,12 @@ readInputs(const std::string &argument, const std::vector<om::Tensor> &inputs,
       errorLines.push_back(errorText);
   }
   return errorLines;
+}
+
+bool mayHaveDims(const om::Tensor &input, const std::vector<int64_t> &dims) {
+  return !input.ranked ||
+         std::equal(dims.begin(), dims.end(), input.dims.begin(), input.dims.end(),
+                    [](int64_t given, int64_t stated) { return stated < 0 || stated == given; });
 }
 
 } // namespace atc::tools

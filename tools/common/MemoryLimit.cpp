@@ -84,16 +84,6 @@ std::optional<uint64_t> parseMemorySize(std::string_view text) {
   return static_cast<uint64_t>(bytes);
 }
 
-std::string printMemorySize(uint64_t bytes) {
-  size_t power = 1;
-  while (power < suffixes.size() && bytes >> (10 * (power + 1)))
-    ++power;
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.1f%c", std::ldexp(double(bytes), -10 * int(power)),
-                suffixes[power - 1]);
-  return text;
-}
-
 uint64_t defaultMemoryLimit() {
   const uint64_t all = std::min(machineMemory(), containerMemory());
   return all == kNoMemoryLimit ? all : all / 4 * 3;

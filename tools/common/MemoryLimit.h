@@ -29,9 +29,6 @@ constexpr uint64_t kNoMemoryLimit = UINT64_MAX;
 /// nothing for other texts, for 0 and for what does not fit into 64 bits.
 std::optional<uint64_t> parseMemorySize(std::string_view text);
 
-/// Returns bytes as text with one of the suffixes of parseMemorySize(): "1.5G".
-std::string printMemorySize(uint64_t bytes);
-
 /// Returns the limit in bytes for a tool without an explicit one: three quarters of the machine's
 /// memory, or of the limit of this process's control group (a container) where that is lower.
 /// kNoMemoryLimit where the system states neither.

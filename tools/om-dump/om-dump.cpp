@@ -68,9 +68,15 @@ public:
   void show() const;
   /// The instructions of all NPU programs; `file` is where the file begins.
   std::string disassembly(const char *file) const;
+  /// Returns all of the file but its data, as `--json` prints it.
   Json json() const;
 
 private:
+  Json segmentsJson() const;
+  Json tensorsJson() const;
+  Json imagesJson() const;
+  Json programsJson() const;
+  Json scheduleJson() const;
   void printEnds(const char *title, const flatbuffers::Vector<uint32_t> &list) const;
   void printTensor(const char *indent, const fb::Tensor &tensor) const;
   void printPrograms() const;
@@ -253,6 +259,98 @@ void Dump::show() const {
   printLines(stdout, hostText(model));
 }
 
+Json Dump::segmentsJson() const {
+  Json list = Json::array();
+  for (const fb::Segment *segment : *model.segments()) {
+    list.push_back({{"kind", fb::EnumNameSegmentKind(segment->kind())},
+                    {"offset", segment->offset()},
+                    {"size", segment->size()},
+                    {"hash", segment->hash()},
+                    {"in_parts", segment->in_parts()},
+                    {"digest", nullptr}});
+    if (signature && segment->digest())
+      list.back()["digest"] = hexText(*segment->digest()->bytes());
+  }
+  return list;
+}
+
+Json Dump::tensorsJson() const {
+  Json list = Json::array();
+  for (const fb::Tensor *tensor : *model.tensors())
+    list.push_back({{"name", tensor->name()->str()},
+                    {"dtype", om_dtype_name(static_cast<om_dtype>(tensor->dtype()))},
+                    {"dims", listOf(*tensor->dims())},
+                    {"block", tensor->block()},
+                    {"strides", listOf(*tensor->strides())},
+                    {"place", refJson(*tensor->place())}});
+  return list;
+}
+
+Json Dump::imagesJson() const {
+  Json list = Json::array();
+  for (const fb::CodeImage *image : *model.images()) {
+    Json features = Json::array();
+    for (const flatbuffers::String *feature : *image->features())
+      features.push_back(feature->str());
+    list.push_back({{"arch", image->arch()->str()},
+                    {"level", image->level()->str()},
+                    {"features", features},
+                    {"segment", image->segment()},
+                    {"entries", listOf(*image->entries())},
+                    {"tasks", listOf(*image->tasks())},
+                    {"scratch_bytes", image->scratch_bytes()}});
+  }
+  return list;
+}
+
+Json Dump::programsJson() const {
+  Json list = Json::array();
+  for (const fb::NpuProgram *program : *model.npu_programs())
+    list.push_back({{"name", program->name()->str()},
+                    {"segment", program->segment()},
+                    {"offset", program->offset()},
+                    {"size", program->size()},
+                    {"vector_core", program->vector_core()},
+                    {"grid", listOf(*program->grid())},
+                    {"arguments", listOf(*program->arguments())}});
+  return list;
+}
+
+static Json refsJson(const flatbuffers::Vector<const fb::BufferRef *> &refs) {
+  Json list = Json::array();
+  for (const fb::BufferRef *ref : refs)
+    list.push_back(refJson(*ref));
+  return list;
+}
+
+Json Dump::scheduleJson() const {
+  Json list = Json::array();
+  for (const fb::Step *step : *model.schedule()) {
+    if (const fb::NpuLaunch *npu = step->what_as_NpuLaunch()) {
+      list.push_back({{"kind", "npu_launch"},
+                      {"name", npu->name()->str()},
+                      {"program", npu->program()},
+                      {"macs", npu->macs()},
+                      {"chained", npu->chained()},
+                      {"args", refsJson(*npu->args())},
+                      {"prefetch", refsJson(*npu->prefetch())},
+                      {"reads", listOf(*npu->reads())},
+                      {"writes", listOf(*npu->writes())}});
+      continue;
+    }
+    const fb::Launch &launch = *step->what_as_Launch();
+    Json args = refsJson(*launch.args());
+    list.push_back({{"kind", "launch"},
+                    {"name", launch.name()->str()},
+                    {"kernel", launch.kernel()},
+                    {"cost", launch.cost()},
+                    {"args", args},
+                    {"reads", listOf(*launch.reads())},
+                    {"writes", listOf(*launch.writes())}});
+  }
+  return list;
+}
+
 Json Dump::json() const {
   Json out = {{"file", path},
               {"model", model.name()->str()},
@@ -269,80 +367,17 @@ Json Dump::json() const {
     out["signature"] = {{"algorithm", "Ed25519"},
                         {"key", hexText(signature->key.bytes)},
                         {"signature", hexText(signature->signature)}};
-  for (const char *list : {"segments", "tensors", "kernels", "images", "schedule"})
-    out[list] = Json::array();
-  for (const fb::Segment *segment : *model.segments()) {
-    out["segments"].push_back({{"kind", fb::EnumNameSegmentKind(segment->kind())},
-                               {"offset", segment->offset()},
-                               {"size", segment->size()},
-                               {"hash", segment->hash()},
-                               {"in_parts", segment->in_parts()},
-                               {"digest", nullptr}});
-    if (signature && segment->digest())
-      out["segments"].back()["digest"] = hexText(*segment->digest()->bytes());
-  }
-  for (const fb::Tensor *tensor : *model.tensors())
-    out["tensors"].push_back({{"name", tensor->name()->str()},
-                              {"dtype", om_dtype_name(static_cast<om_dtype>(tensor->dtype()))},
-                              {"dims", listOf(*tensor->dims())},
-                              {"block", tensor->block()},
-                              {"strides", listOf(*tensor->strides())},
-                              {"place", refJson(*tensor->place())}});
+  out["segments"] = segmentsJson();
+  out["tensors"] = tensorsJson();
+  out["kernels"] = Json::array();
   for (const flatbuffers::String *kernel : *model.kernels())
     out["kernels"].push_back(kernel->str());
-  for (const fb::CodeImage *image : *model.images()) {
-    Json features = Json::array();
-    for (const flatbuffers::String *feature : *image->features())
-      features.push_back(feature->str());
-    out["images"].push_back({{"arch", image->arch()->str()},
-                             {"level", image->level()->str()},
-                             {"features", features},
-                             {"segment", image->segment()},
-                             {"entries", listOf(*image->entries())},
-                             {"tasks", listOf(*image->tasks())},
-                             {"scratch_bytes", image->scratch_bytes()}});
-  }
+  out["images"] = imagesJson();
+  out["schedule"] = scheduleJson();
   if (model.npu_programs()) {
     out["soc"] = model.soc() ? model.soc()->str() : "";
     out["soc_table"] = model.soc_table() ? model.soc_table()->str() : "";
-    out["npu_programs"] = Json::array();
-    for (const fb::NpuProgram *program : *model.npu_programs())
-      out["npu_programs"].push_back({{"name", program->name()->str()},
-                                     {"segment", program->segment()},
-                                     {"offset", program->offset()},
-                                     {"size", program->size()},
-                                     {"vector_core", program->vector_core()},
-                                     {"grid", listOf(*program->grid())},
-                                     {"arguments", listOf(*program->arguments())}});
-  }
-  auto refsJson = [](const flatbuffers::Vector<const fb::BufferRef *> &refs) {
-    Json list = Json::array();
-    for (const fb::BufferRef *ref : refs)
-      list.push_back(refJson(*ref));
-    return list;
-  };
-  for (const fb::Step *step : *model.schedule()) {
-    if (const fb::NpuLaunch *npu = step->what_as_NpuLaunch()) {
-      out["schedule"].push_back({{"kind", "npu_launch"},
-                                 {"name", npu->name()->str()},
-                                 {"program", npu->program()},
-                                 {"macs", npu->macs()},
-                                 {"chained", npu->chained()},
-                                 {"args", refsJson(*npu->args())},
-                                 {"prefetch", refsJson(*npu->prefetch())},
-                                 {"reads", listOf(*npu->reads())},
-                                 {"writes", listOf(*npu->writes())}});
-      continue;
-    }
-    const fb::Launch &launch = *step->what_as_Launch();
-    Json args = refsJson(*launch.args());
-    out["schedule"].push_back({{"kind", "launch"},
-                               {"name", launch.name()->str()},
-                               {"kernel", launch.kernel()},
-                               {"cost", launch.cost()},
-                               {"args", args},
-                               {"reads", listOf(*launch.reads())},
-                               {"writes", listOf(*launch.writes())}});
+    out["npu_programs"] = programsJson();
   }
   if (model.metadata())
     for (const fb::Metadata *fact : *model.metadata())

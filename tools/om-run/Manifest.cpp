@@ -12,14 +12,13 @@
 
 namespace atc::tools {
 
-using Json = nlohmann::json;
-
 /// The maximum of atc --parallel.
 static constexpr size_t kMaxRanks = 4096;
 
 /// Fills in the manifest; throws an exception of the JSON library where a field is missing or of
 /// another type.
-static std::string read(const Json &json, const std::filesystem::path &folder, Manifest &manifest) {
+static std::string read(const nlohmann::json &json, const std::filesystem::path &folder,
+                        Manifest &manifest) {
   if (json.at("format") != "openatc-ranks")
     return "its format is not openatc-ranks";
   if (json.at("version") != 1)
@@ -28,12 +27,12 @@ static std::string read(const Json &json, const std::filesystem::path &folder, M
   for (const auto &[axis, count] : json.at("parallel").items())
     manifest.parallel +=
         (manifest.parallel.empty() ? "" : ",") + axis + ":" + std::to_string(count.get<uint32_t>());
-  for (const Json &rank : json.at("ranks")) {
+  for (const nlohmann::json &rank : json.at("ranks")) {
     manifest.files.push_back((folder / rank.at("file").get<std::string>()).string());
     manifest.identities.push_back(rank.value("identity", std::string()));
   }
   manifest.inputs = json.at("inputs").get<std::vector<std::string>>();
-  for (const Json &output : json.at("outputs"))
+  for (const nlohmann::json &output : json.at("outputs"))
     manifest.outputs.push_back(
         {output.at("name").get<std::string>(), output.at("rank").get<uint32_t>()});
   if (manifest.files.empty())
@@ -49,13 +48,13 @@ static std::string read(const Json &json, const std::filesystem::path &folder, M
 bool readManifest(const std::string &path, Manifest &manifest, std::string &error) {
   manifest.path = path;
   std::string text, reason = readInputText(path, text);
-  Json json;
+  nlohmann::json json;
   if (reason.empty())
     reason = parseInputJson(text, json);
   if (reason.empty()) {
     try {
       reason = read(json, std::filesystem::path(path).parent_path(), manifest);
-    } catch (const Json::exception &problem) {
+    } catch (const nlohmann::json::exception &problem) {
       reason = problem.what();
     }
   }

@@ -7,7 +7,8 @@
 
 namespace atc::tools {
 
-void addOptions(CLI::App &app, Options &options) {
+/// Adds the model, the values of its inputs and where its outputs go.
+static void addRunOptions(CLI::App &app, Options &options) {
   app.add_option("model", options.model,
                  "the .om file; or the .manifest of a model that is split over ranks, which are "
                  "threads of this process, or under mpirun -np N a process each")
@@ -21,7 +22,8 @@ void addOptions(CLI::App &app, Options &options) {
          "input files: a.npy,b.bin in the model's order, or name=file,...; a .npy file must "
          "have the input's type and shape, an image is decoded and resized, any other file has "
          "its raw bytes; an input without a file is zeros; several files of one name are the "
-         "items of a sequence; may be given several times")
+         "items of a sequence; values may stand for a file, \"ids=[[101,2023,102]]\"; may be given "
+         "several times")
       ->join(',')
       ->type_name("FILES");
   app.add_option("--shape", options.shape,
@@ -34,10 +36,20 @@ void addOptions(CLI::App &app, Options &options) {
       ->type_name("DIR");
   app.add_flag("--random", options.random, "inputs without a file are random values, not zeros");
   app.add_option("--seed", options.seed, "another choice of --random")->type_name("N");
+  app.add_flag("--state", options.state,
+               "keep the model's state from run to run, all of which have the same inputs; a file "
+               "for a state is its first value: "
+               "with --loop=N the state of the last run is that after N + 1 of them; "
+               "outputs that are states show what they are at the end");
   app.add_option("--labels", options.labels,
                  "a file with a line per class: the largest 5 values of an output of that many are "
                  "shown with their labels")
       ->type_name("FILE");
+  app.add_flag("--json", options.json, "print one JSON object instead of tables");
+}
+
+/// Adds how many runs are measured, and how.
+static void addMeasureOptions(CLI::App &app, Options &options) {
   app.add_option("--loop", options.loop, "measure this many runs after the first")->type_name("N");
   app.add_option("--duration", options.duration, "or measure for so long")
       ->type_name("SECONDS")
@@ -54,6 +66,11 @@ void addOptions(CLI::App &app, Options &options) {
                  "threads of a session (default: the processors, divided among the sessions)")
       ->type_name("T")
       ->check(CLI::Range(1, 1024));
+  app.add_flag("--profile", options.profile, "measure each launch");
+}
+
+/// Adds what a run may take.
+static void addLimitOptions(CLI::App &app, Options &options) {
   app.add_option(
          "--max_memory,--max-memory", options.maxMemory,
          "bytes that the session may hold at once, and as many for the inputs and outputs, with "
@@ -69,13 +86,10 @@ void addOptions(CLI::App &app, Options &options) {
                  "seconds that a run may take (default: no limit)")
       ->type_name("SECONDS")
       ->check(positiveNumber());
-  app.add_flag("--state", options.state,
-               "keep the model's state from run to run, all of which have the same inputs; a file "
-               "for a state is its first value: "
-               "with --loop=N the state of the last run is that after N + 1 of them; "
-               "outputs that are states show what they are at the end");
-  app.add_flag("--json", options.json, "print one JSON object instead of tables");
-  app.add_flag("--profile", options.profile, "measure each launch");
+}
+
+/// Adds the dump of tensors and their comparison with a reference.
+static void addCompareOptions(CLI::App &app, Options &options) {
   app.add_option("--dump", options.dump,
                  "write every tensor that a launch makes as <name>.npy into this folder")
       ->type_name("DIR");
@@ -92,6 +106,10 @@ void addOptions(CLI::App &app, Options &options) {
          "of a quantized model, 0.05 for bf16)")
       ->type_name("X")
       ->check(nonNegativeNumber());
+}
+
+/// Adds what is checked when the file is loaded, and which code is chosen.
+static void addLoadOptions(CLI::App &app, Options &options) {
   app.add_flag(
       "--verify,!--no-verify", options.verify,
       "check the weights' hash when loading, which reads the whole file (default: yes); header, "
@@ -107,6 +125,14 @@ void addOptions(CLI::App &app, Options &options) {
   app.add_option("--cpu-level,--cpu_level", options.cpuLevel,
                  "use the code for this CPU level (default: the best that fits)")
       ->type_name("NAME");
+}
+
+void addOptions(CLI::App &app, Options &options) {
+  addRunOptions(app, options);
+  addMeasureOptions(app, options);
+  addLimitOptions(app, options);
+  addCompareOptions(app, options);
+  addLoadOptions(app, options);
   addImageOptions(app, options.images);
   addNpuOptions(app, options.npu);
 }

@@ -4,6 +4,7 @@
 #include "tools/om-run/Shapes.h"
 
 #include "support/ModelText.h"
+#include "tools/common/Inputs.h"
 
 #include <algorithm>
 #include <charconv>
@@ -36,16 +37,6 @@ bool readDims(const std::string &text, std::vector<int64_t> &dims) {
   return true;
 }
 
-/// Returns whether the dims are those of the input where it states them.
-bool fits(const om::Tensor &input, const std::vector<int64_t> &dims) {
-  if (input.kind != OM_KIND_TENSOR)
-    return false;
-  if (!input.ranked)
-    return true;
-  return std::equal(dims.begin(), dims.end(), input.dims.begin(), input.dims.end(),
-                    [](int64_t given, int64_t stated) { return stated < 0 || stated == given; });
-}
-
 } // namespace
 
 bool applyShapes(const std::string &text, std::vector<om::Tensor> &inputs, std::string &errorText) {
@@ -69,7 +60,7 @@ bool applyShapes(const std::string &text, std::vector<om::Tensor> &inputs, std::
       errorText = "E10017: '" + printable(name) + "' in --shape is not an input of the model.";
       return false;
     }
-    if (!fits(*input, dims)) {
+    if (input->kind != OM_KIND_TENSOR || !mayHaveDims(*input, dims)) {
       errorText = "E10014: --shape gives input '" + printable(name) + "' the dims of '" + item +
                   "', but the model has " + typeText(input->dtype, input->dims) + ".";
       return false;

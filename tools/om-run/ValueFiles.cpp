@@ -6,6 +6,7 @@
 #include "support/ErrorCodes.h"
 #include "support/Npy.h"
 #include "support/PrintableText.h"
+#include "tools/common/TypedValues.h"
 #include "tools/om-run/ImageInputs.h"
 
 #include <algorithm>
@@ -65,8 +66,24 @@ std::vector<NamedTensor> tensorsOf(const std::vector<om::Tensor> &outputs,
   return list;
 }
 
+/// Makes a value of what was typed in place of a file.
+static bool typedValue(const std::string &text, const om::Tensor &input, om::Value &value,
+                       std::string &error) {
+  const std::optional<TypedTensor> typed = parseTyped(text, input, error);
+  if (!typed)
+    return false;
+  om::Error reason;
+  value = input.dtype == OM_STRING
+              ? om::Value::strings(typed->dims, typed->texts, reason)
+              : om::Value::tensor(input.dtype, typed->dims, typed->bytes.data(), reason);
+  return value ||
+         failed(error, "E10014", "input '" + printable(input.name) + "': " + reason.message());
+}
+
 bool readValue(const std::string &path, const om::Tensor &input, MemoryShare &memory,
                om::Value &value, std::string &error) {
+  if (isTyped(path))
+    return typedValue(path, input, value, error);
   const std::string what = "input '" + printable(input.name) + "'";
   om::Error problem;
   om::Tensor tensor = input;

@@ -23,9 +23,10 @@ struct NamedTensor {
 std::vector<NamedTensor> tensorsOf(const std::vector<om::Tensor> &outputs,
                                    const std::vector<om::Value> &values);
 
-/// Reads a file as a tensor of the input's type. A .npy file has its own dims; any other file has
-/// the bytes of an input of static shape. On failure, also where `memory` has no room, returns
-/// false and sets `error` to one line with an error code.
+/// Reads a file as a tensor of the input's type. A .npy file has its own dims, as typed values
+/// (isTyped) in place of a path have; any other file has the bytes of an input of static shape. On
+/// failure, also where `memory` has no room, returns false and sets `error` to one line with an
+/// error code.
 bool readValue(const std::string &path, const om::Tensor &input, MemoryShare &memory,
                om::Value &value, std::string &error);
 

@@ -11,6 +11,7 @@
 #include "tools/common/CommandLine.h"
 #include "tools/common/HelpText.h"
 #include "tools/common/Inputs.h"
+#include "tools/common/TypedValues.h"
 #include "tools/om-run/Benchmark.h"
 #include "tools/om-run/Compare.h"
 #include "tools/om-run/CpuPage.h"
@@ -249,9 +250,11 @@ bool Runner::readBuffers() {
   return errorLines.empty();
 }
 
-/// Reads a file as an input of known dims: an image, .npy or raw bytes.
+/// Reads an input of known dims: typed values, or a file: an image, .npy or raw bytes.
 bool Runner::readPlain(size_t i, const std::string &file, void *memory, std::string &errorText) {
   isGiven[i] = true;
+  if (isTyped(file))
+    return readTyped(file, ends[i], memory, errorText);
   return isImage(file) ? readImage(file, ends[i], options.images, memory, errorText)
                        : readTensor(file, ends[i], memory, errorText);
 }

@@ -133,11 +133,6 @@ std::shared_ptr<Subscription> subscriptionOf(uint32_t model) {
   return found == subscriptions().byModel.end() ? nullptr : found->second;
 }
 
-bool anySubscription() {
-  std::lock_guard lock(subscriptions().mutex);
-  return !subscriptions().byModel.empty();
-}
-
 } // namespace atc::ascend
 
 using namespace atc::ascend;

@@ -58,9 +58,6 @@ private:
 /// Returns the subscription to a model; null where there is none.
 std::shared_ptr<Subscription> subscriptionOf(uint32_t model);
 
-/// Returns whether a program has subscribed to any model.
-bool anySubscription();
-
 } // namespace atc::ascend
 
 #endif

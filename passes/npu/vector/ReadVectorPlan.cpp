@@ -134,6 +134,97 @@ static bool isSameInHalf(Operation &op) {
          });
 }
 
+bool VectorPlan::readOperands(Operation &op, llvm::SmallVectorImpl<int> &in) {
+  for (Value operand : op.getOperands()) {
+    in.push_back(valueOf(operand));
+    if (in.back() < 0)
+      return false;
+  }
+  // Integers are only there to become floats.
+  for (Value operand : op.getOperands())
+    if (operand.getType().isIntOrIndex() && !operand.getType().isInteger(1) &&
+        (!isa<arith::SIToFPOp, arith::UIToFPOp>(op) ||
+         !(isa<BlockArgument>(operand) || isReadBack(op, operand))))
+      return false;
+  return true;
+}
+
+int VectorPlan::readArith(Operation &op, llvm::ArrayRef<int> in) {
+  const bool isBool = op.getResult(0).getType().isInteger(1);
+  return llvm::TypeSwitch<Operation *, int>(&op)
+      .Case<arith::AddFOp>([&](auto) { return add(in[0], in[1]); })
+      .Case<arith::SubFOp>([&](auto) { return sub(in[0], in[1]); })
+      .Case<arith::MulFOp>([&](arith::MulFOp product) {
+        double factor = 1;
+        const Value half = matchHalfErf(product, factor);
+        return half ? normalDistribution(valueOf(half), factor) : mul(in[0], in[1]);
+      })
+      .Case<arith::DivFOp>([&](auto) { return div(in[0], in[1]); })
+      .Case<arith::RemFOp>([&](auto) { return remainder(in[0], in[1]); })
+      .Case<arith::NegFOp>([&](auto) { return unary(VectorOp::Neg, in[0]); })
+      .Case<arith::MaximumFOp, arith::MaxNumFOp>(
+          [&](auto) { return maxmin(VectorOp::Max, VectorOp::MaxScalar, in[0], in[1]); })
+      .Case<arith::MinimumFOp, arith::MinNumFOp>(
+          [&](auto) { return maxmin(VectorOp::Min, VectorOp::MinScalar, in[0], in[1]); })
+      .Case<arith::SelectOp>([&](auto) { return select(in[0], in[1], in[2]); })
+      .Case<arith::AndIOp>([&](auto) { return isBool ? mul(in[0], in[1]) : -1; })
+      .Case<arith::OrIOp>([&](auto) {
+        return isBool ? maxmin(VectorOp::Max, VectorOp::MaxScalar, in[0], in[1]) : -1;
+      })
+      .Case<arith::XOrIOp>([&](auto) {
+        // Compares two bools: the square of the difference.
+        int difference = sub(in[0], in[1]);
+        return isBool ? mul(difference, difference) : -1;
+      })
+      .Case<arith::ExtFOp, arith::TruncFOp>([&](auto) { return in[0]; })
+      .Case<arith::SIToFPOp>([&](auto) { return in[0]; })
+      .Case<arith::UIToFPOp>([&](arith::UIToFPOp conversion) {
+        // A bool is already 0 or 1.
+        Type from = conversion.getIn().getType();
+        if (from.isInteger(8) && isa<BlockArgument>(conversion.getIn()))
+          inputTypes[list[in[0]].input] =
+              IntegerType::get(from.getContext(), 8, IntegerType::Unsigned);
+        return from.isInteger(1) || from.isInteger(8) ? in[0] : -1;
+      })
+      .Default([](Operation *) { return -1; });
+}
+
+int VectorPlan::readMath(Operation &op, llvm::ArrayRef<int> in) {
+  return llvm::TypeSwitch<Operation *, int>(&op)
+      .Case<math::ExpOp>([&](auto) { return unary(VectorOp::Exp, in[0]); })
+      .Case<math::ExpM1Op>([&](auto) { return add(unary(VectorOp::Exp, in[0]), constant(-1)); })
+      .Case<math::Exp2Op>([&](auto) { return unary(VectorOp::Exp, mul(in[0], constant(M_LN2))); })
+      .Case<math::LogOp>([&](auto) { return unary(VectorOp::Ln, in[0]); })
+      .Case<math::Log1pOp>([&](auto) { return unary(VectorOp::Ln, add(in[0], constant(1))); })
+      .Case<math::Log2Op>(
+          [&](auto) { return mul(unary(VectorOp::Ln, in[0]), constant(1 / M_LN2)); })
+      .Case<math::SqrtOp>([&](auto) { return unary(VectorOp::Sqrt, in[0]); })
+      .Case<math::RsqrtOp>([&](auto) { return unary(VectorOp::Rsqrt, in[0]); })
+      .Case<math::AbsFOp>([&](auto) { return unary(VectorOp::Abs, in[0]); })
+      .Case<math::FloorOp>([&](auto) { return unary(VectorOp::Floor, in[0]); })
+      .Case<math::CeilOp>([&](auto) { return unary(VectorOp::Ceil, in[0]); })
+      .Case<math::RoundEvenOp>([&](auto) { return unary(VectorOp::Round, in[0]); })
+      .Case<math::TanhOp>([&](auto) { return tanh(in[0]); })
+      .Case<math::ErfOp>([&](auto) { return erf(in[0]); })
+      .Case<math::SinOp>([&](auto) { return sine(in[0], /*isCosine=*/false); })
+      .Case<math::CosOp>([&](auto) { return sine(in[0], /*isCosine=*/true); })
+      .Case<math::TanOp>([&](auto) {
+        return div(sine(in[0], /*isCosine=*/false), sine(in[0], /*isCosine=*/true));
+      })
+      .Case<math::AtanOp>([&](auto) { return arcTangent(in[0]); })
+      .Case<math::AsinOp>([&](auto) { return arcSine(in[0]); })
+      .Case<math::AcosOp>([&](auto) { return arcCosine(in[0]); })
+      .Case<math::SinhOp>([&](auto) { return hyperbolic(in[0], /*isCosine=*/false); })
+      .Case<math::CoshOp>([&](auto) { return hyperbolic(in[0], /*isCosine=*/true); })
+      .Case<math::AsinhOp>([&](auto) { return arcHyperbolic(in[0], /*isCosine=*/false); })
+      .Case<math::AcoshOp>([&](auto) { return arcHyperbolic(in[0], /*isCosine=*/true); })
+      .Case<math::AtanhOp>([&](auto) { return arcHyperbolicTangent(in[0]); })
+      .Case<math::CopySignOp>([&](auto) { return copySign(in[0], in[1]); })
+      .Case<math::FmaOp>([&](auto) { return add(mul(in[0], in[1]), in[2]); })
+      .Case<math::PowFOp>([&](auto) { return power(in[0], in[1]); })
+      .Default([](Operation *) { return -1; });
+}
+
 bool VectorPlan::read(Operation &op) {
   if (isa<arith::ConstantOp>(op))
     return true;
@@ -148,89 +239,13 @@ bool VectorPlan::read(Operation &op) {
   if (!resultType.isF32() && !resultType.isF16() && !isBool)
     return false;
   llvm::SmallVector<int> in;
-  for (Value operand : op.getOperands()) {
-    in.push_back(valueOf(operand));
-    if (in.back() < 0)
-      return false;
-  }
-  // Integers are only there to become floats.
-  for (Value operand : op.getOperands())
-    if (operand.getType().isIntOrIndex() && !operand.getType().isInteger(1) &&
-        (!isa<arith::SIToFPOp, arith::UIToFPOp>(op) ||
-         !(isa<BlockArgument>(operand) || isReadBack(op, operand))))
-      return false;
+  if (!readOperands(op, in))
+    return false;
   bool isConversion = isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp>(op);
   if (!isBool && !isConversion)
     halfOnly &= resultType.isF16() || isSameInHalf(op);
-  double factor = 1;
-  Value half = isa<arith::MulFOp>(op) ? matchHalfErf(op.getResult(0), factor) : Value();
-  int result =
-      llvm::TypeSwitch<Operation *, int>(&op)
-          .Case<arith::AddFOp>([&](auto) { return add(in[0], in[1]); })
-          .Case<arith::SubFOp>([&](auto) { return sub(in[0], in[1]); })
-          .Case<arith::MulFOp>([&](auto) {
-            return half ? normalDistribution(valueOf(half), factor) : mul(in[0], in[1]);
-          })
-          .Case<arith::DivFOp>([&](auto) { return div(in[0], in[1]); })
-          .Case<arith::RemFOp>([&](auto) { return remainder(in[0], in[1]); })
-          .Case<arith::NegFOp>([&](auto) { return unary(VectorOp::Neg, in[0]); })
-          .Case<arith::MaximumFOp, arith::MaxNumFOp>(
-              [&](auto) { return maxmin(VectorOp::Max, VectorOp::MaxScalar, in[0], in[1]); })
-          .Case<arith::MinimumFOp, arith::MinNumFOp>(
-              [&](auto) { return maxmin(VectorOp::Min, VectorOp::MinScalar, in[0], in[1]); })
-          .Case<arith::SelectOp>([&](auto) { return select(in[0], in[1], in[2]); })
-          .Case<arith::AndIOp>([&](auto) { return isBool ? mul(in[0], in[1]) : -1; })
-          .Case<arith::OrIOp>([&](auto) {
-            return isBool ? maxmin(VectorOp::Max, VectorOp::MaxScalar, in[0], in[1]) : -1;
-          })
-          .Case<arith::XOrIOp>([&](auto) {
-            // Compares two bools: the square of the difference.
-            int difference = sub(in[0], in[1]);
-            return isBool ? mul(difference, difference) : -1;
-          })
-          .Case<arith::ExtFOp, arith::TruncFOp>([&](auto) { return in[0]; })
-          .Case<arith::SIToFPOp>([&](auto) { return in[0]; })
-          .Case<arith::UIToFPOp>([&](arith::UIToFPOp conversion) {
-            // A bool is already 0 or 1.
-            Type from = conversion.getIn().getType();
-            if (from.isInteger(8) && isa<BlockArgument>(conversion.getIn()))
-              inputTypes[list[in[0]].input] =
-                  IntegerType::get(from.getContext(), 8, IntegerType::Unsigned);
-            return from.isInteger(1) || from.isInteger(8) ? in[0] : -1;
-          })
-          .Case<math::ExpOp>([&](auto) { return unary(VectorOp::Exp, in[0]); })
-          .Case<math::ExpM1Op>([&](auto) { return add(unary(VectorOp::Exp, in[0]), constant(-1)); })
-          .Case<math::Exp2Op>(
-              [&](auto) { return unary(VectorOp::Exp, mul(in[0], constant(M_LN2))); })
-          .Case<math::LogOp>([&](auto) { return unary(VectorOp::Ln, in[0]); })
-          .Case<math::Log1pOp>([&](auto) { return unary(VectorOp::Ln, add(in[0], constant(1))); })
-          .Case<math::Log2Op>(
-              [&](auto) { return mul(unary(VectorOp::Ln, in[0]), constant(1 / M_LN2)); })
-          .Case<math::SqrtOp>([&](auto) { return unary(VectorOp::Sqrt, in[0]); })
-          .Case<math::RsqrtOp>([&](auto) { return unary(VectorOp::Rsqrt, in[0]); })
-          .Case<math::AbsFOp>([&](auto) { return unary(VectorOp::Abs, in[0]); })
-          .Case<math::FloorOp>([&](auto) { return unary(VectorOp::Floor, in[0]); })
-          .Case<math::CeilOp>([&](auto) { return unary(VectorOp::Ceil, in[0]); })
-          .Case<math::RoundEvenOp>([&](auto) { return unary(VectorOp::Round, in[0]); })
-          .Case<math::TanhOp>([&](auto) { return tanh(in[0]); })
-          .Case<math::ErfOp>([&](auto) { return erf(in[0]); })
-          .Case<math::SinOp>([&](auto) { return sine(in[0], /*isCosine=*/false); })
-          .Case<math::CosOp>([&](auto) { return sine(in[0], /*isCosine=*/true); })
-          .Case<math::TanOp>([&](auto) {
-            return div(sine(in[0], /*isCosine=*/false), sine(in[0], /*isCosine=*/true));
-          })
-          .Case<math::AtanOp>([&](auto) { return arcTangent(in[0]); })
-          .Case<math::AsinOp>([&](auto) { return arcSine(in[0]); })
-          .Case<math::AcosOp>([&](auto) { return arcCosine(in[0]); })
-          .Case<math::SinhOp>([&](auto) { return hyperbolic(in[0], /*isCosine=*/false); })
-          .Case<math::CoshOp>([&](auto) { return hyperbolic(in[0], /*isCosine=*/true); })
-          .Case<math::AsinhOp>([&](auto) { return arcHyperbolic(in[0], /*isCosine=*/false); })
-          .Case<math::AcoshOp>([&](auto) { return arcHyperbolic(in[0], /*isCosine=*/true); })
-          .Case<math::AtanhOp>([&](auto) { return arcHyperbolicTangent(in[0]); })
-          .Case<math::CopySignOp>([&](auto) { return copySign(in[0], in[1]); })
-          .Case<math::FmaOp>([&](auto) { return add(mul(in[0], in[1]), in[2]); })
-          .Case<math::PowFOp>([&](auto) { return power(in[0], in[1]); })
-          .Default([](Operation *) { return -1; });
+  const bool isMath = llvm::isa_and_nonnull<math::MathDialect>(op.getDialect());
+  const int result = isMath ? readMath(op, in) : readArith(op, in);
   if (result < 0)
     return false;
   values.push_back({op.getResult(0), result});

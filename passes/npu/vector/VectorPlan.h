@@ -55,6 +55,12 @@ public:
 
 private:
   bool read(mlir::Operation &op);
+  /// Appends the steps that compute the operands to `in`. Returns false where one has none, or is
+  /// an integer that the op does not convert to a float.
+  bool readOperands(mlir::Operation &op, llvm::SmallVectorImpl<int> &in);
+  /// Return the step that computes an op of this dialect, or -1 where there is none.
+  int readArith(mlir::Operation &op, llvm::ArrayRef<int> in);
+  int readMath(mlir::Operation &op, llvm::ArrayRef<int> in);
   bool readCompare(mlir::Operation &op);
   /// Reads a conversion to an integer of 8 bits that other ops of the body read.
   bool readQuantization(mlir::Operation &op);
