@@ -56,8 +56,9 @@ class Folder:
         root = Path(path)
         folders = [root, root / "onnx"]
         genai = _table(_settings(root / "genai_config.json").get("model"))
-        own = Path(str(_table(genai.get("decoder")).get("filename", "model"))).stem
-        result = Folder(encoder=_find(folders, "encoder_model"))
+        own, encoder = (Path(str(_table(genai.get(part)).get("filename", name))).stem
+                        for part, name in (("decoder", "model"), ("encoder", "encoder_model")))
+        result = Folder(encoder=_find(folders, "encoder_model", encoder))
         result.decoder = _find(folders, "decoder_model_merged", own, "model")
         if result.decoder is None:
             result.decoder = _find(folders, "decoder_model")

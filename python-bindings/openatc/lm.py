@@ -401,11 +401,15 @@ class EncoderDecoder(LanguageModel):
 
     Prompts are texts or tokens, or for encoders of sound and pictures arrays of floats: one as the
     encoder takes it, or without the batch. Answers begin behind `start_tokens`; caches of what the
-    encoder has computed are inputs and outputs, past_key_values.*.encoder.*, and no states.
+    encoder has computed are inputs and no states: past_key_values.*.encoder.* are outputs of the
+    decoder's first step, others outputs of the encoder, past_key_cross_0 of present_key_cross_0.
     """
 
     def __init__(self, model: Model, encoder: Model, *, start_tokens: Sequence[int] = (0,),
                  threads: int = 0, max_memory: int = 0, **options: Any) -> None:
+        made = {port.name for port in encoder.outputs}
+        self._encoded = {port.name: output for port in model.inputs
+                         if (output := port.name.replace("past", "present", 1)) in made}
         super().__init__(model, threads=threads, max_memory=max_memory, **options)
         self.encoder = Session(encoder, threads=threads, max_memory=max_memory)
         self.start_tokens = tuple(start_tokens)
@@ -415,7 +419,7 @@ class EncoderDecoder(LanguageModel):
         self._cross: dict[str, Any] = {}
 
     def _supplies(self, name: str) -> bool:
-        return name.startswith("encoder_") or ".encoder." in name
+        return name.startswith("encoder_") or ".encoder." in name or name in self._encoded
 
     def _values(self, batch: int) -> dict[str, Any]:
         def nothing(port: Any) -> NDArray[Any]:
@@ -483,6 +487,8 @@ class EncoderDecoder(LanguageModel):
             length = next(iter(given.values())).shape[-1]
             inputs["attention_mask"] = np.ones(
                 (batch, length), self._encoder_inputs["attention_mask"].numpy_dtype)
-        hidden = np.asarray(next(iter(self.encoder.run(inputs).values())))
+        results = self.encoder.run(inputs)
+        hidden = np.asarray(next(iter(results.values())))
         mask = given.get("attention_mask", np.ones(hidden.shape[:2], np.int64))
-        return {"encoder_hidden_states": hidden, "encoder_attention_mask": mask}
+        return {"encoder_hidden_states": hidden, "encoder_attention_mask": mask,
+                **{name: results[output] for name, output in self._encoded.items()}}

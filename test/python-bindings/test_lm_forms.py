@@ -221,3 +221,39 @@ def test_a_command_reports_by_how_much_quantization_raises_perplexity(gpt2, tmp_
 def test_perplexity_needs_tokens(gpt2):
     done = perplexity(gpt2)
     assert done.returncode == 1 and "E10007: --tokens or --reference is needed" in done.stderr
+
+
+def test_an_encoder_that_makes_the_caches_of_the_decoder(tmp_path):
+    """As ONNX Runtime GenAI's builder writes Whisper: folder, names and prompts of floats."""
+    random = np.random.default_rng(5)
+    table, mix, head = (random.standard_normal(shape).astype(np.float32) for shape in ((30, 8), (6, 8), (8, 30)))
+    encoder = openatc.builder.Graph("encoder")
+    features = encoder.input("audio_features", "float32", ["batch", 6])
+    encoder.output("hidden_states", encoder.op("Neg", features))
+    encoder.output("present_key_cross_0", encoder.op("MatMul", features, mix))
+    decoder = openatc.builder.Graph("decoder")
+    ids = decoder.input("input_ids", "int32", ["batch", "sequence"])
+    past = decoder.input("past_key_self_0", "float32", ["batch", "past", 8])
+    cross = decoder.input("past_key_cross_0", "float32", ["batch", 8])
+    x = decoder.op("Gather", table, ids, axis=0)
+    present = decoder.op("Concat", past, x, axis=1)
+    mean = decoder.op("ReduceMean", present, np.array([1]), keepdims=1)
+    given = decoder.op("Add", decoder.op("Add", x, mean), decoder.op("Unsqueeze", cross, np.array([1])))
+    decoder.output("logits", decoder.op("MatMul", given, head))
+    decoder.output("present_key_self_0", present)
+    for graph, name in ((encoder, "encoder"), (decoder, "decoder")):
+        openatc.compile(graph, tmp_path / f"{name}.om", load=False)
+    (tmp_path / "genai_config.json").write_text(json.dumps({"model": {
+        "decoder": {"filename": "decoder.onnx"}, "encoder": {"filename": "encoder.onnx"}}}))
+    model = openatc.lm.load(tmp_path)
+    model.start_tokens = (3, 7)
+    prompt = random.standard_normal((2, 6)).astype(np.float32)
+    wanted = []
+    for row in prompt:
+        tokens = [3, 7]
+        for _ in range(8):
+            x = table[tokens]
+            tokens.append(int(((x[-1] + x.mean(0) + row @ mix) @ head).argmax()))
+        wanted.append(tokens[2:])
+    assert model.generate(prompt, max_new_tokens=8) == wanted
+    assert model.generate(prompt[1], max_new_tokens=8) == wanted[1]
