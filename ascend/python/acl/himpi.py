@@ -29,6 +29,9 @@ hi_vdec_pic_param: i pixel_format, I alpha
 hi_vdec_chn_param: i type, I display_frame_num, (hi_vdec_video_param video_param | hi_vdec_pic_param pic_param)
 hi_vdec_pic_info: I width, I height, I width_stride, I height_stride, i pixel_format, U vir_addr, I buffer_size, h offset_top, h offset_bottom, h offset_left, h offset_right
 hi_pngd_chn_attr: i unused*4
+hi_coefficient: d csc_matrix_r0_c0, d csc_matrix_r0_c1, d csc_matrix_r0_c2, d csc_matrix_r1_c0, d csc_matrix_r1_c1, d csc_matrix_r1_c2, d csc_matrix_r2_c0, d csc_matrix_r2_c1, d csc_matrix_r2_c2, d csc_bias_r0, d csc_bias_r1, d csc_bias_r2
+hi_csc_coefficient: hi_coefficient yuv_to_rgb_coefficient, hi_coefficient rgb_to_yuv_coefficient
+hi_dvpp_epoll_event: I events, p data
 hi_venc_pack_info: I pack_type, I pack_offset, I pack_len
 hi_venc_pack: U input_addr, p addr, I len, U pts, i is_frame_end, I data_type, I offset, I data_num, hi_venc_pack_info pack_info*8
 hi_venc_jpeg_stream_info: I pic_bytes, I update_attr_cnt, I qfactor
@@ -63,6 +66,9 @@ _library.bind_all(globals(), _LIBRARY, {
     "sys_init": "hi_mpi_sys_init E",
     "sys_exit": "hi_mpi_sys_exit E",
     "sys_get_cur_pts": "hi_mpi_sys_get_cur_pts E >U",
+    "sys_create_epoll": "hi_mpi_sys_create_epoll E i >i",
+    "sys_ctl_epoll": "hi_mpi_sys_ctl_epoll E i i i hi_dvpp_epoll_event",
+    "sys_close_epoll": "hi_mpi_sys_close_epoll E i",
     "dvpp_malloc": "hi_mpi_dvpp_malloc E I >p U",
     "dvpp_free": "hi_mpi_dvpp_free E p",
     "dvpp_get_version": "hi_mpi_dvpp_get_version E >i >i >i",
@@ -81,6 +87,8 @@ _library.bind_all(globals(), _LIBRARY, {
     "vdec_get_frame": "hi_mpi_vdec_get_frame E i >hi_video_frame_info >hi_vdec_supplement_info "
                       ">hi_vdec_stream i",
     "vdec_release_frame": "hi_mpi_vdec_release_frame E i hi_video_frame_info",
+    "vdec_get_fd": "hi_mpi_vdec_get_fd i i",
+    "vdec_close_fd": "hi_mpi_vdec_close_fd E i",
     "vdec_get_pic_buf_size": "hi_vdec_get_pic_buf_size I i hi_pic_buf_attr",
     "vdec_get_tmv_buf_size": "hi_vdec_get_tmv_buf_size I i I I",
     "pngd_create_chn": "hi_mpi_pngd_create_chn E i hi_pngd_chn_attr",
@@ -94,6 +102,8 @@ _library.bind_all(globals(), _LIBRARY, {
     "venc_start_chn": "hi_mpi_venc_start_chn E i hi_venc_start_param",
     "venc_stop_chn": "hi_mpi_venc_stop_chn E i",
     "venc_query_status": "hi_mpi_venc_query_status E i >hi_venc_chn_status",
+    "venc_get_fd": "hi_mpi_venc_get_fd i i",
+    "venc_close_fd": "hi_mpi_venc_close_fd E i",
     "venc_request_idr": "hi_mpi_venc_request_idr E i i",
     "venc_set_jpeg_param": "hi_mpi_venc_set_jpeg_param E i hi_venc_jpeg_param",
     "venc_get_jpeg_param": "hi_mpi_venc_get_jpeg_param E i >hi_venc_jpeg_param",
@@ -124,8 +134,9 @@ _pyramid = bind(_LIBRARY, "hi_mpi_vpc_pyrdown E i hi_pic_info *hi_pic_info I p H
                           ".hi_vpc_make_border_info >I i")
 _get_stream = bind(_LIBRARY, "hi_mpi_venc_get_stream E i p i")
 _release_stream = bind(_LIBRARY, "hi_mpi_venc_release_stream E i p")
-_set_matrix = bind(_LIBRARY, "hi_mpi_sys_set_chn_csc_matrix E i i i")
-_get_matrix = bind(_LIBRARY, "hi_mpi_sys_get_chn_csc_matrix E i i >i")
+_set_matrix = bind(_LIBRARY, "hi_mpi_sys_set_chn_csc_matrix E i i i p")
+_get_matrix = bind(_LIBRARY, "hi_mpi_sys_get_chn_csc_matrix E i i >i >hi_csc_coefficient")
+_wait_epoll = bind(_LIBRARY, "hi_mpi_sys_wait_epoll E i p i i >i")
 _MAX_PACKS = 64
 
 
@@ -224,13 +235,21 @@ def venc_release_stream(channel, stream):
 
 def sys_set_chn_csc_matrix(module, channel, matrix, coefficients=None):
     """Sets the matrix between YUV and RGB of a channel; the user's own is not supported."""
-    return _set_matrix(module, channel, matrix)
+    return _set_matrix(module, channel, matrix, None)
 
 
 def sys_get_chn_csc_matrix(module, channel):
-    """Returns the matrix, coefficients (an empty dictionary), and the code."""
-    matrix, code = _get_matrix(module, channel)
-    return matrix, {}, code
+    """Returns the matrix, its coefficients, and the code."""
+    return _get_matrix(module, channel)
+
+
+def sys_wait_epoll(epoll, max_events, milliseconds):
+    """Returns the events, their number, and the code."""
+    if not 0 <= max_events <= 4096:
+        raise ValueError("max_events is from 0 to 4096")
+    events = (KINDS["hi_dvpp_epoll_event"] * max(max_events, 1))()
+    count, code = _wait_epoll(epoll, ctypes.addressof(events), max_events, milliseconds)
+    return [read(event) for event in events[:count]], count, code
 
 
 def _unsupported(module, results=()):
@@ -244,15 +263,14 @@ def _unsupported(module, results=()):
 
 # What the vendor's package has and this library has not, by module, with what they would return.
 for _module, _names, _results in (
-        ("sys", "ctl_epoll close_epoll", ()), ("sys", "create_epoll", (0,)),
-        ("sys", "wait_epoll", ([], 0)), ("sys", "get_image_align_info", ({},)),
-        ("vdec", "set_chn_attr set_protocol_param get_fd close_fd set_jpegd_precision_mode "
+        ("sys", "get_image_align_info", ({},)),
+        ("vdec", "set_chn_attr set_protocol_param set_jpegd_precision_mode "
                  "set_display_mode", ()),
         ("vdec", "get_protocol_param get_jpegd_output_info get_display_mode", ({},)),
         ("venc", "set_mod_param set_chn_param set_chn_attr set_scene_mode set_rc_param "
                  "set_jpeg_huffman_param compact_jpeg_tables set_cu_pred set_h264_vui set_h265_vui "
                  "set_intra_refresh set_ref_param set_roi_attr set_slice_split "
-                 "set_streamcopy_param send_frame_ex get_fd close_fd", ()),
+                 "set_streamcopy_param send_frame_ex", ()),
         ("venc", "get_mod_param get_chn_param get_chn_attr get_scene_mode get_rc_param "
                  "get_jpeg_huffman_param get_cu_pred get_h264_vui get_h265_vui get_intra_refresh "
                  "get_ref_param get_roi_attr get_slice_split get_qpmap_stride get_qpmap_size "

@@ -193,6 +193,10 @@ ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_start_chn(hi_venc_chn chn,
                                                  const hi_venc_start_param *recv_param);
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_stop_chn(hi_venc_chn chn);
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_query_status(hi_venc_chn chn, hi_venc_chn_status *status);
+/* Returns a descriptor of the process (below 0: an error) for select, poll and
+ * hi_mpi_sys_ctl_epoll; it lives until it is closed, or its channel ends. */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_get_fd(hi_venc_chn chn);
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_close_fd(hi_venc_chn chn);
 /* Has the next picture of video need no other. */
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_request_idr(hi_venc_chn chn, hi_bool instant);
 /* Set and get the quality. Quantization tables of the caller are not used. */
