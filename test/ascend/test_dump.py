@@ -68,6 +68,15 @@ def test_outputs_are_those_of_om_run(model, tmp_path):  # noqa: F811
         assert any(got.shape == want.shape and np.array_equal(got, want) for want in wanted.values()), file
 
 
+def test_a_model_has_the_name_of_its_file(model, tmp_path):  # noqa: F811
+    """The vendor's programs name models so; the graph in the file has a name of its own."""
+    path = tmp_path / "numbers.om"
+    path.write_bytes(pathlib.Path(model[0]).read_bytes())
+    dump = {"dump_path": str(tmp_path / "dump"), "dump_list": [{"model_name": "numbers"}]}
+    assert program(tmp_path, path, {"dump": dump}) == ["0"]
+    assert list((tmp_path / "dump").glob("*/0/numbers/*/0/*.npy"))
+
+
 def test_a_later_dump_of_some_steps(model, tmp_path):  # noqa: F811
     dump = {"dump": {"dump_path": str(tmp_path / "dump"), "dump_list": [{}], "dump_mode": "all", "dump_step": "1|3-4"}}
     assert program(tmp_path, model[0], {}, later=dump, times=6) == ["0", "0", "0"]
