@@ -2,6 +2,7 @@
 # `pytest test/ascend`.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
+import pathlib
 import sys
 
 import numpy as np
