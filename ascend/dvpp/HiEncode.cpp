@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "acl/dvpp/hi_dvpp_venc.h"
 
+#include "ascend/dvpp/HiEncodeSettings.h"
 #include "ascend/dvpp/HiVideo.h"
 #include "ascend/dvpp/ReadyFile.h"
 #include "ascend/src/stream/WaitingQueue.h"
@@ -23,6 +24,10 @@ struct Encoded {
 };
 
 struct EncodeChannel {
+  explicit EncodeChannel(const hi_venc_chn_attr &attributes)
+      : settings(attributes), attributes(attributes.venc_attr) {}
+
+  EncodeSettings settings;
   hi_venc_jpeg_param parameters{};
   std::atomic<bool> started{false}, destroyed{false};
   std::atomic<hi_u32> sent{0};
@@ -30,7 +35,7 @@ struct EncodeChannel {
   std::map<void *, bool> taken; ///< Memory that hi_mpi_venc_release_stream frees.
   WaitingQueue<Encoded> files{256};
   ReadyFile ready;
-  hi_venc_attr attributes{};
+  const hi_venc_attr attributes;
   std::mutex codecMutex;
   std::unique_ptr<VideoEncoder> video; ///< null for files of pictures; under `codecMutex`
   std::atomic<bool> wantsKey{false};
@@ -56,8 +61,7 @@ std::shared_ptr<EncodeChannel> makeChannel(const char *function, const hi_venc_c
                    int(type));
     return nullptr;
   }
-  auto channel = std::make_shared<EncodeChannel>();
-  channel->attributes = attr->venc_attr;
+  auto channel = std::make_shared<EncodeChannel>(*attr);
   if (type != HI_PT_JPEG) {
     channel->video = makeHiVideoEncoder(function, *attr, error);
     if (!channel->video)
@@ -206,6 +210,14 @@ hi_s32 sendFrame(const char *function, hi_venc_chn id, const hi_video_frame_info
 }
 
 } // namespace
+
+hi_s32 atc::ascend::findEncodeSettings(const char *function, hi_s32 id,
+                                       std::shared_ptr<EncodeSettings> &settings) {
+  std::shared_ptr<EncodeChannel> channel;
+  HI_TRY(encodeChannels().find(function, id, channel));
+  settings = std::shared_ptr<EncodeSettings>(channel, &channel->settings);
+  return HI_SUCCESS;
+}
 
 hi_s32 hi_mpi_venc_create_chn(hi_venc_chn chn, const hi_venc_chn_attr *attr) {
   hi_s32 error = HI_SUCCESS;

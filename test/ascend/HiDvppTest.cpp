@@ -232,6 +232,47 @@ private:
   hi_s32 file, epoll = -1;
 };
 
+TEST_CASE_METHOD(Started, "settings of encoders are those that were set") {
+  hi_venc_chn_attr encoder{};
+  encoder.venc_attr.type = HI_PT_JPEG;
+  encoder.venc_attr.pic_width = 48;
+  HI_GOOD(hi_mpi_venc_create_chn(5, &encoder));
+  hi_venc_chn_attr attributes{};
+  HI_GOOD(hi_mpi_venc_get_chn_attr(5, &attributes));
+  CHECK(attributes.venc_attr.pic_width == 48);
+  hi_venc_rc_param rate{};
+  HI_GOOD(hi_mpi_venc_get_rc_param(5, &rate));
+  CHECK(rate.first_frame_start_qp == -1);
+  HI_GOOD(hi_mpi_venc_set_rc_param(5, &rate));
+  rate.threshold_i[3] = 200;
+  HI_GOOD(hi_mpi_venc_set_rc_param(5, &rate));
+  rate = {};
+  HI_GOOD(hi_mpi_venc_get_rc_param(5, &rate));
+  CHECK(rate.threshold_i[3] == 200);
+  hi_venc_scene_mode scene = HI_VENC_SCENE_2;
+  HI_GOOD(hi_mpi_venc_get_scene_mode(5, &scene));
+  CHECK(scene == HI_VENC_SCENE_0);
+  HI_GOOD(hi_mpi_venc_set_scene_mode(5, HI_VENC_SCENE_1));
+  HI_GOOD(hi_mpi_venc_get_scene_mode(5, &scene));
+  CHECK(scene == HI_VENC_SCENE_1);
+  HI_BAD(HI_ERR_VENC_ILLEGAL_PARAM, hi_mpi_venc_set_scene_mode(5, HI_VENC_SCENE_BUTT));
+  HI_BAD(HI_ERR_VENC_NULL_PTR, hi_mpi_venc_get_rc_param(5, nullptr));
+  HI_BAD(HI_ERR_VENC_UNEXIST, hi_mpi_venc_get_scene_mode(6, &scene));
+  HI_GOOD(hi_mpi_venc_destroy_chn(5));
+
+  hi_venc_mod_param module{};
+  module.mod_type = HI_VENC_MOD_H265;
+  HI_GOOD(hi_mpi_venc_get_mod_param(&module));
+  CHECK(module.h265_mod_param.one_stream_buf == 0);
+  module.h265_mod_param.one_stream_buf = 1;
+  HI_GOOD(hi_mpi_venc_set_mod_param(&module));
+  module.mod_type = HI_VENC_MOD_H264;
+  HI_GOOD(hi_mpi_venc_get_mod_param(&module));
+  CHECK(module.h264_mod_param.one_stream_buf == 0);
+  module.mod_type = HI_VENC_MOD_RC;
+  HI_BAD(HI_ERR_VENC_ILLEGAL_PARAM, hi_mpi_venc_get_mod_param(&module));
+}
+
 TEST_CASE_METHOD(Started, "a picture is encoded to a JPEG file and decoded again") {
   hi_venc_chn_attr encoder{};
   encoder.venc_attr.type = HI_PT_JPEG;

@@ -433,6 +433,16 @@ def test_jpeg_files_by_channels(channels):
         "rc_attr": {"rc_mode": 0}, "gop_attr": {"gop_mode": 0}})
     assert ret == SUCCESS
     assert channels.venc_start_chn(channel, {"recv_pic_num": -1}) == SUCCESS
+    attributes, ret = channels.venc_get_chn_attr(channel)
+    assert ret == SUCCESS and attributes["venc_attr"]["max_pic_width"] == 128
+    rate, ret = channels.venc_get_rc_param(channel)
+    assert ret == SUCCESS and rate["first_frame_start_qp"] == -1 and len(rate["threshold_p"]) == 16
+    assert channels.venc_set_rc_param(channel, rate) == SUCCESS
+    assert channels.venc_set_scene_mode(channel, 0) == SUCCESS
+    assert channels.venc_get_scene_mode(channel) == (0, SUCCESS)
+    module, ret = channels.venc_get_mod_param({"mod_type": 4})
+    assert ret == SUCCESS and module["jpeg_mod_param"]["one_stream_buf"] == 0
+    assert channels.venc_set_mod_param(module) == SUCCESS
     file = channels.venc_get_fd(channel)
     epoll, ret = channels.sys_create_epoll(10)
     assert ret == SUCCESS and file > 0
