@@ -50,12 +50,13 @@ std::string nearestName(std::string_view name, const std::vector<std::string> &c
   using Rank = std::pair<size_t, size_t>;
   Rank best = {std::max<size_t>(wanted.size() / 3, 2) + 1, 0};
   std::string nearest;
+  const size_t beyond = best.first;
   for (const std::string &candidate : candidates) {
     const std::string known = lower(candidate);
-    size_t distance = isNumber ? best.first : editDistance(wanted, known, best.first);
+    size_t distance = isNumber ? beyond : editDistance(wanted, known, best.first);
     // Most characters differ, as in "foo" and "log".
     if (2 * distance > std::max(wanted.size(), known.size()))
-      distance = best.first;
+      distance = beyond;
     if (wanted.size() >= 3 && known.find(wanted) != known.npos)
       distance = std::min<size_t>(distance, 2);
     const size_t length =

@@ -47,6 +47,7 @@ struct ColorMatrix {
   bool narrow;
 };
 
+/// Returns the weights that a name of a matrix stands for.
 ColorMatrix matrixOf(acldvppCscMatrix matrix);
 
 /// Resizes to `width` x `height` pixels in a format: chroma gets that format's subsampling, and

@@ -42,6 +42,7 @@ public:
     ready = wanted;
   }
 
+  /// Ends the descriptor; another one may be opened.
   void close() {
     std::lock_guard lock(mutex);
     if (file >= 0)

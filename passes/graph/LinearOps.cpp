@@ -123,15 +123,15 @@ LogicalResult atc::graph::applyAffine(OpBuilder &builder, LinearOp linear, Array
   return success();
 }
 
-/// Returns where a layer is from that computes what `user` does, too. It makes the tensor of `user`,
-/// whose node then names it; where one of both nodes is to compute in f32 and the other one is not,
-/// the layer keeps its own: a normalization that becomes weights does not say how they multiply.
+/// Returns where a layer is from that computes what `user` does, too. It makes the tensor of
+/// `user`, whose node then names it; where one of both nodes is to compute in f32 and the other one
+/// is not, the layer keeps its own: a normalization that becomes weights does not say how they
+/// multiply.
 static Location foldedLoc(LinearOp linear, Operation *user) {
   const Location loc = user->getLoc();
   const StringRef node = nodeNameOf(linear->getLoc());
   auto tensor = dyn_cast<NameLoc>(loc);
-  if (!tensor || node.empty() ||
-      Float32Nodes(user).mayJoin(linear.getOperation(), user))
+  if (!tensor || node.empty() || Float32Nodes(user).mayJoin(linear.getOperation(), user))
     return loc;
   MLIRContext *context = user->getContext();
   return NameLoc::get(tensor.getName(), NameLoc::get(StringAttr::get(context, node)));

@@ -21,6 +21,7 @@ TEST_CASE("the nearest name is found by letters") {
   CHECK(nearestName("x", {}).empty());
   CHECK(nearestName("foo", {"log", "mode"}).empty());
   CHECK(nearestName("lgo", {"log", "mode"}) == "log");
+  CHECK(nearestName("modl", {"model", "data"}) == "model");
   CHECK(nearestName("30", {"0", "3"}).empty());
   CHECK(nearestName("253", {"254", "253:0"}) == "253:0");
 }
