@@ -44,18 +44,21 @@ std::string nearestName(std::string_view name, const std::vector<std::string> &c
   const std::string wanted = lower(name);
   if (wanted.empty())
     return {};
+  // Another digit makes another number, no misspelling of it.
+  const bool isNumber = wanted.find_first_not_of("0123456789") == wanted.npos;
   // Of candidates with equally many differences, one of the name's length.
   using Rank = std::pair<size_t, size_t>;
   Rank best = {std::max<size_t>(wanted.size() / 3, 2) + 1, 0};
   std::string nearest;
+  const size_t beyond = best.first;
   for (const std::string &candidate : candidates) {
     const std::string known = lower(candidate);
-    size_t distance = editDistance(wanted, known, best.first);
+    size_t distance = isNumber ? beyond : editDistance(wanted, known, best.first);
+    // Most characters differ, as in "foo" and "log".
+    if (2 * distance > std::max(wanted.size(), known.size()))
+      distance = beyond;
     if (wanted.size() >= 3 && known.find(wanted) != known.npos)
       distance = std::min<size_t>(distance, 2);
-    // As many differences as characters: nothing stands at its place, as in "x" and "y".
-    if (distance >= std::max(wanted.size(), known.size()))
-      continue;
     const size_t length =
         std::max(wanted.size(), known.size()) - std::min(wanted.size(), known.size());
     if (Rank rank = {distance, length}; rank < best) {

@@ -104,6 +104,12 @@ struct VpcChannel {
 /// Returns the process-wide table of channels.
 HiChannels<VpcChannel> &vpcChannels();
 
+/// The matrix of a channel, which it keeps alive.
+using SharedMatrix = std::shared_ptr<std::atomic<acldvppCscMatrix>>;
+
+/// Writes the matrix of a channel of HI_ID_VDEC, or returns the error.
+hi_s32 findVideoMatrix(const char *function, hi_s32 id, SharedMatrix &matrix);
+
 /// Returns a picture of the first interface with the fields of one of the second.
 Picture pictureOf(const hi_pic_info &info);
 

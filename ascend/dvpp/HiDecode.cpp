@@ -3,6 +3,7 @@
 #include "acl/dvpp/hi_dvpp_vdec.h"
 
 #include "ascend/dvpp/HiVideo.h"
+#include "ascend/dvpp/ReadyFile.h"
 #include "ascend/src/stream/WaitingQueue.h"
 
 #include "acl/acl_rt.h"
@@ -17,6 +18,7 @@ struct DecodeChannel {
   std::atomic<bool> started{false}, destroyed{false};
   std::atomic<hi_u32> sent{0};
   WaitingQueue<Decoded> pictures{256};
+  ReadyFile ready;
   std::unique_ptr<HiVideoDecoder> video; ///< null for files of pictures
 };
 
@@ -76,6 +78,7 @@ hi_s32 takePicture(hi_mod_id module, const char *function, DecodeChannel &channe
     taken = oldest;
     return true;
   });
+  channel.ready.follow(channel.pictures);
   return came ? HI_SUCCESS
               : hiFail(module, HI_ERR_BUF_EMPTY, function, "no picture is there, or comes in time");
 }
@@ -85,6 +88,7 @@ hi_s32 destroyChannel(HiChannels<DecodeChannel> &channels, const char *function,
   HI_TRY(channels.remove(function, id, channel));
   channel->destroyed = true;
   channel->pictures.wake();
+  channel->ready.close();
   return HI_SUCCESS;
 }
 
@@ -123,10 +127,31 @@ hi_s32 sendVideo(const char *function, hi_vdec_chn id, DecodeChannel &channel,
                   kMaxWaiting, id);
   HI_TRY(channel.video->send(function, stream, output, [&](const Decoded &decoded) {
     channel.pictures.push(decoded, -1, channel.destroyed);
+    channel.ready.follow(channel.pictures);
   }));
   ++channel.sent;
   return HI_SUCCESS;
 }
+
+} // namespace
+
+namespace atc::ascend {
+
+hi_s32 findVideoMatrix(const char *function, hi_s32 id, SharedMatrix &matrix) {
+  std::shared_ptr<DecodeChannel> channel;
+  HI_TRY(jpegChannels().find(function, id, channel));
+  if (!channel->video)
+    return hiFail(HI_ID_SYS, HI_ERR_NOT_SUPPORT, function,
+                  "channel %d decodes files, which have the matrix of JPEG; channels of video have "
+                  "one",
+                  id);
+  matrix = SharedMatrix(channel, &channel->video->matrix);
+  return HI_SUCCESS;
+}
+
+} // namespace atc::ascend
+
+namespace {
 
 /// Finds a channel for a JPEG call with one pointer that must not be NULL.
 hi_s32 findJpeg(const char *function, hi_vdec_chn id, const void *pointer,
@@ -223,6 +248,7 @@ hi_s32 hi_mpi_vdec_reset_chn(hi_vdec_chn chn) {
   if (channel->video)
     channel->video->reset();
   channel->pictures.clear();
+  channel->ready.follow(channel->pictures);
   return HI_SUCCESS;
 }
 
@@ -266,6 +292,7 @@ hi_s32 hi_mpi_vdec_send_stream(hi_vdec_chn chn, const hi_vdec_stream *stream,
   }
   if (!channel->pictures.push(decoded, milli_sec < 0 ? -1 : milli_sec, channel->destroyed))
     return hiFail(HI_ID_VDEC, HI_ERR_BUF_FULL, __func__, "256 pictures wait in channel %d", chn);
+  channel->ready.follow(channel->pictures);
   ++channel->sent;
   return HI_SUCCESS;
 }
@@ -309,6 +336,22 @@ hi_s32 hi_mpi_vdec_get_frame(hi_vdec_chn chn, hi_video_frame_info *frame_info,
 hi_s32 hi_mpi_vdec_release_frame(hi_vdec_chn chn, const hi_video_frame_info *frame_info) {
   std::shared_ptr<DecodeChannel> channel;
   return findJpeg(__func__, chn, frame_info, channel);
+}
+
+hi_s32 hi_mpi_vdec_get_fd(hi_vdec_chn chn) {
+  std::shared_ptr<DecodeChannel> channel;
+  HI_TRY(jpegChannels().find(__func__, chn, channel));
+  const int file = channel->ready.open(channel->pictures);
+  return file >= 0 ? file
+                   : hiFail(HI_ID_VDEC, HI_ERR_NO_BUF, __func__,
+                            "the process may open no more descriptors");
+}
+
+hi_s32 hi_mpi_vdec_close_fd(hi_vdec_chn chn) {
+  std::shared_ptr<DecodeChannel> channel;
+  HI_TRY(jpegChannels().find(__func__, chn, channel));
+  channel->ready.close();
+  return HI_SUCCESS;
 }
 
 /// Reads the header of a PNG file. `channels` 1 to 4 are the colour formats of the file.

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "acl/dvpp/hi_dvpp_venc.h"
 
+#include "ascend/dvpp/HiEncodeSettings.h"
 #include "ascend/dvpp/HiVideo.h"
+#include "ascend/dvpp/ReadyFile.h"
 #include "ascend/src/stream/WaitingQueue.h"
 
 #include "acl/acl_rt.h"
@@ -22,13 +24,18 @@ struct Encoded {
 };
 
 struct EncodeChannel {
+  explicit EncodeChannel(const hi_venc_chn_attr &attributes)
+      : settings(attributes), attributes(attributes.venc_attr) {}
+
+  EncodeSettings settings;
   hi_venc_jpeg_param parameters{};
   std::atomic<bool> started{false}, destroyed{false};
   std::atomic<hi_u32> sent{0};
   std::mutex mutex;
   std::map<void *, bool> taken; ///< Memory that hi_mpi_venc_release_stream frees.
   WaitingQueue<Encoded> files{256};
-  hi_venc_attr attributes{};
+  ReadyFile ready;
+  const hi_venc_attr attributes;
   std::mutex codecMutex;
   std::unique_ptr<VideoEncoder> video; ///< null for files of pictures; under `codecMutex`
   std::atomic<bool> wantsKey{false};
@@ -54,8 +61,7 @@ std::shared_ptr<EncodeChannel> makeChannel(const char *function, const hi_venc_c
                    int(type));
     return nullptr;
   }
-  auto channel = std::make_shared<EncodeChannel>();
-  channel->attributes = attr->venc_attr;
+  auto channel = std::make_shared<EncodeChannel>(*attr);
   if (type != HI_PT_JPEG) {
     channel->video = makeHiVideoEncoder(function, *attr, error);
     if (!channel->video)
@@ -197,12 +203,21 @@ hi_s32 sendFrame(const char *function, hi_venc_chn id, const hi_video_frame_info
     error = hiFail(HI_ID_VENC, HI_ERR_BUF_FULL, function, "256 files wait in channel %d", id);
   if (error && file.own)
     acldvppFree(file.data);
+  channel->ready.follow(channel->files);
   if (!error)
     ++channel->sent;
   return error;
 }
 
 } // namespace
+
+hi_s32 atc::ascend::findEncodeSettings(const char *function, hi_s32 id,
+                                       std::shared_ptr<EncodeSettings> &settings) {
+  std::shared_ptr<EncodeChannel> channel;
+  HI_TRY(encodeChannels().find(function, id, channel));
+  settings = std::shared_ptr<EncodeSettings>(channel, &channel->settings);
+  return HI_SUCCESS;
+}
 
 hi_s32 hi_mpi_venc_create_chn(hi_venc_chn chn, const hi_venc_chn_attr *attr) {
   hi_s32 error = HI_SUCCESS;
@@ -229,6 +244,7 @@ hi_s32 hi_mpi_venc_destroy_chn(hi_venc_chn chn) {
       acldvppFree(file.data);
   channel->destroyed = true;
   channel->files.wake();
+  channel->ready.close();
   std::lock_guard lock(channel->mutex);
   for (auto &[data, own] : channel->taken)
     if (own)
@@ -257,6 +273,22 @@ hi_s32 hi_mpi_venc_query_status(hi_venc_chn chn, hi_venc_chn_status *status) {
   *status = {};
   status->left_stream_frames = hi_u32(channel->files.size());
   status->cur_packs = status->left_stream_frames ? 1 : 0;
+  return HI_SUCCESS;
+}
+
+hi_s32 hi_mpi_venc_get_fd(hi_venc_chn chn) {
+  std::shared_ptr<EncodeChannel> channel;
+  HI_TRY(encodeChannels().find(__func__, chn, channel));
+  const int file = channel->ready.open(channel->files);
+  return file >= 0 ? file
+                   : hiFail(HI_ID_VENC, HI_ERR_NO_BUF, __func__,
+                            "the process may open no more descriptors");
+}
+
+hi_s32 hi_mpi_venc_close_fd(hi_venc_chn chn) {
+  std::shared_ptr<EncodeChannel> channel;
+  HI_TRY(encodeChannels().find(__func__, chn, channel));
+  channel->ready.close();
   return HI_SUCCESS;
 }
 
@@ -321,6 +353,7 @@ hi_s32 hi_mpi_venc_get_stream(hi_venc_chn chn, hi_venc_stream *stream, hi_s32 mi
         return true;
       }))
     return hiFail(HI_ID_VENC, HI_ERR_BUF_EMPTY, __func__, "no file is there, or comes in time");
+  channel->ready.follow(channel->files);
   {
     std::lock_guard lock(channel->mutex);
     channel->taken[file.data] = file.own;

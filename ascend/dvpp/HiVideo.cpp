@@ -13,7 +13,7 @@ acldvppStreamFormat formatOf(hi_payload_type type) {
 
 /// Writes a picture to the memory of an output; false where it does not fit, or memory for its
 /// conversion is missing.
-bool store(const Planes &planes, Decoded &result, uint32_t bytes) {
+bool store(const Planes &planes, Decoded &result, uint32_t bytes, acldvppCscMatrix matrix) {
   hi_pic_info &info = result.picture;
   Picture picture;
   picture.data = info.picture_address;
@@ -29,9 +29,9 @@ bool store(const Planes &planes, Decoded &result, uint32_t bytes) {
   if (checkPicture("hi_mpi_vdec_send_stream", "vdec_pic_info", picture, block) != ACL_SUCCESS)
     return false;
   try {
-    storePlanes(resizePlanes(planes, picture.width, picture.height, *factsOf(picture.format), 0,
-                             ACL_DVPP_CSC_MATRIX_BT601_WIDE),
-                picture, Area{0, picture.width - 1, 0, picture.height - 1});
+    storePlanes(
+        resizePlanes(planes, picture.width, picture.height, *factsOf(picture.format), 0, matrix),
+        picture, Area{0, picture.width - 1, 0, picture.height - 1});
   } catch (const std::bad_alloc &) {
     return false;
   }
@@ -53,7 +53,7 @@ TakePicture HiVideoDecoder::take(bool &came, const Ready &ready) {
     Sent sent = std::move(waiting.front());
     waiting.pop_front();
     Decoded &result = sent.result;
-    result.good = !result.stream.need_display || store(planes, result, sent.bytes);
+    result.good = !result.stream.need_display || store(planes, result, sent.bytes, matrix);
     ready(result);
   };
 }

@@ -37,6 +37,9 @@ public:
   /// Returns the number of outputs that wait for a picture.
   size_t size();
 
+  /// By which pictures become RGB.
+  std::atomic<acldvppCscMatrix> matrix{ACL_DVPP_CSC_MATRIX_BT601_WIDE};
+
 private:
   struct Sent {
     Decoded result;

@@ -126,13 +126,9 @@ Plane upsample(const Plane &plane, uint32_t width, uint32_t height) {
   return result;
 }
 
-/// The weights of red and blue in Y, and whether Y has 16 to 235 only.
-struct Matrix {
-  double red, blue;
-  bool narrow;
-};
+} // namespace
 
-Matrix matrixOf(acldvppCscMatrix matrix) {
+ColorMatrix matrixOf(acldvppCscMatrix matrix) {
   switch (matrix) {
   case ACL_DVPP_CSC_MATRIX_BT601_WIDE:
     return {0.299, 0.114, false};
@@ -149,8 +145,10 @@ Matrix matrixOf(acldvppCscMatrix matrix) {
   }
 }
 
+namespace {
+
 Planes convert(const Planes &planes, bool rgb, acldvppCscMatrix which) {
-  const Matrix m = matrixOf(which);
+  const ColorMatrix m = matrixOf(which);
   const double green = 1 - m.red - m.blue;
   const double yScale = m.narrow ? 219.0 / 255 : 1, cScale = m.narrow ? 224.0 / 255 : 1;
   const double yBase = m.narrow ? 16 : 0;

@@ -41,6 +41,15 @@ Planes loadPlanes(const Picture &picture, const Area &area);
 /// Writes planes with the subsampling of the picture's format into an area of it.
 void storePlanes(const Planes &planes, const Picture &picture, const Area &area);
 
+/// The weights of red and blue in Y, and whether Y has 16 to 235 only.
+struct ColorMatrix {
+  double red, blue;
+  bool narrow;
+};
+
+/// Returns the weights that a name of a matrix stands for.
+ColorMatrix matrixOf(acldvppCscMatrix matrix);
+
 /// Resizes to `width` x `height` pixels in a format: chroma gets that format's subsampling, and
 /// YUV becomes RGB or the other way by the matrix.
 Planes resizePlanes(const Planes &planes, uint32_t width, uint32_t height,

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <new>
 #include <shared_mutex>
@@ -309,6 +310,7 @@ aclError Model::load(const char *function, const char *path, bool run,
   if (om_model_load_file(path, nullptr, &model, &error) != OM_OK)
     return refuse(function, error);
   loaded->model.reset(model);
+  loaded->fileName = std::filesystem::path(path).stem().string();
   ACL_TRY(loaded->prepare(function, run));
   result = std::move(loaded);
   return ACL_SUCCESS;

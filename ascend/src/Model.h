@@ -90,6 +90,8 @@ public:
   std::unique_ptr<om_npu, NpuDeleter> npu;
   std::unique_ptr<om_session, SessionDeleter> session;
 
+  std::string fileName; ///< without its folder and suffix; empty of a model in memory
+
   uint32_t id = 0;    ///< that addModel gave it
   uint64_t steps = 0; ///< executions that have begun
   /// The settings of the dump of which missing layers were said. They are kept, so that those of a

@@ -51,8 +51,8 @@ private:
 
   static bool isInput(const pb::Layer &layer) { return layer.type() == "Input"; }
 
-  /// Finds the last layer that makes each blob (layers may work in place), and the layers
-  /// that the asked outputs need.
+  /// Finds the layers that the asked outputs need, and the last of them that makes each blob
+  /// (layers may work in place).
   void findProducers() {
     std::vector<SmallVector<size_t>> sources(net.layers.size());
     llvm::StringMap<size_t> current;
@@ -63,8 +63,6 @@ private:
       for (const std::string &top : layer.top())
         current[top] = index;
     }
-    for (const auto &entry : current)
-      lastProducer[entry.first()] = entry.second;
     needed.assign(net.layers.size(), options.outputs.empty());
     SmallVector<size_t> work;
     for (const std::string &output : options.outputs) {
@@ -86,6 +84,11 @@ private:
     for (auto [index, layer] : llvm::enumerate(net.layers))
       if (isInput(layer))
         needed[index] = true;
+    // What works in place behind the asked layers is not there.
+    for (auto [index, layer] : llvm::enumerate(net.layers))
+      if (needed[index])
+        for (const std::string &top : layer.top())
+          lastProducer[top] = index;
   }
 
   //===--- Inputs and outputs -----------------------------------------------===//

@@ -64,6 +64,21 @@ static std::vector<std::string> listOutputs(const onnx::GraphProto &graph) {
   return names;
 }
 
+/// Returns the node of a name, or null. What has none is called as the Ascend toolchain calls it,
+/// by its type and its number among the nodes without a name ("Conv_0", "Relu_1"), unless another
+/// node has that name.
+static const onnx::NodeProto *findNode(const onnx::GraphProto &graph, StringRef name) {
+  const onnx::NodeProto *made = nullptr;
+  unsigned number = 0;
+  for (const onnx::NodeProto &node : graph.node()) {
+    if (!name.empty() && node.name() == name)
+      return &node;
+    if (node.name().empty() && node.op_type() + "_" + std::to_string(number++) == name)
+      made = &node;
+  }
+  return made;
+}
+
 bool GraphIndex::resolveOutputs(ArrayRef<std::string> requested,
                                 std::vector<std::string> &tensors) {
   unsigned before = diags.numErrors();
@@ -89,10 +104,8 @@ bool GraphIndex::resolveOutputs(ArrayRef<std::string> requested,
     auto [name, number] = request.rsplit(':');
     unsigned index = 0;
     bool isIndexed = !number.getAsInteger(10, index);
-    auto node = find_if(graph.node(), [&](const onnx::NodeProto &candidate) {
-      return !name.empty() && candidate.name() == name;
-    });
-    if (!isIndexed || node == graph.node().end())
+    const onnx::NodeProto *node = findNode(graph, name);
+    if (!isIndexed || !node)
       diags.error("E10016", "'" + request +
                                 "' given with --out_nodes is not in the model: it must be "
                                 "\"node name:output index\" or the name of a tensor" +

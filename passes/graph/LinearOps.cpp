@@ -6,6 +6,7 @@
 #include "dialects/graph/ops/ConvOps.h"
 #include "dialects/graph/ops/StructureOps.h"
 #include "passes/graph/ConstantUtils.h"
+#include "passes/graph/Float32Nodes.h"
 #include "passes/graph/RewriteUtils.h"
 
 using namespace mlir;
@@ -122,6 +123,20 @@ LogicalResult atc::graph::applyAffine(OpBuilder &builder, LinearOp linear, Array
   return success();
 }
 
+/// Returns where a layer is from that computes what `user` does, too. It makes the tensor of
+/// `user`, whose node then names it; where one of both nodes is to compute in f32 and the other one
+/// is not, the layer keeps its own: a normalization that becomes weights does not say how they
+/// multiply.
+static Location foldedLoc(LinearOp linear, Operation *user) {
+  const Location loc = user->getLoc();
+  const StringRef node = nodeNameOf(linear->getLoc());
+  auto tensor = dyn_cast<NameLoc>(loc);
+  if (!tensor || node.empty() || Float32Nodes(user).mayJoin(linear.getOperation(), user))
+    return loc;
+  MLIRContext *context = user->getContext();
+  return NameLoc::get(tensor.getName(), NameLoc::get(StringAttr::get(context, node)));
+}
+
 LogicalResult atc::graph::foldAffine(PatternRewriter &rewriter, LinearOp linear, Operation *user,
                                      ArrayRef<double> scale, ArrayRef<double> shift) {
   if (!linear->hasOneUse() || !linear.isBare() || user->getResult(0).getType() != linear.getType())
@@ -129,7 +144,7 @@ LogicalResult atc::graph::foldAffine(PatternRewriter &rewriter, LinearOp linear,
   // Nothing is made before it is known that it will be used.
   rewriter.startOpModification(linear.getOperation());
   const Location old = linear->getLoc();
-  linear->setLoc(user->getLoc());
+  linear->setLoc(foldedLoc(linear, user));
   if (failed(applyAffine(rewriter, linear, scale, shift))) {
     linear->setLoc(old);
     rewriter.cancelOpModification(linear.getOperation());

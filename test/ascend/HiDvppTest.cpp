@@ -148,8 +148,14 @@ TEST_CASE_METHOD(Vpc, "formats are converted, values counted and replaced") {
   hi_u32 task = 0;
   // The matrix that a channel has at first is BT.601 wide.
   hi_csc_matrix matrix = HI_CSC_MATRIX_BT709_NARROW;
-  HI_GOOD(hi_mpi_sys_get_chn_csc_matrix(HI_ID_VPC, channel, &matrix));
+  HI_GOOD(hi_mpi_sys_get_chn_csc_matrix(HI_ID_VPC, channel, &matrix, nullptr));
   CHECK(matrix == HI_CSC_MATRIX_BT601_WIDE);
+  hi_csc_coefficient numbers{};
+  HI_GOOD(hi_mpi_sys_get_chn_csc_matrix(HI_ID_VPC, channel, &matrix, &numbers));
+  CHECK(numbers.yuv_to_rgb_coefficient.csc_matrix_r0_c2 == Approx(1.402));
+  CHECK(numbers.yuv_to_rgb_coefficient.csc_matrix_r1_c1 == Approx(-0.344136));
+  CHECK(numbers.rgb_to_yuv_coefficient.csc_matrix_r1_c0 == Approx(-0.168736));
+  CHECK(numbers.rgb_to_yuv_coefficient.csc_bias_r1 == 128);
   HI_GOOD(hi_mpi_vpc_convert_color(channel, &nv12.info, &rgb.info, &task, -1));
   finish(task);
   CHECK(rgb.at(0, 0) == 128);
@@ -189,6 +195,84 @@ TEST_CASE_METHOD(Vpc, "formats are converted, values counted and replaced") {
          hi_mpi_vpc_pyrdown(channel, &gray.info, levels, 0, filter, 50, border, &task, -1));
 }
 
+/// Waits for one channel, as programs do for many.
+class WaitsFor {
+public:
+  explicit WaitsFor(hi_s32 file) : file(file) {
+    REQUIRE(file >= 0);
+    HI_BAD(HI_ERR_SYS_ILLEGAL_PARAM, hi_mpi_sys_create_epoll(0, &epoll));
+    HI_GOOD(hi_mpi_sys_create_epoll(10, &epoll));
+    hi_dvpp_epoll_event event{HI_DVPP_EPOLL_IN, this};
+    HI_GOOD(hi_mpi_sys_ctl_epoll(epoll, HI_DVPP_EPOLL_CTL_ADD, file, &event));
+    HI_BAD(HI_ERR_SYS_EXIST, hi_mpi_sys_ctl_epoll(epoll, HI_DVPP_EPOLL_CTL_ADD, file, &event));
+    HI_BAD(HI_ERR_SYS_NULL_PTR, hi_mpi_sys_ctl_epoll(epoll, HI_DVPP_EPOLL_CTL_MOD, file, nullptr));
+    HI_BAD(HI_ERR_SYS_ILLEGAL_PARAM, hi_mpi_sys_ctl_epoll(epoll, 7, file, &event));
+    HI_BAD(HI_ERR_SYS_ILLEGAL_PARAM, hi_mpi_sys_close_epoll(0));
+  }
+  WaitsFor(const WaitsFor &) = delete;
+  WaitsFor &operator=(const WaitsFor &) = delete;
+  ~WaitsFor() {
+    // Its channel has ended, and with it the descriptor.
+    HI_BAD(HI_ERR_SYS_ILLEGAL_PARAM,
+           hi_mpi_sys_ctl_epoll(epoll, HI_DVPP_EPOLL_CTL_DEL, file, nullptr));
+    HI_GOOD(hi_mpi_sys_close_epoll(epoll));
+  }
+
+  /// Returns the number of events at this moment.
+  int count() {
+    hi_dvpp_epoll_event events[3];
+    hi_s32 found = -1;
+    HI_GOOD(hi_mpi_sys_wait_epoll(epoll, events, 3, 0, &found));
+    if (found == 1)
+      CHECK((events[0].data == this && events[0].events == hi_u32(HI_DVPP_EPOLL_IN)));
+    return found;
+  }
+
+private:
+  hi_s32 file, epoll = -1;
+};
+
+TEST_CASE_METHOD(Started, "settings of encoders are those that were set") {
+  hi_venc_chn_attr encoder{};
+  encoder.venc_attr.type = HI_PT_JPEG;
+  encoder.venc_attr.pic_width = 48;
+  HI_GOOD(hi_mpi_venc_create_chn(5, &encoder));
+  hi_venc_chn_attr attributes{};
+  HI_GOOD(hi_mpi_venc_get_chn_attr(5, &attributes));
+  CHECK(attributes.venc_attr.pic_width == 48);
+  hi_venc_rc_param rate{};
+  HI_GOOD(hi_mpi_venc_get_rc_param(5, &rate));
+  CHECK(rate.first_frame_start_qp == -1);
+  HI_GOOD(hi_mpi_venc_set_rc_param(5, &rate));
+  rate.threshold_i[3] = 200;
+  HI_GOOD(hi_mpi_venc_set_rc_param(5, &rate));
+  rate = {};
+  HI_GOOD(hi_mpi_venc_get_rc_param(5, &rate));
+  CHECK(rate.threshold_i[3] == 200);
+  hi_venc_scene_mode scene = HI_VENC_SCENE_2;
+  HI_GOOD(hi_mpi_venc_get_scene_mode(5, &scene));
+  CHECK(scene == HI_VENC_SCENE_0);
+  HI_GOOD(hi_mpi_venc_set_scene_mode(5, HI_VENC_SCENE_1));
+  HI_GOOD(hi_mpi_venc_get_scene_mode(5, &scene));
+  CHECK(scene == HI_VENC_SCENE_1);
+  HI_BAD(HI_ERR_VENC_ILLEGAL_PARAM, hi_mpi_venc_set_scene_mode(5, HI_VENC_SCENE_BUTT));
+  HI_BAD(HI_ERR_VENC_NULL_PTR, hi_mpi_venc_get_rc_param(5, nullptr));
+  HI_BAD(HI_ERR_VENC_UNEXIST, hi_mpi_venc_get_scene_mode(6, &scene));
+  HI_GOOD(hi_mpi_venc_destroy_chn(5));
+
+  hi_venc_mod_param module{};
+  module.mod_type = HI_VENC_MOD_H265;
+  HI_GOOD(hi_mpi_venc_get_mod_param(&module));
+  CHECK(module.h265_mod_param.one_stream_buf == 0);
+  module.h265_mod_param.one_stream_buf = 1;
+  HI_GOOD(hi_mpi_venc_set_mod_param(&module));
+  module.mod_type = HI_VENC_MOD_H264;
+  HI_GOOD(hi_mpi_venc_get_mod_param(&module));
+  CHECK(module.h264_mod_param.one_stream_buf == 0);
+  module.mod_type = HI_VENC_MOD_RC;
+  HI_BAD(HI_ERR_VENC_ILLEGAL_PARAM, hi_mpi_venc_get_mod_param(&module));
+}
+
 TEST_CASE_METHOD(Started, "a picture is encoded to a JPEG file and decoded again") {
   hi_venc_chn_attr encoder{};
   encoder.venc_attr.type = HI_PT_JPEG;
@@ -212,12 +296,17 @@ TEST_CASE_METHOD(Started, "a picture is encoded to a JPEG file and decoded again
   HI_BAD(HI_ERR_VENC_NOT_PERM, hi_mpi_venc_send_frame(3, &frame, 1000));
   hi_venc_start_param start{-1};
   HI_GOOD(hi_mpi_venc_start_chn(3, &start));
+  WaitsFor encoded(hi_mpi_venc_get_fd(3));
+  CHECK(encoded.count() == 0);
   HI_GOOD(hi_mpi_venc_send_frame(3, &frame, 1000));
+  CHECK(encoded.count() == 1);
+  CHECK(encoded.count() == 1); // until the file is taken
   hi_venc_pack pack{};
   hi_venc_stream file{};
   file.pack = &pack;
   file.pack_cnt = 1;
   HI_GOOD(hi_mpi_venc_get_stream(3, &file, -1));
+  CHECK(encoded.count() == 0);
   REQUIRE(pack.len > 100);
   CHECK(pack.addr[0] == 0xFF);
   CHECK(pack.addr[1] == 0xD8);
@@ -278,6 +367,7 @@ TEST_CASE_METHOD(Started, "a picture is encoded to a JPEG file and decoded again
   HI_GOOD(hi_mpi_venc_release_stream(3, &file));
   HI_BAD(HI_ERR_VENC_ILLEGAL_PARAM, hi_mpi_venc_release_stream(3, &file));
   HI_GOOD(hi_mpi_venc_stop_chn(3));
+  HI_GOOD(hi_mpi_venc_close_fd(3));
   HI_GOOD(hi_mpi_venc_destroy_chn(3));
   HI_GOOD(hi_mpi_dvpp_free(memory));
 

@@ -59,6 +59,23 @@ def test_dynamic_aipp_is_set_by_a_file(tmp_path):
         assert message in run(*command, fails=True)
 
 
+def test_results_that_stay_on_the_device(model):
+    """As programs of language models keep their caches: results are inputs of later runs."""
+    from ais_bench.infer.interface import InferSession
+    session = InferSession(0, str(model))
+    picture = np.random.default_rng(2).random(session.get_inputs()[0].shape, dtype=np.float32)
+    (want,) = session.infer([picture])
+    (kept,) = session.infer([session.create_tensor_from_arrays_to_device(picture)], out_array=False)
+    kept.to_host()
+    np.testing.assert_array_equal(np.array(kept), want)
+    tensors = session.run([picture])
+    session.convert_tensors_to_host(tensors)
+    (array,) = session.convert_tensors_to_arrays(tensors)
+    assert type(array) is np.ndarray and not hasattr(want, "to_host")
+    np.testing.assert_array_equal(array, want)
+    session.free_resource()
+
+
 def test_ais_bench_profiles_and_dumps(model, tmp_path):
     command = [sys.executable, "-m", "ais_bench", "--model", model, "--input", PICTURES / "digit_3.npy",
                "--output", tmp_path, "--output_dirname", "out", "--threads", "2"]

@@ -2,6 +2,7 @@
 # `pytest test/ascend`.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
+import pathlib
 import sys
 
 import numpy as np
@@ -66,6 +67,15 @@ def test_outputs_are_those_of_om_run(model, tmp_path):  # noqa: F811
         assert (stream, side, ending) == ("0", "output", "npy") and int(task) > 0 and int(time) > 0 and kernel and name
         got = np.load(file)
         assert any(got.shape == want.shape and np.array_equal(got, want) for want in wanted.values()), file
+
+
+def test_a_model_has_the_name_of_its_file(model, tmp_path):  # noqa: F811
+    """The vendor's programs name models so; the graph in the file has a name of its own."""
+    path = tmp_path / "numbers.om"
+    path.write_bytes(pathlib.Path(model[0]).read_bytes())
+    dump = {"dump_path": str(tmp_path / "dump"), "dump_list": [{"model_name": "numbers"}]}
+    assert program(tmp_path, path, {"dump": dump}) == ["0"]
+    assert list((tmp_path / "dump").glob("*/0/numbers/*/0/*.npy"))
 
 
 def test_a_later_dump_of_some_steps(model, tmp_path):  # noqa: F811

@@ -347,7 +347,7 @@ def test_what_cannot_be_done_says_so(stream):
     assert acl.fv.init(0) in (INVALID_PARAM, NOT_SUPPORTED)
     if acl.himpi:
         assert acl.himpi.vpc_dilate(0, {}, -1) == (0, 0xA0078008)
-        assert acl.himpi.vdec_get_fd(0) == 0xA0058008
+        assert acl.himpi.vdec_set_display_mode(0, 0) == 0xA0058008
 
 
 @pytest.fixture
@@ -433,7 +433,26 @@ def test_jpeg_files_by_channels(channels):
         "rc_attr": {"rc_mode": 0}, "gop_attr": {"gop_mode": 0}})
     assert ret == SUCCESS
     assert channels.venc_start_chn(channel, {"recv_pic_num": -1}) == SUCCESS
+    attributes, ret = channels.venc_get_chn_attr(channel)
+    assert ret == SUCCESS and attributes["venc_attr"]["max_pic_width"] == 128
+    rate, ret = channels.venc_get_rc_param(channel)
+    assert ret == SUCCESS and rate["first_frame_start_qp"] == -1 and len(rate["threshold_p"]) == 16
+    assert channels.venc_set_rc_param(channel, rate) == SUCCESS
+    assert channels.venc_set_scene_mode(channel, 0) == SUCCESS
+    assert channels.venc_get_scene_mode(channel) == (0, SUCCESS)
+    module, ret = channels.venc_get_mod_param({"mod_type": 4})
+    assert ret == SUCCESS and module["jpeg_mod_param"]["one_stream_buf"] == 0
+    assert channels.venc_set_mod_param(module) == SUCCESS
+    file = channels.venc_get_fd(channel)
+    epoll, ret = channels.sys_create_epoll(10)
+    assert ret == SUCCESS and file > 0
+    event = {"events": 1, "data": file}
+    assert channels.sys_ctl_epoll(epoll, 1, file, event) == SUCCESS
+    assert channels.sys_wait_epoll(epoll, 3, 0) == ([], 0, SUCCESS)
     assert channels.venc_send_frame(channel, frame, -1) == SUCCESS
+    assert channels.sys_wait_epoll(epoll, 3, 1000) == ([event], 1, SUCCESS)
+    assert channels.sys_ctl_epoll(epoll, 3, file, event) == SUCCESS
+    assert channels.sys_close_epoll(epoll) == channels.venc_close_fd(channel) == SUCCESS
     stream, ret = channels.venc_get_stream(channel, {"pack_cnt": 1}, 1000)
     assert ret == SUCCESS and stream["pack_cnt"] == 1 and stream["pack"][0]["pts"] == 77
     pack = stream["pack"][0]

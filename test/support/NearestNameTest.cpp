@@ -19,6 +19,11 @@ TEST_CASE("the nearest name is found by letters") {
   CHECK(nearestName("2", {"0", "1", "3"}).empty());
   CHECK(nearestName("xy", {"ab", "ay"}) == "ay");
   CHECK(nearestName("x", {}).empty());
+  CHECK(nearestName("foo", {"log", "mode"}).empty());
+  CHECK(nearestName("lgo", {"log", "mode"}) == "log");
+  CHECK(nearestName("modl", {"model", "data"}) == "model");
+  CHECK(nearestName("30", {"0", "3"}).empty());
+  CHECK(nearestName("253", {"254", "253:0"}) == "253:0");
 }
 
 TEST_CASE("of two near names the nearer one counts") {

@@ -356,7 +356,10 @@ LINES = [
     ("atc --mode=1 --om=resnet50.onnx --framework=5", 'E10007 "--json"'),
     ("atc --mode=5 --om=graph.txt --json=graph.json", "ok"),
     ("atc --mode=5 --om=resnet50.onnx --json=graph.json", "E13018"),
-    ("atc --mode=6 --om=resnet50.onnx", "E10041"),
+    ("atc --mode=1 --om=frozen.pb --json=frozen.json", 'E10041 "--framework=3"'),
+    ("atc --mode=6 --om=resnet50.onnx", 'E10041 "--framework=5"'),
+    ("atc --mode=30 --model=resnet50.onnx --framework=5 --output=out --soc_version=Ascend310P3",
+     'E10055 "--mode=0"'),
     ("atc --mode=6", "E10007"),
     # single operators
     ("atc --singleop=op_models/op_list.json --soc_version=Ascend310 --output=op_models", "ok"),

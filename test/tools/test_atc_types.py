@@ -106,6 +106,34 @@ def test_nodes_in_f32(norm, flags, files):
     assert error_of(norm) < 1e-3
 
 
+@pytest.mark.parametrize("flags, kept", [
+    (["--op_select_implmode=high_precision_for_all"], None),
+    (["--precision_mode=allow_fp32_to_fp16", "--keep_dtype=k"], "end"),
+    (["--keep_dtype=k"], "norm\nshift"),
+])
+def test_norms_do_not_say_how_weights_multiply(tmp_path, flags, kept):
+    """A convolution into whose weights a norm or a sum in f32 is folded stays on the NPU in f16."""
+    rng = np.random.default_rng(3)
+    constants = {"w": rng.standard_normal((16, 16, 3, 3)) / 12, "g": rng.uniform(0.5, 2, 16),
+                 "b": rng.standard_normal(16), "m": rng.standard_normal(16),
+                 "v": rng.uniform(0.5, 2, 16), "s": rng.standard_normal((1, 16, 1, 1))}
+    save(tmp_path / "m.onnx",
+         [helper.make_node("Conv", ["x", "w"], ["c"], name="conv", pads=[1] * 4),
+          helper.make_node("BatchNormalization", ["c", "g", "b", "m", "v"], ["n"], name="norm"),
+          helper.make_node("Add", ["n", "s"], ["a"], name="shift"),
+          helper.make_node("Softmax", ["a"], ["y"], name="end", axis=1)],
+         [("x", FLOAT, [1, 16, 8, 8])], [("y", FLOAT)],
+         [numpy_helper.from_array(value.astype(np.float32), name)
+          for name, value in constants.items()])
+    if kept:
+        (tmp_path / "k").write_text(kept)
+    shown = compile_(tmp_path, *flags)
+    assert "(100.0 %)" in shown and "CPU" not in shown
+    # The other way round the convolution is f32, which only the CPU has, and stays so.
+    (tmp_path / "k").write_text("conv")
+    assert "W11010" in compile_(tmp_path, "--keep_dtype=k")
+
+
 def test_one_node_in_f16_is_enough_to_lose(norm):
     """A rule about a node outweighs the mode."""
     (norm[0] / "p").write_text("[ByNodeName]\nsquare = high_performance\nsum=high_performance\n")
@@ -281,6 +309,12 @@ def test_text_message(tmp_path):
         (tmp_path / "g.txt").write_text(text)
         shown = tool("atc", "--mode=5", "--om=g.txt", "--json=g.json", cwd=tmp_path, fails=True)
         assert "E13018" in shown and words in shown
+
+
+def test_a_compiled_model_is_no_dump_in_text_form(relu):
+    compile_(relu[0])
+    shown = tool("atc", "--mode=5", "--om=m.om", "--json=g.json", cwd=relu[0], fails=True)
+    assert "E13005" in shown and "--mode=1" in shown
 
 
 def test_display_model_info(relu):

@@ -348,6 +348,24 @@ def test_out_nodes(tmp_path):
         assert code == 0, out
 
 
+def test_out_nodes_in_front_of_a_layer_that_works_in_place(tmp_path):
+    """The layer gives what it makes, and not what a later one makes of it."""
+    net = Net(data=(1, 3, 6, 6))
+    net.conv("conv", 4, 3, 3)
+    net.relu("relu")
+    net.dense("dense", 5, 4 * 4 * 4)
+    x = draw((1, 3, 6, 6))
+    code, out, _ = atc(tmp_path, *net.save(tmp_path), "--out_nodes=conv:0")
+    assert code == 0, out
+    (alone,) = run(tmp_path, {"data": x}).values()
+    code, out, _ = atc(tmp_path, *net.save(tmp_path), "--out_nodes=conv:0;relu:0")
+    assert code == 0, out
+    both = sorted(run(tmp_path, {"data": x}).values(), key=lambda values: values.min())
+    assert alone.min() < 0 <= both[1].min()
+    np.testing.assert_array_equal(alone, both[0])
+    np.testing.assert_array_equal(np.maximum(alone, 0), both[1])
+
+
 def test_shared_weights(tmp_path):
     """A layer without weights takes those of the layer that names its parameters alike."""
     x = draw((1, 5))

@@ -27,7 +27,7 @@ constexpr const char *input = "Input", *output = "Output", *target = "Target",
 
 // clang-format off
 const Flag flags[] = {
-    {"mode", Used, "0", "0,1,3,5,6", input,
+    {"mode", Used, "0", "0,1,3,5,6,30", input,
      "0: compile (default); 1: --om to --json; 5: the same of a graph dump; 3: only check the model, result in --check_report; "
      "6: show what --om holds"},
     {"model", Used, "", "", input, "the model: an .onnx, .pb, .prototxt, .tflite or .air file, a SavedModel folder (for developers also .mlir)", FileName},

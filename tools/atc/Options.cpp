@@ -232,9 +232,17 @@ void checkOm(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnost
     diagnostics.error("E10007", "--json is required with --mode=1: the file to write");
   if (options.mode == Mode::DumpToJson && !flags.has("json"))
     diagnostics.error("E10007", "--json is required with --mode=5: the file to write");
+  if (options.mode == Mode::DumpToJson && findModelKind(options.om) == ModelKind::Om)
+    diagnostics.error("E13005", "the file \"" + options.om +
+                                    "\" of --om is a compiled model and no graph dump in text "
+                                    "form: --mode=1 writes it as JSON");
   options.compiler.source.path = options.om;
   options.compiler.source.format = formatOf(flags.get("framework"));
   options.isModelFile = options.mode == Mode::ToJson && flags.has("framework");
+  const bool isCompiled =
+      options.mode == Mode::ShowModel || (options.mode == Mode::ToJson && !options.isModelFile);
+  if (std::string reason = whyNotCompiled(findModelKind(options.om)); isCompiled && !reason.empty())
+    diagnostics.error("E10041", "the file \"" + options.om + "\" of --om " + reason);
   if (std::string reason = wrongKindReason(findModelKind(options.om), flags.get("framework"));
       options.isModelFile && !reason.empty())
     diagnostics.error("E13005", "the file \"" + options.om + "\" of --om " + reason);
@@ -443,6 +451,12 @@ AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
   AtcOptions options;
   // What a command line needs depends on its mode.
   const std::string mode = flags.get("mode");
+  if (mode == "30")
+    diagnostics.error("E10055",
+                      "--mode=30, which makes models for chips of microcontrollers, is not "
+                      "supported: --mode=0 compiles for the chip of --soc_version, and "
+                      "--emit=object makes a file for programs without an operating "
+                      "system");
   if (!is_contained({"0", "1", "3", "5", "6"}, mode) && diagnostics.hasErrors())
     return options;
   options.json = flags.get("json");

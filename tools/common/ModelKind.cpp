@@ -185,4 +185,13 @@ std::string whyNotQuantized(ModelKind kind) {
          "docs/amct.md";
 }
 
+std::string whyNotCompiled(ModelKind kind) {
+  const StringRef framework = frameworkOf(kind);
+  if (kind == ModelKind::Om || framework.empty())
+    return kind == ModelKind::Om ? "" : wrongKindReason(kind, "");
+  return std::string("is ") + infoOf(kind)->name +
+         ", which is not compiled: --mode=1 with --framework=" + framework.str() +
+         " writes it as JSON";
+}
+
 } // namespace atc::tools

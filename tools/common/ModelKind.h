@@ -46,6 +46,10 @@ std::string wrongKindReason(ModelKind kind, llvm::StringRef framework);
 /// where it may.
 std::string whyNotQuantized(ModelKind kind);
 
+/// Returns why a file cannot be described as a compiled model, and what to do about it; empty where
+/// it may be one.
+std::string whyNotCompiled(ModelKind kind);
+
 } // namespace atc::tools
 
 #endif // OPENATC_TOOLS_COMMON_MODELKIND_H

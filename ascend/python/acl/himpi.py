@@ -29,6 +29,9 @@ hi_vdec_pic_param: i pixel_format, I alpha
 hi_vdec_chn_param: i type, I display_frame_num, (hi_vdec_video_param video_param | hi_vdec_pic_param pic_param)
 hi_vdec_pic_info: I width, I height, I width_stride, I height_stride, i pixel_format, U vir_addr, I buffer_size, h offset_top, h offset_bottom, h offset_left, h offset_right
 hi_pngd_chn_attr: i unused*4
+hi_coefficient: d csc_matrix_r0_c0, d csc_matrix_r0_c1, d csc_matrix_r0_c2, d csc_matrix_r1_c0, d csc_matrix_r1_c1, d csc_matrix_r1_c2, d csc_matrix_r2_c0, d csc_matrix_r2_c1, d csc_matrix_r2_c2, d csc_bias_r0, d csc_bias_r1, d csc_bias_r2
+hi_csc_coefficient: hi_coefficient yuv_to_rgb_coefficient, hi_coefficient rgb_to_yuv_coefficient
+hi_dvpp_epoll_event: I events, p data
 hi_venc_pack_info: I pack_type, I pack_offset, I pack_len
 hi_venc_pack: U input_addr, p addr, I len, U pts, i is_frame_end, I data_type, I offset, I data_num, hi_venc_pack_info pack_info*8
 hi_venc_jpeg_stream_info: I pic_bytes, I update_attr_cnt, I qfactor
@@ -40,10 +43,39 @@ hi_venc_jpeg_attr: i dcf_en, hi_venc_mpf_cfg mpf_cfg, i recv_mode
 hi_venc_attr: i type, I max_pic_width, I max_pic_height, I buf_size, I profile, i is_by_frame, I pic_width, I pic_height, (hi_venc_h264_attr h264_attr | hi_venc_h264_attr h265_attr | hi_venc_jpeg_attr jpeg_attr)
 hi_venc_cbr: I gop, I stats_time, I src_frame_rate, I dst_frame_rate, I bit_rate
 hi_venc_vbr: I gop, I stats_time, I src_frame_rate, I dst_frame_rate, I max_bit_rate
-hi_venc_rc_attr: i rc_mode, (hi_venc_cbr h264_cbr | hi_venc_vbr h264_vbr | hi_venc_cbr h265_cbr | hi_venc_vbr h265_vbr)
+hi_venc_qvbr: I gop, I stats_time, I src_frame_rate, I dst_frame_rate, I target_bit_rate
+hi_venc_cvbr: I gop, I stats_time, I src_frame_rate, I dst_frame_rate, I max_bit_rate, I short_term_stats_time, I long_term_stats_time, I long_term_max_bit_rate, I long_term_min_bit_rate
+hi_venc_fixqp: I gop, I src_frame_rate, I dst_frame_rate, I i_qp, I p_qp, I b_qp
+hi_venc_h264_qpmap: I gop, I stats_time, I src_frame_rate, I dst_frame_rate
+hi_venc_h265_qpmap: I gop, I stats_time, I src_frame_rate, I dst_frame_rate, i qpmap_mode
+hi_venc_mjpeg_cbr: I stats_time, I src_frame_rate, I dst_frame_rate, I bit_rate
+hi_venc_mjpeg_vbr: I stats_time, I src_frame_rate, I dst_frame_rate, I max_bit_rate
+hi_venc_mjpeg_fixqp: I src_frame_rate, I dst_frame_rate, I qfactor
+hi_venc_rc_attr: i rc_mode, (hi_venc_cbr h264_cbr | hi_venc_vbr h264_vbr | hi_venc_vbr h264_avbr | hi_venc_qvbr h264_qvbr | hi_venc_cvbr h264_cvbr | hi_venc_fixqp h264_fixqp | hi_venc_h264_qpmap h264_qpmap | hi_venc_mjpeg_cbr mjpeg_cbr | hi_venc_mjpeg_vbr mjpeg_vbr | hi_venc_mjpeg_fixqp mjpeg_fixqp | hi_venc_cbr h265_cbr | hi_venc_vbr h265_vbr | hi_venc_vbr h265_avbr | hi_venc_qvbr h265_qvbr | hi_venc_cvbr h265_cvbr | hi_venc_fixqp h265_fixqp | hi_venc_h265_qpmap h265_qpmap)
 hi_venc_gop_normal_p: i ip_qp_delta
-hi_venc_gop_attr: i gop_mode, hi_venc_gop_normal_p normal_p
+hi_venc_gop_dual_p: I sp_interval, i sp_qp_delta, i ip_qp_delta
+hi_venc_gop_smart_p: I bg_interval, i bg_qp_delta, i vi_qp_delta
+hi_venc_gop_bipred_b: I b_frame_num, i b_qp_delta, i ip_qp_delta
+hi_venc_gop_attr: i gop_mode, (hi_venc_gop_normal_p normal_p | hi_venc_gop_dual_p dual_p | hi_venc_gop_smart_p smart_p | hi_venc_gop_smart_p adv_smart_p | hi_venc_gop_bipred_b bipred_b)
 hi_venc_chn_attr: hi_venc_attr venc_attr, hi_venc_rc_attr rc_attr, hi_venc_gop_attr gop_attr
+hi_venc_venc_mod_param: I buf_cache, I frame_buf_recycle
+hi_venc_h264_mod_param: I one_stream_buf, I mini_buf_mode, I low_power_mode, i vb_src, i qp_hist_en, I max_user_data_len
+hi_venc_jpeg_mod_param: I one_stream_buf, I mini_buf_mode, I clear_stream_buf, I dering_mode
+hi_venc_mod_param: i mod_type, (hi_venc_venc_mod_param venc_mod_param | hi_venc_h264_mod_param h264_mod_param | hi_venc_h264_mod_param h265_mod_param | hi_venc_jpeg_mod_param jpeg_mod_param)
+hi_venc_h264_cbr_param: I max_i_proportion, I min_i_proportion, I max_qp, I min_qp, I max_i_qp, I min_i_qp, i max_reencode_times, i qpmap_en
+hi_venc_h264_vbr_param: i chg_pos, I max_i_proportion, I min_i_proportion, i max_reencode_times, i qpmap_en, I max_qp, I min_qp, I max_i_qp, I min_i_qp
+hi_venc_h264_avbr_param: i chg_pos, I max_i_proportion, I min_i_proportion, i max_reencode_times, i qpmap_en, i min_still_percent, I max_still_qp, I min_still_psnr, I max_qp, I min_qp, I max_i_qp, I min_i_qp, I min_qp_delta, I motion_sensitivity, i save_bitrate_en
+hi_venc_h264_qvbr_param: I max_i_proportion, I min_i_proportion, i max_reencode_times, i qpmap_en, I max_qp, I min_qp, I max_i_qp, I min_i_qp, i max_bit_percent, i min_bit_percent, i max_psnr_fluctuate, i min_psnr_fluctuate
+hi_venc_h264_cvbr_param: I max_i_proportion, I min_i_proportion, i max_reencode_times, i qpmap_en, I max_qp, I min_qp, I max_i_qp, I min_i_qp, I min_qp_delta, I max_qp_delta, I extra_bit_percent, I long_term_stats_time_unit, i save_bitrate_en
+hi_venc_h265_cbr_param: I max_i_proportion, I min_i_proportion, I max_qp, I min_qp, I max_i_qp, I min_i_qp, i max_reencode_times, i qpmap_en, i qpmap_mode
+hi_venc_h265_vbr_param: i chg_pos, I max_i_proportion, I min_i_proportion, i max_reencode_times, I max_qp, I min_qp, I max_i_qp, I min_i_qp, i qpmap_en, i qpmap_mode
+hi_venc_h265_avbr_param: i chg_pos, I max_i_proportion, I min_i_proportion, i max_reencode_times, i min_still_percent, I max_still_qp, I min_still_psnr, I max_qp, I min_qp, I max_i_qp, I min_i_qp, I min_qp_delta, I motion_sensitivity, i qpmap_en, i qpmap_mode
+hi_venc_h265_qvbr_param: I max_i_proportion, I min_i_proportion, i max_reencode_times, i qpmap_en, i qpmap_mode, I max_qp, I min_qp, I max_i_qp, I min_i_qp, i max_bit_percent, i min_bit_percent, i max_psnr_fluctuate, i min_psnr_fluctuate
+hi_venc_h265_cvbr_param: I max_i_proportion, I min_i_proportion, i max_reencode_times, i qpmap_en, i qpmap_mode, I max_qp, I min_qp, I max_i_qp, I min_i_qp, I min_qp_delta, I max_qp_delta, I extra_bit_percent, I long_term_stats_time_unit
+hi_venc_mjpeg_cbr_param: I max_qfactor, I min_qfactor
+hi_venc_mjpeg_vbr_param: i chg_pos, I max_qfactor, I min_qfactor
+hi_venc_scene_chg_detect: i detect_scene_chg_en, i adapt_insert_idr_frame_en
+hi_venc_rc_param: I threshold_i*16, I threshold_p*16, I threshold_b*16, I direction, I row_qp_delta, i first_frame_start_qp, hi_venc_scene_chg_detect scene_chg_detect, (hi_venc_h264_cbr_param h264_cbr_param | hi_venc_h264_vbr_param h264_vbr_param | hi_venc_h264_avbr_param h264_avbr_param | hi_venc_h264_qvbr_param h264_qvbr_param | hi_venc_h264_cvbr_param h264_cvbr_param | hi_venc_h265_cbr_param h265_cbr_param | hi_venc_h265_vbr_param h265_vbr_param | hi_venc_h265_avbr_param h265_avbr_param | hi_venc_h265_qvbr_param h265_qvbr_param | hi_venc_h265_cvbr_param h265_cvbr_param | hi_venc_mjpeg_cbr_param mjpeg_cbr_param | hi_venc_mjpeg_vbr_param mjpeg_vbr_param)
 hi_venc_start_param: i recv_pic_num
 hi_venc_jpeg_param: I qfactor, B y_qt*64, B cb_qt*64, B cr_qt*64, I mcu_per_ecs, i ecs_output_en
 hi_vpc_scalar: d val*4
@@ -63,6 +95,9 @@ _library.bind_all(globals(), _LIBRARY, {
     "sys_init": "hi_mpi_sys_init E",
     "sys_exit": "hi_mpi_sys_exit E",
     "sys_get_cur_pts": "hi_mpi_sys_get_cur_pts E >U",
+    "sys_create_epoll": "hi_mpi_sys_create_epoll E i >i",
+    "sys_ctl_epoll": "hi_mpi_sys_ctl_epoll E i i i hi_dvpp_epoll_event",
+    "sys_close_epoll": "hi_mpi_sys_close_epoll E i",
     "dvpp_malloc": "hi_mpi_dvpp_malloc E I >p U",
     "dvpp_free": "hi_mpi_dvpp_free E p",
     "dvpp_get_version": "hi_mpi_dvpp_get_version E >i >i >i",
@@ -81,6 +116,8 @@ _library.bind_all(globals(), _LIBRARY, {
     "vdec_get_frame": "hi_mpi_vdec_get_frame E i >hi_video_frame_info >hi_vdec_supplement_info "
                       ">hi_vdec_stream i",
     "vdec_release_frame": "hi_mpi_vdec_release_frame E i hi_video_frame_info",
+    "vdec_get_fd": "hi_mpi_vdec_get_fd i i",
+    "vdec_close_fd": "hi_mpi_vdec_close_fd E i",
     "vdec_get_pic_buf_size": "hi_vdec_get_pic_buf_size I i hi_pic_buf_attr",
     "vdec_get_tmv_buf_size": "hi_vdec_get_tmv_buf_size I i I I",
     "pngd_create_chn": "hi_mpi_pngd_create_chn E i hi_pngd_chn_attr",
@@ -94,6 +131,14 @@ _library.bind_all(globals(), _LIBRARY, {
     "venc_start_chn": "hi_mpi_venc_start_chn E i hi_venc_start_param",
     "venc_stop_chn": "hi_mpi_venc_stop_chn E i",
     "venc_query_status": "hi_mpi_venc_query_status E i >hi_venc_chn_status",
+    "venc_get_fd": "hi_mpi_venc_get_fd i i",
+    "venc_close_fd": "hi_mpi_venc_close_fd E i",
+    "venc_get_chn_attr": "hi_mpi_venc_get_chn_attr E i >hi_venc_chn_attr",
+    "venc_set_mod_param": "hi_mpi_venc_set_mod_param E hi_venc_mod_param",
+    "venc_set_rc_param": "hi_mpi_venc_set_rc_param E i hi_venc_rc_param",
+    "venc_get_rc_param": "hi_mpi_venc_get_rc_param E i >hi_venc_rc_param",
+    "venc_set_scene_mode": "hi_mpi_venc_set_scene_mode E i i",
+    "venc_get_scene_mode": "hi_mpi_venc_get_scene_mode E i >i",
     "venc_request_idr": "hi_mpi_venc_request_idr E i i",
     "venc_set_jpeg_param": "hi_mpi_venc_set_jpeg_param E i hi_venc_jpeg_param",
     "venc_get_jpeg_param": "hi_mpi_venc_get_jpeg_param E i >hi_venc_jpeg_param",
@@ -124,8 +169,10 @@ _pyramid = bind(_LIBRARY, "hi_mpi_vpc_pyrdown E i hi_pic_info *hi_pic_info I p H
                           ".hi_vpc_make_border_info >I i")
 _get_stream = bind(_LIBRARY, "hi_mpi_venc_get_stream E i p i")
 _release_stream = bind(_LIBRARY, "hi_mpi_venc_release_stream E i p")
-_set_matrix = bind(_LIBRARY, "hi_mpi_sys_set_chn_csc_matrix E i i i")
-_get_matrix = bind(_LIBRARY, "hi_mpi_sys_get_chn_csc_matrix E i i >i")
+_set_matrix = bind(_LIBRARY, "hi_mpi_sys_set_chn_csc_matrix E i i i p")
+_get_matrix = bind(_LIBRARY, "hi_mpi_sys_get_chn_csc_matrix E i i >i >hi_csc_coefficient")
+_get_mod_param = bind(_LIBRARY, "hi_mpi_venc_get_mod_param E p")
+_wait_epoll = bind(_LIBRARY, "hi_mpi_sys_wait_epoll E i p i i >i")
 _MAX_PACKS = 64
 
 
@@ -224,13 +271,29 @@ def venc_release_stream(channel, stream):
 
 def sys_set_chn_csc_matrix(module, channel, matrix, coefficients=None):
     """Sets the matrix between YUV and RGB of a channel; the user's own is not supported."""
-    return _set_matrix(module, channel, matrix)
+    return _set_matrix(module, channel, matrix, None)
 
 
 def sys_get_chn_csc_matrix(module, channel):
-    """Returns the matrix, coefficients (an empty dictionary), and the code."""
-    matrix, code = _get_matrix(module, channel)
-    return matrix, {}, code
+    """Returns the matrix, its coefficients, and the code."""
+    return _get_matrix(module, channel)
+
+
+def sys_wait_epoll(epoll, max_events, milliseconds):
+    """Returns the events, their number, and the code."""
+    if not 0 <= max_events <= 4096:
+        raise ValueError("max_events is from 0 to 4096")
+    events = (KINDS["hi_dvpp_epoll_event"] * max(max_events, 1))()
+    count, code = _wait_epoll(epoll, ctypes.addressof(events), max_events, milliseconds)
+    return [read(event) for event in events[:count]], count, code
+
+
+def venc_get_mod_param(parameters):
+    """Returns the settings of the type of channels that `mod_type` of the dictionary names, and the
+    code."""
+    found = fill(KINDS["hi_venc_mod_param"](), parameters)
+    code = _get_mod_param(ctypes.addressof(found))
+    return read(found), code
 
 
 def _unsupported(module, results=()):
@@ -244,16 +307,15 @@ def _unsupported(module, results=()):
 
 # What the vendor's package has and this library has not, by module, with what they would return.
 for _module, _names, _results in (
-        ("sys", "ctl_epoll close_epoll", ()), ("sys", "create_epoll", (0,)),
-        ("sys", "wait_epoll", ([], 0)), ("sys", "get_image_align_info", ({},)),
-        ("vdec", "set_chn_attr set_protocol_param get_fd close_fd set_jpegd_precision_mode "
+        ("sys", "get_image_align_info", ({},)),
+        ("vdec", "set_chn_attr set_protocol_param set_jpegd_precision_mode "
                  "set_display_mode", ()),
         ("vdec", "get_protocol_param get_jpegd_output_info get_display_mode", ({},)),
-        ("venc", "set_mod_param set_chn_param set_chn_attr set_scene_mode set_rc_param "
+        ("venc", "set_chn_param set_chn_attr "
                  "set_jpeg_huffman_param compact_jpeg_tables set_cu_pred set_h264_vui set_h265_vui "
                  "set_intra_refresh set_ref_param set_roi_attr set_slice_split "
-                 "set_streamcopy_param send_frame_ex get_fd close_fd", ()),
-        ("venc", "get_mod_param get_chn_param get_chn_attr get_scene_mode get_rc_param "
+                 "set_streamcopy_param send_frame_ex", ()),
+        ("venc", "get_chn_param "
                  "get_jpeg_huffman_param get_cu_pred get_h264_vui get_h265_vui get_intra_refresh "
                  "get_ref_param get_roi_attr get_slice_split get_qpmap_stride get_qpmap_size "
                  "get_streamcopy_param", ({},)),

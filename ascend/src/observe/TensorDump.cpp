@@ -183,6 +183,11 @@ void reportMissing(Model &model, const std::set<std::string> &layers) {
               layer.c_str(), model.facts->name.c_str(), known.c_str());
 }
 
+/// Returns the name by which settings ask for a model: that of its file or of its graph.
+std::string askedName(const DumpSettings &settings, const Model &model) {
+  return settings.models.count(model.fileName) ? model.fileName : model.facts->name;
+}
+
 bool isAsked(const DumpSettings &settings, const std::string &model, uint64_t step) {
   if (!settings.models.empty() && !settings.models.count(model))
     return false;
@@ -213,7 +218,8 @@ TensorDump::TensorDump(Model &model) : model(model) {
     settings = current().settings;
   }
   const uint64_t step = model.steps++;
-  const std::string &name = model.facts->name;
+  if (settings)
+    name = askedName(*settings, model);
   if (!settings || !isAsked(*settings, name, step)) {
     settings = nullptr;
     return;
@@ -302,12 +308,12 @@ bool TensorDump::write(uint32_t launch) {
   for (uint32_t i = 0; i < info.writes_count; ++i)
     if (!keep(info.writes[i]))
       return false;
-  const std::string name = info.name ? info.name : "";
+  const std::string launchName = info.name ? info.name : "";
   // A layer is the name of a launch, or of a tensor: a launch may compute several layers.
-  const auto found = settings->models.find(model.facts->name);
+  const auto found = settings->models.find(name);
   const std::set<std::string> none;
   const std::set<std::string> &layers = found == settings->models.end() ? none : found->second;
-  const bool isWhole = layers.empty() || layers.count(name);
+  const bool isWhole = layers.empty() || layers.count(launchName);
   auto isAskedFor = [&](uint32_t index) {
     om_tensor_info tensor = OM_TENSOR_INFO_INIT;
     return isWhole || (om_model_get_tensor(model.model.get(), index, &tensor) == OM_OK &&
@@ -315,7 +321,7 @@ bool TensorDump::write(uint32_t launch) {
   };
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const std::string stem =
-      folder + "/" + partOf(info.kernel ? info.kernel : "") + "." + partOf(name) + "." +
+      folder + "/" + partOf(info.kernel ? info.kernel : "") + "." + partOf(launchName) + "." +
       std::to_string(launch + 1) + ".0." +
       std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
   if (info.host)

@@ -41,6 +41,7 @@ private:
 
   Model &model;
   std::shared_ptr<const DumpSettings> settings; ///< null: nothing is written
+  std::string name;                             ///< by which the settings ask for the model
   std::string folder;
   std::map<uint32_t, ::om::Buffer> written; ///< of launches before, where inputs are asked for
   std::string problem;

@@ -125,6 +125,20 @@ TEST_CASE("--out_nodes cuts the graph") {
   }
 }
 
+TEST_CASE("nodes without a name have a type and a number") {
+  TestModel model;
+  model.input("x", {4}).output("z");
+  model.node("Relu", {"x"}, {"a"}, "");
+  model.node("Neg", {"a"}, {"b"}, "named");
+  model.node("Relu", {"b"}, {"c"}, "");
+  model.node("Abs", {"c"}, {"z"}, "Relu_0");
+  Imported result = import(model, {.outputs = {"Relu_1:0", "Relu_0:0"}});
+  INFO(result.messages());
+  REQUIRE(result);
+  CHECK_THAT(result.text(), Contains("{om.name = \"c\"}, tensor<4xf32> {om.name = \"z\"}"));
+  CHECK_FALSE(import(model, {.outputs = {"Neg_1:0"}}));
+}
+
 TEST_CASE("--input_shape") {
   TestModel model;
   model.symbolicInput("a", {"batch", "3"}).symbolicInput("b", {"batch", "len"}).output("y");

@@ -193,8 +193,50 @@ typedef enum {
   HI_CSC_MATRIX_BT709_NARROW,
   HI_CSC_MATRIX_BT2020_WIDE,
   HI_CSC_MATRIX_BT2020_NARROW,
-  HI_CSC_MATRIX_USER = 100
+  HI_CSC_MATRIX_USER = 100,
+  HI_CSC_MATRIX_BUTT
 } hi_csc_matrix;
+
+typedef struct {
+  hi_double csc_matrix_r0_c0, csc_matrix_r0_c1, csc_matrix_r0_c2;
+  hi_double csc_matrix_r1_c0, csc_matrix_r1_c1, csc_matrix_r1_c2;
+  hi_double csc_matrix_r2_c0, csc_matrix_r2_c1, csc_matrix_r2_c2;
+  hi_double csc_bias_r0, csc_bias_r1, csc_bias_r2;
+} hi_coefficient;
+
+typedef struct {
+  hi_coefficient yuv_to_rgb_coefficient; /* matrix * (YUV - bias) */
+  hi_coefficient rgb_to_yuv_coefficient; /* matrix * RGB + bias */
+} hi_csc_coefficient;
+
+#define HI_ERR_SYS_ILLEGAL_PARAM 0xA0028003
+#define HI_ERR_SYS_EXIST 0xA0028004
+#define HI_ERR_SYS_UNEXIST 0xA0028005
+#define HI_ERR_SYS_NULL_PTR 0xA0028006
+#define HI_ERR_SYS_NOT_SUPPORT 0xA0028008
+#define HI_ERR_SYS_NOT_PERM 0xA0028009
+#define HI_ERR_SYS_NO_MEM 0xA002800C
+#define HI_ERR_SYS_NOT_READY 0xA0028010
+#define HI_ERR_SYS_BUSY 0xA0028012
+#define HI_ERR_SYS_ERR 0xA0028015
+
+typedef enum {
+  HI_DVPP_EPOLL_CTL_ADD = 1,
+  HI_DVPP_EPOLL_CTL_MOD = 2,
+  HI_DVPP_EPOLL_CTL_DEL = 3,
+  HI_DVPP_EPOLL_CTL_BUTT
+} hi_dvpp_epoll_ctl_op;
+
+typedef enum {
+  HI_DVPP_EPOLL_IN = 1u,
+  HI_DVPP_EPOLL_OUT = 1u << 1u,
+  HI_DVPP_EPOLL_ET = (hi_u32)1u << 31u
+} hi_dvpp_epoll_event_type;
+
+typedef struct {
+  hi_u32 events; /* of hi_dvpp_epoll_event_type */
+  hi_void *data; /* the caller's */
+} hi_dvpp_epoll_event;
 
 typedef struct {
   hi_u32 width, height;
@@ -275,12 +317,25 @@ ACL_FUNC_VISIBILITY hi_s32 hi_mpi_dvpp_get_version(hi_s32 *major_version, hi_s32
 /* Begin and end the use of the library; both may be called more than once. */
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_sys_init(void);
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_sys_exit(void);
-/* Sets the matrix between YUV and RGB of a channel of HI_ID_VPC; it is BT.601 narrow at first.
- * Another module, and HI_CSC_MATRIX_USER, is HI_ERR_NOT_SUPPORT. */
+/* Set and get the matrix between YUV and RGB of a channel of HI_ID_VPC or, of video, HI_ID_VDEC; it
+ * is BT.601 wide at first. Another module, and HI_CSC_MATRIX_USER, which alone reads
+ * `csc_coefficient`, is HI_ERR_NOT_SUPPORT. Getting may have no `csc_coefficient`, too. */
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_sys_set_chn_csc_matrix(hi_mod_id mod_id, hi_s32 chn,
-                                                         hi_csc_matrix csc_matrix);
+                                                         hi_csc_matrix csc_matrix,
+                                                         hi_csc_coefficient *csc_coefficient);
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_sys_get_chn_csc_matrix(hi_mod_id mod_id, hi_s32 chn,
-                                                         hi_csc_matrix *csc_matrix);
+                                                         hi_csc_matrix *csc_matrix,
+                                                         hi_csc_coefficient *csc_coefficient);
+/* Wait for several channels: descriptors of hi_mpi_venc_get_fd and hi_mpi_vdec_get_fd are ready to
+ * be read (HI_DVPP_EPOLL_IN) while a result waits. `size` is positive and means nothing else.
+ * Waiting ends after `timeout` milliseconds (-1: never) with no event, which is no error. */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_sys_create_epoll(hi_s32 size, hi_s32 *epoll_fd);
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_sys_ctl_epoll(hi_s32 epoll_fd, hi_s32 operation, hi_s32 fd,
+                                                hi_dvpp_epoll_event *event);
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_sys_wait_epoll(hi_s32 epoll_fd, hi_dvpp_epoll_event *events,
+                                                 hi_s32 max_events, hi_s32 timeout,
+                                                 hi_s32 *event_num);
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_sys_close_epoll(hi_s32 epoll_fd);
 /* Writes microseconds since the start of the machine. */
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_sys_get_cur_pts(hi_u64 *cur_pts);
 

@@ -7,7 +7,7 @@
 #ifndef OPENATC_ACL_DVPP_HI_DVPP_VENC_H
 #define OPENATC_ACL_DVPP_HI_DVPP_VENC_H
 
-#include "hi_dvpp_common.h"
+#include "hi_dvpp_venc_rate.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -112,59 +112,6 @@ typedef struct {
   };
 } hi_venc_attr;
 
-typedef enum {
-  HI_VENC_RC_MODE_H264_CBR = 1,
-  HI_VENC_RC_MODE_H264_VBR,
-  HI_VENC_RC_MODE_H264_AVBR,
-  HI_VENC_RC_MODE_H264_QVBR,
-  HI_VENC_RC_MODE_H264_CVBR,
-  HI_VENC_RC_MODE_H264_FIXQP,
-  HI_VENC_RC_MODE_H264_QPMAP,
-  HI_VENC_RC_MODE_MJPEG_CBR,
-  HI_VENC_RC_MODE_MJPEG_VBR,
-  HI_VENC_RC_MODE_MJPEG_FIXQP,
-  HI_VENC_RC_MODE_H265_CBR,
-  HI_VENC_RC_MODE_H265_VBR,
-  HI_VENC_RC_MODE_H265_AVBR,
-  HI_VENC_RC_MODE_H265_QVBR,
-  HI_VENC_RC_MODE_H265_CVBR,
-  HI_VENC_RC_MODE_H265_FIXQP,
-  HI_VENC_RC_MODE_H265_QPMAP
-} hi_venc_rc_mode;
-
-typedef struct {
-  hi_u32 gop, stats_time, src_frame_rate, dst_frame_rate, bit_rate;
-} hi_venc_h264_cbr;
-typedef hi_venc_h264_cbr hi_venc_h265_cbr;
-
-typedef struct {
-  hi_u32 gop, stats_time, src_frame_rate, dst_frame_rate, max_bit_rate;
-} hi_venc_h264_vbr;
-typedef hi_venc_h264_vbr hi_venc_h265_vbr;
-
-typedef struct {
-  hi_venc_rc_mode rc_mode;
-  union {
-    hi_venc_h264_cbr h264_cbr;
-    hi_venc_h264_vbr h264_vbr;
-    hi_venc_h265_cbr h265_cbr;
-    hi_venc_h265_vbr h265_vbr;
-  };
-} hi_venc_rc_attr;
-
-typedef enum { HI_VENC_GOP_MODE_NORMAL_P = 0, HI_VENC_GOP_MODE_DUAL_P } hi_venc_gop_mode;
-
-typedef struct {
-  hi_s32 ip_qp_delta;
-} hi_venc_gop_normal_p;
-
-typedef struct {
-  hi_venc_gop_mode gop_mode;
-  union {
-    hi_venc_gop_normal_p normal_p;
-  };
-} hi_venc_gop_attr;
-
 typedef struct {
   hi_venc_attr venc_attr;
   hi_venc_rc_attr rc_attr;
@@ -193,6 +140,25 @@ ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_start_chn(hi_venc_chn chn,
                                                  const hi_venc_start_param *recv_param);
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_stop_chn(hi_venc_chn chn);
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_query_status(hi_venc_chn chn, hi_venc_chn_status *status);
+/* Returns a descriptor of the process (below 0: an error) for select, poll and
+ * hi_mpi_sys_ctl_epoll; it lives until it is closed, or its channel ends. */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_get_fd(hi_venc_chn chn);
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_close_fd(hi_venc_chn chn);
+/* Writes what the channel was created with. */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_get_chn_attr(hi_venc_chn chn, hi_venc_chn_attr *attr);
+/* Settings of all channels of a type, which say how memory is used here only: mod_param->mod_type
+ * is given in both. */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_set_mod_param(const hi_venc_mod_param *mod_param);
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_get_mod_param(hi_venc_mod_param *mod_param);
+/* Hints for the rate control of video, which keeps to the bit rate of the channel: what is set is
+ * returned again and changes nothing, which a warning says once. */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_set_rc_param(hi_venc_chn chn,
+                                                    const hi_venc_rc_param *rc_param);
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_get_rc_param(hi_venc_chn chn, hi_venc_rc_param *rc_param);
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_set_scene_mode(hi_venc_chn chn,
+                                                      const hi_venc_scene_mode scene_mode);
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_get_scene_mode(hi_venc_chn chn,
+                                                      hi_venc_scene_mode *scene_mode);
 /* Has the next picture of video need no other. */
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_request_idr(hi_venc_chn chn, hi_bool instant);
 /* Set and get the quality. Quantization tables of the caller are not used. */

@@ -10,6 +10,7 @@ import acl
 
 from . import aipp
 from .summary import MemorySummary, RunTimes
+from .tensor import Tensor
 
 _TYPES = {0: np.float32, 1: np.float16, 2: np.int8, 3: np.int32, 4: np.uint8, 6: np.int16,
           7: np.uint16, 8: np.uint32, 9: np.int64, 10: np.uint64, 11: np.float64, 12: np.bool_,
@@ -366,14 +367,33 @@ class InferSession:
                 acl.destroy_data_buffer(buffer)
 
     def infer(self, feeds, mode="static", custom_sizes=100000, out_array=True, **_):
-        """Executes the model once (`loop` times where the session was made with that)."""
+        """Executes the model once (`loop` times where the session was made with that). Without
+        `out_array` results are Tensors, which stay on the device."""
         arrays = [self._as_array(feed) for feed in feeds]
         self._take_shapes(mode, arrays)
-        return self._run(arrays, custom_sizes, self.loop)
+        return self._given(self._run(arrays, custom_sizes, self.loop), out_array)
 
-    def run(self, feeds, out_array=True):
+    def run(self, feeds, out_array=False):
         """Executes the model with the profile or shapes that were set."""
-        return self._run([self._as_array(feed) for feed in feeds], None, self.loop)
+        return self._given(self._run([self._as_array(feed) for feed in feeds], None, self.loop),
+                           out_array)
+
+    @staticmethod
+    def _given(arrays, out_array):
+        return arrays if out_array else [Tensor.of(array) for array in arrays]
+
+    def create_tensor_from_arrays_to_device(self, arrays):
+        """Returns an array as a Tensor on the device."""
+        return Tensor.of(self._as_array(arrays))
+
+    def convert_tensors_to_host(self, tensors):
+        """Has Tensors come to the host."""
+        for tensor in tensors:
+            tensor.to_host()
+
+    def convert_tensors_to_arrays(self, tensors):
+        """Returns the values of Tensors as arrays."""
+        return [np.array(tensor) for tensor in tensors]
 
     def infer_pipeline(self, feeds_list, mode="static", custom_sizes=100000, **_):
         """Executes the model on each of several sets of inputs; returns a list of results."""

@@ -123,3 +123,25 @@ func.func @not_finite(%x: tensor<1x1x2x2xf32>) -> tensor<1x1x2x2xf32> {
   %z = graph.batch_norm %y, %one, %one, %one, %zero {epsilon = 0.0 : f64} : (tensor<1x1x2x2xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x1x2x2xf32>
   return %z : tensor<1x1x2x2xf32>
 }
+
+// -----
+
+// The result is the tensor of the normalization. Whether the layer computes in f32 is up to its own
+// node, on either side.
+module attributes {graph.float32_nodes = ["norm", "exact"]} {
+  // CHECK-LABEL: func @types
+  // CHECK: graph.conv {{.*}} loc("n1"("conv"))
+  // CHECK: graph.conv {{.*}} loc("n2"("exact"))
+  // CHECK: graph.conv {{.*}} loc("n3"("norm"))
+  func.func @types(%x: tensor<1x1x3x3xf32>) -> (tensor<1x1x3x3xf32>, tensor<1x1x3x3xf32>, tensor<1x1x3x3xf32>) {
+    %w = graph.constant dense<1.0> : tensor<1x1x1x1xf32>
+    %one = graph.constant dense<1.0> : tensor<1xf32>
+    %a = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x1x3x3xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x3x3xf32> loc("c1"("conv"))
+    %b = graph.batch_norm %a, %one, %one, %one, %one {epsilon = 1.0 : f64} : (tensor<1x1x3x3xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x1x3x3xf32> loc("n1"("norm"))
+    %c = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x1x3x3xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x3x3xf32> loc("c2"("exact"))
+    %d = graph.batch_norm %c, %one, %one, %one, %one {epsilon = 1.0 : f64} : (tensor<1x1x3x3xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x1x3x3xf32> loc("n2"("plain"))
+    %e = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x1x3x3xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x3x3xf32> loc("c3"("exact"))
+    %f = graph.batch_norm %e, %one, %one, %one, %one {epsilon = 1.0 : f64} : (tensor<1x1x3x3xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x1x3x3xf32> loc("n3"("norm"))
+    return %b, %d, %f : tensor<1x1x3x3xf32>, tensor<1x1x3x3xf32>, tensor<1x1x3x3xf32>
+  }
+}

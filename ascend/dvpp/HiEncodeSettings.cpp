@@ -1,0 +1,149 @@
+//===-- HiEncodeSettings.cpp - hi_mpi_venc_set_... and _get_... ---*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/dvpp/HiEncodeSettings.h"
+
+#include "ascend/dvpp/HiChannels.h"
+
+#include "acl/acl_base.h"
+
+#include <array>
+#include <cstring>
+
+using namespace atc::ascend;
+
+namespace {
+
+/// Sets the limits of a rate control to those of the codecs.
+template <typename Limits> void setLimits(Limits &limits) {
+  limits.max_i_proportion = 100;
+  limits.min_i_proportion = 1;
+  limits.max_qp = limits.max_i_qp = 51;
+}
+
+hi_s32 findWith(const char *function, hi_venc_chn id, const void *pointer,
+                std::shared_ptr<EncodeSettings> &settings) {
+  HI_TRY(findEncodeSettings(function, id, settings));
+  return pointer ? HI_SUCCESS
+                 : hiFail(HI_ID_VENC, HI_ERR_NULL_PTR, function, "a pointer of the call is NULL");
+}
+
+/// Says once per process what a setting does not do.
+void warnOnce(std::once_flag &said, const char *what) {
+  std::call_once(said, [&] { aclAppLog(ACL_WARNING, "venc", "hi_dvpp_venc.h", 0, "%s", what); });
+}
+
+/// Holds the settings of types of channels.
+struct ModuleSettings {
+  ModuleSettings() {
+    for (size_t type = 0; type < all.size(); ++type)
+      all[type].mod_type = hi_venc_mod_type(type);
+  }
+
+  hi_s32 find(const char *function, const hi_venc_mod_param *given, hi_venc_mod_param *&found) {
+    if (!given)
+      return hiFail(HI_ID_VENC, HI_ERR_NULL_PTR, function, "mod_param is NULL");
+    if (given->mod_type < HI_VENC_MOD_VENC || given->mod_type > HI_VENC_MOD_JPEG)
+      return hiFail(HI_ID_VENC, HI_ERR_ILLEGAL_PARAM, function,
+                    "mod_type %d; give HI_VENC_MOD_VENC (1) to HI_VENC_MOD_JPEG (4)",
+                    int(given->mod_type));
+    found = &all[size_t(given->mod_type)];
+    return HI_SUCCESS;
+  }
+
+  std::mutex mutex;
+  std::array<hi_venc_mod_param, HI_VENC_MOD_JPEG + 1> all{};
+};
+
+ModuleSettings &modules() {
+  static auto &only = *new ModuleSettings;
+  return only;
+}
+
+} // namespace
+
+EncodeSettings::EncodeSettings(const hi_venc_chn_attr &attributes) : attributes(attributes) {
+  rate.first_frame_start_qp = -1;
+  switch (attributes.rc_attr.rc_mode) {
+  case HI_VENC_RC_MODE_H264_CBR:
+    setLimits(rate.h264_cbr_param);
+    break;
+  case HI_VENC_RC_MODE_H264_VBR:
+    rate.h264_vbr_param.chg_pos = 90;
+    setLimits(rate.h264_vbr_param);
+    break;
+  case HI_VENC_RC_MODE_H265_CBR:
+    setLimits(rate.h265_cbr_param);
+    break;
+  case HI_VENC_RC_MODE_H265_VBR:
+    rate.h265_vbr_param.chg_pos = 90;
+    setLimits(rate.h265_vbr_param);
+    break;
+  default:
+    break; // a channel of pictures
+  }
+}
+
+hi_s32 hi_mpi_venc_get_chn_attr(hi_venc_chn chn, hi_venc_chn_attr *attr) {
+  std::shared_ptr<EncodeSettings> settings;
+  HI_TRY(findWith(__func__, chn, attr, settings));
+  *attr = settings->attributes;
+  return HI_SUCCESS;
+}
+
+hi_s32 hi_mpi_venc_set_mod_param(const hi_venc_mod_param *mod_param) {
+  std::lock_guard lock(modules().mutex);
+  hi_venc_mod_param *known = nullptr;
+  HI_TRY(modules().find(__func__, mod_param, known));
+  *known = *mod_param;
+  return HI_SUCCESS;
+}
+
+hi_s32 hi_mpi_venc_get_mod_param(hi_venc_mod_param *mod_param) {
+  std::lock_guard lock(modules().mutex);
+  hi_venc_mod_param *known = nullptr;
+  HI_TRY(modules().find(__func__, mod_param, known));
+  *mod_param = *known;
+  return HI_SUCCESS;
+}
+
+hi_s32 hi_mpi_venc_set_rc_param(hi_venc_chn chn, const hi_venc_rc_param *rc_param) {
+  std::shared_ptr<EncodeSettings> settings;
+  HI_TRY(findWith(__func__, chn, rc_param, settings));
+  std::lock_guard lock(settings->mutex);
+  static std::once_flag said;
+  if (memcmp(&settings->rate, rc_param, sizeof *rc_param) != 0)
+    warnOnce(said, "hi_mpi_venc_set_rc_param has no effect: the rate control keeps to the bit rate "
+                   "of the channel");
+  settings->rate = *rc_param;
+  return HI_SUCCESS;
+}
+
+hi_s32 hi_mpi_venc_get_rc_param(hi_venc_chn chn, hi_venc_rc_param *rc_param) {
+  std::shared_ptr<EncodeSettings> settings;
+  HI_TRY(findWith(__func__, chn, rc_param, settings));
+  std::lock_guard lock(settings->mutex);
+  *rc_param = settings->rate;
+  return HI_SUCCESS;
+}
+
+hi_s32 hi_mpi_venc_set_scene_mode(hi_venc_chn chn, const hi_venc_scene_mode scene_mode) {
+  std::shared_ptr<EncodeSettings> settings;
+  HI_TRY(findEncodeSettings(__func__, chn, settings));
+  if (int(scene_mode) < HI_VENC_SCENE_0 || scene_mode >= HI_VENC_SCENE_BUTT)
+    return hiFail(HI_ID_VENC, HI_ERR_ILLEGAL_PARAM, __func__, "scene_mode %d; give 0 to 2",
+                  int(scene_mode));
+  static std::once_flag said;
+  if (scene_mode != HI_VENC_SCENE_0)
+    warnOnce(said, "hi_mpi_venc_set_scene_mode has no effect: all scenes are encoded alike");
+  std::lock_guard lock(settings->mutex);
+  settings->scene = scene_mode;
+  return HI_SUCCESS;
+}
+
+hi_s32 hi_mpi_venc_get_scene_mode(hi_venc_chn chn, hi_venc_scene_mode *scene_mode) {
+  std::shared_ptr<EncodeSettings> settings;
+  HI_TRY(findWith(__func__, chn, scene_mode, settings));
+  std::lock_guard lock(settings->mutex);
+  *scene_mode = settings->scene;
+  return HI_SUCCESS;
+}
