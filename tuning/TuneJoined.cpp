@@ -38,6 +38,7 @@ public:
       return;
     std::vector<Change> changes = estimate();
     llvm::stable_sort(changes, [](const Change &a, const Change &b) { return a.gain > b.gain; });
+    combine(changes);
     for (size_t i = 0; i < changes.size() && search.mayGoOn(); i += generation)
       tryChanges(llvm::ArrayRef(changes).slice(i, std::min(generation, changes.size() - i)));
     for (unsigned idle = 0; idle < joinedPatience && search.mayGoOn(); ++idle)
@@ -103,6 +104,26 @@ private:
         }
     }
     return changes;
+  }
+
+  /// Tries what promises most of each decision together: all of it, the better half, and so on.
+  void combine(llvm::ArrayRef<Change> changes) {
+    std::vector<Change> best;
+    std::set<std::string_view> keys;
+    for (const Change &change : changes)
+      if (keys.insert(change.key).second)
+        best.push_back(change);
+    std::vector<Choices> candidates;
+    for (size_t count = best.size(); count > 1; count /= 2) {
+      Choices &candidate = candidates.emplace_back(search.bestChoices());
+      for (size_t i = 0; i < count; ++i)
+        candidate[best[i].key] = best[i].choice;
+    }
+    if (candidates.empty() || !search.mayGoOn())
+      return;
+    std::vector<TrialResult> results = search.tryAll(candidates);
+    for (auto [candidate, result] : llvm::zip_equal(candidates, results))
+      search.accept(candidate, std::move(result));
   }
 
   /// Tries each change by itself, and then together those that have been faster than what there
