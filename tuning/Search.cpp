@@ -94,12 +94,17 @@ bool Search::accept(const Choices &candidate, TrialResult result) {
   bestResult = std::move(result);
   choices = candidate;
   std::string line;
-  llvm::raw_string_ostream(line) << "trial " << used << ": "
-                                 << llvm::format("%.4f ms, %.3f x faster than untuned",
-                                                 bestResult.milliseconds,
-                                                 first.cycles / bestResult.cycles);
+  llvm::raw_string_ostream text(line);
+  const bool isFastest = !heldResult.done || bestResult.cycles < heldResult.cycles;
+  text << "trial " << used << ": " << llvm::format("%.4f ms", bestResult.milliseconds);
+  if (isFastest)
+    text << llvm::format(", %.3f x faster than untuned", first.cycles / bestResult.cycles);
+  else
+    // Launches of these kernels are yet to be joined.
+    text << llvm::format(" before launches are joined; the best so far is %.4f ms",
+                         heldResult.milliseconds);
   // Whoever reads the line finds the choices in the bank.
-  if (!heldResult.done || bestResult.cycles < heldResult.cycles)
+  if (isFastest)
     listener.improved(*this);
   say(line);
   return true;
