@@ -26,7 +26,12 @@ uint64_t Search::trialLimit() const {
   return share < 1 ? uint64_t(double(budget.trials) * share) : budget.trials;
 }
 
-bool Search::mayGoOn() const { return used < trialLimit() && seconds() < budget.seconds * share; }
+/// Returns the seconds after which the present jobs start no trial.
+double Search::timeLimit() const {
+  return std::max(budget.seconds - reserve, budget.seconds / 2) * share;
+}
+
+bool Search::mayGoOn() const { return used < trialLimit() && seconds() < timeLimit(); }
 
 /// Joined launches have no times of their kernels, which the other jobs need.
 static bool isJoin(const std::string &key) { return partOfKey(key, 0) == "npu-join-launches"; }
@@ -63,7 +68,7 @@ std::vector<TrialResult> Search::tryAll(const std::vector<Choices> &candidates, 
   auto work = [&] {
     for (size_t i = next++; i < count; i = next++)
       // A batch ends with the time of its job too, but its first trial is always there.
-      if (i == 0 || seconds() < budget.seconds * share)
+      if (i == 0 || seconds() < timeLimit())
         results[i] = runner.run(tables[i], proposals);
   };
   std::vector<std::thread> threads;
@@ -89,12 +94,17 @@ bool Search::accept(const Choices &candidate, TrialResult result) {
   bestResult = std::move(result);
   choices = candidate;
   std::string line;
-  llvm::raw_string_ostream(line) << "trial " << used << ": "
-                                 << llvm::format("%.4f ms, %.3f x faster than untuned",
-                                                 bestResult.milliseconds,
-                                                 first.cycles / bestResult.cycles);
+  llvm::raw_string_ostream text(line);
+  const bool isFastest = !heldResult.done || bestResult.cycles < heldResult.cycles;
+  text << "trial " << used << ": " << llvm::format("%.4f ms", bestResult.milliseconds);
+  if (isFastest)
+    text << llvm::format(", %.3f x faster than untuned", first.cycles / bestResult.cycles);
+  else
+    // Launches of these kernels are yet to be joined.
+    text << llvm::format(" before launches are joined; the best so far is %.4f ms",
+                         heldResult.milliseconds);
   // Whoever reads the line finds the choices in the bank.
-  if (!heldResult.done || bestResult.cycles < heldResult.cycles)
+  if (isFastest)
     listener.improved(*this);
   say(line);
   return true;
@@ -256,9 +266,37 @@ void Search::joinLaunches() {
   }
 }
 
+/// Tunes kernels once more where the best launches are joined ones.
+void Search::tuneWithinLaunches() {
+  if (!joinsLaunches(bestResult))
+    return;
+  // Trials leave launches apart where nothing says otherwise. What else was decided for the model
+  // as a whole stays, which saves trials its simulation.
+  const Choices before = choices;
+  for (const Decision &decision : bestResult.decisions)
+    if (decision.launches.empty())
+      choices.insert_or_assign(decision.key, decision.choice);
+  const double cycles = bestResult.cycles;
+  tuneJoined(*this);
+  if (bestResult.cycles == cycles) {
+    choices = before;
+    return;
+  }
+  // The kernels are others now.
+  Choices kernels = choices;
+  std::erase_if(kernels, [](const auto &entry) { return isJoin(entry.first); });
+  if (TrialResult result = runner.run(kernels); result.done)
+    apart = std::move(result);
+  ++used;
+}
+
 bool Search::run(const Choices &known) {
   first = runner.run({}, /*proposals=*/0, Launches::AsCompiled);
   ++used;
+  // In the end the result is compiled twice, to check it and to write it, and a trial that has
+  // begun is waited for.
+  constexpr double kCompilationsAtEnd = 4;
+  reserve = kCompilationsAtEnd * seconds();
   if (!first.done)
     return false;
   bestResult = first;
@@ -276,17 +314,21 @@ bool Search::run(const Choices &known) {
     resume(known);
   if (budget.tuneGroups && heldChoices.empty() && mayGoOn())
     holdJoined();
-  // Joining comes last, and must have a part of the budget, as kernels must where both are tuned.
-  share = budget.tuneTiles ? 0.35 : 0.75;
+  // Joining must have a part of the budget, as kernels must where both are tuned, and as they must
+  // again within joined launches.
+  share = budget.tuneTiles ? 0.2 : 0.75;
   // Apart from each other, launches of interleaved groups only cost more.
   if (budget.tuneGroups && !interleaves)
     tuneGroups(*this);
-  share = budget.tuneGroups ? 0.75 : 1;
+  share = budget.tuneGroups ? 0.4 : heldResult.done ? 0.5 : 1;
   if (budget.tuneTiles)
     tuneTiles(*this);
-  share = 1;
+  share = budget.tuneTiles ? 0.6 : 1;
   if (budget.tuneGroups || heldResult.done)
     joinLaunches();
+  share = 1;
+  if (budget.tuneTiles)
+    tuneWithinLaunches();
   verify();
   listener.improved(*this);
   return true;

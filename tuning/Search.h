@@ -79,8 +79,10 @@ private:
   void resume(const Choices &known);
   void holdJoined();
   void joinLaunches();
+  void tuneWithinLaunches();
   void verify();
   uint64_t trialLimit() const;
+  double timeLimit() const;
 
   const TrialRunner &runner;
   Budget budget;
@@ -95,6 +97,7 @@ private:
   Choices heldChoices;
   bool interleaves = false; ///< kernels are tuned for interleaved groups of layers
   double share = 1;         ///< of the budget that the present jobs may have used when they end
+  double reserve = 0;       ///< seconds of the budget that compiling the result takes
   /// The decisions that passes make by themselves, by key: a trial that is given them need not find
   /// them again.
   Choices defaults;
@@ -107,6 +110,8 @@ void tuneGroups(Search &search);
 void tuneJoins(Search &search);
 /// Job type 2: looks for better tiles and numbers of buffers of each kernel.
 void tuneTiles(Search &search);
+/// Job type 2, behind all others: the same for kernels as they are within joined launches.
+void tuneJoined(Search &search);
 
 /// Candidates of a generation; more than any machine here has processors, so that the search is the
 /// same with any number of them.

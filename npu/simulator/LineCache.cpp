@@ -11,9 +11,16 @@ uint64_t LineCache::hash(uint64_t line) {
   return line ^ line >> 31;
 }
 
+/// Returns the slot where the chain of a line begins. Lines that follow each other in memory are
+/// mostly looked up one after the other: their slots share a line of the host's cache.
+size_t LineCache::homeOf(uint64_t line) const {
+  constexpr uint64_t kTogether = 16;
+  return (hash(line / kTogether) * kTogether + line % kTogether) & (table.size() - 1);
+}
+
 /// Returns the slot of the line, or the empty slot that ends its chain.
 size_t LineCache::slotOf(uint64_t line) const {
-  size_t mask = table.size() - 1, slot = hash(line) & mask;
+  size_t mask = table.size() - 1, slot = homeOf(line);
   while (table[slot] != kNone && nodes[table[slot]].line != line)
     slot = (slot + 1) & mask;
   return slot;
@@ -40,7 +47,7 @@ void LineCache::leave(uint64_t line) {
   size_t mask = table.size() - 1, gap = slotOf(line);
   nodes[table[gap]].used = false;
   for (size_t slot = (gap + 1) & mask; table[slot] != kNone; slot = (slot + 1) & mask) {
-    size_t home = hash(nodes[table[slot]].line) & mask;
+    size_t home = homeOf(nodes[table[slot]].line);
     if (((slot - home) & mask) >= ((slot - gap) & mask)) {
       table[gap] = table[slot];
       gap = slot;

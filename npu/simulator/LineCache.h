@@ -45,6 +45,7 @@ private:
   static uint64_t hash(uint64_t line);
   Set &setOf(uint64_t line) { return sets[(hash(line) >> 32) % sets.size()]; }
   uint32_t find(uint64_t line) const;
+  size_t homeOf(uint64_t line) const;
   size_t slotOf(uint64_t line) const;
   void enter(uint32_t node);
   void leave(uint64_t line);

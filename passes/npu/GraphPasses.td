@@ -6,6 +6,26 @@
 
 include "mlir/Pass/PassBase.td"
 
+def NpuBytesAsHalves : Pass<"npu-bytes-as-halves", "::mlir::func::FuncOp"> {
+  let summary = "Compute on bytes in f16 what the vector unit does with numbers only";
+  let description = [{
+    f16 holds each byte, so that the result is the same. The positions of the largest and
+    smallest bytes, bytes that are repeated along the last dim, and nearest resizes by no
+    whole factor (which npu-decompose makes products) have no program on bytes. Nodes that
+    compute on the CPU stay.
+
+    ```mlir
+    %y = graph.arg_max %x {axis = 1 : i64} : (tensor<1x8x16xi8>) -> tensor<1x1x16xi64>
+    // becomes
+    %h = graph.cast %x : (tensor<1x8x16xi8>) -> tensor<1x8x16xf16>
+    %y = graph.arg_max %h {axis = 1 : i64} : (tensor<1x8x16xf16>) -> tensor<1x1x16xi64>
+    ```
+  }];
+  let dependentDialects = ["::atc::graph::GraphDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+  let statistics = [Statistic<"numConverted", "num-converted", "Ops on bytes that are f16 now">];
+}
+
 def NpuDecompose : Pass<"npu-decompose", "::mlir::func::FuncOp"> {
   let summary = "Rewrite resizes as matrix products, pools over whole images as means, pads and "
                 "gathers as slices";

@@ -51,6 +51,7 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   pm.addPass(createNpuSetSoc(soc));
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(createNpuSelectInt8Contractions());
+  functions.addPass(createNpuBytesAsHalves());
   // Where contractions stay f32 the cube computes none of them.
   if (options.precision != "origin" && isOn(options, "npu-decompose"))
     functions.addPass(createNpuDecompose());

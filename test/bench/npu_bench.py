@@ -47,6 +47,10 @@ TECHNIQUES = {
 }
 
 
+# What makes other launches of the layers than one each.
+SCHEDULING = ["npu-split-batch", "npu-prefetch-weights", "npu-preload-weights", "npu-join-launches"]
+
+
 class Bench:
     def __init__(self, options, work):
         self.build = pathlib.Path(options.build)
@@ -88,6 +92,13 @@ class Bench:
     def run(self, om, *flags):
         text, seconds = self.tool("om-run", om, "--json", *flags)
         return json.loads(text), seconds
+
+    def layers(self, model, soc, batch):
+        """The launches of the NPU, each layer by itself on the whole batch."""
+        om = self.compile(model, soc, "layers", batch, SCHEDULING)
+        schedule = json.loads(self.dump(om))["schedule"]
+        om.unlink()
+        return [step for step in schedule if step["kind"] == "npu_launch"]
 
     def simulate(self, model, soc, batch, disable=()):
         om = self.compile(model, soc, "npu", batch, disable)
@@ -166,14 +177,42 @@ def shares_of(npu):
     return {name: count / npu["cycles"] for name, count in cycles.items()}
 
 
+def table_of(soc):
+    """The numbers of a built-in table."""
+    lines = (ROOT / "npu" / "soc" / "tables" / f"{soc}.soc").read_text().splitlines()
+    pairs = [line.split("#")[0].split("=") for line in lines if "=" in line.split("#")[0]]
+    return {key.strip(): float(value) for key, value in pairs if key.strip() != "name"}
+
+
+def layers_bound(layers, table, macs_per_cycle=4096):
+    """Cycles that no choice of tiles, groups or launches goes below as long as layers hand their tensors on in L2: the
+    call, and for each layer in turn the cube at its peak or what all cores at once read and write; or DDR for all weights.
+    Of weights that are larger than L2, the rest cannot be there before their layer begins."""
+    cores = table["cubeCores"]
+    ddr_rate = table["ddrPeak"] * table["ddrEfficiency"] * cores
+    sum_of_layers = ddr = 0
+    for layer in layers:
+        *read, written = layer["args"]
+        # Of a table that is looked up, some rows are read.
+        weights = sum(part["size"] if layer["macs"] else min(part["size"], written["size"])
+                      for part in read if part["space"] == "weights")
+        loaded = sum(part["size"] for part in read if part["space"] != "weights")
+        ddr += weights / ddr_rate
+        sum_of_layers += max(layer["macs"] / (macs_per_cycle * cores), loaded / (table["l2Read"] * cores),
+                             written["size"] / (table["l2Write"] * cores),
+                             (weights - table["l2Bytes"]) / ddr_rate)
+    return table["runCycles"] + max(sum_of_layers, ddr)
+
+
 def shares(bench, options):
     for model in options.models:
         for soc in options.soc.split(","):
             for batch in map(int, options.batch.split(",")):
                 npu = bench.simulate(model, soc, batch)
+                bound = layers_bound(bench.layers(model, soc, batch), table_of(soc))
                 yield {"model": pathlib.Path(model).stem, "soc": soc, "batch": batch,
                        "ms": npu["ms"], "layers": len(npu["per_launch"]),
-                       "times_bound": npu["times_bound"], **shares_of(npu)}
+                       "times_bound": npu["times_bound"], "times_layers_bound": npu["cycles"] / bound, **shares_of(npu)}
 
 
 def techniques(bench, options):

@@ -108,3 +108,24 @@ def test_pixels_of_interleaved_channels_are_loaded_as_they_are(soc, channels, ba
     launches = [npu.run_npu(folder / f"{soc}.om", [value])[1]["per_launch"]
                 for folder, value in zip(folders, (planes, x))]
     assert len(launches[1]) == len(launches[0]), launches[1]
+
+
+@pytest.mark.parametrize("soc", (None, *npu.SOCS))
+@pytest.mark.parametrize("channels", [1, 2, 3])
+@pytest.mark.parametrize("perm", [True, False])
+def test_some_of_interleaved_channels(soc, channels, perm, tmp_path):
+    """Pixels of which a slice leaves out channels have gaps between them."""
+    rng = np.random.default_rng(6)
+    x = rng.standard_normal((2, 8, 9, 4)).astype(np.float32)
+    w = rng.standard_normal((8, channels, 3, 3)).astype(np.float32)
+    part = x[..., 1:1 + channels]
+    # With one channel a reshape separates it, as converters of TensorFlow's graphs write it.
+    planes = part.transpose(0, 3, 1, 2) if perm or channels > 1 else part.reshape(2, 1, 8, 9)
+    separate = (helper.make_node("Transpose", ["s"], ["t"], perm=[0, 3, 1, 2]) if perm or channels > 1 else
+                helper.make_node("Reshape", ["s", "dims"], ["t"]))
+    case = ((8, 9), (3, 3), (1, 1), (1, 1), (1, 1, 1, 1), 1)
+    got = outputs_of(soc, tmp_path, [helper.make_node("Slice", ["x", "from", "to", "axis"], ["s"]), separate,
+                                     helper.make_node("Conv", ["t", "w"], ["y"], kernel_shape=[3, 3], pads=[1] * 4)],
+                     {"w": w, "from": np.array([1]), "to": np.array([1 + channels]), "axis": np.array([3]),
+                      "dims": np.array([2, 1, 8, 9])}, x, (2, 8, 8, 9))
+    assert_near(got, convolution(planes, w, case), soc)

@@ -31,7 +31,7 @@ def test_shares_are_the_whole_time():
         shares = [row[name] for name in ("start", *dict.fromkeys(npu_bench.RESOURCES.values()), "waits")]
         assert all(0 <= share <= 1 for share in shares), row
         assert abs(sum(shares) - 1) < 1e-6, row
-        assert row["start"] > 0 and row["layers"] >= 1 and row["times_bound"] >= 1, row
+        assert row["start"] > 0 and row["layers"] >= 1 and row["times_bound"] >= row["times_layers_bound"] >= 1, row
 
 
 def test_a_layer_counts_for_what_is_busiest_in_it():
@@ -42,6 +42,19 @@ def test_a_layer_counts_for_what_is_busiest_in_it():
     shares = npu_bench.shares_of({"cycles": 1000, "stalls": {"start_cycles": 100}, "per_launch": layers})
     assert shares == pytest.approx({"start": 0.1, "cube": 0.15, "ddr": 0.2, "stores": 0.06, "waits": 0.49,
                                     "loads": 0, "l1_to_l0": 0, "vector": 0})
+
+
+def test_no_layer_is_faster_than_the_cube_or_its_tensors():
+    table = {"cubeCores": 2, "ddrPeak": 10, "ddrEfficiency": 0.5, "l2Read": 100, "l2Write": 50, "l2Bytes": 1000, "runCycles": 7}
+    part = lambda space, size: {"space": space, "size": size}
+    cube = {"macs": 4096 * 2 * 30, "args": [part("arena", 200), part("weights", 100), part("arena", 300)]}
+    stores = {"macs": 0, "args": [part("arena", 200), part("arena", 5000)]}
+    large = {"macs": 4096, "args": [part("arena", 200), part("weights", 1500), part("arena", 300)]}
+    lookup = {"macs": 0, "args": [part("weights", 10**9), part("io", 8), part("arena", 100)]}
+    assert npu_bench.layers_bound([cube, stores], table) == 7 + 30 + 50
+    assert npu_bench.layers_bound([large], table) == 7 + 150  # DDR's time for all weights
+    assert npu_bench.layers_bound([cube, stores, large], table) == 7 + max(30 + 50 + 50, 160)
+    assert npu_bench.layers_bound([lookup], table) == 7 + 10
 
 
 def test_drawn_tiles_are_counted():

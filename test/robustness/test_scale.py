@@ -160,7 +160,8 @@ def test_huge_fill_is_made_when_it_runs(target, tmp_path):
         [str(BUILD / "bin/atc"), f"--model={path}", *flags, "--output=out", target], MOST_SECONDS,
         tmp_path)
     assert status == 0, out
-    assert SANITIZED or (seconds < 10 and peak < 500 << 20), (seconds, peak)
+    # A second or two, whatever the size: 20 s beside other work where the schedule was simulated up to a limit.
+    assert SANITIZED or (seconds < 5 and peak < 500 << 20), (seconds, peak)
     assert (tmp_path / "out.om").stat().st_size < 1 << 20
 
 

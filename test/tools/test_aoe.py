@@ -75,6 +75,23 @@ def test_the_model_is_faster_and_the_report_says_by_how_much(tuned):
     assert cycles(folder / "tuned.om") == pytest.approx(report["after_cycles"], abs=0.1)
 
 
+def test_kernels_are_tuned_within_the_launches_that_atc_joins(tmp_path):
+    """With times of launches of their own alone nothing would be better than what atc does by itself."""
+    model = ["--framework=5", f"--model={MODEL}", "--input_shape=image:16,1,28,28", "--soc_version=Ascend910B1"]
+    run("aoe", *model, f"--output={tmp_path / 'tuned'}", "--job_type=2", "--tune_trials=60")
+    report = json.loads((tmp_path / "tuned_aoe.json").read_text())
+    assert report["after_cycles"] < report["before_cycles"]
+    assert report["after_launches"] == report["before_launches"] < len(report["operators"])
+    assert {"npu-join-launches", "npu-select-buffers"} <= {key.split("|")[0] for key in report["choices"]}
+    assert cycles(tmp_path / "tuned.om") == pytest.approx(report["after_cycles"], abs=0.1)
+
+
+def test_a_search_keeps_to_its_seconds(tmp_path):
+    run("aoe", *flags(tmp_path), f"--output={tmp_path / 'tuned'}", "--job_type=1,2", "--tune_seconds=6")
+    report = json.loads((tmp_path / "tuned_aoe.json").read_text())
+    assert report["seconds"] <= 6.6 and report["trials"] > 3, report
+
+
 def test_atc_with_the_bank_makes_the_same_time_and_the_same_bytes(tuned, tmp_path):
     folder, _, report = tuned
     bank = folder / "tuned_bank"

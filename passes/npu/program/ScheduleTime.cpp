@@ -16,7 +16,7 @@ namespace atc::npu {
 static constexpr uint64_t kWeights = 1ull << 28, kArena = 1ull << 40, kBoundary = 1ull << 44;
 
 ScheduleTime::ScheduleTime(const SocTable &soc, uint64_t maxSteps, uint64_t maxBytes)
-    : soc(soc), simulator(soc), nextWeight(kWeights), nextArgument(kBoundary) {
+    : soc(soc), maxBytes(maxBytes), simulator(soc), nextWeight(kWeights), nextArgument(kBoundary) {
   simulator.stepsLeft = maxSteps;
   simulator.bytesLeft = maxBytes;
 }
@@ -46,7 +46,20 @@ uint64_t ScheduleTime::addressOf(Value buffer) {
   return entry->second + uint64_t(part.offset);
 }
 
+/// Returns the bytes of all tensors that launches read and write.
+static uint64_t bytesOf(ArrayRef<TimedLaunch> launches) {
+  uint64_t bytes = 0;
+  for (const TimedLaunch &timed : launches)
+    for (Value operand : timed.operands)
+      bytes += uint64_t(om::spanInBytes(cast<MemRefType>(operand.getType())));
+  return bytes;
+}
+
 std::optional<std::vector<double>> ScheduleTime::run(ArrayRef<TimedLaunch> launches) {
+  // Times are compared, so that it takes two runs or more; a limit that they reach is known before
+  // they have taken seconds.
+  if (bytesOf(launches) > maxBytes / 2)
+    return std::nullopt;
   bool begins = true;
   std::vector<size_t> ends; ///< of each launch among the simulator's, of which layers are several
   for (const TimedLaunch &timed : launches) {

@@ -45,6 +45,7 @@ private:
   uint64_t addressOf(mlir::Value buffer);
 
   SocTable soc;
+  uint64_t maxBytes;
   Simulator simulator;
   std::map<mlir::Operation *, Program> programs;
   llvm::DenseMap<mlir::Value, uint64_t> addresses; ///< of weights, inputs and outputs

@@ -16,6 +16,7 @@
 #include "passes/npu/program/SyncAnalysis.h"
 #include "passes/npu/schedule/JoinChoice.h"
 #include "passes/npu/schedule/PreloadWeights.h"
+#include "passes/npu/schedule/UnusedPrograms.h"
 #include "passes/om/Schedule.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -86,7 +87,9 @@ struct JoinLaunchesPass : impl::NpuJoinLaunchesBase<JoinLaunchesPass> {
       replace(run);
     // The sections on cube cores come first: they name those on vector cores.
     for (bool vectorCore : {false, true})
-      eraseUnused(vectorCore, symbols);
+      eraseUnusedPrograms(module, symbols, [&](ir::ProgramOp program) {
+        return program.getVectorCore() == vectorCore && outdated.contains(program);
+      });
   }
 
 private:
@@ -97,22 +100,6 @@ private:
   llvm::DenseSet<Operation *> outdated; ///< programs to erase where no launch has them in the end
   std::map<Operation *, Joinability> known;
   std::vector<std::tuple<std::vector<ProgramPart>, std::vector<JoinedBuffer>, ir::ProgramOp>> made;
-
-  /// Erases the programs on one kind of cores that joined ones have replaced.
-  void eraseUnused(bool vectorCore, SymbolTable &symbols) {
-    ModuleOp module = getOperation();
-    // One search for the uses of all programs: a module has thousands of them.
-    const auto uses = SymbolTable::getSymbolUses(&module.getBodyRegion());
-    if (!uses)
-      return;
-    llvm::DenseSet<StringAttr> used;
-    for (const SymbolTable::SymbolUse &use : *uses)
-      used.insert(use.getSymbolRef().getRootReference());
-    for (auto program : llvm::make_early_inc_range(module.getOps<ir::ProgramOp>()))
-      if (program.getVectorCore() == vectorCore && outdated.contains(program) &&
-          !used.contains(program.getSymNameAttr()))
-        symbols.erase(program);
-  }
 
   //===--------------------------------------------------------------------===//
   // Runs

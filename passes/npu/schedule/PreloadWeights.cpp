@@ -16,6 +16,7 @@
 #include "passes/npu/program/ProgramWriter.h"
 #include "passes/npu/program/ScheduleTime.h"
 #include "passes/npu/program/SyncAnalysis.h"
+#include "passes/npu/schedule/UnusedPrograms.h"
 #include "passes/npu/schedule/WeightNeeds.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -190,9 +191,8 @@ struct PreloadWeightsPass : impl::NpuPreloadWeightsBase<PreloadWeightsPass> {
       if (view->use_empty())
         view.erase();
     });
-    for (auto program : llvm::make_early_inc_range(module.getOps<ir::ProgramOp>()))
-      if (outdated.contains(program) && SymbolTable::symbolKnownUseEmpty(program, module))
-        symbols.erase(program);
+    eraseUnusedPrograms(module, symbols,
+                        [&](ir::ProgramOp program) { return outdated.contains(program); });
     remarkAnalysis(getArgument(), main.getLoc(), "Preloaded")
         << remark::add("{0} of {1} launches load {2} bytes of the weights of later ones into L2",
                        chosen.size(), launches.size(), byteCount);
@@ -285,6 +285,9 @@ private:
   /// Assigns to each launch as many bytes of later weights as it can load, without changing it.
   LoadingLaunches share(double usedFactor, SymbolTable &symbols) {
     LoadingLaunches loading;
+    // Without a factor no load is worth anything.
+    if (usedFactor <= 0)
+      return loading;
     SmallVector<bool> onNpu;
     for (ir::ProgramOp program : programs)
       onNpu.push_back(program != nullptr);
@@ -298,13 +301,16 @@ private:
       for (; used < needs.size() && needs[used].launch <= index; ++used)
         waiting -= std::exchange(needs[used].named, 0);
       next = std::max(next, used);
-      if (!onNpu[index] || next == needs.size())
+      // Programs are simulated only where they have something to load, and room for it.
+      if (!onNpu[index] || next == needs.size() || needs[next].after > index)
         continue;
-      const Capacity capacity = capacityOf(programs[index], cold, usedFactor);
-      int64_t left = capacity.bytes;
       const int64_t busy =
           bytesOfActivations(MutableArrayRef(launches).drop_front(index).take_front(kNear));
-      left = std::min(left, int64_t(l2Share * double(int64_t(soc.l2Bytes) - busy)) - waiting);
+      int64_t left = int64_t(l2Share * double(int64_t(soc.l2Bytes) - busy)) - waiting;
+      if (left < kSmallestPiece)
+        continue;
+      const Capacity capacity = capacityOf(programs[index], cold, usedFactor);
+      left = std::min(left, capacity.bytes);
       std::vector<int64_t> sizes;
       for (size_t at = next; at < needs.size() && sizes.size() < kMaxPieces &&
                              needs[at].after <= index && left >= kSmallestPiece;

@@ -99,6 +99,14 @@ Value denseBlocks(GraphLowering &lowering, Value value) {
   return lowering.buffer(dense ? source : lowering.contiguous(source));
 }
 
+/// Returns whether a convolution can load [N][C][H][W] as it lies in memory: rows without gaps, or
+/// pixels without gaps whose channels are interleaved. A slice of the channels has left some.
+bool isReadableImage(const Storage &image, bool isInterleaved) {
+  const int64_t channels = image.shape[1], step = image.strides[3];
+  return image.shape[3] == 1 || step == 1 ||
+         (isInterleaved && step == channels && (channels == 1 || image.strides[1] == 1));
+}
+
 /// Lowers a convolution. `from` is the memory of an unblocked image, without a value for blocks.
 LogicalResult lowerCubeConv(GraphLowering &lowering, graph::ConvOp op, const ImageSource &from) {
   const Value image = from.value;
@@ -126,10 +134,10 @@ LogicalResult lowerCubeConv(GraphLowering &lowering, graph::ConvOp op, const Ima
     // The rows of a plane are read as one run each, or pixels with all their channels. Storage is
     // signless, the pixels that are loaded are not.
     Storage source = lowering.storageOf(image);
-    if (source.strides.back() != 1 && source.shape.back() != 1)
-      source = lowering.contiguous(source);
     if (from.isInterleaved)
       source = source.permuted({0, 3, 1, 2});
+    if (!isReadableImage(source, from.isInterleaved))
+      source = lowering.contiguous(source);
     source.element = tensorType(image).getElementType();
     input = lowering.buffer(source);
     filter = packImageFilter(*filter);

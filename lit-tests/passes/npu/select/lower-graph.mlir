@@ -136,6 +136,28 @@ func.func @main(%arg0: tensor<1x8x8x3xf32>) -> tensor<1x16x8x8xf16> {
 
 // -----
 
+// Pixels of which a slice leaves out channels have gaps between them: rows are copied.
+// CHECK-LABEL: func.func @main(%arg0: memref<1x8x8x4xf16>
+// CHECK: %[[ONE:.*]] = om.view %arg0[0] : memref<1x8x8x4xf16> to memref<1x1x8x8xf16, strided<[256, 256, 32, 4]>>
+// CHECK: kernel.copy %[[ONE]], %[[ROWS:[0-9]+]] :
+// CHECK: npu.conv2d %[[ROWS]], {{.*}}image{{.*}} : memref<1x1x8x8xf16>
+// CHECK: %[[THREE:.*]] = om.view %arg0[0] : memref<1x8x8x4xf16> to memref<1x3x8x8xf16, strided<[3, 1, 32, 4]>>
+// CHECK: kernel.copy %[[THREE]], %[[PLANES:[0-9]+]] : memref
+// CHECK: npu.conv2d %[[PLANES]], {{.*}}image{{.*}} : memref<1x3x8x8xf16>
+func.func @main(%arg0: tensor<1x8x8x4xf16>) -> (tensor<1x16x8x8xf16>, tensor<1x16x8x8xf16>) {
+  %one = graph.slice %arg0 {sizes = array<i64: 1, 8, 8, 1>, starts = array<i64: 0, 0, 0, 0>, steps = array<i64: 1, 1, 1, 1>} : (tensor<1x8x8x4xf16>) -> tensor<1x8x8x1xf16>
+  %x = graph.reshape %one : (tensor<1x8x8x1xf16>) -> tensor<1x1x8x8xf16>
+  %w = graph.constant dense<0.5> : tensor<16x1x3x3xf16>
+  %c = graph.conv %x, %w {dilations = array<i64: 1, 1>, groups = 1 : i64, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>} : (tensor<1x1x8x8xf16>, tensor<16x1x3x3xf16>) -> tensor<1x16x8x8xf16>
+  %three = graph.slice %arg0 {sizes = array<i64: 1, 8, 8, 3>, starts = array<i64: 0, 0, 0, 0>, steps = array<i64: 1, 1, 1, 1>} : (tensor<1x8x8x4xf16>) -> tensor<1x8x8x3xf16>
+  %y = graph.transpose %three {permutation = array<i64: 0, 3, 1, 2>} : (tensor<1x8x8x3xf16>) -> tensor<1x3x8x8xf16>
+  %v = graph.constant dense<0.5> : tensor<16x3x3x3xf16>
+  %d = graph.conv %y, %v {dilations = array<i64: 1, 1>, groups = 1 : i64, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>} : (tensor<1x3x8x8xf16>, tensor<16x3x3x3xf16>) -> tensor<1x16x8x8xf16>
+  return %c, %d : tensor<1x16x8x8xf16>, tensor<1x16x8x8xf16>
+}
+
+// -----
+
 // A depthwise convolution of bytes has a group for each block of 32 channels, in two columns of 16.
 // Its groups of 24 channels meet inside of blocks: they are one group of blocks, with zeros.
 // CHECK-LABEL: func.func @main
