@@ -43,7 +43,7 @@ BEYOND = {**{(kernel, "A"): PACKED for kernel in ("Slice", "Concat", "Gather", "
 # Kernels that take fewer inputs than the operator: GroupQueryAttention without query_seqlens.
 MOST = {"GroupQueryAttention": 16}
 # Kernels that are no ONNX operator (kernels/core/Contracts.h has their signatures).
-STEPS = {"Aipp", "Base64", "BesselI", "Betainc", "CharactersText", "Cholesky", "CumLogSumExp", "Digamma",
+STEPS = {"Aipp", "Base64", "BesselI", "Betainc", "CharactersText", "Cholesky", "CrossHash", "CumLogSumExp", "Digamma",
          "Erfinv", "ExampleFeature", "FormatNumber", "Igamma", "Igammac", "Lgamma", "Map", "MatrixSolve", "MurmurHash", "Ndtri",
          "PackTrees", "PackVectors", "PhiloxKey", "PhiloxRandom", "Polygamma", "Qr", "RaggedToDense", "RegexReplace", "SegmentJoin",
          "SequenceResize", "SequenceSet",
