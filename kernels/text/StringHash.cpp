@@ -229,7 +229,8 @@ ATC_KERNEL(CrossHash) {
   auto lengthOf = [&](const Tensor &list, int64_t r) {
     return list.as<int64_t>()[r + 1] - list.as<int64_t>()[r];
   };
-  int64_t *starts = make<int64_t>(0, I64, begins.dims());
+  int64_t *starts =
+      wants(0) ? make<int64_t>(0, I64, begins.dims()) : scratch<int64_t>(begins.count());
   if (!starts)
     return;
   starts[0] = 0;
@@ -239,7 +240,7 @@ ATC_KERNEL(CrossHash) {
         __builtin_add_overflow(starts[r], size, &starts[r + 1]))
       return fail("row % has more crosses than can be counted", r);
   }
-  int64_t *out = make<int64_t>(1, I64, Dims(starts[rows]));
+  int64_t *out = wants(1) ? make<int64_t>(1, I64, Dims(starts[rows])) : nullptr;
   if (!out)
     return;
   for (int64_t r = 0; r < rows; ++r)

@@ -187,6 +187,9 @@ def test_crossed_hashes():
     assert begins.tolist() == [0, 2, 4]
     begins, hashes = call("CrossHash", begins, hashes, np.arange(3), strings("a", "bc"), buckets=1000, outputs=2)
     assert begins.tolist() == [0, 2, 4] and hashes.tolist() == [949, 188, 133, 68]
+    # The begins alone, which another operator may ask for.
+    begins, = call("CrossHash", begins, hashes, np.arange(3), strings("a", "bc"))
+    assert begins.tolist() == [0, 2, 4]
     # A row without features has no crosses.
     begins, hashes = call("CrossHash", np.arange(3), first, np.array([0, 0, 1]), numbers[:1], outputs=2)
     assert begins.tolist() == [0, 0, 1] and hashes.shape == (1,)
