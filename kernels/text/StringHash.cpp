@@ -229,21 +229,25 @@ ATC_KERNEL(CrossHash) {
   auto lengthOf = [&](const Tensor &list, int64_t r) {
     return list.as<int64_t>()[r + 1] - list.as<int64_t>()[r];
   };
-  int64_t *starts =
-      wants(0) ? make<int64_t>(0, I64, begins.dims()) : scratch<int64_t>(begins.count());
-  if (!starts)
-    return;
-  starts[0] = 0;
+  int64_t total = 0;
   for (int64_t r = 0; r < rows; ++r) {
     int64_t size;
     if (__builtin_mul_overflow(lengthOf(begins, r), lengthOf(featureBegins, r), &size) ||
-        __builtin_add_overflow(starts[r], size, &starts[r + 1]))
+        __builtin_add_overflow(total, size, &total))
       return fail("row % has more crosses than can be counted", r);
   }
-  int64_t *out = wants(1) ? make<int64_t>(1, I64, Dims(starts[rows])) : nullptr;
-  if (!out)
+  // Nothing is written before all outputs are made: a call may ask for their shapes alone.
+  int64_t *starts = wants(0) ? make<int64_t>(0, I64, begins.dims()) : nullptr;
+  if (wants(0) && !starts)
     return;
-  for (int64_t r = 0; r < rows; ++r)
+  int64_t *out = wants(1) ? make<int64_t>(1, I64, Dims(total)) : nullptr;
+  if (wants(1) && !out)
+    return;
+  if (starts)
+    starts[0] = 0;
+  for (int64_t r = 0; starts && r < rows; ++r)
+    starts[r + 1] = starts[r] + lengthOf(begins, r) * lengthOf(featureBegins, r);
+  for (int64_t r = 0; out && r < rows; ++r)
     for (int64_t a = 0; a < lengthOf(begins, r); ++a)
       for (int64_t b = 0; b < lengthOf(featureBegins, r); ++b) {
         const int64_t at = featureBegins.as<int64_t>()[r] + b;
