@@ -4,6 +4,7 @@
 #include "frontends/tf/variables/VariableWrites.h"
 
 #include "frontends/tf/NodeDefs.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"

@@ -13,6 +13,8 @@
 
 namespace atc::tf_import {
 
+namespace pb = atc::tf::pb;
+
 struct VariableWrite {
   std::string variable; ///< the tensor of its handle, empty where it is not known
   std::string node;
