@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "frontends/tf/variables/VariableWrites.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -18,11 +19,6 @@ using Nodes = google::protobuf::RepeatedPtrField<pb::NodeDef>;
 
 static bool isCallOperator(StringRef op) {
   return op == "PartitionedCall" || op == "StatefulPartitionedCall";
-}
-
-static bool writesVariable(StringRef op) {
-  return (op.starts_with("Assign") && op.ends_with("VariableOp")) ||
-         op.starts_with("ResourceScatter") || op.starts_with("ResourceApply");
 }
 
 /// The outputs of operators that have more than one, for files that do not describe their
@@ -55,6 +51,7 @@ static SmallVector<StringRef> knownOutputs(StringRef op) {
       {"RefSwitch", {"output_false", "output_true"}},
       {"SelfAdjointEig", {"e", "v"}},
       {"SoftmaxCrossEntropyWithLogits", {"loss", "backprop"}},
+      {"SparseCross", {"output_indices", "output_values", "output_shape"}},
       {"SparseFillEmptyRows",
        {"output_indices", "output_values", "empty_row_indicator", "reverse_index_map"}},
       {"SparseReshape", {"output_indices", "output_shape"}},
@@ -133,7 +130,6 @@ private:
   bool emitNode(Scope &scope, const pb::NodeDef &node);
   bool emitCall(Scope &scope, const pb::NodeDef &node, unsigned depth);
   bool noteWrites(Scope &scope);
-  bool checkWrites();
   std::optional<std::string> resolve(Scope &scope, StringRef text, StringRef user);
   const std::string &nameOf(Scope &scope, StringRef node);
   std::string uniqueName(std::string base);
@@ -151,8 +147,8 @@ private:
   StringMap<std::string> cuts;
   StringSet<> usedNames;
   StringSet<> activeFunctions;
-  /// What the functions that are called write: the tensor of the variable, and the node.
-  std::vector<std::pair<std::string, std::string>> writes;
+  /// What the functions that are called write.
+  std::vector<VariableWrite> writes;
   uint64_t spent = 0, fileNodes = 0; ///< bytes; nodes of the graph and all functions
 };
 
@@ -482,56 +478,26 @@ bool Inliner::emitCall(Scope &scope, const pb::NodeDef &node, unsigned depth) {
   return true;
 }
 
-static std::string describeWrite(const Twine &node, StringRef op) {
-  return ("node '" + node + "' (" + op +
-          ") changes a variable while the model runs: only models whose variables stay as they "
-          "were saved are supported")
-      .str();
-}
-
 /// Collects the writes of a function. Everything in a function that has an effect runs, even if
 /// no result needs it.
 bool Inliner::noteWrites(Scope &scope) {
   for (const pb::NodeDef &node : scope.function->node_def()) {
     if (!writesVariable(node.op()))
       continue;
-    std::string write = describeWrite(scope.prefix + node.name(), node.op());
+    VariableWrite write{"", scope.prefix + node.name(), node.op()};
     // Other operators write several variables, or one that the function has not been given.
     bool writesFirst = StringRef(node.op()).starts_with("Assign") && node.input_size() > 0;
     std::optional<Reference> variable =
         writesFirst ? parse(scope, node.input(0)) : std::optional<Reference>();
-    if (!variable || !scope.arguments.contains(variable->node))
-      return fail("E13010", write);
-    std::optional<std::string> tensor = resolve(scope, node.input(0), node.name());
-    if (!tensor || !spend(tensor->size() + write.size()))
+    if (variable && scope.arguments.contains(variable->node)) {
+      std::optional<std::string> tensor = resolve(scope, node.input(0), node.name());
+      if (!tensor)
+        return false;
+      write.variable = std::move(*tensor);
+    }
+    if (!spend(write.variable.size() + write.node.size()))
       return false;
-    writes.emplace_back(std::move(*tensor), std::move(write));
-  }
-  return true;
-}
-
-/// Refuses a write of a variable that a result of the model reads, in this run or a later one. A
-/// state that no result reads stays as it was saved: Keras counts the random numbers of a dropout
-/// that an inference does not apply.
-bool Inliner::checkWrites() {
-  if (writes.empty())
-    return true;
-  // Nodes of one shared name are one variable.
-  StringMap<std::string> variables;
-  for (const pb::NodeDef &node : result.node()) {
-    auto name = node.attr().find("shared_name");
-    if (node.op() == "VarHandleOp" && name != node.attr().end() && !name->second.s().empty())
-      variables[node.name()] = name->second.s();
-  }
-  StringSet<> read;
-  for (const pb::NodeDef &node : result.node())
-    for (const std::string &input : node.input())
-      if (auto variable = variables.find(input); variable != variables.end())
-        read.insert(variable->second);
-  for (const auto &[tensor, write] : writes) {
-    auto variable = variables.find(tensor);
-    if (variable == variables.end() || read.contains(variable->second))
-      return fail("E13010", write);
+    writes.push_back(std::move(write));
   }
   return true;
 }
@@ -572,7 +538,7 @@ bool Inliner::run(std::vector<NamedTensor> &inputs, std::vector<NamedTensor> &ou
   std::vector<StringRef> roots;
   for (const NamedTensor &output : outputs)
     roots.push_back(output.tensor);
-  if (!emitScope(main, roots, 0) || !checkWrites())
+  if (!emitScope(main, roots, 0))
     return false;
   for (auto [output, name] : llvm::zip(outputs, outputNames)) {
     std::optional<std::string> tensor = resolve(main, output.tensor, output.name);
@@ -586,7 +552,7 @@ bool Inliner::run(std::vector<NamedTensor> &inputs, std::vector<NamedTensor> &ou
     output.name = output.tensor = name;
   }
   *result.mutable_versions() = graph.versions();
-  return true;
+  return checkWrites(result, writes, diagnostics);
 }
 
 bool inlineFunctions(const pb::GraphDef &graph, const pb::OpList &operators,

@@ -151,6 +151,7 @@ bool takesStrings(llvm::StringRef op) {
                              "SpaceToBatchND",
                              "SpaceToDepth",
                              "SparseConcat",
+                             "SparseCross",
                              "SparseFillEmptyRows",
                              "SparseReorder",
                              "SparseSlice",

@@ -4,10 +4,11 @@
 #include "frontends/tf/SavedModel.h"
 
 #include "frontends/ModelFile.h"
-#include "frontends/tf/CheckpointBundle.h"
-#include "frontends/tf/FreezeVariables.h"
 #include "frontends/tf/LookupTables.h"
 #include "frontends/tf/LowerControlFlow.h"
+#include "frontends/tf/variables/CheckpointBundle.h"
+#include "frontends/tf/variables/FreezeVariables.h"
+#include "frontends/tf/variables/VariableWrites.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -130,6 +131,7 @@ std::optional<FrozenModel> freezeModel(pb::SavedModel &model, StringRef path,
   const std::string assets = inFolder(sys::path::parent_path(path), "assets");
   unsigned errorsBefore = diagnostics.numErrors();
   markVariables(graph, checkpoint, diagnostics);
+  forwardWrites(graph);
   std::vector<std::string *> tensors;
   for (NamedTensor &output : frozen.outputs)
     tensors.push_back(&output.tensor);

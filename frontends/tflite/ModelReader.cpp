@@ -8,6 +8,7 @@
 #include <onnx/onnx_pb.h>
 
 #include "frontends/ModelFile.h"
+#include "frontends/tflite/SparseTensor.h"
 
 using llvm::StringRef;
 using llvm::Twine;
@@ -106,6 +107,8 @@ StringRef ModelReader::data(const fb::Tensor &tensor) const {
   const auto *buffers = model->buffers();
   if (tensor.buffer() == 0 || !buffers)
     return {};
+  if (auto dense = expanded.find(&tensor); dense != expanded.end())
+    return dense->second;
   const fb::Buffer &buffer = *buffers->Get(tensor.buffer());
   if (buffer.offset() > 1)
     return file->getBuffer().substr(buffer.offset(), buffer.size());
@@ -156,15 +159,20 @@ bool ModelReader::checkTensor(const fb::Tensor &tensor, Diagnostics &diagnostics
     for (int32_t dim : *signature)
       if (dim < -1)
         return fail("has the dim " + Twine(dim));
-  const StringRef bytes = data(tensor);
   const size_t size = elementSize(tensor.type());
+  if (tensor.sparsity()) {
+    std::string error;
+    std::optional<std::string> dense = expandSparse(tensor, size, data(tensor), error);
+    if (!dense)
+      return fail(error);
+    expanded[&tensor] = std::move(*dense);
+  }
+  const StringRef bytes = data(tensor);
   const uint64_t expected =
       tensor.type() == fb::TensorType::INT4 ? (elements + 1) / 2 : elements * size;
   if (!bytes.empty() && expected && bytes.size() != expected)
     return fail("has " + Twine(bytes.size()) + " bytes, but its shape and type " +
                 typeName(tensor.type()) + " need " + Twine(expected));
-  if (tensor.sparsity())
-    return fail("is stored without its zeros; convert the model without sparse weights");
   if (!isQuantized(tensor))
     return true;
   const fb::QuantizationParameters &quantization = *tensor.quantization();

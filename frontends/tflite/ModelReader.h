@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <unordered_map>
 
 #include "frontends/tflite/schema/tflite_generated.h"
 #include "support/Diagnostics.h"
@@ -37,7 +38,7 @@ public:
     return tensors ? tensors->size() : 0;
   }
 
-  /// Returns the bytes of a constant, which belong to the file; empty for other tensors.
+  /// Returns the bytes of a constant, which belong to the reader; empty for other tensors.
   llvm::StringRef data(const fb::Tensor &tensor) const;
 
   /// Returns the builtin operator of `op`, also where an old file states it in a byte.
@@ -53,6 +54,8 @@ private:
 
   std::unique_ptr<llvm::MemoryBuffer> file;
   const fb::Model *model = nullptr;
+  /// All elements of the tensors that the file stores without zeros.
+  std::unordered_map<const fb::Tensor *, std::string> expanded;
 };
 
 /// Returns the dims of a tensor; -1 for one that is dynamic.

@@ -247,12 +247,8 @@ ATC_KERNEL(QLinearAveragePool) {
                        : plane * inSize + offset];
       ++met;
     });
-    double counted = withPads ? 1 : double(met);
-    for (int64_t d = w.rank() - 1, o = place; withPads && d >= 0; o /= w.out[d], --d) {
-      int64_t first, end;
-      w.tapRange(d, o % w.out[d], -w.before[d], w.in[d] + w.after[d], first, end);
-      counted *= double(end - first);
-    }
+    // With pads, what a window of ceil_mode has behind them counts as well, as in ONNX Runtime.
+    const double counted = withPads ? double(w.kernel.product()) : double(met);
     const double real = (double(sum) - from.zero * double(met)) * from.scale;
     return to.quantized(counted ? real / counted : 0);
   };

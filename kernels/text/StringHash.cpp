@@ -178,6 +178,13 @@ uint32_t murmurHash(const char *bytes, uint64_t size, uint32_t seed) {
   return hash ^ hash >> 16;
 }
 
+/// Returns the hash of a pair of hashes, by which TensorFlow crosses features.
+uint64_t crossed(uint64_t first, uint64_t second) {
+  constexpr uint64_t factor = 0xc6a4a7935bd1e995u;
+  const uint64_t mixed = (first ^ factor ^ foldHigh(second * factor) * factor) * factor;
+  return foldHigh(foldHigh(mixed) * factor);
+}
+
 } // namespace
 
 /// Hashes texts, or the bytes of numbers.
@@ -195,6 +202,61 @@ ATC_KERNEL(MurmurHash) {
       out[i] = murmurHash(data.as<String>()[i].data, data.as<String>()[i].size, seed);
     else
       out[i] = murmurHash(data.as<char>() + uint64_t(i) * width, width, seed);
+}
+
+/// Crosses each hash of a row (inputs 0 and 1: where rows begin, and the hashes) with each feature
+/// of that row (inputs 2 and 3), a number or a text. Outputs: where the rows of these begin, and
+/// the hashes: all bits of them for 0 buckets.
+ATC_KERNEL(CrossHash) {
+  const Tensor begins = in(0), hashes = in(1), featureBegins = in(2), features = in(3);
+  const int64_t buckets = integer("buckets", 0), rows = begins.count() - 1;
+  const bool isText = features.dtype() == Str;
+  if (buckets < 0)
+    return fail("has % buckets, expected at least 0", buckets);
+  if (rows < 0)
+    return fail("has no begin of a row");
+  if (!begins.known() || !featureBegins.known())
+    return;
+  auto inOrder = [&](const Tensor &list, int64_t count) {
+    for (int64_t r = 0; r <= rows; ++r)
+      if (const int64_t at = list.as<int64_t>()[r];
+          at < (r ? list.as<int64_t>()[r - 1] : 0) || at > count)
+        return fail("row % begins at %, which is not in order", r, at), false;
+    return true;
+  };
+  if (!inOrder(begins, hashes.count()) || !inOrder(featureBegins, features.count()))
+    return;
+  auto lengthOf = [&](const Tensor &list, int64_t r) {
+    return list.as<int64_t>()[r + 1] - list.as<int64_t>()[r];
+  };
+  int64_t total = 0;
+  for (int64_t r = 0; r < rows; ++r) {
+    int64_t size;
+    if (__builtin_mul_overflow(lengthOf(begins, r), lengthOf(featureBegins, r), &size) ||
+        __builtin_add_overflow(total, size, &total))
+      return fail("row % has more crosses than can be counted", r);
+  }
+  // Nothing is written before all outputs are made: a call may ask for their shapes alone.
+  int64_t *starts = wants(0) ? make<int64_t>(0, I64, begins.dims()) : nullptr;
+  if (wants(0) && !starts)
+    return;
+  int64_t *out = wants(1) ? make<int64_t>(1, I64, Dims(total)) : nullptr;
+  if (wants(1) && !out)
+    return;
+  if (starts)
+    starts[0] = 0;
+  for (int64_t r = 0; starts && r < rows; ++r)
+    starts[r + 1] = starts[r] + lengthOf(begins, r) * lengthOf(featureBegins, r);
+  for (int64_t r = 0; out && r < rows; ++r)
+    for (int64_t a = 0; a < lengthOf(begins, r); ++a)
+      for (int64_t b = 0; b < lengthOf(featureBegins, r); ++b) {
+        const int64_t at = featureBegins.as<int64_t>()[r] + b;
+        const uint64_t feature =
+            isText ? fingerprint(features.as<String>()[at]) : uint64_t(features.as<int64_t>()[at]);
+        const uint64_t hash =
+            crossed(uint64_t(hashes.as<int64_t>()[begins.as<int64_t>()[r] + a]), feature);
+        *out++ = int64_t(buckets ? hash % uint64_t(buckets) : hash);
+      }
 }
 
 ATC_KERNEL(StringHash) {

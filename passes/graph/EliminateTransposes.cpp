@@ -134,7 +134,8 @@ struct SinkTransposes : RewritePattern {
     llvm::SmallPtrSet<Operation *, 4> vanishing;
     for (Value operand : op->getOperands()) {
       auto transpose = operand.getDefiningOp<TransposeOp>();
-      if (!transpose)
+      // One of a constant folds, so that it vanishes where it is; hoisting makes such ones.
+      if (!transpose || getConstant(transpose.getInput()))
         continue;
       if (first && transpose.getPermutation() != first.getPermutation())
         return rewriter.notifyMatchFailure(op, "permutations differ");

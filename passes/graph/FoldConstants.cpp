@@ -1,8 +1,10 @@
 //===-- FoldConstants.cpp - evaluate constant ops -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/HostCalls.h"
 #include "dialects/graph/interpreter/Interpreter.h"
 #include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/HostOps.h"
 #include "dialects/graph/ops/StructureOps.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Passes.h"
@@ -72,7 +74,10 @@ struct FoldConstants : atc::graph::impl::GraphFoldConstantsBase<FoldConstants> {
     int64_t operandElements = 0;
     for (Value operand : op->getOperands())
       operandElements += getTensorType(operand).getNumElements();
-    return type.getNumElements() <= std::max<int64_t>(operandElements, maxGrownElements);
+    // Indices, as those of relative positions, take many operators that the result of a run never
+    // changes, and their tables are small.
+    const int64_t most = maxGrownElements * (type.getElementType().isInteger(64) ? 64 : 1);
+    return type.getNumElements() <= std::max<int64_t>(operandElements, most);
   }
 
   /// The ops that compute weights of constants. Targets have no code for weights that are no
@@ -84,11 +89,40 @@ struct FoldConstants : atc::graph::impl::GraphFoldConstantsBase<FoldConstants> {
     auto isConstant = [](Value operand) { return getConstant(operand) != nullptr; };
     if (!llvm::all_of(op->getOperands(), isConstant) || !isWorthwhile(op))
       return;
+    ElementsAttr value = isa<HostCallOp>(op) ? callKernel(cast<HostCallOp>(op)) : compute(op);
+    if (!value)
+      return;
+    OpBuilder builder(op);
+    op->replaceAllUsesWith(ConstantOp::create(builder, op->getLoc(), value));
+    SmallVector<Value> read(op->getOperands());
+    op->erase();
+    for (Value operand : llvm::SmallPtrSet<Value, 4>(read.begin(), read.end()))
+      if (operand.use_empty())
+        operand.getDefiningOp()->erase();
+    ++numFolded;
+  }
+
+  /// Returns the result of a host kernel; null where it is not known at compile time.
+  static ElementsAttr callKernel(HostCallOp op) {
+    HostCall call;
+    call.kernel = op.getKernel();
+    call.inputs = op.inputsByPosition();
+    call.parameters = op.getParameters();
+    constexpr int64_t most = 1 << 18;
+    auto values = foldHostCall(call, op.getContext(), most);
+    if (failed(values) || values->empty() || !values->front() ||
+        values->front().getType() != op->getResult(0).getType())
+      return {};
+    return values->front();
+  }
+
+  /// Returns the result of an op by the reference interpreter; null where it has none.
+  static ElementsAttr compute(Operation *op) {
     SmallVector<Tensor> operands;
     for (Value operand : op->getOperands()) {
       FailureOr<Tensor> tensor = Tensor::fromAttribute(getConstant(operand));
       if (failed(tensor))
-        return;
+        return {};
       operands.push_back(std::move(*tensor));
     }
     auto pointers = llvm::map_to_vector(operands, [](const Tensor &tensor) { return &tensor; });
@@ -97,18 +131,8 @@ struct FoldConstants : atc::graph::impl::GraphFoldConstantsBase<FoldConstants> {
     // reaches it.
     std::string error;
     if (failed(evaluate(op, pointers, results, &error)))
-      return;
-
-    OpBuilder builder(op);
-    RankedTensorType type = getTensorType(op->getResult(0));
-    ElementsAttr value = std::move(results[0]).toAttribute(type);
-    op->replaceAllUsesWith(ConstantOp::create(builder, op->getLoc(), value));
-    SmallVector<Value> read(op->getOperands());
-    op->erase();
-    for (Value operand : llvm::SmallPtrSet<Value, 4>(read.begin(), read.end()))
-      if (operand.use_empty())
-        operand.getDefiningOp()->erase();
-    ++numFolded;
+      return {};
+    return std::move(results[0]).toAttribute(getTensorType(op->getResult(0)));
   }
 };
 

@@ -4,7 +4,7 @@
 // The input is the index of a checkpoint. The checksums of its blocks would stop nearly
 // every mutation, so they are made right first.
 
-#include "frontends/tf/CheckpointTable.h"
+#include "frontends/tf/variables/CheckpointTable.h"
 
 #include "test/fuzz/Outcome.h"
 #include "llvm/Support/Endian.h"

@@ -141,6 +141,9 @@ def cases():
     yield Case("QLinearAveragePool", "QLinearAveragePool", 1,
                lambda r: [u8(r, 1, 2, 6, 7), scale(.05), zero(120), scale(.03), zero(99)],
                kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1])
+    yield Case("QLinearAveragePool_ceil", "QLinearAveragePool", 1,
+               lambda r: [u8(r, 1, 2, 6, 7), scale(.05), zero(120), scale(.03), zero(99)],
+               kernel_shape=[3, 2], strides=[2, 2], pads=[1, 0, 0, 0], ceil_mode=1, count_include_pad=1)
     yield Case("QLinearConcat", "QLinearConcat", 1,
                lambda r: [scale(.1), zero(100), u8(r, 2, 3), scale(.05), zero(120), u8(r, 2, 4),
                           scale(.1), zero(100)], axis=1)

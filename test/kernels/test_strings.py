@@ -180,6 +180,27 @@ def test_hashes():
         call("StringHash", words, buckets=1, key=[1])
 
 
+def test_crossed_hashes():
+    # TensorFlow: tf.sparse.cross_hashed([[[5, -1], [7, 0]], [["a"], ["bc"]]], num_buckets=1000, hash_key=17).
+    numbers, first = np.array([5, -1, 7, 0], "i8"), np.array([17, 17], "i8")
+    begins, hashes = call("CrossHash", np.arange(3), first, np.array([0, 2, 4]), numbers, outputs=2)
+    assert begins.tolist() == [0, 2, 4]
+    begins, hashes = call("CrossHash", begins, hashes, np.arange(3), strings("a", "bc"), buckets=1000, outputs=2)
+    assert begins.tolist() == [0, 2, 4] and hashes.tolist() == [949, 188, 133, 68]
+    # The begins alone, which another operator may ask for.
+    begins, = call("CrossHash", begins, hashes, np.arange(3), strings("a", "bc"))
+    assert begins.tolist() == [0, 2, 4]
+    # A row without features has no crosses.
+    begins, hashes = call("CrossHash", np.arange(3), first, np.array([0, 0, 1]), numbers[:1], outputs=2)
+    assert begins.tolist() == [0, 0, 1] and hashes.shape == (1,)
+    with pytest.raises(KernelError, match="row 1 begins at 5, which is not in order"):
+        call("CrossHash", np.arange(3), first, np.array([0, 5, 4]), numbers, outputs=2)
+    with pytest.raises(KernelError, match="-1 buckets"):
+        call("CrossHash", np.arange(3), first, np.array([0, 2, 4]), numbers, buckets=-1, outputs=2)
+    with pytest.raises(KernelError, match="starts"):
+        call("CrossHash", np.arange(3), first, np.array([0, 2]), numbers, outputs=2)
+
+
 @pytest.mark.parametrize("pattern,rewrite,expected", [
     ("a|ab", "X", ["XbcXXb", "foo food XXX", "éXЖ X", "", "X\\b"]),
     ("a*", "-", ["-b-c-b-", "-f-o-o- -f-o-o-d- -", "-é-Ж- -", "-", "-\\-b-"]),

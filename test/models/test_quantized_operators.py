@@ -82,6 +82,8 @@ def operators(dtype):
              pads=[1, 1, 1, 1], ceil_mode=1)
     net.node("QLinearAveragePool", x + to(0.02), "mean_last", kernel_shape=[2, 3],
              channels_last=1, count_include_pad=1, pads=[0, 1, 0, 1])
+    net.node("QLinearAveragePool", x + to(0.02), "mean_ceil", kernel_shape=[2, 3], strides=[2, 3],
+             pads=[0, 1, 1, 0], ceil_mode=1, count_include_pad=1)
     net.node("QLinearGlobalAveragePool", x + to(0.01), "whole")
     net.node("QLinearGlobalAveragePool", x + to(0.0101), "whole_last", channels_last=1)
     net.node("QLinearSoftmax", x + to(1 / 256), "softmax", axis=1, opset=17)

@@ -61,6 +61,16 @@ def test_preprocessing(archive, batch, tmp_path):
     session.close()
 
 
+def test_random_numbers_of_a_model_that_counts_them(tmp_path):
+    archive = next(path for path in MODELS if path.stem == "augmented-images")
+    inputs, expected = unpack(archive, tmp_path)
+    code, out, err = compile_model(tmp_path)
+    assert code == 0 and (out + err).count("W11015") == 1 and "and 2 more like it count" in out + err, out + err
+    session = Session(RUNTIME, tmp_path / "model.om")
+    for _ in range(2):
+        check(session.run_values(inputs), expected)
+
+
 def test_a_missing_file_of_a_table_is_named(tmp_path):
     unpack(next(path for path in MODELS if path.stem == "files"), tmp_path)
     (tmp_path / "assets" / "lines.txt").unlink()

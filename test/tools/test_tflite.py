@@ -114,6 +114,12 @@ def test_integers_that_are_dequantized_are_read_as_both(tmp_path):
     assert not check(tmp_path / "model", "q_dequantized")
 
 
+@pytest.mark.parametrize("name", ["sparse_dense", "sparse_conv", "sparsef16_conv", "sparseint8_dense",
+                                  "sparseint8_conv"])
+def test_weights_without_their_zeros(tmp_path, name):
+    assert not check(tmp_path / name, name)
+
+
 @pytest.mark.parametrize("name", ["cnn_float", "cnn_int8io"])
 def test_networks_on_an_npu(tmp_path, name):
     got, values = compute(tmp_path, name, target="--soc_version=Ascend310P3")
@@ -141,6 +147,22 @@ def test_the_kind_of_a_file_is_named(tmp_path):
     (tmp_path / "text.tflite").write_text("no model")
     code, err, _ = atc(tmp_path, tmp_path / "text.tflite")
     assert code == 1 and "E13005" in err and "TFL3" in err
+
+
+def test_damaged_indices_of_weights_without_their_zeros(tmp_path):
+    whole = FILES["sparse_dense.tflite"]
+    order, segments = np.array([3, 0, 1, 2], "i4").tobytes(), np.array([17], "i4").tobytes() + b"\0"
+    for found, place, value, message in [
+            (order, 8, 2, "has its dims in no order"), (order, 12, 9, "has its dims in no order"),
+            (segments, 4, 1, "has segments that overlap"), (segments, 20, 255, "has a segment from"),
+            (segments, 0, 16, "has no segment 15")]:
+        at = whole.index(found) + place
+        damaged = bytearray(whole)
+        damaged[at] = value
+        path = tmp_path / "damaged.tflite"
+        path.write_bytes(damaged)
+        code, err, _ = atc(tmp_path, path)
+        assert code == 1 and "E13005" in err and "is stored without its zeros, and " + message in err, err
 
 
 def test_damaged_files_are_errors(tmp_path):

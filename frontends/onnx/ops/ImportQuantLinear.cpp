@@ -113,6 +113,23 @@ Value channelsLast(NodeContext &n, Value images) {
   return n.transpose(images, order);
 }
 
+/// Pads images at their ends as far as the last windows of ceil_mode reach: ONNX Runtime counts the
+/// elements behind the pads, too, where this operator counts pads.
+void padToLastWindow(Window &window, ArrayRef<int64_t> spatial) {
+  const size_t dims = spatial.size();
+  for (size_t d = 0; d < dims; ++d) {
+    const int64_t extent = (window.kernel[d] - 1) * window.dilations[d] + 1, begin = window.pads[d],
+                  stride = window.strides[d];
+    int64_t &end = window.pads[dims + d];
+    int64_t steps =
+        llvm::divideCeil(std::max<int64_t>(spatial[d] + begin + end - extent, 0), stride);
+    // No window starts behind the image and its first pad.
+    if (steps * stride >= spatial[d] + begin)
+      --steps;
+    end = std::max<int64_t>(steps * stride + extent - spatial[d] - begin, 0);
+  }
+}
+
 void importQLinearAveragePool(NodeContext &n) {
   n.requireRank(0, 3, 5);
   const bool isLast = n.boolAttr("channels_last", false),
@@ -123,9 +140,13 @@ void importQLinearAveragePool(NodeContext &n) {
   std::optional<Window> window = readPoolWindow(n, images);
   if (!window)
     return;
-  Value pooled =
-      n.create<graph::AveragePoolOp>(images, window->kernel, window->strides, window->pads,
-                                     window->dilations, readCeilMode(n, *window), countPads);
+  bool isCeil = readCeilMode(n, *window);
+  if (isCeil && countPads) {
+    padToLastWindow(*window, n.shape(images).drop_front(2));
+    isCeil = false;
+  }
+  Value pooled = n.create<graph::AveragePoolOp>(images, window->kernel, window->strides,
+                                                window->pads, window->dilations, isCeil, countPads);
   setQuantized(n, isLast ? channelsLast(n, pooled) : pooled, 3);
 }
 

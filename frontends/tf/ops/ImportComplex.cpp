@@ -204,12 +204,26 @@ void requireAxes(NodeContext &n, int64_t axes) {
   n.requireRank(0, axes, maxRank - 1);
 }
 
-Complex swapAxes(NodeContext &n, Complex x) {
+/// Exchanges the last axis and the one that is `fromEnd`th when they are counted from the end.
+Complex swapAxes(NodeContext &n, Complex x, int fromEnd) {
   if (n.failed())
     return {};
   SmallVector<int64_t> permutation = llvm::to_vector(llvm::seq<int64_t>(0, n.rank(x.re)));
-  std::swap(permutation[permutation.size() - 1], permutation[permutation.size() - 2]);
+  std::swap(permutation[permutation.size() - 1], permutation[permutation.size() - fromEnd]);
   return {n.transpose(x.re, permutation), n.transpose(x.im, permutation)};
+}
+
+using Transform = Complex (*)(NodeContext &, Complex, int64_t, bool);
+
+/// Transforms along the last `axes` axes but the very last one. The lengths are those of all of
+/// them; where there are none, the axes keep theirs.
+Complex transformOuter(NodeContext &n, Complex x, int axes, ArrayRef<int64_t> lengths,
+                       Transform transform) {
+  for (int fromEnd = 2; fromEnd <= axes; ++fromEnd) {
+    const int64_t length = lengths.empty() ? 0 : lengths[axes - fromEnd];
+    x = swapAxes(n, transform(n, swapAxes(n, x, fromEnd), length, /*isHalf=*/false), fromEnd);
+  }
+  return x;
 }
 
 /// Returns the length that input 1 of a transform of one axis states, of rank 0, where it is known
@@ -230,9 +244,7 @@ template <int axes> void importRfft(NodeContext &n) {
   if (n.failed())
     return;
   Complex result = transformForward(n, {n.input(0), Value()}, lengths.back(), /*isHalf=*/true);
-  if (axes == 2)
-    result = swapAxes(n, transformForward(n, swapAxes(n, result), lengths.front(), false));
-  setComplex(n, result);
+  setComplex(n, transformOuter(n, result, axes, lengths, transformForward));
 }
 
 template <int axes> void importIrfft(NodeContext &n) {
@@ -244,21 +256,17 @@ template <int axes> void importIrfft(NodeContext &n) {
   Complex input = readComplex(n, 0);
   if (n.failed())
     return;
-  if (axes == 2)
-    input = swapAxes(n, transformInverse(n, swapAxes(n, input), lengths.front(), false));
+  input = transformOuter(n, input, axes, lengths, transformInverse);
   n.setOutput(transformInverse(n, input, lengths.back(), /*isHalf=*/true).re);
 }
 
-template <int axes, Complex (*transform)(NodeContext &, Complex, int64_t, bool)>
-void importFft(NodeContext &n) {
+template <int axes, Transform transform> void importFft(NodeContext &n) {
   requireAxes(n, axes);
   Complex input = readComplex(n, 0);
   if (n.failed())
     return;
   Complex result = transform(n, input, /*length=*/0, /*isHalf=*/false);
-  if (axes == 2)
-    result = swapAxes(n, transform(n, swapAxes(n, result), 0, false));
-  setComplex(n, result);
+  setComplex(n, transformOuter(n, result, axes, {}, transform));
 }
 
 const OpRow *findIn(ArrayRef<OpRow> rows, StringRef op) {
@@ -276,13 +284,17 @@ ArrayRef<OpRow> complexRows() {
       {"Conj", importConj},
       {"FFT", importFft<1, transformForward>},
       {"FFT2D", importFft<2, transformForward>},
+      {"FFT3D", importFft<3, transformForward>},
       {"IFFT", importFft<1, transformInverse>},
       {"IFFT2D", importFft<2, transformInverse>},
+      {"IFFT3D", importFft<3, transformInverse>},
       {"IRFFT", importIrfft<1>},
       {"IRFFT2D", importIrfft<2>, "lengths known at compile time"},
+      {"IRFFT3D", importIrfft<3>, "lengths known at compile time"},
       {"Imag", importImag},
       {"RFFT", importRfft<1>},
       {"RFFT2D", importRfft<2>, "lengths known at compile time"},
+      {"RFFT3D", importRfft<3>, "lengths known at compile time"},
       {"Real", importReal},
   };
   return rows;

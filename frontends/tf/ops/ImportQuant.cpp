@@ -76,8 +76,8 @@ void importDequantize(NodeContext &n) {
 
 /// Rounds numbers to the nearest of those that integers of `num_bits` stand for. The range [min,
 /// max] is one for the whole tensor, or one for each element of the last dim; it moves so that one
-/// of the integers stands for 0. All is computed in f32, as the numbers halfway between two of them
-/// depend on it.
+/// of the integers stands for 0, also where all of it is on one side of 0. All is computed in f32,
+/// as the numbers halfway between two of them depend on it.
 void fakeQuantize(NodeContext &n, ArrayRef<double> mins, ArrayRef<double> maxes) {
   Value input = n.input(0);
   const int64_t bits = n.intAttr("num_bits", 8);
@@ -94,11 +94,12 @@ void fakeQuantize(NodeContext &n, ArrayRef<double> mins, ArrayRef<double> maxes)
   SmallVector<float> least, most, steps, inverses;
   for (auto [min, max] : llvm::zip_equal(mins, maxes)) {
     const float first = static_cast<float>(min), last = static_cast<float>(max);
-    if (!(first <= 0 && last >= 0))
-      return n.failNode(
-          llvm::formatv("has the range [{0}, {1}], which must include 0", first, last).str());
     // A range of nothing but 0 has one number.
-    const bool isZero = first == last;
+    const bool isZero = first == 0 && last == 0;
+    if (!isZero && !(first < last))
+      return n.failNode(
+          llvm::formatv("has the range [{0}, {1}], whose end must be above its begin", first, last)
+              .str());
     const float step = isZero ? 1 : (last - first) / (high - low);
     const float zero = std::clamp(std::round(low - first / step), low, high);
     least.push_back(isZero ? 0 : (low - zero) * step);

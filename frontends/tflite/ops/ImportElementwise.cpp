@@ -163,6 +163,9 @@ void importDequantize(OpContext &c) {
   c.setOutput(c.cast(c.raw(0), onnxType(c.outputTensor(0).type())));
 }
 
+/// The reader has all elements of what is stored without its zeros.
+void importDensify(OpContext &c) { c.setOutput(c.moved(0)); }
+
 /// Rounds to the values that integers of some bits stand for; zero is one of them.
 void importFakeQuant(OpContext &c) {
   const auto *options = c.options<fb::FakeQuantOptions>();
@@ -212,6 +215,7 @@ llvm::ArrayRef<OpRow> elementwiseOps() {
       {CAST, importCast},
       {CEIL, importEqualOp, "Ceil"},
       {COS, importEqualOp, "Cos"},
+      {DENSIFY, importDensify},
       {DEQUANTIZE, importDequantize},
       {DIV, importDiv},
       {ELU, importEqualOp, "Elu"},

@@ -169,3 +169,20 @@ func.func @region_that_does_not_pay(%x: tensor<1x8x4x4xf32>, %y: tensor<1x4x4x8x
   %1 = graph.add %0, %y : (tensor<1x4x4x8xf32>, tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32>
   return %1 : tensor<1x4x4x8xf32>
 }
+
+// -----
+
+// The transpose of what is computed of constants moves to these and folds there; both do not come back
+// behind the computation, which is too large to be folded here.
+
+// CHECK-LABEL: func.func @computed_constants
+// CHECK-NOT: graph.transpose
+// CHECK: graph.sub {{.*}} : (tensor<64x1x2xi64>, tensor<1x64x2xi64>) -> tensor<64x64x2xi64>
+// CHECK-NOT: graph.transpose
+func.func @computed_constants() -> tensor<64x64x2xi64> {
+  %a = graph.constant dense<3> : tensor<2x64x1xi64>
+  %b = graph.constant dense<2> : tensor<2x1x64xi64>
+  %0 = graph.sub %a, %b : (tensor<2x64x1xi64>, tensor<2x1x64xi64>) -> tensor<2x64x64xi64>
+  %1 = graph.transpose %0 {permutation = array<i64: 1, 2, 0>} : (tensor<2x64x64xi64>) -> tensor<64x64x2xi64>
+  return %1 : tensor<64x64x2xi64>
+}

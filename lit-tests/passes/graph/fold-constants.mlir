@@ -101,3 +101,32 @@ func.func @no_numbers() -> (!graph.sequence<tensor<*xf32>>, tensor<2xcomplex<f32
   %c = graph.host_call "RandomNormal"() {dtype = array<i64: 14>, shape = array<i64: 2>} : () -> tensor<2xcomplex<f32>>
   return %s, %c : !graph.sequence<tensor<*xf32>>, tensor<2xcomplex<f32>>
 }
+
+// -----
+
+// Calls of host kernels, but for those that draw random numbers.
+// CHECK-LABEL: func @calls
+// CHECK-DAG: graph.constant dense<[1, 7, 3]> : tensor<3xi64>
+// CHECK-DAG: graph.host_call "RandomNormalLike"
+func.func @calls() -> (tensor<3xi64>, tensor<3xf32>) {
+  %data = graph.constant dense<[1, 2, 3]> : tensor<3xi64>
+  %at = graph.constant dense<1> : tensor<1x1xi64>
+  %new = graph.constant dense<7> : tensor<1xi64>
+  %like = graph.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %0 = graph.host_call "ScatterND"(%data, %at, %new) {} : (tensor<3xi64>, tensor<1x1xi64>, tensor<1xi64>) -> tensor<3xi64>
+  %1 = graph.host_call "RandomNormalLike"(%like) {} : (tensor<3xf32>) -> tensor<3xf32>
+  return %0, %1 : tensor<3xi64>, tensor<3xf32>
+}
+
+// -----
+
+// Tables of indices may grow more.
+// CHECK-LABEL: func @indices
+// CHECK-NOT: graph.sub
+// CHECK: return
+func.func @indices() -> tensor<64x64xi64> {
+  %a = graph.constant dense<3> : tensor<64x1xi64>
+  %b = graph.constant dense<2> : tensor<1x64xi64>
+  %0 = graph.sub %a, %b : (tensor<64x1xi64>, tensor<1x64xi64>) -> tensor<64x64xi64>
+  return %0 : tensor<64x64xi64>
+}

@@ -41,7 +41,7 @@ BEYOND = {**{(kernel, "A"): PACKED for kernel in ("Slice", "Concat", "Gather", "
                                                     "ReduceMax", "ReduceMin", "ReduceL1",
                                                     "ReduceSumSquare")}}
 # Kernels that are no ONNX operator (kernels/core/Contracts.h has their signatures).
-STEPS = {"Aipp", "Base64", "BesselI", "Betainc", "CharactersText", "Cholesky", "CumLogSumExp", "Digamma",
+STEPS = {"Aipp", "Base64", "BesselI", "Betainc", "CharactersText", "Cholesky", "CrossHash", "CumLogSumExp", "Digamma",
          "Erfinv", "ExampleFeature", "FormatNumber", "Igamma", "Igammac", "Lgamma", "Map", "MatrixSolve", "MurmurHash", "Ndtri",
          "PackTrees", "PackVectors", "PhiloxKey", "PhiloxRandom", "Polygamma", "Qr", "RaggedToDense", "RegexReplace", "SegmentJoin",
          "SequenceResize", "SequenceSet",

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "frontends/tf/CheckpointTable.h"
+#include "frontends/tf/variables/CheckpointTable.h"
 #include "google/protobuf/text_format.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"

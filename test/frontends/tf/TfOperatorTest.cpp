@@ -116,6 +116,22 @@ TEST_CASE("Elements are counted") {
   CHECK(histogram.node("HistogramFixedWidth", "x r n").evaluate() == Numbers{2, 1, 1, 0, 2});
 }
 
+TEST_CASE("A range of quantized numbers moves to 0") {
+  Graph above;
+  above.floats("x", {5}, {-1, 0, .25, 1.75, 9}).floats("l", {}, {1}).floats("h", {}, {8});
+  above.node("FakeQuantWithMinMaxVars", "x l h", "num_bits i: 3");
+  CHECK(above.evaluate() == Numbers{0, 0, 0, 2, 7});
+  Graph below;
+  below.floats("x", {5}, {1, 0, -.25, -1.75, -9}).floats("l", {}, {-8}).floats("h", {}, {-1});
+  below.node("FakeQuantWithMinMaxVars", "x l h", "num_bits i: 3");
+  CHECK(below.evaluate() == Numbers{0, 0, 0, -2, -7});
+  Graph none;
+  none.floats("x", {1}, {1}).floats("l", {}, {2}).floats("h", {}, {2});
+  const std::string error = none.node("FakeQuantWithMinMaxVars", "x l h").errorText();
+  CHECK(error.find("has the range [2.00, 2.00], whose end must be above its begin") !=
+        std::string::npos);
+}
+
 TEST_CASE("Rows are parted and joined by number") {
   Graph parts;
   parts.floats("x", {3, 1}, {1, 2, 3}).ints("p", {3}, {1, 0, 1});

@@ -293,6 +293,17 @@ def add_networks():
          form="int8io")
 
 
+    # Weights that are stored without their zeros, in blocks and one by one.
+    blocks = (fixed.uniform(0, 1, (16, 32, 1)) < 0.2) * fixed.uniform(-1, 1, (16, 32, 4))
+    few = fixed.uniform(-1, 1, (3, 3, 4, 8)) * (fixed.uniform(0, 1, (3, 3, 4, 8)) < 0.15)
+    rows = fixed.uniform(-2, 2, (2, 128)).astype("f4")
+    for form in ("sparse", "sparsef16", "sparseint8"):
+        # The interpreter does not expand matrices of halves.
+        if form != "sparsef16":
+            case(f"{form}_dense", lambda x: x @ blocks.reshape(16, 128).T.astype("f4"), rows, form=form)
+        case(f"{form}_conv", lambda x: nn.conv2d(x, few.astype("f4"), 1, "SAME"), several, form=form)
+
+
 def add_quantized():
     for name in ("add", "multiply", "subtract", "maximum", "sigmoid", "tanh", "exp", "leaky_relu",
                  "relu6", "hard_swish", "conv_SAME", "depthwise_2", "conv_transpose_SAME", "dense",
@@ -306,7 +317,8 @@ def add_quantized():
 
 def convert(function, inputs, form):
     """The bytes of a model. Forms: float, open (a batch of any size), f16 and dynamic (weights), int8,
-    int8io and uint8io (also inputs and results), int16 (activations)."""
+    int8io and uint8io (also inputs and results), int16 (activations); sparse, sparsef16 and sparseint8
+    store weights without their zeros."""
     if isinstance(function, tf.keras.Model):
         converter = tf.lite.TFLiteConverter.from_keras_model(function)
     else:
@@ -315,8 +327,11 @@ def convert(function, inputs, form):
         traced = tf.function(function, input_signature=specs, autograph=False)
         converter = tf.lite.TFLiteConverter.from_concrete_functions(
             [traced.get_concrete_function()], traced)
-    if form not in ("float", "open"):
+    if form not in ("float", "open", "sparse"):
         converter.optimizations = [tf.lite.Optimize.DEFAULT]
+    if form.startswith("sparse"):
+        converter.optimizations = [*converter.optimizations, tf.lite.Optimize.EXPERIMENTAL_SPARSITY]
+        form = form[6:]
     if form == "f16":
         converter.target_spec.supported_types = [tf.float16]
     if "int" in form:

@@ -2,7 +2,7 @@
 #===-- make_preprocessing.py - SavedModels of preprocessing and TensorFlow's answers ------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes saved/<name>.zip for each of the models below: saved_model.pb, the files of its folder
-`assets`, and expected.npz with the inputs x0, ... and TensorFlow's outputs y0, ....
+`assets` and of its variables, and expected.npz with the inputs x0, ... and TensorFlow's outputs y0, ....
 
     make_preprocessing.py [name ...]
 
@@ -133,6 +133,47 @@ def files():
     return module
 
 
+@model(np.array([[1, 2], [3, 4], [1, -4]], "i8"), np.array([[b"a"], [b"bc"], [b"a"]]))
+def crossed_features():
+    crossing = LAYERS.HashedCrossing(7)
+    vectors = LAYERS.HashedCrossing(5, output_mode="one_hot")
+
+    def run(numbers, words):
+        pairs = tf.sparse.cross_hashed([tf.sparse.from_dense(numbers), words, tf.sparse.from_dense(numbers - 1)],
+                                       num_buckets=1000, hash_key=17)
+        return [crossing((numbers[:, :1], words)), vectors((words, numbers[:, 1:])),
+                pairs.indices, pairs.values, pairs.dense_shape,
+                tf.sparse.cross_hashed([numbers, numbers]).values]
+    return run
+
+
+@model((np.arange(120).reshape(2, 3, 4, 5) % 17 / 256).astype("f4"))
+def volumes_of_frequencies():
+    def run(x):
+        complex_ = tf.signal.rfft3d(x)
+        both = tf.signal.fft3d(tf.complex(x, x * 2))
+        back = tf.signal.ifft3d(tf.complex(x, -x))
+        return [tf.math.real(complex_), tf.math.imag(complex_), tf.math.real(both), tf.math.imag(both),
+                tf.math.real(back), tf.math.imag(back), tf.signal.irfft3d(complex_, [3, 4, 5]),
+                tf.math.real(tf.signal.rfft3d(x, [2, 6, 4]))]
+    return run
+
+
+@model(np.arange(2 * 6 * 5 * 3).reshape(2, 6, 5, 3).astype("f4") % 13)
+def augmented_images():
+    """Layers that draw random numbers: their states are counted while the model runs."""
+    module = tf.Module()
+    layers = [LAYERS.RandomFlip(seed=3), LAYERS.RandomTranslation(.2, .2, seed=4), LAYERS.RandomContrast(.2, seed=5)]
+
+    def run(x):
+        for layer in layers:
+            x = layer(x, training=True)
+        return [x]
+    module.states = [variable.value for layer in layers for variable in layer.variables]
+    module.run = run
+    return module
+
+
 def main():
     for name in sys.argv[1:] or MODELS:
         make, inputs = MODELS[name]
@@ -144,10 +185,11 @@ def main():
         specs = [tf.TensorSpec((None, *x.shape[1:]), tf.string if x.dtype.kind == "S" else x.dtype, f"x{i}")
                  for i, x in enumerate(inputs)]
         function = tf.function(lambda *x: {f"y{i:02}": y for i, y in enumerate(call(*x))}, input_signature=specs)
-        answers = function(*[tf.constant(x) for x in inputs])
         with tempfile.TemporaryDirectory() as folder:
             module.function = function
             tf.saved_model.save(module, folder, signatures=function)
+            # The first run from the states that are saved.
+            answers = function(*[tf.constant(x) for x in inputs])
             stored = io.BytesIO()
             arrays = {f"x{i}": x for i, x in enumerate(inputs)}
             for key, answer in answers.items():
@@ -155,7 +197,9 @@ def main():
                 arrays[key] = value.astype("S") if value.dtype == object else value
             np.savez_compressed(stored, **arrays)
             with zipfile.ZipFile(HERE / f"{name}.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-                for path in [Path(folder) / "saved_model.pb", *sorted((Path(folder) / "assets").glob("*"))]:
+                parts = ("assets", "variables") if module.variables else ("assets",)
+                for path in [Path(folder) / "saved_model.pb",
+                             *[file for part in parts for file in sorted((Path(folder) / part).glob("*"))]]:
                     archive.writestr(zipfile.ZipInfo(str(path.relative_to(folder))), path.read_bytes(),
                                      zipfile.ZIP_DEFLATED)
                 archive.writestr(zipfile.ZipInfo("expected.npz"), stored.getvalue())

@@ -256,6 +256,69 @@ void importSparseSoftmax(NodeContext &n) {
 }
 
 //===----------------------------------------------------------------------===//
+// Crossed features
+//===----------------------------------------------------------------------===//
+
+/// Inputs: the places, the values and the shapes of sparse matrices, then dense ones. Each row gets
+/// the hashes of all combinations of a feature of each matrix. Outputs: a sparse matrix of them.
+void importSparseCross(NodeContext &n) {
+  SmallVector<Value> inputs = n.inputs();
+  const int64_t count = n.intAttr("N", 0), buckets = n.intAttr("num_buckets", 0),
+                key = n.intAttr("hash_key", 0);
+  const bool isHashed = n.boolAttr("hashed_output", false);
+  if (n.failed())
+    return;
+  if (!isHashed)
+    return n.failAttribute("hashed_output", "is not set: features are crossed by hashes only");
+  if (count < 0 || 3 * count > int64_t(inputs.size()) || inputs.empty())
+    return n.failAttribute("N", "is " + Twine(count) + ", which the inputs do not fit");
+  TensorMath m(n);
+  Value one = m.index(1), zero = m.index(0);
+  // Sparse matrices come first, so that the rows are those of the first one.
+  Value rows = count ? m.element(indexVector(n, inputs[2 * count]), 0) : m.dim(inputs[0], 0);
+  Value begins = m.count(m.add(rows, one));
+  Value hashes =
+      n.callHost("Expand", {n.constant(n.builder().getI64TensorAttr({key})), m.shapeOf({rows})});
+  auto cross = [&](Value featureBegins, Value features, bool isLast) {
+    const int64_t divisor = !isLast       ? 0
+                            : buckets > 0 ? buckets
+                                          : std::numeric_limits<int64_t>::max();
+    graph::HostCall call{"CrossHash",
+                         {begins, hashes, featureBegins, features},
+                         n.builder().getDictionaryAttr({n.hostInts("buckets", {divisor})}),
+                         2};
+    SmallVector<Value> results = n.failed() ? SmallVector<Value>() : n.callHost(call);
+    if (!results.empty())
+      begins = results[0], hashes = results[1];
+  };
+  const size_t dense = inputs.size() - 3 * count;
+  for (int64_t i = 0; i < count; ++i) {
+    Value features = inputs[count + i], row = m.column(m.toIndex(inputs[i]), 0);
+    Value ones = n.callHost("Expand", {one, m.shapeOf({m.dim(row, 0), one})});
+    Value sizes = m.squeeze(sumOfRows(m, ones, row, rows), {1});
+    Value ends = n.callHost("CumSum", {m.toIndex(sizes), zero});
+    cross(m.concat({n.intList({0}), ends}, 0), features, dense == 0 && i + 1 == count);
+  }
+  for (size_t i = 0; i < dense; ++i) {
+    Value matrix = inputs[3 * count + i];
+    cross(m.mul(m.count(m.add(rows, one)), m.dim(matrix, 1)),
+          m.reshape(matrix, ArrayRef<int64_t>{-1}), i + 1 == dense);
+  }
+  if (n.failed())
+    return;
+  Value row = rowsOfSplits(m, begins),
+        position = m.sub(m.count(m.dim(row, 0)), m.gather(begins, row, 0));
+  setOutput(n, 0, m.concat({m.unsqueeze(row, {1}), m.unsqueeze(position, {1})}, 1), 2);
+  setOutput(n, 1, hashes, 1);
+  Value sizes =
+      m.sub(m.slice(begins, 1, std::numeric_limits<int32_t>::max(), 0), m.slice(begins, 0, -1, 0));
+  // Without rows the longest one has no features.
+  Value longest = n.callHost("ReduceMax", {m.concat({n.intList({0}), sizes}, 0), n.intList({0})},
+                             {n.hostInts("keepdims", {0})});
+  n.setOutput(2, m.shapeOf({rows, longest}));
+}
+
+//===----------------------------------------------------------------------===//
 // Decoding of labels
 //===----------------------------------------------------------------------===//
 
@@ -305,6 +368,7 @@ ArrayRef<OpRow> sparseRows() {
   static const OpRow rows[] = {
       {"CTCGreedyDecoder", importGreedyDecoder},
       {"SparseConcat", importSparseConcat},
+      {"SparseCross", importSparseCross, "hashed_output"},
       {"SparseDenseCwiseAdd", importWithDense<graph::AddOp>},
       {"SparseDenseCwiseDiv", importWithDense<graph::DivOp>},
       {"SparseDenseCwiseMul", importWithDense<graph::MulOp>},

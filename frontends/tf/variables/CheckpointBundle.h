@@ -1,8 +1,8 @@
 //===-- CheckpointBundle.h - reads the variables of a checkpoint ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_FRONTENDS_TF_CHECKPOINTBUNDLE_H
-#define OPENATC_FRONTENDS_TF_CHECKPOINTBUNDLE_H
+#ifndef OPENATC_FRONTENDS_TF_VARIABLES_CHECKPOINTBUNDLE_H
+#define OPENATC_FRONTENDS_TF_VARIABLES_CHECKPOINTBUNDLE_H
 
 #include <memory>
 #include <optional>
@@ -51,4 +51,4 @@ unsigned elementBytes(pb::DataType type);
 
 } // namespace atc::tf_import
 
-#endif // OPENATC_FRONTENDS_TF_CHECKPOINTBUNDLE_H
+#endif // OPENATC_FRONTENDS_TF_VARIABLES_CHECKPOINTBUNDLE_H

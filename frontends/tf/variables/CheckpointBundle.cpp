@@ -1,10 +1,10 @@
 //===-- CheckpointBundle.cpp - reads the variables of a checkpoint --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "frontends/tf/CheckpointBundle.h"
+#include "frontends/tf/variables/CheckpointBundle.h"
 
 #include "frontends/ModelFile.h"
-#include "frontends/tf/CheckpointTable.h"
+#include "frontends/tf/variables/CheckpointTable.h"
 #include "google/protobuf/stubs/logging.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/MathExtras.h"

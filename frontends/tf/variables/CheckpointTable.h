@@ -1,8 +1,8 @@
 //===-- CheckpointTable.h - the sorted table of a checkpoint's index ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_FRONTENDS_TF_CHECKPOINTTABLE_H
-#define OPENATC_FRONTENDS_TF_CHECKPOINTTABLE_H
+#ifndef OPENATC_FRONTENDS_TF_VARIABLES_CHECKPOINTTABLE_H
+#define OPENATC_FRONTENDS_TF_VARIABLES_CHECKPOINTTABLE_H
 
 #include <cstdint>
 #include <string>
@@ -25,4 +25,4 @@ bool readCheckpointTable(llvm::StringRef bytes, llvm::StringRef name,
 
 } // namespace atc::tf_import
 
-#endif // OPENATC_FRONTENDS_TF_CHECKPOINTTABLE_H
+#endif // OPENATC_FRONTENDS_TF_VARIABLES_CHECKPOINTTABLE_H

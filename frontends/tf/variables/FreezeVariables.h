@@ -1,11 +1,11 @@
 //===-- FreezeVariables.h - variables become constants --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_FRONTENDS_TF_FREEZEVARIABLES_H
-#define OPENATC_FRONTENDS_TF_FREEZEVARIABLES_H
+#ifndef OPENATC_FRONTENDS_TF_VARIABLES_FREEZEVARIABLES_H
+#define OPENATC_FRONTENDS_TF_VARIABLES_FREEZEVARIABLES_H
 
-#include "frontends/tf/CheckpointBundle.h"
 #include "frontends/tf/schema/tensorflow.pb.h"
+#include "frontends/tf/variables/CheckpointBundle.h"
 #include "support/Diagnostics.h"
 
 namespace atc::tf_import {
@@ -21,4 +21,4 @@ bool freezeVariables(pb::GraphDef &graph, CheckpointBundle *checkpoint, Diagnost
 
 } // namespace atc::tf_import
 
-#endif // OPENATC_FRONTENDS_TF_FREEZEVARIABLES_H
+#endif // OPENATC_FRONTENDS_TF_VARIABLES_FREEZEVARIABLES_H

@@ -1,7 +1,7 @@
 //===-- FreezeVariables.cpp - variables become constants ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "frontends/tf/FreezeVariables.h"
+#include "frontends/tf/variables/FreezeVariables.h"
 
 #include "frontends/tf/NodeDefs.h"
 

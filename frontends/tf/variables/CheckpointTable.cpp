@@ -1,7 +1,7 @@
 //===-- CheckpointTable.cpp - the sorted table of a checkpoint's index ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "frontends/tf/CheckpointTable.h"
+#include "frontends/tf/variables/CheckpointTable.h"
 
 #include <array>
 #include <optional>

@@ -1,0 +1,173 @@
+//===-- VariableWrites.cpp - variables that a model changes while it runs -===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/tf/variables/VariableWrites.h"
+
+#include "frontends/tf/NodeDefs.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace llvm;
+
+namespace atc::tf_import {
+
+bool writesVariable(StringRef op) {
+  return (op.starts_with("Assign") && op.ends_with("VariableOp")) ||
+         op.starts_with("ResourceScatter") || op.starts_with("ResourceApply");
+}
+
+/// What a ReadVariableOp behind a write of its variable reads; null where there is none, or
+/// several.
+static const std::string *writtenBefore(const pb::NodeDef &read,
+                                        const StringMap<const pb::NodeDef *> &nodes) {
+  const std::string *value = nullptr;
+  for (StringRef input : read.input()) {
+    auto before = input.consume_front("^") ? nodes.find(input) : nodes.end();
+    if (before == nodes.end() || !writesVariable(before->second->op()))
+      continue;
+    const pb::NodeDef &write = *before->second;
+    if (write.input_size() == 0 || write.input(0) != read.input(0))
+      continue;
+    if (value || write.op() != "AssignVariableOp" || write.input_size() < 2)
+      return nullptr;
+    value = &write.input(1);
+  }
+  return value;
+}
+
+static void forwardWrites(pb::FunctionDef &function) {
+  StringMap<const pb::NodeDef *> nodes;
+  for (const pb::NodeDef &node : function.node_def())
+    nodes[node.name()] = &node;
+  StringMap<std::string> values;
+  for (const pb::NodeDef &node : function.node_def())
+    if (node.op() == "ReadVariableOp" && node.input_size() > 0)
+      if (const std::string *value = writtenBefore(node, nodes))
+        values[node.name() + ":value:0"] = *value;
+  auto replace = [&](std::string &tensor) {
+    // What is written may be what a read has behind another write.
+    for (size_t steps = 0; steps < values.size(); ++steps) {
+      auto value = values.find(tensor);
+      if (value == values.end())
+        return;
+      tensor = value->second;
+    }
+  };
+  if (values.empty())
+    return;
+  for (pb::NodeDef &node : *function.mutable_node_def())
+    for (std::string &input : *node.mutable_input())
+      replace(input);
+  for (auto &[name, tensor] : *function.mutable_ret())
+    replace(tensor);
+}
+
+void forwardWrites(pb::GraphDef &graph) {
+  for (pb::FunctionDef &function : *graph.mutable_library()->mutable_function())
+    forwardWrites(function);
+}
+
+namespace {
+
+enum class Reader { None, Seeds, Results };
+
+/// The input of an operator that random numbers are drawn from, -1 of others.
+int seedInput(StringRef op) {
+  return StringSwitch<int>(op)
+      .Cases({"StatelessRandomGetKeyCounter", "StatelessRandomGetKeyCounterAlg"}, 0)
+      .Cases({"StatelessRandomNormal", "StatelessRandomUniform", "StatelessRandomUniformInt",
+              "StatelessRandomUniformFullInt", "StatelessTruncatedNormal"},
+             1)
+      .Case("StatelessMultinomial", 2)
+      .Default(-1);
+}
+
+class Readers {
+public:
+  explicit Readers(const pb::GraphDef &graph) {
+    for (const pb::NodeDef &node : graph.node()) {
+      // Nodes of one shared name are one variable.
+      const pb::AttrValue *shared = attributeOf(node, "shared_name");
+      if (node.op() == "VarHandleOp" && shared && !shared->s().empty()) {
+        variables[node.name()] = shared->s();
+        handles[shared->s()].push_back(node.name());
+      }
+      for (const auto &[index, input] : enumerate(node.input()))
+        readers[nodeOf(input)].emplace_back(&node, index);
+    }
+  }
+
+  /// What reads the variable behind a tensor; Results where nothing is known of it.
+  Reader of(StringRef tensor) const {
+    auto variable = variables.find(tensor);
+    if (variable == variables.end())
+      return Reader::Results;
+    Reader result = Reader::None;
+    SmallVector<StringRef> open(handles.at(variable->second).begin(),
+                                handles.at(variable->second).end());
+    StringSet<> seen;
+    while (!open.empty()) {
+      StringRef name = open.pop_back_val();
+      auto found = readers.find(name);
+      if (found == readers.end()) {
+        // Nothing reads an output of the model; a handle that nothing reads is none.
+        if (!variables.contains(name))
+          return Reader::Results;
+        continue;
+      }
+      for (const auto &[node, index] : found->second)
+        if (seedInput(node->op()) == index)
+          result = Reader::Seeds;
+        else if (seen.insert(node->name()).second)
+          open.push_back(node->name());
+    }
+    return result;
+  }
+
+private:
+  StringMap<std::string> variables;
+  StringMap<SmallVector<StringRef>> handles;
+  StringMap<SmallVector<std::pair<const pb::NodeDef *, int>>> readers;
+};
+
+} // namespace
+
+bool checkWrites(const pb::GraphDef &graph, const std::vector<VariableWrite> &writes,
+                 Diagnostics &diagnostics) {
+  if (writes.empty())
+    return true;
+  Readers readers(graph);
+  StringSet<> counted;
+  std::string first;
+  for (const VariableWrite &write : writes) {
+    const std::string node = "node '" + write.node + "' (" + write.op + ") ";
+    switch (readers.of(write.variable)) {
+    case Reader::None:
+      break;
+    case Reader::Seeds:
+      if (counted.insert(write.variable).second && counted.size() == 1)
+        first = node;
+      break;
+    case Reader::Results:
+      diagnostics.error("E13010", node +
+                                      "changes a variable while the model runs: only models whose "
+                                      "variables stay as they were saved are supported");
+      return false;
+    }
+  }
+  if (counted.empty())
+    return true;
+  const std::string others =
+      counted.size() > 1 ? "and " + std::to_string(counted.size() - 1) + " more like it count"
+                         : "counts";
+  diagnostics.warning("W11015", first + others +
+                                    " the random numbers of layers that draw them for the results: "
+                                    "each run draws the same ones. Layers that augment images draw "
+                                    "them unless the model is exported with training=False");
+  return true;
+}
+
+} // namespace atc::tf_import

@@ -1,0 +1,39 @@
+//===-- VariableWrites.h - variables that a model changes while it runs ---===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_FRONTENDS_TF_VARIABLES_VARIABLEWRITES_H
+#define OPENATC_FRONTENDS_TF_VARIABLES_VARIABLEWRITES_H
+
+#include <string>
+#include <vector>
+
+#include "frontends/tf/schema/tensorflow.pb.h"
+#include "support/Diagnostics.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace atc::tf_import {
+
+namespace pb = atc::tf::pb;
+
+struct VariableWrite {
+  std::string variable; ///< the tensor of its handle, empty where it is not known
+  std::string node;
+  std::string op;
+};
+
+/// Whether the operator changes a variable.
+bool writesVariable(llvm::StringRef op);
+
+/// Lets what reads a variable behind its write, in the same function, read what is written.
+void forwardWrites(pb::GraphDef &graph);
+
+/// Checks the writes of a graph without calls, which has what its outputs need. A state that no
+/// output reads stays as it was saved: Keras counts the random numbers of a dropout that an
+/// inference does not apply. One that only random numbers are drawn from stays as well, with a
+/// warning. Of any other variable, a write is an error; false then.
+bool checkWrites(const pb::GraphDef &graph, const std::vector<VariableWrite> &writes,
+                 Diagnostics &diagnostics);
+
+} // namespace atc::tf_import
+
+#endif // OPENATC_FRONTENDS_TF_VARIABLES_VARIABLEWRITES_H
