@@ -44,10 +44,8 @@ void softmaxRows(RowBuilder &b, Softmax kind) {
     auto at = [&](Value i) { return b.loadWide(in, b.add(row, i)); };
     // The instructions for it return one of two operands where one is NaN. Whichever that is, the
     // sum of the row is NaN, and so are its results.
-    constexpr auto anyNan = arith::FastMathFlags::nnan | arith::FastMathFlags::nsz;
-    Value most = b.reduceLanes(
-        length, in.element, b.constant(wide, -kInfinity), at,
-        [&](Value a, Value x) -> Value { return arith::MaximumFOp::create(b, a, x, anyNan); });
+    Value most = b.reduceLanes(length, in.element, b.constant(wide, -kInfinity), at,
+                               [&](Value a, Value x) { return b.maximumOfNumbers(a, x); });
     // A row of minus infinity has no maximum to subtract.
     auto exponential = [&](Value i) -> Value {
       return math::ExpOp::create(b, b.subF(at(i), b.spread(most)));

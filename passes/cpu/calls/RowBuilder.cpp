@@ -270,6 +270,11 @@ Value RowBuilder::extremeF(Value a, Value b, bool isGreatest) {
   return select(compareF(CmpFPredicate::UNO, b, b), b, select(better, b, a));
 }
 
+Value RowBuilder::maximumOfNumbers(Value a, Value b) {
+  constexpr auto numbers = arith::FastMathFlags::nnan | arith::FastMathFlags::nsz;
+  return arith::MaximumFOp::create(*this, a, b, numbers);
+}
+
 Value RowBuilder::toFloat(Type type, Value index) {
   return arith::SIToFPOp::create(
       *this, type, arith::IndexCastOp::create(*this, getI64Type(), index).getResult());

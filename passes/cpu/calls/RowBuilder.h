@@ -109,6 +109,8 @@ public:
   mlir::Value largerF(mlir::Value a, mlir::Value b);
   /// Returns `b` where it is greater (or less) than `a` or NaN, else `a`: one is NaN where any is.
   mlir::Value extremeF(mlir::Value a, mlir::Value b, bool isGreatest);
+  /// Returns the greater of two numbers, any value where one is NaN.
+  mlir::Value maximumOfNumbers(mlir::Value a, mlir::Value b);
   /// Returns an index as a float of this type, and a float that is the value of an index.
   mlir::Value toFloat(mlir::Type type, mlir::Value index);
   mlir::Value toIndex(mlir::Value number);
