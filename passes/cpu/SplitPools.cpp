@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/ops/ConvOps.h"
+#include "mlir/IR/PatternMatch.h"
 #include "passes/cpu/Passes.h"
-#include "passes/graph/RewriteUtils.h"
 
 using namespace mlir;
 
@@ -13,48 +13,55 @@ namespace atc::cpu {
 
 namespace {
 
-struct SplitPool : graph::CountingPattern<graph::MaxPoolOp> {
-  using CountingPattern::CountingPattern;
+RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-  LogicalResult matchAndRewrite(graph::MaxPoolOp op, PatternRewriter &rewriter) const override {
-    ArrayRef<int64_t> kernel = op.getKernel(), strides = op.getStrides(), pads = op.getPads(),
-                      dilations = op.getDilations();
-    if (kernel.size() != 2 || kernel[0] == 1 || kernel[1] == 1)
-      return rewriter.notifyMatchFailure(op, "its windows have one row or column");
-    auto in = cast<RankedTensorType>(op.getInput().getType());
-    auto out = cast<RankedTensorType>(op.getType());
-    // Taps per column of the result; maxima along rows are computed for all rows of the input. A
-    // tensor between the two costs as much again.
-    const int64_t rows = in.getDimSize(2), results = out.getDimSize(2);
-    if (results * kernel[0] * kernel[1] < 2 * (rows * kernel[1] + results * kernel[0]))
-      return rewriter.notifyMatchFailure(op, "two steps have hardly fewer taps");
-    auto pool = [&](Value input, Type result, bool isRows) -> Value {
-      auto list = [&](int64_t along, int64_t other) {
-        return rewriter.getDenseI64ArrayAttr(isRows ? SmallVector<int64_t>{other, along}
-                                                    : SmallVector<int64_t>{along, other});
-      };
-      auto before = list(pads[isRows], 0), after = list(pads[2 + isRows], 0);
-      SmallVector<int64_t> both(before.asArrayRef());
-      llvm::append_range(both, after.asArrayRef());
-      Location loc = isRows ? graph::derivedLoc(op.getLoc(), "rows") : op.getLoc();
-      return graph::MaxPoolOp::create(rewriter, loc, result, input, list(kernel[isRows], 1),
-                                      list(strides[isRows], 1), rewriter.getDenseI64ArrayAttr(both),
-                                      list(dilations[isRows], 1), op.getCeilModeAttr());
-    };
-    SmallVector<int64_t> shape(out.getShape());
-    shape[2] = rows;
-    Value maxima = pool(op.getInput(), out.clone(shape), /*isRows=*/true);
-    rewriter.replaceOp(op, pool(maxima, out, /*isRows=*/false));
-    ++count;
-    return success();
-  }
-};
+/// Returns whether two steps read at most half of the elements.
+bool isWorthSplitting(graph::MaxPoolOp op) {
+  ArrayRef<int64_t> kernel = op.getKernel();
+  if (kernel.size() != 2 || kernel[0] == 1 || kernel[1] == 1)
+    return false;
+  // Elements per column of the result. Maxima along rows are computed for all rows of the input; a
+  // tensor between the two costs as much again.
+  const int64_t rows = typeOf(op.getInput()).getDimSize(2), results = typeOf(op).getDimSize(2);
+  return results * kernel[0] * kernel[1] >= 2 * (rows * kernel[1] + results * kernel[0]);
+}
+
+/// Creates the pool of `op` along one dim.
+Value poolAlong(OpBuilder &builder, graph::MaxPoolOp op, bool isRows, Value input, Type result) {
+  auto list = [&](int64_t along, int64_t other) {
+    return isRows ? SmallVector<int64_t>{other, along} : SmallVector<int64_t>{along, other};
+  };
+  SmallVector<int64_t> pads = list(op.getPads()[isRows], 0);
+  llvm::append_range(pads, list(op.getPads()[2 + isRows], 0));
+  Location loc = op.getLoc();
+  // The name stays with the value that equals the node's result.
+  if (auto name = dyn_cast<NameLoc>(loc); name && isRows)
+    loc = NameLoc::get(builder.getStringAttr(name.getName().getValue() + ".rows"),
+                       name.getChildLoc());
+  return graph::MaxPoolOp::create(
+      builder, loc, result, input, builder.getDenseI64ArrayAttr(list(op.getKernel()[isRows], 1)),
+      builder.getDenseI64ArrayAttr(list(op.getStrides()[isRows], 1)),
+      builder.getDenseI64ArrayAttr(pads),
+      builder.getDenseI64ArrayAttr(list(op.getDilations()[isRows], 1)), op.getCeilModeAttr());
+}
 
 struct CpuSplitPools : impl::CpuSplitPoolsBase<CpuSplitPools> {
   void runOnOperation() override {
-    RewritePatternSet patterns(&getContext());
-    patterns.add<SplitPool>(&getContext(), numSplit);
-    graph::rewriteToFixpoint(getOperation(), std::move(patterns));
+    SmallVector<graph::MaxPoolOp> pools;
+    getOperation().walk([&](graph::MaxPoolOp op) {
+      if (isWorthSplitting(op))
+        pools.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (graph::MaxPoolOp op : pools) {
+      rewriter.setInsertionPoint(op);
+      SmallVector<int64_t> shape(typeOf(op).getShape());
+      shape[2] = typeOf(op.getInput()).getDimSize(2);
+      Value maxima =
+          poolAlong(rewriter, op, /*isRows=*/true, op.getInput(), typeOf(op).clone(shape));
+      rewriter.replaceOp(op, poolAlong(rewriter, op, /*isRows=*/false, maxima, op.getType()));
+      ++numSplit;
+    }
   }
 };
 
