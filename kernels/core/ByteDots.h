@@ -97,21 +97,26 @@ struct ByteDots {
   /// c has room for all. `panels`: those of the columns.
   void multiply(int32_t *c, int64_t cRow, const uint8_t *a, const int8_t *panels, int64_t m,
                 int64_t count) const {
+    const int64_t panelStep = words() * 4 * kLanes;
     for (int64_t first = 0; first < words(); first += kDepthWords) {
-      const int64_t depth = minimum(kDepthWords, words() - first);
+      const int64_t depth = minimum(kDepthWords, words() - first), next = first + depth;
       for (int64_t p = 0; p < count; p += 2) {
-        const int8_t *b = panels + (p * words() + first) * 4 * kLanes;
+        const int8_t *b = panels + p * panelStep + first * 4 * kLanes;
+        // What is multiplied next, of these columns or of those behind them.
+        const int8_t *ahead = p + 2 < count    ? b + 2 * panelStep
+                              : next < words() ? panels + next * 4 * kLanes
+                                               : panels + count * panelStep;
         int32_t *to = c + p * kLanes;
-        count - p > 1 ? multiplyPanels<2>(to, cRow, a + 4 * first, b, m, depth, first > 0)
-                      : multiplyPanels<1>(to, cRow, a + 4 * first, b, m, depth, first > 0);
+        count - p > 1 ? multiplyPanels<2>(to, cRow, a + 4 * first, b, ahead, m, depth, first > 0)
+                      : multiplyPanels<1>(to, cRow, a + 4 * first, b, ahead, m, depth, first > 0);
       }
     }
   }
 
 private:
   template <int R, int P>
-  ATC_WIDE_DOT void tile(int32_t *c, int64_t cRow, const uint8_t *a, const int8_t *b, int64_t depth,
-                         bool add) const {
+  ATC_WIDE_DOT void tile(int32_t *c, int64_t cRow, const uint8_t *a, const int8_t *b,
+                         const int8_t *ahead, int64_t depth, bool add) const {
     const int64_t aRow = words() * 4, panelStep = words() * 4 * kLanes;
     __m512i sums[R][P];
 #pragma clang loop unroll(full)
@@ -122,8 +127,10 @@ private:
     for (int64_t w = 0; w < depth; ++w) {
       __m512i panel[P];
 #pragma clang loop unroll(full)
-      for (int p = 0; p < P; ++p)
+      for (int p = 0; p < P; ++p) {
         panel[p] = _mm512_loadu_si512(b + p * panelStep + w * 4 * kLanes);
+        __builtin_prefetch(ahead + p * panelStep + w * 4 * kLanes);
+      }
 #pragma clang loop unroll(full)
       for (int r = 0; r < R; ++r) {
         int32_t word;
@@ -142,10 +149,10 @@ private:
   }
 
   template <int P>
-  void multiplyPanels(int32_t *c, int64_t cRow, const uint8_t *a, const int8_t *b, int64_t m,
-                      int64_t depth, bool add) const {
+  void multiplyPanels(int32_t *c, int64_t cRow, const uint8_t *a, const int8_t *b,
+                      const int8_t *ahead, int64_t m, int64_t depth, bool add) const {
     forRowTiles(m, [&]<int R>(int64_t row) {
-      tile<R, P>(c + row * cRow, cRow, a + row * words() * 4, b, depth, add);
+      tile<R, P>(c + row * cRow, cRow, a + row * words() * 4, b, ahead, depth, add);
     });
   }
 };

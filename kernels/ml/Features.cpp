@@ -94,17 +94,18 @@ ATC_KERNEL(Imputer) {
         using T = typename decltype(type)::Type;
         const T *from = data.as<T>();
         T *to = reinterpret_cast<T *>(out);
-        const int64_t count = data.count();
-        for (int64_t i = 0; i < count; ++i) {
-          const int64_t which = values == 1 ? 0 : i % width;
-          if constexpr (kIsFloat<T>) {
-            const double value = double(from[i]);
-            const bool missing = isNan(replaced) ? isNan(value) : value == replaced;
-            to[i] = missing ? T(reals[which]) : from[i];
-          } else {
-            to[i] = int64_t(from[i]) == replacedWhole ? T(whole[which]) : from[i];
-          }
-        }
+        const int64_t count = data.count(), step = values == 1 ? 0 : 1;
+        auto impute = [&](auto isMissing, auto *with) {
+          for (int64_t first = 0; first < count; first += width)
+            for (int64_t i = 0; i < width; ++i)
+              to[first + i] = isMissing(from[first + i]) ? T(with[i * step]) : from[first + i];
+        };
+        if constexpr (!kIsFloat<T>)
+          impute([=](T value) { return int64_t(value) == replacedWhole; }, whole.data);
+        else if (isNan(replaced))
+          impute([](T value) { return isNan(double(value)); }, reals.data);
+        else
+          impute([=](T value) { return double(value) == replaced; }, reals.data);
       }))
     failType(data.dtype());
 }
@@ -120,15 +121,18 @@ ATC_KERNEL(Normalizer) {
   float *out = make<float>(0, F32, rows.data.dims());
   if (!out)
     return;
-  for (int64_t row = 0; row < rows.count; ++row) {
+  const double *data = rows.asDoubles(*this);
+  for (int64_t row = 0; data && row < rows.count; ++row) {
+    const double *values = data + row * rows.width;
     double divisor = max ? -__builtin_inf() : 0;
-    for (int64_t i = 0; i < rows.width; ++i) {
-      const double value = rows.at(row, i);
-      divisor = max ? maximum(divisor, value) : divisor + (l1 ? math::abs(value) : value * value);
-    }
-    divisor = max || l1 ? divisor : math::sqrt(divisor);
+    if (!max && !l1)
+      divisor = math::sqrt(sumOfProducts(values, values, rows.width));
+    else
+      for (int64_t i = 0; i < rows.width; ++i)
+        divisor = max ? maximum(divisor, values[i]) : divisor + math::abs(values[i]);
+    divisor = divisor == 0 ? 1 : divisor;
     for (int64_t i = 0; i < rows.width; ++i)
-      out[row * rows.width + i] = float(rows.at(row, i) / (divisor == 0 ? 1 : divisor));
+      out[row * rows.width + i] = float(values[i] / divisor);
   }
 }
 
@@ -181,12 +185,20 @@ ATC_KERNEL(Scaler) {
   float *out = make<float>(0, F32, data.dims());
   if (!out)
     return;
-  const int64_t count = data.count();
-  for (int64_t i = 0; i < count; ++i) {
-    const double shift = offset.size ? offset[offset.size == 1 ? 0 : i % width] : 0;
-    const double factor = scale.size ? scale[scale.size == 1 ? 0 : i % width] : 1;
-    out[i] = float((numberAt(data, i) - shift) * factor);
+  double *shifts = scratch<double>(2 * width + 1), *factors = shifts + width;
+  if (!shifts)
+    return;
+  for (int64_t i = 0; i < width; ++i) {
+    shifts[i] = offset.size ? offset[offset.size == 1 ? 0 : i] : 0;
+    factors[i] = scale.size ? scale[scale.size == 1 ? 0 : i] : 1;
   }
+  if (!dispatchNumbers(data.dtype(), [&](auto type) {
+        const auto *from = data.as<typename decltype(type)::Type>();
+        for (int64_t first = 0, count = data.count(); first < count; first += width)
+          for (int64_t i = 0; i < width; ++i)
+            out[first + i] = float((double(from[first + i]) - shifts[i]) * factors[i]);
+      }))
+    failType(data.dtype());
 }
 
 } // namespace atc::kernels

@@ -210,4 +210,23 @@ def CpuVerifyKernels : Pass<"cpu-verify-kernels", "::mlir::ModuleOp"> {
   }];
 }
 
+def CpuSplitPools : Pass<"cpu-split-pools", "::mlir::func::FuncOp"> {
+  let summary = "Computes maxima of large windows along rows first, and then along columns";
+  let description = [{
+    A `graph.max_pool` of K x K elements becomes two of 1 x K and K x 1 where that halves
+    the elements that are read, as in pyramids of pools (SPP) with windows of 5 to 13.
+
+    ```mlir
+    %y = graph.max_pool %x {kernel = array<i64: 13, 13>, pads = array<i64: 6, 6, 6, 6>, ...}
+    ```
+    becomes
+    ```mlir
+    %0 = graph.max_pool %x {kernel = array<i64: 1, 13>, pads = array<i64: 0, 6, 0, 6>, ...}
+    %y = graph.max_pool %0 {kernel = array<i64: 13, 1>, pads = array<i64: 6, 0, 6, 0>, ...}
+    ```
+  }];
+  let statistics = [Statistic<"numSplit", "split", "Number of pools in two steps">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
 #endif // OPENATC_PASSES_CPU_PASSES_TD

@@ -23,15 +23,19 @@ using namespace mlir;
 namespace atc::cpu {
 
 ArrayRef<StringLiteral> optionalPasses() {
-  static constexpr StringLiteral names[] = {
-      "cpu-select-winograd",      "cpu-fold-byte-sums",  "cpu-compose-layer-norm",
-      "cpu-fuse-attention",       "cpu-fuse-reductions", "cpu-fuse-residuals",
-      "cpu-fuse-element-calls",   "cpu-generate-calls",  "cpu-narrow-weights",
-      "cpu-select-half-products", "om-reuse-in-place",   "om-remove-dead"};
+  static constexpr StringLiteral names[] = {"cpu-select-winograd",    "cpu-fold-byte-sums",
+                                            "cpu-compose-layer-norm", "cpu-fuse-attention",
+                                            "cpu-fuse-reductions",    "cpu-fuse-residuals",
+                                            "cpu-fuse-element-calls", "cpu-generate-calls",
+                                            "cpu-narrow-weights",     "cpu-select-half-products",
+                                            "cpu-split-pools",        "om-reuse-in-place",
+                                            "om-remove-dead"};
   return names;
 }
 
 void buildCpuBufferPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
+  if (isOn(options, "cpu-split-pools"))
+    pm.addNestedPass<func::FuncOp>(createCpuSplitPools());
   kernel::KernelAssignLayoutOptions layout;
   layout.block = options.block;
   pm.addNestedPass<func::FuncOp>(kernel::createKernelAssignLayout(layout));

@@ -291,6 +291,30 @@ def HostBlockChannels : Pass<"host-block-channels", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 
+def HostScaleSums : Pass<"host-scale-sums", "::mlir::func::FuncOp"> {
+  let summary = "Scales the sums of integer products where they are computed";
+  let description = [{
+    A MatMulInteger by a matrix of known dims, of which nothing but the conversion to f32 and the
+    product with a scale of the rows and one or one per column of the weights reads the
+    sums, becomes MatMulIntegerToFloat; so models come that `onnxruntime.quantization`
+    quantized dynamically. A vector that is added to each row becomes its bias.
+
+    ```mlir
+    %s = graph.host_call "Mul"(%scale, %of_weights) {} : (tensor<*xf32>, tensor<16xf32>) -> tensor<*xf32>
+    %i = graph.host_call "MatMulInteger"(%x, %w, %zero) {} : (tensor<*xui8>, tensor<4x16xi8>, tensor<*xui8>) -> tensor<*xi32>
+    %f = graph.host_call "Cast"(%i) {to = array<i64: 1>} : (tensor<*xi32>) -> tensor<*xf32>
+    %y = graph.host_call "Mul"(%f, %s) {} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+    ```
+    becomes
+    ```mlir
+    %y = graph.host_call "MatMulIntegerToFloat"(%x, %w, %scale, %of_weights, %zero) at [0, 1, 2, 3, 4] {} : ...
+    ```
+  }];
+  let statistics = [Statistic<"numScaled", "num-scaled", "Products that scale their sums">,
+                    Statistic<"numBiases", "num-biases", "Biases that products add">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
 def HostSelectWinograd : Pass<"host-select-winograd", "::mlir::func::FuncOp"> {
   let summary = "Selects the blocked convolutions that run as Winograd's F(m x m, 3x3)";
   let description = [{

@@ -15,10 +15,10 @@ TYPES = {np.uint8: TensorProto.UINT8, np.int8: TensorProto.INT8, np.float32: Ten
 
 
 def session_of(folder, node, inputs, result, constants):
-    """A session with two threads of one node with the output "y" of type `result`; `inputs` maps names to types and
+    """A session with two threads of a node, or a list of them, with the output "y" of type `result`; `inputs` maps names to types and
     dims, which may be names, `constants` names to arrays."""
     graph = helper.make_graph(
-        [node], "g", [helper.make_tensor_value_info(name, TYPES[kind], dims) for name, (kind, dims) in inputs.items()],
+        node if isinstance(node, list) else [node], "g", [helper.make_tensor_value_info(name, TYPES[kind], dims) for name, (kind, dims) in inputs.items()],
         [helper.make_tensor_value_info("y", TYPES[result], None)],
         [numpy_helper.from_array(array, name) for name, array in constants.items()])
     path = folder / "m.onnx"

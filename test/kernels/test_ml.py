@@ -58,6 +58,23 @@ def test_linear_classifier():
              intercepts=numbers(OFFSETS), classlabels_ints=[1, 2, 3])
 
 
+@pytest.mark.parametrize("rows, width, classes", [(7, 20, 5), (8, 1, 2), (9, 20, 5), (30, 7, 8), (10, 6, 19), (12, 0, 3)])
+def test_linear_functions_of_many_rows(rows, width, classes):
+    rng = np.random.default_rng(rows)
+    x, weights = rng.standard_normal((rows, width)).astype("f4"), rng.standard_normal((classes, width)).astype("f4")
+    offsets = rng.standard_normal(classes).astype("f4")
+    if width:
+        x[rows // 2, 0] = np.nan
+    want = x.astype("f8") @ weights.T.astype("f8") + offsets
+    got, = call("LinearRegressor", x, coefficients=numbers(weights), intercepts=numbers(offsets), targets=classes)
+    close(got, want)
+    labels, got = call("LinearClassifier", x, outputs=2, coefficients=numbers(weights), intercepts=numbers(offsets),
+                       classlabels_ints=list(range(classes)))
+    close(got, want)
+    known = ~np.isnan(want[:, 0])
+    assert labels[known].tolist() == want.argmax(1)[known].tolist()
+
+
 KERNELS = {"LINEAR": lambda a, b: a @ b.T, "POLY": lambda a, b: (.5 * a @ b.T + .25) ** 3,
            "SIGMOID": lambda a, b: np.tanh(.5 * a @ b.T + .25),
            "RBF": lambda a, b: np.exp(-.5 * ((a[:, None] - b[None]) ** 2).sum(-1))}
@@ -282,6 +299,13 @@ def test_features():
     holes = np.array([[NAN, 1], [2, NAN]], np.float32)
     assert call("Imputer", holes, imputed_value_floats=[7.0, 8.0],
                 replaced_value_float=NAN)[0].tolist() == [[7, 1], [2, 8]]
+    wide = np.arange(60, dtype="f4").reshape(3, 20)
+    wide[1, 5] = np.nan
+    got, = call("Imputer", wide, imputed_value_floats=[float(i) for i in range(20)], replaced_value_float=NAN)
+    np.testing.assert_array_equal(got, np.where(np.isnan(wide), np.arange(20, dtype="f4"), wide))
+    close(call("Scaler", wide[:1], offset=[float(i) for i in range(20)], scale=[2.0])[0], np.zeros((1, 20)))
+    close(call("Normalizer", wide[:1], norm="L2")[0], wide[:1] / np.linalg.norm(wide[:1]))
+    assert call("Scaler", wide[:0], offset=[1.0], scale=[2.0])[0].shape == (0, 20)
     assert call("Imputer", np.array([[1, 2]]), imputed_value_int64s=[5],
                 replaced_value_int64=2)[0].tolist() == [[1, 5]]
     assert call("OneHotEncoder", strings("b", "z"), cats_strings=["a", "b"])[0].tolist() == [

@@ -87,3 +87,31 @@ def test_sums_wrap(tmp_path):
     for za in (0, 255):
         got = session.run_values({"a": a, "za": np.array(za, np.uint8)})["y"]
         np.testing.assert_array_equal(got, product(a, b, za, np.full(20, 127)))
+
+
+@pytest.mark.parametrize("per_column, has_bias", [(False, False), (True, True)])
+def test_layer_quantized_dynamically(tmp_path, per_column, has_bias):
+    """The product scales its sums itself (host-scale-sums)."""
+    rng = np.random.default_rng(5)
+    k, n = 70, 100
+    w, bias = full(rng, np.int8, (k, n)), rng.standard_normal(n).astype("f4")
+    scale = rng.uniform(.01, .1, n if per_column else ()).astype("f4")
+    zero = full(rng, np.int8, (n,) if per_column else ())
+    nodes = [helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),
+             helper.make_node("MatMulInteger", ["q", "w", "z", "zw"], ["i"]),
+             helper.make_node("Cast", ["i"], ["f"], to=1),
+             helper.make_node("Mul", ["s", "sw"], ["both"]),
+             helper.make_node("Mul", ["f", "both"], ["m" if has_bias else "y"])]
+    constants = {"w": w, "zw": zero, "sw": scale}
+    if has_bias:
+        nodes.append(helper.make_node("Add", ["bias", "m"], ["y"]))
+        constants["bias"] = bias
+    session = session_of(tmp_path, nodes, {"x": (np.float32, ["b", "s", k])}, np.float32, constants)
+    for rows in ((1, 1), (2, 3), (1, 48), (3, 61)):
+        x = rng.standard_normal((*rows, k)).astype("f4")
+        low, high = min(x.min(), 0), max(x.max(), 0)
+        step = np.float32(high - low) / np.float32(255)
+        z = np.clip(np.rint(-low / step), 0, 255)
+        q = np.clip(np.rint(x / step) + z, 0, 255)
+        want = (q - z) @ (w.astype("f8") - zero) * (step * scale) + (bias if has_bias else 0)
+        np.testing.assert_allclose(session.run_values({"x": x})["y"], want, rtol=1e-5, atol=1e-3)

@@ -45,6 +45,28 @@ def test_softmax_of_what_is_no_number(tmp_path, width, place):
     np.testing.assert_allclose(got[[0, 2]], softmax(x[[0, 2]]), rtol=2e-6, atol=1e-7)
 
 
+REDUCTIONS = {"ReduceMax": np.max, "ReduceMin": np.min, "ReduceMean": np.mean, "ReduceL1": lambda x, axis: np.abs(x).sum(axis),
+              "ReduceLogSumExp": lambda x, axis: np.log(np.exp(x).sum(axis)), "ReduceProd": np.prod}
+
+
+@pytest.mark.parametrize("kind", REDUCTIONS)
+@pytest.mark.parametrize("axes", [(-1,), (1, 2), (0, 2), (0, 1, 2)])
+def test_reductions(tmp_path, kind, axes):
+    """Rows shorter than a vector, of whole ones, of blocks of them and of what is between; NaN is never lost."""
+    rng = np.random.default_rng(4)
+    node = helper.make_node(kind, ["x"], ["y"], axes=list(axes), keepdims=0)
+    session = session_of(tmp_path, node, {"x": (np.float32, ["a", "b", "c"])}, np.float32, {})
+    for shape in ((2, 3, 1), (2, 2, 15), (1, 3, 16), (2, 2, 17), (3, 1, 63), (1, 2, 64), (2, 1, 65), (1, 1, 80), (2, 2, 131)):
+        x = rng.uniform(.5, 1.5, shape).astype("f4") * rng.choice([-1, 1], shape).astype("f4")
+        want = REDUCTIONS[kind](x.astype("f8"), axes)
+        np.testing.assert_allclose(session.run_values({"x": x})["y"], want, rtol=1e-5, atol=1e-6)
+        for place in (0, shape[2] // 2, shape[2] - 1):
+            holed = x.copy()
+            holed[0, 0, place] = np.nan
+            got, want = session.run_values({"x": holed})["y"], REDUCTIONS[kind](holed.astype("f8"), axes)
+            np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
 # Parameters of the dims that are normalized, of one number, and of rows that are repeated.
 @pytest.mark.parametrize("axis, shape", [(-1, (24,)), (-1, (1,)), (1, (5, 24)), (1, (1, 24)), (1, (5, 1))])
 @pytest.mark.parametrize("has_bias", [False, True])

@@ -24,6 +24,12 @@ double reflected(double x, double low, double high) {
   return x;
 }
 
+/// The elements of a plane that a sample is made of, with their weights.
+struct Taps {
+  int64_t count = 0, offsets[64];
+  double weights[64];
+};
+
 struct Sampler {
   Padding padding;
   Sampling sampling;
@@ -74,6 +80,33 @@ struct Sampler {
     }
     return 4;
   }
+
+  /// Finds what is read at a point, whose coordinates are in the order x, y, z.
+  Taps tapsOf(const double *point) const {
+    int64_t indices[3][4] = {}, counts[3] = {1, 1, 1};
+    double weights[3][4] = {{1}, {1}, {1}};
+    // Unused dims come first.
+    for (int64_t d = 0; d < rank; ++d)
+      counts[3 - rank + d] =
+          neighbours(d, point[rank - 1 - d], indices[3 - rank + d], weights[3 - rank + d]);
+    Taps taps;
+    for (int64_t a = 0; a < counts[0]; ++a)
+      for (int64_t b = 0; b < counts[1]; ++b)
+        for (int64_t c = 0; c < counts[2]; ++c) {
+          const int64_t all[3] = {indices[0][a], indices[1][b], indices[2][c]};
+          int64_t offset = 0;
+          bool exists = true;
+          for (int64_t d = 0; d < rank; ++d) {
+            exists &= all[3 - rank + d] >= 0;
+            offset += all[3 - rank + d] * step[d];
+          }
+          if (!exists)
+            continue;
+          taps.offsets[taps.count] = offset;
+          taps.weights[taps.count++] = weights[0][a] * weights[1][b] * weights[2][c];
+        }
+    return taps;
+  }
 };
 } // namespace
 
@@ -112,51 +145,42 @@ ATC_KERNEL(GridSample) {
   const double *at = numbersOf<double>(*this, grid);
   if (!at)
     return;
-  const int64_t bytes = bitsOf(x.dtype()) / 8;
-  const bool copies = s.sampling == Sampling::Nearest && bytes > 0;
-  const double *data = copies ? nullptr : numbersOf<double>(*this, x);
-  double *values = copies ? nullptr : scratch<double>(shape.product());
-  if (!copies && (!data || !values))
-    return;
-  parallelIf(*this, shape[0] * points, channels * 30, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t image = i / points, point = i % points;
-      int64_t indices[3][4] = {}, counts[3] = {1, 1, 1};
-      double weights[3][4] = {{1}, {1}, {1}};
-      // The grid's coordinates are in the order x, y, z. Unused dims come first.
-      for (int64_t d = 0; d < rank; ++d)
-        counts[3 - rank + d] = s.neighbours(d, at[i * rank + rank - 1 - d], indices[3 - rank + d],
-                                            weights[3 - rank + d]);
-      for (int64_t channel = 0; channel < channels; ++channel) {
-        const int64_t from = (image * channels + channel) * plane;
-        const int64_t to = (image * channels + channel) * points + point;
-        double sum = 0;
-        for (int64_t a = 0; a < counts[0]; ++a)
-          for (int64_t b = 0; b < counts[1]; ++b)
-            for (int64_t c = 0; c < counts[2]; ++c) {
-              const int64_t all[3] = {indices[0][a], indices[1][b], indices[2][c]};
-              int64_t offset = 0;
-              bool exists = true;
-              for (int64_t d = 0; d < rank; ++d) {
-                exists &= all[3 - rank + d] >= 0;
-                offset += all[3 - rank + d] * s.step[d];
-              }
-              if (copies) {
-                if (exists)
-                  copyBytes(out + to * bytes, x.bytes() + (from + offset) * bytes, bytes);
-                else
-                  __builtin_memset(out + to * bytes, 0, uint64_t(bytes));
-              } else if (exists) {
-                sum += weights[0][a] * weights[1][b] * weights[2][c] * data[from + offset];
-              }
-            }
-        if (!copies)
-          values[to] = sum;
+  const int64_t bytes = bitsOf(x.dtype()) / 8, images = shape[0];
+  /// Calls sample(image, point, taps) for all points.
+  auto forEachPoint = [&](auto sample) {
+    parallelIf(*this, images * points, channels * 30, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        sample(i / points, i % points, s.tapsOf(at + i * rank));
+    });
+  };
+  if (s.sampling == Sampling::Nearest && bytes > 0)
+    return forEachPoint([&](int64_t image, int64_t point, const Taps &taps) {
+      for (int64_t channel = image * channels; channel < (image + 1) * channels; ++channel) {
+        char *to = out + (channel * points + point) * bytes;
+        if (taps.count)
+          copyBytes(to, x.bytes() + (channel * plane + taps.offsets[0]) * bytes, bytes);
+        else
+          __builtin_memset(to, 0, uint64_t(bytes));
       }
-    }
-  });
-  if (!copies)
-    storeEach(*this, out, x.dtype(), shape.product(), [&](int64_t i) { return values[i]; });
+    });
+  auto interpolate = [&]<typename R>(R *results, const auto *data) {
+    forEachPoint([&](int64_t image, int64_t point, const Taps &taps) {
+      for (int64_t channel = image * channels; channel < (image + 1) * channels; ++channel) {
+        double sum = 0;
+        for (int64_t t = 0; t < taps.count; ++t)
+          sum += taps.weights[t] * double(data[channel * plane + taps.offsets[t]]);
+        results[channel * points + point] = R(sum);
+      }
+    });
+  };
+  if (x.dtype() == F32)
+    return interpolate(reinterpret_cast<float *>(out), x.as<float>());
+  const double *data = numbersOf<double>(*this, x);
+  double *values = data ? scratch<double>(shape.product()) : nullptr;
+  if (!values)
+    return;
+  interpolate(values, data);
+  storeEach(*this, out, x.dtype(), shape.product(), [&](int64_t i) { return values[i]; });
 }
 
 ATC_KERNEL(AffineGrid) {
@@ -179,20 +203,40 @@ ATC_KERNEL(AffineGrid) {
   if (!by)
     return;
   const bool align = integer("align_corners", 0);
-  const int64_t points = shape.product(1, uint32_t(rank) + 1);
-  storeEach(*this, out, theta.dtype(), count, [&](int64_t i) {
-    const double *row = by + (i / rank / points * rank + i % rank) * (rank + 1);
-    double sum = row[rank];
-    for (int64_t d = rank - 1, rest = i / rank % points; d >= 0; --d) {
-      const int64_t n = shape[d + 1], at = rest % n;
-      rest /= n;
-      // Coordinates in the order x, y, z: the last dim first.
-      const double coordinate = align ? (n > 1 ? -1 + 2 * double(at) / double(n - 1) : 0)
-                                      : (2 * double(at) + 1) / double(n) - 1;
-      sum += row[rank - 1 - d] * coordinate;
+  double *values = scratch<double>(count);
+  if (!values)
+    return;
+  auto coordinate = [&](int64_t d, int64_t at) {
+    const int64_t n = shape[d + 1];
+    return align ? (n > 1 ? -1 + 2 * double(at) / double(n - 1) : 0)
+                 : (2 * double(at) + 1) / double(n) - 1;
+  };
+  // Lines of points along x.
+  const int64_t width = shape[rank], lines = shape.product(1, uint32_t(rank));
+  double *xs = scratch<double>(width);
+  if (!xs)
+    return;
+  for (int64_t i = 0; i < width; ++i)
+    xs[i] = coordinate(rank - 1, i);
+  parallelIf(*this, shape[0] * lines, width * rank, [&](int64_t begin, int64_t end) {
+    for (int64_t line = begin; line < end; ++line) {
+      // The coordinates of a line in the order y, z.
+      double fixed[2] = {};
+      for (int64_t d = rank - 2, rest = line % lines; d >= 0; rest /= shape[d + 1], --d)
+        fixed[rank - 2 - d] = coordinate(d, rest % shape[d + 1]);
+      for (int64_t r = 0; r < rank; ++r) {
+        const double *row = by + (line / lines * rank + r) * (rank + 1);
+        double *to = values + line * width * rank + r;
+        for (int64_t i = 0; i < width; ++i) {
+          double sum = row[rank] + row[0] * xs[i];
+          for (int64_t d = 1; d < rank; ++d)
+            sum += row[d] * fixed[d - 1];
+          to[i * rank] = sum;
+        }
+      }
     }
-    return sum;
   });
+  storeEach(*this, out, theta.dtype(), count, [&](int64_t i) { return values[i]; });
 }
 
 } // namespace atc::kernels

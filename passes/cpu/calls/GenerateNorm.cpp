@@ -44,35 +44,40 @@ void softmaxRows(RowBuilder &b, Softmax kind) {
     auto at = [&](Value i) { return b.loadWide(in, b.add(row, i)); };
     // The instructions for it return one of two operands where one is NaN. Whichever that is, the
     // sum of the row is NaN, and so are its results.
-    constexpr auto anyNan = arith::FastMathFlags::nnan | arith::FastMathFlags::nsz;
-    Value most =
-        b.fold(length, b.constant(wide, -kInfinity), [&](Value i, ValueRange best) -> Indices {
-          return {arith::MaximumFOp::create(b, best.front(), at(i), anyNan)};
-        })[0];
+    Value most = b.reduceLanes(length, in.element, b.constant(wide, -kInfinity), at,
+                               [&](Value a, Value x) { return b.maximumOfNumbers(a, x); });
     // A row of minus infinity has no maximum to subtract.
     auto exponential = [&](Value i) -> Value {
-      return math::ExpOp::create(b, arith::SubFOp::create(b, at(i), most));
+      return math::ExpOp::create(b, b.subF(at(i), b.spread(most)));
     };
     // 16-bit results are no place for intermediate values.
     const bool keeps = kind == Softmax::Plain && wide == out.element;
-    Value total = sum(b, wide, length, [&](Value i) {
+    auto kept = [&](Value i) {
       Value value = exponential(i);
       if (keeps)
         b.store(out, value, b.add(row, i));
       return value;
-    });
+    };
+    Value total = b.reduceLanes(
+        length, in.element, b.constant(wide, 0), kept,
+        [&](Value a, Value x) -> Value { return arith::AddFOp::create(b, a, x, kReassociate); });
     if (kind == Softmax::Log) {
       Value shift = math::LogOp::create(b, total);
-      b.loop(length, [&](Value i) {
-        Value moved = arith::SubFOp::create(b, at(i), most);
-        b.storeWide(out, arith::SubFOp::create(b, moved, shift), b.add(row, i));
+      b.lanes(length, in.element, [&](Value i) {
+        Value moved = b.subF(at(i), b.spread(most));
+        b.storeWide(out, b.subF(moved, b.spread(shift)), b.add(row, i));
       });
       return;
     }
     Value factor = arith::DivFOp::create(b, b.constant(wide, 1), total);
-    b.loop(length, [&](Value i) {
-      Value value = keeps ? b.load(out, b.add(row, i)) : exponential(i);
-      b.storeWide(out, arith::MulFOp::create(b, value, factor), b.add(row, i));
+    if (keeps)
+      // In place, where each element must be multiplied once.
+      return b.loop(length, [&](Value i) {
+        Value at = b.add(row, i);
+        b.store(out, b.mulF(b.load(out, at), factor), at);
+      });
+    b.lanes(length, in.element, [&](Value i) {
+      b.storeWide(out, b.mulF(exponential(i), b.spread(factor)), b.add(row, i));
     });
   });
 }

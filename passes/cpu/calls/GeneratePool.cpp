@@ -1,11 +1,12 @@
 //===-- GeneratePool.cpp - pools over dims that are known at run time -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A row of the result is computed in blocks of columns. First the rows of the input that a window
-// reads are combined, column by column, then the columns of each window: so a window of 3 x 3 takes
-// 6 steps, most of them on neighbouring elements, and where the pads are is asked once per row.
-// Where the place of a maximum is wanted, each tap is combined with the result of the taps before
-// it.
+// Of floats, windows of few elements that lie inside of the input are computed from these elements
+// in registers. Otherwise a row of the result is computed in blocks of columns. First the rows of
+// the input that a window reads are combined, column by column, then the columns of each window: so
+// a window of 3 x 3 takes 6 steps, most of them on neighbouring elements, and where the pads are is
+// asked once per row. Where the place of a maximum is wanted, each tap is combined with the result
+// of the taps before it.
 
 #include "dialects/graph/ops/HostOps.h"
 #include "passes/cpu/calls/CallRanks.h"
@@ -33,6 +34,9 @@ public:
     const int64_t last = window.rank() - 1,
                   reach = (window.kernel[last] - 1) * window.dilation[last];
     const bool hasPlaces = b.numOutputs() > 1 && b.out(1);
+    if (!hasPlaces && RowBuilder::hasLanes(in.element) && window.stride[last] <= 2 &&
+        llvm::product_of(window.kernel) <= kMaxUnrolled)
+      return buildByVectors();
     // A line holds the columns that the windows of a block read, the last of them to its reach.
     const int64_t fitting = (kLine - 1 - reach) / window.stride[last] + 1;
     if (!hasPlaces && window.kernel[last] <= kMaxUnrolled && reach < kLine / 2)
@@ -68,6 +72,139 @@ private:
         body(indices.drop_front(2), plane, row, first, b.min(b.index(block), b.sub(length, first)));
       });
     });
+  }
+
+  /// The windows of a row: the input at index 0 of the spatial dims, and of each dim but the last
+  /// the first tap that reads the input, the one behind the last, and their inputs.
+  struct Row {
+    Value base, row, taps; ///< `taps`: those that count, of all dims but the last
+    SmallVector<std::pair<Value, Value>> ranges;
+    Indices begins;
+  };
+
+  void buildByVectors() {
+    const int64_t last = window.rank() - 1, stride = window.stride[last];
+    b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
+      Row r = {b.add(b.mul(indices[0], in.strides[0]), b.mul(indices[1], in.strides[1])),
+               row,
+               b.index(1),
+               {},
+               {}};
+      Value areInside = arith::ConstantIntOp::create(b, 1, 1), zero = b.index(0), inside = r.base;
+      for (auto [d, index] : llvm::enumerate(indices.drop_front(2))) {
+        r.ranges.push_back(tapsOf(int64_t(d), index));
+        r.begins.push_back(positionOf(int64_t(d), index, zero));
+        Value count = b.sub(r.ranges.back().second, r.ranges.back().first);
+        Value isInside = b.compare(arith::CmpIPredicate::eq, count, b.index(window.kernel[d]));
+        areInside = arith::AndIOp::create(b, areInside, isInside);
+        inside = b.add(inside, b.mul(r.begins.back(), in.strides[d + 2]));
+        r.taps = b.mul(r.taps, isMax ? b.index(1) : countTaps(int64_t(d), index));
+      }
+      // The windows of columns [from, to) are inside.
+      Value by = b.index(stride), up = b.index(stride - 1);
+      const int64_t reach = (window.kernel[last] - 1) * window.dilation[last];
+      Value from = b.min(b.div(b.add(window.before[last], up), by), length);
+      Value room = b.sub(b.add(in.dims[last + 2], window.before[last]), b.index(reach));
+      Value to = b.max(b.min(b.div(b.add(b.max(room, zero), up), by), length), from);
+      from = b.select(areInside, from, length);
+      to = b.select(areInside, to, length);
+      clipped(r, zero, from);
+      Value number = asNumber(b.mul(r.taps, b.index(window.kernel[last])));
+      b.lanes(b.sub(to, from), in.element, [&](Value j) {
+        Value column = b.add(from, j);
+        SmallVector<Value> elements;
+        load(elements, 0, b.add(inside, positionOf(last, column, zero)));
+        Value result = combineAll(elements);
+        if (!isMax)
+          result = b.divF(result, b.spread(number));
+        b.storeWide(b.out(), result, b.add(row, column));
+      });
+      clipped(r, to, length);
+    });
+  }
+
+  /// Loads all elements of a window that is inside, from the first one on.
+  void load(SmallVector<Value> &elements, int64_t d, Value at) {
+    for (int64_t tap = 0; tap < window.kernel[d]; ++tap) {
+      Value next = b.add(at, b.mul(b.index(tap * window.dilation[d]), in.strides[d + 2]));
+      if (d + 1 < window.rank())
+        load(elements, d + 1, next);
+      else
+        elements.push_back(b.loadLanes(in, next, window.stride[d]));
+    }
+  }
+
+  /// Combines elements, or vectors, in pairs, which wait less for each other.
+  Value combineAll(ArrayRef<Value> elements) {
+    SmallVector<Value> values(elements);
+    while (values.size() > 1) {
+      SmallVector<Value> next;
+      for (size_t i = 0; i + 1 < values.size(); i += 2)
+        next.push_back(isMax ? b.maximumOfNumbers(values[i], values[i + 1])
+                             : b.addF(values[i], values[i + 1]));
+      if (values.size() % 2)
+        next.push_back(values.back());
+      values = next;
+    }
+    if (!isMax)
+      return values[0];
+    // A comparison finds a NaN in either of two.
+    Value anyNan;
+    for (size_t i = 0; i < elements.size(); i += 2) {
+      Value isNan = b.compareF(arith::CmpFPredicate::UNO, elements[i],
+                               elements[std::min(i + 1, elements.size() - 1)]);
+      anyNan = anyNan ? arith::OrIOp::create(b, anyNan, isNan).getResult() : isNan;
+    }
+    Value nan = b.constant(wide, std::numeric_limits<double>::quiet_NaN());
+    return b.select(anyNan, b.spread(nan), values[0]);
+  }
+
+  /// Computes columns [from, to) of a row one by one, of windows that may reach beyond the input.
+  void clipped(const Row &r, Value from, Value to) {
+    const int64_t last = window.rank() - 1;
+    b.loop(from, to, [&](Value column) {
+      const auto columns = tapsOf(last, column);
+      Value begin = positionOf(last, column, b.index(0));
+      auto fold = [&](auto &&self, int64_t d, Value at, Value carried) -> Value {
+        if (d > last)
+          return combine(carried, b.loadWide(in, at));
+        auto [first, end] = d < last ? r.ranges[d] : columns;
+        Value own = d < last ? r.begins[d] : begin;
+        return b.fold(first, end, b.index(1), carried,
+                      [&](Value tap, ValueRange inside) -> Indices {
+                        Value place = b.add(own, b.mul(tap, b.index(window.dilation[d])));
+                        Value next = b.add(at, b.mul(place, in.strides[d + 2]));
+                        return {self(self, d + 1, next, inside.front())};
+                      })[0];
+      };
+      Value result = fold(fold, 0, r.base, b.constant(wide, start()));
+      if (!isMax) {
+        Value taps = b.mul(r.taps, countTaps(last, column));
+        Value isNone = b.compare(arith::CmpIPredicate::eq, taps, b.index(0));
+        result = b.select(isNone, b.constant(wide, 0), b.divF(result, asNumber(taps)));
+      }
+      b.storeWide(b.out(), result, b.add(r.row, column));
+    });
+  }
+
+  Value asNumber(Value count) {
+    Value integer = arith::IndexCastOp::create(b, b.getI64Type(), count);
+    return arith::SIToFPOp::create(b, wide, integer);
+  }
+
+  /// Returns the range of the taps of output `o` in dim d between two columns of the input.
+  std::pair<Value, Value> tapsBetween(int64_t d, Value o, Value low, Value high) {
+    Value begin = positionOf(d, o, b.index(0)), zero = b.index(0);
+    Value dilation = b.index(window.dilation[d]), up = b.index(window.dilation[d] - 1);
+    Value kernel = b.index(window.kernel[d]);
+    Value first = b.min(b.div(b.add(b.max(b.sub(low, begin), zero), up), dilation), kernel);
+    Value last = b.min(b.div(b.add(b.max(b.sub(high, begin), zero), up), dilation), kernel);
+    return {first, b.max(last, first)};
+  }
+
+  /// Returns the range of the taps of output `o` in dim d that read the input.
+  std::pair<Value, Value> tapsOf(int64_t d, Value o) {
+    return tapsBetween(d, o, b.index(0), in.dims[d + 2]);
   }
 
   void buildByLines(int64_t block) {
@@ -163,7 +300,9 @@ private:
                                 arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, best, best));
   }
 
-  Value larger(Value a, Value x) { return b.select(stays(a, x), a, x); }
+  Value larger(Value a, Value x) {
+    return in.isFloat() ? b.extremeF(a, x, /*isGreatest=*/true) : b.select(stays(a, x), a, x);
+  }
 
   /// Keeps the larger of two values, and where it is: the first of equal ones.
   void choose(const Port &sums, Value j, Value best, Value x, Value at) {
@@ -187,14 +326,11 @@ private:
 
   /// Returns how many taps of output `o` in dim d count.
   Value countTaps(int64_t d, Value o) {
-    Value begin = positionOf(d, o, b.index(0)), zero = b.index(0);
+    Value zero = b.index(0);
     Value low = countsPads ? b.sub(zero, window.before[d]) : zero;
     Value high = countsPads ? b.add(in.dims[d + 2], b.index(window.after[d])) : in.dims[d + 2];
-    Value dilation = b.index(window.dilation[d]), up = b.index(window.dilation[d] - 1);
-    Value kernel = b.index(window.kernel[d]);
-    Value first = b.min(b.div(b.add(b.max(b.sub(low, begin), zero), up), dilation), kernel);
-    Value last = b.min(b.div(b.add(b.max(b.sub(high, begin), zero), up), dilation), kernel);
-    return b.max(b.sub(last, first), zero);
+    auto [first, last] = tapsBetween(d, o, low, high);
+    return b.sub(last, first);
   }
 
   /// Stores the results of a block; `combined(j)` is what the taps of column j combine to.
@@ -208,8 +344,7 @@ private:
       Value result = combined(j);
       if (!isMax) {
         Value own = b.mul(taps, countTaps(window.rank() - 1, b.add(first, j)));
-        Value integer = arith::IndexCastOp::create(b, b.getI64Type(), own);
-        Value number = arith::SIToFPOp::create(b, wide, integer);
+        Value number = asNumber(own);
         Value isNone = b.compare(arith::CmpIPredicate::eq, own, b.index(0));
         result = b.select(isNone, b.constant(wide, 0),
                           arith::DivFOp::create(b, result, number).getResult());

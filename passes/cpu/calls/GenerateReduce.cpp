@@ -36,10 +36,8 @@ Value before(RowBuilder &b, Kind kind, Value x) {
 }
 
 Value combine(RowBuilder &b, Kind kind, Value a, Value x) {
-  if (kind == Kind::Max)
-    return arith::MaximumFOp::create(b, a, x);
-  if (kind == Kind::Min)
-    return arith::MinimumFOp::create(b, a, x);
+  if (kind == Kind::Max || kind == Kind::Min)
+    return b.extremeF(a, x, kind == Kind::Max);
   if (kind == Kind::Prod)
     return arith::MulFOp::create(b, a, x, kReassociate);
   return arith::AddFOp::create(b, a, x, kReassociate);
@@ -63,7 +61,11 @@ public:
   Reduction(RowBuilder &b, Kind kind, ArrayRef<bool> isReduced, bool keepsDims)
       : b(b), in(b.in(0)), kind(kind), isReduced(isReduced), keepsDims(keepsDims) {
     for (auto [d, dim] : llvm::enumerate(in.dims))
-      if (isReduced[d]) {
+      if (isReduced[d] && d > 0 && isReduced[d - 1]) {
+        // Reduced dims next to each other are one.
+        dims.back() = b.mul(dims.back(), dim);
+        strides.back() = in.strides[d];
+      } else if (isReduced[d]) {
         dims.push_back(dim);
         strides.push_back(in.strides[d]);
       }
@@ -110,22 +112,25 @@ private:
     return base;
   }
 
-  /// Folds all elements of a result; the innermost loop is the last reduced dim.
-  Value foldAll(Value base, Value initial, function_ref<Value(Value, Value)> body) {
-    auto descend = [&](auto &&self, size_t d, Value at, Value carried) -> Value {
+  /// Combines all elements of a result; the innermost loop is the last dim, which is reduced.
+  Value foldAll(Kind what, Value base, function_ref<Value(Value)> element) {
+    Value initial = b.constant(wide, initialOf(what));
+    auto join = [&](Value a, Value x) { return combine(b, what, a, x); };
+    auto descend = [&](auto &&self, size_t d, Value at) -> Value {
       if (d == dims.size())
-        return body(carried, at);
-      return b.fold(dims[d], carried, [&](Value i, ValueRange inside) -> Indices {
-        return {self(self, d + 1, b.add(at, b.mul(i, strides[d])), inside.front())};
+        return element(at);
+      if (d + 1 == dims.size())
+        return b.reduceLanes(
+            dims[d], in.element, initial, [&](Value i) { return element(b.add(at, i)); }, join);
+      return b.fold(dims[d], initial, [&](Value i, ValueRange inside) -> Indices {
+        return {join(inside.front(), self(self, d + 1, b.add(at, b.mul(i, strides[d]))))};
       })[0];
     };
-    return descend(descend, 0, base, initial);
+    return descend(descend, 0, base);
   }
 
   Value foldKind(Kind what, Value base) {
-    return foldAll(base, b.constant(wide, initialOf(what)), [&](Value carried, Value at) {
-      return combine(b, what, carried, before(b, what, b.loadWide(in, at)));
-    });
+    return foldAll(what, base, [&](Value at) { return before(b, what, b.loadWide(in, at)); });
   }
 
   void element(ArrayRef<Value> indices, Value row, Value j) {
@@ -135,9 +140,9 @@ private:
     Value base = baseOf(position), result;
     if (kind == Kind::LogSumExp) {
       Value shift = finite(foldKind(Kind::Max, base));
-      Value sum = foldAll(base, b.constant(wide, 0), [&](Value carried, Value at) -> Value {
-        Value moved = arith::SubFOp::create(b, b.loadWide(in, at), shift);
-        return arith::AddFOp::create(b, carried, math::ExpOp::create(b, moved), kReassociate);
+      Value sum = foldAll(kind, base, [&](Value at) -> Value {
+        Value moved = arith::SubFOp::create(b, b.loadWide(in, at), b.spread(shift));
+        return math::ExpOp::create(b, moved);
       });
       result = arith::AddFOp::create(b, shift, math::LogOp::create(b, sum));
     } else {

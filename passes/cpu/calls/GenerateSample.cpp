@@ -38,6 +38,10 @@ public:
     const bool isNearest = sampling == Sampling::Nearest;
     Port offsets = b.scratch(b.getIndexType(), all * kBlock);
     Port weights = isNearest ? Port() : b.scratch(wide, all * kBlock);
+    // All bits where a neighbour exists, else none: what it is does not change how long it takes.
+    Type bits = b.getIntegerType(wide.getIntOrFloatBitWidth());
+    const bool isMasked = padding == Padding::Zeros && !isNearest;
+    Port masks = isMasked ? b.scratch(bits, all * kBlock) : Port();
     b.setRowDims(rank);
     Value points = b.product(ArrayRef(b.out().dims).drop_front(2));
     Value blocks = b.div(b.add(points, b.index(kBlock - 1)), b.index(kBlock));
@@ -51,7 +55,7 @@ public:
         b.ifThen(arith::OrIOp::create(b, isFirst, isNew), [&] {
           b.loop(n, [&](Value j) {
             Value point = b.add(b.mul(indices[0], points), b.add(first, j));
-            storeNeighbours(b.mul(point, b.index(rank)), j, offsets, weights);
+            storeNeighbours(b.mul(point, b.index(rank)), j, offsets, weights, masks);
           });
         });
         Value plane = b.add(b.mul(indices[0], in.strides[0]), b.mul(indices[1], in.strides[1]));
@@ -60,7 +64,7 @@ public:
           for (int64_t t = 0; t < all; ++t) {
             Value at = b.add(j, b.index(t * kBlock));
             Value x = b.load(offsets, at), exists;
-            if (padding == Padding::Zeros) {
+            if (padding == Padding::Zeros && !isMasked) {
               exists = b.compare(CmpIPredicate::sge, x, b.index(0));
               x = b.select(exists, x, b.index(0));
             }
@@ -69,7 +73,13 @@ public:
               x = b.select(exists, x, b.constant(in.element, 0));
             if (isNearest)
               return b.store(b.out(), x, to);
-            x = b.mulF(b.widen(x), b.load(weights, at));
+            x = b.widen(x);
+            if (isMasked) {
+              Value own = arith::BitcastOp::create(b, bits, x);
+              own = arith::AndIOp::create(b, own, b.load(masks, at));
+              x = arith::BitcastOp::create(b, wide, own);
+            }
+            x = b.mulF(x, b.load(weights, at));
             sum = sum ? b.addF(sum, x) : x;
           }
           b.storeWide(b.out(), sum, to);
@@ -165,7 +175,8 @@ private:
   }
 
   /// Stores the neighbours of the point whose coordinates begin at `at`, as number j of the block.
-  void storeNeighbours(Value at, Value j, const Port &offsets, const Port &weights) {
+  void storeNeighbours(Value at, Value j, const Port &offsets, const Port &weights,
+                       const Port &masks) {
     SmallVector<Neighbours> all;
     // The coordinates are in the order x, y, z.
     for (int64_t d = 0; d < rank; ++d)
@@ -175,7 +186,12 @@ private:
     auto descend = [&](auto &&self, int64_t d, Value offset, Value weight, Value isZero) -> void {
       if (d == rank) {
         Value to = b.add(j, b.index(number++ * kBlock));
-        b.store(offsets, isZero ? b.select(isZero, b.index(-1), offset) : offset, to);
+        const int64_t none = masks ? 0 : -1;
+        b.store(offsets, isZero ? b.select(isZero, b.index(none), offset) : offset, to);
+        if (masks)
+          b.store(masks,
+                  b.select(isZero, b.constant(masks.element, 0), b.constant(masks.element, -1)),
+                  to);
         if (weight)
           b.store(weights, b.convertF(wide, weight), to);
         return;

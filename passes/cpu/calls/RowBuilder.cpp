@@ -6,6 +6,7 @@
 #include "dialects/graph/ops/HostOps.h"
 #include "kernels/core/GeneratedCode.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "runtime-lite/abi/HostKernel.h"
 
@@ -206,11 +207,16 @@ Indices RowBuilder::broadcastSteps(const Port &port) {
 //===----------------------------------------------------------------------===//
 
 Value RowBuilder::load(const Port &port, Value at) {
-  return memref::LoadOp::create(*this, port.flat, at);
+  if (width == 1)
+    return memref::LoadOp::create(*this, port.flat, at);
+  return vector::LoadOp::create(*this, VectorType::get({width}, port.element), port.flat, at);
 }
 
 void RowBuilder::store(const Port &port, Value value, Value at) {
-  memref::StoreOp::create(*this, value, port.flat, at);
+  if (isa<VectorType>(value.getType()))
+    vector::StoreOp::create(*this, value, port.flat, at);
+  else
+    memref::StoreOp::create(*this, value, port.flat, at);
 }
 
 Value RowBuilder::loadIndex(const Port &port, Value at) {
@@ -229,7 +235,7 @@ Value RowBuilder::widen(Value value) {
 }
 
 Value RowBuilder::narrow(Value value, const Port &port) {
-  return value.getType() == port.element
+  return getElementTypeOrSelf(value) == port.element
              ? value
              : arith::TruncFOp::create(*this, port.element, value).getResult();
 }
@@ -255,6 +261,18 @@ Value RowBuilder::smallerF(Value a, Value b) {
 }
 Value RowBuilder::largerF(Value a, Value b) {
   return select(compareF(arith::CmpFPredicate::OGT, b, a), b, a);
+}
+
+Value RowBuilder::extremeF(Value a, Value b, bool isGreatest) {
+  using arith::CmpFPredicate;
+  // The inner one is an instruction; as `a` it keeps a NaN.
+  Value better = compareF(isGreatest ? CmpFPredicate::OGT : CmpFPredicate::OLT, b, a);
+  return select(compareF(CmpFPredicate::UNO, b, b), b, select(better, b, a));
+}
+
+Value RowBuilder::maximumOfNumbers(Value a, Value b) {
+  constexpr auto numbers = arith::FastMathFlags::nnan | arith::FastMathFlags::nsz;
+  return arith::MaximumFOp::create(*this, a, b, numbers);
 }
 
 Value RowBuilder::toFloat(Type type, Value index) {

@@ -107,6 +107,10 @@ public:
   /// Returns `b` where it is less (or, for largerF, greater) than `a`, else `a`, which may be NaN.
   mlir::Value smallerF(mlir::Value a, mlir::Value b);
   mlir::Value largerF(mlir::Value a, mlir::Value b);
+  /// Returns `b` where it is greater (or less) than `a` or NaN, else `a`: one is NaN where any is.
+  mlir::Value extremeF(mlir::Value a, mlir::Value b, bool isGreatest);
+  /// Returns the greater of two numbers, any value where one is NaN.
+  mlir::Value maximumOfNumbers(mlir::Value a, mlir::Value b);
   /// Returns an index as a float of this type, and a float that is the value of an index.
   mlir::Value toFloat(mlir::Type type, mlir::Value index);
   mlir::Value toIndex(mlir::Value number);
@@ -144,6 +148,25 @@ public:
   void nest(llvm::ArrayRef<mlir::Value> dims,
             llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)> body);
 
+  // Vectors of neighbours: what bodies load and store are vectors there, or single elements.
+  /// The elements of a vector.
+  static constexpr int64_t kLanes = 16;
+  /// Returns whether elements of a type are computed in vectors.
+  static bool hasLanes(mlir::Type element) { return element.isF32() || element.isF64(); }
+  /// Calls body(j), which loads elements of type `loaded`, for vectors of elements from j on, until
+  /// there was one of all `count` elements, some of which are in two vectors; of fewer elements
+  /// than a vector has, for each one. What it loads must not be what it stores.
+  void lanes(mlir::Value count, mlir::Type loaded, Body body);
+  /// Returns what combine(a, b) makes of `initial`, which combined with others leaves these, and of
+  /// element(j) for all `count` elements, in any order. An element may be asked for twice.
+  mlir::Value reduceLanes(mlir::Value count, mlir::Type loaded, mlir::Value initial,
+                          llvm::function_ref<mlir::Value(mlir::Value)> element,
+                          llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
+  /// Returns a number in all elements of a vector, or itself where single elements are computed.
+  mlir::Value spread(mlir::Value number);
+  /// Returns the elements `step` (1 or 2) apart from `at` on.
+  mlir::Value loadLanes(const Port &port, mlir::Value at, int64_t step);
+
   /// Copies `length` elements, which are `step` apart in `from` from `base` on, to `row` in `to`.
   void copyRow(const Port &to, mlir::Value row, mlir::Value length, const Port &from,
                mlir::Value base, mlir::Value step);
@@ -156,6 +179,7 @@ private:
   mlir::Value table, begin, end, currentRow;
   unsigned errorAt;
   int64_t rowDims = 1;
+  int64_t width = 1; ///< of what is loaded: kLanes in bodies on vectors
 };
 
 } // namespace atc::cpu
