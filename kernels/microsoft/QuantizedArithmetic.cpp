@@ -123,6 +123,31 @@ void softmaxRow(T *to, const T *from, int64_t size, int64_t step, const double *
     to[i * step] = elements[size <= 256 ? i : largest - from[i * step]];
 }
 
+/// Adds rows of `count` elements that are side by side.
+template <typename T> void addRows(int64_t *sums, const T *rows, int64_t size, int64_t count) {
+  constexpr int64_t width = 16, part = 1 << 20; // 32 bits hold the sums of a part
+  for (int64_t first = 0; first < count; first += width) {
+    const int64_t lanes = minimum(width, count - first);
+    for (int64_t l = 0; l < lanes; ++l)
+      sums[first + l] = 0;
+    for (int64_t begin = 0; begin < size; begin += part) {
+      int32_t own[width] = {};
+      const T *row = rows + begin * count + first;
+      const int64_t end = minimum(size, begin + part);
+      if (lanes == width)
+        for (int64_t s = begin; s < end; ++s, row += count)
+          for (int64_t l = 0; l < width; ++l)
+            own[l] += row[l];
+      else
+        for (int64_t s = begin; s < end; ++s, row += count)
+          for (int64_t l = 0; l < lanes; ++l)
+            own[l] += row[l];
+      for (int64_t l = 0; l < lanes; ++l)
+        sums[first + l] += own[l];
+    }
+  }
+}
+
 } // namespace
 
 ATC_KERNEL(QLinearAdd) {
@@ -172,39 +197,49 @@ ATC_KERNEL(QLinearSoftmax) {
     failType(x.dtype());
 }
 
+/// Channels are dim 1, with `channels_last` the last one, and with `blocks` in blocks of 16, as in
+/// kernels/conv/ChannelBlocks.h.
 ATC_KERNEL(QLinearGlobalAveragePool) {
   const Tensor x = in(0);
-  const bool last = integer("channels_last", 0);
+  const bool blocks = integer("blocks", 0), last = blocks || integer("channels_last", 0);
   const int64_t rank = x.rank();
-  if (rank < 3)
+  if (rank < (blocks ? 4 : 3))
     return fail("data of rank %", rank);
   Dims shape = x.dims();
-  const int64_t channelDim = last ? rank - 1 : 1, channels = shape[channelDim];
-  const int64_t size = shape.product(last ? 1 : 2, uint32_t(last ? rank - 1 : rank));
-  for (int64_t d = 1; d < rank; ++d)
-    if (d != channelDim)
-      shape[d] = 1;
+  // An image is what one mean per channel is taken of.
+  const uint32_t first = blocks || !last ? 2 : 1, end = uint32_t(last ? rank - 1 : rank);
+  const int64_t size = shape.product(first, end);
+  const int64_t channels = last ? shape[end] : 1, images = shape.product(0, first);
+  for (uint32_t d = first; d < end; ++d)
+    shape[d] = 1;
   char *out = make(0, x.dtype(), shape);
   Quantum from, to;
   if (!out || !from.read(*this, 1, 2) || !to.read(*this, 3, 4))
     return;
-  const int64_t step = last ? channels : 1;
+  int64_t *sums = scratch<int64_t>(images * channels + 1);
+  if (!sums)
+    return;
   auto average = [&](auto type) {
     using T = typename decltype(type)::Type;
     const T *data = x.as<T>();
-    parallelIf(*this, shape.product(), size, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const T *row = data + (last ? i / channels * size * channels + i % channels : i * size);
-        int64_t sum = 0;
-        if (step == 1)
+    parallelIf(*this, images, size * channels, [&](int64_t begin, int64_t stop) {
+      for (int64_t i = begin; i < stop; ++i) {
+        int64_t *own = sums + i * channels;
+        const T *image = data + i * size * channels;
+        if (last) {
+          addRows(own, image, size, channels);
+        } else {
+          int64_t sum = 0;
           for (int64_t s = 0; s < size; ++s)
-            sum += row[s];
-        else
-          for (int64_t s = 0; s < size; ++s)
-            sum += row[s * step];
-        const double mean = (double(sum) - from.zero * double(size)) * from.scale / double(size);
-        const double value = to.quantized(mean);
-        storeRounded(out, x.dtype(), i, &value, 1);
+            sum += image[s];
+          *own = sum;
+        }
+        for (int64_t c = 0; c < channels; ++c) {
+          const double mean =
+              (double(own[c]) - from.zero * double(size)) * from.scale / double(size);
+          const double value = to.quantized(mean);
+          storeRounded(out, x.dtype(), i * channels + c, &value, 1);
+        }
       }
     });
   };

@@ -6,6 +6,7 @@
 #include "dialects/graph/ops/StructureOps.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/RewriteUtils.h"
+#include "passes/host/ByteFilters.h"
 #include "passes/host/Passes.h"
 #include "passes/host/QuantizedCalls.h"
 
@@ -92,11 +93,29 @@ bool isElementwise(StringRef kernel) {
                             kernel);
 }
 
+/// Returns whether a ReduceMean of an image with channels computes one number per plane.
+bool averagesPlanes(HostCallOp call) {
+  auto axes = hasInputs(call, 2)
+                  ? dyn_cast_or_null<DenseIntElementsAttr>(graph::getConstant(call.getInputs()[1]))
+                  : DenseIntElementsAttr();
+  if (!axes || axes.getNumElements() != 2 || integerOf(call, "keepdims", 1) != 1)
+    return false;
+  SmallVector<int64_t> numbers =
+      llvm::map_to_vector(axes.getValues<APInt>(), [](const APInt &axis) {
+        return axis.getSExtValue() + (axis.isNegative() ? 4 : 0);
+      });
+  llvm::sort(numbers);
+  return ArrayRef(numbers) == ArrayRef<int64_t>{2, 3};
+}
+
 /// A list of integers among the parameters of a call; empty where there is none.
 ArrayRef<int64_t> integersOf(HostCallOp call, StringRef name) {
   auto list = dyn_cast_or_null<DenseI64ArrayAttr>(call.getParameters().get(name));
   return list ? list.asArrayRef() : ArrayRef<int64_t>();
 }
+
+/// Returns whether `value` is a tensor of bytes.
+bool isByte(Value value) { return getElementTypeOrSelf(value.getType()).isInteger(8); }
 
 /// A value whose blocked form has been computed.
 struct Blocked {
@@ -183,13 +202,18 @@ private:
   /// Creates the blocked form of a call, if it has one.
   Blocked convert(HostCallOp call) {
     const StringRef kernel = call.getKernel();
-    if (call->getNumResults() == 0 || !hasInputs(call, 1) || !isF32(call.getResult(0)))
+    if (call->getNumResults() == 0 || !hasInputs(call, 1))
+      return {};
+    if (isByte(call.getResult(0)) || kernel == "DequantizeLinear")
+      return convertBytes(call);
+    if (!isF32(call.getResult(0)))
       return {};
     if (kernel == "Conv" || kernel == "FusedConv")
       return convertConv(call);
     if (kernel == "Add" || kernel == "Mul" || kernel == "Sub")
       return convertBinary(call);
-    if (!llvm::is_contained({"MaxPool", "AveragePool", "GlobalAveragePool", "Resize"}, kernel) &&
+    if (!llvm::is_contained({"MaxPool", "AveragePool", "GlobalAveragePool", "ReduceMean", "Resize"},
+                            kernel) &&
         !isElementwise(kernel))
       return {};
     const Blocked x = blockedOf(call.getInputs()[0]);
@@ -202,7 +226,9 @@ private:
     }
     if (kernel == "MaxPool" || kernel == "AveragePool")
       return convertPool(call, x);
-    if (kernel == "GlobalAveragePool") {
+    if (kernel == "ReduceMean" && !averagesPlanes(call))
+      return {};
+    if (kernel == "GlobalAveragePool" || kernel == "ReduceMean") {
       auto type = RankedTensorType::get({2}, builder.getI64Type());
       Value axes = graph::ConstantOp::create(
           builder, call.getLoc(), DenseIntElementsAttr::get(type, ArrayRef<int64_t>{2, 3}));
@@ -211,11 +237,13 @@ private:
     return kernel == "Resize" ? convertResize(call, x) : Blocked();
   }
 
+  /// Creates a call whose result has the elements of that of `call`, or others.
   Blocked make(HostCallOp call, StringRef kernel, ArrayRef<Value> inputs, int64_t channels,
-               DictionaryAttr parameters) {
+               DictionaryAttr parameters, Type element = {}) {
     constexpr int64_t any = ShapedType::kDynamic;
-    auto type =
-        RankedTensorType::get({any, blocksOf(channels), any, any, blockSize}, builder.getF32Type());
+    auto type = RankedTensorType::get({any, blocksOf(channels), any, any, blockSize},
+                                      element ? element
+                                              : getElementTypeOrSelf(call.getResult(0).getType()));
     HostCallOp made = makeCall(builder, call.getLoc(), kernel, inputs, type, parameters);
     return {made.getResult(0), channels};
   }
@@ -259,6 +287,15 @@ private:
     for (const Blocked &image : images)
       channels += image.channels;
     return channels;
+  }
+
+  /// Stores an image in blocks.
+  Blocked blockImage(HostCallOp call, Value image, int64_t channels) {
+    NamedAttrList parameters;
+    parameters.append("channels", builder.getDenseI64ArrayAttr(channels));
+    return blocked[image] =
+               make(call, "BlockChannels", {image}, channels,
+                    parameters.getDictionary(builder.getContext()), getElementTypeOrSelf(image));
   }
 
   Blocked convertConv(HostCallOp call) {
@@ -311,13 +348,8 @@ private:
       return {};
     if (inPlanes)
       images.push_back({inputs[0], channels});
-    if (images.empty()) {
-      NamedAttrList parameters;
-      parameters.append("channels", builder.getDenseI64ArrayAttr(channels));
-      images.push_back(make(call, "BlockChannels", {inputs[0]}, channels,
-                            parameters.getDictionary(builder.getContext())));
-      blocked[inputs[0]] = images.front();
-    }
+    if (images.empty())
+      images.push_back(blockImage(call, inputs[0], channels));
     SmallVector<Value> operands = {images.front().value, packed, bias, sum};
     for (const Blocked &image : llvm::drop_begin(images))
       operands.push_back(image.value);
@@ -355,6 +387,107 @@ private:
     }
     return channels ? make(call, call.getKernel(), inputs, channels, call.getParameters())
                     : Blocked();
+  }
+
+  /// Creates the blocked form of a call with a result of bytes, and of one that makes floats of
+  /// them, if it has one.
+  Blocked convertBytes(HostCallOp call) {
+    const StringRef kernel = call.getKernel();
+    if (kernel == "QLinearConv")
+      return convertByteConv(call);
+    if (kernel == "QLinearAdd" || kernel == "QLinearMul")
+      return convertEach(call, {0, 3});
+    if (kernel == "QLinearConcat")
+      return convertByteConcat(call);
+    const Blocked x = blockedOf(call.getInputs()[0]);
+    if (!x.value)
+      return {};
+    if (kernel == "MaxPool" || kernel == "QLinearAveragePool")
+      return integerOf(call, "channels_last", 0) ? Blocked() : convertPool(call, x);
+    if (kernel == "Resize")
+      return convertResize(call, x);
+    if (kernel == "QLinearGlobalAveragePool" && !integerOf(call, "channels_last", 0)) {
+      NamedAttrList parameters;
+      parameters.append("blocks", builder.getDenseI64ArrayAttr(int64_t(1)));
+      SmallVector<Value> inputs = call.inputsByPosition();
+      inputs[0] = x.value;
+      return make(call, kernel, inputs, x.channels, parameters.getDictionary(builder.getContext()));
+    }
+    // A scale per channel would need blocks of its own.
+    const bool converts = kernel == "QuantizeLinear" || kernel == "DequantizeLinear";
+    if (converts && (!hasInputs(call, 2) || !graph::getScalarConstant(call.getInputs()[1])))
+      return {};
+    if (!converts &&
+        !llvm::is_contained({"Clip", "Relu", "QLinearLeakyRelu", "QLinearSigmoid"}, kernel))
+      return {};
+    return convertEach(call, {0});
+  }
+
+  /// Converts a call that works on each element of the operands at these positions.
+  Blocked convertEach(HostCallOp call, ArrayRef<unsigned> positions) {
+    SmallVector<Value> inputs = inputsOf(call, positions.back() + 1);
+    int64_t channels = 0;
+    for (unsigned position : positions) {
+      const Blocked operand = inputs[position] ? blockedOf(inputs[position]) : Blocked();
+      if (!operand.value || (channels && operand.channels != channels))
+        return {};
+      channels = operand.channels;
+      inputs[position] = operand.value;
+    }
+    return make(call, call.getKernel(), inputs, channels, call.getParameters());
+  }
+
+  Blocked convertByteConcat(HostCallOp call) {
+    const int64_t axis = integerOf(call, "axis", 0);
+    SmallVector<Value> inputs = inputsOf(call, 2);
+    int64_t channels = 0;
+    for (size_t i = 2; i < inputs.size(); i += 3) {
+      const Blocked part = inputs[i] ? blockedOf(inputs[i]) : Blocked();
+      // The next image would begin inside of a block.
+      if (!part.value || part.channels % blockSize || (axis != 1 && axis != -3))
+        return {};
+      channels += part.channels;
+      inputs[i] = part.value;
+    }
+    NamedAttrList parameters(call.getParameters());
+    parameters.set("axis", builder.getDenseI64ArrayAttr(1));
+    return make(call, call.getKernel(), inputs, channels,
+                parameters.getDictionary(builder.getContext()));
+  }
+
+  Blocked convertByteConv(HostCallOp call) {
+    const SmallVector<Value> inputs = inputsOf(call, 9);
+    auto weights = inputs[3] ? dyn_cast<RankedTensorType>(inputs[3].getType()) : RankedTensorType();
+    if (!inputs[0] || !isByte(inputs[0]) || !weights || weights.getRank() != 4 ||
+        weights.getDimSize(0) < minChannels)
+      return {};
+    ArrayRef<int64_t> shape = weights.getShape(), kernelShape = integersOf(call, "kernel_shape");
+    const int64_t group = groupsOf(call, shape[1]), channels = shape[1] * group;
+    if (group < 1 || (!kernelShape.empty() && kernelShape != shape.drop_front(2)))
+      return {};
+    const ByteFilters filters = packByteFilters(call, group);
+    if (!filters)
+      return {};
+    Blocked image = blockedOf(inputs[0]);
+    auto type = dyn_cast<RankedTensorType>(inputs[0].getType());
+    if (image.value ? image.channels != channels : type && type.getRank() != 4)
+      return {};
+    // Few channels are read from their planes.
+    if (!image.value && (filters.isDepthwise || channels >= blockSize))
+      image = blockImage(call, inputs[0], channels);
+    SmallVector<Value> operands = {image.value ? image.value : inputs[0]};
+    for (ElementsAttr constants : {filters.weights, filters.bias, filters.factors})
+      operands.push_back(constant(inputs[3].getLoc(), constants));
+    operands.append({inputs[2], inputs[7]});
+    NamedAttrList parameters(call.getParameters());
+    parameters.erase("groups_by_channels");
+    parameters.erase("group");
+    parameters.set("kernel_shape", builder.getDenseI64ArrayAttr(shape.drop_front(2)));
+    if (filters.groups > 1)
+      parameters.set("group", builder.getDenseI64ArrayAttr(filters.groups));
+    ++convolutions;
+    return make(call, filters.isDepthwise ? "BlockedQLinearDepthwiseConv" : "BlockedQLinearConv",
+                operands, shape[0], parameters.getDictionary(builder.getContext()));
   }
 
   /// Converts a pool of two dims to one of three, the last of which is a block of channels.
@@ -537,7 +670,8 @@ private:
         return;
       const llvm::SmallSetVector<Operation *, 4> users(result.user_begin(), result.user_end());
       for (Operation *user : users)
-        unblockLast(source, user);
+        if (isF32(result))
+          unblockLast(source, user);
     }
     if (!result.use_empty()) {
       builder.setInsertionPoint(call);

@@ -36,6 +36,8 @@ TEST_CASE("every host kernel is an operator of the page") {
                                "BlockChannels",
                                "BlockedConv",
                                "BlockedDepthwiseConv",
+                               "BlockedQLinearConv",
+                               "BlockedQLinearDepthwiseConv",
                                "CharactersText",
                                "Cholesky",
                                "CumLogSumExp",
