@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "kernels/core/Broadcast.h"
+#include "kernels/core/ByteTable.h"
 #include "kernels/core/Math.h"
 #include "kernels/nn/Quantize.h"
 #include "kernels/nn/Window.h"
@@ -27,6 +28,35 @@ struct Quantum {
   double quantized(double value) const { return math::rint(value / scale) + zero; }
 };
 
+/// Returns whether `gate` has one element for each channel of an image in blocks of 16 channels.
+bool isGate(const Dims &image, const Dims &gate) {
+  return image.rank == 5 && gate.rank == 5 && image[4] == 16 && gate[4] == 16 && gate[2] == 1 &&
+         gate[3] == 1 && image[0] == gate[0] && image[1] == gate[1];
+}
+
+/// Computes an image and its gate, of which more elements than those of a pixel are side by side.
+template <typename T, typename Fn>
+void mapGate(Context &c, const Dims &shape, const T *image, const T *gate, T *out, Fn &&shared) {
+  constexpr int64_t lanes = 16, width = 256;
+  const int64_t size = shape[2] * shape[3] * lanes;
+  parallelIf(c, shape[0] * shape[1], size * 8, [&](int64_t begin, int64_t end) {
+    const auto fn = shared; // A copy on the stack, which stores of bytes cannot alias.
+    for (int64_t plane = begin; plane < end; ++plane) {
+      T gates[width];
+      for (int64_t i = 0; i < width; ++i)
+        gates[i] = gate[plane * lanes + i % lanes];
+      const T *from = image + plane * size;
+      T *to = out + plane * size;
+      int64_t done = 0;
+      for (; done + width <= size; done += width)
+        for (int64_t i = 0; i < width; ++i)
+          to[done + i] = fn(from[done + i], gates[i]);
+      for (int64_t i = 0; i < size - done; ++i)
+        to[done + i] = fn(from[done + i], gates[i]);
+    }
+  });
+}
+
 /// Computes f(a, b) from the inputs A, scale, zero, B, scale, zero, scale, zero: fuses
 /// DequantizeLinear, the operator and QuantizeLinear in registers.
 template <typename Fn> void binary(Context &c, Fn &&f) {
@@ -44,11 +74,17 @@ template <typename Fn> void binary(Context &c, Fn &&f) {
               scaleB = float(qb.scale), zeroC = float(qc.zero), scaleC = float(qc.scale);
   auto compute = [&](auto type) {
     using T = typename decltype(type)::Type;
-    mapPairs(c, broadcastSpace(shape, a.dims(), b.dims()), a.as<T>(), b.as<T>(),
-             reinterpret_cast<T *>(out), 8, [=](T x, T y) {
-               const float real = f((float(x) - zeroA) * scaleA, (float(y) - zeroB) * scaleB);
-               return saturated<T>(__builtin_rintf(real / scaleC) + zeroC);
-             });
+    const auto fn = [=](T x, T y) {
+      const float real = f((float(x) - zeroA) * scaleA, (float(y) - zeroB) * scaleB);
+      return saturated<T>(__builtin_rintf(real / scaleC) + zeroC);
+    };
+    const T *left = a.as<T>(), *right = b.as<T>();
+    T *to = reinterpret_cast<T *>(out);
+    if (isGate(a.dims(), b.dims()))
+      return mapGate(c, shape, left, right, to, fn);
+    if (isGate(b.dims(), a.dims()))
+      return mapGate(c, shape, right, left, to, [=](T y, T x) { return fn(x, y); });
+    mapPairs(c, broadcastSpace(shape, a.dims(), b.dims()), left, right, to, 8, fn);
   };
   if (!dispatchBytes(a.dtype(), compute))
     c.failType(a.dtype());
@@ -72,18 +108,6 @@ void rescale(T *to, const T *from, int64_t count, Quantum source, Quantum target
               middle = float(target.zero);
   for (int64_t i = 0; i < count; ++i)
     to[i] = saturated<T>(__builtin_rintf((float(from[i]) - zero) * scale / step) + middle);
-}
-
-void lookUpRun(uint8_t *to, const uint8_t *from, int64_t count, const uint8_t *table) {
-  for (int64_t i = 0; i < count; ++i)
-    to[i] = table[from[i]];
-}
-
-void lookUp(Context &c, char *out, const char *from, int64_t count, const uint8_t *table) {
-  forParts(c, count, [&](int64_t begin, int64_t end) {
-    lookUpRun(reinterpret_cast<uint8_t *>(out) + begin,
-              reinterpret_cast<const uint8_t *>(from) + begin, end - begin, table);
-  });
 }
 
 /// X, scale, zero, scale, zero -> f(x).
@@ -162,6 +186,13 @@ ATC_KERNEL(QLinearSigmoid) {
 ATC_KERNEL(QLinearLeakyRelu) {
   const double alpha = number("alpha", 0.01);
   unary(*this, [=](double x) { return x < 0 ? alpha * x : x; });
+}
+
+/// Computes table[x], where x is read as a number from 0 to 255.
+ATC_KERNEL(ByteTable) {
+  const Tensor x = in(0), table = in(1);
+  if (char *out = make(0, table.dtype(), x.dims()))
+    lookUp(*this, out, x.bytes(), x.count(), reinterpret_cast<const uint8_t *>(table.bytes()));
 }
 
 ATC_KERNEL(QLinearSoftmax) {

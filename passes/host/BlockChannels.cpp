@@ -6,9 +6,10 @@
 #include "dialects/graph/ops/StructureOps.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/RewriteUtils.h"
-#include "passes/host/ByteFilters.h"
+#include "passes/host/BlockedFilters.h"
 #include "passes/host/Passes.h"
 #include "passes/host/QuantizedCalls.h"
+#include "passes/host/Unblock.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SetVector.h"
@@ -25,75 +26,20 @@ namespace {
 
 using graph::HostCallOp;
 
-/// The channels per block; kBlock of kernels/conv/ChannelBlocks.h.
-constexpr int64_t blockSize = 16;
-/// A convolution with fewer output channels would compute more padding than results.
+/// A convolution with fewer output channels would compute more padding than
+/// results.
 constexpr int64_t minChannels = 8;
-/// The images that a convolution can read as one; Images::kMax of kernels/conv/ChannelBlocks.h.
-constexpr size_t maxImages = 8;
 
-int64_t blocksOf(int64_t channels) { return llvm::divideCeil(channels, blockSize); }
-
-/// Returns f32 weights [outputs, inputs, ...taps] as [output blocks, input blocks, taps, lanes,
-/// 16], where `lanes` input channels are a block; zeros for channels that do not exist. `images`
-/// are the channels of each image that is read, which begins with a block of its own. Null where
-/// the data cannot be read.
-ElementsAttr packWeights(ElementsAttr weights, int64_t lanes, ArrayRef<int64_t> images) {
-  auto data = graph::ConstantBytes::get(weights);
-  if (failed(data))
-    return {};
-  ArrayRef<float> from = data->expandedAs<float>();
-  ArrayRef<int64_t> shape = weights.getShapedType().getShape();
-  const int64_t outputs = shape[0], inputs = shape[1], taps = shape[2] * shape[3];
-  int64_t inBlocks = 0;
-  SmallVector<int64_t> lanesOf; // of each input channel, counted from the first block on
-  for (int64_t channels : images) {
-    llvm::append_range(lanesOf, llvm::seq(inBlocks * lanes, inBlocks * lanes + channels));
-    inBlocks += llvm::divideCeil(channels, lanes);
-  }
-  assert(int64_t(lanesOf.size()) == inputs && "every channel is in one image");
-  const SmallVector<int64_t> dims = {blocksOf(outputs), inBlocks, taps, lanes, blockSize};
-  std::vector<char> bytes(ShapedType::getNumElements(dims) * sizeof(float));
-  auto *to = reinterpret_cast<float *>(bytes.data());
-  for (int64_t o = 0; o < outputs; ++o)
-    for (int64_t i = 0; i < inputs; ++i)
-      for (int64_t tap = 0; tap < taps; ++tap)
-        to[(((o / blockSize * inBlocks + lanesOf[i] / lanes) * taps + tap) * lanes +
-            lanesOf[i] % lanes) *
-               blockSize +
-           o % blockSize] = from[(o * inputs + i) * taps + tap];
-  return graph::makeConstant(RankedTensorType::get(dims, weights.getShapedType().getElementType()),
-                             std::move(bytes), "blocked");
-}
-
-/// Returns f32 weights [channels, 1, ...taps] of a depthwise convolution as [blocks, taps, 16];
-/// null where the data cannot be read.
-ElementsAttr packDepthwise(ElementsAttr weights) {
-  auto data = graph::ConstantBytes::get(weights);
-  if (failed(data))
-    return {};
-  ArrayRef<float> from = data->expandedAs<float>();
-  ArrayRef<int64_t> shape = weights.getShapedType().getShape();
-  const int64_t channels = shape[0], taps = shape[2] * shape[3];
-  const SmallVector<int64_t> dims = {blocksOf(channels), taps, blockSize};
-  std::vector<char> bytes(ShapedType::getNumElements(dims) * sizeof(float));
-  auto *to = reinterpret_cast<float *>(bytes.data());
-  for (int64_t c = 0; c < channels; ++c)
-    for (int64_t tap = 0; tap < taps; ++tap)
-      to[(c / blockSize * taps + tap) * blockSize + c % blockSize] = from[c * taps + tap];
-  return graph::makeConstant(RankedTensorType::get(dims, weights.getShapedType().getElementType()),
-                             std::move(bytes), "blocked");
-}
-
-/// Returns whether a call computes each element from one element of its first input, and a finite
-/// value for 0.
+/// Returns whether a call computes each element from one element of its first
+/// input, and a finite value for 0.
 bool isElementwise(StringRef kernel) {
   return llvm::is_contained({"Clip", "Elu", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Mish",
                              "Relu", "Sigmoid", "Softplus", "Swish", "Tanh"},
                             kernel);
 }
 
-/// Returns whether a ReduceMean of an image with channels computes one number per plane.
+/// Returns whether a ReduceMean of an image with channels computes one number
+/// per plane.
 bool averagesPlanes(HostCallOp call) {
   auto axes = hasInputs(call, 2)
                   ? dyn_cast_or_null<DenseIntElementsAttr>(graph::getConstant(call.getInputs()[1]))
@@ -107,21 +53,6 @@ bool averagesPlanes(HostCallOp call) {
   llvm::sort(numbers);
   return ArrayRef(numbers) == ArrayRef<int64_t>{2, 3};
 }
-
-/// A list of integers among the parameters of a call; empty where there is none.
-ArrayRef<int64_t> integersOf(HostCallOp call, StringRef name) {
-  auto list = dyn_cast_or_null<DenseI64ArrayAttr>(call.getParameters().get(name));
-  return list ? list.asArrayRef() : ArrayRef<int64_t>();
-}
-
-/// Returns whether `value` is a tensor of bytes.
-bool isByte(Value value) { return getElementTypeOrSelf(value.getType()).isInteger(8); }
-
-/// A value whose blocked form has been computed.
-struct Blocked {
-  Value value;
-  int64_t channels = 0;
-};
 
 /// Converts the calls of one block of ops.
 class ChannelBlocker {
@@ -146,8 +77,8 @@ public:
   }
 
 private:
-  /// Returns the blocked form of a value, which is made of its images where it joins some; null
-  /// where it has none.
+  /// Returns the blocked form of a value, which is made of its images where it
+  /// joins some; null where it has none.
   Blocked blockedOf(Value value) {
     auto images = joined.find(value);
     if (images == joined.end() || blocked.contains(value))
@@ -170,8 +101,8 @@ private:
                                  parameters.getDictionary(builder.getContext()));
   }
 
-  /// Remembers the images that a call joins along their channels, so that convolutions read them
-  /// in place. Returns whether it does so.
+  /// Remembers the images that a call joins along their channels, so that
+  /// convolutions read them in place. Returns whether it does so.
   bool join(HostCallOp call) {
     const int64_t axis = integerOf(call, "axis", 0);
     if (call.getKernel() != "Concat" || (axis != 1 && axis != -3))
@@ -189,8 +120,8 @@ private:
     return true;
   }
 
-  /// Returns the images in blocks of which `value` consists, as many as a convolution reads; none
-  /// where it is not in blocks.
+  /// Returns the images in blocks of which `value` consists, as many as a
+  /// convolution reads; none where it is not in blocks.
   SmallVector<Blocked> imagesOf(Value value) {
     if (auto images = joined.find(value);
         images != joined.end() && images->second.size() <= maxImages && !blocked.contains(value))
@@ -254,8 +185,8 @@ private:
                     : Value();
   }
 
-  /// Returns the biases of whole blocks; null where they are not constant. `ok` becomes false where
-  /// there are some that cannot be converted.
+  /// Returns the biases of whole blocks; null where they are not constant. `ok`
+  /// becomes false where there are some that cannot be converted.
   Value biasOf(Value bias, int64_t channels, bool &ok) {
     if (!bias)
       return {};
@@ -269,8 +200,8 @@ private:
                                  *elements);
   }
 
-  /// Returns the groups of a convolution whose weights are for `depth` channels per group; 0 where
-  /// they follow from channels that are not known.
+  /// Returns the groups of a convolution whose weights are for `depth` channels
+  /// per group; 0 where they follow from channels that are not known.
   int64_t groupsOf(HostCallOp call, int64_t depth) {
     if (!integerOf(call, "groups_by_channels", 0))
       return integerOf(call, "group", 1);
@@ -365,7 +296,8 @@ private:
                 parameters.getDictionary(builder.getContext()));
   }
 
-  /// Converts an operator of two images of as many channels, or of an image and a number.
+  /// Converts an operator of two images of as many channels, or of an image and
+  /// a number.
   Blocked convertBinary(HostCallOp call) {
     if (call.getInputs().size() != 2)
       return {};
@@ -389,8 +321,8 @@ private:
                     : Blocked();
   }
 
-  /// Creates the blocked form of a call with a result of bytes, and of one that makes floats of
-  /// them, if it has one.
+  /// Creates the blocked form of a call with a result of bytes, and of one that
+  /// makes floats of them, if it has one.
   Blocked convertBytes(HostCallOp call) {
     const StringRef kernel = call.getKernel();
     if (kernel == "QLinearConv")
@@ -399,6 +331,8 @@ private:
       return convertEach(call, {0, 3});
     if (kernel == "QLinearConcat")
       return convertByteConcat(call);
+    if (Blocked mean = convertMean(call); mean.value)
+      return mean;
     const Blocked x = blockedOf(call.getInputs()[0]);
     if (!x.value)
       return {};
@@ -407,23 +341,55 @@ private:
     if (kernel == "Resize")
       return convertResize(call, x);
     if (kernel == "QLinearGlobalAveragePool" && !integerOf(call, "channels_last", 0)) {
-      NamedAttrList parameters;
-      parameters.append("blocks", builder.getDenseI64ArrayAttr(int64_t(1)));
       SmallVector<Value> inputs = call.inputsByPosition();
       inputs[0] = x.value;
-      return make(call, kernel, inputs, x.channels, parameters.getDictionary(builder.getContext()));
+      return makeMean(call, inputs, x.channels);
     }
     // A scale per channel would need blocks of its own.
     const bool converts = kernel == "QuantizeLinear" || kernel == "DequantizeLinear";
     if (converts && (!hasInputs(call, 2) || !graph::getScalarConstant(call.getInputs()[1])))
       return {};
     if (!converts &&
-        !llvm::is_contained({"Clip", "Relu", "QLinearLeakyRelu", "QLinearSigmoid"}, kernel))
+        !llvm::is_contained({"ByteTable", "Clip", "Relu", "QLinearLeakyRelu", "QLinearSigmoid"},
+                            kernel))
       return {};
     return convertEach(call, {0});
   }
 
-  /// Converts a call that works on each element of the operands at these positions.
+  /// Converts a QuantizeLinear of the means of planes that are dequantized
+  /// before.
+  Blocked convertMean(HostCallOp call) {
+    HostCallOp mean = call.getKernel() == "QuantizeLinear" && hasInputs(call, 3)
+                          ? callOf(call.getInputs()[0], "ReduceMean")
+                          : HostCallOp();
+    HostCallOp real = mean && averagesPlanes(mean) ? callOf(mean.getInputs()[0], "DequantizeLinear")
+                                                   : HostCallOp();
+    if (!real || !hasInputs(real, 3))
+      return {};
+    const Blocked x = blockedOf(real.getInputs()[0]);
+    if (!x.value || getElementTypeOrSelf(x.value) != getElementTypeOrSelf(call.getResult(0)))
+      return {};
+    SmallVector<Value> inputs = {x.value};
+    for (HostCallOp each : {real, call})
+      for (unsigned i : {1, 2}) {
+        inputs.push_back(each.getInputs()[i]);
+        ElementsAttr number = graph::getConstant(inputs.back());
+        if (!number || number.getNumElements() != 1)
+          return {};
+      }
+    return makeMean(call, inputs, x.channels);
+  }
+
+  /// Creates a QLinearGlobalAveragePool of an image in blocks.
+  Blocked makeMean(HostCallOp call, ArrayRef<Value> inputs, int64_t channels) {
+    NamedAttrList parameters;
+    parameters.append("blocks", builder.getDenseI64ArrayAttr(int64_t(1)));
+    return make(call, "QLinearGlobalAveragePool", inputs, channels,
+                parameters.getDictionary(builder.getContext()));
+  }
+
+  /// Converts a call that works on each element of the operands at these
+  /// positions.
   Blocked convertEach(HostCallOp call, ArrayRef<unsigned> positions) {
     SmallVector<Value> inputs = inputsOf(call, positions.back() + 1);
     int64_t channels = 0;
@@ -490,7 +456,8 @@ private:
                 operands, shape[0], parameters.getDictionary(builder.getContext()));
   }
 
-  /// Converts a pool of two dims to one of three, the last of which is a block of channels.
+  /// Converts a pool of two dims to one of three, the last of which is a block
+  /// of channels.
   Blocked convertPool(HostCallOp call, const Blocked &x) {
     if (call->getNumResults() > 1 && !call.getResult(1).use_empty())
       return {};
@@ -527,141 +494,9 @@ private:
     return make(call, "Resize", {x.value, Value(), factors}, x.channels, call.getParameters());
   }
 
-  /// Creates a call that stores a blocked form in another order.
-  Value unblock(const Blocked &source, Location loc, Type type, Value shape, bool isLast) {
-    NamedAttrList parameters;
-    parameters.append("channels", builder.getDenseI64ArrayAttr(source.channels));
-    if (isLast)
-      parameters.append("last", builder.getDenseI64ArrayAttr(int64_t(1)));
-    return makeCall(builder, loc, "UnblockChannels", {source.value, shape}, type,
-                    parameters.getDictionary(builder.getContext()))
-        .getResult(0);
-  }
-
-  /// Returns the number of a dim that `call` names by its attribute `axis`; -1 for none of `rank`.
-  static int64_t axisOf(HostCallOp call, int64_t rank) {
-    const int64_t axis = integerOf(call, "axis", 0);
-    return axis < -rank || axis >= rank ? -1 : axis < 0 ? axis + rank : axis;
-  }
-
-  /// Computes what Splits along the channels, the last of `rank` dims, take from rows of channels,
-  /// if nothing else reads these, from the blocks. A Concat along the channels that reads a part is
-  /// computed with it: boxes of detectors are split, some of their channels are mapped, and all are
-  /// joined again.
-  void splitRows(HostCallOp rows, int64_t rank) {
-    auto isSplit = [&](Operation *user) {
-      auto split = dyn_cast<HostCallOp>(user);
-      return split && split.getKernel() == "Split" && split->getBlock() == &block &&
-             split.getInputs()[0] == rows.getResult(0) && hasInputs(split, 2) &&
-             axisOf(split, rank) == rank - 1 && sizesOf(split);
-    };
-    if (!llvm::all_of(rows.getResult(0).getUsers(), isSplit))
-      return;
-    const llvm::SmallSetVector<Operation *, 4> splits(rows.getResult(0).user_begin(),
-                                                      rows.getResult(0).user_end());
-    for (Operation *split : splits)
-      storeParts(rows, rank, cast<HostCallOp>(split));
-    rows.erase();
-  }
-
-  /// Returns the constant sizes of the results of a Split.
-  static std::optional<SmallVector<int64_t>> sizesOf(HostCallOp split) {
-    auto sizes = dyn_cast_or_null<DenseIntElementsAttr>(graph::getConstant(split.getInputs()[1]));
-    if (!sizes || sizes.getNumElements() != int64_t(split->getNumResults()))
-      return {};
-    return llvm::map_to_vector(sizes.getValues<APInt>(),
-                               [](const APInt &size) { return size.getSExtValue(); });
-  }
-
-  /// Replaces the results of a Split of `rows`, the widest one first: only one part of a Concat can
-  /// be computed with it.
-  void storeParts(HostCallOp rows, int64_t rank, HostCallOp split) {
-    const SmallVector<int64_t> sizes = *sizesOf(split);
-    SmallVector<int64_t> starts;
-    int64_t whole = 0;
-    for (int64_t size : sizes) {
-      starts.push_back(whole);
-      whole += size;
-    }
-    SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(sizes.size()));
-    llvm::stable_sort(order, [&](unsigned a, unsigned b) { return sizes[a] > sizes[b]; });
-    for (unsigned i : order) {
-      Value part = split.getResult(i);
-      if (part.use_empty())
-        continue;
-      NamedAttrList parameters(rows.getParameters());
-      parameters.set("columns",
-                     builder.getDenseI64ArrayAttr({starts[i], starts[i] + sizes[i], whole}));
-      SmallVector<Value> inputs = inputsOf(rows, 2);
-      HostCallOp stored = split;
-      Value result = part;
-      if (HostCallOp concat = joinOf(part, rank); concat && sizes[i] >= blockSize) {
-        const unsigned before = part.use_begin()->getOperandNumber();
-        parameters.set("before", builder.getDenseI64ArrayAttr(int64_t(before)));
-        for (auto [position, input] : llvm::enumerate(concat.getInputs()))
-          if (position != before)
-            inputs.push_back(input);
-        stored = concat;
-        result = concat.getResult(0);
-      }
-      builder.setInsertionPoint(stored);
-      result.replaceAllUsesWith(makeCall(builder, stored.getLoc(), "UnblockChannels", inputs,
-                                         result.getType(),
-                                         parameters.getDictionary(builder.getContext()))
-                                    .getResult(0));
-      if (stored != split)
-        stored.erase();
-    }
-    split.erase();
-  }
-
-  /// Returns the Concat along the last of `rank` dims that alone reads `part`, once, if its other
-  /// inputs can be stored beside it.
-  HostCallOp joinOf(Value part, int64_t rank) {
-    if (!part.hasOneUse())
-      return {};
-    auto concat = dyn_cast<HostCallOp>(*part.user_begin());
-    if (!concat || concat.getKernel() != "Concat" || concat->getBlock() != &block ||
-        axisOf(concat, rank) != rank - 1 || concat.getInputs().size() > maxImages + 1 ||
-        !llvm::all_of(concat.getInputs(), isF32))
-      return {};
-    return concat;
-  }
-
-  /// Computes a use of a blocked form with channels behind the pixels, if it is one: a transpose of
-  /// the image, or of a Reshape that divides its channels into groups and that nothing else reads.
-  bool unblockLast(const Blocked &source, Operation *user) {
-    auto transpose = dyn_cast<HostCallOp>(user);
-    Value shape;
-    if (transpose && transpose.getKernel() == "Reshape" && transpose.getResult(0).hasOneUse() &&
-        hasInputs(transpose, 2) && !integerOf(transpose, "allowzero", 0)) {
-      shape = transpose.getInputs()[1];
-      transpose = dyn_cast<HostCallOp>(*transpose.getResult(0).user_begin());
-    }
-    if (!transpose || transpose.getKernel() != "Transpose" || transpose->getBlock() != &block)
-      return false;
-    ArrayRef<int64_t> order = integersOf(transpose, "perm");
-    const int64_t moved = shape ? 2 : 1;
-    SmallVector<int64_t> last = llvm::to_vector(llvm::seq<int64_t>(order.size()));
-    if (order.size() < 4 || (!shape && order.size() != 4))
-      return false;
-    std::rotate(last.begin() + moved, last.begin() + moved + 1, last.end());
-    if (order != ArrayRef(last))
-      return false;
-    builder.setInsertionPoint(transpose);
-    Value result = transpose.getResult(0);
-    Value rows = unblock(source, transpose.getLoc(), result.getType(), shape, /*isLast=*/true);
-    result.replaceAllUsesWith(rows);
-    splitRows(rows.getDefiningOp<HostCallOp>(), int64_t(order.size()));
-    const bool isReshaped = transpose != user;
-    transpose.erase();
-    if (isReshaped)
-      user->erase();
-    return true;
-  }
-
-  /// Removes a converted call; what still reads its result gets it from the blocked form. A call
-  /// that joins images which do not fill blocks stays where it is still read.
+  /// Removes a converted call; what still reads its result gets it from the
+  /// blocked form. A call that joins images which do not fill blocks stays
+  /// where it is still read.
   void replace(HostCallOp call) {
     Value result = call.getResult(0);
     if (!result.use_empty()) {
@@ -671,11 +506,11 @@ private:
       const llvm::SmallSetVector<Operation *, 4> users(result.user_begin(), result.user_end());
       for (Operation *user : users)
         if (isF32(result))
-          unblockLast(source, user);
+          unblockLast(builder, source, user);
     }
     if (!result.use_empty()) {
       builder.setInsertionPoint(call);
-      result.replaceAllUsesWith(unblock(blockedOf(result), call.getLoc(), result.getType(),
+      result.replaceAllUsesWith(unblock(builder, blockedOf(result), call.getLoc(), result.getType(),
                                         /*shape=*/{}, /*isLast=*/false));
     }
     call.erase();

@@ -35,6 +35,8 @@ void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
     functions.addPass(createHostMoveQuantization());
   if (isOn(options, "host-integer-calls"))
     functions.addPass(createHostIntegerCalls());
+  if (isOn(options, "host-fold-byte-tables"))
+    functions.addPass(createHostFoldByteTables());
   if (isOn(options, "host-pack-attributes"))
     functions.addPass(createHostPackAttributes());
   if (isOn(options, "host-pack-gates"))
@@ -82,7 +84,7 @@ ArrayRef<StringLiteral> optionalPasses() {
       "host-narrow-gates",       "host-select-winograd",   "host-widen-floats",
       "host-merge-branches",     "host-expand-top-k",      "host-narrow-caches",
       "host-expand-volumes",     "host-expand-scatter",    "host-pack-attributes",
-      "host-pack-bytes"};
+      "host-pack-bytes",         "host-fold-byte-tables"};
   return names;
 }
 

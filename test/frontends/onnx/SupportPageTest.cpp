@@ -38,6 +38,7 @@ TEST_CASE("every host kernel is an operator of the page") {
                                "BlockedDepthwiseConv",
                                "BlockedQLinearConv",
                                "BlockedQLinearDepthwiseConv",
+                               "ByteTable",
                                "CharactersText",
                                "Cholesky",
                                "CumLogSumExp",

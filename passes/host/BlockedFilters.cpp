@@ -1,24 +1,24 @@
-//===-- ByteFilters.cpp - packed filters of 8-bit convolutions ------------===//
+//===-- BlockedFilters.cpp - filters of images in blocks of channels ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "passes/host/ByteFilters.h"
+#include "passes/host/BlockedFilters.h"
 
 #include "dialects/graph/ConstantData.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/host/QuantizedCalls.h"
+
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 
 namespace atc::host {
 namespace {
 
-/// The channels per block and per word, and the output blocks whose weights are side by side: those
-/// of kernels/conv/ByteBlocks.h and BlockedByteConv.cpp.
-constexpr int64_t blockSize = 16, wordSize = 4, sideBlocks = 4;
+/// The channels per word, and the output blocks whose weights are side by side:
+/// those of kernels/conv/ByteBlocks.h and BlockedByteConv.cpp.
+constexpr int64_t wordSize = 4, sideBlocks = 4;
 /// Groups that are joined compute zeros: this many times the products at most.
 constexpr int64_t maxJoined = 8;
-
-int64_t blocksOf(int64_t channels) { return llvm::divideCeil(channels, blockSize); }
 
 /// The integers of a constant of 8 or 32 bits; nothing for other values.
 std::optional<SmallVector<int32_t>> integersIn(Value value) {
@@ -38,13 +38,16 @@ std::optional<SmallVector<int32_t>> integersIn(Value value) {
 
 /// The sizes of a convolution, and those of its packed weights.
 struct Shape {
-  int64_t outputs, channels, rows, columns; ///< channels: per group of the model
-  int64_t groups, joined = 1;               ///< groups of the model; of them, in one packed group
+  int64_t outputs, channels, rows,
+      columns; ///< channels: per group of the model
+  int64_t groups,
+      joined = 1; ///< groups of the model; of them, in one packed group
 
   int64_t taps() const { return rows * columns; }
   int64_t outBlocks() const { return blocksOf(outputs); }
 
-  /// Joins groups until their channels fill blocks. Returns false where that costs too much.
+  /// Joins groups until their channels fill blocks. Returns false where that
+  /// costs too much.
   bool joinGroups() {
     for (; joined <= maxJoined && joined <= groups; ++joined)
       if (groups % joined == 0 &&
@@ -55,7 +58,7 @@ struct Shape {
   }
 };
 
-std::vector<char> packDense(ArrayRef<int8_t> from, const Shape &shape) {
+std::vector<char> packByteDense(ArrayRef<int8_t> from, const Shape &shape) {
   const int64_t packedGroups = shape.groups / shape.joined, taps = shape.taps();
   const int64_t words = llvm::divideCeil(shape.channels * shape.joined, wordSize);
   const int64_t groupBlocks = shape.outBlocks() / packedGroups, steps = taps * words;
@@ -78,7 +81,7 @@ std::vector<char> packDense(ArrayRef<int8_t> from, const Shape &shape) {
   return bytes;
 }
 
-std::vector<char> packDepthwise(ArrayRef<int8_t> from, const Shape &shape) {
+std::vector<char> packByteDepthwise(ArrayRef<int8_t> from, const Shape &shape) {
   const int64_t words = llvm::divideCeil(shape.columns, wordSize);
   std::vector<char> bytes(shape.outBlocks() * shape.rows * words * blockSize * wordSize);
   for (int64_t o = 0, at = 0; o < shape.outputs; ++o)
@@ -92,6 +95,51 @@ std::vector<char> packDepthwise(ArrayRef<int8_t> from, const Shape &shape) {
 }
 
 } // namespace
+
+ElementsAttr packWeights(ElementsAttr weights, int64_t lanes, ArrayRef<int64_t> images) {
+  auto data = graph::ConstantBytes::get(weights);
+  if (failed(data))
+    return {};
+  ArrayRef<float> from = data->expandedAs<float>();
+  ArrayRef<int64_t> shape = weights.getShapedType().getShape();
+  const int64_t outputs = shape[0], inputs = shape[1], taps = shape[2] * shape[3];
+  int64_t inBlocks = 0;
+  SmallVector<int64_t> lanesOf; // of each input channel, counted from the first block on
+  for (int64_t channels : images) {
+    llvm::append_range(lanesOf, llvm::seq(inBlocks * lanes, inBlocks * lanes + channels));
+    inBlocks += llvm::divideCeil(channels, lanes);
+  }
+  assert(int64_t(lanesOf.size()) == inputs && "every channel is in one image");
+  const SmallVector<int64_t> dims = {blocksOf(outputs), inBlocks, taps, lanes, blockSize};
+  std::vector<char> bytes(ShapedType::getNumElements(dims) * sizeof(float));
+  auto *to = reinterpret_cast<float *>(bytes.data());
+  for (int64_t o = 0; o < outputs; ++o)
+    for (int64_t i = 0; i < inputs; ++i)
+      for (int64_t tap = 0; tap < taps; ++tap)
+        to[(((o / blockSize * inBlocks + lanesOf[i] / lanes) * taps + tap) * lanes +
+            lanesOf[i] % lanes) *
+               blockSize +
+           o % blockSize] = from[(o * inputs + i) * taps + tap];
+  return graph::makeConstant(RankedTensorType::get(dims, weights.getShapedType().getElementType()),
+                             std::move(bytes), "blocked");
+}
+
+ElementsAttr packDepthwise(ElementsAttr weights) {
+  auto data = graph::ConstantBytes::get(weights);
+  if (failed(data))
+    return {};
+  ArrayRef<float> from = data->expandedAs<float>();
+  ArrayRef<int64_t> shape = weights.getShapedType().getShape();
+  const int64_t channels = shape[0], taps = shape[2] * shape[3];
+  const SmallVector<int64_t> dims = {blocksOf(channels), taps, blockSize};
+  std::vector<char> bytes(ShapedType::getNumElements(dims) * sizeof(float));
+  auto *to = reinterpret_cast<float *>(bytes.data());
+  for (int64_t c = 0; c < channels; ++c)
+    for (int64_t tap = 0; tap < taps; ++tap)
+      to[(c / blockSize * taps + tap) * blockSize + c % blockSize] = from[c * taps + tap];
+  return graph::makeConstant(RankedTensorType::get(dims, weights.getShapedType().getElementType()),
+                             std::move(bytes), "blocked");
+}
 
 ByteFilters packByteFilters(graph::HostCallOp call, int64_t groups) {
   const SmallVector<Value> inputs = inputsOf(call, 9);
@@ -145,9 +193,10 @@ ByteFilters packByteFilters(graph::HostCallOp call, int64_t groups) {
     dims = {shape.outBlocks(), shape.taps(),
             int64_t(llvm::divideCeil(shape.channels * shape.joined, wordSize))};
   dims.append({blockSize, wordSize});
-  made.weights = graph::makeConstant(
-      RankedTensorType::get(dims, builder.getIntegerType(8)),
-      made.isDepthwise ? packDepthwise(filters, shape) : packDense(filters, shape), "blocked");
+  made.weights = graph::makeConstant(RankedTensorType::get(dims, builder.getIntegerType(8)),
+                                     made.isDepthwise ? packByteDepthwise(filters, shape)
+                                                      : packByteDense(filters, shape),
+                                     "blocked");
   made.bias = graph::makeConstant(RankedTensorType::get({padded}, builder.getI32Type()),
                                   ArrayRef(biases), "blocked");
   made.factors = graph::makeConstant(RankedTensorType::get({padded}, builder.getF32Type()),
