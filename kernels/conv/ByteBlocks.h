@@ -187,6 +187,7 @@ struct Requantizer {
   }
 #endif
 
+  /// Stores the sums of 16 output channels, without vpdpbusd.
   void store(uint8_t *to, const int32_t *sums, int64_t channel) const {
     for (int64_t i = 0; i < kBlock; ++i) {
       const int32_t sum = int32_t(uint32_t(sums[i]) + uint32_t(bias[channel + i]));

@@ -21,7 +21,6 @@ import openatc_npu as npu  # noqa: E402
 from openatc_runtime import Session  # noqa: E402
 from openatc_tools import RUNTIME, call, compile_model, tool  # noqa: E402
 
-from test_quantized import host_calls  # noqa: E402
 
 RNG = np.random.default_rng(11)
 KINDS = {"u1": TensorProto.UINT8, "i1": TensorProto.INT8, "f4": TensorProto.FLOAT}

@@ -1,12 +1,12 @@
 //===-- Unblock.cpp - what reads blocks of channels in another order ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "passes/host/Unblock.h"
+#include "passes/host/blocks/Unblock.h"
 
 #include "dialects/graph/ops/StructureOps.h"
 #include "passes/graph/ConstantUtils.h"
-#include "passes/host/BlockedFilters.h"
 #include "passes/host/QuantizedCalls.h"
+#include "passes/host/blocks/BlockedFilters.h"
 
 #include "llvm/ADT/SetVector.h"
 

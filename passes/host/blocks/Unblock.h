@@ -1,8 +1,8 @@
 //===-- Unblock.h - what reads blocks of channels in another order --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_PASSES_HOST_UNBLOCK_H
-#define OPENATC_PASSES_HOST_UNBLOCK_H
+#ifndef OPENATC_PASSES_HOST_BLOCKS_UNBLOCK_H
+#define OPENATC_PASSES_HOST_BLOCKS_UNBLOCK_H
 
 #include "mlir/IR/Builders.h"
 
@@ -31,4 +31,4 @@ bool unblockLast(mlir::OpBuilder &builder, const Blocked &source, mlir::Operatio
 
 } // namespace atc::host
 
-#endif // OPENATC_PASSES_HOST_UNBLOCK_H
+#endif // OPENATC_PASSES_HOST_BLOCKS_UNBLOCK_H

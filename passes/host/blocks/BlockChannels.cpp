@@ -6,10 +6,10 @@
 #include "dialects/graph/ops/StructureOps.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/RewriteUtils.h"
-#include "passes/host/BlockedFilters.h"
 #include "passes/host/Passes.h"
 #include "passes/host/QuantizedCalls.h"
-#include "passes/host/Unblock.h"
+#include "passes/host/blocks/BlockedFilters.h"
+#include "passes/host/blocks/Unblock.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SetVector.h"

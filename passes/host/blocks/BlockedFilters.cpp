@@ -1,7 +1,7 @@
 //===-- BlockedFilters.cpp - filters of images in blocks of channels ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "passes/host/BlockedFilters.h"
+#include "passes/host/blocks/BlockedFilters.h"
 
 #include "dialects/graph/ConstantData.h"
 #include "passes/graph/ConstantUtils.h"

@@ -1,8 +1,8 @@
 //===-- BlockedFilters.h - filters of images in blocks of channels --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_PASSES_HOST_BLOCKEDFILTERS_H
-#define OPENATC_PASSES_HOST_BLOCKEDFILTERS_H
+#ifndef OPENATC_PASSES_HOST_BLOCKS_BLOCKEDFILTERS_H
+#define OPENATC_PASSES_HOST_BLOCKS_BLOCKEDFILTERS_H
 
 #include "dialects/graph/ops/HostOps.h"
 #include "llvm/Support/MathExtras.h"
@@ -44,4 +44,4 @@ ByteFilters packByteFilters(graph::HostCallOp call, int64_t groups);
 
 } // namespace atc::host
 
-#endif // OPENATC_PASSES_HOST_BLOCKEDFILTERS_H
+#endif // OPENATC_PASSES_HOST_BLOCKS_BLOCKEDFILTERS_H
