@@ -154,11 +154,13 @@ private:
 #endif
 
   // Without vpdpbusd: sums of pairs of 16-bit products, two per output channel.
-  static constexpr int64_t kPlain = 2;
+  static constexpr int64_t kPlain = 3;
   typedef int16_t Shorts __attribute__((vector_size(32)));
   typedef int32_t Sums __attribute__((vector_size(32)));
   typedef int32_t Products __attribute__((vector_size(64)));
   typedef int64_t Words __attribute__((vector_size(32)));
+  typedef uint8_t Quad __attribute__((vector_size(4), aligned(1), may_alias));
+  typedef int16_t QuadShorts __attribute__((vector_size(8)));
   typedef int8_t Bytes __attribute__((vector_size(16), aligned(1), may_alias));
 
   /// Computes up to kPlain pixels of an output block, whose weights are `step` bytes apart.
@@ -173,10 +175,9 @@ private:
         Shorts pixels[kPlain];
 #pragma clang loop unroll(full)
         for (int64_t p = 0; p < kPlain; ++p) {
-          const uint8_t *word = at[p] + offset;
-          pixels[p] =
-              (Shorts)(Words{} + int64_t(word[0] | uint64_t(word[1]) << 16 |
-                                         uint64_t(word[2]) << 32 | uint64_t(word[3]) << 48));
+          const auto four =
+              __builtin_convertvector(*reinterpret_cast<const Quad *>(at[p] + offset), QuadShorts);
+          pixels[p] = (Shorts)(Words{} + (int64_t)four);
         }
 #pragma clang loop unroll(full)
         for (int q = 0; q < 4; ++q) {

@@ -99,27 +99,48 @@ private:
   }
 #endif
 
+  // Without vpdpbusd: products of bytes fit 16 bits.
   typedef int32_t Sums __attribute__((vector_size(64)));
+  typedef int16_t Shorts __attribute__((vector_size(32)));
   typedef uint8_t Bytes __attribute__((vector_size(16), aligned(1), may_alias));
 
   void plainRow(uint8_t *to, const uint8_t *from, const int8_t *w, int64_t channel) const {
     const Window &window = plan.window;
-    for (int64_t pixel = 0; pixel < window.out[1]; ++pixel, to += kBlock) {
-      Sums sums = {};
-      for (int64_t i = 0; i < window.kernel[0]; ++i)
-        for (int64_t j = 0; j < window.kernel[1]; ++j) {
-          const uint8_t *at = from + i * window.dilation[0] * image.row +
-                              (pixel * window.stride[1] + j * window.dilation[1]) * kBlock;
-          const int8_t *taps = w + (i * quads + j / kQuad) * kBlock * kQuad + j % kQuad;
-          Sums row;
-#pragma clang loop unroll(full)
+    // The weights of some taps as vectors, which all pixels use.
+    constexpr int64_t kTaps = 32, kPixels = 64;
+    const int64_t taps = window.taps();
+    Shorts factors[kTaps];
+    int64_t offsets[kTaps];
+    for (int64_t begin = 0; begin < window.out[1]; begin += kPixels) {
+      const int64_t count = minimum(kPixels, window.out[1] - begin);
+      Sums sums[kPixels];
+      for (int64_t p = 0; p < count; ++p)
+        sums[p] = Sums{};
+      for (int64_t first = 0; first < taps; first += kTaps) {
+        const int64_t part = minimum(kTaps, taps - first);
+        for (int64_t t = 0; t < part; ++t) {
+          const int64_t i = (first + t) / window.kernel[1], j = (first + t) % window.kernel[1];
+          offsets[t] = i * window.dilation[0] * image.row + j * window.dilation[1] * kBlock;
+          const int8_t *own = w + (i * quads + j / kQuad) * kBlock * kQuad + j % kQuad;
+          int16_t lanes[kBlock];
           for (int64_t l = 0; l < kBlock; ++l)
-            row[l] = taps[l * kQuad];
-          sums += __builtin_convertvector(*reinterpret_cast<const Bytes *>(at), Sums) * row;
+            lanes[l] = own[l * kQuad];
+          __builtin_memcpy(&factors[t], lanes, sizeof(lanes));
         }
-      int32_t whole[kBlock];
-      __builtin_memcpy(whole, &sums, sizeof(whole));
-      finish.store(to, whole, channel);
+        for (int64_t p = 0; p < count; ++p) {
+          const uint8_t *at = from + (begin + p) * window.stride[1] * kBlock;
+          Sums sum = sums[p];
+          for (int64_t t = 0; t < part; ++t) {
+            const Shorts pixel =
+                __builtin_convertvector(*reinterpret_cast<const Bytes *>(at + offsets[t]), Shorts);
+            sum += __builtin_convertvector(pixel * factors[t], Sums);
+          }
+          sums[p] = sum;
+        }
+      }
+      for (int64_t p = 0; p < count; ++p)
+        finish.store(to + (begin + p) * kBlock, reinterpret_cast<const int32_t *>(&sums[p]),
+                     channel);
     }
   }
 };
