@@ -192,11 +192,17 @@ private:
         }
       }
     for (int64_t p = 0; p < count; ++p) {
-      int32_t whole[kBlock];
-      for (int64_t i = 0; i < kBlock; ++i)
-        whole[i] = sums[p][i / 4][i % 4 * 2] + sums[p][i / 4][i % 4 * 2 + 1];
-      finish.store(to + (pixel + p) * kBlock, whole, channel);
+      const Sums low = joinPairs(sums[p][0], sums[p][1]), high = joinPairs(sums[p][2], sums[p][3]);
+      finish.store(
+          to + (pixel + p) * kBlock,
+          __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+          channel);
     }
+  }
+
+  __attribute__((always_inline)) static Sums joinPairs(const Sums &a, const Sums &b) {
+    return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14) +
+           __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
   }
 };
 } // namespace

@@ -139,8 +139,7 @@ private:
         }
       }
       for (int64_t p = 0; p < count; ++p)
-        finish.store(to + (begin + p) * kBlock, reinterpret_cast<const int32_t *>(&sums[p]),
-                     channel);
+        finish.store(to + (begin + p) * kBlock, sums[p], channel);
     }
   }
 };

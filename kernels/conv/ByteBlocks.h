@@ -187,14 +187,22 @@ struct Requantizer {
   }
 #endif
 
+  typedef int32_t Sums __attribute__((vector_size(64)));
+  typedef float Floats __attribute__((vector_size(64)));
+
   /// Stores the sums of 16 output channels, without vpdpbusd.
-  void store(uint8_t *to, const int32_t *sums, int64_t channel) const {
-    for (int64_t i = 0; i < kBlock; ++i) {
-      const int32_t sum = int32_t(uint32_t(sums[i]) + uint32_t(bias[channel + i]));
-      const float value = float(sum) * factors[channel + i];
-      const float above = value >= low ? value : low;
-      to[i] = uint8_t(int32_t(__builtin_rintf(above > high ? high : above)) + zero);
-    }
+  __attribute__((always_inline)) void store(uint8_t *to, const Sums &sums, int64_t channel) const {
+    typedef int32_t LooseSums __attribute__((vector_size(64), aligned(4), may_alias));
+    typedef float LooseFloats __attribute__((vector_size(64), aligned(4), may_alias));
+    typedef uint8_t LooseBytes __attribute__((vector_size(16), aligned(1), may_alias));
+    typedef uint8_t Bytes __attribute__((vector_size(16)));
+    const Sums biased = sums + *reinterpret_cast<const LooseSums *>(bias + channel);
+    Floats value = __builtin_convertvector(biased, Floats) *
+                   *reinterpret_cast<const LooseFloats *>(factors + channel);
+    value = value >= low ? value : Floats{} + low;
+    value = value > high ? Floats{} + high : value;
+    const Sums rounded = __builtin_convertvector(__builtin_elementwise_rint(value), Sums) + zero;
+    *reinterpret_cast<LooseBytes *>(to) = __builtin_convertvector(rounded, Bytes);
   }
 };
 

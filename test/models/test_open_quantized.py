@@ -116,22 +116,22 @@ def blocks(dtype):
         "Conv", net.weights(shape, axis, kind), bias(net, shape[0]), **attributes)
     conv((20, 3, 3, 3), strides=[2, 2], pads=[1, 0, 1, 2]).quantize(0.6)
     silu(net, 0.5)
-    conv((20, 1, 5, 3), group=20, pads=[2, 1, 2, 1]).quantize(0.8)
+    conv((20, 1, 5, 3), group=20, pads=[2, 1, 2, 1]).quantize(1.2)
     wide = net.at
-    net.apply("GlobalAveragePool").quantize(0.1)
-    conv((8, 20, 1, 1)).apply("Relu").quantize(0.1)
-    conv((20, 8, 1, 1)).quantize(0.05).apply("HardSigmoid", alpha=0.2, beta=0.5)
+    net.apply("GlobalAveragePool").quantize(0.5)
+    conv((8, 20, 1, 1)).apply("Relu").quantize(0.6)
+    conv((20, 8, 1, 1)).quantize(1.2).apply("HardSigmoid", alpha=0.01, beta=0.5)
     net.quantize(1 / 256, 0 if dtype == "u1" else -128)
-    net.node("Mul", wide, net.at).quantize(0.5)
-    conv((32, 10, 1, 1), group=2).quantize(1.5)
+    net.node("Mul", wide, net.at).quantize(1.1)
+    conv((32, 10, 1, 1), group=2).quantize(4)
     left = net.at
-    conv((32, 4, 3, 3), kind="u1", group=8, dilations=[2, 1], pads=[2, 1, 2, 1]).quantize(2)
-    net.apply("Add", left).quantize(2)
+    conv((32, 4, 3, 3), kind="u1", group=8, dilations=[2, 1], pads=[2, 1, 2, 1]).quantize(25)
+    net.node("Add", net.at, left).quantize(25)
     net.apply("MaxPool", kernel_shape=[3, 3], strides=[2, 1], pads=[1, 1, 1, 1])
-    net.node("Concat", net.at, net.at, axis=1).quantize(2.5)
-    conv((16, 64, 1, 1)).quantize(9)
-    net.apply("ReduceMean", axes=[2, 3], keepdims=1).quantize(3)
-    return net.quantize(3.5, stored=True)
+    net.node("Concat", net.at, net.at, axis=1).quantize(30)
+    conv((16, 64, 1, 1)).quantize(400)
+    net.apply("ReduceMean", axes=[2, 3], keepdims=1).quantize(300)
+    return net.quantize(330, stored=True)
 
 
 def classes(dtype):
@@ -163,7 +163,7 @@ CASES = {
                {"QLinearConv", "QLinearAdd", "QLinearAveragePool", "QLinearConcat", "ByteTable"}),
     "blocks": (blocks, [(1, 3, 19, 24), (2, 3, 40, 17), (1, 3, 5, 4)], 0,
                {"BlockedQLinearConv", "BlockedQLinearDepthwiseConv", "QLinearAdd", "QLinearMul",
-                "QLinearGlobalAveragePool", "QLinearConcat", "MaxPool", "ByteTable"}),
+                "QLinearGlobalAveragePool", "Concat", "MaxPool", "ByteTable"}),
     # The softmax is not quantized behind: it alone stays.
     "classes": (classes, SCENES, 1e-6, {"QGemm", "QLinearGlobalAveragePool", "Softmax"}),
     "ends_real": (ends_real, SCENES, 1e-4, {"ConvInteger", "Mul", "Add"}),
@@ -206,7 +206,8 @@ def test_quantized_with_open_dims(name, dtype, tmp_path):
         else:
             assert len(np.unique(want)) > 9
             # A step in an early layer may be two behind it.
-            assert difference.max() <= 2 and (difference > 0).mean() < 0.01
+            most = 0.01 if want.size > 1000 else 0.2
+            assert difference.max() <= 2 and (difference > 0).mean() < most
     session.close()
 
 
