@@ -104,52 +104,70 @@ static void forEachPatch(Context &c, int64_t batch, int64_t channels, int64_t pl
   });
 }
 
+/// Calls fn(T *) for the elements of an image in blocks: floats or bytes.
+template <typename Fn> static void dispatchImage(Context &c, uint8_t dtype, Fn &&fn) {
+  if (dtype == F32)
+    fn(static_cast<float *>(nullptr));
+  else if (dtype == U8 || dtype == I8)
+    fn(static_cast<uint8_t *>(nullptr));
+  else
+    c.failType(dtype);
+}
+
 /// Stores an image in blocks of channels, of which there must be `channels`.
 ATC_KERNEL(BlockChannels) {
   const Tensor x = in(0);
   const int64_t channels = integer("channels", 0), plane = x.dim(2) * x.dim(3);
   if (x.dim(1) != channels)
     return fail("data of % channels, not %", x.dim(1), channels);
-  float *y =
-      make<float>(0, F32, Dims(x.dim(0), ceilDiv(channels, kBlock), x.dim(2), x.dim(3), kBlock));
+  char *y =
+      make(0, x.dtype(), Dims(x.dim(0), ceilDiv(channels, kBlock), x.dim(2), x.dim(3), kBlock));
   if (!y)
     return;
-  const float *data = x.as<float>();
-  forEachPatch(*this, x.dim(0), channels, plane,
-               [&](int64_t image, int64_t block, int64_t first, int64_t pixels, int64_t lanes) {
-                 const float *from = data + (image * channels + block * kBlock) * plane + first;
-                 float *to =
-                     y + ((image * ceilDiv(channels, kBlock) + block) * plane + first) * kBlock;
-                 int64_t i = 0;
-                 for (; lanes == kBlock && i + kBlock <= pixels; i += kBlock, to += kBlock * kBlock)
-                   transposeSquare(to, kBlock, from + i, plane);
-                 for (; i < pixels; ++i, to += kBlock) {
-                   for (int64_t lane = 0; lane < lanes; ++lane)
-                     to[lane] = from[lane * plane + i];
-                   for (int64_t lane = lanes; lane < kBlock; ++lane)
-                     to[lane] = 0;
-                 }
-               });
+  auto copy = [&]<typename T>(T *) {
+    forEachPatch(*this, x.dim(0), channels, plane,
+                 [&](int64_t image, int64_t block, int64_t first, int64_t pixels, int64_t lanes) {
+                   const T *from = reinterpret_cast<const T *>(x.bytes()) +
+                                   (image * channels + block * kBlock) * plane + first;
+                   T *to = reinterpret_cast<T *>(y) +
+                           ((image * ceilDiv(channels, kBlock) + block) * plane + first) * kBlock;
+                   int64_t i = 0;
+                   for (; lanes == kBlock && i + kBlock <= pixels;
+                        i += kBlock, to += kBlock * kBlock)
+                     transposeSquare(to, kBlock, from + i, plane);
+                   for (; i < pixels; ++i, to += kBlock) {
+                     for (int64_t lane = 0; lane < lanes; ++lane)
+                       to[lane] = from[lane * plane + i];
+                     for (int64_t lane = lanes; lane < kBlock; ++lane)
+                       to[lane] = 0;
+                   }
+                 });
+  };
+  dispatchImage(*this, x.dtype(), copy);
 }
 
 /// The image of an UnblockChannels in planes: [batch, channels, height, width].
 static void unblockPlanes(Context &c, int64_t channels, int64_t plane) {
   const Tensor x = c.in(0);
-  float *y = c.make<float>(0, F32, Dims(x.dim(0), channels, x.dim(2), x.dim(3)));
+  char *y = c.make(0, x.dtype(), Dims(x.dim(0), channels, x.dim(2), x.dim(3)));
   if (!y)
     return;
-  const float *data = x.as<float>();
-  forEachPatch(c, x.dim(0), channels, plane,
-               [&](int64_t image, int64_t block, int64_t first, int64_t pixels, int64_t lanes) {
-                 const float *from = data + ((image * x.dim(1) + block) * plane + first) * kBlock;
-                 float *to = y + (image * channels + block * kBlock) * plane + first;
-                 int64_t done = 0;
-                 for (; lanes == kBlock && done + kBlock <= pixels; done += kBlock)
-                   transposeSquare(to + done, plane, from + done * kBlock, kBlock);
-                 for (int64_t lane = 0; lane < lanes; ++lane)
-                   for (int64_t i = done; i < pixels; ++i)
-                     to[lane * plane + i] = from[i * kBlock + lane];
-               });
+  auto copy = [&]<typename T>(T *) {
+    forEachPatch(c, x.dim(0), channels, plane,
+                 [&](int64_t image, int64_t block, int64_t first, int64_t pixels, int64_t lanes) {
+                   const T *from = reinterpret_cast<const T *>(x.bytes()) +
+                                   ((image * x.dim(1) + block) * plane + first) * kBlock;
+                   T *to = reinterpret_cast<T *>(y) + (image * channels + block * kBlock) * plane +
+                           first;
+                   int64_t done = 0;
+                   for (; lanes == kBlock && done + kBlock <= pixels; done += kBlock)
+                     transposeSquare(to + done, plane, from + done * kBlock, kBlock);
+                   for (int64_t lane = 0; lane < lanes; ++lane)
+                     for (int64_t i = done; i < pixels; ++i)
+                       to[lane * plane + i] = from[i * kBlock + lane];
+                 });
+  };
+  dispatchImage(c, x.dtype(), copy);
 }
 
 namespace {
@@ -302,7 +320,11 @@ ATC_KERNEL(UnblockChannels) {
   const int64_t channels = integer("channels", 0), plane = x.dim(2) * x.dim(3);
   if (channels < 0 || x.dim(1) != ceilDiv(channels, kBlock))
     return fail("% blocks for % channels", x.dim(1), channels);
-  integer("last", 0) ? unblockRows(*this, channels, plane) : unblockPlanes(*this, channels, plane);
+  if (!integer("last", 0))
+    return unblockPlanes(*this, channels, plane);
+  if (x.dtype() != F32)
+    return failType(x.dtype());
+  unblockRows(*this, channels, plane);
 }
 
 } // namespace atc::kernels

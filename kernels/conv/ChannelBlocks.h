@@ -101,7 +101,7 @@ struct Finish {
 /// The images in blocks of channels that a convolution reads as one, joined along their channels:
 /// inputs 0, 4, 5, ... of a call. What joins them need not copy them.
 struct Images {
-  /// The maximum number of images; maxImages of passes/host/BlockChannels.cpp.
+  /// The maximum number of images; maxImages of passes/host/blocks/Unblock.h.
   static constexpr int64_t kMax = 8;
 
   const float *data[kMax];

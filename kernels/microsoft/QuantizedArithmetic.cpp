@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "kernels/core/Broadcast.h"
+#include "kernels/core/ByteTable.h"
 #include "kernels/core/Math.h"
 #include "kernels/nn/Quantize.h"
 #include "kernels/nn/Window.h"
@@ -27,6 +28,35 @@ struct Quantum {
   double quantized(double value) const { return math::rint(value / scale) + zero; }
 };
 
+/// Returns whether `gate` has one element for each channel of an image in blocks of 16 channels.
+bool isGate(const Dims &image, const Dims &gate) {
+  return image.rank == 5 && gate.rank == 5 && image[4] == 16 && gate[4] == 16 && gate[2] == 1 &&
+         gate[3] == 1 && image[0] == gate[0] && image[1] == gate[1];
+}
+
+/// Computes an image and its gate, of which more elements than those of a pixel are side by side.
+template <typename T, typename Fn>
+void mapGate(Context &c, const Dims &shape, const T *image, const T *gate, T *out, Fn &&shared) {
+  constexpr int64_t lanes = 16, width = 256;
+  const int64_t size = shape[2] * shape[3] * lanes;
+  parallelIf(c, shape[0] * shape[1], size * 8, [&](int64_t begin, int64_t end) {
+    const auto fn = shared; // A copy on the stack, which stores of bytes cannot alias.
+    for (int64_t plane = begin; plane < end; ++plane) {
+      T gates[width];
+      for (int64_t i = 0; i < width; ++i)
+        gates[i] = gate[plane * lanes + i % lanes];
+      const T *from = image + plane * size;
+      T *to = out + plane * size;
+      int64_t done = 0;
+      for (; done + width <= size; done += width)
+        for (int64_t i = 0; i < width; ++i)
+          to[done + i] = fn(from[done + i], gates[i]);
+      for (int64_t i = 0; i < size - done; ++i)
+        to[done + i] = fn(from[done + i], gates[i]);
+    }
+  });
+}
+
 /// Computes f(a, b) from the inputs A, scale, zero, B, scale, zero, scale, zero: fuses
 /// DequantizeLinear, the operator and QuantizeLinear in registers.
 template <typename Fn> void binary(Context &c, Fn &&f) {
@@ -44,11 +74,17 @@ template <typename Fn> void binary(Context &c, Fn &&f) {
               scaleB = float(qb.scale), zeroC = float(qc.zero), scaleC = float(qc.scale);
   auto compute = [&](auto type) {
     using T = typename decltype(type)::Type;
-    mapPairs(c, broadcastSpace(shape, a.dims(), b.dims()), a.as<T>(), b.as<T>(),
-             reinterpret_cast<T *>(out), 8, [=](T x, T y) {
-               const float real = f((float(x) - zeroA) * scaleA, (float(y) - zeroB) * scaleB);
-               return saturated<T>(__builtin_rintf(real / scaleC) + zeroC);
-             });
+    const auto fn = [=](T x, T y) {
+      const float real = f((float(x) - zeroA) * scaleA, (float(y) - zeroB) * scaleB);
+      return saturated<T>(__builtin_rintf(real / scaleC) + zeroC);
+    };
+    const T *left = a.as<T>(), *right = b.as<T>();
+    T *to = reinterpret_cast<T *>(out);
+    if (isGate(a.dims(), b.dims()))
+      return mapGate(c, shape, left, right, to, fn);
+    if (isGate(b.dims(), a.dims()))
+      return mapGate(c, shape, right, left, to, [=](T y, T x) { return fn(x, y); });
+    mapPairs(c, broadcastSpace(shape, a.dims(), b.dims()), left, right, to, 8, fn);
   };
   if (!dispatchBytes(a.dtype(), compute))
     c.failType(a.dtype());
@@ -72,18 +108,6 @@ void rescale(T *to, const T *from, int64_t count, Quantum source, Quantum target
               middle = float(target.zero);
   for (int64_t i = 0; i < count; ++i)
     to[i] = saturated<T>(__builtin_rintf((float(from[i]) - zero) * scale / step) + middle);
-}
-
-void lookUpRun(uint8_t *to, const uint8_t *from, int64_t count, const uint8_t *table) {
-  for (int64_t i = 0; i < count; ++i)
-    to[i] = table[from[i]];
-}
-
-void lookUp(Context &c, char *out, const char *from, int64_t count, const uint8_t *table) {
-  forParts(c, count, [&](int64_t begin, int64_t end) {
-    lookUpRun(reinterpret_cast<uint8_t *>(out) + begin,
-              reinterpret_cast<const uint8_t *>(from) + begin, end - begin, table);
-  });
 }
 
 /// X, scale, zero, scale, zero -> f(x).
@@ -123,6 +147,31 @@ void softmaxRow(T *to, const T *from, int64_t size, int64_t step, const double *
     to[i * step] = elements[size <= 256 ? i : largest - from[i * step]];
 }
 
+/// Adds rows of `count` elements that are side by side.
+template <typename T> void addRows(int64_t *sums, const T *rows, int64_t size, int64_t count) {
+  constexpr int64_t width = 16, part = 1 << 20; // 32 bits hold the sums of a part
+  for (int64_t first = 0; first < count; first += width) {
+    const int64_t lanes = minimum(width, count - first);
+    for (int64_t l = 0; l < lanes; ++l)
+      sums[first + l] = 0;
+    for (int64_t begin = 0; begin < size; begin += part) {
+      int32_t own[width] = {};
+      const T *row = rows + begin * count + first;
+      const int64_t end = minimum(size, begin + part);
+      if (lanes == width)
+        for (int64_t s = begin; s < end; ++s, row += count)
+          for (int64_t l = 0; l < width; ++l)
+            own[l] += row[l];
+      else
+        for (int64_t s = begin; s < end; ++s, row += count)
+          for (int64_t l = 0; l < lanes; ++l)
+            own[l] += row[l];
+      for (int64_t l = 0; l < lanes; ++l)
+        sums[first + l] += own[l];
+    }
+  }
+}
+
 } // namespace
 
 ATC_KERNEL(QLinearAdd) {
@@ -137,6 +186,13 @@ ATC_KERNEL(QLinearSigmoid) {
 ATC_KERNEL(QLinearLeakyRelu) {
   const double alpha = number("alpha", 0.01);
   unary(*this, [=](double x) { return x < 0 ? alpha * x : x; });
+}
+
+/// Computes table[x], where x is read as a number from 0 to 255.
+ATC_KERNEL(ByteTable) {
+  const Tensor x = in(0), table = in(1);
+  if (char *out = make(0, table.dtype(), x.dims()))
+    lookUp(*this, out, x.bytes(), x.count(), reinterpret_cast<const uint8_t *>(table.bytes()));
 }
 
 ATC_KERNEL(QLinearSoftmax) {
@@ -172,39 +228,49 @@ ATC_KERNEL(QLinearSoftmax) {
     failType(x.dtype());
 }
 
+/// Channels are dim 1, with `channels_last` the last one, and with `blocks` in blocks of 16, as in
+/// kernels/conv/ChannelBlocks.h.
 ATC_KERNEL(QLinearGlobalAveragePool) {
   const Tensor x = in(0);
-  const bool last = integer("channels_last", 0);
+  const bool blocks = integer("blocks", 0), last = blocks || integer("channels_last", 0);
   const int64_t rank = x.rank();
-  if (rank < 3)
+  if (rank < (blocks ? 4 : 3))
     return fail("data of rank %", rank);
   Dims shape = x.dims();
-  const int64_t channelDim = last ? rank - 1 : 1, channels = shape[channelDim];
-  const int64_t size = shape.product(last ? 1 : 2, uint32_t(last ? rank - 1 : rank));
-  for (int64_t d = 1; d < rank; ++d)
-    if (d != channelDim)
-      shape[d] = 1;
+  // An image is what one mean per channel is taken of.
+  const uint32_t first = blocks || !last ? 2 : 1, end = uint32_t(last ? rank - 1 : rank);
+  const int64_t size = shape.product(first, end);
+  const int64_t channels = last ? shape[end] : 1, images = shape.product(0, first);
+  for (uint32_t d = first; d < end; ++d)
+    shape[d] = 1;
   char *out = make(0, x.dtype(), shape);
   Quantum from, to;
   if (!out || !from.read(*this, 1, 2) || !to.read(*this, 3, 4))
     return;
-  const int64_t step = last ? channels : 1;
+  int64_t *sums = scratch<int64_t>(images * channels + 1);
+  if (!sums)
+    return;
   auto average = [&](auto type) {
     using T = typename decltype(type)::Type;
     const T *data = x.as<T>();
-    parallelIf(*this, shape.product(), size, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const T *row = data + (last ? i / channels * size * channels + i % channels : i * size);
-        int64_t sum = 0;
-        if (step == 1)
+    parallelIf(*this, images, size * channels, [&](int64_t begin, int64_t stop) {
+      for (int64_t i = begin; i < stop; ++i) {
+        int64_t *own = sums + i * channels;
+        const T *image = data + i * size * channels;
+        if (last) {
+          addRows(own, image, size, channels);
+        } else {
+          int64_t sum = 0;
           for (int64_t s = 0; s < size; ++s)
-            sum += row[s];
-        else
-          for (int64_t s = 0; s < size; ++s)
-            sum += row[s * step];
-        const double mean = (double(sum) - from.zero * double(size)) * from.scale / double(size);
-        const double value = to.quantized(mean);
-        storeRounded(out, x.dtype(), i, &value, 1);
+            sum += image[s];
+          *own = sum;
+        }
+        for (int64_t c = 0; c < channels; ++c) {
+          const double mean =
+              (double(own[c]) - from.zero * double(size)) * from.scale / double(size);
+          const double value = to.quantized(mean);
+          storeRounded(out, x.dtype(), i * channels + c, &value, 1);
+        }
       }
     });
   };

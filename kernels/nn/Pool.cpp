@@ -61,22 +61,27 @@ bool keepsVectors(const Window &w) {
 }
 
 /// The 16 elements that poolVectors() accumulates.
-typedef float Vec __attribute__((vector_size(64)));
-typedef float Loose __attribute__((vector_size(64), aligned(4), may_alias));
+template <typename F> struct Lanes16 {
+  typedef F Vec __attribute__((vector_size(16 * sizeof(F))));
+  typedef F Loose __attribute__((vector_size(16 * sizeof(F)), aligned(sizeof(F)), may_alias));
+};
 
 /// Whether a step combines vectors. A loop over the elements would keep them in memory, and each
 /// tap would wait for the store of the one before.
 template <typename F, typename Step>
-concept StepsVectors = __is_same(F, float) && requires(Step step, Vec a) { a = step(a, a); };
+concept StepsVectors = (__is_same(F, float) || sizeof(F) == 1) &&
+                       requires(Step step, typename Lanes16<F>::Vec a) { a = step(a, a); };
 
 /// The windows that poolNeighbours() computes at a time: the steps of one wait for each other.
 constexpr int64_t kNeighbours = 4;
 
 /// Computes kNeighbours windows next to each other with all taps of their rows [firstRow, lastRow);
 /// `window` is the first tap of the first one.
-template <typename Step>
-void poolNeighbours(float *to, const float *window, const Window &w, int64_t firstRow,
-                    int64_t lastRow, float start, Step step) {
+template <typename F, typename Step>
+void poolNeighbours(F *to, const F *window, const Window &w, int64_t firstRow, int64_t lastRow,
+                    F start, Step step) {
+  using Vec = typename Lanes16<F>::Vec;
+  using Loose = typename Lanes16<F>::Loose;
   const int64_t lanes = w.in[2], rowStep = w.dilation[0] * w.in[1] * lanes;
   const int64_t tapStep = w.dilation[1] * lanes, next = w.stride[1] * lanes;
   for (int64_t lane = 0; lane < lanes; lane += 16) {
@@ -86,7 +91,7 @@ void poolNeighbours(float *to, const float *window, const Window &w, int64_t fir
       values[p] = Vec{} + start;
     for (int64_t i = firstRow; i < lastRow; ++i)
       for (int64_t j = 0; j < w.kernel[1]; ++j) {
-        const float *x = window + i * rowStep + j * tapStep + lane;
+        const F *x = window + i * rowStep + j * tapStep + lane;
 #pragma clang loop unroll(full)
         for (int p = 0; p < kNeighbours; ++p)
           values[p] = step(values[p], Vec(*reinterpret_cast<const Loose *>(x + p * next)));
@@ -121,6 +126,8 @@ void poolVectors(F *to, const F *from, const Window &w, F start, Step step) {
       w.tapRange(1, column, 0, w.in[1], first, last);
       for (int64_t lane = 0; lane < lanes; lane += width, to += width) {
         if constexpr (StepsVectors<F, Step>) {
+          using Vec = typename Lanes16<F>::Vec;
+          using Loose = typename Lanes16<F>::Loose;
           Vec values = Vec{} + start;
           for (int64_t i = firstRow; i < lastRow; ++i)
             for (int64_t j = first; j < last; ++j)

@@ -18,6 +18,7 @@ namespace {
 enum class Products {
   None,
   Convolution,           ///< each output element has a filter without its first dim
+  WordConvolution,       ///< the same with blocks of 16 words of four channels
   BlockedConvolution,    ///< each output element has a 16th of a filter block without its first dim
   WinogradConvolution,   ///< as above, but nine elements of it for all positions
   TransposedConvolution, ///< each input element has a filter without its first dim
@@ -37,6 +38,7 @@ Formula formulaOf(StringRef kernel) {
       .Cases({"Conv", "ConvInteger", "FusedConv", "CausalConvWithState", "MsCausalConvWithState"},
              {P::Convolution, 0, 1})
       .Cases({"BlockedConv", "BlockedDepthwiseConv"}, {P::BlockedConvolution, 0, 1})
+      .Cases({"BlockedQLinearConv", "BlockedQLinearDepthwiseConv"}, {P::WordConvolution, 0, 1})
       .Case("WinogradConv", {P::WinogradConvolution, 0, 1})
       .Case("QLinearConv", {P::Convolution, 0, 3})
       .Case("DeformConv", {P::Convolution, 0, 1})
@@ -87,6 +89,11 @@ std::optional<uint64_t> countMacs(graph::HostCallOp call) {
       return std::nullopt;
     return result.getNumElements() *
            (weights.getNumElements() / weights.getDimSize(0) / weights.getShape().back());
+  case Products::WordConvolution:
+    if (!result || !weights || weights.getRank() == 0 || weights.getNumElements() == 0)
+      return std::nullopt;
+    return result.getNumElements() * (weights.getNumElements() / weights.getDimSize(0) /
+                                      weights.getDimSize(weights.getRank() - 2));
   case Products::WinogradConvolution:
     if (!result || !weights || weights.getRank() != 4)
       return std::nullopt;

@@ -243,6 +243,28 @@ def HostFoldBatchNorm : Pass<"host-fold-batch-norm", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 
+def HostFoldByteTables : Pass<"host-fold-byte-tables", "::mlir::func::FuncOp"> {
+  let summary = "Replaces functions of bytes by tables";
+  let description = [{
+    A tensor of bytes that calls compute element by element of one other tensor of bytes becomes
+    one call, ByteTable, with the results for all 256 elements that there can be: sigmoids and
+    what they are multiplied by, and floats between DequantizeLinear and QuantizeLinear. The
+    kernels compute the table when the model is compiled, so that results stay the same.
+
+    ```mlir
+    %s = graph.host_call "QLinearSigmoid"(%x, %a, %z, %b, %z) {} : (tensor<*xui8>, ...) -> tensor<*xui8>
+    %y = graph.host_call "QLinearMul"(%x, %a, %z, %s, %b, %z, %c, %z) {} : (tensor<*xui8>, ...) -> tensor<*xui8>
+    ```
+    becomes
+    ```mlir
+    %table = graph.constant dense<...> : tensor<256xui8>
+    %y = graph.host_call "ByteTable"(%x, %table) {} : (tensor<*xui8>, tensor<256xui8>) -> tensor<*xui8>
+    ```
+  }];
+  let statistics = [Statistic<"numTables", "num-tables", "Tables made">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
 def HostFuseConv : Pass<"host-fuse-conv", "::mlir::func::FuncOp"> {
   let summary = "Lets a convolution compute the sum and the activation behind it";
   let description = [{
@@ -272,6 +294,12 @@ def HostBlockChannels : Pass<"host-block-channels", "::mlir::func::FuncOp"> {
     pixels where a Transpose, or a Reshape and a Transpose, ask for that; fewer than 16
     channels are read from their planes. What a Split along these channels takes is stored from
     the blocks, and what a Concat along them joins to it with it.
+
+    QLinearConv becomes BlockedQLinearConv and BlockedQLinearDepthwiseConv where all but its data
+    is constant and its weights are signed with zero point 0, or unsigned with 128; groups whose
+    channels do not fill blocks are joined, with zeros between them. What computes bytes of bytes
+    (QLinearAdd, QLinearMul, ByteTable, pools, ...), DequantizeLinear and QuantizeLinear work on
+    blocks, too, and so do the f32 calls between these.
 
     Left alone are convolutions of fewer than 8 output channels, and a FusedConv with a sum
     that is not blocked.

@@ -37,6 +37,8 @@ void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
     functions.addPass(createHostIntegerCalls());
   if (isOn(options, "host-scale-sums"))
     functions.addPass(createHostScaleSums());
+  if (isOn(options, "host-fold-byte-tables"))
+    functions.addPass(createHostFoldByteTables());
   if (isOn(options, "host-pack-attributes"))
     functions.addPass(createHostPackAttributes());
   if (isOn(options, "host-pack-gates"))
@@ -84,7 +86,7 @@ ArrayRef<StringLiteral> optionalPasses() {
       "host-narrow-gates",       "host-select-winograd",   "host-widen-floats",
       "host-merge-branches",     "host-expand-top-k",      "host-narrow-caches",
       "host-expand-volumes",     "host-expand-scatter",    "host-pack-attributes",
-      "host-pack-bytes",         "host-scale-sums"};
+      "host-pack-bytes",         "host-scale-sums",         "host-fold-byte-tables"};
   return names;
 }
 

@@ -32,6 +32,11 @@ bool isF32(Value value) {
   return type && type.getElementType().isF32();
 }
 
+bool isByte(Value value) {
+  auto type = dyn_cast<TensorType>(value.getType());
+  return type && type.getElementType().isInteger(8);
+}
+
 std::optional<double> numberIn(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || !type.hasStaticShape() || type.getNumElements() != 1 || type.getRank() > 1)
@@ -74,6 +79,11 @@ SmallVector<Value> inputsOf(HostCallOp call, size_t count) {
   SmallVector<Value> inputs = call.inputsByPosition();
   inputs.resize(std::max(inputs.size(), count));
   return inputs;
+}
+
+ArrayRef<int64_t> integersOf(HostCallOp call, StringRef name) {
+  auto list = call.getParameters().getAs<DenseI64ArrayAttr>(name);
+  return list ? list.asArrayRef() : ArrayRef<int64_t>();
 }
 
 int64_t integerOf(HostCallOp call, StringRef name, int64_t fallback) {

@@ -28,6 +28,8 @@ std::optional<Silu> findSilu(graph::HostCallOp call);
 
 /// Returns whether `value` is a tensor of f32.
 bool isF32(mlir::Value value);
+/// Returns whether `value` is a tensor of bytes.
+bool isByte(mlir::Value value);
 /// Returns the number of a constant with one element that does not raise the rank of what it is
 /// combined with: its rank is 0 or 1. Nothing for other values.
 std::optional<double> numberIn(mlir::Value value);
@@ -76,6 +78,8 @@ graph::HostCallOp makeCall(mlir::OpBuilder &builder, mlir::Location loc, llvm::S
                            mlir::DictionaryAttr parameters = {});
 /// Returns the inputs by position, at least `count` of them, null where they are omitted.
 llvm::SmallVector<mlir::Value> inputsOf(graph::HostCallOp call, size_t count);
+/// Returns a list of integers among the attributes of a call; empty where there is none.
+llvm::ArrayRef<int64_t> integersOf(graph::HostCallOp call, llvm::StringRef name);
 /// Return an integer or a real attribute of a call.
 int64_t integerOf(graph::HostCallOp call, llvm::StringRef name, int64_t fallback);
 double numberOf(graph::HostCallOp call, llvm::StringRef name, double fallback);

@@ -1,5 +1,6 @@
 """The built tools, and compiling a model with them."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
 import os
 import pathlib
 import subprocess
@@ -28,3 +29,12 @@ def compile_model(model, folder, *flags):
                           f"--output={output}", *flags)
     assert code == 0, f"atc failed on {model}:\n{out}{err}"
     return output.with_name(output.name + ".om")
+
+
+def host_calls(om):
+    """The names of the host kernels that a model calls."""
+    code, out, err = call(tool("om-dump"), om, "--json")
+    assert code == 0, err
+    described = json.loads(out)
+    return {described["kernels"][step["kernel"]] for block in described["host"]["blocks"]
+            for step in block if step["kind"] == "call"}

@@ -19,9 +19,8 @@ from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
 from openatc_runtime import Session  # noqa: E402
-from openatc_tools import RUNTIME, compile_model  # noqa: E402
+from openatc_tools import RUNTIME, compile_model, host_calls  # noqa: E402
 
-from test_quantized import host_calls  # noqa: E402
 
 # Calls that are fused are one kernel, Map.
 EACH_CALL = "--disable_passes=cpu-fuse-element-calls"
@@ -104,6 +103,37 @@ def images(dtype):
     return net
 
 
+def silu(net, scale):
+    here = net.at
+    net.apply("Sigmoid").quantize(1 / 256, 0 if net.dtype == "u1" else -128)
+    return net.node("Mul", here, net.at).quantize(scale)
+
+
+def blocks(dtype):
+    """As mobile networks: windows of few channels, by channels, of groups; gates; joined images."""
+    net = Net(dtype)
+    conv = lambda shape, axis=0, kind="i1", **attributes: net.apply(
+        "Conv", net.weights(shape, axis, kind), bias(net, shape[0]), **attributes)
+    conv((20, 3, 3, 3), strides=[2, 2], pads=[1, 0, 1, 2]).quantize(0.6)
+    silu(net, 0.5)
+    conv((20, 1, 5, 3), group=20, pads=[2, 1, 2, 1]).quantize(1.2)
+    wide = net.at
+    net.apply("GlobalAveragePool").quantize(0.5)
+    conv((8, 20, 1, 1)).apply("Relu").quantize(0.6)
+    conv((20, 8, 1, 1)).quantize(1.2).apply("HardSigmoid", alpha=0.01, beta=0.5)
+    net.quantize(1 / 256, 0 if dtype == "u1" else -128)
+    net.node("Mul", wide, net.at).quantize(1.1)
+    conv((32, 10, 1, 1), group=2).quantize(4)
+    left = net.at
+    conv((32, 4, 3, 3), kind="u1", group=8, dilations=[2, 1], pads=[2, 1, 2, 1]).quantize(25)
+    net.node("Add", net.at, left).quantize(25)
+    net.apply("MaxPool", kernel_shape=[3, 3], strides=[2, 1], pads=[1, 1, 1, 1])
+    net.node("Concat", net.at, net.at, axis=1).quantize(30)
+    conv((16, 64, 1, 1)).quantize(400)
+    net.apply("ReduceMean", axes=[2, 3], keepdims=1).quantize(300)
+    return net.quantize(330, stored=True)
+
+
 def classes(dtype):
     net = images(dtype)
     net.apply("GlobalAveragePool").quantize(0.3).apply("Flatten")
@@ -130,8 +160,10 @@ def products(dtype, last):
 SCENES = [(1, 3, 8, 8), (2, 3, 12, 10)]
 CASES = {
     "images": (lambda d: images(d).apply("Relu").quantize(0.55, stored=True), SCENES, 0,
-               {"QLinearConv", "QLinearAdd", "QLinearMul", "QLinearSigmoid", "QLinearAveragePool",
-                "QLinearConcat", "QLinearLeakyRelu", "Clip"}),
+               {"QLinearConv", "QLinearAdd", "QLinearAveragePool", "QLinearConcat", "ByteTable"}),
+    "blocks": (blocks, [(1, 3, 19, 24), (2, 3, 40, 17), (1, 3, 5, 4)], 0,
+               {"BlockedQLinearConv", "BlockedQLinearDepthwiseConv", "QLinearAdd", "QLinearMul",
+                "QLinearGlobalAveragePool", "Concat", "MaxPool", "ByteTable"}),
     # The softmax is not quantized behind: it alone stays.
     "classes": (classes, SCENES, 1e-6, {"QGemm", "QLinearGlobalAveragePool", "Softmax"}),
     "ends_real": (ends_real, SCENES, 1e-4, {"ConvInteger", "Mul", "Add"}),
@@ -174,7 +206,8 @@ def test_quantized_with_open_dims(name, dtype, tmp_path):
         else:
             assert len(np.unique(want)) > 9
             # A step in an early layer may be two behind it.
-            assert difference.max() <= 2 and (difference > 0).mean() < 0.01
+            most = 0.01 if want.size > 1000 else 0.2
+            assert difference.max() <= 2 and (difference > 0).mean() < most
     session.close()
 
 
@@ -184,6 +217,9 @@ def test_without_integers(tmp_path):
     make, _, _, wanted = CASES["images"]
     onnx.save(make("u1").model(["n", 3, "h", "w"]), str(path))
     assert wanted <= host_calls(compile_model(path, tmp_path, EACH_CALL))
-    left_out = EACH_CALL + ",host-integer-calls,host-move-quantization,host-fold-batch-norm"
+    without_tables = host_calls(compile_model(path, tmp_path, EACH_CALL + ",host-fold-byte-tables"))
+    assert {"QLinearMul", "QLinearSigmoid", "QLinearLeakyRelu", "Clip"} <= without_tables
+    left_out = (EACH_CALL + ",host-integer-calls,host-move-quantization,host-fold-batch-norm"
+                ",host-fold-byte-tables")
     kernels = host_calls(compile_model(path, tmp_path, left_out))
     assert {"Conv", "Mul", "Sigmoid"} <= kernels and not any(k.startswith("QLinear") for k in kernels)

@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
 from openatc_runtime import Session  # noqa: E402
-from openatc_tools import RUNTIME, SHARED, call, compile_model, tool  # noqa: E402
+from openatc_tools import RUNTIME, SHARED, call, compile_model, host_calls, tool  # noqa: E402
 
 MODEL = SHARED / "models" / "mobilenetv2-int8-maui.onnx"
 DATA = SHARED / "models" / "inputs" / "mobilenetv2-int8-maui" / "test_data_set_0"
@@ -63,21 +63,13 @@ def open_dims(path):
     return path
 
 
-def host_calls(om):
-    code, out, err = call(tool("om-dump"), om, "--json")
-    assert code == 0, err
-    described = json.loads(out)
-    return {described["kernels"][step["kernel"]] for block in described["host"]["blocks"]
-            for step in block if step["kind"] == "call"}
-
-
 def test_mobilenetv2_int8_with_open_dims(tmp_path):
     if not MODEL.exists():
         pytest.skip(f"needs {MODEL.name} in the folder `shared` beside the checkout")
     model = open_dims(tmp_path / "open.onnx")
     om = compile_model(model, tmp_path)
     kernels = host_calls(om)
-    assert {"QLinearConv", "QLinearAdd", "QGemm", "QLinearGlobalAveragePool"} <= kernels
+    assert {"BlockedQLinearConv", "QLinearAdd", "QGemm", "QLinearGlobalAveragePool"} <= kernels
     assert not kernels & {"Conv", "Gemm", "MatMul", "Add", "GlobalAveragePool", "Relu"}, kernels
     whole = tensor("input_0.pb")
     session = Session(RUNTIME, om)

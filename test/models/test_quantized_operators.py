@@ -19,9 +19,8 @@ from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
 import openatc_npu as npu  # noqa: E402
 from openatc_runtime import Session  # noqa: E402
-from openatc_tools import RUNTIME, call, compile_model, tool  # noqa: E402
+from openatc_tools import RUNTIME, call, compile_model, host_calls, tool  # noqa: E402
 
-from test_quantized import host_calls  # noqa: E402
 
 RNG = np.random.default_rng(11)
 KINDS = {"u1": TensorProto.UINT8, "i1": TensorProto.INT8, "f4": TensorProto.FLOAT}

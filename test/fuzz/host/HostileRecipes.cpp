@@ -145,6 +145,34 @@ HostileRecipe blockedConv(const Below &below, const std::string &kernel) {
   return made;
 }
 
+/// Images of bytes in blocks of 16 channels, or a few planes, and weights in words of four.
+HostileRecipe blockedByteConv(const Below &below, bool isDepthwise) {
+  HostileRecipe made;
+  constexpr int64_t block = 16, word = 4;
+  const int64_t groups = isDepthwise ? 1 : 1 + below(2), inBlocks = groups * (1 + below(3));
+  const int64_t outBlocks = isDepthwise ? inBlocks : groups * (1 + below(6));
+  const int64_t batch = 1 + below(2), height = 1 + below(9), width = 1 + below(40);
+  const int64_t rows = 1 + below(3), columns = 1 + below(6), planes = 1 + below(block);
+  const bool inPlanes = !isDepthwise && groups == 1 && below(2);
+  made.dims.push_back(inPlanes ? Dims(batch, planes, height, width)
+                               : Dims(batch, inBlocks, height, width, block));
+  if (isDepthwise)
+    made.dims.push_back(Dims(outBlocks, rows, (columns + word - 1) / word, block, word));
+  else
+    made.dims.push_back(
+        Dims(outBlocks, rows * columns,
+             inPlanes ? (planes + word - 1) / word : inBlocks / groups * word - below(word), block,
+             word));
+  made.dims.insert(made.dims.end(),
+                   {Dims(outBlocks * block), Dims(outBlocks * block), Dims(), Dims()});
+  made.integers = {{"kernel_shape", {rows, columns}},
+                   {"strides", {1 + below(3), 1 + below(3)}},
+                   {"dilations", {1 + below(3), 1 + below(3)}},
+                   {"pads", {below(7) - 2, below(7) - 2, below(7) - 2, below(7) - 2}},
+                   {"group", {groups}}};
+  return made;
+}
+
 /// Returns what the sums of `count` packed rows or columns may be: anything.
 std::vector<int64_t> packedSums(const Below &below, int64_t count) {
   std::vector<int64_t> sums(static_cast<size_t>(count));
@@ -255,6 +283,8 @@ HostileRecipe hostileRecipeFor(const std::string &kernel, const Below &below) {
     return stringHash(below);
   if (kernel == "BlockedConv" || kernel == "BlockedDepthwiseConv" || kernel == "WinogradConv")
     return blockedConv(below, kernel);
+  if (kernel == "BlockedQLinearConv" || kernel == "BlockedQLinearDepthwiseConv")
+    return blockedByteConv(below, kernel == "BlockedQLinearDepthwiseConv");
   return {};
 }
 

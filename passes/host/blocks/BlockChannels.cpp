@@ -8,6 +8,8 @@
 #include "passes/graph/RewriteUtils.h"
 #include "passes/host/Passes.h"
 #include "passes/host/QuantizedCalls.h"
+#include "passes/host/blocks/BlockedFilters.h"
+#include "passes/host/blocks/Unblock.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SetVector.h"
@@ -24,85 +26,33 @@ namespace {
 
 using graph::HostCallOp;
 
-/// The channels per block; kBlock of kernels/conv/ChannelBlocks.h.
-constexpr int64_t blockSize = 16;
-/// A convolution with fewer output channels would compute more padding than results.
+/// A convolution with fewer output channels would compute more padding than
+/// results.
 constexpr int64_t minChannels = 8;
-/// The images that a convolution can read as one; Images::kMax of kernels/conv/ChannelBlocks.h.
-constexpr size_t maxImages = 8;
 
-int64_t blocksOf(int64_t channels) { return llvm::divideCeil(channels, blockSize); }
-
-/// Returns f32 weights [outputs, inputs, ...taps] as [output blocks, input blocks, taps, lanes,
-/// 16], where `lanes` input channels are a block; zeros for channels that do not exist. `images`
-/// are the channels of each image that is read, which begins with a block of its own. Null where
-/// the data cannot be read.
-ElementsAttr packWeights(ElementsAttr weights, int64_t lanes, ArrayRef<int64_t> images) {
-  auto data = graph::ConstantBytes::get(weights);
-  if (failed(data))
-    return {};
-  ArrayRef<float> from = data->expandedAs<float>();
-  ArrayRef<int64_t> shape = weights.getShapedType().getShape();
-  const int64_t outputs = shape[0], inputs = shape[1], taps = shape[2] * shape[3];
-  int64_t inBlocks = 0;
-  SmallVector<int64_t> lanesOf; // of each input channel, counted from the first block on
-  for (int64_t channels : images) {
-    llvm::append_range(lanesOf, llvm::seq(inBlocks * lanes, inBlocks * lanes + channels));
-    inBlocks += llvm::divideCeil(channels, lanes);
-  }
-  assert(int64_t(lanesOf.size()) == inputs && "every channel is in one image");
-  const SmallVector<int64_t> dims = {blocksOf(outputs), inBlocks, taps, lanes, blockSize};
-  std::vector<char> bytes(ShapedType::getNumElements(dims) * sizeof(float));
-  auto *to = reinterpret_cast<float *>(bytes.data());
-  for (int64_t o = 0; o < outputs; ++o)
-    for (int64_t i = 0; i < inputs; ++i)
-      for (int64_t tap = 0; tap < taps; ++tap)
-        to[(((o / blockSize * inBlocks + lanesOf[i] / lanes) * taps + tap) * lanes +
-            lanesOf[i] % lanes) *
-               blockSize +
-           o % blockSize] = from[(o * inputs + i) * taps + tap];
-  return graph::makeConstant(RankedTensorType::get(dims, weights.getShapedType().getElementType()),
-                             std::move(bytes), "blocked");
-}
-
-/// Returns f32 weights [channels, 1, ...taps] of a depthwise convolution as [blocks, taps, 16];
-/// null where the data cannot be read.
-ElementsAttr packDepthwise(ElementsAttr weights) {
-  auto data = graph::ConstantBytes::get(weights);
-  if (failed(data))
-    return {};
-  ArrayRef<float> from = data->expandedAs<float>();
-  ArrayRef<int64_t> shape = weights.getShapedType().getShape();
-  const int64_t channels = shape[0], taps = shape[2] * shape[3];
-  const SmallVector<int64_t> dims = {blocksOf(channels), taps, blockSize};
-  std::vector<char> bytes(ShapedType::getNumElements(dims) * sizeof(float));
-  auto *to = reinterpret_cast<float *>(bytes.data());
-  for (int64_t c = 0; c < channels; ++c)
-    for (int64_t tap = 0; tap < taps; ++tap)
-      to[(c / blockSize * taps + tap) * blockSize + c % blockSize] = from[c * taps + tap];
-  return graph::makeConstant(RankedTensorType::get(dims, weights.getShapedType().getElementType()),
-                             std::move(bytes), "blocked");
-}
-
-/// Returns whether a call computes each element from one element of its first input, and a finite
-/// value for 0.
+/// Returns whether a call computes each element from one element of its first
+/// input, and a finite value for 0.
 bool isElementwise(StringRef kernel) {
   return llvm::is_contained({"Clip", "Elu", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Mish",
                              "Relu", "Sigmoid", "Softplus", "Swish", "Tanh"},
                             kernel);
 }
 
-/// A list of integers among the parameters of a call; empty where there is none.
-ArrayRef<int64_t> integersOf(HostCallOp call, StringRef name) {
-  auto list = dyn_cast_or_null<DenseI64ArrayAttr>(call.getParameters().get(name));
-  return list ? list.asArrayRef() : ArrayRef<int64_t>();
+/// Returns whether a ReduceMean of an image with channels computes one number
+/// per plane.
+bool averagesPlanes(HostCallOp call) {
+  auto axes = hasInputs(call, 2)
+                  ? dyn_cast_or_null<DenseIntElementsAttr>(graph::getConstant(call.getInputs()[1]))
+                  : DenseIntElementsAttr();
+  if (!axes || axes.getNumElements() != 2 || integerOf(call, "keepdims", 1) != 1)
+    return false;
+  SmallVector<int64_t> numbers =
+      llvm::map_to_vector(axes.getValues<APInt>(), [](const APInt &axis) {
+        return axis.getSExtValue() + (axis.isNegative() ? 4 : 0);
+      });
+  llvm::sort(numbers);
+  return ArrayRef(numbers) == ArrayRef<int64_t>{2, 3};
 }
-
-/// A value whose blocked form has been computed.
-struct Blocked {
-  Value value;
-  int64_t channels = 0;
-};
 
 /// Converts the calls of one block of ops.
 class ChannelBlocker {
@@ -127,8 +77,8 @@ public:
   }
 
 private:
-  /// Returns the blocked form of a value, which is made of its images where it joins some; null
-  /// where it has none.
+  /// Returns the blocked form of a value, which is made of its images where it
+  /// joins some; null where it has none.
   Blocked blockedOf(Value value) {
     auto images = joined.find(value);
     if (images == joined.end() || blocked.contains(value))
@@ -151,8 +101,8 @@ private:
                                  parameters.getDictionary(builder.getContext()));
   }
 
-  /// Remembers the images that a call joins along their channels, so that convolutions read them
-  /// in place. Returns whether it does so.
+  /// Remembers the images that a call joins along their channels, so that
+  /// convolutions read them in place. Returns whether it does so.
   bool join(HostCallOp call) {
     const int64_t axis = integerOf(call, "axis", 0);
     if (call.getKernel() != "Concat" || (axis != 1 && axis != -3))
@@ -170,8 +120,8 @@ private:
     return true;
   }
 
-  /// Returns the images in blocks of which `value` consists, as many as a convolution reads; none
-  /// where it is not in blocks.
+  /// Returns the images in blocks of which `value` consists, as many as a
+  /// convolution reads; none where it is not in blocks.
   SmallVector<Blocked> imagesOf(Value value) {
     if (auto images = joined.find(value);
         images != joined.end() && images->second.size() <= maxImages && !blocked.contains(value))
@@ -183,13 +133,18 @@ private:
   /// Creates the blocked form of a call, if it has one.
   Blocked convert(HostCallOp call) {
     const StringRef kernel = call.getKernel();
-    if (call->getNumResults() == 0 || !hasInputs(call, 1) || !isF32(call.getResult(0)))
+    if (call->getNumResults() == 0 || !hasInputs(call, 1))
+      return {};
+    if (isByte(call.getResult(0)) || kernel == "DequantizeLinear")
+      return convertBytes(call);
+    if (!isF32(call.getResult(0)))
       return {};
     if (kernel == "Conv" || kernel == "FusedConv")
       return convertConv(call);
     if (kernel == "Add" || kernel == "Mul" || kernel == "Sub")
       return convertBinary(call);
-    if (!llvm::is_contained({"MaxPool", "AveragePool", "GlobalAveragePool", "Resize"}, kernel) &&
+    if (!llvm::is_contained({"MaxPool", "AveragePool", "GlobalAveragePool", "ReduceMean", "Resize"},
+                            kernel) &&
         !isElementwise(kernel))
       return {};
     const Blocked x = blockedOf(call.getInputs()[0]);
@@ -202,7 +157,9 @@ private:
     }
     if (kernel == "MaxPool" || kernel == "AveragePool")
       return convertPool(call, x);
-    if (kernel == "GlobalAveragePool") {
+    if (kernel == "ReduceMean" && !averagesPlanes(call))
+      return {};
+    if (kernel == "GlobalAveragePool" || kernel == "ReduceMean") {
       auto type = RankedTensorType::get({2}, builder.getI64Type());
       Value axes = graph::ConstantOp::create(
           builder, call.getLoc(), DenseIntElementsAttr::get(type, ArrayRef<int64_t>{2, 3}));
@@ -211,11 +168,13 @@ private:
     return kernel == "Resize" ? convertResize(call, x) : Blocked();
   }
 
+  /// Creates a call whose result has the elements of that of `call`, or others.
   Blocked make(HostCallOp call, StringRef kernel, ArrayRef<Value> inputs, int64_t channels,
-               DictionaryAttr parameters) {
+               DictionaryAttr parameters, Type element = {}) {
     constexpr int64_t any = ShapedType::kDynamic;
-    auto type =
-        RankedTensorType::get({any, blocksOf(channels), any, any, blockSize}, builder.getF32Type());
+    auto type = RankedTensorType::get({any, blocksOf(channels), any, any, blockSize},
+                                      element ? element
+                                              : getElementTypeOrSelf(call.getResult(0).getType()));
     HostCallOp made = makeCall(builder, call.getLoc(), kernel, inputs, type, parameters);
     return {made.getResult(0), channels};
   }
@@ -226,8 +185,8 @@ private:
                     : Value();
   }
 
-  /// Returns the biases of whole blocks; null where they are not constant. `ok` becomes false where
-  /// there are some that cannot be converted.
+  /// Returns the biases of whole blocks; null where they are not constant. `ok`
+  /// becomes false where there are some that cannot be converted.
   Value biasOf(Value bias, int64_t channels, bool &ok) {
     if (!bias)
       return {};
@@ -241,8 +200,8 @@ private:
                                  *elements);
   }
 
-  /// Returns the groups of a convolution whose weights are for `depth` channels per group; 0 where
-  /// they follow from channels that are not known.
+  /// Returns the groups of a convolution whose weights are for `depth` channels
+  /// per group; 0 where they follow from channels that are not known.
   int64_t groupsOf(HostCallOp call, int64_t depth) {
     if (!integerOf(call, "groups_by_channels", 0))
       return integerOf(call, "group", 1);
@@ -259,6 +218,15 @@ private:
     for (const Blocked &image : images)
       channels += image.channels;
     return channels;
+  }
+
+  /// Stores an image in blocks.
+  Blocked blockImage(HostCallOp call, Value image, int64_t channels) {
+    NamedAttrList parameters;
+    parameters.append("channels", builder.getDenseI64ArrayAttr(channels));
+    return blocked[image] =
+               make(call, "BlockChannels", {image}, channels,
+                    parameters.getDictionary(builder.getContext()), getElementTypeOrSelf(image));
   }
 
   Blocked convertConv(HostCallOp call) {
@@ -311,13 +279,8 @@ private:
       return {};
     if (inPlanes)
       images.push_back({inputs[0], channels});
-    if (images.empty()) {
-      NamedAttrList parameters;
-      parameters.append("channels", builder.getDenseI64ArrayAttr(channels));
-      images.push_back(make(call, "BlockChannels", {inputs[0]}, channels,
-                            parameters.getDictionary(builder.getContext())));
-      blocked[inputs[0]] = images.front();
-    }
+    if (images.empty())
+      images.push_back(blockImage(call, inputs[0], channels));
     SmallVector<Value> operands = {images.front().value, packed, bias, sum};
     for (const Blocked &image : llvm::drop_begin(images))
       operands.push_back(image.value);
@@ -333,7 +296,8 @@ private:
                 parameters.getDictionary(builder.getContext()));
   }
 
-  /// Converts an operator of two images of as many channels, or of an image and a number.
+  /// Converts an operator of two images of as many channels, or of an image and
+  /// a number.
   Blocked convertBinary(HostCallOp call) {
     if (call.getInputs().size() != 2)
       return {};
@@ -357,7 +321,143 @@ private:
                     : Blocked();
   }
 
-  /// Converts a pool of two dims to one of three, the last of which is a block of channels.
+  /// Creates the blocked form of a call with a result of bytes, and of one that
+  /// makes floats of them, if it has one.
+  Blocked convertBytes(HostCallOp call) {
+    const StringRef kernel = call.getKernel();
+    if (kernel == "QLinearConv")
+      return convertByteConv(call);
+    if (kernel == "QLinearAdd" || kernel == "QLinearMul")
+      return convertEach(call, {0, 3});
+    if (kernel == "QLinearConcat")
+      return convertByteConcat(call);
+    if (Blocked mean = convertMean(call); mean.value)
+      return mean;
+    const Blocked x = blockedOf(call.getInputs()[0]);
+    if (!x.value)
+      return {};
+    if (kernel == "MaxPool" || kernel == "QLinearAveragePool")
+      return integerOf(call, "channels_last", 0) ? Blocked() : convertPool(call, x);
+    if (kernel == "Resize")
+      return convertResize(call, x);
+    if (kernel == "QLinearGlobalAveragePool" && !integerOf(call, "channels_last", 0)) {
+      SmallVector<Value> inputs = call.inputsByPosition();
+      inputs[0] = x.value;
+      return makeMean(call, inputs, x.channels);
+    }
+    // A scale per channel would need blocks of its own.
+    const bool converts = kernel == "QuantizeLinear" || kernel == "DequantizeLinear";
+    if (converts && (!hasInputs(call, 2) || !graph::getScalarConstant(call.getInputs()[1])))
+      return {};
+    if (!converts &&
+        !llvm::is_contained({"ByteTable", "Clip", "Relu", "QLinearLeakyRelu", "QLinearSigmoid"},
+                            kernel))
+      return {};
+    return convertEach(call, {0});
+  }
+
+  /// Converts a QuantizeLinear of the means of planes that are dequantized
+  /// before.
+  Blocked convertMean(HostCallOp call) {
+    HostCallOp mean = call.getKernel() == "QuantizeLinear" && hasInputs(call, 3)
+                          ? callOf(call.getInputs()[0], "ReduceMean")
+                          : HostCallOp();
+    HostCallOp real = mean && averagesPlanes(mean) ? callOf(mean.getInputs()[0], "DequantizeLinear")
+                                                   : HostCallOp();
+    if (!real || !hasInputs(real, 3))
+      return {};
+    const Blocked x = blockedOf(real.getInputs()[0]);
+    if (!x.value || getElementTypeOrSelf(x.value) != getElementTypeOrSelf(call.getResult(0)))
+      return {};
+    SmallVector<Value> inputs = {x.value};
+    for (HostCallOp each : {real, call})
+      for (unsigned i : {1, 2}) {
+        inputs.push_back(each.getInputs()[i]);
+        ElementsAttr number = graph::getConstant(inputs.back());
+        if (!number || number.getNumElements() != 1)
+          return {};
+      }
+    return makeMean(call, inputs, x.channels);
+  }
+
+  /// Creates a QLinearGlobalAveragePool of an image in blocks.
+  Blocked makeMean(HostCallOp call, ArrayRef<Value> inputs, int64_t channels) {
+    NamedAttrList parameters;
+    parameters.append("blocks", builder.getDenseI64ArrayAttr(int64_t(1)));
+    return make(call, "QLinearGlobalAveragePool", inputs, channels,
+                parameters.getDictionary(builder.getContext()));
+  }
+
+  /// Converts a call that works on each element of the operands at these
+  /// positions.
+  Blocked convertEach(HostCallOp call, ArrayRef<unsigned> positions) {
+    SmallVector<Value> inputs = inputsOf(call, positions.back() + 1);
+    int64_t channels = 0;
+    for (unsigned position : positions) {
+      const Blocked operand = inputs[position] ? blockedOf(inputs[position]) : Blocked();
+      if (!operand.value || (channels && operand.channels != channels))
+        return {};
+      channels = operand.channels;
+      inputs[position] = operand.value;
+    }
+    return make(call, call.getKernel(), inputs, channels, call.getParameters());
+  }
+
+  Blocked convertByteConcat(HostCallOp call) {
+    const int64_t axis = integerOf(call, "axis", 0);
+    SmallVector<Value> inputs = inputsOf(call, 2);
+    int64_t channels = 0;
+    for (size_t i = 2; i < inputs.size(); i += 3) {
+      const Blocked part = inputs[i] ? blockedOf(inputs[i]) : Blocked();
+      // The next image would begin inside of a block.
+      if (!part.value || part.channels % blockSize || (axis != 1 && axis != -3))
+        return {};
+      channels += part.channels;
+      inputs[i] = part.value;
+    }
+    NamedAttrList parameters(call.getParameters());
+    parameters.set("axis", builder.getDenseI64ArrayAttr(1));
+    return make(call, call.getKernel(), inputs, channels,
+                parameters.getDictionary(builder.getContext()));
+  }
+
+  Blocked convertByteConv(HostCallOp call) {
+    const SmallVector<Value> inputs = inputsOf(call, 9);
+    auto weights = inputs[3] ? dyn_cast<RankedTensorType>(inputs[3].getType()) : RankedTensorType();
+    if (!inputs[0] || !isByte(inputs[0]) || !weights || weights.getRank() != 4 ||
+        weights.getDimSize(0) < minChannels)
+      return {};
+    ArrayRef<int64_t> shape = weights.getShape(), kernelShape = integersOf(call, "kernel_shape");
+    const int64_t group = groupsOf(call, shape[1]), channels = shape[1] * group;
+    if (group < 1 || (!kernelShape.empty() && kernelShape != shape.drop_front(2)))
+      return {};
+    const ByteFilters filters = packByteFilters(call, group);
+    if (!filters)
+      return {};
+    Blocked image = blockedOf(inputs[0]);
+    auto type = dyn_cast<RankedTensorType>(inputs[0].getType());
+    if (image.value ? image.channels != channels : type && type.getRank() != 4)
+      return {};
+    // Few channels are read from their planes.
+    if (!image.value && (filters.isDepthwise || channels >= blockSize))
+      image = blockImage(call, inputs[0], channels);
+    SmallVector<Value> operands = {image.value ? image.value : inputs[0]};
+    for (ElementsAttr constants : {filters.weights, filters.bias, filters.factors})
+      operands.push_back(constant(inputs[3].getLoc(), constants));
+    operands.append({inputs[2], inputs[7]});
+    NamedAttrList parameters(call.getParameters());
+    parameters.erase("groups_by_channels");
+    parameters.erase("group");
+    parameters.set("kernel_shape", builder.getDenseI64ArrayAttr(shape.drop_front(2)));
+    if (filters.groups > 1)
+      parameters.set("group", builder.getDenseI64ArrayAttr(filters.groups));
+    ++convolutions;
+    return make(call, filters.isDepthwise ? "BlockedQLinearDepthwiseConv" : "BlockedQLinearConv",
+                operands, shape[0], parameters.getDictionary(builder.getContext()));
+  }
+
+  /// Converts a pool of two dims to one of three, the last of which is a block
+  /// of channels.
   Blocked convertPool(HostCallOp call, const Blocked &x) {
     if (call->getNumResults() > 1 && !call.getResult(1).use_empty())
       return {};
@@ -394,141 +494,9 @@ private:
     return make(call, "Resize", {x.value, Value(), factors}, x.channels, call.getParameters());
   }
 
-  /// Creates a call that stores a blocked form in another order.
-  Value unblock(const Blocked &source, Location loc, Type type, Value shape, bool isLast) {
-    NamedAttrList parameters;
-    parameters.append("channels", builder.getDenseI64ArrayAttr(source.channels));
-    if (isLast)
-      parameters.append("last", builder.getDenseI64ArrayAttr(int64_t(1)));
-    return makeCall(builder, loc, "UnblockChannels", {source.value, shape}, type,
-                    parameters.getDictionary(builder.getContext()))
-        .getResult(0);
-  }
-
-  /// Returns the number of a dim that `call` names by its attribute `axis`; -1 for none of `rank`.
-  static int64_t axisOf(HostCallOp call, int64_t rank) {
-    const int64_t axis = integerOf(call, "axis", 0);
-    return axis < -rank || axis >= rank ? -1 : axis < 0 ? axis + rank : axis;
-  }
-
-  /// Computes what Splits along the channels, the last of `rank` dims, take from rows of channels,
-  /// if nothing else reads these, from the blocks. A Concat along the channels that reads a part is
-  /// computed with it: boxes of detectors are split, some of their channels are mapped, and all are
-  /// joined again.
-  void splitRows(HostCallOp rows, int64_t rank) {
-    auto isSplit = [&](Operation *user) {
-      auto split = dyn_cast<HostCallOp>(user);
-      return split && split.getKernel() == "Split" && split->getBlock() == &block &&
-             split.getInputs()[0] == rows.getResult(0) && hasInputs(split, 2) &&
-             axisOf(split, rank) == rank - 1 && sizesOf(split);
-    };
-    if (!llvm::all_of(rows.getResult(0).getUsers(), isSplit))
-      return;
-    const llvm::SmallSetVector<Operation *, 4> splits(rows.getResult(0).user_begin(),
-                                                      rows.getResult(0).user_end());
-    for (Operation *split : splits)
-      storeParts(rows, rank, cast<HostCallOp>(split));
-    rows.erase();
-  }
-
-  /// Returns the constant sizes of the results of a Split.
-  static std::optional<SmallVector<int64_t>> sizesOf(HostCallOp split) {
-    auto sizes = dyn_cast_or_null<DenseIntElementsAttr>(graph::getConstant(split.getInputs()[1]));
-    if (!sizes || sizes.getNumElements() != int64_t(split->getNumResults()))
-      return {};
-    return llvm::map_to_vector(sizes.getValues<APInt>(),
-                               [](const APInt &size) { return size.getSExtValue(); });
-  }
-
-  /// Replaces the results of a Split of `rows`, the widest one first: only one part of a Concat can
-  /// be computed with it.
-  void storeParts(HostCallOp rows, int64_t rank, HostCallOp split) {
-    const SmallVector<int64_t> sizes = *sizesOf(split);
-    SmallVector<int64_t> starts;
-    int64_t whole = 0;
-    for (int64_t size : sizes) {
-      starts.push_back(whole);
-      whole += size;
-    }
-    SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(sizes.size()));
-    llvm::stable_sort(order, [&](unsigned a, unsigned b) { return sizes[a] > sizes[b]; });
-    for (unsigned i : order) {
-      Value part = split.getResult(i);
-      if (part.use_empty())
-        continue;
-      NamedAttrList parameters(rows.getParameters());
-      parameters.set("columns",
-                     builder.getDenseI64ArrayAttr({starts[i], starts[i] + sizes[i], whole}));
-      SmallVector<Value> inputs = inputsOf(rows, 2);
-      HostCallOp stored = split;
-      Value result = part;
-      if (HostCallOp concat = joinOf(part, rank); concat && sizes[i] >= blockSize) {
-        const unsigned before = part.use_begin()->getOperandNumber();
-        parameters.set("before", builder.getDenseI64ArrayAttr(int64_t(before)));
-        for (auto [position, input] : llvm::enumerate(concat.getInputs()))
-          if (position != before)
-            inputs.push_back(input);
-        stored = concat;
-        result = concat.getResult(0);
-      }
-      builder.setInsertionPoint(stored);
-      result.replaceAllUsesWith(makeCall(builder, stored.getLoc(), "UnblockChannels", inputs,
-                                         result.getType(),
-                                         parameters.getDictionary(builder.getContext()))
-                                    .getResult(0));
-      if (stored != split)
-        stored.erase();
-    }
-    split.erase();
-  }
-
-  /// Returns the Concat along the last of `rank` dims that alone reads `part`, once, if its other
-  /// inputs can be stored beside it.
-  HostCallOp joinOf(Value part, int64_t rank) {
-    if (!part.hasOneUse())
-      return {};
-    auto concat = dyn_cast<HostCallOp>(*part.user_begin());
-    if (!concat || concat.getKernel() != "Concat" || concat->getBlock() != &block ||
-        axisOf(concat, rank) != rank - 1 || concat.getInputs().size() > maxImages + 1 ||
-        !llvm::all_of(concat.getInputs(), isF32))
-      return {};
-    return concat;
-  }
-
-  /// Computes a use of a blocked form with channels behind the pixels, if it is one: a transpose of
-  /// the image, or of a Reshape that divides its channels into groups and that nothing else reads.
-  bool unblockLast(const Blocked &source, Operation *user) {
-    auto transpose = dyn_cast<HostCallOp>(user);
-    Value shape;
-    if (transpose && transpose.getKernel() == "Reshape" && transpose.getResult(0).hasOneUse() &&
-        hasInputs(transpose, 2) && !integerOf(transpose, "allowzero", 0)) {
-      shape = transpose.getInputs()[1];
-      transpose = dyn_cast<HostCallOp>(*transpose.getResult(0).user_begin());
-    }
-    if (!transpose || transpose.getKernel() != "Transpose" || transpose->getBlock() != &block)
-      return false;
-    ArrayRef<int64_t> order = integersOf(transpose, "perm");
-    const int64_t moved = shape ? 2 : 1;
-    SmallVector<int64_t> last = llvm::to_vector(llvm::seq<int64_t>(order.size()));
-    if (order.size() < 4 || (!shape && order.size() != 4))
-      return false;
-    std::rotate(last.begin() + moved, last.begin() + moved + 1, last.end());
-    if (order != ArrayRef(last))
-      return false;
-    builder.setInsertionPoint(transpose);
-    Value result = transpose.getResult(0);
-    Value rows = unblock(source, transpose.getLoc(), result.getType(), shape, /*isLast=*/true);
-    result.replaceAllUsesWith(rows);
-    splitRows(rows.getDefiningOp<HostCallOp>(), int64_t(order.size()));
-    const bool isReshaped = transpose != user;
-    transpose.erase();
-    if (isReshaped)
-      user->erase();
-    return true;
-  }
-
-  /// Removes a converted call; what still reads its result gets it from the blocked form. A call
-  /// that joins images which do not fill blocks stays where it is still read.
+  /// Removes a converted call; what still reads its result gets it from the
+  /// blocked form. A call that joins images which do not fill blocks stays
+  /// where it is still read.
   void replace(HostCallOp call) {
     Value result = call.getResult(0);
     if (!result.use_empty()) {
@@ -537,11 +505,12 @@ private:
         return;
       const llvm::SmallSetVector<Operation *, 4> users(result.user_begin(), result.user_end());
       for (Operation *user : users)
-        unblockLast(source, user);
+        if (isF32(result))
+          unblockLast(builder, source, user);
     }
     if (!result.use_empty()) {
       builder.setInsertionPoint(call);
-      result.replaceAllUsesWith(unblock(blockedOf(result), call.getLoc(), result.getType(),
+      result.replaceAllUsesWith(unblock(builder, blockedOf(result), call.getLoc(), result.getType(),
                                         /*shape=*/{}, /*isLast=*/false));
     }
     call.erase();
