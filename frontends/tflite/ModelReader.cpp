@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include <llvm/Support/MathExtras.h>
 #include <onnx/onnx_pb.h>
 
 #include "frontends/ModelFile.h"
@@ -128,9 +129,9 @@ std::string ModelReader::opName(const fb::Operator &op) const {
   return name.empty() ? ("operator " + Twine(static_cast<int>(code(op)))).str() : name;
 }
 
-static StringRef typeName(fb::TensorType type) {
-  const StringRef name = fb::EnumNameTensorType(type);
-  return name.empty() ? "of an unknown type" : name;
+std::string typeName(fb::TensorType type) {
+  const std::string name = fb::EnumNameTensorType(type);
+  return name.empty() ? "number " + std::to_string(static_cast<int>(type)) : name;
 }
 
 bool ModelReader::checkTensor(const fb::Tensor &tensor, Diagnostics &diagnostics) {
@@ -148,7 +149,8 @@ bool ModelReader::checkTensor(const fb::Tensor &tensor, Diagnostics &diagnostics
     const int32_t dim = tensor.shape()->Get(i);
     if (dim < 0)
       return fail("has the dim " + Twine(dim));
-    elements *= dim;
+    // A dim has 31 bits, so that the product may be beyond 64.
+    elements = llvm::SaturatingMultiply(elements, static_cast<uint64_t>(dim));
     if (elements > maxElements)
       return fail("has more than 2^40 elements");
   }
@@ -156,6 +158,8 @@ bool ModelReader::checkTensor(const fb::Tensor &tensor, Diagnostics &diagnostics
     for (int32_t dim : *signature)
       if (dim < -1)
         return fail("has the dim " + Twine(dim));
+  if (tensor.sparsity())
+    return fail("is stored without its zeros; convert the model without sparse weights");
   const StringRef bytes = data(tensor);
   const size_t size = elementSize(tensor.type());
   const uint64_t expected =
@@ -163,8 +167,6 @@ bool ModelReader::checkTensor(const fb::Tensor &tensor, Diagnostics &diagnostics
   if (!bytes.empty() && expected && bytes.size() != expected)
     return fail("has " + Twine(bytes.size()) + " bytes, but its shape and type " +
                 typeName(tensor.type()) + " need " + Twine(expected));
-  if (tensor.sparsity())
-    return fail("is stored without its zeros; convert the model without sparse weights");
   if (!isQuantized(tensor))
     return true;
   const fb::QuantizationParameters &quantization = *tensor.quantization();
@@ -176,7 +178,8 @@ bool ModelReader::checkTensor(const fb::Tensor &tensor, Diagnostics &diagnostics
   const auto axis = static_cast<uint32_t>(quantization.quantized_dimension());
   const unsigned rank = tensor.shape() ? tensor.shape()->size() : 0;
   if (scales > 1 && (axis >= rank || tensor.shape()->Get(axis) != static_cast<int64_t>(scales)))
-    return fail("has " + Twine(scales) + " scales, which its dim " + Twine(axis) + " has not");
+    return fail("has " + Twine(scales) + " scales, which its dim " +
+                Twine(quantization.quantized_dimension()) + " has not");
   if (zeros > 1 && zeros != scales)
     return fail("has " + Twine(scales) + " scales and " + Twine(zeros) + " zero points");
   const bool isUnsigned = tensor.type() == fb::TensorType::UINT8;
