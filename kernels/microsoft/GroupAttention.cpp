@@ -284,8 +284,10 @@ ATC_KERNEL(GroupQueryAttention) {
   const int64_t total = p.total = integerAt(totalLength, 0), keys = maximum(total, p.room);
   if (total < length)
     return fail("% positions in all, % of them new", total, length);
-  const bool known = query.known() && lengths.known() && (!key || (key.known() && value.known())) &&
-                     (!pastKey || (pastKey.known() && pastValue.known()));
+  // Any input may be one that only a run knows, also the tables beside constant queries.
+  bool known = true;
+  for (uint32_t i = 0; i < inputs(); ++i)
+    known = known && (!in(i) || in(i).known());
   int64_t *before = scratch<int64_t>(batch + 1);
   if (!before)
     return;

@@ -116,3 +116,16 @@ def test_shapes_of_an_attention_whose_inputs_are_known():
     shapes = call("KvAttention", q, k, k, None, past, past, outputs=3, only_shapes=True,
                   missing=(3,))
     assert shapes == [(1, 2, 3, 4), (1, 2, 11, 4), (1, 2, 11, 4)]
+
+
+@pytest.mark.parametrize("unknown", [(7,), (8,), (7, 8), (10,), (14, 15)])
+def test_shapes_of_a_group_attention_whose_tables_are_unknown(unknown):
+    """The tables of a rotation, an addend and the scales of norms may be known later than all
+    other inputs."""
+    past = f32(1, 1, 2, 4)
+    inputs = [f32(1, 1, 8), f32(1, 1, 4), f32(1, 1, 4), past, past, np.array([2], np.int32),
+              np.array([3], np.int32), f32(8, 2), f32(8, 2), None, f32(1, 1, 1, 3), None, None,
+              None, f32(4), f32(4)]
+    shapes = call("GroupQueryAttention", *inputs, outputs=3, only_shapes=True, unknown=unknown,
+                  num_heads=2, kv_num_heads=1, do_rotary=1)
+    assert shapes == [(1, 1, 8), (1, 1, 3, 4), (1, 1, 3, 4)]
