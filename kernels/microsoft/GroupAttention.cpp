@@ -40,9 +40,10 @@ ATC_KERNEL(MsRotaryEmbedding) {
     heads = tableWidth ? data.dim(2) / (2 * tableWidth) : 0;
   const int64_t size = split ? data.dim(3) : heads > 0 ? data.dim(2) / heads : 0;
   const int64_t rotated = wanted ? wanted : size;
-  if (heads < 1 || heads > 0x7fffffff || (!split && size * heads != data.dim(2)) || rotated < 0 ||
-      rotated > size || rotated % 2 || rotated / 2 > tableWidth || sinTable.dim(1) != tableWidth ||
-      sinTable.dim(0) != cosTable.dim(0) ||
+  if (heads < 1 || heads > 0x7fffffff ||
+      (!split && (size * heads != data.dim(2) || heads > maximum(data.dim(2), int64_t(1)))) ||
+      rotated < 0 || rotated > size || rotated % 2 || rotated / 2 > tableWidth ||
+      sinTable.dim(1) != tableWidth || sinTable.dim(0) != cosTable.dim(0) ||
       (positions.count() != 1 && positions.count() != batch * length))
     return fail("% heads of % numbers, % of them rotated, do not fit caches of % columns", heads,
                 size, rotated, tableWidth);
