@@ -248,6 +248,14 @@ void attend(Plan &plan, const Attention &given) {
     return;
   checkLengths(plan, given.lengths, q.dims[0], k.dims[2], "actualSeqLengthsKv");
   checkLengths(plan, given.rows, q.dims[0], q.dims[2], "actualSeqLengths");
+  const View output = headsOf(plan, given.output, given.layout, given.heads, "attentionOut");
+  // Where there are no keys the result is 0.
+  if (plan.isGood() && k.dims[2] == 0) {
+    if (given.largest.place || given.total.place || given.logarithm.place)
+      return plan.reject("rows without keys have no largest score and no sum");
+    const View zero = plan.constant(0, output.type);
+    return plan.isGood() ? plan.write(plan.broadcast(zero, output.dims), output) : void();
+  }
   const View scores = scoresOf(plan, given, q, k);
   View weights;
   if (given.largest.place || given.total.place || given.logarithm.place) {
@@ -266,16 +274,18 @@ void attend(Plan &plan, const Attention &given) {
   if (!plan.isGood())
     return;
   View result = product(plan, plan.dense(weights, v.type), sharedHeads(plan, v, given.heads));
-  if (!given.rows.empty() && plan.isGood())
-    // What lies behind the rows of a batch is 0.
+  const bool isAnyEmpty = std::count(given.lengths.begin(), given.lengths.end(), 0) > 0;
+  if ((!given.rows.empty() || isAnyEmpty) && plan.isGood())
+    // What lies behind the rows of a batch is 0, and so are the rows of one without keys.
     result = chosen(plan,
                     placesWhere(plan, q.dims[0], q.dims[2], 1,
                                 [&](int64_t own, int64_t row, int64_t) {
-                                  return row >= lengthOf(given.rows, own, q.dims[2]);
+                                  return row >= lengthOf(given.rows, own, q.dims[2]) ||
+                                         lengthOf(given.lengths, own, k.dims[2]) == 0;
                                 }),
                     plan.constant(0, result.type), result);
   if (plan.isGood())
-    plan.write(result, headsOf(plan, given.output, given.layout, given.heads, "attentionOut"));
+    plan.write(result, output);
 }
 
 } // namespace atc::ascend

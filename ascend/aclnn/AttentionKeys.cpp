@@ -148,7 +148,7 @@ void completeKeys(Plan &plan, Attention &attention, const View &blockTable, int6
                   "positive, and the lengths of the keys be given",
                   textOf(dims).c_str(), (long long)blockSize);
     for (int64_t length : attention.lengths)
-      if (plan.isGood() && (length < 0 || length > dims[1] * blockSize))
+      if (plan.isGood() && (length < 0 || length / blockSize + (length % blockSize > 0) > dims[1]))
         plan.reject("a length of the keys is %lld; blockTable has %lld blocks of %lld",
                     (long long)length, (long long)dims[1], (long long)blockSize);
     key = joinedBlocks(plan, blocksOf(plan, key, attention, blockSize, "key"), blockTable,

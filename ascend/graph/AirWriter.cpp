@@ -7,7 +7,7 @@
 #include "ascend/graph/Node.h"
 
 #include <cstring>
-#include <set>
+#include <map>
 
 namespace ge::detail {
 
@@ -214,7 +214,7 @@ public:
     if (graph.outputs.empty())
       return refuse("the graph has no outputs: call SetOutputs");
     for (const auto &node : graph.nodes)
-      if (!names.insert(node->name).second)
+      if (!names.emplace(node->name, node.get()).second)
         return refuse("two operators have the name '" + node->name + "'");
     Message whole;
     whole.text(1, graph.name);
@@ -225,7 +225,7 @@ public:
     end.text(1, "Node_Output");
     end.text(2, "NetOutput");
     for (const auto &[node, output] : graph.outputs) {
-      if (!names.count(node->name))
+      if (!holds(*node))
         return refuse("the output '" + node->name + "' is no operator of the graph");
       end.text(5, node->name + ":" + std::to_string(output));
     }
@@ -237,6 +237,11 @@ public:
   }
 
 private:
+  /// Returns whether a node, and not only one of its name, is in the graph.
+  bool holds(const Node &node) const {
+    const auto found = names.find(node.name);
+    return found != names.end() && found->second == &node;
+  }
   std::string refuse(const std::string &text) {
     error = text;
     return "";
@@ -253,7 +258,7 @@ private:
         continue;
       }
       const int32_t output = Node::outputOf(input);
-      if (output < 0 || !names.count(input.source->name)) {
+      if (output < 0 || !holds(*input.source)) {
         error = "input '" + input.name + "' of operator '" + node.name + "' reads output '" +
                 input.outputName + "' of '" + input.source->name + "', which is not there";
         return false;
@@ -262,8 +267,14 @@ private:
       // A description without dims is only about the order of dims.
       op.message(33, input.desc ? describe(*input.desc, false) : Message());
     }
-    for (const auto &source : node.before)
+    for (const auto &source : node.before) {
+      if (!holds(*source)) {
+        error = "operator '" + node.name + "' runs after '" + source->name +
+                "', which is no operator of the graph";
+        return false;
+      }
       op.text(5, source->name + ":-1");
+    }
     const bool isData = node.type == "Data" || node.type == "RefData";
     for (const Output &output : node.outputs) {
       // Data may have stated its tensor as its input only.
@@ -286,7 +297,7 @@ private:
 
   const GraphContent &graph;
   std::string &error;
-  std::set<std::string> names;
+  std::map<std::string, const Node *> names; ///< of the graph's operators
 };
 
 } // namespace

@@ -38,17 +38,18 @@ static void collect(GraphContent &graph, const std::vector<Operator> &starts) {
     graph.nodes.push_back(node);
     work.push_back(node);
   };
-  for (const Operator &start : starts)
+  for (const Operator &start : starts) {
     visit(start.node());
-  while (!work.empty()) {
-    const NodePtr node = work.back();
-    work.pop_back();
-    for (const detail::Input &input : node->inputs)
-      visit(input.source);
-    for (const NodePtr &source : node->before)
-      visit(source);
-    for (const std::weak_ptr<Node> &reader : node->readers)
-      visit(reader.lock());
+    while (!work.empty()) {
+      const NodePtr node = work.back();
+      work.pop_back();
+      for (const detail::Input &input : node->inputs)
+        visit(input.source);
+      for (const NodePtr &source : node->before)
+        visit(source);
+      for (const std::weak_ptr<Node> &reader : node->readers)
+        visit(reader.lock());
+    }
   }
 }
 
@@ -58,41 +59,52 @@ Graph &Graph::SetInputs(const std::vector<Operator> &inputs) {
   return *this;
 }
 
-/// Adds an output; `index` -1 means that it is not there.
-static void addOutput(GraphContent &graph, const Operator &op, int32_t index) {
+/// Adds an output, whose operator is collected by the caller; `index` -1 means that it is not
+/// there.
+static void addOutput(GraphContent &graph, const Operator &op, int64_t index) {
   if (!op.node())
     return graph.errors.push_back("an output of the graph is no operator");
-  if (index < 0)
+  if (index < 0 || index > INT32_MAX)
     return graph.errors.push_back("operator '" + op.node()->name +
-                                  "' has no output of the name that SetOutputs gives");
-  collect(graph, {op});
-  graph.outputs.push_back({op.node(), index});
+                                  "' has no output of the name or number that SetOutputs gives");
+  graph.outputs.push_back({op.node(), int32_t(index)});
+}
+
+/// Collects the operators of outputs at once: one by one takes the square of their number.
+template <typename List> static void collectFirsts(GraphContent &graph, const List &outputs) {
+  std::vector<Operator> operators;
+  for (const auto &output : outputs)
+    operators.push_back(output.first);
+  collect(graph, operators);
 }
 
 Graph &Graph::SetOutputs(const std::vector<Operator> &outputs) {
   held->outputs.clear();
+  collect(*held, outputs);
   for (const Operator &op : outputs) {
     // All outputs of an operator, of which most have one.
     const size_t count = op.node() ? std::max<size_t>(op.node()->outputs.size(), 1) : 1;
     for (size_t i = 0; i < count; ++i)
-      addOutput(*held, op, int32_t(i));
+      addOutput(*held, op, int64_t(i));
   }
   return *this;
 }
 
 Graph &Graph::SetOutputs(const std::vector<std::pair<Operator, std::vector<size_t>>> &outputs) {
   held->outputs.clear();
+  collectFirsts(*held, outputs);
   for (const auto &[op, numbers] : outputs) {
     if (numbers.empty())
       addOutput(*held, op, 0);
     for (size_t number : numbers)
-      addOutput(*held, op, int32_t(number));
+      addOutput(*held, op, int64_t(std::min<size_t>(number, INT64_MAX)));
   }
   return *this;
 }
 
 Graph &Graph::SetOutputs(const std::vector<std::pair<Operator, std::string>> &outputs) {
   held->outputs.clear();
+  collectFirsts(*held, outputs);
   for (const auto &[op, name] : outputs)
     addOutput(*held, op, name.empty() ? 0 : op.node() ? op.node()->findOutput(name) : -1);
   return *this;

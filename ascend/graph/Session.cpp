@@ -80,7 +80,8 @@ Status GEInitialize(const Options &options) {
   const aclError code = aclInit(nullptr);
   if (code != ACL_SUCCESS && code != ACL_ERROR_REPEAT_INITIALIZE)
     return failAcl(__func__, "aclInit");
-  engine().isOwner = code == ACL_SUCCESS;
+  // A second call must not forget that the first one is to be ended.
+  engine().isOwner |= code == ACL_SUCCESS;
   engine().options = options;
   if (aclrtSetDevice(*device) != ACL_SUCCESS)
     return failAcl(__func__, "aclrtSetDevice");

@@ -62,7 +62,11 @@ graphStatus Tensor::IsValid() const {
   const std::vector<int64_t> dims = desc.GetShape().GetDims();
   const int64_t elements = dims.empty() ? 1 : desc.GetShape().GetShapeSize();
   const int64_t element = GetSizeByDataType(desc.GetDataType());
-  return elements >= 0 && size_t(elements * element) == GetSize() ? GRAPH_SUCCESS : GRAPH_FAILED;
+  // The product of both may be more than any number has.
+  return elements >= 0 && element > 0 && GetSize() % size_t(element) == 0 &&
+                 uint64_t(elements) == GetSize() / size_t(element)
+             ? GRAPH_SUCCESS
+             : GRAPH_FAILED;
 }
 
 Tensor Tensor::Clone() const {

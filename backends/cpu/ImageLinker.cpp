@@ -51,8 +51,8 @@ std::string descriptorPath(int fd) { return "/proc/self/fd/" + std::to_string(fd
 /// An object in a file without a name.
 class ObjectFile {
 public:
-  ObjectFile() : fd(memfd_create("openatc-object", MFD_CLOEXEC)) {}
-  ObjectFile(ObjectFile &&other) noexcept : fd(other.fd) { other.fd = -1; }
+  ObjectFile() : fd(memfd_create("openatc-object", MFD_CLOEXEC)), problem(fd < 0 ? errno : 0) {}
+  ObjectFile(ObjectFile &&other) noexcept : fd(other.fd), problem(other.problem) { other.fd = -1; }
   ~ObjectFile() {
     if (fd >= 0)
       close(fd);
@@ -61,6 +61,11 @@ public:
   std::string path() const { return descriptorPath(fd); }
 
   Error write(StringRef bytes) {
+    // Most of all the limit of open files (ulimit -n).
+    if (fd < 0)
+      return createStringError(inconvertibleErrorCode(),
+                               "E13004: cannot make a file in memory for an object: %s.",
+                               std::strerror(problem));
     while (!bytes.empty()) {
       ssize_t written = ::write(fd, bytes.data(), bytes.size());
       if (written < 0 && errno == EINTR)
@@ -83,6 +88,7 @@ public:
 
 private:
   int fd;
+  int problem; ///< why there is no file
 };
 
 /// Receives what is written to a path.
@@ -90,7 +96,8 @@ class ResultPipe {
 public:
   Error open() {
     if (pipe2(ends, O_CLOEXEC) != 0)
-      return failed("cannot make a pipe: ", std::strerror(errno), ".");
+      return createStringError(inconvertibleErrorCode(), "E13004: cannot make a pipe: %s.",
+                               std::strerror(errno));
     reader = std::thread([this] {
       char piece[65536];
       for (;;) {
@@ -268,6 +275,9 @@ Error runLinker(ArrayRef<ObjectFile> objects, const std::string &result) {
   if (std::new_handler handler = std::get_new_handler();
       handler && StringRef(output).contains(std::strerror(ENOMEM)))
     handler();
+  if (StringRef(output).contains(std::strerror(EMFILE)))
+    return createStringError(inconvertibleErrorCode(), "E13004: cannot link the code: %s.",
+                             std::strerror(EMFILE));
   for (char &c : output)
     c = c == '\n' ? ' ' : c;
   return failed("the code cannot become an image: ", StringRef(output).trim());

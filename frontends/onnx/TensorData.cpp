@@ -209,8 +209,11 @@ template <typename T> Expected<ElementsAttr> TensorTaker::takeField(RepeatedFiel
     return keep(bytes, std::move(owned));
   }
   std::vector<char> narrow(count * elementBytes);
-  for (int64_t i = 0; i < count; ++i)
-    std::memcpy(&narrow[i * elementBytes], &owned->data()[i], elementBytes);
+  for (int64_t i = 0; i < count; ++i) {
+    // Every number but 0 is true, also one whose lowest byte is 0.
+    const T value = isBool ? T(owned->data()[i] != 0) : owned->data()[i];
+    std::memcpy(&narrow[i * elementBytes], &value, elementBytes);
+  }
   return copy(narrow);
 }
 

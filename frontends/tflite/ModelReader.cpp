@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include <llvm/Support/MathExtras.h>
 #include <onnx/onnx_pb.h>
 
 #include "frontends/ModelFile.h"
@@ -131,9 +132,9 @@ std::string ModelReader::opName(const fb::Operator &op) const {
   return name.empty() ? ("operator " + Twine(static_cast<int>(code(op)))).str() : name;
 }
 
-static StringRef typeName(fb::TensorType type) {
-  const StringRef name = fb::EnumNameTensorType(type);
-  return name.empty() ? "of an unknown type" : name;
+std::string typeName(fb::TensorType type) {
+  const std::string name = fb::EnumNameTensorType(type);
+  return name.empty() ? "number " + std::to_string(static_cast<int>(type)) : name;
 }
 
 bool ModelReader::checkTensor(const fb::Tensor &tensor, Diagnostics &diagnostics) {
@@ -151,7 +152,8 @@ bool ModelReader::checkTensor(const fb::Tensor &tensor, Diagnostics &diagnostics
     const int32_t dim = tensor.shape()->Get(i);
     if (dim < 0)
       return fail("has the dim " + Twine(dim));
-    elements *= dim;
+    // A dim has 31 bits, so that the product may be beyond 64.
+    elements = llvm::SaturatingMultiply(elements, static_cast<uint64_t>(dim));
     if (elements > maxElements)
       return fail("has more than 2^40 elements");
   }
@@ -184,7 +186,8 @@ bool ModelReader::checkTensor(const fb::Tensor &tensor, Diagnostics &diagnostics
   const auto axis = static_cast<uint32_t>(quantization.quantized_dimension());
   const unsigned rank = tensor.shape() ? tensor.shape()->size() : 0;
   if (scales > 1 && (axis >= rank || tensor.shape()->Get(axis) != static_cast<int64_t>(scales)))
-    return fail("has " + Twine(scales) + " scales, which its dim " + Twine(axis) + " has not");
+    return fail("has " + Twine(scales) + " scales, which its dim " +
+                Twine(quantization.quantized_dimension()) + " has not");
   if (zeros > 1 && zeros != scales)
     return fail("has " + Twine(scales) + " scales and " + Twine(zeros) + " zero points");
   const bool isUnsigned = tensor.type() == fb::TensorType::UINT8;

@@ -72,6 +72,9 @@ int onnxType(fb::TensorType type);
 /// bytes, and for types without a size.
 size_t elementSize(fb::TensorType type);
 
+/// Returns the name of a type, and its number where it has none.
+std::string typeName(fb::TensorType type);
+
 /// Reports whether the elements of a tensor stand for real values by its scales.
 bool isQuantized(const fb::Tensor &tensor);
 

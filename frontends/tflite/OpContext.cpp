@@ -109,7 +109,7 @@ Value OpContext::raw(unsigned index) {
   std::string &name = graph.names[tensorIndex];
   if (name.empty() && !onnxType(tensor.type()))
     fail("input " + Twine(index) + " '" + nameOf(tensor) + "' has the type " +
-         fb::EnumNameTensorType(tensor.type()) + ", which cannot be imported");
+         typeName(tensor.type()) + ", which cannot be imported");
   else if (name.empty() && (!model.reader.data(tensor).empty() || tensor.is_variable() ||
                             countOf(storedDims(tensor)) == 0))
     name = constantOf(tensor).name;

@@ -88,8 +88,7 @@ private:
     if (!claimName(name))
       name = uniqueName(name);
     if (!onnxType(tensor.type())) {
-      diagnostics.error("E10055", "input '" + name + "' has the type " +
-                                      fb::EnumNameTensorType(tensor.type()) +
+      diagnostics.error("E10055", "input '" + name + "' has the type " + typeName(tensor.type()) +
                                       ", which cannot be imported");
       return;
     }

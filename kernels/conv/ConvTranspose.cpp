@@ -108,7 +108,9 @@ bool TransposedPlan::find(Context &c) {
   groups = c.integer("group", 1);
   if (x.rank() < 3 || w.rank() != x.rank())
     return c.fail("data of rank %, weights of rank %", x.rank(), w.rank()), false;
-  if (groups < 1 || x.dim(1) != w.dim(0) || w.dim(0) % groups)
+  // Groups without channels could be of any number.
+  if (groups < 1 || groups > maximum(w.dim(0), int64_t(1)) || x.dim(1) != w.dim(0) ||
+      w.dim(0) % groups)
     return c.fail("% channels, weights for % in % groups", x.dim(1), w.dim(0), groups), false;
   const int64_t channels = w.dim(1) * groups;
   if (b && b.count() != channels)

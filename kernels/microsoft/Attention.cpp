@@ -108,7 +108,9 @@ struct SelfAttention {
   bool find(Context &c, Tensor data, Tensor weights, Tensor bias, Tensor cached, uint8_t dtype) {
     heads = c.integer("num_heads", 0);
     const List<int64_t> sizes = c.integers("qkv_hidden_sizes");
-    if (data.rank() != 3 || weights.rank() != 2 || weights.dim(0) != data.dim(2) || heads < 1)
+    // Heads without elements could be of any number.
+    if (data.rank() != 3 || weights.rank() != 2 || weights.dim(0) != data.dim(2) || heads < 1 ||
+        heads > maximum(weights.dim(1), int64_t(1)))
       return c.fail("an input of rank %, weights of rank %, % heads", data.rank(), weights.rank(),
                     heads),
              false;
@@ -237,7 +239,8 @@ ATC_KERNEL(MultiHeadAttention) {
              split = key && key.rank() == 4; // [batch, heads, positions, size]
   const int64_t batch = query.dim(0), length = query.dim(1);
   const int64_t hidden = packed ? heads * query.dim(4) : query.dim(2), size = hidden / heads;
-  if (packed ? query.dim(2) != heads || query.dim(3) != 3 : !key || hidden % heads)
+  if (packed ? query.dim(2) != heads || query.dim(3) != 3
+             : !key || hidden % heads || heads > maximum(hidden, int64_t(1)))
     return fail("a query of % numbers for % heads", hidden, heads);
   if (!packed && !packedKv && !value)
     return fail("has no value");

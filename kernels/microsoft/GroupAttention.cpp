@@ -40,9 +40,10 @@ ATC_KERNEL(MsRotaryEmbedding) {
     heads = tableWidth ? data.dim(2) / (2 * tableWidth) : 0;
   const int64_t size = split ? data.dim(3) : heads > 0 ? data.dim(2) / heads : 0;
   const int64_t rotated = wanted ? wanted : size;
-  if (heads < 1 || heads > 0x7fffffff || (!split && size * heads != data.dim(2)) || rotated < 0 ||
-      rotated > size || rotated % 2 || rotated / 2 > tableWidth || sinTable.dim(1) != tableWidth ||
-      sinTable.dim(0) != cosTable.dim(0) ||
+  if (heads < 1 || heads > 0x7fffffff ||
+      (!split && (size * heads != data.dim(2) || heads > maximum(data.dim(2), int64_t(1)))) ||
+      rotated < 0 || rotated > size || rotated % 2 || rotated / 2 > tableWidth ||
+      sinTable.dim(1) != tableWidth || sinTable.dim(0) != cosTable.dim(0) ||
       (positions.count() != 1 && positions.count() != batch * length))
     return fail("% heads of % numbers, % of them rotated, do not fit caches of % columns", heads,
                 size, rotated, tableWidth);
@@ -436,8 +437,10 @@ ATC_KERNEL(GroupQueryAttention) {
   if (fresh && (fresh.count() != batch || !pastKey || !causal))
     return fail("query_seqlens has % lengths for % batches; it needs a past and causal = 1",
                 fresh.count(), batch);
-  const bool known = query.known() && lengths.known() && (!key || (key.known() && value.known())) &&
-                     (!pastKey || (pastKey.known() && pastValue.known()));
+  // Any input may be one that only a run knows, also the tables beside constant queries.
+  bool known = true;
+  for (uint32_t i = 0; i < inputs(); ++i)
+    known = known && (!in(i) || in(i).known());
   int64_t *before = scratch<int64_t>(batch + 1);
   RowRange *ranges = scratch<RowRange>(batch + 1);
   if (!before || !ranges)

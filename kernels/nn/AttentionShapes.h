@@ -22,7 +22,8 @@ struct Heads {
     batch = x.dim(0);
     heads = packed ? c.integer(count, 0) : x.dim(1);
     length = x.dim(packed ? 1 : 2);
-    if (heads < 1 || (packed && x.dim(2) % heads))
+    // Heads without elements could be of any number.
+    if (heads < 1 || (packed && (x.dim(2) % heads || heads > maximum(x.dim(2), int64_t(1)))))
       return c.fail("% heads in % elements", heads, x.dim(x.rank() - 1)), false;
     size = packed ? x.dim(2) / heads : x.dim(3);
     return true;

@@ -52,8 +52,10 @@ bool LinearPlan::find(Context &c) {
     return c.fail("inputs have ranks %, % and %, not 3", q.rank(), k.rank(), v.rank()), false;
   batch = q.dim(0), steps = q.dim(1);
   results = maximum(heads, shared);
-  if (heads < 1 || shared < 1 || (heads % shared && shared % heads) || q.dim(2) % heads ||
-      k.dim(2) % shared || v.dim(2) % shared)
+  // Heads without elements could be of any number.
+  if (heads < 1 || shared < 1 || heads > maximum(q.dim(2), int64_t(1)) ||
+      shared > maximum(k.dim(2), int64_t(1)) || (heads % shared && shared % heads) ||
+      q.dim(2) % heads || k.dim(2) % shared || v.dim(2) % shared)
     return c.fail("% heads in % elements, % in % and %", heads, q.dim(2), shared, k.dim(2),
                   v.dim(2)),
            false;
@@ -374,7 +376,7 @@ ATC_KERNEL(RotaryEmbedding) {
     return fail("data of rank %, not 3 or 4", x.rank());
   const bool packed = x.rank() == 3;
   const int64_t heads = packed ? integer("num_heads", 0) : x.dim(1);
-  if (heads < 1 || (packed && x.dim(2) % heads))
+  if (heads < 1 || (packed && (x.dim(2) % heads || heads > maximum(x.dim(2), int64_t(1)))))
     return fail("% heads in % elements", heads, x.dim(x.rank() - 1));
   const int64_t batch = x.dim(0), length = x.dim(packed ? 1 : 2);
   const int64_t size = packed ? x.dim(2) / heads : x.dim(3);

@@ -56,7 +56,9 @@ PyModel::PyModel(const py::object &source, bool verify, const py::object &cpuLev
   } else {
     const std::string path = systemPath(source);
     label = "'" + path + "'";
-    file = std::filesystem::absolute(path).string();
+    // Without a name there is no absolute path, nor without a current folder.
+    std::error_code none;
+    file = std::filesystem::absolute(path, none).string();
     identity = identityOf(AT_FDCWD, file.c_str());
     {
       py::gil_scoped_release release;

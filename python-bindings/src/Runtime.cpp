@@ -364,7 +364,12 @@ void bindKeptState(SessionClass &session) {
             std::vector<int64_t> numbers;
             if (!values.is_none())
               for (py::handle value : values)
-                numbers.push_back(value.cast<int64_t>());
+                try {
+                  numbers.push_back(value.cast<int64_t>());
+                } catch (const py::cast_error &) {
+                  throw py::type_error("the values of a gear must be integers of 64 bits, not " +
+                                       std::string(py::repr(value)));
+                }
             session.setGear(numbers);
           },
           py::arg("values"),

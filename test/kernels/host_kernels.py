@@ -130,13 +130,16 @@ def library():
 _library = None
 
 
-def call(name, *inputs, outputs=1, only_shapes=False, missing=(), **attributes):
-    """The outputs of kernel `name`. An input at an index in `missing` is left out."""
+def call(name, *inputs, outputs=1, only_shapes=False, missing=(), unknown=(), **attributes):
+    """The outputs of kernel `name`. An input at an index in `missing` is left out; of one in
+    `unknown` only the type and the dims are known."""
     global _library
     _library = _library or library()
     packer = Packer()
     values = [None if i in missing else ctypes.pointer(packer.value(thing))
               for i, thing in enumerate(inputs)]
+    for i in unknown:
+        values[i].contents.data = None
     pointers = (ctypes.POINTER(Value) * max(1, len(values)))(*values)
     packed = [packer.attribute(key, thing) for key, thing in attributes.items()]
     array = (Attribute * max(1, len(packed)))(*packed)

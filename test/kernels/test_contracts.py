@@ -116,3 +116,39 @@ def test_shapes_of_an_attention_whose_inputs_are_known():
     shapes = call("KvAttention", q, k, k, None, past, past, outputs=3, only_shapes=True,
                   missing=(3,))
     assert shapes == [(1, 2, 3, 4), (1, 2, 11, 4), (1, 2, 11, 4)]
+
+
+@pytest.mark.parametrize("unknown", [(7,), (8,), (7, 8), (10,), (14, 15)])
+def test_shapes_of_a_group_attention_whose_tables_are_unknown(unknown):
+    """The tables of a rotation, an addend and the scales of norms may be known later than all
+    other inputs."""
+    past = f32(1, 1, 2, 4)
+    inputs = [f32(1, 1, 8), f32(1, 1, 4), f32(1, 1, 4), past, past, np.array([2], np.int32),
+              np.array([3], np.int32), f32(8, 2), f32(8, 2), None, f32(1, 1, 1, 3), None, None,
+              None, f32(4), f32(4)]
+    shapes = call("GroupQueryAttention", *inputs, outputs=3, only_shapes=True, unknown=unknown,
+                  num_heads=2, kv_num_heads=1, do_rotary=1)
+    assert shapes == [(1, 1, 8), (1, 1, 3, 4), (1, 1, 3, 4)]
+
+
+HUGE = 2**62
+
+
+@pytest.mark.parametrize("name, inputs, attributes", [
+    ("LinearAttention", [f32(1, 2, 0), f32(1, 2, 0), f32(1, 2, 4)],
+     {"q_num_heads": HUGE, "kv_num_heads": 4, "update_rule": "linear"}),
+    ("Attention", [f32(1, 2, 0), f32(1, 2, 0), f32(1, 2, 4)],
+     {"q_num_heads": HUGE, "kv_num_heads": 4}),
+    ("KvAttention", [f32(1, 2, 0), f32(1, 2, 0), f32(1, 2, 4)],
+     {"q_num_heads": HUGE, "kv_num_heads": 4}),
+    ("MsAttention", [f32(1, 2, 3), f32(3, 0)], {"num_heads": HUGE}),
+    ("MultiHeadAttention", [f32(1, 2, 0), f32(1, 2, 0), f32(1, 2, 0)], {"num_heads": 2**31 - 1}),
+    ("RotaryEmbedding", [f32(1, 2, 0), f32(1, 2, 0), f32(1, 2, 0)], {"num_heads": HUGE}),
+    ("MsRotaryEmbedding", [f32(1, 2, 0), i64(0), f32(1, 0), f32(1, 0)], {"num_heads": 2**31 - 1}),
+    ("ConvTranspose", [f32(1, 0, 3), f32(0, 4, 1)], {"group": HUGE}),
+], ids=lambda value: value if isinstance(value, str) else "")
+def test_parts_without_elements_are_counted(name, inputs, attributes):
+    """0 can be divided by any number: what a file states must not be that many loops, nor a product
+    that wraps to memory of no bytes."""
+    with pytest.raises(KernelError):
+        call(name, *inputs, **attributes)

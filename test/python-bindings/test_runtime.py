@@ -329,6 +329,14 @@ def test_gears_that_cannot_be(digits_onnx, digits):
     assert digits.gears == [] and digits.gear_kind == "none"
     with pytest.raises(openatc.Error, match="has no gears"):
         openatc.Session(digits).set_gear([1])
+    for values in ("abc", [10 ** 30], [None]):
+        with pytest.raises(TypeError, match="must be integers of 64 bits, not"):
+            openatc.Session(digits).set_gear(values)
+
+
+def test_a_path_without_a_name():
+    with pytest.raises(openatc.Error, match="E10410: the model file '' does not exist"):
+        openatc.Model("")
 
 
 def test_a_forked_process_has_no_threads_of_a_session():

@@ -272,6 +272,21 @@ def test_output_larger_than_the_system_allows(tmp_path):
     assert files_in(tmp_path) == before
 
 
+def test_few_open_files(tmp_path):
+    """`ulimit -n` counts for the objects that the linker reads, too."""
+    save(tmp_path, net())
+    ends = set()
+    for files in range(6, 30, 2):
+        status, out, err = call("atc", *COMPILE, cwd=tmp_path, files=files)
+        # Where not even the libraries can be opened, the system's loader says so.
+        if status == 127:
+            continue
+        assert status == 0 or (status == 1 and "Too many open files" in out), (files, out, err)
+        assert status == 0 or re.search(r"^E1[0-8]\d{3}: ", out, re.MULTILINE), (files, out)
+        ends.add(status)
+    assert ends == {0, 1}
+
+
 # The wrong kind of file.
 
 def test_om_file_given_as_model(tmp_path):

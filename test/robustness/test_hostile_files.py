@@ -147,6 +147,19 @@ def test_a_report_does_not_replace_a_model(words, folder):
     assert (folder / "m.onnx").read_bytes() == before and not (folder / "x.om").exists()
 
 
+def test_a_result_does_not_replace_the_model(folder, tmp_path):
+    for name, words in (("x.om", ["--output=x"]), ("y.om", ["--output=y.om"]),
+                        ("z.mlir", ["--output=z", "--stop_after=import"])):
+        model = (folder / "m.onnx").read_bytes()
+        (tmp_path / name).write_bytes(model)
+        (tmp_path / "link").unlink(missing_ok=True)
+        (tmp_path / "link").symlink_to(name)
+        for given in (name, f"./{name}", "link"):
+            refuse(tmp_path, ["atc", f"--model={given}", "--framework=5", "--target=cpu", *words],
+                   "E13004", "it is the file of --model; give it another name")
+        assert (tmp_path / name).read_bytes() == model
+
+
 def test_a_summary_that_cannot_be_written_leaves_the_old_file(folder, tmp_path):
     (tmp_path / "m.om").write_bytes(b"old")
     words = ["atc", f"--model={folder}/m.onnx", "--framework=5", "--target=cpu", "--output=m"]

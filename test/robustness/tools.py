@@ -36,13 +36,15 @@ def available():
 NOBODY = 65534
 
 
-def call(tool, *args, cwd=None, user=None, file_bytes=None, memory=MOST_MEMORY):
+def call(tool, *args, cwd=None, user=None, file_bytes=None, files=None, memory=MOST_MEMORY):
     """Exit status, stdout and stderr. A signal is a negative status."""
     def limit():
         # AddressSanitizer reserves terabytes of address space.
         if not SANITIZED:
             resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if files is not None:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
         if file_bytes is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

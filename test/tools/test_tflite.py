@@ -4,8 +4,11 @@
 clear. test/frontends/tflite/make_models.py has made the models and the expected values."""
 
 import io
+import json
 import os
 import re
+import shutil
+import subprocess
 import sys
 import tarfile
 from concurrent.futures import ThreadPoolExecutor
@@ -163,6 +166,45 @@ def test_damaged_indices_of_weights_without_their_zeros(tmp_path):
         path.write_bytes(damaged)
         code, err, _ = atc(tmp_path, path)
         assert code == 1 and "E13005" in err and "is stored without its zeros, and " + message in err, err
+
+
+def first_weights(model):
+    """A tensor with data that has four dims."""
+    return next(tensor for tensor in model["subgraphs"][0]["tensors"]
+                if len(tensor.get("shape", [])) == 4 and model["buffers"][tensor["buffer"]].get("data"))
+
+
+def set_padding(model):
+    next(op["builtin_options"] for op in model["subgraphs"][0]["operators"]
+         if op.get("builtin_options_type") == "Conv2DOptions")["padding"] = 9
+
+
+@pytest.mark.parametrize("change, said", [
+    (lambda model: first_weights(model).update(shape=[1 << 20, 1 << 20, 1 << 24, 1]),
+     "has more than 2^40 elements"),
+    # Such weights have fewer bytes than their dims say, which is not what is wrong.
+    (lambda model: (first_weights(model).update(sparsity={}),
+                    model["buffers"][first_weights(model)["buffer"]].update(data=[0] * 8)),
+     "is stored without its zeros, and "),
+    (set_padding, "the padding 9 is neither SAME (0) nor VALID (1)"),
+    (lambda model: model["subgraphs"][0]["tensors"][model["subgraphs"][0]["inputs"][0]].update(
+        type=77), "has the type number 77, which cannot be imported"),
+], ids=["product-of-dims", "sparse", "padding", "type"])
+def test_what_no_converter_writes(change, said, tmp_path):
+    flatc = shutil.which("flatc")
+    if not flatc:
+        pytest.skip("needs flatc (Debian: flatbuffers-compiler), which changes a model")
+    schema = ROOT / "frontends/tflite/schema/tflite.fbs"
+    path = write_model(tmp_path, "conv_VALID")
+    subprocess.run([flatc, "-t", "--strict-json", "--raw-binary", schema, "--", path], cwd=tmp_path,
+                   check=True)
+    text = path.with_suffix(".json")
+    model = json.loads(text.read_text(encoding="utf-8"))
+    change(model)
+    text.write_text(json.dumps(model), encoding="utf-8")
+    subprocess.run([flatc, "-b", "--strict-json", schema, text], cwd=tmp_path, check=True)
+    code, err, _ = atc(tmp_path, path.with_suffix(".bin"))
+    assert code == 1 and said in err, err
 
 
 def test_damaged_files_are_errors(tmp_path):

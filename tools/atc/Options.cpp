@@ -152,6 +152,10 @@ void checkOutput(const FlagValues &flags, AtcOptions &options, Diagnostics &diag
   }
   if (sys::fs::is_directory(options.outputFile))
     diagnostics.error("E13004", "\"" + options.outputFile + "\" is a folder: it cannot be written");
+  for (const char *flag : {"model", "weight"})
+    if (flags.has(flag) && sys::fs::equivalent(options.outputFile, flags.get(flag)))
+      diagnostics.error("E13004", "\"" + options.outputFile + "\" of --output cannot be written: " +
+                                      "it is the file of --" + flag + "; give it another name");
 }
 
 /// Checks --host_env_os and --host_env_cpu, of which the second one stands for --target_cpu.

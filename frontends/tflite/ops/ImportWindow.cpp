@@ -16,6 +16,9 @@ OnnxAttributes window(OpContext &c, fb::Padding padding, const Dims &kernel, con
     for (int64_t value : list)
       if (value < 1 || value > (1 << 20))
         c.fail("a kernel size, stride or dilation of " + Twine(value) + " is not allowed");
+  if (padding != fb::Padding::SAME && padding != fb::Padding::VALID)
+    c.fail("the padding " + Twine(static_cast<int>(padding)) +
+           " is neither SAME (0) nor VALID (1)");
   OnnxAttributes attributes = {
       {"auto_pad", std::string(padding == fb::Padding::SAME ? "SAME_UPPER" : "VALID")},
       {"kernel_shape", kernel},

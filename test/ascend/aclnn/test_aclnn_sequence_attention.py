@@ -115,6 +115,36 @@ def test_sequences_with_keys_in_blocks(acl):
     assert "actualSeqLengths has 2 sequences" in refused(acl, "FusedInferAttentionScore", *given)
 
 
+def test_sequences_without_keys_are_zero(acl):
+    """As places of a batch are that no request has: nothing of the cache, which holds what others have left, is read."""
+    rows, heads, size = [1, 3, 4], 2, 4
+    q, cache = draw(4, heads, 16, dtype=F16), draw(2, 6, size, heads * 16, dtype=F16)
+    table, out = np.array([[5, 2], [-1, -1], [4, 1]], np.int32), Tensor(acl, np.full((4, heads, 16), 7, F16))
+    tail = LONG(heads), DOUBLE(0.25), HUGE, HUGE, b"TND", LONG(heads), LONG(0), LONG(0), LONG(size), LONG(0), BOOL(False)
+    given = [q, (cache[0].copy(),), (cache[1].copy(),), NULL, NULL, rows, [8, 0, 3], *[NULL] * 7, table, NULL, NULL, *tail, out, NULL]
+    call(acl, "FusedInferAttentionScore", *given)
+    assert not out.read()[1:3].any() and out.read()[[0, 3]].all(-1).all()
+    for huge in (2 ** 62, 2 ** 63 - 1):
+        given[-5] = LONG(huge)
+        assert "blocks" in refused(acl, "FusedInferAttentionScore", *given)
+    # The same of padded batches, and of a training, which has no sums of no keys.
+    q, k, v = (draw(2, heads, 5, 16, dtype=F16) for _ in range(3))
+    out = Tensor(acl, np.full(q.shape, 7, F16))
+    call(acl, "PromptFlashAttentionV2", q, k, v, NULL, NULL, NULL, [0, 5], *[NULL] * 5, LONG(heads), DOUBLE(0.25), HUGE, HUGE, b"BNSD",
+         LONG(heads), LONG(0), out)
+    want = softmax(np.einsum("nsd,ntd->nst", q[1].astype(F32), k[1].astype(F32)) / 4) @ v[1].astype(F32)
+    assert not out.read()[0].any()
+    np.testing.assert_allclose(out.read()[1], want, rtol=2e-2, atol=2e-2)
+    q, k = draw(5, heads, 16, dtype=F16), draw(9, heads, 16, dtype=F16)
+    out, sums = Tensor(acl, np.full(q.shape, 7, F16)), Tensor(acl, np.zeros((5, heads, 8), F32))
+    given = [q, k, k, *[NULL] * 5, [3, 5], [0, 9], DOUBLE(0.25), DOUBLE(1), HUGE, HUGE, LONG(heads), b"TND", LONG(0), LONG(0), NULL, NULL,
+             NULL, out]
+    call(acl, "FlashAttentionVarLenScore", *given)
+    assert not out.read()[:3].any() and out.read()[3:].all(-1).all()
+    given[-3] = sums
+    assert "rows without keys" in refused(acl, "FlashAttentionVarLenScore", *given)
+
+
 def test_tokens_are_written_to_caches(acl):
     keys, values, slots = draw(5, 2, 8, dtype=F16), draw(5, 2, 6, dtype=F16), np.array([7, 0, -1, 11, 4], np.int32)
     caches = [np.full((3, 4, 2, width), 9, F16) for width in (8, 6)]

@@ -15,6 +15,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <ctime>
 
 // An operator of the program's own, with the formula of one that the compiler has.
 REG_OP(MulCustom)
@@ -326,6 +327,40 @@ REG_OP(MulCustom)
     EXPECT(near(valuesOf(outputs[0]), {2, 4}));
   }
 
+  /// What no program should do, and what is large.
+  void hostileGraphs() {
+    // Another operator of the same name, which is not in the graph, is not read instead.
+    auto data = op::Data("data");
+    data.update_output_desc_y(TensorDesc(Shape({4}), FORMAT_ND, DT_FLOAT));
+    auto inside = op::Relu("same").set_input_x(data);
+    auto outside = op::Abs("same").set_input_x(data);
+    auto reader = op::Exp("reader").set_input_x(outside);
+    Graph mixed("mixed");
+    for (const Operator &op : std::vector<Operator>{data, inside, reader})
+      EXPECT_OK(mixed.AddOp(op));
+    mixed.SetOutputs(std::vector<Operator>{reader});
+    EXPECT(mixed.SaveToFile("unwritten.air") != 0);
+    // Outputs are counted in 32 bits.
+    Graph beyond("beyond");
+    beyond.SetOutputs(
+        std::vector<std::pair<Operator, std::vector<size_t>>>{{inside, {size_t(1) << 32}}});
+    EXPECT(beyond.SaveToFile("unwritten.air") != 0);
+    EXPECT(strstr(GEGetErrorMsgV2().GetString(), "'same'"));
+    // Sizes whose product is beyond all numbers are those of no data.
+    for (int64_t dim : {int64_t(1) << 62, int64_t(1) << 61})
+      EXPECT(Tensor(TensorDesc(Shape({dim}), FORMAT_ND, DT_INT64)).IsValid() != 0);
+    EXPECT(tensorOf({2, 2}, {1, 2, 3, 4}).IsValid() == 0);
+    // Time in proportion to the outputs: their square would be minutes.
+    auto read = op::Data("read");
+    std::vector<Operator> outputs;
+    for (int i = 0; i < 20000; ++i)
+      outputs.push_back(op::Relu(("r" + std::to_string(i)).c_str()).set_input_x(read));
+    const clock_t begin = clock();
+    Graph wide("wide");
+    wide.SetInputs({read}).SetOutputs(outputs);
+    EXPECT(clock() - begin < 5 * CLOCKS_PER_SEC && wide.GetAllNodes().size() == 20001);
+  }
+
   /// A model of an input "x" and the output -x.
   void parseModel(const std::string &model) {
     std::ifstream file(model, std::ios::binary);
@@ -374,7 +409,12 @@ int main(int argc, char **argv) {
   variousOperators();
   parseModel(argv[2]);
   releaseLongChain();
+  hostileGraphs();
+  // The end ends what the first of several calls has begun.
+  EXPECT_OK(GEInitialize(Options()));
   EXPECT_OK(GEFinalize());
+  CHECK_ACL(aclInit(nullptr));
+  CHECK_ACL(aclFinalize());
   printf("graphs: ok\n");
   return 0;
 }

@@ -86,6 +86,16 @@ TEST_CASE("outputs may be inputs and initializers") {
   CHECK_THAT(result.text(), Contains("return %arg0, %0"));
 }
 
+TEST_CASE("every number but 0 is true") {
+  for (int32_t number : {1, 2, 256, -1}) {
+    TestModel model;
+    model.initializer("w", {}, onnx::TensorProto::BOOL).add_int32_data(number);
+    Imported result = import(model.output("w"));
+    REQUIRE(result);
+    CHECK_THAT(result.text(), Contains("dense<true>"));
+  }
+}
+
 TEST_CASE("a tensor may be several outputs, each with its own name") {
   TestModel model;
   model.input("x", {2}).output("y").output("y_2").output("y").output("x").output("y");

@@ -293,7 +293,9 @@ public:
     count = std::max(count, uint32_t(recipe.dims.size()));
     for (uint32_t i = 0; i < count; ++i) {
       const bool required = i < 32 && contract.required >> i & 1;
-      const int absent = required ? 1 : i < recipe.dims.size() ? 4 : 20;
+      const bool isLeftOut =
+          std::find(recipe.absent.begin(), recipe.absent.end(), i) != recipe.absent.end();
+      const int absent = isLeftOut ? 98 : required ? 1 : i < recipe.dims.size() ? 4 : 20;
       inputs.push_back(random.chance(absent) ? nullptr : input(i));
     }
     fillAttributes(inputs, call.attributes);

@@ -261,6 +261,30 @@ HostileRecipe quantizedConcat(const Below &below) {
   return made;
 }
 
+/// Queries, with keys and values or in one tensor with them, a past, and what rotates them. How
+/// many positions there are is up to the elements.
+HostileRecipe groupQuery(const Below &below) {
+  HostileRecipe made;
+  const int64_t keyHeads = 1 + below(3), heads = keyHeads * (1 + below(3)), size = 1 + below(9);
+  const int64_t batch = 1 + below(2), length = 1 + below(3), room = below(5);
+  const bool isPacked = below(2), isRotated = size > 1 && below(2);
+  const Dims past(batch, keyHeads, room, size), table(1 + below(9), 1 + below(size / 2 + 1));
+  made.dims = {Dims(batch, length, (isPacked ? heads + 2 * keyHeads : heads) * size),
+               Dims(batch, length, keyHeads * size),
+               Dims(batch, length, keyHeads * size),
+               past,
+               past,
+               Dims(batch),
+               Dims(1)};
+  if (isRotated)
+    made.dims.insert(made.dims.end(), {table, table});
+  if (isPacked)
+    made.absent = {1, 2};
+  made.integers = {
+      {"num_heads", {heads}}, {"kv_num_heads", {keyHeads}}, {"do_rotary", {isRotated}}};
+  return made;
+}
+
 } // namespace
 
 HostileRecipe hostileRecipeFor(const std::string &kernel, const Below &below) {
@@ -279,6 +303,8 @@ HostileRecipe hostileRecipeFor(const std::string &kernel, const Below &below) {
     return byteProduct(below, kernel);
   if (kernel == "QLinearConcat")
     return quantizedConcat(below);
+  if (kernel == "GroupQueryAttention")
+    return groupQuery(below);
   if (kernel == "StringHash")
     return stringHash(below);
   if (kernel == "BlockedConv" || kernel == "BlockedDepthwiseConv" || kernel == "WinogradConv")

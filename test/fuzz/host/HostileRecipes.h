@@ -20,6 +20,7 @@ struct HostileRecipe {
   std::vector<kernels::Dims> dims; ///< of the inputs; empty: there is no recipe
   std::map<std::string, std::vector<int64_t>> integers;
   std::vector<uint8_t> dtypes = {}; ///< of the inputs; empty: what the contract allows
+  std::vector<size_t> absent = {};  ///< inputs that are not given
 };
 
 /// Returns a recipe for a call of `kernel`, or an empty one for kernels that random dims reach.
