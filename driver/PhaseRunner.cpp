@@ -69,10 +69,7 @@ static std::optional<PhasePipeline> expandPipeline(func::FuncOp main, bool isNpu
                                                    ArrayRef<std::string> disabled) {
   bool isAny = false;
   main.walk([&](graph::HostCallOp call) {
-    isAny |= isOverVolume(call) ||
-             (isNpu && llvm::is_contained({"MatMulNBits", "DequantizeLinear", "RNN", "GRU", "LSTM",
-                                           "TopK", "ScatterND", "ScatterElements"},
-                                          call.getKernel()));
+    isAny |= isNpu || isOverVolume(call) || call.getKernel() == "FusedConv";
   });
   if (!isAny)
     return std::nullopt;
@@ -83,8 +80,13 @@ static std::optional<PhasePipeline> expandPipeline(func::FuncOp main, bool isNpu
                          functions.addPass(graph::createGraphFoldConstants());
                          if (!llvm::is_contained(disabled, "host-expand-volumes"))
                            functions.addPass(host::createHostExpandVolumes());
+                         if (!llvm::is_contained(disabled, "host-expand-fused"))
+                           functions.addPass(
+                               host::createHostExpandFused({/*onlyConvolutions=*/!isNpu}));
                          if (!isNpu)
                            return;
+                         if (!llvm::is_contained(disabled, "host-expand-attention"))
+                           functions.addPass(host::createHostExpandAttention());
                          if (!llvm::is_contained(disabled, "host-expand-weights"))
                            functions.addPass(host::createHostExpandWeights());
                          if (!llvm::is_contained(disabled, "host-expand-recurrent"))

@@ -258,6 +258,14 @@ Error checkHostAttribute(StringRef kernel, const AttributeProto &attribute) {
   if (llvm::is_contained(flags, attribute.name()) && attribute.i() != 0 && attribute.i() != 1)
     return createStringError("attribute '" + attribute.name() + "' is " +
                              std::to_string(attribute.i()) + ", expected 0 or 1");
+  // A pool would have windows without elements.
+  static constexpr StringLiteral pools[] = {"AveragePool", "LpPool", "MaxPool",
+                                            "QLinearAveragePool"};
+  if (attribute.name() == "pads" && llvm::is_contained(pools, kernel))
+    for (int64_t pad : attribute.ints())
+      if (pad < 0)
+        return createStringError("attribute 'pads' has the number " + std::to_string(pad) +
+                                 ", expected 0 or more");
   for (const OnlyValue &only : onlyValues)
     if (only.kernel == kernel && only.attribute == attribute.name() && attribute.i() != only.value)
       return createStringError("attribute '" + attribute.name() + "' is " +

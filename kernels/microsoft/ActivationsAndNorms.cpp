@@ -50,7 +50,7 @@ void normalizeRow(float *out, const float *x, int64_t width, const float *gamma,
 void skipNormalize(Context &c, bool simple) {
   const Tensor data = c.in(0), skip = c.in(1), gamma = c.in(2);
   const Tensor beta = simple ? Tensor() : c.in(3), bias = c.in(simple ? 3 : 4);
-  const double epsilon = c.number("epsilon", 1e-5);
+  const double epsilon = c.number("epsilon", 1e-12f);
   const int64_t width = data.dim(data.rank() - 1), count = data.count();
   const int64_t skipCount = skip.count();
   if (count ? !skipCount || count % skipCount : skipCount)

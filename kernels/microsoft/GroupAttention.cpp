@@ -382,8 +382,11 @@ bool attendRows(Context &c, Call *call, const GroupQuery &p, CachedAttention &at
     attention.total = range.resident + (attention.causal ? p.length : range.fresh);
     attention.mask.columns = attention.total;
     // Columns of the addend are positions of the whole sequence.
-    if (bias.data)
-      attention.bias = bias.data + b * bias.batch + p.before[b] - range.resident;
+    if (bias.data) {
+      const int64_t first = p.before[b] - range.resident;
+      attention.bias = bias.data + b * bias.batch + first;
+      attention.mask.columns = minimum(attention.total, bias.row - first);
+    }
     attention.run(c, queries + b * step, out + b * step, attention.q);
   }
   for (int i = 0; i < 2; ++i) {

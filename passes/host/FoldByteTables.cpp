@@ -62,7 +62,7 @@ ArrayRef<unsigned> elementOperands(HostCallOp call) {
       .Default({});
 }
 
-/// Returns whether `value` is a constant with one element that raises no rank.
+/// Returns whether `value` is a constant with one element, of rank 0 or 1.
 bool isNumber(Value value) {
   ElementsAttr elements = graph::getConstant(value);
   return elements && elements.getNumElements() == 1 && elements.getShapedType().getRank() <= 1;
@@ -72,11 +72,14 @@ bool isNumber(Value value) {
 struct ByteFunction {
   Value source;
   llvm::SetVector<Operation *> calls; ///< in program order
+  bool raisesScalars = false;         ///< a number of rank 1 gives a source of rank 0 another rank
 
   /// Finds the function that computes `value`; returns false where there is none.
   bool trace(Value value) {
-    if (isNumber(value))
+    if (isNumber(value)) {
+      raisesScalars |= graph::getConstant(value).getShapedType().getRank() > 0;
       return true;
+    }
     auto call = value.getDefiningOp<HostCallOp>();
     if (call && calls.contains(call))
       return true;
@@ -141,6 +144,9 @@ struct HostFoldByteTables : impl::HostFoldByteTablesBase<HostFoldByteTables> {
   void fold(HostCallOp call) {
     ByteFunction function;
     if (!function.trace(call.getResult(0)) || !function.calls.contains(call) || !function.source)
+      return;
+    auto type = dyn_cast<RankedTensorType>(function.source.getType());
+    if (function.raisesScalars && (!type || type.getRank() == 0))
       return;
     OpBuilder builder(call);
     const Value table = tabulate(builder, function);

@@ -26,7 +26,7 @@ constexpr int64_t unitRows = 32;
 
 /// A k x n matrix of integers with a scale and a zero point per block of rows of a column. In
 /// `weights` and `scales` columns are the outer dim where `transposed`.
-struct Weights {
+struct BlockedWeights {
   ElementsAttr values, scales, zeros; ///< `zeros` may be null
   bool transposed = false;
   int64_t k = 0, n = 0, bits = 4, block = 0, blocks = 0;
@@ -38,7 +38,7 @@ struct Weights {
   bool isSigned() const { return !values.getElementType().isUnsignedInteger(); }
 };
 
-const char *Weights::read(HostCallOp call, bool isTransposed) {
+const char *BlockedWeights::read(HostCallOp call, bool isTransposed) {
   const SmallVector<Value> inputs = inputsOf(call, 3);
   values = graph::getConstant(inputs[0]);
   scales = graph::getConstant(inputs[1]);
@@ -81,7 +81,7 @@ struct Packed {
 /// Returns the matrix as MatMulNBits reads it: columns one after the other, fields of 4 bits from
 /// the low half of a byte on, levels and zero points without a sign. Null attributes where the data
 /// cannot be read.
-Packed pack(const Weights &w) {
+Packed pack(const BlockedWeights &w) {
   auto values = graph::ConstantBytes::get(w.values), scales = graph::ConstantBytes::get(w.scales);
   if (failed(values) || failed(scales))
     return {};
@@ -135,7 +135,7 @@ Packed pack(const Weights &w) {
 /// Packs each matrix once, however many products read it.
 class Packer {
 public:
-  Packed get(HostCallOp call, const Weights &weights) {
+  Packed get(HostCallOp call, const BlockedWeights &weights) {
     auto [found, isNew] = done.try_emplace({call.getOperation(), unsigned(weights.transposed)});
     if (isNew)
       found->second = pack(weights);
@@ -166,7 +166,7 @@ struct FuseDequantize : RewritePattern {
     HostCallOp source = dequantizeOf(inputs[1], transposed);
     if (!source)
       return failure();
-    Weights weights;
+    BlockedWeights weights;
     if (const char *reason = weights.read(source, transposed))
       return rewriter.notifyMatchFailure(op, reason);
     auto type = dyn_cast<TensorType>(inputs[0].getType());

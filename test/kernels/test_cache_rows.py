@@ -207,3 +207,15 @@ def test_scales_that_do_not_fit_a_cache(scale):
     with pytest.raises(KernelError, match="scales of a cache|type"):
         group(*x, [np.zeros((1, KEY_HEADS, 4, SIZE), "i1")] * 2, [5], 5, *[None] * 5, scale, scale,
               k_quant_type="PER_TENSOR", v_quant_type="PER_TENSOR")
+
+
+def test_an_addend_behind_which_queries_are_padding():
+    """The addend has columns for the positions of the sequence, and the chunk has more rows: an addend of large numbers
+    behind it must change nothing."""
+    q, k, v = floats(1, 40, HEADS * SIZE), *(floats(1, 40, KEY_HEADS * SIZE) for _ in "kv")
+    past = [np.zeros((1, KEY_HEADS, 4, SIZE), "f4")] * 2
+    bias = floats(1, 1, 40, 1)
+    got, keys, _ = group(q, k, v, past, [1], 1, None, None, None, bias, local_window_size=4, sliding_window_cache=1)
+    np.testing.assert_allclose(got[0, :1], attend(q[0, :1], k[0, :1], v[0, :1]), rtol=2e-5, atol=2e-5)
+    assert np.isfinite(got).all()
+    np.testing.assert_array_equal(keys[0, :, :1], heads_of(k[0, :1]))

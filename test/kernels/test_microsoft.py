@@ -127,3 +127,12 @@ def test_products_with_rows_in_front_of_the_batch(trans_a, trans_b, batch_a, bat
                   np.moveaxis(b, -2, 0) if batch_b else b, transA=trans_a, transB=trans_b,
                   transBatchA=batch_a, transBatchB=batch_b)
     np.testing.assert_allclose(got, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("op", ["SkipLayerNormalization", "SkipSimplifiedLayerNormalization"])
+def test_the_epsilon_that_skips_have_where_none_is_stated(op):
+    """It is 1e-12, not the 1e-5 of other norms: rows of small numbers show it."""
+    x = np.arange(8, dtype="f4")[None] * np.float32(1e-4)
+    centered = x - x.mean() if op == "SkipLayerNormalization" else x
+    got, = call(op, x, np.zeros_like(x), np.ones(8, "f4"))
+    np.testing.assert_allclose(got, centered / np.sqrt(np.square(centered.astype("f8")).mean()), rtol=1e-4)

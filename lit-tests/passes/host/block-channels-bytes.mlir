@@ -4,7 +4,7 @@
 // work on blocks. The sum of weights times the zero point is in the biases: 5 - 2 * 3 * 1.
 // CHECK-LABEL: func @network
 // CHECK-DAG: graph.constant dense<{{\[?}}-1{{.*}}> : tensor<16xi32>
-// CHECK: %[[A:.*]] = graph.host_call "BlockedQLinearConv"(%arg0, {{.*}}) {kernel_shape = array<i64: 1, 1>} : (tensor<?x3x?x?xui8>, tensor<1x1x1x16x4xi8>, tensor<16xi32>, tensor<16xf32>, tensor<ui8>, tensor<ui8>) -> tensor<?x1x?x?x16xui8>
+// CHECK: %[[A:.*]] = graph.host_call "BlockedQLinearConv"(%arg0, {{.*}}) {channels = array<i64: 3>, kernel_shape = array<i64: 1, 1>} : (tensor<?x3x?x?xui8>, tensor<1x1x1x16x4xi8>, tensor<16xi32>, tensor<16xf32>, tensor<ui8>, tensor<ui8>) -> tensor<?x1x?x?x16xui8>
 // CHECK: %[[B:.*]] = graph.host_call "BlockedQLinearConv"(%[[A]], {{.*}}) {kernel_shape = array<i64: 1, 1>} : (tensor<?x1x?x?x16xui8>, tensor<1x1x4x16x4xi8>
 // CHECK: %[[C:.*]] = graph.host_call "QLinearAdd"(%[[A]], %{{.*}}, %{{.*}}, %[[B]]
 // CHECK: %[[D:.*]] = graph.host_call "MaxPool"(%[[C]]) {kernel_shape = array<i64: 2, 2, 1>}

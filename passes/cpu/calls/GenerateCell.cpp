@@ -12,7 +12,7 @@
 #include "passes/cpu/calls/ElementCalls.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/host/QuantizedCalls.h"
-#include "passes/host/RecurrentSteps.h"
+#include "passes/host/expand/RecurrentSteps.h"
 
 using namespace mlir;
 

@@ -103,7 +103,9 @@ private:
       // The windows of columns [from, to) are inside.
       Value by = b.index(stride), up = b.index(stride - 1);
       const int64_t reach = (window.kernel[last] - 1) * window.dilation[last];
-      Value from = b.min(b.div(b.add(window.before[last], up), by), length);
+      // Negative pads let windows begin behind the first input.
+      Value before = b.max(window.before[last], zero);
+      Value from = b.min(b.div(b.add(before, up), by), length);
       Value room = b.sub(b.add(in.dims[last + 2], window.before[last]), b.index(reach));
       Value to = b.max(b.min(b.div(b.add(b.max(room, zero), up), by), length), from);
       from = b.select(areInside, from, length);

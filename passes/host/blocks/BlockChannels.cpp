@@ -135,10 +135,12 @@ private:
     const StringRef kernel = call.getKernel();
     if (call->getNumResults() == 0 || !hasInputs(call, 1))
       return {};
-    if (isByte(call.getResult(0)) || kernel == "DequantizeLinear")
+    if (isByte(call.getResult(0)))
       return convertBytes(call);
     if (!isF32(call.getResult(0)))
       return {};
+    if (kernel == "DequantizeLinear")
+      return convertBytes(call);
     if (kernel == "Conv" || kernel == "FusedConv")
       return convertConv(call);
     if (kernel == "Add" || kernel == "Mul" || kernel == "Sub")
@@ -347,7 +349,7 @@ private:
     }
     // A scale per channel would need blocks of its own.
     const bool converts = kernel == "QuantizeLinear" || kernel == "DequantizeLinear";
-    if (converts && (!hasInputs(call, 2) || !graph::getScalarConstant(call.getInputs()[1])))
+    if (converts && (!hasInputs(call, 2) || !numberIn(call.getInputs()[1])))
       return {};
     if (!converts &&
         !llvm::is_contained({"ByteTable", "Clip", "Relu", "QLinearLeakyRelu", "QLinearSigmoid"},
@@ -449,6 +451,8 @@ private:
     parameters.erase("groups_by_channels");
     parameters.erase("group");
     parameters.set("kernel_shape", builder.getDenseI64ArrayAttr(shape.drop_front(2)));
+    if (!image.value) // planes, of which a block has no number
+      parameters.set("channels", builder.getDenseI64ArrayAttr(channels));
     if (filters.groups > 1)
       parameters.set("group", builder.getDenseI64ArrayAttr(filters.groups));
     ++convolutions;
@@ -474,7 +478,9 @@ private:
         list.insert(list.begin() + 2, number);
       parameters.set(name, builder.getDenseI64ArrayAttr(list));
     }
-    return make(call, call.getKernel(), {x.value}, x.channels,
+    SmallVector<Value> inputs = call.inputsByPosition();
+    inputs[0] = x.value;
+    return make(call, call.getKernel(), inputs, x.channels,
                 parameters.getDictionary(builder.getContext()));
   }
 

@@ -9,7 +9,7 @@
 #include "passes/graph/RewriteUtils.h"
 #include "passes/host/Passes.h"
 #include "passes/host/QuantizedCalls.h"
-#include "passes/host/RecurrentCells.h"
+#include "passes/host/expand/RecurrentCells.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -24,12 +24,12 @@ namespace {
 using graph::HostCallOp;
 
 /// The weights of a kernel that can be packed.
-struct Weights {
+struct WeightsInput {
   int operand = -1; ///< -1: none
   bool isConv = false;
 
-  static Weights of(StringRef kernel) {
-    return llvm::StringSwitch<Weights>(kernel)
+  static WeightsInput of(StringRef kernel) {
+    return llvm::StringSwitch<WeightsInput>(kernel)
         .Cases({"MatMulInteger", "MatMulIntegerToFloat", "DynamicQuantizeMatMul"}, {1})
         .Cases({"QLinearMatMul", "QGemm"}, {3})
         .Case("ConvInteger", {1, true})
@@ -117,7 +117,7 @@ struct PackBytes : graph::CountingPattern<HostCallOp> {
       : CountingPattern(context, count), packer(packer) {}
 
   LogicalResult matchAndRewrite(HostCallOp call, PatternRewriter &rewriter) const override {
-    const auto [index, isConv] = Weights::of(call.getKernel());
+    const auto [index, isConv] = WeightsInput::of(call.getKernel());
     if (index < 0 || call.getParameters().contains(kPacked) || !hasInputs(call, index + 1))
       return failure();
     SmallVector<Value> operands = call.inputsByPosition();

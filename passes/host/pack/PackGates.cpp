@@ -9,7 +9,7 @@
 #include "passes/graph/RewriteUtils.h"
 #include "passes/host/Passes.h"
 #include "passes/host/QuantizedCalls.h"
-#include "passes/host/RecurrentCells.h"
+#include "passes/host/expand/RecurrentCells.h"
 
 using namespace mlir;
 

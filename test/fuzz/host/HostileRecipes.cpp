@@ -276,12 +276,22 @@ HostileRecipe groupQuery(const Below &below) {
                past,
                Dims(batch),
                Dims(1)};
-  if (isRotated)
-    made.dims.insert(made.dims.end(), {table, table});
   if (isPacked)
     made.absent = {1, 2};
-  made.integers = {
-      {"num_heads", {heads}}, {"kv_num_heads", {keyHeads}}, {"do_rotary", {isRotated}}};
+  made.integers = {{"num_heads", {heads}},
+                   {"kv_num_heads", {keyHeads}},
+                   {"do_rotary", {isRotated}},
+                   {"local_window_size", {below(2) ? -1 : 1 + below(4)}},
+                   {"sliding_window_cache", {below(2)}},
+                   {"causal", {below(4) ? 1 : 0}}};
+  // Tables, positions, an addend and numbers of new positions.
+  constexpr int firstTable = 7, lastInput = 16;
+  made.dims.insert(made.dims.end(),
+                   {table, table, Dims(batch, length), Dims(1, 1, length, length + below(6)),
+                    Dims(heads), Dims(1), Dims(1), Dims(size), Dims(size), Dims(batch)});
+  for (int input = firstTable; input <= lastInput; ++input)
+    if (input < firstTable + 2 ? !isRotated : below(6) != 0)
+      made.absent.push_back(input);
   return made;
 }
 

@@ -1,8 +1,8 @@
 //===-- RecurrentCells.h - calls of recurrent cells ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_PASSES_HOST_RECURRENTCELLS_H
-#define OPENATC_PASSES_HOST_RECURRENTCELLS_H
+#ifndef OPENATC_PASSES_HOST_EXPAND_RECURRENTCELLS_H
+#define OPENATC_PASSES_HOST_EXPAND_RECURRENTCELLS_H
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -20,4 +20,4 @@ inline int64_t gatesOf(llvm::StringRef kernel) {
 
 } // namespace atc::host
 
-#endif // OPENATC_PASSES_HOST_RECURRENTCELLS_H
+#endif // OPENATC_PASSES_HOST_EXPAND_RECURRENTCELLS_H

@@ -1,7 +1,7 @@
 //===-- RecurrentSteps.cpp - one step of an RNN, GRU or LSTM --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "passes/host/RecurrentSteps.h"
+#include "passes/host/expand/RecurrentSteps.h"
 
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/Graph.h"

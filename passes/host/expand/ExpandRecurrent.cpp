@@ -5,7 +5,7 @@
 #include "dialects/graph/ops/HostOps.h"
 #include "dialects/graph/ops/ShapeOps.h"
 #include "dialects/graph/ops/UnaryOps.h"
-#include "passes/host/RecurrentSteps.h"
+#include "passes/host/expand/RecurrentSteps.h"
 
 #include "passes/Remarks.h"
 #include "passes/graph/Float32Nodes.h"

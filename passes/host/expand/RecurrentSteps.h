@@ -1,8 +1,8 @@
 //===-- RecurrentSteps.h - one step of an RNN, GRU or LSTM ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_PASSES_HOST_RECURRENTSTEPS_H
-#define OPENATC_PASSES_HOST_RECURRENTSTEPS_H
+#ifndef OPENATC_PASSES_HOST_EXPAND_RECURRENTSTEPS_H
+#define OPENATC_PASSES_HOST_EXPAND_RECURRENTSTEPS_H
 
 #include "dialects/graph/ops/HostOps.h"
 #include "passes/graph/ConstantUtils.h"
@@ -118,4 +118,4 @@ private:
 
 } // namespace atc::host
 
-#endif // OPENATC_PASSES_HOST_RECURRENTSTEPS_H
+#endif // OPENATC_PASSES_HOST_EXPAND_RECURRENTSTEPS_H

@@ -1,0 +1,111 @@
+// RUN: atc-opt %s --host-expand-attention --split-input-file | FileCheck %s
+// RUN: atc-opt %s --host-expand-attention --split-input-file --remarks-filter=host-expand-attention --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK-DAG: [Passed] {{.*}}Category:host-expand-attention{{.*}}Attention becomes products and maps
+// REMARK-DAG: [Missed] {{.*}}Category:host-expand-attention{{.*}}Attention stays a call of a host kernel: it has a window
+// REMARK-DAG: [Missed] {{.*}}Category:host-expand-attention{{.*}}MultiHeadAttention stays a call of a host kernel: its projections are packed
+// REMARK-DAG: [Missed] {{.*}}Category:host-expand-attention{{.*}}MsRotaryEmbedding stays a call of a host kernel: its positions are not known
+
+// CHECK-LABEL: func @plain
+// CHECK: %[[K:.*]] = graph.transpose %arg1 {permutation = array<i64: 0, 1, 3, 2>}
+// CHECK: %[[P:.*]] = graph.matmul %arg0, %[[K]] : (tensor<1x2x4x8xf32>, tensor<1x2x8x5xf32>)
+// CHECK: %[[S:.*]] = graph.mul %[[P]]
+// CHECK: %[[W:.*]] = graph.softmax %[[S]] {axis = 3 : i64}
+// CHECK: %[[Y:.*]] = graph.matmul %[[W]], %arg2
+// CHECK: return %[[Y]]
+func.func @plain(%q: tensor<1x2x4x8xf32>, %k: tensor<1x2x5x8xf32>, %v: tensor<1x2x5x6xf32>) -> tensor<1x2x4x6xf32> {
+  %y = graph.host_call "Attention"(%q, %k, %v) {} : (tensor<1x2x4x8xf32>, tensor<1x2x5x8xf32>, tensor<1x2x5x6xf32>) -> tensor<1x2x4x6xf32>
+  return %y : tensor<1x2x4x6xf32>
+}
+
+// -----
+
+// Four heads share two heads of keys: their queries are rows of one matrix. The past comes first, and is as visible.
+// CHECK-LABEL: func @shared
+// CHECK: %[[K:.*]] = graph.concat %arg3, %{{.*}} {axis = 2 : i64} : (tensor<1x2x2x4xf32>, tensor<1x2x3x4xf32>)
+// CHECK: graph.matmul {{.*}} : (tensor<1x2x6x4xf32>, tensor<1x2x4x5xf32>) -> tensor<1x2x6x5xf32>
+// CHECK: graph.reshape {{.*}} -> tensor<1x4x3x5xf32>
+// CHECK: graph.constant dense<{{\[\[}}0.000000e+00, 0.000000e+00, 0.000000e+00, -3.{{[0-9]*}}E+38, -3.{{[0-9]*}}E+38], [
+// CHECK: graph.softmax
+// CHECK: return %{{.*}}, %[[K]]
+func.func @shared(%q: tensor<1x3x16xf32>, %k: tensor<1x3x8xf32>, %v: tensor<1x3x8xf32>, %pk: tensor<1x2x2x4xf32>, %pv: tensor<1x2x2x4xf32>) -> (tensor<1x3x16xf32>, tensor<1x2x5x4xf32>) {
+  %y:2 = graph.host_call "Attention"(%q, %k, %v, %pk, %pv) at [0, 1, 2, 4, 5] {is_causal = array<i64: 1>, kv_num_heads = array<i64: 2>, q_num_heads = array<i64: 4>} : (tensor<1x3x16xf32>, tensor<1x3x8xf32>, tensor<1x3x8xf32>, tensor<1x2x2x4xf32>, tensor<1x2x2x4xf32>) -> (tensor<1x3x16xf32>, tensor<1x2x5x4xf32>)
+  return %y#0, %y#1 : tensor<1x3x16xf32>, tensor<1x2x5x4xf32>
+}
+
+// -----
+
+// A query that sees no key has the result 0.
+// CHECK-LABEL: func @bools
+// CHECK: graph.where %arg3
+// CHECK: %[[W:.*]] = graph.softmax
+// CHECK: %[[Z:.*]] = graph.where %arg3, %[[W]], %{{.*}}
+// CHECK: graph.matmul %[[Z]]
+func.func @bools(%q: tensor<1x2x4x8xf32>, %k: tensor<1x2x4x8xf32>, %v: tensor<1x2x4x8xf32>, %m: tensor<4x4xi1>) -> tensor<1x2x4x8xf32> {
+  %y = graph.host_call "Attention"(%q, %k, %v, %m) {} : (tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<4x4xi1>) -> tensor<1x2x4x8xf32>
+  return %y : tensor<1x2x4x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @window
+// CHECK: host_call "Attention"
+func.func @window(%q: tensor<1x2x4x8xf32>) -> tensor<1x2x4x8xf32> {
+  %y = graph.host_call "Attention"(%q, %q, %q) {left_window_size = array<i64: 2>} : (tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>) -> tensor<1x2x4x8xf32>
+  return %y : tensor<1x2x4x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @packed
+// CHECK: host_call "MultiHeadAttention"
+func.func @packed(%q: tensor<1x4x2x3x8xf32>) -> tensor<1x4x16xf32> {
+  %y = graph.host_call "MultiHeadAttention"(%q) {num_heads = array<i64: 2>} : (tensor<1x4x2x3x8xf32>) -> tensor<1x4x16xf32>
+  return %y : tensor<1x4x16xf32>
+}
+
+// -----
+
+// Lengths of sequences hide the keys behind them.
+// CHECK-LABEL: func @projected
+// CHECK: graph.matmul %arg0, %arg1 : (tensor<2x4x8xf32>, tensor<8x24xf32>)
+// CHECK: %[[SEEN:.*]] = graph.compare %{{.*}}, %{{.*}} {predicate = #graph<compare_predicate gt>} : (tensor<2x1x1x1xi32>, tensor<1x1x1x4xi32>)
+// CHECK: graph.where %[[SEEN]]
+// CHECK: graph.softmax
+func.func @projected(%x: tensor<2x4x8xf32>, %w: tensor<8x24xf32>, %n: tensor<2xi32>) -> tensor<2x4x8xf32> {
+  %y = graph.host_call "MsAttention"(%x, %w, %n) at [0, 1, 3] {num_heads = array<i64: 2>} : (tensor<2x4x8xf32>, tensor<8x24xf32>, tensor<2xi32>) -> tensor<2x4x8xf32>
+  return %y : tensor<2x4x8xf32>
+}
+
+// -----
+
+// What is not rotated stays behind.
+// CHECK-LABEL: func @rotary
+// CHECK: graph.slice %arg0 {sizes = array<i64: 1, 2, 4, 2>, starts = array<i64: 0, 0, 0, 6>
+// CHECK: graph.sub
+// CHECK: graph.add
+// CHECK: graph.concat {{.*}} -> tensor<1x2x4x6xf32>
+// CHECK: graph.concat {{.*}} -> tensor<1x2x4x8xf32>
+func.func @rotary(%x: tensor<1x2x4x8xf32>, %c: tensor<1x4x3xf32>, %s: tensor<1x4x3xf32>) -> tensor<1x2x4x8xf32> {
+  %y = graph.host_call "RotaryEmbedding"(%x, %c, %s) {rotary_embedding_dim = array<i64: 6>} : (tensor<1x2x4x8xf32>, tensor<1x4x3xf32>, tensor<1x4x3xf32>) -> tensor<1x2x4x8xf32>
+  return %y : tensor<1x2x4x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @positions
+// CHECK: graph.slice %arg1 {sizes = array<i64: 4, 4>, starts = array<i64: 5, 0>
+// CHECK-NOT: host_call
+func.func @positions(%x: tensor<1x4x16xf32>, %c: tensor<12x4xf32>, %s: tensor<12x4xf32>) -> tensor<1x4x16xf32> {
+  %p = graph.constant dense<5> : tensor<1xi64>
+  %y = graph.host_call "MsRotaryEmbedding"(%x, %p, %c, %s) {} : (tensor<1x4x16xf32>, tensor<1xi64>, tensor<12x4xf32>, tensor<12x4xf32>) -> tensor<1x4x16xf32>
+  return %y : tensor<1x4x16xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @unknown_positions
+// CHECK: host_call "MsRotaryEmbedding"
+func.func @unknown_positions(%x: tensor<1x4x16xf32>, %p: tensor<1x4xi64>, %c: tensor<12x4xf32>) -> tensor<1x4x16xf32> {
+  %y = graph.host_call "MsRotaryEmbedding"(%x, %p, %c, %c) {} : (tensor<1x4x16xf32>, tensor<1x4xi64>, tensor<12x4xf32>, tensor<12x4xf32>) -> tensor<1x4x16xf32>
+  return %y : tensor<1x4x16xf32>
+}
