@@ -163,10 +163,16 @@ bool ModelReader::checkTensor(const fb::Tensor &tensor, Diagnostics &diagnostics
         return fail("has the dim " + Twine(dim));
   const size_t size = elementSize(tensor.type());
   if (tensor.sparsity()) {
+    // A small file may state many large tensors.
+    constexpr uint64_t mostBytes = uint64_t(4) << 30;
+    if (size && elements > (mostBytes - expandedBytes) / size)
+      return fail("is stored without its zeros, with which the tensors of the file have more than "
+                  "4 GB");
     std::string error;
     std::optional<std::string> dense = expandSparse(tensor, size, data(tensor), error);
     if (!dense)
       return fail(error);
+    expandedBytes += dense->size();
     expanded[&tensor] = std::move(*dense);
   }
   const StringRef bytes = data(tensor);

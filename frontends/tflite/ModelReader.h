@@ -56,6 +56,7 @@ private:
   const fb::Model *model = nullptr;
   /// All elements of the tensors that the file stores without zeros.
   std::unordered_map<const fb::Tensor *, std::string> expanded;
+  uint64_t expandedBytes = 0;
 };
 
 /// Returns the dims of a tensor; -1 for one that is dynamic.
