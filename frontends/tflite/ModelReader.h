@@ -49,6 +49,7 @@ public:
 private:
   ModelReader() = default;
   bool check(llvm::StringRef path, Diagnostics &diagnostics);
+  uint64_t expandedBytes() const;
   bool checkSubgraph(size_t index, Diagnostics &diagnostics);
   bool checkTensor(const fb::Tensor &tensor, Diagnostics &diagnostics);
 
@@ -56,7 +57,6 @@ private:
   const fb::Model *model = nullptr;
   /// All elements of the tensors that the file stores without zeros.
   std::unordered_map<const fb::Tensor *, std::string> expanded;
-  uint64_t expandedBytes = 0;
 };
 
 /// Returns the dims of a tensor; -1 for one that is dynamic.

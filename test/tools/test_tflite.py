@@ -199,7 +199,7 @@ def set_padding(model):
     (lambda model: first_weights(model).update(shape=[1] * 60000, sparsity={
         "traversal_order": list(range(60000)), "block_map": [],
         "dim_metadata": [{"format": "DENSE", "dense_size": 1}] * 60000}), "has 60000 dims and blocks, more than 64"),
-    (add_large_weights, "with which the tensors of the file have more than 4 GB"),
+    (add_large_weights, "and that have more than 4 GB with them"),
     (set_padding, "the padding 9 is neither SAME (0) nor VALID (1)"),
     (lambda model: model["subgraphs"][0]["tensors"][model["subgraphs"][0]["inputs"][0]].update(
         type=77), "has the type number 77, which cannot be imported"),
