@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "frontends/tf/OperatorOutputs.h"
 #include "frontends/tf/variables/VariableWrites.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
@@ -19,66 +20,6 @@ using Nodes = google::protobuf::RepeatedPtrField<pb::NodeDef>;
 
 static bool isCallOperator(StringRef op) {
   return op == "PartitionedCall" || op == "StatefulPartitionedCall";
-}
-
-/// The outputs of operators that have more than one, for files that do not describe their
-/// operators; everything else has one output or one list of outputs. A name stands for all versions
-/// of an operator.
-static SmallVector<StringRef> knownOutputs(StringRef op) {
-  struct Row {
-    const char *op, *names[7];
-  };
-  static constexpr Row rows[] = {
-      {"ApproxTopK", {"values", "indices"}},
-      {"BlockLSTM", {"i", "cs", "f", "o", "ci", "co", "h"}},
-      {"CTCGreedyDecoder",
-       {"decoded_indices", "decoded_values", "decoded_shape", "log_probability"}},
-      {"CombinedNonMaxSuppression",
-       {"nmsed_boxes", "nmsed_scores", "nmsed_classes", "valid_detections"}},
-      {"FusedBatchNorm",
-       {"y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2",
-        "reserve_space_3"}},
-      {"GRUBlockCell", {"r", "u", "c", "h"}},
-      {"LSTMBlockCell", {"i", "cs", "f", "o", "ci", "co", "h"}},
-      {"ListDiff", {"out", "idx"}},
-      {"LogMatrixDeterminant", {"sign", "log_abs_determinant"}},
-      {"MaxPoolWithArgmax", {"output", "argmax"}},
-      {"Merge", {"output", "value_index"}},
-      {"NonMaxSuppressionV4", {"selected_indices", "valid_outputs"}},
-      {"NonMaxSuppressionV5", {"selected_indices", "selected_scores", "valid_outputs"}},
-      {"Qr", {"q", "r"}},
-      {"RefMerge", {"output", "value_index"}},
-      {"RefSwitch", {"output_false", "output_true"}},
-      {"SelfAdjointEig", {"e", "v"}},
-      {"SoftmaxCrossEntropyWithLogits", {"loss", "backprop"}},
-      {"SparseCross", {"output_indices", "output_values", "output_shape"}},
-      {"SparseFillEmptyRows",
-       {"output_indices", "output_values", "empty_row_indicator", "reverse_index_map"}},
-      {"SparseReshape", {"output_indices", "output_shape"}},
-      {"SparseSoftmaxCrossEntropyWithLogits", {"loss", "backprop"}},
-      {"StringNGrams", {"ngrams", "ngrams_splits"}},
-      {"StringSplit", {"indices", "values", "shape"}},
-      {"Svd", {"s", "u", "v"}},
-      {"Switch", {"output_false", "output_true"}},
-      {"TensorArray", {"handle", "flow"}},
-      {"TensorArrayConcat", {"value", "lengths"}},
-      {"TensorListConcat", {"tensor", "lengths"}},
-      {"TensorListPopBack", {"output_handle", "tensor"}},
-      {"TopK", {"values", "indices"}},
-      {"UnicodeDecode", {"row_splits", "char_values"}},
-      {"UnicodeDecodeWithOffsets", {"row_splits", "char_values", "char_to_byte_starts"}},
-      {"Unique", {"y", "idx", "count"}},
-      {"UniqueWithCounts", {"y", "idx", "count"}},
-  };
-  const StringRef digits = op.rtrim("0123456789");
-  const StringRef name = digits != op && digits.ends_with("V") ? digits.drop_back() : op;
-  SmallVector<StringRef> outputs;
-  for (const Row &row : rows)
-    if (row.op == op || row.op == name)
-      for (const char *output : row.names)
-        if (output)
-          outputs.push_back(output);
-  return outputs;
 }
 
 namespace {
@@ -129,7 +70,12 @@ private:
   std::vector<const pb::NodeDef *> orderNodes(Scope &scope, ArrayRef<StringRef> roots);
   bool emitNode(Scope &scope, const pb::NodeDef &node);
   bool emitCall(Scope &scope, const pb::NodeDef &node, unsigned depth);
-  bool noteWrites(Scope &scope);
+  bool openFunction(const pb::FunctionDef &function, const std::string &where, unsigned depth);
+  bool openScope(Scope &inner, const pb::FunctionDef &function, std::string prefix);
+  bool noteWrites(Scope &scope, unsigned depth);
+  bool noteWritesOfCall(Scope &scope, const pb::NodeDef &node, const pb::FunctionDef &function,
+                        unsigned depth);
+  std::string handleOf(const Scope &scope, StringRef text);
   std::optional<std::string> resolve(Scope &scope, StringRef text, StringRef user);
   const std::string &nameOf(Scope &scope, StringRef node);
   std::string uniqueName(std::string base);
@@ -400,6 +346,35 @@ bool Inliner::emitNode(Scope &scope, const pb::NodeDef &node) {
   return true;
 }
 
+/// The attributes that a call gives its function.
+static Attributes callAttributes(const pb::NodeDef &node, const Attributes *outer) {
+  Attributes attributes =
+      isCallOperator(node.op()) ? node.attr().at("f").func().attr() : node.attr();
+  for (auto &[key, value] : attributes)
+    substitute(value, outer);
+  return attributes;
+}
+
+/// Checks that the function may be called, and makes it active.
+bool Inliner::openFunction(const pb::FunctionDef &function, const std::string &where,
+                           unsigned depth) {
+  const std::string &name = function.signature().name();
+  if (!activeFunctions.insert(name).second)
+    return fail("E13005", where + " calls function '" + name +
+                              "' from within itself: recursion is "
+                              "not supported");
+  return depth < maxDepth ||
+         fail("E13005", where + " is nested more than " + Twine(maxDepth) + " calls deep");
+}
+
+/// Sets the nodes of a scope whose names begin with `prefix`.
+bool Inliner::openScope(Scope &inner, const pb::FunctionDef &function, std::string prefix) {
+  inner.function = &function;
+  inner.prefix = std::move(prefix);
+  return spend(inner.prefix.size() + 64 * function.node_def_size()) &&
+         setNodes(inner, function.node_def());
+}
+
 bool Inliner::emitCall(Scope &scope, const pb::NodeDef &node, unsigned depth) {
   bool isCall = false;
   const pb::FunctionDef *function = calledFunction(node, isCall);
@@ -411,24 +386,12 @@ bool Inliner::emitCall(Scope &scope, const pb::NodeDef &node, unsigned depth) {
     return fail("E12013", where + " calls function '" + name + "', which the model does not have");
   }
   const std::string &name = function->signature().name();
-  if (!activeFunctions.insert(name).second)
-    return fail("E13005", where + " calls function '" + name +
-                              "' from within itself: recursion is "
-                              "not supported");
-  if (depth >= maxDepth)
-    return fail("E13005", where + " is nested more than " + Twine(maxDepth) + " calls deep");
-
+  if (!openFunction(*function, where, depth))
+    return false;
   Scope inner;
-  inner.function = function;
-  Attributes attributes = node.attr();
-  if (isCallOperator(node.op()))
-    attributes = node.attr().at("f").func().attr();
-  for (auto &[key, value] : attributes)
-    substitute(value, scope.attributes);
+  const Attributes attributes = callAttributes(node, scope.attributes);
   inner.attributes = &attributes;
-  inner.prefix = nameOf(scope, node.name()) + "/";
-  uint64_t cost = inner.prefix.size() + 64 * function->node_def_size();
-  if (!spend(cost) || !setNodes(inner, function->node_def()))
+  if (!openScope(inner, *function, nameOf(scope, node.name()) + "/"))
     return false;
 
   std::vector<std::string> values;
@@ -454,7 +417,8 @@ bool Inliner::emitCall(Scope &scope, const pb::NodeDef &node, unsigned depth) {
   if (!fits || next != values.size())
     return fail("E13005", where + " passes " + Twine(values.size()) + " values to function '" +
                               name + "', which takes another number");
-  if (!noteWrites(inner))
+  // The calls inside have been noted with it.
+  if (depth == 0 && !noteWrites(inner, depth))
     return false;
 
   std::vector<StringRef> roots;
@@ -478,27 +442,70 @@ bool Inliner::emitCall(Scope &scope, const pb::NodeDef &node, unsigned depth) {
   return true;
 }
 
-/// Collects the writes of a function. Everything in a function that has an effect runs, even if
-/// no result needs it.
-bool Inliner::noteWrites(Scope &scope) {
+/// Returns the tensor of the main graph that a handle is; empty where it is not known. Lowered
+/// branches and loops pass handles through these operators.
+std::string Inliner::handleOf(const Scope &scope, StringRef text) {
+  for (size_t steps = 0; steps <= scope.nodes.size(); ++steps) {
+    std::optional<Reference> reference = parse(scope, text);
+    if (!reference)
+      break;
+    if (auto own = scope.arguments.find(reference->node); own != scope.arguments.end())
+      return reference->index < own->second.size() ? own->second[reference->index] : "";
+    auto node = scope.nodes.find(reference->node);
+    if (node == scope.nodes.end() || node->second->input_size() == 0 ||
+        !is_contained({"Switch", "Enter", "Merge", "Identity"}, StringRef(node->second->op())))
+      break;
+    text = node->second->input(0);
+  }
+  return "";
+}
+
+/// Collects the writes of a function and of those it calls. Everything in a function that has an
+/// effect runs, even if no result needs it.
+bool Inliner::noteWrites(Scope &scope, unsigned depth) {
   for (const pb::NodeDef &node : scope.function->node_def()) {
+    bool isCall = false;
+    if (const pb::FunctionDef *function = calledFunction(node, isCall)) {
+      if (!noteWritesOfCall(scope, node, *function, depth + 1))
+        return false;
+      continue;
+    }
     if (!writesVariable(node.op()))
       continue;
     VariableWrite write{"", scope.prefix + node.name(), node.op()};
-    // Other operators write several variables, or one that the function has not been given.
-    bool writesFirst = StringRef(node.op()).starts_with("Assign") && node.input_size() > 0;
-    std::optional<Reference> variable =
-        writesFirst ? parse(scope, node.input(0)) : std::optional<Reference>();
-    if (variable && scope.arguments.contains(variable->node)) {
-      std::optional<std::string> tensor = resolve(scope, node.input(0), node.name());
-      if (!tensor)
-        return false;
-      write.variable = std::move(*tensor);
-    }
+    // Optimizers write several variables; all others have theirs first.
+    const StringRef op = node.op();
+    if (node.input_size() > 0 && !op.starts_with("ResourceApply") &&
+        !op.starts_with("ResourceSparseApply"))
+      write.variable = handleOf(scope, node.input(0));
     if (!spend(write.variable.size() + write.node.size()))
       return false;
     writes.push_back(std::move(write));
   }
+  return true;
+}
+
+bool Inliner::noteWritesOfCall(Scope &scope, const pb::NodeDef &node,
+                               const pb::FunctionDef &function, unsigned depth) {
+  if (!openFunction(function, "node '" + scope.prefix + node.name() + "'", depth))
+    return false;
+  Scope inner;
+  const Attributes attributes = callAttributes(node, scope.attributes);
+  inner.attributes = &attributes;
+  if (!openScope(inner, function, scope.prefix + node.name() + "/"))
+    return false;
+  int next = 0; // data inputs come before control inputs
+  for (const pb::OpDef::ArgDef &argument : function.signature().input_arg()) {
+    std::vector<std::string> &own = inner.arguments[argument.name()];
+    for (uint64_t n = argumentCount(argument, attributes); n > 0 && next < node.input_size(); --n) {
+      own.push_back(handleOf(scope, node.input(next++)));
+      if (!spend(own.back().size()))
+        return false;
+    }
+  }
+  if (!noteWrites(inner, depth))
+    return false;
+  activeFunctions.erase(function.signature().name());
   return true;
 }
 

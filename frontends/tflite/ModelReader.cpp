@@ -232,6 +232,21 @@ bool ModelReader::checkSubgraph(size_t index, Diagnostics &diagnostics) {
   return true;
 }
 
+/// Returns the bytes of all tensors that are stored without their zeros, as their shapes state
+/// them.
+uint64_t ModelReader::expandedBytes() const {
+  uint64_t sum = 0;
+  for (size_t index = 0; index < numSubgraphs(); ++index)
+    for (size_t i = 0; i < numTensors(index); ++i) {
+      const fb::Tensor &stated = tensor(index, i);
+      uint64_t bytes = stated.sparsity() ? elementSize(stated.type()) : 0;
+      for (unsigned d = 0; stated.shape() && d < stated.shape()->size(); ++d)
+        bytes = llvm::SaturatingMultiply(bytes, uint64_t(std::max(stated.shape()->Get(d), 0)));
+      sum = llvm::SaturatingAdd(sum, bytes);
+    }
+  return sum;
+}
+
 bool ModelReader::check(StringRef path, Diagnostics &diagnostics) {
   auto fail = [&](const Twine &text) {
     diagnostics.error("E13005", "'" + path + "' " + text);
@@ -260,6 +275,11 @@ bool ModelReader::check(StringRef path, Diagnostics &diagnostics) {
         (buffer.offset() > bytes.size() || buffer.size() > bytes.size() - buffer.offset()))
       return fail("is damaged: buffer " + Twine(i) + " is behind its end");
   }
+  // A small file may state many large tensors.
+  constexpr uint64_t mostBytes = uint64_t(4) << 30;
+  if (expandedBytes() > mostBytes)
+    return fail("has tensors that are stored without their zeros, and that have more than 4 GB "
+                "with them");
   for (size_t i = 0; i < numSubgraphs(); ++i)
     if (!checkSubgraph(i, diagnostics))
       return false;

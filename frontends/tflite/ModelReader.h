@@ -49,6 +49,7 @@ public:
 private:
   ModelReader() = default;
   bool check(llvm::StringRef path, Diagnostics &diagnostics);
+  uint64_t expandedBytes() const;
   bool checkSubgraph(size_t index, Diagnostics &diagnostics);
   bool checkTensor(const fb::Tensor &tensor, Diagnostics &diagnostics);
 

@@ -226,6 +226,9 @@ ATC_KERNEL(CrossHash) {
   };
   if (!inOrder(begins, hashes.count()) || !inOrder(featureBegins, features.count()))
     return;
+  if (const int64_t used = featureBegins.as<int64_t>()[rows]; used != features.count())
+    return fail("has % features beyond its % rows: all inputs need the same number of rows",
+                features.count() - used, rows);
   auto lengthOf = [&](const Tensor &list, int64_t r) {
     return list.as<int64_t>()[r + 1] - list.as<int64_t>()[r];
   };

@@ -173,7 +173,7 @@ def main(arguments: list[str] | None = None) -> int:
         message, file=sys.stderr)
     try:
         options.do(options)
-    except (openatc.Error, OSError, ValueError) as error:
+    except (openatc.Error, OSError, ValueError, TypeError, OverflowError) as error:
         text = str(error) if isinstance(error, openatc.Error) else f"E10014: {error}"
         print(text, file=sys.stderr)
         return 1

@@ -3,8 +3,10 @@
 #include "acl/dvpp/hi_dvpp.h"
 #include "test/ascend/AclTest.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -231,6 +233,24 @@ public:
 private:
   hi_s32 file, epoll = -1;
 };
+
+TEST_CASE_METHOD(Started, "of threads that close an epoll one does") {
+  for (int round = 0; round < 50; ++round) {
+    hi_s32 epoll = -1;
+    HI_GOOD(hi_mpi_sys_create_epoll(1, &epoll));
+    std::atomic<int> ready = 0, closed = 0;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&] {
+        for (++ready; ready < 4;)
+          std::this_thread::yield();
+        closed += hi_mpi_sys_close_epoll(epoll) == HI_SUCCESS;
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+    CHECK(closed == 1);
+  }
+}
 
 TEST_CASE_METHOD(Started, "settings of encoders are those that were set") {
   hi_venc_chn_attr encoder{};

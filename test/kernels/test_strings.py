@@ -195,6 +195,8 @@ def test_crossed_hashes():
     assert begins.tolist() == [0, 0, 1] and hashes.shape == (1,)
     with pytest.raises(KernelError, match="row 1 begins at 5, which is not in order"):
         call("CrossHash", np.arange(3), first, np.array([0, 5, 4]), numbers, outputs=2)
+    with pytest.raises(KernelError, match="2 features beyond its 2 rows"):
+        call("CrossHash", np.arange(3), first, np.array([0, 1, 2]), numbers, outputs=2)
     with pytest.raises(KernelError, match="-1 buckets"):
         call("CrossHash", np.arange(3), first, np.array([0, 2, 4]), numbers, buckets=-1, outputs=2)
     with pytest.raises(KernelError, match="starts"):

@@ -386,6 +386,7 @@ def test_the_module_is_a_command(digits_onnx, tmp_path, pictures, right_scores):
     assert command("info", om)[1].startswith("model digits for ")
     assert command("--version")[1] == f"openatc {openatc.__version__}\n"
     for wrong in (["run", om], ["run", om, "picture=p.npy"], ["run", om, "image=[[1,"],
+                  *(["run", om, values] for values in ('[["a"]]', "[[true]]", "[[null]]", f"[[{10 ** 400}]]")),
                   ["run", om, "image=[1]", "image=[1]"], ["info", tmp_path / "none.om"], ["compile", "none.onnx", om],
                   ["compile", digits_onnx, om, "--input_shape", "image:a"]):
         code, out, err = command(*wrong)

@@ -174,6 +174,15 @@ def first_weights(model):
                 if len(tensor.get("shape", [])) == 4 and model["buffers"][tensor["buffer"]].get("data"))
 
 
+def add_large_weights(model):
+    """Tensors of 2^28 zeros, none of which is stored."""
+    row = {"format": "SPARSE_CSR", "array_segments_type": "Int32Vector", "array_segments": {"values": [0, 0]},
+           "array_indices_type": "Int32Vector", "array_indices": {"values": []}}
+    model["subgraphs"][0]["tensors"] += [
+        {"shape": [1 << 28], "type": "INT8", "buffer": 0, "name": f"w{i}", "sparsity": {
+            "traversal_order": [0], "block_map": [], "dim_metadata": [row]}} for i in range(17)]
+
+
 def set_padding(model):
     next(op["builtin_options"] for op in model["subgraphs"][0]["operators"]
          if op.get("builtin_options_type") == "Conv2DOptions")["padding"] = 9
@@ -186,10 +195,15 @@ def set_padding(model):
     (lambda model: (first_weights(model).update(sparsity={}),
                     model["buffers"][first_weights(model)["buffer"]].update(data=[0] * 8)),
      "is stored without its zeros, and "),
+    # Tables of indices that nest once per dim.
+    (lambda model: first_weights(model).update(shape=[1] * 60000, sparsity={
+        "traversal_order": list(range(60000)), "block_map": [],
+        "dim_metadata": [{"format": "DENSE", "dense_size": 1}] * 60000}), "has 60000 dims and blocks, more than 64"),
+    (add_large_weights, "and that have more than 4 GB with them"),
     (set_padding, "the padding 9 is neither SAME (0) nor VALID (1)"),
     (lambda model: model["subgraphs"][0]["tensors"][model["subgraphs"][0]["inputs"][0]].update(
         type=77), "has the type number 77, which cannot be imported"),
-], ids=["product-of-dims", "sparse", "padding", "type"])
+], ids=["product-of-dims", "sparse", "deep", "many-large", "padding", "type"])
 def test_what_no_converter_writes(change, said, tmp_path):
     flatc = shutil.which("flatc")
     if not flatc:

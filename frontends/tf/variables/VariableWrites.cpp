@@ -15,25 +15,29 @@ using namespace llvm;
 namespace atc::tf_import {
 
 bool writesVariable(StringRef op) {
-  return (op.starts_with("Assign") && op.ends_with("VariableOp")) ||
-         op.starts_with("ResourceScatter") || op.starts_with("ResourceApply");
+  // Of the operators of resources, gathers alone only read.
+  return (op.starts_with("Assign") && op.contains("Variable")) ||
+         (op.starts_with("Resource") && !op.starts_with("ResourceGather")) ||
+         op.starts_with("RngSkip") || op.starts_with("RngReadAndSkip");
 }
 
 /// What a ReadVariableOp behind a write of its variable reads; null where there is none, or
-/// several.
+/// several. Whatever may change the variable before has its handle as an input.
 static const std::string *writtenBefore(const pb::NodeDef &read,
                                         const StringMap<const pb::NodeDef *> &nodes) {
   const std::string *value = nullptr;
   for (StringRef input : read.input()) {
-    auto before = input.consume_front("^") ? nodes.find(input) : nodes.end();
-    if (before == nodes.end() || !writesVariable(before->second->op()))
+    auto found = input.consume_front("^") ? nodes.find(input) : nodes.end();
+    if (found == nodes.end())
       continue;
-    const pb::NodeDef &write = *before->second;
-    if (write.input_size() == 0 || write.input(0) != read.input(0))
+    const pb::NodeDef &before = *found->second;
+    if (before.op() == "ReadVariableOp" || !is_contained(before.input(), read.input(0)))
       continue;
-    if (value || write.op() != "AssignVariableOp" || write.input_size() < 2)
+    // Calls and branches may write as well, so that one plain assignment alone is known to be read.
+    if (value || before.op() != "AssignVariableOp" || before.input_size() < 2 ||
+        before.input(0) != read.input(0))
       return nullptr;
-    value = &write.input(1);
+    value = &before.input(1);
   }
   return value;
 }

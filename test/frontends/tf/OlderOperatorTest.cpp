@@ -38,6 +38,18 @@ TEST_CASE("Older and fused operators become others") {
   CHECK(window.errorText().find("MaxPoolV2") != std::string::npos);
 }
 
+TEST_CASE("Crossed features have the same number of rows") {
+  const std::string attributes = "hash_key i: 7; hashed_output b: true; num_buckets i: 10; N i: ";
+  Graph graph;
+  graph.input("at", "INT64", {3, 2}).input("v", "INT64", {3}).constant("s", "INT64", {2}, {2, 2});
+  graph.input("d", "INT64", {5, 2}).node("SparseCross", "at v s d", attributes + "1");
+  CHECK(graph.errorText().find("has 5 rows, expected 2") != std::string::npos);
+  Graph many;
+  many.input("at", "INT64", {3, 2}).input("v", "INT64", {3}).constant("s", "INT64", {2}, {2, 2});
+  many.node("SparseCross", "at v s", attributes + "6148914691236517206");
+  CHECK(many.errorText().find("which the inputs do not fit") != std::string::npos);
+}
+
 TEST_CASE("The shape of a sparse tensor has one open dim") {
   Graph graph;
   graph.input("at", "INT64", {2, 2}).constant("s", "INT64", {2}, {4, 4});

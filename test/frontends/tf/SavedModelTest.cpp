@@ -310,6 +310,82 @@ TEST_CASE("errors of the graph are told") {
     folder.save();
     CHECK(folder.errorText().find(error) == 0);
   }
+  SECTION("a write in what no result reads") {
+    const auto [nodes, written] = GENERATE(table<const char *, const char *>({
+        {R"(node_def { name: "more" op: "StatefulPartitionedCall" input: "v"
+             attr { key: "f" value { func { name: "counting" } } } })",
+         "'y/more/count'"},
+        {R"(node_def { name: "more" op: "counting" input: "v" input: "^call" })", "'y/more/count'"},
+        {R"(node_def { name: "is" op: "Const" }
+            node_def { name: "more" op: "StatelessIf" input: "is:output:0" input: "v"
+             attr { key: "Tcond" value { type: DT_BOOL } }
+             attr { key: "Tin" value { list { type: DT_RESOURCE } } }
+             attr { key: "Tout" value { list { } } }
+             attr { key: "then_branch" value { func { name: "counting" } } }
+             attr { key: "else_branch" value { func { name: "counting" } } } })",
+         "'y/more"},
+    }));
+    REQUIRE(google::protobuf::TextFormat::ParseFromString(
+        R"(signature { name: "counting" input_arg { name: "own" type: DT_RESOURCE } }
+           node_def { name: "one" op: "Const" }
+           node_def { name: "count" op: "AssignAddVariableOp" input: "own" input: "one:output:0" })",
+        library.add_function()));
+    pb::FunctionDef added;
+    REQUIRE(google::protobuf::TextFormat::ParseFromString(nodes, &added));
+    library.mutable_function(0)->MergeFrom(added);
+    folder.save();
+    const std::string error = folder.errorText();
+    INFO(error);
+    CHECK(error.find("E13010: node ") == 0);
+    CHECK(error.find(written) != std::string::npos);
+    // Of a variable that no result reads it changes nothing.
+    library.mutable_function(1)->mutable_node_def(1)->set_input(1, "a");
+    folder.save();
+    Diagnostics diagnostics;
+    CHECK(readSavedModel(folder.path, diagnostics));
+  }
+  SECTION("what is read behind an assignment") {
+    const bool writesAgain = GENERATE(false, true);
+    REQUIRE(google::protobuf::TextFormat::ParseFromString(
+        R"(signature { name: "setting" input_arg { name: "a" type: DT_FLOAT }
+             input_arg { name: "v" type: DT_RESOURCE } output_arg { name: "r" type: DT_FLOAT } }
+           node_def { name: "set" op: "AssignVariableOp" input: "v" input: "a" }
+           node_def { name: "more" op: "StatefulPartitionedCall" input: "v" input: "^set"
+             attr { key: "f" value { func { name: "counting" } } } }
+           node_def { name: "read" op: "ReadVariableOp" input: "v" input: "^set" }
+           ret { key: "r" value: "read:value:0" })",
+        library.add_function()));
+    pb::FunctionDef &counting = *library.add_function();
+    REQUIRE(google::protobuf::TextFormat::ParseFromString(
+        R"(signature { name: "counting" input_arg { name: "own" type: DT_RESOURCE } }
+           node_def { name: "one" op: "Const" }
+           node_def { name: "count" op: "AssignAddVariableOp" input: "own" input: "one:output:0" })",
+        &counting));
+    pb::FunctionDef &setting = *library.mutable_function(library.function_size() - 2);
+    if (writesAgain)
+      setting.mutable_node_def(2)->add_input("^more");
+    else
+      setting.mutable_node_def()->DeleteSubrange(1, 1);
+    (*folder.graph().mutable_node(2)->mutable_attr())["f"].mutable_func()->set_name("setting");
+    folder.save();
+    if (writesAgain) {
+      CHECK(folder.errorText().find("E13010: node 'y/set' (AssignVariableOp)") == 0);
+    } else {
+      Diagnostics diagnostics;
+      CHECK(readSavedModel(folder.path, diagnostics));
+    }
+  }
+  SECTION("operators that write") {
+    const char *op =
+        GENERATE("ResourceStridedSliceAssign", "ResourceCountUpTo", "RngSkip", "RngReadAndSkip",
+                 "ResourceSparseApplyAdagrad", "ResourceScatterAdd", "AssignVariableOp");
+    pb::NodeDef &node = *library.mutable_function(1)->add_node_def();
+    node.set_name("write");
+    node.set_op(op);
+    node.add_input("v");
+    folder.save();
+    CHECK(folder.errorText().find(std::string("E13010: node 'y/call/write' (") + op + ")") == 0);
+  }
   SECTION("functions that double at every level") {
     for (int level = 0; level < 40; ++level) {
       pb::FunctionDef &f = *library.add_function();

@@ -259,6 +259,27 @@ void importSparseSoftmax(NodeContext &n) {
 // Crossed features
 //===----------------------------------------------------------------------===//
 
+/// Checks that the sparse and the dense matrices have the same number of rows, where it is known.
+bool checkRows(NodeContext &n, ArrayRef<Value> inputs, unsigned sparse) {
+  std::optional<int64_t> first;
+  for (unsigned i = 2 * sparse; i < inputs.size(); ++i) {
+    SmallVector<int64_t> dims;
+    if (ElementsAttr known; i >= 3 * sparse)
+      dims = llvm::to_vector(n.shape(inputs[i]));
+    else if (matchPattern(inputs[i], m_Constant(&known)))
+      dims = readInts(known);
+    if (dims.empty() || ShapedType::isDynamic(dims[0]))
+      continue;
+    if (first && *first != dims[0]) {
+      n.failInput(i, "has " + Twine(dims[0]) + " rows, expected " + Twine(*first) +
+                         " as of the inputs before");
+      return false;
+    }
+    first = dims[0];
+  }
+  return true;
+}
+
 /// Inputs: the places, the values and the shapes of sparse matrices, then dense ones. Each row gets
 /// the hashes of all combinations of a feature of each matrix. Outputs: a sparse matrix of them.
 void importSparseCross(NodeContext &n) {
@@ -270,8 +291,10 @@ void importSparseCross(NodeContext &n) {
     return;
   if (!isHashed)
     return n.failAttribute("hashed_output", "is not set: features are crossed by hashes only");
-  if (count < 0 || 3 * count > int64_t(inputs.size()) || inputs.empty())
+  if (count < 0 || count > int64_t(inputs.size() / 3) || inputs.empty())
     return n.failAttribute("N", "is " + Twine(count) + ", which the inputs do not fit");
+  if (!checkRows(n, inputs, count))
+    return;
   TensorMath m(n);
   Value one = m.index(1), zero = m.index(0);
   // Sparse matrices come first, so that the rows are those of the first one.
