@@ -1,6 +1,7 @@
 //===-- CheckHalfRange.cpp - numbers that f16 certainly does not hold -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/OpTraits.h"
 #include "passes/Remarks.h"
 #include "passes/ValueTypes.h"
 #include "passes/graph/Float32Nodes.h"
@@ -108,7 +109,8 @@ private:
         if (isLost(-all.most))
           return inWords("{0} or less", all.most);
       }
-    if (isLost(bounds.all.most) || isLost(-bounds.all.least))
+    if ((isLost(bounds.all.most) || isLost(-bounds.all.least)) &&
+        !op.hasTrait<graph::OnlyMovesElements>())
       remarkAnalysis(getArgument(), op.getLoc(), "MayOverflow")
           << remark::add("f16 ends at 65504, and all that is known of these numbers is that they "
                          "are from {0} to {1}",

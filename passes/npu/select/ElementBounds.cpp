@@ -186,15 +186,20 @@ ElementBounds BoundsAnalysis::ofRows(Value weights, Value bias, Interval input) 
     others = of(bias).all;
   }
   std::vector<ElementBounds> rows;
-  Interval row{0, 0};
-  int64_t index = 0;
+  // Sums of the weights above and below 0: large layers have millions.
+  double positive = 0, negative = 0;
+  int64_t left = size;
   if (!forEachElement(constant.getValue(), [&](double weight) {
-        row = addition(row, product(input, {weight, weight}));
-        if (++index % size)
+        positive += std::max(weight, 0.0);
+        negative += std::min(weight, 0.0);
+        if (--left)
           return;
         const double own = biases[rows.size()];
+        Interval row =
+            addition(product(input, {positive, positive}), product(input, {negative, negative}));
         rows.push_back(addition(addition(row, {own, own}), others));
-        row = {0, 0};
+        positive = negative = 0;
+        left = size;
       }))
     return {};
   return joined(rows);
