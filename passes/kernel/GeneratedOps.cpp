@@ -73,8 +73,12 @@ bool canGenerate(Operation *op, bool widenFloats) {
       })
       .Case<graph::MaxPoolOp, graph::AveragePoolOp>(
           [](auto pool) { return isImage(pool.getInput()); })
-      .Case<graph::ReduceOp, graph::ArgMaxOp, graph::ArgMinOp>([](Operation *op) {
-        return !tensorType(op->getOperand(0)).getElementType().isUnsignedInteger();
+      .Case([](graph::ReduceOp reduce) {
+        return !tensorType(reduce.getInput()).getElementType().isUnsignedInteger();
+      })
+      .Case<graph::ArgMaxOp, graph::ArgMinOp>([&](auto arg) {
+        Type element = tensorType(arg.getInput()).getElementType();
+        return !element.isUnsignedInteger() || (element.isInteger(8) && !widenFloats);
       })
       .Case<graph::PadOp, graph::GatherOp>(
           [](Operation *op) { return whyUnsupported(op, TargetKernels()).empty(); })

@@ -12,7 +12,7 @@ namespace atc::kernel {
 /// Called before the graph passes, which bring operators into the forms that whyUnsupported
 /// accepts; an op that will have none of these forms is better imported as a host call. With
 /// `widenFloats` the graph passes convert 16-bit floats that are multiplied to float32; without it,
-/// the target multiplies float16 itself.
+/// the target multiplies float16 itself, and compares unsigned bytes as float16.
 bool canGenerate(mlir::Operation *op, bool widenFloats);
 
 } // namespace atc::kernel

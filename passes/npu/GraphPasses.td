@@ -12,7 +12,7 @@ def NpuBytesAsHalves : Pass<"npu-bytes-as-halves", "::mlir::func::FuncOp"> {
     f16 holds each byte, so that the result is the same. The positions of the largest and
     smallest bytes, bytes that are repeated along the last dim, and nearest resizes by no
     whole factor (which npu-decompose makes products) have no program on bytes. Nodes that
-    compute on the CPU stay.
+    compute on the CPU stay, but for positions of unsigned bytes, which it compares in f16, too.
 
     ```mlir
     %y = graph.arg_max %x {axis = 1 : i64} : (tensor<1x8x16xi8>) -> tensor<1x1x16xi64>
@@ -24,6 +24,25 @@ def NpuBytesAsHalves : Pass<"npu-bytes-as-halves", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::atc::graph::GraphDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
   let statistics = [Statistic<"numConverted", "num-converted", "Ops on bytes that are f16 now">];
+}
+
+def NpuCheckHalfRange : Pass<"npu-check-half-range", "::mlir::func::FuncOp"> {
+  let summary = "Warn of tensors of f16 with numbers that are certainly beyond 65504";
+  let description = [{
+    An interval analysis that changes nothing. Constants, integers of 8 bits, images, and
+    functions with finite ranges (clips, sigmoid, tanh, softmax, ...) bound the elements of
+    a tensor; sums, products, norms, reductions, convolutions and matrix products with
+    constant weights are bounded by what they read. Besides, the analysis knows how large some
+    element must be at least. Where that is beyond 65504, the numbers are infinite in f16
+    whatever the inputs are, and one warning (W11016) names the first nodes. What may leave
+    f16, by finite bounds, but need not, is a remark (`MayOverflow`).
+
+    ```mlir
+    %s = graph.map %x {exp of a number between 12 and 14} : (tensor<4xf16>) -> tensor<4xf16>
+    // W11016: node 'exp' makes numbers of 162755 or more, beyond 65504, ...
+    ```
+  }];
+  let statistics = [Statistic<"numBeyond", "num-beyond", "Tensors with numbers beyond f16">];
 }
 
 def NpuDecompose : Pass<"npu-decompose", "::mlir::func::FuncOp"> {

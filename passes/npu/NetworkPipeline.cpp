@@ -62,6 +62,9 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   NpuPrecisionOptions precision;
   precision.mode = options.precision;
   functions.addPass(createNpuPrecision(precision));
+  // What is f16 is the model's own choice otherwise.
+  if (options.precision != "origin")
+    functions.addPass(createNpuCheckHalfRange());
   if (isOn(options, "npu-convert-parts"))
     functions.addPass(createNpuConvertParts());
   functions.addPass(createNpuSelectPreprocessing());

@@ -106,6 +106,32 @@ def test_nodes_in_f32(norm, flags, files):
     assert error_of(norm) < 1e-3
 
 
+@pytest.mark.parametrize("flags, files", [
+    ([], None),
+    (["--keep_dtype=k"], "exp\nlargest\nlog\n"),
+    (["--precision_mode=allow_mix_precision"], None),
+    (["--precision_mode=force_fp32"], None),
+])
+def test_numbers_that_f16_certainly_loses_are_named(tmp_path, flags, files):
+    """e^12 is beyond f16, whatever the input is: the advice of the warning makes the result right."""
+    low, high = (numpy_helper.from_array(np.array(v, np.float32), n) for n, v in (("low", 12), ("high", 14)))
+    save(tmp_path / "m.onnx",
+         [helper.make_node("Clip", ["x", "low", "high"], ["c"], name="clip"),
+          helper.make_node("Exp", ["c"], ["e"], name="exp"),
+          helper.make_node("ReduceMax", ["e"], ["m"], name="largest", axes=[1]),
+          helper.make_node("Log", ["m"], ["y"], name="log")],
+         [("x", FLOAT, [4, 64])], [("y", FLOAT)], [low, high])
+    (tmp_path / "k").write_text(files or "")
+    shown = compile_(tmp_path, *flags)
+    x = np.random.default_rng(1).uniform(10, 13, (4, 64)).astype(np.float32)
+    if flags:
+        assert "W11016" not in shown, shown
+        np.testing.assert_allclose(run(tmp_path, x=x)["y"], x.max(axis=1, keepdims=True), rtol=2e-3)
+    else:
+        assert shown.count("W11016") == 1 and "node 'exp' makes numbers of 162755 or more" in shown, shown
+        assert np.isinf(run(tmp_path, x=x)["y"]).all()
+
+
 @pytest.mark.parametrize("flags, kept", [
     (["--op_select_implmode=high_precision_for_all"], None),
     (["--precision_mode=allow_fp32_to_fp16", "--keep_dtype=k"], "end"),

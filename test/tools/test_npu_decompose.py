@@ -109,8 +109,9 @@ def drawn(dtype, *shape):
 @pytest.mark.parametrize("soc", npu.SOCS)
 @pytest.mark.parametrize("op, of", [("ArgMax", np.argmax), ("ArgMin", np.argmin)])
 @pytest.mark.parametrize("axis", [1, 2])
-def test_positions_of_bytes(soc, op, of, axis, tmp_path):
-    x = drawn(np.int8, 3, 9, 21)
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_positions_of_bytes(soc, op, of, axis, dtype, tmp_path):
+    x = drawn(dtype, 3, 9, 21)
     want = of(x, axis=axis, keepdims=True).astype(np.int64)
     node = helper.make_node(op, ["x"], ["y"], axis=axis)
     np.testing.assert_array_equal(output_on_npu(tmp_path, soc, node, x, want), want)

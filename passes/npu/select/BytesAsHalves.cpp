@@ -27,6 +27,13 @@ namespace {
 /// Returns whether elements are bytes or bools: f16 holds each of their values.
 bool isByte(Type element) { return element.isInteger(8) || element.isInteger(1); }
 
+/// Returns whether an op is the position of the largest or smallest unsigned byte. Neither side has
+/// a kernel that compares such bytes.
+bool comparesUnsigned(Operation &op) {
+  return isa<graph::ArgMaxOp, graph::ArgMinOp>(op) &&
+         tensorTypeOf(op.getOperand(0)).getElementType().isUnsignedInteger(8);
+}
+
 /// Returns whether an expand repeats elements along the last dim: vector instructions repeat
 /// numbers, which bytes are not.
 bool repeatsElements(graph::ExpandOp op) {
@@ -86,7 +93,8 @@ struct BytesAsHalvesPass : impl::NpuBytesAsHalvesBase<BytesAsHalvesPass> {
       auto resize = dyn_cast<graph::ResizeOp>(op);
       if ((isa<graph::ArgMaxOp, graph::ArgMinOp>(op) || (expand && repeatsElements(expand)) ||
            (resize && hasProducts && picksElements(resize))) &&
-          isByte(tensorTypeOf(op.getOperand(0)).getElementType()) && !hostNodes.contains(&op))
+          isByte(tensorTypeOf(op.getOperand(0)).getElementType()) &&
+          (comparesUnsigned(op) || !hostNodes.contains(&op)))
         ops.push_back(&op);
     }
     for (Operation *op : ops)

@@ -10,6 +10,15 @@ func.func @positions(%x: tensor<2x9xi8>) -> tensor<2x1xi64> {
   return %y : tensor<2x1xi64>
 }
 
+// So are those of unsigned bytes, for which no kernel compares integers.
+// CHECK-LABEL: func.func @unsigned_positions
+// CHECK: %[[H:.*]] = graph.cast %arg0 : (tensor<2x9xui8>) -> tensor<2x9xf16>
+// CHECK: graph.arg_min %[[H]] {axis = 1 : i64} : (tensor<2x9xf16>) -> tensor<2x1xi64>
+func.func @unsigned_positions(%x: tensor<2x9xui8>) -> tensor<2x1xi64> {
+  %y = graph.arg_min %x {axis = 1 : i64} : (tensor<2x9xui8>) -> tensor<2x1xi64>
+  return %y : tensor<2x1xi64>
+}
+
 // Elements that are repeated along the last dim, not those along others, nor floats.
 // CHECK-LABEL: func.func @repeated
 // CHECK: graph.expand %{{.*}} : (tensor<4x1xf16>) -> tensor<4x8xf16>
