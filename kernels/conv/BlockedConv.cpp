@@ -4,7 +4,8 @@
 // Windows that reach beyond the image read a copy of some padded rows, which stays in the second
 // cache while all output channels are computed from it; other convolutions read the image in place.
 // Taps that read only padding are left out: for all outputs, as where a dilated window is larger
-// than the image, and for those of a row.
+// than the image, for those of a row, and, where that leaves out more than short tiles cost, for
+// runs of columns, which then read the image in place, too.
 
 #include "kernels/conv/BlockTile.h"
 #include "kernels/core/Widen.h"
@@ -27,6 +28,14 @@ struct Convolution {
   const Window window = readingTaps();
   const int64_t taps = whole.taps(), wBlock = plan.inBlocks * taps * lanes * kBlock;
   const bool isInside = isBlocked && fits(0) && fits(1);
+  /// Columns of outputs whose windows read the image with the same columns of taps.
+  struct Run {
+    int64_t begin, end, firstTap, lastTap; ///< up to, but without `end` and `lastTap`
+  };
+  static constexpr int64_t maxRuns = 16;
+  Run runs[maxRuns];
+  int64_t numRuns = 0;
+  const bool isInPlace = isInside || (isBlocked && findRuns());
   const bool isPointwise = isInside && window.taps() == 1 && window.stride[0] == 1 &&
                            window.stride[1] == 1 && window.in == window.out;
   /// Rows and columns of outputs. A pointwise convolution has one row per task.
@@ -65,6 +74,36 @@ struct Convolution {
     return reading;
   }
 
+  struct Range {
+    int64_t begin, end;
+  };
+  /// Returns the taps along dim `d` that read the image for the output `out`.
+  Range readingAt(int64_t d, int64_t out) const {
+    const int64_t first = out * window.stride[d] - window.before[d], step = window.dilation[d];
+    const int64_t begin = first < 0 ? ceilDiv(-first, step) : 0;
+    const int64_t end = window.in[d] > first ? ceilDiv(window.in[d] - first, step) : 0;
+    return {minimum(begin, window.kernel[d]),
+            maximum(minimum(end, window.kernel[d]), minimum(begin, window.kernel[d]))};
+  }
+  /// Sets the runs. Returns whether they take less time than all taps of all columns.
+  bool findRuns() {
+    constexpr int64_t least = 4; // A tile of fewer pixels waits for its sums.
+    const int64_t all = window.out[1];
+    double cost = 0;
+    for (int64_t begin = 0; begin < all && numRuns < maxRuns; ++numRuns) {
+      const auto [first, last] = readingAt(1, begin);
+      int64_t end = begin + 1;
+      for (; end < all; ++end)
+        if (const Range taps = readingAt(1, end); taps.begin != first || taps.end != last)
+          break;
+      runs[numRuns] = {begin, end, first, last};
+      cost += double(maximum(end - begin, least)) * double(last - first);
+      begin = end;
+    }
+    return numRuns && runs[numRuns - 1].end == all &&
+           cost <= double(all) * double(window.kernel[1]);
+  }
+
   /// Returns whether all windows are inside of the image.
   bool fits(int64_t d) const {
     return window.before[d] <= 0 &&
@@ -85,6 +124,8 @@ struct Convolution {
     } else {
       // In double: windows may be far apart. An image in place is not read between them.
       double pixels = double(slabColumns()) * double(window.stride[0]);
+      if (isInPlace)
+        pixels = minimum(pixels, double(window.in[1]) * double(window.stride[0]));
       if (isInside)
         pixels = minimum(pixels, double(window.out[1]) * double(taps));
       const double row =
@@ -159,18 +200,6 @@ struct Convolution {
         to[i * Lanes + lane] = from[lane * plane + i];
   }
 
-  struct Range {
-    int64_t begin, end;
-  };
-  /// Returns the rows of taps that read the image for a row of outputs.
-  Range readingRows(int64_t out) const {
-    const int64_t first = out * window.stride[0] - window.before[0], step = window.dilation[0];
-    const int64_t begin = first < 0 ? ceilDiv(-first, step) : 0;
-    const int64_t end = window.in[0] > first ? ceilDiv(window.in[0] - first, step) : 0;
-    return {minimum(begin, window.kernel[0]),
-            maximum(minimum(end, window.kernel[0]), minimum(begin, window.kernel[0]))};
-  }
-
   /// Computes one task; `slab` has room for its padded rows where windows reach beyond the
   /// image, and holds them already where `isFilled`.
   void compute(float *y, float *slab, int64_t task, bool isFilled) const {
@@ -188,18 +217,15 @@ struct Convolution {
     row.wBlock = wBlock;
     row.step = window.stride[1] * lanes;
     row.height = window.kernel[0];
-    // Without gaps the taps of a row are one tap of more elements.
-    const bool isDense = window.dilation[1] == 1 || window.kernel[1] == 1;
-    row.lanes = isDense ? window.kernel[1] * lanes : lanes;
-    row.width = isDense ? 1 : window.kernel[1];
     row.tapStep = window.dilation[1] * lanes;
     const int64_t tapRow = whole.kernel[1] * lanes * kBlock; // of weights
-    row.wRowGap = tapRow - row.width * row.lanes * kBlock;
+    // Otherwise pixels of a task are one run, as columns of a row of the copy are.
+    const bool hasRuns = isInPlace && !isInside;
     int64_t width = slabColumns(); // of the rows that tiles read, in pixels
     row.xBlock = slabRows() * width * lanes;
     const float *planes[maxChunk];     // of the image in place
     int64_t start = 0, origin = first; // the first input of row `origin` of outputs
-    if (isInside) {
+    if (isInPlace) {
       width = window.in[1];
       row.planes = planes;
       start = (column - window.before[0] * width - window.before[1]) * kBlock;
@@ -216,7 +242,7 @@ struct Convolution {
     for (row.block = groups * part / splits * step; row.block < end; row.block += step)
       for (int64_t block = 0; block < plan.inBlocks; block += chunk) {
         row.blocks = minimum(chunk, plan.inBlocks - block);
-        if (isInside)
+        if (isInPlace)
           for (int64_t i = 0; i < row.blocks; ++i)
             planes[i] = images.at(image, block + i);
         else
@@ -228,19 +254,32 @@ struct Convolution {
         // Behind the last input block those of the next output blocks begin.
         row.next = row.blocks * taps * lanes * kBlock + (row.isLast ? (step - 1) * wBlock : 0);
         for (int64_t out = first; out < last; ++out) {
-          row.index = out - first;
-          const auto [top, bottom] = readingRows(out);
+          const auto [top, bottom] = readingAt(0, out);
           row.height = bottom - top;
-          row.w = weights + top * tapRow;
           row.wBlockGap = (whole.kernel[0] - row.height) * tapRow;
-          row.shift = start + (out - origin) * window.stride[0] * width * lanes + top * row.rowStep;
-          row.at = ((image * plan.outBlocks + row.block) * plan.outPlane() + out * window.out[1] +
-                    column) *
-                   kBlock;
-          row.y = y + row.at;
-          // tile() adds the offset of a pixel to both.
-          computeBlocks</*MayBePicture=*/true>(row, minimum(step, end - row.block), pixels,
-                                               areNeighbours);
+          const int64_t rowShift =
+              start + (out - origin) * window.stride[0] * width * lanes + top * row.rowStep;
+          const int64_t rowAt = ((image * plan.outBlocks + row.block) * plan.outPlane() +
+                                 out * window.out[1] + column) *
+                                kBlock;
+          const int64_t count = hasRuns ? numRuns : 1;
+          for (int64_t i = 0; i < count; ++i) {
+            const Run run = hasRuns ? runs[i] : Run{0, pixels, 0, window.kernel[1]};
+            const int64_t taps = run.lastTap - run.firstTap;
+            // Without gaps the taps of a row are one tap of more elements.
+            const bool isDense = window.dilation[1] == 1 || taps == 1;
+            row.lanes = isDense ? taps * lanes : lanes;
+            row.width = isDense ? 1 : taps;
+            row.wRowGap = tapRow - taps * lanes * kBlock;
+            row.w = weights + top * tapRow + run.firstTap * lanes * kBlock;
+            row.shift = rowShift + run.begin * row.step + run.firstTap * row.tapStep;
+            row.index = (out - first) * count + i;
+            row.at = rowAt + run.begin * kBlock;
+            row.y = y + row.at;
+            // tile() adds the offset of a pixel to both.
+            computeBlocks</*MayBePicture=*/true>(row, minimum(step, end - row.block),
+                                                 run.end - run.begin, areNeighbours);
+          }
         }
       }
   }
@@ -273,7 +312,7 @@ ATC_KERNEL(BlockedConv) {
     convolution.divide();
     float *slabs = nullptr;
     int64_t slab = 0; // elements of the padded rows of a task
-    if (!convolution.isInside) {
+    if (!convolution.isInPlace) {
       slab = spaceFor(*this, inBlocks, convolution.slabRows(), convolution.slabColumns(), lanes);
       const int64_t size = slab < 0 ? slab : spaceFor(*this, convolution.tasks(), slab);
       if (size < 0 || !(slabs = scratch<float>(size)))

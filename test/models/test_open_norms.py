@@ -46,17 +46,18 @@ def test_softmax_of_what_is_no_number(tmp_path, width, place):
 
 
 REDUCTIONS = {"ReduceMax": np.max, "ReduceMin": np.min, "ReduceMean": np.mean, "ReduceL1": lambda x, axis: np.abs(x).sum(axis),
-              "ReduceLogSumExp": lambda x, axis: np.log(np.exp(x).sum(axis)), "ReduceProd": np.prod}
+              "ReduceLogSumExp": lambda x, axis: np.log(np.exp(x).sum(axis)), "ReduceProd": np.prod,
+              "ReduceL2": lambda x, axis: np.sqrt(np.square(x).sum(axis)), "ReduceSumSquare": lambda x, axis: np.square(x).sum(axis)}
 
 
 @pytest.mark.parametrize("kind", REDUCTIONS)
-@pytest.mark.parametrize("axes", [(-1,), (1, 2), (0, 2), (0, 1, 2)])
+@pytest.mark.parametrize("axes", [(-1,), (1, 2), (0, 2), (0, 1, 2), (0,), (1,), (0, 1)])
 def test_reductions(tmp_path, kind, axes):
-    """Rows shorter than a vector, of whole ones, of blocks of them and of what is between; NaN is never lost."""
+    """Rows and columns shorter than a vector, of whole ones, of blocks of them and of what is between; NaN is never lost."""
     rng = np.random.default_rng(4)
     node = helper.make_node(kind, ["x"], ["y"], axes=list(axes), keepdims=0)
     session = session_of(tmp_path, node, {"x": (np.float32, ["a", "b", "c"])}, np.float32, {})
-    for shape in ((2, 3, 1), (2, 2, 15), (1, 3, 16), (2, 2, 17), (3, 1, 63), (1, 2, 64), (2, 1, 65), (1, 1, 80), (2, 2, 131)):
+    for shape in ((2, 3, 1), (2, 2, 15), (1, 3, 16), (2, 2, 17), (3, 1, 63), (1, 2, 64), (2, 1, 65), (1, 1, 80), (2, 2, 131), (5, 9, 16)):
         x = rng.uniform(.5, 1.5, shape).astype("f4") * rng.choice([-1, 1], shape).astype("f4")
         want = REDUCTIONS[kind](x.astype("f8"), axes)
         np.testing.assert_allclose(session.run_values({"x": x})["y"], want, rtol=1e-5, atol=1e-6)

@@ -19,7 +19,8 @@ import openatc_npu as npu  # noqa: E402
 from openatc_runtime import Session  # noqa: E402
 from openatc_tools import RUNTIME  # noqa: E402
 
-SIZES = {1: [(1,), (17,), (300,), (1500,), (3000,)], 2: [(1, 1), (7, 40), (56, 56), (3, 600)], 3: [(1, 2, 3), (5, 6, 21)]}
+SIZES = {1: [(1,), (5,), (17,), (300,), (1500,), (3000,)], 2: [(1, 1), (7, 40), (5, 9), (8, 14), (56, 56), (3, 600)],
+         3: [(1, 2, 3), (4, 5, 12), (5, 6, 21)]}
 
 
 def save(path, kind, rank, size, outputs, **window):

@@ -108,19 +108,28 @@ private:
       Value from = b.min(b.div(b.add(before, up), by), length);
       Value room = b.sub(b.add(in.dims[last + 2], window.before[last]), b.index(reach));
       Value to = b.max(b.min(b.div(b.add(b.max(room, zero), up), by), length), from);
-      from = b.select(areInside, from, length);
-      to = b.select(areInside, to, length);
       clipped(r, zero, from);
-      Value number = asNumber(b.mul(r.taps, b.index(window.kernel[last])));
-      b.lanes(b.sub(to, from), in.element, [&](Value j) {
-        Value column = b.add(from, j);
-        SmallVector<Value> elements;
-        load(elements, 0, b.add(inside, positionOf(last, column, zero)));
-        Value result = combineAll(elements);
+      auto store = [&](Value column, Value result, Value number) {
         if (!isMax)
           result = b.divF(result, b.spread(number));
         b.storeWide(b.out(), result, b.add(row, column));
-      });
+      };
+      // A window of padding alone has the sum 0.
+      Value number = asNumber(b.max(b.mul(r.taps, b.index(window.kernel[last])), b.index(1)));
+      auto whole = [&](Value j) {
+        Value column = b.add(from, j);
+        SmallVector<Value> elements;
+        load(elements, 0, b.add(inside, positionOf(last, column, zero)));
+        store(column, combineAll(elements), number);
+      };
+      auto someRows = [&](Value j) {
+        Value column = b.add(from, j);
+        Value at = b.add(r.base, positionOf(last, column, zero));
+        store(column, combineRows(r, 0, at, b.spread(b.constant(wide, start()))), number);
+      };
+      b.ifElse(
+          areInside, [&] { b.lanes(b.sub(to, from), in.element, whole); },
+          [&] { b.lanes(b.sub(to, from), in.element, someRows); });
       clipped(r, to, length);
     });
   }
@@ -134,6 +143,23 @@ private:
       else
         elements.push_back(b.loadLanes(in, next, window.stride[d]));
     }
+  }
+
+  /// Combines the rows of windows that exist, of columns that all do.
+  Value combineRows(const Row &r, int64_t d, Value at, Value carried) {
+    if (d == window.rank() - 1) {
+      for (int64_t tap = 0; tap < window.kernel[d]; ++tap) {
+        Value next = b.add(at, b.index(tap * window.dilation[d]));
+        carried = combine(carried, b.loadLanes(in, next, window.stride[d]));
+      }
+      return carried;
+    }
+    auto [first, end] = r.ranges[d];
+    return b.fold(first, end, b.index(1), carried, [&](Value tap, ValueRange inside) -> Indices {
+      Value place = b.add(r.begins[d], b.mul(tap, b.index(window.dilation[d])));
+      Value next = b.add(at, b.mul(place, in.strides[d + 2]));
+      return {combineRows(r, d + 1, next, inside.front())};
+    })[0];
   }
 
   /// Combines elements, or vectors, in pairs, which wait less for each other.

@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Where the last dim is reduced, each result is one register. Otherwise a row of the result is
-// computed in blocks of columns, so that memory is read in order.
+// computed in blocks of columns, so that memory is read in order. Of few columns, as images in
+// blocks of channels have, the results are in registers.
 
 #include "dialects/graph/ops/HostOps.h"
 #include "passes/cpu/calls/CallRanks.h"
 #include "passes/cpu/calls/Generators.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "passes/host/QuantizedCalls.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -50,9 +52,8 @@ Value after(RowBuilder &b, Kind kind, Value a, Value count) {
     return math::LogOp::create(b, a);
   if (kind != Kind::Mean)
     return a;
-  Value number = arith::SIToFPOp::create(
-      b, a.getType(), arith::IndexCastOp::create(b, b.getI64Type(), count).getResult());
-  return arith::DivFOp::create(b, a, number);
+  Value number = b.toFloat(getElementTypeOrSelf(a.getType()), count);
+  return arith::DivFOp::create(b, a, b.spread(number));
 }
 
 /// Builds one reduction.
@@ -171,24 +172,78 @@ private:
   void columns() {
     Port sums = scratch(), shifts = kind == Kind::LogSumExp ? scratch() : Port();
     b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
-      Value blocks = b.div(b.add(length, b.index(kBlock - 1)), b.index(kBlock));
-      b.loop(blocks, [&](Value number) {
-        Value first = b.mul(number, b.index(kBlock));
-        Value n = b.min(b.index(kBlock), b.sub(length, first));
-        Indices position(indices);
-        position.push_back(first);
-        Value base = baseOf(position);
-        if (kind == Kind::LogSumExp) {
-          foldColumns(shifts, n, base, Kind::Max, nullptr);
-          b.loop(n, [&](Value j) { b.store(shifts, finite(b.load(shifts, j)), j); });
-        }
-        foldColumns(sums, n, base, kind, kind == Kind::LogSumExp ? &shifts : nullptr);
-        b.loop(n, [&](Value j) {
-          Value result = after(b, kind, b.load(sums, j), count);
-          if (kind == Kind::LogSumExp)
-            result = arith::AddFOp::create(b, result, b.load(shifts, j));
-          b.storeWide(b.out(), result, b.add(b.add(row, first), j));
-        });
+      if (!hasRegisters())
+        return columnsOfRow(indices, row, length, sums, shifts);
+      Value areFew = b.compare(arith::CmpIPredicate::ule, length, b.index(kFewColumns));
+      b.ifElse(
+          areFew, [&] { lanesOfRow(indices, row, length); },
+          [&] { columnsOfRow(indices, row, length, sums, shifts); });
+    });
+  }
+
+  /// Returns whether few columns are computed as vectors.
+  bool hasRegisters() const {
+    return !isLastReduced && !dims.empty() && RowBuilder::hasLanes(in.element) &&
+           kind != Kind::LogSum && kind != Kind::LogSumExp;
+  }
+
+  void lanesOfRow(ArrayRef<Value> indices, Value row, Value length) {
+    b.lanes(length, in.element, [&](Value j) {
+      Indices position(indices);
+      position.push_back(j);
+      Value result = foldLanes(0, baseOf(position));
+      b.storeWide(b.out(), after(b, kind, result, count), b.add(row, j));
+    });
+  }
+
+  /// Combines all elements from dim `d` of those that are reduced on, by accumulators that do not
+  /// wait for each other.
+  Value foldLanes(size_t d, Value at) {
+    constexpr int64_t chains = 4;
+    Value start = b.spread(b.constant(wide, initialOf(kind)));
+    auto join = [&](Value a, Value x) { return combine(b, kind, a, x); };
+    auto next = [&](Value a, Value i) {
+      Value here = b.add(at, b.mul(i, strides[d]));
+      return join(a, d + 1 < dims.size() ? foldLanes(d + 1, here)
+                                         : before(b, kind, b.loadWide(in, here)));
+    };
+    auto single = [&](Value from, Value carried) {
+      return b.fold(from, dims[d], b.index(1), carried, [&](Value i, ValueRange inside) -> Indices {
+        return {next(inside.front(), i)};
+      })[0];
+    };
+    if (d + 1 < dims.size())
+      return single(b.index(0), start);
+    Value blocks = b.sub(dims[d], b.rem(dims[d], b.index(chains)));
+    Indices sums = b.fold(b.index(0), blocks, b.index(chains), SmallVector<Value>(chains, start),
+                          [&](Value i, ValueRange inside) {
+                            Indices values;
+                            for (int64_t c = 0; c < chains; ++c)
+                              values.push_back(next(inside[c], b.add(i, b.index(c))));
+                            return values;
+                          });
+    return single(blocks, join(join(sums[0], sums[1]), join(sums[2], sums[3])));
+  }
+
+  void columnsOfRow(ArrayRef<Value> indices, Value row, Value length, const Port &sums,
+                    const Port &shifts) {
+    Value blocks = b.div(b.add(length, b.index(kBlock - 1)), b.index(kBlock));
+    b.loop(blocks, [&](Value number) {
+      Value first = b.mul(number, b.index(kBlock));
+      Value n = b.min(b.index(kBlock), b.sub(length, first));
+      Indices position(indices);
+      position.push_back(first);
+      Value base = baseOf(position);
+      if (kind == Kind::LogSumExp) {
+        foldColumns(shifts, n, base, Kind::Max, nullptr);
+        b.loop(n, [&](Value j) { b.store(shifts, finite(b.load(shifts, j)), j); });
+      }
+      foldColumns(sums, n, base, kind, kind == Kind::LogSumExp ? &shifts : nullptr);
+      b.loop(n, [&](Value j) {
+        Value result = after(b, kind, b.load(sums, j), count);
+        if (kind == Kind::LogSumExp)
+          result = arith::AddFOp::create(b, result, b.load(shifts, j));
+        b.storeWide(b.out(), result, b.add(b.add(row, first), j));
       });
     });
   }
@@ -208,7 +263,7 @@ private:
     });
   }
 
-  static constexpr int64_t kBlock = 256;
+  static constexpr int64_t kBlock = 256, kFewColumns = 64;
 
   RowBuilder &b;
   const Port &in;

@@ -149,13 +149,14 @@ public:
             llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)> body);
 
   // Vectors of neighbours: what bodies load and store are vectors there, or single elements.
-  /// The elements of a vector.
-  static constexpr int64_t kLanes = 16;
+  /// The elements of a vector, and of the smallest one that pays for itself.
+  static constexpr int64_t kLanes = 16, kFewLanes = 4;
   /// Returns whether elements of a type are computed in vectors.
   static bool hasLanes(mlir::Type element) { return element.isF32() || element.isF64(); }
   /// Calls body(j), which loads elements of type `loaded`, for vectors of elements from j on, until
-  /// there was one of all `count` elements, some of which are in two vectors; of fewer elements
-  /// than a vector has, for each one. What it loads must not be what it stores.
+  /// there was one of all `count` elements, some of which are in two vectors. Fewer elements than a
+  /// vector has are in smaller vectors, those that are fewer than kFewLanes come one by one. What
+  /// it loads must not be what it stores.
   void lanes(mlir::Value count, mlir::Type loaded, Body body);
   /// Returns what combine(a, b) makes of `initial`, which combined with others leaves these, and of
   /// element(j) for all `count` elements, in any order. An element may be asked for twice.
@@ -173,13 +174,15 @@ public:
 
 private:
   void storeError(mlir::Value first, mlir::Value second, int64_t kind);
+  /// As lanes(), of vectors of at most `size` elements.
+  void lanesOf(int64_t size, mlir::Value count, Body body);
   Port makePort(mlir::Value buffer, mlir::Value table, unsigned number, int64_t rank);
 
   llvm::SmallVector<Port> inputs, outputs;
   mlir::Value table, begin, end, currentRow;
   unsigned errorAt;
   int64_t rowDims = 1;
-  int64_t width = 1; ///< of what is loaded: kLanes in bodies on vectors
+  int64_t width = 1; ///< of what is loaded; 1: single elements
 };
 
 } // namespace atc::cpu

@@ -3,7 +3,8 @@
 //
 // The code generator makes vectors of loops itself, but rows are short: what is left behind its
 // blocks of several vectors took it one element at a time, as long as the rest. Here the last
-// vector of a row begins where it ends with the row.
+// vector of a row begins where it ends with the row, and rows that are shorter than a vector are
+// vectors of half its size, down to four elements.
 
 #include "passes/cpu/calls/RowBuilder.h"
 
@@ -29,11 +30,15 @@ static void keepScalar(scf::ForOp loop) {
 void RowBuilder::lanes(Value count, Type loaded, Body body) {
   if (!hasLanes(loaded))
     return loop(count, body);
-  Value whole = index(kLanes);
+  lanesOf(kLanes, count, body);
+}
+
+void RowBuilder::lanesOf(int64_t size, Value count, Body body) {
+  Value whole = index(size);
   ifElse(
       compare(arith::CmpIPredicate::sge, count, whole),
       [&] {
-        llvm::SaveAndRestore wide(width, kLanes);
+        llvm::SaveAndRestore wide(width, size);
         Value last = sub(count, whole);
         fold(index(0), count, whole, {}, [&](Value j, ValueRange) -> Indices {
           body(min(j, last));
@@ -41,6 +46,8 @@ void RowBuilder::lanes(Value count, Type loaded, Body body) {
         });
       },
       [&] {
+        if (size > kFewLanes)
+          return lanesOf(size / 2, count, body);
         auto single = scf::ForOp::create(*this, index(0), count, index(1));
         keepScalar(single);
         OpBuilder::InsertionGuard guard(*this);
