@@ -200,7 +200,11 @@ private:
     const unsigned count = returnOp().getNumOperands();
     std::vector<std::optional<om_dtype>> wanted(count, boundary.outputType);
     for (const OutputType &asked : boundary.outputTypes) {
-      if (std::optional<unsigned> output = findOutput(asked)) {
+      std::optional<unsigned> output = findOutput(asked);
+      if (auto other = boundary.aliases.find(asked.node);
+          !output && other != boundary.aliases.end())
+        output = findOutput({other->second, asked.index, asked.type});
+      if (output) {
         wanted[*output] = asked.type;
         continue;
       }

@@ -5,6 +5,7 @@
 #define OPENATC_DRIVER_MODELBOUNDARY_H
 
 #include "driver/targets/Target.h"
+#include "frontends/ModelNodes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "support/Diagnostics.h"
 
@@ -29,6 +30,7 @@ struct ModelBoundary {
   std::vector<std::string> halfInputs; ///< inputs that are f16; --input_fp16_nodes
   std::vector<bool> blockedInputs;     ///< which of `halfInputs` are NC1HWC0; missing: none
   std::vector<bool> blockedOutputs;    ///< which outputs are f16 in NC1HWC0; missing: none
+  NodeAliases aliases = {};            ///< other names of nodes; set by the import
 
   /// Returns whether nothing changes.
   bool empty() const {

@@ -106,7 +106,8 @@ static bool applyTypes(ModuleOp module, const ModelSource &source, const Target 
   const PrecisionBase base = target.precisionBase();
   std::vector<PrecisionRule> precision = source.precision;
   std::vector<ModelNode> nodes;
-  if (!precision.empty() || !source.placement.empty() || base == PrecisionBase::Mixed)
+  if (!precision.empty() || !source.placement.empty() || base == PrecisionBase::Mixed ||
+      !source.boundary.outputTypes.empty())
     nodes = listNodes(source, module, diagnostics);
   if (!source.placement.empty()) {
     const PlacedNodes placed = findPlacedNodes(nodes, source.placement, diagnostics);
@@ -118,7 +119,9 @@ static bool applyTypes(ModuleOp module, const ModelSource &source, const Target 
   if (!precision.empty() || base == PrecisionBase::Mixed)
     if (!applyPrecisionRules(module, nodes, precision, base, target.hasHalf(), diagnostics))
       return false;
-  return applyBoundary(module, source.boundary, source.outNodes, target, diagnostics) &&
+  ModelBoundary boundary = source.boundary;
+  boundary.aliases = listAliases(nodes);
+  return applyBoundary(module, boundary, source.outNodes, target, diagnostics) &&
          !diagnostics.hasErrors();
 }
 

@@ -3,6 +3,7 @@
 
 #include "quantize/Compression.h"
 
+#include "frontends/onnx/OnnxImport.h"
 #include "quantize/DataFolder.h"
 #include "quantize/Quantize.h"
 
@@ -13,6 +14,7 @@ namespace atc::quantize {
 driver::Quantizer makeQuantizer(std::string configPath, const driver::ModelSource &source,
                                 Progress progress) {
   return [configPath = std::move(configPath), name = source.path, shapes = source.inputShapes,
+          isOnnx = source.format == driver::ModelFormat::Onnx, bytes = source.bytes,
           progress = std::move(progress)](ModuleOp module, Diagnostics &diagnostics) {
     CompressionConfig config;
     if (!readCompressionConfig(configPath, config, diagnostics))
@@ -23,6 +25,8 @@ driver::Quantizer makeQuantizer(std::string configPath, const driver::ModelSourc
     QuantizeOptions options;
     options.name = name;
     options.config = config.quant;
+    if (isOnnx && !config.quant.layerNames().empty())
+      options.config.resolve(listAliases(listOnnxNodes(name, bytes, diagnostics)));
     options.progress = progress;
     options.compare = false;
     DataFolder data(config.dataDir, config.dataType, config.quant.images);

@@ -4,6 +4,7 @@
 #ifndef OPENATC_QUANTIZE_CONFIG_H
 #define OPENATC_QUANTIZE_CONFIG_H
 
+#include "frontends/ModelNodes.h"
 #include "quantize/ImageOptions.h"
 #include "quantize/RangeSearch.h"
 #include "quantize/weights/RoundAdaptively.h"
@@ -77,6 +78,12 @@ struct QuantConfig {
   bool balances() const;
   /// Returns the names of nodes that the settings mention.
   std::vector<std::string> layerNames() const;
+  /// Replaces other names of nodes by those that the compiler calls them by.
+  void resolve(const NodeAliases &aliases) {
+    resolveNames(skipLayers, aliases);
+    resolveNames(layers, aliases);
+    resolveNames(inputs, aliases);
+  }
 };
 
 /// Reads a configuration: JSON, the JSON of the vendor's tool, or its text form (`batch_num: 2

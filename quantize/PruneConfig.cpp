@@ -201,6 +201,11 @@ LayerPruning PruneConfig::of(const std::string &node, const std::string &type) c
   return ofType == types.end() ? common : ofType->second;
 }
 
+void PruneConfig::resolve(const NodeAliases &aliases) {
+  resolveNames(skipLayers, aliases);
+  resolveNames(layers, aliases);
+}
+
 bool PruneConfig::has(PruneKind kind) const {
   auto matches = [&](const auto &entry) { return entry.second.kind == kind; };
   return common.kind == kind || std::any_of(types.begin(), types.end(), matches) ||

@@ -4,6 +4,7 @@
 #ifndef OPENATC_QUANTIZE_PRUNECONFIG_H
 #define OPENATC_QUANTIZE_PRUNECONFIG_H
 
+#include "frontends/ModelNodes.h"
 #include "support/Diagnostics.h"
 
 #include <map>
@@ -37,6 +38,8 @@ struct PruneConfig {
 
   /// Returns the settings of a node: its own, else those of its type, else the common ones.
   LayerPruning of(const std::string &node, const std::string &type) const;
+  /// Replaces other names of nodes by those that the compiler calls them by.
+  void resolve(const NodeAliases &aliases);
   /// Returns whether any layer is pruned in this way.
   bool has(PruneKind kind) const;
 };

@@ -5,6 +5,8 @@
 
 #include "ascend/aclnn/Plan.h"
 
+#include <functional>
+
 namespace atc::ascend {
 
 /// Holds the arguments of an attention: softmax(query x key^T * scale + shift, without what is
@@ -53,6 +55,20 @@ struct Antiquant {
 /// of [batch, blocks] says, and integers scaled.
 void completeKeys(Plan &plan, Attention &attention, const View &blockTable, int64_t blockSize,
                   const Antiquant &ofKey, const Antiquant &ofValue);
+
+/// One of the sequences that lie one behind the other: its attention, and its tokens.
+struct Sequence {
+  Attention own;
+  int64_t row = 0, rowsEnd = 0; ///< of the query and the output
+  int64_t key = 0, keysEnd = 0; ///< of key and value
+};
+
+/// Returns elements `start` to `end` of the first dim, [1, heads, rows, width].
+View sequenceOf(const View &tokens, int64_t start, int64_t end);
+
+/// Checks an attention of such sequences, and visits each.
+void forEachSequence(Plan &plan, const Attention &given,
+                     const std::function<void(const Sequence &)> &visit);
 
 /// Adds the steps of an attention of sequences that lie one behind the other, [tokens, heads,
 /// width]; `rows` and `lengths` say where each ends.

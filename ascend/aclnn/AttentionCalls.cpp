@@ -20,7 +20,9 @@ void rejectGiven(Plan &plan, std::initializer_list<const void *> handles, const 
 
 constexpr const char *noScales =
     "scales of quantized queries and results must be NULL: they have no functions here";
-constexpr const char *noPadding = "shared prefixes and padding in front have no functions here";
+constexpr const char *noPadding =
+    "shared prefixes, padding in front and positions in tensors of their own have no functions "
+    "here";
 
 Dims lengthsOf(Plan &plan, const aclIntArray *handle, const char *name) {
   return handle ? plan.numbers(handle, name) : Dims();
@@ -284,7 +286,7 @@ ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttentionV4, (ACLNN_SEVEN_SCALES), (ACLNN_
                             (kvPaddingSize), (int64_t blockSize, int64_t, ), blocktable, blockSize,
                             ACLNN_ANTIQUANT)
 
-// The second version has the arguments of the first one, and more in two places.
+// Each version has the arguments of the one before, and more in two places.
 #define ACLNN_FUSED_ATTENTION(name, parts, padding, modes, check, keyMode, valueMode, ...)         \
   aclnnStatus aclnn##name##GetWorkspaceSize(                                                       \
       const aclTensor *query, const aclTensorList *key, const aclTensorList *value,                \
@@ -333,18 +335,25 @@ ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttentionV4, (ACLNN_SEVEN_SCALES), (ACLNN_
   ACLNN_RUN(name)
 ACLNN_FUSED_ATTENTION(FusedInferAttentionScore, (), (), (), false, antiquantMode, antiquantMode,
                       nullptr, nullptr, nullptr, nullptr)
-ACLNN_FUSED_ATTENTION(FusedInferAttentionScoreV2,
-                      (const aclTensor *keyAntiquantScale, const aclTensor *keyAntiquantOffset,
-                       const aclTensor *valueAntiquantScale, const aclTensor *valueAntiquantOffset,
-                       const aclTensor *keySharedPrefix, const aclTensor *valueSharedPrefix,
-                       const aclIntArray *actualSharedPrefixLen, ),
-                      (keySharedPrefix, valueSharedPrefix, actualSharedPrefixLen),
-                      (int64_t keyAntiquantMode, int64_t valueAntiquantMode, ),
-                      keyAntiquantMode < 0 || keyAntiquantMode > 1 || valueAntiquantMode < 0 ||
-                          valueAntiquantMode > 1,
-                      keyAntiquantScale ? keyAntiquantMode : antiquantMode,
-                      valueAntiquantScale ? valueAntiquantMode : antiquantMode, keyAntiquantScale,
-                      keyAntiquantOffset, valueAntiquantScale, valueAntiquantOffset)
+#define ACLNN_SPLIT_ATTENTION(name, parts, more)                                                   \
+  ACLNN_FUSED_ATTENTION(                                                                           \
+      name,                                                                                        \
+      (const aclTensor *keyAntiquantScale, const aclTensor *keyAntiquantOffset,                    \
+       const aclTensor *valueAntiquantScale, const aclTensor *valueAntiquantOffset,                \
+       const aclTensor *keySharedPrefix, const aclTensor *valueSharedPrefix,                       \
+       const aclIntArray *actualSharedPrefixLen, ACLNN_UNPACK parts),                              \
+      (keySharedPrefix, valueSharedPrefix, actualSharedPrefixLen ACLNN_UNPACK more),               \
+      (int64_t keyAntiquantMode, int64_t valueAntiquantMode, ),                                    \
+      keyAntiquantMode < 0 || keyAntiquantMode > 1 || valueAntiquantMode < 0 ||                    \
+          valueAntiquantMode > 1,                                                                  \
+      keyAntiquantScale ? keyAntiquantMode : antiquantMode,                                        \
+      valueAntiquantScale ? valueAntiquantMode : antiquantMode, keyAntiquantScale,                 \
+      keyAntiquantOffset, valueAntiquantScale, valueAntiquantOffset)
+ACLNN_SPLIT_ATTENTION(FusedInferAttentionScoreV2, (), ())
+ACLNN_SPLIT_ATTENTION(FusedInferAttentionScoreV3,
+                      (const aclTensor *queryRope, const aclTensor *keyRope,
+                       const aclTensor *keyRopeAntiquantScale, ),
+                      (, queryRope, keyRope, keyRopeAntiquantScale))
 
 aclnnStatus aclnnRecurrentGatedDeltaRuleGetWorkspaceSize(
     const aclTensor *, const aclTensor *, const aclTensor *, const aclTensor *, aclTensor *,

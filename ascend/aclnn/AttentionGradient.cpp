@@ -5,6 +5,8 @@
 
 #include "aclnnop/aclnn_ops.h"
 
+#include <tuple>
+
 using namespace atc::ascend;
 
 namespace {
@@ -64,6 +66,84 @@ void writeGradients(Plan &plan, const Attention &given, const View &gradient, co
   plan.write(ofScores, ofShift);
 }
 
+/// Writes zeros to a gradient of tokens that nothing depends on.
+void writeZeros(Plan &plan, const View &output) {
+  const View zero = plan.constant(0, output.type);
+  if (plan.isGood())
+    plan.write(plan.broadcast(zero, output.dims), output);
+}
+
+/// Writes the gradients of sequences that lie one behind the other.
+void writeSequences(Plan &plan, const Attention &given, const View &gradient, const View &ofQuery,
+                    const View &ofKey, const View &ofValue) {
+  for (const auto &[own, of, name] : {std::tuple{&gradient, &given.query, "dy"},
+                                      {&ofKey, &given.key, "dkOut"},
+                                      {&ofValue, &given.value, "dvOut"}})
+    if (plan.isGood() && (own->dims.size() != 3 || of->dims.empty() || own->dims[0] != of->dims[0]))
+      plan.reject("%s %s must have 3 dims with TND, and %lld tokens", name,
+                  textOf(own->dims).c_str(), (long long)(of->dims.empty() ? 0 : of->dims[0]));
+  forEachSequence(plan, given, [&](const Sequence &sequence) {
+    const bool hasRows = sequence.rowsEnd > sequence.row, hasKeys = sequence.keysEnd > sequence.key;
+    auto ofRows = [&](const View &view) {
+      return sequenceOf(view, sequence.row, sequence.rowsEnd);
+    };
+    auto ofKeys = [&](const View &view) {
+      return sequenceOf(view, sequence.key, sequence.keysEnd);
+    };
+    if (hasRows && hasKeys)
+      return writeGradients(plan, sequence.own, ofRows(gradient), ofRows(ofQuery), ofKeys(ofKey),
+                            ofKeys(ofValue), {});
+    if (hasRows)
+      writeZeros(plan, ofRows(ofQuery));
+    if (hasKeys)
+      for (const View *output : {&ofKey, &ofValue})
+        writeZeros(plan, ofKeys(*output));
+  });
+}
+
+/// The tensors that both functions take.
+struct Given {
+  const aclTensor *query, *key, *value, *dy, *shift, *mask;
+  const aclTensor *ofQuery, *ofKey, *ofValue, *ofShift;
+};
+
+/// Adds the steps of both functions; `attention` holds what differs.
+aclnnStatus finishGradients(Plan &plan, Attention &attention, const Given &given,
+                            const char *layout, int64_t heads, int64_t sparseMode, uint64_t *size,
+                            aclOpExecutor **executor) {
+  attention.query = plan.input(given.query, "query");
+  attention.key = plan.input(given.key, "keyIn");
+  attention.value = plan.input(given.value, "value");
+  const View gradient = plan.input(given.dy, "dy");
+  const bool areSequences = layout && std::string_view(layout) == "TND";
+  const int64_t keyHeads =
+      areSequences
+          ? (plan.isGood() && attention.key.dims.size() == 3 ? attention.key.dims[1] : heads)
+          : keyHeadsOf(plan, attention, layout, heads);
+  describeAttention(plan, attention, layout, heads, keyHeads, sparseMode);
+  attention.shift = plan.input(given.shift, "pseShift", true);
+  attention.shiftsFirst = true;
+  attention.hasModeOfOneRow = true;
+  attention.mask = plan.input(given.mask, "attenMask", true);
+  const View ofQuery = plan.output(given.ofQuery, "dqOut"),
+             ofKey = plan.output(given.ofKey, "dkOut"),
+             ofValue = plan.output(given.ofValue, "dvOut"),
+             ofShift = plan.output(given.ofShift, "dpseOut", true);
+  attention.output = ofQuery;
+  if (plan.isGood() && areSequences)
+    writeSequences(plan, attention, gradient, ofQuery, ofKey, ofValue);
+  else if (plan.isGood())
+    writeGradients(plan, attention, gradient, ofQuery, ofKey, ofValue, ofShift);
+  return plan.finish(size, executor);
+}
+
+void rejectDropout(Plan &plan, std::initializer_list<const void *> handles, double keepProb) {
+  const bool isGiven = std::any_of(handles.begin(), handles.end(), [](auto *each) { return each; });
+  if (isGiven || keepProb != 1)
+    plan.reject("dropMask, paddingMask and prefix must be NULL and keepProb 1: they have no "
+                "functions here");
+}
+
 } // namespace
 
 aclnnStatus aclnnFlashAttentionScoreGradGetWorkspaceSize(
@@ -76,32 +156,46 @@ aclnnStatus aclnnFlashAttentionScoreGradGetWorkspaceSize(
     int64_t sparseModeOptional, const aclTensor *dqOut, const aclTensor *dkOut,
     const aclTensor *dvOut, const aclTensor *dpseOut, uint64_t *size, aclOpExecutor **executor) {
   Plan plan(__func__);
-  if (dropMaskOptional || paddingMaskOptional || prefixOptional || keepProbOptional != 1)
-    plan.reject("dropMask, paddingMask and prefix must be NULL and keepProb 1: they have no "
-                "functions here");
+  rejectDropout(plan, {dropMaskOptional, paddingMaskOptional, prefixOptional}, keepProbOptional);
+  if (inputLayout && std::string_view(inputLayout) == "TND")
+    plan.reject("inputLayout TND needs the lengths of the sequences, which "
+                "aclnnFlashAttentionUnpaddingScoreGrad takes");
   Attention attention;
-  attention.query = plan.input(query, "query");
-  attention.key = plan.input(keyIn, "keyIn");
-  attention.value = plan.input(value, "value");
-  const View gradient = plan.input(dy, "dy");
-  describeAttention(plan, attention, inputLayout, headNum,
-                    keyHeadsOf(plan, attention, inputLayout, headNum), sparseModeOptional);
-  if (attention.layout == "TND")
-    plan.reject("inputLayout TND has no gradients here; give each sequence as a batch");
   attention.scale = scaleValueOptional;
   attention.before = preTokensOptional;
   attention.after = nextTokensOptional;
-  attention.shift = plan.input(pseShiftOptional, "pseShift", true);
-  attention.shiftsFirst = true;
-  attention.hasModeOfOneRow = true;
-  attention.mask = plan.input(attenMaskOptional, "attenMask", true);
-  const View ofQuery = plan.output(dqOut, "dqOut"), ofKey = plan.output(dkOut, "dkOut"),
-             ofValue = plan.output(dvOut, "dvOut"), ofShift = plan.output(dpseOut, "dpseOut", true);
-  if (plan.isGood())
-    writeGradients(plan, attention, gradient, ofQuery, ofKey, ofValue, ofShift);
-  return plan.finish(size, executor);
+  return finishGradients(
+      plan, attention,
+      {query, keyIn, value, dy, pseShiftOptional, attenMaskOptional, dqOut, dkOut, dvOut, dpseOut},
+      inputLayout, headNum, sparseModeOptional, size, executor);
 }
 ACLNN_RUN(FlashAttentionScoreGrad)
+
+aclnnStatus aclnnFlashAttentionUnpaddingScoreGradGetWorkspaceSize(
+    const aclTensor *query, const aclTensor *keyIn, const aclTensor *value, const aclTensor *dy,
+    const aclTensor *pseShiftOptional, const aclTensor *dropMaskOptional,
+    const aclTensor *paddingMaskOptional, const aclTensor *attenMaskOptional, const aclTensor *,
+    const aclTensor *, const aclTensor *, const aclTensor *, const aclIntArray *prefixOptional,
+    const aclIntArray *actualSeqQLenOptional, const aclIntArray *actualSeqKvLenOptional,
+    double scaleValue, double keepProb, int64_t preTokens, int64_t nextTokens, int64_t headNum,
+    char *inputLayout, int64_t, int64_t sparseMode, const aclTensor *dqOut, const aclTensor *dkOut,
+    const aclTensor *dvOut, const aclTensor *dpseOut, uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  rejectDropout(plan, {dropMaskOptional, paddingMaskOptional, prefixOptional}, keepProb);
+  if (!inputLayout || std::string_view(inputLayout) != "TND")
+    plan.reject("inputLayout must be TND");
+  Attention attention;
+  attention.scale = scaleValue;
+  attention.before = preTokens;
+  attention.after = nextTokens;
+  attention.rows = plan.numbers(actualSeqQLenOptional, "actualSeqQLen");
+  attention.lengths = plan.numbers(actualSeqKvLenOptional, "actualSeqKvLen");
+  return finishGradients(
+      plan, attention,
+      {query, keyIn, value, dy, pseShiftOptional, attenMaskOptional, dqOut, dkOut, dvOut, dpseOut},
+      inputLayout, headNum, sparseMode, size, executor);
+}
+ACLNN_RUN(FlashAttentionUnpaddingScoreGrad)
 
 /// Returns the sum over the dims that were broadcast.
 static View summedTo(Plan &plan, const View &x, const Dims &dims) {

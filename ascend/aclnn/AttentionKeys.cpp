@@ -112,14 +112,6 @@ View scaledKeys(Plan &plan, const View &x, const Antiquant &antiquant, aclDataTy
   return plan.isGood() ? plan.dense(result, type) : View();
 }
 
-/// Returns elements `start` to `end` of the first dim, [1, heads, rows, width].
-View sequenceOf(const View &tokens, int64_t start, int64_t end) {
-  View view = part(tokens, 0, start, end - start);
-  view.dims.insert(view.dims.begin(), 1);
-  view.strides.insert(view.strides.begin(), 0);
-  return permuted(view, {0, 2, 1, 3});
-}
-
 void checkEnds(Plan &plan, const Dims &ends, int64_t count, const char *name) {
   if (plan.isGood() && (ends.empty() || !std::is_sorted(ends.begin(), ends.end()) || ends[0] < 0 ||
                         ends.back() != count))
@@ -164,7 +156,15 @@ void completeKeys(Plan &plan, Attention &attention, const View &blockTable, int6
   attention.keyLayout = "BNSD";
 }
 
-void attendSequences(Plan &plan, const Attention &given) {
+View sequenceOf(const View &tokens, int64_t start, int64_t end) {
+  View view = part(tokens, 0, start, end - start);
+  view.dims.insert(view.dims.begin(), 1);
+  view.strides.insert(view.strides.begin(), 0);
+  return permuted(view, {0, 2, 1, 3});
+}
+
+void forEachSequence(Plan &plan, const Attention &given,
+                     const std::function<void(const Sequence &)> &visit) {
   // Keys that lay in blocks are those of each sequence, and the lengths theirs.
   const bool areApart = given.keyLayout == "BNSD";
   for (const View *view : {&given.query, &given.key, &given.value, &given.output})
@@ -187,34 +187,40 @@ void attendSequences(Plan &plan, const Attention &given) {
     plan.reject("actualSeqLengths has %zu sequences, blockTable %lld", given.rows.size(),
                 (long long)given.key.dims[0]);
   for (size_t i = 0; plan.isGood() && i < given.rows.size(); ++i) {
-    const int64_t row = i ? given.rows[i - 1] : 0, key = i ? given.lengths[i - 1] : 0;
-    if (given.rows[i] == row)
-      continue;
-    Attention own = given;
+    Sequence sequence{given, i ? given.rows[i - 1] : 0, given.rows[i],
+                      i && !areApart ? given.lengths[i - 1] : 0, given.lengths[i]};
+    Attention &own = sequence.own;
     own.layout = "BNSD";
     own.hasModeOfOneRow = true;
     own.rows.clear();
     own.lengths.clear();
-    own.query = sequenceOf(given.query, row, given.rows[i]);
-    own.output = sequenceOf(given.output, row, given.rows[i]);
+    own.query = sequenceOf(given.query, sequence.row, sequence.rowsEnd);
+    own.output = sequenceOf(given.output, sequence.row, sequence.rowsEnd);
     auto keysOf = [&](const View &view) {
-      return areApart ? part(part(view, 0, int64_t(i), 1), 2, 0, given.lengths[i])
-                      : sequenceOf(view, key, given.lengths[i]);
+      return areApart ? part(part(view, 0, int64_t(i), 1), 2, 0, sequence.keysEnd)
+                      : sequenceOf(view, sequence.key, sequence.keysEnd);
     };
     own.key = keysOf(given.key);
     own.value = keysOf(given.value);
     own.keyLayout = "";
     for (View Attention::*numbers : {&Attention::largest, &Attention::total})
       if ((given.*numbers).place)
-        own.*numbers = sequenceOf(given.*numbers, row, given.rows[i]);
+        own.*numbers = sequenceOf(given.*numbers, sequence.row, sequence.rowsEnd);
     if (given.mask.place && given.sparseMode < 2)
       for (size_t axis : {given.mask.dims.size() - 2, given.mask.dims.size() - 1}) {
         const int64_t count =
             axis + 2 == given.mask.dims.size() ? own.query.dims[2] : own.key.dims[2];
         own.mask = part(own.mask, axis, 0, std::min(count, own.mask.dims[axis]));
       }
-    attend(plan, own);
+    visit(sequence);
   }
+}
+
+void attendSequences(Plan &plan, const Attention &given) {
+  forEachSequence(plan, given, [&](const Sequence &sequence) {
+    if (sequence.rowsEnd > sequence.row)
+      attend(plan, sequence.own);
+  });
 }
 
 } // namespace atc::ascend

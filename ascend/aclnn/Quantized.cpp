@@ -110,15 +110,15 @@ aclnnStatus weightProduct(const char *name, const aclTensor *x, const aclTensor 
 }
 
 /// (x1 x x2 + bias) * scale * scale of the row, + offset where it is quantized again.
-aclnnStatus quantizedProduct(const char *name, const aclTensor *x1, const aclTensor *x2,
-                             const aclTensor *scale, const aclTensor *offset,
-                             const aclTensor *rowScale, const aclTensor *bias, bool transposeX1,
-                             bool transposeX2, const aclTensor *out, uint64_t *size,
-                             aclOpExecutor **executor) {
+aclnnStatus quantizedProduct(const char *name, const char *scaleName, const char *rowScaleName,
+                             const aclTensor *x1, const aclTensor *x2, const aclTensor *scale,
+                             const aclTensor *offset, const aclTensor *rowScale,
+                             const aclTensor *bias, bool transposeX1, bool transposeX2,
+                             const aclTensor *out, uint64_t *size, aclOpExecutor **executor) {
   Plan plan(name);
   View left = plan.input(x1, "x1"), right = plan.input(x2, "x2");
-  const View factors = plan.input(scale, "scale"), shift = plan.input(offset, "offset", true),
-             rows = plan.input(rowScale, "pertokenScale", true),
+  const View factors = plan.input(scale, scaleName), shift = plan.input(offset, "offset", true),
+             rows = plan.input(rowScale, rowScaleName, true),
              added = plan.input(bias, "bias", true), y = plan.output(out, "out");
   if (plan.isGood() && (left.type != ACL_INT8 || right.type != ACL_INT8 || left.dims.size() < 2 ||
                         right.dims.size() < 2))
@@ -132,8 +132,30 @@ aclnnStatus quantizedProduct(const char *name, const aclTensor *x1, const aclTen
     std::swap(order[order.size() - 1], order[order.size() - 2]);
     return permuted(view, order);
   };
-  View sums =
-      integerProduct(plan, transposeX1 ? turned(left) : left, transposeX2 ? turned(right) : right);
+  if (transposeX1)
+    left = turned(left);
+  if (transposeX2)
+    right = turned(right);
+  const int64_t depth = left.dims.back(), count = left.dims[left.dims.size() - 2],
+                width = right.dims.back();
+  if (right.dims[right.dims.size() - 2] != depth)
+    plan.reject("x1 %s%s and x2 %s%s cannot be multiplied", textOf(left.dims).c_str(),
+                transposeX1 ? " (transposed)" : "", textOf(right.dims).c_str(),
+                transposeX2 ? " (transposed)" : "");
+  auto mustHave = [&](const View &view, const char *role, int64_t elements) {
+    const int64_t own = view.place ? countOf(view.dims) : 1;
+    if (plan.isGood() && own != 1 && own != elements)
+      plan.reject("%s %s must have 1 or %lld elements", role, textOf(view.dims).c_str(),
+                  (long long)elements);
+  };
+  mustHave(factors, scaleName, width);
+  mustHave(shift, "offset", width);
+  mustHave(rows, rowScaleName, count);
+  if (plan.isGood() && added.place && added.dims.size() && added.dims.back() != 1 &&
+      added.dims.back() != width)
+    plan.reject("bias %s must have 1 or %lld elements in its last dim", textOf(added.dims).c_str(),
+                (long long)width);
+  View sums = integerProduct(plan, left, right);
   const bool addsFirst = added.place && !isFloat(added.type);
   if (addsFirst)
     sums = combined(plan, "Add", sums, added);
@@ -175,8 +197,8 @@ aclnnStatus aclnnQuantMatmulV3GetWorkspaceSize(const aclTensor *x1, const aclTen
                                                const aclTensor *bias, bool transposeX1,
                                                bool transposeX2, const aclTensor *out,
                                                uint64_t *size, aclOpExecutor **executor) {
-  return quantizedProduct(__func__, x1, x2, scale, offset, nullptr, bias, transposeX1, transposeX2,
-                          out, size, executor);
+  return quantizedProduct(__func__, "scale", "pertokenScale", x1, x2, scale, offset, nullptr, bias,
+                          transposeX1, transposeX2, out, size, executor);
 }
 ACLNN_RUN(QuantMatmulV3)
 aclnnStatus aclnnQuantMatmulV4GetWorkspaceSize(const aclTensor *x1, const aclTensor *x2,
@@ -185,8 +207,9 @@ aclnnStatus aclnnQuantMatmulV4GetWorkspaceSize(const aclTensor *x1, const aclTen
                                                const aclTensor *bias, bool transposeX1,
                                                bool transposeX2, const aclTensor *out,
                                                uint64_t *size, aclOpExecutor **executor) {
-  return quantizedProduct(__func__, x1, x2, scale, offset, pertokenScaleOptional, bias, transposeX1,
-                          transposeX2, out, size, executor);
+  return quantizedProduct(__func__, "scale", "pertokenScale", x1, x2, scale, offset,
+                          pertokenScaleOptional, bias, transposeX1, transposeX2, out, size,
+                          executor);
 }
 ACLNN_RUN(QuantMatmulV4)
 aclnnStatus aclnnQuantMatmulV5GetWorkspaceSize(const aclTensor *x1, const aclTensor *x2,
@@ -201,8 +224,8 @@ aclnnStatus aclnnQuantMatmulV5GetWorkspaceSize(const aclTensor *x1, const aclTen
     plan.reject("yScale, x1Offset and yOffset must be NULL, and groupSize 0");
     return plan.finish(size, executor);
   }
-  return quantizedProduct(__func__, x1, x2, x2Scale, x2Offset, x1Scale, bias, transposeX1,
-                          transposeX2, out, size, executor);
+  return quantizedProduct(__func__, "x2Scale", "x1Scale", x1, x2, x2Scale, x2Offset, x1Scale, bias,
+                          transposeX1, transposeX2, out, size, executor);
 }
 ACLNN_RUN(QuantMatmulV5)
 

@@ -1,8 +1,7 @@
 //===-- HiVideo.cpp -----------------------------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ascend/dvpp/HiVideo.h"
-
-#include <new>
+#include "ascend/src/Errors.h"
 
 namespace atc::ascend {
 namespace {
@@ -28,13 +27,12 @@ bool store(const Planes &planes, Decoded &result, uint32_t bytes, acldvppCscMatr
   std::shared_ptr<Block> block;
   if (checkPicture("hi_mpi_vdec_send_stream", "vdec_pic_info", picture, block) != ACL_SUCCESS)
     return false;
-  try {
-    storePlanes(
-        resizePlanes(planes, picture.width, picture.height, *factsOf(picture.format), 0, matrix),
-        picture, Area{0, picture.width - 1, 0, picture.height - 1});
-  } catch (const std::bad_alloc &) {
+  if (!hasMemoryFor([&] {
+        storePlanes(resizePlanes(planes, picture.width, picture.height, *factsOf(picture.format), 0,
+                                 matrix),
+                    picture, Area{0, picture.width - 1, 0, picture.height - 1});
+      }))
     return false;
-  }
   info.picture_width = picture.width;
   info.picture_height = picture.height;
   info.picture_width_stride = picture.widthStride;
@@ -90,12 +88,11 @@ hi_s32 HiVideoDecoder::send(const char *function, const hi_vdec_stream &stream,
   waiting.push_back(std::move(sent));
   std::string error;
   bool good = false;
-  try {
-    good = nextUnit(stream.addr, stream.len, 0) < stream.len &&
-           codec->decode(stream.addr, stream.len, take(came, ready), error);
-  } catch (const std::bad_alloc &) {
+  if (!hasMemoryFor([&] {
+        good = nextUnit(stream.addr, stream.len, 0) < stream.len &&
+               codec->decode(stream.addr, stream.len, take(came, ready), error);
+      }))
     error = "memory could not be allocated";
-  }
   if (!good && !came && !waiting.empty()) { // a frame that says so
     const Sent failed = std::move(waiting.back());
     waiting.pop_back();

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ascend/dvpp/VideoCodec.h"
 
+#include "ascend/src/Errors.h"
+
 #include <cstring>
-#include <new>
 
 namespace atc::ascend {
 
@@ -22,22 +23,25 @@ bool passPicture(const uint8_t *const planes[3], const int strides[3], int width
     return false;
   }
   Planes copy;
-  try {
+  bool isWhole = false;
+  const bool isStored = hasMemoryFor([&] {
     for (unsigned index = 0; index < 3; ++index) {
       const unsigned shift = index == 0 ? 0 : 1;
       Plane plane(shifted(uint32_t(width), shift), shifted(uint32_t(height), shift));
       if (!planes[index] || strides[index] < 0 || uint32_t(strides[index]) < plane.width) {
         error = "the decoder gave no picture";
-        return false;
+        return;
       }
       for (uint32_t y = 0; y < plane.height; ++y)
         memcpy(&plane.at(0, y), planes[index] + size_t(y) * size_t(strides[index]), plane.width);
       copy.channels.push_back(std::move(plane));
     }
-  } catch (const std::bad_alloc &) {
+    isWhole = true;
+  });
+  if (!isStored)
     error = "memory could not be allocated";
+  if (!isWhole)
     return false;
-  }
   take(std::move(copy));
   return true;
 }

@@ -4,8 +4,7 @@
 #include "ascend/dvpp/VideoChannels.h"
 #include "ascend/dvpp/VideoCodec.h"
 #include "ascend/dvpp/VideoWorker.h"
-
-#include <new>
+#include "ascend/src/Errors.h"
 
 namespace atc::ascend {
 
@@ -34,11 +33,11 @@ public:
       std::string error;
       bool good = false;
       const auto *units = static_cast<const uint8_t *>(data);
-      try {
-        good = nextUnit(units, bytes, 0) < bytes && codec->decode(units, bytes, take(came), error);
-      } catch (const std::bad_alloc &) {
+      if (!hasMemoryFor([&] {
+            good =
+                nextUnit(units, bytes, 0) < bytes && codec->decode(units, bytes, take(came), error);
+          }))
         error = "memory could not be allocated";
-      }
       if (!good && !came && !waiting.empty()) {
         Sent failed = std::move(waiting.back());
         waiting.pop_back();
@@ -88,10 +87,10 @@ private:
       return;
     }
     const FormatFacts &facts = *factsOf(picture.format);
-    try {
-      storePlanes(resizePlanes(planes, picture.width, picture.height, facts, 0, matrix), picture,
-                  Area{0, picture.width - 1, 0, picture.height - 1});
-    } catch (const std::bad_alloc &) {
+    if (!hasMemoryFor([&] {
+          storePlanes(resizePlanes(planes, picture.width, picture.height, facts, 0, matrix),
+                      picture, Area{0, picture.width - 1, 0, picture.height - 1});
+        })) {
       sent.output->change([](Picture &result) { result.retCode = uint32_t(ACL_ERROR_BAD_ALLOC); });
       return;
     }

@@ -4,10 +4,10 @@
 #include "ascend/dvpp/VideoChannels.h"
 #include "ascend/dvpp/VideoCodec.h"
 #include "ascend/dvpp/VideoWorker.h"
+#include "ascend/src/Errors.h"
 
 #include <atomic>
 #include <cstring>
-#include <new>
 
 namespace atc::ascend {
 
@@ -25,15 +25,14 @@ public:
       std::vector<uint8_t> bytes;
       std::string error;
       bool good = false;
-      try {
-        const Area all{0, picture.width - 1, 0, picture.height - 1};
-        Planes planes = resizePlanes(loadPlanes(picture, all), picture.width, picture.height,
-                                     *factsOf(PIXEL_FORMAT_YUV_SEMIPLANAR_420), 0,
-                                     ACL_DVPP_CSC_MATRIX_BT601_NARROW);
-        good = codec->encode(planes, key, bytes, error);
-      } catch (const std::bad_alloc &) {
+      if (!hasMemoryFor([&] {
+            const Area all{0, picture.width - 1, 0, picture.height - 1};
+            Planes planes = resizePlanes(loadPlanes(picture, all), picture.width, picture.height,
+                                         *factsOf(PIXEL_FORMAT_YUV_SEMIPLANAR_420), 0,
+                                         ACL_DVPP_CSC_MATRIX_BT601_NARROW);
+            good = codec->encode(planes, key, bytes, error);
+          }))
         error = "memory could not be allocated";
-      }
       answer(input, good, bytes, userData);
     });
   }

@@ -5,6 +5,8 @@
 
 #include "acl/acl_base.h"
 
+#include <new>
+#include <stdexcept>
 #include <string>
 
 namespace atc::ascend {
@@ -17,6 +19,19 @@ ACL_FUNC_VISIBILITY aclError fail(aclError code, const char *function, const cha
 
 /// Records that a function had no memory, as fail() does, and returns ACL_ERROR_BAD_ALLOC.
 ACL_FUNC_VISIBILITY aclError failWithoutMemory(const char *function) noexcept;
+
+/// Runs `body` where nobody above it could catch what it throws, such as on a thread of the
+/// library. Returns false where it had no memory.
+template <typename Body> bool hasMemoryFor(Body &&body) {
+  try {
+    body();
+    return true;
+  } catch (const std::bad_alloc &) {
+    return false;
+  } catch (const std::length_error &) { // containers throw it where a size is beyond all memory
+    return false;
+  }
+}
 
 /// Records a message that was composed on another thread, and its code; an empty one stands for one
 /// that there was no memory for.

@@ -118,14 +118,13 @@ aclError aclrtSnapShotProcessBackup(int pid, aclrtSnapShotBackupArgs *args) {
   ACL_TRY(checkState(__func__, ACL_ERROR_SNAPSHOT_BACKUP_FAILED, State::Locked, State::BackedUp));
   ACL_TRY(callObservers(__func__, ACL_RT_SNAPSHOT_BACKUP_PRE));
   std::vector<Saved> saved;
-  try {
-    for (auto &block : lastingDeviceBlocks()) {
-      const char *data = static_cast<const char *>(block->data);
-      saved.push_back({block, std::vector<char>(data, data + block->bytes)});
-    }
-  } catch (const std::bad_alloc &) {
+  if (!hasMemoryFor([&] {
+        for (auto &block : lastingDeviceBlocks()) {
+          const char *data = static_cast<const char *>(block->data);
+          saved.push_back({block, std::vector<char>(data, data + block->bytes)});
+        }
+      }))
     ACL_FAIL(ACL_ERROR_BAD_ALLOC, "the copy of the device memory could not be allocated");
-  }
   snapshot().saved = std::move(saved);
   snapshot().state = State::BackedUp;
   return callObservers(__func__, ACL_RT_SNAPSHOT_BACKUP_POST);

@@ -27,7 +27,7 @@ PlacedNodes findPlacedNodes(const std::vector<ModelNode> &nodes,
       std::vector<std::string> names;
       for (const ModelNode &node : nodes) {
         names.push_back(isType ? node.type : node.name);
-        if (isType ? !isOperatorType(rule.name, node.type) : rule.name != node.name)
+        if (isType ? !isOperatorType(rule.name, node.type) : !node.isCalled(rule.name))
           continue;
         onCpu[node.name] = rule.onCpu;
         isFound = true;

@@ -72,7 +72,7 @@ private:
   bool apply(const PrecisionRule &rule) {
     bool isFound = false;
     for (const ModelNode &node : nodes)
-      if (rule.isType ? isOfType(node, rule.name) : rule.name == node.name) {
+      if (rule.isType ? isOfType(node, rule.name) : node.isCalled(rule.name)) {
         choices[node.name] = rule.precision;
         isFound = true;
       }

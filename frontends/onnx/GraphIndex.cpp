@@ -13,6 +13,31 @@ using namespace llvm;
 
 namespace atc::onnx_import {
 
+std::string nameOf(const onnx::NodeProto &node) {
+  if (!node.name().empty())
+    return node.name();
+  auto named = find_if(node.output(), [](const std::string &output) { return !output.empty(); });
+  return named == node.output().end() ? "" : *named;
+}
+
+StringMap<const onnx::NodeProto *> madeNames(const onnx::GraphProto &graph) {
+  StringMap<const onnx::NodeProto *> names;
+  unsigned number = 0;
+  for (const onnx::NodeProto &node : graph.node())
+    if (node.name().empty())
+      names[node.op_type() + "_" + std::to_string(number++)] = &node;
+  for (const onnx::NodeProto &node : graph.node())
+    names.erase(node.name());
+  return names;
+}
+
+NodeAliases listAliases(const onnx::GraphProto &graph) {
+  NodeAliases aliases;
+  for (const auto &entry : madeNames(graph))
+    aliases.emplace(entry.getKey().str(), nameOf(*entry.second));
+  return aliases;
+}
+
 GraphIndex::GraphIndex(onnx::GraphProto &graph, NodeReads &reads, Diagnostics &diagnostics,
                        IsOuter isOuter)
     : graph(graph), reads(reads), diags(diagnostics), isOuter(std::move(isOuter)) {
@@ -64,19 +89,12 @@ static std::vector<std::string> listOutputs(const onnx::GraphProto &graph) {
   return names;
 }
 
-/// Returns the node of a name, or null. What has none is called as the Ascend toolchain calls it,
-/// by its type and its number among the nodes without a name ("Conv_0", "Relu_1"), unless another
-/// node has that name.
+/// Returns the node of a name, or null.
 static const onnx::NodeProto *findNode(const onnx::GraphProto &graph, StringRef name) {
-  const onnx::NodeProto *made = nullptr;
-  unsigned number = 0;
-  for (const onnx::NodeProto &node : graph.node()) {
+  for (const onnx::NodeProto &node : graph.node())
     if (!name.empty() && node.name() == name)
       return &node;
-    if (node.name().empty() && node.op_type() + "_" + std::to_string(number++) == name)
-      made = &node;
-  }
-  return made;
+  return madeNames(graph).lookup(name);
 }
 
 bool GraphIndex::resolveOutputs(ArrayRef<std::string> requested,

@@ -1,4 +1,4 @@
-//===-- GraphIndex.h - producers and uses of tensors ----------------------===//
+//===-- GraphIndex.h - names of nodes, producers and uses of tensors ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_FRONTENDS_ONNX_GRAPHINDEX_H
@@ -9,12 +9,25 @@
 #include <string>
 #include <vector>
 
+#include "frontends/ModelNodes.h"
 #include "frontends/onnx/Scope.h"
 #include "support/Diagnostics.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace atc::onnx_import {
+
+/// Returns the name that the compiler calls a node by: its own, else that of its first output; ""
+/// where it has neither.
+std::string nameOf(const onnx::NodeProto &node);
+
+/// Returns the nodes of a graph that have no name, each by the name that the Ascend toolchain gives
+/// it: its type and its number among the nodes without a name ("Conv_0", "Relu_1"). A name that a
+/// node has itself is not among them.
+llvm::StringMap<const onnx::NodeProto *> madeNames(const onnx::GraphProto &graph);
+
+/// Returns these names with the names that the compiler calls the nodes by.
+NodeAliases listAliases(const onnx::GraphProto &graph);
 
 /// Indexes the names of a graph and finds the nodes that the outputs need, in topological order.
 class GraphIndex {

@@ -12,6 +12,7 @@
 #include "frontends/onnx/AscendNodes.h"
 #include "frontends/onnx/DynamicDim.h"
 #include "frontends/onnx/GraphImporter.h"
+#include "frontends/onnx/GraphIndex.h"
 #include "frontends/onnx/ModelFacts.h"
 #include "frontends/onnx/OnnxModel.h"
 #include "frontends/onnx/OpTable.h"
@@ -267,14 +268,14 @@ std::vector<atc::ModelNode> atc::listOnnxNodes(StringRef path,
             : !parseFile(path, onnx_import::fileFormat, model, diagnostics))
     return {};
   std::vector<atc::ModelNode> nodes;
+  const llvm::StringMap<const onnx::NodeProto *> made = onnx_import::madeNames(model.graph());
+  llvm::DenseMap<const onnx::NodeProto *, StringRef> aliases;
+  for (const auto &entry : made)
+    aliases[entry.second] = entry.getKey();
   // Whoever compiles a model has had its depth checked.
   std::function<void(const onnx::GraphProto &)> add = [&](const onnx::GraphProto &graph) {
     for (const onnx::NodeProto &node : graph.node()) {
-      auto named = llvm::find_if(node.output(), [](const auto &name) { return !name.empty(); });
-      nodes.push_back({!node.name().empty()           ? node.name()
-                       : named != node.output().end() ? *named
-                                                      : "",
-                       node.op_type()});
+      nodes.push_back({onnx_import::nameOf(node), node.op_type(), aliases.lookup(&node).str()});
       onnx_import::forEachGraph(node, add);
     }
   };

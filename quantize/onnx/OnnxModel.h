@@ -4,6 +4,7 @@
 #ifndef OPENATC_QUANTIZE_ONNX_ONNXMODEL_H
 #define OPENATC_QUANTIZE_ONNX_ONNXMODEL_H
 
+#include "frontends/onnx/GraphIndex.h"
 #include "support/Diagnostics.h"
 #include "llvm/ADT/ArrayRef.h"
 
@@ -46,7 +47,10 @@ public:
   static std::unique_ptr<OnnxModel> read(const std::string &path, Diagnostics &diagnostics);
   static std::unique_ptr<OnnxModel> parse(llvm::StringRef bytes, const std::string &name,
                                           const std::string &folder, Diagnostics &diagnostics);
-  OnnxModel(const OnnxModel &other) : proto(other.proto) { index(); }
+  OnnxModel(const OnnxModel &other) : aliases(other.aliases), proto(other.proto) { index(); }
+
+  /// Other names of the nodes that the file has.
+  const NodeAliases aliases;
 
   onnx::ModelProto proto;
   /// Returns the main graph, which the model owns.
@@ -92,7 +96,10 @@ public:
   std::set<std::string> balancedTensors() const;
 
 private:
-  explicit OnnxModel(onnx::ModelProto &&model) : proto(std::move(model)) { index(); }
+  explicit OnnxModel(onnx::ModelProto &&model)
+      : aliases(onnx_import::listAliases(model.graph())), proto(std::move(model)) {
+    index();
+  }
   bool loadExternalData(const std::string &folder, Diagnostics &diagnostics);
 
   std::map<std::string, onnx::TensorProto *> constants;

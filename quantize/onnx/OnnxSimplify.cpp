@@ -208,6 +208,9 @@ void foldIntoConvolutions(OnnxModel &model) {
       if (!affine)
         break;
       foldInto(model, conv, *weights, *affine);
+      // One without a name goes by its output, which settings name as the file has it.
+      if (conv.name().empty())
+        conv.set_name(output);
       conv.set_output(0, users[0]->output(0));
       // The previous producer is removed.
       users[0]->set_op_type("Folded");

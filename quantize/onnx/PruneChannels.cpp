@@ -329,12 +329,13 @@ Pruning ChannelPruner::run() {
 
 Pruning pruneChannels(OnnxModel &model, const PruneConfig &config, const MomentsByOutput &moments,
                       Diagnostics &diagnostics) {
-  if (!checkPruneNames(model, config, diagnostics))
+  const std::optional<PruneConfig> resolved = resolvePruneNames(model, config, diagnostics);
+  if (!resolved)
     return {};
   const int64_t before = countWeights(model);
   if (!moments.empty())
     addMissingBiases(model);
-  ChannelPruner pruner(model, config, moments);
+  ChannelPruner pruner(model, *resolved, moments);
   Pruning result = pruner.run();
   if (pruner.missed)
     diagnostics.error("E10014", "the operations cannot be reduced by the compress_ratio: too many "

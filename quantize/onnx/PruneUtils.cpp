@@ -10,7 +10,9 @@
 
 namespace atc::quantize {
 
-bool checkPruneNames(OnnxModel &model, const PruneConfig &config, Diagnostics &diagnostics) {
+std::optional<PruneConfig> resolvePruneNames(OnnxModel &model, PruneConfig config,
+                                             Diagnostics &diagnostics) {
+  config.resolve(model.aliases);
   std::set<std::string> known, wanted = config.skipLayers;
   for (const onnx::NodeProto &node : model.graph().node()) {
     known.insert(node.name());
@@ -22,7 +24,7 @@ bool checkPruneNames(OnnxModel &model, const PruneConfig &config, Diagnostics &d
     if (!known.count(name))
       diagnostics.error("E10016", "the configuration names the node \"" + name +
                                       "\", which the model has not");
-  return !diagnostics.hasErrors();
+  return diagnostics.hasErrors() ? std::nullopt : std::optional(std::move(config));
 }
 
 int64_t countWeights(OnnxModel &model) {

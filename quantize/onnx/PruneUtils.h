@@ -9,8 +9,10 @@
 
 namespace atc::quantize {
 
-/// Reports names in the settings that the model has not. Returns false where there are some.
-bool checkPruneNames(OnnxModel &model, const PruneConfig &config, Diagnostics &diagnostics);
+/// Returns settings with the names that the compiler calls nodes by. Reports names that the model
+/// has not, and returns nothing where there are some.
+std::optional<PruneConfig> resolvePruneNames(OnnxModel &model, PruneConfig config,
+                                             Diagnostics &diagnostics);
 
 /// Returns the float elements of a model's constants that are not zero.
 int64_t countWeights(OnnxModel &model);

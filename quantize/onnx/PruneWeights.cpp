@@ -69,7 +69,8 @@ std::vector<float> sparsify(const std::vector<float> &rows, const SparseForm &fo
 Pruning pruneWeights(OnnxModel &model, const PruneConfig &config, const MomentsByOutput &moments,
                      Diagnostics &diagnostics) {
   Pruning result;
-  if (!checkPruneNames(model, config, diagnostics))
+  const std::optional<PruneConfig> resolved = resolvePruneNames(model, config, diagnostics);
+  if (!resolved)
     return result;
   result.before = countWeights(model);
   auto count = [](const std::vector<float> &values) {
@@ -78,7 +79,7 @@ Pruning pruneWeights(OnnxModel &model, const PruneConfig &config, const MomentsB
   for (onnx::NodeProto &node : *model.graph().mutable_node()) {
     const std::string name =
         node.name().empty() && node.output_size() ? node.output(0) : node.name();
-    if (config.of(name, node.op_type()).kind != PruneKind::TwoOfFour)
+    if (resolved->of(name, node.op_type()).kind != PruneKind::TwoOfFour)
       continue;
     const std::optional<SparseForm> form = formOf(model, node);
     // Weights that several layers share cannot absorb the errors of each.

@@ -19,7 +19,9 @@ class OnnxQuantizer {
 public:
   OnnxQuantizer(OnnxModel &model, const QuantizeOptions &options, MLIRContext &context,
                 Diagnostics &diagnostics)
-      : model(model), options(options), context(context), diagnostics(diagnostics) {}
+      : model(model), options(options), context(context), diagnostics(diagnostics) {
+    this->options.config.resolve(model.aliases);
+  }
 
   bool run(DataSource &data, Quantization &result);
   bool runSubset(const Quantization &all, Quantization &result);
@@ -31,7 +33,7 @@ private:
   bool compare(const Calibration &source, ArrayRef<size_t> sourceTensors, Quantization &result);
 
   OnnxModel &model;
-  const QuantizeOptions &options;
+  QuantizeOptions options;
   InputShapes shapes;
   MLIRContext &context;
   Diagnostics &diagnostics;

@@ -88,6 +88,15 @@ def test_a_later_dump_of_some_steps(model, tmp_path):  # noqa: F811
     assert any(np.array_equal(np.load(file).reshape(-1), picture) for file in first.glob("*.input.0.npy"))
 
 
+def test_what_writes_nothing_says_so(model, tmp_path):  # noqa: F811
+    for dump, message in (({"dump_path": str(tmp_path), "dump_debug": "on"}, '"dump_debug" writes nothing'),
+                          ({"dump_debug": "yes"}, ""), ({"dump_scene": "lite_exception"}, '"dump_scene" writes nothing')):
+        (tmp_path / "acl.json").write_text(json.dumps({"dump": dump}))
+        (tmp_path / "program.py").write_text(PROGRAM)
+        done = run(sys.executable, tmp_path / "program.py", model[0], tmp_path / "acl.json", "", PICTURE, 1)
+        assert (done.returncode == 0) == bool(message) and message in done.stderr, done.stdout + done.stderr
+
+
 def layers(folder, path, *names):
     """Dumps the layers; returns the names of the tensors in the order of the launches, and what the
     program says."""

@@ -160,6 +160,26 @@ def test_norms_do_not_say_how_weights_multiply(tmp_path, flags, kept):
     assert "W11010" in compile_(tmp_path, "--keep_dtype=k")
 
 
+@pytest.mark.parametrize("flags, files", [
+    (["--keep_dtype=k"], {"k": "Mul_0\nReduceSum_1\nSqrt_2\n"}),
+    (["--op_precision_mode=p"], {"p": "[ByNodeName]\nMul_0=high_precision\nReduceSum_1=high_precision\nr=high_precision\n"}),
+    (["--customize_dtypes=c"], {"c": "Mul_0::InputDtype:float32,float32,OutputDtype:float32\n"
+                                     "ReduceSum_1::OutputDtype:float32\nSqrt_2::InputDtype:float32\n"}),
+])
+def test_nodes_without_a_name_in_f32(norm, flags, files):
+    """They have the names that the Ascend toolchain makes, and those of their first outputs."""
+    model = onnx.load(norm[0] / "m.onnx")
+    for node in model.graph.node:
+        node.name = ""
+    onnx.save(model, norm[0] / "m.onnx")
+    for name, text in files.items():
+        (norm[0] / name).write_text(text)
+    assert "W11002" not in compile_(norm[0], *flags)
+    assert error_of(norm) < 1e-3
+    (norm[0] / "k").write_text("Mul_1\n")
+    assert "W11002: --keep_dtype (k:1): the model has no node 'Mul_1'" in compile_(norm[0], "--keep_dtype=k")
+
+
 def test_one_node_in_f16_is_enough_to_lose(norm):
     """A rule about a node outweighs the mode."""
     (norm[0] / "p").write_text("[ByNodeName]\nsquare = high_performance\nsum=high_performance\n")
@@ -220,6 +240,14 @@ def test_type_of_all_outputs(relu, target, name, dtype):
 def test_type_of_one_output(relu):
     folder, x = relu
     compile_(folder, "--output_type=neg:0:FP16")
+    outputs = run(folder, x=x)
+    assert outputs["y"].dtype == np.float32 and outputs["z"].dtype == np.float16
+    model = onnx.load(folder / "m.onnx")
+    for node in model.graph.node:
+        node.name = ""
+    onnx.save(model, folder / "nameless.onnx")
+    at = [node.op_type for node in model.graph.node].index("Neg")
+    tool("atc", "--model=nameless.onnx", "--framework=5", "--output=m", SOC, f"--output_type=Neg_{at}:0:FP16", cwd=folder)
     outputs = run(folder, x=x)
     assert outputs["y"].dtype == np.float32 and outputs["z"].dtype == np.float16
     compile_(folder, "--output_type=relu:0:INT8;neg:0:FP32", "--out_nodes=neg:0;relu:0")

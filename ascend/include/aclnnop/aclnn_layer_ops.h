@@ -145,6 +145,17 @@ OPENATC_ACLNN(MoeInitRoutingV2, const aclTensor *x, const aclTensor *expertIdx,
               const aclTensor *expandedRowIdxOut,
               const aclTensor *expertTokensCountOrCumsumOutOptional,
               const aclTensor *expertTokensBeforeCapacityOutOptional)
+/* The same of the experts of a range. quantMode -1 leaves rows what they are, 0 makes them int8 by
+ * scale and offset, 1 by a scale of each row, times scale before. expertTokensNumType: 0 sums, 1
+ * counts, 2 pairs of expert and count. rowIdxType: 0 the row of each choice, 1 the choice of each
+ * row. Rows that no token takes are 0, places of no row -1. */
+OPENATC_ACLNN(MoeInitRoutingV3, const aclTensor *x, const aclTensor *expertIdx,
+              const aclTensor *scaleOptional, const aclTensor *offsetOptional, int64_t activeNum,
+              int64_t expertCapacity, int64_t expertNum, int64_t dropPadMode,
+              int64_t expertTokensNumType, bool expertTokensNumFlag, int64_t quantMode,
+              const aclIntArray *activeExpertRangeOptional, int64_t rowIdxType,
+              const aclTensor *expandedXOut, const aclTensor *expandedRowIdxOut,
+              const aclTensor *expertTokensCountOrCumsumOut, const aclTensor *expandedScaleOut)
 OPENATC_ACLNN(MoeFinalizeRoutingV2, const aclTensor *expandedX, const aclTensor *expandedRowIdx,
               const aclTensor *x1Optional, const aclTensor *x2Optional,
               const aclTensor *biasOptional, const aclTensor *scalesOptional,

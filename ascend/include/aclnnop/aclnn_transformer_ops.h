@@ -16,9 +16,9 @@ extern "C" {
 
 /* softmax(query x key^T * scaleValue + pseShift, without what the mask hides) x value, in the
  * layouts BSH, SBH, BSND, BNSD and NSD. Rows behind actualSeqLengths are 0. preTokens and
- * nextTokens count in sparseMode 0, with a mask, and in 4. Pages, prefixes and quantization are
- * refused, and so are keys in more than one tensor. softmaxLse is the logarithm of the sum of
- * exponentials. */
+ * nextTokens count in sparseMode 0, with a mask, and in 4. Prefixes, tensors of rotated positions
+ * and quantized queries are refused, and so are keys in more than one tensor. softmaxLse is the
+ * logarithm of the sum of exponentials. */
 OPENATC_ACLNN(FusedInferAttentionScoreV2, const aclTensor *query, const aclTensorList *key,
               const aclTensorList *value, const aclTensor *pseShiftOptional,
               const aclTensor *attenMaskOptional, const aclIntArray *actualSeqLengthsOptional,
@@ -37,6 +37,26 @@ OPENATC_ACLNN(FusedInferAttentionScoreV2, const aclTensor *query, const aclTenso
               int64_t sparseMode, int64_t innerPrecise, int64_t blockSize, int64_t antiquantMode,
               bool softmaxLseFlag, int64_t keyAntiquantMode, int64_t valueAntiquantMode,
               const aclTensor *attentionOut, const aclTensor *softmaxLse)
+OPENATC_ACLNN(FusedInferAttentionScoreV3, const aclTensor *query, const aclTensorList *key,
+              const aclTensorList *value, const aclTensor *pseShiftOptional,
+              const aclTensor *attenMaskOptional, const aclIntArray *actualSeqLengthsOptional,
+              const aclIntArray *actualSeqLengthsKvOptional, const aclTensor *deqScale1Optional,
+              const aclTensor *quantScale1Optional, const aclTensor *deqScale2Optional,
+              const aclTensor *quantScale2Optional, const aclTensor *quantOffset2Optional,
+              const aclTensor *antiquantScaleOptional, const aclTensor *antiquantOffsetOptional,
+              const aclTensor *blockTableOptional, const aclTensor *queryPaddingSizeOptional,
+              const aclTensor *kvPaddingSizeOptional, const aclTensor *keyAntiquantScaleOptional,
+              const aclTensor *keyAntiquantOffsetOptional,
+              const aclTensor *valueAntiquantScaleOptional,
+              const aclTensor *valueAntiquantOffsetOptional,
+              const aclTensor *keySharedPrefixOptional, const aclTensor *valueSharedPrefixOptional,
+              const aclIntArray *actualSharedPrefixLenOptional, const aclTensor *queryRopeOptional,
+              const aclTensor *keyRopeOptional, const aclTensor *keyRopeAntiquantScaleOptional,
+              int64_t numHeads, double scaleValue, int64_t preTokens, int64_t nextTokens,
+              char *inputLayout, int64_t numKeyValueHeads, int64_t sparseMode, int64_t innerPrecise,
+              int64_t blockSize, int64_t antiquantMode, bool softmaxLseFlag,
+              int64_t keyAntiquantMode, int64_t valueAntiquantMode, const aclTensor *attentionOut,
+              const aclTensor *softmaxLse)
 OPENATC_ACLNN(FusedInferAttentionScore, const aclTensor *query, const aclTensorList *key,
               const aclTensorList *value, const aclTensor *pseShiftOptional,
               const aclTensor *attenMaskOptional, const aclIntArray *actualSeqLengthsOptional,
@@ -114,6 +134,19 @@ OPENATC_ACLNN(FlashAttentionScoreGrad, const aclTensor *query, const aclTensor *
               int64_t nextTokensOptional, int64_t headNum, char *inputLayout,
               int64_t innerPreciseOptional, int64_t sparseModeOptional, const aclTensor *dqOut,
               const aclTensor *dkOut, const aclTensor *dvOut, const aclTensor *dpseOut)
+/* Its gradients where the sequences lie one behind the other, as FlashAttentionVarLenScore has
+ * them. */
+OPENATC_ACLNN(FlashAttentionUnpaddingScoreGrad, const aclTensor *query, const aclTensor *keyIn,
+              const aclTensor *value, const aclTensor *dy, const aclTensor *pseShiftOptional,
+              const aclTensor *dropMaskOptional, const aclTensor *paddingMaskOptional,
+              const aclTensor *attenMaskOptional, const aclTensor *softmaxMaxOptional,
+              const aclTensor *softmaxSumOptional, const aclTensor *softmaxInOptional,
+              const aclTensor *attentionInOptional, const aclIntArray *prefixOptional,
+              const aclIntArray *actualSeqQLenOptional, const aclIntArray *actualSeqKvLenOptional,
+              double scaleValue, double keepProb, int64_t preTokens, int64_t nextTokens,
+              int64_t headNum, char *inputLayout, int64_t innerPrecise, int64_t sparseMode,
+              const aclTensor *dqOut, const aclTensor *dkOut, const aclTensor *dvOut,
+              const aclTensor *dpseOut)
 /* The same of sequences that lie one behind the other: the layout is TND, and each number of the
  * lengths says where a sequence ends. */
 OPENATC_ACLNN(FlashAttentionVarLenScore, const aclTensor *query, const aclTensor *key,

@@ -7,7 +7,7 @@ import re
 
 from openatc_toolkit import write_file
 
-from ._model import LAYER_TYPES, read_layers
+from ._model import LAYER_TYPES, read_aliases, read_layers
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|#[^\n]*|[^\s{}\[\]:,#"]+')
 
@@ -26,6 +26,8 @@ def create_quant_config(config_file, model_file, skip_layers=None, batch_num=1,
             raise ValueError(f"batch_num is {batch_num!r}; give a positive whole number")
         settings = {"batch_num": batch_num, "activation_offset": bool(activation_offset)}
     skipped = set(skip_layers or []) | set(_listed(settings.get("skip_layers", [])))
+    aliases = read_aliases(model_file)
+    skipped = {aliases.get(name, name) for name in skipped}
     unknown = sorted(skipped - names)
     if unknown:
         raise ValueError(f"'{unknown[0]}' of skip_layers is no layer of '{model_file}' that can be "
@@ -40,7 +42,7 @@ def create_quant_config(config_file, model_file, skip_layers=None, batch_num=1,
     if common:
         document["common_config"] = common
     document.update(settings)
-    overridden = _overridden(settings)
+    overridden = {aliases.get(name, name) for name in _overridden(settings)}
     for name, kind in layers:
         entry = {"quant_enable": name not in skipped and kind not in types}
         if not common and name not in overridden and kind not in overridden:

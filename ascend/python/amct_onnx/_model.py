@@ -42,9 +42,8 @@ def _texts(message, number):
             for field, value in fields(message) if field == number]
 
 
-def read_layers(path):
-    """Returns [(name, type)] of the layers that calibration can quantize: convolutions and matrix
-    products with constant weights. A node without a name goes by its first output."""
+def _read_nodes(path):
+    """Returns [(inputs, outputs, name, type)] of the nodes, and the names of constants."""
     data = memoryview(pathlib.Path(path).read_bytes())
     try:
         graphs = [value for number, value in fields(data) if number == 7]
@@ -59,12 +58,30 @@ def read_layers(path):
                 nodes.append((_texts(value, 1), _texts(value, 2), "".join(name), "".join(kind)))
     except (IndexError, AttributeError, TypeError):
         raise ValueError(f"'{path}' is no ONNX model") from None
+    return nodes, constants
+
+
+def read_layers(path):
+    """Returns [(name, type)] of the layers that calibration can quantize: convolutions and matrix
+    products with constant weights. A node without a name goes by its first output."""
+    nodes, constants = _read_nodes(path)
     for inputs, outputs, _, kind in nodes:
         # What only computes with constants is one, such as a transpose of weights.
         if kind == "Constant" or inputs and all(each in constants for each in inputs):
             constants.update(outputs)
     return [(name or outputs[0], kind) for inputs, outputs, name, kind in nodes
             if kind in LAYER_TYPES and len(inputs) > 1 and inputs[1] in constants]
+
+
+def read_aliases(path):
+    """Returns {alias: name} of the nodes without a name, which the Ascend toolchain calls by their
+    type and their number among such nodes ("Conv_0")."""
+    nodes, _ = _read_nodes(path)
+    own = {name for _, _, name, _ in nodes}
+    nameless = [(outputs, kind) for _, outputs, name, kind in nodes if not name]
+    made = {f"{kind}_{number}": next(filter(None, outputs), "")
+            for number, (outputs, kind) in enumerate(nameless)}
+    return {alias: name for alias, name in made.items() if alias not in own}
 
 
 def _encoded(number, value):

@@ -53,8 +53,11 @@ public:
       return bad("\"dump_mode\" must be \"output\", \"input\" or \"all\"");
     if (level != "op" && level != "kernel" && level != "all")
       return bad("\"dump_level\" must be \"op\", \"kernel\" or \"all\"");
+    if (const std::string debug = text("dump_debug", "off"); debug != "on" && debug != "off")
+      return bad("\"dump_debug\" must be \"on\" or \"off\"");
     if (text("dump_data", "tensor") != "tensor")
       return bad("\"dump_data\" must be \"tensor\"");
+    warnWithoutEffect();
     made->inputs = mode != "output";
     made->outputs = mode != "input";
     ACL_TRY(readSteps(*made));
@@ -80,6 +83,17 @@ private:
   std::string text(const char *key, const char *otherwise) const {
     const nlohmann::json value = dump.value(key, nlohmann::json(otherwise));
     return value.is_string() ? value.get<std::string>() : "?";
+  }
+
+  /// Says what asks for files of events that do not happen here: nobody may wait for them.
+  void warnWithoutEffect() const {
+    if (text("dump_debug", "off") == "on")
+      aclAppLog(ACL_ERROR, function, "acl.json", 0,
+                "\"dump_debug\" writes nothing: overflows of operators are not looked for; "
+                "\"dump_list\" writes tensors, in which they can be found");
+    if (dump.contains("dump_scene"))
+      aclAppLog(ACL_ERROR, function, "acl.json", 0,
+                "\"dump_scene\" writes nothing: it is about operators that fail on the device");
   }
 
   static std::string timeStamp() {

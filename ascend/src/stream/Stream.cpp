@@ -116,13 +116,8 @@ bool Stream::isRecorded() {
 /// Runs a task. Nobody is above it on this thread who could catch what it throws.
 static aclError runTask(const Stream::Task &task) {
   takeMessage(); // one that an earlier task left is not of this one
-  try {
-    return task();
-  } catch (const std::bad_alloc &) {
-    return failWithoutMemory("a task of a stream");
-  } catch (const std::length_error &) { // containers throw it where a size is beyond all memory
-    return failWithoutMemory("a task of a stream");
-  }
+  aclError result = ACL_SUCCESS;
+  return hasMemoryFor([&] { result = task(); }) ? result : failWithoutMemory("a task of a stream");
 }
 
 void Stream::run() {

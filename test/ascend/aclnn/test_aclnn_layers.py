@@ -315,6 +315,58 @@ def test_tokens_go_to_experts(acl):
                                        BOOL(True), padded, rows, NULL, before)
 
 
+@pytest.mark.parametrize("quant", [-1, 0, 1])
+@pytest.mark.parametrize("numbers, sources", [(0, 0), (1, 1), (2, 0)])
+def test_tokens_go_to_a_range_of_experts(acl, quant, numbers, sources):
+    x, experts = draw(5, 4), RNG.integers(0, 6, (5, 2)).astype(np.int32)
+    experts[0] = 1, 4
+    scale = {-1: draw(5), 0: np.array([20], F32), 1: RNG.uniform(0.5, 2, (3, 4)).astype(F32)}[quant]
+    chosen = experts.ravel()
+    order = [i for i in np.argsort(chosen, kind="stable") if 1 <= chosen[i] < 4]
+    rows, units = np.zeros((10, 4)), np.zeros(10)
+    for i, own in enumerate(order):
+        rows[i] = x[own // 2]
+        if quant == -1:
+            units[i] = scale[own // 2]
+        elif quant == 0:
+            rows[i] = np.rint(rows[i] * 20 + 0.5)
+        else:
+            rows[i] *= scale[chosen[own] - 1]
+            units[i] = np.abs(rows[i]).max() / 127
+            rows[i] = np.rint(rows[i] / units[i])
+    places, counts = np.full(10, -1), np.bincount(chosen[order], minlength=4)[1:]
+    if sources:
+        places[:len(order)] = order
+    else:
+        places[order] = np.arange(len(order))
+    pairs = np.zeros((6, 2), np.int64)
+    named = [(i + 1, n) for i, n in enumerate(counts) if n]
+    pairs[:len(named)] = named
+    moved, at = zeros(acl, 10, 4, kind=F32 if quant == -1 else np.int8), zeros(acl, 10, kind=np.int32)
+    said, scales = Tensor(acl, np.full_like(pairs if numbers == 2 else pairs[:3, 0], 7)), zeros(acl, 10)
+    offset = np.array([0.5], F32) if quant == 0 else NULL
+    call(acl, "MoeInitRoutingV3", x, experts, scale, offset, LONG(0), LONG(0), LONG(6), LONG(0), LONG(numbers), BOOL(True), LONG(quant),
+         [1, 4], LONG(sources), moved, at, said, scales)
+    np.testing.assert_allclose(moved.read(), np.clip(rows, -128, 127) if quant == 0 else rows, rtol=1e-6, atol=quant == 1)
+    assert (at.read() == places).all() and (said.read() == (counts.cumsum(), counts, pairs)[numbers]).all()
+    if quant != 0:
+        np.testing.assert_allclose(scales.read(), units, rtol=1e-5)
+
+
+def test_experts_of_a_range_with_rows_of_their_own(acl):
+    x, experts = draw(5, 4), np.array([[0, 2], [0, 1], [0, 2], [1, 2], [2, 0]], np.int32)
+    padded, rows, counts = zeros(acl, 3, 2, 4), zeros(acl, 10, kind=np.int32), zeros(acl, 3, kind=np.int64)
+    given = x, experts, NULL, NULL, LONG(0), LONG(2), LONG(3), LONG(1)
+    call(acl, "MoeInitRoutingV3", *given, LONG(1), BOOL(True), LONG(-1), NULL, LONG(0), padded, rows, counts, NULL)
+    assert (padded.read() == x[[[0, 1], [1, 3], [0, 2]]]).all() and (counts.read() == [4, 2, 4]).all()
+    assert (rows.read() == [0, 4, 1, 2, -1, 5, 3, -1, -1, -1]).all()
+    for more, message in (((LONG(1), BOOL(True), LONG(2), NULL, LONG(0)), "quantMode is 2"),
+                          ((LONG(1), BOOL(True), LONG(-1), [1, 3], LONG(0)), "activeExpertRange"),
+                          ((LONG(1), BOOL(True), LONG(0), NULL, LONG(0)), "one number each"),
+                          ((LONG(2), BOOL(True), LONG(-1), NULL, LONG(0)), "expertTokensNumType 2")):
+        assert message in refused(acl, "MoeInitRoutingV3", *given, *more, padded, rows, counts, NULL)
+
+
 @pytest.mark.parametrize("mode", [0, 2])
 def test_tokens_come_back(acl, mode):
     rows, places = draw(10, 4), RNG.permutation(10).astype(np.int32)

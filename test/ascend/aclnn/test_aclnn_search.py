@@ -175,6 +175,13 @@ def test_products_of_integers(acl, depth):
     call(acl, "QuantMatmulV3", a, b, words, np.array([3], F32), bias, BOOL(False), BOOL(False), packed)
     np.testing.assert_allclose(packed.read(), np.clip(exact * scale + 3, -128, 127), atol=1)
     assert "int8" in refused(acl, "QuantMatmulV3", X[0], X[0], scale, NULL, NULL, BOOL(False), BOOL(True), out)
+    # What does not fit is named as the program knows it.
+    for given, message in (((a, b, scale[:5].copy(), NULL, rows, NULL, BOOL(False), BOOL(False)), "scale [5] must have 1 or 6 elements"),
+                           ((a, b, scale, scale[:2].copy(), NULL, NULL, BOOL(False), BOOL(False)), "offset [2] must have 1 or 6"),
+                           ((a, b, scale, NULL, rows[:3].copy(), NULL, BOOL(False), BOOL(False)), "pertokenScale [3] must have 1 or 4"),
+                           ((a, b, scale, NULL, rows, bias[:5].copy(), BOOL(False), BOOL(False)), "bias [5] must have 1 or 6"),
+                           ((a, b, scale, NULL, rows, NULL, BOOL(False), BOOL(True)), f"x2 [6,{depth}] (transposed) cannot be multiplied")):
+        assert message in refused(acl, "QuantMatmulV4", *given, out)
 
 
 def test_other_quantized_forms(acl):

@@ -69,10 +69,39 @@ def test_sequences_of_one_row_have_the_mode_of_the_others(acl, mode):
          b"TND", LONG(0), LONG(mode), NULL, NULL, NULL, out)
     close(out, want)
     tail = LONG(heads), DOUBLE(0.25), *band, b"TND", LONG(shared), LONG(mode), LONG(0), LONG(0), LONG(0), BOOL(False)
-    for name, none, more in (("FusedInferAttentionScore", 10, ()), ("FusedInferAttentionScoreV2", 17, (LONG(0), LONG(0)))):
+    for name, none, more in (("FusedInferAttentionScore", 10, ()), ("FusedInferAttentionScoreV2", 17, (LONG(0), LONG(0))),
+                             ("FusedInferAttentionScoreV3", 20, (LONG(0), LONG(0)))):
         out = Tensor(acl, np.zeros_like(q))
         call(acl, name, q, (k,), (v,), NULL, mask, rows, lengths, *[NULL] * none, *tail, *more, out, NULL)
         close(out, want)
+
+
+@pytest.mark.parametrize("mode", [0, 1, 3])
+def test_gradients_of_sequences(acl, mode):
+    """Those of each sequence are those of a batch of its own; what nothing depends on has none."""
+    rows, lengths, heads, shared = [3, 3, 5, 6], [4, 5, 9, 9], 4, 2
+    q, k, v, dy = (draw(count, n, 16, dtype=F16) for count, n in ((6, heads), (9, shared), (9, shared), (6, heads)))
+    mask = np.triu(np.ones((4, 5), bool), 1) if mode == 1 else np.triu(np.ones((2048, 2048), bool), 1) if mode == 3 else NULL
+    want = [np.zeros(x.shape) for x in (q, k, v)]
+    for first, last, start, end in zip([0, *rows], rows, [0, *lengths], lengths):
+        if first == last or start == end:
+            continue
+        x, y, z, g = (np.ascontiguousarray(t.transpose(1, 0, 2)[None]) for t in (q[first:last], k[start:end], v[start:end], dy[first:last]))
+        own = [Tensor(acl, np.zeros_like(t)) for t in (x, y, z)]
+        part = mask[:last - first, :end - start].copy() if mode == 1 else mask
+        call(acl, "FlashAttentionScoreGrad", x, y, z, g, *[NULL] * 3, part, *[NULL] * 5, DOUBLE(0.25), DOUBLE(1), HUGE, HUGE, LONG(heads),
+             b"BNSD", LONG(0), LONG(mode), *own, NULL)
+        for into, tensor, at in zip(want, own, (slice(first, last), slice(start, end), slice(start, end))):
+            into[at] = tensor.read()[0].transpose(1, 0, 2)
+    outputs = [Tensor(acl, np.ones_like(x)) for x in (q, k, v)]
+    given = q, k, v, dy, *[NULL] * 3, mask, *[NULL] * 5
+    tail = DOUBLE(0.25), DOUBLE(1), HUGE, HUGE, LONG(heads), b"TND", LONG(0), LONG(mode), *outputs, NULL
+    call(acl, "FlashAttentionUnpaddingScoreGrad", *given, rows, lengths, *tail)
+    for tensor, values in zip(outputs, want):
+        close(tensor, values)
+    assert want[0].any() and not outputs[0].read()[5].any() and not outputs[1].read()[4].any()
+    assert "actualSeqLengthsKv" in refused(acl, "FlashAttentionUnpaddingScoreGrad", *given, rows, [4, 5, 9, 8], *tail)
+    assert "aclnnFlashAttentionUnpaddingScoreGrad" in refused(acl, "FlashAttentionScoreGrad", *given, *tail)
 
 
 @pytest.mark.parametrize("mode", [2, 3])

@@ -290,10 +290,19 @@ def test_floats_have_no_antiquant_scales(acl):
 
 def test_errors_name_the_function_that_was_called(acl):
     out = Tensor(acl, np.zeros_like(Q))
-    for name, parts, modes in (("FusedInferAttentionScore", [], []), ("FusedInferAttentionScoreV2", [NULL] * 7, [LONG(0)] * 2)):
+    for name, parts, modes in (("FusedInferAttentionScore", [], []), ("FusedInferAttentionScoreV2", [NULL] * 7, [LONG(0)] * 2),
+                               ("FusedInferAttentionScoreV3", [NULL] * 10, [LONG(0)] * 2)):
         message = refused(acl, name, Q, (K,), (V,), *[NULL] * 14, *parts, LONG(4), DOUBLE(0.25), HUGE, HUGE, b"XYZ", LONG(2), LONG(0),
                           LONG(0), LONG(0), LONG(0), BOOL(False), *modes, out, NULL)
         assert name + "GetWorkspaceSize" in message and "inputLayout" in message
+
+
+def test_positions_in_tensors_of_their_own_are_refused(acl):
+    for at in range(3):
+        given = [Q if i == at else NULL for i in range(3)]
+        assert "positions in tensors" in refused(acl, "FusedInferAttentionScoreV3", Q, (K,), (V,), *[NULL] * 21, *given, LONG(4), DOUBLE(0.25),
+                                                 HUGE, HUGE, b"BSND", LONG(2), *[LONG(0)] * 4, BOOL(False), *[LONG(0)] * 2,
+                                                 Tensor(acl, np.zeros_like(Q)), NULL)
 
 
 def test_rotated_in_place(acl):

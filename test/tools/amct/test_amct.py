@@ -138,6 +138,44 @@ def test_batch_num_and_config(tmp_path):
     assert "(2 samples)" in calibrate(tmp_path, "--config", config, "--batch_num", 2)[1]
 
 
+@pytest.fixture
+def nameless(tmp_path):
+    """The network with one layer that has no name: (model, the layer's name in the Ascend toolchain,
+    its output)."""
+    onnx = pytest.importorskip("onnx")
+    model = onnx.load(MODEL)
+    for number, node in enumerate(model.graph.node):
+        node.name = node.name if number % 2 else ""
+    onnx.save(model, tmp_path / "nameless.onnx")
+    others = [node for node in model.graph.node if not node.name]
+    at, layer = next((at, node) for at, node in enumerate(others) if node.op_type == "Conv")
+    return tmp_path / "nameless.onnx", f"Conv_{at}", layer.output[0]
+
+
+def test_layers_without_a_name_have_that_of_the_ascend_toolchain(nameless, tmp_path):
+    model, name, output = nameless
+    for settings in ({"skip_layers": [name]}, {name: {"quant_enable": False}}):
+        config = tmp_path / "config.json"
+        config.write_text(json.dumps({"batch_num": 1, **settings}))
+        code, out, err = amct("calibrate", "--model", model, "--data", PICTURES, "--output",
+                              tmp_path / "net", "--config", config)
+        assert code == 0, out + err
+        table = json.loads((tmp_path / "net_quant.json").read_text())
+        assert len(table["layers"]) == 7 and output not in [layer["output"] for layer in table["layers"]]
+    conf = tmp_path / "compress.cfg"
+    conf.write_text(f'calibration: {{ input_data_dir: "{PICTURES}" batch_num: 1 skip_layers: "{name}" }}')
+    code, out, err = call(tool("atc"), f"--model={model}", "--framework=5", "--target=cpu",
+                          f"--output={tmp_path / 'net'}", f"--compression_optimize_conf={conf}")
+    assert code == 0, out + err
+    sparse = tmp_path / "prune.cfg"
+    sparse.write_text(f'prune_config {{ n_out_of_m_pruner {{ l1_selective_prune {{ }} }} }} skip_layers: "{name}"')
+    code, out, err = amct("prune", f"--model={model}", f"--config={sparse}", f"--output={tmp_path}/sparse.onnx",
+                          "--json")
+    assert code == 0, out + err
+    pruned = [layer["node"] for layer in json.loads(out)["layers"]]
+    assert pruned and output not in pruned
+
+
 @pytest.mark.parametrize("batch", [1, -1])
 def test_the_vendors_command_line(batch, tmp_path):
     """.bin files, and the names of the flags that the vendor's tool has; a batch of any size takes

@@ -46,6 +46,21 @@ def test_a_configuration_lists_the_layers(tmp_path):
         amct.create_quant_config(tmp_path / "x.json", definition)
 
 
+def test_layers_without_a_name_have_that_of_the_ascend_toolchain(tmp_path):
+    onnx = pytest.importorskip("onnx")
+    model = onnx.load(MODEL)
+    for node in model.graph.node:
+        node.name = ""
+    onnx.save(model, tmp_path / "m.onnx")
+    at, layer = next((at, node) for at, node in enumerate(model.graph.node) if node.op_type == "Conv")
+    amct.create_quant_config(tmp_path / "config.json", tmp_path / "m.onnx", skip_layers=[f"Conv_{at}"])
+    config = json.loads((tmp_path / "config.json").read_text())
+    assert [name for name, value in config.items() if isinstance(value, dict) and not value["quant_enable"]] \
+        == [layer.output[0]]
+    with pytest.raises(ValueError, match="'Conv_99' of skip_layers"):
+        amct.create_quant_config(tmp_path / "config.json", tmp_path / "m.onnx", skip_layers=["Conv_99"])
+
+
 def test_inference_of_the_modified_model_calibrates(tmp_path):
     configure(tmp_path, batch_num=4)
     record, modified = tmp_path / "record.txt", tmp_path / "modified.onnx"
