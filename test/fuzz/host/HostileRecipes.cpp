@@ -3,6 +3,8 @@
 
 #include "test/fuzz/host/HostileRecipes.h"
 
+#include <algorithm>
+
 namespace atc::fuzz {
 
 using kernels::Dims;
@@ -261,27 +263,77 @@ HostileRecipe quantizedConcat(const Below &below) {
   return made;
 }
 
-/// Queries, with keys and values or in one tensor with them, a past, and what rotates them. How
-/// many positions there are is up to the elements.
+/// Queries, with keys and values or in one tensor with them, a past in floats or quantized, some of
+/// a window, and what rotates, adds, and normalizes.
 HostileRecipe groupQuery(const Below &below) {
   HostileRecipe made;
-  const int64_t keyHeads = 1 + below(3), heads = keyHeads * (1 + below(3)), size = 1 + below(9);
-  const int64_t batch = 1 + below(2), length = 1 + below(3), room = below(5);
-  const bool isPacked = below(2), isRotated = size > 1 && below(2);
-  const Dims past(batch, keyHeads, room, size), table(1 + below(9), 1 + below(size / 2 + 1));
-  made.dims = {Dims(batch, length, (isPacked ? heads + 2 * keyHeads : heads) * size),
-               Dims(batch, length, keyHeads * size),
-               Dims(batch, length, keyHeads * size),
-               past,
-               past,
-               Dims(batch),
-               Dims(1)};
-  if (isRotated)
-    made.dims.insert(made.dims.end(), {table, table});
-  if (isPacked)
-    made.absent = {1, 2};
+  enum { Floats, Bytes, Nibbles };
+  const int64_t form = std::max(below(5) - 2, int64_t(0));
+  const int64_t keyHeads = 1 + below(3), heads = keyHeads * (1 + below(3));
+  const int64_t size = form == Nibbles ? 2 * (1 + below(5)) : 1 + below(9);
+  const int64_t batch = 1 + below(2), length = 1 + below(below(4) ? 3 : 12), room = below(7);
+  const bool isPacked = below(2), isRotated = size > 1 && below(2), isWindow = below(2);
+  const bool isPerChannel = below(2), isCounted = below(2), isNormed = below(3) == 0;
+  const Dims past(batch, keyHeads, room, form == Nibbles ? size / 2 : size);
+  const Dims table(1 + below(20), std::max(size / 2 - below(2), int64_t(1))), norm(size);
+  const Dims scale = isPerChannel ? Dims(1, keyHeads, 1, size) : Dims(1);
+  // Sequences are as long as the total, shorter, or as long as the past has room for.
+  std::vector<int32_t> ends, fresh;
+  const int64_t total = std::max(length, below(4) ? room : below(room + length + 1));
+  for (int64_t b = 0; b < batch; ++b) {
+    const int64_t end = below(2) ? total : 1 + below(std::max(total, room));
+    ends.push_back(int32_t(end - 1));
+    fresh.push_back(int32_t(below(std::min(length, end) + 1)));
+  }
+  made.elements = {{5, ends}, {6, {int32_t(total)}}, {16, fresh}};
+  const Dims bias(below(2) ? batch : 1, below(2) ? heads : 1, length, total + below(2));
+  const Dims all[] = {Dims(batch, length, (isPacked ? heads + 2 * keyHeads : heads) * size),
+                      Dims(batch, length, keyHeads * size),
+                      Dims(batch, length, keyHeads * size),
+                      past,
+                      past,
+                      Dims(batch),
+                      Dims(1),
+                      table,
+                      table,
+                      Dims(batch, length),
+                      bias,
+                      Dims(heads),
+                      scale,
+                      scale,
+                      norm,
+                      norm,
+                      Dims(batch)};
+  made.dims.assign(std::begin(all), std::end(all));
+  auto leaveOut = [&](bool isAbsent, std::initializer_list<size_t> inputs) {
+    if (isAbsent)
+      made.absent.insert(made.absent.end(), inputs);
+  };
+  leaveOut(isPacked, {1, 2});
+  leaveOut(!isRotated, {7, 8});
+  leaveOut(below(3) != 0, {9});
+  leaveOut(below(2), {10});
+  leaveOut(below(2), {11});
+  leaveOut(form == Floats, {12, 13});
+  leaveOut(!isNormed, {14, 15});
+  leaveOut(!isCounted, {16});
   made.integers = {
       {"num_heads", {heads}}, {"kv_num_heads", {keyHeads}}, {"do_rotary", {isRotated}}};
+  if (isCounted)
+    made.integers["causal"] = {1};
+  if (isWindow) {
+    made.integers["sliding_window_cache"] = {1};
+    made.integers["local_window_size"] = {1 + below(std::max(room, int64_t(3)))};
+  }
+  if (form != Floats) {
+    const uint8_t f32 = kernels::F32, i32 = kernels::I32;
+    const uint8_t own = form == Bytes ? kernels::I8 : kernels::U8;
+    made.dtypes = {f32,          f32, f32, own, own, i32, i32, f32, f32,
+                   kernels::I64, f32, f32, f32, f32, f32, f32, i32};
+    made.integers["kv_cache_bit_width"] = {form == Bytes ? 8 : 4};
+    made.words["k_quant_type"] = made.words["v_quant_type"] =
+        isPerChannel ? "PER_CHANNEL" : "PER_TENSOR";
+  }
   return made;
 }
 
