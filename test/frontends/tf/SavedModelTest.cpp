@@ -376,6 +376,21 @@ TEST_CASE("errors of the checkpoint are told") {
     (void)llvm::sys::fs::remove(folder.path + "/variables/variables.data-00000-of-00001");
     CHECK(folder.errorText().find("E10410") == 0);
   }
+  SECTION("a link out of the model's folder") {
+    folder.save();
+    const std::string data = folder.path + "/variables/variables.data-00000-of-00001";
+    const std::string other = folder.path + "-other";
+    std::filesystem::rename(data, other);
+    std::filesystem::create_symlink(other, data);
+    CHECK_THAT(folder.errorText(), Catch::Contains("E13001: file '" + data) &&
+                                       Catch::Contains("leads out of the model's folder"));
+    // A link to another file of the model is one of the model.
+    std::filesystem::remove(data);
+    std::filesystem::rename(other, folder.path + "/data");
+    std::filesystem::create_symlink("../data", data);
+    Diagnostics diagnostics;
+    CHECK(readSavedModel(folder.path, diagnostics));
+  }
   SECTION("no checkpoint at all") {
     folder.save();
     (void)llvm::sys::fs::remove(folder.index());
