@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "frontends/tf/variables/CheckpointTable.h"
+#include "frontends/tf/variables/VariableWrites.h"
 #include "google/protobuf/text_format.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -449,4 +450,31 @@ TEST_CASE("a Keras model with nested functions and variables") {
     CHECK(node.op() != "ReadVariableOp");
     CHECK(node.op() != "VarHandleOp");
   }
+}
+
+TEST_CASE("a long chain of writes and reads takes no time") {
+  // Each write stores what was read behind the one before; the last two are a circle.
+  constexpr int count = 40000;
+  pb::GraphDef graph;
+  pb::FunctionDef &function = *graph.mutable_library()->add_function();
+  auto add = [&](const std::string &name, const char *op, const std::vector<std::string> &inputs) {
+    pb::NodeDef &node = *function.add_node_def();
+    node.set_name(name);
+    node.set_op(op);
+    for (const std::string &input : inputs)
+      node.add_input(input);
+  };
+  auto pair = [&](const std::string &number, const std::string &value) {
+    add("w" + number, "AssignVariableOp", {"v", value});
+    add("r" + number, "ReadVariableOp", {"v", "^w" + number});
+  };
+  for (int i = 0; i < count; ++i)
+    pair(std::to_string(i), i ? "r" + std::to_string(i - 1) + ":value:0" : "x");
+  pair("a", "rb:value:0");
+  pair("b", "ra:value:0");
+  (*function.mutable_ret())["y"] = "r" + std::to_string(count - 1) + ":value:0";
+  (*function.mutable_ret())["z"] = "ra:value:0";
+  forwardWrites(graph);
+  CHECK(function.ret().at("y") == "x");
+  CHECK(function.node_def(2 * count - 2).input(1) == "x");
 }
