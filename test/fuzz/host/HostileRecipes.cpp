@@ -337,6 +337,57 @@ HostileRecipe groupQuery(const Below &below) {
   return made;
 }
 
+/// Sequences beside the states that they leave, some of the last few states.
+HostileRecipe linearAttention(const Below &below, bool isMicrosoft) {
+  HostileRecipe made;
+  const int64_t heads = 1 + below(3), each = 1 + below(3), size = 1 + below(5),
+                values = 1 + below(5);
+  const bool sharesStates = below(2);
+  const int64_t queries = sharesStates ? heads * each : heads;
+  const int64_t shared = sharesStates ? heads : heads * each;
+  const int64_t batch = 1 + below(2), steps = below(5), window = isMicrosoft ? below(4) : 0;
+  const Dims state(batch, shared, size, values), states(window, batch, shared, size, values);
+  made.dims = {Dims(batch, steps, queries * size),
+               Dims(batch, steps, shared * size),
+               Dims(batch, steps, shared * values),
+               window ? states : state,
+               Dims(batch, steps, below(2) ? shared : shared * size),
+               Dims(batch, steps, below(2) ? shared : 1)};
+  if (below(2))
+    made.absent = {3};
+  made.integers = {{"q_num_heads", {queries}}, {"kv_num_heads", {shared}}};
+  if (isMicrosoft)
+    made.integers["state_window"] = {window};
+  static constexpr const char *rules[] = {"linear", "gated", "delta", "gated_delta"};
+  made.words["update_rule"] = rules[below(4)];
+  return made;
+}
+
+/// Lines of channels beside the positions that come before them.
+HostileRecipe causalConv(const Below &below, bool isMicrosoft) {
+  HostileRecipe made;
+  const int64_t batch = 1 + below(2), channels = 1 + below(5), length = below(6),
+                taps = 1 + below(4);
+  const bool isLast = isMicrosoft && below(2);
+  const int64_t dilation = isMicrosoft ? 1 + below(3) : 1, window = isMicrosoft ? below(4) : 0;
+  const int64_t before = (taps - 1) * dilation;
+  auto dimsOf = [&](int64_t positions) {
+    return isLast ? Dims(batch, positions, channels) : Dims(batch, channels, positions);
+  };
+  Dims state = dimsOf(before);
+  if (window)
+    state = Dims(window, state[0], state[1], state[2]);
+  made.dims = {dimsOf(length), Dims(channels, 1, taps), Dims(channels), state};
+  if (below(2))
+    made.absent = {3};
+  if (isMicrosoft)
+    made.integers = {
+        {"channels_last", {isLast}}, {"dilation", {dilation}}, {"state_window", {window}}};
+  static constexpr const char *activations[] = {"none", "silu", "swish"};
+  made.words["activation"] = activations[below(3)];
+  return made;
+}
+
 } // namespace
 
 HostileRecipe hostileRecipeFor(const std::string &kernel, const Below &below) {
@@ -357,6 +408,10 @@ HostileRecipe hostileRecipeFor(const std::string &kernel, const Below &below) {
     return quantizedConcat(below);
   if (kernel == "GroupQueryAttention")
     return groupQuery(below);
+  if (kernel == "LinearAttention" || kernel == "MsLinearAttention")
+    return linearAttention(below, kernel[0] == 'M');
+  if (kernel == "CausalConvWithState" || kernel == "MsCausalConvWithState")
+    return causalConv(below, kernel[0] == 'M');
   if (kernel == "StringHash")
     return stringHash(below);
   if (kernel == "BlockedConv" || kernel == "BlockedDepthwiseConv" || kernel == "WinogradConv")
