@@ -10,6 +10,7 @@
 #include "google/protobuf/message_lite.h"
 #include "google/protobuf/stubs/logging.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Errc.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -69,6 +70,18 @@ std::unique_ptr<MemoryBuffer> readWholeFile(StringRef path, Diagnostics &diagnos
     return whole != nullptr;
   });
   return whole;
+}
+
+Expected<std::string> findInside(StringRef folder, const Twine &path) {
+  SmallString<128> real, realFolder;
+  if (std::error_code error = sys::fs::real_path(path, real))
+    return createStringError("cannot be used: " + error.message());
+  if (std::error_code error = sys::fs::real_path(folder.empty() ? "." : folder, realFolder))
+    return createStringError("cannot be used: " + error.message());
+  StringRef rest = real;
+  if (!rest.consume_front(realFolder) || !(realFolder.ends_with("/") || rest.starts_with("/")))
+    return createStringError("leads out of the model's folder: put a copy of the file there");
+  return std::string(real);
 }
 
 static bool parseStream(io::ZeroCopyInputStream &stream, StringRef name, const FileFormat &format,

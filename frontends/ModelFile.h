@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "support/Diagnostics.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 namespace google::protobuf {
@@ -25,6 +26,10 @@ struct FileFormat {
 
 /// Maps a whole file of any size. Returns null after an error.
 std::unique_ptr<llvm::MemoryBuffer> readWholeFile(llvm::StringRef path, Diagnostics &diagnostics);
+
+/// Returns `path` with all links resolved, or why it is no file of a model in `folder`: it is not
+/// there, or a link or ".." leads out.
+llvm::Expected<std::string> findInside(llvm::StringRef folder, const llvm::Twine &path);
 
 /// Parses the one message that a file consists of. Returns false after an error.
 bool parseFile(llvm::StringRef path, const FileFormat &format,

@@ -38,17 +38,88 @@ struct Header {
   size_t dataOffset = 0;
 };
 
-/// The text after `key:` in the header's dictionary.
-bool valueOf(const std::string &dictionary, const char *key, std::string &value) {
-  size_t at = dictionary.find(std::string("'").append(key).append("'"));
-  if (at == std::string::npos || (at = dictionary.find(':', at)) == std::string::npos)
-    return false;
-  at = dictionary.find_first_not_of(' ', at + 1);
-  if (at == std::string::npos)
-    return false;
-  value = dictionary.substr(at);
-  return true;
-}
+/// Reads the header's dictionary as NumPy writes it: the three keys, each once, in any order.
+class DictionaryReader {
+public:
+  DictionaryReader(const char *begin, const char *end) : at(begin), end(end) {}
+
+  bool read(Header &header) {
+    unsigned met = 0;
+    if (!take('{'))
+      return false;
+    while (!take('}')) {
+      std::string key;
+      if (!quoted(key) || !take(':'))
+        return false;
+      const unsigned bit = key == "descr" ? 1 : key == "fortran_order" ? 2 : key == "shape" ? 4 : 0;
+      const bool isRead = bit == 1   ? quoted(header.descr)
+                          : bit == 2 ? truth(header.fortran)
+                                     : bit == 4 && shape(header.dims);
+      if (!isRead || met & bit)
+        return false;
+      met |= bit;
+      if (!take(',')) {
+        if (!take('}'))
+          return false;
+        break;
+      }
+    }
+    skipSpace();
+    return at == end && met == 7;
+  }
+
+private:
+  void skipSpace() {
+    while (at < end && (*at == ' ' || *at == '\n'))
+      ++at;
+  }
+  bool take(std::string_view text) {
+    skipSpace();
+    const bool is =
+        std::string_view(at, static_cast<size_t>(end - at)).substr(0, text.size()) == text;
+    at += is ? text.size() : 0;
+    return is;
+  }
+  bool take(char c) { return take(std::string_view(&c, 1)); }
+  /// Reads a text. NumPy's keys and names of scalar types are short; longer ones are none.
+  bool quoted(std::string &text) {
+    constexpr size_t longest = 16;
+    const char quote = take('\'') ? '\'' : '"';
+    if (quote == '"' && !take('"'))
+      return false;
+    const char *close =
+        std::find(at, std::min(end, at + std::min<size_t>(longest, end - at)), quote);
+    if (close == end || *close != quote)
+      return false;
+    text.assign(at, close);
+    at = close + 1;
+    return true;
+  }
+  bool truth(bool &value) {
+    value = take("True");
+    return value || take("False");
+  }
+  /// Reads (), (3,) or (3, 4); a long integer of Python 2 ends in L.
+  bool shape(std::vector<int64_t> &dims) {
+    if (!take('('))
+      return false;
+    while (!take(')')) {
+      int64_t dim;
+      skipSpace();
+      auto [next, status] = std::from_chars(at, end, dim);
+      if (status != std::errc())
+        return false;
+      dims.push_back(dim);
+      at = next;
+      (void)take('L');
+      if (!take(','))
+        return take(')');
+    }
+    return true;
+  }
+
+  const char *at, *end;
+};
 
 bool parseHeader(const std::string &file, Header &header) {
   if (file.size() < magicBytes + 6 || std::memcmp(file.data(), magic, magicBytes) != 0)
@@ -63,36 +134,7 @@ bool parseHeader(const std::string &file, Header &header) {
   if (file.size() < start || file.size() - start < length)
     return false;
   header.dataOffset = start + length;
-  const std::string dictionary(file.data() + start, length);
-
-  std::string descr, fortran, shape;
-  if (!valueOf(dictionary, "descr", descr) || !valueOf(dictionary, "fortran_order", fortran) ||
-      !valueOf(dictionary, "shape", shape) || descr[0] != '\'' || shape[0] != '(')
-    return false;
-  const size_t quote = descr.find('\'', 1);
-  // NumPy's names of scalar types are short; longer texts are not types.
-  constexpr size_t longestDescr = 16;
-  if (quote > longestDescr) // or there is none
-    return false;
-  header.descr = descr.substr(1, quote - 1);
-  header.fortran = fortran.rfind("True", 0) == 0;
-  const size_t close = shape.find(')');
-  if (close == std::string::npos)
-    return false;
-  const char *at = shape.data() + 1, *end = shape.data() + close;
-  while (at < end) {
-    if (*at == ' ' || *at == ',') {
-      ++at;
-      continue;
-    }
-    int64_t dim;
-    auto [next, errorText] = std::from_chars(at, end, dim);
-    if (errorText != std::errc())
-      return false;
-    header.dims.push_back(dim);
-    at = next;
-  }
-  return true;
+  return DictionaryReader(file.data() + start, file.data() + header.dataOffset).read(header);
 }
 
 bool sameType(om_dtype dtype, std::string descr) {
@@ -112,6 +154,11 @@ bool failed(std::string &error, ErrorCode code, const std::string &sentence) {
 
 static std::string nameOf(const ::om::Tensor &tensor) {
   return (tensor.space == OM_INPUT ? "input '" : "tensor '") + printable(tensor.name) + "'";
+}
+
+static std::string inFortranOrder(const std::string &path, const std::string &what) {
+  return "the file '" + path + "' for " + what +
+         " is in Fortran order: save numpy.ascontiguousarray of it.";
 }
 
 static bool readFile(const std::string &path, const std::string &what, std::string &file,
@@ -149,6 +196,8 @@ bool readStrings(const std::string &path, const ::om::Tensor &tensor,
     return failed(error, "E13005",
                   "the file '" + path + "' for " + what +
                       " is no .npy file of strings (types 'S' and 'U').");
+  if (header.fortran && header.dims.size() > 1)
+    return failed(error, "E10014", inFortranOrder(path, what));
   const bool wide = header.descr[1] == 'U';
   size_t width = 0;
   std::from_chars(header.descr.data() + 2, header.descr.data() + header.descr.size(), width);
@@ -212,9 +261,7 @@ bool readTensor(const std::string &path, const ::om::Tensor &tensor, void *data,
                     "the file '" + path + "' has shape " + dimsText(header.dims) + ", but " + what +
                         " has shape " + dimsText(tensor.dims) + ".");
     if (header.fortran && header.dims.size() > 1)
-      return failed(error, "E10014",
-                    "the file '" + path + "' for " + what +
-                        " is in Fortran order: save numpy.ascontiguousarray of it.");
+      return failed(error, "E10014", inFortranOrder(path, what));
     offset = header.dataOffset;
     wanted = npyBytes(tensor);
   }

@@ -189,7 +189,7 @@ graphStatus detail::build(const char *function, const Graph &graph, const Option
   TemporaryRun compilation(command);
   const std::string &folder = compilation.folder();
   if (folder.empty())
-    return fail(GRAPH_FAILED, function, "a temporary folder cannot be made");
+    return fail(GRAPH_FAILED, function, compilation.problem());
   std::string error;
   if (!isFile &&
       !atc::writeWholeFile(folder + "/model", content.file ? content.file->bytes : bytes, error))

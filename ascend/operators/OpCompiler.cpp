@@ -72,7 +72,7 @@ aclError compiledBytes(const char *function, const OpCall &call, std::string &by
   TemporaryRun compilation(command);
   const std::string &folder = compilation.folder();
   if (folder.empty())
-    return fail(ACL_ERROR_WRITE_FILE, function, "a temporary folder cannot be made");
+    return fail(ACL_ERROR_WRITE_FILE, function, "%s", compilation.problem().c_str());
   // Names of the program's that are not UTF-8 are none that atc knows.
   const std::string text =
       nlohmann::ordered_json::array({call.json()})

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 #include <spawn.h>
 #include <sys/socket.h>
@@ -44,12 +45,20 @@ rm -rf "$folder"
 } // namespace
 
 TemporaryRun::TemporaryRun(const std::vector<std::string> &command) {
+  auto failed = [&](int error) {
+    // What is too long is the command, which has the options of a program.
+    reason = error == E2BIG ? "an option is longer than a program can be given"
+                            : std::string("/bin/sh cannot be started: ") + std::strerror(error);
+  };
   int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    failed(errno);
     return;
+  }
   socket = ends[0];
   const char *base = getenv("TMPDIR");
-  const std::string pattern = std::string(base && *base ? base : "/tmp") + "/openatc-op-XXXXXX";
+  const std::string where = base && *base ? base : "/tmp";
+  const std::string pattern = where + "/openatc-op-XXXXXX";
   std::vector<const char *> arguments{"sh", "-c", script, "sh", pattern.c_str()};
   for (const std::string &part : command)
     arguments.push_back(part.c_str());
@@ -62,13 +71,18 @@ TemporaryRun::TemporaryRun(const std::vector<std::string> &command) {
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  if (posix_spawn(&shell, "/bin/sh", &actions, &attributes,
-                  const_cast<char *const *>(arguments.data()), environ) != 0)
+  const int error = posix_spawn(&shell, "/bin/sh", &actions, &attributes,
+                                const_cast<char *const *>(arguments.data()), environ);
+  if (error != 0) {
     shell = -1;
+    failed(error);
+  }
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   path = readLine();
+  if (path.empty() && reason.empty())
+    reason = "a temporary folder cannot be made in " + where;
 }
 
 TemporaryRun::~TemporaryRun() {

@@ -28,6 +28,8 @@ public:
 
   /// Returns the path of the folder; "" where it could not be made.
   const std::string &folder() const { return path; }
+  /// Returns why there is no folder.
+  const std::string &problem() const { return reason; }
 
   /// Runs the program to its end, with its output in the file "said" of the folder. Returns its
   /// exit code: 126 or 127 where it could not be started, 128 or more where a signal has ended it.
@@ -39,7 +41,7 @@ private:
 
   int socket = -1;
   pid_t shell = -1;
-  std::string path;
+  std::string path, reason;
 };
 
 } // namespace atc::ascend

@@ -5,6 +5,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include "frontends/ModelFile.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
@@ -23,19 +24,12 @@ Expected<ExternalFiles::Mapping> ExternalFiles::map(StringRef location) {
 
   if (location.empty() || location.contains('\0') || sys::path::is_absolute(location))
     return fail("is not a path relative to the model's folder");
-  SmallString<128> joined(folder), real, realFolder;
+  SmallString<128> joined(folder);
   sys::path::append(joined, location);
-  if (std::error_code error = sys::fs::real_path(joined, real))
-    return fail("cannot be used: " + error.message());
-  if (std::error_code error = sys::fs::real_path(folder, realFolder))
-    return fail("cannot be used: " + error.message());
-  // Compared after links are resolved, so that neither ".." nor a link leads out.
-  StringRef rest = real;
-  bool inside =
-      rest.consume_front(realFolder) && (realFolder.ends_with("/") || rest.starts_with("/"));
-  if (!inside)
-    return fail("leads out of the model's folder");
-
+  Expected<std::string> found = findInside(folder, joined);
+  if (!found)
+    return fail(toString(found.takeError()));
+  const std::string &real = *found;
   sys::fs::file_status status;
   if (std::error_code error = sys::fs::status(real, status))
     return fail("cannot be used: " + error.message());

@@ -70,6 +70,8 @@ private:
   /// Unpacks elements smaller than a byte.
   ElementsAttr unpack(ArrayRef<char> packed);
   template <typename T> Expected<ElementsAttr> takeField(RepeatedField<T> *field);
+  /// Returns an error where a number needs more than the `bits` that are taken of it.
+  template <typename T> llvm::Error checkNumbers(const RepeatedField<T> &numbers, int64_t bits);
 
   /// Returns a constant over `bytes`, which `owner` keeps alive.
   template <typename Owner> ElementsAttr keep(ArrayRef<char> bytes, Owner owner) {
@@ -194,10 +196,27 @@ Expected<ElementsAttr> TensorTaker::takeStrings() {
   return ElementsAttr(DenseStringElementsAttr::get(type, strings));
 }
 
+template <typename T>
+llvm::Error TensorTaker::checkNumbers(const RepeatedField<T> &numbers, int64_t bits) {
+  if constexpr (std::is_integral_v<T>) {
+    // The bits of an integer below 0 may be written with their sign or without.
+    const bool isSigned = std::is_signed_v<T> && !isa<FloatType>(type.getElementType());
+    for (const T number : numbers)
+      if (number > T((int64_t(1) << bits) - 1) || (number < 0 && !isSigned) ||
+          (isSigned && static_cast<int64_t>(number) < -(int64_t(1) << (bits - 1))))
+        return createStringError("has the number " + Twine(number) + " among its data, where " +
+                                 nameElementType(tensor.data_type()) + " has numbers of " +
+                                 Twine(bits) + " bits");
+  }
+  return llvm::Error::success();
+}
+
 template <typename T> Expected<ElementsAttr> TensorTaker::takeField(RepeatedField<T> *field) {
   if (packedBits < 8) {
     if (static_cast<uint64_t>(field->size()) != storedBytes())
       return sizeError(field->size(), storedBytes(), "numbers");
+    if (llvm::Error error = checkNumbers(*field, 8))
+      return error;
     return unpack(SmallVector<char>(llvm::map_range(*field, [](T n) { return char(n); })));
   }
   if (field->size() != count)
@@ -208,6 +227,9 @@ template <typename T> Expected<ElementsAttr> TensorTaker::takeField(RepeatedFiel
     ArrayRef<char> bytes(reinterpret_cast<const char *>(owned->data()), count * sizeof(T));
     return keep(bytes, std::move(owned));
   }
+  if (!isBool)
+    if (llvm::Error error = checkNumbers(*owned, elementBytes * 8))
+      return error;
   std::vector<char> narrow(count * elementBytes);
   for (int64_t i = 0; i < count; ++i) {
     // Every number but 0 is true, also one whose lowest byte is 0.

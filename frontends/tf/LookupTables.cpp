@@ -3,6 +3,7 @@
 
 #include "frontends/tf/LookupTables.h"
 
+#include "frontends/ModelFile.h"
 #include "frontends/tf/NodeDefs.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -10,6 +11,8 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
@@ -329,11 +332,18 @@ void TableBinder::fillFromFile(const Frame &frame, const pb::NodeDef &node, pb::
                   "(tf.saved_model.Asset)");
   SmallString<128> path(files.folder);
   sys::path::append(path, file);
-  auto buffer = MemoryBuffer::getFile(path);
+  const char *advice = files.assets ? "" : "; put the file beside the model";
+  Expected<std::string> found = findInside(files.folder, path);
+  if (!found)
+    return refuse(table, node,
+                  "reads '" + path + "', which " + toString(found.takeError()) + advice);
+  if (!sys::fs::is_regular_file(*found))
+    return refuse(table, node, "reads '" + path + "', which is not a regular file" + advice);
+  auto buffer = MemoryBuffer::getFile(*found);
   if (!buffer)
     return refuse(table, node,
                   "reads '" + path + "', which cannot be opened: " + buffer.getError().message() +
-                      (files.assets ? "" : "; put the file beside the model"));
+                      advice);
   SmallVector<StringRef> lines;
   StringRef rest = (*buffer)->getBuffer();
   while (!rest.empty()) {

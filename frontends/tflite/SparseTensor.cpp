@@ -82,13 +82,12 @@ private:
     const auto *metadata = sparsity.dim_metadata();
     const auto *blocks = sparsity.block_map();
     const size_t rank = shape.size(), inner = blocks ? blocks->size() : 0;
+    // Each is visited inside of the one before.
+    constexpr size_t most = 64;
+    if (rank + inner > most)
+      return fail("has " + Twine(rank + inner) + " dims and blocks, more than " + Twine(most));
     if (!order || !metadata || order->size() != rank + inner || metadata->size() != rank + inner)
       return fail("does not describe each dim once");
-    // Each one nests a call.
-    constexpr size_t mostLevels = 64;
-    if (rank + inner > mostLevels)
-      return fail("has " + Twine(rank + inner) + " dims and blocks, more than " +
-                  Twine(mostLevels));
     SmallVector<bool> isMet(rank + inner);
     SmallVector<int64_t> sizes(shape);
     for (size_t i = 0; i < rank + inner; ++i) {

@@ -221,6 +221,7 @@ bool GroupQuery::findPositions(Context &c, Tensor lengths, Tensor fresh, int64_t
                                RowRange *rows) {
   before = starts;
   ranges = rows;
+  int64_t most = total;
   for (int64_t b = 0; b < batch; ++b) {
     const int64_t end = integerAt(lengths, b) + 1; // seqlens_k is the length minus 1
     const int64_t keys = maximum(total, windowed ? int64_t(0) : room);
@@ -233,6 +234,7 @@ bool GroupQuery::findPositions(Context &c, Tensor lengths, Tensor fresh, int64_t
                     length),
              false;
     starts[b] = end - own;
+    most = maximum(most, end);
     ragged |= end != total;
     const bool fits =
         windowed ? room || !starts[b] : starts[b] <= room && starts[b] + length <= keys;
@@ -243,6 +245,8 @@ bool GroupQuery::findPositions(Context &c, Tensor lengths, Tensor fresh, int64_t
     rows[b] = {windowed ? keptPositions(starts[b], capacity, window) : starts[b], own,
                windowed ? keptPositions(end, capacity, window) : end};
   }
+  // A past with room for more may hold sequences that are longer than the stated total.
+  total = most;
   for (int64_t row = 0; cosines && row < batch * length; ++row)
     if (const int64_t at = positionOf(row); at < 0 || at >= cosTable.dim(0))
       return c.fail("position % is not in the cache of %", at, cosTable.dim(0)), false;
@@ -380,20 +384,21 @@ bool attendRows(Context &c, Call *call, const GroupQuery &p, CachedAttention &at
     rows[1].show(attention.values, b);
     attention.beforeBatch = &range.resident;
     attention.total = range.resident + (attention.causal ? p.length : range.fresh);
-    attention.mask.columns = attention.total;
-    // Columns of the addend are positions of the whole sequence.
-    if (bias.data) {
-      const int64_t first = p.before[b] - range.resident;
-      attention.bias = bias.data + b * bias.batch + first;
-      attention.mask.columns = minimum(attention.total, bias.row - first);
+    // Columns of the addend are positions of the whole sequence. Those of new positions that are
+    // padding may lie behind its last one.
+    if (const int64_t skipped = p.before[b] - range.resident; bias.data) {
+      attention.bias = bias.data + b * bias.batch + skipped;
+      attention.mask.columns = minimum(attention.total, bias.row - skipped);
     }
     attention.run(c, queries + b * step, out + b * step, attention.q);
   }
   for (int i = 0; i < 2; ++i) {
     if (presents[i].bytes)
       rows[i].write(c, p.batch, static_cast<char *>(presents[i].bytes), p.keys);
+    else if (float *all = presents[i].floats ? presents[i].floats.floats(c) : nullptr)
+      rows[i].write(c, p.batch, all, p.keys);
     else if (presents[i].floats)
-      rows[i].write(c, p.batch, presents[i].floats.floats(c), p.keys);
+      return false;
   }
   return true;
 }
@@ -433,10 +438,10 @@ ATC_KERNEL(GroupQueryAttention) {
     return;
   if (totalLength.count() != 1 || lengths.count() != batch)
     return fail("% lengths for % batches", lengths.count(), batch);
-  const int64_t total = p.total = integerAt(totalLength, 0);
-  p.keys = p.windowed ? p.capacity : maximum(total, p.room);
-  if (total < length && !p.windowed)
-    return fail("% positions in all, % of them new", total, length);
+  const int64_t stated = p.total = integerAt(totalLength, 0);
+  p.keys = p.windowed ? p.capacity : maximum(stated, p.room);
+  if (stated < length && !p.windowed)
+    return fail("% positions in all, % of them new", stated, length);
   if (fresh && (fresh.count() != batch || !pastKey || !causal))
     return fail("query_seqlens has % lengths for % batches; it needs a past and causal = 1",
                 fresh.count(), batch);
@@ -463,7 +468,7 @@ ATC_KERNEL(GroupQueryAttention) {
   const bool asRows = p.windowed || rows[0].format.bits || (!causal && p.ragged);
   // Caches grow in place where all sequences are as long as the past, in its type.
   bool inPlace = known && !asRows && query.dtype() == F32 && (pasts[0] || cacheType == F32) &&
-                 total == p.room + length && wants(1) && wants(2);
+                 p.total == p.room + length && wants(1) && wants(2);
   for (int64_t b = 0; inPlace && b < batch; ++b)
     inPlace = before[b] == p.room;
 
@@ -471,7 +476,7 @@ ATC_KERNEL(GroupQueryAttention) {
   attention.q = {batch, p.heads, length, size, true};
   attention.k = attention.v = {batch, p.keyHeads, length, size, true};
   attention.before = p.room;
-  attention.total = total;
+  attention.total = p.total;
   FloatResult result;
   Present presents[2];
   const Dims cache(batch, p.keyHeads, p.keys, rows[0].format.width());
@@ -487,7 +492,7 @@ ATC_KERNEL(GroupQueryAttention) {
         return;
   }
   ScoreBias scoreBias;
-  if (!known || !scoreBias.read(*this, addend, batch, p.heads, length, total))
+  if (!known || !scoreBias.read(*this, addend, batch, p.heads, length, p.total))
     return;
   p.q = floatsOf(*this, query);
   p.k = packed ? p.q + p.heads * size : floatsOf(*this, key);

@@ -183,11 +183,13 @@ ATC_KERNEL(Scaler) {
   if ((scale.size > 1 && scale.size != width) || (offset.size > 1 && offset.size != width))
     return fail("% scales and % offsets for % features", scale.size, offset.size, width);
   float *out = make<float>(0, F32, data.dims());
-  if (!out)
+  // Without rows there may be any number of features.
+  if (!out || data.count() == 0)
     return;
-  double *shifts = scratch<double>(2 * width + 1), *factors = shifts + width;
+  double *shifts = scratch<double>(2 * width);
   if (!shifts)
     return;
+  double *factors = shifts + width;
   for (int64_t i = 0; i < width; ++i) {
     shifts[i] = offset.size ? offset[offset.size == 1 ? 0 : i] : 0;
     factors[i] = scale.size ? scale[scale.size == 1 ? 0 : i] : 1;

@@ -176,6 +176,40 @@ def test_chunks_that_are_padded():
         group(q, *new, past, np.add(before, fresh), room, *[None] * 9, np.array([5, 1, 0], "i4"))
 
 
+@pytest.mark.parametrize("kinds", [{}, dict(local_window_size=4, sliding_window_cache=1),
+                                   dict(k_quant_type="PER_TENSOR", v_quant_type="PER_TENSOR")])
+def test_the_addend_of_a_padded_chunk(kinds):
+    """Padding would have columns behind the last one: what lies behind the addend is not read."""
+    before, length, fresh = 3, 3, 1
+    q, rows = floats(1, length, HEADS * SIZE), floats(before + length, KEY_HEADS * SIZE).round()
+    past = np.zeros((1, KEY_HEADS, 8, SIZE), "i1" if "k_quant_type" in kinds else "f4")
+    past[0, :, :before] = heads_of(rows[:before])
+    scales = [np.ones(1, "f4")] * 2 if "k_quant_type" in kinds else [None, None]
+    end = before + fresh
+    bias = floats(1, HEADS, length, end)
+    got, _, _ = group(q, *[rows[None, before:]] * 2, [past] * 2, [end], end, *[None] * 3, bias, None, *scales,
+                      None, None, np.array([fresh], "i4"), **kinds)
+    want = attend(q[0, :fresh], rows[:end], rows[:end], window=kinds.get("local_window_size", 0),
+                  bias=bias[0, :, :fresh])
+    np.testing.assert_allclose(got[0, :fresh], want, rtol=2e-5, atol=2e-5)
+    assert np.isfinite(got).all()
+
+
+@pytest.mark.parametrize("bits", [0, 8])
+def test_sequences_longer_than_the_stated_total(bits):
+    """A past with room for more is read to the end of its sequence."""
+    rows, q = floats(6, KEY_HEADS * SIZE).round(), floats(1, 1, HEADS * SIZE)
+    past = np.zeros((1, KEY_HEADS, 8, SIZE), "i1" if bits else "f4")
+    past[0, :, :5] = heads_of(rows[:5])
+    more = [None] * 5 + [np.ones(1, "f4")] * 2 if bits else []
+    kinds = dict(k_quant_type="PER_TENSOR", v_quant_type="PER_TENSOR") if bits else {}
+    got, _, _ = group(q, *[rows[None, 5:]] * 2, [past] * 2, [6], 2, *more, **kinds)
+    np.testing.assert_allclose(got[0], attend(q[0], rows, rows), rtol=2e-5, atol=2e-5)
+    with pytest.raises(KernelError, match="attention_bias does not fit"):
+        more[:5] = [None] * 3 + [floats(1, HEADS, 1, 5), None]
+        group(q, *[rows[None, 5:]] * 2, [past] * 2, [6], 2, *more, **kinds)
+
+
 @pytest.mark.parametrize("ends", [[5, 5], [5, 2]])
 def test_queries_that_see_all_keys(ends):
     q, k, v = floats(2, 5, HEADS * SIZE), floats(2, 5, KEY_HEADS * SIZE), floats(2, 5, KEY_HEADS * SIZE)

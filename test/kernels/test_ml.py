@@ -306,6 +306,8 @@ def test_features():
     close(call("Scaler", wide[:1], offset=[float(i) for i in range(20)], scale=[2.0])[0], np.zeros((1, 20)))
     close(call("Normalizer", wide[:1], norm="L2")[0], wide[:1] / np.linalg.norm(wide[:1]))
     assert call("Scaler", wide[:0], offset=[1.0], scale=[2.0])[0].shape == (0, 20)
+    # Rows that are not there may be of any width: no factor of theirs is made.
+    assert call("Scaler", np.zeros((0, 1 << 30), "f4"), offset=[1.0], scale=[2.0])[0].shape == (0, 1 << 30)
     assert call("Imputer", np.array([[1, 2]]), imputed_value_int64s=[5],
                 replaced_value_int64=2)[0].tolist() == [[1, 5]]
     assert call("OneHotEncoder", strings("b", "z"), cats_strings=["a", "b"])[0].tolist() == [

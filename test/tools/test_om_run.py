@@ -109,6 +109,39 @@ def test_files_of_unknown_versions_of_npy(digits, tmp_path):
         assert "E13005" in refused(digits, "--input", tmp_path / "x.npy")
 
 
+def headed(dictionary, data):
+    """A .npy file."""
+    text = dictionary.encode()
+    return b"\x93NUMPY\x01\0" + len(text).to_bytes(2, "little") + text + data
+
+
+def test_headers_that_numpy_does_not_write(digits, tmp_path):
+    data = np.load(PICTURE).astype("f4").tobytes()
+    shape = "(1, 1, 28, 28)"
+    for dictionary in (f"{{'descr': '<f4', 'fortran_order': Maybe, 'shape': {shape}, }}",
+                       f"{{'descr': '<f4', 'fortran_order': Falsehood, 'shape': {shape}, }}",
+                       f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, 'shape': (784,), }}",
+                       f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, 'more': True, }}",
+                       f"{{'descr': '<f4', 'shape': {shape}, }}",
+                       "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 28, 28, }",
+                       f"'descr': '<f4', 'fortran_order': False, 'shape': {shape}",
+                       f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }} and more",
+                       "{'descr"):
+        (tmp_path / "x.npy").write_bytes(headed(dictionary, data))
+        errors = refused(digits, "--input", tmp_path / "x.npy")
+        assert "E13005" in errors and "is no .npy file" in errors, dictionary
+
+
+@pytest.mark.parametrize("dictionary", [
+    "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 28, 28), }   \n",
+    "{'shape': (1L, 1L, 28L, 28L), 'fortran_order': False, 'descr': '=f4'}",
+    '{"shape":(1,1,28,28),"fortran_order":False,"descr":"<f4"}\n'])
+def test_headers_of_other_writers(digits, tmp_path, dictionary):
+    (tmp_path / "x.npy").write_bytes(headed(dictionary, np.load(PICTURE).astype("f4").tobytes()))
+    om_run(digits, "--input", tmp_path / "x.npy", "--output", tmp_path)
+    assert np.load(tmp_path / "scores.npy").size == 10
+
+
 def test_archives_of_arrays_are_no_inputs(digits, dynamic, tmp_path):
     """Their bytes were taken for those of the elements: an archive of the right size ran."""
     np.savez(tmp_path / "x.npz", image=np.load(PICTURE))

@@ -203,7 +203,10 @@ def set_padding(model):
     (set_padding, "the padding 9 is neither SAME (0) nor VALID (1)"),
     (lambda model: model["subgraphs"][0]["tensors"][model["subgraphs"][0]["inputs"][0]].update(
         type=77), "has the type number 77, which cannot be imported"),
-], ids=["product-of-dims", "sparse", "deep", "many-large", "padding", "type"])
+    (lambda model: first_weights(model).update(sparsity={
+        "traversal_order": [*range(200004)], "block_map": [0] * 200000,
+        "dim_metadata": [{"dense_size": 1}] * 200004}), "has 200004 dims and blocks, more than 64"),
+], ids=["product-of-dims", "sparse", "deep", "many-large", "padding", "type", "blocks"])
 def test_what_no_converter_writes(change, said, tmp_path):
     flatc = shutil.which("flatc")
     if not flatc:

@@ -6,8 +6,10 @@
 #include "frontends/ModelFile.h"
 #include "frontends/tf/variables/CheckpointTable.h"
 #include "google/protobuf/stubs/logging.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -45,10 +47,25 @@ unsigned elementBytes(pb::DataType type) {
   }
 }
 
+/// Reads a file of the checkpoint in the folder `variables` of a model. No link leads out of the
+/// model's folder: whoever compiles a model of somebody else's does not put other files into it.
+static std::unique_ptr<MemoryBuffer> readPart(StringRef path, Diagnostics &diagnostics) {
+  const StringRef folder = sys::path::parent_path(sys::path::parent_path(path));
+  Expected<std::string> found = findInside(folder, path);
+  if (!found) {
+    const std::string reason = toString(found.takeError());
+    if (sys::fs::exists(path)) {
+      diagnostics.error("E13001", "file '" + path + "' " + reason);
+      return nullptr;
+    }
+  }
+  return readWholeFile(path, diagnostics);
+}
+
 std::unique_ptr<CheckpointBundle> CheckpointBundle::open(StringRef prefix,
                                                          Diagnostics &diagnostics) {
   std::string path = (prefix + ".index").str();
-  std::unique_ptr<MemoryBuffer> buffer = readWholeFile(path, diagnostics);
+  std::unique_ptr<MemoryBuffer> buffer = readPart(path, diagnostics);
   if (!buffer)
     return nullptr;
   std::vector<std::pair<std::string, std::string>> table;
@@ -83,7 +100,7 @@ MemoryBuffer *CheckpointBundle::shard(int number, Diagnostics &diagnostics) {
   if (isNew) {
     std::string path;
     raw_string_ostream(path) << prefix << format(".data-%05d-of-%05d", number, numShards);
-    known->second = readWholeFile(path, diagnostics);
+    known->second = readPart(path, diagnostics);
   }
   // A file that could not be read was reported with the first tensor in it.
   return known->second.get();

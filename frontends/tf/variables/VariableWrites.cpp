@@ -52,13 +52,17 @@ static void forwardWrites(pb::FunctionDef &function) {
       if (const std::string *value = writtenBefore(node, nodes))
         values[node.name() + ":value:0"] = *value;
   auto replace = [&](std::string &tensor) {
-    // What is written may be what a read has behind another write.
-    for (size_t steps = 0; steps < values.size(); ++steps) {
-      auto value = values.find(tensor);
-      if (value == values.end())
-        return;
+    // What is written may be what a read has behind another write. All names on the way get its
+    // end, so that a long way is gone once; a circle has no end, and any of its names is that.
+    SmallVector<std::string *> way;
+    for (auto value = values.find(tensor);
+         value != values.end() && value->second != tensor && way.size() < values.size();
+         value = values.find(tensor)) {
+      way.push_back(&value->second);
       tensor = value->second;
     }
+    for (std::string *name : way)
+      *name = tensor;
   };
   if (values.empty())
     return;

@@ -136,6 +136,11 @@ REG_OP(MulCustom)
     EXPECT(aclgrphBuildModel(makeNetwork(), Options{{"ge.colour", "red"}}, model) ==
            GRAPH_PARAM_INVALID);
     EXPECT(strstr(GEGetErrorMsgV2().GetString(), "ge.colour"));
+    const std::string endless(3 << 20, 'x');
+    EXPECT(aclgrphBuildModel(makeNetwork(), Options{{ir_option::LOG_LEVEL, endless.c_str()}},
+                             model) == GRAPH_FAILED);
+    EXPECT(
+        strstr(GEGetErrorMsgV2().GetString(), "an option is longer than a program can be given"));
     auto data = op::Data("data");
     data.update_output_desc_y(TensorDesc(Shape({4}), FORMAT_ND, DT_FLOAT));
     Operator strange("strange", "Frobnicate");

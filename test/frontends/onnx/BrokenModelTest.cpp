@@ -263,6 +263,29 @@ TEST_CASE("initializers that are damaged") {
     tensor.set_data_type(99);
     CHECK_THAT(errorOf(model), Contains("initializer 'w' has element type data type 99"));
   }
+  SECTION("numbers of more bits than an element has") {
+    for (auto [type, number, bits] : {std::tuple(TensorProto::FLOAT16, 70000, 16),
+                                      {TensorProto::BFLOAT16, -1, 16},
+                                      {TensorProto::INT8, 300, 8},
+                                      {TensorProto::UINT8, -129, 8},
+                                      {TensorProto::UINT16, 65536, 16}}) {
+      tensor.set_data_type(type);
+      tensor.mutable_int32_data()->Resize(6, 0);
+      tensor.set_int32_data(2, number);
+      CHECK_THAT(errorOf(model),
+                 Contains("initializer 'w' has the number " + std::to_string(number) +
+                          " among its data, where " + TensorProto::DataType_Name(type) +
+                          " has numbers of " + std::to_string(bits) + " bits"));
+      tensor.clear_int32_data();
+    }
+    tensor.set_data_type(22); // INT4, two to a number
+    tensor.mutable_int32_data()->Resize(3, 256);
+    CHECK_THAT(errorOf(model), Contains("has the number 256 among its data"));
+    tensor.clear_int32_data();
+    tensor.set_data_type(TensorProto::UINT32);
+    tensor.mutable_uint64_data()->Resize(6, uint64_t(1) << 32);
+    CHECK_THAT(errorOf(model), Contains("has the number 4294967296 among its data"));
+  }
   SECTION("segments") {
     tensor.mutable_segment()->set_begin(0);
     CHECK_THAT(errorOf(model), Contains("initializer 'w' is stored in segments"));

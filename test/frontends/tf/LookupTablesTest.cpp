@@ -156,7 +156,7 @@ TEST_CASE("a table of a frozen graph is filled by its nodes, or from a file besi
   const pb::GraphDef missing = freeze(fromFile, folder.str().str(), diagnostics);
   CHECK(!diagnostics.hasErrors());
   CHECK_THAT(find(missing, "table")->attr().at(tableErrorAttribute).s(),
-             Catch::Contains("words.txt', which cannot be opened") &&
+             Catch::Contains("words.txt', which cannot be used") &&
                  Catch::Contains("put the file beside the model"));
   CHECK(find(missing, "init")->op() == "NoOp");
 }

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "frontends/tf/variables/CheckpointTable.h"
+#include "frontends/tf/variables/VariableWrites.h"
 #include "google/protobuf/text_format.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -452,6 +453,21 @@ TEST_CASE("errors of the checkpoint are told") {
     (void)llvm::sys::fs::remove(folder.path + "/variables/variables.data-00000-of-00001");
     CHECK(folder.errorText().find("E10410") == 0);
   }
+  SECTION("a link out of the model's folder") {
+    folder.save();
+    const std::string data = folder.path + "/variables/variables.data-00000-of-00001";
+    const std::string other = folder.path + "-other";
+    std::filesystem::rename(data, other);
+    std::filesystem::create_symlink(other, data);
+    CHECK_THAT(folder.errorText(), Catch::Contains("E13001: file '" + data) &&
+                                       Catch::Contains("leads out of the model's folder"));
+    // A link to another file of the model is one of the model.
+    std::filesystem::remove(data);
+    std::filesystem::rename(other, folder.path + "/data");
+    std::filesystem::create_symlink("../data", data);
+    Diagnostics diagnostics;
+    CHECK(readSavedModel(folder.path, diagnostics));
+  }
   SECTION("no checkpoint at all") {
     folder.save();
     (void)llvm::sys::fs::remove(folder.index());
@@ -510,4 +526,31 @@ TEST_CASE("a Keras model with nested functions and variables") {
     CHECK(node.op() != "ReadVariableOp");
     CHECK(node.op() != "VarHandleOp");
   }
+}
+
+TEST_CASE("a long chain of writes and reads takes no time") {
+  // Each write stores what was read behind the one before; the last two are a circle.
+  constexpr int count = 40000;
+  pb::GraphDef graph;
+  pb::FunctionDef &function = *graph.mutable_library()->add_function();
+  auto add = [&](const std::string &name, const char *op, const std::vector<std::string> &inputs) {
+    pb::NodeDef &node = *function.add_node_def();
+    node.set_name(name);
+    node.set_op(op);
+    for (const std::string &input : inputs)
+      node.add_input(input);
+  };
+  auto pair = [&](const std::string &number, const std::string &value) {
+    add("w" + number, "AssignVariableOp", {"v", value});
+    add("r" + number, "ReadVariableOp", {"v", "^w" + number});
+  };
+  for (int i = 0; i < count; ++i)
+    pair(std::to_string(i), i ? "r" + std::to_string(i - 1) + ":value:0" : "x");
+  pair("a", "rb:value:0");
+  pair("b", "ra:value:0");
+  (*function.mutable_ret())["y"] = "r" + std::to_string(count - 1) + ":value:0";
+  (*function.mutable_ret())["z"] = "ra:value:0";
+  forwardWrites(graph);
+  CHECK(function.ret().at("y") == "x");
+  CHECK(function.node_def(2 * count - 2).input(1) == "x");
 }

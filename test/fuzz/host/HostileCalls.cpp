@@ -437,6 +437,10 @@ private:
     if (!value)
       return nullptr;
     fillElements(*value, 1 + random.below(6));
+    const auto known = recipe.elements.find(i);
+    if (known != recipe.elements.end() && value->dtype == kernels::I32 &&
+        dims.product() == int64_t(known->second.size()) && !random.chance(5))
+      std::copy(known->second.begin(), known->second.end(), static_cast<int32_t *>(value->data));
     if (onlyShapes && random.chance(50))
       value->data = nullptr;
     return value;
@@ -495,7 +499,9 @@ private:
     const bool list = random.chance(70);
     for (const std::string &entry : attributesOf(row.name)) {
       const auto known = recipe.integers.find(entry.substr(2));
-      if (entry[1] != '!' && known == recipe.integers.end() && random.chance(40))
+      const auto word = recipe.words.find(entry.substr(2));
+      if (entry[1] != '!' && known == recipe.integers.end() && word == recipe.words.end() &&
+          random.chance(40))
         continue;
       // Most calls reach the code behind it.
       if (entry.substr(2, 6) == "packed" && known == recipe.integers.end() && random.chance(80))
@@ -548,8 +554,8 @@ private:
         made.kind = host::AttributeKind::Strings;
         auto *to = reinterpret_cast<host::String *>(memory.make(uint64_t(count) * 16));
         for (int64_t k = 0; k < count; ++k) {
-          const char *word = wordFor(name);
-          to[k] = {word, std::strlen(word)};
+          const char *text = word != recipe.words.end() ? word->second : wordFor(name);
+          to[k] = {text, std::strlen(text)};
         }
         made.data = to;
         break;

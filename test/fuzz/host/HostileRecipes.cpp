@@ -3,6 +3,8 @@
 
 #include "test/fuzz/host/HostileRecipes.h"
 
+#include <algorithm>
+
 namespace atc::fuzz {
 
 using kernels::Dims;
@@ -261,37 +263,128 @@ HostileRecipe quantizedConcat(const Below &below) {
   return made;
 }
 
-/// Queries, with keys and values or in one tensor with them, a past, and what rotates them. How
-/// many positions there are is up to the elements.
+/// Queries, with keys and values or in one tensor with them, a past in floats or quantized, some of
+/// a window, and what rotates, adds, and normalizes.
 HostileRecipe groupQuery(const Below &below) {
   HostileRecipe made;
-  const int64_t keyHeads = 1 + below(3), heads = keyHeads * (1 + below(3)), size = 1 + below(9);
-  const int64_t batch = 1 + below(2), length = 1 + below(3), room = below(5);
-  const bool isPacked = below(2), isRotated = size > 1 && below(2);
-  const Dims past(batch, keyHeads, room, size), table(1 + below(9), 1 + below(size / 2 + 1));
-  made.dims = {Dims(batch, length, (isPacked ? heads + 2 * keyHeads : heads) * size),
-               Dims(batch, length, keyHeads * size),
-               Dims(batch, length, keyHeads * size),
-               past,
-               past,
-               Dims(batch),
-               Dims(1)};
-  if (isPacked)
-    made.absent = {1, 2};
-  made.integers = {{"num_heads", {heads}},
-                   {"kv_num_heads", {keyHeads}},
-                   {"do_rotary", {isRotated}},
-                   {"local_window_size", {below(2) ? -1 : 1 + below(4)}},
-                   {"sliding_window_cache", {below(2)}},
-                   {"causal", {below(4) ? 1 : 0}}};
-  // Tables, positions, an addend and numbers of new positions.
-  constexpr int firstTable = 7, lastInput = 16;
-  made.dims.insert(made.dims.end(),
-                   {table, table, Dims(batch, length), Dims(1, 1, length, length + below(6)),
-                    Dims(heads), Dims(1), Dims(1), Dims(size), Dims(size), Dims(batch)});
-  for (int input = firstTable; input <= lastInput; ++input)
-    if (input < firstTable + 2 ? !isRotated : below(6) != 0)
-      made.absent.push_back(input);
+  enum { Floats, Bytes, Nibbles };
+  const int64_t form = std::max(below(5) - 2, int64_t(0));
+  const int64_t keyHeads = 1 + below(3), heads = keyHeads * (1 + below(3));
+  const int64_t size = form == Nibbles ? 2 * (1 + below(5)) : 1 + below(9);
+  const int64_t batch = 1 + below(2), length = 1 + below(below(4) ? 3 : 12), room = below(7);
+  const bool isPacked = below(2), isRotated = size > 1 && below(2), isWindow = below(2);
+  const bool isPerChannel = below(2), isCounted = below(2), isNormed = below(3) == 0;
+  const Dims past(batch, keyHeads, room, form == Nibbles ? size / 2 : size);
+  const Dims table(1 + below(20), std::max(size / 2 - below(2), int64_t(1))), norm(size);
+  const Dims scale = isPerChannel ? Dims(1, keyHeads, 1, size) : Dims(1);
+  // Sequences are as long as the total, shorter, or as long as the past has room for.
+  std::vector<int32_t> ends, fresh;
+  const int64_t total = std::max(length, below(4) ? room : below(room + length + 1));
+  for (int64_t b = 0; b < batch; ++b) {
+    const int64_t end = below(2) ? total : 1 + below(std::max(total, room));
+    ends.push_back(int32_t(end - 1));
+    fresh.push_back(int32_t(below(std::min(length, end) + 1)));
+  }
+  made.elements = {{5, ends}, {6, {int32_t(total)}}, {16, fresh}};
+  const Dims bias(below(2) ? batch : 1, below(2) ? heads : 1, length, total + below(2));
+  const Dims all[] = {Dims(batch, length, (isPacked ? heads + 2 * keyHeads : heads) * size),
+                      Dims(batch, length, keyHeads * size),
+                      Dims(batch, length, keyHeads * size),
+                      past,
+                      past,
+                      Dims(batch),
+                      Dims(1),
+                      table,
+                      table,
+                      Dims(batch, length),
+                      bias,
+                      Dims(heads),
+                      scale,
+                      scale,
+                      norm,
+                      norm,
+                      Dims(batch)};
+  made.dims.assign(std::begin(all), std::end(all));
+  auto leaveOut = [&](bool isAbsent, std::initializer_list<size_t> inputs) {
+    if (isAbsent)
+      made.absent.insert(made.absent.end(), inputs);
+  };
+  leaveOut(isPacked, {1, 2});
+  leaveOut(!isRotated, {7, 8});
+  leaveOut(below(3) != 0, {9});
+  leaveOut(below(2), {10});
+  leaveOut(below(2), {11});
+  leaveOut(form == Floats, {12, 13});
+  leaveOut(!isNormed, {14, 15});
+  leaveOut(!isCounted, {16});
+  made.integers = {
+      {"num_heads", {heads}}, {"kv_num_heads", {keyHeads}}, {"do_rotary", {isRotated}}};
+  if (isCounted)
+    made.integers["causal"] = {1};
+  if (isWindow) {
+    made.integers["sliding_window_cache"] = {1};
+    made.integers["local_window_size"] = {1 + below(std::max(room, int64_t(3)))};
+  }
+  if (form != Floats) {
+    const uint8_t f32 = kernels::F32, i32 = kernels::I32;
+    const uint8_t own = form == Bytes ? kernels::I8 : kernels::U8;
+    made.dtypes = {f32,          f32, f32, own, own, i32, i32, f32, f32,
+                   kernels::I64, f32, f32, f32, f32, f32, f32, i32};
+    made.integers["kv_cache_bit_width"] = {form == Bytes ? 8 : 4};
+    made.words["k_quant_type"] = made.words["v_quant_type"] =
+        isPerChannel ? "PER_CHANNEL" : "PER_TENSOR";
+  }
+  return made;
+}
+
+/// Sequences beside the states that they leave, some of the last few states.
+HostileRecipe linearAttention(const Below &below, bool isMicrosoft) {
+  HostileRecipe made;
+  const int64_t heads = 1 + below(3), each = 1 + below(3), size = 1 + below(5),
+                values = 1 + below(5);
+  const bool sharesStates = below(2);
+  const int64_t queries = sharesStates ? heads * each : heads;
+  const int64_t shared = sharesStates ? heads : heads * each;
+  const int64_t batch = 1 + below(2), steps = below(5), window = isMicrosoft ? below(4) : 0;
+  const Dims state(batch, shared, size, values), states(window, batch, shared, size, values);
+  made.dims = {Dims(batch, steps, queries * size),
+               Dims(batch, steps, shared * size),
+               Dims(batch, steps, shared * values),
+               window ? states : state,
+               Dims(batch, steps, below(2) ? shared : shared * size),
+               Dims(batch, steps, below(2) ? shared : 1)};
+  if (below(2))
+    made.absent = {3};
+  made.integers = {{"q_num_heads", {queries}}, {"kv_num_heads", {shared}}};
+  if (isMicrosoft)
+    made.integers["state_window"] = {window};
+  static constexpr const char *rules[] = {"linear", "gated", "delta", "gated_delta"};
+  made.words["update_rule"] = rules[below(4)];
+  return made;
+}
+
+/// Lines of channels beside the positions that come before them.
+HostileRecipe causalConv(const Below &below, bool isMicrosoft) {
+  HostileRecipe made;
+  const int64_t batch = 1 + below(2), channels = 1 + below(5), length = below(6),
+                taps = 1 + below(4);
+  const bool isLast = isMicrosoft && below(2);
+  const int64_t dilation = isMicrosoft ? 1 + below(3) : 1, window = isMicrosoft ? below(4) : 0;
+  const int64_t before = (taps - 1) * dilation;
+  auto dimsOf = [&](int64_t positions) {
+    return isLast ? Dims(batch, positions, channels) : Dims(batch, channels, positions);
+  };
+  Dims state = dimsOf(before);
+  if (window)
+    state = Dims(window, state[0], state[1], state[2]);
+  made.dims = {dimsOf(length), Dims(channels, 1, taps), Dims(channels), state};
+  if (below(2))
+    made.absent = {3};
+  if (isMicrosoft)
+    made.integers = {
+        {"channels_last", {isLast}}, {"dilation", {dilation}}, {"state_window", {window}}};
+  static constexpr const char *activations[] = {"none", "silu", "swish"};
+  made.words["activation"] = activations[below(3)];
   return made;
 }
 
@@ -315,6 +408,10 @@ HostileRecipe hostileRecipeFor(const std::string &kernel, const Below &below) {
     return quantizedConcat(below);
   if (kernel == "GroupQueryAttention")
     return groupQuery(below);
+  if (kernel == "LinearAttention" || kernel == "MsLinearAttention")
+    return linearAttention(below, kernel[0] == 'M');
+  if (kernel == "CausalConvWithState" || kernel == "MsCausalConvWithState")
+    return causalConv(below, kernel[0] == 'M');
   if (kernel == "StringHash")
     return stringHash(below);
   if (kernel == "BlockedConv" || kernel == "BlockedDepthwiseConv" || kernel == "WinogradConv")

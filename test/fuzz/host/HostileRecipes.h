@@ -14,13 +14,15 @@
 
 namespace atc::fuzz {
 
-/// Dims of inputs and integer attributes that fit each other in a way that a kernel's contract
+/// Dims of inputs and attributes that fit each other in a way that a kernel's contract
 /// cannot state, as where one dim is a number of windows.
 struct HostileRecipe {
   std::vector<kernels::Dims> dims; ///< of the inputs; empty: there is no recipe
   std::map<std::string, std::vector<int64_t>> integers;
   std::vector<uint8_t> dtypes = {}; ///< of the inputs; empty: what the contract allows
   std::vector<size_t> absent = {};  ///< inputs that are not given
+  std::map<std::string, const char *> words = {};
+  std::map<uint32_t, std::vector<int32_t>> elements = {}; ///< of inputs in int32
 };
 
 /// Returns a recipe for a call of `kernel`, or an empty one for kernels that random dims reach.
