@@ -4,12 +4,28 @@
 #ifndef OPENATC_DIALECTS_GRAPH_INDEXBOUND_H
 #define OPENATC_DIALECTS_GRAPH_INDEXBOUND_H
 
-#include "llvm/ADT/StringRef.h"
+#include "mlir/IR/Value.h"
+
+#include <optional>
 
 namespace atc::graph {
 
 /// An attribute of an argument whose elements are indices (integer): all are from 0 to below it.
 inline constexpr llvm::StringLiteral kIndicesBelowAttr = "graph.indices_below";
+
+/// What the model requires of an input that holds indices: element i is below sizes[i % n] of n
+/// sizes, and not below 0, or with `wraps` not below -sizes[i % n]. Gathers rely on it; a run
+/// checks it once on the input.
+struct IndexRange {
+  bool wraps = false;
+  llvm::SmallVector<int64_t> sizes;
+
+  /// Returns what is required of an argument of a function, if anything is.
+  static std::optional<IndexRange> of(mlir::BlockArgument argument);
+  /// Requires it of the input of a function that `indices` are, if they are one in another shape or
+  /// a wider type; adds to what is required already. Values that are computed have no bound.
+  void require(mlir::Value indices) const;
+};
 
 } // namespace atc::graph
 

@@ -28,6 +28,11 @@ om_tensor_info describeTensor(const om::fb::Tensor &tensor);
 /// for denseBytes.
 void unpackTensor(const om::fb::Tensor &tensor, const char *from, char *to);
 
+/// Returns OM_OK where the elements of input number `index` are indices that its description
+/// allows, or no indices. Otherwise fills the error with one sentence.
+om_status checkIndices(const om::fb::Tensor &tensor, uint32_t index, const void *elements,
+                       om_error *error);
+
 } // namespace atc::rt
 
 #endif

@@ -369,7 +369,7 @@ void importGather(NodeContext &n) {
   if (n.failed())
     return;
   int64_t size = n.shape(input)[axis];
-  n.requireIndices(1, axis, /*least=*/-size, size);
+  n.requireGathered(1, /*wraps=*/true, size, axis);
   n.setOutput(n.create<graph::GatherOp>(input, indices, axis));
 }
 

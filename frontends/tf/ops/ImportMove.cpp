@@ -291,7 +291,7 @@ void importGather(NodeContext &n) {
   if (n.failed())
     return;
   int64_t size = n.shape(input)[axis];
-  n.requireIndices(1, axis, /*least=*/0, size);
+  n.requireGathered(1, /*wraps=*/false, size, axis);
   n.setOutput(n.create<graph::GatherOp>(input, indices, axis));
 }
 
