@@ -5,7 +5,6 @@
 
 #include "dialects/graph/ops/ShapeOps.h"
 #include "dialects/graph/ops/UnaryOps.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 
@@ -21,14 +20,28 @@ static func::FuncOp functionOf(BlockArgument argument) {
              : func::FuncOp();
 }
 
-std::optional<IndexRange> IndexRange::of(BlockArgument argument) {
-  func::FuncOp function = functionOf(argument);
-  auto list = function ? function.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(),
-                                                                      kIndexRangeAttr)
-                       : DenseI64ArrayAttr();
+static std::string nameOnFunction(unsigned argument) {
+  return kIndexRangeAttr.str() + "_" + std::to_string(argument);
+}
+
+static std::optional<IndexRange> read(Attribute attribute) {
+  auto list = dyn_cast_or_null<DenseI64ArrayAttr>(attribute);
   if (!list || list.size() < 2)
     return std::nullopt;
   return IndexRange{list[0] != 0, llvm::to_vector(list.asArrayRef().drop_front())};
+}
+
+std::optional<IndexRange> IndexRange::of(BlockArgument argument) {
+  func::FuncOp function = functionOf(argument);
+  return function ? read(function.getArgAttr(argument.getArgNumber(), kIndexRangeAttr))
+                  : std::nullopt;
+}
+
+std::optional<NamedAttribute> IndexRange::take(func::FuncOp function, unsigned argument) {
+  Attribute list = function->removeAttr(nameOnFunction(argument));
+  if (!list)
+    return std::nullopt;
+  return NamedAttribute(StringAttr::get(function.getContext(), kIndexRangeAttr), list);
 }
 
 /// Returns the value that has the same integers in the same order; `indices` where nothing is
@@ -53,8 +66,9 @@ void IndexRange::require(Value indices) const {
   func::FuncOp function = argument ? functionOf(argument) : func::FuncOp();
   if (!function || sizes.empty())
     return;
+  const std::string name = nameOnFunction(argument.getArgNumber());
   IndexRange both = *this;
-  if (std::optional<IndexRange> known = of(argument)) {
+  if (std::optional<IndexRange> known = read(function->getAttr(name))) {
     both.wraps &= known->wraps;
     // Lists of different lengths repeat until they fit.
     const size_t count = std::max(sizes.size(), known->sizes.size());
@@ -66,8 +80,7 @@ void IndexRange::require(Value indices) const {
   }
   SmallVector<int64_t> list{both.wraps};
   list.append(both.sizes);
-  function.setArgAttr(argument.getArgNumber(), kIndexRangeAttr,
-                      DenseI64ArrayAttr::get(function.getContext(), list));
+  function->setAttr(name, DenseI64ArrayAttr::get(function.getContext(), list));
 }
 
 } // namespace atc::graph

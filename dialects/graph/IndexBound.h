@@ -4,7 +4,7 @@
 #ifndef OPENATC_DIALECTS_GRAPH_INDEXBOUND_H
 #define OPENATC_DIALECTS_GRAPH_INDEXBOUND_H
 
-#include "mlir/IR/Value.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <optional>
 
@@ -22,8 +22,12 @@ struct IndexRange {
 
   /// Returns what is required of an argument of a function, if anything is.
   static std::optional<IndexRange> of(mlir::BlockArgument argument);
+  /// Takes the attribute of an argument that require() has left on its function; null for none.
+  static std::optional<mlir::NamedAttribute> take(mlir::func::FuncOp function, unsigned argument);
   /// Requires it of the input of a function that `indices` are, if they are one in another shape or
   /// a wider type; adds to what is required already. Values that are computed have no bound.
+  /// The attributes of arguments are set when the whole function has been imported; until then the
+  /// function has them.
   void require(mlir::Value indices) const;
 };
 

@@ -153,7 +153,7 @@ static om_status checkElements(const Tensor &tensor, uint32_t index, const T *el
   for (uint64_t i = 0; i < count; ++i) {
     const int64_t at = elements[i], size = sizes.Get(static_cast<uint32_t>(i % sizes.size()));
     if (at >= size || at < (tensor.index_wraps() ? -size : 0))
-      return fail(error, OM_ERROR_ARGUMENT,
+      return fail(error, OM_ERROR_RUN,
                   "element %llu of input %u ('%s') is the index %lld, which is outside of a dim of "
                   "%lld elements.",
                   static_cast<unsigned long long>(i), index, tensor.name()->c_str(),

@@ -232,8 +232,8 @@ ArrayRef<OpRow> indexRows() {
   static const OpRow rows[] = {
       {"BitShift", 11, latestOpset, importBitShift},
       {"CumSum", 11, latestOpset, importCumSum},
-      {"GatherElements", 11, latestOpset, importGatherElements},
-      {"GatherND", 11, latestOpset, importGatherNd},
+      {"GatherElements", 11, latestOpset, importGatherElements, limitsOfGathers},
+      {"GatherND", 11, latestOpset, importGatherNd, limitsOfGathers},
       {"OneHot", 9, latestOpset, importOneHot},
       {"Trilu", 14, latestOpset, importTrilu},
   };
