@@ -61,6 +61,19 @@ static Value sourceOf(Value indices) {
   return indices;
 }
 
+DenseI64ArrayAttr IndexRange::attribute(MLIRContext *context) const {
+  SmallVector<int64_t> list{wraps};
+  list.append(sizes);
+  return DenseI64ArrayAttr::get(context, list);
+}
+
+void IndexRange::set(func::FuncOp function, unsigned argument, BlockArgument input) const {
+  function.setArgAttr(argument, kIndexRangeAttr, attribute(function.getContext()));
+  if (func::FuncOp main = functionOf(input))
+    if (Attribute name = main.getArgAttr(input.getArgNumber(), "om.name"))
+      function.setArgAttr(argument, "om.name", name);
+}
+
 void IndexRange::require(Value indices) const {
   auto argument = dyn_cast<BlockArgument>(sourceOf(indices));
   func::FuncOp function = argument ? functionOf(argument) : func::FuncOp();
@@ -78,9 +91,7 @@ void IndexRange::require(Value indices) const {
     for (size_t i = 0; i < count; ++i)
       both.sizes[i] = std::min(sizes[i % sizes.size()], known->sizes[i % known->sizes.size()]);
   }
-  SmallVector<int64_t> list{both.wraps};
-  list.append(both.sizes);
-  function->setAttr(name, DenseI64ArrayAttr::get(function.getContext(), list));
+  function->setAttr(name, both.attribute(function.getContext()));
 }
 
 } // namespace atc::graph

@@ -272,7 +272,7 @@ TEST_CASE("inputs that are indices out of range are refused by name") {
     CHECK_FALSE(runs({0, 4, 3, 0}));
     CHECK(run.error.code() == OM_ERROR_RUN);
     CHECK(std::string(run.error.message()) ==
-          "element 2 of input 1 ('at') is the index 3, which is outside of a dim of 3 elements.");
+          "element 2 of input 'at' is the index 3, which is outside of a dim of 3 elements.");
     CHECK_FALSE(runs({0, -6, 0, 0}));
     CHECK_FALSE(runs({-4, 0, 0, 0}));
 

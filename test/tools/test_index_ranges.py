@@ -73,6 +73,26 @@ def test_the_smallest_of_several_tables_counts(tmp_path):
         assert f"the index {bad}, which is outside of a dim of 5" in run(om, tmp_path, at=np.int32([[0, 0], [bad, 0]]))
 
 
+def test_tiles_and_static_parts_check_them(tmp_path):
+    """Parts of known sizes in a model of open ones: tiles along the batch, and what stands beside an
+    operator whose result has an open size."""
+    for is_tiled in (True, False):
+        net = Net()
+        ids = net.input("ids", ["b" if is_tiled else 5, 8], T.INT64)
+        rows = net.op("Gather", net.weight(50, 64), ids)
+        net.output(net.op("Relu", net.op("MatMul", rows, net.weight(64, 64))), None)
+        inputs = {"ids": np.zeros((5, 8), np.int64)}
+        if not is_tiled:
+            net.output(net.op("NonZero", net.input("mask", [5], T.BOOL)), None, T.INT64)
+            inputs["mask"] = np.ones(5, bool)
+        om = compile_model(net.save(tmp_path / "net.onnx"), tmp_path)
+        inputs["ids"][4, 7] = 49
+        assert not isinstance(run(om, tmp_path, **inputs), str)
+        inputs["ids"][4, 7] = 50
+        said = run(om, tmp_path, **inputs)
+        assert "element 39 of input 'ids' is the index 50, which is outside of a dim of 50" in said
+
+
 def test_each_gear_has_its_own_dims(tmp_path):
     om = compile_model(gather("Gather", ["n"], is_open=True).save(tmp_path / "net.onnx"), tmp_path,
                        "--input_shape=table:-1,3;at:-1", "--input_format=ND", "--dynamic_dims=4,2;8,2")
@@ -109,7 +129,7 @@ def test_tensorflow_has_no_negative_indices(tmp_path):
         np.testing.assert_array_equal(compute(tmp_path, text + body, x=TABLE, i=np.int32([3, 0])), TABLE[[3, 0]])
         for bad in (4, -1):
             said = compute(tmp_path, text + body, x=TABLE, i=np.int32([0, bad]))
-            assert f"element 1 of input 1 ('i') is the index {bad}" in said
+            assert f"element 1 of input 'i' is the index {bad}" in said
 
 
 @needs_protoc

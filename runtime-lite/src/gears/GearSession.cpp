@@ -49,7 +49,7 @@ om_status om_session::runChosenGear(const void *const *inputs, void *const *outp
     firstInput[i] = gears->bindInput(i, static_cast<char *>(const_cast<void *>(inputs[i])));
   const fb::Model &header = *model.header;
   for (uint32_t i = 0; status == OM_OK && i < part.inputs(); ++i)
-    status = checkIndices(*header.tensors()->Get(header.inputs()->Get(part.first_input() + i)), i,
+    status = checkIndices(*header.tensors()->Get(header.inputs()->Get(part.first_input() + i)),
                           firstInput[i], error);
   if (status != OM_OK)
     return status;
