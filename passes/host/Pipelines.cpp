@@ -86,7 +86,7 @@ ArrayRef<StringLiteral> optionalPasses() {
       "host-narrow-gates",       "host-select-winograd",   "host-widen-floats",
       "host-merge-branches",     "host-expand-top-k",      "host-narrow-caches",
       "host-expand-volumes",     "host-expand-scatter",    "host-pack-attributes",
-      "host-pack-bytes",         "host-scale-sums",         "host-fold-byte-tables"};
+      "host-pack-bytes",         "host-scale-sums",        "host-fold-byte-tables"};
   return names;
 }
 

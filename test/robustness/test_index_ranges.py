@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("onnx")
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("common", "robustness")]
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("common", "tools")]
 from openatc_tools import call, compile_model, tool  # noqa: E402
 from scale_models import tf_node  # noqa: E402
 from test_dynamic_dim import Net, T  # noqa: E402
