@@ -3,6 +3,7 @@
 
 #include "frontends/MainFunction.h"
 
+#include "dialects/graph/IndexBound.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -41,8 +42,12 @@ OwningOpRef<ModuleOp> MainFunction::finish(ArrayRef<std::pair<std::string, Value
     return builder.getDictionaryAttr(builder.getNamedAttr("om.name", builder.getStringAttr(name)));
   };
   SmallVector<DictionaryAttr> arguments, outputs;
-  for (const std::string &name : inputNames)
-    arguments.push_back(named(name));
+  for (auto [index, name] : llvm::enumerate(inputNames)) {
+    NamedAttrList list(named(name));
+    if (std::optional<NamedAttribute> range = graph::IndexRange::take(function, index))
+      list.push_back(*range);
+    arguments.push_back(list.getDictionary(builder.getContext()));
+  }
   for (const auto &[name, value] : results)
     outputs.push_back(named(name));
   function.setAllArgAttrs(arguments);

@@ -3,12 +3,14 @@
 
 #include "frontends/NodeBuilder.h"
 
+#include "dialects/graph/IndexBound.h"
 #include "dialects/graph/ops/ReduceOps.h"
 #include "dialects/graph/ops/ShapeOps.h"
 #include "dialects/graph/ops/StructureOps.h"
 #include "dialects/graph/ops/UnaryOps.h"
 #include "frontends/HostEquivalents.h"
 #include "frontends/Tensors.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -107,15 +109,27 @@ void NodeBuilder::requireRank(unsigned index, int64_t atLeast, int64_t atMost) {
   failInput(index, "has rank " + Twine(rank(value)) + ", expected " + expected);
 }
 
-void NodeBuilder::requireIndices(unsigned index, int64_t axis, int64_t least, int64_t size) {
+void NodeBuilder::requireIndices(unsigned index, bool wraps, ArrayRef<int64_t> sizes,
+                                 int64_t first) {
   Value indices = input(index);
   ElementsAttr known;
-  if (hasFailed || !matchPattern(indices, m_Constant(&known)))
+  if (hasFailed || sizes.empty() || !matchPattern(indices, m_Constant(&known)))
     return;
-  for (int64_t at : readInts(known))
-    if (at < least || at >= size)
+  for (auto [position, at] : llvm::enumerate(readInts(known))) {
+    const size_t which = position % sizes.size();
+    if (at >= sizes[which] || at < (wraps ? -sizes[which] : 0))
       return failInput(index, "has the index " + Twine(at) + ", out of range for axis " +
-                                  Twine(axis) + " of " + Twine(size) + " elements");
+                                  Twine(first + static_cast<int64_t>(which)) + " of " +
+                                  Twine(sizes[which]) + " elements");
+  }
+}
+
+void NodeBuilder::requireGathered(unsigned index, bool wraps, ArrayRef<int64_t> sizes,
+                                  int64_t first) {
+  requireIndices(index, wraps, sizes, first);
+  Block *block = opBuilder.getInsertionBlock();
+  if (!hasFailed && isAlwaysRun() && block && isa_and_nonnull<func::FuncOp>(block->getParentOp()))
+    graph::IndexRange{wraps, llvm::to_vector(sizes)}.require(input(index));
 }
 
 //===----------------------------------------------------------------------===//

@@ -73,9 +73,13 @@ public:
   }
   /// Fails the node unless the rank of input `index` is in [atLeast, atMost].
   void requireRank(unsigned index, int64_t atLeast, int64_t atMost);
-  /// Fails the node where elements of an index input that are known are not in [least, size);
-  /// `axis` is named in the message.
-  void requireIndices(unsigned index, int64_t axis, int64_t least, int64_t size);
+  /// Fails the node where known elements of an index input are out of range: element i is for axis
+  /// `first` + i % n with sizes[i % n] elements, of n sizes; with `wraps` negative ones count from
+  /// the end.
+  void requireIndices(unsigned index, bool wraps, llvm::ArrayRef<int64_t> sizes, int64_t first);
+  /// The same; where the indices are an input of the model, runs check them, since code that
+  /// gathers moves indices into range.
+  void requireGathered(unsigned index, bool wraps, llvm::ArrayRef<int64_t> sizes, int64_t first);
 
   // Graph ops. Every op is checked (type inference, verifier) and folded. On operands that graph
   // ops do not take, and for ops that canGenerate() refuses, calls of host kernels with the same
@@ -149,6 +153,8 @@ protected:
   virtual std::string inputName(unsigned index) const = 0;
   /// Returns the location of the next op, with a name that no tensor of the model has.
   virtual mlir::Location makeLocation(unsigned number) = 0;
+  /// Returns whether every run computes the node; not so on one side of a condition.
+  virtual bool isAlwaysRun() { return true; }
   /// Returns whether the target can generate code for an op that was just created.
   virtual bool canGenerate(mlir::Operation *) { return true; }
   /// Returns a value that replaces an op that was just created; null keeps it.

@@ -7,6 +7,7 @@
 #include "backends/om/Names.h"
 #include "backends/om/NpuPrograms.h"
 #include "dialects/graph/HostCalls.h"
+#include "dialects/graph/IndexBound.h"
 #include "passes/host/Passes.h"
 #include "passes/om/Schedule.h"
 
@@ -116,6 +117,13 @@ private:
           dimNamesOf(main.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), kDimNamesAttr));
       tensor.dtype = dtypeOf(type.getElementType());
       tensor.dims = type.getShape().vec();
+      // An NPU moves indices into range, as the hardware does.
+      if (auto range = graph::IndexRange::of(argument);
+          range && !output && !module->hasAttr(kNpuSocAttr) &&
+          (tensor.dtype == OM_I32 || tensor.dtype == OM_I64)) {
+        tensor.indexSizes.assign(range->sizes.begin(), range->sizes.end());
+        tensor.indexWraps = range->wraps;
+      }
       if (tensor.dtype == OM_UNDEFINED || !type.hasStaticShape() || !type.getLayout().isIdentity())
         return llvm::createStringError("'" + tensor.name + "' has a type that a file cannot state");
       tensor.place = {output ? OM_OUTPUT : OM_INPUT, uint32_t(list.size()), 0,

@@ -333,8 +333,12 @@ Tables<fb::Tensor> Writer::buildTensors(Builder &builder) const {
     auto place = bufferRef(tensor.place);
     auto name = builder.CreateSharedString(tensor.name);
     auto dims = builder.CreateVector(tensor.dims);
+    auto written = builder.CreateVector(strides);
+    flatbuffers::Offset<flatbuffers::Vector<int64_t>> sizes;
+    if (!tensor.indexSizes.empty())
+      sizes = builder.CreateVector(tensor.indexSizes);
     tables.push_back(fb::CreateTensor(builder, name, static_cast<fb::DataType>(tensor.dtype), dims,
-                                      tensor.block, builder.CreateVector(strides), &place));
+                                      tensor.block, written, &place, sizes, tensor.indexWraps));
   }
   return tables;
 }

@@ -42,6 +42,9 @@ struct OmTensor {
   OmBufferRef place;
   /// The model's name per dim of an input or output (OmHostPort), for gears. Not written.
   std::vector<std::string> dimNames = {};
+  /// The dims that the elements of an input index; see the table Tensor.
+  std::vector<int64_t> indexSizes = {};
+  bool indexWraps = false;
 };
 
 /// Bytes of a weights segment. The offset is a multiple of 64, gaps are zeros, and the order is

@@ -31,6 +31,11 @@ struct OpRow {
   llvm::StringLiteral limits = "";
 };
 
+/// What gathers do with indices that are not known at compile time.
+inline constexpr llvm::StringLiteral limitsOfGathers =
+    "on a CPU, indices out of range are refused; those that a model of fixed shapes computes, and "
+    "all on an NPU, read another element";
+
 // The rows of each family, which are defined at the end of its file.
 llvm::ArrayRef<OpRow> elementwiseRows();
 llvm::ArrayRef<OpRow> activationRows();

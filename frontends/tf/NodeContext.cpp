@@ -191,6 +191,13 @@ Value NodeContext::tryEvaluate(Operation *op) {
   return graph::ConstantOp::create(opBuilder, op->getLoc(), std::move(values[0]).toAttribute(type));
 }
 
+bool NodeContext::isAlwaysRun() {
+  return owner
+      .guardsOf(llvm::map_to_vector(
+          node.input(), [](const std::string &input) { return TensorName::parse(input); }))
+      .empty();
+}
+
 /// Returns true for ops that depend on no input, too: passes fold them, whatever the target does.
 bool NodeContext::canGenerate(Operation *op) {
   return owner.canGenerate(op) || llvm::none_of(op->getOperands(), dependsOnInputs);

@@ -68,6 +68,7 @@ private:
     return index < numInputs() ? tensors[index].str() : "";
   }
   mlir::Location makeLocation(unsigned number) override;
+  bool isAlwaysRun() override;
   bool canGenerate(mlir::Operation *op) override;
   mlir::Value fold(mlir::Operation *op) override;
   mlir::Value tryEvaluate(mlir::Operation *op);

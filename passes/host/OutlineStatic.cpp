@@ -279,6 +279,9 @@ private:
       if (std::optional<int64_t> bound = boundOfIndices(input))
         function.setArgAttr(argument.getArgNumber(), graph::kIndicesBelowAttr,
                             builder.getI64IntegerAttr(*bound));
+      if (auto outer = dyn_cast<BlockArgument>(input))
+        if (std::optional<graph::IndexRange> range = graph::IndexRange::of(outer))
+          range->set(function, argument.getArgNumber(), outer);
     }
     builder.setInsertionPoint(ops.front());
     auto call = func::CallOp::create(builder, loc, function, inputs.getArrayRef());

@@ -194,6 +194,9 @@ static om_status checkEnds(const fb::Model &header, const flatbuffers::Vector<ui
     if (tensor.place()->size() && (!pointer || reinterpret_cast<uintptr_t>(pointer) % OM_ALIGNMENT))
       return fail(error, OM_ERROR_ARGUMENT, "%s %u ('%s') is null or not at a multiple of %u.",
                   word, i, tensor.name()->c_str(), OM_ALIGNMENT);
+    // Only inputs have bounds of indices.
+    if (om_status status = checkIndices(tensor, pointer, error); status != OM_OK)
+      return status;
   }
   return OM_OK;
 }

@@ -151,6 +151,8 @@ om_status om_session::bind(const void *const *inputs, void *const *outputs, om_e
                          tensor.name()->c_str(), error);
         status != OM_OK)
       return status;
+    if (om_status status = isInput ? checkIndices(tensor, pointer, error) : OM_OK; status != OM_OK)
+      return status;
     ends[i] = static_cast<char *>(pointer);
   }
   return OM_OK;

@@ -3,6 +3,8 @@
 
 #include "runtime-lite/src/Tensor.h"
 
+#include "runtime-lite/src/Support.h"
+
 #include <cstring>
 
 using atc::om::fb::Tensor;
@@ -142,6 +144,38 @@ void unpackTensor(const Tensor &tensor, const char *from, char *to) {
       index[i] = 0;
     }
   }
+}
+
+template <typename T>
+static om_status checkElements(const Tensor &tensor, const T *elements, uint64_t count,
+                               om_error *error) {
+  const auto &sizes = *tensor.index_sizes();
+  for (uint64_t i = 0; i < count; ++i) {
+    const int64_t at = elements[i], size = sizes.Get(static_cast<uint32_t>(i % sizes.size()));
+    if (at >= size || at < (tensor.index_wraps() ? -size : 0))
+      return fail(error, OM_ERROR_RUN,
+                  "element %llu of input '%s' is the index %lld, which is outside of a dim of %lld "
+                  "elements.",
+                  static_cast<unsigned long long>(i), tensor.name()->c_str(),
+                  static_cast<long long>(at), static_cast<long long>(size));
+  }
+  return OM_OK;
+}
+
+om_status checkIndices(const Tensor &tensor, const void *elements, uint64_t count,
+                       om_error *error) {
+  if (!tensor.index_sizes())
+    return OM_OK;
+  return tensor.dtype() == static_cast<decltype(tensor.dtype())>(OM_I32)
+             ? checkElements(tensor, static_cast<const int32_t *>(elements), count, error)
+             : checkElements(tensor, static_cast<const int64_t *>(elements), count, error);
+}
+
+om_status checkIndices(const Tensor &tensor, const void *elements, om_error *error) {
+  TensorSize size;
+  if (!tensor.index_sizes() || !elements || measureTensor(tensor, size))
+    return OM_OK;
+  return checkIndices(tensor, elements, size.elements, error);
 }
 
 } // namespace atc::rt

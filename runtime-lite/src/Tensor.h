@@ -28,6 +28,13 @@ om_tensor_info describeTensor(const om::fb::Tensor &tensor);
 /// for denseBytes.
 void unpackTensor(const om::fb::Tensor &tensor, const char *from, char *to);
 
+/// Returns OM_OK where the `count` elements of an input, or of the tiles of one, are indices that
+/// its description allows, or no indices. Otherwise fills the error with one sentence.
+om_status checkIndices(const om::fb::Tensor &tensor, const void *elements, uint64_t count,
+                       om_error *error);
+/// The same for a whole input; null elements are those of an input that is not set.
+om_status checkIndices(const om::fb::Tensor &tensor, const void *elements, om_error *error);
+
 } // namespace atc::rt
 
 #endif

@@ -229,7 +229,8 @@ om_status Checker::addressable() {
 om_status Checker::alignment() {
   bool good = true;
   for (const fb::Tensor *tensor : *model.tensors())
-    good &= aligned(*tensor->dims()) && aligned(*tensor->strides());
+    good &= aligned(*tensor->dims()) && aligned(*tensor->strides()) &&
+            (!tensor->index_sizes() || aligned(*tensor->index_sizes()));
   for (const fb::CodeImage *image : *model.images())
     good &= aligned(*image->entries()) && aligned(*image->tasks());
   for (const fb::Step *step : *model.schedule())
@@ -288,6 +289,17 @@ bool Checker::spaceBytes(const fb::BufferRef &ref, uint64_t &bytes) const {
   return false;
 }
 
+/// Returns whether the bounds of indices are sizes and belong to a type of indices, or are none.
+static bool hasIndexSizes(const fb::Tensor &tensor) {
+  if (!tensor.index_sizes())
+    return true;
+  for (int64_t size : *tensor.index_sizes())
+    if (size < 0)
+      return false;
+  const auto dtype = om_dtype(tensor.dtype());
+  return tensor.index_sizes()->size() > 0 && (dtype == OM_I32 || dtype == OM_I64);
+}
+
 om_status Checker::tensors() {
   for (uint32_t i = 0; i < model.tensors()->size(); ++i) {
     const fb::Tensor &tensor = *model.tensors()->Get(i);
@@ -298,6 +310,8 @@ om_status Checker::tensors() {
     if (!errorText &&
         tensor.place()->offset() % ((om_dtype_bits(om_dtype(tensor.dtype())) + 7) / 8))
       errorText = "it is not aligned to its element type";
+    if (!errorText && !hasIndexSizes(tensor))
+      errorText = "the sizes that its indices must fit make no sense";
     if (errorText)
       return fail(error, OM_ERROR_CORRUPT,
                   "the file is damaged: tensor %u ('%s') cannot be used: %s.", i,

@@ -30,7 +30,9 @@ public:
     left -= used;
     return true;
   }
-  bool has(const fb::Tensor &tensor) { return has(tensor.dims(), 8) && has(tensor.strides(), 8); }
+  bool has(const fb::Tensor &tensor) {
+    return has(tensor.dims(), 8) && has(tensor.strides(), 8) && has(tensor.index_sizes(), 8);
+  }
   bool has(const fb::CodeImage &image) {
     return has(image.features(), 4) && has(image.entries(), 8) && has(image.tasks(), 8);
   }

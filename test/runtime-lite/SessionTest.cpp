@@ -237,6 +237,52 @@ TEST_CASE("pointers that cannot be used are refused by name") {
   CHECK(refusal.code() == OM_ERROR_ARGUMENT);
 }
 
+TEST_CASE("inputs that are indices out of range are refused by name") {
+  for (om_dtype type : {OM_I32, OM_I64}) {
+    KernelImage code = image();
+    TestModel test(code);
+    // A model of one more input, which nothing reads: pairs of indices into dims of 3 and 5.
+    atc::om::OmTensor at;
+    at.name = "at";
+    at.dtype = type;
+    at.dims = {2, 2};
+    at.place = {OM_INPUT, 1, 0, uint64_t(type == OM_I32 ? 16 : 32)};
+    at.indexSizes = {3, 5};
+    at.indexWraps = true;
+    test.model.inputs.push_back(static_cast<uint32_t>(test.model.tensors.size()));
+    test.model.tensors.push_back(at);
+    om::Error error;
+    om::Model model = om::Model::loadFile(writeModel(test.model, "indices.om"), error);
+    INFO(error.message());
+    REQUIRE(model);
+    Run run(model);
+    run.fill(5);
+    om::Buffer indices(64);
+    const void *inputs[] = {run.x.data(), indices.data()};
+    auto runs = [&](std::vector<int64_t> values) {
+      for (size_t i = 0; i < values.size(); ++i)
+        if (type == OM_I32)
+          indices.data<int32_t>()[i] = static_cast<int32_t>(values[i]);
+        else
+          indices.data<int64_t>()[i] = values[i];
+      return run.session.run(inputs, run.outputs(), run.error);
+    };
+    CHECK(runs({0, 4, -3, -5}));
+    CHECK(run.isRight(test));
+    CHECK_FALSE(runs({0, 4, 3, 0}));
+    CHECK(run.error.code() == OM_ERROR_RUN);
+    CHECK(std::string(run.error.message()) ==
+          "element 2 of input 'at' is the index 3, which is outside of a dim of 3 elements.");
+    CHECK_FALSE(runs({0, -6, 0, 0}));
+    CHECK_FALSE(runs({-4, 0, 0, 0}));
+
+    // Bounds that make no sense are damage.
+    test.model.tensors.back().indexSizes = {3, -1};
+    CHECK_THROWS_WITH(writeModel(test.model, "negative.om"),
+                      Catch::Contains("the sizes that its indices must fit make no sense"));
+  }
+}
+
 TEST_CASE("functions that run a session or describe a model refuse null", "[session]") {
   om_error error = {};
   void *output[1] = {};

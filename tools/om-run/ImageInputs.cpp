@@ -107,7 +107,9 @@ void fillRandom(const om::Tensor &tensor, uint64_t seed, void *memory) {
       elements[i] = static_cast<std::remove_reference_t<decltype(*elements)>>(value(random()));
   };
   const auto unit = [](uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; };
-  const auto digit = [](uint64_t bits) { return bits % 10; };
+  // Integers are often indices, for example of the two kinds of a token: all tables have rows 0 and
+  // 1, or nearly all.
+  const auto bit = [](uint64_t bits) { return bits >> 63; };
   const auto any = [](uint64_t bits) { return bits >> 56; };
   switch (tensor.dtype) {
   case OM_F32:
@@ -135,13 +137,13 @@ void fillRandom(const om::Tensor &tensor, uint64_t seed, void *memory) {
     return each(static_cast<uint8_t *>(memory), [](uint64_t bits) { return bits >> 63; });
   case OM_I16:
   case OM_U16:
-    return each(static_cast<uint16_t *>(memory), digit);
+    return each(static_cast<uint16_t *>(memory), bit);
   case OM_I32:
   case OM_U32:
-    return each(static_cast<uint32_t *>(memory), digit);
+    return each(static_cast<uint32_t *>(memory), bit);
   case OM_I64:
   case OM_U64:
-    return each(static_cast<uint64_t *>(memory), digit);
+    return each(static_cast<uint64_t *>(memory), bit);
   default:
     return;
   }

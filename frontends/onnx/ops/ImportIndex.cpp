@@ -55,6 +55,7 @@ void importGatherElements(NodeContext &n) {
   if (n.failed())
     return;
   ArrayRef<int64_t> from = n.shape(input), to = n.shape(indices);
+  n.requireGathered(1, /*wraps=*/true, from[axis], axis);
   Value flat;
   for (int64_t dim = 0; dim < rank && !n.failed(); ++dim) {
     if (dim != axis && to[dim] > from[dim])
@@ -90,6 +91,7 @@ void importGatherNd(NodeContext &n) {
     at = n.mul(at, number(n, stride));
     flat = flat ? n.add(flat, at) : at;
   };
+  n.requireGathered(1, /*wraps=*/true, indexed, batchDims);
   for (int64_t i = 0; i < depth; ++i) {
     starts.back() = i;
     Value part = n.reshape(n.create<graph::SliceOp>(indices, starts, sizes, steps), outer);
@@ -230,8 +232,8 @@ ArrayRef<OpRow> indexRows() {
   static const OpRow rows[] = {
       {"BitShift", 11, latestOpset, importBitShift},
       {"CumSum", 11, latestOpset, importCumSum},
-      {"GatherElements", 11, latestOpset, importGatherElements},
-      {"GatherND", 11, latestOpset, importGatherNd},
+      {"GatherElements", 11, latestOpset, importGatherElements, limitsOfGathers},
+      {"GatherND", 11, latestOpset, importGatherNd, limitsOfGathers},
       {"OneHot", 9, latestOpset, importOneHot},
       {"Trilu", 14, latestOpset, importTrilu},
   };

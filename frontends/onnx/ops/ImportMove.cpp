@@ -369,7 +369,7 @@ void importGather(NodeContext &n) {
   if (n.failed())
     return;
   int64_t size = n.shape(input)[axis];
-  n.requireIndices(1, axis, /*least=*/-size, size);
+  n.requireGathered(1, /*wraps=*/true, size, axis);
   n.setOutput(n.create<graph::GatherOp>(input, indices, axis));
 }
 
@@ -401,7 +401,7 @@ ArrayRef<OpRow> moveRows() {
   static const OpRow rows[] = {
       {"Concat", 7, latestOpset, importConcat},
       {"DepthToSpace", 7, latestOpset, importDepthToSpace},
-      {"Gather", 7, latestOpset, importGather},
+      {"Gather", 7, latestOpset, importGather, limitsOfGathers},
       {"Pad", 7, 10, importPadV7},
       {"Pad", 11, latestOpset, importPadV11, "pads and axes are constant"},
       {"Slice", 7, 9, importSliceV7},

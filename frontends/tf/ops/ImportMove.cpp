@@ -291,7 +291,7 @@ void importGather(NodeContext &n) {
   if (n.failed())
     return;
   int64_t size = n.shape(input)[axis];
-  n.requireIndices(1, axis, /*least=*/0, size);
+  n.requireGathered(1, /*wraps=*/false, size, axis);
   n.setOutput(n.create<graph::GatherOp>(input, indices, axis));
 }
 
@@ -423,8 +423,9 @@ void importBatchToSpace(NodeContext &n) {
 
 ArrayRef<OpRow> moveRows() {
   static constexpr llvm::StringLiteral ofGather =
-      "indices that only a run knows: negative ones count from the end; with fixed shapes those "
-      "beyond the axis read the nearest row";
+      "with fixed shapes, an input of the model that has indices out of range is refused on a CPU; "
+      "of indices that the model computes, and on an NPU, negative ones count from the end, and "
+      "those beyond the axis read the nearest row";
   static const OpRow rows[] = {
       {"BatchToSpaceND", importBatchToSpace},
       {"Concat", importConcat},

@@ -127,7 +127,7 @@ void importSparseCrossEntropy(NodeContext &n) {
   if (n.rank(logits) != 2 || n.shape(labels) != n.shape(logits).take_front(1))
     return n.failNode("needs logits of rank 2 and a label for every row");
   int64_t rows = n.shape(logits)[0], classes = n.shape(logits)[1];
-  n.requireIndices(1, 1, 0, classes);
+  n.requireIndices(1, /*wraps=*/false, classes, 1);
   Value isClass =
       n.compare(n.reshape(labels, {rows, 1}), indicesAlong(n, 1, 2, classes, n.elementType(labels)),
                 graph::ComparePredicate::Eq);

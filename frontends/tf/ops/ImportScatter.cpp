@@ -222,7 +222,7 @@ template <Update update> void importScatter(NodeContext &n) {
     return;
   SmallVector<int64_t> shape(n.shape(base)), expected(n.shape(indices));
   expected.append(shape.begin() + 1, shape.end());
-  n.requireIndices(1, 0, 0, shape[0]);
+  n.requireIndices(1, /*wraps=*/false, shape[0], 0);
   if (n.rank(updates) == 0)
     updates = n.fill(expected, updates);
   int64_t count = ShapedType::getNumElements(n.shape(indices)),
@@ -259,6 +259,7 @@ void importGatherNd(NodeContext &n) {
   Value ids = flatIndices(n, 1, n.shape(input), depth);
   if (n.failed())
     return;
+  n.requireGathered(1, /*wraps=*/false, n.shape(input).take_front(depth), 0);
   ArrayRef<int64_t> inner = n.shape(input).drop_front(depth);
   SmallVector<int64_t> shape(n.shape(indices).drop_back());
   llvm::append_range(shape, inner);

@@ -6,8 +6,6 @@
 #include <limits>
 
 #include "dialects/graph/ops/BinaryOps.h"
-#include "frontends/Tensors.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -79,14 +77,9 @@ Value flatIndices(NodeContext &n, unsigned index, ArrayRef<int64_t> shape, int64
   int64_t count = 1;
   for (int64_t dim : n.shape(indices).drop_back())
     count *= dim;
-  ElementsAttr known;
-  if (matchPattern(indices, m_Constant(&known)))
-    for (auto [position, at] : llvm::enumerate(readInts(known)))
-      if (int64_t dim = shape[position % depth]; at < 0 || at >= dim) {
-        n.failInput(index, "has the index " + Twine(at) + ", out of range for axis " +
-                               Twine(position % depth) + " of " + Twine(dim) + " elements");
-        return {};
-      }
+  n.requireIndices(index, /*wraps=*/false, shape.take_front(depth), 0);
+  if (n.failed())
+    return {};
   Value table = n.reshape(n.cast(indices, n.builder().getI64Type()), {count, depth});
   if (depth == 1 || count == 0)
     return n.reshape(depth == 1 ? table : n.fill({0}, n.scalar(0, n.builder().getI64Type())),

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime-lite/src/Session.h"
+#include "runtime-lite/src/Tensor.h"
 
 using namespace atc::rt;
 namespace fb = atc::om::fb;
@@ -46,6 +47,12 @@ om_status om_session::runChosenGear(const void *const *inputs, void *const *outp
   char **const firstOutput = ends.data() + model.header->inputs()->size() + part.first_output();
   for (uint32_t i = 0; inputs && i < part.inputs(); ++i)
     firstInput[i] = gears->bindInput(i, static_cast<char *>(const_cast<void *>(inputs[i])));
+  const fb::Model &header = *model.header;
+  for (uint32_t i = 0; status == OM_OK && i < part.inputs(); ++i)
+    status = checkIndices(*header.tensors()->Get(header.inputs()->Get(part.first_input() + i)),
+                          firstInput[i], error);
+  if (status != OM_OK)
+    return status;
   for (uint32_t i = 0; outputs && i < part.outputs(); ++i)
     firstOutput[i] = gears->bindOutput(i, static_cast<char *>(outputs[i]));
   if (status = beginRun(error); status == OM_OK)

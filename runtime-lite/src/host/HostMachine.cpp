@@ -5,6 +5,7 @@
 
 #include "runtime-lite/src/PortChecks.h"
 #include "runtime-lite/src/Session.h"
+#include "runtime-lite/src/Tensor.h"
 #include "runtime-lite/src/host/HostServices.h"
 
 #include <cassert>
@@ -318,6 +319,8 @@ om_status HostMachine::runPart(const fb::HostRun &run) {
     const om_value *value = slots[static_cast<uint32_t>(run.inputs()->Get(i))];
     const PortType type = portType(*tensors.Get(model.header->inputs()->Get(end)));
     status = checkPort(type, "the static part's input", i, value, OM_ERROR_RUN, error);
+    if (status == OM_OK)
+      status = checkIndices(*tensors.Get(model.header->inputs()->Get(end)), value->data, error);
     if (status == OM_OK)
       session.setEnd(end, static_cast<char *>(value->data));
   }

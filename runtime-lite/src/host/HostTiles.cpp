@@ -9,6 +9,7 @@
 
 #include "runtime-lite/src/PortChecks.h"
 #include "runtime-lite/src/Session.h"
+#include "runtime-lite/src/Tensor.h"
 
 #include <cstring>
 
@@ -63,6 +64,9 @@ om_status HostMachine::measureTiles(const fb::HostTiles &tiles, uint32_t input,
   }
   type.dims = dims;
   om_status status = checkPort(type, "the tile loop's input", input, value, OM_ERROR_RUN, error);
+  if (status == OM_OK)
+    status = checkIndices(tensorOf(model, part, /*isInput=*/true, input), value->data,
+                          elementsOf(*value), error);
   if (status != OM_OK || dim < 0)
     return status;
   int64_t length = isRows ? 1 : value->dims[dim];
