@@ -143,7 +143,10 @@ ATC_KERNEL(PackedMatMul) {
                         k};
   if (!p.y || !p.x || (bias && !p.add) || n == 0 || p.m == 0)
     return;
-  if (weights.dtype() == F32)
+  if (k == 0)
+    for (int64_t i = 0; i < p.m * n; ++i)
+      p.y[i] = p.add ? p.add[i % n] : 0;
+  else if (weights.dtype() == F32)
     multiplyFloats(*this, p, weights.as<float>());
   else if (weights.dtype() == F16)
     multiplyNarrow(*this, p, weights.as<Half>());

@@ -365,8 +365,8 @@ ATC_KERNEL(SegmentJoin) {
   if (segments < 0 || (count && data.count() != count))
     return fail("% texts, % of them in segments, of %", data.count(), count, segments);
   String *out = make<String>(0, Str, Dims(segments));
-  int64_t *sizes = scratch<int64_t>(segments + 1);
-  if (!out || !sizes)
+  int64_t *sizes = out ? scratch<int64_t>(maximum(segments, int64_t(1))) : nullptr;
+  if (!sizes)
     return;
   for (int64_t i = 0; i < segments; ++i)
     sizes[i] = -1;

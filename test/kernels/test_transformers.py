@@ -249,3 +249,12 @@ def test_rotate_half_refuses():
                                ((floats(2, 8), floats(2, 8), floats(2, 8)), {"split": 9})):
         with pytest.raises(KernelError):
             call("RotateHalf", *inputs, **attributes)
+
+
+@pytest.mark.parametrize("kind", ["f4", "f2"])
+@pytest.mark.parametrize("biased", [False, True])
+def test_packed_product_without_an_inner_dim(kind, biased):
+    """Nothing is summed: the result is the bias, or zeros."""
+    bias = floats(4).astype(kind) if biased else None
+    got, = call("PackedMatMul", np.zeros((3, 2, 0), kind), np.zeros((1, 0, 16), kind), bias, n=4)
+    np.testing.assert_array_equal(got, np.broadcast_to(bias if biased else np.zeros(4, kind), (3, 2, 4)))
