@@ -9,7 +9,9 @@
 #include "dialects/graph/ops/ShapeOps.h"
 #include "dialects/graph/ops/StructureOps.h"
 #include "dialects/graph/ops/UnaryOps.h"
+#include "passes/Remarks.h"
 #include "passes/graph/ConstantUtils.h"
+#include "passes/graph/Float32Nodes.h"
 #include "passes/graph/RewriteUtils.h"
 
 using namespace mlir;
@@ -35,6 +37,30 @@ bool isStatic(graph::HostCallOp call) {
   return first && llvm::all_of(call.getInputs(), fits) &&
          llvm::all_of(call.getResults(),
                       [&](OpResult result) { return result.use_empty() || fits(result); });
+}
+
+unsigned expandCalls(func::FuncOp function, StringRef pass, ArrayRef<StringLiteral> kernels,
+                     StringRef made, function_ref<StringRef(graph::HostCallOp)> expand) {
+  const graph::HostNodes hostNodes(function);
+  SmallVector<graph::HostCallOp> calls;
+  function.walk([&](graph::HostCallOp call) {
+    if (llvm::is_contained(kernels, call.getKernel()) && !hostNodes.contains(call))
+      calls.push_back(call);
+  });
+  unsigned expanded = 0;
+  for (graph::HostCallOp call : calls) {
+    const StringRef why = isStatic(call) ? expand(call) : "its shapes or elements have no ops";
+    if (!why.empty()) {
+      remarkMissed(pass, call.getLoc(), "Kept")
+          << remark::add("{0} stays a call of a host kernel: {1}", call.getKernel(), why);
+      continue;
+    }
+    remarkPassed(pass, call.getLoc(), "Expanded")
+        << remark::add("{0} becomes {1}", call.getKernel(), made);
+    call.erase();
+    ++expanded;
+  }
+  return expanded;
 }
 
 CallOps::CallOps(graph::HostCallOp call)

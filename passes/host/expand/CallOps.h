@@ -5,6 +5,7 @@
 #define OPENATC_PASSES_HOST_EXPAND_CALLOPS_H
 
 #include "dialects/graph/ops/HostOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 
 namespace atc::host {
@@ -15,6 +16,14 @@ mlir::RankedTensorType staticFloats(mlir::Value value);
 /// Returns whether all given inputs and used results of a call have static shapes, and the floats
 /// among them the element type of the first input, f32 or f16.
 bool isStatic(graph::HostCallOp call);
+
+/// Replaces the calls of some kernels in a function, except for those that a user placed on the
+/// CPU. `expand` returns the reason why a call stays, or nothing where graph ops have its results.
+/// Emits remarks of the pass `pass`, of which `made` says what a call becomes. Returns how many
+/// calls were replaced.
+unsigned expandCalls(mlir::func::FuncOp function, llvm::StringRef pass,
+                     llvm::ArrayRef<llvm::StringLiteral> kernels, llvm::StringRef made,
+                     llvm::function_ref<llvm::StringRef(graph::HostCallOp)> expand);
 
 /// Creates graph ops in front of a call. Binary ops broadcast; a number takes the element type of
 /// what it is combined with.

@@ -4,10 +4,7 @@
 // A host kernel of attention keeps the scores in its cache. A target without host kernels has code
 // for the products between which they are, and for the rotation of queries and keys.
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/Remarks.h"
 #include "passes/graph/ConstantUtils.h"
-#include "passes/graph/Float32Nodes.h"
 #include "passes/graph/RewriteUtils.h"
 #include "passes/host/Passes.h"
 #include "passes/host/QuantizedCalls.h"
@@ -306,26 +303,8 @@ struct HostExpandAttention : impl::HostExpandAttentionBase<HostExpandAttention> 
   void runOnOperation() override {
     static constexpr StringLiteral kernels[] = {"Attention", "MsAttention", "MsRotaryEmbedding",
                                                 "MultiHeadAttention", "RotaryEmbedding"};
-    func::FuncOp function = getOperation();
-    const graph::HostNodes hostNodes(function);
-    SmallVector<HostCallOp> calls;
-    function.walk([&](HostCallOp call) {
-      if (llvm::is_contained(kernels, call.getKernel()) && !hostNodes.contains(call))
-        calls.push_back(call);
-    });
-    for (HostCallOp call : calls) {
-      const StringRef why =
-          isStatic(call) ? AttentionExpander(call).run() : "its shapes or elements have no ops";
-      if (!why.empty()) {
-        remarkMissed(getArgument(), call.getLoc(), "Kept")
-            << remark::add("{0} stays a call of a host kernel: {1}", call.getKernel(), why);
-        continue;
-      }
-      remarkPassed(getArgument(), call.getLoc(), "Expanded")
-          << remark::add("{0} becomes products and maps", call.getKernel());
-      call.erase();
-      ++numExpanded;
-    }
+    numExpanded += expandCalls(getOperation(), getArgument(), kernels, "products and maps",
+                               [](HostCallOp call) { return AttentionExpander(call).run(); });
   }
 };
 

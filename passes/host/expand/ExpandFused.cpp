@@ -5,9 +5,6 @@
 // com.microsoft. A target without host kernels has code for the chains.
 
 #include "dialects/graph/ops/ConvOps.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/Remarks.h"
-#include "passes/graph/Float32Nodes.h"
 #include "passes/graph/RewriteUtils.h"
 #include "passes/host/Passes.h"
 #include "passes/host/QuantizedCalls.h"
@@ -194,41 +191,23 @@ private:
 struct HostExpandFused : impl::HostExpandFusedBase<HostExpandFused> {
   using HostExpandFusedBase::HostExpandFusedBase;
 
-  bool expands(StringRef kernel) const {
-    static constexpr StringLiteral others[] = {"BiasGelu",
-                                               "BiasSplitGelu",
-                                               "FastGelu",
-                                               "FusedGemm",
-                                               "FusedMatMul",
-                                               "QuickGelu",
-                                               "TransposeMatMul",
-                                               "SimplifiedLayerNormalization",
-                                               "SkipLayerNormalization",
-                                               "SkipSimplifiedLayerNormalization"};
-    return kernel == "FusedConv" || (!onlyConvolutions && llvm::is_contained(others, kernel));
-  }
-
   void runOnOperation() override {
-    func::FuncOp function = getOperation();
-    const graph::HostNodes hostNodes(function);
-    SmallVector<HostCallOp> calls;
-    function.walk([&](HostCallOp call) {
-      if (expands(call.getKernel()) && !hostNodes.contains(call))
-        calls.push_back(call);
-    });
-    for (HostCallOp call : calls) {
-      const StringRef why =
-          isStatic(call) ? FusedExpander(call).run() : "its shapes or elements have no ops";
-      if (!why.empty()) {
-        remarkMissed(getArgument(), call.getLoc(), "Kept")
-            << remark::add("{0} stays a call of a host kernel: {1}", call.getKernel(), why);
-        continue;
-      }
-      remarkPassed(getArgument(), call.getLoc(), "Expanded")
-          << remark::add("{0} becomes the operators that it consists of", call.getKernel());
-      call.erase();
-      ++numExpanded;
-    }
+    static constexpr StringLiteral kernels[] = {"FusedConv",
+                                                "BiasGelu",
+                                                "BiasSplitGelu",
+                                                "FastGelu",
+                                                "FusedGemm",
+                                                "QuickGelu",
+                                                "TransposeMatMul",
+                                                "SimplifiedLayerNormalization",
+                                                "FusedMatMul",
+                                                "SkipLayerNormalization",
+                                                "SkipSimplifiedLayerNormalization"};
+    const ArrayRef<StringLiteral> expanded = kernels;
+    numExpanded += expandCalls(getOperation(), getArgument(),
+                               onlyConvolutions ? expanded.take_front() : expanded,
+                               "the operators that it consists of",
+                               [](HostCallOp call) { return FusedExpander(call).run(); });
   }
 };
 
