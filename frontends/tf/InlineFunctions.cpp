@@ -73,6 +73,7 @@ private:
   bool openFunction(const pb::FunctionDef &function, const std::string &where, unsigned depth);
   bool openScope(Scope &inner, const pb::FunctionDef &function, std::string prefix);
   bool noteWrites(Scope &scope, unsigned depth);
+  bool canWrite(const pb::FunctionDef &function, unsigned depth);
   bool noteWritesOfCall(Scope &scope, const pb::NodeDef &node, const pb::FunctionDef &function,
                         unsigned depth);
   std::string handleOf(const Scope &scope, StringRef text);
@@ -93,6 +94,8 @@ private:
   StringMap<std::string> cuts;
   StringSet<> usedNames;
   StringSet<> activeFunctions;
+  /// Whether functions, or those that they call, write variables.
+  DenseMap<const pb::FunctionDef *, bool> writers;
   /// What the functions that are called write.
   std::vector<VariableWrite> writes;
   uint64_t spent = 0, fileNodes = 0; ///< bytes; nodes of the graph and all functions
@@ -460,13 +463,31 @@ std::string Inliner::handleOf(const Scope &scope, StringRef text) {
   return "";
 }
 
+/// Returns whether a function or one that it calls has an operator that writes. Too deep a nesting,
+/// which is an error later, counts as one that does.
+bool Inliner::canWrite(const pb::FunctionDef &function, unsigned depth) {
+  if (depth > maxDepth)
+    return true;
+  // A function that calls itself is an error later.
+  auto [known, isNew] = writers.try_emplace(&function, false);
+  if (!isNew)
+    return known->second;
+  const bool result = llvm::any_of(function.node_def(), [&](const pb::NodeDef &node) {
+    bool isCall = false;
+    const pb::FunctionDef *called = calledFunction(node, isCall);
+    return called ? canWrite(*called, depth + 1) : writesVariable(node.op());
+  });
+  return writers[&function] = result;
+}
+
 /// Collects the writes of a function and of those it calls. Everything in a function that has an
 /// effect runs, even if no result needs it.
 bool Inliner::noteWrites(Scope &scope, unsigned depth) {
   for (const pb::NodeDef &node : scope.function->node_def()) {
     bool isCall = false;
     if (const pb::FunctionDef *function = calledFunction(node, isCall)) {
-      if (!noteWritesOfCall(scope, node, *function, depth + 1))
+      // Calls that double at every level and write nothing are not followed.
+      if (canWrite(*function, depth) && !noteWritesOfCall(scope, node, *function, depth + 1))
         return false;
       continue;
     }

@@ -104,6 +104,19 @@ struct FoldConstants : atc::graph::impl::GraphFoldConstantsBase<FoldConstants> {
 
   /// Returns the result of a host kernel; null where it is not known at compile time.
   static ElementsAttr callKernel(HostCallOp op) {
+    // Weights of few bits are read as they are stored, and must not grow.
+    auto bitsOf = [](Value value) {
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      return type && type.hasStaticShape() && type.getElementType().isIntOrFloat()
+                 ? type.getNumElements() * int64_t(type.getElementTypeBitWidth())
+                 : 0;
+    };
+    int64_t read = 0;
+    for (Value input : op.getInputs())
+      read += bitsOf(input);
+    constexpr int64_t small = 4096 * 8;
+    if (op.getKernel() == "DequantizeLinear" || bitsOf(op->getResult(0)) > std::max(read, small))
+      return {};
     HostCall call;
     call.kernel = op.getKernel();
     call.inputs = op.inputsByPosition();

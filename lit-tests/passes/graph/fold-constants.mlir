@@ -120,6 +120,21 @@ func.func @calls() -> (tensor<3xi64>, tensor<3xf32>) {
 
 // -----
 
+// Weights of few bits stay as they are stored, and results that grow are not stored.
+// CHECK-LABEL: func @weights
+// CHECK: graph.host_call "DequantizeLinear"
+// CHECK: graph.host_call "Cast"
+func.func @weights() -> (tensor<3xf32>, tensor<2048xf32>) {
+  %stored = graph.constant dense<[1, 2, 3]> : tensor<3xi8>
+  %scale = graph.constant dense<0.5> : tensor<f32>
+  %half = graph.constant dense<1.0> : tensor<2048xf16>
+  %0 = graph.host_call "DequantizeLinear"(%stored, %scale) {} : (tensor<3xi8>, tensor<f32>) -> tensor<3xf32>
+  %1 = graph.host_call "Cast"(%half) {to = array<i64: 1>} : (tensor<2048xf16>) -> tensor<2048xf32>
+  return %0, %1 : tensor<3xf32>, tensor<2048xf32>
+}
+
+// -----
+
 // Tables of indices may grow more.
 // CHECK-LABEL: func @indices
 // CHECK-NOT: graph.sub
