@@ -276,7 +276,7 @@ void attend(Plan &plan, const Attention &given) {
   View result = product(plan, plan.dense(weights, v.type), sharedHeads(plan, v, given.heads));
   const bool isAnyEmpty = std::count(given.lengths.begin(), given.lengths.end(), 0) > 0;
   if ((!given.rows.empty() || isAnyEmpty) && plan.isGood())
-    // What lies behind the rows of a batch is 0, and so are the rows of one without keys.
+    // Elements behind the rows of a batch are 0, and so are the rows of one without keys.
     result = chosen(plan,
                     placesWhere(plan, q.dims[0], q.dims[2], 1,
                                 [&](int64_t own, int64_t row, int64_t) {

@@ -46,7 +46,7 @@ rm -rf "$folder"
 
 TemporaryRun::TemporaryRun(const std::vector<std::string> &command) {
   auto failed = [&](int error) {
-    // What is too long is the command, which has the options of a program.
+    // The command, which has the options of a program, is too long.
     reason = error == E2BIG ? "an option is longer than a program can be given"
                             : std::string("/bin/sh cannot be started: ") + std::strerror(error);
   };

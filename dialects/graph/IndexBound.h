@@ -13,8 +13,8 @@ namespace atc::graph {
 /// An attribute of an argument whose elements are indices (integer): all are from 0 to below it.
 inline constexpr llvm::StringLiteral kIndicesBelowAttr = "graph.indices_below";
 
-/// What the model requires of an input that holds indices: element i is below sizes[i % n] of n
-/// sizes, and not below 0, or with `wraps` not below -sizes[i % n]. Gathers rely on it; a run
+/// The bounds that the model sets to an input that holds indices: element i is below sizes[i % n]
+/// of n sizes, and not below 0, or with `wraps` not below -sizes[i % n]. Gathers rely on it; a run
 /// checks it once on the input.
 struct IndexRange {
   bool wraps = false;

@@ -84,7 +84,7 @@ private:
     for (auto [index, layer] : llvm::enumerate(net.layers))
       if (isInput(layer))
         needed[index] = true;
-    // What works in place behind the asked layers is not there.
+    // Layers that work in place behind the asked ones are not there.
     for (auto [index, layer] : llvm::enumerate(net.layers))
       if (needed[index])
         for (const std::string &top : layer.top())

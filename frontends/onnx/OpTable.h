@@ -31,7 +31,7 @@ struct OpRow {
   llvm::StringLiteral limits = "";
 };
 
-/// What gathers do with indices that are not known at compile time.
+/// The limits of gathers whose indices are not known at compile time.
 inline constexpr llvm::StringLiteral limitsOfGathers =
     "on a CPU, indices out of range are refused; those that a model of fixed shapes computes, and "
     "all on an NPU, read another element";

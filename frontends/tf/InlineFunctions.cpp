@@ -96,7 +96,7 @@ private:
   StringSet<> activeFunctions;
   /// Whether functions, or those that they call, write variables.
   DenseMap<const pb::FunctionDef *, bool> writers;
-  /// What the functions that are called write.
+  /// The writes of the functions that are called.
   std::vector<VariableWrite> writes;
   uint64_t spent = 0, fileNodes = 0; ///< bytes; nodes of the graph and all functions
 };

@@ -154,7 +154,8 @@ private:
   };
 };
 
-/// What turns sums into bytes: biases and factors per output channel, the zero point of the result.
+/// The numbers that turn sums into bytes: biases and factors per output channel, the zero point of
+/// the result.
 struct Requantizer {
   const int32_t *bias = nullptr;
   const float *factors = nullptr;

@@ -102,7 +102,7 @@ struct ByteDots {
       const int64_t depth = minimum(kDepthWords, words() - first), next = first + depth;
       for (int64_t p = 0; p < count; p += 2) {
         const int8_t *b = panels + p * panelStep + first * 4 * kLanes;
-        // What is multiplied next, of these columns or of those behind them.
+        // The bytes that are multiplied next, of these columns or of those behind them.
         const int8_t *ahead = p + 2 < count    ? b + 2 * panelStep
                               : next < words() ? panels + next * 4 * kLanes
                                                : panels + count * panelStep;

@@ -62,7 +62,7 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   NpuPrecisionOptions precision;
   precision.mode = options.precision;
   functions.addPass(createNpuPrecision(precision));
-  // What is f16 is the model's own choice otherwise.
+  // Otherwise f16 is the model's own choice.
   if (options.precision != "origin")
     functions.addPass(createNpuCheckHalfRange());
   if (isOn(options, "npu-convert-parts"))

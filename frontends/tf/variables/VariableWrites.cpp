@@ -21,8 +21,8 @@ bool writesVariable(StringRef op) {
          op.starts_with("RngSkip") || op.starts_with("RngReadAndSkip");
 }
 
-/// What a ReadVariableOp behind a write of its variable reads; null where there is none, or
-/// several. Whatever may change the variable before has its handle as an input.
+/// Returns the value that a ReadVariableOp behind a write of its variable reads; null where there
+/// is none, or several. Whatever may change the variable before has its handle as an input.
 static const std::string *writtenBefore(const pb::NodeDef &read,
                                         const StringMap<const pb::NodeDef *> &nodes) {
   const std::string *value = nullptr;
@@ -52,7 +52,7 @@ static void forwardWrites(pb::FunctionDef &function) {
       if (const std::string *value = writtenBefore(node, nodes))
         values[node.name() + ":value:0"] = *value;
   auto replace = [&](std::string &tensor) {
-    // What is written may be what a read has behind another write. All names on the way get its
+    // The value written may be that of a read behind another write. All names on the way get its
     // end, so that a long way is gone once; a circle has no end, and any of its names is that.
     SmallVector<std::string *> way;
     for (auto value = values.find(tensor);
@@ -108,7 +108,7 @@ public:
     }
   }
 
-  /// What reads the variable behind a tensor; Results where nothing is known of it.
+  /// Returns what reads the variable behind a tensor; Results where nothing is known of it.
   Reader of(StringRef tensor) const {
     auto variable = variables.find(tensor);
     if (variable == variables.end())

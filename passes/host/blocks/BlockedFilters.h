@@ -25,7 +25,7 @@ mlir::ElementsAttr packWeights(mlir::ElementsAttr weights, int64_t lanes,
 /// [blocks, taps, 16]; null where the data cannot be read.
 mlir::ElementsAttr packDepthwise(mlir::ElementsAttr weights);
 
-/// What a QLinearConv of images in blocks of 16 channels reads, in the order of
+/// The constants that a QLinearConv of images in blocks of 16 channels reads, in the order of
 /// kernels/conv/ByteBlocks.h.
 struct ByteFilters {
   mlir::ElementsAttr weights, bias,

@@ -78,7 +78,7 @@ struct CheckHalfRangePass : impl::NpuCheckHalfRangeBase<CheckHalfRangePass> {
       std::string what = describeLost(op, bounds);
       if (what.empty())
         continue;
-      // What is computed of it is lost as well, and is mended with it.
+      // Results computed from it are lost as well, and are mended with it.
       bounds.forget(op.getResult(0));
       ++numBeyond;
       nodes.insert(graph::nodeNameOf(op.getLoc()));

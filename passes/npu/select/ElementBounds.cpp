@@ -60,7 +60,7 @@ ElementBounds ofConstant(graph::ConstantOp constant) {
     hasNan |= std::isnan(number);
     bounds.all.least = std::min(bounds.all.least, number);
     bounds.all.most = std::max(bounds.all.most, number);
-    // What is infinite in the model is no number that f16 loses.
+    // Numbers that are infinite in the model are none that f16 loses.
     if (std::isfinite(number)) {
       bounds.top = std::max(bounds.top, number);
       bounds.bottom = std::min(bounds.bottom, number);

@@ -23,7 +23,7 @@ struct Interval {
   double least = -kInfinity, most = kInfinity;
 };
 
-/// What is known of the elements of a tensor that are no NaN.
+/// Bounds of the elements of a tensor that are no NaN.
 struct ElementBounds {
   Interval all;                        ///< has every element
   double top = -Interval::kInfinity;   ///< some element is this large
