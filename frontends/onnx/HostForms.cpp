@@ -127,7 +127,6 @@ public:
     if (dropsNothing())
       return passThroughDropout();
     castToKnownType();
-    stateEpsilon();
     call.parameters = importer.builder().getDictionaryAttr(parameters);
     std::string error;
     SmallVector<Value> results = isEmptyOptional() ? emptyOptional() : calls.call(call, error);
@@ -414,14 +413,6 @@ private:
     call.kernel = "Cast";
     call.inputs.pop_back();
     setParameter("to", importer.builder().getDenseI64ArrayAttr({to}));
-  }
-
-  /// States the epsilon of norms whose default is not that of all others.
-  void stateEpsilon() {
-    static constexpr StringLiteral names[] = {"SkipLayerNormalization",
-                                              "SkipSimplifiedLayerNormalization"};
-    if (llvm::is_contained(names, StringRef(kernel)) && !parameter("epsilon"))
-      setParameter("epsilon", importer.builder().getDenseF64ArrayAttr({double(1e-12f)}));
   }
 
   /// Before opset 7 the dims of the second input began at a dim of the first one.

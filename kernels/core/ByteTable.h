@@ -50,7 +50,7 @@ inline void lookUpRun(uint8_t *to, const uint8_t *from, int64_t count, const uin
     to[i] = table[from[i]];
 }
 
-/// The same on all threads.
+/// Looks up `count` bytes, on all threads.
 inline void lookUp(Context &c, char *out, const char *from, int64_t count, const uint8_t *table) {
   forParts(c, count, [&](int64_t begin, int64_t end) {
     lookUpRun(reinterpret_cast<uint8_t *>(out) + begin,

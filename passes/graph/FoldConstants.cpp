@@ -64,9 +64,27 @@ struct FoldConstants : atc::graph::impl::GraphFoldConstantsBase<FoldConstants> {
       markSources(operand);
   }
 
+  /// Returns whether a host call makes more bytes of its inputs, or dequantizes them: weights of
+  /// few bits are read as they are stored.
+  static bool expandsWeights(HostCallOp op) {
+    auto bitsOf = [](Value value) {
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      return type && type.hasStaticShape() && type.getElementType().isIntOrFloat()
+                 ? type.getNumElements() * int64_t(type.getElementTypeBitWidth())
+                 : 0;
+    };
+    int64_t read = 0;
+    for (Value input : op.getInputs())
+      read += bitsOf(input);
+    constexpr int64_t small = 4096 * 8;
+    return op.getKernel() == "DequantizeLinear" || bitsOf(op->getResult(0)) > std::max(read, small);
+  }
+
   bool isWorthwhile(Operation *op) const {
     RankedTensorType type = getTensorType(op->getResult(0));
     if (!type.hasStaticShape() || type.getEncoding() || type.getNumElements() > maxElements)
+      return false;
+    if (auto call = dyn_cast<HostCallOp>(op); call && expandsWeights(call))
       return false;
     if (weightSources.contains(op))
       return true;
@@ -104,19 +122,6 @@ struct FoldConstants : atc::graph::impl::GraphFoldConstantsBase<FoldConstants> {
 
   /// Returns the result of a host kernel; null where it is not known at compile time.
   static ElementsAttr callKernel(HostCallOp op) {
-    // Weights of few bits are read as they are stored, and must not grow.
-    auto bitsOf = [](Value value) {
-      auto type = dyn_cast<RankedTensorType>(value.getType());
-      return type && type.hasStaticShape() && type.getElementType().isIntOrFloat()
-                 ? type.getNumElements() * int64_t(type.getElementTypeBitWidth())
-                 : 0;
-    };
-    int64_t read = 0;
-    for (Value input : op.getInputs())
-      read += bitsOf(input);
-    constexpr int64_t small = 4096 * 8;
-    if (op.getKernel() == "DequantizeLinear" || bitsOf(op->getResult(0)) > std::max(read, small))
-      return {};
     HostCall call;
     call.kernel = op.getKernel();
     call.inputs = op.inputsByPosition();

@@ -32,7 +32,7 @@ void unpackTensor(const om::fb::Tensor &tensor, const char *from, char *to);
 /// its description allows, or no indices. Otherwise fills the error with one sentence.
 om_status checkIndices(const om::fb::Tensor &tensor, const void *elements, uint64_t count,
                        om_error *error);
-/// The same for a whole input; null elements are those of an input that is not set.
+/// Checks the indices of a whole input; `elements` is null for an input that is not set.
 om_status checkIndices(const om::fb::Tensor &tensor, const void *elements, om_error *error);
 
 } // namespace atc::rt

@@ -332,7 +332,7 @@ REG_OP(MulCustom)
     EXPECT(near(valuesOf(outputs[0]), {2, 4}));
   }
 
-  /// What no program should do, and what is large.
+  /// Builds graphs that are wrong or very large.
   void hostileGraphs() {
     // Another operator of the same name, which is not in the graph, is not read instead.
     auto data = op::Data("data");
