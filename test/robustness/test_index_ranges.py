@@ -73,6 +73,20 @@ def test_the_smallest_of_several_tables_counts(tmp_path):
         assert f"the index {bad}, which is outside of a dim of 5" in run(om, tmp_path, at=np.int32([[0, 0], [bad, 0]]))
 
 
+def test_another_order_of_the_input_is_checked(tmp_path):
+    """As networks that take the steps first transpose their tokens."""
+    net = Net()
+    at = net.input("at", [2, 3], T.INT64)
+    rows = net.op("Gather", net.weight(9, 2), net.op("Transpose", at, perm=[1, 0]))
+    more = net.op("Gather", net.weight(7, 2), net.op("Expand", at, net.ints(2, 2, 3)))
+    net.output(net.op("Relu", rows), None)
+    net.output(net.op("Relu", more), None)
+    om = compile_model(net.save(tmp_path / "net.onnx"), tmp_path)
+    assert not isinstance(run(om, tmp_path, at=np.int64([[0, 6, -7], [1, 1, 1]])), str)
+    said = run(om, tmp_path, at=np.int64([[0, 6, 1], [1, 7, 1]]))
+    assert "element 4 of input 'at' is the index 7, which is outside of a dim of 7" in said
+
+
 def test_tiles_and_static_parts_check_them(tmp_path):
     """Parts of known sizes in a model of open ones: tiles along the batch, and what stands beside an
     operator whose result has an open size."""

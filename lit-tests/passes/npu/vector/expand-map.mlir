@@ -185,3 +185,24 @@ func.func private @compared(%x: memref<1000xf16>, %y: memref<1000xf16>, %z: memr
   }
   return
 }
+
+// Rows of 64 bits that repeat are copied as words of 32, which is all that the vector unit copies.
+// CHECK-LABEL: npu.program @rows_of_integers
+// CHECK: npu.vector "copy"
+// CHECK-SAME: lanes = #npu.range<{{[0-9]*}}>
+// CHECK-SAME: type = i32
+// CHECK-NOT: npu.vector "copy"{{.*}}type = i64
+// CHECK: npu.vector "cast"
+func.func private @rows_of_integers(%x: memref<160x16xi64>, %row: memref<1x16xi64>,
+                                    %z: memref<160x16xi64>)
+    attributes {npu.kernel, npu.soc = "Ascend310P3"} {
+  kernel.map %x, %row outs %z : memref<160x16xi64>, memref<1x16xi64>, memref<160x16xi64> {
+  ^bb0(%a: i64, %b: i64):
+    %f = arith.sitofp %a : i64 to f32
+    %g = arith.sitofp %b : i64 to f32
+    %s = arith.addf %f, %g : f32
+    %i = arith.fptosi %s : f32 to i64
+    kernel.yield %i : i64
+  }
+  return
+}
