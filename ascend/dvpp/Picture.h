@@ -52,7 +52,7 @@ HandleTable<PicDesc> &picDescs();
 
 enum class Layout { Gray, SemiPlanar, Planar, Packed, Packed422 };
 
-/// How a format stores its channels: YUV or, with `rgb`, RGB.
+/// Describes how a format stores its channels: YUV or, with `rgb`, RGB.
 struct FormatFacts {
   acldvppPixelFormat format;
   const char *name;

@@ -32,8 +32,8 @@ struct FrozenModel {
 std::optional<FrozenModel> readSavedModel(llvm::StringRef folder, Diagnostics &diagnostics,
                                           llvm::StringRef signature = "");
 
-/// The same for a model in memory, which is changed; `checkpoint` is null where it
-/// has no variables.
+/// Freezes a model in memory, which is modified. `checkpoint` is null if the model has no
+/// variables.
 std::optional<FrozenModel> freezeModel(pb::SavedModel &model, llvm::StringRef path,
                                        CheckpointBundle *checkpoint, Diagnostics &diagnostics,
                                        llvm::StringRef signature = "");

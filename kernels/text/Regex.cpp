@@ -265,7 +265,7 @@ const uint64_t *Regex::capture(String text, uint64_t begin) {
     ++position;
     for (int32_t s = 0; s < count; ++s) {
       if (program[now[s]].op == Op::Match) {
-        // What is preferred less is no longer of interest.
+        // States after this one are less preferred, so they are dropped.
         copyBytes(found, nowPlaces + s * width, width * int64_t(sizeof(uint64_t)));
         found[1] = offset;
         break;

@@ -21,7 +21,7 @@ enum class FlagEffect {
   Unsupported
 };
 
-/// How a flag is recorded in the .om file.
+/// The form in which a flag is recorded in the .om file.
 enum class FlagRecord {
   Value,
   /// A path, of which the folders say nothing about the result.

@@ -90,8 +90,8 @@ OPENATC_ACLNN(Unique, const aclTensor *self, bool sorted, bool returnInverse, ac
               aclTensor *inverseOut)
 OPENATC_ACLNN(Unique2, const aclTensor *self, bool sorted, bool returnInverse, bool returnCounts,
               aclTensor *valueOut, aclTensor *inverseOut, aclTensor *countsOut)
-/* The same for slices along dim, and for one of each run of equal neighbours, where dim 1000 stands
- * for none: elements. */
+/* UniqueDim finds the different slices along dim. UniqueConsecutive keeps one element, or slice
+ * along dim, of each run of equal neighbours; dim 1000 stands for no dim, that is for elements. */
 OPENATC_ACLNN(UniqueDim, const aclTensor *self, bool sorted, bool returnInverse, int64_t dim,
               aclTensor *valueOut, aclTensor *inverseOut, aclTensor *countsOut)
 OPENATC_ACLNN(UniqueConsecutive, const aclTensor *self, bool returnInverse, bool returnCounts,

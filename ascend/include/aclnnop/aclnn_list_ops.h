@@ -22,7 +22,8 @@ extern "C" {
 OPENATC_ACLNN_LIST_UNARIES(OPENATC_ACLNN_LIST_UNARY)
 OPENATC_ACLNN(ForeachCopy, const aclTensorList *x, aclTensorList *out)
 OPENATC_ACLNN(ForeachZeroInplace, const aclTensorList *x)
-/* Of all elements of each tensor; the order is 1, 2 or infinity, and read at once. */
+/* Computes the norm of all elements of each tensor. scalar is the order, 1, 2 or infinity; its
+ * value is read during this call. */
 OPENATC_ACLNN(ForeachNorm, const aclTensorList *x, const aclTensor *scalar, aclTensorList *out)
 
 /* With a number: a tensor of one element, a scalar (V2), or a list with one for each tensor. */

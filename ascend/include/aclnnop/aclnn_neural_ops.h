@@ -70,7 +70,8 @@ OPENATC_ACLNN(AddLayerNorm, const aclTensor *x1, const aclTensor *x2, const aclT
               bool additionalOutput, const aclTensor *yOut, const aclTensor *meanOut,
               const aclTensor *rstdOut, const aclTensor *xOut)
 
-/* Of each image and channel; the second output is the variance. */
+/* Normalizes each channel of each image. mean and variance are outputs; the last one is the
+ * variance, not its reciprocal root. */
 OPENATC_ACLNN(InstanceNorm, const aclTensor *x, const aclTensor *gamma, const aclTensor *beta,
               const char *dataFormat, double eps, aclTensor *y, aclTensor *mean,
               aclTensor *variance)

@@ -147,8 +147,8 @@ OPENATC_ACLNN(FlashAttentionUnpaddingScoreGrad, const aclTensor *query, const ac
               int64_t headNum, char *inputLayout, int64_t innerPrecise, int64_t sparseMode,
               const aclTensor *dqOut, const aclTensor *dkOut, const aclTensor *dvOut,
               const aclTensor *dpseOut)
-/* The same of sequences that lie one behind the other: the layout is TND, and each number of the
- * lengths says where a sequence ends. */
+/* FlashAttentionScore for sequences that are stored one after another: the layout is TND, and each
+ * length is the offset at which a sequence ends. */
 OPENATC_ACLNN(FlashAttentionVarLenScore, const aclTensor *query, const aclTensor *key,
               const aclTensor *value, const aclTensor *realShiftOptional,
               const aclTensor *dropMaskOptional, const aclTensor *paddingMaskOptional,
@@ -207,7 +207,7 @@ OPENATC_ACLNN(MoeGatingTopKSoftmax, const aclTensor *x, const aclTensor *finishe
 OPENATC_ACLNN(MoeInitRouting, const aclTensor *x, const aclTensor *rowIdx,
               const aclTensor *expertIdx, int64_t activeNum, const aclTensor *expandedXOut,
               const aclTensor *expandedRowIdxOut, const aclTensor *expandedExpertIdxOut)
-/* How many tokens there are of each expert and those before it. */
+/* Computes the number of tokens of each expert and of all experts before it. */
 OPENATC_ACLNN(MoeComputeExpertTokens, const aclTensor *sortedExperts, int64_t numExperts,
               const aclTensor *out)
 /* x1 + x2 + the sum of scale * (row of expandedX + bias of its expert) over the choices. */

@@ -19,7 +19,8 @@ llvm::SmallVector<mlir::Value> slicesOfWindow(NodeContext &n, mlir::Value image,
 mlir::Value convByPatches(NodeContext &n, mlir::Value image, mlir::Value filter,
                           const Window &window);
 
-/// The same with a filter [h, w, C, multiplier] for each channel by itself.
+/// Computes a depthwise convolution: the filter is [h, w, C, multiplier], and each channel is
+/// convolved by itself.
 mlir::Value depthwiseByPatches(NodeContext &n, mlir::Value image, mlir::Value filter,
                                const Window &window);
 
