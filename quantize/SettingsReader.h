@@ -32,7 +32,7 @@ public:
   bool isObject(const nlohmann::json &json, const std::string &path);
   /// The values: each returns whether `json` was right and `value` is set.
   bool readText(const nlohmann::json &json, const std::string &path, std::string &value);
-  /// Also 0 and 1 are taken, which the vendor's files have.
+  /// Also accepts 0 and 1, which the vendor's files use for bools.
   bool readBool(const nlohmann::json &json, const std::string &path, bool &value);
   bool readNumber(const nlohmann::json &json, const std::string &path, double min, double max,
                   double &value);

@@ -106,7 +106,8 @@ int32_t Regex::exchangeStates(uint64_t *&current, uint64_t *&following) {
   return count;
 }
 
-/// As addState, and keeps the positions of groups per state; those of the first are in `places`.
+/// Adds a state as addState does, and also keeps the positions of groups per state; those of the
+/// first state are in `places`.
 void Regex::follow(int32_t first, String text, uint64_t offset) {
   const int64_t width = 2 * (int64_t(groupCount) + 1);
   int32_t count = 0;

@@ -93,7 +93,7 @@ public:
   static std::shared_ptr<CompilerModule> parse(const std::string &text);
   ~CompilerModule();
 
-  /// With a context of its own.
+  /// Returns a copy of the module in a context of its own.
   std::shared_ptr<CompilerModule> copy();
 
   /// Returns the module as text, with the elements of constants and with locations if wanted.

@@ -120,7 +120,8 @@ OPENATC_ACLNN(InplaceFillTensor, aclTensor *selfRef, const aclTensor *value)
  * rows of a batch and a place. */
 OPENATC_ACLNN(InplaceScatterUpdate, aclTensor *data, const aclTensor *indices,
               const aclTensor *updates, int64_t axis)
-/* Two numbers for each dim that is padded, the last dim first; negative ones cut. */
+/* pad has two numbers per padded dim, for its begin and its end, with the last dim first; negative
+ * ones crop. */
 OPENATC_ACLNN(ConstantPadNd, const aclTensor *self, const aclIntArray *pad, const aclScalar *value,
               aclTensor *out)
 #define OPENATC_ACLNN_PAD(name)                                                                    \
@@ -145,7 +146,7 @@ OPENATC_ACLNN(SplitWithSize, const aclTensor *self, const aclIntArray *splitSize
               aclTensorList *out)
 OPENATC_ACLNN(Eye, int64_t n, int64_t m, aclTensor *out)
 OPENATC_ACLNN(Linspace, const aclScalar *start, const aclScalar *end, int64_t steps, aclTensor *out)
-/* As Arange, with the end. */
+/* As Arange, but the end is included. */
 OPENATC_ACLNN(Range, const aclScalar *start, const aclScalar *end, const aclScalar *step,
               aclTensor *out)
 /* Columns of the windows of an image: [N, C * kernel, windows]. */

@@ -42,7 +42,7 @@ OPENATC_ACLNN_UNARY(Silu)
 OPENATC_ACLNN(LeakyRelu, const aclTensor *self, const aclScalar *negativeSlope, aclTensor *out)
 OPENATC_ACLNN(Elu, const aclTensor *self, const aclScalar *alpha, const aclScalar *scale,
               const aclScalar *inputScale, aclTensor *out)
-/* One of min and max may be NULL. */
+/* Clamps elements. One of the two bounds may be NULL, which is no bound. */
 OPENATC_ACLNN(Clamp, const aclTensor *self, const aclScalar *clipValueMin,
               const aclScalar *clipValueMax, aclTensor *out)
 OPENATC_ACLNN(ClampMin, const aclTensor *self, const aclScalar *clipValueMin, aclTensor *out)
