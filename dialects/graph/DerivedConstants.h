@@ -109,7 +109,8 @@ private:
   mutable std::recursive_mutex mutex;
   mutable unsigned scopes = 0;                ///< the number of DerivedConstantsScope
   mutable llvm::StringMap<Deferred> deferred; ///< by the name of the resource
-  /// By the name of the source's resource and the recipe; empty without scopes.
+  /// The derived constants, by the name of the source's resource and the recipe; empty while there
+  /// are no scopes.
   mutable llvm::StringMap<mlir::ElementsAttr> made;
   mutable llvm::StringSet<> fileBacked; ///< names of resources
 };

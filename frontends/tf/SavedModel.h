@@ -18,8 +18,8 @@ class CheckpointBundle;
 /// A model with constants instead of variables and no function calls.
 struct FrozenModel {
   pb::GraphDef graph;
-  /// In the order of the names the signature gives them. Each `name` is also the name
-  /// of the Placeholder or Identity node of `graph`, and `tensor` is the same.
+  /// The inputs and outputs, in the order of their names in the signature. Each `name` is also the
+  /// name of the Placeholder or Identity node of `graph`, and `tensor` is the same.
   std::vector<NamedTensor> inputs, outputs;
 
   /// Returns the inputs and outputs of the selected signature.

@@ -131,7 +131,8 @@ private:
                        : _mm256_set_m128(_mm_set1_ps(second), _mm_set1_ps(first));
   }
 
-  /// Where the zero points of a block are: nowhere (all are the middle), in 4 bits, or in floats.
+  /// The form of the zero points of a block: all are the middle, or they are stored in 4 bits or as
+  /// floats.
   enum class Zeros { Middle, Packed, Floats };
   static constexpr float kFloats[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 

@@ -124,7 +124,7 @@ public:
 
   struct Parts;
   explicit CompilerModule(std::unique_ptr<Parts> parts);
-  /// For what works on the module itself, with its lock.
+  /// Returns the parts, for code that works on the module itself and holds its lock.
   Parts &access() { return *parts; }
 
 private:
