@@ -23,7 +23,7 @@ struct StoredNumber {
 /// the code has another form.
 std::optional<StoredNumber> storedNumberOf(mlir::Operation *store);
 
-/// If `value` is op(x, constant), returns the constant and replaces `value` by x.
+/// Where `value` is op(x, constant): returns the constant and replaces `value` by x.
 template <typename OpT> std::optional<double> peelConstant(mlir::Value &value) {
   auto op = value.getDefiningOp<OpT>();
   mlir::FloatAttr number;
