@@ -58,8 +58,8 @@ void Job::run() const {
   if (border)
     for (size_t channel = 0; channel < planes.channels.size(); ++channel) {
       const unsigned xShift = channel ? format.xShift : 0, yShift = channel ? format.yShift : 0;
-      // What the shifts lose of odd borders goes to the right and to the bottom: the channel has
-      // all columns and rows that the area of the target has.
+      // The shifts round odd borders down. The right and the bottom border take the remainder, so
+      // that the channel covers all columns and rows of the target area.
       const Plane &inner = planes.channels[channel];
       const uint32_t left = border->left >> xShift, top = border->top >> yShift;
       const uint32_t right = shifted(paste.width(), xShift) - inner.width - left;

@@ -14,8 +14,8 @@ using namespace atc::ascend;
 
 namespace {
 
-/// How a model is to be loaded: from a path or from memory, and the program's memory for
-/// its run, which is checked only.
+/// A request to load a model: from a path or from memory. Memory that the program provides for runs
+/// is checked, but not used.
 struct Request {
   const char *path = nullptr;
   const void *data = nullptr;

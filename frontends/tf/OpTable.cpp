@@ -74,7 +74,7 @@ const OpRow *findOp(llvm::StringRef op) {
 const OpRow *findDynamicOp(llvm::StringRef op) {
   static const Table table = [] {
     Table all;
-    // Those of elementwise operators never look at a shape.
+    // The rows of elementwise operators never look at a shape.
     for (llvm::ArrayRef<OpRow> rows : {elementwiseRows(),
                                        quantRows(),
                                        controlRows(),

@@ -22,7 +22,7 @@ template <typename F> struct Samples {
   /// Sets sample i of `block` to a point.
   void set(int64_t i, int64_t block, const Dims &dims, const double *point) {
     const int64_t rank = dims.rank;
-    // Of both neighbours along a dim.
+    // The offset and the weight of both neighbours along each dim.
     int64_t steps[2][host::kMaxRank];
     double shares[2][host::kMaxRank];
     for (int64_t d = 0; d < rank; ++d) {

@@ -381,7 +381,8 @@ ATC_KERNEL(SegmentJoin) {
     if (sizes[i] > 0 && !to)
       return;
     out[i] = {to, 0};
-    // What is written so far is the size; a text without characters begins a segment as well.
+    // From here on, sizes counts the texts that are joined: all but the first have `between` before
+    // them, also where the first one has no characters.
     sizes[i] = 0;
   }
   for (int64_t i = 0; i < count; ++i) {

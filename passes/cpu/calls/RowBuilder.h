@@ -174,7 +174,7 @@ public:
 
 private:
   void storeError(mlir::Value first, mlir::Value second, int64_t kind);
-  /// As lanes(), of vectors of at most `size` elements.
+  /// Does the same as lanes() with vectors of at most `size` elements.
   void lanesOf(int64_t size, mlir::Value count, Body body);
   Port makePort(mlir::Value buffer, mlir::Value table, unsigned number, int64_t rank);
 

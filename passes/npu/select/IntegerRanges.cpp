@@ -155,7 +155,7 @@ MaybeRange rangeOfOp(Operation &op, const ValueRanges &ranges) {
       })
       .Case<arith::FPToSIOp>([&](auto) { return rangeOfClamped(op.getOperand(0)); })
       .Case<arith::TruncIOp>([&](arith::TruncIOp truncation) -> MaybeRange {
-        // What is kept fits into 32 bits.
+        // Ranges that are known fit into 32 bits, so a truncation to these keeps the value.
         return truncation.getType().isInteger(32) ? of(0) : std::nullopt;
       })
       .Default([](Operation *) { return std::nullopt; });

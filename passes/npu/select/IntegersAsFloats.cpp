@@ -189,7 +189,8 @@ private:
         .Case<arith::MinSIOp>([&](auto) { return binary(arith::MinimumFOp()); })
         .Case<arith::RemSIOp>([&](auto) { return binary(arith::RemFOp()); })
         .Case<arith::DivSIOp>([&](auto) -> Value {
-          // What the remainder leaves is a multiple of the divisor.
+          // Subtracting the remainder leaves a multiple of the divisor, so that the division is
+          // exact.
           Value a = in(0), b = in(1);
           Value whole =
               arith::SubFOp::create(builder, loc, a, arith::RemFOp::create(builder, loc, a, b));
@@ -205,7 +206,7 @@ private:
             return in(0);
           return arith::UIToFPOp::create(builder, loc, builder.getF32Type(), extension.getIn());
         })
-        // Of an extension or a truncation, which keep the number.
+        // An extension or a truncation keeps the value.
         .Default([&](Operation *) { return in(0); });
   }
 

@@ -115,7 +115,7 @@ private:
   llvm::SmallVector<mlir::Type> inputTypes;
   mlir::Type type, storedType;
   bool halfOnly = true;
-  /// For quantized values: each operation is exactly the one of the model.
+  /// Whether each operation is exactly that of the model, as quantized values require.
   bool exact = false;
   double resultScale = 1;
   int resultStep = -1;

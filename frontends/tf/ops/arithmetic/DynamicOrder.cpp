@@ -60,7 +60,7 @@ void importInTopK(NodeContext &n) {
   Value nearest = m.clamp(places, m.index(0), m.sub(m.dim(scores, 1), m.index(1)));
   Value target = n.callHost("GatherElements", {scores, nearest}, {n.hostInts("axis", {1})});
   Value larger = m.sum(m.toIndex(m.greater(scores, target)), 1);
-  // Of a row with a number that is not finite nothing is among the best.
+  // In a row with a value that is not finite, no target is among the best.
   Value finite = m.equal(m.sub(scores, scores), n.scalarLike(0, scores));
   Value isFinite = m.equal(m.sum(m.toIndex(finite), 1), m.dim(scores, 1));
   Value isAmong = m.both(m.less(larger, m.toIndex(k)), m.both(isFinite, m.equal(nearest, places)));

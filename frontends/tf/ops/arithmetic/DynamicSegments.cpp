@@ -99,7 +99,8 @@ template <Combine kind> void importUnsorted(NodeContext &n) {
   n.setOutput(m.reshape(result, m.concat({m.shapeOf({number}), inner}, 0)));
 }
 
-/// What a sum is divided by: nothing, the number of its rows, or the root of that.
+/// The number by which the sum of a segment is divided: none, the number of its rows, or the square
+/// root of that.
 enum class Divisor { None, Count, Root };
 
 /// Combines rows of the same id, which are sorted. There are as many segments as the last id says,

@@ -160,7 +160,7 @@ private:
     Values values = readFeature(n, features.dense[i], features.denseTypes[i], size, fallback);
     SmallVector<int64_t> shape(dims);
     if (!isOne)
-      // Of features without elements the number of Examples says how many there are.
+      // For features without elements, the outer dim is the number of Examples.
       shape.insert(shape.begin(), size == 0 ? 0 : -1);
     Value result =
         size == 0 && !isOne
