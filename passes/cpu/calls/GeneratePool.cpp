@@ -56,7 +56,7 @@ public:
   }
 
 private:
-  static constexpr int64_t kBlock = 256, kLine = 512, kLines = 8, kMaxUnrolled = 16;
+  static constexpr int64_t kBlock = 256, kLine = 512, kLines = 8, kMaxUnrolled = 16, kFewTaps = 4;
 
   /// Calls body(indices behind the channel, plane, row of the result, first column, columns).
   void forEachBlock(int64_t block,
@@ -113,36 +113,78 @@ private:
         b.loop(count, [&](Value j) {
           b.store(counts, asNumber(b.max(countTaps(last, b.add(first, j)), one)), j);
         });
-      b.forEachRow([&](ArrayRef<Value> indices, Value row, Value) {
-        Value base = b.add(b.mul(indices[0], in.strides[0]), b.mul(indices[1], in.strides[1]));
-        base = b.add(base, b.add(begin, from));
-        SmallVector<std::pair<Value, Value>> taps;
-        Value rows = one;
-        for (auto [d, index] : llvm::enumerate(indices.drop_front(2))) {
-          taps.push_back(tapsOf(int64_t(d), index));
-          rows = isMax ? rows : b.mul(rows, countTaps(int64_t(d), index));
-          base = b.add(base, b.mul(positionOf(int64_t(d), index, zero), in.strides[d + 2]));
-        }
-        Value line = b.rem(b.sub(b.row(), b.firstRow()), b.index(kLines));
-        Value place = b.add(b.mul(line, width), from);
-        b.lanes(b.sub(to, from), in.element, [&](Value c) {
-          Value initial = b.spread(b.constant(wide, start()));
-          b.store(lines, combineRows(taps, b.add(base, c), initial), b.add(place, c));
-        });
-        if (!isMax)
-          b.store(factors, asNumber(b.max(rows, one)), line);
-        Value isLast = arith::OrIOp::create(
-            b, b.compare(arith::CmpIPredicate::eq, line, b.index(kLines - 1)),
-            b.compare(arith::CmpIPredicate::eq, b.add(b.row(), one), b.endRow()));
-        b.ifThen(isLast, [&] {
-          b.loop(b.add(line, one), [&](Value before) {
-            Value result = b.sub(b.add(row, first), b.mul(b.sub(line, before), length));
-            finishLine(lines, b.mul(before, width), count, result, counts,
-                       isMax ? Value() : b.load(factors, before));
+      auto direct = [&] {
+        b.forEachRow([&](ArrayRef<Value> indices, Value row, Value) {
+          const Rows rows = rowsOf(indices, begin);
+          b.lanes(count, in.element, [&](Value j) {
+            Value at = b.add(rows.base, b.mul(j, b.index(stride)));
+            Value result = combineRows(rows.taps, at, window.kernel[last], stride,
+                                       b.spread(b.constant(wide, start())));
+            store(result, b.add(b.add(row, first), j), counts, j, rows.count);
           });
         });
-      });
+      };
+      auto byLines = [&] {
+        b.forEachRow([&](ArrayRef<Value> indices, Value row, Value) {
+          const Rows rows = rowsOf(indices, b.add(begin, from));
+          Value line = b.rem(b.sub(b.row(), b.firstRow()), b.index(kLines));
+          Value place = b.add(b.mul(line, width), from);
+          b.lanes(b.sub(to, from), in.element, [&](Value c) {
+            Value initial = b.spread(b.constant(wide, start()));
+            b.store(lines, combineRows(rows.taps, b.add(rows.base, c), 1, 1, initial),
+                    b.add(place, c));
+          });
+          if (!isMax)
+            b.store(factors, rows.count, line);
+          Value isLast = arith::OrIOp::create(
+              b, b.compare(arith::CmpIPredicate::eq, line, b.index(kLines - 1)),
+              b.compare(arith::CmpIPredicate::eq, b.add(b.row(), one), b.endRow()));
+          b.ifThen(isLast, [&] {
+            b.loop(b.add(line, one), [&](Value before) {
+              Value result = b.sub(b.add(row, first), b.mul(b.sub(line, before), length));
+              finishLine(lines, b.mul(before, width), count, result, counts,
+                         isMax ? Value() : b.load(factors, before));
+            });
+          });
+        });
+      };
+      // Of few taps none is worth a line.
+      if (stride > 2 || !RowBuilder::hasLanes(in.element) ||
+          llvm::product_of(window.kernel) > kFewTaps)
+        return byLines();
+      Value isInside = arith::AndIOp::create(b, b.compare(arith::CmpIPredicate::eq, from, zero),
+                                             b.compare(arith::CmpIPredicate::eq, to, width));
+      b.ifElse(isInside, direct, byLines);
     });
+  }
+
+  /// The rows that the windows of a row of the result read: the input at index 0 of the spatial
+  /// dims but the last, the taps of these that exist, and how many count, as a number.
+  struct Rows {
+    Value base, count;
+    SmallVector<std::pair<Value, Value>> taps;
+  };
+  Rows rowsOf(ArrayRef<Value> indices, Value column) {
+    Rows rows;
+    Value count = b.index(1);
+    rows.base = b.add(b.mul(indices[0], in.strides[0]), b.mul(indices[1], in.strides[1]));
+    rows.base = b.add(rows.base, column);
+    for (auto [d, index] : llvm::enumerate(indices.drop_front(2))) {
+      rows.taps.push_back(tapsOf(int64_t(d), index));
+      count = isMax ? count : b.mul(count, countTaps(int64_t(d), index));
+      rows.base =
+          b.add(rows.base, b.mul(positionOf(int64_t(d), index, b.index(0)), in.strides[d + 2]));
+    }
+    rows.count = isMax ? Value() : asNumber(b.max(count, b.index(1)));
+    return rows;
+  }
+
+  /// Stores what the taps of window `j` combine to; a mean is by those that count of its rows and
+  /// of its columns. A window of padding alone has the sum 0.
+  void store(Value result, Value at, const Port &counts, Value j, Value rows) {
+    if (!isMax)
+      result = b.divF(result, b.mulF(b.spread(rows), b.load(counts, j)));
+    b.storeWide(b.out(), result, at);
   }
 
   /// Combines the columns of each window of a line, and stores `count` results from `to` on.
@@ -155,10 +197,7 @@ private:
         Value x = b.loadLanes(lines, b.add(at, b.index(tap * window.dilation[last])), stride);
         result = result ? combine(result, x) : x;
       }
-      // A window of padding alone has the sum 0.
-      if (!isMax)
-        result = b.divF(result, b.mulF(b.spread(factor), b.load(counts, j)));
-      b.storeWide(b.out(), result, b.add(to, j));
+      store(result, b.add(to, j), counts, j, factor);
     };
     if (stride <= 2)
       b.lanes(count, in.element, finishColumn);
@@ -166,17 +205,23 @@ private:
       b.loop(count, finishColumn);
   }
 
-  /// Combines the elements at `at` of the rows of a window that exist, `taps` of each dim that is
-  /// left.
-  Value combineRows(ArrayRef<std::pair<Value, Value>> taps, Value at, Value carried) {
-    if (taps.empty())
-      return combine(carried, b.loadWide(in, at));
+  /// Combines some columns from `at` on, of windows that are `stride` apart, of the rows of a
+  /// window that exist: `taps` of each dim that is left.
+  Value combineRows(ArrayRef<std::pair<Value, Value>> taps, Value at, int64_t columns,
+                    int64_t stride, Value carried) {
+    if (taps.empty()) {
+      for (int64_t tap = 0; tap < columns; ++tap) {
+        Value place = b.add(at, b.index(tap * window.dilation.back()));
+        carried = combine(carried, b.widen(b.loadLanes(in, place, stride)));
+      }
+      return carried;
+    }
     const int64_t d = window.rank() - 1 - int64_t(taps.size());
     Value step = b.mul(b.index(window.dilation[d]), in.strides[d + 2]);
     auto [first, end] = taps.front();
     return b.fold(first, end, b.index(1), carried, [&](Value tap, ValueRange inside) -> Indices {
       Value next = b.add(at, b.mul(tap, step));
-      return {combineRows(taps.drop_front(), next, inside.front())};
+      return {combineRows(taps.drop_front(), next, columns, stride, inside.front())};
     })[0];
   }
 
