@@ -37,6 +37,7 @@ public:
   TopKeys(uint64_t *keys, uint64_t *spare, int64_t k, int64_t size)
       : keys(keys), spare(spare), k(k), room(roomOf(k, size)) {}
 
+  /// Returns how many keys there are at most at a time.
   static int64_t roomOf(int64_t k, int64_t size) {
     return minimum(2 * minimum(k, size) + 5 * kBlock, size);
   }
@@ -54,6 +55,7 @@ public:
     sortIndices(keys, spare, k, [](uint64_t a, uint64_t b) { return a > b; });
   }
 
+  /// Returns the index of the element of a key.
   static int64_t indexOf(uint64_t key) { return int64_t(~uint32_t(key)) - 1; }
 
 private:
