@@ -107,8 +107,6 @@ private:
                           b.index((window.kernel[last] - 1) * window.dilation[last] + 1));
       Value from = b.min(b.max(b.sub(zero, begin), zero), width);
       Value to = b.max(b.min(b.sub(in.dims[last + 2], begin), width), from);
-      b.loop(b.mul(width, b.index(kLines)),
-             [&](Value c) { b.store(lines, b.constant(wide, start()), c); });
       if (!isMax)
         b.loop(count, [&](Value j) {
           b.store(counts, asNumber(b.max(countTaps(last, b.add(first, j)), one)), j);
@@ -125,6 +123,8 @@ private:
         });
       };
       auto byLines = [&] {
+        b.loop(b.mul(width, b.index(kLines)),
+               [&](Value c) { b.store(lines, b.constant(wide, start()), c); });
         b.forEachRow([&](ArrayRef<Value> indices, Value row, Value) {
           const Rows rows = rowsOf(indices, b.add(begin, from));
           Value line = b.rem(b.sub(b.row(), b.firstRow()), b.index(kLines));
