@@ -44,12 +44,21 @@ template <typename F> void placeTaps(F *to, const F *parts, F bias, const Window
     }
 }
 
-/// Adds the products of each tap where it meets the result. `sums` has room for a plane whose rows
-/// have a whole number of strides.
+/// The sums of a row of the result, by their place within a stride: a row of each that there is.
+struct StridedRow {
+  int64_t places, width;
+  StridedRow(int64_t length, int64_t stride)
+      : places(minimum(stride, length)), width(ceilDiv(length, stride)) {}
+  int64_t size() const { return places * width; }
+};
+
+/// Adds the products of each tap where it meets the result. `sums` has room for a StridedRow per
+/// row.
 template <typename F> void addTaps(F *to, const F *parts, F *sums, F bias, const Window &window) {
   const int64_t last = window.rank() - 1, stride = window.stride[last], length = window.in[last];
   const int64_t size = window.out.product(), rows = length ? window.in.product() / length : 0;
-  const int64_t width = ceilDiv(length, stride), rowSize = width * stride;
+  const StridedRow shape(length, stride);
+  const int64_t width = shape.width, rowSize = shape.size();
   for (int64_t i = 0; i < rows * rowSize; ++i)
     sums[i] = bias;
   window.forEachRow(0, window.rows(), [&](int64_t tap, int64_t at, int64_t in, int64_t n) {
@@ -92,7 +101,7 @@ bool convTranspose(Context &c, F *y, const F *x, const F *w, const F *bias, cons
     return true;
   }
   const bool isApart = areApart(window);
-  const int64_t room = isApart ? 0 : spaceFor(c, plane / length, ceilDiv(length, stride), stride);
+  const int64_t room = isApart ? 0 : spaceFor(c, plane / length, StridedRow(length, stride).size());
   if (room < 0 || spaceFor(c, taps, size) < 0)
     return false;
   const int64_t block =

@@ -391,6 +391,11 @@ def test_deform_conv_whose_groups_cross_those_of_offsets():
     np.testing.assert_allclose(got[~infinite], want[~infinite], rtol=1e-4, atol=1e-3)
 
 
+def test_conv_transpose_of_strides_beyond_the_result():
+    got, = call("ConvTranspose", numbers(1, 1, 1), np.ones((1, 1, 3), "f4"), strides=[1 << 30])
+    assert got.shape == (1, 1, 3) and (got == got[0, 0, 0]).all()
+
+
 @pytest.mark.parametrize("stride, more", [(1, 0), (2, 1), (3, 2), (8, 0)])
 def test_conv_transpose_of_lines_and_volumes(stride, more):
     """As that of an image of one row, and of one plane."""
