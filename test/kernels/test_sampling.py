@@ -186,6 +186,18 @@ def test_resize_policies_and_errors():
         call("Resize", x)
 
 
+def test_max_roi_pool_divides_in_f32():
+    x = np.arange(70 * 70, dtype="f4").reshape(1, 1, 70, 70)
+    sizes = np.arange(1, 61, dtype="f4")
+    regions = np.stack([0 * sizes, 0 * sizes, 0 * sizes, sizes - 1, sizes - 1], 1)
+    for bins in (3, 7):
+        got, = call("MaxRoiPool", x, regions, pooled_shape=[bins, bins])
+        ends = np.ceil(np.arange(1, bins + 1, dtype="f4") * (sizes[:, None] / np.float32(bins)))
+        want = (ends[:, :, None] - 1) * 70 + ends[:, None, :] - 1
+        assert bins == 3 or (ends[:, -1] > sizes).any()
+        np.testing.assert_array_equal(got[:, 0], want)
+
+
 def test_crop_and_resize():
     x = np.arange(16, dtype="f4").reshape(4, 4)
     got, = call("Resize",
