@@ -217,6 +217,17 @@ void importHistogram(NodeContext &n) {
   n.setOutput(n.cast(m.squeeze(counts, {1}), element));
 }
 
+/// Adds the elements of a sparse tensor to a dense one.
+void importDenseAdd(NodeContext &n) {
+  Value places = withRank(n, 0, 2), values = withRank(n, 1, 1), dense = n.input(3);
+  if (n.failed())
+    return;
+  TensorMath m(n);
+  Value sum =
+      n.callHost("ScatterND", {dense, m.toIndex(places), values}, {n.hostText("reduction", "add")});
+  n.setOutput(NodeContext::hasRank(dense) ? withKnownDims(n, sum, n.shape(dense), 0) : sum);
+}
+
 } // namespace
 
 void importPickedSegments(NodeContext &n) {
@@ -303,6 +314,7 @@ ArrayRef<OpRow> dynamicSegmentRows() {
       {"UnsortedSegmentMin", importUnsorted<Combine::Min>},
       {"UnsortedSegmentProd", importUnsorted<Combine::Prod>},
       {"UnsortedSegmentSum", importUnsorted<Combine::Sum>},
+      {"SparseTensorDenseAdd", importDenseAdd},
   };
   return rows;
 }
