@@ -20,6 +20,7 @@ struct Scores {
   mlir::Value sinks;  ///< [heads], scores of a key without a value; null: there is none
 };
 
+/// Returns the dims of a tensor.
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value x);
 
 /// Creates softmax(q k^T * scale + added) v, [batch, heads, positions, size].
