@@ -1,4 +1,4 @@
-"""Indices out of range that are an input of a model: every run on the CPU refuses them, as ONNX
+"""Indices out of range that are an input of a model: every run refuses them, on both targets, as ONNX
 Runtime and TensorFlow do, whether dims are known at compile time, chosen by gears, or open."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import shutil
@@ -59,6 +59,19 @@ def test_the_cpu_refuses_them(case, dtype, is_open, tmp_path):
     np.testing.assert_array_equal(run(om, tmp_path, table=TABLE, at=np.array(good, dtype)), wanted(np.array(good)))
     said = run(om, tmp_path, table=TABLE, at=np.array(bad, dtype))
     assert isinstance(said, str) and said.startswith("E10014: ") and "outside of a dim of" in said
+
+
+@pytest.mark.parametrize("soc", ["Ascend310P3", "Ascend910B1"])
+def test_the_npu_refuses_them(soc, tmp_path):
+    net = Net()
+    net.output(net.op("Gather", net.weight(5, 16), net.input("at", [2], T.INT64)), None)
+    model, om = net.save(tmp_path / "net.onnx"), tmp_path / "net.om"
+    code, _, err = call(tool("atc"), f"--model={model}", "--framework=5", f"--soc_version={soc}", f"--output={om.with_suffix('')}")
+    assert code == 0, err
+    np.testing.assert_array_equal(*run(om, tmp_path, at=np.int64([4, -1])))
+    for bad in (5, -6):
+        said = run(om, tmp_path, at=np.int64([0, bad]))
+        assert said == f"E10014: element 1 of input 'at' is the index {bad}, which is outside of a dim of 5 elements.\n"
 
 
 def test_the_smallest_of_several_tables_counts(tmp_path):

@@ -68,6 +68,8 @@ private:
   static bool isReadBack(mlir::Operation &op, mlir::Value integer);
   std::optional<int> readStore(mlir::Operation *store);
   std::optional<int> readTruncation(mlir::Operation *store);
+  /// Makes a number without its fraction.
+  int truncated(int number);
   void chooseType();
   void fuseScales();
   void castInputs();

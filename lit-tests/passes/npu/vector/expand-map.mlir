@@ -206,3 +206,30 @@ func.func private @rows_of_integers(%x: memref<160x16xi64>, %row: memref<1x16xi6
   }
   return
 }
+
+// A byte between float ops whose number a kernel before has rounded: the conversion drops a fraction,
+// which only the kernel before can have left out. A negative one is rounded up, as the conversion does.
+// CHECK-LABEL: npu.program @rounded_before
+// CHECK: npu.vector "min_scalar"
+// CHECK: npu.vector "ceil"
+// CHECK: npu.vector "floor"
+// CHECK: npu.vector "select"
+// CHECK: npu.vector "cast_scaled"
+func.func private @rounded_before(%x: memref<1000xf16>, %z: memref<1000xf16>)
+    attributes {npu.kernel, npu.soc = "Ascend310"} {
+  kernel.map %x outs %z : memref<1000xf16>, memref<1000xf16> {
+  ^bb0(%a: f16):
+    %least = arith.constant 0.0 : f32
+    %most = arith.constant 255.0 : f32
+    %scale = arith.constant 0.03 : f32
+    %0 = arith.extf %a : f16 to f32
+    %1 = arith.maximumf %0, %least : f32
+    %2 = arith.minimumf %1, %most : f32
+    %3 = arith.fptoui %2 : f32 to i8
+    %4 = arith.uitofp %3 : i8 to f32
+    %5 = arith.mulf %4, %scale : f32
+    %6 = arith.truncf %5 : f32 to f16
+    kernel.yield %6 : f16
+  }
+  return
+}
