@@ -106,19 +106,23 @@ bool convTranspose(Context &c, F *y, const F *x, const F *w, const F *bias, cons
     return false;
   const int64_t block =
       minimum(outChannels, maximum(int64_t(1), (int64_t(1) << 19) / (taps * size + room)));
+  // The products read rows of weights, which are made once for all images.
+  const int64_t rows = outChannels * taps;
   F *parts = c.scratch<F>(block * taps * size), *sums = c.scratch<F>(block * room + 1);
-  if (!parts || !sums)
+  F *turned = c.scratch<F>(groups * rows * inChannels + 1);
+  if (!parts || !sums || !turned)
     return false;
+  for (int64_t group = 0; group < groups; ++group) {
+    const int64_t from = group * rows * inChannels;
+    transposeRows(turned + from, inChannels, w + from, rows, inChannels, rows);
+  }
   for (int64_t image = 0; image < batch * groups; ++image) {
     const F *data = x + image * inChannels * size;
-    const F *weights = w + image % groups * inChannels * outChannels * taps;
     for (int64_t first = 0; first < outChannels; first += block) {
       const int64_t count = minimum(block, outChannels - first);
-      Product<F> p{parts,      data, weights, count * taps,       size,
-                   inChannels, size, 1,       outChannels * taps, size,
-                   1};
-      p.a = weights + first * taps;
-      p.b = data;
+      const F *weights = turned + (image % groups * rows + first * taps) * inChannels;
+      Product<F> p{parts, weights,    data, count * taps, size, inChannels,
+                   size,  inChannels, 1,    size,         1};
       if (!multiply(c, p))
         return false;
       parallelIf(c, count, taps * size, [&](int64_t begin, int64_t end) {

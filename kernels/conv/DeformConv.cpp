@@ -11,10 +11,11 @@ namespace atc::kernels {
 
 namespace {
 /// The elements around a point that have a weight: they exist, and the others may be infinite.
+/// `places` and `weights` have room for 2^rank of them.
 template <typename F> struct Corners {
+  int64_t *places;
+  F *weights;
   int64_t count = 0;
-  int64_t places[1 << (host::kMaxRank - 2)];
-  F weights[1 << (host::kMaxRank - 2)];
 
   void find(const Dims &dims, const double *point) {
     const int64_t rank = dims.rank;
@@ -98,7 +99,14 @@ ATC_KERNEL(DeformConv) {
     const int64_t plane = window.in.product(), k = plan.inChannels * taps, depth = channels * taps;
     F *samples = scratch<F>(depth * size + 1), *points = scratch<F>(channels * plane + 1);
     F *turned = scratch<F>(plan.groups * plan.outChannels * k + 1);
-    if (!samples || !points || !turned)
+    // Each task has corners of its own: too many for a thread's stack where there are many dims.
+    const int64_t corners = int64_t(1) << rank;
+    const int64_t allCorners = spaceFor(*this, moved, taps, corners);
+    if (allCorners < 0)
+      return false;
+    auto *places = scratch<int64_t>(allCorners);
+    F *shares = scratch<F>(allCorners);
+    if (!samples || !points || !turned || !places || !shares)
       return false;
     for (int64_t i = 0; i < plan.groups * plan.outChannels; ++i)
       transposeRows(turned + i * k, plan.inChannels, weights + i * k, taps, plan.inChannels, taps);
@@ -107,8 +115,8 @@ ATC_KERNEL(DeformConv) {
       // The channels of a group of offsets share their points.
       const int64_t shared = channels / moved;
       parallelIf(*this, moved * taps, size * (30 + shared), [&](int64_t begin, int64_t end) {
-        Corners<F> corners;
         for (int64_t task = begin; task < end; ++task) {
+          Corners<F> around{places + task * corners, shares + task * corners};
           const int64_t line = image * moved * taps + task, tap = task % taps;
           const int64_t first = task / taps * shared, last = first + shared;
           // The place of the tap in the window, and the window of a sample.
@@ -120,11 +128,11 @@ ATC_KERNEL(DeformConv) {
             for (int64_t d = 0; d < rank; ++d)
               point[d] = double(at[d] * window.stride[d] + inWindow[d]) +
                          double(moves[(line * rank + d) * size + i]);
-            corners.find(window.in, point);
+            around.find(window.in, point);
             for (int64_t c = first, next; c < last; c = next) {
               const int64_t group = c / plan.inChannels;
               next = minimum(last, (group + 1) * plan.inChannels);
-              corners.read(
+              around.read(
                   samples + i * depth + group * k + tap * plan.inChannels + c % plan.inChannels,
                   points + c, next - c, channels, factors ? factors[line * size + i] : F(1));
             }

@@ -40,6 +40,7 @@ bool decodePnm(Context &c, Bytes file, Image &image) {
   if (width < 1 || height < 1 || (!text && row * height > file.size - at) ||
       (text && width * height > file.size) || !image.make(c, width, height))
     return false;
+  image.channels = int(samples);
   for (int64_t y = 0; y < height; ++y)
     for (int64_t x = 0; x < width; ++x) {
       uint8_t value[3];
@@ -125,6 +126,7 @@ bool decodeTiff(Context &c, Bytes file, Image &image) {
                 maximum(minimum(rowsPerStrip, height), int64_t(1)) ||
       strips > file.size / 2 || !image.make(c, width, height))
     return false;
+  image.channels = int(samples);
   uint8_t *inflated = zlib ? c.scratch<uint8_t>(row * minimum(rowsPerStrip, height)) : nullptr;
   if (zlib && !inflated)
     return false;
@@ -169,7 +171,7 @@ ATC_KERNEL(ImageDecoder) {
                      decodePnm(*this, file, image);
   if (!found && isStrict)
     return fail("the bytes are no image in one of the formats that are supported: BMP, PNG, "
-                "JPEG with Huffman codes");
+                "TIFF, PNM, JPEG with Huffman codes");
   if (wanted == 0 && image.channels != 1 && image.channels != 3)
     return fail("the file has % channels, but without a number of channels in the model it must "
                 "have 1 or 3",

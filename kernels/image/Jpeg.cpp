@@ -147,7 +147,11 @@ struct Jpeg {
     blocksY = ceilDiv(height, 8 * maxV);
     // A block takes two bits or more, a code for DC and one for AC; of a progressive image, whose
     // blocks without AC may be counted together, one.
-    if (blocksX * blocksY > file.size * (isProgressive ? 8 : 4))
+    int64_t blocks = 0;
+    for (int i = 0; i < componentCount; ++i)
+      blocks += ceilDiv(ceilDiv(width * components[i].h, maxH), 8) *
+                ceilDiv(ceilDiv(height * components[i].v, maxV), 8);
+    if (blocks > file.size * (isProgressive ? 8 : 4))
       return false;
     for (int i = 0; i < componentCount; ++i) {
       Component &component = components[i];
@@ -287,7 +291,8 @@ struct Jpeg {
         return false;
       scanned[i]->dc = part[2 + 2 * i] >> 4 & 3;
       scanned[i]->ac = part[2 + 2 * i] & 3;
-      scanned[i]->isScanned = true;
+      // Of a progressive image the first scan of a component has its DC.
+      scanned[i]->isScanned |= !isProgressive || part[1 + 2 * count] == 0;
       scanned[i]->last = 0;
     }
     Band band;
@@ -383,7 +388,8 @@ bool decodeJpeg(Context &c, Bytes file, Image &image) {
   // A scan is a pass over all blocks, however few bytes it has.
   constexpr int mostScans = 256;
   int scans = 0;
-  for (int64_t at = 2; at + 4 <= file.size && (jpeg.isProgressive || !jpeg.isComplete());) {
+  bool hasEnd = false;
+  for (int64_t at = 2; at + 2 <= file.size && (jpeg.isProgressive || !jpeg.isComplete());) {
     if (file[at] != 0xff) {
       ++at;
       continue;
@@ -393,8 +399,10 @@ bool decodeJpeg(Context &c, Bytes file, Image &image) {
       at += marker == 0xff ? 1 : 2;
       continue;
     }
-    if (marker == 0xd9)
-      break; // the end
+    if (marker == 0xd9) {
+      hasEnd = true;
+      break;
+    }
     const int64_t size = file.number(at + 2, 2, true) - 2;
     if (size < 0 || at + 4 + size > file.size)
       return false;
@@ -432,7 +440,9 @@ bool decodeJpeg(Context &c, Bytes file, Image &image) {
       return false; // lossless or arithmetic
     }
   }
-  if (!jpeg.isComplete() || !image.make(c, jpeg.width, jpeg.height))
+  // Only the end says that no scan of a progressive image is missing.
+  if (!jpeg.isComplete() || (jpeg.isProgressive && !hasEnd) ||
+      !image.make(c, jpeg.width, jpeg.height))
     return false;
   if (jpeg.isProgressive)
     jpeg.transformAll();

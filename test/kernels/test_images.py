@@ -67,6 +67,25 @@ def test_files_that_are_no_images_of_a_number_of_channels():
         decode(np.frombuffer(b"text", np.uint8), channels=3)
 
 
+def test_gray_files_of_other_formats():
+    assert decode(np.frombuffer(b"P5 2 2 255\n\x01\x02\x03\x04", np.uint8), channels=0).tolist() == [[[1], [2]], [[3], [4]]]
+    colors = np.frombuffer(b"P6 1 1 255\n\x01\x02\x03", np.uint8)
+    assert decode(colors, channels=0).tolist() == [[[1, 2, 3]]]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "JPEG" in name and b"\xff\xc2" in IMAGES[name].tobytes()])
+def test_progressive_images_without_all_scans(name):
+    """Each scan but the first makes the image sharper: only the end says that there is none left."""
+    file = IMAGES[name].tobytes()
+    scans = [at for at in range(len(file)) if file[at:at + 2] == b"\xff\xda"]
+    assert len(scans) > 1
+    for at in scans[1:] + [len(file) - 2]:
+        cut = np.frombuffer(file[:at], np.uint8)
+        assert decode(cut).shape == (0, 0, 3)
+        with pytest.raises(KernelError, match="are no image in one of the formats"):
+            decode(cut, channels=3)
+
+
 def png(width, height, data):
     """16-bit RGBA."""
     def chunk(kind, content):
@@ -85,12 +104,15 @@ def tiff(width, height, compression, data):
 
 JPEG = (b"\xff\xd8\xff\xc0\x00\x11\x08" + struct.pack(">HH", 65500, 65500) + b"\x03\x01\x22\x00\x02\x11\x00\x03\x11\x00"
         b"\xff\xda\x00\x0c\x03\x01\x00\x02\x11\x03\x11\x00\x3f\x00" + bytes(100))
+# Three components of 4 x 4 blocks per unit: their coefficients would be 48 times as many as the units.
+PROGRESSIVE = (b"\xff\xd8\xff\xc2\x00\x11\x08" + struct.pack(">HH", 8096, 8064)
+               + b"\x03\x01\x44\x00\x02\x44\x00\x03\x44\x00\xff\xd9" + bytes(8000))
 ZEROS = zlib.compress(bytes(1 << 20))
 
 
-@pytest.mark.parametrize("file", [png(16384, 16384, ZEROS), JPEG, tiff(16384, 16384, 8, ZEROS), tiff(16384, 16384, 1, ZEROS),
+@pytest.mark.parametrize("file", [png(16384, 16384, ZEROS), JPEG, PROGRESSIVE, tiff(16384, 16384, 8, ZEROS), tiff(16384, 16384, 1, ZEROS),
                                   tiff(65536, 65536, 1, ZEROS)],
-                         ids=["png", "jpeg", "tiff-deflated", "tiff", "large-tiff"])
+                         ids=["png", "jpeg", "progressive-jpeg", "tiff-deflated", "tiff", "large-tiff"])
 def test_headers_of_more_pixels_than_bytes_can_describe(file):
     """A file of 135 bytes took 3.3 GB and 18 s before it was refused."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import itertools
+import resource
 
 import numpy as np
 import pytest
@@ -394,6 +395,17 @@ def test_deform_conv_whose_groups_cross_those_of_offsets():
 def test_conv_transpose_of_strides_beyond_the_result():
     got, = call("ConvTranspose", numbers(1, 1, 1), np.ones((1, 1, 3), "f4"), strides=[1 << 30])
     assert got.shape == (1, 1, 3) and (got == got[0, 0, 0]).all()
+
+
+def test_weights_of_transposed_convolutions_are_turned_once():
+    """Each image of a batch had a copy of its own: 256 of 262 KB."""
+    x, w = numbers(256, 64, 2, 2), numbers(64, 64, 4, 4)
+    call("ConvTranspose", x[:1], w, strides=[2, 2])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    got, = call("ConvTranspose", x, w, strides=[2, 2])
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 40 << 10
+    first, = call("ConvTranspose", x[:1], w, strides=[2, 2])
+    np.testing.assert_allclose(got[:1], first, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("stride, more", [(1, 0), (2, 1), (3, 2), (8, 0)])
