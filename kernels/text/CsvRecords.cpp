@@ -109,13 +109,15 @@ template <typename T> void makeColumn(Context &c, const Tensor &data, const Tens
   const int64_t column = c.integer("column", 0), columns = c.integer("columns", -1);
   const String delimiter = c.text("delimiter", ","), absent = c.text("absent", "");
   const bool quotes = c.integer("quotes", 1) != 0;
+  if (column < 0 || (columns >= 0 && column >= columns))
+    return c.fail("column % is none of % columns", column, columns);
   T *out = c.make<T>(0, otherwise.dtype(), data.dims());
   if (!out)
     return;
   const int64_t count = data.count();
   for (int64_t i = 0; i < count; ++i) {
     Record record(data.as<String>()[i], delimiter.size ? delimiter.data[0] : ',', quotes);
-    String wanted;
+    String wanted = {};
     int64_t fields = 0;
     bool isQuoted = false;
     for (; (columns >= 0 || fields <= column) && record.next(); ++fields)

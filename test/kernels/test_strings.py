@@ -271,6 +271,8 @@ def test_columns_of_records():
 
 @pytest.mark.parametrize("row,attributes,message", [
     ("1,2", dict(column=0, columns=3), "record 0 has 2 fields, expected 3"),
+    ("1", dict(column=3, columns=1), "column 3 is none of 1 columns"),
+    ("1", dict(column=-1), "column -1 is none of"),
     ("", dict(column=0), "record 0 has 0 fields, expected 1"),
     ('a"b', dict(column=0), "has a quote or the end of a line inside"),
     ('"ab', dict(column=0), "does not end with a quote"),
