@@ -488,3 +488,11 @@ func.func @map_reduce_axes(%x: memref<4x8xf32>, %o: memref<1x4x8xf32>) {
   }
   return
 }
+
+// -----
+
+func.func @lookup(%x: i8) -> i8 {
+  // expected-error @+1 {{table must have 256 bytes, but has 3}}
+  %y = cpu.lookup %x in [1, 2, 3] : i8
+  return %y : i8
+}
