@@ -76,6 +76,8 @@ bool CpuLevel::hasTileRegisters() const {
   return hasWideDot() && is_contained(required, "amx-int8");
 }
 
+bool CpuLevel::permutesBytes() const { return is_contained(required, "ssse3"); }
+
 const CpuLevel &CpuLevel::plain() const {
   const CpuLevel *best = nullptr;
   for (const CpuLevel &level : cpuLevels())
@@ -89,8 +91,11 @@ const CpuLevel &CpuLevel::plain() const {
 
 LevelAttr CpuLevel::attribute(mlir::MLIRContext *context) const {
   StringRef dot = hasExactDot() ? "vnni" : is_contained(required, "ssse3") ? "maddubs" : "";
+  StringRef permute = lanes >= 16 && is_contained(required, "avx512vbmi") ? "vbmi"
+                      : permutesBytes()                                   ? "pshufb"
+                                                                          : "";
   return LevelAttr::get(context, name, lanes, registers, fma, l1, l2, dot,
-                        hasTileRegisters() ? "amx" : "");
+                        hasTileRegisters() ? "amx" : "", permute);
 }
 
 ArrayRef<CpuLevel> cpuLevels() {

@@ -32,6 +32,8 @@ struct CpuLevel {
   bool hasWideDot() const;
   /// Returns whether there are products of small matrices of bytes in tile registers (AMX).
   bool hasTileRegisters() const;
+  /// Returns whether there is an instruction that permutes the bytes of a register.
+  bool permutesBytes() const;
   /// Returns whether code without host kernels calls functions, too, such as for quotients of 64
   /// bits: they are linked with it.
   bool needsLibrary() const { return arch == "armv7"; }

@@ -34,12 +34,15 @@ def Cpu_LevelAttr : AttrDef<Cpu_Dialect, "Level"> {
     "maddubs" (x86: accumulates pairs to 16 bits), "vnni" (x86: accumulates four
     products to 32 bits), "" for multiplications; `matrix`: the instructions for
     products of matrices of bytes: "amx" (x86: 16 rows of 64 bytes by 16
-    columns, in tile registers), "" for none.
+    columns, in tile registers), "" for none; `permute`: the instruction that
+    looks up bytes in registers: "pshufb" (x86: 16 of them), "vbmi" (x86: 128),
+    "" for none.
   }];
   let parameters = (ins StringRefParameter<"">:$name, "int64_t":$lanes, "int64_t":$registers,
                         "bool":$fma, "int64_t":$l1, "int64_t":$l2,
                         StringRefParameter<"", [{""}]>:$dot,
-                        StringRefParameter<"", [{""}]>:$matrix);
+                        StringRefParameter<"", [{""}]>:$matrix,
+                        StringRefParameter<"", [{""}]>:$permute);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -165,4 +165,17 @@ def Cpu_IntegerYieldOp : Op<Cpu_Dialect, "integer_yield", [Pure, Terminator,
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
+def Cpu_LookupOp : Op<Cpu_Dialect, "lookup",
+    !listconcat([Pure, SameOperandsAndResultType], ElementwiseMappable.traits)> {
+  let summary = "Finds a byte in a table of 256";
+  let description = [{
+    The result is table[index], where the index is read as a number from 0 to
+    255. A lane of a vector has its own.
+  }];
+  let arguments = (ins AnyTypeOf<[I8, FixedVectorOfRankAndType<[1], [I8]>]>:$index, DenseI8ArrayAttr:$table);
+  let results = (outs AnyTypeOf<[I8, FixedVectorOfRankAndType<[1], [I8]>]>:$result);
+  let assemblyFormat = "$index `in` $table attr-dict `:` type($index)";
+  let hasVerifier = 1;
+}
+
 #endif // OPENATC_CPU_OPS_TD

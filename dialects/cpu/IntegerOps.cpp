@@ -182,3 +182,9 @@ int64_t WinogradConv2DOp::flops() {
   return 2 * 9 * elements(getOutput()) * typeOf(getInput()).getDimSize(3);
 }
 bool WinogradConv2DOp::canRunInPlace(unsigned operand) { return canRunOver(*this, operand); }
+
+LogicalResult LookupOp::verify() {
+  if (getTable().size() != 256)
+    return emitOpError() << "table must have 256 bytes, but has " << getTable().size();
+  return success();
+}

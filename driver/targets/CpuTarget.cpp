@@ -71,14 +71,17 @@ std::vector<PhasePipeline> CpuTarget::buildPipelines(func::FuncOp,
   const bool tileRegisters = exactDot && llvm::any_of(levels, [](const cpu::CpuLevel &level) {
                                return level.hasTileRegisters();
                              });
+  const bool byteTables =
+      llvm::all_of(levels, [](const cpu::CpuLevel &level) { return level.permutesBytes(); });
   PhasePipeline kernels = {Phase::Kernels, "layout, buffers", "3-buffers.mlir",
-                           [disabled, exactDot, tileRegisters, storage = storage,
+                           [disabled, exactDot, tileRegisters, byteTables, storage = storage,
                             convertsHalfs = convertsHalfs(),
                             halfProducts = computesHalves()](OpPassManager &pm) {
                              cpu::CpuPipelineOptions options;
                              options.disable = disabled;
                              options.exactDot = exactDot;
                              options.tileRegisters = tileRegisters;
+                             options.byteTables = byteTables;
                              options.storage = storage;
                              options.convertsHalfs = convertsHalfs;
                              options.halfProducts = halfProducts;

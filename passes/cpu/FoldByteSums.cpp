@@ -11,13 +11,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Remarks.h"
+#include "passes/cpu/ByteRanges.h"
 #include "passes/cpu/Passes.h"
 
 #include "dialects/cpu/Cpu.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -34,75 +34,6 @@ namespace atc::cpu {
 #include "passes/cpu/Passes.h.inc"
 
 namespace {
-
-std::optional<float> constantOf(Value value) {
-  APFloat number(0.0f);
-  if (!value.getType().isF32() || !matchPattern(value, m_ConstantFloat(&number)))
-    return std::nullopt;
-  return number.convertToFloat();
-}
-
-std::optional<int> integerOf(Value value) {
-  std::optional<float> number = constantOf(value);
-  const bool isInteger = number && std::abs(*number) <= 512 && *number == std::trunc(*number);
-  return isInteger ? std::optional<int>(int(*number)) : std::nullopt;
-}
-
-/// A value that is an integer from `low` to `high`.
-struct Range {
-  int low, high;
-};
-
-/// Returns the bounds of min(max(x, low), high) of an x that is no NaN.
-std::optional<std::pair<Value, Range>> clampOf(Value value) {
-  auto min = value.getDefiningOp<arith::MinimumFOp>();
-  auto max = min ? min.getLhs().getDefiningOp<arith::MaximumFOp>() : arith::MaximumFOp();
-  if (!max ||
-      !bitEnumContainsAll(min.getFastmath() & max.getFastmath(), arith::FastMathFlags::nnan))
-    return std::nullopt;
-  std::optional<int> low = integerOf(max.getRhs()), high = integerOf(min.getRhs());
-  if (!low || !high || *low > *high)
-    return std::nullopt;
-  return std::pair(max.getLhs(), Range{*low, *high});
-}
-
-/// Returns round(x) + zero point: x and the zero point.
-std::optional<std::pair<Value, int>> roundedOf(Value value) {
-  int zeroPoint = 0;
-  if (auto sum = value.getDefiningOp<arith::AddFOp>()) {
-    std::optional<int> given = integerOf(sum.getRhs());
-    if (!given)
-      return std::nullopt;
-    zeroPoint = *given;
-    value = sum.getLhs();
-  }
-  auto rounded = value.getDefiningOp<math::RoundEvenOp>();
-  if (!rounded)
-    return std::nullopt;
-  return std::pair(rounded.getOperand(), zeroPoint);
-}
-
-/// Returns the values of an integer of at most 8 bits in a float: a converted byte, or what was
-/// rounded and clamped, in both cases perhaps less its zero point.
-std::optional<Range> bytesOf(Value value) {
-  auto isByte = [](auto op) { return op && op.getIn().getType().isInteger(8); };
-  if (isByte(value.getDefiningOp<arith::UIToFPOp>()))
-    return Range{0, 255};
-  if (isByte(value.getDefiningOp<arith::SIToFPOp>()))
-    return Range{-128, 127};
-  if (auto difference = value.getDefiningOp<arith::SubFOp>()) {
-    std::optional<int> zeroPoint = integerOf(difference.getRhs());
-    std::optional<std::pair<Value, Range>> clamp = clampOf(difference.getLhs());
-    if (zeroPoint && clamp && roundedOf(clamp->first) &&
-        clamp->second.high - clamp->second.low < 256)
-      return Range{clamp->second.low - *zeroPoint, clamp->second.high - *zeroPoint};
-    return std::nullopt;
-  }
-  std::optional<std::pair<Value, Range>> clamp = clampOf(value);
-  if (clamp && roundedOf(clamp->first) && clamp->second.high - clamp->second.low < 256)
-    return clamp->second;
-  return std::nullopt;
-}
 
 /// A formula of sums, of products with constants and of lower bounds over one or two integers of 8
 /// bits.

@@ -229,4 +229,16 @@ def CpuSplitPools : Pass<"cpu-split-pools", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 
+def CpuTabulateBytes : Pass<"cpu-tabulate-bytes", "::mlir::func::FuncOp"> {
+  let summary = "Replace functions of bytes by tables";
+  let description = [{
+    In the body of a map or of an integer convolution, a value that is rounded and
+    clamped to 8 bits and depends on one other integer of 8 bits alone becomes
+    `cpu.lookup`: sigmoids, products with their operand, and what else is computed
+    in floats in between. Formulas of a few operations stay as they are.
+  }];
+  let statistics = [Statistic<"numTables", "tables", "Number of tables">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::atc::cpu::CpuDialect"];
+}
+
 #endif // OPENATC_PASSES_CPU_PASSES_TD

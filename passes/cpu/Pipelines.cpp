@@ -23,13 +23,12 @@ using namespace mlir;
 namespace atc::cpu {
 
 ArrayRef<StringLiteral> optionalPasses() {
-  static constexpr StringLiteral names[] = {"cpu-select-winograd",    "cpu-fold-byte-sums",
-                                            "cpu-compose-layer-norm", "cpu-fuse-attention",
-                                            "cpu-fuse-reductions",    "cpu-fuse-residuals",
-                                            "cpu-fuse-element-calls", "cpu-generate-calls",
-                                            "cpu-narrow-weights",     "cpu-select-half-products",
-                                            "cpu-split-pools",        "om-reuse-in-place",
-                                            "om-remove-dead"};
+  static constexpr StringLiteral names[] = {
+      "cpu-select-winograd",      "cpu-fold-byte-sums",  "cpu-compose-layer-norm",
+      "cpu-fuse-attention",       "cpu-fuse-reductions", "cpu-fuse-residuals",
+      "cpu-fuse-element-calls",   "cpu-generate-calls",  "cpu-narrow-weights",
+      "cpu-select-half-products", "cpu-split-pools",     "cpu-tabulate-bytes",
+      "om-reuse-in-place",        "om-remove-dead"};
   return names;
 }
 
@@ -48,6 +47,8 @@ void buildCpuBufferPipeline(OpPassManager &pm, const CpuPipelineOptions &options
     pm.addNestedPass<func::FuncOp>(createCpuSelectWinograd());
   if (isOn(options, "cpu-fold-byte-sums"))
     pm.addNestedPass<func::FuncOp>(createCpuFoldByteSums());
+  if (options.byteTables && isOn(options, "cpu-tabulate-bytes"))
+    pm.addNestedPass<func::FuncOp>(createCpuTabulateBytes());
   if (isOn(options, "cpu-compose-layer-norm"))
     pm.addPass(createCpuComposeLayerNorm());
   if (isOn(options, "cpu-fuse-attention"))

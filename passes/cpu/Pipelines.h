@@ -18,6 +18,9 @@ struct CpuPipelineOptions : mlir::PassPipelineOptions<CpuPipelineOptions> {
   Option<bool> tileRegisters{*this, "tile-registers",
                              llvm::cl::desc("Some level has tile registers for bytes"),
                              llvm::cl::init(false)};
+  Option<bool> byteTables{*this, "byte-tables",
+                          llvm::cl::desc("All levels have an instruction that permutes bytes"),
+                          llvm::cl::init(false)};
   Option<std::string> storage{*this, "storage",
                               llvm::cl::desc("Element type of weights: f32, exact, f16 or bf16"),
                               llvm::cl::init("exact")};

@@ -545,3 +545,11 @@ func.func @attention_body(%q: memref<1x2x4x8xf32>, %k: memref<1x2x8x6xf32>, %v: 
   }
   return
 }
+
+// -----
+
+func.func @lookup(%x: i8) -> i8 {
+  // expected-error @+1 {{table must have 256 bytes, but has 3}}
+  %y = cpu.lookup %x in [1, 2, 3] : i8
+  return %y : i8
+}

@@ -3,6 +3,7 @@
 
 #include "passes/cpu/Passes.h"
 #include "passes/cpu/math/Angles.h"
+#include "passes/cpu/math/ByteTables.h"
 #include "passes/cpu/math/DoubleMath.h"
 #include "passes/cpu/math/Exponentials.h"
 #include "passes/cpu/math/Powers.h"
@@ -125,6 +126,7 @@ struct LowerMathPass : impl::CpuLowerMathBase<LowerMathPass> {
                                     {"sinh", "cosh", "tan", "exp2", "fpowi", "round", "rsqrt"});
     shared.add<LowerErf, LowerRemF>(context);
     populateAnglePatterns(shared);
+    populateByteTablePatterns(shared);
     populateDoubleMathPatterns(shared);
     populateExponentialPatterns(shared);
     populatePowerPatterns(shared);

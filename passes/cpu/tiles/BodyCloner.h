@@ -23,11 +23,14 @@ public:
       if (mlir::isa<mlir::arith::ConstantOp>(inner))
         continue;
       (mlir::isa<mlir::math::MathDialect>(inner.getDialect()) ? mathOps : plainOps) += 1;
+      hasTables |= mlir::isa<LookupOp>(inner);
       vectorizes &= inner.hasTrait<mlir::OpTrait::Vectorizable>();
     }
   }
 
   bool canVectorize() const { return vectorizes; }
+  /// Returns whether the body looks bytes up in tables.
+  bool looksUp() const { return hasTables; }
 
   /// Returns the time per element, expressed as bytes that memory moves meanwhile.
   int64_t costInBytes() const { return plainOps + 10 * mathOps; }
@@ -84,7 +87,7 @@ private:
   mlir::Block &block;
   bool isExact;
   int64_t plainOps = 0, mathOps = 0;
-  bool vectorizes = true;
+  bool vectorizes = true, hasTables = false;
 };
 
 } // namespace atc::cpu

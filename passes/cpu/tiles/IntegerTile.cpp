@@ -106,10 +106,12 @@ IntegerEpilogue::BlockAt IntegerEpilogue::locate(const PixelTile &pixels, Value 
 }
 
 int64_t IntegerEpilogue::vectorsTogether() const {
-  return body && body->canVectorize() && b.level().getLanes() >= kSumBlock &&
-                 written.element().isInteger(8)
-             ? 4
-             : 1;
+  if (!body || !body->canVectorize())
+    return 1;
+  const int64_t lanes = b.level().getLanes();
+  if (body->looksUp())
+    return std::max<int64_t>(4 * lanes / kSumBlock, 1);
+  return lanes >= kSumBlock && written.element().isInteger(8) ? 4 : 1;
 }
 
 void IntegerEpilogue::finish(IntegerTile &tile, const PixelTile &pixels, Value image, Value block) {

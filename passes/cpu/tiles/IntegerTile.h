@@ -90,7 +90,7 @@ private:
   };
   BlockAt locate(const PixelTile &pixels, mlir::Value image, mlir::Value block);
   /// Returns how many vectors of 16 channels one body computes: with 512-bit registers, four are
-  /// packed to bytes together.
+  /// packed to bytes together, and tables of bytes are looked up by whole registers.
   int64_t vectorsTogether() const;
   struct Input {
     LaneBuffer buffer;

@@ -17,7 +17,8 @@ LevelAttr levelOf(Operation *op) {
     if (auto level = module->getAttrOfType<LevelAttr>(kLevelAttr))
       return level;
   return LevelAttr::get(op->getContext(), "x86-64-v3", /*lanes=*/8, /*registers=*/16, /*fma=*/true,
-                        /*l1=*/32 << 10, /*l2=*/512 << 10, /*dot=*/"maddubs", /*matrix=*/"");
+                        /*l1=*/32 << 10, /*l2=*/512 << 10, /*dot=*/"maddubs", /*matrix=*/"",
+                        /*permute=*/"pshufb");
 }
 
 KernelBuilder::KernelBuilder(Operation *op)

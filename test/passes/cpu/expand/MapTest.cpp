@@ -316,3 +316,38 @@ TEST_CASE("map: functions at the ends of their ranges", "[map][math]") {
         {&in}, out, [&](auto &x) { return float(function(x[0])); }, 2e-6);
   }
 }
+
+TEST_CASE("map: bytes of a table, on every level of this machine", "[map]") {
+  // A table in which no two parts are alike.
+  std::string table;
+  const auto entry = [](int i) { return int8_t(uint8_t(i * 89 + i / 16 * 7 + 5)); };
+  for (int i = 0; i < 256; ++i)
+    table += (i ? ", " : "") + std::to_string(entry(i));
+  const std::string text =
+      "kernel.map %0 outs %1 : $0, $1 {\n^bb0(%a: i8):\n  %t = cpu.lookup %a in [" + table +
+      "] : i8\n  kernel.yield %t : i8\n}";
+  std::vector<CpuLevel> all = levels();
+  llvm::Expected<CpuLevel> host = hostCpuLevel();
+  REQUIRE(bool(host));
+  for (const CpuLevel &level : cpuLevels())
+    if (level.arch == host->arch && llvm::all_of(level.required, [&](const std::string &feature) {
+          return llvm::is_contained(host->required, feature);
+        }))
+      all.push_back(level);
+  all.push_back(cpuLevels().front());
+  all.back().required.clear(); // no instruction that permutes bytes
+  for (int64_t size : {1, 3, 15, 16, 33, 64, 77, 128, 256, 300}) {
+    Buffer in("i8", {size}), out("i8", {size});
+    for (int64_t i = 0; i < size; ++i)
+      in.set({i}, double(int8_t(i)));
+    for (const CpuLevel &level : all) {
+      INFO(level.name << ", " << size << " bytes");
+      // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): the kernel writes `actual`
+      Buffer actual = out, expected = out;
+      for (int64_t i = 0; i < size; ++i)
+        expected.set({i}, double(entry(int(i & 255))));
+      Kernel(text, {&in, &actual}, level).run();
+      checkClose(actual, expected, 0);
+    }
+  }
+}
