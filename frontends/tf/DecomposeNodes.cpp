@@ -200,6 +200,13 @@ void decomposeInplaceUpdate(Rewriter &r, const Inputs &in) {
 void decomposeInplaceAdd(Rewriter &r, const Inputs &in) { updateRows(r, in, "TensorScatterAdd"); }
 void decomposeInplaceSub(Rewriter &r, const Inputs &in) { updateRows(r, in, "TensorScatterSub"); }
 
+/// A tensor whose elements nothing states: they are 0.
+void decomposeEmpty(Rewriter &r, const Inputs &in) {
+  const pb::AttrValue *type = r.attribute("dtype");
+  if (type && type->type() != pb::DT_STRING)
+    r.become("Fill", {in[0], r.add("Cast", {r.constant(0.0F)}, {{"DstT", type}})});
+}
+
 void decomposeApproximateEqual(Rewriter &r, const Inputs &in) {
   const pb::AttrValue *tolerance = r.attribute("tolerance");
   const std::string limit =
@@ -324,6 +331,7 @@ constexpr Decomposed decomposed[] = {
     {"BatchNormWithGlobalNormalization", 5, decomposeGlobalNormalization, "Sub, Mul, Add"},
     {"BatchToSpace", 2, decomposeBlocks<true>, "BatchToSpaceND"},
     {"ConjugateTranspose", 2, decomposeConjugateTranspose, "Transpose, Conj"},
+    {"Empty", 1, decomposeEmpty, "Fill, with 0; no strings"},
     {"FusedPadConv2D", 3, decomposePaddedConv, "MirrorPad, Conv2D"},
     {"FusedResizeAndPadConv2D", 4, decomposePaddedConv, "ResizeBilinear, MirrorPad, Conv2D"},
     {"InplaceAdd", 3, decomposeInplaceAdd, "TensorScatterAdd"},

@@ -166,17 +166,63 @@ void importEigen(NodeContext &n) {
 
 void importQr(NodeContext &n) { setDecomposition(n, "Qr", {isFull(n)}, 2); }
 
-/// The bits of each element as another type of the same width.
+/// Returns the bits of each element as another type of the same width.
+Value bitsAs(NodeContext &n, Value value, Type type) {
+  if (NodeContext::elementType(value) == type)
+    return value;
+  return n.callHost("BitCast", {value}, {n.hostInts("to", {graph::dtypeOf(type)})});
+}
+
+/// The bits of each element as another type. An element of more bits becomes several along one more
+/// last dim, the lowest bits first; all along the last dim become one of more bits.
 void importBitcast(NodeContext &n) {
   Value input = n.input(0);
   Type type = n.typeAttr("type", pb::DT_FLOAT);
   if (n.failed())
     return;
   Type from = n.elementType(input);
-  if (!from.isIntOrFloat() || !type.isIntOrFloat() || from.isInteger(1) || type.isInteger(1) ||
-      from.getIntOrFloatBitWidth() != type.getIntOrFloatBitWidth())
-    return n.failAttribute("type", "is not as wide as the type of the input");
-  n.setOutput(n.callHost("BitCast", {input}, {n.hostInts("to", {graph::dtypeOf(type)})}));
+  if (!from.isIntOrFloat() || !type.isIntOrFloat() || from.isInteger(1) || type.isInteger(1))
+    return n.failAttribute("type", "is no type of numbers, or the input holds none");
+  const unsigned before = from.getIntOrFloatBitWidth(), after = type.getIntOrFloatBitWidth();
+  if (before == after)
+    return n.setOutput(n.callHost("BitCast", {input}, {n.hostInts("to", {graph::dtypeOf(type)})}));
+  if (!NodeContext::hasRank(input))
+    return n.failInput(0, "has no known rank");
+  SmallVector<int64_t> shape(n.shape(input));
+  const int64_t rank = n.rank(input), parts = std::max(before, after) / std::min(before, after);
+  const Type narrow = n.builder().getIntegerType(std::min(before, after), false),
+             wide = n.builder().getIntegerType(std::max(before, after), false);
+  SmallVector<int64_t> places;
+  for (int64_t part = 0; part < parts; ++part)
+    places.push_back(part * narrow.getIntOrFloatBitWidth());
+  Value shifts = n.cast(n.intList(places), wide);
+  auto shifted = [&](Value value, StringRef direction) {
+    return n.callHost("BitShift", {value, shifts}, {n.hostText("direction", direction)});
+  };
+  if (before > after) {
+    Value whole = n.callHost("Unsqueeze", {bitsAs(n, input, wide), n.intList({rank})});
+    const uint64_t mask = llvm::maskTrailingOnes<uint64_t>(after);
+    Value lowest =
+        n.callHost("BitwiseAnd", {shifted(whole, "RIGHT"),
+                                  n.cast(n.intList({static_cast<int64_t>(mask)}), wide)});
+    shape.push_back(parts);
+    return n.setOutput(withKnownDims(n, bitsAs(n, n.cast(lowest, narrow), type), shape, 0));
+  }
+  if (rank == 0 || (!ShapedType::isDynamic(shape.back()) && shape.back() != parts))
+    return n.failInput(0, "has " + Twine(rank ? shape.back() : 1) +
+                              " elements along its last dim, expected the " + Twine(parts) +
+                              " of one element");
+  // A run with another number of parts fails; the bits of the parts are disjoint.
+  Value sized = n.callHost(
+      "Reshape", {input, n.callHost("Concat",
+                                    {n.callHost("Shape", {input}, {n.hostInts("end", {-1})}),
+                                     n.intList({parts})},
+                                    {n.hostInts("axis", {0})})});
+  Value whole = n.callHost(
+      "ReduceSum", {shifted(n.cast(bitsAs(n, sized, narrow), wide), "LEFT"), n.intList({rank - 1})},
+      {n.hostInts("keepdims", {0})});
+  shape.pop_back();
+  n.setOutput(withKnownDims(n, bitsAs(n, whole, type), shape, 0));
 }
 
 void importCholesky(NodeContext &n) {
@@ -246,7 +292,7 @@ ArrayRef<OpRow> hostRows() {
       {"BesselI1", importBessel<1, false>},
       {"BesselI1e", importBessel<1, true>},
       {"Betainc", importFunction<3>},
-      {"Bitcast", importBitcast, "types of the same width"},
+      {"Bitcast", importBitcast, "numbers"},
       {"Cholesky", importCholesky, "real matrices"},
       {"Cumprod", importScan},
       {"Cumsum", importScan},

@@ -230,47 +230,43 @@ void importMatrixDiagPart(NodeContext &n) {
   n.setOutput(n.reduce(ReduceKind::Sum, chosen, {last}, /*keepdims=*/false));
 }
 
-/// Whether the numbers of diagonals, input `index`, choose the main one only. Another one is left
-/// to the form for any size.
+/// Whether the numbers of diagonals, input `index`, choose the main one only.
 bool isMainDiagonal(NodeContext &n, unsigned index) {
   SmallVector<int64_t> numbers = n.constantInts(index);
-  if (!n.failed() && n.op().starts_with("MatrixDiagPart") && numbers.size() == 1) {
-    n.requireRank(0, 2, maxRank);
-    if (!n.failed())
-      requireDiagonal(n, numbers.front(), n.shape(n.input(0)));
-  }
-  if (!n.failed() && llvm::any_of(numbers, [](int64_t number) { return number != 0; })) {
-    n.leaveToHost();
-    n.failInput(index, "asks for the diagonals " + printDims(numbers) + ", expected one");
-  }
-  return !n.failed();
+  return !numbers.empty() && llvm::all_of(numbers, [](int64_t number) { return number == 0; });
+}
+
+/// Imports other diagonals by the form for matrices of any size.
+void importOtherDiagonals(NodeContext &n) {
+  if (!n.failed())
+    findDynamicOp(n.op())->build(n);
 }
 
 /// Imports the form of an operator whose input 1 (2 of MatrixSetDiag) chooses diagonals.
 template <void (*import)(NodeContext &), unsigned index> void importMain(NodeContext &n) {
   if (isMainDiagonal(n, index))
     import(n);
+  else
+    importOtherDiagonals(n);
 }
 
 /// Inputs behind the diagonals are rows, columns and what fills the rest of the matrix.
 void importMatrixDiagV3(NodeContext &n) {
   if (!isMainDiagonal(n, 1))
-    return;
+    return importOtherDiagonals(n);
   SmallVector<int64_t> rows = n.constantInts(2), columns = n.constantInts(3);
   SmallVector<double> fill = n.constantFloats(4);
   n.requireRank(0, 1, maxRank - 1);
   if (n.failed())
     return;
   const int64_t size = n.shape(n.input(0)).back();
-  for (auto [index, dims] : {std::pair(2u, ArrayRef(rows)), std::pair(3u, ArrayRef(columns))})
-    if (dims.size() != 1 || (dims[0] != -1 && dims[0] != size))
-      return n.failInput(index, "is " + printDims(dims) + ", expected -1 or the length " +
-                                    Twine(size) + " of the diagonal");
-  if (fill.size() != 1 || fill[0] != 0) {
-    n.leaveToHost();
-    return n.failInput(4, "has " + Twine(fill.size()) + " elements, expected 1");
-  }
-  importMatrixDiag(n);
+  auto isSquare = [&](ArrayRef<int64_t> stated) {
+    return stated.size() == 1 && (stated[0] == -1 || stated[0] == size);
+  };
+  if (isSquare(rows) && isSquare(columns) && fill.size() == 1 && fill[0] == 0)
+    importMatrixDiag(n);
+  else
+    importOtherDiagonals(n);
 }
 
 /// Keeps some diagonals below and above the main one; a negative number keeps all.
@@ -445,13 +441,13 @@ ArrayRef<OpRow> orderRows() {
       {"MatrixBandPart", importBandPart},
       {"MatrixDiag", importMatrixDiag},
       {"MatrixDiagPart", importMatrixDiagPart},
-      {"MatrixDiagPartV2", importMain<importMatrixDiagPart, 1>, "the main diagonal"},
-      {"MatrixDiagPartV3", importMain<importMatrixDiagPart, 1>, "the main diagonal"},
-      {"MatrixDiagV2", importMatrixDiagV3, "the main diagonal of a square matrix, filled with 0"},
-      {"MatrixDiagV3", importMatrixDiagV3, "the main diagonal of a square matrix, filled with 0"},
+      {"MatrixDiagPartV2", importMain<importMatrixDiagPart, 1>},
+      {"MatrixDiagPartV3", importMain<importMatrixDiagPart, 1>},
+      {"MatrixDiagV2", importMatrixDiagV3},
+      {"MatrixDiagV3", importMatrixDiagV3},
       {"MatrixSetDiag", importMatrixSetDiag},
-      {"MatrixSetDiagV2", importMain<importMatrixSetDiag, 2>, "the main diagonal"},
-      {"MatrixSetDiagV3", importMain<importMatrixSetDiag, 2>, "the main diagonal"},
+      {"MatrixSetDiagV2", importMain<importMatrixSetDiag, 2>},
+      {"MatrixSetDiagV3", importMain<importMatrixSetDiag, 2>},
       {"NthElement", importNthElement},
       {"ReverseSequence", importReverseSequence},
       {"TopK", importTopK},

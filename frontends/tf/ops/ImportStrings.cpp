@@ -275,14 +275,41 @@ void importStringSplit(NodeContext &n) {
     setTextParts(n, separator, most, Parts::All);
 }
 
-/// Splits at each of the characters that the delimiter is made of; here at one.
+/// Sets the outputs to the bytes of texts, each a text: row and place of each byte, these, and the
+/// number of rows and of places.
+void setTextBytes(NodeContext &n) {
+  Value input = n.input(0);
+  if (n.failed())
+    return;
+  TensorMath math(n);
+  Value lengths = withShapeOf(n.callHost("StringLength", {input}), input);
+  // Without texts the longest one has no bytes.
+  Value longest =
+      n.callHost("ReduceMax", {math.concat({n.intList({0}), lengths}, 0), n.intList({0})},
+                 {n.hostInts("keepdims", {0})});
+  Value isThere = math.less(math.unsqueeze(math.count(longest), {0}), math.unsqueeze(lengths, {1}));
+  Value indices =
+      n.callHost("Transpose", {n.callHost("NonZero", {isThere})}, {n.hostInts("perm", {1, 0})});
+  indices = withKnownDims(n, indices, {ShapedType::kDynamic, 2}, 0);
+  Value texts = math.gather(input, math.column(indices, 0), 0);
+  n.setOutput(0, indices);
+  n.setOutput(
+      1, withKnownDims(n, n.callHost("Substring", {texts, math.column(indices, 1), math.index(1)}),
+                       {ShapedType::kDynamic}, 0));
+  n.setOutput(2, math.shapeOf({math.dim(input, 0), longest}));
+}
+
+/// Splits at each of the characters that the delimiter is made of, here at one; without any of them
+/// into bytes.
 void importSplitAtCharacter(NodeContext &n) {
   requireStrings(n, 0);
   n.requireRank(0, 1, 1);
   const std::string delimiter = constantText(n, 1);
   const bool dropsEmpty = n.boolAttr("skip_empty", true);
-  if (!n.failed() && delimiter.size() != 1)
-    n.failInput(1, "is '" + delimiter + "', expected one character");
+  if (!n.failed() && delimiter.size() > 1)
+    n.failInput(1, "is '" + delimiter + "', expected one character or none");
+  if (!n.failed() && delimiter.empty())
+    return setTextBytes(n);
   if (!n.failed())
     setTextParts(n, delimiter, -1, dropsEmpty ? Parts::Some : Parts::OfSome);
 }
@@ -338,7 +365,7 @@ ArrayRef<OpRow> stringRows() {
       {"StringJoin", importJoin},
       {"StringLength", importLength},
       {"StringLower", importCase<0>},
-      {"StringSplit", importSplitAtCharacter, "a constant delimiter of one character"},
+      {"StringSplit", importSplitAtCharacter, "a constant delimiter of one character or none"},
       {"StringSplitV2", importStringSplit, "a constant separator"},
       {"StringStrip", importStrip},
       {"StringToHashBucketFast", importHash<0>},

@@ -31,11 +31,28 @@ TEST_CASE("Older and fused operators become others") {
   Graph band;
   band.floats("x", {2, 2}, {1, 2, 3, 4}).ints("l", {}, {0}).ints("u", {}, {-1});
   CHECK(band.node("BatchMatrixBandPart", "x l u").evaluate() == Numbers{1, 2, 0, 4});
+  Graph empty;
+  empty.ints("s", {2}, {1, 2}).node("Empty", "s", "dtype type: DT_INT64; init b: true");
+  CHECK(empty.evaluate() == Numbers{0, 0});
   // What is not complete stays, and is refused by its own name.
   Graph window;
   window.input("x", "FLOAT", {1, 4, 4, 1}).input("k", "INT32", {4}).ints("s", {4}, {1, 1, 1, 1});
   window.node("MaxPoolV2", "x k s", "padding s: 'SAME'");
   CHECK(window.errorText().find("MaxPoolV2") != std::string::npos);
+}
+
+TEST_CASE("Bits as elements of other widths") {
+  Graph graph;
+  graph.ints("x", {2}, {258, -2}).node("Bitcast", "x", "type type: DT_UINT8", "bytes");
+  graph.node("Bitcast", "bytes", "type type: DT_INT32", "back");
+  graph.node("Bitcast", "x", "type type: DT_INT64");
+  CHECK(graph.evaluate("bytes") == Numbers{2, 1, 0, 0, 254, 255, 255, 255});
+  CHECK(graph.evaluate("back") == Numbers{258, -2});
+  CHECK(graph.evaluate() == Numbers{-8589934334.0});
+  Graph odd;
+  odd.ints("x", {3}, {1, 2, 3}).node("Bitcast", "x", "type type: DT_INT64");
+  CHECK(odd.errorText().find("has 3 elements along its last dim, expected the 2") !=
+        std::string::npos);
 }
 
 TEST_CASE("Crossed features have the same number of rows") {

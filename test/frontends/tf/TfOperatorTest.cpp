@@ -193,6 +193,52 @@ TEST_CASE("Diagonals") {
   CHECK(set.evaluate("band") == Numbers{1, 2, 3, 0, 5, 6});
 }
 
+TEST_CASE("Several diagonals") {
+  // Values are TensorFlow's.
+  auto make = [](Graph &graph, const Numbers &numbers, const std::string &op,
+                 const std::string &inputs, const std::string &attributes) {
+    graph.floats("x", {2, 3}, {1, 2, 3, 4, 5, 6}).ints("k", {2}, numbers).floats("fill", {}, {9});
+    graph.floats("d", {3, 2}, {-1, -2, -3, -4, -5, -6}).ints("own", {}, {-1});
+    graph.ints("rows", {}, {2}).ints("columns", {}, {3}).ints("few", {}, {1}).ints("many", {}, {4});
+    graph.node(op, inputs, attributes);
+  };
+  auto valuesOf = [&](const Numbers &numbers, const std::string &op, const std::string &inputs,
+                      const std::string &attributes = "") {
+    Graph graph;
+    make(graph, numbers, op, inputs, attributes);
+    return graph.evaluate();
+  };
+  CHECK(valuesOf({-1, 1}, "MatrixDiagPartV3", "x k fill") == Numbers{2, 6, 1, 5, 4, 9});
+  CHECK(valuesOf({-1, 1}, "MatrixDiagPartV3", "x k fill", "align s: 'LEFT_RIGHT'") ==
+        Numbers{2, 6, 1, 5, 9, 4});
+  CHECK(valuesOf({1, 2}, "MatrixDiagPartV3", "x k fill") == Numbers{9, 3, 2, 6});
+  CHECK(valuesOf({1, 2}, "MatrixDiagPartV2", "x k fill") == Numbers{3, 9, 2, 6});
+  CHECK(valuesOf({-1, 1}, "MatrixSetDiagV3", "x d k") == Numbers{-3, -1, 3, -5, -4, -2});
+  CHECK(valuesOf({-1, 1}, "MatrixDiagV3", "d k rows columns fill") ==
+        Numbers{-3, -1, 9, -5, -4, -2});
+  CHECK(valuesOf({-1, 1}, "MatrixDiagV3", "d k own own fill") == Numbers{-3, -2, -5, -4});
+  CHECK(valuesOf({0, 0}, "MatrixDiagV3", "d k rows columns fill") ==
+        Numbers{-1, 9, 9, 9, -2, 9, -3, 9, 9, 9, -4, 9, -5, 9, 9, 9, -6, 9});
+  auto errorOf = [&](const Numbers &numbers, const std::string &op, const std::string &inputs,
+                     const std::string &attributes, const std::string &message) {
+    Graph graph;
+    make(graph, numbers, op, inputs, attributes);
+    const std::string text = graph.errorText();
+    INFO(text);
+    CHECK(text.find(message) != std::string::npos);
+  };
+  errorOf({1, 0}, "MatrixDiagPartV3", "x k fill", "", "expected the number of a diagonal");
+  errorOf({0, 3}, "MatrixDiagPartV3", "x k fill", "",
+          "asks for diagonal 3 of a matrix with 3 columns");
+  errorOf({-2, 1}, "MatrixSetDiagV3", "x d k", "", "asks for diagonal -2 of a matrix with 2 rows");
+  errorOf({0, 1}, "MatrixDiagV3", "d k own own fill", "",
+          "has 3 diagonals, expected 2 from 0 to 1");
+  errorOf({-1, 1}, "MatrixDiagV3", "d k few own fill", "", "is 1, expected at least 2");
+  errorOf({-1, 1}, "MatrixDiagV3", "d k many many fill", "", "too short for 4 rows and 4 columns");
+  errorOf({-1, 1}, "MatrixSetDiagV3", "x d k", "align s: 'CENTER'",
+          "is 'CENTER', expected RIGHT_LEFT");
+}
+
 TEST_CASE("Sequences and lists") {
   Graph reverse;
   reverse.floats("x", {2, 3}, {1, 2, 3, 4, 5, 6}).ints("n", {2}, {2, 3});
@@ -483,11 +529,6 @@ TEST_CASE("Resizes and counts state what they need") {
   kernel.floats("x", {1, 2, 2, 1}, {1, 2, 3, 4}).ints("s", {2}, {4, 4}).floats("f", {2}, {2, 2});
   kernel.floats("t", {2}, {0, 0}).node("ScaleAndTranslate", "x s f t", "kernel_type s: 'sinc'");
   CHECK(kernel.errorText().find("is 'sinc', expected lanczos1") != std::string::npos);
-  Graph diagonal;
-  diagonal.input("x", "FLOAT", {3, 3}).ints("k", {2}, {0, 1}).floats("p", {}, {0});
-  diagonal.node("MatrixDiagPartV3", "x k p");
-  CHECK(diagonal.errorText().find("asks for the diagonals [0, 1], expected one") !=
-        std::string::npos);
   Graph gray;
   gray.input("x", "FLOAT", {2, 2, 1}).node("RGBToHSV", "x");
   CHECK(gray.errorText().find("has 1 channels, expected 3") != std::string::npos);

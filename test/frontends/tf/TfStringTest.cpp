@@ -22,6 +22,8 @@ std::string importErrors(const std::string &node) {
       attr { key: "shape" value { shape { dim { size: -1 } } } } }
     node { name: "comma" op: "Const" attr { key: "value" value { tensor { dtype: DT_STRING
       tensor_shape { } string_val: "," } } } }
+    node { name: "none" op: "Const" attr { key: "value" value { tensor { dtype: DT_STRING
+      tensor_shape { } string_val: "" } } } }
     node { name: "words" op: "Const" attr { key: "value" value { tensor { dtype: DT_STRING
       tensor_shape { dim { size: 1 } } string_val: "a" string_val: "b" } } } }
     node { name: "pads" op: "Const" attr { key: "value" value { tensor { dtype: DT_INT32
@@ -48,6 +50,7 @@ std::string importErrors(const std::string &node) {
 TEST_CASE("Operators on strings are imported") {
   CHECK(importErrors(R"(op: "StringLower" input: "x")") == "");
   CHECK(importErrors(R"(op: "StringSplitV2" input: "x" input: "comma")") == "");
+  CHECK(importErrors(R"(op: "StringSplit" input: "x" input: "none")") == "");
   CHECK(importErrors(R"(op: "RegexReplace" input: "x" input: "comma" input: "comma")") == "");
   CHECK(importErrors(R"(op: "StringToHashBucketFast" input: "x"
                         attr { key: "num_buckets" value { i: 3 } })") == "");

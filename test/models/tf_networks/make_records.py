@@ -35,6 +35,24 @@ def records_of_columns():
     return run
 
 
+def noise(seed, *dims):
+    return np.random.default_rng(seed).normal(size=dims).astype("f4")
+
+
+@model(noise(7, 2, 4, 5), noise(8, 2, 3, 4), SENTENCES)
+def several_diagonals():
+    def run(matrices, packed, texts):
+        parts = [tf.linalg.diag_part(matrices, k=(first, last), padding_value=7., align=align)
+                 for first, last in ((-1, 1), (1, 3), (-2, -1)) for align in ("RIGHT_LEFT", "LEFT_RIGHT")]
+        split = RAW.StringSplit(input=texts, delimiter="", skip_empty=False)
+        return [*parts, tf.linalg.diag(packed, k=(-1, 1)),
+                tf.linalg.diag(packed, k=(-1, 1), num_rows=4, num_cols=5, padding_value=9., align="LEFT_LEFT"),
+                split.indices, split.values, split.shape, tf.bitcast(matrices, tf.uint8),
+                tf.bitcast(tf.bitcast(matrices, tf.int16), tf.int32), tf.bitcast(tf.cast(packed, tf.float64), tf.uint16),
+                RAW.Empty(shape=tf.shape(packed), dtype=tf.int32, init=True)]
+    return run
+
+
 GRAY = picture(9, 12)[..., :1]
 PNG_FILES = [tf.io.encode_png(image).numpy() for image in (picture(7, 5), GRAY)]
 FILES = np.array(PNG_FILES + [tf.io.encode_jpeg(np.full((16, 24, 3), (200, 30, 90), "u1"), quality=95).numpy(),
