@@ -323,6 +323,11 @@ ATC_KERNEL(MeanVarianceNormalization) {
   Dims steps = stridesOf(plan.result);
   for (int64_t d = 0; d < dims.rank; ++d)
     steps[d] = chosen[d] ? 0 : steps[d];
+  // The elements of a row share their mean, or have one each.
+  const bool isShared = dims.rank > 0 && chosen[dims.rank - 1];
+  int64_t inner = 1;
+  for (int64_t d = int64_t(dims.rank) - 1; d >= 0 && chosen[d] == isShared; --d)
+    inner *= dims[d];
   auto compute = [&]<typename F>(F *y, const F *data) {
     const F *none = nullptr;
     const int64_t results = plan.result.product();
@@ -335,10 +340,19 @@ ATC_KERNEL(MeanVarianceNormalization) {
     reduce<reduction::Deviation>(*this, deviations, data, plan, static_cast<const F *>(means));
     for (int64_t i = 0; i < results; ++i)
       deviations[i] = fast::sqrt(deviations[i] / F(plan.count)) + F(1e-9);
-    parallelIf(*this, count, 4, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t at = offsetOf(dims, steps, i);
-        y[i] = (data[i] - means[at]) / deviations[at];
+    parallelIf(*this, count / inner, inner * 4, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const int64_t at = offsetOf(dims, steps, row * inner);
+        const F *from = data + row * inner;
+        F *to = y + row * inner;
+        if (isShared) {
+          const F mean = means[at], deviation = deviations[at];
+          for (int64_t j = 0; j < inner; ++j)
+            to[j] = (from[j] - mean) / deviation;
+        } else {
+          for (int64_t j = 0; j < inner; ++j)
+            to[j] = (from[j] - means[at + j]) / deviations[at + j];
+        }
       }
     });
     return true;

@@ -41,6 +41,28 @@ template <bool largest, bool last, typename T> int64_t placeOf(const T *elements
   return last ? uint32_t(most) : uint32_t(~uint32_t(most));
 }
 
+/// Returns the index of the maximum (or minimum) of a lane of at least one element, or of a NaN;
+/// of equal ones the first (or last).
+template <bool largest, typename T>
+int64_t placeInLane(const T *at, const AxisLanes &lanes, bool last) {
+  using N = Compute<T>;
+  if constexpr (sizeof(T) <= sizeof(uint32_t))
+    if (lanes.inner == 1 && lanes.size <= kMaxKeyed)
+      return last ? placeOf<largest, true>(at, lanes.size)
+                  : placeOf<largest, false>(at, lanes.size);
+  N best = at[0];
+  int64_t found = 0;
+  for (int64_t i = 1; i < lanes.size; ++i) {
+    const N x = at[i * lanes.inner];
+    if ((largest ? x > best : x < best) || (isNan(x) && !isNan(best)) ||
+        (last && (x == best || isNan(x)))) {
+      best = x;
+      found = i;
+    }
+  }
+  return found;
+}
+
 /// Computes the index of the maximum (or minimum) of every lane. NaN counts as the maximum.
 template <bool largest> void argument(Context &c) {
   const Tensor data = c.in(0);
@@ -62,29 +84,10 @@ template <bool largest> void argument(Context &c) {
     return c.fail("axis % is empty: it has no largest or least element", axis);
   if (!dispatchNumbers(data.dtype(), [&](auto type) {
         using T = typename decltype(type)::Type;
-        using N = Compute<T>;
         const T *from = data.as<T>();
         parallelIf(c, lanes.count(), lanes.size, [&](int64_t begin, int64_t end) {
-          for (int64_t lane = begin; lane < end; ++lane) {
-            const T *at = from + lanes.start(lane, lanes.size);
-            if constexpr (sizeof(T) <= sizeof(uint32_t))
-              if (lanes.inner == 1 && lanes.size <= kMaxKeyed) {
-                out[lane] = last ? placeOf<largest, true>(at, lanes.size)
-                                 : placeOf<largest, false>(at, lanes.size);
-                continue;
-              }
-            N best = at[0];
-            int64_t found = 0;
-            for (int64_t i = 1; i < lanes.size; ++i) {
-              const N x = at[i * lanes.inner];
-              if ((largest ? x > best : x < best) || (isNan(x) && !isNan(best)) ||
-                  (last && (x == best || isNan(x)))) {
-                best = x;
-                found = i;
-              }
-            }
-            out[lane] = found;
-          }
+          for (int64_t lane = begin; lane < end; ++lane)
+            out[lane] = placeInLane<largest>(from + lanes.start(lane, lanes.size), lanes, last);
         });
       }))
     c.failType(data.dtype());
@@ -230,18 +233,18 @@ ATC_KERNEL(Hardmax) {
   const AxisLanes lanes(data.dims(), axis);
   if (!dispatchFloats(data.dtype(), [&](auto type) {
         using T = typename decltype(type)::Type;
-        using N = Compute<T>;
         const T *from = data.as<T>();
         T *to = reinterpret_cast<T *>(out);
         __builtin_memset(to, 0, uint64_t(data.count()) * sizeof(T));
-        for (int64_t lane = 0; lanes.size && lane < lanes.count(); ++lane) {
-          const int64_t start = lanes.start(lane, lanes.size);
-          int64_t best = start;
-          for (int64_t i = 1; i < lanes.size; ++i)
-            if (N(from[start + i * lanes.inner]) > N(from[best]))
-              best = start + i * lanes.inner;
-          to[best] = T(1);
-        }
+        if (lanes.size == 0)
+          return;
+        parallelIf(*this, lanes.count(), lanes.size, [&](int64_t begin, int64_t end) {
+          for (int64_t lane = begin; lane < end; ++lane) {
+            const int64_t start = lanes.start(lane, lanes.size);
+            const int64_t best = placeInLane<true>(from + start, lanes, /*last=*/false);
+            to[start + best * lanes.inner] = T(1);
+          }
+        });
       }))
     failType(data.dtype());
 }

@@ -57,9 +57,36 @@ struct ReducePlan {
 /// Returns the offset of flat index `index` of `dims` under the strides `steps`.
 inline int64_t offsetOf(const Dims &dims, const Dims &steps, int64_t index) {
   int64_t offset = 0;
-  for (int64_t d = int64_t(dims.rank) - 1; d >= 0; index /= dims[d], --d)
+  for (int64_t d = int64_t(dims.rank) - 1; d > 0; index /= dims[d], --d)
     offset += index % dims[d] * steps[d];
-  return offset;
+  return dims.rank ? offset + index * steps[0] : 0;
+}
+
+/// Returns the reduction of the rows that start at `from`; `lanes` results of parts are joined.
+template <typename Op, int64_t lanes, typename A, typename T>
+A reduceRows(const T *from, const ReducePlan &p, A shift) {
+  A sums[lanes];
+  for (int64_t l = 0; l < lanes; ++l)
+    sums[l] = Op::template start<A>();
+  for (int64_t s = 0, steps = p.reduced.product(); s < steps; ++s) {
+    const T *row = from + offsetOf(p.reduced, p.reduceStep, s);
+    // All places of a copy are constants, so that it is in registers until the row ends.
+    A own[lanes];
+    for (int64_t l = 0; l < lanes; ++l)
+      own[l] = sums[l];
+    int64_t j = 0;
+    for (; j + lanes <= p.inner; j += lanes)
+      for (int64_t l = 0; l < lanes; ++l)
+        own[l] = Op::step(own[l], A(row[j + l]), shift);
+    for (int64_t l = 0; l < lanes; ++l)
+      sums[l] = own[l];
+    for (; j < p.inner; ++j)
+      sums[j % lanes] = Op::step(sums[j % lanes], A(row[j]), shift);
+  }
+  for (int64_t half = lanes / 2; half; half /= 2)
+    for (int64_t l = 0; l < half; ++l)
+      sums[l] = Op::join(sums[l], sums[l + half]);
+  return sums[0];
 }
 
 /// Computes y as the reduction of x: step(accumulator, element, shift) from Op::start on, with
@@ -68,27 +95,12 @@ template <typename Op, typename A, typename T>
 void reduce(Context &c, A *y, const T *x, const ReducePlan &p, const A *shift) {
   const int64_t outer = p.kept.product(), steps = p.reduced.product();
   if (p.innerReduced) {
-    constexpr int64_t lanes = 16;
     parallelIf(c, outer, steps * p.inner, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const T *from = x + offsetOf(p.kept, p.keptStep, i);
         const A by = shift ? shift[i] : A(0);
-        A sums[lanes];
-        for (int64_t l = 0; l < lanes; ++l)
-          sums[l] = Op::template start<A>();
-        for (int64_t s = 0; s < steps; ++s) {
-          const T *row = from + offsetOf(p.reduced, p.reduceStep, s);
-          int64_t j = 0;
-          for (; j + lanes <= p.inner; j += lanes)
-            for (int64_t l = 0; l < lanes; ++l)
-              sums[l] = Op::step(sums[l], A(row[j + l]), by);
-          for (; j < p.inner; ++j)
-            sums[j % lanes] = Op::step(sums[j % lanes], A(row[j]), by);
-        }
-        for (int64_t half = lanes / 2; half; half /= 2)
-          for (int64_t l = 0; l < half; ++l)
-            sums[l] = Op::join(sums[l], sums[l + half]);
-        y[i] = sums[0];
+        // The sums of long rows do not wait for each other.
+        y[i] = p.inner >= 256 ? reduceRows<Op, 32>(from, p, by) : reduceRows<Op, 16>(from, p, by);
       }
     });
     return;

@@ -146,13 +146,36 @@ void unpackTensor(const Tensor &tensor, const char *from, char *to) {
   }
 }
 
+/// Returns whether all elements are indices of a dim of `size` elements. This has no branches, so
+/// that it takes less time than a gather by the elements.
 template <typename T>
-static om_status checkElements(const Tensor &tensor, const T *elements, uint64_t count,
-                               om_error *error) {
-  const auto &sizes = *tensor.index_sizes();
+static bool areIndices(const T *elements, uint64_t count, int64_t size, bool wraps) {
+  const auto end = static_cast<uint64_t>(size), begin = wraps ? -end : 0;
+  // The distances to both bounds are joined: one that is negative is seen in the sign.
+  uint64_t room = 0;
   for (uint64_t i = 0; i < count; ++i) {
-    const int64_t at = elements[i], size = sizes.Get(static_cast<uint32_t>(i % sizes.size()));
-    if (at >= size || at < (tensor.index_wraps() ? -size : 0))
+    const auto at = static_cast<uint64_t>(static_cast<int64_t>(elements[i]));
+    room |= (end - 1 - at) | (at - begin);
+  }
+  return static_cast<int64_t>(room) >= 0;
+}
+
+om_status checkIndices(const Tensor &tensor, const void *elements, uint64_t count,
+                       om_error *error) {
+  if (!tensor.index_sizes())
+    return OM_OK;
+  const auto &sizes = *tensor.index_sizes();
+  const bool wraps = tensor.index_wraps(),
+             isShort = tensor.dtype() == static_cast<decltype(tensor.dtype())>(OM_I32);
+  const auto *narrow = static_cast<const int32_t *>(elements);
+  const auto *wide = static_cast<const int64_t *>(elements);
+  if (sizes.size() == 1 && (isShort ? areIndices(narrow, count, sizes.Get(0), wraps)
+                                    : areIndices(wide, count, sizes.Get(0), wraps)))
+    return OM_OK;
+  for (uint64_t i = 0; i < count; ++i) {
+    const int64_t at = isShort ? narrow[i] : wide[i],
+                  size = sizes.Get(static_cast<uint32_t>(i % sizes.size()));
+    if (at >= size || at < (wraps ? -size : 0))
       return fail(error, OM_ERROR_RUN,
                   "element %llu of input '%s' is the index %lld, which is outside of a dim of %lld "
                   "elements.",
@@ -160,15 +183,6 @@ static om_status checkElements(const Tensor &tensor, const T *elements, uint64_t
                   static_cast<long long>(at), static_cast<long long>(size));
   }
   return OM_OK;
-}
-
-om_status checkIndices(const Tensor &tensor, const void *elements, uint64_t count,
-                       om_error *error) {
-  if (!tensor.index_sizes())
-    return OM_OK;
-  return tensor.dtype() == static_cast<decltype(tensor.dtype())>(OM_I32)
-             ? checkElements(tensor, static_cast<const int32_t *>(elements), count, error)
-             : checkElements(tensor, static_cast<const int64_t *>(elements), count, error);
 }
 
 om_status checkIndices(const Tensor &tensor, const void *elements, om_error *error) {

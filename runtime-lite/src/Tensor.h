@@ -26,7 +26,7 @@ om_tensor_info describeTensor(const om::fb::Tensor &tensor);
 
 /// Copies a measured tensor stored at `from` into dense row-major layout at `to`, which has room
 /// for denseBytes.
-void unpackTensor(const om::fb::Tensor &tensor, const char *from, char *to);
+__attribute__((cold)) void unpackTensor(const om::fb::Tensor &tensor, const char *from, char *to);
 
 /// Returns OM_OK where the `count` elements of an input, or of the tiles of one, are indices that
 /// its description allows, or no indices. Otherwise fills the error with one sentence.

@@ -385,24 +385,45 @@ static om_value *copyStrings(Memory *memory, const om_value &from, om_status &st
   return value;
 }
 
+/// Returns whether a caller would keep more than twice the memory that `bytes` in `buffer` need.
+static bool isOversized(const Buffer &buffer, uint64_t bytes) {
+  return buffer.bytes / 2 > bytes + Buffer::headBytes;
+}
+
+/// Returns whether a list of the session has one reference, and no memory that it does not need.
+static bool isOwnList(const om_value &list) {
+  return list.counted && __atomic_load_n(&list.refs, __ATOMIC_ACQUIRE) == 1 &&
+         !isOversized(*list.buffer, static_cast<uint64_t>(list.dims[0]) * sizeof(void *));
+}
+
 om_value *detach(Memory *memory, const om_value &value, om_status &status) {
   status = OM_OK;
   if (value.kind == Kind::Sequence || value.kind == Kind::Map) {
-    om_value *list =
-        makeEmptyList(memory, value.kind, value.dtype, static_cast<uint64_t>(value.dims[0]));
+    // Models that make a map per row have many lists: what nobody else refers to is not copied.
+    const bool inPlace = memory && isOwnList(value);
+    om_value *list = inPlace ? const_cast<om_value *>(&value)
+                             : makeEmptyList(memory, value.kind, value.dtype,
+                                             static_cast<uint64_t>(value.dims[0]));
     if (!list) {
       status = OM_ERROR_MEMORY;
       return nullptr;
     }
-    list->depth = value.depth;
+    if (inPlace)
+      retain(list);
+    else
+      list->depth = value.depth;
     for (int64_t i = 0; i < value.dims[0]; ++i) {
-      om_value *item = detach(memory, *value.item(static_cast<uint64_t>(i)), status);
+      const om_value *old = value.item(static_cast<uint64_t>(i));
+      om_value *item = detach(memory, *old, status);
       if (!item) {
         Memory::release(memory, list);
         return nullptr;
       }
       static_cast<const host::Value **>(list->data)[i] = item;
-      list->dims[0] = i + 1;
+      if (inPlace)
+        Memory::release(memory, old);
+      else
+        list->dims[0] = i + 1;
     }
     return list;
   }
@@ -411,11 +432,9 @@ om_value *detach(Memory *memory, const om_value &value, om_status &status) {
   if (value.kind == Kind::Tensor && value.dtype == OM_STRING)
     return copyStrings(memory, value, status);
   uint64_t elements, bytes;
-  // A tensor in a buffer of more than twice its size is copied, so that the caller keeps no more
-  // memory than needed.
   if (value.kind == Kind::Tensor &&
       tensorSize(value.dtype, value.rank, value.dims, elements, bytes) && bytes &&
-      (!value.buffer || value.buffer->bytes / 2 > bytes + Buffer::headBytes)) {
+      (!value.buffer || isOversized(*value.buffer, bytes))) {
     om_value *copy =
         makeTensor(memory, value.dtype, value.rank, value.dims, Elements::Fresh, nullptr, status);
     if (copy)

@@ -27,7 +27,7 @@ REDUCTIONS = {
 @pytest.mark.parametrize("name", REDUCTIONS)
 @pytest.mark.parametrize("shape,axes", [((3, 4, 5), [1]), ((3, 4, 5), [-1]), ((3, 4, 5), [0, 2]),
                                         ((2, 3, 40, 7), [0, 1]), ((2, 3, 4, 70), [1, 3]),
-                                        ((5, 1100), [0]), ((1100,), [0]), ((2, 1, 3, 1), [1, 3]),
+                                        ((5, 1100), [0]), ((1100,), [0]), ((3, 2, 300), [0, 2]), ((2, 1, 3, 1), [1, 3]),
                                         ((2, 3, 2, 3, 2), [0, 2, 4])])
 @pytest.mark.parametrize("keep", [0, 1])
 def test_reduce(name, shape, axes, keep):
@@ -176,8 +176,11 @@ def test_other_norms():
     x = numbers(2, 3, 4, 5)
     got, = call("MeanVarianceNormalization", x)
     np.testing.assert_allclose(got, normalized(x, (0, 2, 3), 0), rtol=1e-4, atol=1e-5)
-    got, = call("MeanVarianceNormalization", x, axes=[-1])
-    np.testing.assert_allclose(got, normalized(x, (3,), 0), rtol=1e-4, atol=1e-5)
+    for axes in ([-1], [0], [1], [0, 1], [2, 3], [1, 3], [0, 1, 2, 3]):
+        got, = call("MeanVarianceNormalization", x, axes=axes)
+        np.testing.assert_allclose(got, normalized(x, tuple(axes), 0), rtol=1e-4, atol=1e-5)
+    got, = call("MeanVarianceNormalization", numbers(2, 3, 300), axes=[2])
+    np.testing.assert_allclose([got.mean(2), got.var(2)], [np.zeros((2, 3)), np.ones((2, 3))], atol=1e-5)
     for axis in (-1, 1):
         got, = call("LpNormalization", x, axis=axis, p=1)
         np.testing.assert_allclose(got, x / abs(x).sum(axis, keepdims=True), rtol=1e-5)
@@ -189,6 +192,17 @@ def test_other_norms():
     sums = sum(padded[:, i:i + 6] for i in range(4))
     got, = call("LRN", x, size=4, alpha=0.5, beta=0.6, bias=2.0)
     np.testing.assert_allclose(got, x / (2 + 0.5 / 4 * sums)**0.6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f2", "f8"])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_hardmax_is_the_first_maximum_or_nan(axis, dtype):
+    x = rng.integers(0, 4, (5, 6, 7)).astype(dtype)
+    x[1, 2, 3] = x[1, 4, 3] = np.nan
+    got, = call("Hardmax", x, axis=axis)
+    want = np.zeros_like(x)
+    np.put_along_axis(want, np.expand_dims(x.argmax(axis), axis), 1, axis)
+    assert got.dtype == x.dtype and (got == want).all()
 
 
 @pytest.mark.parametrize("reduction", ["none", "sum", "mean"])

@@ -275,6 +275,10 @@ TEST_CASE("inputs that are indices out of range are refused by name") {
           "element 2 of input 'at' is the index 3, which is outside of a dim of 3 elements.");
     CHECK_FALSE(runs({0, -6, 0, 0}));
     CHECK_FALSE(runs({-4, 0, 0, 0}));
+    // The least and greatest indices have the largest distances to the bounds.
+    if (type == OM_I64)
+      for (int64_t extreme : {INT64_MIN, INT64_MAX})
+        CHECK_FALSE(runs({0, extreme, 0, 0}));
 
     // Bounds that make no sense are damage.
     test.model.tensors.back().indexSizes = {3, -1};

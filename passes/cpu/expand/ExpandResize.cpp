@@ -378,7 +378,45 @@ private:
   Lanes lanes;
 };
 
+/// Gathers rows of one element each: the places of a vector of them are computed together.
+void gatherSingles(GatherOp op) {
+  KernelBuilder b(op);
+  LaneBuffer input(b, op.getInput()), indices(b, op.getIndices()), output(b, op.getOutput());
+  SmallVector<int64_t> in = stridesOf(op.getInput()), out = stridesOf(op.getOutput());
+  const int64_t indexStride = stridesOf(op.getIndices())[0], size = shapeOf(op.getInput())[1];
+  const Lanes lanes{b.level().getLanes(), 1};
+  Type wide = b.getI64Type();
+  auto constant = [&](int64_t value) { return laneConstant(b, wide, lanes.width, double(value)); };
+
+  SmallVector<Range> ranges = beginTasks(b, shapeOf(op.getOutput()).take_front(2),
+                                         2 * output.bytes(), SmallVector<int64_t>{1, lanes.width});
+  forEach(b, ranges[0], [&](Value a) {
+    forEachVectors(b, ranges[1], lanes, [&](Value first, ArrayRef<int64_t> counts) {
+      const int64_t count = counts.front();
+      Value index = indices.load(b.mul(first, indexStride), lanes.width, count, indexStride);
+      if (indices.element() != wide)
+        index = arith::ExtSIOp::create(b, laneType(wide, lanes.width), index);
+      // A negative index counts from the end.
+      Value isBelow = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, index, constant(0));
+      Value wrapped = arith::AddIOp::create(b, index, constant(size));
+      index = arith::SelectOp::create(b, isBelow, wrapped, index);
+      index = arith::MaxSIOp::create(b, index, constant(0));
+      index = arith::MinSIOp::create(b, index, constant(size - 1));
+      SmallVector<Value> places;
+      for (int64_t lane = 0; lane < count; ++lane) {
+        Value row = arith::IndexCastOp::create(b, b.getIndexType(), laneOf(b, index, lane));
+        places.push_back(b.mulAdd(row, in[1], b.mul(a, in[0])));
+      }
+      output.store(input.gather(places, lanes.width), b.mulAdd(first, out[1], b.mul(a, out[0])),
+                   count, out[1]);
+    });
+  });
+  op.erase();
+}
+
 void expandGather(GatherOp op) {
+  if (shapeOf(op.getOutput())[2] == 1)
+    return gatherSingles(op);
   KernelBuilder b(op);
   LaneBuffer input(b, op.getInput()), indices(b, op.getIndices()), output(b, op.getOutput());
   SmallVector<int64_t> in = stridesOf(op.getInput()), out = stridesOf(op.getOutput());
@@ -387,7 +425,7 @@ void expandGather(GatherOp op) {
   int64_t size = shapeOf(op.getInput())[1];
   int64_t width = std::max<int64_t>(1, b.level().getLanes() * 4 / output.bytes());
   Lanes lanes{width, std::clamp<int64_t>(shape[2] / width, 1, 4)};
-  if (shape[2] == 1 || out[2] != 1)
+  if (out[2] != 1)
     lanes = {1, 1};
 
   SmallVector<Range> ranges =

@@ -108,10 +108,12 @@ void expandFill(FillOp op) {
 
 namespace {
 
-/// The position of the input that position `i` of the output shows along a dim
-/// of `size` elements with `low` ones in front.
-Value sourceIndex(KernelBuilder &b, Value i, int64_t size, int64_t low, graph::PadMode mode) {
+/// The position of the input that position `i` of the output shows along a dim of `size` elements
+/// that became `padded`, with `low` ones in front.
+Value sourceIndex(KernelBuilder &b, Value i, int64_t size, int64_t low, int64_t padded,
+                  graph::PadMode mode) {
   Value position = arith::SubIOp::create(b, i, b.index(low));
+  const int64_t high = padded - size - low;
   auto remainder = [&](int64_t period) -> Value {
     Value signedRest = arith::RemSIOp::create(b, position, b.index(period));
     Value isBelow = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, signedRest, b.index(0));
@@ -123,9 +125,16 @@ Value sourceIndex(KernelBuilder &b, Value i, int64_t size, int64_t low, graph::P
   case graph::PadMode::Reflect: {
     if (size == 1)
       return b.index(0);
-    // Reflects without repeating the ends.
-    Value rest = remainder(2 * (size - 1));
-    Value back = arith::SubIOp::create(b, b.index(2 * (size - 1)), rest);
+    // Reflects without repeating the ends. Models reflect once as a rule: without a division.
+    const int64_t period = 2 * (size - 1);
+    Value rest;
+    if (low < size && high < size) {
+      Value opposite = arith::SubIOp::create(b, b.index(0), position);
+      rest = arith::MaxSIOp::create(b, position, opposite);
+    } else {
+      rest = remainder(period);
+    }
+    Value back = arith::SubIOp::create(b, b.index(period), rest);
     return arith::MinUIOp::create(b, rest, back);
   }
   default: {
@@ -164,20 +173,47 @@ private:
     if (dim == rank)
       return copyInner(from, to);
     auto visit = [&](Value i) {
-      Value source = sourceIndex(b, i, inShape[dim], low[dim], mode);
+      Value source = sourceIndex(b, i, inShape[dim], low[dim], outShape[dim], mode);
       walk(ranges, dim + 1, b.mulAdd(source, inStrides[dim], from),
            b.mulAdd(i, outStrides[dim], to));
     };
-    bool isRow = dim + 1 == outShape.size() && inStrides[dim] == 1 && outStrides[dim] == 1;
-    if (!isRow || ranges[dim].begin)
-      return forEach(b, ranges[dim], visit);
+    const Range &range = ranges[dim];
+    if (dim + 1 != outShape.size() || inStrides[dim] != 1 || outStrides[dim] != 1)
+      return forEach(b, range, visit);
 
     // In a row, the range inside the input is copied by vectors.
     int64_t begin = std::clamp<int64_t>(low[dim], 0, outShape[dim]);
     int64_t end = std::clamp<int64_t>(low[dim] + inShape[dim], begin, outShape[dim]);
+    if (range.begin)
+      return copyPart(range, begin, end, from, to, visit);
     b.loop(b.index(0), b.index(begin), 1, visit);
     copyRow(b.add(from, begin - low[dim]), b.add(to, begin), end - begin);
     b.loop(b.index(end), b.index(outShape[dim]), 1, visit);
+  }
+
+  /// Does what walk() does for a row whose elements from `begin` to `end` are copied, for the part
+  /// that is a task of its own.
+  void copyPart(const Range &range, int64_t begin, int64_t end, Value from, Value to,
+                llvm::function_ref<void(Value)> visit) {
+    auto least = [&](Value x, int64_t y) -> Value {
+      return arith::MinSIOp::create(b, x, b.index(y));
+    };
+    auto most = [&](Value x, int64_t y) -> Value {
+      return arith::MaxSIOp::create(b, x, b.index(y));
+    };
+    const int64_t width = std::max<int64_t>(1, b.level().getLanes() * 4 / output.bytes());
+    Value first = range.begin, last = least(b.add(first, range.step), range.size);
+    b.loop(first, least(last, begin), 1, visit);
+    Value inside = most(first, begin), outside = least(last, end);
+    Value count = most(arith::SubIOp::create(b, outside, inside), 0);
+    Value rest = arith::RemUIOp::create(b, count, b.index(width));
+    Value whole = b.add(inside, arith::SubIOp::create(b, count, rest));
+    Value source = arith::SubIOp::create(b, from, b.index(low.back()));
+    b.loop(inside, whole, width, [&](Value i) {
+      output.store(input.load(b.add(source, i), width), b.add(to, i), width);
+    });
+    b.loop(whole, outside, 1, visit);
+    b.loop(most(first, end), last, 1, visit);
   }
 
   void copyRow(Value from, Value to, int64_t size) {

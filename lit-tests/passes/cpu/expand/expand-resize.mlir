@@ -87,6 +87,19 @@ func.func @gather(%in: memref<1x10x64xf32>, %i: memref<4xi64>, %out: memref<1x4x
 
 // -----
 
+// The places of several single elements are computed as one vector.
+// CHECK-LABEL: func.func @gather_elements
+// CHECK: vector.load {{.*}} vector<8xi64>
+// CHECK: arith.minsi {{.*}} vector<8xi64>
+// CHECK-COUNT-8: memref.load {{.*}} memref<30xf32>
+// CHECK: vector.store {{.*}} vector<8xf32>
+func.func @gather_elements(%in: memref<3x10x1xf32>, %i: memref<64xi64>, %out: memref<3x64x1xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
+  kernel.gather %in, %i, %out : memref<3x10x1xf32>, memref<64xi64>, memref<3x64x1xf32>
+  return
+}
+
+// -----
+
 func.func @integers(%in: memref<1x2x8x8xi32>, %out: memref<1x2x16x16xi32>, %begin: index, %end: index) attributes {cpu.kernel} {
   // expected-error @+1 {{'kernel.resize' op interpolates floats only, but the input is 'memref<1x2x8x8xi32>'}}
   kernel.resize %in, %out {scales = array<f64: 1.0, 1.0, 2.0, 2.0>, mode = #graph<resize_mode linear>,

@@ -211,7 +211,10 @@ TEST_CASE("pad: edge, reflect and wrap", "[pad]") {
          {Case{{2, 3, 5, 9}, {0, 0, 1, 2}, {2, 3, 7, 14}},
           Case{{1, 2, 4, 6, 16}, {0, 0, 2, 1, 0}, {1, 2, 8, 9, 16}}, Case{{5}, {9}, {30}},
           Case{{3, 7}, {1, 0}, {6, 7}}, Case{{2, 4, 9}, {0, 0, -2}, {2, 4, 8}},
-          Case{{1, 3, 40, 50}, {0, 0, 3, 3}, {1, 3, 46, 56}}}) {
+          Case{{1, 3, 40, 50}, {0, 0, 3, 3}, {1, 3, 46, 56}},
+          // Lines that are divided among tasks.
+          Case{{40003}, {201}, {40407}}, Case{{40003}, {-7}, {70000}},
+          Case{{2, 17000}, {0, 16999}, {2, 50998}}, Case{{20000}, {-30}, {19950}}}) {
       Buffer in = Buffer::random("f32", c.in), out("f32", c.out), expected = out;
       forEachPosition(c.out, [&](const Numbers &p) {
         Numbers from = p;

@@ -217,4 +217,7 @@ TEST_CASE("gather: rows, single elements and indices outside", "[gather]") {
     checkGather(Buffer::random("f32", {2, 7, 11}), indices, {1, 40, 2});
   }
   checkGather(Buffer::random("f32", {1, 300, 64}), Buffer::random("i64", {400}, {}, 0, 299));
+  for (std::string type : {"f32", "f64", "i8", "i64"})
+    checkGather(Buffer::random(type, {2, 300, 1}, {}, -9, 9),
+                Buffer::random("i32", {20011}, {}, -400, 400));
 }
