@@ -24,7 +24,8 @@ struct Cluster {
   uint64_t memoryBytes = 0;       ///< per device; 0: that of the SoC's table, or no limit
   Link local;                     ///< of a device to the others of its server
   Link network;                   ///< of a device to those of other servers
-  /// How many times the network's links together are faster than its core: 1 is a full bisection.
+  /// The bandwidth of all network links together, divided by that of the network core. 1: full
+  /// bisection.
   double oversubscription = 1;
   Link host;                     ///< of a device to its server's memory; 0 bytes/s: it is not used
   double hostBytesPerSecond = 0; ///< a device's share of what the server's processor reads there

@@ -70,7 +70,7 @@ Step simulateStep(const Cluster &cluster, const Network &network, uint32_t devic
   }
   step.compute = forward + backward;
   double now = forward, free = 0, waiting = 0;
-  // The same sizes come again and again.
+  // The choices that were already computed, by size: the same few sizes occur many times.
   std::map<double, Choice> known;
   auto reduce = [&](double bytes, double ready, double count) {
     auto [at, isNew] = known.try_emplace(bytes);

@@ -14,7 +14,7 @@
 
 namespace atc::cluster {
 
-/// How an all_reduce is made of messages.
+/// The algorithm by which an all_reduce is made of messages.
 enum class Algorithm { Ring, HalvingDoubling, Tree, Hierarchical };
 inline constexpr Algorithm allAlgorithms[] = {Algorithm::Ring, Algorithm::HalvingDoubling,
                                               Algorithm::Tree, Algorithm::Hierarchical};

@@ -125,7 +125,7 @@ public:
       plan.microBatch = samples;
       consider(plan);
     } else {
-      // What trades time for memory.
+      // The remaining settings trade time for memory.
       forEachSetting(cluster, chain, plan, [&](Plan setting) {
         for (Recompute recompute :
              {Recompute::None, Recompute::Selective, Recompute::Full, Recompute::Offload}) {

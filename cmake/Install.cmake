@@ -127,13 +127,13 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/" DESTINATION "${CMAKE_INSTALL
         COMPONENT examples PATTERN "__pycache__" EXCLUDE PATTERN "heldout.npz" EXCLUDE)
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/OpenATCConfig.cmake.in"
-                              "${PROJECT_BINARY_DIR}/OpenATCConfig.cmake"
+                              "${PROJECT_BINARY_DIR}/package/OpenATCConfig.cmake"
                               INSTALL_DESTINATION "${OPENATC_CMAKE_DIR}"
                               PATH_VARS OPENATC_PYTHON_DIR)
-write_basic_package_version_file("${PROJECT_BINARY_DIR}/OpenATCConfigVersion.cmake"
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/OpenATCConfigVersion.cmake"
                                  COMPATIBILITY SameMajorVersion)
-install(FILES "${PROJECT_BINARY_DIR}/OpenATCConfig.cmake"
-              "${PROJECT_BINARY_DIR}/OpenATCConfigVersion.cmake"
+install(FILES "${PROJECT_BINARY_DIR}/package/OpenATCConfig.cmake"
+              "${PROJECT_BINARY_DIR}/package/OpenATCConfigVersion.cmake"
         DESTINATION "${OPENATC_CMAKE_DIR}" COMPONENT dev)
 
 include(Packages)

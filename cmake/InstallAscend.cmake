@@ -55,6 +55,9 @@ foreach(folder atc compiler)
 endforeach()
 file(MAKE_DIRECTORY "${toolkit}/opp/built-in/op_proto")
 file(CREATE_LINK ../../../runtime/include/op_proto "${toolkit}/opp/built-in/op_proto/inc" SYMBOLIC)
+# Where older releases have the same headers.
+file(MAKE_DIRECTORY "${toolkit}/opp/op_proto/built-in")
+file(CREATE_LINK ../../../runtime/include/op_proto "${toolkit}/opp/op_proto/built-in/inc" SYMBOLIC)
 configure_file("${PROJECT_SOURCE_DIR}/cmake/set_env.sh.in" "${toolkit}/set_env.sh" @ONLY)
 install(DIRECTORY "${toolkit}/" DESTINATION "${CMAKE_INSTALL_LIBDIR}/openatc/toolkit"
         COMPONENT ascend)

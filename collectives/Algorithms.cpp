@@ -180,7 +180,7 @@ bool Algorithm::reduceScatter() {
 bool Algorithm::allToAll() {
   const uint32_t n = count();
   const char *input = static_cast<const char *>(op.input);
-  // What is sent stays here until it is complete.
+  // Messages are sent from this copy, which lives until they are complete.
   arrived.assign(input, input + op.input_bytes);
   work.resize(op.output_bytes);
   const size_t part = op.input_bytes / n;

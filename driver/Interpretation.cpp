@@ -86,11 +86,12 @@ interpretNamed(func::FuncOp function, ArrayRef<graph::Tensor> arguments,
       graph::evaluateFunction(function, arguments, [&](Value value, const graph::Tensor &tensor) {
         // The name of an op is that of its first result.
         auto result = dyn_cast<OpResult>(value);
-        // That of a loop is its counter.
+        // A loop is left out, as its first result is its counter.
         if (result && (isa<graph::ConstantOp, graph::LoopOp>(result.getOwner()) ||
                        result.getResultNumber() != 0))
           return;
-        // What a loop carries has the name of the loop's result.
+        // A block argument that a loop carries is left out, as it has the name of the loop's
+        // result.
         if (!result && value.getParentBlock() != &function.getBody().front())
           return;
         std::string name = tensorName(value.getLoc());

@@ -107,7 +107,7 @@ private:
     writers[om::resolveViews(om::writtenBy(launch)).root] = {side, position};
 
     kernel::KernelOpInterface op = side == Side::Host ? kernelOf(symbol) : nullptr;
-    // Of a table that it looks up, a kernel reads as much as it writes.
+    // A kernel reads as many bytes of a lookup table as it writes, not the whole table.
     if (std::optional<unsigned> table = tableOf(symbol)) {
       auto spanOf = [](Value buffer) {
         return om::spanInBytes(cast<MemRefType>(buffer.getType()));

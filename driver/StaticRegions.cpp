@@ -172,7 +172,8 @@ void RegionMerger::merge(func::FuncOp function, ModuleOp compiled) {
   combineSizes(om::kArenaSizeAttr, compiled, module, larger);
   combineSizes(om::kArenaLowerBoundAttr, compiled, module, larger);
   combineSizes(om::kIntermediateBytesAttr, compiled, module, std::plus<int64_t>());
-  // What the region was compiled from goes now and then, as finding it visits the whole module.
+  // The functions from which regions were compiled are released in batches, because finding them
+  // visits the whole module.
   constexpr uint64_t maxBytes = uint64_t(64) << 20;
   if (unreleased < maxBytes)
     return;

@@ -12,7 +12,7 @@
 
 namespace atc {
 
-/// How much importers find out about the results of calls on dynamic shapes.
+/// The effort that importers spend on the types of results of calls with dynamic shapes.
 enum class HostTypes {
   Rules, ///< the element type; results have no rank
   Probed ///< rank and the dims that hold for all sizes, where the kernel says so

@@ -45,6 +45,44 @@ std::optional<int64_t> statedRank(const graph::HostCall &call) {
   return std::nullopt;
 }
 
+/// Whether the rank of the result follows from a dim that is not known: the length of the tuples of
+/// GatherND. Probes would find the rank for the only size that is a valid length.
+bool hasOpenRank(const graph::HostCall &call) {
+  if (call.kernel != "GatherND" || call.inputs.size() < 2 || !call.inputs[1])
+    return false;
+  auto tuples = dyn_cast<RankedTensorType>(call.inputs[1].getType());
+  return tuples && tuples.getRank() > 0 && tuples.isDynamicDim(tuples.getRank() - 1);
+}
+
+/// Whether the inputs of a kernel are broadcast to its result.
+bool broadcasts(StringRef kernel) {
+  static const llvm::StringSet<> kernels = {
+      "Add",   "And",           "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div",
+      "Equal", "Greater",       "Less",     "Max",        "Mean",      "Min",        "Mod",
+      "Mul",   "LessOrEqual",   "Or",       "Pow",        "Sub",       "Sum",        "Where",
+      "Xor",   "GreaterOrEqual"};
+  return kernels.contains(kernel);
+}
+
+/// Returns the type of a result that inputs are broadcast to, with the dims that one of them has:
+/// no probe shows those beside a dim that is not known, which is as large or 1.
+Type withBroadcastDims(const graph::HostCall &call, Type type) {
+  auto result = dyn_cast<RankedTensorType>(type);
+  if (!result || result.hasStaticShape() || !broadcasts(call.kernel))
+    return type;
+  SmallVector<int64_t> dims(result.getShape());
+  for (Value input : call.inputs) {
+    auto operand = input ? dyn_cast<RankedTensorType>(input.getType()) : RankedTensorType();
+    if (!operand || operand.getRank() > result.getRank())
+      return type;
+    const int64_t missing = result.getRank() - operand.getRank();
+    for (auto [axis, dim] : llvm::enumerate(operand.getShape()))
+      if (int64_t &known = dims[missing + axis]; ShapedType::isDynamic(known) && dim != 1)
+        known = dim;
+  }
+  return result.clone(dims);
+}
+
 /// The maximum number of bytes that a probe takes. Its sizes are not the model's: a few dynamic
 /// dims of the largest probed size are gigabytes, which a kernel would clear for items of a
 /// sequence.
@@ -57,7 +95,7 @@ FailureOr<SmallVector<Type>> probeHostCall(const graph::HostCall &call, MLIRCont
   FailureOr<SmallVector<Type>> types = graph::inferHostCall(call, context, error);
   if (failed(types))
     return failure();
-  if (llvm::any_of(call.inputs, isDynamic)) {
+  if (llvm::any_of(call.inputs, isDynamic) && !hasOpenRank(call)) {
     // 1 is what broadcasts and what clamps show themselves at; the others are no
     // multiples of each other, but of the block sizes that models have.
     SmallVector<Type> joined;
@@ -93,6 +131,8 @@ FailureOr<SmallVector<Type>> probeHostCall(const graph::HostCall &call, MLIRCont
                                      tensor.getElementType());
     if (answers > 0)
       types = joined;
+    if (types->size() == 1)
+      types->front() = withBroadcastDims(call, types->front());
   }
   auto result = types->empty() ? TensorType() : dyn_cast<TensorType>(types->front());
   if (result && !result.hasRank())

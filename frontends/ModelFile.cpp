@@ -13,6 +13,7 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Errc.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 namespace io = google::protobuf::io;
@@ -72,6 +73,20 @@ std::unique_ptr<MemoryBuffer> readWholeFile(StringRef path, Diagnostics &diagnos
   return whole;
 }
 
+/// Whether the file `real` is one of the blobs that the cache of a model hub keeps for the model in
+/// `folder`. There a model is a folder `snapshots/REVISION` of links into the folder `blobs` beside
+/// `snapshots`, which holds the files of this model only. Both paths have no links.
+static bool isBlobOf(StringRef folder, StringRef real) {
+  const StringRef blobs = sys::path::parent_path(real);
+  if (sys::path::filename(blobs) != "blobs")
+    return false;
+  const StringRef cache = sys::path::parent_path(blobs);
+  for (; !folder.empty(); folder = sys::path::parent_path(folder))
+    if (sys::path::filename(folder) == "snapshots" && sys::path::parent_path(folder) == cache)
+      return true;
+  return false;
+}
+
 Expected<std::string> findInside(StringRef folder, const Twine &path) {
   SmallString<128> real, realFolder;
   if (std::error_code error = sys::fs::real_path(path, real))
@@ -79,7 +94,9 @@ Expected<std::string> findInside(StringRef folder, const Twine &path) {
   if (std::error_code error = sys::fs::real_path(folder.empty() ? "." : folder, realFolder))
     return createStringError("cannot be used: " + error.message());
   StringRef rest = real;
-  if (!rest.consume_front(realFolder) || !(realFolder.ends_with("/") || rest.starts_with("/")))
+  const bool inside =
+      rest.consume_front(realFolder) && (realFolder.ends_with("/") || rest.starts_with("/"));
+  if (!inside && !isBlobOf(realFolder, real))
     return createStringError("leads out of the model's folder: put a copy of the file there");
   return std::string(real);
 }

@@ -28,7 +28,8 @@ struct FileFormat {
 std::unique_ptr<llvm::MemoryBuffer> readWholeFile(llvm::StringRef path, Diagnostics &diagnostics);
 
 /// Returns `path` with all links resolved, or why it is no file of a model in `folder`: it is not
-/// there, or a link or ".." leads out.
+/// there, or a link or ".." leads out. The blobs to which the files of a model lead in the cache of
+/// a model hub belong to its folder.
 llvm::Expected<std::string> findInside(llvm::StringRef folder, const llvm::Twine &path);
 
 /// Parses the one message that a file consists of. Returns false after an error.

@@ -14,7 +14,8 @@ namespace atc {
 struct ModelNode {
   std::string name; ///< of the node; where it has none, of its first output
   std::string type; ///< "Conv", "MatMul": in the words of its framework
-  /// How else users call it: where an ONNX node has no name, by that of the Ascend toolchain.
+  /// Another name by which users may call the node: an ONNX node without a name has that of the
+  /// Ascend toolchain. Empty: none.
   std::string alias = {};
 
   /// Returns whether users call the node so.

@@ -77,8 +77,8 @@ public:
   /// `first` + i % n with sizes[i % n] elements, of n sizes; with `wraps` negative ones count from
   /// the end.
   void requireIndices(unsigned index, bool wraps, llvm::ArrayRef<int64_t> sizes, int64_t first);
-  /// As requireIndices; where the indices are an input of the model, runs check them, since code
-  /// that gathers moves indices into range.
+  /// Does the same as requireIndices for indices of a gather. If they are an input of the model,
+  /// each run checks them as well, since generated code clamps indices into range.
   void requireGathered(unsigned index, bool wraps, llvm::ArrayRef<int64_t> sizes, int64_t first);
 
   // Graph ops. Every op is checked (type inference, verifier) and folded. On operands that graph

@@ -26,7 +26,7 @@ inline constexpr llvm::StringLiteral kChoicesAttr = "tuning.choices";
 /// The maximum number of alternatives that each pass notes, on the module (integer); without it
 /// passes note none.
 inline constexpr llvm::StringLiteral kProposalsAttr = "tuning.proposals";
-/// What passes decided, on kernel functions, programs and @main: an array of dictionaries with
+/// The decisions of passes, on kernel functions, programs and @main: an array of dictionaries with
 /// `key`, `choice` and `proposals`.
 inline constexpr llvm::StringLiteral kChosenAttr = "tuning.chosen";
 /// The last three parts of the keys of a kernel function or program (string).

@@ -228,7 +228,7 @@ void Reader::readLayer(const Json &json, const std::string &path, LayerConfig &c
     } else if (isGroup) {
       readLayer(value, inner, config);
     } else if (key == "asymmetric" && path.ends_with("arq_quantize")) {
-      // That of weights, not of activations.
+      // Here the key stands for weights, not for activations.
       bool asymmetric = false;
       if (readBool(value, inner, asymmetric) && asymmetric)
         addError(inner, "must be false: weights have no offset");

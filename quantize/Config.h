@@ -16,8 +16,8 @@
 
 namespace atc::quantize {
 
-/// How weights become integers: the nearest ones (arq_quantize), those that keep the products
-/// (ada_quantize), or few different ones (nuq_quantize).
+/// The method that rounds weights to integers: the nearest ones (arq_quantize), those that preserve
+/// the products (ada_quantize), or a small set of values (nuq_quantize).
 enum class WeightRounding { Nearest, Adaptive, NonUniform };
 
 /// The settings of activations and weights that can be set per layer.

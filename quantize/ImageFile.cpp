@@ -138,10 +138,9 @@ static const host::Value *decode(const std::string &path, const char *pixelForma
     if (outcome.error.empty() && image && image->dims[0] && image->dims[1])
       return image;
   }
-  errorText =
-      "the file \"" + path +
-      "\" is no image that can be read: it must be BMP, PNG, baseline JPEG (not progressive), "
-      "PPM or PGM";
+  errorText = "the file \"" + path +
+              "\" is no image that can be read: it must be BMP, PNG, JPEG (with Huffman codes), "
+              "PPM or PGM";
   return nullptr;
 }
 

@@ -30,8 +30,8 @@ struct PruneConfig {
   /// The settings by operator type and by node name.
   std::map<std::string, LayerPruning> types, layers;
   std::set<std::string> skipLayers, skipTypes;
-  /// By what factor the multiply-accumulates are to be reduced; the ratios of layers that have no
-  /// settings of their own are then searched.
+  /// The factor by which the multiply-accumulates are to be reduced. If it is set, the ratios of
+  /// layers without settings of their own are searched.
   std::optional<double> compressRatio;
   double maxRatio = 1;    ///< of a layer, in the search (max_prune_ratio)
   int64_t numSamples = 0; ///< for the search (test_iteration); 0: all

@@ -13,9 +13,9 @@
 
 namespace atc::quantize {
 
-/// What the readers of configurations share: each function checks the value of one key and reports
-/// a wrong one as E10001, with the file and the path of the key (`common_config.num_bits`). What is
-/// wrong is not stored, so that reading goes on and one run reports all faults of a file.
+/// The base of all readers of configurations. Each function checks the value of one key and reports
+/// an error as E10001, with the file and the path of the key (`common_config.num_bits`). Invalid
+/// values are not stored, so reading continues and one run reports all errors of a file.
 class SettingsReader {
 public:
   /// `name` is that of the file, for messages; both must live as long as the reader.
@@ -32,7 +32,7 @@ public:
   bool isObject(const nlohmann::json &json, const std::string &path);
   /// The values: each returns whether `json` was right and `value` is set.
   bool readText(const nlohmann::json &json, const std::string &path, std::string &value);
-  /// Also 0 and 1 are taken, which the vendor's files have.
+  /// Also accepts 0 and 1, which the vendor's files use for bools.
   bool readBool(const nlohmann::json &json, const std::string &path, bool &value);
   bool readNumber(const nlohmann::json &json, const std::string &path, double min, double max,
                   double &value);

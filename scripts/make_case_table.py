@@ -2,8 +2,8 @@
 # ===-- make_case_table.py - writes kernels/text/CaseTable.inc -----------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Prints rows {first, last, stride, distance}: each character first, first + stride ... last has
-its other case `distance` further. From Python's Unicode data, for characters below 65536 whose
-other case is one character.
+its other case `distance` further; and rows {character, and those it becomes, up to three} where the
+upper case is several characters. From Python's Unicode data.
 
     scripts/make_case_table.py > kernels/text/CaseTable.inc
 """
@@ -11,7 +11,7 @@ other case is one character.
 
 def rows(other_case):
     pairs = {}
-    for code in range(0x10000):
+    for code in range(0x110000):
         if not 0xD800 <= code < 0xE000:
             other = other_case(chr(code))
             if len(other) == 1 and other != chr(code):
@@ -31,9 +31,16 @@ def rows(other_case):
         yield f"{{{first}, {end}, {stride}, {distance}}}"
 
 
-def table(name, other_case):
+def several(other_case):
+    for code in range(0x110000):
+        other = other_case(chr(code))
+        if not 0xD800 <= code < 0xE000 and len(other) > 1:
+            yield "{" + ", ".join(str(each) for each in [code, *map(ord, other), 0][:4]) + "}"
+
+
+def table(name, rows):
     line = f"constexpr int32_t {name}[][4] = {{\n   "
-    for row in rows(other_case):
+    for row in rows:
         if len(line.rsplit("\n", 1)[-1]) + len(row) > 97:
             line += "\n   "
         line += f" {row},"
@@ -43,8 +50,11 @@ def table(name, other_case):
 print("""//===-- CaseTable.inc - the other case of characters ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Written by scripts/make_case_table.py: {first, last, stride, distance}.
+// Written by scripts/make_case_table.py: {first, last, stride, distance}, and where several characters
+// are one character's upper case {character, these, 0 where there are two}.
 """)
-table("kToLower", str.lower)
+table("kToLower", rows(str.lower))
 print()
-table("kToUpper", str.upper)
+table("kToUpper", rows(str.upper))
+print()
+table("kToSeveral", several(str.upper))

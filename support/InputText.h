@@ -35,7 +35,7 @@ inline std::string readInputText(const std::string &path, std::string &text,
   std::string reason;
   if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode))
     reason = "it is not a regular file";
-  // It may grow while it is read.
+  // Reads to the end instead of the stated size, because the file may grow meanwhile.
   char buffer[1 << 16];
   while (reason.empty() && !(isPart && text.size() >= most)) {
     const ssize_t got = read(file, buffer, sizeof(buffer));

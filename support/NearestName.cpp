@@ -46,7 +46,7 @@ std::string nearestName(std::string_view name, const std::vector<std::string> &c
     return {};
   // Another digit makes another number, no misspelling of it.
   const bool isNumber = wanted.find_first_not_of("0123456789") == wanted.npos;
-  // Of candidates with equally many differences, one of the name's length.
+  // Among candidates with equally many differences, one of the same length as the name ranks first.
   using Rank = std::pair<size_t, size_t>;
   Rank best = {std::max<size_t>(wanted.size() / 3, 2) + 1, 0};
   std::string nearest;

@@ -20,7 +20,7 @@
 
 namespace atc {
 
-/// How a file is written.
+/// Options for writing a file.
 struct OutputFileOptions {
   /// The permissions. Without a value: those of the file that is replaced, else those of a new file
   /// (0666 without the umask).

@@ -43,6 +43,11 @@ bool writeBank(const std::string &path, const std::string &target, const Bank &b
   std::error_code code;
   if (const fs::path folder = fs::path(file).parent_path(); !folder.empty())
     fs::create_directories(folder, code);
+  if (code) {
+    error = codedLine("E13004", "the folder of the bank \"" + file +
+                                    "\" cannot be created: " + code.message());
+    return false;
+  }
   return writeWholeFile(file, bank.text(), error);
 }
 

@@ -79,7 +79,7 @@ std::vector<TrialResult> Search::tryAll(const std::vector<Choices> &candidates, 
     thread.join();
   used += count;
   for (size_t i = 0; i < count; ++i) {
-    // What a candidate itself sets is no default.
+    // A decision that the candidate itself has set says nothing about the default.
     TrialResult own = results[i];
     llvm::erase_if(own.decisions,
                    [&](const Decision &decision) { return candidates[i].count(decision.key); });
@@ -116,7 +116,7 @@ bool Search::accept(const Choices &candidate, TrialResult result) {
 }
 
 void Search::tryProposals(const Decision &decision) {
-  // Those that promise most come first.
+  // Proposals are sorted by their promise, the best one first.
   constexpr size_t kTogether = 8;
   llvm::ArrayRef<std::string> left = decision.proposals;
   for (bool isBetter = true; isBetter && !left.empty() && mayGoOn();) {
@@ -339,7 +339,8 @@ bool Search::run(const Choices &known) {
   if (!first.done)
     return false;
   bestResult = first;
-  // What atc joins by itself is held while kernels are tuned by times of their own.
+  // Launches that atc joins by itself stay apart while kernels are tuned, so that each has a time
+  // of its own.
   if (joinsLaunches(first)) {
     bestResult = runner.run({});
     ++used;

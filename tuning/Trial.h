@@ -44,7 +44,7 @@ struct TrialResult {
   double cyclesOf(const Decision &decision) const;
 };
 
-/// What becomes of launches that no choice joins.
+/// The treatment of launches that no choice joins.
 enum class Launches {
   Apart,      ///< each kernel has a time of its own
   AsCompiled, ///< `atc` may join them

@@ -191,7 +191,7 @@ ACLNN_FUNCTION(GeluV2, (const aclTensor *x, int64_t approximate, aclTensor *y), 
 
 #define ACLNN_ACTIVATION(name, ...)                                                                \
   ACLNN_FUNCTION(name, (const aclTensor *self, aclTensor *out), out, __VA_ARGS__)
-// The same in place, where there is such a form.
+// Also defines the in-place form, for the activations that have one.
 #define ACLNN_ACTIVATIONS(name, ...)                                                               \
   ACLNN_ACTIVATION(name, __VA_ARGS__)                                                              \
   ACLNN_FUNCTION(Inplace##name, (aclTensor * self), self, __VA_ARGS__)

@@ -61,7 +61,7 @@ View floorQuotient(Plan &plan, const View &left, const View &right) {
   const aclDataType type = promoted(left.type, right.type);
   if (isFloat(type))
     return computed(plan, "Floor", combined(plan, "RealDiv", left, right));
-  // What is left is taken away first, so that the quotient of integers is exact.
+  // Subtracts the remainder first, so that the quotient of integers is exact.
   return combined(plan, "RealDiv", combined(plan, "Sub", left, remainder(plan, left, right, false)),
                   right);
 }

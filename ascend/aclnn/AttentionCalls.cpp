@@ -48,7 +48,7 @@ struct Common {
   const char *layout;
   int64_t sparseMode;
   const aclTensor *output, *logarithm;
-  // Of keys in blocks, or of integers.
+  // Set only for keys and values that are stored in blocks, or as integers.
   const aclTensor *blockTable = nullptr;
   int64_t blockSize = 0;
   const aclTensor *keyScale = nullptr, *keyOffset = nullptr, *valueScale = nullptr,

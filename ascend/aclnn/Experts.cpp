@@ -479,7 +479,7 @@ aclnnStatus aclnnMoeComputeExpertTokensGetWorkspaceSize(const aclTensor *sortedE
   plan.checkCount(numExperts, "numExperts");
   if (!plan.isGood())
     return plan.finish(size, executor);
-  // How many tokens there are of each expert and those before it.
+  // Counts the tokens of each expert and of all experts before it.
   Dims names(static_cast<size_t>(numExperts));
   std::iota(names.begin(), names.end(), 0);
   const View isBelow =

@@ -313,7 +313,8 @@ static View maskedSoftmax(Plan &plan, const View &x, const View &mask, double sc
     plan.reject("x must have dims");
   if (!plan.isGood())
     return {};
-  // What is hidden is not infinitely far away: a row that is hidden as a whole has equal shares.
+  // A finite number hides elements, so that a row of hidden elements alone has equal shares, not
+  // NaN.
   const View scores = withNumber(plan, "Mul", plan.dense(x, ACL_FLOAT), scale);
   const View shown =
       chosen(plan, plan.broadcast(mask, x.dims), plan.constant(-10000, ACL_FLOAT), scores);

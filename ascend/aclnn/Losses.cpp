@@ -34,7 +34,7 @@ void classLoss(Plan &plan, const View &self, const View &target, const View &wei
   const View picked = plan.apply(
       "GatherElements", {plan.dense(self, ACL_FLOAT), plan.reshaped(places, {self.dims[0], 1})},
       {{ACL_FLOAT, {self.dims[0], 1}}}, Json::array({attribute("axis", "int", 1)}))[0];
-  // What is ignored adds nothing, though it were infinite.
+  // Ignored rows are selected away instead of multiplied by 0, as their loss may be infinite.
   const View losses = chosen(plan, counts,
                              combined(plan, "Mul", plan.reshaped(picked, {self.dims[0]}),
                                       withNumber(plan, "Mul", share, -1)),

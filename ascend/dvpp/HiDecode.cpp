@@ -275,7 +275,8 @@ hi_s32 hi_mpi_vdec_send_stream(hi_vdec_chn chn, const hi_vdec_stream *stream,
                        info.width_stride,
                        info.height_stride,
                        info.pixel_format};
-    // What is no JPEG file is a frame that says so, as a damaged one is.
+    // A stream that is not a JPEG file yields a frame that is marked as bad, as a damaged file
+    // does.
     decoded.good = hi_mpi_dvpp_get_image_info(HI_PT_JPEG, stream, &header) == HI_SUCCESS;
     if (decoded.good) {
       const aclError code =

@@ -147,3 +147,52 @@ hi_s32 hi_mpi_venc_get_scene_mode(hi_venc_chn chn, hi_venc_scene_mode *scene_mod
   *scene_mode = settings->scene;
   return HI_SUCCESS;
 }
+
+hi_s32 hi_mpi_venc_set_chn_param(hi_venc_chn chn, const hi_venc_chn_param *chn_param) {
+  std::shared_ptr<EncodeSettings> settings;
+  HI_TRY(findWith(__func__, chn, chn_param, settings));
+  if (chn_param->priority > 1)
+    return hiFail(HI_ID_VENC, HI_ERR_ILLEGAL_PARAM, __func__, "priority %u; give 0 or 1",
+                  chn_param->priority);
+  std::lock_guard lock(settings->mutex);
+  const hi_frame_rate_ctrl &given = chn_param->frame_rate, &held = settings->channel.frame_rate;
+  static std::once_flag said;
+  if (chn_param->color_to_grey_en == HI_TRUE || chn_param->crop_info.enable == HI_TRUE ||
+      given.src_frame_rate != held.src_frame_rate || given.dst_frame_rate != held.dst_frame_rate)
+    warnOnce(said, "color_to_grey_en, crop_info and frame_rate of hi_mpi_venc_set_chn_param have "
+                   "no effect: whole pictures are encoded, in their colors, and none is left out");
+  settings->channel = *chn_param;
+  return HI_SUCCESS;
+}
+
+hi_s32 hi_mpi_venc_get_chn_param(hi_venc_chn chn, hi_venc_chn_param *chn_param) {
+  std::shared_ptr<EncodeSettings> settings;
+  HI_TRY(findWith(__func__, chn, chn_param, settings));
+  std::lock_guard lock(settings->mutex);
+  *chn_param = settings->channel;
+  return HI_SUCCESS;
+}
+
+hi_s32 hi_mpi_venc_set_ref_param(hi_venc_chn chn, const hi_venc_ref_param *ref_param) {
+  std::shared_ptr<EncodeSettings> settings;
+  HI_TRY(findWith(__func__, chn, ref_param, settings));
+  if (ref_param->base < 1 || ref_param->enhance > 255)
+    return hiFail(HI_ID_VENC, HI_ERR_ILLEGAL_PARAM, __func__,
+                  "base %u and enhance %u; give 1 or more and 0 to 255", ref_param->base,
+                  ref_param->enhance);
+  static std::once_flag said;
+  if (ref_param->enhance != 0 || ref_param->pred_en != HI_TRUE)
+    warnOnce(said, "hi_mpi_venc_set_ref_param has no effect: a picture is predicted from the one "
+                   "before, or from none");
+  std::lock_guard lock(settings->mutex);
+  settings->reference = *ref_param;
+  return HI_SUCCESS;
+}
+
+hi_s32 hi_mpi_venc_get_ref_param(hi_venc_chn chn, hi_venc_ref_param *ref_param) {
+  std::shared_ptr<EncodeSettings> settings;
+  HI_TRY(findWith(__func__, chn, ref_param, settings));
+  std::lock_guard lock(settings->mutex);
+  *ref_param = settings->reference;
+  return HI_SUCCESS;
+}

@@ -17,6 +17,8 @@ struct EncodeSettings {
   std::mutex mutex; ///< of what follows
   hi_venc_rc_param rate{};
   hi_venc_scene_mode scene = HI_VENC_SCENE_0;
+  hi_venc_chn_param channel{HI_FALSE, 0, UINT32_MAX, 1, {}, {-1, -1}};
+  hi_venc_ref_param reference{1, 0, HI_TRUE};
 };
 
 /// Writes the settings of a channel, or returns the error.

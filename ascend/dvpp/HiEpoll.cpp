@@ -113,7 +113,8 @@ hi_s32 hi_mpi_sys_wait_epoll(hi_s32 epoll_fd, hi_dvpp_epoll_event *events, hi_s3
 
 hi_s32 hi_mpi_sys_close_epoll(hi_s32 epoll_fd) {
   {
-    // Of several threads that close it, one finds it: afterwards the number may be another file's.
+    // Only the first of several closing threads finds the entry; once it is closed, the system may
+    // give the same number to another file.
     std::lock_guard lock(epolls().mutex);
     if (epolls().files.erase(epoll_fd)) {
       close(epoll_fd);

@@ -37,7 +37,7 @@ public:
   /// Returns the number of outputs that wait for a picture.
   size_t size();
 
-  /// By which pictures become RGB.
+  /// The matrix by which pictures are converted to RGB.
   std::atomic<acldvppCscMatrix> matrix{ACL_DVPP_CSC_MATRIX_BT601_WIDE};
 
 private:

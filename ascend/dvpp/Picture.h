@@ -52,7 +52,7 @@ HandleTable<PicDesc> &picDescs();
 
 enum class Layout { Gray, SemiPlanar, Planar, Packed, Packed422 };
 
-/// How a format stores its channels: YUV or, with `rgb`, RGB.
+/// Describes how a format stores its channels: YUV or, with `rgb`, RGB.
 struct FormatFacts {
   acldvppPixelFormat format;
   const char *name;
@@ -60,8 +60,8 @@ struct FormatFacts {
   bool rgb;
   unsigned xShift, yShift; ///< chroma has width >> xShift columns and height >> yShift rows
   unsigned bytes;          ///< per pixel of a row of the first plane
-  /// Where channel 0, 1 and 2 are in a pixel, or in a pair of Packed422 (the second Y is
-  /// 2 behind the first); of SemiPlanar only where the second and the third are.
+  /// The byte offsets of channels 0, 1 and 2 in a pixel, or in a pair of pixels of Packed422 (the
+  /// second Y is 2 bytes behind the first). For SemiPlanar only those of channels 1 and 2.
   unsigned offsets[3];
   int alpha; ///< where alpha is; -1 without
 };

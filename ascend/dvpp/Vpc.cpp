@@ -58,8 +58,8 @@ void Job::run() const {
   if (border)
     for (size_t channel = 0; channel < planes.channels.size(); ++channel) {
       const unsigned xShift = channel ? format.xShift : 0, yShift = channel ? format.yShift : 0;
-      // What the shifts lose of odd borders goes to the right and to the bottom: the channel has
-      // all columns and rows that the area of the target has.
+      // The shifts round odd borders down. The right and the bottom border take the remainder, so
+      // that the channel covers all columns and rows of the target area.
       const Plane &inner = planes.channels[channel];
       const uint32_t left = border->left >> xShift, top = border->top >> yShift;
       const uint32_t right = shifted(paste.width(), xShift) - inner.width - left;
@@ -85,6 +85,13 @@ aclError findPicture(const char *function, const char *what, const acldvppPicDes
   return ACL_SUCCESS;
 }
 
+/// Returns the columns or rows that an area may have. The device works on pictures of even sides:
+/// a program that rounds the corners of an area to even numbers reaches the column behind an odd
+/// side, which is part of the stride.
+uint32_t reachable(uint32_t side, uint32_t stride) {
+  return std::max(side, std::min(side + side % 2, stride));
+}
+
 /// Writes an area; the whole picture where there is none to give.
 aclError readArea(const char *function, const char *what, const acldvppRoiConfig *handle,
                   const Picture &picture, Area &area) {
@@ -95,8 +102,11 @@ aclError readArea(const char *function, const char *what, const acldvppRoiConfig
     return fail(ACL_ERROR_INVALID_RESOURCE_HANDLE, function, "%s (%p) was destroyed, or is no area",
                 what, static_cast<const void *>(handle));
   area = *found;
-  if (area.left > area.right || area.top > area.bottom || area.right >= picture.width ||
-      area.bottom >= picture.height)
+  const uint32_t columns =
+      reachable(picture.width, picture.widthStride / factsOf(picture.format)->bytes);
+  const uint32_t rows = reachable(picture.height, picture.heightStride);
+  if (area.left > area.right || area.top > area.bottom || area.right >= columns ||
+      area.bottom >= rows)
     return fail(ACL_ERROR_INVALID_PARAM, function,
                 "%s is columns %u to %u and rows %u to %u, the picture has %u x %u pixels", what,
                 area.left, area.right, area.top, area.bottom, picture.width, picture.height);

@@ -205,16 +205,13 @@ graphStatus detail::build(const char *function, const Graph &graph, const Option
   return GRAPH_SUCCESS;
 }
 
-graphStatus aclgrphBuildInitialize(Options options) {
+graphStatus aclgrphBuildInitialize(std::map<AscendString, AscendString> &options) {
   std::lock_guard lock(global().mutex);
   Options known;
-  if (const std::string unknown = detail::addFlags(options, known); !unknown.empty())
+  if (const std::string unknown = detail::addFlags(detail::plain(options), known); !unknown.empty())
     return detail::fail(GRAPH_PARAM_INVALID, __func__, "the option '" + unknown + "' is not known");
   global().options = std::move(known);
   return GRAPH_SUCCESS;
-}
-graphStatus aclgrphBuildInitialize(std::map<AscendString, AscendString> &options) {
-  return aclgrphBuildInitialize(detail::plain(options));
 }
 
 void aclgrphBuildFinalize() {
@@ -222,9 +219,6 @@ void aclgrphBuildFinalize() {
   global().options.clear();
 }
 
-graphStatus aclgrphBuildModel(const Graph &graph, const Options &options, ModelBufferData &model) {
-  return detail::build(__func__, graph, options, model);
-}
 graphStatus aclgrphBuildModel(const Graph &graph,
                               const std::map<AscendString, AscendString> &options,
                               ModelBufferData &model) {
@@ -254,9 +248,6 @@ static graphStatus save(const char *function, const char *output, const ModelBuf
 
 graphStatus aclgrphSaveModel(const char *output, const ModelBufferData &model) {
   return save(__func__, output, model);
-}
-graphStatus aclgrphSaveModel(const std::string &output, const ModelBufferData &model) {
-  return aclgrphSaveModel(output.c_str(), model);
 }
 
 graphStatus aclgrphBundleBuildModel(const std::vector<GraphWithOptions> &graph_with_options,

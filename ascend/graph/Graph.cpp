@@ -14,7 +14,6 @@ using detail::Node;
 using NodePtr = std::shared_ptr<Node>;
 
 Graph::Graph() : Graph("") {}
-Graph::Graph(const std::string &name) : Graph(name.c_str()) {}
 Graph::Graph(const char *name) : held(std::make_shared<GraphContent>()) {
   held->name = name ? name : "";
 }
@@ -102,19 +101,12 @@ Graph &Graph::SetOutputs(const std::vector<std::pair<Operator, std::vector<size_
   return *this;
 }
 
-Graph &Graph::SetOutputs(const std::vector<std::pair<Operator, std::string>> &outputs) {
+Graph &Graph::SetOutputs(const std::vector<std::pair<Operator, AscendString>> &outputs) {
   held->outputs.clear();
   collectFirsts(*held, outputs);
   for (const auto &[op, name] : outputs)
-    addOutput(*held, op, name.empty() ? 0 : op.node() ? op.node()->findOutput(name) : -1);
+    addOutput(*held, op, name == "" ? 0 : op.node() ? op.node()->findOutput(name.GetString()) : -1);
   return *this;
-}
-
-Graph &Graph::SetOutputs(const std::vector<std::pair<Operator, AscendString>> &outputs) {
-  std::vector<std::pair<Operator, std::string>> plain;
-  for (const auto &[op, name] : outputs)
-    plain.push_back({op, name.GetString()});
-  return SetOutputs(plain);
 }
 
 Graph &Graph::SetTargets(const std::vector<Operator> &targets) {
@@ -123,7 +115,6 @@ Graph &Graph::SetTargets(const std::vector<Operator> &targets) {
 }
 
 bool Graph::IsValid() const { return held && (held->file || !held->nodes.empty()); }
-std::string Graph::GetName() const { return held->name; }
 graphStatus Graph::GetName(AscendString &name) const {
   name = held->name.c_str();
   return GRAPH_SUCCESS;
@@ -147,9 +138,6 @@ graphStatus Graph::FindOpByName(const char *name, Operator &op) const {
     return GRAPH_FAILED;
   op = Operator(node->node());
   return GRAPH_SUCCESS;
-}
-graphStatus Graph::FindOpByName(const std::string &name, Operator &op) const {
-  return FindOpByName(name.c_str(), op);
 }
 
 graphStatus Graph::GetAllOpName(std::vector<AscendString> &names) const {
@@ -250,7 +238,6 @@ graphStatus Graph::SaveToFile(const char *path) const {
   return atc::writeWholeFile(path, bytes, error) ? GRAPH_SUCCESS
                                                  : detail::fail(GRAPH_FAILED, __func__, error);
 }
-graphStatus Graph::SaveToFile(const std::string &path) const { return SaveToFile(path.c_str()); }
 
 graphStatus Graph::LoadFromFile(const char *path) {
   if (!path || !std::ifstream(path))
@@ -261,7 +248,6 @@ graphStatus Graph::LoadFromFile(const char *path) {
   held->file = detail::GraphFile{1, path, "", ""};
   return GRAPH_SUCCESS;
 }
-graphStatus Graph::LoadFromFile(const std::string &path) { return LoadFromFile(path.c_str()); }
 
 //===--- Nodes ------------------------------------------------------------===//
 

@@ -38,10 +38,7 @@ Node::~Node() {
 static std::string textOf(const char *text) { return text ? text : ""; }
 
 Operator::Operator() = default;
-Operator::Operator(const std::string &type) : Operator("", type.c_str()) {}
 Operator::Operator(const char *type) : Operator("", type) {}
-Operator::Operator(const std::string &name, const std::string &type)
-    : Operator(name.c_str(), type.c_str()) {}
 Operator::Operator(const AscendString &name, const AscendString &type)
     : Operator(name.GetString(), type.GetString()) {}
 Operator::Operator(const char *name, const char *type) : held(std::make_shared<Node>()) {
@@ -54,14 +51,12 @@ Operator::Operator(const Operator &) = default;
 Operator &Operator::operator=(const Operator &) = default;
 
 bool Operator::IsEmpty() const { return !held; }
-std::string Operator::GetName() const { return held ? held->name : ""; }
-std::string Operator::GetOpType() const { return held ? held->type : ""; }
 graphStatus Operator::GetName(AscendString &name) const {
-  name = GetName().c_str();
+  name = held ? detail::ascendOf(held->name) : AscendString();
   return held ? GRAPH_SUCCESS : GRAPH_FAILED;
 }
 graphStatus Operator::GetOpType(AscendString &type) const {
-  type = GetOpType().c_str();
+  type = held ? detail::ascendOf(held->type) : AscendString();
   return held ? GRAPH_SUCCESS : GRAPH_FAILED;
 }
 
@@ -93,23 +88,13 @@ Operator &Operator::SetInput(const char *name, const Operator &source) {
   connect(held, textOf(name), source, "", 0);
   return *this;
 }
-Operator &Operator::SetInput(const std::string &name, const Operator &source) {
-  return SetInput(name.c_str(), source);
-}
 Operator &Operator::SetInput(const char *name, const Operator &source, const char *output) {
   connect(held, textOf(name), source, textOf(output), 0);
   return *this;
 }
-Operator &Operator::SetInput(const std::string &name, const Operator &source,
-                             const std::string &output) {
-  return SetInput(name.c_str(), source, output.c_str());
-}
 Operator &Operator::SetInput(const char *name, const Operator &source, uint32_t output) {
   connect(held, textOf(name), source, "", int32_t(output));
   return *this;
-}
-Operator &Operator::SetInput(const std::string &name, const Operator &source, uint32_t output) {
-  return SetInput(name.c_str(), source, output);
 }
 Operator &Operator::SetInput(uint32_t index, const Operator &source, uint32_t output) {
   if (!held)
@@ -150,18 +135,12 @@ template <typename List> static auto itemAt(List &list, uint32_t index) {
 TensorDesc Operator::GetInputDescByName(const char *name) const {
   return held ? descOf(findNamed(held->inputs, textOf(name))) : TensorDesc();
 }
-TensorDesc Operator::GetInputDesc(const std::string &name) const {
-  return GetInputDescByName(name.c_str());
-}
 TensorDesc Operator::GetInputDesc(uint32_t index) const {
   return held ? descOf(itemAt(held->inputs, index)) : TensorDesc();
 }
 TensorDesc Operator::GetOutputDescByName(const char *name) const {
   const detail::Output *output = held ? findNamed(held->outputs, textOf(name)) : nullptr;
   return output ? output->desc.value_or(TensorDesc()) : TensorDesc();
-}
-TensorDesc Operator::GetOutputDesc(const std::string &name) const {
-  return GetOutputDescByName(name.c_str());
 }
 TensorDesc Operator::GetOutputDesc(uint32_t index) const {
   const detail::Output *output = held ? itemAt(held->outputs, index) : nullptr;
@@ -183,17 +162,11 @@ template <typename Item> static graphStatus update(Item *item, const TensorDesc 
 graphStatus Operator::UpdateInputDesc(const char *name, const TensorDesc &desc) {
   return held ? update(findNamed(held->inputs, textOf(name)), desc) : GRAPH_FAILED;
 }
-graphStatus Operator::UpdateInputDesc(const std::string &name, const TensorDesc &desc) {
-  return UpdateInputDesc(name.c_str(), desc);
-}
 graphStatus Operator::UpdateInputDesc(uint32_t index, const TensorDesc &desc) {
   return held ? update(itemAt(held->inputs, index), desc) : GRAPH_FAILED;
 }
 graphStatus Operator::UpdateOutputDesc(const char *name, const TensorDesc &desc) {
   return held ? update(findNamed(held->outputs, textOf(name)), desc) : GRAPH_FAILED;
-}
-graphStatus Operator::UpdateOutputDesc(const std::string &name, const TensorDesc &desc) {
-  return UpdateOutputDesc(name.c_str(), desc);
 }
 graphStatus Operator::UpdateOutputDesc(uint32_t index, const TensorDesc &desc) {
   return held ? update(itemAt(held->outputs, index), desc) : GRAPH_FAILED;
@@ -226,9 +199,6 @@ Operator &Operator::SetAttr(const char *name, const AttrValue &value) {
     held->attributes[textOf(name)] = value;
   return *this;
 }
-Operator &Operator::SetAttr(const std::string &name, const AttrValue &value) {
-  return SetAttr(name.c_str(), value);
-}
 
 #define GE_SET(type, held)                                                                         \
   Operator &Operator::SetAttr(const char *name, type value) {                                      \
@@ -239,9 +209,9 @@ GE_SET(int32_t, int64_t(value))
 GE_SET(uint32_t, int64_t(value))
 GE_SET(float, value)
 GE_SET(bool, value)
-GE_SET(const char *, textOf(value))
-GE_SET(const std::string &, value)
-GE_SET(const AscendString &, std::string(value.GetString()))
+GE_SET(const char *, value)
+GE_SET(const AscendString &, value)
+GE_SET(const std::vector<AscendString> &, value)
 GE_SET(const Tensor &, value)
 GE_SET(const DataType &, value)
 GE_SET(const std::vector<int64_t> &, value)
@@ -249,17 +219,9 @@ GE_SET(const std::vector<int32_t> &, std::vector<int64_t>(value.begin(), value.e
 GE_SET(std::initializer_list<int64_t>, std::vector<int64_t>(value))
 GE_SET(const std::vector<float> &, value)
 GE_SET(const std::vector<bool> &, value)
-GE_SET(const std::vector<std::string> &, value)
 GE_SET(const std::vector<DataType> &, value)
 GE_SET(const std::vector<std::vector<int64_t>> &, value)
 #undef GE_SET
-
-Operator &Operator::SetAttr(const char *name, const std::vector<AscendString> &value) {
-  std::vector<std::string> texts;
-  for (const AscendString &text : value)
-    texts.push_back(text.GetString());
-  return SetAttr(name, texts);
-}
 
 AttrValue Operator::attribute(const char *name) const {
   if (!held)
@@ -321,9 +283,6 @@ Operator OperatorFactory::CreateOperator(const char *name, const char *type) {
   }
   return creator(AscendString(name));
 }
-Operator OperatorFactory::CreateOperator(const std::string &name, const std::string &type) {
-  return CreateOperator(name.c_str(), type.c_str());
-}
 
 graphStatus OperatorFactory::GetOpsTypeList(std::vector<AscendString> &types) {
   std::lock_guard lock(creators().mutex);
@@ -336,6 +295,5 @@ bool OperatorFactory::IsExistOp(const char *type) {
   std::lock_guard lock(creators().mutex);
   return creators().byType.count(textOf(type)) != 0;
 }
-bool OperatorFactory::IsExistOp(const std::string &type) { return IsExistOp(type.c_str()); }
 
 } // namespace ge

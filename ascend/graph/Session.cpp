@@ -69,7 +69,8 @@ public:
 
 } // namespace
 
-Status GEInitialize(const Options &options) {
+Status GEInitialize(const std::map<AscendString, AscendString> &given) {
+  const Options options = detail::plain(given);
   const auto named = options.find(OPTION_EXEC_DEVICE_ID);
   const auto device = named == options.end() ? 0 : atc::ascend::integerOf<int32_t>(named->second);
   if (!device)
@@ -87,9 +88,6 @@ Status GEInitialize(const Options &options) {
     return failAcl(__func__, "aclrtSetDevice");
   return SUCCESS;
 }
-Status GEInitialize(const std::map<AscendString, AscendString> &options) {
-  return GEInitialize(detail::plain(options));
-}
 
 Status GEFinalize() {
   std::lock_guard lock(engine().mutex);
@@ -100,9 +98,8 @@ Status GEFinalize() {
   return SUCCESS;
 }
 
-std::string GEGetErrorMsg() { return detail::lastError(); }
 AscendString GEGetErrorMsgV2() { return AscendString(detail::lastError().c_str()); }
-std::string GEGetWarningMsg() { return ""; }
+AscendString GEGetWarningMsgV2() { return AscendString(); }
 
 struct Session::State {
   Options options;
@@ -136,30 +133,26 @@ struct Session::State {
   }
 };
 
-Session::Session(const Options &options) : state(std::make_unique<State>()) {
-  state->options = options;
-}
 Session::Session(const std::map<AscendString, AscendString> &options)
-    : Session(detail::plain(options)) {}
+    : state(std::make_unique<State>()) {
+  state->options = detail::plain(options);
+}
 Session::~Session() {
   for (const auto &[id, graph] : state->graphs)
     if (graph.isLoaded)
       aclmdlUnload(graph.model);
 }
 
-Status Session::AddGraph(uint32_t graphId, const Graph &graph, const Options &options) {
+Status Session::AddGraph(uint32_t graphId, const Graph &graph,
+                         const std::map<AscendString, AscendString> &options) {
   if (!graph.IsValid())
     return detail::fail(FAILED, __func__, "the graph is empty");
-  if (!state->graphs.try_emplace(graphId, Compiled{graph, options}).second)
+  if (!state->graphs.try_emplace(graphId, Compiled{graph, detail::plain(options)}).second)
     return detail::fail(FAILED, __func__, "there is a graph " + std::to_string(graphId));
   return SUCCESS;
 }
 Status Session::AddGraph(uint32_t graphId, const Graph &graph) {
-  return AddGraph(graphId, graph, Options());
-}
-Status Session::AddGraph(uint32_t graphId, const Graph &graph,
-                         const std::map<AscendString, AscendString> &options) {
-  return AddGraph(graphId, graph, detail::plain(options));
+  return AddGraph(graphId, graph, std::map<AscendString, AscendString>());
 }
 
 Status Session::AddGraphWithCopy(uint32_t graphId, const Graph &graph,

@@ -50,10 +50,6 @@ graphStatus Tensor::SetData(uint8_t *data, size_t size, const DeleteFunc &delete
   return status;
 }
 
-graphStatus Tensor::SetData(const std::string &data) {
-  return SetData(std::vector<uint8_t>(data.begin(), data.end()));
-}
-
 graphStatus Tensor::SetData(const char *data) {
   return data ? SetData(std::string(data)) : GRAPH_FAILED;
 }

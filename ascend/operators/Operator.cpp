@@ -497,7 +497,7 @@ aclError aclopInferShape(const char *opType, int numInputs, aclTensorDesc *input
   OpCall call;
   ACL_TRY(readCall(__func__, opType, numInputs, inputDesc, numOutputs, outputDesc, attr, call));
   call.infersOutputs = true;
-  // What the program says of outputs is what it asks for.
+  // The call is to infer the outputs, so the shapes that the program states for them are ignored.
   for (auto &output : call.outputs) {
     output->dims = {-2};
     output->unknownRank = true;

@@ -42,7 +42,7 @@ aclError readCall(const char *function, const char *opType, int numInputs,
                   const aclTensorDesc *const inputDesc[], int numOutputs,
                   const aclTensorDesc *const outputDesc[], const aclopAttr *attr, OpCall &call);
 
-/// Where the file of an operator is from: aclopCompile and the like, memory, a folder.
+/// The origin of the file of an operator: aclopCompile and similar functions, memory, or a folder.
 enum class OpOrigin { Compiled, Loaded, Folder };
 
 /// A model that is one operator.

@@ -3,10 +3,18 @@
 #include "ascend/src/AtcCall.h"
 #include "ascend/src/BundleFormat.h"
 #include "ascend/src/Errors.h"
+#include "ascend/src/Handles.h"
+#include "ascend/src/Load.h"
 #include "ascend/src/NumberedTable.h"
+#include "ascend/src/memory/Memory.h"
 
 #include "acl/acl_mdl.h"
 
+#include <algorithm>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,85 +22,314 @@ using namespace atc::ascend;
 
 namespace {
 
-/// Keeps the ids of the models of each bundle.
-NumberedTable<uint32_t, std::vector<uint32_t>> &bundles() {
-  static auto &only = *new NumberedTable<uint32_t, std::vector<uint32_t>>;
+/// The bytes of a file and its models, which are parts of them.
+struct Contents {
+  std::string bytes;
+  std::vector<std::string_view> models;
+};
+
+/// Number of a model that is not loaded.
+constexpr uint32_t notLoaded = UINT32_MAX;
+
+/// A bundle that a program has opened.
+struct Bundle {
+  std::mutex mutex;
+  std::shared_ptr<const Contents> contents;
+  std::vector<uint32_t> ids; ///< of each model, or notLoaded
+};
+
+NumberedTable<uint32_t, std::shared_ptr<Bundle>> &bundles() {
+  static auto &only = *new NumberedTable<uint32_t, std::shared_ptr<Bundle>>;
   return only;
 }
 
-void unloadAll(const std::vector<uint32_t> &models) {
-  for (uint32_t model : models)
-    aclmdlUnload(model);
+/// What aclmdlBundleQueryInfoFromFile has found; nothing before.
+struct BundleQuery {
+  std::mutex mutex;
+  std::shared_ptr<const Contents> contents;
+};
+
+HandleTable<BundleQuery> &queries() {
+  static auto &table = *new HandleTable<BundleQuery>(HandleKind::BundleQuery);
+  return table;
 }
 
-aclError loadBundle(const char *function, std::string_view bytes, uint32_t *bundleId) {
+aclError readContents(const char *function, std::string bytes,
+                      std::shared_ptr<const Contents> &result) {
+  auto contents = std::make_shared<Contents>();
+  contents->bytes = std::move(bytes);
   // A file of one model is a bundle of one.
-  auto parts = isBundle(bytes) ? modelsOfBundle(bytes) : std::vector<std::string_view>{bytes};
-  if (!parts)
+  auto models = isBundle(contents->bytes) ? modelsOfBundle(contents->bytes)
+                                          : std::vector<std::string_view>{contents->bytes};
+  if (!models)
     return fail(ACL_ERROR_PARSE_MODEL, function, "the bundle is damaged");
-  std::vector<uint32_t> models;
-  for (std::string_view part : *parts) {
-    uint32_t model = 0;
-    if (aclError code = aclmdlLoadFromMem(part.data(), part.size(), &model); code != ACL_SUCCESS) {
-      unloadAll(models);
-      return code;
-    }
-    models.push_back(model);
-  }
-  *bundleId = bundles().add(std::move(models));
+  contents->models = std::move(*models);
+  result = std::move(contents);
   return ACL_SUCCESS;
 }
 
-aclError noBundle(const char *function, uint32_t bundleId) {
-  return fail(ACL_ERROR_INVALID_BUNDLE_MODEL_ID, function, "no bundle with id %u is loaded",
-              bundleId);
+aclError readFile(const char *function, const char *path, std::shared_ptr<const Contents> &result) {
+  if (!path)
+    return fail(ACL_ERROR_INVALID_PARAM, function, "the path is NULL");
+  std::string bytes = textOfFile(path);
+  if (bytes.empty())
+    return fail(ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID, function,
+                "the file '%s' cannot be read, or is empty", path);
+  return readContents(function, std::move(bytes), result);
+}
+
+aclError readMemory(const char *function, const void *model, size_t size,
+                    std::shared_ptr<const Contents> &result) {
+  if (!model)
+    return fail(ACL_ERROR_INVALID_PARAM, function, "model is NULL");
+  if (size == 0)
+    return fail(ACL_ERROR_INVALID_PARAM, function, "modelSize is 0");
+  return readContents(function, {static_cast<const char *>(model), size}, result);
+}
+
+uint32_t addBundle(std::shared_ptr<const Contents> contents, std::vector<uint32_t> ids) {
+  auto bundle = std::make_shared<Bundle>();
+  bundle->contents = std::move(contents);
+  bundle->ids = std::move(ids);
+  return bundles().add(std::move(bundle));
+}
+
+void unloadAll(const std::vector<uint32_t> &ids) {
+  for (uint32_t id : ids)
+    if (id != notLoaded)
+      aclmdlUnload(id);
+}
+
+/// Loads all models of a file.
+aclError loadBundle(std::shared_ptr<const Contents> contents, uint32_t *bundleId) {
+  std::vector<uint32_t> ids;
+  for (std::string_view model : contents->models) {
+    uint32_t id = 0;
+    if (aclError code = aclmdlLoadFromMem(model.data(), model.size(), &id); code != ACL_SUCCESS) {
+      unloadAll(ids);
+      return code;
+    }
+    ids.push_back(id);
+  }
+  // Models have their bytes; the file's are not needed any more.
+  *bundleId = addBundle(nullptr, std::move(ids));
+  return ACL_SUCCESS;
+}
+
+/// Opens a file, none of whose models is loaded then.
+aclError openBundle(const char *function, std::shared_ptr<const Contents> contents, void *variables,
+                    size_t variableBytes, uint32_t *bundleId) {
+  if (variables) {
+    std::shared_ptr<Block> block;
+    ACL_TRY(requireDevice(function, "varWeightPtr", variables, variableBytes, block));
+  }
+  const size_t count = contents->models.size();
+  *bundleId = addBundle(std::move(contents), std::vector<uint32_t>(count, notLoaded));
+  return ACL_SUCCESS;
+}
+
+aclError requireBundle(const char *function, uint32_t bundleId,
+                       std::optional<std::shared_ptr<Bundle>> found,
+                       std::shared_ptr<Bundle> &bundle) {
+  if (!found)
+    return fail(ACL_ERROR_INVALID_BUNDLE_MODEL_ID, function, "no bundle with id %u is loaded",
+                bundleId);
+  bundle = std::move(*found);
+  return ACL_SUCCESS;
+}
+
+aclError findBundle(const char *function, uint32_t bundleId, std::shared_ptr<Bundle> &bundle) {
+  return requireBundle(function, bundleId, bundles().find(bundleId), bundle);
+}
+
+aclError requireIndex(const char *function, size_t index, size_t count) {
+  if (index < count)
+    return ACL_SUCCESS;
+  return fail(ACL_ERROR_INVALID_PARAM, function, "index is %zu, the bundle has %zu models", index,
+              count);
+}
+
+/// Loads one model of an open bundle with `load`, which gets its bytes.
+aclError loadPart(const char *function, uint32_t bundleId, size_t index, uint32_t *modelId,
+                  const std::function<aclError(std::string_view, uint32_t *)> &load) {
+  if (!modelId)
+    return fail(ACL_ERROR_INVALID_PARAM, function, "modelId is NULL");
+  std::shared_ptr<Bundle> bundle;
+  ACL_TRY(findBundle(function, bundleId, bundle));
+  std::lock_guard lock(bundle->mutex);
+  ACL_TRY(requireIndex(function, index, bundle->ids.size()));
+  if (uint32_t &id = bundle->ids[index]; id == notLoaded) {
+    ACL_TRY(load(bundle->contents->models[index], &id));
+    *modelId = id;
+    return ACL_SUCCESS;
+  }
+  return fail(ACL_ERROR_INVALID_PARAM, function, "model %zu of the bundle is loaded already",
+              index);
+}
+
+/// Writes what a query has found; ACL_ERROR_INVALID_PARAM where it has not read a file yet.
+aclError findContents(const char *function, const aclmdlBundleQueryInfo *handle,
+                      std::shared_ptr<const Contents> &contents) {
+  auto query = queries().find(handle);
+  if (!query)
+    return fail(handle ? ACL_ERROR_INVALID_RESOURCE_HANDLE : ACL_ERROR_INVALID_PARAM, function,
+                "queryInfo (%p) was destroyed, or is of another kind",
+                static_cast<const void *>(handle));
+  std::lock_guard lock(query->mutex);
+  contents = query->contents;
+  if (!contents)
+    return fail(ACL_ERROR_INVALID_PARAM, function,
+                "queryInfo is empty; call aclmdlBundleQueryInfoFromFile first");
+  return ACL_SUCCESS;
 }
 
 } // namespace
 
 aclError aclmdlBundleLoadFromFile(const char *modelPath, uint32_t *bundleId) {
-  ACL_REQUIRE(modelPath);
   ACL_REQUIRE(bundleId);
-  const std::string bytes = textOfFile(modelPath);
-  if (bytes.empty())
-    ACL_FAIL(ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID, "the file '%s' cannot be read, or is empty",
-             modelPath);
-  return loadBundle(__func__, bytes, bundleId);
+  std::shared_ptr<const Contents> contents;
+  ACL_TRY(readFile(__func__, modelPath, contents));
+  return loadBundle(std::move(contents), bundleId);
 }
 
 aclError aclmdlBundleLoadFromMem(const void *model, size_t modelSize, uint32_t *bundleId) {
-  ACL_REQUIRE(model);
   ACL_REQUIRE(bundleId);
-  if (modelSize == 0)
-    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "modelSize is 0");
-  return loadBundle(__func__, {static_cast<const char *>(model), modelSize}, bundleId);
+  std::shared_ptr<const Contents> contents;
+  ACL_TRY(readMemory(__func__, model, modelSize, contents));
+  return loadBundle(std::move(contents), bundleId);
 }
 
 aclError aclmdlBundleUnload(uint32_t bundleId) {
-  const auto models = bundles().take(bundleId);
-  if (!models)
-    return noBundle(__func__, bundleId);
-  unloadAll(*models);
+  std::shared_ptr<Bundle> bundle;
+  ACL_TRY(requireBundle(__func__, bundleId, bundles().take(bundleId), bundle));
+  std::lock_guard lock(bundle->mutex);
+  unloadAll(std::exchange(bundle->ids, {}));
   return ACL_SUCCESS;
 }
 
 aclError aclmdlBundleGetModelNum(uint32_t bundleId, size_t *modelNum) {
   ACL_REQUIRE(modelNum);
-  const auto models = bundles().find(bundleId);
-  if (!models)
-    return noBundle(__func__, bundleId);
-  *modelNum = models->size();
+  std::shared_ptr<Bundle> bundle;
+  ACL_TRY(findBundle(__func__, bundleId, bundle));
+  std::lock_guard lock(bundle->mutex);
+  *modelNum = bundle->ids.size();
   return ACL_SUCCESS;
 }
 
 aclError aclmdlBundleGetModelId(uint32_t bundleId, size_t index, uint32_t *modelId) {
   ACL_REQUIRE(modelId);
-  const auto models = bundles().find(bundleId);
-  if (!models)
-    return noBundle(__func__, bundleId);
-  if (index >= models->size())
-    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "index is %zu, the bundle has %zu models", index,
-             models->size());
-  *modelId = (*models)[index];
+  std::shared_ptr<Bundle> bundle;
+  ACL_TRY(findBundle(__func__, bundleId, bundle));
+  std::lock_guard lock(bundle->mutex);
+  ACL_TRY(requireIndex(__func__, index, bundle->ids.size()));
+  if (bundle->ids[index] == notLoaded)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM,
+             "model %zu of the bundle is not loaded; call aclmdlBundleLoadModel first", index);
+  *modelId = bundle->ids[index];
   return ACL_SUCCESS;
+}
+
+aclmdlBundleQueryInfo *aclmdlBundleCreateQueryInfo() {
+  return static_cast<aclmdlBundleQueryInfo *>(queries().add(std::make_shared<BundleQuery>()));
+}
+
+aclError aclmdlBundleDestroyQueryInfo(aclmdlBundleQueryInfo *queryInfo) {
+  ACL_FIND(found, queries(), queryInfo);
+  queries().remove(queryInfo);
+  return ACL_SUCCESS;
+}
+
+aclError aclmdlBundleQueryInfoFromFile(const char *fileName, aclmdlBundleQueryInfo *queryInfo) {
+  ACL_FIND(found, queries(), queryInfo);
+  std::shared_ptr<const Contents> contents;
+  ACL_TRY(readFile(__func__, fileName, contents));
+  std::lock_guard lock(found->mutex);
+  found->contents = std::move(contents);
+  return ACL_SUCCESS;
+}
+
+aclError aclmdlBundleQueryInfoFromMem(const void *model, size_t modelSize,
+                                      aclmdlBundleQueryInfo *queryInfo) {
+  ACL_FIND(found, queries(), queryInfo);
+  std::shared_ptr<const Contents> contents;
+  ACL_TRY(readMemory(__func__, model, modelSize, contents));
+  std::lock_guard lock(found->mutex);
+  found->contents = std::move(contents);
+  return ACL_SUCCESS;
+}
+
+aclError aclmdlBundleGetQueryModelNum(const aclmdlBundleQueryInfo *queryInfo, size_t *modelNum) {
+  ACL_REQUIRE(modelNum);
+  std::shared_ptr<const Contents> contents;
+  ACL_TRY(findContents(__func__, queryInfo, contents));
+  *modelNum = contents->models.size();
+  return ACL_SUCCESS;
+}
+
+aclError aclmdlBundleGetVarWeightSize(const aclmdlBundleQueryInfo *queryInfo,
+                                      size_t *variableWeightSize) {
+  ACL_REQUIRE(variableWeightSize);
+  std::shared_ptr<const Contents> contents;
+  ACL_TRY(findContents(__func__, queryInfo, contents));
+  *variableWeightSize = reportedSize(0);
+  return ACL_SUCCESS;
+}
+
+aclError aclmdlBundleGetSize(const aclmdlBundleQueryInfo *queryInfo, size_t index, size_t *workSize,
+                             size_t *constWeightSize) {
+  std::shared_ptr<const Contents> contents;
+  ACL_TRY(findContents(__func__, queryInfo, contents));
+  ACL_TRY(requireIndex(__func__, index, contents->models.size()));
+  const std::string_view model = contents->models[index];
+  return aclmdlQuerySizeFromMem(model.data(), model.size(), workSize, constWeightSize);
+}
+
+aclError aclmdlBundleInitFromFile(const char *modelPath, void *varWeightPtr, size_t varWeightSize,
+                                  uint32_t *bundleId) {
+  ACL_REQUIRE(bundleId);
+  std::shared_ptr<const Contents> contents;
+  ACL_TRY(readFile(__func__, modelPath, contents));
+  return openBundle(__func__, std::move(contents), varWeightPtr, varWeightSize, bundleId);
+}
+
+aclError aclmdlBundleInitFromMem(const void *model, size_t modelSize, void *varWeightPtr,
+                                 size_t varWeightSize, uint32_t *bundleId) {
+  ACL_REQUIRE(bundleId);
+  std::shared_ptr<const Contents> contents;
+  ACL_TRY(readMemory(__func__, model, modelSize, contents));
+  return openBundle(__func__, std::move(contents), varWeightPtr, varWeightSize, bundleId);
+}
+
+aclError aclmdlBundleLoadModel(uint32_t bundleId, size_t index, uint32_t *modelId) {
+  return loadPart(__func__, bundleId, index, modelId, [](std::string_view model, uint32_t *id) {
+    return aclmdlLoadFromMem(model.data(), model.size(), id);
+  });
+}
+
+aclError aclmdlBundleLoadModelWithMem(uint32_t bundleId, size_t index, void *workPtr,
+                                      size_t workSize, void *weightPtr, size_t weightSize,
+                                      uint32_t *modelId) {
+  return loadPart(__func__, bundleId, index, modelId, [&](std::string_view model, uint32_t *id) {
+    return aclmdlLoadFromMemWithMem(model.data(), model.size(), id, workPtr, workSize, weightPtr,
+                                    weightSize);
+  });
+}
+
+aclError aclmdlBundleLoadModelWithConfig(uint32_t bundleId, size_t index,
+                                         aclmdlConfigHandle *handle, uint32_t *modelId) {
+  const char *function = __func__;
+  return loadPart(function, bundleId, index, modelId, [&](std::string_view model, uint32_t *id) {
+    return loadWithMemoryOf(function, handle, model, id);
+  });
+}
+
+aclError aclmdlBundleUnloadModel(uint32_t bundleId, uint32_t modelId) {
+  std::shared_ptr<Bundle> bundle;
+  ACL_TRY(findBundle(__func__, bundleId, bundle));
+  std::lock_guard lock(bundle->mutex);
+  const auto found = std::find(bundle->ids.begin(), bundle->ids.end(), modelId);
+  if (found == bundle->ids.end() || modelId == notLoaded)
+    ACL_FAIL(ACL_ERROR_INVALID_MODEL_ID, "the bundle has no loaded model with id %u", modelId);
+  *found = notLoaded;
+  return aclmdlUnload(modelId);
 }

@@ -59,6 +59,7 @@ enum class HandleKind : uint8_t {
   TensorList,
   ScalarList,
   OpExecutor,
+  BundleQuery,
   FeatureObject, // the first of six
   FeatureObjectLast = FeatureObject + 5,
   Dvpp // the first of those that the media library has

@@ -1,5 +1,6 @@
 //===-- Load.cpp - the forms in which models are loaded -----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/src/Load.h"
 #include "ascend/src/Context.h"
 #include "ascend/src/Errors.h"
 #include "ascend/src/Library.h"
@@ -13,8 +14,8 @@ using namespace atc::ascend;
 
 namespace {
 
-/// How a model is to be loaded: from a path or from memory, and the program's memory for
-/// its run, which is checked only.
+/// A request to load a model: from a path or from memory. Memory that the program provides for runs
+/// is checked, but not used.
 struct Request {
   const char *path = nullptr;
   const void *data = nullptr;
@@ -22,9 +23,6 @@ struct Request {
   void *work = nullptr, *weights = nullptr;
   size_t workBytes = 0, weightBytes = 0;
 };
-
-/// Sizes are never 0: programs allocate them as they are.
-size_t reported(size_t bytes) { return std::max<size_t>((bytes + 511) / 512 * 512, 512); }
 
 aclError checkMemory(const char *function, const char *what, const void *address, size_t given,
                      size_t needed) {
@@ -69,8 +67,8 @@ aclError loadBytes(const char *function, Request request, const void *data, size
 }
 
 aclError writeSizes(const Model &model, size_t *workSize, size_t *weightSize) {
-  *workSize = reported(model.facts->workBytes);
-  *weightSize = reported(model.facts->weightBytes);
+  *workSize = reportedSize(model.facts->workBytes);
+  *weightSize = reportedSize(model.facts->weightBytes);
   return ACL_SUCCESS;
 }
 
@@ -97,6 +95,20 @@ aclError readOption(const char *function, const void *value, size_t size, T &tar
 }
 
 } // namespace
+
+size_t atc::ascend::reportedSize(size_t bytes) {
+  return std::max<size_t>((bytes + 511) / 512 * 512, 512);
+}
+
+aclError atc::ascend::loadWithMemoryOf(const char *function, const aclmdlConfigHandle *handle,
+                                       std::string_view bytes, uint32_t *modelId) {
+  auto found = loadConfigs().find(handle);
+  if (!found)
+    return fail(handle ? ACL_ERROR_INVALID_RESOURCE_HANDLE : ACL_ERROR_INVALID_PARAM, function,
+                "handle (%p) was destroyed, or is no configuration",
+                static_cast<const void *>(handle));
+  return loadBytes(function, found->request, bytes.data(), bytes.size(), modelId);
+}
 
 aclError aclmdlLoadFromFile(const char *modelPath, uint32_t *modelId) {
   return loadPath(__func__, {}, modelPath, modelId);
@@ -203,9 +215,10 @@ aclError aclmdlSetConfigOpt(aclmdlConfigHandle *handle, aclmdlConfigAttr attr,
     return read(request.work);
   case ACL_MDL_WORKSPACE_SIZET:
     return read(request.workBytes);
-  case ACL_MDL_WORKSPACE_MEM_OPTIMIZE: {
-    size_t optimize = 0;
-    return read(optimize);
+  case ACL_MDL_WORKSPACE_MEM_OPTIMIZE:
+  case ACL_MDL_MEM_MALLOC_POLICY_SIZET: {
+    size_t ignored = 0;
+    return read(ignored);
   }
   case ACL_MDL_WEIGHT_PATH_PTR: {
     // Weights are part of the .om, whatever --external_weight says: there is no folder to look in.
@@ -214,6 +227,21 @@ aclError aclmdlSetConfigOpt(aclmdlConfigHandle *handle, aclmdlConfigAttr attr,
     ACL_REQUIRE(folder);
     return ACL_SUCCESS;
   }
+  case ACL_MDL_MODEL_DESC_PTR:
+  case ACL_MDL_MODEL_DESC_SIZET:
+  case ACL_MDL_KERNEL_PTR:
+  case ACL_MDL_KERNEL_SIZET:
+  case ACL_MDL_KERNEL_ARGS_PTR:
+  case ACL_MDL_KERNEL_ARGS_SIZET:
+  case ACL_MDL_STATIC_TASK_PTR:
+  case ACL_MDL_STATIC_TASK_SIZET:
+  case ACL_MDL_DYNAMIC_TASK_PTR:
+  case ACL_MDL_DYNAMIC_TASK_SIZET:
+  case ACL_MDL_FIFO_PTR:
+  case ACL_MDL_FIFO_SIZET:
+    ACL_FAIL(ACL_ERROR_API_NOT_SUPPORT,
+             "a model has working memory and weights here; leave out its other parts, whose sizes "
+             "aclmdlQueryExeOMDesc writes as 0");
   case ACL_MDL_INPUTQ_NUM_SIZET:
   case ACL_MDL_INPUTQ_ADDR_PTR:
   case ACL_MDL_OUTPUTQ_NUM_SIZET:
@@ -244,6 +272,17 @@ aclError aclmdlLoadWithConfig(const aclmdlConfigHandle *handle, uint32_t *modelI
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "set ACL_MDL_LOAD_TYPE_SIZET first");
   }
   ACL_FAIL(ACL_ERROR_API_NOT_SUPPORT, "models are not fed by queues here; execute them");
+}
+
+aclError aclmdlSetExternalWeightAddress(aclmdlConfigHandle *handle, const char *weightFileName,
+                                        void *devPtr, size_t size) {
+  ACL_FIND(found, loadConfigs(), handle);
+  ACL_REQUIRE(weightFileName);
+  ACL_REQUIRE(devPtr);
+  if (size == 0)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "size is 0");
+  std::shared_ptr<Block> block;
+  return requireDevice(__func__, "devPtr", devPtr, size, block);
 }
 
 aclError aclmdlLoadFromFileWithQ(const char *, uint32_t *, const uint32_t *, size_t,

@@ -78,6 +78,9 @@ ACL_MISSING(noProcesses, aclrtMemImportFromShareableHandleV2, void *, aclrtMemSh
 ACL_MISSING(noProcesses, aclrtMemSetPidToShareableHandleV2, void *, aclrtMemSharedHandleType,
             int32_t *, size_t)
 
+ACL_MISSING(noChains, acltdtAppendBufChain, acltdtBuf, acltdtBuf)
+ACL_MISSING(noChains, acltdtGetBufChainNum, acltdtBuf, uint32_t *)
+ACL_MISSING(noChains, acltdtGetBufFromChain, acltdtBuf, uint32_t, acltdtBuf *)
 ACL_MISSING(noChains, aclrtAppendBufChain, aclrtMbuf, aclrtMbuf)
 ACL_MISSING(noChains, aclrtGetBufChainNum, aclrtMbuf, uint32_t *)
 ACL_MISSING(noChains, aclrtGetBufFromChain, aclrtMbuf, uint32_t, aclrtMbuf *)

@@ -27,7 +27,8 @@ llvm::SmallVector<mlir::func::FuncOp> kernelsOf(mlir::ModuleOp module);
 struct KernelCompilerOptions : EmitOptions {
   /// Called when a stage begins, with its name.
   std::function<void(llvm::StringRef)> onStage;
-  /// Their entries follow those of the module's kernels and have no tasks.
+  /// The host kernels to compile with the module. Their entries follow those of its own kernels and
+  /// have no tasks.
   std::vector<HostKernel> hostKernels;
   /// Where the code of host kernels is kept.
   CacheOptions cache;

@@ -36,7 +36,7 @@ private:
     std::unordered_multimap<uint64_t, size_t> byHash; ///< to an index of `pieces`
     uint64_t end = 0;
   };
-  /// Where a piece of one gear has gone.
+  /// The old and the new offset of a piece of one gear.
   struct Moved {
     uint64_t from, to;
   };

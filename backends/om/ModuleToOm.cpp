@@ -117,10 +117,8 @@ private:
           dimNamesOf(main.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), kDimNamesAttr));
       tensor.dtype = dtypeOf(type.getElementType());
       tensor.dims = type.getShape().vec();
-      // An NPU moves indices into range, as the hardware does.
       if (auto range = graph::IndexRange::of(argument);
-          range && !output && !module->hasAttr(kNpuSocAttr) &&
-          (tensor.dtype == OM_I32 || tensor.dtype == OM_I64)) {
+          range && !output && (tensor.dtype == OM_I32 || tensor.dtype == OM_I64)) {
         tensor.indexSizes.assign(range->sizes.begin(), range->sizes.end());
         tensor.indexWraps = range->wraps;
       }

@@ -200,7 +200,8 @@ struct OmGear {
   std::vector<int64_t> values;
   OmHostPart part;
   uint64_t arenaSize = 0; ///< bytes of the arena that it uses
-  /// With one, `part` is all that its parts have together.
+  /// The dynamic schedule of this gear, if any. `part` then covers all of its static regions
+  /// together.
   std::optional<OmHostProgram> host = std::nullopt;
 };
 
@@ -239,7 +240,7 @@ struct OmModel {
   std::vector<OmNpuProgram> npuPrograms;
   /// The dynamic schedule, if any. With it, `inputs` and `outputs` are those of its static regions.
   std::optional<OmHostProgram> host;
-  /// With them, `inputs` and `outputs` are those of all gears, and there is no `host`.
+  /// The gears, if any. `inputs` and `outputs` are then those of all gears, and `host` is empty.
   std::optional<OmGears> gears;
   std::vector<OmState> states; ///< by findStates
   /// Facts that the author of the model has stated, by their keys.

@@ -24,9 +24,9 @@ namespace atc::graph {
 /// Returns a recipe with its parameters.
 std::string recipeOf(llvm::StringRef name, llvm::ArrayRef<int64_t> parameters);
 
-/// As long as an object exists, what is derived from constants of a context is remembered. Modules
-/// of the context are then compiled one after the other, and one that others are made of owns
-/// what they use (shareConstants of ConstantData.h).
+/// Remembers the constants that are derived from constants of a context while an object exists. In
+/// that time, modules of the context are compiled one after the other, and a module from which
+/// others are made owns the constants that they use (shareConstants of ConstantData.h).
 class DerivedConstantsScope {
 public:
   explicit DerivedConstantsScope(mlir::MLIRContext *context);
@@ -109,7 +109,8 @@ private:
   mutable std::recursive_mutex mutex;
   mutable unsigned scopes = 0;                ///< the number of DerivedConstantsScope
   mutable llvm::StringMap<Deferred> deferred; ///< by the name of the resource
-  /// By the name of the source's resource and the recipe; empty without scopes.
+  /// The derived constants, by the name of the source's resource and the recipe; empty while there
+  /// are no scopes.
   mutable llvm::StringMap<mlir::ElementsAttr> made;
   mutable llvm::StringSet<> fileBacked; ///< names of resources
 };

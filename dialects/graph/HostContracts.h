@@ -9,9 +9,10 @@
 
 namespace atc::graph {
 
-// Both return whether every input can be what the kernel's contract allows; otherwise `error`
-// receives a sentence that names the input and what is expected. What a type leaves open, as what
-// an optional holds or a tensor without a rank, the kernel itself checks when the program runs.
+// Both functions return whether every input may satisfy the kernel's contract; otherwise `error`
+// receives a sentence that names the input and what is expected. Facts that types do not state,
+// such as the content of an optional or the dims of a tensor without a rank, are checked by the
+// kernel when the program runs.
 
 /// Checks whether inputs are tensors, sequences or maps.
 bool hasTakenKinds(const HostCall &call, const kernels::native::Row &row, std::string &error);

@@ -44,12 +44,20 @@ std::optional<NamedAttribute> IndexRange::take(func::FuncOp function, unsigned a
   return NamedAttribute(StringAttr::get(function.getContext(), kIndexRangeAttr), list);
 }
 
-/// Returns the value that has the same integers in the same order; `indices` where nothing is
-/// known.
-static Value sourceOf(Value indices) {
+/// Whether each element of operand 0 is one of the result's: the op may change their order.
+static bool keepsAll(Operation *op) {
+  if (isa<TransposeOp>(op))
+    return true;
+  auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  return isa<ExpandOp, TileOp>(op) && type && type.hasStaticShape() && type.getNumElements() > 0;
+}
+
+/// Returns the value that has the same integers, in the same order unless that is open; `indices`
+/// where nothing is known.
+static Value sourceOf(Value indices, bool inOrder) {
   while (Operation *op = indices.getDefiningOp()) {
     auto cast = dyn_cast<CastOp>(op);
-    if (!cast && !isa<ReshapeOp>(op))
+    if (!cast && !isa<ReshapeOp>(op) && (inOrder || !keepsAll(op)))
       break;
     Value from = op->getOperand(0);
     auto narrow = dyn_cast<IntegerType>(getElementTypeOrSelf(from.getType()));
@@ -75,9 +83,12 @@ void IndexRange::set(func::FuncOp function, unsigned argument, BlockArgument inp
 }
 
 void IndexRange::require(Value indices) const {
-  auto argument = dyn_cast<BlockArgument>(sourceOf(indices));
+  if (sizes.empty())
+    return;
+  // One size holds for all indices, wherever they stand.
+  auto argument = dyn_cast<BlockArgument>(sourceOf(indices, /*inOrder=*/sizes.size() > 1));
   func::FuncOp function = argument ? functionOf(argument) : func::FuncOp();
-  if (!function || sizes.empty())
+  if (!function)
     return;
   const std::string name = nameOnFunction(argument.getArgNumber());
   IndexRange both = *this;

@@ -26,10 +26,10 @@ struct IndexRange {
   static std::optional<mlir::NamedAttribute> take(mlir::func::FuncOp function, unsigned argument);
   /// Requires it of an argument of a function that stands for `input` of the model, by its name.
   void set(mlir::func::FuncOp function, unsigned argument, mlir::BlockArgument input) const;
-  /// Requires it of the input of a function that `indices` are, if they are one in another shape or
-  /// a wider type; adds to what is required already. Values that are computed have no bound.
-  /// The attributes of arguments are set when the whole function has been imported; until then the
-  /// function has them.
+  /// Requires it of the input of a function that `indices` are, if they are one in another shape, a
+  /// wider type or, where there is one size, another order; adds to what is required already.
+  /// Values that are computed have no bound. The attributes of arguments are set when the whole
+  /// function has been imported; until then the function has them.
   void require(mlir::Value indices) const;
 
 private:

@@ -11,7 +11,7 @@
 
 namespace atc::driver {
 
-/// How many gears a model may have, as in the Ascend toolchain.
+/// The maximum number of gears of a model, as in the Ascend toolchain.
 constexpr size_t maxGears = 100;
 
 /// The gears of a model: one static compilation for each.

@@ -16,7 +16,7 @@
 
 namespace atc::driver {
 
-/// How nodes compute that no rule is about.
+/// The precision of nodes for which no rule is given.
 enum class PrecisionBase {
   Float16,      ///< all in f16
   Contractions, ///< convolutions and matrix products in f16, the rest in f32

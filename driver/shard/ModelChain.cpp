@@ -47,7 +47,7 @@ cluster::Chain chainOf(func::FuncOp main) {
       position[&op] = ops.size();
       ops.push_back(&op);
     }
-  // What each op costs, and the values that are alive behind it.
+  // The costs of each op, and the bytes of the values that are alive after it.
   std::vector<double> work, weights, alive(ops.size() + 1, 0);
   double allWork = 0, allWeights = 0;
   DenseSet<Operation *> counted;

@@ -13,7 +13,7 @@
 
 namespace atc::driver {
 
-/// How a model is split. The number of ranks is the product of the three.
+/// The split of a model over ranks. The number of ranks is the product of the three factors.
 struct ShardRequest {
   int64_t tensor = 1;   ///< tp: ranks that divide weights and products
   int64_t pipeline = 1; ///< pp: stages

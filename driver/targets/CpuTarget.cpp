@@ -6,6 +6,7 @@
 #include "backends/om/HostProgram.h"
 #include "passes/cpu/ChoiceTargets.h"
 #include "passes/cpu/Pipelines.h"
+#include "passes/graph/Passes.h"
 #include "passes/kernel/GeneratedOps.h"
 #include "passes/om/Schedule.h"
 
@@ -85,7 +86,7 @@ std::vector<PhasePipeline> CpuTarget::buildPipelines(func::FuncOp,
                            }};
   return {makeGraphPipeline(disabled, /*integers=*/true, /*widenFloats=*/true,
                             /*mergeProducts=*/true, /*splitGroups=*/true,
-                            /*keepPreprocessing=*/false),
+                            /*keepPreprocessing=*/false, graph::kMaxCode),
           std::move(kernels), schedulePipeline(disabled)};
 }
 

@@ -46,6 +46,10 @@ PrecisionBase NpuTarget::precisionBase() const {
   return PrecisionBase::Float16;
 }
 
+/// Programs of the vector queue cost little to generate, and constants have to be in the bodies of
+/// maps: with a scale or a zero point as an operand the NPU does not recognize a quantization.
+constexpr unsigned kMaxMapCode = 200'000;
+
 /// Returns whether the cube is to contract the int8 tensors of a quantized network. It can, or not,
 /// depending on what graph passes make of the code behind each contraction, so they run on a copy;
 /// a network of which it cannot compute nearly all is computed in floats, and not on the CPU.
@@ -60,6 +64,7 @@ static bool contractsIntegers(func::FuncOp main, const std::vector<std::string> 
   PassManager manager(context);
   graph::GraphPipelineOptions graph;
   graph.disable = disabled;
+  graph.maxCode = kMaxMapCode;
   graph::buildGraphPipeline(manager, graph);
   npu::NpuSetSocOptions name;
   name.soc = soc.str();
@@ -108,7 +113,8 @@ std::vector<PhasePipeline> NpuTarget::buildPipelines(func::FuncOp main,
       makeGraphPipeline(disabled, integers, /*widenFloats=*/false, mergesProducts,
                         /*splitGroups=*/false,
                         /*keepPreprocessing=*/precision != Precision::KeepOrigin &&
-                            !llvm::is_contained(disabled, "npu-select-preprocessing")),
+                            !llvm::is_contained(disabled, "npu-select-preprocessing"),
+                        kMaxMapCode),
       pipeline(Phase::Kernels, "precision, layout, buffers", "", npu::buildNpuBufferPipeline,
                /*readsChoices=*/false),
       pipeline(Phase::Kernels, "parts of the batch", "3-buffers.mlir", npu::buildNpuPartsPipeline),

@@ -10,10 +10,11 @@ using namespace mlir;
 namespace atc::driver {
 
 PhasePipeline makeGraphPipeline(std::vector<std::string> disabled, bool integers, bool widenFloats,
-                                bool mergeProducts, bool splitGroups, bool keepPreprocessing) {
+                                bool mergeProducts, bool splitGroups, bool keepPreprocessing,
+                                unsigned maxCode) {
   return {Phase::Graph, "graph passes", "2-graph.mlir",
           [disabled = std::move(disabled), integers, widenFloats, mergeProducts, splitGroups,
-           keepPreprocessing](OpPassManager &pm) {
+           keepPreprocessing, maxCode](OpPassManager &pm) {
             graph::GraphPipelineOptions graph;
             graph.disable = disabled;
             graph.releaseConstants = true;
@@ -22,6 +23,7 @@ PhasePipeline makeGraphPipeline(std::vector<std::string> disabled, bool integers
             graph.mergeProducts = mergeProducts;
             graph.splitGroups = splitGroups;
             graph.keepPreprocessing = keepPreprocessing;
+            graph.maxCode = maxCode;
             graph::buildGraphPipeline(pm, graph);
           }};
 }

@@ -97,9 +97,10 @@ public:
 /// are computed in f32. `mergeProducts`: products of one tensor by several constant matrices become
 /// one, whose parts are views. `splitGroups`: groups of convolutions that fill blocks of channels
 /// are apart from the others. `keepPreprocessing`: convolutions preprocess the pixels that they
-/// read.
+/// read. `maxCode`: most ops of all different maps, which share code beyond it.
 PhasePipeline makeGraphPipeline(std::vector<std::string> disabled, bool integers, bool widenFloats,
-                                bool mergeProducts, bool splitGroups, bool keepPreprocessing);
+                                bool mergeProducts, bool splitGroups, bool keepPreprocessing,
+                                unsigned maxCode);
 
 } // namespace atc::driver
 

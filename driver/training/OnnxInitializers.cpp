@@ -51,7 +51,7 @@ bool writeInitializers(StringRef path, const std::optional<std::string> &bytes,
     else
       setElements(old ? *old : *model.mutable_graph()->add_initializer(), value);
   }
-  // What is not trained may lie beside the model, where the new file is not.
+  // Weights that are not trained may be external data beside the model, where the new file is not.
   const StringRef folder = bytes ? StringRef() : llvm::sys::path::parent_path(path);
   if (!onnx_import::loadExternalData(*model.mutable_graph(), folder, diagnostics) ||
       diagnostics.hasErrors())

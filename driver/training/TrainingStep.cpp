@@ -70,7 +70,8 @@ TrainingStep makeTrainingStep(const ModelSource &source, const TrainingOptions &
   OnnxImportOptions import = {source.inputShapes, source.outNodes};
   import.training = &options.import;
   import.onParameter = [&](StringRef name, ElementsAttr value, bool isParameter) {
-    // Of the types that are trained the attribute's own storage is the elements, except for splats.
+    // For the types that can be trained, the attribute stores the elements as they are, unless it
+    // is a splat.
     auto bytes = graph::ConstantBytes::get(value);
     const auto dims = value.getShapedType().getShape().vec();
     if (succeeded(bytes) && !bytes->isSplat() && !bytes->ownsBytes()) {

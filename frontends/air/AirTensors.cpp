@@ -47,7 +47,8 @@ void AirGraph::importConstant(pb::Op &op) {
     return fail("E14001", op,
                 "the element type " + Twine(tensor.desc().dtype()) + " is not supported");
   Value value = {op.name() + ":0", {*type, formatOf(tensor.desc().layout()), {}}, &tensor};
-  // What the operator states of its output counts, as a program may have changed only that.
+  // The format that the operator states for its output takes precedence, as a program may have
+  // changed only that one.
   if (op.output_desc_size() && tensor.desc().layout().empty())
     value.tensor.format = formatOf(op.output_desc(0).layout());
   int64_t elements = 1;

@@ -50,6 +50,7 @@ public:
   /// Returns weights `index` under other dims, as many elements as these have, or fails.
   Tensor weights(unsigned index, const Dims &dims);
   const Blob *blob(unsigned index);
+  unsigned numBlobs() const { return blobs.size(); }
 
   //--- Nodes. Results carry the dims that are given.
   Tensor node(const char *op, const std::vector<Tensor> &inputs, const Dims &dims,

@@ -251,7 +251,7 @@ Type GraphImporter::convertType(const onnx::TypeProto &type, unsigned depth) {
     return {};
   if (!tensor.has_shape())
     return UnrankedTensorType::get(element);
-  // Those of inputs themselves are counted with a message of their own.
+  // The rank of an input itself (depth 0) is checked elsewhere, with a message of its own.
   if (depth && tensor.shape().dim_size() > maxRank)
     return {};
   SmallVector<int64_t> dims;

@@ -48,7 +48,8 @@ static std::string otherTypeOf(const onnx::ValueInfoProto &tensor, Value made,
   if (!stated)
     return "";
   auto own = dyn_cast<TensorType>(stated), other = dyn_cast<TensorType>(made.getType());
-  // What a sequence or an optional holds has shapes, of which a file may state less.
+  // Types in a sequence or an optional include shapes, which a file may leave out; only their
+  // elements are compared.
   if (!own && !other)
     return "";
   const Type expected = own ? own.getElementType() : stated,

@@ -207,7 +207,8 @@ static OwningOpRef<ModuleOp> importTiled(onnx::ModelProto &model, StringRef name
   (**module)->setAttr(graph::kDynamicDimAttr, builder.getStringAttr(dim.name));
   (**module)->setAttr(graph::kDynamicDimSizeAttr, builder.getI64IntegerAttr(dim.size));
   if (options.makeTiles(**module)) {
-    // What the file states wrongly is wrong in every import.
+    // Warnings about what the file states wrongly hold for every import, so they are taken over
+    // from this one.
     for (const CodedMessage &message : trial.all())
       if (message.code == "W11013" || message.code == "W11014")
         diags.add(message);

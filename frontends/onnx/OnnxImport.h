@@ -18,7 +18,7 @@
 
 namespace atc {
 
-/// How weights become inputs. A name may have one '*'.
+/// The initializers that become inputs of a training step. A name may have one '*'.
 struct TrainingImport {
   /// The float initializers to train; empty: all with several elements that are no settings of
   /// their node.

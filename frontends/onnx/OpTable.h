@@ -33,8 +33,8 @@ struct OpRow {
 
 /// The limits of gathers whose indices are not known at compile time.
 inline constexpr llvm::StringLiteral limitsOfGathers =
-    "on a CPU, indices out of range are refused; those that a model of fixed shapes computes, and "
-    "all on an NPU, read another element";
+    "an input of indices out of range is refused; those that a model of fixed shapes computes read "
+    "another element";
 
 // The rows of each family, which are defined at the end of its file.
 llvm::ArrayRef<OpRow> elementwiseRows();

@@ -56,7 +56,7 @@ ArrayRef<StringRef> NodeReads::freeReads(const onnx::GraphProto &graph) {
 void NodeReads::forget(const onnx::GraphProto &graph) {
   for (const onnx::NodeProto &node : graph.node())
     forEachGraph(node, [&](const onnx::GraphProto &inner) {
-      // Those of a graph that was imported are forgotten already.
+      // A graph that has been imported is already forgotten, together with its subgraphs.
       if (known.erase(&inner))
         forget(inner);
     });

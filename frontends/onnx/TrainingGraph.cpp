@@ -160,7 +160,8 @@ void TrainingGraph::findStatistics() {
       return tensor && tensor->data_type() == onnx::TensorProto::FLOAT &&
              !statistics.contains(node.input(input));
     };
-    // What nodes read of the next statistics, they read by the names of the outputs.
+    // The updated statistics must have no other readers: nodes read them by the names of the
+    // outputs.
     const bool isFree =
         node.output_size() == 1 ||
         (node.output_size() == 3 && !isRead(node.output(1)) && !isRead(node.output(2)));

@@ -24,7 +24,8 @@ using Guards = llvm::SmallVector<Guard, 2>;
 /// Collects the results of v1 condition nodes besides values. Graph ops have no
 /// effects, so that both sides of a Switch can be computed and Merge chooses.
 struct Flow {
-  /// By tensors of Switch, by the names of all other nodes. No entry: unconditional.
+  /// The guards of each tensor of a Switch, and of each other node by its name. A missing entry is
+  /// unconditional.
   llvm::StringMap<Guards> guards;
 };
 

@@ -312,7 +312,7 @@ void decomposeFusedNorm(Rewriter &r, const Inputs &in) {
   r.become("Relu", {hasSummand ? r.add("AddV2", {norm, in[5]}) : norm});
 }
 
-/// How an operator is replaced that is no other by another name.
+/// The rewrite of an operator into several others.
 struct Decomposed {
   StringLiteral op;
   unsigned leastInputs;

@@ -124,16 +124,19 @@ bool Inliner::addNode(uint64_t bytes) {
                   " of the file: call functions less often");
 }
 
+/// Returns how many outputs an attribute says that there are: a number, or one per type of a list.
+static uint64_t outputCount(const std::string &name, const Attributes &attributes) {
+  auto found = attributes.find(name);
+  if (name.empty() || found == attributes.end())
+    return 1;
+  return found->second.has_list() ? found->second.list().type_size()
+                                  : std::max<int64_t>(found->second.i(), 0);
+}
+
 static uint64_t argumentCount(const pb::OpDef::ArgDef &argument, const Attributes &attributes) {
-  if (!argument.number_attr().empty()) {
-    auto number = attributes.find(argument.number_attr());
-    return number == attributes.end() ? 1 : std::max<int64_t>(number->second.i(), 0);
-  }
-  if (!argument.type_list_attr().empty()) {
-    auto types = attributes.find(argument.type_list_attr());
-    return types == attributes.end() ? 1 : types->second.list().type_size();
-  }
-  return 1;
+  return outputCount(argument.number_attr().empty() ? argument.type_list_attr()
+                                                    : argument.number_attr(),
+                     attributes);
 }
 
 std::optional<Reference> Inliner::parse(const Scope &scope, StringRef text) {
@@ -169,13 +172,16 @@ std::optional<uint64_t> Inliner::outputIndex(const pb::NodeDef &node, const Refe
     }
     return std::nullopt;
   }
-  SmallVector<StringRef> known = knownOutputs(node.op());
+  const SmallVector<KnownOutput> known = knownOutputs(node.op());
   if (known.empty())
     return reference.index;
-  const StringRef *found = llvm::find(known, reference.output);
-  if (found == known.end())
-    return std::nullopt;
-  return found - known.begin() + reference.index;
+  uint64_t index = 0;
+  for (const KnownOutput &output : known) {
+    if (output.name == reference.output)
+      return index + reference.index;
+    index += outputCount(output.count.str(), node.attr());
+  }
+  return std::nullopt;
 }
 
 bool Inliner::setNodes(Scope &scope, const Nodes &nodes) {

@@ -488,7 +488,7 @@ void freezeTables(pb::GraphDef &graph) {
     table.size = 1;
     for (const auto &dim : keyTensor.tensor_shape().dim())
       table.size *= dim.size();
-    // Of equal keys, the last one stays in a table that changes.
+    // In a mutable table the last one of equal keys wins, so that only different keys count.
     if (isMutable(node))
       table.size = differentKeys(keyTensor, table.size);
     makeConst(node, std::move(keyTensor));
@@ -499,7 +499,8 @@ void freezeTables(pb::GraphDef &graph) {
   Frame main;
   main.addNodes(graph.node());
   for (pb::NodeDef &node : *graph.mutable_node()) {
-    // What has filled the tables is done, and must not count as an output that nothing reads.
+    // The nodes that fill the tables have been evaluated; as NoOp they do not count as outputs that
+    // nothing reads.
     if (fillsTable(node.op()) || readsFile(node.op())) {
       node.set_op("NoOp");
       node.clear_input();

@@ -13,7 +13,7 @@ namespace atc::tf_import {
 
 namespace pb = atc::tf::pb;
 
-/// Where the files are that tables are filled from.
+/// The location of the files from which tables are filled.
 struct TableFiles {
   llvm::StringRef folder;
   /// The files of a SavedModel; null for a frozen graph, whose files are beside it by their names.

@@ -81,8 +81,8 @@ private:
   mlir::Value imaginaryResult;
 };
 
-/// Where the dims of an image tensor are: data_format is one of NHWC, NCHW, NDHWC,
-/// NCDHW. The graph dialect has channels first.
+/// The positions of the dims of an image tensor, by its data_format: NHWC, NCHW, NDHWC or NCDHW.
+/// The graph dialect has channels first.
 class ImageLayout {
 public:
   ImageLayout(NodeContext &n, int64_t rank, llvm::StringRef defaultFormat = "");
@@ -90,10 +90,10 @@ public:
   bool channelsLast = true;
   int64_t rank;
 
-  /// To and from the layout of the graph dialect.
+  /// Transpose a value to and from the layout of the graph dialect.
   mlir::Value toCanonical(NodeContext &n, mlir::Value value) const;
   mlir::Value fromCanonical(NodeContext &n, mlir::Value value) const;
-  /// To and from the layout with the channels last.
+  /// Transpose a value to and from the layout with the channels last.
   mlir::Value toChannelsLast(NodeContext &n, mlir::Value value) const;
   mlir::Value fromChannelsLast(NodeContext &n, mlir::Value value) const;
   int64_t channelAxis() const { return channelsLast ? rank - 1 : 1; }

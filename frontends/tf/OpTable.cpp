@@ -36,6 +36,8 @@ const std::vector<Family> &families() {
       {"Data movement", moveRows(), dynamicShapeRows()},
       {"Scatter, segments and counting", scatterRows()},
       {"Sparse tensors", sparseRows()},
+      {"Sums and counts of sparse tensors", sparseSumRows()},
+      {"Labels of CTC", labelRows()},
       {"Ragged tensors", raggedRows()},
       {"Order, diagonals and sequences", orderRows()},
       {"Control flow", controlRows()},
@@ -74,7 +76,7 @@ const OpRow *findOp(llvm::StringRef op) {
 const OpRow *findDynamicOp(llvm::StringRef op) {
   static const Table table = [] {
     Table all;
-    // Those of elementwise operators never look at a shape.
+    // The rows of elementwise operators never look at a shape.
     for (llvm::ArrayRef<OpRow> rows : {elementwiseRows(),
                                        quantRows(),
                                        controlRows(),
@@ -89,6 +91,8 @@ const OpRow *findDynamicOp(llvm::StringRef op) {
                                        dynamicOrderRows(),
                                        dynamicSegmentRows(),
                                        sparseRows(),
+                                       sparseSumRows(),
+                                       labelRows(),
                                        raggedRows(),
                                        randomRows(),
                                        placeRows(),

@@ -44,6 +44,8 @@ llvm::ArrayRef<OpRow> dynamicOrderRows();
 llvm::ArrayRef<OpRow> dynamicSegmentRows();
 llvm::ArrayRef<OpRow> randomRows();
 llvm::ArrayRef<OpRow> sparseRows();
+llvm::ArrayRef<OpRow> sparseSumRows();
+llvm::ArrayRef<OpRow> labelRows();
 llvm::ArrayRef<OpRow> raggedRows();
 llvm::ArrayRef<OpRow> placeRows();
 llvm::ArrayRef<OpRow> samplingRows();

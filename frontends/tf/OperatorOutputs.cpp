@@ -7,17 +7,24 @@ using namespace llvm;
 
 namespace atc::tf_import {
 
-SmallVector<StringRef> knownOutputs(StringRef op) {
+SmallVector<KnownOutput> knownOutputs(StringRef op) {
   struct Row {
     const char *op, *names[7];
   };
   static constexpr Row rows[] = {
       {"ApproxTopK", {"values", "indices"}},
+      {"BatchSelfAdjointEig", {"e", "v"}},
+      {"BatchSvd", {"s", "u", "v"}},
       {"BlockLSTM", {"i", "cs", "f", "o", "ci", "co", "h"}},
+      {"CTCBeamSearchDecoder",
+       {"decoded_indices*top_paths", "decoded_values*top_paths", "decoded_shape*top_paths",
+        "log_probability"}},
       {"CTCGreedyDecoder",
        {"decoded_indices", "decoded_values", "decoded_shape", "log_probability"}},
       {"CombinedNonMaxSuppression",
        {"nmsed_boxes", "nmsed_scores", "nmsed_classes", "valid_detections"}},
+      {"DecodeWav", {"audio", "sample_rate"}},
+      {"DenseCountSparseOutput", {"output_indices", "output_values", "output_dense_shape"}},
       {"FusedBatchNorm",
        {"y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2",
         "reserve_space_3"}},
@@ -29,16 +36,37 @@ SmallVector<StringRef> knownOutputs(StringRef op) {
       {"Merge", {"output", "value_index"}},
       {"NonMaxSuppressionV4", {"selected_indices", "valid_outputs"}},
       {"NonMaxSuppressionV5", {"selected_indices", "selected_scores", "valid_outputs"}},
+      {"ParseExample",
+       {"sparse_indices*Nsparse", "sparse_values*sparse_types", "sparse_shapes*Nsparse",
+        "dense_values*Tdense"}},
+      {"ParseExampleV2",
+       {"sparse_indices*num_sparse", "sparse_values*sparse_types", "sparse_shapes*num_sparse",
+        "dense_values*Tdense", "ragged_values*ragged_value_types",
+        "ragged_row_splits*ragged_split_types"}},
+      {"ParseSingleExample",
+       {"sparse_indices*num_sparse", "sparse_values*sparse_types", "sparse_shapes*num_sparse",
+        "dense_values*Tdense"}},
       {"Qr", {"q", "r"}},
+      {"RaggedGather", {"output_nested_splits*OUTPUT_RAGGED_RANK", "output_dense_values"}},
+      {"RaggedRange", {"rt_nested_splits", "rt_dense_values"}},
+      {"RaggedTensorToSparse", {"sparse_indices", "sparse_values", "sparse_dense_shape"}},
       {"RefMerge", {"output", "value_index"}},
       {"RefSwitch", {"output_false", "output_true"}},
       {"SelfAdjointEig", {"e", "v"}},
       {"SoftmaxCrossEntropyWithLogits", {"loss", "backprop"}},
+      {"SparseAdd", {"sum_indices", "sum_values", "sum_shape"}},
+      {"SparseConcat", {"output_indices", "output_values", "output_shape"}},
       {"SparseCross", {"output_indices", "output_values", "output_shape"}},
       {"SparseFillEmptyRows",
        {"output_indices", "output_values", "empty_row_indicator", "reverse_index_map"}},
+      {"SparseReorder", {"output_indices", "output_values"}},
       {"SparseReshape", {"output_indices", "output_shape"}},
+      {"SparseSlice", {"output_indices", "output_values", "output_shape"}},
       {"SparseSoftmaxCrossEntropyWithLogits", {"loss", "backprop"}},
+      {"SparseSparseMaximum", {"output_indices", "output_values"}},
+      {"SparseSparseMinimum", {"output_indices", "output_values"}},
+      {"StatelessRandomGetKeyCounter", {"key", "counter"}},
+      {"StatelessRandomGetKeyCounterAlg", {"key", "counter", "alg"}},
       {"StringNGrams", {"ngrams", "ngrams_splits"}},
       {"StringSplit", {"indices", "values", "shape"}},
       {"Svd", {"s", "u", "v"}},
@@ -52,15 +80,22 @@ SmallVector<StringRef> knownOutputs(StringRef op) {
       {"UnicodeDecodeWithOffsets", {"row_splits", "char_values", "char_to_byte_starts"}},
       {"Unique", {"y", "idx", "count"}},
       {"UniqueWithCounts", {"y", "idx", "count"}},
+      {"_FusedBatchNormEx",
+       {"y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2",
+        "reserve_space_3"}},
   };
   const StringRef digits = op.rtrim("0123456789");
   const StringRef name = digits != op && digits.ends_with("V") ? digits.drop_back() : op;
-  SmallVector<StringRef> outputs;
-  for (const Row &row : rows)
-    if (row.op == op || row.op == name)
-      for (const char *output : row.names)
-        if (output)
-          outputs.push_back(output);
+  auto rowOf = [&](StringRef wanted) {
+    return llvm::find_if(rows, [&](const Row &row) { return row.op == wanted; });
+  };
+  const Row *row = rowOf(op) != std::end(rows) ? rowOf(op) : rowOf(name);
+  SmallVector<KnownOutput> outputs;
+  for (const char *output : row != std::end(rows) ? ArrayRef(row->names) : ArrayRef<const char *>())
+    if (output) {
+      auto [single, count] = StringRef(output).split('*');
+      outputs.push_back({single, count});
+    }
   return outputs;
 }
 

@@ -9,10 +9,15 @@
 
 namespace atc::tf_import {
 
+/// An output, or a list of as many outputs as attribute `count` says: a number or a list of types.
+struct KnownOutput {
+  llvm::StringRef name, count;
+};
+
 /// The outputs of operators that have more than one, for files that do not describe their
 /// operators; everything else has one output or one list of outputs. A name stands for all versions
 /// of an operator.
-llvm::SmallVector<llvm::StringRef> knownOutputs(llvm::StringRef op);
+llvm::SmallVector<KnownOutput> knownOutputs(llvm::StringRef op);
 
 } // namespace atc::tf_import
 

@@ -18,8 +18,8 @@ class CheckpointBundle;
 /// A model with constants instead of variables and no function calls.
 struct FrozenModel {
   pb::GraphDef graph;
-  /// In the order of the names the signature gives them. Each `name` is also the name
-  /// of the Placeholder or Identity node of `graph`, and `tensor` is the same.
+  /// The inputs and outputs, in the order of their names in the signature. Each `name` is also the
+  /// name of the Placeholder or Identity node of `graph`, and `tensor` is the same.
   std::vector<NamedTensor> inputs, outputs;
 
   /// Returns the inputs and outputs of the selected signature.
@@ -32,8 +32,8 @@ struct FrozenModel {
 std::optional<FrozenModel> readSavedModel(llvm::StringRef folder, Diagnostics &diagnostics,
                                           llvm::StringRef signature = "");
 
-/// The same for a model in memory, which is changed; `checkpoint` is null where it
-/// has no variables.
+/// Freezes a model in memory, which is modified. `checkpoint` is null if the model has no
+/// variables.
 std::optional<FrozenModel> freezeModel(pb::SavedModel &model, llvm::StringRef path,
                                        CheckpointBundle *checkpoint, Diagnostics &diagnostics,
                                        llvm::StringRef signature = "");

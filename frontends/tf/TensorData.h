@@ -25,8 +25,8 @@ std::string nameElementType(mlir::Type element);
 llvm::Expected<mlir::ElementsAttr> takeTensor(pb::TensorProto &tensor, llvm::StringRef name,
                                               mlir::MLIRContext *context);
 
-/// Where the elements of `tensor` are complex, leaves their real parts in it, moves the imaginary
-/// parts to `imaginary` and returns true. Else changes nothing.
+/// If the elements of `tensor` are complex, keeps their real parts in it, moves the imaginary parts
+/// to `imaginary` and returns true. Otherwise changes nothing and returns false.
 bool splitComplex(pb::TensorProto &tensor, pb::TensorProto &imaginary);
 
 } // namespace atc::tf_import

@@ -19,7 +19,7 @@ struct TensorName {
 
   /// Parses "node:index", "node" (index 0) or "^node" (a control input).
   static TensorName parse(llvm::StringRef text);
-  /// As messages and the compiled model have it: "node", "node:1".
+  /// Returns the name as messages and the compiled model have it: "node", "node:1".
   std::string str() const {
     return index == 0 ? node.str() : (node + ":" + llvm::Twine(index)).str();
   }

@@ -219,7 +219,7 @@ private:
       const std::string result =
           context.numOutputs() ? nameOf(context.outputTensor(0)).str() : std::string();
       unsupported.add(reader.opName(op), result, whyNoImporter(reader.code(op), reader.opName(op)));
-      // What stands behind is looked at for operators without an importer only.
+      // Operators after this one are visited only to find more that have no importer.
       isComplete = false;
       return true;
     }

@@ -222,7 +222,8 @@ ATC_KERNEL(BlockedQLinearConv) {
   const int64_t blocks = plan.inBlocks / groups;
   if (ceilDiv(quads * bytes::kQuad, plan.lanes) != blocks || quads < 1)
     return fail("weights of % channels for % blocks", quads * bytes::kQuad, blocks);
-  // Of planes the last quad may be a part; weights and planes must be as many.
+  // The last quad of planes may be incomplete; data and weights must have the same number of
+  // channels.
   if (x.rank() == 4 && x.dim(1) != integer("channels", x.dim(1)))
     return fail("data of % channels, not %", x.dim(1), integer("channels", 0));
   char *y = make(0, in(5).dtype(), plan.result);

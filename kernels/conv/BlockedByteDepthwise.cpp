@@ -153,6 +153,7 @@ ATC_KERNEL(BlockedQLinearDepthwiseConv) {
   const Tensor x = in(0), w = in(1);
   const List<int64_t> sizes = integers("kernel_shape");
   bytes::Plan plan;
+  // A row of taps ends in its last word: the product below is at most the bytes of the weights.
   if (sizes.size != 2 || sizes[0] != w.dim(1) || sizes[1] < 1 ||
       ceilDiv(sizes[1], bytes::kQuad) != w.dim(2) ||
       !plan.find(*this, x, sizes[0] * sizes[1], w.dim(0)))

@@ -90,7 +90,7 @@ private:
   typedef int32_t LooseSums __attribute__((vector_size(64), aligned(4), may_alias));
   typedef int16_t LooseShorts __attribute__((vector_size(32), aligned(2), may_alias));
 
-  /// One of the two spatial dims; a line has one row.
+  /// The parameters of one of the two spatial dims; data with one spatial dim have one row.
   struct Axis {
     int64_t in = 1, out = 1, kernel = 1, stride = 1, dilation = 1, before = 0;
   };
@@ -132,7 +132,7 @@ private:
     typedef int16_t Shorts __attribute__((vector_size(32)));
     const int64_t before = columns.before, odd = before & 1;
     const auto zero = int16_t(zeroX);
-    // Even columns of the image, and odd ones.
+    // The destinations of the even and the odd columns of the image.
     int16_t *evens = to + odd * phaseSize + before / 2;
     int16_t *odds = to + (1 - odd) * phaseSize + (before + 1) / 2;
     int64_t x = 0;

@@ -90,15 +90,11 @@ template <typename F> struct PanelBlocks {
 
   /// Packs panels [first, last); panel `base` is the first one in `packed`.
   void pack(F *packed, const F *x, int64_t base, int64_t first, int64_t last) const {
-    const bool isImage = plan.window.rank() == 2;
     for (int64_t i = first; i < last; ++i)
       images.forEachImage(i, i + 1, [&](int64_t image, int64_t column, int64_t columns, int64_t) {
         F *to = packed + (i - base) * k * width;
         const F *from = x + image * plan.inChannels * plane;
-        if (isImage)
-          ImagePacker<F>(plan.window, column, columns).pack(to, from, plan.inChannels);
-        else
-          packWindow<F, width>(to, from, plan.window, plan.inChannels, column, columns);
+        ImagePacker<F>(plan.window, column, columns).pack(to, from, plan.inChannels);
       });
   }
 

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Computes the products of every input with all taps as a matrix product, and then adds its rows at
-// the positions of the taps.
+// the positions of the taps. Those of one tap are a stride apart; so the sums of a row of the
+// result are kept by their place within a stride, and become a row at the end.
 
 #include "kernels/core/GeneratedCode.h"
+#include "kernels/core/TransposeSquare.h"
 #include "kernels/core/Widen.h"
 #include "kernels/nn/Gemm.h"
 #include "kernels/nn/Window.h"
@@ -42,24 +44,70 @@ template <typename F> void placeTaps(F *to, const F *parts, F bias, const Window
     }
 }
 
+/// The sums of a row of the result, by their place within a stride: a row of each that there is.
+struct StridedRow {
+  int64_t places, width;
+  StridedRow(int64_t length, int64_t stride)
+      : places(minimum(stride, length)), width(ceilDiv(length, stride)) {}
+  int64_t size() const { return places * width; }
+};
+
+/// Adds the products of each tap where it meets the result. `sums` has room for a StridedRow per
+/// row.
+template <typename F> void addTaps(F *to, const F *parts, F *sums, F bias, const Window &window) {
+  const int64_t last = window.rank() - 1, stride = window.stride[last], length = window.in[last];
+  const int64_t size = window.out.product(), rows = length ? window.in.product() / length : 0;
+  const StridedRow shape(length, stride);
+  const int64_t width = shape.width, rowSize = shape.size();
+  for (int64_t i = 0; i < rows * rowSize; ++i)
+    sums[i] = bias;
+  window.forEachRow(0, window.rows(), [&](int64_t tap, int64_t at, int64_t in, int64_t n) {
+    const int64_t row = in / length, column = in % length;
+    F *place = sums + row * rowSize + column % stride * width + column / stride;
+    const F *from = parts + tap * size + at;
+    for (int64_t j = 0; j < n; ++j)
+      place[j] += from[j];
+  });
+  for (int64_t row = 0; row < rows; ++row, to += length, sums += rowSize) {
+    if (stride == 1) {
+      copyBytes(to, sums, length * int64_t(sizeof(F)));
+      continue;
+    }
+    const int64_t whole = length / stride;
+    if (stride == 2)
+      for (int64_t j = 0; j < whole; ++j) {
+        to[2 * j] = sums[j];
+        to[2 * j + 1] = sums[width + j];
+      }
+    else
+      transposeRows(to, stride, sums, width, stride, whole);
+    for (int64_t j = whole * stride; j < length; ++j)
+      to[j] = sums[j % stride * width + whole];
+  }
+}
+
 /// `window` as for areApart.
 template <typename F>
 bool convTranspose(Context &c, F *y, const F *x, const F *w, const F *bias, const Window &window,
                    int64_t batch, int64_t groups, int64_t inChannels, int64_t outChannels) {
   const int64_t plane = window.in.product(), size = window.out.product(), taps = window.taps();
-  const int64_t stride = window.stride[window.rank() - 1];
-  const bool isApart = areApart(window);
-  for (int64_t i = 0; !isApart && i < batch * groups * outChannels; ++i)
-    for (int64_t j = 0; j < plane; ++j)
-      y[i * plane + j] = bias ? bias[i % (groups * outChannels)] : F(0);
-  if (plane == 0 || size == 0 || outChannels == 0)
+  const int64_t length = window.in[window.rank() - 1], stride = window.stride[window.rank() - 1];
+  if (plane == 0 || outChannels == 0)
     return true;
-  if (spaceFor(c, taps, size) < 0)
+  if (size == 0) {
+    for (int64_t i = 0; i < batch * groups * outChannels; ++i)
+      for (int64_t j = 0; j < plane; ++j)
+        y[i * plane + j] = bias ? bias[i % (groups * outChannels)] : F(0);
+    return true;
+  }
+  const bool isApart = areApart(window);
+  const int64_t room = isApart ? 0 : spaceFor(c, plane / length, StridedRow(length, stride).size());
+  if (room < 0 || spaceFor(c, taps, size) < 0)
     return false;
   const int64_t block =
-      minimum(outChannels, maximum(int64_t(1), (int64_t(1) << 19) / (taps * size)));
-  F *parts = c.scratch<F>(block * taps * size);
-  if (!parts)
+      minimum(outChannels, maximum(int64_t(1), (int64_t(1) << 19) / (taps * size + room)));
+  F *parts = c.scratch<F>(block * taps * size), *sums = c.scratch<F>(block * room + 1);
+  if (!parts || !sums)
     return false;
   for (int64_t image = 0; image < batch * groups; ++image) {
     const F *data = x + image * inChannels * size;
@@ -77,15 +125,11 @@ bool convTranspose(Context &c, F *y, const F *x, const F *w, const F *bias, cons
         for (int64_t channel = begin; channel < end; ++channel) {
           F *to = y + (image * outChannels + first + channel) * plane;
           const F *from = parts + channel * taps * size;
-          if (isApart) {
-            const int64_t of = image % groups * outChannels + first + channel;
-            placeTaps(to, from, bias ? bias[of] : F(0), window);
-            continue;
-          }
-          window.forEachRow(0, window.rows(), [&](int64_t tap, int64_t at, int64_t in, int64_t n) {
-            for (int64_t j = 0; j < n; ++j)
-              to[in + j * stride] += from[tap * size + at + j];
-          });
+          const F own = bias ? bias[image % groups * outChannels + first + channel] : F(0);
+          if (isApart)
+            placeTaps(to, from, own, window);
+          else
+            addTaps(to, from, sums + channel * room, own, window);
         }
       });
     }

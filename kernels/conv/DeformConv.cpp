@@ -3,26 +3,22 @@
 
 #include "kernels/conv/Convolution.h"
 #include "kernels/core/Math.h"
+#include "kernels/core/TransposeSquare.h"
 #include "kernels/core/Widen.h"
 #include "kernels/nn/Gemm.h"
 
 namespace atc::kernels {
 
 namespace {
-/// Where a block of samples between elements comes from: the elements around each point and their
-/// weights, corner by corner. Elements beyond the data have weight 0 and no place.
-template <typename F> struct Samples {
-  static constexpr int64_t kEntries = 1024;
-  int64_t places[kEntries];
-  F weights[kEntries];
+/// The elements around a point that have a weight: they exist, and the others may be infinite.
+template <typename F> struct Corners {
+  int64_t count = 0;
+  int64_t places[1 << (host::kMaxRank - 2)];
+  F weights[1 << (host::kMaxRank - 2)];
 
-  /// Returns the most samples of a block. The rank is that of the data, at most kMaxRank - 2.
-  static int64_t blockOf(int64_t rank) { return kEntries >> rank; }
-
-  /// Sets sample i of `block` to a point.
-  void set(int64_t i, int64_t block, const Dims &dims, const double *point) {
+  void find(const Dims &dims, const double *point) {
     const int64_t rank = dims.rank;
-    // Of both neighbours along a dim.
+    // The offset and the weight of both neighbours along each dim.
     int64_t steps[2][host::kMaxRank];
     double shares[2][host::kMaxRank];
     for (int64_t d = 0; d < rank; ++d) {
@@ -34,6 +30,7 @@ template <typename F> struct Samples {
       shares[0][d] = hasLow ? 1 - rest : 0;
       shares[1][d] = hasHigh ? rest : 0;
     }
+    count = 0;
     for (int64_t corner = 0; corner < int64_t(1) << rank; ++corner) {
       int64_t place = 0;
       double weight = 1;
@@ -41,26 +38,31 @@ template <typename F> struct Samples {
         place = place * dims[d] + steps[corner >> d & 1][d];
         weight *= shares[corner >> d & 1][d];
       }
-      places[corner * block + i] = weight != 0 ? place : 0;
-      weights[corner * block + i] = F(weight);
+      places[count] = place;
+      weights[count] = F(weight);
+      count += weights[count] != 0;
     }
   }
 
-  /// Writes the first `count` samples of a plane, times `factors` where there are any.
-  void read(F *to, const F *plane, int64_t count, int64_t block, int64_t rank,
-            const F *factors) const {
-    // An element without weight may be infinite, or not exist. Processors gather no faster than
-    // they load.
-#pragma clang loop vectorize(disable)
-    for (int64_t i = 0; i < count; ++i) {
-      F sum = 0;
-      for (int64_t corner = 0; corner < int64_t(1) << rank; ++corner)
-        if (const F weight = weights[corner * block + i]; weight != 0)
-          sum += weight * plane[places[corner * block + i]];
-      to[i] = sum;
+  /// Writes the samples of `number` neighbouring channels, times `factor`; `step` is from one
+  /// element to the next.
+  void read(F *to, const F *data, int64_t number, int64_t step, F factor) const {
+    constexpr int64_t width = 16;
+    typedef F Vec __attribute__((vector_size(width * sizeof(F))));
+    typedef F Loose __attribute__((vector_size(width * sizeof(F)), aligned(sizeof(F)), may_alias));
+    int64_t first = 0;
+    for (; first + width <= number; first += width) {
+      Vec sum = {};
+      for (int64_t i = 0; i < count; ++i)
+        sum += weights[i] * Vec(*reinterpret_cast<const Loose *>(data + places[i] * step + first));
+      *reinterpret_cast<Loose *>(to + first) = sum * factor;
     }
-    for (int64_t i = 0; factors && i < count; ++i)
-      to[i] *= factors[i];
+    for (; first < number; ++first) {
+      F sum = 0;
+      for (int64_t i = 0; i < count; ++i)
+        sum += weights[i] * data[places[i] * step + first];
+      to[first] = sum * factor;
+    }
   }
 };
 } // namespace
@@ -91,37 +93,43 @@ ATC_KERNEL(DeformConv) {
     return;
   auto compute = [&]<typename F>(F *y, const F *data, const F *weights, const F *bias,
                                  const F *moves, const F *factors) {
-    const int64_t plane = window.in.product(), k = plan.inChannels * taps;
-    F *samples = scratch<F>(maximum(channels * taps * size, int64_t(1)));
-    if (!samples)
+    // The channels of a point are read together, so they are the last dim of data, samples and
+    // weights.
+    const int64_t plane = window.in.product(), k = plan.inChannels * taps, depth = channels * taps;
+    F *samples = scratch<F>(depth * size + 1), *points = scratch<F>(channels * plane + 1);
+    F *turned = scratch<F>(plan.groups * plan.outChannels * k + 1);
+    if (!samples || !points || !turned)
       return false;
+    for (int64_t i = 0; i < plan.groups * plan.outChannels; ++i)
+      transposeRows(turned + i * k, plan.inChannels, weights + i * k, taps, plan.inChannels, taps);
     for (int64_t image = 0; image < plan.batch; ++image) {
+      transposeRows(points, channels, data + image * channels * plane, plane, channels, plane);
       // The channels of a group of offsets share their points.
-      const int64_t shared = channels / moved, block = Samples<F>::blockOf(rank);
+      const int64_t shared = channels / moved;
       parallelIf(*this, moved * taps, size * (30 + shared), [&](int64_t begin, int64_t end) {
-        Samples<F> points;
+        Corners<F> corners;
         for (int64_t task = begin; task < end; ++task) {
           const int64_t line = image * moved * taps + task, tap = task % taps;
+          const int64_t first = task / taps * shared, last = first + shared;
           // The place of the tap in the window, and the window of a sample.
           int64_t inWindow[host::kMaxRank], at[host::kMaxRank] = {};
           for (int64_t d = rank - 1, t = tap; d >= 0; t /= window.kernel[d--])
             inWindow[d] = t % window.kernel[d] * window.dilation[d] - window.before[d];
-          for (int64_t first = 0; first < size; first += block) {
-            const int64_t these = minimum(block, size - first);
-            for (int64_t i = 0; i < these; ++i) {
-              double point[host::kMaxRank];
-              for (int64_t d = 0; d < rank; ++d)
-                point[d] = double(at[d] * window.stride[d] + inWindow[d]) +
-                           double(moves[(line * rank + d) * size + first + i]);
-              points.set(i, block, window.in, point);
-              for (int64_t d = rank - 1; d >= 0 && ++at[d] == window.out[d]; --d)
-                at[d] = 0;
+          for (int64_t i = 0; i < size; ++i) {
+            double point[host::kMaxRank];
+            for (int64_t d = 0; d < rank; ++d)
+              point[d] = double(at[d] * window.stride[d] + inWindow[d]) +
+                         double(moves[(line * rank + d) * size + i]);
+            corners.find(window.in, point);
+            for (int64_t c = first, next; c < last; c = next) {
+              const int64_t group = c / plan.inChannels;
+              next = minimum(last, (group + 1) * plan.inChannels);
+              corners.read(
+                  samples + i * depth + group * k + tap * plan.inChannels + c % plan.inChannels,
+                  points + c, next - c, channels, factors ? factors[line * size + i] : F(1));
             }
-            for (int64_t channel = task / taps * shared; channel < (task / taps + 1) * shared;
-                 ++channel)
-              points.read(samples + (channel * taps + tap) * size + first,
-                          data + (image * channels + channel) * plane, these, block, rank,
-                          factors ? factors + line * size + first : nullptr);
+            for (int64_t d = rank - 1; d >= 0 && ++at[d] == window.out[d]; --d)
+              at[d] = 0;
           }
         }
       });
@@ -131,16 +139,16 @@ ATC_KERNEL(DeformConv) {
         for (int64_t i = 0; bias && i < plan.outChannels * size; ++i)
           to[i] = bias[first + i / size];
         Product<F> p{to,
-                     weights + first * k,
-                     samples + group * k * size,
+                     turned + first * k,
+                     samples + group * k,
                      plan.outChannels,
                      size,
                      k,
                      size,
                      k,
                      1,
-                     size,
                      1,
+                     depth,
                      bias != nullptr};
         if (!multiply(*this, p))
           return false;

@@ -1,9 +1,9 @@
-//===-- PackImage.h - panels of the windows of an image -------------------===//
+//===-- PackImage.h - panels of the windows of floats ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What packWindow does, for the two spatial dims that nearly all convolutions have. The outputs of
-// a panel are a few pieces of rows, and what a tap reads for a piece lies in one row of the image.
-// So addresses are computed per piece, not per element, and elements are copied as vectors.
+// What packWindow does, as vectors. The outputs of a panel are a few pieces of rows, and what a tap
+// reads for a piece lies in one row of the image. So addresses are computed per piece, not per
+// element.
 
 #ifndef OPENATC_KERNELS_CONV_PACKIMAGE_H
 #define OPENATC_KERNELS_CONV_PACKIMAGE_H
@@ -17,14 +17,21 @@ template <typename F> class ImagePacker {
 public:
   /// Takes outputs [first, first + columns) of the image; columns <= kPanel.
   ImagePacker(const Window &window, int64_t first, int64_t columns)
-      : w(window), plane(window.in.product()) {
-    const int64_t length = w.out[1];
-    int64_t row = first / length, column = first % length;
-    for (int64_t lane = 0; lane < columns; ++pieces, ++row, column = 0) {
-      const int64_t count = minimum(length - column, columns - lane);
-      outputs[pieces] = {lane, count, row * w.stride[0] - w.before[0],
-                         column * w.stride[1] - w.before[1]};
-      lane += count;
+      : w(window), last(window.rank() - 1), plane(window.in.product()) {
+    const int64_t length = w.out[last];
+    int64_t at[host::kMaxRank], column = first % length;
+    for (int64_t d = last - 1, row = first / length; d >= 0; row /= w.out[d], --d)
+      at[d] = row % w.out[d];
+    for (int64_t lane = 0; lane < columns; ++pieces, column = 0) {
+      Piece &piece = outputs[pieces];
+      piece.lane = lane;
+      piece.count = minimum(length - column, columns - lane);
+      for (int64_t d = 0; d < last; ++d)
+        piece.start[d] = at[d] * w.stride[d] - w.before[d];
+      piece.start[last] = column * w.stride[last] - w.before[last];
+      lane += piece.count;
+      for (int64_t d = last - 1; d >= 0 && ++at[d] == w.out[d]; --d)
+        at[d] = 0;
     }
   }
 
@@ -32,9 +39,12 @@ public:
   /// that each output reads there, 0 where there is none.
   void pack(F *to, const F *x, int64_t channels) {
     const int64_t taps = w.taps();
-    for (int64_t i = 0, tap = 0; i < w.kernel[0]; ++i)
-      for (int64_t j = 0; j < w.kernel[1]; ++j, ++tap)
-        packTap(to + tap * width, x, channels, taps * width, i * w.dilation[0], j * w.dilation[1]);
+    int64_t at[host::kMaxRank] = {};
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      packTap(to + tap * width, x, channels, taps * width, at);
+      for (int64_t d = last; d >= 0 && ++at[d] == w.kernel[d]; --d)
+        at[d] = 0;
+    }
   }
 
 private:
@@ -45,30 +55,35 @@ private:
   /// Neighbouring outputs of one row: lanes [lane, lane + count) of the panel.
   struct Piece {
     int64_t lane, count;
-    int64_t row, column; ///< of the first tap of the first output, in the image without pads
+    int64_t start[host::kMaxRank]; ///< the first tap of the first output, in the image without pads
   };
   /// Lanes whose elements exist; that of the first one is at `offset` in the plane.
   struct Run {
     int64_t lane, count, offset;
   };
 
-  /// Finds the runs of the tap `down` rows and `right` columns behind the first one.
-  void findRuns(int64_t down, int64_t right) {
-    const int64_t stride = w.stride[1];
+  /// Finds the runs of the tap at this place in the kernel.
+  void findRuns(const int64_t *tap) {
+    const int64_t stride = w.stride[last], length = w.in[last];
     runs = 0;
     for (int64_t i = 0; i < pieces; ++i) {
       const Piece &piece = outputs[i];
-      const int64_t row = piece.row + down, column = piece.column + right;
-      if (row < 0 || row >= w.in[0])
-        continue;
-      int64_t first = 0, last = piece.count;
+      int64_t row = 0;
+      bool exists = true;
+      for (int64_t d = 0; d < last; ++d) {
+        const int64_t at = piece.start[d] + tap[d] * w.dilation[d];
+        exists &= at >= 0 && at < w.in[d];
+        row = row * w.in[d] + at;
+      }
+      const int64_t column = piece.start[last] + tap[last] * w.dilation[last];
+      int64_t first = 0, end = piece.count;
       if (column < 0)
         first = stride == 1 ? -column : ceilDiv(-column, stride);
-      if (column + (last - 1) * stride >= w.in[1])
-        last = stride == 1 ? w.in[1] - column : ceilDiv(w.in[1] - column, stride);
-      if (first >= last)
+      if (column + (end - 1) * stride >= length)
+        end = stride == 1 ? length - column : ceilDiv(length - column, stride);
+      if (!exists || first >= end)
         continue;
-      const Run run{piece.lane + first, last - first, row * w.in[1] + column + first * stride};
+      const Run run{piece.lane + first, end - first, row * length + column + first * stride};
       // Rows that follow each other without a gap are one run.
       if (Run *before = runs ? &inputs[runs - 1] : nullptr;
           before && stride == 1 && before->lane + before->count == run.lane &&
@@ -80,9 +95,9 @@ private:
   }
 
   /// Writes the row of one tap for each channel; rows are `step` elements apart.
-  void packTap(F *to, const F *x, int64_t channels, int64_t step, int64_t down, int64_t right) {
-    findRuns(down, right);
-    const int64_t stride = w.stride[1];
+  void packTap(F *to, const F *x, int64_t channels, int64_t step, const int64_t *tap) {
+    findRuns(tap);
+    const int64_t stride = w.stride[last];
     const Run run = runs ? inputs[0] : Run{};
     const bool isWhole = runs == 1 && run.count == width;
     if (isWhole && stride == 1) {
@@ -144,7 +159,7 @@ private:
 
   static constexpr int64_t maxMasked = 4;
   const Window &w;
-  const int64_t plane;
+  const int64_t last, plane;
   int64_t pieces = 0, runs = 0;
   Piece outputs[width];
   Run inputs[width];

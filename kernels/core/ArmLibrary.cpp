@@ -60,7 +60,8 @@ template <typename Float, typename Bits, int kMantissa> inline Float rounded(uin
   const int width = 64 - (x ? __builtin_clzll(x) : 64);
   const int drop = width - kMantissa;
   if (drop > 0) {
-    // What is dropped affects the rounding only as "more than", "less than" or "half".
+    // The dropped bits affect the rounding only in whether they are more than, less than or exactly
+    // half.
     const uint64_t rest = x & ((uint64_t(1) << drop) - 1), half = uint64_t(1) << (drop - 1);
     x >>= drop;
     x += rest > half || (rest == half && (x & 1));
@@ -109,7 +110,7 @@ OPENATC_BASE double __aeabi_l2d(int64_t x) {
   return x < 0 ? -value : value;
 }
 
-// What the result cannot hold becomes its nearest number, as the instructions for words do it.
+// These conversions saturate, as the instructions for 32-bit integers do.
 OPENATC_BASE uint64_t __aeabi_d2ulz(double x) {
   return !(x > 0) ? 0 : x >= 0x1p64 ? ~uint64_t(0) : truncated(x);
 }

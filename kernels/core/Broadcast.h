@@ -100,8 +100,11 @@ void mapElements(Context &c, void *out, int64_t work, Fn fn) {
   R *to = static_cast<R *>(out);
   // Not inlined, so that the loop is compiled once, for one thread and for all.
   parallelIf(c, c.in(0).count(), work, [&](int64_t begin, int64_t end) __attribute__((noinline)) {
+    // On the stack, which stores of bytes cannot alias.
+    const T *const source = from;
+    R *const target = to;
     for (int64_t i = begin; i < end; ++i)
-      to[i] = fn(from[i]);
+      target[i] = fn(source[i]);
   });
 }
 

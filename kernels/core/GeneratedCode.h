@@ -57,9 +57,6 @@ inline constexpr uint32_t kGeneratedInputs = 16, kGeneratedOutputs = 8;
 /// operands for register tiles, as the host kernels do.
 inline constexpr int64_t kMaxProducts = 1 << 12, kMaxConvProducts = 1 << 12,
                          kMaxTransposedProducts = 1 << 15;
-/// The maximum number of sorted elements that generated code inserts others into (TopK). With more
-/// of them a heap, as the host kernel has it, is faster.
-inline constexpr int64_t kMaxTop = 32;
 /// The attribute of a call with what its generated code is for: the number of dims that make a row
 /// of output 0, and then for each input by position and for each output its element type, rank and
 /// number of elements; kAny where that does not matter, as for inputs that are omitted.

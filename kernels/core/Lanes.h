@@ -16,7 +16,7 @@ extern "C" const uint64_t atc_kernel_lanes;
 /// the one above.
 extern "C" const uint64_t atc_kernel_wide_dot;
 
-// What asks for them is inlined when the bitcode is made, as in Numbers.h.
+// The functions that read these constants are inlined when the bitcode is made, as in Numbers.h.
 
 /// Returns whether an instruction adds products of bytes, four per lane, in registers of 64 bytes.
 [[gnu::always_inline]] inline bool hasWideDot() { return atc_kernel_wide_dot != 0; }

@@ -6,18 +6,47 @@
 #include <stddef.h>
 #include <stdint.h>
 
+namespace {
+/// Bytes without an alignment, so that one function handles all addresses.
+template <int size> struct Bytes {
+  typedef char Type __attribute__((vector_size(size), aligned(1), may_alias));
+};
+
+template <int size> void copyBlock(char *to, const char *from) {
+  using Block = typename Bytes<size>::Type;
+  *reinterpret_cast<Block *>(to) = *reinterpret_cast<const Block *>(from);
+}
+/// Copies `size` to 2 * `size` bytes as two blocks, which may overlap.
+template <int size> void copyTwo(char *to, const char *from, size_t bytes) {
+  copyBlock<size>(to, from);
+  copyBlock<size>(to + bytes - size, from + bytes - size);
+}
+} // namespace
+
 extern "C" {
 
 void *memcpy(void *__restrict to, const void *__restrict from, size_t bytes) {
+  constexpr size_t block = 64;
   char *t = static_cast<char *>(to);
   const char *f = static_cast<const char *>(from);
-  // Words without an alignment, so that one loop handles all addresses.
-  typedef uint64_t Word __attribute__((aligned(1), may_alias));
-  for (; bytes >= 32; bytes -= 32, t += 32, f += 32)
-    for (int i = 0; i < 4; ++i)
-      reinterpret_cast<Word *>(t)[i] = reinterpret_cast<const Word *>(f)[i];
-  for (; bytes; --bytes)
-    *t++ = *f++;
+  if (bytes > block) {
+    // The last block may overlap the one before: no bytes are left to be copied one by one.
+    const size_t last = bytes - block;
+    for (size_t i = 0; i < last; i += block)
+      copyBlock<block>(t + i, f + i);
+    copyBlock<block>(t + last, f + last);
+  } else if (bytes >= 32) {
+    copyTwo<32>(t, f, bytes);
+  } else if (bytes >= 16) {
+    copyTwo<16>(t, f, bytes);
+  } else if (bytes >= 8) {
+    copyTwo<8>(t, f, bytes);
+  } else if (bytes >= 4) {
+    copyTwo<4>(t, f, bytes);
+  } else {
+    for (; bytes; --bytes)
+      *t++ = *f++;
+  }
   return to;
 }
 

@@ -132,8 +132,8 @@ template <typename T, typename From> constexpr T converted(From value) {
 /// that code for other types is removed.
 extern "C" const uint64_t atc_kernel_types;
 
-// What follows is inlined when the bitcode is made: the first pass over a model's kernel then
-// removes the calls for types that do not occur, and the code behind them is never optimized.
+// The functions below are inlined when the bitcode is made: the first pass over a model's kernel
+// then removes the calls for types that do not occur, and the code behind them is never optimized.
 
 /// Returns the bit of a type.
 [[gnu::always_inline]] constexpr uint64_t typeBit(uint8_t dtype) { return uint64_t(1) << dtype; }

@@ -11,8 +11,8 @@
 
 namespace atc::kernels {
 
-/// How a resize maps a coordinate of its output to one of its input, and how it makes an element
-/// there from those around it.
+/// Defines how a resize maps a coordinate of its output to one of its input, and how it
+/// interpolates there.
 struct ResizeMode {
   enum class Coordinates : uint8_t {
     HalfPixel,

@@ -50,14 +50,14 @@ template <typename Before> void siftDown(int64_t *heap, int64_t at, int64_t coun
 }
 
 /// Writes the first `count` of the indices 0 ... `size` - 1 in the order of `before` to `heap`,
-/// sorted. `skip(i, last)` returns the next index from i on that may be before `last`, or `size`.
-template <typename Before, typename Skip>
-void selectFirst(int64_t *heap, int64_t count, int64_t size, Before before, Skip skip) {
+/// sorted.
+template <typename Before>
+void selectFirst(int64_t *heap, int64_t count, int64_t size, Before before) {
   for (int64_t i = 0; i < count; ++i)
     heap[i] = i;
   for (int64_t i = count / 2 - 1; i >= 0; --i)
     siftDown(heap, i, count, before);
-  for (int64_t i = count; count && (i = skip(i, heap[0])) < size; ++i)
+  for (int64_t i = count; count && i < size; ++i)
     if (before(i, heap[0])) {
       heap[0] = i;
       siftDown(heap, 0, count, before);

@@ -22,6 +22,9 @@ public:
   /// Returns the size of the innermost dim, and the stride of an operand there.
   int64_t inner() const { return shape[shape.rank - 1]; }
   int64_t innerStep(uint32_t operand) const { return steps[operand][shape.rank - 1]; }
+  /// Returns the dims, and the strides of an operand, where adjacent ones have been merged.
+  const Dims &dims() const { return shape; }
+  const Dims &stepsOf(uint32_t operand) const { return steps[operand]; }
   /// Returns the number of elements of row `row`; the last one may be shorter.
   int64_t length(int64_t row) const { return minimum(inner(), count - row * inner()); }
 
@@ -58,11 +61,16 @@ void copyStrided(Context &c, T *to, const T *from, const Dims &shape, const Dims
     const T *source = from + offsets[0];
     T *target = to + row * inner;
     const int64_t n = space.length(row);
-    if (step == 1)
+    if (step == 1) {
       copyBytes(target, source, n * int64_t(sizeof(T)));
-    else
+    } else if (step == 0) {
+      const T value = *source;
+      for (int64_t i = 0; i < n; ++i)
+        target[i] = value;
+    } else {
       for (int64_t i = 0; i < n; ++i)
         target[i] = source[i * step];
+    }
   });
 }
 

@@ -84,7 +84,7 @@ inline double tanh(double x) { return math::tanh(x); }
 
 /// Returns sigmoid(x) * tanh(y) with a single division, which takes longer than an exponential.
 inline float sigmoidTimesTanh(float x, float y) {
-  // As tanh above; beyond 20 it is 1. These comparisons keep a NaN.
+  // The formula is that of tanh above; beyond 20 the result is 1. These comparisons keep a NaN.
   const float y2 = y * y;
   const bool isNear = y2 < 0.5f;
   float twice = y > 20.0f ? 40.0f : 2 * y;

@@ -36,6 +36,11 @@ struct Bytes {
 struct Image {
   int64_t width = 0, height = 0;
   uint8_t *pixels = nullptr;
+  /// How many channels the file has, transparency included; colors of a palette are 3.
+  int channels = 3;
+  /// Whether the decoders of JPEG and PNG are to make gray pixels of colors as their common
+  /// libraries do: of the first its luma, of the second by weights of the three.
+  bool isGray = false;
   /// Allocates the pixels. Returns false where memory could not be allocated or a side is not in
   /// [1, 65536].
   bool make(Context &c, int64_t columns, int64_t rows) {

@@ -79,6 +79,7 @@ bool decodeBmp(Context &c, Bytes file, Image &image) {
   const int64_t row = ceilDiv(width * bits, 32) * 4, palette = 14 + header;
   if (width < 1 || height < 1 || row * height > file.size - start || !image.make(c, width, height))
     return false;
+  image.channels = bits < 24 ? 1 : int(bits / 8);
   for (int64_t y = 0; y < height; ++y) {
     const int64_t from = start + (down ? y : height - 1 - y) * row;
     for (int64_t x = 0; x < width; ++x) {
@@ -147,18 +148,33 @@ bool decodeTiff(Context &c, Bytes file, Image &image) {
   return true;
 }
 
+/// Without `channels` a file that cannot be read is an image without pixels, as ONNX has it. With
+/// it such a file fails the call, and there are 1 or 3 channels, or with 0 those of the file, as
+/// TensorFlow has it.
 ATC_KERNEL(ImageDecoder) {
   const Tensor data = in(0);
-  const bool gray = is("pixel_format", "RGB", "Grayscale"), bgr = is("pixel_format", "RGB", "BGR");
+  const bool isStrict = has("channels");
+  const int64_t wanted = integer("channels", 3);
+  const bool bgr = is("pixel_format", "RGB", "BGR");
+  bool gray = is("pixel_format", "RGB", "Grayscale") || wanted == 1;
   if (!gray && !bgr && !is("pixel_format", "RGB", "RGB"))
     return fail("pixel_format is none of RGB, BGR, Grayscale");
   if (!data.known())
     return;
   const Bytes file{data.as<uint8_t>(), data.count()};
   Image image;
+  image.isGray = wanted == 1;
   const bool found = decodeBmp(*this, file, image) || decodePng(*this, file, image) ||
                      decodeJpeg(*this, file, image) || decodeTiff(*this, file, image) ||
                      decodePnm(*this, file, image);
+  if (!found && isStrict)
+    return fail("the bytes are no image in one of the formats that are supported: BMP, PNG, "
+                "JPEG with Huffman codes");
+  if (wanted == 0 && image.channels != 1 && image.channels != 3)
+    return fail("the file has % channels, but without a number of channels in the model it must "
+                "have 1 or 3",
+                image.channels);
+  gray |= wanted == 0 && image.channels == 1;
   if (!found) // an image that cannot be read is one without pixels
     image.width = image.height = 0;
   uint8_t *out = make<uint8_t>(0, U8, Dims(image.height, image.width, int64_t(gray ? 1 : 3)));

@@ -1,4 +1,4 @@
-//===-- Jpeg.cpp - JPEG images, sequential with Huffman codes -------------===//
+//===-- Jpeg.cpp - JPEG images, sequential and progressive with Huffman codes ===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Uses the arithmetic of the common decoders, so that pixels are equal to the last bit: a transform
@@ -26,6 +26,18 @@ struct Component {
   /// Samples of whole blocks, and how many of them belong to the image.
   int64_t stride = 0, width = 0, height = 0;
   uint8_t *samples = nullptr;
+  /// Of a progressive image: all blocks of `blocks` per row, which its scans refine.
+  int16_t *coefficients = nullptr;
+  int64_t blocks = 0;
+  bool isScanned = false;
+};
+
+/// What a scan of a progressive image adds: bits `low` and above of coefficients [first, last], or
+/// bit `low` where those above are there already.
+struct Band {
+  int first = 0, last = 63, low = 0;
+  bool refines = false;
+  int64_t emptyBlocks = 0; ///< how many of the next blocks have no more coefficients
 };
 
 struct EntropyReader {
@@ -112,6 +124,7 @@ struct Jpeg {
   int componentCount = 0, maxH = 1, maxV = 1;
   int64_t width = 0, height = 0, restartInterval = 0, blocksX = 0, blocksY = 0;
   int64_t adobe = -1;
+  bool isProgressive = false;
 
   bool frame(Bytes part) {
     height = part.number(1, 2, true);
@@ -132,8 +145,9 @@ struct Jpeg {
     }
     blocksX = ceilDiv(width, 8 * maxH);
     blocksY = ceilDiv(height, 8 * maxV);
-    // A block takes two bits or more: a code for DC and one for AC.
-    if (blocksX * blocksY > file.size * 4)
+    // A block takes two bits or more, a code for DC and one for AC; of a progressive image, whose
+    // blocks without AC may be counted together, one.
+    if (blocksX * blocksY > file.size * (isProgressive ? 8 : 4))
       return false;
     for (int i = 0; i < componentCount; ++i) {
       Component &component = components[i];
@@ -145,8 +159,26 @@ struct Jpeg {
       component.samples = c.scratch<uint8_t>(component.stride * blocksY * 8 * component.v);
       if (!component.samples)
         return false;
+      component.blocks = blocksX * component.h;
+      const int64_t count = 64 * component.blocks * blocksY * component.v;
+      component.coefficients = isProgressive ? c.scratch<int16_t>(count) : nullptr;
+      if (isProgressive && !component.coefficients)
+        return false;
+      for (int64_t j = 0; isProgressive && j < count; ++j)
+        component.coefficients[j] = 0;
     }
     return true;
+  }
+
+  /// Computes the samples of a block from its coefficients.
+  void transform(int64_t (&values)[64], Component &component, int64_t x, int64_t y) {
+    for (int i = 0; i < 8; ++i)
+      transform8(values + i, 8, 11);
+    for (int i = 0; i < 8; ++i)
+      transform8(values + 8 * i, 1, 18);
+    uint8_t *to = component.samples + y * 8 * component.stride + x * 8;
+    for (int i = 0; i < 64; ++i)
+      to[i / 8 * component.stride + i % 8] = clampByte(values[i] + 128);
   }
 
   bool block(EntropyReader &reader, Component &component, int64_t x, int64_t y) {
@@ -169,47 +201,144 @@ struct Jpeg {
         return false;
       values[kZigzag[i]] = int64_t(reader.number(bits)) * table[i];
     }
-    for (int i = 0; i < 8; ++i)
-      transform8(values + i, 8, 11);
-    for (int i = 0; i < 8; ++i)
-      transform8(values + 8 * i, 1, 18);
-    uint8_t *to = component.samples + y * 8 * component.stride + x * 8;
-    for (int i = 0; i < 64; ++i)
-      to[i / 8 * component.stride + i % 8] = clampByte(values[i] + 128);
+    transform(values, component, x, y);
     return true;
+  }
+
+  /// Adds what a scan has of a block of a progressive image.
+  bool refine(EntropyReader &reader, Component &component, Band &band, int64_t x, int64_t y) {
+    int16_t *values = component.coefficients + 64 * (y * component.blocks + x);
+    if (band.first == 0) {
+      if (band.refines) {
+        values[0] = int16_t(values[0] | reader.bit() << band.low);
+        return true;
+      }
+      const int size = reader.symbol(codes[component.dc]);
+      if (size < 0 || size > 15)
+        return false;
+      component.last += reader.number(size);
+      values[0] = int16_t(int64_t(component.last) * (1 << band.low));
+      return true;
+    }
+    const int one = 1 << band.low;
+    auto correct = [&](int16_t &value) {
+      if (reader.bit() && !((value < 0 ? -value : value) & one))
+        value = int16_t(value + (value < 0 ? -one : one));
+    };
+    int i = band.first;
+    for (; !band.emptyBlocks && i <= band.last; ++i) {
+      const int symbol = reader.symbol(codes[4 + component.ac]);
+      if (symbol < 0)
+        return false;
+      const int bits = symbol & 15;
+      int zeros = symbol >> 4;
+      if (!bits && zeros != 15) {
+        band.emptyBlocks = (1 << zeros) + reader.bits(zeros);
+        break;
+      }
+      if (!band.refines) {
+        i += zeros;
+        if (i > 63)
+          return false;
+        values[kZigzag[i]] = int16_t(reader.number(bits) * one);
+        continue;
+      }
+      const int added = bits ? (reader.bit() ? one : -one) : 0;
+      // Coefficients that are there already are corrected on the way, and do not count.
+      for (; i <= band.last; ++i) {
+        int16_t &value = values[kZigzag[i]];
+        if (value)
+          correct(value);
+        else if (--zeros < 0)
+          break;
+      }
+      if (added && i <= band.last)
+        values[kZigzag[i]] = int16_t(added);
+    }
+    if (!band.emptyBlocks)
+      return true;
+    --band.emptyBlocks;
+    for (; band.refines && i <= band.last; ++i)
+      if (values[kZigzag[i]])
+        correct(values[kZigzag[i]]);
+    return true;
+  }
+
+  bool readBand(Bytes part, int count, Band &band) const {
+    band.first = part[1 + 2 * count];
+    band.last = part[2 + 2 * count];
+    band.low = part[3 + 2 * count] & 15;
+    band.refines = part[3 + 2 * count] >> 4 != 0;
+    // DC has scans of its own, and AC those of single components.
+    return band.first <= band.last && band.last < 64 && band.low < 14 &&
+           (band.first == 0 ? band.last == 0 : count == 1);
   }
 
   bool scan(Bytes part, Bytes data) {
     const int count = part[0];
-    if (!componentCount || count != componentCount)
-      return false; // one scan with everything
+    if (!componentCount || (count != 1 && count != componentCount))
+      return false; // scans have one component or all
+    Component *scanned[3] = {};
     for (int i = 0; i < count; ++i) {
-      if (part[1 + 2 * i] != components[i].id)
+      for (Component &component : components)
+        if (&component < components + componentCount && component.id == part[1 + 2 * i])
+          scanned[i] = &component;
+      if (!scanned[i] || (count > 1 && scanned[i] != components + i))
         return false;
-      components[i].dc = part[2 + 2 * i] >> 4 & 3;
-      components[i].ac = part[2 + 2 * i] & 3;
+      scanned[i]->dc = part[2 + 2 * i] >> 4 & 3;
+      scanned[i]->ac = part[2 + 2 * i] & 3;
+      scanned[i]->isScanned = true;
+      scanned[i]->last = 0;
     }
+    Band band;
+    if (isProgressive && !readBand(part, count, band))
+      return false;
     // Blocks of a single component do not come in groups.
     const bool single = count == 1;
-    const int64_t columns = single ? ceilDiv(components[0].width, 8) : blocksX;
-    const int64_t rows = single ? ceilDiv(components[0].height, 8) : blocksY;
+    const int64_t columns = single ? ceilDiv(scanned[0]->width, 8) : blocksX;
+    const int64_t rows = single ? ceilDiv(scanned[0]->height, 8) : blocksY;
     EntropyReader reader{data};
     for (int64_t mcu = 0; mcu < columns * rows; ++mcu) {
       if (restartInterval && mcu && mcu % restartInterval == 0) {
         reader.restart();
         for (Component &component : components)
           component.last = 0;
+        band.emptyBlocks = 0;
       }
       for (int i = 0; i < count; ++i) {
-        const int h = single ? 1 : components[i].h, v = single ? 1 : components[i].v;
-        for (int b = 0; b < h * v; ++b)
-          if (!block(reader, components[i], mcu % columns * h + b % h, mcu / columns * v + b / h))
+        Component &component = *scanned[i];
+        const int h = single ? 1 : component.h, v = single ? 1 : component.v;
+        for (int b = 0; b < h * v; ++b) {
+          const int64_t x = mcu % columns * h + b % h, y = mcu / columns * v + b / h;
+          if (isProgressive ? !refine(reader, component, band, x, y)
+                            : !block(reader, component, x, y))
             return false;
+        }
       }
       if (reader.ended)
         return false;
     }
     return true;
+  }
+
+  bool isComplete() const {
+    for (int i = 0; i < componentCount; ++i)
+      if (!components[i].isScanned)
+        return false;
+    return componentCount > 0;
+  }
+
+  /// Computes the samples of a progressive image, whose scans are all there.
+  void transformAll() {
+    for (int i = 0; i < componentCount; ++i)
+      for (int64_t at = 0; at < components[i].blocks * blocksY * components[i].v; ++at) {
+        int64_t values[64];
+        for (int k = 0; k < 64; ++k)
+          values[k] = components[i].coefficients[64 * at + k];
+        for (int k = 0; k < 64; ++k)
+          values[kZigzag[k]] *= tables[components[i].table][k];
+        transform(values, components[i], at % components[i].blocks, at / components[i].blocks);
+      }
   }
 
   /// The samples of a component at the size of the image.
@@ -251,8 +380,10 @@ bool decodeJpeg(Context &c, Bytes file, Image &image) {
   if (!file.starts("\xff\xd8"))
     return false;
   Jpeg jpeg{c, file};
-  bool scanned = false;
-  for (int64_t at = 2; at + 4 <= file.size && !scanned;) {
+  // A scan is a pass over all blocks, however few bytes it has.
+  constexpr int mostScans = 256;
+  int scans = 0;
+  for (int64_t at = 2; at + 4 <= file.size && (jpeg.isProgressive || !jpeg.isComplete());) {
     if (file[at] != 0xff) {
       ++at;
       continue;
@@ -262,12 +393,15 @@ bool decodeJpeg(Context &c, Bytes file, Image &image) {
       at += marker == 0xff ? 1 : 2;
       continue;
     }
+    if (marker == 0xd9)
+      break; // the end
     const int64_t size = file.number(at + 2, 2, true) - 2;
     if (size < 0 || at + 4 + size > file.size)
       return false;
     const Bytes part{file.data + at + 4, size};
     at += 4 + size;
-    if (marker == 0xc0 || marker == 0xc1) {
+    if (marker <= 0xc2 && marker >= 0xc0) {
+      jpeg.isProgressive = marker == 0xc2;
       if (jpeg.componentCount || !jpeg.frame(part))
         return false;
     } else if (marker == 0xc4) {
@@ -292,24 +426,26 @@ bool decodeJpeg(Context &c, Bytes file, Image &image) {
     } else if (marker == 0xee && part.starts("Adobe")) {
       jpeg.adobe = part[11];
     } else if (marker == 0xda) {
-      if (!jpeg.scan(part, file.from(at)))
+      if (++scans > mostScans || !jpeg.scan(part, file.from(at)))
         return false;
-      scanned = true;
-    } else if (marker >= 0xc2 && marker <= 0xcf && marker != 0xc8 && marker != 0xcc) {
-      return false; // progressive, lossless or arithmetic
+    } else if (marker >= 0xc3 && marker <= 0xcf && marker != 0xc8 && marker != 0xcc) {
+      return false; // lossless or arithmetic
     }
   }
-  if (!scanned || !image.make(c, jpeg.width, jpeg.height))
+  if (!jpeg.isComplete() || !image.make(c, jpeg.width, jpeg.height))
     return false;
+  if (jpeg.isProgressive)
+    jpeg.transformAll();
   const uint8_t *planes[3] = {};
   for (int i = 0; i < jpeg.componentCount; ++i)
     if (!(planes[i] = jpeg.upsampled(jpeg.components[i])))
       return false;
   const int64_t count = jpeg.width * jpeg.height;
+  image.channels = jpeg.componentCount;
   for (int64_t i = 0; i < count; ++i) {
     const int64_t y = planes[0][i];
     const int64_t x = i % jpeg.width, row = i / jpeg.width;
-    if (jpeg.componentCount == 1) {
+    if (jpeg.componentCount == 1 || (image.isGray && jpeg.adobe != 0)) {
       image.set(x, row, uint8_t(y), uint8_t(y), uint8_t(y));
     } else if (jpeg.adobe == 0) { // the components are red, green and blue
       image.set(x, row, uint8_t(y), planes[1][i], planes[2][i]);

@@ -206,6 +206,7 @@ bool decodePng(Context &c, Bytes file, Image &image) {
   uint8_t *stream = c.scratch<uint8_t>(file.size);
   int64_t length = 0;
   Bytes palette;
+  image.channels = int(kind == 3 ? 3 : samples);
   for (int64_t at = 8; stream && at + 12 <= file.size;) {
     const int64_t size = file.number(at, 4, true);
     if (size > file.size - at - 12)
@@ -215,6 +216,8 @@ bool decodePng(Context &c, Bytes file, Image &image) {
       length += size;
     } else if (file.starts("PLTE", at + 4)) {
       palette = {file.data + at + 8, size};
+    } else if (file.starts("tRNS", at + 4)) {
+      image.channels += 1;
     }
     at += size + 12;
   }
@@ -259,6 +262,10 @@ bool decodePng(Context &c, Bytes file, Image &image) {
                      : kind == 2 || kind == 6 ? sample(i)
                      : bits < 8               ? uint8_t(sample(0) * 255 / ((1 << bits) - 1))
                                               : sample(0);
+        if (image.isGray && (value[0] != value[1] || value[0] != value[2]))
+          // The weights of ITU-R BT.601 in 15 bits, rounded down as the common library does.
+          value[0] = value[1] = value[2] =
+              uint8_t((9797 * value[0] + 19234 * value[1] + 3737 * value[2]) >> 15);
         image.set(x0 + x * stepX, y0 + y * stepY, value[0], value[1], value[2]);
       }
     data += rows * (row + 1);

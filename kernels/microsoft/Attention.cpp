@@ -184,6 +184,75 @@ struct SelfAttention {
   }
 };
 
+/// The sizes of a MultiHeadAttention, and the form of its inputs.
+struct MultiHeads {
+  bool packed = false;   ///< the query is [batch, length, heads, 3, size], with keys and values
+  bool packedKv = false; ///< the key is [batch, length, heads, 2, size], with values
+  bool split = false;    ///< keys and values are [batch, heads, length, size]
+  int64_t batch = 0, heads = 0;
+  int64_t length = 0, before = 0, fresh = 0; ///< positions: of queries, in the past, of new keys
+  int64_t hidden = 0, valueHidden = 0;       ///< elements per position, of all heads
+  int64_t size = 0, valueSize = 0;           ///< elements per position and head
+
+  int64_t keys() const { return before + fresh; }
+
+  /// Reads and checks the shapes of all inputs but the addends. Returns false where the call has
+  /// failed.
+  bool find(Context &c) {
+    const Tensor query = c.in(0), key = c.in(1), value = c.in(2), bias = c.in(3), pastKey = c.in(6),
+                 pastValue = c.in(7);
+    heads = c.integer("num_heads", 0);
+    if (heads < 1 || heads > 0x7fffffff || (query.rank() != 3 && query.rank() != 5))
+      return c.fail("a query of rank % with % heads", query.rank(), heads), false;
+    packed = query.rank() == 5, packedKv = key && key.rank() == 5, split = key && key.rank() == 4;
+    batch = query.dim(0), length = query.dim(1);
+    hidden = packed ? heads * query.dim(4) : query.dim(2), size = hidden / heads;
+    if (packed ? query.dim(2) != heads || query.dim(3) != 3
+               : !key || hidden % heads || heads > maximum(hidden, int64_t(1)))
+      return c.fail("a query of % numbers for % heads", hidden, heads), false;
+    if (!packed && !packedKv && !value)
+      return c.fail("has no value"), false;
+    fresh = packed ? length : split ? key.dim(2) : key.dim(1);
+    valueHidden = packed || packedKv ? hidden : split ? heads * value.dim(3) : value.dim(2);
+    valueSize = valueHidden / heads, before = pastKey ? pastKey.dim(2) : 0;
+    if ((key && key.count() != batch * fresh * hidden * (packedKv ? 2 : 1)) ||
+        (value && value.count() != batch * fresh * valueHidden) || valueHidden % heads ||
+        (bias && bias.count() != 2 * hidden + valueHidden) ||
+        (pastKey && (!pastValue || pastKey.count() != batch * heads * before * size ||
+                     pastValue.count() != batch * heads * before * valueSize)))
+      return c.fail("query, key and value do not fit % batches of % heads of %", batch, heads,
+                    size),
+             false;
+    return true;
+  }
+
+  /// Returns the vectors of the queries, the new keys and the new values in their inputs, which
+  /// begin at `q`, `k` and `v`.
+  HeadVectors queriesAt(const float *q) const {
+    if (packed)
+      return {q, length * 3 * hidden, 3 * size, 3 * hidden};
+    return {q, length * hidden, size, hidden};
+  }
+  HeadVectors keysAt(const float *k) const {
+    if (packed)
+      return queriesAt(k + size);
+    if (packedKv)
+      return {k, fresh * 2 * hidden, 2 * size, 2 * hidden};
+    if (split)
+      return {k, fresh * hidden, fresh * size, size};
+    return {k, fresh * hidden, size, hidden};
+  }
+  HeadVectors valuesAt(const float *v) const {
+    if (packed)
+      return queriesAt(v + 2 * size);
+    if (packedKv)
+      return keysAt(v + size);
+    if (split)
+      return {v, fresh * valueHidden, fresh * valueSize, valueSize};
+    return {v, fresh * valueHidden, valueSize, valueHidden};
+  }
+};
+
 } // namespace
 
 ATC_KERNEL(MsAttention) {
@@ -230,68 +299,35 @@ ATC_KERNEL(QAttention) {
 }
 
 ATC_KERNEL(MultiHeadAttention) {
-  const Tensor query = in(0), key = in(1), value = in(2), bias = in(3), padding = in(4);
-  const Tensor pastKey = in(6), pastValue = in(7);
-  const int64_t heads = integer("num_heads", 0);
-  if (heads < 1 || heads > 0x7fffffff || (query.rank() != 3 && query.rank() != 5))
-    return fail("a query of rank % with % heads", query.rank(), heads);
-  const bool packed = query.rank() == 5, packedKv = key && key.rank() == 5,
-             split = key && key.rank() == 4; // [batch, heads, positions, size]
-  const int64_t batch = query.dim(0), length = query.dim(1);
-  const int64_t hidden = packed ? heads * query.dim(4) : query.dim(2), size = hidden / heads;
-  if (packed ? query.dim(2) != heads || query.dim(3) != 3
-             : !key || hidden % heads || heads > maximum(hidden, int64_t(1)))
-    return fail("a query of % numbers for % heads", hidden, heads);
-  if (!packed && !packedKv && !value)
-    return fail("has no value");
-  const int64_t fresh = packed ? length : split ? key.dim(2) : key.dim(1);
-  const int64_t valueHidden = packed || packedKv ? hidden
-                              : split            ? heads * value.dim(3)
-                                                 : value.dim(2);
-  const int64_t valueSize = valueHidden / heads, before = pastKey ? pastKey.dim(2) : 0;
-  const int64_t keys = before + fresh;
-  if ((key && key.count() != batch * fresh * hidden * (packedKv ? 2 : 1)) ||
-      (value && value.count() != batch * fresh * valueHidden) || valueHidden % heads ||
-      (bias && bias.count() != 2 * hidden + valueHidden) ||
-      (pastKey && (!pastValue || pastKey.count() != batch * heads * before * size ||
-                   pastValue.count() != batch * heads * before * valueSize)))
-    return fail("query, key and value do not fit % batches of % heads of %", batch, heads, size);
+  MultiHeads p;
+  if (!p.find(*this))
+    return;
+  const Tensor query = in(0), key = in(1), value = in(2), bias = in(3), pastKey = in(6),
+               pastValue = in(7);
+  const int64_t batch = p.batch, heads = p.heads, keys = p.keys();
   FloatResult result, presentKey, presentValue;
   Added added;
-  if (!result.make(*this, 0, query.dtype(), Dims(batch, length, valueHidden)) ||
-      !presentKey.makeIfWanted(*this, 1, query.dtype(), Dims(batch, heads, keys, size)) ||
-      !presentValue.makeIfWanted(*this, 2, query.dtype(), Dims(batch, heads, keys, valueSize)) ||
-      !added.read(*this, padding, in(5), batch, heads, length, keys))
+  if (!result.make(*this, 0, query.dtype(), Dims(batch, p.length, p.valueHidden)) ||
+      !presentKey.makeIfWanted(*this, 1, query.dtype(), Dims(batch, heads, keys, p.size)) ||
+      !presentValue.makeIfWanted(*this, 2, query.dtype(), Dims(batch, heads, keys, p.valueSize)) ||
+      !added.read(*this, in(4), in(5), batch, heads, p.length, keys))
     return;
-  const float *q = floatsOf(*this, query), *k = packed ? q : floatsOf(*this, key);
-  const float *v = packed ? q : packedKv ? k : floatsOf(*this, value);
+  const float *q = floatsOf(*this, query), *k = p.packed ? q : floatsOf(*this, key);
+  const float *v = p.packed ? q : p.packedKv ? k : floatsOf(*this, value);
   const float *shift = bias ? floatsOf(*this, bias) : nullptr;
   float *out = result.floats(*this);
   if (!q || !k || !v || !out || (bias && !shift))
     return;
-  if (shift && (packed || packedKv || split))
+  if (shift && (p.packed || p.packedKv || p.split))
     return fail("a bias is supported for separate projections only");
   if (shift) {
-    q = withBias(*this, q, batch * length, hidden, shift);
-    k = withBias(*this, k, batch * fresh, hidden, shift + hidden);
-    v = withBias(*this, v, batch * fresh, valueHidden, shift + 2 * hidden);
+    q = withBias(*this, q, batch * p.length, p.hidden, shift);
+    k = withBias(*this, k, batch * p.fresh, p.hidden, shift + p.hidden);
+    v = withBias(*this, v, batch * p.fresh, p.valueHidden, shift + 2 * p.hidden);
     if (!q || !k || !v)
       return;
   }
-  HeadVectors queries{q, length * hidden, size, hidden}, keyHeads{k, fresh * hidden, size, hidden},
-      values{v, fresh * valueHidden, valueSize, valueHidden};
-  if (packed) { // [batch, length, heads, 3, size]
-    queries = {q, length * 3 * hidden, 3 * size, 3 * hidden};
-    keyHeads = queries, values = queries;
-    keyHeads.data += size, values.data += 2 * size;
-  } else if (packedKv) {
-    keyHeads = {k, fresh * 2 * hidden, 2 * size, 2 * hidden};
-    values = keyHeads;
-    values.data += size;
-  } else if (split) {
-    keyHeads = {k, fresh * hidden, fresh * size, size};
-    values = {v, fresh * valueHidden, fresh * valueSize, valueSize};
-  }
+  HeadVectors queries = p.queriesAt(q), keyHeads = p.keysAt(k), values = p.valuesAt(v);
   auto join = [&](HeadVectors &part, int64_t width, Tensor past, FloatResult &present) {
     if (!pastKey && !present)
       return true;
@@ -299,28 +335,17 @@ ATC_KERNEL(MultiHeadAttention) {
     const float *old = past ? floatsOf(*this, past) : nullptr;
     if (!to || (past && !old))
       return false;
-    append(to, batch, heads, width, old, before, part, fresh);
+    append(to, batch, heads, width, old, p.before, part, p.fresh);
     part = {to, heads * keys * width, keys * width, width};
     return true;
   };
-  if (!join(keyHeads, size, pastKey, presentKey) ||
-      !join(values, valueSize, pastValue, presentValue))
+  if (!join(keyHeads, p.size, pastKey, presentKey) ||
+      !join(values, p.valueSize, pastValue, presentValue))
     return;
-  const double scale = number("scale", 0);
-  const Attend attend{batch,
-                      heads,
-                      heads,
-                      length,
-                      keys,
-                      size,
-                      valueSize,
-                      queries,
-                      keyHeads,
-                      values,
-                      scale ? scale : 1 / math::sqrt(double(size)),
-                      0,
-                      out};
-  if (!added.run(*this, attend))
+  const double stated = number("scale", 0);
+  const double scale = stated ? stated : 1 / math::sqrt(double(p.size));
+  if (!added.run(*this, {batch, heads, heads, p.length, keys, p.size, p.valueSize, queries,
+                         keyHeads, values, scale, 0, out}))
     return;
   result.store();
   presentKey.store();

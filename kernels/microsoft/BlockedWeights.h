@@ -75,7 +75,7 @@ struct BlockedWeights {
       columnOf[lane] = minimum(column + lane, n - 1);
     for (int64_t i = 0; i < depth;) {
       const int64_t b = (first + i) / block, end = minimum((b + 1) * block - first, depth);
-      // What the next piece of these columns begins with, for which there is time.
+      // Prefetches the beginning of the next piece of these columns, while this one is computed.
       for (int64_t lane = 0; i % kGroup == 0 && lane < kLanes; ++lane)
         __builtin_prefetch(packed + columnOf[lane] * columnBytes() +
                            (first + i + depth) * Bits / 8);

@@ -17,7 +17,7 @@
 
 namespace atc::kernels {
 
-/// How the elements of a cache's rows are stored.
+/// The storage format of the rows of a cache.
 struct RowFormat {
   int64_t size = 0;                      ///< elements per row
   int bits = 0;                          ///< per element, 8 or 4; 0: floats of any type

@@ -35,7 +35,7 @@ template <int Digits> struct DigitLayout {
     float *sums;    ///< of the integers, per lane: those of a unit are spread evenly
   };
 
-  /// Where a column begins, and how far the next one is from it.
+  /// The beginning of a column, and the distances to the next one.
   struct Columns {
     const uint8_t *packed;
     const float *scales, *zeros;

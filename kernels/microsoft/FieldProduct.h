@@ -184,7 +184,7 @@ private:
         const int64_t first = whole * Blocks;
         const uint8_t *last = from + whole * kStepBytes;
         if (j + 1 < n && blocks >= Blocks) {
-          // What follows is the next column's: x is 0 there, and the mask hides the rest of it.
+          // The load reads into the next column: x is 0 there, and the mask hides the rest.
           addRest(last, scale + first, zero ? zero + first : nullptr, zeroFrom, first);
         } else {
           uint8_t weights[kStepBytes] = {}, fields[2] = {};

@@ -130,6 +130,9 @@ struct GroupQuery {
   }
   bool readSizes(Context &c, Tensor query, Tensor key, Tensor value, Tensor pastKey,
                  Tensor pastValue);
+  bool readTotal(Context &c, Tensor lengths, Tensor totalLength, Tensor fresh, bool hasPast);
+  bool readVectors(Context &c, Tensor query, Tensor key, Tensor value);
+  bool canGrow(Tensor past, uint8_t cacheType) const;
   bool findTables(Context &c, bool known);
   bool findNorms(Context &c, Tensor queryScale, Tensor keyScale, bool known);
   bool findPositions(Context &c, Tensor lengths, Tensor fresh, int64_t *starts, RowRange *rows);
@@ -178,6 +181,43 @@ bool GroupQuery::readSizes(Context &c, Tensor query, Tensor key, Tensor value, T
   if (window && !c.integer("causal", 1))
     return c.fail("local_window_size % needs causal = 1", window), false;
   return true;
+}
+
+/// Finds the numbers of positions. Returns false where the call has failed, or where only a run
+/// knows them.
+bool GroupQuery::readTotal(Context &c, Tensor lengths, Tensor totalLength, Tensor fresh,
+                           bool hasPast) {
+  if (!totalLength.known() || !lengths || (fresh && !fresh.known()))
+    return false;
+  if (totalLength.count() != 1 || lengths.count() != batch)
+    return c.fail("% lengths for % batches", lengths.count(), batch), false;
+  total = integerAt(totalLength, 0);
+  keys = windowed ? capacity : maximum(total, room);
+  if (total < length && !windowed)
+    return c.fail("% positions in all, % of them new", total, length), false;
+  if (fresh && (fresh.count() != batch || !hasPast || !c.integer("causal", 1)))
+    return c.fail("query_seqlens has % lengths for % batches; it needs a past and causal = 1",
+                  fresh.count(), batch),
+           false;
+  return true;
+}
+
+/// Finds the vectors of the new positions: a query without a key holds all three. Returns false
+/// where memory could not be allocated.
+bool GroupQuery::readVectors(Context &c, Tensor query, Tensor key, Tensor value) {
+  q = floatsOf(c, query);
+  k = key ? floatsOf(c, key) : q + heads * size;
+  v = key ? floatsOf(c, value) : k + keyHeads * size;
+  return q && k && v;
+}
+
+/// Returns whether caches can grow in place: all sequences are as long as the past, if there is
+/// one. A cache without a past must be of f32.
+bool GroupQuery::canGrow(Tensor past, uint8_t cacheType) const {
+  bool isEven = (past || cacheType == F32) && total == room + length;
+  for (int64_t b = 0; isEven && b < batch; ++b)
+    isEven = before[b] == room;
+  return isEven;
 }
 
 /// Checks what rotates vectors, and finds the cosines and sines only where inputs are `known`.
@@ -432,19 +472,9 @@ ATC_KERNEL(GroupQueryAttention) {
   Sinks sinks{in(11)};
   if (!p.readSizes(*this, query, key, value, pastKey, pastValue))
     return;
-  const bool packed = !key, causal = integer("causal", 1);
-  const int64_t batch = p.batch, length = p.length, size = p.size;
-  if (!totalLength.known() || !lengths || (fresh && !fresh.known()))
+  if (!p.readTotal(*this, lengths, totalLength, fresh, bool(pastKey)))
     return;
-  if (totalLength.count() != 1 || lengths.count() != batch)
-    return fail("% lengths for % batches", lengths.count(), batch);
-  const int64_t stated = p.total = integerAt(totalLength, 0);
-  p.keys = p.windowed ? p.capacity : maximum(stated, p.room);
-  if (stated < length && !p.windowed)
-    return fail("% positions in all, % of them new", stated, length);
-  if (fresh && (fresh.count() != batch || !pastKey || !causal))
-    return fail("query_seqlens has % lengths for % batches; it needs a past and causal = 1",
-                fresh.count(), batch);
+  const int64_t batch = p.batch, length = p.length, size = p.size;
   // Any input may be one that only a run knows, also the tables beside constant queries.
   bool known = true;
   for (uint32_t i = 0; i < inputs(); ++i)
@@ -465,12 +495,9 @@ ATC_KERNEL(GroupQueryAttention) {
   CacheRows rows[2];
   if (!p.findFormats(*this, rows, cacheType, known))
     return;
-  const bool asRows = p.windowed || rows[0].format.bits || (!causal && p.ragged);
-  // Caches grow in place where all sequences are as long as the past, in its type.
-  bool inPlace = known && !asRows && query.dtype() == F32 && (pasts[0] || cacheType == F32) &&
-                 p.total == p.room + length && wants(1) && wants(2);
-  for (int64_t b = 0; inPlace && b < batch; ++b)
-    inPlace = before[b] == p.room;
+  const bool asRows = p.windowed || rows[0].format.bits || (!integer("causal", 1) && p.ragged);
+  const bool inPlace = known && !asRows && query.dtype() == F32 && wants(1) && wants(2) &&
+                       p.canGrow(pasts[0], cacheType);
 
   CachedAttention attention;
   attention.q = {batch, p.heads, length, size, true};
@@ -494,13 +521,11 @@ ATC_KERNEL(GroupQueryAttention) {
   ScoreBias scoreBias;
   if (!known || !scoreBias.read(*this, addend, batch, p.heads, length, p.total))
     return;
-  p.q = floatsOf(*this, query);
-  p.k = packed ? p.q + p.heads * size : floatsOf(*this, key);
-  p.v = packed ? p.k + p.keyHeads * size : floatsOf(*this, value);
   float *out = result.floats(*this);
-  const bool turns = p.cosines || packed || p.queryNorm.scale;
+  const bool turns = p.cosines || !key || p.queryNorm.scale;
   float *turned = turns ? scratch<float>(batch * length * p.heads * size + 1) : nullptr;
-  if (!p.q || !p.k || !p.v || !out || (turns && !turned) || !sinks.find(*this, p.heads))
+  if (!p.readVectors(*this, query, key, value) || !out || (turns && !turned) ||
+      !sinks.find(*this, p.heads))
     return;
   if (turned)
     p.turnQueries(*this, turned);

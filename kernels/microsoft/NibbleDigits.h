@@ -31,7 +31,7 @@ template <int Digits> struct DigitSteps {
     const float largest = __builtin_bit_cast(float, bits);
     if (bits >= __builtin_bit_cast(uint32_t, __builtin_inff()))
       return {__builtin_nanf(""), 0, false};
-    // Of smaller ones the inverse would not be finite.
+    // For smaller maxima the inverse would not be finite, so the block counts as zeros.
     if (bits < __builtin_bit_cast(uint32_t, 0x1p-100f))
       return {};
     return {largest / float(kLimit), float(kLimit) / largest, true};
@@ -46,7 +46,7 @@ template <int Digits> struct DigitSteps {
   /// Returns the lowest digits of 16 integers in the given order, and removes them.
   ATC_WIDE_DOT_PART static __m128i takeDigits(__m512i &values, __m128i order) {
     const __m128i lowest = _mm512_cvtepi32_epi8(values);
-    // What is left after a digit that has a sign.
+    // Removes the lowest signed digit: rounds to the nearest multiple of 256 and shifts.
     values = _mm512_srai_epi32(_mm512_add_epi32(values, _mm512_set1_epi32(128)), 8);
     return _mm_shuffle_epi8(lowest, order);
   }

@@ -45,7 +45,7 @@ template <int Digits> struct PairDigits : DigitLayout<Digits> {
       const uint32_t bits = largestBits(row + first, end - first);
       const float largest = __builtin_bit_cast(float, bits);
       const bool isFinite = bits < __builtin_bit_cast(uint32_t, __builtin_inff());
-      // Of smaller ones the inverse would not be finite.
+      // For smaller maxima the inverse would not be finite, so the block counts as zeros.
       const bool isZero = bits < __builtin_bit_cast(uint32_t, 0x1p-100f);
       const float step = !isFinite ? __builtin_nanf("") : isZero ? 0 : largest / float(kLimit);
       const float inverse = !isFinite || isZero ? 0 : float(kLimit) / largest;
@@ -121,7 +121,7 @@ private:
     const uint32_t even = uint32_t(bytes), odd = uint32_t(bytes >> 32);
     __builtin_memcpy(to, &even, 4);
     __builtin_memcpy(to + kGroup / 2, &odd, 4);
-    // What is left after a digit that has a sign.
+    // Removes the lowest signed digit: rounds to the nearest multiple of 256 and shifts.
     values = _mm256_srai_epi32(_mm256_add_epi32(values, _mm256_set1_epi32(128)), 8);
   }
 
@@ -131,7 +131,8 @@ private:
                        : _mm256_set_m128(_mm_set1_ps(second), _mm_set1_ps(first));
   }
 
-  /// Where the zero points of a block are: nowhere (all are the middle), in 4 bits, or in floats.
+  /// The form of the zero points of a block: all are the middle, or they are stored in 4 bits or as
+  /// floats.
   enum class Zeros { Middle, Packed, Floats };
   static constexpr float kFloats[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 

@@ -44,8 +44,8 @@ float largestOf(Floats16 x) {
 void storeSums(float *to, const Floats16 (&x)[4]) {
   typedef float Half __attribute__((vector_size(32)));
   typedef float Quarter __attribute__((vector_size(16)));
-  // Of each four lanes first those of two vectors, then of all: the sums of four lanes side by
-  // side.
+  // Each group of four lanes is reduced in two steps, of two vectors each, so that the sums of four
+  // vectors end side by side.
   auto inPairs = [](Floats16 a, Floats16 b) {
     return __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29) +
            __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15,

@@ -265,6 +265,34 @@ template <typename F> bool multiply(Context &c, const Product<F> &p) {
       zeroRows(p.c + at(p.cOffsets, i), p.cRow, p.m, p.n);
     return true;
   }
+  // A column is the row of the transposed product.
+  if (p.n == 1 && p.m > 1 && p.cRow == 1 && p.aCol == 1) {
+    Product<F> row = p;
+    row.m = 1;
+    row.n = row.cRow = p.m;
+    row.a = p.b;
+    row.aRow = 0;
+    row.aCol = p.bRow;
+    row.aOffsets = p.bOffsets;
+    row.b = p.a;
+    row.bRow = 1;
+    row.bCol = p.aRow;
+    row.bOffsets = p.aOffsets;
+    return multiply(c, row);
+  }
+  // Register tiles read rows of a, without which they would be packed element by element.
+  if (hasWideRegisters() && p.aRow == 1 && p.aCol != 1 && p.m > kRows && p.batch == 1) {
+    Product<F> turned = p;
+    F *rows = c.scratch<F>(p.m * p.k);
+    if (!rows)
+      return false;
+    transposeRows(rows, p.k, p.a + at(p.aOffsets, 0), p.aCol, p.k, p.m);
+    turned.a = rows;
+    turned.aOffsets = nullptr;
+    turned.aRow = p.k;
+    turned.aCol = 1;
+    return multiply(c, turned);
+  }
   const bool byRows = p.bCol == 1 && p.m <= kRows, byColumns = p.bRow == 1 && p.m <= 3;
   if (byRows || byColumns) {
     const int64_t step = 16 * width, chunks = ceilDiv(p.n, step);

@@ -42,7 +42,7 @@ void packPanels(F *packed, const F *b, int64_t bRow, int64_t bCol, int64_t k, in
 template <typename F>
 void multiplyPacked(F *c, int64_t cRow, const F *a, int64_t aRow, int64_t aCol, const F *packed,
                     int64_t m, int64_t n, int64_t k, bool add, int64_t panelRows);
-/// As above, of all rows of the panels.
+/// Computes c (m x n) = or += a * packed on this thread, of all k rows of the panels.
 template <typename F>
 void multiplyPacked(F *c, int64_t cRow, const F *a, int64_t aRow, int64_t aCol, const F *packed,
                     int64_t m, int64_t n, int64_t k, bool add) {

@@ -96,8 +96,8 @@ struct ByteProduct {
   int64_t batch = 1;
   /// The offsets in elements of the matrices; null: all 0.
   const int64_t *aOffsets = nullptr, *bOffsets = nullptr;
-  /// Where b is one matrix in the order of BytePanels, without strides: the sums of its columns as
-  /// they are stored; else null.
+  /// The sums of the columns of b as they are stored, if b is one matrix in the order of
+  /// BytePanels, without strides; else null.
   const int64_t *packedSums = nullptr;
 
   /// Reads the parameter `packed` of a call whose sizes are known; returns false and fails the call

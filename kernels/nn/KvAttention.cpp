@@ -60,7 +60,8 @@ bool findOperands(Context &c, CachedAttention &p) {
   p.causal = c.integer("is_causal", 0);
   if (!p.mask.find(c, Dims(p.q.batch, p.q.heads, p.q.length, p.total)))
     return false;
-  // What is added to all scores of a row does not change their softmax.
+  // A mask with one column adds the same number to all scores of a row, which does not change their
+  // softmax.
   if (p.mask.tensor && c.integer("mask_broadcast", 0) && p.mask.columns == 1 && p.total != 1)
     p.mask.tensor = Tensor();
   return !p.mask.tensor || !c.integer("mask_broadcast", 0) || p.mask.columns == p.total ||

@@ -1,10 +1,11 @@
 //===-- ArgMaxTopKCumSum.cpp - the largest elements, and where they are ---===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "kernels/core/GeneratedCode.h"
 #include "kernels/core/Math.h"
 #include "kernels/core/Sort.h"
+#include "kernels/core/TransposeSquare.h"
 #include "kernels/core/Widen.h"
+#include "kernels/tensor/TopKeys.h"
 
 namespace atc::kernels {
 
@@ -21,6 +22,24 @@ struct AxisLanes {
     return lane / inner * length * inner + lane % inner;
   }
 };
+
+/// The most elements of a lane whose numbers and indices are one integer.
+constexpr int64_t kMaxKeyed = int64_t(1) << 32;
+
+/// Returns the index of the maximum (or minimum) of neighbours, or of a NaN; of equal ones the
+/// first (or last). Elements and their indices are combined, so that the greatest integer is the
+/// result.
+template <bool largest, bool last, typename T> int64_t placeOf(const T *elements, int64_t count) {
+  using N = Compute<T>;
+  uint64_t most = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const N x = elements[i];
+    const uint32_t order = orderOf(x);
+    const uint64_t high = largest || isNan(x) ? order : ~order;
+    most = maximum(most, high << 32 | (last ? uint32_t(i) : ~uint32_t(i)));
+  }
+  return last ? uint32_t(most) : uint32_t(~uint32_t(most));
+}
 
 /// Computes the index of the maximum (or minimum) of every lane. NaN counts as the maximum.
 template <bool largest> void argument(Context &c) {
@@ -48,6 +67,12 @@ template <bool largest> void argument(Context &c) {
         parallelIf(c, lanes.count(), lanes.size, [&](int64_t begin, int64_t end) {
           for (int64_t lane = begin; lane < end; ++lane) {
             const T *at = from + lanes.start(lane, lanes.size);
+            if constexpr (sizeof(T) <= sizeof(uint32_t))
+              if (lanes.inner == 1 && lanes.size <= kMaxKeyed) {
+                out[lane] = last ? placeOf<largest, true>(at, lanes.size)
+                                 : placeOf<largest, false>(at, lanes.size);
+                continue;
+              }
             N best = at[0];
             int64_t found = 0;
             for (int64_t i = 1; i < lanes.size; ++i) {
@@ -76,13 +101,83 @@ struct TopResults {
   int64_t *indices = nullptr;
 };
 
-/// Returns whether `count` elements are all at most (`largest`) or at least `bound`.
-template <int64_t count, typename T, typename N>
-bool areBehind(const T *elements, N bound, bool largest) {
-  uint32_t behind = 1;
-  for (int64_t i = 0; i < count; ++i)
-    behind &= largest ? N(elements[i]) <= bound : N(elements[i]) >= bound;
-  return behind;
+/// What TopK is asked for.
+struct TopPlan {
+  AxisLanes lanes;
+  int64_t k;
+  bool largest;
+  TopResults results;
+
+  template <typename T> void store(const T *from, int64_t lane, int64_t i, int64_t found) const {
+    const int64_t to = lanes.start(lane, k) + i * lanes.inner;
+    if (results.values)
+      reinterpret_cast<T *>(results.values)[to] =
+          from[lanes.start(lane, lanes.size) + found * lanes.inner];
+    if (results.indices)
+      results.indices[to] = found;
+  }
+};
+
+/// Finds the first elements as the greatest keys.
+template <typename T, bool largest>
+void findByKeys(Context &c, const TopPlan &plan, const T *from) {
+  const AxisLanes &lanes = plan.lanes;
+  const T *rows = from;
+  if (lanes.inner > 1) {
+    T *turned = c.scratch<T>(lanes.count() * lanes.size);
+    if (!turned)
+      return;
+    parallelIf(c, lanes.outer, lanes.inner * lanes.size, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin * lanes.size * lanes.inner; begin < end;
+           ++begin, i += lanes.size * lanes.inner)
+        transposeRows(turned + i, lanes.size, from + i, lanes.inner, lanes.size, lanes.inner);
+    });
+    rows = turned;
+  }
+  // Lanes that are found one after the other share their keys.
+  constexpr int64_t kMaxGroups = 16;
+  using Keys = TopKeys<T, largest>;
+  const int64_t count = lanes.count(), groups = minimum(count, kMaxGroups),
+                room = Keys::roomOf(plan.k, lanes.size);
+  uint64_t *keys = c.scratch<uint64_t>(2 * groups * room + 1);
+  if (!keys)
+    return;
+  parallelIf(c, groups, ceilDiv(count, groups) * lanes.size * 2, [&](int64_t begin, int64_t end) {
+    for (int64_t group = begin; group < end; ++group) {
+      uint64_t *own = keys + 2 * group * room;
+      for (int64_t lane = group * count / groups; lane < (group + 1) * count / groups; ++lane) {
+        Keys found(own, own + room, plan.k, lanes.size);
+        found.find(rows + lane * lanes.size, lanes.size);
+        for (int64_t i = 0; i < plan.k; ++i)
+          plan.store(from, lane, i, Keys::indexOf(own[i]));
+      }
+    }
+  });
+}
+
+/// Finds the first elements of any type with a heap of their indices.
+template <typename T> void findByHeap(Context &c, const TopPlan &plan, const T *from) {
+  using N = Compute<T>;
+  const AxisLanes &lanes = plan.lanes;
+  const int64_t count = lanes.count(), k = plan.k;
+  int64_t *found = c.scratch<int64_t>(maximum(count * k, int64_t(1)));
+  if (!found)
+    return;
+  parallelIf(c, count, lanes.size * 8, [&](int64_t begin, int64_t end) {
+    for (int64_t lane = begin; lane < end; ++lane) {
+      const T *at = from + lanes.start(lane, lanes.size);
+      int64_t *heap = found + lane * k;
+      auto before = [&](int64_t i, int64_t j) {
+        const N x = at[i * lanes.inner], y = at[j * lanes.inner];
+        const bool above = x > y || (isNan(x) && !isNan(y)),
+                   below = x < y || (isNan(y) && !isNan(x));
+        return plan.largest ? above || (!below && i < j) : below || (!above && i < j);
+      };
+      selectFirst(heap, k, lanes.size, before);
+      for (int64_t i = 0; i < k; ++i)
+        plan.store(from, lane, i, heap[i]);
+    }
+  });
 }
 
 /// Makes the results of TopK along a valid axis. Returns false where the kernel must return.
@@ -96,7 +191,7 @@ bool makeTop(Context &c, int64_t axis, int64_t k, TopResults &results) {
 }
 } // namespace
 
-ATC_KERNEL_OF_CODE(TopK) {
+ATC_KERNEL(TopK) {
   const Tensor data = in(0), wanted = in(1);
   if (!wanted.known())
     return;
@@ -108,65 +203,18 @@ ATC_KERNEL_OF_CODE(TopK) {
   const int64_t k = integerAt(wanted, 0);
   if (k < 0 || k > data.dim(axis))
     return fail("% elements are wanted of a dim of %", k, data.dim(axis));
-  if (k <= kMaxTop && hasFittingCode(*this))
-    return runGenerated(*this, [](Context &c) {
-      TopResults results;
-      const int64_t rank = c.in(0).rank(), given = c.integer("axis", -1);
-      makeTop(c, given < 0 ? given + rank : given, integerAt(c.in(1), 0), results);
-    });
-  TopResults results;
-  if (!makeTop(*this, axis, k, results))
+  TopPlan plan{AxisLanes(data.dims(), axis), k, integer("largest", 1) != 0, {}};
+  if (!makeTop(*this, axis, k, plan.results) || plan.lanes.count() == 0 || k == 0)
     return;
-  int64_t *indices = results.indices;
-  const AxisLanes lanes(data.dims(), axis);
-  const int64_t count = lanes.count();
-  int64_t *found = scratch<int64_t>(maximum(count * k, int64_t(1)));
-  if (!found)
-    return;
-  const bool largest = integer("largest", 1) != 0;
   if (!dispatchNumbers(data.dtype(), [&](auto type) {
         using T = typename decltype(type)::Type;
-        using N = Compute<T>;
         const T *from = data.as<T>();
-        T *to = reinterpret_cast<T *>(results.values);
-        parallelIf(*this, count, lanes.size * 8, [&](int64_t begin, int64_t end) {
-          for (int64_t lane = begin; lane < end; ++lane) {
-            const T *at = from + lanes.start(lane, lanes.size);
-            int64_t *heap = found + lane * k;
-            // Equal elements keep their order; NaN counts as the maximum.
-            auto before = [&](int64_t i, int64_t j) {
-              const N x = at[i * lanes.inner], y = at[j * lanes.inner];
-              const bool above = x > y || (isNan(x) && !isNan(y)),
-                         below = x < y || (isNan(y) && !isNan(x));
-              return largest ? above || (!below && i < j) : below || (!above && i < j);
-            };
-            // Most elements are far behind the last one that was found; blocks of them are passed
-            // at once. Comparisons with NaN do not hold, so that it is never passed.
-            selectFirst(heap, k, lanes.size, before, [&](int64_t i, int64_t last) {
-              constexpr int64_t kBlock = 32;
-              const N bound = at[last * lanes.inner];
-              auto isBehind = [&](int64_t j) {
-                const N x = at[j * lanes.inner];
-                return largest ? x <= bound : x >= bound;
-              };
-              while (i < lanes.size) {
-                bool all = lanes.inner == 1 && i % kBlock == 0 && i + kBlock <= lanes.size;
-                all = all && areBehind<kBlock>(at + i, bound, largest);
-                if (!all && !isBehind(i))
-                  return i;
-                i += all ? kBlock : 1;
-              }
-              return i;
-            });
-            const int64_t start = lanes.start(lane, k);
-            for (int64_t i = 0; i < k; ++i) {
-              if (to)
-                to[start + i * lanes.inner] = at[heap[i] * lanes.inner];
-              if (indices)
-                indices[start + i * lanes.inner] = heap[i];
-            }
-          }
-        });
+        if constexpr (sizeof(T) <= sizeof(uint32_t)) {
+          if (plan.lanes.size <= TopKeys<T, true>::kMaxSize)
+            return plan.largest ? findByKeys<T, true>(*this, plan, from)
+                                : findByKeys<T, false>(*this, plan, from);
+        }
+        findByHeap(*this, plan, from);
       }))
     failType(data.dtype());
 }

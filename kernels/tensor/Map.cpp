@@ -29,8 +29,17 @@ public:
 
   /// Returns whether a chunk of it is a range of its elements.
   bool isDense() const { return sizes.rank == 1 && steps[0] == 1; }
-  /// Returns whether all of its chunks are equal.
-  bool isSingle() const { return sizes.rank == 1 && steps[0] == 0; }
+  /// Returns the element that all of [begin, begin + count) of the result's shape are, null where
+  /// that are several.
+  const char *singleOf(int64_t begin, int64_t count) const {
+    const uint32_t last = sizes.rank - 1;
+    if (steps[last] != 0 || begin % sizes[last] + count > sizes[last])
+      return nullptr;
+    int64_t offset = 0, rest = begin / sizes[last];
+    for (int64_t d = int64_t(last) - 1; d >= 0; rest /= sizes[d], --d)
+      offset += rest % sizes[d] * steps[d];
+    return at(offset);
+  }
   const char *at(int64_t element) const { return data + element * bytes; }
 
   /// Copies the elements [begin, begin + count) of the result's shape to `to`, and repeats the
@@ -77,11 +86,16 @@ private:
     for (int64_t done = 0; done < count;) {
       const int64_t n = minimum(sizes[last] - index[last], count - done), step = steps[last];
       const T *row = from + offset;
-      if (step == 1)
+      if (step == 1) {
         copyBytes(to + done, row, n * int64_t(sizeof(T)));
-      else
+      } else if (step == 0) {
+        const T value = *row;
+        for (int64_t i = 0; i < n; ++i)
+          to[done + i] = value;
+      } else {
         for (int64_t i = 0; i < n; ++i)
           to[done + i] = row[i * step];
+      }
       done += n;
       index[last] += n;
       offset += n * step;
@@ -195,14 +209,19 @@ ATC_KERNEL_OF_CODE(Map) {
   parallelIf(*this, chunks, kMapChunk * 4, [&](int64_t begin, int64_t end) {
     alignas(kAlignment) char staging[kMapInputs + 1][kMapChunk * kElementBytes];
     void *buffers[kMapInputs + 1];
+    const char *held[kMapInputs] = {}; // the element of which all of the staging buffer are
     for (int64_t chunk = begin; chunk < end; ++chunk) {
       const int64_t first = chunk * kMapChunk, n = minimum(kMapChunk, count - first);
       for (uint32_t i = 0; i < inputs(); ++i) {
         const MapOperand &operand = operands[i];
         const bool isDirect = operand.isDense() && n == kMapChunk;
         buffers[i] = isDirect ? const_cast<char *>(operand.at(first)) : staging[i];
-        if (!isDirect && (chunk == begin || !operand.isSingle()))
+        if (isDirect)
+          continue;
+        const char *single = operand.singleOf(first, n);
+        if (!single || single != held[i])
           operand.spread(staging[i], first, n);
+        held[i] = single;
       }
       char *result = out + first * resultBytes;
       buffers[inputs()] = n == kMapChunk ? result : staging[kMapInputs];

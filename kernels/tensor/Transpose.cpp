@@ -8,40 +8,73 @@
 
 namespace atc::kernels {
 
+namespace {
+/// Copies `count` groups of few elements that are `step` apart in the source and neighbours in the
+/// result, or in the source (joins = false). Their number is known when compiling, so that loads,
+/// permutations and stores of vectors are what these loops become.
+template <int group, bool joins, typename T>
+void copyGroups(T *to, const T *from, int64_t step, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+#pragma clang loop unroll(full)
+    for (int j = 0; j < group; ++j) {
+      const int64_t together = i * group + j, apart = j * step + i;
+      to[joins ? together : apart] = from[joins ? apart : together];
+    }
+}
+template <bool joins, typename T>
+void copyGroups(int64_t group, T *to, const T *from, int64_t step, int64_t count) {
+  if (group == 2)
+    copyGroups<2, joins>(to, from, step, count);
+  else if (group == 3)
+    copyGroups<3, joins>(to, from, step, count);
+  else
+    copyGroups<4, joins>(to, from, step, count);
+}
+
 /// Copies elements where dim `column` of the result, not its last one, is contiguous in the source:
 /// in squares, so that each line of either side is met once.
 template <typename T>
-static void transposePlanes(Context &c, T *to, const T *from, const Dims &shape, const Dims &steps,
-                            int64_t column) {
-  constexpr int64_t side = 16;
+void transposePlanes(Context &c, T *to, const T *from, const Dims &shape, const Dims &steps,
+                     int64_t column) {
+  constexpr int64_t side = 16, kFew = 4, kMany = 512, kLines = 64;
   const int64_t last = int64_t(shape.rank) - 1, inner = shape[last], step = steps[last];
   const Dims strides = stridesOf(shape);
-  const int64_t columns = shape[column], groups = ceilDiv(columns, side);
+  const int64_t columns = shape[column];
+  const bool joins = inner <= kFew && strides[column] == inner,
+             parts = columns <= kFew && step == columns;
+  // Each task has a group of columns: lines next to each other are read by one.
+  const int64_t groups = parts ? 1 : maximum(columns / (joins ? kMany : kLines), int64_t(1));
   Dims outer = shape; // of the tasks: groups of columns instead of columns
   outer[column] = groups;
-  parallelIf(c, outer.product(0, uint32_t(last)), side * inner, [&](int64_t begin, int64_t end) {
+  const int64_t tasks = outer.product(0, uint32_t(last));
+  parallelIf(c, tasks, ceilDiv(columns, groups) * inner, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
       int64_t source = 0, target = 0, count = 0;
       for (int64_t d = last - 1, rest = task; d >= 0; rest /= outer[d], --d) {
-        const int64_t at = rest % outer[d] * (d == column ? side : 1);
+        int64_t at = rest % outer[d];
+        if (d == column) {
+          count = (at + 1) * columns / groups;
+          at = at * columns / groups;
+          count -= at;
+        }
         source += at * steps[d];
         target += at * strides[d];
-        if (d == column)
-          count = minimum(side, columns - at);
       }
-      for (int64_t j0 = 0; j0 < inner; j0 += side) {
-        if constexpr (sizeof(T) <= 2)
-          if (count == side && j0 + side <= inner) {
-            transposeSquare(to + target + j0, strides[column], from + source + j0 * step, step);
-            continue;
-          }
-        for (int64_t i = 0; i < count; ++i)
-          for (int64_t j = j0, stop = minimum(j0 + side, inner); j < stop; ++j)
-            to[target + i * strides[column] + j] = from[source + i + j * step];
-      }
+      if (joins)
+        copyGroups<true>(inner, to + target, from + source, step, count);
+      else if (parts)
+        copyGroups<false>(columns, to + target, from + source, strides[column], inner);
+      else if constexpr (sizeof(T) <= sizeof(uint32_t))
+        transposeRows(to + target, strides[column], from + source, step, inner, count);
+      else
+        for (int64_t j0 = 0; j0 < inner; j0 += side)
+          for (int64_t i = 0; i < count; ++i)
+            for (int64_t j = j0, stop = minimum(j0 + side, inner); j < stop; ++j)
+              to[target + i * strides[column] + j] = from[source + i + j * step];
     }
   });
 }
+} // namespace
 
 ATC_KERNEL(Transpose) {
   const Tensor data = in(0);
@@ -62,16 +95,18 @@ ATC_KERNEL(Transpose) {
     steps.push(strides[from]);
   }
   char *out = make(0, data.dtype(), shape);
-  if (!out)
+  if (!out || shape.product() == 0)
     return;
-  const int64_t inner = rank ? shape[rank - 1] : 1, step = rank ? steps[rank - 1] : 1;
   moveElements(*this, data.dtype(), out, shape.product(), [&](auto *result, auto read) {
     const auto *from = read(data);
     if (!from)
       return;
-    for (int64_t d = 0; d < rank - 1; ++d)
-      if (steps[d] == 1 && shape[d] > 1 && step != 1 && inner > 1)
-        return transposePlanes(*this, result, from, shape, steps, d);
+    const StridedSpace space(shape, steps);
+    const Dims &dims = space.dims(), &walk = space.stepsOf(0);
+    if (space.innerStep(0) != 1)
+      for (int64_t d = 0; d < int64_t(dims.rank) - 1; ++d)
+        if (walk[d] == 1)
+          return transposePlanes(*this, result, from, dims, walk, d);
     copyStrided(*this, result, from, shape, steps);
   });
 }

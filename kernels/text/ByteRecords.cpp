@@ -14,7 +14,7 @@ namespace {
 // Messages
 //===----------------------------------------------------------------------===//
 
-/// How a field of a message is stored.
+/// The wire type of a field in a protocol buffer.
 enum class Wire : uint8_t { Varint = 0, Bytes8 = 1, Text = 2, Bytes4 = 5 };
 
 /// The fields of a protocol buffer's message in their order.

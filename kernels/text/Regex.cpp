@@ -106,7 +106,8 @@ int32_t Regex::exchangeStates(uint64_t *&current, uint64_t *&following) {
   return count;
 }
 
-/// As addState, and keeps the positions of groups per state; those of the first are in `places`.
+/// Adds a state as addState does, and also keeps the positions of groups per state; those of the
+/// first state are in `places`.
 void Regex::follow(int32_t first, String text, uint64_t offset) {
   const int64_t width = 2 * (int64_t(groupCount) + 1);
   int32_t count = 0;
@@ -265,7 +266,7 @@ const uint64_t *Regex::capture(String text, uint64_t begin) {
     ++position;
     for (int32_t s = 0; s < count; ++s) {
       if (program[now[s]].op == Op::Match) {
-        // What is preferred less is no longer of interest.
+        // States after this one are less preferred, so they are dropped.
         copyBytes(found, nowPlaces + s * width, width * int64_t(sizeof(uint64_t)));
         found[1] = offset;
         break;

@@ -117,7 +117,7 @@ private:
   Pending *pending = nullptr;
   /// The places of groups: of the state that is followed, of each state, and of the match.
   uint64_t *places = nullptr, *nowPlaces = nullptr, *nextPlaces = nullptr, *found = nullptr;
-  /// Where the matches begin that the states belong to.
+  /// The offsets at which the matches of the states begin.
   uint64_t *nowBegins = nullptr, *nextBegins = nullptr;
   int64_t position = 0; ///< counted across all texts
 };

@@ -473,7 +473,7 @@ bool Regex::repeat(int32_t start, const Flags &flags) {
   int64_t least, most;
   if (!quantifier(least, most))
     return true;
-  // What is tried first: another repetition, or what follows where it is lazy.
+  // A greedy quantifier tries another repetition first, a lazy one what follows it.
   const bool lazy = take("?") != flags.lazy;
   auto split = [&](int32_t again, int32_t onward) {
     return lazy ? Jumps{onward, again} : Jumps{again, onward};

@@ -148,7 +148,8 @@ ATC_KERNEL(Base64) {
   }
 }
 
-/// The bytes of each text as numbers of a type, along one more dim.
+/// The bytes of each text as numbers of a type, along one more dim. With `length` texts are cut or
+/// filled with bytes of 0 to that many bytes.
 ATC_KERNEL(TextBytes) {
   const Tensor data = in(0);
   const uint8_t type = uint8_t(integer("to", U8));
@@ -157,8 +158,9 @@ ATC_KERNEL(TextBytes) {
     return failType(type);
   if (!data.known())
     return;
-  const uint64_t bytes = count ? data.as<String>()[0].size : 0;
-  for (int64_t i = 1; i < count; ++i)
+  const int64_t length = integer("length", -1);
+  const uint64_t bytes = length >= 0 ? uint64_t(length) : count ? data.as<String>()[0].size : 0;
+  for (int64_t i = 1; i < count && length < 0; ++i)
     if (data.as<String>()[i].size != bytes)
       return fail("text % has % bytes, the first one %", i, data.as<String>()[i].size, bytes);
   if (bytes % uint64_t(width))
@@ -171,13 +173,17 @@ ATC_KERNEL(TextBytes) {
     return;
   const bool swaps = integer("swap", 0);
   for (int64_t i = 0; i < count && bytes; ++i, out += bytes) {
-    const char *from = data.as<String>()[i].data;
-    if (!swaps) {
-      copyBytes(out, from, int64_t(bytes));
-      continue;
-    }
-    for (uint64_t b = 0; b < bytes; ++b)
-      out[b] = from[b - b % uint64_t(width) + uint64_t(width) - 1 - b % uint64_t(width)];
+    const String from = data.as<String>()[i];
+    const uint64_t given = minimum(from.size, bytes);
+    copyBytes(out, from.data, int64_t(given));
+    for (uint64_t b = given; b < bytes; ++b)
+      out[b] = 0;
+    for (uint64_t b = 0; swaps && b < bytes; b += uint64_t(width))
+      for (uint64_t low = b, high = b + uint64_t(width) - 1; low < high; ++low, --high) {
+        const char kept = out[low];
+        out[low] = out[high];
+        out[high] = kept;
+      }
   }
 }
 
@@ -381,7 +387,8 @@ ATC_KERNEL(SegmentJoin) {
     if (sizes[i] > 0 && !to)
       return;
     out[i] = {to, 0};
-    // What is written so far is the size; a text without characters begins a segment as well.
+    // From here on, sizes counts the texts that are joined: all but the first have `between` before
+    // them, also where the first one has no characters.
     sizes[i] = 0;
   }
   for (int64_t i = 0; i < count; ++i) {

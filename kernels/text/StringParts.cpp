@@ -39,10 +39,65 @@ template <typename Fn> void mapTexts(Context &c, Fn &&change) {
     out[i] = change(data.as<String>()[i]);
 }
 
+/// Returns whether what goes on with bytes [at, end) of a text, or ends in front of `at` where
+/// `isBefore`, is a letter with two cases, beyond marks that stand inside words.
+bool isBesideCased(String text, uint64_t at, bool isBefore) {
+  while (isBefore ? at > 0 : at < text.size) {
+    if (isBefore)
+      while (--at > 0 && !beginsCharacter(text.data[at])) {
+      }
+    uint64_t next = at;
+    const uint32_t c = decodeUtf8(text, next);
+    const bool isMark = c == '\'' || c == '.' || c == ':' || c == 0xad || c == 0xb7 ||
+                        c == 0x2019 || (c >= 0x300 && c < 0x370);
+    if (!isMark)
+      return lowerCase(c) != c || upperCase(c) != c;
+    at = isBefore ? at : next;
+  }
+  return false;
+}
+
+/// Writes a text of UTF-8 in one case as Unicode has it: a letter may become several, and a sigma
+/// at the end of a word has a form of its own. Without `to` only counts. Returns the bytes.
+int64_t writeCase(String text, bool isUpper, char *to) {
+  constexpr uint32_t dottedI = 0x130, dotAbove = 0x307, sigma = 0x3a3, lastSigma = 0x3c2;
+  int64_t size = 0;
+  for (uint64_t at = 0; at < text.size;) {
+    const uint64_t begin = at;
+    const uint32_t character = decodeUtf8(text, at);
+    uint32_t cased[3] = {lowerCase(character)};
+    int count = 1;
+    if (isUpper) {
+      count = upperCases(character, cased);
+    } else if (character == dottedI) {
+      cased[0] = 'i', cased[1] = dotAbove, count = 2;
+    } else if (character == sigma && isBesideCased(text, begin, true) &&
+               !isBesideCased(text, at, false)) {
+      cased[0] = lastSigma;
+    }
+    for (int i = 0; i < count; ++i) {
+      char bytes[4];
+      const int64_t more = encodeUtf8(bytes, cased[i]);
+      if (to)
+        copyBytes(to + size, bytes, more);
+      size += more;
+    }
+  }
+  return size;
+}
+
 } // namespace
 
+/// The letters of ASCII, or with `unicode` all, in one case.
 ATC_KERNEL(StringCase) {
-  const char first = integer("upper", 0) ? 'a' : 'A';
+  const bool isUpper = integer("upper", 0);
+  if (integer("unicode", 0))
+    return mapTexts(*this, [&](String text) {
+      const int64_t size = writeCase(text, isUpper, nullptr);
+      char *to = size ? makeText(size) : nullptr;
+      return to ? String{to, uint64_t(writeCase(text, isUpper, to))} : String{};
+    });
+  const char first = isUpper ? 'a' : 'A';
   mapTexts(*this, [&](String text) {
     char *to = text.size ? makeText(int64_t(text.size)) : nullptr;
     if (!to)

@@ -72,6 +72,8 @@ int64_t encodeUtf8(char *to, uint32_t character);
 /// Return the simple case mapping of a character.
 uint32_t lowerCase(uint32_t character);
 uint32_t upperCase(uint32_t character);
+/// Writes the characters that are the upper case of one, "SS" of a sharp s, and returns how many.
+int upperCases(uint32_t character, uint32_t (&to)[3]);
 /// Above the last character of Unicode nothing is decoded but bytes that are no UTF-8.
 inline constexpr uint32_t kLastCharacter = 0x10ffff;
 

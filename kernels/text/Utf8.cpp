@@ -9,8 +9,6 @@ namespace {
 #include "kernels/text/CaseTable.inc"
 
 template <int N> uint32_t mapped(const int32_t (&table)[N][4], uint32_t character) {
-  if (character > 0xffff)
-    return character;
   const int32_t c = int32_t(character);
   for (const auto &row : table) {
     if (c < row[0])
@@ -64,5 +62,16 @@ int64_t encodeUtf8(char *to, uint32_t c) {
 
 uint32_t lowerCase(uint32_t character) { return mapped(kToLower, character); }
 uint32_t upperCase(uint32_t character) { return mapped(kToUpper, character); }
+
+int upperCases(uint32_t character, uint32_t (&to)[3]) {
+  for (const auto &row : kToSeveral)
+    if (uint32_t(row[0]) == character) {
+      for (int i = 0; i < 3; ++i)
+        to[i] = uint32_t(row[1 + i]);
+      return to[2] ? 3 : 2;
+    }
+  to[0] = upperCase(character);
+  return 1;
+}
 
 } // namespace atc::kernels

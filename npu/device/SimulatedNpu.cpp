@@ -73,7 +73,8 @@ om_npu::om_npu(const om_npu_options &given)
   };
   interface.host = [](void *opened, uint32_t) { static_cast<om_npu *>(opened)->host(); };
   interface.gear = [](void *opened, const om_device_sizes *sizes) {
-    // What is lost without memory is the end of the last run in L2.
+    // Where memory for this is missing, only what the last run left in L2 is lost; the launches are
+    // not affected.
     guarded(nullptr, [&] {
       static_cast<om_npu *>(opened)->selectGear(*sizes);
       return OM_OK;

@@ -207,8 +207,8 @@ struct Program {
   /// product of `vectorGrid`, at the same time that from there on. All zeros: no mixed program.
   uint32_t vectorGrid[kGridDims] = {0, 0, 0};
   uint32_t vectorBegin = 0;
-  /// In the order of the launches that the program stands for; empty: it is one layer, which the
-  /// launch names.
+  /// The layers of the program, in the order of the launches from which it was made. Empty: the
+  /// program is one layer, which the launch names.
   std::vector<Layer> layers;
 
   bool isMixed() const { return vectorGrid[0] | vectorGrid[1] | vectorGrid[2]; }

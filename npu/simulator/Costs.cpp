@@ -131,87 +131,92 @@ static void addTransfer(Cost &cost, const SocTable &soc, const Instruction &inst
   cost.latency = double(box.written ? soc.writeLatency : soc.readLatency);
 }
 
+static void setTimes(Cost &cost, int64_t start, int64_t latency) {
+  cost.start = double(start);
+  cost.latency = double(latency);
+}
+
+/// Charges Load2D or Img2Col, which load operands of the cube from L1.
+static void addOperands(Cost &cost, const SocTable &soc, const Instruction &instruction,
+                        const int64_t *counts) {
+  int64_t fractals = counts[0] * counts[1];
+  double rate = instruction.addresses[0].memory == Memory::L0A ? soc.l1ToL0a : soc.l1ToL0b;
+  if (instruction.opcode == Opcode::Img2Col) {
+    const int64_t stride = std::max<int64_t>(1, instruction.fields[Img2Col::strideW]);
+    fractals = ceilDiv(counts[Img2Col::m], 16) * counts[Img2Col::k];
+    rate = stride == 1 ? soc.img2col : std::max(32.0, soc.img2col / double(stride));
+  }
+  cost.bytes = uint64_t(fractals) * kFractalBytes;
+  cost.data = double(cost.bytes) / rate;
+  setTimes(cost, soc.mte1Start, soc.mte1Latency);
+}
+
+/// Charges MoveL0C, Requantize or RequantizeAdd, which move results of the cube out of L0C. A
+/// transfer to gm is added by addTransfer.
+static void addResults(Cost &cost, const SocTable &soc, const Instruction &instruction,
+                       const int64_t *counts) {
+  using R = Requantize;
+  static_assert(int(R::m) == int(MoveL0C::m) && int(R::n) == int(MoveL0C::n) &&
+                int(R::m) == int(RequantizeAdd::m) && int(R::n) == int(RequantizeAdd::n) &&
+                int(R::dstType) == int(RequantizeAdd::dstType));
+  const bool isMove = instruction.opcode == Opcode::MoveL0C;
+  const Memory dst = instruction.addresses[0].memory;
+  const DataType type =
+      DataType(instruction.fields[isMove ? int(MoveL0C::dstType) : int(R::dstType)]);
+  const int64_t n = counts[R::n], padded = ceilDiv(n, 16) * 16 * counts[R::m];
+  cost.bytes = uint64_t(n * counts[R::m]) * bytesOf(type);
+  if (isMove ? dst != Memory::UB : dst == Memory::GM) {
+    // The scales of the columns come from L1.
+    cost.data = double(padded) / soc.fixElements + (isMove ? 0 : double(n * 4) / soc.l1ToUb);
+    setTimes(cost, soc.gmStart, soc.mte1Latency);
+    return;
+  }
+  cost.data = double(padded * 4) / soc.l0cToUb;
+  // The residual is added at the vector unit's rate for f32.
+  if (instruction.opcode == Opcode::RequantizeAdd)
+    cost.data += double(padded * 4) / soc.vectorBytes;
+  setTimes(cost, soc.vectorStart, soc.vectorLatency);
+}
+
 Cost atc::npu::costOf(const SocTable &soc, const Instruction &instruction, const Frame &frame,
                       const Box *boxes, unsigned count) {
   Cost cost;
-  const int64_t *fields = instruction.fields;
   int64_t counts[3];
   for (unsigned i = 0; i < 3; ++i)
     counts[i] = instruction.ranges[i].at(frame.ivs).count;
-  Memory src = instruction.addresses[1].memory, dst = instruction.addresses[0].memory;
   for (unsigned i = 0; i < count; ++i)
     // The chroma of an image is charged with its luma.
     if (boxes[i].memory == Memory::GM && !(instruction.opcode == Opcode::LoadYuv && i == 2))
       cost.gm = int(i);
   switch (instruction.opcode) {
   case Opcode::Mmad: {
-    DataType type = DataType(fields[Mmad::type]);
-    int64_t m = counts[Mmad::m], n = counts[Mmad::n], k = counts[Mmad::k];
+    const DataType type = DataType(instruction.fields[Mmad::type]);
+    const int64_t m = counts[Mmad::m], n = counts[Mmad::n], k = counts[Mmad::k];
     cost.macs = uint64_t(m * n * k);
     cost.data = double(ceilDiv(m, 16) * ceilDiv(n, 16) * ceilDiv(k, SocTable::cubeDepth(type))) /
                 soc.cubeFractals;
-    cost.start = double(soc.mmadStart);
-    cost.latency = double(soc.mmadLatency);
+    setTimes(cost, soc.mmadStart, soc.mmadLatency);
     return cost;
   }
   case Opcode::Vector:
     cost.bytes = count ? bytesIn(boxes[0]) : 0;
     cost.data = vectorCycles(soc, instruction, counts, boxes, count);
-    cost.start = double(soc.vectorStart);
-    cost.latency = double(soc.vectorLatency);
+    setTimes(cost, soc.vectorStart, soc.vectorLatency);
     return cost;
   case Opcode::Transpose:
     cost.bytes = uint64_t(counts[0] * counts[1]) * kFractalBytes;
     cost.data = double(cost.bytes) / soc.vectorBytes;
-    cost.start = double(soc.vectorStart);
-    cost.latency = double(soc.vectorLatency);
+    setTimes(cost, soc.vectorStart, soc.vectorLatency);
     return cost;
   case Opcode::Load2D:
-    cost.bytes = uint64_t(counts[0] * counts[1]) * kFractalBytes;
-    cost.data = double(cost.bytes) / (dst == Memory::L0A ? soc.l1ToL0a : soc.l1ToL0b);
-    cost.start = double(soc.mte1Start);
-    cost.latency = double(soc.mte1Latency);
+  case Opcode::Img2Col:
+    addOperands(cost, soc, instruction, counts);
     return cost;
-  case Opcode::Img2Col: {
-    int64_t stride = std::max<int64_t>(1, fields[Img2Col::strideW]);
-    double rate = stride == 1 ? soc.img2col : std::max(32.0, soc.img2col / double(stride));
-    cost.bytes = uint64_t(ceilDiv(counts[Img2Col::m], 16) * counts[Img2Col::k]) * kFractalBytes;
-    cost.data = double(cost.bytes) / rate;
-    cost.start = double(soc.mte1Start);
-    cost.latency = double(soc.mte1Latency);
-    return cost;
-  }
-  case Opcode::MoveL0C: {
-    int64_t padded = ceilDiv(counts[MoveL0C::n], 16) * 16 * counts[MoveL0C::m];
-    cost.bytes = uint64_t(counts[MoveL0C::n] * counts[MoveL0C::m]) *
-                 bytesOf(DataType(fields[MoveL0C::dstType]));
-    cost.data =
-        dst == Memory::UB ? double(padded * 4) / soc.l0cToUb : double(padded) / soc.fixElements;
-    cost.start = double(dst == Memory::UB ? soc.vectorStart : soc.gmStart);
-    cost.latency = double(dst == Memory::UB ? soc.vectorLatency : soc.mte1Latency);
-    break;
-  }
+  case Opcode::MoveL0C:
   case Opcode::Requantize:
-  case Opcode::RequantizeAdd: {
-    using I = Requantize;
-    static_assert(int(I::dstType) == int(RequantizeAdd::dstType));
-    int64_t padded = ceilDiv(counts[I::n], 16) * 16 * counts[I::m];
-    cost.bytes = uint64_t(counts[I::n] * counts[I::m]) * bytesOf(DataType(fields[I::dstType]));
-    if (dst == Memory::GM) {
-      const double scales = double(counts[I::n] * 4) / soc.l1ToUb;
-      cost.data = double(padded) / soc.fixElements + scales;
-      cost.start = double(soc.gmStart);
-      cost.latency = double(soc.mte1Latency);
-      break;
-    }
-    cost.data = double(padded * 4) / soc.l0cToUb;
-    // The residual is added at the vector unit's rate for f32.
-    if (instruction.opcode == Opcode::RequantizeAdd)
-      cost.data += double(padded * 4) / soc.vectorBytes;
-    cost.start = double(soc.vectorStart);
-    cost.latency = double(soc.vectorLatency);
-    return cost;
-  }
+  case Opcode::RequantizeAdd:
+    addResults(cost, soc, instruction, counts);
+    break;
   case Opcode::SetFlag:
   case Opcode::WaitFlag:
   case Opcode::PipeBarrier:
@@ -231,10 +236,10 @@ Cost atc::npu::costOf(const SocTable &soc, const Instruction &instruction, const
     // Bytes that are read more than once pass the ports as often.
     if (instruction.opcode == Opcode::Move)
       cost.bytes = std::max(cost.bytes, uint64_t(counts[0] * counts[1] * counts[2]));
-    cost.start = double(soc.mte1Start);
-    cost.latency = double(soc.mte1Latency);
+    setTimes(cost, soc.mte1Start, soc.mte1Latency);
     if (cost.gm < 0)
-      cost.data = double(cost.bytes) / (src == Memory::UB ? soc.ubToL1 : soc.l1ToUb);
+      cost.data = double(cost.bytes) /
+                  (instruction.addresses[1].memory == Memory::UB ? soc.ubToL1 : soc.l1ToUb);
     break;
   }
   if (cost.gm >= 0)

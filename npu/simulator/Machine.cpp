@@ -574,7 +574,7 @@ bool Machine::run(std::string &error) {
   memory.endLaunch(end);
   if (!done)
     return false;
-  // What the launch brings to L2 for later ones begins with its first layer.
+  // The prefetches of a launch for later ones count with its first layer.
   Statistics &first = layers.front();
   first.prefetched = memory.prefetchedBytes() - prefetched;
   first.ddrRead += first.prefetched;

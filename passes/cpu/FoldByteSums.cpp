@@ -198,7 +198,8 @@ private:
   SmallVector<Step> steps;
 };
 
-/// What the sum is rounded to: an integer plus the zero point, clamped.
+/// The quantization of the sum: it is rounded to an integer, the zero point is added, and the
+/// result is clamped to `range`.
 struct Quantization {
   int zeroPoint;
   Range range;

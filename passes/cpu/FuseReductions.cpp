@@ -302,7 +302,8 @@ bool FuseReductionsPass::merge(Operation *first, Operation *second) {
 
 /// Joins sums of one form that read a common tensor: it is read once for all of them.
 bool FuseReductionsPass::mergeAll(func::FuncOp main) {
-  // What is read again soon after may still be in a cache, but not that of a whole step.
+  // Only sums this close together are joined: a tensor that is read again soon after may still be
+  // in a cache, but not all tensors of a whole step.
   constexpr size_t kWindow = 16;
   bool any = false;
   for (bool again = true; again;) {

@@ -19,8 +19,8 @@
 
 namespace atc::graph {
 
-/// Where the positions of a followed dim are in a tensor: the element at index i of dim `dim`
-/// belongs to position i / inner.
+/// The location of a followed dim in a tensor: the element at index i of dim `dim` belongs to index
+/// i / inner of the followed dim.
 struct FollowedDim {
   int64_t dim = 0;
   int64_t inner = 1;

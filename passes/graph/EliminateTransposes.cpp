@@ -133,9 +133,8 @@ struct SinkTransposes : RewritePattern {
     TransposeOp first;
     llvm::SmallPtrSet<Operation *, 4> vanishing;
     for (Value operand : op->getOperands()) {
-      auto transpose = operand.getDefiningOp<TransposeOp>();
-      // One of a constant folds, so that it vanishes where it is; hoisting makes such ones.
-      if (!transpose || getConstant(transpose.getInput()))
+      auto transpose = movedBy(operand);
+      if (!transpose)
         continue;
       if (first && transpose.getPermutation() != first.getPermutation())
         return rewriter.notifyMatchFailure(op, "permutations differ");
@@ -150,7 +149,7 @@ struct SinkTransposes : RewritePattern {
     SmallVector<int64_t> inverse = invertPermutationVector(permutation);
     Hoister hoister(rewriter);
     for (Value operand : op->getOperands())
-      if (!operand.getDefiningOp<TransposeOp>() && hoister.getCost(operand, inverse) > 0)
+      if (!movedBy(operand) && hoister.getCost(operand, inverse) > 0)
         return rewriter.notifyMatchFailure(op, "another operand would need a transpose");
 
     auto innerType = withShape(type, applyPermutation(type.getShape(), inverse));
@@ -161,6 +160,20 @@ struct SinkTransposes : RewritePattern {
     ++count;
     return success();
   }
+
+  /// Returns the transpose that makes an operand. One of a constant folds, and one that moves only
+  /// dims of size 1 becomes a reshape, so that they vanish where they are: hoisting makes such
+  /// ones, and would move back what is moved here for them.
+  static TransposeOp movedBy(Value operand) {
+    auto transpose = operand.getDefiningOp<TransposeOp>();
+    if (!transpose || getConstant(transpose.getInput()))
+      return {};
+    RankedTensorType type = getTensorType(transpose.getInput());
+    if (type.hasStaticShape() && movesOnlyUnitDims(type.getShape(), transpose.getPermutation()))
+      return {};
+    return transpose;
+  }
+
   Pass::Statistic &count;
 };
 

@@ -17,6 +17,9 @@ namespace atc::graph {
 #define GEN_PASS_DECL
 #include "passes/graph/Passes.h.inc"
 
+/// The default of max-code: time to generate code for a CPU grows with it.
+inline constexpr unsigned kMaxCode = 8000;
+
 /// The options of the graph pipeline.
 struct GraphPipelineOptions : mlir::PassPipelineOptions<GraphPipelineOptions> {
   ListOption<std::string> disable{
@@ -43,6 +46,10 @@ struct GraphPipelineOptions : mlir::PassPipelineOptions<GraphPipelineOptions> {
       *this, "keep-preprocessing",
       llvm::cl::desc("Convolutions read the pixels of images and preprocess them"),
       llvm::cl::init(false)};
+  Option<unsigned> maxCode{*this, "max-code",
+                           llvm::cl::desc("Most ops of all different maps, max-code of "
+                                          "graph-fuse-elementwise"),
+                           llvm::cl::init(kMaxCode)};
 };
 
 /// Adds the passes that bring an imported module into the form that the targets compile: shapes

@@ -28,9 +28,10 @@ public:
 
   struct Choices {
     bool releaseConstants, integers, widenFloats, mergeProducts, splitGroups, keepPreprocessing;
+    unsigned maxCode;
   };
   /// Every pass that any target uses.
-  static constexpr Choices kAll = {true, true, true, true, true, true};
+  static constexpr Choices kAll = {true, true, true, true, true, true, kMaxCode};
 
   void build(const Choices &choices) {
     if (choices.widenFloats)
@@ -67,7 +68,9 @@ public:
     addPass(createGraphFoldConstants());
     if (choices.mergeProducts)
       addPass(createGraphMergeProducts());
-    addPass(createGraphFuseElementwise());
+    GraphFuseElementwiseOptions maps;
+    maps.maxCode = choices.maxCode;
+    addPass(createGraphFuseElementwise(maps));
     if (choices.integers)
       addPass(createGraphFuseIntegerEpilogue());
     addCleanup();
@@ -120,8 +123,8 @@ void atc::graph::buildGraphPipeline(OpPassManager &pm, const GraphPipelineOption
       pm.addPass(std::move(pass));
   };
   PipelineBuilder(add).build({options.releaseConstants, options.integers, options.widenFloats,
-                              options.mergeProducts, options.splitGroups,
-                              options.keepPreprocessing});
+                              options.mergeProducts, options.splitGroups, options.keepPreprocessing,
+                              options.maxCode});
 }
 
 void atc::graph::buildWeightPasses(OpPassManager &pm) {

@@ -14,7 +14,7 @@ namespace atc::host {
 
 namespace {
 
-/// How the products of a kernel follow from its shapes.
+/// The rule by which the number of products of a kernel follows from its shapes.
 enum class Products {
   None,
   Convolution,           ///< each output element has a filter without its first dim

@@ -211,7 +211,8 @@ struct QuantizedResult : graph::CountingPattern<HostCallOp> {
     if (!result || !result.is8Bit())
       return failure();
     Value input = call.getInputs()[0];
-    // The same numbers under other parameters: the table of a LeakyRelu that changes nothing.
+    // The integers stay in number and only change their parameters: a LeakyRelu with a slope of 1
+    // does that by a table.
     if (Quantized before = activation(input); before && before.integer == result.integer) {
       SmallVector<Value> operands;
       append(rewriter, operands, before);
@@ -500,7 +501,7 @@ private:
 
 struct IntegerCalls : impl::HostIntegerCallsBase<IntegerCalls> {
   void runOnOperation() override {
-    // What a quantize can join first.
+    // Calls that a quantize reads are rewritten before those whose floats are read.
     RewritePatternSet quantized(&getContext()), real(&getContext());
     quantized.add<QuantizedResult>(&getContext(), numCalls);
     real.add<RealResult>(&getContext(), numCalls);

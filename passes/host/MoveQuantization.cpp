@@ -33,8 +33,8 @@ enum class Move {
   All   ///< every element gets into the result
 };
 
-/// What a call does with the elements of its first input. Its result has nothing
-/// else, but for zeros of a pad.
+/// Returns how a call moves the elements of its first input. Its result has no other elements,
+/// except for the zeros of a pad.
 Move moveOf(HostCallOp call) {
   if (!hasInputs(call, 1) || call->getNumResults() == 0)
     return Move::None;
@@ -63,7 +63,7 @@ Move moveOf(HostCallOp call) {
       .Default(Move::None);
 }
 
-/// How many of the inputs are moved.
+/// Returns how many of the inputs, from the first on, are moved.
 unsigned movedInputs(HostCallOp call) {
   return call.getKernel() == "Concat" ? call.getInputs().size() : 1;
 }
@@ -122,7 +122,7 @@ struct SinkDequantize : graph::CountingPattern<HostCallOp> {
         result = makeCall(rewriter, call.getLoc(), "DequantizeLinear", {result, scale, zero},
                           old.getType())
                      .getResult(0);
-    // What nobody reads needs no value of its type.
+    // A result without readers needs no value of the old type.
     for (auto [result, old] : llvm::zip_equal(results, call.getResults()))
       if (!old.use_empty())
         rewriter.replaceAllUsesWith(old, result);

@@ -96,6 +96,13 @@ double numberOf(HostCallOp call, StringRef name, double fallback) {
   return value && value.size() == 1 ? value[0] : fallback;
 }
 
+std::optional<int64_t> axisOf(HostCallOp call, int64_t fallback, int64_t rank) {
+  const int64_t axis = integerOf(call, "axis", fallback);
+  if (axis < -rank || axis >= rank)
+    return std::nullopt;
+  return axis < 0 ? axis + rank : axis;
+}
+
 /// One number, whatever the shape of the tensor that holds it.
 static bool isOneNumber(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());

@@ -83,6 +83,9 @@ llvm::ArrayRef<int64_t> integersOf(graph::HostCallOp call, llvm::StringRef name)
 /// Return an integer or a real attribute of a call.
 int64_t integerOf(graph::HostCallOp call, llvm::StringRef name, int64_t fallback);
 double numberOf(graph::HostCallOp call, llvm::StringRef name, double fallback);
+/// Returns the attribute `axis` of a call, or `fallback`, as a dim of a tensor of `rank`; nothing
+/// where it is out of range.
+std::optional<int64_t> axisOf(graph::HostCallOp call, int64_t fallback, int64_t rank);
 /// Creates a constant with one element of rank 0.
 mlir::Value scalarConstant(mlir::OpBuilder &builder, mlir::Location loc, mlir::IntegerType type,
                            int64_t value);

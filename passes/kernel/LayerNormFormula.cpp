@@ -100,7 +100,7 @@ private:
   bool matchProduct(Value value) {
     x = centered = deviation = gamma = Value();
     visits = kMaxVisits;
-    // Which of the factors is x, only its squares tell: it may itself be a product.
+    // Only the squares tell which of the factors is x, which may itself be a product.
     if (!isCentered && !findSquares(value))
       return false;
     return collect(value, /*inverse=*/false) && centered && deviation;

@@ -195,7 +195,8 @@ void PlaceViews::placeInUsers(Operation *op) {
       placeInUser(op, 0);
     return;
   }
-  // What is padded is written inside of the padding, where all of its readers take any strides.
+  // The operand of a pad is stored inside the padded tensor if all of its readers accept any
+  // strides.
   if (auto pad = dyn_cast<PadOp>(op)) {
     auto takesStrides = [&](Operation *user) {
       return user == op || isElementwise(user) || isa<ReduceOp>(user);

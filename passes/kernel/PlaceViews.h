@@ -64,7 +64,8 @@ private:
   std::optional<Storage> ofOperand(mlir::Operation *op) const;
 
   llvm::DenseMap<mlir::Value, Home> homes;
-  /// Where the operands of each concatenation begin, once it was asked: there may be 100,000.
+  /// The offsets of the operands of each concatenation, computed on first use: there may be
+  /// 100,000.
   mutable llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int64_t>> startsIn;
   llvm::DenseSet<mlir::Operation *> skipped;
   llvm::DenseSet<mlir::Value> padded, joined;

@@ -60,8 +60,9 @@ def NpuIntegersAsFloats : Pass<"npu-integers-as-floats", "::mlir::ModuleOp"> {
     remainders up to there. A kernel.map computes in f32 if all its integers are
     known to be that small, and if the NPU computes it then: weights,
     bools, bytes, results of arg-reductions, and what other kernels compute, move
-    and select of them. One side of a comparison may be any integer: the answer
-    is the same. Divisions take dividends up to 2^22.
+    and select of them. One side of a comparison may be any integer, as may what
+    is clamped between constants: the answer is the same. Inputs that are indices
+    are as small as their tables, since a run refuses others. Divisions take dividends up to 2^22.
 
     ```
     %i = arith.addi %small, %c2 : i64

@@ -32,10 +32,10 @@ inline constexpr llvm::StringLiteral kNpuSocAttr = "npu.soc";
 inline constexpr llvm::StringLiteral kSocTableAttr = "npu.soc_table";
 /// Marks weights from which code computes addresses (unit attribute).
 inline constexpr llvm::StringLiteral kAddressesAttr = "om.addresses";
-/// On a launch that several became: an array of the tensors that it leaves in memory beside that of
-/// its last buffer, in the order in which they are written. Each is a dictionary of the `operand`,
-/// an integer, of the `location` that names the tensor, and of its logical type `tensor`, which may
-/// be absent as on any launch.
+/// The tensors, besides that of its last buffer, that a launch leaves in memory if it was joined
+/// from several: an array in the order in which they are written. Each is a dictionary of the
+/// `operand`, an integer, of the `location` that names the tensor, and of its logical type
+/// `tensor`, which may be absent as on any launch.
 inline constexpr llvm::StringLiteral kLeftTensorsAttr = "om.left_tensors";
 /// The size of the arena in bytes, on the module.
 inline constexpr llvm::StringLiteral kArenaSizeAttr = "om.arena_size";

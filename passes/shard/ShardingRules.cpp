@@ -194,9 +194,9 @@ bool propagate(Operation *op, int64_t count) {
   if (op->getNumResults() != 1 || isa<graph::ConstantOp>(op))
     return false;
   const OpSharding sharding = findSharding(op, dimsOfOperands(op), count);
-  // What one op needs as a whole is there for the others: a layer norm, which reads its input for
-  // the mean first, does not leave the rest of the network in shares that have to be gathered each
-  // time.
+  // An operand that one op needs as a whole is whole for all its readers. Otherwise a layer norm,
+  // which reads its input for the mean first, would leave the rest of the network in shares that
+  // have to be gathered each time.
   for (auto [operand, dim] : llvm::zip_equal(op->getOperands(), sharding.operands))
     if (dim == kWhole && dimOf(operand) != kWhole && !graph::isConstant(operand) &&
         !isa<BlockArgument>(operand))

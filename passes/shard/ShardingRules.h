@@ -17,7 +17,7 @@ inline constexpr llvm::StringLiteral kPartialAttr = "shard.partial";
 /// The dim of a tensor that every rank has as a whole.
 inline constexpr int64_t kWhole = -1;
 
-/// How an op is computed on each of several ranks.
+/// The division of one op over ranks.
 struct OpSharding {
   llvm::SmallVector<int64_t> operands; ///< the dim that each operand is divided along, or kWhole
   int64_t result = kWhole;

@@ -33,7 +33,8 @@ public:
   /// Returns the position of the first op of each stage but the first one.
   std::vector<size_t> run() {
     const double best = solve(1e30).first;
-    // What is nearly as even passes fewer bytes.
+    // Among splits that are nearly as even as the best one, the one that passes the fewest bytes is
+    // taken.
     return solve(best + 0.02).second;
   }
 

@@ -250,7 +250,7 @@ void ApplyOptimizer::unscaleGradients(const GraphMath &g, MutableArrayRef<Traine
   } else {
     setNext(kLossScale.str(), g.add(scale, 0.0));
   }
-  // What has overflowed is not accumulated; the other runs make the update.
+  // Gradients that have overflowed are not accumulated; the other runs determine the update.
   if (accumulate == 1) {
     updates = isFinite;
     return;

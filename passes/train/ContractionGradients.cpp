@@ -58,7 +58,7 @@ static void conv(ConvOp op, OpGradient &g) {
   Value input = op.getInput(), filter = op.getFilter();
   ArrayRef<int64_t> kernel = shapeOf(filter).drop_front(2);
   if (g.wants(0)) {
-    // What the last window leaves of the input.
+    // The rows and columns of the input behind the last window.
     SmallVector<int64_t> rest;
     for (auto [dim, size] : llvm::enumerate(kernel))
       rest.push_back(shapeOf(input)[dim + 2] + op.getPads()[dim] +

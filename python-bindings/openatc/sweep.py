@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A model on many SoCs, batches and precisions: what each simulated NPU takes, and why.
+"""Simulates a model on many SoCs, batches and precisions: how long each takes, and why.
 
     npu-sweep model.onnx --soc Ascend310P3,Ascend910B1 --batch 1..16 --precision f16,int8
     npu-sweep model.onnx --set l2Bytes=8388608,16777216 --set ddrPeak=10,25.6 --html sweep.html

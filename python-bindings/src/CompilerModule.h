@@ -93,7 +93,7 @@ public:
   static std::shared_ptr<CompilerModule> parse(const std::string &text);
   ~CompilerModule();
 
-  /// With a context of its own.
+  /// Returns a copy of the module in a context of its own.
   std::shared_ptr<CompilerModule> copy();
 
   /// Returns the module as text, with the elements of constants and with locations if wanted.
@@ -124,7 +124,7 @@ public:
 
   struct Parts;
   explicit CompilerModule(std::unique_ptr<Parts> parts);
-  /// For what works on the module itself, with its lock.
+  /// Returns the parts, for code that works on the module itself and holds its lock.
   Parts &access() { return *parts; }
 
 private:

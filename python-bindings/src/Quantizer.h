@@ -51,7 +51,7 @@ public:
   std::string report() const; ///< JSON
   /// Returns the errors per layer as a table.
   std::string reportText() const;
-  /// What is to be written where; an empty path is none.
+  /// Writes the files whose paths are not empty.
   void save(const std::string &fakeQuant, const std::string &deploy, const std::string &record,
             const std::string &html) const;
   /// All files that the command amct writes; returns their paths.

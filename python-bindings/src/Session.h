@@ -62,7 +62,7 @@ struct LaunchTime {
   double microseconds, share;
 };
 
-/// How the NPU of a session is simulated.
+/// The options with which the NPU of a session is simulated.
 struct NpuRequest {
   bool functional = true, timed = true, checkHazards = false, prefetch = true;
   uint64_t timelineSpans;

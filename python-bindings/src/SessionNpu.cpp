@@ -38,7 +38,7 @@ std::string systemPath(const py::object &path) {
 void PySession::makeNpu(const NpuRequest &request) {
   checksHazards = request.checkHazards;
   if (!owner->get().info().npu_launches) {
-    // What would do nothing is not taken silently.
+    // Options that would have no effect are errors.
     if (request.checkHazards || !request.functional || !request.timed || !request.prefetch ||
         !request.socFile.empty())
       needNpu("options of the simulated NPU");

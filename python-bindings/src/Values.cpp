@@ -110,9 +110,13 @@ static om::Value convert(const py::handle &object, om_dtype expected, unsigned d
       name == (om_dtype_bits(expected) == 16 ? "uint16" : "uint8"))
     return fromMemory(array, expected, dims);
   const om_dtype dtype = dtypeNamed(name);
-  if (numpyName(dtype) && array.attr("dtype").attr("isnative").cast<bool>())
-    return fromMemory(array, dtype, dims);
-  throw py::type_error("the runtime has no element type for " + name);
+  if (!numpyName(dtype))
+    throw py::type_error("the runtime has no element type for " + name);
+  if (!array.attr("dtype").attr("isnative").cast<bool>())
+    throw py::type_error("the elements of an array have the byte order of other machines: "
+                         "give array.astype('" +
+                         name + "')");
+  return fromMemory(array, dtype, dims);
 }
 
 /// Returns whether nobody else refers to the elements of a large tensor, so that an array may be

@@ -224,7 +224,7 @@ bool Converter::run(QuantTable &table) {
   model.removeNodes([&](const onnx::NodeProto &node) {
     return node.output_size() == 1 && done.count(node.output(0)) != 0;
   });
-  // What quantized only removed constants.
+  // Quantizers that are left without a reader have quantized only constants, which are gone.
   model.removeNodes([&](const onnx::NodeProto &node) {
     return node.op_type() == "QuantizeLinear" && !model.isOutput(node.output(0)) &&
            model.findUsers(node.output(0)).empty();

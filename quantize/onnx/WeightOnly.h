@@ -9,11 +9,11 @@
 
 namespace atc::quantize {
 
-/// How levels are chosen: the nearest ones, the nearest ones of weights whose columns are scaled
-/// (AWQ), or such that later weights absorb the errors of earlier ones (GPTQ).
+/// The method that chooses levels: the nearest ones, the nearest ones of weights whose columns are
+/// scaled (AWQ), or such that later weights absorb the errors of earlier ones (GPTQ).
 enum class WeightMethod { Nearest, Scaled, Absorbed };
 
-/// How weights are stored.
+/// The storage of quantized weights, and the method that computes it.
 struct WeightOnlyOptions {
   GroupForm form; ///< 4 or 8 bits; groups of a power of two from 16 on
   WeightMethod method = WeightMethod::Nearest;

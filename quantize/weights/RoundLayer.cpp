@@ -27,7 +27,7 @@ static std::vector<int8_t> roundGroups(const PlannedLayer &layer, ArrayRef<float
   std::vector<int8_t> result;
   const int64_t groups = layer.groups, perGroup = count / groups;
   const int64_t length = rows.size() / std::max<int64_t>(1, count);
-  // What rounding the input adds to each of its elements.
+  // The variance that rounding the input adds to each of its elements.
   const double variance = input.scale * input.scale / 12;
   for (int64_t group = 0; group < groups; ++group) {
     const std::vector<float> matrix =

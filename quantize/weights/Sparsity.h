@@ -17,9 +17,9 @@ namespace atc::quantize {
 std::vector<float> keepTwoOfFour(llvm::ArrayRef<float> weights, int64_t rows, int64_t channels,
                                  int64_t taps);
 
-/// As above, with the second moments E[x x^T] of what the rows are multiplied by: the weights are
-/// kept whose loss would cost more, and the kept ones absorb the errors of the others. Keeps the
-/// larger ones where that is better.
+/// Chooses by the second moments E[x x^T] of the inputs of the rows, `matrix`: keeps the weights
+/// whose loss would cost more, and lets them absorb the errors of the others. Keeps those of larger
+/// magnitude where that is better.
 std::vector<float> keepTwoOfFour(llvm::ArrayRef<float> weights, int64_t rows, int64_t channels,
                                  int64_t taps, llvm::ArrayRef<float> matrix);
 

@@ -32,7 +32,7 @@ struct TakenChunk {
   uint32_t left; ///< this chunk and those behind it: the first of n has n left
 };
 
-/// From which end a thread takes chunks.
+/// The end of the queue from which a thread takes chunks.
 enum class QueueEnd { Front, Back };
 
 /// Distributes the chunks of one launch at a time to a caller and its workers; see the head of this

@@ -130,7 +130,7 @@ om_status om_model::verifyHash(uint32_t index, uint32_t threads, om_error *error
   if (!threads)
     threads = std::min<uint64_t>(usableProcessors(), 1 + job.bytes / bytesPerThread);
   Pool pool;
-  // Those threads that can be started do the work.
+  // If not all threads can be started, the others do the work.
   pool.start(std::min(threads, chunks), nullptr, nullptr, 0, 0, nullptr);
   pool.run(
       static_cast<int64_t>(tasks), chunks,

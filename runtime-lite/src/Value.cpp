@@ -411,7 +411,8 @@ om_value *detach(Memory *memory, const om_value &value, om_status &status) {
   if (value.kind == Kind::Tensor && value.dtype == OM_STRING)
     return copyStrings(memory, value, status);
   uint64_t elements, bytes;
-  // What the caller keeps is no larger than it has to be.
+  // A tensor in a buffer of more than twice its size is copied, so that the caller keeps no more
+  // memory than needed.
   if (value.kind == Kind::Tensor &&
       tensorSize(value.dtype, value.rank, value.dims, elements, bytes) && bytes &&
       (!value.buffer || value.buffer->bytes / 2 > bytes + Buffer::headBytes)) {

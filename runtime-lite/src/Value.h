@@ -44,9 +44,9 @@ struct om_value : atc::host::Value {
   bool counted;            ///< as in Buffer
   atc::rt::Buffer *buffer; ///< null: the elements are owned by someone else
   om_value *next;          ///< in a list of a Memory or of a machine
-  /// Of a tensor with room to grow along `roomAxis`: the indices of that axis that the buffer has
-  /// room for, which is the distance of its blocks. 0: the tensor is dense, as all are that leave
-  /// the session or reach a kernel which does not ask for the room.
+  /// The number of indices along `roomAxis` for which the buffer has room, which is the distance of
+  /// its blocks. 0: the tensor is dense, as are all tensors that leave the session or reach a
+  /// kernel which does not ask for the room.
   int64_t room;
   uint32_t roomAxis;
 

@@ -161,6 +161,43 @@ TEST_CASE("areas are cut out and pasted") {
   BAD(ACL_ERROR_INVALID_RESOURCE_HANDLE, acldvppSetRoiConfigLeft(area, 0));
 }
 
+TEST_CASE("areas reach the column and the row that make sides even") {
+  // Programs round corners to even and odd numbers, whatever the size that they computed.
+  Media media;
+  Nv12 source(64, 32), odd(15, 7);
+  fillGradient(source, 64, 32);
+  acldvppRoiConfig *area = acldvppCreateRoiConfig(8, 23, 4, 11);
+  acldvppRoiConfig *place = acldvppCreateRoiConfig(0, 15, 0, 7);
+  GOOD(acldvppVpcCropAndPasteAsync(media.channel, source.desc, odd.desc, area, place, nullptr));
+  GOOD(aclrtSynchronizeStream(nullptr));
+  for (uint32_t y = 0; y < 8; ++y)
+    for (uint32_t x = 0; x < 16; ++x)
+      CHECK(odd.at(x, y) == source.at(x + 8, y + 4));
+  for (uint32_t y = 0; y < 4; ++y)
+    for (uint32_t x = 0; x < 16; ++x)
+      CHECK(odd.chroma(x, y) == source.chroma(x + 8, y + 2));
+  // Back, from the same columns and rows.
+  Nv12 back(64, 32);
+  GOOD(acldvppVpcCropAndPasteAsync(media.channel, odd.desc, back.desc, place, area, nullptr));
+  GOOD(aclrtSynchronizeStream(nullptr));
+  CHECK(back.at(23, 11) == source.at(23, 11));
+  GOOD(acldvppSetRoiConfig(place, 0, 16, 0, 7));
+  BAD(ACL_ERROR_INVALID_PARAM,
+      acldvppVpcCropAndPasteAsync(media.channel, source.desc, odd.desc, area, place, nullptr));
+  GOOD(acldvppSetRoiConfig(place, 0, 15, 0, 8));
+  BAD(ACL_ERROR_INVALID_PARAM,
+      acldvppVpcCropAndPasteAsync(media.channel, source.desc, odd.desc, area, place, nullptr));
+  // No column follows where the stride ends with the picture.
+  Image tight(PIXEL_FORMAT_RGB_888, 16, 8, 48, 1);
+  GOOD(acldvppSetPicDescWidth(tight.desc, 15));
+  GOOD(acldvppSetPicDescHeight(tight.desc, 7));
+  GOOD(acldvppSetPicDescHeightStride(tight.desc, 7));
+  BAD(ACL_ERROR_INVALID_PARAM,
+      acldvppVpcCropAndPasteAsync(media.channel, source.desc, tight.desc, area, place, nullptr));
+  GOOD(acldvppDestroyRoiConfig(area));
+  GOOD(acldvppDestroyRoiConfig(place));
+}
+
 TEST_CASE("batches of areas") {
   Media media;
   acldvppBatchPicDesc *from = acldvppCreateBatchPicDesc(2), *to = acldvppCreateBatchPicDesc(3);

@@ -333,19 +333,98 @@ TEST_CASE("parameters of dynamic image preprocessing are checked") {
   BAD(ACL_ERROR_INVALID_RESOURCE_HANDLE, aclmdlDestroyAIPP(aipp));
 }
 
-TEST_CASE("a bundle has several models") {
-  Started started;
-  const std::vector<char> model = fileBytes();
+/// Returns a bundle that has a model twice; `head` gets what follows its first 16 bytes.
+static std::vector<char> bundleOf(const std::vector<char> &model, uint64_t (&head)[5]) {
   std::vector<char> bundle;
   auto append = [&](const void *data, size_t size) {
     bundle.insert(bundle.end(), static_cast<const char *>(data),
                   static_cast<const char *>(data) + size);
   };
-  const uint64_t head[] = {2, 56, model.size(), 56 + model.size(), model.size()};
+  const uint64_t numbers[] = {2, 56, model.size(), 56 + model.size(), model.size()};
+  std::copy(std::begin(numbers), std::end(numbers), head);
   append("OpenATC bundle 1", 16);
   append(head, sizeof head);
   append(model.data(), model.size());
   append(model.data(), model.size());
+  return bundle;
+}
+
+TEST_CASE("the models of a bundle are loaded one by one") {
+  Started started;
+  uint64_t head[5];
+  const std::vector<char> model = fileBytes(), bundle = bundleOf(model, head);
+
+  aclmdlBundleQueryInfo *query = aclmdlBundleCreateQueryInfo();
+  size_t count = 0, variables = 0, work = 0, weights = 0, ownWork = 0, ownWeights = 0;
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlBundleGetQueryModelNum(query, &count));
+  GOOD(aclmdlBundleQueryInfoFromMem(bundle.data(), bundle.size(), query));
+  GOOD(aclmdlBundleGetQueryModelNum(query, &count));
+  CHECK(count == 2);
+  GOOD(aclmdlBundleGetVarWeightSize(query, &variables));
+  GOOD(aclmdlBundleGetSize(query, 1, &work, &weights));
+  GOOD(aclmdlQuerySizeFromMem(model.data(), model.size(), &ownWork, &ownWeights));
+  CHECK(work == ownWork);
+  CHECK(weights == ownWeights);
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlBundleGetSize(query, 2, &work, &weights));
+  GOOD(aclmdlBundleQueryInfoFromFile(path, query));
+  GOOD(aclmdlBundleGetQueryModelNum(query, &count));
+  CHECK(count == 1);
+  BAD(ACL_ERROR_PARSE_MODEL, aclmdlBundleQueryInfoFromMem(bundle.data(), 40, query));
+  GOOD(aclmdlBundleDestroyQueryInfo(query));
+  BAD(ACL_ERROR_INVALID_RESOURCE_HANDLE, aclmdlBundleGetQueryModelNum(query, &count));
+
+  void *shared = nullptr, *workPtr = nullptr, *weightPtr = nullptr;
+  GOOD(aclrtMalloc(&shared, variables, ACL_MEM_MALLOC_NORMAL_ONLY));
+  GOOD(aclrtMalloc(&workPtr, work, ACL_MEM_MALLOC_NORMAL_ONLY));
+  GOOD(aclrtMalloc(&weightPtr, weights, ACL_MEM_MALLOC_NORMAL_ONLY));
+  uint32_t id = 0, first = 0, second = 0, found = 0;
+  GOOD(aclmdlBundleInitFromMem(bundle.data(), bundle.size(), shared, variables, &id));
+  GOOD(aclmdlBundleGetModelNum(id, &count));
+  CHECK(count == 2);
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlBundleGetModelId(id, 1, &found));
+  GOOD(aclmdlBundleLoadModelWithMem(id, 1, workPtr, work, weightPtr, weights, &second));
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlBundleLoadModel(id, 1, &second));
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlBundleLoadModel(id, 2, &first));
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlBundleLoadModelWithMem(id, 0, workPtr, 1, nullptr, 0, &first));
+  GOOD(aclmdlBundleLoadModel(id, 0, &first));
+  GOOD(aclmdlBundleGetModelId(id, 1, &found));
+  CHECK(found == second);
+  aclmdlDesc *desc = aclmdlCreateDesc();
+  GOOD(aclmdlGetDesc(desc, first));
+  GOOD(aclmdlBundleUnloadModel(id, first));
+  BAD(ACL_ERROR_INVALID_MODEL_ID, aclmdlBundleUnloadModel(id, first));
+  BAD(ACL_ERROR_INVALID_MODEL_ID, aclmdlGetDesc(desc, first));
+
+  aclmdlConfigHandle *config = aclmdlCreateConfigHandle();
+  GOOD(aclmdlSetConfigOpt(config, ACL_MDL_WORKSPACE_ADDR_PTR, &workPtr, sizeof workPtr));
+  GOOD(aclmdlSetConfigOpt(config, ACL_MDL_WORKSPACE_SIZET, &work, sizeof work));
+  size_t policy = ACL_MEM_MALLOC_HUGE_FIRST;
+  GOOD(aclmdlSetConfigOpt(config, ACL_MDL_MEM_MALLOC_POLICY_SIZET, &policy, sizeof policy));
+  BAD(ACL_ERROR_API_NOT_SUPPORT,
+      aclmdlSetConfigOpt(config, ACL_MDL_KERNEL_PTR, &workPtr, sizeof workPtr));
+  GOOD(aclmdlSetExternalWeightAddress(config, "weight_0", weightPtr, weights));
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlSetExternalWeightAddress(config, "weight_0", weightPtr, 0));
+  GOOD(aclmdlBundleLoadModelWithConfig(id, 0, config, &first));
+  GOOD(aclmdlBundleUnloadModel(id, first));
+  GOOD(aclmdlDestroyConfigHandle(config));
+  BAD(ACL_ERROR_INVALID_RESOURCE_HANDLE, aclmdlBundleLoadModelWithConfig(id, 0, config, &first));
+  GOOD(aclmdlBundleUnload(id));
+  BAD(ACL_ERROR_INVALID_MODEL_ID, aclmdlGetDesc(desc, second));
+  BAD(ACL_ERROR_INVALID_BUNDLE_MODEL_ID, aclmdlBundleLoadModel(id, 0, &first));
+  GOOD(aclmdlDestroyDesc(desc));
+
+  GOOD(aclmdlBundleInitFromFile(path, nullptr, 0, &id));
+  GOOD(aclmdlBundleLoadModel(id, 0, &first));
+  GOOD(aclmdlBundleUnload(id));
+  for (void *memory : {shared, workPtr, weightPtr})
+    GOOD(aclrtFree(memory));
+}
+
+TEST_CASE("a bundle has several models") {
+  Started started;
+  uint64_t head[5];
+  const std::vector<char> model = fileBytes();
+  std::vector<char> bundle = bundleOf(model, head);
 
   uint32_t id = 0, first = 0, second = 0;
   size_t count = 0;

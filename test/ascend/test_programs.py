@@ -168,10 +168,11 @@ def test_operators_one_by_one(tmp_path):
     assert float(said["product"]) < 0.02, said
 
 
-def test_graphs_that_a_program_builds(tmp_path):
+@pytest.mark.parametrize("name", ["graph-build", "graph-build-old-strings"])
+def test_graphs_that_a_program_builds(name, tmp_path):
     model = save(tmp_path / "m.onnx", [helper.make_node("Neg", ["x"], ["y"])], {"x": ["n", 3]},
                  ["y"], {})
-    assert program("graph-build", tmp_path, model) == "graphs: ok\n"
+    assert program(name, tmp_path, model) == "graphs: ok\n"
     assert (tmp_path / "made/network.om").stat().st_size > 0
 
 

@@ -440,6 +440,12 @@ def test_jpeg_files_by_channels(channels):
     assert channels.venc_set_rc_param(channel, rate) == SUCCESS
     assert channels.venc_set_scene_mode(channel, 0) == SUCCESS
     assert channels.venc_get_scene_mode(channel) == (0, SUCCESS)
+    settings, ret = channels.venc_get_chn_param(channel)
+    assert ret == SUCCESS and settings["crop_info"]["rect"]["width"] == 0
+    assert channels.venc_set_chn_param(channel, settings | {"priority": 1}) == SUCCESS
+    assert channels.venc_get_chn_param(channel)[0]["priority"] == 1
+    assert channels.venc_get_ref_param(channel) == ({"base": 1, "enhance": 0, "pred_en": 1},
+                                                    SUCCESS)
     module, ret = channels.venc_get_mod_param({"mod_type": 4})
     assert ret == SUCCESS and module["jpeg_mod_param"]["one_stream_buf"] == 0
     assert channels.venc_set_mod_param(module) == SUCCESS

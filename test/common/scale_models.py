@@ -486,6 +486,12 @@ def tf_calls(size):
     return tf_saved_model("".join(text) + tf_node("last", "Tanh", last), made)
 
 
+def tf_identities(size):
+    """Nodes in a row that hand a value on, as they hand on variables."""
+    text = "".join(tf_node(f"n{i}", "Identity", f"n{i - 1}" if i else "x") for i in range(size))
+    return tf_saved_model(tf_input("x") + text + tf_node("last", "Tanh", f"n{size - 1}"))
+
+
 def tf_bomb(size):
     """Functions that call the one before twice: 2^size nodes."""
     functions = [tf_function("f0", tf_node("end", "Tanh", "a"))]
@@ -497,7 +503,8 @@ def tf_bomb(size):
 
 
 TF_MODELS = {made.__name__: made for made in
-             (tf_elementwise, tf_inputs, tf_outputs, tf_concats, tf_split, tf_orders, tf_calls, tf_bomb)}
+             (tf_elementwise, tf_inputs, tf_outputs, tf_concats, tf_split, tf_orders, tf_calls,
+              tf_identities, tf_bomb)}
 
 
 def tf_bytes(text, message="GraphDef"):

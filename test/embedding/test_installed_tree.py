@@ -132,6 +132,25 @@ def test_examples_say_what_is_wrong(tree, digits_om, tmp_path):
     assert "damaged" in run(program, damaged, PICTURES[0], fails=True)
 
 
+def test_static_models_without_an_operating_system_need_neither_threads_nor_cxx(tree, tmp_path):
+    compile_digits_for(tmp_path / "digits", "--target=cpu", "--emit=object")
+    (tmp_path / "main.c").write_text(
+        '#include "digits.h"\n#include "openatc/bare.h"\n'
+        "int main(void) { return !om_bare_memory(digits_om, DIGITS_OM_BYTES, 0); }\n",
+        encoding="utf-8")
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.16)\nproject(p C CXX)\n"
+        "find_package(OpenATC REQUIRED COMPONENTS bare)\n"
+        "if(TARGET Threads::Threads)\n  message(FATAL_ERROR threads)\nendif()\n"
+        "add_executable(main main.c digits.o)\n"
+        "target_link_libraries(main PRIVATE OpenATC::bare)\n", encoding="utf-8")
+    run(cmake_program(), "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={tree}")
+    run(cmake_program(), "--build", tmp_path / "build")
+    run(tmp_path / "build" / "main")
+    need("objdump")
+    assert not [name for name in needed_libraries(tmp_path / "build" / "main") if "c++" in name]
+
+
 def test_unknown_component_is_refused(tree, tmp_path):
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.16)\nproject(p C)\n"

@@ -19,6 +19,9 @@ OPTIONS += [("PNG", mode, {}) for mode in ("1", "L", "LA", "P", "RGB", "RGBA")]
 OPTIONS += [("BMP", mode, {}) for mode in ("1", "P", "RGB")]
 OPTIONS += [("PPM", mode, {}) for mode in ("1", "L", "RGB")]
 OPTIONS += [("TIFF", "RGB", {}), ("TIFF", "L", dict(compression="tiff_adobe_deflate"))]
+OPTIONS += [("JPEG", "RGB", dict(progressive=True, quality=quality, subsampling=subsampling))
+            for quality, subsampling in ((95, 0), (30, 1), (90, 2))]
+OPTIONS += [("JPEG", "L", dict(progressive=True)), ("JPEG", "RGB", dict(progressive=True, restart_marker_blocks=3))]
 
 
 def main():

@@ -49,6 +49,24 @@ def test_unknown_files():
         decode(np.zeros(4, np.uint8), pixel_format="CMYK")
 
 
+@pytest.mark.parametrize("name,channels", [("0_JPEG_RGB", 3), ("6_JPEG_L", 1), ("9_PNG_L", 1), ("11_PNG_P", 3),
+                                            ("12_PNG_RGB", 3), ("16_BMP_RGB", 3)])
+def test_channels_of_the_file(name, channels):
+    pixels = IMAGES[name + "/pixels"]
+    assert decode(IMAGES[name], channels=0).tolist() == pixels[..., :channels].tolist()
+    assert decode(IMAGES[name], channels=3).tolist() == pixels.tolist()
+    assert decode(IMAGES[name], channels=1).shape == pixels.shape[:2] + (1,)
+
+
+def test_files_that_are_no_images_of_a_number_of_channels():
+    for name, channels in (("10_PNG_LA", 2), ("13_PNG_RGBA", 4)):
+        with pytest.raises(KernelError, match=f"the file has {channels} channels"):
+            decode(IMAGES[name], channels=0)
+        assert decode(IMAGES[name], channels=3).shape[2] == 3
+    with pytest.raises(KernelError, match="are no image in one of the formats"):
+        decode(np.frombuffer(b"text", np.uint8), channels=3)
+
+
 def png(width, height, data):
     """16-bit RGBA."""
     def chunk(kind, content):

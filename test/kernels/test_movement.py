@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the ONNX tests leave out: empty tensors, packed types, strings, errors, shapes alone."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -239,6 +241,95 @@ def test_top_k(largest, axis):
     assert np.array_equal(values, np.take_along_axis(data, want, axis))
     with pytest.raises(KernelError, match="61 elements are wanted of a dim of 60"):
         call("TopK", data, ints(61), outputs=2)
+
+
+def ordered(data, axis, largest):
+    """The places of a stable sort, in which NaN is the greatest and zeros are equal."""
+    if data.dtype.kind == "f":
+        keys = np.where(np.isnan(data), np.inf, data).astype("f8")
+        keys = np.lexsort((np.moveaxis(keys, axis, -1), np.isnan(np.moveaxis(data, axis, -1))))
+        # Ranks in which equal numbers are equal.
+        lanes, flat = np.moveaxis(data, axis, -1), np.empty(keys.shape)
+        for at in np.ndindex(keys.shape[:-1]):
+            line = lanes[at][keys[at]]
+            same = (line[1:] == line[:-1]) | (np.isnan(line[1:]) & np.isnan(line[:-1]))
+            flat[at][keys[at]] = np.concatenate([[0], np.cumsum(~same)])
+    else:
+        flat = np.moveaxis(data, axis, -1).astype("f8")
+    order = np.argsort(-flat if largest else flat, axis=-1, kind="stable")
+    return np.moveaxis(order, -1, axis)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i1", "u1", "i4", "u4", "i8"])
+@pytest.mark.parametrize("shape,axis,k", [((3, 1000), -1, 1), ((3, 1000), 1, 8), ((3, 1000), 1, 9),
+                                          ((2, 5000), 1, 300), ((900, 3), 0, 40), ((2, 37, 5), 1, 37),
+                                          ((1, 161), 1, 161), ((40, 33), 1, 3), ((4, 1), 1, 1)])
+def test_top_k_of_long_lanes(dtype, shape, axis, k):
+    random = np.random.default_rng(3)
+    data = random.integers(-90 if np.dtype(dtype).kind != "u" else 0, 90, shape).astype(dtype)
+    if data.dtype.kind == "f":
+        data = data * random.choice([0, 1, 1.5], shape).astype(dtype)
+        data[random.random(shape) < 0.01] = np.nan
+        data[random.random(shape) < 0.01] = np.inf
+        data[random.random(shape) < 0.02] = -0.0
+    for largest in (0, 1):
+        values, indices = call("TopK", data, ints(k), outputs=2, axis=axis, largest=largest)
+        want = np.take(ordered(data, axis, largest), range(k), axis=axis)
+        assert np.array_equal(indices, want)
+        np.testing.assert_array_equal(values, np.take_along_axis(data, want, axis))
+
+
+def test_top_k_where_all_are_better_than_the_ones_before():
+    data = np.arange(3000, dtype="f4")
+    assert call("TopK", data, ints(20), outputs=2)[1].tolist() == list(range(2999, 2979, -1))
+    assert call("TopK", data, ints(20), outputs=2, largest=0)[1].tolist() == list(range(20))
+    # All elements are equal, or none is a number.
+    for value in (1.0, np.nan, -np.inf):
+        same = np.full(3000, value, "f4")
+        for largest in (0, 1):
+            indices = call("TopK", same, ints(20), outputs=2, largest=largest)[1]
+            assert indices.tolist() == list(range(20))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i1", "u1", "i4", "i8"])
+@pytest.mark.parametrize("last", [0, 1])
+def test_arguments_of_long_lanes(dtype, last):
+    random = np.random.default_rng(5)
+    data = random.integers(-50 if np.dtype(dtype).kind != "u" else 0, 50, (20, 333)).astype(dtype)
+    if data.dtype.kind == "f":
+        data[3, 100] = data[3, 200] = data[9, 0] = np.nan
+        data[4, 5] = np.inf
+        data[5] = -np.inf
+        data[6] = -0.0
+        data[6, 40] = 0.0
+    for name in ("ArgMax", "ArgMin"):
+        for axis in (0, 1):
+            got, = call(name, data, axis=axis, keepdims=0, select_last_index=last)
+            lanes = np.flip(data, axis) if last else data
+            want = (np.argmax if name == "ArgMax" else np.argmin)(lanes, axis)  # the first NaN
+            assert np.array_equal(got, data.shape[axis] - 1 - want if last else want)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "f2", "f4", "f8", "c16"])
+@pytest.mark.parametrize("shape", [(5, 17, 3, 20), (2, 40, 33, 4), (1, 18, 1, 70), (4, 2, 16, 16),
+                                   (3, 0, 2, 5)])
+def test_transpositions_of_every_order(dtype, shape):
+    data = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
+    for perm in itertools.permutations(range(4)):
+        got, = call("Transpose", data, perm=perm)
+        np.testing.assert_array_equal(got, data.transpose(perm))
+
+
+def test_repeated_elements_and_rows():
+    data = np.arange(2 * 33 * 5).reshape(2, 33, 5).astype("f4")
+    for repeats in ((3, 1, 1), (1, 2, 1), (1, 1, 70), (2, 3, 2), (1, 1, 0)):
+        np.testing.assert_array_equal(call("Tile", data, ints(*repeats))[0], np.tile(data, repeats))
+    for shape in ((4, 2, 33, 5), (4, 1, 1, 1)):
+        want = np.broadcast_to(data, np.broadcast_shapes(shape, data.shape))
+        np.testing.assert_array_equal(call("Expand", data, ints(*shape))[0], want)
+    column = data[:, :, :1]
+    np.testing.assert_array_equal(call("Expand", column, ints(2, 33, 37))[0],
+                                  np.broadcast_to(column, (2, 33, 37)))
 
 
 def test_unique_slices():

@@ -82,6 +82,53 @@ def test_resize(coordinates, mode, antialias, exclude, scales):
     np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("mode", ["linear", "cubic"])
+@pytest.mark.parametrize("antialias", [0, 1])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2"])
+@pytest.mark.parametrize("shape,size", [((35, 40), (50, 81)), ((16, 300), (5, 700)),
+                                        ((49, 17), (49, 6)), ((3, 200), (7, 130)), ((1, 1), (4, 5)),
+                                        ((33, 5, 2), (20, 9, 2))])
+def test_resize_of_many_rows(mode, antialias, dtype, shape, size):
+    """Whole squares of rows and columns, what is left of them, and more columns than one block."""
+    x = rng.standard_normal((2, *shape)).astype(dtype)
+    want = x.astype("f8")
+    for d, (n, out) in enumerate(zip(shape, size)):
+        if n != out:
+            by = matrix(mode, "half_pixel", n, out, out / n, antialias, 0)
+            want = np.moveaxis(np.tensordot(by, want, (1, d + 1)), 0, d + 1)
+    got, = call("Resize", x, None, None, np.array([2, *size]), missing=[1, 2], mode=mode,
+                antialias=antialias)
+    assert got.shape == want.shape
+    tolerance = 1e-2 if dtype == "f2" else 1e-4
+    np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
+
+
+def test_resize_reads_nothing_without_weight():
+    """What has no weight may be infinite; a NaN is in the results that it has a weight in."""
+    x = np.ones((18, 20), "f4")
+    x[:, 7] = np.inf
+    x[3] = np.nan
+    got, = call("Resize", x, None, np.array([2, 2], "f4"), missing=[1], mode="linear",
+                coordinate_transformation_mode="asymmetric")
+    want = np.ones((36, 40), "f4")
+    want[:, 13:16] = np.inf
+    want[5:8] = np.nan
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "u1", "f8", "c16"])
+@pytest.mark.parametrize("width", [1, 15, 16, 33, 40])
+def test_resize_doubles_rows(dtype, width):
+    x = np.arange(2 * 3 * width).reshape(2, 3, width).astype(dtype)
+    for sizes in ((2, 6, 2 * width), (4, 3, 2 * width), (2, 6, width)):
+        got, = call("Resize", x, None, None, np.array(sizes), missing=[1, 2], nearest_mode="floor",
+                    coordinate_transformation_mode="asymmetric")
+        want = x
+        for axis, (n, out) in enumerate(zip(x.shape, sizes)):
+            want = np.repeat(want, out // n, axis)
+        np.testing.assert_array_equal(got, want)
+
+
 @pytest.mark.parametrize("coordinates", MODES)
 @pytest.mark.parametrize("rounding", ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"])
 @pytest.mark.parametrize("dtype", ["f4", "u1", "i8", "O"])
@@ -137,6 +184,18 @@ def test_resize_policies_and_errors():
             call("Resize", x, None, np.array(scales, "f4"), missing=[1])
     with pytest.raises(KernelError):
         call("Resize", x)
+
+
+def test_max_roi_pool_divides_in_f32():
+    x = np.arange(70 * 70, dtype="f4").reshape(1, 1, 70, 70)
+    sizes = np.arange(1, 61, dtype="f4")
+    regions = np.stack([0 * sizes, 0 * sizes, 0 * sizes, sizes - 1, sizes - 1], 1)
+    for bins in (3, 7):
+        got, = call("MaxRoiPool", x, regions, pooled_shape=[bins, bins])
+        ends = np.ceil(np.arange(1, bins + 1, dtype="f4") * (sizes[:, None] / np.float32(bins)))
+        want = (ends[:, :, None] - 1) * 70 + ends[:, None, :] - 1
+        assert bins == 3 or (ends[:, -1] > sizes).any()
+        np.testing.assert_array_equal(got[:, 0], want)
 
 
 def test_crop_and_resize():

@@ -247,6 +247,48 @@ def test_case_strip_and_length():
     assert call("StringLength", words, characters=1)[0].tolist() == [8, 10, 0, 3]
 
 
+def test_case_of_unicode():
+    def cased(*words, **attributes):
+        return texts(call("StringCase", strings(*words), unicode=1, **attributes)[0])
+    assert cased("aZ[À", "ΟΔΥΣΣΕΥΣ ΣΑ Α.Σ", "İ", "𐐀", "") == ["az[à", "οδυσσευς σα α.ς", "i\u0307", "𐐨", ""]
+    assert cased("straße ŉ ﬃ", "𐐨é", upper=1) == ["STRASSE \u02bcN FFI", "𐐀É"]
+    # Bytes that are no character stay.
+    broken = np.array([b"\xffa\xc3", None], object)[:1]
+    assert call("StringCase", broken, unicode=1, upper=1)[0].tolist() == [b"\xffA\xc3"]
+
+
+def column(*rows, otherwise=np.array([b"-", None], object)[:1], **attributes):
+    return call("CsvColumn", strings(*rows), otherwise, **attributes)[0].tolist()
+
+
+def test_columns_of_records():
+    rows = '1,"a ""b"", c",', '"","",3', '\n-7,x,"""y"""'
+    assert column(*rows, column=0, columns=3, otherwise=np.array([5], "i8")) == [1, 5, -7]
+    assert column(*rows, column=1, columns=3) == [b'a "b", c', b"-", b"x"]
+    assert column(*rows, column=2) == [b"-", b"3", b'"y"']
+    assert column('1;"2;NA', column=2, delimiter=";", absent="NA", quotes=0, otherwise=np.array([9], "f4")) == [9]
+
+
+@pytest.mark.parametrize("row,attributes,message", [
+    ("1,2", dict(column=0, columns=3), "record 0 has 2 fields, expected 3"),
+    ("", dict(column=0), "record 0 has 0 fields, expected 1"),
+    ('a"b', dict(column=0), "has a quote or the end of a line inside"),
+    ('"ab', dict(column=0), "does not end with a quote"),
+    ('"a"b', dict(column=0), "does not end with a quote"),
+    ("1.5", dict(column=0, otherwise=np.array([1], "i4")), "no number of the column's type"),
+    ("4000000000", dict(column=0, otherwise=np.array([1], "i4")), "no number of the column's type"),
+    (",1", dict(column=0, otherwise=np.zeros(0, "f4")), "is missing, and the column has no default")])
+def test_records_that_are_none(row, attributes, message):
+    with pytest.raises(KernelError, match=message):
+        column(row, **attributes)
+
+
+def test_bytes_of_a_length():
+    words = strings("abcd", "x", "")
+    assert call("TextBytes", words, to=2, length=3)[0].tolist() == [[97, 98, 99], [120, 0, 0], [0, 0, 0]]
+    assert call("TextBytes", words, to=5, length=2, swap=1)[0].tolist() == [[0x6162], [0x7800], [0]]
+
+
 def test_substring():
     def part(word, begin, length, **attributes):
         return texts(call("Substring", strings(word), np.array(begin), np.array(length), **attributes)[0])[0]

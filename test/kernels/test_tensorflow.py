@@ -307,3 +307,33 @@ def test_soft_suppression_infers_shapes():
     given = (boxes, np.array([.9, .8, .7], "f4"), index(3), np.zeros(1, "f4"), np.ones(1, "f4"))
     chosen, scores = call("SoftSuppression", *given, outputs=2)
     assert call("SoftSuppression", *given, outputs=2, only_shapes=True) == [chosen.shape, scores.shape]
+
+
+def paths_of(scores, lengths, **attributes):
+    labels, chances = call("CtcBeams", np.array(scores, "f4"), np.array(lengths, "i4"), outputs=2, **attributes)
+    return labels.tolist(), chances
+
+
+def test_beams_are_all_paths_where_there_is_room():
+    """The sums over all alignments of three steps of two labels and the blank."""
+    scores = np.random.default_rng(2).normal(size=(3, 1, 3)).astype("f4")
+    chances = scores[:, 0] - np.log(np.exp(scores[:, 0]).sum(1, keepdims=True))
+    sums = {}
+    for steps in np.ndindex(3, 3, 3):
+        path = tuple(label for i, label in enumerate(steps) if label < 2 and (i == 0 or steps[i - 1] != label))
+        sums[path] = np.logaddexp(sums.get(path, -np.inf), sum(chances[i, label] for i, label in enumerate(steps)))
+    best = sorted(sums, key=sums.get, reverse=True)
+    labels, found = paths_of(scores, [3], beams=50, paths=5)
+    assert labels == [[list(path) + [-1] * (3 - len(path)) for path in best[:5]]]
+    np.testing.assert_allclose(found[0], [sums[path] for path in best[:5]], rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape,lengths,attributes,message", [
+    ((2, 1, 3), [3], dict(beams=2, paths=1), "sequence 0 has 3 steps of 2"),
+    ((2, 1, 3), [0], dict(beams=2, paths=2), "has 1 possible paths, of which 2 are asked for"),
+    ((2, 1, 3), [2], dict(beams=1, paths=2), "2 paths of 1 beams"),
+    ((2, 1, 3), [2], dict(beams=1 << 40, paths=2), "are too many"),
+    ((2, 1, 0), [2], dict(beams=2, paths=1), "no class")])
+def test_beams_that_are_none(shape, lengths, attributes, message):
+    with pytest.raises(KernelError, match=message):
+        paths_of(np.zeros(shape), lengths, **attributes)

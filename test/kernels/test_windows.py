@@ -50,6 +50,10 @@ CASES = [  # x, w, strides, dilations, pads, group
     ((1, 3, 8, 40), (4, 3, 1, 1), [2, 2], [1, 1], [0, 0, 0, 0], 1),
     ((1, 3, 6, 90), (4, 3, 2, 4), [1, 3], [1, 5], [0, 7, 1, 2], 1),
     ((1, 3, 30, 3), (4, 3, 3, 3), [1, 2], [2, 1], [2, 1, 2, 0], 1),
+    # Lines and volumes whose panels are pieces of rows.
+    ((1, 3, 170), (5, 3, 11), [5], [1], [0, 3], 1), ((2, 2, 100), (4, 2, 3), [1], [7], [7, 7], 1),
+    ((1, 2, 6, 9, 40), (3, 2, 3, 3, 3), [1, 2, 2], [1, 1, 1], [1] * 6, 1),
+    ((1, 2, 5, 6, 20), (3, 2, 2, 3, 3), [2, 1, 1], [1, 2, 1], [0, 2, 1, 1, 2, 1], 1),
     # One channel per group: a few columns, a vector, and some at once.
     ((2, 3, 5, 5), (3, 1, 3, 3), [1, 1], [1, 1], [1, 1, 1, 1], 3),
     ((1, 3, 4, 2), (6, 1, 3, 5), [1, 1], [1, 1], [1, 2, 1, 2], 3),
@@ -360,6 +364,55 @@ def test_deform_conv_without_offsets_is_conv():
     np.testing.assert_allclose(got, (want - b[:, None, None]) / 2, rtol=1e-4, atol=1e-5)
     with pytest.raises(KernelError):
         call("DeformConv", x, w, offset[:, :6], b, group=2, offset_group=2, pads=[1, 1, 1, 1])
+
+
+def test_deform_conv_whose_groups_cross_those_of_offsets():
+    x, w = numbers(2, 60, 6, 7), numbers(4, 30, 3, 3)
+    offset, mask = 2 * numbers(2, 3 * 18, 6, 7), numbers(2, 27, 6, 7)
+    x[0, 0, 0, 0] = np.inf  # read by the samples around it only
+    got, = call("DeformConv", x, w, offset, None, mask, missing=[3], group=2, offset_group=3,
+                pads=[1] * 4)
+    # The sample of each tap as the weights of its image, one image after the other.
+    samples = np.zeros((2, 60, 9, 6, 7))
+    for n, c, t, i, j in itertools.product(*map(range, samples.shape)):
+        g = c // 20
+        down, right = offset[n, g * 18 + 2 * t:g * 18 + 2 * t + 2, i, j]
+        y, z = i + t // 3 - 1 + np.float64(down), j + t % 3 - 1 + np.float64(right)
+        for p, q in itertools.product((0, 1), repeat=2):
+            row, column = int(np.floor(y)) + p, int(np.floor(z)) + q
+            share = (1 - abs(y - row)) * (1 - abs(z - column))
+            if 0 <= row < 6 and 0 <= column < 7 and share:
+                samples[n, c, t, i, j] += share * x[n, c, row, column]
+        samples[n, c, t, i, j] *= mask[n, g * 9 + t, i, j]
+    want = np.concatenate([np.einsum("nctij,oct->noij", samples[:, 30 * g:30 * g + 30],
+                                     w[2 * g:2 * g + 2].reshape(2, 30, 9)) for g in (0, 1)], 1)
+    infinite = ~np.isfinite(want)
+    assert infinite.any() and (np.isfinite(got) == ~infinite).all()
+    np.testing.assert_allclose(got[~infinite], want[~infinite], rtol=1e-4, atol=1e-3)
+
+
+def test_conv_transpose_of_strides_beyond_the_result():
+    got, = call("ConvTranspose", numbers(1, 1, 1), np.ones((1, 1, 3), "f4"), strides=[1 << 30])
+    assert got.shape == (1, 1, 3) and (got == got[0, 0, 0]).all()
+
+
+@pytest.mark.parametrize("stride, more", [(1, 0), (2, 1), (3, 2), (8, 0)])
+def test_conv_transpose_of_lines_and_volumes(stride, more):
+    """As that of an image of one row, and of one plane."""
+    x, w, b = numbers(2, 20, 19), numbers(20, 9, 10), numbers(9)
+    attributes = {"strides": [stride], "pads": [2, 3], "output_padding": [more]}
+    line, = call("ConvTranspose", x, w, b, **attributes)
+    for rank in (2, 3):
+        ones = [1] * (rank - 1)
+        got, = call("ConvTranspose", x.reshape(2, 20, *ones, 19), w.reshape(20, 9, *ones, 10), b,
+                    strides=[*ones, stride], pads=[*[0] * (rank - 1), 2, *[0] * (rank - 1), 3],
+                    output_padding=[*[0] * (rank - 1), more])
+        np.testing.assert_allclose(got.reshape(line.shape), line, rtol=1e-5, atol=1e-5)
+    want = np.zeros((2, 9, 19 * stride + 20 + more))
+    for i, j in itertools.product(range(19), range(10)):
+        want[:, :, i * stride + j] += x[:, :, i] @ w[:, :, j]
+    want = want[:, :, 2:2 + line.shape[2]] + b[:, None]
+    np.testing.assert_allclose(line, want, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("size, block, attributes", [

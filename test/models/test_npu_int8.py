@@ -460,3 +460,22 @@ def test_products_of_tiny_scales_stay_f32(soc, tmp_path):
     assert 1e-3 < value.max() < 1
     # Rounding of results to f16; a value that is quantized may be the next integer.
     np.testing.assert_allclose(result, value, rtol=2e-3, atol=5e-3 * value.max())
+
+
+@pytest.mark.skipif(onnx is None, reason="needs the onnx package")
+@pytest.mark.parametrize("soc", ["Ascend310P3", "Ascend910B1"])
+def test_scales_of_many_operators_stay_in_their_programs(tmp_path, soc):
+    """Beyond max-code of graph-fuse-elementwise constants are operands for the CPU, whose code grows with
+    maps; with a zero point as an operand the NPU knows no quantization: a MaxViT had 334 kernels on the CPU."""
+    model, q = tmp_path / "scales.onnx", Quantized("uint8", 3)
+    x = "x"
+    for i in range(340):
+        x = q.quantize(x, 0.02 + 1e-5 * i, 121)
+        x = q.node("Mul", x, q.quantize(q.node("Sigmoid", x), 1 / (256 + i), 0))
+        x = q.node("Add", q.quantize(x, 0.02 + 2e-5 * i, 100), q.constant(np.float32(0.1)))
+        x = q.node("AveragePool", x, kernel_shape=[3, 3], pads=[1] * 4)
+    q.save(model, x, [1, 3, 4, 4], [1, 3, 4, 4])
+    code, out, err = call(tool("atc"), f"--model={model}", "--framework=5", f"--soc_version={soc}", f"--output={tmp_path / 'npu'}",
+                          f"--json={tmp_path / 'npu.json'}")
+    assert code == 0, out + err
+    assert not json.loads((tmp_path / "npu.json").read_text())["placement"]["cpu_layers"]

@@ -71,6 +71,8 @@ def test_errors(values):
     for wrong in (np.zeros(1, "V3"), np.array([7], object)):
         with pytest.raises(TypeError):
             session.run({**GIVEN, "x": wrong})
+    with pytest.raises(TypeError, match=r"byte order of other machines: give array.astype\('float32'\)"):
+        session.run({**GIVEN, "x": X.astype(">f4")})
     for wrong in (openatc.Raw("f33", [1], (1,)), openatc.Raw("bf16", HALF.bits, (3,)),
                   openatc.Map(np.zeros(2), np.zeros(3))):
         with pytest.raises(ValueError):

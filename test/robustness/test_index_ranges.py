@@ -1,4 +1,4 @@
-"""Indices out of range that are an input of a model: every run on the CPU refuses them, as ONNX
+"""Indices out of range that are an input of a model: every run refuses them, on both targets, as ONNX
 Runtime and TensorFlow do, whether dims are known at compile time, chosen by gears, or open."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import shutil
@@ -61,6 +61,19 @@ def test_the_cpu_refuses_them(case, dtype, is_open, tmp_path):
     assert isinstance(said, str) and said.startswith("E10014: ") and "outside of a dim of" in said
 
 
+@pytest.mark.parametrize("soc", ["Ascend310P3", "Ascend910B1"])
+def test_the_npu_refuses_them(soc, tmp_path):
+    net = Net()
+    net.output(net.op("Gather", net.weight(5, 16), net.input("at", [2], T.INT64)), None)
+    model, om = net.save(tmp_path / "net.onnx"), tmp_path / "net.om"
+    code, _, err = call(tool("atc"), f"--model={model}", "--framework=5", f"--soc_version={soc}", f"--output={om.with_suffix('')}")
+    assert code == 0, err
+    np.testing.assert_array_equal(*run(om, tmp_path, at=np.int64([4, -1])))
+    for bad in (5, -6):
+        said = run(om, tmp_path, at=np.int64([0, bad]))
+        assert said == f"E10014: element 1 of input 'at' is the index {bad}, which is outside of a dim of 5 elements.\n"
+
+
 def test_the_smallest_of_several_tables_counts(tmp_path):
     net = Net()
     at = net.input("at", [2, 2], T.INT32)
@@ -71,6 +84,20 @@ def test_the_smallest_of_several_tables_counts(tmp_path):
     assert run(om, tmp_path, at=np.int32([[0, 4], [-5, 1]])).shape == (4, 2)
     for bad in (5, -6):
         assert f"the index {bad}, which is outside of a dim of 5" in run(om, tmp_path, at=np.int32([[0, 0], [bad, 0]]))
+
+
+def test_another_order_of_the_input_is_checked(tmp_path):
+    """As networks that take the steps first transpose their tokens."""
+    net = Net()
+    at = net.input("at", [2, 3], T.INT64)
+    rows = net.op("Gather", net.weight(9, 2), net.op("Transpose", at, perm=[1, 0]))
+    more = net.op("Gather", net.weight(7, 2), net.op("Expand", at, net.ints(2, 2, 3)))
+    net.output(net.op("Relu", rows), None)
+    net.output(net.op("Relu", more), None)
+    om = compile_model(net.save(tmp_path / "net.onnx"), tmp_path)
+    assert not isinstance(run(om, tmp_path, at=np.int64([[0, 6, -7], [1, 1, 1]])), str)
+    said = run(om, tmp_path, at=np.int64([[0, 6, 1], [1, 7, 1]]))
+    assert "element 4 of input 'at' is the index 7, which is outside of a dim of 7" in said
 
 
 def test_tiles_and_static_parts_check_them(tmp_path):

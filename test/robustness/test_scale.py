@@ -42,7 +42,8 @@ def make(name, size, folder):
     ("inputs", LARGE, 500), ("dynamic_inputs", LARGE, 600 if NIGHTLY else 260), ("outputs", LARGE, 1000), ("split", LARGE, 500),
     ("concat", LARGE, 500), ("varied", LARGE, 500),
     ("both", 12, 500), ("both_static", 12, 500), ("both_varied", 9, 500), ("unranked", 20000, 500),
-    ("tf_elementwise", LARGE, 500), ("tf_inputs", LARGE, 500), ("tf_calls", CALLS, 500), ("tf_orders", 20000, 500)])
+    ("tf_elementwise", LARGE, 500), ("tf_inputs", LARGE, 500), ("tf_calls", CALLS, 500), ("tf_orders", 20000, 500),
+    ("tf_identities", 100000, 500)])
 def test_large_model_compiles(name, size, megabytes, tmp_path):
     flags = make(name, size, tmp_path)
     command = [str(BUILD / "bin/atc"), *flags]

@@ -149,6 +149,16 @@ def test_a_damaged_bank_is_one_error(tuned, tmp_path):
     assert out.count("W10055: --mdl_bank_path has no effect") == 1
 
 
+def test_a_folder_of_the_bank_that_cannot_be_made_is_named_with_the_reason(tuned, tmp_path):
+    folder, _, _ = tuned
+    (tmp_path / "file").write_text("no folder")
+    bank = tmp_path / "file" / "inner"
+    code, out = call("aoe", *flags(folder), f"--output={tmp_path / 'x'}", f"--bank={bank}", "--tune_trials=1")
+    errors = [line for line in out.splitlines() if line.startswith("E")]
+    assert code == 1 and len(errors) == 1, out
+    assert errors[0].startswith("E13004: the folder of the bank ") and "Not a directory" in errors[0]
+
+
 def test_a_choice_that_does_not_fit_is_reported_and_ignored(tuned, tmp_path):
     folder, _, report = tuned
     keys = run("atc", *flags(folder), f"--output={tmp_path / 'x'}", "--remarks=analysis")

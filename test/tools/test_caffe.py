@@ -228,6 +228,38 @@ def test_deconvolution(tmp_path):
                                rtol=1e-4, atol=1e-5)
 
 
+def test_upsampling_by_masks(tmp_path):
+    """As SegNet does: each maximum goes back to where it was, also of windows that are cut off."""
+    x = draw((2, 3, 5, 6))
+    net = Net(data=x.shape)
+    net.add("Pooling", "pool", tops=["pool", "mask"], pooling_param={"pool": "MAX", "kernel_size": 2, "stride": 2})
+    scale, shift = net.weights(3), net.weights(3)
+    net.add("BN", "bn", blobs=[scale.reshape(1, 3, 1, 1), shift.reshape(1, 3, 1, 1)],
+            bn_param={"scale_filler": {"type": "constant"}, "bn_mode": "INFERENCE"})
+    net.add("Upsample", "up", ["bn", "mask"], upsample_param={"scale": 2.0, "upsample_h": 5, "upsample_w": 6})
+    want, mask = np.zeros_like(x), np.zeros((2, 3, 3, 3), "f4")
+    for n, c, i, j in np.ndindex(mask.shape):
+        window = x[n, c, 2 * i:2 * i + 2, 2 * j:2 * j + 2]
+        row, column = np.unravel_index(window.argmax(), window.shape)
+        mask[n, c, i, j] = (2 * i + row) * 6 + 2 * j + column
+        want[n, c, 2 * i + row, 2 * j + column] = window.max() * scale[c] + shift[c]
+    np.testing.assert_allclose(compute(tmp_path, net, [x])["up"], want, rtol=1e-5, atol=1e-6)
+    # The mask itself is as Caffe counts.
+    net.layers[1:] = []
+    np.testing.assert_array_equal(compute(tmp_path, net, [x])["mask"], mask)
+
+
+def test_bn_with_statistics(tmp_path):
+    x = draw(SHAPE)
+    net = Net(data=SHAPE)
+    slope, bias, mean, deviation = (net.weights(6) for _ in range(4))
+    net.add("BN", "y", blobs=[slope, bias, mean, deviation ** 2],
+            bn_param={"slope_filler": {"type": "constant"}, "frozen": True, "eps": 1e-3})
+    slope, bias, mean, deviation = (value[:, None, None] for value in (slope, bias, mean, deviation))
+    want = slope * (x - mean) / np.sqrt(deviation ** 2 + 1e-3) + bias
+    np.testing.assert_allclose(compute(tmp_path, net, [x])["y"], want, rtol=1e-4, atol=1e-5)
+
+
 def test_several_inputs(tmp_path):
     a, b = draw(SHAPE, 1), draw(SHAPE, 2)
     net = Net(a=SHAPE, b=SHAPE)
@@ -411,6 +443,10 @@ def test_shared_weights(tmp_path):
      ["E14001: layer 'p' (Pooling): kernel_h is given without kernel_w"]),
     (INPUT + 'layer { name: "p" type: "Pooling" bottom: "data" top: "y" pooling_param { global_pooling: true kernel_size: 2 } }',
      ["E14001: layer 'p' (Pooling): global_pooling takes the whole image, but kernel_size, kernel_h or kernel_w is given too"]),
+    (INPUT + 'layer { name: "p" type: "Pooling" bottom: "data" top: "y" top: "m" pooling_param { pool: AVE kernel_size: 2 } }',
+     ["E14001: layer 'p' (Pooling): only a MAX pool of windows has a second top, its mask"]),
+    (INPUT + 'layer { name: "fc6" type: "BN" bottom: "data" top: "y" }',
+     ["E14001: layer 'fc6' (BN): bn_mode: LEARN computes statistics of the batch"]),
     (INPUT + 'layer { name: "p" type: "Convolution" bottom: "data" top: "y" convolution_param { num_output: 1 kernel_size: 1 kernel_h: 1 kernel_w: 1 } }',
      ["E14001: layer 'p' (Convolution): kernel_size is given together with kernel_h"]),
     (INPUT + 'layer { name: "p" type: "Convolution" bottom: "data" top: "y" convolution_param { num_output: 1 kernel_size: 1 pad: 0 pad_w: 1 } }',

@@ -96,6 +96,23 @@ def heads():
     return net
 
 
+def test_factors_per_channel_of_any_size(tmp_path):
+    """Planes that end in, at and behind the end of 512 elements, which are computed at once."""
+    net = Net()
+    dims = ["n", "c", "h", "w"]
+    x, s, r = (net.input(name, shape) for name, shape in
+               (("x", dims), ("s", ["n", "c", 1, 1]), ("r", ["w"])))
+    net.output(net.op("Add", net.op("Mul", x, s), r), dims)
+    session = Session(RUNTIME, compile_model(net.save(tmp_path / "net.onnx"), tmp_path), threads=2)
+    rng = np.random.default_rng(3)
+    for size in ((2, 3, 16, 32), (1, 5, 33, 31), (2, 40, 3, 5), (1, 2, 1, 2000), (3, 1, 1, 1)):
+        x = rng.standard_normal(size).astype("f4")
+        s = rng.standard_normal((*size[:2], 1, 1)).astype("f4")
+        r = rng.standard_normal(size[3]).astype("f4")
+        got, = session.run_values({"x": x, "s": s, "r": r}).values()
+        np.testing.assert_allclose(got, x * s + r, rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize("make, convolutions", [(classifier, 10), (detector, 4), (heads, 4)])
 def test_images_of_any_size(make, convolutions, tmp_path):
     model = make().save(tmp_path / "net.onnx")

@@ -254,13 +254,12 @@ void printAoeHelp(raw_ostream &os) {
   os << "usage: aoe --model=<file> --framework=5 --soc_version=Ascend310P3 [--job_type=1|2]\n"
         "           [--output=<path>] [flags of atc]\n"
         "       aoe --merge=<bank>,<bank> --bank=<bank>\n\n"
-        "Tunes the compilation of a model for a simulated NPU, or with --target=cpu for this\n"
-        "machine, by measuring: tries other choices than those of the cost models, and keeps\n"
-        "what makes the model faster in a bank, from which atc reads\n"
-        "it (--mdl_bank_path, --op_bank_path, $TUNE_BANK_PATH). Writes the tuned model to\n"
-        "<output>.om, by default named after the model. The model is never slower than without "
-        "tuning. SIGINT ends the search; what\n"
-        "was found so far is in the bank, and the next call goes on from there.\n"
+        "Tunes the compilation of a model for a simulated NPU or, with --target=cpu, for this\n"
+        "machine. aoe tries other choices than those of the cost models, measures each, and keeps\n"
+        "those that make the model faster in a bank, from which atc reads them (--mdl_bank_path,\n"
+        "--op_bank_path, $TUNE_BANK_PATH). It writes the tuned model to <output>.om, by default\n"
+        "named after the model. The tuned model is never slower than the untuned one. SIGINT ends\n"
+        "the search; the bank then has what was found so far, and the next call continues there.\n"
         "Takes every flag of atc (atc --help), and its own:\n\n";
   for (const OwnFlag &flag : ownFlags) {
     std::string head = std::string("  --") + flag.name;

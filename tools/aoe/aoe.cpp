@@ -39,8 +39,8 @@ bool writeTuned(const AoeOptions &options, const tuning::Search &search, Diagnos
       bank.remove(decision.key);
   const std::string model = llvm::sys::path::stem(options.compile.compiler.source.path).str();
   bank.merge(search.bank(model));
-  // What comes with the compiler is read behind this bank: where the tuned model has decided
-  // otherwise, the bank must say so.
+  // The bank that comes with the compiler is read after this one: where the tuned model has decided
+  // otherwise, this bank must say so.
   const tuning::Bank shipped = tuning::shippedBank(options.target);
   for (const tuning::Decision &decision : search.best().decisions)
     if (shipped.all().count(decision.key) && !bank.all().count(decision.key)) {

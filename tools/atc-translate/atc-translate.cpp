@@ -77,7 +77,8 @@ int main(int argc, char **argv) {
   atc::endInOrder("atc-translate");
   atc::tools::installFatalErrorHandlers(/*descriptor=*/2);
   Options options;
-  CLI::App app{"Translates models to the graph dialect"};
+  CLI::App app{"Imports models as MLIR of the graph dialect, interprets them, and prints tables of "
+               "supported operators and of error codes."};
   app.add_option("--import-onnx", options.importPath, "ONNX file to print as MLIR");
   app.add_option("--import-tf", options.importTfPath,
                  "TensorFlow GraphDef (.pb) or SavedModel folder to print as MLIR");

@@ -50,7 +50,7 @@ void readBanks(const FlagValues &flags, driver::CompilerOptions &compiler,
     } else if (!path.empty() && !readInto(compiler, path, part, others, diagnostics)) {
       return;
     }
-    // What the user's bank says comes first.
+    // The choices of the user's bank, which was merged before, take precedence.
     for (const std::string &target : compiler.target->choiceTargets())
       compiler.choices.merge(tuning::shippedBank(target).choicesFor(target, part, others));
   }

@@ -17,16 +17,16 @@ enum class FlagEffect {
   Used,
   /// Accepted; a warning says that it changes nothing.
   None,
-  /// It would change what the model computes, which must not be ignored.
+  /// Refused with an error, because it would change what the model computes.
   Unsupported
 };
 
-/// How a flag is recorded in the .om file.
+/// The form in which a flag is recorded in the .om file.
 enum class FlagRecord {
   Value,
   /// A path, of which the folders say nothing about the result.
   FileName,
-  /// It says where results go or how much is printed.
+  /// Not recorded: it only determines where results go or how much is printed.
   Nothing
 };
 

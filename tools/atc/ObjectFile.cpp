@@ -137,8 +137,8 @@ public:
       : model(model), symbol(std::move(symbol)), prefix(StringRef(this->symbol).upper()) {}
 
   std::string text(size_t fileBytes) {
-    os << "/* The model '" << comment(model.name()->str()) << "' as " << symbol
-       << ".o has it; written by atc --emit=object. */\n"
+    os << "/* The model '" << comment(model.name()->str()) << "', which the linker puts at '"
+       << symbol << "'; written by atc --emit=object. */\n"
        << "#ifndef " << prefix << "_H\n#define " << prefix << "_H\n\n"
        << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
        << "/* The .om file, for om_model_load_memory and om_bare_open. */\n"

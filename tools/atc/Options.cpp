@@ -453,7 +453,7 @@ void checkRemarks(const FlagValues &flags, AtcOptions &options, Diagnostics &dia
 
 AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
   AtcOptions options;
-  // What a command line needs depends on its mode.
+  // The required flags depend on the mode.
   const std::string mode = flags.get("mode");
   if (mode == "30")
     diagnostics.error("E10055",

@@ -168,7 +168,7 @@ StringRef frameworkOf(ModelKind kind) {
 
 std::string wrongKindReason(ModelKind kind, StringRef framework) {
   const KindInfo *info = infoOf(kind);
-  // Of these a framework reads another file, or the folder.
+  // For these kinds the framework reads another file, or the whole folder.
   const bool isPart = kind == ModelKind::SavedModel || kind == ModelKind::CaffeModel;
   if (!info || (info->framework == framework && !isPart))
     return "";

@@ -29,7 +29,7 @@ static ListedOption listOption(const CLI::Option &option) {
     listed.value = option.get_type_name();
   listed.group = option.get_group();
   listed.help = option.get_description();
-  // What option texts of the tools call a path.
+  // The words by which the help of the tools denotes a path.
   for (const char *word : {"FILE", "DIR", "MODEL"})
     listed.isFile |= listed.value.find(word) != std::string::npos;
   listed.isFile |= option.get_positional();

@@ -81,8 +81,8 @@ int main(int argc, char **argv) {
   atc::endInOrder("npu-sim");
   installFatalErrorHandlers(/*descriptor=*/2);
   SimOptions options;
-  CLI::App app("Simulates programs of the NPU: checks them, finds accesses without an order, and "
-               "says how long they take and why. Two files are compared.");
+  CLI::App app("Simulates programs of the NPU: checks them, finds unordered accesses to the same "
+               "bytes, and reports how long they take and why. Compares two files.");
   app.set_version_flag("--version", std::string("npu-sim ") + om_version());
   app.add_option("files", options.files,
                  "a file of MLIR with npu.program ops (docs/npu-programs.md), or a compiled model "

@@ -444,9 +444,8 @@ int main(int argc, char **argv) {
   app.set_version_flag("--version", std::string("om-dump ") + om_version());
   app.add_option("model", path, "the .om file")->required();
   app.add_flag("--json", json, "print everything as one JSON object");
-  app.add_flag(
-      "--tensors", tensors,
-      "list every tensor with its place and strides, and the memory of every argument too");
+  app.add_flag("--tensors", tensors,
+               "list every tensor with its offset and strides, and the memory of every argument");
   app.add_flag("--disassemble", disassemble, "show the instructions of all NPU programs too");
   app.add_option("--graph", graph,
                  "write the graph of launches into this file instead: .dot for Graphviz, .onnx for "

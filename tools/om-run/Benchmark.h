@@ -10,8 +10,8 @@
 
 namespace atc::tools {
 
-/// How much is measured: `runs` per worker, or as many as begin within `seconds` where that is
-/// above 0.
+/// The amount that is measured: `runs` per worker or, if `seconds` is above 0, as many runs as
+/// begin within that time.
 struct Load {
   uint32_t workers = 1, runs = 0;
   double seconds = 0;

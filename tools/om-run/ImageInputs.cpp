@@ -38,9 +38,9 @@ void addImageOptions(CLI::App &app, ImageFlags &flags) {
   };
   add("--mean_chn", flags.mean,
       "subtracted from the pixels, which are 0 to 255: a number, or one per channel");
-  add("--min_chn", flags.min, "subtracted too, as in AIPP");
-  add("--var_reci_chn", flags.factor, "multiplied with what is left, as in AIPP");
-  add("--std_chn", flags.deviation, "or what is left is divided by these");
+  add("--min_chn", flags.min, "also subtracted, as in AIPP");
+  add("--var_reci_chn", flags.factor, "factors of the differences, as in AIPP");
+  add("--std_chn", flags.deviation, "or divisors of the differences");
 }
 
 #ifdef OPENATC_HAS_IMAGES

@@ -64,7 +64,8 @@ bool findOverflows(const om::Model &model, om::Session &session,
       return;
     bad.insert(written.index);
     const om::Launch launch = model.launch(written.launch);
-    // Of the layers that became one launch, those behind the first one may follow from it.
+    // Where several layers became one launch, errors of the later ones may follow from the first
+    // one's.
     const bool isFirst = (found.empty() || found.back().launch != written.launch) &&
                          std::none_of(launch.reads.begin(), launch.reads.end(),
                                       [&](uint32_t read) { return bad.count(read); });

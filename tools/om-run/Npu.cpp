@@ -41,10 +41,10 @@ void addNpuOptions(CLI::App &app, NpuOptions &options) {
                "code 1 if there are any")
       ->group(group);
   app.add_flag("!--no-functional,!--no_functional", options.functional,
-               "do not compute what NPU launches compute: times only, outputs mean nothing")
+               "simulate times only: NPU launches compute nothing, and outputs have no meaning")
       ->group(group);
   app.add_flag("!--no-time,!--no_time", options.timed,
-               "do not simulate time: outputs only, the NPU's times are 0")
+               "compute outputs only: the NPU's times are 0")
       ->group(group);
   app.add_flag("!--no-prefetch,!--no_prefetch", options.prefetch,
                "do not bring weights into L2 ahead of their launch")

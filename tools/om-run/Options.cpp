@@ -27,7 +27,7 @@ static void addRunOptions(CLI::App &app, Options &options) {
       ->join(',')
       ->type_name("FILES");
   app.add_option("--shape", options.shape,
-                 "dims of inputs that the model leaves open, \"name:1,3,416,416;other:1,4\": for "
+                 "values of dynamic dims of inputs, \"name:1,3,416,416;other:1,4\": for "
                  "inputs without a file or with one of raw bytes; with gears the shapes of the "
                  "inputs choose the gear; may be given several times")
       ->join(';')
@@ -35,29 +35,28 @@ static void addRunOptions(CLI::App &app, Options &options) {
   app.add_option("-o,--output", options.output, "write each output as <name>.npy into this folder")
       ->type_name("DIR");
   app.add_flag("--random", options.random, "inputs without a file are random values, not zeros");
-  app.add_option("--seed", options.seed, "another choice of --random")->type_name("N");
+  app.add_option("--seed", options.seed, "the seed of --random (default 0)")->type_name("N");
   app.add_flag("--state", options.state,
-               "keep the model's state from run to run, all of which have the same inputs; a file "
-               "for a state is its first value: "
-               "with --loop=N the state of the last run is that after N + 1 of them; "
-               "outputs that are states show what they are at the end");
+               "keep the model's state from run to run; all runs have the same inputs, and a file "
+               "for a state is its first value. With --loop=N there are N + 1 runs; outputs that "
+               "are states are those of the last one");
   app.add_option("--labels", options.labels,
-                 "a file with a line per class: the largest 5 values of an output of that many are "
-                 "shown with their labels")
+                 "a file with one line per class; an output with as many values is shown as its "
+                 "5 largest values with their labels")
       ->type_name("FILE");
   app.add_flag("--json", options.json, "print one JSON object instead of tables");
 }
 
 /// Adds how many runs are measured, and how.
 static void addMeasureOptions(CLI::App &app, Options &options) {
-  app.add_option("--loop", options.loop, "measure this many runs after the first")->type_name("N");
-  app.add_option("--duration", options.duration, "or measure for so long")
+  app.add_option("--loop", options.loop, "measure this many runs, after the first")->type_name("N");
+  app.add_option("--duration", options.duration, "or measure for this long")
       ->type_name("SECONDS")
       ->check(positiveNumber())
       ->excludes("--loop");
   app.add_option("--sessions", options.sessions,
-                 "sessions that run at once: with --loop so many runs of each; shows how many runs "
-                 "per second they do together")
+                 "sessions that run at once, each with the runs of --loop; shows the runs per "
+                 "second of all of them together")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
   app.add_option("--warmup", options.warmup, "runs between the first and the measured ones")
@@ -100,7 +99,7 @@ static void addCompareOptions(CLI::App &app, Options &options) {
       ->type_name("MODEL|DIR");
   app.add_option(
          "--tolerance", options.tolerance,
-         "largest error that --compare accepts, as a part of the reference's range "
+         "largest error that --compare accepts, relative to the reference's range "
          "(default: as the types of a tensor and of those before it allow, 1e-4 for f32, 0.01 "
          "for f16 and what an NPU computes, 0.03 for 8-bit integers and for what an NPU computes "
          "of a quantized model, 0.05 for bf16)")

@@ -110,7 +110,7 @@ aclnnStatus aclnnBatchNormGatherStatsWithCountsGetWorkspaceSize(
                     reduced(plan, "ReduceSumD", times(plan, weights, values), {0}, true, ACL_FLOAT),
                     all);
   };
-  // Of one device: 1 / invstd^2 - eps.
+  // The variance on one device is 1 / invstd^2 - eps.
   const View each = plan.dense(means, ACL_FLOAT), average = weighted(each);
   const View inside =
       withNumber(plan, "Add",

@@ -132,7 +132,8 @@ aclnnStatus feedForward(const char *name, const FeedForward &given, const aclInt
 
 //===--- Gated halves that are quantized ------------------------------------===//
 
-/// How rows are dequantized, gated and quantized; a group of rows has scales of its own.
+/// The parameters with which rows are dequantized, gated and quantized. Each group of rows has its
+/// own scales.
 struct GatedRows {
   int64_t rows = 0, width = 0, groups = 1;
   bool areEnds = false, activatesLeft = false, isStatic = false;

@@ -67,7 +67,7 @@ View resizedGradient(Plan &plan, const View &gradient, const aclIntArray *output
   return result;
 }
 
-/// How the elements in front of an axis and behind it are found.
+/// The rule by which a pad fills the elements before and after an axis.
 enum class PadMode { Reflection, Replication, Circular };
 
 /// Checks numbers of elements that are added to the last axes of `dims`, and adds them: `pads` has

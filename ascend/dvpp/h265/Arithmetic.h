@@ -9,7 +9,7 @@
 
 namespace atc::ascend::h265 {
 
-/// Where the contexts of each kind of bin begin.
+/// The index of the first context of each kind of bin.
 enum ContextIndex : unsigned {
   SplitFlag = 0,                    // 3: coded quadtree
   PartMode = SplitFlag + 3,         // 1

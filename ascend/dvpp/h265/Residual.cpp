@@ -142,7 +142,7 @@ void encodeSizes(const int16_t *levels, unsigned count, bool isFirst, bool luma,
   unsigned rice = 0;
   for (unsigned i = 0; i < count; ++i) {
     const int size = std::abs(levels[i]);
-    // What the flags have said already.
+    // The part of the magnitude that the flags have already coded.
     const bool before = firstGreater < 0 || int(i) <= firstGreater;
     const int known = i >= 8 ? 1 : before ? (int(i) == firstGreater ? 3 : 2) : 2;
     if (size < known)
@@ -188,7 +188,8 @@ void encodeLevels(const Block &levels, bool luma, ArithmeticEncoder &encoder) {
   auto at = [&](Place group, Place place) {
     return levels.values[(group.y * 4u + place.y) * side + group.x * 4u + place.x];
   };
-  // Which groups of 4 x 4 have levels; right and lower neighbours of the last ones are outside.
+  // Whether each group of 4 x 4 has levels. One more row and column stand for the neighbours right
+  // of and below the last groups.
   bool coded[5][5] = {};
   int lastGroup = 0, lastPlace = 0;
   for (int g = 0; g < int(groups * groups); ++g)

@@ -42,6 +42,7 @@ typedef struct aclmdlAIPP aclmdlAIPP;
 typedef struct aclAippExtendInfo aclAippExtendInfo;
 typedef struct aclmdlConfigHandle aclmdlConfigHandle;
 typedef struct aclmdlExecConfigHandle aclmdlExecConfigHandle;
+typedef struct aclmdlBundleQueryInfo aclmdlBundleQueryInfo;
 
 typedef enum ACL_ENUM_TYPE {
   ACL_YUV420SP_U8 = 1,
@@ -76,7 +77,20 @@ typedef enum ACL_ENUM_TYPE {
   ACL_MDL_OUTPUTQ_NUM_SIZET,
   ACL_MDL_OUTPUTQ_ADDR_PTR,
   ACL_MDL_WORKSPACE_MEM_OPTIMIZE,
-  ACL_MDL_WEIGHT_PATH_PTR
+  ACL_MDL_WEIGHT_PATH_PTR,
+  ACL_MDL_MODEL_DESC_PTR,
+  ACL_MDL_MODEL_DESC_SIZET,
+  ACL_MDL_KERNEL_PTR,
+  ACL_MDL_KERNEL_SIZET,
+  ACL_MDL_KERNEL_ARGS_PTR,
+  ACL_MDL_KERNEL_ARGS_SIZET,
+  ACL_MDL_STATIC_TASK_PTR,
+  ACL_MDL_STATIC_TASK_SIZET,
+  ACL_MDL_DYNAMIC_TASK_PTR,
+  ACL_MDL_DYNAMIC_TASK_SIZET,
+  ACL_MDL_MEM_MALLOC_POLICY_SIZET,
+  ACL_MDL_FIFO_PTR,
+  ACL_MDL_FIFO_SIZET
 } aclmdlConfigAttr;
 
 typedef enum ACL_ENUM_TYPE {
@@ -222,6 +236,11 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetConfigOpt(aclmdlConfigHandle *handle, aclm
                                                 const void *attrValue, size_t valueSize);
 ACL_FUNC_VISIBILITY aclError aclmdlLoadWithConfig(const aclmdlConfigHandle *handle,
                                                   uint32_t *modelId);
+/* Names device memory that holds a file of external weights. Weights are part of the .om here, so
+ * that the memory is checked and not read. */
+ACL_FUNC_VISIBILITY aclError aclmdlSetExternalWeightAddress(aclmdlConfigHandle *handle,
+                                                            const char *weightFileName,
+                                                            void *devPtr, size_t size);
 /* Models with queues: ACL_ERROR_API_NOT_SUPPORT. */
 ACL_FUNC_VISIBILITY aclError aclmdlLoadFromFileWithQ(const char *modelPath, uint32_t *modelId,
                                                      const uint32_t *inputQ, size_t inputQNum,
@@ -240,8 +259,44 @@ ACL_FUNC_VISIBILITY aclError aclmdlBundleLoadFromMem(const void *model, size_t m
                                                      uint32_t *bundleId);
 ACL_FUNC_VISIBILITY aclError aclmdlBundleUnload(uint32_t bundleId);
 ACL_FUNC_VISIBILITY aclError aclmdlBundleGetModelNum(uint32_t bundleId, size_t *modelNum);
+/* ACL_ERROR_INVALID_PARAM for a model that aclmdlBundleLoadModel has not loaded yet. */
 ACL_FUNC_VISIBILITY aclError aclmdlBundleGetModelId(uint32_t bundleId, size_t index,
                                                     uint32_t *modelId);
+
+/* Ask what is in a bundle without loading it. The weights that its models share are those of
+ * variables; there are none here, and 512 bytes suffice. */
+ACL_FUNC_VISIBILITY aclmdlBundleQueryInfo *aclmdlBundleCreateQueryInfo(void);
+ACL_FUNC_VISIBILITY aclError aclmdlBundleDestroyQueryInfo(aclmdlBundleQueryInfo *queryInfo);
+ACL_FUNC_VISIBILITY aclError aclmdlBundleQueryInfoFromFile(const char *fileName,
+                                                           aclmdlBundleQueryInfo *queryInfo);
+ACL_FUNC_VISIBILITY aclError aclmdlBundleQueryInfoFromMem(const void *model, size_t modelSize,
+                                                          aclmdlBundleQueryInfo *queryInfo);
+ACL_FUNC_VISIBILITY aclError aclmdlBundleGetQueryModelNum(const aclmdlBundleQueryInfo *queryInfo,
+                                                          size_t *modelNum);
+ACL_FUNC_VISIBILITY aclError aclmdlBundleGetVarWeightSize(const aclmdlBundleQueryInfo *queryInfo,
+                                                          size_t *variableWeightSize);
+ACL_FUNC_VISIBILITY aclError aclmdlBundleGetSize(const aclmdlBundleQueryInfo *queryInfo,
+                                                 size_t index, size_t *workSize,
+                                                 size_t *constWeightSize);
+
+/* Open a bundle, then load its models one by one, each of them once at a time. The memory is
+ * checked, as with aclmdlLoadFromFileWithMem; NULL and 0 for memory of the library. */
+ACL_FUNC_VISIBILITY aclError aclmdlBundleInitFromFile(const char *modelPath, void *varWeightPtr,
+                                                      size_t varWeightSize, uint32_t *bundleId);
+ACL_FUNC_VISIBILITY aclError aclmdlBundleInitFromMem(const void *model, size_t modelSize,
+                                                     void *varWeightPtr, size_t varWeightSize,
+                                                     uint32_t *bundleId);
+ACL_FUNC_VISIBILITY aclError aclmdlBundleLoadModel(uint32_t bundleId, size_t index,
+                                                   uint32_t *modelId);
+ACL_FUNC_VISIBILITY aclError aclmdlBundleLoadModelWithMem(uint32_t bundleId, size_t index,
+                                                          void *workPtr, size_t workSize,
+                                                          void *weightPtr, size_t weightSize,
+                                                          uint32_t *modelId);
+/* Of the handle it is the memory that counts, whatever its load type. */
+ACL_FUNC_VISIBILITY aclError aclmdlBundleLoadModelWithConfig(uint32_t bundleId, size_t index,
+                                                             aclmdlConfigHandle *handle,
+                                                             uint32_t *modelId);
+ACL_FUNC_VISIBILITY aclError aclmdlBundleUnloadModel(uint32_t bundleId, uint32_t modelId);
 
 /* ---- describe ------------------------------------------------------------ */
 

@@ -19,7 +19,7 @@ extern "C" {
 #define ACL_STREAM_WAIT_VALUE_EQ 0x00000001U
 #define ACL_STREAM_WAIT_VALUE_AND 0x00000002U
 #define ACL_STREAM_WAIT_VALUE_NOR 0x00000003U
-/* The same by the names of aclrtValueWait's page. */
+/* The same values, under the names that the documentation of aclrtValueWait uses. */
 #define ACL_VALUE_WAIT_GEQ 0x0
 #define ACL_VALUE_WAIT_EQ 0x1
 #define ACL_VALUE_WAIT_AND 0x2

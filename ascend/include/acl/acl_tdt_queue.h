@@ -97,6 +97,11 @@ ACL_FUNC_VISIBILITY aclError acltdtSetBufUserData(acltdtBuf buf, const void *dat
                                                   size_t offset);
 /* Writes another handle of the same data, with a copy of the user data. */
 ACL_FUNC_VISIBILITY aclError acltdtCopyBufRef(const acltdtBuf buf, acltdtBuf *newBuf);
+/* Chains of buffers: ACL_ERROR_API_NOT_SUPPORT. */
+ACL_FUNC_VISIBILITY aclError acltdtAppendBufChain(acltdtBuf headBuf, acltdtBuf buf);
+ACL_FUNC_VISIBILITY aclError acltdtGetBufChainNum(acltdtBuf headBuf, uint32_t *num);
+ACL_FUNC_VISIBILITY aclError acltdtGetBufFromChain(acltdtBuf headBuf, uint32_t index,
+                                                   acltdtBuf *buf);
 
 /* Attributes: ACL_TDT_QUEUE_NAME_PTR is a `const char *` (at most 127 characters, `len` 8),
  * ACL_TDT_QUEUE_DEPTH_UINT32 a uint32_t (default 2). */

@@ -62,7 +62,7 @@ OPENATC_ACLNN(InplaceDivMods, aclTensor *selfRef, const aclScalar *other, int mo
 /* |self - other| <= atol + rtol * |other| */
 OPENATC_ACLNN(IsClose, const aclTensor *self, const aclTensor *other, double rtol, double atol,
               bool equal_nan, aclTensor *out)
-/* One bool: whether dims and elements are the same. */
+/* Equal writes one bool: whether both tensors have the same dims and elements. */
 OPENATC_ACLNN_BINARY(Equal)
 OPENATC_ACLNN_UNARY(Signbit)
 OPENATC_ACLNN(ClampTensor, const aclTensor *self, const aclTensor *clipValueMin,

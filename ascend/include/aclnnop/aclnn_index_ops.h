@@ -90,8 +90,8 @@ OPENATC_ACLNN(Unique, const aclTensor *self, bool sorted, bool returnInverse, ac
               aclTensor *inverseOut)
 OPENATC_ACLNN(Unique2, const aclTensor *self, bool sorted, bool returnInverse, bool returnCounts,
               aclTensor *valueOut, aclTensor *inverseOut, aclTensor *countsOut)
-/* The same for slices along dim, and for one of each run of equal neighbours, where dim 1000 stands
- * for none: elements. */
+/* UniqueDim finds the different slices along dim. UniqueConsecutive keeps one element, or slice
+ * along dim, of each run of equal neighbours; dim 1000 stands for no dim, that is for elements. */
 OPENATC_ACLNN(UniqueDim, const aclTensor *self, bool sorted, bool returnInverse, int64_t dim,
               aclTensor *valueOut, aclTensor *inverseOut, aclTensor *countsOut)
 OPENATC_ACLNN(UniqueConsecutive, const aclTensor *self, bool returnInverse, bool returnCounts,
@@ -120,7 +120,8 @@ OPENATC_ACLNN(InplaceFillTensor, aclTensor *selfRef, const aclTensor *value)
  * rows of a batch and a place. */
 OPENATC_ACLNN(InplaceScatterUpdate, aclTensor *data, const aclTensor *indices,
               const aclTensor *updates, int64_t axis)
-/* Two numbers for each dim that is padded, the last dim first; negative ones cut. */
+/* pad has two numbers per padded dim, for its begin and its end, with the last dim first; negative
+ * ones crop. */
 OPENATC_ACLNN(ConstantPadNd, const aclTensor *self, const aclIntArray *pad, const aclScalar *value,
               aclTensor *out)
 #define OPENATC_ACLNN_PAD(name)                                                                    \
@@ -145,7 +146,7 @@ OPENATC_ACLNN(SplitWithSize, const aclTensor *self, const aclIntArray *splitSize
               aclTensorList *out)
 OPENATC_ACLNN(Eye, int64_t n, int64_t m, aclTensor *out)
 OPENATC_ACLNN(Linspace, const aclScalar *start, const aclScalar *end, int64_t steps, aclTensor *out)
-/* As Arange, with the end. */
+/* As Arange, but the end is included. */
 OPENATC_ACLNN(Range, const aclScalar *start, const aclScalar *end, const aclScalar *step,
               aclTensor *out)
 /* Columns of the windows of an image: [N, C * kernel, windows]. */

@@ -145,10 +145,11 @@ OPENATC_ACLNN(MoeInitRoutingV2, const aclTensor *x, const aclTensor *expertIdx,
               const aclTensor *expandedRowIdxOut,
               const aclTensor *expertTokensCountOrCumsumOutOptional,
               const aclTensor *expertTokensBeforeCapacityOutOptional)
-/* The same of the experts of a range. quantMode -1 leaves rows what they are, 0 makes them int8 by
- * scale and offset, 1 by a scale of each row, times scale before. expertTokensNumType: 0 sums, 1
- * counts, 2 pairs of expert and count. rowIdxType: 0 the row of each choice, 1 the choice of each
- * row. Rows that no token takes are 0, places of no row -1. */
+/* MoeInitRouting for the experts of a range. quantMode: -1 copies rows, 0 quantizes them to int8
+ * with scale and offset, 1 with a scale computed per row, after a multiplication by scaleOptional.
+ * expertTokensNumType: 0 cumulative sums, 1 counts, 2 pairs of expert and count. rowIdxType: 0 the
+ * row of each choice, 1 the choice of each row. Rows that no token takes are 0; the indices of
+ * choices without a row are -1. */
 OPENATC_ACLNN(MoeInitRoutingV3, const aclTensor *x, const aclTensor *expertIdx,
               const aclTensor *scaleOptional, const aclTensor *offsetOptional, int64_t activeNum,
               int64_t expertCapacity, int64_t expertNum, int64_t dropPadMode,

@@ -22,10 +22,12 @@ extern "C" {
 OPENATC_ACLNN_LIST_UNARIES(OPENATC_ACLNN_LIST_UNARY)
 OPENATC_ACLNN(ForeachCopy, const aclTensorList *x, aclTensorList *out)
 OPENATC_ACLNN(ForeachZeroInplace, const aclTensorList *x)
-/* Of all elements of each tensor; the order is 1, 2 or infinity, and read at once. */
+/* Computes the norm of all elements of each tensor. scalar is the order, 1, 2 or infinity; its
+ * value is read during this call. */
 OPENATC_ACLNN(ForeachNorm, const aclTensorList *x, const aclTensor *scalar, aclTensorList *out)
 
-/* With a number: a tensor of one element, a scalar (V2), or a list with one for each tensor. */
+/* Combines each tensor with a number: that of a tensor of one element, of a scalar (V2), or of a
+ * list with one per tensor. */
 #define OPENATC_ACLNN_LIST_NUMBERS(name)                                                           \
   OPENATC_ACLNN(Foreach##name##Scalar, const aclTensorList *x, const aclTensor *scalar,            \
                 aclTensorList *out)                                                                \
@@ -43,7 +45,8 @@ OPENATC_ACLNN_LIST_NUMBERS(Pow)
 OPENATC_ACLNN(ForeachPowScalarAndTensor, const aclScalar *scalar, const aclTensorList *x,
               aclTensorList *out)
 
-/* With the tensor at the same place of another list, times alpha for sums. */
+/* Combines each tensor with the one at the same index of another list, which Add and Sub multiply
+ * by alpha. */
 #define OPENATC_ACLNN_LIST_PAIR(name)                                                              \
   OPENATC_ACLNN(Foreach##name##List, const aclTensorList *x1, const aclTensorList *x2,             \
                 aclTensorList *out)

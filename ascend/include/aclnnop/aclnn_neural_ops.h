@@ -70,7 +70,8 @@ OPENATC_ACLNN(AddLayerNorm, const aclTensor *x1, const aclTensor *x2, const aclT
               bool additionalOutput, const aclTensor *yOut, const aclTensor *meanOut,
               const aclTensor *rstdOut, const aclTensor *xOut)
 
-/* Of each image and channel; the second output is the variance. */
+/* Normalizes each channel of each image. mean and variance are outputs; the last one is the
+ * variance, not its reciprocal root. */
 OPENATC_ACLNN(InstanceNorm, const aclTensor *x, const aclTensor *gamma, const aclTensor *beta,
               const char *dataFormat, double eps, aclTensor *y, aclTensor *mean,
               aclTensor *variance)
@@ -165,7 +166,8 @@ OPENATC_ACLNN(AscendQuant, const aclTensor *x, const aclTensor *scale, const acl
 /* Quantizes each row by its largest absolute value, which is 127 then. */
 OPENATC_ACLNN(DynamicQuant, const aclTensor *x, const aclTensor *smoothScalesOptional,
               const aclTensor *yOut, const aclTensor *scaleOut)
-/* With offsetOut: from the least element of a row, -128, to the largest, 127. */
+/* Quantizes each row. With offsetOut, the range from its smallest to its largest element becomes
+ * -128 to 127. */
 OPENATC_ACLNN(DynamicQuantV2, const aclTensor *x, const aclTensor *smoothScalesOptional,
               const aclTensor *groupIndexOptional, int64_t dstType, const aclTensor *yOut,
               const aclTensor *scaleOut, const aclTensor *offsetOut)

@@ -42,7 +42,7 @@ OPENATC_ACLNN_UNARY(Silu)
 OPENATC_ACLNN(LeakyRelu, const aclTensor *self, const aclScalar *negativeSlope, aclTensor *out)
 OPENATC_ACLNN(Elu, const aclTensor *self, const aclScalar *alpha, const aclScalar *scale,
               const aclScalar *inputScale, aclTensor *out)
-/* One of min and max may be NULL. */
+/* Clamps elements. One of the two bounds may be NULL, which is no bound. */
 OPENATC_ACLNN(Clamp, const aclTensor *self, const aclScalar *clipValueMin,
               const aclScalar *clipValueMax, aclTensor *out)
 OPENATC_ACLNN(ClampMin, const aclTensor *self, const aclScalar *clipValueMin, aclTensor *out)
@@ -108,7 +108,7 @@ OPENATC_ACLNN(Lerp, const aclTensor *self, const aclTensor *end, const aclTensor
 #define OPENATC_ACLNN_MODULO(name)                                                                 \
   OPENATC_ACLNN(name##Tensor, const aclTensor *self, const aclTensor *other, aclTensor *out)       \
   OPENATC_ACLNN(name##Scalar, const aclTensor *self, const aclScalar *other, aclTensor *out)
-/* What is left of a division has the sign of `self` (Fmod), or of `other` (Remainder). */
+/* The remainder of a division has the sign of `self` (Fmod), or of `other` (Remainder). */
 OPENATC_ACLNN_MODULO(Fmod)
 OPENATC_ACLNN_MODULO(RemainderTensor)
 OPENATC_ACLNN(FloorDivide, const aclTensor *self, const aclTensor *other, aclTensor *out)

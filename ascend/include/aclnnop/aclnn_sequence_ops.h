@@ -75,7 +75,7 @@ OPENATC_ACLNN(DequantSwigluQuant, const aclTensor *x, const aclTensor *weightSca
 
 /* ---- experts: choices, and gradients of routes --------------------------------------- */
 
-/* With renorm 1 the shares of a row are the softmax of the k largest scores. */
+/* If renorm is 1, the shares of a row are the softmax of its k largest scores. */
 OPENATC_ACLNN(MoeGatingTopKSoftmaxV2, const aclTensor *x, const aclTensor *finishedOptional,
               int64_t k, int64_t renorm, bool outputSoftmaxResultFlag, const aclTensor *yOut,
               const aclTensor *expertIdxOut, const aclTensor *softmaxResultOutOptional)

@@ -89,7 +89,8 @@ OPENATC_ACLNN(PromptFlashAttentionV3, const aclTensor *query, const aclTensor *k
               OPENATC_ACLNN_PROMPT_SCALES, int64_t numHeads, double scaleValue, int64_t preTokens,
               int64_t nextTokens, char *inputLayout, int64_t numKeyValueHeads, int64_t sparseMode,
               int64_t innerPrecise, const aclTensor *attentionOut)
-/* One row of query for each batch; actualSeqLengths are those of the keys. */
+/* Attention of a decoding step: the query has one row per batch, and actualSeqLengths are the
+ * lengths of the keys. */
 #define OPENATC_ACLNN_DECODE_INPUTS                                                                \
   const aclTensor *query, const aclTensorList *key, const aclTensorList *value,                    \
       const aclTensor *pseShift, const aclTensor *attenMask, const aclIntArray *actualSeqLengths
@@ -122,8 +123,9 @@ OPENATC_ACLNN(FlashAttentionScore, const aclTensor *query, const aclTensor *key,
               int64_t innerPreciseOptional, int64_t sparseModeOptional,
               const aclTensor *softmaxMaxOut, const aclTensor *softmaxSumOut,
               const aclTensor *softmaxOutOut, const aclTensor *attentionOutOut)
-/* Its gradients. The softmax is computed again: softmaxMax, softmaxSum and attentionIn are not
- * read. dpseOut is NULL, or has the dims of the scores, as the shift then. */
+/* The gradients of FlashAttentionScore. The softmax is computed again: softmaxMax, softmaxSum and
+ * attentionIn are not read. dpseOut is NULL, or has the dims of the scores, which the shift must
+ * have, too. */
 OPENATC_ACLNN(FlashAttentionScoreGrad, const aclTensor *query, const aclTensor *keyIn,
               const aclTensor *value, const aclTensor *dy, const aclTensor *pseShiftOptional,
               const aclTensor *dropMaskOptional, const aclTensor *paddingMaskOptional,
@@ -134,8 +136,7 @@ OPENATC_ACLNN(FlashAttentionScoreGrad, const aclTensor *query, const aclTensor *
               int64_t nextTokensOptional, int64_t headNum, char *inputLayout,
               int64_t innerPreciseOptional, int64_t sparseModeOptional, const aclTensor *dqOut,
               const aclTensor *dkOut, const aclTensor *dvOut, const aclTensor *dpseOut)
-/* Its gradients where the sequences lie one behind the other, as FlashAttentionVarLenScore has
- * them. */
+/* The gradients of FlashAttentionVarLenScore, for sequences that are stored one after another. */
 OPENATC_ACLNN(FlashAttentionUnpaddingScoreGrad, const aclTensor *query, const aclTensor *keyIn,
               const aclTensor *value, const aclTensor *dy, const aclTensor *pseShiftOptional,
               const aclTensor *dropMaskOptional, const aclTensor *paddingMaskOptional,
@@ -147,8 +148,8 @@ OPENATC_ACLNN(FlashAttentionUnpaddingScoreGrad, const aclTensor *query, const ac
               int64_t headNum, char *inputLayout, int64_t innerPrecise, int64_t sparseMode,
               const aclTensor *dqOut, const aclTensor *dkOut, const aclTensor *dvOut,
               const aclTensor *dpseOut)
-/* The same of sequences that lie one behind the other: the layout is TND, and each number of the
- * lengths says where a sequence ends. */
+/* FlashAttentionScore for sequences that are stored one after another: the layout is TND, and each
+ * length is the offset at which a sequence ends. */
 OPENATC_ACLNN(FlashAttentionVarLenScore, const aclTensor *query, const aclTensor *key,
               const aclTensor *value, const aclTensor *realShiftOptional,
               const aclTensor *dropMaskOptional, const aclTensor *paddingMaskOptional,
@@ -207,7 +208,7 @@ OPENATC_ACLNN(MoeGatingTopKSoftmax, const aclTensor *x, const aclTensor *finishe
 OPENATC_ACLNN(MoeInitRouting, const aclTensor *x, const aclTensor *rowIdx,
               const aclTensor *expertIdx, int64_t activeNum, const aclTensor *expandedXOut,
               const aclTensor *expandedRowIdxOut, const aclTensor *expandedExpertIdxOut)
-/* How many tokens there are of each expert and those before it. */
+/* Computes the number of tokens of each expert and of all experts before it. */
 OPENATC_ACLNN(MoeComputeExpertTokens, const aclTensor *sortedExperts, int64_t numExperts,
               const aclTensor *out)
 /* x1 + x2 + the sum of scale * (row of expandedX + bias of its expert) over the choices. */

@@ -17,14 +17,17 @@ namespace ge {
 
 /** Keeps options for all sessions. Device 0, or that of "ge.exec.deviceId", becomes the thread's.
  */
-Status GEInitialize(const std::map<std::string, std::string> &options);
 Status GEInitialize(const std::map<AscendString, AscendString> &options);
+inline Status GEInitialize(const std::map<std::string, std::string> &options) {
+  return GEInitialize(detail::ascendOf(options));
+}
 Status GEFinalize();
 
 /** Returns what the last call of this thread that failed said. */
-std::string GEGetErrorMsg();
 AscendString GEGetErrorMsgV2();
-std::string GEGetWarningMsg();
+AscendString GEGetWarningMsgV2();
+inline std::string GEGetErrorMsg() { return detail::textOf(GEGetErrorMsgV2()); }
+inline std::string GEGetWarningMsg() { return detail::textOf(GEGetWarningMsgV2()); }
 
 /** Gets the code of an execution, and its outputs where it is SUCCESS. */
 using RunAsyncCallback = std::function<void(Status, std::vector<Tensor> &)>;
@@ -32,15 +35,18 @@ using RunAsyncCallback = std::function<void(Status, std::vector<Tensor> &)>;
 /** Compiles graphs when they first run, and keeps them. One thread at a time uses a session. */
 class Session {
 public:
-  explicit Session(const std::map<std::string, std::string> &options);
   explicit Session(const std::map<AscendString, AscendString> &options);
+  explicit Session(const std::map<std::string, std::string> &options)
+      : Session(detail::ascendOf(options)) {}
   ~Session();
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
 
   Status AddGraph(uint32_t graphId, const Graph &graph);
   Status AddGraph(uint32_t graphId, const Graph &graph,
-                  const std::map<std::string, std::string> &options);
+                  const std::map<std::string, std::string> &options) {
+    return AddGraph(graphId, graph, detail::ascendOf(options));
+  }
   Status AddGraph(uint32_t graphId, const Graph &graph,
                   const std::map<AscendString, AscendString> &options);
   /** Add a graph as it is now, which they compile: what changes it later is not seen. */

@@ -35,21 +35,29 @@ struct GraphWithOptions {
 enum aclgrphAttrType { ATTR_TYPE_KEEP_DTYPE = 0, ATTR_TYPE_WEIGHT_COMPRESS };
 
 /** Keeps options for all graphs; SOC_VERSION belongs here. */
-graphStatus aclgrphBuildInitialize(std::map<std::string, std::string> options);
 graphStatus aclgrphBuildInitialize(std::map<AscendString, AscendString> &options);
+inline graphStatus aclgrphBuildInitialize(std::map<std::string, std::string> options) {
+  std::map<AscendString, AscendString> held = detail::ascendOf(options);
+  return aclgrphBuildInitialize(held);
+}
 void aclgrphBuildFinalize();
 
 /** Compiles a graph with the options of this call and those of aclgrphBuildInitialize. Returns
  * GRAPH_PARAM_INVALID for an option that is not known, GRAPH_FAILED where atc refuses the graph. */
-graphStatus aclgrphBuildModel(const Graph &graph, const std::map<std::string, std::string> &options,
-                              ModelBufferData &model);
 graphStatus aclgrphBuildModel(const Graph &graph,
                               const std::map<AscendString, AscendString> &options,
                               ModelBufferData &model);
+inline graphStatus aclgrphBuildModel(const Graph &graph,
+                                     const std::map<std::string, std::string> &options,
+                                     ModelBufferData &model) {
+  return aclgrphBuildModel(graph, detail::ascendOf(options), model);
+}
 
 /** Writes `output`.om; missing folders are made. */
-graphStatus aclgrphSaveModel(const std::string &output, const ModelBufferData &model);
 graphStatus aclgrphSaveModel(const char *output, const ModelBufferData &model);
+inline graphStatus aclgrphSaveModel(const std::string &output, const ModelBufferData &model) {
+  return aclgrphSaveModel(output.c_str(), model);
+}
 
 /** Compiles several graphs to one bundle, whose models have the graphs' order; each has variables
  * of its own. aclmdlBundleLoadFromFile and aclmdlBundleLoadFromMem load it. */

@@ -48,20 +48,33 @@ public:
   OPENATC_ATTR_KIND(INTEGER, int64_t, integer)
   OPENATC_ATTR_KIND(REAL, float, real)
   OPENATC_ATTR_KIND(TRUTH, bool, truth)
-  OPENATC_ATTR_KIND(TEXT, std::string, text)
+  OPENATC_ATTR_KIND(TEXT, AscendString, text)
   OPENATC_ATTR_KIND(TYPE, DataType, dataType)
   OPENATC_ATTR_KIND(TENSOR, Tensor, tensor)
   OPENATC_ATTR_KIND(INTEGERS, std::vector<int64_t>, integers)
   OPENATC_ATTR_KIND(REALS, std::vector<float>, reals)
   OPENATC_ATTR_KIND(TRUTHS, std::vector<bool>, truths)
-  OPENATC_ATTR_KIND(TEXTS, std::vector<std::string>, texts)
+  OPENATC_ATTR_KIND(TEXTS, std::vector<AscendString>, texts)
   OPENATC_ATTR_KIND(TYPES, std::vector<DataType>, dataTypes)
   OPENATC_ATTR_KIND(INTEGER_LISTS, std::vector<std::vector<int64_t>>, integerLists)
 #undef OPENATC_ATTR_KIND
   AttrValue() {}
-  graphStatus GetValue(AscendString &value) const {
-    value = AscendString(text.c_str());
-    return held == TEXT ? GRAPH_SUCCESS : GRAPH_FAILED;
+  explicit AttrValue(const char *value) : AttrValue(AscendString(value)) {}
+  explicit AttrValue(const std::string &value) : AttrValue(detail::ascendOf(value)) {}
+  explicit AttrValue(const std::vector<std::string> &value) : AttrValue(detail::ascendOf(value)) {}
+  graphStatus GetValue(std::string &value) const {
+    if (held != TEXT)
+      return GRAPH_FAILED;
+    value = detail::textOf(text);
+    return GRAPH_SUCCESS;
+  }
+  graphStatus GetValue(std::vector<std::string> &value) const {
+    if (held != TEXTS)
+      return GRAPH_FAILED;
+    value.clear();
+    for (const AscendString &each : texts)
+      value.push_back(detail::textOf(each));
+    return GRAPH_SUCCESS;
   }
 
 private:
@@ -70,12 +83,12 @@ private:
   float real = 0;
   bool truth = false;
   DataType dataType = DT_UNDEFINED;
-  std::string text;
+  AscendString text;
   Tensor tensor;
   std::vector<int64_t> integers;
   std::vector<float> reals;
   std::vector<bool> truths;
-  std::vector<std::string> texts;
+  std::vector<AscendString> texts;
   std::vector<DataType> dataTypes;
   std::vector<std::vector<int64_t>> integerLists;
 };

@@ -22,7 +22,7 @@ struct GraphContent;
 class Graph {
 public:
   Graph();
-  explicit Graph(const std::string &name);
+  explicit Graph(const std::string &name) : Graph(name.c_str()) {}
   explicit Graph(const char *name);
   ~Graph();
   Graph(const Graph &);
@@ -32,18 +32,29 @@ public:
   Graph &SetInputs(const std::vector<Operator> &inputs);
   Graph &SetOutputs(const std::vector<Operator> &outputs);
   Graph &SetOutputs(const std::vector<std::pair<Operator, std::vector<size_t>>> &outputs);
-  Graph &SetOutputs(const std::vector<std::pair<Operator, std::string>> &outputs);
   Graph &SetOutputs(const std::vector<std::pair<Operator, AscendString>> &outputs);
+  Graph &SetOutputs(const std::vector<std::pair<Operator, std::string>> &outputs) {
+    std::vector<std::pair<Operator, AscendString>> named;
+    for (const auto &output : outputs)
+      named.emplace_back(output.first, detail::ascendOf(output.second));
+    return SetOutputs(named);
+  }
   Graph &SetTargets(const std::vector<Operator> &targets);
 
   bool IsValid() const;
-  std::string GetName() const;
+  std::string GetName() const {
+    AscendString name;
+    GetName(name);
+    return detail::textOf(name);
+  }
   graphStatus GetName(AscendString &name) const;
   graphStatus SetName(const char *name);
 
   graphStatus AddOp(const Operator &op);
   graphStatus FindOpByName(const char *name, Operator &op) const;
-  graphStatus FindOpByName(const std::string &name, Operator &op) const;
+  graphStatus FindOpByName(const std::string &name, Operator &op) const {
+    return FindOpByName(name.c_str(), op);
+  }
   graphStatus GetAllOpName(std::vector<AscendString> &names) const;
 
   std::vector<GNode> GetAllNodes() const;
@@ -56,9 +67,9 @@ public:
   graphStatus AddControlEdge(GNode &from, GNode &to);
 
   /** Write and read the form that `atc --framework=1` reads (.air). */
-  graphStatus SaveToFile(const std::string &path) const;
+  graphStatus SaveToFile(const std::string &path) const { return SaveToFile(path.c_str()); }
   graphStatus SaveToFile(const char *path) const;
-  graphStatus LoadFromFile(const std::string &path);
+  graphStatus LoadFromFile(const std::string &path) { return LoadFromFile(path.c_str()); }
   graphStatus LoadFromFile(const char *path);
 
   const std::shared_ptr<detail::GraphContent> &content() const { return held; }

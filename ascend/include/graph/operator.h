@@ -38,9 +38,10 @@ public:
   using OpListListInt = std::vector<std::vector<int64_t>>;
 
   Operator();
-  explicit Operator(const std::string &type);
+  explicit Operator(const std::string &type) : Operator(type.c_str()) {}
   explicit Operator(const char *type);
-  Operator(const std::string &name, const std::string &type);
+  Operator(const std::string &name, const std::string &type)
+      : Operator(name.c_str(), type.c_str()) {}
   Operator(const char *name, const char *type);
   Operator(const AscendString &name, const AscendString &type);
   virtual ~Operator();
@@ -48,39 +49,60 @@ public:
   Operator &operator=(const Operator &);
 
   bool IsEmpty() const;
-  std::string GetName() const;
+  std::string GetName() const {
+    AscendString name;
+    GetName(name);
+    return detail::textOf(name);
+  }
   graphStatus GetName(AscendString &name) const;
-  std::string GetOpType() const;
+  std::string GetOpType() const {
+    AscendString type;
+    GetOpType(type);
+    return detail::textOf(type);
+  }
   graphStatus GetOpType(AscendString &type) const;
 
   /** Connect an input by name or number to the first, a named or a numbered output of `source`.
    * What is not there makes aclgrphBuildModel fail. */
-  Operator &SetInput(const std::string &name, const Operator &source);
+  Operator &SetInput(const std::string &name, const Operator &source) {
+    return SetInput(name.c_str(), source);
+  }
   Operator &SetInput(const char *name, const Operator &source);
-  Operator &SetInput(const std::string &name, const Operator &source, const std::string &output);
+  Operator &SetInput(const std::string &name, const Operator &source, const std::string &output) {
+    return SetInput(name.c_str(), source, output.c_str());
+  }
   Operator &SetInput(const char *name, const Operator &source, const char *output);
-  Operator &SetInput(const std::string &name, const Operator &source, uint32_t output);
+  Operator &SetInput(const std::string &name, const Operator &source, uint32_t output) {
+    return SetInput(name.c_str(), source, output);
+  }
   Operator &SetInput(const char *name, const Operator &source, uint32_t output);
   Operator &SetInput(uint32_t index, const Operator &source, uint32_t output);
   Operator &AddControlInput(const Operator &source);
 
   size_t GetInputsSize() const;
   size_t GetOutputsSize() const;
-  TensorDesc GetInputDesc(const std::string &name) const;
+  TensorDesc GetInputDesc(const std::string &name) const {
+    return GetInputDescByName(name.c_str());
+  }
   TensorDesc GetInputDesc(uint32_t index) const;
   TensorDesc GetInputDescByName(const char *name) const;
-  TensorDesc GetOutputDesc(const std::string &name) const;
+  TensorDesc GetOutputDesc(const std::string &name) const {
+    return GetOutputDescByName(name.c_str());
+  }
   TensorDesc GetOutputDesc(uint32_t index) const;
   TensorDesc GetOutputDescByName(const char *name) const;
-  graphStatus UpdateInputDesc(const std::string &name, const TensorDesc &desc);
+  graphStatus UpdateInputDesc(const std::string &name, const TensorDesc &desc) {
+    return UpdateInputDesc(name.c_str(), desc);
+  }
   graphStatus UpdateInputDesc(const char *name, const TensorDesc &desc);
   graphStatus UpdateInputDesc(uint32_t index, const TensorDesc &desc);
-  graphStatus UpdateOutputDesc(const std::string &name, const TensorDesc &desc);
+  graphStatus UpdateOutputDesc(const std::string &name, const TensorDesc &desc) {
+    return UpdateOutputDesc(name.c_str(), desc);
+  }
   graphStatus UpdateOutputDesc(const char *name, const TensorDesc &desc);
   graphStatus UpdateOutputDesc(uint32_t index, const TensorDesc &desc);
   graphStatus TryGetInputDesc(const char *name, TensorDesc &desc) const;
 
-  Operator &SetAttr(const std::string &name, const AttrValue &value);
   Operator &SetAttr(const char *name, const AttrValue &value);
   Operator &SetAttr(const char *name, int64_t value);
   Operator &SetAttr(const char *name, int32_t value);
@@ -88,7 +110,9 @@ public:
   Operator &SetAttr(const char *name, float value);
   Operator &SetAttr(const char *name, bool value);
   Operator &SetAttr(const char *name, const char *value);
-  Operator &SetAttr(const char *name, const std::string &value);
+  Operator &SetAttr(const char *name, const std::string &value) {
+    return SetAttr(name, detail::ascendOf(value));
+  }
   Operator &SetAttr(const char *name, const AscendString &value);
   Operator &SetAttr(const char *name, const Tensor &value);
   Operator &SetAttr(const char *name, const DataType &value);
@@ -97,7 +121,9 @@ public:
   Operator &SetAttr(const char *name, std::initializer_list<int64_t> value);
   Operator &SetAttr(const char *name, const std::vector<float> &value);
   Operator &SetAttr(const char *name, const std::vector<bool> &value);
-  Operator &SetAttr(const char *name, const std::vector<std::string> &value);
+  Operator &SetAttr(const char *name, const std::vector<std::string> &value) {
+    return SetAttr(name, detail::ascendOf(value));
+  }
   Operator &SetAttr(const char *name, const std::vector<AscendString> &value);
   Operator &SetAttr(const char *name, const std::vector<DataType> &value);
   Operator &SetAttr(const char *name, const std::vector<std::vector<int64_t>> &value);

@@ -16,10 +16,12 @@ class OperatorFactory {
 public:
   /** Returns an empty operator for a type that no included header and no program declares. */
   static Operator CreateOperator(const char *name, const char *type);
-  static Operator CreateOperator(const std::string &name, const std::string &type);
+  static Operator CreateOperator(const std::string &name, const std::string &type) {
+    return CreateOperator(name.c_str(), type.c_str());
+  }
   static graphStatus GetOpsTypeList(std::vector<AscendString> &types);
   static bool IsExistOp(const char *type);
-  static bool IsExistOp(const std::string &type);
+  static bool IsExistOp(const std::string &type) { return IsExistOp(type.c_str()); }
 };
 
 /** Declares an operator; `OP_END_FACTORY_REG` makes one. */

@@ -114,7 +114,9 @@ public:
   graphStatus SetData(const uint8_t *data, size_t size);
   /** Copies the bytes and gives them back with `deleter`. */
   graphStatus SetData(uint8_t *data, size_t size, const DeleteFunc &deleter);
-  graphStatus SetData(const std::string &data);
+  graphStatus SetData(const std::string &data) {
+    return SetData(std::vector<uint8_t>(data.begin(), data.end()));
+  }
   graphStatus SetData(const char *data);
   /** Returns GRAPH_SUCCESS where the bytes are those of the shape. */
   graphStatus IsValid() const;

@@ -11,10 +11,6 @@
 
 #include "graph/ascend_string.h"
 
-#if defined(_GLIBCXX_USE_CXX11_ABI) && !_GLIBCXX_USE_CXX11_ABI
-#error "the graph interface has the strings of C++11: compile without -D_GLIBCXX_USE_CXX11_ABI=0"
-#endif
-
 namespace ge {
 
 using char_t = char;

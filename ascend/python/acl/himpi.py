@@ -76,6 +76,11 @@ hi_venc_mjpeg_cbr_param: I max_qfactor, I min_qfactor
 hi_venc_mjpeg_vbr_param: i chg_pos, I max_qfactor, I min_qfactor
 hi_venc_scene_chg_detect: i detect_scene_chg_en, i adapt_insert_idr_frame_en
 hi_venc_rc_param: I threshold_i*16, I threshold_p*16, I threshold_b*16, I direction, I row_qp_delta, i first_frame_start_qp, hi_venc_scene_chg_detect scene_chg_detect, (hi_venc_h264_cbr_param h264_cbr_param | hi_venc_h264_vbr_param h264_vbr_param | hi_venc_h264_avbr_param h264_avbr_param | hi_venc_h264_qvbr_param h264_qvbr_param | hi_venc_h264_cvbr_param h264_cvbr_param | hi_venc_h265_cbr_param h265_cbr_param | hi_venc_h265_vbr_param h265_vbr_param | hi_venc_h265_avbr_param h265_avbr_param | hi_venc_h265_qvbr_param h265_qvbr_param | hi_venc_h265_cvbr_param h265_cvbr_param | hi_venc_mjpeg_cbr_param mjpeg_cbr_param | hi_venc_mjpeg_vbr_param mjpeg_vbr_param)
+hi_rect: i x, i y, I width, I height
+hi_crop_info: i enable, hi_rect rect
+hi_frame_rate_ctrl: i src_frame_rate, i dst_frame_rate
+hi_venc_chn_param: i color_to_grey_en, I priority, I max_stream_cnt, I poll_wake_up_frame_cnt, hi_crop_info crop_info, hi_frame_rate_ctrl frame_rate
+hi_venc_ref_param: I base, I enhance, i pred_en
 hi_venc_start_param: i recv_pic_num
 hi_venc_jpeg_param: I qfactor, B y_qt*64, B cb_qt*64, B cr_qt*64, I mcu_per_ecs, i ecs_output_en
 hi_vpc_scalar: d val*4
@@ -139,6 +144,10 @@ _library.bind_all(globals(), _LIBRARY, {
     "venc_get_rc_param": "hi_mpi_venc_get_rc_param E i >hi_venc_rc_param",
     "venc_set_scene_mode": "hi_mpi_venc_set_scene_mode E i i",
     "venc_get_scene_mode": "hi_mpi_venc_get_scene_mode E i >i",
+    "venc_set_chn_param": "hi_mpi_venc_set_chn_param E i hi_venc_chn_param",
+    "venc_get_chn_param": "hi_mpi_venc_get_chn_param E i >hi_venc_chn_param",
+    "venc_set_ref_param": "hi_mpi_venc_set_ref_param E i hi_venc_ref_param",
+    "venc_get_ref_param": "hi_mpi_venc_get_ref_param E i >hi_venc_ref_param",
     "venc_request_idr": "hi_mpi_venc_request_idr E i i",
     "venc_set_jpeg_param": "hi_mpi_venc_set_jpeg_param E i hi_venc_jpeg_param",
     "venc_get_jpeg_param": "hi_mpi_venc_get_jpeg_param E i >hi_venc_jpeg_param",
@@ -311,13 +320,12 @@ for _module, _names, _results in (
         ("vdec", "set_chn_attr set_protocol_param set_jpegd_precision_mode "
                  "set_display_mode", ()),
         ("vdec", "get_protocol_param get_jpegd_output_info get_display_mode", ({},)),
-        ("venc", "set_chn_param set_chn_attr "
+        ("venc", "set_chn_attr "
                  "set_jpeg_huffman_param compact_jpeg_tables set_cu_pred set_h264_vui set_h265_vui "
-                 "set_intra_refresh set_ref_param set_roi_attr set_slice_split "
+                 "set_intra_refresh set_roi_attr set_slice_split "
                  "set_streamcopy_param send_frame_ex", ()),
-        ("venc", "get_chn_param "
-                 "get_jpeg_huffman_param get_cu_pred get_h264_vui get_h265_vui get_intra_refresh "
-                 "get_ref_param get_roi_attr get_slice_split get_qpmap_stride get_qpmap_size "
+        ("venc", "get_jpeg_huffman_param get_cu_pred get_h264_vui get_h265_vui get_intra_refresh "
+                 "get_roi_attr get_slice_split get_qpmap_stride get_qpmap_size "
                  "get_streamcopy_param", ({},)),
         ("vpc", "convert_color_v2 crop_resize_resize_paste dilate draw_cover draw_line draw_mosaic "
                 "draw_osd erode filter2d flip lut_remap median_blur rotate warp_affine blur "

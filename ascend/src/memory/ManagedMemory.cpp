@@ -26,7 +26,7 @@ struct Location {
   auto operator<=>(const Location &) const = default;
 };
 
-/// What a program has said about a page.
+/// The advice that a program has given about a page.
 struct Page {
   bool isReadMostly = false;
   Location preferred, prefetched;

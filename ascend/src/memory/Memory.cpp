@@ -144,7 +144,7 @@ std::shared_ptr<Block> blockOf(const void *address, size_t &room, size_t wanted)
   room = block->bytes - (place - start);
   if (room >= wanted || !block->adopted)
     return block;
-  // What a task uses of several mappings keeps each of them.
+  // A task whose range spans several mappings keeps all of them alive.
   auto parts = std::make_shared<std::vector<std::shared_ptr<Block>>>(1, block);
   for (; room < wanted && next != blocks().byAddress.end() && next->first == place + room &&
          next->second->adopted;

@@ -71,7 +71,8 @@ namespace {
 /// A task of one execution.
 struct Step {
   aclError run() {
-    // What was made ahead is for one run; a loop may run it again.
+    // A task that was made ahead of time serves one run; a loop makes it again for each further
+    // run.
     const StreamTask own = made ? std::exchange(made, nullptr) : task->make();
     return own ? own() : task->current()();
   }

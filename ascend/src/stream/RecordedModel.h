@@ -21,8 +21,8 @@ namespace atc::ascend {
 using StreamTask = std::function<aclError()>;
 using StreamTaskMaker = std::function<StreamTask()>;
 
-/// Where a task of a built model has its streams go on: at a task of another stream (by its id, 0:
-/// none), which runs from then on, and its own stream no longer if that `isLeft`.
+/// The target of a branch of a built model: a task of another stream (by its id; 0: none), which
+/// runs from then on. Its own stream stops if `isLeft`.
 struct Branch {
   int32_t stream = 0;
   uint32_t number = 0; ///< The stream goes on with its first task of this number or behind it.

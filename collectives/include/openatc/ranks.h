@@ -18,7 +18,7 @@ extern "C" {
 
 #define OM_COLLECTIVE_KINDS 7
 
-/* What a rank has sent and received since it was opened, per om_collective_kind. */
+/* The calls and bytes of a rank since it was opened, indexed by om_collective_kind. */
 typedef struct om_traffic {
   uint64_t calls[OM_COLLECTIVE_KINDS];
   uint64_t sent_bytes[OM_COLLECTIVE_KINDS];
@@ -45,8 +45,8 @@ struct om_ranks {
 om_status om_loopback_open(uint32_t count, double timeout_seconds, om_ranks **ranks,
                            om_error *error);
 
-/* Of the plug-in openatc_mpi: connects this process to the others of MPI_COMM_WORLD. To
- * be called once per process. */
+/* Connects this process to the others of MPI_COMM_WORLD. Defined by the plug-in openatc_mpi; call
+ * it once per process. The caller owns *ranks. */
 om_status om_mpi_open(double timeout_seconds, om_ranks **ranks, om_error *error);
 typedef om_status (*om_mpi_open_function)(double, om_ranks **, om_error *);
 

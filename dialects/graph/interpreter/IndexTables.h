@@ -8,8 +8,8 @@
 
 namespace atc::graph::interpreter {
 
-/// For every position of one dim of the result: the index in that dim of the input; -1 where there
-/// is none.
+/// Maps each index of one dim of the result to the index of that dim of the input, or to -1 if
+/// there is none.
 using IndexTable = std::vector<int64_t>;
 
 /// Returns the tensor whose elements are those of operand 0 at the indices of the tables (one per

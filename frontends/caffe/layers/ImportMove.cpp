@@ -251,11 +251,32 @@ void importInterp(LayerContext &c) {
   c.setTop(resize(c, dims, "linear", "align_corners"));
 }
 
+/// Puts each element where the mask of a pool says, in planes of zeros.
+Tensor unpooled(LayerContext &c, const Dims &dims) {
+  const Tensor &mask = c.bottom(1);
+  if (dims[2] < mask.dims[2] || dims[3] < mask.dims[3]) {
+    c.fail("its result " + printShape(dims) + " is smaller than the mask " + printShape(mask.dims));
+    return {};
+  }
+  const Dims planes = {mask.dims[0], mask.dims[1], 1, 1};
+  std::vector<int64_t> begins;
+  for (int64_t i = 0; i < planes[0] * planes[1]; ++i)
+    begins.push_back(i * dims[2] * dims[3]);
+  Tensor places = c.node("Cast", {mask}, mask.dims, {{"to", int64_t(onnx::TensorProto::INT64)}});
+  Tensor all = c.node("Add", {places, c.reshape(c.ints(begins), planes)}, mask.dims);
+  // The window that gives the result its size by itself; where it lies means nothing here.
+  const Dims window = {dims[2] - mask.dims[2] + 1, dims[3] - mask.dims[3] + 1};
+  return c.node("MaxUnpool", {c.bottom(), all}, dims,
+                {{"kernel_shape", window}, {"strides", Dims{1, 1}}});
+}
+
 void importUpsample(LayerContext &c) {
   const pb::UpsampleParameter &p = c.layer().upsample_param();
   c.requireRank(0, 4);
-  if (c.numBottoms() > 1)
-    c.fail("upsampling by the mask of a pool is not supported");
+  const bool hasMask = c.numBottoms() > 1;
+  if (hasMask && !c.failed() && c.bottom(1).dims != c.bottom().dims)
+    c.fail("the mask has the shape " + printShape(c.bottom(1).dims) + ", expected " +
+           printShape(c.bottom().dims) + " as the bottom");
   Dims dims = c.knownDims(0, "the size of the result");
   if (c.failed())
     return;
@@ -269,6 +290,8 @@ void importUpsample(LayerContext &c) {
     return c.fail("scale must be 1 or more");
   dims[2] = p.has_upsample_h() ? p.upsample_h() : dims[2] * h;
   dims[3] = p.has_upsample_w() ? p.upsample_w() : dims[3] * w;
+  if (hasMask)
+    return c.setTop(unpooled(c, dims));
   Tensor result = resize(c, dims, "nearest", "asymmetric");
   c.setTop(hasStride && p.has_scale() && p.scale() != 1 ? c.mul(result, c.scalar(p.scale()))
                                                         : result);

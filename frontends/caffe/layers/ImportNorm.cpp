@@ -36,6 +36,29 @@ void importBatchNorm(LayerContext &c) {
                   c.bottom().dims, {{"epsilon", double(p.eps())}}));
 }
 
+/// With two weights per channel scale and shift, which the statistics are part of; with four slope,
+/// bias, mean and variance.
+void importBn(LayerContext &c) {
+  const pb::BnParameter &p = c.layer().bn_param();
+  const int64_t channels = c.knownDim(0, 1, "the weights");
+  if (c.numBlobs() != 2 && c.numBlobs() != 4)
+    c.fail("it has " + Twine(c.numBlobs()) +
+           " weights in the .caffemodel, expected 2 (scale and "
+           "shift) or 4 (slope, bias, mean and variance)");
+  if (c.numBlobs() == 2 && p.bn_mode() != pb::BnParameter::INFERENCE)
+    c.fail("bn_mode: LEARN computes statistics of the batch, which is for training; compute those "
+           "of the training data into the weights and state bn_mode: INFERENCE");
+  if (c.failed())
+    return;
+  auto weights = [&](unsigned index) { return c.weights(index, {channels}); };
+  Tensor mean = c.constant({channels}, std::vector<float>(channels, 0)),
+         variance = c.constant({channels}, std::vector<float>(channels, 1));
+  if (c.numBlobs() == 4)
+    mean = weights(2), variance = weights(3);
+  c.setTop(c.node("BatchNormalization", {c.bottom(), weights(0), weights(1), mean, variance},
+                  c.bottom().dims, {{"epsilon", c.numBlobs() == 4 ? double(p.eps()) : 0.0}}));
+}
+
 void importLrn(LayerContext &c) {
   const pb::LrnParameter &p = c.layer().lrn_param();
   const Tensor &input = c.bottom();
@@ -111,11 +134,9 @@ void importSoftmax(LayerContext &c) {
 } // namespace
 
 llvm::ArrayRef<LayerRow> normLayers() {
-  static const LayerRow rows[] = {{"BatchNorm", importBatchNorm},
-                                  {"LRN", importLrn},
-                                  {"MVN", importMvn},
-                                  {"Normalize", importNormalize},
-                                  {"Softmax", importSoftmax}};
+  static const LayerRow rows[] = {
+      {"BN", importBn},   {"BatchNorm", importBatchNorm}, {"LRN", importLrn},
+      {"MVN", importMvn}, {"Normalize", importNormalize}, {"Softmax", importSoftmax}};
   return rows;
 }
 

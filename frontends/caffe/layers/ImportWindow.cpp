@@ -186,8 +186,9 @@ void importPooling(LayerContext &c) {
   c.requireRank(0, 4);
   if (p.pool() == pb::PoolingParameter::STOCHASTIC)
     c.fail("pool: STOCHASTIC is not supported, only MAX and AVE");
-  if (c.layer().top_size() > 1)
-    c.fail("the second top, the mask of a MAX pool, is not supported");
+  const bool hasMask = c.layer().top_size() > 1;
+  if (hasMask && (p.pool() != pb::PoolingParameter::MAX || p.global_pooling()))
+    c.fail("only a MAX pool of windows has a second top, its mask");
   if (c.failed())
     return;
   const bool isMax = p.pool() == pb::PoolingParameter::MAX;
@@ -215,6 +216,16 @@ void importPooling(LayerContext &c) {
     dims[2 + i] = pooled;
   }
   Attrs attributes = {{"kernel_shape", window.kernel}, {"pads", pads}, {"strides", window.stride}};
+  if (hasMask) {
+    // Caffe counts the elements of a plane, ONNX those of all.
+    std::vector<Tensor> both = c.nodes("MaxPool", {c.bottom()}, {dims, dims}, attributes);
+    if (c.failed())
+      return;
+    const int64_t plane = c.bottom().dims[2] * c.bottom().dims[3];
+    Tensor places = c.node("Mod", {both[1], c.ints({plane})}, dims);
+    Tensor mask = c.node("Cast", {places}, dims, {{"to", int64_t(onnx::TensorProto::FLOAT)}});
+    return c.setTops({both[0], mask});
+  }
   if (isMax)
     return c.setTop(c.node("MaxPool", {c.bottom()}, dims, attributes));
   attributes.push_back({"count_include_pad", int64_t(1)});

@@ -109,7 +109,6 @@ namespace {
 /// Returns the integers of bytes as floats, two along the last axis for a byte of 4 bits, of which
 /// the lower half is the first.
 std::string unpackIntegers(FunctionWriter &w, const std::string &bytes, int64_t bits) {
-  const OnnxAttributes toReal = {{"to", int64_t(onnx::TensorProto::FLOAT)}};
   const std::string whole = w.make("Cast", {bytes}, toReal);
   if (bits == 8)
     return whole;
@@ -128,7 +127,6 @@ std::string unpackIntegers(FunctionWriter &w, const std::string &bytes, int64_t 
 /// are any, belongs to a row, or to a block of a row's columns.
 std::string realWeights(FunctionWriter &w, const FunctionWriter::Names &packed, bool hasZero,
                         int64_t bits, int64_t block) {
-  const OnnxAttributes toReal = {{"to", int64_t(onnx::TensorProto::FLOAT)}};
   const std::string scale = w.make("Cast", {packed[1]}, toReal), last = w.integers({-1});
   std::string zero = w.number(bits == 8 ? 128 : 8);
   if (hasZero) {
@@ -249,7 +247,6 @@ onnx::FunctionProto productOfTable(const onnx::NodeProto &node, std::string &pro
   const std::string rest = w.make("Concat", {zero, w.make("Sub", {whole, count})}, first);
   const std::string blocks =
       w.make("Reshape", {w.make("Pad", {used, rest}), w.make("Concat", {last, block}, first)});
-  const OnnxAttributes toReal = {{"to", int64_t(onnx::TensorProto::FLOAT)}};
   const std::string scaled =
       w.make("Mul", {blocks, w.make("Unsqueeze", {w.make("Cast", {"absmax"}, toReal), one})});
   const std::string flat = w.make("Slice", {w.make("Reshape", {scaled, last}), zero, count, zero});

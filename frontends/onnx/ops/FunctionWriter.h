@@ -4,6 +4,8 @@
 #ifndef OPENATC_FRONTENDS_ONNX_OPS_FUNCTIONWRITER_H
 #define OPENATC_FRONTENDS_ONNX_OPS_FUNCTIONWRITER_H
 
+#include <limits>
+
 #include <google/protobuf/unknown_field_set.h>
 
 #include "frontends/onnx/NodeWriter.h"
@@ -135,6 +137,19 @@ private:
   onnx::FunctionProto function;
   onnx::GraphProto graph;
 };
+
+/// The end of a slice that takes all that is left.
+constexpr int64_t toEnd = std::numeric_limits<int64_t>::max();
+
+/// Returns x[..., begin:end, ...] along an axis.
+inline std::string slice(FunctionWriter &w, const std::string &x, int64_t begin, int64_t end,
+                         int64_t axis) {
+  return w.make("Slice", {x, w.integers({begin}), w.integers({end}), w.integers({axis})});
+}
+
+/// The attributes of casts to f32 and to the type of indices.
+inline const OnnxAttributes toReal = {{"to", int64_t(onnx::TensorProto::FLOAT)}};
+inline const OnnxAttributes toIndex = {{"to", int64_t(onnx::TensorProto::INT64)}};
 
 } // namespace atc::onnx_import
 

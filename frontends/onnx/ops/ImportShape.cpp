@@ -5,12 +5,26 @@
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
 #include "frontends/onnx/TensorData.h" // IWYU pragma: keep
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace atc::onnx_import {
 namespace {
+
+/// Returns whether a value is computed of an input of the model.
+bool dependsOnInput(Value value) {
+  llvm::SetVector<Value> values;
+  values.insert(value);
+  for (size_t i = 0; i < values.size(); ++i) {
+    Operation *op = values[i].getDefiningOp();
+    if (!op)
+      return true;
+    values.insert_range(op->getOperands());
+  }
+  return false;
+}
 
 /// Adjusts a shape for the model's own batch to the batch that is compiled; a shape that already
 /// fits is not changed.
@@ -19,18 +33,32 @@ void followBatch(NodeContext &n, Value input, SmallVector<int64_t> &target, bool
   if (!batch || target.empty() || target.front() < 1 || target.front() % batch->from)
     return;
   ArrayRef<int64_t> from = n.shape(input);
+  const int64_t front = target.front() / batch->from * batch->to;
   int64_t elements = 1, wanted = 1;
+  bool hasOpen = false; // a -1, which would take up the batch
   for (auto [index, dim] : llvm::enumerate(target)) {
     int64_t size = dim == 0 && copyZeros && index < from.size() ? from[index] : dim;
+    hasOpen |= size == -1;
+    if (size == -1)
+      continue;
     if (size < 1 || llvm::MulOverflow(elements, size, elements))
       return;
   }
   for (int64_t dim : from)
-    wanted *= dim;
+    if (dim < 1 || llvm::MulOverflow(wanted, dim, wanted))
+      return;
+  if (hasOpen) {
+    // The batch stays in front where it is there, and a position of it has all that is asked for.
+    const int64_t perFront = elements / target.front();
+    if (!from.empty() && from.front() == front && wanted / front % perFront == 0 &&
+        dependsOnInput(input))
+      target.front() = front;
+    return;
+  }
   int64_t followed;
   if (elements != wanted && !llvm::MulOverflow(elements / batch->from, batch->to, followed) &&
       followed == wanted)
-    target.front() = target.front() / batch->from * batch->to;
+    target.front() = front;
 }
 
 void importReshape(NodeContext &n) {

@@ -35,7 +35,6 @@ FunctionProto dynamicQuantizeLstm(const NodeProto &, std::string &) {
     const std::string name = i == 0 ? "W" : "R";
     const std::string scales = w.make("Reshape", {name + "_scale", shape});
     const std::string zeros = w.make("Reshape", {name + "_zero", shape});
-    const OnnxAttributes toReal = {{"to", int64_t(onnx::TensorProto::FLOAT)}};
     const std::string whole =
         w.make("Sub", {w.make("Cast", {name}, toReal), w.make("Cast", {zeros}, toReal)});
     gates[i] = w.make("Transpose", {w.make("Mul", {whole, scales})}, {{"perm", Ints{0, 2, 1}}});
@@ -260,6 +259,7 @@ FunctionProto dynamicSlice(const NodeProto &, std::string &) {
 
 constexpr llvm::StringLiteral microsoft = "com.microsoft", standard = "";
 constexpr KnownFunction functions[] = {
+    {microsoft, "BiasAdd", "", biasAdd},
     {microsoft, "CDist", "metric", distances},
     {microsoft, "ConvTransposeWithDynamicPads",
      "auto_pad dilations group kernel_shape output_padding strides", convTransposeWithPads},
@@ -270,6 +270,11 @@ constexpr KnownFunction functions[] = {
      "activation_alpha activation_beta activations clip direction hidden_size input_forget",
      dynamicQuantizeLstm},
     {microsoft, "ExpandDims", "", expandDims},
+    {microsoft, "GatedAdd", "", gatedAdd},
+    {microsoft, "GatedRelativePositionBias", "num_heads", gatedPositionBias},
+    {microsoft, "GemmFastGelu", "", gemmFastGelu},
+    {microsoft, "GroupNorm", "activation channels_last epsilon groups", groupNorm},
+    {microsoft, "Irfft", "normalized onesided signal_ndim", inverseRealTransform},
     {microsoft, "MRotaryEmbedding",
      "interleaved is_packed_batching mrope_layout mrope_section num_heads rotary_embedding_dim "
      "scale",
@@ -282,6 +287,7 @@ constexpr KnownFunction functions[] = {
      mixtureOfExperts},
     {microsoft, "MurmurHash3", "positive seed", murmurHash},
     {microsoft, "NGramRepeatBlock", "ngram_size", ngramRepeatBlock},
+    {microsoft, "NhwcConv", "auto_pad dilations group kernel_shape pads strides", nhwcConv},
     {microsoft, "QEmbedLayerNormalization", "epsilon", qEmbedLayerNormalization},
     {microsoft, "QLinearConv", "auto_pad channels_last dilations group kernel_shape pads strides",
      qLinearConv},
@@ -293,8 +299,14 @@ constexpr KnownFunction functions[] = {
      "swiglu_limit_after_activation use_sparse_mixer weights_prepacked",
      mixtureOfIntegers},
     {microsoft, "Range", "", range},
+    {microsoft, "RelativePositionBias", "is_bidirectional max_distance", relativePositionBias},
+    {microsoft, "Rfft", "normalized onesided signal_ndim", realTransform},
     {microsoft, "SampleOp", "", sampleOp},
     {microsoft, "ScaledSiLU", "alpha", scaledSilu},
+    {microsoft, "SkipGroupNorm", "activation channels_last epsilon groups", skipGroupNorm},
+    {microsoft, "SparseAttention",
+     "do_rotary kv_num_heads num_heads rotary_interleaved scale sparse_block_size",
+     sparseAttention},
     {microsoft, "UnfoldTensor", "dim size step", unfoldTensor},
     {microsoft, "Unique", "", unique},
     {standard, "Affine", "alpha beta", affine},

@@ -44,7 +44,20 @@ onnx::FunctionProto decoderAttention(const onnx::NodeProto &node, std::string &p
 onnx::FunctionProto multimodalRotaryEmbedding(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto ngramRepeatBlock(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto scaledSilu(const onnx::NodeProto &node, std::string &problem);
+onnx::FunctionProto sparseAttention(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto unfoldTensor(const onnx::NodeProto &node, std::string &problem);
+
+/// Operators of com.microsoft into which nodes are fused, by their names there.
+onnx::FunctionProto biasAdd(const onnx::NodeProto &node, std::string &problem);
+onnx::FunctionProto gatedAdd(const onnx::NodeProto &node, std::string &problem);
+onnx::FunctionProto gatedPositionBias(const onnx::NodeProto &node, std::string &problem);
+onnx::FunctionProto gemmFastGelu(const onnx::NodeProto &node, std::string &problem);
+onnx::FunctionProto groupNorm(const onnx::NodeProto &node, std::string &problem);
+onnx::FunctionProto inverseRealTransform(const onnx::NodeProto &node, std::string &problem);
+onnx::FunctionProto nhwcConv(const onnx::NodeProto &node, std::string &problem);
+onnx::FunctionProto realTransform(const onnx::NodeProto &node, std::string &problem);
+onnx::FunctionProto relativePositionBias(const onnx::NodeProto &node, std::string &problem);
+onnx::FunctionProto skipGroupNorm(const onnx::NodeProto &node, std::string &problem);
 
 } // namespace atc::onnx_import
 

@@ -12,16 +12,6 @@ namespace {
 
 using Ints = FunctionWriter::Ints;
 using AttributeType = onnx::AttributeProto;
-constexpr int64_t toEnd = std::numeric_limits<int64_t>::max();
-
-const OnnxAttributes toReal = {{"to", int64_t(onnx::TensorProto::FLOAT)}};
-const OnnxAttributes toIndex = {{"to", int64_t(onnx::TensorProto::INT64)}};
-
-/// Returns x[..., begin:end, ...] along an axis.
-std::string slice(FunctionWriter &w, const std::string &x, int64_t begin, int64_t end,
-                  int64_t axis) {
-  return w.make("Slice", {x, w.integers({begin}), w.integers({end}), w.integers({axis})});
-}
 
 } // namespace
 

@@ -77,6 +77,15 @@ SmallVector<int64_t> knownElements(Value vector) {
   auto isA = [&](StringRef kernel) { return call && call.getKernel() == kernel; };
   if (isa_and_nonnull<graph::CastOp>(source) || isA("Cast"))
     return knownElements(source->getOperand(0));
+  if (isA("Shape") && call.getParameters().empty())
+    if (auto of = dyn_cast<RankedTensorType>(source->getOperand(0).getType()))
+      return SmallVector<int64_t>(of.getShape());
+  if (auto slice = dyn_cast_or_null<graph::SliceOp>(source)) {
+    SmallVector<int64_t> all = knownElements(slice.getInput());
+    for (size_t i = 0; i < unknown.size() && !all.empty(); ++i)
+      unknown[i] = all[slice.getStarts()[0] + i * slice.getSteps()[0]];
+    return unknown;
+  }
   if (!isa_and_nonnull<graph::ConcatOp>(source) && !isA("Concat"))
     return unknown;
   SmallVector<int64_t> elements;
@@ -366,8 +375,16 @@ void importSplitV(NodeContext &n) {
 
 void importTile(NodeContext &n) {
   Value input = n.input(0), repeats = n.input(1);
-  if (!n.failed())
-    n.setOutput(n.callHost("Tile", {input, indexVector(n, repeats)}));
+  if (n.failed())
+    return;
+  Value counts = indexVector(n, repeats);
+  SmallVector<int64_t> dims = knownElements(counts);
+  for (size_t i = 0; i < dims.size() && dims.size() == n.shape(input).size(); ++i) {
+    const int64_t dim = n.shape(input)[i];
+    const bool isKnown = !ShapedType::isDynamic(dim) && !ShapedType::isDynamic(dims[i]);
+    dims[i] = isKnown && dim * dims[i] <= maxDim ? dim * dims[i] : ShapedType::kDynamic;
+  }
+  n.setOutput(withKnownDims(n, n.callHost("Tile", {input, counts}), dims, 0));
 }
 
 /// The pads [[low, high], ...] become [low..., high...].

@@ -8,8 +8,8 @@
 
 namespace atc::tf_import {
 
-/// For every position in the kernel, row by row, the pixels of `image` [N, spatial..., C]
-/// that it meets: [N, outputs..., C]. Pads are `padding`.
+/// Returns, for every position in the kernel, row by row, the pixels of `image` [N, spatial..., C]
+/// at that position of all windows: [N, outputs..., C]. Pads have the value `padding`.
 llvm::SmallVector<mlir::Value> slicesOfWindow(NodeContext &n, mlir::Value image,
                                               const Window &window, double padding);
 
@@ -19,7 +19,8 @@ llvm::SmallVector<mlir::Value> slicesOfWindow(NodeContext &n, mlir::Value image,
 mlir::Value convByPatches(NodeContext &n, mlir::Value image, mlir::Value filter,
                           const Window &window);
 
-/// The same with a filter [h, w, C, multiplier] for each channel by itself.
+/// Computes a depthwise convolution: the filter is [h, w, C, multiplier], and each channel is
+/// convolved by itself.
 mlir::Value depthwiseByPatches(NodeContext &n, mlir::Value image, mlir::Value filter,
                                const Window &window);
 

@@ -423,9 +423,10 @@ void importBatchToSpace(NodeContext &n) {
 
 ArrayRef<OpRow> moveRows() {
   static constexpr llvm::StringLiteral ofGather =
-      "with fixed shapes, an input of the model that has indices out of range is refused on a CPU; "
-      "of indices that the model computes, and on an NPU, negative ones count from the end, and "
-      "those beyond the axis read the nearest row";
+      "with fixed shapes, an input of the model that has indices out of range is refused; of "
+      "indices "
+      "that the model computes, negative ones count from the end, and those beyond the axis read "
+      "the nearest row";
   static const OpRow rows[] = {
       {"BatchToSpaceND", importBatchToSpace},
       {"Concat", importConcat},

@@ -7,6 +7,7 @@
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/DynamicForms.h"
 #include "frontends/tf/ops/IndexMasks.h"
+#include "frontends/tf/ops/arithmetic/TensorMath.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -361,10 +362,14 @@ void importWhere(NodeContext &n) {
   n.setOutput(n.reshape(n.intList(found), {count, static_cast<int64_t>(shape.size())}));
 }
 
-/// Imports ListDiff: the elements of x that are not in y, and their indices in x. Both inputs must
-/// be constant.
+/// Imports ListDiff: the elements of x that are not in y, and their indices in x. Constants, as
+/// lists of axes are, give constants.
 void importListDiff(NodeContext &n) {
-  Value values = n.input(0);
+  Value values = n.input(0), others = n.input(1);
+  DenseIntElementsAttr known;
+  if (!n.failed() &&
+      !(matchPattern(values, m_Constant(&known)) && matchPattern(others, m_Constant(&known))))
+    return importDifference(n);
   SmallVector<int64_t> list = n.constantInts(0), without = n.constantInts(1), kept, positions;
   Type index = n.typeAttr("out_idx", pb::DT_INT32);
   if (n.failed())
@@ -436,7 +441,7 @@ ArrayRef<OpRow> orderRows() {
       {"Diag", importDiag},
       {"DiagPart", importDiagPart},
       {"LinSpace", importLinSpace},
-      {"ListDiff", importListDiff, "integers that are known"},
+      {"ListDiff", importListDiff},
       {"MatrixBandPart", importBandPart},
       {"MatrixDiag", importMatrixDiag},
       {"MatrixDiagPart", importMatrixDiagPart},

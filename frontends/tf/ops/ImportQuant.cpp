@@ -203,7 +203,7 @@ Value rangeEnd(NodeContext &n, const Integers &integers, bool isMax) {
                   /*keepdims=*/true);
 }
 
-/// How values become integers.
+/// The parameters with which values are quantized to integers.
 struct Scale {
   Value scale, inverse; ///< the factor of values, and that of integers
   Value min, max;       ///< the values of the minimum and the maximum integer

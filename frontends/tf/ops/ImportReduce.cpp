@@ -26,7 +26,8 @@ bool readAxes(NodeContext &n, SmallVector<int64_t> &axes) {
   return !n.failed();
 }
 
-/// What a reduction gives where there is nothing to reduce; null where there is.
+/// Returns the result of a reduction over no elements, which is its identity; null where there are
+/// elements.
 Value reduceNothing(NodeContext &n, ReduceKind kind, Value input, ArrayRef<int64_t> axes,
                     bool keepdims) {
   if (n.failed() || axes.empty() || !llvm::is_contained(n.shape(input), 0))

@@ -28,7 +28,7 @@ Value joinColumns(NodeContext &n, Value lhs, Value rhs) {
 Value sigmoid(NodeContext &n, Value value) { return n.create<graph::SigmoidOp>(value); }
 Value tanh(NodeContext &n, Value value) { return n.create<graph::TanhOp>(value); }
 
-/// What the LSTM operators give besides the state, in the order of their outputs.
+/// All results of one step of the LSTM operators, in the order of their outputs.
 struct LstmStep {
   Value inputGate, state, forgetGate, outputGate, input, squashed, hidden;
   SmallVector<Value> all() const {

@@ -162,7 +162,7 @@ Value updateRows(NodeContext &n, Update update, Value rows, Value ids, Value upd
   case Update::Set:
     break;
   }
-  // Of several updates of a row the last one stays.
+  // Selects the last one of several updates of a row.
   Value numbers = indicesAlong(n, 0, 2, n.shape(ids)[0], index);
   Value last = combineRows(n, ReduceKind::Max, ids, numbers, count, n.scalar(-1, index));
   Value zero = n.scalar(0, index);

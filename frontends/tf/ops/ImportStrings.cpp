@@ -126,12 +126,14 @@ template <int hasKey> void importHash(NodeContext &n) {
 template <int isUpper> void importCase(NodeContext &n) {
   Value input = n.input(0);
   requireStrings(n, 0);
-  if (const std::string encoding = n.stringAttr("encoding", ""); !n.failed() && !encoding.empty())
+  const std::string encoding = n.stringAttr("encoding", "");
+  if (!n.failed() && !encoding.empty() && encoding != "utf-8")
     return n.failAttribute("encoding", "is '" + encoding +
-                                           "', which is not supported: leave it out, for the "
-                                           "letters of ASCII");
-  n.setOutput(
-      withShapeOf(n.callHost("StringCase", {input}, {n.hostInts("upper", {isUpper})}), input));
+                                           "', expected 'utf-8', or '' for the letters of ASCII");
+  n.setOutput(withShapeOf(
+      n.callHost("StringCase", {input},
+                 {n.hostInts("upper", {isUpper}), n.hostInts("unicode", {!encoding.empty()})}),
+      input));
 }
 
 void importStrip(NodeContext &n) {
@@ -207,13 +209,13 @@ void importReduceJoin(NodeContext &n) {
                    {n.hostText("separator", separator), n.hostInts("keepdims", {keepsDims})}));
 }
 
-/// Outputs: row and place of each part, the parts, and the number of rows and of places.
-void importStringSplit(NodeContext &n) {
+/// What parts of a text there are: all, none of a text without characters, or none without.
+enum class Parts { All, OfSome, Some };
+
+/// Sets the outputs to the parts of texts: row and place of each part, the parts, and the number of
+/// rows and of places.
+void setTextParts(NodeContext &n, StringRef separator, int64_t most, Parts which) {
   Value input = n.input(0);
-  requireStrings(n, 0);
-  n.requireRank(0, 1, 1);
-  const std::string separator = constantText(n, 1);
-  const int64_t most = n.intAttr("maxsplit", -1);
   if (n.failed())
     return;
   graph::HostCall call{
@@ -226,25 +228,63 @@ void importStringSplit(NodeContext &n) {
   if (parts.empty())
     return;
   TensorMath math(n);
-  const Type index = n.builder().getI64Type();
   Value counts = withShapeOf(parts[1], input);
-  auto matrix = [&](Type element) {
-    return RankedTensorType::get({n.shape(input)[0], ShapedType::kDynamic}, element);
+  auto known = [&](Value value, ArrayRef<int64_t> dims) {
+    if (value && value.getDefiningOp<graph::HostCallOp>() && !NodeContext::hasRank(value))
+      value.setType(RankedTensorType::get(dims, NodeContext::elementType(value)));
+    return value;
   };
-  if (parts[0].getDefiningOp<graph::HostCallOp>() && !NodeContext::hasRank(parts[0]))
-    parts[0].setType(matrix(NodeContext::elementType(input)));
+  known(parts[0], {n.shape(input)[0], ShapedType::kDynamic});
   Value places = math.unsqueeze(math.count(math.dim(parts[0], 1)), {0});
   Value isThere = n.callHost("Less", {places, math.unsqueeze(counts, {1})});
-  Value indices =
-      n.callHost("Transpose", {n.callHost("NonZero", {isThere})}, {n.hostInts("perm", {1, 0})});
-  if (indices && indices.getDefiningOp<graph::HostCallOp>() && !NodeContext::hasRank(indices))
-    indices.setType(RankedTensorType::get({ShapedType::kDynamic, 2}, index));
-  Value values = n.callHost("GatherND", {parts[0], indices});
-  if (values && values.getDefiningOp<graph::HostCallOp>() && !NodeContext::hasRank(values))
-    values.setType(RankedTensorType::get({ShapedType::kDynamic}, NodeContext::elementType(input)));
-  n.setOutput(0, indices);
+  if (which != Parts::All) {
+    Value measured = which == Parts::Some ? parts[0] : math.unsqueeze(input, {1});
+    isThere =
+        math.both(isThere, math.greater(n.callHost("StringLength", {measured}), math.index(0)));
+  }
+  auto turned = [&](Value value) {
+    return n.callHost("Transpose", {value}, {n.hostInts("perm", {1, 0})});
+  };
+  Value indices = known(turned(n.callHost("NonZero", {isThere})), {ShapedType::kDynamic, 2});
+  Value values = known(n.callHost("GatherND", {parts[0], indices}), {ShapedType::kDynamic});
   n.setOutput(1, values);
-  n.setOutput(2, shapeVector(n, parts[0]));
+  if (which == Parts::All) {
+    n.setOutput(0, indices);
+    n.setOutput(2, shapeVector(n, parts[0]));
+    return;
+  }
+  // The parts of a row are counted without those that are left out.
+  Value counted = math.toIndex(isThere), one = math.index(1);
+  Value ends = n.callHost("CumSum", {counted, one});
+  Value place = math.sub(n.callHost("GatherND", {ends, indices}), one);
+  n.setOutput(0, math.concat({math.slice(indices, 0, 1, 1), math.unsqueeze(place, {1})}, 1));
+  Value lengths = n.callHost("ReduceSum", {counted, n.intList({1})}, {n.hostInts("keepdims", {0})});
+  // Without texts the longest row has no parts.
+  Value longest =
+      n.callHost("ReduceMax", {math.concat({n.intList({0}), lengths}, 0), n.intList({0})},
+                 {n.hostInts("keepdims", {0})});
+  n.setOutput(2, math.shapeOf({math.dim(input, 0), longest}));
+}
+
+void importStringSplit(NodeContext &n) {
+  requireStrings(n, 0);
+  n.requireRank(0, 1, 1);
+  const std::string separator = constantText(n, 1);
+  const int64_t most = n.intAttr("maxsplit", -1);
+  if (!n.failed())
+    setTextParts(n, separator, most, Parts::All);
+}
+
+/// Splits at each of the characters that the delimiter is made of; here at one.
+void importSplitAtCharacter(NodeContext &n) {
+  requireStrings(n, 0);
+  n.requireRank(0, 1, 1);
+  const std::string delimiter = constantText(n, 1);
+  const bool dropsEmpty = n.boolAttr("skip_empty", true);
+  if (!n.failed() && delimiter.size() != 1)
+    n.failInput(1, "is '" + delimiter + "', expected one character");
+  if (!n.failed())
+    setTextParts(n, delimiter, -1, dropsEmpty ? Parts::Some : Parts::OfSome);
 }
 
 //===----------------------------------------------------------------------===//
@@ -297,12 +337,13 @@ ArrayRef<OpRow> stringRows() {
       {"StaticRegexReplace", importReplace<1>},
       {"StringJoin", importJoin},
       {"StringLength", importLength},
-      {"StringLower", importCase<0>, "ASCII"},
+      {"StringLower", importCase<0>},
+      {"StringSplit", importSplitAtCharacter, "a constant delimiter of one character"},
       {"StringSplitV2", importStringSplit, "a constant separator"},
       {"StringStrip", importStrip},
       {"StringToHashBucketFast", importHash<0>},
       {"StringToHashBucketStrong", importHash<1>},
-      {"StringUpper", importCase<1>, "ASCII"},
+      {"StringUpper", importCase<1>},
       {"Substr", importSubstring, "one position and length, or one of each for every string"},
   };
   return rows;

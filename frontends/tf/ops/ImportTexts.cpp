@@ -103,26 +103,55 @@ void importRaw(NodeContext &n) {
       input));
 }
 
-/// The pixels [height, width, 3] of the file of an image.
+/// Texts that are cut or filled with bytes of 0 to a number of bytes, as numbers.
+void importPaddedRaw(NodeContext &n) {
+  Value input = n.input(0);
+  requireStrings(n, 0);
+  const int64_t length = n.constantInt(1);
+  const Type element = n.typeAttr("out_type", pb::DT_FLOAT);
+  const bool isLittle = n.boolAttr("little_endian", true);
+  if (n.failed())
+    return;
+  if (!element.isIntOrFloat() || element.isInteger(1))
+    return n.failAttribute("out_type", "is no type of numbers");
+  const int64_t width = element.getIntOrFloatBitWidth() / 8;
+  if (length < 1 || length % width != 0)
+    return n.failInput(1, "is " + Twine(length) + ", expected a multiple of the " + Twine(width) +
+                              " bytes of an element");
+  n.setOutput(
+      withRows(n,
+               n.callHost("TextBytes", {input},
+                          {n.hostInts("to", {graph::dtypeOf(element)}),
+                           n.hostInts("swap", {!isLittle}), n.hostInts("length", {length})}),
+               input));
+}
+
+/// The pixels [height, width, channels] of the file of an image.
 void importImage(NodeContext &n) {
   Value input = n.input(0);
   requireStrings(n, 0);
   const int64_t channels = n.intAttr("channels", 0);
   const Type element = n.typeAttr("dtype", pb::DT_UINT8);
+  const bool mayBeFloat = n.op() == "DecodeImage";
   if (n.failed())
     return;
-  if (channels != 3)
+  if (channels != 0 && channels != 1 && channels != 3)
     return n.failAttribute("channels", "is " + Twine(channels) +
-                                           ", expected 3: the channels of a file are not known "
-                                           "before the model runs");
-  if (!element.isUnsignedInteger(8))
+                                           ", expected 3, 1 or, for those of the file, 0");
+  if (!element.isUnsignedInteger(8) && !(mayBeFloat && element.isF32()))
     return n.failAttribute("dtype", "is no type of 8 bits");
   if (n.intAttr("ratio", 1) != 1)
     return n.failAttribute("ratio", "other than 1 is not supported");
+  const Type byte = n.builder().getIntegerType(8, false);
   Value bytes = n.callHost("TextBytes", {n.callHost("Reshape", {input, n.intList({})})},
-                           {n.hostInts("to", {graph::dtypeOf(element)})});
-  Value pixels = n.callHost("ImageDecoder", {bytes}, {n.hostText("pixel_format", "RGB")});
-  n.setOutput(withKnownDims(n, pixels, {ShapedType::kDynamic, ShapedType::kDynamic, 3}, 0));
+                           {n.hostInts("to", {graph::dtypeOf(byte)})});
+  Value pixels = n.callHost("ImageDecoder", {bytes}, {n.hostInts("channels", {channels})});
+  pixels = withKnownDims(
+      n, pixels,
+      {ShapedType::kDynamic, ShapedType::kDynamic, channels ? channels : ShapedType::kDynamic}, 0);
+  if (!n.failed() && element.isF32())
+    pixels = n.mul(n.cast(pixels, element), n.scalar(1.0 / 255, element));
+  n.setOutput(pixels);
 }
 
 //===----------------------------------------------------------------------===//
@@ -238,12 +267,15 @@ void importSegmentJoin(NodeContext &n) {
 } // namespace
 
 ArrayRef<OpRow> textRows() {
-  static constexpr llvm::StringLiteral ofImages = "3 channels of 8 bits";
+  static constexpr llvm::StringLiteral ofImages = "0, 1 or 3 channels of 8 bits";
   static const OpRow rows[] = {
       {"AsString", importAsString, "floats with up to 60 digits"},
       {"DecodeBase64", importBase64<1>},
       {"DecodeBmp", importImage, ofImages},
-      {"DecodeJpeg", importImage, "3 channels of 8 bits; always by the accurate transform"},
+      {"DecodeImage", importImage,
+       "0, 1 or 3 channels of 8 bits; JPEG (by the accurate transform), PNG and BMP"},
+      {"DecodeJpeg", importImage, "always by the accurate transform"},
+      {"DecodePaddedRaw", importPaddedRaw, "a constant length"},
       {"DecodePng", importImage, ofImages},
       {"DecodeRaw", importRaw},
       {"EncodeBase64", importBase64<0>},

@@ -26,7 +26,7 @@ Value identityOf(NodeContext &n, ReduceKind kind, Type element) {
   double infinity = std::numeric_limits<double>::infinity();
   if (isa<FloatType>(element))
     return n.scalar(kind == ReduceKind::Max ? -infinity : infinity, element);
-  // Of 64 bits, the limits are no doubles.
+  // The limits of 64-bit integers cannot be represented as doubles, so they are made as APInt.
   unsigned width = element.getIntOrFloatBitWidth();
   bool isUnsigned = element.isUnsignedInteger() || width == 1;
   APInt least = isUnsigned ? APInt::getMinValue(width) : APInt::getSignedMinValue(width);

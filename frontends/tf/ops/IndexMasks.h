@@ -12,8 +12,8 @@ namespace atc::tf_import {
 mlir::Value indicesAlong(NodeContext &n, int64_t axis, int64_t rank, int64_t count,
                          mlir::Type element);
 
-/// What leaves every other element as it is when it is combined with it by `kind`:
-/// of Sum, Prod, Max and Min. Floats begin at the infinities.
+/// Returns the identity of `kind` (Sum, Prod, Max or Min), a scalar that leaves every element as it
+/// is when it is combined with it. For Max and Min of floats it is an infinity.
 mlir::Value identityOf(NodeContext &n, graph::ReduceKind kind, mlir::Type element);
 
 /// Rows of `updates` [K, inner] whose number in `ids` [K] is r are combined into row r

@@ -6,6 +6,7 @@
 #include "frontends/tf/NodeDefs.h"
 
 #include "google/protobuf/stubs/logging.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -38,38 +39,70 @@ static bool handsOn(const pb::NodeDef &node, const NodeIndex &nodes) {
          });
 }
 
-/// The node that `tensor` comes from when nodes that hand it on are passed over; `tensor`
-/// is then what the last one reads.
-static const pb::NodeDef *trace(const NodeIndex &nodes, StringRef &tensor) {
-  // A circle of such nodes must come to an end, too.
-  for (size_t steps = 0; steps <= nodes.size(); ++steps) {
-    auto found = nodes.find(nodeOf(tensor));
-    if (found == nodes.end())
-      return nullptr;
-    const pb::NodeDef *node = found->second;
-    if (!handsOn(*node, nodes))
-      return node;
-    tensor = node->input(0);
+namespace {
+/// Answers where tensors of one list of nodes come from.
+class Origins {
+public:
+  explicit Origins(const Nodes &list) {
+    for (const pb::NodeDef &node : list)
+      nodes[node.name()] = &node;
   }
-  return nullptr;
-}
+
+  /// The node that `tensor` comes from when nodes that hand it on are passed over; `tensor`
+  /// is then what the last one reads. Null where no node of the list is that.
+  const pb::NodeDef *trace(StringRef &tensor) {
+    std::vector<const pb::NodeDef *> passed;
+    Origin origin{nullptr, tensor};
+    while (true) {
+      auto found = nodes.find(nodeOf(origin.tensor));
+      if (found == nodes.end()) {
+        origin.node = nullptr;
+        break;
+      }
+      origin.node = found->second;
+      // A node that is on the way already has no origin yet: a circle ends with none.
+      auto [known, isNew] = origins.try_emplace(origin.node, Origin{nullptr, origin.tensor});
+      if (!isNew) {
+        // A node that hands nothing on is its own origin, of any of its outputs.
+        if (known->second.node != origin.node)
+          origin = known->second;
+        break;
+      }
+      if (!handsOn(*origin.node, nodes)) {
+        known->second.node = origin.node;
+        break;
+      }
+      passed.push_back(origin.node);
+      origin.tensor = origin.node->input(0);
+    }
+    // Each node is passed once, however many tensors come through it.
+    for (const pb::NodeDef *node : passed)
+      origins[node] = origin;
+    tensor = origin.tensor;
+    return origin.node;
+  }
+
+private:
+  struct Origin {
+    const pb::NodeDef *node;
+    StringRef tensor;
+  };
+  NodeIndex nodes;
+  DenseMap<const pb::NodeDef *, Origin> origins;
+};
+} // namespace
 
 /// Finds the pairs of RestoreV2 and an assignment in one list of nodes and tells
 /// `found` the variable's tensor and its key.
 template <typename Found> static void findRestored(const Nodes &list, Found found) {
-  NodeIndex nodes;
-  bool restores = false;
-  for (const pb::NodeDef &node : list) {
-    nodes[node.name()] = &node;
-    restores |= node.op() == "RestoreV2";
-  }
-  if (!restores)
+  if (llvm::none_of(list, [](const pb::NodeDef &node) { return node.op() == "RestoreV2"; }))
     return;
+  Origins origins(list);
   for (const pb::NodeDef &assign : list) {
     if ((assign.op() != "AssignVariableOp" && assign.op() != "Assign") || assign.input_size() < 2)
       continue;
     StringRef value = assign.input(1);
-    const pb::NodeDef *restore = trace(nodes, value);
+    const pb::NodeDef *restore = origins.trace(value);
     if (!restore || restore->op() != "RestoreV2" || restore->input_size() < 2)
       continue;
     // "RestoreV2:tensors:5" in a function, "save/RestoreV2:5" in the main graph.
@@ -78,7 +111,7 @@ template <typename Found> static void findRestored(const Nodes &list, Found foun
     if (rest.size() != value.size() && number.getAsInteger(10, index))
       continue;
     StringRef keys = restore->input(1);
-    const pb::NodeDef *names = trace(nodes, keys);
+    const pb::NodeDef *names = origins.trace(keys);
     const pb::AttrValue *constant = names ? attributeOf(*names, "value") : nullptr;
     if (constant && index < static_cast<unsigned>(constant->tensor().string_val_size()))
       found(StringRef(assign.input(0)), constant->tensor().string_val(index));
@@ -106,12 +139,10 @@ static StringMap<std::string> objectGraphKeys(CheckpointBundle &checkpoint,
 }
 
 void markVariables(pb::GraphDef &graph, CheckpointBundle *checkpoint, Diagnostics &diagnostics) {
-  NodeIndex nodes;
-  for (const pb::NodeDef &node : graph.node())
-    nodes[node.name()] = &node;
+  Origins origins(graph.node());
   StringMap<std::string> restored;
   auto note = [&](StringRef tensor, StringRef key) {
-    const pb::NodeDef *variable = trace(nodes, tensor);
+    const pb::NodeDef *variable = origins.trace(tensor);
     if (variable && isVariable(*variable))
       restored.try_emplace(variable->name(), key.str());
   };
@@ -205,14 +236,12 @@ bool freezeVariables(pb::GraphDef &graph, CheckpointBundle *checkpoint, Diagnost
   if (diagnostics.numErrors() != errorsBefore)
     return false;
 
-  NodeIndex nodes;
+  Origins origins(graph.node());
   StringSet<> names;
-  for (const pb::NodeDef &node : graph.node()) {
-    nodes[node.name()] = &node;
+  for (const pb::NodeDef &node : graph.node())
     names.insert(node.name());
-  }
   auto variableType = [&](StringRef tensor) -> std::optional<pb::DataType> {
-    const pb::NodeDef *node = trace(nodes, tensor);
+    const pb::NodeDef *node = origins.trace(tensor);
     auto found = node ? variables.find(node->name()) : variables.end();
     return found == variables.end() ? std::nullopt : std::optional(found->second);
   };

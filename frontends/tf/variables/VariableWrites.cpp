@@ -15,7 +15,7 @@ using namespace llvm;
 namespace atc::tf_import {
 
 bool writesVariable(StringRef op) {
-  // Of the operators of resources, gathers alone only read.
+  // Among the operators on resources, only the gathers do not write.
   return (op.starts_with("Assign") && op.contains("Variable")) ||
          (op.starts_with("Resource") && !op.starts_with("ResourceGather")) ||
          op.starts_with("RngSkip") || op.starts_with("RngReadAndSkip");

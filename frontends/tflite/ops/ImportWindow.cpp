@@ -146,8 +146,11 @@ void pool(OpContext &c, const char *op) {
     return c.fail("its image has " + Twine(c.rank(0)) + " dims, expected 4");
   const bool isMax = llvm::StringRef(op) == "MaxPool";
   const bool isRoot = c.model.reader.code(c.proto) == fb::BuiltinOperator::L2_POOL_2D;
-  // A maximum is one of the integers; activations may need real values.
-  Value x = isMax && p->activation() == fb::Activation::NONE ? c.moved(0) : c.in(0);
+  // A maximum is one of the integers; activations may need real values, and ONNX has no pool of
+  // integers of 16 bits.
+  const bool staysInteger = isMax && p->activation() == fb::Activation::NONE &&
+                            c.inputTensor(0).type() != fb::TensorType::INT16;
+  Value x = staysInteger ? c.moved(0) : c.in(0);
   if (isRoot)
     x = c.node("Mul", {x, x});
   Value result = c.node(op, {c.channelsFirst(x, 4)},
@@ -173,6 +176,14 @@ void importFullyConnected(OpContext &c) {
     return;
   Value x = c.in(0);
   const Dims dims = c.dims(0), result = c.outputDims();
+  if (dims.size() > 2 && dims.size() == result.size() && dims.back() == weights[1] &&
+      llvm::count_if(result, [](int64_t dim) { return dim < 0; }) > 1) {
+    // Rows of several open dims, as a sequence of a batch has, cannot come back from a matrix.
+    Value product = c.node("MatMul", {x, c.filter(1, {1, 0})});
+    if (c.hasInput(2))
+      product = c.node("Add", {product, c.bias(2)});
+    return c.setOutput(c.activate(product, p ? p->activation() : fb::Activation::NONE));
+  }
   if (dims.size() != 2 || dims[1] != weights[1])
     x = c.reshape(x, {-1, weights[1]});
   std::vector<Value> inputs = {x, c.filter(1, {1, 0})};

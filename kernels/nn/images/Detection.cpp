@@ -44,14 +44,15 @@ ATC_KERNEL(MaxRoiPool) {
         const F *plane = data + (int64_t(roi[0]) * channels + i % channels) * height * width;
         auto corner = [&](int64_t j) { return math::floor(roi[j] * scale + 0.5); };
         const double left = corner(1), top = corner(2);
-        const double stepX = maximum(corner(3) - left + 1, 1.0) / double(columns);
-        const double stepY = maximum(corner(4) - top + 1, 1.0) / double(rows);
+        // In f32, as in ONNX Runtime: the last of 7 bins of 57 rows ends one row behind them.
+        const float stepX = float(maximum(corner(3) - left + 1, 1.0)) / float(columns);
+        const float stepY = float(maximum(corner(4) - top + 1, 1.0)) / float(rows);
         for (int64_t j = 0; j < rows * columns; ++j) {
-          const double row = double(j / columns), column = double(j % columns);
-          const int64_t y0 = edge(math::floor(row * stepY) + top, height);
-          const int64_t y1 = edge(math::ceil((row + 1) * stepY) + top, height);
-          const int64_t x0 = edge(math::floor(column * stepX) + left, width);
-          const int64_t x1 = edge(math::ceil((column + 1) * stepX) + left, width);
+          const float row = float(j / columns), column = float(j % columns);
+          const int64_t y0 = edge(math::floor(double(row * stepY)) + top, height);
+          const int64_t y1 = edge(math::ceil(double((row + 1) * stepY)) + top, height);
+          const int64_t x0 = edge(math::floor(double(column * stepX)) + left, width);
+          const int64_t x1 = edge(math::ceil(double((column + 1) * stepX)) + left, width);
           F most = lowest<F>();
           for (int64_t v = y0; v < y1; ++v)
             for (int64_t u = x0; u < x1; ++u)

@@ -7,6 +7,7 @@
 #include "kernels/core/Math.h"
 #include "kernels/core/ResizeMode.h"
 #include "kernels/nn/Quantize.h"
+#include "kernels/nn/images/AxisSums.h"
 
 namespace atc::kernels {
 
@@ -20,14 +21,14 @@ double scaledSize(int64_t dim, double scale) {
   return math::floor(double(float(dim) * float(scale)));
 }
 
-/// An axis of a resize: result i is the sum of weights[i * taps + t] * input[indices[i * taps +
-/// t]].
+/// An axis of a resize: result i is the sum of weights[i * taps + t] * input[indices[i * taps + t]]
+/// for t < used[i].
 struct Axis {
   int64_t in = 1, out = 1, taps = 1;
   double scale = 1, start = 0, end = 1; ///< start and end: of the region of interest
   bool resized = false;
   bool bySize = false; ///< the size was given, and the scale follows from it
-  int64_t *indices = nullptr;
+  int64_t *indices = nullptr, *used = nullptr;
   double *weights = nullptr;
   uint8_t *outside = nullptr; ///< results beyond the input, where that matters
 };
@@ -104,8 +105,9 @@ struct Resizer : ResizeMode {
     }
     a.indices = c.scratch<int64_t>(maximum(a.out * a.taps, int64_t(1)));
     a.weights = c.scratch<double>(maximum(a.out * a.taps, int64_t(1)));
+    a.used = c.scratch<int64_t>(maximum(a.out, int64_t(1)));
     a.outside = c.scratch<uint8_t>(maximum(a.out, int64_t(1)));
-    if (!a.indices || !a.weights || !a.outside)
+    if (!a.indices || !a.weights || !a.used || !a.outside)
       return false;
     const double most = double(a.in - 1);
     for (int64_t i = 0; i < a.out; ++i) {
@@ -118,6 +120,7 @@ struct Resizer : ResizeMode {
       double *weights = a.weights + i * a.taps, sum = 0;
       if (method == Method::Nearest) {
         weights[0] = 1;
+        a.used[i] = 1;
         index[0] = int64_t(minimum(maximum(nearest(x), 0.0), most));
         continue;
       }
@@ -132,28 +135,16 @@ struct Resizer : ResizeMode {
       if (excludeOutside || shrink != 1)
         for (int64_t t = 0; t < a.taps && sum != 0; ++t)
           weights[t] /= sum;
+      // What has no weight may be infinite.
+      int64_t used = 0;
+      for (int64_t t = 0; t < a.taps; ++t)
+        if (weights[t] != 0) {
+          index[used] = index[t];
+          weights[used++] = weights[t];
+        }
+      a.used[i] = used;
     }
     return true;
-  }
-
-  /// Results of one axis, from [outer, in, inner] to [outer, out, inner].
-  template <typename F>
-  static void along(Context &c, F *to, const F *from, const Axis &a, int64_t outer, int64_t inner) {
-    parallelIf(c, outer * a.out, inner * a.taps, [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        const int64_t i = row % a.out;
-        const F *data = from + row / a.out * a.in * inner;
-        F *result = to + row * inner;
-        const int64_t *index = a.indices + i * a.taps;
-        const double *weights = a.weights + i * a.taps;
-        for (int64_t j = 0; j < inner; ++j)
-          result[j] = 0;
-        for (int64_t t = 0; t < a.taps; ++t)
-          if (const F by = F(weights[t]); by != 0)
-            for (int64_t j = 0; j < inner; ++j)
-              result[j] += by * data[index[t] * inner + j];
-      }
-    });
   }
 
   /// Returns whether there is something to resize, if the result is not empty; fails the call where
@@ -200,8 +191,20 @@ private:
 
   /// Writes each element twice, but for the last one of an odd row.
   template <typename T> static void doubleRow(T *to, const T *from, int64_t columns) {
-    for (int64_t i = 0; i < columns / 2; ++i)
-      to[2 * i] = to[2 * i + 1] = from[i];
+    int64_t done = 0;
+    if constexpr (__is_integral(T)) {
+      constexpr int64_t width = 16;
+      typedef T Vec __attribute__((vector_size(width * sizeof(T)), aligned(sizeof(T)), may_alias));
+      for (; 2 * (done + width) <= columns; done += width) {
+        const Vec row = *reinterpret_cast<const Vec *>(from + done);
+        Vec *both = reinterpret_cast<Vec *>(to + 2 * done);
+        both[0] = __builtin_shufflevector(row, row, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+        both[1] = __builtin_shufflevector(row, row, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14,
+                                          14, 15, 15);
+      }
+    }
+    for (; done < columns / 2; ++done)
+      to[2 * done] = to[2 * done + 1] = from[done];
     if (columns % 2)
       to[columns - 1] = from[columns / 2];
   }
@@ -240,47 +243,72 @@ private:
         Dims at = result;
         for (int64_t d = last - 1, rest = begin; d >= 0; rest /= result[d], --d)
           at[d] = rest % result[d];
-        int64_t before = -1;
+        int64_t before = -1, plane = 0;
+        auto findPlane = [&] {
+          plane = 0;
+          for (int64_t d = 0; d < last - 1; ++d)
+            plane += axes[d].indices[at[d]] * steps[d];
+        };
+        findPlane();
         for (int64_t row = begin; row < end; ++row) {
-          int64_t offset = 0;
-          for (int64_t d = 0; d < last; ++d)
-            offset += axes[d].indices[at[d]] * steps[d];
+          const int64_t offset =
+              last > 0 ? plane + axes[last - 1].indices[at[last - 1]] * steps[last - 1] : 0;
           T *to = reinterpret_cast<T *>(out) + row * width;
           if (offset == before)
             copyBytes(to, to - width, width * int64_t(sizeof(T)));
           else
             copyRow(to, x.as<T>() + offset);
           before = offset;
-          for (int64_t d = last - 1; d >= 0 && ++at[d] == result[d]; --d)
+          if (last <= 0 || ++at[last - 1] < result[last - 1])
+            continue;
+          at[last - 1] = 0;
+          for (int64_t d = last - 2; d >= 0 && ++at[d] == result[d]; --d)
             at[d] = 0;
+          findPlane();
         }
       });
     });
     if (!done)
       c.failType(x.dtype());
   }
+  /// Computes along one dim after the other, first along those that shrink.
   template <typename F> void interpolate(Context &c, Tensor x, char *out) const {
+    const int64_t rank = x.rank();
+    Dims shape = x.dims(), order;
+    auto shrinks = [&](int64_t d) { return axes[d].out < axes[d].in; };
+    for (int64_t d = 0; d < rank; ++d)
+      if (axes[d].resized && shrinks(d))
+        order.push(d);
+    for (int64_t d = rank - 1; d >= 0; --d)
+      if (axes[d].resized && !shrinks(d))
+        order.push(d);
+    const bool isDirect = __is_same(F, float) && x.dtype() == F32;
     const F *data = numbersOf<F>(c, x);
-    Dims shape = x.dims();
-    for (int64_t d = int64_t(shape.rank) - 1; d >= 0 && data; --d) {
-      if (!axes[d].resized)
-        continue;
+    for (uint32_t i = 0; i < order.rank && data; ++i) {
+      const int64_t d = order[i];
+      const Axis &a = axes[d];
       const int64_t outer = shape.product(0, uint32_t(d));
       const int64_t inner = shape.product(uint32_t(d) + 1, shape.rank);
-      const int64_t space = spaceFor(c, outer, axes[d].out, inner);
+      const int64_t space = spaceFor(c, outer, a.out, inner);
       if (space < 0)
         return;
-      F *next = c.scratch<F>(maximum(space, int64_t(1)));
-      if (next)
-        along(c, next, data, axes[d], outer, inner);
+      F *weights = c.scratch<F>(maximum(a.out * a.taps, int64_t(1)));
+      F *next = isDirect && i + 1 == order.rank ? reinterpret_cast<F *>(out)
+                                                : c.scratch<F>(maximum(space, int64_t(1)));
+      if (!weights || !next)
+        return;
+      for (int64_t w = 0; w < a.out * a.taps; ++w)
+        weights[w] = F(a.weights[w]);
+      AxisSums<F>{a.in, a.out, a.taps, a.indices, a.used, weights}.run(c, next, data, outer, inner);
       data = next;
-      shape[d] = axes[d].out;
+      shape[d] = a.out;
     }
+    if (!data || reinterpret_cast<const char *>(data) == out)
+      return;
     // Interpolated integers lose their fractions, but for averages of many elements.
     const bool cuts = !isFloat(x.dtype()) && !antialias;
-    if (data)
-      storeEach(c, out, x.dtype(), result.product(),
-                [&](int64_t i) { return cuts ? math::trunc(double(data[i])) : double(data[i]); });
+    storeEach(c, out, x.dtype(), result.product(),
+              [&](int64_t i) { return cuts ? math::trunc(double(data[i])) : double(data[i]); });
   }
 };
 
@@ -351,14 +379,9 @@ ATC_KERNEL_OF_CODE(Resize) {
   if (!readResize(*this, r))
     return;
   const Tensor x = in(0);
-  // Where an image grows, cubic sums along one axis after the other are fewer than at once; a large
-  // one of which elements are only copied is faster with tables for all dims.
+  // Of a large image tables for all dims are faster.
   constexpr int64_t kMaxCopied = 1 << 12;
-  const int64_t count = r.result.product();
-  const bool suits = r.method == Method::Linear ||
-                     (r.method == Method::Cubic && count <= x.count()) ||
-                     (r.method == Method::Nearest && count <= kMaxCopied);
-  if (hasFittingCode(*this) && suits)
+  if (r.method == Method::Nearest && r.result.product() <= kMaxCopied && hasFittingCode(*this))
     return runGenerated(*this, [](Context &c) {
       Resizer r;
       if (readResize(c, r))

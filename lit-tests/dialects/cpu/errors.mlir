@@ -488,3 +488,60 @@ func.func @map_reduce_axes(%x: memref<4x8xf32>, %o: memref<1x4x8xf32>) {
   }
   return
 }
+
+// -----
+
+func.func @matmul_residual(%a: memref<1x4x8xf32>, %b: memref<1x8x16xf32>, %c: memref<1x4x16xf32>) {
+  // expected-error @+1 {{takes a residual with packed weights only}}
+  cpu.matmul %a, %b residual %c outs %c : memref<1x4x8xf32>, memref<1x8x16xf32>, memref<1x4x16xf32>, memref<1x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @map_reduce_rank(%x: memref<f32>, %o: memref<1xf32>) {
+  // expected-error @+1 {{needs inputs, and an output of their rank and one dim more}}
+  cpu.map_reduce %x outs %o {axes = array<i64>} : memref<f32>, memref<1xf32> {
+  ^bb0(%a: f32):
+    cpu.reduction_yield %a : f32
+  }
+  return
+}
+
+// -----
+
+func.func @map_reduce_body(%x: memref<4x8xf32>, %o: memref<1x1x8xf32>) {
+  // expected-error @+1 {{needs a body with arguments of types 'f32'}}
+  cpu.map_reduce %x outs %o {axes = array<i64: 0>} : memref<4x8xf32>, memref<1x1x8xf32> {
+  ^bb0(%a: f32, %b: f32):
+    cpu.reduction_yield %a : f32
+  }
+  return
+}
+
+// -----
+
+func.func @attention_type(%q: memref<1x2x4x8xf16>, %k: memref<1x2x8x6xf32>, %v: memref<1x2x6x8xf32>, %y: memref<1x2x4x8xf32>) {
+  // expected-error @+1 {{query must be of f32, but is 'memref<1x2x4x8xf16>'}}
+  cpu.attention %q, %k, %v outs %y : memref<1x2x4x8xf16>, memref<1x2x8x6xf32>, memref<1x2x6x8xf32>, memref<1x2x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_key(%q: memref<1x2x4x8xf32>, %k: memref<1x2x8x6xf32, strided<[192, 96, 12, 2]>>, %v: memref<1x2x6x8xf32>, %y: memref<1x2x4x8xf32>) {
+  // expected-error @+1 {{needs one dense dim of key}}
+  cpu.attention %q, %k, %v outs %y : memref<1x2x4x8xf32>, memref<1x2x8x6xf32, strided<[192, 96, 12, 2]>>, memref<1x2x6x8xf32>, memref<1x2x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_body(%q: memref<1x2x4x8xf32>, %k: memref<1x2x8x6xf32>, %v: memref<1x2x6x8xf32>, %y: memref<1x2x4x8xf32>) {
+  // expected-error @+1 {{needs a body with arguments of types 'f32'}}
+  cpu.attention %q, %k, %v outs %y : memref<1x2x4x8xf32>, memref<1x2x8x6xf32>, memref<1x2x6x8xf32>, memref<1x2x4x8xf32> {
+  ^bb0(%score: f32, %mask: f32):
+    cpu.score_yield %score : f32
+  }
+  return
+}

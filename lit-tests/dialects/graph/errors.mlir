@@ -289,3 +289,11 @@ func.func @layout_halo(%x: tensor<1x2x3x4xf32, #graph.layout<block = 0, halo = [
 
 // expected-error @+1 {{layout halo must be 4 sizes of at least 0 (top, left, bottom, right), but is [0, 0, -1, 0]}}
 func.func @layout_halo_negative(%x: tensor<1x2x3x4xf32, #graph.layout<block = 0, halo = [0, 0, -1, 0]>>)
+
+// -----
+
+func.func @gradient_type(%x: tensor<3xf32>) {
+  // expected-error @+1 {{has a gradient of 'tensor<4xf32>' by a variable of 'tensor<3xf32>'}}
+  %g = graph.gradient %x of %x at %x : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<4xf32>
+  return
+}

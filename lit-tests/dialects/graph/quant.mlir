@@ -69,3 +69,81 @@ func.func @no_body(%x: tensor<3x4xui8>, %w: tensor<8x4xi8>) {
   %0 = graph.integer_fully_connected %x, %w {zero_point = 0 : i64, filter_zero_points = array<i64>} : (tensor<3x4xui8>, tensor<8x4xi8>) -> tensor<3x8xf32>
   return
 }
+
+// -----
+
+func.func @quantize_shape(%x: tensor<4xf32>) {
+  // expected-error @+1 {{changes elements, not the shape, but input is 'tensor<4xf32>'}}
+  %0 = graph.quantize %x : (tensor<4xf32>) -> tensor<5x!quant.uniform<i8:f32, 1.0>>
+  return
+}
+
+// -----
+
+func.func @quantize_elements(%x: tensor<4xf32>) {
+  // expected-error @+1 {{needs elements of a !quant.uniform type, per tensor or per axis, but they are 'tensor<4xi8>'}}
+  %0 = graph.quantize %x : (tensor<4xf32>) -> tensor<4xi8>
+  return
+}
+
+// -----
+
+func.func @products(%x: tensor<3x4xi32>, %w: tensor<8x4xi8>) {
+  // expected-error @+1 {{sums products of i8 or ui8, but an operand is 'tensor<3x4xi32>'}}
+  %0 = graph.integer_fully_connected %x, %w {zero_point = 0 : i64, filter_zero_points = array<i64>} : (tensor<3x4xi32>, tensor<8x4xi8>) -> tensor<3x8xi32>
+  return
+}
+
+// -----
+
+func.func @bias(%x: tensor<3x4xui8>, %w: tensor<8x4xi8>, %b: tensor<7xi32>) {
+  // expected-error @+1 {{bias must be one i32 for each of the 8 channels, but is 'tensor<7xi32>'}}
+  %0 = graph.integer_fully_connected %x, %w bias %b {zero_point = 0 : i64, filter_zero_points = array<i64>} : (tensor<3x4xui8>, tensor<8x4xi8>, tensor<7xi32>) -> tensor<3x8xi32>
+  return
+}
+
+// -----
+
+func.func @body_arguments(%x: tensor<3x4xui8>, %w: tensor<8x4xi8>) {
+  // expected-error @+1 {{body has arguments 'f32', expected 'i32'}}
+  %0 = graph.integer_fully_connected %x, %w {zero_point = 0 : i64, filter_zero_points = array<i64>} : (tensor<3x4xui8>, tensor<8x4xi8>) -> tensor<3x8xf32> {
+  ^bb0(%s: f32):
+    graph.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+func.func @body_yield(%x: tensor<3x4xui8>, %w: tensor<8x4xi8>) {
+  // expected-error @+1 {{body must end with a yield of 'f32'}}
+  %0 = graph.integer_fully_connected %x, %w {zero_point = 0 : i64, filter_zero_points = array<i64>} : (tensor<3x4xui8>, tensor<8x4xi8>) -> tensor<3x8xf32> {
+  ^bb0(%s: i32):
+    graph.yield %s : i32
+  }
+  return
+}
+
+// -----
+
+func.func @image(%x: tensor<1x4x5xui8>, %w: tensor<8x4x3xi8>) {
+  // expected-error @+1 {{works on images: input and filter must have rank 4}}
+  %0 = graph.integer_conv %x, %w {zero_point = 0 : i64, filter_zero_points = array<i64>, strides = array<i64: 1>, pads = array<i64: 1, 1>, dilations = array<i64: 1>, groups = 1 : i64} : (tensor<1x4x5xui8>, tensor<8x4x3xi8>) -> tensor<1x8x5xi32>
+  return
+}
+
+// -----
+
+func.func @window(%x: tensor<1x4x2x5xui8>, %w: tensor<8x4x3x3xi8>) {
+  // expected-error @+1 {{has a window that does not fit its input along spatial dim 0}}
+  %0 = graph.integer_conv %x, %w {zero_point = 0 : i64, filter_zero_points = array<i64>, strides = array<i64: 1, 1>, pads = array<i64: 0, 1, 0, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x4x2x5xui8>, tensor<8x4x3x3xi8>) -> tensor<1x8x1x5xi32>
+  return
+}
+
+// -----
+
+func.func @depths(%x: tensor<3x4xui8>, %w: tensor<8x5xi8>) {
+  // expected-error @+1 {{expects input [..., K] and filter [N, K], but they are 'tensor<3x4xui8>' and 'tensor<8x5xi8>'}}
+  %0 = graph.integer_fully_connected %x, %w {zero_point = 0 : i64, filter_zero_points = array<i64>} : (tensor<3x4xui8>, tensor<8x5xi8>) -> tensor<3x8xi32>
+  return
+}

@@ -96,3 +96,21 @@ func.func @gather(%x: memref<1x4x8xf32>, %i: memref<2xi64>, %y: memref<1x3x8xf32
   kernel.gather %x, %i, %y : memref<1x4x8xf32>, memref<2xi64>, memref<1x3x8xf32>
   return
 }
+
+// -----
+
+func.func @border_rank(%x: memref<4x4x16xf32>) {
+  // expected-error @+1 {{a border needs dims 2 and 3, but the buffer is 'memref<4x4x16xf32>'}}
+  kernel.fill %x {value = 0.0, border = array<i64: 1, 1, 1, 1>} : memref<4x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @scales(%x: memref<1x2x2x2x16xf32>, %y: memref<1x2x4x4x16xf32>) {
+  // expected-error @+1 {{scales needs 5 numbers, but has 2}}
+  kernel.resize %x, %y {scales = array<f64: 2.0, 2.0>, mode = #graph<resize_mode nearest>,
+    coordinates = #graph<coordinate_mode asymmetric>, nearest = #graph<nearest_mode floor>, cubic_coefficient = -0.75}
+    : memref<1x2x2x2x16xf32>, memref<1x2x4x4x16xf32>
+  return
+}

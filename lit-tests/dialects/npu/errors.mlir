@@ -421,3 +421,25 @@ npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
   npu.load_yuv %l, %g, %g {offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>], rows = #npu.range<4 below 4>, channels = 3, width = 15, c0 = 4, src_row = 16, chroma_rows = 2, dst_row = 128,
     y0 = 256.0, u0 = 0.0, v0 = 0.0, y1 = 256.0, u1 = 0.0, v1 = 0.0, y2 = 256.0, u2 = 0.0, v2 = 0.0} : !npu.buffer<l1, 4096>, !npu.buffer<gm, 4096>, !npu.buffer<gm, 4096>
 }
+
+// -----
+
+// expected-error @+1 {{has not a coordinate for each dim of its grid}}
+"npu.program"() <{sym_name = "p", grid = array<i64: 2>, soc = "Ascend310P3"}> ({
+^bb0:
+}) : () -> ()
+
+// -----
+
+// expected-error @+1 {{stands in no npu.program}}
+npu.loop %i = 2 {
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  // expected-error @+1 {{needs one iv}}
+  "npu.loop"() <{trips = 2 : i64}> ({
+  ^bb0:
+  }) : () -> ()
+}

@@ -180,3 +180,20 @@ func.func @image_scale(%x: memref<1x3x4x4xi8>, %w: memref<1x1x2x16x16xf16>, %s: 
     pads = array<i64: 0, 0, 0, 0>, macs = 1, image, stored = ui8, unsigned_input, image_scale = 0.5} : memref<1x3x4x4xi8>, memref<1x1x2x16x16xf16>, memref<32xf32>, memref<1x1x4x4x32xi8>
   return
 }
+
+// -----
+
+func.func @blocks(%x: memref<1x1x4x4x32xf16>, %w: memref<1x1x1x16x16xf16>, %y: memref<1x1x4x4x16xf16>) {
+  // expected-error @+1 {{channels must stand in blocks of 16}}
+  npu.conv2d %x, %w outs %y {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 0, 0, 0, 0>, macs = 1} : memref<1x1x4x4x32xf16>, memref<1x1x1x16x16xf16>, memref<1x1x4x4x16xf16>
+  return
+}
+
+// -----
+
+func.func @prelu(%a: memref<1x1x4x16xf16>, %b: memref<1x1x16x16xf16>, %c: memref<1x1x4x16xf16>) {
+  // expected-error @+1 {{prelu is for convolutions}}
+  npu.matmul %a, %b outs %c {macs = 1, activation = #graph.activation<prelu>} : memref<1x1x4x16xf16>, memref<1x1x16x16xf16>, memref<1x1x4x16xf16>
+  return
+}

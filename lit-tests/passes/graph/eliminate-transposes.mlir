@@ -186,3 +186,18 @@ func.func @computed_constants() -> tensor<64x64x2xi64> {
   %1 = graph.transpose %0 {permutation = array<i64: 1, 2, 0>} : (tensor<2x64x64xi64>) -> tensor<64x64x2xi64>
   return %1 : tensor<64x64x2xi64>
 }
+
+// What is hoisted moves only dims of size 1 and becomes a reshape; it is not sunk again, for ever.
+// CHECK-LABEL: func.func @unit_dims_end
+// CHECK-NOT: graph.transpose
+// CHECK: graph.concat {{.*}} {axis = 2 : i64}
+// CHECK-NOT: graph.transpose
+func.func @unit_dims_end(%a: tensor<8x2x1x1xf32>, %b: tensor<8x2x1x1xf32>,
+                         %c: tensor<8x2x1x1xf32>) -> tensor<8x2x3x1xf32> {
+  %0 = graph.transpose %a {permutation = array<i64: 1, 0, 2, 3>} : (tensor<8x2x1x1xf32>) -> tensor<2x8x1x1xf32>
+  %1 = graph.transpose %b {permutation = array<i64: 1, 0, 2, 3>} : (tensor<8x2x1x1xf32>) -> tensor<2x8x1x1xf32>
+  %2 = graph.transpose %c {permutation = array<i64: 1, 0, 2, 3>} : (tensor<8x2x1x1xf32>) -> tensor<2x8x1x1xf32>
+  %3 = graph.concat %0, %1, %2 {axis = 3 : i64} : (tensor<2x8x1x1xf32>, tensor<2x8x1x1xf32>, tensor<2x8x1x1xf32>) -> tensor<2x8x1x3xf32>
+  %4 = graph.transpose %3 {permutation = array<i64: 1, 0, 3, 2>} : (tensor<2x8x1x3xf32>) -> tensor<8x2x3x1xf32>
+  return %4 : tensor<8x2x3x1xf32>
+}

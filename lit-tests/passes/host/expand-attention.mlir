@@ -5,6 +5,10 @@
 // REMARK-DAG: [Missed] {{.*}}Category:host-expand-attention{{.*}}MultiHeadAttention stays a call of a host kernel: its projections are packed
 // REMARK-DAG: [Missed] {{.*}}Category:host-expand-attention{{.*}}MsRotaryEmbedding stays a call of a host kernel: its positions are not known
 
+// REMARK-DAG: [Passed] {{.*}}Category:host-expand-attention{{.*}}GroupQueryAttention becomes products and maps
+// REMARK-DAG: [Missed] {{.*}}Category:host-expand-attention{{.*}}GroupQueryAttention stays a call of a host kernel: its cache holds a window
+// REMARK-DAG: [Missed] {{.*}}Category:host-expand-attention{{.*}}GroupQueryAttention stays a call of a host kernel: how many positions there are in all is not known
+
 // CHECK-LABEL: func @plain
 // CHECK: %[[K:.*]] = graph.transpose %arg1 {permutation = array<i64: 0, 1, 3, 2>}
 // CHECK: %[[P:.*]] = graph.matmul %arg0, %[[K]] : (tensor<1x2x4x8xf32>, tensor<1x2x8x5xf32>)
@@ -108,4 +112,43 @@ func.func @positions(%x: tensor<1x4x16xf32>, %c: tensor<12x4xf32>, %s: tensor<12
 func.func @unknown_positions(%x: tensor<1x4x16xf32>, %p: tensor<1x4xi64>, %c: tensor<12x4xf32>) -> tensor<1x4x16xf32> {
   %y = graph.host_call "MsRotaryEmbedding"(%x, %p, %c, %c) {} : (tensor<1x4x16xf32>, tensor<1x4xi64>, tensor<12x4xf32>, tensor<12x4xf32>) -> tensor<1x4x16xf32>
   return %y : tensor<1x4x16xf32>
+}
+
+// -----
+
+// A step of a decoder: the new row is selected into the cache behind the valid ones, the tables are read at its position, and later
+// rows of the cache are hidden. Two heads share the keys.
+// CHECK-LABEL: func @step
+// CHECK: %[[LAST:.*]] = graph.max
+// CHECK: graph.gather %arg6, %[[AT:[0-9a-z]*]] {axis = 0 : i64} : (tensor<32x4xf32>, tensor<1x1xi32>)
+// CHECK: graph.gather %arg7, %[[AT]]
+// CHECK: %[[OLD:.*]] = graph.concat %arg3, %{{.*}} {axis = 2 : i64} : (tensor<1x1x7x8xf32>, tensor<1x1x1x8xf32>)
+// CHECK: %[[KEYS:.*]] = graph.where %{{.*}}, %[[OLD]], %{{.*}} : (tensor<1x1x8x1xi1>
+// CHECK: graph.matmul %{{.*}} : (tensor<1x1x2x8xf32>, tensor<1x1x8x8xf32>)
+// CHECK: graph.where %{{.*}} : (tensor<1x1x1x8xi1>, tensor<1x2x1x8xf32>
+// CHECK: graph.softmax
+// CHECK: return %{{.*}}, %[[KEYS]]
+func.func @step(%q: tensor<1x1x16xf32>, %k: tensor<1x1x8xf32>, %v: tensor<1x1x8xf32>, %pk: tensor<1x1x7x8xf32>, %pv: tensor<1x1x7x8xf32>, %last: tensor<1xi32>, %cos: tensor<32x4xf32>, %sin: tensor<32x4xf32>) -> (tensor<1x1x16xf32>, tensor<1x1x8x8xf32>) {
+  %total = graph.constant dense<8> : tensor<1xi32>
+  %y:3 = graph.host_call "GroupQueryAttention"(%q, %k, %v, %pk, %pv, %last, %total, %cos, %sin) {do_rotary = array<i64: 1>, kv_num_heads = array<i64: 1>, num_heads = array<i64: 2>} : (tensor<1x1x16xf32>, tensor<1x1x8xf32>, tensor<1x1x8xf32>, tensor<1x1x7x8xf32>, tensor<1x1x7x8xf32>, tensor<1xi32>, tensor<1xi32>, tensor<32x4xf32>, tensor<32x4xf32>) -> (tensor<1x1x16xf32>, tensor<1x1x8x8xf32>, tensor<1x1x8x8xf32>)
+  return %y#0, %y#1 : tensor<1x1x16xf32>, tensor<1x1x8x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @window_cache
+// CHECK: host_call "GroupQueryAttention"
+func.func @window_cache(%q: tensor<1x1x16xf32>, %k: tensor<1x1x8xf32>, %pk: tensor<1x1x8x8xf32>, %last: tensor<1xi32>) -> tensor<1x1x16xf32> {
+  %total = graph.constant dense<8> : tensor<1xi32>
+  %y:3 = graph.host_call "GroupQueryAttention"(%q, %k, %k, %pk, %pk, %last, %total) {kv_num_heads = array<i64: 1>, local_window_size = array<i64: 4>, num_heads = array<i64: 2>, sliding_window_cache = array<i64: 1>} : (tensor<1x1x16xf32>, tensor<1x1x8xf32>, tensor<1x1x8xf32>, tensor<1x1x8x8xf32>, tensor<1x1x8x8xf32>, tensor<1xi32>, tensor<1xi32>) -> (tensor<1x1x16xf32>, tensor<1x1x8x8xf32>, tensor<1x1x8x8xf32>)
+  return %y#0 : tensor<1x1x16xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @open_total
+// CHECK: host_call "GroupQueryAttention"
+func.func @open_total(%q: tensor<1x1x16xf32>, %k: tensor<1x1x8xf32>, %pk: tensor<1x1x8x8xf32>, %last: tensor<1xi32>, %total: tensor<1xi32>) -> tensor<1x1x16xf32> {
+  %y:3 = graph.host_call "GroupQueryAttention"(%q, %k, %k, %pk, %pk, %last, %total) {kv_num_heads = array<i64: 1>, num_heads = array<i64: 2>} : (tensor<1x1x16xf32>, tensor<1x1x8xf32>, tensor<1x1x8xf32>, tensor<1x1x8x8xf32>, tensor<1x1x8x8xf32>, tensor<1xi32>, tensor<1xi32>) -> (tensor<1x1x16xf32>, tensor<1x1x8x8xf32>, tensor<1x1x8x8xf32>)
+  return %y#0 : tensor<1x1x16xf32>
 }

@@ -6,7 +6,6 @@
 #include "dialects/graph/ops/HostOps.h"
 #include "dialects/graph/ops/StructureOps.h"
 #include "passes/cpu/calls/CallEquation.h"
-#include "passes/host/QuantizedCalls.h"
 #include "runtime-lite/abi/HostKernel.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -26,13 +25,6 @@ std::optional<SmallVector<int64_t>> constantIntegers(Value value) {
 std::optional<SmallVector<int64_t>> integersOf(graph::HostCallOp call, StringRef name) {
   auto list = dyn_cast_or_null<DenseI64ArrayAttr>(call.getParameters().get(name));
   return list ? std::optional(SmallVector<int64_t>(list.asArrayRef())) : std::nullopt;
-}
-
-std::optional<int64_t> axisOf(graph::HostCallOp call, int64_t otherwise, int64_t rank) {
-  const int64_t axis = host::integerOf(call, "axis", otherwise);
-  if (axis < -rank || axis >= rank)
-    return std::nullopt;
-  return axis < 0 ? axis + rank : axis;
 }
 
 bool isLarge(Value weights, int64_t mostProducts) {

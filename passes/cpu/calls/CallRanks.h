@@ -6,8 +6,11 @@
 
 #include "dialects/graph/ops/HostOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/host/QuantizedCalls.h"
 
 namespace atc::cpu {
+
+using host::axisOf;
 
 /// Finds ranks that types do not state, by the host calls that compute the values.
 class CallRanks {
@@ -33,10 +36,6 @@ std::optional<llvm::SmallVector<int64_t>> constantIntegers(mlir::Value value);
 
 /// Returns the attribute `name` of a call, a list of integers; nothing where it is missing.
 std::optional<llvm::SmallVector<int64_t>> integersOf(graph::HostCallOp call, llvm::StringRef name);
-
-/// Returns the attribute `axis` of a call, or `otherwise`, on a tensor of `rank` as 0 <= axis <
-/// rank; nothing where it is none.
-std::optional<int64_t> axisOf(graph::HostCallOp call, int64_t otherwise, int64_t rank);
 
 /// Returns whether a matrix or weights have a fixed size of which few rows or pixels make more than
 /// `mostProducts`, so that code for fewer would be there in vain.

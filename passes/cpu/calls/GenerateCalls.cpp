@@ -30,7 +30,7 @@ Generator findGenerator(StringRef kernel) {
        {findConvGenerator, findCreateGenerator, findEinsumGenerator, findIndexGenerator,
         findLossGenerator, findMoveGenerator, findNormGenerator, findPoolGenerator,
         findProductGenerator, findQuantizeGenerator, findReduceGenerator, findRegionGenerator,
-        findResizeGenerator, findSampleGenerator, findScanGenerator, findTopGenerator})
+        findResizeGenerator, findSampleGenerator, findScanGenerator})
     if (Generator generator = find(kernel))
       return generator;
   return nullptr;

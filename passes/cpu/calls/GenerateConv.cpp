@@ -350,7 +350,7 @@ bool convTranspose(RowBuilder &b, graph::HostCallOp call) {
   for (int64_t d = 0; d < rank; ++d) {
     Value before = b.index(window->front[d]);
     if (same || !wanted.empty()) {
-      // What the result has less than all products reach is cut off at both ends.
+      // If the result is smaller than the reach of all products, both ends are cropped.
       Value one = b.index(1), size = b.in(1).dims[d + 2];
       Value full = b.mul(b.sub(b.in(0).dims[d + 2], one), b.index(window->stride[d]));
       full = b.add(full, b.mul(b.sub(size, one), b.index(window->dilation[d])));

@@ -56,7 +56,8 @@ bool triangle(RowBuilder &b, graph::HostCallOp call) {
   const bool isUpper = host::integerOf(call, "upper", 1) != 0;
   Value zero = b.index(0), rows = in.dims[in.rank() - 2], columns = in.dims.back();
   Value diagonal = b.has(1) ? b.loadIndex(b.in(1), zero) : zero;
-  // Those further away leave out, or copy, whole matrices, too.
+  // A diagonal outside of the matrix selects all of it or nothing, so that it can be clamped to the
+  // nearest such one.
   diagonal = b.max(b.min(diagonal, columns), b.sub(b.sub(zero, rows), b.index(1)));
   Value nothing = b.constant(out.element, 0);
   b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {

@@ -6,7 +6,6 @@
 #include "passes/cpu/calls/Generators.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include "passes/host/QuantizedCalls.h"
 #include "llvm/ADT/StringMap.h"
@@ -32,102 +31,8 @@ void copyStrided(RowBuilder &b, Value base, ArrayRef<Value> steps, int64_t rowDi
   });
 }
 
-/// Copies planes whose lines along the contiguous dim of the input become columns of the result, in
-/// squares of lines: those of f32 are transposed in registers.
-class PlaneTransposer {
-public:
-  /// `steps` are the input's strides along the dims of the result. That of `column`, which is not
-  /// the last dim, is 1.
-  PlaneTransposer(RowBuilder &b, ArrayRef<Value> steps, int64_t column)
-      : b(b), in(b.in(0)), out(b.out()), steps(steps), column(column), last(out.rank() - 1) {}
-
-  void build() {
-    // Tasks are columns, so that one plane is enough for several threads.
-    b.setRowDims(last - column);
-    Value columns = out.dims[column], zero = b.index(0);
-    Value ends = b.add(b.endRow(), b.sub(columns, b.index(1)));
-    b.loop(b.div(b.firstRow(), columns), b.div(ends, columns), [&](Value outer) {
-      Value before = b.mul(outer, columns);
-      Value first = b.max(b.sub(b.firstRow(), before), zero);
-      Value end = b.min(b.sub(b.endRow(), before), columns);
-      ArrayRef<Value> dims = out.dims;
-      const Indices position = b.split(outer, dims.take_front(column));
-      b.nest(dims.slice(column + 1, last - column - 1), [&](ArrayRef<Value> middle) {
-        from = to = zero;
-        auto move = [&](int64_t d, Value index) {
-          from = b.add(from, b.mul(index, steps[d]));
-          to = b.add(to, b.mul(index, out.strides[d]));
-        };
-        for (int64_t d = 0; d < column; ++d)
-          move(d, position[d]);
-        for (auto [d, index] : llvm::enumerate(middle))
-          move(column + 1 + d, index);
-        plane(first, end);
-      });
-    });
-  }
-
-private:
-  static constexpr int64_t kSide = 8; ///< of a square; two of them read whole lines
-
-  /// Copies columns [first, end) of a plane.
-  void plane(Value first, Value end) {
-    Value zero = b.index(0), inner = out.dims[last];
-    Value pair = b.index(2 * kSide), side = b.index(kSide);
-    Value whole = b.mul(b.div(inner, side), side);
-    Value pairs = b.div(b.sub(end, first), pair);
-    b.loop(pairs, [&](Value number) {
-      Value i = b.add(first, b.mul(number, pair));
-      b.loop(b.div(inner, side), [&](Value block) {
-        Value j = b.mul(block, side);
-        if (!in.element.isF32())
-          return copy(i, b.add(i, pair), j, b.add(j, side));
-        square(i, j);
-        square(b.add(i, side), j);
-      });
-      copy(i, b.add(i, pair), whole, inner);
-    });
-    copy(b.add(first, b.mul(pairs, pair)), end, zero, inner);
-  }
-
-  void copy(Value first, Value end, Value begin, Value stop) {
-    b.loop(first, end, [&](Value i) {
-      b.loop(begin, stop, [&](Value j) { b.store(out, b.load(in, source(i, j)), target(i, j)); });
-    });
-  }
-
-  void square(Value i, Value j) {
-    auto type = VectorType::get({kSide}, in.element);
-    SmallVector<Value> rows, next(kSide);
-    for (int64_t k = 0; k < kSide; ++k)
-      rows.push_back(vector::LoadOp::create(b, type, in.flat, source(i, b.add(j, b.index(k)))));
-    // In each round rows r and r + 4 are interleaved: their first halves, then their second ones.
-    SmallVector<int64_t> lower, upper;
-    for (int64_t k = 0; k < kSide / 2; ++k) {
-      lower.append({k, kSide + k});
-      upper.append({kSide / 2 + k, kSide + kSide / 2 + k});
-    }
-    for (int64_t round = 1; round < kSide; round *= 2) {
-      for (int64_t r = 0; r < kSide / 2; ++r) {
-        next[2 * r] = vector::ShuffleOp::create(b, rows[r], rows[r + kSide / 2], lower);
-        next[2 * r + 1] = vector::ShuffleOp::create(b, rows[r], rows[r + kSide / 2], upper);
-      }
-      rows = next;
-    }
-    for (int64_t k = 0; k < kSide; ++k)
-      vector::StoreOp::create(b, rows[k], out.flat, target(b.add(i, b.index(k)), j));
-  }
-
-  Value source(Value i, Value j) { return b.add(from, b.add(i, b.mul(j, steps[last]))); }
-  Value target(Value i, Value j) { return b.add(to, b.add(b.mul(i, out.strides[column]), j)); }
-
-  RowBuilder &b;
-  const Port &in, &out;
-  ArrayRef<Value> steps;
-  int64_t column, last;
-  Value from, to; ///< the first element of the plane
-};
-
+/// Builds transpositions that keep the last dims. Where they do not, the host kernel transposes
+/// squares in registers, of any dims that can be merged.
 bool transpose(RowBuilder &b, graph::HostCallOp call) {
   const Port &in = b.in(0);
   SmallVector<int64_t> permutation(in.rank());
@@ -141,22 +46,9 @@ bool transpose(RowBuilder &b, graph::HostCallOp call) {
   int64_t fixed = 0;
   while (fixed < in.rank() && permutation[in.rank() - 1 - fixed] == in.rank() - 1 - fixed)
     ++fixed;
-  if (fixed == 0) {
-    auto column = llvm::find(permutation, in.rank() - 1) - permutation.begin();
-    PlaneTransposer(b, steps, column).build();
-  } else {
-    copyStrided(b, b.index(0), steps, fixed);
-  }
-  return true;
-}
-
-bool expand(RowBuilder &b, graph::HostCallOp) {
-  const int64_t extra = b.out().rank() - b.in(0).rank();
-  if (extra < 0)
+  if (fixed == 0)
     return false;
-  Indices steps(extra, b.index(0));
-  llvm::append_range(steps, b.broadcastSteps(b.in(0)));
-  copyStrided(b, b.index(0), steps, /*rowDims=*/1);
+  copyStrided(b, b.index(0), steps, fixed);
   return true;
 }
 
@@ -282,23 +174,6 @@ bool split(RowBuilder &b, graph::HostCallOp call) {
   return true;
 }
 
-bool tile(RowBuilder &b, graph::HostCallOp) {
-  const Port &in = b.in(0), &out = b.out();
-  if (in.rank() == 0 || out.rank() != in.rank())
-    return false;
-  b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
-    Indices position;
-    for (auto [index, dim] : llvm::zip(indices, in.dims))
-      position.push_back(b.rem(index, dim));
-    position.push_back(b.index(0));
-    Value base = b.offset(in, position), width = in.dims.back();
-    b.loop(b.div(length, width), [&](Value i) {
-      b.copyRow(out, b.add(row, b.mul(i, width)), width, in, base, b.index(1));
-    });
-  });
-  return true;
-}
-
 enum class PadMode { Constant, Edge, Reflect, Wrap };
 
 /// Returns the element that position `at` of a padded dim has, counted from the first one of the
@@ -411,10 +286,12 @@ template <bool isWide> bool moveDepth(RowBuilder &b, graph::HostCallOp call) {
 
 Generator findMoveGenerator(StringRef kernel) {
   static const llvm::StringMap<Generator> generators = {
-      {"Concat", concat},       {"DepthToSpace", moveDepth<true>},
-      {"Expand", expand},       {"Pad", pad},
-      {"Slice", slice},         {"SpaceToDepth", moveDepth<false>},
-      {"Split", split},         {"Tile", tile},
+      {"Concat", concat},
+      {"DepthToSpace", moveDepth<true>},
+      {"Pad", pad},
+      {"Slice", slice},
+      {"Split", split},
+      {"SpaceToDepth", moveDepth<false>},
       {"Transpose", transpose},
   };
   return generators.lookup(kernel);

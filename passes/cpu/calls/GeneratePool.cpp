@@ -1,12 +1,12 @@
 //===-- GeneratePool.cpp - pools over dims that are known at run time -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Of floats, windows of few elements that lie inside of the input are computed from these elements
-// in registers. Otherwise a row of the result is computed in blocks of columns. First the rows of
-// the input that a window reads are combined, column by column, then the columns of each window: so
-// a window of 3 x 3 takes 6 steps, most of them on neighbouring elements, and where the pads are is
-// asked once per row. Where the place of a maximum is wanted, each tap is combined with the result
-// of the taps before it.
+// A row of the result is computed in blocks of columns. First the rows of the input that a window
+// reads are combined, column by column, to a line, which has pads at both ends; then the columns of
+// each window: so a window of 3 x 3 takes 6 steps on neighbouring elements, and where the pads are
+// is asked once per row. Some lines are made before any is read: a vector of elements that have
+// just been stored in two vectors would have to wait until these are in the cache. Where the place
+// of a maximum is wanted, each tap is combined with the result of the taps before it.
 
 #include "dialects/graph/ops/HostOps.h"
 #include "passes/cpu/calls/CallRanks.h"
@@ -34,9 +34,6 @@ public:
     const int64_t last = window.rank() - 1,
                   reach = (window.kernel[last] - 1) * window.dilation[last];
     const bool hasPlaces = b.numOutputs() > 1 && b.out(1);
-    if (!hasPlaces && RowBuilder::hasLanes(in.element) && window.stride[last] <= 2 &&
-        llvm::product_of(window.kernel) <= kMaxUnrolled)
-      return buildByVectors();
     // A line holds the columns that the windows of a block read, the last of them to its reach.
     const int64_t fitting = (kLine - 1 - reach) / window.stride[last] + 1;
     if (!hasPlaces && window.kernel[last] <= kMaxUnrolled && reach < kLine / 2)
@@ -59,7 +56,7 @@ public:
   }
 
 private:
-  static constexpr int64_t kBlock = 256, kLine = 2048, kMaxUnrolled = 16;
+  static constexpr int64_t kBlock = 256, kLine = 512, kLines = 8, kMaxUnrolled = 16, kFewTaps = 4;
 
   /// Calls body(indices behind the channel, plane, row of the result, first column, columns).
   void forEachBlock(int64_t block,
@@ -71,147 +68,6 @@ private:
         Value first = b.mul(number, b.index(block));
         body(indices.drop_front(2), plane, row, first, b.min(b.index(block), b.sub(length, first)));
       });
-    });
-  }
-
-  /// The windows of a row: the input at index 0 of the spatial dims, and of each dim but the last
-  /// the first tap that reads the input, the one behind the last, and their inputs.
-  struct Row {
-    Value base, row, taps; ///< `taps`: those that count, of all dims but the last
-    SmallVector<std::pair<Value, Value>> ranges;
-    Indices begins;
-  };
-
-  void buildByVectors() {
-    const int64_t last = window.rank() - 1, stride = window.stride[last];
-    b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
-      Row r = {b.add(b.mul(indices[0], in.strides[0]), b.mul(indices[1], in.strides[1])),
-               row,
-               b.index(1),
-               {},
-               {}};
-      Value areInside = arith::ConstantIntOp::create(b, 1, 1), zero = b.index(0), inside = r.base;
-      for (auto [d, index] : llvm::enumerate(indices.drop_front(2))) {
-        r.ranges.push_back(tapsOf(int64_t(d), index));
-        r.begins.push_back(positionOf(int64_t(d), index, zero));
-        Value count = b.sub(r.ranges.back().second, r.ranges.back().first);
-        Value isInside = b.compare(arith::CmpIPredicate::eq, count, b.index(window.kernel[d]));
-        areInside = arith::AndIOp::create(b, areInside, isInside);
-        inside = b.add(inside, b.mul(r.begins.back(), in.strides[d + 2]));
-        r.taps = b.mul(r.taps, isMax ? b.index(1) : countTaps(int64_t(d), index));
-      }
-      // The windows of columns [from, to) are inside.
-      Value by = b.index(stride), up = b.index(stride - 1);
-      const int64_t reach = (window.kernel[last] - 1) * window.dilation[last];
-      // Negative pads let windows begin behind the first input.
-      Value before = b.max(window.before[last], zero);
-      Value from = b.min(b.div(b.add(before, up), by), length);
-      Value room = b.sub(b.add(in.dims[last + 2], window.before[last]), b.index(reach));
-      Value to = b.max(b.min(b.div(b.add(b.max(room, zero), up), by), length), from);
-      clipped(r, zero, from);
-      auto store = [&](Value column, Value result, Value number) {
-        if (!isMax)
-          result = b.divF(result, b.spread(number));
-        b.storeWide(b.out(), result, b.add(row, column));
-      };
-      // A window of padding alone has the sum 0.
-      Value number = asNumber(b.max(b.mul(r.taps, b.index(window.kernel[last])), b.index(1)));
-      auto whole = [&](Value j) {
-        Value column = b.add(from, j);
-        SmallVector<Value> elements;
-        load(elements, 0, b.add(inside, positionOf(last, column, zero)));
-        store(column, combineAll(elements), number);
-      };
-      auto someRows = [&](Value j) {
-        Value column = b.add(from, j);
-        Value at = b.add(r.base, positionOf(last, column, zero));
-        store(column, combineRows(r, 0, at, b.spread(b.constant(wide, start()))), number);
-      };
-      b.ifElse(
-          areInside, [&] { b.lanes(b.sub(to, from), in.element, whole); },
-          [&] { b.lanes(b.sub(to, from), in.element, someRows); });
-      clipped(r, to, length);
-    });
-  }
-
-  /// Loads all elements of a window that is inside, from the first one on.
-  void load(SmallVector<Value> &elements, int64_t d, Value at) {
-    for (int64_t tap = 0; tap < window.kernel[d]; ++tap) {
-      Value next = b.add(at, b.mul(b.index(tap * window.dilation[d]), in.strides[d + 2]));
-      if (d + 1 < window.rank())
-        load(elements, d + 1, next);
-      else
-        elements.push_back(b.loadLanes(in, next, window.stride[d]));
-    }
-  }
-
-  /// Combines the rows of windows that exist, of columns that all do.
-  Value combineRows(const Row &r, int64_t d, Value at, Value carried) {
-    if (d == window.rank() - 1) {
-      for (int64_t tap = 0; tap < window.kernel[d]; ++tap) {
-        Value next = b.add(at, b.index(tap * window.dilation[d]));
-        carried = combine(carried, b.loadLanes(in, next, window.stride[d]));
-      }
-      return carried;
-    }
-    auto [first, end] = r.ranges[d];
-    return b.fold(first, end, b.index(1), carried, [&](Value tap, ValueRange inside) -> Indices {
-      Value place = b.add(r.begins[d], b.mul(tap, b.index(window.dilation[d])));
-      Value next = b.add(at, b.mul(place, in.strides[d + 2]));
-      return {combineRows(r, d + 1, next, inside.front())};
-    })[0];
-  }
-
-  /// Combines elements, or vectors, in pairs, which wait less for each other.
-  Value combineAll(ArrayRef<Value> elements) {
-    SmallVector<Value> values(elements);
-    while (values.size() > 1) {
-      SmallVector<Value> next;
-      for (size_t i = 0; i + 1 < values.size(); i += 2)
-        next.push_back(isMax ? b.maximumOfNumbers(values[i], values[i + 1])
-                             : b.addF(values[i], values[i + 1]));
-      if (values.size() % 2)
-        next.push_back(values.back());
-      values = next;
-    }
-    if (!isMax)
-      return values[0];
-    // A comparison finds a NaN in either of two.
-    Value anyNan;
-    for (size_t i = 0; i < elements.size(); i += 2) {
-      Value isNan = b.compareF(arith::CmpFPredicate::UNO, elements[i],
-                               elements[std::min(i + 1, elements.size() - 1)]);
-      anyNan = anyNan ? arith::OrIOp::create(b, anyNan, isNan).getResult() : isNan;
-    }
-    Value nan = b.constant(wide, std::numeric_limits<double>::quiet_NaN());
-    return b.select(anyNan, b.spread(nan), values[0]);
-  }
-
-  /// Computes columns [from, to) of a row one by one, of windows that may reach beyond the input.
-  void clipped(const Row &r, Value from, Value to) {
-    const int64_t last = window.rank() - 1;
-    b.loop(from, to, [&](Value column) {
-      const auto columns = tapsOf(last, column);
-      Value begin = positionOf(last, column, b.index(0));
-      auto fold = [&](auto &&self, int64_t d, Value at, Value carried) -> Value {
-        if (d > last)
-          return combine(carried, b.loadWide(in, at));
-        auto [first, end] = d < last ? r.ranges[d] : columns;
-        Value own = d < last ? r.begins[d] : begin;
-        return b.fold(first, end, b.index(1), carried,
-                      [&](Value tap, ValueRange inside) -> Indices {
-                        Value place = b.add(own, b.mul(tap, b.index(window.dilation[d])));
-                        Value next = b.add(at, b.mul(place, in.strides[d + 2]));
-                        return {self(self, d + 1, next, inside.front())};
-                      })[0];
-      };
-      Value result = fold(fold, 0, r.base, b.constant(wide, start()));
-      if (!isMax) {
-        Value taps = b.mul(r.taps, countTaps(last, column));
-        Value isNone = b.compare(arith::CmpIPredicate::eq, taps, b.index(0));
-        result = b.select(isNone, b.constant(wide, 0), b.divF(result, asNumber(taps)));
-      }
-      b.storeWide(b.out(), result, b.add(r.row, column));
     });
   }
 
@@ -237,42 +93,136 @@ private:
 
   void buildByLines(int64_t block) {
     const int64_t last = window.rank() - 1, stride = window.stride[last];
-    Port line = b.scratch(wide, kLine);
-    forEachBlock(
-        block, [&](ArrayRef<Value> indices, Value plane, Value row, Value first, Value count) {
-          // Column c of the line is column `begin` + c of the input, which exists for [from, to).
-          Value begin = positionOf(last, first, b.index(0)), zero = b.index(0);
-          Value width = b.add(b.mul(b.sub(count, b.index(1)), b.index(stride)),
-                              b.index((window.kernel[last] - 1) * window.dilation[last] + 1));
-          Value from = b.min(b.max(b.sub(zero, begin), zero), width);
-          Value to = b.max(b.min(b.sub(in.dims[last + 2], begin), width), from);
-          b.loop(width, [&](Value c) { b.store(line, b.constant(wide, start()), c); });
-          addRows(0, b.add(plane, begin), indices, from, to, line);
-          finish(indices, row, first, count, [&](Value j) {
-            Value at = b.mul(j, b.index(stride)), result;
-            for (int64_t tap = 0; tap < window.kernel[last]; ++tap) {
-              Value x = b.load(line, b.add(at, b.index(tap * window.dilation[last])));
-              result = result ? combine(result, x) : x;
-            }
-            return result;
+    // The lines of neighbouring rows.
+    Port lines = b.scratch(wide, kLines * kLine);
+    Port counts = isMax ? Port() : b.scratch(wide, block);
+    Port factors = isMax ? Port() : b.scratch(wide, kLines);
+    Value length = b.out().dims.back(), zero = b.index(0), one = b.index(1);
+    b.loop(b.div(b.add(length, b.index(block - 1)), b.index(block)), [&](Value number) {
+      Value first = b.mul(number, b.index(block));
+      Value count = b.min(b.index(block), b.sub(length, first));
+      // Column c of the line is column `begin` + c of the input, which exists for [from, to).
+      Value begin = positionOf(last, first, zero);
+      Value width = b.add(b.mul(b.sub(count, one), b.index(stride)),
+                          b.index((window.kernel[last] - 1) * window.dilation[last] + 1));
+      Value from = b.min(b.max(b.sub(zero, begin), zero), width);
+      Value to = b.max(b.min(b.sub(in.dims[last + 2], begin), width), from);
+      if (!isMax)
+        b.loop(count, [&](Value j) {
+          b.store(counts, asNumber(b.max(countTaps(last, b.add(first, j)), one)), j);
+        });
+      auto direct = [&] {
+        b.forEachRow([&](ArrayRef<Value> indices, Value row, Value) {
+          const Rows rows = rowsOf(indices, begin);
+          b.lanes(count, in.element, [&](Value j) {
+            Value at = b.add(rows.base, b.mul(j, b.index(stride)));
+            Value result = combineRows(rows.taps, at, window.kernel[last], stride,
+                                       b.spread(b.constant(wide, start())));
+            store(result, b.add(b.add(row, first), j), counts, j, rows.count);
           });
         });
+      };
+      auto byLines = [&] {
+        b.loop(b.mul(width, b.index(kLines)),
+               [&](Value c) { b.store(lines, b.constant(wide, start()), c); });
+        b.forEachRow([&](ArrayRef<Value> indices, Value row, Value) {
+          const Rows rows = rowsOf(indices, b.add(begin, from));
+          Value line = b.rem(b.sub(b.row(), b.firstRow()), b.index(kLines));
+          Value place = b.add(b.mul(line, width), from);
+          b.lanes(b.sub(to, from), in.element, [&](Value c) {
+            Value initial = b.spread(b.constant(wide, start()));
+            b.store(lines, combineRows(rows.taps, b.add(rows.base, c), 1, 1, initial),
+                    b.add(place, c));
+          });
+          if (!isMax)
+            b.store(factors, rows.count, line);
+          Value isLast = arith::OrIOp::create(
+              b, b.compare(arith::CmpIPredicate::eq, line, b.index(kLines - 1)),
+              b.compare(arith::CmpIPredicate::eq, b.add(b.row(), one), b.endRow()));
+          b.ifThen(isLast, [&] {
+            b.loop(b.add(line, one), [&](Value before) {
+              Value result = b.sub(b.add(row, first), b.mul(b.sub(line, before), length));
+              finishLine(lines, b.mul(before, width), count, result, counts,
+                         isMax ? Value() : b.load(factors, before));
+            });
+          });
+        });
+      };
+      // Of few taps none is worth a line.
+      if (stride > 2 || !RowBuilder::hasLanes(in.element) ||
+          llvm::product_of(window.kernel) > kFewTaps)
+        return byLines();
+      Value isInside = arith::AndIOp::create(b, b.compare(arith::CmpIPredicate::eq, from, zero),
+                                             b.compare(arith::CmpIPredicate::eq, to, width));
+      b.ifElse(isInside, direct, byLines);
+    });
   }
 
-  /// Combines columns [from, to) of the line with those of each row that a window reads. `base`:
-  /// the input that column 0 of the line stands for.
-  void addRows(int64_t d, Value base, ArrayRef<Value> indices, Value from, Value to,
-               const Port &line) {
-    if (d == window.rank() - 1)
-      return b.loop(from, to, [&](Value c) {
-        b.store(line, combine(b.load(line, c), b.loadWide(in, b.add(base, c))), c);
-      });
-    b.loop(b.index(window.kernel[d]), [&](Value tap) {
-      Value at = positionOf(d, indices[d], tap);
-      b.ifThen(b.compare(arith::CmpIPredicate::ult, at, in.dims[d + 2]), [&] {
-        addRows(d + 1, b.add(base, b.mul(at, in.strides[d + 2])), indices, from, to, line);
-      });
-    });
+  /// The rows that the windows of a row of the result read: the input at index 0 of the spatial
+  /// dims but the last, the taps of these that exist, and how many count, as a number.
+  struct Rows {
+    Value base, count;
+    SmallVector<std::pair<Value, Value>> taps;
+  };
+  Rows rowsOf(ArrayRef<Value> indices, Value column) {
+    Rows rows;
+    Value count = b.index(1);
+    rows.base = b.add(b.mul(indices[0], in.strides[0]), b.mul(indices[1], in.strides[1]));
+    rows.base = b.add(rows.base, column);
+    for (auto [d, index] : llvm::enumerate(indices.drop_front(2))) {
+      rows.taps.push_back(tapsOf(int64_t(d), index));
+      count = isMax ? count : b.mul(count, countTaps(int64_t(d), index));
+      rows.base =
+          b.add(rows.base, b.mul(positionOf(int64_t(d), index, b.index(0)), in.strides[d + 2]));
+    }
+    rows.count = isMax ? Value() : asNumber(b.max(count, b.index(1)));
+    return rows;
+  }
+
+  /// Stores what the taps of window `j` combine to; a mean is by those that count of its rows and
+  /// of its columns. A window of padding alone has the sum 0.
+  void store(Value result, Value at, const Port &counts, Value j, Value rows) {
+    if (!isMax)
+      result = b.divF(result, b.mulF(b.spread(rows), b.load(counts, j)));
+    b.storeWide(b.out(), result, at);
+  }
+
+  /// Combines the columns of each window of a line, and stores `count` results from `to` on.
+  void finishLine(const Port &lines, Value line, Value count, Value to, const Port &counts,
+                  Value factor) {
+    const int64_t last = window.rank() - 1, stride = window.stride[last];
+    auto finishColumn = [&](Value j) {
+      Value at = b.add(line, b.mul(j, b.index(stride))), result;
+      for (int64_t tap = 0; tap < window.kernel[last]; ++tap) {
+        Value x = b.loadLanes(lines, b.add(at, b.index(tap * window.dilation[last])), stride);
+        result = result ? combine(result, x) : x;
+      }
+      store(result, b.add(to, j), counts, j, factor);
+    };
+    if (stride <= 2)
+      b.lanes(count, in.element, finishColumn);
+    else
+      b.loop(count, finishColumn);
+  }
+
+  /// Combines some columns from `at` on, of windows that are `stride` apart, of the rows of a
+  /// window that exist: `taps` of each dim that is left.
+  Value combineRows(ArrayRef<std::pair<Value, Value>> taps, Value at, int64_t columns,
+                    int64_t stride, Value carried) {
+    if (taps.empty()) {
+      for (int64_t tap = 0; tap < columns; ++tap) {
+        Value place = b.add(at, b.index(tap * window.dilation.back()));
+        carried = combine(carried, b.widen(b.loadLanes(in, place, stride)));
+      }
+      return carried;
+    }
+    const int64_t d = window.rank() - 1 - int64_t(taps.size());
+    Value step = b.mul(b.index(window.dilation[d]), in.strides[d + 2]);
+    auto [first, end] = taps.front();
+    return b.fold(first, end, b.index(1), carried, [&](Value tap, ValueRange inside) -> Indices {
+      Value next = b.add(at, b.mul(tap, step));
+      return {combineRows(taps.drop_front(), next, columns, stride, inside.front())};
+    })[0];
   }
 
   Value combine(Value a, Value x) {

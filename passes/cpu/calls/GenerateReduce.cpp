@@ -338,7 +338,8 @@ template <Kind kind> bool reduceGlobal(RowBuilder &b, graph::HostCallOp) {
   return buildReduce(b, kind, isReduced, /*keepsDims=*/true);
 }
 
-/// Builds ArgMax and ArgMin: NaN counts as the extreme. Both forms have loops that vectorize.
+/// Builds ArgMax and ArgMin along a dim that is not the last one: NaN counts as the extreme. Its
+/// loops vectorize.
 class Argument {
 public:
   Argument(RowBuilder &b, int64_t axis, bool largest, bool last, bool keepsDims)
@@ -351,10 +352,7 @@ public:
   void build() {
     // An empty axis has no extreme.
     (void)b.checked(b.index(0), in.dims[axis]);
-    if (axis + 1 == in.rank())
-      alongRows();
-    else
-      alongColumns();
+    alongColumns();
   }
 
 private:
@@ -373,34 +371,6 @@ private:
   }
   void storeIndex(Value index, Value at) {
     b.store(out, arith::IndexCastOp::create(b, out.element, index), at);
-  }
-
-  /// Finds the extreme first, and then where it is.
-  void alongRows() {
-    using arith::CmpFPredicate;
-    Value count = in.dims[axis];
-    b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
-      b.loop(length, [&](Value j) {
-        Value base = baseOf(indices, j);
-        auto at = [&](Value i) { return b.loadWide(in, b.add(base, i)); };
-        Value best = b.fold(count, initial, [&](Value i, ValueRange carried) -> Indices {
-          if (largest)
-            return {arith::MaximumFOp::create(b, carried.front(), at(i))};
-          return {arith::MinimumFOp::create(b, carried.front(), at(i))};
-        })[0];
-        // No element equals NaN; without one, none is unordered.
-        Value found =
-            b.fold(count, last ? b.index(0) : count, [&](Value i, ValueRange carried) -> Indices {
-              Value x = at(i);
-              Value isHit = arith::OrIOp::create(b, b.compareF(CmpFPredicate::OEQ, x, best),
-                                                 b.compareF(CmpFPredicate::UNO, x, x));
-              if (last)
-                return {b.max(carried.front(), b.select(isHit, i, b.index(0)))};
-              return {b.min(carried.front(), b.select(isHit, i, count))};
-            })[0];
-        storeIndex(found, b.add(row, j));
-      });
-    });
   }
 
   /// Compares blocks of columns, so that memory is read in order.
@@ -458,7 +428,9 @@ template <bool largest> bool argument(RowBuilder &b, graph::HostCallOp call) {
   const std::optional<int64_t> axis = axisOf(call, 0, rank);
   const bool keepsDims = host::integerOf(call, "keepdims", 1) != 0;
   const bool last = host::integerOf(call, "select_last_index", 0) != 0;
-  if (!axis || !in.isFloat() || !b.out() || b.out().rank() != (keepsDims ? rank : rank - 1))
+  // Along the last dim the host kernel is faster, which compares elements with their indices.
+  if (!axis || *axis + 1 == rank || !in.isFloat() || !b.out() ||
+      b.out().rank() != (keepsDims ? rank : rank - 1))
     return false;
   Argument(b, *axis, largest, last, keepsDims).build();
   return true;

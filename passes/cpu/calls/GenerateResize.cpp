@@ -1,8 +1,9 @@
 //===-- GenerateResize.cpp - resizing to sizes that are known at run time -===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A row of the result is computed in blocks of columns, whose positions and weights along the last
-// dim are found once for all rows. Along the other dims they are found per row.
+// Nearest neighbours: a row of the result is copied in blocks of columns, whose positions along the
+// last dim are found once for all rows. Along the other dims they are found per row. Interpolation
+// is left to the host kernel, which sums along one dim after the other.
 
 #include "dialects/graph/ops/HostOps.h"
 #include "passes/cpu/calls/CallRanks.h"
@@ -39,11 +40,6 @@ struct CallAttributes {
   }
 };
 
-/// Returns how many elements of the input make one of the output along an axis.
-int64_t countTaps(const ResizeMode &mode) {
-  return mode.method == Method::Nearest ? 1 : mode.method == Method::Linear ? 2 : 4;
-}
-
 /// Returns the type of positions and scales, that of the host kernel.
 Type numberType(RowBuilder &b, const ResizeMode &mode) {
   return mode.hasSinglePositions() ? b.getF32Type() : b.getF64Type();
@@ -57,30 +53,23 @@ struct Axis {
   bool bySize = false; ///< the size is given, and the scale follows from it
 };
 
-/// The inputs and weights that make one result along an axis.
-struct Taps {
-  Indices indices, weights;
-  Value isOutside;
+/// The input that is one result along an axis.
+struct Neighbour {
+  Value index, isOutside;
 };
 
 class Resize {
 public:
   Resize(RowBuilder &b, const ResizeMode &mode, SmallVector<Axis> axes)
-      : b(b), in(b.in(0)), mode(mode), axes(std::move(axes)), number(numberType(b, mode)),
-        wide(RowBuilder::computeType(in.element)) {}
+      : b(b), in(b.in(0)), mode(mode), axes(std::move(axes)), number(numberType(b, mode)) {}
 
   void build() {
     const Axis &last = axes.back();
-    const int64_t count = countTaps(mode);
-    const bool isNearest = mode.method == Method::Nearest;
     const bool marksOutside = mode.coordinates == Coordinates::TfCropAndResize;
-    Port positions = b.scratch(b.getIndexType(), count * kBlock);
-    Port weights = isNearest ? Port() : b.scratch(wide, count * kBlock);
-    Port sums = isNearest ? Port() : b.scratch(wide, kBlock);
+    Port positions = b.scratch(b.getIndexType(), kBlock);
     Port outside = marksOutside ? b.scratch(b.getI8Type(), kBlock) : Port();
     for (size_t d = 0; d + 1 < axes.size(); ++d) {
-      offsetTables.push_back(b.scratch(b.getIndexType(), count));
-      weightTables.push_back(b.scratch(wide, count));
+      offsetTables.push_back(b.scratch(b.getIndexType(), 1));
       outsideTables.push_back(b.scratch(b.getI8Type(), 1));
     }
     Value blocks = b.div(b.add(last.out, b.index(kBlock - 1)), b.index(kBlock));
@@ -88,33 +77,20 @@ public:
       Value first = b.mul(block, b.index(kBlock));
       Value n = b.min(b.index(kBlock), b.sub(last.out, first));
       b.loop(n, [&](Value j) {
-        Taps taps = tapsOf(last, b.add(first, j));
-        for (int64_t t = 0; t < count; ++t) {
-          Value at = b.add(j, b.index(t * kBlock));
-          b.store(positions, taps.indices[t], at);
-          if (!isNearest)
-            b.store(weights, b.convertF(wide, taps.weights[t]), at);
-        }
+        Neighbour found = neighbourOf(last, b.add(first, j));
+        b.store(positions, found.index, j);
         if (marksOutside)
-          b.store(outside, arith::ExtUIOp::create(b, b.getI8Type(), taps.isOutside), j);
+          b.store(outside, arith::ExtUIOp::create(b, b.getI8Type(), found.isOutside), j);
       });
       b.forEachRow([&](ArrayRef<Value> indices, Value row, Value) {
         Value to = b.add(row, first);
         for (size_t d = 0; d < indices.size(); ++d)
           updateTables(d, indices);
-        if (isNearest) {
-          Value base = b.index(0);
-          for (size_t d = 0; d < indices.size(); ++d)
-            base = b.add(base, axes[d].isResized ? b.load(offsetTables[d], b.index(0))
-                                                 : b.mul(indices[d], in.strides[d]));
-          copy(to, n, base, first, positions);
-        } else {
-          b.loop(n, [&](Value j) { b.store(sums, b.constant(wide, 0), j); });
-          addOuter(indices, 0, b.index(0), Value(), [&](Value base, Value weight) {
-            addRow(sums, n, base, weight, first, positions, weights);
-          });
-          b.loop(n, [&](Value j) { b.storeWide(b.out(), b.load(sums, j), b.add(to, j)); });
-        }
+        Value base = b.index(0);
+        for (size_t d = 0; d < indices.size(); ++d)
+          base = b.add(base, axes[d].isResized ? b.load(offsetTables[d], b.index(0))
+                                               : b.mul(indices[d], in.strides[d]));
+        copy(to, n, base, first, positions);
         if (marksOutside)
           extrapolate(to, n, outside);
       });
@@ -178,94 +154,33 @@ private:
     llvm_unreachable("all ways of rounding have a formula");
   }
 
-  /// Returns the weight of an input at this distance.
-  Value weightOf(Value distance) {
-    Value x = math::AbsFOp::create(b, distance), one = real(1), zero = real(0);
-    Value isNear = b.compareF(arith::CmpFPredicate::OLE, x, one);
-    if (mode.method == Method::Linear)
-      return b.select(isNear, b.subF(one, x), zero);
-    const double a = mode.cubic;
-    auto polynomial = [&](std::initializer_list<double> factors) {
-      Value sum;
-      for (double factor : factors)
-        sum = sum ? b.addF(b.mulF(sum, x), real(factor)) : real(factor);
-      return sum;
-    };
-    Value inner = polynomial({a + 2, -(a + 3), 0, 1});
-    Value outer = polynomial({a, -5 * a, 8 * a, -4 * a});
-    Value isFar = b.compareF(arith::CmpFPredicate::OGE, x, real(2));
-    return b.select(isNear, inner, b.select(isFar, zero, outer));
-  }
-
-  Taps tapsOf(const Axis &axis, Value index) {
+  Neighbour neighbourOf(const Axis &axis, Value index) {
     using arith::CmpFPredicate;
-    const int64_t count = countTaps(mode);
-    Taps taps;
-    Value most = b.subF(axis.inSize, real(1));
-    if (!axis.isResized) {
-      taps.isOutside = b.compare(arith::CmpIPredicate::ne, index, index);
-      taps.indices.assign(count, index);
-      taps.weights.assign(count, real(0));
-      taps.weights[0] = real(1);
-      return taps;
-    }
-    Value own = b.toFloat(number, index);
+    if (!axis.isResized)
+      return {index, b.compare(arith::CmpIPredicate::ne, index, index)};
+    Value most = b.subF(axis.inSize, real(1)), own = b.toFloat(number, index);
     Value x = b.select(axis.isResized, sourceOf(axis, own), own);
     Value outside = arith::OrIOp::create(b, b.compareF(CmpFPredicate::OLT, x, real(0)),
                                          b.compareF(CmpFPredicate::OGT, x, most));
-    taps.isOutside = arith::AndIOp::create(b, axis.isResized, outside);
     // Positions far outside the input are equivalent; NaN is mapped to one of them.
-    Value lowest = real(-4.0 * count), highest = b.addF(most, real(4.0 * count));
+    Value lowest = real(-4), highest = b.addF(most, real(4));
     x = b.select(b.compareF(CmpFPredicate::OGT, x, lowest), x, lowest);
     x = b.smallerF(x, highest);
-    if (mode.method == Method::Nearest) {
-      Value at = b.smallerF(b.largerF(roundNearest(x), real(0)), most);
-      // f32 has no number for each index of a long dim that stays as it is.
-      taps.indices.push_back(b.select(axis.isResized, b.toIndex(at), index));
-      taps.weights.push_back(real(1));
-      return taps;
-    }
-    // Taps of a dim that is not resized begin at the index itself, so that one is enough.
-    Value whole = b.floorF(x), start = b.toIndex(whole), end = b.sub(axis.in, b.index(1));
-    if (mode.method == Method::Cubic) {
-      Value shift = b.select(axis.isResized, b.index(1), b.index(0));
-      start = b.sub(start, shift);
-      whole = b.subF(whole, b.select(axis.isResized, real(1), real(0)));
-    }
-    Value sum = real(0);
-    for (int64_t t = 0; t < count; ++t) {
-      Value at = b.add(start, b.index(t));
-      Value weight = weightOf(b.subF(b.addF(whole, real(t)), x));
-      if (mode.excludeOutside) {
-        Value exists = b.compare(arith::CmpIPredicate::ult, at, axis.in);
-        weight = b.select(exists, weight, real(0));
-        sum = b.addF(sum, weight);
-      }
-      taps.indices.push_back(b.min(b.max(at, b.index(0)), end));
-      taps.weights.push_back(weight);
-    }
-    if (mode.excludeOutside) {
-      Value by = b.select(b.compareF(CmpFPredicate::ONE, sum, real(0)), sum, real(1));
-      for (Value &weight : taps.weights)
-        weight = b.divF(weight, by);
-    }
-    return taps;
+    Value at = b.smallerF(b.largerF(roundNearest(x), real(0)), most);
+    // f32 has no number for each index of a long dim that stays as it is.
+    return {b.select(axis.isResized, b.toIndex(at), index),
+            arith::AndIOp::create(b, axis.isResized, outside)};
   }
 
-  /// Stores the inputs along dim d of the row at `indices`, where they are not those of the row
-  /// before.
+  /// Stores the input along dim d of the row at `indices`, where it is not that of the row before.
   void updateTables(size_t d, ArrayRef<Value> indices) {
     using arith::CmpIPredicate;
     if (!axes[d].isResized)
       return;
     auto update = [&] {
-      Taps taps = tapsOf(axes[d], indices[d]);
-      for (int64_t t = 0; t < countTaps(mode); ++t) {
-        b.store(offsetTables[d], b.mul(taps.indices[t], in.strides[d]), b.index(t));
-        if (mode.method != Method::Nearest)
-          b.store(weightTables[d], b.convertF(wide, taps.weights[t]), b.index(t));
-      }
-      Value outside = arith::ExtUIOp::create(b, b.getI8Type(), taps.isOutside);
+      Neighbour found = neighbourOf(axes[d], indices[d]);
+      b.store(offsetTables[d], b.mul(found.index, in.strides[d]), b.index(0));
+      Value outside = arith::ExtUIOp::create(b, b.getI8Type(), found.isOutside);
       b.store(outsideTables[d], outside, b.index(0));
     };
     if (d + 1 == indices.size())
@@ -278,54 +193,6 @@ private:
     }
     Value isFirst = b.compare(CmpIPredicate::eq, b.row(), b.firstRow());
     b.ifThen(arith::OrIOp::create(b, isNew, isFirst), update);
-  }
-
-  /// Calls body(offset, weight) for all inputs along the dims but the last; a null weight is 1.
-  void addOuter(ArrayRef<Value> indices, size_t d, Value base, Value weight,
-                function_ref<void(Value, Value)> body) {
-    if (d == indices.size())
-      return body(base, weight);
-    if (!axes[d].isResized)
-      return addOuter(indices, d + 1, b.add(base, b.mul(indices[d], in.strides[d])), weight, body);
-    Value used = b.select(axes[d].isResized, b.index(countTaps(mode)), b.index(1));
-    b.loop(used, [&](Value t) {
-      Value own = b.load(weightTables[d], t);
-      Value isUsed = b.compareF(arith::CmpFPredicate::UNE, own, b.constant(wide, 0));
-      b.ifThen(isUsed, [&] {
-        addOuter(indices, d + 1, b.add(base, b.load(offsetTables[d], t)),
-                 weight ? b.mulF(weight, own) : own, body);
-      });
-    });
-  }
-
-  /// Adds `weight` times a row of the input, resized along the last dim, to `sums`.
-  void addRow(const Port &sums, Value n, Value base, Value weight, Value first,
-              const Port &positions, const Port &weights) {
-    auto accumulate = [&](Value j, Value x) {
-      if (weight)
-        x = b.mulF(weight, x);
-      b.store(sums, b.addF(b.load(sums, j), x), j);
-    };
-    auto inPlace = [&] {
-      b.loop(n, [&](Value j) { accumulate(j, b.loadWide(in, b.add(b.add(base, first), j))); });
-    };
-    if (!axes.back().isResized)
-      return inPlace();
-    b.ifElse(
-        axes.back().isResized,
-        [&] {
-          b.loop(n, [&](Value j) {
-            Value sum;
-            for (int64_t t = 0; t < countTaps(mode); ++t) {
-              Value at = b.add(j, b.index(t * kBlock));
-              Value x = b.loadWide(in, b.add(base, b.load(positions, at)));
-              x = b.mulF(x, b.load(weights, at));
-              sum = sum ? b.addF(sum, x) : x;
-            }
-            accumulate(j, sum);
-          });
-        },
-        inPlace);
   }
 
   void copy(Value to, Value n, Value base, Value first, const Port &positions) {
@@ -348,7 +215,8 @@ private:
       if (axis.isResized)
         any = arith::OrIOp::create(b, any, b.load(table, b.index(0)));
     Value rowIsOutside = arith::TruncIOp::create(b, b.getI1Type(), any);
-    Value fill = b.narrow(b.constant(wide, mode.extrapolation), b.out());
+    Value fill =
+        b.narrow(b.constant(RowBuilder::computeType(in.element), mode.extrapolation), b.out());
     b.loop(n, [&](Value j) {
       Value own = arith::TruncIOp::create(b, b.getI1Type(), b.load(outside, j));
       Value isOutside = arith::OrIOp::create(b, rowIsOutside, own);
@@ -361,9 +229,9 @@ private:
   const Port &in;
   const ResizeMode &mode;
   SmallVector<Axis> axes;
-  Type number, wide;
-  /// The taps of a row, per dim, and whether it is beyond the input.
-  std::vector<Port> offsetTables, weightTables, outsideTables;
+  Type number;
+  /// The input of a row, per dim, and whether the row is beyond the input.
+  std::vector<Port> offsetTables, outsideTables;
 };
 
 /// Reads what both operators state of a dim; `scale` is null where it is not resized.
@@ -399,9 +267,8 @@ bool resize(RowBuilder &b, graph::HostCallOp call) {
   if (list.empty())
     list = llvm::to_vector(llvm::seq<int64_t>(0, in.rank()));
   // Both may be given where the number of scales is not known: one of them is empty.
-  if (in.rank() == 0 || b.out().rank() != in.rank() || byScales == bySizes ||
-      host::integerOf(call, "antialias", 0) != 0 || (crops && !b.has(1)) ||
-      ((crops || mode.method != Method::Nearest) && !in.isFloat()) ||
+  if (mode.method != Method::Nearest || in.rank() == 0 || b.out().rank() != in.rank() ||
+      byScales == bySizes || (crops && (!b.has(1) || !in.isFloat())) ||
       (byScales && !isFloats(b.in(2))) || (bySizes && isFloats(b.in(3))))
     return false;
 
@@ -465,8 +332,8 @@ bool resize(RowBuilder &b, graph::HostCallOp call) {
 bool upsample(RowBuilder &b, graph::HostCallOp call) {
   const Port &in = b.in(0);
   const ResizeMode mode = ResizeMode::readUpsample(CallAttributes{call});
-  if (in.rank() == 0 || b.out().rank() != in.rank() || !b.has(1) || !b.in(1).isFloat() ||
-      (mode.method != Method::Nearest && !in.isFloat()))
+  if (mode.method != Method::Nearest || in.rank() == 0 || b.out().rank() != in.rank() ||
+      !b.has(1) || !b.in(1).isFloat())
     return false;
   Type number = numberType(b, mode);
   SmallVector<Axis> axes;

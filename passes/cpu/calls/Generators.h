@@ -30,7 +30,6 @@ Generator findRegionGenerator(llvm::StringRef kernel);
 Generator findResizeGenerator(llvm::StringRef kernel);
 Generator findSampleGenerator(llvm::StringRef kernel);
 Generator findScanGenerator(llvm::StringRef kernel);
-Generator findTopGenerator(llvm::StringRef kernel);
 
 } // namespace atc::cpu
 

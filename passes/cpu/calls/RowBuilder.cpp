@@ -264,10 +264,11 @@ Value RowBuilder::largerF(Value a, Value b) {
 }
 
 Value RowBuilder::extremeF(Value a, Value b, bool isGreatest) {
-  using arith::CmpFPredicate;
-  // The inner one is an instruction; as `a` it keeps a NaN.
-  Value better = compareF(isGreatest ? CmpFPredicate::OGT : CmpFPredicate::OLT, b, a);
-  return select(compareF(CmpFPredicate::UNO, b, b), b, select(better, b, a));
+  // Which of two zeros it is would take further instructions.
+  constexpr auto anyZero = arith::FastMathFlags::nsz;
+  if (isGreatest)
+    return arith::MaximumFOp::create(*this, a, b, anyZero);
+  return arith::MinimumFOp::create(*this, a, b, anyZero);
 }
 
 Value RowBuilder::maximumOfNumbers(Value a, Value b) {

@@ -107,7 +107,7 @@ public:
   /// Returns `b` where it is less (or, for largerF, greater) than `a`, else `a`, which may be NaN.
   mlir::Value smallerF(mlir::Value a, mlir::Value b);
   mlir::Value largerF(mlir::Value a, mlir::Value b);
-  /// Returns `b` where it is greater (or less) than `a` or NaN, else `a`: one is NaN where any is.
+  /// Returns the greater (or less) of two values, NaN where either is.
   mlir::Value extremeF(mlir::Value a, mlir::Value b, bool isGreatest);
   /// Returns the greater of two numbers, any value where one is NaN.
   mlir::Value maximumOfNumbers(mlir::Value a, mlir::Value b);
@@ -174,7 +174,7 @@ public:
 
 private:
   void storeError(mlir::Value first, mlir::Value second, int64_t kind);
-  /// As lanes(), of vectors of at most `size` elements.
+  /// Does the same as lanes() with vectors of at most `size` elements.
   void lanesOf(int64_t size, mlir::Value count, Body body);
   Port makePort(mlir::Value buffer, mlir::Value table, unsigned number, int64_t rank);
 

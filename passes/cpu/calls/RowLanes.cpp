@@ -113,7 +113,7 @@ Value RowBuilder::reduceLanes(Value count, Type loaded, Value initial,
   all = fold(blocks, last, index(kLanes), all, [&](Value j, ValueRange carried) -> Indices {
     return {combine(carried.front(), element(j))};
   })[0];
-  // Of the last vector those elements count that are in no other one.
+  // The last vector overlaps the one before it: only the elements that no other vector has count.
   auto lanesOf = VectorType::get({kLanes}, getI64Type());
   Value numbers = arith::ConstantOp::create(
       *this, DenseIntElementsAttr::get(lanesOf, llvm::to_vector(llvm::seq<int64_t>(0, kLanes))));

@@ -202,7 +202,7 @@ private:
   IntegerEpilogue epilogue;
   int64_t taskRows, taskBlocks;
   Value steps, bias, sums, filterAddress, inputAddress, sumsAddress;
-  // Of the task and run that is being built.
+  // The values of the task and the run that are being built.
   Value image, firstBlock, endBlock, row, runAddress;
 };
 

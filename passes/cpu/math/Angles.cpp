@@ -44,7 +44,8 @@ template <typename AngleOp> struct LowerAngle : OpRewritePattern<AngleOp> {
     Value quarters = math::RoundEvenOp::create(b, arith::MulFOp::create(b, x, number(2 / M_PI)));
     Value back = arith::NegFOp::create(b, quarters);
     Value rest = fma(back, number(kQuarterLow), fma(back, number(kQuarterHigh), x));
-    // Of angles beyond 2^52 quarters nothing is left; what comes of them is at least a sine.
+    // Angles beyond 2^52 quarters have no significant bits left; the clamp keeps their results
+    // between -1 and 1.
     rest = arith::SelectOp::create(b, compare(OGT, rest, number(1)), number(1), rest);
     rest = arith::SelectOp::create(b, compare(OLT, rest, number(-1)), number(-1), rest);
     if (std::is_same_v<AngleOp, math::CosOp>)

@@ -30,7 +30,7 @@ struct LowerPow : OpRewritePattern<math::PowFOp> {
     llvm::APFloat exponent(0.0);
     Value result;
     Value y = op.getRhs();
-    // What is computed in f32 has not yet a constant of f32.
+    // The exponent of a power of f16 that is computed in f32 is still an extension of a constant.
     if (auto extended = y.getDefiningOp<arith::ExtFOp>())
       y = extended.getIn();
     if (matchPattern(y, m_ConstantFloat(&exponent)))

@@ -44,7 +44,7 @@ std::optional<double> maxMagnitude(Value value, unsigned depth = 0) {
   if (isa<arith::UIToFPOp, arith::SIToFPOp>(op))
     return getElementTypeOrSelf(op->getOperand(0).getType()).isInteger(8) ? std::optional(255.0)
                                                                           : std::nullopt;
-  // Of a clamped value only the bounds are known.
+  // The range of a clamped value is that of its bounds.
   if (auto min = dyn_cast<arith::MinimumFOp>(op)) {
     auto max = min.getLhs().getDefiningOp<arith::MaximumFOp>();
     std::optional<int64_t> high = wholeNumber(min.getRhs());

@@ -44,7 +44,7 @@ std::vector<int32_t> quantizeBias(llvm::ArrayRef<float> bias, llvm::ArrayRef<flo
 std::vector<float> lossOfMeans(const WeightView &weights, llvm::ArrayRef<float> scales,
                                llvm::ArrayRef<double> inputMeans, int64_t groups);
 
-/// As above, for weights that became `integers`.
+/// Returns the same error for weights that were rounded to `integers`.
 std::vector<float> lossOfMeans(const WeightView &weights, llvm::ArrayRef<int8_t> integers,
                                llvm::ArrayRef<float> scales, llvm::ArrayRef<double> inputMeans,
                                int64_t groups);

@@ -29,13 +29,6 @@ Value unblock(OpBuilder &builder, const Blocked &source, Location loc, Type type
 
 namespace {
 
-/// Returns the number of a dim that `call` names by its attribute `axis`; -1
-/// for none of `rank`.
-int64_t axisOf(HostCallOp call, int64_t rank) {
-  const int64_t axis = integerOf(call, "axis", 0);
-  return axis < -rank || axis >= rank ? -1 : axis < 0 ? axis + rank : axis;
-}
-
 /// Returns the constant sizes of the results of a Split.
 std::optional<SmallVector<int64_t>> sizesOf(HostCallOp split) {
   auto sizes = dyn_cast_or_null<DenseIntElementsAttr>(graph::getConstant(split.getInputs()[1]));
@@ -52,7 +45,7 @@ HostCallOp joinOf(Value part, int64_t rank) {
     return {};
   auto concat = dyn_cast<HostCallOp>(*part.user_begin());
   if (!concat || concat.getKernel() != "Concat" || concat->getBlock() != part.getParentBlock() ||
-      axisOf(concat, rank) != rank - 1 || concat.getInputs().size() > maxImages + 1 ||
+      axisOf(concat, 0, rank) != rank - 1 || concat.getInputs().size() > maxImages + 1 ||
       !llvm::all_of(concat.getInputs(), isF32))
     return {};
   return concat;
@@ -109,7 +102,7 @@ void splitRows(OpBuilder &builder, HostCallOp rows, int64_t rank) {
     auto split = dyn_cast<HostCallOp>(user);
     return split && split.getKernel() == "Split" && split->getBlock() == rows->getBlock() &&
            split.getInputs()[0] == rows.getResult(0) && hasInputs(split, 2) &&
-           axisOf(split, rank) == rank - 1 && sizesOf(split);
+           axisOf(split, 0, rank) == rank - 1 && sizesOf(split);
   };
   if (!llvm::all_of(rows.getResult(0).getUsers(), isSplit))
     return;

@@ -25,22 +25,24 @@ RankedTensorType staticFloats(Value value) {
   return isKnown ? type : RankedTensorType();
 }
 
-bool isStatic(graph::HostCallOp call) {
+bool isStatic(graph::HostCallOp call, bool emptyInputs) {
   RankedTensorType first =
       call.getInputs().empty() ? RankedTensorType() : staticFloats(call.getInputs()[0]);
-  auto fits = [&](Value value) {
+  auto fits = [&](Value value, bool mayBeEmpty = false) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
-    return type && type.hasStaticShape() && type.getNumElements() > 0 &&
+    return type && type.hasStaticShape() && (mayBeEmpty || type.getNumElements() > 0) &&
            (!isa<FloatType>(type.getElementType()) ||
             type.getElementType() == first.getElementType());
   };
-  return first && llvm::all_of(call.getInputs(), fits) &&
+  return first &&
+         llvm::all_of(call.getInputs(), [&](Value input) { return fits(input, emptyInputs); }) &&
          llvm::all_of(call.getResults(),
                       [&](OpResult result) { return result.use_empty() || fits(result); });
 }
 
 unsigned expandCalls(func::FuncOp function, StringRef pass, ArrayRef<StringLiteral> kernels,
-                     StringRef made, function_ref<StringRef(graph::HostCallOp)> expand) {
+                     StringRef made, function_ref<StringRef(graph::HostCallOp)> expand,
+                     bool emptyInputs) {
   const graph::HostNodes hostNodes(function);
   SmallVector<graph::HostCallOp> calls;
   function.walk([&](graph::HostCallOp call) {
@@ -49,7 +51,8 @@ unsigned expandCalls(func::FuncOp function, StringRef pass, ArrayRef<StringLiter
   });
   unsigned expanded = 0;
   for (graph::HostCallOp call : calls) {
-    const StringRef why = isStatic(call) ? expand(call) : "its shapes or elements have no ops";
+    const StringRef why =
+        isStatic(call, emptyInputs) ? expand(call) : "its shapes or elements have no ops";
     if (!why.empty()) {
       remarkMissed(pass, call.getLoc(), "Kept")
           << remark::add("{0} stays a call of a host kernel: {1}", call.getKernel(), why);
@@ -70,6 +73,8 @@ Value CallOps::add(Value a, Value b) { return graph::AddOp::create(builder, loc,
 Value CallOps::sub(Value a, Value b) { return graph::SubOp::create(builder, loc, a, b); }
 Value CallOps::mul(Value a, Value b) { return graph::MulOp::create(builder, loc, a, b); }
 Value CallOps::product(Value a, Value b) { return graph::MatMulOp::create(builder, loc, a, b); }
+Value CallOps::smaller(Value a, Value b) { return graph::MinOp::create(builder, loc, a, b); }
+Value CallOps::larger(Value a, Value b) { return graph::MaxOp::create(builder, loc, a, b); }
 Value CallOps::isGreater(Value a, Value b) {
   return graph::CompareOp::create(builder, loc, a, b, graph::ComparePredicate::Gt);
 }
@@ -112,6 +117,10 @@ Value CallOps::concat(ArrayRef<Value> parts, int64_t dim) {
   return parts.size() == 1
              ? parts.front()
              : graph::ConcatOp::create(builder, loc, ValueRange(parts), dim).getResult();
+}
+
+Value CallOps::gather(Value x, Value indices) {
+  return graph::GatherOp::create(builder, loc, x, indices, /*axis=*/0);
 }
 
 Value CallOps::number(double value, Value like) {

@@ -14,8 +14,9 @@ namespace atc::host {
 mlir::RankedTensorType staticFloats(mlir::Value value);
 
 /// Returns whether all given inputs and used results of a call have static shapes, and the floats
-/// among them the element type of the first input, f32 or f16.
-bool isStatic(graph::HostCallOp call);
+/// among them the element type of the first input, f32 or f16. Inputs other than the first may have
+/// no elements where `emptyInputs` says so.
+bool isStatic(graph::HostCallOp call, bool emptyInputs = false);
 
 /// Replaces the calls of some kernels in a function, except for those that a user placed on the
 /// CPU. `expand` returns the reason why a call stays, or nothing where graph ops have its results.
@@ -23,7 +24,8 @@ bool isStatic(graph::HostCallOp call);
 /// calls were replaced.
 unsigned expandCalls(mlir::func::FuncOp function, llvm::StringRef pass,
                      llvm::ArrayRef<llvm::StringLiteral> kernels, llvm::StringRef made,
-                     llvm::function_ref<llvm::StringRef(graph::HostCallOp)> expand);
+                     llvm::function_ref<llvm::StringRef(graph::HostCallOp)> expand,
+                     bool emptyInputs = false);
 
 /// Creates graph ops in front of a call. Binary ops broadcast; a number takes the element type of
 /// what it is combined with.
@@ -37,6 +39,9 @@ public:
   mlir::Value mul(mlir::Value a, mlir::Value b);
   mlir::Value mul(mlir::Value a, double b) { return b == 1 ? a : mul(a, number(b, a)); }
   mlir::Value product(mlir::Value a, mlir::Value b);
+  /// Return the smaller and the larger number.
+  mlir::Value smaller(mlir::Value a, mlir::Value b);
+  mlir::Value larger(mlir::Value a, mlir::Value b);
   /// Return bools, and what they select from.
   mlir::Value isGreater(mlir::Value a, mlir::Value b);
   mlir::Value where(mlir::Value condition, mlir::Value a, mlir::Value b);
@@ -55,6 +60,8 @@ public:
   mlir::Value transpose(mlir::Value x, llvm::ArrayRef<int64_t> permutation);
   mlir::Value slice(mlir::Value x, int64_t dim, int64_t start, int64_t size);
   mlir::Value concat(llvm::ArrayRef<mlir::Value> parts, int64_t dim);
+  /// Returns the slices along the first dim that `indices` name.
+  mlir::Value gather(mlir::Value x, mlir::Value indices);
 
   /// Returns a constant of rank 0 with the element type of `like`.
   mlir::Value number(double value, mlir::Value like);

@@ -8,7 +8,7 @@
 #include "passes/graph/RewriteUtils.h"
 #include "passes/host/Passes.h"
 #include "passes/host/QuantizedCalls.h"
-#include "passes/host/expand/CallOps.h"
+#include "passes/host/expand/AttentionOps.h"
 
 #include <cmath>
 
@@ -22,18 +22,6 @@ namespace {
 
 using graph::HostCallOp;
 
-ArrayRef<int64_t> shapeOf(Value x) { return graph::getTensorType(x).getShape(); }
-
-/// Queries, keys and values, [batch, heads, positions, size], and what is done with the scores.
-struct Scores {
-  Value q, k, v;
-  double scale = 1, softcap = 0;
-  Value added;   ///< to the scores, broadcast to [batch, heads, queries, keys]; null: nothing
-  Value allowed; ///< of bool, broadcast as well: false hides a key; null: none is hidden
-  bool causal = false;
-  int64_t before = 0; ///< causal: query i sees the keys up to before + i
-};
-
 /// Replaces a call of static shapes by graph ops. Returns the reason why it stays; empty: it was
 /// replaced.
 class AttentionExpander {
@@ -42,11 +30,12 @@ public:
 
   StringRef run() {
     const StringRef kernel = call.getKernel();
-    return kernel == "Attention"            ? standard()
-           : kernel == "MultiHeadAttention" ? multiHead()
-           : kernel == "MsAttention"        ? projected()
-           : kernel == "RotaryEmbedding"    ? rotary()
-                                            : cachedRotary();
+    return kernel == "Attention"             ? standard()
+           : kernel == "GroupQueryAttention" ? expandGroupQuery(call)
+           : kernel == "MultiHeadAttention"  ? multiHead()
+           : kernel == "MsAttention"         ? projected()
+           : kernel == "RotaryEmbedding"     ? rotary()
+                                             : cachedRotary();
   }
 
 private:
@@ -58,55 +47,9 @@ private:
     return asked != 0 ? asked : 1 / std::sqrt(double(shapeOf(q).back()));
   }
 
-  /// [batch, positions, heads * size] -> [batch, heads, positions, size].
-  Value split(Value x, int64_t heads) {
-    ArrayRef<int64_t> shape = shapeOf(x);
-    return ops.transpose(ops.reshape(x, {shape[0], shape[1], heads, shape[2] / heads}),
-                         {0, 2, 1, 3});
-  }
-  /// The other way round.
-  Value joined(Value x) {
-    ArrayRef<int64_t> shape = shapeOf(x);
-    return ops.reshape(ops.transpose(x, {0, 2, 1, 3}), {shape[0], shape[2], shape[1] * shape[3]});
-  }
   /// Appends new positions to those of the past, if there is one.
-  Value appended(Value past, Value x) { return past ? ops.concat({past, x}, 2) : x; }
-
-  /// Returns softmax(q k^T * scale + added) v, [batch, heads, positions, size].
-  Value attend(const Scores &s) {
-    const int64_t batch = shapeOf(s.q)[0], heads = shapeOf(s.q)[1], queries = shapeOf(s.q)[2],
-                  size = shapeOf(s.q)[3], shared = shapeOf(s.k)[1], keys = shapeOf(s.k)[2];
-    // Heads that share keys are rows of one matrix.
-    const int64_t rows = heads / shared * queries;
-    Value scores = ops.product(ops.reshape(s.q, {batch, shared, rows, size}),
-                               ops.transpose(s.k, {0, 1, 3, 2}));
-    scores = ops.reshape(ops.mul(scores, s.scale), {batch, heads, queries, keys});
-    if (s.softcap != 0)
-      scores = ops.mul(ops.tanh(ops.mul(scores, 1 / s.softcap)), s.softcap);
-    if (s.added)
-      scores = ops.add(scores, s.added);
-    if (s.allowed)
-      scores = ops.where(s.allowed, scores, ops.number(lowest(scores), scores));
-    if (s.causal && queries + s.before > 1)
-      scores = ops.add(scores, causalMask(queries, keys, s.before, scores));
-    Value weights = ops.softmax(scores);
-    // A query that sees no key has the result 0.
-    if (s.allowed)
-      weights = ops.where(s.allowed, weights, ops.number(0, weights));
-    Value result = ops.product(ops.reshape(weights, {batch, shared, rows, keys}), s.v);
-    return ops.reshape(result, {batch, heads, queries, shapeOf(s.v)[3]});
-  }
-
-  static double lowest(Value like) {
-    return graph::getTensorType(like).getElementType().isF16() ? -65504 : -3.4028234663852886e38;
-  }
-
-  Value causalMask(int64_t queries, int64_t keys, int64_t before, Value like) {
-    SmallVector<double> hidden(queries * keys, 0);
-    for (int64_t i = 0; i < queries; ++i)
-      for (int64_t j = before + i + 1; j < keys; ++j)
-        hidden[i * keys + j] = lowest(like);
-    return ops.constant({queries, keys}, graph::getTensorType(like).getElementType(), hidden);
+  Value appended(Value past, Value x) {
+    return past && shapeOf(past)[2] ? ops.concat({past, x}, 2) : x;
   }
 
   StringRef standard() {
@@ -120,9 +63,9 @@ private:
     if ((shapeOf(k).size() == 3) != packed || (shapeOf(v).size() == 3) != packed)
       return "its inputs have several layouts";
     if (packed) {
-      q = split(q, integerOf(call, "q_num_heads", 1));
-      k = split(k, integerOf(call, "kv_num_heads", 1));
-      v = split(v, integerOf(call, "kv_num_heads", 1));
+      q = splitHeads(ops, q, integerOf(call, "q_num_heads", 1));
+      k = splitHeads(ops, k, integerOf(call, "kv_num_heads", 1));
+      v = splitHeads(ops, v, integerOf(call, "kv_num_heads", 1));
     }
     Scores s;
     s.q = q;
@@ -136,10 +79,10 @@ private:
       return "its mask is shorter than the keys";
     if (mask)
       (graph::getTensorType(mask).getElementType().isInteger(1) ? s.allowed : s.added) = mask;
-    Value result = attend(s);
+    Value result = attend(ops, s);
     ops.replace(1, s.k);
     ops.replace(2, s.v);
-    ops.replace(0, packed ? joined(result) : result);
+    ops.replace(0, packed ? joinHeads(ops, result) : result);
     return {};
   }
 
@@ -158,9 +101,9 @@ private:
       v = ops.add(v, ops.slice(bias, 0, 2 * hidden, width - 2 * hidden));
     }
     Scores s;
-    s.q = split(q, heads);
-    s.k = appended(inputs[6], isSplit ? k : split(k, heads));
-    s.v = appended(inputs[7], isSplit ? v : split(v, heads));
+    s.q = splitHeads(ops, q, heads);
+    s.k = appended(inputs[6], isSplit ? k : splitHeads(ops, k, heads));
+    s.v = appended(inputs[7], isSplit ? v : splitHeads(ops, v, heads));
     if (StringRef why = finish(s, inputs[5]); !why.empty())
       return why;
     ops.replace(1, s.k);
@@ -179,7 +122,7 @@ private:
       return "queries would see no key";
     if (added && shapeOf(added).back() != keys)
       return "its addend is longer than the keys";
-    ops.replace(0, joined(attend(s)));
+    ops.replace(0, joinHeads(ops, attend(ops, s)));
     return {};
   }
 
@@ -199,9 +142,9 @@ private:
     if (bias)
       all = ops.add(all, bias);
     Scores s;
-    s.q = split(ops.slice(all, 2, 0, hidden), heads);
-    s.k = split(ops.slice(all, 2, hidden, hidden), heads);
-    s.v = split(ops.slice(all, 2, 2 * hidden, columns - 2 * hidden), heads);
+    s.q = splitHeads(ops, ops.slice(all, 2, 0, hidden), heads);
+    s.k = splitHeads(ops, ops.slice(all, 2, hidden, hidden), heads);
+    s.v = splitHeads(ops, ops.slice(all, 2, 2 * hidden, columns - 2 * hidden), heads);
     if (mask) {
       Type integer = graph::getTensorType(mask).getElementType();
       SmallVector<double> positions;
@@ -219,46 +162,13 @@ private:
     return finish(s, inputs[5]);
   }
 
-  /// Rotates pairs of the last dim of [batch, heads, positions, size] by tables that broadcast to
-  /// [batch, 1, positions, half].
-  Value turned(Value x, Value cosines, Value sines, int64_t half, bool interleaved) {
-    const int64_t size = shapeOf(x)[3];
-    Value rest = 2 * half < size ? ops.slice(x, 3, 2 * half, size - 2 * half) : Value();
-    Value own = ops.slice(x, 3, 0, 2 * half);
-    SmallVector<int64_t> pairs(shapeOf(own));
-    pairs[3] = half;
-    pairs.push_back(2);
-    Value a, b;
-    if (interleaved) {
-      Value split = ops.reshape(own, pairs);
-      pairs.pop_back();
-      a = ops.reshape(ops.slice(split, 4, 0, 1), pairs);
-      b = ops.reshape(ops.slice(split, 4, 1, 1), pairs);
-    } else {
-      a = ops.slice(own, 3, 0, half);
-      b = ops.slice(own, 3, half, half);
-    }
-    Value first = ops.sub(ops.mul(a, cosines), ops.mul(b, sines));
-    Value second = ops.add(ops.mul(b, cosines), ops.mul(a, sines));
-    Value result;
-    if (interleaved) {
-      SmallVector<int64_t> single(shapeOf(first));
-      single.push_back(1);
-      SmallVector<int64_t> whole(shapeOf(own));
-      result = ops.reshape(ops.concat({ops.reshape(first, single), ops.reshape(second, single)}, 4),
-                           whole);
-    } else {
-      result = ops.concat({first, second}, 3);
-    }
-    return rest ? ops.concat({result, rest}, 3) : result;
-  }
-
   StringRef rotate(int64_t heads, Value cosines, Value sines, bool interleaved) {
     Value x = inputs[0];
     const bool packed = shapeOf(x).size() == 3;
     const int64_t half = shapeOf(cosines).back();
-    Value result = turned(packed ? split(x, heads) : x, cosines, sines, half, interleaved);
-    ops.replace(0, packed ? joined(result) : result);
+    Value result =
+        turnPairs(ops, packed ? splitHeads(ops, x, heads) : x, cosines, sines, half, interleaved);
+    ops.replace(0, packed ? joinHeads(ops, result) : result);
     return {};
   }
 
@@ -301,10 +211,13 @@ struct HostExpandAttention : impl::HostExpandAttentionBase<HostExpandAttention> 
   using HostExpandAttentionBase::HostExpandAttentionBase;
 
   void runOnOperation() override {
-    static constexpr StringLiteral kernels[] = {"Attention", "MsAttention", "MsRotaryEmbedding",
+    static constexpr StringLiteral kernels[] = {"Attention",          "GroupQueryAttention",
+                                                "MsAttention",        "MsRotaryEmbedding",
                                                 "MultiHeadAttention", "RotaryEmbedding"};
-    numExpanded += expandCalls(getOperation(), getArgument(), kernels, "products and maps",
-                               [](HostCallOp call) { return AttentionExpander(call).run(); });
+    // A cache holds nothing before the first step.
+    numExpanded += expandCalls(
+        getOperation(), getArgument(), kernels, "products and maps",
+        [](HostCallOp call) { return AttentionExpander(call).run(); }, /*emptyInputs=*/true);
   }
 };
 

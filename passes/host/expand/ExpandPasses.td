@@ -14,7 +14,13 @@ def HostExpandAttention : Pass<"host-expand-attention", "::mlir::func::FuncOp"> 
     share keys are rows of one matrix. A query that a mask of bools hides all keys from
     has the result 0, as in the host kernel.
 
-    Calls with lengths of sequences, windows, padding or packed projections stay, as do
+    GroupQueryAttention counts positions by data: its new rows enter the cache behind the
+    valid ones by selections, those of several new positions by a gather, and tables of
+    angles are read by positions. Lengths beyond the cache, an error of the host kernel,
+    are those of a full cache. The length of all positions has to be a constant; quantized
+    caches, and those of windows, stay calls.
+
+    Other calls with lengths of sequences, windows, padding or packed projections stay, as do
     nodes that a user placed on the CPU. Only for targets without host kernels: on the
     CPU the kernel, which visits keys in tiles, needs less memory.
 

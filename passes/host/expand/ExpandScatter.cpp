@@ -160,10 +160,10 @@ private:
   /// Reads the indices of a ScatterElements: along one dim, and the first positions of the others.
   std::string readElements(HostCallOp call, ArrayRef<int64_t> shape,
                            MutableArrayRef<int64_t> numbers) {
-    int64_t axis = integerOf(call, "axis", 0);
-    axis += axis < 0 ? type.getRank() : 0;
-    if (axis < 0 || axis >= type.getRank() || int64_t(shape.size()) != type.getRank())
+    const std::optional<int64_t> found = axisOf(call, 0, type.getRank());
+    if (!found || int64_t(shape.size()) != type.getRank())
       return "its indices do not fit its data";
+    const int64_t axis = *found;
     int64_t inner = 1;
     for (int64_t dim = axis + 1; dim < type.getRank(); ++dim)
       inner *= shape[dim];

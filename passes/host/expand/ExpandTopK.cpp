@@ -71,10 +71,10 @@ struct Selection {
       return "k is not known";
     k = int64_t(*number);
     isLargest = integerOf(call, "largest", 1) != 0;
-    axis = integerOf(call, "axis", -1);
-    axis += axis < 0 ? type.getRank() : 0;
-    if (axis < 0 || axis >= type.getRank())
+    std::optional<int64_t> dim = axisOf(call, -1, type.getRank());
+    if (!dim)
       return "its axis is not valid";
+    axis = *dim;
     size = type.getDimSize(axis);
     rows = type.getNumElements() / size;
     if (k < 1 || k > std::min(size, kMaxK))

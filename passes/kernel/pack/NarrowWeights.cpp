@@ -43,7 +43,7 @@ ElementsAttr WeightStorage::narrow(ElementsAttr weights) const {
   auto data = graph::ConstantBytes::get(weights);
   if (kind == Float32 || failed(data) || !type || !type.getElementType().isF32())
     return {};
-  // Of a splat one element says all.
+  // For a splat, this is one element, which is enough.
   const ArrayRef<float> some = data->as<float>();
   bool toBFloat = kind == BFloat;
   if (kind == Exact) {

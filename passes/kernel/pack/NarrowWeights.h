@@ -8,7 +8,7 @@
 
 namespace atc::kernel {
 
-/// How constant weights of f32 are stored. Products and sums are those of f32 in all cases.
+/// The storage of constant weights of f32. Products and sums are computed in f32 in all cases.
 struct WeightStorage {
   enum Kind {
     Float32,

@@ -22,7 +22,7 @@ namespace atc::kernel {
 
 namespace {
 
-/// How bytes are multiplied with weights.
+/// The form of an instruction that multiplies bytes with weights.
 struct Form {
   bool byMagnitude;
   int limit;

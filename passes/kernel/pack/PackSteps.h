@@ -32,8 +32,8 @@ struct PackedSteps {
   std::vector<ChannelSums> sums;
   /// Whether `steps` are those of each block, not of all blocks one after the other.
   bool sharesList = false;
-  /// Where all blocks have one list of single steps: the size of chunks of it, the largest up to 16
-  /// that divides it, whose steps have adjacent bytes. 0 otherwise.
+  /// The size of chunks of the list, if all blocks have one list of single steps: the largest
+  /// divisor up to 16 for which the steps of a chunk have adjacent bytes. 0 otherwise.
   int64_t adjacent = 0;
 };
 

@@ -127,7 +127,7 @@ static FailureOr<ElementsAttr> makeMatrix(ElementsAttr matrix, bool transposed, 
 }
 
 FailureOr<ElementsAttr> packMatrix(ElementsAttr matrix, bool transposed, int64_t block) {
-  // What was to be transposed twice is read where it is.
+  // If the matrix is itself a deferred transpose, its source is packed, with the opposite flag.
   if (ElementsAttr source = graph::deferredSource(matrix, graph::recipeOf("transpose", {1, 0})))
     return packMatrix(source, !transposed, block);
   return graph::deriveConstant(matrix, graph::recipeOf("matrix", {transposed, block}),

@@ -35,10 +35,10 @@ struct Contraction {
   graph::ActivationAttr activation;
   bool residualLast = false;
   double scale = 1;
-  /// For results that are quantized when they leave l0c: how, and the code that follows.
+  /// How results are quantized when they leave l0c, if they are, and the code that follows.
   std::optional<Requantization> requantization;
   mlir::Block *body = nullptr;
-  /// Where that code only adds a residual: it is done while the results leave l0c.
+  /// The residual, if that code only adds one: it is added while the results leave l0c.
   std::optional<Addition> addition;
   /// Bytes are multiplied. Sizes along the contracted dim count pairs of bytes, so that all blocks
   /// have the same size in bytes as in f16.

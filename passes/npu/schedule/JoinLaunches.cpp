@@ -196,7 +196,7 @@ private:
     for (auto [launch, program] : llvm::zip_equal(launches, programs)) {
       auto identity = program ? program->getAttrOfType<StringAttr>(kKernelAttr) : StringAttr();
       text += "\n" + (identity ? identity.str() : "");
-      // What is loaded ahead depends on tiles.
+      // Preloaded operands depend on tiles, so they are not part of the text.
       auto ahead = launch->getAttrOfType<IntegerAttr>(kPreloadedAttr);
       const size_t count = launch.getOperands_().size(), loaded = ahead ? ahead.getInt() : 0;
       for (auto [position, operand] : llvm::enumerate(launch.getOperands_())) {

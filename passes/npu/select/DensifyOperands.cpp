@@ -185,7 +185,7 @@ private:
     Densified densified(map);
     for (unsigned i = 0; i < map->getNumOperands(); ++i) {
       const kernel::Storage storage = storageOf(map->getOperand(i));
-      // What repeats in gm is loaded once.
+      // An operand that broadcasts is loaded from global memory once, so it needs no copy.
       if (storage.isContiguous() || llvm::is_contained(storage.strides, 0))
         continue;
       copies += cyclesOfCopy(map->getOperand(i), soc);

@@ -51,8 +51,12 @@ MaybeRange rangeOfWeight(om::WeightOp weight) {
   return std::nullopt;
 }
 
-/// Returns the range that an attribute of an argument of @main gives.
+/// Returns the range that an attribute of an argument of @main gives: a run refuses other indices.
 MaybeRange rangeOfArgument(BlockArgument argument) {
+  if (auto indices = graph::IndexRange::of(argument)) {
+    const int64_t size = *std::max_element(indices->sizes.begin(), indices->sizes.end());
+    return limited(indices->wraps ? -size : 0, size - 1);
+  }
   auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
   auto bound = function ? function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
                                                                  graph::kIndicesBelowAttr)
@@ -86,21 +90,32 @@ MaybeRange remainderOf(const IntegerRange &a, const IntegerRange &b) {
                  std::min(std::max<int64_t>(a.most, 0), most));
 }
 
-/// Returns the range that a float has between constants to which it is clamped.
+/// Returns the number of a constant; nothing for other values.
+std::optional<double> numberOf(Value value) {
+  FloatAttr number;
+  APInt integer;
+  if (matchPattern(value, m_Constant(&number)))
+    return number.getValueAsDouble();
+  if (matchPattern(value, m_ConstantInt(&integer)) && integer.getSignificantBits() <= 32)
+    return double(integer.getSExtValue());
+  return std::nullopt;
+}
+
+/// Returns the range that a number has between constants to which it is clamped.
 MaybeRange rangeOfClamped(Value value) {
   double least = -INFINITY, most = INFINITY;
   for (Operation *op = value.getDefiningOp(); op; op = op->getOperand(0).getDefiningOp()) {
-    FloatAttr limit;
-    const bool isAbove = isa<arith::MaximumFOp, arith::MaxNumFOp>(op);
-    if ((!isAbove && !isa<arith::MinimumFOp, arith::MinNumFOp>(op)) ||
-        !matchPattern(op->getOperand(1), m_Constant(&limit)))
+    const bool isAbove = isa<arith::MaximumFOp, arith::MaxNumFOp, arith::MaxSIOp>(op);
+    if (!isAbove && !isa<arith::MinimumFOp, arith::MinNumFOp, arith::MinSIOp>(op))
+      break;
+    std::optional<double> number = numberOf(op->getOperand(1));
+    if (!number)
       break;
     // A bound that is applied later holds for those before it.
-    const double number = limit.getValueAsDouble();
     if (isAbove && std::isinf(least))
-      least = std::min(number, most);
+      least = std::min(*number, most);
     else if (!isAbove && std::isinf(most))
-      most = std::max(number, least);
+      most = std::max(*number, least);
   }
   constexpr double tooLarge = 1e9;
   if (!(std::abs(least) < tooLarge && std::abs(most) < tooLarge))
@@ -119,6 +134,10 @@ MaybeRange rangeOfOp(Operation &op, const ValueRanges &ranges) {
     MaybeRange a = of(0), b = of(1);
     return a && b ? compute(*a, *b) : std::nullopt;
   };
+  auto clamped = [&](auto compute) {
+    MaybeRange range = both(compute);
+    return range ? range : rangeOfClamped(op.getResult(0));
+  };
   return llvm::TypeSwitch<Operation *, MaybeRange>(&op)
       .Case<arith::AddIOp>([&](auto) {
         return both([](auto a, auto b) { return limited(a.least + b.least, a.most + b.most); });
@@ -130,12 +149,12 @@ MaybeRange rangeOfOp(Operation &op, const ValueRanges &ranges) {
       .Case<arith::DivSIOp>([&](auto) { return both(quotientOf); })
       .Case<arith::RemSIOp>([&](auto) { return both(remainderOf); })
       .Case<arith::MaxSIOp>([&](auto) {
-        return both([](auto a, auto b) {
+        return clamped([](auto a, auto b) {
           return limited(std::max(a.least, b.least), std::max(a.most, b.most));
         });
       })
       .Case<arith::MinSIOp>([&](auto) {
-        return both([](auto a, auto b) {
+        return clamped([](auto a, auto b) {
           return limited(std::min(a.least, b.least), std::min(a.most, b.most));
         });
       })
@@ -155,7 +174,7 @@ MaybeRange rangeOfOp(Operation &op, const ValueRanges &ranges) {
       })
       .Case<arith::FPToSIOp>([&](auto) { return rangeOfClamped(op.getOperand(0)); })
       .Case<arith::TruncIOp>([&](arith::TruncIOp truncation) -> MaybeRange {
-        // What is kept fits into 32 bits.
+        // Ranges that are known fit into 32 bits, so a truncation to these keeps the value.
         return truncation.getType().isInteger(32) ? of(0) : std::nullopt;
       })
       .Default([](Operation *) { return std::nullopt; });

@@ -69,8 +69,9 @@ public:
       } else if (op.getNumResults() == 1 && isWide(op.getResult(0))) {
         if (!isExactOp(op))
           return false;
-      } else if (llvm::any_of(op.getOperands(),
-                              [](Value value) { return isWide(value) && !isAny(value); })) {
+      } else if (llvm::any_of(op.getOperands(), [](Value value) {
+                   return isWide(value) && !isa<BlockArgument>(value);
+                 })) {
         // A narrower integer, such as of a cast to i8, is not computed of floats.
         return false;
       }
@@ -100,24 +101,27 @@ private:
     return range && range->size() <= limit;
   }
 
-  /// Returns whether a value may be any integer: it is read as it is.
-  static bool isAny(Value value) { return isa<BlockArgument>(value); }
+  /// Returns whether a value may be any integer: its f32 is the nearest one. That is so of what is
+  /// read, and of the larger or smaller one of such values, since rounding keeps their order.
+  static bool isAny(Value value) {
+    APInt number;
+    Operation *op = value.getDefiningOp();
+    return !op || matchPattern(value, m_ConstantInt(&number)) ||
+           (isa<arith::MaxSIOp, arith::MinSIOp>(op) && llvm::all_of(op->getOperands(), isAny));
+  }
 
   bool isExactCompare(arith::CmpIOp compare) const {
     Value lhs = compare.getLhs(), rhs = compare.getRhs();
     if (!isWide(lhs))
       return false;
-    APInt number;
-    auto isKnown = [&](Value value) {
-      return isAny(value) || isSmall(value, kExact) || matchPattern(value, m_ConstantInt(&number));
-    };
+    auto isKnown = [&](Value value) { return isAny(value) || isSmall(value, kExact); };
     return asFloat(compare.getPredicate()) && isKnown(lhs) && isKnown(rhs) &&
            (isSmall(lhs, kExact - 1) || isSmall(rhs, kExact - 1));
   }
 
   bool isExactOp(Operation &op) const {
     // Constants are judged where they are used.
-    if (isa<arith::ConstantOp>(op))
+    if (isa<arith::ConstantOp>(op) || isAny(op.getResult(0)))
       return true;
     auto areSmall = [&](int64_t limit) {
       return llvm::all_of(op.getOperands(), [&](Value operand) {
@@ -189,7 +193,8 @@ private:
         .Case<arith::MinSIOp>([&](auto) { return binary(arith::MinimumFOp()); })
         .Case<arith::RemSIOp>([&](auto) { return binary(arith::RemFOp()); })
         .Case<arith::DivSIOp>([&](auto) -> Value {
-          // What the remainder leaves is a multiple of the divisor.
+          // Subtracting the remainder leaves a multiple of the divisor, so that the division is
+          // exact.
           Value a = in(0), b = in(1);
           Value whole =
               arith::SubFOp::create(builder, loc, a, arith::RemFOp::create(builder, loc, a, b));
@@ -205,7 +210,7 @@ private:
             return in(0);
           return arith::UIToFPOp::create(builder, loc, builder.getF32Type(), extension.getIn());
         })
-        // Of an extension or a truncation, which keep the number.
+        // An extension or a truncation keeps the value.
         .Default([&](Operation *) { return in(0); });
   }
 

@@ -293,7 +293,7 @@ NpuKernels::NpuKernels(ModuleOp module) {
 }
 
 bool NpuKernels::has(Operation *op) const {
-  // What is left of preprocessing is part of the convolutions that read it.
+  // A preprocess op that is still there is part of the convolutions that read it.
   if (isa<graph::PreprocessOp>(op))
     return true;
   if (op->hasAttr(kernel::kCubeSumsAttr))

@@ -12,9 +12,9 @@
 
 namespace atc::npu {
 
-/// How a convolution loads the pixels that a graph.preprocess reads: adjacent channels of a window
-/// of interleaved pixels, which stay in the order of the image (the filter follows), or colours of
-/// luma and chroma; each normalized.
+/// Describes how a convolution loads the pixels that a graph.preprocess reads: adjacent channels of
+/// a window of interleaved pixels, which keep the order of the image (the filter is permuted
+/// instead), or the colours of luma and chroma. Each channel is normalized.
 struct PixelLoad {
   int64_t first = 0, count = 0;                ///< channels of the image
   llvm::SmallVector<int64_t, 4> order;         ///< the loaded channel of each channel of the result

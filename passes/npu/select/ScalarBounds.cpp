@@ -52,7 +52,7 @@ Interval power(Interval a, Interval b) {
 }
 
 Interval reciprocalRoot(Interval a) {
-  // Of a number below 0 it is NaN.
+  // The root of a negative number is NaN; infinity is its bound, too.
   auto of = [](double x) { return x <= 0 ? kInfinity : 1 / std::sqrt(x); };
   return {std::isinf(a.most) ? 0 : of(a.most), of(a.least)};
 }

@@ -159,11 +159,15 @@ void BoxOperand::loadPeriod(ProgramWriter &w, Value gm, const BoxLayout &layout)
   BoxOperand whole(element, strides, LaneKind::Full);
   whole.allocate(w, layout);
   int64_t blocks = period / 32;
+  // Integers of 64 bits are copied as words: the vector unit only reads them to cast them.
+  const bool isWide = element.isInteger(64);
+  const Type word = isWide ? Type(IntegerType::get(w.context(), 32)) : element;
+  const int64_t words = layout.unit / blocks * (isWide ? 2 : 1);
   for (int64_t block = 0; block < blocks; ++block)
     w.vector(VectorOp::Copy, {whole.inUb.buffer, block * 32}, whole.inUb.steps,
              VectorSource{{packed, block * 32}, steps, 0}, {}, {},
              spanOf(nest, outer, strides[outer]), spanOf(nest, inner, strides[inner]),
-             nest.span(layout.lanes(), layout.unit / blocks), element, element, 0, period);
+             nest.span(layout.lanes(), words), word, word, 0, period);
   inUb = whole.inUb;
 }
 

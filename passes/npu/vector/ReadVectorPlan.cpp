@@ -252,12 +252,18 @@ bool VectorPlan::read(Operation &op) {
   return true;
 }
 
-/// An integer of 8 bits between float ops is its value, which the code in front has rounded and
-/// clamped.
+/// An integer of 8 bits between float ops is its value, which the code in front has clamped, and
+/// rounded unless a kernel before has done so.
 bool VectorPlan::readQuantization(Operation &op) {
-  int value = storedNumberOf(&op) ? valueOf(op.getOperand(0)) : -1;
+  const bool isRounded = storedNumberOf(&op).has_value();
+  if (!isRounded && (!op.getResult(0).getType().isInteger(8) ||
+                     !isKeptInByte(op.getOperand(0), isa<arith::FPToUIOp>(op))))
+    return false;
+  int value = valueOf(op.getOperand(0));
   if (value < 0)
     return false;
+  if (!isRounded)
+    value = truncated(value);
   halfOnly = false;
   values.push_back({op.getResult(0), value});
   return true;

@@ -23,6 +23,9 @@ struct StoredNumber {
 /// the code has another form.
 std::optional<StoredNumber> storedNumberOf(mlir::Operation *store);
 
+/// Returns whether a float is clamped to what a byte holds.
+bool isKeptInByte(mlir::Value value, bool isUnsigned);
+
 /// Where `value` is op(x, constant): returns the constant and replaces `value` by x.
 template <typename OpT> std::optional<double> peelConstant(mlir::Value &value) {
   auto op = value.getDefiningOp<OpT>();

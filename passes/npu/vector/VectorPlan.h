@@ -68,6 +68,8 @@ private:
   static bool isReadBack(mlir::Operation &op, mlir::Value integer);
   std::optional<int> readStore(mlir::Operation *store);
   std::optional<int> readTruncation(mlir::Operation *store);
+  /// Makes a number without its fraction.
+  int truncated(int number);
   void chooseType();
   void fuseScales();
   void castInputs();
@@ -115,7 +117,7 @@ private:
   llvm::SmallVector<mlir::Type> inputTypes;
   mlir::Type type, storedType;
   bool halfOnly = true;
-  /// For quantized values: each operation is exactly the one of the model.
+  /// Whether each operation is exactly that of the model, as quantized values require.
   bool exact = false;
   double resultScale = 1;
   int resultStep = -1;

@@ -44,8 +44,7 @@ std::optional<StoredNumber> storedNumberOf(Operation *store) {
   return number;
 }
 
-/// Returns whether a float is clamped to what a byte holds.
-static bool isKeptInByte(Value value, bool isUnsigned) {
+bool isKeptInByte(Value value, bool isUnsigned) {
   const double least = isUnsigned ? 0 : -128, most = isUnsigned ? 255 : 127;
   auto isInside = [&](std::optional<double> bound) {
     return bound && *bound >= least && *bound <= most;
@@ -95,10 +94,12 @@ std::optional<int> VectorPlan::readTruncation(Operation *store) {
   const int step = valueOf(round ? round.getOperand() : store->getOperand(0));
   if (step < 0)
     return std::nullopt;
-  if (round)
-    return step;
-  return select(binary(VectorOp::Less, step, constant(0)), unary(VectorOp::Ceil, step),
-                unary(VectorOp::Floor, step));
+  return round ? step : truncated(step);
+}
+
+int VectorPlan::truncated(int number) {
+  return select(binary(VectorOp::Less, number, constant(0)), unary(VectorOp::Ceil, number),
+                unary(VectorOp::Floor, number));
 }
 
 } // namespace atc::npu

@@ -20,8 +20,9 @@
 extern "C" {
 #endif
 
-/* What ranks do when they meet. n is the number of ranks of the group. Divided tensors
- * are divided into n equal consecutive ranges of elements, in the order of the group. */
+/* The operations that all ranks of a group perform together. n is the number of ranks of the group.
+ * Divided tensors are divided into n equal consecutive ranges of elements, in the order of the
+ * group. */
 typedef enum om_collective_kind OM_ENUM_TYPE {
   OM_ALL_REDUCE = 0,     /* every rank: the elements of all ranks combined               */
   OM_ALL_GATHER = 1,     /* every rank: the inputs of all ranks one behind the other     */
@@ -32,8 +33,8 @@ typedef enum om_collective_kind OM_ENUM_TYPE {
   OM_RECEIVE = 6
 } om_collective_kind;
 
-/* How elements are combined. The order of the ranks is not defined, but the result is
- * the same, bit for bit, on all of them. */
+/* The operation that combines elements. The order in which it takes the ranks is not defined, but
+ * the result is the same, bit by bit, on all of them. */
 typedef enum om_reduction OM_ENUM_TYPE {
   OM_REDUCE_SUM = 0,
   OM_REDUCE_MAX = 1,

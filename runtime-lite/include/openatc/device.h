@@ -51,7 +51,7 @@ typedef struct om_device_model {
   const uint8_t *const *read_only;
 } om_device_model;
 
-/* What a run of one gear transfers and computes; see om_device_model. */
+/* The bytes and operations of a run of one gear; see om_device_model. */
 typedef struct om_device_sizes {
   uint64_t input_bytes, output_bytes, arena_bytes, macs;
   uint32_t host_launches;

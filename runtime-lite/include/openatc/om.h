@@ -121,7 +121,7 @@ typedef struct om_crypto {
   int (*digest)(void *user, const void *data, size_t bytes, uint8_t result[OM_DIGEST_BYTES]);
 } om_crypto;
 
-/* How to load a model. */
+/* Options for loading a model. Initialize them with OM_LOAD_OPTIONS_INIT. */
 typedef struct om_load_options {
   size_t struct_size;
   /* 1 (the default): om_model_load_... checks the weights. 0: it does not read
@@ -149,7 +149,7 @@ typedef struct om_load_options {
 
 struct om_device; /* openatc/device.h */
 
-/* How to run a model. */
+/* Options of a session. Initialize them with OM_SESSION_OPTIONS_INIT. */
 typedef struct om_session_options {
   size_t struct_size;
   uint32_t threads;     /* including the caller; 0: as many as the process may use */
@@ -319,7 +319,7 @@ OM_API om_status om_session_get_profile(const om_session *session, uint32_t laun
 #define OM_NO_GEAR UINT32_MAX
 #define OM_NO_INPUT UINT32_MAX
 
-/* What the values of a gear stand for. */
+/* The meaning of the values of a gear. */
 typedef enum om_gear_kind OM_ENUM_TYPE {
   OM_GEARS_NONE = 0,  /* the model has no gears                                           */
   OM_GEARS_BATCH = 1, /* --dynamic_batch_size: one value, the batch                       */

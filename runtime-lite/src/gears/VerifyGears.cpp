@@ -124,7 +124,8 @@ const char *GearChecker::partition() const {
     if (part.first_launch() != launch || part.first_input() != input ||
         part.first_output() != output)
       return "a gear does not begin where the one before it ends";
-    // Those of a host program's parts are as many as it has values between them.
+    // The static regions of a dynamic schedule have as many inputs and outputs as it passes between
+    // them.
     if (!gear->host() && (part.inputs() != ends(false) || part.outputs() != ends(true)))
       return "a gear does not have the inputs and outputs of the model";
     launch += part.launches();

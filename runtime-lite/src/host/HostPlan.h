@@ -38,8 +38,8 @@ struct HostPlan {
   Array<HostOp> ops;
   uint32_t opCount = 0;
   Array<const om::fb::HostCall *> calls;
-  /// Of each call: whether nothing reads its input 0 any more, which is released or replaced before
-  /// it could be. False where that depends on a branch.
+  /// Whether each call is the last reader of its input 0, which is released or replaced before
+  /// anything else could read it. False where that depends on a branch.
   Array<bool> endsFirst;
   uint32_t callCount = 0;
 

@@ -346,7 +346,7 @@ const char *HostChecker::tree() const {
   };
   for (uint32_t next = 0; !errorText && next < end; ++next)
     for (const fb::HostStep *step : *host.blocks()->Get(queue[next])->steps()) {
-      // Those that have begun are counted once each.
+      // The session keeps one entry per collective that has begun, so each must run at most once.
       if (queue[next] != host.main() && step->what_as_HostCollective())
         errorText = "a collective is in a branch or loop";
       if (const fb::HostIf *branch = step->what_as_HostIf()) {

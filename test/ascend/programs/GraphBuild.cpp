@@ -164,6 +164,81 @@ REG_OP(MulCustom)
     EXPECT(aclgrphBuildModel(makeNetwork(), Options(), model) == GRAPH_PARAM_INVALID);
   }
 
+  /// Everything that takes or returns a std::string, of whichever kind the program has.
+  void useStrings(const std::string &folder) {
+    using Strings = std::map<std::string, std::string>;
+    const AscendString part("ab\0c", 4), whole("xab\0cd", 6);
+    EXPECT(part.GetLength() == 4 && whole.Find(part) == 1 && part < whole && !(whole < part));
+    EXPECT(AscendString() == "" && AscendString("") == AscendString() && AscendString("a") != "b");
+    EXPECT(std::hash<AscendString>()(part) == std::hash<AscendString>()(AscendString("ab\0c", 4)));
+
+    TensorDesc vector(Shape({4}), FORMAT_ND, DT_FLOAT);
+    vector.SetName(std::string("four"));
+    EXPECT(vector.GetName() == "four");
+    auto data = op::Data(std::string("data"));
+    EXPECT(data.UpdateOutputDesc(std::string("y"), vector) == GRAPH_SUCCESS);
+    Operator negated(std::string("negated"), std::string("Neg"));
+    negated.SetInput(std::string("x"), data, std::string("y"));
+    EXPECT(negated.GetName() == "negated" && negated.GetOpType() == "Neg");
+    EXPECT(negated.GetInputDesc(std::string("x")).GetShape().GetDims() ==
+           std::vector<int64_t>({4}));
+    Operator made = OperatorFactory::CreateOperator(std::string("made"), std::string("Relu"));
+    EXPECT(OperatorFactory::IsExistOp(std::string("Relu")));
+    made.SetInput(std::string("x"), negated, 0);
+    EXPECT(Operator(std::string("Neg")).GetOpType() == "Neg");
+
+    made.SetAttr(std::string("label"), std::string("some text"));
+    made.SetAttr("labels", std::vector<std::string>{"one", "", "three"});
+    made.SetAttr("whole", AttrValue(std::string("text")));
+    std::string text;
+    AscendString ascend;
+    std::vector<std::string> texts;
+    std::vector<AscendString> ascends;
+    EXPECT_OK(made.GetAttr(std::string("label"), text));
+    EXPECT_OK(made.GetAttr("label", ascend));
+    EXPECT(text == "some text" && ascend == "some text");
+    EXPECT_OK(made.GetAttr("labels", texts));
+    EXPECT_OK(made.GetAttr("labels", ascends));
+    EXPECT(texts == std::vector<std::string>({"one", "", "three"}));
+    EXPECT(ascends.size() == 3 && ascends[2] == "three");
+    EXPECT_OK(made.GetAttr("whole", text));
+    EXPECT(text == "text" && made.GetAttr("labels", text) != GRAPH_SUCCESS);
+
+    Tensor bytes;
+    EXPECT_OK(bytes.SetData(std::string("\1\0\2", 3)));
+    EXPECT(bytes.GetSize() == 3 && bytes.GetData()[2] == 2);
+
+    Graph graph(std::string("strings"));
+    EXPECT(graph.GetName() == "strings");
+    Operator relu("relu", "Relu"), found;
+    relu.SetInput("x", negated);
+    graph.SetInputs({data}).SetOutputs(
+        std::vector<std::pair<Operator, std::string>>{{relu, std::string()}});
+    EXPECT_OK(graph.FindOpByName(std::string("negated"), found));
+    EXPECT(graph.FindOpByName(std::string("nobody"), found) != GRAPH_SUCCESS);
+    EXPECT_OK(graph.SaveToFile(folder + "/strings.air"));
+    Graph loaded;
+    EXPECT_OK(loaded.LoadFromFile(folder + "/strings.air"));
+
+    EXPECT_OK(aclgrphBuildInitialize(Strings{{ir_option::SOC_VERSION, "Ascend310P3"}}));
+    ModelBufferData model;
+    EXPECT_OK(aclgrphBuildModel(loaded, Strings{{ir_option::LOG_LEVEL, "error"}}, model));
+    EXPECT_OK(aclgrphSaveModel(folder + "/strings", model));
+    EXPECT(aclgrphBuildModel(graph, Strings{{"ge.colour", "red"}}, model) == GRAPH_PARAM_INVALID);
+    EXPECT(GEGetErrorMsg().find("ge.colour") != std::string::npos && GEGetWarningMsg().empty());
+    aclgrphBuildFinalize();
+
+    EXPECT_OK(GEInitialize(Strings{{"ge.exec.deviceId", "0"}}));
+    {
+      Session session(Strings{{"ge.socVersion", "Ascend310P3"}});
+      EXPECT_OK(session.AddGraph(3, graph, Strings{{"ge.exec.precision_mode", "force_fp16"}}));
+      std::vector<Tensor> outputs;
+      EXPECT_OK(session.RunGraph(3, {tensorOf({4}, {1, -2, 3, -4})}, outputs));
+      EXPECT(outputs.size() == 1 && near(valuesOf(outputs[0]), {0, 2, 0, 4}));
+    }
+    EXPECT_OK(GEFinalize());
+  }
+
   void runSession(const std::string &folder) {
     Session session(Options{{"ge.exec.precision_mode", "force_fp16"}});
     EXPECT_OK(session.AddGraph(1, makeNetwork()));
@@ -406,6 +481,7 @@ REG_OP(MulCustom)
 int main(int argc, char **argv) {
   EXPECT(argc == 3);
   EXPECT(GEInitialize(Options{{"ge.exec.deviceId", "first"}}) == PARAM_INVALID);
+  useStrings(argv[1]);
   EXPECT_OK(GEInitialize(Options{{"ge.exec.deviceId", "0"}, {"ge.graphRunMode", "0"}}));
   buildAndSave(argv[1]);
   runSession(argv[1]);

@@ -47,7 +47,16 @@ std::string queuesOf(const Step &step, const Timed &timed) {
 } // namespace
 
 int main(int argc, char **argv) {
-  bool json = argc > 1 && !std::strcmp(argv[1], "--json");
+  const bool json = argc == 2 && !std::strcmp(argv[1], "--json");
+  if (argc > 1 && !json) {
+    const bool isHelp = !std::strcmp(argv[1], "--help");
+    std::fprintf(
+        isHelp ? stdout : stderr,
+        "usage: npu-ladder [--json]\n"
+        "Simulates kernels whose times on silicon are published, and prints both times of "
+        "each.\nTakes about ten seconds. --json prints one JSON array instead of lines.\n");
+    return isHelp ? 0 : 2;
+  }
   const char *separator = json ? "[" : "";
   for (auto [ladder, steps] : {std::pair("matmul", &matmulLadder()), std::pair("add", &addLadder()),
                                std::pair("copy", &copies())})

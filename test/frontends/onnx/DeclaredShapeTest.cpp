@@ -102,6 +102,18 @@ TEST_CASE("errors of the operators by indices") {
   }
 }
 
+TEST_CASE("tuples of unknown length leave the rank of what they gather open") {
+  TestModel model(13);
+  model.input("x", {2, 3, 4}).symbolicInput("i", {"n", "length"}).output("y");
+  model.graph().mutable_input(1)->mutable_type()->mutable_tensor_type()->set_elem_type(
+      TensorProto::INT64);
+  model.node("GatherND", {"x", "i"}, {"y"});
+  Imported result = import(model);
+  INFO(result.messages());
+  REQUIRE(result);
+  CHECK_THAT(result.text(), Contains("host_call \"GatherND\"") && Contains("-> tensor<*xf32>"));
+}
+
 TEST_CASE("before opset 7 the second operand stands at an axis") {
   TestModel model(6);
   model.input("x", {2, 3, 4}).input("b", {3}).output("y");

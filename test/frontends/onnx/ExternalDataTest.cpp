@@ -97,6 +97,39 @@ TEST_CASE("a model file finds its data beside it") {
   CHECK(result);
 }
 
+TEST_CASE("a model in the cache of a model hub finds its data among the blobs") {
+  Folder folder;
+  const fs::path cache = folder.path / "models--a--b";
+  const fs::path snapshot = cache / "snapshots" / "4e1b" / "onnx";
+  fs::create_directories(snapshot);
+  fs::create_directories(cache / "blobs");
+  fs::create_directories(folder.path / "models--c--d" / "blobs");
+  std::ofstream(cache / "blobs" / "1111", std::ios::binary)
+      << externalModel({"location", "model.onnx_data"}).bytes();
+  fs::create_symlink("../../../blobs/1111", snapshot / "model.onnx");
+  const fs::path data = snapshot / "model.onnx_data";
+  auto importWith = [&](const fs::path &file) {
+    writeFloats(file, 0, 100);
+    fs::remove(data);
+    fs::create_symlink(fs::relative(file, snapshot), data);
+    return importFile((snapshot / "model.onnx").string());
+  };
+  Imported result = importWith(cache / "blobs" / "2222");
+  INFO(result.messages());
+  CHECK(result);
+  // Neither what else lies in the cache nor another model's blobs belong to the model.
+  const auto refused = Contains("leads out of the model's folder");
+  CHECK_THAT(importWith(folder.path / "models--c--d" / "blobs" / "2222").messages(), refused);
+  CHECK_THAT(importWith(cache / "refs").messages(), refused);
+  CHECK_THAT(importWith(folder.path / "secret.bin").messages(), refused);
+  // A folder of blobs that is itself a link is none of the model's.
+  fs::rename(cache / "blobs", folder.path / "elsewhere");
+  fs::create_directory_symlink("../elsewhere", cache / "blobs");
+  fs::remove(data);
+  fs::create_symlink("../../../blobs/2222", data);
+  CHECK_THAT(importFile((snapshot / "model.onnx").string()).messages(), refused);
+}
+
 TEST_CASE("errors of external data") {
   Folder folder;
   writeFloats(folder.path / "model" / "w.bin", 0, 100);

@@ -245,6 +245,21 @@ TEST_CASE("constants of the model follow a batch that --input_shape changes") {
     REQUIRE(result);
     CHECK_THAT(result.text(), Contains("-> tensor<2x4x4xf32>") && Contains("-> tensor<2x16xf32>"));
   }
+  SECTION("shapes whose -1 would take up the batch") {
+    model.ints("rest", {1, 3, -1}).ints("flat", {1, -1}).floats("table", {2, 2}, {1, 2, 3, 4});
+    model.node("Reshape", {"x", "rest"}, {"r"}, "r");
+    model.node("Reshape", {"r", "flat"}, {"f"}, "f");
+    // No images: what is computed of constants keeps its shape.
+    model.node("Relu", {"table"}, {"t"});
+    model.node("Reshape", {"t", "flat"}, {"row"}, "row");
+    attr(model.node("Concat", {"f", "f"}, {"y"}, "c"), "axis", int64_t(1));
+    model.output("row");
+    Imported result = import(model, {.inputShapes = {{"x", {2, 3, 4}}}});
+    INFO(result.messages());
+    REQUIRE(result);
+    CHECK_THAT(result.text(), Contains("-> tensor<2x12xf32>") && Contains("-> tensor<2x24xf32>") &&
+                                  Contains("tensor<1x4xf32> {om.name = \"row\"}"));
+  }
   SECTION("a shape that fits stays") {
     model.node("Reshape", {"x", "fixed"}, {"y"});
     Imported result = import(model, {.inputShapes = {{"x", {2, 3, 4}}}});

@@ -42,6 +42,8 @@ TEST_CASE("every host kernel is an operator of the page") {
                                "CharactersText",
                                "Cholesky",
                                "CrossHash",
+                               "CsvColumn",
+                               "CtcBeams",
                                "CumLogSumExp",
                                "Digamma",
                                "Erfinv",

@@ -468,6 +468,23 @@ TEST_CASE("errors of the checkpoint are told") {
     Diagnostics diagnostics;
     CHECK(readSavedModel(folder.path, diagnostics));
   }
+  SECTION("the cache of a model hub") {
+    folder.save();
+    namespace fs = std::filesystem;
+    const std::string cache = folder.path + "-cache";
+    fs::create_directories(cache + "/snapshots/1/variables");
+    fs::create_directories(cache + "/blobs");
+    for (const char *file : {"saved_model.pb", "variables/variables.index",
+                             "variables/variables.data-00000-of-00001"}) {
+      const std::string blob = cache + "/blobs/" + fs::path(file).filename().string();
+      const std::string link = cache + "/snapshots/1/" + file;
+      fs::rename(folder.path + "/" + file, blob);
+      fs::create_symlink(fs::relative(blob, fs::path(link).parent_path()), link);
+    }
+    Diagnostics diagnostics;
+    CHECK(readSavedModel(cache + "/snapshots/1", diagnostics));
+    fs::remove_all(cache);
+  }
   SECTION("no checkpoint at all") {
     folder.save();
     (void)llvm::sys::fs::remove(folder.index());

@@ -280,6 +280,11 @@ def add_networks():
          several, form="open")
     case("open_mirror", lambda x: tf.pad(x, [[0, 0], [1, 2], [2, 1], [0, 0]], "SYMMETRIC"), several,
          form="open")
+    case("open_pool_int16", lambda x: nn.max_pool2d(nn.conv2d(x, filters, 1, "SAME"), 2, 2, "SAME"), several,
+         form="int16open")
+    matrix = np.linspace(-1, 1, 20, dtype="f4").reshape(4, 5)
+    case("open_dense_rows", lambda x: nn.relu(tf.reshape(x, [tf.shape(x)[0], -1, 4]) @ matrix + matrix[0]), several,
+         form="open")
     for name in ("sum", "max"):
         function = getattr(tf.math, f"unsorted_segment_{name}")
         case(f"open_segment_{name}",
@@ -317,12 +322,12 @@ def add_quantized():
 
 def convert(function, inputs, form):
     """The bytes of a model. Forms: float, open (a batch of any size), f16 and dynamic (weights), int8,
-    int8io and uint8io (also inputs and results), int16 (activations); sparse, sparsef16 and sparseint8
+    int8io and uint8io (also inputs and results), int16 and int16open (activations); sparse, sparsef16 and sparseint8
     store weights without their zeros."""
     if isinstance(function, tf.keras.Model):
         converter = tf.lite.TFLiteConverter.from_keras_model(function)
     else:
-        specs = [tf.TensorSpec([None, *value.shape[1:]] if form == "open" else np.shape(value),
+        specs = [tf.TensorSpec([None, *value.shape[1:]] if form.endswith("open") else np.shape(value),
                                np.asarray(value).dtype) for value in inputs]
         traced = tf.function(function, input_signature=specs, autograph=False)
         converter = tf.lite.TFLiteConverter.from_concrete_functions(
@@ -342,7 +347,7 @@ def convert(function, inputs, form):
         converter.representative_dataset = samples
         converter.target_spec.supported_ops = [
             tf.lite.OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
-            if form == "int16" else tf.lite.OpsSet.TFLITE_BUILTINS_INT8]
+            if form.startswith("int16") else tf.lite.OpsSet.TFLITE_BUILTINS_INT8]
     if form.endswith("io"):
         converter.inference_input_type = getattr(tf, form[:-2])
         converter.inference_output_type = getattr(tf, form[:-2])

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "common"))
 from openatc_tools import call, tool  # noqa: E402
 
 RNG = np.random.default_rng(17)
-TYPES = {np.dtype("f4"): TensorProto.FLOAT, np.dtype("i4"): TensorProto.INT32, np.dtype("bool"): TensorProto.BOOL}
+TYPES = {np.dtype("f4"): TensorProto.FLOAT, np.dtype("i8"): TensorProto.INT64, np.dtype("i4"): TensorProto.INT32, np.dtype("bool"): TensorProto.BOOL}
 
 
 def floats(*shape):
@@ -67,6 +67,12 @@ TABLES = [np.cos(ANGLES).astype("f4"), np.sin(ANGLES).astype("f4")]
 ROWS = [np.cos(RNG.uniform(0, 6, (12, 4))).astype("f4"), np.sin(RNG.uniform(0, 6, (12, 4))).astype("f4")]
 LENGTHS, SEEN = np.array([6, 3], "i4"), (RNG.random((2, 6)) < 0.7).astype("i4")
 SEEN[:, 0] = 1
+ONE, FOUR = [floats(2, 1, 32), floats(2, 1, 16), floats(2, 1, 16)], [floats(1, 4, 32), floats(1, 4, 16), floats(1, 4, 16)]
+CACHE, LONG = [floats(2, 2, 11, 8) for _ in "kv"], [floats(1, 2, 16, 8) for _ in "kv"]
+FLAT = [np.cos(RNG.uniform(0, 6, (24, 4))).astype("f4"), np.sin(RNG.uniform(0, 6, (24, 4))).astype("f4")]
+GROUP = MICROSOFT + "GroupQueryAttention"
+HEADS = dict(num_heads=4, kv_num_heads=2)
+LAST, TOTAL = np.array([11, 4], "i4"), np.array(12, "i4")
 GAMMA, BETA, BIAS = floats(HIDDEN), floats(HIDDEN), floats(HIDDEN)
 PROJECTION = [QKV[0], floats(HIDDEN, 3 * HIDDEN) / 6, floats(3 * HIDDEN)]
 CASES = {  # operator, inputs, which are constants, number of outputs, attributes
@@ -87,6 +93,19 @@ CASES = {  # operator, inputs, which are constants, number of outputs, attribute
     "part": ("RotaryEmbedding", [SPLIT[0], *(t[..., :3] for t in TABLES)], (1, 2), 1,
              dict(rotary_embedding_dim=6)),
     "positions": (MICROSOFT + "RotaryEmbedding", [QKV[0], np.array([5]), *ROWS], (1, 2, 3), 1, {}),
+    "step": (GROUP, [*ONE, *CACHE, LAST, TOTAL, *FLAT], (6, 7, 8), 3, dict(HEADS, do_rotary=1)),
+    "packed step": (GROUP, [np.concatenate(ONE, 2), None, None, *CACHE, LAST, TOTAL, *FLAT], (6, 7, 8), 3,
+                    dict(HEADS, do_rotary=1, rotary_interleaved=1, local_window_size=5, softcap=3.0)),
+    "shared buffer": (GROUP, [*ONE, *CACHE, LAST - 1, np.array(4, "i4"), *FLAT], (6, 7, 8), 3, dict(HEADS, do_rotary=1)),
+    "prompt": (GROUP, [*FOUR, None, None, np.array([2], "i4"), np.array(4, "i4"), *FLAT], (6, 7, 8), 3,
+               dict(HEADS, do_rotary=1)),
+    "chunk": (GROUP, [*FOUR, *LONG, np.array([13], "i4"), np.array(20, "i4"), *FLAT], (6, 7, 8), 3,
+              dict(HEADS, do_rotary=1, scale=0.2)),
+    "sinks": (GROUP, [*ONE, *CACHE, LAST, TOTAL, None, None, None, None, floats(4)], (6,), 3, HEADS),
+    "norms": (GROUP, [*ONE, *CACHE, LAST, TOTAL, *FLAT, np.array([[9], [3]]), *[None] * 4, floats(8), floats(8)],
+              (6, 7, 8, 14, 15), 3, dict(HEADS, do_rotary=1, qk_norm_epsilon=0.1)),
+    "added": (GROUP, [*ONE, *CACHE, LAST, TOTAL, None, None, None, floats(2, 1, 1, 12)], (6,), 3,
+              dict(HEADS, smooth_softmax=1)),
     "gelu": (MICROSOFT + "BiasGelu", [QKV[0], BIAS], (1,), 1, {}),
     "tanh gelu": (MICROSOFT + "FastGelu", [QKV[0], BIAS], (1,), 1, {}),
     "no bias": (MICROSOFT + "FastGelu", [QKV[0]], (), 1, {}),

@@ -155,7 +155,8 @@ ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vdec_get_frame(hi_vdec_chn chn, hi_video_frame
                                                  hi_vdec_stream *stream, hi_s32 milli_sec);
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vdec_release_frame(hi_vdec_chn chn,
                                                      const hi_video_frame_info *frame_info);
-/* As those of hi_mpi_venc_... */
+/* The file of a channel, to wait for with select or poll; see hi_mpi_venc_get_fd and
+ * hi_mpi_venc_close_fd. */
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vdec_get_fd(hi_vdec_chn chn);
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_vdec_close_fd(hi_vdec_chn chn);
 /* Reads the header of a JPEG (HI_PT_JPEG) or PNG (HI_PT_PNG) file. */

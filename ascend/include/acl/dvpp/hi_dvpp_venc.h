@@ -159,6 +159,15 @@ ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_set_scene_mode(hi_venc_chn chn,
                                                       const hi_venc_scene_mode scene_mode);
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_get_scene_mode(hi_venc_chn chn,
                                                       hi_venc_scene_mode *scene_mode);
+/* Hints for the channel, whose priority is 0 or 1, and for what pictures of video are predicted
+ * from: what is set is returned again. That pictures become grey, are cropped, are left out or are
+ * predicted from another one is not done, which a warning says once. */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_set_chn_param(hi_venc_chn chn,
+                                                     const hi_venc_chn_param *chn_param);
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_get_chn_param(hi_venc_chn chn, hi_venc_chn_param *chn_param);
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_set_ref_param(hi_venc_chn chn,
+                                                     const hi_venc_ref_param *ref_param);
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_get_ref_param(hi_venc_chn chn, hi_venc_ref_param *ref_param);
 /* Has the next picture of video need no other. */
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_request_idr(hi_venc_chn chn, hi_bool instant);
 /* Set and get the quality. Quantization tables of the caller are not used. */

@@ -193,6 +193,29 @@ typedef enum {
 } hi_venc_scene_mode;
 
 typedef struct {
+  hi_bool enable;
+  hi_rect rect;
+} hi_crop_info;
+
+typedef struct {
+  hi_s32 src_frame_rate, dst_frame_rate;
+} hi_frame_rate_ctrl;
+
+typedef struct {
+  hi_bool color_to_grey_en;
+  hi_u32 priority, max_stream_cnt, poll_wake_up_frame_cnt;
+  hi_crop_info crop_info;
+  hi_frame_rate_ctrl frame_rate;
+} hi_venc_chn_param;
+
+/* A base of 1 without enhancement, with prediction: each picture is predicted from the one before.
+ */
+typedef struct {
+  hi_u32 base, enhance;
+  hi_bool pred_en;
+} hi_venc_ref_param;
+
+typedef struct {
   hi_u32 max_i_proportion, min_i_proportion;
   hi_u32 max_qp, min_qp, max_i_qp, min_i_qp;
   hi_s32 max_reencode_times;

@@ -161,6 +161,10 @@ def _made_inputs(session, shapes, kind):
         size = int(np.prod(shape, dtype=np.int64)) * np.dtype(port.datatype).itemsize
         data = np.zeros(size, np.uint8) if kind == "zero" else random.integers(
             0, 255, size, np.uint8)
+        if kind == "random" and np.dtype(port.datatype) in (np.int32, np.int64):
+            # May be indices, which a run refuses out of range: any table has these.
+            data = random.integers(0, 2, size // np.dtype(port.datatype).itemsize)
+            data = data.astype(port.datatype).view(np.uint8)
         if kind == "random" and np.dtype(port.datatype).kind == "f":
             data = random.random(int(np.prod(shape, dtype=np.int64)), np.float32)
             data = data.astype(port.datatype).view(np.uint8)

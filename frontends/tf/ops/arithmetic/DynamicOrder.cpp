@@ -60,7 +60,7 @@ void importInTopK(NodeContext &n) {
   Value nearest = m.clamp(places, m.index(0), m.sub(m.dim(scores, 1), m.index(1)));
   Value target = n.callHost("GatherElements", {scores, nearest}, {n.hostInts("axis", {1})});
   Value larger = m.sum(m.toIndex(m.greater(scores, target)), 1);
-  // Of a row with a number that is not finite nothing is among the best.
+  // In a row with a value that is not finite, no target is among the best.
   Value finite = m.equal(m.sub(scores, scores), n.scalarLike(0, scores));
   Value isFinite = m.equal(m.sum(m.toIndex(finite), 1), m.dim(scores, 1));
   Value isAmong = m.both(m.less(larger, m.toIndex(k)), m.both(isFinite, m.equal(nearest, places)));
@@ -246,10 +246,25 @@ void importDimMap(NodeContext &n) {
 
 } // namespace
 
+void importDifference(NodeContext &n) {
+  Value values = withRank(n, 0, 1), others = withRank(n, 1, 1);
+  const Type index = n.typeAttr("out_idx", pb::DT_INT32);
+  if (n.failed())
+    return;
+  TensorMath m(n);
+  Value isSame = n.callHost("Equal", {m.unsqueeze(values, {1}), m.unsqueeze(others, {0})});
+  Value matches = m.squeeze(m.sum(m.toIndex(isSame), 1), {1});
+  Value kept =
+      m.reshape(n.callHost("NonZero", {m.equal(matches, m.index(0))}), ArrayRef<int64_t>{-1});
+  n.setOutput(0, withKnownDims(n, m.gather(values, kept, 0), {ShapedType::kDynamic}, 0));
+  n.setOutput(1, n.cast(kept, index));
+}
+
 ArrayRef<OpRow> dynamicOrderRows() {
   static const OpRow rows[] = {
       {"Cross", importCross},
       {"L2Loss", importL2Loss},
+      {"ListDiff", importDifference},
       {"ReverseSequence", importReverseSequence},
       {"SoftmaxCrossEntropyWithLogits", importCrossEntropy},
       {"SparseSoftmaxCrossEntropyWithLogits", importSparseCrossEntropy},

@@ -99,7 +99,8 @@ template <Combine kind> void importUnsorted(NodeContext &n) {
   n.setOutput(m.reshape(result, m.concat({m.shapeOf({number}), inner}, 0)));
 }
 
-/// What a sum is divided by: nothing, the number of its rows, or the root of that.
+/// The number by which the sum of a segment is divided: none, the number of its rows, or the square
+/// root of that.
 enum class Divisor { None, Count, Root };
 
 /// Combines rows of the same id, which are sorted. There are as many segments as the last id says,
@@ -216,6 +217,17 @@ void importHistogram(NodeContext &n) {
   n.setOutput(n.cast(m.squeeze(counts, {1}), element));
 }
 
+/// Adds the elements of a sparse tensor to a dense one.
+void importDenseAdd(NodeContext &n) {
+  Value places = withRank(n, 0, 2), values = withRank(n, 1, 1), dense = n.input(3);
+  if (n.failed())
+    return;
+  TensorMath m(n);
+  Value sum =
+      n.callHost("ScatterND", {dense, m.toIndex(places), values}, {n.hostText("reduction", "add")});
+  n.setOutput(NodeContext::hasRank(dense) ? withKnownDims(n, sum, n.shape(dense), 0) : sum);
+}
+
 } // namespace
 
 void importPickedSegments(NodeContext &n) {
@@ -302,6 +314,7 @@ ArrayRef<OpRow> dynamicSegmentRows() {
       {"UnsortedSegmentMin", importUnsorted<Combine::Min>},
       {"UnsortedSegmentProd", importUnsorted<Combine::Prod>},
       {"UnsortedSegmentSum", importUnsorted<Combine::Sum>},
+      {"SparseTensorDenseAdd", importDenseAdd},
   };
   return rows;
 }

@@ -55,15 +55,23 @@ SmallVector<Type> readTypes(NodeContext &n, StringRef name) {
   return types;
 }
 
-/// Reads the shapes of dense features; a first dim that is open has no size for all.
+/// Whether Examples have other numbers of values of a dense feature; the missing ones are filled
+/// up.
+bool isOfAnyLength(ArrayRef<int64_t> shape) { return !shape.empty() && shape[0] < 0; }
+
+/// Reads the shapes of dense features.
 void readShapes(NodeContext &n, Features &features) {
   for (const pb::TensorShapeProto &shape : listOf(n, "dense_shapes").shape()) {
     SmallVector<int64_t> &dims = features.shapes.emplace_back();
     for (const auto &dim : shape.dim())
       dims.push_back(dim.size());
-    if (shape.unknown_rank() || !countElements(dims))
-      return n.failAttribute("dense_shapes", "has a shape whose dims are not all known: features "
-                                             "of any length are sparse or ragged ones");
+    const bool isOpen = isOfAnyLength(dims);
+    const std::optional<int64_t> count =
+        llvm::expectedToOptional(countElements(ArrayRef(dims).drop_front(isOpen)));
+    if (shape.unknown_rank() || !count || (isOpen && *count != 1))
+      return n.failAttribute("dense_shapes",
+                             "has a shape whose dims are not all known, or only the "
+                             "first one beside others of 1");
   }
 }
 
@@ -155,12 +163,14 @@ private:
     if (n.failed())
       return {};
     ArrayRef<int64_t> dims = features.shapes[i];
+    if (isOfAnyLength(dims))
+      return denseOfAnyLength(i);
     Value fallback = n.callHost("Reshape", {n.input(features.firstDefault + i), n.intList({-1})});
     const int64_t size = ShapedType::getNumElements(dims);
     Values values = readFeature(n, features.dense[i], features.denseTypes[i], size, fallback);
     SmallVector<int64_t> shape(dims);
     if (!isOne)
-      // Of features without elements the number of Examples says how many there are.
+      // For features without elements, the outer dim is the number of Examples.
       shape.insert(shape.begin(), size == 0 ? 0 : -1);
     Value result =
         size == 0 && !isOne
@@ -170,6 +180,26 @@ private:
     if (!isOne)
       shape.front() = ShapedType::kDynamic;
     return withKnownDims(n, result, shape, 0);
+  }
+
+  /// The values of each Example, filled up to as many as the one with the most has.
+  Value denseOfAnyLength(unsigned i) {
+    Values values = readFeature(n, features.dense[i], features.denseTypes[i]);
+    if (n.failed())
+      return {};
+    Value result = values.all;
+    if (!isOne) {
+      Value fallback = n.callHost("Reshape", {n.input(features.firstDefault + i), n.intList({})});
+      Value rows = rowsOfSplits(m, splitsOf(values.counts));
+      result = n.callHost("RaggedToDense",
+                          {values.all, fallback, m.dim(values.counts, 0), rows, m.index(-1)});
+      result = withKnownDims(n, result, {ShapedType::kDynamic, ShapedType::kDynamic}, 0);
+    }
+    // All dims behind the length are 1.
+    const int64_t first = isOne ? 1 : 2, others = features.shapes[i].size() - 1;
+    if (others > 0)
+      result = m.unsqueeze(result, llvm::to_vector(llvm::seq(first, first + others)));
+    return result;
   }
 
   NodeContext &n;
@@ -230,11 +260,45 @@ void importParseSingle(NodeContext &n) {
   setOutputs(n, features);
 }
 
+//===----------------------------------------------------------------------===//
+// Comma-separated values
+//===----------------------------------------------------------------------===//
+
+/// Inputs: the records, and what each column has where a field is empty.
+void importCsv(NodeContext &n) {
+  SmallVector<Value> inputs = n.inputs();
+  requireStrings(n, 0);
+  const std::string delimiter = n.stringAttr("field_delim", ","), na = n.stringAttr("na_value", "");
+  const bool quotes = n.boolAttr("use_quote_delim", true);
+  const SmallVector<int64_t> selected = n.intsAttr("select_cols");
+  if (n.failed())
+    return;
+  const int64_t columns = static_cast<int64_t>(inputs.size()) - 1;
+  if (delimiter.size() != 1)
+    return n.failAttribute("field_delim", "is '" + delimiter + "', expected one character");
+  if (!selected.empty() && static_cast<int64_t>(selected.size()) != columns)
+    return n.failAttribute("select_cols", "names " + Twine(selected.size()) + " columns, for " +
+                                              Twine(columns) + " defaults");
+  for (int64_t i = 0; i < columns && !n.failed(); ++i) {
+    const int64_t column = selected.empty() ? i : selected[i];
+    if (column < 0 || (i > 0 && !selected.empty() && column <= selected[i - 1]))
+      return n.failAttribute("select_cols", "does not rise from 0 on");
+    n.setOutput(
+        i, withShapeOf(n.callHost("CsvColumn", {inputs[0], inputs[i + 1]},
+                                  {n.hostInts("column", {column}),
+                                   n.hostInts("columns", {selected.empty() ? columns : -1}),
+                                   n.hostInts("quotes", {quotes}),
+                                   n.hostText("delimiter", delimiter), n.hostText("absent", na)}),
+                       inputs[0]));
+  }
+}
+
 } // namespace
 
 ArrayRef<OpRow> recordRows() {
-  static constexpr llvm::StringLiteral limits = "dense features of known shape";
+  static constexpr llvm::StringLiteral limits = "dense features of a known shape, or of any length";
   static const OpRow rows[] = {
+      {"DecodeCSV", importCsv},
       {"ParseExample", importParseExample, limits},
       {"ParseExampleV2", importParseExampleV2, limits},
       {"ParseSingleExample", importParseSingle, limits},

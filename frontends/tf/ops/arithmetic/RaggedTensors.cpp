@@ -199,7 +199,7 @@ void importRaggedToSparse(NodeContext &n) {
     Value splits = m.toIndex(inputs[level]);
     Value owner = rowsOfSplits(m, splits);
     Value place = m.sub(m.count(m.dim(owner, 0)), m.gather(splits, owner, 0));
-    // Of each value: which element of this level it belongs to.
+    // For each value: the index of the element of this level that it belongs to.
     columns[level + 1] = rows ? m.gather(place, rows, 0) : place;
     rows = rows ? m.gather(owner, rows, 0) : owner;
     Value longest = n.callHost(

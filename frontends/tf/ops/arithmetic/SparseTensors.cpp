@@ -5,26 +5,33 @@
 
 #include "dialects/graph/ops/HostOps.h"
 #include "frontends/tf/OpTable.h"
-#include "frontends/tf/ops/arithmetic/TensorMath.h"
+#include "frontends/tf/ops/arithmetic/SparseParts.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
 namespace atc::tf_import {
 
-namespace {
-
-/// States the rank of an output, which does not follow from shapes where the number of elements
-/// depends on the data.
-void setOutput(NodeContext &n, unsigned index, Value value, int64_t rank) {
+void setRanked(NodeContext &n, unsigned index, Value value, int64_t rank) {
   n.setOutput(index, withKnownDims(n, value, SmallVector<int64_t>(rank, ShapedType::kDynamic), 0));
 }
 
-/// For each dim of a shape the elements that a step along it passes over.
 Value stepsOf(TensorMath &m, Value shape) {
   return m.n.callHost("CumProd", {shape, m.index(0)},
                       {m.n.hostInts("exclusive", {1}), m.n.hostInts("reverse", {1})});
 }
+
+Value numbersOf(TensorMath &m, Value places, Value shape) {
+  return m.squeeze(m.sum(m.mul(places, stepsOf(m, shape)), 1), {1});
+}
+
+Value placesOf(TensorMath &m, Value numbers, Value shape) {
+  // Without elements nothing is divided, so that any divisor but 0 does.
+  Value one = m.index(1), along = m.div(numbers, m.max(stepsOf(m, shape), one));
+  return m.n.callHost("Mod", {along, m.max(shape, one)});
+}
+
+namespace {
 
 /// Returns the order of numbers that rise; of equal ones the first one stays first.
 Value risingOrder(TensorMath &m, Value numbers) {
@@ -60,7 +67,7 @@ void importProduct(NodeContext &n) {
 }
 
 /// Outputs: the places in the new shape, and that shape, in which one dim may be stated as -1.
-void importReshape(NodeContext &n) {
+void importSparseReshape(NodeContext &n) {
   Value places = withRank(n, 0, 2), shape = withRank(n, 1, 1), stated = withRank(n, 2, 1);
   if (n.failed())
     return;
@@ -74,9 +81,7 @@ void importReshape(NodeContext &n) {
   Value others = m.max(m.product(m.select(isOpen, one, wanted)), one);
   Value result = m.select(isOpen, m.div(m.product(old), others), wanted);
   Value flat = m.sum(m.mul(m.toIndex(places), stepsOf(m, old)), 1);
-  // Without elements nothing is divided, so that any divisor but 0 does.
-  Value along = m.div(flat, m.max(stepsOf(m, result), one));
-  setOutput(n, 0, n.callHost("Mod", {along, m.max(result, one)}), 2);
+  setRanked(n, 0, placesOf(m, flat, result), 2);
   n.setOutput(1, result);
 }
 
@@ -105,28 +110,23 @@ void importFillRows(NodeContext &n) {
   Value order = risingOrder(m, m.concat({rows, added}, 0));
   if (n.failed())
     return;
-  setOutput(n, 0, m.gather(newPlaces, order, 0), 2);
-  setOutput(n, 1, m.gather(newValues, order, 0), 1);
-  setOutput(n, 2, isEmpty, 1);
-  setOutput(n, 3, m.firstOf(risingOrder(m, order), number), 1);
+  setRanked(n, 0, m.gather(newPlaces, order, 0), 2);
+  setRanked(n, 1, m.gather(newValues, order, 0), 1);
+  setRanked(n, 2, isEmpty, 1);
+  setRanked(n, 3, m.firstOf(risingOrder(m, order), number), 1);
 }
 
 //===----------------------------------------------------------------------===//
 // Order, parts and sums
 //===----------------------------------------------------------------------===//
 
-/// The number of each place when the elements of the shape are counted.
-Value numbersOf(TensorMath &m, Value places, Value shape) {
-  return m.squeeze(m.sum(m.mul(places, stepsOf(m, shape)), 1), {1});
-}
-
 /// Sets the outputs of a sparse tensor whose elements are brought into the order of their places.
 void setOrdered(TensorMath &m, Value places, Value values, Value shape) {
   Value order = risingOrder(m, numbersOf(m, places, shape));
   if (m.n.failed())
     return;
-  setOutput(m.n, 0, m.gather(places, order, 0), 2);
-  setOutput(m.n, 1, m.gather(values, order, 0), 1);
+  setRanked(m.n, 0, m.gather(places, order, 0), 2);
+  setRanked(m.n, 1, m.gather(values, order, 0), 1);
 }
 
 void importSparseReorder(NodeContext &n) {
@@ -185,8 +185,8 @@ void importSparseSlice(NodeContext &n) {
   Value outside = m.sum(m.toIndex(isOut), 1);
   Value kept = m.reshape(n.callHost("NonZero", {m.squeeze(m.equal(outside, zero), {1})}),
                          ArrayRef<int64_t>{-1});
-  setOutput(n, 0, m.gather(moved, kept, 0), 2);
-  setOutput(n, 1, m.gather(values, kept, 0), 1);
+  setRanked(n, 0, m.gather(moved, kept, 0), 2);
+  setRanked(n, 1, m.gather(values, kept, 0), 1);
   n.setOutput(2, wanted);
 }
 
@@ -232,7 +232,7 @@ template <typename OpTy> void importWithDense(NodeContext &n) {
   TensorMath m(n);
   Value whole = m.expand(dense, indexVector(n, shape));
   Value others = n.callHost("GatherND", {whole, m.toIndex(places)});
-  setOutput(n, 0, n.create<OpTy>(values, others), 1);
+  setRanked(n, 0, n.create<OpTy>(values, others), 1);
 }
 
 /// The softmax of the elements that have all places but the last one in common.
@@ -252,7 +252,7 @@ void importSparseSoftmax(NodeContext &n) {
                              {n.hostInts("axis", {0}), n.hostText("reduction", "max")});
   Value powers = n.create<graph::ExpOp>(m.sub(values, m.gather(largest, rows, 0)));
   Value sums = sumOfRows(m, m.unsqueeze(powers, {1}), rows, m.product(all));
-  setOutput(n, 0, m.div(powers, m.squeeze(m.gather(sums, rows, 0), {1})), 1);
+  setRanked(n, 0, m.div(powers, m.squeeze(m.gather(sums, rows, 0), {1})), 1);
 }
 
 //===----------------------------------------------------------------------===//
@@ -331,8 +331,8 @@ void importSparseCross(NodeContext &n) {
     return;
   Value row = rowsOfSplits(m, begins),
         position = m.sub(m.count(m.dim(row, 0)), m.gather(begins, row, 0));
-  setOutput(n, 0, m.concat({m.unsqueeze(row, {1}), m.unsqueeze(position, {1})}, 1), 2);
-  setOutput(n, 1, hashes, 1);
+  setRanked(n, 0, m.concat({m.unsqueeze(row, {1}), m.unsqueeze(position, {1})}, 1), 2);
+  setRanked(n, 1, hashes, 1);
   Value sizes =
       m.sub(m.slice(begins, 1, std::numeric_limits<int32_t>::max(), 0), m.slice(begins, 0, -1, 0));
   // Without rows the longest one has no features.
@@ -341,55 +341,10 @@ void importSparseCross(NodeContext &n) {
   n.setOutput(2, m.shapeOf({rows, longest}));
 }
 
-//===----------------------------------------------------------------------===//
-// Decoding of labels
-//===----------------------------------------------------------------------===//
-
-/// The best label of each step [steps, batch, labels], without repetitions and blanks. Outputs: a
-/// sparse matrix of labels, and the negative sum of the scores.
-void importGreedyDecoder(NodeContext &n) {
-  Value scores = withRank(n, 0, 3), lengths = withRank(n, 1, 1);
-  const int64_t blank = n.intAttr("blank_index", -1);
-  const bool merges = n.boolAttr("merge_repeated", false);
-  if (n.failed())
-    return;
-  TensorMath m(n);
-  auto along = [&](StringRef kernel, Value value, int64_t axis) {
-    return n.callHost(kernel, {value, n.intList({axis})}, {n.hostInts("keepdims", {0})});
-  };
-  auto turned = [&](Value value) {
-    return n.callHost("Transpose", {value}, {n.hostInts("perm", {1, 0})});
-  };
-  Value best = turned(
-      n.callHost("ArgMax", {scores}, {n.hostInts("axis", {2}), n.hostInts("keepdims", {0})}));
-  Value none = blank < 0 ? m.add(m.dim(scores, 2), m.index(blank)) : m.index(blank);
-  Value isUsed = m.less(m.count(m.dim(scores, 0)), m.unsqueeze(m.toIndex(lengths), {1}));
-  Value isKept = m.both(isUsed, n.compare(best, none, graph::ComparePredicate::Ne));
-  if (merges) {
-    Value before = n.callHost("Expand", {m.index(-1), m.shapeOf({m.dim(best, 0), m.index(1)})});
-    before = m.concat({before, m.slice(best, 0, -1, 1)}, 1);
-    isKept = m.both(isKept, n.compare(best, before, graph::ComparePredicate::Ne));
-  }
-  Value counted = m.toIndex(isKept);
-  Value places = m.sub(n.callHost("CumSum", {counted, m.index(1)}), m.index(1));
-  Value at = turned(n.callHost("NonZero", {isKept}));
-  Value positions = m.unsqueeze(n.callHost("GatherND", {places, at}), {1});
-  setOutput(n, 0, m.concat({m.slice(at, 0, 1, 1), positions}, 1), 2);
-  setOutput(n, 1, n.callHost("GatherND", {best, at}), 1);
-  // Without a batch the longest row has no labels.
-  Value longest =
-      along("ReduceMax", m.concat({n.intList({0}), along("ReduceSum", counted, 1)}, 0), 0);
-  n.setOutput(2, m.shapeOf({m.dim(best, 0), longest}));
-  Value highest = along("ReduceMax", scores, 2);
-  Value sum = along("ReduceSum", m.select(turned(isUsed), highest, n.scalarLike(0, scores)), 0);
-  n.setOutput(3, m.unsqueeze(n.callHost("Neg", {sum}), {1}));
-}
-
 } // namespace
 
 ArrayRef<OpRow> sparseRows() {
   static const OpRow rows[] = {
-      {"CTCGreedyDecoder", importGreedyDecoder},
       {"SparseConcat", importSparseConcat},
       {"SparseCross", importSparseCross, "hashed_output"},
       {"SparseDenseCwiseAdd", importWithDense<graph::AddOp>},
@@ -398,7 +353,7 @@ ArrayRef<OpRow> sparseRows() {
       {"SparseFillEmptyRows", importFillRows},
       {"SparseReduceSum", importSparseReduceSum, "constant axes"},
       {"SparseReorder", importSparseReorder},
-      {"SparseReshape", importReshape},
+      {"SparseReshape", importSparseReshape},
       {"SparseSegmentMean", importPickedSegments},
       {"SparseSegmentMeanWithNumSegments", importPickedSegments},
       {"SparseSegmentSqrtN", importPickedSegments},

@@ -95,6 +95,9 @@ mlir::Value sumOfRows(TensorMath &m, mlir::Value rows, mlir::Value ids, mlir::Va
 /// Returns for each value of a ragged tensor the number of its row, which begins at splits[row].
 mlir::Value rowsOfSplits(TensorMath &m, mlir::Value splits);
 
+/// Imports ListDiff of elements that are known only when the model runs.
+void importDifference(NodeContext &n);
+
 /// Imports LRN, Dilation2D and ExtractImagePatches for images of any size.
 void importDynamicLrn(NodeContext &n);
 void importDynamicDilation(NodeContext &n);

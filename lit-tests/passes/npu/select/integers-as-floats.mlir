@@ -231,3 +231,66 @@ func.func @main(%x: memref<4xf32>, %y: memref<4xi64> {om.output}, %z: memref<4xi
   return
 }
 }
+
+// -----
+
+// Any integer that is clamped has known bounds, and rounding it before changes nothing: the clamp of a length, and what follows of
+// it in other maps. The sum in front of a clamp may be beyond f32.
+// CHECK-LABEL: func.func @main
+// CHECK: arith.minimumf
+// CHECK: arith.maximumf
+// CHECK: kernel.map
+// CHECK: arith.addf
+// CHECK: arith.cmpf ogt
+// CHECK: kernel.map
+// CHECK: arith.addi
+// CHECK: arith.minsi
+module attributes {npu.soc = "Ascend310P3"} {
+func.func @main(%length: memref<4xi32>, %y: memref<4xi1> {om.output}, %z: memref<4xi32> {om.output}) {
+  %last = om.alloc : memref<4xi32>
+  kernel.map %length outs %last : memref<4xi32>, memref<4xi32> {
+  ^bb0(%l: i32):
+    %most = arith.constant 15 : i32
+    %least = arith.constant 0 : i32
+    %0 = arith.minsi %l, %most : i32
+    %1 = arith.maxsi %0, %least : i32
+    kernel.yield %1 : i32
+  }
+  %rows = om.weight dense<[0, 1, 2, 3]> : tensor<4xi32> : memref<4xi32>
+  kernel.map %last, %rows outs %y : memref<4xi32>, memref<4xi32>, memref<4xi1> {
+  ^bb0(%l: i32, %r: i32):
+    %one = arith.constant 1 : i32
+    %0 = arith.addi %l, %one : i32
+    %1 = arith.cmpi sgt, %0, %r : i32
+    kernel.yield %1 : i1
+  }
+  kernel.map %length outs %z : memref<4xi32>, memref<4xi32> {
+  ^bb0(%l: i32):
+    %most = arith.constant 15 : i32
+    %least = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %0 = arith.addi %l, %one : i32
+    %1 = arith.minsi %0, %most : i32
+    %2 = arith.maxsi %1, %least : i32
+    kernel.yield %2 : i32
+  }
+  return
+}
+}
+
+// -----
+
+// A run refuses indices out of range: sums of them are exact.
+// CHECK-LABEL: func.func @main
+// CHECK: arith.addf
+module attributes {npu.soc = "Ascend310P3"} {
+func.func @main(%at: memref<4xi64> {graph.index_range = array<i64: 1, 30, 40>}, %y: memref<4xi64> {om.output}) {
+  kernel.map %at outs %y : memref<4xi64>, memref<4xi64> {
+  ^bb0(%i: i64):
+    %two = arith.constant 2 : i64
+    %0 = arith.addi %i, %two : i64
+    kernel.yield %0 : i64
+  }
+  return
+}
+}

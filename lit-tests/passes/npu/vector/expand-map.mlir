@@ -185,3 +185,51 @@ func.func private @compared(%x: memref<1000xf16>, %y: memref<1000xf16>, %z: memr
   }
   return
 }
+
+// Rows of 64 bits that repeat are copied as words of 32, which is all that the vector unit copies.
+// CHECK-LABEL: npu.program @rows_of_integers
+// CHECK: npu.vector "copy"
+// CHECK-SAME: lanes = #npu.range<{{[0-9]*}}>
+// CHECK-SAME: type = i32
+// CHECK-NOT: npu.vector "copy"{{.*}}type = i64
+// CHECK: npu.vector "cast"
+func.func private @rows_of_integers(%x: memref<160x16xi64>, %row: memref<1x16xi64>,
+                                    %z: memref<160x16xi64>)
+    attributes {npu.kernel, npu.soc = "Ascend310P3"} {
+  kernel.map %x, %row outs %z : memref<160x16xi64>, memref<1x16xi64>, memref<160x16xi64> {
+  ^bb0(%a: i64, %b: i64):
+    %f = arith.sitofp %a : i64 to f32
+    %g = arith.sitofp %b : i64 to f32
+    %s = arith.addf %f, %g : f32
+    %i = arith.fptosi %s : f32 to i64
+    kernel.yield %i : i64
+  }
+  return
+}
+
+// A byte between float ops whose number a kernel before has rounded: the conversion drops a fraction,
+// which only the kernel before can have left out. A negative one is rounded up, as the conversion does.
+// CHECK-LABEL: npu.program @rounded_before
+// CHECK: npu.vector "min_scalar"
+// CHECK: npu.vector "ceil"
+// CHECK: npu.vector "floor"
+// CHECK: npu.vector "select"
+// CHECK: npu.vector "cast_scaled"
+func.func private @rounded_before(%x: memref<1000xf16>, %z: memref<1000xf16>)
+    attributes {npu.kernel, npu.soc = "Ascend310"} {
+  kernel.map %x outs %z : memref<1000xf16>, memref<1000xf16> {
+  ^bb0(%a: f16):
+    %least = arith.constant 0.0 : f32
+    %most = arith.constant 255.0 : f32
+    %scale = arith.constant 0.03 : f32
+    %0 = arith.extf %a : f16 to f32
+    %1 = arith.maximumf %0, %least : f32
+    %2 = arith.minimumf %1, %most : f32
+    %3 = arith.fptoui %2 : f32 to i8
+    %4 = arith.uitofp %3 : i8 to f32
+    %5 = arith.mulf %4, %scale : f32
+    %6 = arith.truncf %5 : f32 to f16
+    kernel.yield %6 : f16
+  }
+  return
+}

@@ -24,7 +24,7 @@ extern "C" {
 /* A simulated NPU with its statistics; om_npu_free frees it. */
 typedef struct om_npu om_npu;
 
-/* What to simulate. */
+/* The parts of the NPU that are simulated. Initialize it with OM_NPU_OPTIONS_INIT. */
 typedef struct om_npu_options {
   size_t struct_size;
   int functional;       /* 1 (the default): launches compute. 0: outputs mean nothing */

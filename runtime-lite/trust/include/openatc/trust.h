@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-/* What every key file starts with; 64 hexadecimal digits follow. */
+/* The first word of a key file; a space and 64 hexadecimal digits follow. */
 #define OM_PUBLIC_KEY_MARK "openatc-ed25519-public"
 #define OM_SECRET_KEY_MARK "openatc-ed25519-secret"
 

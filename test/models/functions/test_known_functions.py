@@ -10,7 +10,7 @@ import pytest
 onnx = pytest.importorskip("onnx")
 from onnx import helper, mapping, numpy_helper  # noqa: E402
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "common"))
 from openatc_runtime import Session  # noqa: E402
 from openatc_tools import RUNTIME, call, compile_model, tool  # noqa: E402
 
@@ -417,7 +417,14 @@ def test_operators_once_tried(tmp_path, op, attributes, formula, dynamic):
      "needs a past and its length"),
     ("ConvTransposeWithDynamicPads", ["x"] * 3, dict(auto_pad="VALID"), "'auto_pad' is VALID"),
     ("CropAndResize", ["x"] * 4, dict(mode="cubic"), "'mode' is 'cubic'"),
-    ("QLinearWhere", ["x"] * 9, dict(axis=1), "attribute 'axis' is not known")])
+    ("QLinearWhere", ["x"] * 9, dict(axis=1), "attribute 'axis' is not known"),
+    ("GatedAdd", ["x"] * 4, {}, "input 'gate_weight' is not supported"),
+    ("GroupNorm", ["x"] * 3, dict(groups=0, activation=0), "'groups' is 0, expected a number above 0"),
+    ("SkipGroupNorm", ["x"] * 4, dict(groups=2, activation=2), "'activation' is 2, expected 0"),
+    ("RelativePositionBias", ["x"] * 3, {}, "'max_distance' is 0"),
+    ("GatedRelativePositionBias", ["x"] * 7, dict(num_heads=2), "'token_offset' is not supported"),
+    ("Rfft", ["x"], dict(signal_ndim=2), "'signal_ndim' is 2, expected 1"),
+    ("Irfft", ["x"], dict(signal_ndim=1, normalized=1), "'normalized' is 1, expected 0")])
 def test_what_functions_do_not_take_is_refused(tmp_path, op, inputs, attributes, text):
     write(tmp_path / "one.onnx", op, inputs, {"x": np.zeros((2, 3), np.float32)}, {}, False,
           [("y", onnx.TensorProto.FLOAT)], **attributes)
