@@ -272,7 +272,7 @@ void Search::tuneGroupsForJoining() {
     gainOfJoining = std::max(0.0, (firstApart.cycles - first.cycles) / double(joined));
   tuneGroups(*this);
   gainOfJoining = 0;
-  if (!heldResult.done || choices == beforeChoices)
+  if (!heldResult.done || choices == beforeChoices || bestResult.cycles < heldResult.cycles)
     return;
   const TrialResult kernels = bestResult;
   const Choices kernelChoices = choices;
