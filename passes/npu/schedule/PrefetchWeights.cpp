@@ -156,8 +156,8 @@ private:
     }
     SmallVector<std::string> proposals;
     if (wantedProposals(main))
-      proposals = {"late 0.75", "late 0.50", "late 0.25", "0.00", "0.10", "0.20",
-                   "0.30",      "0.50",      "0.60",      "0.80", "1.00", "1.50"};
+      proposals = {"late 0.75", "late 0.80", "late 0.70", "late 0.85", "late 0.50", "0.00", "0.10",
+                   "0.20",      "0.30",      "0.50",      "0.60",      "0.80",      "1.00", "1.50"};
     noteChoice(getArgument(), main.getLoc(), main, key, noted, proposals);
     return chosen;
   }
