@@ -32,6 +32,10 @@ inline constexpr llvm::StringLiteral kChosenAttr = "tuning.chosen";
 /// The last three parts of the keys of a kernel function or program (string).
 inline constexpr llvm::StringLiteral kKernelAttr = "tuning.kernel";
 
+/// The number of a kernel among those that npu-split-batch divides into groups, on the kernel and
+/// on its launches (integer): the launches of all parts of the batch have the same one.
+inline constexpr llvm::StringLiteral kKernelNumberAttr = "tuning.kernel_number";
+
 /// Returns whether somebody reads or sets choices in the module of `op`: a table, a wish for
 /// alternatives or a receiver of remarks. Otherwise no key needs to be computed.
 bool usesChoices(mlir::Operation *op);

@@ -88,8 +88,13 @@ std::vector<TrialResult> Search::tryAll(const std::vector<Choices> &candidates, 
   return results;
 }
 
+/// Returns the cycles of a trial whose launches will be joined.
+double Search::costOf(const TrialResult &result) const {
+  return result.cycles - gainOfJoining * double(result.launches.size());
+}
+
 bool Search::accept(const Choices &candidate, TrialResult result) {
-  if (!result.done || result.cycles >= bestResult.cycles * (1 - minGain))
+  if (!result.done || costOf(result) >= costOf(bestResult) * (1 - minGain))
     return false;
   bestResult = std::move(result);
   choices = candidate;
@@ -256,6 +261,40 @@ void Search::holdJoined() {
   interleaves = best > 0;
 }
 
+/// Tunes groups by times of launches apart, less what these will save when they are joined, as
+/// launches of the untuned model did. Groups that are then not faster joined are given up, so that
+/// kernels are not tuned for them.
+void Search::tuneGroupsForJoining() {
+  const TrialResult before = bestResult;
+  const Choices beforeChoices = choices;
+  const auto joined = llvm::count_if(first.launches, [](const LaunchTime &t) { return t.joined; });
+  if (heldResult.done && joined)
+    gainOfJoining = std::max(0.0, (firstApart.cycles - first.cycles) / double(joined));
+  tuneGroups(*this);
+  gainOfJoining = 0;
+  if (!heldResult.done || choices == beforeChoices || bestResult.cycles < heldResult.cycles)
+    return;
+  const TrialResult kernels = bestResult;
+  const Choices kernelChoices = choices;
+  const TrialResult named = runner.run(withKnown(choices), /*proposals=*/1);
+  const Decision *join = decisionOf(named, "npu-join-launches");
+  ++used;
+  if (!join || join->proposals.empty())
+    return;
+  Choices candidate = choices;
+  candidate[join->key] = join->proposals.front();
+  TrialResult result = runner.run(withKnown(candidate));
+  ++used;
+  if (!result.done || result.cycles >= heldResult.cycles) {
+    say("the groups are not faster once launches are joined");
+    bestResult = before;
+    choices = beforeChoices;
+  } else if (accept(candidate, std::move(result))) {
+    heldResult = std::exchange(bestResult, kernels);
+    heldChoices = std::exchange(choices, kernelChoices);
+  }
+}
+
 /// Joins launches of the best trial; what the bank knew stays where that is not faster.
 void Search::joinLaunches() {
   apart = bestResult;
@@ -320,7 +359,7 @@ bool Search::run(const Choices &known) {
   share = budget.tuneTiles ? 0.2 : 0.75;
   // Apart from each other, launches of interleaved groups only cost more.
   if (budget.tuneGroups && !interleaves)
-    tuneGroups(*this);
+    tuneGroupsForJoining();
   share = budget.tuneGroups ? 0.4 : heldResult.done ? 0.5 : 1;
   if (budget.tuneTiles)
     tuneTiles(*this);

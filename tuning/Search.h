@@ -68,6 +68,9 @@ public:
   /// Tries proposals for a decision in place of the present choice, until several bring nothing.
   void tryProposals(const Decision &decision);
   const Choices &bestChoices() const { return choices; }
+  /// Returns the cycles that a launch saves when it is joined with the one before it, where trials
+  /// that are compared have different numbers of launches: less of each counts.
+  double launchGain() const { return gainOfJoining; }
   std::mt19937_64 &random() { return generator; }
   /// Returns a number below `end`, the same on every machine.
   size_t draw(size_t end) { return end ? generator() % end : 0; }
@@ -78,6 +81,8 @@ private:
   void learn(const TrialResult &result);
   void resume(const Choices &known);
   void holdJoined();
+  void tuneGroupsForJoining();
+  double costOf(const TrialResult &result) const;
   void joinLaunches();
   void tuneWithinLaunches();
   void verify();
@@ -95,6 +100,7 @@ private:
   TrialResult apart;      ///< the best one before launches were joined
   TrialResult heldResult; ///< the best one with joined launches, while kernels are tuned
   Choices heldChoices;
+  double gainOfJoining = 0; ///< cycles per launch, while groups are tuned
   bool interleaves = false; ///< kernels are tuned for interleaved groups of layers
   double share = 1;         ///< of the budget that the present jobs may have used when they end
   double reserve = 0;       ///< seconds of the budget that compiling the result takes

@@ -80,6 +80,19 @@ static std::vector<Decision> decisionsIn(ModuleOp module) {
   return unique;
 }
 
+/// Returns for each launch of the NPU the number of its kernel in the choice of groups.
+static std::vector<std::optional<size_t>> kernelNumbersIn(ModuleOp module) {
+  std::vector<std::optional<size_t>> numbers;
+  SymbolTable symbols(module);
+  om::findMain(module).walk([&](om::LaunchOp launch) {
+    if (!om::isNpuKernel(symbols.lookup(launch.getKernel())))
+      return;
+    auto number = launch->getAttrOfType<IntegerAttr>(kKernelNumberAttr);
+    numbers.push_back(number ? std::optional<size_t>(number.getInt()) : std::nullopt);
+  });
+  return numbers;
+}
+
 namespace {
 struct FreeNpu {
   void operator()(om_npu *npu) const { om_npu_free(npu); }
@@ -136,7 +149,7 @@ bool measureFile(const ::om::Buffer &file, TrialResult &result, std::string &err
   result.cycles = report["cycles"];
   result.milliseconds = report["ms"];
   for (const auto &launch : report["per_launch"])
-    result.launches.push_back({launch["name"], launch["cycles"], launch["joined"]});
+    result.launches.push_back({launch["name"], launch["cycles"], launch["joined"], std::nullopt});
   return true;
 }
 
@@ -164,13 +177,19 @@ TrialResult TrialRunner::run(const Choices &choices, int64_t proposals, Launches
   if (model.module())
     compiler.setPrepared(model.module().clone());
   std::optional<::om::Buffer> file;
+  std::vector<std::optional<size_t>> numbers;
   if (compiler.lower(driver::Phase::Programs)) {
     result.decisions = decisionsIn(compiler.module());
+    numbers = kernelNumbersIn(compiler.module());
     file = compiler.emitBytes();
   }
   std::string error;
   if (file && !measureFile(*file, result, error))
     diagnostics.errorLine(error);
+  // Layers of joined launches are not told apart.
+  if (numbers.size() == result.launches.size())
+    for (auto [launch, number] : llvm::zip_equal(result.launches, numbers))
+      launch.kernel = number;
   result.done = file && !diagnostics.hasErrors();
   result.messages.assign(diagnostics.all().begin(), diagnostics.all().end());
   return result;

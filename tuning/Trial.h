@@ -8,6 +8,7 @@
 #include "tuning/Bank.h"
 #include "tuning/PreparedModels.h"
 
+#include <optional>
 #include <vector>
 
 namespace atc::tuning {
@@ -24,6 +25,8 @@ struct LaunchTime {
   std::string name; ///< the node's
   double cycles = 0;
   bool joined = false; ///< it is one launch with the one before it
+  /// The number of its kernel in the choice of groups; nothing where no groups were to be chosen.
+  std::optional<size_t> kernel;
 };
 
 /// A compilation with its simulated time.

@@ -1,12 +1,16 @@
 //===-- TuneGroups.cpp - looks for better groups of layers ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// First the choices of npu-split-batch under other assumptions, then random changes of the best.
+// First the choices of npu-split-batch under other assumptions, then random changes of the best,
+// and all along what was fastest in different trials put together.
 
 #include "tuning/GroupMoves.h"
+#include "tuning/GroupTimes.h"
 #include "tuning/Search.h"
 
 #include "llvm/ADT/StringRef.h"
+
+#include <set>
 
 namespace atc::tuning {
 
@@ -67,6 +71,75 @@ Choices change(Search &search, const Decision &groups, const Decision *prefetch)
   return candidate;
 }
 
+/// Tries groups, and what was fastest in different trials put together.
+class GroupTuner {
+public:
+  GroupTuner(Search &search, const Decision &groups) : search(search), groups(groups) {}
+
+  /// Notes the times of a trial.
+  void note(const TrialResult &result) {
+    const Decision *made = result.done ? result.find(groups.key) : nullptr;
+    if (!made)
+      return;
+    const unsigned count = kernelsOf(made->choice);
+    const auto parsed = npu::parseGroups(made->choice, count);
+    std::vector<double> cycles(count, 0);
+    bool isComplete = parsed && !result.launches.empty();
+    for (const LaunchTime &launch : result.launches) {
+      if (launch.kernel && *launch.kernel < count)
+        cycles[*launch.kernel] += launch.cycles - search.launchGain();
+      else
+        isComplete = false;
+    }
+    tried.insert(made->choice);
+    if (isComplete)
+      times.note(*parsed, cycles);
+  }
+
+  /// Tries candidates behind the best combinations that no trial has had. Returns whether one of
+  /// all is better than what was best.
+  bool tryAll(std::vector<Choices> candidates) {
+    for (double surplus : {0.003, 0.01, 0.02}) {
+      std::string text = npu::textOf(times.fastest(surplus));
+      if (text.empty() || !tried.insert(text).second)
+        continue;
+      candidates.insert(candidates.begin(), search.bestChoices());
+      candidates.front()[groups.key] = std::move(text);
+    }
+    if (candidates.empty())
+      return false;
+    std::vector<TrialResult> results = search.tryAll(candidates);
+    bool isBetter = false;
+    for (size_t i = 0; i < results.size(); ++i) {
+      note(results[i]);
+      isBetter |= search.accept(candidates[i], std::move(results[i]));
+    }
+    return isBetter;
+  }
+
+  /// Tries what the pass proposes, those that promise most first, until several bring nothing.
+  void tryProposals() {
+    llvm::ArrayRef<std::string> left = groups.proposals;
+    for (bool isBetter = true; isBetter && !left.empty() && search.mayGoOn();) {
+      std::vector<Choices> candidates;
+      for (const std::string &proposal : left.take_front(generation)) {
+        candidates.push_back(search.bestChoices());
+        candidates.back()[groups.key] = proposal;
+      }
+      left = left.drop_front(candidates.size());
+      isBetter = tryAll(std::move(candidates));
+      while (search.mayGoOn() && tryAll({}))
+        isBetter = true;
+    }
+  }
+
+private:
+  Search &search;
+  const Decision &groups;
+  GroupTimes times;
+  std::set<std::string> tried;
+};
+
 } // namespace
 
 void tuneGroups(Search &search) {
@@ -82,21 +155,23 @@ void tuneGroups(Search &search) {
         pass == "npu-prefetch-weights" || pass == "npu-preload-weights")
       prefetch = decision;
   }
-  for (const std::optional<Decision> &decision : {groups, prefetch})
-    if (decision && search.mayGoOn())
-      search.tryProposals(*decision);
   if (!groups) {
+    if (prefetch && search.mayGoOn())
+      search.tryProposals(*prefetch);
     search.say("the batch has no parts: there are no groups of layers to choose");
     return;
   }
+  GroupTuner tuner(search, *groups);
+  tuner.note(proposed);
+  tuner.tryProposals();
+  if (prefetch && search.mayGoOn())
+    search.tryProposals(*prefetch);
   for (unsigned idle = 0; idle < groupPatience && search.mayGoOn(); ++idle) {
     std::vector<Choices> candidates;
     for (size_t i = 0; i < generation; ++i)
       candidates.push_back(change(search, *groups, prefetch ? &*prefetch : nullptr));
-    std::vector<TrialResult> results = search.tryAll(candidates);
-    for (size_t i = 0; i < results.size(); ++i)
-      if (search.accept(candidates[i], std::move(results[i])))
-        idle = 0;
+    if (tuner.tryAll(std::move(candidates)))
+      idle = 0;
   }
 }
 

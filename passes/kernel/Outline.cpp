@@ -1,6 +1,7 @@
 //===-- Outline.cpp - moves kernel ops into functions ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "passes/Choices.h"
 #include "passes/kernel/KernelMacs.h"
 #include "passes/kernel/LowerGraph.h"
 #include "passes/kernel/Passes.h"
@@ -53,6 +54,8 @@ private:
         inPlace.empty() ? nullptr : builder.getDenseI64ArrayAttr(inPlace));
     if (!onNpu)
       launch.setMacs(macsOf(op));
+    if (Attribute number = op->getAttr(kKernelNumberAttr))
+      launch->setAttr(kKernelNumberAttr, number);
     op.erase();
     ++numLaunches;
   }

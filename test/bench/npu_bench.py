@@ -9,6 +9,9 @@ technique of the compiler is worth.
   npu_bench.py shares     [--soc A,B] [--batch 1,4] model.onnx ...
                                                        where the time goes: what is busiest in each
                                                        layer, starts of launches, and waits
+  npu_bench.py whatif     [--soc A,B] [--batch 1,4] model.onnx ...
+                                                       how much faster the same programs would be if
+                                                       something cost nothing
   npu_bench.py techniques [--soc A] [--batch 8] model.onnx
                                                        cycles with each technique off, over all on
   npu_bench.py int8       [--soc A] [--batch 8] model.onnx model_int8.onnx
@@ -88,6 +91,12 @@ class Bench:
 
     def dump(self, om):
         return self.tool("om-dump", om, "--json")[0]
+
+    def cycles_on(self, om, soc, changes):
+        """The cycles of the same programs on a table with other values."""
+        table = self.work / "table.soc"
+        table.write_text("\n".join([f"base = {soc}", *(f"{key} = {value}" for key, value in changes.items())]) + "\n")
+        return self.run(om, "--no-functional", "--soc-file", table)[0]["npu"]["cycles"]
 
     def run(self, om, *flags):
         text, seconds = self.tool("om-run", om, "--json", *flags)
@@ -215,6 +224,32 @@ def shares(bench, options):
                        "times_bound": npu["times_bound"], "times_layers_bound": npu["cycles"] / bound, **shares_of(npu)}
 
 
+# What would cost (nearly) nothing: the largest gain of a choice that saved all of it.
+FREE = {
+    "signals": {"signalLatency": 0, "crossLatency": 1},
+    "latencies": {"readLatency": 1, "writeLatency": 1},
+    "l2": {"l2Read": 1e4, "l2Write": 1e4, "gmToL1": 4096, "gmToUb": 4096, "ubToGm": 4096, "l0cToGm": 4096, "l0cToGmRun": 0},
+    "ddr": {"ddrPeak": 1e4},
+    "l1_to_l0": {"l1ToL0a": 2048, "l1ToL0b": 1024, "img2col": 1024},
+}
+
+
+def whatif(bench, options):
+    for model in options.models:
+        for soc in options.soc.split(","):
+            own = table_of(soc)
+            for batch in map(int, options.batch.split(",")):
+                om = bench.compile(model, soc, "whatif", batch)
+                now = bench.cycles_on(om, soc, {})
+                row = {"model": pathlib.Path(model).stem, "soc": soc, "batch": batch, "cycles": now}
+                for what, changes in FREE.items():
+                    # Where cores of both kinds do not signal each other, they still do not.
+                    changes = {key: value for key, value in changes.items() if key != "crossLatency" or own[key]}
+                    row[what] = now / bench.cycles_on(om, soc, changes)
+                om.unlink()
+                yield row
+
+
 def techniques(bench, options):
     soc, batch, model = options.soc.split(",")[0], int(options.batch.split(",")[0]), options.models[0]
     on = bench.simulate(model, soc, batch)["cycles"]
@@ -270,7 +305,7 @@ def tiles(bench, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    jobs = {f.__name__: f for f in (accuracy, roofline, shares, techniques, int8, matmul, speed, tiles)}
+    jobs = {f.__name__: f for f in (accuracy, roofline, shares, whatif, techniques, int8, matmul, speed, tiles)}
     parser.add_argument("job", choices=jobs)
     parser.add_argument("models", nargs="*")
     parser.add_argument("--soc", default="Ascend310P3")

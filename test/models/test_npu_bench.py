@@ -34,6 +34,15 @@ def test_shares_are_the_whole_time():
         assert row["start"] > 0 and row["layers"] >= 1 and row["times_bound"] >= row["times_layers_bound"] >= 1, row
 
 
+def test_nothing_that_costs_less_makes_a_network_slower():
+    digits = str(ROOT / "examples" / "digits" / "digits.onnx")
+    found = rows("whatif", "--soc", "Ascend310P3,Ascend910B1", "--batch", "4", digits)
+    assert [row["soc"] for row in found] == ["Ascend310P3", "Ascend910B1"]
+    for row in found:
+        assert all(row[what] >= 0.999 for what in npu_bench.FREE), row
+        assert row["latencies"] > 1, row
+
+
 def test_a_layer_counts_for_what_is_busiest_in_it():
     uses = dict.fromkeys(npu_bench.RESOURCES, 0.0)
     layers = [{"cycles": 300, "uses": uses | {"cube": 0.5, "vector": 0.25}},  # 100 of them start the run

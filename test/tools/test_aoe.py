@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 
@@ -180,6 +181,30 @@ def test_a_choice_that_does_not_fit_is_reported_and_ignored(tuned, tmp_path):
         out = run("atc", *flags(folder), f"--output={tmp_path / 'y'}", TUNE_BANK_PATH=str(bank))
         assert out.count("W10055: ") == len(entries), out
         assert cycles(tmp_path / "y.om") == pytest.approx(report["before_cycles"], abs=0.1)
+
+
+def test_weights_are_prefetched_so_late_that_they_stay(tmp_path):
+    """An L2 that the activations pass through: what is brought at once is lost again."""
+    model = flags(tmp_path)
+    out = run("atc", *model, f"--output={tmp_path / 'own'}", "--remarks=analysis")
+    key = re.search(r'the key "(npu-prefetch-weights\|[^"]*)"', out).group(1)
+    name, target, op, operands, digest = key.split("|")
+
+    def outputs(file):
+        run("om-run", file, "-o", tmp_path / "out", "--check-hazards")
+        return [path.read_bytes() for path in sorted((tmp_path / "out").iterdir())]
+
+    own = outputs(tmp_path / "own.om")
+    version = json.loads((ROOT / "tuning/banks/Ascend310P3.jsonl").read_text().splitlines()[0])["compiler"]
+    for choice, reason in (("late 0.50", None), ("late 0.00", None), ("late 1.5", "from 0 to 1"), ("late", "from 0 to 1")):
+        bank = tmp_path / "late.jsonl"
+        bank.write_text(json.dumps({"format": 1, "pass": name, "target": target, "op": op, "operands": operands.split(","),
+                                    "hash": digest, "compiler": version, "choice": choice, "before_cycles": 2.0,
+                                    "after_cycles": 1.0, "model": "digits"}, separators=(",", ":")) + "\n")
+        out = run("atc", *model, f"--output={tmp_path / 'late'}", f"--mdl_bank_path={bank}", "--remarks=analysis")
+        assert (f'the choice is "{choice}" for the key "{key}"' in out) == (reason is None), out
+        assert ("W10055" in out and str(reason) in out) == (reason is not None), out
+        assert outputs(tmp_path / "late.om") == own
 
 
 def test_banks_merge_in_any_order(tuned, tmp_path):

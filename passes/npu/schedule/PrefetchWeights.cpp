@@ -20,6 +20,82 @@ namespace atc::npu {
 
 namespace {
 
+/// Finds how many bytes of a weight may be brought into L2 by a launch so that they and those
+/// brought before are still there when they are used: L2 evicts what was used least recently, so
+/// that all which launches touch meanwhile must fit beside them. No weight is begun with before
+/// all but a share of L2 suffices for what passes until its use: that share is room for weights
+/// that are brought later.
+class LateRoom {
+public:
+  LateRoom(MutableArrayRef<om::LaunchOp> launches, ArrayRef<WeightNeed> needs, int64_t l2Bytes,
+           double share)
+      : launches(launches), needs(needs), capacity(int64_t(kFilled * double(l2Bytes))),
+        mostPassing(int64_t((1 - share) * double(capacity))) {}
+
+  /// Returns the bytes of need `next` that launch `index` may name; needs before `used` are used.
+  int64_t at(unsigned index, size_t used, size_t next) {
+    const WeightNeed &need = needs[next];
+    llvm::erase_if(waiting, [&](const Waiting &w) { return w.need < used; });
+    int64_t room = capacity;
+    if (need.named == 0) {
+      const int64_t bytes = passing(index, need.launch);
+      if (bytes > mostPassing)
+        return 0;
+      room -= bytes + heldFrom(used, next, need.launch);
+    }
+    for (const Waiting &w : waiting)
+      room = std::min(room, capacity - w.passing - heldFrom(used, next, needs[w.need].launch));
+    return room;
+  }
+
+  /// Notes that launch `index` names bytes of need `next`.
+  void note(unsigned index, size_t next) {
+    if (waiting.empty() || waiting.back().need != next)
+      waiting.push_back({next, passing(index, needs[next].launch)});
+  }
+
+private:
+  static constexpr double kFilled = 0.9; ///< share of L2 that is counted on
+
+  struct Waiting {
+    size_t need;
+    int64_t passing; ///< bytes that launches touch between the first one that names it and its use
+  };
+
+  /// Returns the bytes of needs up to `next` that wait and are not used before launch `use`.
+  int64_t heldFrom(size_t used, size_t next, unsigned use) const {
+    int64_t bytes = 0;
+    for (size_t i = used; i <= next; ++i)
+      bytes += needs[i].launch >= use ? needs[i].named : 0;
+    return bytes;
+  }
+
+  /// Returns the different bytes that the launches [from, use) read and write.
+  int64_t passing(unsigned from, unsigned use) {
+    if (passingOf != use) {
+      passingOf = use;
+      passingFrom.assign(use + 1, 0);
+      llvm::DenseSet<std::pair<Value, int64_t>> touched;
+      for (unsigned index = use; index-- > 0;) {
+        passingFrom[index] = passingFrom[index + 1];
+        for (Value operand : launches[index].getOperands_()) {
+          const om::BufferPart part = om::resolveViews(operand);
+          if (touched.insert({part.root, part.offset}).second)
+            passingFrom[index] += om::spanInBytes(cast<MemRefType>(operand.getType()));
+        }
+      }
+    }
+    return passingFrom[from];
+  }
+
+  MutableArrayRef<om::LaunchOp> launches;
+  ArrayRef<WeightNeed> needs;
+  int64_t capacity, mostPassing;
+  SmallVector<Waiting> waiting;
+  std::optional<unsigned> passingOf;
+  std::vector<int64_t> passingFrom;
+};
+
 struct PrefetchWeightsPass : impl::NpuPrefetchWeightsBase<PrefetchWeightsPass> {
   using Base::Base;
 
@@ -55,6 +131,8 @@ struct PrefetchWeightsPass : impl::NpuPrefetchWeightsBase<PrefetchWeightsPass> {
 
 private:
   double usedShare = 0; ///< of the room in L2 that weights which wait may take
+  /// Weights are named so late that they are still there; this share of L2 is theirs.
+  std::optional<double> lateFrom;
 
   /// Returns the share that the table of choices has, else the option's.
   double choose(func::FuncOp main) {
@@ -64,16 +142,22 @@ private:
     double chosen = share;
     std::string noted = llvm::formatv("{0:f2}", share.getValue());
     if (std::optional<StringRef> given = givenChoice(main, key)) {
-      if (given->getAsDouble(chosen) || !(chosen >= 0 && chosen <= 4)) {
-        reportUnfit(main, key, *given, "it must be a share of L2 from 0 to 4");
+      StringRef number = *given;
+      const bool isLate = number.consume_front("late ");
+      if (number.getAsDouble(chosen) || !(chosen >= 0 && chosen <= (isLate ? 1 : 4))) {
+        reportUnfit(main, key, *given,
+                    "it must be a share of L2 from 0 to 4, or 'late' and one from 0 to 1");
         chosen = share;
       } else {
         noted = given->str();
+        if (isLate)
+          lateFrom = chosen;
       }
     }
     SmallVector<std::string> proposals;
     if (wantedProposals(main))
-      proposals = {"0.00", "0.10", "0.20", "0.30", "0.50", "0.60", "0.80", "1.00", "1.50"};
+      proposals = {"late 0.75", "late 0.80", "late 0.70", "late 0.85", "late 0.50", "0.00", "0.10",
+                   "0.20",      "0.30",      "0.50",      "0.60",      "0.80",      "1.00", "1.50"};
     noteChoice(getArgument(), main.getLoc(), main, key, noted, proposals);
     return chosen;
   }
@@ -87,6 +171,7 @@ private:
     SmallVector<WeightNeed> needs = weightNeeds(launches, onNpu, symbols, l2Bytes);
     if (!needs.empty())
       defineWeightsFirst(*launches.front()->getBlock());
+    LateRoom late(launches, needs, l2Bytes, lateFrom.value_or(0));
     size_t next = 0, used = 0;
     unsigned count = 0;
     int64_t waiting = 0; ///< bytes in L2 that no launch has used yet
@@ -100,12 +185,16 @@ private:
       // The operands of these launches have precedence over those of later ones.
       int64_t busy = bytesOfActivations(launches.drop_front(index).take_front(kNear));
       int64_t room = int64_t(usedShare * double(std::max(l2Bytes / 4, l2Bytes - busy)));
-      while (next < needs.size() && waiting < room && needs[next].after <= index) {
+      while (next < needs.size() && needs[next].after <= index) {
         WeightNeed &need = needs[next];
-        int64_t bytes = std::min(need.bytes - need.named, room - waiting);
+        const int64_t left = lateFrom ? late.at(index, used, next) : room - waiting;
+        if (left <= 0)
+          break;
+        int64_t bytes = std::min(need.bytes - need.named, left);
         bool all = bytes == need.bytes - need.named;
         if (!all && bytes < kSmallestPiece)
           break;
+        late.note(index, next);
         names.push_back(takePiece(launches[index], need, bytes));
         waiting += bytes;
         if (!all)

@@ -114,6 +114,12 @@ public:
     return groups;
   }
 
+  /// Lets the launches of each kernel say which one they are of.
+  void numberKernels() {
+    for (auto [index, op] : llvm::enumerate(kernels))
+      op->setAttr(kKernelNumberAttr, Builder(op->getContext()).getI64IntegerAttr(int64_t(index)));
+  }
+
   /// Returns the key of the choice: of all kernels and of what connects them.
   std::string key(StringRef pass) {
     std::string text = writeSoc(table);
@@ -470,6 +476,7 @@ private:
     // Options for experiments come before the table.
     if (parts || !splitter.isDivisible() || !usesChoices(main))
       return splitter.choose();
+    splitter.numberKernels();
     const std::string key = splitter.key(getArgument());
     std::optional<SmallVector<Group>> groups;
     if (std::optional<StringRef> given = givenChoice(main, key)) {

@@ -8,6 +8,10 @@ module attributes {npu.soc = "Ascend310P3", tuning.proposals = 4 : i64} {
 // CHECK-SAME: tuning.chosen = [{choice = "2/{{[0-9]+}}",
 // CHECK-SAME: key = "npu-split-batch|Ascend310P3|main|64x4x56x56x16xf16,64x4x56x56x16xf16|{{[0-9a-f]+}}"
 // CHECK-SAME: proposals = ["2/1"
+// The kernels of all parts say which one they are.
+// CHECK: npu.conv2d {{.*}}tuning.kernel_number = 0
+// CHECK: npu.conv2d {{.*}}tuning.kernel_number = 1
+// CHECK: npu.conv2d {{.*}}tuning.kernel_number = 0
 func.func @main(%x: memref<64x4x56x56x16xf16>, %y: memref<64x4x56x56x16xf16> {om.output}) {
   %w = om.weight dense<1.0> : tensor<1x4x16x16x16xf16> : memref<1x4x16x16x16xf16>
   %v = om.weight dense<1.0> : tensor<1x16x4x16x16xf16> : memref<1x16x4x16x16xf16>
