@@ -40,3 +40,15 @@ TEST_CASE("Counts and sums that are sparse") {
     CHECK(other.errorText().find("is the shape [10], expected [8]") != std::string::npos);
   }
 }
+
+TEST_CASE("Beams have a bounded number of paths") {
+  auto beams = [](const std::string &width, const std::string &paths) {
+    Graph graph;
+    graph.floats("x", {1, 1, 2}, {1, 2}).ints("n", {1}, {1});
+    graph.node("CTCBeamSearchDecoder", "x n", "beam_width i: " + width + "; top_paths i: " + paths);
+    return graph.errorText();
+  };
+  CHECK(beams("2000000000", "2000000000").find("expected 1 to 1000") != std::string::npos);
+  CHECK(beams("3", "4").find("expected 1 to 3, the 'beam_width'") != std::string::npos);
+  CHECK(beams("3", "0").find("expected 1 to 3") != std::string::npos);
+}
