@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include <catch2/catch.hpp>
+#include <ctime>
 
 #include "test/frontends/onnx/TestModel.h"
 
@@ -290,17 +291,18 @@ TEST_CASE("constants of the model follow a batch that --input_shape changes") {
     TestModel chain;
     chain.input("x", {1, 4}).output("y").ints("flat", {1, -1});
     std::string last = "x";
-    for (int i = 0; i < 20000; ++i) {
+    for (int i = 0; i < 40000; ++i) {
       const std::string name = "t" + std::to_string(i);
       chain.node(i % 2 ? "Relu" : "Neg", {last}, {name});
       chain.node("Reshape", {name, "flat"}, {last = name + "r"});
     }
     chain.node("Neg", {last}, {"y"});
-    const auto before = std::chrono::steady_clock::now();
+    const std::clock_t before = std::clock();
     Imported result = import(chain, {.inputShapes = {{"x", {2, 4}}}});
     REQUIRE(result);
-    // Walks from each of them back to the input take a minute.
-    CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(20));
+    // Time of the processor, less than a second; walks from each of them to the input are
+    // quadratic.
+    CHECK(std::clock() - before < 8 * CLOCKS_PER_SEC);
     CHECK_THAT(result.text(), Contains("tensor<2x4xf32> {om.name = \"y\"}"));
   }
   SECTION("a shape that fits stays") {
