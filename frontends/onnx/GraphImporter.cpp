@@ -185,7 +185,9 @@ Value GraphImporter::importInitializer(Scope &owner, StringRef tensor) {
   // A graph around the body may read the tensor later.
   if (scope != &owner)
     opBuilder.setInsertionPointToStart(mainBlock);
-  return graph::ConstantOp::create(opBuilder, tensorLocation(tensor, ""), *value);
+  Value constant = graph::ConstantOp::create(opBuilder, tensorLocation(tensor, ""), *value);
+  statedConstants.insert(constant);
+  return constant;
 }
 
 void GraphImporter::findBatchChange() {

@@ -13,6 +13,7 @@
 #include "frontends/onnx/ExternalFiles.h"
 #include "frontends/onnx/OnnxImport.h"
 #include "frontends/onnx/Scope.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace atc::onnx_import {
@@ -62,7 +63,11 @@ public:
   /// Begins a branch or the body of a loop of `node`; leaveRegion() must follow. Returns false,
   /// with an error, when the nesting is too deep.
   bool enterRegion(const onnx::NodeProto &node);
-  void leaveRegion() { --regions; }
+  void leaveRegion() {
+    --regions;
+    // The values of a region may be erased together with it.
+    batchInFront.clear();
+  }
 
   /// Imports code that need not run, such as one of two branches: nodes whose inputs do not fit
   /// them become calls that fail when they run, each with a warning.
@@ -82,6 +87,16 @@ public:
 
   /// Returns the change of the batch, which shapes in the model's constants follow.
   std::optional<BatchChange> batchChange() const { return batch; }
+  /// Remembers a constant that the file itself states, other than one that is computed of shapes.
+  /// Constants inside a region may be erased together with it, and are not remembered.
+  void addStated(mlir::Value constant) {
+    if (!regions)
+      statedConstants.insert(constant);
+  }
+  bool isStated(mlir::Value value) const { return statedConstants.contains(value); }
+  /// Returns whether the images of the changed batch lie one after the other along the outermost
+  /// dim of a value.
+  bool hasBatchInFront(mlir::Value value);
 
   /// Returns the location of a tensor that `node` makes: both names.
   mlir::Location tensorLocation(llvm::StringRef tensor, llvm::StringRef node);
@@ -127,6 +142,8 @@ private:
   mlir::OpBuilder opBuilder;
   mlir::Block *mainBlock = nullptr;
   std::optional<BatchChange> batch;
+  llvm::DenseSet<mlir::Value> statedConstants;
+  llvm::DenseMap<mlir::Value, bool> batchInFront; ///< the answers of hasBatchInFront()
   std::optional<PlaceholderRules> placeholder;
 };
 

@@ -4,6 +4,7 @@
 #include "frontends/onnx/HostForms.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/IndexBound.h"
 #include "dialects/graph/ops/HostOps.h"
 #include "dialects/graph/ops/StructureOps.h"
 #include "frontends/onnx/GraphImporter.h"
@@ -134,6 +135,7 @@ public:
       return createStringError(error);
     if (flattened)
       results[0] = calls.call("Reshape", {results[0], calls.call("Shape", {flattened})});
+    requirePositions();
     for (auto [i, result] : llvm::enumerate(results))
       if (result && !node.output(i).empty())
         define(i, result);
@@ -141,6 +143,17 @@ public:
   }
 
 private:
+  /// Requires of stated positions that the tables of angles have them: targets gather the rows.
+  void requirePositions() {
+    const unsigned table = 7, positions = 9;
+    Block *block = importer.builder().getInsertionBlock();
+    if (kernel != "GroupQueryAttention" || call.inputs.size() <= positions || !call.inputs[table] ||
+        !call.inputs[positions] || !isa_and_nonnull<func::FuncOp>(block->getParentOp()))
+      return;
+    auto type = dyn_cast<RankedTensorType>(call.inputs[table].getType());
+    if (type && type.getRank() == 2 && !type.isDynamicDim(0))
+      graph::IndexRange{/*wraps=*/false, {type.getDimSize(0)}}.require(call.inputs[positions]);
+  }
   /// Returns whether this is an Optional without input, whose attribute states its type.
   bool isEmptyOptional() const { return statedType && call.inputs.empty(); }
   SmallVector<Value> emptyOptional() {

@@ -249,6 +249,27 @@ def test_upsampling_by_masks(tmp_path):
     np.testing.assert_array_equal(compute(tmp_path, net, [x])["mask"], mask)
 
 
+@pytest.mark.parametrize("place", [25, -1])
+def test_masks_stay_in_their_planes(tmp_path, place):
+    x, mask = draw((1, 2, 2, 2)), np.zeros((1, 2, 2, 2), "f4")
+    net = Net(data=x.shape, mask=mask.shape)
+    net.add("Upsample", "up", ["data", "mask"], upsample_param={"scale": 2.0, "upsample_h": 5, "upsample_w": 5})
+    mask[0] = [[[0, 2], [12, 24]]] * 2
+    want = np.zeros((1, 2, 5, 5), "f4")
+    want[..., 0, 0], want[..., 0, 2], want[..., 2, 2], want[..., 4, 4] = (x[..., i, j] for i, j in np.ndindex(2, 2))
+    np.testing.assert_array_equal(compute(tmp_path, net, [x, mask])["up"], want)
+    mask[0, 1 if place < 0 else 0, 1, 1] = place
+    with pytest.raises(AssertionError, match="'up'.*index -1 is "):
+        compute(tmp_path, net, [x, mask])
+
+
+def test_sizes_of_upsampling_are_bounded(tmp_path):
+    net = Net(data=(1, 2, 2, 2))
+    net.add("Upsample", "up", upsample_param={"upsample_h": 2 ** 32 - 1, "upsample_w": 2 ** 32 - 1})
+    with pytest.raises(AssertionError, match="'up'.*too large"):
+        compute(tmp_path, net, [draw((1, 2, 2, 2))])
+
+
 def test_bn_with_statistics(tmp_path):
     x = draw(SHAPE)
     net = Net(data=SHAPE)

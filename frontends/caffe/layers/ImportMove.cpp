@@ -1,6 +1,7 @@
 //===-- ImportMove.cpp - shapes and orders of elements --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "frontends/Tensors.h"
 #include "frontends/caffe/LayerTable.h"
 
 using llvm::Twine;
@@ -264,6 +265,11 @@ Tensor unpooled(LayerContext &c, const Dims &dims) {
     begins.push_back(i * dims[2] * dims[3]);
   Tensor places = c.node("Cast", {mask}, mask.dims, {{"to", int64_t(onnx::TensorProto::INT64)}});
   Tensor all = c.node("Add", {places, c.reshape(c.ints(begins), planes)}, mask.dims);
+  // A place outside its plane would be one of another plane; the kernel refuses -1.
+  Tensor none = c.ints({-1});
+  Tensor isBelow = c.node("Less", {places, c.ints({dims[2] * dims[3]})}, mask.dims);
+  Tensor fits = c.node("And", {isBelow, c.node("Less", {none, places}, mask.dims)}, mask.dims);
+  all = c.node("Where", {fits, all, none}, mask.dims);
   // The window that gives the result its size by itself; where it lies means nothing here.
   const Dims window = {dims[2] - mask.dims[2] + 1, dims[3] - mask.dims[3] + 1};
   return c.node("MaxUnpool", {c.bottom(), all}, dims,
@@ -290,6 +296,9 @@ void importUpsample(LayerContext &c) {
     return c.fail("scale must be 1 or more");
   dims[2] = p.has_upsample_h() ? p.upsample_h() : dims[2] * h;
   dims[3] = p.has_upsample_w() ? p.upsample_w() : dims[3] * w;
+  if (llvm::Expected<int64_t> count = countElements(dims); !count)
+    return c.fail("the size of its result, " + printShape(dims) +
+                  ", is too large: " + llvm::toString(count.takeError()));
   if (hasMask)
     return c.setTop(unpooled(c, dims));
   Tensor result = resize(c, dims, "nearest", "asymmetric");

@@ -14,8 +14,13 @@ using AttributeType = onnx::AttributeProto;
 const OnnxAttributes channelsFirst = {{"perm", Ints{0, 3, 1, 2}}};
 const OnnxAttributes channelsLast = {{"perm", Ints{0, 2, 3, 1}}};
 
-/// Returns a parameter of the channels as a tensor [1, channels, 1, 1].
-std::string perChannel(FunctionWriter &w, const std::string &values) {
+/// Returns a parameter of the channels as a tensor [1, channels, 1, 1]. The first shape is that of
+/// whole groups, which another number of channels does not fit: the node's name is in its own.
+std::string perChannel(FunctionWriter &w, const onnx::NodeProto &node, const char *parameter,
+                       int64_t groups) {
+  const std::string name = node.name().empty() ? node.op_type() : node.name();
+  const std::string values = name + ".groups." + parameter;
+  w.add("Reshape", {parameter, w.integers({groups, -1})}, {values});
   return w.make("Reshape", {w.make("Cast", {values}, toReal), w.integers({1, -1, 1, 1})});
 }
 
@@ -43,9 +48,9 @@ void writeGroupNorm(FunctionWriter &w, const onnx::NodeProto &node, std::string 
   const std::string grouped = w.make("Reshape", {rows, w.integers({0, groups, -1})});
   onnx::NodeProto &norm = w.add("InstanceNormalization", {grouped, one, zero}, {"normalized"});
   FunctionWriter::pass(norm, {{"epsilon", AttributeType::FLOAT}});
-  std::string result =
-      w.make("Mul", {w.make("Reshape", {"normalized", shape}), perChannel(w, "gamma")});
-  result = w.make("Add", {result, perChannel(w, "beta")});
+  std::string result = w.make(
+      "Mul", {w.make("Reshape", {"normalized", shape}), perChannel(w, node, "gamma", groups)});
+  result = w.make("Add", {result, perChannel(w, node, "beta", groups)});
   if (activation == 1)
     result = w.make("Mul", {result, w.make("Sigmoid", {result})});
   if (isLast)

@@ -17,7 +17,9 @@ namespace {
 void setTensor(NodeContext &n, StringRef attribute, llvm::Expected<ElementsAttr> value) {
   if (!value)
     return n.failAttribute(attribute, toString(value.takeError()));
-  n.setOutput(n.constant(*value));
+  Value constant = n.constant(*value);
+  n.importer().addStated(constant);
+  n.setOutput(constant);
 }
 
 void importConstant(NodeContext &n) {
@@ -45,7 +47,7 @@ void importConstant(NodeContext &n) {
   }
   if (std::optional<SmallVector<int64_t>> list = n.intsAttr("value_ints")) {
     auto type = n.tensor({length(*list)}, builder.getI64Type());
-    return n.setOutput(n.constant(graph::makeConstant<int64_t>(type, *list)));
+    return setTensor(n, "value_ints", graph::makeConstant<int64_t>(type, *list));
   }
   if (std::optional<SmallVector<double>> list = n.floatsAttr("value_floats")) {
     SmallVector<float> floats(list->begin(), list->end());

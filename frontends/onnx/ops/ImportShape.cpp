@@ -2,29 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/ops/ShapeOps.h"
+#include "frontends/onnx/GraphImporter.h"
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
 #include "frontends/onnx/TensorData.h" // IWYU pragma: keep
-#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace atc::onnx_import {
 namespace {
-
-/// Returns whether a value is computed of an input of the model.
-bool dependsOnInput(Value value) {
-  llvm::SetVector<Value> values;
-  values.insert(value);
-  for (size_t i = 0; i < values.size(); ++i) {
-    Operation *op = values[i].getDefiningOp();
-    if (!op)
-      return true;
-    values.insert_range(op->getOperands());
-  }
-  return false;
-}
 
 /// Adjusts a shape for the model's own batch to the batch that is compiled; a shape that already
 /// fits is not changed.
@@ -49,9 +36,10 @@ void followBatch(NodeContext &n, Value input, SmallVector<int64_t> &target, bool
       return;
   if (hasOpen) {
     // The batch stays in front where it is there, and a position of it has all that is asked for.
+    // Every shape fits, so that one which is computed has what the compiled batch makes of it.
     const int64_t perFront = elements / target.front();
     if (!from.empty() && from.front() == front && wanted / front % perFront == 0 &&
-        dependsOnInput(input))
+        n.importer().isStated(n.input(1)) && n.importer().hasBatchInFront(input))
       target.front() = front;
     return;
   }
@@ -206,6 +194,29 @@ void importTranspose(NodeContext &n) {
 }
 
 } // namespace
+
+bool GraphImporter::hasBatchInFront(Value value) {
+  SmallVector<Value> pending{value};
+  while (!pending.empty()) {
+    Value next = pending.back();
+    auto type = dyn_cast<RankedTensorType>(next.getType());
+    bool inFront = type && type.getRank() > 0 && type.getDimSize(0) % batch->to == 0;
+    if (Operation *op = next.getDefiningOp(); op && inFront && !batchInFront.contains(next)) {
+      const size_t before = pending.size();
+      for (Value operand : op->getOperands())
+        if (!batchInFront.contains(operand))
+          pending.push_back(operand);
+      if (pending.size() > before)
+        continue;
+      auto transpose = dyn_cast<graph::TransposeOp>(op);
+      inFront = (!transpose || transpose.getPermutation().front() == 0) &&
+                llvm::any_of(op->getOperands(), [&](Value from) { return batchInFront[from]; });
+    }
+    batchInFront.try_emplace(next, inFront);
+    pending.pop_back();
+  }
+  return batchInFront[value];
+}
 
 ArrayRef<OpRow> shapeRows() {
   static constexpr llvm::StringLiteral knownShape = "the shape must follow from static shapes";

@@ -379,8 +379,9 @@ void importTile(NodeContext &n) {
     return;
   Value counts = indexVector(n, repeats);
   SmallVector<int64_t> dims = knownElements(counts);
-  for (size_t i = 0; i < dims.size() && dims.size() == n.shape(input).size(); ++i) {
-    const int64_t dim = n.shape(input)[i];
+  ArrayRef<int64_t> sizes = n.shape(input); // none where the rank is unknown
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const int64_t dim = i < sizes.size() ? sizes[i] : ShapedType::kDynamic;
     const bool isKnown = !ShapedType::isDynamic(dim) && !ShapedType::isDynamic(dims[i]);
     dims[i] = isKnown && dim * dims[i] <= maxDim ? dim * dims[i] : ShapedType::kDynamic;
   }

@@ -94,11 +94,11 @@ void GroupQueryExpander::countPositions() {
     before = ops.smaller(last, number(room));
   else
     before = ops.smaller(ops.larger(ops.sub(last, number(length - 1)), number(0)), number(room));
-  positions = ops.add(before, counted({1, length}));
+  positions =
+      inputs[9] ? ops.reshape(inputs[9], {batch, length}) : ops.add(before, counted({1, length}));
   if (length > 1) // new positions are padded on the right
-    positions = ops.where(ops.isGreater(counted({1, length}), last), number(0), positions);
-  if (inputs[9])
-    positions = ops.reshape(inputs[9], {batch, length});
+    positions =
+        ops.where(ops.isGreater(counted({1, length}), last), ops.number(0, positions), positions);
 }
 
 /// Normalizes and rotates [batch, heads, positions, size].
@@ -178,6 +178,9 @@ StringRef GroupQueryExpander::run() {
   keys = std::max<int64_t>(*graph::getScalarConstant(inputs[6]), room);
   if (inputs[10] && shapeOf(inputs[10]).back() != keys)
     return "its addend is not as long as the keys";
+  // A gather of the target would take the last row for every later one.
+  if (integerOf(call, "do_rotary", 0) && !inputs[9] && shapeOf(inputs[7])[0] < keys)
+    return "its tables of angles have less positions than the keys";
   if (!key) {
     key = ops.slice(query, 2, heads * size, keyHeads * size);
     value = ops.slice(query, 2, (heads + keyHeads) * size, keyHeads * size);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include <catch2/catch.hpp>
+#include <ctime>
 
 #include "test/frontends/onnx/TestModel.h"
 
@@ -259,6 +260,50 @@ TEST_CASE("constants of the model follow a batch that --input_shape changes") {
     REQUIRE(result);
     CHECK_THAT(result.text(), Contains("-> tensor<2x12xf32>") && Contains("-> tensor<2x24xf32>") &&
                                   Contains("tensor<1x4xf32> {om.name = \"row\"}"));
+  }
+  SECTION("a computed shape has the batch already") {
+    // The rows of both images, of which there are as many as twice the batch.
+    TestModel rows;
+    rows.input("x", {1, 2, 3}).output("y").ints("flat", {-1, 3}).ints("zero", {0});
+    rows.ints("rest", {-1});
+    rows.node("Reshape", {"x", "flat"}, {"f"}, "f");
+    rows.node("Relu", {"f"}, {"r"});
+    rows.node("Shape", {"x"}, {"shape"});
+    rows.node("Gather", {"shape", "zero"}, {"batch"});
+    attr(rows.node("Concat", {"batch", "rest"}, {"target"}), "axis", int64_t(0));
+    rows.node("Reshape", {"r", "target"}, {"y"}, "y");
+    Imported result = import(rows, {.inputShapes = {{"x", {2, 2, 3}}}});
+    INFO(result.messages());
+    REQUIRE(result);
+    CHECK_THAT(result.text(), Contains("tensor<2x6xf32> {om.name = \"y\"}"));
+  }
+  SECTION("steps of a sequence are no batch") {
+    TestModel steps;
+    steps.input("x", {1, 4, 3}).output("y").ints("flat", {1, -1});
+    attr(steps.node("Transpose", {"x"}, {"t"}), "perm", Ints{1, 0, 2});
+    steps.node("Reshape", {"t", "flat"}, {"y"});
+    Imported result = import(steps, {.inputShapes = {{"x", {4, 4, 3}}}});
+    INFO(result.messages());
+    REQUIRE(result);
+    CHECK_THAT(result.text(), Contains("tensor<1x48xf32> {om.name = \"y\"}"));
+  }
+  SECTION("the shapes of a long chain are found in one walk") {
+    TestModel chain;
+    chain.input("x", {1, 4}).output("y").ints("flat", {1, -1});
+    std::string last = "x";
+    for (int i = 0; i < 40000; ++i) {
+      const std::string name = "t" + std::to_string(i);
+      chain.node(i % 2 ? "Relu" : "Neg", {last}, {name});
+      chain.node("Reshape", {name, "flat"}, {last = name + "r"});
+    }
+    chain.node("Neg", {last}, {"y"});
+    const std::clock_t before = std::clock();
+    Imported result = import(chain, {.inputShapes = {{"x", {2, 4}}}});
+    REQUIRE(result);
+    // Time of the processor, less than a second; walks from each of them to the input are
+    // quadratic.
+    CHECK(std::clock() - before < 8 * CLOCKS_PER_SEC);
+    CHECK_THAT(result.text(), Contains("tensor<2x4xf32> {om.name = \"y\"}"));
   }
   SECTION("a shape that fits stays") {
     model.node("Reshape", {"x", "fixed"}, {"y"});

@@ -59,6 +59,23 @@ struct Import {
 
 } // namespace
 
+TEST_CASE("A tile of a tensor of unknown rank has as many dims as repeats") {
+  Import import(R"(node { name: "x" op: "Placeholder"
+      attr { key: "dtype" value { type: DT_FLOAT } }
+      attr { key: "shape" value { shape { dim { size: -1 } dim { size: -1 } } } } }
+    node { name: "s" op: "Placeholder" attr { key: "dtype" value { type: DT_INT32 } }
+      attr { key: "shape" value { shape { dim { size: -1 } } } } }
+    node { name: "n" op: "Const" attr { key: "value" value { tensor { dtype: DT_INT32
+      tensor_shape { dim { size: 2 } } int_val: 2 int_val: 3 } } } })" +
+                node("r", "Reshape", "x s") + node("y", "Tile", "r n"));
+  INFO(import.messages);
+  REQUIRE(import.module);
+  auto type = dyn_cast<RankedTensorType>(import.main().getFunctionType().getResult(0));
+  REQUIRE(type);
+  CHECK(type.getRank() == 2);
+  CHECK(type.getNumDynamicDims() == 2);
+}
+
 TEST_CASE("A graph is imported with the names of its nodes") {
   Import result(placeholder + node("y", "Relu", "x") + node("z", "Neg", "y ^x"));
   REQUIRE(result.module);

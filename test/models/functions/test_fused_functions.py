@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 onnx = pytest.importorskip("onnx")
-from test_known_functions import check_one  # noqa: E402
+from test_known_functions import call, check_one, tool, write  # noqa: E402
 
 RNG = np.random.default_rng(5)
 
@@ -52,6 +52,15 @@ def test_groups_of_a_sum(tmp_path, skip, last, bias, dynamic):
               {"x": x.transpose(order), "s": s}, constants,
               {name: value.transpose(order) for name, value in want.items()}, dynamic, groups=2,
               activation=1, channels_last=last)
+
+
+@pytest.mark.parametrize("op, more", [("GroupNorm", []), ("SkipGroupNorm", ["x"])])
+def test_groups_that_do_not_divide_the_channels_are_refused(tmp_path, op, more):
+    write(tmp_path / "one.onnx", op, ["x", "g", "b"] + more, {"x": normal(1, 2, 2, 6)},
+          {"g": normal(6), "b": normal(6)}, False, [("y", onnx.TensorProto.FLOAT)], groups=4, activation=0)
+    code, out, err = call(tool("atc"), f"--model={tmp_path}/one.onnx", "--framework=5", "--target=cpu",
+                          f"--output={tmp_path}/model")
+    assert code != 0 and "E14001" in out + err and f"'{op}.groups.gamma'" in out + err and "[4, -1]" in out + err
 
 
 @pytest.mark.parametrize("dynamic", [False, True])

@@ -155,3 +155,13 @@ def test_a_fused_convolution_of_a_known_size_is_a_convolution(tmp_path):
     np.testing.assert_allclose(got[0], want[0], rtol=1e-5, atol=1e-5)
     code, out, _ = call(tool("om-dump"), tmp_path / "m.om")
     assert code == 0 and "conv2d" in out and "BlockedConv" not in out
+
+
+def test_positions_that_tables_of_angles_lack(tmp_path):
+    """A gather of rows would take the last one; the host kernel refuses them."""
+    for rows, positions, text in ((8, None, "position 11 is not in the cache of 8"), (16, [[3], [16]], "i9")):
+        tables = [floats(rows, 4), floats(rows, 4)]
+        more = [] if positions is None else [np.array(positions, "i8")]
+        with pytest.raises(AssertionError, match=text):
+            results(tmp_path, GROUP, [*ONE, *CACHE, LAST, TOTAL, *tables, *more], (6, 7, 8), 3, ["--soc_version=Ascend310P3"],
+                    **HEADS, do_rotary=1)

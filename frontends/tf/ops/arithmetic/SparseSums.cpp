@@ -4,16 +4,17 @@
 #include "dialects/graph/ops/HostOps.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/arithmetic/SparseParts.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
 namespace atc::tf_import {
 namespace {
 
-/// The numbers that stand in a list, rising and each once, how many these are, and for each element
-/// of the list which of them it is.
+/// The numbers that stand in a list, rising and each once, where each stands first, how many these
+/// are, and for each element of the list which of them it is.
 struct Numbers {
-  Value each, count, which;
+  Value each, first, count, which;
 };
 
 Numbers numbersIn(TensorMath &m, Value list) {
@@ -24,7 +25,15 @@ Numbers numbersIn(TensorMath &m, Value list) {
   if (results.empty())
     return {};
   Value each = withKnownDims(n, results[0], {ShapedType::kDynamic}, 0);
-  return {each, m.dim(each, 0), withKnownDims(n, results[2], {ShapedType::kDynamic}, 0)};
+  return {each, withKnownDims(n, results[1], {ShapedType::kDynamic}, 0), m.dim(each, 0),
+          withKnownDims(n, results[2], {ShapedType::kDynamic}, 0)};
+}
+
+/// Returns a vector that a run refuses where any element of another vector holds: it is reshaped to
+/// more elements than it has.
+Value refusedWhere(TensorMath &m, Value isWrong, Value vector) {
+  Value count = m.squeeze(m.sum(m.toIndex(isWrong), 0), {0});
+  return m.reshape(vector, m.shapeOf({m.add(m.dim(vector, 0), count)}));
 }
 
 /// Adds the elements of a list that have the same number.
@@ -32,23 +41,43 @@ Value sumOfEach(TensorMath &m, Value list, const Numbers &numbers) {
   return m.squeeze(sumOfRows(m, m.unsqueeze(list, {1}), numbers.which, numbers.count), {1});
 }
 
-/// Two sparse tensors of one shape, and the places of both.
+/// Two sparse tensors of one shape, the numbers of the places of both, and each place once.
 struct Pair {
   Value values[2], shape;
   Numbers numbers;
+  Value places;
 };
+
+/// Returns the shape of a pair, which both state: other ones are refused.
+Value sharedShape(TensorMath &m, Value shape, Value other) {
+  NodeContext &n = m.n;
+  ElementsAttr known, wanted;
+  if (!matchPattern(shape, m_Constant(&known)) || !matchPattern(other, m_Constant(&wanted)))
+    return refusedWhere(m, n.compare(shape, other, graph::ComparePredicate::Ne), shape);
+  const SmallVector<int64_t> dims = readInts(known), others = readInts(wanted);
+  if (dims != others)
+    n.failInput(5, "is the shape " + printDims(others) + ", expected " + printDims(dims) +
+                       " as of the other sparse tensor");
+  return shape;
+}
 
 std::optional<Pair> readPair(NodeContext &n) {
   Value places[2] = {withRank(n, 0, 2), withRank(n, 3, 2)};
-  Pair pair{{withRank(n, 1, 1), withRank(n, 4, 1)}, withRank(n, 2, 1), {}};
+  Pair pair{{withRank(n, 1, 1), withRank(n, 4, 1)}, withRank(n, 2, 1), {}, {}};
+  Value other = withRank(n, 5, 1);
   if (n.failed())
     return std::nullopt;
   TensorMath m(n);
   pair.shape = indexVector(n, pair.shape);
+  Value shape = sharedShape(m, pair.shape, indexVector(n, other));
+  if (n.failed())
+    return std::nullopt;
   Value all = m.concat({m.toIndex(places[0]), m.toIndex(places[1])}, 0);
-  pair.numbers = numbersIn(m, numbersOf(m, all, pair.shape));
+  pair.numbers = numbersIn(m, numbersOf(m, all, shape));
   if (n.failed() || !pair.numbers.each)
     return std::nullopt;
+  // The places as they are stated: of one outside the shape the number says too little.
+  pair.places = m.gather(all, pair.numbers.first, 0);
   return pair;
 }
 
@@ -60,7 +89,7 @@ void importSparseAdd(NodeContext &n) {
     return;
   TensorMath m(n);
   Value sums = sumOfEach(m, m.concat({pair->values[0], pair->values[1]}, 0), pair->numbers);
-  Value places = placesOf(m, m.unsqueeze(pair->numbers.each, {1}), pair->shape);
+  Value places = pair->places;
   if (!threshold.empty() && threshold[0] > 0) {
     Value isKept =
         n.compare(m.abs(sums), n.scalarLike(threshold[0], sums), graph::ComparePredicate::Ge);
@@ -85,7 +114,7 @@ template <typename OpTy> void importExtreme(NodeContext &n) {
         n.callHost("Expand", {n.scalarLike(0, pair->values[i]), shapeVector(n, pair->values[i])});
   Value first = sumOfEach(m, m.concat({pair->values[0], nothing[1]}, 0), pair->numbers);
   Value second = sumOfEach(m, m.concat({nothing[0], pair->values[1]}, 0), pair->numbers);
-  setRanked(n, 0, placesOf(m, m.unsqueeze(pair->numbers.each, {1}), pair->shape), 2);
+  setRanked(n, 0, pair->places, 2);
   setRanked(n, 1, n.create<OpTy>(first, second), 1);
 }
 
@@ -106,11 +135,13 @@ void importCounts(NodeContext &n) {
   TensorMath m(n);
   Value one = m.index(1), all = m.toIndex(values);
   Value flat = m.reshape(all, ArrayRef<int64_t>{-1});
-  // A tensor without numbers has none that is the largest.
+  // A negative number would be counted in the row before its own.
+  flat = refusedWhere(m, m.less(flat, m.index(0)), flat);
+  // Where there are no numbers, the largest one is 0.
   Value size = most > 0
                    ? m.index(most)
                    : m.max(m.add(n.callHost("ReduceMax",
-                                            {m.concat({n.intList({-1}), flat}, 0), n.intList({0})},
+                                            {m.concat({n.intList({0}), flat}, 0), n.intList({0})},
                                             {n.hostInts("keepdims", {0})}),
                                  one),
                            m.index(std::max<int64_t>(least, 0)));
