@@ -128,6 +128,7 @@ def test_mistakes_are_one_line(model, tmp_path):
     os.mkfifo(tmp_path / "pipe.npy")
     for words, said in ((("--output", "/dev/null"), "Not a directory"), (("--output", "/proc/x"), "/proc/x"),
                         (("--input", tmp_path / "pipe.npy"), "is no regular file"),
+                        (("--input", ","), "names no file or folder"),
                         (("--input", "\x1b[31m\u202e"), "\\x1b[31m\\u202e does not exist"),
                         (("--dymShape", "image:99999999999"), "")):
         text = run(*command, *words, fails=True)
