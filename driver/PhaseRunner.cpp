@@ -197,18 +197,25 @@ bool PhaseRunner::checkInputs(func::FuncOp main) {
     auto tensor = dyn_cast<TensorType>(input.getType());
     if (!tensor || tensor.hasStaticShape())
       continue;
-    auto name = main.getArgAttrOfType<StringAttr>(input.getArgNumber(), om::kNameAttr);
-    std::string dims;
-    if (tensor.hasRank())
-      for (int64_t dim : tensor.getShape())
-        dims += (dims.empty() ? "" : ",") +
-                (ShapedType::isDynamic(dim) ? std::string("-1") : std::to_string(dim));
+    auto attr = main.getArgAttrOfType<StringAttr>(input.getArgNumber(), om::kNameAttr);
+    const std::string name = attr ? attr.str() : "?";
+    std::string dims, example;
+    for (int64_t dim : tensor.hasRank() ? tensor.getShape() : ArrayRef<int64_t>()) {
+      const bool isOpen = ShapedType::isDynamic(dim);
+      dims += (dims.empty() ? "" : ",") + (isOpen ? "-1" : std::to_string(dim));
+      example += (example.empty() ? ":" : ",") + std::to_string(isOpen ? 1 : dim);
+    }
+    // The options of several shapes name dims that --input_shape leaves open, as the vendor's do.
     diagnostics.error(
-        "E10002", "input '" + (name ? name.getValue() : StringRef("?")) + "' has the shape [" +
-                      (tensor.hasRank() ? dims : "of any rank") +
-                      "], but an NPU needs every dim: give its shape with --input_shape, several "
-                      "of them with --dynamic_batch_size, --dynamic_image_size or --dynamic_dims, "
-                      "or compile for the CPU with --target=cpu");
+        "E10002",
+        "input '" + name + "' has the shape [" + (tensor.hasRank() ? dims : "of any rank") +
+            "], but an NPU needs every dim: give its shape with --input_shape" +
+            (tensor.hasRank()
+                 ? "=\"" + name + example + "\", several of them with --input_shape=\"" + name +
+                       ":" + dims + "\" and"
+                 : ", several of them with -1 in it and") +
+            " --dynamic_batch_size, --dynamic_image_size or --dynamic_dims, or compile for the "
+            "CPU with --target=cpu");
     good = false;
   }
   return good;

@@ -41,6 +41,11 @@ std::string makeBundle(const std::vector<std::string_view> &models) {
 
 bool isBundle(std::string_view bytes) { return bytes.substr(0, mark.size()) == mark; }
 
+bool isModel(std::string_view bytes) {
+  // The identifier of om.fbs, behind the length of the table and the offset of its root.
+  return bytes.size() >= 12 && bytes.substr(8, 4) == "OATC";
+}
+
 std::optional<std::vector<std::string_view>> modelsOfBundle(std::string_view bytes) {
   const size_t head = mark.size() + 8;
   if (!isBundle(bytes) || bytes.size() < head)

@@ -19,6 +19,9 @@ std::string makeBundle(const std::vector<std::string_view> &models);
 /// Returns whether bytes begin as a bundle does.
 bool isBundle(std::string_view bytes);
 
+/// Returns whether bytes begin as those of an .om file do.
+bool isModel(std::string_view bytes);
+
 /// Returns the models of a bundle, which are parts of `bytes`; nothing where it is damaged.
 std::optional<std::vector<std::string_view>> modelsOfBundle(std::string_view bytes);
 

@@ -4,7 +4,9 @@
 #include "ascend/src/BundleFormat.h"
 #include "ascend/src/Errors.h"
 #include "ascend/src/Handles.h"
+#include "ascend/src/Library.h"
 #include "ascend/src/Load.h"
+#include "ascend/src/Model.h"
 #include "ascend/src/NumberedTable.h"
 #include "ascend/src/memory/Memory.h"
 
@@ -28,14 +30,14 @@ struct Contents {
   std::vector<std::string_view> models;
 };
 
-/// Number of a model that is not loaded.
+/// Number of a model that the bundle has not loaded. Others may have been unloaded by aclmdlUnload.
 constexpr uint32_t notLoaded = UINT32_MAX;
 
 /// A bundle that a program has opened.
 struct Bundle {
   std::mutex mutex;
-  std::shared_ptr<const Contents> contents;
-  std::vector<uint32_t> ids; ///< of each model, or notLoaded
+  std::shared_ptr<const Contents> contents; ///< null where all models were loaded at once
+  std::vector<uint32_t> ids;                ///< of each model, or notLoaded
 };
 
 NumberedTable<uint32_t, std::shared_ptr<Bundle>> &bundles() {
@@ -54,37 +56,64 @@ HandleTable<BundleQuery> &queries() {
   return table;
 }
 
-aclError readContents(const char *function, std::string bytes,
+/// Finds the models that a file has; a file of one model is a bundle of one.
+aclError findModels(const char *function, std::string_view bytes,
+                    std::vector<std::string_view> &models) {
+  auto found = isBundle(bytes) ? modelsOfBundle(bytes) : std::vector<std::string_view>{bytes};
+  if (!found)
+    return fail(ACL_ERROR_PARSE_MODEL, function, "the bundle is damaged");
+  models = std::move(*found);
+  return ACL_SUCCESS;
+}
+
+aclError keepContents(const char *function, std::string bytes,
                       std::shared_ptr<const Contents> &result) {
   auto contents = std::make_shared<Contents>();
   contents->bytes = std::move(bytes);
-  // A file of one model is a bundle of one.
-  auto models = isBundle(contents->bytes) ? modelsOfBundle(contents->bytes)
-                                          : std::vector<std::string_view>{contents->bytes};
-  if (!models)
-    return fail(ACL_ERROR_PARSE_MODEL, function, "the bundle is damaged");
-  contents->models = std::move(*models);
+  std::vector<std::string_view> &models = contents->models;
+  ACL_TRY(findModels(function, contents->bytes, models));
+  // What loads models checks all of them; here they are only kept.
+  for (size_t i = 0; i < models.size(); ++i)
+    if (!isModel(models[i]))
+      return fail(ACL_ERROR_PARSE_MODEL, function,
+                  "part %zu of %zu is no model; expected an .om file of this project's atc, or a "
+                  "bundle of them",
+                  i, models.size());
   result = std::move(contents);
   return ACL_SUCCESS;
 }
 
-aclError readFile(const char *function, const char *path, std::shared_ptr<const Contents> &result) {
+aclError readFile(const char *function, const char *path, std::string &bytes) {
   if (!path)
     return fail(ACL_ERROR_INVALID_PARAM, function, "the path is NULL");
-  std::string bytes = textOfFile(path);
+  bytes = textOfFile(path);
   if (bytes.empty())
     return fail(ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID, function,
                 "the file '%s' cannot be read, or is empty", path);
-  return readContents(function, std::move(bytes), result);
+  return ACL_SUCCESS;
 }
 
-aclError readMemory(const char *function, const void *model, size_t size,
-                    std::shared_ptr<const Contents> &result) {
+aclError requireMemory(const char *function, const void *model, size_t size,
+                       std::string_view &bytes) {
   if (!model)
     return fail(ACL_ERROR_INVALID_PARAM, function, "model is NULL");
   if (size == 0)
     return fail(ACL_ERROR_INVALID_PARAM, function, "modelSize is 0");
-  return readContents(function, {static_cast<const char *>(model), size}, result);
+  bytes = {static_cast<const char *>(model), size};
+  return ACL_SUCCESS;
+}
+
+aclError keepFile(const char *function, const char *path, std::shared_ptr<const Contents> &result) {
+  std::string bytes;
+  ACL_TRY(readFile(function, path, bytes));
+  return keepContents(function, std::move(bytes), result);
+}
+
+aclError keepMemory(const char *function, const void *model, size_t size,
+                    std::shared_ptr<const Contents> &result) {
+  std::string_view bytes;
+  ACL_TRY(requireMemory(function, model, size, bytes));
+  return keepContents(function, std::string(bytes), result);
 }
 
 uint32_t addBundle(std::shared_ptr<const Contents> contents, std::vector<uint32_t> ids) {
@@ -94,16 +123,19 @@ uint32_t addBundle(std::shared_ptr<const Contents> contents, std::vector<uint32_
   return bundles().add(std::move(bundle));
 }
 
+/// Unloads the models that the program has not unloaded itself.
 void unloadAll(const std::vector<uint32_t> &ids) {
   for (uint32_t id : ids)
-    if (id != notLoaded)
+    if (isLoaded(id))
       aclmdlUnload(id);
 }
 
-/// Loads all models of a file.
-aclError loadBundle(std::shared_ptr<const Contents> contents, uint32_t *bundleId) {
+/// Loads all models of a file. They have their bytes then: the file's are not kept.
+aclError loadBundle(const char *function, std::string_view bytes, uint32_t *bundleId) {
+  std::vector<std::string_view> models;
+  ACL_TRY(findModels(function, bytes, models));
   std::vector<uint32_t> ids;
-  for (std::string_view model : contents->models) {
+  for (std::string_view model : models) {
     uint32_t id = 0;
     if (aclError code = aclmdlLoadFromMem(model.data(), model.size(), &id); code != ACL_SUCCESS) {
       unloadAll(ids);
@@ -111,7 +143,6 @@ aclError loadBundle(std::shared_ptr<const Contents> contents, uint32_t *bundleId
     }
     ids.push_back(id);
   }
-  // Models have their bytes; the file's are not needed any more.
   *bundleId = addBundle(nullptr, std::move(ids));
   return ACL_SUCCESS;
 }
@@ -119,6 +150,7 @@ aclError loadBundle(std::shared_ptr<const Contents> contents, uint32_t *bundleId
 /// Opens a file, none of whose models is loaded then.
 aclError openBundle(const char *function, std::shared_ptr<const Contents> contents, void *variables,
                     size_t variableBytes, uint32_t *bundleId) {
+  ACL_TRY(requireStarted(function));
   if (variables) {
     std::shared_ptr<Block> block;
     ACL_TRY(requireDevice(function, "varWeightPtr", variables, variableBytes, block));
@@ -158,7 +190,11 @@ aclError loadPart(const char *function, uint32_t bundleId, size_t index, uint32_
   ACL_TRY(findBundle(function, bundleId, bundle));
   std::lock_guard lock(bundle->mutex);
   ACL_TRY(requireIndex(function, index, bundle->ids.size()));
-  if (uint32_t &id = bundle->ids[index]; id == notLoaded) {
+  if (!bundle->contents)
+    return fail(ACL_ERROR_INVALID_PARAM, function,
+                "the bundle was loaded as a whole; open it with aclmdlBundleInitFromFile to load "
+                "its models one by one");
+  if (uint32_t &id = bundle->ids[index]; !isLoaded(id)) {
     ACL_TRY(load(bundle->contents->models[index], &id));
     *modelId = id;
     return ACL_SUCCESS;
@@ -187,16 +223,16 @@ aclError findContents(const char *function, const aclmdlBundleQueryInfo *handle,
 
 aclError aclmdlBundleLoadFromFile(const char *modelPath, uint32_t *bundleId) {
   ACL_REQUIRE(bundleId);
-  std::shared_ptr<const Contents> contents;
-  ACL_TRY(readFile(__func__, modelPath, contents));
-  return loadBundle(std::move(contents), bundleId);
+  std::string bytes;
+  ACL_TRY(readFile(__func__, modelPath, bytes));
+  return loadBundle(__func__, bytes, bundleId);
 }
 
 aclError aclmdlBundleLoadFromMem(const void *model, size_t modelSize, uint32_t *bundleId) {
   ACL_REQUIRE(bundleId);
-  std::shared_ptr<const Contents> contents;
-  ACL_TRY(readMemory(__func__, model, modelSize, contents));
-  return loadBundle(std::move(contents), bundleId);
+  std::string_view bytes;
+  ACL_TRY(requireMemory(__func__, model, modelSize, bytes));
+  return loadBundle(__func__, bytes, bundleId);
 }
 
 aclError aclmdlBundleUnload(uint32_t bundleId) {
@@ -222,7 +258,7 @@ aclError aclmdlBundleGetModelId(uint32_t bundleId, size_t index, uint32_t *model
   ACL_TRY(findBundle(__func__, bundleId, bundle));
   std::lock_guard lock(bundle->mutex);
   ACL_TRY(requireIndex(__func__, index, bundle->ids.size()));
-  if (bundle->ids[index] == notLoaded)
+  if (!isLoaded(bundle->ids[index]))
     ACL_FAIL(ACL_ERROR_INVALID_PARAM,
              "model %zu of the bundle is not loaded; call aclmdlBundleLoadModel first", index);
   *modelId = bundle->ids[index];
@@ -242,7 +278,7 @@ aclError aclmdlBundleDestroyQueryInfo(aclmdlBundleQueryInfo *queryInfo) {
 aclError aclmdlBundleQueryInfoFromFile(const char *fileName, aclmdlBundleQueryInfo *queryInfo) {
   ACL_FIND(found, queries(), queryInfo);
   std::shared_ptr<const Contents> contents;
-  ACL_TRY(readFile(__func__, fileName, contents));
+  ACL_TRY(keepFile(__func__, fileName, contents));
   std::lock_guard lock(found->mutex);
   found->contents = std::move(contents);
   return ACL_SUCCESS;
@@ -252,7 +288,7 @@ aclError aclmdlBundleQueryInfoFromMem(const void *model, size_t modelSize,
                                       aclmdlBundleQueryInfo *queryInfo) {
   ACL_FIND(found, queries(), queryInfo);
   std::shared_ptr<const Contents> contents;
-  ACL_TRY(readMemory(__func__, model, modelSize, contents));
+  ACL_TRY(keepMemory(__func__, model, modelSize, contents));
   std::lock_guard lock(found->mutex);
   found->contents = std::move(contents);
   return ACL_SUCCESS;
@@ -288,7 +324,7 @@ aclError aclmdlBundleInitFromFile(const char *modelPath, void *varWeightPtr, siz
                                   uint32_t *bundleId) {
   ACL_REQUIRE(bundleId);
   std::shared_ptr<const Contents> contents;
-  ACL_TRY(readFile(__func__, modelPath, contents));
+  ACL_TRY(keepFile(__func__, modelPath, contents));
   return openBundle(__func__, std::move(contents), varWeightPtr, varWeightSize, bundleId);
 }
 
@@ -296,7 +332,7 @@ aclError aclmdlBundleInitFromMem(const void *model, size_t modelSize, void *varW
                                  size_t varWeightSize, uint32_t *bundleId) {
   ACL_REQUIRE(bundleId);
   std::shared_ptr<const Contents> contents;
-  ACL_TRY(readMemory(__func__, model, modelSize, contents));
+  ACL_TRY(keepMemory(__func__, model, modelSize, contents));
   return openBundle(__func__, std::move(contents), varWeightPtr, varWeightSize, bundleId);
 }
 

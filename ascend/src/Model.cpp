@@ -357,6 +357,11 @@ aclError findModel(const char *function, uint32_t id, std::shared_ptr<Model> &mo
   return ACL_SUCCESS;
 }
 
+bool isLoaded(uint32_t id) {
+  std::shared_lock lock(models().mutex);
+  return models().byId.contains(id);
+}
+
 } // namespace atc::ascend
 
 using namespace atc::ascend;

@@ -111,6 +111,9 @@ uint32_t addModel(std::shared_ptr<Model> model);
 /// Writes the model of an id; ACL_ERROR_INVALID_MODEL_ID.
 aclError findModel(const char *function, uint32_t id, std::shared_ptr<Model> &model);
 
+/// Returns whether a model with an id is loaded; unlike findModel, it is no error where none is.
+bool isLoaded(uint32_t id);
+
 /// Returns the code that stands for a status of the runtime.
 aclError codeOf(om_status status);
 

@@ -31,6 +31,12 @@ om::Value made(om::Value value, const om::Error &error) {
 }
 
 om::Value fromMemory(const py::object &array, om_dtype dtype, const std::vector<int64_t> &dims) {
+  // Bits are not only those of arrays: any object that has memory will do.
+  if (py::object type = py::getattr(array, "dtype", py::none());
+      py::hasattr(type, "isnative") && !type.attr("isnative").cast<bool>())
+    throw py::type_error("the elements of an array have the byte order of other machines: "
+                         "give array.astype('" +
+                         py::str(type.attr("name")).cast<std::string>() + "')");
   om::Error error;
   Py_buffer buffer;
   if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_C_CONTIGUOUS) != 0)
@@ -112,10 +118,6 @@ static om::Value convert(const py::handle &object, om_dtype expected, unsigned d
   const om_dtype dtype = dtypeNamed(name);
   if (!numpyName(dtype))
     throw py::type_error("the runtime has no element type for " + name);
-  if (!array.attr("dtype").attr("isnative").cast<bool>())
-    throw py::type_error("the elements of an array have the byte order of other machines: "
-                         "give array.astype('" +
-                         name + "')");
   return fromMemory(array, dtype, dims);
 }
 

@@ -188,12 +188,13 @@ TEST_CASE("areas reach the column and the row that make sides even") {
   BAD(ACL_ERROR_INVALID_PARAM,
       acldvppVpcCropAndPasteAsync(media.channel, source.desc, odd.desc, area, place, nullptr));
   // No column follows where the stride ends with the picture.
-  Image tight(PIXEL_FORMAT_RGB_888, 16, 8, 48, 1);
-  GOOD(acldvppSetPicDescWidth(tight.desc, 15));
-  GOOD(acldvppSetPicDescHeight(tight.desc, 7));
-  GOOD(acldvppSetPicDescHeightStride(tight.desc, 7));
+  Image tight(PIXEL_FORMAT_RGB_888, 5, 8, 16, 1);
+  GOOD(acldvppSetRoiConfig(place, 0, 5, 0, 7));
   BAD(ACL_ERROR_INVALID_PARAM,
       acldvppVpcCropAndPasteAsync(media.channel, source.desc, tight.desc, area, place, nullptr));
+  GOOD(acldvppSetRoiConfig(place, 0, 4, 0, 7));
+  GOOD(acldvppVpcCropAndPasteAsync(media.channel, source.desc, tight.desc, area, place, nullptr));
+  GOOD(aclrtSynchronizeStream(nullptr));
   GOOD(acldvppDestroyRoiConfig(area));
   GOOD(acldvppDestroyRoiConfig(place));
 }

@@ -178,6 +178,7 @@ TEST_CASE("a model is loaded in every form") {
 TEST_CASE("what is no model is refused") {
   uint32_t id = 0;
   BAD(ACL_ERROR_UNINITIALIZE, aclmdlLoadFromFile(path, &id));
+  BAD(ACL_ERROR_UNINITIALIZE, aclmdlBundleInitFromFile(path, nullptr, 0, &id));
   Started started;
   BAD(ACL_ERROR_INVALID_PARAM, aclmdlLoadFromFile(nullptr, &id));
   BAD(ACL_ERROR_INVALID_PARAM, aclmdlLoadFromFile(path, nullptr));
@@ -370,6 +371,11 @@ TEST_CASE("the models of a bundle are loaded one by one") {
   GOOD(aclmdlBundleGetQueryModelNum(query, &count));
   CHECK(count == 1);
   BAD(ACL_ERROR_PARSE_MODEL, aclmdlBundleQueryInfoFromMem(bundle.data(), 40, query));
+  // Neither a file of something else is a bundle, nor one of whose parts one is something else.
+  BAD(ACL_ERROR_PARSE_MODEL, aclmdlBundleQueryInfoFromFile("/etc/passwd", query));
+  std::vector<char> changed = bundle;
+  changed[56 + model.size() + 8] ^= 1;
+  BAD(ACL_ERROR_PARSE_MODEL, aclmdlBundleQueryInfoFromMem(changed.data(), changed.size(), query));
   GOOD(aclmdlBundleDestroyQueryInfo(query));
   BAD(ACL_ERROR_INVALID_RESOURCE_HANDLE, aclmdlBundleGetQueryModelNum(query, &count));
 
@@ -378,6 +384,7 @@ TEST_CASE("the models of a bundle are loaded one by one") {
   GOOD(aclrtMalloc(&workPtr, work, ACL_MEM_MALLOC_NORMAL_ONLY));
   GOOD(aclrtMalloc(&weightPtr, weights, ACL_MEM_MALLOC_NORMAL_ONLY));
   uint32_t id = 0, first = 0, second = 0, found = 0;
+  BAD(ACL_ERROR_PARSE_MODEL, aclmdlBundleInitFromFile("/etc/passwd", nullptr, 0, &id));
   GOOD(aclmdlBundleInitFromMem(bundle.data(), bundle.size(), shared, variables, &id));
   GOOD(aclmdlBundleGetModelNum(id, &count));
   CHECK(count == 2);
@@ -415,6 +422,13 @@ TEST_CASE("the models of a bundle are loaded one by one") {
 
   GOOD(aclmdlBundleInitFromFile(path, nullptr, 0, &id));
   GOOD(aclmdlBundleLoadModel(id, 0, &first));
+  // A model that the program has unloaded by its own id is loaded again.
+  GOOD(aclmdlUnload(first));
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlBundleGetModelId(id, 0, &found));
+  GOOD(aclmdlBundleLoadModel(id, 0, &second));
+  CHECK(second != first);
+  GOOD(aclmdlBundleGetModelId(id, 0, &found));
+  CHECK(found == second);
   GOOD(aclmdlBundleUnload(id));
   for (void *memory : {shared, workPtr, weightPtr})
     GOOD(aclrtFree(memory));
@@ -447,6 +461,13 @@ TEST_CASE("a bundle has several models") {
   GOOD(aclmdlBundleLoadFromFile(path, &id));
   GOOD(aclmdlBundleGetModelNum(id, &count));
   CHECK(count == 1);
+  // Nothing is kept from which a model that was unloaded could be loaded again.
+  GOOD(aclmdlBundleGetModelId(id, 0, &first));
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlBundleLoadModel(id, 0, &second));
+  GOOD(aclmdlBundleUnloadModel(id, first));
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlBundleLoadModel(id, 0, &second));
+  BAD(ACL_ERROR_INVALID_PARAM,
+      aclmdlBundleLoadModelWithMem(id, 0, nullptr, 0, nullptr, 0, &second));
   GOOD(aclmdlBundleUnload(id));
   // Each cut and each offset that leaves the file is one error, and nothing stays loaded.
   for (size_t size : {size_t(16), size_t(23), size_t(40), size_t(56), bundle.size() - 1})

@@ -107,11 +107,28 @@ def test_shapes_of_a_range_run_one_after_the_other(tmp_path):
     assert "at most 10000" in text and "Traceback" not in text
 
 
+def test_random_inputs_are_indices_of_every_table(tmp_path):
+    onnx = pytest.importorskip("onnx")
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Gather", ["table", "at"], ["y"])], "one_row",
+        [onnx.helper.make_tensor_value_info("table", onnx.TensorProto.FLOAT, [1, 8]),
+         onnx.helper.make_tensor_value_info("at", onnx.TensorProto.INT64, [64])],
+        [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [64, 8])])
+    opset = [onnx.helper.make_opsetid("", 17)]
+    onnx.save(onnx.helper.make_model(graph, opset_imports=opset, ir_version=8), tmp_path / "m.onnx")
+    run(BUILD / "bin/atc", "--model", tmp_path / "m.onnx", "--framework=5", f"--output={tmp_path / 'm'}", "--target=cpu")
+    command = (sys.executable, "-m", "ais_bench", "--model", tmp_path / "m.om")
+    run(*command, "--pure_data_type", "random", "--output", tmp_path, "--output_dirname", "out", "--outfmt", "NPY")
+    (written,) = (tmp_path / "out").glob("*.npy")
+    assert len(np.unique(np.load(written))) == 8
+
+
 def test_mistakes_are_one_line(model, tmp_path):
     command = (sys.executable, "-m", "ais_bench", "--model", model)
     os.mkfifo(tmp_path / "pipe.npy")
     for words, said in ((("--output", "/dev/null"), "Not a directory"), (("--output", "/proc/x"), "/proc/x"),
                         (("--input", tmp_path / "pipe.npy"), "is no regular file"),
+                        (("--input", ","), "names no file or folder"),
                         (("--input", "\x1b[31m\u202e"), "\\x1b[31m\\u202e does not exist"),
                         (("--dymShape", "image:99999999999"), "")):
         text = run(*command, *words, fails=True)

@@ -73,6 +73,9 @@ def test_errors(values):
             session.run({**GIVEN, "x": wrong})
     with pytest.raises(TypeError, match=r"byte order of other machines: give array.astype\('float32'\)"):
         session.run({**GIVEN, "x": X.astype(">f4")})
+    for bits in (HALF.bits.astype(">u2"), openatc.Raw("bf16", HALF.bits.astype(">u2"), (2,))):
+        with pytest.raises(TypeError, match=r"byte order of other machines: give array.astype\('uint16'\)"):
+            session.run({**GIVEN, "half": bits})
     for wrong in (openatc.Raw("f33", [1], (1,)), openatc.Raw("bf16", HALF.bits, (3,)),
                   openatc.Map(np.zeros(2), np.zeros(3))):
         with pytest.raises(ValueError):

@@ -222,6 +222,19 @@ def test_network_with_a_dynamic_batch(tmp_path, batch):
     np.testing.assert_allclose(got, expected(x)[0], rtol=1e-5, atol=1e-5)
 
 
+def test_an_npu_says_what_suffices_for_open_dims(tmp_path):
+    x = desc((-1, 4, 6, 8))
+    model = save(tmp_path / "net.air", [op("x", "Data", (), [x], index=0), op("y", "Relu", ("x:0",), [x])])
+    code, out, err = atc(tmp_path, model, target="--soc_version=Ascend310P3")
+    assert code == 1 and "E10002" in out + err and "[-1,4,6,8]" in out + err
+    for flags, quoted in ((["--input_shape=x:1,4,6,8"], '--input_shape="x:1,4,6,8"'),
+                          (["--input_shape=x:-1,4,6,8", "--dynamic_batch_size=1,2"],
+                           '--input_shape="x:-1,4,6,8" and --dynamic_batch_size')):
+        assert quoted in out + err
+        code, *text = atc(tmp_path, model, *flags, target="--soc_version=Ascend310P3")
+        assert code == 0, text
+
+
 def test_mode_1(tmp_path):
     model = save(tmp_path / "net.air", network(True))
     code, out, err = call(tool("atc"), "--mode=1", f"--om={model}", "--framework=1",

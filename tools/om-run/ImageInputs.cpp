@@ -17,7 +17,7 @@
 namespace atc::tools {
 
 void addImageOptions(CLI::App &app, ImageFlags &flags) {
-  const char *group = "Images (BMP, PNG, baseline JPEG, PPM and PGM files as inputs)";
+  const char *group = "Images (BMP, PNG, JPEG, PPM and PGM files as inputs)";
   app.add_option("--image_format", flags.colors,
                  "what the model was trained with: RGB (default), BGR or GRAY")
       ->type_name("RGB|BGR|GRAY")

@@ -36,10 +36,11 @@ static void addRunOptions(CLI::App &app, Options &options) {
       ->type_name("DIR");
   app.add_flag("--random", options.random, "inputs without a file are random values, not zeros");
   app.add_option("--seed", options.seed, "the seed of --random (default 0)")->type_name("N");
-  app.add_flag("--state", options.state,
-               "keep the model's state from run to run; all runs have the same inputs, and a file "
-               "for a state is its first value. With --loop=N there are N + 1 runs; outputs that "
-               "are states are those of the last one");
+  app.add_flag(
+      "--state", options.state,
+      "keep the model's state from run to run; all runs have the same inputs, and a file "
+      "for a state is its first value. Runs of --warmup, --loop and --profile all count: with "
+      "--loop=N alone there are N + 1; outputs that are states are those of the last one");
   app.add_option("--labels", options.labels,
                  "a file with one line per class; an output with as many values is shown as its "
                  "5 largest values with their labels")

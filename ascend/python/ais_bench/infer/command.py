@@ -159,12 +159,10 @@ def _made_inputs(session, shapes, kind):
             raise InputError(f"input '{port.name}' has shape {port.shape}; set it with --dymBatch, "
                              "--dymHW, --dymDims or --dymShape, or give --input")
         size = int(np.prod(shape, dtype=np.int64)) * np.dtype(port.datatype).itemsize
-        data = np.zeros(size, np.uint8) if kind == "zero" else random.integers(
-            0, 255, size, np.uint8)
-        if kind == "random" and np.dtype(port.datatype) in (np.int32, np.int64):
-            # May be indices, which a run refuses out of range: any table has these.
-            data = random.integers(0, 2, size // np.dtype(port.datatype).itemsize)
-            data = data.astype(port.datatype).view(np.uint8)
+        # int32 and int64 may be indices, which a run refuses out of range: 0 is the only one that
+        # every table has.
+        zeros = kind == "zero" or np.dtype(port.datatype) in (np.int32, np.int64)
+        data = np.zeros(size, np.uint8) if zeros else random.integers(0, 255, size, np.uint8)
         if kind == "random" and np.dtype(port.datatype).kind == "f":
             data = random.random(int(np.prod(shape, dtype=np.int64)), np.float32)
             data = data.astype(port.datatype).view(np.uint8)

@@ -34,6 +34,8 @@ def listed(text, count):
     """Returns a list of files per input. The text has one file or folder per input, separated
     by commas; several files for one input are batches of it."""
     paths = [pathlib.Path(part.strip()) for part in text.split(",") if part.strip()]
+    if not paths:
+        raise InputError(f"--input: '{text}' names no file or folder")
     for path in paths:
         if not path.exists():
             raise InputError(f"--input: {path} does not exist")
