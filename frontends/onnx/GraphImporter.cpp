@@ -183,10 +183,14 @@ Value GraphImporter::importInitializer(Scope &owner, StringRef tensor) {
   }
   OpBuilder::InsertionGuard guard(opBuilder);
   // A graph around the body may read the tensor later.
-  if (scope != &owner)
+  const bool isOutside = scope != &owner;
+  if (isOutside)
     opBuilder.setInsertionPointToStart(mainBlock);
   Value constant = graph::ConstantOp::create(opBuilder, tensorLocation(tensor, ""), *value);
-  statedConstants.insert(constant);
+  if (isOutside)
+    statedConstants.insert(constant);
+  else
+    addStated(constant);
   return constant;
 }
 

@@ -66,7 +66,9 @@ public:
   void leaveRegion() {
     --regions;
     // The values of a region may be erased together with it.
-    batchInFront.clear();
+    batchPlaces.clear();
+    while (!statedInside.empty() && statedInside.back().first > regions)
+      statedConstants.erase(statedInside.pop_back_val().second);
   }
 
   /// Imports code that need not run, such as one of two branches: nodes whose inputs do not fit
@@ -87,11 +89,12 @@ public:
 
   /// Returns the change of the batch, which shapes in the model's constants follow.
   std::optional<BatchChange> batchChange() const { return batch; }
-  /// Remembers a constant that the file itself states, other than one that is computed of shapes.
-  /// Constants inside a region may be erased together with it, and are not remembered.
+  /// Remembers a constant that the file itself states, other than one that is computed of shapes;
+  /// inside a region until that is left.
   void addStated(mlir::Value constant) {
-    if (!regions)
-      statedConstants.insert(constant);
+    statedConstants.insert(constant);
+    if (regions)
+      statedInside.emplace_back(regions, constant);
   }
   bool isStated(mlir::Value value) const { return statedConstants.contains(value); }
   /// Returns whether the images of the changed batch lie one after the other along the outermost
@@ -143,7 +146,10 @@ private:
   mlir::Block *mainBlock = nullptr;
   std::optional<BatchChange> batch;
   llvm::DenseSet<mlir::Value> statedConstants;
-  llvm::DenseMap<mlir::Value, bool> batchInFront; ///< the answers of hasBatchInFront()
+  /// Those of regions, with the nesting.
+  llvm::SmallVector<std::pair<unsigned, mlir::Value>> statedInside;
+  enum class BatchPlace : uint8_t { None, Elsewhere, Front };
+  llvm::DenseMap<mlir::Value, BatchPlace> batchPlaces; ///< as hasBatchInFront() finds them
   std::optional<PlaceholderRules> placeholder;
 };
 

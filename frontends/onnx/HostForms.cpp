@@ -144,11 +144,17 @@ public:
 
 private:
   /// Requires of stated positions that the tables of angles have them: targets gather the rows.
+  /// Those of several new rows may belong to padding, which the kernel rotates by none of them.
   void requirePositions() {
-    const unsigned table = 7, positions = 9;
+    const unsigned table = 7, positions = 9, numbers = 16;
     Block *block = importer.builder().getInsertionBlock();
     if (kernel != "GroupQueryAttention" || call.inputs.size() <= positions || !call.inputs[table] ||
         !call.inputs[positions] || !isa_and_nonnull<func::FuncOp>(block->getParentOp()))
+      return;
+    auto rotates = call.parameters.getAs<DenseI64ArrayAttr>("do_rotary");
+    auto query = dyn_cast<RankedTensorType>(call.inputs[0].getType());
+    if (!rotates || rotates.empty() || !rotates[0] || !query || query.getRank() != 3 ||
+        query.getDimSize(1) != 1 || (call.inputs.size() > numbers && call.inputs[numbers]))
       return;
     auto type = dyn_cast<RankedTensorType>(call.inputs[table].getType());
     if (type && type.getRank() == 2 && !type.isDynamicDim(0))

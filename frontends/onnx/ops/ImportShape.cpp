@@ -199,23 +199,34 @@ bool GraphImporter::hasBatchInFront(Value value) {
   SmallVector<Value> pending{value};
   while (!pending.empty()) {
     Value next = pending.back();
-    auto type = dyn_cast<RankedTensorType>(next.getType());
-    bool inFront = type && type.getRank() > 0 && type.getDimSize(0) % batch->to == 0;
-    if (Operation *op = next.getDefiningOp(); op && inFront && !batchInFront.contains(next)) {
-      const size_t before = pending.size();
+    Operation *op = next.getDefiningOp();
+    const size_t before = pending.size();
+    if (op && !batchPlaces.contains(next))
       for (Value operand : op->getOperands())
-        if (!batchInFront.contains(operand))
+        if (!batchPlaces.contains(operand))
           pending.push_back(operand);
-      if (pending.size() > before)
-        continue;
-      auto transpose = dyn_cast<graph::TransposeOp>(op);
-      inFront = (!transpose || transpose.getPermutation().front() == 0) &&
-                llvm::any_of(op->getOperands(), [&](Value from) { return batchInFront[from]; });
-    }
-    batchInFront.try_emplace(next, inFront);
+    if (pending.size() > before)
+      continue;
     pending.pop_back();
+    if (batchPlaces.contains(next))
+      continue;
+    auto type = dyn_cast<RankedTensorType>(next.getType());
+    const bool canHave = type && type.getRank() > 0 && type.getDimSize(0) % batch->to == 0;
+    // What a region reads is no operand of its op.
+    BatchPlace place = op && op->getNumRegions() == 0 ? BatchPlace::None : BatchPlace::Front;
+    if (op)
+      for (Value from : op->getOperands())
+        place = std::max(place, batchPlaces.lookup(from));
+    // A transpose that takes the batch from the front is undone by one that brings another axis
+    // there.
+    if (auto transpose = dyn_cast_or_null<graph::TransposeOp>(op);
+        transpose && place != BatchPlace::None && transpose.getPermutation().front() != 0)
+      place = place == BatchPlace::Front ? BatchPlace::Elsewhere : BatchPlace::Front;
+    if (place == BatchPlace::Front && !canHave)
+      place = BatchPlace::Elsewhere;
+    batchPlaces.try_emplace(next, place);
   }
-  return batchInFront[value];
+  return batchPlaces.lookup(value) == BatchPlace::Front;
 }
 
 ArrayRef<OpRow> shapeRows() {

@@ -181,6 +181,9 @@ StringRef GroupQueryExpander::run() {
   // A gather of the target would take the last row for every later one.
   if (integerOf(call, "do_rotary", 0) && !inputs[9] && shapeOf(inputs[7])[0] < keys)
     return "its tables of angles have less positions than the keys";
+  // Those of padding need not be in the tables.
+  if (integerOf(call, "do_rotary", 0) && inputs[9] && length > 1)
+    return "its stated positions may be those of padding";
   if (!key) {
     key = ops.slice(query, 2, heads * size, keyHeads * size);
     value = ops.slice(query, 2, (heads + keyHeads) * size, keyHeads * size);

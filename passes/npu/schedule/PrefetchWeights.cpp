@@ -194,7 +194,8 @@ private:
         bool all = bytes == need.bytes - need.named;
         if (!all && bytes < kSmallestPiece)
           break;
-        late.note(index, next);
+        if (lateFrom)
+          late.note(index, next);
         names.push_back(takePiece(launches[index], need, bytes));
         waiting += bytes;
         if (!all)

@@ -287,6 +287,18 @@ TEST_CASE("constants of the model follow a batch that --input_shape changes") {
     REQUIRE(result);
     CHECK_THAT(result.text(), Contains("tensor<1x48xf32> {om.name = \"y\"}"));
   }
+  SECTION("the batch is in front again behind the steps of a sequence") {
+    TestModel steps;
+    steps.input("x", {1, 3, 2}).output("y").ints("flat", {1, -1});
+    attr(steps.node("Transpose", {"x"}, {"t"}), "perm", Ints{1, 0, 2});
+    steps.node("Relu", {"t"}, {"r"});
+    attr(steps.node("Transpose", {"r"}, {"b"}), "perm", Ints{1, 0, 2});
+    steps.node("Reshape", {"b", "flat"}, {"y"});
+    Imported result = import(steps, {.inputShapes = {{"x", {2, 3, 2}}}});
+    INFO(result.messages());
+    REQUIRE(result);
+    CHECK_THAT(result.text(), Contains("tensor<2x6xf32> {om.name = \"y\"}"));
+  }
   SECTION("the shapes of a long chain are found in one walk") {
     TestModel chain;
     chain.input("x", {1, 4}).output("y").ints("flat", {1, -1});

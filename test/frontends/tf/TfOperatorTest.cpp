@@ -198,7 +198,9 @@ TEST_CASE("Several diagonals") {
   auto make = [](Graph &graph, const Numbers &numbers, const std::string &op,
                  const std::string &inputs, const std::string &attributes) {
     graph.floats("x", {2, 3}, {1, 2, 3, 4, 5, 6}).ints("k", {2}, numbers).floats("fill", {}, {9});
-    graph.floats("d", {3, 2}, {-1, -2, -3, -4, -5, -6}).ints("own", {}, {-1});
+    graph.floats("d", {3, 2}, {-1, -2, -3, -4, -5, -6})
+        .ints("own", {}, {-1})
+        .floats("v", {3}, {7, 7, 7});
     graph.ints("rows", {}, {2}).ints("columns", {}, {3}).ints("few", {}, {1}).ints("many", {}, {4});
     graph.node(op, inputs, attributes);
   };
@@ -235,6 +237,9 @@ TEST_CASE("Several diagonals") {
           "has 3 diagonals, expected 2 from 0 to 1");
   errorOf({-1, 1}, "MatrixDiagV3", "d k few own fill", "", "is 1, expected at least 2");
   errorOf({-1, 1}, "MatrixDiagV3", "d k many many fill", "", "too short for 4 rows and 4 columns");
+  errorOf({0, 1}, "MatrixSetDiagV3", "x d k", "", "has 3 diagonals, expected 2");
+  errorOf({3, 3}, "MatrixSetDiagV3", "x v k", "", "asks for diagonal 3 of a matrix");
+  errorOf({0, 0}, "MatrixSetDiagV3", "x v k", "", "has the shape [3], expected [2]");
   errorOf({-1, 1}, "MatrixSetDiagV3", "x d k", "align s: 'CENTER'",
           "is 'CENTER', expected RIGHT_LEFT");
 }

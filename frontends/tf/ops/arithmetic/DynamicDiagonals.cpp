@@ -155,11 +155,18 @@ Value sizeOfMatrix(TensorMath &m, unsigned index, int64_t stated, int64_t diagon
                    Value least) {
   if (stated == -1)
     return least;
-  if (stated < 0 || (!ShapedType::isDynamic(diagonal) && stated < diagonal + beyond))
+  // The length of a diagonal may be open, which is a negative number.
+  if (stated < std::max<int64_t>(diagonal, 0) + beyond)
     m.n.failInput(index, "is " + Twine(stated) + ", expected at least " +
                              Twine(std::max<int64_t>(diagonal, 0) + beyond) +
                              " for these diagonals");
   return m.index(stated);
+}
+
+/// Returns the number of elements of the longest one of diagonals.
+Value longestOf(TensorMath &m, Diagonals numbers, Value rows, Value columns) {
+  return m.min(m.add(rows, m.index(std::min<int64_t>(numbers.last, 0))),
+               m.sub(columns, m.index(std::max<int64_t>(numbers.first, 0))));
 }
 
 /// Imports MatrixDiag of several diagonals, or with a stated number of rows or columns.
@@ -187,6 +194,10 @@ void importPackedDiagonals(NodeContext &n, Value diagonals, Diagonals numbers, i
                        Twine(rows) + " rows and " + Twine(columns) + " columns");
   if (n.failed())
     return;
+  // A run with diagonals of another length than the matrix has fails: they are reshaped to this
+  // one.
+  if (rows != -1 || columns != -1)
+    longest = longestOf(m, numbers, height, width);
   PackedDiagonals packed(m, numbers, height, width, longest);
   if (!n.failed())
     n.setOutput(packed.placed(diagonals, n.scalarLike(fill, diagonals)));
@@ -220,12 +231,6 @@ Value sizeBeyond(TensorMath &m, Value size, int64_t number) {
   if (number <= 0)
     return size;
   return m.add(size, m.sub(m.gather(m.count(size), m.index(number), 0), m.index(number)));
-}
-
-/// Returns the number of elements of the longest one of diagonals.
-Value longestOf(TensorMath &m, Diagonals numbers, Value rows, Value columns) {
-  return m.min(m.add(rows, m.index(std::min<int64_t>(numbers.last, 0))),
-               m.sub(columns, m.index(std::max<int64_t>(numbers.first, 0))));
 }
 
 void importMatrixDiagPart(NodeContext &n) {
@@ -271,17 +276,15 @@ void importMatrixDiagPart(NodeContext &n) {
 /// Imports MatrixSetDiag of several diagonals.
 void setDiagonals(TensorMath &m, Value matrix, Value diagonals, Diagonals numbers) {
   NodeContext &n = m.n;
-  for (int64_t number : {numbers.first, numbers.last})
-    if (!n.failed())
-      requireDiagonal(n, 2, number, n.shape(matrix));
-  if (n.failed())
-    return;
   const int64_t rank = n.rank(matrix);
   Value rows = sizeBeyond(m, m.dim(matrix, rank - 2), -numbers.first),
         columns = sizeBeyond(m, m.dim(matrix, rank - 1), numbers.last);
   if (n.rank(diagonals) != rank)
     return n.failInput(1, "has rank " + Twine(n.rank(diagonals)) + ", expected " + Twine(rank) +
                               " for several diagonals");
+  if (const int64_t count = n.shape(diagonals)[rank - 2];
+      !ShapedType::isDynamic(count) && count != numbers.count())
+    return n.failInput(1, "has " + Twine(count) + " diagonals, expected " + Twine(numbers.count()));
   PackedDiagonals packed(m, numbers, rows, columns, longestOf(m, numbers, rows, columns));
   if (!n.failed())
     n.setOutput(packed.placed(diagonals, matrix));
@@ -291,6 +294,10 @@ void importMatrixSetDiag(NodeContext &n) {
   Value matrix = rankedInput(n, 0, 2), diagonal = rankedInput(n, 1, 1);
   const Diagonals numbers = n.op() == "MatrixSetDiag" ? Diagonals() : readDiagonals(n, 2);
   const int64_t k = numbers.first;
+  if (n.op() != "MatrixSetDiag")
+    for (int64_t number : {numbers.first, numbers.last})
+      if (!n.failed())
+        requireDiagonal(n, 2, number, n.shape(matrix));
   if (n.failed())
     return;
   TensorMath m(n);
@@ -301,6 +308,13 @@ void importMatrixSetDiag(NodeContext &n) {
   if (n.rank(diagonal) == rank)
     diagonal = m.squeeze(diagonal, {rank - 2});
   Value rows = m.dim(matrix, rank - 2), columns = m.dim(matrix, rank - 1);
+  // A run with a diagonal of another length than the matrix has fails.
+  SmallVector<Value> shape;
+  if (const int64_t outer = n.rank(diagonal) - 1; outer > 0)
+    shape.push_back(m.dims(diagonal, 0, outer));
+  shape.push_back(
+      m.shapeOf({longestOf(m, numbers, sizeBeyond(m, rows, -k), sizeBeyond(m, columns, k))}));
+  diagonal = m.reshape(diagonal, m.concat(shape, 0));
   n.setOutput(spread(m, diagonal, columns, k, isOnDiagonal(m, rows, columns, k), matrix));
 }
 
