@@ -139,7 +139,8 @@ private:
   std::optional<int> at(int number) const {
     llvm::SmallDenseMap<Value, Attribute> known;
     Builder builder(source.real.getContext());
-    known[source.real] = builder.getF32FloatAttr(float(number));
+    // In the type of the body: folds compute in the type of the attributes that they are given.
+    known[source.real] = builder.getFloatAttr(source.real.getType(), double(number));
     auto read = [&](Value value) {
       Attribute attribute = known.lookup(value);
       if (!attribute)

@@ -280,6 +280,32 @@ TEST_CASE("inputs that are indices out of range are refused by name") {
       for (int64_t extreme : {INT64_MIN, INT64_MAX})
         CHECK_FALSE(runs({0, extreme, 0, 0}));
 
+    // One bound for all elements is checked without branches.
+    for (bool wraps : {false, true}) {
+      test.model.tensors.back().indexSizes = {3};
+      test.model.tensors.back().indexWraps = wraps;
+      om::Model one = om::Model::loadFile(writeModel(test.model, "one-bound.om"), error);
+      REQUIRE(one);
+      Run again(one);
+      again.fill(5);
+      auto allows = [&](int64_t index) {
+        for (int i = 0; i < 4; ++i)
+          if (type == OM_I32)
+            indices.data<int32_t>()[i] = i == 2 ? static_cast<int32_t>(index) : 0;
+          else
+            indices.data<int64_t>()[i] = i == 2 ? index : 0;
+        const void *given[] = {again.x.data(), indices.data()};
+        return bool(again.session.run(given, again.outputs(), again.error));
+      };
+      CHECK((allows(0) && allows(2)));
+      CHECK_FALSE(allows(3));
+      CHECK(allows(-1) == wraps);
+      CHECK(allows(-3) == wraps);
+      CHECK_FALSE(allows(-4));
+      CHECK_FALSE(allows(type == OM_I32 ? INT32_MIN : INT64_MIN));
+      CHECK_FALSE(allows(type == OM_I32 ? INT32_MAX : INT64_MAX));
+    }
+
     // Bounds that make no sense are damage.
     test.model.tensors.back().indexSizes = {3, -1};
     CHECK_THROWS_WITH(writeModel(test.model, "negative.om"),

@@ -135,3 +135,26 @@ func.func @logarithm(%x: memref<8x32xi8>, %y: memref<8x32xi8>) {
   }
   return
 }
+
+// -----
+
+// A formula in f64 is folded in f64: exp(200) is infinite in f32 only.
+// CHECK-LABEL: func @doubles
+// CHECK: cpu.lookup %{{.*}} in [0, 1, 2, {{.*}}, 88, 89, 90, {{.*}}, -2, -1] : i8
+func.func @doubles(%x: memref<8x32xi8>, %y: memref<8x32xi8>) {
+  kernel.map %x outs %y : memref<8x32xi8>, memref<8x32xi8> {
+  ^bb0(%in: i8):
+    %low = arith.constant 0.0 : f32
+    %high = arith.constant 255.0 : f32
+    %0 = arith.uitofp %in : i8 to f64
+    %1 = math.exp %0 : f64
+    %2 = math.log %1 : f64
+    %3 = arith.truncf %2 : f64 to f32
+    %4 = math.roundeven %3 : f32
+    %5 = arith.maximumf %4, %low : f32
+    %6 = arith.minimumf %5, %high : f32
+    %7 = arith.fptoui %6 : f32 to i8
+    kernel.yield %7 : i8
+  }
+  return
+}
