@@ -179,8 +179,8 @@ inline uint64_t bufferBytes(const om_value &value) {
 }
 /// Returns the value in a form that outlives the run: a copy with its own elements and characters,
 /// or another reference where it owns them. With a `memory`, lists that the session made and that
-/// have one reference are changed in place: pointers to their items do not outlive the call. Returns
-/// null and sets `status` on failure.
+/// have one reference are changed in place: pointers to their items do not outlive the call.
+/// Returns null and sets `status` on failure.
 om_value *detach(Memory *memory, const om_value &value, om_status &status);
 
 } // namespace atc::rt
