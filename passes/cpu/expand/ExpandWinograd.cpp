@@ -18,6 +18,7 @@
 #include "passes/cpu/expand/WinogradOutputs.h"
 #include "passes/cpu/tiles/IntegerDot.h"
 #include "passes/cpu/tiles/IntegerTile.h"
+#include "passes/cpu/tiles/PixelTiles.h"
 #include "passes/cpu/tiles/Scratch.h"
 #include "passes/cpu/tiles/Splat.h"
 
@@ -169,8 +170,15 @@ public:
     const int64_t together = std::min(tile.getBlocks(), out[1]);
     scratch = addScratch(op, together * blockSums());
     int64_t groups = std::min(tile.getGroups(), out[1]);
-    SmallVector<Value> task = b.beginTasks({out[0], int64_t(llvm::divideCeil(out[1], groups)),
-                                            form.tilesAlong(height) / tile.getRows()});
+    const int64_t groupTasks = llvm::divideCeil(out[1], groups),
+                  rowTasks = form.tilesAlong(height) / tile.getRows();
+    // In large planes the rows are slower than the groups, as in PixelTiling::beginTasks(): threads
+    // find in their own caches the rows that they have transformed.
+    const bool byRows = isLargePlane(height, width, out[1] * kSumBlock);
+    SmallVector<Value> task = byRows ? b.beginTasks({out[0], rowTasks, groupTasks})
+                                     : b.beginTasks({out[0], groupTasks, rowTasks});
+    if (byRows)
+      std::swap(task[1], task[2]);
     Value firstRow = b.mul(task[2], tile.getRows());
     forBlocksOfTask(b, task[1], groups, out[1], together, [&](Value block, int64_t blocks) {
       b.loop(form.places(),
