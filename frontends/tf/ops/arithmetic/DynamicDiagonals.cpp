@@ -308,13 +308,6 @@ void importMatrixSetDiag(NodeContext &n) {
   if (n.rank(diagonal) == rank)
     diagonal = m.squeeze(diagonal, {rank - 2});
   Value rows = m.dim(matrix, rank - 2), columns = m.dim(matrix, rank - 1);
-  // A run with a diagonal of another length than the matrix has fails.
-  SmallVector<Value> shape;
-  if (const int64_t outer = n.rank(diagonal) - 1; outer > 0)
-    shape.push_back(m.dims(diagonal, 0, outer));
-  shape.push_back(
-      m.shapeOf({longestOf(m, numbers, sizeBeyond(m, rows, -k), sizeBeyond(m, columns, k))}));
-  diagonal = m.reshape(diagonal, m.concat(shape, 0));
   n.setOutput(spread(m, diagonal, columns, k, isOnDiagonal(m, rows, columns, k), matrix));
 }
 
