@@ -56,7 +56,7 @@ struct Antiquant {
 void completeKeys(Plan &plan, Attention &attention, const View &blockTable, int64_t blockSize,
                   const Antiquant &ofKey, const Antiquant &ofValue);
 
-/// One of the packed sequences: its attention, and its tokens.
+/// The attention of one packed sequence, and the range of its tokens.
 struct Sequence {
   Attention own;
   int64_t row = 0, rowsEnd = 0; ///< of the query and the output

@@ -27,6 +27,17 @@ hi_s32 findWith(const char *function, hi_venc_chn id, const void *pointer,
                  : hiFail(HI_ID_VENC, HI_ERR_NULL_PTR, function, "a pointer of the call is NULL");
 }
 
+/// Writes a setting of a channel to `to`.
+template <typename Setting>
+hi_s32 getSetting(const char *function, hi_venc_chn chn, Setting EncodeSettings::*setting,
+                  Setting *to) {
+  std::shared_ptr<EncodeSettings> settings;
+  HI_TRY(findWith(function, chn, to, settings));
+  std::lock_guard lock(settings->mutex);
+  *to = settings.get()->*setting;
+  return HI_SUCCESS;
+}
+
 /// Says once per process what a setting does not do.
 void warnOnce(std::once_flag &said, const char *what) {
   std::call_once(said, [&] { aclAppLog(ACL_WARNING, "venc", "hi_dvpp_venc.h", 0, "%s", what); });
@@ -119,11 +130,7 @@ hi_s32 hi_mpi_venc_set_rc_param(hi_venc_chn chn, const hi_venc_rc_param *rc_para
 }
 
 hi_s32 hi_mpi_venc_get_rc_param(hi_venc_chn chn, hi_venc_rc_param *rc_param) {
-  std::shared_ptr<EncodeSettings> settings;
-  HI_TRY(findWith(__func__, chn, rc_param, settings));
-  std::lock_guard lock(settings->mutex);
-  *rc_param = settings->rate;
-  return HI_SUCCESS;
+  return getSetting(__func__, chn, &EncodeSettings::rate, rc_param);
 }
 
 hi_s32 hi_mpi_venc_set_scene_mode(hi_venc_chn chn, const hi_venc_scene_mode scene_mode) {
@@ -141,11 +148,7 @@ hi_s32 hi_mpi_venc_set_scene_mode(hi_venc_chn chn, const hi_venc_scene_mode scen
 }
 
 hi_s32 hi_mpi_venc_get_scene_mode(hi_venc_chn chn, hi_venc_scene_mode *scene_mode) {
-  std::shared_ptr<EncodeSettings> settings;
-  HI_TRY(findWith(__func__, chn, scene_mode, settings));
-  std::lock_guard lock(settings->mutex);
-  *scene_mode = settings->scene;
-  return HI_SUCCESS;
+  return getSetting(__func__, chn, &EncodeSettings::scene, scene_mode);
 }
 
 hi_s32 hi_mpi_venc_set_chn_param(hi_venc_chn chn, const hi_venc_chn_param *chn_param) {
@@ -166,11 +169,7 @@ hi_s32 hi_mpi_venc_set_chn_param(hi_venc_chn chn, const hi_venc_chn_param *chn_p
 }
 
 hi_s32 hi_mpi_venc_get_chn_param(hi_venc_chn chn, hi_venc_chn_param *chn_param) {
-  std::shared_ptr<EncodeSettings> settings;
-  HI_TRY(findWith(__func__, chn, chn_param, settings));
-  std::lock_guard lock(settings->mutex);
-  *chn_param = settings->channel;
-  return HI_SUCCESS;
+  return getSetting(__func__, chn, &EncodeSettings::channel, chn_param);
 }
 
 hi_s32 hi_mpi_venc_set_ref_param(hi_venc_chn chn, const hi_venc_ref_param *ref_param) {
@@ -190,9 +189,5 @@ hi_s32 hi_mpi_venc_set_ref_param(hi_venc_chn chn, const hi_venc_ref_param *ref_p
 }
 
 hi_s32 hi_mpi_venc_get_ref_param(hi_venc_chn chn, hi_venc_ref_param *ref_param) {
-  std::shared_ptr<EncodeSettings> settings;
-  HI_TRY(findWith(__func__, chn, ref_param, settings));
-  std::lock_guard lock(settings->mutex);
-  *ref_param = settings->reference;
-  return HI_SUCCESS;
+  return getSetting(__func__, chn, &EncodeSettings::reference, ref_param);
 }

@@ -45,7 +45,7 @@ NumberedTable<uint32_t, std::shared_ptr<Bundle>> &bundles() {
   return only;
 }
 
-/// What aclmdlBundleQueryInfoFromFile has found; nothing before.
+/// The result of aclmdlBundleQueryInfoFromFile or ...FromMem; `contents` is null before the call.
 struct BundleQuery {
   std::mutex mutex;
   std::shared_ptr<const Contents> contents;

@@ -26,14 +26,15 @@ struct Component {
   /// Samples of whole blocks, and how many of them belong to the image.
   int64_t stride = 0, width = 0, height = 0;
   uint8_t *samples = nullptr;
-  /// Of a progressive image: all blocks of `blocks` per row, which its scans refine.
+  /// The coefficients of all blocks of a progressive image, which its scans refine; `blocks` is the
+  /// number of blocks per row. Null for other images.
   int16_t *coefficients = nullptr;
   int64_t blocks = 0;
   bool isScanned = false;
 };
 
-/// What a scan of a progressive image adds: bits `low` and above of coefficients [first, last], or
-/// bit `low` where those above are there already.
+/// The part of the coefficients that a scan of a progressive image adds: bits `low` and above of
+/// coefficients [first, last], or bit `low` where those above are there already.
 struct Band {
   int first = 0, last = 63, low = 0;
   bool refines = false;

@@ -104,7 +104,7 @@ struct TopResults {
   int64_t *indices = nullptr;
 };
 
-/// What TopK is asked for.
+/// The parameters of a call of TopK.
 struct TopPlan {
   AxisLanes lanes;
   int64_t k;

@@ -147,7 +147,7 @@ template <typename T> void makeColumn(Context &c, const Tensor &data, const Tens
 
 } // namespace
 
-/// One column of texts that are records; input 1 is what stands where a field is empty or
+/// Returns one column of texts that are records; input 1 is the value where a field is empty or
 /// `absent`, and has no elements where that is an error. With `columns` records have that many
 /// fields.
 ATC_KERNEL(CsvColumn) {

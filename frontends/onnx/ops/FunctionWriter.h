@@ -105,6 +105,16 @@ public:
       refer(node, name, name, type);
   }
 
+  /// Passes the attributes that all forms of Conv have.
+  static void passConv(onnx::NodeProto &conv) {
+    pass(conv, {{"auto_pad", Type::STRING},
+                {"dilations", Type::INTS},
+                {"group", Type::INT},
+                {"kernel_shape", Type::INTS},
+                {"pads", Type::INTS},
+                {"strides", Type::INTS}});
+  }
+
   /// Returns the function; nothing can be added after that.
   onnx::FunctionProto take() {
     for (const onnx::NodeProto &node : graph.node())

@@ -96,12 +96,7 @@ onnx::FunctionProto nhwcConv(const onnx::NodeProto &, std::string &) {
                                 {w.make("Transpose", {"x"}, channelsFirst),
                                  w.make("Transpose", {"weights"}, channelsFirst), "bias"},
                                 {"first"});
-  FunctionWriter::pass(conv, {{"auto_pad", AttributeType::STRING},
-                              {"dilations", AttributeType::INTS},
-                              {"group", AttributeType::INT},
-                              {"kernel_shape", AttributeType::INTS},
-                              {"pads", AttributeType::INTS},
-                              {"strides", AttributeType::INTS}});
+  FunctionWriter::passConv(conv);
   w.add("Transpose", {"first"}, {"y"}, channelsLast);
   return w.take();
 }

@@ -82,12 +82,7 @@ FunctionProto qLinearConv(const NodeProto &node, std::string &problem) {
       w.add("QLinearConv",
             {image, "x_scale", "x_zero", "w", "w_scale", "w_zero", "y_scale", "y_zero", "b"},
             {isLast ? "planes" : "y"});
-  FunctionWriter::pass(conv, {{"auto_pad", AttributeType::STRING},
-                              {"dilations", AttributeType::INTS},
-                              {"group", AttributeType::INT},
-                              {"kernel_shape", AttributeType::INTS},
-                              {"pads", AttributeType::INTS},
-                              {"strides", AttributeType::INTS}});
+  FunctionWriter::passConv(conv);
   if (isLast)
     w.add("Transpose", {"planes"}, {"y"}, {{"perm", back}});
   return w.take();

@@ -29,10 +29,6 @@ mlir::Value withKnownDims(NodeContext &n, mlir::Value value, llvm::ArrayRef<int6
 /// they are known, others as dynamic; empty where the number of elements is not known.
 llvm::SmallVector<int64_t> knownElements(mlir::Value vector);
 
-/// Fails the node, whose input `index` chooses diagonal k, unless matrices of this shape have it;
-/// dims may be dynamic.
-void requireDiagonal(NodeContext &n, unsigned index, int64_t k, llvm::ArrayRef<int64_t> shape);
-
 /// Imports DenseBincount: counts numbers below a size, per row of a matrix. The number of rows may
 /// be dynamic.
 void importDenseBincount(NodeContext &n);

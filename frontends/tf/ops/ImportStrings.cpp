@@ -209,7 +209,8 @@ void importReduceJoin(NodeContext &n) {
                    {n.hostText("separator", separator), n.hostInts("keepdims", {keepsDims})}));
 }
 
-/// What parts of a text there are: all, none of a text without characters, or none without.
+/// The parts of a text that are made: all of them, all but those of a text without characters, or
+/// only those that have characters.
 enum class Parts { All, OfSome, Some };
 
 /// Sets the outputs to the parts of texts: row and place of each part, the parts, and the number of
@@ -242,10 +243,7 @@ void setTextParts(NodeContext &n, StringRef separator, int64_t most, Parts which
     isThere =
         math.both(isThere, math.greater(n.callHost("StringLength", {measured}), math.index(0)));
   }
-  auto turned = [&](Value value) {
-    return n.callHost("Transpose", {value}, {n.hostInts("perm", {1, 0})});
-  };
-  Value indices = known(turned(n.callHost("NonZero", {isThere})), {ShapedType::kDynamic, 2});
+  Value indices = known(math.placesWhere(isThere), {ShapedType::kDynamic, 2});
   Value values = known(n.callHost("GatherND", {parts[0], indices}), {ShapedType::kDynamic});
   n.setOutput(1, values);
   if (which == Parts::All) {
@@ -260,9 +258,7 @@ void setTextParts(NodeContext &n, StringRef separator, int64_t most, Parts which
   n.setOutput(0, math.concat({math.slice(indices, 0, 1, 1), math.unsqueeze(place, {1})}, 1));
   Value lengths = n.callHost("ReduceSum", {counted, n.intList({1})}, {n.hostInts("keepdims", {0})});
   // Without texts the longest row has no parts.
-  Value longest =
-      n.callHost("ReduceMax", {math.concat({n.intList({0}), lengths}, 0), n.intList({0})},
-                 {n.hostInts("keepdims", {0})});
+  Value longest = math.largestSize(lengths);
   n.setOutput(2, math.shapeOf({math.dim(input, 0), longest}));
 }
 
@@ -284,13 +280,9 @@ void setTextBytes(NodeContext &n) {
   TensorMath math(n);
   Value lengths = withShapeOf(n.callHost("StringLength", {input}), input);
   // Without texts the longest one has no bytes.
-  Value longest =
-      n.callHost("ReduceMax", {math.concat({n.intList({0}), lengths}, 0), n.intList({0})},
-                 {n.hostInts("keepdims", {0})});
+  Value longest = math.largestSize(lengths);
   Value isThere = math.less(math.unsqueeze(math.count(longest), {0}), math.unsqueeze(lengths, {1}));
-  Value indices =
-      n.callHost("Transpose", {n.callHost("NonZero", {isThere})}, {n.hostInts("perm", {1, 0})});
-  indices = withKnownDims(n, indices, {ShapedType::kDynamic, 2}, 0);
+  Value indices = withKnownDims(n, math.placesWhere(isThere), {ShapedType::kDynamic, 2}, 0);
   Value texts = math.gather(input, math.column(indices, 0), 0);
   n.setOutput(0, indices);
   n.setOutput(

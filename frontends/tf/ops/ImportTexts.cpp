@@ -87,43 +87,29 @@ Value withRows(NodeContext &n, Value result, Value like) {
   return withKnownDims(n, result, shape, 0);
 }
 
+/// Imports the bytes of texts as numbers. DecodePaddedRaw cuts texts, or fills them with bytes of
+/// 0, to a number of bytes.
 void importRaw(NodeContext &n) {
+  const bool hasLength = n.op() == "DecodePaddedRaw";
   Value input = n.input(0);
   requireStrings(n, 0);
+  const int64_t length = hasLength ? n.constantInt(1) : 0;
   const Type element = n.typeAttr("out_type", pb::DT_FLOAT);
   const bool isLittle = n.boolAttr("little_endian", true);
   if (n.failed())
     return;
   if (!element.isIntOrFloat() || element.isInteger(1))
     return n.failAttribute("out_type", "is no type of numbers");
-  n.setOutput(withRows(
-      n,
-      n.callHost("TextBytes", {input},
-                 {n.hostInts("to", {graph::dtypeOf(element)}), n.hostInts("swap", {!isLittle})}),
-      input));
-}
-
-/// Texts that are cut or filled with bytes of 0 to a number of bytes, as numbers.
-void importPaddedRaw(NodeContext &n) {
-  Value input = n.input(0);
-  requireStrings(n, 0);
-  const int64_t length = n.constantInt(1);
-  const Type element = n.typeAttr("out_type", pb::DT_FLOAT);
-  const bool isLittle = n.boolAttr("little_endian", true);
-  if (n.failed())
-    return;
-  if (!element.isIntOrFloat() || element.isInteger(1))
-    return n.failAttribute("out_type", "is no type of numbers");
-  const int64_t width = element.getIntOrFloatBitWidth() / 8;
-  if (length < 1 || length % width != 0)
-    return n.failInput(1, "is " + Twine(length) + ", expected a multiple of the " + Twine(width) +
-                              " bytes of an element");
-  n.setOutput(
-      withRows(n,
-               n.callHost("TextBytes", {input},
-                          {n.hostInts("to", {graph::dtypeOf(element)}),
-                           n.hostInts("swap", {!isLittle}), n.hostInts("length", {length})}),
-               input));
+  SmallVector<NamedAttribute> parameters = {n.hostInts("to", {graph::dtypeOf(element)}),
+                                            n.hostInts("swap", {!isLittle})};
+  if (hasLength) {
+    const int64_t width = element.getIntOrFloatBitWidth() / 8;
+    if (length < 1 || length % width != 0)
+      return n.failInput(1, "is " + Twine(length) + ", expected a multiple of the " + Twine(width) +
+                                " bytes of an element");
+    parameters.push_back(n.hostInts("length", {length}));
+  }
+  n.setOutput(withRows(n, n.callHost("TextBytes", {input}, parameters), input));
 }
 
 /// The pixels [height, width, channels] of the file of an image.
@@ -275,7 +261,7 @@ ArrayRef<OpRow> textRows() {
       {"DecodeImage", importImage,
        "0, 1 or 3 channels of 8 bits; JPEG (by the accurate transform), PNG and BMP"},
       {"DecodeJpeg", importImage, "always by the accurate transform"},
-      {"DecodePaddedRaw", importPaddedRaw, "a constant length"},
+      {"DecodePaddedRaw", importRaw, "a constant length"},
       {"DecodePng", importImage, ofImages},
       {"DecodeRaw", importRaw},
       {"EncodeBase64", importBase64<0>},

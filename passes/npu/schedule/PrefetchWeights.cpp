@@ -118,8 +118,7 @@ struct PrefetchWeightsPass : impl::NpuPrefetchWeightsBase<PrefetchWeightsPass> {
         }
     // Nothing is to be chosen where the SoC cannot prefetch.
     if (SocTable soc = socOf(main); prefetch && soc.l2Prefetch) {
-      usedShare = choose(main);
-      prefetched = nameWeights(launches, onNpu, symbols, int64_t(soc.l2Bytes));
+      prefetched = nameWeights(launches, onNpu, symbols, int64_t(soc.l2Bytes), choose(main));
     }
     numChained += chained;
     numPrefetched += prefetched;
@@ -130,28 +129,29 @@ struct PrefetchWeightsPass : impl::NpuPrefetchWeightsBase<PrefetchWeightsPass> {
   }
 
 private:
-  double usedShare = 0; ///< of the room in L2 that weights which wait may take
-  /// Weights are named so late that they are still there; this share of L2 is theirs.
-  std::optional<double> lateFrom;
+  /// The share of the room in L2 that weights which wait may take.
+  struct WaitingShare {
+    double share;
+    bool isLate = false; ///< they are named so late that they are still there when they are used
+  };
 
   /// Returns the share that the table of choices has, else the option's.
-  double choose(func::FuncOp main) {
+  WaitingShare choose(func::FuncOp main) {
+    WaitingShare chosen{share};
     if (!usesChoices(main))
-      return share;
+      return chosen;
     const std::string key = keyOfWeights(main, getArgument());
-    double chosen = share;
     std::string noted = llvm::formatv("{0:f2}", share.getValue());
     if (std::optional<StringRef> given = givenChoice(main, key)) {
       StringRef number = *given;
-      const bool isLate = number.consume_front("late ");
-      if (number.getAsDouble(chosen) || !(chosen >= 0 && chosen <= (isLate ? 1 : 4))) {
+      WaitingShare read{0, number.consume_front("late ")};
+      if (number.getAsDouble(read.share) ||
+          !(read.share >= 0 && read.share <= (read.isLate ? 1 : 4))) {
         reportUnfit(main, key, *given,
                     "it must be a share of L2 from 0 to 4, or 'late' and one from 0 to 1");
-        chosen = share;
       } else {
         noted = given->str();
-        if (isLate)
-          lateFrom = chosen;
+        chosen = read;
       }
     }
     SmallVector<std::string> proposals;
@@ -167,11 +167,13 @@ private:
 
   /// Names the weights that launches prefetch; returns how many.
   unsigned nameWeights(MutableArrayRef<om::LaunchOp> launches, ArrayRef<bool> onNpu,
-                       const SymbolTable &symbols, int64_t l2Bytes) {
+                       const SymbolTable &symbols, int64_t l2Bytes, WaitingShare waitingShare) {
     SmallVector<WeightNeed> needs = weightNeeds(launches, onNpu, symbols, l2Bytes);
     if (!needs.empty())
       defineWeightsFirst(*launches.front()->getBlock());
-    LateRoom late(launches, needs, l2Bytes, lateFrom.value_or(0));
+    std::optional<LateRoom> late;
+    if (waitingShare.isLate)
+      late.emplace(launches, needs, l2Bytes, waitingShare.share);
     size_t next = 0, used = 0;
     unsigned count = 0;
     int64_t waiting = 0; ///< bytes in L2 that no launch has used yet
@@ -184,18 +186,18 @@ private:
       SmallVector<Value> names;
       // The operands of these launches have precedence over those of later ones.
       int64_t busy = bytesOfActivations(launches.drop_front(index).take_front(kNear));
-      int64_t room = int64_t(usedShare * double(std::max(l2Bytes / 4, l2Bytes - busy)));
+      int64_t room = int64_t(waitingShare.share * double(std::max(l2Bytes / 4, l2Bytes - busy)));
       while (next < needs.size() && needs[next].after <= index) {
         WeightNeed &need = needs[next];
-        const int64_t left = lateFrom ? late.at(index, used, next) : room - waiting;
+        const int64_t left = late ? late->at(index, used, next) : room - waiting;
         if (left <= 0)
           break;
         int64_t bytes = std::min(need.bytes - need.named, left);
         bool all = bytes == need.bytes - need.named;
         if (!all && bytes < kSmallestPiece)
           break;
-        if (lateFrom)
-          late.note(index, next);
+        if (late)
+          late->note(index, next);
         names.push_back(takePiece(launches[index], need, bytes));
         waiting += bytes;
         if (!all)

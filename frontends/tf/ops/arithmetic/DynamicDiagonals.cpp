@@ -58,6 +58,15 @@ Value rankedInput(NodeContext &n, unsigned index, int64_t least) {
   return n.failed() ? Value() : value;
 }
 
+/// Fails the node, whose input `index` chooses diagonal k, unless matrices of this shape have it;
+/// dims may be dynamic.
+void requireDiagonal(NodeContext &n, unsigned index, int64_t k, ArrayRef<int64_t> shape) {
+  const int64_t size = k < 0 ? shape[shape.size() - 2] : shape.back();
+  if (k != 0 && !ShapedType::isDynamic(size) && std::abs(k) >= size)
+    n.failInput(index, "asks for diagonal " + Twine(k) + " of a matrix with " + Twine(size) +
+                           (k < 0 ? " rows" : " columns"));
+}
+
 /// Returns a condition [rows, columns] that holds on diagonal k.
 Value isOnDiagonal(TensorMath &m, Value rows, Value columns, int64_t k) {
   Value row = m.unsqueeze(m.count(rows), {1}), column = m.unsqueeze(m.count(columns), {0});
@@ -335,13 +344,6 @@ void importDiagPart(NodeContext &n) {
 }
 
 } // namespace
-
-void requireDiagonal(NodeContext &n, unsigned index, int64_t k, ArrayRef<int64_t> shape) {
-  const int64_t size = k < 0 ? shape[shape.size() - 2] : shape.back();
-  if (k != 0 && !ShapedType::isDynamic(size) && std::abs(k) >= size)
-    n.failInput(index, "asks for diagonal " + Twine(k) + " of a matrix with " + Twine(size) +
-                           (k < 0 ? " rows" : " columns"));
-}
 
 ArrayRef<OpRow> dynamicDiagonalRows() {
   static const OpRow rows[] = {

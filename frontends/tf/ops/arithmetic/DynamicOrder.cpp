@@ -254,8 +254,7 @@ void importDifference(NodeContext &n) {
   TensorMath m(n);
   Value isSame = n.callHost("Equal", {m.unsqueeze(values, {1}), m.unsqueeze(others, {0})});
   Value matches = m.squeeze(m.sum(m.toIndex(isSame), 1), {1});
-  Value kept =
-      m.reshape(n.callHost("NonZero", {m.equal(matches, m.index(0))}), ArrayRef<int64_t>{-1});
+  Value kept = m.indicesWhere(m.equal(matches, m.index(0)));
   n.setOutput(0, withKnownDims(n, m.gather(values, kept, 0), {ShapedType::kDynamic}, 0));
   n.setOutput(1, n.cast(kept, index));
 }

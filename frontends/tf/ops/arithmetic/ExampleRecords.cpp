@@ -145,8 +145,7 @@ private:
     if (n.failed())
       return;
     Value total = m.dim(values.all, 0), places = m.count(total);
-    Value longest = n.callHost("ReduceMax", {m.concat({n.intList({0}), values.counts}, 0)},
-                               {n.hostInts("keepdims", {0})});
+    Value longest = m.largestSize(values.counts);
     Value indices = m.unsqueeze(places, {1}), shape = m.shapeOf({longest});
     if (!isOne) {
       Value splits = splitsOf(values.counts), rows = rowsOfSplits(m, splits);

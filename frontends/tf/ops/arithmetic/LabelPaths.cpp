@@ -38,13 +38,12 @@ void importGreedyDecoder(NodeContext &n) {
   }
   Value counted = m.toIndex(isKept);
   Value places = m.sub(n.callHost("CumSum", {counted, m.index(1)}), m.index(1));
-  Value at = turned(n, n.callHost("NonZero", {isKept}));
+  Value at = m.placesWhere(isKept);
   Value positions = m.unsqueeze(n.callHost("GatherND", {places, at}), {1});
   setRanked(n, 0, m.concat({m.slice(at, 0, 1, 1), positions}, 1), 2);
   setRanked(n, 1, n.callHost("GatherND", {best, at}), 1);
   // Without a batch the longest row has no labels.
-  Value longest =
-      along("ReduceMax", m.concat({n.intList({0}), along("ReduceSum", counted, 1)}, 0), 0);
+  Value longest = m.largestSize(along("ReduceSum", counted, 1));
   n.setOutput(2, m.shapeOf({m.dim(best, 0), longest}));
   Value highest = along("ReduceMax", scores, 2);
   Value sum = along("ReduceSum", m.select(turned(n, isUsed), highest, n.scalarLike(0, scores)), 0);
@@ -78,13 +77,10 @@ void importBeamSearch(NodeContext &n) {
   for (int64_t p = 0; p < paths; ++p) {
     Value labels = m.squeeze(m.slice(results[0], p, p + 1, 1), {1});
     Value isLabel = n.compare(labels, none, graph::ComparePredicate::Ge);
-    Value at = turned(n, n.callHost("NonZero", {isLabel}));
+    Value at = m.placesWhere(isLabel);
     Value counts = m.sum(m.toIndex(isLabel), 1);
     // Without a batch the longest path has no labels.
-    Value longest = n.callHost(
-        "ReduceMax",
-        {m.concat({n.intList({0}), m.reshape(counts, ArrayRef<int64_t>{-1})}, 0), n.intList({0})},
-        {n.hostInts("keepdims", {0})});
+    Value longest = m.largestSize(m.reshape(counts, ArrayRef<int64_t>{-1}));
     setRanked(n, p, at, 2);
     setRanked(n, paths + p, n.callHost("GatherND", {labels, at}), 1);
     n.setOutput(2 * paths + p, m.shapeOf({batch, longest}));

@@ -202,10 +202,7 @@ void importRaggedToSparse(NodeContext &n) {
     // For each value: the index of the element of this level that it belongs to.
     columns[level + 1] = rows ? m.gather(place, rows, 0) : place;
     rows = rows ? m.gather(owner, rows, 0) : owner;
-    Value longest = n.callHost(
-        "ReduceMax", {m.concat({n.intList({0}), lengthsOfSplits(m, splits)}, 0), n.intList({0})},
-        {n.hostInts("keepdims", {0})});
-    sizes.insert(sizes.begin(), longest);
+    sizes.insert(sizes.begin(), m.largestSize(lengthsOfSplits(m, splits)));
   }
   columns[0] = rows;
   sizes.insert(sizes.begin(), m.sub(m.dim(m.toIndex(inputs[0]), 0), m.index(1)));

@@ -93,7 +93,7 @@ void importSparseAdd(NodeContext &n) {
   if (!threshold.empty() && threshold[0] > 0) {
     Value isKept =
         n.compare(m.abs(sums), n.scalarLike(threshold[0], sums), graph::ComparePredicate::Ge);
-    Value kept = m.reshape(n.callHost("NonZero", {isKept}), ArrayRef<int64_t>{-1});
+    Value kept = m.indicesWhere(isKept);
     sums = m.gather(sums, kept, 0);
     places = m.gather(places, kept, 0);
   }
@@ -140,18 +140,13 @@ void importCounts(NodeContext &n) {
   // Where there are no numbers, the largest one is 0.
   Value size = most > 0
                    ? m.index(most)
-                   : m.max(m.add(n.callHost("ReduceMax",
-                                            {m.concat({n.intList({0}), flat}, 0), n.intList({0})},
-                                            {n.hostInts("keepdims", {0})}),
-                                 one),
-                           m.index(std::max<int64_t>(least, 0)));
+                   : m.max(m.add(m.largestSize(flat), one), m.index(std::max<int64_t>(least, 0)));
   Value rows = rank == 2 ? m.dim(values, 0) : one;
   Value numbers = flat;
   if (rank == 2)
     numbers =
         m.reshape(m.add(all, m.unsqueeze(m.mul(m.count(rows), size), {1})), ArrayRef<int64_t>{-1});
-  Value isCounted = m.less(flat, size);
-  Value kept = m.reshape(n.callHost("NonZero", {isCounted}), ArrayRef<int64_t>{-1});
+  Value kept = m.indicesWhere(m.less(flat, size));
   const Numbers found = numbersIn(m, m.gather(numbers, kept, 0));
   if (n.failed() || !found.each)
     return;

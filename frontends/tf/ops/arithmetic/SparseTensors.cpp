@@ -97,7 +97,7 @@ void importFillRows(NodeContext &n) {
   Value rows = m.column(m.toIndex(places), 0), number = m.dim(rows, 0);
   Value ones = n.callHost("Expand", {one, m.shapeOf({number, one})});
   Value isEmpty = m.squeeze(m.equal(sumOfRows(m, ones, rows, rowCount), m.index(0)), {1});
-  Value added = m.reshape(n.callHost("NonZero", {isEmpty}), ArrayRef<int64_t>{-1});
+  Value added = m.indicesWhere(isEmpty);
   Value count = m.dim(added, 0);
   Value further =
       n.callHost("Expand", {m.index(0), m.shapeOf({count, m.sub(m.dim(places, 1), one)})});
@@ -183,8 +183,7 @@ void importSparseSlice(NodeContext &n) {
   Value isOut = n.create<graph::OrOp>(m.less(moved, zero),
                                       n.compare(moved, wanted, graph::ComparePredicate::Ge));
   Value outside = m.sum(m.toIndex(isOut), 1);
-  Value kept = m.reshape(n.callHost("NonZero", {m.squeeze(m.equal(outside, zero), {1})}),
-                         ArrayRef<int64_t>{-1});
+  Value kept = m.indicesWhere(m.squeeze(m.equal(outside, zero), {1}));
   setRanked(n, 0, m.gather(moved, kept, 0), 2);
   setRanked(n, 1, m.gather(values, kept, 0), 1);
   n.setOutput(2, wanted);
@@ -336,9 +335,7 @@ void importSparseCross(NodeContext &n) {
   Value sizes =
       m.sub(m.slice(begins, 1, std::numeric_limits<int32_t>::max(), 0), m.slice(begins, 0, -1, 0));
   // Without rows the longest one has no features.
-  Value longest = n.callHost("ReduceMax", {m.concat({n.intList({0}), sizes}, 0), n.intList({0})},
-                             {n.hostInts("keepdims", {0})});
-  n.setOutput(2, m.shapeOf({rows, longest}));
+  n.setOutput(2, m.shapeOf({rows, m.largestSize(sizes)}));
 }
 
 } // namespace

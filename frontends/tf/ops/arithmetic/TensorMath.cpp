@@ -72,4 +72,18 @@ Value TensorMath::sum(Value value, int64_t axis) {
   return n.callHost("ReduceSum", {value, n.intList({axis})}, {n.hostInts("keepdims", {1})});
 }
 
+Value TensorMath::largestSize(Value sizes) {
+  return n.callHost("ReduceMax", {concat({n.intList({0}), sizes}, 0), n.intList({0})},
+                    {n.hostInts("keepdims", {0})});
+}
+
+Value TensorMath::indicesWhere(Value condition) {
+  return reshape(n.callHost("NonZero", {condition}), ArrayRef<int64_t>{-1});
+}
+
+Value TensorMath::placesWhere(Value condition) {
+  return n.callHost("Transpose", {n.callHost("NonZero", {condition})},
+                    {n.hostInts("perm", {1, 0})});
+}
+
 } // namespace atc::tf_import

@@ -84,6 +84,14 @@ public:
   mlir::Value sum(mlir::Value value, int64_t axis);
   /// Returns the product of the elements of a vector, of rank 0.
   mlir::Value product(mlir::Value vector);
+  /// Returns the largest one of a vector of sizes of i64, of rank 0; 0 where there are none.
+  mlir::Value largestSize(mlir::Value sizes);
+
+  //--- Selection.
+  /// Returns the indices [n] of the elements of a vector that hold.
+  mlir::Value indicesWhere(mlir::Value condition);
+  /// Returns the places [n, rank] of the elements that hold.
+  mlir::Value placesWhere(mlir::Value condition);
 
   NodeContext &n;
 };
