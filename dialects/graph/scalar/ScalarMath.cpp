@@ -56,15 +56,15 @@ Value ScalarBuilder::softplus(Value x) const {
 }
 
 // With t = e^-|x|: tanh(ln(1 + e^x)) = n / d, where for x >= 0 (both divided by
-// e^2x) n = 1 + 2t, d = n + 2t^2, and for x < 0 n = t^2 + 2t, d = n + 2. One
-// exponential, one division, nothing overflows.
+// e^2x) n = 1 + 2t, d = 1 + 2t(t + 1), and for x < 0 n = t(t + 2), d = n + 2. One
+// exponential, one division, nothing overflows; no square of t, which would underflow.
 Value ScalarBuilder::mish(Value x) const {
   Value t = exp(neg(abs(x)));
-  Value twice = add(t, t), square = mul(t, t);
   Value isPositive = compare(arith::CmpFPredicate::OGE, x, 0.0);
-  Value n = select(isPositive, add(twice, 1.0), add(twice, square));
-  Value rest = select(isPositive, add(square, square), constant(x, 2.0));
-  return mul(x, div(n, add(n, rest)));
+  Value product = mul(t, add(t, select(isPositive, constant(x, 1.0), constant(x, 2.0))));
+  Value n = select(isPositive, add(add(t, t), 1.0), product);
+  Value d = select(isPositive, add(add(product, product), 1.0), add(product, 2.0));
+  return mul(x, div(n, d));
 }
 
 Value ScalarBuilder::hardSigmoid(Value x, double alpha, double beta) const {

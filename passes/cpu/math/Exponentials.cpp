@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
@@ -36,14 +37,17 @@ struct ScaleByExponent : OpRewritePattern<math::ExpOp> {
     auto number = [&](double value) { return splat(b, type, value); };
     auto fma = [&](Value x, Value y, Value z) -> Value { return math::FmaOp::create(b, x, y, z); };
     // A NaN is neither above nor below a bound, and stays.
-    auto clamp = [&](arith::CmpFPredicate isBeyond, Value x, double bound) -> Value {
-      Value limit = number(bound);
-      return arith::SelectOp::create(b, arith::CmpFOp::create(b, isBeyond, limit, x), limit, x);
+    auto compare = [&](arith::CmpFPredicate predicate, double bound) -> Value {
+      return arith::CmpFOp::create(b, predicate, op.getOperand(), number(bound));
     };
 
-    // Beyond these bounds e^x is zero and infinite.
-    Value x = clamp(arith::CmpFPredicate::OGT, op.getOperand(), -105);
-    x = clamp(arith::CmpFPredicate::OLT, x, 89);
+    // Above 89 e^x is infinite, and so is e^89.
+    Value x = arith::SelectOp::create(b, compare(arith::CmpFPredicate::OGT, 89), number(89),
+                                      op.getOperand());
+    // Below ln(2^-126) it is subnormal, and zero here as in the general expansion. The lanes are
+    // masked: a result that underflows takes some processors a hundred times as long, and the
+    // 1 + e^-x of gates is full of them.
+    Value isNormal = compare(arith::CmpFPredicate::UGE, -87.3365402);
     Value n = math::RoundEvenOp::create(b, arith::MulFOp::create(b, x, number(1 / M_LN2)));
     // The first product is exact.
     constexpr double kLn2High = 0.693359375, kLn2Low = -2.12194440e-4;
@@ -56,20 +60,22 @@ struct ScaleByExponent : OpRewritePattern<math::ExpOp> {
     for (double coefficient : ArrayRef(coefficients).drop_front())
       sum = fma(sum, r, number(coefficient));
     sum = fma(sum, r, number(1));
-    rewriter.replaceOp(op, scaled(b, sum, n));
+    rewriter.replaceOp(op, scaled(b, sum, n, isNormal));
     return success();
   }
 
 private:
-  /// Returns x * 2^n for whole n.
-  static Value scaled(ImplicitLocOpBuilder &b, Value x, Value n) {
+  /// Returns x * 2^n for whole n in the lanes of `mask`, and zero in the others.
+  static Value scaled(ImplicitLocOpBuilder &b, Value x, Value n, Value mask) {
     constexpr int32_t currentRounding = 4;
-    Value all = LLVM::ConstantOp::create(b, b.getI16Type(), b.getI16IntegerAttr(-1));
+    Value bits = vector::BitCastOp::create(b, VectorType::get({1}, b.getI16Type()), mask);
+    Value lanes = vector::ExtractOp::create(b, bits, 0);
+    Value zero = splat(b, x.getType(), 0.0);
     Value rounding =
         LLVM::ConstantOp::create(b, b.getI32Type(), b.getI32IntegerAttr(currentRounding));
     return LLVM::CallIntrinsicOp::create(b, x.getType(),
                                          b.getStringAttr("llvm.x86.avx512.mask.scalef.ps.512"),
-                                         ValueRange{x, n, x, all, rounding})
+                                         ValueRange{x, n, zero, lanes, rounding})
         .getResult(0);
   }
 };

@@ -120,13 +120,17 @@ module attributes {cpu.level = #cpu.level<name = "x86-64-v2", lanes = 4, registe
 
 // -----
 
-// AVX-512 multiplies by a power of two in one instruction.
+// AVX-512 multiplies by a power of two in one instruction, whose mask keeps it from lanes that
+// would underflow.
 module attributes {cpu.level = #cpu.level<name = "x86-64-v4", lanes = 16, registers = 32, fma = true, l1 = 32768, l2 = 1048576, dot = "maddubs">} {
   // CHECK-LABEL: func.func @exponential
+  // CHECK: %[[NORMAL:.*]] = arith.cmpf uge, %arg0, %{{.*}} : vector<16xf32>
   // CHECK: %[[N:.*]] = math.roundeven
   // CHECK-COUNT-8: math.fma
   // CHECK-NOT: math.fma
-  // CHECK: llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"(%{{.*}}, %[[N]],
+  // CHECK: %[[BITS:.*]] = vector.bitcast %[[NORMAL]] : vector<16xi1> to vector<1xi16>
+  // CHECK: %[[MASK:.*]] = vector.extract %[[BITS]][0]
+  // CHECK: llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"(%{{.*}}, %[[N]], %{{.*}}, %[[MASK]],
   // CHECK: math.floor
   // CHECK-NOT: call_intrinsic
   // CHECK: return
