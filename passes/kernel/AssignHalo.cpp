@@ -38,6 +38,18 @@ bool startsBlock(graph::ConcatOp concat, unsigned part) {
   return block != 0 && channel % block == 0;
 }
 
+/// Returns the columns behind the last window of a row that its bytes, taken four at a time, reach
+/// into: so all fours of a window are adjacent, as tile registers want them. Windows of few fours
+/// are left to dot products.
+int64_t columnsOfFours(graph::IntegerConvOp conv) {
+  constexpr int64_t kMinBytes = 16;
+  const int64_t block = blockOf(conv.getInput());
+  const int64_t bytes = tensorType(conv.getFilter()).getDimSize(3) * block;
+  if (bytes < kMinBytes || conv.getDilations()[1] != 1)
+    return 0;
+  return llvm::divideCeil(llvm::alignTo(bytes, 4) - bytes, block);
+}
+
 struct AssignHaloPass : impl::KernelAssignHaloBase<AssignHaloPass> {
   void runOnOperation() override {
     needs.clear();
@@ -47,7 +59,7 @@ struct AssignHaloPass : impl::KernelAssignHaloBase<AssignHaloPass> {
         return signalPassFailure();
     for (auto conv : getOperation().getOps<graph::IntegerConvOp>())
       if (blockOf(conv.getInput()) && !conv->hasAttr(kCubeSumsAttr) &&
-          failed(addConv(conv, conv.getZeroPoint())))
+          failed(addConv(conv, conv.getZeroPoint(), columnsOfFours(conv))))
         return signalPassFailure();
     // A halo that was propagated to another tensor may be propagated further.
     while (propagate()) {
@@ -57,11 +69,14 @@ struct AssignHaloPass : impl::KernelAssignHaloBase<AssignHaloPass> {
   }
 
 private:
-  template <typename OpT> LogicalResult addConv(OpT conv, int64_t fill = 0) {
+  /// Adds the halo of a padded convolution, and `columns` more on the right.
+  template <typename OpT>
+  LogicalResult addConv(OpT conv, int64_t fill = 0, int64_t columns = 0) {
     Window h = windowOf(conv, 0), w = windowOf(conv, 1);
     Halo halo{h.before, w.before, h.after(), w.after()};
     if (halo == Halo{})
       return success();
+    halo[3] += columns;
     if (!conv.getInput().getDefiningOp())
       return conv.emitOpError("reads a blocked argument of the function past its edge; "
                               "kernel-assign-layout keeps arguments plain");

@@ -43,9 +43,9 @@ public:
   }
 
   /// Returns the chunks of steps with adjacent bytes, where tile registers multiply them: those
-  /// have 64 bytes per row, of which half should be used.
+  /// have 64 bytes per row, a quarter of which should be used.
   IntegerAttr adjacentSteps(const PackedSteps &packed) {
-    constexpr int64_t kMinAdjacent = 8;
+    constexpr int64_t kMinAdjacent = 4;
     if (!lowering.getTarget().hasTileRegisters() || packed.adjacent < kMinAdjacent)
       return nullptr;
     return lowering.builder.getI64IntegerAttr(packed.adjacent);
@@ -146,6 +146,15 @@ void addRun(std::vector<Quad> &quads, int64_t offset, int64_t size, bool mayRead
   }
 }
 
+/// Returns whether the fours of bytes of each row of a window stay in that row of the input, whose
+/// pixels are adjacent.
+bool foursFitRow(graph::IntegerConvOp op, const Storage &input, int64_t rowBytes) {
+  const int64_t last = (tensorType(op.getResult()).getDimSize(3) - 1) * op.getStrides()[1];
+  return input.offset % input.strides[2] + last * input.strides[3] +
+             static_cast<int64_t>(llvm::alignTo(rowBytes, 4)) <=
+         input.strides[2];
+}
+
 /// The bytes that a window reads, from its first pixel in block 0.
 std::vector<Quad> windowQuads(graph::IntegerConvOp op, const Storage &input) {
   int64_t channels = tensorType(op.getInput()).getDimSize(1), block = blockOf(op.getInput());
@@ -169,7 +178,8 @@ std::vector<Quad> windowQuads(graph::IntegerConvOp op, const Storage &input) {
       int64_t row = first / block * input.strides[1] + kh * op.getDilations()[0] * input.strides[2];
       // The pixels of few channels are adjacent.
       if (block < kBlock && op.getDilations()[1] == 1 && input.strides[3] == block) {
-        addRun(quads, row, kernel[1] * block, /*mayReadOn=*/false, [&](int64_t i) {
+        const int64_t rowBytes = kernel[1] * block;
+        addRun(quads, row, rowBytes, foursFitRow(op, input, rowBytes), [&](int64_t i) {
           return i % block < channels ? (i % block * kernel[0] + kh) * kernel[1] + i / block : -1;
         });
         continue;

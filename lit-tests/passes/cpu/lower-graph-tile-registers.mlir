@@ -24,6 +24,25 @@ func.func @main(%x: tensor<40x144xui8>) -> tensor<40x32xi32> {
 
 // -----
 
+// The 21 bytes of a row of three channels are six fours with three bytes of the next pixel, for
+// which the halo has one more column than the last window reads: 14 + 3 + 2 + 1. A window of three
+// columns has too few fours.
+// CHECK-LABEL: func @main
+// CHECK: om.alloc : memref<1x1x19x20x3xi8>
+// CHECK: cpu.integer_conv2d {{.*}}adjacent = 6 : i64{{.*}} : memref<1x1x19x19x3xi8, strided<[1140, 1140, 60, 3, 1]>>, memref<42x16x4xi8>, memref<42xi32>
+// CHECK: cpu.integer_conv2d
+// CHECK-NOT: adjacent
+// CHECK: return
+func.func @main(%x: tensor<1x3x14x14xui8>) -> (tensor<1x16x7x7xi32>, tensor<1x16x14x14xi32>) {
+  %w = graph.constant dense<1> : tensor<16x3x7x7xi8>
+  %z = graph.constant dense<1> : tensor<16x3x3x3xi8>
+  %y = graph.integer_conv %x, %w {zero_point = 131 : i64, filter_zero_points = array<i64>, strides = array<i64: 2, 2>, pads = array<i64: 3, 3, 2, 2>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x3x14x14xui8>, tensor<16x3x7x7xi8>) -> tensor<1x16x7x7xi32>
+  %v = graph.integer_conv %x, %z {zero_point = 131 : i64, filter_zero_points = array<i64>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x3x14x14xui8>, tensor<16x3x3x3xi8>) -> tensor<1x16x14x14xi32>
+  return %y, %v : tensor<1x16x7x7xi32>, tensor<1x16x14x14xi32>
+}
+
+// -----
+
 // Signed bytes have a bias for products by lists of steps, which add 128 to them, and one for tile
 // registers, which do not: -(128 - 20) * 127 * 64 and 20 * 127 * 64 for a zero point of -20.
 // CHECK-LABEL: func @main
