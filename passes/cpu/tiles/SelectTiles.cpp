@@ -166,8 +166,13 @@ TileAttr tileRegistersFor(IntegerConv2DOp op) {
   // Cycles of a product of tiles with its loads, which another thread of the core shares, and of a
   // dot product with its broadcast.
   constexpr double kTileCycles = 40, kDotCycles = 0.55;
+  // More cycles of a tile that shares its weights with no other.
+  constexpr double kAloneCycles = 12;
   // Cycles per pixel and block to store and load accumulators, and to skip a position that is none.
   constexpr double kStoreCycles = 2, kGapCycles = 4;
+  // Cycles per byte of an input that another core has written, which tasks of some channels read
+  // completely, and of weights from beyond L2, which tasks of some rows read completely.
+  constexpr double kInputCycles = 0.15, kWeightCycles = 0.1;
   LevelAttr level = levelOf(op);
   if (!fitsTileRegisters(op, level))
     return nullptr;
@@ -175,6 +180,8 @@ TileAttr tileRegistersFor(IntegerConv2DOp op) {
   const int64_t steps = shapeOf(op.getSteps())[0], chunks = steps / *op.getAdjacent();
   const double pixels = double(out[2]) * out[3];
   const int64_t wanted = std::clamp<int64_t>(op.flops() / (8 * kMinTaskFlops), 1, kWantedTasks);
+  const double inputBytes = double(out[2]) * TileRows::rowStep(op),
+               weightBytes = double(steps) * out[1] * kSumBlock * 4;
   double best = pixels * steps * kDotCycles;
   TileAttr tile;
   for (int64_t rows = out[2]; rows >= 1; --rows)
@@ -189,9 +196,12 @@ TileAttr tileRegistersFor(IntegerConv2DOp op) {
       const int64_t groups =
           splitEvenly(out[1], llvm::divideCeil(wanted, rowTasks * out[0]), /*multiple=*/2);
       double cycles = double(rowTasks) * parts.runs() *
-                          (parts.tiles() * chunks * kTileCycles +
+                          ((parts.tiles() * kTileCycles + parts.tiles() % 2 * kAloneCycles) * chunks +
                            (parts.hasGaps() ? parts.positions() * kGapCycles : 0)) +
                       pixels * kStoreCycles;
+      const double perBlock = (groups < out[1] ? inputBytes * kInputCycles : 0) +
+                              (rowTasks > 1 ? weightBytes * kWeightCycles : 0);
+      cycles += perBlock / out[1];
       if (cycles >= best)
         continue;
       best = cycles;
