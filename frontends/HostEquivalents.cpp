@@ -61,6 +61,16 @@ public:
   Value make() {
     if (StringRef kernel = plainKernel(op); !kernel.empty())
       return calls.call(kernel, operands());
+    if (Value made = makeElementwise())
+      return made;
+    if (Value made = makeMoved())
+      return made;
+    return makeLayer();
+  }
+
+private:
+  /// Return null, without a call, for an op of another kind.
+  Value makeElementwise() {
     return llvm::TypeSwitch<Operation *, Value>(op)
         .Case<graph::RsqrtOp>(
             [&](auto) { return calls.call("Reciprocal", {calls.call("Sqrt", operands())}); })
@@ -88,6 +98,11 @@ public:
           return calls.call("Mod", operands(), {calls.ints("fmod", {mod.getFmod()})});
         })
         .Case([&](graph::CompareOp compare) { return makeCompare(compare.getPredicate()); })
+        .Default([](Operation *) { return Value(); });
+  }
+
+  Value makeMoved() {
+    return llvm::TypeSwitch<Operation *, Value>(op)
         .Case([&](graph::ReshapeOp) {
           // A dim of 0 elements is stated, not copied.
           return calls.call("Reshape", {input(), calls.constant(statedType(op).getShape())},
@@ -119,6 +134,12 @@ public:
         .Case([&](graph::SpaceToDepthOp move) {
           return unary("SpaceToDepth", {calls.ints("blocksize", {int64_t(move.getBlock())})});
         })
+        .Default([](Operation *) { return Value(); });
+  }
+
+  /// Reductions and layers with weights or windows.
+  Value makeLayer() {
+    return llvm::TypeSwitch<Operation *, Value>(op)
         .Case([&](graph::ReduceOp reduce) { return makeReduce(reduce); })
         .Case([&](graph::ArgMaxOp arg) { return makeArg("ArgMax", arg); })
         .Case([&](graph::ArgMinOp arg) { return makeArg("ArgMin", arg); })
@@ -148,7 +169,6 @@ public:
         .Default([](Operation *) { return Value(); });
   }
 
-private:
   Value input() { return op->getOperand(0); }
   SmallVector<Value> operands() { return SmallVector<Value>(op->getOperands()); }
   Type statedElement() { return cast<TensorType>(op->getResult(0).getType()).getElementType(); }

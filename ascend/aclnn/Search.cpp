@@ -183,6 +183,59 @@ void writePlaces(Plan &plan, const View &sequence, const View &given, bool isRig
   plan.write(places, out);
 }
 
+/// Slices of a tensor along one dim: slice i has element j at
+/// (j / inner * slices + i) * inner + j % inner.
+template <typename T> struct Slices {
+  const T *data;
+  int64_t slices, width, inner; ///< width: the elements of a slice
+
+  int64_t spot(int64_t slice, int64_t j, int64_t all) const {
+    return (j / inner * all + slice) * inner + j % inner;
+  }
+  bool isBefore(int64_t a, int64_t b) const {
+    for (int64_t j = 0; j < width; ++j) {
+      const T left = data[spot(a, j, slices)], right = data[spot(b, j, slices)];
+      if (isLess(left, right) || isLess(right, left))
+        return isLess(left, right);
+    }
+    return false;
+  }
+  bool isSame(int64_t a, int64_t b) const {
+    for (int64_t j = 0; j < width; ++j)
+      if (data[spot(a, j, slices)] != data[spot(b, j, slices)])
+        return false;
+    return true;
+  }
+
+  /// Returns one of equal slices each, in order, or one of each run of equal ones in the tensor's.
+  /// Writes which of them each slice is to `place`, and how many are equal to it to `times`: both
+  /// have room for all slices.
+  std::vector<int64_t> choose(bool isOfRuns, int64_t *place, int64_t *times) const {
+    std::vector<int64_t> order(static_cast<size_t>(slices)), kept;
+    std::iota(order.begin(), order.end(), 0);
+    if (!isOfRuns)
+      std::stable_sort(order.begin(), order.end(),
+                       [&](int64_t a, int64_t b) { return isBefore(a, b); });
+    std::fill(times, times + slices, 0);
+    for (int64_t i : order) {
+      if (kept.empty() || !isSame(i, kept.back()))
+        kept.push_back(i);
+      const int64_t last = int64_t(kept.size()) - 1;
+      ++times[last];
+      place[i] = last;
+    }
+    return kept;
+  }
+
+  /// Writes the chosen slices as a tensor of their own.
+  void copy(const std::vector<int64_t> &kept, T *to) const {
+    const int64_t all = int64_t(kept.size());
+    for (int64_t i = 0; i < all; ++i)
+      for (int64_t j = 0; j < width; ++j)
+        to[spot(i, j, all)] = data[spot(kept[size_t(i)], j, slices)];
+  }
+};
+
 /// Keeps one of equal slices along `dim`, or of elements without one, in order, or one of each run
 /// of equal ones.
 aclnnStatus uniquePlan(const char *name, const aclTensor *self, std::optional<int64_t> dim,
@@ -194,7 +247,6 @@ aclnnStatus uniquePlan(const char *name, const aclTensor *self, std::optional<in
              counts = plan.output(countsOut, "countsOut", true);
   const int64_t count = countOf(x.dims);
   const bool isOfElements = !dim;
-  // Slice i has element j at (j / inner * slices + i) * inner + j % inner.
   int64_t slices = count, inner = 1;
   Dims dims{count};
   const size_t axis = isOfElements ? 0 : size_t(plan.axisOf(*dim, x.dims.size()));
@@ -222,40 +274,11 @@ aclnnStatus uniquePlan(const char *name, const aclTensor *self, std::optional<in
       auto *from = reinterpret_cast<const T *>(at[0]);
       auto *to = reinterpret_cast<T *>(at[1]);
       auto *place = reinterpret_cast<int64_t *>(at[2]), *times = reinterpret_cast<int64_t *>(at[3]);
-      auto spot = [&](int64_t slice, int64_t j, int64_t all) {
-        return (j / inner * all + slice) * inner + j % inner;
-      };
-      auto isBefore = [&](int64_t a, int64_t b) {
-        for (int64_t j = 0; j < width; ++j) {
-          const T left = from[spot(a, j, slices)], right = from[spot(b, j, slices)];
-          if (isLess(left, right) || isLess(right, left))
-            return isLess(left, right);
-        }
-        return false;
-      };
-      auto isSame = [&](int64_t a, int64_t b) {
-        for (int64_t j = 0; j < width; ++j)
-          if (from[spot(a, j, slices)] != from[spot(b, j, slices)])
-            return false;
-        return true;
-      };
-      std::vector<int64_t> order(static_cast<size_t>(slices)), kept;
-      std::iota(order.begin(), order.end(), 0);
-      if (!isOfRuns)
-        std::stable_sort(order.begin(), order.end(), isBefore);
-      std::fill(times, times + slices, 0);
-      for (int64_t i : order) {
-        if (kept.empty() || !isSame(i, kept.back()))
-          kept.push_back(i);
-        const int64_t last = int64_t(kept.size()) - 1;
-        ++times[last];
-        place[i] = last;
-      }
+      const Slices<T> source{from, slices, width, inner};
+      const std::vector<int64_t> kept = source.choose(isOfRuns, place, times);
       const int64_t all = int64_t(kept.size());
       std::fill(to, to + count, T());
-      for (int64_t i = 0; i < all; ++i)
-        for (int64_t j = 0; j < width; ++j)
-          to[spot(i, j, all)] = from[spot(kept[size_t(i)], j, slices)];
+      source.copy(kept, to);
       Dims shown = dims;
       shown[axis] = all;
       values.place->setDims(shown);

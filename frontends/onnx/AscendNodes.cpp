@@ -70,8 +70,24 @@ private:
   void expandQuant(NodeProto &node);
   void expandAntiQuant(NodeProto &node);
   bool expandLayer(NodeProto &dequant);
-  bool expandWeights(NodeProto &layer, const Params &input, llvm::ArrayRef<float> scales);
   bool checkOffset(NodeProto &layer, const Params &input);
+
+  /// The dim of output channels in a layer's weights, and one scale for all of them or one each.
+  struct Channels {
+    int64_t axis;
+    llvm::ArrayRef<float> scales;
+  };
+  /// Returns the tensor with a layer's integers, which AscendWeightQuant may stand behind.
+  std::optional<std::string> findWeights(const NodeProto &layer);
+  /// Returns the channels to which the scales of a layer's AscendDequant belong.
+  std::optional<Channels> findChannels(const NodeProto &layer, const TensorProto &weights,
+                                       llvm::ArrayRef<float> scales);
+  /// Dequantizes integers in place of the layer's input `input`; returns the new tensor's name.
+  std::string addFloats(const std::string &input, const std::string &integers,
+                        llvm::ArrayRef<float> scales, int64_t axis);
+  /// Dequantize weights and bias of a layer. Return false after an error.
+  bool expandWeights(NodeProto &layer, const Params &input, llvm::ArrayRef<float> scales);
+  bool expandBias(NodeProto &layer, llvm::ArrayRef<float> scales);
 
   onnx::GraphProto &graph;
   Diagnostics &diagnostics;
@@ -306,29 +322,29 @@ bool Expansion::checkOffset(NodeProto &layer, const Params &input) {
   return false;
 }
 
-bool Expansion::expandWeights(NodeProto &layer, const Params &input, llvm::ArrayRef<float> scales) {
-  std::string weights = layer.input(1);
-  if (auto producer = producers.find(weights);
-      producer != producers.end() && producer->second->op_type() == "AscendWeightQuant") {
-    const NodeProto &quant = *producer->second;
-    const TensorProto *offsets =
-        quant.input_size() == 2 ? constant(quant.input(1), TensorProto::INT8) : nullptr;
-    bool isZero = offsets && (offsets->has_raw_data() || offsets->int32_data_size());
-    if (isZero)
-      isZero = llvm::all_of(offsets->raw_data(), [](char offset) { return offset == 0; }) &&
-               llvm::all_of(offsets->int32_data(), [](int32_t offset) { return offset == 0; });
-    if (!isZero) {
-      fail(quant, "the second input must be a constant of int8 that is 0: offsets of weights are "
-                  "not supported");
-      return false;
-    }
-    weights = quant.input(0);
+std::optional<std::string> Expansion::findWeights(const NodeProto &layer) {
+  const std::string &weights = layer.input(1);
+  auto producer = producers.find(weights);
+  if (producer == producers.end() || producer->second->op_type() != "AscendWeightQuant")
+    return weights;
+  const NodeProto &quant = *producer->second;
+  const TensorProto *offsets =
+      quant.input_size() == 2 ? constant(quant.input(1), TensorProto::INT8) : nullptr;
+  bool isZero = offsets && (offsets->has_raw_data() || offsets->int32_data_size());
+  if (isZero)
+    isZero = llvm::all_of(offsets->raw_data(), [](char offset) { return offset == 0; }) &&
+             llvm::all_of(offsets->int32_data(), [](int32_t offset) { return offset == 0; });
+  if (!isZero) {
+    fail(quant, "the second input must be a constant of int8 that is 0: offsets of weights are "
+                "not supported");
+    return std::nullopt;
   }
-  const TensorProto *integers = constant(weights, TensorProto::INT8);
-  if (!integers) {
-    fail(layer, "the weights '" + weights + "' must be a constant of int8");
-    return false;
-  }
+  return quant.input(0);
+}
+
+std::optional<Expansion::Channels> Expansion::findChannels(const NodeProto &layer,
+                                                           const TensorProto &weights,
+                                                           llvm::ArrayRef<float> scales) {
   const std::string &op = layer.op_type();
   bool isTransposed = op == "Conv"; // the output channels come first
   int64_t groups = 1;
@@ -337,46 +353,66 @@ bool Expansion::expandWeights(NodeProto &layer, const Params &input, llvm::Array
     if (attribute.name() == "group")
       groups = attribute.i();
   }
-  const int64_t axis = isTransposed ? 0 : op == "MatMul" ? integers->dims_size() - 1 : 1;
+  const int64_t axis = isTransposed ? 0 : op == "MatMul" ? weights.dims_size() - 1 : 1;
   auto count = static_cast<int64_t>(scales.size());
-  const int64_t channels = axis >= 0 && axis < integers->dims_size() ? integers->dims(axis) : -1;
+  const int64_t channels = axis >= 0 && axis < weights.dims_size() ? weights.dims(axis) : -1;
   // The groups of a transposed convolution share the scales of their channels.
   if (op == "ConvTranspose" && groups > 1 && channels > 0 && count % channels == 0 &&
       count / channels == groups) {
     for (int64_t i = channels; i < count; ++i)
       if (scales[i] != scales[i - channels]) {
         fail(layer, "the groups must have the same scales");
-        return false;
+        return std::nullopt;
       }
     count = channels;
   }
   if (count != 1 && count != channels) {
     fail(layer, "there are " + llvm::Twine(count) + " scales, but " + llvm::Twine(channels) +
                     " output channels");
+    return std::nullopt;
+  }
+  return Channels{axis, scales.take_front(count)};
+}
+
+std::string Expansion::addFloats(const std::string &input, const std::string &integers,
+                                 llvm::ArrayRef<float> scales, int64_t axis) {
+  std::string floats = freshName(input + "_floats");
+  NodeProto &expand = addDequantize(floats, integers, addScales(integers + "_scale", scales));
+  if (scales.size() > 1) {
+    AttributeProto &attribute = *expand.add_attribute();
+    attribute.set_name("axis");
+    attribute.set_type(AttributeProto::INT);
+    attribute.set_i(axis);
+  }
+  return floats;
+}
+
+bool Expansion::expandWeights(NodeProto &layer, const Params &input, llvm::ArrayRef<float> scales) {
+  const std::optional<std::string> weights = findWeights(layer);
+  if (!weights)
+    return false;
+  const TensorProto *integers = constant(*weights, TensorProto::INT8);
+  if (!integers) {
+    fail(layer, "the weights '" + *weights + "' must be a constant of int8");
     return false;
   }
+  const std::optional<Channels> channels = findChannels(layer, *integers, scales);
+  if (!channels)
+    return false;
   std::vector<float> own;
-  for (float scale : scales.take_front(count)) {
+  for (float scale : channels->scales) {
     own.push_back(scale / input.scale);
     if (!std::isnormal(own.back())) {
       fail(layer, "the scale of the weights is too large or too small");
       return false;
     }
   }
-  const std::string floats = freshName(layer.input(1) + "_floats");
-  NodeProto &expand = addDequantize(floats, weights, addScales(weights + "_scale", own));
-  auto setAxis = [](NodeProto &node, int64_t value) {
-    AttributeProto &attribute = *node.add_attribute();
-    attribute.set_name("axis");
-    attribute.set_type(AttributeProto::INT);
-    attribute.set_i(value);
-  };
-  if (count > 1)
-    setAxis(expand, axis);
-  layer.set_input(1, floats);
-  if (layer.input_size() < 3 || layer.input(2).empty())
-    return true;
+  layer.set_input(1, addFloats(layer.input(1), *weights, own, channels->axis));
+  return layer.input_size() < 3 || layer.input(2).empty() || expandBias(layer, channels->scales);
+}
 
+bool Expansion::expandBias(NodeProto &layer, llvm::ArrayRef<float> scales) {
+  const auto count = static_cast<int64_t>(scales.size());
   const TensorProto *bias = constant(layer.input(2), TensorProto::INT32);
   const int64_t length = bias && bias->dims_size() == 1 ? bias->dims(0) : -1;
   const int64_t stored = !bias                  ? 0
@@ -386,15 +422,11 @@ bool Expansion::expandWeights(NodeProto &layer, const Params &input, llvm::Array
     fail(layer, "the bias '" + layer.input(2) + "' must be a constant vector of int32");
     return false;
   }
-  std::vector<float> units(scales.begin(), scales.begin() + count);
+  std::vector<float> units(scales.begin(), scales.end());
+  // The channels of each group of a transposed convolution.
   while (count > 1 && int64_t(units.size()) < length)
     units.push_back(units[units.size() - count]);
-  const std::string real = freshName(layer.input(2) + "_floats");
-  NodeProto &expandBias =
-      addDequantize(real, layer.input(2), addScales(layer.input(2) + "_scale", units));
-  if (count > 1)
-    setAxis(expandBias, 0);
-  layer.set_input(2, real);
+  layer.set_input(2, addFloats(layer.input(2), layer.input(2), units, 0));
   return true;
 }
 

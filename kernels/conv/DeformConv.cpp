@@ -66,6 +66,104 @@ template <typename F> struct Corners {
     }
   }
 };
+
+/// The convolution of one call, which samples a point per tap, channel and window.
+template <typename F> class DeformedConv {
+public:
+  /// `moves` has the offsets and `factors` the mask, or is null: both for `moved` groups of
+  /// `channels`.
+  DeformedConv(Context &c, const ConvPlan &plan, int64_t channels, int64_t moved, const F *moves,
+               const F *factors)
+      : c(c), plan(plan), window(plan.window), rank(window.rank()), taps(window.taps()),
+        size(window.out.product()), channels(channels), moved(moved), moves(moves),
+        factors(factors), k(plan.inChannels * taps) {}
+
+  /// Returns false where the kernel must return. `bias` may be null.
+  bool run(F *y, const F *data, const F *weights, const F *bias) {
+    const int64_t plane = window.in.product();
+    if (!allocate(plane))
+      return false;
+    for (int64_t i = 0; i < plan.groups * plan.outChannels; ++i)
+      transposeRows(turned + i * k, plan.inChannels, weights + i * k, taps, plan.inChannels, taps);
+    for (int64_t image = 0; image < plan.batch; ++image) {
+      transposeRows(points, channels, data + image * channels * plane, plane, channels, plane);
+      parallelIf(c, moved * taps, size * (30 + channels / moved), [&](int64_t begin, int64_t end) {
+        for (int64_t task = begin; task < end; ++task)
+          sample(image, task);
+      });
+      for (int64_t group = 0; group < plan.groups; ++group)
+        if (!multiplyGroup(y + (image * plan.groups + group) * plan.outChannels * size, group,
+                           bias))
+          return false;
+    }
+    return true;
+  }
+
+private:
+  bool allocate(int64_t plane) {
+    samples = c.scratch<F>(channels * taps * size + 1);
+    points = c.scratch<F>(channels * plane + 1);
+    turned = c.scratch<F>(plan.groups * plan.outChannels * k + 1);
+    // Each task has corners of its own: too many for a thread's stack where there are many dims.
+    const int64_t allCorners = spaceFor(c, moved, taps, int64_t(1) << rank);
+    if (allCorners < 0)
+      return false;
+    places = c.scratch<int64_t>(allCorners);
+    shares = c.scratch<F>(allCorners);
+    return samples && points && turned && places && shares;
+  }
+
+  /// Samples the points of one tap of one group of offsets, which its channels share.
+  void sample(int64_t image, int64_t task) {
+    const int64_t corners = int64_t(1) << rank, shared = channels / moved;
+    Corners<F> around{places + task * corners, shares + task * corners};
+    const int64_t line = image * moved * taps + task, tap = task % taps;
+    const int64_t first = task / taps * shared, last = first + shared;
+    // The place of the tap in the window, and the window of a sample.
+    int64_t inWindow[host::kMaxRank], at[host::kMaxRank] = {};
+    for (int64_t d = rank - 1, t = tap; d >= 0; t /= window.kernel[d--])
+      inWindow[d] = t % window.kernel[d] * window.dilation[d] - window.before[d];
+    for (int64_t i = 0; i < size; ++i) {
+      double point[host::kMaxRank];
+      for (int64_t d = 0; d < rank; ++d)
+        point[d] = double(at[d] * window.stride[d] + inWindow[d]) +
+                   double(moves[(line * rank + d) * size + i]);
+      around.find(window.in, point);
+      for (int64_t channel = first, next; channel < last; channel = next) {
+        const int64_t group = channel / plan.inChannels;
+        next = minimum(last, (group + 1) * plan.inChannels);
+        around.read(samples + i * channels * taps + group * k + tap * plan.inChannels +
+                        channel % plan.inChannels,
+                    points + channel, next - channel, channels,
+                    factors ? factors[line * size + i] : F(1));
+      }
+      for (int64_t d = rank - 1; d >= 0 && ++at[d] == window.out[d]; --d)
+        at[d] = 0;
+    }
+  }
+
+  /// Multiplies a group's filter by its samples, to the group's channels at `to`.
+  bool multiplyGroup(F *to, int64_t group, const F *bias) {
+    const int64_t first = group * plan.outChannels;
+    for (int64_t i = 0; bias && i < plan.outChannels * size; ++i)
+      to[i] = bias[first + i / size];
+    Product<F> p{to, turned + first * k, samples + group * k, plan.outChannels, size, k, size, k, 1,
+                 1,  channels * taps,    bias != nullptr};
+    return multiply(c, p);
+  }
+
+  Context &c;
+  const ConvPlan &plan;
+  const Window &window;
+  const int64_t rank, taps, size; ///< size: the number of windows
+  const int64_t channels, moved;
+  const F *moves, *factors;
+  const int64_t k; ///< elements of a filter
+  // The channels of a point are read together, so they are the last dim of all three.
+  F *samples = nullptr, *points = nullptr, *turned = nullptr; ///< turned: the filters
+  int64_t *places = nullptr;
+  F *shares = nullptr;
+};
 } // namespace
 
 ATC_KERNEL(DeformConv) {
@@ -94,75 +192,8 @@ ATC_KERNEL(DeformConv) {
     return;
   auto compute = [&]<typename F>(F *y, const F *data, const F *weights, const F *bias,
                                  const F *moves, const F *factors) {
-    // The channels of a point are read together, so they are the last dim of data, samples and
-    // weights.
-    const int64_t plane = window.in.product(), k = plan.inChannels * taps, depth = channels * taps;
-    F *samples = scratch<F>(depth * size + 1), *points = scratch<F>(channels * plane + 1);
-    F *turned = scratch<F>(plan.groups * plan.outChannels * k + 1);
-    // Each task has corners of its own: too many for a thread's stack where there are many dims.
-    const int64_t corners = int64_t(1) << rank;
-    const int64_t allCorners = spaceFor(*this, moved, taps, corners);
-    if (allCorners < 0)
-      return false;
-    auto *places = scratch<int64_t>(allCorners);
-    F *shares = scratch<F>(allCorners);
-    if (!samples || !points || !turned || !places || !shares)
-      return false;
-    for (int64_t i = 0; i < plan.groups * plan.outChannels; ++i)
-      transposeRows(turned + i * k, plan.inChannels, weights + i * k, taps, plan.inChannels, taps);
-    for (int64_t image = 0; image < plan.batch; ++image) {
-      transposeRows(points, channels, data + image * channels * plane, plane, channels, plane);
-      // The channels of a group of offsets share their points.
-      const int64_t shared = channels / moved;
-      parallelIf(*this, moved * taps, size * (30 + shared), [&](int64_t begin, int64_t end) {
-        for (int64_t task = begin; task < end; ++task) {
-          Corners<F> around{places + task * corners, shares + task * corners};
-          const int64_t line = image * moved * taps + task, tap = task % taps;
-          const int64_t first = task / taps * shared, last = first + shared;
-          // The place of the tap in the window, and the window of a sample.
-          int64_t inWindow[host::kMaxRank], at[host::kMaxRank] = {};
-          for (int64_t d = rank - 1, t = tap; d >= 0; t /= window.kernel[d--])
-            inWindow[d] = t % window.kernel[d] * window.dilation[d] - window.before[d];
-          for (int64_t i = 0; i < size; ++i) {
-            double point[host::kMaxRank];
-            for (int64_t d = 0; d < rank; ++d)
-              point[d] = double(at[d] * window.stride[d] + inWindow[d]) +
-                         double(moves[(line * rank + d) * size + i]);
-            around.find(window.in, point);
-            for (int64_t c = first, next; c < last; c = next) {
-              const int64_t group = c / plan.inChannels;
-              next = minimum(last, (group + 1) * plan.inChannels);
-              around.read(
-                  samples + i * depth + group * k + tap * plan.inChannels + c % plan.inChannels,
-                  points + c, next - c, channels, factors ? factors[line * size + i] : F(1));
-            }
-            for (int64_t d = rank - 1; d >= 0 && ++at[d] == window.out[d]; --d)
-              at[d] = 0;
-          }
-        }
-      });
-      for (int64_t group = 0; group < plan.groups; ++group) {
-        const int64_t first = group * plan.outChannels;
-        F *to = y + (image * plan.groups * plan.outChannels + first) * size;
-        for (int64_t i = 0; bias && i < plan.outChannels * size; ++i)
-          to[i] = bias[first + i / size];
-        Product<F> p{to,
-                     turned + first * k,
-                     samples + group * k,
-                     plan.outChannels,
-                     size,
-                     k,
-                     size,
-                     k,
-                     1,
-                     1,
-                     depth,
-                     bias != nullptr};
-        if (!multiply(*this, p))
-          return false;
-      }
-    }
-    return true;
+    return DeformedConv<F>(*this, plan, channels, moved, moves, factors)
+        .run(y, data, weights, bias);
   };
   computeFloats(*this, out, count, compute, x, w, b, offset, mask);
 }

@@ -378,6 +378,55 @@ struct Jpeg {
     }
     return out;
   }
+
+  /// Reads the Huffman codes of a segment (DHT).
+  void readCodes(Bytes part) {
+    for (int64_t i = 0; i + 17 <= part.size;) {
+      JpegCode &code = codes[(part[i] >> 4 & 1) * 4 + (part[i] & 3)];
+      int64_t count = 0;
+      for (int l = 1; l <= 16; ++l)
+        count += code.counts[l] = part[i + l];
+      for (int64_t s = 0; s < count && s < 256; ++s)
+        code.symbols[s] = part[i + 17 + s];
+      i += 17 + count;
+    }
+  }
+
+  /// Reads the quantization tables of a segment (DQT).
+  void readTables(Bytes part) {
+    for (int64_t i = 0; i < part.size;) {
+      const int bytes = part[i] >> 4 ? 2 : 1;
+      for (int s = 0; s < 64; ++s)
+        tables[part[i] & 3][s] = uint16_t(part.number(i + 1 + s * bytes, bytes, true));
+      i += 1 + 64 * bytes;
+    }
+  }
+
+  /// Converts the decoded components to the image's red, green and blue. Returns false where the
+  /// kernel must return.
+  bool store(Image &image) {
+    const uint8_t *planes[3] = {};
+    for (int i = 0; i < componentCount; ++i)
+      if (!(planes[i] = upsampled(components[i])))
+        return false;
+    const int64_t count = width * height;
+    image.channels = componentCount;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t y = planes[0][i];
+      const int64_t x = i % width, row = i / width;
+      if (componentCount == 1 || (image.isGray && adobe != 0)) {
+        image.set(x, row, uint8_t(y), uint8_t(y), uint8_t(y));
+      } else if (adobe == 0) { // the components are red, green and blue
+        image.set(x, row, uint8_t(y), planes[1][i], planes[2][i]);
+      } else {
+        const int64_t cb = planes[1][i] - 128, cr = planes[2][i] - 128;
+        image.set(x, row, clampByte(y + ((91881 * cr + 32768) >> 16)),
+                  clampByte(y + ((-22554 * cb - 46802 * cr + 32768) >> 16)),
+                  clampByte(y + ((116130 * cb + 32768) >> 16)));
+      }
+    }
+    return true;
+  }
 };
 
 } // namespace
@@ -414,22 +463,9 @@ bool decodeJpeg(Context &c, Bytes file, Image &image) {
       if (jpeg.componentCount || !jpeg.frame(part))
         return false;
     } else if (marker == 0xc4) {
-      for (int64_t i = 0; i + 17 <= size;) {
-        JpegCode &code = jpeg.codes[(part[i] >> 4 & 1) * 4 + (part[i] & 3)];
-        int64_t count = 0;
-        for (int l = 1; l <= 16; ++l)
-          count += code.counts[l] = part[i + l];
-        for (int64_t s = 0; s < count && s < 256; ++s)
-          code.symbols[s] = part[i + 17 + s];
-        i += 17 + count;
-      }
+      jpeg.readCodes(part);
     } else if (marker == 0xdb) {
-      for (int64_t i = 0; i < size;) {
-        const int bytes = part[i] >> 4 ? 2 : 1;
-        for (int s = 0; s < 64; ++s)
-          jpeg.tables[part[i] & 3][s] = uint16_t(part.number(i + 1 + s * bytes, bytes, true));
-        i += 1 + 64 * bytes;
-      }
+      jpeg.readTables(part);
     } else if (marker == 0xdd) {
       jpeg.restartInterval = part.number(0, 2, true);
     } else if (marker == 0xee && part.starts("Adobe")) {
@@ -447,27 +483,7 @@ bool decodeJpeg(Context &c, Bytes file, Image &image) {
     return false;
   if (jpeg.isProgressive)
     jpeg.transformAll();
-  const uint8_t *planes[3] = {};
-  for (int i = 0; i < jpeg.componentCount; ++i)
-    if (!(planes[i] = jpeg.upsampled(jpeg.components[i])))
-      return false;
-  const int64_t count = jpeg.width * jpeg.height;
-  image.channels = jpeg.componentCount;
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t y = planes[0][i];
-    const int64_t x = i % jpeg.width, row = i / jpeg.width;
-    if (jpeg.componentCount == 1 || (image.isGray && jpeg.adobe != 0)) {
-      image.set(x, row, uint8_t(y), uint8_t(y), uint8_t(y));
-    } else if (jpeg.adobe == 0) { // the components are red, green and blue
-      image.set(x, row, uint8_t(y), planes[1][i], planes[2][i]);
-    } else {
-      const int64_t cb = planes[1][i] - 128, cr = planes[2][i] - 128;
-      image.set(x, row, clampByte(y + ((91881 * cr + 32768) >> 16)),
-                clampByte(y + ((-22554 * cb - 46802 * cr + 32768) >> 16)),
-                clampByte(y + ((116130 * cb + 32768) >> 16)));
-    }
-  }
-  return true;
+  return jpeg.store(image);
 }
 
 } // namespace atc::kernels

@@ -288,61 +288,86 @@ void compareClasses(int64_t classes, const double *scores, List<double> probA, L
     }
 }
 
-} // namespace
+/// SVMClassifier: a linear function per class, or the votes of each pair of classes.
+class SupportVectorClassifier {
+public:
+  explicit SupportVectorClassifier(Context &c)
+      : c(c), vectors(c), rows(vectors.rows), transform(transformOf(c)),
+        weights(c.numbers("coefficients")), rho(c.numbers("rho")), probA(c.numbers("prob_a")),
+        probB(c.numbers("prob_b")), perClass(c.integers("vectors_per_class")),
+        labels(c, "classlabels_ints", "classlabels_strings") {}
 
-ATC_KERNEL(SVMClassifier) {
-  SupportVectors vectors(*this);
-  const Rows &rows = vectors.rows;
-  const Transform transform = transformOf(*this);
-  const List<double> weights = numbers("coefficients"), rho = numbers("rho"),
-                     probA = numbers("prob_a"), probB = numbers("prob_b");
-  const List<int64_t> perClass = integers("vectors_per_class");
-  Labels labels(*this, "classlabels_ints", "classlabels_strings");
-  if (transform == Transform::Unknown || vectors.kernel.function == KernelFunction::Unknown ||
-      !rows.valid(*this))
-    return;
-  int64_t supports = 0;
-  for (int64_t i = 0; i < perClass.size; ++i) {
-    if (perClass[i] < 0 || perClass[i] > weights.size)
-      return fail("vectors_per_class has %", perClass[i]);
-    supports += perClass[i];
+  void run() {
+    if (!check() || (c.wants(0) && !labels.make(c, 0, rows.count)))
+      return;
+    const int64_t columns = linear || probabilities ? classes : classes > 2 ? pairs : 2;
+    float *out = c.wants(1) ? c.make<float>(1, F32, Dims(rows.count, columns)) : nullptr;
+    if (c.wants(1) && !out)
+      return;
+    inputs = linear ? rows.asDoubles(c) : nullptr;
+    if (!vectors.read(c, supports) || (linear && !inputs))
+      return;
+    // Rows in groups, each row with memory of its own.
+    constexpr int64_t kGroup = 64;
+    double *rooms = c.scratch<double>(minimum(kGroup, rows.count) * room() + 1);
+    if (!rooms)
+      return;
+    for (int64_t first = 0; first < rows.count; first += kGroup)
+      c.parallel(minimum(kGroup, rows.count - first), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          double *scores = rooms + i * room();
+          classify(first + i, scores);
+          for (int64_t j = 0; out && j < columns; ++j)
+            out[(first + i) * columns + j] = float(scores[j]);
+        }
+      });
   }
-  const bool linear = supports == 0;
-  const int64_t classes = linear ? labels.size() : perClass.size;
-  if (classes < 1 || classes > 4096)
-    return fail("% classes", classes);
-  const int64_t pairs = classes * (classes - 1) / 2;
-  const bool probabilities = !linear && probA.size > 0;
-  if (linear ? weights.size != classes * rows.width || rho.size < 1
-             : rho.size < pairs || weights.size != supports * (classes - 1) || pairs < 1)
-    return fail("% support vectors: % coefficients, % features, % rho", supports, weights.size,
-                rows.width, rho.size);
-  if (probabilities && (probA.size < pairs || probB.size < pairs))
-    return fail("% and % numbers for probabilities of % classes", probA.size, probB.size, classes);
-  const int64_t columns = linear || probabilities ? classes : classes > 2 ? pairs : 2;
-  if (wants(0) && !labels.make(*this, 0, rows.count))
-    return;
-  float *out = wants(1) ? make<float>(1, F32, Dims(rows.count, columns)) : nullptr;
-  if (wants(1) && !out)
-    return;
-  const double *inputs = linear ? rows.asDoubles(*this) : nullptr;
-  if (!vectors.read(*this, supports) || (linear && !inputs))
-    return;
-  // Rows in groups, each row with memory of its own.
-  constexpr int64_t kGroup = 64;
-  const int64_t found = linear || probabilities ? classes : pairs;
-  const int64_t scoreCount = maximum(maximum(pairs, classes), int64_t(2));
-  const int64_t squares = probabilities ? classes * classes : 0;
-  const int64_t room = scoreCount + supports + 3 * classes + 2 * squares;
-  double *rooms = scratch<double>(minimum(kGroup, rows.count) * room + 1);
-  if (!rooms)
-    return;
-  bool positive = true;
-  for (int64_t i = 0; i < weights.size; ++i)
-    positive &= weights[i] >= 0;
-  auto classify = [&](int64_t row, double *scores) {
-    double *kernels = scores + scoreCount, *votes = kernels + supports, *p = votes + classes,
-           *qp = p + classes, *square = qp + classes, *q = square + squares;
+
+private:
+  /// Returns whether the attributes fit; fails the call otherwise.
+  bool check() {
+    if (transform == Transform::Unknown || vectors.kernel.function == KernelFunction::Unknown ||
+        !rows.valid(c))
+      return false;
+    for (int64_t i = 0; i < perClass.size; ++i) {
+      if (perClass[i] < 0 || perClass[i] > weights.size) {
+        c.fail("vectors_per_class has %", perClass[i]);
+        return false;
+      }
+      supports += perClass[i];
+    }
+    linear = supports == 0;
+    classes = linear ? labels.size() : perClass.size;
+    if (classes < 1 || classes > 4096) {
+      c.fail("% classes", classes);
+      return false;
+    }
+    pairs = classes * (classes - 1) / 2;
+    probabilities = !linear && probA.size > 0;
+    if (linear ? weights.size != classes * rows.width || rho.size < 1
+               : rho.size < pairs || weights.size != supports * (classes - 1) || pairs < 1) {
+      c.fail("% support vectors: % coefficients, % features, % rho", supports, weights.size,
+             rows.width, rho.size);
+      return false;
+    }
+    if (probabilities && (probA.size < pairs || probB.size < pairs)) {
+      c.fail("% and % numbers for probabilities of % classes", probA.size, probB.size, classes);
+      return false;
+    }
+    for (int64_t i = 0; i < weights.size; ++i)
+      positive &= weights[i] >= 0;
+    return true;
+  }
+
+  int64_t scoreCount() const { return maximum(maximum(pairs, classes), int64_t(2)); }
+  int64_t squareSize() const { return probabilities ? classes * classes : 0; }
+  /// Returns how many numbers the classification of one row needs.
+  int64_t room() const { return scoreCount() + supports + 3 * classes + 2 * squareSize(); }
+
+  /// Sets the label of a row, and its scores in the first numbers of its memory.
+  void classify(int64_t row, double *scores) {
+    double *kernels = scores + scoreCount(), *votes = kernels + supports, *p = votes + classes,
+           *qp = p + classes, *square = qp + classes, *q = square + squareSize();
     if (linear) {
       for (int64_t i = 0; i < classes; ++i)
         scores[i] =
@@ -358,27 +383,40 @@ ATC_KERNEL(SVMClassifier) {
       for (int64_t i = 0; i < classes; ++i)
         scores[i] = p[i];
     }
-    const double *deciding = linear ? scores : votes;
     // The votes decide, even where probabilities are returned.
-    int64_t best = indexOfLargest(deciding, classes);
-    const double top = deciding[best];
-    if (linear && classes == 1)
-      best = top > 0;
-    else if (linear && classes == 2)
-      best = (positive ? top >= 0.5 : top > 0) ? 1 : best;
-    labels.set(row, best);
+    labels.set(row, labelOf(linear ? scores : votes));
+    const int64_t found = linear || probabilities ? classes : pairs;
     if (found == 1)
       transformBinary(transform, scores[0], transform != Transform::None, scores);
     else
       transformScores(transform, scores, found);
-    for (int64_t i = 0; out && i < columns; ++i)
-      out[row * columns + i] = float(scores[i]);
-  };
-  for (int64_t first = 0; first < rows.count; first += kGroup)
-    parallel(minimum(kGroup, rows.count - first), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i)
-        classify(first + i, rooms + i * room);
-    });
-}
+  }
+
+  int64_t labelOf(const double *deciding) const {
+    const int64_t best = indexOfLargest(deciding, classes);
+    const double top = deciding[best];
+    if (linear && classes == 1)
+      return top > 0;
+    if (linear && classes == 2)
+      return (positive ? top >= 0.5 : top > 0) ? 1 : best;
+    return best;
+  }
+
+  Context &c;
+  SupportVectors vectors;
+  const Rows &rows;
+  const Transform transform;
+  const List<double> weights, rho, probA, probB;
+  const List<int64_t> perClass;
+  Labels labels;
+  int64_t supports = 0, classes = 0, pairs = 0;
+  bool linear = false, probabilities = false;
+  bool positive = true; ///< no coefficient is below 0
+  const double *inputs = nullptr;
+};
+
+} // namespace
+
+ATC_KERNEL(SVMClassifier) { SupportVectorClassifier(*this).run(); }
 
 } // namespace atc::kernels

@@ -36,95 +36,123 @@ bool isFeature(Context &c, int64_t node, int64_t feature) {
   return is;
 }
 
-/// Trees whose nodes have ids (TreeEnsembleClassifier, TreeEnsembleRegressor).
-bool readById(Context &c, ForestBuilder &forest, const VoteNames &names) {
-  const List<int64_t> trees = c.integers("nodes_treeids"), ids = c.integers("nodes_nodeids"),
-                      features = c.integers("nodes_featureids"),
-                      yes = c.integers("nodes_truenodeids"), no = c.integers("nodes_falsenodeids"),
-                      missing = c.integers("nodes_missing_value_tracks_true");
-  const List<String> modes = c.strings("nodes_modes");
-  const List<double> splits = numbersOrTensor(c, "nodes_values", "nodes_values_as_tensor");
-  const List<int64_t> voteTrees = c.integers(names.trees), voteNodes = c.integers(names.nodes),
-                      voteTargets = c.integers(names.targets);
-  const List<double> weights = numbersOrTensor(c, names.weights, names.weightsTensor);
-  const int64_t count = ids.size, votes = voteTargets.size;
-  if (trees.size != count || features.size != count || yes.size != count || no.size != count ||
-      modes.size != count || splits.size != count || (missing.size && missing.size != count)) {
-    c.fail("the attributes of the % nodes have different lengths", count);
-    return false;
-  }
-  if (voteTrees.size != votes || voteNodes.size != votes || weights.size != votes) {
-    c.fail("the attributes of the % votes have different lengths", votes);
-    return false;
-  }
-  HashIndex index;
-  if (!forest.allocate(c, count, votes) || !index.reserve(c, count))
-    return false;
-  auto hash = [](int64_t tree, int64_t id) {
+/// Trees whose nodes have ids (TreeEnsembleClassifier, TreeEnsembleRegressor): the attributes, one
+/// element per node or per vote, and the nodes by tree and id.
+class NumberedTrees {
+  static uint64_t hash(int64_t tree, int64_t id) {
     return mixHash(hashOf(uint64_t(tree)), uint64_t(id));
-  };
-  auto isNode = [&](int64_t tree, int64_t id) {
-    return [&trees, &ids, tree, id](int64_t at) { return trees[at] == tree && ids[at] == id; };
-  };
-  auto find = [&](int64_t tree, int64_t id) {
-    return index.find(hash(tree, id), isNode(tree, id));
-  };
-  for (int64_t i = 0; i < count; ++i)
-    index.set(hash(trees[i], ids[i]), i, isNode(trees[i], ids[i]));
-  uint8_t *isChild = c.scratch<uint8_t>(count + 1);
-  if (!isChild)
-    return false;
-  __builtin_memset(isChild, 0, uint64_t(count));
-  for (int64_t i = 0; i < count; ++i) {
-    ForestBuilder::Node &node = forest.nodes[i];
-    node = {splits[i], features[i], 0, 0, branchOf(modes[i]), missing.size && missing[i]};
-    if (node.branch != Branch::Leaf && !isFeature(c, i, features[i]))
-      return false;
-    if (node.branch == Branch::Member) {
-      c.fail("node % has an unknown mode", i);
-      return false;
-    }
-    if (node.branch == Branch::Leaf)
-      continue;
-    node.yes = find(trees[i], yes[i]);
-    node.no = find(trees[i], no[i]);
-    if (node.yes < 0 || node.no < 0) {
-      c.fail("node % leads to node % or % of tree %, which is not there", ids[i], yes[i], no[i],
-             trees[i]);
-      return false;
-    }
-    isChild[node.yes] = isChild[node.no] = 1;
   }
-  forest.nodeCount = count;
-  for (int64_t i = 0; i < count; ++i)
-    if (!isChild[i])
-      forest.roots[forest.rootCount++] = i;
-  // Sorts votes by leaf: count, prefix sums, scatter.
-  int64_t *leaves = c.scratch<int64_t>(votes + 1), *placed = c.scratch<int64_t>(count + 1);
-  if (!leaves || !placed)
-    return false;
-  for (int64_t v = 0; v < votes; ++v) {
-    leaves[v] = find(voteTrees[v], voteNodes[v]);
-    if (leaves[v] < 0 || voteTargets[v] < 0 || voteTargets[v] >= forest.targets) {
-      c.fail("vote % is for target % of %, by node % of tree %", v, voteTargets[v], forest.targets,
-             voteNodes[v], voteTrees[v]);
+  auto isNode(int64_t tree, int64_t id) const {
+    return [this, tree, id](int64_t at) { return trees[at] == tree && ids[at] == id; };
+  }
+  /// Returns the position of a node; -1 where there is none.
+  int64_t find(int64_t tree, int64_t id) { return index.find(hash(tree, id), isNode(tree, id)); }
+
+public:
+  NumberedTrees(Context &c, const VoteNames &names)
+      : c(c), trees(c.integers("nodes_treeids")), ids(c.integers("nodes_nodeids")),
+        features(c.integers("nodes_featureids")), yes(c.integers("nodes_truenodeids")),
+        no(c.integers("nodes_falsenodeids")),
+        missing(c.integers("nodes_missing_value_tracks_true")), modes(c.strings("nodes_modes")),
+        splits(numbersOrTensor(c, "nodes_values", "nodes_values_as_tensor")),
+        voteTrees(c.integers(names.trees)), voteNodes(c.integers(names.nodes)),
+        voteTargets(c.integers(names.targets)),
+        weights(numbersOrTensor(c, names.weights, names.weightsTensor)), count(ids.size),
+        votes(voteTargets.size) {}
+
+  /// Returns false where the call has failed.
+  bool read(ForestBuilder &forest) {
+    if (!haveOneLength() || !forest.allocate(c, count, votes) || !index.reserve(c, count))
+      return false;
+    for (int64_t i = 0; i < count; ++i)
+      index.set(hash(trees[i], ids[i]), i, isNode(trees[i], ids[i]));
+    return readNodes(forest) && readVotes(forest);
+  }
+
+private:
+  bool haveOneLength() {
+    if (trees.size != count || features.size != count || yes.size != count || no.size != count ||
+        modes.size != count || splits.size != count || (missing.size && missing.size != count)) {
+      c.fail("the attributes of the % nodes have different lengths", count);
       return false;
     }
-    if (forest.nodes[leaves[v]].branch == Branch::Leaf)
-      ++forest.nodes[leaves[v]].no;
-  }
-  int64_t start = 0;
-  for (int64_t i = 0; i < count; ++i)
-    if (forest.nodes[i].branch == Branch::Leaf) {
-      placed[i] = forest.nodes[i].yes = start;
-      start += forest.nodes[i].no;
+    if (voteTrees.size != votes || voteNodes.size != votes || weights.size != votes) {
+      c.fail("the attributes of the % votes have different lengths", votes);
+      return false;
     }
-  for (int64_t v = 0; v < votes; ++v)
-    if (forest.nodes[leaves[v]].branch == Branch::Leaf)
-      forest.votes[placed[leaves[v]]++] = {voteTargets[v], weights[v]};
-  forest.voteCount = start;
-  return true;
-}
+    return true;
+  }
+
+  /// Reads the nodes; those that no other leads to are roots.
+  bool readNodes(ForestBuilder &forest) {
+    uint8_t *isChild = c.scratch<uint8_t>(count + 1);
+    if (!isChild)
+      return false;
+    __builtin_memset(isChild, 0, uint64_t(count));
+    for (int64_t i = 0; i < count; ++i) {
+      ForestBuilder::Node &node = forest.nodes[i];
+      node = {splits[i], features[i], 0, 0, branchOf(modes[i]), missing.size && missing[i]};
+      if (node.branch != Branch::Leaf && !isFeature(c, i, features[i]))
+        return false;
+      if (node.branch == Branch::Member) {
+        c.fail("node % has an unknown mode", i);
+        return false;
+      }
+      if (node.branch == Branch::Leaf)
+        continue;
+      node.yes = find(trees[i], yes[i]);
+      node.no = find(trees[i], no[i]);
+      if (node.yes < 0 || node.no < 0) {
+        c.fail("node % leads to node % or % of tree %, which is not there", ids[i], yes[i], no[i],
+               trees[i]);
+        return false;
+      }
+      isChild[node.yes] = isChild[node.no] = 1;
+    }
+    forest.nodeCount = count;
+    for (int64_t i = 0; i < count; ++i)
+      if (!isChild[i])
+        forest.roots[forest.rootCount++] = i;
+    return true;
+  }
+
+  /// Sorts votes by leaf: count, prefix sums, scatter.
+  bool readVotes(ForestBuilder &forest) {
+    int64_t *leaves = c.scratch<int64_t>(votes + 1), *placed = c.scratch<int64_t>(count + 1);
+    if (!leaves || !placed)
+      return false;
+    for (int64_t v = 0; v < votes; ++v) {
+      leaves[v] = find(voteTrees[v], voteNodes[v]);
+      if (leaves[v] < 0 || voteTargets[v] < 0 || voteTargets[v] >= forest.targets) {
+        c.fail("vote % is for target % of %, by node % of tree %", v, voteTargets[v],
+               forest.targets, voteNodes[v], voteTrees[v]);
+        return false;
+      }
+      if (forest.nodes[leaves[v]].branch == Branch::Leaf)
+        ++forest.nodes[leaves[v]].no;
+    }
+    int64_t start = 0;
+    for (int64_t i = 0; i < count; ++i)
+      if (forest.nodes[i].branch == Branch::Leaf) {
+        placed[i] = forest.nodes[i].yes = start;
+        start += forest.nodes[i].no;
+      }
+    for (int64_t v = 0; v < votes; ++v)
+      if (forest.nodes[leaves[v]].branch == Branch::Leaf)
+        forest.votes[placed[leaves[v]]++] = {voteTargets[v], weights[v]};
+    forest.voteCount = start;
+    return true;
+  }
+
+  Context &c;
+  const List<int64_t> trees, ids, features, yes, no, missing;
+  const List<String> modes;
+  const List<double> splits;
+  const List<int64_t> voteTrees, voteNodes, voteTargets;
+  const List<double> weights;
+  const int64_t count, votes;
+  HashIndex index;
+};
 
 /// Trees whose nodes have positions (TreeEnsemble).
 bool readByPosition(Context &c, ForestBuilder &forest) {
@@ -198,12 +226,12 @@ bool readTrees(Context &c, ForestBuilder &forest, int64_t targets) {
   if (c.has("tree_roots"))
     return readByPosition(c, forest);
   if (c.has("classlabels_int64s") || c.has("classlabels_strings"))
-    return readById(c, forest,
-                    {"class_treeids", "class_nodeids", "class_ids", "class_weights",
-                     "class_weights_as_tensor"});
-  return readById(c, forest,
-                  {"target_treeids", "target_nodeids", "target_ids", "target_weights",
-                   "target_weights_as_tensor"});
+    return NumberedTrees(c, {"class_treeids", "class_nodeids", "class_ids", "class_weights",
+                             "class_weights_as_tensor"})
+        .read(forest);
+  return NumberedTrees(c, {"target_treeids", "target_nodeids", "target_ids", "target_weights",
+                           "target_weights_as_tensor"})
+      .read(forest);
 }
 
 /// The trees of a call: floats where the compiler packed them and floats hold all numbers.

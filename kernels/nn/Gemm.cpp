@@ -255,14 +255,64 @@ void multiplyPacked(F *c, int64_t cRow, const F *a, int64_t aRow, int64_t aCol, 
   }
 }
 
+/// Returns the offset of matrix i of a batch.
+static int64_t batchOffset(const int64_t *offsets, int64_t i) { return offsets ? offsets[i] : 0; }
+
+/// Multiplies by panels, in which matrices b are packed some at a time; neighbours that are the
+/// same only once. Returns false where the kernel must return.
+template <typename F> static bool multiplyBatches(Context &c, const Product<F> &p) {
+  constexpr int64_t width = kPanel<F>;
+  const int64_t size = packedSize<F>(p.k, p.n), panels = ceilDiv(p.n, width);
+  const int64_t most = minimum(p.batch, maximum(int64_t(1), (int64_t(4) << 20) / size));
+  F *packed = c.scratch<F>(most * size);
+  int64_t *slots = c.scratch<int64_t>(p.batch);
+  int64_t *firsts = c.scratch<int64_t>(most);
+  if (!packed || !slots || !firsts)
+    return false;
+  for (int64_t start = 0, stop; start < p.batch; start = stop) {
+    int64_t used = 0;
+    for (stop = start; stop < p.batch; ++stop) {
+      if (used == 0 || batchOffset(p.bOffsets, stop) != batchOffset(p.bOffsets, stop - 1)) {
+        if (used == most)
+          break;
+        firsts[used++] = stop;
+      }
+      slots[stop] = used - 1;
+    }
+    parallelIf(c, used * panels, width * p.k, [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t slot = task / panels, panel = task % panels;
+        packPanels(packed + slot * size, p.b + batchOffset(p.bOffsets, firsts[slot]), p.bRow,
+                   p.bCol, p.k, p.n, panel, panel + 1);
+      }
+    });
+    // Blocks of the results: rows first, so that neighbours share panels.
+    const int64_t rowBlocks = ceilDiv(p.m, kRowBlock), chunk = 32 * width;
+    const int64_t columnBlocks = ceilDiv(p.n, chunk), blocks = rowBlocks * columnBlocks;
+    parallelIf(c, (stop - start) * blocks, minimum(p.m, kRowBlock) * minimum(p.n, chunk) * p.k,
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t task = begin; task < end; ++task) {
+                   const int64_t i = start + task / blocks;
+                   const int64_t row = task % blocks % rowBlocks * kRowBlock;
+                   const int64_t column = task % blocks / rowBlocks * chunk;
+                   multiplyPacked(p.c + batchOffset(p.cOffsets, i) + row * p.cRow + column, p.cRow,
+                                  p.a + batchOffset(p.aOffsets, i) + row * p.aRow, p.aRow, p.aCol,
+                                  packed + slots[i] * size + column * p.k,
+                                  minimum(kRowBlock, p.m - row), minimum(chunk, p.n - column), p.k,
+                                  p.add);
+                 }
+               });
+  }
+  return true;
+}
+
 template <typename F> bool multiply(Context &c, const Product<F> &p) {
   constexpr int64_t width = kPanel<F>;
-  auto at = [](const int64_t *offsets, int64_t i) { return offsets ? offsets[i] : 0; };
   if (p.m <= 0 || p.n <= 0 || p.batch <= 0)
     return true;
   if (p.k <= 0) {
     for (int64_t i = 0; i < p.batch && !p.add; ++i)
-      zeroRows(p.c + at(p.cOffsets, i), p.cRow, p.m, p.n);
+      zeroRows(p.c + batchOffset(p.cOffsets, i), p.cRow, p.m, p.n);
     return true;
   }
   // A column is the row of the transposed product.
@@ -286,7 +336,7 @@ template <typename F> bool multiply(Context &c, const Product<F> &p) {
     F *rows = c.scratch<F>(p.m * p.k);
     if (!rows)
       return false;
-    transposeRows(rows, p.k, p.a + at(p.aOffsets, 0), p.aCol, p.k, p.m);
+    transposeRows(rows, p.k, p.a + batchOffset(p.aOffsets, 0), p.aCol, p.k, p.m);
     turned.a = rows;
     turned.aOffsets = nullptr;
     turned.aRow = p.k;
@@ -299,58 +349,15 @@ template <typename F> bool multiply(Context &c, const Product<F> &p) {
     parallelIf(c, p.batch * chunks, step * p.m * p.k, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
         const int64_t i = task / chunks, first = task % chunks * step;
-        F *to = p.c + at(p.cOffsets, i);
-        const F *a = p.a + at(p.aOffsets, i), *b = p.b + at(p.bOffsets, i);
+        F *to = p.c + batchOffset(p.cOffsets, i);
+        const F *a = p.a + batchOffset(p.aOffsets, i), *b = p.b + batchOffset(p.bOffsets, i);
         const int64_t last = minimum(first + step, p.n);
         byRows ? multiplyRows(p, to, a, b, first, last) : multiplyColumns(p, to, a, b, first, last);
       }
     });
     return true;
   }
-
-  // Matrices b are packed some at a time; neighbours that are the same only once.
-  const int64_t size = packedSize<F>(p.k, p.n), panels = ceilDiv(p.n, width);
-  const int64_t most = minimum(p.batch, maximum(int64_t(1), (int64_t(4) << 20) / size));
-  F *packed = c.scratch<F>(most * size);
-  int64_t *slots = c.scratch<int64_t>(p.batch);
-  int64_t *firsts = c.scratch<int64_t>(most);
-  if (!packed || !slots || !firsts)
-    return false;
-  for (int64_t start = 0, stop; start < p.batch; start = stop) {
-    int64_t used = 0;
-    for (stop = start; stop < p.batch; ++stop) {
-      if (used == 0 || at(p.bOffsets, stop) != at(p.bOffsets, stop - 1)) {
-        if (used == most)
-          break;
-        firsts[used++] = stop;
-      }
-      slots[stop] = used - 1;
-    }
-    parallelIf(c, used * panels, width * p.k, [&](int64_t begin, int64_t end) {
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t slot = task / panels, panel = task % panels;
-        packPanels(packed + slot * size, p.b + at(p.bOffsets, firsts[slot]), p.bRow, p.bCol, p.k,
-                   p.n, panel, panel + 1);
-      }
-    });
-    // Blocks of the results: rows first, so that neighbours share panels.
-    const int64_t rowBlocks = ceilDiv(p.m, kRowBlock), chunk = 32 * width;
-    const int64_t columnBlocks = ceilDiv(p.n, chunk), blocks = rowBlocks * columnBlocks;
-    parallelIf(c, (stop - start) * blocks, minimum(p.m, kRowBlock) * minimum(p.n, chunk) * p.k,
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t task = begin; task < end; ++task) {
-                   const int64_t i = start + task / blocks;
-                   const int64_t row = task % blocks % rowBlocks * kRowBlock;
-                   const int64_t column = task % blocks / rowBlocks * chunk;
-                   multiplyPacked(p.c + at(p.cOffsets, i) + row * p.cRow + column, p.cRow,
-                                  p.a + at(p.aOffsets, i) + row * p.aRow, p.aRow, p.aCol,
-                                  packed + slots[i] * size + column * p.k,
-                                  minimum(kRowBlock, p.m - row), minimum(chunk, p.n - column), p.k,
-                                  p.add);
-                 }
-               });
-  }
-  return true;
+  return multiplyBatches(c, p);
 }
 
 #define ATC_GEMM(F)                                                                                \

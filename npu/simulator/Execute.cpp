@@ -28,6 +28,8 @@ bool detectFast() {
 }
 bool fastPath = detectFast();
 
+/// Converts rows of planes of an image, [channels][rows][width], to f16 with `c0` channels per
+/// pixel, [rows][width][c0]. Channels beyond the image's are zeros, which weights may multiply.
 NPU_INLINE void loadImageBody(const Iteration &it) {
   using I = LoadImage;
   DataType type = it.type(I::type);
@@ -44,6 +46,7 @@ NPU_INLINE void loadImageBody(const Iteration &it) {
     std::memset(row, 0, size_t(width * c0 * 2));
     for (int64_t c = 0; c < it.field(I::channels); ++c) {
       const uint8_t *from = src + c * it.field(I::srcPlane) + r * it.field(I::srcRow);
+      // An instruction has means and factors of four channels; a factor of 0 stands for none.
       const float mean = c < 4 ? float(floatOf(it.field(I::mean0 + c))) : 0;
       const float factor = c < 4 ? float(floatOf(it.field(I::factor0 + c))) : 0;
       for (int64_t x = 0; x < width; x += 64) {
@@ -93,6 +96,8 @@ NPU_INLINE void colourRow(const Iteration &it, const uint8_t *luma, const uint8_
   }
 }
 
+/// Converts rows of a semi-planar image, whose pairs of rows share a row of chroma, as
+/// loadImageBody does.
 NPU_INLINE void loadYuvBody(const Iteration &it) {
   using I = LoadYuv;
   const uint8_t *src = it.address(I::src), *chroma = it.address(I::chroma);
@@ -101,6 +106,7 @@ NPU_INLINE void loadYuvBody(const Iteration &it) {
   Range::Cut rows = it.cut[I::rows];
   for (int64_t r = rows.skip; r < rows.skip + rows.count; ++r) {
     uint8_t *row = dst + r * it.field(I::dstRow);
+    // `src` is the first of these rows; only the number of a row in the image tells its pair.
     std::memset(row, 0, size_t(it.field(I::width) * it.field(I::c0) * 2));
     for (int64_t c = 0; c < it.field(I::channels); ++c)
       colourRow(it, src + r * pitch, chroma + (start + r) / 2 * pitch, c, row + c * 2);
@@ -109,7 +115,8 @@ NPU_INLINE void loadYuvBody(const Iteration &it) {
 NPU_FAST void loadYuvFast(const Iteration &it) { loadYuvBody(it); }
 void loadYuvPortable(const Iteration &it) { loadYuvBody(it); }
 
-/// 16 x 16 two-byte elements with rows and columns swapped.
+/// Swaps rows and columns of 16 x 16 elements of two bytes. `fromRow` and `toRow` are bytes; source
+/// and destination may be the same memory.
 void transposeBlock(const uint8_t *from, int64_t fromRow, uint8_t *to, int64_t toRow) {
   uint16_t block[16][16];
   for (int r = 0; r < 16; ++r)
@@ -145,6 +152,7 @@ void executeAs(MoveNdToNz, const Iteration &it) {
   int64_t rowEnd = rows.skip + rows.count, colEnd = cols.skip + cols.count;
   for (int64_t c1 = cols.skip / c0; c1 * c0 < colEnd; ++c1) {
     int64_t from = std::max(cols.skip, c1 * c0), to = std::min(colEnd, (c1 + 1) * c0);
+    // The cube reads whole fractals of 16 rows: those beyond the matrix must not hold NaNs.
     for (int64_t r = rows.skip; r < (rowEnd + 15) / 16 * 16; ++r) {
       uint8_t *block = dst + c1 * it.field(I::dstCol) + r * 32;
       if (r >= rowEnd || to - from < c0)
@@ -200,6 +208,8 @@ void executeAs(GatherRows, const Iteration &it) {
   for (int64_t i = rows.skip; i < rows.skip + rows.count; ++i) {
     int32_t index;
     std::memcpy(&index, indices + i * it.field(I::indexStep), sizeof index);
+    // Negative indices count from the end, as in ONNX. Indices out of range would read memory of
+    // other tensors.
     const int64_t row =
         std::clamp<int64_t>(index < 0 ? index + tableRows : index, 0, tableRows - 1);
     std::memcpy(dst + i * it.field(I::dstRow), src + row * it.field(I::srcRow),
@@ -215,8 +225,9 @@ void execute(const Instruction &instruction, const Frame &frame, CoreMemory &mem
   Iteration it{instruction, frame, memory, {}};
   for (unsigned i = 0; i < infoOf(instruction.opcode).rangeCount; ++i) {
     it.cut[i] = instruction.ranges[i].at(frame.ivs);
-    bool place = instruction.opcode == Opcode::Img2Col && i == Img2Col::row0;
-    if (it.cut[i].count <= 0 && !place)
+    // The rows of Img2Col begin at row0, which may lie in the padding: its count means nothing.
+    bool isPosition = instruction.opcode == Opcode::Img2Col && i == Img2Col::row0;
+    if (it.cut[i].count <= 0 && !isPosition)
       return;
   }
   switch (instruction.opcode) {

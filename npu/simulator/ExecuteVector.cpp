@@ -95,10 +95,8 @@ NPU_INLINE void store(const Run &run, int64_t lane, int64_t count, const T *valu
 
 NPU_INLINE int32_t wrap(int64_t value) { return int32_t(uint32_t(uint64_t(value))); }
 
-/// Executes one chunk; `d` holds dst before and after. T is float or int32_t.
-template <typename T>
-NPU_INLINE void compute(VectorOp op, T *d, const T *a, const T *b, const T *mask, T s, int64_t n) {
-  using Wide = std::conditional_t<std::is_same_v<T, float>, float, int64_t>;
+// Computes `expression` for each lane of a chunk, in the case of an operation: integers in 64 bits,
+// of which the low 32 are stored.
 #define EACH(expression)                                                                           \
   for (int64_t i = 0; i < n; ++i) {                                                                \
     if constexpr (std::is_same_v<T, float>)                                                        \
@@ -107,45 +105,15 @@ NPU_INLINE void compute(VectorOp op, T *d, const T *a, const T *b, const T *mask
       d[i] = wrap(int64_t(expression));                                                            \
   }                                                                                                \
   break
+
+/// Executes a chunk of an operation with one operand and nothing else.
+template <typename T> NPU_INLINE void computeUnary(VectorOp op, T *d, const T *a, int64_t n) {
+  using Wide = std::conditional_t<std::is_same_v<T, float>, float, int64_t>;
   auto x = [&](int64_t i) __attribute__((always_inline)) { return Wide(a[i]); };
-  auto y = [&](int64_t i) __attribute__((always_inline)) { return Wide(b[i]); };
-  auto z = [&](int64_t i) __attribute__((always_inline)) { return Wide(d[i]); };
   switch (op) {
-  case VectorOp::Fill:
-    EACH(s);
-  case VectorOp::CastScaled:
-    EACH(x(i) * s);
   case VectorOp::Cast:
   case VectorOp::Copy:
     EACH(x(i));
-  case VectorOp::Add:
-    EACH(x(i) + y(i));
-  case VectorOp::Sub:
-    EACH(x(i) - y(i));
-  case VectorOp::Mul:
-    EACH(x(i) * y(i));
-  case VectorOp::Div:
-    if constexpr (std::is_same_v<T, float>) {
-      EACH(a[i] / b[i]);
-    } else {
-      EACH(b[i] ? x(i) / y(i) : 0);
-    }
-  case VectorOp::Max:
-    EACH(a[i] > b[i] ? a[i] : b[i]);
-  case VectorOp::Min:
-    EACH(a[i] < b[i] ? a[i] : b[i]);
-  case VectorOp::Madd:
-    EACH(z(i) + x(i) * y(i));
-  case VectorOp::AddScalar:
-    EACH(x(i) + s);
-  case VectorOp::MulScalar:
-    EACH(x(i) * s);
-  case VectorOp::MaxScalar:
-    EACH(a[i] > s ? a[i] : s);
-  case VectorOp::MinScalar:
-    EACH(a[i] < s ? a[i] : s);
-  case VectorOp::Axpy:
-    EACH(z(i) + x(i) * s);
   case VectorOp::Abs:
     if constexpr (std::is_same_v<T, float>) {
       EACH(__builtin_fabsf(a[i]));
@@ -176,6 +144,50 @@ NPU_INLINE void compute(VectorOp op, T *d, const T *a, const T *b, const T *mask
     EACH(__builtin_ceilf(float(a[i])));
   case VectorOp::Round:
     EACH(__builtin_rintf(float(a[i])));
+  default:
+    break;
+  }
+}
+
+/// Executes one chunk; `d` holds dst before and after. T is float or int32_t.
+template <typename T>
+NPU_INLINE void compute(VectorOp op, T *d, const T *a, const T *b, const T *mask, T s, int64_t n) {
+  using Wide = std::conditional_t<std::is_same_v<T, float>, float, int64_t>;
+  auto x = [&](int64_t i) __attribute__((always_inline)) { return Wide(a[i]); };
+  auto y = [&](int64_t i) __attribute__((always_inline)) { return Wide(b[i]); };
+  auto z = [&](int64_t i) __attribute__((always_inline)) { return Wide(d[i]); };
+  switch (op) {
+  case VectorOp::Fill:
+    EACH(s);
+  case VectorOp::CastScaled:
+  case VectorOp::MulScalar:
+    EACH(x(i) * s);
+  case VectorOp::Add:
+    EACH(x(i) + y(i));
+  case VectorOp::Sub:
+    EACH(x(i) - y(i));
+  case VectorOp::Mul:
+    EACH(x(i) * y(i));
+  case VectorOp::Div:
+    if constexpr (std::is_same_v<T, float>) {
+      EACH(a[i] / b[i]);
+    } else {
+      EACH(b[i] ? x(i) / y(i) : 0);
+    }
+  case VectorOp::Max:
+    EACH(a[i] > b[i] ? a[i] : b[i]);
+  case VectorOp::Min:
+    EACH(a[i] < b[i] ? a[i] : b[i]);
+  case VectorOp::Madd:
+    EACH(z(i) + x(i) * y(i));
+  case VectorOp::AddScalar:
+    EACH(x(i) + s);
+  case VectorOp::MaxScalar:
+    EACH(a[i] > s ? a[i] : s);
+  case VectorOp::MinScalar:
+    EACH(a[i] < s ? a[i] : s);
+  case VectorOp::Axpy:
+    EACH(z(i) + x(i) * s);
   case VectorOp::Equal:
     EACH(a[i] == b[i] ? 1 : 0);
   case VectorOp::Less:
@@ -185,10 +197,10 @@ NPU_INLINE void compute(VectorOp op, T *d, const T *a, const T *b, const T *mask
   case VectorOp::Select:
     EACH(mask[i] != 0 ? a[i] : b[i]);
   default:
-    break;
+    computeUnary(op, d, a, n);
   }
-#undef EACH
 }
+#undef EACH
 
 /// Sixteen partial results by lane modulo 16, then lane 0 with 8, 4, 2, 1 apart.
 template <typename T>
@@ -233,8 +245,10 @@ template <typename T> NPU_INLINE void vectorBody(const Iteration &it) {
   DataType type = it.type(I::type), dstType = isCast(op) ? it.type(I::dstType) : type;
   VectorOperands has = operandsOf(op);
   double scalar = floatOf(it.field(I::scalar));
-  T s = std::is_same_v<T, float> ? T(scalar) : T(saturate<int32_t>(float(scalar)));
-  if constexpr (!std::is_same_v<T, float>)
+  T s;
+  if constexpr (std::is_same_v<T, float>)
+    s = T(scalar);
+  else
     s = T(scalar >= 2147483647. ? 2147483647. : scalar > -2147483648. ? scalar : -2147483648.);
   uint8_t *dst = it.address(I::dst), *a = has.a ? it.address(I::a) : nullptr;
   uint8_t *b = has.b ? it.address(I::b) : nullptr, *mask = has.mask ? it.address(I::mask) : nullptr;

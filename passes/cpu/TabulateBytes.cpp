@@ -17,6 +17,8 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <variant>
+
 using namespace mlir;
 
 namespace atc::cpu {
@@ -78,16 +80,21 @@ public:
     return sum;
   }
 
-  /// Returns the results for bytes of 0 to 255; nothing where an operation does not fold, or one
-  /// of the results is no byte.
-  std::optional<SmallVector<int8_t>> tabulate() const {
+  /// Why a function has no table: the value of its byte, and the operation that does not fold for
+  /// it, or null where the result is no integer (a NaN).
+  struct Failure {
+    int byte;
+    Operation *op;
+  };
+
+  /// Returns the results for bytes of 0 to 255, or why there are none.
+  std::variant<SmallVector<int8_t>, Failure> tabulate() const {
     SmallVector<int8_t> table;
     for (int i = 0; i < 256; ++i) {
-      const int number = source.isUnsigned ? i : int(int8_t(i));
-      std::optional<int> result = at(number);
-      if (!result)
-        return std::nullopt;
-      table.push_back(int8_t(*result));
+      std::variant<int, Failure> result = at(source.isUnsigned ? i : int(int8_t(i)));
+      if (const Failure *failure = std::get_if<Failure>(&result))
+        return *failure;
+      table.push_back(int8_t(std::get<int>(result)));
     }
     return table;
   }
@@ -135,8 +142,8 @@ private:
     return 15;
   }
 
-  /// Returns the result for one integer.
-  std::optional<int> at(int number) const {
+  /// Returns the result for one integer, or why there is none.
+  std::variant<int, Failure> at(int number) const {
     llvm::SmallDenseMap<Value, Attribute> known;
     Builder builder(source.real.getContext());
     // In the type of the body: folds compute in the type of the attributes that they are given.
@@ -152,18 +159,18 @@ private:
       SmallVector<OpFoldResult> results;
       // An operation that returns one of its operands folds to that.
       if (failed(op->fold(operands, results)) || results.size() != 1)
-        return std::nullopt;
+        return Failure{number, op};
       auto attribute = dyn_cast<Attribute>(results.front());
       known[op->getResult(0)] = attribute ? attribute : read(cast<Value>(results.front()));
       if (!known[op->getResult(0)])
-        return std::nullopt;
+        return Failure{number, op};
     }
     Attribute result = known[operations.back()->getResult(0)];
     if (auto integer = dyn_cast<IntegerAttr>(result))
       return int(integer.getValue().getSExtValue());
     auto real = dyn_cast<FloatAttr>(result);
     if (!real || !real.getValue().isInteger())
-      return std::nullopt;
+      return Failure{number, nullptr};
     return int(real.getValueAsDouble());
   }
 
@@ -216,17 +223,24 @@ private:
     std::optional<ByteFunction> function = ByteFunction::of(op->getResult(0));
     if (!function || function->cost() < kMinCost)
       return false;
-    std::optional<SmallVector<int8_t>> table = function->tabulate();
-    if (!table) {
-      remarkMissed(getArgument(), op->getLoc(), "NotTabulated")
-          << remark::add("a function of a byte has a result that is no number");
+    const std::variant<SmallVector<int8_t>, ByteFunction::Failure> made = function->tabulate();
+    if (const auto *failure = std::get_if<ByteFunction::Failure>(&made)) {
+      auto missed = remarkMissed(getArgument(), op->getLoc(), "NotTabulated");
+      if (failure->op)
+        missed << remark::add(
+            "a function of a byte has an operation that does not fold for {0}: {1}", failure->byte,
+            failure->op->getName());
+      else
+        missed << remark::add("a function of a byte has a result that is no number for {0}",
+                              failure->byte);
       return false;
     }
     remarkPassed(getArgument(), op->getParentOp()->getLoc(), "Tabulated")
         << remark::add("a function of a byte, {0} operations, becomes a table", function->cost());
     ++numTables;
     ImplicitLocOpBuilder b(op->getLoc(), op);
-    Value result = LookupOp::create(b, function->from().asByte(b), *table);
+    Value result =
+        LookupOp::create(b, function->from().asByte(b), std::get<SmallVector<int8_t>>(made));
     if (!isByte)
       result = *isUnsigned ? arith::UIToFPOp::create(b, b.getF32Type(), result).getResult()
                            : arith::SIToFPOp::create(b, b.getF32Type(), result).getResult();

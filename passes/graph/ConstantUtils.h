@@ -29,7 +29,7 @@ mlir::Value createConstant(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::RankedTensorType type, llvm::ArrayRef<double> values);
 
 /// Returns the constant whose row i is row i of `source` times rowScales[i]; the leading dims
-/// together are the rows. Floating-point only.
+/// together are the rows; null where its data cannot be read. Floating-point only.
 mlir::ElementsAttr scaleRows(mlir::ElementsAttr source, llvm::ArrayRef<double> rowScales);
 
 /// Returns `source` with its dims permuted (result dim i is dim permutation[i]), or null where its

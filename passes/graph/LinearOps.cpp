@@ -97,6 +97,9 @@ LogicalResult atc::graph::applyAffine(OpBuilder &builder, LinearOp linear, Array
     return failure();
 
   ElementsAttr filter = getConstant(linear.getFilter());
+  if (!scale.empty() && filter)
+    filter = scaleRows(filter, getRowScales(linear, scale));
+  // The bytes of a constant may be missing, in modules that were printed without them.
   if (!scale.empty() && !filter)
     return failure();
   SmallVector<double> bias(linear.getNumChannels(), 0.0);
@@ -111,10 +114,8 @@ LogicalResult atc::graph::applyAffine(OpBuilder &builder, LinearOp linear, Array
 
   builder.setInsertionPoint(linear.getOperation());
   Location loc = linear->getLoc();
-  if (!scale.empty()) {
-    ElementsAttr scaled = scaleRows(filter, getRowScales(linear, scale));
-    linear->setOperand(1, ConstantOp::create(builder, derivedLoc(loc, "weight"), scaled));
-  }
+  if (!scale.empty())
+    linear->setOperand(1, ConstantOp::create(builder, derivedLoc(loc, "weight"), filter));
   if (linear.getBias() || !shift.empty()) {
     auto biasType = RankedTensorType::get({linear.getNumChannels()}, type.getElementType());
     linear.getBiasMutable().assign(

@@ -93,7 +93,8 @@ ArrayRef<StringLiteral> optionalPasses() {
 
 void registerHostPipelines() {
   registerPipeline<HostPipelineOptions>(
-      "host-pipeline", "Folds and quantizes calls of a host program, and outlines fixed shapes",
+      "host-pipeline",
+      "Folds and quantizes calls of a dynamic schedule, and outlines static regions",
       buildHostPipeline);
 }
 

@@ -15,9 +15,9 @@ namespace atc::npu {
 
 /// The options of the program pipeline.
 struct NpuProgramOptions : mlir::PassPipelineOptions<NpuProgramOptions> {
-  Option<int64_t> maxBuffers{*this, "max-buffers",
-                             llvm::cl::desc("Most copies of a buffer that are used in turn"),
-                             llvm::cl::init(2)};
+  Option<int64_t> maxBuffers{
+      *this, "max-buffers",
+      llvm::cl::desc("Maximum number of copies of a buffer (multi-buffering)"), llvm::cl::init(2)};
   Option<bool> reorder{*this, "reorder",
                        llvm::cl::desc("Order instructions by what waits for them"),
                        llvm::cl::init(true)};

@@ -49,11 +49,14 @@ static atc::om::OmModel valuesModel(HostTestModel &test) {
 
 int main(int argc, char **argv) {
   const std::string kind = argc == 3 ? argv[2] : "";
-  if (argc < 2 || argc > 3 ||
+  const bool asksForHelp = argc == 2 && argv[1] == std::string("--help");
+  // What begins with a dash is an option, of which --help is the only one, and no file.
+  if (argc < 2 || argc > 3 || argv[1][0] == '-' ||
       (argc == 3 && kind != "gears" && kind != "state" && kind != "rank" && kind != "parts" &&
        kind != "values")) {
-    std::fprintf(stderr, "usage: %s <file.om> [gears|state|rank|parts|values]\n", argv[0]);
-    return 1;
+    std::fprintf(asksForHelp ? stdout : stderr,
+                 "usage: %s <file.om> [gears|state|rank|parts|values]\n", argv[0]);
+    return asksForHelp ? 0 : 1;
   }
   KernelImage image = readKernelImage(OPENATC_TEST_KERNELS);
   HostTestModel test(image); // has the bytes that the model points at

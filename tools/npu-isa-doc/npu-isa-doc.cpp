@@ -45,7 +45,7 @@ but flags, barriers, signals and the scalar unit orders two queues.
   it when all that was put into `from` before is done; `wait_flag` holds up `to`
   until then and takes it down. A flag that is up must not be raised again.
 - `pipe_barrier S` holds up the scalar unit until all queues are done.
-- `signal` and `await` count across cores, 16 counters a launch, from 0.
+- `signal` and `await` count across cores, 16 counters per launch, from 0.
 - A mixed program has a second grid, of vector cores, which run the instructions
   from `vectorBegin` on while cube cores run those before it. Cores of both
   kinds share the counters. Only SoCs with a `crossLatency` run such programs.

@@ -242,9 +242,9 @@ void Dump::show() const {
   }
   print(stdout, "\ncode images\n");
   for (const fb::CodeImage *image : *model.images()) {
-    print(stdout,
-          "  %s (%s)  segment %u  scratch %s a thread\n    features:", text(image->level()).c_str(),
-          text(image->arch()).c_str(), image->segment(), bytesText(image->scratch_bytes()).c_str());
+    print(stdout, "  %s (%s)  segment %u  scratch %s per thread\n    features:",
+          text(image->level()).c_str(), text(image->arch()).c_str(), image->segment(),
+          bytesText(image->scratch_bytes()).c_str());
     for (const flatbuffers::String *feature : *image->features())
       print(stdout, " %s", text(feature).c_str());
     print(stdout, "\n");

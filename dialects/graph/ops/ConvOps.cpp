@@ -135,7 +135,7 @@ FailureOr<RankedTensorType> ConvOp::inferType(Adaptor adaptor, EmitError emitErr
   if (!ShapedType::isDynamic(channels) && !ShapedType::isDynamic(groupChannels) &&
       groupChannels * groups != channels)
     return emitError() << "filter has " << groupChannels
-                       << " input channels a group, but input has " << channels << " channels in "
+                       << " input channels per group, but input has " << channels << " channels in "
                        << groups << " groups";
   if (!ShapedType::isDynamic(outputs) && outputs % groups != 0)
     return emitError() << "filter has " << outputs << " output channels, not a multiple of "

@@ -213,51 +213,6 @@ const nlohmann::ordered_json *SingleOpGraph::findKind(StringRef name, Predicate 
   return isRead ? value : nullptr;
 }
 
-/// Returns whether an attribute that no row reads changes no result: tensors say what it says, it
-/// is for the vendor's kernels only, or it has the value that the rows compute with.
-static bool isWithoutEffect(StringRef name, const nlohmann::ordered_json &value) {
-  static constexpr StringLiteral said[] = {"N",
-                                           "T",
-                                           "num",
-                                           "num_split",
-                                           "index",
-                                           "dtype",
-                                           "dst_type",
-                                           "src_type",
-                                           "DstT",
-                                           "SrcT",
-                                           "indices_dtype",
-                                           "output_type",
-                                           "data_format",
-                                           "src_format",
-                                           "dst_format",
-                                           "input_size",
-                                           "num_output",
-                                           "half_to_float",
-                                           "begin_params_axis"};
-  static constexpr StringLiteral ofKernels[] = {"enable_hf32",
-                                                "hf32",
-                                                "opImplMode",
-                                                "impl_mode",
-                                                "op_impl_mode",
-                                                "momentum",
-                                                "sorted",
-                                                "validate_indices",
-                                                "is_preprocessed",
-                                                "negative_index_support",
-                                                "noop_with_empty_axes",
-                                                "truncate"};
-  static constexpr StringLiteral ones[] = {"dilation", "dilations", "groups", "use_global_stats"};
-  static constexpr StringLiteral zeros[] = {"batch_dims", "decimals", "keep_dims", "offset_x",
-                                            "offset_w"};
-  const auto isAll = [&](int number) {
-    return llvm::all_of(value.is_array() ? value : nlohmann::ordered_json::array({value}),
-                        [&](const auto &item) { return item == number || item == (number != 0); });
-  };
-  return name.starts_with("_") || is_contained(said, name) || is_contained(ofKernels, name) ||
-         (is_contained(ones, name) && isAll(1)) || (is_contained(zeros, name) && isAll(0));
-}
-
 /// Returns an attribute as text. Strings of AIR models may be any bytes.
 static std::string shownValue(const nlohmann::ordered_json &value) {
   return value.dump(-1, ' ', /*ensure_ascii=*/false,
@@ -276,7 +231,7 @@ void SingleOpGraph::checkAttributes() {
       diagnostics.error("E14001", "the operator " + op.type + " of --singleop: its attribute \"" +
                                       name + "\" is " + shownValue(attribute.value) +
                                       ", which is of another kind than the operator reads");
-    else if (!known.count(name) && !isWithoutEffect(name, attribute.value))
+    else if (!known.count(name) && !isWithoutEffect(op.type, name, attribute.value))
       diagnostics.error("E14001", "the operator " + op.type + " of --singleop does not read the " +
                                       "attribute \"" + name + "\", which is " +
                                       shownValue(attribute.value) +

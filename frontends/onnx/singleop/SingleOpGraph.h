@@ -131,6 +131,12 @@ private:
 /// Builds TransData: NCHW and NHWC to and from NC1HWC0, ND to and from FRACTAL_NZ.
 void buildTransData(SingleOpGraph &graph);
 
+/// Returns whether an attribute that the rows of an operator do not read changes no result: tensors
+/// say what it says, it is for the vendor's kernels only, or it has the value that rows compute
+/// with.
+bool isWithoutEffect(llvm::StringRef type, llvm::StringRef name,
+                     const nlohmann::ordered_json &value);
+
 /// An operator and the function that builds its nodes.
 struct OperatorRow {
   llvm::StringLiteral type;

@@ -178,7 +178,7 @@ void importFullyConnected(OpContext &c) {
   const Dims dims = c.dims(0), result = c.outputDims();
   if (dims.size() > 2 && dims.size() == result.size() && dims.back() == weights[1] &&
       llvm::count_if(result, [](int64_t dim) { return dim < 0; }) > 1) {
-    // Rows of several open dims, as a sequence of a batch has, cannot come back from a matrix.
+    // Rows of several dynamic dims, as a sequence of a batch has, cannot come back from a matrix.
     Value product = c.node("MatMul", {x, c.filter(1, {1, 0})});
     if (c.hasInput(2))
       product = c.node("Add", {product, c.bias(2)});

@@ -553,3 +553,11 @@ func.func @lookup(%x: i8) -> i8 {
   %y = cpu.lookup %x in [1, 2, 3] : i8
   return %y : i8
 }
+
+// -----
+
+func.func @f(%x: memref<1x1x8x8x16xf16>, %w: memref<1x1x1x1x8x32xf16>, %y: memref<1x1x8x8x16xf32>) {
+  // expected-error @+1 {{reads and writes f32, but has 'memref<1x1x8x8x16xf16>'}}
+  cpu.half_conv2d %x, %w outs %y {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : memref<1x1x8x8x16xf16>, memref<1x1x1x1x8x32xf16>, memref<1x1x8x8x16xf32>
+  return
+}

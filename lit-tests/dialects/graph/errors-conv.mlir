@@ -99,7 +99,7 @@ func.func @conv_groups(%x: tensor<1x4x8x8xf32>, %w: tensor<6x4x3x3xf32>) {
 // -----
 
 func.func @conv_channels(%x: tensor<1x3x8x8xf32>, %w: tensor<6x4x3x3xf32>) {
-  // expected-error @+1 {{'graph.conv' op filter has 4 input channels a group, but input has 3 channels in 1 groups}}
+  // expected-error @+1 {{'graph.conv' op filter has 4 input channels per group, but input has 3 channels in 1 groups}}
   %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x3x8x8xf32>, tensor<6x4x3x3xf32>) -> tensor<1x6x6x6xf32>
   return
 }
@@ -107,7 +107,7 @@ func.func @conv_channels(%x: tensor<1x3x8x8xf32>, %w: tensor<6x4x3x3xf32>) {
 // -----
 
 func.func @conv_group_channels(%x: tensor<1x4x8x8xf32>, %w: tensor<6x4x3x3xf32>) {
-  // expected-error @+1 {{'graph.conv' op filter has 4 input channels a group, but input has 4 channels in 2 groups}}
+  // expected-error @+1 {{'graph.conv' op filter has 4 input channels per group, but input has 4 channels in 2 groups}}
   %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 2 : i64} : (tensor<1x4x8x8xf32>, tensor<6x4x3x3xf32>) -> tensor<1x6x6x6xf32>
   return
 }

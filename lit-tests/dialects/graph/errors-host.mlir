@@ -100,3 +100,23 @@ func.func @loop_condition(%go: tensor<i1>, %x: tensor<2xf32>) -> tensor<2xf32> {
   }
   return %r : tensor<2xf32>
 }
+
+// -----
+
+func.func @results(%x: tensor<?xf32>) {
+  // expected-error @+1 {{has 33 results, expected at most 32}}
+  %y:33 = graph.host_call "Clip"(%x) {} : (tensor<?xf32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>)
+  return
+}
+
+// -----
+
+func.func @terminator(%c: tensor<i1>, %x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{the second branch must end with graph.leave}}
+  %r = graph.if %c : (tensor<i1>) -> tensor<2xf32> {
+    graph.leave %x : tensor<2xf32>
+  } else {
+    graph.yield %x : tensor<2xf32>
+  }
+  return %r : tensor<2xf32>
+}

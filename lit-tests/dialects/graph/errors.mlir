@@ -297,3 +297,11 @@ func.func @gradient_type(%x: tensor<3xf32>) {
   %g = graph.gradient %x of %x at %x : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @gradient_count(%x: tensor<3xf32>) {
+  // expected-error @+1 {{has 1 variables, 2 values for them and 1 gradients}}
+  %g = "graph.gradient"(%x, %x, %x, %x) {operandSegmentSizes = array<i32: 1, 1, 2>} : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  return
+}

@@ -147,3 +147,11 @@ func.func @depths(%x: tensor<3x4xui8>, %w: tensor<8x5xi8>) {
   %0 = graph.integer_fully_connected %x, %w {zero_point = 0 : i64, filter_zero_points = array<i64>} : (tensor<3x4xui8>, tensor<8x5xi8>) -> tensor<3x8xi32>
   return
 }
+
+// -----
+
+func.func @groups(%x: tensor<1x4x5x5xui8>, %w: tensor<8x4x1x1xi8>) {
+  // expected-error @+1 {{input 'tensor<1x4x5x5xui8>' and filter 'tensor<8x4x1x1xi8>' do not fit with 2 groups}}
+  %0 = graph.integer_conv %x, %w {zero_point = 0 : i64, filter_zero_points = array<i64>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 2 : i64} : (tensor<1x4x5x5xui8>, tensor<8x4x1x1xi8>) -> tensor<1x8x5x5xi32>
+  return
+}

@@ -443,3 +443,42 @@ npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
   ^bb0:
   }) : () -> ()
 }
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  %i = arith.constant 1 : index
+  // expected-error @+1 {{takes ivs of loops and coordinates of the program only}}
+  npu.vector "relu" %u, %u at %i {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, lanes = #npu.range<128>, type = f16, dst_type = f16} : !npu.buffer<ub, 4096>, !npu.buffer<ub, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  // expected-error @+1 {{"fill" takes no buffers}}
+  npu.vector "fill" %u, %u {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, lanes = #npu.range<128>, type = f16, dst_type = f16} : !npu.buffer<ub, 4096>, !npu.buffer<ub, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend910B1" {
+  %c = npu.alloc : !npu.buffer<l0c, 2048>
+  %l = npu.alloc : !npu.buffer<l1, 4096>
+  // expected-error @+1 {{has the dst_type 'i8', which is neither 'ui8' nor f32}}
+  npu.requantize %g, %c, %l {offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>], m = #npu.range<16>, n = #npu.range<32>, type = i32, dst_type = i8, stored = ui8, src_col = 1024, dst_row = 32, dst_col = 512} : !npu.buffer<gm, 4096>, !npu.buffer<l0c, 2048>, !npu.buffer<l1, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend910B1" {
+  %l1 = npu.alloc : !npu.buffer<l1, 131072>
+  %a = npu.alloc : !npu.buffer<l0a, 32768>
+  // expected-error @+1 {{c0 8 of 2-byte elements is not a block of 32 bytes}}
+  npu.img2col %a, %l1 {
+    offsets = [#npu.affine<0>, #npu.affine<0>], m = #npu.range<128 below 196>, k = #npu.range<4>,
+    row0 = #npu.range<1 from <-1>>, c0 = 8, channels1 = 1, height = 14, width = 14, out_height = 14, out_width = 14,
+    kernel_h = 3, kernel_w = 3, stride_h = 1, stride_w = 1, pad_top = 1, pad_left = 1, src_channel = 6272, dst_row = 2048
+  } : !npu.buffer<l0a, 32768>, !npu.buffer<l1, 131072>
+}

@@ -197,3 +197,33 @@ func.func @prelu(%a: memref<1x1x4x16xf16>, %b: memref<1x1x16x16xf16>, %c: memref
   npu.matmul %a, %b outs %c {macs = 1, activation = #graph.activation<prelu>} : memref<1x1x4x16xf16>, memref<1x1x16x16xf16>, memref<1x1x4x16xf16>
   return
 }
+
+// -----
+
+func.func @stored(%x: memref<1x1x4x4x16xf16>, %w: memref<1x1x1x16x16xf16>, %y: memref<1x1x4x4x16xf16>) {
+  // expected-error @+1 {{scales and a stored type come together}}
+  npu.conv2d %x, %w outs %y {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 0, 0, 0, 0>, macs = 1, stored = ui8} : memref<1x1x4x4x16xf16>, memref<1x1x1x16x16xf16>, memref<1x1x4x4x16xf16>
+  return
+}
+
+// -----
+
+func.func @activation_of_bytes(%x: memref<1x1x4x4x32xi8>, %w: memref<1x1x2x16x32xi8>, %s: memref<32xf32>, %y: memref<1x1x4x4x32xi8>) {
+  // expected-error @+1 {{of bytes has no activation, and joins a residual in its body}}
+  npu.conv2d %x, %w scales %s outs %y {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 0, 0, 0, 0>, macs = 1, stored = ui8, activation = #graph.activation<relu>} : memref<1x1x4x4x32xi8>, memref<1x1x2x16x32xi8>, memref<32xf32>, memref<1x1x4x4x32xi8>
+  return
+}
+
+// -----
+
+func.func @activation_and_body(%x: memref<1x1x4x4x16xf16>, %w: memref<1x1x1x16x16xf16>, %y: memref<1x1x4x4x16xf16>) {
+  // expected-error @+1 {{has a body, which only a relu without the residual can come before}}
+  npu.conv2d %x, %w outs %y {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 0, 0, 0, 0>, macs = 1, activation = #graph.activation<sigmoid>} : memref<1x1x4x4x16xf16>, memref<1x1x1x16x16xf16>, memref<1x1x4x4x16xf16> {
+  ^bb0(%sum: f32):
+    kernel.yield %sum : f32
+  }
+  return
+}

@@ -84,7 +84,8 @@ func.func @dequantized(%x: memref<8x32xi8>, %y: memref<8x32xf32>) {
 
 // -----
 
-// Two bytes have 65536 results, few operations take no longer, and a NaN is no byte.
+// Two bytes have 65536 results, few operations take no longer, a NaN is no byte, and what does not
+// fold has no known results.
 // CHECK-NOT: cpu.lookup
 func.func @gate(%x: memref<8x32xi8>, %g: memref<8x32xi8>, %y: memref<8x32xi8>) {
   kernel.map %x, %g outs %y : memref<8x32xi8>, memref<8x32xi8>, memref<8x32xi8> {
@@ -119,7 +120,7 @@ func.func @relu(%x: memref<8x32xi8>, %y: memref<8x32xi8>) {
   }
   return
 }
-// REMARK: a function of a byte has a result that is no number
+// REMARK: a function of a byte has an operation that does not fold for -128: math.log
 func.func @logarithm(%x: memref<8x32xi8>, %y: memref<8x32xi8>) {
   kernel.map %x outs %y : memref<8x32xi8>, memref<8x32xi8> {
   ^bb0(%in: i8):
@@ -132,6 +133,23 @@ func.func @logarithm(%x: memref<8x32xi8>, %y: memref<8x32xi8>) {
     %4 = arith.minimumf %3, %high : f32
     %5 = arith.fptosi %4 : f32 to i8
     kernel.yield %5 : i8
+  }
+  return
+}
+// REMARK: a function of a byte has a result that is no number for 0
+func.func @quotient(%x: memref<8x32xi8>, %y: memref<8x32xi8>) {
+  kernel.map %x outs %y : memref<8x32xi8>, memref<8x32xi8> {
+  ^bb0(%in: i8):
+    %low = arith.constant 0.0 : f32
+    %high = arith.constant 127.0 : f32
+    %0 = arith.uitofp %in : i8 to f32
+    %1 = arith.divf %0, %0 : f32
+    %2 = math.exp %1 : f32
+    %3 = math.roundeven %2 : f32
+    %4 = arith.maximumf %3, %low : f32
+    %5 = arith.minimumf %4, %high : f32
+    %6 = arith.fptosi %5 : f32 to i8
+    kernel.yield %6 : i8
   }
   return
 }

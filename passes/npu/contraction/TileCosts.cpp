@@ -24,110 +24,137 @@ const char *Estimate::limit() const {
 
 namespace {
 
+/// Estimates one core's part of a plan: cycles per queue, and those that do not overlap.
 class Estimator {
 public:
-  Estimator(const Contraction &c, const Plan &p, const SocTable &soc) : c(c), p(p), soc(soc) {}
+  Estimator(const Contraction &c, const Plan &p, const SocTable &soc)
+      : c(c), p(p), soc(soc), rows(std::min(p.tile.l1M, c.rows * p.chunkOuters)),
+        columns(std::min<int64_t>(p.tile.l1N, alignTo(c.groupColumns(), 16))),
+        mTiles(double(divideCeil(rows, p.tile.m))), nTiles(double(divideCeil(columns, p.tile.n))),
+        steps(double(p.depthTrips * p.steps)) {
+    countChunks();
+  }
 
   Estimate run() {
+    addCube();
+    addLoads();
+    addResults();
+    const double straddles = p.chunkOuters > 1 && !p.imagesOfTile ? double(p.chunkOuters) : 1;
+    e.scalar = tiles * (steps * 15 + double(p.pieces) * 12 * straddles + 20);
+    addFill();
+    // Queues that are nearly as busy hinder each other.
+    e.cycles =
+        busiest() + e.fill + 0.03 * (e.cube + e.vector + e.mte1 + e.mte2 + e.mte3 + e.scalar);
+    return e;
+  }
+
+private:
+  void countChunks() {
     const Tile &t = p.tile;
-    // Sizes of a chunk, whole blocks of its tiles.
-    int64_t rows = std::min(t.l1M, c.rows * p.chunkOuters);
-    int64_t columns = std::min<int64_t>(t.l1N, alignTo(c.groupColumns(), 16));
-    double mBlocks = tiled(rows, t.m), nBlocks = double(columns) / 16;
-    double mTiles = double(divideCeil(rows, t.m)), nTiles = double(divideCeil(columns, t.n));
-    double kBlocks = double(c.depthBlocks()), steps = double(p.depthTrips * p.steps);
-    // The last chunk is smaller where one core has all of them.
     double rowChunks = double(p.outerTrips * p.rowTrips), columnChunks = double(p.columnTrips);
+    // The last chunk is smaller where one core has all of them.
     if (p.chunkOuters > 1 && p.coresOuter == 1)
       rowChunks = std::max(1.0, double(c.outers) / double(p.chunkOuters));
     else if (p.chunkOuters == 1 && p.coresRow == 1)
       rowChunks = double(p.outerTrips) * std::max(1.0, double(c.rows) / double(t.l1M));
     if (t.coresN == 1 || c.groups > 1)
       columnChunks = std::max(1.0, double(alignTo(c.groupColumns(), 16)) / double(t.l1N));
-    double around = double(c.others * p.groupTrips), chunks = around * rowChunks * columnChunks;
-    double tiles = chunks * mTiles * nTiles;
+    const double around = double(c.others * p.groupTrips);
+    chunks = around * rowChunks * columnChunks;
+    tiles = chunks * mTiles * nTiles;
 
-    Estimate e;
-    e.cube = chunks * mBlocks * nBlocks * kBlocks / soc.cubeFractals +
-             tiles * steps * double(soc.mmadStart);
-    double rateA = c.img2col ? std::max(32.0, soc.img2col / double(c.window.strideW)) : soc.l1ToL0a;
-    e.mte1 = tiles * steps * 2 * double(soc.mte1Start) +
-             chunks * kBlocks * 512 * (nTiles * mBlocks / rateA + mTiles * nBlocks / soc.l1ToL0b);
-    if (c.bias)
-      e.mte1 += chunks * nTiles * (double(soc.mte1Start) + double(t.n) * 4 / soc.l1ToUb);
-
-    // Moves from gm.
-    double cores = double(p.grid());
-    double lhsLoads = around * rowChunks, rhsLoads = around * columnChunks;
+    lhsLoads = around * rowChunks;
+    rhsLoads = around * columnChunks;
     if (t.order != Order::Lhs)
       lhsLoads *= columnChunks * double(p.depthTrips);
     if (t.order != Order::Rhs)
       rhsLoads *= rowChunks * double(p.depthTrips);
     else if (c.rhsOuter)
       rhsLoads *= double(p.outerTrips);
-    double lhs = lhsLoad(rows), rhs = rhsLoad(columns);
-    e.mte2 = lhsLoads * lhs + rhsLoads * rhs;
+  }
 
-    // Results.
-    double element = double(c.resultBytes());
-    double area = chunks * double(rows) * double(columns);
-    double out, pieces = tiles * double(p.pieces);
-    double writeRun = c.blocked() ? double(std::min(t.m, c.rows) * 32)
-                      : t.n >= c.columns && c.output.row == c.columns * c.resultBytes()
-                          ? 1e9
-                          : double(std::min(t.n, c.columns)) * element;
-    double leave = 0; // of one tile out of l0c
+  /// Adds the cube's products, and the moves from l1 to its operands.
+  void addCube() {
+    const Tile &t = p.tile;
+    const double mBlocks = tiled(rows, t.m), nBlocks = double(columns) / 16,
+                 kBlocks = double(c.depthBlocks());
+    e.cube = chunks * mBlocks * nBlocks * kBlocks / soc.cubeFractals +
+             tiles * steps * double(soc.mmadStart);
+    const double rateA =
+        c.img2col ? std::max(32.0, soc.img2col / double(c.window.strideW)) : soc.l1ToL0a;
+    e.mte1 = tiles * steps * 2 * double(soc.mte1Start) +
+             chunks * kBlocks * 512 * (nTiles * mBlocks / rateA + mTiles * nBlocks / soc.l1ToL0b);
+    if (c.bias)
+      e.mte1 += chunks * nTiles * (double(soc.mte1Start) + double(t.n) * 4 / soc.l1ToUb);
+  }
+
+  /// Adds the moves from gm to l1.
+  void addLoads() {
+    lhs = lhsLoad(rows);
+    rhs = rhsLoad(columns);
+    e.mte2 = lhsLoads * lhs + rhsLoads * rhs;
+  }
+
+  /// Adds what brings results from l0c to gm: fixpipe on a split core, the vector unit otherwise.
+  void addResults() {
+    const Tile &t = p.tile;
+    const double element = double(c.resultBytes()), cores = double(p.grid()),
+                 area = chunks * double(rows) * double(columns), pieces = tiles * double(p.pieces);
+    const double writeRun = c.blocked() ? double(std::min(t.m, c.rows) * 32)
+                            : t.n >= c.columns && c.output.row == c.columns * c.resultBytes()
+                                ? 1e9
+                                : double(std::min(t.n, c.columns)) * element;
     if (soc.split) {
-      leave =
+      tileLeave =
           std::max(double(t.m * t.n) / soc.fixElements, moved(double(t.m * t.n) * element, writeRun,
                                                               soc.l0cToGm, soc.l2Write, cores, 1));
-      out = leave;
-      e.mte3 = area / double(t.m * t.n) * leave + tiles * double(soc.gmStart);
-    } else {
-      leave = double(t.m * t.n) * 4 / soc.l0cToUb;
-      e.vector = area * 4 / soc.l0cToUb + area * c.vectorCycles * 256 / soc.vectorBytes +
-                 pieces * (4 * double(soc.vectorStart) + 16);
-      e.mte3 = moved(area * element, writeRun, soc.ubToGm, soc.l2Write, cores, 1) +
-               pieces * double(soc.gmStart) * double(p.imagesOfTile ? 1 : p.chunkOuters);
-      out = (e.vector + e.mte3) / std::max(1.0, pieces);
-      if (c.residual.value)
-        e.mte2 += moved(area * element, writeRun, soc.gmToUb, soc.l2Read, cores, missRatio()) +
-                  pieces * double(soc.gmStart);
+      lastResult = tileLeave;
+      e.mte3 = area / double(t.m * t.n) * tileLeave + tiles * double(soc.gmStart);
+      return;
     }
-    double straddles = p.chunkOuters > 1 && !p.imagesOfTile ? double(p.chunkOuters) : 1;
-    e.scalar = tiles * (steps * 15 + double(p.pieces) * 12 * straddles + 20);
+    tileLeave = double(t.m * t.n) * 4 / soc.l0cToUb;
+    e.vector = area * 4 / soc.l0cToUb + area * c.vectorCycles * 256 / soc.vectorBytes +
+               pieces * (4 * double(soc.vectorStart) + 16);
+    e.mte3 = moved(area * element, writeRun, soc.ubToGm, soc.l2Write, cores, 1) +
+             pieces * double(soc.gmStart) * double(p.imagesOfTile ? 1 : p.chunkOuters);
+    lastResult = (e.vector + e.mte3) / std::max(1.0, pieces);
+    if (c.residual.value)
+      e.mte2 += moved(area * element, writeRun, soc.gmToUb, soc.l2Read, cores, missRatio()) +
+                pieces * double(soc.gmStart);
+  }
 
-    // The time that does not overlap: single buffers, the first chunk, the last results. The next
-    // chunk is requested when the scalar unit has put the last steps of this one into the queues,
-    // whose depth is limited.
-    double step = std::max(e.cube, e.mte1) / std::max(1.0, tiles * steps);
-    double lead = double(soc.queueDepth) / 4 * step, latency = double(soc.readLatency);
+  /// Adds the time that does not overlap: single buffers, the first chunk, the last results.
+  void addFill() {
+    // The next chunk is requested when the scalar unit has put the last steps of this one into the
+    // queues, whose depth is limited.
+    const double step = std::max(e.cube, e.mte1) / std::max(1.0, tiles * steps);
+    const double lead = double(soc.queueDepth) / 4 * step, latency = double(soc.readLatency);
     if (lhsLoads > 1)
       e.fill += (lhsLoads - 1) * std::max(0.0, lhs + latency - lead);
     if (rhsLoads > 1)
       e.fill += (rhsLoads - 1) * std::max(0.0, rhs + latency - lead);
     if (p.lhsBuffers == 1 && lhsLoads > 1)
-      e.fill += lhsLoads * (lhs + double(soc.readLatency));
+      e.fill += lhsLoads * (lhs + latency);
     if (p.rhsBuffers == 1 && rhsLoads > 1)
-      e.fill += rhsLoads * (rhs + double(soc.readLatency));
+      e.fill += rhsLoads * (rhs + latency);
     if (p.l0cBuffers == 1)
-      e.fill += tiles * (leave + double(soc.mmadLatency + soc.vectorLatency));
-    e.fill += lhs + rhs + double(soc.readLatency + soc.writeLatency) + out + leave / 2;
-    double busiest = std::max({e.cube, e.vector, e.mte1, e.mte2, e.mte3, e.scalar});
-    // A buffer is requested, arrives after the latency, is used, and only then requested again: two
-    // buffers must cover this.
-    double loads = std::max(lhsLoads, rhsLoads);
-    if (loads > 2) {
-      double both = t.order == Order::None ? lhs + rhs : lhsLoads > rhsLoads ? lhs : rhs;
-      double turn = both + latency + 60 + std::max(e.cube, e.mte1) / loads;
-      busiest = std::max(busiest, loads * turn / 2);
-    }
-    // Queues that are nearly as busy hinder each other.
-    e.cycles = busiest + e.fill + 0.03 * (e.cube + e.vector + e.mte1 + e.mte2 + e.mte3 + e.scalar);
-    return e;
+      e.fill += tiles * (tileLeave + double(soc.mmadLatency + soc.vectorLatency));
+    e.fill += lhs + rhs + double(soc.readLatency + soc.writeLatency) + lastResult + tileLeave / 2;
   }
 
-private:
+  /// Returns the cycles of the queue that is busy for longest, at least those of the buffers: one
+  /// is requested, arrives after the latency, is used, and only then requested again. Two buffers
+  /// must cover this.
+  double busiest() const {
+    const double queue = std::max({e.cube, e.vector, e.mte1, e.mte2, e.mte3, e.scalar});
+    const double loads = std::max(lhsLoads, rhsLoads);
+    if (loads <= 2)
+      return queue;
+    const double both = p.tile.order == Order::None ? lhs + rhs : lhsLoads > rhsLoads ? lhs : rhs;
+    const double turn = both + double(soc.readLatency) + 60 + std::max(e.cube, e.mte1) / loads;
+    return std::max(queue, loads * turn / 2);
+  }
+
   static double tiled(int64_t size, int64_t tile) {
     return double(size / tile * divideCeil(tile, 16) + divideCeil(size % tile, 16));
   }
@@ -183,6 +210,15 @@ private:
   const Contraction &c;
   const Plan &p;
   const SocTable &soc;
+  Estimate e;
+  // Of a chunk, in whole blocks of its tiles.
+  const int64_t rows, columns;
+  const double mTiles, nTiles;
+  const double steps; ///< of a tile along the depth
+  double chunks = 0, tiles = 0, lhsLoads = 0, rhsLoads = 0;
+  double lhs = 0, rhs = 0; ///< cycles of one load
+  double tileLeave = 0;    ///< cycles of one tile out of l0c
+  double lastResult = 0;   ///< cycles from the last piece in l0c to gm
 };
 
 using Choices = llvm::SmallSetVector<int64_t, 32>;

@@ -251,6 +251,7 @@ GOOD = tensor([2])
      'does not read the attribute "padding"'),
     ([op("Adds", [tensor([2], "uint8")], [tensor([2], "uint8")], value=-1.0)], "E10030", "its number -1 is none of the type"),
     ([op("Muls", [tensor([2], "int32")], [tensor([2], "int32")], value=1.5)], "E10030", "its number 1.5 is none of the type"),
+    ([op("Relu", [GOOD], [GOOD], sorted=True)], "E14001", 'does not read the attribute "sorted", which is true; take it out'),
     ([op("Round", [GOOD], [GOOD], decimals=2)], "E14001", 'does not read the attribute "decimals", which is 2'),
     ([op("MatMull", [GOOD, GOOD], [GOOD])], "E10055", 'did you mean "MatMul"?'),
     ([op("Abs", [tensor([1, 1, 2, 2, 16], format="NC1HWC0")], [GOOD])], "E10055", "TransData"),

@@ -145,3 +145,19 @@ module attributes {graph.float32_nodes = ["norm", "exact"]} {
     return %b, %d, %f : tensor<1x1x3x3xf32>, tensor<1x1x3x3xf32>, tensor<1x1x3x3xf32>
   }
 }
+
+// -----
+
+// A filter without its bytes, as in a module that was printed for reading, stays as it is.
+// CHECK-LABEL: func @without_bytes
+// CHECK: graph.batch_norm
+func.func @without_bytes(%x: tensor<1x1x3x3xf32>) -> tensor<1x2x3x3xf32> {
+  %w = graph.constant dense_resource<__elided__> : tensor<2x1x1x1xf32>
+  %scale = graph.constant dense<[4.0, 3.0]> : tensor<2xf32>
+  %shift = graph.constant dense<[5.0, 6.0]> : tensor<2xf32>
+  %mean = graph.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %var = graph.constant dense<[3.0, 8.0]> : tensor<2xf32>
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x1x3x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x3x3xf32>
+  %z = graph.batch_norm %y, %scale, %shift, %mean, %var {epsilon = 1.0 : f64} : (tensor<1x2x3x3xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x3x3xf32>
+  return %z : tensor<1x2x3x3xf32>
+}
