@@ -154,6 +154,20 @@ TEST_CASE("devices have addresses") {
   CHECK(device == 0);
   BAD(ACL_ERROR_INVALID_PARAM, aclrtDeviceGetPCIBusId(0, text, 12));
   BAD(ACL_ERROR_INVALID_DEVICE, aclrtDeviceGetPCIBusId(77, text, sizeof text));
+  const aclrtAtomicOperation operations[] = {ACL_RT_ATOMIC_OPERATION_AND,
+                                             ACL_RT_ATOMIC_OPERATION_FLOAT_MAX};
+  uint32_t capabilities[] = {7, 7, 7};
+  GOOD(aclrtDeviceGetHostAtomicCapabilities(capabilities, operations, 2, 0));
+  CHECK((capabilities[0] == 0 && capabilities[1] == 0 && capabilities[2] == 7));
+  GOOD(aclrtDeviceGetP2PAtomicCapabilities(capabilities + 2, operations, 1, 0, 0));
+  CHECK(capabilities[2] == 0);
+  BAD(ACL_ERROR_INVALID_PARAM,
+      aclrtDeviceGetHostAtomicCapabilities(capabilities, operations, 0, 0));
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtDeviceGetHostAtomicCapabilities(nullptr, operations, 2, 0));
+  const auto beyond = aclrtAtomicOperation(13);
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtDeviceGetHostAtomicCapabilities(capabilities, &beyond, 1, 0));
+  BAD(ACL_ERROR_INVALID_DEVICE,
+      aclrtDeviceGetP2PAtomicCapabilities(capabilities, operations, 2, 0, 77));
   BAD(ACL_ERROR_INVALID_DEVICE, aclrtDeviceGetByPCIBusId("0000:99:00.0", &device));
   BAD(ACL_ERROR_INVALID_PARAM, aclrtDeviceGetByPCIBusId("somewhere", &device));
 }
