@@ -1,5 +1,6 @@
 //===-- RuntimeTest.cpp - devices, contexts, streams, events, memory ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "mstx/ms_tools_ext.h"
 #include "test/ascend/AclTest.h"
 
 #include <atomic>
@@ -479,4 +480,21 @@ TEST_CASE("data buffers and tensor descriptions are checked") {
   aclDestroyTensorDesc(desc);
   aclDestroyTensorDesc(desc);
   CHECK(aclGetRecentErrMsg() != nullptr);
+}
+
+TEST_CASE("memory that a program divides is watched by no tool") {
+  int memory[4] = {};
+  const mstxMemVirtualRangeDesc_t range{0, memory, sizeof memory};
+  const mstxMemHeapDesc_t heap{MSTX_MEM_HEAP_USAGE_TYPE_SUB_ALLOCATOR,
+                               MSTX_MEM_TYPE_VIRTUAL_ADDRESS, &range};
+  CHECK(mstxMemHeapRegister(nullptr, &heap) == nullptr);
+  auto *none = reinterpret_cast<mstxMemRegionHandle_t>(memory);
+  mstxMemRegionHandle_t regions[2] = {none, none};
+  const mstxMemRegionsRegisterBatch_t batch{nullptr, MSTX_MEM_TYPE_VIRTUAL_ADDRESS, 1, &range,
+                                            regions};
+  mstxMemRegionsRegister(nullptr, &batch);
+  CHECK((regions[0] == nullptr && regions[1] == none));
+  mstxMemRegionsRegister(nullptr, nullptr);
+  mstxMemRegionsUnregister(nullptr, nullptr);
+  mstxMemHeapUnregister(nullptr, nullptr);
 }
