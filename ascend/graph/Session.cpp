@@ -7,6 +7,7 @@
 
 #include "acl/acl.h"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 

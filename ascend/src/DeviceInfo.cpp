@@ -7,6 +7,7 @@
 #include "acl/acl.h"
 #include "npu/soc/Soc.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
