@@ -68,6 +68,7 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/ascend/python/acl" "${PROJECT_SOURCE_DI
         PATTERN "__pycache__" EXCLUDE)
 install(PROGRAMS "${PROJECT_SOURCE_DIR}/ascend/python/benchmark" DESTINATION "${CMAKE_INSTALL_BINDIR}"
         RENAME "benchmark.${CMAKE_SYSTEM_PROCESSOR}" COMPONENT ascend)
-install(PROGRAMS "${PROJECT_SOURCE_DIR}/ascend/python/msame" "${PROJECT_SOURCE_DIR}/ascend/python/msopst"
+install(PROGRAMS "${PROJECT_SOURCE_DIR}/ascend/python/msame" "${PROJECT_SOURCE_DIR}/ascend/python/msopgen"
+        "${PROJECT_SOURCE_DIR}/ascend/python/msopst"
         "${PROJECT_SOURCE_DIR}/ascend/python/msprof" "${PROJECT_SOURCE_DIR}/ascend/python/npu-smi" DESTINATION "${CMAKE_INSTALL_BINDIR}"
         COMPONENT ascend)

@@ -512,10 +512,10 @@ using namespace atc::ascend;
 
 namespace {
 
+/// Gives a tensor of an executor, its input or output, another address.
 aclnnStatus setAddress(const char *function, aclOpExecutor *handle, size_t index,
-                       const aclTensor *tensor, void *address, bool inputs, bool outputs) {
-  if (!handle || !tensor)
-    return fail(aclnnIsNull, function, "%s is NULL", handle ? "tensor" : "executor");
+                       const std::shared_ptr<Tensor> &own, void *address, bool inputs,
+                       bool outputs) {
   auto executor = executors().find(handle);
   if (!executor)
     return fail(aclnnIsInvalid, function, "executor (%p) was executed, or is none",
@@ -528,11 +528,29 @@ aclnnStatus setAddress(const char *function, aclOpExecutor *handle, size_t index
   if (index >= all.size())
     return fail(aclnnIsInvalid, function, "index is %zu, there are %zu tensors", index, all.size());
   // The handle tells which tensor it is; functions ask for theirs in an order of their own.
-  const auto own = tensors().find(tensor);
   if (!own || std::find(all.begin(), all.end(), own) == all.end())
     return fail(aclnnIsInvalid, function, "tensor %zu of the executor is another one", index);
   own->data = address;
   return 0;
+}
+
+aclnnStatus setAddressOf(const char *function, aclOpExecutor *handle, size_t index,
+                         const aclTensor *tensor, void *address, bool inputs, bool outputs) {
+  if (!handle || !tensor)
+    return fail(aclnnIsNull, function, "%s is NULL", handle ? "tensor" : "executor");
+  return setAddress(function, handle, index, tensors().find(tensor), address, inputs, outputs);
+}
+
+aclnnStatus setAddressInList(const char *function, aclOpExecutor *handle, size_t index,
+                             size_t position, const aclTensorList *list, void *address, bool inputs,
+                             bool outputs) {
+  if (!handle || !list)
+    return fail(aclnnIsNull, function, "%s is NULL", handle ? "tensors" : "executor");
+  const auto found = tensorLists().find(list);
+  if (!found || position >= found->items.size())
+    return fail(aclnnIsInvalid, function, "tensors (%p) is no list with a tensor %zu",
+                static_cast<const void *>(list), position);
+  return setAddress(function, handle, index, found->items[position], address, inputs, outputs);
 }
 
 } // namespace
@@ -560,7 +578,7 @@ aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor *executor) {
 
 #define ACLNN_ADDRESS(name, inputs, outputs)                                                       \
   aclnnStatus name(aclOpExecutor *executor, const size_t index, aclTensor *tensor, void *addr) {   \
-    return setAddress(#name, executor, index, tensor, addr, inputs, outputs);                      \
+    return setAddressOf(#name, executor, index, tensor, addr, inputs, outputs);                    \
   }
 ACLNN_ADDRESS(aclSetInputTensorAddr, true, false)
 ACLNN_ADDRESS(aclSetOutputTensorAddr, false, true)
@@ -568,3 +586,13 @@ ACLNN_ADDRESS(aclSetTensorAddr, true, true)
 ACLNN_ADDRESS(AclSetInputTensorAddr, true, false)
 ACLNN_ADDRESS(AclSetOutputTensorAddr, false, true)
 ACLNN_ADDRESS(AclSetTensorAddr, true, true)
+
+#define ACLNN_ADDRESS_IN_LIST(name, inputs, outputs)                                               \
+  aclnnStatus name(aclOpExecutor *executor, size_t irIndex, const size_t relativeIndex,            \
+                   aclTensorList *tensors, void *addr) {                                           \
+    return setAddressInList(#name, executor, irIndex, relativeIndex, tensors, addr, inputs,        \
+                            outputs);                                                              \
+  }
+ACLNN_ADDRESS_IN_LIST(aclSetDynamicInputTensorAddr, true, false)
+ACLNN_ADDRESS_IN_LIST(aclSetDynamicOutputTensorAddr, false, true)
+ACLNN_ADDRESS_IN_LIST(aclSetDynamicTensorAddr, true, true)

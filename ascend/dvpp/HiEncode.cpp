@@ -27,6 +27,8 @@ struct EncodeChannel {
   explicit EncodeChannel(const hi_venc_chn_attr &attributes)
       : settings(attributes), attributes(attributes.venc_attr) {}
 
+  bool encodesVideo() const { return attributes.type != HI_PT_JPEG; }
+
   EncodeSettings settings;
   hi_venc_jpeg_param parameters{};
   std::atomic<bool> started{false}, destroyed{false};
@@ -191,14 +193,14 @@ hi_s32 sendFrame(const char *function, hi_venc_chn id, const hi_video_frame_info
   if (!channel->started)
     return hiFail(HI_ID_VENC, HI_ERR_NOT_PERM, function,
                   "channel %d takes no pictures; call hi_mpi_venc_start_chn", id);
-  if (channel->video && target)
+  if (channel->encodesVideo() && target)
     return hiFail(HI_ID_VENC, HI_ERR_NOT_SUPPORT, function,
                   "channel %d encodes video; call hi_mpi_venc_send_frame", id);
   Encoded file;
   file.pts = info->v_frame.pts;
   file.input = reinterpret_cast<hi_u64>(info->v_frame.virt_addr[0]);
-  hi_s32 error = channel->video ? encodeFrame(function, *channel, info->v_frame, file)
-                                : encodePicture(*channel, info->v_frame, target, file);
+  hi_s32 error = channel->encodesVideo() ? encodeFrame(function, *channel, info->v_frame, file)
+                                         : encodePicture(*channel, info->v_frame, target, file);
   if (!error && !channel->files.push(file, timeout < 0 ? -1 : timeout, channel->destroyed))
     error = hiFail(HI_ID_VENC, HI_ERR_BUF_FULL, function, "256 files wait in channel %d", id);
   if (error && file.own)
@@ -253,6 +255,29 @@ hi_s32 hi_mpi_venc_destroy_chn(hi_venc_chn chn) {
   return HI_SUCCESS;
 }
 
+hi_s32 hi_mpi_venc_set_chn_attr(hi_venc_chn chn, const hi_venc_chn_attr *attr) {
+  std::shared_ptr<EncodeChannel> channel;
+  HI_TRY(findChannelWith(__func__, chn, attr, channel));
+  const hi_venc_attr &given = attr->venc_attr, &held = channel->attributes;
+  if (given.type != held.type || given.pic_width != held.pic_width ||
+      given.pic_height != held.pic_height || given.profile != held.profile)
+    return hiFail(HI_ID_VENC, HI_ERR_NOT_PERM, __func__,
+                  "the type, the profile and the size of channel %d stay; the rate can be changed",
+                  chn);
+  std::unique_ptr<VideoEncoder> video;
+  if (channel->encodesVideo()) {
+    hi_s32 error = HI_SUCCESS;
+    video = makeHiVideoEncoder(__func__, *attr, error);
+    if (!video)
+      return error;
+  }
+  // The next picture begins a stream of the new rate, with a picture that needs no other.
+  std::scoped_lock lock(channel->codecMutex, channel->settings.mutex);
+  channel->video = std::move(video);
+  channel->settings.attributes = *attr;
+  return HI_SUCCESS;
+}
+
 hi_s32 hi_mpi_venc_start_chn(hi_venc_chn chn, const hi_venc_start_param *recv_param) {
   std::shared_ptr<EncodeChannel> channel;
   HI_TRY(findChannelWith(__func__, chn, recv_param, channel));
@@ -295,7 +320,7 @@ hi_s32 hi_mpi_venc_close_fd(hi_venc_chn chn) {
 hi_s32 hi_mpi_venc_request_idr(hi_venc_chn chn, hi_bool instant) {
   std::shared_ptr<EncodeChannel> channel;
   HI_TRY(encodeChannels().find(__func__, chn, channel));
-  if (!channel->video)
+  if (!channel->encodesVideo())
     return hiFail(HI_ID_VENC, HI_ERR_NOT_SUPPORT, __func__, "channel %d encodes no video", chn);
   channel->wantsKey = true;
   return HI_SUCCESS;
@@ -365,7 +390,7 @@ hi_s32 hi_mpi_venc_get_stream(hi_venc_chn chn, hi_venc_stream *stream, hi_s32 mi
   pack.len = file.bytes;
   pack.pts = file.pts;
   pack.is_frame_end = HI_TRUE;
-  if (channel->video)
+  if (channel->encodesVideo())
     pack.data_type.h264_type = file.unitType;
   else
     pack.data_type.jpeg_type = HI_VENC_JPEG_PACK_PIC;

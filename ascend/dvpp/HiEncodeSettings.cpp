@@ -97,6 +97,7 @@ EncodeSettings::EncodeSettings(const hi_venc_chn_attr &attributes) : attributes(
 hi_s32 hi_mpi_venc_get_chn_attr(hi_venc_chn chn, hi_venc_chn_attr *attr) {
   std::shared_ptr<EncodeSettings> settings;
   HI_TRY(findWith(__func__, chn, attr, settings));
+  std::lock_guard lock(settings->mutex);
   *attr = settings->attributes;
   return HI_SUCCESS;
 }

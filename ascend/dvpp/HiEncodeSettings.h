@@ -13,8 +13,8 @@ namespace atc::ascend {
 struct EncodeSettings {
   explicit EncodeSettings(const hi_venc_chn_attr &attributes);
 
-  const hi_venc_chn_attr attributes;
   std::mutex mutex; ///< of what follows
+  hi_venc_chn_attr attributes;
   hi_venc_rc_param rate{};
   hi_venc_scene_mode scene = HI_VENC_SCENE_0;
   hi_venc_chn_param channel{HI_FALSE, 0, UINT32_MAX, 1, {}, {-1, -1}};

@@ -22,7 +22,9 @@ enum class DvppKind : uint8_t {
   VideoDecoder,
   VideoDecoderFrame,
   VideoEncoder,
-  VideoEncoderFrame
+  VideoEncoderFrame,
+  Histogram,
+  ValueMap
 };
 
 /// Returns the kind under which a handle of this object is registered.

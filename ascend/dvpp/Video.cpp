@@ -212,30 +212,3 @@ aclError aclvencGetChannelDescParam(const aclvencChannelDesc *channelDesc,
   ACL_REQUIRE(paramRetSize);
   return parameter(__func__, *found, paramType, length, nullptr, param, paramRetSize);
 }
-
-#define DVPP_NO_HISTOGRAMS(result)                                                                 \
-  fail(ACL_ERROR_API_NOT_SUPPORT, __func__, "histograms of pictures are not computed here");       \
-  return result
-
-acldvppLutMap *acldvppCreateLutMap() { DVPP_NO_HISTOGRAMS(nullptr); }
-aclError acldvppDestroyLutMap(acldvppLutMap *) { DVPP_NO_HISTOGRAMS(ACL_ERROR_API_NOT_SUPPORT); }
-uint32_t acldvppGetLutMapDims(const acldvppLutMap *) { DVPP_NO_HISTOGRAMS(0); }
-aclError acldvppGetLutMapData(const acldvppLutMap *, uint32_t, uint8_t **, uint32_t *) {
-  DVPP_NO_HISTOGRAMS(ACL_ERROR_API_NOT_SUPPORT);
-}
-aclError acldvppVpcEqualizeHistAsync(const acldvppChannelDesc *, const acldvppPicDesc *,
-                                     acldvppPicDesc *, const acldvppLutMap *, aclrtStream) {
-  DVPP_NO_HISTOGRAMS(ACL_ERROR_API_NOT_SUPPORT);
-}
-acldvppHist *acldvppCreateHist() { DVPP_NO_HISTOGRAMS(nullptr); }
-aclError acldvppDestroyHist(acldvppHist *) { DVPP_NO_HISTOGRAMS(ACL_ERROR_API_NOT_SUPPORT); }
-uint32_t acldvppGetHistDims(acldvppHist *) { DVPP_NO_HISTOGRAMS(0); }
-aclError acldvppGetHistData(acldvppHist *, uint32_t, uint32_t **, uint16_t *) {
-  DVPP_NO_HISTOGRAMS(ACL_ERROR_API_NOT_SUPPORT);
-}
-uint32_t acldvppGetHistRetCode(acldvppHist *) { DVPP_NO_HISTOGRAMS(0); }
-aclError acldvppClearHist(acldvppHist *) { DVPP_NO_HISTOGRAMS(ACL_ERROR_API_NOT_SUPPORT); }
-aclError acldvppVpcCalcHistAsync(acldvppChannelDesc *, acldvppPicDesc *, acldvppHist *, void *,
-                                 aclrtStream) {
-  DVPP_NO_HISTOGRAMS(ACL_ERROR_API_NOT_SUPPORT);
-}

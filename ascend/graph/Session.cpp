@@ -7,6 +7,7 @@
 
 #include "acl/acl.h"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 
@@ -28,12 +29,62 @@ Engine &engine() {
   return only;
 }
 
+/// A graph and the models that it was compiled to: one, or one for each shape of its inputs.
 struct Compiled {
   Graph graph;
   Options options;
-  bool isLoaded = false;
-  uint32_t model = 0;
+  std::map<std::string, uint32_t> models; ///< by the flag that states shapes; "": as they are
+
+  void unload() {
+    for (const auto &[shapes, model] : models)
+      aclmdlUnload(model);
+    models.clear();
+  }
 };
+
+/// Returns the inputs of a graph of operators, with what it states of their tensors.
+std::vector<std::pair<std::string, TensorDesc>> statedInputs(const Graph &graph) {
+  std::vector<std::pair<std::string, TensorDesc>> inputs;
+  for (const auto &node : graph.content()->nodes) {
+    if (node->type != "Data" && node->type != "RefData")
+      continue;
+    std::optional<TensorDesc> stated;
+    if (!node->outputs.empty())
+      stated = node->outputs[0].desc;
+    if (!stated && !node->inputs.empty())
+      stated = node->inputs[0].desc;
+    inputs.emplace_back(node->name, stated.value_or(TensorDesc()));
+  }
+  return inputs;
+}
+
+/// Whether an input has dims of any size, and the program does not say itself which there are.
+bool hasOpenInputs(const Graph &graph, const Options &options) {
+  Options flags;
+  detail::addFlags(options, flags);
+  for (const char *flag : {"input_shape", "input_shape_range", "dynamic_batch_size",
+                           "dynamic_image_size", "dynamic_dims"})
+    if (flags.count(flag))
+      return false;
+  for (const auto &[name, desc] : statedInputs(graph))
+    for (int64_t dim : desc.GetShape().GetDims())
+      if (dim < 0)
+        return true;
+  return false;
+}
+
+/// Returns "name:1,3;..." of the tensors of a run.
+std::string shapesOf(const Graph &graph, const std::vector<Tensor> &tensors) {
+  std::string text;
+  const auto inputs = statedInputs(graph);
+  for (size_t i = 0; i < std::min(inputs.size(), tensors.size()); ++i) {
+    text += (i ? ";" : "") + inputs[i].first + ":";
+    const std::vector<int64_t> dims = tensors[i].GetTensorDesc().GetShape().GetDims();
+    for (size_t k = 0; k < dims.size(); ++k)
+      text += (k ? "," : "") + std::to_string(dims[k]);
+  }
+  return text;
+}
 
 Status failAcl(const char *function, const char *call) {
   const char *said = aclGetRecentErrMsg();
@@ -107,13 +158,15 @@ struct Session::State {
   static inline std::atomic<uint64_t> nextId{0};
   std::map<uint32_t, Compiled> graphs;
 
-  Status load(const char *function, uint32_t id) {
+  /// Compiles and loads a graph, where that was not done yet. One with dims of any size is compiled
+  /// for the shapes of `tensors`; without them it waits for those of its first run, and `model` is
+  /// not written.
+  Status load(const char *function, uint32_t id, const std::vector<Tensor> *tensors,
+              uint32_t *model) {
     auto found = graphs.find(id);
     if (found == graphs.end())
       return detail::fail(FAILED, function, "there is no graph " + std::to_string(id));
     Compiled &graph = found->second;
-    if (graph.isLoaded)
-      return SUCCESS;
     Options all;
     {
       std::lock_guard lock(engine().mutex);
@@ -123,12 +176,24 @@ struct Session::State {
       for (const auto &[name, value] : *more)
         all[name] = value;
     all.try_emplace(SOC_VERSION, aclrtGetSocName());
+    std::string shapes;
+    if (hasOpenInputs(graph.graph, all)) {
+      if (!tensors)
+        return SUCCESS;
+      shapes = shapesOf(graph.graph, *tensors);
+      all["input_shape"] = shapes;
+    }
+    const auto known = graph.models.find(shapes);
+    if (known != graph.models.end()) {
+      *model = known->second;
+      return SUCCESS;
+    }
     ModelBufferData built;
     if (detail::build(function, graph.graph, all, built) != GRAPH_SUCCESS)
       return FAILED;
-    if (aclmdlLoadFromMem(built.data.get(), built.length, &graph.model) != ACL_SUCCESS)
+    if (aclmdlLoadFromMem(built.data.get(), built.length, model) != ACL_SUCCESS)
       return failAcl(function, "aclmdlLoadFromMem");
-    graph.isLoaded = true;
+    graph.models[shapes] = *model;
     return SUCCESS;
   }
 };
@@ -138,16 +203,15 @@ Session::Session(const std::map<AscendString, AscendString> &options)
   state->options = detail::plain(options);
 }
 Session::~Session() {
-  for (const auto &[id, graph] : state->graphs)
-    if (graph.isLoaded)
-      aclmdlUnload(graph.model);
+  for (auto &[id, graph] : state->graphs)
+    graph.unload();
 }
 
 Status Session::AddGraph(uint32_t graphId, const Graph &graph,
                          const std::map<AscendString, AscendString> &options) {
   if (!graph.IsValid())
     return detail::fail(FAILED, __func__, "the graph is empty");
-  if (!state->graphs.try_emplace(graphId, Compiled{graph, detail::plain(options)}).second)
+  if (!state->graphs.try_emplace(graphId, Compiled{graph, detail::plain(options), {}}).second)
     return detail::fail(FAILED, __func__, "there is a graph " + std::to_string(graphId));
   return SUCCESS;
 }
@@ -159,7 +223,7 @@ Status Session::AddGraphWithCopy(uint32_t graphId, const Graph &graph,
                                  const std::map<AscendString, AscendString> &options) {
   if (AddGraph(graphId, graph, options) != SUCCESS)
     return FAILED;
-  if (state->load(__func__, graphId) == SUCCESS)
+  if (CompileGraph(graphId) == SUCCESS)
     return SUCCESS;
   state->graphs.erase(graphId);
   return FAILED;
@@ -172,25 +236,30 @@ Status Session::RemoveGraph(uint32_t graphId) {
   auto found = state->graphs.find(graphId);
   if (found == state->graphs.end())
     return detail::fail(FAILED, __func__, "there is no graph " + std::to_string(graphId));
-  if (found->second.isLoaded)
-    aclmdlUnload(found->second.model);
+  found->second.unload();
   state->graphs.erase(found);
   return SUCCESS;
 }
 
-Status Session::CompileGraph(uint32_t graphId) { return state->load(__func__, graphId); }
+Status Session::CompileGraph(uint32_t graphId) {
+  uint32_t model = 0;
+  return state->load(__func__, graphId, nullptr, &model);
+}
 bool Session::IsGraphNeedRebuild(uint32_t) { return false; }
 
 Status Session::BuildGraph(uint32_t graphId, const std::vector<Tensor> &inputs) {
-  if (state->load(__func__, graphId) != SUCCESS)
+  // Programs may leave the inputs out, which the graph describes.
+  if (inputs.empty())
+    return CompileGraph(graphId);
+  uint32_t model = 0;
+  if (state->load(__func__, graphId, &inputs, &model) != SUCCESS)
     return FAILED;
   std::unique_ptr<aclmdlDesc, aclError (*)(aclmdlDesc *)> desc(aclmdlCreateDesc(),
                                                                aclmdlDestroyDesc);
-  if (aclmdlGetDesc(desc.get(), state->graphs[graphId].model) != ACL_SUCCESS)
+  if (aclmdlGetDesc(desc.get(), model) != ACL_SUCCESS)
     return failAcl(__func__, "aclmdlGetDesc");
-  // Programs may leave the inputs out, which the graph describes.
   const size_t count = aclmdlGetNumInputs(desc.get());
-  if (!inputs.empty() && inputs.size() != count)
+  if (inputs.size() != count)
     return detail::fail(FAILED, __func__,
                         "the graph has " + std::to_string(count) + " inputs, not " +
                             std::to_string(inputs.size()));
@@ -222,9 +291,9 @@ static TensorDesc describeOutput(const aclmdlDesc *desc, size_t index) {
 
 Status Session::RunGraph(uint32_t graphId, const std::vector<Tensor> &inputs,
                          std::vector<Tensor> &outputs) {
-  if (state->load(__func__, graphId) != SUCCESS)
+  uint32_t model = 0;
+  if (state->load(__func__, graphId, &inputs, &model) != SUCCESS)
     return FAILED;
-  const uint32_t model = state->graphs[graphId].model;
   std::unique_ptr<aclmdlDesc, aclError (*)(aclmdlDesc *)> desc(aclmdlCreateDesc(),
                                                                aclmdlDestroyDesc);
   if (aclmdlGetDesc(desc.get(), model) != ACL_SUCCESS)

@@ -7,6 +7,7 @@
 #include "acl/acl.h"
 #include "npu/soc/Soc.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -185,6 +186,36 @@ aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid *uuid) {
   memcpy(uuid->bytes, "OpenATC", 7);
   memcpy(uuid->bytes + 12, &deviceId, sizeof(deviceId));
   return ACL_SUCCESS;
+}
+
+/// Writes that a device has none of the atomic operations.
+static aclError noAtomics(const char *function, uint32_t *capabilities,
+                          const aclrtAtomicOperation *operations, uint32_t count) {
+  if (!capabilities || !operations || count == 0)
+    return fail(ACL_ERROR_INVALID_PARAM, function,
+                "give operations, and room for the capabilities of as many");
+  for (uint32_t i = 0; i < count; ++i)
+    if (operations[i] > ACL_RT_ATOMIC_OPERATION_FLOAT_MAX)
+      return fail(ACL_ERROR_INVALID_PARAM, function, "operation %u is %u; give 0 to 12", i,
+                  unsigned(operations[i]));
+  std::fill_n(capabilities, count, 0u);
+  return ACL_SUCCESS;
+}
+
+aclError aclrtDeviceGetHostAtomicCapabilities(uint32_t *capabilities,
+                                              const aclrtAtomicOperation *operations,
+                                              const uint32_t count, int32_t deviceId) {
+  ACL_TRY(checkDevice(__func__, deviceId));
+  return noAtomics(__func__, capabilities, operations, count);
+}
+
+aclError aclrtDeviceGetP2PAtomicCapabilities(uint32_t *capabilities,
+                                             const aclrtAtomicOperation *operations,
+                                             const uint32_t count, int32_t srcDeviceId,
+                                             int32_t dstDeviceId) {
+  ACL_TRY(checkDevice(__func__, srcDeviceId));
+  ACL_TRY(checkDevice(__func__, dstDeviceId));
+  return noAtomics(__func__, capabilities, operations, count);
 }
 
 aclError aclrtDeviceGetPCIBusId(int32_t deviceId, char *pciBusId, int32_t len) {

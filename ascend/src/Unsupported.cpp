@@ -3,6 +3,7 @@
 #include "ascend/src/Errors.h"
 
 #include "acl/acl.h"
+#include "acl/acl_prof.h"
 #include "acl/acl_tdt_queue.h"
 
 using namespace atc::ascend;
@@ -20,6 +21,9 @@ constexpr const char *noRecords =
     "between aclmdlRICaptureTaskUpdateBegin and aclmdlRICaptureTaskUpdateEnd";
 constexpr const char *noNumbers = "nothing is kept with the number of a task here";
 constexpr const char *noFaults = "simulated devices have no faults that could be repaired";
+constexpr const char *noCommunication =
+    "a program has no tasks of communication here that could be repeated";
+constexpr const char *noFeatures = "there is no list of features here";
 constexpr const char *noCaches = "memory needs no hints here; use aclrtCmoAsync";
 constexpr const char *noOverflow = "nothing watches for numbers that overflow here";
 } // namespace
@@ -109,6 +113,9 @@ ACL_MISSING(noFaults, aclrtSetDeviceTaskAbortCallback, const char *, aclrtDevice
             void *)
 ACL_MISSING(noFaults, aclrtMemUceRepair, int32_t, aclrtMemUceInfo *, size_t)
 ACL_MISSING(noFaults, aclrtRepairError, int32_t, const aclrtErrorInfo *)
+ACL_MISSING(noCommunication, aclRecoverAllHcclTasks, int32_t)
+ACL_MISSING(noFeatures, aclprofGetSupportedFeatures, size_t *, void **)
+ACL_MISSING(noFeatures, aclprofGetSupportedFeaturesV2, size_t *, void **)
 ACL_MISSING(noCaches, aclrtCmoAsyncWithBarrier, void *, size_t, aclrtCmoType, uint32_t, aclrtStream)
 ACL_MISSING(noCaches, aclrtCmoWaitBarrier, aclrtBarrierTaskInfo *, aclrtStream, uint32_t)
 ACL_MISSING(noCaches, aclrtCmoGetDescSize, size_t *)

@@ -444,7 +444,48 @@ TEST_CASE("PNG files are read") {
   GOOD(acldvppDestroyPicDesc(desc));
 }
 
-TEST_CASE("histograms are refused") {
+TEST_CASE("histograms count values, and tables replace them") {
   Media media;
-  CHECK(acldvppCreateHist() == nullptr);
+  Nv12 source(32, 16), target(32, 16);
+  fillGradient(source, 32, 16);
+  uint32_t *counts = nullptr;
+  uint16_t length = 0;
+  acldvppHist *hist = acldvppCreateHist();
+  REQUIRE(acldvppGetHistDims(hist) == 3);
+  GOOD(acldvppVpcCalcHistAsync(media.channel, source.desc, hist, nullptr, nullptr));
+  GOOD(aclrtSynchronizeStream(nullptr));
+  CHECK(acldvppGetHistRetCode(hist) == 0);
+  GOOD(acldvppGetHistData(hist, 0, &counts, &length));
+  REQUIRE(length == 256);
+  // 40 + 2x + y is 42 at (0, 2) and (1, 0); rows with 50 are 0, 2 ... 10.
+  CHECK((counts[40] == 1 && counts[42] == 2 && counts[50] == 6 && counts[39] == 0));
+  GOOD(acldvppGetHistData(hist, 1, &counts, &length));
+  CHECK((counts[100] == 8 && counts[115] == 8 && counts[116] == 0));
+  GOOD(acldvppClearHist(hist));
+  CHECK(counts[100] == 0);
+  BAD(ACL_ERROR_INVALID_PARAM, acldvppGetHistData(hist, 3, &counts, &length));
+  BAD(ACL_ERROR_INVALID_PARAM,
+      acldvppVpcCalcHistAsync(media.channel, source.desc, hist, &length, nullptr));
+  GOOD(acldvppDestroyHist(hist));
+  BAD(ACL_ERROR_INVALID_RESOURCE_HANDLE,
+      acldvppVpcCalcHistAsync(media.channel, source.desc, hist, nullptr, nullptr));
+
+  acldvppLutMap *table = acldvppCreateLutMap();
+  REQUIRE(acldvppGetLutMapDims(table) == 3);
+  for (uint32_t channel = 0; channel < 3; ++channel) {
+    uint8_t *values = nullptr;
+    uint32_t size = 0;
+    GOOD(acldvppGetLutMapData(table, channel, &values, &size));
+    REQUIRE(size == 256);
+    for (uint32_t i = 0; i < size; ++i)
+      values[i] = uint8_t(channel == 0 ? 255 - i : i);
+  }
+  GOOD(acldvppVpcEqualizeHistAsync(media.channel, source.desc, target.desc, table, nullptr));
+  GOOD(aclrtSynchronizeStream(nullptr));
+  CHECK((target.at(3, 5) == 255 - source.at(3, 5) && target.chroma(4, 3) == source.chroma(4, 3)));
+  Nv12 other(64, 16);
+  BAD(ACL_ERROR_INVALID_PARAM,
+      acldvppVpcEqualizeHistAsync(media.channel, source.desc, other.desc, table, nullptr));
+  GOOD(acldvppDestroyLutMap(table));
+  BAD(ACL_ERROR_INVALID_RESOURCE_HANDLE, acldvppDestroyLutMap(table));
 }

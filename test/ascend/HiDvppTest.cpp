@@ -462,6 +462,18 @@ TEST_CASE_METHOD(Started, "video is encoded and decoded, a frame per picture") {
     frame.v_frame.width_stride[0] = frame.v_frame.height_stride[0] = side;
     frame.v_frame.virt_addr[0] = picture.info.picture_address;
     frame.v_frame.pts = i;
+    if (i == 2) {
+      encoder.rc_attr.h264_cbr.bit_rate = 500;
+      HI_GOOD(hi_mpi_venc_set_chn_attr(1, &encoder));
+      hi_venc_chn_attr held{};
+      HI_GOOD(hi_mpi_venc_get_chn_attr(1, &held));
+      CHECK(held.rc_attr.h264_cbr.bit_rate == 500);
+      held.venc_attr.pic_width = 2 * side;
+      HI_BAD(HI_ERR_VENC_NOT_PERM, hi_mpi_venc_set_chn_attr(1, &held));
+      held = encoder;
+      held.rc_attr.h264_cbr.bit_rate = 0;
+      HI_BAD(HI_ERR_VENC_ILLEGAL_PARAM, hi_mpi_venc_set_chn_attr(1, &held));
+    }
     if (i == 3)
       HI_GOOD(hi_mpi_venc_request_idr(1, HI_TRUE));
     HI_GOOD(hi_mpi_venc_send_frame(1, &frame, 1000));
@@ -471,7 +483,7 @@ TEST_CASE_METHOD(Started, "video is encoded and decoded, a frame per picture") {
     file.pack_cnt = 1;
     HI_GOOD(hi_mpi_venc_get_stream(1, &file, -1));
     CHECK(pack.pts == i);
-    if (i == 0 || i == 3) // of key pictures
+    if (i == 0 || i == 2 || i == 3) // of key pictures
       CHECK(pack.data_type.h264_type == (type == HI_PT_H264 ? 5u : 19u));
     hi_vdec_stream stream{};
     stream.addr = pack.addr;

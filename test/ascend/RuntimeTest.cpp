@@ -1,5 +1,6 @@
 //===-- RuntimeTest.cpp - devices, contexts, streams, events, memory ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "mstx/ms_tools_ext.h"
 #include "test/ascend/AclTest.h"
 
 #include <atomic>
@@ -154,6 +155,20 @@ TEST_CASE("devices have addresses") {
   CHECK(device == 0);
   BAD(ACL_ERROR_INVALID_PARAM, aclrtDeviceGetPCIBusId(0, text, 12));
   BAD(ACL_ERROR_INVALID_DEVICE, aclrtDeviceGetPCIBusId(77, text, sizeof text));
+  const aclrtAtomicOperation operations[] = {ACL_RT_ATOMIC_OPERATION_AND,
+                                             ACL_RT_ATOMIC_OPERATION_FLOAT_MAX};
+  uint32_t capabilities[] = {7, 7, 7};
+  GOOD(aclrtDeviceGetHostAtomicCapabilities(capabilities, operations, 2, 0));
+  CHECK((capabilities[0] == 0 && capabilities[1] == 0 && capabilities[2] == 7));
+  GOOD(aclrtDeviceGetP2PAtomicCapabilities(capabilities + 2, operations, 1, 0, 0));
+  CHECK(capabilities[2] == 0);
+  BAD(ACL_ERROR_INVALID_PARAM,
+      aclrtDeviceGetHostAtomicCapabilities(capabilities, operations, 0, 0));
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtDeviceGetHostAtomicCapabilities(nullptr, operations, 2, 0));
+  const auto beyond = aclrtAtomicOperation(13);
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtDeviceGetHostAtomicCapabilities(capabilities, &beyond, 1, 0));
+  BAD(ACL_ERROR_INVALID_DEVICE,
+      aclrtDeviceGetP2PAtomicCapabilities(capabilities, operations, 2, 0, 77));
   BAD(ACL_ERROR_INVALID_DEVICE, aclrtDeviceGetByPCIBusId("0000:99:00.0", &device));
   BAD(ACL_ERROR_INVALID_PARAM, aclrtDeviceGetByPCIBusId("somewhere", &device));
 }
@@ -465,4 +480,21 @@ TEST_CASE("data buffers and tensor descriptions are checked") {
   aclDestroyTensorDesc(desc);
   aclDestroyTensorDesc(desc);
   CHECK(aclGetRecentErrMsg() != nullptr);
+}
+
+TEST_CASE("memory that a program divides is watched by no tool") {
+  int memory[4] = {};
+  const mstxMemVirtualRangeDesc_t range{0, memory, sizeof memory};
+  const mstxMemHeapDesc_t heap{MSTX_MEM_HEAP_USAGE_TYPE_SUB_ALLOCATOR,
+                               MSTX_MEM_TYPE_VIRTUAL_ADDRESS, &range};
+  CHECK(mstxMemHeapRegister(nullptr, &heap) == nullptr);
+  auto *none = reinterpret_cast<mstxMemRegionHandle_t>(memory);
+  mstxMemRegionHandle_t regions[2] = {none, none};
+  const mstxMemRegionsRegisterBatch_t batch{nullptr, MSTX_MEM_TYPE_VIRTUAL_ADDRESS, 1, &range,
+                                            regions};
+  mstxMemRegionsRegister(nullptr, &batch);
+  CHECK((regions[0] == nullptr && regions[1] == none));
+  mstxMemRegionsRegister(nullptr, nullptr);
+  mstxMemRegionsUnregister(nullptr, nullptr);
+  mstxMemHeapUnregister(nullptr, nullptr);
 }

@@ -95,7 +95,7 @@ def call_all(handle):
               "aclrtMemAccessDesc", "aclrtMemLocation", "aclrtCntNotify", "aclrtDeviceStatus",
               "aclrtCntNotifyRecordInfo", "aclrtCntNotifyWaitInfo", "aclrtStreamAttrValue",
               "aclCANNPackageVersion", "aclmdlRI", "aclmdlRICaptureStatus", "aclmdlRICaptureMode",
-              "aclrtUuid", "aclCannAttr", "aclrtBinHandle", "aclrtFuncHandle", "aclrtArgsHandle",
+              "aclrtUuid", "aclCannAttr", "aclrtAtomicOperation", "aclrtBinHandle", "aclrtFuncHandle", "aclrtArgsHandle",
               "aclrtParamHandle", "aclrtMbuf", "aclrtBinaryLoadOptions", "aclrtLaunchKernelCfg",
               "aclrtPlaceHolderInfo", "aclrtErrorInfo", "aclrtMemUceInfo", "aclrtRandomNumTaskInfo",
               "aclrtTaskUpdateInfo", "aclrtBarrierTaskInfo", "aclrtServerPid", "aclrtIpcEventHandle",

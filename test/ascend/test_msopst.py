@@ -220,3 +220,18 @@ def test_comparison():
     assert found["pass"] and found["share_beyond"] == pytest.approx(0.2)
     assert not compare(np.array([1.0, 101.0, 0.0, np.inf, 0.0]), want, [0.02, 0])["pass"]
     assert found["max_error"] == pytest.approx(0.01)
+
+
+def test_a_folder_is_no_file_of_cases(tmp_path):
+    (tmp_path / "some.json").write_text("[]")
+    text = msopst("run", "-i", tmp_path, "-soc", "Ascend310P3", "-out", tmp_path / "out", code=1)
+    assert text.startswith("E13000: ") and "is a folder" in text and "some.json" in text
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["gen", "-i", "op.json", "-c", "ai_core-Ascend310P3", "-lan", "cpp", "-out", "out"], "E10055: msopgen gen"),
+    (["mi", "gen", "-i", "op.json"], "--input_shape"), (["sim", "-c", "core0"], "--timeline"),
+    (["compile"], "E10055"), (["generate"], "E10001: 'generate' is no command"), ([], "usage:")])
+def test_msopgen_names_what_there_is(arguments, words):
+    done = subprocess.run([sys.executable, ROOT / "ascend/python/msopgen", *arguments], capture_output=True, text=True)
+    assert done.returncode == 1 and words in done.stdout + done.stderr

@@ -25,7 +25,7 @@ HOLDS = {
     "mpi": [r"lib/libopenatc_mpi\.so"],
     "ascend": [r"lib/lib(ascendcl|acl_\w+|ms_tools_ext|msprofiler|nnopbase|opapi|opapi_\w+)\.so",
                r"lib/lib(fmk_onnx_parser|fmk_parser|ge_compiler|ge_executor|ge_runner|graph|graph_base)\.so", r"include/(acl|aclnn|aclnnop|ge|graph|mstx|op_proto|parser)/.*\.h", r"lib/openatc/toolkit/.*",
-               r"lib/cmake/OpenATC/OpenATCAscendTargets.*", r"lib/pkgconfig/ascendcl\.pc", r"bin/(benchmark\.x86_64|msame|msopst|msprof|npu-smi)"],
+               r"lib/cmake/OpenATC/OpenATCAscendTargets.*", r"lib/pkgconfig/ascendcl\.pc", r"bin/(benchmark\.x86_64|msame|msopgen|msopst|msprof|npu-smi)"],
     "compiler": [r"bin/(atc|amct|amct_onnx|amct_caffe|amct_tensorflow|aoe|npu-sim|atc-opt|atc-translate|atc-lsp-server)"],
     "compiler-dev": [r"include/openatc/compiler/.*\.(h|td|def|inc)", r"lib/openatc/compiler/lib\w+\.a",
                      r"lib/cmake/OpenATC/OpenATCCompilerTargets.*", r"lib/pkgconfig/openatc-compiler\.pc"],

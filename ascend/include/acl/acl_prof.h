@@ -111,6 +111,12 @@ MSVP_PROF_API aclError aclprofStop(const aclprofConfig *profilerConfig);
 MSVP_PROF_API aclError aclprofModelSubscribe(uint32_t modelId,
                                              const aclprofSubscribeConfig *profSubscribeConfig);
 MSVP_PROF_API aclError aclprofModelUnSubscribe(uint32_t modelId);
+/* Accepted: a profile needs no time to warm up, and knows its devices. */
+MSVP_PROF_API aclError aclprofWarmup(const aclprofConfig *profilerConfig);
+MSVP_PROF_API aclError aclprofRegisterDeviceCallback(void);
+/* ACL_ERROR_API_NOT_SUPPORT: there is no list of features. */
+MSVP_PROF_API aclError aclprofGetSupportedFeatures(size_t *featuresSize, void **featuresData);
+MSVP_PROF_API aclError aclprofGetSupportedFeaturesV2(size_t *featuresSize, void **featuresData);
 /* ACL_ERROR_API_NOT_SUPPORT: steps are not marked. */
 MSVP_PROF_API aclError aclprofGetStepTimestamp(aclprofStepInfo *stepInfo, aclprofStepTag tag,
                                                aclrtStream stream);

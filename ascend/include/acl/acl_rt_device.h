@@ -55,6 +55,32 @@ typedef enum ACL_ENUM_TYPE {
   ACL_OPT_ENABLE_DEBUG_KERNEL = 1,
   ACL_OPT_STRONG_CONSISTENCY = 2
 } aclSysParamOpt;
+typedef enum aclrtAtomicOperation ACL_ENUM_TYPE {
+  ACL_RT_ATOMIC_OPERATION_INTEGER_ADD = 0,
+  ACL_RT_ATOMIC_OPERATION_INTEGER_MIN = 1,
+  ACL_RT_ATOMIC_OPERATION_INTEGER_MAX = 2,
+  ACL_RT_ATOMIC_OPERATION_INTEGER_INCREMENT = 3,
+  ACL_RT_ATOMIC_OPERATION_INTEGER_DECREMENT = 4,
+  ACL_RT_ATOMIC_OPERATION_AND = 5,
+  ACL_RT_ATOMIC_OPERATION_OR = 6,
+  ACL_RT_ATOMIC_OPERATION_XOR = 7,
+  ACL_RT_ATOMIC_OPERATION_EXCHANGE = 8,
+  ACL_RT_ATOMIC_OPERATION_CAS = 9,
+  ACL_RT_ATOMIC_OPERATION_FLOAT_ADD = 10,
+  ACL_RT_ATOMIC_OPERATION_FLOAT_MIN = 11,
+  ACL_RT_ATOMIC_OPERATION_FLOAT_MAX = 12
+} aclrtAtomicOperation;
+typedef enum aclrtAtomicOperationCapability ACL_ENUM_TYPE {
+  ACL_RT_ATOMIC_CAPABILITY_SIGNED = 1,
+  ACL_RT_ATOMIC_CAPABILITY_UNSIGNED = 2,
+  ACL_RT_ATOMIC_CAPABILITY_REDUCTION = 4,
+  ACL_RT_ATOMIC_CAPABILITY_SCALAR8 = 8,
+  ACL_RT_ATOMIC_CAPABILITY_SCALAR16 = 16,
+  ACL_RT_ATOMIC_CAPABILITY_SCALAR32 = 32,
+  ACL_RT_ATOMIC_CAPABILITY_SCALAR64 = 64,
+  ACL_RT_ATOMIC_CAPABILITY_SCALAR128 = 128,
+  ACL_RT_ATOMIC_CAPABILITY_VECTOR32X4 = 256
+} aclrtAtomicOperationCapability;
 typedef struct aclrtUuid {
   char bytes[16];
 } aclrtUuid;
@@ -147,6 +173,16 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceGetPCIBusId(int32_t deviceId, char *pciB
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetByPCIBusId(const char *pciBusId, int32_t *deviceId);
 /* Writes the id of this process. */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetBareTgid(int32_t *pid);
+/* Write for each of `count` operations, of a device on memory of the host or of another device, the
+ * bits of aclrtAtomicOperationCapability: none, because kernels of programs do not run here. */
+ACL_FUNC_VISIBILITY aclError
+aclrtDeviceGetHostAtomicCapabilities(uint32_t *capabilities, const aclrtAtomicOperation *operations,
+                                     const uint32_t count, int32_t deviceId);
+ACL_FUNC_VISIBILITY aclError
+aclrtDeviceGetP2PAtomicCapabilities(uint32_t *capabilities, const aclrtAtomicOperation *operations,
+                                    const uint32_t count, int32_t srcDeviceId, int32_t dstDeviceId);
+/* ACL_ERROR_API_NOT_SUPPORT: a program has no tasks of communication to repeat. */
+ACL_FUNC_VISIBILITY aclError aclRecoverAllHcclTasks(int32_t deviceId);
 /* Writes 1 where programs for the named chip run on aclrtGetSocName: where both are the same. */
 ACL_FUNC_VISIBILITY aclError aclrtCheckArchCompatibility(const char *socVersion,
                                                          int32_t *canCompatible);

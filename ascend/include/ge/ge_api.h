@@ -54,7 +54,8 @@ public:
   Status AddGraphWithCopy(uint32_t graphId, const Graph &graph,
                           const std::map<AscendString, AscendString> &options);
   Status RemoveGraph(uint32_t graphId);
-  /** Compile a graph now. The inputs of the second one are those that the graph states. */
+  /** Compile a graph now: for the shapes of `inputs`, where it has dims of any size. Without them
+   * such a graph is compiled when it runs, once for each shape of its inputs. */
   Status CompileGraph(uint32_t graphId);
   Status BuildGraph(uint32_t graphId, const std::vector<Tensor> &inputs);
   /** Runs a graph on host memory: a tensor per input of SetInputs, in its order. */

@@ -49,6 +49,56 @@ ACL_FUNC_VISIBILITY void mstxDomainRangeEnd(mstxDomainHandle_t domain, mstxRange
 ACL_FUNC_VISIBILITY mstxDomainHandle_t mstxDomainCreateA(const char *name);
 ACL_FUNC_VISIBILITY void mstxDomainDestroy(mstxDomainHandle_t domain);
 
+/* Memory that a program divides itself, for a tool that watches accesses to it. There is none here:
+ * the functions return NULL, write NULL to every item of `regionHandleArrayOut`, and do nothing. */
+typedef enum { MSTX_MEM_HEAP_USAGE_TYPE_SUB_ALLOCATOR = 0 } mstxMemHeapUsageType;
+typedef enum { MSTX_MEM_TYPE_VIRTUAL_ADDRESS = 0 } mstxMemType;
+typedef enum {
+  MSTX_MEM_REGION_REF_TYPE_POINTER = 0,
+  MSTX_MEM_REGION_REF_TYPE_HANDLE
+} mstxMemRegionRefType;
+struct mstxMemHeap_st;
+typedef struct mstxMemHeap_st mstxMemHeap_t;
+typedef mstxMemHeap_t *mstxMemHeapHandle_t;
+struct mstxMemRegion_st;
+typedef struct mstxMemRegion_st mstxMemRegion_t;
+typedef mstxMemRegion_t *mstxMemRegionHandle_t;
+typedef struct mstxMemVirtualRangeDesc_t {
+  uint32_t deviceId;
+  void const *ptr;
+  uint64_t size;
+} mstxMemVirtualRangeDesc_t;
+typedef struct mstxMemHeapDesc_t {
+  mstxMemHeapUsageType usage;
+  mstxMemType type;
+  void const *typeSpecificDesc;
+} mstxMemHeapDesc_t;
+typedef struct mstxMemRegionsRegisterBatch_t {
+  mstxMemHeapHandle_t heap;
+  mstxMemType regionType;
+  size_t regionCount;
+  void const *regionDescArray;
+  mstxMemRegionHandle_t *regionHandleArrayOut;
+} mstxMemRegionsRegisterBatch_t;
+typedef struct mstxMemRegionRef_t {
+  mstxMemRegionRefType refType;
+  union {
+    void const *pointer;
+    mstxMemRegionHandle_t handle;
+  };
+} mstxMemRegionRef_t;
+typedef struct mstxMemRegionsUnregisterBatch_t {
+  size_t refCount;
+  mstxMemRegionRef_t const *refArray;
+} mstxMemRegionsUnregisterBatch_t;
+ACL_FUNC_VISIBILITY mstxMemHeapHandle_t mstxMemHeapRegister(mstxDomainHandle_t domain,
+                                                            mstxMemHeapDesc_t const *desc);
+ACL_FUNC_VISIBILITY void mstxMemHeapUnregister(mstxDomainHandle_t domain, mstxMemHeapHandle_t heap);
+ACL_FUNC_VISIBILITY void mstxMemRegionsRegister(mstxDomainHandle_t domain,
+                                                mstxMemRegionsRegisterBatch_t const *desc);
+ACL_FUNC_VISIBILITY void mstxMemRegionsUnregister(mstxDomainHandle_t domain,
+                                                  mstxMemRegionsUnregisterBatch_t const *desc);
+
 /* Writes the tool that gets the marks: MSTX_TOOL_MSPROF_ID while a profile is collected. */
 ACL_FUNC_VISIBILITY void mstxGetToolId(uint64_t *id);
 

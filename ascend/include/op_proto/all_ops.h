@@ -10,6 +10,7 @@
 #include "matrix_calculation_ops.h"
 #include "nn_batch_norm_ops.h"
 #include "nn_calculation_ops.h"
+#include "nn_detect_ops.h"
 #include "nn_norm_ops.h"
 #include "nn_pooling_ops.h"
 #include "nonlinear_fuc_ops.h"

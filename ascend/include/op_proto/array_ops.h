@@ -53,5 +53,18 @@ REG_OP(Unpack)
     .REQUIRED_ATTR(num, Int)
     .ATTR(axis, Int, 0)
     .OP_END_FACTORY_REG(Unpack);
+REG_OP(OnesLike)
+    .INPUT(x, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OP_END_FACTORY_REG(OnesLike);
+REG_OP(ZerosLike)
+    .INPUT(x, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OP_END_FACTORY_REG(ZerosLike);
+REG_OP(Expand)
+    .INPUT(x, TensorType::ALL())
+    .INPUT(shape, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OP_END_FACTORY_REG(Expand);
 
 #endif

@@ -236,5 +236,156 @@ REG_OP(Lerp)
     .INPUT(weight, TensorType::ALL())
     .OUTPUT(y, TensorType::ALL())
     .OP_END_FACTORY_REG(Lerp);
+REG_OP(AbsGrad)
+    .INPUT(y, TensorType::ALL())
+    .INPUT(dy, TensorType::ALL())
+    .OUTPUT(z, TensorType::ALL())
+    .OP_END_FACTORY_REG(AbsGrad);
+REG_OP(AccumulateNV2)
+    .DYNAMIC_INPUT(x, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .REQUIRED_ATTR(N, Int)
+    .OP_END_FACTORY_REG(AccumulateNV2);
+REG_OP(AcosGrad)
+    .INPUT(y, TensorType::ALL())
+    .INPUT(dy, TensorType::ALL())
+    .OUTPUT(z, TensorType::ALL())
+    .OP_END_FACTORY_REG(AcosGrad);
+REG_OP(AcoshGrad)
+    .INPUT(y, TensorType::ALL())
+    .INPUT(dy, TensorType::ALL())
+    .OUTPUT(z, TensorType::ALL())
+    .OP_END_FACTORY_REG(AcoshGrad);
+REG_OP(AddV2)
+    .INPUT(x1, TensorType::ALL())
+    .INPUT(x2, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OP_END_FACTORY_REG(AddV2);
+REG_OP(AsinGrad)
+    .INPUT(y, TensorType::ALL())
+    .INPUT(dy, TensorType::ALL())
+    .OUTPUT(z, TensorType::ALL())
+    .OP_END_FACTORY_REG(AsinGrad);
+REG_OP(AsinhGrad)
+    .INPUT(y, TensorType::ALL())
+    .INPUT(dy, TensorType::ALL())
+    .OUTPUT(z, TensorType::ALL())
+    .OP_END_FACTORY_REG(AsinhGrad);
+REG_OP(Atan2)
+    .INPUT(x1, TensorType::ALL())
+    .INPUT(x2, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OP_END_FACTORY_REG(Atan2);
+REG_OP(AtanGrad)
+    .INPUT(y, TensorType::ALL())
+    .INPUT(dy, TensorType::ALL())
+    .OUTPUT(z, TensorType::ALL())
+    .OP_END_FACTORY_REG(AtanGrad);
+REG_OP(ArgMaxWithValue)
+    .INPUT(x, TensorType::ALL())
+    .OUTPUT(indice, TensorType::ALL())
+    .OUTPUT(values, TensorType::ALL())
+    .REQUIRED_ATTR(dimension, Int)
+    .ATTR(keep_dims, Bool, false)
+    .OP_END_FACTORY_REG(ArgMaxWithValue);
+REG_OP(ArgMinWithValue)
+    .INPUT(x, TensorType::ALL())
+    .OUTPUT(indice, TensorType::ALL())
+    .OUTPUT(values, TensorType::ALL())
+    .REQUIRED_ATTR(dimension, Int)
+    .ATTR(keep_dims, Bool, false)
+    .OP_END_FACTORY_REG(ArgMinWithValue);
+REG_OP(DivNoNan)
+    .INPUT(x1, TensorType::ALL())
+    .INPUT(x2, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OP_END_FACTORY_REG(DivNoNan);
+REG_OP(MulNoNan)
+    .INPUT(x1, TensorType::ALL())
+    .INPUT(x2, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OP_END_FACTORY_REG(MulNoNan);
+REG_OP(Erfc).INPUT(x, TensorType::ALL()).OUTPUT(y, TensorType::ALL()).OP_END_FACTORY_REG(Erfc);
+REG_OP(Fills)
+    .INPUT(x, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .REQUIRED_ATTR(value, Float)
+    .OP_END_FACTORY_REG(Fills);
+REG_OP(FusedMulAdd)
+    .INPUT(x1, TensorType::ALL())
+    .INPUT(x2, TensorType::ALL())
+    .INPUT(x3, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OP_END_FACTORY_REG(FusedMulAdd);
+REG_OP(FusedMulAddN)
+    .INPUT(x1, TensorType::ALL())
+    .INPUT(x2, TensorType::ALL())
+    .INPUT(x3, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OP_END_FACTORY_REG(FusedMulAddN);
+REG_OP(Inv).INPUT(x, TensorType::ALL()).OUTPUT(y, TensorType::ALL()).OP_END_FACTORY_REG(Inv);
+REG_OP(InvGrad)
+    .INPUT(x, TensorType::ALL())
+    .INPUT(grad, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OP_END_FACTORY_REG(InvGrad);
+REG_OP(Invert).INPUT(x, TensorType::ALL()).OUTPUT(y, TensorType::ALL()).OP_END_FACTORY_REG(Invert);
+REG_OP(IsNan).INPUT(x, TensorType::ALL()).OUTPUT(y, TensorType::ALL()).OP_END_FACTORY_REG(IsNan);
+REG_OP(LogicalXor)
+    .INPUT(x1, TensorType::ALL())
+    .INPUT(x2, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OP_END_FACTORY_REG(LogicalXor);
+REG_OP(ReciprocalGrad)
+    .INPUT(y, TensorType::ALL())
+    .INPUT(dy, TensorType::ALL())
+    .OUTPUT(z, TensorType::ALL())
+    .OP_END_FACTORY_REG(ReciprocalGrad);
+REG_OP(RsqrtGrad)
+    .INPUT(y, TensorType::ALL())
+    .INPUT(dy, TensorType::ALL())
+    .OUTPUT(z, TensorType::ALL())
+    .OP_END_FACTORY_REG(RsqrtGrad);
+REG_OP(SqrtGrad)
+    .INPUT(y, TensorType::ALL())
+    .INPUT(dy, TensorType::ALL())
+    .OUTPUT(z, TensorType::ALL())
+    .OP_END_FACTORY_REG(SqrtGrad);
+REG_OP(SquareSumAll)
+    .INPUT(x1, TensorType::ALL())
+    .INPUT(x2, TensorType::ALL())
+    .OUTPUT(y1, TensorType::ALL())
+    .OUTPUT(y2, TensorType::ALL())
+    .OP_END_FACTORY_REG(SquareSumAll);
+REG_OP(SquareSumV1)
+    .INPUT(x, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .REQUIRED_ATTR(axis, ListInt)
+    .ATTR(keep_dims, Bool, false)
+    .OP_END_FACTORY_REG(SquareSumV1);
+REG_OP(Trunc)
+    .INPUT(input_x, TensorType::ALL())
+    .OUTPUT(output_y, TensorType::ALL())
+    .OP_END_FACTORY_REG(Trunc);
+REG_OP(TruncateDiv)
+    .INPUT(x1, TensorType::ALL())
+    .INPUT(x2, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OP_END_FACTORY_REG(TruncateDiv);
+REG_OP(TruncateMod)
+    .INPUT(x1, TensorType::ALL())
+    .INPUT(x2, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OP_END_FACTORY_REG(TruncateMod);
+REG_OP(Xdivy)
+    .INPUT(x1, TensorType::ALL())
+    .INPUT(x2, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OP_END_FACTORY_REG(Xdivy);
+REG_OP(Xlogy)
+    .INPUT(x1, TensorType::ALL())
+    .INPUT(x2, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OP_END_FACTORY_REG(Xlogy);
 
 #endif

@@ -62,5 +62,45 @@ REG_OP(FullyConnection)
     .ATTR(axis, Int, 1)
     .ATTR(offset_x, Int, 0)
     .OP_END_FACTORY_REG(FullyConnection);
+REG_OP(BatchMatMulV3)
+    .INPUT(x1, TensorType::ALL())
+    .INPUT(x2, TensorType::ALL())
+    .OPTIONAL_INPUT(bias, TensorType::ALL())
+    .OPTIONAL_INPUT(offset_w, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .ATTR(adj_x1, Bool, false)
+    .ATTR(adj_x2, Bool, false)
+    .ATTR(offset_x, Int, 0)
+    .OP_END_FACTORY_REG(BatchMatMulV3);
+REG_OP(Ger)
+    .INPUT(x1, TensorType::ALL())
+    .INPUT(x2, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OP_END_FACTORY_REG(Ger);
+REG_OP(L2Loss).INPUT(x, TensorType::ALL()).OUTPUT(y, TensorType::ALL()).OP_END_FACTORY_REG(L2Loss);
+REG_OP(MatMulV3)
+    .INPUT(x1, TensorType::ALL())
+    .INPUT(x2, TensorType::ALL())
+    .OPTIONAL_INPUT(bias, TensorType::ALL())
+    .OPTIONAL_INPUT(offset_w, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .ATTR(transpose_x1, Bool, false)
+    .ATTR(transpose_x2, Bool, false)
+    .ATTR(offset_x, Int, 0)
+    .OP_END_FACTORY_REG(MatMulV3);
+REG_OP(ScatterNdAdd)
+    .INPUT(var, TensorType::ALL())
+    .INPUT(indices, TensorType::ALL())
+    .INPUT(updates, TensorType::ALL())
+    .OUTPUT(var, TensorType::ALL())
+    .ATTR(use_locking, Bool, false)
+    .OP_END_FACTORY_REG(ScatterNdAdd);
+REG_OP(ScatterNdUpdate)
+    .INPUT(var, TensorType::ALL())
+    .INPUT(indices, TensorType::ALL())
+    .INPUT(updates, TensorType::ALL())
+    .OUTPUT(var, TensorType::ALL())
+    .ATTR(use_locking, Bool, false)
+    .OP_END_FACTORY_REG(ScatterNdUpdate);
 
 #endif

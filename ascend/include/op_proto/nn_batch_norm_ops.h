@@ -52,5 +52,14 @@ REG_OP(L2Normalize)
     .ATTR(axis, ListInt, {})
     .ATTR(eps, Float, 1e-4f)
     .OP_END_FACTORY_REG(L2Normalize);
+REG_OP(BNInfer)
+    .INPUT(x, TensorType::ALL())
+    .INPUT(scale, TensorType::ALL())
+    .INPUT(offset, TensorType::ALL())
+    .INPUT(mean, TensorType::ALL())
+    .INPUT(variance, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .REQUIRED_ATTR(epsilon, Float)
+    .OP_END_FACTORY_REG(BNInfer);
 
 #endif

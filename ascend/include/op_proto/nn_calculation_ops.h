@@ -59,5 +59,20 @@ REG_OP(Deconvolution)
     .ATTR(data_format, String, "NCHW")
     .ATTR(offset_x, Int, 0)
     .OP_END_FACTORY_REG(Deconvolution);
+REG_OP(Conv2DTranspose)
+    .INPUT(input_size, TensorType::ALL())
+    .INPUT(x, TensorType::ALL())
+    .INPUT(filter, TensorType::ALL())
+    .OPTIONAL_INPUT(bias, TensorType::ALL())
+    .OPTIONAL_INPUT(offset_w, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .REQUIRED_ATTR(strides, ListInt)
+    .REQUIRED_ATTR(pads, ListInt)
+    .ATTR(dilations, ListInt, {1, 1, 1, 1})
+    .ATTR(groups, Int, 1)
+    .ATTR(data_format, String, "NHWC")
+    .ATTR(output_padding, ListInt, {0, 0, 0, 0})
+    .ATTR(offset_x, Int, 0)
+    .OP_END_FACTORY_REG(Conv2DTranspose);
 
 #endif

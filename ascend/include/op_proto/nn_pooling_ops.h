@@ -57,5 +57,12 @@ REG_OP(Pooling)
     .ATTR(ceil_mode, Int, 0)
     .ATTR(data_format, String, "NCHW")
     .OP_END_FACTORY_REG(Pooling);
+REG_OP(Upsample)
+    .INPUT(x, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .ATTR(scale, Float, 1.0f)
+    .ATTR(stride_h, Int, 2)
+    .ATTR(stride_w, Int, 2)
+    .OP_END_FACTORY_REG(Upsample);
 
 #endif

@@ -24,5 +24,20 @@ REG_OP(PadV3)
     .ATTR(mode, String, "constant")
     .ATTR(paddings_contiguous, Bool, true)
     .OP_END_FACTORY_REG(PadV3);
+REG_OP(BroadcastToD)
+    .INPUT(x, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .REQUIRED_ATTR(shape, ListInt)
+    .OP_END_FACTORY_REG(BroadcastToD);
+REG_OP(Fill)
+    .INPUT(dims, TensorType::ALL())
+    .INPUT(value, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OP_END_FACTORY_REG(Fill);
+REG_OP(FillD)
+    .INPUT(value, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .REQUIRED_ATTR(dims, ListInt)
+    .OP_END_FACTORY_REG(FillD);
 
 #endif

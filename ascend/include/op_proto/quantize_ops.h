@@ -23,5 +23,13 @@ REG_OP(AscendDequant)
     .ATTR(relu_flag, Bool, false)
     .ATTR(dtype, Int, DT_FLOAT)
     .OP_END_FACTORY_REG(AscendDequant);
+REG_OP(AscendAntiQuant)
+    .INPUT(x, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .REQUIRED_ATTR(scale, Float)
+    .REQUIRED_ATTR(offset, Float)
+    .ATTR(dtype, Int, 0)
+    .ATTR(sqrt_mode, Bool, false)
+    .OP_END_FACTORY_REG(AscendAntiQuant);
 
 #endif

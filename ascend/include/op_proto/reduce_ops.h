@@ -90,5 +90,29 @@ REG_OP(ReduceAnyD)
     .REQUIRED_ATTR(axes, ListInt)
     .ATTR(keep_dims, Bool, false)
     .OP_END_FACTORY_REG(ReduceAnyD);
+REG_OP(BiasAddGrad)
+    .INPUT(x, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .ATTR(data_format, String, "NHWC")
+    .OP_END_FACTORY_REG(BiasAddGrad);
+REG_OP(ReduceEuclideanNorm)
+    .INPUT(x, TensorType::ALL())
+    .INPUT(axes, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .ATTR(keep_dims, Bool, false)
+    .OP_END_FACTORY_REG(ReduceEuclideanNorm);
+REG_OP(ReduceEuclideanNormD)
+    .INPUT(x, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .REQUIRED_ATTR(axes, ListInt)
+    .ATTR(keep_dims, Bool, false)
+    .OP_END_FACTORY_REG(ReduceEuclideanNormD);
+REG_OP(ReduceMeanVariance)
+    .INPUT(x, TensorType::ALL())
+    .OUTPUT(mean, TensorType::ALL())
+    .OUTPUT(variance, TensorType::ALL())
+    .ATTR(axes, ListInt, {})
+    .ATTR(keep_dims, Bool, true)
+    .OP_END_FACTORY_REG(ReduceMeanVariance);
 
 #endif

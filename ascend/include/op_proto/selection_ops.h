@@ -143,5 +143,51 @@ REG_OP(CumsumD)
     .ATTR(exclusive, Bool, false)
     .ATTR(reverse, Bool, false)
     .OP_END_FACTORY_REG(CumsumD);
+REG_OP(GatherD)
+    .INPUT(x, TensorType::ALL())
+    .INPUT(dim, TensorType::ALL())
+    .INPUT(index, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OP_END_FACTORY_REG(GatherD);
+REG_OP(GatherElements)
+    .INPUT(x, TensorType::ALL())
+    .INPUT(index, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .ATTR(dim, Int, 0)
+    .OP_END_FACTORY_REG(GatherElements);
+REG_OP(OneHotD)
+    .INPUT(x, TensorType::ALL())
+    .INPUT(on_value, TensorType::ALL())
+    .INPUT(off_value, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .REQUIRED_ATTR(depth, Int)
+    .ATTR(axis, Int, -1)
+    .OP_END_FACTORY_REG(OneHotD);
+REG_OP(ReverseSequence)
+    .INPUT(x, TensorType::ALL())
+    .INPUT(seq_lengths, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .REQUIRED_ATTR(seq_dim, Int)
+    .ATTR(batch_dim, Int, 0)
+    .OP_END_FACTORY_REG(ReverseSequence);
+REG_OP(TopKV2)
+    .INPUT(x, TensorType::ALL())
+    .INPUT(k, TensorType::ALL())
+    .OUTPUT(values, TensorType::ALL())
+    .OUTPUT(indices, TensorType::ALL())
+    .ATTR(sorted, Bool, true)
+    .ATTR(dim, Int, -1)
+    .ATTR(largest, Bool, true)
+    .OP_END_FACTORY_REG(TopKV2);
+REG_OP(Tril)
+    .INPUT(x, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .ATTR(diagonal, Int, 0)
+    .OP_END_FACTORY_REG(Tril);
+REG_OP(Triu)
+    .INPUT(x, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .ATTR(diagonal, Int, 0)
+    .OP_END_FACTORY_REG(Triu);
 
 #endif

@@ -52,5 +52,12 @@ REG_OP(TransData)
     .REQUIRED_ATTR(dst_format, String)
     .ATTR(groups, Int, 1)
     .OP_END_FACTORY_REG(TransData);
+REG_OP(ConfusionTransposeD)
+    .INPUT(x, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .REQUIRED_ATTR(perm, ListInt)
+    .REQUIRED_ATTR(shape, ListInt)
+    .REQUIRED_ATTR(transpose_first, Bool)
+    .OP_END_FACTORY_REG(ConfusionTransposeD);
 
 #endif

@@ -139,6 +139,7 @@ _library.bind_all(globals(), _LIBRARY, {
     "venc_get_fd": "hi_mpi_venc_get_fd i i",
     "venc_close_fd": "hi_mpi_venc_close_fd E i",
     "venc_get_chn_attr": "hi_mpi_venc_get_chn_attr E i >hi_venc_chn_attr",
+    "venc_set_chn_attr": "hi_mpi_venc_set_chn_attr E i hi_venc_chn_attr",
     "venc_set_mod_param": "hi_mpi_venc_set_mod_param E hi_venc_mod_param",
     "venc_set_rc_param": "hi_mpi_venc_set_rc_param E i hi_venc_rc_param",
     "venc_get_rc_param": "hi_mpi_venc_get_rc_param E i >hi_venc_rc_param",

@@ -64,6 +64,10 @@ def nearest(word, known):
 
 def read_cases(path, only=None):
     """Returns the cases of a file; with `only` those whose entries have one of these names."""
+    if pathlib.Path(path).is_dir():
+        found = sorted(file.name for file in pathlib.Path(path).glob("*.json"))
+        fail("E13000", f'"{path}" of --input is a folder; name a file of cases in it'
+                       + (f": {', '.join(found[:5])}" if found else ""))
     try:
         entries = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
     except OSError:

@@ -154,3 +154,16 @@ void mstxGetToolId(uint64_t *id) {
   if (id)
     *id = profileFolders().empty() ? MSTX_TOOL_INVALID_ID : MSTX_TOOL_MSPROF_ID;
 }
+
+mstxMemHeapHandle_t mstxMemHeapRegister(mstxDomainHandle_t, mstxMemHeapDesc_t const *) {
+  return nullptr;
+}
+
+void mstxMemHeapUnregister(mstxDomainHandle_t, mstxMemHeapHandle_t) {}
+
+void mstxMemRegionsRegister(mstxDomainHandle_t, mstxMemRegionsRegisterBatch_t const *desc) {
+  if (desc && desc->regionHandleArrayOut)
+    std::fill_n(desc->regionHandleArrayOut, desc->regionCount, nullptr);
+}
+
+void mstxMemRegionsUnregister(mstxDomainHandle_t, mstxMemRegionsUnregisterBatch_t const *) {}

@@ -119,6 +119,13 @@ aclError aclprofStop(const aclprofConfig *profilerConfig) {
   return stopCollection(__func__, profilerConfig);
 }
 
+aclError aclprofWarmup(const aclprofConfig *profilerConfig) {
+  ACL_FIND(found, profConfigs(), profilerConfig);
+  return ACL_SUCCESS;
+}
+
+aclError aclprofRegisterDeviceCallback() { return ACL_SUCCESS; }
+
 aclError aclprofGetStepTimestamp(aclprofStepInfo *, aclprofStepTag, aclrtStream) {
   ACL_FAIL(ACL_ERROR_API_NOT_SUPPORT,
            "steps are not marked in a profile; each execution of a model is a line of it");

@@ -146,6 +146,8 @@ struct OperatorRow {
 
 /// Return the operators of one file each.
 llvm::ArrayRef<OperatorRow> elementwiseRows();
+llvm::ArrayRef<OperatorRow> gradientRows();
+llvm::ArrayRef<OperatorRow> layerRows();
 llvm::ArrayRef<OperatorRow> movementRows();
 llvm::ArrayRef<OperatorRow> neuralRows();
 llvm::ArrayRef<OperatorRow> quantizedRows();

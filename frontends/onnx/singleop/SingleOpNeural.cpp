@@ -268,7 +268,7 @@ void buildResize(Graph &g) {
   if (g.getInts("size", plane) != plane)
     return g.fail("\"size\" must be the height and the width of the result");
   const Ints sizes = isLast ? Ints{to[0], to[3], to[1], to[2]} : to;
-  const std::string result = g.fresh();
+  std::string result = g.fresh();
   auto &node = g.node("Resize", {g.image(), "", "", g.addInts(sizes)}, {result});
   const bool isNearest = type.starts_with("ResizeNearest");
   Graph::setText(node, "mode", isNearest ? "nearest" : "linear");
@@ -282,6 +282,12 @@ void buildResize(Graph &g) {
                    g.getBool("align_corners") || g.getBool("half_pixel_centers")
                        ? "round_prefer_ceil"
                        : "floor");
+  // Bilinear resizes make floats of any type.
+  if (g.op.outputs[0].type != g.op.inputs[0].type && !isNearest) {
+    const std::string converted = g.fresh();
+    Graph::setInt(g.node("Cast", {result}, {converted}), "to", onnxType(g.op.outputs[0].type));
+    result = converted;
+  }
   g.finishImage(result);
 }
 

@@ -171,6 +171,32 @@ TEST_CASE("the handle tells whose address is set; the index is less than their n
   CHECK(y.values() == Values{1, 1});
 }
 
+TEST_CASE("a tensor of a list gets another address") {
+  Started started;
+  Floats x({2}), y({2}), joined({4}), other({2});
+  const aclTensor *parts[] = {x.tensor, y.tensor};
+  aclTensorList *list = aclCreateTensorList(parts, 2);
+  uint64_t size = 0;
+  aclOpExecutor *executor = nullptr;
+  GOOD(aclnnCatGetWorkspaceSize(list, 0, joined.tensor, &size, &executor));
+  GOOD(aclSetAclOpExecutorRepeatable(executor));
+  static_cast<float *>(other.data)[0] = 8;
+  static_cast<float *>(other.data)[1] = 9;
+  GOOD(aclSetDynamicInputTensorAddr(executor, 0, 1, list, other.data));
+  GOOD(aclnnCat(nullptr, 0, executor, nullptr));
+  GOOD(aclrtSynchronizeStream(nullptr));
+  CHECK(joined.values() == Values{0, 1, 8, 9});
+  GOOD(aclSetDynamicTensorAddr(executor, 0, 0, list, other.data));
+  GOOD(aclnnCat(nullptr, 0, executor, nullptr));
+  GOOD(aclrtSynchronizeStream(nullptr));
+  CHECK(joined.values() == Values{8, 9, 8, 9});
+  BAD(161002, aclSetDynamicInputTensorAddr(executor, 0, 2, list, other.data));
+  BAD(161002, aclSetDynamicOutputTensorAddr(executor, 0, 0, list, other.data));
+  BAD(161001, aclSetDynamicInputTensorAddr(executor, 0, 0, nullptr, other.data));
+  BAD(161001, aclSetDynamicInputTensorAddr(nullptr, 0, 0, list, other.data));
+  GOOD(aclDestroyAclOpExecutor(executor)); // the list would destroy its tensors
+}
+
 TEST_CASE("an executor that has read elements is for one call") {
   Started started;
   Floats x({3}), y({}), order({1});

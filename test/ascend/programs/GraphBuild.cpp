@@ -407,6 +407,34 @@ REG_OP(MulCustom)
     EXPECT(near(valuesOf(outputs[0]), {2, 4}));
   }
 
+  /// A graph with dims of any size is compiled for the shapes of each run.
+  void runOpenGraph() {
+    const TensorDesc rows(Shape({-1, 2}), FORMAT_ND, DT_FLOAT);
+    auto a = op::Data("a").set_attr_index(0), b = op::Data("b").set_attr_index(1);
+    a.update_input_desc_x(rows);
+    a.update_output_desc_y(rows);
+    b.update_input_desc_x(rows);
+    b.update_output_desc_y(rows);
+    auto sum = op::Add("sum").set_input_x1(a).set_input_x2(b);
+    Graph graph("open");
+    graph.SetInputs({a, b}).SetOutputs(std::vector<Operator>{sum});
+    Session session((Options()));
+    EXPECT_OK(session.AddGraphWithCopy(0, graph));
+    EXPECT_OK(session.CompileGraph(0));
+    EXPECT_OK(session.BuildGraph(0, {tensorOf({1, 2}, {0, 0}), tensorOf({1, 2}, {0, 0})}));
+    std::vector<Tensor> outputs;
+    EXPECT_OK(session.RunGraph(0, {tensorOf({1, 2}, {1, 2}), tensorOf({1, 2}, {3, 4})}, outputs));
+    EXPECT(near(valuesOf(outputs[0]), {4, 6}));
+    EXPECT_OK(session.RunGraph(0, {tensorOf({2, 2}, {1, 2, 3, 4}), tensorOf({2, 2}, {3, 4, 5, 6})},
+                               outputs));
+    EXPECT(near(valuesOf(outputs[0]), {4, 6, 8, 10}));
+    EXPECT(outputs[0].GetTensorDesc().GetShape().GetDims() == std::vector<int64_t>({2, 2}));
+    EXPECT(session.RunGraph(0, {tensorOf({1, 2}, {1, 2})}, outputs) != 0);
+    EXPECT(session.RunGraph(0, {tensorOf({1, 3}, {1, 2, 3}), tensorOf({1, 2}, {1, 2})}, outputs) !=
+           0);
+    EXPECT_OK(session.RemoveGraph(0));
+  }
+
   /// Builds graphs that are wrong or very large.
   void hostileGraphs() {
     // Another operator of the same name, which is not in the graph, is not read instead.
@@ -490,6 +518,7 @@ int main(int argc, char **argv) {
   variousOperators();
   parseModel(argv[2]);
   releaseLongChain();
+  runOpenGraph();
   hostileGraphs();
   // The end ends what the first of several calls has begun.
   EXPECT_OK(GEInitialize(Options()));

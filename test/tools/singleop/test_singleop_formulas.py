@@ -132,26 +132,24 @@ def wanted(array):
     return array.astype(np.float32) if array.dtype == np.float64 else array
 
 
-@pytest.fixture(scope="module", params=["--soc_version=Ascend310P3", "--target=cpu"])
-def folder(request, tmp_path_factory):
-    """All cases compiled for a target."""
-    path = tmp_path_factory.mktemp("ops")
+def compile_cases(path, cases, target):
+    """Compiles all cases for a target; returns the folder and how far results may be off."""
     ops = []
-    for i, (type, inputs, outputs, attributes, *format) in enumerate(CASES):
+    for i, (type, inputs, outputs, attributes, *format) in enumerate(cases):
         def described(array):
             fits = format and array.ndim == 4
             return tensor(array.shape, TYPES[wanted(array).dtype], format[0] if fits else "ND")
 
         ops.append(op(type, [constant(x) if isinstance(x, list) else described(x) for x in inputs],
                       [described(y) for y in outputs], name=f"case{i}", **attributes))
-    compile_(path, ops, request.param)
-    return path, 1e-4 if "cpu" in request.param else 2e-2
+    compile_(path, ops, target)
+    return path, 1e-4 if "cpu" in target else 2e-2
 
 
-@pytest.mark.parametrize("index", range(len(CASES)), ids=lambda i: f"{i}-{CASES[i][0]}")
-def test_results(folder, index):
+def check_case(folder, cases, index):
+    """Runs a case and compares its results."""
     path, tolerance = folder
-    _, inputs, outputs, *_ = CASES[index]
+    _, inputs, outputs, *_ = cases[index]
     run(path, f"case{index}", *(None if isinstance(x, list) else np.ascontiguousarray(x) for x in inputs))
     for i, want in enumerate(map(wanted, outputs)):
         got = np.load(path / "results" / f"y{i}.npy")
@@ -160,6 +158,19 @@ def test_results(folder, index):
             np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
         else:
             assert np.array_equal(got, want)
+
+
+TARGETS = ["--soc_version=Ascend310P3", "--target=cpu"]
+
+
+@pytest.fixture(scope="module", params=TARGETS)
+def folder(request, tmp_path_factory):
+    return compile_cases(tmp_path_factory.mktemp("ops"), CASES, request.param)
+
+
+@pytest.mark.parametrize("index", range(len(CASES)), ids=lambda i: f"{i}-{CASES[i][0]}")
+def test_results(folder, index):
+    check_case(folder, CASES, index)
 
 
 def test_slices_whose_bounds_are_inputs(tmp_path):

@@ -144,7 +144,10 @@ ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_query_status(hi_venc_chn chn, hi_venc_chn
  * hi_mpi_sys_ctl_epoll; it lives until it is closed, or its channel ends. */
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_get_fd(hi_venc_chn chn);
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_close_fd(hi_venc_chn chn);
-/* Writes what the channel was created with. */
+/* Write what a channel was created with, or change it: the rate control and the pictures from one
+ * that needs no other to the next. The next picture needs no other. Type, profile and size stay:
+ * HI_ERR_NOT_PERM. */
+ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_set_chn_attr(hi_venc_chn chn, const hi_venc_chn_attr *attr);
 ACL_FUNC_VISIBILITY hi_s32 hi_mpi_venc_get_chn_attr(hi_venc_chn chn, hi_venc_chn_attr *attr);
 /* Settings of all channels of a type, which say how memory is used here only: mod_param->mod_type
  * is given in both. */

@@ -402,7 +402,11 @@ ACL_FUNC_VISIBILITY aclError acldvppVpcBatchCropResizeMakeBorderAsync(
     uint32_t size, acldvppBatchPicDesc *dstBatchPicDescs, acldvppRoiConfig *cropAreas[],
     acldvppBorderConfig *borderCfgs[], acldvppResizeConfig *resizeConfig, aclrtStream stream);
 
-/* ---- histograms: ACL_ERROR_API_NOT_SUPPORT, NULL or 0 -------------------------- */
+/* ---- histograms ---------------------------------------------------------------- */
+/* A table of values and a histogram have 3 channels, Y, U and V or R, G and B, of 256 numbers each.
+ * The functions ...Data write where those of a channel are, until the handle is destroyed; the
+ * program fills tables itself, and counts are valid when the task is done. Equalizing replaces
+ * each value of the input; both pictures have the same size. */
 ACL_FUNC_VISIBILITY acldvppLutMap *acldvppCreateLutMap(void);
 ACL_FUNC_VISIBILITY aclError acldvppDestroyLutMap(acldvppLutMap *lutMap);
 ACL_FUNC_VISIBILITY uint32_t acldvppGetLutMapDims(const acldvppLutMap *lutMap);
