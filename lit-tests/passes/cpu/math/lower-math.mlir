@@ -120,9 +120,14 @@ module attributes {cpu.level = #cpu.level<name = "x86-64-v2", lanes = 4, registe
 
 // -----
 
-// AVX-512 multiplies by a power of two in one instruction.
+// AVX-512 multiplies by a power of two in one instruction. No power of two is that of a subnormal
+// result, by which products are slow: below -87.336 the result is that of -1000, which is 0.
 module attributes {cpu.level = #cpu.level<name = "x86-64-v4", lanes = 16, registers = 32, fma = true, l1 = 32768, l2 = 1048576, dot = "maddubs">} {
   // CHECK-LABEL: func.func @exponential
+  // CHECK-DAG: %[[FAR:.*]] = arith.constant dense<-1.000000e+03> : vector<16xf32>
+  // CHECK-DAG: %[[BOUND:.*]] = arith.constant dense<-8.733600e+01> : vector<16xf32>
+  // CHECK: %[[BELOW:.*]] = arith.cmpf ogt, %[[BOUND]], %arg0
+  // CHECK: arith.select %[[BELOW]], %[[FAR]], %arg0
   // CHECK: %[[N:.*]] = math.roundeven
   // CHECK-COUNT-8: math.fma
   // CHECK-NOT: math.fma
