@@ -134,6 +134,18 @@ def blocks(dtype):
     return net.quantize(330, stored=True)
 
 
+def wide(dtype):
+    """Windows of whole blocks of channels, in steps of 64 bytes and with a rest, and by groups."""
+    net = Net(dtype)
+    conv = lambda shape, **attributes: net.apply(
+        "Conv", net.weights(shape, 0), bias(net, shape[0]), **attributes)
+    conv((64, 3, 3, 3), pads=[1, 1, 1, 1]).quantize(0.6)
+    conv((80, 64, 3, 3), pads=[1, 1, 1, 1]).apply("Relu").quantize(20)
+    conv((64, 80, 1, 1)).quantize(250)
+    conv((96, 32, 3, 3), group=2, strides=[1, 2], pads=[0, 1, 1, 0]).quantize(7000)
+    return conv((48, 96, 1, 1)).quantize(100000, stored=True)
+
+
 def classes(dtype):
     net = images(dtype)
     net.apply("GlobalAveragePool").quantize(0.3).apply("Flatten")
@@ -164,6 +176,7 @@ CASES = {
     "blocks": (blocks, [(1, 3, 19, 24), (2, 3, 40, 17), (1, 3, 5, 4)], 0,
                {"BlockedQLinearConv", "BlockedQLinearDepthwiseConv", "QLinearAdd", "QLinearMul",
                 "QLinearGlobalAveragePool", "Concat", "MaxPool", "ByteTable"}),
+    "wide": (wide, [(1, 3, 9, 9), (2, 3, 23, 31), (1, 3, 4, 5)], 0, {"BlockedQLinearConv"}),
     # The softmax is not quantized behind: it alone stays.
     "classes": (classes, SCENES, 1e-6, {"QGemm", "QLinearGlobalAveragePool", "Softmax"}),
     "ends_real": (ends_real, SCENES, 1e-4, {"ConvInteger", "Mul", "Add"}),
