@@ -176,7 +176,6 @@ CASES = {
     "blocks": (blocks, [(1, 3, 19, 24), (2, 3, 40, 17), (1, 3, 5, 4)], 0,
                {"BlockedQLinearConv", "BlockedQLinearDepthwiseConv", "QLinearAdd", "QLinearMul",
                 "QLinearGlobalAveragePool", "Concat", "MaxPool", "ByteTable"}),
-    "wide": (wide, [(1, 3, 9, 9), (2, 3, 23, 31), (1, 3, 4, 5)], 0, {"BlockedQLinearConv"}),
     # The softmax is not quantized behind: it alone stays.
     "classes": (classes, SCENES, 1e-6, {"QGemm", "QLinearGlobalAveragePool", "Softmax"}),
     "ends_real": (ends_real, SCENES, 1e-4, {"ConvInteger", "Mul", "Add"}),
@@ -236,3 +235,19 @@ def test_without_integers(tmp_path):
                 ",host-fold-byte-tables")
     kernels = host_calls(compile_model(path, tmp_path, left_out))
     assert {"Conv", "Mul", "Sigmoid"} <= kernels and not any(k.startswith("QLinear") for k in kernels)
+
+
+def test_same_bytes_on_all_levels(tmp_path):
+    """Tile registers, where this machine has them, and pairs of 16 bits compute the same sums."""
+    path = tmp_path / "model.onnx"
+    onnx.save(wide("u1").model(["n", 3, "h", "w"]), str(path))
+    assert "BlockedQLinearConv" in host_calls(compile_model(path, tmp_path, EACH_CALL))
+    own = Session(RUNTIME, compile_model(path, tmp_path))
+    (tmp_path / "v2").mkdir()
+    other = Session(RUNTIME, compile_model(path, tmp_path / "v2", "--target_cpu=v2"))
+    for number, size in enumerate([(1, 3, 9, 9), (2, 3, 23, 31), (1, 3, 4, 5)]):
+        x = np.random.default_rng(number).standard_normal(size).astype("f4") * 3
+        got, = own.run_values({"x": x}).values()
+        want, = other.run_values({"x": x}).values()
+        assert len(np.unique(want)) > 9
+        np.testing.assert_array_equal(got, want)

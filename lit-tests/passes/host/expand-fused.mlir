@@ -9,7 +9,7 @@
 
 // CHECK-LABEL: func @gelu
 // CHECK: %[[S:.*]] = graph.add %arg0, %arg1
-// CHECK: graph.gelu %{{.*}} {approximate = false}
+// CHECK: graph.gelu %{{.*}} : (tensor<2x4xf32>)
 // CHECK-NOT: host_call
 // CONV-LABEL: func @gelu
 // CONV: host_call "BiasSplitGelu"
