@@ -76,6 +76,7 @@ Expected<std::unique_ptr<Module>> takeOut(StringRef symbol, uint64_t types, cons
   define("atc_kernel_types", types);
   define("atc_kernel_lanes", level.lanes);
   define("atc_kernel_wide_dot", level.hasWideDot());
+  define("atc_kernel_tile_registers", level.hasTileRegisters());
   if (Linker::linkModules(*module, std::move(*all), Linker::Flags::LinkOnlyNeeded))
     return createStringError(inconvertibleErrorCode(), "the host kernels could not be linked");
   auto isOwn = [&](StringRef name) {

@@ -5,6 +5,7 @@
 // taps and channels are added. Pads are in a copy of the image, so that a tap is an offset.
 
 #include "kernels/conv/ByteBlocks.h"
+#include "kernels/conv/TileConv.h"
 
 namespace atc::kernels {
 
@@ -123,10 +124,21 @@ private:
     }
     const int64_t plane = plan.window.out.product() * kBlock;
     to += pixel * kBlock;
+    constexpr int kFours = P / 4 * 4;
+    const bool isWhole = count >= kFours;
+#pragma clang loop unroll(full)
+    for (int p = 0; p < kFours; p += 4)
+#pragma clang loop unroll(full)
+      for (int b = 0; b < B; ++b)
+        if (isWhole)
+          finish.store4(to + b * plane + p * kBlock, sums[p][b], sums[p + 1][b], sums[p + 2][b],
+                        sums[p + 3][b], (block + b) * kBlock);
 #pragma clang loop unroll(full)
     for (int p = 0; p < P; ++p) {
       if (p >= count)
         break;
+      if (p < kFours && isWhole)
+        continue;
 #pragma clang loop unroll(full)
       for (int b = 0; b < B; ++b)
         finish.store(to + b * plane + p * kBlock, sums[p][b], (block + b) * kBlock);
@@ -205,6 +217,30 @@ private:
            __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
   }
 };
+
+#if defined(__x86_64__)
+/// Computes a convolution in tile registers. Returns false where it failed.
+bool convolve(Context &c, const TileConv &tiles, int64_t groups) {
+  // Tasks share working space by contiguous ranges, of which there are enough for all threads.
+  constexpr int64_t maxRanges = 32;
+  const int64_t parts = tiles.parts(), tasks = tiles.plan.batch * groups * parts;
+  const int64_t ranges = minimum(tasks, maxRanges), space = tiles.space(c);
+  const int64_t size = space < 0 ? -1 : spaceFor(c, ranges, space);
+  uint8_t *windows = size < 0 ? nullptr : c.scratch<uint8_t>(size);
+  if (!windows)
+    return false;
+  // Tiles multiply eight times as fast as other code.
+  const double cost = double(TileConv::kTask * tiles.words()) * double(tiles.outBlocks) / 8 *
+                      (double(tasks) / double(ranges));
+  parallelIf(c, ranges, int64_t(minimum(cost, 1e18)), [&](int64_t begin, int64_t end) {
+    for (int64_t task = tasks * begin / ranges, last = tasks * end / ranges; task < last; ++task)
+      tiles.run(windows + begin * space, task / parts / groups, task / parts % groups,
+                task % parts);
+    TileConv::release();
+  });
+  return true;
+}
+#endif
 } // namespace
 } // namespace bytes
 
@@ -239,6 +275,15 @@ ATC_KERNEL(BlockedQLinearConv) {
   for (int64_t tap = 0; tap < window.taps(); ++tap)
     offsets[tap] = tap / window.kernel[1] * window.dilation[0] * image.row +
                    tap % window.kernel[1] * window.dilation[1] * plan.lanes;
+#if defined(__x86_64__)
+  const bytes::TileConv inTiles{plan,           image,   finish,
+                                w.as<int8_t>(), offsets, reinterpret_cast<uint8_t *>(y),
+                                blocks,         quads,   plan.outBlocks / groups};
+  if (hasTileRegisters() && inTiles.serves()) {
+    bytes::convolve(*this, inTiles, groups);
+    return;
+  }
+#endif
   const bytes::ByteTiles tiles{plan,           image,   finish,
                                w.as<int8_t>(), offsets, reinterpret_cast<uint8_t *>(y),
                                blocks,         quads,   plan.outBlocks / groups};

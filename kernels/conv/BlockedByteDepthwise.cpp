@@ -83,9 +83,14 @@ private:
           sums[p] = _mm512_dpbusd_epi32(sums[p], joined, row);
         }
       }
+    constexpr int kFours = P / 4 * 4;
+    to += pixel * kBlock;
 #pragma clang loop unroll(full)
-    for (int p = 0; p < P; ++p)
-      finish.store(to + (pixel + p) * kBlock, sums[p], channel);
+    for (int p = 0; p < kFours; p += 4)
+      finish.store4(to + p * kBlock, sums[p], sums[p + 1], sums[p + 2], sums[p + 3], channel);
+#pragma clang loop unroll(full)
+    for (int p = kFours; p < P; ++p)
+      finish.store(to + p * kBlock, sums[p], channel);
   }
 
   ATC_WIDE_DOT_PART static __m512i fourTaps(const uint8_t *at, int64_t step) {

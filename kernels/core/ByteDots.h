@@ -13,6 +13,7 @@
 #define OPENATC_KERNELS_CORE_BYTEDOTS_H
 
 #include "kernels/core/BytePanels.h"
+#include "kernels/core/DotTiles.h"
 #include "kernels/core/RowTiles.h"
 #include "kernels/core/Support.h"
 #include "kernels/core/WideDot.h"
@@ -97,8 +98,25 @@ struct ByteDots {
   /// c has room for all. `panels`: those of the columns.
   void multiply(int32_t *c, int64_t cRow, const uint8_t *a, const int8_t *panels, int64_t m,
                 int64_t count) const {
+    int64_t covered = 0;
+    const DotTiles tiles{words()};
+    if (hasTileRegisters() && tiles.covered() > 0)
+      covered = DotTiles::coveredRows(m);
+    if (covered > 0) {
+      tiles.multiply(c, cRow, a, panels, covered, count);
+      multiplyFrom(tiles.covered(), c, cRow, a, panels, covered, count);
+    }
+    if (covered < m)
+      multiplyFrom(0, c + covered * cRow, cRow, a + covered * words() * 4, panels, m - covered,
+                   count);
+  }
+
+private:
+  /// Adds the products from a word on to c, or computes c where that is the first one.
+  void multiplyFrom(int64_t word, int32_t *c, int64_t cRow, const uint8_t *a, const int8_t *panels,
+                    int64_t m, int64_t count) const {
     const int64_t panelStep = words() * 4 * kLanes;
-    for (int64_t first = 0; first < words(); first += kDepthWords) {
+    for (int64_t first = word; first < words(); first += kDepthWords) {
       const int64_t depth = minimum(kDepthWords, words() - first), next = first + depth;
       for (int64_t p = 0; p < count; p += 2) {
         const int8_t *b = panels + p * panelStep + first * 4 * kLanes;
@@ -113,7 +131,6 @@ struct ByteDots {
     }
   }
 
-private:
   template <int R, int P>
   ATC_WIDE_DOT void tile(int32_t *c, int64_t cRow, const uint8_t *a, const int8_t *b,
                          const int8_t *ahead, int64_t depth, bool add) const {

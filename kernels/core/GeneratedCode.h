@@ -38,7 +38,7 @@
 namespace atc::kernels {
 
 /// The number of elements that the code of a "Map" computes at a time.
-inline constexpr int64_t kMapChunk = 512;
+inline constexpr int64_t kMapChunk = 1024;
 /// The maximum number of operands of a "Map".
 inline constexpr uint32_t kMapInputs = 8;
 /// The attributes of a "Map" with the nodes that were fused, in their order: their names, and for

@@ -16,10 +16,17 @@ extern "C" const uint64_t atc_kernel_lanes;
 /// the one above.
 extern "C" const uint64_t atc_kernel_wide_dot;
 
+/// 1 where the CPU level multiplies small matrices of bytes in tile registers (AMX), which implies
+/// vpdpbusd, else 0.
+extern "C" const uint64_t atc_kernel_tile_registers;
+
 // The functions that read these constants are inlined when the bitcode is made, as in Numbers.h.
 
 /// Returns whether an instruction adds products of bytes, four per lane, in registers of 64 bytes.
 [[gnu::always_inline]] inline bool hasWideDot() { return atc_kernel_wide_dot != 0; }
+
+/// Returns whether there are products of matrices of 16 x 64 and 64 x 16 bytes in tile registers.
+[[gnu::always_inline]] inline bool hasTileRegisters() { return atc_kernel_tile_registers != 0; }
 
 /// Returns whether vectors of 64 bytes are registers, of which there are then 32.
 [[gnu::always_inline]] inline bool hasWideRegisters() { return atc_kernel_lanes >= 16; }

@@ -9,28 +9,6 @@ namespace atc::kernels {
 
 namespace {
 
-/// out = f(in(0) + bias), the bias along the last dim.
-template <typename Fn> void activate(Context &c, Fn &&f) {
-  const Tensor data = c.in(0), bias = c.in(1);
-  const int64_t width = data.rank() ? data.dim(data.rank() - 1) : 1;
-  if (bias && bias.count() != width)
-    return c.fail("a bias of % elements for % columns", bias.count(), width);
-  FloatResult result;
-  if (!result.make(c, 0, data.dtype(), data.dims()))
-    return;
-  float *out = result.floats(c);
-  const float *from = floatsOf(c, data), *shift = bias ? floatsOf(c, bias) : nullptr;
-  if (!out || !from || (bias && !shift))
-    return;
-  const int64_t rows = width ? data.count() / width : 0;
-  c.parallel(rows, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row)
-      for (int64_t i = 0; i < width; ++i)
-        out[row * width + i] = f(from[row * width + i] + (shift ? shift[i] : 0));
-  });
-  result.store();
-}
-
 /// Computes one row: (x - mean) / deviation * gamma + beta; `simple` omits the mean.
 void normalizeRow(float *out, const float *x, int64_t width, const float *gamma, const float *beta,
                   double epsilon, bool simple) {
@@ -94,13 +72,6 @@ void skipNormalize(Context &c, bool simple) {
 }
 
 } // namespace
-
-ATC_KERNEL(FastGelu) { activate(*this, fast::geluTanh<float>); }
-ATC_KERNEL(BiasGelu) { activate(*this, fast::gelu<float>); }
-ATC_KERNEL(QuickGelu) {
-  const double alpha = number("alpha", 1.702);
-  activate(*this, [=](float x) { return float(x * math::sigmoid(alpha * x)); });
-}
 
 ATC_KERNEL(BiasSplitGelu) {
   const Tensor data = in(0), bias = in(1);

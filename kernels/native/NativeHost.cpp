@@ -21,6 +21,7 @@ extern "C" const uint64_t atc_kernel_types = ~uint64_t(0);
 /// It is compiled for the base level of its architecture.
 extern "C" const uint64_t atc_kernel_lanes = 4;
 extern "C" const uint64_t atc_kernel_wide_dot = 0;
+extern "C" const uint64_t atc_kernel_tile_registers = 0;
 
 namespace atc::kernels::native {
 

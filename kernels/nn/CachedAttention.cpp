@@ -21,7 +21,7 @@ constexpr float kHidden = -1e30f;  // a mask at or below it hides a key
 
 typedef float Loose16 __attribute__((vector_size(64), aligned(4), may_alias));
 
-/// Returns e^x for x up to 0, as fast::exp does, but 0 below -87; takes half of its instructions.
+/// Returns e^x for x up to 0, as fast::exp does; takes fewer instructions.
 inline float expOfNegative(float x) {
   const fast::SplitPower split = fast::splitPower(x);
   // The quotient is in the low bits: its power of two is no subnormal.

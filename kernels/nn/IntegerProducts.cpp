@@ -302,19 +302,21 @@ int64_t offsetOf(const int64_t *offsets, int64_t i) { return offsets ? offsets[i
 template <typename Compute>
 void forSumBlocks(Context &c, const ByteProduct &p, int64_t i, int64_t depth, SumSink sink,
                   Compute compute) {
-  const int64_t rowBlocks = ceilDiv(p.m, kSumRows), columnBlocks = ceilDiv(p.n, kSumColumns);
-  parallelIf(
-      c, rowBlocks * columnBlocks, kSumRows * kSumColumns * depth, [&](int64_t begin, int64_t end) {
-        alignas(64) int32_t sums[kSumRows * kSumColumns];
-        for (int64_t task = begin; task < end; ++task) {
-          const int64_t row = task % rowBlocks * kSumRows, column = task / rowBlocks * kSumColumns;
-          const int64_t height = minimum(kSumRows, p.m - row);
-          const int64_t width = minimum(kSumColumns, p.n - column);
-          compute(sums, row, column, height, width);
-          for (int64_t r = 0; r < height; ++r)
-            sink.store(sink.arg, i, row + r, column, width, sums + r * kSumColumns);
-        }
-      });
+  const int64_t blockRows = hasTileRegisters() ? kTileSumRows : kSumRows;
+  const int64_t rowBlocks = ceilDiv(p.m, blockRows), columnBlocks = ceilDiv(p.n, kSumColumns);
+  parallelIf(c, rowBlocks * columnBlocks, blockRows * kSumColumns * depth,
+             [&](int64_t begin, int64_t end) {
+               alignas(64) int32_t sums[kTileSumRows * kSumColumns];
+               for (int64_t task = begin; task < end; ++task) {
+                 const int64_t row = task % rowBlocks * blockRows;
+                 const int64_t column = task / rowBlocks * kSumColumns;
+                 const int64_t height = minimum(blockRows, p.m - row);
+                 const int64_t width = minimum(kSumColumns, p.n - column);
+                 compute(sums, row, column, height, width);
+                 for (int64_t r = 0; r < height; ++r)
+                   sink.store(sink.arg, i, row + r, column, width, sums + r * kSumColumns);
+               }
+             });
 }
 } // namespace
 
@@ -455,7 +457,7 @@ bool multiplyBytes(Context &c, const ByteProduct &p, SumSink sink) {
     forSumBlocks(c, p, i, depth, sink,
                  [&](int32_t *sums, int64_t row, int64_t column, int64_t height, int64_t width) {
                    if (depth == 0)
-                     __builtin_memset(sums, 0, sizeof(int32_t) * kSumRows * kSumColumns);
+                     __builtin_memset(sums, 0, sizeof(int32_t) * uint64_t(height * kSumColumns));
                    multiplyPairs(sums, kSumColumns, rows + (i * p.m + row) * depth,
                                  packed + column * depth, height, width, depth);
                  });

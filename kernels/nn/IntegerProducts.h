@@ -73,6 +73,8 @@ void multiplyPairs(int32_t *c, int64_t cRow, const int16_t *a, const int16_t *pa
 
 /// The rows and columns of a block of accumulators that is passed to the sink.
 inline constexpr int64_t kSumRows = 48, kSumColumns = 64;
+/// The rows where tile registers multiply: whole pairs of tiles.
+inline constexpr int64_t kTileSumRows = 64;
 
 /// Receives accumulators [column, column + n) of a row of matrix `batch`.
 struct SumSink {

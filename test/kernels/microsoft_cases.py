@@ -51,10 +51,6 @@ def zero(value, dtype=np.uint8):
 
 def cases():
     f = floats
-    yield Case("fast_gelu", "FastGelu", 1, lambda r: [f(r, 2, 3, 8), f(r, 8)])
-    yield Case("fast_gelu_no_bias", "FastGelu", 1, lambda r: [f(r, 5)])
-    yield Case("bias_gelu", "BiasGelu", 1, lambda r: [f(r, 2, 8), f(r, 8)])
-    yield Case("quick_gelu", "QuickGelu", 1, lambda r: [f(r, 2, 8)], alpha=1.5)
     yield Case("skip_layer_norm", "SkipLayerNormalization", 4,
                lambda r: [f(r, 2, 3, 8), f(r, 2, 3, 8), f(r, 8), f(r, 8), f(r, 8)],
                unused=(1, 2))

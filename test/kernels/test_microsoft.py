@@ -66,8 +66,8 @@ def test_gather_blocks_of_other_types(number, zeros):
 
 def test_errors():
     x = np.zeros((2, 3, 8), np.float32)
-    with pytest.raises(KernelError, match=r"dims \[4\] in input 1, expected \{h\} where h is 8"):
-        call("BiasGelu", x, np.zeros(4, np.float32))
+    with pytest.raises(KernelError, match=r"dims \[4\] in input 1, expected \{2\*h\} where h is 4"):
+        call("BiasSplitGelu", x, np.zeros(4, np.float32))
     with pytest.raises(KernelError):
         call("MultiHeadAttention", x, x, np.zeros((2, 4, 8), np.float32), num_heads=2)
     with pytest.raises(KernelError, match="dim 1 has 3 scales for 32 numbers"):

@@ -134,6 +134,18 @@ def blocks(dtype):
     return net.quantize(330, stored=True)
 
 
+def wide(dtype):
+    """Windows of whole blocks of channels, in steps of 64 bytes and with a rest, and by groups."""
+    net = Net(dtype)
+    conv = lambda shape, **attributes: net.apply(
+        "Conv", net.weights(shape, 0), bias(net, shape[0]), **attributes)
+    conv((64, 3, 3, 3), pads=[1, 1, 1, 1]).quantize(0.6)
+    conv((80, 64, 3, 3), pads=[1, 1, 1, 1]).apply("Relu").quantize(20)
+    conv((64, 80, 1, 1)).quantize(250)
+    conv((96, 32, 3, 3), group=2, strides=[1, 2], pads=[0, 1, 1, 0]).quantize(7000)
+    return conv((48, 96, 1, 1)).quantize(100000, stored=True)
+
+
 def classes(dtype):
     net = images(dtype)
     net.apply("GlobalAveragePool").quantize(0.3).apply("Flatten")
@@ -223,3 +235,19 @@ def test_without_integers(tmp_path):
                 ",host-fold-byte-tables")
     kernels = host_calls(compile_model(path, tmp_path, left_out))
     assert {"Conv", "Mul", "Sigmoid"} <= kernels and not any(k.startswith("QLinear") for k in kernels)
+
+
+def test_same_bytes_on_all_levels(tmp_path):
+    """Tile registers, where this machine has them, and pairs of 16 bits compute the same sums."""
+    path = tmp_path / "model.onnx"
+    onnx.save(wide("u1").model(["n", 3, "h", "w"]), str(path))
+    assert "BlockedQLinearConv" in host_calls(compile_model(path, tmp_path, EACH_CALL))
+    own = Session(RUNTIME, compile_model(path, tmp_path))
+    (tmp_path / "v2").mkdir()
+    other = Session(RUNTIME, compile_model(path, tmp_path / "v2", "--target_cpu=v2"))
+    for number, size in enumerate([(1, 3, 9, 9), (2, 3, 23, 31), (1, 3, 4, 5)]):
+        x = np.random.default_rng(number).standard_normal(size).astype("f4") * 3
+        got, = own.run_values({"x": x}).values()
+        want, = other.run_values({"x": x}).values()
+        assert len(np.unique(want)) > 9
+        np.testing.assert_array_equal(got, want)

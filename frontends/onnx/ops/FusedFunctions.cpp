@@ -116,12 +116,37 @@ onnx::FunctionProto gatedAdd(const onnx::NodeProto &node, std::string &problem) 
   return w.take();
 }
 
+onnx::FunctionProto biasGelu(const onnx::NodeProto &, std::string &) {
+  FunctionWriter w({"x", "bias"}, {"y"});
+  w.add("Gelu", {w.make("Add", {"x", "bias"})}, {"y"});
+  return w.take();
+}
+
+/// Writes y as the approximated gelu of x + bias; an empty bias is none.
+static void addFastGelu(FunctionWriter &w, const std::string &x, const std::string &bias) {
+  w.add("Gelu", {bias.empty() ? x : w.make("Add", {x, bias})}, {"y"},
+        {{"approximate", std::string("tanh")}});
+}
+
+onnx::FunctionProto fastGelu(const onnx::NodeProto &node, std::string &) {
+  FunctionWriter w({"x", "bias"}, {"y"});
+  addFastGelu(w, "x", hasInput(node, 1) ? "bias" : "");
+  return w.take();
+}
+
 onnx::FunctionProto gemmFastGelu(const onnx::NodeProto &node, std::string &) {
   FunctionWriter w({"x", "weights", "bias"}, {"y"});
-  std::string product = w.make("MatMul", {"x", "weights"});
-  if (hasInput(node, 2))
-    product = w.make("Add", {product, "bias"});
-  w.add("Gelu", {product}, {"y"}, {{"approximate", std::string("tanh")}});
+  addFastGelu(w, w.make("MatMul", {"x", "weights"}), hasInput(node, 2) ? "bias" : "");
+  return w.take();
+}
+
+/// x * sigmoid(alpha * x), computed in f32.
+onnx::FunctionProto quickGelu(const onnx::NodeProto &, std::string &) {
+  FunctionWriter w({"x"}, {"y"});
+  w.setDefault("alpha", 1.702f);
+  const std::string x = w.make("Cast", {"x"}, toReal);
+  const std::string gate = w.make("Sigmoid", {w.make("Mul", {x, w.real("alpha")})});
+  w.add("CastLike", {w.make("Mul", {x, gate}), "x"}, {"y"});
   return w.take();
 }
 

@@ -255,6 +255,7 @@ FunctionProto dynamicSlice(const NodeProto &, std::string &) {
 constexpr llvm::StringLiteral microsoft = "com.microsoft", standard = "";
 constexpr KnownFunction functions[] = {
     {microsoft, "BiasAdd", "", biasAdd},
+    {microsoft, "BiasGelu", "", biasGelu},
     {microsoft, "CDist", "metric", distances},
     {microsoft, "ConvTransposeWithDynamicPads",
      "auto_pad dilations group kernel_shape output_padding strides", convTransposeWithPads},
@@ -265,6 +266,7 @@ constexpr KnownFunction functions[] = {
      "activation_alpha activation_beta activations clip direction hidden_size input_forget",
      dynamicQuantizeLstm},
     {microsoft, "ExpandDims", "", expandDims},
+    {microsoft, "FastGelu", "", fastGelu},
     {microsoft, "GatedAdd", "", gatedAdd},
     {microsoft, "GatedRelativePositionBias", "num_heads", gatedPositionBias},
     {microsoft, "GemmFastGelu", "", gemmFastGelu},
@@ -293,6 +295,7 @@ constexpr KnownFunction functions[] = {
      "normalize_routing_weights quant_type swiglu_fusion swiglu_limit "
      "swiglu_limit_after_activation use_sparse_mixer weights_prepacked",
      mixtureOfIntegers},
+    {microsoft, "QuickGelu", "alpha", quickGelu},
     {microsoft, "Range", "", range},
     {microsoft, "RelativePositionBias", "is_bidirectional max_distance", relativePositionBias},
     {microsoft, "Rfft", "normalized onesided signal_ndim", realTransform},

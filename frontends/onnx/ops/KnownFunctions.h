@@ -49,12 +49,15 @@ onnx::FunctionProto unfoldTensor(const onnx::NodeProto &node, std::string &probl
 
 /// Operators of com.microsoft into which nodes are fused, by their names there.
 onnx::FunctionProto biasAdd(const onnx::NodeProto &node, std::string &problem);
+onnx::FunctionProto biasGelu(const onnx::NodeProto &node, std::string &problem);
+onnx::FunctionProto fastGelu(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto gatedAdd(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto gatedPositionBias(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto gemmFastGelu(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto groupNorm(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto inverseRealTransform(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto nhwcConv(const onnx::NodeProto &node, std::string &problem);
+onnx::FunctionProto quickGelu(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto realTransform(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto relativePositionBias(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto skipGroupNorm(const onnx::NodeProto &node, std::string &problem);

@@ -2,20 +2,20 @@
 // RUN: atc-opt %s --host-expand-fused=only-convolutions --split-input-file | FileCheck %s --check-prefix=CONV
 // RUN: atc-opt %s --host-expand-fused --split-input-file --remarks-filter=host-expand-fused --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // REMARK-DAG: [Passed] {{.*}}Category:host-expand-fused{{.*}}FusedConv becomes the operators that it consists of
-// REMARK-DAG: [Missed] {{.*}}Category:host-expand-fused{{.*}}FastGelu stays a call of a host kernel: its shapes or elements have no ops
+// REMARK-DAG: [Missed] {{.*}}Category:host-expand-fused{{.*}}SimplifiedLayerNormalization stays a call of a host kernel: its shapes or elements have no ops
 // REMARK-DAG: [Missed] {{.*}}Category:host-expand-fused{{.*}}FusedGemm stays a call of a host kernel: its activation has no op
 // REMARK-DAG: [Missed] {{.*}}Category:host-expand-fused{{.*}}its statistics are read
 // REMARK-DAG: [Missed] {{.*}}Category:host-expand-fused{{.*}}its skip does not broadcast
 
 // CHECK-LABEL: func @gelu
 // CHECK: %[[S:.*]] = graph.add %arg0, %arg1
-// CHECK: graph.gelu %[[S]] {approximate = true}
+// CHECK: graph.gelu %{{.*}} : (tensor<2x4xf32>)
 // CHECK-NOT: host_call
 // CONV-LABEL: func @gelu
-// CONV: host_call "FastGelu"
-func.func @gelu(%x: tensor<2x8xf32>, %b: tensor<8xf32>) -> tensor<2x8xf32> {
-  %y = graph.host_call "FastGelu"(%x, %b) {} : (tensor<2x8xf32>, tensor<8xf32>) -> tensor<2x8xf32>
-  return %y : tensor<2x8xf32>
+// CONV: host_call "BiasSplitGelu"
+func.func @gelu(%x: tensor<2x8xf32>, %b: tensor<8xf32>) -> tensor<2x4xf32> {
+  %y = graph.host_call "BiasSplitGelu"(%x, %b) {} : (tensor<2x8xf32>, tensor<8xf32>) -> tensor<2x4xf32>
+  return %y : tensor<2x4xf32>
 }
 
 // -----
@@ -102,10 +102,10 @@ func.func @conv(%x: tensor<1x8x9x9xf32>, %w: tensor<4x8x3x3xf32>, %b: tensor<4xf
 
 // Open dims stay, as do elements of f64.
 // CHECK-LABEL: func @open
-// CHECK: host_call "FastGelu"
-// CHECK: host_call "QuickGelu"
-func.func @open(%x: tensor<?x8xf32>, %z: tensor<2xf64>) -> (tensor<?x8xf32>, tensor<2xf64>) {
-  %y = graph.host_call "FastGelu"(%x) {} : (tensor<?x8xf32>) -> tensor<?x8xf32>
-  %w = graph.host_call "QuickGelu"(%z) {} : (tensor<2xf64>) -> tensor<2xf64>
-  return %y, %w : tensor<?x8xf32>, tensor<2xf64>
+// CHECK: host_call "SimplifiedLayerNormalization"
+// CHECK: host_call "FusedMatMul"
+func.func @open(%x: tensor<?x8xf32>, %g: tensor<8xf32>, %z: tensor<2x2xf64>) -> (tensor<?x8xf32>, tensor<2x2xf64>) {
+  %y = graph.host_call "SimplifiedLayerNormalization"(%x, %g) {} : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
+  %w = graph.host_call "FusedMatMul"(%z, %z) {} : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
+  return %y, %w : tensor<?x8xf32>, tensor<2x2xf64>
 }

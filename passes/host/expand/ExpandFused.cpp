@@ -47,10 +47,6 @@ public:
     const StringRef kernel = call.getKernel(), function = textOf(call, "activation", "");
     if (!function.empty() && !llvm::is_contained({"Relu", "Sigmoid", "Tanh"}, function))
       return "its activation has no op";
-    if (kernel == "FastGelu" || kernel == "BiasGelu")
-      return finish(ops.gelu(biased(), kernel == "FastGelu"));
-    if (kernel == "QuickGelu")
-      return finish(ops.mul(inputs[0], ops.sigmoid(ops.mul(inputs[0], alpha(1.702)))));
     if (kernel == "BiasSplitGelu")
       return splitGelu();
     if (kernel == "SimplifiedLayerNormalization")
@@ -67,7 +63,6 @@ public:
 private:
   double alpha(double fallback) { return numberOf(call, "alpha", fallback); }
   int64_t rankOf(Value x) { return graph::getTensorType(x).getRank(); }
-  Value biased() { return inputs[1] ? ops.add(inputs[0], inputs[1]) : inputs[0]; }
   bool isUsed(unsigned result) {
     return result < call.getNumResults() && !call.getResult(result).use_empty();
   }
@@ -77,7 +72,7 @@ private:
   }
 
   StringRef splitGelu() {
-    Value sum = biased();
+    Value sum = ops.add(inputs[0], inputs[1]);
     const int64_t last = rankOf(sum) - 1, half = graph::getTensorType(sum).getDimSize(last) / 2;
     return finish(ops.mul(ops.slice(sum, last, 0, half),
                           ops.gelu(ops.slice(sum, last, half, half), /*approximate=*/false)));
@@ -193,11 +188,8 @@ struct HostExpandFused : impl::HostExpandFusedBase<HostExpandFused> {
 
   void runOnOperation() override {
     static constexpr StringLiteral kernels[] = {"FusedConv",
-                                                "BiasGelu",
                                                 "BiasSplitGelu",
-                                                "FastGelu",
                                                 "FusedGemm",
-                                                "QuickGelu",
                                                 "TransposeMatMul",
                                                 "SimplifiedLayerNormalization",
                                                 "FusedMatMul",

@@ -44,10 +44,10 @@ def HostExpandAttention : Pass<"host-expand-attention", "::mlir::func::FuncOp"> 
 def HostExpandFused : Pass<"host-expand-fused", "::mlir::func::FuncOp"> {
   let summary = "Replaces fused operators of com.microsoft by those that they consist of";
   let description = [{
-    ONNX Runtime's optimizer and model builder write BiasGelu, FastGelu, QuickGelu,
-    BiasSplitGelu, SimplifiedLayerNormalization, SkipLayerNormalization,
-    SkipSimplifiedLayerNormalization, FusedMatMul, FusedGemm and FusedConv. Where all
-    shapes are static, the operators that they stand for have code of the target.
+    ONNX Runtime's optimizer and model builder write BiasSplitGelu,
+    SimplifiedLayerNormalization, SkipLayerNormalization, SkipSimplifiedLayerNormalization,
+    FusedMatMul, FusedGemm and FusedConv. Where all shapes are static, the operators that
+    they stand for have code of the target.
 
     With `only-convolutions` FusedConv alone is replaced: the CPU has host kernels for the
     others, and better code for a convolution of a known size. Calls whose statistics are

@@ -92,6 +92,20 @@ def test_sums_and_gelu(tmp_path, dynamic):
 
 
 @pytest.mark.parametrize("dynamic", [False, True])
+def test_gelu_of_one_operator(tmp_path, dynamic):
+    x, bias = 4 * normal(2, 3, 8), normal(8)
+    tanh = lambda z: 0.5 * z * (1 + np.tanh(math.sqrt(2 / math.pi) * (z + 0.044715 * z**3)))
+    exact = lambda z: 0.5 * z * (1 + np.vectorize(math.erf)(z / math.sqrt(2)))
+    for op, inputs, want, attributes in (
+            ("FastGelu", ["x", "b"], tanh(x + bias), {}), ("FastGelu", ["x"], tanh(x), {}),
+            ("BiasGelu", ["x", "b"], exact(x + bias), {}),
+            ("QuickGelu", ["x"], x / (1 + np.exp(-1.702 * x)), {}),
+            ("QuickGelu", ["x"], x / (1 + np.exp(-1.5 * x)), dict(alpha=1.5))):
+        check_one(tmp_path, op, inputs, {"x": x}, {"b": bias}, {"y": want.astype("f4")}, dynamic,
+                  **attributes)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("both", [0, 1])
 def test_bias_of_distances(tmp_path, both, dynamic):
     table, size, farthest = normal(16, 3), 40, 20

@@ -7,7 +7,7 @@
 // The call knows its nodes, as operands of the first one may not broadcast.
 // CHECK: %[[R:.*]] = graph.host_call "Map"(%arg0, %arg1) {generated_for = array<i64: 1, 1, -1, -1, 1, -1, -1, -1, -1, -1>, nodes = ["", ""], operands = array<i64: 2, 0, 1, 1, -1>, to = array<i64: 1>} {om.body = @map_0}
 // CHECK-NEXT: return %[[R]]
-// CHECK: func.func private @map_0(%[[X:.*]]: memref<512xf32> {llvm.noalias, llvm.readonly}, %[[Y:.*]]: memref<512xf32> {llvm.noalias, llvm.readonly}, %[[TO:.*]]: memref<512xf32> {llvm.noalias}, %{{.*}}: index, %{{.*}}: index) attributes {cpu.kernel, om.called}
+// CHECK: func.func private @map_0(%[[X:.*]]: memref<1024xf32> {llvm.noalias, llvm.readonly}, %[[Y:.*]]: memref<1024xf32> {llvm.noalias, llvm.readonly}, %[[TO:.*]]: memref<1024xf32> {llvm.noalias}, %{{.*}}: index, %{{.*}}: index) attributes {cpu.kernel, om.called}
 // CHECK: kernel.map %[[X]], %[[Y]] outs %[[TO]]
 // CHECK: arith.addf
 // CHECK: arith.mulf
