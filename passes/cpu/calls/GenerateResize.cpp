@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Nearest neighbours: a row of the result is copied in blocks of columns, whose positions along the
-// last dim are found once for all rows. Along the other dims they are found per row. Rows that are
-// the same input are copied from the first of them. Interpolation is left to the host kernel, which
-// sums along one dim after the other.
+// last dim are found once for all rows. Along the other dims they are found per row. Interpolation
+// is left to the host kernel, which sums along one dim after the other.
 
 #include "dialects/graph/ops/HostOps.h"
 #include "passes/cpu/calls/CallRanks.h"
@@ -69,9 +68,6 @@ public:
     const bool marksOutside = mode.coordinates == Coordinates::TfCropAndResize;
     Port positions = b.scratch(b.getIndexType(), kBlock);
     Port outside = marksOutside ? b.scratch(b.getI8Type(), kBlock) : Port();
-    // What is outside makes rows of the same input differ.
-    if (!marksOutside)
-      copied = b.scratch(b.getIndexType(), 2);
     for (size_t d = 0; d + 1 < axes.size(); ++d) {
       offsetTables.push_back(b.scratch(b.getIndexType(), 1));
       outsideTables.push_back(b.scratch(b.getI8Type(), 1));
@@ -86,8 +82,6 @@ public:
         if (marksOutside)
           b.store(outside, arith::ExtUIOp::create(b, b.getI8Type(), found.isOutside), j);
       });
-      if (copied)
-        b.store(copied, b.index(-1), b.index(0));
       b.forEachRow([&](ArrayRef<Value> indices, Value row, Value) {
         Value to = b.add(row, first);
         for (size_t d = 0; d < indices.size(); ++d)
@@ -203,27 +197,16 @@ private:
 
   void copy(Value to, Value n, Value base, Value first, const Port &positions) {
     auto inPlace = [&] { b.copyRow(b.out(), to, n, in, b.add(base, first), b.index(1)); };
-    auto gather = [&] {
-      b.loop(n, [&](Value j) {
-        b.store(b.out(), b.load(in, b.add(base, b.load(positions, j))), b.add(to, j));
-      });
-    };
-    auto gatherOnce = [&] {
-      if (!copied)
-        return gather();
-      Value isSame = b.compare(arith::CmpIPredicate::eq, base, b.load(copied, b.index(0)));
-      b.ifElse(
-          isSame,
-          [&] { b.copyRow(b.out(), to, n, b.out(), b.load(copied, b.index(1)), b.index(1)); },
-          [&] {
-            gather();
-            b.store(copied, base, b.index(0));
-            b.store(copied, to, b.index(1));
-          });
-    };
     if (!axes.back().isResized)
       return inPlace();
-    b.ifElse(axes.back().isResized, gatherOnce, inPlace);
+    b.ifElse(
+        axes.back().isResized,
+        [&] {
+          b.loop(n, [&](Value j) {
+            b.store(b.out(), b.load(in, b.add(base, b.load(positions, j))), b.add(to, j));
+          });
+        },
+        inPlace);
   }
 
   void extrapolate(Value to, Value n, const Port &outside) {
@@ -249,7 +232,6 @@ private:
   Type number;
   /// The input of a row, per dim, and whether the row is beyond the input.
   std::vector<Port> offsetTables, outsideTables;
-  Port copied; ///< the input of the row that was gathered last, and where it is; or none
 };
 
 /// Reads what both operators state of a dim; `scale` is null where it is not resized.
