@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The importers' programs stop at the module; here what they accept is compiled, for a CPU level
-// or an NPU as the bytes decide, and the file that comes out must load. ONNX, TensorFlow and
-// TensorFlow Lite are told apart as far as they can be. Models with a large tensor are left out:
-// they take long for good reasons.
+// or an NPU as the bytes decide; the file that comes out must load, and runs on hostile inputs.
+// ONNX, TensorFlow and TensorFlow Lite are told apart as far as they can be. Models with a large
+// tensor are left out: they take long for good reasons.
 
 #include "driver/Compiler.h"
 #include "driver/targets/MakeTarget.h"
 #include "openatc/om.hpp"
 #include "test/fuzz/MemoryFile.h"
 #include "test/fuzz/Outcome.h"
+#include "test/fuzz/om/RunModel.h"
 
 #include "google/protobuf/stubs/logging.h"
 
@@ -24,11 +25,13 @@ namespace {
 
 constexpr int64_t kMaxElements = 1 << 18;
 
+/// Not LLVM's hash, which another process may seed otherwise.
+uint32_t sumOf(const uint8_t *data, size_t size) { return std::accumulate(data, data + size, 0u); }
+
 driver::TargetRequest targetOf(const uint8_t *data, size_t size) {
   driver::TargetRequest request;
   request.cpuLevels = "x86-64-v3";
-  // Not by LLVM's hash, which another process may seed otherwise.
-  if (std::accumulate(data, data + size, 0u) % 2) {
+  if (sumOf(data, size) % 2) {
     request.target = "npu";
     request.soc = "Ascend310P3";
   } else {
@@ -80,10 +83,12 @@ bool compile(driver::ModelFormat format, const fuzz::MemoryFile &file, const uin
   if (fuzz::checkOutcome(bytes.has_value(), diagnostics) != 0)
     return true;
   ::om::Error error;
-  if (!::om::Model::loadMemory(bytes->data(), bytes->size(), error)) {
+  const ::om::Model model = ::om::Model::loadMemory(bytes->data(), bytes->size(), error);
+  if (!model) {
     std::fprintf(stderr, "the compiled model does not load: %s\n", error.message());
     std::abort();
   }
+  fuzz::runModel(model, sumOf(data, size));
   return true;
 }
 
