@@ -6,11 +6,14 @@
 // ONNX, TensorFlow and TensorFlow Lite are told apart as far as they can be. Models with a large
 // tensor are left out: they take long for good reasons.
 
+#include <onnx/onnx_pb.h>
+
 #include "driver/Compiler.h"
 #include "driver/targets/MakeTarget.h"
 #include "openatc/om.hpp"
 #include "test/fuzz/MemoryFile.h"
 #include "test/fuzz/Outcome.h"
+#include "test/fuzz/mutators/Mutators.h"
 #include "test/fuzz/om/RunModel.h"
 
 #include "google/protobuf/stubs/logging.h"
@@ -92,12 +95,27 @@ bool compile(driver::ModelFormat format, const fuzz::MemoryFile &file, const uin
   return true;
 }
 
+bool isTfLite(const uint8_t *data, size_t size) {
+  return size >= 8 && llvm::StringRef(reinterpret_cast<const char *>(data) + 4, 4) == "TFL3";
+}
+
 } // namespace
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t maxSize,
+                                          unsigned seed) {
+  google::protobuf::LogSilencer silencer;
+  if (isTfLite(data, size))
+    return fuzz::mutateTfLite(data, size, maxSize, seed);
+  onnx::ModelProto model;
+  const bool isOnnx =
+      model.ParseFromArray(data, static_cast<int>(size)) && model.graph().node_size() > 0;
+  return (isOnnx ? fuzz::mutateOnnx : fuzz::mutateGraphDef)(data, size, maxSize, seed);
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   google::protobuf::LogSilencer silencer;
   const fuzz::MemoryFile file(data, size);
-  if (size >= 8 && llvm::StringRef(reinterpret_cast<const char *>(data) + 4, 4) == "TFL3")
+  if (isTfLite(data, size))
     return compile(driver::ModelFormat::TfLite, file, data, size) ? 0 : -1;
   return compile(driver::ModelFormat::Onnx, file, data, size) ||
                  compile(driver::ModelFormat::TensorFlow, file, data, size)

@@ -55,10 +55,10 @@ struct FreeNpu {
 
 class Runner {
 public:
-  Runner(const om::Model &model, uint32_t seed) : model(model), random(seed) {}
+  Runner(const ::om::Model &model, uint32_t seed) : model(model), random(seed) {}
 
   void run() {
-    om::Error error;
+    ::om::Error error;
     om_npu_options simulated = OM_NPU_OPTIONS_INIT;
     simulated.threads = 1;
     om_npu *made = nullptr;
@@ -71,7 +71,7 @@ public:
     options.max_memory = 256u << 20;
     options.max_iterations = 1000;
     options.max_run_us = 2000000;
-    om::Session session(model, error, options);
+    ::om::Session session(model, error, options);
     if (!session)
       return;
     runFixed(session);
@@ -102,9 +102,9 @@ private:
         data[at] &= 1;
   }
 
-  bool allocate(const std::vector<om::Tensor> &tensors, bool isInput, std::vector<Guarded> &memory,
-                std::vector<void *> &pointers) {
-    for (const om::Tensor &tensor : tensors) {
+  bool allocate(const std::vector<::om::Tensor> &tensors, bool isInput,
+                std::vector<Guarded> &memory, std::vector<void *> &pointers) {
+    for (const ::om::Tensor &tensor : tensors) {
       if (!tensor.fixed() || tensor.bytes > maxBytes)
         return false;
       memory.emplace_back(tensor.bytes);
@@ -115,16 +115,16 @@ private:
     return true;
   }
 
-  void runFixed(om::Session &session) {
+  void runFixed(::om::Session &session) {
     std::vector<Guarded> memory;
     std::vector<void *> inputs, outputs;
-    om::Error error;
+    ::om::Error error;
     if (allocate(model.inputs(), true, memory, inputs) &&
         allocate(model.outputs(), false, memory, outputs))
       session.run(inputs.data(), outputs.data(), error);
   }
 
-  om::Value tensorOf(const om::Tensor &port) {
+  ::om::Value tensorOf(const ::om::Tensor &port) {
     static constexpr std::array<int64_t, 8> sizes = {1, 2, 3, 1, 4, 0, 7, 33};
     std::vector<int64_t> dims = port.dims;
     if (!port.ranked)
@@ -137,28 +137,28 @@ private:
     }
     if (elements >= maxBytes / 8)
       return {};
-    om::Error error;
+    ::om::Error error;
     if (port.dtype == OM_STRING) {
       static const std::array<std::string, 4> texts = {"", "a", "b c", "\xff-1.5e"};
       std::vector<std::string> items(elements);
       for (std::string &item : items)
         item = texts[below(texts.size())];
-      return om::Value::strings(dims, items, error);
+      return ::om::Value::strings(dims, items, error);
     }
     std::vector<char> bytes((elements * om_dtype_bits(port.dtype) + 7) / 8 + 16);
     fill(bytes.data(), bytes.size() - 16, port.dtype);
-    return om::Value::tensor(port.dtype, dims, bytes.data(), error);
+    return ::om::Value::tensor(port.dtype, dims, bytes.data(), error);
   }
 
-  void runValues(om::Session &session) {
-    om::Error error;
-    std::vector<om::Value> values;
-    for (const om::Tensor &port : model.inputs()) {
+  void runValues(::om::Session &session) {
+    ::om::Error error;
+    std::vector<::om::Value> values;
+    for (const ::om::Tensor &port : model.inputs()) {
       if (port.kind == OM_KIND_SEQUENCE) {
-        std::vector<om::Value> items;
+        std::vector<::om::Value> items;
         for (uint32_t count = below(4); count--;)
           items.push_back(tensorOf(port));
-        values.push_back(om::Value::sequence(port.dtype, items, error));
+        values.push_back(::om::Value::sequence(port.dtype, items, error));
       } else {
         values.push_back(tensorOf(port));
       }
@@ -168,12 +168,14 @@ private:
     session.run(values, error);
   }
 
-  const om::Model &model;
+  const ::om::Model &model;
   std::minstd_rand random;
 };
 
 } // namespace
 
-void runModel(const om::Model &model, uint32_t seed) { Runner(model, seed % 2147483646 + 1).run(); }
+void runModel(const ::om::Model &model, uint32_t seed) {
+  Runner(model, seed % 2147483646 + 1).run();
+}
 
 } // namespace atc::fuzz
