@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <cstdint>
 #include <cstdlib>
@@ -81,26 +82,29 @@ Destination resolve(const std::string &path) {
   return {at, 0};
 }
 
+bool isPipe(const std::string &path) {
+  struct stat info;
+  return stat(path.c_str(), &info) == 0 && S_ISFIFO(info.st_mode);
+}
+
 /// Opens what is no file of a folder. A pipe without a reader would wait for one without an end:
 /// a reader that starts together with this program gets some seconds.
 int openDirectly(const std::string &path) {
-  constexpr int tries = 300;
-  for (int i = 0; i < tries; ++i) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point end = Clock::now() + std::chrono::seconds(3);
+  for (;;) {
     const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_TRUNC | O_NONBLOCK);
-    if (fd >= 0 && fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) == 0)
-      return fd;
     if (fd >= 0) {
-      const int code = errno;
-      close(fd);
-      errno = code;
-      return -1;
+      fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK); // writes wait
+      return fd;
     }
-    if (errno != ENXIO)
+    const int code = errno;
+    const bool mayHaveReader = code == ENXIO && isPipe(path) && Clock::now() < end;
+    errno = code;
+    if (!mayHaveReader)
       return -1;
     usleep(10'000);
   }
-  errno = ENXIO;
-  return -1;
 }
 
 /// Returns whether bytes have a place in what was opened, as in a pipe they have not.
@@ -311,7 +315,7 @@ bool OutputFile::fail(int code) {
 std::string OutputFile::reason() const {
   if (isStream && error == ESPIPE)
     return "It is not a regular file";
-  if (!isOpen() && error == ENXIO)
+  if (!isOpen() && error == ENXIO && isPipe(shownPath))
     return "No program reads from this pipe";
   return std::strerror(error ? error : EIO);
 }

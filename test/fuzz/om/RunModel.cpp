@@ -124,7 +124,7 @@ private:
       session.run(inputs.data(), outputs.data(), error);
   }
 
-  ::om::Value tensorOf(const ::om::Tensor &port) {
+  ::om::Value tensorOf(const ::om::Tensor &port, std::vector<Guarded> &memory) {
     static constexpr std::array<int64_t, 8> sizes = {1, 2, 3, 1, 4, 0, 7, 33};
     std::vector<int64_t> dims = port.dims;
     if (!port.ranked)
@@ -145,22 +145,24 @@ private:
         item = texts[below(texts.size())];
       return ::om::Value::strings(dims, items, error);
     }
-    std::vector<char> bytes((elements * om_dtype_bits(port.dtype) + 7) / 8 + 16);
-    fill(bytes.data(), bytes.size() - 16, port.dtype);
-    return ::om::Value::tensor(port.dtype, dims, bytes.data(), error);
+    const uint64_t bytes = (elements * om_dtype_bits(port.dtype) + 7) / 8;
+    memory.emplace_back(bytes);
+    fill(memory.back().data(), bytes, port.dtype);
+    return ::om::Value::borrow(port.dtype, dims, memory.back().data(), error);
   }
 
   void runValues(::om::Session &session) {
     ::om::Error error;
+    std::vector<Guarded> memory; // lives longer than the values in it
     std::vector<::om::Value> values;
     for (const ::om::Tensor &port : model.inputs()) {
       if (port.kind == OM_KIND_SEQUENCE) {
         std::vector<::om::Value> items;
         for (uint32_t count = below(4); count--;)
-          items.push_back(tensorOf(port));
+          items.push_back(tensorOf(port, memory));
         values.push_back(::om::Value::sequence(port.dtype, items, error));
       } else {
-        values.push_back(tensorOf(port));
+        values.push_back(tensorOf(port, memory));
       }
       if (!values.back())
         return;

@@ -11,8 +11,8 @@
 namespace atc::fuzz {
 
 /// Runs `model` on inputs of any values, with open dims of any sizes: the seed decides. Pages that
-/// may not be touched stand before and behind each input and output of fixed size. Runs may fail,
-/// within the limits of a session.
+/// may not be touched stand before and behind each input, and each output of fixed size. Runs may
+/// fail, within the limits of a session.
 void runModel(const ::om::Model &model, uint32_t seed);
 
 } // namespace atc::fuzz
