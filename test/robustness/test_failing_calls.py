@@ -98,7 +98,7 @@ def test_a_mapped_file_that_becomes_shorter(words, file, folder, tmp_path):
     coded = 0
     for at in range(1, 4):
         status, said, calls = run(tmp_path, words, "shrink", at)
-        if calls < at:
+        if status == 0 and calls < at:
             break
         coded += status == 1 and re.search(r"^E(?!19999)\d{5}: ", said, re.M) is not None
         assert status in (0, 1), (at, status, said[-500:])
