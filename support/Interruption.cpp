@@ -97,6 +97,27 @@ void cleanUp() {
   _exit(1);
 }
 
+/// The bytes of a mapped file are not there: it has become shorter, or its disk fails. A signal
+/// that others send is what it always is.
+void endByMissingBytes(int signal, siginfo_t *info, void *) {
+  if (info->si_code <= 0) {
+    std::signal(signal, SIG_DFL);
+    raise(signal);
+    return;
+  }
+  char line[240];
+  const int length = std::snprintf(line, sizeof(line),
+                                   "E13003: %s cannot read a file to its end: it became shorter "
+                                   "while it was read, or its disk fails.\n",
+                                   state().tool);
+  if (write(STDERR_FILENO, line, static_cast<size_t>(length)) < 0) {
+    // There is no way to report the error here.
+  }
+  if (state().lock.try_lock())
+    cleanUp();
+  _exit(1);
+}
+
 void *waitForSignals(void *) {
   int signal = 0;
   while (sigwait(&state().waited, &signal) != 0) {
@@ -112,6 +133,11 @@ void endInOrder(const char *tool) {
   std::set_terminate(endByException);
   pthread_sigmask(SIG_SETMASK, nullptr, &all.before);
   std::signal(SIGXFSZ, SIG_IGN);
+  struct sigaction missing = {};
+  missing.sa_sigaction = endByMissingBytes;
+  missing.sa_flags = SA_SIGINFO;
+  sigemptyset(&missing.sa_mask);
+  sigaction(SIGBUS, &missing, nullptr);
   sigemptyset(&all.waited);
   bool any = false;
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) {

@@ -15,11 +15,13 @@ namespace atc {
 /// one line with the code E19998 goes to the standard error, and the program ends by the signal, so
 /// that a shell sees 130, 143 or 129. A signal that the program was started to ignore (nohup) stays
 /// ignored. SIGXFSZ is ignored, so that a file that grows beyond its limit is an error of the
-/// write. An exception that nobody catches is one line, too: there was no memory for something
+/// write. SIGBUS, by which the system reports that a mapped file has become shorter, is one line as
+/// well (E13003), and so is an exception that nobody catches: there was no memory for something
 /// small (E19001), or the tool itself has failed (E19999).
 ///
-/// To be called once, first in main: threads inherit the signal mask that it sets. Signals end it
-/// at once where no thread can be started. `tool` is a literal.
+/// To be called once, first in main: threads inherit the signal mask that it sets. Signals end the
+/// program at once, without a line, where no thread can be started and while the system still loads
+/// its libraries, when it has opened no file. `tool` is a literal.
 void endInOrder(const char *tool);
 
 /// Returns the signal mask for a child process: endInOrder blocks signals in every thread, and a

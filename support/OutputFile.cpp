@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <cstdint>
 #include <cstdlib>
@@ -81,6 +82,37 @@ Destination resolve(const std::string &path) {
   return {at, 0};
 }
 
+bool isPipe(const std::string &path) {
+  struct stat info;
+  return stat(path.c_str(), &info) == 0 && S_ISFIFO(info.st_mode);
+}
+
+/// Opens what is no file of a folder. A pipe without a reader would wait for one without an end:
+/// a reader that starts together with this program gets some seconds.
+int openDirectly(const std::string &path) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point end = Clock::now() + std::chrono::seconds(3);
+  for (;;) {
+    const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_TRUNC | O_NONBLOCK);
+    if (fd >= 0) {
+      fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK); // writes wait
+      return fd;
+    }
+    const int code = errno;
+    const bool mayHaveReader = code == ENXIO && isPipe(path) && Clock::now() < end;
+    errno = code;
+    if (!mayHaveReader)
+      return -1;
+    usleep(10'000);
+  }
+}
+
+/// Returns whether bytes have a place in what was opened, as in a pipe they have not.
+bool hasPlaces(int fd) {
+  struct stat info;
+  return fstat(fd, &info) == 0 && (S_ISREG(info.st_mode) || S_ISBLK(info.st_mode));
+}
+
 /// Returns whether this system can give a name to a file that has none.
 bool canLink() {
   static const bool can = access("/proc/self/fd", X_OK) == 0;
@@ -110,7 +142,7 @@ OutputFile::OutputFile(OutputFile &&other) noexcept
     : shownPath(std::move(other.shownPath)), target(std::move(other.target)),
       temporary(std::exchange(other.temporary, "")), options(other.options),
       fd(std::exchange(other.fd, -1)), error(other.error), position(other.position),
-      isFinished(other.isFinished), cleanup(std::move(other.cleanup)) {}
+      isFinished(other.isFinished), isStream(other.isStream), cleanup(std::move(other.cleanup)) {}
 
 OutputFile::~OutputFile() {
   if (!temporary.empty())
@@ -127,9 +159,10 @@ void OutputFile::open() {
   }
   target = destination.target;
   if (target.empty()) {
-    fd = ::open(shownPath.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_TRUNC);
+    fd = openDirectly(shownPath);
     if (fd < 0)
       fail(errno);
+    isStream = fd >= 0 && !hasPlaces(fd);
     return;
   }
   struct stat old;
@@ -187,6 +220,8 @@ bool OutputFile::write(const void *data, uint64_t bytes) {
 bool OutputFile::writeAt(uint64_t offset, const void *data, uint64_t bytes) {
   if (fd < 0 || error)
     return false;
+  if (isStream)
+    return fail(ESPIPE);
   const char *from = static_cast<const char *>(data);
   while (bytes) {
     const ssize_t done =
@@ -205,6 +240,8 @@ bool OutputFile::writeAt(uint64_t offset, const void *data, uint64_t bytes) {
 bool OutputFile::setSize(uint64_t bytes) {
   if (fd < 0 || error)
     return false;
+  if (isStream)
+    return fail(ESPIPE);
   return ftruncate(fd, static_cast<off_t>(bytes)) == 0 || fail(errno);
 }
 
@@ -275,7 +312,13 @@ bool OutputFile::fail(int code) {
   return false;
 }
 
-std::string OutputFile::reason() const { return std::strerror(error ? error : EIO); }
+std::string OutputFile::reason() const {
+  if (isStream && error == ESPIPE)
+    return "It is not a regular file";
+  if (!isOpen() && error == ENXIO && isPipe(shownPath))
+    return "No program reads from this pipe";
+  return std::strerror(error ? error : EIO);
+}
 
 std::string OutputFile::errorLine() const {
   return "E13004: cannot write '" + shownPath + "': " + reason() + ".";

@@ -38,8 +38,9 @@ struct OutputFileOptions {
 /// with which commit() replaces the old one.
 ///
 /// A path that leads to something other than a file of a folder is written directly: devices,
-/// pipes, /dev/stdout and /proc/self/fd, whatever stands behind them. A symbolic link is kept, and
-/// the file that it leads to is replaced.
+/// pipes, /dev/stdout and /proc/self/fd, whatever stands behind them. A pipe that no program opens
+/// to read is an error after some seconds, and so is writeAt() where bytes have no place. A
+/// symbolic link is kept, and the file that it leads to is replaced.
 ///
 /// Errors are sticky: after the first one every call returns false, and reason() returns it.
 class OutputFile {
@@ -98,6 +99,7 @@ private:
   int error = 0;
   uint64_t position = 0;
   bool isFinished = false;
+  bool isStream = false;                    ///< bytes have no place: a pipe, a terminal, a device
   std::unique_ptr<CleanupOnSignal> cleanup; ///< while there is a temporary name
 };
 

@@ -112,6 +112,9 @@ ArrayRef<char> ConstantBytes::expanded() {
 /// Few elements are stored in the attribute itself: they are readable in the
 /// text form and uniqued.
 static ElementsAttr makeInline(RankedTensorType type, ArrayRef<char> bytes) {
+  // Elements that are no numbers, such as strings, have no bytes; there can be none of them.
+  if (!type.getElementType().isIntOrFloat() && type.getNumElements() == 0)
+    return DenseElementsAttr::get(type, ArrayRef<Attribute>());
   if (!type.getElementType().isInteger(1))
     return DenseElementsAttr::getFromRawBuffer(type, bytes);
   SmallVector<bool> bits(llvm::map_range(bytes, [](char byte) { return byte != 0; }));

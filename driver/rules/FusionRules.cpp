@@ -97,6 +97,11 @@ std::unique_ptr<llvm::MemoryBuffer> RuleReader::translatePdll() {
   const int code = llvm::sys::ExecuteAndWait(*program, arguments, std::nullopt, redirects,
                                              /*SecondsToWait=*/60, 0, &error);
   auto said = llvm::MemoryBuffer::getFile(messages);
+  if (code == -2) { // by a signal; what it has printed speaks of its own source
+    fail("E13005", "cannot be translated: mlir-pdll crashes on them, as on rules that include "
+                   "themselves or are nested very deep");
+    return {};
+  }
   if (code != 0) {
     StringRef first = said ? (*said)->getBuffer().split('\n').first : StringRef(error);
     fail("E13005", "cannot be translated: " + (first.empty() ? StringRef(error) : first));

@@ -177,6 +177,12 @@ def main(arguments: list[str] | None = None) -> int:
         text = str(error) if isinstance(error, openatc.Error) else f"E10014: {error}"
         print(text, file=sys.stderr)
         return 1
+    except RecursionError:
+        print("E10014: lists are nested too deep", file=sys.stderr)
+        return 1
+    except MemoryError:
+        print("E19001: there is not enough memory", file=sys.stderr)
+        return 1
     return 0
 
 

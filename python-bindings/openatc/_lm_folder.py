@@ -13,13 +13,23 @@ from typing import Any
 from ._error import ArgumentError, Error
 
 
+# The settings of an exporter have some kilobytes.
+_MAX_SETTINGS = 16 << 20
+_MAX_TOKEN = (1 << 63) - 1
+
+
 def _settings(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
+    if path.stat().st_size > _MAX_SETTINGS:
+        raise ArgumentError([f"E10014: '{path}' has {path.stat().st_size} bytes: the settings of a "
+                             f"model are a JSON file of at most {_MAX_SETTINGS}"])
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ArgumentError([f"E10014: '{path}' is not a JSON file: {error}"]) from error
+    except RecursionError:
+        raise ArgumentError([f"E10014: '{path}' is nested too deep"]) from None
     return _table(values)
 
 
@@ -29,13 +39,15 @@ def _table(value: Any) -> dict[str, Any]:
 
 def _numbers(value: Any) -> tuple[int, ...]:
     values = value if isinstance(value, list) else [value]
-    return tuple(each for each in values if isinstance(each, int) and not isinstance(each, bool))
+    return tuple(each for each in values if isinstance(each, int) and not isinstance(each, bool)
+                 and 0 <= each <= _MAX_TOKEN)
 
 
 def _find(folders: list[Path], *names: str) -> Path | None:
     """Returns the first file that exists of these names, with .om in front of .onnx."""
+    # os.path, unlike Path, takes any name for one of a file that may not exist.
     return next((path for name in names for folder in folders for suffix in (".om", ".onnx")
-                 if (path := folder / (name + suffix)).is_file()), None)
+                 if os.path.isfile(path := folder / (name + suffix))), None)
 
 
 @dataclass

@@ -28,6 +28,7 @@ from ._lm_quality import Comparison, compare
 from ._runtime import Model, Session
 from ._sampling import Sampling, Timing
 
+_MAX_TOKEN = (1 << 63) - 1
 Path = Union[str, "os.PathLike[str]"]
 Prompt = Union[str, Sequence[int]]
 
@@ -85,7 +86,19 @@ def _open_tokenizer(tokenizer: Any) -> Any:
     except ImportError as error:
         raise ArgumentError(["E10001: a tokenizer in a file needs the Python package 'tokenizers': "
                              "install it, or give an object with encode and decode"]) from error
-    return Tokenizer.from_file(os.fspath(tokenizer))
+    try:
+        return Tokenizer.from_file(os.fspath(tokenizer))
+    except Exception as error:  # the package raises no other class
+        raise ArgumentError([f"E10014: '{os.fspath(tokenizer)}' is no tokenizer: {error}"]) from error
+
+
+def _tokens(prompt: Any) -> list[int]:
+    tokens = list(prompt)
+    for token in tokens:
+        if not isinstance(token, (int, np.integer)) or not -_MAX_TOKEN <= token <= _MAX_TOKEN:
+            raise ArgumentError([f"E10014: a prompt has the token {token!r}, which is no integer of "
+                                 "64 bits"])
+    return [int(token) for token in tokens]
 
 
 class LanguageModel:
@@ -241,7 +254,7 @@ class LanguageModel:
     def encode(self, prompt: Prompt) -> list[int]:
         """Returns the tokens of a text, which needs a tokenizer; tokens stay as they are."""
         if not isinstance(prompt, str):
-            return [int(token) for token in prompt]
+            return _tokens(prompt)
         if self.tokenizer is None:
             raise ArgumentError(["E10014: a prompt is text, but the model has no tokenizer: give "
                                  "load() one, or a prompt of tokens"])
@@ -313,6 +326,8 @@ class LanguageModel:
         if max_new_tokens < 0 or chunk < 1:
             raise ArgumentError([f"E10001: max_new_tokens is {max_new_tokens} and chunk {chunk}, "
                                  "which are not at least 0 and 1"])
+        if seed is not None and seed < 0:
+            raise ArgumentError([f"E10001: seed is {seed}, which is negative"])
         single, text, encoded = self._read(prompt, continued)
         return single, text, self._steps(encoded, sampling, seed, stop, max_new_tokens,
                                          continued, chunk)

@@ -165,6 +165,18 @@ def test_expansion(tmp_path):
     ({"error_threshold": [2, 0]}, "E10001", "0 to 1"),
     ({"output_desc": []}, "E10027", "output_desc"),
     ({"op": ""}, "E10026", '"op"'),
+    ({"input__type": [["float16"]]}, "E10027", "which is no text"),
+    ({"input__format": {"a": 1}}, "E10027", "which is no text"),
+    ({"input__data_distribute": [{}]}, "E10027", "which is no text"),
+    ({"input__shape": [True, 2]}, "E10027", "positive"),
+    ({"input__shape": [1] * 33}, "E10027", "at most 32"),
+    ({"input__value_range": [[i, 1e6] for i in range(1000)], "input__data_distribute": ["uniform"] * 1000}, "E10027",
+     "1000000 cases"),
+    ({"case_name": "../../out"}, "E10025", "without /"),
+    ({"case_name": ["a"]}, "E10025", "must be a text"),
+    ({"case_name": "a" * 201}, "E10025", "at most 200"),
+    ({"calc_expect_func_file": 7}, "E10027", "file.py:function"),
+    ({"attr": [{"value": 1}]}, "E10027", '"attr" must be a list'),
 ])
 def test_mistakes(tmp_path, changes, code, word):
     with pytest.raises(CaseError) as raised:

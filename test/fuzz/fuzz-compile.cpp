@@ -2,15 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The importers' programs stop at the module; here what they accept is compiled, for a CPU level
-// or an NPU as the bytes decide, and the file that comes out must load. ONNX, TensorFlow and
-// TensorFlow Lite are told apart as far as they can be. Models with a large tensor are left out:
-// they take long for good reasons.
+// or an NPU as the bytes decide; the file that comes out must load, and runs on hostile inputs.
+// ONNX, TensorFlow and TensorFlow Lite are told apart as far as they can be. Models with a large
+// tensor are left out: they take long for good reasons.
+
+#include <onnx/onnx_pb.h>
 
 #include "driver/Compiler.h"
 #include "driver/targets/MakeTarget.h"
 #include "openatc/om.hpp"
 #include "test/fuzz/MemoryFile.h"
 #include "test/fuzz/Outcome.h"
+#include "test/fuzz/mutators/Mutators.h"
+#include "test/fuzz/om/RunModel.h"
 
 #include "google/protobuf/stubs/logging.h"
 
@@ -24,11 +28,13 @@ namespace {
 
 constexpr int64_t kMaxElements = 1 << 18;
 
+/// Not LLVM's hash, which another process may seed otherwise.
+uint32_t sumOf(const uint8_t *data, size_t size) { return std::accumulate(data, data + size, 0u); }
+
 driver::TargetRequest targetOf(const uint8_t *data, size_t size) {
   driver::TargetRequest request;
   request.cpuLevels = "x86-64-v3";
-  // Not by LLVM's hash, which another process may seed otherwise.
-  if (std::accumulate(data, data + size, 0u) % 2) {
+  if (sumOf(data, size) % 2) {
     request.target = "npu";
     request.soc = "Ascend310P3";
   } else {
@@ -80,19 +86,36 @@ bool compile(driver::ModelFormat format, const fuzz::MemoryFile &file, const uin
   if (fuzz::checkOutcome(bytes.has_value(), diagnostics) != 0)
     return true;
   ::om::Error error;
-  if (!::om::Model::loadMemory(bytes->data(), bytes->size(), error)) {
+  const ::om::Model model = ::om::Model::loadMemory(bytes->data(), bytes->size(), error);
+  if (!model) {
     std::fprintf(stderr, "the compiled model does not load: %s\n", error.message());
     std::abort();
   }
+  fuzz::runModel(model, sumOf(data, size));
   return true;
+}
+
+bool isTfLite(const uint8_t *data, size_t size) {
+  return size >= 8 && llvm::StringRef(reinterpret_cast<const char *>(data) + 4, 4) == "TFL3";
 }
 
 } // namespace
 
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t maxSize,
+                                          unsigned seed) {
+  google::protobuf::LogSilencer silencer;
+  if (isTfLite(data, size))
+    return fuzz::mutateTfLite(data, size, maxSize, seed);
+  onnx::ModelProto model;
+  const bool isOnnx =
+      model.ParseFromArray(data, static_cast<int>(size)) && model.graph().node_size() > 0;
+  return (isOnnx ? fuzz::mutateOnnx : fuzz::mutateGraphDef)(data, size, maxSize, seed);
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   google::protobuf::LogSilencer silencer;
   const fuzz::MemoryFile file(data, size);
-  if (size >= 8 && llvm::StringRef(reinterpret_cast<const char *>(data) + 4, 4) == "TFL3")
+  if (isTfLite(data, size))
     return compile(driver::ModelFormat::TfLite, file, data, size) ? 0 : -1;
   return compile(driver::ModelFormat::Onnx, file, data, size) ||
                  compile(driver::ModelFormat::TensorFlow, file, data, size)

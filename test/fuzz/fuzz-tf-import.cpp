@@ -6,6 +6,7 @@
 #include "google/protobuf/stubs/logging.h"
 #include "mlir/IR/MLIRContext.h"
 #include "test/fuzz/Outcome.h"
+#include "test/fuzz/mutators/Mutators.h"
 
 using namespace atc;
 
@@ -40,4 +41,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                  checkImport(frozen->graph, frozen->boundary())
              ? 0
              : -1;
+}
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t maxSize,
+                                          unsigned seed) {
+  return atc::fuzz::mutateGraphDef(data, size, maxSize, seed);
 }

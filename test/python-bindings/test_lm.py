@@ -190,6 +190,9 @@ def test_text_in_and_out(compiled):
     (lambda m: m.stream([[1], [2]]), "E10014: stream\\(\\) takes one prompt"),
     (lambda m: m.logits(np.zeros((1, 0))), "E10014: tokens have the shape"),
     (lambda m: m.generate([4000]), "E10014"),
+    (lambda m: m.generate([[1 << 63]]), "E10014: a prompt has the token 9223372036854775808"),
+    (lambda m: m.generate([[1.5]]), "E10014: a prompt has the token 1.5"),
+    (lambda m: m.generate([1], temperature=1, seed=-1), "E10001: seed is -1"),
 ])
 def test_mistakes_have_codes(compiled, call, message):
     model = openatc.lm.load(compiled["gpt2"], threads=1)

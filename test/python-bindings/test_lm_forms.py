@@ -4,8 +4,10 @@ test/lm/make_encoder_decoder.py has exported the encoder and the decoders."""
 
 import json
 import lzma
+import os
 import subprocess
 import sys
+import types
 
 import numpy as np
 import openatc
@@ -90,6 +92,39 @@ def test_folders_that_have_no_model(tmp_path):
     (tmp_path / "model.onnx").write_bytes(b"")
     with pytest.raises(openatc.Error, match="E10014: .*config.json' is not a JSON file"):
         openatc.lm.load(tmp_path)
+
+
+def too_large(path):
+    path.touch()
+    os.truncate(path, 5 << 30)
+
+
+@pytest.mark.parametrize("name, write, message", [
+    ("config.json", lambda path: path.write_text("[" * 200000), "is nested too deep"),
+    ("genai_config.json", lambda path: path.write_text('{"model":' * 200000), "is nested too deep"),
+    ("generation_config.json", too_large, "has 5368709120 bytes"),
+    ("genai_config.json", lambda path: path.write_text(json.dumps(
+        {"model": {"decoder": {"filename": "a" * 5000 + "\0.onnx"}}})), "has none of model"),
+])
+def test_hostile_settings_of_folders(name, write, message, tmp_path):
+    write(tmp_path / name)
+    if "none" not in message:
+        (tmp_path / "model.onnx").write_bytes(b"")
+    with pytest.raises(openatc.Error, match=message):
+        openatc.lm.load(tmp_path)
+
+
+def test_a_tokenizer_that_is_none(parts, tmp_path, monkeypatch):
+    """The package `tokenizers` raises plain exceptions."""
+    class Tokenizer:
+        @staticmethod
+        def from_file(path):
+            raise Exception("missing field `version`")
+    monkeypatch.setitem(sys.modules, "tokenizers", types.SimpleNamespace(Tokenizer=Tokenizer))
+    (tmp_path / "tokenizer.json").write_text("{}")
+    with pytest.raises(openatc.Error, match="E10014: .*tokenizer.json' is no tokenizer: missing field"):
+        openatc.lm.load(parts / "decoder_model.om", encoder=parts / "encoder_model.om",
+                        tokenizer=tmp_path / "tokenizer.json")
 
 
 def group_model(path, bits=0, **attributes):

@@ -3,14 +3,16 @@
  *
  * Preloaded into a tool. Of the calls of the kind FAIL_KIND, which is memory, map, thread, open,
  * read or write, the one with the number FAIL_AT (from 1) fails, with FAIL_ALL those behind it,
- * too; 0 only counts. Memory counts from the first thread on, which a tool creates first in main:
- * before, where static objects are made, nobody can report anything. At the end it writes the
- * number of calls to the file FAIL_COUNT.
+ * too; 0 only counts. Of the kind shrink is the mapping of a file in the folder at hand: the file
+ * has no bytes any more when it is mapped. Memory counts from the first thread on, which a tool
+ * creates first in main: before, where static objects are made, nobody can report anything. At the
+ * end it writes the number of calls to the file FAIL_COUNT.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -78,13 +80,29 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes) {
   return *memory ? 0 : ENOMEM;
 }
 
+static void mapped(int file) {
+  char name[64], path[PATH_MAX] = "", folder[PATH_MAX];
+  if (!kind || strcmp(kind, "shrink") != 0 || file < 0 || !getcwd(folder, sizeof(folder)))
+    return;
+  snprintf(name, sizeof(name), "/proc/self/fd/%d", file);
+  if (readlink(name, path, sizeof(path) - 1) > 0 && !strncmp(path, folder, strlen(folder)) &&
+      fails("shrink", 0) && truncate(name, 0) != 0)
+    abort();
+}
+
 void *mmap(void *place, size_t bytes, int protection, int flags, int file, off_t offset) {
-  return fails("map", ENOMEM) ? MAP_FAILED
-                              : REAL(mmap)(place, bytes, protection, flags, file, offset);
+  if (fails("map", ENOMEM))
+    return MAP_FAILED;
+  void *at = REAL(mmap)(place, bytes, protection, flags, file, offset);
+  mapped(file);
+  return at;
 }
 void *mmap64(void *place, size_t bytes, int protection, int flags, int file, off64_t offset) {
-  return fails("map", ENOMEM) ? MAP_FAILED
-                              : REAL(mmap64)(place, bytes, protection, flags, file, offset);
+  if (fails("map", ENOMEM))
+    return MAP_FAILED;
+  void *at = REAL(mmap64)(place, bytes, protection, flags, file, offset);
+  mapped(file);
+  return at;
 }
 int mprotect(void *place, size_t bytes, int protection) {
   return fails("map", ENOMEM) ? -1 : REAL(mprotect)(place, bytes, protection);

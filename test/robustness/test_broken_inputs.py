@@ -258,6 +258,15 @@ def test_output_into_a_folder_that_takes_no_files(tmp_path):
     atc_refuses([*COMPILE[:2], "--output=/proc/out", COMPILE[3]], tmp_path, "E13004", "/proc/out.om")
 
 
+def test_output_is_no_file(tmp_path):
+    """An .om has a table in front of what is written first: it goes into a regular file."""
+    save(tmp_path, net())
+    os.mkfifo(tmp_path / "pipe.om")
+    (tmp_path / "device.om").symlink_to("/dev/full")
+    for name, word in (("pipe", "No program reads from this pipe"), ("device", "It is not a regular file")):
+        atc_refuses([*COMPILE[:2], f"--output={name}", COMPILE[3]], tmp_path, "E13004", word)
+
+
 def test_output_larger_than_the_system_allows(tmp_path):
     # As on a full disk: writing fails in the middle of the file.
     save(tmp_path, net())

@@ -5,6 +5,7 @@ internal error, or does without, and leaves nothing half done."""
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 np = pytest.importorskip("numpy", reason="needs numpy")
-pytest.importorskip("onnx", reason="needs the onnx package (Debian: python3-onnx)")
+onnx = pytest.importorskip("onnx", reason="needs the onnx package (Debian: python3-onnx)")
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from models import conv, model, node, tensor  # noqa: E402
@@ -78,6 +79,32 @@ def test_no_more_memory(command, folder):
     for at in range(1, calls + 1, max(1, calls // TRIED)):
         status, said, _ = run(folder, words, "memory", at, FAIL_ALL="1")
         assert status == 0 or (status == 1 and re.search(r"^E(?!19999)\d{5}: ", said, re.M)), (at, status, said[-500:])
+
+
+@pytest.mark.parametrize("words, file", [
+    (["om-run", "cpu.om"], "cpu.om"), (["om-dump", "cpu.om"], "cpu.om"),
+    (["om-run", "cpu.om", "--no-verify"], "cpu.om"),
+    (["atc", "--model=outside.onnx", "--framework=5", "--target=cpu", "--output=made"], "w.bin"),
+], ids=lambda each: each if isinstance(each, str) else " ".join(each[:1] + each[2:3]))
+def test_a_mapped_file_that_becomes_shorter(words, file, folder, tmp_path):
+    """The system has a signal for that, SIGBUS, which is no crash of the tool."""
+    outside = onnx.load(folder / "fixed.onnx")
+    onnx.external_data_helper.convert_model_to_external_data(outside, location="w.bin", size_threshold=0)
+    onnx.save(outside, tmp_path / "outside.onnx")
+    if file != "w.bin":
+        shutil.copy(folder / file, tmp_path / file)
+    files = files_in(tmp_path)
+    bytes_before = (tmp_path / file).read_bytes()
+    coded = 0
+    for at in range(1, 4):
+        status, said, calls = run(tmp_path, words, "shrink", at)
+        if status == 0 and calls < at:
+            break
+        coded += status == 1 and re.search(r"^E(?!19999)\d{5}: ", said, re.M) is not None
+        assert status in (0, 1), (at, status, said[-500:])
+        (tmp_path / file).write_bytes(bytes_before)
+        assert status == 0 or files_in(tmp_path) == files
+    assert coded
 
 
 def test_a_simulated_npu_without_helpers(folder):

@@ -35,7 +35,8 @@ def folder(tmp_path_factory):
         openatc.compile(data, root / "gpt2.om", load=False)
     tokenizer(root / "tokenizer.json", openatc.lm.load(root / "gpt2.om").logits([[1]]).shape[-1])
     (root / "template.jinja").write_text(
-        "{% for m in messages %}{{ m.content }} {% endfor %}")
+        "{% for m in messages %}{% if m.role == 'tool' %}{{ raise_exception('no tools') }}{% endif %}"
+        "{{ m.content }} {% endfor %}")
     (root / "models").mkdir()
     for name in ("gpt2", "other"):
         (root / "models" / name).mkdir()
@@ -169,6 +170,7 @@ BAD = {
     "penalty": ({"presence_penalty": 1}, 400, "presence_penalty"),
     "picture": ({"messages": [{"role": "user", "content": [
         {"type": "image_url", "text": ""}]}]}, 400, "only text"),
+    "template": ({"messages": [{"role": "tool", "content": "t1"}]}, 400, "chat template refuses the messages: no tools"),
     "nothing": ({"messages": []}, 400, "messages"),
     "long": ({"messages": [{"role": "user", "content": "t1 " * 17}]}, 400, "17 tokens"),
     "no token": ({"messages": [{"role": "user", "content": ""}]}, 400, "no tokens"),

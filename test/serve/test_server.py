@@ -88,6 +88,7 @@ BAD = {
     "text": (lambda r: r["inputs"][0].update(data=["a"] * 784), ["are not numbers"]),
     "ragged": (lambda r: r["inputs"][0].update(data=[[1.0], 2.0]), ["mixed"]),
     "output": (lambda r: r.update(outputs=[{"name": "score"}]), ["output 'score' is unknown"]),
+    "many": (lambda r: r["inputs"].extend([{**r["inputs"][0], "data": [1.0]}] * 1000), ["given twice", "and 981 more errors"]),
     "twice": (lambda r: r["inputs"].append(r["inputs"][0]), ["given twice"]),
 }
 

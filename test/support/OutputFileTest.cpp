@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 #include <sstream>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace atc;
@@ -174,6 +176,32 @@ TEST_CASE("paths that cannot be written are told") {
     CHECK(error == "E13004: cannot write '" + path + "': " + reason + ".");
   }
   CHECK(folder.list() == "d");
+}
+
+TEST_CASE("pipes and devices have no places for bytes, and pipes need a reader") {
+  Folder folder;
+  {
+    OutputFile file("/dev/full");
+    REQUIRE(file.isOpen());
+    CHECK_FALSE(file.setSize(8));
+    CHECK_FALSE(file.writeAt(0, "abc", 3));
+    CHECK(file.errorLine() == "E13004: cannot write '/dev/full': It is not a regular file.");
+  }
+  const std::string pipe = folder / "pipe";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  std::string error;
+  CHECK_FALSE(writeWholeFile(pipe, "x", error));
+  CHECK(error == "E13004: cannot write '" + pipe + "': No program reads from this pipe.");
+  // A reader that comes late, and text beyond what a pipe holds.
+  const std::string text(300'000, 'x');
+  std::string got;
+  std::thread reader([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    got = content(pipe);
+  });
+  CHECK(writeWholeFile(pipe, text, error));
+  reader.join();
+  CHECK(got == text);
 }
 
 TEST_CASE("a file that may not grow is an error, and stays one") {

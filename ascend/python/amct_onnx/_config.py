@@ -127,9 +127,16 @@ def batch_num_of(config_file):
     """Returns the number of batches that a configuration wants."""
     text = pathlib.Path(config_file).read_text()
     try:
-        return int(json.loads(text).get("batch_num", 1))
-    except ValueError:
-        return int(_read_definition(config_file).get("batch_num", 1))
+        try:
+            settings = json.loads(text)
+        except ValueError:
+            settings = _read_definition(config_file)
+    except RecursionError:
+        raise ValueError(f"'{config_file}' is nested too deep") from None
+    try:
+        return int(settings.get("batch_num", 1))
+    except (AttributeError, TypeError, OverflowError):
+        raise ValueError(f"'{config_file}' is no configuration with a number as batch_num") from None
 
 
 def with_skipped(config_file, names, target):

@@ -25,6 +25,7 @@ THRESHOLDS = {"float16": [1e-2, 1e-3], "float": [1e-2, 1e-3], "double": [1e-2, 1
 
 # Values are drawn in double precision: 2 GB.
 MOST_ELEMENTS = 1 << 28
+MOST_DIMS, MOST_CASES, MOST_NAME = 32, 10000, 200
 
 
 class CaseError(Exception):
@@ -79,6 +80,11 @@ def read_cases(path, only=None):
     if not isinstance(entries, list) or not entries or not all(isinstance(e, dict) for e in entries):
         fail("E10025", f"{path}: the file must be a list of cases: [{{...}}]")
     names = [entry.get("case_name") or f"Test_{entry.get('op')}_{i:03}" for i, entry in enumerate(entries)]
+    for name in names:
+        # Folders and files have these names.
+        if not isinstance(name, str) or not name.isprintable() or "/" in name or name[0] == "." or len(name) > MOST_NAME:
+            fail("E10025", f'{path}: "case_name" is {name!r:.80}: it must be a text of at most {MOST_NAME} characters '
+                           "without / that does not begin with a dot")
     for name in only or []:
         if name not in names:
             fail("E10001", f'the case "{name}" of --case_name is not in {path}{nearest(name, names)}')
@@ -119,15 +125,23 @@ def side_by_side(lists, where):
     return [[values[i if len(values) > 1 else 0] for values in lists] for i in range(count)]
 
 
+def is_number(value, kinds=(int, float)):
+    return isinstance(value, kinds) and not isinstance(value, bool) and math.isfinite(value)
+
+
 def check(tensor, where):
+    for key, value in (("type", tensor.type), ("format", tensor.format), ("data_distribute", tensor.distribution)):
+        if not isinstance(value, str):
+            fail("E10027", f'{where}: "{key}" is {value!r:.80}, which is no text')
     if tensor.type not in TYPES:
         fail("E10027", f'{where}: the type "{tensor.type}" is not one of {", ".join(TYPES)}'
                        f"{nearest(tensor.type, TYPES)}")
     if tensor.format not in FORMATS:
         fail("E10027", f'{where}: the format "{tensor.format}" is not one of {", ".join(FORMATS)}'
                        f"{nearest(tensor.format, FORMATS)}")
-    if not isinstance(tensor.shape, list) or any(not isinstance(d, int) or d < 1 for d in tensor.shape):
-        fail("E10027", f'{where}: "shape" must be a list of positive numbers')
+    if not isinstance(tensor.shape, list) or any(not is_number(d, int) or d < 1 for d in tensor.shape) \
+            or len(tensor.shape) > MOST_DIMS:
+        fail("E10027", f'{where}: "shape" must be a list of at most {MOST_DIMS} positive numbers')
     if math.prod(tensor.shape) > MOST_ELEMENTS:
         fail("E10027", f'{where}: "shape" has {math.prod(tensor.shape)} elements, at most {MOST_ELEMENTS} are possible')
     if tensor.distribution not in DISTRIBUTIONS:
@@ -135,7 +149,7 @@ def check(tensor, where):
                        f'{", ".join(DISTRIBUTIONS)}{nearest(tensor.distribution, DISTRIBUTIONS)}')
     bounds = tensor.bounds
     if bounds is not None and not (isinstance(bounds, list) and len(bounds) == 2 and
-                                   all(isinstance(b, (int, float)) for b in bounds) and bounds[0] <= bounds[1]):
+                                   all(is_number(b) and abs(b) < 1e300 for b in bounds) and bounds[0] <= bounds[1]):
         fail("E10001", f'{where}: "value_range" must be [low, high]')
     limits = np.iinfo(TYPES[tensor.type]) if np.issubdtype(TYPES[tensor.type], np.integer) else None
     if bounds and limits and (bounds[0] < limits.min or bounds[1] > limits.max):
@@ -160,21 +174,31 @@ def expand(name, entry, where):
     ranges = side_by_side([list_of(t, "value_range", place, [[0.1, 1.0]]) for t, place in tensors[:len(inputs)]], where)
     spreads = side_by_side([list_of(t, "data_distribute", place, "uniform")
                             for t, place in tensors[:len(inputs)]], where)
+    if len(kinds) * len(ranges) * len(spreads) > MOST_CASES:
+        fail("E10027", f"{where}: the alternatives make {len(kinds) * len(ranges) * len(spreads)} cases, at most "
+                       f"{MOST_CASES} are possible")
+    function = entry.get("calc_expect_func_file")
+    if function is not None and not isinstance(function, str):
+        fail("E10027", f'{where}: "calc_expect_func_file" must be a text, file.py:function')
+    attributes = entry.get("attr", [])
+    if not isinstance(attributes, list) or not all(isinstance(a, dict) and isinstance(a.get("name"), str) for a in attributes):
+        fail("E10027", f'{where}: "attr" must be a list of attributes, {{"name": ..., "type": ..., "value": ...}}')
     cases = []
     for kind, bounds, spread in itertools.product(kinds, ranges, spreads):
         made = []
         for i, (tensor, place) in enumerate(tensors):
             form, type_, shape = kind[3 * i:3 * i + 3]
             is_input = i < len(inputs)
-            one = Tensor(form, ALIASES.get(type_, type_), shape, bounds[i] if is_input else None,
+            type_ = ALIASES.get(type_, type_) if isinstance(type_, str) else type_
+            one = Tensor(form, type_, shape, bounds[i] if is_input else None,
                          spread[i] if is_input else "uniform", tensor.get("value"),
                          bool(tensor.get("is_const")))
             check(one, place)
             made.append(one)
         result = made[len(inputs)]
         threshold = entry.get("error_threshold") or THRESHOLDS.get(result.type, [0, 0])
-        cases.append(Case(name, op, made[:len(inputs)], made[len(inputs):], entry.get("attr", []),
-                          read_threshold(threshold, where), entry.get("calc_expect_func_file")))
+        cases.append(Case(name, op, made[:len(inputs)], made[len(inputs):], attributes,
+                          read_threshold(threshold, where), function))
     if len(cases) > 1:
         for i, case in enumerate(cases):
             case.name = f"{name}_{i:03}"
@@ -193,7 +217,7 @@ def read_threshold(value, where):
     if isinstance(value, list):
         value = [number_of(v) for v in value]
     if not isinstance(value, list) or len(value) != 2 or \
-            not all(isinstance(v, (int, float)) and 0 <= v <= 1 for v in value):
+            not all(is_number(v) and 0 <= v <= 1 for v in value):
         fail("E10001", f"{where}: the threshold must be two numbers from 0 to 1: the error of an element, and the "
                        "share of elements that may exceed it")
     return [float(v) for v in value]

@@ -49,13 +49,28 @@ def plain_template(messages: list[Message]) -> str:
 
 
 def _load_template(path: Path) -> Template:
-    from jinja2.sandbox import ImmutableSandboxedEnvironment  # only models with a template need it
+    # Only models with a template need it.
+    from jinja2.exceptions import TemplateError
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    def refuse(text: str) -> None:
+        """Templates call it for messages that their model was not trained with."""
+        raise TemplateError(text)
 
     environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
+    environment.globals["raise_exception"] = refuse
     template = environment.from_string(path.read_text(encoding="utf-8"))
-    return lambda messages: template.render(
-        messages=[{"role": m.role, "content": m.text} for m in messages],
-        add_generation_prompt=True, bos_token="", eos_token="")
+
+    def render(messages: list[Message]) -> str:
+        try:
+            return template.render(
+                messages=[{"role": m.role, "content": m.text} for m in messages],
+                add_generation_prompt=True, bos_token="", eos_token="")
+        except (TemplateError, TypeError, ValueError, OverflowError) as error:
+            raise RequestError(f"the model's chat template refuses the messages: {error}",
+                               param="messages") from None
+
+    return render
 
 
 class ChatRuntime(mlserver.MLModel):

@@ -21,6 +21,10 @@ _DATATYPES = {"bool": "BOOL", "uint8": "UINT8", "uint16": "UINT16", "uint32": "U
               "object": "BYTES"}
 
 
+# Of a request, which may have as many inputs as its sender likes.
+_MOST_ERRORS = 20
+
+
 def datatype(port: TensorInfo) -> str:
     """Returns the protocol's name of a port's type."""
     return _DATATYPES[port.numpy_dtype.name]
@@ -114,7 +118,7 @@ def _numbers(values: list[Any], dtype: np.dtype[Any]) -> np.ndarray:
 
 
 def decode(request: InferenceRequest, ports: Sequence[TensorInfo]) -> list[np.ndarray]:
-    """Returns an array per port. All errors of the request are listed in one InferenceError."""
+    """Returns an array per port. The errors of the request are listed in one InferenceError."""
     given: dict[str, RequestInput] = {}
     errors: list[str] = []
     names = [port.name for port in ports]
@@ -134,6 +138,8 @@ def decode(request: InferenceRequest, ports: Sequence[TensorInfo]) -> list[np.nd
             arrays.append(_decode(given[port.name], port))
         except (TypeError, ValueError, OverflowError) as error:
             errors.append(f"input '{port.name}' {error}")
+    if len(errors) > _MOST_ERRORS:
+        errors[_MOST_ERRORS:] = [f"and {len(errors) - _MOST_ERRORS} more errors"]
     if errors:
         raise InferenceError("; ".join(errors))
     return arrays

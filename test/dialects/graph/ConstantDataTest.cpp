@@ -39,6 +39,14 @@ TEST_CASE("few elements are stored in the attribute", "[constant]") {
   CHECK(bytes->as<int32_t>() == ArrayRef<int32_t>(values));
 }
 
+TEST_CASE("a constant without elements has any element type", "[constant]") {
+  Graph graph;
+  auto type = RankedTensorType::get({0, 2}, StringType::get(&graph.context));
+  ElementsAttr attr = makeConstant(type, std::vector<char>());
+  CHECK(attr.getType() == type);
+  CHECK(attr.empty());
+}
+
 TEST_CASE("many elements are moved into a resource", "[constant]") {
   Graph graph;
   std::vector<char> values(1000, 5);

@@ -17,6 +17,7 @@
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "google/protobuf/stubs/logging.h"
 #include "test/fuzz/SupportedOperators.h"
+#include "test/fuzz/mutators/Mutators.h"
 
 using namespace atc::tf;
 
@@ -427,8 +428,7 @@ void mutate(pb::GraphDef &graph, unsigned seed) {
 
 } // namespace
 
-extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t maxSize,
-                                          unsigned seed) {
+size_t atc::fuzz::mutateGraphDef(uint8_t *data, size_t size, size_t maxSize, unsigned seed) {
   google::protobuf::LogSilencer silencer;
   if (seed % 16 == 0)
     return LLVMFuzzerMutate(data, size, maxSize);

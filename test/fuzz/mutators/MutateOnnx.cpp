@@ -17,6 +17,7 @@
 #include "frontends/onnx/OnnxImport.h"
 #include "google/protobuf/stubs/logging.h"
 #include "test/fuzz/SupportedOperators.h"
+#include "test/fuzz/mutators/Mutators.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize);
 
@@ -466,8 +467,7 @@ private:
 
 } // namespace
 
-extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t maxSize,
-                                          unsigned seed) {
+size_t atc::fuzz::mutateOnnx(uint8_t *data, size_t size, size_t maxSize, unsigned seed) {
   google::protobuf::LogSilencer silencer;
   onnx::ModelProto model;
   if (seed % 16 == 0 || !model.ParseFromArray(data, int(size)) || model.graph().node_size() == 0)

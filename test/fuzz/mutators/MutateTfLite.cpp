@@ -10,6 +10,7 @@
 #include <random>
 
 #include "frontends/tflite/schema/tflite_generated.h"
+#include "test/fuzz/mutators/Mutators.h"
 
 namespace fb = atc::tflite::fb;
 
@@ -171,8 +172,7 @@ private:
 
 } // namespace
 
-extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t maxSize,
-                                          unsigned seed) {
+size_t atc::fuzz::mutateTfLite(uint8_t *data, size_t size, size_t maxSize, unsigned seed) {
   flatbuffers::Verifier verifier(data, size);
   if (seed % 16 == 0 || size < 8 || !fb::VerifyModelBuffer(verifier))
     return LLVMFuzzerMutate(data, size, maxSize);

@@ -14,6 +14,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "common"))
 from digits_amct import MODEL, PICTURES, amct, scores, tool_of_the_build  # noqa: E402,F401
 from amct_onnx._calibration import calibration_of  # noqa: E402
+from amct_onnx._config import batch_num_of  # noqa: E402
 from amct_onnx._tool import run_tool  # noqa: E402
 from amct_onnx.tensor_decompose import auto_decomposition  # noqa: E402
 from amct_onnx.common.auto_calibration import AutoCalibrationEvaluatorBase  # noqa: E402
@@ -44,6 +45,15 @@ def test_a_configuration_lists_the_layers(tmp_path):
     assert config["common_config"] == {"ifmr_quantize": {"search_step": 0.02}}
     with pytest.raises(ValueError, match="no ONNX model"):
         amct.create_quant_config(tmp_path / "x.json", definition)
+
+
+@pytest.mark.parametrize("text, message", [
+    ("[" * 100000, "nested too deep"), ("a {" * 100000, "nested too deep"), ("[1]", "no configuration"),
+    ('{"batch_num": [1]}', "no configuration"), ('{"batch_num": 1e999}', "no configuration")])
+def test_a_configuration_that_is_none(text, message, tmp_path):
+    (tmp_path / "config.json").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        batch_num_of(tmp_path / "config.json")
 
 
 def test_layers_without_a_name_have_that_of_the_ascend_toolchain(tmp_path):
