@@ -8,6 +8,7 @@
 #include "driver/PhaseRunner.h"
 #include "driver/Registration.h"
 #include "driver/rules/FusionRules.h"
+#include "frontends/MainFunction.h"
 #include "passes/Choices.h"
 #include "passes/om/Schedule.h"
 #include "passes/train/Passes.h"
@@ -230,12 +231,13 @@ std::optional<::om::Buffer> Compiler::emitBytes() {
   return sink.take();
 }
 
-/// Returns the states that a pass has given the module.
+/// Returns the states that the importer or a pass has given the module.
 static std::vector<std::pair<std::string, std::string>> statesOf(ModuleOp module) {
   std::vector<std::pair<std::string, std::string>> pairs;
-  if (auto list = module->getAttrOfType<ArrayAttr>(train::kStatesAttr))
-    for (auto pair : list.getAsRange<ArrayAttr>())
-      pairs.emplace_back(cast<StringAttr>(pair[0]).str(), cast<StringAttr>(pair[1]).str());
+  for (StringRef name : {atc::kStatesAttr, train::kStatesAttr})
+    if (auto list = module->getAttrOfType<ArrayAttr>(name))
+      for (auto pair : list.getAsRange<ArrayAttr>())
+        pairs.emplace_back(cast<StringAttr>(pair[0]).str(), cast<StringAttr>(pair[1]).str());
   return pairs;
 }
 

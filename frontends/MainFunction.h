@@ -15,6 +15,10 @@
 
 namespace atc {
 
+/// The attribute of a module with states: pairs of the names of an input and of the output that is
+/// its value in the next run.
+inline constexpr llvm::StringLiteral kStatesAttr = "graph.states";
+
 /// Builds @main in a module of its own. Arguments and results have the names that users know as
 /// `om.name`, the module has the graph's name as `graph.name`.
 class MainFunction {

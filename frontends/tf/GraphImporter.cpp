@@ -89,8 +89,10 @@ bool GraphImporter::resolveOutputs() {
   };
   for (const std::string &text : options.outputs)
     take(TensorName::parse(text).str(), text, "--out_nodes");
-  if (options.outputs.empty())
-    for (const auto &[name, text] : boundary.outputs)
+  // The next values of states are outputs in any case.
+  for (const auto &[name, text] : boundary.outputs)
+    if (options.outputs.empty() ||
+        llvm::any_of(boundary.states, [&](const auto &state) { return state.second == name; }))
       take(name, text, "the signature of the model");
   if (!outputs.empty() || diags->numErrors() != before)
     return diags->numErrors() == before;
@@ -581,9 +583,11 @@ OwningOpRef<ModuleOp> GraphImporter::run() {
   if (diags->hasErrors())
     return {};
   OwningOpRef<ModuleOp> module = main.finish(results, *diags);
-  if (module)
+  if (module) {
     for (auto function : module->getOps<func::FuncOp>())
       fillBranches(function.front());
+    setStates(*module);
+  }
   return module;
 }
 

@@ -93,6 +93,7 @@ private:
   bool isInput(const pb::NodeDef &node) const;
   std::vector<std::string> nodeNames() const;
   bool importInputs(MainFunction &main);
+  void setStates(mlir::ModuleOp module);
   void checkShapeNames(llvm::ArrayRef<const pb::NodeDef *> inputs);
   bool inputType(const pb::NodeDef &node, mlir::RankedTensorType &type,
                  std::vector<DynamicInput> &dynamic);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "frontends/DynamicInputs.h"
+#include "frontends/MainFunction.h"
 #include "frontends/Tensors.h"
 #include "frontends/tf/GraphImporter.h"
 #include "support/NearestName.h"
@@ -185,6 +186,16 @@ bool GraphImporter::importInputs(MainFunction &main) {
     define(TensorName{input->name()}, main.addInput(argumentName, input->name(), type));
   }
   return true;
+}
+
+/// Notes the pairs of inputs and outputs that are states.
+void GraphImporter::setStates(ModuleOp module) {
+  SmallVector<Attribute> pairs;
+  for (const auto &[input, output] : boundary.states)
+    if (llvm::is_contained(needed, nodes.lookup(input)))
+      pairs.push_back(opBuilder.getStrArrayAttr({input, output}));
+  if (!pairs.empty())
+    module->setAttr(kStatesAttr, opBuilder.getArrayAttr(pairs));
 }
 
 } // namespace atc::tf_import

@@ -45,8 +45,8 @@ struct Reference {
 class Inliner {
 public:
   Inliner(const pb::GraphDef &graph, const pb::OpList &operators, pb::GraphDef &result,
-          Diagnostics &diagnostics)
-      : graph(graph), result(result), diagnostics(diagnostics) {
+          std::vector<VariableWrite> &writes, Diagnostics &diagnostics)
+      : graph(graph), result(result), diagnostics(diagnostics), writes(writes) {
     for (const pb::OpDef &op : operators.op())
       operatorDefs[op.name()] = &op;
     fileNodes = graph.node_size();
@@ -96,9 +96,8 @@ private:
   StringSet<> activeFunctions;
   /// Whether functions, or those that they call, write variables.
   DenseMap<const pb::FunctionDef *, bool> writers;
-  /// The writes of the functions that are called.
-  std::vector<VariableWrite> writes;
-  uint64_t spent = 0, fileNodes = 0; ///< bytes; nodes of the graph and all functions
+  std::vector<VariableWrite> &writes; ///< of the functions that are called
+  uint64_t spent = 0, fileNodes = 0;  ///< bytes; nodes of the graph and all functions
 };
 
 } // namespace
@@ -586,13 +585,14 @@ bool Inliner::run(std::vector<NamedTensor> &inputs, std::vector<NamedTensor> &ou
     output.name = output.tensor = name;
   }
   *result.mutable_versions() = graph.versions();
-  return checkWrites(result, writes, diagnostics);
+  return true;
 }
 
 bool inlineFunctions(const pb::GraphDef &graph, const pb::OpList &operators,
                      std::vector<NamedTensor> &inputs, std::vector<NamedTensor> &outputs,
-                     pb::GraphDef &result, Diagnostics &diagnostics) {
-  return Inliner(graph, operators, result, diagnostics).run(inputs, outputs);
+                     pb::GraphDef &result, std::vector<VariableWrite> &writes,
+                     Diagnostics &diagnostics) {
+  return Inliner(graph, operators, result, writes, diagnostics).run(inputs, outputs);
 }
 
 } // namespace atc::tf_import

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "frontends/tf/schema/tensorflow.pb.h"
+#include "frontends/tf/variables/VariableWrites.h"
 #include "support/Diagnostics.h"
 
 namespace atc::tf_import {
@@ -27,10 +28,12 @@ struct NamedTensor {
 /// replaced by the body it calls. Each input becomes a Placeholder and each output an
 /// Identity of that name; other nodes of such a name are renamed. Control edges are
 /// dropped. `inputs` and `outputs` then name these nodes. `operators` (may be empty)
-/// describes the outputs of the operators in use. False after an error.
+/// describes the outputs of the operators in use. `writes` receives what changes variables when the
+/// model runs. False after an error.
 bool inlineFunctions(const pb::GraphDef &graph, const pb::OpList &operators,
                      std::vector<NamedTensor> &inputs, std::vector<NamedTensor> &outputs,
-                     pb::GraphDef &result, Diagnostics &diagnostics);
+                     pb::GraphDef &result, std::vector<VariableWrite> &writes,
+                     Diagnostics &diagnostics);
 
 } // namespace atc::tf_import
 

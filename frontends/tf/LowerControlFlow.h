@@ -12,6 +12,9 @@ namespace atc::tf_import {
 
 namespace pb = atc::tf::pb;
 
+/// The attribute of the calls that it makes, which do not run once in each run.
+inline constexpr const char *loweredAttribute = "_openatc_lowered";
+
 /// Replaces the While, If and Case nodes of a graph and of its functions: loops become frames of
 /// Enter, Merge, Switch, NextIteration and Exit, conditions Switch and Merge, and the
 /// functions of all are called by PartitionedCall nodes. A branch's result is an Identity

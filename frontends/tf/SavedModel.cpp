@@ -6,9 +6,10 @@
 #include "frontends/ModelFile.h"
 #include "frontends/tf/LookupTables.h"
 #include "frontends/tf/LowerControlFlow.h"
+#include "frontends/tf/NodeDefs.h"
 #include "frontends/tf/variables/CheckpointBundle.h"
 #include "frontends/tf/variables/FreezeVariables.h"
-#include "frontends/tf/variables/VariableWrites.h"
+#include "frontends/tf/variables/VariableStates.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -88,6 +89,9 @@ GraphBoundary FrozenModel::boundary() const {
     boundary.inputs.emplace_back(input.name, input.tensor);
   for (const NamedTensor &output : outputs)
     boundary.outputs.emplace_back(output.name, output.tensor);
+  for (const pb::NodeDef &node : graph.node())
+    if (const pb::AttrValue *next = attributeOf(node, stateAttribute))
+      boundary.states.emplace_back(node.name(), next->s());
   return boundary;
 }
 
@@ -107,6 +111,26 @@ static RunNodes nodesThatRun(const pb::MetaGraphDef &meta, ArrayRef<NamedTensor>
       for (const std::string &node : collection.node_list().value())
         run.add(node);
   return run;
+}
+
+/// Makes a graph without calls; variables that it changes become states where they can.
+static bool inlineWithStates(pb::GraphDef &graph, const pb::OpList &operators, FrozenModel &frozen,
+                             Diagnostics &diagnostics) {
+  std::vector<NamedTensor> inputs = frozen.inputs, outputs = frozen.outputs;
+  std::vector<VariableWrite> writes;
+  if (!inlineFunctions(graph, operators, inputs, outputs, frozen.graph, writes, diagnostics))
+    return false;
+  if (makeStates(graph, writtenResults(frozen.graph, writes), frozen.outputs)) {
+    inputs = frozen.inputs;
+    outputs = frozen.outputs;
+    frozen.graph.Clear();
+    writes.clear();
+    if (!inlineFunctions(graph, operators, inputs, outputs, frozen.graph, writes, diagnostics))
+      return false;
+  }
+  frozen.inputs = std::move(inputs);
+  frozen.outputs = std::move(outputs);
+  return checkWrites(frozen.graph, writes, diagnostics);
 }
 
 std::optional<FrozenModel> freezeModel(pb::SavedModel &model, StringRef path,
@@ -139,8 +163,7 @@ std::optional<FrozenModel> freezeModel(pb::SavedModel &model, StringRef path,
       !bindTables(graph, {assets, &meta->asset_file_def()}, nodesThatRun(*meta, frozen.outputs),
                   diagnostics) ||
       !lowerControlFlow(graph, tensors, diagnostics) ||
-      !inlineFunctions(graph, meta->meta_info_def().stripped_op_list(), frozen.inputs,
-                       frozen.outputs, frozen.graph, diagnostics) ||
+      !inlineWithStates(graph, meta->meta_info_def().stripped_op_list(), frozen, diagnostics) ||
       !freezeVariables(frozen.graph, checkpoint, diagnostics))
     return std::nullopt;
   freezeTables(frozen.graph);

@@ -67,8 +67,10 @@ static bool inlineGraph(pb::GraphDef &graph, const TfImportOptions &options,
   for (NamedTensor &output : outputs)
     tensors.push_back(&output.tensor);
   pb::GraphDef result;
+  std::vector<VariableWrite> writes;
   if (!lowerControlFlow(graph, tensors, diags) ||
-      !inlineFunctions(graph, pb::OpList(), inputs, outputs, result, diags))
+      !inlineFunctions(graph, pb::OpList(), inputs, outputs, result, writes, diags) ||
+      !checkWrites(result, writes, diags))
     return false;
   for (auto [text, output] : llvm::zip_equal(texts, outputs))
     boundary.outputs.emplace_back(TensorName::parse(text).str(), output.tensor);

@@ -37,9 +37,10 @@ struct TfImportOptions {
 };
 
 /// The boundary that a signature gives a graph: the name of each input and output and the
-/// tensor ("node:0") that it stands for. Empty for a bare graph.
+/// tensor ("node:0") that it stands for. Empty for a bare graph. States are an input, and the
+/// output that is its value in the next run.
 struct GraphBoundary {
-  std::vector<std::pair<std::string, std::string>> inputs, outputs;
+  std::vector<std::pair<std::string, std::string>> inputs, outputs, states;
 };
 
 /// Reads a frozen GraphDef (.pb) or the folder of a SavedModel into a module with

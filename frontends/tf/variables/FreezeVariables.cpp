@@ -4,6 +4,7 @@
 #include "frontends/tf/variables/FreezeVariables.h"
 
 #include "frontends/tf/NodeDefs.h"
+#include "frontends/tf/variables/VariableStates.h"
 
 #include "google/protobuf/stubs/logging.h"
 #include "llvm/ADT/DenseMap.h"
@@ -199,6 +200,12 @@ static bool shapeFits(const pb::TensorShapeProto &declared, const pb::TensorShap
   return true;
 }
 
+/// Whether all elements of a tensor of a checkpoint are 0.
+static bool isZeros(const pb::TensorProto &tensor) {
+  return tensor.string_val_size() == 0 &&
+         StringRef(tensor.tensor_content()).find_first_not_of('\0') == StringRef::npos;
+}
+
 static bool freezeOne(pb::NodeDef &node, CheckpointBundle *checkpoint, Diagnostics &diagnostics) {
   const pb::AttrValue *key = attributeOf(node, keyAttribute);
   if (!key || !checkpoint) {
@@ -218,8 +225,23 @@ static bool freezeOne(pb::NodeDef &node, CheckpointBundle *checkpoint, Diagnosti
                                     key->s() + "') has another type or shape than the model says");
     return false;
   }
-  node.set_op("Const");
   node.clear_input();
+  if (const pb::AttrValue *state = attributeOf(node, stateAttribute)) {
+    if (!isZeros(tensor)) {
+      diagnostics.error("E13010", "variable '" + node.name() +
+                                      "' changes while the model runs and was not saved as zeros, "
+                                      "which are what states begin with");
+      return false;
+    }
+    const pb::AttrValue output = *state;
+    node.set_op("Placeholder");
+    node.clear_attr();
+    (*node.mutable_attr())["dtype"].set_type(tensor.dtype());
+    *(*node.mutable_attr())["shape"].mutable_shape() = tensor.tensor_shape();
+    (*node.mutable_attr())[stateAttribute] = output;
+    return true;
+  }
+  node.set_op("Const");
   node.clear_attr();
   (*node.mutable_attr())["dtype"].set_type(tensor.dtype());
   *(*node.mutable_attr())["value"].mutable_tensor() = std::move(tensor);

@@ -4,6 +4,7 @@
 #include "frontends/tf/variables/VariableWrites.h"
 
 #include "frontends/tf/NodeDefs.h"
+#include "frontends/tf/variables/VariableStates.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -42,7 +43,45 @@ static const std::string *writtenBefore(const pb::NodeDef &read,
   return value;
 }
 
+/// Makes AssignAddVariableOp and AssignSubVariableOp a read, the sum, and an assignment.
+static void splitAdditions(pb::FunctionDef &function) {
+  StringSet<> names;
+  for (const pb::NodeDef &node : function.node_def())
+    names.insert(node.name());
+  std::vector<pb::NodeDef> added;
+  for (pb::NodeDef &node : *function.mutable_node_def()) {
+    const bool isSum = node.op() == "AssignAddVariableOp";
+    const pb::AttrValue *type = attributeOf(node, "dtype");
+    if ((!isSum && node.op() != "AssignSubVariableOp") || node.input_size() < 2 || !type)
+      continue;
+    auto add = [&](const char *op, const char *typeName) -> pb::NodeDef & {
+      pb::NodeDef &made = added.emplace_back();
+      std::string name = node.name() + "/" + op;
+      while (!names.insert(name).second)
+        name += "_";
+      made.set_name(name);
+      made.set_op(op);
+      (*made.mutable_attr())[typeName] = *type;
+      return made;
+    };
+    pb::NodeDef &read = add("ReadVariableOp", "dtype");
+    read.add_input(node.input(0));
+    for (int i = 2; i < node.input_size(); ++i)
+      read.add_input(node.input(i));
+    const std::string old = read.name();
+    pb::NodeDef &sum = add(isSum ? "AddV2" : "Sub", "T");
+    sum.add_input(old + ":value:0");
+    sum.add_input(node.input(1));
+    node.set_op("AssignVariableOp");
+    node.set_input(1, sum.name() + ":z:0");
+    node.add_input("^" + old);
+  }
+  for (pb::NodeDef &node : added)
+    *function.add_node_def() = std::move(node);
+}
+
 static void forwardWrites(pb::FunctionDef &function) {
+  splitAdditions(function);
   StringMap<const pb::NodeDef *> nodes;
   for (const pb::NodeDef &node : function.node_def())
     nodes[node.name()] = &node;
@@ -143,14 +182,31 @@ private:
 
 } // namespace
 
+std::vector<std::string> writtenResults(const pb::GraphDef &graph,
+                                        const std::vector<VariableWrite> &writes) {
+  std::vector<std::string> variables;
+  if (writes.empty())
+    return variables;
+  Readers readers(graph);
+  for (const VariableWrite &write : writes)
+    if (!write.variable.empty() && readers.of(write.variable) == Reader::Results)
+      variables.push_back(write.variable);
+  return variables;
+}
+
 bool checkWrites(const pb::GraphDef &graph, const std::vector<VariableWrite> &writes,
                  Diagnostics &diagnostics) {
   if (writes.empty())
     return true;
   Readers readers(graph);
-  StringSet<> counted;
+  StringSet<> counted, states;
+  for (const pb::NodeDef &node : graph.node())
+    if (attributeOf(node, stateAttribute))
+      states.insert(node.name());
   std::string first;
   for (const VariableWrite &write : writes) {
+    if (states.contains(write.variable))
+      continue;
     const std::string node = "node '" + write.node + "' (" + write.op + ") ";
     switch (readers.of(write.variable)) {
     case Reader::None:
@@ -160,9 +216,9 @@ bool checkWrites(const pb::GraphDef &graph, const std::vector<VariableWrite> &wr
         first = node;
       break;
     case Reader::Results:
-      diagnostics.error("E13010", node +
-                                      "changes a variable while the model runs: only models whose "
-                                      "variables stay as they were saved are supported");
+      diagnostics.error("E13010",
+                        node + "changes a variable while the model runs, and not once in each "
+                               "run behind all that reads it, as a state must be");
       return false;
     }
   }

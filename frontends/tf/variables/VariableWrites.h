@@ -27,10 +27,15 @@ bool writesVariable(llvm::StringRef op);
 /// Lets what reads a variable behind its write, in the same function, read what is written.
 void forwardWrites(pb::GraphDef &graph);
 
-/// Checks the writes of a graph without calls, which has what its outputs need. A state that no
+/// Returns the variables that are written and whose values the outputs of a graph without calls
+/// need for more than random numbers.
+std::vector<std::string> writtenResults(const pb::GraphDef &graph,
+                                        const std::vector<VariableWrite> &writes);
+
+/// Checks the writes of a graph without calls, which has what its outputs need. A variable that no
 /// output reads stays as it was saved: Keras counts the random numbers of a dropout that an
 /// inference does not apply. One that only random numbers are drawn from stays as well, with a
-/// warning. Of any other variable, a write is an error; false then.
+/// warning. Of any other variable that is no state, a write is an error; false then.
 bool checkWrites(const pb::GraphDef &graph, const std::vector<VariableWrite> &writes,
                  Diagnostics &diagnostics);
 

@@ -60,8 +60,10 @@ void importOneHot(OpContext &c) {
   const auto *p = c.options<fb::OneHotOptions>();
   Value on = c.unsqueeze(c.in(2), {0}), off = c.unsqueeze(c.in(3), {0});
   Value values = c.node("Concat", {off, on}, {{"axis", int64_t(0)}});
-  c.setOutput(c.node("OneHot", {c.indices(0), c.indices(1), values},
-                     {{"axis", int64_t(p ? p->axis() : -1)}}));
+  // ONNX counts negative indices from the end; here no element of their row is on.
+  Value depth = c.indices(1), index = c.indices(0);
+  index = c.node("Where", {c.node("Less", {index, c.intScalar(0)}), depth, index});
+  c.setOutput(c.node("OneHot", {index, depth, values}, {{"axis", int64_t(p ? p->axis() : -1)}}));
 }
 
 void importWhere(OpContext &c) { c.setOutput(c.transpose(c.node("NonZero", {c.raw(0)}), {1, 0})); }

@@ -42,7 +42,8 @@ TEST_CASE("outputs of operators are found by name in files that describe no oper
       &graph));
   std::vector<NamedTensor> inputs, outputs{{"out", "call", pb::DT_FLOAT, {}}};
   Diagnostics diagnostics;
-  REQUIRE(inlineFunctions(graph, {}, inputs, outputs, result, diagnostics));
+  std::vector<VariableWrite> writes;
+  REQUIRE(inlineFunctions(graph, {}, inputs, outputs, result, writes, diagnostics));
   const auto out = std::find_if(result.node().begin(), result.node().end(),
                                 [](const pb::NodeDef &node) { return node.name() == "out"; });
   REQUIRE(out != result.node().end());

@@ -225,6 +225,7 @@ def add_lookups():
          whole(5, low=0, high=9))
     case("one_hot", lambda i: tf.one_hot(i, 5, 2., -1.), whole(3, low=0, high=5))
     case("one_hot_first", lambda i: tf.one_hot(i, 5, axis=0), whole(3, 2, low=0, high=5))
+    case("one_hot_outside", lambda i: tf.one_hot(i, 5), ints(-1, 5, 2, -5))
     case("positions", tf.where, truth(3, 4))
     case("unique", tf.unique, whole(9, low=0, high=4))
     case("scatter_nd", lambda i, u: tf.scatter_nd(i, u, [6, 2]), ints([1], [3], [1]), real(3, 2))

@@ -1,0 +1,28 @@
+//===-- VariableStates.h - variables that keep a value for the next run ---===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_FRONTENDS_TF_VARIABLES_VARIABLESTATES_H
+#define OPENATC_FRONTENDS_TF_VARIABLES_VARIABLESTATES_H
+
+#include <string>
+#include <vector>
+
+#include "frontends/tf/InlineFunctions.h"
+
+namespace atc::tf_import {
+
+/// The attribute of a variable that is a state: the name of the output that is its next value.
+inline constexpr const char *stateAttribute = "_openatc_state";
+
+/// Makes variables states, as those of recurrent layers that go on where the last run ended: the
+/// value that an AssignVariableOp writes becomes one more output of each function on the way to it
+/// and of the model, and the variable gets `stateAttribute`. `variables` are the names of handles
+/// in the main graph. Those that several nodes write, that are written on one side of a condition
+/// or in a loop, or that something may read behind the write, stay as they are. Returns whether
+/// there is any state; `outputs` has their outputs at its end then.
+bool makeStates(pb::GraphDef &graph, const std::vector<std::string> &variables,
+                std::vector<NamedTensor> &outputs);
+
+} // namespace atc::tf_import
+
+#endif // OPENATC_FRONTENDS_TF_VARIABLES_VARIABLESTATES_H

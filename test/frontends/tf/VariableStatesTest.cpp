@@ -1,0 +1,109 @@
+//===-- VariableStatesTest.cpp - variables that keep a value for the next run -===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/tf/variables/VariableStates.h"
+
+#include <catch2/catch.hpp>
+
+#include "google/protobuf/text_format.h"
+
+using namespace atc;
+using namespace atc::tf_import;
+
+namespace {
+
+/// y calls `outer`, which calls `inner`, where v becomes v + a; a node outside restores v.
+const char *graphText = R"(
+  node { name: "x" op: "Placeholder" }
+  node { name: "v" op: "VarHandleOp" attr { key: "dtype" value { type: DT_FLOAT } } }
+  node { name: "y" op: "StatefulPartitionedCall" input: "x" input: "v"
+    attr { key: "f" value { func { name: "outer" } } } }
+  node { name: "restore" op: "AssignVariableOp" input: "v" input: "x" }
+  library {
+    function {
+      signature { name: "outer" input_arg { name: "a" type: DT_FLOAT }
+        input_arg { name: "h" type: DT_RESOURCE } output_arg { name: "r" type: DT_FLOAT } }
+      node_def { name: "call" op: "PartitionedCall" input: "a" input: "h"
+        attr { key: "f" value { func { name: "inner" } } } }
+      ret { key: "r" value: "call:output:0" } }
+    function {
+      signature { name: "inner" input_arg { name: "a" type: DT_FLOAT }
+        input_arg { name: "h" type: DT_RESOURCE } output_arg { name: "r" type: DT_FLOAT } }
+      node_def { name: "read" op: "ReadVariableOp" input: "h" }
+      node_def { name: "sum" op: "AddV2" input: "a" input: "read:value:0" }
+      node_def { name: "set" op: "AssignVariableOp" input: "h" input: "sum:z:0" }
+      ret { key: "r" value: "sum:z:0" } } })";
+
+struct Model {
+  pb::GraphDef graph;
+  std::vector<NamedTensor> outputs;
+
+  Model() {
+    REQUIRE(google::protobuf::TextFormat::ParseFromString(graphText, &graph));
+    outputs.emplace_back();
+    outputs.back().name = "out";
+    outputs.back().tensor = "y";
+  }
+  pb::FunctionDef &outer() { return *graph.mutable_library()->mutable_function(0); }
+  pb::FunctionDef &inner() { return *graph.mutable_library()->mutable_function(1); }
+  bool run() { return makeStates(graph, {"v"}, outputs); }
+};
+
+void addNode(pb::FunctionDef &function, const char *text) {
+  pb::FunctionDef added;
+  REQUIRE(google::protobuf::TextFormat::ParseFromString(text, &added));
+  function.MergeFrom(added);
+}
+
+} // namespace
+
+TEST_CASE("what a run writes once is returned to the caller of each function") {
+  Model model;
+  REQUIRE(model.run());
+  CHECK(model.inner().ret().at("openatc_next_1") == "sum:z:0");
+  CHECK(model.outer().ret().at("openatc_next_1") == "call:output:1");
+  CHECK(model.outer().signature().output_arg(1).type() == pb::DT_FLOAT);
+  REQUIRE(model.outputs.size() == 2);
+  CHECK(model.outputs[1].name == "v/next");
+  CHECK(model.outputs[1].tensor == "y:1");
+  CHECK(model.outputs[1].type == pb::DT_FLOAT);
+  CHECK(model.graph.node(1).attr().at(stateAttribute).s() == "v/next");
+}
+
+TEST_CASE("a read behind the write that nothing needs does not matter") {
+  Model model;
+  addNode(model.inner(),
+          R"(node_def { name: "late" op: "ReadVariableOp" input: "h" input: "^set" })");
+  CHECK(model.run());
+}
+
+TEST_CASE("a variable is no state where its value in the next run is not one tensor") {
+  Model model;
+  SECTION("what is written does not say what was read before") {
+    model.inner().mutable_node_def(2)->set_input(1, "a");
+  }
+  SECTION("a read behind the write is needed") {
+    addNode(model.inner(),
+            R"(node_def { name: "late" op: "ReadVariableOp" input: "h" input: "^set" }
+               node_def { name: "used" op: "Neg" input: "late:value:0" })");
+  }
+  SECTION("two writes") {
+    addNode(model.outer(),
+            R"(node_def { name: "set" op: "AssignVariableOp" input: "h" input: "a" })");
+  }
+  SECTION("two calls of the function that writes") {
+    *model.outer().add_node_def() = model.outer().node_def(0);
+    model.outer().mutable_node_def(1)->set_name("again");
+  }
+  SECTION("a write that is no assignment") {
+    model.inner().mutable_node_def(2)->set_op("ResourceScatterAdd");
+  }
+  SECTION("a branch or a loop") {
+    (*model.outer().mutable_node_def(0)->mutable_attr())["_openatc_lowered"].set_b(true);
+  }
+  SECTION("a handle that a condition chooses") {
+    addNode(model.outer(), R"(node_def { name: "side" op: "Switch" input: "h" input: "a" })");
+  }
+  CHECK(!model.run());
+  CHECK(model.outputs.size() == 1);
+}

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+#===-- make_states.py - SavedModels whose variables go on from run to run ------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writes states/<name>.zip for each of the models below: saved_model.pb, the files of its variables,
+and expected.npz with the input x0 and what TensorFlow's outputs y0, ... are in the third run of it.
+
+    make_states.py
+
+Needs a Python with tensorflow (2.21 with Keras 3.15 made the stored files).
+"""
+import io
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import keras  # noqa: E402
+import numpy as np  # noqa: E402
+import tensorflow as tf  # noqa: E402
+
+HERE = Path(__file__).resolve().parent / "states"
+LAYERS = keras.layers
+RUNS = 3
+
+
+class Layers:
+    """Recurrent layers of Keras that are stateful, one behind the other and in both directions."""
+
+    def __init__(self):
+        steps = keras.Input(batch_shape=(2, 4, 3))
+        first = LAYERS.LSTM(5, stateful=True, return_sequences=True)(steps)
+        both = LAYERS.Bidirectional(LAYERS.GRU(3, stateful=True))(first)
+        last = LAYERS.SimpleRNN(2, stateful=True)(first)
+        self.model = keras.Model(steps, [both, last])
+
+    @tf.function(input_signature=[tf.TensorSpec([2, 4, 3], tf.float32, name="x0")])
+    def run(self, x0):
+        both, last = self.model(x0)
+        return {"y0": both, "y1": last}
+
+    def save(self, folder):
+        archive = keras.export.ExportArchive()
+        archive.track(self.model)
+        archive.add_endpoint("serve", self.run)
+        archive.write_out(folder, verbose=False)
+
+
+class Sums(tf.Module):
+    """Variables that are read in front of their write and behind it."""
+
+    def __init__(self):
+        self.count, self.mean = tf.Variable(0), tf.Variable(tf.zeros([2, 3]))
+        self.left = tf.Variable(tf.zeros([3], tf.float64))
+
+    @tf.function(input_signature=[tf.TensorSpec([2, 3], tf.float32, name="x0")])
+    def run(self, x0):
+        before = tf.identity(self.mean)
+        self.count.assign_add(1)
+        self.mean.assign(self.mean * 0.5 + x0)
+        self.left.assign_sub(tf.cast(x0[0], tf.float64))
+        return {"y0": before, "y1": self.mean * tf.cast(self.count, tf.float32), "y2": self.count,
+                "y3": self.left}
+
+    def save(self, folder):
+        tf.saved_model.save(self, folder, signatures=self.run)
+
+
+def main():
+    keras.utils.set_random_seed(1)
+    HERE.mkdir(exist_ok=True)
+    for name, make, shape in [("stateful-layers", Layers, (2, 4, 3)), ("running-sums", Sums, (2, 3))]:
+        model = make()
+        x0 = np.random.default_rng(1).uniform(-1, 1, shape).astype("f4")
+        with tempfile.TemporaryDirectory() as folder:
+            model.save(folder)
+            for _ in range(RUNS):
+                outputs = model.run(tf.constant(x0))
+            arrays = {"x0": x0, **{key: value.numpy() for key, value in outputs.items()}}
+            data = io.BytesIO()
+            np.savez_compressed(data, **arrays)
+            with zipfile.ZipFile(HERE / f"{name}.zip", "w", zipfile.ZIP_DEFLATED) as file:
+                for path in sorted(Path(folder).rglob("*")):
+                    if path.is_file() and path.name != "fingerprint.pb":
+                        file.write(path, str(path.relative_to(folder)))
+                file.writestr("expected.npz", data.getvalue())
+
+
+if __name__ == "__main__":
+    main()
