@@ -37,6 +37,8 @@ const std::vector<Family> &families() {
       {"Scatter, segments and counting", scatterRows()},
       {"Sparse tensors", sparseRows()},
       {"Sums and counts of sparse tensors", sparseSumRows()},
+      {"Sets and lists of rows", setRows()},
+      {"Systems of equations", systemRows()},
       {"Labels of CTC", labelRows()},
       {"Ragged tensors", raggedRows()},
       {"Order, diagonals and sequences", orderRows()},
@@ -93,6 +95,8 @@ const OpRow *findDynamicOp(llvm::StringRef op) {
                                        sparseRows(),
                                        sparseSumRows(),
                                        labelRows(),
+                                       setRows(),
+                                       systemRows(),
                                        raggedRows(),
                                        randomRows(),
                                        placeRows(),
@@ -172,8 +176,8 @@ bool takesStrings(llvm::StringRef op) {
                              "UniqueWithCounts",
                              "UniqueWithCountsV2",
                              "Unpack"};
-    for (llvm::ArrayRef<OpRow> rows :
-         {stringRows(), textRows(), controlRows(), listRows(), recordRows(), audioRows()})
+    for (llvm::ArrayRef<OpRow> rows : {stringRows(), textRows(), controlRows(), listRows(),
+                                       recordRows(), audioRows(), setRows()})
       for (const OpRow &row : rows)
         all.insert(row.op);
     return all;

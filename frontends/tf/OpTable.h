@@ -46,6 +46,8 @@ llvm::ArrayRef<OpRow> randomRows();
 llvm::ArrayRef<OpRow> sparseRows();
 llvm::ArrayRef<OpRow> sparseSumRows();
 llvm::ArrayRef<OpRow> labelRows();
+llvm::ArrayRef<OpRow> setRows();
+llvm::ArrayRef<OpRow> systemRows();
 llvm::ArrayRef<OpRow> raggedRows();
 llvm::ArrayRef<OpRow> placeRows();
 llvm::ArrayRef<OpRow> samplingRows();

@@ -40,25 +40,33 @@ void substitute(const double *a, int64_t rowStep, int64_t columnStep, bool isLow
   }
 }
 
+/// Exchanges rows i and j of a matrix with `length` columns.
+void swapRowsOf(double *a, int64_t length, int64_t i, int64_t j) {
+  for (int64_t k = 0; k < length; ++k) {
+    const double kept = a[i * length + k];
+    a[i * length + k] = a[j * length + k];
+    a[j * length + k] = kept;
+  }
+}
+
+/// Returns the row of the element of column `column` that is largest, from the diagonal on.
+int64_t pivotOf(const double *a, int64_t n, int64_t column) {
+  int64_t pivot = column;
+  for (int64_t row = column + 1; row < n; ++row)
+    if (math::abs(a[row * n + column]) > math::abs(a[pivot * n + column]))
+      pivot = row;
+  return pivot;
+}
+
 /// Solves a * x = b in place of b [n, columns] by Gaussian elimination with partial pivoting, which
 /// destroys a [n, n]. Returns false where a is singular.
 bool eliminate(double *a, double *b, int64_t n, int64_t columns) {
-  auto swapRows = [](double *of, int64_t length, int64_t i, int64_t j) {
-    for (int64_t k = 0; k < length; ++k) {
-      const double kept = of[i * length + k];
-      of[i * length + k] = of[j * length + k];
-      of[j * length + k] = kept;
-    }
-  };
   for (int64_t column = 0; column < n; ++column) {
-    int64_t pivot = column;
-    for (int64_t row = column + 1; row < n; ++row)
-      if (math::abs(a[row * n + column]) > math::abs(a[pivot * n + column]))
-        pivot = row;
+    const int64_t pivot = pivotOf(a, n, column);
     if (a[pivot * n + column] == 0)
       return false;
-    swapRows(a, n, column, pivot);
-    swapRows(b, columns, column, pivot);
+    swapRowsOf(a, n, column, pivot);
+    swapRowsOf(b, columns, column, pivot);
     for (int64_t row = column + 1; row < n; ++row) {
       const double factor = a[row * n + column] / a[column * n + column];
       for (int64_t k = column; k < n; ++k)
@@ -112,6 +120,90 @@ template <typename Fn> void solveAll(Context &c, Fn solve) {
       return c.fail("matrix % is singular", at);
     store(c, matrix.dtype(), out, at * n * columns, work + n * n, n * columns);
   }
+}
+
+/// Solves the system whose matrix has three diagonals (the one above, the main one, the one below,
+/// n numbers each; the last of the first and the first of the last do not count) in place of b [n,
+/// columns]. `work` has room for 3 * n numbers. Returns false where the matrix is singular.
+bool solveTridiagonal(const double *diagonals, double *b, double *work, int64_t n, int64_t columns,
+                      bool pivots) {
+  // Row i of the triangle that elimination leaves: the elements at i, i + 1 and i + 2.
+  auto row = [&](int64_t i) { return work + 3 * i; };
+  for (int64_t i = 0; i < n; ++i) {
+    row(i)[0] = diagonals[n + i];
+    row(i)[1] = i + 1 < n ? diagonals[i] : 0;
+    row(i)[2] = 0;
+  }
+  for (int64_t i = 0; i + 1 < n; ++i) {
+    double *upper = row(i), *lower = row(i + 1), below = diagonals[2 * n + i + 1];
+    if (pivots && math::abs(below) > math::abs(upper[0])) {
+      const double first = upper[0], second = upper[1];
+      upper[0] = below;
+      upper[1] = lower[0];
+      upper[2] = lower[1];
+      below = first;
+      lower[0] = second;
+      lower[1] = 0;
+      swapRowsOf(b, columns, i, i + 1);
+    }
+    if (upper[0] == 0)
+      return false;
+    const double factor = below / upper[0];
+    lower[0] -= factor * upper[1];
+    lower[1] -= factor * upper[2];
+    for (int64_t k = 0; k < columns; ++k)
+      b[(i + 1) * columns + k] -= factor * b[i * columns + k];
+  }
+  for (int64_t i = n - 1; i >= 0; --i) {
+    if (row(i)[0] == 0)
+      return false;
+    for (int64_t k = 0; k < columns; ++k) {
+      double rest = b[i * columns + k];
+      for (int64_t next = 1; next <= 2 && i + next < n; ++next)
+        rest -= row(i)[next] * b[(i + next) * columns + k];
+      b[i * columns + k] = rest / row(i)[0];
+    }
+  }
+  return true;
+}
+
+/// Inverts a [n, n], which this destroys, into `to`. Returns false where a is singular.
+bool invert(double *a, double *to, int64_t n) {
+  for (int64_t i = 0; i < n * n; ++i)
+    to[i] = i % (n + 1) == 0;
+  return eliminate(a, to, n, n);
+}
+
+/// Makes x, a matrix [n, n], its principal square root by the iteration of Denman and Beavers.
+/// `work` has room for 4 matrices. Returns false where it does not converge.
+bool squareRoot(double *x, double *work, int64_t n) {
+  double *y = work, *copy = y + n * n, *inverseX = copy + n * n, *inverseY = inverseX + n * n;
+  const int64_t size = n * n;
+  for (int64_t i = 0; i < size; ++i)
+    y[i] = i % (n + 1) == 0;
+  // It converges quadratically once it is near, up to what rounding leaves.
+  constexpr int kMaxSteps = 100;
+  double before = __builtin_inf();
+  for (int step = 0; step < kMaxSteps; ++step) {
+    copyBytes(copy, x, size * int64_t(sizeof(double)));
+    if (!invert(copy, inverseX, n))
+      return false;
+    copyBytes(copy, y, size * int64_t(sizeof(double)));
+    if (!invert(copy, inverseY, n))
+      return false;
+    double change = 0, most = 0;
+    for (int64_t i = 0; i < size; ++i) {
+      const double next = (x[i] + inverseY[i]) / 2;
+      change = maximum(change, math::abs(next - x[i]));
+      most = maximum(most, math::abs(next));
+      x[i] = next;
+      y[i] = (y[i] + inverseX[i]) / 2;
+    }
+    if (!(change > 1e-14 * most) || (change >= before && change < 1e-6 * most))
+      return most < __builtin_inf();
+    before = change;
+  }
+  return false;
 }
 
 /// Transposes a matrix [n, n] in place.
@@ -175,6 +267,98 @@ ATC_KERNEL(TriangularSolve) {
     substitute(a, adjoint ? 1 : n, adjoint ? n : 1, isLower != adjoint, b, n, columns);
     return true;
   });
+}
+
+/// Outputs: the triangles l (its diagonal is 1) and u of each matrix with exchanged rows, as one
+/// matrix, and for each of its rows which one of the matrix it is.
+ATC_KERNEL(Lu) {
+  const Tensor data = in(0);
+  if (data.rank() < 2)
+    return fail("the input has rank %, expected matrices", data.rank());
+  const int64_t n = data.dim(data.rank() - 1);
+  char *out = wants(0) ? make(0, data.dtype(), data.dims()) : nullptr;
+  int64_t *rows = wants(1) ? make<int64_t>(1, I64, Dims(data.dims().at, data.rank() - 1)) : nullptr;
+  if ((wants(0) && !out) || (wants(1) && !rows) || data.count() == 0)
+    return;
+  const double *from = numbersOf<double>(*this, data);
+  double *a = scratch<double>(n * n);
+  int64_t *order = scratch<int64_t>(n);
+  if (!from || !a || !order)
+    return;
+  const int64_t count = data.count() / (n * n);
+  for (int64_t at = 0; at < count; ++at) {
+    copyBytes(a, from + at * n * n, n * n * int64_t(sizeof(double)));
+    for (int64_t i = 0; i < n; ++i)
+      order[i] = i;
+    for (int64_t column = 0; column < n; ++column) {
+      const int64_t pivot = pivotOf(a, n, column), kept = order[pivot];
+      if (a[pivot * n + column] == 0)
+        return fail("matrix % is singular", at);
+      order[pivot] = order[column];
+      order[column] = kept;
+      swapRowsOf(a, n, column, pivot);
+      for (int64_t row = column + 1; row < n; ++row) {
+        const double factor = a[row * n + column] /= a[column * n + column];
+        for (int64_t k = column + 1; k < n; ++k)
+          a[row * n + k] -= factor * a[column * n + k];
+      }
+    }
+    if (out)
+      store(*this, data.dtype(), out, at * n * n, a, n * n);
+    if (rows)
+      copyBytes(rows + at * n, order, n * int64_t(sizeof(int64_t)));
+  }
+}
+
+/// The principal square roots of matrices.
+ATC_KERNEL(MatrixSquareRoot) {
+  const Tensor data = in(0);
+  if (data.rank() < 2)
+    return fail("the input has rank %, expected matrices", data.rank());
+  char *out = make(0, data.dtype(), data.dims());
+  if (!out || data.count() == 0)
+    return;
+  const int64_t n = data.dim(data.rank() - 1), count = data.count() / (n * n);
+  const double *from = numbersOf<double>(*this, data);
+  double *root = scratch<double>(5 * n * n);
+  if (!from || !root)
+    return;
+  for (int64_t at = 0; at < count; ++at) {
+    copyBytes(root, from + at * n * n, n * n * int64_t(sizeof(double)));
+    if (!squareRoot(root, root + n * n, n))
+      return fail("matrix % has no square root that is real", at);
+    store(*this, data.dtype(), out, at * n * n, root, n * n);
+  }
+}
+
+/// Solves systems whose matrices have three diagonals; without `pivots` no rows are exchanged.
+ATC_KERNEL(TridiagonalSolve) {
+  const Tensor diagonals = in(0), right = in(1);
+  const bool pivots = integer("pivots", 1) != 0;
+  if (diagonals.rank() < 2 || right.rank() != diagonals.rank() ||
+      diagonals.dtype() != right.dtype())
+    return fail("diagonals of rank % and right-hand sides of rank % do not fit", diagonals.rank(),
+                right.rank());
+  const uint32_t outer = right.rank() - 2;
+  const int64_t n = right.dim(outer), columns = right.dim(outer + 1);
+  if (!(Dims(diagonals.dims().at, outer) == Dims(right.dims().at, outer)) ||
+      diagonals.dim(outer) != 3 || diagonals.dim(outer + 1) != n)
+    return fail("there are % diagonals of % numbers for % rows, or other batches",
+                diagonals.dim(outer), diagonals.dim(outer + 1), n);
+  char *out = make(0, right.dtype(), right.dims());
+  if (!out || right.count() == 0)
+    return;
+  const double *a = numbersOf<double>(*this, diagonals), *b = numbersOf<double>(*this, right);
+  double *x = scratch<double>(n * columns), *work = scratch<double>(3 * n);
+  if (!a || !b || !x || !work)
+    return;
+  const int64_t count = right.dims().product(0, outer);
+  for (int64_t at = 0; at < count; ++at) {
+    copyBytes(x, b + at * n * columns, n * columns * int64_t(sizeof(double)));
+    if (!solveTridiagonal(a + at * 3 * n, x, work, n, columns, pivots))
+      return fail("matrix % is singular", at);
+    store(*this, right.dtype(), out, at * n * columns, x, n * columns);
+  }
 }
 
 } // namespace atc::kernels

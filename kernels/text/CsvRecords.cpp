@@ -104,65 +104,83 @@ bool parse(Context &c, String text, int32_t &to) {
   return true;
 }
 
-/// Makes the column of elements of type T.
-template <typename T> void makeColumn(Context &c, const Tensor &data, const Tensor &otherwise) {
-  const int64_t column = c.integer("column", 0), columns = c.integer("columns", -1);
-  const String delimiter = c.text("delimiter", ","), absent = c.text("absent", "");
-  const bool quotes = c.integer("quotes", 1) != 0;
-  if (column < 0 || (columns >= 0 && column >= columns))
-    return c.fail("column % is none of % columns", column, columns);
-  T *out = c.make<T>(0, otherwise.dtype(), data.dims());
+/// Converts fields to elements of type T.
+template <typename T> void makeColumn(Context &c, const Tensor &fields, const Tensor &otherwise) {
+  const String absent = c.text("absent", "");
+  const int64_t column = c.integer("column", 0), count = fields.count();
+  T *out = c.make<T>(0, otherwise.dtype(), fields.dims());
   if (!out)
     return;
-  const int64_t count = data.count();
   for (int64_t i = 0; i < count; ++i) {
-    Record record(data.as<String>()[i], delimiter.size ? delimiter.data[0] : ',', quotes);
-    String wanted = {};
-    int64_t fields = 0;
-    bool isQuoted = false;
-    for (; (columns >= 0 || fields <= column) && record.next(); ++fields)
-      if (fields == column) {
-        wanted = record.field;
-        isQuoted = record.isQuoted;
-      }
-    if (record.error())
-      return c.fail(record.error());
-    if (columns >= 0 ? fields != columns : fields <= column)
-      return c.fail("record % has % fields, expected %", i, fields,
-                    columns >= 0 ? columns : column + 1);
-    if (isQuoted)
-      wanted = unquoted(c, wanted);
-    if (wanted.size == 0 || equal(wanted, absent)) {
+    const String field = fields.as<String>()[i];
+    if (field.size == 0 || equal(field, absent)) {
       if (otherwise.count() == 0)
         return c.fail("field % of record % is missing, and the column has no default", column, i);
       out[i] = otherwise.as<T>()[0];
       continue;
     }
     if constexpr (__is_same(T, String))
-      out[i] = wanted;
-    else if (!parse(c, wanted, out[i]))
+      out[i] = field;
+    else if (!parse(c, field, out[i]))
       return c.fail("field % of record % is no number of the column's type", column, i);
   }
 }
 
 } // namespace
 
-/// Returns one column of texts that are records; input 1 is the value where a field is empty or
-/// `absent`, and has no elements where that is an error. With `columns` records have that many
-/// fields.
-ATC_KERNEL(CsvColumn) {
-  const Tensor data = in(0), otherwise = in(1);
+/// Takes texts that are records apart. Outputs are the fields of each of `columns`, which rise; of
+/// all without that attribute, and then records have no others.
+ATC_KERNEL(CsvFields) {
+  const Tensor data = in(0);
+  const List<int64_t> columns = integers("columns");
+  const String delimiter = text("delimiter", ",");
+  const bool quotes = integer("quotes", 1) != 0;
+  const int64_t count = data.count(), parts = outputs();
+  if (columns.given && columns.size != parts)
+    return fail("there are % columns for % outputs", columns.size, parts);
+  for (int64_t i = 0; i < columns.size; ++i)
+    if (columns[i] < (i ? columns[i - 1] + 1 : 0))
+      return fail("column % does not rise from 0 on", columns[i]);
+  String **out = scratch<String *>(maximum(parts, int64_t(1)));
+  if (!out)
+    return;
+  // While shapes are inferred, elements may be written only once all outputs are made.
+  bool isMade = true;
+  for (int64_t i = 0; i < parts; ++i) {
+    out[i] = make<String>(uint32_t(i), Str, data.dims());
+    isMade &= out[i] != nullptr;
+  }
+  if (!isMade)
+    return;
+  for (int64_t i = 0; i < count; ++i) {
+    Record record(data.as<String>()[i], delimiter.size ? delimiter.data[0] : ',', quotes);
+    int64_t fields = 0, part = 0;
+    for (; (!columns.given || part < parts) && record.next(); ++fields)
+      if (part < parts && fields == (columns.given ? columns[part] : part))
+        out[part++][i] = record.isQuoted ? unquoted(*this, record.field) : record.field;
+    if (record.error())
+      return fail(record.error());
+    if (part < parts || (!columns.given && fields != parts))
+      return fail("record % has % fields, expected %", i, fields,
+                  !columns.given || parts == 0 ? parts : columns[parts - 1] + 1);
+  }
+}
+
+/// Converts the fields of a column to numbers, or leaves them texts; input 1 is the value where a
+/// field is empty or `absent`, and has no elements where that is an error.
+ATC_KERNEL(CsvValues) {
+  const Tensor fields = in(0), otherwise = in(1);
   switch (otherwise.dtype()) {
   case F32:
-    return makeColumn<float>(*this, data, otherwise);
+    return makeColumn<float>(*this, fields, otherwise);
   case F64:
-    return makeColumn<double>(*this, data, otherwise);
+    return makeColumn<double>(*this, fields, otherwise);
   case I32:
-    return makeColumn<int32_t>(*this, data, otherwise);
+    return makeColumn<int32_t>(*this, fields, otherwise);
   case I64:
-    return makeColumn<int64_t>(*this, data, otherwise);
+    return makeColumn<int64_t>(*this, fields, otherwise);
   default:
-    return makeColumn<String>(*this, data, otherwise);
+    return makeColumn<String>(*this, fields, otherwise);
   }
 }
 

@@ -257,32 +257,49 @@ def test_case_of_unicode():
     assert call("StringCase", broken, unicode=1, upper=1)[0].tolist() == [b"\xffA\xc3"]
 
 
+def fields(*rows, parts, **attributes):
+    return [part.tolist() for part in call("CsvFields", strings(*rows), outputs=parts, **attributes)]
+
+
 def column(*rows, otherwise=np.array([b"-", None], object)[:1], **attributes):
-    return call("CsvColumn", strings(*rows), otherwise, **attributes)[0].tolist()
+    return call("CsvValues", strings(*rows), otherwise, **attributes)[0].tolist()
 
 
 def test_columns_of_records():
     rows = '1,"a ""b"", c",', '"","",3', '\n-7,x,"""y"""'
-    assert column(*rows, column=0, columns=3, otherwise=np.array([5], "i8")) == [1, 5, -7]
-    assert column(*rows, column=1, columns=3) == [b'a "b", c', b"-", b"x"]
-    assert column(*rows, column=2) == [b"-", b"3", b'"y"']
-    assert column('1;"2;NA', column=2, delimiter=";", absent="NA", quotes=0, otherwise=np.array([9], "f4")) == [9]
+    expected = [[b"1", b"", b"-7"], [b'a "b", c', b"", b"x"], [b"", b"3", b'"y"']]
+    assert fields(*rows, parts=3) == expected
+    assert fields(*rows, parts=2, columns=[0, 2]) == expected[::2]
+    assert fields(*rows, "no,more", parts=1, columns=[1]) == [expected[1] + [b"more"]]
+    assert fields('1;"2;NA', parts=3, delimiter=";", quotes=0) == [[b"1"], [b'"2'], [b"NA"]]
+    assert column("1", "", "-7", otherwise=np.array([5], "i8")) == [1, 5, -7]
+    assert column("x", "", "NA", absent="NA") == [b"x", b"-", b"-"]
+    assert column("1.5", "", otherwise=np.array([9], "f4")) == [1.5, 9]
 
 
 @pytest.mark.parametrize("row,attributes,message", [
-    ("1,2", dict(column=0, columns=3), "record 0 has 2 fields, expected 3"),
-    ("1", dict(column=3, columns=1), "column 3 is none of 1 columns"),
-    ("1", dict(column=-1), "column -1 is none of"),
-    ("", dict(column=0), "record 0 has 0 fields, expected 1"),
-    ('a"b', dict(column=0), "has a quote or the end of a line inside"),
-    ('"ab', dict(column=0), "does not end with a quote"),
-    ('"a"b', dict(column=0), "does not end with a quote"),
-    ("1.5", dict(column=0, otherwise=np.array([1], "i4")), "no number of the column's type"),
-    ("4000000000", dict(column=0, otherwise=np.array([1], "i4")), "no number of the column's type"),
-    (",1", dict(column=0, otherwise=np.zeros(0, "f4")), "is missing, and the column has no default")])
+    ("1,2", dict(parts=3), "record 0 has 2 fields, expected 3"),
+    ("1,2", dict(parts=1), "record 0 has 2 fields, expected 1"),
+    ("1", dict(parts=1, columns=[3]), "record 0 has 1 fields, expected 4"),
+    ("1", dict(parts=1, columns=[-1]), "column -1 does not rise"),
+    ("1", dict(parts=2, columns=[1, 1]), "column 1 does not rise"),
+    ("1", dict(parts=1, columns=[0, 1]), "there are 2 columns for 1 outputs"),
+    ("", dict(parts=1), "record 0 has 0 fields, expected 1"),
+    ('a"b', dict(parts=1), "has a quote or the end of a line inside"),
+    ('"ab', dict(parts=1), "does not end with a quote"),
+    ('"a"b', dict(parts=1), "does not end with a quote")])
 def test_records_that_are_none(row, attributes, message):
     with pytest.raises(KernelError, match=message):
-        column(row, **attributes)
+        fields(row, **attributes)
+
+
+@pytest.mark.parametrize("text,otherwise,message", [
+    ("1.5", np.array([1], "i4"), "no number of the column's type"),
+    ("4000000000", np.array([1], "i4"), "no number of the column's type"),
+    ("", np.zeros(0, "f4"), "is missing, and the column has no default")])
+def test_fields_that_are_no_numbers(text, otherwise, message):
+    with pytest.raises(KernelError, match=message):
+        column(text, otherwise=otherwise)
 
 
 def test_bytes_of_a_length():

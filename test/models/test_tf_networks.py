@@ -58,6 +58,18 @@ def test_network_of_dynamic_shapes(name, tmp_path):
     check_network(name, tmp_path, opened=True)
 
 
+def test_diagonals_of_another_length_than_the_matrix_fail(tmp_path):
+    (tmp_path / "model.pb").write_bytes(gzip.decompress(
+        (FOLDER / "operators/side-diagonals-dynamic.pb.gz").read_bytes()))
+    with np.load(FOLDER / "operators/side-diagonals-dynamic.npz") as file:
+        diagonal, matrix = file["x0"], file["x1"]
+    session = compile_graph(tmp_path / "model.pb", tmp_path, "--input_shape=x0:-1,-1;x1:-1,-1,-1")
+    session.run_values({"x0": diagonal, "x1": matrix})
+    with pytest.raises(RuntimeError):
+        session.run_values({"x0": diagonal[:, :1], "x1": matrix})
+    session.close()
+
+
 def test_one_file_serves_all_sizes(tmp_path):
     """A trained network with every dim of its images open, against itself for fixed sizes."""
     model = SHARED / "models" / "tf-espcn-x3.pb"

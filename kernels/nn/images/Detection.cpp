@@ -403,4 +403,39 @@ ATC_KERNEL(SoftSuppression) {
     copyBytes(kept, best, total * int64_t(sizeof(float)));
 }
 
+/// Suppression by overlaps that are stated: of the scores [n] above `least` (input 4), best first,
+/// at most `most` (input 2) are chosen, none of which overlaps one chosen before by more than input
+/// 3. Element (i, j) of input 0 [n, n] is the overlap of i and j.
+ATC_KERNEL(OverlapSuppression) {
+  const Tensor overlaps = in(0), scores = in(1);
+  for (uint32_t i = 0; i < 5; ++i)
+    if (!in(i).known())
+      return;
+  const int64_t count = scores.count();
+  if (overlaps.count() != count * count)
+    return fail("% overlaps of % scores do not fit", overlaps.count(), count);
+  const int64_t most = minimum(maximum(integerAt(in(2), 0), int64_t(0)), count);
+  const float limit = float(numberAt(in(3), 0)), least = float(numberAt(in(4), 0));
+  int64_t *order = scratch<int64_t>(2 * count + 1), *chosen = scratch<int64_t>(most + 1);
+  if (!order || !chosen)
+    return;
+  int64_t candidates = 0, total = 0;
+  const float *score = scores.as<float>();
+  for (int64_t i = 0; i < count; ++i)
+    if (score[i] > least)
+      order[candidates++] = i;
+  sortIndices(order, order + count, candidates,
+              [=](int64_t a, int64_t b) { return score[a] > score[b]; });
+  for (int64_t at = 0; at < candidates && total < most; ++at) {
+    const float *row = overlaps.as<float>() + order[at] * count;
+    bool isFree = true;
+    for (int64_t i = 0; i < total && isFree; ++i)
+      isFree = !(row[chosen[i]] > limit);
+    if (isFree)
+      chosen[total++] = order[at];
+  }
+  if (int64_t *out = make<int64_t>(0, I64, Dims(total)))
+    copyBytes(out, chosen, total * int64_t(sizeof(int64_t)));
+}
+
 } // namespace atc::kernels

@@ -41,12 +41,13 @@ BEYOND = {**{(kernel, "A"): PACKED for kernel in ("Slice", "Concat", "Gather", "
                                                     "ReduceMax", "ReduceMin", "ReduceL1",
                                                     "ReduceSumSquare")}}
 # Kernels that are no ONNX operator (kernels/core/Contracts.h has their signatures).
-STEPS = {"Aipp", "Base64", "BesselI", "Betainc", "CharactersText", "Cholesky", "CrossHash", "CumLogSumExp", "Digamma",
-         "Erfinv", "ExampleFeature", "FormatNumber", "Igamma", "Igammac", "Lgamma", "Map", "MatrixSolve", "MurmurHash", "Ndtri",
-         "PackTrees", "PackVectors", "PhiloxKey", "PhiloxRandom", "Polygamma", "Qr", "RaggedToDense", "RegexReplace", "SegmentJoin",
-         "SequenceResize", "SequenceSet",
-         "SoftSuppression", "Stack", "StringCase", "StringHash", "StringLength", "StringNGrams", "StringReduce", "StringStrip",
-         "Substring", "Svd", "SymmetricEigen", "TextBytes", "TextCharacters", "TriangularSolve", "WavDecoder", "Zeta"}
+STEPS = {"Aipp", "Base64", "BesselI", "Betainc", "CharactersText", "Cholesky", "CrossHash", "CsvFields", "CsvValues",
+         "CumLogSumExp", "Digamma", "EditDistance", "Erfinv", "ExampleFeature", "FormatNumber", "Igamma", "Igammac",
+         "Lgamma", "Lu", "Map", "MatrixSolve", "MatrixSquareRoot", "MurmurHash", "Ndtri", "OverlapSuppression",
+         "PackTrees", "PackVectors", "PhiloxKey", "PhiloxRandom", "Polygamma", "Qr", "RaggedToDense", "RegexReplace",
+         "SegmentJoin", "SequenceResize", "SequenceSet", "SetOperation", "SoftSuppression", "Stack", "StringCase",
+         "StringHash", "StringLength", "StringNGrams", "StringReduce", "StringStrip", "Substring", "Svd",
+         "SymmetricEigen", "TextBytes", "TextCharacters", "TriangularSolve", "TridiagonalSolve", "WavDecoder", "Zeta"}
 
 
 def read_kernels():

@@ -317,7 +317,12 @@ void importMatrixSetDiag(NodeContext &n) {
   if (n.rank(diagonal) == rank)
     diagonal = m.squeeze(diagonal, {rank - 2});
   Value rows = m.dim(matrix, rank - 2), columns = m.dim(matrix, rank - 1);
-  n.setOutput(spread(m, diagonal, columns, k, isOnDiagonal(m, rows, columns, k), matrix));
+  // A run with a diagonal of another length than the matrix has fails: the square of the difference
+  // is no index of the one number that it is added to.
+  Value difference = m.sub(longestOf(m, numbers, rows, columns), m.dim(diagonal, rank - 2));
+  Value nothing = m.gather(m.count(m.index(1)), m.mul(difference, difference), 0);
+  n.setOutput(
+      spread(m, diagonal, m.add(columns, nothing), k, isOnDiagonal(m, rows, columns, k), matrix));
 }
 
 /// A tensor [a, b, a, b] becomes [a, b]: in flat order every element that is one row and one column

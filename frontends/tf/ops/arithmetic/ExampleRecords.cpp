@@ -278,17 +278,25 @@ void importCsv(NodeContext &n) {
   if (!selected.empty() && static_cast<int64_t>(selected.size()) != columns)
     return n.failAttribute("select_cols", "names " + Twine(selected.size()) + " columns, for " +
                                               Twine(columns) + " defaults");
-  for (int64_t i = 0; i < columns && !n.failed(); ++i) {
-    const int64_t column = selected.empty() ? i : selected[i];
-    if (column < 0 || (i > 0 && !selected.empty() && column <= selected[i - 1]))
-      return n.failAttribute("select_cols", "does not rise from 0 on");
-    n.setOutput(
-        i, withShapeOf(n.callHost("CsvColumn", {inputs[0], inputs[i + 1]},
-                                  {n.hostInts("column", {column}),
-                                   n.hostInts("columns", {selected.empty() ? columns : -1}),
-                                   n.hostInts("quotes", {quotes}),
-                                   n.hostText("delimiter", delimiter), n.hostText("absent", na)}),
-                       inputs[0]));
+  SmallVector<NamedAttribute> attributes = {n.hostInts("quotes", {quotes}),
+                                            n.hostText("delimiter", delimiter)};
+  if (!selected.empty()) {
+    for (int64_t i = 0; i < columns; ++i)
+      if (selected[i] < (i ? selected[i - 1] + 1 : 0))
+        return n.failAttribute("select_cols", "does not rise from 0 on");
+    attributes.push_back(n.hostInts("columns", selected));
+  }
+  SmallVector<Value> fields = n.callHost(graph::HostCall{"CsvFields",
+                                                         {inputs[0]},
+                                                         n.builder().getDictionaryAttr(attributes),
+                                                         static_cast<unsigned>(columns)});
+  for (auto [i, field] : llvm::enumerate(fields)) {
+    const int64_t column = selected.empty() ? static_cast<int64_t>(i) : selected[i];
+    field = withShapeOf(field, inputs[0]);
+    n.setOutput(i,
+                withShapeOf(n.callHost("CsvValues", {field, inputs[i + 1]},
+                                       {n.hostInts("column", {column}), n.hostText("absent", na)}),
+                            inputs[0]));
   }
 }
 

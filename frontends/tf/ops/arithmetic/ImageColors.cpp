@@ -1,6 +1,7 @@
 //===-- ImageColors.cpp - contrast, saturation, hue and HSV ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/ops/BinaryOps.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/arithmetic/TensorMath.h"
 
@@ -132,6 +133,75 @@ void importAdjustContrast(NodeContext &n) {
   n.setOutput(n.cast(result, n.elementType(image)));
 }
 
+/// The colors [c, channels] that boxes take by turns.
+Value boxColors(TensorMath &m, int64_t channels) {
+  NodeContext &n = m.n;
+  if (n.numInputs() > 2 && channels > 1) {
+    Value colors = m.toReal(withRank(n, 2, 2));
+    if (n.failed() || n.shape(colors)[0] != 0)
+      return n.failed() ? Value() : m.slice(colors, 0, channels, 1);
+  }
+  // In halves; an image with one channel gets white boxes, whatever the model says.
+  static constexpr int64_t table[10][4] = {{2, 2, 0, 2}, {0, 0, 2, 2}, {2, 0, 0, 2}, {0, 2, 0, 2},
+                                           {1, 0, 1, 2}, {1, 1, 0, 2}, {1, 0, 0, 2}, {0, 0, 1, 2},
+                                           {0, 2, 2, 2}, {2, 0, 2, 2}};
+  SmallVector<int64_t> halves;
+  for (const auto &row : table)
+    for (int64_t channel = 0; channel < channels; ++channel)
+      halves.push_back(channels == 1 ? 2 : row[channel]);
+  Value colors = m.mul(m.toReal(n.intList(halves)), m.real(0.5));
+  return m.reshape(colors, ArrayRef<int64_t>{10, channels});
+}
+
+/// Draws the frames of boxes [b, count, 4] (top, left, bottom and right, 1 is the last pixel) into
+/// images; of several ones on a pixel, the last one is seen.
+void importDrawBoxes(NodeContext &n) {
+  Value image = withRank(n, 0, 4), boxes = withRank(n, 1, 3);
+  if (n.failed())
+    return;
+  const int64_t channels = n.shape(image)[3];
+  if (channels != 1 && channels != 3 && channels != 4)
+    return n.failInput(0, "must have a known number of channels: 1, 3 or 4");
+  TensorMath m(n);
+  Value zero = m.index(0), one = m.index(1), wide = m.toReal(boxes);
+  // For each box [b, count, 1, 1]: its sides as pixels, and whether pixels [b, count, h, w] are on
+  // them. Numbers are truncated, not rounded.
+  Value first[2], last[2], inside[2], isFirst[2], isLast[2], fits;
+  for (int axis : {0, 1}) {
+    Value size = m.dim(image, axis + 1), most = m.toReal(m.sub(size, one));
+    auto side = [&](int64_t part) {
+      return m.unsqueeze(m.toIndex(m.mul(m.slice(wide, part, part + 1, 2), most)), {3});
+    };
+    first[axis] = side(axis);
+    last[axis] = side(axis + 2);
+    Value place = m.unsqueeze(m.count(size),
+                              axis == 0 ? ArrayRef<int64_t>{0, 1, 3} : ArrayRef<int64_t>{0, 1, 2});
+    isFirst[axis] = m.equal(place, first[axis]);
+    isLast[axis] = m.equal(place, last[axis]);
+    inside[axis] = m.both(n.compare(place, first[axis], graph::ComparePredicate::Ge),
+                          n.compare(place, last[axis], graph::ComparePredicate::Le));
+    Value isBox = n.compare(first[axis], last[axis], graph::ComparePredicate::Le);
+    fits = axis == 0 ? isBox : m.both(fits, isBox);
+  }
+  auto either = [&](Value a, Value b) { return n.create<graph::OrOp>(a, b); };
+  Value onFrame = m.both(fits, either(m.both(either(isFirst[0], isLast[0]), inside[1]),
+                                      m.both(either(isFirst[1], isLast[1]), inside[0])));
+  // The number of the last box on each pixel, from 1 on; 0 where there is none.
+  Value number = m.unsqueeze(m.add(m.count(m.dim(boxes, 1)), one), {0, 2, 3});
+  Value numbers = m.select(onFrame, number, zero);
+  // Without boxes there is nothing to take the largest one of.
+  Value none = m.expand(zero, m.shapeOf({m.dim(image, 0), one, m.dim(image, 1), m.dim(image, 2)}));
+  Value seen = n.callHost("ReduceMax", {m.concat({none, numbers}, 1), n.intList({1})},
+                          {n.hostInts("keepdims", {0})});
+  Value colors = boxColors(m, channels);
+  if (n.failed())
+    return;
+  Value color = n.callHost("Mod", {m.max(m.sub(seen, one), zero), m.dim(colors, 0)});
+  Value drawn = m.select(m.unsqueeze(m.greater(seen, zero), {3}), m.gather(colors, color, 0),
+                         m.toReal(image));
+  n.setOutput(n.cast(drawn, NodeContext::elementType(image)));
+}
+
 } // namespace
 
 ArrayRef<OpRow> colorRows() {
@@ -139,6 +209,8 @@ ArrayRef<OpRow> colorRows() {
       {"AdjustContrastv2", importAdjustContrast},
       {"AdjustHue", importAdjustHue},
       {"AdjustSaturation", importAdjustSaturation},
+      {"DrawBoundingBoxes", importDrawBoxes, "1, 3 or 4 channels"},
+      {"DrawBoundingBoxesV2", importDrawBoxes, "1, 3 or 4 channels"},
       {"HSVToRGB", importHsvToRgb},
       {"RGBToHSV", importRgbToHsv},
   };

@@ -141,6 +141,20 @@ void importCombined(NodeContext &n) {
   n.setOutput(3, n.cast(m.squeeze(counts, {1}), n.builder().getI32Type()));
 }
 
+/// Inputs: overlaps [n, n], scores [n], the most boxes, the threshold of overlaps, the least score.
+void importStatedOverlaps(NodeContext &n) {
+  Value overlaps = withRank(n, 0, 2), scores = withRank(n, 1, 1), most = n.input(2),
+        limit = n.input(3), least = n.input(4);
+  if (n.failed())
+    return;
+  TensorMath m(n);
+  Value kept =
+      n.callHost("OverlapSuppression", {m.toReal(overlaps), m.toReal(scores), m.toIndex(most),
+                                        m.toReal(limit), m.toReal(least)});
+  kept = withKnownDims(n, kept, {ShapedType::kDynamic}, 0);
+  n.setOutput(n.cast(kept, n.builder().getI32Type()));
+}
+
 } // namespace
 
 ArrayRef<OpRow> suppressionRows() {
@@ -151,6 +165,7 @@ ArrayRef<OpRow> suppressionRows() {
       {"NonMaxSuppressionV3", importSuppression},
       {"NonMaxSuppressionV4", importSuppression},
       {"NonMaxSuppressionV5", importSuppression, "a constant `soft_nms_sigma`"},
+      {"NonMaxSuppressionWithOverlaps", importStatedOverlaps},
   };
   return rows;
 }

@@ -189,8 +189,27 @@ void importSparseSlice(NodeContext &n) {
   n.setOutput(2, wanted);
 }
 
+/// Returns the largest one of the values of each number; 0 where there are none.
+Value largestOfRows(TensorMath &m, Value values, Value numbers, Value total) {
+  NodeContext &n = m.n;
+  Value column = m.unsqueeze(numbers, {1}), shape = m.shapeOf({total});
+  // Only what has a value is read from this sum, so that any start below all values does.
+  Value least =
+      n.callHost("ReduceMin",
+                 {m.concat({m.reshape(n.scalarLike(0, values), ArrayRef<int64_t>{1}), values}, 0),
+                  n.intList({0})},
+                 {n.hostInts("keepdims", {0})});
+  Value most = n.callHost("ScatterND", {m.expand(least, shape), column, values},
+                          {n.hostText("reduction", "max")});
+  Value isSet = n.callHost(
+      "ScatterND",
+      {m.expand(m.index(0), shape), column, m.expand(m.index(1), m.shapeOf({m.dim(values, 0)}))},
+      {n.hostText("reduction", "max")});
+  return m.select(m.greater(isSet, m.index(0)), most, n.scalarLike(0, values));
+}
+
 /// Adds the elements along axes up to a dense tensor.
-void importSparseReduceSum(NodeContext &n) {
+template <bool isMax> void importSparseReduce(NodeContext &n) {
   Value places = withRank(n, 0, 2), values = withRank(n, 1, 1), shape = withRank(n, 2, 1);
   SmallVector<int64_t> axes = n.constantInts(3);
   const bool keepsDims = n.boolAttr("keep_dims", false);
@@ -215,7 +234,9 @@ void importSparseReduceSum(NodeContext &n) {
   // As if the axes that are summed over had one element, at the place 0.
   Value dims = m.select(m.equal(n.intList(isSummed), zero), all, one);
   Value rest = m.select(m.equal(n.intList(isSummed), zero), m.toIndex(places), zero);
-  Value sums = sumOfRows(m, m.unsqueeze(values, {1}), numbersOf(m, rest, dims), m.product(dims));
+  Value numbers = numbersOf(m, rest, dims), total = m.product(dims);
+  Value sums = isMax ? largestOfRows(m, values, numbers, total)
+                     : sumOfRows(m, m.unsqueeze(values, {1}), numbers, total);
   Value result = keepsDims ? dims : m.gather(dims, n.intList(kept), 0);
   n.setOutput(
       withKnownDims(n, m.reshape(sums, result),
@@ -348,7 +369,8 @@ ArrayRef<OpRow> sparseRows() {
       {"SparseDenseCwiseDiv", importWithDense<graph::DivOp>},
       {"SparseDenseCwiseMul", importWithDense<graph::MulOp>},
       {"SparseFillEmptyRows", importFillRows},
-      {"SparseReduceSum", importSparseReduceSum, "constant axes"},
+      {"SparseReduceMax", importSparseReduce<true>, "constant axes"},
+      {"SparseReduceSum", importSparseReduce<false>, "constant axes"},
       {"SparseReorder", importSparseReorder},
       {"SparseReshape", importSparseReshape},
       {"SparseSegmentMean", importPickedSegments},

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+#===-- make_matrix_networks.py - systems of equations, sets, boxes -----------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""More networks of make_networks.py, which says what is written.
+
+    make_matrix_networks.py folder/name ...
+"""
+import make_networks
+import numpy as np
+import tensorflow as tf
+from make_networks import network, values
+
+
+@network(values(2, 4, 4) + 3 * np.eye(4, dtype="f4"), values(2, 4, 3), folder="matrices",
+         shapes=[(None, 4, 4), (None, 4, 3)])
+def systems_of_equations():
+    def run(matrix, right):
+        # Least squares need a known number of rows and columns.
+        matrix, right, linalg = tf.reshape(matrix, [-1, 4, 4]), tf.reshape(right, [-1, 4, 3]), tf.linalg
+        parts, order = linalg.lu(matrix)
+        product = tf.matmul(matrix, matrix, transpose_b=True)
+        diagonals = [right[..., 0], right[..., 1] + 4, right[..., 2]]
+        swapped = tf.stack([right[..., 0], right[..., 1] * 0.1, right[..., 2]], 1)
+        return [parts, order, linalg.lu_solve(parts, order, right), linalg.sqrtm(product),
+                linalg.lstsq(matrix, right, l2_regularizer=0.1), linalg.lstsq(matrix[:, :, :3], right, fast=False),
+                linalg.lstsq(matrix[:, :3], right[:, :3]),
+                linalg.tridiagonal_matmul(tuple(diagonals), right, "sequence"),
+                linalg.tridiagonal_solve(tf.stack(diagonals, 1), right),
+                linalg.tridiagonal_solve(swapped, right),
+                linalg.tridiagonal_solve(tf.stack(diagonals, 1), right, partial_pivoting=False)]
+    return run
+
+
+@network(np.array([[[1, 2, 2], [0, -3, 7]], [[4, 4, 4], [9, 0, 1]]], "i4"),
+         np.array([[[2, 5], [7, 7]], [[1, 3], [0, 9]]], "i4"), folder="matrices",
+         shapes=[(None, None, None), (None, None, None)])
+def sets_of_rows_dynamic():
+    def run(a, b):
+        sparse, other = tf.sparse.from_dense(a), tf.sparse.from_dense(b)
+        results = [operation(x, y) for x, y in [(a, b), (a, other), (sparse, other)]
+                   for operation in (tf.sets.union, tf.sets.intersection, tf.sets.difference)]
+        results.append(tf.sets.difference(a, b, aminusb=False))
+        outputs = [part for result in results for part in (result.indices, result.values, result.dense_shape)]
+        halves = tf.sparse.map_values(lambda v: tf.cast(v, tf.float32) * 0.5, sparse)
+        return [*outputs, tf.sets.size(sparse), tf.edit_distance(sparse, other),
+                tf.edit_distance(other, sparse, normalize=False), tf.sparse.reduce_max(halves, 2),
+                tf.sparse.reduce_max(sparse, [0, -1], keepdims=True), tf.sparse.reduce_max(halves)]
+    return run
+
+
+@network(np.random.default_rng(4).random((2, 7, 9, 3), np.float32),
+         np.array([[[0.1, 0.2, 0.6, 0.7], [0, 0, 0.99, 0.99], [-0.5, 0.3, 0.4, 1.4]],
+                   [[0.5, 0.5, 0.4, 0.9], [0.3, 0.3, 0.8, 0.6], [0.3, 0.3, 0.8, 0.6]]], "f4"),
+         folder="matrices", shapes=[(None, None, None, 3), (None, None, 4)])
+def drawn_boxes_dynamic():
+    def run(images, boxes):
+        colors = tf.constant([[1.0, 0, 0], [0, 0.5, 2]])
+        overlaps = tf.abs(tf.matmul(boxes[1], boxes[0], transpose_b=True))
+        return [tf.image.draw_bounding_boxes(images, boxes, colors), tf.raw_ops.DrawBoundingBoxes(
+                    images=images, boxes=boxes),
+                tf.raw_ops.DrawBoundingBoxes(images=images[..., :1], boxes=boxes),
+                tf.image.draw_bounding_boxes(images, boxes[:, :0], colors),
+                tf.image.non_max_suppression_overlaps(overlaps, boxes[0, :, 0], 2, 0.3, 0.0),
+                tf.image.non_max_suppression_overlaps(overlaps, boxes[0, :, 1], 3, 0.9)]
+    return run
+
+
+if __name__ == "__main__":
+    make_networks.main()
