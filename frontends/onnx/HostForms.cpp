@@ -339,8 +339,31 @@ private:
     if (op == "RoiAlign" && opset < 16)
       setParameter("coordinate_transformation_mode",
                    importer.builder().getStringAttr("output_half_pixel"));
+    if (op == "GroupNormalization" && opset < 21)
+      return repeatFactorsOfGroups();
     if (op == "BatchNormalization" && opset < 14)
       call.results = std::min(call.results, 1u);
+    return Error::success();
+  }
+
+  /// Up to opset 20 scale and bias of GroupNormalization had one value per group: repeats each for
+  /// the channels of its group.
+  Error repeatFactorsOfGroups() {
+    auto groups = dyn_cast_or_null<DenseI64ArrayAttr>(parameter("num_groups"));
+    if (!groups || groups.size() != 1 || groups[0] < 1 || call.inputs.size() < 3)
+      return Error::success();
+    const Value channels =
+        calls.call("Shape", {call.inputs[0]}, {calls.ints("start", {1}), calls.ints("end", {2})});
+    const Value count = calls.constant({groups[0]});
+    const Value width = calls.call("Div", {channels, count});
+    const Value shape = calls.call("Concat", {count, width}, {calls.ints("axis", {0})});
+    for (Value &factors : llvm::MutableArrayRef(call.inputs).slice(1, 2)) {
+      const Value column = calls.call("Reshape", {factors, calls.constant({groups[0], 1})});
+      factors =
+          calls.call("Reshape", {calls.call("Expand", {column, shape}), calls.constant({-1})});
+      if (!factors)
+        return createStringError("its scale or bias does not have one value per group");
+    }
     return Error::success();
   }
 

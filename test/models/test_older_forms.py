@@ -216,3 +216,28 @@ def test_weights_that_are_expanded_from_smaller_ones(tmp_path, dims):
     got, = run(om, {"x": x})
     windows = np.lib.stride_tricks.sliding_window_view(x, (5, 5), (2, 3))
     np.testing.assert_allclose(got, np.einsum("ncijhw,hw->ncij", windows, blur[0, 0]), atol=1e-5)
+
+
+@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize("dims", ["fixed", "dynamic", "no rank"])
+def test_factors_of_groups(tmp_path, dims, constant):
+    """Up to opset 20 GroupNormalization had a scale and a bias per group."""
+    random = np.random.default_rng(5)
+    x = random.normal(size=(2, 6, 3)).astype("f4")
+    factors = {"s": random.normal(size=2).astype("f4"), "b": random.normal(size=2).astype("f4")}
+    info = helper.make_tensor_value_info
+    shape = {"fixed": x.shape, "dynamic": ["N", "C", "L"], "no rank": None}[dims]
+    inputs = [info("x", TensorProto.FLOAT, shape)]
+    if not constant:
+        inputs += [info(name, TensorProto.FLOAT, None if dims == "no rank" else [2]) for name in factors]
+    save(tmp_path / "m.onnx",
+         [helper.make_node("GroupNormalization", ["x", "s", "b"], ["y"], num_groups=2)], inputs,
+         [info("y", TensorProto.FLOAT, None)],
+         [numpy_helper.from_array(value, name) for name, value in factors.items()] if constant else [],
+         18, 8)
+    om, _ = compile_file(tmp_path / "m.onnx")
+    got = run(om, {"x": x} | ({} if constant else factors))
+    rows = x.reshape(2, 2, -1).astype("f8")
+    rows = (rows - rows.mean(2, keepdims=True)) / np.sqrt(rows.var(2, keepdims=True) + 1e-5)
+    want = rows * factors["s"][:, None] + factors["b"][:, None]
+    np.testing.assert_allclose(got[0], want.reshape(x.shape), rtol=1e-4, atol=1e-5)

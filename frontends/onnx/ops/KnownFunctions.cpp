@@ -278,6 +278,8 @@ constexpr KnownFunction functions[] = {
      multimodalRotaryEmbedding},
     {microsoft, "MatMulBnb4", "K N block_size quant_type training_mode transB", productOfTable},
     {microsoft, "MatMulInteger16", "", matMulInteger16},
+    {microsoft, "MaxpoolWithMask", "auto_pad kernel_shape pads storage_order strides",
+     maskedMaxPool},
     {microsoft, "MoE",
      "activation_alpha activation_beta activation_type k normalize_routing_weights swiglu_fusion "
      "swiglu_limit use_sparse_mixer",
@@ -307,6 +309,8 @@ constexpr KnownFunction functions[] = {
      sparseAttention},
     {microsoft, "UnfoldTensor", "dim size step", unfoldTensor},
     {microsoft, "Unique", "", unique},
+    {microsoft, "WordConvEmbedding", "char_embedding_size conv_window_size embedding_size",
+     wordEmbedding},
     {standard, "Affine", "alpha beta", affine},
     {standard, "Crop", "border scale", crop},
     {standard, "DynamicSlice", "", dynamicSlice},

@@ -41,11 +41,13 @@ onnx::FunctionProto productOfTable(const onnx::NodeProto &node, std::string &pro
 onnx::FunctionProto convTransposeWithPads(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto cropAndResize(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto decoderAttention(const onnx::NodeProto &node, std::string &problem);
+onnx::FunctionProto maskedMaxPool(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto multimodalRotaryEmbedding(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto ngramRepeatBlock(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto scaledSilu(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto sparseAttention(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto unfoldTensor(const onnx::NodeProto &node, std::string &problem);
+onnx::FunctionProto wordEmbedding(const onnx::NodeProto &node, std::string &problem);
 
 /// Operators of com.microsoft into which nodes are fused, by their names there.
 onnx::FunctionProto biasAdd(const onnx::NodeProto &node, std::string &problem);

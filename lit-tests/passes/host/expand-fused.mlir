@@ -87,15 +87,33 @@ func.func @gemm_elu(%a: tensor<3x4xf32>, %b: tensor<4x5xf32>) -> tensor<3x5xf32>
 // -----
 
 // CHECK-LABEL: func @conv
-// CHECK: %[[C:.*]] = graph.conv %arg0, %arg1 bias %arg2 {{.*}}pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>
-// CHECK: %[[S:.*]] = graph.add %[[C]], %arg3
+// CHECK: %[[C:.*]] = graph.conv %arg0, %{{[0-9a-z_]*}} bias %{{[0-9a-z_]*}} {{.*}}pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>
+// CHECK: %[[S:.*]] = graph.add %[[C]], %arg1
 // CHECK: graph.relu %[[S]]
 // CONV-LABEL: func @conv
 // CONV: graph.conv
 // CONV: graph.relu
-func.func @conv(%x: tensor<1x8x9x9xf32>, %w: tensor<4x8x3x3xf32>, %b: tensor<4xf32>, %z: tensor<1x4x5x5xf32>) -> tensor<1x4x5x5xf32> {
+func.func @conv(%x: tensor<1x8x9x9xf32>, %z: tensor<1x4x5x5xf32>) -> tensor<1x4x5x5xf32> {
+  %w = graph.constant dense<2.0> : tensor<4x8x3x3xf32>
+  %b = graph.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
   %y = graph.host_call "FusedConv"(%x, %w, %b, %z) {activation = "Relu", pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x8x9x9xf32>, tensor<4x8x3x3xf32>, tensor<4xf32>, tensor<1x4x5x5xf32>) -> tensor<1x4x5x5xf32>
   return %y : tensor<1x4x5x5xf32>
+}
+
+// -----
+
+// A bias that is computed is an addition; a filter that is computed leaves the call as it is.
+// CHECK-LABEL: func @computed
+// CHECK: %[[C:.*]] = graph.conv %arg0, %{{[0-9a-z_]*}} {{.*}}
+// CHECK: %[[B:.*]] = graph.reshape %arg1 {{.*}}tensor<1x4x1x1xf32>
+// CHECK: %[[S:.*]] = graph.add %[[C]], %[[B]]
+// CHECK: graph.sigmoid %[[S]]
+// CHECK: host_call "FusedConv"
+func.func @computed(%x: tensor<1x8x9x9xf32>, %b: tensor<4xf32>, %w: tensor<4x8x1x1xf32>) -> (tensor<1x4x9x9xf32>, tensor<1x4x9x9xf32>) {
+  %f = graph.constant dense<2.0> : tensor<4x8x1x1xf32>
+  %y = graph.host_call "FusedConv"(%x, %f, %b) {activation = "Sigmoid"} : (tensor<1x8x9x9xf32>, tensor<4x8x1x1xf32>, tensor<4xf32>) -> tensor<1x4x9x9xf32>
+  %z = graph.host_call "FusedConv"(%x, %w, %b) {activation = "Relu"} : (tensor<1x8x9x9xf32>, tensor<4x8x1x1xf32>, tensor<4xf32>) -> tensor<1x4x9x9xf32>
+  return %y, %z : tensor<1x4x9x9xf32>, tensor<1x4x9x9xf32>
 }
 
 // -----

@@ -5,6 +5,7 @@
 // com.microsoft. A target without host kernels has code for the chains.
 
 #include "dialects/graph/ops/ConvOps.h"
+#include "passes/graph/ConstantUtils.h"
 #include "passes/graph/RewriteUtils.h"
 #include "passes/host/Passes.h"
 #include "passes/host/QuantizedCalls.h"
@@ -170,11 +171,19 @@ private:
     Value sum = inputs[3];
     if (sum && sum.getType() != call.getResult(0).getType())
       return "its addend is broadcast";
+    if (!graph::getConstant(inputs[1]))
+      return "its filter is no constant";
+    // A bias that is computed is an addition of its own.
+    const bool isKnownBias = !inputs[2] || graph::getConstant(inputs[2]);
     OpBuilder builder(call);
     Value result = graph::ConvOp::create(
-        builder, graph::derivedLoc(call.getLoc(), "part"), inputs[0], inputs[1], inputs[2],
-        /*residual=*/Value(), /*slope=*/Value(), *strides, *pads, *dilations,
-        integerOf(call, "group", 1), graph::ActivationAttr());
+        builder, graph::derivedLoc(call.getLoc(), "part"), inputs[0], inputs[1],
+        isKnownBias ? inputs[2] : Value(), /*residual=*/Value(), /*slope=*/Value(), *strides, *pads,
+        *dilations, integerOf(call, "group", 1), graph::ActivationAttr());
+    if (!isKnownBias)
+      result =
+          ops.add(result, ops.reshape(inputs[2],
+                                      {1, graph::getTensorType(inputs[2]).getNumElements(), 1, 1}));
     return finish(activated(sum ? ops.add(result, sum) : result));
   }
 
