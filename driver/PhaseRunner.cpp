@@ -93,6 +93,8 @@ static std::optional<PhasePipeline> expandPipeline(func::FuncOp main, bool isNpu
                            functions.addPass(host::createHostExpandRecurrent());
                          if (!llvm::is_contained(disabled, "host-expand-top-k"))
                            functions.addPass(host::createHostExpandTopK());
+                         if (!llvm::is_contained(disabled, "host-expand-grid-sample"))
+                           functions.addPass(host::createHostExpandGridSample());
                          if (!llvm::is_contained(disabled, "host-expand-scatter"))
                            functions.addPass(host::createHostExpandScatter());
                        }};

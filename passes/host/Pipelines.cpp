@@ -87,7 +87,7 @@ ArrayRef<StringLiteral> optionalPasses() {
       "host-merge-branches",     "host-expand-top-k",      "host-narrow-caches",
       "host-expand-volumes",     "host-expand-scatter",    "host-pack-attributes",
       "host-pack-bytes",         "host-scale-sums",        "host-fold-byte-tables",
-      "host-expand-attention",   "host-expand-fused"};
+      "host-expand-attention",   "host-expand-fused",      "host-expand-grid-sample"};
   return names;
 }
 

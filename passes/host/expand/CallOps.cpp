@@ -25,6 +25,11 @@ RankedTensorType staticFloats(Value value) {
   return isKnown ? type : RankedTensorType();
 }
 
+StringRef textOf(graph::HostCallOp call, StringRef name, StringRef fallback) {
+  auto text = call.getParameters().getAs<StringAttr>(name);
+  return text ? text.getValue() : fallback;
+}
+
 bool isStatic(graph::HostCallOp call, bool emptyInputs) {
   RankedTensorType first =
       call.getInputs().empty() ? RankedTensorType() : staticFloats(call.getInputs()[0]);

@@ -13,6 +13,9 @@ namespace atc::host {
 /// Returns the type of a tensor of f32 or f16 with a static shape and elements; null for others.
 mlir::RankedTensorType staticFloats(mlir::Value value);
 
+/// Returns the text `name` of a call, or `fallback` without one.
+llvm::StringRef textOf(graph::HostCallOp call, llvm::StringRef name, llvm::StringRef fallback);
+
 /// Returns whether all given inputs and used results of a call have static shapes, and the floats
 /// among them the element type of the first input, f32 or f16. Inputs other than the first may have
 /// no elements where `emptyInputs` says so.

@@ -21,11 +21,6 @@ namespace {
 
 using graph::HostCallOp;
 
-StringRef textOf(HostCallOp call, StringRef name, StringRef fallback) {
-  auto text = call.getParameters().getAs<StringAttr>(name);
-  return text ? text.getValue() : fallback;
-}
-
 /// Returns the list `name` of a call, `count` numbers; `value` for each where it is missing.
 /// Nothing for a list of another length.
 std::optional<SmallVector<int64_t>> listOf(HostCallOp call, StringRef name, size_t count,

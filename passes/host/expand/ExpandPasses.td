@@ -70,6 +70,34 @@ def HostExpandFused : Pass<"host-expand-fused", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 
+def HostExpandGridSample : Pass<"host-expand-grid-sample", "::mlir::func::FuncOp"> {
+  let summary = "Replaces GridSample by a gather of pixels and a weighted sum";
+  let description = [{
+    Deformable attention samples feature maps at points that it computes. The pixels of all
+    images become rows of channels. One map computes which rows a sample consists of, four of
+    a linear one, and another one their weights, which are 0 outside of the image without a border.
+
+    Cubic samples, reflected points, volumes and images of unknown shapes or of more than 2^24
+    pixels stay calls, as do nodes that a user placed on the CPU. Only for targets without host
+    kernels.
+
+    ```mlir
+    %y = graph.host_call "GridSample"(%x, %grid) {} : (tensor<1x8x20x20xf32>, tensor<1x50x4x2xf32>) -> tensor<1x8x50x4xf32>
+    ```
+    becomes
+    ```mlir
+    %pixels = graph.reshape %transposed : (tensor<1x20x20x8xf32>) -> tensor<400x8xf32>
+    %indices = graph.map %gx, %gy, ... : (...) -> tensor<1x4x200xi64>
+    %weights = graph.map %gx, %gy, ... : (...) -> tensor<1x4x200xf32>
+    %rows = graph.gather %pixels, %indices {axis = 0}
+    // ... the sum of four products of rows and weights, transposed
+    ```
+  }];
+  let statistics = [Statistic<"numExpanded", "num-expanded", "Operators that were replaced">];
+  let dependentDialects = ["::atc::graph::GraphDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+}
+
 def HostExpandRecurrent : Pass<"host-expand-recurrent", "::mlir::func::FuncOp"> {
   let summary = "Unrolls the steps of RNN, GRU and LSTM into graph ops";
   let description = [{
