@@ -230,10 +230,9 @@ void importBitShift(NodeContext &n) {
 
 ArrayRef<OpRow> indexRows() {
   static const OpRow rows[] = {
-      {"BitShift", 11, latestOpset, importBitShift, /*limits=*/"", /*maxElements=*/4096},
+      {"BitShift", 11, latestOpset, importBitShift},
       {"CumSum", 11, latestOpset, importCumSum, /*limits=*/"", /*maxElements=*/1024},
-      {"GatherElements", 11, latestOpset, importGatherElements, limitsOfGathers,
-       /*maxElements=*/4096},
+      {"GatherElements", 11, latestOpset, importGatherElements, limitsOfGathers},
       {"GatherND", 11, latestOpset, importGatherNd, limitsOfGathers},
       {"OneHot", 9, latestOpset, importOneHot},
       {"Trilu", 14, latestOpset, importTrilu},
