@@ -50,14 +50,17 @@ bool isIntegerContraction(Operation *op) {
   return isa<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(op);
 }
 
+/// Returns whether `op` makes whole numbers, in its results or on the way to them: numbers that are
+/// almost the same in f16 may be others then.
 bool makesIntegers(Operation *op) {
   for (Value result : op->getResults())
     if (tensorType(result).getElementType().isInteger())
       return true;
   return op
       ->walk([](Operation *inner) {
-        return isa<arith::FPToUIOp, arith::FPToSIOp>(inner) ? WalkResult::interrupt()
-                                                            : WalkResult::advance();
+        return isa<arith::FPToUIOp, arith::FPToSIOp, math::FloorOp, math::RoundEvenOp>(inner)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
       })
       .wasInterrupted();
 }
