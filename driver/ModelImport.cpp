@@ -60,7 +60,6 @@ static FailureOr<OwningOpRef<ModuleOp>> importForeign(const ModelSource &source,
                     diagnostics);
   OnnxImportOptions options = {source.inputShapes, source.outNodes, canGenerate};
   options.keepsEmptyDims = !target.takesDynamicInputs();
-  options.prefersHostKernels = target.takesDynamicInputs();
   if (source.format == ModelFormat::Caffe && source.weights.empty()) {
     diagnostics.error("E10008", "the Caffe model '" + source.path + "' needs its .caffemodel");
     return failure();

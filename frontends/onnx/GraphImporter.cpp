@@ -291,16 +291,6 @@ bool GraphImporter::importStatic(onnx::NodeProto &node) {
   return true;
 }
 
-/// Returns whether a host kernel is faster for a node with more than `maxElements` in an input. A
-/// tile is not divided by calls of host kernels.
-bool GraphImporter::prefersHost(const onnx::NodeProto &node, int64_t maxElements) {
-  return options.prefersHostKernels && !placeholder && maxElements &&
-         llvm::any_of(node.input(), [&](const std::string &input) {
-           Value value = input.empty() ? Value() : lookup(input);
-           return value && cast<RankedTensorType>(value.getType()).getNumElements() > maxElements;
-         });
-}
-
 void GraphImporter::importOnHost(onnx::NodeProto &node) {
   if (llvm::Error error = importAsHostCall(*this, node, scope->opset))
     diags->error("E14001", describeNode(node) + ": " + toString(std::move(error)));
@@ -334,8 +324,8 @@ void GraphImporter::importNode(onnx::NodeProto &node) {
   if (ControlFlowBuilder build = findControlFlow(node))
     return build(*this, node);
   const bool hasKernel = !hostKernelOf(node.domain(), node.op_type()).empty();
-  const OpRow *row = findRow(node, scope->opset);
-  if (!row || (!plain && hasKernel))
+  const bool hasRow = findRow(node, scope->opset) != nullptr;
+  if (!hasRow || (!plain && hasKernel))
     return importOnHost(node);
   if (!plain) {
     diags->error("E14001", describeNode(node) +
@@ -348,11 +338,6 @@ void GraphImporter::importNode(onnx::NodeProto &node) {
     importStatic(node);
     return;
   }
-  if (prefersHost(node, row->maxElements) && !attempt([&] {
-        importOnHost(node);
-        return true;
-      }))
-    return;
   // Reading a constant moves the data out of the node.
   onnx::NodeProto copy;
   const bool takes = llvm::any_of(node.attribute(), [](const auto &a) { return a.has_t(); });

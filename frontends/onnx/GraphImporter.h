@@ -112,7 +112,6 @@ private:
   /// Imports a node where a dynamic dim has a placeholder.
   void importWithPlaceholder(onnx::NodeProto &node);
   bool importStatic(onnx::NodeProto &node);
-  bool prefersHost(const onnx::NodeProto &node, int64_t maxElements);
   void importOnHost(onnx::NodeProto &node);
   void importFunction(onnx::NodeProto &node, const onnx::FunctionProto &function);
   void importNodes(llvm::ArrayRef<onnx::NodeProto *> nodes);

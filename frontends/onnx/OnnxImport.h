@@ -48,9 +48,6 @@ struct OnnxImportOptions {
   /// exporters have it: for targets whose code has every dim. Models of which `makeTiles` takes
   /// those dims serve any size in either case.
   bool keepsEmptyDims = false;
-  /// Whether operators of which host kernels are faster than graph ops (OpRow::maxElements) become
-  /// calls of these.
-  bool prefersHostKernels = false;
   /// Set: weights become arguments behind the inputs, with the attributes of
   /// passes/train/Passes.h.
   const TrainingImport *training = nullptr;

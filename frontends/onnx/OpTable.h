@@ -29,9 +29,6 @@ struct OpRow {
   void (*build)(NodeContext &);
   /// The unsupported features of the operator, for the documentation.
   llvm::StringLiteral limits = "";
-  /// The number of elements of its largest input above which the CPU's host kernel is faster than
-  /// the graph ops; 0 where it never is.
-  int64_t maxElements = 0;
 };
 
 /// The limits of gathers whose indices are not known at compile time.

@@ -231,7 +231,7 @@ void importBitShift(NodeContext &n) {
 ArrayRef<OpRow> indexRows() {
   static const OpRow rows[] = {
       {"BitShift", 11, latestOpset, importBitShift},
-      {"CumSum", 11, latestOpset, importCumSum, /*limits=*/"", /*maxElements=*/1024},
+      {"CumSum", 11, latestOpset, importCumSum},
       {"GatherElements", 11, latestOpset, importGatherElements, limitsOfGathers},
       {"GatherND", 11, latestOpset, importGatherNd, limitsOfGathers},
       {"OneHot", 9, latestOpset, importOneHot},
