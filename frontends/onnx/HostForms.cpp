@@ -358,7 +358,7 @@ private:
     const Value width = calls.call("Div", {channels, count});
     const Value shape = calls.call("Concat", {count, width}, {calls.ints("axis", {0})});
     for (Value &factors : llvm::MutableArrayRef(call.inputs).slice(1, 2)) {
-      const Value column = calls.call("Reshape", {factors, calls.constant({groups[0], 1})});
+      const Value column = calls.call("Reshape", {factors, calls.constant({-1, 1})});
       factors =
           calls.call("Reshape", {calls.call("Expand", {column, shape}), calls.constant({-1})});
       if (!factors)

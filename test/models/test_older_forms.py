@@ -221,15 +221,16 @@ def test_weights_that_are_expanded_from_smaller_ones(tmp_path, dims):
 @pytest.mark.parametrize("constant", [False, True])
 @pytest.mark.parametrize("dims", ["fixed", "dynamic", "no rank"])
 def test_factors_of_groups(tmp_path, dims, constant):
-    """Up to opset 20 GroupNormalization had a scale and a bias per group."""
+    """Up to opset 20 GroupNormalization had a scale and a bias per group, or one for all of them."""
     random = np.random.default_rng(5)
     x = random.normal(size=(2, 6, 3)).astype("f4")
-    factors = {"s": random.normal(size=2).astype("f4"), "b": random.normal(size=2).astype("f4")}
+    factors = {"s": random.normal(size=2).astype("f4"), "b": random.normal(size=1).astype("f4")}
     info = helper.make_tensor_value_info
     shape = {"fixed": x.shape, "dynamic": ["N", "C", "L"], "no rank": None}[dims]
     inputs = [info("x", TensorProto.FLOAT, shape)]
     if not constant:
-        inputs += [info(name, TensorProto.FLOAT, None if dims == "no rank" else [2]) for name in factors]
+        inputs += [info(name, TensorProto.FLOAT, None if dims == "no rank" else value.shape)
+                   for name, value in factors.items()]
     save(tmp_path / "m.onnx",
          [helper.make_node("GroupNormalization", ["x", "s", "b"], ["y"], num_groups=2)], inputs,
          [info("y", TensorProto.FLOAT, None)],

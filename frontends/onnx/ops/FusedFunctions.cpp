@@ -116,27 +116,32 @@ onnx::FunctionProto gatedAdd(const onnx::NodeProto &node, std::string &problem) 
   return w.take();
 }
 
+/// Returns the bias with the length of the last dim of x; another number of values is an error.
+static std::string biasOf(FunctionWriter &w, const std::string &x) {
+  return w.make("Reshape", {"bias", w.make("Shape", {x}, {{"start", int64_t(-1)}})});
+}
+
 onnx::FunctionProto biasGelu(const onnx::NodeProto &, std::string &) {
   FunctionWriter w({"x", "bias"}, {"y"});
-  w.add("Gelu", {w.make("Add", {"x", "bias"})}, {"y"});
+  w.add("Gelu", {w.make("Add", {"x", biasOf(w, "x")})}, {"y"});
   return w.take();
 }
 
-/// Writes y as the approximated gelu of x + bias; an empty bias is none.
-static void addFastGelu(FunctionWriter &w, const std::string &x, const std::string &bias) {
-  w.add("Gelu", {bias.empty() ? x : w.make("Add", {x, bias})}, {"y"},
+/// Writes y as the approximated gelu of x, plus the bias if there is one.
+static void addFastGelu(FunctionWriter &w, const std::string &x, bool hasBias) {
+  w.add("Gelu", {hasBias ? w.make("Add", {x, biasOf(w, x)}) : x}, {"y"},
         {{"approximate", std::string("tanh")}});
 }
 
 onnx::FunctionProto fastGelu(const onnx::NodeProto &node, std::string &) {
   FunctionWriter w({"x", "bias"}, {"y"});
-  addFastGelu(w, "x", hasInput(node, 1) ? "bias" : "");
+  addFastGelu(w, "x", hasInput(node, 1));
   return w.take();
 }
 
 onnx::FunctionProto gemmFastGelu(const onnx::NodeProto &node, std::string &) {
   FunctionWriter w({"x", "weights", "bias"}, {"y"});
-  addFastGelu(w, w.make("MatMul", {"x", "weights"}), hasInput(node, 2) ? "bias" : "");
+  addFastGelu(w, w.make("MatMul", {"x", "weights"}), hasInput(node, 2));
   return w.take();
 }
 

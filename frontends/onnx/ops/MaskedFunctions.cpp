@@ -13,7 +13,7 @@ using Names = FunctionWriter::Names;
 
 constexpr int64_t widest = 64;
 
-/// Returns the list attribute `name` of two numbers of `least` to 64, or `fallback` for each.
+/// Returns the list attribute `name` of `count` numbers of `least` to 64, or `fallback` for each.
 Ints pairOf(const onnx::NodeProto &node, llvm::StringRef name, size_t count, int64_t least,
             int64_t fallback, std::string &problem) {
   const onnx::AttributeProto *attribute = findAttribute(node, name);
@@ -66,8 +66,12 @@ onnx::FunctionProto maskedMaxPool(const onnx::NodeProto &node, std::string &prob
   const std::string elements = w.make(
       "Add", {w.make("Unsqueeze", {begins, w.integers({1})}),
               w.make("Unsqueeze", {w.make("Range", {zero, pixels, unit}), w.integers({0})})});
-  const std::string masks =
-      w.make("Gather", {w.make("Reshape", {"mask", w.integers({-1})}), elements});
+  // Planes of another size are refused where the mask gets the planes of x.
+  const std::string planes =
+      w.make("Concat", {w.make("Shape", {"mask"}, {{"end", int64_t(2)}}), plane}, {{"axis", int64_t(0)}});
+  const std::string flat =
+      w.make("Reshape", {w.make("Reshape", {"mask", planes}), w.integers({-1})});
+  const std::string masks = w.make("Gather", {flat, elements});
   const std::string mask =
       w.make("Not", {w.make("Equal", {w.make("Reshape", {masks, form}),
                                       w.make("CastLike", {w.number(0), "mask"})})});

@@ -154,8 +154,11 @@ private:
   /// Returns the position of a tap along a dim of `size` pixels, inside of the image, and its
   /// weight, which is 0 outside of an image without a border.
   std::pair<Value, Value> tap(ScalarCode &code, Value point, Value offset, int64_t size) {
-    const double half = double(isAligned ? size - 1 : size) / 2;
-    Value at = code.add(code.mul(point, code.number(half)), code.number(double(size - 1) / 2));
+    // In the order of ONNX Runtime: points between two pixels are as near to each of them there.
+    Value moved = code.add(point, code.number(1));
+    Value at = isAligned ? code.mul(moved, code.number(double(size - 1) / 2))
+                         : code.mul(code.add(code.mul(moved, code.number(size)), code.number(-1)),
+                                    code.number(0.5));
     // Points further away are outside, too.
     at = hasBorder ? code.clamp(at, 0, double(size - 1)) : code.clamp(at, -2, double(size + 1));
     Value tap = isNearest ? code.round(at) : code.add(code.floor(at), offset);

@@ -91,6 +91,16 @@ def test_sums_and_gelu(tmp_path, dynamic):
               {"y": want.astype("f4")}, dynamic)
 
 
+@pytest.mark.parametrize("op", ["BiasGelu", "FastGelu"])
+@pytest.mark.parametrize("shape", [(1,), (2, 8), (3, 2, 8)])
+def test_biases_of_other_lengths_are_refused(tmp_path, op, shape):
+    write(tmp_path / "one.onnx", op, ["x", "b"], {"x": normal(2, 8)}, {"b": normal(*shape)}, False,
+          [("y", onnx.TensorProto.FLOAT)])
+    code, out, err = call(tool("atc"), f"--model={tmp_path}/one.onnx", "--framework=5", "--target=cpu",
+                          f"--output={tmp_path}/model")
+    assert code != 0 and "E1" in out + err, out + err
+
+
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_gelu_of_one_operator(tmp_path, dynamic):
     x, bias = 4 * normal(2, 3, 8), normal(8)

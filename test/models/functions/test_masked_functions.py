@@ -55,6 +55,15 @@ def test_other_windows_are_refused(tmp_path, attributes, named):
     assert code != 0 and f"attribute '{named}'" in out + err, out + err
 
 
+@pytest.mark.parametrize("shape", [(1, 1, 2, 2), (1, 1, 8, 8)])
+def test_masks_of_other_planes_are_refused(tmp_path, shape):
+    write(tmp_path / "one.onnx", "MaxpoolWithMask", ["x", "m"], {"x": normal(2, 3, 4, 4), "m": np.ones(shape, "i4")}, {},
+          False, [("y", onnx.TensorProto.FLOAT)], kernel_shape=[2, 2])
+    code, out, err = call(tool("atc"), f"--model={tmp_path}/one.onnx", "--framework=5", "--target=cpu",
+                          f"--output={tmp_path}/model")
+    assert code != 0 and "E1" in out + err, out + err
+
+
 def embedded(words, filters, bias, characters):
     window, y = filters.shape[2], np.zeros((len(words), len(filters)), "f4")
     for row, result in zip(words, y):
