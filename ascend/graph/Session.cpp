@@ -14,6 +14,7 @@
 namespace ge {
 
 using Options = std::map<std::string, std::string>;
+using Dims = std::vector<int64_t>;
 
 namespace {
 
@@ -33,8 +34,27 @@ Engine &engine() {
 struct Compiled {
   Graph graph;
   Options options;
-  std::map<std::string, uint32_t> models; ///< by the flag that states shapes; "": as they are
+  /// By the flag that states shapes ("": as they are), the one that ran last at the end.
+  std::vector<std::pair<std::string, uint32_t>> models;
 
+  /// Returns the model for shapes; null where there is none.
+  const uint32_t *find(const std::string &shapes) {
+    const auto found = std::find_if(models.begin(), models.end(),
+                                    [&](const auto &entry) { return entry.first == shapes; });
+    if (found == models.end())
+      return nullptr;
+    std::rotate(found, found + 1, models.end());
+    return &models.back().second;
+  }
+  /// Keeps a model, and unloads the one that has not run for longest where there are many.
+  void add(const std::string &shapes, uint32_t model) {
+    constexpr size_t most = 16; // each has a copy of the weights
+    if (models.size() == most) {
+      aclmdlUnload(models.front().second);
+      models.erase(models.begin());
+    }
+    models.emplace_back(shapes, model);
+  }
   void unload() {
     for (const auto &[shapes, model] : models)
       aclmdlUnload(model);
@@ -42,19 +62,33 @@ struct Compiled {
   }
 };
 
-/// Returns the inputs of a graph of operators, with what it states of their tensors.
-std::vector<std::pair<std::string, TensorDesc>> statedInputs(const Graph &graph) {
-  std::vector<std::pair<std::string, TensorDesc>> inputs;
+/// An input of a graph of operators, and its tensor where the program has stated it.
+struct StatedInput {
+  std::string name;
+  std::optional<TensorDesc> desc;
+  int64_t index = 0; ///< attribute of the operator: models have their inputs in this order
+
+  Dims dims() const { return desc ? desc->GetShape().GetDims() : Dims(); }
+};
+
+/// Returns the inputs of a graph of operators in the order of the inputs of its models.
+std::vector<StatedInput> statedInputs(const Graph &graph) {
+  std::vector<StatedInput> inputs;
   for (const auto &node : graph.content()->nodes) {
     if (node->type != "Data" && node->type != "RefData")
       continue;
-    std::optional<TensorDesc> stated;
+    StatedInput input{node->name, std::nullopt};
     if (!node->outputs.empty())
-      stated = node->outputs[0].desc;
-    if (!stated && !node->inputs.empty())
-      stated = node->inputs[0].desc;
-    inputs.emplace_back(node->name, stated.value_or(TensorDesc()));
+      input.desc = node->outputs[0].desc;
+    if (!input.desc && !node->inputs.empty())
+      input.desc = node->inputs[0].desc;
+    const auto index = node->attributes.find("index");
+    if (index != node->attributes.end())
+      index->second.GetValue(input.index);
+    inputs.push_back(std::move(input));
   }
+  std::stable_sort(inputs.begin(), inputs.end(),
+                   [](const auto &one, const auto &other) { return one.index < other.index; });
   return inputs;
 }
 
@@ -66,24 +100,53 @@ bool hasOpenInputs(const Graph &graph, const Options &options) {
                            "dynamic_image_size", "dynamic_dims"})
     if (flags.count(flag))
       return false;
-  for (const auto &[name, desc] : statedInputs(graph))
-    for (int64_t dim : desc.GetShape().GetDims())
+  for (const StatedInput &input : statedInputs(graph))
+    for (int64_t dim : input.dims())
       if (dim < 0)
         return true;
   return false;
 }
 
-/// Returns "name:1,3;..." of the tensors of a run.
-std::string shapesOf(const Graph &graph, const std::vector<Tensor> &tensors) {
+std::string textOf(const Dims &dims) {
   std::string text;
-  const auto inputs = statedInputs(graph);
-  for (size_t i = 0; i < std::min(inputs.size(), tensors.size()); ++i) {
-    text += (i ? ";" : "") + inputs[i].first + ":";
-    const std::vector<int64_t> dims = tensors[i].GetTensorDesc().GetShape().GetDims();
-    for (size_t k = 0; k < dims.size(); ++k)
-      text += (k ? "," : "") + std::to_string(dims[k]);
-  }
+  for (int64_t dim : dims)
+    text += (text.empty() ? "" : ",") + std::to_string(dim);
   return text;
+}
+
+/// Whether a tensor has the dims that its input states: -1 is of any size, [-2] of any rank.
+bool fits(const Dims &dims, const StatedInput &input) {
+  const Dims stated = input.dims();
+  if (!input.desc || stated == Dims{-2})
+    return true;
+  return dims.size() == stated.size() &&
+         std::equal(dims.begin(), dims.end(), stated.begin(),
+                    [](int64_t dim, int64_t known) { return known < 0 || dim == known; });
+}
+
+Status failCount(const char *function, size_t expected, size_t given) {
+  return detail::fail(FAILED, function,
+                      "the graph has " + std::to_string(expected) + " inputs, not " +
+                          std::to_string(given));
+}
+
+/// Writes "name:1,3;..." of the tensors of a run to `text`, after a check against what the graph
+/// states of them.
+Status shapesOf(const char *function, const Graph &graph, const std::vector<Tensor> &tensors,
+                std::string &text) {
+  const std::vector<StatedInput> inputs = statedInputs(graph);
+  if (inputs.size() != tensors.size())
+    return failCount(function, inputs.size(), tensors.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Dims dims = tensors[i].GetTensorDesc().GetShape().GetDims();
+    if (!fits(dims, inputs[i]))
+      return detail::fail(PARAM_INVALID, function,
+                          "the input '" + inputs[i].name + "' has the dims [" + textOf(dims) +
+                              "], but the graph states [" + textOf(inputs[i].dims()) +
+                              "]; give a tensor that fits, or state -1 where a dim has any size");
+    text += (i ? ";" : "") + inputs[i].name + ":" + textOf(dims);
+  }
+  return SUCCESS;
 }
 
 Status failAcl(const char *function, const char *call) {
@@ -180,12 +243,13 @@ struct Session::State {
     if (hasOpenInputs(graph.graph, all)) {
       if (!tensors)
         return SUCCESS;
-      shapes = shapesOf(graph.graph, *tensors);
+      if (const Status status = shapesOf(function, graph.graph, *tensors, shapes);
+          status != SUCCESS)
+        return status;
       all["input_shape"] = shapes;
     }
-    const auto known = graph.models.find(shapes);
-    if (known != graph.models.end()) {
-      *model = known->second;
+    if (const uint32_t *known = graph.find(shapes)) {
+      *model = *known;
       return SUCCESS;
     }
     ModelBufferData built;
@@ -193,7 +257,7 @@ struct Session::State {
       return FAILED;
     if (aclmdlLoadFromMem(built.data.get(), built.length, model) != ACL_SUCCESS)
       return failAcl(function, "aclmdlLoadFromMem");
-    graph.models[shapes] = *model;
+    graph.add(shapes, *model);
     return SUCCESS;
   }
 };
@@ -252,17 +316,15 @@ Status Session::BuildGraph(uint32_t graphId, const std::vector<Tensor> &inputs) 
   if (inputs.empty())
     return CompileGraph(graphId);
   uint32_t model = 0;
-  if (state->load(__func__, graphId, &inputs, &model) != SUCCESS)
-    return FAILED;
+  if (const Status status = state->load(__func__, graphId, &inputs, &model); status != SUCCESS)
+    return status;
   std::unique_ptr<aclmdlDesc, aclError (*)(aclmdlDesc *)> desc(aclmdlCreateDesc(),
                                                                aclmdlDestroyDesc);
   if (aclmdlGetDesc(desc.get(), model) != ACL_SUCCESS)
     return failAcl(__func__, "aclmdlGetDesc");
   const size_t count = aclmdlGetNumInputs(desc.get());
   if (inputs.size() != count)
-    return detail::fail(FAILED, __func__,
-                        "the graph has " + std::to_string(count) + " inputs, not " +
-                            std::to_string(inputs.size()));
+    return failCount(__func__, count, inputs.size());
   return SUCCESS;
 }
 
@@ -292,16 +354,14 @@ static TensorDesc describeOutput(const aclmdlDesc *desc, size_t index) {
 Status Session::RunGraph(uint32_t graphId, const std::vector<Tensor> &inputs,
                          std::vector<Tensor> &outputs) {
   uint32_t model = 0;
-  if (state->load(__func__, graphId, &inputs, &model) != SUCCESS)
-    return FAILED;
+  if (const Status status = state->load(__func__, graphId, &inputs, &model); status != SUCCESS)
+    return status;
   std::unique_ptr<aclmdlDesc, aclError (*)(aclmdlDesc *)> desc(aclmdlCreateDesc(),
                                                                aclmdlDestroyDesc);
   if (aclmdlGetDesc(desc.get(), model) != ACL_SUCCESS)
     return failAcl(__func__, "aclmdlGetDesc");
   if (aclmdlGetNumInputs(desc.get()) != inputs.size())
-    return detail::fail(FAILED, __func__,
-                        "the graph has " + std::to_string(aclmdlGetNumInputs(desc.get())) +
-                            " inputs, not " + std::to_string(inputs.size()));
+    return failCount(__func__, aclmdlGetNumInputs(desc.get()), inputs.size());
   Buffers from, to;
   for (const Tensor &input : inputs) {
     void *memory = from.add(input.GetSize());

@@ -88,15 +88,21 @@ std::unique_ptr<llvm::MemoryBuffer> RuleReader::translatePdll() {
     return {};
   }
   llvm::FileRemover removeResult(result), removeMessages(messages);
+  constexpr unsigned seconds = 60;
   std::string error;
   const std::string folder = ("-I" + llvm::sys::path::parent_path(path)).str();
   SmallVector<StringRef> arguments = {*program, "-x=mlir", path, "-o", result};
   if (folder.size() > 2)
     arguments.push_back(folder);
   const std::optional<StringRef> redirects[] = {StringRef(""), StringRef(""), StringRef(messages)};
-  const int code = llvm::sys::ExecuteAndWait(*program, arguments, std::nullopt, redirects,
-                                             /*SecondsToWait=*/60, 0, &error);
+  const int code =
+      llvm::sys::ExecuteAndWait(*program, arguments, std::nullopt, redirects, seconds, 0, &error);
   auto said = llvm::MemoryBuffer::getFile(messages);
+  if (code == -2 && StringRef(error).contains("timed out")) { // LLVM's words are all that tells it
+    fail("E13005", "cannot be translated: mlir-pdll does not end within " + Twine(seconds) +
+                       " s; simplify them, or give the result of mlir-pdll -x=mlir as .mlir");
+    return {};
+  }
   if (code == -2) { // by a signal; what it has printed speaks of its own source
     fail("E13005", "cannot be translated: mlir-pdll crashes on them, as on rules that include "
                    "themselves or are nested very deep");

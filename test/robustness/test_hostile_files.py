@@ -123,6 +123,15 @@ def test_the_stack_is_full(words, file, folder):
     refuse(folder, [*words, file], "E19002", "nested too deep")
 
 
+def test_a_translator_of_rules_that_crashes(folder, tmp_path, monkeypatch):
+    program = tmp_path / "mlir-pdll-22"
+    program.write_text("#!/bin/sh\nkill -SEGV $$\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    (folder / "rules.pdll").write_text("Pattern {}")
+    refuse(folder, [*NPU, "--fusion_rules=rules.pdll"], "E13005", "mlir-pdll crashes on them")
+
+
 def test_a_word_without_an_end(folder):
     refuse(folder, ["npu-sim", "word.mlir"], "E13018", "custom op")
 

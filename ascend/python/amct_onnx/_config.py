@@ -22,9 +22,7 @@ def create_quant_config(config_file, model_file, skip_layers=None, batch_num=1,
     if config_defination is not None:
         settings = _read_definition(config_defination)
     else:
-        if isinstance(batch_num, bool) or not isinstance(batch_num, int) or batch_num < 1:
-            raise ValueError(f"batch_num is {batch_num!r}; give a positive whole number")
-        settings = {"batch_num": batch_num, "activation_offset": bool(activation_offset)}
+        settings = {"batch_num": _positive(batch_num, "batch_num"), "activation_offset": bool(activation_offset)}
     skipped = set(skip_layers or []) | set(_listed(settings.get("skip_layers", [])))
     aliases = read_aliases(model_file)
     skipped = {aliases.get(name, name) for name in skipped}
@@ -123,6 +121,12 @@ def _scalar(token):
     return token
 
 
+def _positive(value, name):
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"{name} is {value!r:.80}; give a positive whole number")
+    return value
+
+
 def batch_num_of(config_file):
     """Returns the number of batches that a configuration wants."""
     text = pathlib.Path(config_file).read_text()
@@ -133,10 +137,9 @@ def batch_num_of(config_file):
             settings = _read_definition(config_file)
     except RecursionError:
         raise ValueError(f"'{config_file}' is nested too deep") from None
-    try:
-        return int(settings.get("batch_num", 1))
-    except (AttributeError, TypeError, OverflowError):
-        raise ValueError(f"'{config_file}' is no configuration with a number as batch_num") from None
+    if not isinstance(settings, dict):
+        raise ValueError(f"'{config_file}' is no configuration: it has no settings by name")
+    return _positive(settings.get("batch_num", 1), f"batch_num of '{config_file}'")
 
 
 def with_skipped(config_file, names, target):

@@ -126,7 +126,8 @@ def side_by_side(lists, where):
 
 
 def is_number(value, kinds=(int, float)):
-    return isinstance(value, kinds) and not isinstance(value, bool) and math.isfinite(value)
+    # Integers may be beyond all floats, which math.isfinite would convert them to.
+    return isinstance(value, kinds) and not isinstance(value, bool) and (isinstance(value, int) or math.isfinite(value))
 
 
 def check(tensor, where):

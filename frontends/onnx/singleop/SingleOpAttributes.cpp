@@ -15,12 +15,14 @@ namespace {
 /// An attribute that operators have and that their rows do not read.
 struct Attribute {
   StringLiteral name;
-  StringLiteral operators;      ///< separated by spaces
-  std::optional<int> only = {}; ///< the one value with which rows compute; any where there is none
+  StringLiteral operators; ///< separated by spaces
+  /// The one value with which rows compute; any where there is none.
+  std::optional<int> only = {};
+  StringLiteral text = ""; ///< that value where it is text
 };
 
 // Operators that share attributes.
-constexpr StringLiteral joins = "AddN Concat ConcatD ConcatV2 ConcatV2D Eltwise Pack",
+constexpr StringLiteral joins = "AccumulateNV2 AddN Concat ConcatD ConcatV2 ConcatV2D Eltwise Pack",
                         splits = "Split SplitD SplitV SplitVD",
                         positions = "ArgMaxD ArgMaxV2 ArgMaxWithValue ArgMin ArgMinD "
                                     "ArgMinWithValue",
@@ -48,7 +50,7 @@ constexpr Attribute attributes[] = {
     {"num_output", "FullyConnection"},
     {"input_size", transposedConvs},
     {"dtype", positions},
-    {"dtype", "AscendAntiQuant AscendDequant"},
+    {"dtype", "AscendAntiQuant AscendDequant ResizeBilinearV2 ResizeBilinearV2D"},
     {"output_type", positions},
     {"indices_dtype", largest},
     {"dst_type", "AscendQuant Cast"},
@@ -65,6 +67,7 @@ constexpr Attribute attributes[] = {
     // What only training or the vendor's kernels need.
     {"momentum", norms},
     {"sorted", largest},
+    {"use_locking", "ScatterNdAdd ScatterNdUpdate"},
     {"truncate", "Cast"},
     {"validate_indices", gathers},
     {"is_preprocessed", gathers},
@@ -75,6 +78,11 @@ constexpr Attribute attributes[] = {
     {"dilations", pools, 1},
     {"groups", "TransData", 1},
     {"use_global_stats", norms, 1},
+    {"mode", "BNInference BNInferenceD", 1},
+    {"scale", "Elu", 1},
+    {"input_scale", "Elu", 1},
+    {"pool_mode", "ROIAlign", {}, "avg"},
+    {"scales", "ResizeBilinearV2 ResizeNearestNeighborV2", 0},
     {"batch_dims", gathers, 0},
     {"decimals", "Round", 0},
     {"keep_dims", positions, 0},
@@ -95,6 +103,8 @@ bool isWithoutEffect(StringRef type, StringRef name, const nlohmann::ordered_jso
   return any_of(attributes, [&](const Attribute &row) {
     if (row.name != name || !is_contained(split(row.operators, ' '), type))
       return false;
+    if (!row.text.empty())
+      return value == row.text.str();
     const auto isComputed = [&](const nlohmann::ordered_json &item) {
       return item == *row.only || item == (*row.only != 0);
     };

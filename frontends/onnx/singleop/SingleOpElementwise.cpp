@@ -183,13 +183,16 @@ void buildL2Loss(Graph &g) {
 }
 
 /// Computes the sum of absolute values along axes, or the root of the sum of squares.
+/// Norms below "epsilon" become it: they are divisors.
 void buildLpNorm(Graph &g) {
   const double power = g.getFloat("p", 2);
   if (power != 1 && power != 2)
     return g.fail("\"p\" must be 1 or 2");
-  const std::string axes = g.addInts(g.getInts("axes", {}));
-  auto &node = g.node(power == 1 ? "ReduceL1" : "ReduceL2", {g.x[0], axes}, {g.y[0]});
+  const std::string axes = g.addInts(g.getInts("axes", {})), norm = g.fresh();
+  auto &node = g.node(power == 1 ? "ReduceL1" : "ReduceL2", {g.x[0], axes}, {norm});
   Graph::setInt(node, "keepdims", g.getBool("keepdim"));
+  const double least = g.getFloat("epsilon", 0);
+  g.finish(least > 0 ? g.value("Max", {norm, g.addScalar(least)}) : norm);
 }
 
 /// Computes whether all, or any, elements along axes are true.

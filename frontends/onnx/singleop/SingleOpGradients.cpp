@@ -134,7 +134,7 @@ void buildOfInput(Graph &g) {
   if (type == "HardSwishGrad") {
     const std::string inner = f.add(f.div(x, f.number(3)), f.number(0.5));
     const std::string low = f.only(f.above(x, -3), inner);
-    return g.finish(f.mul(dy, f.where(f.above(x, 3), f.number(1), low)));
+    return g.finish(f.mul(dy, f.where(g.value("Less", {x, f.number(3)}), low, f.number(1))));
   }
   if (type == "HardSigmoidGrad") {
     const double slope = g.getFloat("alpha", 0.16666666);
@@ -162,6 +162,7 @@ void buildSwishGrad(Graph &g) {
 void buildGeluGrad(Graph &g) {
   Formula f{g};
   constexpr double factor = 0.7978845608028654, cubic = 0.044715;
+  g.widen();
   const std::string &x = g.x[1];
   const std::string square = f.square(x);
   const std::string bent = f.add(f.number(factor), f.mul(square, f.number(factor * cubic)));
@@ -200,21 +201,22 @@ void buildBiasAddGrad(Graph &g) {
 // Losses
 //===----------------------------------------------------------------------===//
 
-/// Returns how many elements input 0 has.
-double elementsOf(const Graph &g) {
-  double count = 1;
-  for (int64_t dim : g.op.inputs[0].dims)
-    count *= double(dim);
-  return count;
+/// Returns what becomes of the losses of all elements: "none", "mean" or "sum"; "" after an error.
+std::string reductionOf(Graph &g) {
+  const std::string reduction = g.getText("reduction", "mean");
+  if (is_contained({"none", "mean", "sum"}, reduction))
+    return reduction;
+  g.fail("\"reduction\" must be none, mean or sum");
+  return "";
 }
 
 /// Makes the output of the losses of all elements: as they are, their sum or their mean.
 void finishLoss(Graph &g, const std::string &loss) {
-  const std::string reduction = g.getText("reduction", "mean");
+  const std::string reduction = reductionOf(g);
+  if (reduction.empty())
+    return;
   if (reduction == "none")
     return g.finish(loss);
-  if (reduction != "mean" && reduction != "sum")
-    return g.fail("\"reduction\" must be none, mean or sum");
   const std::string result = g.fresh();
   Graph::setInt(g.node(reduction == "sum" ? "ReduceSum" : "ReduceMean", {loss}, {result}),
                 "keepdims", 0);
@@ -227,9 +229,18 @@ void buildMseLoss(Graph &g) {
 }
 void buildMseLossGrad(Graph &g) {
   Formula f{g};
-  const std::string reduction = g.getText("reduction", "mean");
-  const double factor = reduction == "mean" ? 2 / elementsOf(g) : 2;
-  g.finish(f.mul(g.x[2], f.mul(f.number(factor), f.sub(g.x[0], g.x[1]))));
+  const std::string reduction = reductionOf(g);
+  if (reduction.empty())
+    return;
+  g.widen(); // the mean divides by more than halves can count
+  std::string slope = f.mul(f.number(2), f.sub(g.x[0], g.x[1]));
+  if (reduction == "mean") {
+    const std::string count = g.fresh();
+    const int type = g.isWide ? int(onnx::TensorProto::FLOAT) : onnxType(g.op.inputs[0].type);
+    Graph::setInt(g.node("Cast", {f.one("Size", g.x[0])}, {count}), "to", type);
+    slope = f.div(slope, count);
+  }
+  g.finish(f.mul(g.x[2], slope));
 }
 
 /// Computes d^2 / (2 * sigma) where |d| is below sigma, and |d| - sigma / 2 elsewhere.
@@ -276,9 +287,8 @@ void buildSoftmaxCrossEntropy(Graph &g) {
 /// Computes -(target * log(x) + (1 - target) * log(1 - x)), times weights where they are given.
 void buildBinaryCrossEntropy(Graph &g) {
   Formula f{g};
-  constexpr double least = 1e-12; // the logarithm of 0 is cut off there
-  const std::string bound = f.number(least);
-  const auto log = [&](const std::string &a) { return f.one("Log", g.value("Max", {a, bound})); };
+  const std::string bound = f.number(-100); // the logarithm of 0 is cut off there
+  const auto log = [&](const std::string &a) { return g.value("Max", {f.one("Log", a), bound}); };
   const std::string &target = g.x[1];
   const std::string likely =
       f.add(f.mul(target, log(g.x[0])), f.mul(f.rest(target), log(f.rest(g.x[0]))));

@@ -126,8 +126,32 @@ std::string SingleOpGraph::addScalar(double value) {
          " is none of the type of its input, in which it computes; convert the input (Cast) first");
   }
   const std::string name = fresh();
-  addConstant(name, onnxType(op.inputs[0].type), {}, {value});
+  addConstant(name, isWide ? int(onnx::TensorProto::FLOAT) : onnxType(op.inputs[0].type), {},
+              {value});
   return name;
+}
+
+static bool isHalf(int type) {
+  return type == onnx::TensorProto::FLOAT16 || type == onnx::TensorProto::BFLOAT16;
+}
+
+void SingleOpGraph::widen() {
+  if (!isHalf(onnxType(op.inputs[0].type)))
+    return;
+  isWide = true;
+  for (auto [tensor, name] : llvm::zip(op.inputs, x))
+    if (!tensor.isAbsent && isHalf(onnxType(tensor.type))) {
+      const std::string wide = fresh();
+      setInt(node("Cast", {name}, {wide}), "to", onnx::TensorProto::FLOAT);
+      name = wide;
+    }
+}
+
+void SingleOpGraph::write(size_t output, const std::string &result) {
+  if (const int type = onnxType(op.outputs[output].type); isWide && isHalf(type))
+    setInt(node("Cast", {result}, {y[output]}), "to", type);
+  else
+    node("Identity", {result}, {y[output]});
 }
 
 onnx::NodeProto &SingleOpGraph::node(StringRef type, const Names &inputs, const Names &outputs) {

@@ -49,7 +49,8 @@ public:
   std::string addInts(const Ints &values);
   /// Returns whether the type of input 0 has a number; floats round it.
   bool holds(double value) const;
-  /// Adds a scalar of the type of input 0, which must hold it; returns its name.
+  /// Adds a scalar of the type of input 0, which must hold it, and f32 after widen(); returns its
+  /// name.
   std::string addScalar(double value);
   std::string fresh() { return "t" + std::to_string(numbers++); }
 
@@ -61,7 +62,12 @@ public:
   std::string reshape(const std::string &input, const Ints &shape) {
     return value("Reshape", {input, addInts(shape)});
   }
-  void finish(const std::string &result) { node("Identity", {result}, {y[0]}); }
+  /// Casts inputs of f16 and bf16 to f32, in which the nodes that follow compute: squares of halves
+  /// are beyond their largest number soon.
+  void widen();
+  /// Makes an output of a result; what was computed in f32 becomes a float as the output is stated.
+  void write(size_t output, const std::string &result);
+  void finish(const std::string &result) { write(0, result); }
 
   //===--- Input 0 --------------------------------------------------------===//
 
@@ -118,6 +124,7 @@ public:
   onnx::GraphProto graph;
   Names x, y;
   unsigned numbers = 0;
+  bool isWide = false; ///< by widen()
 
 private:
   /// Returns the value of an attribute where `isKind` holds for it, and notes whether it does.

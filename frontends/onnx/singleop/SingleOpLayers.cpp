@@ -96,27 +96,46 @@ void buildScale(Graph &g) {
   g.finish(result);
 }
 
+/// Returns the halves of x0 along an axis; empty names after an error.
+std::pair<std::string, std::string> halvesOf(Graph &g, int64_t axis) {
+  const int64_t size = g.op.inputs[0].dims[axis];
+  if (size >= 0 && size % 2 != 0) {
+    g.fail("the dim " + Twine(axis) +
+           " of the input, which it splits into halves, must be even, "
+           "not " +
+           Twine(size));
+    return {};
+  }
+  const std::string first = g.fresh(), second = g.fresh();
+  auto &split = g.node("Split", {g.x[0]}, {first, second});
+  Graph::setInt(split, "axis", axis);
+  Graph::setInt(split, "num_outputs", 2);
+  return {first, second};
+}
+
 /// Splits x0 into halves along an axis; computes silu(first) * second.
 void buildSwiGlu(Graph &g) {
   const int64_t axis = g.axisOf(g.getInt("dim", -1));
   if (axis < 0)
     return;
-  const std::string first = g.fresh(), second = g.fresh();
-  auto &split = g.node("Split", {g.x[0]}, {first, second});
-  Graph::setInt(split, "axis", axis);
-  Graph::setInt(split, "num_outputs", 2);
+  const auto [first, second] = halvesOf(g, axis);
+  if (first.empty())
+    return;
   const std::string gate = g.value("Mul", {first, g.value("Sigmoid", {first})});
   g.finish(g.value("Mul", {gate, second}));
 }
 
 /// Computes x * x1 + (-second half of x, first half) * x2.
 void buildRotaryMul(Graph &g) {
-  if (g.getText("mode", "half") != "half")
-    return g.fail("\"mode\" must be half");
-  const std::string first = g.fresh(), second = g.fresh(), turned = g.fresh();
-  auto &split = g.node("Split", {g.x[0]}, {first, second});
-  Graph::setInt(split, "axis", -1);
-  Graph::setInt(split, "num_outputs", 2);
+  if (g.getText("mode", "half") != "half" || g.getInt("mode", 0) != 0)
+    return g.fail("\"mode\" must be half, or 0");
+  const int64_t axis = g.axisOf(-1);
+  if (axis < 0)
+    return;
+  const auto [first, second] = halvesOf(g, axis);
+  if (first.empty())
+    return;
+  const std::string turned = g.fresh();
   Graph::setInt(g.node("Concat", {g.value("Neg", {second}), first}, {turned}), "axis", -1);
   g.finish(g.value("Add", {g.value("Mul", {g.x[0], g.x[1]}), g.value("Mul", {turned, g.x[2]})}));
 }
@@ -152,17 +171,22 @@ void buildCentralization(Graph &g) {
 void buildMeanVariance(Graph &g) {
   const bool isKept = !g.find("keep_dims") || g.getBool("keep_dims");
   const Ints axes = g.getInts("axes", {});
-  Graph::setInt(g.node("ReduceMean", {g.x[0], g.addInts(axes)}, {g.y[0]}), "keepdims", isKept);
+  const std::string result = g.fresh(), variance = g.fresh();
+  g.widen();
+  Graph::setInt(g.node("ReduceMean", {g.x[0], g.addInts(axes)}, {result}), "keepdims", isKept);
+  g.finish(result);
   if (g.y.size() < 2)
     return;
   const std::string mean = g.value("ReduceMean", {g.x[0], g.addInts(axes)});
   const std::string difference = g.value("Sub", {g.x[0], mean});
-  auto &node = g.node("ReduceMean", {squareOf(g, difference), g.addInts(axes)}, {g.y[1]});
+  auto &node = g.node("ReduceMean", {squareOf(g, difference), g.addInts(axes)}, {variance});
   Graph::setInt(node, "keepdims", isKept);
+  g.write(1, variance);
 }
 
 /// Results: the norm of x0 + x1 times gamma, 1 over the root of its mean square, and x0 + x1.
 void buildAddRmsNorm(Graph &g) {
+  g.widen();
   const std::string sum = g.value("Add", {g.x[0], g.x[1]});
   Ints axes;
   for (int64_t i = g.rankOf(0) - g.rankOf(2); i < g.rankOf(0); ++i)
@@ -174,9 +198,9 @@ void buildAddRmsNorm(Graph &g) {
   const std::string factor = g.value("Reciprocal", {g.value("Sqrt", {bounded})});
   g.finish(g.value("Mul", {g.value("Mul", {sum, factor}), g.x[2]}));
   if (g.y.size() > 1)
-    g.node("Identity", {factor}, {g.y[1]});
+    g.write(1, factor);
   if (g.y.size() > 2)
-    g.node("Identity", {sum}, {g.y[2]});
+    g.write(2, sum);
 }
 
 //===----------------------------------------------------------------------===//
@@ -189,15 +213,19 @@ void buildShuffleChannel(Graph &g) {
   const Ints &dims = g.op.inputs[0].dims;
   if (dims.size() != 4 || g.op.inputs[0].format == kNHWC || groups < 1 || dims[1] % groups != 0)
     return g.fail("the input must have 4 dims in NCHW, and \"group\" divide its channels");
+  if (count_if(dims, [](int64_t dim) { return dim < 0; }) > 1)
+    return g.fail("at most one dim of the input may be of any size");
   const std::string parted =
       g.reshape(g.x[0], {dims[0], groups, dims[1] / groups, dims[2], dims[3]});
   g.finish(g.reshape(g.transpose(parted, {0, 2, 1, 3, 4}), dims));
 }
 
 void buildPixelShuffle(Graph &g) {
-  auto &node = g.node("DepthToSpace", {g.x[0]}, {g.y[0]});
+  const std::string result = g.fresh();
+  auto &node = g.node("DepthToSpace", {g.image()}, {result});
   Graph::setInt(node, "blocksize", g.getInt("upscale_factor", 1));
   Graph::setText(node, "mode", "CRD");
+  g.finishImage(result);
 }
 
 /// Transposes and reshapes, in the order that "transpose_first" states.
@@ -225,7 +253,7 @@ void buildRoll(Graph &g) {
       size = isFlat || int64_t(k) == axis ? size * dim : size;
     if (size <= 0)
       return g.fail("the dims that it moves along must be known");
-    const int64_t from = ((-shifts[i]) % size + size) % size;
+    const int64_t from = (size - shifts[i] % size) % size;
     const auto part = [&](int64_t begin, int64_t end) {
       return g.value("Slice", {result, g.addInts({begin}), g.addInts({end}), g.addInts({axis})});
     };
@@ -253,6 +281,8 @@ void buildRoiAlign(Graph &g) {
     return g.fail("\"roi_end_mode\" must be stated as 0 or 2");
   if (g.rankOf(1) != 2 || g.op.inputs[1].dims[1] != 5)
     return g.fail("regions must have the dims [count, 5]");
+  if (g.x.size() > 2 && !g.x[2].empty())
+    return g.fail("the input rois_n is not read: all regions are valid; leave it out");
   const auto columns = [&](int64_t begin, int64_t end) {
     return g.value("Slice", {g.x[1], g.addInts({begin}), g.addInts({end}), g.addInts({1})});
   };

@@ -269,12 +269,13 @@ void buildCumsum(Graph &g) {
   Graph::setInt(node, "reverse", g.getBool("reverse"));
 }
 
-/// The count is a constant input, an attribute, or what the file says of the result.
+/// The count is a constant input, an attribute, or what the file says of the result. Input 1 of
+/// TopKD is a table for the vendor's kernels.
 void buildTopK(Graph &g) {
   const int64_t axis = g.axisOf(g.getInt("dim", -1));
   if (axis < 0)
     return;
-  Ints count = g.getIntsOfInput(1, "k");
+  Ints count = g.op.type == "TopKD" ? g.getInts("k", {}) : g.getIntsOfInput(1, "k");
   const Ints &result = g.op.outputs[0].dims;
   if (count.empty() && static_cast<int64_t>(result.size()) > axis)
     count = {result[axis]};

@@ -129,13 +129,14 @@ void buildLayerNorm(Graph &g) {
   Graph::setFloat(node, "epsilon", epsilon);
   if (g.y.size() < 2)
     return;
+  g.widen(); // the statistics may be floats where x has halves
   const std::string mean = g.value("ReduceMean", {g.x[0], g.addInts(axes)});
-  g.node("Identity", {mean}, {g.y[1]});
+  g.write(1, mean);
   if (g.y.size() < 3)
     return;
   const std::string difference = g.value("Sub", {g.x[0], mean});
   const std::string square = g.value("Mul", {difference, difference});
-  g.node("Identity", {g.value("ReduceMean", {square, g.addInts(axes)})}, {g.y[2]});
+  g.write(2, g.value("ReduceMean", {square, g.addInts(axes)}));
 }
 
 /// Normalizes x by scale, offset, mean and variance; writes the last two again where the file
@@ -166,13 +167,14 @@ void buildRmsNorm(Graph &g) {
   Ints axes;
   for (int64_t i = std::max<int64_t>(rank - g.rankOf(1), 0); i < rank; ++i)
     axes.push_back(i);
+  g.widen();
   const std::string square = g.value("Mul", {g.x[0], g.x[0]});
   const std::string mean = g.value("ReduceMean", {square, g.addInts(axes)});
   const std::string bounded = g.value("Add", {mean, g.addScalar(g.getFloat("epsilon", 1e-6))});
   const std::string factor = g.value("Reciprocal", {g.value("Sqrt", {bounded})});
-  g.node("Mul", {g.value("Mul", {g.x[0], factor}), g.x[1]}, {g.y[0]});
+  g.finish(g.value("Mul", {g.value("Mul", {g.x[0], factor}), g.x[1]}));
   if (g.y.size() > 1)
-    g.node("Identity", {factor}, {g.y[1]});
+    g.write(1, factor);
 }
 
 /// Divides x by (bias + alpha * the squares of the channels around it) ^ beta; ONNX divides
@@ -194,6 +196,7 @@ void buildLRN(Graph &g) {
 }
 
 void buildL2Normalize(Graph &g) {
+  g.widen();
   const std::string square = g.value("Mul", {g.x[0], g.x[0]});
   const std::string sum = g.value("ReduceSum", {square, g.addInts(g.getInts("axis", {1}))});
   const std::string bounded = g.value("Max", {sum, g.addScalar(g.getFloat("eps", 1e-4))});

@@ -430,9 +430,54 @@ REG_OP(MulCustom)
     EXPECT(near(valuesOf(outputs[0]), {4, 6, 8, 10}));
     EXPECT(outputs[0].GetTensorDesc().GetShape().GetDims() == std::vector<int64_t>({2, 2}));
     EXPECT(session.RunGraph(0, {tensorOf({1, 2}, {1, 2})}, outputs) != 0);
-    EXPECT(session.RunGraph(0, {tensorOf({1, 3}, {1, 2, 3}), tensorOf({1, 2}, {1, 2})}, outputs) !=
-           0);
+    EXPECT(strstr(GEGetErrorMsgV2().GetString(), "2 inputs, not 1"));
+    EXPECT(session.RunGraph(0, {}, outputs) != 0);
+    EXPECT(strstr(GEGetErrorMsgV2().GetString(), "2 inputs, not 0"));
+    // -1 is of any size, the other dims and their number are not; these inputs fit each other.
+    for (const auto &dims : {std::vector<int64_t>{1, 3}, std::vector<int64_t>{1, 1, 3}}) {
+      const Tensor other = tensorOf(dims, {1, 2, 3});
+      EXPECT(session.RunGraph(0, {other, other}, outputs) == PARAM_INVALID);
+      EXPECT(strstr(GEGetErrorMsgV2().GetString(), "'a' has the dims"));
+    }
+    // More shapes than models are kept, and the first of them again.
+    for (int64_t i = 0; i < 18; ++i) {
+      const int64_t rows = i % 17 + 1;
+      const Tensor ones = tensorOf({rows, 2}, std::vector<float>(2 * rows, 1));
+      EXPECT_OK(session.RunGraph(0, {ones, ones}, outputs));
+      EXPECT(near(valuesOf(outputs[0]), std::vector<float>(2 * rows, 2)));
+    }
     EXPECT_OK(session.RemoveGraph(0));
+  }
+
+  /// Models have their inputs in the order of "index", whatever that of SetInputs is.
+  void runOpenGraphByIndex() {
+    const TensorDesc any(Shape({-1, -1}), FORMAT_ND, DT_FLOAT);
+    auto a = op::Data("a").set_attr_index(0), b = op::Data("b").set_attr_index(1);
+    a.update_output_desc_y(any);
+    b.update_output_desc_y(any);
+    auto product = op::MatMul("product").set_input_x1(a).set_input_x2(b);
+    Graph graph("by_index");
+    graph.SetInputs({b, a}).SetOutputs(std::vector<Operator>{product});
+    Session session((Options()));
+    EXPECT_OK(session.AddGraph(0, graph));
+    std::vector<Tensor> outputs;
+    EXPECT_OK(session.RunGraph(0, {tensorOf({1, 2}, {2, 3}), tensorOf({2, 1}, {5, 7})}, outputs));
+    EXPECT(outputs[0].GetTensorDesc().GetShape().GetDims() == std::vector<int64_t>({1, 1}));
+    EXPECT(near(valuesOf(outputs[0]), {31}));
+  }
+
+  /// Operators with attributes at their defaults, which graphs of operators always state.
+  void runDefaults() {
+    auto x = op::Data("x");
+    x.update_output_desc_y(TensorDesc(Shape({1, 2}), FORMAT_ND, DT_FLOAT));
+    Graph graph("defaults");
+    auto norm = op::LpNorm("norm").set_input_x(x).set_attr_axes({1});
+    graph.SetInputs({x}).SetOutputs(std::vector<Operator>{norm});
+    Session session((Options()));
+    EXPECT_OK(session.AddGraph(0, graph));
+    std::vector<Tensor> outputs;
+    EXPECT_OK(session.RunGraph(0, {tensorOf({1, 2}, {3, -4})}, outputs));
+    EXPECT(near(valuesOf(outputs[0]), {5}));
   }
 
   /// Builds graphs that are wrong or very large.
@@ -519,6 +564,8 @@ int main(int argc, char **argv) {
   parseModel(argv[2]);
   releaseLongChain();
   runOpenGraph();
+  runOpenGraphByIndex();
+  runDefaults();
   hostileGraphs();
   // The end ends what the first of several calls has begun.
   EXPECT_OK(GEInitialize(Options()));

@@ -49,7 +49,8 @@ def test_a_configuration_lists_the_layers(tmp_path):
 
 @pytest.mark.parametrize("text, message", [
     ("[" * 100000, "nested too deep"), ("a {" * 100000, "nested too deep"), ("[1]", "no configuration"),
-    ('{"batch_num": [1]}', "no configuration"), ('{"batch_num": 1e999}', "no configuration")])
+    *((f'{{"batch_num": {number}}}', "positive whole number")
+      for number in ("[1]", "1e999", "NaN", '"x"', "true", "0", "-3"))])
 def test_a_configuration_that_is_none(text, message, tmp_path):
     (tmp_path / "config.json").write_text(text)
     with pytest.raises(ValueError, match=message):

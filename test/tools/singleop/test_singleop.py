@@ -32,7 +32,7 @@ def op(type, inputs, outputs, name="", **attributes):
     kinds = {bool: "bool", int: "int", float: "float", str: "string"}
 
     def kind(value):
-        return "list_" + kind(value[0]) if isinstance(value, list) else kinds[type_of(value)]
+        return "list_" + kind((value or [0])[0]) if isinstance(value, list) else kinds[type_of(value)]
     type_of = __builtins__["type"] if isinstance(__builtins__, dict) else __builtins__.type
     made = {"op": type, "input_desc": inputs, "output_desc": outputs,
             "attr": [{"name": n, "type": kind(v), "value": v} for n, v in attributes.items()]}

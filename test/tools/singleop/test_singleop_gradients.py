@@ -138,10 +138,39 @@ CASES = [
     ("Roll", [X], [np.roll(X, 5)], {"shifts": [5]}),
     ("Ger", [ROW, CHANNELS], [np.outer(ROW, CHANNELS)], {}), ("MV", [X, ROW], [X @ ROW], {}),
     ("ROIAlign", [PLANE, REGION], [np.float32([[[[26, 28], [42, 44]]]])],
-     {"roi_end_mode": 0, "pooled_height": 2, "pooled_width": 2, "sample_num": 1, "spatial_scale": 1.0}, "NCHW"),
+     {"roi_end_mode": 0, "pooled_height": 2, "pooled_width": 2, "sample_num": 1, "spatial_scale": 1.0,
+      "pool_mode": "avg"}, "NCHW"),
+    # corners
+    ("HardSwishGrad", [[[1] * 4], [[-3.5, -3, 3, 3.5]]], [[[0, 0, 1, 1]]], {}),
+    ("BinaryCrossEntropy", [[[0, 1, 0, 1]], [[1, 0, 0, 1]]], [[[100, 100, 0, 0]]], {"reduction": "none"}),
+    ("PixelShuffle", [np.arange(16).reshape(1, 2, 2, 4)],
+     [np.arange(16).reshape(1, 2, 2, 2, 2).transpose(0, 1, 3, 2, 4).reshape(1, 4, 4, 1)],
+     {"upscale_factor": 2}, "NHWC"),
+    ("Roll", [ROW], [np.roll(ROW, -2 ** 63 % 6)], {"shifts": [-2 ** 63], "dims": [0]}),
+    ("Elu", [X], [elu(X)], {"alpha": 1.0, "scale": 1.0, "input_scale": 1.0}),
+    ("LpNorm", [[[0] * 6, ROW]], [[0.5, np.linalg.norm(ROW)]], {"axes": [1], "epsilon": 0.5}),
 ]
 CASES = [(type, [np.float32(x) for x in inputs], [np.float32(y) for y in outputs], *rest)
          for type, inputs, outputs, *rest in CASES]
+
+# In halves, whose largest number is 65504.
+LARGE = np.float16([[-300, -256, -250, 250, 256, 300]])
+UNIT = np.float16([1] * 6)
+MEANS = np.square(np.float32(LARGE)).mean(1, keepdims=True)
+NORMED = np.float16(LARGE / np.sqrt(MEANS))
+MANY = np.full((300, 300), 4, np.float16)
+CASES += [
+    ("RmsNorm", [LARGE, UNIT], [NORMED, 1 / np.sqrt(MEANS)], {}),
+    ("RmsNorm", [LARGE, UNIT], [NORMED, np.float16(1 / np.sqrt(MEANS))], {}),
+    ("AddRmsNorm", [LARGE, 0 * LARGE, UNIT], [NORMED, 1 / np.sqrt(MEANS), LARGE], {}),
+    ("LayerNorm", [LARGE, UNIT, 0 * UNIT], [NORMED, 0 * MEANS, MEANS], {"begin_norm_axis": 1}),
+    ("L2Normalize", [LARGE], [np.float16(NORMED / 6 ** 0.5)], {"axis": [1]}),
+    ("ReduceMeanVariance", [LARGE], [0 * MEANS, MEANS], {"axes": [1]}),
+    ("GeluGrad", [UNIT[None], LARGE, LARGE], [np.float16(LARGE > 0)], {}),
+    ("BinaryCrossEntropy", [np.float16([0, 1, 0, 1]), np.float16([1, 0, 0, 1])], [np.float16([100, 100, 0, 0])],
+     {"reduction": "none"}),
+    ("MseLossGrad", [MANY, 0 * MANY, 250 * MANY], [np.float16(0 * MANY + 8 / 90)], {}),
+]
 
 
 @pytest.fixture(scope="module", params=TARGETS)
@@ -154,15 +183,34 @@ def test_results(folder, index):
     check_case(folder, CASES, index)
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_mean_of_dims_of_any_size(tmp_path, target):
+    rows = [tensor([-1, 6], "float")]
+    compile_(tmp_path, [op("MseLossGrad", 3 * rows, rows, name="grad")], target)
+    inputs = [np.float32(x) for x in (X, TARGET, DY)]
+    np.testing.assert_allclose(run(tmp_path, "grad", *inputs), DY * (X - TARGET) / 12, atol=2e-3)
+
+
 @pytest.mark.parametrize("made, words", [
     (op("MseLoss", [tensor([4])] * 2, [tensor([1])], reduction="max"), "none, mean or sum"),
+    (op("MseLossGrad", [tensor([4])] * 3, [tensor([4])], reduction="max"), "none, mean or sum"),
+    (op("SwiGlu", [tensor([2, 3])], [tensor([2, 1])]), "must be even, not 3"),
+    (op("RotaryMul", [tensor([2, 3])] * 3, [tensor([2, 3])]), "must be even, not 3"),
+    (op("RotaryMul", [tensor([2, 4])] * 3, [tensor([2, 4])], mode=1), '"mode"'),
+    (op("ShuffleChannel", [tensor([-1, 4, -1, 2], format="NCHW")], [tensor([-1, 4, -1, 2], format="NCHW")],
+        group=2), "at most one dim"),
+    (op("Elu", [tensor([4])], [tensor([4])], scale=1.5), '"scale", which is 1.5'),
+    (op("ROIAlign", [tensor([1, 1, 4, 4], format="NCHW"), tensor([1, 5])], [tensor([1, 1, 1, 1], format="NCHW")],
+        roi_end_mode=0, pool_mode="max"), '"pool_mode"'),
+    (op("ROIAlign", [tensor([1, 1, 4, 4], format="NCHW"), tensor([1, 5]), tensor([1], "int32")],
+        [tensor([1, 1, 1, 1], format="NCHW")], roi_end_mode=0), "rois_n"),
     (op("SmoothL1Loss", [tensor([4])] * 2, [tensor([4])], sigma=0.0), '"sigma"'),
     (op("BiasAddGrad", [tensor([4])], [tensor([4])]), "2 dims or more"),
     (op("BiasAddGrad", [tensor([4, 2])], [tensor([2])], data_format="NDHWC"), "NHWC or NCHW"),
     (op("SoftmaxCrossEntropyWithLogits", [tensor([4])] * 2, [tensor([1])]), "2 dims"),
     (op("Exp", [tensor([4])], [tensor([4])], base=0.0), '"base"'),
     (op("Log", [tensor([4])], [tensor([4])], base=1.0), '"base"'),
-    (op("Scale", [tensor([2, 4, 3, 3]), tensor([4, 3, 3, 3])], [tensor([2, 4, 3, 3])], axis=1), ""),
+    (op("Scale", [tensor([2, 4, 3, 3]), tensor([4, 3, 3, 3])], [tensor([2, 4, 3, 3])], axis=1), "do not broadcast"),
     (op("Scale", [tensor([2, 4]), tensor([3, 4, 2])], [tensor([2, 4])], axis=1), "no more dims"),
     (op("RotaryMul", [tensor([2, 4])] * 3, [tensor([2, 4])], mode="interleave"), '"mode"'),
     (op("AddRmsNorm", [tensor([4])] * 2 + [tensor([2, 4])], [tensor([4])]), "gamma"),
