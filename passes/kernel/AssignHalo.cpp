@@ -70,8 +70,7 @@ struct AssignHaloPass : impl::KernelAssignHaloBase<AssignHaloPass> {
 
 private:
   /// Adds the halo of a padded convolution, and `columns` more on the right.
-  template <typename OpT>
-  LogicalResult addConv(OpT conv, int64_t fill = 0, int64_t columns = 0) {
+  template <typename OpT> LogicalResult addConv(OpT conv, int64_t fill = 0, int64_t columns = 0) {
     Window h = windowOf(conv, 0), w = windowOf(conv, 1);
     Halo halo{h.before, w.before, h.after(), w.after()};
     if (halo == Halo{})

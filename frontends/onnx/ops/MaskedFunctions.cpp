@@ -67,8 +67,8 @@ onnx::FunctionProto maskedMaxPool(const onnx::NodeProto &node, std::string &prob
       "Add", {w.make("Unsqueeze", {begins, w.integers({1})}),
               w.make("Unsqueeze", {w.make("Range", {zero, pixels, unit}), w.integers({0})})});
   // Planes of another size are refused where the mask gets the planes of x.
-  const std::string planes =
-      w.make("Concat", {w.make("Shape", {"mask"}, {{"end", int64_t(2)}}), plane}, {{"axis", int64_t(0)}});
+  const std::string planes = w.make(
+      "Concat", {w.make("Shape", {"mask"}, {{"end", int64_t(2)}}), plane}, {{"axis", int64_t(0)}});
   const std::string flat =
       w.make("Reshape", {w.make("Reshape", {"mask", planes}), w.integers({-1})});
   const std::string masks = w.make("Gather", {flat, elements});
