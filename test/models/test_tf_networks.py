@@ -76,6 +76,10 @@ def test_sets_of_other_dims_and_colors_of_fewer_channels_fail(tmp_path):
     for name, shapes, change, message in [
             ("sets-of-rows-dynamic", "x0:-1,-1,-1;x1:-1,-1,-1",
              lambda x: {**x, "x1": x["x1"][:, :1]}, "different dims in front of the last one"),
+            ("sets-by-indices-dynamic", "x0:-1,2;x1:-1",
+             lambda x: {**x, "x0": x["x0"] + [[0, 2]]}, "an index of a sparse tensor is out of its shape"),
+            ("sets-by-indices-dynamic", "x0:-1,2;x1:-1",
+             lambda x: {**x, "x0": x["x0"] - [[1, 0]]}, "an index of a sparse tensor is out of its shape"),
             ("colors-of-boxes-dynamic", "x0:-1,-1,-1,4;x1:-1,-1,4;x2:-1,-1",
              lambda x: {**x, "x2": x["x2"][:, :1]}, "index")]:
         (tmp_path / "model.pb").write_bytes(gzip.decompress((FOLDER / f"matrices/{name}.pb.gz").read_bytes()))

@@ -108,5 +108,21 @@ def records_of_many_columns_dynamic():
     return run
 
 
+@network(np.array([[0, 0], [0, 2], [2, 1]], "i8"), np.array([3, 1, 2], "i4"), folder="matrices",
+         shapes=[(None, 2), (None,)])
+def sets_by_indices_dynamic():
+    def run(indices, values):
+        shape, other = tf.constant([3, 4], tf.int64), tf.sparse.from_dense([[1, 3, 0, 0], [2, 0, 0, 0], [0, 2, 2, 0]])
+        raw, wide = tf.raw_ops, tf.cast(values, tf.uint64)
+        return [part for operation in ("UNION", "A-B")
+                for part in raw.SparseToSparseSetOperation(
+                    set1_indices=indices, set1_values=values, set1_shape=shape, set2_indices=other.indices,
+                    set2_values=other.values, set2_shape=other.dense_shape, set_operation=operation)] + [
+                raw.EditDistance(hypothesis_indices=indices, hypothesis_values=wide, hypothesis_shape=shape,
+                                 truth_indices=other.indices, truth_values=tf.cast(other.values, tf.uint64),
+                                 truth_shape=other.dense_shape)]
+    return run
+
+
 if __name__ == "__main__":
     make_networks.main()
