@@ -260,8 +260,10 @@ std::optional<EmittedModel> Compiler::generate() {
   }
   stamp(emitted->description.model);
   std::string error;
+  // The states of a training step are all that it has.
+  const auto trained = (*current)->getAttrOfType<ArrayAttr>(train::kStatesAttr);
   if (!om::addStates(emitted->description.model, statesOf(*current), error) ||
-      (emitted->description.model.states.empty() &&
+      ((!trained || trained.empty()) &&
        !om::findStates(emitted->description.model, options.states, error)) ||
       (options.initialStates &&
        !om::setInitialStates(emitted->description.model, *options.initialStates, error))) {

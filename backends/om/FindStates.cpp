@@ -92,10 +92,14 @@ public:
       : model(model), inputs(portsOf(model, true)), outputs(portsOf(model, false)), error(error) {}
 
   bool run(const std::string &rule) {
+    std::vector<OmState> given;
     if (rule.empty() || rule == "auto") {
       for (const Pair &pair : exporterPairs())
         link(pair, /*strict=*/false, /*without=*/".encoder.");
-    } else if (rule != "none") {
+    } else if (rule == "none") {
+      model.states.clear();
+    } else {
+      given.swap(model.states);
       for (size_t begin = 0; begin <= rule.size();) {
         const size_t end = std::min(rule.find(';', begin), rule.size());
         if (!linkText(rule, rule.substr(begin, end - begin)))
@@ -103,6 +107,10 @@ public:
         begin = end + 1;
       }
     }
+    // States that the model came with stay where no pair names their input or output.
+    for (const OmState &state : given)
+      if (!isTaken(state.input, state.output))
+        model.states.push_back(state);
     addDims();
     return true;
   }

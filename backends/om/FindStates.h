@@ -8,13 +8,14 @@
 
 namespace atc::om {
 
-/// Fills `model.states` as `rule`, the value of --state, asks for: pairs "input=output;...", in
-/// which a `*` in both names stands for one text; "none"; or "auto" (as an empty rule), which links
-/// the names that exporters give to caches: past_key_values.* to present.*, and its variants. It
-/// leaves out what a decoder keeps of an encoder (*.encoder.*), which is the same in all steps:
-/// merged decoders return it in the first one only. A dynamic outermost dim of a state, its batch,
-/// is that of the first other input whose outermost dim is dynamic. Returns false and sets `error`
-/// to one line with an error code where a pair names nothing, or two tensors of different types.
+/// Changes `model.states` as `rule`, the value of --state, asks for: pairs "input=output;...", in
+/// which a `*` in both names stands for one text, replace the states of the same inputs and
+/// outputs; "none" removes all states; or "auto" (as an empty rule), which links the names that
+/// exporters give to caches: past_key_values.* to present.*, and its variants. It leaves out what a
+/// decoder keeps of an encoder (*.encoder.*), which is the same in all steps: merged decoders
+/// return it in the first one only. A dynamic outermost dim of a state, its batch, is that of the
+/// first other input whose outermost dim is dynamic. Returns false and sets `error` to one line
+/// with an error code where a pair names nothing, or two tensors of different types.
 bool findStates(OmModel &model, const std::string &rule, std::string &error);
 
 /// Adds a state per pair of names of an input and an output. Returns false, and `error` receives

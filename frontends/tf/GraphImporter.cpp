@@ -92,7 +92,8 @@ bool GraphImporter::resolveOutputs() {
   // The next values of states are outputs in any case.
   for (const auto &[name, text] : boundary.outputs)
     if (options.outputs.empty() ||
-        llvm::any_of(boundary.states, [&](const auto &state) { return state.second == name; }))
+        (llvm::any_of(boundary.states, [&](const auto &state) { return state.second == name; }) &&
+         llvm::none_of(outputs, [&](const auto &output) { return output.name == name; })))
       take(name, text, "the signature of the model");
   if (!outputs.empty() || diags->numErrors() != before)
     return diags->numErrors() == before;

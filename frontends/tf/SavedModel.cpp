@@ -116,18 +116,17 @@ static RunNodes nodesThatRun(const pb::MetaGraphDef &meta, ArrayRef<NamedTensor>
 /// Makes a graph without calls; variables that it changes become states where they can.
 static bool inlineWithStates(pb::GraphDef &graph, const pb::OpList &operators, FrozenModel &frozen,
                              Diagnostics &diagnostics) {
-  std::vector<NamedTensor> inputs = frozen.inputs, outputs = frozen.outputs;
+  std::vector<NamedTensor> inputs, outputs;
   std::vector<VariableWrite> writes;
-  if (!inlineFunctions(graph, operators, inputs, outputs, frozen.graph, writes, diagnostics))
-    return false;
-  if (makeStates(graph, writtenResults(frozen.graph, writes), frozen.outputs)) {
+  // The next value of a state may need a variable that nothing else does, which is a state then.
+  do {
     inputs = frozen.inputs;
     outputs = frozen.outputs;
     frozen.graph.Clear();
     writes.clear();
     if (!inlineFunctions(graph, operators, inputs, outputs, frozen.graph, writes, diagnostics))
       return false;
-  }
+  } while (makeStates(graph, writtenResults(frozen.graph, writes), frozen.outputs));
   frozen.inputs = std::move(inputs);
   frozen.outputs = std::move(outputs);
   return checkWrites(frozen.graph, writes, diagnostics);

@@ -4,7 +4,7 @@
 // Operators of TensorFlow. All compute in double precision.
 
 #include "kernels/core/Broadcast.h"
-#include "kernels/core/Math.h"
+#include "kernels/core/Rotation.h"
 
 namespace atc::kernels {
 
@@ -174,9 +174,15 @@ bool invert(double *a, double *to, int64_t n) {
   return eliminate(a, to, n, n);
 }
 
+/// Fills with what stands for no result.
+void fillNan(double *x, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    x[i] = __builtin_nan("");
+}
+
 /// Makes x, a matrix [n, n], its principal square root by the iteration of Denman and Beavers.
 /// `work` has room for 4 matrices. Returns false where it does not converge.
-bool squareRoot(double *x, double *work, int64_t n) {
+bool iterateRoot(double *x, double *work, int64_t n) {
   double *y = work, *copy = y + n * n, *inverseX = copy + n * n, *inverseY = inverseX + n * n;
   const int64_t size = n * n;
   for (int64_t i = 0; i < size; ++i)
@@ -191,19 +197,67 @@ bool squareRoot(double *x, double *work, int64_t n) {
     copyBytes(copy, y, size * int64_t(sizeof(double)));
     if (!invert(copy, inverseY, n))
       return false;
-    double change = 0, most = 0;
+    double change = 0, largest = 0;
     for (int64_t i = 0; i < size; ++i) {
       const double next = (x[i] + inverseY[i]) / 2;
       change = maximum(change, math::abs(next - x[i]));
-      most = maximum(most, math::abs(next));
+      largest = maximum(largest, math::abs(next));
       x[i] = next;
       y[i] = (y[i] + inverseX[i]) / 2;
     }
-    if (!(change > 1e-14 * most) || (change >= before && change < 1e-6 * most))
-      return most < __builtin_inf();
+    if (!(change > 1e-14 * largest) || (change >= before && change < 1e-6 * largest))
+      return largest < __builtin_inf();
     before = change;
   }
   return false;
+}
+
+/// Makes x, a symmetric matrix [n, n], its square root; false where an eigenvalue is more negative
+/// than `precision` times the largest one explains. `work` has room for 2 matrices.
+bool symmetricRoot(double *x, double *work, int64_t n, double precision) {
+  double *a = work, *v = a + n * n, largest = 0;
+  copyBytes(a, x, n * n * int64_t(sizeof(double)));
+  diagonalize(a, v, n);
+  for (int64_t i = 0; i < n; ++i)
+    largest = maximum(largest, math::abs(a[i * (n + 1)]));
+  for (int64_t i = 0; i < n; ++i) {
+    double &value = a[i * (n + 1)];
+    if (value < -precision * double(n) * largest)
+      return false;
+    value = math::sqrt(maximum(value, 0.0));
+  }
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int64_t k = 0; k < n; ++k)
+        sum += v[i * n + k] * a[k * (n + 1)] * v[j * n + k];
+      x[i * n + j] = sum;
+    }
+  return true;
+}
+
+/// Makes x, a matrix [n, n], its principal square root, or NaN where it has none that is real.
+/// `precision` is that of the elements; `work` has room for 4 matrices.
+void squareRoot(double *x, double *work, int64_t n, double precision) {
+  double norm = 0;
+  bool isFinite = true, isSymmetric = true;
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      const double size = math::abs(x[i * n + j]);
+      isFinite &= size < __builtin_inf();
+      isSymmetric &= x[i * n + j] == x[j * n + i];
+      norm = maximum(norm, size);
+    }
+  if (isFinite && norm == 0)
+    return;
+  // Elements of about 1 have squares and inverses in the range of double.
+  for (int64_t i = 0; i < n * n; ++i)
+    x[i] /= norm;
+  // The iteration inverts the matrix; symmetric ones may be singular.
+  if (!isFinite || !(isSymmetric ? symmetricRoot(x, work, n, precision) : iterateRoot(x, work, n)))
+    return fillNan(x, n * n);
+  for (int64_t i = 0; i < n * n; ++i)
+    x[i] *= math::sqrt(norm);
 }
 
 /// Transposes a matrix [n, n] in place.
@@ -310,7 +364,7 @@ ATC_KERNEL(Lu) {
   }
 }
 
-/// The principal square roots of matrices.
+/// The principal square roots of matrices; NaN where there is none that is real.
 ATC_KERNEL(MatrixSquareRoot) {
   const Tensor data = in(0);
   if (data.rank() < 2)
@@ -325,13 +379,13 @@ ATC_KERNEL(MatrixSquareRoot) {
     return;
   for (int64_t at = 0; at < count; ++at) {
     copyBytes(root, from + at * n * n, n * n * int64_t(sizeof(double)));
-    if (!squareRoot(root, root + n * n, n))
-      return fail("matrix % has no square root that is real", at);
+    squareRoot(root, root + n * n, n, data.dtype() == F64 ? 0x1p-52 : 0x1p-23);
     store(*this, data.dtype(), out, at * n * n, root, n * n);
   }
 }
 
-/// Solves systems whose matrices have three diagonals; without `pivots` no rows are exchanged.
+/// Solves systems whose matrices have three diagonals; without `pivots` no rows are exchanged. The
+/// solutions of singular ones are NaN.
 ATC_KERNEL(TridiagonalSolve) {
   const Tensor diagonals = in(0), right = in(1);
   const bool pivots = integer("pivots", 1) != 0;
@@ -356,7 +410,7 @@ ATC_KERNEL(TridiagonalSolve) {
   for (int64_t at = 0; at < count; ++at) {
     copyBytes(x, b + at * n * columns, n * columns * int64_t(sizeof(double)));
     if (!solveTridiagonal(a + at * 3 * n, x, work, n, columns, pivots))
-      return fail("matrix % is singular", at);
+      fillNan(x, n * columns);
     store(*this, right.dtype(), out, at * n * columns, x, n * columns);
   }
 }

@@ -8,6 +8,22 @@ namespace atc::kernels {
 
 ATC_KERNEL(Identity) { forward(0, in(0)); }
 
+/// Returns input 0 where all elements of input 1 hold; fails with `message` otherwise.
+ATC_KERNEL(Require) {
+  const Tensor condition = in(1);
+  for (int64_t i = 0; condition.known() && i < condition.count(); ++i)
+    if (!condition.as<uint8_t>()[i]) {
+      const String message = text("message", "");
+      char *line = scratch<char>(int64_t(message.size) + 1);
+      if (!line)
+        return;
+      copyBytes(line, message.data, int64_t(message.size));
+      line[message.size] = 0;
+      return fail(line);
+    }
+  share(0, in(0), in(0).dims());
+}
+
 ATC_KERNEL(Shape) {
   const int64_t rank = in(0).rank();
   auto clamp = [&](int64_t at) {

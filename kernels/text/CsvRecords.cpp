@@ -129,13 +129,15 @@ template <typename T> void makeColumn(Context &c, const Tensor &fields, const Te
 } // namespace
 
 /// Takes texts that are records apart. Outputs are the fields of each of `columns`, which rise; of
-/// all without that attribute, and then records have no others.
+/// all without that attribute. Records have `fields` fields; without that attribute, as many as
+/// there are outputs, or any number where there are `columns`.
 ATC_KERNEL(CsvFields) {
   const Tensor data = in(0);
   const List<int64_t> columns = integers("columns");
   const String delimiter = text("delimiter", ",");
   const bool quotes = integer("quotes", 1) != 0;
-  const int64_t count = data.count(), parts = outputs();
+  const int64_t count = data.count(), parts = outputs(),
+                total = integer("fields", columns.given ? -1 : parts);
   if (columns.given && columns.size != parts)
     return fail("there are % columns for % outputs", columns.size, parts);
   for (int64_t i = 0; i < columns.size; ++i)
@@ -155,14 +157,14 @@ ATC_KERNEL(CsvFields) {
   for (int64_t i = 0; i < count; ++i) {
     Record record(data.as<String>()[i], delimiter.size ? delimiter.data[0] : ',', quotes);
     int64_t fields = 0, part = 0;
-    for (; (!columns.given || part < parts) && record.next(); ++fields)
+    for (; (total >= 0 || part < parts) && record.next(); ++fields)
       if (part < parts && fields == (columns.given ? columns[part] : part))
         out[part++][i] = record.isQuoted ? unquoted(*this, record.field) : record.field;
     if (record.error())
       return fail(record.error());
-    if (part < parts || (!columns.given && fields != parts))
+    if (part < parts || (total >= 0 && fields != total))
       return fail("record % has % fields, expected %", i, fields,
-                  !columns.given || parts == 0 ? parts : columns[parts - 1] + 1);
+                  total >= 0 ? total : columns[parts - 1] + 1);
   }
 }
 

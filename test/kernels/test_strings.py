@@ -271,6 +271,7 @@ def test_columns_of_records():
     assert fields(*rows, parts=3) == expected
     assert fields(*rows, parts=2, columns=[0, 2]) == expected[::2]
     assert fields(*rows, "no,more", parts=1, columns=[1]) == [expected[1] + [b"more"]]
+    assert fields(*rows, parts=2, columns=[0, 2], fields=3) == expected[::2]
     assert fields('1;"2;NA', parts=3, delimiter=";", quotes=0) == [[b"1"], [b'"2'], [b"NA"]]
     assert column("1", "", "-7", otherwise=np.array([5], "i8")) == [1, 5, -7]
     assert column("x", "", "NA", absent="NA") == [b"x", b"-", b"-"]
@@ -281,6 +282,8 @@ def test_columns_of_records():
     ("1,2", dict(parts=3), "record 0 has 2 fields, expected 3"),
     ("1,2", dict(parts=1), "record 0 has 2 fields, expected 1"),
     ("1", dict(parts=1, columns=[3]), "record 0 has 1 fields, expected 4"),
+    ("1,2,3", dict(parts=1, columns=[0], fields=2), "record 0 has 3 fields, expected 2"),
+    ("1", dict(parts=1, columns=[0], fields=2), "record 0 has 1 fields, expected 2"),
     ("1", dict(parts=1, columns=[-1]), "column -1 does not rise"),
     ("1", dict(parts=2, columns=[1, 1]), "column 1 does not rise"),
     ("1", dict(parts=1, columns=[0, 1]), "there are 2 columns for 1 outputs"),

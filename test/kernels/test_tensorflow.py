@@ -337,3 +337,137 @@ def test_beams_are_all_paths_where_there_is_room():
 def test_beams_that_are_none(shape, lengths, attributes, message):
     with pytest.raises(KernelError, match=message):
         paths_of(np.zeros(shape), lengths, **attributes)
+
+
+def test_lu():
+    rng = np.random.default_rng(5)
+    a = rng.standard_normal((2, 3, 4, 4))
+    parts, order = call("Lu", a, outputs=2)
+    lower = np.tril(parts, -1) + np.eye(4)
+    np.testing.assert_allclose(lower @ np.triu(parts), np.take_along_axis(a, order[..., None], -2),
+                               atol=1e-12)
+    for shape in [(0, 0), (0, 3, 3), (2, 0, 0)]:
+        parts, order = call("Lu", np.zeros(shape), outputs=2)
+        assert parts.shape == shape and order.shape == shape[:-1]
+    with pytest.raises(KernelError, match="matrix 1 is singular"):
+        call("Lu", np.stack([np.eye(2), np.ones((2, 2))]), outputs=2)
+
+
+def test_matrix_square_root():
+    rng = np.random.default_rng(6)
+    thin = rng.standard_normal((4, 2))
+    regular = rng.standard_normal((4, 4)) + 4 * np.eye(4)  # not symmetric
+    for a in [positive(rng, 4, 4), regular, np.ones((3, 3)), thin @ thin.T, np.diag([1.0, 0, 4]),
+              1e200 * np.eye(2), 1e-200 * positive(rng, 3, 3), np.diag([1e-10, 1e10]), np.zeros((2, 2)),
+              np.array([[0.0, -1], [1, 0]])]:
+        (root,) = call("MatrixSquareRoot", a)
+        np.testing.assert_allclose(root @ root, a, atol=1e-13 * np.abs(a).max())
+    # Of elements in single precision, eigenvalues that rounding made negative count as 0.
+    narrow = (thin @ thin.T).astype("f4")
+    (root,) = call("MatrixSquareRoot", narrow)
+    np.testing.assert_allclose(root @ root, narrow, atol=1e-5)
+    assert call("MatrixSquareRoot", np.zeros((2, 0, 0)))[0].shape == (2, 0, 0)
+
+
+def test_matrices_without_a_square_root_are_nan():
+    nilpotent = np.array([[0.0, 1], [0, 0]])
+    (roots,) = call("MatrixSquareRoot", np.stack([np.eye(2), -np.eye(2), nilpotent, np.diag([1, np.nan]),
+                                                  np.diag([np.inf, 1]), 4 * np.eye(2)]))
+    assert np.isnan(roots[1:5]).all()
+    np.testing.assert_array_equal(roots[[0, 5]], [np.eye(2), 2 * np.eye(2)])
+
+
+@pytest.mark.parametrize("pivots", [0, 1])
+def test_tridiagonal_solve(pivots):
+    rng = np.random.default_rng(7)
+    diagonals, right = rng.standard_normal((3, 3, 5)) + [[[0]], [[4]], [[0]]], rng.standard_normal((3, 5, 2))
+    diagonals[:, 0, -1] = diagonals[:, 2, 0] = np.nan  # outside of the matrix
+    diagonals[1, 1] = diagonals[1, 2] = 0  # singular
+    (got,) = call("TridiagonalSolve", diagonals, right, pivots=pivots)
+    for i in (0, 2):
+        above, main, below = diagonals[i]
+        whole = np.diag(above[:-1], 1) + np.diag(main) + np.diag(below[1:], -1)
+        np.testing.assert_allclose(got[i], np.linalg.solve(whole, right[i]), rtol=1e-9)
+    assert np.isnan(got[1]).all()
+    assert call("TridiagonalSolve", np.zeros((3, 0)), np.zeros((0, 2)))[0].shape == (0, 2)
+    with pytest.raises(KernelError):
+        call("TridiagonalSolve", np.zeros((3, 4)), np.zeros((3, 2)))
+
+
+def test_tridiagonal_solve_exchanges_rows():
+    diagonals = np.array([[2.0, 1, 0], [0, 1, 3], [0, 4, 1]])
+    right = np.array([[1.0], [2], [3]])
+    (got,) = call("TridiagonalSolve", diagonals, right)
+    whole = np.diag(diagonals[0, :-1], 1) + np.diag(diagonals[1]) + np.diag(diagonals[2, 1:], -1)
+    np.testing.assert_allclose(whole @ got, right, atol=1e-13)
+    (got,) = call("TridiagonalSolve", diagonals, right, pivots=0)
+    assert np.isnan(got).all()
+
+
+def texts(*values):
+    return np.array([value.encode() for value in values] + [None], object)[:-1]
+
+
+@pytest.mark.parametrize("operation,expected", [
+    ("union", {0: {1, 2, 5}, 1: {-7}, 2: {3}}), ("intersection", {0: {2}}),
+    ("a-b", {0: {1}, 1: {-7}}), ("b-a", {0: {5}, 2: {3}})])
+def test_set_operation(operation, expected):
+    # The rows of the first set do not rise, and an element repeats.
+    rows_a, a = index([1, 0, 0, 0]), np.array([-7, 2, 1, 2])
+    rows_b, b = index([0, 0, 2]), np.array([5, 2, 3])
+    rows, values = call("SetOperation", rows_a, a, rows_b, b, outputs=2, operation=operation)
+    answer = [(row, value) for row in expected for value in sorted(expected[row])]
+    assert list(zip(rows.tolist(), values.tolist())) == answer
+    none = index([])
+    rows, values = call("SetOperation", none, none, none, none, outputs=2, operation=operation)
+    assert rows.shape == values.shape == (0,)
+
+
+def test_set_operation_of_strings():
+    rows, values = call("SetOperation", index([0, 0, 0]), texts("b", "", "\xe9"), index([0, 0]),
+                        texts("a", "b"), outputs=2, operation="union")
+    assert rows.tolist() == [0] * 4
+    assert values.tolist() == [b"", b"a", b"b", "\xe9".encode()]
+    with pytest.raises(KernelError, match="the operation is none of"):
+        call("SetOperation", index([0]), index([1]), index([0]), index([1]), outputs=2, operation="or")
+    with pytest.raises(KernelError, match="do not fit"):
+        call("SetOperation", index([0]), index([1, 2]), index([0]), index([1]), outputs=2)
+
+
+def test_edit_distance():
+    rows_a, a = index([0] * 6 + [2]), texts(*"kitten", "x")
+    rows_b, b = index([0] * 7 + [1]), texts(*"sitting", "y")
+    for normalize, expected in [(0, [3, 1, 1, 0]), (1, [3 / 7, 1, np.inf, 0])]:
+        (got,) = call("EditDistance", rows_a, a, rows_b, b, index(4), normalize=normalize)
+        np.testing.assert_array_equal(got, np.array(expected, "f4"))
+    none = index([])
+    assert call("EditDistance", none, none, none, none, index(0))[0].shape == (0,)
+
+
+@pytest.mark.parametrize("rows", [[1, 0], [0, 3], [-1, 0]])
+def test_edit_distance_of_rows_that_are_none(rows):
+    with pytest.raises(KernelError, match="out of order or none of 3 rows"):
+        call("EditDistance", index(rows), index([1, 2]), index([0]), index([1]), index(3))
+
+
+def test_overlap_suppression():
+    overlaps = np.array([[1, 0.8, 0.1], [0.8, 1, 0.2], [0.1, 0.2, 1]], "f4")
+    scores = np.array([0.5, 0.9, 0.7], "f4")
+
+    def kept(size, overlap, score, given=scores):
+        return call("OverlapSuppression", overlaps, given, index(size), np.array(overlap, "f4"),
+                    np.array(score, "f4"))[0].tolist()
+    assert kept(3, 0.5, 0) == [1, 2]
+    assert kept(3, 0.9, 0) == [1, 2, 0]
+    assert kept(3, 0.9, 0.6) == [1, 2]
+    assert kept(1, 0.9, 0) == [1]
+    assert kept(0, 0.9, 0) == []
+    assert 1 not in kept(3, 0.9, 0, np.array([0.5, np.nan, 0.7], "f4"))
+
+
+def test_require():
+    value = np.arange(3)
+    assert call("Require", value, np.array([[True], [True]]), message="no")[0].tolist() == [0, 1, 2]
+    assert call("Require", value, np.zeros(0, bool), message="no")[0].tolist() == [0, 1, 2]
+    with pytest.raises(KernelError, match="other dims"):
+        call("Require", value, np.array([True, False]), message="other dims")

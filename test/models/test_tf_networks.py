@@ -48,9 +48,10 @@ def test_network(name, tmp_path):
     check_network(name, tmp_path, opened=False)
 
 
-# The number of classes of boxes must be known; a transform of a length that is not known leaves
-# rounding errors, not zeros, where a spectrum is real.
-FIXED = ["operators/suppressed-boxes", "operators/angles-of-spectra"]
+# The number of classes of boxes and that of the channels of images with drawn boxes must be known; a
+# transform of a length that is not known leaves rounding errors, not zeros, where a spectrum is real.
+FIXED = ["operators/suppressed-boxes", "operators/angles-of-spectra", "matrices/drawn-boxes-dynamic",
+         "matrices/colors-of-boxes-dynamic"]
 
 
 @pytest.mark.parametrize("name", [n for n in NETWORKS if n not in FIXED])
@@ -65,9 +66,30 @@ def test_diagonals_of_another_length_than_the_matrix_fail(tmp_path):
         diagonal, matrix = file["x0"], file["x1"]
     session = compile_graph(tmp_path / "model.pb", tmp_path, "--input_shape=x0:-1,-1;x1:-1,-1,-1")
     session.run_values({"x0": diagonal, "x1": matrix})
-    with pytest.raises(RuntimeError):
-        session.run_values({"x0": diagonal[:, :1], "x1": matrix})
+    for wrong in (diagonal[:, :1], diagonal[:1]):
+        with pytest.raises(RuntimeError, match="the diagonals do not have the outer dims"):
+            session.run_values({"x0": wrong, "x1": matrix})
     session.close()
+
+
+def test_sets_of_other_dims_and_colors_of_fewer_channels_fail(tmp_path):
+    for name, shapes, change, message in [
+            ("sets-of-rows-dynamic", "x0:-1,-1,-1;x1:-1,-1,-1",
+             lambda x: {**x, "x1": x["x1"][:, :1]}, "different dims in front of the last one"),
+            ("sets-by-indices-dynamic", "x0:-1,2;x1:-1",
+             lambda x: {**x, "x0": x["x0"] + [[0, 2]]}, "an index of a sparse tensor is out of its shape"),
+            ("sets-by-indices-dynamic", "x0:-1,2;x1:-1",
+             lambda x: {**x, "x0": x["x0"] - [[1, 0]]}, "an index of a sparse tensor is out of its shape"),
+            ("colors-of-boxes-dynamic", "x0:-1,-1,-1,4;x1:-1,-1,4;x2:-1,-1",
+             lambda x: {**x, "x2": x["x2"][:, :1]}, "index")]:
+        (tmp_path / "model.pb").write_bytes(gzip.decompress((FOLDER / f"matrices/{name}.pb.gz").read_bytes()))
+        with np.load(FOLDER / f"matrices/{name}.npz") as file:
+            inputs = {key: file[key] for key in file if key[0] == "x"}
+        session = compile_graph(tmp_path / "model.pb", tmp_path, f"--input_shape={shapes}")
+        session.run_values(inputs)
+        with pytest.raises(RuntimeError, match=message):
+            session.run_values(change(inputs))
+        session.close()
 
 
 def test_one_file_serves_all_sizes(tmp_path):

@@ -16,6 +16,10 @@ from openatc_tools import call, tool  # noqa: E402
 MODELS = sorted((Path(__file__).resolve().parent / "tf_networks" / "states").glob("*.zip"))
 
 
+def compile_model(folder, *flags):
+    return call(tool("atc"), f"--model={folder}", "--framework=3", "--target=cpu", f"--output={folder}/model", *flags)
+
+
 @pytest.mark.parametrize("archive", MODELS, ids=lambda path: path.stem)
 def test_states(archive, tmp_path):
     with zipfile.ZipFile(archive) as file:
@@ -23,8 +27,7 @@ def test_states(archive, tmp_path):
     with np.load(io.BytesIO((tmp_path / "expected.npz").read_bytes())) as arrays:
         expected = dict(arrays)
     np.save(tmp_path / "x0.npy", expected.pop("x0"))
-    code, out, err = call(tool("atc"), f"--model={tmp_path}", "--framework=3", "--target=cpu",
-                          f"--output={tmp_path}/model")
+    code, out, err = compile_model(tmp_path)
     assert code == 0, out + err
     for runs in (1, 3):
         code, out, err = call(tool("om-run"), f"{tmp_path}/model.om", f"--input=x0={tmp_path}/x0.npy",
@@ -37,3 +40,58 @@ def test_states(archive, tmp_path):
             same.append(np.allclose(got, answer, rtol=1e-5, atol=1e-6))
         # The first run differs from the third one in everything.
         assert same == [runs == 3] * len(expected)
+
+
+@pytest.mark.parametrize("name,message", [
+    ("begun", "was not saved as zeros"), ("written-twice", "as a state must be"),
+    ("growing", "as a state must be")])
+def test_variables_that_are_no_states(name, message, tmp_path):
+    with zipfile.ZipFile(MODELS[0].parent / "refused" / f"{name}.zip") as file:
+        file.extractall(tmp_path)
+    code, out, err = compile_model(tmp_path)
+    assert code != 0 and "E13010" in out + err and message in out + err
+
+
+@pytest.fixture
+def sums(tmp_path):
+    """The folder of running-sums: Variable_1 is the mean, y0 what it was before."""
+    with zipfile.ZipFile(MODELS[0].parent / "running-sums.zip") as file:
+        file.extractall(tmp_path)
+    with np.load(io.BytesIO((tmp_path / "expected.npz").read_bytes())) as arrays:
+        np.save(tmp_path / "x0.npy", arrays["x0"])
+    return tmp_path
+
+
+def run_sums(folder):
+    return call(tool("om-run"), f"{folder}/model.om", f"--input=x0={folder}/x0.npy",
+                f"--output={folder}/out", "--state", "--loop=2")
+
+
+def test_none_removes_the_states_of_variables(sums):
+    code, out, err = compile_model(sums, "--state=none")
+    assert code == 0, out + err
+    code, out, err = run_sums(sums)
+    assert code != 0 and "state" in out + err
+
+
+def test_a_pair_replaces_the_state_of_a_variable(sums):
+    code, out, err = compile_model(sums, "--state=Variable_1=y0")
+    assert code == 0, out + err
+    code, out, err = run_sums(sums)
+    assert code == 0, out + err
+    # The mean stays as it begins; the count is the state that it was.
+    x0 = np.load(sums / "x0.npy")
+    np.testing.assert_allclose(np.load(sums / "out" / "y1.npy"), 3 * x0, rtol=1e-6)
+    assert np.load(sums / "out" / "y2.npy") == 3
+
+
+def test_pairs_that_name_nothing_are_refused(sums):
+    code, out, err = compile_model(sums, "--state=bogus=y0")
+    assert code != 0 and "no input of the model is named 'bogus'" in out + err
+
+
+def test_the_next_value_of_a_state_is_one_output(sums):
+    code, out, err = compile_model(sums, "--out_nodes=StatefulPartitionedCall/Identity:0;Variable/next")
+    assert code == 0, out + err
+    code, out, err = call(tool("om-dump"), f"{sums}/model.om")
+    assert code == 0 and out.count("\n  Variable/next  ") == 1, out + err

@@ -5,6 +5,7 @@
 
 #include "frontends/tf/NodeDefs.h"
 #include "frontends/tf/variables/VariableStates.h"
+#include "frontends/tf/variables/VariableWrites.h"
 
 #include "google/protobuf/stubs/logging.h"
 #include "llvm/ADT/DenseMap.h"
@@ -185,6 +186,7 @@ void markVariables(pb::GraphDef &graph, CheckpointBundle *checkpoint, Diagnostic
                       : byObject != saved.end()   ? byObject->second
                                                   : own;
     (*node.mutable_attr())[keyAttribute].set_s(key);
+    (*node.mutable_attr())[variableNameAttribute].set_s(node.name());
   }
 }
 

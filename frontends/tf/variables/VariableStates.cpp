@@ -170,6 +170,13 @@ StringSet<> neededNodes(const pb::GraphDef &graph, const std::vector<NamedTensor
   return needed;
 }
 
+/// Whether the model states all dims of a variable, as those of a state must be known.
+bool hasKnownShape(const pb::NodeDef &variable) {
+  const pb::AttrValue *shape = attributeOf(variable, "shape");
+  return !shape || (!shape->shape().unknown_rank() &&
+                    llvm::all_of(shape->shape().dim(), [](auto &dim) { return dim.size() >= 0; }));
+}
+
 } // namespace
 
 bool makeStates(pb::GraphDef &graph, const std::vector<std::string> &variables,
@@ -180,7 +187,8 @@ bool makeStates(pb::GraphDef &graph, const std::vector<std::string> &variables,
   bool any = false;
   for (pb::NodeDef &variable : *graph.mutable_node()) {
     const pb::AttrValue *type = attributeOf(variable, "dtype");
-    if (!type || !is_contained(variables, variable.name()))
+    if (!type || !is_contained(variables, variable.name()) ||
+        attributeOf(variable, stateAttribute) || !hasKnownShape(variable))
       continue;
     const std::vector<Step> way = search.run(variable.name(), needed);
     if (way.empty())

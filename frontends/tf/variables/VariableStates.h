@@ -17,9 +17,9 @@ inline constexpr const char *stateAttribute = "_openatc_state";
 /// Makes variables states, as those of recurrent layers that go on where the last run ended: the
 /// value that an AssignVariableOp writes becomes one more output of each function on the way to it
 /// and of the model, and the variable gets `stateAttribute`. `variables` are the names of handles
-/// in the main graph. Those that several nodes write, that are written on one side of a condition
-/// or in a loop, or that something may read behind the write, stay as they are. Returns whether
-/// there is any state; `outputs` has their outputs at its end then.
+/// in the main graph. Those that several nodes write, whose shape is not known, that are written on
+/// one side of a condition or in a loop, or that something may read behind the write, stay as they
+/// are. Returns whether there is a new state; `outputs` has the outputs of these at its end then.
 bool makeStates(pb::GraphDef &graph, const std::vector<std::string> &variables,
                 std::vector<NamedTensor> &outputs);
 

@@ -188,9 +188,14 @@ std::vector<std::string> writtenResults(const pb::GraphDef &graph,
   if (writes.empty())
     return variables;
   Readers readers(graph);
+  StringMap<std::string> names;
+  for (const pb::NodeDef &node : graph.node())
+    if (const pb::AttrValue *name = attributeOf(node, variableNameAttribute))
+      names[node.name()] = name->s();
   for (const VariableWrite &write : writes)
     if (!write.variable.empty() && readers.of(write.variable) == Reader::Results)
-      variables.push_back(write.variable);
+      if (auto name = names.find(write.variable); name != names.end())
+        variables.push_back(name->second);
   return variables;
 }
 

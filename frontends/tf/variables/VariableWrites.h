@@ -15,6 +15,9 @@ namespace atc::tf_import {
 
 namespace pb = atc::tf::pb;
 
+/// The attribute of a variable with its name in the main graph, which inlining may change.
+inline constexpr const char *variableNameAttribute = "_openatc_variable";
+
 struct VariableWrite {
   std::string variable; ///< the tensor of its handle, empty where it is not known
   std::string node;

@@ -71,6 +71,7 @@ TEST_CASE("every host kernel is an operator of the page") {
                                "Qr",
                                "RaggedToDense",
                                "RegexReplace",
+                               "Require",
                                "RotateHalf",
                                "SegmentJoin",
                                "SequenceResize",

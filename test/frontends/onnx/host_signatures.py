@@ -45,8 +45,8 @@ STEPS = {"Aipp", "Base64", "BesselI", "Betainc", "CharactersText", "Cholesky", "
          "CumLogSumExp", "Digamma", "EditDistance", "Erfinv", "ExampleFeature", "FormatNumber", "Igamma", "Igammac",
          "Lgamma", "Lu", "Map", "MatrixSolve", "MatrixSquareRoot", "MurmurHash", "Ndtri", "OverlapSuppression",
          "PackTrees", "PackVectors", "PhiloxKey", "PhiloxRandom", "Polygamma", "Qr", "RaggedToDense", "RegexReplace",
-         "SegmentJoin", "SequenceResize", "SequenceSet", "SetOperation", "SoftSuppression", "Stack", "StringCase",
-         "StringHash", "StringLength", "StringNGrams", "StringReduce", "StringStrip", "Substring", "Svd",
+         "Require", "SegmentJoin", "SequenceResize", "SequenceSet", "SetOperation", "SoftSuppression", "Stack",
+         "StringCase", "StringHash", "StringLength", "StringNGrams", "StringReduce", "StringStrip", "Substring", "Svd",
          "SymmetricEigen", "TextBytes", "TextCharacters", "TriangularSolve", "TridiagonalSolve", "WavDecoder", "Zeta"}
 
 

@@ -52,3 +52,45 @@ TEST_CASE("Beams have a bounded number of paths") {
   CHECK(beams("3", "4").find("expected 1 to 3, the 'beam_width'") != std::string::npos);
   CHECK(beams("3", "0").find("expected 1 to 3") != std::string::npos);
 }
+
+TEST_CASE("Sets and matrices that do not fit are refused") {
+  auto sets = [](const std::string &operation, std::initializer_list<int64_t> dims) {
+    Graph graph;
+    graph.ints("x", {2, 2}, {1, 2, 3, 4}).ints("z", dims, {1, 5, 4, 4});
+    graph.node("DenseToDenseSetOperation", "x z", "set_operation s: '" + operation + "'", "set");
+    return graph.node("Identity", "set:1").errorText();
+  };
+  Graph apart;
+  apart.ints("x", {2, 2}, {1, 2, 3, 4}).ints("z", {2, 2}, {1, 5, 4, 4});
+  apart.node("DenseToDenseSetOperation", "x z", "set_operation s: 'A-B'", "set");
+  CHECK(apart.node("Identity", "set:1").evaluate() == Numbers{2, 3});
+  CHECK(sets("or", {2, 2}).find("expected union, intersection, a-b or b-a") != std::string::npos);
+  CHECK(sets("union", {1, 4}).find("of shape [2] and [1]") != std::string::npos);
+
+  Graph perturbed, product, colors;
+  perturbed.floats("d", {3, 2}, {1, 1, 1, 1, 1, 1}).floats("r", {2, 1}, {1, 2});
+  perturbed.node("TridiagonalSolve", "d r", "perturb_singular b: true");
+  CHECK(perturbed.errorText().find("perturb_singular") != std::string::npos);
+  product.floats("a", {1, 1}, {1}).floats("d", {1, 3}, {1, 1, 1}).floats("r", {3, 1}, {1, 2, 3});
+  product.node("TridiagonalMatMul", "a d d r");
+  CHECK(product.errorText().find("for the rows of input 3") != std::string::npos);
+  colors.floats("i", {1, 1, 1, 3}, {0, 0, 0}).floats("b", {1, 1, 4}, {0, 0, 1, 1});
+  colors.floats("c", {2, 1}, {1, 2}).node("DrawBoundingBoxesV2", "i b c");
+  CHECK(colors.errorText().find("expected at least as many") != std::string::npos);
+}
+
+TEST_CASE("Names of operators that stand for others") {
+  auto segments = [](const std::string &op) {
+    Graph graph;
+    graph.floats("x", {3}, {4, 2, 3}).ints("i", {3}, {0, 0, 1}).ints("n", {}, {2});
+    return graph.node(op, "x i n").evaluate();
+  };
+  CHECK(segments("SegmentSumV2") == Numbers{6, 3});
+  CHECK(segments("SegmentProdV2") == Numbers{8, 3});
+  CHECK(segments("SegmentMaxV2") == Numbers{4, 3});
+  CHECK(segments("SegmentMinV2") == Numbers{2, 3});
+
+  Graph same;
+  same.floats("x", {2}, {4, 2}).node("RefIdentity", "x");
+  CHECK(same.evaluate() == Numbers{4, 2});
+}

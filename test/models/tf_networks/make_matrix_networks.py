@@ -65,5 +65,64 @@ def drawn_boxes_dynamic():
     return run
 
 
+@network(np.random.default_rng(5).random((2, 5, 6, 4), np.float32),
+         np.array([[[0.1, 0.2, 0.6, 0.7], [0.3, 0.3, 0.8, 0.6]], [[0, 0, 0.99, 0.99], [0.5, 0.5, 0.6, 0.9]]], "f4"),
+         np.random.default_rng(6).random((3, 5), np.float32), folder="matrices",
+         shapes=[(None, None, None, 4), (None, None, 4), (None, None)])
+def colors_of_boxes_dynamic():
+    def run(images, boxes, colors):
+        # The colors of the model, more of their channels than the images have, and no colors.
+        return [tf.image.draw_bounding_boxes(part, boxes, rows)
+                for part in (images[..., :1], images[..., :3], images) for rows in (colors, colors[:0])]
+    return run
+
+
+def random_matrix(*shape):
+    return np.random.default_rng(7).standard_normal(shape)
+
+
+@network(np.stack([np.diag([4., 0, 9]), -np.eye(3), 1e200 * np.eye(3),
+                   [[4, 1, 0], [0, 4, 1], [0, 0, 4]], [[4, 1e-9, 0], [0, 4, 1], [0, 0, -4]]]),
+         np.vander(np.linspace(0, 1, 12), 9), random_matrix(12, 2), random_matrix(4, 1) @ np.ones((1, 3)),
+         np.array([[[2, 1, 0], [5, 6, 3], [0, 4, 1]], [[0, 0, 0]] * 3], "f4"), values(2, 3, 2),
+         np.array([[1, 2, np.nan]], "f4"), np.array([[np.inf, 2, 1]], "f4"), folder="matrices")
+def singular_matrices():
+    def run(squares, powers, right, dependent, diagonals, rows, above, below):
+        # Least squares need a known number of rows and columns.
+        linalg, powers, dependent = tf.linalg, tf.reshape(powers, [12, 9]), tf.reshape(dependent, [4, 3])
+        return [linalg.sqrtm(squares), linalg.lstsq(powers, right, fast=False),
+                linalg.lstsq(dependent, right[:4], fast=False),
+                linalg.lstsq(tf.transpose(dependent), right[:3], fast=False),
+                tf.raw_ops.TridiagonalSolve(diagonals=diagonals, rhs=rows),
+                tf.raw_ops.TridiagonalMatMul(superdiag=above, maindiag=rows[0, :, 0][None], subdiag=below, rhs=rows[0])]
+    return run
+
+
+@network(np.arange(80, dtype="i4").reshape(2, 40), folder="matrices", shapes=[(None, None)])
+def records_of_many_columns_dynamic():
+    def run(numbers):
+        records = tf.strings.reduce_join(tf.strings.as_string(numbers), axis=1, separator=",")
+        picked = [i for i in range(40) if i % 7]
+        return [tf.stack(tf.io.decode_csv(records, [tf.constant([1.])] * 40)),
+                tf.stack(tf.io.decode_csv(records, [tf.constant([1])] * len(picked), select_cols=picked))]
+    return run
+
+
+@network(np.array([[0, 0], [0, 2], [2, 1]], "i8"), np.array([3, 1, 2], "i4"), folder="matrices",
+         shapes=[(None, 2), (None,)])
+def sets_by_indices_dynamic():
+    def run(indices, values):
+        shape, other = tf.constant([3, 4], tf.int64), tf.sparse.from_dense([[1, 3, 0, 0], [2, 0, 0, 0], [0, 2, 2, 0]])
+        raw, wide = tf.raw_ops, tf.cast(values, tf.uint64)
+        return [part for operation in ("UNION", "A-B")
+                for part in raw.SparseToSparseSetOperation(
+                    set1_indices=indices, set1_values=values, set1_shape=shape, set2_indices=other.indices,
+                    set2_values=other.values, set2_shape=other.dense_shape, set_operation=operation)] + [
+                raw.EditDistance(hypothesis_indices=indices, hypothesis_values=wide, hypothesis_shape=shape,
+                                 truth_indices=other.indices, truth_values=tf.cast(other.values, tf.uint64),
+                                 truth_shape=other.dense_shape)]
+    return run
+
+
 if __name__ == "__main__":
     make_networks.main()

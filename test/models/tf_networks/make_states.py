@@ -3,13 +3,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes states/<name>.zip for each of the models below: saved_model.pb, the files of its variables,
 and expected.npz with the input x0 and what TensorFlow's outputs y0, ... are in the third run of it.
+The variables of those in states/refused are none that can be states.
 
-    make_states.py
+    make_states.py [NAME ...]
 
 Needs a Python with tensorflow (2.21 with Keras 3.15 made the stored files).
 """
 import io
 import os
+import sys
 import tempfile
 import zipfile
 from pathlib import Path
@@ -66,10 +68,65 @@ class Sums(tf.Module):
         tf.saved_model.save(self, folder, signatures=self.run)
 
 
+class ChainedSums(tf.Module):
+    """A variable that only the next value of another one needs, and names of inputs and outputs."""
+
+    def __init__(self):
+        self.count, self.sum = tf.Variable(0., name="x0"), tf.Variable(tf.zeros([2, 3]), name="y0")
+
+    @tf.function(input_signature=[tf.TensorSpec([2, 3], tf.float32, name="x0")])
+    def run(self, x0):
+        before = tf.identity(self.sum)
+        self.count.assign_add(1.)
+        self.sum.assign(self.sum + x0 * self.count)
+        return {"y0": before}
+
+    def save(self, folder):
+        tf.saved_model.save(self, folder, signatures=self.run)
+
+
+class Begun(Sums):
+    """A state that does not begin with zeros."""
+
+    def __init__(self):
+        super().__init__()
+        self.mean.assign(tf.ones([2, 3]))
+
+
+class WrittenTwice(Sums):
+    @tf.function(input_signature=[tf.TensorSpec([2, 3], tf.float32, name="x0")])
+    def run(self, x0):
+        self.mean.assign_add(x0)
+        self.mean.assign_sub(x0 * 0.5)
+        return {"y0": self.mean + 0.}
+
+
+class Growing(tf.Module):
+    """A variable of any number of rows."""
+
+    def __init__(self):
+        self.rows = tf.Variable(tf.zeros([0, 3]), shape=[None, 3])
+
+    @tf.function(input_signature=[tf.TensorSpec([2, 3], tf.float32, name="x0")])
+    def run(self, x0):
+        rows = tf.concat([self.rows, x0], 0)
+        self.rows.assign(rows)
+        return {"y0": rows}
+
+    save = Sums.save
+
+
+MODELS = [("stateful-layers", Layers, (2, 4, 3)), ("running-sums", Sums, (2, 3)),
+          ("chained-sums", ChainedSums, (2, 3)), ("refused/begun", Begun, (2, 3)),
+          ("refused/written-twice", WrittenTwice, (2, 3)), ("refused/growing", Growing, (2, 3))]
+
+
 def main():
-    keras.utils.set_random_seed(1)
-    HERE.mkdir(exist_ok=True)
-    for name, make, shape in [("stateful-layers", Layers, (2, 4, 3)), ("running-sums", Sums, (2, 3))]:
+    (HERE / "refused").mkdir(parents=True, exist_ok=True)
+    for name, make, shape in MODELS:
+        if len(sys.argv) > 1 and name not in sys.argv[1:]:
+            continue
+        keras.utils.set_random_seed(1)
         model = make()
         x0 = np.random.default_rng(1).uniform(-1, 1, shape).astype("f4")
         with tempfile.TemporaryDirectory() as folder:

@@ -282,6 +282,18 @@ void importMatrixDiagPart(NodeContext &n) {
   n.setOutput(m.gather(m.reshape(matrix, m.concat(shape, 0)), place, rank - 2));
 }
 
+/// Returns diagonals, of which each matrix gets `count` (0 stands for one without an axis of its
+/// own); a run with other outer dims or another length than the matrices have fails.
+Value fitted(TensorMath &m, Value diagonals, Value matrix, int64_t count, Value longest) {
+  SmallVector<Value> wanted = {m.dims(matrix, 0, m.n.rank(matrix) - 2)};
+  if (count > 0)
+    wanted.push_back(m.n.intList({count}));
+  wanted.push_back(m.shapeOf({longest}));
+  return m.required(
+      diagonals, m.equal(m.dims(diagonals, 0, m.n.rank(diagonals)), m.concat(wanted, 0)),
+      "the diagonals do not have the outer dims of the matrices and the length of a diagonal");
+}
+
 /// Imports MatrixSetDiag of several diagonals.
 void setDiagonals(TensorMath &m, Value matrix, Value diagonals, Diagonals numbers) {
   NodeContext &n = m.n;
@@ -294,9 +306,11 @@ void setDiagonals(TensorMath &m, Value matrix, Value diagonals, Diagonals number
   if (const int64_t count = n.shape(diagonals)[rank - 2];
       !ShapedType::isDynamic(count) && count != numbers.count())
     return n.failInput(1, "has " + Twine(count) + " diagonals, expected " + Twine(numbers.count()));
-  PackedDiagonals packed(m, numbers, rows, columns, longestOf(m, numbers, rows, columns));
-  if (!n.failed())
-    n.setOutput(packed.placed(diagonals, matrix));
+  Value longest = longestOf(m, numbers, rows, columns);
+  PackedDiagonals packed(m, numbers, rows, columns, longest);
+  if (n.failed())
+    return;
+  n.setOutput(packed.placed(fitted(m, diagonals, matrix, numbers.count(), longest), matrix));
 }
 
 void importMatrixSetDiag(NodeContext &n) {
@@ -317,12 +331,8 @@ void importMatrixSetDiag(NodeContext &n) {
   if (n.rank(diagonal) == rank)
     diagonal = m.squeeze(diagonal, {rank - 2});
   Value rows = m.dim(matrix, rank - 2), columns = m.dim(matrix, rank - 1);
-  // A run with a diagonal of another length than the matrix has fails: the square of the difference
-  // is no index of the one number that it is added to.
-  Value difference = m.sub(longestOf(m, numbers, rows, columns), m.dim(diagonal, rank - 2));
-  Value nothing = m.gather(m.count(m.index(1)), m.mul(difference, difference), 0);
-  n.setOutput(
-      spread(m, diagonal, m.add(columns, nothing), k, isOnDiagonal(m, rows, columns, k), matrix));
+  diagonal = fitted(m, diagonal, matrix, 0, longestOf(m, numbers, rows, columns));
+  n.setOutput(spread(m, diagonal, columns, k, isOnDiagonal(m, rows, columns, k), matrix));
 }
 
 /// A tensor [a, b, a, b] becomes [a, b]: in flat order every element that is one row and one column

@@ -278,20 +278,31 @@ void importCsv(NodeContext &n) {
   if (!selected.empty() && static_cast<int64_t>(selected.size()) != columns)
     return n.failAttribute("select_cols", "names " + Twine(selected.size()) + " columns, for " +
                                               Twine(columns) + " defaults");
+  for (int64_t i = 0; i < static_cast<int64_t>(selected.size()); ++i)
+    if (selected[i] < (i ? selected[i - 1] + 1 : 0))
+      return n.failAttribute("select_cols", "does not rise from 0 on");
+  const SmallVector<int64_t> numbers =
+      selected.empty() ? llvm::to_vector(llvm::seq<int64_t>(0, columns)) : selected;
   SmallVector<NamedAttribute> attributes = {n.hostInts("quotes", {quotes}),
                                             n.hostText("delimiter", delimiter)};
-  if (!selected.empty()) {
-    for (int64_t i = 0; i < columns; ++i)
-      if (selected[i] < (i ? selected[i - 1] + 1 : 0))
-        return n.failAttribute("select_cols", "does not rise from 0 on");
-    attributes.push_back(n.hostInts("columns", selected));
+  // Without a selection, records have no other fields than the columns.
+  if (selected.empty())
+    attributes.push_back(n.hostInts("fields", {columns}));
+  SmallVector<Value> fields;
+  // A call of a host kernel has no more results.
+  constexpr size_t kMaxResults = 32;
+  for (ArrayRef<int64_t> rest = numbers; !rest.empty();) {
+    ArrayRef<int64_t> part = rest.take_front(kMaxResults);
+    rest = rest.drop_front(part.size());
+    SmallVector<NamedAttribute> all = attributes;
+    all.push_back(n.hostInts("columns", part));
+    llvm::append_range(fields, n.callHost(graph::HostCall{"CsvFields",
+                                                          {inputs[0]},
+                                                          n.builder().getDictionaryAttr(all),
+                                                          static_cast<unsigned>(part.size())}));
   }
-  SmallVector<Value> fields = n.callHost(graph::HostCall{"CsvFields",
-                                                         {inputs[0]},
-                                                         n.builder().getDictionaryAttr(attributes),
-                                                         static_cast<unsigned>(columns)});
   for (auto [i, field] : llvm::enumerate(fields)) {
-    const int64_t column = selected.empty() ? static_cast<int64_t>(i) : selected[i];
+    const int64_t column = numbers[i];
     field = withShapeOf(field, inputs[0]);
     n.setOutput(i,
                 withShapeOf(n.callHost("CsvValues", {field, inputs[i + 1]},

@@ -51,8 +51,8 @@ void setColors(TensorMath &m, const Colors &colors) {
 Colors toHsv(TensorMath &m, const Colors &rgb) {
   auto [red, green, blue] = rgb.parts;
   Value zero = m.real(0), one = m.real(1);
-  Value value = m.max(m.max(red, green), blue), least = m.min(m.min(red, green), blue);
-  Value range = m.sub(value, least);
+  Value value = m.max(m.max(red, green), blue), low = m.min(m.min(red, green), blue);
+  Value range = m.sub(value, low);
   Value isGray = m.n.compare(range, zero, graph::ComparePredicate::Le);
   Value isBlack = m.n.compare(value, zero, graph::ComparePredicate::Le);
   Value saturation = m.select(isBlack, zero, m.div(range, m.select(isBlack, one, value)));
@@ -67,8 +67,8 @@ Colors toHsv(TensorMath &m, const Colors &rgb) {
   return {{hue, saturation, value}};
 }
 
-/// `least` is the value of the weakest channel, `range` what the strongest one has more.
-Colors toRgb(TensorMath &m, Value hue, Value least, Value range) {
+/// `low` is the value of the weakest channel, `range` what the strongest one has more.
+Colors toRgb(TensorMath &m, Value hue, Value low, Value range) {
   Value zero = m.real(0), one = m.real(1), two = m.real(2), turn = m.mul(hue, m.real(6));
   Value shares[] = {
       m.sub(m.abs(m.sub(turn, m.real(3))), one),
@@ -78,7 +78,7 @@ Colors toRgb(TensorMath &m, Value hue, Value least, Value range) {
   Colors rgb;
   for (int part : {0, 1, 2}) {
     Value share = m.clamp(shares[part], zero, one);
-    rgb.parts[part] = m.add(least, m.mul(range, share));
+    rgb.parts[part] = m.add(low, m.mul(range, share));
   }
   return rgb;
 }
@@ -112,10 +112,10 @@ void importAdjustHue(NodeContext &n) {
   TensorMath m(n);
   const Colors rgb = readColors(m);
   auto [red, green, blue] = rgb.parts;
-  Value least = m.min(m.min(red, green), blue);
-  Value range = m.sub(m.max(m.max(red, green), blue), least);
+  Value low = m.min(m.min(red, green), blue);
+  Value range = m.sub(m.max(m.max(red, green), blue), low);
   Value hue = m.add(toHsv(m, rgb).parts[0], m.toReal(n.input(1)));
-  setColors(m, toRgb(m, m.sub(hue, m.floor(hue)), least, range));
+  setColors(m, toRgb(m, m.sub(hue, m.floor(hue)), low, range));
 }
 
 /// The distance of pixels from the mean of their image and channel.
@@ -133,24 +133,39 @@ void importAdjustContrast(NodeContext &n) {
   n.setOutput(n.cast(result, n.elementType(image)));
 }
 
-/// The colors [c, channels] that boxes take by turns.
+/// The colors [c, channels] of boxes; box i gets color i modulo c.
 Value boxColors(TensorMath &m, int64_t channels) {
   NodeContext &n = m.n;
-  if (n.numInputs() > 2 && channels > 1) {
-    Value colors = m.toReal(withRank(n, 2, 2));
-    if (n.failed() || n.shape(colors)[0] != 0)
-      return n.failed() ? Value() : m.slice(colors, 0, channels, 1);
+  Value given;
+  if (n.numInputs() > 2) {
+    given = m.toReal(withRank(n, 2, 2));
+    if (n.failed())
+      return {};
+    const int64_t rows = n.shape(given)[0], columns = n.shape(given)[1];
+    if (!ShapedType::isDynamic(columns) && columns < channels) {
+      n.failInput(2, "has colors of " + Twine(columns) + " channels for images with " +
+                         Twine(channels) + ", expected at least as many");
+      return {};
+    }
+    // Indices, unlike the ends of a slice, fail a run whose colors have fewer channels.
+    given = m.gather(given, n.intList(llvm::to_vector(llvm::seq<int64_t>(0, channels))), 1);
+    if (!ShapedType::isDynamic(rows) && rows > 0)
+      return given;
   }
-  // In halves; an image with one channel gets white boxes, whatever the model says.
+  // Two times the colors of a model that gives none; images with one channel get white boxes.
   static constexpr int64_t table[10][4] = {{2, 2, 0, 2}, {0, 0, 2, 2}, {2, 0, 0, 2}, {0, 2, 0, 2},
                                            {1, 0, 1, 2}, {1, 1, 0, 2}, {1, 0, 0, 2}, {0, 0, 1, 2},
                                            {0, 2, 2, 2}, {2, 0, 2, 2}};
-  SmallVector<int64_t> halves;
+  SmallVector<int64_t> doubled;
   for (const auto &row : table)
     for (int64_t channel = 0; channel < channels; ++channel)
-      halves.push_back(channels == 1 ? 2 : row[channel]);
-  Value colors = m.mul(m.toReal(n.intList(halves)), m.real(0.5));
-  return m.reshape(colors, ArrayRef<int64_t>{10, channels});
+      doubled.push_back(channels == 1 ? 2 : row[channel]);
+  Value colors =
+      m.reshape(m.mul(m.toReal(n.intList(doubled)), m.real(0.5)), ArrayRef<int64_t>{10, channels});
+  if (!given)
+    return colors;
+  Value count = m.mul(m.toIndex(m.equal(m.dim(given, 0), m.index(0))), m.index(10));
+  return m.concat({given, m.firstOf(colors, count)}, 0);
 }
 
 /// Draws the frames of boxes [b, count, 4] (top, left, bottom and right, 1 is the last pixel) into
@@ -168,18 +183,18 @@ void importDrawBoxes(NodeContext &n) {
   // them. Numbers are truncated, not rounded.
   Value first[2], last[2], inside[2], isFirst[2], isLast[2], fits;
   for (int axis : {0, 1}) {
-    Value size = m.dim(image, axis + 1), most = m.toReal(m.sub(size, one));
+    Value size = m.dim(image, axis + 1), limit = m.toReal(m.sub(size, one));
     auto side = [&](int64_t part) {
-      return m.unsqueeze(m.toIndex(m.mul(m.slice(wide, part, part + 1, 2), most)), {3});
+      return m.unsqueeze(m.toIndex(m.mul(m.slice(wide, part, part + 1, 2), limit)), {3});
     };
     first[axis] = side(axis);
     last[axis] = side(axis + 2);
-    Value place = m.unsqueeze(m.count(size),
+    Value pixel = m.unsqueeze(m.count(size),
                               axis == 0 ? ArrayRef<int64_t>{0, 1, 3} : ArrayRef<int64_t>{0, 1, 2});
-    isFirst[axis] = m.equal(place, first[axis]);
-    isLast[axis] = m.equal(place, last[axis]);
-    inside[axis] = m.both(n.compare(place, first[axis], graph::ComparePredicate::Ge),
-                          n.compare(place, last[axis], graph::ComparePredicate::Le));
+    isFirst[axis] = m.equal(pixel, first[axis]);
+    isLast[axis] = m.equal(pixel, last[axis]);
+    inside[axis] = m.both(n.compare(pixel, first[axis], graph::ComparePredicate::Ge),
+                          n.compare(pixel, last[axis], graph::ComparePredicate::Le));
     Value isBox = n.compare(first[axis], last[axis], graph::ComparePredicate::Le);
     fits = axis == 0 ? isBox : m.both(fits, isBox);
   }
@@ -205,12 +220,13 @@ void importDrawBoxes(NodeContext &n) {
 } // namespace
 
 ArrayRef<OpRow> colorRows() {
+  static constexpr llvm::StringLiteral boxLimit = "a known number of channels: 1, 3 or 4";
   static const OpRow rows[] = {
       {"AdjustContrastv2", importAdjustContrast},
       {"AdjustHue", importAdjustHue},
       {"AdjustSaturation", importAdjustSaturation},
-      {"DrawBoundingBoxes", importDrawBoxes, "1, 3 or 4 channels"},
-      {"DrawBoundingBoxesV2", importDrawBoxes, "1, 3 or 4 channels"},
+      {"DrawBoundingBoxes", importDrawBoxes, boxLimit},
+      {"DrawBoundingBoxesV2", importDrawBoxes, boxLimit},
       {"HSVToRGB", importHsvToRgb},
       {"RGBToHSV", importRgbToHsv},
   };

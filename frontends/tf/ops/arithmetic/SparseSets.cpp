@@ -14,9 +14,9 @@ namespace atc::tf_import {
 namespace {
 
 /// Elements of a tensor with the number of the row of each, and the dims that number the rows, of
-/// which there are `rank`.
+/// which there are `rank`. A sparse tensor has the indices of its elements.
 struct RowElements {
-  Value rows, values, dims;
+  Value rows, values, dims, indices;
   int64_t rank = 0;
 };
 
@@ -25,22 +25,22 @@ Value allButLast(TensorMath &m, Value shape, int64_t rank) {
   return m.slice(shape, 0, rank - 1, 0);
 }
 
-/// Returns the row of each place when the rows of a shape of `rank` dims are counted.
-Value rowsOf(TensorMath &m, Value places, Value dims, int64_t rank) {
+/// Returns the row of each index when the rows of a shape of `rank` dims are counted.
+Value rowsOf(TensorMath &m, Value indices, Value dims, int64_t rank) {
   if (rank == 0)
-    return m.n.callHost("Expand", {m.index(0), m.shapeOf({m.dim(places, 0)})});
-  return numbersOf(m, m.slice(m.toIndex(places), 0, rank, 1), dims);
+    return m.n.callHost("Expand", {m.index(0), m.shapeOf({m.dim(indices, 0)})});
+  return numbersOf(m, m.slice(indices, 0, rank, 1), dims);
 }
 
-/// Reads a sparse tensor: places, values and shape, from input `first` on.
+/// Reads a sparse tensor: indices, values and shape, from input `first` on.
 RowElements readSparse(NodeContext &n, unsigned first) {
-  Value places = withRank(n, first, 2), values = withRank(n, first + 1, 1),
+  Value indices = withRank(n, first, 2), values = withRank(n, first + 1, 1),
         shape = withRank(n, first + 2, 1);
   if (n.failed())
     return {};
   int64_t rank = n.shape(shape)[0];
   if (ShapedType::isDynamic(rank))
-    rank = n.shape(places)[1];
+    rank = n.shape(indices)[1];
   if (ShapedType::isDynamic(rank) || rank < 1) {
     n.failInput(first + 2, "must be a vector of known length, at least 1");
     return {};
@@ -49,8 +49,12 @@ RowElements readSparse(NodeContext &n, unsigned first) {
   RowElements all;
   all.rank = rank - 1;
   all.values = values;
-  all.dims = allButLast(m, indexVector(n, shape), rank);
-  all.rows = rowsOf(m, places, all.dims, all.rank);
+  Value sizes = indexVector(n, shape), wide = m.toIndex(indices);
+  all.indices = m.required(
+      wide, m.both(n.compare(wide, m.index(0), graph::ComparePredicate::Ge), m.less(wide, sizes)),
+      "an index of a sparse tensor is out of its shape");
+  all.dims = allButLast(m, sizes, rank);
+  all.rows = rowsOf(m, all.indices, all.dims, all.rank);
   return all;
 }
 
@@ -77,9 +81,8 @@ RowElements readDense(NodeContext &n, unsigned index) {
 void widen(NodeContext &n, RowElements &a, RowElements &b) {
   for (RowElements *each : {&a, &b}) {
     const Type type = NodeContext::elementType(each->values);
-    if (n.failed() || !type || type.isInteger(64) || !isa<IntegerType>(type))
-      continue;
-    each->values = n.cast(each->values, n.builder().getI64Type());
+    if (!n.failed() && isa_and_nonnull<IntegerType>(type))
+      each->values = n.cast(each->values, n.builder().getI64Type());
   }
 }
 
@@ -104,9 +107,26 @@ SmallVector<Value> combine(NodeContext &n, const RowElements &a, const RowElemen
   return results;
 }
 
+/// Requires that the rows of both are numbered by the same dims.
+void requireSameDims(NodeContext &n, RowElements &a, const RowElements &b) {
+  ElementsAttr dimsA, dimsB;
+  if (n.failed() || a.rank == 0)
+    return;
+  if (matchPattern(a.dims, m_Constant(&dimsA)) && matchPattern(b.dims, m_Constant(&dimsB))) {
+    if (readInts(dimsA) != readInts(dimsB))
+      n.failNode("has sets in tensors of shape " + printDims(readInts(dimsA)) + " and " +
+                 printDims(readInts(dimsB)) +
+                 " without the last dim, expected the same number of rows in each dim");
+    return;
+  }
+  TensorMath m(n);
+  a.rows = m.required(a.rows, m.equal(a.dims, b.dims),
+                      "the tensors of sets have different dims in front of the last one");
+}
+
 /// Outputs: a sparse tensor whose rows are the sets, in rising order.
 void setSets(NodeContext &n, RowElements a, RowElements b) {
-  const std::string operation = n.stringAttr("set_operation", "");
+  const std::string operation = StringRef(n.stringAttr("set_operation", "")).lower();
   const Type type = NodeContext::elementType(a.values);
   widen(n, a, b);
   if (n.failed())
@@ -114,6 +134,10 @@ void setSets(NodeContext &n, RowElements a, RowElements b) {
   if (a.rank != b.rank)
     return n.failNode("has sets in tensors of rank " + Twine(a.rank + 1) + " and " +
                       Twine(b.rank + 1) + ", expected the same rank");
+  if (!llvm::is_contained({"union", "intersection", "a-b", "b-a"}, operation))
+    return n.failAttribute("set_operation",
+                           "is '" + operation + "', expected union, intersection, a-b or b-a");
+  requireSameDims(n, a, b);
   SmallVector<Value> found = combine(n, a, b, operation);
   if (found.empty())
     return;
@@ -125,7 +149,7 @@ void setSets(NodeContext &n, RowElements a, RowElements b) {
   if (a.rank > 0)
     along = m.concat({placesOf(m, m.unsqueeze(rows, {1}), a.dims), along}, 1);
   setRanked(n, 0, along, 2);
-  setRanked(n, 1, type.isInteger(64) ? found[1] : n.cast(found[1], type), 1);
+  setRanked(n, 1, isa<IntegerType>(type) ? n.cast(found[1], type) : found[1], 1);
   n.setOutput(2, m.concat({a.dims, m.shapeOf({m.largestSize(counts)})}, 0));
 }
 
@@ -168,8 +192,8 @@ void importEditDistance(NodeContext &n) {
   widen(n, a, b);
   TensorMath m(n);
   Value dims = a.rank > 0 ? m.max(a.dims, b.dims) : a.dims;
-  a.rows = rowsOf(m, n.input(0), dims, a.rank);
-  b.rows = rowsOf(m, n.input(3), dims, a.rank);
+  a.rows = rowsOf(m, a.indices, dims, a.rank);
+  b.rows = rowsOf(m, b.indices, dims, a.rank);
   Value total = m.product(dims);
   Value distances = n.callHost("EditDistance", {a.rows, a.values, b.rows, b.values, total},
                                {n.hostInts("normalize", {isRelative})});

@@ -29,13 +29,6 @@ Numbers numbersIn(TensorMath &m, Value list) {
           withKnownDims(n, results[2], {ShapedType::kDynamic}, 0)};
 }
 
-/// Returns a vector that a run refuses where any element of another vector holds: it is reshaped to
-/// more elements than it has.
-Value refusedWhere(TensorMath &m, Value isWrong, Value vector) {
-  Value count = m.squeeze(m.sum(m.toIndex(isWrong), 0), {0});
-  return m.reshape(vector, m.shapeOf({m.add(m.dim(vector, 0), count)}));
-}
-
 /// Adds the elements of a list that have the same number.
 Value sumOfEach(TensorMath &m, Value list, const Numbers &numbers) {
   return m.squeeze(sumOfRows(m, m.unsqueeze(list, {1}), numbers.which, numbers.count), {1});
@@ -53,7 +46,7 @@ Value sharedShape(TensorMath &m, Value shape, Value other) {
   NodeContext &n = m.n;
   ElementsAttr known, wanted;
   if (!matchPattern(shape, m_Constant(&known)) || !matchPattern(other, m_Constant(&wanted)))
-    return refusedWhere(m, n.compare(shape, other, graph::ComparePredicate::Ne), shape);
+    return m.required(shape, m.equal(shape, other), "the sparse tensors have different shapes");
   const SmallVector<int64_t> dims = readInts(known), others = readInts(wanted);
   if (dims != others)
     n.failInput(5, "is the shape " + printDims(others) + ", expected " + printDims(dims) +
@@ -122,7 +115,7 @@ template <typename OpTy> void importExtreme(NodeContext &n) {
 /// often each stands there, or of the sum of its weights.
 void importCounts(NodeContext &n) {
   Value values = n.input(0), weights = n.input(1);
-  const int64_t least = n.intAttr("minlength", -1), most = n.intAttr("maxlength", -1);
+  const int64_t minLength = n.intAttr("minlength", -1), maxLength = n.intAttr("maxlength", -1);
   const bool isBinary = n.boolAttr("binary_output", false);
   if (n.failed())
     return;
@@ -136,11 +129,12 @@ void importCounts(NodeContext &n) {
   Value one = m.index(1), all = m.toIndex(values);
   Value flat = m.reshape(all, ArrayRef<int64_t>{-1});
   // A negative number would be counted in the row before its own.
-  flat = refusedWhere(m, m.less(flat, m.index(0)), flat);
+  flat = m.required(flat, n.compare(flat, m.index(0), graph::ComparePredicate::Ge),
+                    "negative values cannot be counted");
   // Where there are no numbers, the largest one is 0.
-  Value size = most > 0
-                   ? m.index(most)
-                   : m.max(m.add(m.largestSize(flat), one), m.index(std::max<int64_t>(least, 0)));
+  Value size = maxLength > 0 ? m.index(maxLength)
+                             : m.max(m.add(m.largestSize(flat), one),
+                                     m.index(std::max<int64_t>(minLength, 0)));
   Value rows = rank == 2 ? m.dim(values, 0) : one;
   Value numbers = flat;
   if (rank == 2)

@@ -3,6 +3,8 @@
 
 #include "frontends/tf/ops/arithmetic/TensorMath.h"
 
+#include "frontends/tf/ops/Strings.h"
+
 using namespace mlir;
 
 namespace atc::tf_import {
@@ -63,6 +65,16 @@ Value TensorMath::firstOf(Value value, Value count) {
 }
 
 Value TensorMath::expand(Value value, Value shape) { return n.callHost("Expand", {value, shape}); }
+
+Value TensorMath::required(Value value, Value condition, StringRef message) {
+  DenseElementsAttr known;
+  if (n.failed() ||
+      (matchPattern(condition, m_Constant(&known)) && known.getElementType().isInteger(1) &&
+       llvm::all_of(known.getValues<bool>(), [](bool holds) { return holds; })))
+    return value;
+  return withShapeOf(n.callHost("Require", {value, condition}, {n.hostText("message", message)}),
+                     value);
+}
 
 Value TensorMath::product(Value vector) {
   return n.callHost("ReduceProd", {vector, n.intList({0})}, {n.hostInts("keepdims", {0})});

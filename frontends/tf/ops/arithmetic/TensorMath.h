@@ -87,6 +87,10 @@ public:
   /// Returns the largest one of a vector of sizes of i64, of rank 0; 0 where there are none.
   mlir::Value largestSize(mlir::Value sizes);
 
+  //--- Conditions.
+  /// Returns `value`, whose run fails with `message` unless all elements of `condition` hold.
+  mlir::Value required(mlir::Value value, mlir::Value condition, llvm::StringRef message);
+
   //--- Selection.
   /// Returns the indices [n] of the elements of a vector that hold.
   mlir::Value indicesWhere(mlir::Value condition);
