@@ -90,7 +90,7 @@ def test_a_mapped_file_that_becomes_shorter(words, file, folder, tmp_path):
     """The system has a signal for that, SIGBUS, which is no crash of the tool."""
     outside = onnx.load(folder / "fixed.onnx")
     onnx.external_data_helper.convert_model_to_external_data(outside, location="w.bin", size_threshold=0)
-    onnx.save(outside, tmp_path / "outside.onnx")
+    onnx.save(outside, str(tmp_path / "outside.onnx"))
     if file != "w.bin":
         shutil.copy(folder / file, tmp_path / file)
     files = files_in(tmp_path)
