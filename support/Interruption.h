@@ -7,7 +7,6 @@
 #include <csignal>
 #include <functional>
 #include <list>
-#include <mutex>
 
 namespace atc {
 
@@ -48,9 +47,9 @@ private:
 class SignalsPutOff {
 public:
   SignalsPutOff();
-
-private:
-  std::unique_lock<std::mutex> lock;
+  ~SignalsPutOff();
+  SignalsPutOff(const SignalsPutOff &) = delete;
+  SignalsPutOff &operator=(const SignalsPutOff &) = delete;
 };
 
 } // namespace atc

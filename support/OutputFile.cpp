@@ -87,8 +87,8 @@ bool isPipe(const std::string &path) {
   return stat(path.c_str(), &info) == 0 && S_ISFIFO(info.st_mode);
 }
 
-/// Opens what is no file of a folder. A pipe without a reader would wait for one without an end:
-/// a reader that starts together with this program gets some seconds.
+/// Opens a device, a pipe or what is behind a descriptor. A pipe without a reader would wait for
+/// one forever: a reader that starts together with this program gets some seconds.
 int openDirectly(const std::string &path) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point end = Clock::now() + std::chrono::seconds(3);
@@ -107,8 +107,8 @@ int openDirectly(const std::string &path) {
   }
 }
 
-/// Returns whether bytes have a place in what was opened, as in a pipe they have not.
-bool hasPlaces(int fd) {
+/// Returns whether what was opened can be written at an offset, as a pipe cannot.
+bool isSeekable(int fd) {
   struct stat info;
   return fstat(fd, &info) == 0 && (S_ISREG(info.st_mode) || S_ISBLK(info.st_mode));
 }
@@ -162,7 +162,7 @@ void OutputFile::open() {
     fd = openDirectly(shownPath);
     if (fd < 0)
       fail(errno);
-    isStream = fd >= 0 && !hasPlaces(fd);
+    isStream = fd >= 0 && !isSeekable(fd);
     return;
   }
   struct stat old;

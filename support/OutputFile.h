@@ -39,8 +39,8 @@ struct OutputFileOptions {
 ///
 /// A path that leads to something other than a file of a folder is written directly: devices,
 /// pipes, /dev/stdout and /proc/self/fd, whatever stands behind them. A pipe that no program opens
-/// to read is an error after some seconds, and so is writeAt() where bytes have no place. A
-/// symbolic link is kept, and the file that it leads to is replaced.
+/// to read is an error after some seconds, and so is writeAt() on what cannot be written at an
+/// offset. A symbolic link is kept, and the file that it leads to is replaced.
 ///
 /// Errors are sticky: after the first one every call returns false, and reason() returns it.
 class OutputFile {
@@ -99,7 +99,7 @@ private:
   int error = 0;
   uint64_t position = 0;
   bool isFinished = false;
-  bool isStream = false;                    ///< bytes have no place: a pipe, a terminal, a device
+  bool isStream = false;                    ///< cannot be written at an offset: a pipe, a terminal
   std::unique_ptr<CleanupOnSignal> cleanup; ///< while there is a temporary name
 };
 

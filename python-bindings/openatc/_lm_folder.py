@@ -15,7 +15,7 @@ from ._error import ArgumentError, Error
 
 # The settings of an exporter have some kilobytes.
 _MAX_SETTINGS = 16 << 20
-_MAX_TOKEN = (1 << 63) - 1
+MAX_TOKEN = (1 << 63) - 1
 
 
 def _settings(path: Path) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def _table(value: Any) -> dict[str, Any]:
 def _numbers(value: Any) -> tuple[int, ...]:
     values = value if isinstance(value, list) else [value]
     return tuple(each for each in values if isinstance(each, int) and not isinstance(each, bool)
-                 and 0 <= each <= _MAX_TOKEN)
+                 and 0 <= each <= MAX_TOKEN)
 
 
 def _find(folders: list[Path], *names: str) -> Path | None:

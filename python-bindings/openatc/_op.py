@@ -20,7 +20,7 @@ from . import _compiler  # isort: skip  (which _compile has loaded)
 _TYPES = {"float64": "double"}
 
 # Far above what any model needs; a million would take a minute before the operator is refused.
-_MOST_OUTPUTS = 65536
+_MAX_OUTPUTS = 65536
 
 # Operators that combine elements: a number takes the type of the arrays, as in NumPy. In others,
 # such as TopK, a number is a size or an axis.
@@ -113,8 +113,8 @@ def op(kind: str, *inputs: ArrayLike | None, outputs: int | Sequence[str] = 1,
     if len(formats) != len(inputs):
         raise ValueError(f"format has {len(formats)} items for {len(inputs)} inputs")
     count = outputs if isinstance(outputs, int) else len(outputs)
-    if not 1 <= count <= _MOST_OUTPUTS:
-        raise ValueError(f"outputs must be from 1 to {_MOST_OUTPUTS}, not {count}")
+    if not 1 <= count <= _MAX_OUTPUTS:
+        raise ValueError(f"outputs must be from 1 to {_MAX_OUTPUTS}, not {count}")
     arrays = [value if value is None or isinstance(value, (bool, int, float, list, tuple))
               else np.asarray(value) for value in inputs]
     description = {

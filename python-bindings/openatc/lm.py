@@ -14,6 +14,7 @@ encoder in front of it, it is an `EncoderDecoder`.
 
 from __future__ import annotations
 
+import operator
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -23,12 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._error import ArgumentError
-from ._lm_folder import Folder
+from ._lm_folder import MAX_TOKEN, Folder
 from ._lm_quality import Comparison, compare
 from ._runtime import Model, Session
 from ._sampling import Sampling, Timing
 
-_MAX_TOKEN = (1 << 63) - 1
 Path = Union[str, "os.PathLike[str]"]
 Prompt = Union[str, Sequence[int]]
 
@@ -92,13 +92,36 @@ def _open_tokenizer(tokenizer: Any) -> Any:
         raise ArgumentError([f"E10014: '{os.fspath(tokenizer)}' is no tokenizer: {error}"]) from error
 
 
+def _token(given: Any) -> int:
+    try:
+        token = operator.index(given)  # also a scalar of NumPy or PyTorch
+    except TypeError:
+        token = MAX_TOKEN + 1
+    if not -MAX_TOKEN <= token <= MAX_TOKEN:
+        raise ArgumentError([f"E10014: a prompt has the token {given!r:.80}, which is no integer of "
+                             "64 bits"])
+    return token
+
+
+def _is_scalar(given: Any) -> bool:
+    # Arrays without dims can have the method, too.
+    return not hasattr(given, "__iter__") or getattr(given, "ndim", 1) == 0
+
+
 def _tokens(prompt: Any) -> list[int]:
-    tokens = list(prompt)
-    for token in tokens:
-        if not isinstance(token, (int, np.integer)) or not -_MAX_TOKEN <= token <= _MAX_TOKEN:
-            raise ArgumentError([f"E10014: a prompt has the token {token!r}, which is no integer of "
-                                 "64 bits"])
-    return [int(token) for token in tokens]
+    return [_token(each) for each in prompt]
+
+
+def _token_array(given: Any) -> NDArray[np.int64]:
+    try:
+        tokens = np.asarray(given)
+    except ValueError as error:  # rows of different length
+        raise ArgumentError([f"E10014: tokens are no array [batch, length]: {error}"]) from None
+    if tokens.dtype.kind not in "iu" or tokens.dtype == np.uint64:
+        # Integers beyond 64 bits are objects, those beyond 63 are unsigned.
+        tokens = np.array([_token(each) for each in tokens.flat],
+                          np.int64).reshape(tokens.shape)
+    return tokens.astype(np.int64, copy=False)
 
 
 class LanguageModel:
@@ -209,7 +232,7 @@ class LanguageModel:
 
         `mask` has the same shape: 0 is padding, which is skipped. `reset` begins anew.
         """
-        tokens = np.asarray(tokens, np.int64)
+        tokens = _token_array(tokens)
         if tokens.ndim != 2 or not tokens.size:
             raise ArgumentError([f"E10014: tokens have the shape {tokens.shape}, which is not "
                                  "[batch, length] with at least one token"])
@@ -334,8 +357,7 @@ class LanguageModel:
 
     def _read(self, prompt: Any, continued: bool) -> tuple[bool, bool, list[list[int]]]:
         """Returns whether there is one prompt, whether it is text, and the decoder's tokens."""
-        single = isinstance(prompt, str) or (
-            len(prompt) > 0 and isinstance(prompt[0], (int, np.integer)))
+        single = isinstance(prompt, str) or (len(prompt) > 0 and _is_scalar(prompt[0]))
         prompts: Any = [prompt] if single else list(prompt)
         text = bool(prompts) and all(isinstance(each, str) for each in prompts)
         return single, text, [self.encode(each) for each in prompts]

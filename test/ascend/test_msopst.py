@@ -178,6 +178,8 @@ def test_expansion(tmp_path):
     ({"case_name": "../../out"}, "E10025", "without /"),
     ({"case_name": ["a"]}, "E10025", "must be a text"),
     ({"case_name": "a" * 201}, "E10025", "at most 200"),
+    ({"case_name": "\N{GREEK SMALL LETTER ALPHA}" * 101}, "E10025", "at most 200 bytes"),
+    ({"case_name": None, "op": "a/b"}, "E10025", "case 0: \"op\" is 'a/b'"),
     ({"calc_expect_func_file": 7}, "E10027", "file.py:function"),
     ({"attr": [{"value": 1}]}, "E10027", '"attr" must be a list'),
 ])

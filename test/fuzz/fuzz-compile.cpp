@@ -18,9 +18,12 @@
 
 #include "google/protobuf/stubs/logging.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
+#include <sys/mman.h>
+#include <unistd.h>
 
 using namespace atc;
 
@@ -42,6 +45,37 @@ driver::TargetRequest targetOf(const uint8_t *data, size_t size) {
   }
   return request;
 }
+
+/// Counts in memory that the processes of the replayer share; the first one prints the sum, so that
+/// a campaign shows whether it has run anything.
+class Counts {
+public:
+  Counts()
+      : shared(static_cast<std::atomic<uint64_t> *>(mmap(nullptr, 2 * sizeof(uint64_t),
+                                                         PROT_READ | PROT_WRITE,
+                                                         MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {
+    if (shared == MAP_FAILED)
+      std::abort();
+  }
+  Counts(const Counts &) = delete;
+  Counts &operator=(const Counts &) = delete;
+  ~Counts() {
+    if (getpid() == maker)
+      std::fprintf(stderr, "%llu compiled models were run, %llu runs succeeded\n",
+                   static_cast<unsigned long long>(shared[0]),
+                   static_cast<unsigned long long>(shared[1]));
+  }
+  void add(unsigned succeeded) {
+    ++shared[0];
+    shared[1] += succeeded;
+  }
+
+private:
+  std::atomic<uint64_t> *shared;
+  pid_t maker = getpid();
+};
+
+Counts counts;
 
 bool isSmall(mlir::ModuleOp module) {
   return !module
@@ -91,7 +125,7 @@ bool compile(driver::ModelFormat format, const fuzz::MemoryFile &file, const uin
     std::fprintf(stderr, "the compiled model does not load: %s\n", error.message());
     std::abort();
   }
-  fuzz::runModel(model, sumOf(data, size));
+  counts.add(fuzz::runModel(model, sumOf(data, size)));
   return true;
 }
 

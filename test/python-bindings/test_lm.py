@@ -181,6 +181,28 @@ def test_text_in_and_out(compiled):
     assert "".join(model.stream("hello", max_new_tokens=12)) == letters.decode(tokens)
 
 
+class Scalar:
+    """An integer of another package, such as a tensor of PyTorch without dims."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __index__(self):
+        return self.value
+
+
+def test_tokens_of_other_packages(compiled):
+    model = openatc.lm.load(compiled["gpt2"], threads=1)
+    for tokens in (np.array(PROMPTS[2], np.uint16), [np.int32(token) for token in PROMPTS[2]],
+                   [Scalar(token) for token in PROMPTS[2]]):
+        assert model.generate(tokens, max_new_tokens=3) == EXPECTED["gpt2"][2][:3]
+    model.reset()
+    right = model.logits([PROMPTS[2]])
+    for tokens in (np.array([PROMPTS[2]], np.uint64), [[Scalar(token) for token in PROMPTS[2]]]):
+        model.reset()
+        assert np.array_equal(model.logits(tokens), right)
+
+
 @pytest.mark.parametrize("call, message", [
     (lambda m: m.generate([]), "E10014: a prompt has no tokens"),
     (lambda m: m.generate([[1], []]), "E10014: a prompt has no tokens"),
@@ -191,7 +213,13 @@ def test_text_in_and_out(compiled):
     (lambda m: m.logits(np.zeros((1, 0))), "E10014: tokens have the shape"),
     (lambda m: m.generate([4000]), "E10014"),
     (lambda m: m.generate([[1 << 63]]), "E10014: a prompt has the token 9223372036854775808"),
+    (lambda m: m.generate([1.5]), "E10014: a prompt has the token 1.5"),
     (lambda m: m.generate([[1.5]]), "E10014: a prompt has the token 1.5"),
+    (lambda m: m.logits([[1 << 63]]), "E10014: a prompt has the token .*9223372036854775808"),
+    (lambda m: m.logits([[1 << 70]]), "E10014: a prompt has the token 1180591620717411303424"),
+    (lambda m: m.logits([[1.5]]), "E10014: a prompt has the token .*1.5"),
+    (lambda m: m.logits([["a"]]), "E10014: a prompt has the token .*'a'"),
+    (lambda m: m.logits([[1], [2, 3]]), "E10014: "),
     (lambda m: m.generate([1], temperature=1, seed=-1), "E10001: seed is -1"),
 ])
 def test_mistakes_have_codes(compiled, call, message):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import BUILD, MOST_SECONDS, SANITIZED
+from tools import BUILD, MAX_SECONDS, SANITIZED
 
 @functools.lru_cache
 def built(source):
@@ -38,7 +38,7 @@ def run(folder, tool, *args, **settings):
                             for name, value in settings.items()})
         command = [str(BUILD / "bin" / tool), *map(str, args)]
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True,
-                              timeout=MOST_SECONDS, check=False)
+                              timeout=MAX_SECONDS, check=False)
         # A process that was ended in the midst of writing it has not counted to the end.
         text = count.read_text() if count.exists() else ""
         calls = int(text) if text else None

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from models import conv, model, node, tensor  # noqa: E402
 from shim import built  # noqa: E402
-from tools import BUILD, MOST_SECONDS, available, call, files_in  # noqa: E402
+from tools import BUILD, MAX_SECONDS, available, call, files_in  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not available(), reason=f"atc, om-run, om-dump not in {BUILD}/bin")
 
@@ -48,7 +48,7 @@ def run(folder, words, kind, at, **more):
     environment = {**os.environ, "LD_PRELOAD": str(built("failing.c")), "FAIL_KIND": kind, "FAIL_AT": str(at),
                    "FAIL_COUNT": str(count), **more}
     done = subprocess.run([str(BUILD / "bin" / words[0]), *words[1:]], cwd=folder, env=environment, check=False,
-                          capture_output=True, timeout=MOST_SECONDS)
+                          capture_output=True, timeout=MAX_SECONDS)
     calls = int(count.read_text() or 0) if count.exists() else 0
     count.unlink(missing_ok=True)
     return done.returncode, done.stderr.decode(), calls
@@ -90,7 +90,7 @@ def test_a_mapped_file_that_becomes_shorter(words, file, folder, tmp_path):
     """The system has a signal for that, SIGBUS, which is no crash of the tool."""
     outside = onnx.load(folder / "fixed.onnx")
     onnx.external_data_helper.convert_model_to_external_data(outside, location="w.bin", size_threshold=0)
-    onnx.save(outside, tmp_path / "outside.onnx")
+    onnx.save(outside, str(tmp_path / "outside.onnx"))
     if file != "w.bin":
         shutil.copy(folder / file, tmp_path / file)
     files = files_in(tmp_path)
@@ -119,7 +119,7 @@ def test_a_machine_without_proc(folder):
     """The linker of code reaches its files there; models run without."""
     def without_proc(words):
         return subprocess.run(["unshare", "-m", "sh", "-c", f"mount -t tmpfs none /proc && exec {words}"], cwd=folder,
-                              check=False, capture_output=True, text=True, timeout=MOST_SECONDS)
+                              check=False, capture_output=True, text=True, timeout=MAX_SECONDS)
     if without_proc("true").returncode:
         pytest.skip("file systems cannot be mounted here")
     done = without_proc(f"{BUILD}/bin/atc --model=open.onnx --framework=5 --output=none --target=cpu")

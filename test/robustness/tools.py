@@ -25,8 +25,8 @@ CODED = re.compile(r"E[0-9]{5}: \S.*")
 SANITIZED = re.search(r"OPENATC_SANITIZE:\w+=ON", (BUILD / "CMakeCache.txt").read_text()
                       if (BUILD / "CMakeCache.txt").exists() else "") is not None
 # The first is what nothing small may need; the second catches endless loops.
-MOST_MEMORY = 6 << 30
-MOST_SECONDS = 600 if SANITIZED else 60
+MAX_MEMORY = 6 << 30
+MAX_SECONDS = 600 if SANITIZED else 60
 
 
 def available():
@@ -36,7 +36,7 @@ def available():
 NOBODY = 65534
 
 
-def call(tool, *args, cwd=None, user=None, file_bytes=None, files=None, memory=MOST_MEMORY):
+def call(tool, *args, cwd=None, user=None, file_bytes=None, files=None, memory=MAX_MEMORY):
     """Exit status, stdout and stderr. A signal is a negative status."""
     def limit():
         # AddressSanitizer reserves terabytes of address space.
@@ -53,7 +53,7 @@ def call(tool, *args, cwd=None, user=None, file_bytes=None, files=None, memory=M
                                                  "allocator_may_return_null=1"}
     done = subprocess.run([str(BUILD / "bin" / tool), *map(str, args)], cwd=cwd, env=environment,
                           preexec_fn=limit, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=MOST_SECONDS, check=False, user=user)
+                          timeout=MAX_SECONDS, check=False, user=user)
     errors = done.stderr.decode(errors="replace")
     if SANITIZED:
         # What AddressSanitizer says before it returns null, as asked for above.
@@ -89,7 +89,7 @@ def check_errors(lines, code, words, count):
         assert word in "\n".join(lines), (word, lines)
 
 
-def atc_refuses(args, folder, code, *words, count=1, user=None, memory=MOST_MEMORY):
+def atc_refuses(args, folder, code, *words, count=1, user=None, memory=MAX_MEMORY):
     """atc fails with `count` coded lines and leaves the folder as it was."""
     before = files_in(folder)
     status, out, err = call("atc", *args, cwd=folder, user=user, memory=memory)

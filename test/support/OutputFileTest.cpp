@@ -178,7 +178,7 @@ TEST_CASE("paths that cannot be written are told") {
   CHECK(folder.list() == "d");
 }
 
-TEST_CASE("pipes and devices have no places for bytes, and pipes need a reader") {
+TEST_CASE("pipes and devices cannot be written at an offset, and pipes need a reader") {
   Folder folder;
   {
     OutputFile file("/dev/full");

@@ -24,8 +24,8 @@ FORMATS = ["ND", "NCHW", "NHWC", "HWCN", "NC1HWC0", "FRACTAL_NZ"]
 THRESHOLDS = {"float16": [1e-2, 1e-3], "float": [1e-2, 1e-3], "double": [1e-2, 1e-3]}
 
 # Values are drawn in double precision: 2 GB.
-MOST_ELEMENTS = 1 << 28
-MOST_DIMS, MOST_CASES, MOST_NAME = 32, 10000, 200
+MAX_ELEMENTS = 1 << 28
+MAX_DIMS, MAX_CASES, MAX_NAME_BYTES = 32, 10000, 200
 
 
 class CaseError(Exception):
@@ -63,6 +63,12 @@ def nearest(word, known):
     return f'; did you mean "{found[0]}"?' if found else ""
 
 
+def is_file_name(name):
+    """Returns whether folders and files can have this name of a case."""
+    return (isinstance(name, str) and name.isprintable() and "/" not in name and name[0] != "."
+            and len(name.encode()) <= MAX_NAME_BYTES)
+
+
 def read_cases(path, only=None):
     """Returns the cases of a file; with `only` those whose entries have one of these names."""
     if pathlib.Path(path).is_dir():
@@ -79,12 +85,17 @@ def read_cases(path, only=None):
         fail("E10025", f"{path}: the file is nested too deep")
     if not isinstance(entries, list) or not entries or not all(isinstance(e, dict) for e in entries):
         fail("E10025", f"{path}: the file must be a list of cases: [{{...}}]")
-    names = [entry.get("case_name") or f"Test_{entry.get('op')}_{i:03}" for i, entry in enumerate(entries)]
-    for name in names:
-        # Folders and files have these names.
-        if not isinstance(name, str) or not name.isprintable() or "/" in name or name[0] == "." or len(name) > MOST_NAME:
-            fail("E10025", f'{path}: "case_name" is {name!r:.80}: it must be a text of at most {MOST_NAME} characters '
-                           "without / that does not begin with a dot")
+    names = []
+    for i, entry in enumerate(entries):
+        given = entry.get("case_name")
+        names.append(given or f"Test_{entry.get('op')}_{i:03}")
+        if is_file_name(names[-1]):
+            continue
+        limits = f"a text of at most {MAX_NAME_BYTES} bytes in UTF-8 without / that does not begin with a dot"
+        if given:
+            fail("E10025", f'{path}: "case_name" is {given!r:.80}: it must be {limits}')
+        fail("E10025", f'{path}, case {i}: "op" is {entry.get("op")!r:.80}, which cannot be part of the name of a file; '
+                       f'give the case a "case_name", {limits}')
     for name in only or []:
         if name not in names:
             fail("E10001", f'the case "{name}" of --case_name is not in {path}{nearest(name, names)}')
@@ -141,10 +152,10 @@ def check(tensor, where):
         fail("E10027", f'{where}: the format "{tensor.format}" is not one of {", ".join(FORMATS)}'
                        f"{nearest(tensor.format, FORMATS)}")
     if not isinstance(tensor.shape, list) or any(not is_number(d, int) or d < 1 for d in tensor.shape) \
-            or len(tensor.shape) > MOST_DIMS:
-        fail("E10027", f'{where}: "shape" must be a list of at most {MOST_DIMS} positive numbers')
-    if math.prod(tensor.shape) > MOST_ELEMENTS:
-        fail("E10027", f'{where}: "shape" has {math.prod(tensor.shape)} elements, at most {MOST_ELEMENTS} are possible')
+            or len(tensor.shape) > MAX_DIMS:
+        fail("E10027", f'{where}: "shape" must be a list of at most {MAX_DIMS} positive numbers')
+    if math.prod(tensor.shape) > MAX_ELEMENTS:
+        fail("E10027", f'{where}: "shape" has {math.prod(tensor.shape)} elements, at most {MAX_ELEMENTS} are possible')
     if tensor.distribution not in DISTRIBUTIONS:
         fail("E10001", f'{where}: the distribution "{tensor.distribution}" is not one of '
                        f'{", ".join(DISTRIBUTIONS)}{nearest(tensor.distribution, DISTRIBUTIONS)}')
@@ -175,9 +186,9 @@ def expand(name, entry, where):
     ranges = side_by_side([list_of(t, "value_range", place, [[0.1, 1.0]]) for t, place in tensors[:len(inputs)]], where)
     spreads = side_by_side([list_of(t, "data_distribute", place, "uniform")
                             for t, place in tensors[:len(inputs)]], where)
-    if len(kinds) * len(ranges) * len(spreads) > MOST_CASES:
+    if len(kinds) * len(ranges) * len(spreads) > MAX_CASES:
         fail("E10027", f"{where}: the alternatives make {len(kinds) * len(ranges) * len(spreads)} cases, at most "
-                       f"{MOST_CASES} are possible")
+                       f"{MAX_CASES} are possible")
     function = entry.get("calc_expect_func_file")
     if function is not None and not isinstance(function, str):
         fail("E10027", f'{where}: "calc_expect_func_file" must be a text, file.py:function')

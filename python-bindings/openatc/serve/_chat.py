@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
@@ -22,12 +22,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from .. import lm
 from .._error import ArgumentError, Error
-from ._openai import (Answer, ChatRequest, CompletionRequest, Message, RequestError, parse,
-                      until_stop)
+from ._openai import (Answer, ChatRequest, CompletionRequest, RequestError, parse, until_stop)
 from ._options import read_options
-
-Template = Callable[[list[Message]], str]
-
+from ._template import Template, load_template, plain_template
 
 class ChatOptions(BaseModel):
     """`parameters.extra` of a language model's settings."""
@@ -41,36 +38,6 @@ class ChatOptions(BaseModel):
     max_prompt_tokens: int = Field(0, ge=0, description="limit of prompts; 0: none")
     sessions: int = Field(1, ge=1, description="generations at a time")
     threads: int = Field(0, ge=0, description="threads of each of them; 0: one per core")
-
-
-def plain_template(messages: list[Message]) -> str:
-    """Returns a conversation as lines of role and text, for models without a template."""
-    return "".join(f"{m.role}: {m.text}\n" for m in messages) + "assistant:"
-
-
-def _load_template(path: Path) -> Template:
-    # Only models with a template need it.
-    from jinja2.exceptions import TemplateError
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-    def refuse(text: str) -> None:
-        """Templates call it for messages that their model was not trained with."""
-        raise TemplateError(text)
-
-    environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
-    environment.globals["raise_exception"] = refuse
-    template = environment.from_string(path.read_text(encoding="utf-8"))
-
-    def render(messages: list[Message]) -> str:
-        try:
-            return template.render(
-                messages=[{"role": m.role, "content": m.text} for m in messages],
-                add_generation_prompt=True, bos_token="", eos_token="")
-        except (TemplateError, TypeError, ValueError, OverflowError) as error:
-            raise RequestError(f"the model's chat template refuses the messages: {error}",
-                               param="messages") from None
-
-    return render
 
 
 class ChatRuntime(mlserver.MLModel):
@@ -145,7 +112,7 @@ class ChatRuntime(mlserver.MLModel):
             self._idle.put(lm.load(model.model, tokenizer=model.tokenizer,
                                    threads=self._options.threads))
         if self._options.chat_template:
-            self._template = _load_template(folder / self._options.chat_template)
+            self._template = load_template(folder / self._options.chat_template)
 
     async def _respond(self, http: Request, kind: type[Any]) -> Response:
         try:

@@ -22,7 +22,7 @@ _DATATYPES = {"bool": "BOOL", "uint8": "UINT8", "uint16": "UINT16", "uint32": "U
 
 
 # Of a request, which may have as many inputs as its sender likes.
-_MOST_ERRORS = 20
+_MAX_ERRORS = 20
 
 
 def datatype(port: TensorInfo) -> str:
@@ -138,8 +138,8 @@ def decode(request: InferenceRequest, ports: Sequence[TensorInfo]) -> list[np.nd
             arrays.append(_decode(given[port.name], port))
         except (TypeError, ValueError, OverflowError) as error:
             errors.append(f"input '{port.name}' {error}")
-    if len(errors) > _MOST_ERRORS:
-        errors[_MOST_ERRORS:] = [f"and {len(errors) - _MOST_ERRORS} more errors"]
+    if len(errors) > _MAX_ERRORS:
+        errors[_MAX_ERRORS:] = [f"and {len(errors) - _MAX_ERRORS} more errors"]
     if errors:
         raise InferenceError("; ".join(errors))
     return arrays

@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <random>
 #include <string>
@@ -53,17 +55,26 @@ struct FreeNpu {
   void operator()(om_npu *npu) const { om_npu_free(npu); }
 };
 
+/// A run that cannot begin would pass whatever the model does.
+void check(om_status status, std::initializer_list<om_status> allowed, const char *what,
+           const char *message) {
+  if (std::find(allowed.begin(), allowed.end(), status) != allowed.end())
+    return;
+  std::fprintf(stderr, "%s: %s: %s\n", what, om_status_name(status), message);
+  std::abort();
+}
+
 class Runner {
 public:
   Runner(const ::om::Model &model, uint32_t seed) : model(model), random(seed) {}
 
-  void run() {
+  unsigned run() {
     ::om::Error error;
     om_npu_options simulated = OM_NPU_OPTIONS_INIT;
     simulated.threads = 1;
     om_npu *made = nullptr;
-    if (om_npu_simulator(&simulated, &made, &error.c) != OM_OK)
-      return;
+    check(om_npu_simulator(&simulated, &made, &error.c), {OM_OK}, "the simulator cannot be made",
+          error.message());
     const std::unique_ptr<om_npu, FreeNpu> npu(made);
     om_session_options options = OM_SESSION_OPTIONS_INIT;
     options.threads = 1;
@@ -72,15 +83,25 @@ public:
     options.max_iterations = 1000;
     options.max_run_us = 2000000;
     ::om::Session session(model, error, options);
+    check(error.code(), {OM_OK, OM_ERROR_LIMIT}, "the session cannot be opened", error.message());
     if (!session)
-      return;
+      return 0;
     runFixed(session);
     // Not the same values and sizes twice: a session keeps its memory for the next run.
     for (int times = 0; times < 3; ++times)
       runValues(session);
+    return succeeded;
   }
 
 private:
+  /// Hostile inputs may be refused, fail, or ask for too much.
+  void finish(bool isDone, const ::om::Error &error) {
+    succeeded += isDone;
+    if (!isDone)
+      check(error.code(), {OM_ERROR_ARGUMENT, OM_ERROR_RUN, OM_ERROR_LIMIT, OM_ERROR_MEMORY},
+            "a run failed", error.message());
+  }
+
   uint32_t below(uint32_t limit) { return static_cast<uint32_t>(random() % limit); }
 
   /// Writes small indices, numbers around the ends of types, or any bits.
@@ -92,9 +113,14 @@ private:
       if (kind == 0 || (kind == 1 && below(8)))
         bits = below(3);
       else if (kind == 2)
-        bits = std::array<uint64_t, 8>{
-            0,          1,          ~uint64_t(0),   uint64_t(1) << (8 * width - 1),
-            0x7fffffff, 0x7f800000, 0x7fc000007fc0, ~uint64_t(0) >> 1}[below(8)];
+        bits = std::array<uint64_t, 8>{0,
+                                       1,
+                                       ~uint64_t(0),
+                                       uint64_t(1) << (8 * std::min<uint64_t>(width, 8) - 1),
+                                       0x7fffffff,
+                                       0x7f800000,
+                                       0x7fc000007fc0,
+                                       ~uint64_t(0) >> 1}[below(8)];
       std::memcpy(data + at, &bits, std::min<uint64_t>(width, 8));
     }
     if (dtype == OM_BOOL)
@@ -121,7 +147,7 @@ private:
     ::om::Error error;
     if (allocate(model.inputs(), true, memory, inputs) &&
         allocate(model.outputs(), false, memory, outputs))
-      session.run(inputs.data(), outputs.data(), error);
+      finish(session.run(inputs.data(), outputs.data(), error), error);
   }
 
   ::om::Value tensorOf(const ::om::Tensor &port, std::vector<Guarded> &memory) {
@@ -168,16 +194,18 @@ private:
         return;
     }
     session.run(values, error);
+    finish(!error, error);
   }
 
   const ::om::Model &model;
   std::minstd_rand random;
+  unsigned succeeded = 0;
 };
 
 } // namespace
 
-void runModel(const ::om::Model &model, uint32_t seed) {
-  Runner(model, seed % 2147483646 + 1).run();
+unsigned runModel(const ::om::Model &model, uint32_t seed) {
+  return Runner(model, seed % 2147483646 + 1).run();
 }
 
 } // namespace atc::fuzz

@@ -10,10 +10,11 @@
 
 namespace atc::fuzz {
 
-/// Runs `model` on inputs of any values, with open dims of any sizes: the seed decides. Pages that
-/// may not be touched stand before and behind each input, and each output of fixed size. Runs may
-/// fail, within the limits of a session.
-void runModel(const ::om::Model &model, uint32_t seed);
+/// Runs `model` on inputs of any values, with dynamic dims of any sizes: the seed decides. Pages
+/// that may not be touched stand before and behind each input, and each output of fixed size. Runs
+/// may fail on these inputs, within the limits of a session; other errors abort. Returns how many
+/// runs succeeded.
+unsigned runModel(const ::om::Model &model, uint32_t seed);
 
 } // namespace atc::fuzz
 

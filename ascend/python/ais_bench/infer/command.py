@@ -23,7 +23,7 @@ from .interface import InferSession, MemorySummary
 from .summary import Report
 
 # Sizes that --dymShape_range may stand for: the model runs at each of them.
-MOST_SHAPES = 10000
+MAX_SHAPES = 10000
 
 
 def _flag(text):
@@ -307,8 +307,8 @@ def _shapes_of_range(text):
                 raise InputError(f"--dymShape_range: '{dim}' must be a number, a~b or a-b")
             count *= max(int(high) - int(low) + 1, 0) if tilde else len(words)
             choices.append(range(int(low), int(high) + 1) if tilde else [int(word) for word in words])
-        if count > MOST_SHAPES:
-            raise InputError(f"--dymShape_range stands for {count} shapes, at most {MOST_SHAPES} are possible")
+        if count > MAX_SHAPES:
+            raise InputError(f"--dymShape_range stands for {count} shapes, at most {MAX_SHAPES} are possible")
         tensors.append([f"{name}:{','.join(map(str, dims))}" for dims in itertools.product(*choices)])
     return [";".join(parts) for parts in itertools.product(*tensors)]
 
