@@ -50,17 +50,18 @@ bool isIntegerContraction(Operation *op) {
   return isa<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(op);
 }
 
-/// Returns whether `op` makes whole numbers, in its results or on the way to them: numbers that are
-/// almost the same in f16 may be others then.
+/// Returns whether `op` makes whole numbers: integers, or of f32 numbers on the way to its results,
+/// for numbers that are almost the same in f16 may be rounded to others.
 bool makesIntegers(Operation *op) {
   for (Value result : op->getResults())
     if (tensorType(result).getElementType().isInteger())
       return true;
+  const bool readsFloats = llvm::any_of(op->getOperands(), isFloat32);
   return op
-      ->walk([](Operation *inner) {
-        return isa<arith::FPToUIOp, arith::FPToSIOp, math::FloorOp, math::RoundEvenOp>(inner)
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
+      ->walk([&](Operation *inner) {
+        const bool isWhole = isa<arith::FPToUIOp, arith::FPToSIOp>(inner) ||
+                             (readsFloats && isa<math::FloorOp, math::RoundEvenOp>(inner));
+        return isWhole ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }
