@@ -96,6 +96,35 @@ func.func @index_of_integers(%arg0: tensor<4xi32>) -> tensor<4xi64> {
   return %i : tensor<4xi64>
 }
 
+// A map that rounds f32 numbers keeps them, and only its result is narrowed: of numbers that are
+// almost the same in f16 the whole ones differ. Bytes are the same in f16.
+// FORCE-LABEL: func.func @whole_numbers
+// FORCE: graph.map %arg0 : (tensor<4xf32>) -> tensor<4xf32>
+// FORCE: math.floor %{{.*}} : f32
+// FORCE-LABEL: func.func @whole_numbers_of_bytes
+// FORCE: graph.map %arg0 : (tensor<4xui8>) -> tensor<4xf16>
+func.func @whole_numbers(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+  %f = graph.map %arg0 : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: f32):
+    %r = math.floor %x : f32
+    %d = arith.subf %x, %r : f32
+    graph.yield %d : f32
+  }
+  %y = graph.relu %f : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+func.func @whole_numbers_of_bytes(%arg0: tensor<4xui8>) -> tensor<4xf32> {
+  %f = graph.map %arg0 : (tensor<4xui8>) -> tensor<4xf32> {
+  ^bb0(%x: i8):
+    %u = arith.uitofp %x : i8 to f32
+    %r = math.floor %u : f32
+    graph.yield %r : f32
+  }
+  %y = graph.relu %f : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
 // An integer contraction that stays on the CPU keeps its f32 result and inputs, also one that
 // was narrowed where it is made; what reads it is narrowed.
 // FORCE-LABEL: func.func @integer_contraction
