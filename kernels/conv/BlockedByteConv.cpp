@@ -13,7 +13,7 @@ namespace bytes {
 namespace {
 
 /// A convolution of one image and group.
-struct ByteTiles {
+struct ByteTiles : ByteConv {
   /// The blocks of output channels that are computed at once: their weights are side by side.
   static constexpr int64_t kBlocks = 4;
   /// The pixels per task.
@@ -21,21 +21,10 @@ struct ByteTiles {
   /// The bytes of the weights of one output block and four channels.
   static constexpr int64_t kStep = kBlock * kQuad;
 
-  const Plan &plan;
-  const PaddedImage &image;
-  const Requantizer &finish;
-  const int8_t *weights;
-  const int64_t *offsets; ///< of the taps in the image
-  uint8_t *result;
-  int64_t blocks, quads; ///< input blocks per group; words of a pixel that have weights
-  int64_t outBlocks;     ///< per group
-
-  int64_t depth() const { return plan.window.taps() * quads; }
-
   /// Computes pixels [begin, end) of output blocks [first, first + kBlocks) of a group.
   void run(int64_t at, int64_t group, int64_t first, int64_t begin, int64_t end) const {
     const uint8_t *from = image.data + (at * plan.inBlocks + group * blocks) * image.plane;
-    const int8_t *w = weights + (group * outBlocks + first) * depth() * kStep;
+    const int8_t *w = weights + (group * outBlocks + first) * words() * kStep;
     const int64_t block = group * outBlocks + first, plane = plan.window.out.product() * kBlock;
     uint8_t *to = result + (at * plan.outBlocks + block) * plane;
 #if defined(__x86_64__)
@@ -60,12 +49,6 @@ struct ByteTiles {
   }
 
 private:
-  /// Returns the offset of the window of a pixel.
-  int64_t windowAt(int64_t pixel) const {
-    const Window &w = plan.window;
-    return pixel / w.out[1] * w.stride[0] * image.row + pixel % w.out[1] * w.stride[1] * plan.lanes;
-  }
-
   /// Fills `at` with the windows of `count` pixels; what is left is that of the last one.
   template <int P>
   void findWindows(const uint8_t *(&at)[P], const uint8_t *from, int64_t pixel,
@@ -275,22 +258,21 @@ ATC_KERNEL(BlockedQLinearConv) {
   for (int64_t tap = 0; tap < window.taps(); ++tap)
     offsets[tap] = tap / window.kernel[1] * window.dilation[0] * image.row +
                    tap % window.kernel[1] * window.dilation[1] * plan.lanes;
+  const bytes::ByteConv conv{plan,           image,   finish,
+                             w.as<int8_t>(), offsets, reinterpret_cast<uint8_t *>(y),
+                             blocks,         quads,   plan.outBlocks / groups};
 #if defined(__x86_64__)
-  const bytes::TileConv inTiles{plan,           image,   finish,
-                                w.as<int8_t>(), offsets, reinterpret_cast<uint8_t *>(y),
-                                blocks,         quads,   plan.outBlocks / groups};
+  const bytes::TileConv inTiles{conv};
   if (hasTileRegisters() && inTiles.serves()) {
     bytes::convolve(*this, inTiles, groups);
     return;
   }
 #endif
-  const bytes::ByteTiles tiles{plan,           image,   finish,
-                               w.as<int8_t>(), offsets, reinterpret_cast<uint8_t *>(y),
-                               blocks,         quads,   plan.outBlocks / groups};
+  const bytes::ByteTiles tiles{conv};
   const int64_t pixels = window.out.product(), parts = ceilDiv(pixels, bytes::ByteTiles::kTask);
   const int64_t sides = ceilDiv(tiles.outBlocks, bytes::ByteTiles::kBlocks);
   parallelIf(*this, plan.batch * groups * sides * parts,
-             bytes::ByteTiles::kTask * tiles.depth() * bytes::ByteTiles::kBlocks,
+             bytes::ByteTiles::kTask * tiles.words() * bytes::ByteTiles::kBlocks,
              [&](int64_t begin, int64_t end) {
                for (int64_t task = begin; task < end; ++task) {
                  const int64_t part = task % parts, side = task / parts % sides;

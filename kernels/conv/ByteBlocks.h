@@ -228,6 +228,26 @@ struct Requantizer {
   }
 };
 
+/// What a convolution of blocks reads and writes, in whatever registers its sums are.
+struct ByteConv {
+  const Plan &plan;
+  const PaddedImage &image;
+  const Requantizer &finish;
+  const int8_t *weights;
+  const int64_t *offsets; ///< of the taps in the image
+  uint8_t *result;
+  int64_t blocks, quads; ///< input blocks per group; words of a pixel that have weights
+  int64_t outBlocks;     ///< per group
+
+  /// Returns the words of a window.
+  int64_t words() const { return plan.window.taps() * quads; }
+  /// Returns the offset of the window of a pixel.
+  int64_t windowAt(int64_t pixel) const {
+    const Window &w = plan.window;
+    return pixel / w.out[1] * w.stride[0] * image.row + pixel % w.out[1] * w.stride[1] * plan.lanes;
+  }
+};
+
 } // namespace atc::kernels::bytes
 
 #endif // OPENATC_KERNELS_CONV_BYTEBLOCKS_H

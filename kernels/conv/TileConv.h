@@ -17,21 +17,12 @@
 namespace atc::kernels::bytes {
 
 /// A convolution by whole blocks of channels. Only where hasTileRegisters().
-struct TileConv {
+struct TileConv : ByteConv {
   static constexpr int64_t kPixels = 2 * DotTiles::kRows; ///< that are multiplied at once
   static constexpr int64_t kTask = 4 * kPixels; ///< the pixels for which weights are read once
   static constexpr int64_t kSide = 4; ///< the output blocks whose weights are side by side
   static constexpr int64_t kRow = 64; ///< bytes per row of a register
   static constexpr int64_t kStep = kPixels * kRow;
-
-  const Plan &plan;
-  const PaddedImage &image;
-  const Requantizer &finish;
-  const int8_t *weights;
-  const int64_t *offsets; ///< of the taps in the image
-  uint8_t *result;
-  int64_t blocks, quads; ///< input blocks per group; words of a pixel that have weights
-  int64_t outBlocks;     ///< per group
 
   /// Returns whether tiles are worth it: windows of whole blocks that fill a register, and enough
   /// pixels.
@@ -39,7 +30,6 @@ struct TileConv {
     return plan.lanes == kBlock && quads == blocks * (kBlock / kQuad) &&
            words() >= DotTiles::kWords && plan.window.out.product() >= DotTiles::kRows;
   }
-  int64_t words() const { return plan.window.taps() * quads; }
   int64_t steps() const { return ceilDiv(words(), DotTiles::kWords); }
   /// Returns the bytes of working space per task.
   int64_t space(Context &c) const { return spaceFor(c, kTask / kPixels, steps(), kStep); }
@@ -83,13 +73,11 @@ private:
   /// Copies the windows of up to kPixels pixels: [step, pixel, 64 bytes], zeros behind the last
   /// word.
   ATC_WIDE_DOT void gather(uint8_t *to, const uint8_t *from, int64_t pixel, int64_t count) const {
-    const Window &w = plan.window;
     const uint8_t *at[kPixels];
     for (int64_t p = 0; p < count; ++p)
-      at[p] = from + (pixel + p) / w.out[1] * w.stride[0] * image.row +
-              (pixel + p) % w.out[1] * w.stride[1] * kBlock;
+      at[p] = from + windowAt(pixel + p);
     int64_t chunk = 0;
-    for (int64_t tap = 0, taps = w.taps(); tap < taps; ++tap)
+    for (int64_t tap = 0, taps = plan.window.taps(); tap < taps; ++tap)
       for (int64_t block = 0; block < blocks; ++block, ++chunk) {
         const int64_t offset = offsets[tap] + block * image.plane;
         uint8_t *own = to + chunk / 4 * kStep + chunk % 4 * kBlock;
