@@ -512,7 +512,7 @@ using namespace atc::ascend;
 
 namespace {
 
-/// Gives a tensor of an executor, its input or output, another address.
+/// Sets the address of an input or output tensor of an executor.
 aclnnStatus setAddress(const char *function, aclOpExecutor *handle, size_t index,
                        const std::shared_ptr<Tensor> &own, void *address, bool inputs,
                        bool outputs) {

@@ -67,7 +67,7 @@ struct DotTiles {
   }
 
 private:
-  /// What sets the shapes of the registers: the operand of ldtilecfg.
+  /// The operand of ldtilecfg, which sets the shapes of the registers.
   struct Shapes {
     uint8_t palette = 1, startRow = 0, reserved[14] = {};
     uint16_t bytes[16] = {}; ///< per row

@@ -195,14 +195,13 @@ TileAttr tileRegistersFor(IntegerConv2DOp op) {
         continue;
       const int64_t groups =
           splitEvenly(out[1], llvm::divideCeil(wanted, rowTasks * out[0]), /*multiple=*/2);
-      double cycles =
+      const double traffic = (groups < out[1] ? inputBytes * kInputCycles : 0) +
+                             (rowTasks > 1 ? weightBytes * kWeightCycles : 0);
+      const double cycles =
           double(rowTasks) * parts.runs() *
               ((parts.tiles() * kTileCycles + parts.tiles() % 2 * kAloneCycles) * chunks +
                (parts.hasGaps() ? parts.positions() * kGapCycles : 0)) +
-          pixels * kStoreCycles;
-      const double perBlock = (groups < out[1] ? inputBytes * kInputCycles : 0) +
-                              (rowTasks > 1 ? weightBytes * kWeightCycles : 0);
-      cycles += perBlock / out[1];
+          pixels * kStoreCycles + traffic / out[1];
       if (cycles >= best)
         continue;
       best = cycles;
