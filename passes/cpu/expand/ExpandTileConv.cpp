@@ -5,10 +5,14 @@
 //
 //   for runs of pixels         a row, or all rows of the task
 //     for pairs of tiles       16 pixels each; their bytes stay in L1 while the blocks go by
-//       for pairs of blocks    four accumulators of 16 pixels by 16 channels
+//       for pairs of blocks    four accumulators of 16 pixels by 16 channels: a group
 //         for chunks of steps  up to 64 adjacent bytes of each pixel times their weights
+//           for some pixels    of the group before: bias and epilogue, as vectors of 16 channels
 //         store                to a buffer in L1
-//         for pixels           bias and epilogue, as vectors of 16 channels
+//
+// Tile registers and vectors have units of their own, but the products of a group and its epilogue
+// are each longer than what a core looks ahead. So the epilogue of a group is divided among the
+// chunks of the next one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -74,93 +78,185 @@ private:
     Value from;
   };
 
+  /// Up to two tiles at these positions of the run, multiplied by `blocks` blocks from `block` on.
+  struct Group {
+    SmallVector<Value, kTogether> positions;
+    SmallVector<Finished, kTogether> finished;
+    Value block;
+    int64_t blocks;
+  };
+
   /// Multiplies all pixels of the run at `runAddress`.
   void addRun() {
     const int64_t height = rows.height(), count = rows.positions(), pair = kTogether * height;
     const int64_t whole = count / pair, rest = count % pair;
     if (whole)
-      b.loop(whole, [&](Value i) {
+      addBlocks(whole, [&](Value i, Value block, int64_t blocks) -> Group {
         Value first = b.mul(i, pair);
-        addBlocks({first, b.add(first, height)}, Finished{0, pair, first});
+        return {{first, b.add(first, height)}, {Finished{0, pair, first}}, block, blocks};
       });
-    if (rest == 0)
-      return;
     // The last tile ends with the run. Where it overlaps the one before, pixels are multiplied
     // twice and finished once, for the epilogue may write over what it reads.
-    Value last = b.index(count - height);
-    if (rest <= height)
-      return addBlocks(last, Finished{height - rest, height, last});
-    const int64_t begin = count - rest;
-    addBlocks({b.index(begin), last},
-              {Finished{0, height, b.index(begin)},
-               Finished{pair + height - rest, pair, b.index(count - pair)}});
+    if (rest)
+      addBlocks(1, [&](Value, Value block, int64_t blocks) -> Group {
+        Value last = b.index(count - height);
+        if (rest <= height)
+          return {{last}, {Finished{height - rest, height, last}}, block, blocks};
+        Value begin = b.index(count - rest);
+        return {{begin, last},
+                {Finished{0, height, begin},
+                 Finished{pair + height - rest, pair, b.index(count - pair)}},
+                block,
+                blocks};
+      });
+    finishPending();
   }
 
-  /// Multiplies the tiles at these positions of the run by all blocks of the task.
-  void addBlocks(ArrayRef<Value> positions, ArrayRef<Finished> finished) {
+  /// Returns the group of the i-th tiles of the run and of blocks.
+  using MakeGroup = llvm::function_ref<Group(Value i, Value block, int64_t blocks)>;
+
+  /// Multiplies `tileGroups` groups of tiles by all blocks of the task.
+  void addBlocks(int64_t tileGroups, MakeGroup makeGroup) {
     const int64_t blocks = epilogue.grid().shape()[1], rest = blocks % kTogether;
     // Tasks begin at an even block; only the last one may end at an odd one.
-    Value endWhole =
-        rest ? b.mul(arith::DivUIOp::create(b, endBlock, b.index(kTogether)), kTogether) : endBlock;
-    if (blocks >= kTogether)
-      b.loop(firstBlock, endWhole, kTogether,
-             [&](Value block) { addPair(positions, block, kTogether, finished); });
-    if (rest)
-      b.loop(endWhole, endBlock, rest,
-             [&](Value block) { addPair(positions, block, rest, finished); });
+    if (blocks >= kTogether) {
+      Value pairs = taskBlocks == blocks
+                        ? b.index(blocks / kTogether)
+                        : arith::DivUIOp::create(b, arith::SubIOp::create(b, endBlock, firstBlock),
+                                                 b.index(kTogether));
+      auto addPairs = [&] {
+        addGroups(b.mul(pairs, tileGroups), [&](Value i) {
+          Value block = b.mulAdd(arith::RemUIOp::create(b, i, pairs), kTogether, firstBlock);
+          return makeGroup(arith::DivUIOp::create(b, i, pairs), block, kTogether);
+        });
+      };
+      // A task that has no pair has only the odd block.
+      if (rest && taskBlocks < blocks)
+        ifGreater(pairs, 0, addPairs);
+      else
+        addPairs();
+    }
+    if (!rest)
+      return;
+    auto addLast = [&] {
+      addGroups(b.index(tileGroups),
+                [&](Value i) { return makeGroup(i, b.index(blocks - rest), rest); });
+    };
+    if (taskBlocks < blocks)
+      ifGreater(endBlock, blocks - rest, addLast);
+    else
+      addLast();
   }
 
-  /// Multiplies one or two tiles by `blocks` blocks from `block` on.
-  void addPair(ArrayRef<Value> positions, Value block, int64_t blocks,
-               ArrayRef<Finished> finished) {
-    const int64_t tileCount = positions.size(), stepBytes = kSumBlock * 4;
+  /// Builds `body` so that it runs if `value` is greater than `limit`.
+  void ifGreater(Value value, int64_t limit, llvm::function_ref<void()> body) {
+    finishPending();
+    auto guard = scf::IfOp::create(
+        b, arith::CmpIOp::create(b, arith::CmpIPredicate::ugt, value, b.index(limit)),
+        /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard inside(b);
+    b.setInsertionPointToStart(guard.thenBlock());
+    body();
+    finishPending();
+  }
+
+  /// Multiplies `count` groups, at least one. The last one is pending then.
+  void addGroups(Value count, llvm::function_ref<Group(Value)> groupAt) {
+    addGroup(groupAt(b.index(0)));
+    if (getConstantIntValue(count) == 1)
+      return;
+    b.loop(b.index(1), count, 1, [&](Value i) {
+      pending = groupAt(b.add(i, -1));
+      addGroup(groupAt(i));
+    });
+    pending = groupAt(b.add(count, -1));
+  }
+
+  /// Multiplies a group, which is pending then, and finishes the one that was.
+  void addGroup(Group group) {
+    const int64_t tileCount = group.positions.size(), stepBytes = kSumBlock * 4;
     for (int64_t i = 0; i < tileCount; ++i)
-      for (int64_t j = 0; j < blocks; ++j)
+      for (int64_t j = 0; j < group.blocks; ++j)
         tiles.zero(i, j);
     SmallVector<Value> addresses;
-    for (Value position : positions)
+    for (Value position : group.positions)
       addresses.push_back(b.mulAdd(position, TileRows::columnStep(op), runAddress));
-    Value panel = b.mulAdd(block, stepCount * stepBytes, filterAddress);
-    b.loop(stepCount / chunk, [&](Value i) {
+    Value panel = b.mulAdd(group.block, stepCount * stepBytes, filterAddress);
+    auto addChunk = [&](Value i) {
       Value offset = arith::IndexCastOp::create(b, b.getIndexType(),
                                                 memref::LoadOp::create(b, steps, b.mul(i, chunk)));
       Value weights = b.mulAdd(i, chunk * stepBytes, panel);
-      for (int64_t k = 0; k < std::max(tileCount, blocks); ++k) {
+      for (int64_t k = 0; k < std::max(tileCount, group.blocks); ++k) {
         if (k < tileCount)
           tiles.loadRows(k, b.add(addresses[k], offset), TileRows::columnStep(op));
-        if (k < blocks)
+        if (k < group.blocks)
           tiles.loadWeights(k, b.add(weights, k * stepCount * stepBytes));
       }
       for (int64_t k = 0; k < tileCount; ++k)
-        for (int64_t j = 0; j < blocks; ++j)
+        for (int64_t j = 0; j < group.blocks; ++j)
           tiles.addProducts(k, j, op.getSignedInput());
-    });
+    };
+    const int64_t chunks = stepCount / chunk;
+    if (pending) {
+      // The first chunks finish equal parts of the group before.
+      const int64_t parts = partsOf(pending->finished[0]),
+                    perChunk = llvm::divideCeil(parts, chunks), together = parts / perChunk;
+      b.loop(together, [&](Value i) {
+        addChunk(i);
+        b.loop(perChunk, [&](Value part) { finishPart(b.mulAdd(i, perChunk, part)); });
+      });
+      if (together < chunks)
+        b.loop(b.index(together), b.index(chunks), 1, addChunk);
+      finishFrom(together * perChunk);
+    } else {
+      b.loop(chunks, addChunk);
+    }
     for (int64_t k = 0; k < tileCount; ++k)
-      for (int64_t j = 0; j < blocks; ++j)
+      for (int64_t j = 0; j < group.blocks; ++j)
         tiles.store(k, j, b.add(sumsAddress, 4 * (k * rows.height() * kSumsPerRow + j * kSumBlock)),
                     4 * kSumsPerRow);
-    for (const Finished &part : finished)
-      finish(part, block, blocks);
+    pending = std::move(group);
   }
 
-  /// Writes the results of rows of the buffer of accumulators.
-  void finish(const Finished &part, Value block, int64_t blocks) {
-    // Pixels that are finished together hide the latency of each other's arithmetic.
-    const int64_t unroll = rows.hasGaps() ? 1 : 4, count = part.end - part.begin,
-                  rest = count % unroll;
-    b.loop(b.index(part.begin), b.index(part.end - rest), unroll, [&](Value sumRow) {
-      finishPixels(sumRow, unroll, b.add(part.from, sumRow), block, blocks);
-    });
-    if (rest) {
-      Value sumRow = b.index(part.end - rest);
-      finishPixels(sumRow, rest, b.add(part.from, sumRow), block, blocks);
+  /// Returns the pixels that are finished together: they hide the latency of each other's
+  /// arithmetic.
+  int64_t partSize() const { return rows.hasGaps() ? 1 : 4; }
+  int64_t partsOf(const Finished &finished) const {
+    return (finished.end - finished.begin) / partSize();
+  }
+
+  /// Writes the results of a part of the pending group's first rows.
+  void finishPart(Value part) {
+    const Finished &finished = pending->finished[0];
+    finishPixels(b.add(b.mul(part, partSize()), finished.begin), partSize(), finished.from);
+  }
+
+  /// Writes the results of the pending group from a part of its first rows on.
+  void finishFrom(int64_t firstPart) {
+    for (const Finished &finished : pending->finished) {
+      const int64_t begin = finished.begin + firstPart * partSize(),
+                    end = finished.begin + partsOf(finished) * partSize();
+      if (begin < end)
+        b.loop(b.index(begin), b.index(end), partSize(),
+               [&](Value sumRow) { finishPixels(sumRow, partSize(), finished.from); });
+      if (end < finished.end)
+        finishPixels(b.index(end), finished.end - end, finished.from);
+      firstPart = 0;
     }
   }
 
-  /// Writes the results of `count` pixels from `position` on.
-  void finishPixels(Value sumRow, int64_t count, Value position, Value block, int64_t blocks) {
+  void finishPending() {
+    if (pending)
+      finishFrom(0);
+    pending.reset();
+  }
+
+  /// Writes the results of `count` rows of the buffer of accumulators, the first of which would be
+  /// at position `from`.
+  void finishPixels(Value sumRow, int64_t count, Value from) {
+    Value position = b.add(from, sumRow);
     if (!rows.hasGaps())
-      return finishTile(sumRow, {count, row, position}, block, blocks);
+      return finishTile(sumRow, {count, row, position});
     Value length = b.index(rows.positionsPerRow());
     Value column = arith::RemUIOp::create(b, position, length);
     Value isPixel = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, column,
@@ -169,16 +265,16 @@ private:
     OpBuilder::InsertionGuard inside(b);
     b.setInsertionPointToStart(guard.thenBlock());
     Value pixelRow = b.add(row, arith::DivUIOp::create(b, position, length));
-    finishTile(sumRow, {count, pixelRow, column}, block, blocks);
+    finishTile(sumRow, {count, pixelRow, column});
   }
 
-  void finishTile(Value sumRow, PixelTile pixels, Value block, int64_t blocks) {
-    const int64_t width = epilogue.grid().shape()[3];
+  void finishTile(Value sumRow, PixelTile pixels) {
+    const int64_t width = epilogue.grid().shape()[3], blocks = pending->blocks;
     // All rows of the task are one.
     if (!rows.hasGaps() && rows.positions() > width)
       pixels = {pixels.count, Value(), Value(), b.mulAdd(row, width, pixels.column), width};
     IntegerTile tile(b, pixels.count, blocks);
-    Value channel = b.mul(block, kSumBlock);
+    Value channel = b.mul(pending->block, kSumBlock);
     // The first row of two is for dot products.
     if (op.getSignedInput())
       channel = b.add(channel, stridesOf(op.getBias())[0]);
@@ -191,7 +287,7 @@ private:
         sum = arith::AddIOp::create(
             b, sum, vector::LoadOp::create(b, tile.vectorType(b.getI32Type()), sums, at));
       }
-    epilogue.finish(tile, pixels, image, block);
+    epilogue.finish(tile, pixels, image, pending->block);
   }
 
   IntegerConv2DOp op;
@@ -204,6 +300,8 @@ private:
   Value steps, bias, sums, filterAddress, inputAddress, sumsAddress;
   // The values of the task and the run that are being built.
   Value image, firstBlock, endBlock, row, runAddress;
+  // The group whose accumulators are in their buffer.
+  std::optional<Group> pending;
 };
 
 } // namespace
