@@ -82,7 +82,7 @@ public:
 private:
   /// Accumulators per row of their buffers: those of the blocks that are multiplied together.
   static constexpr int64_t kSumsPerRow = kTogether * kSumBlock;
-  static constexpr int64_t kBuffers = 2, kBufferRows = 32;
+  static constexpr int64_t kBuffers = 2, kBufferRows = kTogether * TileRegisters::kMaxRows;
 
   /// Rows [begin, end) of a buffer of accumulators that are pixels, the first of which is at
   /// `position` of the run, or is pixel `position` of the output's row `row` if that is given.
@@ -242,6 +242,8 @@ private:
       });
     if (together < chunks)
       b.loop(b.index(together), b.index(chunks), 1, add);
+    // The products of one chunk take less time than to divide the epilogue gains: they are finished
+    // at once, and need one buffer.
     Value nextRow =
         chunks == 1 ? b.index(0) : Value(arith::SubIOp::create(b, b.index(kBufferRows), sumsRow));
     Value nextSums = b.mulAdd(nextRow, 4 * kSumsPerRow, sumsAddress);
