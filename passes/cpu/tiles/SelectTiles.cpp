@@ -180,7 +180,7 @@ TileAttr tileRegistersFor(IntegerConv2DOp op) {
   const int64_t steps = shapeOf(op.getSteps())[0], chunks = steps / *op.getAdjacent();
   const double pixels = double(out[2]) * out[3];
   const int64_t wanted = std::clamp<int64_t>(op.flops() / (8 * kMinTaskFlops), 1, kWantedTasks);
-  const double inputBytes = double(out[2]) * TileRows::rowStep(op),
+  const double inputBytes = double(out[2]) * TileRows::rowStep(op) + pixels * out[1] * kSumBlock,
                weightBytes = double(steps) * out[1] * kSumBlock * 4;
   double best = pixels * steps * kDotCycles;
   TileAttr tile;
