@@ -175,8 +175,8 @@ aclnnStatus aclnnApplyRotaryPosEmbV2GetWorkspaceSize(aclTensor *queryRef, aclTen
                                                      uint64_t *size, aclOpExecutor **executor) {
   const std::string_view mode = rotaryMode && *rotaryMode ? rotaryMode : "half";
   std::optional<int64_t> number;
-  for (auto [name, value] : {std::pair<std::string_view, int64_t>{"half", 0}, {"interleave", 1},
-                             {"quarter", 2}})
+  for (auto [name, value] :
+       {std::pair<std::string_view, int64_t>{"half", 0}, {"interleave", 1}, {"quarter", 2}})
     if (mode == name)
       number = value;
   return rotateBoth(__func__, queryRef, keyRef, cos, sin, layout, number, size, executor);

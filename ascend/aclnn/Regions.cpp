@@ -62,8 +62,7 @@ View aligned(Plan &plan, const View &self, const View &rois, const View &batches
                         (long long)images);
           const double shift = isCentred ? 0.5 : 0, smallest = isCentred ? -HUGE_VAL : 1;
           const double left = box[0] * scale - shift, top = box[1] * scale - shift;
-          const double wide =
-                           std::max(box[2] * scale - shift - left, smallest) / double(columns),
+          const double wide = std::max(box[2] * scale - shift - left, smallest) / double(columns),
                        high = std::max(box[3] * scale - shift - top, smallest) / double(rows);
           if (!(wide < 1e6 && high < 1e6))
             return fail(ACL_ERROR_INVALID_PARAM, "aclnnRoiAlign",
@@ -146,8 +145,8 @@ ACLNN_FUNCTION(RoiAlign,
 
 aclnnStatus aclnnRoiAlignV2GetWorkspaceSize(const aclTensor *self, const aclTensor *boxes,
                                             int64_t pooledHeight, int64_t pooledWidth,
-                                            float spatialScale, int64_t samplingRatio,
-                                            bool aligned, aclTensor *out, uint64_t *size,
+                                            float spatialScale, int64_t samplingRatio, bool aligned,
+                                            aclTensor *out, uint64_t *size,
                                             aclOpExecutor **executor) {
   Plan plan(__func__);
   const View image = plan.input(self, "self"), rows = plan.input(boxes, "boxes"),

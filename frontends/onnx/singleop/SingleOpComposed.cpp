@@ -24,12 +24,6 @@ std::string constantLike(Graph &g, const Ints &dims, const std::vector<double> &
   return name;
 }
 
-std::string converted(Graph &g, const std::string &input, int type) {
-  const std::string result = g.fresh();
-  Graph::setInt(g.node("Cast", {input}, {result}), "to", type);
-  return result;
-}
-
 std::string joined(Graph &g, const Names &parts, int64_t axis) {
   const std::string result = g.fresh();
   Graph::setInt(g.node("Concat", parts, {result}), "axis", axis);
@@ -60,9 +54,9 @@ void buildBesselI0e(Graph &g) {
   const std::string size = g.value("Abs", {g.x[0]}), border = g.addScalar(3.75);
   const std::string small = g.value("Div", {g.value("Min", {size, border}), border});
   const std::string large = g.value("Max", {size, border});
-  const std::string series = polynomial(
-      g, g.value("Mul", {small, small}),
-      {0.0045813, 0.0360768, 0.2659732, 1.2067492, 3.0899424, 3.5156229, 1.0});
+  const std::string series =
+      polynomial(g, g.value("Mul", {small, small}),
+                 {0.0045813, 0.0360768, 0.2659732, 1.2067492, 3.0899424, 3.5156229, 1.0});
   const std::string tail = polynomial(g, g.value("Div", {border, large}),
                                       {0.00392377, -0.01647633, 0.02635537, -0.02057706, 0.00916281,
                                        -0.00157565, 0.00225319, 0.01328592, 0.39894228});
@@ -112,8 +106,7 @@ std::string rotatedInput(Graph &g, size_t input, StringRef mode) {
   const std::string given = g.reshape(g.x[input], pairs);
   const std::string first = partOf(g, given, axis, 0, 1), second = partOf(g, given, axis, 1, 2);
   const std::string turned = g.reshape(joined(g, {g.value("Neg", {second}), first}, axis), dims);
-  return g.value("Add",
-                 {g.value("Mul", {g.x[input], g.x[2]}), g.value("Mul", {turned, g.x[3]})});
+  return g.value("Add", {g.value("Mul", {g.x[input], g.x[2]}), g.value("Mul", {turned, g.x[3]})});
 }
 
 /// Rotates query and key by cos and sin, whose dims broadcast to theirs in any layout.
@@ -174,8 +167,8 @@ void buildDynamicRnn(Graph &g) {
   std::string c = given(5) ? g.reshape(g.x[5], {batch, hidden}) : zeros;
   std::vector<Names> results(8); // y, output_h, output_c, i, j, f, o, tanhc
   for (int64_t step = 0; step < steps; ++step) {
-    const std::string all = g.value(
-        "Add", {partOf(g, sums, 0, step * batch, (step + 1) * batch), g.value("MatMul", {h, ofStates})});
+    const std::string all = g.value("Add", {partOf(g, sums, 0, step * batch, (step + 1) * batch),
+                                            g.value("MatMul", {h, ofStates})});
     const auto gate = [&](char letter) {
       const auto at = static_cast<int64_t>(order.find(letter));
       return partOf(g, all, 1, at * hidden, (at + 1) * hidden);
@@ -200,81 +193,33 @@ void buildDynamicRnn(Graph &g) {
 //===----------------------------------------------------------------------===//
 
 /// Of boxes that overlap in one class, keeps the one with the largest score, and of all classes of
-/// an image the `max_total_size` with the largest scores. What is left of the outputs is 0.
+/// an image the `max_total_size` with the largest scores.
 void buildBatchMultiClassNms(Graph &g) {
   const Ints &boxes = g.op.inputs[0].dims, &scores = g.op.inputs[1].dims;
-  const auto isFixed = [](const Ints &dims) { return all_of(dims, [](auto d) { return d > 0; }); };
-  if (boxes.size() != 4 || scores.size() != 3 || boxes[3] != 4 || !isFixed(boxes) ||
-      !isFixed(scores) || boxes[0] != scores[0] || boxes[1] != scores[1] ||
-      (boxes[2] != 1 && boxes[2] != scores[2]))
+  const auto differ = [](int64_t a, int64_t b) { return a >= 0 && b >= 0 && a != b; };
+  if (boxes.size() != 4 || scores.size() != 3 || boxes[3] != 4 || differ(boxes[0], scores[0]) ||
+      differ(boxes[1], scores[1]) || (boxes[2] != 1 && differ(boxes[2], scores[2])))
     return g.fail("boxes must have the dims [batch, count, 1 or classes, 4], and scores [batch, "
                   "count, classes]");
-  if ((g.x.size() > 2 && !g.x[2].empty()) || (g.x.size() > 3 && !g.x[3].empty()) ||
-      g.getBool("change_coordinate_frame") || g.getBool("transpose_box"))
+  const auto isGiven = [&](size_t input) { return g.x.size() > input && !g.x[input].empty(); };
+  if (isGiven(2) || isGiven(3) || g.getBool("change_coordinate_frame") ||
+      g.getBool("transpose_box"))
     return g.fail("clip_window, num_valid_boxes, \"change_coordinate_frame\" and "
                   "\"transpose_box\" are not supported: clip and transpose the boxes before");
-  g.knows({"image_size", "iou_threshold_scaler"});
-  const int64_t batch = scores[0], count = scores[1], classes = scores[2];
+  g.knows({"image_size"});
   const int64_t total = g.getInt("max_total_size", 0), each = g.getInt("max_size_per_class", 0);
   if (total < 1 || each < 1 || g.y.size() != 4)
     return g.fail("\"max_size_per_class\" and \"max_total_size\" must be 1 or more, and the "
                   "outputs be boxes, scores, classes and how many there are");
-  const int64_t kept = std::min(total, classes * count);
-  const int real = onnx::TensorProto::FLOAT, index = onnx::TensorProto::INT64;
-  // Boxes of their own per class: each class becomes an image.
-  const bool hasOwn = boxes[2] > 1;
-  const int64_t images = hasOwn ? batch * classes : batch, perImage = hasOwn ? 1 : classes;
-  const std::string wide = converted(g, g.x[0], real);
-  const std::string ordered =
-      hasOwn ? g.reshape(g.transpose(wide, {0, 2, 1, 3}), {images, count, 4})
-             : g.reshape(wide, {batch, count, 4});
-  const std::string values = g.reshape(
-      g.transpose(converted(g, g.x[1], real), {0, 2, 1}), {images, perImage, count});
-  const auto scalar = [&](double value) {
-    const std::string name = g.fresh();
-    g.addConstant(name, real, {}, {value});
-    return name;
-  };
-  const std::string selected = g.value(
-      "NonMaxSuppression", {ordered, values, g.addInts({each}),
-                            g.reshape(scalar(g.getFloat("iou_threshold", 0.5)), {1}),
-                            g.reshape(scalar(g.getFloat("score_threshold", 0)), {1})});
-  // The scores that are left, in a tensor of fixed dims, at which -1e30 stands for no box.
-  const std::string none =
-      g.value("Expand", {scalar(-1e30), g.addInts({images, perImage, count})});
-  const std::string left =
-      g.value("ScatterND", {none, selected, g.value("GatherND", {values, selected})});
-  const std::string best = g.fresh(), places = g.fresh();
-  Graph::setInt(g.node("TopK", {g.reshape(left, {batch, classes * count}), g.addInts({kept})},
-                       {best, places}),
-                "axis", 1);
-  const std::string isBox = g.value("Greater", {best, scalar(-1e29)});
-  const std::string mask = converted(g, isBox, real);
-  const std::string perClass = g.addInts({count});
-  const std::string ofClass = g.value("Div", {places, perClass});
-  const std::string inClass = g.value("Sub", {places, g.value("Mul", {ofClass, perClass})});
-  const std::string row = hasOwn ? places : inClass;
-  const std::string byImage = g.reshape(ordered, {batch, hasOwn ? classes * count : count, 4});
-  const std::string taken = g.fresh();
-  Graph::setInt(g.node("GatherND", {byImage, g.reshape(row, {batch, kept, 1})}, {taken}),
-                "batch_dims", 1);
-  const auto padded = [&](size_t output, const std::string &result, bool isRow) {
-    std::string whole = result;
-    if (kept < total) {
-      const Ints behind = isRow ? Ints{0, 0, 0, 0, total - kept, 0} : Ints{0, 0, 0, total - kept};
-      whole = g.value("Pad", {whole, g.addInts(behind), scalar(0)});
-    }
-    Graph::setInt(g.node("Cast", {g.reshape(whole, g.op.outputs[output].dims)}, {g.y[output]}), "to",
-                  onnxType(g.op.outputs[output].type));
-  };
-  padded(0, g.value("Mul", {taken, g.reshape(mask, {batch, kept, 1})}), true);
-  padded(1, g.value("Where", {isBox, best, scalar(0)}), false);
-  padded(2, g.value("Mul", {converted(g, ofClass, real), mask}), false);
-  const std::string number = g.fresh();
-  Graph::setInt(g.node("ReduceSum", {converted(g, isBox, index), g.addInts({1})}, {number}),
-                "keepdims", 0);
-  Graph::setInt(g.node("Cast", {g.reshape(number, g.op.outputs[3].dims)}, {g.y[3]}), "to",
-                onnxType(g.op.outputs[3].type));
+  const Names results = {g.fresh(), g.fresh(), g.fresh(), g.fresh()};
+  onnx::NodeProto &node = g.node("BatchMultiClassNMS", {g.x[0], g.x[1]}, results);
+  Graph::setInt(node, "max_total_size", total);
+  Graph::setInt(node, "max_size_per_class", each);
+  Graph::setFloat(node, "iou_threshold", g.getFloat("iou_threshold", 0.5));
+  Graph::setFloat(node, "score_threshold", g.getFloat("score_threshold", 0));
+  for (size_t i = 0; i < 4; ++i)
+    Graph::setInt(g.node("Cast", {g.reshape(results[i], g.op.outputs[i].dims)}, {g.y[i]}), "to",
+                  onnxType(g.op.outputs[i].type));
 }
 
 } // namespace

@@ -1,10 +1,12 @@
 # Operators of a .json file that stand for long formulas: results against NumPy on both targets, and
 # mistakes. Run with `pytest test/tools`.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import subprocess
+
 import numpy as np
 import pytest
 
-from test_singleop import compile_, constant, op, tensor
+from test_singleop import BUILD, compile_, constant, op, run, tensor
 from test_singleop_formulas import TARGETS, check_case, compile_cases, sigmoid
 
 RNG = np.random.default_rng(23)
@@ -104,7 +106,6 @@ def test_results(folder, index):
 
 def test_first_states(tmp_path):
     """init_h and init_c stand behind the lengths of sequences, which are not given."""
-    from test_singleop import run
     h, c = FIRST
     none = tensor([], "UNDEFINED", "RESERVED")
     given = [tensor(x.shape, "float") for x in (SEQUENCE, WEIGHTS, BIAS)]
@@ -112,6 +113,32 @@ def test_first_states(tmp_path):
                            [tensor([3, 2, 4], "float")], name="rnn")], "--target=cpu")
     got = run(tmp_path, "rnn", SEQUENCE, WEIGHTS, BIAS, None, h, c)
     np.testing.assert_allclose(got, lstm(h=h[0], c=c[0])[0], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("domain", ["", "mmdeploy"])
+def test_suppression_as_a_node_of_onnx(tmp_path, domain):
+    """Models that were edited for the Ascend toolchain have the operator as a node."""
+    onnx = pytest.importorskip("onnx")
+    make = onnx.helper
+    nodes = [make.make_node("BatchMultiClassNMS", ["boxes", "scores"], ["b", "s", "c", "n"], "nms", domain=domain,
+                            **LIMITS, max_total_size=5)]
+    sizes = [("boxes", [1, 9, 1, 4]), ("scores", [1, 9, 2])]
+    kinds = [("b", 1, [1, 5, 4]), ("s", 1, [1, 5]), ("c", 1, [1, 5]), ("n", 6, [1])]
+    graph = make.make_graph(nodes, "g", [make.make_tensor_value_info(n, 1, d) for n, d in sizes],
+                            [make.make_tensor_value_info(n, t, d) for n, t, d in kinds])
+    opsets = [make.make_opsetid("", 11)] + ([make.make_opsetid(domain, 1)] if domain else [])
+    onnx.save(make.make_model(graph, opset_imports=opsets, ir_version=8), tmp_path / "m.onnx")
+    done = subprocess.run([BUILD / "bin" / "atc", f"--model={tmp_path / 'm.onnx'}", "--framework=5",
+                           f"--output={tmp_path / 'nms'}", "--target=cpu"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    boxes = BOXES[:, :, :1]
+    np.save(tmp_path / "boxes.npy", boxes)
+    np.save(tmp_path / "scores.npy", SCORES)
+    subprocess.run([BUILD / "bin" / "om-run", tmp_path / "nms.om", "--input",
+                    f"boxes={tmp_path / 'boxes.npy'},scores={tmp_path / 'scores.npy'}", "--output", tmp_path / "out"],
+                   check=True, capture_output=True)
+    for (name, *_), want in zip(kinds, suppressed(boxes, SCORES, 5, 4), strict=True):
+        np.testing.assert_allclose(np.load(tmp_path / "out" / f"{name}.npy"), want, rtol=1e-6)
 
 
 @pytest.mark.parametrize("made, words", [
