@@ -80,6 +80,18 @@ std::string lineText(llvm::StringRef text, int line) {
   return text.split('\n').first.split('#').first.trim().take_front(80).str();
 }
 
+/// Returns which brace a message of the parser is about; empty for other messages.
+static std::string missingBrace(llvm::StringRef message) {
+  const llvm::StringRef found = message.rsplit("got:").second.trim();
+  if (message.starts_with("Expected \"{\""))
+    return "aipp_op must be followed by {";
+  if (!message.starts_with("Expected identifier, got:"))
+    return "";
+  if (found.empty())
+    return "the file ends inside of aipp_op { ... }: its } is missing";
+  return found == "}" ? "this } has no { before it" : "";
+}
+
 /// Words the parser's messages for people who do not know protobuf.
 class ErrorReporter : public google::protobuf::io::ErrorCollector {
 public:
@@ -94,11 +106,15 @@ public:
       const std::string name = rest.split('"').first.str();
       if (head.ends_with("AippFile\"")) {
         what = "'" + name + "' stands outside of aipp_op { ... }";
+      } else if (name == "aipp_op") {
+        what = "aipp_op stands inside of another: the } of that one is missing";
       } else {
         const std::string near = nearestField(name);
         what = "'" + name + "' is not a field of aipp_op" +
                (near.empty() ? "" : "; did you mean '" + near + "'?");
       }
+    } else if (const std::string brace = missingBrace(message); !brace.empty()) {
+      what = brace;
     } else {
       what += " at '" + lineText(text, std::max(line, 0)) + "'";
     }
