@@ -31,7 +31,7 @@ namespace atc::npu {
 
 namespace {
 
-std::optional<double> numberOf(Value value) {
+std::optional<double> knownNumber(Value value) {
   FloatAttr number;
   if (matchPattern(value, m_Constant(&number)))
     return number.getValueAsDouble();
@@ -42,7 +42,7 @@ std::optional<double> numberOf(Value value) {
 template <typename OpT> std::optional<std::pair<Value, double>> matchWithConstant(Operation *op) {
   if (!isa_and_nonnull<OpT>(op))
     return std::nullopt;
-  std::optional<double> number = numberOf(op->getOperand(1));
+  std::optional<double> number = knownNumber(op->getOperand(1));
   return number ? std::optional(std::pair(op->getOperand(0), *number)) : std::nullopt;
 }
 
@@ -144,7 +144,7 @@ template <typename OpT> std::optional<std::pair<SumEpilogue, Value>> readScale(O
     if (!argument.hasOneUse() || !kernel::isKnown(input) ||
         !tensorType(input).getElementType().isF32())
       return std::nullopt;
-  } else if (std::optional<double> number = numberOf(scale)) {
+  } else if (std::optional<double> number = knownNumber(scale)) {
     epilogue.scale = *number;
   } else {
     return std::nullopt;
