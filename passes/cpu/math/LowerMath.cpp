@@ -1,6 +1,7 @@
 //===-- LowerMath.cpp - math functions without a library ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "passes/ErrorFunction.h"
 #include "passes/cpu/Passes.h"
 #include "passes/cpu/math/Angles.h"
 #include "passes/cpu/math/ByteTables.h"
@@ -59,17 +60,11 @@ struct LowerRemF : OpRewritePattern<arith::RemFOp> {
   }
 };
 
-/// Lowers erf(x) to x P(x^2) / Q(x^2), fitted to a relative error of 2e-8 as far as f32 does not
-/// round to 1. Without intervals there are no coefficients to select: it is a third of the
-/// instructions of a piecewise form, which is what the activations of a transformer cost.
+/// Lowers erf(x) to x P(x^2) / Q(x^2). Without intervals there are no coefficients to select: it is
+/// a third of the instructions of a piecewise form, which is what the activations of a transformer
+/// cost.
 struct LowerErf : OpRewritePattern<math::ErfOp> {
   using OpRewritePattern::OpRewritePattern;
-
-  static constexpr double kEnd = 3.925;
-  static constexpr double kNumerator[] = {1.12837915,    0.19059401,    0.0527693376,
-                                          0.00377256226, 0.00028484402, 2.04602851e-06};
-  static constexpr double kDenominator[] = {1.0,          0.502242274,   0.114182832,
-                                            0.0149832225, 0.00116386108, 3.8047811e-05};
 
   LogicalResult matchAndRewrite(math::ErfOp op, PatternRewriter &rewriter) const override {
     Type type = op.getType();
@@ -84,15 +79,15 @@ struct LowerErf : OpRewritePattern<math::ErfOp> {
       Value isBelow = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, low);
       return arith::SelectOp::create(b, isBelow, low, x);
     };
-    Value x = clamp(op.getOperand(), kEnd), square = arith::MulFOp::create(b, x, x);
+    Value x = clamp(op.getOperand(), kErfEnd), square = arith::MulFOp::create(b, x, x);
     auto polynomial = [&](ArrayRef<double> coefficients) {
       Value sum = splat(b, type, coefficients.back());
       for (double coefficient : llvm::reverse(coefficients.drop_back()))
         sum = math::FmaOp::create(b, sum, square, splat(b, type, coefficient));
       return sum;
     };
-    Value numerator = arith::MulFOp::create(b, x, polynomial(kNumerator));
-    Value quotient = arith::DivFOp::create(b, numerator, polynomial(kDenominator));
+    Value numerator = arith::MulFOp::create(b, x, polynomial(kErfNumerator));
+    Value quotient = arith::DivFOp::create(b, numerator, polynomial(kErfDenominator));
     rewriter.replaceOp(op, clamp(quotient, 1.0)); // rounding may exceed 1
     return success();
   }
