@@ -2,12 +2,45 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "kernels/microsoft/Attention.h"
+#include "kernels/core/Math.h"
+#include "kernels/nn/CachedAttention.h"
 #include "kernels/nn/GemmPlan.h"
 #include "kernels/nn/Quantize.h"
 
 namespace atc::kernels {
 
 namespace {
+
+/// Vectors of [batch, heads, positions]; strides count floats, vectors are contiguous.
+struct HeadVectors {
+  const float *data = nullptr;
+  int64_t batch = 0, head = 0, position = 0;
+  /// Returns the vector of position `s`.
+  const float *at(int64_t b, int64_t h, int64_t s) const {
+    return data + b * batch + h * head + s * position;
+  }
+};
+
+/// The operands of softmax(q k^T * scale + added) v.
+struct Attend {
+  int64_t batch, heads, queries, keys, size, valueSize;
+  HeadVectors q, k, v;
+  double scale;
+  float *out; ///< [batch, queries, heads, valueSize]
+
+  /// Returns the queries as [batch, queries, heads, size], null where memory could not be
+  /// allocated.
+  const float *packedQueries(Context &c) const {
+    const int64_t row = heads * size;
+    if (q.head == size && q.position == row && q.batch == queries * row)
+      return q.data;
+    float *to = c.scratch<float>(batch * queries * row + 1);
+    for (int64_t i = 0; to && i < batch * queries; ++i)
+      for (int64_t h = 0; h < heads; ++h)
+        copyBytes(to + i * row + h * size, q.at(i / queries, h, i % queries), size * 4);
+    return to;
+  }
+};
 
 /// The values that mask_index or key_padding_mask adds to the scores.
 struct MaskIndex {
@@ -64,13 +97,55 @@ struct Added {
     mask = {hides, float(c.number("mask_filter_value", -10000)), batch, queries, keys};
     return mask.valid(c) && bias.read(c, adds, batch, heads, queries, keys);
   }
-  bool run(Context &c, const Attend &attend) const {
-    const bool causal = c.integer("unidirectional", 0);
-    return attend.run(c, [&](int64_t b, int64_t h, int64_t i, int64_t j) {
-      if (causal && j > attend.keys - attend.queries + i)
-        return -__builtin_inff();
-      return mask(b, i, j) + bias(b, h, i, j);
+  /// Lets the sums of mask and bias be added to the scores. Returns false where memory could not be
+  /// allocated.
+  bool addTo(Context &c, CachedAttention &p) const {
+    const int64_t keys = p.total, queries = p.q.length;
+    p.mask.columns = keys;
+    if (!mask.mask) {
+      p.bias = bias.data;
+      const int64_t steps[3] = {bias.batch, bias.head, bias.row};
+      copyBytes(p.mask.steps, steps, sizeof(steps));
+      return true;
+    }
+    // Most masks are equal for all queries and heads.
+    const int64_t rows = bias.data || mask.mask.rank() > 2 ? queries : 1,
+                  heads = bias.head ? p.q.heads : 1, count = p.q.batch * heads * rows;
+    float *sums = c.scratch<float>(count * keys + 1);
+    if (!sums)
+      return false;
+    parallelIf(c, count, 8 * keys, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const int64_t i = row % rows, h = row / rows % heads, b = row / rows / heads;
+        for (int64_t j = 0; j < keys; ++j)
+          sums[row * keys + j] = mask(b, i, j) + bias(b, h, i, j);
+      }
     });
+    p.bias = sums;
+    p.mask.steps[0] = heads * rows * keys;
+    p.mask.steps[1] = heads == 1 ? 0 : rows * keys;
+    p.mask.steps[2] = rows == 1 ? 0 : keys;
+    return true;
+  }
+  /// Computes the attention. Returns false where memory could not be allocated.
+  bool run(Context &c, const Attend &a) const {
+    CachedAttention p;
+    p.q = {a.batch, a.heads, a.queries, a.size, true};
+    p.k = {a.batch, a.heads, a.keys, a.size, true};
+    p.v = {a.batch, a.heads, a.keys, a.valueSize, true};
+    p.total = a.keys;
+    p.before = a.keys - a.queries;
+    p.scale = float(a.scale);
+    p.causal = c.integer("unidirectional", 0);
+    p.keys.show(a.k.data, a.size, a.heads, a.k.batch, a.k.head, a.k.position);
+    p.values.show(a.v.data, a.valueSize, a.heads, a.v.batch, a.v.head, a.v.position);
+    const float *queries = a.packedQueries(c);
+    if (!queries || !addTo(c, p))
+      return false;
+    Heads result = p.q;
+    result.size = a.valueSize;
+    p.run(c, queries, a.out, result);
+    return true;
   }
 };
 
@@ -164,19 +239,10 @@ struct SelfAttention {
       v = HeadVectors{joined + half, heads * keys * size, keys * size, size};
     }
     const double scale = c.number("scale", 0);
-    const Attend attend{batch,
-                        heads,
-                        heads,
-                        length,
-                        keys,
-                        size,
-                        valueSize,
-                        part(0, size),
-                        k,
-                        v,
-                        scale ? scale : 1 / math::sqrt(double(size)),
-                        0,
-                        out};
+    const Attend attend{
+        batch,     heads,         length, keys, size,
+        valueSize, part(0, size), k,      v,    scale ? scale : 1 / math::sqrt(double(size)),
+        out};
     if (!added.run(c, attend))
       return;
     result.store();
@@ -344,8 +410,8 @@ ATC_KERNEL(MultiHeadAttention) {
     return;
   const double stated = number("scale", 0);
   const double scale = stated ? stated : 1 / math::sqrt(double(p.size));
-  if (!added.run(*this, {batch, heads, heads, p.length, keys, p.size, p.valueSize, queries,
-                         keyHeads, values, scale, 0, out}))
+  if (!added.run(*this, {batch, heads, p.length, keys, p.size, p.valueSize, queries, keyHeads,
+                         values, scale, out}))
     return;
   result.store();
   presentKey.store();
