@@ -176,8 +176,8 @@ bool split(RowBuilder &b, graph::HostCallOp call) {
 
 enum class PadMode { Constant, Edge, Reflect, Wrap };
 
-/// A dim of the data of a Pad. Its elements from `kept` to `keptEnd` are those that negative pads do
-/// not remove.
+/// A dim of the data of a Pad. Its elements from `kept` to `keptEnd` are those that negative pads
+/// do not remove.
 struct PaddedDim {
   Value size, kept, keptEnd;
 };
@@ -191,8 +191,7 @@ Value paddedIndex(RowBuilder &b, PadMode mode, Value at, const PaddedDim &dim) {
     return b.min(b.max(at, zero), last);
   // Reflections repeat after all elements but the outer ones have come twice.
   const bool wraps = mode == PadMode::Wrap;
-  Value period =
-      b.max(wraps ? b.sub(dim.keptEnd, dim.kept) : b.mul(last, b.index(2)), b.index(1));
+  Value period = b.max(wraps ? b.sub(dim.keptEnd, dim.kept) : b.mul(last, b.index(2)), b.index(1));
   Value rest = arith::RemSIOp::create(b, wraps ? b.sub(at, dim.kept) : at, period);
   rest = b.select(b.compare(CmpIPredicate::slt, rest, zero), b.add(rest, period), rest);
   if (wraps)
