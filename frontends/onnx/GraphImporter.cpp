@@ -42,9 +42,10 @@ static const OpRow *findRow(const onnx::NodeProto &node, int64_t opset) {
   return findOp(isStandard(node) ? node.op_type() : node.domain() + "." + node.op_type(), opset);
 }
 
-/// Domain and name of a function or operator as one key.
-static std::string functionKey(StringRef domain, StringRef name) {
-  return (domain == "ai.onnx" ? StringRef() : domain).str() + '\0' + name.str();
+/// Domain, name and overload of a function or operator as one key.
+static std::string functionKey(StringRef domain, StringRef name, StringRef overload) {
+  return (domain == "ai.onnx" ? StringRef() : domain).str() + '\0' + name.str() + '\0' +
+         overload.str();
 }
 
 GraphImporter::GraphImporter(onnx::ModelProto &model, int64_t opset, StringRef folder,
@@ -56,7 +57,8 @@ GraphImporter::GraphImporter(onnx::ModelProto &model, int64_t opset, StringRef f
     placeholder.emplace(options.placeholder);
   context.loadDialect<graph::GraphDialect, func::FuncDialect>();
   for (const onnx::FunctionProto &function : model.functions())
-    functions.try_emplace(functionKey(function.domain(), function.name()), &function);
+    functions.try_emplace(functionKey(function.domain(), function.name(), overloadOf(function)),
+                          &function);
 }
 
 //===----------------------------------------------------------------------===//
@@ -66,7 +68,7 @@ GraphImporter::GraphImporter(onnx::ModelProto &model, int64_t opset, StringRef f
 const onnx::FunctionProto *GraphImporter::findFunction(const onnx::NodeProto &node) const {
   if (!functions.empty())
     if (const onnx::FunctionProto *own =
-            functions.lookup(functionKey(node.domain(), node.op_type())))
+            functions.lookup(functionKey(node.domain(), node.op_type(), overloadOf(node))))
       return own;
   return nullptr;
 }

@@ -18,6 +18,8 @@
 #include "frontends/onnx/OpTable.h"
 #include "frontends/onnx/TensorData.h"
 #include "frontends/onnx/TrainingGraph.h"
+#include "frontends/onnx/ops/FunctionAttributes.h"
+#include "frontends/onnx/ops/TokenSearch.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -112,17 +114,18 @@ static bool checkNodes(const onnx::ModelProto &model, Diagnostics &diags) {
   return areGood;
 }
 
-/// Rejects functions of one name: nothing tells which of them a node calls, as overloads are not
-/// read.
+/// Rejects functions of one name and overload: nothing tells which of them a node calls.
 static bool checkFunctionNames(const onnx::ModelProto &model, Diagnostics &diags) {
   llvm::StringSet<> names;
   unsigned before = diags.numErrors();
   for (const onnx::FunctionProto &function : model.functions()) {
     const std::string domain = function.domain() == "ai.onnx" ? "" : function.domain();
-    if (!names.insert(domain + '\0' + function.name()).second)
-      diags.error("E13009", "function '" + function.name() + "' of domain '" + domain +
-                                "' is defined twice: give each function a name of its own "
-                                "(overloads are not supported)");
+    const std::string overload = overloadOf(function);
+    if (!names.insert(domain + '\0' + function.name() + '\0' + overload).second)
+      diags.error("E13009", "function '" + function.name() + "' of domain '" + domain + "'" +
+                                (overload.empty() ? "" : " and overload '" + overload + "'") +
+                                " is defined twice: give each function a name or an overload of "
+                                "its own");
   }
   return diags.numErrors() == before;
 }
@@ -169,7 +172,8 @@ static FailureOr<OwningOpRef<ModuleOp>> importModel(onnx::ModelProto &model, Str
   }
   std::optional<int64_t> opset = readOpset(model, diags);
   if (!opset || !checkNodes(model, diags) || !checkFunctionNames(model, diags) ||
-      !expandAscendNodes(*model.mutable_graph(), diags))
+      !expandAscendNodes(*model.mutable_graph(), diags) ||
+      !expandTokenSearches(*model.mutable_graph(), *opset, diags))
     return failure();
   std::vector<TrainingInput> weights;
   if (options.training) {

@@ -273,6 +273,10 @@ ATC_KERNEL(QLinearSoftmax) {
   Quantum from, to;
   if (!out || !from.read(*this, 1, 2) || !to.read(*this, 3, 4))
     return;
+  // As ONNX Runtime does it, 1 has a whole number of steps, whatever the scale.
+  const float steps = __builtin_floorf(1 / float(to.scale));
+  if (steps >= 1)
+    to.scale = 1 / double(steps);
   // Up to opset 12 all dims from the axis on were one.
   const bool flat = integer("opset", 13) < 13;
   const Dims dims = x.dims();

@@ -120,7 +120,7 @@ ATC_KERNEL(LinearRegressor) {
     return;
   for (int64_t row = 0; row < linear.rows.count; ++row) {
     linear.find(row, targets, scores);
-    transformScores(linear.transform, scores, targets);
+    transformTargets(linear.transform, scores, targets);
     for (int64_t i = 0; i < targets; ++i)
       out[row * targets + i] = float(scores[i]);
   }

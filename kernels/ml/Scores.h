@@ -69,6 +69,13 @@ inline void transformScores(Transform transform, double *scores, int64_t count) 
   }
 }
 
+/// Transforms the scores of one row of a regressor in place. Of the transforms a single score takes
+/// PROBIT alone, as in ONNX Runtime.
+inline void transformTargets(Transform transform, double *scores, int64_t count) {
+  if (count > 1 || transform == Transform::Probit)
+    transformScores(transform, scores, count);
+}
+
 /// Computes the scores of two classes from that of the second. With `complement` they add up to 1;
 /// otherwise the first is the negative of the second.
 inline void transformBinary(Transform transform, double score, bool complement, double *two) {

@@ -409,7 +409,7 @@ ATC_KERNEL(TreeEnsemble) {
   if (!out || !trees.read(*this, targets))
     return;
   trees.run(*this, rows, Aggregate(how), [&](int64_t row, double *sums, const uint8_t *) {
-    transformScores(Transform(code), sums, targets);
+    transformTargets(Transform(code), sums, targets);
     (void)dispatchFloats(rows.data.dtype(), [&](auto type) {
       using T = typename decltype(type)::Type;
       for (int64_t t = 0; t < targets; ++t)
@@ -446,7 +446,7 @@ ATC_KERNEL(TreeEnsembleRegressor) {
   trees.run(*this, rows, aggregate, [&](int64_t row, double *sums, const uint8_t *) {
     for (int64_t t = 0; t < base.size; ++t)
       sums[t] += base[t];
-    transformScores(transform, sums, targets);
+    transformTargets(transform, sums, targets);
     for (int64_t t = 0; t < targets; ++t)
       out[row * targets + t] = float(sums[t]);
   });

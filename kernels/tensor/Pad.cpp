@@ -10,8 +10,9 @@ namespace {
 enum class Mode { Constant, Edge, Reflect, Wrap };
 
 /// Returns the position in a dim of `size` elements that is read for coordinate `at` of the result
-/// (counted from the first element of the input); -1: none, the constant is used.
-int64_t sourceOf(int64_t at, int64_t size, Mode mode) {
+/// (counted from the first element of the input); -1: none, the constant is used. The elements of
+/// [kept, keptEnd) are those that negative pads do not remove: they alone repeat.
+int64_t sourceOf(int64_t at, int64_t size, Mode mode, int64_t kept, int64_t keptEnd) {
   if (at >= 0 && at < size)
     return at;
   switch (mode) {
@@ -25,8 +26,10 @@ int64_t sourceOf(int64_t at, int64_t size, Mode mode) {
     const int64_t rest = ((at % period) + period) % period;
     return rest < size ? rest : period - rest;
   }
-  case Mode::Wrap:
-    return ((at % size) + size) % size;
+  case Mode::Wrap: {
+    const int64_t period = keptEnd - kept, rest = (at - kept) % period;
+    return kept + (rest < 0 ? rest + period : rest);
+  }
   }
   return -1;
 }
@@ -49,11 +52,14 @@ void pad(Context &c, Tensor data, const Dims &begins, const Dims &shape, Mode mo
   int64_t *table = c.scratch<int64_t>(total);
   if (!table)
     return;
-  for (int64_t d = 0; d < rank; ++d)
+  for (int64_t d = 0; d < rank; ++d) {
+    const int64_t kept = maximum(-begins[d], int64_t(0));
+    const int64_t keptEnd = minimum(shape[d] - begins[d], dims[d]);
     for (int64_t i = 0; i < shape[d]; ++i) {
-      const int64_t at = sourceOf(i - begins[d], dims[d], mode);
+      const int64_t at = sourceOf(i - begins[d], dims[d], mode, kept, keptEnd);
       table[starts[d] + i] = at < 0 ? -1 : at * steps[d];
     }
+  }
   const int64_t inner = rank ? shape[rank - 1] : 1;
   table[0] = 0; // the only row of a scalar
   const int64_t *last = rank ? table + starts[rank - 1] : table;
@@ -138,7 +144,9 @@ ATC_KERNEL(Pad) {
         __builtin_add_overflow(shape[axis], after, &shape[axis]))
       return fail("pads of % and % are too large", before, after);
     begins[axis] = before;
-    if (mode != Mode::Constant && data.dim(axis) == 0 && shape[axis] > 0)
+    const int64_t removed = maximum(-before, int64_t(0)) + maximum(-after, int64_t(0));
+    const int64_t left = data.dim(axis) - (mode == Mode::Wrap ? removed : 0);
+    if (mode != Mode::Constant && left <= 0 && shape[axis] > 0)
       return fail("dim % is empty: there is nothing to pad with", axis);
   }
   pad(*this, data, begins, shape, mode, value);

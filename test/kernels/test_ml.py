@@ -41,6 +41,20 @@ def test_linear_regressor(dtype):
         close(got, want)
 
 
+def test_a_single_score_of_a_regressor_takes_no_sigmoid():
+    """As in ONNX Runtime: of the transforms it takes PROBIT alone."""
+    score = np.float32([[.3]])
+    for transform, want in (("LOGISTIC", .3), ("SOFTMAX", .3), ("PROBIT", -.5244005)):
+        own = dict(post_transform=transform)
+        got, = call("LinearRegressor", score, coefficients=[1.0], intercepts=[0.0], **own)
+        np.testing.assert_allclose(got, [[want]], rtol=1e-4)
+        got, = call("TreeEnsembleRegressor", score, nodes_treeids=[0], nodes_nodeids=[0],
+                    nodes_featureids=[0], nodes_values=[0.0], nodes_modes=["LEAF"],
+                    nodes_truenodeids=[0], nodes_falsenodeids=[0], target_treeids=[0],
+                    target_nodeids=[0], target_ids=[0], target_weights=[.3], n_targets=1, **own)
+        np.testing.assert_allclose(got, [[want]], rtol=1e-4)
+
+
 def test_linear_classifier():
     scores = X @ W.T + OFFSETS
     labels, got = call("LinearClassifier", X, outputs=2, coefficients=numbers(W),

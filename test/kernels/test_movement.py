@@ -160,6 +160,17 @@ def test_pad_modes(mode):
     assert np.array_equal(got, want)
 
 
+@pytest.mark.parametrize("pads,want", [
+    ((-1, 3), [1, 2, 3, 4, 5, 1, 2, 3]), ((3, -1), [2, 3, 4, 0, 1, 2, 3, 4]),
+    ((2, -3), [1, 2, 0, 1, 2]), ((7, -2), [1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3])])
+def test_only_what_negative_pads_leave_repeats(pads, want):
+    """As ONNX Runtime does it."""
+    got, = call("Pad", np.arange(6, dtype="f4"), ints(*pads), mode="wrap")
+    assert got.tolist() == want
+    with pytest.raises(KernelError, match="dim 0 is empty"):
+        call("Pad", np.arange(6, dtype="f4"), ints(-6, 7), mode="wrap")
+
+
 def test_pad_negative_and_axes():
     data = DATA.astype("f8")
     got, = call("Pad", data, ints(-1, 2, 1, -3), np.array(7.0), ints(-1, 1))

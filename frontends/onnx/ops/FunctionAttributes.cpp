@@ -10,20 +10,39 @@
 
 namespace atc::onnx_import {
 
+/// Calls `visit` with the bytes of each field of that number, which the message's class does not
+/// know.
+template <typename Message, typename Visit>
+static void forEachUnknown(const Message &message, int number, Visit &&visit) {
+  const google::protobuf::UnknownFieldSet &fields =
+      message.GetReflection()->GetUnknownFields(message);
+  for (int i = 0; i < fields.field_count(); ++i)
+    if (const google::protobuf::UnknownField &found = fields.field(i);
+        found.number() == number &&
+        found.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
+      visit(std::string(found.length_delimited()));
+}
+
 std::vector<onnx::AttributeProto> defaultsOf(const onnx::FunctionProto &function) {
   std::vector<onnx::AttributeProto> defaults;
-  const google::protobuf::UnknownFieldSet &fields =
-      function.GetReflection()->GetUnknownFields(function);
-  for (int i = 0; i < fields.field_count(); ++i) {
-    const google::protobuf::UnknownField &found = fields.field(i);
-    if (found.number() != kDefaultAttributesField ||
-        found.type() != google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
-      continue;
+  forEachUnknown(function, kDefaultAttributesField, [&](const std::string &bytes) {
     onnx::AttributeProto attribute;
-    if (attribute.ParseFromString(std::string(found.length_delimited())))
+    if (attribute.ParseFromString(bytes))
       defaults.push_back(std::move(attribute));
-  }
+  });
   return defaults;
+}
+
+std::string overloadOf(const onnx::NodeProto &node) {
+  std::string overload;
+  forEachUnknown(node, /*number=*/8, [&](const std::string &bytes) { overload = bytes; });
+  return overload;
+}
+
+std::string overloadOf(const onnx::FunctionProto &function) {
+  std::string overload;
+  forEachUnknown(function, /*number=*/13, [&](const std::string &bytes) { overload = bytes; });
+  return overload;
 }
 
 void bindAttributes(onnx::NodeProto &inner, const onnx::NodeProto &call,

@@ -4,6 +4,7 @@
 #ifndef OPENATC_FRONTENDS_ONNX_OPS_FUNCTIONATTRIBUTES_H
 #define OPENATC_FRONTENDS_ONNX_OPS_FUNCTIONATTRIBUTES_H
 
+#include <string>
 #include <vector>
 
 #include <onnx/onnx_pb.h>
@@ -18,6 +19,11 @@ constexpr int kDefaultAttributesField = 11;
 
 /// Returns the attributes of a function that have defaults.
 std::vector<onnx::AttributeProto> defaultsOf(const onnx::FunctionProto &function);
+
+/// Return which one of several functions of a name a node calls, or a function is: the field
+/// `overload`, which the protobuf classes of older IR versions do not know either.
+std::string overloadOf(const onnx::NodeProto &node);
+std::string overloadOf(const onnx::FunctionProto &function);
 
 /// Puts the values of a call's attributes where the body of a function refers to them. An attribute
 /// that the call lacks has its default, and is left out where there is none.

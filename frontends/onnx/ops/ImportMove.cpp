@@ -272,6 +272,20 @@ Value padWithElement(NodeContext &n, Value input, ArrayRef<int64_t> low, ArrayRe
   return input;
 }
 
+/// Returns what negative pads leave of the input, and sets these to zero.
+Value cropped(NodeContext &n, Value input, SmallVector<int64_t> &low, SmallVector<int64_t> &high) {
+  SmallVector<int64_t> starts, sizes = llvm::to_vector(n.shape(input));
+  for (auto [begin, end, size] : llvm::zip(low, high, sizes)) {
+    starts.push_back(std::max<int64_t>(-begin, 0));
+    size = std::max<int64_t>(size - starts.back() - std::max<int64_t>(-end, 0), 0);
+    begin = std::max<int64_t>(begin, 0);
+    end = std::max<int64_t>(end, 0);
+  }
+  if (sizes == n.shape(input))
+    return input;
+  return n.create<graph::SliceOp>(input, starts, sizes, SmallVector<int64_t>(starts.size(), 1));
+}
+
 /// `fill`: the value of a border where it is no constant; else `value` is.
 void pad(NodeContext &n, const Ints &pads, const Ints &axes, double value, Value fill = {}) {
   using graph::PadMode;
@@ -306,6 +320,8 @@ void pad(NodeContext &n, const Ints &pads, const Ints &axes, double value, Value
                      .Case("edge", PadMode::Edge)
                      .Case("wrap", PadMode::Wrap)
                      .Default(PadMode::Constant);
+  if (mode == PadMode::Wrap)
+    input = cropped(n, input, low, high);
   if (llvm::all_of(low, [](int64_t v) { return v == 0; }) &&
       llvm::all_of(high, [](int64_t v) { return v == 0; }))
     return n.setOutput(input);

@@ -5,6 +5,8 @@
 // these. Each means: dequantize, the operator, quantize; passes make integers of it. Scales that
 // are not known at compile time are left to host kernels.
 
+#include <cmath>
+
 #include "dialects/graph/ops/BinaryOps.h"
 #include "dialects/graph/ops/ConvOps.h"
 #include "dialects/graph/ops/ReduceOps.h"
@@ -70,6 +72,11 @@ void importSoftmax(NodeContext &n) {
   Value input = realInput(n, 0);
   if (n.failed())
     return;
+  // The host kernel multiplies by an integer, to which it rounds the scale's reciprocal.
+  if (std::optional<SmallVector<double>> scale = n.constantFloats(3); scale && scale->size() == 1)
+    if (const float steps = 1 / static_cast<float>(scale->front()); steps != std::floor(steps))
+      return n.failNode("has steps that are not one part of a whole number, which a host kernel "
+                        "rounds");
   const auto softmax = [&](Value value, int64_t dim) {
     return n.create<graph::SoftmaxOp>(value, dim);
   };

@@ -176,19 +176,26 @@ bool split(RowBuilder &b, graph::HostCallOp call) {
 
 enum class PadMode { Constant, Edge, Reflect, Wrap };
 
+/// A dim of the data of a Pad. Its elements from `kept` to `keptEnd` are those that negative pads
+/// do not remove.
+struct PaddedDim {
+  Value size, kept, keptEnd;
+};
+
 /// Returns the element that position `at` of a padded dim has, counted from the first one of the
 /// data, which is not empty.
-Value paddedIndex(RowBuilder &b, PadMode mode, Value at, Value dim) {
+Value paddedIndex(RowBuilder &b, PadMode mode, Value at, const PaddedDim &dim) {
   using arith::CmpIPredicate;
-  Value zero = b.index(0), last = b.sub(dim, b.index(1));
+  Value zero = b.index(0), last = b.sub(dim.size, b.index(1));
   if (mode == PadMode::Edge)
     return b.min(b.max(at, zero), last);
   // Reflections repeat after all elements but the outer ones have come twice.
-  Value period = mode == PadMode::Wrap ? dim : b.max(b.mul(last, b.index(2)), b.index(1));
-  Value rest = arith::RemSIOp::create(b, at, period);
+  const bool wraps = mode == PadMode::Wrap;
+  Value period = b.max(wraps ? b.sub(dim.keptEnd, dim.kept) : b.mul(last, b.index(2)), b.index(1));
+  Value rest = arith::RemSIOp::create(b, wraps ? b.sub(at, dim.kept) : at, period);
   rest = b.select(b.compare(CmpIPredicate::slt, rest, zero), b.add(rest, period), rest);
-  if (mode == PadMode::Wrap)
-    return rest;
+  if (wraps)
+    return b.add(dim.kept, rest);
   return b.select(b.compare(CmpIPredicate::sgt, rest, last), b.sub(period, rest), rest);
 }
 
@@ -208,8 +215,12 @@ bool pad(RowBuilder &b, graph::HostCallOp call) {
                : b.has(2)  ? b.load(b.in(2), b.index(0))
                            : b.constant(in.element, 0);
   Indices begins;
-  for (int64_t d = 0; d < in.rank(); ++d)
+  SmallVector<PaddedDim> dims;
+  for (int64_t d = 0; d < in.rank(); ++d) {
     begins.push_back(b.loadIndex(b.in(1), b.index(d)));
+    Value kept = b.max(b.sub(b.index(0), begins[d]), b.index(0));
+    dims.push_back({in.dims[d], kept, b.min(b.sub(out.dims[d], begins[d]), in.dims[d])});
+  }
   b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
     Value base = b.index(0), isInside;
     for (auto [d, index] : llvm::enumerate(indices)) {
@@ -218,7 +229,7 @@ bool pad(RowBuilder &b, graph::HostCallOp call) {
         Value fits = b.compare(arith::CmpIPredicate::ult, at, in.dims[d]);
         isInside = isInside ? arith::AndIOp::create(b, isInside, fits).getResult() : fits;
       } else {
-        at = paddedIndex(b, mode, at, in.dims[d]);
+        at = paddedIndex(b, mode, at, dims[d]);
       }
       base = b.add(base, b.mul(at, in.strides[d]));
     }
@@ -227,7 +238,7 @@ bool pad(RowBuilder &b, graph::HostCallOp call) {
       b.loop(from, to, [&](Value j) {
         Value value = fill;
         if (!isConstant)
-          value = b.load(in, b.add(base, paddedIndex(b, mode, b.sub(j, begin), in.dims.back())));
+          value = b.load(in, b.add(base, paddedIndex(b, mode, b.sub(j, begin), dims.back())));
         b.store(out, value, b.add(row, j));
       });
     };

@@ -47,6 +47,13 @@ private:
     return input.load(b.add(b.add(from, i), v * lanes), lanes, count, /*stride=*/1, pad);
   }
 
+  /// Loads weights, which may be stored as f16 or bf16.
+  Value loadWide(LaneBuffer &weights, Value at, int64_t count) {
+    Value value = weights.load(at, lanes, count);
+    Type wide = laneType(b.getF32Type(), lanes);
+    return value.getType() == wide ? value : arith::ExtFOp::create(b, wide, value).getResult();
+  }
+
   /// Returns the mean of fn(x) over the row at `from`, in all lanes; x is `pad` past the end.
   Value mean(Value from, Value pad, function_ref<Value(Value)> fn) {
     Value total = reduceRow(
@@ -72,11 +79,11 @@ private:
         Value x = load(from, i, v, count, zero);
         Value y = arith::MulFOp::create(b, arith::SubFOp::create(b, x, center), scale);
         if (gamma && beta)
-          y = b.madd(y, gamma->load(at, lanes, count), beta->load(at, lanes, count));
+          y = b.madd(y, loadWide(*gamma, at, count), loadWide(*beta, at, count));
         else if (gamma)
-          y = arith::MulFOp::create(b, y, gamma->load(at, lanes, count));
+          y = arith::MulFOp::create(b, y, loadWide(*gamma, at, count));
         else if (beta)
-          y = arith::AddFOp::create(b, y, beta->load(at, lanes, count));
+          y = arith::AddFOp::create(b, y, loadWide(*beta, at, count));
         output.store(y, b.add(to, at), count);
       }
     });

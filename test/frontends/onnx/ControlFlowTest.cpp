@@ -219,6 +219,19 @@ TEST_CASE("functions of the model") {
     *model.model.add_functions() = function;
     CHECK_THAT(errorOf(model),
                Contains("E13009: function 'Scale' of domain 'ours' is defined twice"));
+    // NodeProto.overload and FunctionProto.overload, which older protobuf classes do not know.
+    auto overload = [](auto &message, int field, const std::string &name) {
+      message.GetReflection()->MutableUnknownFields(&message)->AddLengthDelimited(field, name);
+    };
+    onnx::FunctionProto &other = *model.model.mutable_functions(1);
+    other.mutable_node(0)->set_op_type("Tanh");
+    overload(other, 13, "curved");
+    CHECK_THAT(textOf(model), Contains("graph.relu") && !Contains("graph.tanh"));
+    overload(call, 8, "curved");
+    CHECK_THAT(textOf(model), Contains("graph.tanh") && !Contains("graph.relu"));
+    *model.model.add_functions() = other;
+    CHECK_THAT(errorOf(model), Contains("E13009: function 'Scale' of domain 'ours' and overload "
+                                        "'curved' is defined twice"));
   }
   SECTION("one that calls itself") {
     inner.set_op_type("Scale");

@@ -174,6 +174,13 @@ TEST_CASE("Pad: pads are an attribute, from opset 11 an input, from 18 with axes
   attr(model.node("Pad", {"x", "pads", "", "axes"}, {"y"}), "mode", "edge");
   CHECK_THAT(textOf(model), Contains(expected) && Contains("pad_mode edge"));
 
+  // Only what negative pads leave repeats.
+  TestModel wraps = modelOf(18, {2, 3});
+  wraps.ints("pads", {1, -1, 0, 2});
+  attr(wraps.node("Pad", {"x", "pads"}, {"y"}), "mode", "wrap");
+  CHECK_THAT(textOf(wraps), Contains("graph.slice") &&
+                                Contains("high = array<i64: 0, 2>, low = array<i64: 1, 0>"));
+
   // A value that is only known in a run is a border of its own on each side.
   TestModel filled = modelOf(18, {2, 3});
   filled.input("v", {}).ints("pads", {0, 1, 0, 2});

@@ -1,0 +1,20 @@
+//===-- TokenSearch.h - searches for tokens as loops ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_FRONTENDS_ONNX_OPS_TOKENSEARCH_H
+#define OPENATC_FRONTENDS_ONNX_OPS_TOKENSEARCH_H
+
+#include <onnx/onnx_pb.h>
+
+#include "support/Diagnostics.h"
+
+namespace atc::onnx_import {
+
+/// Replaces GreedySearch and BeamSearch of com.microsoft by a Loop around their decoder, which has
+/// the form of GPT-2. `opset` is that of the model. Reports all errors and returns false where
+/// there are some.
+bool expandTokenSearches(onnx::GraphProto &graph, int64_t opset, Diagnostics &diagnostics);
+
+} // namespace atc::onnx_import
+
+#endif // OPENATC_FRONTENDS_ONNX_OPS_TOKENSEARCH_H

@@ -1,0 +1,168 @@
+#===-- test_token_search.py - GreedySearch and BeamSearch of com.microsoft -------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Searches around a small decoder, against the same searches over lists.
+
+With the package onnxruntime they are compared with that, too. Needs numpy, pytest and the onnx package.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "common"))
+import openatc_npu as npu  # noqa: E402
+from openatc_runtime import Session  # noqa: E402
+from openatc_tools import RUNTIME  # noqa: E402
+
+VOCABULARY, WIDTH, PAD, END, PROMPT = 9, 4, 0, 3, np.array([[0, 5, 7], [8, 4, 6]], np.int32)
+INT32, FLOAT = TensorProto.INT32, TensorProto.FLOAT
+RNG = np.random.default_rng(5)
+WORDS, PLACES = RNG.standard_normal((VOCABULARY, WIDTH)), RNG.standard_normal((32, WIDTH)) / 4
+LOGITS = RNG.standard_normal((WIDTH, VOCABULARY))
+
+
+def decoder():
+    """Scores come from a word, its position, and the mean of all words so far; the past has the words twice."""
+    node = helper.make_node
+    nodes = [node("Gather", ["words", "input_ids"], ["word"]), node("Gather", ["places", "position_ids"], ["place"]),
+             node("Unsqueeze", ["word", "axes"], ["pair"]), node("Concat", ["pair", "pair"], ["new"], axis=0),
+             node("Concat", ["past_0", "new"], ["present_0"], axis=3),
+             node("Gather", ["present_0", "zero"], ["key"]), node("Squeeze", ["key", "one"], ["all"]),
+             node("Cast", ["attention_mask"], ["mask"], to=FLOAT), node("Unsqueeze", ["mask", "one"], ["row"]),
+             node("MatMul", ["row", "all"], ["sum"]), node("ReduceSum", ["row", "two"], ["count"], keepdims=1),
+             node("Div", ["sum", "count"], ["mean"]), node("Add", ["word", "place"], ["own"]),
+             node("Add", ["own", "mean"], ["both"]), node("MatMul", ["both", "table"], ["logits"])]
+    weights = {"words": WORDS.astype("f4"), "places": PLACES.astype("f4"), "table": LOGITS.astype("f4"), "zero": np.array(0),
+               "one": np.array([1]), "two": np.array([2]), "axes": np.array([0, 2])}
+    info = helper.make_tensor_value_info
+    return helper.make_graph(
+        nodes, "decoder", [info("input_ids", INT32, ["b", "s"]), info("position_ids", INT32, ["b", "s"]),
+                           info("attention_mask", INT32, ["b", "t"]), info("past_0", FLOAT, [2, "b", 1, "p", WIDTH])],
+        [info("logits", FLOAT, ["b", "s", VOCABULARY]), info("present_0", FLOAT, [2, "b", 1, "t", WIDTH])],
+        [numpy_helper.from_array(value, name) for name, value in weights.items()])
+
+
+def scores_of(prompt, tokens, mask):
+    """The logits of the token behind `tokens`, of which the first are the prompt."""
+    mask = np.concatenate([mask, np.ones(len(tokens) - len(prompt))])
+    place = np.count_nonzero(prompt != PAD) + len(tokens) - len(prompt) - 1
+    words = WORDS[tokens]
+    return (words[-1] + PLACES[place] + mask @ words / mask.sum()) @ LOGITS
+
+
+def changed(scores, tokens, given):
+    scores = scores.copy()
+    for token in set(tokens):
+        scores[token] *= given["repetition_penalty"] ** (1 if scores[token] < 0 else -1)
+    size = given["no_repeat_ngram_size"]
+    for i in range(len(tokens) - size + 1 if size else 0):
+        if list(tokens[i:i + size - 1]) == list(tokens[len(tokens) - size + 1:]):
+            scores[tokens[i + size - 1]] = -np.inf
+    scores[given["vocab_mask"] == 0] = -np.inf
+    if len(tokens) < given["min_length"]:
+        scores[END] = -np.inf
+    return scores
+
+
+def greedy(prompt, mask, given):
+    tokens = list(prompt)
+    while len(tokens) < given["max_length"]:
+        best = int(changed(scores_of(prompt, tokens, mask), tokens, given).argmax())
+        if best == END:
+            break
+        tokens.append(best)
+    return tokens + [PAD] * (given["max_length"] - len(tokens))
+
+
+def beam(prompt, mask, given):
+    count, power = given["num_beams"], given["length_penalty"]
+    beams, ended = [(0.0, list(prompt))] + [(-1e9, list(prompt))] * (count - 1), []
+    while len(beams[0][1]) < given["max_length"]:
+        found = []
+        for total, tokens in beams:
+            logits = scores_of(prompt, tokens, mask)
+            own = changed(logits - np.log(np.exp(logits).sum()), tokens, given)
+            found += [(total + own[token], tokens, token) for token in range(VOCABULARY)]
+        found = sorted(found, key=lambda one: -one[0])[:2 * count]
+        length = len(beams[0][1])
+        ended += [(total / length ** power, tokens) for total, tokens, token in found[:count] if token == END]
+        ended = sorted(ended, key=lambda one: -one[0])[:count]
+        beams = [(total, tokens + [token]) for total, tokens, token in found if token != END][:count]
+        if len(ended) == count and (given["early_stopping"] or ended[-1][0] >= found[0][0] / length ** power):
+            break
+    else:
+        ended += [(total / len(tokens) ** power, tokens) for total, tokens in beams]
+    ended = sorted(ended, key=lambda one: -one[0])[:given["num_return_sequences"]]
+    return [tokens + [PAD] * (given["max_length"] - len(tokens)) for _, tokens in ended], [score for score, _ in ended]
+
+
+DEFAULTS = dict(max_length=10, min_length=0, num_beams=3, num_return_sequences=2, length_penalty=1.0, repetition_penalty=1.0,
+                no_repeat_ngram_size=0, early_stopping=0, vocab_mask=np.ones(VOCABULARY, np.int32))
+
+
+def search(folder, op, mask, given):
+    """Returns the outputs of the compiled search."""
+    is_beam = op == "BeamSearch"
+    order = ["max_length", "min_length"] + ["num_beams", "num_return_sequences", "length_penalty"] * is_beam
+    order += ["repetition_penalty", "vocab_mask"]
+    reals = {"length_penalty", "repetition_penalty"}
+    values = {name: np.atleast_1d(given[name]).astype("f4" if name in reals else "i4") for name in order}
+    inputs = ["ids"] + order
+    feed = {"ids": PROMPT}
+    if mask is not None:
+        inputs += ["", "mask"]
+        feed["mask"] = mask
+    attributes = {"no_repeat_ngram_size": given["no_repeat_ngram_size"]}
+    if is_beam:
+        attributes["early_stopping"] = given["early_stopping"]
+    outputs = ["sequences", "scores"][:1 + is_beam]
+    node = helper.make_node(op, inputs, outputs, domain="com.microsoft", decoder=decoder(), eos_token_id=END, pad_token_id=PAD,
+                            model_type=0, **attributes)
+    info = helper.make_tensor_value_info
+    graph = helper.make_graph([node], "g", [info(name, INT32, ["b", "s"]) for name in feed],
+                              [info(name, kind, None) for name, kind in zip(outputs, [INT32, FLOAT])],
+                              [numpy_helper.from_array(value, name) for name, value in values.items()])
+    model = helper.make_model(graph, ir_version=8,
+                              opset_imports=[helper.make_opsetid("", 14), helper.make_opsetid("com.microsoft", 1)])
+    onnx.save(model, folder / "search.onnx")
+    got = Session(RUNTIME, npu.build(folder / "search.onnx", folder, None), threads=1).run_values(feed)
+    try:
+        import onnxruntime
+    except ImportError:
+        return got
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    for name, want in zip(outputs, session.run(None, feed)):
+        if is_beam:  # what follows the end of a greedy search is not set there
+            np.testing.assert_allclose(got[name], want, rtol=1e-5)
+    return got
+
+
+@pytest.mark.parametrize("own", [
+    {}, dict(min_length=7, repetition_penalty=1.6), dict(no_repeat_ngram_size=2, vocab_mask=np.arange(VOCABULARY) % 5 != 4)])
+def test_greedy_search(tmp_path, own):
+    given = {**DEFAULTS, **own}
+    got = search(tmp_path, "GreedySearch", None, given)
+    want = [greedy(row, row != PAD, given) for row in PROMPT]
+    assert got["sequences"].tolist() == want
+
+
+def test_a_given_mask_hides_words_but_counts_no_positions(tmp_path):
+    mask = np.array([[0, 1, 1], [1, 0, 1]], np.int32)
+    got = search(tmp_path, "GreedySearch", mask, DEFAULTS)
+    assert got["sequences"].tolist() == [greedy(row, own, DEFAULTS) for row, own in zip(PROMPT, mask)]
+
+
+@pytest.mark.parametrize("own", [
+    {}, dict(length_penalty=1.4, min_length=5, num_return_sequences=3), dict(early_stopping=1, repetition_penalty=1.3),
+    dict(num_beams=4, no_repeat_ngram_size=2)])
+def test_beam_search(tmp_path, own):
+    given = {**DEFAULTS, **own}
+    got = search(tmp_path, "BeamSearch", None, given)
+    want = [beam(row, row != PAD, given) for row in PROMPT]
+    assert got["sequences"].tolist() == [sequences for sequences, _ in want]
+    np.testing.assert_allclose(got["scores"], [scores for _, scores in want], rtol=1e-5)
