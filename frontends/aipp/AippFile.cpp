@@ -4,6 +4,7 @@
 #include "frontends/aipp/AippFile.h"
 
 #include "frontends/ModelFile.h"
+#include "frontends/TextMessage.h"
 
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/text_format.h"
@@ -222,6 +223,10 @@ std::vector<AippEntry> readAippText(llvm::StringRef text, llvm::StringRef path,
   parser.WriteLocationsTo(&tree);
   parser.SetRecursionLimit(100);
   text.consume_front("\xEF\xBB\xBF"); // the mark of UTF-8
+  if (std::optional<LoneBrace> brace = findLoneBrace(text)) {
+    diagnostics.error("E10052", path + ":" + llvm::Twine(brace->line + 1) + ": " + brace->what);
+    return {};
+  }
   if (!parser.ParseFromString(text.str(), &file)) {
     if (diagnostics.numErrors() == before)
       diagnostics.error("E10052", path + ": the file cannot be read");
