@@ -26,8 +26,8 @@ struct LoneBrace {
   std::string what;
 };
 
-/// Returns the first '}' that closes nothing, else the last '{' that nothing closes, of a message in
-/// text form; a parser's own message names only where it noticed.
+/// Returns the first '}' that closes nothing, else the last '{' that nothing closes, of a message
+/// in text form; a parser's own message names only where it noticed.
 std::optional<LoneBrace> findLoneBrace(llvm::StringRef text);
 
 } // namespace atc
