@@ -43,6 +43,7 @@ settings() { # program
   fuzz-acl-calls) echo 20000 test/fuzz/corpus-acl ;;
   fuzz-compile) echo 10000 --replay=0 test/fuzz/corpus-onnx test/fuzz/corpus-tf test/fuzz/corpus-tflite ;;
   fuzz-npu-program) echo 1000000 test/fuzz/corpus-npu ;;
+  fuzz-acl-model) echo 100000 test/runtime-lite/golden test/fuzz/corpus-om-run ;;
   fuzz-om-dump) echo 100000 test/runtime-lite/golden test/fuzz/corpus-om-run ;;
   fuzz-om-run) echo 100000 test/fuzz/corpus-om-run ;;
   fuzz-om-load) echo 1000000 test/runtime-lite/golden $(ls -d test/fuzz/corpus-om 2>/dev/null) ;;
