@@ -4,6 +4,7 @@
 #include "frontends/aipp/AippFile.h"
 
 #include "frontends/ModelFile.h"
+#include "frontends/TextMessage.h"
 
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/text_format.h"
@@ -80,18 +81,6 @@ std::string lineText(llvm::StringRef text, int line) {
   return text.split('\n').first.split('#').first.trim().take_front(80).str();
 }
 
-/// Returns which brace a message of the parser is about; empty for other messages.
-static std::string missingBrace(llvm::StringRef message) {
-  const llvm::StringRef found = message.rsplit("got:").second.trim();
-  if (message.starts_with("Expected \"{\""))
-    return "aipp_op must be followed by {";
-  if (!message.starts_with("Expected identifier, got:"))
-    return "";
-  if (found.empty())
-    return "the file ends inside of aipp_op { ... }: its } is missing";
-  return found == "}" ? "this } has no { before it" : "";
-}
-
 /// Words the parser's messages for people who do not know protobuf.
 class ErrorReporter : public google::protobuf::io::ErrorCollector {
 public:
@@ -107,14 +96,14 @@ public:
       if (head.ends_with("AippFile\"")) {
         what = "'" + name + "' stands outside of aipp_op { ... }";
       } else if (name == "aipp_op") {
-        what = "aipp_op stands inside of another: the } of that one is missing";
+        what = "aipp_op stands inside of another one";
       } else {
         const std::string near = nearestField(name);
         what = "'" + name + "' is not a field of aipp_op" +
                (near.empty() ? "" : "; did you mean '" + near + "'?");
       }
-    } else if (const std::string brace = missingBrace(message); !brace.empty()) {
-      what = brace;
+    } else if (message.starts_with("Expected \"{\"")) {
+      what = "aipp_op must be followed by {";
     } else {
       what += " at '" + lineText(text, std::max(line, 0)) + "'";
     }
@@ -238,6 +227,10 @@ std::vector<AippEntry> readAippText(llvm::StringRef text, llvm::StringRef path,
   parser.WriteLocationsTo(&tree);
   parser.SetRecursionLimit(100);
   text.consume_front("\xEF\xBB\xBF"); // the mark of UTF-8
+  if (std::optional<LoneBrace> brace = findLoneBrace(text)) {
+    diagnostics.error("E10052", path + ":" + llvm::Twine(brace->line + 1) + ": " + brace->what);
+    return {};
+  }
   if (!parser.ParseFromString(text.str(), &file)) {
     if (diagnostics.numErrors() == before)
       diagnostics.error("E10052", path + ": the file cannot be read");
