@@ -34,14 +34,14 @@ struct Columns {
       const int64_t first = tap < 0 ? minimum(ceilDiv(-tap, step), width) : 0;
       const int64_t end = tap < image[last] ? minimum(ceilDiv(image[last] - tap, step), width) : 0;
       for (int64_t row = 0; row < rows; ++row, from += width) {
-        int64_t offset = 0, place = 1;
+        int64_t offset = 0, elements = 1;
         bool inside = true;
-        for (int64_t d = last, rest = row; d >= 0; place *= image[d], --d) {
+        for (int64_t d = last, rest = row; d >= 0; elements *= image[d], --d) {
           if (d == last)
             continue;
           const int64_t at = taps[d] + rest % windows[d] * stride[d];
           inside = inside && at >= 0 && at < image[d];
-          offset += inside ? at * place : 0;
+          offset += inside ? at * elements : 0;
           rest /= windows[d];
         }
         if (!inside)
@@ -97,7 +97,7 @@ ATC_KERNEL(Col2Im) {
       return fail("the image is too large");
   }
   if (data.dim(1) % blockSize || data.dim(2) != windowCount)
-    return fail("% x % columns do not fit blocks of % elements at % places", data.dim(1),
+    return fail("% x % columns do not fit blocks of % elements at % positions", data.dim(1),
                 data.dim(2), blockSize, windowCount);
   const int64_t batch = data.dim(0), channels = data.dim(1) / blockSize;
   Dims shape(batch, channels);

@@ -46,27 +46,27 @@ template <typename F> void placeTaps(F *to, const F *parts, F bias, const Window
 
 /// The sums of a row of the result, by their place within a stride: a row of each that there is.
 struct StridedRow {
-  int64_t places, width;
+  int64_t offsets, width;
   StridedRow(int64_t length, int64_t stride)
-      : places(minimum(stride, length)), width(ceilDiv(length, stride)) {}
-  int64_t size() const { return places * width; }
+      : offsets(minimum(stride, length)), width(ceilDiv(length, stride)) {}
+  int64_t size() const { return offsets * width; }
 };
 
 /// Writes for each element of a plane of the result where its sum is: divisions would take longer
 /// than the additions of a short row.
-void findPlaces(int64_t *places, const Window &window) {
+void findOffsets(int64_t *offsets, const Window &window) {
   const int64_t last = window.rank() - 1, length = window.in[last], stride = window.stride[last];
   const StridedRow shape(length, stride);
   const int64_t rows = length ? window.in.product() / length : 0;
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t column = 0; column < length; ++column)
-      *places++ = row * shape.size() + column % stride * shape.width + column / stride;
+      *offsets++ = row * shape.size() + column % stride * shape.width + column / stride;
 }
 
 /// Adds the products of each tap where it meets the result. `sums` has room for a StridedRow per
-/// row, `places` is that of findPlaces().
+/// row, `offsets` is that of findOffsets().
 template <typename F>
-void addTaps(F *to, const F *parts, F *sums, F bias, const Window &window, const int64_t *places) {
+void addTaps(F *to, const F *parts, F *sums, F bias, const Window &window, const int64_t *offsets) {
   const int64_t last = window.rank() - 1, stride = window.stride[last], length = window.in[last];
   const int64_t size = window.out.product(), rows = length ? window.in.product() / length : 0;
   const StridedRow shape(length, stride);
@@ -74,10 +74,10 @@ void addTaps(F *to, const F *parts, F *sums, F bias, const Window &window, const
   for (int64_t i = 0; i < rows * rowSize; ++i)
     sums[i] = bias;
   window.forEachRow(0, window.rows(), [&](int64_t tap, int64_t at, int64_t in, int64_t n) {
-    F *place = sums + places[in];
+    F *row = sums + offsets[in];
     const F *from = parts + tap * size + at;
     for (int64_t j = 0; j < n; ++j)
-      place[j] += from[j];
+      row[j] += from[j];
   });
   for (int64_t row = 0; row < rows; ++row, to += length, sums += rowSize) {
     if (stride == 1) {
@@ -121,11 +121,11 @@ bool convTranspose(Context &c, F *y, const F *x, const F *w, const F *bias, cons
   const int64_t rows = outChannels * taps;
   F *parts = c.scratch<F>(block * taps * size), *sums = c.scratch<F>(block * room + 1);
   F *turned = c.scratch<F>(groups * rows * inChannels + 1);
-  int64_t *places = c.scratch<int64_t>(isApart ? 1 : plane);
-  if (!parts || !sums || !turned || !places)
+  int64_t *offsets = c.scratch<int64_t>(isApart ? 1 : plane);
+  if (!parts || !sums || !turned || !offsets)
     return false;
   if (!isApart)
-    findPlaces(places, window);
+    findOffsets(offsets, window);
   for (int64_t group = 0; group < groups; ++group) {
     const int64_t from = group * rows * inChannels;
     transposeRows(turned + from, inChannels, w + from, rows, inChannels, rows);
@@ -147,7 +147,7 @@ bool convTranspose(Context &c, F *y, const F *x, const F *w, const F *bias, cons
           if (isApart)
             placeTaps(to, from, own, window);
           else
-            addTaps(to, from, sums + channel * room, own, window, places);
+            addTaps(to, from, sums + channel * room, own, window, offsets);
         }
       });
     }

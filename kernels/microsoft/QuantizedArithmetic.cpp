@@ -209,9 +209,10 @@ void averagePlanes(Context &c, char *out, const T *data, const Dims &shape, cons
                    Mean &&mean) {
   const int64_t outSize = w.out.product(), inSize = w.in.product();
   const int64_t planes = shape.product(0, 2), stride = w.stride[w.rank() - 1];
-  int32_t *sums = c.scratch<int32_t>((planes + 1) * outSize + 1), *met = sums + planes * outSize;
+  int32_t *sums = c.scratch<int32_t>((planes + 1) * outSize + 1);
   if (!sums)
     return;
+  int32_t *met = sums + planes * outSize;
   __builtin_memset(sums, 0, uint64_t((planes + 1) * outSize) * sizeof(int32_t));
   w.forEachRow(0, w.rows(), [&](int64_t, int64_t to, int64_t, int64_t n) {
     for (int64_t i = 0; i < n; ++i)

@@ -8,6 +8,7 @@
 #include "dialects/graph/ops/ReduceOps.h"
 #include "dialects/graph/ops/ShapeOps.h"
 #include "dialects/graph/ops/StructureOps.h"
+#include "dialects/graph/scatter/Scatter.h"
 
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/IRMapping.h"
@@ -300,7 +301,7 @@ bool Follower::visit(Operation *op) {
           .Case<ArgMaxOp, ArgMinOp>([&](auto own) {
             return reduced(own, own.getInput(), {int64_t(own.getAxis())}, own.getKeepdims());
           })
-          .Case<SoftmaxOp, LogSoftmaxOp>(
+          .Case<SoftmaxOp, LogSoftmaxOp, CumulativeSumOp>(
               [&](auto own) { return along(own, own.getInput(), own.getAxis()); })
           .Case([&](ReshapeOp own) { return reshape(own); })
           .Case([&](TransposeOp own) {

@@ -24,7 +24,7 @@ FailureOr<RankedTensorType> CumulativeSumOp::inferType(Adaptor adaptor, EmitErro
   if (failed(checkAxis(adaptor.getAxis(), type.getRank(), emitError)))
     return failure();
   if (!type.getElementType().isIntOrFloat() || type.getElementType().isInteger(1))
-    return emitError() << "expects numbers, but input is " << type;
+    return emitError() << "expects integers or floats, but input is " << type;
   return withoutEncoding(type);
 }
 

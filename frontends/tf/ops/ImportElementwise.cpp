@@ -78,11 +78,21 @@ Value ones(NodeContext &n, Value x) { return n.fill(n.shape(x), n.scalarLike(1, 
 
 Value squaredDifference(NodeContext &n, Value a, Value b) { return square(n, n.sub(a, b)); }
 
-/// Rounds down, as the remainder has the sign of the divisor.
+/// Rounds down. The integer quotient is rounded to zero: it is one too large where there is a
+/// remainder of another sign than the divisor. (To subtract the remainder first could overflow.)
 Value floorDiv(NodeContext &n, Value a, Value b) {
+  Value quotient = n.div(a, b);
   if (n.isFloat(a))
-    return n.create<graph::FloorOp>(n.div(a, b));
-  return n.div(n.sub(a, n.create<graph::ModOp>(a, b, /*fmod=*/false)), b);
+    return n.create<graph::FloorOp>(quotient);
+  if (n.elementType(a).isUnsignedInteger())
+    return quotient;
+  Value zero = n.scalarLike(0, a), remainder = n.sub(a, n.mul(quotient, b));
+  Value isBelow = n.compare(remainder, zero, ComparePredicate::Lt);
+  Value differs =
+      n.compare(isBelow, n.compare(b, zero, ComparePredicate::Lt), ComparePredicate::Ne);
+  Value isRest = n.compare(remainder, zero, ComparePredicate::Ne);
+  return n.create<graph::WhereOp>(n.create<graph::AndOp>(isRest, differs),
+                                  n.sub(quotient, n.scalarLike(1, a)), quotient);
 }
 Value floorMod(NodeContext &n, Value a, Value b) {
   if (n.isFloat(a))

@@ -73,7 +73,14 @@ void importFloorDiv(OpContext &c) {
   Value x = c.in(0), y = c.in(1);
   if (isFloat(typeOf(c, 0)))
     return c.setOutput(c.node("Floor", {c.node("Div", {x, y})}));
-  c.setOutput(c.node("Div", {c.node("Sub", {x, floorMod(c, x, y)}), y}));
+  // The integer quotient is rounded to zero: it is one too large where there is a remainder of
+  // another sign than the divisor. (To subtract the remainder first could overflow.)
+  Value zero = one(c, 0), quotient = c.node("Div", {x, y});
+  Value remainder = c.node("Sub", {x, c.node("Mul", {quotient, y})});
+  Value differs = c.node("Xor", {c.node("Less", {remainder, zero}), c.node("Less", {y, zero})});
+  Value isRest = c.node("Not", {c.node("Equal", {remainder, zero})});
+  c.setOutput(c.node(
+      "Where", {c.node("And", {isRest, differs}), c.node("Sub", {quotient, one(c, 1)}), quotient}));
 }
 
 /// Computes the angle of the point (x, y) from atan(y / x), which knows half of the plane.

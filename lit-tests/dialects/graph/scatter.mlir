@@ -51,7 +51,7 @@ func.func @running(%x: tensor<2x5xf32>) -> tensor<2x5xf32> {
 // -----
 
 func.func @bools(%x: tensor<2x5xi1>) -> tensor<2x5xi1> {
-  // expected-error @+1 {{expects numbers, but input is 'tensor<2x5xi1>'}}
+  // expected-error @+1 {{expects integers or floats, but input is 'tensor<2x5xi1>'}}
   %0 = graph.cumulative_sum %x {axis = 1 : i64} : (tensor<2x5xi1>) -> tensor<2x5xi1>
   return %0 : tensor<2x5xi1>
 }

@@ -90,8 +90,8 @@ private:
         b, size, Lanes{lanes, 1}, {none},
         [&](Value i, ArrayRef<int64_t> counts, ValueRange carried) -> SmallVector<Value> {
           const int64_t count = counts.front();
-          Value place = op.getReverse() ? b.mulAdd(i, -1, b.index(size - count)) : i;
-          Value sums = widen(b, input.load(b.add(from, place), lanes, count, 1, pad));
+          Value offset = op.getReverse() ? b.mulAdd(i, -1, b.index(size - count)) : i;
+          Value sums = widen(b, input.load(b.add(from, offset), lanes, count, 1, pad));
           for (int64_t by = 1; by < lanes; by *= 2)
             sums = combine(b, Combiner::Sum, sums, moved(sums, by, none));
           Value all = laneOf(b, sums, op.getReverse() ? 0 : lanes - 1);
@@ -99,7 +99,7 @@ private:
           sums = combine(b, Combiner::Sum, carried.front(), sums);
           if (op.getExclusive())
             sums = moved(sums, 1, carried.front());
-          output.store(narrow(b, sums, output.element()), b.add(to, place), count);
+          output.store(narrow(b, sums, output.element()), b.add(to, offset), count);
           return {next};
         });
   }

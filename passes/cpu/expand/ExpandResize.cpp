@@ -390,7 +390,7 @@ private:
   Lanes lanes;
 };
 
-/// Gathers rows of one element each: the places of a vector of them are computed together.
+/// Gathers rows of one element each: the offsets of a vector of them are computed together.
 void gatherSingles(GatherOp op) {
   KernelBuilder b(op);
   LaneBuffer input(b, op.getInput()), indices(b, op.getIndices()), output(b, op.getOutput());
@@ -422,12 +422,12 @@ void gatherSingles(GatherOp op) {
         output.store(input.gather(from, arith::MulIOp::create(b, rows, step)), to, count, out[1]);
         return;
       }
-      SmallVector<Value> places;
+      SmallVector<Value> offsets;
       for (int64_t lane = 0; lane < count; ++lane) {
         Value row = arith::IndexCastOp::create(b, b.getIndexType(), laneOf(b, index, lane));
-        places.push_back(b.mulAdd(row, in[1], from));
+        offsets.push_back(b.mulAdd(row, in[1], from));
       }
-      output.store(input.gather(places, lanes.width), to, count, out[1]);
+      output.store(input.gather(offsets, lanes.width), to, count, out[1]);
     });
   });
   op.erase();

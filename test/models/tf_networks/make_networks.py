@@ -516,6 +516,18 @@ def shifted_bits():
     return run
 
 
+@network(np.array([122, 112, -94, -118, -128, 127, 7, -7, 0], "i1"),
+         np.array([-20, -99, 90, 23, 3, -2, -7, 2, -5], "i1"),
+         np.array([2 ** 31 - 1, -(2 ** 31), -(2 ** 31), 40], "i4"), np.array([-20, 7, 2 ** 31 - 1, -9], "i4"),
+         np.array([2 ** 63 - 1, -(2 ** 63), 40], "i8"), np.array([-20, 7, -9], "i8"),
+         np.array([250, 7], "u1"), np.array([249, 2], "u1"), folder="numbers")
+def quotients_near_limits():
+    def run(*values):
+        return [form(values[i], values[i + 1]) for i in range(0, 8, 2)
+                for form in (tf.math.floordiv, tf.math.floormod, tf.truncatediv)]
+    return run
+
+
 @network(values(4, 6) * 3, folder="numbers")
 def quantized_and_back():
     def run(value):

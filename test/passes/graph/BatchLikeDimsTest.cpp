@@ -66,6 +66,14 @@ TEST_CASE_METHOD(Fixture, "ops that leave positions apart keep the dim") {
   CHECK(through("tensor<4x3xf32>", 0,
                 "%y = graph.softmax %x {axis = 1 : i64} : (tensor<4x3xf32>) -> tensor<4x3xf32>",
                 "tensor<4x3xf32>") == Dim({0, 1}));
+  CHECK(through("tensor<4x3xf32>", 0,
+                "%y = graph.cumulative_sum %x {axis = 1 : i64} : "
+                "(tensor<4x3xf32>) -> tensor<4x3xf32>",
+                "tensor<4x3xf32>") == Dim({0, 1}));
+  CHECK(!through("tensor<4x3xf32>", 0,
+                 "%y = graph.cumulative_sum %x {axis = 0 : i64} "
+                 ": (tensor<4x3xf32>) -> tensor<4x3xf32>",
+                 "tensor<4x3xf32>"));
   CHECK(through("tensor<3x4xf32>", 1,
                 "%y = graph.arg_max %x {axis = 0 : i64, keepdims = false} : (tensor<3x4xf32>) -> "
                 "tensor<4xi64>",
