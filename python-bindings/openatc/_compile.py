@@ -193,7 +193,10 @@ def _dims(name: str, dims: Sequence[int | None]) -> list[int]:
             checked = [-1 if dim is None else operator.index(dim) for dim in dims]
             # The compiler refuses what is too large, as far as its numbers go.
             for dim in checked:
-                if abs(dim) >= 1 << 63:
+                if dim <= -(1 << 63):
+                    raise ValueError(f"the shape of input '{name}' has the dim {dim}, expected 0 or "
+                                     "more, or -1 for a dim that is dynamic")
+                if dim >= 1 << 63:
                     raise ValueError(f"the shape of input '{name}' has the dim {dim}, more than "
                                      "the largest supported one, 2^31")
             return checked

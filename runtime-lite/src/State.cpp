@@ -269,6 +269,7 @@ om_status om_model_get_state(const om_model *model, uint32_t index, om_state_inf
   answer.name = typeOfPort(*model->header, state.input(), true).name;
   answer.input = state.input();
   answer.output = state.output();
+  answer.initial = state.initial();
   return writeAnswer(answer, info);
 }
 

@@ -61,6 +61,8 @@ def test_load_errors(digits_onnx, tmp_path):
         openatc.load(digits_onnx, input_shapes={"image": (1.5, 1, 28, 28)})
     with pytest.raises(ValueError, match="'image' has the dim 9223372036854775808, more than"):
         openatc.load(digits_onnx, input_shapes={"image": (1 << 63, 1, 28, 28)})
+    with pytest.raises(ValueError, match="has the dim -9223372036854775808, expected 0 or more"):
+        openatc.load(digits_onnx, input_shapes={"image": (-(1 << 63), 1, 28, 28)})
     error = error_text(openatc.load, digits_onnx, input_shapes={"image": (0, -2, 28, 28)})
     assert error.code == "E10011" and len(error.messages) == 2
     for name, content in (("a.onnx", b"no model"), ("b.onnx", b""), ("c.mlir", b"func @"),

@@ -21,7 +21,8 @@ static void addRunOptions(CLI::App &app, Options &options) {
          "-i,--input", options.input,
          "input files: a.npy,b.bin in the model's order, or name=file,...; a .npy file must "
          "have the input's type and shape, an image is decoded and resized, any other file has "
-         "its raw bytes; an input without a file is zeros; several files of one name are the "
+         "its raw bytes; an input without a file is zeros, a state what it begins with; several "
+         "files of one name are the "
          "items of a sequence; values may stand for a file, \"ids=[[101,2023,102]]\"; may be given "
          "several times")
       ->join(',')
@@ -34,7 +35,8 @@ static void addRunOptions(CLI::App &app, Options &options) {
       ->type_name("SHAPES");
   app.add_option("-o,--output", options.output, "write each output as <name>.npy into this folder")
       ->type_name("DIR");
-  app.add_flag("--random", options.random, "inputs without a file are random values, not zeros");
+  app.add_flag("--random", options.random,
+               "inputs without a file are random values, not zeros; states begin as ever");
   app.add_option("--seed", options.seed, "the seed of --random (default 0)")->type_name("N");
   app.add_flag(
       "--state", options.state,

@@ -110,7 +110,9 @@ SmallVector<Value> keyOf(NodeContext &n, unsigned index) {
 /// bounds of integers.
 template <Form form, bool hasKey> void importSeeded(NodeContext &n) {
   Value shape = n.input(0);
-  const Type element = n.typeAttr("dtype", form >= Form::Integers ? pb::DT_INT32 : pb::DT_FLOAT);
+  const Type element = n.typeAttr("dtype", form == Form::AnyIntegers ? pb::DT_UINT64
+                                           : form == Form::Integers  ? pb::DT_INT32
+                                                                     : pb::DT_FLOAT);
   SmallVector<Value> keys;
   if (hasKey) {
     // 1 is Philox, 3 is what TensorFlow selects, on a CPU the same.

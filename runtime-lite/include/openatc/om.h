@@ -493,8 +493,9 @@ typedef struct om_state_info {
   const char *name; /* of the input */
   uint32_t input;   /* the index of the input that reads it    */
   uint32_t output;  /* the index of the output that becomes it */
+  uint32_t initial; /* 1 + the index of the tensor that holds its first value; 0: zeros */
 } om_state_info;
-#define OM_STATE_INFO_INIT {sizeof(om_state_info), NULL, 0, 0}
+#define OM_STATE_INFO_INIT {sizeof(om_state_info), NULL, 0, 0, 0}
 
 /* Returns the number of states that a model declares. */
 OM_API uint32_t om_model_states(const om_model *model);

@@ -60,7 +60,7 @@ def sparse_parts_dynamic():
         sparse = tf.sparse.from_dense(rows)
         results = tf.sparse.split(sparse, 3, 1) + tf.sparse.split(sparse, 2, 0)
         for reduce in (tf.raw_ops.SparseReduceSumSparse, tf.raw_ops.SparseReduceMaxSparse):
-            for axes, keeps in (([1], False), ([-2], True)):
+            for axes, keeps in (([1], False), ([-2], True), ([], False)):
                 made = reduce(input_indices=sparse.indices, input_values=sparse.values, input_shape=sparse.dense_shape,
                               reduction_axes=axes, keep_dims=keeps)
                 results.append(tf.SparseTensor(*made))

@@ -269,8 +269,7 @@ template <bool isMax, bool isSparse> void importSparseReduce(NodeContext &n) {
   axes = n.normalizeAxes(axes, rank);
   if (n.failed())
     return;
-  if (axes.empty())
-    axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  // Without axes nothing is combined, other than the documentation of these operators says.
   SmallVector<int64_t> kept, isSummed(rank, 0);
   for (int64_t axis = 0; axis < rank; ++axis)
     if (llvm::is_contained(axes, axis))
