@@ -72,7 +72,7 @@ def test_attention_for_training(acl, layout):
     close(out, arranged(attended(values, MASK), layout))
     close(largest, values.max(-1, keepdims=True).repeat(8, -1))
     close(total, np.exp(values - values.max(-1, keepdims=True)).sum(-1, keepdims=True).repeat(8, -1))
-    assert "keepProb" in refused(acl, "FlashAttentionScore", q, k, v, NULL, NULL, NULL, NULL, NULL, DOUBLE(0.25), DOUBLE(0.9),
+    assert "give dropMask" in refused(acl, "FlashAttentionScore", q, k, v, NULL, NULL, NULL, NULL, NULL, DOUBLE(0.25), DOUBLE(0.9),
                                  HUGE, HUGE, LONG(4), layout.encode(), LONG(0), LONG(0), largest, total, NULL, out)
 
 
