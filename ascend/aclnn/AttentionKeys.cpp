@@ -132,33 +132,42 @@ View behindPrefix(Plan &plan, const View &x, const View &prefix, const Attention
 }
 
 /// Moves the tokens of each batch, behind which `padding` others lie, to the begin.
-View withoutPadding(Plan &plan, const View &x, const Dims &lengths, int64_t padding,
-                    const char *name) {
+View withoutPadding(Plan &plan, const View &x, const Dims &lengths, int64_t padding) {
   if (!plan.isGood())
     return {};
-  const View moved = plan.make(x.type, x.dims);
+  const View moved = plan.make(x.type, x.dims), zero = plan.constant(0, x.type);
   for (int64_t batch = 0; plan.isGood() && batch < x.dims[0]; ++batch) {
-    const int64_t length = lengths.empty()                   ? x.dims[2]
-                           : lengths.size() == 1             ? lengths[0]
-                           : batch < int64_t(lengths.size()) ? lengths[size_t(batch)]
-                                                             : -1;
-    if (padding < 0 || length < 0 || length > x.dims[2] || padding > x.dims[2] - length) {
-      plan.reject("%s has %lld rows per batch; kvPaddingSize is %lld, the length of batch %lld "
-                  "%lld",
-                  name, (long long)x.dims[2], (long long)padding, (long long)batch,
-                  (long long)length);
-      return {};
-    }
-    const int64_t begin = x.dims[2] - padding - length;
+    const int64_t length = lengths[size_t(batch)];
     const View from = part(x, 0, batch, 1), to = part(moved, 0, batch, 1);
-    plan.copy(part(from, 2, begin, length), part(to, 2, 0, length));
+    if (length > 0)
+      plan.copy(part(from, 2, x.dims[2] - padding - length, length), part(to, 2, 0, length));
     // What is behind them is hidden, and must be a number.
     if (length < x.dims[2])
-      plan.copy(
-          plan.broadcast(plan.constant(0, x.type), {1, x.dims[1], x.dims[2] - length, x.dims[3]}),
-          part(to, 2, length, x.dims[2] - length));
+      plan.copy(plan.broadcast(zero, {1, x.dims[1], x.dims[2] - length, x.dims[3]}),
+                part(to, 2, length, x.dims[2] - length));
   }
   return moved;
+}
+
+/// Sets the lengths of keys behind which `padding` others lie, one per batch: where they do not
+/// fit, there are none.
+void setPaddedLengths(Plan &plan, Attention &attention, const View &key, int64_t padding) {
+  if (!plan.isGood())
+    return;
+  const int64_t batches = key.dims[0], tokens = key.dims[2];
+  Dims &lengths = attention.lengths;
+  if (attention.mask.place || attention.shift.place)
+    plan.reject("attenMask and pseShift must be NULL with kvPaddingSize");
+  if (lengths.size() == 1)
+    lengths.assign(size_t(batches), lengths[0]);
+  if (int64_t(lengths.size()) != batches)
+    plan.reject("actualSeqLengthsKv must have 1 or %lld numbers", (long long)batches);
+  for (int64_t &length : lengths)
+    if (length < 0 || length > tokens)
+      plan.reject("actualSeqLengthsKv has %lld; there are %lld rows", (long long)length,
+                  (long long)tokens);
+    else if (padding > tokens - length)
+      length = 0;
 }
 
 void checkEnds(Plan &plan, const Dims &ends, int64_t count, const char *name) {
@@ -234,10 +243,12 @@ void completeKeys(Plan &plan, Attention &attention, const View &blockTable, int6
   } else {
     key = headsOf(plan, key, attention.layout, attention.keyHeads, "key");
     value = headsOf(plan, value, attention.layout, attention.keyHeads, "value");
-    if (padding.place) {
-      const int64_t behind = int64_t(plan.elementOf(padding, "kvPaddingSize"));
-      key = withoutPadding(plan, key, attention.lengths, behind, "key");
-      value = withoutPadding(plan, value, attention.lengths, behind, "value");
+    // Without lengths, padding has no meaning.
+    if (padding.place && !attention.lengths.empty()) {
+      const auto behind = int64_t(std::max(0.0, plan.elementOf(padding, "kvPaddingSize")));
+      setPaddedLengths(plan, attention, key, behind);
+      key = withoutPadding(plan, key, attention.lengths, behind);
+      value = withoutPadding(plan, value, attention.lengths, behind);
     }
     if (prefix.key.place) {
       // Whether its triangle begins with the prefix or behind it is not documented.

@@ -375,5 +375,9 @@ def test_keys_with_padding_behind(acl):
     given = [q, (k,), (v,), NULL, NULL, [3, 6], *[NULL] * 8, np.array([1]), LONG(4), DOUBLE(0.25), b"BNSD", LONG(2), LONG(0), LONG(0), out]
     call(acl, "IncreFlashAttentionV4", *given)
     close(out, want)
-    assert "kvPaddingSize is 3" in fused(acl, "FusedInferAttentionScore", q, k, v, out, "BNSD", 4, 2, lengths=[3, 6], padding=np.array([3]),
-                                         use=refused)
+    # Where the keys of a batch would begin in front of the tensor, there are none.
+    out = Tensor(acl, np.ones_like(q))
+    fused(acl, "FusedInferAttentionScore", q, k, v, out, "BNSD", 4, 2, lengths=[2, 6], padding=np.array([3]))
+    assert not out.read()[1].any()
+    assert "must be NULL with kvPaddingSize" in fused(acl, "FusedInferAttentionScore", q, k, v, out, "BNSD", 4, 2, lengths=[3, 6],
+                                                      mask=np.zeros((2, 8), bool), padding=np.array([1]), use=refused)
