@@ -293,9 +293,9 @@ def air_files():
     yield "dynamic", serialized(dynamic + [op("flat", "Flatten", ("pool:0",))])
     graphs = {"then": [data("a"), op("y", "Neg", ("a:0",)), net_output(("y:0",))],
               "else": [data("a"), net_output(("a:0",))],
-              "more": [data("i"), data("a"), constant("n", np.int32(3)), op("y", "Less", ("i:0", "n:0")),
+              "more": [data("i"), data("a"), constant("n", np.array(3, np.int32)), op("y", "Less", ("i:0", "n:0")),
                        net_output(("y:0",))],
-              "round": [data("i"), data("a"), constant("one", np.int32(1)), op("next", "Add", ("i:0", "one:0")),
+              "round": [data("i"), data("a"), constant("one", np.array(1, np.int32)), op("next", "Add", ("i:0", "one:0")),
                         op("y", "If", ("i:0", "a:0"), graphs=["then", "else"]), net_output(("next:0", "y:0"))]}
     yield "control", serialized([
         data("i", (), "int32", index=0), data("x", (2, 3), index=1),
