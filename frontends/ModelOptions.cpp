@@ -35,8 +35,11 @@ static bool parseDims(StringRef item, StringRef text, std::vector<int64_t> &dims
       return false;
     }
     if (word.getAsInteger(10, dim)) {
-      diagnostics.error("E10002", "the value \"" + item + "\" of --input_shape is invalid: \"" +
-                                      word + "\" is not a number; write " + shapeSample);
+      // The Ascend toolchain tells a word that does not begin with a number from one that ends so.
+      const bool isNumber = word.ltrim('-').find_first_of("0123456789") == 0;
+      diagnostics.error(isNumber ? ErrorCode("E10002") : ErrorCode("E10014"),
+                        "the value \"" + item + "\" of --input_shape is invalid: \"" + word +
+                            "\" is not a number; write " + shapeSample);
       return false;
     }
     if (dim <= 0 && dim != -1) {

@@ -150,6 +150,13 @@ std::unique_ptr<CpuProgram> CpuProgram::build(driver::CompilerOptions options,
     return nullptr;
   }
   for (const ::om::Tensor &tensor : program->model.inputs())
+    if (!tensor.fixed()) {
+      diagnostics.error("E10055", "the model cannot be tuned: input '" + tensor.name +
+                                      "' has dims of any size; give the sizes that are used most "
+                                      "with --input_shape");
+      return nullptr;
+    }
+  for (const ::om::Tensor &tensor : program->model.inputs())
     program->inputs.push_back(program->buffers.emplace_back(tensor.bytes).data());
   for (const ::om::Tensor &tensor : program->model.outputs())
     program->outputs.push_back(program->buffers.emplace_back(tensor.bytes).data());

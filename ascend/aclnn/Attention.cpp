@@ -137,6 +137,46 @@ View scoresOf(Plan &plan, const Attention &given, const View &q, const View &k) 
   return hidden.place ? chosen(plan, hidden, low, scores) : scores;
 }
 
+void setDropout(Plan &plan, Attention &attention, const aclTensor *dropMask, double keepProb) {
+  attention.keep = keepProb;
+  if (!(keepProb > 0 && keepProb <= 1))
+    plan.reject("keepProb is %g; a share of weights that are kept is above 0 and at most 1",
+                keepProb);
+  if (keepProb < 1 && !dropMask)
+    plan.reject("keepProb is %g: give dropMask, the bits of the weights that are kept", keepProb);
+  attention.dropMask = plan.input(dropMask, "dropMask", true);
+  if (plan.isGood() && dropMask && attention.dropMask.type != ACL_UINT8 &&
+      attention.dropMask.type != ACL_BOOL)
+    plan.reject("dropMask must be uint8, eight weights in each");
+}
+
+void checkTrainingLayout(Plan &plan, const Attention &attention) {
+  if (attention.layout == "NTD" || !attention.outputLayout.empty())
+    plan.reject("inputLayout of a training must be BSH, SBH, BSND, BNSD or TND");
+}
+
+View dropped(Plan &plan, const Attention &given, const View &weights) {
+  if (!plan.isGood() || given.keep == 1)
+    return weights;
+  const int64_t count = countOf(weights.dims), begin = given.dropBit,
+                held = countOf(given.dropMask.dims) * 8;
+  if (held < begin + count) {
+    plan.reject("dropMask has %lld bits; the attention has %lld weights", (long long)held,
+                (long long)(begin + count));
+    return {};
+  }
+  const View bits = plan.dense(given.dropMask, given.dropMask.type),
+             factors = plan.make(ACL_FLOAT, weights.dims);
+  plan.onHost({bits, factors}, [=, scale = float(1 / given.keep)](const auto &at) -> aclError {
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t bit = begin + i;
+      reinterpret_cast<float *>(at[1])[i] = at[0][bit / 8] >> (bit % 8) & 1 ? scale : 0;
+    }
+    return ACL_SUCCESS;
+  });
+  return combined(plan, "Mul", weights, factors);
+}
+
 View headsOf(Plan &plan, const View &x, std::string_view layout, int64_t heads, const char *name) {
   const size_t rank = layout == "BSH" || layout == "SBH" || layout == "NSD" ? 3 : 4;
   if (plan.isGood() && x.dims.size() != rank)
@@ -160,6 +200,8 @@ View headsOf(Plan &plan, const View &x, std::string_view layout, int64_t heads, 
   }
   if (layout == "BSH" || layout == "SBH" || layout == "BSND")
     view = permuted(view, {0, 2, 1, 3});
+  if (layout == "NBSD")
+    view = permuted(view, {1, 0, 2, 3});
   if (view.dims[1] != heads)
     plan.reject("%s %s has %lld heads, not %lld", name, textOf(x.dims).c_str(),
                 (long long)view.dims[1], (long long)heads);
@@ -222,12 +264,24 @@ void describeAttention(Plan &plan, Attention &attention, const char *layout, int
                        int64_t keyHeads, int64_t sparseMode) {
   static constexpr std::array<std::string_view, 6> layouts = {"BSH",  "SBH", "BSND",
                                                               "BNSD", "NSD", "TND"};
-  attention.layout = layout ? layout : "";
+  // "BNSD_BSND" names the layout of the inputs and that of the result.
+  const std::string_view all = layout ? layout : "";
+  attention.layout = all.substr(0, all.find('_'));
+  attention.outputLayout = all == attention.layout ? "" : all.substr(attention.layout.size() + 1);
   attention.heads = heads;
   attention.keyHeads = keyHeads ? keyHeads : heads;
   attention.sparseMode = sparseMode;
-  if (std::find(layouts.begin(), layouts.end(), attention.layout) == layouts.end())
-    plan.reject("inputLayout must be BSH, SBH, BSND, BNSD, NSD or TND here");
+  const bool areSequences = attention.layout == "TND" || attention.layout == "NTD";
+  const auto fits = [&](std::string_view output) {
+    if (areSequences)
+      return output == "TND" || output == "NTD";
+    return output == "BSND" || output == "BNSD" || output == "NBSD" || output == "BSH";
+  };
+  if ((std::find(layouts.begin(), layouts.end(), attention.layout) == layouts.end() &&
+       attention.layout != "NTD") ||
+      (all != attention.layout && !fits(attention.outputLayout)))
+    plan.reject("inputLayout must be BSH, SBH, BSND, BNSD, NSD, TND or NTD here, or two of them as "
+                "in BNSD_BSND, where the layout of the result differs");
   if (heads < 1 || keyHeads < 0 || sparseMode < 0 || sparseMode > 4)
     plan.reject("the heads must be positive, numKeyValueHeads not negative, and sparseMode 0 to 4");
 }
@@ -248,7 +302,9 @@ void attend(Plan &plan, const Attention &given) {
     return;
   checkLengths(plan, given.lengths, q.dims[0], k.dims[2], "actualSeqLengthsKv");
   checkLengths(plan, given.rows, q.dims[0], q.dims[2], "actualSeqLengths");
-  const View output = headsOf(plan, given.output, given.layout, given.heads, "attentionOut");
+  const View output =
+      headsOf(plan, given.output, given.outputLayout.empty() ? given.layout : given.outputLayout,
+              given.heads, "attentionOut");
   // Where there are no keys the result is 0.
   if (plan.isGood() && k.dims[2] == 0) {
     if (given.largest.place || given.total.place || given.logarithm.place)
@@ -271,6 +327,9 @@ void attend(Plan &plan, const Attention &given) {
   } else {
     weights = softmaxOf(plan, "SoftmaxV2", scores, 3);
   }
+  if (!plan.isGood())
+    return;
+  weights = dropped(plan, given, weights);
   if (!plan.isGood())
     return;
   View result = product(plan, plan.dense(weights, v.type), sharedHeads(plan, v, given.heads));

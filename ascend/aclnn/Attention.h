@@ -13,7 +13,8 @@ namespace atc::ascend {
 /// hidden) x value.
 struct Attention {
   std::string_view layout;
-  std::string_view keyLayout; ///< of key and value; empty: that of the query
+  std::string_view keyLayout;    ///< of key and value; empty: that of the query
+  std::string_view outputLayout; ///< empty: that of the query
   int64_t heads = 0, keyHeads = 0;
   double scale = 1;
   int64_t before = 0, after = 0, sparseMode = 0;
@@ -23,6 +24,11 @@ struct Attention {
   bool hasModeOfOneRow = false;
   View query, key, value, shift, mask;
   Dims rows, lengths; ///< valid rows of query and of key per batch; none where all are
+  /// Bits of the weights that dropout keeps, those of this attention from `dropBit` on, and the
+  /// share of those; no dropout where that is 1.
+  View dropMask;
+  int64_t dropBit = 0;
+  double keep = 1;
   View output;
   /// Largest score and sum of exponentials of each row, [batch, heads, rows, n], and their
   /// logarithm; views of nothing where they are not asked for.
@@ -39,6 +45,12 @@ View sharedHeads(Plan &plan, const View &x, int64_t heads);
 /// where they are hidden.
 View scoresOf(Plan &plan, const Attention &given, const View &q, const View &k);
 
+/// Sets the dropout of an attention of a training.
+void setDropout(Plan &plan, Attention &attention, const aclTensor *dropMask, double keepProb);
+
+/// Returns weights, or gradients of them, behind dropout.
+View dropped(Plan &plan, const Attention &given, const View &weights);
+
 /// Adds the steps of an attention.
 void attend(Plan &plan, const Attention &given);
 
@@ -51,10 +63,26 @@ struct Antiquant {
   bool isGiven() const { return scale.place || offset.place; }
 };
 
+/// Holds keys and values that all batches have in front of their own.
+struct Prefix {
+  View key, value;     ///< views of nothing where there are none
+  int64_t length = -1; ///< how many of them; -1: all
+};
+
 /// Replaces key and value by whole tensors of floats: blocks of caches are put together as a table
-/// of [batch, blocks] says, and integers scaled.
+/// of [batch, blocks] says, those of the prefix come in front, and integers are scaled. Keys that
+/// are `padding` rows in front of the end of their tensor are moved to its begin.
 void completeKeys(Plan &plan, Attention &attention, const View &blockTable, int64_t blockSize,
-                  const Antiquant &ofKey, const Antiquant &ofValue);
+                  const Antiquant &ofKey, const Antiquant &ofValue, const Prefix &prefix,
+                  const View &padding);
+
+/// Returns `x` with the elements of `rope` behind those of each head. `areJoined`: the last dim has
+/// those of all heads.
+View withRope(Plan &plan, const View &x, const View &rope, int64_t heads, bool areJoined,
+              const char *name);
+
+/// Rejects layouts that only functions without gradients have.
+void checkTrainingLayout(Plan &plan, const Attention &attention);
 
 /// The attention of one packed sequence, and the range of its tokens.
 struct Sequence {

@@ -21,8 +21,7 @@ void rejectGiven(Plan &plan, std::initializer_list<const void *> handles, const 
 constexpr const char *noScales =
     "scales of quantized queries and results must be NULL: they have no functions here";
 constexpr const char *noPadding =
-    "shared prefixes, padding in front and positions in tensors of their own have no functions "
-    "here";
+    "padding of queries and scales of the rope of integer keys have no functions here";
 
 Dims lengthsOf(Plan &plan, const aclIntArray *handle, const char *name) {
   return handle ? plan.numbers(handle, name) : Dims();
@@ -35,6 +34,14 @@ View onlyOne(Plan &plan, const aclTensorList *handle, const char *name) {
     plan.reject("%s must be one tensor", name);
   return plan.isGood() ? views[0] : View();
 }
+
+/// Holds arguments that only some of the attention functions have.
+struct Further {
+  const aclTensor *padding = nullptr;
+  const aclTensor *keyPrefix = nullptr, *valuePrefix = nullptr;
+  const aclIntArray *prefixLength = nullptr;
+  const aclTensor *queryRope = nullptr, *keyRope = nullptr;
+};
 
 /// Holds the arguments that all attention functions have.
 struct Common {
@@ -54,7 +61,57 @@ struct Common {
   const aclTensor *keyScale = nullptr, *keyOffset = nullptr, *valueScale = nullptr,
                   *valueOffset = nullptr, *bothScale = nullptr, *bothOffset = nullptr;
   int64_t keyMode = -1, valueMode = -1; ///< those of Antiquant
+  Further further = {};
 };
+
+Prefix prefixOf(Plan &plan, const Further &given) {
+  Prefix prefix;
+  prefix.key = plan.input(given.keyPrefix, "keySharedPrefix", true);
+  prefix.value = plan.input(given.valuePrefix, "valueSharedPrefix", true);
+  if (!given.keyPrefix != !given.valuePrefix || (given.prefixLength && !given.keyPrefix))
+    plan.reject("a shared prefix is keySharedPrefix and valueSharedPrefix: give both, or none");
+  if (given.prefixLength) {
+    const Dims lengths = plan.numbers(given.prefixLength, "actualSharedPrefixLen");
+    if (plan.isGood() && (lengths.size() != 1 || lengths[0] < 0))
+      plan.reject("actualSharedPrefixLen must have one number, which is not negative");
+    prefix.length = plan.isGood() ? lengths[0] : -1;
+  }
+  return prefix;
+}
+
+/// Appends the positions that queries and keys have in tensors of their own.
+void addRope(Plan &plan, Attention &attention, const Further &given, bool areBlocks) {
+  if (!given.queryRope != !given.keyRope)
+    plan.reject("queryRope and keyRope belong together: give both, or none");
+  if (!plan.isGood() || !given.queryRope)
+    return;
+  const bool areJoined = attention.layout == "BSH" || attention.layout == "SBH";
+  attention.query = withRope(plan, attention.query, plan.input(given.queryRope, "queryRope"),
+                             attention.heads, areJoined, "query");
+  attention.key =
+      withRope(plan, attention.key, plan.input(given.keyRope, "keyRope"), attention.keyHeads,
+               areBlocks ? attention.key.dims.size() == 3 : areJoined, "key");
+}
+
+/// Turns tensors of NTD into those of TND.
+void turnSequences(Plan &plan, Attention &attention, bool areBlocks) {
+  const std::string_view shown =
+      attention.outputLayout.empty() ? attention.layout : attention.outputLayout;
+  const auto turn = [&](View &view, std::string_view layout) {
+    if (plan.isGood() && layout == "NTD" && view.dims.size() == 3)
+      view = permuted(view, {1, 0, 2});
+  };
+  turn(attention.query, attention.layout);
+  turn(attention.output, shown);
+  if (!areBlocks) {
+    turn(attention.key, attention.layout);
+    turn(attention.value, attention.layout);
+  }
+  if (attention.layout == "NTD")
+    attention.layout = "TND";
+  if (attention.layout == "TND")
+    attention.outputLayout = "";
+}
 
 /// Returns the scale and the offset of keys or values: own ones, or a half of those of both, whose
 /// first dim is 2.
@@ -102,19 +159,21 @@ aclnnStatus finishAttention(Plan &plan, const Common &given, uint64_t *size,
   attention.logarithm = plan.output(given.logarithm, "softmaxLse", true);
   const View table = plan.input(given.blockTable, "blockTable", true);
   const Antiquant ofKey = antiquantOf(plan, given, false), ofValue = antiquantOf(plan, given, true);
-  completeKeys(plan, attention, table, given.blockSize, ofKey, ofValue);
+  addRope(plan, attention, given.further, bool(table.place));
+  turnSequences(plan, attention, bool(table.place));
+  completeKeys(plan, attention, table, given.blockSize, ofKey, ofValue,
+               prefixOf(plan, given.further),
+               plan.input(given.further.padding, "kvPaddingSize", true));
   if (plan.isGood())
     attend(plan, attention);
   return plan.finish(size, executor);
 }
 
-/// Reads the tensors of an attention of a training, which has no dropout here.
+/// Reads the tensors and the dropout of an attention of a training.
 Attention beginTraining(Plan &plan, const aclTensor *query, const aclTensor *key,
-                        const aclTensor *value, double keepProb) {
-  if (keepProb != 1)
-    plan.reject("keepProb is %g; it must be 1: attention without dropout is what there is here",
-                keepProb);
+                        const aclTensor *value, const aclTensor *dropMask, double keepProb) {
   Attention attention;
+  setDropout(plan, attention, dropMask, keepProb);
   attention.hasModeOfOneRow = true;
   attention.query = plan.input(query, "query");
   attention.key = plan.input(key, "key");
@@ -126,6 +185,7 @@ Attention beginTraining(Plan &plan, const aclTensor *query, const aclTensor *key
 aclnnStatus finishTraining(Plan &plan, Attention &attention, const aclTensor *mask,
                            const aclTensor *largest, const aclTensor *total,
                            const aclTensor *output, uint64_t *size, aclOpExecutor **executor) {
+  checkTrainingLayout(plan, attention);
   attention.mask = plan.input(mask, "attenMask", true);
   attention.largest = plan.output(largest, "softmaxMaxOut", true);
   attention.total = plan.output(total, "softmaxSumOut", true);
@@ -193,9 +253,9 @@ aclnnStatus aclnnFlashAttentionScoreGetWorkspaceSize(
     const aclTensor *softmaxSumOut, const aclTensor *, const aclTensor *attentionOutOut,
     uint64_t *size, aclOpExecutor **executor) {
   Plan plan(__func__);
-  rejectGiven(plan, {dropMaskOptional, paddingMaskOptional, prefixOptional},
-              "dropMask, paddingMask and prefix must be NULL: they have no functions here");
-  Attention attention = beginTraining(plan, query, key, value, keepProbOptional);
+  rejectGiven(plan, {paddingMaskOptional, prefixOptional},
+              "paddingMask and prefix must be NULL: they have no functions here");
+  Attention attention = beginTraining(plan, query, key, value, dropMaskOptional, keepProbOptional);
   describeAttention(plan, attention, inputLayout, headNum,
                     keyHeadsOf(plan, attention, inputLayout, headNum), sparseModeOptional);
   attention.scale = scaleValueOptional;
@@ -219,10 +279,9 @@ aclnnStatus aclnnFlashAttentionVarLenScoreGetWorkspaceSize(
     const aclTensor *softmaxSumOut, const aclTensor *, const aclTensor *attentionOutOut,
     uint64_t *size, aclOpExecutor **executor) {
   Plan plan(__func__);
-  rejectGiven(plan, {realShiftOptional, dropMaskOptional, paddingMaskOptional, prefixOptional},
-              "realShift, dropMask, paddingMask and prefix must be NULL: they have no functions "
-              "here");
-  Attention attention = beginTraining(plan, query, key, value, keepProbOptional);
+  rejectGiven(plan, {realShiftOptional, paddingMaskOptional, prefixOptional},
+              "realShift, paddingMask and prefix must be NULL: they have no functions here");
+  Attention attention = beginTraining(plan, query, key, value, dropMaskOptional, keepProbOptional);
   const bool isThree = plan.isGood() && attention.key.dims.size() == 3;
   describeAttention(plan, attention, inputLayout, headNum,
                     isThree ? attention.key.dims[1] : headNum, sparseModeOptional);
@@ -274,7 +333,7 @@ ACLNN_PROMPT_ATTENTION(PromptFlashAttentionV3, (const aclIntArray *actualSeqLeng
                        (deqScale1, quantScale1, deqScale2, quantScale2, quantOffset2),
                        (int64_t sparseMode, ), sparseMode, (int64_t, ))
 
-#define ACLNN_INCREMENTAL_ATTENTION(name, scales, noneGiven, pages, padding, blocks, ...)          \
+#define ACLNN_INCREMENTAL_ATTENTION(name, scales, noneGiven, pages, blocks, ...)                   \
   aclnnStatus aclnn##name##GetWorkspaceSize(                                                       \
       const aclTensor *query, const aclTensorList *key, const aclTensorList *value,                \
       const aclTensor *pseShift, const aclTensor *attenMask, const aclIntArray *actualSeqLengths,  \
@@ -284,7 +343,6 @@ ACLNN_PROMPT_ATTENTION(PromptFlashAttentionV3, (const aclIntArray *actualSeqLeng
       aclOpExecutor **executor) {                                                                  \
     Plan plan(__func__);                                                                           \
     rejectGiven(plan, {ACLNN_UNPACK noneGiven}, noScales);                                         \
-    rejectGiven(plan, {ACLNN_UNPACK padding}, noPadding);                                          \
     return finishAttention(plan,                                                                   \
                            {query, onlyOne(plan, key, "key"), onlyOne(plan, value, "value"),       \
                             pseShift, attenMask, nullptr, actualSeqLengths, numHeads,              \
@@ -300,19 +358,19 @@ ACLNN_PROMPT_ATTENTION(PromptFlashAttentionV3, (const aclIntArray *actualSeqLeng
   ACLNN_FIVE_SCALES const aclTensor *antiquantScale, const aclTensor *antiquantOffset,
 #define ACLNN_FIVE_GIVEN dequantScale1, quantScale1, dequantScale2, quantScale2, quantOffset2
 #define ACLNN_ANTIQUANT nullptr, nullptr, nullptr, nullptr, antiquantScale, antiquantOffset
-ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttention, (), (), (), (), (), nullptr)
+ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttention, (), (), (), (), nullptr)
 ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttentionV2, (ACLNN_SEVEN_SCALES), (ACLNN_FIVE_GIVEN), (), (),
-                            (), nullptr, 0, ACLNN_ANTIQUANT)
+                            nullptr, 0, ACLNN_ANTIQUANT)
 ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttentionV3, (ACLNN_SEVEN_SCALES), (ACLNN_FIVE_GIVEN),
-                            (const aclTensor *blocktable, ), (), (int64_t blockSize, int64_t, ),
+                            (const aclTensor *blocktable, ), (int64_t blockSize, int64_t, ),
                             blocktable, blockSize, ACLNN_ANTIQUANT)
 ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttentionV4, (ACLNN_SEVEN_SCALES), (ACLNN_FIVE_GIVEN),
                             (const aclTensor *blocktable, const aclTensor *kvPaddingSize, ),
-                            (kvPaddingSize), (int64_t blockSize, int64_t, ), blocktable, blockSize,
-                            ACLNN_ANTIQUANT)
+                            (int64_t blockSize, int64_t, ), blocktable, blockSize, ACLNN_ANTIQUANT,
+                            -1, -1, Further{kvPaddingSize})
 
 // Each version has the arguments of the one before, and more in two places.
-#define ACLNN_FUSED_ATTENTION(name, parts, padding, modes, check, keyMode, valueMode, ...)         \
+#define ACLNN_FUSED_ATTENTION(name, parts, unused, further, modes, check, keyMode, valueMode, ...) \
   aclnnStatus aclnn##name##GetWorkspaceSize(                                                       \
       const aclTensor *query, const aclTensorList *key, const aclTensorList *value,                \
       const aclTensor *pseShift, const aclTensor *attenMask, const aclIntArray *actualSeqLengths,  \
@@ -328,7 +386,7 @@ ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttentionV4, (ACLNN_SEVEN_SCALES), (ACLNN_
       uint64_t *size, aclOpExecutor **executor) {                                                  \
     Plan plan(__func__);                                                                           \
     rejectGiven(plan, {deqScale1, quantScale1, deqScale2, quantScale2, quantOffset2}, noScales);   \
-    rejectGiven(plan, {queryPaddingSize, kvPaddingSize, ACLNN_UNPACK padding}, noPadding);         \
+    rejectGiven(plan, {queryPaddingSize, ACLNN_UNPACK unused}, noPadding);                         \
     if (antiquantMode < 0 || antiquantMode > 1 || (check) || innerPrecise < 0 || innerPrecise > 4) \
       plan.reject("the antiquant modes must be 0 or 1, and innerPrecise 0 to 4");                  \
     return finishAttention(plan,                                                                   \
@@ -354,31 +412,32 @@ ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttentionV4, (ACLNN_SEVEN_SCALES), (ACLNN_
                             antiquantScale,                                                        \
                             antiquantOffset,                                                       \
                             keyMode,                                                               \
-                            valueMode},                                                            \
+                            valueMode,                                                             \
+                            Further{kvPaddingSize, ACLNN_UNPACK further}},                         \
                            size, executor);                                                        \
   }                                                                                                \
   ACLNN_RUN(name)
-ACLNN_FUSED_ATTENTION(FusedInferAttentionScore, (), (), (), false, antiquantMode, antiquantMode,
+ACLNN_FUSED_ATTENTION(FusedInferAttentionScore, (), (), (), (), false, antiquantMode, antiquantMode,
                       nullptr, nullptr, nullptr, nullptr)
-#define ACLNN_SPLIT_ATTENTION(name, parts, more)                                                   \
+#define ACLNN_SPLIT_ATTENTION(name, parts, unused, rope)                                           \
   ACLNN_FUSED_ATTENTION(                                                                           \
       name,                                                                                        \
       (const aclTensor *keyAntiquantScale, const aclTensor *keyAntiquantOffset,                    \
        const aclTensor *valueAntiquantScale, const aclTensor *valueAntiquantOffset,                \
        const aclTensor *keySharedPrefix, const aclTensor *valueSharedPrefix,                       \
        const aclIntArray *actualSharedPrefixLen, ACLNN_UNPACK parts),                              \
-      (keySharedPrefix, valueSharedPrefix, actualSharedPrefixLen ACLNN_UNPACK more),               \
+      unused, (keySharedPrefix, valueSharedPrefix, actualSharedPrefixLen ACLNN_UNPACK rope),       \
       (int64_t keyAntiquantMode, int64_t valueAntiquantMode, ),                                    \
       keyAntiquantMode < 0 || keyAntiquantMode > 1 || valueAntiquantMode < 0 ||                    \
           valueAntiquantMode > 1,                                                                  \
       keyAntiquantScale ? keyAntiquantMode : antiquantMode,                                        \
       valueAntiquantScale ? valueAntiquantMode : antiquantMode, keyAntiquantScale,                 \
       keyAntiquantOffset, valueAntiquantScale, valueAntiquantOffset)
-ACLNN_SPLIT_ATTENTION(FusedInferAttentionScoreV2, (), ())
+ACLNN_SPLIT_ATTENTION(FusedInferAttentionScoreV2, (), (), ())
 ACLNN_SPLIT_ATTENTION(FusedInferAttentionScoreV3,
                       (const aclTensor *queryRope, const aclTensor *keyRope,
                        const aclTensor *keyRopeAntiquantScale, ),
-                      (, queryRope, keyRope, keyRopeAntiquantScale))
+                      (keyRopeAntiquantScale), (, queryRope, keyRope))
 
 aclnnStatus aclnnRecurrentGatedDeltaRuleGetWorkspaceSize(
     const aclTensor *, const aclTensor *, const aclTensor *, const aclTensor *, aclTensor *,

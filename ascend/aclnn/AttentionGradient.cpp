@@ -50,14 +50,16 @@ void writeGradients(Plan &plan, const Attention &given, const View &gradient, co
   const View seen = chosen(plan, comparison(plan, "Le", scores, plan.constant(-1e30, ACL_FLOAT)),
                            plan.constant(0, ACL_FLOAT), weights);
   // Behind the softmax, whose rows add to 1: p * (d - sum(p * d)).
-  const View behind = plan.dense(product(plan, dy, turned(values)), ACL_FLOAT);
+  const View behind =
+      dropped(plan, given, plan.dense(product(plan, dy, turned(values)), ACL_FLOAT));
   const View share =
       reduced(plan, "ReduceSumD", combined(plan, "Mul", weights, behind), {3}, true, ACL_FLOAT);
   const View ofScores = withNumber(
       plan, "Mul", combined(plan, "Mul", seen, combined(plan, "Sub", behind, share)), given.scale);
   if (!plan.isGood())
     return;
-  const View slopes = plan.dense(ofScores, q.type), shares = plan.dense(weights, v.type);
+  const View slopes = plan.dense(ofScores, q.type),
+             shares = plan.dense(dropped(plan, given, weights), v.type);
   plan.write(product(plan, slopes, keys), headed(ofQuery, given.heads, "dqOut"));
   plan.write(sumOfShared(plan, product(plan, turned(slopes), q), given.keyHeads),
              headed(ofKey, given.keyHeads, "dkOut"));
@@ -121,6 +123,7 @@ aclnnStatus finishGradients(Plan &plan, Attention &attention, const Given &given
           ? (plan.isGood() && attention.key.dims.size() == 3 ? attention.key.dims[1] : heads)
           : keyHeadsOf(plan, attention, layout, heads);
   describeAttention(plan, attention, layout, heads, keyHeads, sparseMode);
+  checkTrainingLayout(plan, attention);
   attention.shift = plan.input(given.shift, "pseShift", true);
   attention.shiftsFirst = true;
   attention.hasModeOfOneRow = true;
@@ -137,11 +140,9 @@ aclnnStatus finishGradients(Plan &plan, Attention &attention, const Given &given
   return plan.finish(size, executor);
 }
 
-void rejectDropout(Plan &plan, std::initializer_list<const void *> handles, double keepProb) {
-  const bool isGiven = std::any_of(handles.begin(), handles.end(), [](auto *each) { return each; });
-  if (isGiven || keepProb != 1)
-    plan.reject("dropMask, paddingMask and prefix must be NULL and keepProb 1: they have no "
-                "functions here");
+void rejectGiven(Plan &plan, std::initializer_list<const void *> handles) {
+  if (std::any_of(handles.begin(), handles.end(), [](auto *each) { return each; }))
+    plan.reject("paddingMask and prefix must be NULL: they have no functions here");
 }
 
 } // namespace
@@ -156,11 +157,12 @@ aclnnStatus aclnnFlashAttentionScoreGradGetWorkspaceSize(
     int64_t sparseModeOptional, const aclTensor *dqOut, const aclTensor *dkOut,
     const aclTensor *dvOut, const aclTensor *dpseOut, uint64_t *size, aclOpExecutor **executor) {
   Plan plan(__func__);
-  rejectDropout(plan, {dropMaskOptional, paddingMaskOptional, prefixOptional}, keepProbOptional);
+  rejectGiven(plan, {paddingMaskOptional, prefixOptional});
   if (inputLayout && std::string_view(inputLayout) == "TND")
     plan.reject("inputLayout TND needs the lengths of the sequences, which "
                 "aclnnFlashAttentionUnpaddingScoreGrad takes");
   Attention attention;
+  setDropout(plan, attention, dropMaskOptional, keepProbOptional);
   attention.scale = scaleValueOptional;
   attention.before = preTokensOptional;
   attention.after = nextTokensOptional;
@@ -181,10 +183,11 @@ aclnnStatus aclnnFlashAttentionUnpaddingScoreGradGetWorkspaceSize(
     char *inputLayout, int64_t, int64_t sparseMode, const aclTensor *dqOut, const aclTensor *dkOut,
     const aclTensor *dvOut, const aclTensor *dpseOut, uint64_t *size, aclOpExecutor **executor) {
   Plan plan(__func__);
-  rejectDropout(plan, {dropMaskOptional, paddingMaskOptional, prefixOptional}, keepProb);
+  rejectGiven(plan, {paddingMaskOptional, prefixOptional});
   if (!inputLayout || std::string_view(inputLayout) != "TND")
     plan.reject("inputLayout must be TND");
   Attention attention;
+  setDropout(plan, attention, dropMaskOptional, keepProb);
   attention.scale = scaleValue;
   attention.before = preTokens;
   attention.after = nextTokens;

@@ -112,6 +112,64 @@ View scaledKeys(Plan &plan, const View &x, const Antiquant &antiquant, aclDataTy
   return plan.isGood() ? plan.dense(result, type) : View();
 }
 
+/// Returns [batch, heads, tokens, width] with the tokens of a prefix, [1, heads, tokens, width], in
+/// front of those of each batch.
+View behindPrefix(Plan &plan, const View &x, const View &prefix, const Attention &given,
+                  int64_t length, const char *name) {
+  const View front = headsOf(plan, prefix, given.layout, given.keyHeads, name);
+  if (plan.isGood() && (front.dims[0] != 1 || front.dims[3] != x.dims[3] || front.type != x.type ||
+                        length < 0 || length > front.dims[2]))
+    plan.reject("%s %s must have one batch, the width and the type of the keys, and "
+                "actualSharedPrefixLen be at most its %lld rows",
+                name, textOf(prefix.dims).c_str(), (long long)front.dims[2]);
+  if (!plan.isGood())
+    return {};
+  const View whole = plan.make(x.type, {x.dims[0], x.dims[1], length + x.dims[2], x.dims[3]});
+  plan.copy(plan.broadcast(part(front, 2, 0, length), {x.dims[0], x.dims[1], length, x.dims[3]}),
+            part(whole, 2, 0, length));
+  plan.copy(x, part(whole, 2, length, x.dims[2]));
+  return whole;
+}
+
+/// Moves the tokens of each batch, behind which `padding` others lie, to the begin.
+View withoutPadding(Plan &plan, const View &x, const Dims &lengths, int64_t padding) {
+  if (!plan.isGood())
+    return {};
+  const View moved = plan.make(x.type, x.dims), zero = plan.constant(0, x.type);
+  for (int64_t batch = 0; plan.isGood() && batch < x.dims[0]; ++batch) {
+    const int64_t length = lengths[size_t(batch)];
+    const View from = part(x, 0, batch, 1), to = part(moved, 0, batch, 1);
+    if (length > 0)
+      plan.copy(part(from, 2, x.dims[2] - padding - length, length), part(to, 2, 0, length));
+    // What is behind them is hidden, and must be a number.
+    if (length < x.dims[2])
+      plan.copy(plan.broadcast(zero, {1, x.dims[1], x.dims[2] - length, x.dims[3]}),
+                part(to, 2, length, x.dims[2] - length));
+  }
+  return moved;
+}
+
+/// Sets the lengths of keys behind which `padding` others lie, one per batch: where they do not
+/// fit, there are none.
+void setPaddedLengths(Plan &plan, Attention &attention, const View &key, int64_t padding) {
+  if (!plan.isGood())
+    return;
+  const int64_t batches = key.dims[0], tokens = key.dims[2];
+  Dims &lengths = attention.lengths;
+  if (attention.mask.place || attention.shift.place)
+    plan.reject("attenMask and pseShift must be NULL with kvPaddingSize");
+  if (lengths.size() == 1)
+    lengths.assign(size_t(batches), lengths[0]);
+  if (int64_t(lengths.size()) != batches)
+    plan.reject("actualSeqLengthsKv must have 1 or %lld numbers", (long long)batches);
+  for (int64_t &length : lengths)
+    if (length < 0 || length > tokens)
+      plan.reject("actualSeqLengthsKv has %lld; there are %lld rows", (long long)length,
+                  (long long)tokens);
+    else if (padding > tokens - length)
+      length = 0;
+}
+
 void checkEnds(Plan &plan, const Dims &ends, int64_t count, const char *name) {
   if (plan.isGood() && (ends.empty() || !std::is_sorted(ends.begin(), ends.end()) || ends[0] < 0 ||
                         ends.back() != count))
@@ -123,14 +181,49 @@ void checkEnds(Plan &plan, const Dims &ends, int64_t count, const char *name) {
 
 namespace atc::ascend {
 
+View withRope(Plan &plan, const View &x, const View &rope, int64_t heads, bool areJoined,
+              const char *name) {
+  if (!plan.isGood())
+    return {};
+  if (x.dims.size() != rope.dims.size() || x.dims.size() < 3 || x.type != rope.type ||
+      !isFloat(x.type) || !std::equal(x.dims.begin(), x.dims.end() - 1, rope.dims.begin()) ||
+      (areJoined && (heads < 1 || x.dims.back() % heads || rope.dims.back() % heads))) {
+    plan.reject("%s %s and its rope %s must be of one float type and differ in their last dim only",
+                name, textOf(x.dims).c_str(), textOf(rope.dims).c_str());
+    return {};
+  }
+  const auto headed = [&](const View &view) {
+    const View whole = plan.dense(view, view.type);
+    Dims dims = view.dims;
+    dims.back() /= heads;
+    dims.insert(dims.end() - 1, heads);
+    return areJoined ? plan.reshaped(whole, dims) : whole;
+  };
+  const View left = headed(x), right = headed(rope);
+  Dims dims = left.dims;
+  const size_t last = dims.size() - 1;
+  dims[last] += right.dims[last];
+  const View both = plan.make(x.type, dims);
+  plan.copy(left, part(both, last, 0, left.dims[last]));
+  plan.copy(right, part(both, last, left.dims[last], right.dims[last]));
+  Dims shown = x.dims;
+  shown.back() += rope.dims.back();
+  return plan.reshaped(both, shown);
+}
+
 void completeKeys(Plan &plan, Attention &attention, const View &blockTable, int64_t blockSize,
-                  const Antiquant &ofKey, const Antiquant &ofValue) {
+                  const Antiquant &ofKey, const Antiquant &ofValue, const Prefix &prefix,
+                  const View &padding) {
   const bool isWhole = plan.isGood() && !isFloat(attention.key.type);
-  if (!plan.isGood() || (!blockTable.place && !isWhole && isFloat(attention.value.type) &&
-                         !ofKey.isGiven() && !ofValue.isGiven()))
+  if (!plan.isGood() ||
+      (!blockTable.place && !isWhole && isFloat(attention.value.type) && !ofKey.isGiven() &&
+       !ofValue.isGiven() && !prefix.key.place && !padding.place))
     return;
-  if (attention.layout == "TND" && !blockTable.place)
-    return plan.reject("keys of integers need another layout than TND, or lie in blocks");
+  if ((attention.layout == "TND" && !blockTable.place) ||
+      (blockTable.place && (prefix.key.place || padding.place)))
+    return plan.reject(
+        "keys of integers need another layout than TND, or lie in blocks; a shared prefix and "
+        "padding need another layout than TND, and keys that do not lie in blocks");
   View key = attention.key, value = attention.value;
   if (blockTable.place) {
     const Dims &dims = blockTable.dims;
@@ -150,6 +243,28 @@ void completeKeys(Plan &plan, Attention &attention, const View &blockTable, int6
   } else {
     key = headsOf(plan, key, attention.layout, attention.keyHeads, "key");
     value = headsOf(plan, value, attention.layout, attention.keyHeads, "value");
+    // Without lengths, padding has no meaning.
+    if (padding.place && !attention.lengths.empty()) {
+      const auto behind = int64_t(std::max(0.0, plan.elementOf(padding, "kvPaddingSize")));
+      setPaddedLengths(plan, attention, key, behind);
+      key = withoutPadding(plan, key, attention.lengths, behind);
+      value = withoutPadding(plan, value, attention.lengths, behind);
+    }
+    if (prefix.key.place) {
+      // Whether its triangle begins with the prefix or behind it is not documented.
+      if (attention.sparseMode == 2)
+        plan.reject("sparseMode 2 has no functions with a shared prefix; give 0, 1, 3 or 4");
+      int64_t length = prefix.length;
+      if (length < 0) {
+        const View front =
+            headsOf(plan, prefix.key, attention.layout, attention.keyHeads, "keySharedPrefix");
+        length = plan.isGood() ? front.dims[2] : 0;
+      }
+      key = behindPrefix(plan, key, prefix.key, attention, length, "keySharedPrefix");
+      value = behindPrefix(plan, value, prefix.value, attention, length, "valueSharedPrefix");
+      for (int64_t &own : attention.lengths)
+        own += length;
+    }
   }
   attention.key = scaledKeys(plan, key, ofKey, attention.query.type, "key");
   attention.value = scaledKeys(plan, value, ofValue, attention.query.type, "value");
@@ -186,11 +301,14 @@ void forEachSequence(Plan &plan, const Attention &given,
   if (plan.isGood() && areApart && given.rows.size() != size_t(given.key.dims[0]))
     plan.reject("actualSeqLengths has %zu sequences, blockTable %lld", given.rows.size(),
                 (long long)given.key.dims[0]);
+  int64_t dropBit = given.dropBit;
   for (size_t i = 0; plan.isGood() && i < given.rows.size(); ++i) {
     Sequence sequence{given, i ? given.rows[i - 1] : 0, given.rows[i],
                       i && !areApart ? given.lengths[i - 1] : 0, given.lengths[i]};
     Attention &own = sequence.own;
     own.layout = "BNSD";
+    own.dropBit = dropBit;
+    dropBit += given.heads * (sequence.rowsEnd - sequence.row) * (sequence.keysEnd - sequence.key);
     own.hasModeOfOneRow = true;
     own.rows.clear();
     own.lengths.clear();

@@ -4,7 +4,6 @@
 #include "frontends/air/AirGraph.h"
 
 #include "frontends/air/AirNames.h"
-#include "frontends/onnx/singleop/SingleOpGraph.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -16,34 +15,104 @@ static bool isData(StringRef type) {
   return llvm::is_contained({"Data", "RefData", "AnnData", "AippData", "Placeholder"}, type);
 }
 
+static bool isControl(StringRef type) {
+  return llvm::is_contained({"If", "_If", "StatelessIf", "Case", "StatelessCase", "While", "_While",
+                             "StatelessWhile", "For", "PartitionedCall", "StatefulPartitionedCall"},
+                            type);
+}
+
 static bool isConstant(StringRef type) {
   return llvm::is_contained({"Const", "Constant", "Variable"}, type);
 }
 
 void AirGraph::fail(ErrorCode code, const pb::Op &op, const Twine &what) {
-  diagnostics.error(code, "operator '" + op.name() + "' (" + op.type() + "): " + what);
+  diagnostics.error(code, "operator '" + prefix + op.name() + "' (" + op.type() + "): " + what);
+}
+
+AirFile::AirFile(pb::Model &model, const OnnxImportOptions &options, MLIRContext &context,
+                 Diagnostics &diagnostics)
+    : options(options), context(context), diagnostics(diagnostics) {
+  for (pb::Graph &graph : llvm::drop_begin(*model.mutable_graph()))
+    if (!graphs.try_emplace(graph.name(), &graph).second)
+      diagnostics.error("E13009", "the file has two graphs of the name '" + graph.name() + "'");
+}
+
+bool AirGraph::start() {
+  const unsigned before = diagnostics.numErrors();
+  for (auto [i, op] : llvm::enumerate(graph.op()))
+    if (!positions.try_emplace(op.name(), i).second)
+      fail("E13009", op, "another operator has this name");
+  return diagnostics.numErrors() == before && sortOps();
 }
 
 bool AirGraph::run() {
   const unsigned before = diagnostics.numErrors();
-  model.set_ir_version(9);
-  model.add_opset_import()->set_version(single_op::opset);
-  model.mutable_graph()->set_name(graph.name());
-  for (auto [i, op] : llvm::enumerate(graph.op()))
-    if (!positions.try_emplace(op.name(), i).second)
-      fail("E13009", op, "another operator has this name");
-  if (diagnostics.numErrors() != before || !sortOps())
+  if (!start())
     return false;
-  findOutputs();
-  importInputs();
-  for (size_t index : order)
-    if (isNeeded[index])
-      importOp(*graph.mutable_op(index));
-  if (!unsupported.empty())
-    diagnostics.error("E13010", "there is no importer for these operators: " + unsupported.str());
+  findOutputs(file.options.outputs);
+  // Inputs stay inputs, whoever reads them.
+  for (const pb::Op *op : inputOps())
+    importData(*op);
+  importOps();
+  if (!file.unsupported.empty())
+    diagnostics.error("E13010",
+                      "there is no importer for these operators: " + file.unsupported.str());
   if (diagnostics.numErrors() == before)
     addOutputs();
   return diagnostics.numErrors() == before;
+}
+
+int64_t AirGraph::argumentOf(const pb::Op &data, size_t position, ArrayRef<size_t> inputs) {
+  // Files of the toolchain state the input itself; graphs that a program has built only number
+  // their Data operators.
+  if (auto found = data.attr().find("_parent_node_index"); found != data.attr().end())
+    return found->second.i();
+  auto found = data.attr().find("index");
+  const int64_t number = found == data.attr().end() ? int64_t(position) : found->second.i();
+  return number >= 0 && number < int64_t(inputs.size()) ? int64_t(inputs[number]) : -1;
+}
+
+std::optional<std::vector<AirValue>> AirGraph::runBody(ArrayRef<const AirValue *> arguments,
+                                                       ArrayRef<size_t> inputs) {
+  const unsigned before = diagnostics.numErrors();
+  if (!start())
+    return std::nullopt;
+  findOutputs({});
+  for (auto [i, op] : llvm::enumerate(inputOps())) {
+    const int64_t argument = argumentOf(*op, i, inputs);
+    if (argument >= 0 && argument < int64_t(arguments.size()) && arguments[argument])
+      values[keyOf(op->name(), 0)] = *arguments[argument];
+    else if (isNeeded[positions[op->name()]])
+      fail("E14001", *op, "it stands for an input that the operator that calls its graph has not");
+  }
+  importOps();
+  std::vector<AirValue> results;
+  for (const std::string &output : outputs) {
+    auto found = values.find(output);
+    if (found != values.end())
+      results.push_back(found->second);
+    else if (diagnostics.numErrors() == before && file.unsupported.empty())
+      diagnostics.error("E16001", "graph '" + graph.name() + "' has the output '" + output +
+                                      "', which no operator makes");
+  }
+  if (diagnostics.numErrors() != before || results.size() != outputs.size())
+    return std::nullopt;
+  return results;
+}
+
+std::vector<int64_t> AirGraph::passedInputs(ArrayRef<size_t> inputs) {
+  if (!start())
+    return {};
+  findOutputs({});
+  llvm::StringMap<int64_t> arguments;
+  for (auto [i, op] : llvm::enumerate(inputOps()))
+    arguments[keyOf(op->name(), 0)] = argumentOf(*op, i, inputs);
+  std::vector<int64_t> passed;
+  for (const std::string &output : outputs) {
+    auto found = arguments.find(output);
+    passed.push_back(found == arguments.end() ? -1 : found->second);
+  }
+  return passed;
 }
 
 bool AirGraph::sortOps() {
@@ -77,8 +146,27 @@ bool AirGraph::sortOps() {
   return true;
 }
 
-void AirGraph::findOutputs() {
-  outputs = options.outputs;
+/// Returns the results that a NetOutput reads, in the order of the calling operator's outputs where
+/// it states them.
+static std::vector<std::string> netOutputs(const pb::Op &op) {
+  std::vector<std::pair<int64_t, std::string>> results;
+  for (auto [i, input] : llvm::enumerate(dataInputs(op))) {
+    int64_t number = int64_t(i);
+    if (int(i) < op.input_desc_size())
+      if (auto found = op.input_desc(i).attr().find("_parent_node_index");
+          found != op.input_desc(i).attr().end() && found->second.i() >= 0)
+        number = found->second.i();
+    results.push_back({number, input});
+  }
+  llvm::stable_sort(results, llvm::less_first());
+  std::vector<std::string> names;
+  for (auto &[number, input] : results)
+    names.push_back(std::move(input));
+  return names;
+}
+
+void AirGraph::findOutputs(const std::vector<std::string> &named) {
+  outputs = named;
   for (std::string &output : outputs) {
     auto [name, index] = splitInput(output);
     output = keyOf(name, index);
@@ -86,7 +174,7 @@ void AirGraph::findOutputs() {
   if (outputs.empty())
     for (const pb::Op &op : graph.op())
       if (op.type() == "NetOutput")
-        llvm::append_range(outputs, dataInputs(op));
+        llvm::append_range(outputs, netOutputs(op));
   if (outputs.empty())
     for (const std::string &output : graph.output()) {
       auto [name, index] = splitInput(output);
@@ -120,18 +208,35 @@ void AirGraph::findOutputs() {
       visit(input);
 }
 
-void AirGraph::importInputs() {
-  // Inputs stay inputs, whoever reads them, in the order of their numbers, and then of the file.
-  std::vector<std::pair<int64_t, int>> inputs;
-  for (auto [i, op] : llvm::enumerate(graph.op())) {
+std::vector<const pb::Op *> AirGraph::inputOps() {
+  std::vector<std::pair<int64_t, const pb::Op *>> inputs;
+  for (const pb::Op &op : graph.op()) {
     if (!isData(op.type()))
       continue;
     auto found = op.attr().find("index");
-    inputs.push_back({found == op.attr().end() ? 0 : found->second.i(), int(i)});
+    inputs.push_back({found == op.attr().end() ? 0 : found->second.i(), &op});
   }
-  llvm::sort(inputs);
-  for (auto [number, index] : inputs)
-    importData(graph.op(index));
+  llvm::stable_sort(inputs, llvm::less_first());
+  std::vector<const pb::Op *> ops;
+  for (auto [number, op] : inputs)
+    ops.push_back(op);
+  return ops;
+}
+
+void AirGraph::importOps() {
+  // A body is imported as often as it is called, and each of them may call others so.
+  constexpr int64_t maxOps = 500'000;
+  file.numOps += int64_t(order.size());
+  if (depth && file.numOps > maxOps) {
+    diagnostics.error("E16006", "graph '" + graph.name() +
+                                    "' and others that operators call have, each as often as it is "
+                                    "called, more than " +
+                                    Twine(maxOps) + " operators");
+    return;
+  }
+  for (size_t index : order)
+    if (isNeeded[index])
+      importOp(*graph.mutable_op(index));
 }
 
 void AirGraph::importOp(pb::Op &op) {
@@ -139,6 +244,8 @@ void AirGraph::importOp(pb::Op &op) {
     return;
   if (isConstant(op.type()))
     return importConstant(op);
+  if (isControl(op.type()))
+    return importControl(op);
   if (op.type() != "NetOutput")
     importOther(op);
 }
@@ -152,7 +259,7 @@ void AirGraph::addOutputs() {
       continue;
     }
     if (isListed.insert({found->second.name, true}).second)
-      model.mutable_graph()->add_output()->set_name(found->second.name);
+      whole.add_output()->set_name(found->second.name);
   }
   if (outputs.empty())
     diagnostics.error("E16004", "the graph has no output");

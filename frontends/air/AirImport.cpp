@@ -5,6 +5,7 @@
 
 #include "frontends/ModelFile.h"
 #include "frontends/air/AirGraph.h"
+#include "frontends/onnx/singleop/SingleOpGraph.h"
 
 using namespace mlir;
 
@@ -20,13 +21,19 @@ FailureOr<OwningOpRef<ModuleOp>> importAir(StringRef path, const OnnxImportOptio
     diagnostics.error("E16004", "'" + path + "' has no graph with operators");
     return failure();
   }
-  air::AirGraph graph(*model.mutable_graph(0), options, context, diagnostics);
-  if (!graph.run())
+  const unsigned before = diagnostics.numErrors();
+  onnx::ModelProto made;
+  made.set_ir_version(9);
+  made.add_opset_import()->set_version(single_op::opset);
+  made.mutable_graph()->set_name(model.graph(0).name());
+  air::AirFile file(model, options, context, diagnostics);
+  air::AirGraph graph(*model.mutable_graph(0), file, *made.mutable_graph());
+  if (diagnostics.numErrors() != before || !graph.run())
     return failure();
   // The outputs are those of the graph that was made, which has the types of its inputs.
   OnnxImportOptions ofGraph = options;
   ofGraph.outputs.clear();
-  return importOnnxModel(graph.result(), path, ofGraph, context, diagnostics);
+  return importOnnxModel(made, path, ofGraph, context, diagnostics);
 }
 
 } // namespace atc

@@ -12,6 +12,10 @@ using namespace mlir;
 
 namespace atc::air {
 
+std::string AirGraph::outputName(const pb::Op &op, int64_t output) {
+  return prefix + keyOf(op.name(), output);
+}
+
 bool AirGraph::readInputs(const pb::Op &op, SingleOp &single, std::vector<std::string> &names) {
   std::vector<std::string> read = dataInputs(op);
   while (!read.empty() && read.back().empty())
@@ -109,11 +113,11 @@ void AirGraph::importOther(const pb::Op &op) {
   Diagnostics ofOp;
   std::optional<std::string> bytes = statesOutputs(op, single)
                                          ? makeSingleOpModel(single, ofOp)
-                                         : air::inferOutputs(single, context, ofOp);
+                                         : air::inferOutputs(single, file.context, ofOp);
   if (!bytes) {
     for (const CodedMessage &error : ofOp.all())
       if (error.code == "E10055")
-        unsupported.add(op.type(), op.name());
+        file.unsupported.add(op.type(), prefix + op.name());
       else
         fail("E14001", op, error.text);
     return;
@@ -123,7 +127,7 @@ void AirGraph::importOther(const pb::Op &op) {
     return fail("E14001", op, "it cannot be converted");
   append(*part.mutable_graph(), op, names);
   for (auto [i, output] : llvm::enumerate(single.outputs))
-    values[keyOf(op.name(), i)] = {keyOf(op.name(), i), output};
+    values[keyOf(op.name(), i)] = {outputName(op, i), output};
 }
 
 void AirGraph::append(onnx::GraphProto &part, const pb::Op &op, ArrayRef<std::string> inputs) {
@@ -131,7 +135,7 @@ void AirGraph::append(onnx::GraphProto &part, const pb::Op &op, ArrayRef<std::st
   for (auto [i, input] : llvm::enumerate(inputs))
     renamed["x" + std::to_string(i)] = input;
   for (auto [i, output] : llvm::enumerate(part.output()))
-    renamed[output.name()] = keyOf(op.name(), i);
+    renamed[output.name()] = outputName(op, i);
   // A setting that the operator has read itself is a constant of its own.
   for (const onnx::NodeProto &node : part.node())
     for (const std::string &output : node.output())
@@ -141,9 +145,8 @@ void AirGraph::append(onnx::GraphProto &part, const pb::Op &op, ArrayRef<std::st
     if (name.empty())
       return;
     auto found = renamed.find(name);
-    name = found == renamed.end() ? op.name() + "/" + name : found->second;
+    name = found == renamed.end() ? prefix + op.name() + "/" + name : found->second;
   };
-  onnx::GraphProto &whole = *model.mutable_graph();
   for (onnx::TensorProto &constant : *part.mutable_initializer()) {
     rename(*constant.mutable_name());
     whole.add_initializer()->Swap(&constant);
@@ -155,8 +158,8 @@ void AirGraph::append(onnx::GraphProto &part, const pb::Op &op, ArrayRef<std::st
     for (std::string &output : *node.mutable_output())
       rename(output);
     // The node that makes the first output is the operator for who names it.
-    const bool isLast = llvm::is_contained(node.output(), keyOf(op.name(), 0));
-    node.set_name(isLast ? op.name() : op.name() + "/" + std::to_string(number++));
+    const bool isLast = llvm::is_contained(node.output(), outputName(op, 0));
+    node.set_name(prefix + op.name() + (isLast ? "" : "/" + std::to_string(number++)));
     whole.add_node()->Swap(&node);
   }
 }

@@ -16,9 +16,9 @@ void AirGraph::importData(const pb::Op &op) {
   if (!type)
     return fail("E14001", op,
                 "the element type " + Twine(desc.dtype()) + " of its tensor is not supported");
-  Value value = {op.name(), {*type, formatOf(desc.layout()), {}}};
+  AirValue value = {op.name(), {*type, formatOf(desc.layout()), {}}};
   value.tensor.dims.assign(desc.shape().dim().begin(), desc.shape().dim().end());
-  for (const auto &[name, shape] : options.inputShapes)
+  for (const auto &[name, shape] : file.options.inputShapes)
     if (name == op.name())
       value.tensor.dims.assign(shape.begin(), shape.end());
   for (int64_t &dim : value.tensor.dims) {
@@ -26,7 +26,7 @@ void AirGraph::importData(const pb::Op &op) {
       return fail("E10002", op, "its rank is not known: give its shape with --input_shape");
     dim = dim > 0 ? dim : -1;
   }
-  onnx::ValueInfoProto &info = *model.mutable_graph()->add_input();
+  onnx::ValueInfoProto &info = *whole.add_input();
   info.set_name(op.name());
   onnx::TypeProto::Tensor &stated = *info.mutable_type()->mutable_tensor_type();
   stated.set_elem_type(singleOpType(value.tensor));
@@ -46,7 +46,7 @@ void AirGraph::importConstant(pb::Op &op) {
   if (!type)
     return fail("E14001", op,
                 "the element type " + Twine(tensor.desc().dtype()) + " is not supported");
-  Value value = {op.name() + ":0", {*type, formatOf(tensor.desc().layout()), {}}, &tensor};
+  AirValue value = {outputName(op, 0), {*type, formatOf(tensor.desc().layout()), {}}, &tensor};
   // The format that the operator states for its output takes precedence, as a program may have
   // changed only that one.
   if (op.output_desc_size() && tensor.desc().layout().empty())
@@ -63,13 +63,13 @@ void AirGraph::importConstant(pb::Op &op) {
     return fail("E13002", op,
                 "its value has " + Twine(tensor.data().size()) + " bytes, but its shape has " +
                     Twine(bytes));
-  onnx::TensorProto &added = *model.mutable_graph()->add_initializer();
+  onnx::TensorProto &added = *whole.add_initializer();
   added.set_name(value.name);
   added.set_data_type(singleOpType(value.tensor));
   for (int64_t dim : value.tensor.dims)
     added.add_dims(dim);
-  // Settings are read here again.
-  if (elements <= maxSettings)
+  // Settings are read here again, and graphs that operators call are imported several times.
+  if (depth || elements <= maxSettings)
     added.set_raw_data(tensor.data());
   else
     added.set_raw_data(std::move(*tensor.mutable_data()));

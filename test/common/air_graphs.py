@@ -48,25 +48,40 @@ def attribute(value):
     return field(1, field(3, b"".join(varint(v) for v in value)) + number(20, 2))
 
 
-def op(name, type, inputs=(), outputs=(), input_descs=(), **attributes):
-    """`inputs` are "producer:0"; `outputs` and `input_descs` are made by desc()."""
+def op(name, type, inputs=(), outputs=(), input_descs=(), graphs=(), **attributes):
+    """`inputs` are "producer:0"; `outputs` and `input_descs` are made by desc(); `graphs` are names."""
     out = field(1, name) + field(2, type)
     out += b"".join(field(5, i) for i in inputs)
     out += b"".join(field(10, field(1, k) + field(2, attribute(v))) for k, v in attributes.items())
     out += b"".join(field(33, d) for d in input_descs) + b"".join(field(34, d) for d in outputs)
-    return out
+    return out + b"".join(field(35, g) for g in graphs)
 
 
 def constant(name, value):
     return op(name, "Const", (), [desc(value.shape, str(value.dtype), "ND")], value=value)
 
 
-def serialized(ops, outputs=()):
-    graph = field(1, "net") + b"".join(field(5, o) for o in outputs)
-    graph += b"".join(field(6, o) for o in ops)
-    return field(1, "model") + field(7, graph)
+def data(name, dims=None, type="float32", **attributes):
+    """An input; inside a graph that an operator calls it states none of its tensor."""
+    return op(name, "Data", (), [desc(dims, type if dims is not None else None, "ND")], **attributes)
 
 
-def save(path, ops, outputs=()):
-    path.write_bytes(serialized(ops, outputs))
+def net_output(inputs, numbers=None):
+    """The results of a graph; `numbers` are those of the calling operator's outputs."""
+    descs = [desc(None, None, "ND") + (b"" if numbers is None else field(5, field(
+        1, "_parent_node_index") + field(2, attribute(numbers[i])))) for i in range(len(inputs))]
+    return op("Node_Output", "NetOutput", inputs, (), descs)
+
+
+def serialized(ops, outputs=(), graphs=None):
+    """`graphs`: operators of those that operators call, by name."""
+    def graph(name, ops, outputs=()):
+        return field(7, field(1, name) + b"".join(field(5, o) for o in outputs) +
+                     b"".join(field(6, o) for o in ops))
+    return field(1, "model") + graph("net", ops, outputs) + b"".join(
+        graph(name, ops) for name, ops in (graphs or {}).items())
+
+
+def save(path, ops, outputs=(), graphs=None):
+    path.write_bytes(serialized(ops, outputs, graphs))
     return path

@@ -258,7 +258,7 @@ def air_files():
     """Graphs of MindSpore and of the toolchain's graph interface, with and without shapes."""
     sys.path.insert(0, str(HERE.parent / "common"))
     import numpy as np
-    from air_graphs import constant, desc, op, serialized
+    from air_graphs import constant, data, desc, net_output, op, serialized
 
     def floats(*dims):
         return (np.arange(np.prod(dims)) % 7 - 3).reshape(dims).astype(np.float32) / 4
@@ -291,6 +291,17 @@ def air_files():
     # Reshape fixes the batch there, Flatten does not.
     dynamic = [o for o in graph(False, -1) if b"Reshape" not in o]
     yield "dynamic", serialized(dynamic + [op("flat", "Flatten", ("pool:0",))])
+    graphs = {"then": [data("a"), op("y", "Neg", ("a:0",)), net_output(("y:0",))],
+              "else": [data("a"), net_output(("a:0",))],
+              "more": [data("i"), data("a"), constant("n", np.array(3, np.int32)), op("y", "Less", ("i:0", "n:0")),
+                       net_output(("y:0",))],
+              "round": [data("i"), data("a"), constant("one", np.array(1, np.int32)), op("next", "Add", ("i:0", "one:0")),
+                        op("y", "If", ("i:0", "a:0"), graphs=["then", "else"]), net_output(("next:0", "y:0"))]}
+    yield "control", serialized([
+        data("i", (), "int32", index=0), data("x", (2, 3), index=1),
+        op("case", "Case", ("i:0", "x:0"), graphs=["then", "else", "then"]),
+        op("loop", "While", ("i:0", "case:0"), graphs=["more", "round"]),
+        op("call", "PartitionedCall", ("loop:1",), graphs=["then"]), net_output(("call:0",))], graphs=graphs)
 
 
 def acl_programs():

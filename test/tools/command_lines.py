@@ -186,13 +186,20 @@ LINES = [
     (f"atc {RESNET} --soc_version=", "E10004"),
     # outputs and inputs
     *((f"atc {RESNET} --soc_version=Ascend310 --output_type={name}", "ok")
-      for name in ("FP32", "FP16", "UINT8", "INT8", "INT32")),
-    (f'atc {RESNET} --soc_version=Ascend310 --output_type="Relu_1:0:FP16"', "ok"),
-    (f'atc {YOLO} --soc_version=Ascend310 --output_type="Relu_1:0:FP16;Sigmoid_2:0:FP32"', "ok"),
+      for name in ("FP32", "FP16", "UINT8", "INT8")),
+    *((f"atc {RESNET} --soc_version=Ascend310 --output_type={name}", 'E10001 "FP32, FP16, UINT8, INT8"')
+      for name in ("FLOAT", "fp32", "INT32", "float16")),
+    (f"atc {RESNET} --target=cpu --output_type=INT32", "ok"),
+    (f"atc {RESNET} --target=cpu --output_type=FLOAT", "E10001"),
+    (f'atc {RESNET} --soc_version=Ascend310 --out_nodes="Relu_1:0" --output_type="Relu_1:0:FP16"', "ok"),
+    (f'atc {RESNET} --soc_version=Ascend310 --output_type="Relu_1:0:FP16"', 'E10001 "--out_nodes="Relu_1:0""'),
+    (f'atc {YOLO} --soc_version=Ascend310 --out_nodes="Relu_1:0;Sigmoid_2:0" '
+     '--output_type="Relu_1:0:FP16;Sigmoid_2:0:FP32"', "ok"),
     (f'atc {YOLO} --soc_version=Ascend310 --out_nodes="Sigmoid_2:0;Relu_1:0" '
      '--output_type="Relu_1:0:FP16"', "ok"),
-    (f'atc {YOLO} --soc_version=Ascend310 --output_type="Relu_11:0:FP16"',
-     'E10016 "is not an output"'),
+    (f'atc {YOLO} --target=cpu --output_type="Relu_11:0:FP16"', 'E10016 "is not an output"'),
+    (f'atc {YOLO} --soc_version=Ascend310 --out_nodes="Relu_1:0" --output_type="Sigmoid_2:0:FP32"',
+     'E10001 "Sigmoid_2:0"'),
     (f"atc {RESNET} --soc_version=Ascend310 --output_type=FP8", 'E10001 "UINT8"'),
     (f"atc {RESNET} --soc_version=Ascend310 --input_fp16_nodes=actual_input_1", "ok"),
     (f'atc {RESNET} --soc_version=Ascend310 --input_fp16_nodes="actual_input_1" '

@@ -1,4 +1,4 @@
-# AIR graphs (--framework=1): results against NumPy, with and without stated shapes, and mistakes.
+# AIR graphs (--framework=1): results against NumPy, with and without stated shapes, control flow, and mistakes.
 # Run with `pytest test/tools`.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
-from air_graphs import constant, desc, field, op, save  # noqa: E402
+from air_graphs import constant, data, desc, field, net_output, op, save  # noqa: E402
 from openatc_tools import call, tool  # noqa: E402
 
 
@@ -344,3 +344,197 @@ def test_quantized_network(tmp_path, is_stated, target):
     # A value at the border of two integers may be either, where what is before it is f16.
     assert np.abs(got["d2_0"] - want).max() <= (0.5 if "soc" in target else 1e-5)
     assert np.abs(got["a_0"] - (q - 3) * np.float32(0.02)).max() <= (0.021 if "soc" in target else 1e-6)
+
+
+#--- branches, loops and calls ---------------------------------------------------------
+
+SQUARE = draw((4, 4), 3)
+
+
+def scalar(value, type=np.int32):
+    return np.array(value, type)
+
+
+@pytest.mark.parametrize("target", ["--target=cpu", "--soc_version=Ascend310P3"])
+@pytest.mark.parametrize("type", ["If", "StatelessIf"])
+def test_if(tmp_path, type, target):
+    """Files of the toolchain state which input and output a tensor is; the numbers of Data and the
+    order of outputs differ from these. A constant around the branch stays the constant that
+    Reshape needs."""
+    graphs = {
+        "net/if/then": [data("b", index=0, _parent_node_index=2),
+                        data("a", index=1, _parent_node_index=1),
+                        data("s", index=2, _parent_node_index=3),
+                        op("flat", "Reshape", ("a:0", "s:0")), op("sub", "Sub", ("a:0", "b:0")),
+                        net_output(("flat:0", "sub:0"), (1, 0))],
+        "net/if/else": [data("a", index=0), data("b", index=1), data("s", index=2),
+                        constant("w", SQUARE), op("mul", "MatMul", ("a:0", "w:0")),
+                        op("flat", "Reshape", ("b:0", "s:0")), net_output(("mul:0", "flat:0"))]}
+    model = save(tmp_path / "net.air", [
+        data("c", (), "bool", index=0), data("x", (2, 4), index=1), data("y", (2, 4), index=2),
+        constant("shape", np.array([-1], np.int32)),
+        op("if", type, ("c:0", "x:0", "y:0", "shape:0"), graphs=list(graphs)),
+        op("out", "Neg", ("if:0",)), net_output(("out:0", "if:1"))], graphs=graphs)
+    x, y = draw((2, 4)), draw((2, 4), 1)
+    for taken in (True, False):
+        got = compute(tmp_path, model, {"c": scalar(taken, bool), "x": x, "y": y}, target=target)
+        near = {"rtol": 0, "atol": 1e-6 if "cpu" in target else 2e-3}
+        np.testing.assert_allclose(got["out_0"], y - x if taken else -(x @ SQUARE), **near)
+        np.testing.assert_allclose(got["if_1"], (x if taken else y).ravel(), **near)
+
+
+@pytest.mark.parametrize("value,taken", [(scalar(0, np.float32), False), (scalar(-0.5, np.float32), True),
+                                         (scalar(2), True), (np.zeros(3, np.int32), True)])
+def test_conditions_that_are_no_bool(tmp_path, value, taken):
+    """A scalar is true that is not 0; any other tensor that has elements."""
+    graphs = {"then": [data("a"), op("r", "Neg", ("a:0",)), net_output(("r:0",))],
+              "else": [data("a"), net_output(("a:0",))]}
+    model = save(tmp_path / "net.air", [
+        data("c", value.shape, str(value.dtype), index=0), data("x", (3,), index=1),
+        op("if", "If", ("c:0", "x:0"), graphs=list(graphs)), net_output(("if:0",))], graphs=graphs)
+    x = draw((3,))
+    got = compute(tmp_path, model, {"c": value, "x": x})["if_0"]
+    np.testing.assert_array_equal(got, -x if taken else x)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_case(tmp_path, count):
+    """Numbers that no branch has are the last branch."""
+    graphs = {f"branch{i}": [data("a"), constant("k", np.float32([i + 1])),
+                             op("r", "Mul", ("a:0", "k:0")), net_output(("r:0",))]
+              for i in range(count)}
+    model = save(tmp_path / "net.air", [
+        data("n", (), "int32", index=0), data("x", (3,), index=1),
+        op("case", "Case", ("n:0", "x:0"), graphs=list(graphs)), net_output(("case:0",))],
+        graphs=graphs)
+    x = draw((3,))
+    for number in (0, 1, 3, count, -1):
+        branch = number if 0 <= number < count else count - 1
+        got = compute(tmp_path, model, {"n": scalar(number), "x": x})["case_0"]
+        np.testing.assert_array_equal(got, x * np.float32(branch + 1))
+
+
+@pytest.mark.parametrize("target", ["--target=cpu", "--soc_version=Ascend310P3"])
+@pytest.mark.parametrize("type", ["While", "StatelessWhile"])
+def test_while(tmp_path, type, target):
+    """While i < n: x = x @ w + x; n, w and the shape are handed on, and the latter is one that
+    Reshape needs."""
+    names = ("i", "n", "x", "w", "s")
+    inside = [data(name, _parent_node_index=k) for k, name in enumerate(names)]
+    graphs = {
+        "cond": [inside[0], inside[1], op("less", "Less", ("i:0", "n:0")), net_output(("less:0",))],
+        "body": inside + [
+            constant("one", np.array(1, np.int32)), op("next", "Add", ("i:0", "one:0")),
+            op("mm", "MatMul", ("x:0", "w:0")), op("sum", "Add", ("mm:0", "x:0")),
+            op("r", "Reshape", ("sum:0", "s:0")),
+            net_output(("next:0", "n:0", "r:0", "w:0", "s:0"), range(5))]}
+    model = save(tmp_path / "net.air", [
+        data("i", (), "int32", index=0), data("n", (), "int32", index=1),
+        data("x", (2, 4), index=2), constant("w", SQUARE), constant("s", np.array([2, 4], np.int32)),
+        op("loop", type, ("i:0", "n:0", "x:0", "w:0", "s:0"), graphs=list(graphs)),
+        op("y", "Relu", ("loop:2",)), net_output(("y:0", "loop:0"))], graphs=graphs)
+    x = draw((2, 4), 5)
+    for rounds in (0, 1, 3):
+        got = compute(tmp_path, model, {"i": scalar(0), "n": scalar(rounds), "x": x}, target=target)
+        want = x
+        for _ in range(rounds):
+            want = want @ SQUARE + want
+        near = {"rtol": 0, "atol": 1e-5 if "cpu" in target else 2e-2}
+        np.testing.assert_allclose(got["y_0"], np.maximum(want, 0), **near)
+        assert got["loop_0"] == rounds
+
+
+def test_a_loop_whose_tensor_grows(tmp_path):
+    """Each round appends a row; the dims become of any size, those of other operators as well."""
+    graphs = {
+        "cond": [data("i"), data("x"), constant("n", np.array(3, np.int32)),
+                 op("less", "Less", ("i:0", "n:0")), net_output(("less:0",))],
+        "body": [data("i"), data("x"), constant("one", np.array(1, np.int32)),
+                 constant("row", np.ones((1, 2), np.float32)), op("next", "Add", ("i:0", "one:0")),
+                 op("twice", "Add", ("x:0", "x:0")),
+                 op("cat", "ConcatD", ("twice:0", "row:0"), concat_dim=0, N=2),
+                 net_output(("next:0", "cat:0"))]}
+    model = save(tmp_path / "net.air", [
+        data("x", (1, 2)), constant("zero", np.array(0, np.int32)),
+        op("loop", "While", ("zero:0", "x:0"), graphs=list(graphs)),
+        op("y", "Neg", ("loop:1",)), net_output(("y:0",))], graphs=graphs)
+    x = draw((1, 2))
+    got = compute(tmp_path, model, {"x": x})["y_0"]
+    np.testing.assert_array_equal(got, -np.concatenate([8 * x, [[4, 4], [2, 2], [1, 1]]]))
+
+
+@pytest.mark.parametrize("start,limit,delta", [(0, 4, 1), (1, 8, 3), (5, 0, -2), (3, 3, 1), (4, 0, 1)])
+def test_for(tmp_path, start, limit, delta):
+    graphs = {"body": [data("i", index=0), data("x", index=1), op("f", "Cast", ("i:0",), dst_type=0),
+                       op("sum", "Add", ("x:0", "f:0")), op("r", "Muls", ("sum:0",), value=2.0),
+                       net_output(("r:0",))]}
+    model = save(tmp_path / "net.air", [
+        *(data(n, (), "int32", index=i) for i, n in enumerate(("start", "limit", "delta"))),
+        data("x", (3,), index=3),
+        op("for", "For", ("start:0", "limit:0", "delta:0", "x:0"), graphs=["body"]),
+        net_output(("for:0",))], graphs=graphs)
+    x = want = draw((3,))
+    for i in range(start, limit, delta):
+        want = (want + np.float32(i)) * 2
+    got = compute(tmp_path, model, {"start": scalar(start), "limit": scalar(limit),
+                                    "delta": scalar(delta), "x": x})["for_0"]
+    np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+def test_calls_inside_each_other(tmp_path):
+    """Names of operators are those of their graph only; a graph is called twice, once in a branch."""
+    graphs = {"twice": [data("x"), op("y", "Add", ("x:0", "x:0")), net_output(("y:0",))],
+              "then": [data("x"), op("y", "PartitionedCall", ("x:0",), graphs=["twice"]),
+                       net_output(("y:0",))],
+              "else": [data("x"), op("y", "Neg", ("x:0",)), net_output(("y:0",))]}
+    model = save(tmp_path / "net.air", [
+        data("c", (), "bool", index=0), data("x", (3,), index=1),
+        op("y", "PartitionedCall", ("x:0",), graphs=["twice"]),
+        op("z", "If", ("c:0", "y:0"), graphs=["then", "else"]), net_output(("z:0", "y:0"))],
+        graphs=graphs)
+    x = draw((3,))
+    for taken in (True, False):
+        got = compute(tmp_path, model, {"c": scalar(taken, bool), "x": x})
+        np.testing.assert_array_equal(got["z_0"], 4 * x if taken else -2 * x)
+        np.testing.assert_array_equal(got["y_0"], 2 * x)
+
+
+def test_errors_of_control_flow(tmp_path):
+    same = [data("a"), net_output(("a:0",))]
+    neg = [data("a"), op("r", "Neg", ("a:0",)), net_output(("r:0",))]
+
+    def refused(graphs, *words, type="If", inputs=("c:0", "x:0"), names=("then", "else")):
+        model = save(tmp_path / "net.air", [
+            data("c", (), "bool", index=0), data("x", (2, 3), index=1),
+            op("if", type, inputs, graphs=names), net_output(("if:0",))], graphs=graphs)
+        code, out, err = atc(tmp_path, model)
+        assert code == 1
+        for word in ("operator 'if", *words):
+            assert word in out + err, out + err
+    refused({"then": same}, "E12013", "'else'")
+    refused({"then": same, "else": same}, "E14001", "names 1 graphs", names=("then",))
+    refused({"then": same, "else": [data("a"), net_output(("a:0", "a:0"))]}, "E14001", "1 and 2 outputs")
+    refused({"then": same, "else": [data("a"), op("r", "Cast", ("a:0",), dst_type=3),
+                                    net_output(("r:0",))]},
+            "E14001", "FLOAT[2,3] in one branch and INT32[2,3]")
+    refused({"then": same, "else": [data("a", index=1), *neg[1:]]}, "E14001", "if/else_branch/a")
+    refused({"then": same, "else": [data("a"), op("r", "Reshape", ("a:0", "a:0")), neg[2]]},
+            "E14001", "'if/else_branch/r'")
+    refused({"then": [data("a"), op("b", "If", ("a:0", "a:0"), graphs=("then", "else")),
+                      net_output(("b:0",))], "else": same}, "E16004", "nested deeper than 60")
+    refused({"then": same, "else": same}, "E14001", "1 tensors, expected the 2", type="While")
+    refused({"then": same, "else": [data("a"), data("b", index=1), op("r", "Cast", ("b:0",), dst_type=3),
+                                   net_output(("a:0", "r:0"))]},
+            "E14001", "before its body and INT32[2,3] behind it", type="While")
+    refused({"then": [data("a"), data("b", index=1), net_output(("a:0", "b:0"))],
+             "else": [data("a"), data("b", index=1), net_output(("a:0", "b:0"))]},
+            "E14001", "makes 2 tensors, expected 1", type="While")
+    refused({"then": same}, "E14001", "three tensors of INT32", type="For")
+    refused({}, "E14001", "BOOL[], expected INT32", type="Case")
+    # Operators without an importer are listed together, those inside graphs as well.
+    model = save(tmp_path / "net.air", [
+        data("c", (), "bool", index=0), data("x", (2,), index=1), op("u", "Frob", ("x:0",)),
+        op("if", "If", ("c:0", "x:0"), graphs=("then", "else")), net_output(("if:0", "u:0"))],
+        graphs={"then": same, "else": [data("a"), op("r", "Frob", ("a:0",)), neg[2]]})
+    code, out, err = atc(tmp_path, model)
+    assert code == 1 and "E13010" in out and "Frob x2 (u, if/else_branch/r)" in out, out

@@ -250,6 +250,33 @@ def test_wrong_flags_are_one_error_each(tmp_path):
         assert status == 1 and len(errors) == 1 and errors[0].startswith(code), out
 
 
+def test_each_gear_is_tuned(tmp_path):
+    """Each has the time that the bank gives it alone; atc makes the same file with that bank."""
+    table = tmp_path / "small.soc"
+    table.write_text(SMALL_L2)
+    plain = ["--framework=5", f"--model={MODEL}", f"--soc_file={table}"]
+    gears = [*plain, "--input_shape=image:-1,1,28,28", "--dynamic_batch_size=2,16"]
+    out = run("aoe", *gears, f"--output={tmp_path / 'tuned'}", "--job_type=1,2", "--tune_trials=60")
+    report = json.loads((tmp_path / "tuned_aoe.json").read_text())
+    banks = [f"--{name}_bank_path={tmp_path / 'tuned_bank'}" for name in ("op", "mdl")]
+    assert [gear["gear"] for gear in report["gears"]] == ["2", "16"] and "gear 16: " in out
+    for gear in report["gears"]:
+        assert gear["after_cycles"] <= gear["before_cycles"] and gear["trials"] <= 31
+        run("atc", *plain, f"--input_shape=image:{gear['gear']},1,28,28", f"--output={tmp_path / 'one'}", *banks)
+        assert cycles(tmp_path / "one.om") == gear["file_cycles"]
+    assert any(gear["after_cycles"] < gear["before_cycles"] for gear in report["gears"])
+    run("atc", *gears, f"--output={tmp_path / 'again'}", *banks)
+    # The command line aside, which names no bank in the file of aoe.
+    sizes = [json.loads(run("om-dump", tmp_path / f"{name}.om", "--json")) for name in ("tuned", "again")]
+    assert sizes[0]["gears"] == sizes[1]["gears"]
+    code, out = call("aoe", "--framework=5", f"--model={MODEL}", *gears[3:], "--target=cpu", f"--output={tmp_path / 'm'}")
+    assert code == 1 and 'E10055: the gears of a model for the CPU are tuned one by one' in out
+    assert '"image:2,1,28,28"' in out
+    code, out = call("aoe", "--framework=5", f"--model={MODEL}", "--input_shape=image:-1,1,28,28", "--target=cpu",
+                     f"--output={tmp_path / 'm'}")
+    assert code == 1 and "E10055" in out, out
+
+
 def test_the_cpu_is_tuned_by_measuring(tmp_path):
     plain = ["--framework=5", f"--model={MODEL}", "--input_shape=image:4,1,28,28", "--target=cpu"]
     aoe = [*plain, f"--output={tmp_path / 'tuned'}", "--job_type=1,2", "--tune_seconds=3"]

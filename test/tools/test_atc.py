@@ -161,8 +161,10 @@ def test_only_frameworks_that_are_supported_are_named(tmp_path):
 
 @pytest.mark.parametrize("shape, code, words", [
     ("1,3,4", "E10002", "no name"),
-    ("x:1,a,3", "E10002", '"a" is not a number'),
-    ("x:1,,3", "E10002", "is not a number"),
+    ("x:1,a,3", "E10014", '"a" is not a number'),
+    ("x:1,4,", "E10014", "is not a number"),
+    ("x:1,4a", "E10002", '"4a" is not a number'),
+    ("x:1,,3", "E10014", "is not a number"),
     ("x:1;x:2", "E10002", "twice"),
     ("x:1,0,3", "E10011", "neither positive nor -1"),
     ("x:1,-2", "E10011", "neither positive nor -1"),

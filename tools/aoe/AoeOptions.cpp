@@ -149,6 +149,20 @@ void readBudget(const OwnValues &own, tuning::Budget &budget, Diagnostics &diagn
                                     "layers), 2 (single kernels) or 1,2");
 }
 
+/// Returns shapes as --input_shape has them.
+std::string shapeText(const InputShapes &shapes) {
+  std::string text;
+  raw_string_ostream stream(text);
+  interleave(
+      shapes, stream,
+      [&](const auto &shape) {
+        stream << shape.first << ":";
+        interleave(shape.second, stream, ",");
+      },
+      ";");
+  return text;
+}
+
 /// Reports what can be compiled but not tuned.
 void checkTunable(const AoeOptions &options, Diagnostics &diagnostics) {
   auto refuse = [&](const Twine &what) { diagnostics.error("E10055", what); };
@@ -158,8 +172,15 @@ void checkTunable(const AoeOptions &options, Diagnostics &diagnostics) {
     return refuse("aoe tunes for one target: --target=auto is not supported");
   if (options.isCpu() && !StringRef(options.flags.get("target_cpu")).equals_insensitive("host"))
     return refuse("aoe measures on this machine: with --target=cpu leave --target_cpu out");
-  if (options.compile.gears || !options.compile.ranges.empty())
-    refuse("models of several shapes cannot be tuned: tune the shape that is used most, with "
+  if (options.compile.gears && options.isCpu())
+    refuse("the gears of a model for the CPU are tuned one by one: run aoe with the --input_shape "
+           "of each gear (\"" +
+           shapeText(options.compile.gears->shapesOf(0)) +
+           "\" for the first one) and the same --bank, then atc with all gears and "
+           "--op_bank_path=<bank>");
+  if (!options.compile.gears && !options.compile.ranges.empty())
+    refuse("a model with dims of any size cannot be tuned: give the sizes that are used, with "
+           "--dynamic_batch_size, --dynamic_image_size or --dynamic_dims, or one size with "
            "--input_shape");
   if (options.compile.stopAfter != driver::Phase::Emit)
     refuse("--stop_after is not supported by aoe");

@@ -39,7 +39,7 @@ static size_t launchCount(const tuning::TrialResult &result) {
                               [](const tuning::LaunchTime &launch) { return !launch.joined; }));
 }
 
-std::string aoeReport(const AoeOptions &options, const tuning::Search &search) {
+Json aoeReport(const AoeOptions &options, const tuning::Search &search) {
   const tuning::TrialResult &before = search.untuned(), &after = search.best();
   Json report = {{"model", options.compile.compiler.source.path},
                  {"soc_version", options.target},
@@ -74,7 +74,7 @@ std::string aoeReport(const AoeOptions &options, const tuning::Search &search) {
          {"before_us", time},
          {"after_us", found == tuned.end() ? Json() : Json(found->second)}});
   }
-  return jsonText(report);
+  return report;
 }
 
 std::string aoeCpuReport(const AoeOptions &options, const tuning::CpuTuning &tuning) {

@@ -7,11 +7,13 @@
 #include "tools/aoe/AoeOptions.h"
 #include "tuning/CpuSearch.h"
 
+#include <nlohmann/json.hpp>
+
 namespace atc::tools {
 
 /// Returns the JSON report: the time of the model and of each operator before and after, the
 /// choices, and what the search took.
-std::string aoeReport(const AoeOptions &options, const tuning::Search &search);
+nlohmann::ordered_json aoeReport(const AoeOptions &options, const tuning::Search &search);
 
 /// Returns by how many percent the time of the model became less.
 double improvementPercent(const tuning::Search &search);

@@ -1,8 +1,10 @@
 //===-- aoe.cpp - tunes the compilation of a model ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "driver/gears/GearCompiler.h"
 #include "openatc/om.hpp"
 #include "support/Interruption.h"
+#include "support/JsonText.h"
 #include "support/OutputFile.h"
 #include "support/OutputStream.h"
 #include "tools/aoe/AoeReport.h"
@@ -140,6 +142,114 @@ void tuneForCpu(const AoeOptions &options, Diagnostics &diagnostics) {
         options.compile.outputFile.c_str());
 }
 
+/// A gear that has been tuned.
+struct TunedGear {
+  std::string name;
+  nlohmann::ordered_json report;
+  double before = 0, after = 0; ///< cycles
+};
+
+/// Searches for the choices of a gear, and adds them to the bank and to `known`. Returns nothing
+/// after an error.
+std::optional<TunedGear> tuneGear(const AoeOptions &options, size_t gear,
+                                  const tuning::Budget &budget, tuning::Choices &known,
+                                  Diagnostics &diagnostics) {
+  TunedGear tuned;
+  tuned.name = options.compile.gears->nameOf(gear);
+  driver::CompilerOptions compiler = options.compile.compiler;
+  compiler.source.inputShapes = options.compile.gears->shapesOf(gear);
+  const tuning::TrialRunner runner(std::move(compiler));
+  tuning::Search::Listener listener;
+  listener.progress = [&](const std::string &line) {
+    print(stdout, "gear %s: %s\n", tuned.name.c_str(), line.c_str());
+    std::fflush(stdout);
+  };
+  listener.improved = [&](const tuning::Search &search) {
+    if (!diagnostics.hasErrors())
+      writeTuned(options, search, diagnostics);
+  };
+  tuning::Search search(runner, budget, listener);
+  if (!search.run(known)) {
+    for (CodedMessage message : search.untuned().messages) {
+      message.text = "gear " + tuned.name + ": " + message.text;
+      diagnostics.add(message);
+    }
+    return std::nullopt;
+  }
+  if (diagnostics.hasErrors())
+    return std::nullopt;
+  tuned.before = search.untuned().cycles;
+  tuned.after = search.best().cycles;
+  tuned.report = aoeReport(options, search);
+  print(stdout, "gear %s: %.4f ms untuned, %.4f ms tuned (%.3f x), after %llu trials in %.0f s\n",
+        tuned.name.c_str(), search.untuned().milliseconds, search.best().milliseconds,
+        tuned.before / tuned.after, static_cast<unsigned long long>(search.trials()),
+        search.seconds());
+  for (const auto &[key, choice] : search.tuned())
+    known[key] = choice;
+  return tuned;
+}
+
+/// Tunes the gears of a model one after the other, into one bank: each is compiled as a model of
+/// its own. They share the budget.
+void tuneGears(const AoeOptions &options, Diagnostics &diagnostics) {
+  const driver::GearRequest &request = *options.compile.gears;
+  const size_t count = request.gears.size();
+  const auto start = std::chrono::steady_clock::now();
+  tuning::Choices known = options.known;
+  std::vector<TunedGear> gears;
+  for (size_t gear = 0; gear < count; ++gear) {
+    tuning::Budget budget = options.budget;
+    const double used =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    budget.seconds = std::max(1.0, (options.budget.seconds - used) / double(count - gear));
+    budget.trials = std::max<uint64_t>(1, options.budget.trials / count);
+    std::optional<TunedGear> tuned = tuneGear(options, gear, budget, known, diagnostics);
+    if (!tuned)
+      return;
+    gears.push_back(std::move(*tuned));
+  }
+  tuning::Bank bank;
+  std::string error;
+  size_t others = 0;
+  if (!tuning::readBank(options.bank, options.target, bank, error))
+    return diagnostics.errorLine(error);
+  driver::CompilerOptions final = options.compile.compiler;
+  final.choices = bank.choicesFor(options.target, tuning::BankPart::All, others);
+  // A kernel that several gears have is decided once: what the last of them has found may not be
+  // what is best for the others.
+  nlohmann::ordered_json report = {{"model", options.compile.compiler.source.path},
+                                   {"soc_version", options.target},
+                                   {"compiler", om_version()},
+                                   {"bank", options.bank},
+                                   {"output", options.compile.outputFile},
+                                   {"gears", nlohmann::ordered_json::array()}};
+  for (size_t gear = 0; gear < count; ++gear) {
+    driver::CompilerOptions compiled = options.compile.compiler;
+    compiled.source.inputShapes = request.shapesOf(gear);
+    const tuning::TrialResult result = tuning::TrialRunner(std::move(compiled))
+                                           .run(final.choices, 0, tuning::Launches::AsCompiled);
+    if (result.done && result.cycles > gears[gear].after)
+      diagnostics.warning("W10055", "gear " + gears[gear].name + " takes " +
+                                        std::to_string(uint64_t(result.cycles)) +
+                                        " cycles and not the " +
+                                        std::to_string(uint64_t(gears[gear].after)) +
+                                        " of the search: another gear has the same kernel and "
+                                        "has decided otherwise");
+    nlohmann::ordered_json own = {{"gear", gears[gear].name}, {"file_cycles", result.cycles}};
+    own.update(gears[gear].report);
+    report["gears"].push_back(std::move(own));
+  }
+  driver::GearCompiler compiler(std::move(final), request, diagnostics);
+  if (!compiler.emitFile(options.compile.outputFile))
+    return;
+  if (!writeWholeFile(options.report, jsonText(report), error))
+    return diagnostics.errorLine(error);
+  print(stdout, "bank: %s\nreport: %s\nmodel: %s\n",
+        tuning::bankFile(options.bank, options.target).c_str(), options.report.c_str(),
+        options.compile.outputFile.c_str());
+}
+
 void tune(AoeOptions &options, Diagnostics &diagnostics) {
   if (!makeFolderOf(options.compile.outputFile, "--output", diagnostics) ||
       !makeFolderOf(options.report, "--report", diagnostics))
@@ -148,6 +258,8 @@ void tune(AoeOptions &options, Diagnostics &diagnostics) {
   limitMemory(options.compile.maxMemory);
   if (options.isCpu())
     return tuneForCpu(options, diagnostics);
+  if (options.compile.gears)
+    return tuneGears(options, diagnostics);
   const tuning::TrialRunner runner(options.compile.compiler);
   tuning::Search::Listener listener;
   listener.progress = [](const std::string &line) {
@@ -168,7 +280,7 @@ void tune(AoeOptions &options, Diagnostics &diagnostics) {
   if (diagnostics.hasErrors() || !writeModel(options, runner, search, diagnostics))
     return;
   std::string error;
-  if (!writeWholeFile(options.report, aoeReport(options, search), error))
+  if (!writeWholeFile(options.report, jsonText(aoeReport(options, search)), error))
     return diagnostics.errorLine(error);
   print(stdout,
         "model: %.4f ms untuned, %.4f ms tuned: the time is %.2f %% less (%.3f x), after %llu "

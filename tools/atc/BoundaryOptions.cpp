@@ -11,22 +11,49 @@ namespace atc::tools {
 
 namespace {
 
+constexpr StringRef npuTypes = "FP32, FP16, UINT8, INT8";
+
+/// Returns the type that a name of --output_type stands for. With an NPU these are the names of the
+/// Ascend toolchain, which reads no others and no small letters.
+std::optional<om_dtype> outputTypeOf(StringRef name, bool isNpu) {
+  SmallVector<StringRef> known;
+  (isNpu ? npuTypes : driver::typeNames()).split(known, ", ");
+  return is_contained(known, name) ? driver::parseTypeName(name) : std::nullopt;
+}
+
 /// Reads "node:0:FP16"; the name may have colons of its own.
-void readOutputType(StringRef item, driver::ModelBoundary &boundary, Diagnostics &diagnostics) {
+void readOutputType(StringRef item, bool isNpu, driver::ModelBoundary &boundary,
+                    Diagnostics &diagnostics) {
   auto [place, typeName] = item.rsplit(':');
   auto [node, index] = place.rsplit(':');
   driver::OutputType output;
-  const std::optional<om_dtype> type = driver::parseTypeName(typeName.trim());
+  const std::optional<om_dtype> type = outputTypeOf(typeName.trim(), isNpu);
   if (!type || index.trim().getAsInteger(10, output.index) || node.trim().empty()) {
     diagnostics.error("E10001", "the value \"" + item +
                                     "\" of --output_type is invalid: it must be a type for all "
                                     "outputs, or \"node:index:type;...\"; types are " +
-                                    driver::typeNames());
+                                    (isNpu ? npuTypes : driver::typeNames()));
     return;
   }
   output.node = node.trim().str();
   output.type = *type;
   boundary.outputTypes.push_back(std::move(output));
+}
+
+/// Reports outputs with a type of their own that --out_nodes does not name, as the Ascend toolchain
+/// does.
+void checkNamedOutputs(const driver::ModelBoundary &boundary,
+                       const std::vector<std::string> &outNodes, Diagnostics &diagnostics) {
+  for (const driver::OutputType &output : boundary.outputTypes) {
+    const std::string name = output.node + ":" + std::to_string(output.index);
+    if (!is_contained(outNodes, name) &&
+        !(output.index == 0 && is_contained(outNodes, output.node)))
+      diagnostics.error("E10001",
+                        "the value \"" + name +
+                            "\" of --output_type is invalid: nodes with a type of their "
+                            "own must be named by --out_nodes, for example --out_nodes=\"" +
+                            name + "\"");
+  }
 }
 
 /// Reads "true,false,..." with at most as many values as `partner` has names.
@@ -61,10 +88,13 @@ std::vector<bool> readSwitches(const FlagValues &flags, const char *flag, const 
 void readBoundary(const FlagValues &flags, driver::ModelSource &source, Diagnostics &diagnostics) {
   driver::ModelBoundary &boundary = source.boundary;
   if (const std::string text = flags.get("output_type"); !text.empty()) {
-    boundary.outputType = driver::parseTypeName(StringRef(text).trim());
+    const bool isNpu = flags.has("soc_version") && flags.get("target") != "cpu";
+    boundary.outputType = outputTypeOf(StringRef(text).trim(), isNpu);
     if (!boundary.outputType)
       for (const std::string &item : splitNames(text))
-        readOutputType(item, boundary, diagnostics);
+        readOutputType(item, isNpu, boundary, diagnostics);
+    if (isNpu)
+      checkNamedOutputs(boundary, splitNames(flags.get("out_nodes")), diagnostics);
   }
   boundary.halfInputs = splitNames(flags.get("input_fp16_nodes"));
   boundary.blockedInputs = readSwitches(flags, "is_input_adjust_hw_layout", "input_fp16_nodes",

@@ -16,18 +16,38 @@ namespace {
 
 //===--- Two products with an activation between them -----------------------===//
 
-View activated(Plan &plan, const char *activation, const View &x) {
+/// An activation; a gated one multiplies the left half of a row with the activated right one.
+struct Activation {
   std::string name;
-  for (const char *at = activation ? activation : ""; *at && name.size() < 16; ++at)
-    name += char(std::tolower(static_cast<unsigned char>(*at)));
-  if (name == "relu")
-    return unary(plan, "Relu", x);
-  if (name == "silu")
-    return unary(plan, "Silu", x);
-  if (name == "gelu" || name == "fastgelu")
-    return computed(plan, name == "gelu" ? "Gelu" : "FastGelu", x);
-  plan.reject("activation must be relu, silu, gelu or fastgelu; gated ones have no functions here");
-  return {};
+  bool isGated = false;
+};
+
+Activation activationOf(Plan &plan, const char *given) {
+  Activation activation;
+  for (const char *at = given ? given : ""; *at && activation.name.size() < 16; ++at)
+    activation.name += char(std::tolower(static_cast<unsigned char>(*at)));
+  for (auto [gated, name] :
+       {std::pair{"geglu", "gelu"}, std::pair{"swiglu", "silu"}, std::pair{"reglu", "relu"}})
+    if (activation.name == gated)
+      return {name, true};
+  if (activation.name != "relu" && activation.name != "silu" && activation.name != "gelu" &&
+      activation.name != "fastgelu")
+    plan.reject("activation must be relu, silu, gelu, fastgelu, geglu, swiglu or reglu");
+  return activation;
+}
+
+View activated(Plan &plan, const Activation &activation, const View &x) {
+  if (!plan.isGood())
+    return {};
+  if (activation.isGated) {
+    const size_t last = x.dims.size() - 1;
+    const int64_t half = x.dims[last] / 2;
+    return combined(plan, "Mul", part(x, last, 0, half),
+                    activated(plan, {activation.name}, part(x, last, half, half)));
+  }
+  if (activation.name == "relu" || activation.name == "silu")
+    return unary(plan, activation.name == "relu" ? "Relu" : "Silu", x);
+  return computed(plan, activation.name == "gelu" ? "Gelu" : "FastGelu", x);
 }
 
 struct FeedForward {
@@ -78,18 +98,24 @@ aclnnStatus feedForward(const char *name, const FeedForward &given, const aclInt
     if (handle)
       plan.reject("scales and offsets of quantized weights must be NULL: QuantMatmul and "
                   "GroupedMatmul compute with them");
+  const Activation activation = activationOf(plan, given.activation);
   const size_t rank = first.dims.size();
   const bool hasExperts = rank == 3;
+  const int64_t halves = activation.isGated ? 2 : 1;
+  if (activation.isGated && hasExperts)
+    plan.reject("geglu, swiglu and reglu have no experts: weight1 must have 2 dims");
   auto hasBias = [&](const View &bias, int64_t width) {
     return !bias.place || bias.dims == (hasExperts ? Dims{first.dims[0], width} : Dims{width});
   };
   if (plan.isGood() &&
       (x.dims.size() < 2 || rank < 2 || rank > 3 || second.dims.size() != rank ||
-       x.dims.back() != first.dims[rank - 2] || second.dims[rank - 2] != first.dims[rank - 1] ||
+       x.dims.back() != first.dims[rank - 2] ||
+       second.dims[rank - 2] * halves != first.dims[rank - 1] ||
        (hasExperts && second.dims[0] != first.dims[0]) || !hasBias(bias1, first.dims[rank - 1]) ||
        !hasBias(bias2, second.dims[rank - 1]) || (!hasExperts && (array || tensor))))
     plan.reject("x %s, weight1 %s and weight2 %s cannot be multiplied; weights and biases of "
-                "experts have a dim more in front",
+                "experts have a dim more in front, and weight1 of a gated activation twice the "
+                "columns",
                 textOf(x.dims).c_str(), textOf(first.dims).c_str(), textOf(second.dims).c_str());
   if (!plan.isGood())
     return plan.finish(size, executor);
@@ -117,7 +143,7 @@ aclnnStatus feedForward(const char *name, const FeedForward &given, const aclInt
     if (counts[i] == 0)
       continue;
     const View hidden =
-        activated(plan, given.activation,
+        activated(plan, activation,
                   layer(part(flat, 0, start, counts[i]), ofExpert(first, i), ofExpert(bias1, i)));
     if (plan.isGood())
       plan.copy(layer(plan.dense(hidden, x.type), ofExpert(second, i), ofExpert(bias2, i)),

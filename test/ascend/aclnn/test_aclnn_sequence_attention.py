@@ -200,3 +200,184 @@ def test_masks_of_sequences_have_rows_and_columns(acl, dims):
     assert "must have 2 dims or more with TND" in refused(
         acl, "FusedInferAttentionScore", q, (q,), (q,), NULL, np.zeros(dims, bool), [2, 4], [2, 4], *[NULL] * 10, LONG(2), DOUBLE(0.25),
         HUGE, HUGE, b"TND", LONG(2), LONG(0), LONG(0), LONG(0), LONG(0), BOOL(False), out, NULL)
+
+
+#--- dropout -----------------------------------------------------------------------------
+
+def bits_of(kept):
+    """One bit per weight, the lowest of a byte first, in whole 16 bytes."""
+    packed = np.packbits(kept.ravel(), bitorder="little")
+    return np.pad(packed, (0, -len(packed) % 16))
+
+
+def test_dropout_of_a_training(acl):
+    """Weights that a bit drops are 0, others larger; the gradients are those of that, by differences."""
+    q, k, v, g = (draw(2, n, s, 16, dtype=F16) for n, s in ((4, 5), (2, 6), (2, 6), (4, 5)))
+    kept, keep = RNG.random((2, 4, 5, 6)) < 0.75, 0.75
+    mask = bits_of(kept)
+
+    def result(q, k, v):
+        weights = softmax(np.einsum("bnsd,bntd->bnst", q, k.repeat(2, 1)) / 4)
+        return np.einsum("bnst,bntd->bnsd", weights * kept / keep, v.repeat(2, 1))
+    out, values = Tensor(acl, np.zeros_like(q)), [x.astype(np.float64) for x in (q, k, v)]
+    tail = DOUBLE(0.25), DOUBLE(keep), HUGE, HUGE, LONG(4), b"BNSD", LONG(0), LONG(0)
+    given = q, k, v, NULL, mask, *[NULL] * 3
+    call(acl, "FlashAttentionScore", *given, *tail, NULL, NULL, NULL, out)
+    close(out, result(*values))
+    outputs = [Tensor(acl, np.zeros_like(x)) for x in (q, k, v)]
+    call(acl, "FlashAttentionScoreGrad", q, k, v, g, NULL, mask, *[NULL] * 7, *tail, *outputs, NULL)
+    places = np.random.default_rng(2)
+    for at, (x, output) in enumerate(zip(values, outputs)):
+        for _ in range(8):
+            place = tuple(places.integers(0, n) for n in x.shape)
+            moved = [v.copy() for v in values]
+            moved[at][place] += 1e-4
+            high = result(*moved)
+            moved[at][place] -= 2e-4
+            want = ((high - result(*moved)) * g).sum() / 2e-4
+            assert abs(output.read()[place] - want) < 0.03 * max(1, abs(want)), (at, place, want)
+    for share, given_mask, word in ((0.75, NULL, "give dropMask"), (0, mask, "keepProb"), (1.5, mask, "keepProb"),
+                                    (0.75, mask[:16].copy(), "dropMask has 128 bits; the attention has 240"),
+                                    (0.75, mask.astype(F32), "uint8")):
+        assert word in refused(acl, "FlashAttentionScore", q, k, v, NULL, given_mask, *[NULL] * 3, tail[0], DOUBLE(share), *tail[2:], NULL,
+                               NULL, NULL, out)
+
+
+def test_dropout_of_sequences(acl):
+    """The bits of each sequence follow those of the one before."""
+    rows, lengths, heads = [2, 5], [4, 9], 2
+    q, k, v, g = (draw(n, heads, 16, dtype=F16) for n in (5, 9, 9, 5))
+    kept = [RNG.random((heads, n, m)) < 0.5 for n, m in ((2, 4), (3, 5))]
+    mask, want = bits_of(np.concatenate([x.ravel() for x in kept])), []
+    tail = DOUBLE(0.25), DOUBLE(0.5), HUGE, HUGE, LONG(heads)
+    ofv = np.zeros(v.shape)
+    for own, first, last, start, end in zip(kept, [0, *rows], rows, [0, *lengths], lengths):
+        weights = softmax(np.einsum("snd,tnd->nst", q[first:last].astype(F32), k[start:end].astype(F32)) / 4) * own * 2
+        want.append(np.einsum("nst,tnd->snd", weights, v[start:end].astype(F32)))
+        ofv[start:end] = np.einsum("nst,snd->tnd", weights, g[first:last].astype(F32))
+    out = Tensor(acl, np.zeros_like(q))
+    call(acl, "FlashAttentionVarLenScore", q, k, v, NULL, mask, *[NULL] * 3, rows, lengths, *tail, b"TND", LONG(0), LONG(0), NULL, NULL,
+         NULL, out)
+    close(out, np.concatenate(want))
+    outputs = [Tensor(acl, np.zeros_like(x)) for x in (q, k, v)]
+    call(acl, "FlashAttentionUnpaddingScoreGrad", q, k, v, g, NULL, mask, *[NULL] * 7, rows, lengths, *tail, b"TND", LONG(0), LONG(0),
+         *outputs, NULL)
+    close(outputs[2], ofv)
+
+
+#--- keys in parts -----------------------------------------------------------------------
+
+def arranged(x, layout):
+    if layout == "BNSD":
+        return x
+    moved = np.ascontiguousarray(x.transpose(0, 2, 1, 3))
+    return moved if layout == "BSND" else moved.reshape(*moved.shape[:2], -1)
+
+
+def fused(acl, name, q, k, v, out, layout, heads, shared, *, lengths=NULL, rows=NULL, mask=NULL, mode=0, table=NULL, size=0, padding=NULL,
+          prefix=(NULL,) * 3, rope=(NULL,) * 2, use=call):
+    more = {"FusedInferAttentionScore": (), "FusedInferAttentionScoreV2": (*[NULL] * 4, *prefix),
+            "FusedInferAttentionScoreV3": (*[NULL] * 4, *prefix, *rope, NULL)}[name]
+    modes = () if name == "FusedInferAttentionScore" else (LONG(0), LONG(0))
+    return use(acl, name, q, (k,), (v,), NULL, mask, rows, lengths, *[NULL] * 7, table, NULL, padding, *more, LONG(heads), DOUBLE(0.25),
+               HUGE, LONG(0) if mode == 4 else HUGE, layout.encode(), LONG(shared), LONG(mode), LONG(0), LONG(size), LONG(0), BOOL(False),
+               *modes, out, NULL)
+
+
+def attended(q, k, v, hidden=False):
+    repeat = q.shape[1] // k.shape[1]
+    weights = np.einsum("bnsd,bntd->bnst", q.astype(F32), k.astype(F32).repeat(repeat, 1)) / 4
+    return np.einsum("bnst,bntd->bnsd", softmax(np.where(hidden, -1e30, weights)), v.astype(F32).repeat(repeat, 1))
+
+
+@pytest.mark.parametrize("name, layout", [("FusedInferAttentionScoreV2", "BNSD"), ("FusedInferAttentionScoreV2", "BSH"),
+                                          ("FusedInferAttentionScoreV3", "BSND")])
+def test_a_shared_prefix(acl, name, layout):
+    """It is in front of the keys of each batch; lengths are those behind it, and the triangle ends at the last key."""
+    q, k, v = draw(2, 4, 3, 16, dtype=F16), draw(2, 2, 6, 16, dtype=F16), draw(2, 2, 6, 16, dtype=F16)
+    prefix = draw(1, 2, 5, 16, dtype=F16), draw(1, 2, 5, 16, dtype=F16)
+    own = [arranged(x, layout) for x in (q, k, v)]
+    given = [arranged(x, layout) for x in prefix]
+    for length, lengths, mode in ((NULL, NULL, 0), ([4], [2, 6], 0), ([4], [3, 6], 3), ([0], [3, 6], 0)):
+        front = 5 if length is NULL else length[0]
+        ends = np.array([6, 6] if lengths is NULL else lengths)[:, None, None, None]
+        whole = [np.concatenate([p[:, :, :front].repeat(2, 0), x], 2) for p, x in zip(prefix, (k, v))]
+        column, row = np.arange(front + 6), np.arange(3)[:, None]
+        hidden = column >= front + ends
+        if mode == 3:
+            hidden = hidden | (column > row + front + ends - 3)
+        out = Tensor(acl, np.zeros_like(own[0]))
+        mask = np.triu(np.ones((2048, 2048), bool), 1) if mode == 3 else NULL
+        fused(acl, name, *own, out, layout, 4, 2, lengths=lengths, mask=mask, mode=mode, prefix=(*given, length))
+        close(out, arranged(attended(q, *whole, hidden), layout))
+    out = Tensor(acl, np.zeros_like(own[0]))
+    for prefix, word, mode in (((given[0], NULL, NULL), "give both", 0), ((NULL, NULL, [3]), "give both", 0),
+                               ((*given, [6]), "at most its 5 rows", 0), ((*given, [1, 2]), "one number", 0),
+                               ((*given, NULL), "sparseMode 2", 2), ((given[0].astype(F32), given[1], NULL), "the type of the keys", 0)):
+        assert word in fused(acl, name, *own, out, layout, 4, 2, mode=mode, prefix=prefix, use=refused)
+
+
+@pytest.mark.parametrize("layout", ["BNSD", "BSH", "BSND", "TND", "NTD", "blocks"])
+def test_positions_in_tensors_of_their_own(acl, layout):
+    """Scores are those of queries and keys with the elements of the rope behind their own; values are narrower."""
+    q, k, v, qr, kr = (draw(2, n, s, w, dtype=F16) for n, s, w in ((4, 3, 32), (1, 4, 32), (1, 4, 16), (4, 3, 8), (1, 4, 8)))
+    want = attended(np.concatenate([q, qr], -1), np.concatenate([k, kr], -1), v)
+    if layout == "blocks":
+        # [blocks, tokens of a block, heads * width]; a block of as many tokens as a head has is not one of heads.
+        k, v, kr = (x.reshape(4, 2, -1)[[1, 3, 0, 2]].copy() for x in (k, v, kr))
+        out = Tensor(acl, np.zeros(arranged(q, "BSH").shape[:2] + (64,), F16))
+        fused(acl, "FusedInferAttentionScoreV3", arranged(q, "BSH"), k, v, out, "BSH", 4, 1, lengths=[4, 4], size=2,
+              table=np.array([[2, 0], [3, 1]], np.int32), rope=(arranged(qr, "BSH"), kr))
+        return close(out, arranged(want, "BSH"))
+    if layout in ("TND", "NTD"):
+        q, k, v, qr, kr, want = (x.transpose(0, 2, 1, 3).reshape(-1, x.shape[1], x.shape[3]) for x in (q, k, v, qr, kr, want))
+        if layout == "NTD":
+            q, k, v, qr, kr, want = (np.ascontiguousarray(x.transpose(1, 0, 2)) for x in (q, k, v, qr, kr, want))
+        ends = {"rows": [3, 6], "lengths": [4, 8]}
+    else:
+        q, k, v, qr, kr, want = (arranged(x, layout) for x in (q, k, v, qr, kr, want))
+        ends = {}
+    out = Tensor(acl, np.zeros(want.shape, F16))
+    fused(acl, "FusedInferAttentionScoreV3", q, k, v, out, layout, 4, 1, rope=(qr, kr), **ends)
+    close(out, want)
+    for rope, word in (((qr, NULL), "belong together"), ((qr.astype(F32), kr), "one float type"), ((qr[:1].copy(), kr), "last dim only")):
+        assert word in fused(acl, "FusedInferAttentionScoreV3", q, k, v, out, layout, 4, 1, rope=rope, use=refused, **ends)
+
+
+@pytest.mark.parametrize("layouts", ["BNSD_BSND", "BNSD_NBSD", "BSND_NBSD", "BSH_NBSD", "BSND_BNSD", "TND_NTD", "NTD_TND"])
+def test_results_of_another_layout(acl, layouts):
+    layout, shown = layouts.split("_")
+    q, k, v = draw(2, 4, 3, 16, dtype=F16), draw(2, 2, 6, 16, dtype=F16), draw(2, 2, 6, 16, dtype=F16)
+
+    def form(x, layout):
+        if layout in ("TND", "NTD"):
+            x = x.transpose(0, 2, 1, 3).reshape(-1, x.shape[1], x.shape[3])
+            return np.ascontiguousarray(x if layout == "TND" else x.transpose(1, 0, 2))
+        return np.ascontiguousarray(x.transpose(1, 0, 2, 3)) if layout == "NBSD" else arranged(x, layout)
+    want = form(attended(q, k, v), shown)
+    ends = {"rows": [3, 6], "lengths": [6, 12]} if layout.endswith("TD") or layout == "TND" else {}
+    out = Tensor(acl, np.zeros(want.shape, F16))
+    fused(acl, "FusedInferAttentionScore", *(form(x, layout) for x in (q, k, v)), out, layouts, 4, 2, **ends)
+    close(out, want)
+    assert "inputLayout" in fused(acl, "FusedInferAttentionScore", q, k, v, out, "BNSD_TND", 4, 2, use=refused)
+
+
+def test_keys_with_padding_behind(acl):
+    """The keys of a batch end in front of the padding; what else the tensor holds is not read."""
+    q, k, v = draw(2, 4, 1, 16, dtype=F16), draw(2, 2, 8, 16, dtype=F16), draw(2, 2, 8, 16, dtype=F16)
+    want = np.concatenate([attended(q[i:i + 1], *(x[i:i + 1, :, 7 - n:7] for x in (k, v))) for i, n in enumerate((3, 6))])
+    for x in (k, v):
+        x[:, :, 7:], x[0, :, :4], x[1, :, :1] = np.nan, np.nan, np.nan
+    out = Tensor(acl, np.zeros_like(q))
+    fused(acl, "FusedInferAttentionScore", q, k, v, out, "BNSD", 4, 2, lengths=[3, 6], padding=np.array([1]))
+    close(out, want)
+    out = Tensor(acl, np.zeros_like(q))
+    given = [q, (k,), (v,), NULL, NULL, [3, 6], *[NULL] * 8, np.array([1]), LONG(4), DOUBLE(0.25), b"BNSD", LONG(2), LONG(0), LONG(0), out]
+    call(acl, "IncreFlashAttentionV4", *given)
+    close(out, want)
+    # Where the keys of a batch would begin in front of the tensor, there are none.
+    out = Tensor(acl, np.ones_like(q))
+    fused(acl, "FusedInferAttentionScore", q, k, v, out, "BNSD", 4, 2, lengths=[2, 6], padding=np.array([3]))
+    assert not out.read()[1].any()
+    assert "must be NULL with kvPaddingSize" in fused(acl, "FusedInferAttentionScore", q, k, v, out, "BNSD", 4, 2, lengths=[3, 6],
+                                                      mask=np.zeros((2, 8), bool), padding=np.array([1]), use=refused)

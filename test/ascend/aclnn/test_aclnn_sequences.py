@@ -210,7 +210,23 @@ def test_feed_forward(acl, name):
         call(acl, form, x, first, second, tokens, bias1, bias2, *none, text, LONG(0), *flag, out)
         close(out, want, 1e-2)
     assert "expertTokens" in refused(acl, "FFN", x, first, second, [2, 1, 1], bias1, bias2, *none, text, LONG(0), out)
-    assert "activation" in refused(acl, "FFN", x, first[0], second[0], NULL, NULL, NULL, *none, ctypes.c_char_p(b"geglu"), LONG(0), out)
+    assert "activation" in refused(acl, "FFN", x, first[0], second[0], NULL, NULL, NULL, *none, ctypes.c_char_p(b"glu"), LONG(0), out)
+
+
+@pytest.mark.parametrize("name, base", [("geglu", "gelu"), ("swiglu", "silu"), ("reglu", "relu")])
+def test_gated_feed_forward(acl, name, base):
+    """The left half of a row, times the activated right one."""
+    x, none, text = draw(5, 6), [NULL] * 8, ctypes.c_char_p(name.encode())
+    first, second, bias1, bias2 = draw(6, 16) / 3, draw(8, 4) / 3, draw(16), draw(4)
+    hidden = x @ first + bias1
+    want = (hidden[:, :8] * ACTIVATIONS[base](hidden[:, 8:])) @ second + bias2
+    for form, flag in (("FFN", ()), ("FFNV2", (BOOL(False),)), ("FFNV3", (BOOL(False),))):
+        out = zeros(acl, 5, 4)
+        call(acl, form, x, first, second, NULL, bias1, bias2, *none, text, LONG(0), *flag, out)
+        close(out, want, 1e-2)
+    for one, two, tokens, word in ((first[:, :8].copy(), second, NULL, "twice the columns"),
+                                   (draw(2, 6, 16), draw(2, 8, 4), [2, 3], "have no experts")):
+        assert word in refused(acl, "FFN", x, one, two, tokens, NULL, NULL, *none, text, LONG(0), out)
 
 
 def gated(x, left):

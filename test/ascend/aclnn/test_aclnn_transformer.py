@@ -72,7 +72,7 @@ def test_attention_for_training(acl, layout):
     close(out, arranged(attended(values, MASK), layout))
     close(largest, values.max(-1, keepdims=True).repeat(8, -1))
     close(total, np.exp(values - values.max(-1, keepdims=True)).sum(-1, keepdims=True).repeat(8, -1))
-    assert "keepProb" in refused(acl, "FlashAttentionScore", q, k, v, NULL, NULL, NULL, NULL, NULL, DOUBLE(0.25), DOUBLE(0.9),
+    assert "give dropMask" in refused(acl, "FlashAttentionScore", q, k, v, NULL, NULL, NULL, NULL, NULL, DOUBLE(0.25), DOUBLE(0.9),
                                  HUGE, HUGE, LONG(4), layout.encode(), LONG(0), LONG(0), largest, total, NULL, out)
 
 
@@ -297,10 +297,10 @@ def test_errors_name_the_function_that_was_called(acl):
         assert name + "GetWorkspaceSize" in message and "inputLayout" in message
 
 
-def test_positions_in_tensors_of_their_own_are_refused(acl):
-    for at in range(3):
+def test_positions_that_lack_a_tensor_are_refused(acl):
+    for at, word in enumerate(("belong together", "belong together", "scales of the rope")):
         given = [Q if i == at else NULL for i in range(3)]
-        assert "positions in tensors" in refused(acl, "FusedInferAttentionScoreV3", Q, (K,), (V,), *[NULL] * 21, *given, LONG(4), DOUBLE(0.25),
+        assert word in refused(acl, "FusedInferAttentionScoreV3", Q, (K,), (V,), *[NULL] * 21, *given, LONG(4), DOUBLE(0.25),
                                                  HUGE, HUGE, b"BSND", LONG(2), *[LONG(0)] * 4, BOOL(False), *[LONG(0)] * 2,
                                                  Tensor(acl, np.zeros_like(Q)), NULL)
 

@@ -9,6 +9,7 @@
 #include "frontends/onnx/singleop/SingleOpGraph.h"
 #include "google/protobuf/stubs/logging.h"
 #include "test/fuzz/mutators/MessageMutator.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace pb = atc::air::pb;
 
@@ -16,17 +17,22 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize);
 
 namespace {
 
+/// Operators that call graphs.
+const std::vector<std::string> controlTypes = {"If", "While", "Case", "For", "PartitionedCall"};
+
 std::vector<std::string> allTypes() {
   std::vector<std::string> types = atc::single_op::namesOfRows();
   types.insert(types.end(), {"Data", "Const", "Variable", "NetOutput", "Conv2D", "MatMulV2",
                              "ReduceMean", "Concat", "Transpose", "Reshape", "Flatten", "SqueezeV2",
-                             "UnsqueezeV2", "ExpandDims", "TransData", "Cast", "If", "While"});
+                             "UnsqueezeV2", "ExpandDims", "TransData", "Cast"});
+  types.insert(types.end(), controlTypes.begin(), controlTypes.end());
   return types;
 }
 
 class Mutator : public atc::fuzz::MessageMutator {
 public:
-  Mutator(pb::Graph &graph, unsigned seed) : MessageMutator(seed), graph(graph) {}
+  Mutator(pb::Model &model, size_t index, unsigned seed)
+      : MessageMutator(seed), model(model), graph(*model.mutable_graph(int(index))) {}
 
   void mutateOnce() {
     pb::Op &op = anyOp();
@@ -111,6 +117,9 @@ private:
       (*op.mutable_attr())[anyAttribute()] = pb::Attribute();
     for (auto &attribute : *op.mutable_attr())
       change(attribute.second);
+    if (llvm::is_contained(controlTypes, op.type()))
+      for (size_t i = below(4); i--;)
+        op.add_subgraph_name(model.graph(int(below(size_t(model.graph_size())))).name());
     *graph.add_op() = std::move(op);
   }
 
@@ -136,6 +145,7 @@ private:
       (*value.mutable_data())[i] = char(anyNumber());
   }
 
+  pb::Model &model;
   pb::Graph &graph;
 };
 
@@ -145,11 +155,14 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max
                                           unsigned seed) {
   google::protobuf::LogSilencer silencer;
   pb::Model model;
-  if (seed % 16 == 0 || !model.ParseFromArray(data, int(size)) || !model.graph_size() ||
-      !model.graph(0).op_size())
+  if (seed % 16 == 0 || !model.ParseFromArray(data, int(size)) || !model.graph_size())
     return LLVMFuzzerMutate(data, size, maxSize);
-  for (unsigned i = 0; i <= seed % 3; ++i)
-    Mutator(*model.mutable_graph(0), seed + i).mutateOnce();
+  for (unsigned i = 0; i <= seed % 3; ++i) {
+    const size_t graph = (seed / 3 + i) % unsigned(model.graph_size());
+    if (!model.graph(int(graph)).op_size())
+      return LLVMFuzzerMutate(data, size, maxSize);
+    Mutator(model, graph, seed + i).mutateOnce();
+  }
   const std::string bytes = model.SerializeAsString();
   if (bytes.size() > maxSize)
     return size;
