@@ -7,9 +7,8 @@
 
 #include "frontends/onnx/GraphImporter.h"
 #include "frontends/onnx/GraphIndex.h"
-#include "frontends/onnx/ops/FunctionWriter.h"
+#include "frontends/onnx/ops/SearchGraphs.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
 
 namespace atc::onnx_import {
 
@@ -17,8 +16,6 @@ namespace {
 
 using llvm::StringRef;
 using llvm::Twine;
-using Names = std::vector<std::string>;
-using Ints = llvm::SmallVector<int64_t>;
 using onnx::GraphProto;
 using onnx::NodeProto;
 using onnx::TensorProto;
@@ -26,178 +23,37 @@ using onnx::TensorProto;
 /// The nodes are written in forms that all opsets from here on have.
 constexpr int64_t oldestSearchOpset = 13;
 
-const OnnxAttributes toInt32 = {{"to", int64_t(TensorProto::INT32)}};
 const OnnxAttributes toTruth = {{"to", int64_t(TensorProto::BOOL)}};
 
-/// Writes nodes to one graph, and constants that it reads to the graph around it.
-class SearchWriter {
-public:
-  SearchWriter(GraphProto &graph, GraphProto &constants, std::string prefix)
-      : graph(graph), constants(constants), prefix(std::move(prefix)) {}
+/// The forms of decoders that attribute 'model_type' names.
+enum ModelType : int64_t { Gpt = 0, T5 = 1, Whisper = 2 };
 
-  void add(const char *op, const Names &inputs, const Names &outputs,
-           const OnnxAttributes &attributes = {}) {
-    NodeProto &node = addOnnxNode(graph, op, outputs.front(), inputs, attributes);
-    for (const std::string &output : outputs)
-      node.add_output(output);
-  }
-  std::string name(const Twine &own) const { return (Twine(prefix) + own).str(); }
-  std::string make(const char *op, const Names &inputs, const OnnxAttributes &attributes = {}) {
-    const std::string output = name("value" + Twine(graph.node_size()));
-    add(op, inputs, {output}, attributes);
-    return output;
-  }
-  /// Makes two outputs: elements and their indices.
-  std::pair<std::string, std::string> topK(const std::string &x, const std::string &count,
-                                           bool largest = true) {
-    const std::string values = name("value" + Twine(graph.node_size())), indices = values + "/i";
-    add("TopK", {x, count}, {values, indices},
-        {{"axis", int64_t(1)}, {"largest", int64_t(largest)}, {"sorted", int64_t(1)}});
-    return {values, indices};
-  }
-
-  /// Return constants: a vector of i64, and scalars of i64, i32 and f32.
-  std::string integers(const Ints &values) {
-    return constant(TensorProto::INT64, {int64_t(values.size())}, values);
-  }
-  std::string index(int64_t value) { return constant(TensorProto::INT64, {}, Ints{value}); }
-  std::string token(int64_t value) {
-    return constant(TensorProto::INT32, {}, std::vector<int32_t>{int32_t(value)});
-  }
-  std::string number(float value) {
-    return constant(TensorProto::FLOAT, {}, std::vector<float>{value});
-  }
-
-  std::string slice(const std::string &x, int64_t begin, int64_t end, int64_t axis) {
-    return make("Slice", {x, integers({begin}), integers({end}), integers({axis})});
-  }
-  std::string reshape(const std::string &x, const Ints &shape) {
-    return make("Reshape", {x, integers(shape)});
-  }
-  std::string concat(const Names &parts, int64_t axis) {
-    return make("Concat", parts, {{"axis", axis}});
-  }
-  /// Returns one dim of `x` as a vector.
-  std::string dim(const std::string &x, int64_t axis) {
-    return make("Gather", {make("Shape", {x}), integers({axis})});
-  }
-  std::string gather(const std::string &x, const std::string &at, int64_t axis) {
-    return make("Gather", {x, at}, {{"axis", axis}});
-  }
-  /// Returns 0, 1, ... `count` - 1 (a vector of one number) times `factor`, as a column.
-  std::string steps(const std::string &count, const std::string &factor) {
-    const std::string all =
-        make("Range", {index(0), make("Reshape", {count, integers({})}), index(1)});
-    return make("Mul", {reshape(all, {-1, 1}), factor});
-  }
-
-private:
-  template <typename T>
-  std::string constant(int type, llvm::ArrayRef<int64_t> dims, const T &values) {
-    const std::string own = name("constant" + Twine(constants.initializer_size()));
-    addOnnxConstant(constants, own, type, dims, values.empty() ? StringRef() : bytesOf(values));
-    return own;
-  }
-
-  GraphProto &graph, &constants;
-  std::string prefix;
-};
-
-/// Renames what `names` has, in nodes and in the graphs inside them.
-void rename(google::protobuf::RepeatedPtrField<NodeProto> &nodes,
-            const llvm::StringMap<std::string> &names) {
-  auto replace = [&](std::string &name) {
-    if (auto found = names.find(name); found != names.end())
-      name = found->second;
-  };
-  for (NodeProto &node : nodes) {
-    for (std::string &input : *node.mutable_input())
-      replace(input);
-    for (std::string &output : *node.mutable_output())
-      replace(output);
-    for (onnx::AttributeProto &attribute : *node.mutable_attribute())
-      if (attribute.has_g()) {
-        rename(*attribute.mutable_g()->mutable_node(), names);
-        for (onnx::ValueInfoProto &output : *attribute.mutable_g()->mutable_output())
-          replace(*output.mutable_name());
-      }
-  }
-}
-
-/// A decoder: input_ids, position_ids, attention_mask and one past [2, batch, heads, length, size]
-/// per layer to logits and one present per layer.
-struct Decoder {
-  Names inputs, outputs; ///< after inlining
-  std::vector<onnx::ValueInfoProto> pasts;
-  int64_t idType = 0;
-
-  /// Reads the interface; returns what is wrong with it.
-  std::string read(const GraphProto &graph) {
-    llvm::StringSet<> stored;
-    for (const TensorProto &weight : graph.initializer())
-      stored.insert(weight.name());
-    for (const onnx::ValueInfoProto &input : graph.input())
-      if (!stored.contains(input.name())) {
-        if (inputs.size() >= 3)
-          pasts.push_back(input);
-        inputs.push_back(input.name());
-        if (inputs.size() == 1)
-          idType = input.type().tensor_type().elem_type();
-      }
-    for (const onnx::ValueInfoProto &output : graph.output())
-      outputs.push_back(output.name());
-    if (inputs.size() < 4 || outputs.size() != inputs.size() - 2)
-      return "its decoder has " + std::to_string(inputs.size()) + " inputs and " +
-             std::to_string(outputs.size()) +
-             " outputs, expected input_ids, position_ids, attention_mask and one past per layer, "
-             "and logits and one present per layer";
-    for (const onnx::ValueInfoProto &past : pasts) {
-      const onnx::TensorShapeProto &shape = past.type().tensor_type().shape();
-      if (shape.dim_size() != 5 || shape.dim(2).dim_value() < 1 || shape.dim(4).dim_value() < 1)
-        return "input '" + past.name() +
-               "' of its decoder must have the shape [2, batch, heads, length, size], of which "
-               "the heads and their size are numbers";
-    }
-    return "";
-  }
-
-  /// Gives all values names of their own.
-  void nameOwn(GraphProto &graph, const SearchWriter &w) {
-    llvm::StringMap<std::string> names;
-    auto own = [&](const std::string &name) {
-      if (!name.empty())
-        names[name] = w.name("decoder/" + name);
-    };
-    llvm::for_each(inputs, own);
-    for (const TensorProto &weight : graph.initializer())
-      own(weight.name());
-    for (const NodeProto &node : graph.node())
-      llvm::for_each(node.output(), own);
-    for (Names *list : {&inputs, &outputs})
-      for (std::string &name : *list)
-        if (auto found = names.find(name); found != names.end())
-          name = found->second;
-    rename(*graph.mutable_node(), names);
-    for (TensorProto &weight : *graph.mutable_initializer())
-      weight.set_name(names[weight.name()]);
-  }
-};
-
-/// One search. Greedy ones have one beam, which is not scored.
+/// One search. Greedy ones, and those that take tokens by chance, have one beam, which is not
+/// scored.
 class TokenSearch {
 public:
   TokenSearch(GraphProto &main, NodeProto &node, const std::string &prefix)
-      : main(main), node(node), isBeam(node.op_type() == "BeamSearch"), outer(main, main, prefix),
-        inner(body, main, prefix + "loop/") {}
+      : main(main), node(node),
+        isBeam(node.op_type() == "BeamSearch" || node.op_type() == "WhisperBeamSearch"),
+        isSampling(node.op_type() == "Sampling"),
+        type(integerOf(node, "model_type", node.op_type() == "WhisperBeamSearch" ? Whisper : Gpt)),
+        outer(main, main, prefix), inner(body, main, prefix + "loop/") {}
 
   /// Writes the loop; returns what is wrong with the node.
   std::string expand() {
     std::string problem = check();
     if (!problem.empty())
       return problem;
-    decoder.nameOwn(*decoderGraph, inner);
+    decoder.nameOwn(inner.name("decoder/"));
+    if (firstDecoder)
+      firstDecoder.nameOwn(inner.name("first/"));
+    if (encoder)
+      encoder.nameOwn(outer.name("encoder/"));
     body.set_name(inner.name("body"));
-    prepare();
+    if (type == Gpt)
+      prepareDecoder();
+    else
+      runEncoder();
     writeBody();
     finish();
     return "";
@@ -217,22 +73,60 @@ private:
   std::string pad() { return outer.token(integerOf(node, "pad_token_id", 0)); }
 
   std::string check() {
-    for (onnx::AttributeProto &attribute : *node.mutable_attribute())
-      if (attribute.name() == "decoder" && attribute.has_g())
-        decoderGraph = attribute.mutable_g();
-    if (integerOf(node, "model_type", 0) != 0)
-      return "attribute 'model_type' is " + std::to_string(integerOf(node, "model_type", 0)) +
-             ", expected 0: decoders of the form of GPT-2 are supported";
-    if (findAttribute(node, "init_decoder"))
-      return "attribute 'init_decoder' is not supported; export the model with one decoder";
-    if (!decoderGraph || !hasInput(node, 0) || !hasInput(node, 1))
+    decoder.read(node, "decoder");
+    firstDecoder.read(node, "init_decoder");
+    encoder.read(node, "encoder");
+    if (type != Gpt && !(isBeam && (type == T5 || type == Whisper)))
+      return "attribute 'model_type' is " + std::to_string(type) +
+             (isBeam ? ", expected 0 (GPT-2), 1 (T5) or 2 (Whisper)"
+                     : ", expected 0: a decoder of the form of GPT-2");
+    if (!decoder || !hasInput(node, 0) || !hasInput(node, 1))
       return "attribute 'decoder' and inputs 'input_ids' and 'max_length' are needed";
     if (isBeam && !(hasInput(node, 3) && hasInput(node, 4)))
       return "inputs 'num_beams' and 'num_return_sequences' are needed";
-    if (isBeam && (hasInput(node, 10) || hasInput(node, 11) || node.output_size() > 2))
-      return "inputs 'decoder_input_ids' and 'logits_processor' and output 'scores' are not "
+    for (auto [at, name] : {std::pair(10, "decoder_input_ids"),
+                            {11, "logits_processor"},
+                            {12, "cross_qk_layer_head"},
+                            {13, "extra_decoding_ids"}})
+      if (isBeam && hasInput(node, at) && !(at == 10 && type == Whisper))
+        return std::string("input '") + name + "' is not supported with this model_type";
+    for (int i = isBeam ? 3 : 1; i < node.output_size(); ++i)
+      if (!node.output(i).empty())
+        return "output " + std::to_string(i) + " ('" + node.output(i) + "') is not supported";
+    return type == Gpt ? decoder.checkDecoder() + (firstDecoder ? firstDecoder.checkDecoder() : "")
+                       : checkEncoder();
+  }
+  /// An encoder: input_ids or features, for T5 encoder_attention_mask, and decoder_input_ids to
+  /// logits of the first token, encoder_hidden_states, and a key and a value per layer of the
+  /// decoder's own attention and of that to the encoder. It may also only make the last ones,
+  /// from all but decoder_input_ids. Its decoder: input_ids, for T5 encoder_attention_mask, maybe
+  /// encoder_hidden_states, and the keys and values to logits and the new own keys and values.
+  std::string checkEncoder() {
+    if (!encoder || firstDecoder)
+      return "attribute 'encoder' is needed with this model_type, and 'init_decoder' is not "
              "supported";
-    return decoder.read(*decoderGraph);
+    const size_t taken = type == T5 ? 2 : 1, made = encoder.outputs.size();
+    hasFirst = encoder.inputs.size() == taken + 1;
+    layers = int64_t(hasFirst && made > 2 ? (made - 2) / 4 : made / 2);
+    firstPast = taken;
+    if (decoder.inputs.size() > taken && decoder.input(taken) == "encoder_hidden_states")
+      ++firstPast;
+    if (encoder.inputs.size() < taken || encoder.inputs.size() > taken + 1 || layers < 1 ||
+        made != size_t(hasFirst ? 2 + 4 * layers : 2 * layers) ||
+        (firstPast > taken && !hasFirst) ||
+        decoder.inputs.size() != firstPast + size_t(4 * layers) ||
+        decoder.outputs.size() != size_t(1 + 2 * layers))
+      return "its encoder has " + std::to_string(encoder.inputs.size()) + " inputs and " +
+             std::to_string(made) + " outputs, its decoder " +
+             std::to_string(decoder.inputs.size()) + " and " +
+             std::to_string(decoder.outputs.size()) +
+             ", expected those of T5 and Whisper with four pasts per layer";
+    for (size_t i = firstPast; !hasFirst && i < firstPast + size_t(2 * layers); ++i)
+      if (decoder.inputDim(i, 1, 4) < 1 || decoder.inputDim(i, 3, 4) < 1)
+        return "input '" + decoder.input(i) +
+               "' of its decoder must have the shape [batch, heads, length, size], of which the "
+               "heads and their size are numbers";
+    return "";
   }
 
   std::string vectorOf(const std::string &x) {
@@ -240,76 +134,134 @@ private:
   }
   std::string carried(const Twine &name) const { return inner.name("in/" + name); }
 
-  /// What the loop starts with.
-  void prepare() {
+  /// Returns rows of a batch, each as often as there are beams, which follow each other.
+  std::string spread(const std::string &x) { return isBeam ? outer.gather(x, rowOf, 0) : x; }
+
+  /// Makes what all searches have, for sequences that begin with `ids`.
+  void prepare(const std::string &ids) {
     SearchWriter &w = outer;
-    std::string ids = w.make("Cast", {node.input(0)}, toInt32);
     maxLength = vectorOf(node.input(1));
-    // Positions count what is no padding, also where a mask is given.
-    std::string counted = w.make("Cast", {w.make("Not", {w.make("Equal", {ids, pad()})})}, toInt32);
-    std::string mask = input(6, 9).empty() ? counted : w.make("Cast", {input(6, 9)}, toInt32);
     batch = w.dim(ids, 0);
-    const std::string length = w.dim(ids, 1);
     rows = batch;
     if (isBeam) {
-      // The beams of a row follow each other, and all but the first one start hopeless.
       beams = vectorOf(node.input(3));
       rows = w.make("Mul", {batch, beams});
-      const std::string shape = w.concat({batch, beams, length}, 0);
-      const std::string flat = w.concat({rows, w.integers({-1})}, 0);
-      for (std::string *x : {&ids, &mask, &counted})
-        *x = w.make("Reshape",
-                    {w.make("Expand", {w.make("Unsqueeze", {*x, w.integers({1})}), shape}), flat});
+      kept = w.concat({batch, beams}, 0);
       first = w.steps(batch, beams);
+      rowOf = w.reshape(w.make("Expand", {w.steps(batch, w.index(1)), kept}), {-1});
+      // All beams of a row but the first one start hopeless.
       const std::string number =
           w.make("Reshape", {w.steps(beams, w.index(1)), w.concat({w.integers({1}), beams}, 0)});
       const std::string start =
           w.make("Where", {w.make("Equal", {number, w.index(0)}), w.number(0), w.number(-1e9f)});
-      beamScores = w.make(
-          "Reshape", {w.make("Expand", {start, w.concat({batch, beams}, 0)}), w.integers({-1, 1})});
+      beamScores = w.reshape(w.make("Expand", {start, kept}), {-1, 1});
       twice = w.make("Mul", {beams, w.integers({2})});
       rank = w.make("Reshape", {w.steps(twice, w.index(1)), w.integers({1, -1})});
     }
     const std::string column = w.concat({rows, w.integers({1})}, 0);
     one = w.make("Expand", {w.token(1), column});
-    const std::string sums = w.make("CumSum", {counted, w.index(1)});
-    const std::string positions = w.make("Mul", {counted, w.make("Sub", {sums, w.token(1)})});
     eosColumn = w.make("Expand", {w.index(eos()), column});
     padding = w.make("Expand", {pad(), w.concat({rows, maxLength}, 0)});
+    const std::string begin = spread(ids);
     states = {
-        {"ids", ids},
-        {"positions", positions},
-        {"mask", mask},
-        {"next", w.slice(sums, -1, toEnd, 1)},
-        {"sequence", ids},
+        {"ids", begin},
+        {"sequence", begin},
         {"done",
          w.make("Cast", {w.make("Expand", {w.token(0), w.concat({batch, w.integers({1})}, 0)})},
                 toTruth)}};
     if (isBeam) {
-      const std::string kept = w.concat({batch, beams}, 0);
       const std::string lowest = w.number(-std::numeric_limits<float>::infinity());
       states.push_back({"scores", beamScores});
       states.push_back({"kept_scores", w.make("Expand", {lowest, kept})});
       states.push_back({"kept", w.make("Expand", {pad(), w.concat({kept, maxLength}, 0)})});
     }
-    for (auto [layer, past] : llvm::enumerate(decoder.pasts)) {
-      const onnx::TypeProto_Tensor &type = past.type().tensor_type();
-      const std::string shape = w.concat(
-          {w.integers({2}), rows,
-           w.integers({type.shape().dim(2).dim_value(), 0, type.shape().dim(4).dim_value()})},
-          0);
-      states.push_back(
-          {"past" + std::to_string(layer), w.make("Cast", {w.make("Expand", {w.number(0), shape})},
-                                                  {{"to", int64_t(type.elem_type())}})});
+    trips = w.make("Sub", {maxLength, w.dim(ids, 1)});
+    if (isSampling)
+      chances = makeChances(w, node, trips, batch);
+  }
+  /// What a loop around a decoder of GPT-2 starts with.
+  void prepareDecoder() {
+    SearchWriter &w = outer;
+    const std::string ids = w.make("Cast", {node.input(0)}, toInt32);
+    prepare(ids);
+    // Positions count what is no padding, also where a mask is given.
+    const std::string counted =
+        spread(w.make("Cast", {w.make("Not", {w.make("Equal", {ids, pad()})})}, toInt32));
+    const std::string mask =
+        input(6, 9).empty() ? counted : spread(w.make("Cast", {input(6, 9)}, toInt32));
+    const std::string sums = w.make("CumSum", {counted, w.index(1)});
+    states.push_back({"positions", w.make("Mul", {counted, w.make("Sub", {sums, w.token(1)})})});
+    states.push_back({"mask", mask});
+    states.push_back({"next", w.slice(sums, -1, toEnd, 1)});
+    for (size_t i = 3; i < decoder.inputs.size(); ++i)
+      addPast(i, w.concat({w.integers({2}), rows,
+                           w.integers({decoder.inputDim(i, 2, 5), 0, decoder.inputDim(i, 4, 5)})},
+                          0));
+  }
+  /// Adds an empty past of a shape.
+  void addPast(size_t i, const std::string &shape) {
+    const int64_t element = decoder.inputs[i].type().tensor_type().elem_type();
+    states.push_back(
+        {past(states.size()),
+         outer.make("Cast", {outer.make("Expand", {outer.number(0), shape})}, {{"to", element}})});
+    pasts.push_back(states.back().first);
+  }
+  static std::string past(size_t i) { return "past" + std::to_string(i); }
+
+  /// Runs the encoder once, and makes what a loop around its decoder starts with.
+  void runEncoder() {
+    SearchWriter &w = outer;
+    auto give = [&](size_t i, const std::string &value) {
+      w.add("Cast", {value}, {encoder.input(i)},
+            {{"to", int64_t(encoder.inputs[i].type().tensor_type().elem_type())}});
+    };
+    give(0, node.input(0));
+    if (type == T5) {
+      // Only paddings before the first word are left out: the end may be one, too.
+      std::string isWord = input(-1, 9);
+      if (isWord.empty()) {
+        const std::string isPad = w.make("Equal", {encoder.input(0), pad()});
+        const std::string counted = w.make("Cast", {w.make("Not", {isPad})}, toInt32);
+        isWord = w.make("Cast", {w.make("CumSum", {counted, w.index(1)})}, toTruth);
+      }
+      give(1, isWord);
     }
-    trips = w.make("Sub", {maxLength, length});
+    const bool isGiven = hasInput(node, 10);
+    const std::string begin =
+        isGiven ? w.make("Cast", {node.input(10)}, toInt32)
+                : w.make("Expand", {w.token(integerOf(node, "decoder_start_token_id", 0)),
+                                    w.concat({w.dim(node.input(0), 0), w.integers({1})}, 0)});
+    if (hasFirst)
+      give(encoder.inputs.size() - 1, begin);
+    encoder.moveTo(main, main);
+    prepare(begin);
+    size_t from = 0;
+    if (hasFirst) {
+      firstLogits = spread(encoder.output(0));
+      from = 2;
+    }
+    if (firstPast > size_t(type == T5 ? 2 : 1))
+      hidden = spread(encoder.output(1));
+    if (type == T5)
+      encoderMask = spread(encoder.input(1));
+    for (size_t i = 0; i < size_t(2 * layers); ++i)
+      if (hasFirst) {
+        pasts.push_back(past(states.size()));
+        states.push_back({pasts.back(), spread(encoder.output(from++))});
+      } else {
+        const size_t at = firstPast + i;
+        addPast(at, w.concat({rows, w.integers({decoder.inputDim(at, 1, 4), 0,
+                                                decoder.inputDim(at, 3, 4)})},
+                             0));
+      }
+    for (size_t i = 0; i < size_t(2 * layers); ++i)
+      crossed.push_back(spread(encoder.output(from++)));
   }
 
   /// The scores of the next tokens, [rows, vocabulary].
-  std::string nextScores() {
+  std::string nextScores(const std::string &logits) {
     SearchWriter &w = inner;
-    std::string scores = w.slice(decoder.outputs[0], -1, toEnd, 1);
-    scores = w.make("Cast", {w.reshape(scores, {0, -1})}, toReal);
+    std::string scores = w.make("Cast", {w.reshape(logits, {0, -1})}, toReal);
     if (const int64_t size = integerOf(node, "vocab_size", -1); size > 0)
       scores = w.slice(scores, 0, size, 1);
     if (isBeam)
@@ -326,7 +278,7 @@ private:
     }
     if (const int64_t size = integerOf(node, "no_repeat_ngram_size", 0); size > 0) {
       scores = w.make("NGramRepeatBlock", {sequence, scores}, {{"ngram_size", size}});
-      body.mutable_node(body.node_size() - 1)->set_domain("com.microsoft");
+      w.setMicrosoft();
     }
     auto isZero = [&](const std::string &mask) { return w.make("Equal", {mask, w.token(0)}); };
     if (!vocabMask().empty())
@@ -348,6 +300,16 @@ private:
       scores = w.make("ScatterElements",
                       {scores, eosColumn, w.make("Where", {isShort, lowest, old})}, alongRow);
     }
+    const std::string given = input(-1, 14);
+    const float temperature = isSampling ? numberOf(node, "temperature", 1) : 1;
+    if (!given.empty())
+      scores = w.make("Div", {scores, w.make("Cast", {w.reshape(given, {1})}, toReal)});
+    else if (temperature != 1)
+      scores = w.make("Div", {scores, w.number(temperature)});
+    const float presence = isSampling ? numberOf(node, "presence_penalty", 0) : 0;
+    if (presence != 0 && hasInput(node, 7))
+      scores = w.make("Sub", {scores, w.make("Mul", {w.make("Cast", {node.input(7)}, toReal),
+                                                     w.number(presence)})});
     return scores;
   }
 
@@ -357,26 +319,15 @@ private:
     body.add_input()->set_name(carried("go"));
     for (auto &[name, value] : states)
       body.add_input()->set_name(carried(name));
-    auto give = [&](int number, const std::string &value, int64_t type) {
-      w.add("Cast", {value}, {decoder.inputs[number]}, {{"to", type}});
-    };
-    give(0, carried("ids"), decoder.idType);
-    give(1, carried("positions"), decoder.idType);
-    give(2, carried("mask"), decoder.idType);
-    for (size_t layer = 0; layer < decoder.pasts.size(); ++layer)
-      w.add("Identity", {carried("past" + Twine(layer))}, {decoder.inputs[3 + layer]});
-    for (NodeProto &own : *decoderGraph->mutable_node())
-      body.add_node()->Swap(&own);
-    for (TensorProto &weight : *decoderGraph->mutable_initializer())
-      main.add_initializer()->Swap(&weight);
-
-    const std::string scores = nextScores();
+    const std::string scores = nextScores(runDecoder());
     std::string tokens, done, from;
-    std::vector<std::string> kept;
+    llvm::StringMap<std::string> results;
     if (isBeam) {
-      chooseBeams(scores, tokens, done, from, kept);
+      chooseBeams(scores, tokens, done, from, results);
     } else {
-      tokens = w.make("ArgMax", {scores}, {{"axis", int64_t(-1)}, {"keepdims", int64_t(1)}});
+      tokens = isSampling
+                   ? sampleTokens(w, node, scores, w.gather(chances, carried("step"), 0))
+                   : w.make("ArgMax", {scores}, {{"axis", int64_t(-1)}, {"keepdims", int64_t(1)}});
       done = w.make("Or", {carried("done"), w.make("Equal", {tokens, w.index(eos())})});
       tokens = w.make("Where", {done, pad(), w.make("Cast", {tokens}, toInt32)});
     }
@@ -387,19 +338,101 @@ private:
         w.make("Cast",
                {w.make("ReduceMin", {w.make("Cast", {done}, toInt32)}, {{"keepdims", int64_t(0)}})},
                toTruth);
-    Names results = {w.make("Not", {allDone}),
-                     tokens,
-                     rowsOf(carried("next"), 0),
-                     w.concat({rowsOf(carried("mask"), 0), one}, 1),
-                     w.make("Add", {rowsOf(carried("next"), 0), w.token(1)}),
-                     w.concat({rowsOf(carried("sequence"), 0), tokens}, 1),
-                     done};
-    llvm::append_range(results, kept);
-    for (size_t layer = 0; layer < decoder.pasts.size(); ++layer)
-      results.push_back(rowsOf(decoder.outputs[1 + layer], 1));
-    for (const std::string &result : results)
+    results["ids"] = tokens;
+    results["sequence"] = w.concat({rowsOf(carried("sequence"), 0), tokens}, 1);
+    results["done"] = done;
+    if (type == Gpt) {
+      results["positions"] = rowsOf(carried("next"), 0);
+      results["mask"] = w.concat({rowsOf(carried("mask"), 0), one}, 1);
+      results["next"] = w.make("Add", {rowsOf(carried("next"), 0), w.token(1)});
+    }
+    for (auto [name, present] : llvm::zip_equal(pasts, presents))
+      results[name] = rowsOf(present, type == Gpt ? 1 : 0);
+    auto give = [&](const std::string &result) {
       // A value must not be an output twice, and none may be one of the graph around.
       body.add_output()->set_name(w.make("Identity", {result}));
+    };
+    give(w.make("Not", {allDone}));
+    for (auto &[name, value] : states)
+      give(results[name]);
+    if (givesScores())
+      give(results["all_scores"]);
+  }
+  bool givesScores() const { return isBeam && node.output_size() > 2 && !node.output(2).empty(); }
+
+  /// Runs the decoder; returns the logits of the next tokens. The first ones may be those of an
+  /// encoder or of a decoder of their own.
+  std::string runDecoder() {
+    SearchWriter &w = inner;
+    feed(decoder);
+    if (firstDecoder)
+      feed(firstDecoder);
+    if (!firstDecoder && firstLogits.empty())
+      return runIn(body, w, decoder, presents);
+    GraphProto branches[2];
+    const bool isFirst[2] = {true, false};
+    for (auto [branch, first] : llvm::zip_equal(branches, isFirst)) {
+      branch.set_name(w.name(first ? "first" : "next"));
+      SearchWriter own(branch, main, branch.name() + "/");
+      Names made;
+      std::string logits;
+      if (first && !firstDecoder) {
+        logits = own.slice(firstLogits, -1, toEnd, 1);
+        for (const std::string &name : pasts)
+          made.push_back(carried(name));
+      } else {
+        logits = runIn(branch, own, first ? firstDecoder : decoder, made);
+      }
+      branch.add_output()->set_name(own.make("Identity", {logits}));
+      for (const std::string &present : made)
+        branch.add_output()->set_name(own.make("Identity", {present}));
+    }
+    const std::string isBegin = w.make("Equal", {carried("step"), w.index(0)});
+    Names outputs = {w.name("logits")};
+    for (const std::string &name : pasts)
+      outputs.push_back(w.name("present/" + name));
+    w.add("If", {isBegin}, outputs);
+    NodeProto &choice = *body.mutable_node(body.node_size() - 1);
+    setGraph(choice, "then_branch", branches[0]);
+    setGraph(choice, "else_branch", branches[1]);
+    presents.assign(outputs.begin() + 1, outputs.end());
+    return outputs[0];
+  }
+  static void setGraph(NodeProto &node, const char *name, GraphProto &graph) {
+    onnx::AttributeProto &attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(onnx::AttributeProto::GRAPH);
+    attribute.mutable_g()->Swap(&graph);
+  }
+  /// Makes a decoder's nodes part of `graph`; returns the logits of its last token.
+  std::string runIn(GraphProto &graph, SearchWriter &w, SearchGraph &decoder, Names &presents) {
+    decoder.moveTo(graph, main);
+    for (size_t i = 1; i < decoder.outputs.size(); ++i)
+      presents.push_back(decoder.output(i));
+    return w.slice(decoder.output(0), -1, toEnd, 1);
+  }
+  /// Gives a decoder its inputs.
+  void feed(const SearchGraph &decoder) {
+    SearchWriter &w = inner;
+    size_t at = 0;
+    auto give = [&](const std::string &value) {
+      const int64_t element = decoder.inputs[at].type().tensor_type().elem_type();
+      w.add("Cast", {value}, {decoder.input(at++)}, {{"to", element}});
+    };
+    if (type == Gpt) {
+      for (const char *name : {"ids", "positions", "mask"})
+        give(carried(name));
+    } else {
+      // Where it takes more than one token it takes all.
+      give(carried(decoder.inputDim(0, 1, 2) == 1 ? "ids" : "sequence"));
+      for (const std::string &value : {encoderMask, hidden})
+        if (!value.empty())
+          give(value);
+    }
+    for (const std::string &name : pasts)
+      give(carried(name));
+    for (const std::string &value : crossed)
+      give(value);
   }
 
   /// Sequences [rows, length] with all of the longest length.
@@ -430,10 +463,11 @@ private:
   /// Of twice as many continuations as there are beams, those that end are kept as results, and
   /// the best of the others go on.
   void chooseBeams(const std::string &scores, std::string &tokens, std::string &done,
-                   std::string &from, Names &kept) {
+                   std::string &from, llvm::StringMap<std::string> &results) {
     SearchWriter &w = inner;
     const std::string lowest = w.number(-std::numeric_limits<float>::infinity());
     const std::string total = w.make("Add", {scores, carried("scores")});
+    results["all_scores"] = total;
     const std::string flat = w.make("Reshape", {total, w.concat({batch, w.integers({-1})}, 0)});
     const std::string vocabulary = w.dim(total, 1);
     auto [best, at] = w.topK(flat, twice);
@@ -465,7 +499,9 @@ private:
     };
     tokens = pick(w.make("Cast", {token}, toInt32), pad());
     from = w.reshape(pick(row, first), {-1});
-    kept = {pick(best, w.number(0)), keptScores, keptTokens};
+    results["scores"] = pick(best, w.number(0));
+    results["kept_scores"] = keptScores;
+    results["kept"] = keptTokens;
   }
 
   /// Calls the loop and makes the outputs.
@@ -480,16 +516,22 @@ private:
     }
     const std::string result = node.output(0),
                       scoresOut = node.output_size() > 1 ? node.output(1) : "";
+    const std::string all = w.name("out/all_scores");
+    if (givesScores())
+      outputs.push_back(all);
     w.add("Loop", inputs, outputs);
-    onnx::AttributeProto &attribute = *main.mutable_node(main.node_size() - 1)->add_attribute();
-    attribute.set_name("body");
-    attribute.set_type(onnx::AttributeProto::GRAPH);
-    attribute.mutable_g()->Swap(&body);
+    setGraph(*main.mutable_node(main.node_size() - 1), "body", body);
     if (!isBeam) {
       w.add("Identity", {padded(w, last["sequence"])}, {result});
       return;
     }
-    const std::string kept = w.concat({batch, beams}, 0);
+    if (givesScores()) { // steps that are not run have zeros
+      const std::string rest = w.make("Sub", {trips, w.dim(all, 0)});
+      const std::string size = w.dim(all, 2);
+      const std::string zeros = w.make("Expand", {w.number(0), w.concat({rest, rows, size}, 0)});
+      w.add("Reshape", {w.concat({all, zeros}, 0), w.concat({trips, kept, size}, 0)},
+            {node.output(2)});
+    }
     const std::string scores =
         w.make("Where", {last["done"], w.number(-std::numeric_limits<float>::infinity()),
                          w.make("Reshape", {perToken(w, last["scores"], last["sequence"]), kept})});
@@ -504,13 +546,18 @@ private:
 
   GraphProto &main;
   NodeProto &node;
-  const bool isBeam;
+  const bool isBeam, isSampling;
+  const int64_t type;
   GraphProto body;
   SearchWriter outer, inner;
-  GraphProto *decoderGraph = nullptr;
-  Decoder decoder;
-  std::string maxLength, batch, rows, beams, twice, rank, first, beamScores;
-  std::string one, eosColumn, padding, trips;
+  SearchGraph decoder, firstDecoder, encoder;
+  bool hasFirst = false; ///< the encoder makes the logits of the first tokens
+  int64_t layers = 0;    ///< of a decoder with an encoder
+  size_t firstPast = 0;
+  std::string maxLength, batch, rows, beams, twice, rank, first, rowOf, kept, beamScores;
+  std::string one, eosColumn, padding, trips, chances;
+  std::string firstLogits, hidden, encoderMask;
+  Names pasts, presents, crossed;
   /// What the loop carries: names and initial values.
   std::vector<std::pair<std::string, std::string>> states;
 };
@@ -520,7 +567,8 @@ private:
 bool expandTokenSearches(GraphProto &graph, int64_t opset, Diagnostics &diagnostics) {
   auto isSearch = [](const NodeProto &node) {
     return node.domain() == "com.microsoft" &&
-           (node.op_type() == "GreedySearch" || node.op_type() == "BeamSearch");
+           (node.op_type() == "GreedySearch" || node.op_type() == "Sampling" ||
+            node.op_type() == "BeamSearch" || node.op_type() == "WhisperBeamSearch");
   };
   bool isFine = true;
   const int count = graph.node_size();

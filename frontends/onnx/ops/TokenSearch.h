@@ -10,8 +10,8 @@
 
 namespace atc::onnx_import {
 
-/// Replaces GreedySearch and BeamSearch of com.microsoft by a Loop around their decoder, which has
-/// the form of GPT-2. `opset` is that of the model. Reports all errors and returns false where
+/// Replaces GreedySearch, Sampling, BeamSearch and WhisperBeamSearch of com.microsoft by a Loop
+/// around their decoder. `opset` is that of the model. Reports all errors and returns false where
 /// there are some.
 bool expandTokenSearches(onnx::GraphProto &graph, int64_t opset, Diagnostics &diagnostics);
 

@@ -13,7 +13,7 @@ enum class Sampling : uint8_t { Nearest, Linear, Cubic };
 /// Reflects x at both ends into [low, high].
 double reflected(double x, double low, double high) {
   const double range = high - low;
-  if (range <= 0 || !(math::abs(x) < 0x1p52))
+  if (range <= 0)
     return low;
   if (x < low || x > high) {
     const double distance = x < low ? low - x : x - high;
@@ -51,8 +51,8 @@ struct Sampler {
   int64_t neighbours(int64_t d, double grid, int64_t *indices, double *weights) const {
     const double n = double(size[d]);
     double x = align ? (grid + 1) / 2 * (n - 1) : ((grid + 1) * n - 1) / 2;
-    // Far away, or NaN: equivalent to just outside.
-    x = x > -0x1p40 ? minimum(x, 0x1p40) : -0x1p40;
+    // As in ONNX Runtime: what is no number, or infinite, is the lower end of the grid.
+    x = math::abs(x) < 0x1p62 ? maximum(minimum(x, 0x1p40), -0x1p40) : align ? 0 : -0.5;
     if (sampling == Sampling::Nearest) {
       indices[0] = index(d, math::rint(x));
       weights[0] = 1;

@@ -138,9 +138,10 @@ private:
     Value moved = b.addF(b.convertF(number, coordinate), one);
     Value x = aligns ? b.mulF(b.divF(moved, real(2)), b.subF(size, one))
                      : b.divF(b.subF(b.mulF(moved, size), one), real(2));
-    // Far away, or NaN: equivalent to just outside.
-    Value far = real(0x1p40), isNear = b.compareF(CmpFPredicate::OGT, x, real(-0x1p40));
-    x = b.select(isNear, b.smallerF(x, far), real(-0x1p40));
+    // As in ONNX Runtime: what is no number, or infinite, is the lower end of the grid.
+    Value isFinite = b.compareF(CmpFPredicate::OLT, math::AbsFOp::create(b, x), real(0x1p62));
+    x = b.smallerF(b.largerF(x, real(-0x1p40)), real(0x1p40));
+    x = b.select(isFinite, x, real(aligns ? 0 : -0.5));
     Neighbours result;
     if (sampling == Sampling::Nearest) {
       result.indices = {indexOf(math::RoundEvenOp::create(b, x), size)};

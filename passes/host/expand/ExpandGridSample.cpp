@@ -46,6 +46,12 @@ public:
   Value nearness(Value x, Value y) {
     return sub(number(1), math::AbsFOp::create(b, loc, sub(x, y)));
   }
+  /// Returns x, and `otherwise` where it is no number or infinite.
+  Value finite(Value x, double otherwise) {
+    Value isFinite = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT,
+                                           math::AbsFOp::create(b, loc, x), number(0x1p61));
+    return arith::SelectOp::create(b, loc, isFinite, x, number(otherwise));
+  }
   Value floor(Value x) { return math::FloorOp::create(b, loc, x); }
   Value round(Value x) { return math::RoundEvenOp::create(b, loc, x); }
 
@@ -155,7 +161,7 @@ private:
   /// weight, which is 0 outside of an image without a border.
   std::pair<Value, Value> tap(ScalarCode &code, Value point, Value offset, int64_t size) {
     // In the order of ONNX Runtime: points between two pixels are as near to each of them there.
-    Value moved = code.add(point, code.number(1));
+    Value moved = code.add(code.finite(point, -1), code.number(1));
     Value at = isAligned ? code.mul(moved, code.number(double(size - 1) / 2))
                          : code.mul(code.add(code.mul(moved, code.number(size)), code.number(-1)),
                                     code.number(0.5));
