@@ -62,13 +62,23 @@ def reversed_and_resized():
         def stacked(handle):
             return RAW.TensorListStack(input_handle=handle, element_shape=[4], element_dtype=tf.float32)
 
+        def grown():
+            """How older versions write a TensorArray of dynamic size."""
+            def body(i, handle):
+                length = RAW.TensorListLength(input_handle=handle)
+                handle = tf.cond(i >= length, lambda: RAW.TensorListResize(input_handle=handle, size=i + 1), lambda: handle)
+                return i + 1, RAW.TensorListSetItem(input_handle=handle, index=i, item=rows[i] * 2)
+
+            handle = RAW.TensorListReserve(element_shape=[4], num_elements=0, element_dtype=tf.float32)
+            return tf.while_loop(lambda i, _: i < tf.shape(rows)[0], body, [0, handle])[1]
+
         last = RAW.TensorListResize(input_handle=listed(rows), size=tf.shape(rows)[0] - 2)
         more = RAW.TensorListResize(input_handle=listed(rows), size=7)
         into = RAW.TensorListScatterIntoExistingList(input_handle=listed(rows * 2), tensor=rows[:2], indices=[3, 1])
         return [RAW.Reverse(tensor=image, dims=[False, True, False, True]), RAW.Reverse(tensor=rows, dims=[False, False]),
                 RAW.DepthwiseConv2dNativeBackpropInput(input_sizes=[2, 8, 10, 2], filter=filters, out_backprop=image[:, :4],
                                                        strides=[1, 2, 2, 1], padding="SAME"),
-                stacked(last), stacked(more), stacked(into),
+                stacked(grown()), stacked(last), stacked(more), stacked(into),
                 stacked(RAW.TensorListConcatLists(input_a=listed(rows), input_b=listed(rows * 3),
                                                   element_dtype=tf.float32))]
     return run
