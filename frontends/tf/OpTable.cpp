@@ -149,6 +149,7 @@ bool takesStrings(llvm::StringRef op) {
                              "Rank",
                              "Reshape",
                              "ReverseSequence",
+                             "Reverse",
                              "ReverseV2",
                              "Roll",
                              "Select",

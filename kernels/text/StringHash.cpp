@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tables that were trained with hashes of strings need the same hashes when the model runs: the
-// 64-bit fingerprint of FarmHash, SipHash-2-4 where there is a key, and MurmurHash3.
+// 64-bit fingerprint of FarmHash, SipHash-2-4 where there is a key, MurmurHash3, and what
+// TensorFlow made of MurmurHash2.
 
 #include "kernels/core/Support.h"
 
@@ -178,9 +179,24 @@ uint32_t murmurHash(const char *bytes, uint64_t size, uint32_t seed) {
   return hash ^ hash >> 16;
 }
 
+constexpr uint64_t factor = 0xc6a4a7935bd1e995u; ///< of MurmurHash2 of 64 bits
+
+/// Returns MurmurHash2 of 64 bits, by which older models assign buckets.
+uint64_t olderHash(String text, uint64_t seed) {
+  uint64_t hash = seed ^ text.size * factor;
+  const uint64_t whole = text.size / 8 * 8;
+  for (uint64_t i = 0; i < whole; i += 8)
+    hash = (hash ^ foldHigh(word(text.data + i) * factor) * factor) * factor;
+  uint64_t rest = 0;
+  for (uint64_t i = whole; i < text.size; ++i)
+    rest |= uint64_t(uint8_t(text.data[i])) << (8 * (i - whole));
+  if (whole < text.size)
+    hash = (hash ^ rest) * factor;
+  return foldHigh(foldHigh(hash) * factor);
+}
+
 /// Returns the hash of a pair of hashes, by which TensorFlow crosses features.
 uint64_t crossed(uint64_t first, uint64_t second) {
-  constexpr uint64_t factor = 0xc6a4a7935bd1e995u;
   const uint64_t mixed = (first ^ factor ^ foldHigh(second * factor) * factor) * factor;
   return foldHigh(foldHigh(mixed) * factor);
 }
@@ -265,19 +281,22 @@ ATC_KERNEL(CrossHash) {
 ATC_KERNEL(StringHash) {
   const Tensor data = in(0);
   const int64_t buckets = integer("buckets", 0);
-  const List<int64_t> key = integers("key");
+  const List<int64_t> key = integers("key"), seed = integers("seed");
   if (buckets < 1)
     return fail("has % buckets, expected at least 1", buckets);
   if (key.given && key.size != 2)
     return fail("has a key of % words, expected 2", key.size);
+  if (seed.given && seed.size != 1)
+    return fail("has % seeds, expected 1", seed.size);
   int64_t *out = make<int64_t>(0, I64, data.dims());
   if (!out)
     return;
   const int64_t count = data.count();
   for (int64_t i = 0; i < count; ++i) {
     const String text = data.as<String>()[i];
-    const uint64_t hash =
-        key.given ? keyedHash(text, uint64_t(key[0]), uint64_t(key[1])) : fingerprint(text);
+    const uint64_t hash = key.given    ? keyedHash(text, uint64_t(key[0]), uint64_t(key[1]))
+                          : seed.given ? olderHash(text, uint64_t(seed[0]))
+                                       : fingerprint(text);
     out[i] = int64_t(hash % uint64_t(buckets));
   }
 }

@@ -29,6 +29,9 @@ mlir::Value withKnownDims(NodeContext &n, mlir::Value value, llvm::ArrayRef<int6
 /// they are known, others as dynamic; empty where the number of elements is not known.
 llvm::SmallVector<int64_t> knownElements(mlir::Value vector);
 
+/// Returns the axes that Reverse (a bool for each) or ReverseV2 states.
+llvm::SmallVector<int64_t> reversedAxes(NodeContext &n);
+
 /// Imports DenseBincount: counts numbers below a size, per row of a matrix. The number of rows may
 /// be dynamic.
 void importDenseBincount(NodeContext &n);

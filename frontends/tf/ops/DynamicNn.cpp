@@ -128,7 +128,7 @@ SmallVector<NamedAttribute> windowOfResult(NodeContext &n, const ImageLayout &la
 
 /// Input 0 states the result's size. Where that is known only when the model runs, the size is the
 /// one of an image that the strides divide, and a run that states another one fails.
-template <int64_t rank> void importConvTranspose(NodeContext &n) {
+template <int64_t rank, bool isByChannel = false> void importConvTranspose(NodeContext &n) {
   Value filter = withRank(n, 1, rank), image = withRank(n, 2, rank);
   ImageLayout layout(n, rank);
   if (n.failed())
@@ -164,9 +164,16 @@ template <int64_t rank> void importConvTranspose(NodeContext &n) {
   }
   if (n.failed())
     return;
-  Value result =
-      n.callHost("ConvTranspose", {layout.toCanonical(n, image), canonicalFilter(n, filter, rank)},
-                 attributes);
+  Value weights = isByChannel ? Value() : canonicalFilter(n, filter, rank);
+  if (isByChannel) {
+    if (!hasKernel)
+      return n.failInput(1, "has a shape that is not fixed");
+    SmallVector<int64_t> shape(n.shape(filter));
+    weights =
+        n.reshape(n.transpose(filter, {2, 3, 0, 1}), {shape[2] * shape[3], 1, shape[0], shape[1]});
+    attributes.push_back(n.hostInts("group", {shape[2]}));
+  }
+  Value result = n.callHost("ConvTranspose", {layout.toCanonical(n, image), weights}, attributes);
   Value output = layout.fromCanonical(n, result);
   if (isWhole)
     output = withKnownDims(n, n.callHost("Reshape", {output, wanted}), elements, 0);
@@ -374,6 +381,7 @@ ArrayRef<OpRow> dynamicNnRows() {
       {"Conv3DBackpropInputV2", importConvTranspose<5>},
       {"DepthToSpace", importBlocks<true>},
       {"DepthwiseConv2dNative", importDepthwiseConv},
+      {"DepthwiseConv2dNativeBackpropInput", importConvTranspose<4, /*isByChannel=*/true>},
       {"EuclideanNorm", importEuclideanNorm},
       {"FusedBatchNorm", importFusedBatchNorm},
       {"FusedBatchNormV2", importFusedBatchNorm},

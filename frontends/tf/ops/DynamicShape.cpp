@@ -317,7 +317,7 @@ void importStridedSlice(NodeContext &n) {
 
 void importReverse(NodeContext &n) {
   Value input = n.input(0);
-  SmallVector<int64_t> along = n.constantInts(1);
+  SmallVector<int64_t> along = reversedAxes(n);
   if (n.failed())
     return;
   auto all = [&](int64_t value) { return n.intList(SmallVector<int64_t>(along.size(), value)); };
@@ -565,6 +565,7 @@ ArrayRef<OpRow> dynamicShapeRows() {
       {"Range", importRange},
       {"Rank", importRank},
       {"Reshape", importReshape},
+      {"Reverse", importReverse},
       {"ReverseV2", importReverse},
       {"ScatterNd", importScatterNd},
       {"SparseToDense", importSparseToDense},

@@ -93,8 +93,9 @@ void importDepthwiseConv(NodeContext &n) {
 }
 
 /// A transposed convolution: inputs are the result's shape, the filter [h, w, out,
-/// in] and the image. The pads are those that the convolution would have had.
-template <int64_t rank> void importConvTranspose(NodeContext &n) {
+/// in] and the image. The pads are those that the convolution would have had. One by channel has a
+/// filter [h, w, out, multiplier] and channel out * multiplier + m of the image.
+template <int64_t rank, bool isByChannel = false> void importConvTranspose(NodeContext &n) {
   SmallVector<int64_t> wanted = n.constantInts(0);
   ArrayRef<int64_t> kernel = readKernel(n, 1, rank);
   n.requireRank(2, rank, rank);
@@ -128,10 +129,20 @@ template <int64_t rank> void importConvTranspose(NodeContext &n) {
     outputPadding.push_back(rest);
   }
   // [h, w, out, in] becomes [in, out, h, w].
+  Value filter = canonicalFilter(n, n.input(1));
+  int64_t groups = 1;
+  if (isByChannel) {
+    ArrayRef<int64_t> shape = n.shape(n.input(1));
+    groups = shape[2];
+    if (n.shape(image)[1] != groups * shape[3])
+      return n.failInput(1, "is for " + Twine(groups * shape[3]) + " channels, the input has " +
+                                Twine(n.shape(image)[1]));
+    filter = n.reshape(n.transpose(n.input(1), {2, 3, 0, 1}),
+                       {groups * shape[3], 1, kernel[0], kernel[1]});
+  }
   n.setOutput(layout.fromCanonical(
-      n, n.create<graph::ConvTransposeOp>(image, canonicalFilter(n, n.input(1)), Value(),
-                                          window->strides, window->pads, window->dilations,
-                                          outputPadding, /*groups=*/1)));
+      n, n.create<graph::ConvTransposeOp>(image, filter, Value(), window->strides, window->pads,
+                                          window->dilations, outputPadding, groups)));
 }
 
 Value swapLastTwo(NodeContext &n, Value value) {
@@ -222,6 +233,7 @@ ArrayRef<OpRow> convRows() {
       {"Conv3D", importConv<5>},
       {"Conv3DBackpropInputV2", importConvTranspose<5>},
       {"DepthwiseConv2dNative", importDepthwiseConv},
+      {"DepthwiseConv2dNativeBackpropInput", importConvTranspose<4, /*isByChannel=*/true>},
       {"Einsum", importEinsum},
       {"FusedBatchNorm", importFusedBatchNorm},
       {"FusedBatchNormV2", importFusedBatchNorm},

@@ -158,11 +158,8 @@ void scatter(NodeContext &n, TensorList list, Value indices, Value rows) {
                 n.reshape(rowsOf(n, rows, static_cast<int64_t>(row), 1), item));
     return setList(n, 0, std::move(list));
   }
-  if (!isNew)
-    return n.failNode("writes rows at indices that must be known at compile time, but depend on "
-                      "the inputs of the model, into a list that holds items");
   Value axis = n.intList({1});
-  Value all = filledLike(n, rows, 0);
+  Value all = isNew ? filledLike(n, rows, 0) : stackItems(n, list);
   Value at = n.callHost("Unsqueeze", {n.cast(indices, n.builder().getI64Type()), axis});
   if (Value stacked = n.callHost("ScatterND", {all, at, rows}))
     setList(n, 0, listOfRows(stacked));
@@ -318,6 +315,54 @@ void importListScatter(NodeContext &n) {
   scatter(n, std::move(list), indices, rows);
 }
 
+void importScatterInto(NodeContext &n) {
+  Value rows = n.input(1), indices = n.input(2);
+  if (const TensorList *list = listAt(n, 0))
+    scatter(n, *list, indices, rows);
+}
+
+/// Items behind the new end are dropped; new ones are zeros.
+void importResize(NodeContext &n) {
+  Value size = n.input(1);
+  const TensorList *before = listAt(n, 0);
+  if (!before)
+    return;
+  TensorList list = *before;
+  const std::optional<int64_t> known = knownInteger(size);
+  if (known && (*known < 0 || *known > (1 << 24)))
+    return n.failInput(1, "asks for " + Twine(*known) + " elements");
+  if (list.elements && known) {
+    list.elements->resize(*known);
+  } else if (!list.isEmpty()) {
+    Value sequence = sequenceOf(n, list);
+    SmallVector<int64_t> dims;
+    for (int64_t dim : list.item.value_or(SmallVector<int64_t>()))
+      dims.push_back(std::max<int64_t>(dim, 0));
+    Value resized = n.callHost("SequenceResize", {sequence, n.cast(size, n.builder().getI64Type())},
+                               {n.hostInts("dims", dims)});
+    if (n.failed())
+      return;
+    resized.setType(sequence.getType());
+    setForm(list, resized);
+  }
+  setSize(list, size);
+  setList(n, 0, std::move(list));
+}
+
+/// The items of both lists, one behind the other.
+void importJoin(NodeContext &n) {
+  const TensorList *first = listAt(n, 0), *second = listAt(n, 1);
+  if (!first || !second)
+    return;
+  if (second->isEmpty() && second->count == 0)
+    return setList(n, 0, *first);
+  if (first->isEmpty() && first->count == 0)
+    return setList(n, 0, *second);
+  Value rows = stackItems(n, *first), others = stackItems(n, *second);
+  if (Value all = n.callHost("Concat", {rows, others}, {n.hostInts("axis", {0})}))
+    setList(n, 0, listOfRows(all));
+}
+
 void importListSplit(NodeContext &n) {
   Value value = n.input(0);
   SmallVector<int64_t> lengths = n.constantInts(2);
@@ -390,7 +435,7 @@ void importElementShape(NodeContext &n) {
 
 ArrayRef<OpRow> listRows() {
   static constexpr llvm::StringLiteral lengths = "the lengths must be known",
-                                       indices = "indices that are not known fill a new list",
+                                       indices = "where indices are not known, items of one shape",
                                        fixed = "items of fixed shape";
   static const OpRow rows[] = {
       {"EmptyTensorList", importReserve},
@@ -402,6 +447,7 @@ ArrayRef<OpRow> listRows() {
       {"TensorArraySplitV3", importArraySplit, lengths},
       {"TensorArrayV3", importArray},
       {"TensorArrayWriteV3", importArrayWrite},
+      {"TensorListConcatLists", importJoin, "items of one shape"},
       {"TensorListConcatV2", importListConcat, fixed},
       {"TensorListElementShape", importElementShape},
       {"TensorListFromTensor", importFromTensor},
@@ -411,6 +457,8 @@ ArrayRef<OpRow> listRows() {
       {"TensorListPopBack", importPopBack},
       {"TensorListPushBack", importPushBack},
       {"TensorListReserve", importReserve},
+      {"TensorListResize", importResize},
+      {"TensorListScatterIntoExistingList", importScatterInto, indices},
       {"TensorListScatterV2", importListScatter, indices},
       {"TensorListSetItem", importSetItem},
       {"TensorListSplit", importListSplit, lengths},

@@ -316,7 +316,7 @@ void importOneHot(NodeContext &n) {
 
 void importReverse(NodeContext &n) {
   Value input = n.input(0);
-  SmallVector<int64_t> stated = n.constantInts(1);
+  SmallVector<int64_t> stated = reversedAxes(n);
   if (n.failed())
     return;
   ArrayRef<int64_t> shape = n.shape(input);
@@ -421,6 +421,24 @@ void importBatchToSpace(NodeContext &n) {
 
 } // namespace
 
+SmallVector<int64_t> reversedAxes(NodeContext &n) {
+  if (n.op() != "Reverse")
+    return n.constantInts(1);
+  Value flags = n.input(1);
+  DenseElementsAttr known;
+  if (n.failed())
+    return {};
+  if (!matchPattern(flags, m_Constant(&known)) || !known.getElementType().isInteger(1)) {
+    n.failInput(1, "must be bools that are known at compile time");
+    return {};
+  }
+  SmallVector<int64_t> axes;
+  for (auto [axis, isReversed] : llvm::enumerate(known.getValues<bool>()))
+    if (isReversed)
+      axes.push_back(static_cast<int64_t>(axis));
+  return axes;
+}
+
 ArrayRef<OpRow> moveRows() {
   static constexpr llvm::StringLiteral ofGather =
       "with fixed shapes, an input of the model that has indices out of range is refused; of "
@@ -439,6 +457,7 @@ ArrayRef<OpRow> moveRows() {
       {"Pad", importPad},
       {"PadV2", importPad},
       {"ParallelConcat", importParallelConcat},
+      {"Reverse", importReverse},
       {"ReverseV2", importReverse},
       {"Slice", importSlice},
       {"SpaceToBatchND", importSpaceToBatch},

@@ -37,14 +37,16 @@ struct LstmStep {
 };
 
 /// The parameters of an LSTM, whose inputs begin with the weights at `first`: weights
-/// [inputs + hidden, 4 * hidden] (gates in the order input, new input, forget, output),
-/// three peepholes, bias.
+/// [inputs + hidden, 4 * hidden] (gates in the order input, new input, forget, output; of
+/// BlockLSTMV2 input, forget, new input, output), three peepholes, bias.
 struct Lstm {
   Lstm(NodeContext &n, unsigned first)
       : n(n), weights(n.input(first)),
         peepholes{n.input(first + 1), n.input(first + 2), n.input(first + 3)},
-        bias(n.input(first + 4)), forgetBias(n.floatAttr("forget_bias", 1)),
-        clip(n.floatAttr("cell_clip", 3)), usesPeepholes(n.boolAttr("use_peephole", false)) {}
+        bias(n.input(first + 4)), isSecond(n.op() == "BlockLSTMV2"),
+        forgetBias(isSecond ? 0 : n.floatAttr("forget_bias", 1)),
+        clip(n.floatAttr("cell_clip", isSecond ? 0 : 3)),
+        usesPeepholes(n.boolAttr("use_peephole", false)) {}
 
   LstmStep step(Value input, Value state, Value hidden) {
     if (n.failed())
@@ -54,7 +56,7 @@ struct Lstm {
     if (!n.failed() && (n.rank(gates) != 2 || n.shape(gates)[1] != 4 * width))
       n.failNode("its weights do not fit a state of " + Twine(width) + " elements");
     LstmStep out;
-    Value in = columnsOf(n, gates, 0, width), forget = columnsOf(n, gates, 2, width);
+    Value in = columnsOf(n, gates, 0, width), forget = columnsOf(n, gates, isSecond ? 1 : 2, width);
     Value last = columnsOf(n, gates, 3, width);
     forget = n.add(forget, n.scalarLike(forgetBias, state));
     if (usesPeepholes) {
@@ -63,7 +65,7 @@ struct Lstm {
     }
     out.inputGate = sigmoid(n, in);
     out.forgetGate = sigmoid(n, forget);
-    out.input = tanh(n, columnsOf(n, gates, 1, width));
+    out.input = tanh(n, columnsOf(n, gates, isSecond ? 2 : 1, width));
     out.state = n.add(n.mul(out.input, out.inputGate), n.mul(state, out.forgetGate));
     if (clip > 0)
       out.state = n.create<graph::ClipOp>(out.state, llvm::APFloat(-clip), llvm::APFloat(clip));
@@ -77,6 +79,7 @@ struct Lstm {
 
   NodeContext &n;
   Value weights, peepholes[3], bias;
+  bool isSecond;
   double forgetBias, clip;
   bool usesPeepholes;
 };
@@ -155,8 +158,10 @@ void importGruCell(NodeContext &n) {
 } // namespace
 
 ArrayRef<OpRow> rnnRows() {
+  static constexpr llvm::StringLiteral ofSteps = "the number of steps must be known; up to 4096";
   static const OpRow rows[] = {
-      {"BlockLSTM", importLstmBlock, "the number of steps must be known; up to 4096"},
+      {"BlockLSTM", importLstmBlock, ofSteps},
+      {"BlockLSTMV2", importLstmBlock, ofSteps},
       {"GRUBlockCell", importGruCell},
       {"LSTMBlockCell", importLstmCell},
   };

@@ -103,12 +103,16 @@ void importFind(NodeContext &n) {
 // Hashes
 //===----------------------------------------------------------------------===//
 
-template <int hasKey> void importHash(NodeContext &n) {
+enum class Hash : uint8_t { Fingerprint, Keyed, Older };
+
+template <Hash kind> void importHash(NodeContext &n) {
   Value input = n.input(0);
   requireStrings(n, 0);
   const int64_t buckets = n.requiredInt("num_buckets");
   SmallVector<NamedAttribute> parameters = {n.hostInts("buckets", {buckets})};
-  if (hasKey) {
+  if (kind == Hash::Older)
+    parameters.push_back(n.hostInts("seed", {0xDECAFCAFFE})); // that of TensorFlow
+  if (kind == Hash::Keyed) {
     SmallVector<int64_t> key = n.intsAttr("key");
     if (!n.failed() && key.size() != 2)
       return n.failAttribute("key", "has " + Twine(key.size()) + " values, expected 2");
@@ -360,8 +364,9 @@ ArrayRef<OpRow> stringRows() {
       {"StringSplit", importSplitAtCharacter, "a constant delimiter of one character or none"},
       {"StringSplitV2", importStringSplit, "a constant separator"},
       {"StringStrip", importStrip},
-      {"StringToHashBucketFast", importHash<0>},
-      {"StringToHashBucketStrong", importHash<1>},
+      {"StringToHashBucket", importHash<Hash::Older>},
+      {"StringToHashBucketFast", importHash<Hash::Fingerprint>},
+      {"StringToHashBucketStrong", importHash<Hash::Keyed>},
       {"StringUpper", importCase<1>},
       {"Substr", importSubstring, "one position and length, or one of each for every string"},
   };

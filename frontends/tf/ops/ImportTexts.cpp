@@ -112,22 +112,24 @@ void importRaw(NodeContext &n) {
   n.setOutput(withRows(n, n.callHost("TextBytes", {input}, parameters), input));
 }
 
-/// The pixels [height, width, channels] of the file of an image.
-void importImage(NodeContext &n) {
+/// Returns the pixels [height, width, channels] of the file of an image.
+Value pixelsOf(NodeContext &n) {
   Value input = n.input(0);
   requireStrings(n, 0);
   const int64_t channels = n.intAttr("channels", 0);
   const Type element = n.typeAttr("dtype", pb::DT_UINT8);
   const bool mayBeFloat = n.op() == "DecodeImage";
   if (n.failed())
-    return;
+    return {};
   if (channels != 0 && channels != 1 && channels != 3)
-    return n.failAttribute("channels", "is " + Twine(channels) +
-                                           ", expected 3, 1 or, for those of the file, 0");
-  if (!element.isUnsignedInteger(8) && !(mayBeFloat && element.isF32()))
-    return n.failAttribute("dtype", "is no type of 8 bits");
-  if (n.intAttr("ratio", 1) != 1)
-    return n.failAttribute("ratio", "other than 1 is not supported");
+    n.failAttribute("channels",
+                    "is " + Twine(channels) + ", expected 3, 1 or, for those of the file, 0");
+  else if (!element.isUnsignedInteger(8) && !(mayBeFloat && element.isF32()))
+    n.failAttribute("dtype", "is no type of 8 bits");
+  else if (n.intAttr("ratio", 1) != 1)
+    n.failAttribute("ratio", "other than 1 is not supported");
+  if (n.failed())
+    return {};
   const Type byte = n.builder().getIntegerType(8, false);
   Value bytes = n.callHost("TextBytes", {n.callHost("Reshape", {input, n.intList({})})},
                            {n.hostInts("to", {graph::dtypeOf(byte)})});
@@ -137,7 +139,34 @@ void importImage(NodeContext &n) {
       {ShapedType::kDynamic, ShapedType::kDynamic, channels ? channels : ShapedType::kDynamic}, 0);
   if (!n.failed() && element.isF32())
     pixels = n.mul(n.cast(pixels, element), n.scalar(1.0 / 255, element));
-  n.setOutput(pixels);
+  return pixels;
+}
+
+void importImage(NodeContext &n) { n.setOutput(pixelsOf(n)); }
+
+/// Input 1 is the first row and column and the number of rows and columns of what is cut out.
+void importCroppedImage(NodeContext &n) {
+  Value pixels = pixelsOf(n);
+  Value window = indexVector(n, n.input(1));
+  if (n.failed())
+    return;
+  if (NodeContext::isStatic(window) && n.shape(window)[0] != 4)
+    return n.failInput(1, "has " + Twine(n.shape(window)[0]) + " elements, expected 4");
+  TensorMath m(n);
+  Value begin = m.slice(window, 0, 2, 0), size = m.slice(window, 2, 4, 0), end = m.add(begin, size);
+  // A slice would end at the edge.
+  Value isInside = m.both(m.both(n.compare(begin, m.index(0), graph::ComparePredicate::Ge),
+                                 m.greater(size, m.index(0))),
+                          n.compare(end, m.dims(pixels, 0, 2), graph::ComparePredicate::Le));
+  pixels = m.required(pixels, isInside, "a crop_window is not inside the image");
+  Value cropped = n.callHost("Slice", {pixels, begin, end, n.intList({0, 1})});
+  SmallVector<int64_t> dims = knownElements(size);
+  if (n.failed())
+    return;
+  if (dims.size() != 2)
+    dims.assign(2, ShapedType::kDynamic);
+  dims.push_back(n.shape(pixels)[2]);
+  n.setOutput(withKnownDims(n, cropped, dims, 0));
 }
 
 //===----------------------------------------------------------------------===//
@@ -253,14 +282,16 @@ void importSegmentJoin(NodeContext &n) {
 } // namespace
 
 ArrayRef<OpRow> textRows() {
-  static constexpr llvm::StringLiteral ofImages = "0, 1 or 3 channels of 8 bits";
+  static constexpr llvm::StringLiteral ofImages = "0, 1 or 3 channels of 8 bits",
+                                       accurate = "always by the accurate transform";
   static const OpRow rows[] = {
       {"AsString", importAsString, "floats with up to 60 digits"},
+      {"DecodeAndCropJpeg", importCroppedImage, accurate},
       {"DecodeBase64", importBase64<1>},
       {"DecodeBmp", importImage, ofImages},
       {"DecodeImage", importImage,
        "0, 1 or 3 channels of 8 bits; JPEG (by the accurate transform), PNG and BMP"},
-      {"DecodeJpeg", importImage, "always by the accurate transform"},
+      {"DecodeJpeg", importImage, accurate},
       {"DecodePaddedRaw", importRaw, "a constant length"},
       {"DecodePng", importImage, ofImages},
       {"DecodeRaw", importRaw},

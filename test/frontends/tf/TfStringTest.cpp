@@ -74,6 +74,8 @@ TEST_CASE("Operators on strings say what they do not take") {
   CHECK_THAT(importErrors(R"(op: "DecodePng" input: "x"
                              attr { key: "channels" value { i: 4 } })"),
              Catch::Contains("attribute 'channels'") && Catch::Contains("is 4, expected 3, 1 or"));
+  CHECK_THAT(importErrors(R"(op: "DecodeAndCropJpeg" input: "x" input: "pads")"),
+             Catch::Contains("has 2 elements, expected 4"));
   // Constants are decoded by the compiler.
   CHECK_THAT(importErrors(R"(op: "DecodeJpeg" input: "comma")"),
              Catch::Contains("the bytes are no image in one of the formats"));

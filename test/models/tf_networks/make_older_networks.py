@@ -39,6 +39,51 @@ def older_forms():
     return run
 
 
+@network(values(3, 2, 3), values(2, 4), folder="older")
+def fused_steps():
+    gates, peepholes, bias = values(7, 16), values(3, 4), values(16)
+
+    def run(steps, hidden):
+        block = {"seq_len_max": tf.constant(2, tf.int64), "x": steps, "cs_prev": hidden * 2, "h_prev": hidden, "w": gates,
+                 "wci": peepholes[0], "wcf": peepholes[1], "wco": peepholes[2], "b": bias, "use_peephole": True}
+        return [x for made in (RAW.BlockLSTMV2(**block), RAW.BlockLSTM(**block, forget_bias=0.5, cell_clip=0.25),
+                               RAW.BlockLSTMV2(**block, cell_clip=0.25)) for x in (made.cs, made.h)]
+    return run
+
+
+@network(values(2, 4, 5, 6), values(5, 4), folder="older", shapes=[(2, None, 5, 6), (None, 4)])
+def reversed_and_resized():
+    filters = values(3, 3, 2, 3)
+
+    def run(image, rows):
+        def listed(tensor):
+            return RAW.TensorListFromTensor(tensor=tensor, element_shape=[4])
+
+        def stacked(handle):
+            return RAW.TensorListStack(input_handle=handle, element_shape=[4], element_dtype=tf.float32)
+
+        def grown():
+            """How older versions write a TensorArray of dynamic size."""
+            def body(i, handle):
+                length = RAW.TensorListLength(input_handle=handle)
+                handle = tf.cond(i >= length, lambda: RAW.TensorListResize(input_handle=handle, size=i + 1), lambda: handle)
+                return i + 1, RAW.TensorListSetItem(input_handle=handle, index=i, item=rows[i] * 2)
+
+            handle = RAW.TensorListReserve(element_shape=[4], num_elements=0, element_dtype=tf.float32)
+            return tf.while_loop(lambda i, _: i < tf.shape(rows)[0], body, [0, handle])[1]
+
+        last = RAW.TensorListResize(input_handle=listed(rows), size=tf.shape(rows)[0] - 2)
+        more = RAW.TensorListResize(input_handle=listed(rows), size=7)
+        into = RAW.TensorListScatterIntoExistingList(input_handle=listed(rows * 2), tensor=rows[:2], indices=[3, 1])
+        return [RAW.Reverse(tensor=image, dims=[False, True, False, True]), RAW.Reverse(tensor=rows, dims=[False, False]),
+                RAW.DepthwiseConv2dNativeBackpropInput(input_sizes=[2, 8, 10, 2], filter=filters, out_backprop=image[:, :4],
+                                                       strides=[1, 2, 2, 1], padding="SAME"),
+                stacked(grown()), stacked(last), stacked(more), stacked(into),
+                stacked(RAW.TensorListConcatLists(input_a=listed(rows), input_b=listed(rows * 3),
+                                                  element_dtype=tf.float32))]
+    return run
+
+
 def fused(op, inputs, **attributes):
     """An operator that only optimizers make, which has no function."""
     inputs = [tf.convert_to_tensor(x) for x in inputs]

@@ -53,6 +53,13 @@ def characters():
     return run
 
 
+@model(np.concatenate([SENTENCES, np.array([b"abcdefg", b"\xfe\xff345678", b"0123456789abcdef", b"123456789"])]))
+def older_hashes():
+    def run(texts):
+        return [RAW.StringToHashBucket(string_tensor=texts, num_buckets=count) for count in (1, 10, (1 << 63) - 1)]
+    return run
+
+
 @model(SENTENCES)
 def texts_side_by_side():
     def run(texts):
@@ -87,7 +94,10 @@ def pictures():
 
     def run(files):
         decoded = tf.map_fn(lambda f: tf.image.resize(jpeg(f), [8, 8]), files[:1], fn_output_signature=tf.float32)
-        return [jpeg(files[0]), tf.io.decode_png(files[1], channels=3), jpeg(tf.io.decode_base64(files[2])), decoded]
+        # TensorFlow does not look beyond the edges of what it cuts out where colors have fewer pixels.
+        cut = tf.io.decode_and_crop_jpeg(tf.io.decode_base64(files[2]), tf.stack([3, 5, tf.strings.length(files[1]) * 0 + 9, 19]),
+                                         channels=3, dct_method="INTEGER_ACCURATE")
+        return [jpeg(files[0]), tf.io.decode_png(files[1], channels=3), jpeg(tf.io.decode_base64(files[2])), decoded, cut]
     return run
 
 
