@@ -83,7 +83,10 @@ aclnnStatus aclnnMatmulWeightNzGetWorkspaceSize(const aclTensor *self, const acl
   const View left = plan.input(self, "self"), result = plan.output(out, "out");
   View right = plan.input(mat2, "mat2");
   checkCubeMathType(plan, cubeMathType);
-  if (plan.isGood() && left.dims.size() == 2 && right.dims.size() == 4) {
+  if (plan.isGood() && left.dims.size() != 2 && right.dims.size() == 4)
+    plan.reject("self %s must have 2 dims where mat2 has the 4 of FRACTAL_NZ",
+                textOf(left.dims).c_str());
+  if (plan.isGood() && right.dims.size() == 4) {
     // Blocks: those of the columns first, in each the blocks of the rows.
     const Dims dims = right.dims, steps = right.strides;
     right.dims = {dims[1], dims[2], dims[0], dims[3]};

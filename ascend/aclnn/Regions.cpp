@@ -30,19 +30,26 @@ double sampleOf(const double *image, int64_t height, int64_t width, double y, do
          v * ((1 - u) * image[bottom * width + left] + u * image[bottom * width + right]);
 }
 
+/// What the messages of a function call itself and its arguments.
+struct RegionNames {
+  const char *function, *images, *height, *width;
+};
+
 /// Averages samples in each bin of each region [x1, y1, x2, y2], which is one element wide at
 /// least. `isCentred`: elements lie at their centres, and regions may be narrower.
 View aligned(Plan &plan, const View &self, const View &rois, const View &batches, const char *mode,
-             int64_t rows, int64_t columns, int64_t ratio, double scale, bool isCentred = false) {
+             int64_t rows, int64_t columns, int64_t ratio, double scale, const RegionNames &names,
+             bool isCentred = false) {
   if (plan.isGood() && (!mode || std::string_view(mode) != "avg"))
     plan.reject("mode is '%s'; it must be avg", mode ? mode : "NULL");
   if (plan.isGood() && (self.dims.size() != 4 || countOf(self.dims) == 0 || rois.dims.size() != 2 ||
                         rois.dims[1] != 4 || batches.dims != Dims{rois.dims[0]} ||
                         isFloat(batches.type) || rows < 1 || columns < 1 || ratio < 0 ||
                         !(scale > 0) || rows > 1 << 14 || columns > 1 << 14 || ratio > 1 << 10))
-    plan.reject("self %s must have 4 dims, rois %s be [n, 4], batchIndices n whole numbers, and "
-                "outputHeight, outputWidth and spatialScale be positive",
-                textOf(self.dims).c_str(), textOf(rois.dims).c_str());
+    plan.reject("self %s must have 4 dims and elements, regions %s be [n, 4], %s n whole numbers, "
+                "%s and %s be 1 to 16384, samplingRatio 0 to 1024, and spatialScale positive",
+                textOf(self.dims).c_str(), textOf(rois.dims).c_str(), names.images, names.height,
+                names.width);
   if (!plan.isGood())
     return {};
   const int64_t channels = self.dims[1], height = self.dims[2], width = self.dims[3];
@@ -57,15 +64,17 @@ View aligned(Plan &plan, const View &self, const View &rois, const View &batches
           auto *box = reinterpret_cast<const double *>(at[1]) + roi * 4;
           const int64_t batch = reinterpret_cast<const int64_t *>(at[2])[roi];
           if (batch < 0 || batch >= images)
-            return fail(ACL_ERROR_INVALID_PARAM, "aclnnRoiAlign",
-                        "batchIndices have %lld; there are %lld images", (long long)batch,
+            return fail(ACL_ERROR_INVALID_PARAM, names.function,
+                        "%s have %lld; there are %lld images", names.images, (long long)batch,
                         (long long)images);
           const double shift = isCentred ? 0.5 : 0, smallest = isCentred ? -HUGE_VAL : 1;
           const double left = box[0] * scale - shift, top = box[1] * scale - shift;
           const double wide = std::max(box[2] * scale - shift - left, smallest) / double(columns),
                        high = std::max(box[3] * scale - shift - top, smallest) / double(rows);
-          if (!(wide < 1e6 && high < 1e6))
-            return fail(ACL_ERROR_INVALID_PARAM, "aclnnRoiAlign",
+          // Those that are centred may be turned around, and have a size below 0.
+          if (!(std::fabs(wide) < 1e6 && std::fabs(high) < 1e6) ||
+              (ratio == 0 && std::ceil(wide) * std::ceil(high) > 1 << 24))
+            return fail(ACL_ERROR_INVALID_PARAM, names.function,
                         "region %lld has no size that an image has", (long long)roi);
           const int64_t down = ratio ? ratio : int64_t(std::ceil(high)),
                         across = ratio ? ratio : int64_t(std::ceil(wide));
@@ -141,7 +150,8 @@ ACLNN_FUNCTION(RoiAlign,
                 float spatialScale, aclTensor *out),
                out,
                aligned(plan, IN(self), IN(rois), IN(batchIndices), mode, outputHeight, outputWidth,
-                       samplingRatio, double(spatialScale)))
+                       samplingRatio, double(spatialScale),
+                       {"aclnnRoiAlign", "batchIndices", "outputHeight", "outputWidth"}))
 
 aclnnStatus aclnnRoiAlignV2GetWorkspaceSize(const aclTensor *self, const aclTensor *boxes,
                                             int64_t pooledHeight, int64_t pooledWidth,
@@ -163,6 +173,7 @@ aclnnStatus aclnnRoiAlignV2GetWorkspaceSize(const aclTensor *self, const aclTens
   regions.offset += regions.strides[1];
   plan.write(::aligned(plan, image, regions, plan.dense(own, ACL_INT64), "avg", pooledHeight,
                        pooledWidth, std::max<int64_t>(samplingRatio, 0), double(spatialScale),
+                       {__func__, "the numbers of images in boxes", "pooledHeight", "pooledWidth"},
                        aligned),
              result);
   return plan.finish(size, executor);

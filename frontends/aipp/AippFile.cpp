@@ -125,7 +125,10 @@ void checkLimits(const AippEntry &entry, Diagnostics &diagnostics) {
       if (!name.starts_with(limits.begin) || !name.ends_with(limits.end) || field->is_repeated())
         continue;
       const double value = numberOf(entry.op, *field);
-      if (!(value >= limits.low && value <= limits.high))
+      if (name.starts_with("src_image_size_") && (value < 0 || value == 1 || value > limits.high))
+        entry.fail(diagnostics, "E10052", field->name(),
+                   "must be from 2 to 4096, or left out: the model's size");
+      else if (!(value >= limits.low && value <= limits.high))
         entry.fail(diagnostics, "E10052", field->name(),
                    "must be from " + printNumber(limits.low) + " to " + printNumber(limits.high));
     }

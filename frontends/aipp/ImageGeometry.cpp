@@ -46,7 +46,8 @@ public:
                without("must be ", axis.resized));
     checkEven(axis);
     if (axis.source == 1)
-      entry.fail(diagnostics, "E10052", "src_image_size_" + suffix, "must be 2 or more");
+      entry.fail(diagnostics, "E10052", "src_image_size_" + suffix,
+                 "is that of the model, 1, but must be from 2 to 4096");
     return axis;
   }
 

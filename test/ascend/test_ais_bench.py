@@ -59,6 +59,28 @@ def test_dynamic_aipp_is_set_by_a_file(tmp_path):
         assert message in run(*command, fails=True)
 
 
+@pytest.mark.parametrize("mode, options", [
+    ("dymshape", ["--target=cpu", "--input_shape=x:-1,3,-1,-1"]),
+    ("dymbatch", ["--soc_version=Ascend310P3", "--input_shape=x:-1,3,8,8", "--dynamic_batch_size=1,2"]),
+    ("dymhw", ["--soc_version=Ascend310P3", "--input_shape=x:2,3,-1,-1", "--dynamic_image_size=8,8;16,16"]),
+    ("dymdims", ["--soc_version=Ascend310P3", "--input_shape=x:2,3,-1,-1", "--input_format=ND", "--dynamic_dims=8,8;16,16"])])
+def test_arrays_of_another_type_are_refused(tmp_path, mode, options):
+    """Their bytes were read as elements of the input's type."""
+    pytest.importorskip("onnx")
+    sys.path.insert(0, str(ROOT / "test/common"))
+    import gear_models
+    from ais_bench.infer.interface import InferSession
+    model = gear_models.one_conv(tmp_path / "m.onnx")
+    run(BUILD / "bin/atc", "--model", model, "--framework=5", f"--output={tmp_path / 'm'}", *options)
+    session = InferSession(0, str(tmp_path / "m.om"))
+    picture = np.random.default_rng(3).random((2, 3, 8, 8), dtype=np.float32)
+    for kind, size in ((np.float64, 3072), (np.float16, 768), (np.uint8, 384)):
+        with pytest.raises(RuntimeError, match=f"takes 1536 bytes .*; {size} were given .{np.dtype(kind).name} "):
+            session.infer([picture.astype(kind)], mode)
+    assert np.isfinite(session.infer([picture], mode)[0]).all()
+    session.free_resource()
+
+
 def test_results_that_stay_on_the_device(model):
     """As programs of language models keep their caches: results are inputs of later runs."""
     from ais_bench.infer.interface import InferSession

@@ -47,7 +47,13 @@ def test_loads_until_it_is_stopped():
     assert lines == ["NpuID(Idx) ChipId(Idx) Pwr(W) AI Core(%) Memory(%)".split(), *[["0(0)", "0(0)", "NA", "0", "0"]] * 2]
 
 
-@pytest.mark.parametrize("words, code", [("info watch -s pz", "E10001"), ("info watch -d 0", "E10001"),
+@pytest.mark.parametrize("words", ["info watch -d 1", "info"])
+def test_readers_may_leave(words):
+    done = run(f"set -o pipefail; npu-smi {words} | head -1 >/dev/null")
+    assert done.returncode == 0 and not done.stderr, done
+
+
+@pytest.mark.parametrize("words, code", [("info watch -s pz", "E10001"), ("info watch -d 0", "E10001"), ("info watch -d ²", "E10001"), ("info -i ²", "E10001"),
                                          ("info watch -t board", "E10055"), ("info -i 7", "E10001"), ("info -t fan -i 0", "E10001"),
                                          ("info --all", "E10055"), ("set -t reset -i 0", "E10055")])
 def test_what_is_not_there(words, code):

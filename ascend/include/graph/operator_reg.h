@@ -4,8 +4,9 @@
  * REG_OP(Name).INPUT(x, TensorType::ALL()).OUTPUT(y, TensorType::ALL())
  *     .ATTR(axis, Int, 0).OP_END_FACTORY_REG(Name)
  *
- * makes a class ge::op::Name with a setter per input and attribute. Each part of the chain ends the
- * member function that is open, adds members, and opens the next one, which `declare_*` calls.
+ * in the namespace ge makes a class ge::op::Name with a setter per input and attribute. Elsewhere
+ * the class is in a namespace op of that place. Each part of the chain ends the member function
+ * that is open, adds members, and opens the next one, which `declare_*` calls.
  */
 #ifndef OPENATC_GRAPH_OPERATOR_REG_H
 #define OPENATC_GRAPH_OPERATOR_REG_H
@@ -50,9 +51,9 @@ private:                                                                        
     ge::detail::Chain()
 
 #define REG_OP(name)                                                                               \
-  namespace ge {                                                                                   \
   namespace op {                                                                                   \
-  class name : public Operator {                                                                   \
+  using namespace ::ge;                                                                            \
+  class name : public ::ge::Operator {                                                             \
     using Self = name;                                                                             \
                                                                                                    \
   public:                                                                                          \
@@ -190,7 +191,6 @@ public:                                                                         
   }                                                                                                \
   }                                                                                                \
   ;                                                                                                \
-  }                                                                                                \
   }
 
 #define OP_END_FACTORY_REG(name)                                                                   \
@@ -200,7 +200,6 @@ public:                                                                         
   ;                                                                                                \
   static const OperatorCreatorRegister registered_##name(                                          \
       #name, [](const AscendString &label) { return Operator(name(label)); });                     \
-  }                                                                                                \
   }
 
 #endif

@@ -6,6 +6,8 @@
 
 #include "graph/operator_reg.h"
 
+namespace ge {
+
 REG_OP(Add)
     .INPUT(x1, TensorType::ALL())
     .INPUT(x2, TensorType::ALL())
@@ -136,6 +138,10 @@ REG_OP(Asinh).INPUT(x, TensorType::ALL()).OUTPUT(y, TensorType::ALL()).OP_END_FA
 REG_OP(Acosh).INPUT(x, TensorType::ALL()).OUTPUT(y, TensorType::ALL()).OP_END_FACTORY_REG(Acosh);
 REG_OP(Atanh).INPUT(x, TensorType::ALL()).OUTPUT(y, TensorType::ALL()).OP_END_FACTORY_REG(Atanh);
 REG_OP(Erf).INPUT(x, TensorType::ALL()).OUTPUT(y, TensorType::ALL()).OP_END_FACTORY_REG(Erf);
+REG_OP(BesselI0e)
+    .INPUT(x, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OP_END_FACTORY_REG(BesselI0e);
 REG_OP(LogicalNot)
     .INPUT(x, TensorType::ALL())
     .OUTPUT(y, TensorType::ALL())
@@ -387,5 +393,7 @@ REG_OP(Xlogy)
     .INPUT(x2, TensorType::ALL())
     .OUTPUT(y, TensorType::ALL())
     .OP_END_FACTORY_REG(Xlogy);
+
+} // namespace ge
 
 #endif

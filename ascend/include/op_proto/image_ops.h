@@ -6,6 +6,14 @@
 
 #include "graph/operator_reg.h"
 
+namespace ge {
+
+REG_OP(ResizeBilinear)
+    .INPUT(images, TensorType::ALL())
+    .INPUT(size, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .ATTR(align_corners, Bool, false)
+    .OP_END_FACTORY_REG(ResizeBilinear);
 REG_OP(ResizeBilinearV2)
     .INPUT(x, TensorType::ALL())
     .INPUT(size, TensorType::ALL())
@@ -34,5 +42,7 @@ REG_OP(ResizeNearestNeighborV2D)
     .ATTR(align_corners, Bool, false)
     .ATTR(half_pixel_centers, Bool, false)
     .OP_END_FACTORY_REG(ResizeNearestNeighborV2D);
+
+} // namespace ge
 
 #endif

@@ -6,6 +6,8 @@
 
 #include "graph/operator_reg.h"
 
+namespace ge {
+
 REG_OP(MatMul)
     .INPUT(x1, TensorType::ALL())
     .INPUT(x2, TensorType::ALL())
@@ -31,6 +33,11 @@ REG_OP(BatchMatMul)
     .ATTR(adj_x1, Bool, false)
     .ATTR(adj_x2, Bool, false)
     .OP_END_FACTORY_REG(BatchMatMul);
+REG_OP(MV)
+    .INPUT(x1, TensorType::ALL())
+    .INPUT(x2, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OP_END_FACTORY_REG(MV);
 REG_OP(BatchMatMulV2)
     .INPUT(x1, TensorType::ALL())
     .INPUT(x2, TensorType::ALL())
@@ -102,5 +109,7 @@ REG_OP(ScatterNdUpdate)
     .OUTPUT(var, TensorType::ALL())
     .ATTR(use_locking, Bool, false)
     .OP_END_FACTORY_REG(ScatterNdUpdate);
+
+} // namespace ge
 
 #endif

@@ -6,6 +6,8 @@
 
 #include "graph/operator_reg.h"
 
+namespace ge {
+
 REG_OP(BatchNorm)
     .INPUT(x, TensorType::ALL())
     .INPUT(scale, TensorType::ALL())
@@ -61,5 +63,7 @@ REG_OP(BNInfer)
     .OUTPUT(y, TensorType::ALL())
     .REQUIRED_ATTR(epsilon, Float)
     .OP_END_FACTORY_REG(BNInfer);
+
+} // namespace ge
 
 #endif

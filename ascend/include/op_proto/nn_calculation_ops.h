@@ -6,6 +6,8 @@
 
 #include "graph/operator_reg.h"
 
+namespace ge {
+
 REG_OP(Conv2D)
     .INPUT(x, TensorType::ALL())
     .INPUT(filter, TensorType::ALL())
@@ -74,5 +76,7 @@ REG_OP(Conv2DTranspose)
     .ATTR(output_padding, ListInt, {0, 0, 0, 0})
     .ATTR(offset_x, Int, 0)
     .OP_END_FACTORY_REG(Conv2DTranspose);
+
+} // namespace ge
 
 #endif

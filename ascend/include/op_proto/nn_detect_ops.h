@@ -5,6 +5,9 @@
 #define OPENATC_OP_PROTO_NN_DETECT_OPS_H
 
 #include "graph/operator_reg.h"
+
+namespace ge {
+
 REG_OP(ROIAlign)
     .INPUT(features, TensorType::ALL())
     .INPUT(rois, TensorType::ALL())
@@ -16,6 +19,23 @@ REG_OP(ROIAlign)
     .ATTR(sample_num, Int, 2)
     .ATTR(roi_end_mode, Int, 1)
     .OP_END_FACTORY_REG(ROIAlign);
+REG_OP(BatchMultiClassNonMaxSuppression)
+    .INPUT(boxes, TensorType::ALL())
+    .INPUT(scores, TensorType::ALL())
+    .OPTIONAL_INPUT(clip_window, TensorType::ALL())
+    .OPTIONAL_INPUT(num_valid_boxes, TensorType::ALL())
+    .OUTPUT(nmsed_boxes, TensorType::ALL())
+    .OUTPUT(nmsed_scores, TensorType::ALL())
+    .OUTPUT(nmsed_classes, TensorType::ALL())
+    .OUTPUT(nmsed_num, TensorType::ALL())
+    .REQUIRED_ATTR(score_threshold, Float)
+    .REQUIRED_ATTR(iou_threshold, Float)
+    .REQUIRED_ATTR(max_size_per_class, Int)
+    .REQUIRED_ATTR(max_total_size, Int)
+    .ATTR(change_coordinate_frame, Bool, false)
+    .ATTR(transpose_box, Bool, false)
+    .ATTR(image_size, ListInt, {})
+    .OP_END_FACTORY_REG(BatchMultiClassNonMaxSuppression);
 REG_OP(ShuffleChannel)
     .INPUT(x, TensorType::ALL())
     .OUTPUT(y, TensorType::ALL())
@@ -32,5 +52,7 @@ REG_OP(Roll)
     .REQUIRED_ATTR(shifts, ListInt)
     .ATTR(dims, ListInt, {})
     .OP_END_FACTORY_REG(Roll);
+
+} // namespace ge
 
 #endif

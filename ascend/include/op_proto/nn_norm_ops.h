@@ -6,6 +6,8 @@
 
 #include "graph/operator_reg.h"
 
+namespace ge {
+
 REG_OP(SoftmaxV2)
     .INPUT(x, TensorType::ALL())
     .OUTPUT(y, TensorType::ALL())
@@ -27,6 +29,27 @@ REG_OP(LayerNorm)
     .ATTR(begin_params_axis, Int, 0)
     .ATTR(epsilon, Float, 0.0000001f)
     .OP_END_FACTORY_REG(LayerNorm);
+REG_OP(LayerNormV3)
+    .INPUT(x, TensorType::ALL())
+    .INPUT(gamma, TensorType::ALL())
+    .INPUT(beta, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OUTPUT(mean, TensorType::ALL())
+    .OUTPUT(rstd, TensorType::ALL())
+    .ATTR(begin_norm_axis, Int, 0)
+    .ATTR(begin_params_axis, Int, 0)
+    .ATTR(epsilon, Float, 0.00001f)
+    .OP_END_FACTORY_REG(LayerNormV3);
+REG_OP(InstanceNorm)
+    .INPUT(x, TensorType::ALL())
+    .INPUT(gamma, TensorType::ALL())
+    .INPUT(beta, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OUTPUT(mean, TensorType::ALL())
+    .OUTPUT(variance, TensorType::ALL())
+    .ATTR(data_format, String, "NDHWC")
+    .ATTR(epsilon, Float, 1e-6f)
+    .OP_END_FACTORY_REG(InstanceNorm);
 REG_OP(RmsNorm)
     .INPUT(x, TensorType::ALL())
     .INPUT(gamma, TensorType::ALL())
@@ -34,6 +57,13 @@ REG_OP(RmsNorm)
     .OUTPUT(rstd, TensorType::ALL())
     .ATTR(epsilon, Float, 0.000001f)
     .OP_END_FACTORY_REG(RmsNorm);
+REG_OP(GemmaRmsNorm)
+    .INPUT(x, TensorType::ALL())
+    .INPUT(gamma, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OUTPUT(rstd, TensorType::ALL())
+    .ATTR(epsilon, Float, 0.000001f)
+    .OP_END_FACTORY_REG(GemmaRmsNorm);
 REG_OP(LRN)
     .INPUT(x, TensorType::ALL())
     .OUTPUT(y, TensorType::ALL())
@@ -83,6 +113,14 @@ REG_OP(LpNorm)
     .ATTR(keepdim, Bool, false)
     .ATTR(epsilon, Float, 1e-12f)
     .OP_END_FACTORY_REG(LpNorm);
+REG_OP(LpNormV2)
+    .INPUT(x, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .ATTR(p, Float, 2.0f)
+    .ATTR(axes, ListInt, {})
+    .ATTR(keepdim, Bool, false)
+    .ATTR(epsilon, Float, 1e-12f)
+    .OP_END_FACTORY_REG(LpNormV2);
 REG_OP(MseLoss)
     .INPUT(predict, TensorType::ALL())
     .INPUT(label, TensorType::ALL())
@@ -154,5 +192,7 @@ REG_OP(SoftmaxGrad)
     .OUTPUT(grad_x, TensorType::ALL())
     .ATTR(axes, ListInt, {-1})
     .OP_END_FACTORY_REG(SoftmaxGrad);
+
+} // namespace ge
 
 #endif

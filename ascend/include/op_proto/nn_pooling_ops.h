@@ -6,6 +6,8 @@
 
 #include "graph/operator_reg.h"
 
+namespace ge {
+
 REG_OP(MaxPool)
     .INPUT(x, TensorType::ALL())
     .OUTPUT(y, TensorType::ALL())
@@ -64,5 +66,7 @@ REG_OP(Upsample)
     .ATTR(stride_h, Int, 2)
     .ATTR(stride_w, Int, 2)
     .OP_END_FACTORY_REG(Upsample);
+
+} // namespace ge
 
 #endif

@@ -6,6 +6,8 @@
 
 #include "graph/operator_reg.h"
 
+namespace ge {
+
 REG_OP(Relu).INPUT(x, TensorType::ALL()).OUTPUT(y, TensorType::ALL()).OP_END_FACTORY_REG(Relu);
 REG_OP(Relu6).INPUT(x, TensorType::ALL()).OUTPUT(y, TensorType::ALL()).OP_END_FACTORY_REG(Relu6);
 REG_OP(Sigmoid)
@@ -225,5 +227,7 @@ REG_OP(ThresholdV2D)
     .REQUIRED_ATTR(threshold, Float)
     .REQUIRED_ATTR(value, Float)
     .OP_END_FACTORY_REG(ThresholdV2D);
+
+} // namespace ge
 
 #endif

@@ -6,6 +6,8 @@
 
 #include "graph/operator_reg.h"
 
+namespace ge {
+
 REG_OP(Pad)
     .INPUT(x, TensorType::ALL())
     .INPUT(paddings, TensorType::ALL())
@@ -24,6 +26,14 @@ REG_OP(PadV3)
     .ATTR(mode, String, "constant")
     .ATTR(paddings_contiguous, Bool, true)
     .OP_END_FACTORY_REG(PadV3);
+REG_OP(PadV3D)
+    .INPUT(x, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .REQUIRED_ATTR(paddings, ListListInt)
+    .ATTR(constant_values, Int, 0)
+    .ATTR(mode, String, "constant")
+    .ATTR(paddings_contiguous, Bool, true)
+    .OP_END_FACTORY_REG(PadV3D);
 REG_OP(BroadcastToD)
     .INPUT(x, TensorType::ALL())
     .OUTPUT(y, TensorType::ALL())
@@ -39,5 +49,19 @@ REG_OP(FillD)
     .OUTPUT(y, TensorType::ALL())
     .REQUIRED_ATTR(dims, ListInt)
     .OP_END_FACTORY_REG(FillD);
+REG_OP(LinSpace)
+    .INPUT(start, TensorType::ALL())
+    .INPUT(stop, TensorType::ALL())
+    .INPUT(num, TensorType::ALL())
+    .OUTPUT(output, TensorType::ALL())
+    .OP_END_FACTORY_REG(LinSpace);
+REG_OP(LinSpaceD)
+    .INPUT(start, TensorType::ALL())
+    .INPUT(stop, TensorType::ALL())
+    .OUTPUT(output, TensorType::ALL())
+    .REQUIRED_ATTR(num, Int)
+    .OP_END_FACTORY_REG(LinSpaceD);
+
+} // namespace ge
 
 #endif

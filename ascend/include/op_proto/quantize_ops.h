@@ -6,6 +6,8 @@
 
 #include "graph/operator_reg.h"
 
+namespace ge {
+
 REG_OP(AscendQuant)
     .INPUT(x, TensorType::ALL())
     .OUTPUT(y, TensorType::ALL())
@@ -31,5 +33,7 @@ REG_OP(AscendAntiQuant)
     .ATTR(dtype, Int, 0)
     .ATTR(sqrt_mode, Bool, false)
     .OP_END_FACTORY_REG(AscendAntiQuant);
+
+} // namespace ge
 
 #endif

@@ -6,6 +6,8 @@
 
 #include "graph/operator_reg.h"
 
+namespace ge {
+
 REG_OP(ReduceSum)
     .INPUT(x, TensorType::ALL())
     .INPUT(axes, TensorType::ALL())
@@ -114,5 +116,7 @@ REG_OP(ReduceMeanVariance)
     .ATTR(axes, ListInt, {})
     .ATTR(keep_dims, Bool, true)
     .OP_END_FACTORY_REG(ReduceMeanVariance);
+
+} // namespace ge
 
 #endif

@@ -6,6 +6,8 @@
 
 #include "graph/operator_reg.h"
 
+namespace ge {
+
 REG_OP(Slice)
     .INPUT(x, TensorType::ALL())
     .INPUT(offsets, TensorType::ALL())
@@ -189,5 +191,7 @@ REG_OP(Triu)
     .OUTPUT(y, TensorType::ALL())
     .ATTR(diagonal, Int, 0)
     .OP_END_FACTORY_REG(Triu);
+
+} // namespace ge
 
 #endif

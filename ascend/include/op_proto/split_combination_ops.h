@@ -6,6 +6,8 @@
 
 #include "graph/operator_reg.h"
 
+namespace ge {
+
 REG_OP(ConcatD)
     .DYNAMIC_INPUT(x, TensorType::ALL())
     .OUTPUT(y, TensorType::ALL())
@@ -62,5 +64,7 @@ REG_OP(SplitVD)
     .REQUIRED_ATTR(split_dim, Int)
     .REQUIRED_ATTR(num_split, Int)
     .OP_END_FACTORY_REG(SplitVD);
+
+} // namespace ge
 
 #endif

@@ -6,6 +6,8 @@
 
 #include "graph/operator_reg.h"
 
+namespace ge {
+
 REG_OP(Transpose)
     .INPUT(x, TensorType::ALL())
     .INPUT(perm, TensorType::ALL())
@@ -59,5 +61,7 @@ REG_OP(ConfusionTransposeD)
     .REQUIRED_ATTR(shape, ListInt)
     .REQUIRED_ATTR(transpose_first, Bool)
     .OP_END_FACTORY_REG(ConfusionTransposeD);
+
+} // namespace ge
 
 #endif

@@ -68,17 +68,19 @@ onnx::FunctionProto batchMultiClassNms(const onnx::NodeProto &node, std::string 
   const std::string longer = w.make("Pad", {row, w.integers({0, 0, 0, total}), none});
   w.add("TopK", {longer, w.integers({total})}, {"best", "places"}, {{"axis", int64_t(1)}});
   const std::string isBox = w.make("Greater", {"best", w.number(-1e29)});
-  const std::string mask = w.make("Cast", {isBox}, toReal);
   const std::string all =
       w.make("Pad", {w.make("Reshape", {boxes, list({batch, w.integers({-1}), four})}),
                      w.integers({0, 0, 0, 0, total, 0})});
   const std::string at = w.make("Unsqueeze", {"places", w.integers({2})});
   const std::string taken = w.make("GatherND", {all, at}, {{"batch_dims", int64_t(1)}});
-  w.add("CastLike", {w.make("Mul", {taken, w.make("Unsqueeze", {mask, w.integers({2})})}), "boxes"},
+  // Not a product with 0: what is taken there may be infinite.
+  const std::string zero = w.number(0);
+  w.add("CastLike",
+        {w.make("Where", {w.make("Unsqueeze", {isBox, w.integers({2})}), taken, zero}), "boxes"},
         {"b"});
-  w.add("CastLike", {w.make("Where", {isBox, "best", w.number(0)}), "scores"}, {"s"});
+  w.add("CastLike", {w.make("Where", {isBox, "best", zero}), "scores"}, {"s"});
   const std::string ofClass = w.make("Cast", {w.make("Div", {"places", count})}, toReal);
-  w.add("CastLike", {w.make("Mul", {ofClass, mask}), "scores"}, {"c"});
+  w.add("CastLike", {w.make("Where", {isBox, ofClass, zero}), "scores"}, {"c"});
   const std::string whole = w.make("Cast", {isBox}, {{"to", int64_t(onnx::TensorProto::INT32)}});
   w.add("ReduceSum", {whole, w.integers({1})}, {"n"}, {{"keepdims", int64_t(0)}});
   return w.take();

@@ -16,6 +16,9 @@ namespace {
 
 using Graph = SingleOpGraph;
 
+/// Elements that a constant of a row has at most.
+constexpr int64_t maxConstant = 1 << 24;
+
 /// Adds a constant of f32, or of the type of input 0 where that is wider; returns its name.
 std::string constantLike(Graph &g, const Ints &dims, const std::vector<double> &values) {
   const int type = onnxType(g.op.inputs[0].type);
@@ -63,25 +66,42 @@ void buildBesselI0e(Graph &g) {
   const std::string inner =
       g.value("Mul", {series, g.value("Exp", {g.value("Neg", {g.value("Min", {size, border})})})});
   const std::string outer = g.value("Div", {tail, g.value("Sqrt", {large})});
-  g.finish(g.value("Where", {g.value("Less", {size, border}), inner, outer}));
+  const std::string result = g.value("Where", {g.value("Less", {size, border}), inner, outer});
+  // NaN stays what it is on the NPU, too, whose minima and maxima drop it.
+  g.finish(g.value("Where", {g.value("IsNaN", {g.x[0]}), g.x[0], result}));
 }
 
-/// Makes `num` values from x0 to x1, both included, at equal distances.
+/// Makes `num` values from x0 to x1, both included and exact, at equal distances.
 void buildLinSpace(Graph &g) {
-  const Ints count = g.getConstantInts(2, "num");
-  if (count.size() != 1 || count[0] < 1)
-    return g.fail("\"num\" must be one number, of 1 or more");
+  const Ints given = g.getConstantInts(2, "num");
+  if (given.size() != 1 || given[0] < 1 || given[0] > maxConstant)
+    return g.fail("\"num\" must be one number, from 1 to " + Twine(maxConstant));
+  g.widen();
+  const int64_t count = given[0];
   std::vector<double> shares;
-  for (int64_t i = 0; i < count[0]; ++i)
-    shares.push_back(count[0] == 1 ? 0 : double(i) / double(count[0] - 1));
+  for (int64_t i = 0; i < count; ++i)
+    shares.push_back(count == 1 ? 0 : double(i) / double(count - 1));
+  const SingleOpTensor &start = g.op.inputs[0], &stop = g.op.inputs[1];
+  if (start.isConstant && stop.isConstant && start.values.size() == 1 && stop.values.size() == 1) {
+    const double first = start.values[0], last = stop.values[0];
+    for (double &share : shares)
+      share = share == 0 ? first : share == 1 ? last : first * (1 - share) + last * share;
+    return g.finish(constantLike(g, {count}, shares));
+  }
   const std::string first = g.reshape(g.x[0], {1}), last = g.reshape(g.x[1], {1});
-  const std::string rising = constantLike(g, {count[0]}, shares);
-  std::reverse(shares.begin(), shares.end());
-  const std::string falling = constantLike(g, {count[0]}, shares);
-  // Both ends are exact: the other one is multiplied by 0.
-  const std::string parts[] = {count[0] == 1 ? first : g.value("Mul", {first, falling}),
-                               g.value("Mul", {last, rising})};
-  g.finish(count[0] == 1 ? parts[0] : g.value("Add", {parts[0], parts[1]}));
+  if (count <= 2)
+    return g.finish(count == 1 ? first : joined(g, {first, last}, 0));
+  // Ends are no sums, and the others are counted from the middle: parts of both ends, which cancel
+  // each other there, are of little accuracy where the NPU computes in f16.
+  std::vector<double> places;
+  for (double share : ArrayRef(shares).drop_front().drop_back())
+    places.push_back(2 * share - 1);
+  const std::string half = constantLike(g, {1}, {0.5});
+  const std::string low = g.value("Mul", {first, half}), high = g.value("Mul", {last, half});
+  const std::string steps =
+      g.value("Mul", {g.value("Sub", {high, low}), constantLike(g, {count - 2}, places)});
+  const std::string between = g.value("Add", {g.value("Add", {low, high}), steps});
+  g.finish(joined(g, {first, between, last}, 0));
 }
 
 //===----------------------------------------------------------------------===//
@@ -143,10 +163,15 @@ void buildDynamicRnn(Graph &g) {
   if (g.find("time_major") && !g.getBool("time_major"))
     return g.fail("\"time_major\" must be true: the input has the dims [steps, batch, features]");
   g.knows({"keep_prob", "is_training"});
-  if (dims.size() != 3 || weights.size() != 2 || any_of(dims, [](auto dim) { return dim < 1; }) ||
-      weights[1] % 4 != 0 || weights[0] != dims[2] + weights[1] / 4)
+  if (dims.size() != 3 || weights.size() != 2 || weights[1] < 4 || weights[1] % 4 != 0 ||
+      (dims[2] >= 0 && weights[0] - weights[1] / 4 != dims[2]))
     return g.fail("x must have the dims [steps, batch, I], and w [I + H, 4 H]");
+  if (any_of(dims, [](int64_t dim) { return dim < 1; }))
+    return g.fail("the dims of x must be stated, each 1 or more: its steps are written out");
   const int64_t steps = dims[0], batch = dims[1], hidden = weights[1] / 4;
+  if (batch > maxConstant / hidden)
+    return g.fail("its states have " + Twine(batch) + " x " + Twine(hidden) +
+                  " elements, but may have " + Twine(maxConstant) + " at most");
   if (steps > maxSteps)
     return g.fail("there are " + Twine(steps) + " steps, but " + Twine(maxSteps) + " at most");
   const std::string order = g.getText("gate_order", "ijfo");
@@ -155,6 +180,18 @@ void buildDynamicRnn(Graph &g) {
   const auto given = [&](size_t input) { return g.x.size() > input && !g.x[input].empty(); };
   if (given(3) || given(6) || given(7) || given(8) || given(9) || given(10) || given(11))
     return g.fail("of the optional inputs only the bias, init_h and init_c are read");
+  // Dims that only a run knows fit.
+  const auto fits = [&](size_t input, const Ints &wanted) {
+    const Ints &own = g.op.inputs[input].dims;
+    return std::equal(own.begin(), own.end(), wanted.begin(), wanted.end(),
+                      [](int64_t dim, int64_t want) { return dim < 0 || dim == want; });
+  };
+  if (given(2) && !fits(2, {4 * hidden}))
+    return g.fail("the bias must have the dims [" + Twine(4 * hidden) + "]");
+  for (size_t input : {4, 5})
+    if (given(input) && !fits(input, {1, batch, hidden}) && !fits(input, {batch, hidden}))
+      return g.fail(Twine(input == 4 ? "init_h" : "init_c") + " must have the dims [1, " +
+                    Twine(batch) + ", " + Twine(hidden) + "]");
   g.widen();
   const std::string ofInputs = partOf(g, g.x[1], 0, 0, dims[2]);
   const std::string ofStates = partOf(g, g.x[1], 0, dims[2], dims[2] + hidden);

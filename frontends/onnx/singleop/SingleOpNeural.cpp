@@ -115,12 +115,14 @@ void buildBNInference(Graph &g) {
   g.finish(result);
 }
 
-/// Results: y, and mean and variance where the file describes them.
+/// Results: y, and where the file describes them the mean and the variance (LayerNormV3: 1 over its
+/// root).
 void buildLayerNorm(Graph &g) {
   const int64_t axis = g.axisOf(g.getInt("begin_norm_axis", 0));
   if (axis < 0)
     return;
-  const double epsilon = g.getFloat("epsilon", 1e-7);
+  const bool isV3 = g.op.type == "LayerNormV3";
+  const double epsilon = g.getFloat("epsilon", isV3 ? 1e-5 : 1e-7);
   Ints axes;
   for (int64_t i = axis; i < g.rankOf(0); ++i)
     axes.push_back(i);
@@ -136,7 +138,11 @@ void buildLayerNorm(Graph &g) {
     return;
   const std::string difference = g.value("Sub", {g.x[0], mean});
   const std::string square = g.value("Mul", {difference, difference});
-  g.write(2, g.value("ReduceMean", {square, g.addInts(axes)}));
+  const std::string variance = g.value("ReduceMean", {square, g.addInts(axes)});
+  if (!isV3)
+    return g.write(2, variance);
+  const std::string bounded = g.value("Add", {variance, g.addScalar(epsilon)});
+  g.write(2, g.value("Reciprocal", {g.value("Sqrt", {bounded})}));
 }
 
 /// Normalizes x by scale, offset, mean and variance; writes the last two again where the file
@@ -150,14 +156,29 @@ void buildBatchNorm(Graph &g) {
     g.node("Identity", {g.x[i % 2 ? 3 : 4]}, {g.y[i]});
 }
 
-/// Normalizes each channel of each image, with gamma and beta.
+/// Normalizes each channel of each image, with gamma and beta; writes mean and variance where the
+/// file describes them.
 void buildInstanceNorm(Graph &g) {
-  if (g.y.size() > 1)
-    return g.fail("only the first result is computed: describe one output");
   const std::string result = g.fresh();
   auto &node = g.node("InstanceNormalization", {g.image(), g.x[1], g.x[2]}, {result});
   Graph::setFloat(node, "epsilon", g.getFloat("epsilon", 1e-6));
   g.finishImage(result);
+  if (g.y.size() < 2)
+    return;
+  g.widen(); // the statistics may be floats where x has halves
+  Ints axes;
+  for (int64_t i = 2; i < g.rankOf(0); ++i)
+    axes.push_back(i);
+  const std::string image = g.image(), places = g.addInts(axes);
+  const auto write = [&](size_t output, const std::string &found) {
+    g.write(output, g.op.inputs[0].format == kNHWC ? g.transpose(found, {0, 2, 3, 1}) : found);
+  };
+  const std::string mean = g.value("ReduceMean", {image, places});
+  write(1, mean);
+  if (g.y.size() < 3)
+    return;
+  const std::string difference = g.value("Sub", {image, mean});
+  write(2, g.value("ReduceMean", {g.value("Mul", {difference, difference}), places}));
 }
 
 /// Divides x by the root of the mean of its squares, times gamma (GemmaRmsNorm: 1 + gamma); writes

@@ -365,6 +365,16 @@ def test_regions_with_the_image_in_front(acl, ratio, aligned):
     call(acl, "RoiAlignV2", x, boxes, *arguments)
     close(out, want, 1e-4)
     assert "must be [n, 5]" in refused(acl, "RoiAlignV2", x, boxes[:, 1:].copy(), *arguments)
+    text = refused(acl, "RoiAlignV2", x, boxes, LONG(0), *arguments[1:])
+    assert "aclnnRoiAlignV2" in text and "pooledHeight and pooledWidth be 1 to 16384" in text
+    text = failed(acl, "RoiAlignV2", x, boxes + F32([2, 0, 0, 0, 0]), *arguments)
+    assert "aclnnRoiAlignV2" in text and "the numbers of images in boxes have" in text
+    # Turned around without an end, and of more samples than an image has.
+    for isGiven, corner in ((aligned, [4, -np.inf]), (ratio == 0, [2e6, 2e6])):
+        if isGiven:
+            boxes[1, 3:] = corner
+            text = failed(acl, "RoiAlignV2", x, boxes, *arguments)
+            assert "aclnnRoiAlignV2" in text and "region 1 has no size" in text
 
 
 def test_boxes_that_overlap(acl):

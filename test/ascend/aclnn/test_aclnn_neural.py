@@ -407,6 +407,7 @@ def test_weights_are_as_large_as_their_blocks(acl):
                    POINTER()), "group 3"),
     ("RotaryPositionEmbedding", (X, COS, SIN, LONG(4), X), "mode is 4"),
     ("RepeatInterleaveIntWithDim", (X, LONG(2), LONG(1), LONG(9), X), "it must be 16"),
+    ("MatmulWeightNz", (IMAGE[0], NZ, IMAGE, TINY(1)), "must have 2 dims where mat2"),
     ("InplaceIndexFillTensor", (X, LONG(0), [3], 1.0), "index has 3"), ("BitwiseNot", (X, X), "integers or bool"),
     ("TriangularSolve", (X, X, BOOL(0), BOOL(0), BOOL(0), X, X), "no functions here")])
 def test_what_does_not_fit_is_refused(acl, name, arguments, message):

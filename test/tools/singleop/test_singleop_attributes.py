@@ -40,6 +40,15 @@ def variants(name, inputs, outputs, attributes):
         yield op(name, [one, *others], [{"type": "UNDEFINED", "format": "RESERVED"} for _ in outputs], **attributes)
 
 
+def test_every_operator_has_a_class():
+    """Programs that build graphs make operators by the classes of these headers."""
+    rows = {name for file in (ROOT / "frontends/onnx/singleop").glob("SingleOp*.cpp")
+            for name in re.findall(r'^ +\{"(\w+)", \d+, \w+\},$', file.read_text(), re.M)}
+    classes = {name for header in (ROOT / "ascend/include/op_proto").glob("*.h")
+               for name, _ in PROTOTYPE.findall(header.read_text())}
+    assert len(rows) > 100 and not rows - classes, sorted(rows - classes)
+
+
 def test_defaults_are_read():
     sys.path.insert(0, str(BUILD / "python"))
     compiler = pytest.importorskip("openatc._compiler")

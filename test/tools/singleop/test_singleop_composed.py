@@ -13,7 +13,7 @@ RNG = np.random.default_rng(23)
 A = RNG.standard_normal((4, 6)).astype(np.float32)
 GAMMA = RNG.uniform(-0.5, 0.5, 6).astype(np.float32)
 RMS = 1 / np.sqrt((A * A).mean(-1, keepdims=True) + 1e-6)
-WIDE = np.float32([0, 0.1, -0.5, 1, -3, 3.74, -3.76, 10, -80, 4000])
+WIDE = np.float32([np.nan, 0, 0.1, -0.5, 1, -3, 3.74, -3.76, 10, -80, 4000])
 ENDS = np.float32([-1.5]), np.float32([2.3])
 QUERY, KEY = RNG.standard_normal((1, 3, 2, 8)).astype(np.float32), RNG.standard_normal((1, 3, 1, 8)).astype(np.float32)
 TURNS = RNG.uniform(0, 6, (1, 3, 1, 8)).astype(np.float32)
@@ -74,6 +74,11 @@ def suppressed(boxes, scores, total, each):
 LOW = RNG.uniform(0, 3, (1, 9, 2, 2))
 BOXES = np.concatenate([LOW, LOW + RNG.uniform(1, 3, LOW.shape)], -1).astype(np.float32)
 SCORES = RNG.permutation(18).reshape(1, 9, 2).astype(np.float32) / 16
+# Rows that are filled up may have been taken of a box that no score chooses.
+ENDLESS, UNCHOSEN = BOXES.copy(), SCORES.copy()
+ENDLESS[0, 0], UNCHOSEN[0, 0] = np.inf, 0
+HALVES = np.float16([-1000]), np.float16([1000])
+NONE = tensor([], "UNDEFINED", "RESERVED")
 LIMITS = {"score_threshold": 0.2, "iou_threshold": 0.4, "max_size_per_class": 4}
 
 CASES = [
@@ -81,6 +86,8 @@ CASES = [
     ("BesselI0e", [WIDE], [bessel(WIDE)], {}),
     ("LinSpace", [*ENDS, [7]], [np.linspace(-1.5, 2.3, 7)], {}),
     ("LinSpaceD", [*ENDS], [np.float32([-1.5])], {"num": 1}),
+    ("LinSpaceD", [*HALVES], [np.concatenate(HALVES)], {"num": 2}),
+    ("LinSpace", [np.float32([-np.inf]), ENDS[1], [3]], [np.float32([-np.inf, np.nan, 2.3])], {}),
     ("ApplyRotaryPosEmb", [QUERY, KEY, COS, SIN], [rotated(QUERY, "half"), rotated(KEY, "half")], {"layout": 1}),
     *(("ApplyRotaryPosEmb", [QUERY, KEY, COS, SIN], [rotated(QUERY, mode), rotated(KEY, mode)],
        {"rotary_mode": mode}) for mode in ("interleave", "quarter")),
@@ -90,6 +97,8 @@ CASES = [
     ("BatchMultiClassNonMaxSuppression", [BOXES[:, :, :1], SCORES],
      suppressed(BOXES[:, :, :1], SCORES, 5, 4), {**LIMITS, "max_total_size": 5}),
     ("BatchMultiClassNonMaxSuppression", [BOXES, SCORES], suppressed(BOXES, SCORES, 20, 4),
+     {**LIMITS, "max_total_size": 20}),
+    ("BatchMultiClassNonMaxSuppression", [ENDLESS, UNCHOSEN], suppressed(ENDLESS, UNCHOSEN, 20, 4),
      {**LIMITS, "max_total_size": 20}),
 ]
 
@@ -104,12 +113,21 @@ def test_results(folder, index):
     check_case(folder, CASES, index)
 
 
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("kind, isKnown", [("float16", False), ("float16", True), ("float", True)])
+def test_ranges_around_zero(tmp_path, target, kind, isKnown):
+    """Sums of halves were off by a quarter there, where the ends are large."""
+    ends = [tensor([1], kind, **({"is_const": True, "const_value": [end]} if isKnown else {})) for end in (-1000, 1000)]
+    compile_(tmp_path, [op("LinSpace", [*ends, constant([2001])], [tensor([2001], kind)], name="range")], target)
+    got = run(tmp_path, "range", *(HALVES if not isKnown else ()))
+    np.testing.assert_allclose(got, np.linspace(-1000, 1000, 2001), rtol=1.5e-3, atol=1e-3)
+
+
 def test_first_states(tmp_path):
     """init_h and init_c stand behind the lengths of sequences, which are not given."""
     h, c = FIRST
-    none = tensor([], "UNDEFINED", "RESERVED")
     given = [tensor(x.shape, "float") for x in (SEQUENCE, WEIGHTS, BIAS)]
-    compile_(tmp_path, [op("DynamicRNN", [*given, none, *[tensor(h.shape, "float")] * 2],
+    compile_(tmp_path, [op("DynamicRNN", [*given, NONE, *[tensor(h.shape, "float")] * 2],
                            [tensor([3, 2, 4], "float")], name="rnn")], "--target=cpu")
     got = run(tmp_path, "rnn", SEQUENCE, WEIGHTS, BIAS, None, h, c)
     np.testing.assert_allclose(got, lstm(h=h[0], c=c[0])[0], rtol=1e-4, atol=1e-5)
@@ -143,7 +161,7 @@ def test_suppression_as_a_node_of_onnx(tmp_path, domain):
 
 @pytest.mark.parametrize("made, words", [
     (op("LinSpace", [tensor([1])] * 2 + [tensor([1], "int32")], [tensor([3])]), '"num"'),
-    (op("LinSpace", [tensor([1])] * 2 + [constant([0])], [tensor([3])]), "1 or more"),
+    (op("LinSpace", [tensor([1])] * 2 + [constant([0])], [tensor([3])]), "from 1 to"),
     (op("ApplyRotaryPosEmb", [tensor([1, 2, 1, 6])] * 4, [tensor([1, 2, 1, 6])] * 2, rotary_mode="quarter"),
      "divide into pairs"),
     (op("ApplyRotaryPosEmb", [tensor([1, 2, 1, 6])] * 4, [tensor([1, 2, 1, 6])] * 2, rotary_mode="full"),
@@ -151,6 +169,14 @@ def test_suppression_as_a_node_of_onnx(tmp_path, domain):
     (op("DynamicRNN", [tensor([3, 1, 4]), tensor([6, 12])], [tensor([3, 1, 3])]), "[I + H, 4 H]"),
     (op("DynamicRNN", [tensor([3, 1, 4]), tensor([7, 12])], [tensor([3, 1, 3])], direction="BIDIRECTIONAL"),
      "in one direction"),
+    (op("DynamicRNN", [tensor([3, -1, 4]), tensor([7, 12])], [tensor([3, -1, 3])]), "must be stated, each 1 or more"),
+    (op("DynamicRNN", [tensor([3, 2, 4]), tensor([7, 12]), tensor([1])], [tensor([3, 2, 3])]), "bias must have the dims [12]"),
+    *((op("DynamicRNN", [tensor([3, 2, 4]), tensor([7, 12]), *[NONE] * 2, *first], [tensor([3, 2, 3])]),
+       f"{name} must have the dims [1, 2, 3]")
+      for name, first in (("init_h", [tensor([1, 3, 2])]), ("init_c", [NONE, tensor([2, 1, 3])]))),
+    *((op("DynamicRNN", [tensor([1, batch, 4]), tensor([4 + hidden, 4 * hidden])], [tensor([1, batch, hidden])]),
+       f"its states have {batch} x {hidden} elements") for batch, hidden in ((1 << 40, 1 << 22), (1 << 30, 4))),
+    *((op("LinSpaceD", [tensor([1])] * 2, [tensor([4])], num=num), "from 1 to 16777216") for num in (1 << 33, 1 << 40)),
     (op("BatchMultiClassNonMaxSuppression", [tensor([1, 9, 4]), tensor([1, 9, 2])], [tensor([1, 5, 4])]),
      "boxes must have the dims"),
     (op("BatchMultiClassNonMaxSuppression", [tensor([1, 9, 1, 4]), tensor([1, 9, 2])], [tensor([1, 5, 4])] * 4),

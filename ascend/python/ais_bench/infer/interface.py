@@ -258,6 +258,23 @@ class InferSession:
             self._blocks[index] = (address, size)
         return address
 
+    def _bytes_of(self, port, array):
+        """Returns the bytes that a port takes in this run; where only the execution knows them,
+        those of the array."""
+        if all(dim >= 0 for dim in port.shape):
+            return port.realsize
+        dims = self._shapes.get(port.name)
+        if dims is None and self._gear and self._gear[0] == "dims":
+            dims = self._gear[1].get(port.name)
+        if dims is None and array.ndim == len(port.shape):
+            # Bytes have one dim, and a port of one dim has the size of the batch.
+            is_batch = array.ndim == 1 and self._gear and self._gear[0] == "batch"
+            dims = [self._gear[1]] if is_batch else array.shape
+        # Bytes of an image, or one whose rows are those of YUV.
+        if dims is None or array.dtype == port.datatype == "uint8":
+            return array.nbytes
+        return int(np.prod(dims, dtype=np.int64)) * np.dtype(port.datatype).itemsize
+
     def _fill(self, arrays):
         """Copies arrays to the device; returns addresses and sizes of all inputs."""
         places = []
@@ -268,10 +285,10 @@ class InferSession:
                 places.append((self._memory(i, port.realsize), port.realsize))
                 continue
             array = next(rest)
-            known = all(dim >= 0 for dim in port.shape)
-            if known and array.nbytes != port.realsize:
+            takes = self._bytes_of(port, array)
+            if array.nbytes != takes:
                 raise RuntimeError(
-                    f"input '{port.name}' takes {port.realsize} bytes ({port.datatype} "
+                    f"input '{port.name}' takes {takes} bytes ({port.datatype} "
                     f"{port.shape}); {array.nbytes} were given ({array.dtype.name} "
                     f"{list(array.shape)})")
             place = self._memory(i, max(array.nbytes, 1))
