@@ -499,6 +499,8 @@ bool Inliner::noteWrites(Scope &scope, unsigned depth) {
     if (!writesVariable(node.op()))
       continue;
     VariableWrite write{"", scope.prefix + node.name(), node.op()};
+    if (const pb::AttrValue *condition = attributeOf(node, conditionAttribute))
+      write = {"", scope.prefix + condition->list().s(0), condition->list().s(1)};
     // Optimizers write several variables; all others have theirs first.
     const StringRef op = node.op();
     if (node.input_size() > 0 && !op.starts_with("ResourceApply") &&

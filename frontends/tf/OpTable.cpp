@@ -226,7 +226,7 @@ void atc::printTfSupport(llvm::raw_ostream &os) {
      << "  or in branches of a condition, become states: an input and the output `<name>/next`, "
         "which a session can keep. A state "
         "begins\n"
-     << "  with the value that was saved, and its shape must be known.\n"
+     << "  with the value that was saved, holds real numbers or bools, and its shape must be known.\n"
      << "  `--state=none` makes them plain inputs and outputs. Other writes are refused.\n"
      << "- Lookup tables (`HashTableV2`) become constants: the initializers of the model fill them "
         "with\n"

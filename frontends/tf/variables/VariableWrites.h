@@ -18,6 +18,10 @@ namespace pb = atc::tf::pb;
 /// The attribute of a variable with its name in the main graph, which inlining may change.
 inline constexpr const char *variableNameAttribute = "_openatc_variable";
 
+/// The attribute of a write that stands for those in the branches of a condition: its name and
+/// operator.
+inline constexpr const char *conditionAttribute = "_openatc_condition";
+
 struct VariableWrite {
   std::string variable; ///< the tensor of its handle, empty where it is not known
   std::string node;
