@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "frontends/tf/LowerControlFlow.h"
 #include "frontends/tf/OperatorOutputs.h"
 #include "frontends/tf/variables/VariableWrites.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -531,8 +532,12 @@ bool Inliner::noteWritesOfCall(Scope &scope, const pb::NodeDef &node,
         return false;
     }
   }
+  const size_t before = writes.size();
   if (!noteWrites(inner, depth))
     return false;
+  if (const pb::AttrValue *lowered = attributeOf(node, loweredAttribute); lowered && lowered->b())
+    for (VariableWrite &write : MutableArrayRef(writes).drop_front(before))
+      write.isInLoop = true;
   activeFunctions.erase(function.signature().name());
   return true;
 }

@@ -46,6 +46,7 @@ def test_states(archive, tmp_path):
     ("written-twice", "changes variable 'Variable_1' while the model runs, and not once"),
     ("growing", "as a state must be"),
     ("looped", "/cond' (If) changes variable 'Variable_1' while the model runs, and a loop uses it"),
+    ("looped-writes", "(AssignVariableOp) changes variable 'Variable_1' while the model runs, and a loop uses it"),
     ("helped", "/cond' (If) changes variable 'Variable_1' while the model runs, and not once"),
     ("words", "variable 'Variable' of type DT_STRING changes while the model runs: a state holds real numbers or bools"),
     ("complex", "variable 'Variable' of type DT_COMPLEX64 changes while the model runs: a state holds real numbers")])

@@ -249,7 +249,7 @@ bool checkWrites(const pb::GraphDef &graph, const std::vector<VariableWrite> &wr
       diagnostics.error("E13010",
                         node + "changes " + (name == names.end() ? "a variable" : name->second) +
                             " while the model runs, and " +
-                            (readers.isInLoop(write.variable)
+                            (write.isInLoop || readers.isInLoop(write.variable)
                                  ? "a loop uses it: let the loop take and return a tensor, and "
                                    "write that behind it once, as a state must be"
                                  : "not once in each run behind all that reads it, as a state must "

@@ -26,6 +26,7 @@ struct VariableWrite {
   std::string variable; ///< the tensor of its handle, empty where it is not known
   std::string node;
   std::string op;
+  bool isInLoop = false;
 };
 
 /// Whether the operator changes a variable.
