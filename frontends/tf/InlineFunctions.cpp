@@ -5,7 +5,6 @@
 
 #include <optional>
 
-#include "frontends/tf/LowerControlFlow.h"
 #include "frontends/tf/OperatorOutputs.h"
 #include "frontends/tf/variables/VariableWrites.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -499,9 +498,7 @@ bool Inliner::noteWrites(Scope &scope, unsigned depth) {
     }
     if (!writesVariable(node.op()))
       continue;
-    VariableWrite write{"", scope.prefix + node.name(), node.op()};
-    if (const pb::AttrValue *condition = attributeOf(node, conditionAttribute))
-      write = {"", scope.prefix + condition->list().s(0), condition->list().s(1)};
+    VariableWrite write = describeWrite(node, scope.prefix);
     // Optimizers write several variables; all others have theirs first.
     const StringRef op = node.op();
     if (node.input_size() > 0 && !op.starts_with("ResourceApply") &&
@@ -535,9 +532,7 @@ bool Inliner::noteWritesOfCall(Scope &scope, const pb::NodeDef &node,
   const size_t before = writes.size();
   if (!noteWrites(inner, depth))
     return false;
-  if (const pb::AttrValue *lowered = attributeOf(node, loweredAttribute); lowered && lowered->b())
-    for (VariableWrite &write : MutableArrayRef(writes).drop_front(before))
-      write.isInLoop = true;
+  noteLoop(node, MutableArrayRef(writes).drop_front(before));
   activeFunctions.erase(function.signature().name());
   return true;
 }

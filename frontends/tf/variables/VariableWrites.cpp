@@ -3,6 +3,7 @@
 
 #include "frontends/tf/variables/VariableWrites.h"
 
+#include "frontends/tf/LowerControlFlow.h"
 #include "frontends/tf/NodeDefs.h"
 #include "frontends/tf/variables/VariableStates.h"
 #include "llvm/ADT/STLExtras.h"
@@ -14,6 +15,18 @@
 using namespace llvm;
 
 namespace atc::tf_import {
+
+VariableWrite describeWrite(const pb::NodeDef &node, const std::string &prefix) {
+  if (const pb::AttrValue *condition = attributeOf(node, conditionAttribute))
+    return {"", prefix + condition->list().s(0), condition->list().s(1)};
+  return {"", prefix + node.name(), node.op()};
+}
+
+void noteLoop(const pb::NodeDef &call, MutableArrayRef<VariableWrite> writes) {
+  if (const pb::AttrValue *lowered = attributeOf(call, loweredAttribute); lowered && lowered->b())
+    for (VariableWrite &write : writes)
+      write.isInLoop = true;
+}
 
 bool writesVariable(StringRef op) {
   // Among the operators on resources, only the gathers do not write.

@@ -9,6 +9,7 @@
 
 #include "frontends/tf/schema/tensorflow.pb.h"
 #include "support/Diagnostics.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace atc::tf_import {
@@ -28,6 +29,12 @@ struct VariableWrite {
   std::string op;
   bool isInLoop = false;
 };
+
+/// Returns a write without its variable, under the name that the model has for it.
+VariableWrite describeWrite(const pb::NodeDef &node, const std::string &prefix);
+
+/// Marks the writes of a function that `call` calls where it is a part of a loop.
+void noteLoop(const pb::NodeDef &call, llvm::MutableArrayRef<VariableWrite> writes);
 
 /// Whether the operator changes a variable.
 bool writesVariable(llvm::StringRef op);
