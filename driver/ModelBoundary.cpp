@@ -7,6 +7,7 @@
 #include "dialects/graph/ops/HostOps.h"
 #include "dialects/graph/ops/ShapeOps.h"
 #include "dialects/graph/ops/UnaryOps.h"
+#include "frontends/MainFunction.h"
 #include "passes/om/Schedule.h"
 #include "support/NearestName.h"
 
@@ -199,6 +200,12 @@ private:
   void changeOutputs(const ModelBoundary &boundary) {
     const unsigned count = returnOp().getNumOperands();
     std::vector<std::optional<om_dtype>> wanted(count, boundary.outputType);
+    // The next value of a state, which the user has not named, has the type of the state.
+    if (auto states = main->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(kStatesAttr))
+      for (auto pair : states.getAsRange<ArrayAttr>())
+        for (unsigned i = 0; i < count; ++i)
+          if (outputName(i) == cast<StringAttr>(pair[1]).getValue())
+            wanted[i] = std::nullopt;
     for (const OutputType &asked : boundary.outputTypes) {
       std::optional<unsigned> output = findOutput(asked);
       if (auto other = boundary.aliases.find(asked.node);

@@ -498,7 +498,7 @@ bool Inliner::noteWrites(Scope &scope, unsigned depth) {
     }
     if (!writesVariable(node.op()))
       continue;
-    VariableWrite write{"", scope.prefix + node.name(), node.op()};
+    VariableWrite write = describeWrite(node, scope.prefix);
     // Optimizers write several variables; all others have theirs first.
     const StringRef op = node.op();
     if (node.input_size() > 0 && !op.starts_with("ResourceApply") &&
@@ -529,8 +529,10 @@ bool Inliner::noteWritesOfCall(Scope &scope, const pb::NodeDef &node,
         return false;
     }
   }
+  const size_t before = writes.size();
   if (!noteWrites(inner, depth))
     return false;
+  noteLoop(node, MutableArrayRef(writes).drop_front(before));
   activeFunctions.erase(function.signature().name());
   return true;
 }

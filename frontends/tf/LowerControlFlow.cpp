@@ -125,7 +125,7 @@ private:
                    const std::vector<std::string> &inputs) {
     pb::NodeDef &node = add(of.name() + "/" + name, "PartitionedCall", inputs);
     *(*node.mutable_attr())["f"].mutable_func() = function;
-    (*node.mutable_attr())[loweredAttribute].set_b(true);
+    (*node.mutable_attr())[loweredAttribute].set_b(name == "cond" || name == "body");
     return node.name();
   }
   std::string call(const pb::NodeDef &of, const char *attribute,

@@ -12,7 +12,8 @@ namespace atc::tf_import {
 
 namespace pb = atc::tf::pb;
 
-/// The attribute of the calls that it makes, which do not run once in each run.
+/// The attribute of the calls that it makes, which do not run once in each run: true for those
+/// of a loop.
 inline constexpr const char *loweredAttribute = "_openatc_lowered";
 
 /// Replaces the While, If and Case nodes of a graph and of its functions: loops become frames of

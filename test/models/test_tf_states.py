@@ -47,12 +47,19 @@ def test_states(archive, tmp_path):
 
 
 @pytest.mark.parametrize("name,message", [
-    ("written-twice", "as a state must be"), ("growing", "as a state must be")])
+    ("written-twice", "changes variable 'Variable_1' while the model runs, and not once"),
+    ("growing", "as a state must be"),
+    ("looped", "/cond' (If) changes variable 'Variable_1' while the model runs, and a loop uses it"),
+    ("looped-writes", "(AssignVariableOp) changes variable 'Variable_1' while the model runs, and a loop uses it"),
+    ("helped", "/cond' (If) changes variable 'Variable_1' while the model runs, and not once"),
+    ("words", "variable 'Variable' of type DT_STRING changes while the model runs: a state holds real numbers or bools"),
+    ("complex", "variable 'Variable' of type DT_COMPLEX64 changes while the model runs: a state holds real numbers")])
 def test_variables_that_are_no_states(name, message, tmp_path):
     with zipfile.ZipFile(MODELS[0].parent / "refused" / f"{name}.zip") as file:
         file.extractall(tmp_path)
     code, out, err = compile_model(tmp_path)
     assert code != 0 and "E13010" in out + err and message in out + err
+    assert "openatc_" not in out + err
 
 
 @pytest.fixture
@@ -86,6 +93,17 @@ def test_a_pair_replaces_the_state_of_a_variable(sums):
     x0 = np.load(sums / "x0.npy")
     np.testing.assert_allclose(np.load(sums / "out" / "y1.npy"), 3 * x0, rtol=1e-6)
     assert np.load(sums / "out" / "y2.npy") == 3
+
+
+def test_the_type_of_all_outputs_is_none_of_states(sums):
+    code, out, err = compile_model(sums, "--output_type=FP16")
+    assert code == 0, out + err
+    code, out, err = run_sums(sums)
+    assert code == 0, out + err
+    with np.load(io.BytesIO((sums / "expected.npz").read_bytes())) as arrays:
+        got = np.load(sums / "out" / "y1.npy")
+        assert got.dtype == np.float16
+        np.testing.assert_allclose(got, arrays["y1"], rtol=2e-3, atol=1e-3)
 
 
 def test_pairs_that_name_nothing_are_refused(sums):

@@ -121,11 +121,9 @@ private:
         visit(*branch);
       std::vector<std::string> writes;
       for (int argument = 0; argument < branches[0]->signature().input_arg_size(); ++argument)
-        hoist(function, node, branches, argument, writes);
-      if (writes.empty())
-        continue;
-      any = true;
-      orderBehind(function, node.name(), writes);
+        any |= hoist(function, node, branches, argument, writes);
+      if (!writes.empty())
+        orderBehind(function, node.name(), writes);
     }
     if (any)
       forwardWrites(function);
@@ -171,14 +169,22 @@ private:
     for (const auto &[name, tensor] : branch.ret())
       if (nodeOf(tensor) == argument)
         return false;
+    // What is read behind the write was forwarded: such a read is left without a user.
     return !use.write || none_of(use.reads, [&](const pb::NodeDef *read) {
-      return runsBefore(branch, use.write->name(), read->name());
+      return isUsed(branch, read->name() + ":value:0") &&
+             runsBefore(branch, use.write->name(), read->name());
     });
   }
 
-  /// Makes a branch take the value of a variable and return its next one.
-  static void passValue(pb::FunctionDef &branch, int argument, VariableUse &use,
-                        pb::DataType type) {
+  static bool isUsed(const pb::FunctionDef &function, StringRef tensor) {
+    return any_of(function.node_def(),
+                  [&](const pb::NodeDef &node) { return is_contained(node.input(), tensor); }) ||
+           any_of(function.ret(), [&](const auto &each) { return each.second == tensor; });
+  }
+
+  /// Makes a branch take the value of a variable, and return its next one where a branch writes.
+  static void passValue(pb::FunctionDef &branch, int argument, VariableUse &use, pb::DataType type,
+                        bool isWritten) {
     pb::OpDef::ArgDef &taken = *branch.mutable_signature()->mutable_input_arg(argument);
     taken.set_type(type);
     for (pb::NodeDef *read : use.reads) {
@@ -192,6 +198,8 @@ private:
           tensor = taken.name();
       makeNoOp(*read);
     }
+    if (!isWritten)
+      return;
     const std::string name =
         "openatc_written_" + std::to_string(branch.signature().output_arg_size());
     pb::OpDef::ArgDef &output = *branch.mutable_signature()->add_output_arg();
@@ -202,9 +210,10 @@ private:
       makeNoOp(*use.write);
   }
 
-  /// Moves the write of the variable that is an argument of the branches behind `condition`, and
-  /// adds the name of the write to `writes`. Leaves all as it is where that is not possible.
-  void hoist(pb::FunctionDef &function, pb::NodeDef &condition,
+  /// Moves the reads of the variable that is an argument of the branches in front of `condition`
+  /// and its write behind it, whose name it adds to `writes`. Leaves all as it is where that is not
+  /// possible; false then.
+  bool hoist(pb::FunctionDef &function, pb::NodeDef &condition,
              const std::vector<pb::FunctionDef *> &branches, int argument,
              std::vector<std::string> &writes) {
     const int outputs = branches[0]->signature().output_arg_size();
@@ -215,7 +224,7 @@ private:
     if (handle.empty() || handle[0] == '^' || count(condition.input(), handle) != 1 ||
         in == condition.mutable_attr()->end() || out == condition.mutable_attr()->end() ||
         argument >= in->second.list().type_size() || out->second.list().type_size() != outputs)
-      return;
+      return false;
     std::vector<VariableUse> uses(branches.size());
     pb::DataType type = pb::DT_INVALID;
     for (auto [branch, use] : zip_equal(branches, uses)) {
@@ -227,12 +236,14 @@ private:
           argument >= signature.input_arg_size() ||
           signature.input_arg(argument).type() != pb::DT_RESOURCE ||
           !findUse(*branch, signature.input_arg(argument).name(), use, type))
-        return;
+        return false;
     }
-    if (none_of(uses, [](const VariableUse &use) { return use.write != nullptr; }))
-      return;
+    if (type == pb::DT_INVALID)
+      return false;
+    const bool isWritten =
+        any_of(uses, [](const VariableUse &use) { return use.write != nullptr; });
     for (auto [branch, use] : zip_equal(branches, uses))
-      passValue(*branch, argument, use, type);
+      passValue(*branch, argument, use, type, isWritten);
 
     const std::string prefix = condition.name() + "/openatc_" + std::to_string(argument);
     pb::NodeDef &read = *function.add_node_def();
@@ -245,6 +256,8 @@ private:
     (*read.mutable_attr())["dtype"].set_type(type);
     condition.set_input(argument + 1, read.name() + ":value:0");
     in->second.mutable_list()->set_type(argument, type);
+    if (!isWritten)
+      return true;
     out->second.mutable_list()->add_type(type);
     if (auto shapes = condition.mutable_attr()->find("output_shapes");
         shapes != condition.mutable_attr()->end())
@@ -256,7 +269,11 @@ private:
     write.add_input(condition.name() + ":output:" + std::to_string(outputs));
     write.add_input("^" + read.name());
     (*write.mutable_attr())["dtype"].set_type(type);
+    pb::AttrValue::ListValue &origin = *(*write.mutable_attr())[conditionAttribute].mutable_list();
+    origin.add_s(condition.name());
+    origin.add_s(condition.op());
     writes.push_back(write.name());
+    return true;
   }
 
   pb::GraphDef &graph;

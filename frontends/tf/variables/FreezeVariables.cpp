@@ -216,6 +216,15 @@ static bool freezeOne(pb::NodeDef &node, CheckpointBundle *checkpoint, Diagnosti
                                     "checkpoint (folder 'variables')");
     return false;
   }
+  if (const pb::AttrValue *type = attributeOf(node, "dtype");
+      type && attributeOf(node, stateAttribute) &&
+      is_contained({pb::DT_STRING, pb::DT_COMPLEX64, pb::DT_COMPLEX128}, type->type())) {
+    diagnostics.error("E13010", "variable '" + node.name() + "' of type " +
+                                    pb::DataType_Name(type->type()) +
+                                    " changes while the model runs: a state holds real numbers or "
+                                    "bools");
+    return false;
+  }
   pb::TensorProto tensor;
   if (!checkpoint->readTensor(key->s(), node.name(), tensor, diagnostics))
     return false;

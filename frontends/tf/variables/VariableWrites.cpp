@@ -3,6 +3,7 @@
 
 #include "frontends/tf/variables/VariableWrites.h"
 
+#include "frontends/tf/LowerControlFlow.h"
 #include "frontends/tf/NodeDefs.h"
 #include "frontends/tf/variables/VariableStates.h"
 #include "llvm/ADT/STLExtras.h"
@@ -14,6 +15,18 @@
 using namespace llvm;
 
 namespace atc::tf_import {
+
+VariableWrite describeWrite(const pb::NodeDef &node, const std::string &prefix) {
+  if (const pb::AttrValue *condition = attributeOf(node, conditionAttribute))
+    return {"", prefix + condition->list().s(0), condition->list().s(1)};
+  return {"", prefix + node.name(), node.op()};
+}
+
+void noteLoop(const pb::NodeDef &call, MutableArrayRef<VariableWrite> writes) {
+  if (const pb::AttrValue *lowered = attributeOf(call, loweredAttribute); lowered && lowered->b())
+    for (VariableWrite &write : writes)
+      write.isInLoop = true;
+}
 
 bool writesVariable(StringRef op) {
   // Among the operators on resources, only the gathers do not write.
@@ -174,6 +187,26 @@ public:
     return result;
   }
 
+  /// Whether a loop reads or writes the variable behind a tensor.
+  bool isInLoop(StringRef tensor) const {
+    auto variable = variables.find(tensor);
+    if (variable == variables.end())
+      return false;
+    SmallVector<StringRef> open(handles.at(variable->second).begin(),
+                                handles.at(variable->second).end());
+    StringSet<> seen;
+    while (!open.empty())
+      if (auto found = readers.find(open.pop_back_val()); found != readers.end())
+        for (const auto &[node, index] : found->second) {
+          if (node->op() == "Enter")
+            return true;
+          if (is_contained({"Identity", "Switch", "Merge"}, StringRef(node->op())) &&
+              seen.insert(node->name()).second)
+            open.push_back(node->name());
+        }
+    return false;
+  }
+
 private:
   StringMap<std::string> variables;
   StringMap<SmallVector<StringRef>> handles;
@@ -205,14 +238,19 @@ bool checkWrites(const pb::GraphDef &graph, const std::vector<VariableWrite> &wr
     return true;
   Readers readers(graph);
   StringSet<> counted, states;
-  for (const pb::NodeDef &node : graph.node())
+  StringMap<std::string> names;
+  for (const pb::NodeDef &node : graph.node()) {
     if (attributeOf(node, stateAttribute))
       states.insert(node.name());
+    if (const pb::AttrValue *name = attributeOf(node, variableNameAttribute))
+      names[node.name()] = "variable '" + name->s() + "'";
+  }
   std::string first;
   for (const VariableWrite &write : writes) {
     if (states.contains(write.variable))
       continue;
     const std::string node = "node '" + write.node + "' (" + write.op + ") ";
+    const auto name = names.find(write.variable);
     switch (readers.of(write.variable)) {
     case Reader::None:
       break;
@@ -222,8 +260,13 @@ bool checkWrites(const pb::GraphDef &graph, const std::vector<VariableWrite> &wr
       break;
     case Reader::Results:
       diagnostics.error("E13010",
-                        node + "changes a variable while the model runs, and not once in each "
-                               "run behind all that reads it, as a state must be");
+                        node + "changes " + (name == names.end() ? "a variable" : name->second) +
+                            " while the model runs, and " +
+                            (write.isInLoop || readers.isInLoop(write.variable)
+                                 ? "a loop uses it: let the loop take and return a tensor, and "
+                                   "write that behind it once, as a state must be"
+                                 : "not once in each run behind all that reads it, as a state must "
+                                   "be"));
       return false;
     }
   }

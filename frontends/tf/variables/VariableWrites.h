@@ -9,6 +9,7 @@
 
 #include "frontends/tf/schema/tensorflow.pb.h"
 #include "support/Diagnostics.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace atc::tf_import {
@@ -18,11 +19,22 @@ namespace pb = atc::tf::pb;
 /// The attribute of a variable with its name in the main graph, which inlining may change.
 inline constexpr const char *variableNameAttribute = "_openatc_variable";
 
+/// The attribute of a write that stands for those in the branches of a condition: its name and
+/// operator.
+inline constexpr const char *conditionAttribute = "_openatc_condition";
+
 struct VariableWrite {
   std::string variable; ///< the tensor of its handle, empty where it is not known
   std::string node;
   std::string op;
+  bool isInLoop = false;
 };
+
+/// Returns a write without its variable, under the name that the model has for it.
+VariableWrite describeWrite(const pb::NodeDef &node, const std::string &prefix);
+
+/// Marks the writes of a function that `call` calls where it is a part of a loop.
+void noteLoop(const pb::NodeDef &call, llvm::MutableArrayRef<VariableWrite> writes);
 
 /// Whether the operator changes a variable.
 bool writesVariable(llvm::StringRef op);

@@ -96,9 +96,9 @@ struct LowerErf : OpRewritePattern<math::ErfOp> {
 
 /// Divides vectors of integers as floats, which have an instruction. Rounded to f32, the quotient
 /// of integers of 16 bits is below the next whole number where the exact one is, and so is that of
-/// 32 bits in f64. Elements of 64 bits are divided as floats where they are below 2^51 and the level
-/// converts them; else one by one. Whoever makes the division keeps the divisor from zero, and the
-/// quotient from overflow: both are undefined for integers, too.
+/// 32 bits in f64. Elements of 64 bits are divided as floats where they are below 2^51 and the
+/// level converts them; else one by one. Whoever makes the division keeps the divisor from zero,
+/// and the quotient from overflow: both are undefined for integers, too.
 template <typename Op> struct DivideAsFloats : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
 

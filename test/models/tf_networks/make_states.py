@@ -108,6 +108,30 @@ class Chosen(Sums):
         return {"y0": self.mean + 0.0, "y1": self.count, "y2": self.left}
 
 
+class Read(Sums):
+    """Variables that branches read behind their own write, or read only and others write."""
+
+    @tf.function(input_signature=[tf.TensorSpec([2, 3], tf.float32, name="x0")])
+    def run(self, x0):
+        def more():
+            self.mean.assign_add(x0)
+            return self.mean * 2.0
+
+        def again():
+            self.mean.assign(self.mean)
+            return self.mean + x0
+
+        chosen = tf.switch_case(tf.identity(self.count), [more, again, lambda: x0 * 3.0 + self.mean])
+        shown = x0
+        if self.count > 0:
+            if self.count > 1:
+                shown = shown + tf.cast(self.left, tf.float32)
+            else:
+                self.left.assign_add([1.0, 2.0, 3.0])
+        self.count.assign_add(1)
+        return {"y0": chosen, "y1": self.mean + shown, "y2": self.count}
+
+
 class WrittenTwice(Sums):
     @tf.function(input_signature=[tf.TensorSpec([2, 3], tf.float32, name="x0")])
     def run(self, x0):
@@ -131,8 +155,71 @@ class Growing(tf.Module):
     save = Sums.save
 
 
+class Looped(Sums):
+    """A variable that a condition writes and a loop reads."""
+
+    @tf.function(input_signature=[tf.TensorSpec([2, 3], tf.float32, name="x0")])
+    def run(self, x0):
+        total = x0
+        for _ in tf.range(3):
+            total = total + self.mean
+        if tf.reduce_sum(total) > 1.0:
+            self.mean.assign(total)
+        return {"y0": self.mean + 0.0}
+
+
+class LoopedWrites(Sums):
+    @tf.function(input_signature=[tf.TensorSpec([2, 3], tf.float32, name="x0")])
+    def run(self, x0):
+        for _ in tf.range(3):
+            self.mean.assign_add(x0)
+        return {"y0": self.mean + 0.0}
+
+
+class Helped(Sums):
+    """A variable that a function changes in a condition, and that its caller reads behind it."""
+
+    @tf.function
+    def help(self, x0):
+        if tf.reduce_sum(self.mean) < 50.0:
+            self.mean.assign_add(x0)
+
+    @tf.function(input_signature=[tf.TensorSpec([2, 3], tf.float32, name="x0")])
+    def run(self, x0):
+        self.help(x0)
+        return {"y0": self.mean + 0.0}
+
+
+class Words(tf.Module):
+    def __init__(self):
+        self.words = tf.Variable(["a", "bc"])
+
+    @tf.function(input_signature=[tf.TensorSpec([2, 3], tf.float32, name="x0")])
+    def run(self, x0):
+        before = tf.identity(self.words)
+        self.words.assign(tf.strings.join([before, ["x", "y"]]))
+        return {"y0": tf.strings.length(before), "y1": x0 + 1.0}
+
+    save = Sums.save
+
+
+class Complex(tf.Module):
+    def __init__(self):
+        self.turned = tf.Variable(tf.ones([2, 3], tf.complex64))
+
+    @tf.function(input_signature=[tf.TensorSpec([2, 3], tf.float32, name="x0")])
+    def run(self, x0):
+        self.turned.assign(self.turned * tf.complex(x0, x0))
+        return {"y0": tf.math.real(self.turned)}
+
+    save = Sums.save
+
+
 MODELS = [("stateful-layers", Layers, (2, 4, 3)), ("running-sums", Sums, (2, 3)),
           ("chained-sums", ChainedSums, (2, 3)), ("begun", Begun, (2, 3)), ("chosen", Chosen, (2, 3)),
+          ("read", Read, (2, 3)), ("refused/looped", Looped, (2, 3)),
+          ("refused/looped-writes", LoopedWrites, (2, 3)), ("refused/helped", Helped, (2, 3)),
+          ("refused/words", Words, (2, 3)), ("refused/complex", Complex, (2, 3)),
           ("refused/written-twice", WrittenTwice, (2, 3)), ("refused/growing", Growing, (2, 3))]
 
 
