@@ -33,8 +33,8 @@ MaybeGrowth sum(const Growth &a, const Growth &b) {
   auto isInfinite = [](const Growth &x) { return x.min == x.max && !std::isfinite(x.min); };
   if ((!a.isFinite && !b.isFinite) || isInfinite(a) || isInfinite(b))
     return std::nullopt;
-  return Growth{a.gain + b.gain,          a.offset + b.offset,         a.min + b.min, a.max + b.max,
-                a.isFinite && b.isFinite, std::max(a.degree, b.degree)};
+  return Growth{a.gain + b.gain, a.offset + b.offset,      a.min + b.min,
+                a.max + b.max,   a.isFinite && b.isFinite, std::max(a.degree, b.degree)};
 }
 
 Growth negated(Growth a) {
@@ -269,8 +269,7 @@ std::optional<Growth> growthOf(ElementsAttr constant) {
 }
 
 std::optional<Growth> growthOf(Block &body, ArrayRef<std::optional<Growth>> arguments) {
-  std::optional<Growth> growth =
-      Growths(body, arguments).of(body.getTerminator()->getOperand(0));
+  std::optional<Growth> growth = Growths(body, arguments).of(body.getTerminator()->getOperand(0));
   if (!growth || !growth->isFinite)
     return std::nullopt;
   const bool isBounded = growth->bound() <= kMaxOffset;

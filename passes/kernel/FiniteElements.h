@@ -27,7 +27,9 @@ struct Growth {
   /// The number of arguments that are multiplied.
   unsigned degree = 1;
 
+  /// Returns the growth of numbers that do not depend on the arguments.
   static Growth between(double min, double max);
+  /// Returns the largest absolute value.
   double bound() const { return std::max(-min, max); }
 };
 
@@ -37,8 +39,7 @@ std::optional<Growth> growthOf(mlir::ElementsAttr constant);
 /// Returns the growth of what `body` yields, of finite arguments with the given growths; nothing
 /// where it may be infinite or NaN, or is large for arguments of usual size, zero among them. What
 /// is not known to be harmless is not.
-std::optional<Growth> growthOf(mlir::Block &body,
-                               llvm::ArrayRef<std::optional<Growth>> arguments);
+std::optional<Growth> growthOf(mlir::Block &body, llvm::ArrayRef<std::optional<Growth>> arguments);
 
 } // namespace atc::kernel
 

@@ -106,8 +106,8 @@ std::optional<Growth> growthOfResult(Operation *op, unsigned depth) {
       type = builder.getIntegerType(integer.getWidth());
     body.addArgument(type, op->getLoc());
   }
-  Value result = cast<ElementwiseOpInterface>(op).buildScalar(builder, op->getLoc(),
-                                                              body.getArguments());
+  Value result =
+      cast<ElementwiseOpInterface>(op).buildScalar(builder, op->getLoc(), body.getArguments());
   YieldOp::create(builder, op->getLoc(), result);
   return growthOf(body, arguments);
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/ConstantData.h"
-#include "dialects/npu/Npu.h"
 #include "dialects/kernel/Kernel.h"
+#include "dialects/npu/Npu.h"
 #include "passes/Remarks.h"
 #include "passes/ValueTypes.h"
 #include "passes/kernel/FiniteElements.h"
@@ -44,17 +44,16 @@ public:
       auto [entry, isFirst] = known.try_emplace(root, written);
       // Parts of a tensor may be written one by one.
       if (!isFirst)
-        entry->second =
-            entry->second && written ? Maybe(kernel::Growth()) : std::nullopt;
+        entry->second = entry->second && written ? Maybe(kernel::Growth()) : std::nullopt;
     }
   }
 
-  /// Returns whether all elements of the blocks of a residual are finite. Parts of a tensor end with
-  /// lanes of other channels.
+  /// Returns whether all elements of the blocks of a residual are finite. Parts of a tensor end
+  /// with lanes of other channels.
   bool isFinite(Value residual) const {
     const Value root = om::resolveViews(residual).root;
-    return known.lookup(root) && bufferTypeOf(root).getNumElements() ==
-                                     bufferTypeOf(residual).getNumElements();
+    return known.lookup(root) &&
+           bufferTypeOf(root).getNumElements() == bufferTypeOf(residual).getNumElements();
   }
 
 private:

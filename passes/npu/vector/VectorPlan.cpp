@@ -48,9 +48,8 @@ VectorPlan::VectorPlan(Block &body) : body(body) {
         llvm::any_of(body.getArgumentTypes(), [](Type type) { return type.isInteger(8); });
     exact = result.getType().isInteger(8) || (result.getType().isF32() && hasBytes);
     // From f16 to f32 there is no accuracy to keep.
-    keepsFloats = result.getType().isF32() && llvm::all_of(body.getArgumentTypes(), [](Type type) {
-                    return !type.isF16();
-                  });
+    keepsFloats = result.getType().isF32() &&
+                  llvm::all_of(body.getArgumentTypes(), [](Type type) { return !type.isF16(); });
     Operation *conversion = result.getDefiningOp();
     const bool isWide = result.getType().isInteger(32) || result.getType().isInteger(64);
     if ((result.getType().isInteger(8) &&
