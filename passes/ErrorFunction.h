@@ -8,7 +8,7 @@ namespace atc {
 
 /// erf(x) is x P(x^2) / Q(x^2) for |x| up to kErfEnd, where it is 1 in f32: fitted to a relative
 /// error of 2e-8. Coefficients are those of the lowest power first. All targets compute this
-/// formula, so that integers that are rounded behind it are the same.
+/// formula where the results are f32, or integers, which are the same then.
 inline constexpr double kErfEnd = 3.925;
 inline constexpr double kErfNumerator[] = {1.12837915,    0.19059401,    0.0527693376,
                                            0.00377256226, 0.00028484402, 2.04602851e-06};

@@ -16,6 +16,8 @@
 #include "passes/kernel/Passes.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 

@@ -5,9 +5,10 @@
 
 #include "dialects/graph/Graph.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/Matchers.h"
+#include "passes/kernel/FiniteElements.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace atc::graph;
@@ -59,28 +60,90 @@ bool isSliceView(SliceOp slice, int64_t block) {
   return block == 0 || (slice.getSteps()[1] == 1 && slice.getStarts()[1] % block == 0);
 }
 
-/// The cube multiplies lanes past the last channel by zero, and that is zero only
-/// for what is finite.
-bool canBecomeInfinite(Operation *op) {
-  if (!tensorType(op->getResult(0)).getElementType().isF16())
+namespace {
+
+/// Constants with more elements are data.
+constexpr int64_t kMaxScalars = 1 << 16;
+constexpr unsigned kMaxFormulas = 3;
+
+std::optional<Growth> growthOfResult(Operation *op, unsigned depth);
+
+/// Returns the growth of the elements of a tensor that a formula reads: bounds where constants and
+/// functions with finite ranges make it.
+std::optional<Growth> growthOfTensor(Value tensor, unsigned depth) {
+  Operation *op = tensor.getDefiningOp();
+  if (auto constant = dyn_cast_or_null<ConstantOp>(op))
+    return tensorType(tensor).getNumElements() <= kMaxScalars ? growthOf(constant.getValue())
+                                                              : Growth();
+  if (!op || depth == kMaxFormulas)
+    return Growth();
+  if (isa<ReshapeOp, CastOp, SliceOp, ResizeOp, MaxPoolOp, AveragePoolOp>(op))
+    return growthOfTensor(op->getOperand(0), depth + 1);
+  auto activation = op->getAttrOfType<ActivationAttr>("activation");
+  const bool isSigmoid = activation && (activation.getKind() == ActivationKind::Sigmoid ||
+                                        activation.getKind() == ActivationKind::HardSigmoid ||
+                                        activation.getKind() == ActivationKind::Tanh);
+  if (isSigmoid && op->hasTrait<IsContraction>() && !op->getAttr("residual_last"))
+    return Growth::between(-1, 1);
+  // What another formula makes of large numbers is its own matter.
+  std::optional<Growth> growth =
+      isElementwise(op) ? growthOfResult(op, depth + 1) : std::optional<Growth>();
+  return growth && std::isfinite(growth->bound()) ? growth : Growth();
+}
+
+std::optional<Growth> growthOfResult(Operation *op, unsigned depth) {
+  SmallVector<std::optional<Growth>> arguments;
+  for (Value operand : op->getOperands())
+    arguments.push_back(growthOfTensor(operand, depth));
+  if (auto map = dyn_cast<MapOp>(op))
+    return growthOf(map.getBody().front(), arguments);
+  Block body;
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointToStart(&body);
+  for (Value operand : op->getOperands()) {
+    Type type = tensorType(operand).getElementType();
+    if (auto integer = dyn_cast<IntegerType>(type))
+      type = builder.getIntegerType(integer.getWidth());
+    body.addArgument(type, op->getLoc());
+  }
+  Value result =
+      cast<ElementwiseOpInterface>(op).buildScalar(builder, op->getLoc(), body.getArguments());
+  YieldOp::create(builder, op->getLoc(), result);
+  return growthOf(body, arguments);
+}
+
+/// Returns whether formulas make numbers of f16 of `value`.
+bool becomesHalf(Value value) {
+  SmallVector<Value> values{value};
+  llvm::SmallDenseSet<Value> seen{value};
+  while (!values.empty())
+    for (Operation *user : values.pop_back_val().getUsers())
+      for (Value result : user->getResults()) {
+        auto type = dyn_cast<RankedTensorType>(result.getType());
+        if (type && type.getElementType().isF16())
+          return true;
+        if (type && type.getElementType().isF32() && !user->hasTrait<IsContraction>() &&
+            seen.insert(result).second)
+          values.push_back(result);
+      }
+  return false;
+}
+
+} // namespace
+
+/// Returns whether lanes past the last channel may become infinite or NaN, which the cube would
+/// multiply by zero. Numbers of f32 reach the cube once they are f16.
+static bool canBecomeInfinite(Operation *op) {
+  Value result = op->getResult(0);
+  Type element = tensorType(result).getElementType();
+  if (!element.isF16() && !(element.isF32() && becomesHalf(result)))
     return false;
-  auto isRisky = [](Operation &inner) {
-    // A quotient by a constant other than zero is a product.
-    llvm::APFloat divisor(0.0);
-    if (isa<arith::DivFOp>(inner) && matchPattern(inner.getOperand(1), m_ConstantFloat(&divisor)))
-      return !divisor.isFiniteNonZero();
-    return isa<arith::DivFOp, math::LogOp, math::Log1pOp, math::Log2Op, math::RsqrtOp, math::SqrtOp,
-               math::PowFOp, math::TanOp>(inner);
-  };
-  auto map = dyn_cast<MapOp>(op);
-  return map ? llvm::any_of(map.getBody().front(), isRisky)
-             : isa<DivOp, LogOp, RsqrtOp, ReciprocalOp, SqrtOp, PowOp, TanOp>(op);
+  return !growthOfResult(op, 0);
 }
 
 static LayoutRule elementwiseRule(Operation *op, int64_t block) {
   Value result = op->getResult(0);
-  bool risky = canTrap(op) || canBecomeInfinite(op);
-  if (risky && tensorType(result).getDimSize(1) % block != 0)
+  if (tensorType(result).getDimSize(1) % block != 0 && (canTrap(op) || canBecomeInfinite(op)))
     return {};
   LayoutRule rule{LayoutRule::Either};
   rule.blockedCost = growth(result, block);
@@ -131,7 +194,13 @@ static LayoutRule padRule(PadOp op, int64_t block) {
   return {LayoutRule::Either, 0, growth(op.getResult(), block)};
 }
 
-static LayoutRule reduceRule(ReduceOp op) {
+static LayoutRule reduceRule(ReduceOp op, int64_t block) {
+  // The logarithm of zero, and what powers make of lanes past the last channel.
+  const bool isRisky = op.getKind() == ReduceKind::LogSum || op.getKind() == ReduceKind::Prod ||
+                       op.getKind() == ReduceKind::SumSquare;
+  if (isRisky && isa<FloatType>(tensorType(op.getResult()).getElementType()) &&
+      isRank4(op.getInput()) && tensorType(op.getInput()).getDimSize(1) % block != 0)
+    return {};
   bool spatial = llvm::all_of(op.getAxes(), [](int64_t axis) { return axis >= 2; });
   return {spatial && op.getKeepdims() ? LayoutRule::Either : LayoutRule::Plain};
 }
@@ -149,7 +218,7 @@ LayoutRule layoutRuleOf(Operation *op, int64_t block) {
       .Case([&](SliceOp slice) { return sliceRule(slice, block); })
       .Case([&](ResizeOp resize) { return resizeRule(resize); })
       .Case([&](PadOp pad) { return padRule(pad, block); })
-      .Case([&](ReduceOp reduce) { return reduceRule(reduce); })
+      .Case([&](ReduceOp reduce) { return reduceRule(reduce, block); })
       .Default(LayoutRule{});
 }
 

@@ -25,7 +25,8 @@ def KernelAssignLayout : Pass<"kernel-assign-layout", "::mlir::func::FuncOp"> {
     graph.relayout ops move between both; pairs of relayouts cancel.
   }];
   let options = [Option<"block", "block", "int64_t", "16", "Channels of a block">];
-  let dependentDialects = ["::atc::graph::GraphDialect"];
+  let dependentDialects = ["::atc::graph::GraphDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
   let statistics = [Statistic<"numRelayouts", "num-relayouts", "graph.relayout ops left">];
 }
 

@@ -297,7 +297,8 @@ def NpuSelectInt8Contractions : Pass<"npu-select-int8-contractions", "::mlir::fu
   let summary = "Select the int8 contractions that the cube computes";
   let description = [{
     Results that are real values of a quantized tensor are stored as its
-    integers, and their readers multiply. Then integer_conv and
+    integers, and their readers multiply. A body with more than the cube stores
+    is divided: a map of its own computes the rest of it. Then integer_conv and
     integer_fully_connected get the attribute `npu.sums`, if that is possible
     for all convolutions of the function: one group or few channels, weights
     without zero points, and a body that starts by requantizing.
@@ -346,6 +347,9 @@ def NpuAddOnCube : Pass<"npu-add-on-cube", "::mlir::ModuleOp"> {
     the product of the residual with that matrix is accumulated with the others,
     16 columns at a time. On SoCs with separate vector cores the residual would
     be added by a kernel of its own, which reads the results from gm again.
+    An infinite element of the residual would be NaN in the 15 other columns of
+    its block: the residual must be made of contractions by what keeps finite
+    numbers finite.
 
     ```mlir
     npu.conv2d %x, %w residual %r outs %y {activation = relu}

@@ -133,3 +133,25 @@ def test_norms_of_whole_images(soc, tmp_path):
     got = run(tmp_path, soc, nodes, {"x": x}, x.shape, constants)
     np.testing.assert_allclose(got, (x - x.mean()) / np.sqrt(x.var() + 1e-5), atol=6e-3)
     assert not json.loads(call(tool("om-dump"), tmp_path / f"{soc}.om", "--json")[1])["kernels"]
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_residuals_with_infinite_elements(soc, tmp_path):
+    """A mask of minus infinity that is added to a convolution stays in its channel."""
+    random = np.random.default_rng(12)
+    x = random.normal(0, 1, (1, 16, 5, 5)).astype(np.float32)
+    made, added, last = (random.normal(0, 0.25, shape).astype(np.float32) for shape in ((20, 16), (20, 16), (16, 20)))
+    constants = {"zero": np.float32(0), "low": np.float32(-np.inf),
+                 "made": made[..., None, None], "added": added[..., None, None], "last": last[..., None, None]}
+    nodes = [helper.make_node("Conv", ["x", "made"], ["r0"]), helper.make_node("Greater", ["r0", "zero"], ["keep"]),
+             helper.make_node("Where", ["keep", "r0", "low"], ["r"]), helper.make_node("Conv", ["x", "added"], ["c"]),
+             helper.make_node("Add", ["c", "r"], ["s"]), helper.make_node("Relu", ["s"], ["t"]),
+             helper.make_node("Conv", ["t", "last"], ["y"])]
+    conv = lambda value, weights: np.einsum("nchw,oc->nohw", value, weights)
+    r = conv(x, made)
+    s = np.where(r > 1e-2, conv(x, added) + r, 0)
+    clear = (np.abs(r) > 1e-2).all(1, keepdims=True)  # f16 decides near zero otherwise
+    want = conv(np.maximum(s, 0), last)
+    got = run(tmp_path, soc, nodes, {"x": x}, want.shape, constants)
+    assert np.isfinite(got).all() and clear.mean() > 0.5
+    np.testing.assert_allclose(np.where(clear, got, 0), np.where(clear, want, 0), atol=2e-2)

@@ -227,3 +227,30 @@ func.func @activation_and_body(%x: memref<1x1x4x4x16xf16>, %w: memref<1x1x1x16x1
   }
   return
 }
+
+// -----
+
+func.func @identity_type(%x: memref<1x1x4x4x16xf16>, %w: memref<1x1x1x16x16xf16>, %i: memref<16x16xf32>, %y: memref<1x1x4x4x16xf16>) {
+  // expected-error @+1 {{has an identity of 'memref<16x16xf32>'; it must be 16x16xf16}}
+  npu.conv2d %x, %w residual %x identity %i outs %y {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 0, 0, 0, 0>, macs = 1} : memref<1x1x4x4x16xf16>, memref<1x1x1x16x16xf16>, memref<1x1x4x4x16xf16>, memref<16x16xf32>, memref<1x1x4x4x16xf16>
+  return
+}
+
+// -----
+
+func.func @identity_alone(%x: memref<1x1x4x4x16xf16>, %w: memref<1x1x1x16x16xf16>, %i: memref<16x16xf16>, %y: memref<1x1x4x4x16xf16>) {
+  // expected-error @+1 {{has an identity, which adds a residual of f16 before the activation}}
+  npu.conv2d %x, %w identity %i outs %y {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 0, 0, 0, 0>, macs = 1} : memref<1x1x4x4x16xf16>, memref<1x1x1x16x16xf16>, memref<16x16xf16>, memref<1x1x4x4x16xf16>
+  return
+}
+
+// -----
+
+func.func @identity_behind_activation(%x: memref<1x1x4x4x16xf16>, %w: memref<1x1x1x16x16xf16>, %i: memref<16x16xf16>, %y: memref<1x1x4x4x16xf16>) {
+  // expected-error @+1 {{has an identity, which adds a residual of f16 before the activation}}
+  npu.conv2d %x, %w residual %x identity %i outs %y {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 0, 0, 0, 0>, macs = 1, activation = #graph.activation<relu>, residual_last} : memref<1x1x4x4x16xf16>, memref<1x1x1x16x16xf16>, memref<1x1x4x4x16xf16>, memref<16x16xf16>, memref<1x1x4x4x16xf16>
+  return
+}

@@ -4,7 +4,7 @@
 func.func @convolutions(%x: memref<2x4x14x14x16xf16>, %w: memref<1x36x2x16x16xf16>, %b: memref<32xf32>,
                         %s: memref<32xf16>, %r: memref<2x2x7x7x16xf16>, %y: memref<2x2x7x7x16xf16>,
                         %p: memref<1x3x8x8xf32>, %q: memref<1x3x8x8xui8, strided<[192, 1, 24, 3]>>, %n: memref<1x1x18x10xui8>, %v: memref<1x3x1x16x16xf16>, %o: memref<1x1x8x8x16xf16>,
-                        %d: memref<4x9x1x16x16xf16>, %z: memref<2x4x14x14x16xf16>) {
+                        %d: memref<4x9x1x16x16xf16>, %z: memref<2x4x14x14x16xf16>, %i: memref<16x16xf16>) {
   // CHECK: npu.conv2d %{{.*}}, %{{.*}} bias %{{.*}} residual %{{.*}} slope %{{.*}} outs %{{.*}} {activation = #graph.activation<prelu>
   // CHECK-SAME: tile = #npu.tile<m = 128, n = 32, k = 64, l1_m = 256, l1_n = 32, l1_k = 576, cores_m = 4, cores_n = 2, order = "b">
   npu.conv2d %x, %w bias %b residual %r slope %s outs %y {
@@ -24,6 +24,9 @@ func.func @convolutions(%x: memref<2x4x14x14x16xf16>, %w: memref<1x36x2x16x16xf1
     pixels = #npu.pixels<means = [123.0, 0.0, 0.5], factors = [0.25, 1.0, -2.0],
     yuv = <crop = [2, 0, 8, 8], matrix = [256, 0, 359, 256, -88, -183, 256, 454, 0], bias = [1, 2, 3]>>}
     : memref<1x1x18x10xui8>, memref<1x3x1x16x16xf16>, memref<1x1x8x8x16xf16>
+  // CHECK: npu.conv2d %{{.*}}, %{{.*}} bias %{{.*}} residual %{{.*}} identity %{{.*}} outs
+  npu.conv2d %x, %w bias %b residual %r identity %i outs %y {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 1, 1, 0, 0>, macs = 1} : memref<2x4x14x14x16xf16>, memref<1x36x2x16x16xf16>, memref<32xf32>, memref<2x2x7x7x16xf16>, memref<16x16xf16>, memref<2x2x7x7x16xf16>
   // CHECK: npu.conv2d {{.*}}block_groups = 4
   npu.conv2d %x, %d outs %z {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
     pads = array<i64: 1, 1, 1, 1>, macs = 1, block_groups = 4} : memref<2x4x14x14x16xf16>, memref<4x9x1x16x16xf16>, memref<2x4x14x14x16xf16>

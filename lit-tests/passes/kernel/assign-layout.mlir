@@ -225,3 +225,187 @@ func.func @quotients(%x: tensor<1x24x8x8xf16>, %d: tensor<1x24x8x8xf16>) -> tens
   %4 = graph.conv %3, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x8x8xf16>, tensor<24x24x1x1xf16>) -> tensor<1x24x8x8xf16>
   return %4 : tensor<1x24x8x8xf16>
 }
+
+// -----
+
+// What may be infinite or NaN for lanes without a channel, or becomes large there, is not computed
+// in blocks: exponentials behind additions, products of two tensors, choices of infinite constants.
+
+// CHECK-LABEL: func @infinite_lanes
+func.func @infinite_lanes(%x: tensor<1x24x8x8xf16>) -> tensor<1x24x8x8xf16> {
+  %w = graph.constant dense<1.0> : tensor<24x24x1x1xf16>
+  %c0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x8x8xf16>, tensor<24x24x1x1xf16>) -> tensor<1x24x8x8xf16>
+  // CHECK: graph.map {{.*}} -> tensor<1x24x8x8xf16> {
+  %m0 = graph.map %c0 : (tensor<1x24x8x8xf16>) -> tensor<1x24x8x8xf16> {
+  ^bb0(%a: f16):
+    %c = arith.constant 12.5 : f16
+    %s = arith.addf %a, %c : f16
+    %r = math.exp %s : f16
+    graph.yield %r : f16
+  }
+  %c1 = graph.conv %m0, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x8x8xf16>, tensor<24x24x1x1xf16>) -> tensor<1x24x8x8xf16>
+  // CHECK: graph.map {{.*}} -> tensor<1x24x8x8xf16> {
+  %m1 = graph.map %c1 : (tensor<1x24x8x8xf16>) -> tensor<1x24x8x8xf16> {
+  ^bb0(%a: f16):
+    %r = arith.mulf %a, %a : f16
+    graph.yield %r : f16
+  }
+  %c2 = graph.conv %m1, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x8x8xf16>, tensor<24x24x1x1xf16>) -> tensor<1x24x8x8xf16>
+  // CHECK: graph.map {{.*}} -> tensor<1x24x8x8xf16> {
+  %m2 = graph.map %c2 : (tensor<1x24x8x8xf16>) -> tensor<1x24x8x8xf16> {
+  ^bb0(%a: f16):
+    %c = arith.constant 300.0 : f16
+    %r = arith.addf %a, %c : f16
+    graph.yield %r : f16
+  }
+  %c3 = graph.conv %m2, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x8x8xf16>, tensor<24x24x1x1xf16>) -> tensor<1x24x8x8xf16>
+  // CHECK: graph.map {{.*}} -> tensor<1x24x8x8xf16> {
+  %m3 = graph.map %c3 : (tensor<1x24x8x8xf16>) -> tensor<1x24x8x8xf16> {
+  ^bb0(%a: f16):
+    %c = arith.constant 0.0 : f16
+    %i = arith.constant 0xFC00 : f16
+    %p = arith.cmpf ogt, %a, %c : f16
+    %r = arith.select %p, %a, %i : f16
+    graph.yield %r : f16
+  }
+  %c4 = graph.conv %m3, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x8x8xf16>, tensor<24x24x1x1xf16>) -> tensor<1x24x8x8xf16>
+  // CHECK: graph.map {{.*}} -> tensor<1x24x8x8xf16> {
+  %m4 = graph.map %c4 : (tensor<1x24x8x8xf16>) -> tensor<1x24x8x8xf16> {
+  ^bb0(%a: f16):
+    %c = arith.constant 5.0 : f16
+    %r = arith.remf %c, %a : f16
+    graph.yield %r : f16
+  }
+  %c5 = graph.conv %m4, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x8x8xf16>, tensor<24x24x1x1xf16>) -> tensor<1x24x8x8xf16>
+  // CHECK: graph.map {{.*}} -> tensor<1x24x8x8xf16> {
+  %m5 = graph.map %c5 : (tensor<1x24x8x8xf16>) -> tensor<1x24x8x8xf16> {
+  ^bb0(%a: f16):
+    %r = math.acosh %a : f16
+    graph.yield %r : f16
+  }
+  %c6 = graph.conv %m5, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x8x8xf16>, tensor<24x24x1x1xf16>) -> tensor<1x24x8x8xf16>
+  // CHECK: graph.map {{.*}} -> tensor<1x24x8x8xf16> {
+  %m6 = graph.map %c6 : (tensor<1x24x8x8xf16>) -> tensor<1x24x8x8xf16> {
+  ^bb0(%a: f16):
+    %r = math.asin %a : f16
+    graph.yield %r : f16
+  }
+  %c7 = graph.conv %m6, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x8x8xf16>, tensor<24x24x1x1xf16>) -> tensor<1x24x8x8xf16>
+  // CHECK: graph.map {{.*}} -> tensor<1x24x8x8xf16> {
+  %m7 = graph.map %c7 : (tensor<1x24x8x8xf16>) -> tensor<1x24x8x8xf16> {
+  ^bb0(%a: f16):
+    %r = math.acos %a : f16
+    graph.yield %r : f16
+  }
+  %c8 = graph.conv %m7, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x8x8xf16>, tensor<24x24x1x1xf16>) -> tensor<1x24x8x8xf16>
+  // CHECK: graph.map {{.*}} -> tensor<1x24x8x8xf16> {
+  %m8 = graph.map %c8 : (tensor<1x24x8x8xf16>) -> tensor<1x24x8x8xf16> {
+  ^bb0(%a: f16):
+    %r = math.atanh %a : f16
+    graph.yield %r : f16
+  }
+  %c9 = graph.conv %m8, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x8x8xf16>, tensor<24x24x1x1xf16>) -> tensor<1x24x8x8xf16>
+  // CHECK: graph.map {{.*}} -> tensor<1x24x8x8xf16> {
+  %m9 = graph.map %c9 : (tensor<1x24x8x8xf16>) -> tensor<1x24x8x8xf16> {
+  ^bb0(%a: f16):
+    %r = math.log %a : f16
+    graph.yield %r : f16
+  }
+  %c10 = graph.conv %m9, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x8x8xf16>, tensor<24x24x1x1xf16>) -> tensor<1x24x8x8xf16>
+  // CHECK: graph.map {{.*}} -> tensor<1x24x8x8xf16> {
+  %m10 = graph.map %c10 : (tensor<1x24x8x8xf16>) -> tensor<1x24x8x8xf16> {
+  ^bb0(%a: f16):
+    %r = math.sqrt %a : f16
+    graph.yield %r : f16
+  }
+  %y = graph.conv %m10, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x8x8xf16>, tensor<24x24x1x1xf16>) -> tensor<1x24x8x8xf16>
+  return %y : tensor<1x24x8x8xf16>
+}
+
+// -----
+
+// Functions with finite ranges, and products with what they make, are.
+
+// CHECK-LABEL: func @finite_lanes
+func.func @finite_lanes(%x: tensor<1x24x8x8xf16>) -> tensor<1x24x8x8xf16> {
+  %w = graph.constant dense<1.0> : tensor<24x24x1x1xf16>
+  %c0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x8x8xf16>, tensor<24x24x1x1xf16>) -> tensor<1x24x8x8xf16>
+  // CHECK: graph.map {{.*}} -> tensor<1x24x8x8xf16, #graph.layout<block = 16
+  %m0 = graph.map %c0 : (tensor<1x24x8x8xf16>) -> tensor<1x24x8x8xf16> {
+  ^bb0(%a: f16):
+    %f = arith.extf %a : f16 to f32
+    %one = arith.constant 1.0 : f32
+    %n = arith.negf %f : f32
+    %e = math.exp %n : f32
+    %d = arith.addf %e, %one : f32
+    %q = arith.divf %f, %d : f32
+    %r = arith.truncf %q : f32 to f16
+    graph.yield %r : f16
+  }
+  %c1 = graph.conv %m0, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x8x8xf16>, tensor<24x24x1x1xf16>) -> tensor<1x24x8x8xf16>
+  // CHECK: graph.map {{.*}} -> tensor<1x24x8x8xf16, #graph.layout<block = 16
+  %m1 = graph.map %c1 : (tensor<1x24x8x8xf16>) -> tensor<1x24x8x8xf16> {
+  ^bb0(%a: f16):
+    %f = arith.extf %a : f16 to f32
+    %zero = arith.constant 0.0 : f32
+    %six = arith.constant 6.0 : f32
+    %three = arith.constant 3.0 : f32
+    %b = arith.addf %f, %three : f32
+    %l = arith.maximumf %b, %zero : f32
+    %h = arith.minimumf %l, %six : f32
+    %q = arith.mulf %f, %h : f32
+    %r = arith.truncf %q : f32 to f16
+    graph.yield %r : f16
+  }
+  %c2 = graph.conv %m1, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x8x8xf16>, tensor<24x24x1x1xf16>) -> tensor<1x24x8x8xf16>
+  // CHECK: graph.map {{.*}} -> tensor<1x24x8x8xf16, #graph.layout<block = 16
+  %m2 = graph.map %c2 : (tensor<1x24x8x8xf16>) -> tensor<1x24x8x8xf16> {
+  ^bb0(%a: f16):
+    %f = arith.extf %a : f16 to f32
+    %k = arith.constant 4.471500e-02 : f32
+    %s = arith.mulf %f, %f : f32
+    %c = arith.mulf %s, %f : f32
+    %g = arith.mulf %c, %k : f32
+    %b = arith.addf %g, %f : f32
+    %t = math.tanh %b : f32
+    %q = arith.mulf %t, %f : f32
+    %r = arith.truncf %q : f32 to f16
+    graph.yield %r : f16
+  }
+  %c3 = graph.conv %m2, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x8x8xf16>, tensor<24x24x1x1xf16>) -> tensor<1x24x8x8xf16>
+  // CHECK: graph.map {{.*}} -> tensor<1x24x8x8xf16, #graph.layout<block = 16
+  %m3 = graph.map %c3 : (tensor<1x24x8x8xf16>) -> tensor<1x24x8x8xf16> {
+  ^bb0(%a: f16):
+    %f = arith.extf %a : f16 to f32
+    %zero = arith.constant 0.0 : f32
+    %m = arith.constant -1.0 : f32
+    %e = math.exp %f : f32
+    %b = arith.addf %e, %m : f32
+    %p = arith.cmpf olt, %f, %zero : f32
+    %q = arith.select %p, %b, %f : f32
+    %r = arith.truncf %q : f32 to f16
+    graph.yield %r : f16
+  }
+  %c = graph.conv %m3, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x8x8xf16>, tensor<24x24x1x1xf16>) -> tensor<1x24x8x8xf16>
+  %s = graph.sigmoid %c : (tensor<1x24x8x8xf16>) -> tensor<1x24x8x8xf16>
+  // CHECK: graph.mul {{.*}} -> tensor<1x24x8x8xf16, #graph.layout<block = 16
+  %p = graph.mul %m3, %s : (tensor<1x24x8x8xf16>, tensor<1x24x8x8xf16>) -> tensor<1x24x8x8xf16>
+  %y = graph.conv %p, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x8x8xf16>, tensor<24x24x1x1xf16>) -> tensor<1x24x8x8xf16>
+  return %y : tensor<1x24x8x8xf16>
+}
+
+// -----
+
+// Numbers of f32 that become f16 are no different.
+
+// CHECK-LABEL: func @infinite_floats
+func.func @infinite_floats(%x: tensor<1x24x8x8xf16>) -> tensor<1x24x8x8xf16> {
+  %w = graph.constant dense<1.0> : tensor<24x24x1x1xf16>
+  %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x8x8xf16>, tensor<24x24x1x1xf16>) -> tensor<1x24x8x8xf16>
+  %1 = graph.cast %0 : (tensor<1x24x8x8xf16>) -> tensor<1x24x8x8xf32>
+  // CHECK: graph.log {{.*}} -> tensor<1x24x8x8xf32>
+  %2 = graph.log %1 : (tensor<1x24x8x8xf32>) -> tensor<1x24x8x8xf32>
+  %3 = graph.cast %2 : (tensor<1x24x8x8xf32>) -> tensor<1x24x8x8xf16>
+  %4 = graph.conv %3, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x8x8xf16>, tensor<24x24x1x1xf16>) -> tensor<1x24x8x8xf16>
+  return %4 : tensor<1x24x8x8xf16>
+}

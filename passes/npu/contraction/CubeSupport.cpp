@@ -65,6 +65,8 @@ std::string whyUnsupportedEpilogue(Contraction &c, const SocTable &soc) {
     return "scale and bias together";
   if (c.bias && !isDense(bufferTypeOf(c.bias)))
     return "the bias is not contiguous";
+  if (c.identity && !isDense(bufferTypeOf(c.identity)))
+    return "the identity is not contiguous";
   if (c.slope && !isDense(bufferTypeOf(c.slope)))
     return "the slope is not contiguous";
   if (c.residual.value && bufferTypeOf(c.residual.value).getElementType() != c.outputType)

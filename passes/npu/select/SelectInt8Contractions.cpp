@@ -466,7 +466,8 @@ struct SelectInt8ContractionsPass
             << (fits ? "the int8 contraction runs on the CPU: the cube computes them only where it "
                        "can compute all of a network"
                      : "the int8 contraction runs on the CPU: its results are not stored as bytes, "
-                       "or its groups do not suit blocks of bytes");
+                       "its bias is no integer of the accumulators' scale, or its groups do not "
+                       "suit blocks of bytes");
         continue;
       }
       auto conv = dyn_cast<graph::IntegerConvOp>(op);

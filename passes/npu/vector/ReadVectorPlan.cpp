@@ -156,7 +156,7 @@ int VectorPlan::readArith(Operation &op, llvm::ArrayRef<int> in) {
       .Case<arith::SubFOp>([&](auto) { return sub(in[0], in[1]); })
       .Case<arith::MulFOp>([&](arith::MulFOp product) {
         double factor = 1;
-        const Value half = exact ? Value() : matchHalfErf(product, factor);
+        const Value half = exact || keepsFloats ? Value() : matchHalfErf(product, factor);
         return half ? normalDistribution(valueOf(half), factor) : mul(in[0], in[1]);
       })
       .Case<arith::DivFOp>([&](auto) { return div(in[0], in[1]); })

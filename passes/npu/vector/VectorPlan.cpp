@@ -47,6 +47,9 @@ VectorPlan::VectorPlan(Block &body) : body(body) {
     bool hasBytes =
         llvm::any_of(body.getArgumentTypes(), [](Type type) { return type.isInteger(8); });
     exact = result.getType().isInteger(8) || (result.getType().isF32() && hasBytes);
+    // From f16 to f32 there is no accuracy to keep.
+    keepsFloats = result.getType().isF32() &&
+                  llvm::all_of(body.getArgumentTypes(), [](Type type) { return !type.isF16(); });
     Operation *conversion = result.getDefiningOp();
     const bool isWide = result.getType().isInteger(32) || result.getType().isInteger(64);
     if ((result.getType().isInteger(8) &&
@@ -269,9 +272,9 @@ int VectorPlan::tanh(int a) {
 }
 
 /// Computes twice the normal distribution's function of x sqrt(2), less 1; by the CPU's formula
-/// where integers are stored, whose rounding an error of 1.9e-5 would change too often.
+/// where f32 is stored, and integers, whose rounding an error of 1.9e-5 would change too often.
 int VectorPlan::erf(int a) {
-  if (!exact)
+  if (!exact && !keepsFloats)
     return inFloat(add(mul(normalDistribution(a, M_SQRT2), constant(2)), constant(-1)));
   auto clamp = [&](int value, double limit) {
     return unary(VectorOp::MinScalar, unary(VectorOp::MaxScalar, value, -limit), limit);

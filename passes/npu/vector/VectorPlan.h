@@ -119,6 +119,8 @@ private:
   bool halfOnly = true;
   /// Whether each operation is exactly that of the model, as quantized values require.
   bool exact = false;
+  /// Whether f32 is read and stored, whose formulas are those of the CPU.
+  bool keepsFloats = false;
   double resultScale = 1;
   int resultStep = -1;
   unsigned slotCount = 0;

@@ -93,3 +93,28 @@ TEST_CASE("erf of bytes, alone and in a gelu, is accurate in f32: integers are r
       CHECK(largest <= 3e-7);
     }
 }
+
+TEST_CASE("erf of f32, alone and in a gelu, is accurate where f32 is stored") {
+  constexpr int64_t count = 256;
+  Buffer x("f32", {count}), out("f32", {count});
+  for (int64_t i = 0; i < count; ++i)
+    x.set({i}, (double(i) - 128) / 24);
+  x.set({0}, -1e30);
+  const std::string start = "kernel.map %0 outs %1 : $0, $1 {\n^bb0(%v: f32):\n",
+                    gelu = "%q = arith.constant 0.70710678 : f32\n%h = arith.constant 0.5 : f32\n"
+                           "%c = arith.constant 1.0 : f32\n%s = arith.mulf %v, %q : f32\n"
+                           "%e = math.erf %s : f32\n%d = arith.addf %e, %c : f32\n"
+                           "%r = arith.mulf %d, %h : f32\n",
+                    erf = "%r = math.erf %v : f32\n", end = "kernel.yield %r : f32\n}";
+  for (bool isGelu : {false, true}) {
+    runVectorKernel(start + (isGelu ? gelu : erf) + end, {&x, &out}, "Ascend310P3");
+    double largest = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const double v = x.get({i});
+      const double want = isGelu ? 0.5 * (1 + std::erf(v / std::sqrt(2.))) : std::erf(v);
+      largest = std::max(largest, std::abs(out.get({i}) - want));
+    }
+    INFO(isGelu);
+    CHECK(largest <= 3e-7);
+  }
+}
