@@ -17,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "common"))
 import openatc_npu as npu  # noqa: E402
 from openatc_runtime import Session  # noqa: E402
-from openatc_tools import RUNTIME  # noqa: E402
+from openatc_tools import RUNTIME, call, tool  # noqa: E402
 
 VOCABULARY, WIDTH, PAD, END, PROMPT = 9, 4, 0, 3, np.array([[0, 5, 7], [8, 4, 6]], np.int32)
 INT32, FLOAT = TensorProto.INT32, TensorProto.FLOAT
@@ -286,3 +286,21 @@ def test_beams_behind_an_encoder(tmp_path, op, kind, has_first, begin):
         want, sums = beam(begin, score, given)
         assert sequences.tolist() == want
         np.testing.assert_allclose(scores, sums, rtol=1e-4)
+
+
+def test_forms_that_are_refused(tmp_path):
+    """A greedy search behind an encoder, and an encoder without one of its outputs."""
+    encoder, own = coder(1, 1)
+    encoder.output.pop()
+    info = helper.make_tensor_value_info
+    for op, message in (("GreedySearch", "'model_type' is 1, expected 0"), ("BeamSearch", "its encoder has 3 inputs and 5 outputs")):
+        node = helper.make_node(op, ["x", "m", "", "n", "n"] if op == "BeamSearch" else ["x", "m"], ["y"], encoder=encoder,
+                                domain="com.microsoft", decoder=own, model_type=1)
+        graph = helper.make_graph([node], "g", [info("x", INT32, ["b", "s"]), info("m", INT32, [1]), info("n", INT32, [1])],
+                                  [info("y", INT32, None)])
+        onnx.save(helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 14),
+                                                                        helper.make_opsetid("com.microsoft", 1)]),
+                  tmp_path / "m.onnx")
+        code, out, err = call(tool("atc"), f"--model={tmp_path / 'm.onnx'}", "--framework=5", f"--output={tmp_path / 'm'}",
+                              f"--soc_version={npu.SOCS[0]}")
+        assert code and "E14001" in out + err and message in out + err
