@@ -3,13 +3,14 @@
 
 #include "frontends/onnx/ops/TokenSearch.h"
 
+#include <cstring>
 #include <limits>
+#include <optional>
 
 #include "frontends/onnx/GraphImporter.h"
 #include "frontends/onnx/GraphIndex.h"
-#include "frontends/onnx/ops/FunctionWriter.h"
-#include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
+#include "frontends/onnx/ops/SearchDecoder.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace atc::onnx_import {
 
@@ -26,162 +27,11 @@ using onnx::TensorProto;
 /// The nodes are written in forms that all opsets from here on have.
 constexpr int64_t oldestSearchOpset = 13;
 
+/// What ONNX Runtime takes.
+constexpr int64_t maxBeams = 128;
+
 const OnnxAttributes toInt32 = {{"to", int64_t(TensorProto::INT32)}};
 const OnnxAttributes toTruth = {{"to", int64_t(TensorProto::BOOL)}};
-
-/// Writes nodes to one graph, and constants that it reads to the graph around it.
-class SearchWriter {
-public:
-  SearchWriter(GraphProto &graph, GraphProto &constants, std::string prefix)
-      : graph(graph), constants(constants), prefix(std::move(prefix)) {}
-
-  void add(const char *op, const Names &inputs, const Names &outputs,
-           const OnnxAttributes &attributes = {}) {
-    NodeProto &node = addOnnxNode(graph, op, outputs.front(), inputs, attributes);
-    for (const std::string &output : outputs)
-      node.add_output(output);
-  }
-  std::string name(const Twine &own) const { return (Twine(prefix) + own).str(); }
-  std::string make(const char *op, const Names &inputs, const OnnxAttributes &attributes = {}) {
-    const std::string output = name("value" + Twine(graph.node_size()));
-    add(op, inputs, {output}, attributes);
-    return output;
-  }
-  /// Makes two outputs: elements and their indices.
-  std::pair<std::string, std::string> topK(const std::string &x, const std::string &count,
-                                           bool largest = true) {
-    const std::string values = name("value" + Twine(graph.node_size())), indices = values + "/i";
-    add("TopK", {x, count}, {values, indices},
-        {{"axis", int64_t(1)}, {"largest", int64_t(largest)}, {"sorted", int64_t(1)}});
-    return {values, indices};
-  }
-
-  /// Return constants: a vector of i64, and scalars of i64, i32 and f32.
-  std::string integers(const Ints &values) {
-    return constant(TensorProto::INT64, {int64_t(values.size())}, values);
-  }
-  std::string index(int64_t value) { return constant(TensorProto::INT64, {}, Ints{value}); }
-  std::string token(int64_t value) {
-    return constant(TensorProto::INT32, {}, std::vector<int32_t>{int32_t(value)});
-  }
-  std::string number(float value) {
-    return constant(TensorProto::FLOAT, {}, std::vector<float>{value});
-  }
-
-  std::string slice(const std::string &x, int64_t begin, int64_t end, int64_t axis) {
-    return make("Slice", {x, integers({begin}), integers({end}), integers({axis})});
-  }
-  std::string reshape(const std::string &x, const Ints &shape) {
-    return make("Reshape", {x, integers(shape)});
-  }
-  std::string concat(const Names &parts, int64_t axis) {
-    return make("Concat", parts, {{"axis", axis}});
-  }
-  /// Returns one dim of `x` as a vector.
-  std::string dim(const std::string &x, int64_t axis) {
-    return make("Gather", {make("Shape", {x}), integers({axis})});
-  }
-  std::string gather(const std::string &x, const std::string &at, int64_t axis) {
-    return make("Gather", {x, at}, {{"axis", axis}});
-  }
-  /// Returns 0, 1, ... `count` - 1 (a vector of one number) times `factor`, as a column.
-  std::string steps(const std::string &count, const std::string &factor) {
-    const std::string all =
-        make("Range", {index(0), make("Reshape", {count, integers({})}), index(1)});
-    return make("Mul", {reshape(all, {-1, 1}), factor});
-  }
-
-private:
-  template <typename T>
-  std::string constant(int type, llvm::ArrayRef<int64_t> dims, const T &values) {
-    const std::string own = name("constant" + Twine(constants.initializer_size()));
-    addOnnxConstant(constants, own, type, dims, values.empty() ? StringRef() : bytesOf(values));
-    return own;
-  }
-
-  GraphProto &graph, &constants;
-  std::string prefix;
-};
-
-/// Renames what `names` has, in nodes and in the graphs inside them.
-void rename(google::protobuf::RepeatedPtrField<NodeProto> &nodes,
-            const llvm::StringMap<std::string> &names) {
-  auto replace = [&](std::string &name) {
-    if (auto found = names.find(name); found != names.end())
-      name = found->second;
-  };
-  for (NodeProto &node : nodes) {
-    for (std::string &input : *node.mutable_input())
-      replace(input);
-    for (std::string &output : *node.mutable_output())
-      replace(output);
-    for (onnx::AttributeProto &attribute : *node.mutable_attribute())
-      if (attribute.has_g()) {
-        rename(*attribute.mutable_g()->mutable_node(), names);
-        for (onnx::ValueInfoProto &output : *attribute.mutable_g()->mutable_output())
-          replace(*output.mutable_name());
-      }
-  }
-}
-
-/// A decoder: input_ids, position_ids, attention_mask and one past [2, batch, heads, length, size]
-/// per layer to logits and one present per layer.
-struct Decoder {
-  Names inputs, outputs; ///< after inlining
-  std::vector<onnx::ValueInfoProto> pasts;
-  int64_t idType = 0;
-
-  /// Reads the interface; returns what is wrong with it.
-  std::string read(const GraphProto &graph) {
-    llvm::StringSet<> stored;
-    for (const TensorProto &weight : graph.initializer())
-      stored.insert(weight.name());
-    for (const onnx::ValueInfoProto &input : graph.input())
-      if (!stored.contains(input.name())) {
-        if (inputs.size() >= 3)
-          pasts.push_back(input);
-        inputs.push_back(input.name());
-        if (inputs.size() == 1)
-          idType = input.type().tensor_type().elem_type();
-      }
-    for (const onnx::ValueInfoProto &output : graph.output())
-      outputs.push_back(output.name());
-    if (inputs.size() < 4 || outputs.size() != inputs.size() - 2)
-      return "its decoder has " + std::to_string(inputs.size()) + " inputs and " +
-             std::to_string(outputs.size()) +
-             " outputs, expected input_ids, position_ids, attention_mask and one past per layer, "
-             "and logits and one present per layer";
-    for (const onnx::ValueInfoProto &past : pasts) {
-      const onnx::TensorShapeProto &shape = past.type().tensor_type().shape();
-      if (shape.dim_size() != 5 || shape.dim(2).dim_value() < 1 || shape.dim(4).dim_value() < 1)
-        return "input '" + past.name() +
-               "' of its decoder must have the shape [2, batch, heads, length, size], of which "
-               "the heads and their size are numbers";
-    }
-    return "";
-  }
-
-  /// Gives all values names of their own.
-  void nameOwn(GraphProto &graph, const SearchWriter &w) {
-    llvm::StringMap<std::string> names;
-    auto own = [&](const std::string &name) {
-      if (!name.empty())
-        names[name] = w.name("decoder/" + name);
-    };
-    llvm::for_each(inputs, own);
-    for (const TensorProto &weight : graph.initializer())
-      own(weight.name());
-    for (const NodeProto &node : graph.node())
-      llvm::for_each(node.output(), own);
-    for (Names *list : {&inputs, &outputs})
-      for (std::string &name : *list)
-        if (auto found = names.find(name); found != names.end())
-          name = found->second;
-    rename(*graph.mutable_node(), names);
-    for (TensorProto &weight : *graph.mutable_initializer())
-      weight.set_name(names[weight.name()]);
-  }
-};
 
 /// One search. Greedy ones have one beam, which is not scored.
 class TokenSearch {
@@ -197,6 +47,10 @@ public:
       return problem;
     decoder.nameOwn(*decoderGraph, inner);
     body.set_name(inner.name("body"));
+    // The type of the scores is that of the penalties; a model may state either.
+    for (const std::string &tensor : {node.output_size() > 1 ? node.output(1) : "", input(-1, 5)})
+      if (scoreType == TensorProto::FLOAT && !tensor.empty())
+        scoreType = typeOf(tensor);
     prepare();
     writeBody();
     finish();
@@ -229,11 +83,125 @@ private:
       return "attribute 'decoder' and inputs 'input_ids' and 'max_length' are needed";
     if (isBeam && !(hasInput(node, 3) && hasInput(node, 4)))
       return "inputs 'num_beams' and 'num_return_sequences' are needed";
+    const std::string problem = checkNumbers();
+    if (!problem.empty())
+      return problem;
     if (isBeam && (hasInput(node, 10) || hasInput(node, 11) || node.output_size() > 2))
       return "inputs 'decoder_input_ids' and 'logits_processor' and output 'scores' are not "
              "supported";
-    return decoder.read(*decoderGraph);
+    const std::string wrong = decoder.read(*decoderGraph);
+    const int64_t size = integerOf(node, "vocab_size", -1);
+    if (wrong.empty() && decoder.vocabulary > 0 && size > decoder.vocabulary)
+      return "attribute 'vocab_size' is " + std::to_string(size) +
+             ", but the decoder has scores of " + std::to_string(decoder.vocabulary) + " tokens";
+    return wrong;
   }
+
+  /// Returns what is wrong with the inputs that are constants.
+  std::string checkNumbers() {
+    auto wrong = [](StringRef name, double value, const Twine &wanted) {
+      const bool isWhole = value == double(int64_t(value));
+      return (Twine("input '") + name + "' is " +
+              (isWhole ? Twine(int64_t(value)).str() : llvm::formatv("{0:F4}", value).str()) +
+              ", expected " + wanted)
+          .str();
+    };
+    const std::optional<double> longest = numberOf(node.input(1)), punished = numberOf(penalty());
+    const std::optional<int64_t> length = promptLength();
+    if (longest && *longest <= double(length.value_or(0)))
+      return wrong("max_length", *longest,
+                   length ? "more than the " + Twine(*length) + " tokens of 'input_ids'"
+                          : Twine("a positive number"));
+    if (punished && !(*punished > 0))
+      return wrong("repetition_penalty", *punished, "a positive number");
+    if (!isBeam)
+      return "";
+    const std::optional<double> width = numberOf(node.input(3)), wanted = numberOf(node.input(4));
+    if (width && !(*width >= 1 && *width <= double(maxBeams)))
+      return wrong("num_beams", *width, "1 to " + Twine(maxBeams));
+    if (wanted && !(*wanted >= 1 && *wanted <= width.value_or(double(maxBeams))))
+      return wrong("num_return_sequences", *wanted,
+                   width ? "1 to the " + Twine(int64_t(*width)) + " of 'num_beams'"
+                         : "1 to 'num_beams'");
+    return "";
+  }
+
+  /// Returns the number that an initializer or constant of one element states.
+  std::optional<double> numberOf(const std::string &tensor) const {
+    for (const TensorProto &weight : main.initializer())
+      if (weight.name() == tensor)
+        return firstNumber(weight);
+    for (const NodeProto &made : main.node())
+      if (made.op_type() == "Constant" && made.output_size() == 1 && made.output(0) == tensor)
+        if (const onnx::AttributeProto *value = findAttribute(made, "value"))
+          return firstNumber(value->t());
+    return std::nullopt;
+  }
+  static std::optional<double> firstNumber(const TensorProto &tensor) {
+    auto first = [&](const auto &listed) -> std::optional<double> {
+      using Number = std::decay_t<decltype(listed.Get(0))>;
+      Number value;
+      if (listed.size() == 1)
+        return double(listed.Get(0));
+      if (tensor.raw_data().size() != sizeof(value))
+        return std::nullopt;
+      std::memcpy(&value, tensor.raw_data().data(), sizeof(value));
+      return double(value);
+    };
+    switch (tensor.data_type()) {
+    case TensorProto::INT32:
+      return first(tensor.int32_data());
+    case TensorProto::INT64:
+      return first(tensor.int64_data());
+    case TensorProto::FLOAT:
+      return first(tensor.float_data());
+    default:
+      return std::nullopt;
+    }
+  }
+  /// Returns the length of the prompt where it is stated.
+  std::optional<int64_t> promptLength() const {
+    const onnx::ValueInfoProto *ids = find(main.input(), node.input(0));
+    const onnx::TensorShapeProto *shape = ids ? &ids->type().tensor_type().shape() : nullptr;
+    if (!shape || shape->dim_size() != 2 || !shape->dim(1).has_dim_value())
+      return std::nullopt;
+    return shape->dim(1).dim_value();
+  }
+  static const onnx::ValueInfoProto *
+  find(const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> &infos,
+       const std::string &name) {
+    auto found = llvm::find_if(infos, [&](const auto &info) { return info.name() == name; });
+    return found == infos.end() ? nullptr : &*found;
+  }
+  /// Returns the type of a tensor where the model states it, else f32.
+  int64_t typeOf(const std::string &tensor) const {
+    for (const auto *infos : {&main.output(), &main.value_info(), &main.input()})
+      if (const onnx::ValueInfoProto *info = find(*infos, tensor);
+          info && info->type().tensor_type().elem_type())
+        return info->type().tensor_type().elem_type();
+    for (const TensorProto &weight : main.initializer())
+      if (weight.name() == tensor)
+        return weight.data_type();
+    return TensorProto::FLOAT;
+  }
+
+  /// Lets a run fail where an input, which is no constant, is not as `condition` tells.
+  std::string required(const std::string &x, const std::string &condition, StringRef input,
+                       StringRef wanted) {
+    return outer.require(
+        x, condition, describeNode(node) + ": input '" + input.str() + "' must be " + wanted.str());
+  }
+  std::string isAtMost(const std::string &x, const std::string &limit) {
+    return outer.make("Not", {outer.make("Greater", {x, limit})});
+  }
+  /// Returns a number of sequences, from 1 to `limit`, as a vector.
+  std::string countOf(int at, const std::string &limit, StringRef input, StringRef wanted) {
+    const std::string count = vectorOf(node.input(at));
+    const std::string isPositive = outer.make("Greater", {count, outer.integers({0})});
+    return required(count, outer.make("And", {isPositive, isAtMost(count, limit)}), input, wanted);
+  }
+  /// Returns a real input as f32.
+  std::string real(const std::string &x) { return outer.make("Cast", {x}, toReal); }
 
   std::string vectorOf(const std::string &x) {
     return outer.reshape(outer.make("Cast", {x}, toIndex), {1});
@@ -250,10 +218,24 @@ private:
     std::string mask = input(6, 9).empty() ? counted : w.make("Cast", {input(6, 9)}, toInt32);
     batch = w.dim(ids, 0);
     const std::string length = w.dim(ids, 1);
+    if (!numberOf(node.input(1)) || !promptLength())
+      maxLength = required(maxLength, w.make("Greater", {maxLength, length}), "max_length",
+                           "more than the number of tokens of 'input_ids'");
+    if (!penalty().empty()) {
+      repetition = real(penalty());
+      if (!numberOf(penalty()))
+        repetition = required(repetition, w.make("Greater", {repetition, w.number(0)}),
+                              "repetition_penalty", "a positive number");
+    }
     rows = batch;
     if (isBeam) {
       // The beams of a row follow each other, and all but the first one start hopeless.
-      beams = vectorOf(node.input(3));
+      beams = numberOf(node.input(3)) ? vectorOf(node.input(3))
+                                      : countOf(3, w.integers({maxBeams}), "num_beams", "1 to 128");
+      results = numberOf(node.input(3)) && numberOf(node.input(4))
+                    ? vectorOf(node.input(4))
+                    : countOf(4, beams, "num_return_sequences", "1 to 'num_beams'");
+      lengthPower = input(-1, 5).empty() ? w.number(1) : real(input(-1, 5));
       rows = w.make("Mul", {batch, beams});
       const std::string shape = w.concat({batch, beams, length}, 0);
       const std::string flat = w.concat({rows, w.integers({-1})}, 0);
@@ -274,7 +256,6 @@ private:
     one = w.make("Expand", {w.token(1), column});
     const std::string sums = w.make("CumSum", {counted, w.index(1)});
     const std::string positions = w.make("Mul", {counted, w.make("Sub", {sums, w.token(1)})});
-    eosColumn = w.make("Expand", {w.index(eos()), column});
     padding = w.make("Expand", {pad(), w.concat({rows, maxLength}, 0)});
     states = {
         {"ids", ids},
@@ -310,8 +291,16 @@ private:
     SearchWriter &w = inner;
     std::string scores = w.slice(decoder.outputs[0], -1, toEnd, 1);
     scores = w.make("Cast", {w.reshape(scores, {0, -1})}, toReal);
-    if (const int64_t size = integerOf(node, "vocab_size", -1); size > 0)
+    if (const int64_t size = integerOf(node, "vocab_size", -1); size > 0) {
+      if (decoder.vocabulary < 1)
+        scores =
+            w.require(scores, w.make("Not", {w.make("Less", {w.dim(scores, 1), w.index(size)})}),
+                      describeNode(node) +
+                          ": the decoder has scores of fewer tokens than "
+                          "the " +
+                          std::to_string(size) + " of attribute 'vocab_size'");
       scores = w.slice(scores, 0, size, 1);
+    }
     if (isBeam)
       scores = w.make("LogSoftmax", {scores}, {{"axis", int64_t(-1)}});
     const std::string sequence = w.make("Cast", {carried("sequence")}, toIndex);
@@ -320,8 +309,8 @@ private:
     if (!penalty().empty()) {
       const std::string old = w.make("GatherElements", {scores, sequence}, alongRow);
       const std::string changed =
-          w.make("Where", {w.make("Less", {old, w.number(0)}), w.make("Mul", {old, penalty()}),
-                           w.make("Div", {old, penalty()})});
+          w.make("Where", {w.make("Less", {old, w.number(0)}), w.make("Mul", {old, repetition}),
+                           w.make("Div", {old, repetition})});
       scores = w.make("ScatterElements", {scores, sequence, changed}, alongRow);
     }
     if (const int64_t size = integerOf(node, "no_repeat_ngram_size", 0); size > 0) {
@@ -341,12 +330,14 @@ private:
       const std::string isFirst = w.make("Equal", {carried("step"), w.index(0)});
       scores = w.make("Where", {w.make("And", {isFirst, isZero(mask)}), lowest, scores});
     }
-    if (!minLength().empty()) {
+    // A token outside of the vocabulary ends no search, which needs no shortest length then.
+    if (!minLength().empty() && eos() >= 0 && numberOf(minLength()).value_or(1) > 0) {
       const std::string isShort =
           w.make("Less", {w.dim(sequence, 1), w.make("Cast", {minLength()}, toIndex)});
-      const std::string old = w.make("GatherElements", {scores, eosColumn}, alongRow);
-      scores = w.make("ScatterElements",
-                      {scores, eosColumn, w.make("Where", {isShort, lowest, old})}, alongRow);
+      const std::string count = w.make("Reshape", {w.dim(scores, 1), w.integers({})});
+      const std::string isEnd =
+          w.make("Equal", {w.make("Range", {w.index(0), count, w.index(1)}), w.index(eos())});
+      scores = w.make("Where", {w.make("And", {isShort, isEnd}), lowest, scores});
     }
     return scores;
   }
@@ -360,9 +351,9 @@ private:
     auto give = [&](int number, const std::string &value, int64_t type) {
       w.add("Cast", {value}, {decoder.inputs[number]}, {{"to", type}});
     };
-    give(0, carried("ids"), decoder.idType);
-    give(1, carried("positions"), decoder.idType);
-    give(2, carried("mask"), decoder.idType);
+    give(0, carried("ids"), decoder.types[0]);
+    give(1, carried("positions"), decoder.types[1]);
+    give(2, carried("mask"), decoder.types[2]);
     for (size_t layer = 0; layer < decoder.pasts.size(); ++layer)
       w.add("Identity", {carried("past" + Twine(layer))}, {decoder.inputs[3 + layer]});
     for (NodeProto &own : *decoderGraph->mutable_node())
@@ -411,8 +402,7 @@ private:
   /// Scores are compared per token, of which longer sequences have more.
   std::string perToken(SearchWriter &w, const std::string &scores, const std::string &sequence) {
     const std::string length = w.make("Cast", {w.dim(sequence, 1)}, toReal);
-    const std::string exponent = input(-1, 5).empty() ? w.number(1) : input(-1, 5);
-    return w.make("Div", {scores, w.make("Pow", {length, exponent})});
+    return w.make("Div", {scores, w.make("Pow", {length, lengthPower})});
   }
   /// Of the kept sequences and `others`, keeps the best ones.
   std::pair<std::string, std::string> keepBest(SearchWriter &w, const std::string &keptScores,
@@ -495,11 +485,10 @@ private:
                          w.make("Reshape", {perToken(w, last["scores"], last["sequence"]), kept})});
     const std::string rest =
         w.make("Reshape", {padded(w, last["sequence"]), w.concat({kept, maxLength}, 0)});
-    auto [bestScores, best] =
-        keepBest(w, last["kept_scores"], last["kept"], scores, rest, vectorOf(node.input(4)));
+    auto [bestScores, best] = keepBest(w, last["kept_scores"], last["kept"], scores, rest, results);
     w.add("Identity", {best}, {result});
     if (!scoresOut.empty())
-      w.add("Identity", {bestScores}, {scoresOut});
+      w.add("Cast", {bestScores}, {scoresOut}, {{"to", scoreType}});
   }
 
   GraphProto &main;
@@ -508,31 +497,38 @@ private:
   GraphProto body;
   SearchWriter outer, inner;
   GraphProto *decoderGraph = nullptr;
-  Decoder decoder;
+  SearchDecoder decoder;
   std::string maxLength, batch, rows, beams, twice, rank, first, beamScores;
-  std::string one, eosColumn, padding, trips;
+  std::string one, padding, trips, results, repetition, lengthPower;
+  int64_t scoreType = TensorProto::FLOAT;
   /// What the loop carries: names and initial values.
   std::vector<std::pair<std::string, std::string>> states;
 };
 
 } // namespace
 
+bool isTokenSearch(const NodeProto &node) {
+  return node.domain() == "com.microsoft" &&
+         (node.op_type() == "GreedySearch" || node.op_type() == "BeamSearch");
+}
+
+/// Returns what the names of a search's values begin with. Nodes may share a name, but no outputs.
+static std::string prefixOf(const NodeProto &node) {
+  return (node.output_size() ? node.output(0) : nameOf(node)) + "/";
+}
+
 bool expandTokenSearches(GraphProto &graph, int64_t opset, Diagnostics &diagnostics) {
-  auto isSearch = [](const NodeProto &node) {
-    return node.domain() == "com.microsoft" &&
-           (node.op_type() == "GreedySearch" || node.op_type() == "BeamSearch");
-  };
   bool isFine = true;
   const int count = graph.node_size();
   llvm::SmallVector<int> done;
   for (int i = 0; i < count; ++i) {
-    if (!isSearch(graph.node(i)))
+    if (!isTokenSearch(graph.node(i)))
       continue;
     NodeProto node;
     node.Swap(graph.mutable_node(i)); // appending moves the nodes
     std::string problem = opset < oldestSearchOpset
                               ? "needs opset " + std::to_string(oldestSearchOpset)
-                              : TokenSearch(graph, node, nameOf(node) + "/").expand();
+                              : TokenSearch(graph, node, prefixOf(node)).expand();
     if (!problem.empty())
       diagnostics.error("E14001", describeNode(node) + ": " + problem);
     isFine &= problem.empty();

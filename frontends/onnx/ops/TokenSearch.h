@@ -10,6 +10,9 @@
 
 namespace atc::onnx_import {
 
+/// Returns whether a node is GreedySearch or BeamSearch of com.microsoft.
+bool isTokenSearch(const onnx::NodeProto &node);
+
 /// Replaces GreedySearch and BeamSearch of com.microsoft by a Loop around their decoder, which has
 /// the form of GPT-2. `opset` is that of the model. Reports all errors and returns false where
 /// there are some.
