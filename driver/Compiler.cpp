@@ -5,6 +5,7 @@
 
 #include "backends/om/FindStates.h"
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/HostCalls.h"
 #include "driver/PhaseRunner.h"
 #include "driver/Registration.h"
 #include "driver/rules/FusionRules.h"
@@ -241,6 +242,26 @@ static std::vector<std::pair<std::string, std::string>> statesOf(ModuleOp module
   return pairs;
 }
 
+/// Returns the first values of the states that an importer has given the module, but zeros.
+static std::vector<om::InitialState> firstValuesOf(ModuleOp module) {
+  std::vector<om::InitialState> values;
+  if (auto list = module->getAttrOfType<ArrayAttr>(atc::kStatesAttr))
+    for (auto state : list.getAsRange<ArrayAttr>()) {
+      if (state.size() < 3)
+        continue;
+      auto value = graph::ConstantBytes::get(state[2]);
+      if (failed(value))
+        continue;
+      const auto type = static_cast<om_dtype>(graph::dtypeOf(value->getType().getElementType()));
+      const ArrayRef<char> bytes = value->expanded();
+      values.push_back({cast<StringAttr>(state[0]).str(),
+                        type,
+                        value->getType().getNumElements(),
+                        {bytes.begin(), bytes.end()}});
+    }
+  return values;
+}
+
 std::optional<EmittedModel> Compiler::generate() {
   compileSummary.placement = readPlacement(*current);
   if (compileSummary.placement) {
@@ -262,7 +283,10 @@ std::optional<EmittedModel> Compiler::generate() {
   std::string error;
   // The states of a training step are all that it has.
   const auto trained = (*current)->getAttrOfType<ArrayAttr>(train::kStatesAttr);
+  firstValues = firstValuesOf(*current);
+  // A value may belong to a state that findStates removes.
   if (!om::addStates(emitted->description.model, statesOf(*current), error) ||
+      !om::setInitialStates(emitted->description.model, firstValues, error) ||
       ((!trained || trained.empty()) &&
        !om::findStates(emitted->description.model, options.states, error)) ||
       (options.initialStates &&

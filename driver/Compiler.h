@@ -153,8 +153,9 @@ private:
   ContextMessages messages;
   CompileSummary compileSummary;
   mlir::OwningOpRef<mlir::ModuleOp> current;
-  std::optional<Phase> reached; ///< the last phase that has run
-  bool isPrepared = false;      ///< up to the first pass that reads choices
+  std::vector<om::InitialState> firstValues; ///< of states of the module; the file borrows them
+  std::optional<Phase> reached;              ///< the last phase that has run
+  bool isPrepared = false;                   ///< up to the first pass that reads choices
 };
 
 } // namespace atc::driver

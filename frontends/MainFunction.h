@@ -15,8 +15,8 @@
 
 namespace atc {
 
-/// The attribute of a module with states: pairs of the names of an input and of the output that is
-/// its value in the next run.
+/// The attribute of a module with states: the names of an input and of the output that is its value
+/// in the next run, and its value in the first run where that is not zeros.
 inline constexpr llvm::StringLiteral kStatesAttr = "graph.states";
 
 /// Builds @main in a module of its own. Arguments and results have the names that users know as

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
@@ -160,6 +161,41 @@ std::optional<Json> parseTextMessage(llvm::StringRef text, std::string &errorTex
   }
   Json message = Parser(text, error).parse();
   return error ? std::nullopt : std::optional<Json>(std::move(message));
+}
+
+std::optional<LoneBrace> findLoneBrace(llvm::StringRef text) {
+  std::vector<int> open; // their lines
+  int line = 0;
+  char quote = 0;
+  bool isComment = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\n') {
+      ++line;
+      quote = 0; // no string crosses a line
+      isComment = false;
+    } else if (isComment) {
+      continue;
+    } else if (quote) {
+      if (c == '\\' && i + 1 < text.size() && text[i + 1] != '\n')
+        ++i;
+      else if (c == quote)
+        quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '#') {
+      isComment = true;
+    } else if (c == '{') {
+      open.push_back(line);
+    } else if (c == '}') {
+      if (open.empty())
+        return LoneBrace{line, "this '}' closes nothing: there is no '{' for it"};
+      open.pop_back();
+    }
+  }
+  if (open.empty())
+    return std::nullopt;
+  return LoneBrace{open.back(), "this '{' is not closed: its '}' is missing"};
 }
 
 } // namespace atc

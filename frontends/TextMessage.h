@@ -20,6 +20,16 @@ namespace atc {
 std::optional<nlohmann::ordered_json> parseTextMessage(llvm::StringRef text,
                                                        std::string &errorText);
 
+/// A brace that has no partner.
+struct LoneBrace {
+  int line; ///< counted from 0
+  std::string what;
+};
+
+/// Returns the first '}' that closes nothing, else the last '{' that nothing closes, of a message
+/// in text form; a parser's own message names only where it noticed.
+std::optional<LoneBrace> findLoneBrace(llvm::StringRef text);
+
 } // namespace atc
 
 #endif // OPENATC_FRONTENDS_TEXTMESSAGE_H

@@ -142,21 +142,46 @@ ACLNN_FUNCTION(RotaryPositionEmbedding,
                 aclTensor *out),
                out, rotated(plan, IN(x), IN(cos), IN(sin), mode))
 
-aclnnStatus aclnnApplyRotaryPosEmbGetWorkspaceSize(aclTensor *queryRef, aclTensor *keyRef,
-                                                   const aclTensor *cos, const aclTensor *sin,
-                                                   int64_t layout, uint64_t *size,
-                                                   aclOpExecutor **executor) {
-  Plan plan(__func__);
+/// Rotates queries and keys where they are; `mode` as of RotaryPositionEmbedding.
+static aclnnStatus rotateBoth(const char *function, aclTensor *queryRef, aclTensor *keyRef,
+                              const aclTensor *cos, const aclTensor *sin, int64_t layout,
+                              std::optional<int64_t> mode, uint64_t *size,
+                              aclOpExecutor **executor) {
+  Plan plan(function);
+  if (!mode)
+    plan.reject("rotaryMode must be half, interleave or quarter");
   const View c = plan.input(cos, "cos"), s = plan.input(sin, "sin");
   if (layout < 1 || layout > 4)
     plan.reject("layout is %lld; give 1 (BSND), 2 (SBND), 3 (BNSD) or 4 (TND)", (long long)layout);
   const View q = plan.input(queryRef, "queryRef"), k = plan.input(keyRef, "keyRef");
-  const View newQuery = rotated(plan, q, c, s, 0), newKey = rotated(plan, k, c, s, 0);
+  const View newQuery = rotated(plan, q, c, s, mode.value_or(0)),
+             newKey = rotated(plan, k, c, s, mode.value_or(0));
   plan.write(newQuery, plan.output(queryRef, "queryRef"));
   plan.write(newKey, plan.output(keyRef, "keyRef"));
   return plan.finish(size, executor);
 }
+
+aclnnStatus aclnnApplyRotaryPosEmbGetWorkspaceSize(aclTensor *queryRef, aclTensor *keyRef,
+                                                   const aclTensor *cos, const aclTensor *sin,
+                                                   int64_t layout, uint64_t *size,
+                                                   aclOpExecutor **executor) {
+  return rotateBoth(__func__, queryRef, keyRef, cos, sin, layout, 0, size, executor);
+}
 ACLNN_RUN(ApplyRotaryPosEmb)
+
+aclnnStatus aclnnApplyRotaryPosEmbV2GetWorkspaceSize(aclTensor *queryRef, aclTensor *keyRef,
+                                                     const aclTensor *cos, const aclTensor *sin,
+                                                     int64_t layout, char *rotaryMode,
+                                                     uint64_t *size, aclOpExecutor **executor) {
+  const std::string_view mode = rotaryMode && *rotaryMode ? rotaryMode : "half";
+  std::optional<int64_t> number;
+  for (auto [name, value] :
+       {std::pair<std::string_view, int64_t>{"half", 0}, {"interleave", 1}, {"quarter", 2}})
+    if (mode == name)
+      number = value;
+  return rotateBoth(__func__, queryRef, keyRef, cos, sin, layout, number, size, executor);
+}
+ACLNN_RUN(ApplyRotaryPosEmbV2)
 
 aclnnStatus aclnnFlashAttentionScoreGetWorkspaceSize(
     const aclTensor *query, const aclTensor *key, const aclTensor *value,

@@ -137,6 +137,21 @@ aclnnStatus aclnnRmsNormGetWorkspaceSize(const aclTensor *x, const aclTensor *ga
 }
 ACLNN_RUN(RmsNorm)
 
+aclnnStatus aclnnGemmaRmsNormGetWorkspaceSize(const aclTensor *x, const aclTensor *gamma,
+                                              double epsilon, const aclTensor *yOut,
+                                              const aclTensor *rstdOut, uint64_t *size,
+                                              aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View given = plan.input(x, "x"), weight = plan.input(gamma, "gamma"),
+             y = plan.output(yOut, "yOut"), rstd = plan.output(rstdOut, "rstdOut", true);
+  View factors = plan.isGood() ? plan.dense(weight, ACL_FLOAT) : weight;
+  if (plan.isGood())
+    factors = plan.map("Add", {factors, plan.constant(1, ACL_FLOAT)});
+  rmsNorm(plan, given, factors, epsilon, y, rstd);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(GemmaRmsNorm)
+
 static aclnnStatus addRmsNorm(const char *function, const aclTensor *x1, const aclTensor *x2,
                               const aclTensor *gamma, double epsilon, const aclTensor *yOut,
                               const aclTensor *rstdOut, const aclTensor *xOut, uint64_t *size,

@@ -75,6 +75,35 @@ aclnnStatus productPlan(const char *function, const aclTensor *self, const aclTe
   }                                                                                                \
   ACLNN_RUN(name)
 ACLNN_PRODUCT(Matmul, 0)
+
+aclnnStatus aclnnMatmulWeightNzGetWorkspaceSize(const aclTensor *self, const aclTensor *mat2,
+                                                aclTensor *out, int8_t cubeMathType, uint64_t *size,
+                                                aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View left = plan.input(self, "self"), result = plan.output(out, "out");
+  View right = plan.input(mat2, "mat2");
+  checkCubeMathType(plan, cubeMathType);
+  if (plan.isGood() && left.dims.size() == 2 && right.dims.size() == 4) {
+    // Blocks: those of the columns first, in each the blocks of the rows.
+    const Dims dims = right.dims, steps = right.strides;
+    right.dims = {dims[1], dims[2], dims[0], dims[3]};
+    right.strides = {steps[1], steps[2], steps[0], steps[3]};
+    right = plan.dense(right, right.type);
+    const int64_t depth = left.dims[1],
+                  columns = result.dims.size() == 2 ? result.dims[1] : dims[0] * dims[3];
+    if (plan.isGood())
+      right = plan.reshaped(right, {dims[1] * dims[2], dims[0] * dims[3]});
+    if (plan.isGood() && (right.dims[0] < depth || right.dims[1] < columns))
+      plan.reject("mat2 holds %s in FRACTAL_NZ, which is less than [%lld, %lld]",
+                  textOf(right.dims).c_str(), (long long)depth, (long long)columns);
+    if (plan.isGood())
+      right.dims = {depth, columns}; // blocks at the ends are filled up
+  }
+  plan.write(product(plan, left, right), result);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(MatmulWeightNz)
+
 ACLNN_PRODUCT(Mm, 2)
 ACLNN_PRODUCT(BatchMatMul, 3)
 

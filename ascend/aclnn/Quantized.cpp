@@ -336,14 +336,21 @@ aclnnStatus aclnnDynamicQuantV2GetWorkspaceSize(
 }
 ACLNN_RUN(DynamicQuantV2)
 
-aclnnStatus aclnnAscendQuantGetWorkspaceSize(const aclTensor *x, const aclTensor *scale,
-                                             const aclTensor *offset, bool sqrtMode,
-                                             const char *roundMode, int32_t dstType,
-                                             const aclTensor *y, uint64_t *size,
-                                             aclOpExecutor **executor) {
-  Plan plan(__func__);
-  const View given = plan.input(x, "x"), factor = plan.input(scale, "scale"),
-             added = plan.input(offset, "offset", true), result = plan.output(y, "y");
+static aclnnStatus quantizePlan(const char *function, const aclTensor *x, const aclTensor *scale,
+                                const aclTensor *offset, bool sqrtMode, const char *roundMode,
+                                int32_t dstType, int32_t axis, const aclTensor *y, uint64_t *size,
+                                aclOpExecutor **executor) {
+  Plan plan(function);
+  const View given = plan.input(x, "x"), result = plan.output(y, "y");
+  View factor = plan.input(scale, "scale"), added = plan.input(offset, "offset", true);
+  const auto rank = static_cast<int64_t>(given.dims.size());
+  const int64_t along = plan.isGood() && rank > 0 ? plan.axisOf(axis, given.dims.size()) : -1;
+  if (plan.isGood() && rank > 0 && along < rank - 2)
+    plan.reject("axis is %d; it must be the last one, or the one before", int(axis));
+  // Vectors lie along the axis, which the last dim is without this.
+  for (View *vector : {&factor, &added})
+    if (plan.isGood() && vector->place && vector->dims.size() == 1 && along == rank - 2)
+      *vector = plan.reshaped(plan.dense(*vector, vector->type), {vector->dims[0], 1});
   static constexpr std::pair<std::string_view, const char *> modes[] = {
       {"round", "Round"}, {"floor", "Floor"}, {"ceil", "Ceil"}, {"trunc", nullptr}};
   const std::string_view mode = roundMode && *roundMode ? roundMode : "round";
@@ -364,4 +371,23 @@ aclnnStatus aclnnAscendQuantGetWorkspaceSize(const aclTensor *x, const aclTensor
   plan.write(values, result);
   return plan.finish(size, executor);
 }
+
+aclnnStatus aclnnAscendQuantGetWorkspaceSize(const aclTensor *x, const aclTensor *scale,
+                                             const aclTensor *offset, bool sqrtMode,
+                                             const char *roundMode, int32_t dstType,
+                                             const aclTensor *y, uint64_t *size,
+                                             aclOpExecutor **executor) {
+  return quantizePlan(__func__, x, scale, offset, sqrtMode, roundMode, dstType, -1, y, size,
+                      executor);
+}
 ACLNN_RUN(AscendQuant)
+
+aclnnStatus aclnnAscendQuantV3GetWorkspaceSize(const aclTensor *x, const aclTensor *scale,
+                                               const aclTensor *offset, bool sqrtMode,
+                                               const char *roundMode, int32_t dstType, int32_t axis,
+                                               const aclTensor *y, uint64_t *size,
+                                               aclOpExecutor **executor) {
+  return quantizePlan(__func__, x, scale, offset, sqrtMode, roundMode, dstType, axis, y, size,
+                      executor);
+}
+ACLNN_RUN(AscendQuantV3)

@@ -31,9 +31,9 @@ double sampleOf(const double *image, int64_t height, int64_t width, double y, do
 }
 
 /// Averages samples in each bin of each region [x1, y1, x2, y2], which is one element wide at
-/// least.
+/// least. `isCentred`: elements lie at their centres, and regions may be narrower.
 View aligned(Plan &plan, const View &self, const View &rois, const View &batches, const char *mode,
-             int64_t rows, int64_t columns, int64_t ratio, double scale) {
+             int64_t rows, int64_t columns, int64_t ratio, double scale, bool isCentred = false) {
   if (plan.isGood() && (!mode || std::string_view(mode) != "avg"))
     plan.reject("mode is '%s'; it must be avg", mode ? mode : "NULL");
   if (plan.isGood() && (self.dims.size() != 4 || countOf(self.dims) == 0 || rois.dims.size() != 2 ||
@@ -60,9 +60,10 @@ View aligned(Plan &plan, const View &self, const View &rois, const View &batches
             return fail(ACL_ERROR_INVALID_PARAM, "aclnnRoiAlign",
                         "batchIndices have %lld; there are %lld images", (long long)batch,
                         (long long)images);
-          const double left = box[0] * scale, top = box[1] * scale;
-          const double wide = std::max(box[2] * scale - left, 1.0) / double(columns),
-                       high = std::max(box[3] * scale - top, 1.0) / double(rows);
+          const double shift = isCentred ? 0.5 : 0, smallest = isCentred ? -HUGE_VAL : 1;
+          const double left = box[0] * scale - shift, top = box[1] * scale - shift;
+          const double wide = std::max(box[2] * scale - shift - left, smallest) / double(columns),
+                       high = std::max(box[3] * scale - shift - top, smallest) / double(rows);
           if (!(wide < 1e6 && high < 1e6))
             return fail(ACL_ERROR_INVALID_PARAM, "aclnnRoiAlign",
                         "region %lld has no size that an image has", (long long)roi);
@@ -79,7 +80,8 @@ View aligned(Plan &plan, const View &self, const View &rois, const View &batches
                       image, height, width,
                       top + high * (double(bin / columns) + (double(i) + 0.5) / double(down)),
                       left + wide * (double(bin % columns) + (double(j) + 0.5) / double(across)));
-              *to++ = sum / double(down * across);
+              // A region without an extent has no samples of its own number.
+              *to++ = down > 0 && across > 0 ? sum / double(down * across) : 0;
             }
           }
         }
@@ -140,6 +142,32 @@ ACLNN_FUNCTION(RoiAlign,
                out,
                aligned(plan, IN(self), IN(rois), IN(batchIndices), mode, outputHeight, outputWidth,
                        samplingRatio, double(spatialScale)))
+
+aclnnStatus aclnnRoiAlignV2GetWorkspaceSize(const aclTensor *self, const aclTensor *boxes,
+                                            int64_t pooledHeight, int64_t pooledWidth,
+                                            float spatialScale, int64_t samplingRatio, bool aligned,
+                                            aclTensor *out, uint64_t *size,
+                                            aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View image = plan.input(self, "self"), rows = plan.input(boxes, "boxes"),
+             result = plan.output(out, "out");
+  if (plan.isGood() && (rows.dims.size() != 2 || rows.dims[1] != 5))
+    plan.reject("boxes %s must be [n, 5]: the number of the image and the region",
+                textOf(rows.dims).c_str());
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  View own = rows, regions = rows;
+  own.dims.pop_back();
+  own.strides.pop_back();
+  regions.dims[1] = 4;
+  regions.offset += regions.strides[1];
+  plan.write(::aligned(plan, image, regions, plan.dense(own, ACL_INT64), "avg", pooledHeight,
+                       pooledWidth, std::max<int64_t>(samplingRatio, 0), double(spatialScale),
+                       aligned),
+             result);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(RoiAlignV2)
 
 aclnnStatus aclnnNonMaxSuppressionGetWorkspaceSize(
     const aclTensor *boxes, const aclTensor *scores, aclIntArray *maxOutputBoxesPerClass,

@@ -220,9 +220,11 @@ aclError aclmdlSetAIPPAxSwapSwitch(aclmdlAIPP *aippParmsSet, int8_t axSwapSwitch
 aclError aclmdlSetAIPPSrcImageSize(aclmdlAIPP *aippParmsSet, int32_t srcImageSizeW,
                                    int32_t srcImageSizeH) {
   ACL_FIND(found, aipps(), aippParmsSet);
-  if (srcImageSizeW < 1 || srcImageSizeH < 1)
-    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "the image has %d x %d pixels; give 1 or more", srcImageSizeW,
-             srcImageSizeH);
+  if (srcImageSizeW < 2 || srcImageSizeH < 1 || srcImageSizeW > 4096 || srcImageSizeH > 4096)
+    ACL_FAIL(
+        ACL_ERROR_INVALID_PARAM,
+        "the image is %d wide and %d high; give a width of 2 to 4096 and a height of 1 to 4096",
+        srcImageSizeW, srcImageSizeH);
   std::lock_guard lock(found->mutex);
   found->all.sourceW = srcImageSizeW;
   found->all.sourceH = srcImageSizeH;

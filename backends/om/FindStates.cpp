@@ -224,6 +224,14 @@ bool findStates(OmModel &model, const std::string &rule, std::string &error) {
   return Finder(model, error).run(rule);
 }
 
+InitialState InitialState::ofFloats(std::string input, const std::vector<float> &elements) {
+  const char *first = reinterpret_cast<const char *>(elements.data());
+  return {std::move(input),
+          OM_F32,
+          static_cast<int64_t>(elements.size()),
+          {first, first + elements.size() * sizeof(float)}};
+}
+
 bool setInitialStates(OmModel &model, const std::vector<InitialState> &values, std::string &error) {
   constexpr uint64_t alignment = 64; // of weights
   const std::vector<Port> inputs = portsOf(model, true);
@@ -235,20 +243,21 @@ bool setInitialStates(OmModel &model, const std::vector<InitialState> &values, s
       return inputs[state.input].name == value.input;
     });
     const Port *port = state == model.states.end() ? nullptr : &inputs[state->input];
-    int64_t elements = port && port->dtype == OM_F32 ? 1 : -1;
+    int64_t elements = port && port->dtype == value.dtype ? 1 : -1;
     for (int64_t dim : port ? port->dims : std::vector<int64_t>())
       elements = dim < 0 ? -1 : elements * dim;
-    if (elements != static_cast<int64_t>(value.elements.size())) {
+    if (elements != value.elements) {
       error = codedLine("E19999", "'" + value.input + "' is no state of " +
-                                      std::to_string(value.elements.size()) + " floats");
+                                      std::to_string(value.elements) +
+                                      " elements of the type of its first value");
       return false;
     }
     const uint64_t offset = (end + alignment - 1) / alignment * alignment,
-                   bytes = value.elements.size() * sizeof(float);
+                   bytes = value.bytes.size();
     end = offset + bytes;
-    model.weights.push_back({value.elements.data(), bytes, offset});
+    model.weights.push_back({value.bytes.data(), bytes, offset});
     model.tensors.push_back({value.input + ".initial",
-                             OM_F32,
+                             value.dtype,
                              port->dims,
                              0,
                              {},

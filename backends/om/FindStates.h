@@ -23,14 +23,19 @@ bool findStates(OmModel &model, const std::string &rule, std::string &error);
 bool addStates(OmModel &model, const std::vector<std::pair<std::string, std::string>> &pairs,
                std::string &error);
 
-/// The first value of a state of f32 elements.
+/// The first value of a state.
 struct InitialState {
-  std::string input;           ///< the name of the state's input
-  std::vector<float> elements; ///< in row-major order
+  std::string input; ///< the name of the state's input
+  om_dtype dtype = OM_F32;
+  int64_t elements = 0;
+  std::vector<char> bytes; ///< of the elements in row-major order
+
+  /// Returns the first value of a state of f32 elements.
+  static InitialState ofFloats(std::string input, const std::vector<float> &elements);
 };
 
 /// Makes `values` the first values of states: they become weights of the model, which borrows their
-/// elements. Returns false, and sets `error`, where a value belongs to no state of its size.
+/// bytes. Returns false, and sets `error`, where a value belongs to no state of its type and size.
 bool setInitialStates(OmModel &model, const std::vector<InitialState> &values, std::string &error);
 
 } // namespace atc::om

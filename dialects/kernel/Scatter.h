@@ -1,4 +1,4 @@
-//===-- Scatter.h - sums of rows by index -----------------------*- C++ -*-===//
+//===-- Scatter.h - sums by index and running sums --------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_DIALECTS_KERNEL_SCATTER_H

@@ -1,4 +1,4 @@
-//===-- ScatterOps.cpp - verifier and cost of kernel.scatter_add ----------===//
+//===-- ScatterOps.cpp - sums by index and running sums: verifiers, costs -===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/kernel/Scatter.h"
@@ -28,6 +28,20 @@ std::string ScatterAddOp::kernelName() { return "scatter_add"; }
 int64_t ScatterAddOp::flops() {
   return typeOf(getUpdates()).getNumElements() + typeOf(getOutput()).getNumElements();
 }
+
+LogicalResult CumulativeSumOp::verify() {
+  MemRefType in = typeOf(getInput()), out = typeOf(getOutput());
+  if (in.getShape() != out.getShape() || in.getElementType() != out.getElementType())
+    return emitOpError() << "input and output must have one shape and element type, but are " << in
+                         << " and " << out;
+  if (static_cast<int64_t>(getAxis()) < 0 || static_cast<int64_t>(getAxis()) >= in.getRank())
+    return emitOpError() << "axis " << getAxis() << " is none of " << in;
+  return success();
+}
+
+std::string CumulativeSumOp::kernelName() { return "cumulative_sum"; }
+
+int64_t CumulativeSumOp::flops() { return typeOf(getInput()).getNumElements(); }
 
 #define GET_OP_CLASSES
 #include "dialects/kernel/ScatterOps.cpp.inc"

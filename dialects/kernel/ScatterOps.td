@@ -1,4 +1,4 @@
-//===-- ScatterOps.td - sums of rows by index -------------*- tablegen -*-===//
+//===-- ScatterOps.td - sums by index and running sums -----*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_KERNEL_SCATTER_OPS_TD
@@ -13,6 +13,17 @@ def Kernel_ScatterAddOp : Kernel_Op<"scatter_add"> {
     are clamped into range.
   }];
   let arguments = (ins AnyMemRef:$updates, AnyMemRef:$indices, AnyMemRef:$output);
+  let hasVerifier = 1;
+}
+
+def Kernel_CumulativeSumOp : Kernel_Op<"cumulative_sum"> {
+  let summary = "Sums of all elements up to each one along `axis`";
+  let description = [{
+    With `reverse` the sums run from the end; with `exclusive` they do not
+    contain the element at their own position.
+  }];
+  let arguments = (ins AnyMemRef:$input, AnyMemRef:$output, I64Attr:$axis, UnitAttr:$exclusive,
+                       UnitAttr:$reverse);
   let hasVerifier = 1;
 }
 

@@ -122,6 +122,14 @@ LogicalResult Conv2DOp::verify() {
       failed(verifyVector(*this, getSlope(), channels, builder.getF16Type(), "slope")) ||
       failed(verifyVector(*this, getScales(), channels, builder.getF32Type(), "scales")))
     return failure();
+  if (getIdentity()) {
+    MemRefType identity = typeOf(getIdentity());
+    if (identity.getShape() != ArrayRef<int64_t>{16, 16} || !identity.getElementType().isF16())
+      return emitOpError() << "has an identity of " << identity << "; it must be 16x16xf16";
+    if (!getResidual() || getScales() || !getBody().empty() ||
+        (getResidualLast() && getActivation()))
+      return emitOpError("has an identity, which adds a residual of f16 before the activation");
+  }
   if (bool(getScales()) != bool(getStored()))
     return emitOpError("scales and a stored type come together");
   if (getImageScale() &&

@@ -73,6 +73,10 @@ def Npu_Conv2DOp : Kernel_InPlaceOp<"conv2d", [AttrSizedOperandSegments], Npu_Di
     activation(conv + bias) + residual. With a body, the activation is relu or
     none, there is no slope, and the result is what the body yields for
     activation(conv + bias) and an element of the residual, all f16.
+    With `identity`, a matrix of f16 [16][16] with ones on its diagonal, the cube
+    adds the residual to the accumulators as its product with that matrix, which
+    split cores need: their results do not pass the vector unit. An infinite
+    element of the residual makes NaN of the block of 16 channels it is in.
 
     With `scales` (f32) everything is 8-bit: input, filter, residual and output
     are i8 (the input unsigned with `unsigned_input`), in blocks of 32 channels,
@@ -91,8 +95,8 @@ def Npu_Conv2DOp : Kernel_InPlaceOp<"conv2d", [AttrSizedOperandSegments], Npu_Di
   }];
   let arguments = (ins AnyMemRef:$input, AnyMemRef:$filter, Optional<AnyMemRef>:$bias,
                        Optional<AnyMemRef>:$residual, Optional<AnyMemRef>:$slope,
-                       Optional<AnyMemRef>:$scales, AnyMemRef:$output,
-                       DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
+                       Optional<AnyMemRef>:$scales, Optional<AnyMemRef>:$identity,
+                       AnyMemRef:$output, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pads,
                        DefaultValuedAttr<I64Attr, "1">:$block_groups, UnitAttr:$image,
                        I64Attr:$macs, OptionalAttr<Graph_ActivationAttr>:$activation,
@@ -105,7 +109,8 @@ def Npu_Conv2DOp : Kernel_InPlaceOp<"conv2d", [AttrSizedOperandSegments], Npu_Di
   let regions = (region MaxSizedRegion<1>:$body);
   let assemblyFormat = [{
     $input `,` $filter (`bias` $bias^)? (`residual` $residual^)? (`slope` $slope^)?
-    (`scales` $scales^)? `outs` $output attr-dict `:` type(operands) ($body^)?
+    (`scales` $scales^)? (`identity` $identity^)? `outs` $output attr-dict
+    `:` type(operands) ($body^)?
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

@@ -87,9 +87,12 @@ std::vector<PhasePipeline> CpuTarget::buildPipelines(func::FuncOp,
                              options.halfProducts = halfProducts;
                              cpu::buildCpuBufferPipeline(pm, options);
                            }};
-  return {makeGraphPipeline(disabled, /*integers=*/true, /*widenFloats=*/true,
-                            /*mergeProducts=*/true, /*splitGroups=*/true,
-                            /*keepPreprocessing=*/false, graph::kMaxCode),
+  return {makeGraphPipeline(disabled, {.integers = true,
+                                       .widenFloats = true,
+                                       .mergeProducts = true,
+                                       .splitGroups = true,
+                                       .keepPreprocessing = false,
+                                       .maxCode = graph::kMaxCode}),
           std::move(kernels), schedulePipeline(disabled)};
 }
 

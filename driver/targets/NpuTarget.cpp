@@ -110,11 +110,14 @@ std::vector<PhasePipeline> NpuTarget::buildPipelines(func::FuncOp main,
   // from 4 % faster to 7 % slower, by network and batch.
   const bool mergesProducts = soc.l2Prefetch;
   return {
-      makeGraphPipeline(disabled, integers, /*widenFloats=*/false, mergesProducts,
-                        /*splitGroups=*/false,
-                        /*keepPreprocessing=*/precision != Precision::KeepOrigin &&
-                            !llvm::is_contained(disabled, "npu-select-preprocessing"),
-                        kMaxMapCode),
+      makeGraphPipeline(
+          disabled, {.integers = integers,
+                     .widenFloats = false,
+                     .mergeProducts = mergesProducts,
+                     .splitGroups = false,
+                     .keepPreprocessing = precision != Precision::KeepOrigin &&
+                                          !llvm::is_contained(disabled, "npu-select-preprocessing"),
+                     .maxCode = kMaxMapCode}),
       pipeline(Phase::Kernels, "precision, layout, buffers", "", npu::buildNpuBufferPipeline,
                /*readsChoices=*/false),
       pipeline(Phase::Kernels, "parts of the batch", "3-buffers.mlir", npu::buildNpuPartsPipeline),

@@ -9,21 +9,19 @@ using namespace mlir;
 
 namespace atc::driver {
 
-PhasePipeline makeGraphPipeline(std::vector<std::string> disabled, bool integers, bool widenFloats,
-                                bool mergeProducts, bool splitGroups, bool keepPreprocessing,
-                                unsigned maxCode) {
+PhasePipeline makeGraphPipeline(std::vector<std::string> disabled,
+                                const GraphPassChoices &choices) {
   return {Phase::Graph, "graph passes", "2-graph.mlir",
-          [disabled = std::move(disabled), integers, widenFloats, mergeProducts, splitGroups,
-           keepPreprocessing, maxCode](OpPassManager &pm) {
+          [disabled = std::move(disabled), choices](OpPassManager &pm) {
             graph::GraphPipelineOptions graph;
             graph.disable = disabled;
             graph.releaseConstants = true;
-            graph.integers = integers;
-            graph.widenFloats = widenFloats;
-            graph.mergeProducts = mergeProducts;
-            graph.splitGroups = splitGroups;
-            graph.keepPreprocessing = keepPreprocessing;
-            graph.maxCode = maxCode;
+            graph.integers = choices.integers;
+            graph.widenFloats = choices.widenFloats;
+            graph.mergeProducts = choices.mergeProducts;
+            graph.splitGroups = choices.splitGroups;
+            graph.keepPreprocessing = choices.keepPreprocessing;
+            graph.maxCode = choices.maxCode;
             graph::buildGraphPipeline(pm, graph);
           }};
 }

@@ -92,15 +92,19 @@ public:
   virtual const CpuTarget &cpu() const = 0;
 };
 
-/// Returns the pipeline of the graph passes, which all targets share. `integers`: quantized
-/// contractions become int8 contractions. `widenFloats`: f16 and bf16 contractions
-/// are computed in f32. `mergeProducts`: products of one tensor by several constant matrices become
-/// one, whose parts are views. `splitGroups`: groups of convolutions that fill blocks of channels
-/// are apart from the others. `keepPreprocessing`: convolutions preprocess the pixels that they
-/// read. `maxCode`: most ops of all different maps, which share code beyond it.
-PhasePipeline makeGraphPipeline(std::vector<std::string> disabled, bool integers, bool widenFloats,
-                                bool mergeProducts, bool splitGroups, bool keepPreprocessing,
-                                unsigned maxCode);
+/// What the graph passes do for a target; graph::GraphPipelineOptions has the same names.
+struct GraphPassChoices {
+  bool integers;          ///< quantized contractions become int8 contractions
+  bool widenFloats;       ///< f16 and bf16 contractions are computed in f32
+  bool mergeProducts;     ///< products of one tensor by several constants become one, in parts
+  bool splitGroups;       ///< groups of convolutions that fill blocks of channels are separated
+  bool keepPreprocessing; ///< convolutions preprocess the pixels that they read
+  unsigned maxCode;       ///< most ops of all different maps, which share code beyond it
+};
+
+/// Returns the pipeline of the graph passes, which all targets share, without those that are
+/// `disabled`.
+PhasePipeline makeGraphPipeline(std::vector<std::string> disabled, const GraphPassChoices &choices);
 
 } // namespace atc::driver
 

@@ -49,11 +49,13 @@ std::vector<om::InitialState> initialStates(const TrainingStep &step,
   std::vector<om::InitialState> states;
   for (const InitialValue &value : step.initial)
     if (names.contains(value.tensor.name))
-      states.push_back({value.tensor.name, value.tensor.elements.vec()});
+      states.push_back(om::InitialState::ofFloats(value.tensor.name, value.tensor.elements.vec()));
   if (names.contains(train::kLossScale))
-    states.push_back({train::kLossScale.str(), {static_cast<float>(options.optimizer.lossScale)}});
+    states.push_back(om::InitialState::ofFloats(train::kLossScale.str(),
+                                                {static_cast<float>(options.optimizer.lossScale)}));
   if (names.contains(train::kRandom))
-    states.push_back({train::kRandom.str(), {static_cast<float>(options.seed), 0, 0}});
+    states.push_back(
+        om::InitialState::ofFloats(train::kRandom.str(), {static_cast<float>(options.seed), 0, 0}));
   return states;
 }
 

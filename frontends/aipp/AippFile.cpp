@@ -4,6 +4,7 @@
 #include "frontends/aipp/AippFile.h"
 
 #include "frontends/ModelFile.h"
+#include "frontends/TextMessage.h"
 
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/text_format.h"
@@ -94,11 +95,15 @@ public:
       const std::string name = rest.split('"').first.str();
       if (head.ends_with("AippFile\"")) {
         what = "'" + name + "' stands outside of aipp_op { ... }";
+      } else if (name == "aipp_op") {
+        what = "aipp_op stands inside of another one";
       } else {
         const std::string near = nearestField(name);
         what = "'" + name + "' is not a field of aipp_op" +
                (near.empty() ? "" : "; did you mean '" + near + "'?");
       }
+    } else if (message.starts_with("Expected \"{\"")) {
+      what = "aipp_op must be followed by {";
     } else {
       what += " at '" + lineText(text, std::max(line, 0)) + "'";
     }
@@ -222,6 +227,10 @@ std::vector<AippEntry> readAippText(llvm::StringRef text, llvm::StringRef path,
   parser.WriteLocationsTo(&tree);
   parser.SetRecursionLimit(100);
   text.consume_front("\xEF\xBB\xBF"); // the mark of UTF-8
+  if (std::optional<LoneBrace> brace = findLoneBrace(text)) {
+    diagnostics.error("E10052", path + ":" + llvm::Twine(brace->line + 1) + ": " + brace->what);
+    return {};
+  }
   if (!parser.ParseFromString(text.str(), &file)) {
     if (diagnostics.numErrors() == before)
       diagnostics.error("E10052", path + ": the file cannot be read");

@@ -5,6 +5,7 @@
 
 #include "frontends/ModelFile.h"
 #include "frontends/Tensors.h"
+#include "frontends/TextMessage.h"
 
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/text_format.h"
@@ -62,6 +63,10 @@ bool readText(StringRef path, pb::Net &net, Diagnostics &diagnostics) {
   parser.SetRecursionLimit(100);
   StringRef content = text->getBuffer();
   content.consume_front("\xEF\xBB\xBF"); // the mark of UTF-8
+  if (std::optional<LoneBrace> brace = findLoneBrace(content)) {
+    diagnostics.error("E13018", path + ":" + Twine(brace->line + 1) + ": " + brace->what);
+    return false;
+  }
   const bool parsed = parser.ParseFromString(content.str(), &net);
   if (!parsed && diagnostics.numErrors() == before)
     diagnostics.error("E13018", path + ": the file cannot be read as the text of a Caffe net");

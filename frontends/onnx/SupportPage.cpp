@@ -140,6 +140,7 @@ void atc::printOnnxSupport(raw_ostream &os) {
   os << "\nThese are imported as the standard operators that they consist of (the integers of "
         "DynamicQuantizeLSTM\nand QMoE in f32; every expert of a mixture computes all tokens):";
   print("com.microsoft");
-  os << "\nThe same holds for these, which were once tried in the standard domain:";
+  os << "\nThe same holds for these, which were once tried in the standard domain\nor "
+        "(BatchMultiClassNMS, also of mmdeploy) are added to it for the Ascend toolchain:";
   print("");
 }

@@ -5,6 +5,8 @@
 #include "frontends/MainFunction.h"
 #include "frontends/Tensors.h"
 #include "frontends/tf/GraphImporter.h"
+#include "frontends/tf/TensorData.h"
+#include "frontends/tf/variables/VariableStates.h"
 #include "support/NearestName.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -188,14 +190,29 @@ bool GraphImporter::importInputs(MainFunction &main) {
   return true;
 }
 
-/// Notes the pairs of inputs and outputs that are states.
+/// Notes the pairs of inputs and outputs that are states, and what they begin with.
 void GraphImporter::setStates(ModuleOp module) {
-  SmallVector<Attribute> pairs;
-  for (const auto &[input, output] : boundary.states)
-    if (llvm::is_contained(needed, nodes.lookup(input)))
-      pairs.push_back(opBuilder.getStrArrayAttr({input, output}));
-  if (!pairs.empty())
-    module->setAttr(kStatesAttr, opBuilder.getArrayAttr(pairs));
+  SmallVector<Attribute> states;
+  for (const auto &[input, output] : boundary.states) {
+    pb::NodeDef *node = nodes.lookup(input);
+    if (!llvm::is_contained(needed, node))
+      continue;
+    SmallVector<Attribute> state = {opBuilder.getStringAttr(input),
+                                    opBuilder.getStringAttr(output)};
+    if (auto first = node->mutable_attr()->find(firstValueAttribute);
+        first != node->mutable_attr()->end()) {
+      auto value = takeTensor(*first->second.mutable_tensor(), input, &context);
+      if (!value) {
+        diags->error("E13005",
+                     "the value of variable '" + input + "' " + toString(value.takeError()));
+        continue;
+      }
+      state.push_back(*value);
+    }
+    states.push_back(opBuilder.getArrayAttr(state));
+  }
+  if (!states.empty())
+    module->setAttr(kStatesAttr, opBuilder.getArrayAttr(states));
 }
 
 } // namespace atc::tf_import

@@ -41,6 +41,7 @@ const std::vector<Family> &families() {
       {"Systems of equations", systemRows()},
       {"Labels of CTC", labelRows()},
       {"Ragged tensors", raggedRows()},
+      {"Bits of elements", bitRows()},
       {"Order, diagonals and sequences", orderRows()},
       {"Control flow", controlRows()},
       {"Lists of tensors", listRows()},
@@ -98,6 +99,7 @@ const OpRow *findDynamicOp(llvm::StringRef op) {
                                        setRows(),
                                        systemRows(),
                                        raggedRows(),
+                                       bitRows(),
                                        randomRows(),
                                        placeRows(),
                                        samplingRows(),
@@ -221,10 +223,10 @@ void atc::printTfSupport(llvm::raw_ostream &os) {
      << "  Those that each run writes once, behind all that reads them, as stateful recurrent "
         "layers "
         "do,\n"
-     << "  become states: an input and the output `<name>/next`, which a session can keep. A state "
+     << "  or in branches of a condition, become states: an input and the output `<name>/next`, "
+        "which a session can keep. A state "
         "begins\n"
-     << "  with zeros, so that the checkpoint must hold zeros for it, and its shape must be "
-        "known.\n"
+     << "  with the value that was saved, and its shape must be known.\n"
      << "  `--state=none` makes them plain inputs and outputs. Other writes are refused.\n"
      << "- Lookup tables (`HashTableV2`) become constants: the initializers of the model fill them "
         "with\n"

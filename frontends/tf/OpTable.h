@@ -49,6 +49,7 @@ llvm::ArrayRef<OpRow> labelRows();
 llvm::ArrayRef<OpRow> setRows();
 llvm::ArrayRef<OpRow> systemRows();
 llvm::ArrayRef<OpRow> raggedRows();
+llvm::ArrayRef<OpRow> bitRows();
 llvm::ArrayRef<OpRow> placeRows();
 llvm::ArrayRef<OpRow> samplingRows();
 llvm::ArrayRef<OpRow> colorRows();

@@ -7,6 +7,7 @@
 #include "frontends/tf/LookupTables.h"
 #include "frontends/tf/LowerControlFlow.h"
 #include "frontends/tf/NodeDefs.h"
+#include "frontends/tf/variables/BranchWrites.h"
 #include "frontends/tf/variables/CheckpointBundle.h"
 #include "frontends/tf/variables/FreezeVariables.h"
 #include "frontends/tf/variables/VariableStates.h"
@@ -155,6 +156,7 @@ std::optional<FrozenModel> freezeModel(pb::SavedModel &model, StringRef path,
   unsigned errorsBefore = diagnostics.numErrors();
   markVariables(graph, checkpoint, diagnostics);
   forwardWrites(graph);
+  hoistBranchWrites(graph);
   std::vector<std::string *> tensors;
   for (NamedTensor &output : frozen.outputs)
     tensors.push_back(&output.tensor);

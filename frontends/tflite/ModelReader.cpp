@@ -90,6 +90,8 @@ size_t elementSize(fb::TensorType type) {
   }
 }
 
+bool isComplex(const fb::Tensor &tensor) { return tensor.type() == fb::TensorType::COMPLEX64; }
+
 bool isQuantized(const fb::Tensor &tensor) {
   switch (tensor.type()) {
   case fb::TensorType::INT4:

@@ -76,6 +76,9 @@ size_t elementSize(fb::TensorType type);
 /// Returns the name of a type, and its number where it has none.
 std::string typeName(fb::TensorType type);
 
+/// Reports whether a tensor is complex: operators make its parts along one more dim, the last.
+bool isComplex(const fb::Tensor &tensor);
+
 /// Reports whether the elements of a tensor stand for real values by its scales.
 bool isQuantized(const fb::Tensor &tensor);
 

@@ -7,9 +7,9 @@ namespace atc::tflite {
 
 using Family = llvm::ArrayRef<OpRow> (*)();
 
-static constexpr Family families[] = {controlOps, elementwiseOps, gatherOps, moveOps,
-                                      normOps,    recurrentOps,   reduceOps, scatterOps,
-                                      sliceOps,   windowOps};
+static constexpr Family families[] = {complexOps, controlOps, elementwiseOps, gatherOps,
+                                      moveOps,    normOps,    recurrentOps,   reduceOps,
+                                      scatterOps, sliceOps,   windowOps};
 
 const OpRow *findOp(fb::BuiltinOperator code) {
   for (Family family : families)
@@ -17,6 +17,12 @@ const OpRow *findOp(fb::BuiltinOperator code) {
       if (code == row.code)
         return &row;
   return nullptr;
+}
+
+bool takesComplex(fb::BuiltinOperator code) {
+  using enum fb::BuiltinOperator;
+  return code == COMPLEX_ABS || code == EXPAND_DIMS || code == IMAG || code == REAL ||
+         code == RESHAPE || code == SQUEEZE;
 }
 
 std::string whyNoImporter(fb::BuiltinOperator code, llvm::StringRef name) {
@@ -42,11 +48,6 @@ std::string whyNoImporter(fb::BuiltinOperator code, llvm::StringRef name) {
   case MULTINOMIAL:
   case STABLEHLO_RNG_BIT_GENERATOR:
     return "draws random numbers";
-  case REAL:
-  case IMAG:
-  case COMPLEX_ABS:
-  case RFFT2D:
-    return "computes with complex numbers";
   default:
     return name.starts_with("STABLEHLO_") ? "convert the model to operators of TensorFlow Lite"
                                           : "";

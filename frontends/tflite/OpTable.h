@@ -15,6 +15,7 @@ struct OpRow {
 };
 
 /// Return the rows of a family of operators.
+llvm::ArrayRef<OpRow> complexOps();
 llvm::ArrayRef<OpRow> controlOps();
 llvm::ArrayRef<OpRow> elementwiseOps();
 llvm::ArrayRef<OpRow> gatherOps();
@@ -28,6 +29,9 @@ llvm::ArrayRef<OpRow> windowOps();
 
 /// Returns the row of an operator; null where it has no importer.
 const OpRow *findOp(fb::BuiltinOperator code);
+
+/// Reports whether an operator that has an importer takes complex tensors.
+bool takesComplex(fb::BuiltinOperator code);
 
 /// Returns why a known operator has no importer and what to do; empty for others.
 std::string whyNoImporter(fb::BuiltinOperator code, llvm::StringRef name);

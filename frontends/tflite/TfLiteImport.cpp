@@ -164,7 +164,11 @@ private:
         continue;
       const std::string name =
           isMade && listed.insert(index).second ? state.names[index] : outputName(state, index);
-      if (!name.empty())
+      if (isComplex(reader.tensor(0, index)))
+        diagnostics.error("E13010", "output '" + name +
+                                        "' is complex; the outputs of a model are real: "
+                                        "--out_nodes can name other tensors");
+      else if (!name.empty())
         main.add_output()->set_name(name);
     }
     if (main.output().empty() && options.outputs.empty() && !diagnostics.hasErrors())
@@ -225,6 +229,12 @@ private:
     }
     if (!isComplete)
       return true;
+    if (!takesComplex(reader.code(op)))
+      for (unsigned i = 0; i < context.numInputs(); ++i)
+        if (context.hasInput(i) && isComplex(context.inputTensor(i)))
+          context.fail("input " + Twine(i) + " is complex, which this operator cannot take here");
+    if (context.failed())
+      return false;
     row->import(context);
     for (unsigned i = 0; i < context.numOutputs() && state.subgraph == 0; ++i)
       made.insert(op.outputs()->Get(i));

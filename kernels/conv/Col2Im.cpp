@@ -5,6 +5,60 @@
 
 namespace atc::kernels {
 
+namespace {
+/// The windows of an image that columns are added to: element i of a block meets window w at
+/// i * dilation + w * stride - pad, along each dim.
+struct Columns {
+  Dims image, block, windows, dilation, stride, before;
+
+  Columns(const Dims &image, const Dims &block, const Dims &windows, const List<int64_t> &dilations,
+          const List<int64_t> &strides, const List<int64_t> &pads)
+      : image(image), block(block), windows(windows) {
+    for (uint32_t d = 0; d < image.rank; ++d) {
+      dilation.push(dilations.given ? dilations[d] : 1);
+      stride.push(strides.given ? strides[d] : 1);
+      before.push(pads.given ? pads[d] : 0);
+    }
+  }
+
+  /// Adds the columns [block, windows] to an image.
+  template <typename N, typename T> void add(N *to, const T *from) const {
+    const int64_t last = int64_t(image.rank) - 1, width = windows[last];
+    const int64_t rows = windows.product(0, uint32_t(last)), size = block.product();
+    for (int64_t b = 0; b < size; ++b) {
+      Dims taps = block;
+      for (int64_t d = last, rest = b; d >= 0; rest /= block[d], --d)
+        taps[d] = rest % block[d] * dilation[d] - before[d];
+      // The windows of a row that meet the image: [first, end).
+      const int64_t tap = taps[last], step = stride[last];
+      const int64_t first = tap < 0 ? minimum(ceilDiv(-tap, step), width) : 0;
+      const int64_t end = tap < image[last] ? minimum(ceilDiv(image[last] - tap, step), width) : 0;
+      for (int64_t row = 0; row < rows; ++row, from += width) {
+        int64_t offset = 0, place = 1;
+        bool inside = true;
+        for (int64_t d = last, rest = row; d >= 0; place *= image[d], --d) {
+          if (d == last)
+            continue;
+          const int64_t at = taps[d] + rest % windows[d] * stride[d];
+          inside = inside && at >= 0 && at < image[d];
+          offset += inside ? at * place : 0;
+          rest /= windows[d];
+        }
+        if (!inside)
+          continue;
+        N *target = to + offset;
+        if (step == 1)
+          for (int64_t j = first; j < end; ++j)
+            target[tap + j] = N(target[tap + j] + N(from[j]));
+        else
+          for (int64_t j = first; j < end; ++j)
+            target[tap + j * step] = N(target[tap + j * step] + N(from[j]));
+      }
+    }
+  }
+};
+} // namespace
+
 ATC_KERNEL(Col2Im) {
   const Tensor data = in(0), imageShape = in(1), blockShape = in(2);
   if (!imageShape.known() || !blockShape.known())
@@ -12,7 +66,7 @@ ATC_KERNEL(Col2Im) {
   const int64_t rank = imageShape.count();
   const List<int64_t> dilations = integers("dilations"), pads = integers("pads"),
                       strides = integers("strides");
-  if (data.rank() != 3 || blockShape.count() != rank || rank + 2 > host::kMaxRank)
+  if (data.rank() != 3 || rank < 1 || blockShape.count() != rank || rank + 2 > host::kMaxRank)
     return fail("an input of rank %, images of rank % and blocks of rank % do not fit", data.rank(),
                 rank, blockShape.count());
   if ((dilations.given && dilations.size != rank) || (strides.given && strides.size != rank) ||
@@ -59,30 +113,13 @@ ATC_KERNEL(Col2Im) {
         WideResult<T> result(*this, out, shape.product());
         if (!result.data)
           return;
-        const Dims steps = stridesOf(image);
+        const Columns plan(image, block, windows, dilations, strides, pads);
         parallelIf(*this, batch * channels, blockSize * windowCount * rank,
                    [&](int64_t begin, int64_t end) {
                      for (int64_t n = begin; n < end; ++n) {
                        N *to = result.data + n * plane;
                        __builtin_memset(to, 0, uint64_t(plane) * sizeof(N));
-                       const T *from = columns + n * blockSize * windowCount;
-                       for (int64_t b = 0; b < blockSize; ++b)
-                         for (int64_t w = 0; w < windowCount; ++w, ++from) {
-                           int64_t offset = 0;
-                           bool inside = true;
-                           for (int64_t d = rank - 1, i = b, j = w; d >= 0; --d) {
-                             const int64_t dilation = dilations.given ? dilations[d] : 1;
-                             const int64_t stride = strides.given ? strides[d] : 1;
-                             const int64_t at = i % block[d] * dilation + j % windows[d] * stride -
-                                                (pads.given ? pads[d] : 0);
-                             inside = inside && at >= 0 && at < image[d];
-                             offset += at * steps[d];
-                             i /= block[d];
-                             j /= windows[d];
-                           }
-                           if (inside)
-                             to[offset] = N(to[offset] + N(*from));
-                         }
+                       plan.add(to, columns + n * blockSize * windowCount);
                      }
                    });
         result.store(*this);

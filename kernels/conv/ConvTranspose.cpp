@@ -52,9 +52,21 @@ struct StridedRow {
   int64_t size() const { return places * width; }
 };
 
+/// Writes for each element of a plane of the result where its sum is: divisions would take longer
+/// than the additions of a short row.
+void findPlaces(int64_t *places, const Window &window) {
+  const int64_t last = window.rank() - 1, length = window.in[last], stride = window.stride[last];
+  const StridedRow shape(length, stride);
+  const int64_t rows = length ? window.in.product() / length : 0;
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < length; ++column)
+      *places++ = row * shape.size() + column % stride * shape.width + column / stride;
+}
+
 /// Adds the products of each tap where it meets the result. `sums` has room for a StridedRow per
-/// row.
-template <typename F> void addTaps(F *to, const F *parts, F *sums, F bias, const Window &window) {
+/// row, `places` is that of findPlaces().
+template <typename F>
+void addTaps(F *to, const F *parts, F *sums, F bias, const Window &window, const int64_t *places) {
   const int64_t last = window.rank() - 1, stride = window.stride[last], length = window.in[last];
   const int64_t size = window.out.product(), rows = length ? window.in.product() / length : 0;
   const StridedRow shape(length, stride);
@@ -62,8 +74,7 @@ template <typename F> void addTaps(F *to, const F *parts, F *sums, F bias, const
   for (int64_t i = 0; i < rows * rowSize; ++i)
     sums[i] = bias;
   window.forEachRow(0, window.rows(), [&](int64_t tap, int64_t at, int64_t in, int64_t n) {
-    const int64_t row = in / length, column = in % length;
-    F *place = sums + row * rowSize + column % stride * width + column / stride;
+    F *place = sums + places[in];
     const F *from = parts + tap * size + at;
     for (int64_t j = 0; j < n; ++j)
       place[j] += from[j];
@@ -110,8 +121,11 @@ bool convTranspose(Context &c, F *y, const F *x, const F *w, const F *bias, cons
   const int64_t rows = outChannels * taps;
   F *parts = c.scratch<F>(block * taps * size), *sums = c.scratch<F>(block * room + 1);
   F *turned = c.scratch<F>(groups * rows * inChannels + 1);
-  if (!parts || !sums || !turned)
+  int64_t *places = c.scratch<int64_t>(isApart ? 1 : plane);
+  if (!parts || !sums || !turned || !places)
     return false;
+  if (!isApart)
+    findPlaces(places, window);
   for (int64_t group = 0; group < groups; ++group) {
     const int64_t from = group * rows * inChannels;
     transposeRows(turned + from, inChannels, w + from, rows, inChannels, rows);
@@ -133,7 +147,7 @@ bool convTranspose(Context &c, F *y, const F *x, const F *w, const F *bias, cons
           if (isApart)
             placeTaps(to, from, own, window);
           else
-            addTaps(to, from, sums + channel * room, own, window);
+            addTaps(to, from, sums + channel * room, own, window, places);
         }
       });
     }

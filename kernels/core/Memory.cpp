@@ -64,7 +64,11 @@ void *memmove(void *to, const void *from, size_t bytes) {
 
 void *memset(void *to, int value, size_t bytes) {
   unsigned char *t = static_cast<unsigned char *>(to);
+  typedef unsigned char Block __attribute__((vector_size(64), aligned(1), may_alias));
   typedef uint64_t Word __attribute__((aligned(1), may_alias));
+  const Block block = Block{} + static_cast<unsigned char>(value);
+  for (; bytes >= 64; bytes -= 64, t += 64)
+    *reinterpret_cast<Block *>(t) = block;
   const uint64_t word = 0x0101010101010101u * static_cast<unsigned char>(value);
   for (; bytes >= 8; bytes -= 8, t += 8)
     *reinterpret_cast<Word *>(t) = word;

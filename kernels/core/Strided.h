@@ -25,6 +25,9 @@ public:
   /// Returns the dims, and the strides of an operand, where adjacent ones have been merged.
   const Dims &dims() const { return shape; }
   const Dims &stepsOf(uint32_t operand) const { return steps[operand]; }
+  /// Returns whether rows of adjacent elements of the first operand are repeated, alone or as
+  /// blocks of some rows.
+  bool repeatsBlocks() const;
   /// Returns the number of elements of row `row`; the last one may be shorter.
   int64_t length(int64_t row) const { return minimum(inner(), count - row * inner()); }
 
@@ -51,11 +54,18 @@ private:
   int64_t count;
 };
 
+/// Copies as copyStrided() elements of `width` bytes of a space that repeats blocks: what is
+/// repeated is written once, and then copied from the result.
+void copyRepeated(Context &c, char *to, const char *from, const StridedSpace &space, int64_t width);
+
 /// Copies to[i, j, ...] = from[i * steps[0] + j * steps[1] + ...] for a row-major `shape`; steps
 /// are in elements.
 template <typename T>
 void copyStrided(Context &c, T *to, const T *from, const Dims &shape, const Dims &steps) {
   const StridedSpace space(shape, steps);
+  if (space.repeatsBlocks())
+    return copyRepeated(c, reinterpret_cast<char *>(to), reinterpret_cast<const char *>(from),
+                        space, sizeof(T));
   const int64_t inner = space.inner(), step = space.innerStep(0);
   space.forEachRow(c, 1, [&](int64_t row, const int64_t *offsets) {
     const T *source = from + offsets[0];

@@ -2,12 +2,45 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "kernels/microsoft/Attention.h"
+#include "kernels/core/Math.h"
+#include "kernels/nn/CachedAttention.h"
 #include "kernels/nn/GemmPlan.h"
 #include "kernels/nn/Quantize.h"
 
 namespace atc::kernels {
 
 namespace {
+
+/// Vectors of [batch, heads, positions]; strides count floats, vectors are contiguous.
+struct HeadVectors {
+  const float *data = nullptr;
+  int64_t batch = 0, head = 0, position = 0;
+  /// Returns the vector of position `s`.
+  const float *at(int64_t b, int64_t h, int64_t s) const {
+    return data + b * batch + h * head + s * position;
+  }
+};
+
+/// The operands of softmax(q k^T * scale + added) v.
+struct Attend {
+  int64_t batch, heads, queries, before, keys, size, valueSize; ///< before: keys of the past
+  HeadVectors q, k, v;
+  double scale;
+  float *out; ///< [batch, queries, heads, valueSize]
+
+  /// Returns the queries as [batch, queries, heads, size], null where memory could not be
+  /// allocated.
+  const float *packedQueries(Context &c) const {
+    const int64_t row = heads * size;
+    if (q.head == size && q.position == row && q.batch == queries * row)
+      return q.data;
+    float *to = c.scratch<float>(batch * queries * row + 1);
+    for (int64_t i = 0; to && i < batch * queries; ++i)
+      for (int64_t h = 0; h < heads; ++h)
+        copyBytes(to + i * row + h * size, q.at(i / queries, h, i % queries), size * 4);
+    return to;
+  }
+};
 
 /// The values that mask_index or key_padding_mask adds to the scores.
 struct MaskIndex {
@@ -58,19 +91,72 @@ struct MaskIndex {
 struct Added {
   MaskIndex mask;
   ScoreBias bias;
+  /// Where there are more keys than those of the past and one per query, the last query sees all,
+  /// and each other one those up to its own position: the first `seen` and one per query before.
+  int64_t seen = -1;
+
+  float hides(int64_t query, int64_t key) const {
+    const bool isLater = seen >= 0 && query + 1 < mask.queries && key >= seen + query;
+    return isLater ? -3.40282347e38f : 0;
+  }
 
   bool read(Context &c, Tensor hides, Tensor adds, int64_t batch, int64_t heads, int64_t queries,
             int64_t keys) {
     mask = {hides, float(c.number("mask_filter_value", -10000)), batch, queries, keys};
     return mask.valid(c) && bias.read(c, adds, batch, heads, queries, keys);
   }
-  bool run(Context &c, const Attend &attend) const {
-    const bool causal = c.integer("unidirectional", 0);
-    return attend.run(c, [&](int64_t b, int64_t h, int64_t i, int64_t j) {
-      if (causal && j > attend.keys - attend.queries + i)
-        return -__builtin_inff();
-      return mask(b, i, j) + bias(b, h, i, j);
+  /// Lets the sums of mask and bias be added to the scores. Returns false where memory could not be
+  /// allocated.
+  bool addTo(Context &c, CachedAttention &p) const {
+    const int64_t keys = p.total, queries = p.q.length;
+    p.mask.columns = keys;
+    if (!mask.mask && seen < 0) {
+      p.bias = bias.data;
+      const int64_t steps[3] = {bias.batch, bias.head, bias.row};
+      copyBytes(p.mask.steps, steps, sizeof(steps));
+      return true;
+    }
+    // Most masks are equal for all queries and heads.
+    const bool isEqual = !bias.data && seen < 0 && mask.mask.rank() <= 2;
+    const int64_t rows = isEqual ? 1 : queries, heads = bias.head ? p.q.heads : 1,
+                  count = p.q.batch * heads * rows;
+    float *sums = c.scratch<float>(count * keys + 1);
+    if (!sums)
+      return false;
+    parallelIf(c, count, 8 * keys, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const int64_t i = row % rows, h = row / rows % heads, b = row / rows / heads;
+        for (int64_t j = 0; j < keys; ++j)
+          sums[row * keys + j] = mask(b, i, j) + hides(i, j) + bias(b, h, i, j);
+      }
     });
+    p.bias = sums;
+    p.mask.steps[0] = heads * rows * keys;
+    p.mask.steps[1] = heads == 1 ? 0 : rows * keys;
+    p.mask.steps[2] = rows == 1 ? 0 : keys;
+    return true;
+  }
+  /// Computes the attention. Returns false where memory could not be allocated.
+  bool run(Context &c, const Attend &a) {
+    CachedAttention p;
+    p.q = {a.batch, a.heads, a.queries, a.size, true};
+    p.k = {a.batch, a.heads, a.keys, a.size, true};
+    p.v = {a.batch, a.heads, a.keys, a.valueSize, true};
+    p.total = a.keys;
+    p.before = a.before;
+    p.scale = float(a.scale);
+    const bool hidesLater = c.integer("unidirectional", 0), fits = a.keys <= a.before + a.queries;
+    p.causal = hidesLater && fits;
+    seen = hidesLater && !fits ? a.before + 1 : -1;
+    p.keys.show(a.k.data, a.size, a.heads, a.k.batch, a.k.head, a.k.position);
+    p.values.show(a.v.data, a.valueSize, a.heads, a.v.batch, a.v.head, a.v.position);
+    const float *queries = a.packedQueries(c);
+    if (!queries || !addTo(c, p))
+      return false;
+    Heads result = p.q;
+    result.size = a.valueSize;
+    p.run(c, queries, a.out, result);
+    return true;
   }
 };
 
@@ -166,8 +252,8 @@ struct SelfAttention {
     const double scale = c.number("scale", 0);
     const Attend attend{batch,
                         heads,
-                        heads,
                         length,
+                        before,
                         keys,
                         size,
                         valueSize,
@@ -175,7 +261,6 @@ struct SelfAttention {
                         k,
                         v,
                         scale ? scale : 1 / math::sqrt(double(size)),
-                        0,
                         out};
     if (!added.run(c, attend))
       return;
@@ -344,8 +429,8 @@ ATC_KERNEL(MultiHeadAttention) {
     return;
   const double stated = number("scale", 0);
   const double scale = stated ? stated : 1 / math::sqrt(double(p.size));
-  if (!added.run(*this, {batch, heads, heads, p.length, keys, p.size, p.valueSize, queries,
-                         keyHeads, values, scale, 0, out}))
+  if (!added.run(*this, {batch, heads, p.length, p.before, keys, p.size, p.valueSize, queries,
+                         keyHeads, values, scale, out}))
     return;
   result.store();
   presentKey.store();

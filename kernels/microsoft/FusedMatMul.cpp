@@ -3,6 +3,7 @@
 
 #include "kernels/core/Floats.h"
 #include "kernels/core/Math.h"
+#include "kernels/core/TransposeSquare.h"
 #include "kernels/nn/FusedActivation.h"
 #include "kernels/nn/GemmPlan.h"
 
@@ -16,9 +17,7 @@ const float *transposed(Context &c, const float *data, Dims &dims) {
   const int64_t count = dims.product();
   float *out = c.scratch<float>(count + 1);
   for (int64_t at = 0; out && at < count; at += rows * columns)
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t j = 0; j < columns; ++j)
-        out[at + j * rows + i] = data[at + i * columns + j];
+    transposeRows(out + at, rows, data + at, columns, rows, columns);
   dims[dims.rank - 2] = columns;
   dims[dims.rank - 1] = rows;
   return out;
@@ -76,9 +75,7 @@ void fusedMatMul(Context &c) {
     w = rowsBehindBatch(c, w, b.dims());
   if (x && transA)
     x = transposed(c, x, dimsA);
-  if (w && transB)
-    w = transposed(c, w, dimsB);
-  if (!out || !x || !w || !plan.run(c, out, x, w))
+  if (!out || !x || !w || !plan.run(c, out, x, w, transB))
     return;
   const float alpha = float(c.number("alpha", 1));
   const int64_t count = plan.result.product();

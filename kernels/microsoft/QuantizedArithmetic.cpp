@@ -57,9 +57,33 @@ void mapGate(Context &c, const Dims &shape, const T *image, const T *gate, T *ou
   });
 }
 
+/// A sum of quantized elements whose scales and zero points are combined: a * left + b * right +
+/// shift, rounded half to even, plus the zero point of the result.
+struct QuantizedSum {
+  /// Sums below it are rounded by the addition of 1.5 * 2^23.
+  static constexpr float kLimit = 1 << 22, kRounding = 3 * kLimit;
+  float left, right, shift;
+  int32_t zero;
+
+  QuantizedSum(const Quantum &a, const Quantum &b, const Quantum &c)
+      : left(float(a.scale) / float(c.scale)), right(float(b.scale) / float(c.scale)),
+        shift(-(float(a.zero) * left + float(b.zero) * right)), zero(int32_t(c.zero)) {}
+
+  /// Returns whether sums of any elements are below the limit.
+  bool isExact() const {
+    return 256 * (math::abs(left) + math::abs(right)) + math::abs(shift) < kLimit;
+  }
+  template <typename T> T operator()(T x, T y) const {
+    const float rounded = float(x) * left + (float(y) * right + shift) + kRounding;
+    const int32_t sum =
+        __builtin_bit_cast(int32_t, rounded) - __builtin_bit_cast(int32_t, kRounding) + zero;
+    return T(minimum(maximum(sum, int32_t(lowest<T>())), int32_t(highest<T>())));
+  }
+};
+
 /// Computes f(a, b) from the inputs A, scale, zero, B, scale, zero, scale, zero: fuses
 /// DequantizeLinear, the operator and QuantizeLinear in registers.
-template <typename Fn> void binary(Context &c, Fn &&f) {
+template <bool isSum, typename Fn> void binary(Context &c, Fn &&f) {
   const Tensor a = c.in(0), b = c.in(3);
   Dims shape = a.dims();
   if (a.dtype() != b.dtype())
@@ -80,11 +104,18 @@ template <typename Fn> void binary(Context &c, Fn &&f) {
     };
     const T *left = a.as<T>(), *right = b.as<T>();
     T *to = reinterpret_cast<T *>(out);
-    if (isGate(a.dims(), b.dims()))
-      return mapGate(c, shape, left, right, to, fn);
-    if (isGate(b.dims(), a.dims()))
-      return mapGate(c, shape, right, left, to, [=](T y, T x) { return fn(x, y); });
-    mapPairs(c, broadcastSpace(shape, a.dims(), b.dims()), left, right, to, 8, fn);
+    auto run = [&](const auto &fn) {
+      if (isGate(a.dims(), b.dims()))
+        return mapGate(c, shape, left, right, to, fn);
+      if (isGate(b.dims(), a.dims()))
+        return mapGate(c, shape, right, left, to, [=](T y, T x) { return fn(x, y); });
+      mapPairs(c, broadcastSpace(shape, a.dims(), b.dims()), left, right, to, 8, fn);
+    };
+    if constexpr (isSum) {
+      if (const QuantizedSum sum(qa, qb, qc); sum.isExact())
+        return run(sum);
+    }
+    run(fn);
   };
   if (!dispatchBytes(a.dtype(), compute))
     c.failType(a.dtype());
@@ -172,13 +203,51 @@ template <typename T> void addRows(int64_t *sums, const T *rows, int64_t size, i
   }
 }
 
+/// Computes an average pool of planes as mean(sum, number of elements) of each window.
+template <typename T, typename Mean>
+void averagePlanes(Context &c, char *out, const T *data, const Dims &shape, const Window &w,
+                   Mean &&mean) {
+  const int64_t outSize = w.out.product(), inSize = w.in.product();
+  const int64_t planes = shape.product(0, 2), stride = w.stride[w.rank() - 1];
+  int32_t *sums = c.scratch<int32_t>((planes + 1) * outSize + 1), *met = sums + planes * outSize;
+  if (!sums)
+    return;
+  __builtin_memset(sums, 0, uint64_t((planes + 1) * outSize) * sizeof(int32_t));
+  w.forEachRow(0, w.rows(), [&](int64_t, int64_t to, int64_t, int64_t n) {
+    for (int64_t i = 0; i < n; ++i)
+      ++met[to + i];
+  });
+  parallelIf(c, planes, outSize * w.taps(), [&](int64_t begin, int64_t end) {
+    for (int64_t plane = begin; plane < end; ++plane) {
+      int32_t *own = sums + plane * outSize;
+      const T *from = data + plane * inSize;
+      w.forEachRow(0, w.rows(), [&](int64_t, int64_t to, int64_t in, int64_t n) {
+        if (stride == 2)
+          for (int64_t i = 0; i < n; ++i)
+            own[to + i] += from[in + i * 2];
+        else
+          for (int64_t i = 0; i < n; ++i)
+            own[to + i] += from[in + i * stride];
+      });
+      constexpr int64_t part = 256;
+      double values[part];
+      for (int64_t first = 0; first < outSize; first += part) {
+        const int64_t count = minimum(part, outSize - first);
+        for (int64_t i = 0; i < count; ++i)
+          values[i] = mean(own[first + i], met[first + i]);
+        storeRounded(out, c.in(0).dtype(), plane * outSize + first, values, count);
+      }
+    }
+  });
+}
+
 } // namespace
 
 ATC_KERNEL(QLinearAdd) {
-  binary(*this, [](float a, float b) { return a + b; });
+  binary</*isSum=*/true>(*this, [](float a, float b) { return a + b; });
 }
 ATC_KERNEL(QLinearMul) {
-  binary(*this, [](float a, float b) { return a * b; });
+  binary</*isSum=*/false>(*this, [](float a, float b) { return a * b; });
 }
 ATC_KERNEL(QLinearSigmoid) {
   unary(*this, [](double x) { return math::sigmoid(x); });
@@ -308,6 +377,11 @@ ATC_KERNEL(QLinearAveragePool) {
     return;
   const int64_t outSize = w.out.product(), inSize = w.in.product();
   // Sums of stored integers are exact; the zero point is subtracted once per element.
+  auto quantizedMean = [&](double sum, double met) {
+    // With pads, what a window of ceil_mode has behind them counts as well, as in ONNX Runtime.
+    const double counted = withPads ? double(w.kernel.product()) : met;
+    return to.quantized(counted ? (sum - from.zero * met) * from.scale / counted : 0);
+  };
   auto mean = [&](auto *data, int64_t i) {
     const int64_t plane = last ? i / (outSize * channels) * channels + i % channels : i / outSize;
     const int64_t place = last ? i / channels % outSize : i % outSize;
@@ -317,13 +391,16 @@ ATC_KERNEL(QLinearAveragePool) {
                        : plane * inSize + offset];
       ++met;
     });
-    // With pads, what a window of ceil_mode has behind them counts as well, as in ONNX Runtime.
-    const double counted = withPads ? double(w.kernel.product()) : double(met);
-    const double real = (double(sum) - from.zero * double(met)) * from.scale;
-    return to.quantized(counted ? real / counted : 0);
+    return quantizedMean(double(sum), double(met));
   };
   auto average = [&](auto type) {
-    const auto *data = x.as<typename decltype(type)::Type>();
+    using T = typename decltype(type)::Type;
+    const T *data = x.as<T>();
+    // Sums of planes, of 32 bits, row by row.
+    if (!last && w.taps() < 1 << 22)
+      return averagePlanes(*this, out, data, shape, w, [&](int64_t sum, int64_t met) {
+        return quantizedMean(double(sum), double(met));
+      });
     storeEach(*this, out, x.dtype(), shape.product(), [&](int64_t i) { return mean(data, i); });
   };
   if (!dispatchBytes(x.dtype(), average))

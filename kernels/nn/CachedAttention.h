@@ -51,6 +51,17 @@ public:
     size = step = past.dim(3);
     head = call->host->roomOf(call, past.get(), 2) * size;
   }
+  /// Lets the cache be vectors of `vector` floats that are only read: `count` heads per batch.
+  /// Steps count floats.
+  void show(const float *vectors, int64_t vector, int64_t count, int64_t batchStep,
+            int64_t headStep, int64_t positionStep) {
+    data = reinterpret_cast<const char *>(vectors);
+    size = vector;
+    heads = count;
+    batch = batchStep;
+    head = headStep;
+    step = positionStep;
+  }
   /// Makes output `output`, the whole cache, with room for the `before` positions of `past` and
   /// those of `layout` behind them. Without a past and an output the cache is `fresh`. Returns
   /// false where the kernel must return.

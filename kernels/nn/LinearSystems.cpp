@@ -85,8 +85,6 @@ bool eliminate(double *a, double *b, int64_t n, int64_t columns) {
 /// [n, k] and returns whether there is a solution.
 template <typename Fn> void solveAll(Context &c, Fn solve) {
   const Tensor matrix = c.in(0), right = c.in(1);
-  if (matrix.rank() < 2 || right.rank() < 2)
-    return c.fail("inputs of rank % and % are no matrices", matrix.rank(), right.rank());
   if (matrix.dtype() != right.dtype())
     return c.fail("the operands have element types % and %", matrix.dtype(), right.dtype());
   const int64_t n = right.dim(right.rank() - 2), columns = right.dim(right.rank() - 1);
@@ -270,38 +268,49 @@ void transposeSquare(double *a, int64_t n) {
     }
 }
 
+/// Makes output 0 of the square matrices of input 0: `fn(a, work, n, at)` makes matrix number `at`
+/// of the matrix a, in place of it, and returns false after an error. `work` has room for `squares`
+/// matrices.
+template <typename Fn> void mapMatrices(Context &c, int64_t squares, Fn fn) {
+  const Tensor data = c.in(0);
+  char *out = c.make(0, data.dtype(), data.dims());
+  if (!out || data.count() == 0)
+    return;
+  const int64_t n = data.dim(data.rank() - 1), count = data.count() / (n * n);
+  const double *from = numbersOf<double>(c, data);
+  double *a = c.scratch<double>((1 + squares) * n * n);
+  if (!from || !a)
+    return;
+  for (int64_t at = 0; at < count; ++at) {
+    copyBytes(a, from + at * n * n, n * n * int64_t(sizeof(double)));
+    if (!fn(a, a + n * n, n, at))
+      return;
+    store(c, data.dtype(), out, at * n * n, a, n * n);
+  }
+}
+
 } // namespace
 
 /// The lower triangle l with l * l^T = data. Only the lower triangles of `data` are read.
 ATC_KERNEL(Cholesky) {
-  const Tensor data = in(0);
-  if (data.rank() < 2)
-    return fail("the input has rank %, expected matrices", data.rank());
-  char *out = make(0, data.dtype(), data.dims());
-  if (!out || data.count() == 0)
-    return;
-  const int64_t n = data.dim(data.rank() - 1), count = data.count() / (n * n);
-  const double *from = numbersOf<double>(*this, data);
-  double *l = scratch<double>(n * n);
-  if (!from || !l)
-    return;
-  for (int64_t at = 0; at < count; ++at) {
-    const double *a = from + at * n * n;
+  mapMatrices(*this, 0, [this](double *a, double *, int64_t n, int64_t at) {
     for (int64_t i = 0; i < n; ++i) {
-      double *row = l + i * n;
+      double *row = a + i * n;
       for (int64_t j = 0; j <= i; ++j) {
-        double rest = a[i * n + j];
+        double rest = row[j];
         for (int64_t k = 0; k < j; ++k)
-          rest -= row[k] * l[j * n + k];
-        if (i == j && !(rest > 0))
-          return fail("matrix % is not positive definite", at);
-        row[j] = i == j ? math::sqrt(rest) : rest / l[j * n + j];
+          rest -= row[k] * a[j * n + k];
+        if (i == j && !(rest > 0)) {
+          fail("matrix % is not positive definite", at);
+          return false;
+        }
+        row[j] = i == j ? math::sqrt(rest) : rest / a[j * n + j];
       }
       for (int64_t j = i + 1; j < n; ++j)
         row[j] = 0;
     }
-    store(*this, data.dtype(), out, at * n * n, l, n * n);
-  }
+    return true;
+  });
 }
 
 /// With `adjoint`, the transposed matrices are solved.
@@ -327,8 +336,6 @@ ATC_KERNEL(TriangularSolve) {
 /// matrix, and for each of its rows which one of the matrix it is.
 ATC_KERNEL(Lu) {
   const Tensor data = in(0);
-  if (data.rank() < 2)
-    return fail("the input has rank %, expected matrices", data.rank());
   const int64_t n = data.dim(data.rank() - 1);
   char *out = wants(0) ? make(0, data.dtype(), data.dims()) : nullptr;
   int64_t *rows = wants(1) ? make<int64_t>(1, I64, Dims(data.dims().at, data.rank() - 1)) : nullptr;
@@ -366,22 +373,11 @@ ATC_KERNEL(Lu) {
 
 /// The principal square roots of matrices; NaN where there is none that is real.
 ATC_KERNEL(MatrixSquareRoot) {
-  const Tensor data = in(0);
-  if (data.rank() < 2)
-    return fail("the input has rank %, expected matrices", data.rank());
-  char *out = make(0, data.dtype(), data.dims());
-  if (!out || data.count() == 0)
-    return;
-  const int64_t n = data.dim(data.rank() - 1), count = data.count() / (n * n);
-  const double *from = numbersOf<double>(*this, data);
-  double *root = scratch<double>(5 * n * n);
-  if (!from || !root)
-    return;
-  for (int64_t at = 0; at < count; ++at) {
-    copyBytes(root, from + at * n * n, n * n * int64_t(sizeof(double)));
-    squareRoot(root, root + n * n, n, data.dtype() == F64 ? 0x1p-52 : 0x1p-23);
-    store(*this, data.dtype(), out, at * n * n, root, n * n);
-  }
+  const double precision = in(0).dtype() == F64 ? 0x1p-52 : 0x1p-23;
+  mapMatrices(*this, 4, [=](double *a, double *work, int64_t n, int64_t) {
+    squareRoot(a, work, n, precision);
+    return true;
+  });
 }
 
 /// Solves systems whose matrices have three diagonals; without `pivots` no rows are exchanged. The
@@ -389,8 +385,7 @@ ATC_KERNEL(MatrixSquareRoot) {
 ATC_KERNEL(TridiagonalSolve) {
   const Tensor diagonals = in(0), right = in(1);
   const bool pivots = integer("pivots", 1) != 0;
-  if (diagonals.rank() < 2 || right.rank() != diagonals.rank() ||
-      diagonals.dtype() != right.dtype())
+  if (right.rank() != diagonals.rank() || diagonals.dtype() != right.dtype())
     return fail("diagonals of rank % and right-hand sides of rank % do not fit", diagonals.rank(),
                 right.rank());
   const uint32_t outer = right.rank() - 2;

@@ -134,8 +134,6 @@ template <typename T> void storeColumns(T *to, const double *columns, int64_t ro
 ATC_KERNEL(Svd) {
   const Tensor data = in(0);
   const Dims dims = data.dims();
-  if (dims.rank < 2)
-    return fail("the input has rank %, expected matrices", dims.rank);
   const int64_t m = dims[dims.rank - 2], n = dims[dims.rank - 1];
   const int64_t rank = minimum(m, n), longer = maximum(m, n);
   const bool isFull = integer("full_matrices", 0);

@@ -66,8 +66,6 @@ void triangularize(double *a, double *q, double *vectors, int64_t m, int64_t n, 
 /// the lower triangles are read.
 ATC_KERNEL(SymmetricEigen) {
   const Tensor data = in(0);
-  if (data.rank() < 2)
-    return fail("the input has rank %, expected matrices", data.rank());
   const Dims dims = data.dims(), values(dims.at, dims.rank - 1);
   const int64_t n = dims[dims.rank - 1];
   char *e = make(0, data.dtype(), values);
@@ -109,8 +107,6 @@ ATC_KERNEL(SymmetricEigen) {
 /// `full_matrices` the first one is square.
 ATC_KERNEL(Qr) {
   const Tensor data = in(0);
-  if (data.rank() < 2)
-    return fail("the input has rank %, expected matrices", data.rank());
   Dims left = data.dims(), right = left;
   const int64_t m = left[left.rank - 2], n = left[left.rank - 1];
   const int64_t columns = integer("full_matrices", 0) ? m : minimum(m, n);

@@ -76,29 +76,40 @@ void pad(Context &c, Tensor data, const Dims &begins, const Dims &shape, Mode mo
     __builtin_memset(&zero, 0, sizeof(zero));
     const auto filler = constant ? *constant : zero;
     parallelIf(c, shape.product() / inner, inner, [&](int64_t begin, int64_t end) {
+      // Counts up: divisions take as long as copying a short row.
+      Dims at = shape;
+      for (int64_t d = rank - 2, rest = begin; d >= 0; rest /= shape[d], --d)
+        at[d] = rest % shape[d];
       for (int64_t row = begin; row < end; ++row) {
         int64_t offset = 0;
         bool inside = true;
-        for (int64_t d = rank - 2, rest = row; d >= 0; --d) {
-          const int64_t part = table[starts[d] + rest % shape[d]];
+        for (int64_t d = 0; d < rank - 1; ++d) {
+          const int64_t part = table[starts[d] + at[d]];
           inside = inside && part >= 0;
           offset += part;
-          rest /= shape[d];
         }
+        for (int64_t d = rank - 2; d >= 0 && ++at[d] == shape[d]; --d)
+          at[d] = 0;
         auto *target = result + row * inner;
-        auto single = [&](int64_t i) {
-          target[i] = inside && last[i] >= 0 ? source[offset + last[i]] : filler;
+        auto put = [&](int64_t first, int64_t end) {
+          for (int64_t i = first; i < end; ++i)
+            target[i] = filler;
         };
-        for (int64_t i = 0; i < from; ++i)
-          single(i);
-        if (inside && to > from)
+        if (!inside) {
+          put(0, inner);
+          continue;
+        }
+        auto border = [&](int64_t first, int64_t end) {
+          if (mode == Mode::Constant)
+            return put(first, end);
+          for (int64_t i = first; i < end; ++i)
+            target[i] = source[offset + last[i]];
+        };
+        border(0, from);
+        if (to > from)
           copyBytes(target + from, source + offset + last[from],
                     (to - from) * int64_t(sizeof(*target)));
-        else
-          for (int64_t i = from; i < to; ++i)
-            target[i] = filler;
-        for (int64_t i = to; i < inner; ++i)
-          single(i);
+        border(to, inner);
       }
     });
   });

@@ -42,14 +42,62 @@ private:
   uint64_t key, low, high;
 };
 
-/// In [0, 1), of the lowest 23 bits.
-float unit(uint32_t word) { return float(word & 0x7fffff) * 0x1p-23f; }
+/// Returns a number in [0, 1) that has as many random bits as T has in its significand: doubles
+/// take two words, others one.
+template <typename T> Compute<T> unit(const uint32_t *words) {
+  if constexpr (__is_same(T, double))
+    return double(words[1] | uint64_t(words[0] & 0xfffff) << 32) * 0x1p-52;
+  else if constexpr (__is_same(T, float))
+    return float(words[0] & 0x7fffff) * 0x1p-23f;
+  else if constexpr (__is_same(T, Half))
+    return float(words[0] & 0x3ff) * 0x1p-10f;
+  else
+    return float(words[0] & 0x7f) * 0x1p-7f;
+}
 
-/// Returns one of the two normally distributed numbers of a pair of random words (Box-Muller).
-float normal(uint32_t a, uint32_t b, bool second) {
-  const float radius = math::sqrt(-2.0f * math::log(maximum(unit(a), 1.0e-7f)));
-  const float angle = 6.2831853071795864769f * unit(b);
-  return radius * (second ? math::cos(angle) : math::sin(angle));
+/// A pair of normally distributed numbers, by the method of Box and Muller: of four words for
+/// doubles, else of two words in float.
+template <typename T> struct NormalPair {
+  using N = Compute<T>;
+  static constexpr int words = sizeof(N) == 8 ? 2 : 1; ///< per number
+  N radius, angle;
+
+  explicit NormalPair(const uint32_t *random)
+      : radius(N(math::sqrt(N(-2) * math::log(maximum(unit<N>(random), N(1.0e-7)))))),
+        angle(N(6.2831853071795864769) * unit<N>(random + words)) {}
+  N at(int index) const { return radius * N(index ? math::cos(angle) : math::sin(angle)); }
+};
+
+/// Fills `out` with `count` numbers of a distribution.
+template <typename T>
+void fillFloats(const Philox &words, T *out, int64_t count, bool isNormal, bool isTruncated) {
+  constexpr int per = NormalPair<T>::words, group = 4 / per; // numbers per block
+  // The numbers of a group of a truncated distribution may use that many words, those out of range
+  // included.
+  constexpr uint64_t reserved = group * 256;
+  for (int64_t i = 0; i < count; i += group) {
+    if (!isTruncated) {
+      const Philox::Words block = words.block(uint64_t(i / group));
+      for (int j = 0; j < group && i + j < count; ++j)
+        out[i + j] = isNormal ? T(NormalPair<T>(block.at + (j & ~1) * per).at(j & 1))
+                              : T(unit<T>(block.at + j * per));
+      continue;
+    }
+    uint64_t next = uint64_t(i / group) * reserved;
+    for (int j = 0; j < group;) {
+      const Philox::Words block = words.block(next / 4);
+      const NormalPair<T> pair(block.at + next % 4);
+      next += 2 * per;
+      for (int second = 0; second < 2 && j < group; ++second) {
+        const auto value = pair.at(second);
+        if (!(value > -2 && value < 2))
+          continue;
+        if (i + j < count)
+          out[i + j] = T(value);
+        ++j;
+      }
+    }
+  }
 }
 
 } // namespace
@@ -89,7 +137,7 @@ ATC_KERNEL(PhiloxRandom) {
     if (!dims.push(integerAt(shape, i)))
       return fail("the shape has % dims", shape.count());
   const bool isInteger = type == I32 || type == I64 || type == U32 || type == U64;
-  if ((!isInteger && type != F32) || (isInteger && (isNormal || isTruncated)))
+  if ((!isInteger && !isFloat(type)) || (isInteger && (isNormal || isTruncated)))
     return failType(type);
   if (keys.count() < 1 || counters.count() < 2)
     return fail("the key has % numbers and the counter %, expected 1 and 2", keys.count(),
@@ -118,29 +166,11 @@ ATC_KERNEL(PhiloxRandom) {
       }
     return;
   }
-  float *to = static_cast<float *>(out);
-  // Four numbers of a truncated distribution may use that many words, those out of range included.
-  constexpr uint64_t reserved = 4 * 256;
-  for (int64_t i = 0; i < count && !isTruncated; i += 4) {
-    const Philox::Words block = words.block(uint64_t(i) / 4);
-    for (int64_t j = 0; j < 4 && i + j < count; ++j)
-      to[i + j] = isNormal ? normal(block.at[j & 2], block.at[j | 1], j & 1) : unit(block.at[j]);
-  }
-  for (int64_t i = 0; i < count && isTruncated; i += 4) {
-    uint64_t next = uint64_t(i) / 4 * reserved;
-    for (int64_t j = 0; j < 4;) {
-      const uint32_t a = words.word(next), b = words.word(next + 1);
-      next += 2;
-      for (int second = 0; second < 2 && j < 4; ++second) {
-        const float value = normal(a, b, second);
-        if (!(value > -2 && value < 2))
-          continue;
-        if (i + j < count)
-          to[i + j] = value;
-        ++j;
-      }
-    }
-  }
+  if (!dispatchFloats(type, [&](auto each) {
+        using T = typename decltype(each)::Type;
+        fillFloats<T>(words, static_cast<T *>(out), count, isNormal, isTruncated);
+      }))
+    failType(type);
 }
 
 } // namespace atc::kernels

@@ -152,7 +152,8 @@ def CpuLowerMath : Pass<"cpu-lower-math", "::mlir::func::FuncOp"> {
     fused multiply-add becomes a product and a sum.
   }];
   let dependentDialects = ["::atc::cpu::CpuDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+                           "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def CpuLowerToLLVM : Pass<"cpu-lower-to-llvm", "::mlir::ModuleOp"> {

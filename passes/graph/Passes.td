@@ -72,6 +72,15 @@ def GraphEliminateTransposes : GraphPass<"graph-eliminate-transposes"> {
     Statistic<"numSunk", "num-sunk", "Number of ops that transposes were moved behind">];
 }
 
+def GraphExpandCumulativeSum : GraphPass<"graph-expand-cumulative-sum"> {
+  let summary = "Replace running sums by sums of a tensor and itself, shifted by 1, 2, 4 ...";
+  let description = [{
+    For targets without code that carries a sum from element to element. A dim
+    of n elements takes ceil(log2(n)) additions.
+  }];
+  let statistics = [Statistic<"numExpanded", "num-expanded", "Number of running sums replaced">];
+}
+
 def GraphExpandPow : GraphPass<"graph-expand-pow"> {
   let summary = "Replace powers with simple constant exponents by cheaper ops";
   let description = [{

@@ -27,11 +27,12 @@ public:
   explicit PipelineBuilder(Add add) : add(add) {}
 
   struct Choices {
-    bool releaseConstants, integers, widenFloats, mergeProducts, splitGroups, keepPreprocessing;
+    bool releaseConstants, integers, widenFloats, mergeProducts, splitGroups, keepPreprocessing,
+        expandSums;
     unsigned maxCode;
   };
   /// Every pass that any target uses.
-  static constexpr Choices kAll = {true, true, true, true, true, true, kMaxCode};
+  static constexpr Choices kAll = {true, true, true, true, true, true, true, kMaxCode};
 
   void build(const Choices &choices) {
     if (choices.widenFloats)
@@ -39,6 +40,8 @@ public:
     GraphExpandPreprocessingOptions preprocessing;
     preprocessing.keepForConv = choices.keepPreprocessing;
     addPass(createGraphExpandPreprocessing(preprocessing));
+    if (choices.expandSums)
+      addPass(createGraphExpandCumulativeSum());
     buildSimplification();
 
     // While the scales of quantized tensors are still known.
@@ -124,7 +127,7 @@ void atc::graph::buildGraphPipeline(OpPassManager &pm, const GraphPipelineOption
   };
   PipelineBuilder(add).build({options.releaseConstants, options.integers, options.widenFloats,
                               options.mergeProducts, options.splitGroups, options.keepPreprocessing,
-                              options.maxCode});
+                              /*expandSums=*/!options.widenFloats, options.maxCode});
 }
 
 void atc::graph::buildWeightPasses(OpPassManager &pm) {

@@ -1,4 +1,4 @@
-//===-- LowerScatter.cpp - from graph.scatter_add to its kernel -----------===//
+//===-- LowerScatter.cpp - sums by index and running sums -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/kernel/LowerGraph.h"
@@ -14,6 +14,14 @@ LogicalResult lowerScatterAdd(GraphLowering &lowering, graph::ScatterAddOp op) {
   lowering.kernel<ScatterAddOp>(result, lowering.storageOf(result),
                                 lowering.buffer(op.getUpdates()), lowering.buffer(op.getIndices()),
                                 lowering.buffer(result));
+  return success();
+}
+
+LogicalResult lowerCumulativeSum(GraphLowering &lowering, graph::CumulativeSumOp op) {
+  Value result = op.getResult();
+  lowering.kernel<CumulativeSumOp>(result, lowering.storageOf(result),
+                                   lowering.buffer(op.getInput()), lowering.buffer(result),
+                                   op.getAxis(), op.getExclusive(), op.getReverse());
   return success();
 }
 

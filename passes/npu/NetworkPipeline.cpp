@@ -24,6 +24,7 @@ ArrayRef<StringLiteral> optionalPasses() {
   // npu-minimise-sync and npu-allocate-flags are options of npu-insert-sync.
   static constexpr StringLiteral names[] = {"om-remove-dead",
                                             "om-reuse-in-place",
+                                            "npu-add-on-cube",
                                             "npu-align-rows",
                                             "npu-compose-layer-norm",
                                             "npu-convert-parts",
@@ -84,6 +85,8 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
     pm.addPass(createNpuFuseEpilogues());
   if (isOn(options, "npu-fuse-input-quantization"))
     pm.addPass(createNpuFuseInputQuantization());
+  if (isOn(options, "npu-add-on-cube"))
+    pm.addPass(createNpuAddOnCube());
   pm.addPass(createNpuSplitEpilogues());
   pm.addPass(createNpuSplitBorders());
   pm.addPass(createNpuSplitReductions());

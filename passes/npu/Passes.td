@@ -339,6 +339,27 @@ def NpuSetSoc : Pass<"npu-set-soc", "::mlir::ModuleOp"> {
   ];
 }
 
+def NpuAddOnCube : Pass<"npu-add-on-cube", "::mlir::ModuleOp"> {
+  let summary = "Let the cube of split cores add residuals";
+  let description = [{
+    A convolution of f16 with a residual gets a matrix with ones on its diagonal:
+    the product of the residual with that matrix is accumulated with the others,
+    16 columns at a time. On SoCs with separate vector cores the residual would
+    be added by a kernel of its own, which reads the results from gm again.
+
+    ```mlir
+    npu.conv2d %x, %w residual %r outs %y {activation = relu}
+    // becomes
+    %i = om.weight dense<...> : memref<16x16xf16>
+    npu.conv2d %x, %w residual %r identity %i outs %y {activation = relu}
+    ```
+  }];
+  let dependentDialects = ["::atc::npu::ir::NpuDialect", "::atc::om::OmDialect"];
+  let statistics = [
+    Statistic<"numAdded", "num-added", "Convolutions that add a residual on the cube">
+  ];
+}
+
 def NpuSplitEpilogues : Pass<"npu-split-epilogues", "::mlir::ModuleOp"> {
   let summary = "Split off epilogues that the cube does not support";
   let description = [{

@@ -3,6 +3,7 @@
 
 #include "dialects/graph/ops/ReduceOps.h"
 #include "dialects/graph/ops/UnaryOps.h"
+#include "dialects/graph/scatter/Scatter.h"
 #include "passes/train/Gradients.h"
 
 using namespace mlir;
@@ -84,6 +85,10 @@ static Value reduceGradient(ReduceKind kind, const KeptReduction &r) {
 void addReduceGradients(GradientRules &rules) {
   rules.add<ReduceOp>([](ReduceOp op, OpGradient &g) {
     g.give(0, reduceGradient(op.getKind(), KeptReduction(op, g)));
+  });
+  rules.add<CumulativeSumOp>([](CumulativeSumOp op, OpGradient &g) {
+    // An element is in the sums of all that come behind it.
+    g.give(0, g.make<CumulativeSumOp>(g.result, op.getAxis(), op.getExclusive(), !op.getReverse()));
   });
   rules.add<SoftmaxOp>([](SoftmaxOp op, OpGradient &g) {
     // The product has the sum as its only reader, inside of which it is computed.

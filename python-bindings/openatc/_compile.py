@@ -190,7 +190,13 @@ def _option(value: object) -> str:
 def _dims(name: str, dims: Sequence[int | None]) -> list[int]:
     try:
         if not isinstance(dims, str):
-            return [-1 if dim is None else operator.index(dim) for dim in dims]
+            checked = [-1 if dim is None else operator.index(dim) for dim in dims]
+            # The compiler refuses what is too large, as far as its numbers go.
+            for dim in checked:
+                if abs(dim) >= 1 << 63:
+                    raise ValueError(f"the shape of input '{name}' has the dim {dim}, more than "
+                                     "the largest supported one, 2^31")
+            return checked
     except TypeError:
         pass
     raise TypeError(f"the shape of input '{name}' must be integers, -1 or None for a dim that is "

@@ -3,9 +3,31 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import tempfile
+import time
+
+_SECONDS_FOR_A_READER = 3
+
+
+def _open_directly(path: str) -> int:
+    """Opens a device or a pipe to write. A pipe without a reader would wait for one for ever: a
+    reader that starts together with this program gets some seconds."""
+    end = time.monotonic() + _SECONDS_FOR_A_READER
+    while True:
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK)
+        except OSError as error:
+            if error.errno != errno.ENXIO or not stat.S_ISFIFO(os.stat(path).st_mode):
+                raise
+            if time.monotonic() > end:
+                raise OSError(errno.ENXIO, "no program reads from this pipe", path) from None
+            time.sleep(0.01)
+        else:
+            os.set_blocking(descriptor, True)  # writes wait
+            return descriptor
 
 
 def write_file(path: str | os.PathLike[str], data: bytes) -> None:
@@ -16,7 +38,7 @@ def write_file(path: str | os.PathLike[str], data: bytes) -> None:
     if os.path.exists(target):
         mode = os.stat(target).st_mode
         if not stat.S_ISREG(mode):
-            with open(target, "wb") as file:
+            with open(_open_directly(target), "wb") as file:
                 file.write(data)
             return
     folder, name = os.path.split(target)

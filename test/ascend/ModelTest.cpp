@@ -323,7 +323,8 @@ TEST_CASE("parameters of dynamic image preprocessing are checked") {
                               128));
   BAD(ACL_ERROR_INVALID_PARAM, aclmdlSetAIPPRbuvSwapSwitch(aipp, 2));
   GOOD(aclmdlSetAIPPSrcImageSize(aipp, 224, 224));
-  BAD(ACL_ERROR_INVALID_PARAM, aclmdlSetAIPPSrcImageSize(aipp, 0, 224));
+  for (auto [width, height] : {std::pair{0, 224}, {1, 224}, {4097, 224}, {224, 0}, {224, 4097}})
+    BAD(ACL_ERROR_INVALID_PARAM, aclmdlSetAIPPSrcImageSize(aipp, width, height));
   GOOD(aclmdlSetAIPPCropParams(aipp, 1, 0, 0, 200, 200, 1));
   BAD(ACL_ERROR_INVALID_PARAM, aclmdlSetAIPPCropParams(aipp, 1, 0, 0, 200, 200, 2));
   BAD(ACL_ERROR_INVALID_PARAM, aclmdlSetAIPPPaddingParams(aipp, 1, 33, 0, 0, 0, 0));

@@ -29,12 +29,26 @@ def test_scripts_find_the_name_of_the_chip():
             ("npu-smi info -m | awk 'NR==2{print $4 $5}'", "Ascend910B3"),
             ("npu-smi info -t board -i 1 | grep 'Chip Name' | cut -d: -f2", "910B3"),
             ("npu-smi info | awk -F'|' '/0000:/{print $3}' | tail -1", "0000:02:00.0"),
+            ("npu-smi info -t proc-mem -i 0 -c 0 | awk -F: '/Process Count/{print $2}'", "0"),
             ("npu-smi info -t usages -i 0 -c 0 | grep -c 'Rate(%)'", "3")):
         done = run(line, **given)
         assert done.stdout.strip() == said and not done.stderr, (line, done)
 
 
-@pytest.mark.parametrize("words, code", [("info -i 7", "E10001"), ("info -t fan -i 0", "E10001"),
+def test_loads_until_it_is_stopped():
+    """Two rows, an interval of a second between them."""
+    process = subprocess.Popen([BUILD / "bin" / "npu-smi", "info", "watch", "-i", "0", "-d", "1", "-s", "pam"],
+                               stdout=subprocess.PIPE, text=True)
+    try:
+        lines = [process.stdout.readline().split() for _ in range(3)]
+    finally:
+        process.terminate()
+        process.wait(20)
+    assert lines == ["NpuID(Idx) ChipId(Idx) Pwr(W) AI Core(%) Memory(%)".split(), *[["0(0)", "0(0)", "NA", "0", "0"]] * 2]
+
+
+@pytest.mark.parametrize("words, code", [("info watch -s pz", "E10001"), ("info watch -d 0", "E10001"),
+                                         ("info watch -t board", "E10055"), ("info -i 7", "E10001"), ("info -t fan -i 0", "E10001"),
                                          ("info --all", "E10055"), ("set -t reset -i 0", "E10055")])
 def test_what_is_not_there(words, code):
     done = run(f"npu-smi {words}")

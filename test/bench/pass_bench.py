@@ -24,7 +24,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PASSES = ["graph-fuse-conv-add", "graph-fuse-conv-activation", "graph-fuse-elementwise",
           "graph-merge-products",
-          "npu-align-rows", "npu-compose-layer-norm", "npu-convert-parts", "npu-decompose", "npu-fuse-epilogues", "npu-fuse-input-quantization", "npu-select-preprocessing",
+          "npu-add-on-cube", "npu-align-rows", "npu-compose-layer-norm", "npu-convert-parts", "npu-decompose", "npu-fuse-epilogues", "npu-fuse-input-quantization", "npu-select-preprocessing",
           "npu-split-batch", "npu-prefetch-weights", "npu-preload-weights", "npu-reorder", "npu-scale-queries", "npu-select-buffers",
           "npu-select-tiles", "npu-minimise-sync", "npu-allocate-flags", "npu-join-launches"]
 FRAMEWORKS = {".onnx": 5, ".pb": 3, ".tflite": 6}

@@ -50,3 +50,20 @@ TEST_CASE("errors in messages in text form name the line") {
   CHECK(!parseTextMessage(deep, error));
   CHECK_THAT(error, Catch::Contains("deep"));
 }
+
+TEST_CASE("braces without a partner are found") {
+  const std::tuple<const char *, int, const char *> cases[] = {
+      {"a {\n b {\n}", 0, "this '{' is not closed"},
+      {"a {\n}\n}\n}", 2, "this '}' closes nothing"},
+      {"a: '}\\'}' b { # }", 0, "this '{' is not closed"},
+      {"a: \"{\nb {\n", 1, "this '{' is not closed"}};
+  for (const auto &[text, line, words] : cases) {
+    INFO(text);
+    auto brace = atc::findLoneBrace(text);
+    REQUIRE(brace);
+    CHECK(brace->line == line);
+    CHECK_THAT(brace->what, Catch::StartsWith(words));
+  }
+  for (const char *text : {"", "a { b { } } # }", "a: '{' b: \"}'\" c { }", "a: '\\"})
+    CHECK(!atc::findLoneBrace(text));
+}

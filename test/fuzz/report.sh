@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Runs every fuzz program of this folder for a number of inputs and prints one table.
 #
-#   test/fuzz/report.sh [--quick] [--inputs N] [--seconds N] [--seed S] [--json] [--build DIR] [PROGRAM...]
+#   test/fuzz/report.sh [--quick] [--divide N] [--inputs N] [--seconds N] [--seed S] [--json] [--build DIR] [PROGRAM...]
 #
-# --quick divides the numbers of inputs by 100, --inputs sets that of each program. --seconds runs
+# --divide divides the numbers of inputs, --quick by 100; --inputs sets that of each program. --seconds runs
 # each program again and again with the next seed, until it has run that long. --json prints an array with an object per program. Without a PROGRAM all are run. The exit code is 1 where a
 # program is missing or has found something. Build first with AddressSanitizer (scripts/test.sh
 # --asan) and name build-asan for findings that a plain build does not show.
@@ -14,6 +14,7 @@ build=build divide=1 inputs='' json='' seconds=0 first_seed=1 programs=()
 while [ $# -gt 0 ]; do
   case $1 in
   --quick) divide=100 ;;
+  --divide) shift; divide=${1:?} ;;
   --inputs) shift; inputs=${1:?} ;;
   --json) json=1 ;;
   --seed) shift; first_seed=${1:?} ;;
@@ -42,6 +43,8 @@ settings() { # program
   fuzz-acl-calls) echo 20000 test/fuzz/corpus-acl ;;
   fuzz-compile) echo 10000 --replay=0 test/fuzz/corpus-onnx test/fuzz/corpus-tf test/fuzz/corpus-tflite ;;
   fuzz-npu-program) echo 1000000 test/fuzz/corpus-npu ;;
+  fuzz-acl-model) echo 100000 test/runtime-lite/golden test/fuzz/corpus-om-run ;;
+  fuzz-om-dump) echo 100000 test/runtime-lite/golden test/fuzz/corpus-om-run ;;
   fuzz-om-run) echo 100000 test/fuzz/corpus-om-run ;;
   fuzz-om-load) echo 1000000 test/runtime-lite/golden $(ls -d test/fuzz/corpus-om 2>/dev/null) ;;
   *) local kind=${1#fuzz-}; echo 1000000 "test/fuzz/corpus-${kind%%-*}" ;;

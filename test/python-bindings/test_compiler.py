@@ -59,6 +59,8 @@ def test_load_errors(digits_onnx, tmp_path):
     assert error_text(openatc.load, digits_onnx, input_shapes={"no": (1,)}).code == "E10016"
     with pytest.raises(TypeError, match="must be integers"):
         openatc.load(digits_onnx, input_shapes={"image": (1.5, 1, 28, 28)})
+    with pytest.raises(ValueError, match="'image' has the dim 9223372036854775808, more than"):
+        openatc.load(digits_onnx, input_shapes={"image": (1 << 63, 1, 28, 28)})
     error = error_text(openatc.load, digits_onnx, input_shapes={"image": (0, -2, 28, 28)})
     assert error.code == "E10011" and len(error.messages) == 2
     for name, content in (("a.onnx", b"no model"), ("b.onnx", b""), ("c.mlir", b"func @"),

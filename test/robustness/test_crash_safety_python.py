@@ -161,3 +161,20 @@ def test_files_in_memory_have_the_limit_of_files(place):
     assert done.returncode == 1
     assert re.search(r"E13004: cannot write .*: File too large", done.stdout + done.stderr), done.stdout
     assert "E19999" not in done.stdout + done.stderr
+
+
+def test_pipes_without_a_reader(tmp_path, monkeypatch):
+    """The helper of what writes files alone; a reader that comes a moment later gets all of them."""
+    sys.path.insert(0, str(PACKAGES))
+    from openatc import _output
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    data = bytes(range(256)) * 1000  # more than a pipe holds
+    reader = subprocess.Popen(["sh", "-c", f"sleep 0.1; cat '{pipe}' > '{tmp_path / 'read'}'"])
+    _output.write_file(pipe, data)
+    assert reader.wait(60) == 0
+    assert (tmp_path / "read").read_bytes() == data
+    monkeypatch.setattr(_output, "_SECONDS_FOR_A_READER", 0.1)
+    with pytest.raises(OSError, match="no program reads from this pipe"):
+        _output.write_file(pipe, data)
+    _output.write_file("/dev/null", data)

@@ -64,7 +64,8 @@ int main(int argc, char **argv) {
   atc::om::GearMerger merger;
   const HostTestModel state = cacheModel(image), rank = gatherModel(image);
   HostTestModel facts = factsModel(image);
-  const std::vector<atc::om::InitialState> first = {{"state", {5, 6, 7}}};
+  const std::vector<atc::om::InitialState> first = {
+      atc::om::InitialState::ofFloats("state", {5, 6, 7})};
   const HostTestModel initial = countingModel(image, first);
   // Weights that nothing reads, and that are hashed in parts for their size.
   std::vector<char> weights(5 * atc::rt::hashPartBytes - 64);

@@ -154,11 +154,14 @@ TEST_CASE("many states with many dims take no longer to check than to read") {
 }
 
 TEST_CASE("a state begins with the values that the file has, also after a reset") {
-  const std::vector<atc::om::InitialState> values = {{"state", {5, 6, 7}}};
+  const std::vector<atc::om::InitialState> values = {
+      atc::om::InitialState::ofFloats("state", {5, 6, 7})};
   HostTestModel test = countingModel(image(), values);
   std::string error;
   for (const atc::om::InitialState &wrong :
-       {atc::om::InitialState{"state", {5, 6}}, atc::om::InitialState{"other", {5, 6, 7}}})
+       {atc::om::InitialState::ofFloats("state", {5, 6}),
+        atc::om::InitialState::ofFloats("other", {5, 6, 7}),
+        atc::om::InitialState{"state", OM_I32, 3, values[0].bytes}})
     CHECK_FALSE(atc::om::setInitialStates(test.model, {wrong}, error));
   Ready ready(test, "state-initial.om");
   CHECK(ready.model.info().schema_minor == 9);

@@ -419,7 +419,11 @@ def atc(folder, file, *flags):
 @pytest.mark.parametrize("text, expected", [
     ("# nothing", "E10052: {0}: the file has no aipp_op"),
     ("", "E13003: file '{0}' is empty"),
-    ("aipp_op {", "E10052: {0}:1: "),
+    ("aipp_op {\n aipp_mode: static\n", "E10052: {0}:1: this '{{' is not closed"),
+    ("aipp_op { # }\n related_input_name: '}'\n", "E10052: {0}:1: this '{{' is not closed"),
+    ("aipp_op {\n aipp_mode: static\n}\n}", "E10052: {0}:4: this '}}' closes nothing"),
+    ("aipp_op {\n aipp_op {\n }\n}", "E10052: {0}:2: aipp_op stands inside of another one"),
+    ("aipp_op\n aipp_mode: static\n", "E10052: {0}:2: aipp_op must be followed by {{"),
     ("aipp_mode: static", "E10052: {0}:1: 'aipp_mode' stands outside of aipp_op"),
     ("aipp_op {\n input_format: RGB888_U8\n}", "E10052: {0}:1: aipp_mode must be static"),
     ("aipp_op { aipp_mode: static }", "E10052: {0}:1: input_format is missing"),

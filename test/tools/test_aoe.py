@@ -295,6 +295,7 @@ def test_without_a_chip_it_is_that_of_the_card(tmp_path):
 
 def test_flags_of_the_vendor(tmp_path):
     """Short names, the framework that the file's name says, and flags for machines with cards."""
+    (tmp_path / "ops.cfg").write_text("Conv2D\n")
     out = run("aoe", "-m", MODEL, "-j=2", "--input_shape", "image:1,1,28,28", "--reload", "--Fdeeper_opat",
               "--Fop_format=true", "--tune_ops_file", tmp_path / "ops.cfg", "--tune_optimization_level=O1",
               "--progress_bar", "off", "--tune_trials=1", f"--output={tmp_path / 'tuned'}")
@@ -303,6 +304,8 @@ def test_flags_of_the_vendor(tmp_path):
     assert (tmp_path / "tuned.om").is_file()
     code, out = call("aoe", "-m", "m.weights", "-j", "2", f"--output={tmp_path / 'm'}")
     assert code == 1 and "E10007: --framework is required" in out, out
+    code, out = call("aoe", "-m", MODEL, f"--tune_ops_file={tmp_path / 'none.cfg'}", f"--output={tmp_path / 'm'}")
+    assert code == 1 and "E10410: the file" in out and "none.cfg\" of --tune_ops_file does not exist" in out, out
     code, out = call("aoe", "--job_type=2", f"--model_path={tmp_path}")
     assert code == 1 and out.count("E1") == 1 and "(--model_path)" in out, out
 

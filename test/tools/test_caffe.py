@@ -434,7 +434,7 @@ def test_shared_weights(tmp_path):
 
 @pytest.mark.parametrize("text, expected", [
     ("", ["E13003"]),
-    ("layer { name: ", ["E13018: "]),
+    ("layer { name: ", ["E13018: ", "a.prototxt:1: this '{' is not closed"]),
     ('name: "x"', ["E16004: "]),
     (INPUT + RELU.replace('"data" top', '"none" top'),
      ["E16001: bottom 'none' of layer 'relu' is made by no layer"]),

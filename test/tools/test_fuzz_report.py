@@ -39,6 +39,12 @@ def test_the_table_is_one(tmp_path):
     assert [line.split()[0] for line in out.splitlines()] == ["program", *PROGRAMS]
 
 
+def test_the_numbers_are_divided():
+    code, out, err = call(REPORT, "--divide", "500000", "--seed", "3", "--json", "--build", BUILD, "fuzz-regex")
+    assert code == 0, out + err
+    assert [row["inputs"] for row in json.loads(out)] == [2]
+
+
 def test_a_program_that_is_missing_is_told(tmp_path):
     code, out, err = call(REPORT, "--inputs", "5", "--build", tmp_path)
     assert code == 1

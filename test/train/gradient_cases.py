@@ -291,6 +291,8 @@ MOVEMENT = [
     one("expand", "expand", [(3, 1)], (2, 3, 4), "", lambda t, F, a: a.expand(2, 3, 4)),
     one("tile", "tile", [(2, 3)], (4, 9), f"repeats = {ints(2, 3)}",
         lambda t, F, a: a.repeat(2, 3)),
+    one("cumulative_sum", "cumulative_sum", [(2, 3, 4)], (2, 3, 4),
+        "axis = 1 : i64, exclusive = true", lambda t, F, a: a.cumsum(1) - a),
     one("concat", "concat", [(2, 3), (2, 2)], (2, 5), "axis = 1 : i64",
         lambda t, F, a, b: t.cat([a, b], 1)),
     one("slice", "slice", [(5, 8)], (2, 3), f"starts = {ints(1, 1)}, sizes = {ints(2, 3)}, "

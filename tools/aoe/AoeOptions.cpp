@@ -206,6 +206,9 @@ AoeOptions parseAoe(ArrayRef<const char *> arguments, Diagnostics &diagnostics) 
   for (const OwnFlag &flag : ownFlags)
     if (flag.whyIgnored && own.has(flag.name))
       diagnostics.warning("W10055", Twine("--") + flag.name + " has no effect: " + flag.whyIgnored);
+  // Without an effect, but a name that leads nowhere is a mistake all the same.
+  if (const std::string list = own.get("tune_ops_file"); !list.empty() && !sys::fs::exists(list))
+    diagnostics.error("E10410", "the file \"" + list + "\" of --tune_ops_file does not exist");
   if (own.has("model_path")) {
     diagnostics.error("E10055", "graphs that a framework has dumped (--model_path) cannot be "
                                 "tuned: give the model with --model");

@@ -97,6 +97,10 @@ OPENATC_ACLNN(GluBackward, const aclTensor *gradOut, const aclTensor *self, int6
 OPENATC_ACLNN(RoiAlign, const aclTensor *self, const aclTensor *rois, const aclTensor *batchIndices,
               const char *mode, int outputHeight, int outputWidth, int samplingRatio,
               float spatialScale, aclTensor *out)
+/* Rows of boxes are [image, x1, y1, x2, y2]. aligned: elements lie at their centres. */
+OPENATC_ACLNN(RoiAlignV2, const aclTensor *self, const aclTensor *boxes, int64_t pooledHeight,
+              int64_t pooledWidth, float spatialScale, int64_t samplingRatio, bool aligned,
+              aclTensor *out)
 /* Rows are [batch, class, box]; those that are left over are -1. */
 OPENATC_ACLNN(NonMaxSuppression, const aclTensor *boxes, const aclTensor *scores,
               aclIntArray *maxOutputBoxesPerClass, aclFloatArray *iouThreshold,

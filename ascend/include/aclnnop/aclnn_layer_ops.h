@@ -92,6 +92,9 @@ OPENATC_ACLNN(BatchNormElemtBackward, const aclTensor *gradOut, const aclTensor 
 
 /* ---- norms with what follows them ---------------------------------------------------- */
 
+/* RmsNorm with the factors 1 + gamma. */
+OPENATC_ACLNN(GemmaRmsNorm, const aclTensor *x, const aclTensor *gamma, double epsilon,
+              const aclTensor *yOut, const aclTensor *rstdOut)
 OPENATC_ACLNN(InplaceAddRmsNorm, aclTensor *x1Ref, aclTensor *x2Ref, const aclTensor *gamma,
               double epsilon, const aclTensor *rstdOut)
 OPENATC_ACLNN(AddRmsNormQuant, const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma,

@@ -163,6 +163,10 @@ OPENATC_ACLNN(AscendAntiQuant, const aclTensor *x, const aclTensor *scale, const
 /* round(x * scale + offset) as int8. */
 OPENATC_ACLNN(AscendQuant, const aclTensor *x, const aclTensor *scale, const aclTensor *offset,
               bool sqrtMode, const char *roundMode, int32_t dstType, const aclTensor *y)
+/* The same with a scale and an offset per index of an axis, the last one or the one before. */
+OPENATC_ACLNN(AscendQuantV3, const aclTensor *x, const aclTensor *scale, const aclTensor *offset,
+              bool sqrtMode, const char *roundMode, int32_t dstType, int32_t axis,
+              const aclTensor *y)
 /* Quantizes each row by its largest absolute value, which is 127 then. */
 OPENATC_ACLNN(DynamicQuant, const aclTensor *x, const aclTensor *smoothScalesOptional,
               const aclTensor *yOut, const aclTensor *scaleOut)

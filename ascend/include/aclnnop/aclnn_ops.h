@@ -183,6 +183,9 @@ OPENATC_ACLNN(GeGluV3, const aclTensor *self, int64_t dim, int64_t approximate, 
 /* `cubeMathType` is 0 to 3, and changes nothing here: products have the type of their inputs. */
 OPENATC_ACLNN(Matmul, const aclTensor *self, const aclTensor *mat2, aclTensor *out,
               int8_t cubeMathType)
+/* mat2 is [k, n] in any format, or has the 4 dims of FRACTAL_NZ: [n / 16, k / 16, 16, 16]. */
+OPENATC_ACLNN(MatmulWeightNz, const aclTensor *self, const aclTensor *mat2, aclTensor *out,
+              int8_t cubeMathType)
 OPENATC_ACLNN(Mm, const aclTensor *self, const aclTensor *mat2, aclTensor *out, int8_t cubeMathType)
 OPENATC_ACLNN(BatchMatMul, const aclTensor *self, const aclTensor *mat2, aclTensor *out,
               int8_t cubeMathType)

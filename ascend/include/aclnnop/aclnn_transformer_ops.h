@@ -163,6 +163,9 @@ OPENATC_ACLNN(FlashAttentionVarLenScore, const aclTensor *query, const aclTensor
 /* Rotates query and key in place: halves of the last dim. */
 OPENATC_ACLNN(ApplyRotaryPosEmb, aclTensor *queryRef, aclTensor *keyRef, const aclTensor *cos,
               const aclTensor *sin, int64_t layout)
+/* rotaryMode: half, interleave or quarter. */
+OPENATC_ACLNN(ApplyRotaryPosEmbV2, aclTensor *queryRef, aclTensor *keyRef, const aclTensor *cos,
+              const aclTensor *sin, int64_t layout, char *rotaryMode)
 
 /* Writes tokens to the places of caches that slots number, below 0 to none. */
 OPENATC_ACLNN(ScatterPaKvCache, const aclTensor *key, aclTensor *keyCacheRef,

@@ -28,7 +28,7 @@ def Graph_RsqrtOp : Graph_UnaryOp<"rsqrt", "1 / sqrt(x)">;
 def Graph_ReciprocalOp : Graph_UnaryOp<"reciprocal", "1 / x">;
 def Graph_FloorOp : Graph_UnaryOp<"floor", "floor(x)">;
 def Graph_CeilOp : Graph_UnaryOp<"ceil", "ceil(x)">;
-def Graph_RoundOp : Graph_UnaryOp<"round", "round(x), halves to even">;
+def Graph_RoundOp : Graph_UnaryOp<"round", "round(x), ties to even">;
 def Graph_SinOp : Graph_UnaryOp<"sin", "sin(x)">;
 def Graph_CosOp : Graph_UnaryOp<"cos", "cos(x)">;
 def Graph_TanOp : Graph_UnaryOp<"tan", "tan(x)">;

@@ -1,4 +1,4 @@
-//===-- Scatter.h - the adjoint of gather ---------------------------------===//
+//===-- Scatter.h - sums by index and running sums ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_DIALECTS_GRAPH_SCATTER_SCATTER_H
@@ -10,7 +10,7 @@
 #include "dialects/graph/scatter/ScatterOps.h.inc"
 
 namespace atc::graph {
-/// Adds the op to the graph dialect. Called by the dialect.
+/// Adds the ops to the graph dialect. Called by the dialect.
 void registerScatter(GraphDialect &dialect);
 } // namespace atc::graph
 

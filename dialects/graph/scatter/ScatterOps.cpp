@@ -1,19 +1,32 @@
-//===-- ScatterOps.cpp - verifier of graph.scatter_add --------------------===//
+//===-- ScatterOps.cpp - verifiers of sums by index and running sums ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/scatter/Scatter.h"
 
 #include "mlir/IR/OpImplementation.h"
 
+#include "dialects/graph/TypeInference.h"
 #include "dialects/graph/ops/RegisterOps.h"
 
 using namespace mlir;
 using namespace atc::graph;
+using namespace atc::graph::detail;
 
 #define GET_OP_CLASSES
 #include "dialects/graph/scatter/ScatterOps.cpp.inc"
 
-void atc::graph::registerScatter(GraphDialect &dialect) { registerOps<ScatterAddOp>(dialect); }
+void atc::graph::registerScatter(GraphDialect &dialect) {
+  registerOps<ScatterAddOp, CumulativeSumOp>(dialect);
+}
+
+FailureOr<RankedTensorType> CumulativeSumOp::inferType(Adaptor adaptor, EmitError emitError) {
+  auto type = rankedType(adaptor.getInput());
+  if (failed(checkAxis(adaptor.getAxis(), type.getRank(), emitError)))
+    return failure();
+  if (!type.getElementType().isIntOrFloat() || type.getElementType().isInteger(1))
+    return emitError() << "expects numbers, but input is " << type;
+  return withoutEncoding(type);
+}
 
 LogicalResult ScatterAddOp::verify() {
   auto indices = cast<RankedTensorType>(getIndices().getType()),

@@ -1,10 +1,11 @@
-//===-- ScatterOps.td - the adjoint of gather -------------*- tablegen -*-===//
+//===-- ScatterOps.td - sums by index and running sums -----*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_GRAPH_SCATTER_OPS_TD
 #define OPENATC_GRAPH_SCATTER_OPS_TD
 
 include "dialects/graph/GraphDialect.td"
+include "mlir/IR/CommonAttrConstraints.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -24,6 +25,18 @@ def Graph_ScatterAddOp : Op<Graph_Dialect, "scatter_add", [Pure]> {
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
+}
+
+def Graph_CumulativeSumOp : Graph_InferOp<"cumulative_sum"> {
+  let summary = "Sums of all elements up to each one along `axis`";
+  let description = [{
+    With `reverse` the sums run from the end. With `exclusive` a sum does not
+    contain the element at its own position, and the first one is 0.
+  }];
+  let arguments = (ins AnyRankedTensor:$input, I64Attr:$axis,
+                       DefaultValuedAttr<BoolAttr, "false">:$exclusive,
+                       DefaultValuedAttr<BoolAttr, "false">:$reverse);
+  let results = (outs AnyRankedTensor:$result);
 }
 
 #endif // OPENATC_GRAPH_SCATTER_OPS_TD

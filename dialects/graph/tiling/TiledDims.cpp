@@ -5,6 +5,7 @@
 
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/Graph.h"
+#include "dialects/graph/scatter/Scatter.h"
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 
 using namespace mlir;
@@ -121,6 +122,15 @@ template <typename Op> struct AlongAxis : TiledDimOpInterface::ExternalModel<Alo
   FailureOr<int64_t> inferTiledDim(Operation *op, Dims dims, int64_t, std::string &reason) const {
     if (static_cast<int64_t>(cast<Op>(op).getAxis()) == dims[0])
       return fail(reason, "normalizes along it");
+    return dims[0];
+  }
+};
+
+struct CumulativeSumModel
+    : TiledDimOpInterface::ExternalModel<CumulativeSumModel, CumulativeSumOp> {
+  FailureOr<int64_t> inferTiledDim(Operation *op, Dims dims, int64_t, std::string &reason) const {
+    if (static_cast<int64_t>(cast<CumulativeSumOp>(op).getAxis()) == dims[0])
+      return fail(reason, "sums along it");
     return dims[0];
   }
 };
@@ -293,6 +303,7 @@ void attachTiledDims(MLIRContext &context) {
   attach<Quantization, QuantizeOp, DequantizeOp, StorageCastOp>(context);
   attach<AlongAxis, SoftmaxOp, LogSoftmaxOp>(context);
   attach<ArgModel, ArgMaxOp, ArgMinOp>(context);
+  CumulativeSumOp::attachInterface<CumulativeSumModel>(context);
   MatMulOp::attachInterface<MatMulModel>(context);
   FullyConnectedOp::attachInterface<FullyConnectedModel>(context);
   ReduceOp::attachInterface<ReduceModel>(context);

@@ -3,12 +3,12 @@
 
 #include "dialects/graph/ops/BinaryOps.h"
 #include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/scatter/Scatter.h"
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
 #include "frontends/onnx/TensorData.h" // IWYU pragma: keep
 
 using namespace mlir;
-using llvm::APFloat;
 
 namespace atc::onnx_import {
 namespace {
@@ -157,23 +157,6 @@ void importTrilu(NodeContext &n) {
   n.setOutput(n.create<graph::WhereOp>(isKept, input, n.scalarLike(0, input)));
 }
 
-/// Sums of all elements up to each one, in log2(size) additions of the tensor
-/// and itself, shifted by 1, 2, 4 ...
-Value cumulativeSum(NodeContext &n, Value value, int64_t axis, bool exclusive, bool reverse) {
-  auto shifted = [&](Value of, int64_t by) {
-    SmallVector<int64_t> low(n.rank(of), 0), high(low);
-    low[axis] = reverse ? -by : by;
-    high[axis] = -low[axis];
-    return n.create<graph::PadOp>(of, low, high, graph::PadMode::Constant, APFloat(0.0));
-  };
-  int64_t size = n.shape(value)[axis];
-  if (exclusive && size > 0)
-    value = shifted(value, 1);
-  for (int64_t by = 1; by < size && !n.failed(); by *= 2)
-    value = n.add(value, shifted(value, by));
-  return value;
-}
-
 void importCumSum(NodeContext &n) {
   n.requireRank(0, 1, INT64_MAX);
   Value input = n.input(0), axis = n.input(1);
@@ -190,14 +173,17 @@ void importCumSum(NodeContext &n) {
     int64_t along = n.normalizeAxis(known->front(), rank);
     if (n.failed())
       return;
-    return n.setOutput(cumulativeSum(n, input, along, exclusive, reverse));
+    return n.setOutput(n.create<graph::CumulativeSumOp>(input, along, exclusive, reverse));
   }
   // The axis is only known at run time: selects among the sums along each axis.
   Value at = wrapped(n, n.reshape(axis, {}), rank);
-  Value result = cumulativeSum(n, input, 0, exclusive, reverse);
+  auto sums = [&](int64_t along) {
+    return n.create<graph::CumulativeSumOp>(input, along, exclusive, reverse);
+  };
+  Value result = sums(0);
   for (int64_t along = 1; along < rank && !n.failed(); ++along)
     result = n.create<graph::WhereOp>(compare(n, at, number(n, along), ComparePredicate::Eq),
-                                      cumulativeSum(n, input, along, exclusive, reverse), result);
+                                      sums(along), result);
   n.setOutput(result);
 }
 

@@ -24,7 +24,8 @@ using AttributeType = onnx::AttributeProto;
 
 /// The weights [directions, inputs, gates] have scales of directions, or of directions and gates;
 /// those of LSTM are [directions, gates, inputs]. The numbers that the integers stand for are
-/// multiplied in f32.
+/// multiplied in f32. ONNX Runtime also rounds the activations to 8 bits, of one range per step,
+/// from which results differ by some thousandths.
 FunctionProto dynamicQuantizeLstm(const NodeProto &, std::string &) {
   FunctionWriter w(
       {"X", "W", "R", "B", "lens", "h", "c", "P", "W_scale", "W_zero", "R_scale", "R_zero"},
@@ -252,7 +253,10 @@ FunctionProto dynamicSlice(const NodeProto &, std::string &) {
   return w.take();
 }
 
-constexpr llvm::StringLiteral microsoft = "com.microsoft", standard = "";
+constexpr llvm::StringLiteral microsoft = "com.microsoft", standard = "", deploy = "mmdeploy";
+constexpr llvm::StringLiteral ofBatchNms =
+    "change_coordinate_frame image_size iou_threshold max_size_per_class max_total_size "
+    "score_threshold transpose_box";
 constexpr KnownFunction functions[] = {
     {microsoft, "BiasAdd", "", biasAdd},
     {microsoft, "BiasGelu", "", biasGelu},
@@ -312,12 +316,14 @@ constexpr KnownFunction functions[] = {
     {microsoft, "WordConvEmbedding", "char_embedding_size conv_window_size embedding_size",
      wordEmbedding},
     {standard, "Affine", "alpha beta", affine},
+    {standard, "BatchMultiClassNMS", ofBatchNms, batchMultiClassNms},
     {standard, "Crop", "border scale", crop},
     {standard, "DynamicSlice", "", dynamicSlice},
     {standard, "ImageScaler", "bias scale", imageScaler},
     {standard, "ParametricSoftplus", "alpha beta", scaledActivation<false>},
     {standard, "Scale", "scale", scale},
     {standard, "ScaledTanh", "alpha beta", scaledActivation<true>},
+    {deploy, "BatchMultiClassNMS", ofBatchNms, batchMultiClassNms},
 };
 
 } // namespace

@@ -15,7 +15,8 @@ namespace atc::onnx_import {
 
 /// An operator that is imported as a function of standard operators.
 struct KnownFunction {
-  llvm::StringLiteral domain; ///< empty for operators that were once tried in the standard domain
+  llvm::StringLiteral domain; ///< empty for operators that were once tried in the standard domain,
+                              ///< or that the Ascend toolchain adds to it
   llvm::StringLiteral op;
   llvm::StringLiteral attributes; ///< that the function reads, separated by spaces
   /// Returns the function that stands for a node; with a `problem` where there is none.
@@ -48,6 +49,9 @@ onnx::FunctionProto scaledSilu(const onnx::NodeProto &node, std::string &problem
 onnx::FunctionProto sparseAttention(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto unfoldTensor(const onnx::NodeProto &node, std::string &problem);
 onnx::FunctionProto wordEmbedding(const onnx::NodeProto &node, std::string &problem);
+
+/// Operators that the Ascend toolchain adds, by their names there.
+onnx::FunctionProto batchMultiClassNms(const onnx::NodeProto &node, std::string &problem);
 
 /// Operators of com.microsoft into which nodes are fused, by their names there.
 onnx::FunctionProto biasAdd(const onnx::NodeProto &node, std::string &problem);

@@ -337,8 +337,8 @@ bool SingleOpGraph::needs(size_t count) {
 }
 
 bool buildOfRows(SingleOpGraph &graph) {
-  for (ArrayRef<OperatorRow> rows : {elementwiseRows(), gradientRows(), layerRows(), movementRows(),
-                                     neuralRows(), quantizedRows()})
+  for (ArrayRef<OperatorRow> rows : {composedRows(), elementwiseRows(), gradientRows(), layerRows(),
+                                     movementRows(), neuralRows(), quantizedRows()})
     for (const OperatorRow &row : rows)
       if (row.type == graph.op.type) {
         if (graph.needs(row.inputs))
@@ -350,8 +350,8 @@ bool buildOfRows(SingleOpGraph &graph) {
 
 std::vector<std::string> namesOfRows() {
   std::vector<std::string> names;
-  for (ArrayRef<OperatorRow> rows : {elementwiseRows(), gradientRows(), layerRows(), movementRows(),
-                                     neuralRows(), quantizedRows()})
+  for (ArrayRef<OperatorRow> rows : {composedRows(), elementwiseRows(), gradientRows(), layerRows(),
+                                     movementRows(), neuralRows(), quantizedRows()})
     for (const OperatorRow &row : rows)
       names.push_back(row.type.str());
   return names;

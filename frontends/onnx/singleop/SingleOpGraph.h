@@ -152,6 +152,7 @@ struct OperatorRow {
 };
 
 /// Return the operators of one file each.
+llvm::ArrayRef<OperatorRow> composedRows();
 llvm::ArrayRef<OperatorRow> elementwiseRows();
 llvm::ArrayRef<OperatorRow> gradientRows();
 llvm::ArrayRef<OperatorRow> layerRows();

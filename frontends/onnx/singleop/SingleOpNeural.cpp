@@ -160,8 +160,8 @@ void buildInstanceNorm(Graph &g) {
   g.finishImage(result);
 }
 
-/// Divides x by the root of the mean of its squares, times gamma; writes 1 over that root where
-/// the file describes it.
+/// Divides x by the root of the mean of its squares, times gamma (GemmaRmsNorm: 1 + gamma); writes
+/// 1 over that root where the file describes it.
 void buildRmsNorm(Graph &g) {
   const int64_t rank = g.rankOf(0);
   Ints axes;
@@ -172,7 +172,9 @@ void buildRmsNorm(Graph &g) {
   const std::string mean = g.value("ReduceMean", {square, g.addInts(axes)});
   const std::string bounded = g.value("Add", {mean, g.addScalar(g.getFloat("epsilon", 1e-6))});
   const std::string factor = g.value("Reciprocal", {g.value("Sqrt", {bounded})});
-  g.finish(g.value("Mul", {g.value("Mul", {g.x[0], factor}), g.x[1]}));
+  const bool isGemma = g.op.type == "GemmaRmsNorm";
+  const std::string gamma = isGemma ? g.value("Add", {g.x[1], g.addScalar(1)}) : g.x[1];
+  g.finish(g.value("Mul", {g.value("Mul", {g.x[0], factor}), gamma}));
   if (g.y.size() > 1)
     g.write(1, factor);
 }
@@ -309,6 +311,7 @@ ArrayRef<OperatorRow> neuralRows() {
       {"Deconvolution", 2, buildTransposedConv},
       {"Eltwise", 1, buildEltwise},
       {"FullyConnection", 2, buildFullyConnection},
+      {"GemmaRmsNorm", 2, buildRmsNorm},
       {"InstanceNorm", 3, buildInstanceNorm},
       {"L2Normalize", 1, buildL2Normalize},
       {"LRN", 1, buildLRN},

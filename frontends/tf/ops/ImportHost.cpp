@@ -166,65 +166,6 @@ void importEigen(NodeContext &n) {
 
 void importQr(NodeContext &n) { setDecomposition(n, "Qr", {isFull(n)}, 2); }
 
-/// Returns the bits of each element as another type of the same width.
-Value bitsAs(NodeContext &n, Value value, Type type) {
-  if (NodeContext::elementType(value) == type)
-    return value;
-  return n.callHost("BitCast", {value}, {n.hostInts("to", {graph::dtypeOf(type)})});
-}
-
-/// The bits of each element as another type. An element of more bits becomes several along one more
-/// last dim, the lowest bits first; all along the last dim become one of more bits.
-void importBitcast(NodeContext &n) {
-  Value input = n.input(0);
-  Type type = n.typeAttr("type", pb::DT_FLOAT);
-  if (n.failed())
-    return;
-  Type from = n.elementType(input);
-  if (!from.isIntOrFloat() || !type.isIntOrFloat() || from.isInteger(1) || type.isInteger(1))
-    return n.failAttribute("type", "is no type of numbers, or the input holds none");
-  const unsigned before = from.getIntOrFloatBitWidth(), after = type.getIntOrFloatBitWidth();
-  if (before == after)
-    return n.setOutput(n.callHost("BitCast", {input}, {n.hostInts("to", {graph::dtypeOf(type)})}));
-  if (!NodeContext::hasRank(input))
-    return n.failInput(0, "has no known rank");
-  SmallVector<int64_t> shape(n.shape(input));
-  const int64_t rank = n.rank(input), parts = std::max(before, after) / std::min(before, after);
-  const Type narrow = n.builder().getIntegerType(std::min(before, after), false),
-             wide = n.builder().getIntegerType(std::max(before, after), false);
-  SmallVector<int64_t> places;
-  for (int64_t part = 0; part < parts; ++part)
-    places.push_back(part * narrow.getIntOrFloatBitWidth());
-  Value shifts = n.cast(n.intList(places), wide);
-  auto shifted = [&](Value value, StringRef direction) {
-    return n.callHost("BitShift", {value, shifts}, {n.hostText("direction", direction)});
-  };
-  if (before > after) {
-    Value whole = n.callHost("Unsqueeze", {bitsAs(n, input, wide), n.intList({rank})});
-    const uint64_t mask = llvm::maskTrailingOnes<uint64_t>(after);
-    Value lowest =
-        n.callHost("BitwiseAnd", {shifted(whole, "RIGHT"),
-                                  n.cast(n.intList({static_cast<int64_t>(mask)}), wide)});
-    shape.push_back(parts);
-    return n.setOutput(withKnownDims(n, bitsAs(n, n.cast(lowest, narrow), type), shape, 0));
-  }
-  if (rank == 0 || (!ShapedType::isDynamic(shape.back()) && shape.back() != parts))
-    return n.failInput(0, "has " + Twine(rank ? shape.back() : 1) +
-                              " elements along its last dim, expected the " + Twine(parts) +
-                              " of one element");
-  // A run with another number of parts fails; the bits of the parts are disjoint.
-  Value sized = n.callHost(
-      "Reshape", {input, n.callHost("Concat",
-                                    {n.callHost("Shape", {input}, {n.hostInts("end", {-1})}),
-                                     n.intList({parts})},
-                                    {n.hostInts("axis", {0})})});
-  Value whole = n.callHost(
-      "ReduceSum", {shifted(n.cast(bitsAs(n, sized, narrow), wide), "LEFT"), n.intList({rank - 1})},
-      {n.hostInts("keepdims", {0})});
-  shape.pop_back();
-  n.setOutput(withKnownDims(n, bitsAs(n, whole, type), shape, 0));
-}
-
 void importCholesky(NodeContext &n) {
   Value input = n.input(0);
   n.setOutput(n.callHost("Cholesky", {input}));
@@ -247,10 +188,20 @@ template <unsigned count> void importFunction(NodeContext &n) {
   n.setOutput(n.callHost(n.op(), inputs));
 }
 
-template <int order, bool isScaled> void importBessel(NodeContext &n) {
+/// BesselI0, BesselI1e and so on: the kernel's name, the order, and `e` for the scaled function.
+void importBessel(NodeContext &n) {
   Value input = n.input(0);
-  n.setOutput(n.callHost("BesselI", {input},
-                         {n.hostInts("order", {order}), n.hostInts("scaled", {isScaled})}));
+  StringRef name = n.op();
+  SmallVector<NamedAttribute> attributes;
+  if (name.starts_with("BesselI") || name.starts_with("BesselK"))
+    attributes.push_back(n.hostInts("scaled", {name.consume_back("e")}));
+  attributes.push_back(n.hostInts("order", {name.back() - '0'}));
+  n.setOutput(n.callHost(name.drop_back(), {input}, attributes));
+}
+
+void importFresnel(NodeContext &n) {
+  Value input = n.input(0);
+  n.setOutput(n.callHost("Fresnel", {input}, {n.hostInts("cosine", {n.op() == "FresnelCos"})}));
 }
 
 void importInvert(NodeContext &n) {
@@ -287,20 +238,31 @@ void callEinsum(NodeContext &n) {
 
 ArrayRef<OpRow> hostRows() {
   static const OpRow rows[] = {
-      {"BesselI0", importBessel<0, false>},
-      {"BesselI0e", importBessel<0, true>},
-      {"BesselI1", importBessel<1, false>},
-      {"BesselI1e", importBessel<1, true>},
+      {"BesselI0", importBessel},
+      {"BesselI0e", importBessel},
+      {"BesselI1", importBessel},
+      {"BesselI1e", importBessel},
+      {"BesselJ0", importBessel},
+      {"BesselJ1", importBessel},
+      {"BesselK0", importBessel},
+      {"BesselK0e", importBessel},
+      {"BesselK1", importBessel},
+      {"BesselK1e", importBessel},
+      {"BesselY0", importBessel},
+      {"BesselY1", importBessel},
       {"Betainc", importFunction<3>},
-      {"Bitcast", importBitcast, "numbers"},
       {"Cholesky", importCholesky, "real matrices"},
       {"Cumprod", importScan},
       {"Cumsum", importScan},
       {"CumulativeLogsumexp", importScan},
       {"DataFormatVecPermute", importVecPermute},
+      {"Dawsn", importFunction<1>},
       {"Digamma", importFunction<1>},
       {"Einsum", callEinsum},
       {"Erfinv", importFunction<1>},
+      {"Expint", importFunction<1>},
+      {"FresnelCos", importFresnel},
+      {"FresnelSin", importFresnel},
       {"Igamma", importFunction<2>},
       {"Igammac", importFunction<2>},
       {"Invert", importInvert},
@@ -316,6 +278,7 @@ ArrayRef<OpRow> hostRows() {
       {"Polygamma", importFunction<2>},
       {"Qr", importQr, "real matrices"},
       {"SelfAdjointEigV2", importEigen, "real matrices"},
+      {"Spence", importFunction<1>},
       {"Svd", importSvd},
       {"TopK", callTopK},
       {"TopKV2", callTopK},

@@ -107,9 +107,9 @@ void importDilation(NodeContext &n) {
 }
 
 /// The pixels of every window one after the other in the channels.
-void importPatches(NodeContext &n) {
-  n.requireRank(0, 4, 4);
-  ImageLayout layout(n, 4);
+template <int64_t rank> void importPatches(NodeContext &n) {
+  n.requireRank(0, rank, rank);
+  ImageLayout layout(n, rank);
   SmallVector<int64_t> kernel = layout.spatial(n, "ksizes");
   if (n.failed())
     return;
@@ -121,7 +121,7 @@ void importPatches(NodeContext &n) {
   SmallVector<Value> slices = slicesOfWindow(n, image, *window, 0.0);
   if (!n.failed())
     n.setOutput(slices.size() == 1 ? slices.front()
-                                   : n.create<graph::ConcatOp>(ValueRange(slices), 3));
+                                   : n.create<graph::ConcatOp>(ValueRange(slices), rank - 1));
 }
 
 /// The sizes are an input, [height, width]; images are NHWC.
@@ -221,7 +221,8 @@ ArrayRef<OpRow> poolRows() {
       {"AvgPool3D", importPool<graph::AveragePoolOp, 5>},
       {"DepthToSpace", importDepthToSpace},
       {"Dilation2D", importDilation},
-      {"ExtractImagePatches", importPatches},
+      {"ExtractImagePatches", importPatches<4>},
+      {"ExtractVolumePatches", importPatches<5>},
       {"LRN", importLrn},
       {"MaxPool", importPool<graph::MaxPoolOp, 4>},
       {"MaxPool3D", importPool<graph::MaxPoolOp, 5>},

@@ -123,8 +123,6 @@ template <Form form, bool hasKey> void importSeeded(NodeContext &n) {
   }
   if (n.failed() || keys.empty())
     return;
-  if (!element.isF32() && form < Form::Integers)
-    return n.failAttribute("dtype", "is no DT_FLOAT");
   SmallVector<Value> inputs{indexVector(n, shape), keys[0], keys[1]};
   if (form == Form::Integers)
     for (unsigned bound : {0u, 1u})
@@ -154,7 +152,7 @@ void importAlgorithm(NodeContext &n) { n.setOutput(n.scalar(1, n.builder().getI3
 } // namespace
 
 ArrayRef<OpRow> randomRows() {
-  static constexpr llvm::StringLiteral ofState = "new numbers in each run", ofFloats = "of floats";
+  static constexpr llvm::StringLiteral ofState = "new numbers in each run";
   static const OpRow rows[] = {
       {"Multinomial", importMultinomial, ofState},
       {"RandomShuffle", importShuffle, ofState},
@@ -164,16 +162,16 @@ ArrayRef<OpRow> randomRows() {
       {"StatelessRandomGetAlg", importAlgorithm},
       {"StatelessRandomGetKeyCounter", importKeyCounter<false>},
       {"StatelessRandomGetKeyCounterAlg", importKeyCounter<true>},
-      {"StatelessRandomNormal", importSeeded<Form::Normal, false>, ofFloats},
-      {"StatelessRandomNormalV2", importSeeded<Form::Normal, true>, ofFloats},
-      {"StatelessRandomUniform", importSeeded<Form::Uniform, false>, ofFloats},
+      {"StatelessRandomNormal", importSeeded<Form::Normal, false>},
+      {"StatelessRandomNormalV2", importSeeded<Form::Normal, true>},
+      {"StatelessRandomUniform", importSeeded<Form::Uniform, false>},
       {"StatelessRandomUniformFullInt", importSeeded<Form::AnyIntegers, false>},
       {"StatelessRandomUniformFullIntV2", importSeeded<Form::AnyIntegers, true>},
       {"StatelessRandomUniformInt", importSeeded<Form::Integers, false>},
       {"StatelessRandomUniformIntV2", importSeeded<Form::Integers, true>},
-      {"StatelessRandomUniformV2", importSeeded<Form::Uniform, true>, ofFloats},
-      {"StatelessTruncatedNormal", importSeeded<Form::Truncated, false>, ofFloats},
-      {"StatelessTruncatedNormalV2", importSeeded<Form::Truncated, true>, ofFloats},
+      {"StatelessRandomUniformV2", importSeeded<Form::Uniform, true>},
+      {"StatelessTruncatedNormal", importSeeded<Form::Truncated, false>},
+      {"StatelessTruncatedNormalV2", importSeeded<Form::Truncated, true>},
       {"TruncatedNormal", importTruncated, ofState},
   };
   return rows;

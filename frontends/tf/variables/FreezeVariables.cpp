@@ -229,18 +229,14 @@ static bool freezeOne(pb::NodeDef &node, CheckpointBundle *checkpoint, Diagnosti
   }
   node.clear_input();
   if (const pb::AttrValue *state = attributeOf(node, stateAttribute)) {
-    if (!isZeros(tensor)) {
-      diagnostics.error("E13010", "variable '" + node.name() +
-                                      "' changes while the model runs and was not saved as zeros, "
-                                      "which are what states begin with");
-      return false;
-    }
     const pb::AttrValue output = *state;
     node.set_op("Placeholder");
     node.clear_attr();
     (*node.mutable_attr())["dtype"].set_type(tensor.dtype());
     *(*node.mutable_attr())["shape"].mutable_shape() = tensor.tensor_shape();
     (*node.mutable_attr())[stateAttribute] = output;
+    if (!isZeros(tensor))
+      *(*node.mutable_attr())[firstValueAttribute].mutable_tensor() = std::move(tensor);
     return true;
   }
   node.set_op("Const");

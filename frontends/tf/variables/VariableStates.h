@@ -14,6 +14,9 @@ namespace atc::tf_import {
 /// The attribute of a variable that is a state: the name of the output that is its next value.
 inline constexpr const char *stateAttribute = "_openatc_state";
 
+/// The attribute of the input that a state becomes: its first value, where that is not zeros.
+inline constexpr const char *firstValueAttribute = "_openatc_first_value";
+
 /// Makes variables states, as those of recurrent layers that go on where the last run ended: the
 /// value that an AssignVariableOp writes becomes one more output of each function on the way to it
 /// and of the model, and the variable gets `stateAttribute`. `variables` are the names of handles

@@ -80,7 +80,7 @@ static void splitAdditions(pb::FunctionDef &function) {
     *function.add_node_def() = std::move(node);
 }
 
-static void forwardWrites(pb::FunctionDef &function) {
+void forwardWrites(pb::FunctionDef &function) {
   splitAdditions(function);
   StringMap<const pb::NodeDef *> nodes;
   for (const pb::NodeDef &node : function.node_def())

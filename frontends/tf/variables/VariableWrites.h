@@ -27,7 +27,9 @@ struct VariableWrite {
 /// Whether the operator changes a variable.
 bool writesVariable(llvm::StringRef op);
 
-/// Lets what reads a variable behind its write, in the same function, read what is written.
+/// Lets what reads a variable behind its write, in the same function, read what is written. Makes
+/// additions to variables a read, the sum and a write.
+void forwardWrites(pb::FunctionDef &function);
 void forwardWrites(pb::GraphDef &graph);
 
 /// Returns the variables that are written and whose values the outputs of a graph without calls

@@ -11,13 +11,18 @@ namespace atc::tflite {
 namespace {
 
 void importReshape(OpContext &c) {
-  const Dims result = c.outputDims();
+  Dims result = c.outputDims();
+  if (isComplex(c.inputTensor(0)))
+    result.push_back(2); // the parts
   // The shape of the result says all, unless several dims are dynamic.
   if (llvm::count(result, -1) <= 1)
     return c.setOutput(c.reshape(c.moved(0), result));
   if (!c.hasInput(1))
     return c.fail("its shape is not known");
-  c.setOutput(c.node("Reshape", {c.moved(0), c.indices(1)}));
+  Value shape = c.indices(1);
+  if (isComplex(c.inputTensor(0)))
+    shape = c.node("Concat", {shape, c.ints({2})}, {{"axis", int64_t(0)}});
+  c.setOutput(c.node("Reshape", {c.moved(0), shape}));
 }
 
 void importTranspose(OpContext &c) {

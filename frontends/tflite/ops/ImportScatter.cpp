@@ -78,23 +78,37 @@ void importSegmentSum(OpContext &c) {
 //===--- Updates ----------------------------------------------------------===//
 
 /// Writes a block whose position is clamped so that it fits.
+/// Writes an update whose size only a run knows: the indices of its elements are computed.
+void updateComputedSlice(OpContext &c) {
+  const Value into = c.in(0), update = c.in(1);
+  Value size = c.node("Shape", {update});
+  Value last = c.node("Sub", {c.node("Shape", {into}), size});
+  Value start = c.node("Min", {c.node("Max", {c.indices(2), c.ints({0})}), last});
+  Value ones = c.node("Expand", {c.intScalar(1), size});
+  Value offsets = c.transpose(c.node("NonZero", {ones}), {1, 0});
+  c.setOutput(
+      c.node("ScatterND", {into, c.node("Add", {offsets, start}), c.reshape(update, {-1})}));
+}
+
 void importDynamicUpdateSlice(OpContext &c) {
-  const Dims dims = c.knownDims(0), block = c.knownDims(1);
+  const Dims dims = c.dims(0), block = c.dims(1);
   if (!c.failed() && dims.size() != block.size())
     c.fail("its update has " + Twine(block.size()) + " dims, expected " + Twine(dims.size()));
   if (c.failed())
     return;
   const size_t rank = dims.size();
   int64_t elements = 1;
+  bool isKnown = true;
   Dims limits;
   for (size_t i = 0; i < rank; ++i) {
-    if (block[i] > dims[i])
+    isKnown &= dims[i] >= 0 && block[i] >= 0;
+    if (dims[i] >= 0 && block[i] > dims[i])
       return c.fail("its update is larger than what it is written to");
     limits.push_back(dims[i] - block[i]);
-    elements *= block[i];
+    isKnown &= !llvm::MulOverflow(elements, block[i], elements);
   }
-  if (elements * static_cast<int64_t>(rank) > maxGrid)
-    return c.fail("its update has too many elements");
+  if (!isKnown || elements > maxGrid / std::max<int64_t>(1, static_cast<int64_t>(rank)))
+    return updateComputedSlice(c);
   std::vector<int64_t> grid;
   for (int64_t element = 0; element < elements; ++element) {
     Dims at(rank);

@@ -195,12 +195,19 @@ private:
     if constexpr (__is_integral(T)) {
       constexpr int64_t width = 16;
       typedef T Vec __attribute__((vector_size(width * sizeof(T)), aligned(sizeof(T)), may_alias));
-      for (; 2 * (done + width) <= columns; done += width) {
-        const Vec row = *reinterpret_cast<const Vec *>(from + done);
-        Vec *both = reinterpret_cast<Vec *>(to + 2 * done);
+      auto doubleVector = [&](int64_t at) {
+        const Vec row = *reinterpret_cast<const Vec *>(from + at);
+        Vec *both = reinterpret_cast<Vec *>(to + 2 * at);
         both[0] = __builtin_shufflevector(row, row, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
         both[1] = __builtin_shufflevector(row, row, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14,
                                           14, 15, 15);
+      };
+      for (; 2 * (done + width) <= columns; done += width)
+        doubleVector(done);
+      // The last vector overlaps the one before.
+      if (done && 2 * done + 1 < columns) {
+        doubleVector(columns / 2 - width);
+        done = columns / 2;
       }
     }
     for (; done < columns / 2; ++done)
@@ -254,7 +261,8 @@ private:
           const int64_t offset =
               last > 0 ? plane + axes[last - 1].indices[at[last - 1]] * steps[last - 1] : 0;
           T *to = reinterpret_cast<T *>(out) + row * width;
-          if (offset == before)
+          // A row that has just been written cannot be read yet.
+          if (offset == before && !isDoubled)
             copyBytes(to, to - width, width * int64_t(sizeof(T)));
           else
             copyRow(to, x.as<T>() + offset);

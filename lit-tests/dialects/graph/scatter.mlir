@@ -38,3 +38,20 @@ func.func @dims(%indices: tensor<4xi32>, %updates: tensor<1x5x8xf32>) -> tensor<
   %0 = graph.scatter_add %indices, %updates : (tensor<4xi32>, tensor<1x5x8xf32>) -> tensor<1x9x8xf32>
   return %0 : tensor<1x9x8xf32>
 }
+
+// -----
+
+// CHECK-LABEL: func.func @running
+// CHECK: graph.cumulative_sum %arg0 {axis = 1 : i64, reverse = true} : (tensor<2x5xf32>) -> tensor<2x5xf32>
+func.func @running(%x: tensor<2x5xf32>) -> tensor<2x5xf32> {
+  %0 = graph.cumulative_sum %x {axis = 1 : i64, reverse = true} : (tensor<2x5xf32>) -> tensor<2x5xf32>
+  return %0 : tensor<2x5xf32>
+}
+
+// -----
+
+func.func @bools(%x: tensor<2x5xi1>) -> tensor<2x5xi1> {
+  // expected-error @+1 {{expects numbers, but input is 'tensor<2x5xi1>'}}
+  %0 = graph.cumulative_sum %x {axis = 1 : i64} : (tensor<2x5xi1>) -> tensor<2x5xi1>
+  return %0 : tensor<2x5xi1>
+}

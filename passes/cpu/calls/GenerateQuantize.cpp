@@ -86,6 +86,11 @@ bool quantize(RowBuilder &b, graph::HostCallOp call) {
       host::integerOf(call, "precision", 0) != 0 ||
       (hasZero && (b.in(2).element != out.element || b.in(2).rank() != scale.rank())))
     return false;
+  // The host kernel knows the scale of a run before it starts, but scales of the last axis change
+  // with each element.
+  const bool perElement = scale.rank() == 1 && axisOf(call, 1, in.rank()) == in.rank() - 1;
+  if (in.element.isF32() && out.element.isInteger(8) && !perElement)
+    return false;
   return forEachScaled(b, call, [&](Value at, Value which) {
     Value x = b.divF(b.loadWide(in, at), b.load(scale, which));
     x = math::RoundEvenOp::create(b, x);
@@ -112,59 +117,11 @@ bool dequantize(RowBuilder &b, graph::HostCallOp call) {
   });
 }
 
-/// Finds the range of all elements, and quantizes them, as one task.
-bool dynamicQuantize(RowBuilder &b, graph::HostCallOp) {
-  const Port &in = b.in(0), &out = b.out();
-  constexpr int64_t lanes = 64;
-  if (!in.element.isF32() || !out || !out.isUnsigned || !out.element.isInteger(8) ||
-      out.rank() != in.rank() || in.rank() == 0)
-    return false;
-  Type single = b.getF32Type();
-  Value zero = b.constant(single, 0);
-  Port least = b.scratch(single, lanes), most = b.scratch(single, lanes);
-  b.setRowDims(in.rank());
-  b.forEachRow([&](ArrayRef<Value>, Value, Value length) {
-    // The range has 0 in it, which has to be exact; NaN does not change it.
-    Value size = b.index(lanes);
-    b.loop(size, [&](Value j) {
-      b.store(least, zero, j);
-      b.store(most, zero, j);
-    });
-    b.loop(b.div(b.add(length, b.index(lanes - 1)), size), [&](Value block) {
-      Value first = b.mul(block, size);
-      b.loop(b.min(size, b.sub(length, first)), [&](Value j) {
-        Value x = b.load(in, b.add(first, j));
-        b.store(least, b.smallerF(b.load(least, j), x), j);
-        b.store(most, b.largerF(b.load(most, j), x), j);
-      });
-    });
-    Indices range = b.fold(size, {zero, zero}, [&](Value j, ValueRange carried) -> Indices {
-      return {b.smallerF(carried[0], b.load(least, j)), b.largerF(carried[1], b.load(most, j))};
-    });
-    Value step = b.divF(b.subF(range[1], range[0]), b.constant(single, 255));
-    Value isEmpty = b.compareF(arith::CmpFPredicate::OEQ, step, zero);
-    Value by = b.select(isEmpty, b.constant(single, 1), step);
-    Value middle = b.subF(zero, b.divF(range[0], by));
-    Value point = saturate(b, out, math::RoundEvenOp::create(b, middle));
-    if (b.numOutputs() > 1 && b.out(1))
-      b.store(b.out(1), step, b.index(0));
-    if (b.numOutputs() > 2 && b.out(2))
-      b.store(b.out(2), point, b.index(0));
-    Value shift = asFloat(b, out, point);
-    b.loop(length, [&](Value j) {
-      Value x = math::RoundEvenOp::create(b, b.divF(b.load(in, j), by));
-      b.store(out, saturate(b, out, b.addF(x, shift)), j);
-    });
-  });
-  return true;
-}
-
 } // namespace
 
 Generator findQuantizeGenerator(StringRef kernel) {
   static const llvm::StringMap<Generator> generators = {
       {"DequantizeLinear", dequantize},
-      {"DynamicQuantizeLinear", dynamicQuantize},
       {"QuantizeLinear", quantize},
   };
   return generators.lookup(kernel);

@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/cpu/Passes.h"
+#include "passes/cpu/expand/Reductions.h"
 #include "passes/cpu/tiles/Epilogue.h"
 #include "passes/cpu/tiles/PixelTiles.h"
 
@@ -221,6 +222,65 @@ void MatMulExpander::run() {
   op.erase();
 }
 
+/// Returns whether an op multiplies rows by one vector, which both lie along vectors.
+bool multipliesVector(MatMulOp op) {
+  const LevelAttr level = levelOf(op);
+  return !op.getPacked() && !op.getBias() && !op.getResidual() && !op.getActivation() &&
+         shapeOf(op.getOutput())[2] == 1 && elementOf(op.getLhs()).isF32() &&
+         elementOf(op.getRhs()).isF32() && elementOf(op.getOutput()).isF32() &&
+         stridesOf(op.getLhs())[2] == 1 && stridesOf(op.getRhs())[1] == 1 &&
+         shapeOf(op.getLhs())[2] >= level.getLanes();
+}
+
+/// Multiplies rows by one vector: a tile of columns would use one lane of its registers.
+void expandVectorProduct(MatMulOp op) {
+  constexpr int64_t kRows = 4, kVectors = 2; // accumulators that hide the latency of additions
+  KernelBuilder b(op);
+  LaneBuffer lhs(b, op.getLhs()), rhs(b, op.getRhs()), output(b, op.getOutput());
+  SmallVector<int64_t> left = stridesOf(op.getLhs()), right = stridesOf(op.getRhs()),
+                       out = stridesOf(op.getOutput());
+  ArrayRef<int64_t> shape = shapeOf(op.getOutput());
+  const int64_t depth = shapeOf(op.getLhs())[2], width = b.level().getLanes();
+  if (shapeOf(op.getLhs())[0] == 1)
+    left[0] = 0;
+  if (shapeOf(op.getRhs())[0] == 1)
+    right[0] = 0;
+  const Lanes rows{1, kRows}, steps{width, kVectors};
+  Value zero = laneConstant(b, b.getF32Type(), width, 0.0);
+  SmallVector<Range> ranges =
+      beginTasks(b, shape.take_front(2), depth * lhs.bytes(), SmallVector<int64_t>{1, kRows});
+  forEach(b, ranges[0], [&](Value batch) {
+    forEachVectors(b, ranges[1], rows, [&](Value first, ArrayRef<int64_t> group) {
+      const int64_t count = group.size();
+      Value from = b.mulAdd(first, left[1], b.mul(batch, left[0]));
+      Value vector = b.mul(batch, right[0]);
+      const SmallVector<Value> start(count * kVectors, zero);
+      SmallVector<Value> sums = forEachVectors(
+          b, depth, steps, start, [&](Value k, ArrayRef<int64_t> counts, ValueRange carried) {
+            SmallVector<Value> next(carried);
+            for (auto [v, lanes] : llvm::enumerate(counts)) {
+              Value at = b.add(k, v * width);
+              Value y = rhs.load(b.add(vector, at), width, lanes, 1, zero);
+              for (int64_t r = 0; r < count; ++r) {
+                Value x = lhs.load(b.add(b.add(from, r * left[1]), at), width, lanes, 1, zero);
+                Value &sum = next[r * kVectors + v];
+                sum = b.madd(x, y, sum);
+              }
+            }
+            return next;
+          });
+      Value to = b.mulAdd(first, out[1], b.mul(batch, out[0]));
+      for (int64_t r = 0; r < count; ++r) {
+        Value sum = sums[r * kVectors];
+        for (int64_t v = 1; v < kVectors; ++v)
+          sum = arith::AddFOp::create(b, sum, sums[r * kVectors + v]);
+        output.store(combineLanes(b, Combiner::Sum, sum), b.add(to, r * out[1]), 1);
+      }
+    });
+  });
+  op.erase();
+}
+
 struct CpuExpandMatMulPass : impl::CpuExpandMatMulBase<CpuExpandMatMulPass> {
   void runOnOperation() override {
     getOperation().walk([&](MatMulOp op) {
@@ -229,6 +289,8 @@ struct CpuExpandMatMulPass : impl::CpuExpandMatMulBase<CpuExpandMatMulPass> {
         op.emitOpError("needs a tile; run cpu-select-tiles first");
         return signalPassFailure();
       }
+      if (multipliesVector(op))
+        return expandVectorProduct(op);
       MatMulExpander(op, tile).run();
     });
   }

@@ -301,6 +301,8 @@ struct CpuExpandReducePass : impl::CpuExpandReduceBase<CpuExpandReducePass> {
         }
         ReduceExpander(reduce).expand();
         op->erase();
+      } else if (auto sums = dyn_cast<CumulativeSumOp>(op)) {
+        expandCumulativeSum(sums);
       } else if (auto argReduce = dyn_cast<ArgReduceOp>(op)) {
         expandArgReduce(argReduce);
       } else if (auto softmax = dyn_cast<SoftmaxOp>(op)) {

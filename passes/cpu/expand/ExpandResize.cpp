@@ -293,6 +293,19 @@ private:
         return;
       }
       for (auto [position, weight] : llvm::zip(taps.positions, taps.weights)) {
+        auto addWeight = [&, weight = weight](const Source &source) {
+          Value outer = source.weight ? spread(b, source.weight, lanes.width) : Value();
+          weights.push_back(product(a, outer, weight));
+        };
+        if (input.hasGathers() && inShape[dim] * inStrides[dim] <= INT32_MAX) {
+          Value offsets =
+              arith::MulIOp::create(b, position, a.integer(inStrides[dim])); // all exist
+          for (const Source &source : sources) {
+            values.push_back(input.gather(source.offset, offsets));
+            addWeight(source);
+          }
+          continue;
+        }
         SmallVector<Value> offsets;
         for (int64_t lane = 0; lane < counts[0]; ++lane) {
           Value offset = laneOf(b, position, lane);
@@ -304,8 +317,7 @@ private:
           for (Value offset : offsets)
             at.push_back(b.add(source.offset, offset));
           values.push_back(input.gather(at, lanes.width));
-          Value outer = source.weight ? spread(b, source.weight, lanes.width) : Value();
-          weights.push_back(product(a, outer, weight));
+          addWeight(source);
         }
       }
       Value result =
@@ -402,13 +414,20 @@ void gatherSingles(GatherOp op) {
       index = arith::SelectOp::create(b, isBelow, wrapped, index);
       index = arith::MaxSIOp::create(b, index, constant(0));
       index = arith::MinSIOp::create(b, index, constant(size - 1));
+      Value from = b.mul(a, in[0]), to = b.mulAdd(first, out[1], b.mul(a, out[0]));
+      if (input.hasGathers() && size * in[1] <= INT32_MAX) {
+        Type narrow = laneType(b.getI32Type(), lanes.width);
+        Value rows = arith::TruncIOp::create(b, narrow, index);
+        Value step = laneConstant(b, b.getI32Type(), lanes.width, double(in[1]));
+        output.store(input.gather(from, arith::MulIOp::create(b, rows, step)), to, count, out[1]);
+        return;
+      }
       SmallVector<Value> places;
       for (int64_t lane = 0; lane < count; ++lane) {
         Value row = arith::IndexCastOp::create(b, b.getIndexType(), laneOf(b, index, lane));
-        places.push_back(b.mulAdd(row, in[1], b.mul(a, in[0])));
+        places.push_back(b.mulAdd(row, in[1], from));
       }
-      output.store(input.gather(places, lanes.width), b.mulAdd(first, out[1], b.mul(a, out[0])),
-                   count, out[1]);
+      output.store(input.gather(places, lanes.width), to, count, out[1]);
     });
   });
   op.erase();

@@ -4,10 +4,13 @@
 #ifndef OPENATC_PASSES_CPU_EXPAND_REDUCTIONS_H
 #define OPENATC_PASSES_CPU_EXPAND_REDUCTIONS_H
 
+#include "dialects/kernel/Scatter.h"
 #include "passes/cpu/tiles/LaneBuffer.h"
 #include "passes/cpu/tiles/LoopNest.h"
 
 namespace atc::cpu {
+
+using kernel::CumulativeSumOp;
 
 /// The dims of an input that a kernel reduces (or scans) and those that it keeps. The buffers of
 /// `kept` are the input and the output, the only buffer of `reduced` is the input.
@@ -42,6 +45,7 @@ mlir::Value reduceRow(KernelBuilder &b, Combiner combiner, mlir::Type element, i
 
 /// Each replaces a kernel op by loops.
 void expandArgReduce(ArgReduceOp op);
+void expandCumulativeSum(CumulativeSumOp op);
 void expandSoftmax(SoftmaxOp op);
 
 } // namespace atc::cpu

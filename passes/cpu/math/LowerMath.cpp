@@ -1,6 +1,7 @@
 //===-- LowerMath.cpp - math functions without a library ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "passes/ErrorFunction.h"
 #include "passes/cpu/Passes.h"
 #include "passes/cpu/math/Angles.h"
 #include "passes/cpu/math/ByteTables.h"
@@ -13,6 +14,7 @@
 #include "passes/cpu/tiles/Splat.h"
 
 #include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -59,17 +61,11 @@ struct LowerRemF : OpRewritePattern<arith::RemFOp> {
   }
 };
 
-/// Lowers erf(x) to x P(x^2) / Q(x^2), fitted to a relative error of 2e-8 as far as f32 does not
-/// round to 1. Without intervals there are no coefficients to select: it is a third of the
-/// instructions of a piecewise form, which is what the activations of a transformer cost.
+/// Lowers erf(x) to x P(x^2) / Q(x^2). Without intervals there are no coefficients to select: it is
+/// a third of the instructions of a piecewise form, which is what the activations of a transformer
+/// cost.
 struct LowerErf : OpRewritePattern<math::ErfOp> {
   using OpRewritePattern::OpRewritePattern;
-
-  static constexpr double kEnd = 3.925;
-  static constexpr double kNumerator[] = {1.12837915,    0.19059401,    0.0527693376,
-                                          0.00377256226, 0.00028484402, 2.04602851e-06};
-  static constexpr double kDenominator[] = {1.0,          0.502242274,   0.114182832,
-                                            0.0149832225, 0.00116386108, 3.8047811e-05};
 
   LogicalResult matchAndRewrite(math::ErfOp op, PatternRewriter &rewriter) const override {
     Type type = op.getType();
@@ -84,17 +80,91 @@ struct LowerErf : OpRewritePattern<math::ErfOp> {
       Value isBelow = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, low);
       return arith::SelectOp::create(b, isBelow, low, x);
     };
-    Value x = clamp(op.getOperand(), kEnd), square = arith::MulFOp::create(b, x, x);
+    Value x = clamp(op.getOperand(), kErfEnd), square = arith::MulFOp::create(b, x, x);
     auto polynomial = [&](ArrayRef<double> coefficients) {
       Value sum = splat(b, type, coefficients.back());
       for (double coefficient : llvm::reverse(coefficients.drop_back()))
         sum = math::FmaOp::create(b, sum, square, splat(b, type, coefficient));
       return sum;
     };
-    Value numerator = arith::MulFOp::create(b, x, polynomial(kNumerator));
-    Value quotient = arith::DivFOp::create(b, numerator, polynomial(kDenominator));
+    Value numerator = arith::MulFOp::create(b, x, polynomial(kErfNumerator));
+    Value quotient = arith::DivFOp::create(b, numerator, polynomial(kErfDenominator));
     rewriter.replaceOp(op, clamp(quotient, 1.0)); // rounding may exceed 1
     return success();
+  }
+};
+
+/// Divides vectors of integers as floats, which have an instruction. Rounded to f32, the quotient
+/// of integers of 16 bits is below the next whole number where the exact one is, and so is that of
+/// 32 bits in f64. Elements of 64 bits are divided so where they are below 2^51, and where the
+/// level converts them; else one by one. What divides by zero or overflows is undefined before as
+/// well.
+template <typename Op> struct DivideAsFloats : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  static constexpr bool isSigned =
+      std::is_same_v<Op, arith::DivSIOp> || std::is_same_v<Op, arith::RemSIOp>;
+  static constexpr bool isQuotient =
+      std::is_same_v<Op, arith::DivSIOp> || std::is_same_v<Op, arith::DivUIOp>;
+  /// Marks a division that stays as it is.
+  static constexpr StringLiteral kKept = "cpu.one_by_one";
+
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<VectorType>(op.getType());
+    if (!type || op->hasAttr(kKept) || matchPattern(op.getRhs(), m_Constant()))
+      return rewriter.notifyMatchFailure(op, "no vector, or a constant, which is multiplied by");
+    const unsigned bits = type.getElementTypeBitWidth();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value x = op.getLhs(), y = op.getRhs();
+    if (bits <= 32) {
+      rewriter.replaceOp(op, divide(b, x, y, bits <= 16 ? b.getF32Type() : b.getF64Type()));
+      return success();
+    }
+    if (bits != 64 || levelOf(op).getLanes() < 16)
+      return rewriter.notifyMatchFailure(op, "not converted by an instruction");
+    auto isSmall = [&](Value value) -> Value {
+      constexpr int64_t limit = int64_t(1) << 51;
+      auto all = [&](int64_t number) -> Value {
+        return arith::ConstantOp::create(
+            b, DenseElementsAttr::get(type, b.getI64IntegerAttr(number).getValue()));
+      };
+      Value shifted = arith::AddIOp::create(b, value, all(isSigned ? limit : 0));
+      return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, shifted,
+                                   all(isSigned ? 2 * limit : limit));
+    };
+    Value lanes = arith::AndIOp::create(b, isSmall(x), isSmall(y));
+    Value isFast = vector::ReductionOp::create(b, vector::CombiningKind::AND, lanes);
+    auto ifOp = scf::IfOp::create(
+        b, isFast,
+        [&](OpBuilder &inner, Location loc) {
+          ImplicitLocOpBuilder own(loc, inner);
+          scf::YieldOp::create(own, divide(own, x, y, own.getF64Type()));
+        },
+        [&](OpBuilder &inner, Location loc) {
+          auto kept = Op::create(inner, loc, x, y);
+          kept->setAttr(kKept, inner.getUnitAttr());
+          scf::YieldOp::create(inner, loc, kept.getResult());
+        });
+    rewriter.replaceOp(op, ifOp.getResults());
+    return success();
+  }
+
+private:
+  static Value divide(ImplicitLocOpBuilder &b, Value x, Value y, Type element) {
+    Type type = x.getType(), floats = withElement(type, element);
+    Value quotient;
+    if constexpr (isSigned) {
+      quotient = arith::DivFOp::create(b, arith::SIToFPOp::create(b, floats, x),
+                                       arith::SIToFPOp::create(b, floats, y));
+      quotient = arith::FPToSIOp::create(b, type, quotient);
+    } else {
+      quotient = arith::DivFOp::create(b, arith::UIToFPOp::create(b, floats, x),
+                                       arith::UIToFPOp::create(b, floats, y));
+      quotient = arith::FPToUIOp::create(b, type, quotient);
+    }
+    if (isQuotient)
+      return quotient;
+    return arith::SubIOp::create(b, x, arith::MulIOp::create(b, quotient, y));
   }
 };
 
@@ -124,7 +194,8 @@ struct LowerMathPass : impl::CpuLowerMathBase<LowerMathPass> {
         shared, [&](StringRef name) { return name != "math.erf" && isApproximated(name); });
     math::populateExpansionPatterns(shared,
                                     {"sinh", "cosh", "tan", "exp2", "fpowi", "round", "rsqrt"});
-    shared.add<LowerErf, LowerRemF>(context);
+    shared.add<LowerErf, LowerRemF, DivideAsFloats<arith::DivSIOp>, DivideAsFloats<arith::DivUIOp>,
+               DivideAsFloats<arith::RemSIOp>, DivideAsFloats<arith::RemUIOp>>(context);
     populateAnglePatterns(shared);
     populateByteTablePatterns(shared);
     populateDoubleMathPatterns(shared);

@@ -137,6 +137,19 @@ Value LaneBuffer::gather(ArrayRef<Value> at, int64_t width, Value pad) {
   return vector::FromElementsOp::create(b, VectorType::get({width}, elementType), elements);
 }
 
+bool LaneBuffer::hasGathers() const {
+  return masks() && storedType == elementType && elementType.getIntOrFloatBitWidth() == 32;
+}
+
+Value LaneBuffer::gather(Value base, Value offsets) {
+  const int64_t width = widthOf(offsets);
+  auto maskType = VectorType::get({width}, b.getI1Type());
+  Value all = vector::ConstantMaskOp::create(b, maskType, ArrayRef<int64_t>{width});
+  Value none = laneConstant(b, elementType, width, 0.0);
+  return valueOf(vector::GatherOp::create(b, VectorType::get({width}, storedType), flat, base,
+                                          offsets, all, none));
+}
+
 Value LaneBuffer::load(Value at, int64_t width, int64_t count, int64_t stride, Value pad) {
   if (width == 1)
     return valueOf(memref::LoadOp::create(b, flat, at));

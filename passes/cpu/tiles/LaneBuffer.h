@@ -29,6 +29,10 @@ public:
   mlir::Value splat(mlir::Value at, int64_t width);
   /// Loads the elements at one offset per lane.
   mlir::Value gather(llvm::ArrayRef<mlir::Value> at, int64_t width, mlir::Value pad = {});
+  /// Returns whether an instruction loads the elements at one offset per lane, a vector of i32.
+  bool hasGathers() const;
+  /// Loads the elements at `base` + offsets with that instruction; all of them must exist.
+  mlir::Value gather(mlir::Value base, mlir::Value offsets);
   /// Stores the first `count` lanes.
   void store(mlir::Value value, mlir::Value at, int64_t count, int64_t stride = 1);
 

@@ -170,9 +170,10 @@ TileAttr tileRegistersFor(IntegerConv2DOp op) {
   constexpr double kAloneCycles = 12;
   // Cycles per pixel and block to store and load accumulators, and to skip a position that is none.
   constexpr double kStoreCycles = 2, kGapCycles = 4;
-  // Cycles per byte of an input that another core has written, which tasks of some channels read
-  // completely, and of weights from beyond L2, which tasks of some rows read completely.
-  constexpr double kInputCycles = 0.15, kWeightCycles = 0.1;
+  // Cycles per byte that one core has written and another one reads, which are the inputs of tasks
+  // of some channels, and their results where the next tasks are some rows; and of weights from
+  // beyond L2, which tasks of some rows read completely.
+  constexpr double kSharedCycles = 0.15, kWeightCycles = 0.1;
   LevelAttr level = levelOf(op);
   if (!fitsTileRegisters(op, level))
     return nullptr;
@@ -180,7 +181,7 @@ TileAttr tileRegistersFor(IntegerConv2DOp op) {
   const int64_t steps = shapeOf(op.getSteps())[0], chunks = steps / *op.getAdjacent();
   const double pixels = double(out[2]) * out[3];
   const int64_t wanted = std::clamp<int64_t>(op.flops() / (8 * kMinTaskFlops), 1, kWantedTasks);
-  const double inputBytes = double(out[2]) * TileRows::rowStep(op),
+  const double sharedBytes = double(out[2]) * TileRows::rowStep(op) + pixels * out[1] * kSumBlock,
                weightBytes = double(steps) * out[1] * kSumBlock * 4;
   double best = pixels * steps * kDotCycles;
   TileAttr tile;
@@ -195,7 +196,7 @@ TileAttr tileRegistersFor(IntegerConv2DOp op) {
         continue;
       const int64_t groups =
           splitEvenly(out[1], llvm::divideCeil(wanted, rowTasks * out[0]), /*multiple=*/2);
-      const double traffic = (groups < out[1] ? inputBytes * kInputCycles : 0) +
+      const double traffic = (groups < out[1] ? sharedBytes * kSharedCycles : 0) +
                              (rowTasks > 1 ? weightBytes * kWeightCycles : 0);
       const double cycles =
           double(rowTasks) * parts.runs() *

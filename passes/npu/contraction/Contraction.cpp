@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/npu/contraction/Contraction.h"
+#include "passes/npu/contraction/PackNpuWeights.h"
 
 #include "dialects/graph/scalar/ScalarMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -41,7 +42,7 @@ bool Contraction::convertsWithRelu() const {
       activation &&
       (activation.getKind() == graph::ActivationKind::Relu ||
        (activation.getKind() == graph::ActivationKind::Clip && activation.getAlpha() == 0));
-  return isRelu && scale == 1 && (!residual.value || residualLast);
+  return isRelu && scale == 1 && (!residual.value || residualLast || identity);
 }
 
 bool Contraction::needsVector() const {
@@ -49,7 +50,7 @@ bool Contraction::needsVector() const {
     return false;
   const bool isConverted =
       convertsWithRelu() && activation.getKind() == graph::ActivationKind::Relu;
-  return body || residual.value || scale != 1 || (activation && !isConverted);
+  return body || (residual.value && !identity) || scale != 1 || (activation && !isConverted);
 }
 
 std::unique_ptr<Block> epilogueBody(const Contraction &c) {
@@ -115,7 +116,11 @@ private:
         t.coresM * t.coresN > int64_t(soc.cores(false)))
       return fail("sizes of a tile do not go together");
     int64_t rows = alignTo(t.m, 16);
-    if (rows * t.k * 4 > int64_t(soc.l0aBytes) || t.n * t.k * 4 > int64_t(soc.l0bBytes))
+    // A block of the residual's columns, and the matrix that multiplies it, lie beside the steps.
+    const int64_t blockBytes = c.identity ? rows * 16 * 2 * 2 : 0,
+                  identityBytes = c.identity ? kFractal * kFractal * 2 : 0;
+    if (rows * t.k * 4 + blockBytes > int64_t(soc.l0aBytes) ||
+        t.n * t.k * 4 + identityBytes > int64_t(soc.l0bBytes))
       return fail("two steps do not fit into l0a and l0b");
     if (rows * t.n * 4 > int64_t(soc.l0cBytes))
       return fail("a tile does not fit into l0c");
@@ -245,8 +250,11 @@ private:
     p.rhsBuffers = rhsLoads > 1 ? 2 : 1;
     // FIX reads the scales of results here.
     const int64_t scales = soc.split && c.scales ? alignTo(alignTo(c.columns, 16) * 4, 512) : 0;
+    if (c.identity)
+      p.residualBytes = alignTo(((t.n / 16 - 1) * t.m + alignTo(t.m, 16)) * 32, 512);
+    const int64_t residual = c.identity ? 2 * p.residualBytes + 512 : 0;
     auto fits = [&] {
-      return scales + p.lhsBytes * p.lhsBuffers + p.rhsBytes * p.rhsBuffers +
+      return scales + residual + p.lhsBytes * p.lhsBuffers + p.rhsBytes * p.rhsBuffers +
                  int64_t(alignTo(p.biasBytes, 512)) * (p.biasResident ? 1 : 2) <=
              int64_t(soc.l1Bytes);
     };
@@ -297,7 +305,7 @@ private:
   }
 
   bool loops() {
-    unsigned around = 0, sum = 0, results = 0;
+    unsigned around = 0, sum = 0, results = 0, residual = 0;
     int64_t points = p.grid();
     auto count = [&](unsigned &depth, int64_t trips) {
       depth += trips > 1;
@@ -310,15 +318,17 @@ private:
     count(sum, p.depthTrips);
     count(sum, p.steps);
     std::swap(before, points);
+    int64_t ofResidual = c.identity ? points * std::max(p.tile.n / 16, p.chunkOuters) : 0;
+    residual += c.identity && ofResidual > points;
     count(results, p.pieces);
     if (p.chunkOuters > 1 && (!p.imagesOfTile || soc.split))
       count(results, p.chunkOuters);
     if (!c.denseResult && soc.split)
       count(results, p.tile.m / c.rowUnit);
-    if (around + std::max(sum, results) > kMaxLoops)
+    if (around + std::max({sum, results, residual}) > kMaxLoops)
       return fail("more than 6 loops");
     // The verifier checks programs iteration by iteration before they run.
-    if (std::max(before, points) > 1000000)
+    if (std::max({before, points, ofResidual}) > 1000000)
       return fail("more than 1000000 iterations");
     return true;
   }

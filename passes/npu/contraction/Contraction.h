@@ -30,6 +30,9 @@ struct Contraction {
   LhsForm lhsForm = LhsForm::Blocks;
   RhsForm rhsForm = RhsForm::Packed;
   mlir::Value lhs, rhs, bias, slope, scales;
+  /// A matrix by which the cube multiplies the residual to add it to the accumulators; none: the
+  /// vector unit adds it.
+  mlir::Value identity;
   ResultPlace output, residual;
   mlir::Type lhsType, outputType;
   graph::ActivationAttr activation;
@@ -122,6 +125,7 @@ struct Plan {
   int64_t lhsColumn = 0; ///< bytes from one block of the contracted dim to the next in l1
   int64_t lhsImage = 0;
   int64_t lhsBytes = 0, rhsBytes = 0, biasBytes = 0;
+  int64_t residualBytes = 0; ///< of a tile's residual in l1, if the cube adds it
   bool biasResident = true;
   int64_t lhsBuffers = 1, rhsBuffers = 1, l0cBuffers = 1;
   int64_t pieceM = 0, pieceN = 0, pieces = 1; ///< chunks of a tile in ub

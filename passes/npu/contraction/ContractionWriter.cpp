@@ -5,6 +5,7 @@
 // last row, column or step of the contracted dim.
 
 #include "passes/npu/contraction/Contraction.h"
+#include "passes/npu/contraction/PackNpuWeights.h"
 #include "passes/npu/vector/VectorCode.h"
 
 using namespace mlir;
@@ -69,6 +70,13 @@ private:
     if (c.scales) {
       scales = w.alloc(w.soc().split ? ir::MemoryKind::L1 : ir::MemoryKind::UB, all * 4);
       w.move(scales, w.argument(c.scales), run(all * 4));
+    }
+    if (c.identity) {
+      constexpr int64_t bytes = kFractal * kFractal * 2;
+      Value inL1 = w.alloc(ir::MemoryKind::L1, bytes);
+      w.move(inL1, w.argument(c.identity), run(bytes));
+      identity = w.alloc(ir::MemoryKind::L0B, bytes);
+      w.load2d(identity, inL1, run(1), run(1), {bytes, bytes}, {bytes, bytes});
     }
     if (c.needsVector())
       body = epilogueBody(c);
@@ -255,6 +263,13 @@ private:
   void tile() {
     int64_t column1 = alignTo(t.m, 16) * 64;
     l0c = w.alloc(ir::MemoryKind::L0C, t.n / 16 * column1);
+    Value residual;
+    if (c.identity) {
+      pieceColumn = column;
+      pieceRow = 0;
+      residual = w.alloc(ir::MemoryKind::L1, p.residualBytes);
+      transfer(c.residual, residual, false);
+    }
     nest(p.depthTrips, [&](Expr depthChunk) {
       if (t.order == Order::None) {
         loadLhs(depthChunk);
@@ -273,10 +288,25 @@ private:
                c.isInteger ? c.lhsType : f16, first, column1, t.k * 32, t.n * 32);
       });
     });
+    if (residual)
+      addResidual(residual, column1);
     if (w.soc().split)
       results();
     else
       nest(p.pieces, [&](Expr i) { piece(i); });
+  }
+
+  /// Adds the residual to the accumulators, 16 columns at a time: as a product with the identity.
+  void addResidual(Value residual, int64_t column1) {
+    const int64_t fractals = divideCeil(t.m, 16);
+    nest(t.n / 16, [&](Expr block) {
+      Value a = w.alloc(ir::MemoryKind::L0A, fractals * 512);
+      w.load2d(a, {residual, block * (t.m * 32)}, run(fractals), run(1), {512, 512},
+               {512, t.m * 32});
+      w.mmad({l0c, block * column1}, a, identity, std::nullopt, {t.m, firstRow(), rowLimit()},
+             {16, column + block * 16, c.columns}, run(16), f16, {}, column1, 512, 512,
+             /*accumulate=*/true);
+    });
   }
 
   Value toL0A(const Expr &depthChunk, const Expr &step) {
@@ -478,7 +508,7 @@ private:
   Expr column;      ///< first one of the tile, of all groups
   Expr localColumn; ///< the chunk's first one of those of this core
   Expr pieceColumn, pieceRow;
-  Value biasL1, biasBt, slopeUb, scales, lhsL1, rhsL1, l0c;
+  Value biasL1, biasBt, slopeUb, scales, lhsL1, rhsL1, l0c, identity;
   std::unique_ptr<Block> body;
 };
 

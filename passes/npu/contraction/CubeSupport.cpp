@@ -55,8 +55,11 @@ std::string whyUnsupportedEpilogue(Contraction &c, const SocTable &soc) {
   if (soc.split) {
     bool relu =
         !c.activation || (c.activation.getKind() == graph::ActivationKind::Relu && !c.residualLast);
-    if (!relu || c.residual.value || c.scale != 1 || c.body)
+    const bool isAdded = !c.residual.value || c.identity;
+    if (!relu || !isAdded || c.scale != 1 || c.body)
       return "results leave the cube of a split core with relu and scales at most";
+  } else if (c.identity) {
+    return "the vector unit of this SoC adds residuals";
   }
   if (c.bias && c.scale != 1)
     return "scale and bias together";
@@ -250,6 +253,7 @@ Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &errorTex
   c.rhs = op.getFilter();
   describeBoth(op, in, out, c);
   c.slope = op.getSlope();
+  c.identity = op.getIdentity();
   MLIRContext *context = op.getContext();
   Type element = Float16Type::get(context);
   if ((c.scales = op.getScales())) {

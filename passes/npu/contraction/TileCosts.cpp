@@ -84,6 +84,11 @@ private:
         c.img2col ? std::max(32.0, soc.img2col / double(c.window.strideW)) : soc.l1ToL0a;
     e.mte1 = tiles * steps * 2 * double(soc.mte1Start) +
              chunks * kBlocks * 512 * (nTiles * mBlocks / rateA + mTiles * nBlocks / soc.l1ToL0b);
+    if (c.identity) {
+      const double products = tiles * double(t.n / 16);
+      e.cube += chunks * mBlocks * nBlocks / soc.cubeFractals + products * double(soc.mmadStart);
+      e.mte1 += products * double(soc.mte1Start) + chunks * mBlocks * nBlocks * 512 / soc.l1ToL0a;
+    }
     if (c.bias)
       e.mte1 += chunks * nTiles * (double(soc.mte1Start) + double(t.n) * 4 / soc.l1ToUb);
   }
@@ -110,6 +115,9 @@ private:
                                                               soc.l0cToGm, soc.l2Write, cores, 1));
       lastResult = tileLeave;
       e.mte3 = area / double(t.m * t.n) * tileLeave + tiles * double(soc.gmStart);
+      if (c.identity)
+        e.mte2 += moved(area * element, writeRun, soc.gmToL1, soc.l2Read, cores, missRatio()) +
+                  tiles * double(soc.gmStart);
       return;
     }
     tileLeave = double(t.m * t.n) * 4 / soc.l0cToUb;
@@ -357,7 +365,12 @@ private:
   /// Returns the maximum number of blocks of the contracted dim in two steps in l0a and l0b.
   int64_t mostSteps(int64_t m, int64_t n) const {
     int64_t rows = alignTo(m, 16);
-    return std::min(int64_t(soc.l0aBytes) / (rows * 64), int64_t(soc.l0bBytes) / (n * 64));
+    int64_t roomA = int64_t(soc.l0aBytes), roomB = int64_t(soc.l0bBytes);
+    if (c.identity) {
+      roomA -= rows * 64;
+      roomB -= 512;
+    }
+    return std::min(roomA / (rows * 64), roomB / (n * 64));
   }
 
   void offer(const Tile &tile) {

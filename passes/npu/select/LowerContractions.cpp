@@ -155,8 +155,8 @@ LogicalResult lowerCubeConv(GraphLowering &lowering, graph::ConvOp op, const Ima
       tensorType(result).getNumElements() * ShapedType::getNumElements(filterShape.drop_front());
   lowering.kernel<ir::Conv2DOp>(
       result, lowering.storageOf(result), input, lowering.weight(*filter), *bias, residual, *slope,
-      /*scales=*/Value(), lowering.buffer(result), filterShape.drop_front(2), op.getStrides(),
-      op.getDilations(), op.getPads(), blockGroups, bool(image), macs,
+      /*scales=*/Value(), /*identity=*/Value(), lowering.buffer(result), filterShape.drop_front(2),
+      op.getStrides(), op.getDilations(), op.getPads(), blockGroups, bool(image), macs,
       op.getActivation().value_or(nullptr), op.getResidualLast(), /*stored=*/TypeAttr(),
       /*stored_relu=*/false, /*offset=*/int64_t(0),
       /*factor=*/FloatAttr(), /*unsigned_input=*/false, /*pad_value=*/int64_t(0),

@@ -174,10 +174,10 @@ public:
         result, output, lowering.buffer(input), lowering.weight(filter),
         lowering.weight(biasOf(sums, isImage, context)),
         residual ? lowering.buffer(*residual) : Value(), Value(), lowering.weight(*scales),
-        lowering.buffer(output), kernel, strides, dilations, pads, blockGroups, isImage, macs,
-        graph::ActivationAttr(), /*residual_last=*/false, TypeAttr::get(epilogue->first.stored),
-        epilogue->first.relu, int64_t(epilogue->first.offset), factor, isUnsigned,
-        op.getZeroPoint(),
+        /*identity=*/Value(), lowering.buffer(output), kernel, strides, dilations, pads,
+        blockGroups, isImage, macs, graph::ActivationAttr(), /*residual_last=*/false,
+        TypeAttr::get(epilogue->first.stored), epilogue->first.relu,
+        int64_t(epilogue->first.offset), factor, isUnsigned, op.getZeroPoint(),
         /*image_scale=*/FloatAttr(), ir::PixelsAttr(), ir::TileAttr());
     if (epilogue->rest)
       conv.getBody().push_back(epilogue->rest.release());

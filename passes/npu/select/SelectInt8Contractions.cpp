@@ -31,7 +31,7 @@ namespace atc::npu {
 
 namespace {
 
-std::optional<double> numberOf(Value value) {
+std::optional<double> knownNumber(Value value) {
   FloatAttr number;
   if (matchPattern(value, m_Constant(&number)))
     return number.getValueAsDouble();
@@ -42,7 +42,7 @@ std::optional<double> numberOf(Value value) {
 template <typename OpT> std::optional<std::pair<Value, double>> matchWithConstant(Operation *op) {
   if (!isa_and_nonnull<OpT>(op))
     return std::nullopt;
-  std::optional<double> number = numberOf(op->getOperand(1));
+  std::optional<double> number = knownNumber(op->getOperand(1));
   return number ? std::optional(std::pair(op->getOperand(0), *number)) : std::nullopt;
 }
 
@@ -127,7 +127,8 @@ std::optional<SumEpilogue> readRest(OpT op, SumEpilogue epilogue, Value value) {
   return epilogue;
 }
 
-template <typename OpT> std::optional<SumEpilogue> readBody(OpT op) {
+/// Reads the beginning of a body, which scales the accumulators, up to the scaled value.
+template <typename OpT> std::optional<std::pair<SumEpilogue, Value>> readScale(OpT op) {
   if (op.getBody().empty())
     return std::nullopt;
   Block &body = op.getBody().front();
@@ -143,13 +144,38 @@ template <typename OpT> std::optional<SumEpilogue> readBody(OpT op) {
     if (!argument.hasOneUse() || !kernel::isKnown(input) ||
         !tensorType(input).getElementType().isF32())
       return std::nullopt;
-  } else if (std::optional<double> number = numberOf(scale)) {
+  } else if (std::optional<double> number = knownNumber(scale)) {
     epilogue.scale = *number;
   } else {
     return std::nullopt;
   }
+  return std::pair(std::move(epilogue), Value(scaled.getResult()));
+}
 
-  Value value = scaled.getResult();
+/// Reads the rounding and the bounds behind the scaled value, and advances `value` to the result,
+/// which is an 8-bit integer as f32.
+std::optional<Requantization> readRounding(Value &value, Requantization first) {
+  auto round = dyn_cast_or_null<math::RoundEvenOp>(onlyUser(value));
+  if (!round)
+    return std::nullopt;
+  value = round.getResult();
+  first.offset = follow<arith::AddFOp>(value).value_or(0);
+  std::optional<double> least = follow<arith::MaximumFOp>(value),
+                        most = follow<arith::MinimumFOp>(value);
+  bool isUnsigned = least == 0.0 && most == 255.0;
+  if (!isUnsigned && !(least == -128.0 && most == 127.0))
+    return std::nullopt;
+  first.stored = IntegerType::get(round.getContext(), 8,
+                                  isUnsigned ? IntegerType::Unsigned : IntegerType::Signless);
+  return first;
+}
+
+template <typename OpT> std::optional<SumEpilogue> readBody(OpT op) {
+  auto start = readScale(op);
+  if (!start)
+    return std::nullopt;
+  Block &body = op.getBody().front();
+  auto &[epilogue, value] = *start;
   if (std::optional<double> bound = follow<arith::MaximumFOp>(value)) {
     if (*bound != 0)
       return std::nullopt;
@@ -163,25 +189,18 @@ template <typename OpT> std::optional<SumEpilogue> readBody(OpT op) {
     epilogue.first.stored = IntegerType::get(op.getContext(), 8, IntegerType::Unsigned);
     return readRest(op, std::move(epilogue), value);
   }
-  auto round = dyn_cast_or_null<math::RoundEvenOp>(onlyUser(value));
-  if (!round)
+  std::optional<Requantization> first = readRounding(value, epilogue.first);
+  if (!first)
     return std::nullopt;
-  value = round.getResult();
-  epilogue.first.offset = follow<arith::AddFOp>(value).value_or(0);
-  std::optional<double> least = follow<arith::MaximumFOp>(value),
-                        most = follow<arith::MinimumFOp>(value);
-  bool isUnsigned = least == 0.0 && most == 255.0;
-  if (!isUnsigned && !(least == -128.0 && most == 127.0))
-    return std::nullopt;
-  epilogue.first.stored = IntegerType::get(
-      op.getContext(), 8, isUnsigned ? IntegerType::Unsigned : IntegerType::Signless);
+  epilogue.first = *first;
+  bool isUnsigned = cast<IntegerType>(first->stored).isUnsigned();
   unsigned used = (epilogue.scales ? 1 : 0) + 1;
   Operation *store = onlyUser(value), *yield = body.getTerminator();
   if (isUnsigned ? isa_and_nonnull<arith::FPToUIOp>(store)
                  : isa_and_nonnull<arith::FPToSIOp>(store)) {
     if (yield->getOperand(0) != store->getResult(0) || used != body.getNumArguments())
       return std::nullopt;
-    return epilogue;
+    return std::move(epilogue);
   }
 
   // It is read again: less the zero point, times its scale.
@@ -269,6 +288,20 @@ void joinReaders(graph::MapOp map) {
             [&](auto op) { joinMap(op, *use); });
 }
 
+/// Creates the real value of a stored integer.
+Value createRealOf(OpBuilder &builder, Location loc, Value integer, bool isUnsigned) {
+  Type f32 = builder.getF32Type();
+  return isUnsigned ? arith::UIToFPOp::create(builder, loc, f32, integer).getResult()
+                    : arith::SIToFPOp::create(builder, loc, f32, integer).getResult();
+}
+
+/// Creates the stored integer of a value between its bounds.
+Value createByteOf(OpBuilder &builder, Location loc, Value real, bool isUnsigned) {
+  Type byte = builder.getIntegerType(8);
+  return isUnsigned ? arith::FPToUIOp::create(builder, loc, byte, real).getResult()
+                    : arith::FPToSIOp::create(builder, loc, byte, real).getResult();
+}
+
 template <typename OpT> void storeBytes(OpT op) {
   if (op.getBody().empty())
     return;
@@ -286,11 +319,7 @@ template <typename OpT> void storeBytes(OpT op) {
   Block *code = builder.createBlock(&map.getBody(), {}, byte, op.getLoc());
   IRMapping mapping;
   Value argument = code->getArgument(0);
-  Type f32 = builder.getF32Type();
-  Value real = stored->isUnsigned
-                   ? arith::UIToFPOp::create(builder, op.getLoc(), f32, argument).getResult()
-                   : arith::SIToFPOp::create(builder, op.getLoc(), f32, argument).getResult();
-  mapping.map(stored->number, real);
+  mapping.map(stored->number, createRealOf(builder, op.getLoc(), argument, stored->isUnsigned));
   bool behind = false;
   SmallVector<Operation *> moved;
   Operation *yield = body.getTerminator();
@@ -310,11 +339,7 @@ template <typename OpT> void storeBytes(OpT op) {
   }
   graph::YieldOp::create(builder, op.getLoc(), mapping.lookup(yield->getOperand(0)));
   builder.setInsertionPoint(yield);
-  Value integer =
-      stored->isUnsigned
-          ? arith::FPToUIOp::create(builder, op.getLoc(), byte, stored->number).getResult()
-          : arith::FPToSIOp::create(builder, op.getLoc(), byte, stored->number).getResult();
-  yield->setOperand(0, integer);
+  yield->setOperand(0, createByteOf(builder, op.getLoc(), stored->number, stored->isUnsigned));
   for (Operation *inner : llvm::reverse(moved))
     inner->erase();
   for (Operation &inner : llvm::make_early_inc_range(*code))
@@ -340,6 +365,75 @@ template <typename OpT> void readBytes(OpT op) {
     }
 }
 
+/// Divides a body that the epilogue of the cube does not support, because it adds several tensors
+/// or factors per channel, behind the first stored value: the contraction stores that as bytes, and
+/// a map on the vector cores reads them and does the rest.
+template <typename OpT> void divideBody(OpT op) {
+  auto start = readScale(op);
+  if (!start)
+    return;
+  auto &[epilogue, value] = *start;
+  if (std::optional<double> bound = follow<arith::MaximumFOp>(value); bound && *bound != 0)
+    return;
+  std::optional<Requantization> first = readRounding(value, epilogue.first);
+  if (!first || isa_and_nonnull<arith::FPToUIOp, arith::FPToSIOp>(onlyUser(value)))
+    return;
+  Block &body = op.getBody().front();
+  Operation *stored = value.getDefiningOp(), *yield = body.getTerminator();
+  OpBuilder builder(op);
+  builder.setInsertionPointAfter(op);
+  RankedTensorType resultType = op.getType();
+  const bool isUnsigned = cast<IntegerType>(first->stored).isUnsigned();
+  Type byte = builder.getIntegerType(8);
+
+  SmallVector<Value> inputs{op.getResult()};
+  SmallVector<Type> types{byte};
+  for (auto [index, input] : llvm::enumerate(op.getInputs()))
+    if (index != epilogue.scales) {
+      inputs.push_back(input);
+      types.push_back(body.getArgument(index + 1).getType());
+    }
+  auto map = graph::MapOp::create(builder, op.getLoc(), resultType, inputs);
+  op.getResult().replaceAllUsesExcept(map.getResult(), map);
+  Block *code = builder.createBlock(&map.getBody(), {}, types,
+                                    SmallVector<Location>(types.size(), op.getLoc()));
+  IRMapping mapping;
+  mapping.map(value, createRealOf(builder, op.getLoc(), code->getArgument(0), isUnsigned));
+  for (unsigned index = 0, number = 1; index < op.getInputs().size(); ++index)
+    if (index != epilogue.scales)
+      mapping.map(body.getArgument(index + 1), code->getArgument(number++));
+  // What computes the stored value stays: it is what reads the accumulators.
+  llvm::SmallPtrSet<Operation *, 16> kept{stored};
+  for (Operation &inner : llvm::reverse(body))
+    if (llvm::any_of(inner.getUsers(), [&](Operation *user) { return kept.contains(user); }))
+      kept.insert(&inner);
+  SmallVector<Operation *> moved;
+  for (Operation &inner : body.without_terminator())
+    if (isa<arith::ConstantOp>(inner) || !kept.contains(&inner)) {
+      builder.clone(inner, mapping);
+      if (!kept.contains(&inner))
+        moved.push_back(&inner);
+    }
+  graph::YieldOp::create(builder, op.getLoc(), mapping.lookup(yield->getOperand(0)));
+  for (Operation &inner : llvm::make_early_inc_range(*code))
+    if (isa<arith::ConstantOp>(inner) && inner.use_empty())
+      inner.erase();
+
+  builder.setInsertionPoint(yield);
+  yield->setOperand(0, createByteOf(builder, op.getLoc(), value, isUnsigned));
+  for (Operation *inner : llvm::reverse(moved))
+    inner->erase();
+  for (unsigned index = op.getInputs().size(); index-- > 0;)
+    if (index != epilogue.scales) {
+      body.eraseArgument(index + 1);
+      op.getInputsMutable().erase(index);
+    }
+  op.getResult().setType(RankedTensorType::get(resultType.getShape(), first->stored));
+  // The name is that of the body's result; dumps of stored integers must not have it.
+  op->setLoc(graph::derivedLoc(op.getLoc(), "stored"));
+  storeBytes(map);
+}
+
 struct SelectInt8ContractionsPass
     : impl::NpuSelectInt8ContractionsBase<SelectInt8ContractionsPass> {
   void runOnOperation() override {
@@ -356,6 +450,10 @@ struct SelectInt8ContractionsPass
       if (!sumEpilogueOf(op))
         TypeSwitch<Operation *>(op).Case<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(
             [](auto sum) { readBytes(sum); });
+    for (Operation *op : sums)
+      if (!sumEpilogueOf(op))
+        TypeSwitch<Operation *>(op).Case<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(
+            [](auto sum) { divideBody(sum); });
     // Storage in blocks of bytes and of f16 do not mix.
     bool all =
         getOperation().getOps<graph::ConvOp>().empty() && llvm::all_of(sums, [](Operation *op) {
@@ -363,11 +461,12 @@ struct SelectInt8ContractionsPass
         });
     for (Operation *op : sums) {
       // Products with real results have kernels on the CPU.
-      if (!all || !sumEpilogueOf(op)) {
+      if (const bool fits = bool(sumEpilogueOf(op)); !all || !fits) {
         remarkMissed(getArgument(), op->getLoc(), "OnCpu")
-            << (all ? "the int8 contraction runs on the CPU: its results are not stored as bytes"
-                    : "the int8 contraction runs on the CPU: the cube computes them only where it "
-                      "can compute all of a network");
+            << (fits ? "the int8 contraction runs on the CPU: the cube computes them only where it "
+                       "can compute all of a network"
+                     : "the int8 contraction runs on the CPU: its results are not stored as bytes, "
+                       "or its groups do not suit blocks of bytes");
         continue;
       }
       auto conv = dyn_cast<graph::IntegerConvOp>(op);

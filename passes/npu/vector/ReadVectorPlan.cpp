@@ -38,7 +38,7 @@ int VectorPlan::valueOf(Value value) {
 }
 
 /// Matches 0.5 (1 + erf(c v)), the core of gelu; returns v, and c sqrt(2) as `factor`. It costs
-/// less than erf and can be computed in f16.
+/// less than erf and can be computed in f16, but is not accurate enough where integers are stored.
 static Value matchHalfErf(Value value, double &factor) {
   auto operands = [](Value value, auto tag, double wanted) -> Value {
     auto op = value.getDefiningOp<decltype(tag)>();
@@ -156,7 +156,7 @@ int VectorPlan::readArith(Operation &op, llvm::ArrayRef<int> in) {
       .Case<arith::SubFOp>([&](auto) { return sub(in[0], in[1]); })
       .Case<arith::MulFOp>([&](arith::MulFOp product) {
         double factor = 1;
-        const Value half = matchHalfErf(product, factor);
+        const Value half = exact ? Value() : matchHalfErf(product, factor);
         return half ? normalDistribution(valueOf(half), factor) : mul(in[0], in[1]);
       })
       .Case<arith::DivFOp>([&](auto) { return div(in[0], in[1]); })

@@ -347,6 +347,26 @@ def test_regions(acl, ratio):
                                           ctypes.c_float(scale), out)
 
 
+@pytest.mark.parametrize("ratio, aligned", [(0, True), (2, True), (2, False)])
+def test_regions_with_the_image_in_front(acl, ratio, aligned):
+    x, scale, shift = draw(2, 3, 8, 10), 0.5, 0.5 * aligned
+    boxes = np.array([[1, 2, 2, 14, 9], [0, -3, 0, 30, 6], [1, 4, 4, 4.5, 4.2]], F32)
+    want = np.zeros((3, 3, 3, 2))
+    for row, (image, *corners) in enumerate(boxes):
+        left, top, right, bottom = np.array(corners) * scale - shift
+        smallest = 0 if aligned else 1
+        high, wide = max(bottom - top, smallest) / 3, max(right - left, smallest) / 2
+        down, across = ratio or math.ceil(high), ratio or math.ceil(wide)
+        for i, j in np.ndindex(3, 2):
+            want[row, :, i, j] = sum(between(x[int(image)], top + high * (i + (a + 0.5) / down), left + wide * (j + (b + 0.5) / across))
+                                     for a in range(down) for b in range(across)) / (down * across)
+    out = zeros(acl, want)
+    arguments = (LONG(3), LONG(2), ctypes.c_float(scale), LONG(ratio), ctypes.c_bool(aligned), out)
+    call(acl, "RoiAlignV2", x, boxes, *arguments)
+    close(out, want, 1e-4)
+    assert "must be [n, 5]" in refused(acl, "RoiAlignV2", x, boxes[:, 1:].copy(), *arguments)
+
+
 def test_boxes_that_overlap(acl):
     boxes = np.array([[[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, -0.1, 1, 0.9], [0, 10, 1, 11], [1, 11.1, 0, 10.1]]], F32)
     scores = np.array([[[0.9, 0.75, 0.6, 0.95, 0.5], [0.1, 0.2, 0.3, 0.4, 0.05]]], F32)

@@ -89,6 +89,10 @@ ROOT = 1 / np.sqrt((BOTH ** 2).mean(1, keepdims=True) + 1e-6)
 LABELS = softmax(POSITIVE)
 
 # name, arguments before the outputs, results, arguments behind them.
+# Weights [8, 20] in blocks of 16 by 16, those of the columns first.
+WEIGHT = np.linspace(-1, 1, 160, dtype=F32).reshape(8, 20)
+NZ = np.pad(WEIGHT, ((0, 8), (0, 12))).reshape(1, 16, 2, 16).transpose(2, 0, 1, 3).copy()
+
 CASES = [
     ("GeluV2", (X, LONG(0)), gelu(X)), ("GeluV2", (X, LONG(1)), tanh_gelu(X)),
     ("FastGelu", (X,), X * sigmoid(1.702 * X)), ("Erfc", (X,), 1 - erf(X)), ("Exp2", (X,), 2 ** X),
@@ -193,6 +197,12 @@ CASES = [
      1 + (IMAGE[:, :, 0] @ IMAGE[:, :, 1].transpose(0, 2, 1)).sum(0), TINY(0)),
     ("AscendQuant", (X, np.array([20], F32), np.array([3], F32), BOOL(False), b"round", INT(2)),
      np.clip(np.round(X * 20 + 3), -128, 127).astype(np.int8)),
+    *(("AscendQuantV3", (X, scale, np.array([3], F32), BOOL(False), b"floor", INT(2), INT(axis)),
+       np.clip(np.floor(X * scale.reshape(shape) + 3), -128, 127).astype(np.int8))
+      for axis, shape, scale in ((-1, (1, 8), np.arange(10, 18).astype(F32)), (0, (3, 1), np.array([9, 5, 7], F32)))),
+    ("GemmaRmsNorm", (X, X[1].copy(), DOUBLE(1e-6)),
+     (X / np.sqrt((X * X).mean(1, keepdims=True) + 1e-6) * (1 + X[1]), 1 / np.sqrt((X * X).mean(1, keepdims=True) + 1e-6))),
+    ("MatmulWeightNz", (X, NZ), X @ WEIGHT, TINY(1)), ("MatmulWeightNz", (X, WEIGHT), X @ WEIGHT, TINY(1)),
     ("DynamicQuant", (X, POINTER()), (np.round(X / (np.abs(X).max(1, keepdims=True) / 127)).astype(np.int8),
                                       np.abs(X).max(1) / 127)),
     ("RotaryPositionEmbedding", (X, COS, SIN, LONG(0)), X * COS + np.concatenate([-X[:, 4:], X[:, :4]], 1) * SIN),
@@ -204,7 +214,7 @@ CASES = [
      np.concatenate([X[:, ::2], X[:, 1::2]], 1) * COS + np.concatenate([-X[:, 1::2], X[:, ::2]], 1) * SIN),
 ]
 # Products read float16.
-CUBE = {"Mv", "Addmv", "Baddbmm", "Addbmm"}
+CUBE = {"Mv", "Addmv", "Baddbmm", "Addbmm", "MatmulWeightNz"}
 
 
 @pytest.mark.parametrize("index", range(len(CASES)), ids=[f"{i}-{case[0]}" for i, case in enumerate(CASES)])

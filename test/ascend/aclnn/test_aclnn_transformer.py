@@ -305,15 +305,24 @@ def test_positions_in_tensors_of_their_own_are_refused(acl):
                                                  Tensor(acl, np.zeros_like(Q)), NULL)
 
 
-def test_rotated_in_place(acl):
+@pytest.mark.parametrize("mode, outer", [(None, 1), ("half", 1), ("quarter", 2), ("interleave", 4)])
+def test_rotated_in_place(acl, mode, outer):
     q, k, angle = draw(1, 3, 4, 8), draw(1, 3, 2, 8), draw(1, 3, 1, 8)
 
     def turned(x):
-        return x * np.cos(angle) + np.concatenate([-x[..., 4:], x[..., :4]], -1) * np.sin(angle)
+        pairs = x.reshape(*x.shape[:-1], outer, 2, 4 // outer)
+        half = np.stack([-pairs[..., 1, :], pairs[..., 0, :]], -2).reshape(x.shape)
+        return x * np.cos(angle) + half * np.sin(angle)
     first, second = Tensor(acl, q), Tensor(acl, k)
-    call(acl, "ApplyRotaryPosEmb", first, second, np.cos(angle), np.sin(angle), LONG(1))
+    more = (mode.encode(),) if mode else ()
+    call(acl, "ApplyRotaryPosEmb" + ("V2" if mode else ""), first, second, np.cos(angle), np.sin(angle), LONG(1), *more)
     np.testing.assert_allclose(first.read(), turned(q), atol=1e-5)
     np.testing.assert_allclose(second.read(), turned(k), atol=1e-5)
+
+
+def test_rotations_that_are_refused(acl):
+    x = Tensor(acl, draw(1, 3, 4, 8))
+    assert "rotaryMode must be" in refused(acl, "ApplyRotaryPosEmbV2", x, x, x, x, LONG(1), b"full")
 
 
 #--- mixtures of experts ----------------------------------------------------------

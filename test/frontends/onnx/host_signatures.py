@@ -41,11 +41,12 @@ BEYOND = {**{(kernel, "A"): PACKED for kernel in ("Slice", "Concat", "Gather", "
                                                     "ReduceMax", "ReduceMin", "ReduceL1",
                                                     "ReduceSumSquare")}}
 # Kernels that are no ONNX operator (kernels/core/Contracts.h has their signatures).
-STEPS = {"Aipp", "Base64", "BesselI", "Betainc", "CharactersText", "Cholesky", "CrossHash", "CsvFields", "CsvValues",
-         "CumLogSumExp", "Digamma", "EditDistance", "Erfinv", "ExampleFeature", "FormatNumber", "Igamma", "Igammac",
+STEPS = {"Aipp", "Base64", "BesselI", "BesselJ", "BesselK", "BesselY", "Betainc", "CharactersText", "Cholesky",
+         "CrossHash", "CsvFields", "CsvValues", "CumLogSumExp", "Dawsn", "Digamma", "EditDistance", "Erfinv",
+         "ExampleFeature", "Expint", "FormatNumber", "Fresnel", "Igamma", "Igammac",
          "Lgamma", "Lu", "Map", "MatrixSolve", "MatrixSquareRoot", "MurmurHash", "Ndtri", "OverlapSuppression",
          "PackTrees", "PackVectors", "PhiloxKey", "PhiloxRandom", "Polygamma", "Qr", "RaggedToDense", "RegexReplace",
-         "Require", "SegmentJoin", "SequenceResize", "SequenceSet", "SetOperation", "SoftSuppression", "Stack",
+         "Require", "SegmentJoin", "SequenceResize", "SequenceSet", "SetOperation", "SoftSuppression", "Spence", "Stack",
          "StringCase", "StringHash", "StringLength", "StringNGrams", "StringReduce", "StringStrip", "Substring", "Svd",
          "SymmetricEigen", "TextBytes", "TextCharacters", "TriangularSolve", "TridiagonalSolve", "WavDecoder", "Zeta"}
 

@@ -308,6 +308,16 @@ def add_networks():
         if form != "sparsef16":
             case(f"{form}_dense", lambda x: x @ blocks.reshape(16, 128).T.astype("f4"), rows, form=form)
         case(f"{form}_conv", lambda x: nn.conv2d(x, few.astype("f4"), 1, "SAME"), several, form=form)
+    sound = fixed.uniform(-2, 2, (2, 64)).astype("f4")
+    for form, prefix in (("float", ""), ("open", "open_")):
+        case(prefix + "spectrum", lambda x: tf.abs(tf.signal.stft(x, 16, 8, 16)), sound, form=form)
+        case(prefix + "update_part", update_slice, fixed.uniform(-2, 2, (3, 4, 5)).astype("f4"),
+             fixed.uniform(-2, 2, (2, 1, 5)).astype("f4"), ints(2, 3, 0), form=form)
+    case("spectrum_parts", lambda x: [tf.math.real(tf.signal.rfft(x)), tf.math.imag(tf.signal.rfft(x))],
+         sound)
+    case("complex_result", tf.signal.rfft, sound)
+    case("bitcast_narrow", lambda x: tf.bitcast(x, tf.uint8), sound)
+    case("bitcast_wide", lambda x: tf.bitcast(x, tf.int64), ints([1, 2], [-3, 4], [5, -6]))
 
 
 def add_quantized():

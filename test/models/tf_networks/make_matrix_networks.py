@@ -124,5 +124,25 @@ def sets_by_indices_dynamic():
     return run
 
 
+@network(np.array([[0.1, 0.9, 2.5], [7, 24, 31]], "f4"), np.array([[-1, 0, 7], [255, -128, 1 << 30]], "i4"),
+         np.arange(120, dtype="f4").reshape(1, 3, 4, 5, 2), folder="matrices",
+         shapes=[(None, None), (None, None), (1, 3, 4, 5, 2)])
+def functions_and_bits_dynamic():
+    def run(x, numbers, volume):
+        special, raw, ends = tf.math.special, tf.raw_ops, x[:, ::-1] - 0.9
+        functions = [special.bessel_j0, special.bessel_j1, special.bessel_y0, special.bessel_y1, special.bessel_k0,
+                     special.bessel_k0e, special.bessel_k1, special.bessel_k1e, special.dawsn,
+                     special.fresnel_cos, special.fresnel_sin, special.spence]
+        near = tf.math.nextafter(tf.concat([x, ends, -ends], 0), tf.concat([ends, x, ends * 0], 0))
+        wide = tf.math.nextafter(tf.cast(ends, tf.float64), tf.constant(0, tf.float64))
+        return [*[function(x) for function in functions], tf.math.log(special.expint(x + 0.5)),
+                tf.bitcast(near, tf.int32), tf.bitcast(wide, tf.int64), raw.PopulationCount(x=numbers),
+                raw.PopulationCount(x=tf.cast(numbers, tf.int8)), raw.PopulationCount(x=tf.cast(numbers, tf.uint64)),
+                raw.ExtractVolumePatches(input=volume, ksizes=[1, 2, 2, 3, 1], strides=[1, 1, 2, 2, 1], padding="SAME"),
+                raw.ExtractVolumePatches(input=volume, ksizes=[1, 3, 1, 2, 1], strides=[1, 1, 1, 1, 1],
+                                         padding="VALID")]
+    return run
+
+
 if __name__ == "__main__":
     make_networks.main()

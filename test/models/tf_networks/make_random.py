@@ -34,6 +34,16 @@ def numbers_of_seeds():
     return run
 
 
+@model(np.array([[3, -1], [1 << 40, 7]], "i8"))
+def numbers_of_other_types():
+    def run(seeds):
+        random = tf.random
+        drawn = [draw([7, 3], seeds[i], dtype=kind) for kind in (tf.float16, tf.bfloat16, tf.float64) for i in (0, 1)
+                 for draw in (random.stateless_uniform, random.stateless_normal, random.stateless_truncated_normal)]
+        return [tf.cast(numbers, tf.float64) for numbers in drawn]
+    return run
+
+
 @model(np.arange(4000, dtype="f4").reshape(2000, 2))
 def numbers_of_a_state():
     """What is known of numbers that differ from run to run."""

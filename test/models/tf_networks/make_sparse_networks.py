@@ -53,5 +53,20 @@ def orthogonal_matrices():
     return run
 
 
+@network(np.array([[0, 3, 0, -2, 1], [0, 0, 0, 0, 0], [4, -1, 0, 0, -5]], "f4"), folder="numbers",
+         shapes=[(None, None)])
+def sparse_parts_dynamic():
+    def run(rows):
+        sparse = tf.sparse.from_dense(rows)
+        results = tf.sparse.split(sparse, 3, 1) + tf.sparse.split(sparse, 2, 0)
+        for reduce in (tf.raw_ops.SparseReduceSumSparse, tf.raw_ops.SparseReduceMaxSparse):
+            for axes, keeps in (([1], False), ([-2], True)):
+                made = reduce(input_indices=sparse.indices, input_values=sparse.values, input_shape=sparse.dense_shape,
+                              reduction_axes=axes, keep_dims=keeps)
+                results.append(tf.SparseTensor(*made))
+        return [part for result in results for part in (result.indices, result.values, result.dense_shape)]
+    return run
+
+
 if __name__ == "__main__":
     make_networks.main()

@@ -93,6 +93,21 @@ class Begun(Sums):
         self.mean.assign(tf.ones([2, 3]))
 
 
+class Chosen(Sums):
+    """Variables that branches write, read and do neither with."""
+
+    @tf.function(input_signature=[tf.TensorSpec([2, 3], tf.float32, name="x0")])
+    def run(self, x0):
+        if self.count < 2:
+            self.mean.assign(self.mean * 0.5 + x0)
+            self.count.assign_add(1)
+        else:
+            self.count.assign_add(2)
+            if x0[0, 0] > -2.0:
+                self.left.assign_add([1.0, 2.0, 3.0])
+        return {"y0": self.mean + 0.0, "y1": self.count, "y2": self.left}
+
+
 class WrittenTwice(Sums):
     @tf.function(input_signature=[tf.TensorSpec([2, 3], tf.float32, name="x0")])
     def run(self, x0):
@@ -117,7 +132,7 @@ class Growing(tf.Module):
 
 
 MODELS = [("stateful-layers", Layers, (2, 4, 3)), ("running-sums", Sums, (2, 3)),
-          ("chained-sums", ChainedSums, (2, 3)), ("refused/begun", Begun, (2, 3)),
+          ("chained-sums", ChainedSums, (2, 3)), ("begun", Begun, (2, 3)), ("chosen", Chosen, (2, 3)),
           ("refused/written-twice", WrittenTwice, (2, 3)), ("refused/growing", Growing, (2, 3))]
 
 

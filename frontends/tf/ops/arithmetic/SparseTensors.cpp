@@ -170,6 +170,17 @@ void importSparseConcat(NodeContext &n) {
   n.setOutput(2, shape);
 }
 
+/// The places and values of the elements of a box, whose first place becomes the origin.
+std::pair<Value, Value> elementsOfBox(TensorMath &m, Value places, Value values, Value from,
+                                      Value size) {
+  Value zero = m.index(0), moved = m.sub(places, from);
+  Value isOut = m.n.create<graph::OrOp>(m.less(moved, zero),
+                                        m.n.compare(moved, size, graph::ComparePredicate::Ge));
+  Value outside = m.sum(m.toIndex(isOut), 1);
+  Value kept = m.indicesWhere(m.squeeze(m.equal(outside, zero), {1}));
+  return {m.gather(moved, kept, 0), m.gather(values, kept, 0)};
+}
+
 /// Keeps the elements of a box, whose first place becomes the origin.
 void importSparseSlice(NodeContext &n) {
   Value places = withRank(n, 0, 2), values = withRank(n, 1, 1), shape = withRank(n, 2, 1),
@@ -179,14 +190,55 @@ void importSparseSlice(NodeContext &n) {
   TensorMath m(n);
   Value zero = m.index(0), all = indexVector(n, shape), from = indexVector(n, begin);
   Value wanted = m.max(m.min(indexVector(n, size), m.sub(all, from)), zero);
-  Value moved = m.sub(m.toIndex(places), from);
-  Value isOut = n.create<graph::OrOp>(m.less(moved, zero),
-                                      n.compare(moved, wanted, graph::ComparePredicate::Ge));
-  Value outside = m.sum(m.toIndex(isOut), 1);
-  Value kept = m.indicesWhere(m.squeeze(m.equal(outside, zero), {1}));
-  setRanked(n, 0, m.gather(moved, kept, 0), 2);
-  setRanked(n, 1, m.gather(values, kept, 0), 1);
+  const auto [newPlaces, newValues] = elementsOfBox(m, m.toIndex(places), values, from, wanted);
+  setRanked(n, 0, newPlaces, 2);
+  setRanked(n, 1, newValues, 1);
   n.setOutput(2, wanted);
+}
+
+/// Divides a tensor along an axis; where parts cannot be equal, the first ones are larger by one.
+/// Outputs: the places of all parts, their values, and their shapes.
+void importSparseSplit(NodeContext &n) {
+  int64_t axis = n.constantInt(0);
+  Value places = withRank(n, 1, 2), values = withRank(n, 2, 1), shape = withRank(n, 3, 1);
+  const int64_t parts = n.requiredInt("num_split");
+  if (n.failed())
+    return;
+  constexpr int64_t maxParts = 1024;
+  if (parts < 1 || parts > maxParts)
+    return n.failAttribute("num_split", "is " + Twine(parts) + ", expected 1 to 1024");
+  if (!NodeContext::isStatic(shape))
+    return n.failInput(3, "must be a vector of known length");
+  const int64_t rank = n.shape(shape)[0];
+  axis = n.normalizeAxis(axis, rank);
+  if (n.failed())
+    return;
+  TensorMath m(n);
+  SmallVector<int64_t> along(rank, 0);
+  along[axis] = 1;
+  Value all = indexVector(n, shape), isAxis = n.intList(along), length = m.element(all, axis);
+  places = m.toIndex(places);
+  Value begin = m.index(0);
+  for (int64_t part = 0; part < parts; ++part) {
+    // What is left is divided among the parts that are left, rounded up.
+    const int64_t left = parts - part;
+    Value size = m.div(m.add(m.sub(length, begin), m.index(left - 1)), m.index(left));
+    Value box = m.select(m.equal(isAxis, m.index(1)), size, all);
+    const auto [newPlaces, newValues] = elementsOfBox(m, places, values, m.mul(isAxis, begin), box);
+    setRanked(n, part, newPlaces, 2);
+    setRanked(n, parts + part, newValues, 1);
+    n.setOutput(2 * parts + part, box);
+    begin = m.add(begin, size);
+  }
+}
+
+/// Returns which numbers below `total` are among `numbers`.
+Value areAmong(TensorMath &m, Value numbers, Value total) {
+  Value ones = m.expand(m.index(1), m.shapeOf({m.dim(numbers, 0)}));
+  Value isSet = m.n.callHost(
+      "ScatterND", {m.expand(m.index(0), m.shapeOf({total})), m.unsqueeze(numbers, {1}), ones},
+      {m.n.hostText("reduction", "max")});
+  return m.greater(isSet, m.index(0));
 }
 
 /// Returns the largest one of the values of each number; 0 where there are none.
@@ -201,15 +253,11 @@ Value largestOfRows(TensorMath &m, Value values, Value numbers, Value total) {
                  {n.hostInts("keepdims", {0})});
   Value most = n.callHost("ScatterND", {m.expand(least, shape), column, values},
                           {n.hostText("reduction", "max")});
-  Value isSet = n.callHost(
-      "ScatterND",
-      {m.expand(m.index(0), shape), column, m.expand(m.index(1), m.shapeOf({m.dim(values, 0)}))},
-      {n.hostText("reduction", "max")});
-  return m.select(m.greater(isSet, m.index(0)), most, n.scalarLike(0, values));
+  return m.select(areAmong(m, numbers, total), most, n.scalarLike(0, values));
 }
 
-/// Adds the elements along axes up to a dense tensor.
-template <bool isMax> void importSparseReduce(NodeContext &n) {
+/// Combines the elements along axes to a dense tensor, or to a sparse one of what has elements.
+template <bool isMax, bool isSparse> void importSparseReduce(NodeContext &n) {
   Value places = withRank(n, 0, 2), values = withRank(n, 1, 1), shape = withRank(n, 2, 1);
   SmallVector<int64_t> axes = n.constantInts(3);
   const bool keepsDims = n.boolAttr("keep_dims", false);
@@ -238,6 +286,12 @@ template <bool isMax> void importSparseReduce(NodeContext &n) {
   Value sums = isMax ? largestOfRows(m, values, numbers, total)
                      : sumOfRows(m, m.unsqueeze(values, {1}), numbers, total);
   Value result = keepsDims ? dims : m.gather(dims, n.intList(kept), 0);
+  if (isSparse) {
+    Value found = m.indicesWhere(areAmong(m, numbers, total));
+    setRanked(n, 0, placesOf(m, m.unsqueeze(found, {1}), result), 2);
+    setRanked(n, 1, m.gather(m.reshape(sums, ArrayRef<int64_t>{-1}), found, 0), 1);
+    return n.setOutput(2, result);
+  }
   n.setOutput(
       withKnownDims(n, m.reshape(sums, result),
                     SmallVector<int64_t>(keepsDims ? rank : kept.size(), ShapedType::kDynamic), 0));
@@ -369,8 +423,10 @@ ArrayRef<OpRow> sparseRows() {
       {"SparseDenseCwiseDiv", importWithDense<graph::DivOp>},
       {"SparseDenseCwiseMul", importWithDense<graph::MulOp>},
       {"SparseFillEmptyRows", importFillRows},
-      {"SparseReduceMax", importSparseReduce<true>, "constant axes"},
-      {"SparseReduceSum", importSparseReduce<false>, "constant axes"},
+      {"SparseReduceMax", importSparseReduce<true, false>, "constant axes"},
+      {"SparseReduceMaxSparse", importSparseReduce<true, true>, "constant axes"},
+      {"SparseReduceSum", importSparseReduce<false, false>, "constant axes"},
+      {"SparseReduceSumSparse", importSparseReduce<false, true>, "constant axes"},
       {"SparseReorder", importSparseReorder},
       {"SparseReshape", importSparseReshape},
       {"SparseSegmentMean", importPickedSegments},
@@ -380,6 +436,7 @@ ArrayRef<OpRow> sparseRows() {
       {"SparseSegmentSum", importPickedSegments},
       {"SparseSegmentSumWithNumSegments", importPickedSegments},
       {"SparseSlice", importSparseSlice},
+      {"SparseSplit", importSparseSplit, "a constant axis"},
       {"SparseSoftmax", importSparseSoftmax},
       {"SparseTensorDenseMatMul", importProduct, "real matrices"},
   };

@@ -73,16 +73,19 @@ func.func @main(%x: tensor<?x?xf32>, %i: tensor<?x?xui8>, %s: tensor<2xf32>) -> 
 
 // -----
 
-// One scale may serve all elements, which is known at run time. Blocks of scales have no code.
+// One scale may serve all elements, which is known at run time. Blocks of scales have no code, and
+// bytes have it only where each element of a row has a scale of its own.
 // CHECK-LABEL: func.func @main
 // CHECK: graph.host_call "QuantizeLinear"({{.*}}block_size{{[^@]*}} :
 // CHECK: graph.host_call "QuantizeLinear"(%arg0, %arg1, %arg2) {axis = array<i64: 1>, generated_for = {{[^}]*}}} {om.body = @quantizelinear_
+// CHECK: graph.host_call "QuantizeLinear"(%arg0, %arg1, %arg2) {axis = array<i64: 0>} :
 // CHECK: func.func private @quantizelinear_
 // CHECK: math.roundeven
-func.func @main(%x: tensor<?x?xf32>, %s: tensor<?xf32>, %z: tensor<?xui8>, %t: tensor<?x?xf32>, %y: tensor<?x?xui8>) -> (tensor<*xui8>, tensor<*xui8>) {
+func.func @main(%x: tensor<?x?xf32>, %s: tensor<?xf32>, %z: tensor<?xui8>, %t: tensor<?x?xf32>, %y: tensor<?x?xui8>) -> (tensor<*xui8>, tensor<*xui8>, tensor<*xui8>) {
   %0 = graph.host_call "QuantizeLinear"(%x, %t, %y) {axis = array<i64: 1>, block_size = array<i64: 2>} : (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xui8>) -> tensor<*xui8>
   %1 = graph.host_call "QuantizeLinear"(%x, %s, %z) {axis = array<i64: 1>} : (tensor<?x?xf32>, tensor<?xf32>, tensor<?xui8>) -> tensor<*xui8>
-  return %0, %1 : tensor<*xui8>, tensor<*xui8>
+  %2 = graph.host_call "QuantizeLinear"(%x, %s, %z) {axis = array<i64: 0>} : (tensor<?x?xf32>, tensor<?xf32>, tensor<?xui8>) -> tensor<*xui8>
+  return %0, %1, %2 : tensor<*xui8>, tensor<*xui8>, tensor<*xui8>
 }
 
 // -----

@@ -89,3 +89,19 @@ module attributes {cpu.level = #cpu.level<name = "v3", lanes = 8, registers = 16
     return
   }
 }
+
+// -----
+
+// One column: vectors lie along the rows of the left matrix, four of which share the loads of the right side.
+// CHECK-LABEL: func.func @column
+// CHECK: scf.for {{.*}} iter_args
+// CHECK: vector.load {{.*}} memref<64xf32>, vector<8xf32>
+// CHECK-COUNT-4: vector.fma {{.*}} vector<8xf32>
+// CHECK: vector.reduction <add>
+// CHECK: memref.store
+func.func @column(%x: memref<2x8x32xf32>, %w: memref<2x32x1xf32>, %out: memref<2x8x1xf32>,
+                  %begin: index, %end: index) attributes {cpu.kernel} {
+  cpu.matmul %x, %w outs %out {tile = #cpu.tile<pixels = 4, blocks = 1, rows = 1, groups = 1, depth = 1, flatten = false>}
+    : memref<2x8x32xf32>, memref<2x32x1xf32>, memref<2x8x1xf32>
+  return
+}

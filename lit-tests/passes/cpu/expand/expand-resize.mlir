@@ -100,6 +100,27 @@ func.func @gather_elements(%in: memref<3x10x1xf32>, %i: memref<64xi64>, %out: me
 
 // -----
 
+// Levels with an instruction for it load the elements of a vector at once.
+// CHECK-LABEL: func.func @gathers
+// CHECK: arith.trunci {{.*}} vector<16xi64> to vector<16xi32>
+// CHECK: vector.gather {{.*}} memref<30xf32>, vector<16xi32>
+// CHECK-LABEL: func.func @shrinks
+// CHECK-COUNT-4: vector.gather {{.*}} memref<3072xf32>, vector<16xi32>
+module attributes {cpu.level = #cpu.level<name = "v4", lanes = 16, registers = 32, fma = true, l1 = 49152, l2 = 1048576>} {
+  func.func @gathers(%in: memref<3x10x1xf32>, %i: memref<64xi64>, %out: memref<3x64x1xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
+    kernel.gather %in, %i, %out : memref<3x10x1xf32>, memref<64xi64>, memref<3x64x1xf32>
+    return
+  }
+  func.func @shrinks(%in: memref<1x3x32x32xf32>, %out: memref<1x3x16x16xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
+    kernel.resize %in, %out {scales = array<f64: 1.0, 1.0, 0.5, 0.5>, mode = #graph<resize_mode linear>,
+      coordinates = #graph<coordinate_mode half_pixel>, nearest = #graph<nearest_mode floor>,
+      cubic_coefficient = -0.75 : f64} : memref<1x3x32x32xf32>, memref<1x3x16x16xf32>
+    return
+  }
+}
+
+// -----
+
 func.func @integers(%in: memref<1x2x8x8xi32>, %out: memref<1x2x16x16xi32>, %begin: index, %end: index) attributes {cpu.kernel} {
   // expected-error @+1 {{'kernel.resize' op interpolates floats only, but the input is 'memref<1x2x8x8xi32>'}}
   kernel.resize %in, %out {scales = array<f64: 1.0, 1.0, 2.0, 2.0>, mode = #graph<resize_mode linear>,

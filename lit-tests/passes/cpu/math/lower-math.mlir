@@ -215,3 +215,40 @@ func.func @half_steps(%x: f16) -> f16 {
   %0 = math.acosh %x : f16
   return %0 : f16
 }
+
+// -----
+
+// Quotients of integers are those of floats.
+// CHECK-LABEL: func.func @divisions
+// CHECK: arith.uitofp {{.*}} vector<8xi16> to vector<8xf32>
+// CHECK: arith.divf {{.*}} vector<8xf32>
+// CHECK: arith.fptoui {{.*}} vector<8xf32> to vector<8xi16>
+// CHECK: arith.sitofp {{.*}} vector<8xi32> to vector<8xf64>
+// CHECK: arith.divf {{.*}} vector<8xf64>
+// CHECK: arith.muli
+// CHECK: arith.subi
+// CHECK: arith.divsi {{.*}} vector<8xi64>
+func.func @divisions(%a: vector<8xi16>, %b: vector<8xi16>, %c: vector<8xi32>, %d: vector<8xi32>,
+                     %e: vector<8xi64>, %f: vector<8xi64>) -> (vector<8xi16>, vector<8xi32>, vector<8xi64>) {
+  %0 = arith.divui %a, %b : vector<8xi16>
+  %1 = arith.remsi %c, %d : vector<8xi32>
+  %2 = arith.divsi %e, %f : vector<8xi64>
+  return %0, %1, %2 : vector<8xi16>, vector<8xi32>, vector<8xi64>
+}
+
+// -----
+
+// Integers of 64 bits are divided so where f64 has room for all lanes.
+// CHECK-LABEL: func.func @long
+// CHECK: arith.cmpi ult
+// CHECK: vector.reduction <and>
+// CHECK: scf.if
+// CHECK: arith.divf {{.*}} vector<16xf64>
+// CHECK: else
+// CHECK: arith.divsi {{.*}} vector<16xi64>
+module attributes {cpu.level = #cpu.level<name = "v4", lanes = 16, registers = 32, fma = true, l1 = 49152, l2 = 1048576>} {
+  func.func @long(%a: vector<16xi64>, %b: vector<16xi64>) -> vector<16xi64> {
+    %0 = arith.divsi %a, %b : vector<16xi64>
+    return %0 : vector<16xi64>
+  }
+}

@@ -99,3 +99,47 @@ func.func @residual(%x: tensor<4x32xui8>, %y: tensor<4x32xf32>) -> (tensor<4x32x
   }
   return %result, %read : tensor<4x32xui8>, tensor<4x32xf32>
 }
+
+// A body that adds two tensors and has factors per channel, which no epilogue of the cube supports,
+// is divided behind its first stored value: a map does the rest. The result is stored as bytes, and
+// what reads it multiplies.
+// CHECK-LABEL: @divided
+// CHECK: %[[FIRST:.*]] = graph.integer_conv %arg0, %{{.*}} inputs %{{.*}}npu.sums = "blocks"{{.*}}(tensor<1x32x4x4xui8>, tensor<32x32x1x1xi8>, tensor<32x1x1xf32>) -> tensor<1x32x4x4xi8>
+// CHECK: %[[NUMBER:.*]] = arith.minimumf
+// CHECK-NEXT: %[[BYTE:.*]] = arith.fptosi %[[NUMBER]] : f32 to i8
+// CHECK-NEXT: graph.yield %[[BYTE]]
+// CHECK: %[[SECOND:.*]] = graph.map %[[FIRST]], %arg0, %arg1, %{{.*}} -> tensor<1x32x4x4xui8>
+// CHECK: ^bb0(%[[A:.*]]: i8, %{{.*}}: i8, %{{.*}}: i8, %{{.*}}: f32):
+// CHECK: arith.sitofp %[[A]] : i8 to f32
+// CHECK: arith.fptoui
+// CHECK: graph.map %[[SECOND]] : (tensor<1x32x4x4xui8>) -> tensor<1x32x4x4xf32>
+func.func @divided(%x: tensor<1x32x4x4xui8>, %y: tensor<1x32x4x4xui8>) -> tensor<1x32x4x4xf32> {
+  %filter = graph.constant dense<2> : tensor<32x32x1x1xi8>
+  %scale = graph.constant dense<0.01> : tensor<32x1x1xf32>
+  %factors = graph.constant dense<1.5> : tensor<32x1x1xf32>
+  %result = graph.integer_conv %x, %filter inputs %x, %scale, %y, %factors {dilations = array<i64: 1, 1>, filter_zero_points = array<i64>, groups = 1 : i64, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>, zero_point = 3 : i64} : (tensor<1x32x4x4xui8>, tensor<32x32x1x1xi8>, tensor<1x32x4x4xui8>, tensor<32x1x1xf32>, tensor<1x32x4x4xui8>, tensor<32x1x1xf32>) -> tensor<1x32x4x4xf32> {
+  ^bb0(%sum: i32, %a: i8, %s: f32, %b: i8, %factor: f32):
+    %zero = arith.constant 0.0 : f32
+    %most = arith.constant 255.0 : f32
+    %low = arith.constant -128.0 : f32
+    %high = arith.constant 127.0 : f32
+    %step = arith.constant 0.25 : f32
+    %0 = arith.sitofp %sum : i32 to f32
+    %1 = arith.mulf %0, %s : f32
+    %2 = math.roundeven %1 : f32
+    %3 = arith.maximumf %2, %low : f32
+    %4 = arith.minimumf %3, %high : f32
+    %5 = arith.mulf %4, %step : f32
+    %6 = arith.uitofp %a : i8 to f32
+    %7 = arith.uitofp %b : i8 to f32
+    %8 = arith.addf %5, %6 : f32
+    %9 = arith.addf %8, %7 : f32
+    %10 = arith.mulf %9, %factor : f32
+    %11 = math.roundeven %10 : f32
+    %12 = arith.maximumf %11, %zero : f32
+    %13 = arith.minimumf %12, %most : f32
+    %14 = arith.mulf %13, %step : f32
+    graph.yield %14 : f32
+  }
+  return %result : tensor<1x32x4x4xf32>
+}

@@ -199,6 +199,18 @@ def resnet(net, layers, bottleneck=True):
     return net.head(x)
 
 
+def squeezenet11(net):
+    x = net.pool(net.conv("input", 64, 3, 2, pad=0), 3, 2, ceil=1)
+    for row in [(16, 64), (16, 64), None, (32, 128), (32, 128), None, (48, 192), (48, 192), (64, 256), (64, 256)]:
+        if not row:
+            x = net.pool(x, 3, 2, ceil=1)
+            continue
+        squeezed = net.conv(x, row[0], 1)
+        x = net.concat(net.conv(squeezed, row[1], 1), net.conv(squeezed, row[1], 3))
+    x = net.conv(x, 1000, 1)
+    return net.add("GlobalAveragePool", [x], [1000, 1, 1])
+
+
 def vgg16(net):
     x = "input"
     for count, channels in ((2, 64), (2, 128), (3, 256), (3, 512), (3, 512)):
@@ -270,12 +282,13 @@ LARGE_IMAGE = {"input": (TensorProto.FLOAT, (3, 384, 384))}
 TEXT = {name: (TensorProto.INT64, (512,)) for name in ("input", "segments", "mask")}
 # Inputs, and what adds the layers.
 NETWORKS = {"resnet18": (IMAGE, lambda n: resnet(n, (2, 2, 2, 2), False)),
+            "resnet34": (IMAGE, lambda n: resnet(n, (3, 4, 6, 3), False)),
             "resnet50": (IMAGE, lambda n: resnet(n, (3, 4, 6, 3))),
             "resnet101": (IMAGE, lambda n: resnet(n, (3, 4, 23, 3))),
             "resnet152": (IMAGE, lambda n: resnet(n, (3, 8, 36, 3))),
             "vgg16": (IMAGE, vgg16), "alexnet": (IMAGE, alexnet), "mobilenetv1": (IMAGE, mobilenetv1),
             "mobilenetv2": (IMAGE, mobilenetv2), "densenet121": (IMAGE, densenet121),
-            "googlenet": (IMAGE, googlenet)}
+            "googlenet": (IMAGE, googlenet), "squeezenet11": (IMAGE, squeezenet11)}
 TRANSFORMERS = {"bert_base_512": (TEXT, bert), "vit_base_patch8_224": (IMAGE, lambda n: vit(n, 8)),
                 "vit_base_patch16_224": (IMAGE, lambda n: vit(n, 16)),
                 "vit_base_patch32_224": (IMAGE, lambda n: vit(n, 32)),

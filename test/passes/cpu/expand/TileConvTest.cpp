@@ -25,6 +25,7 @@ struct Conv {
 struct Tasks {
   int64_t rows, groups;
   bool flatten;
+  int64_t l2 = 0; ///< bytes of L2 that weights are compared with, where given
 };
 
 /// Chunks of adjacent steps: all bytes of a row of the window, divided evenly.
@@ -109,7 +110,9 @@ void check(const Conv &conv, const Tasks &tasks) {
       ", tile = #cpu.tile<pixels = 16, blocks = 2, rows = " + std::to_string(tasks.rows) +
       ", groups = " + std::to_string(tasks.groups) +
       ", depth = 1, flatten = " + (tasks.flatten ? "true" : "false") + ", matrix = true>";
-  for (const CpuLevel &level : levels()) {
+  for (CpuLevel level : levels()) {
+    if (tasks.l2)
+      level.l2 = tasks.l2;
     // Other levels run the same kernel with dot products.
     const std::string text = op.with(attributes + (level.hasTileRegisters() ? tile : "")) + body;
     INFO(level.name << " " << text);
@@ -162,6 +165,29 @@ TEST_CASE("tile registers: convolutions", "[integer]") {
   check({.channels = 32, .blocks = 2, .height = 4, .width = 17, .stride = 2}, {2, 2, false});
   check({.channels = 48, .blocks = 2, .height = 5, .width = 6, .kernel = 3, .images = 2},
         {5, 2, true});
+}
+
+TEST_CASE("tile registers: rows that are tiles", "[integer]") {
+  hasTileRegisters();
+  // Even and odd numbers of rows; several tasks; an odd block.
+  check({.channels = 32, .blocks = 2, .height = 7, .width = 7, .stride = 2}, {7, 2, true});
+  check({.channels = 64, .blocks = 5, .height = 8, .width = 14, .kernel = 3}, {4, 2, true});
+  check({.channels = 64, .blocks = 3, .height = 5, .width = 14, .kernel = 3, .isInteger = true},
+        {5, 2, true});
+}
+
+TEST_CASE("tile registers: weights that do not fit L2", "[integer]") {
+  hasTileRegisters();
+  constexpr int64_t kSmall = 4096;
+  // Pairs of tiles without a rest, with one of one tile and of two, and no pair.
+  for (int64_t width : {64, 36, 49, 20, 7})
+    check({.channels = 128, .blocks = 6, .height = 1, .width = width, .isInteger = true},
+          {1, 4, true, kSmall});
+  // Odd blocks in the last of several tasks, and in the only one.
+  check({.channels = 192, .blocks = 5, .height = 1, .width = 49, .isInteger = true},
+        {1, 2, true, kSmall});
+  check({.channels = 192, .blocks = 5, .height = 1, .width = 37}, {1, 6, true, kSmall});
+  check({.channels = 64, .blocks = 4, .height = 5, .width = 14, .kernel = 3}, {5, 4, true, kSmall});
 }
 
 TEST_CASE("tile registers: signed bytes", "[integer]") {

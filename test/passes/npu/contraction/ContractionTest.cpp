@@ -102,6 +102,9 @@ void check(const Conv &c) {
   op.add(c.bias, "bias", bias);
   op.add(c.residual, "residual", residual);
   op.add(prelu, "slope", slope);
+  Buffer identity("f16", {16, 16});
+  forEachPosition(identity.shape(), [&](const Numbers &at) { identity.set(at, at[0] == at[1]); });
+  op.add(c.residual && atc::npu::findSoc(c.options.soc)->split, "identity", identity);
   op.add(true, "outs", result);
   op.text += " {kernel = " + list(c.kernel) + ", strides = " + list(c.strides) +
              ", dilations = " + list(c.dilations) + ", pads = " + list(c.pads) +
@@ -271,6 +274,29 @@ TEST_CASE("epilogues of convolutions", "[conv]") {
       check(c);
     }
   }
+}
+
+TEST_CASE("the cube of split cores adds residuals", "[conv]") {
+  for (const char *soc : {"Ascend910B1", "Ascend310B1"})
+    for (const char *fixed : {"", "32x32x32"}) {
+      INFO(soc << " " << fixed);
+      Conv c;
+      c.options = {soc, fixed, true};
+      c.residual = true, c.activation = "relu";
+      c.c1 = 2, c.n1 = 5, c.height = 14, c.width = 13, c.images = 3;
+      check(c);
+      c.bias = false, c.activation = "";
+      c.kernel = {1, 1}, c.pads = {0, 0, 0, 0};
+      check(c);
+      c.height = c.width = 7;
+      check(c);
+      c.groups = 5, c.c1 = 5;
+      check(c);
+      // The result and the residual stand in a concat, whose rows have a gap behind them.
+      c.groups = 1, c.height = c.width = 14;
+      c.outStrides = {14 * 15 * 16 * 7, 14 * 15 * 16, 15 * 16, 16, 1};
+      check(c);
+    }
 }
 
 TEST_CASE("matmuls", "[matmul]") {

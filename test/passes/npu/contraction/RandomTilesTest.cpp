@@ -134,11 +134,14 @@ void drawConvolution(Random &random, const std::string &soc, Counts &counts) {
   Buffer result("f16", {images, n1, oh, ow, 16});
   OpText op("npu.conv2d", in, filter);
   const bool hasBias = random.coin();
-  // Split cores add on the vector cores.
-  const bool hasResidual = soc == "Ascend310P3" && random.coin();
+  // The cube of split cores adds the residual by a matrix.
+  const bool hasResidual = random.coin(), isSplit = findSoc(soc)->split;
+  Buffer identity("f16", {16, 16});
+  forEachPosition(identity.shape(), [&](const Numbers &at) { identity.set(at, at[0] == at[1]); });
   const bool relu = random.coin();
   op.add(hasBias, "bias", bias);
   op.add(hasResidual, "residual", residual);
+  op.add(hasResidual && isSplit, "identity", identity);
   op.add(true, "outs", result);
   Buffer expected = result;
   forEachPosition(expected.shape(), [&](const Numbers &at) {

@@ -67,3 +67,29 @@ TEST_CASE("one operation between conversions has the bits of the operation in f3
       CHECK(different == 0);
     }
 }
+
+TEST_CASE("erf of bytes, alone and in a gelu, is accurate in f32: integers are rounded behind it") {
+  Buffer x("i8", {256}), out("f32", {256});
+  for (int64_t i = 0; i < 256; ++i)
+    x.set({i}, double(i) - 128);
+  const std::string read = "kernel.map %0 outs %1 : $0, $1 {\n^bb0(%x: i8):\n"
+                           "%k = arith.constant 0.03 : f32\n%f = arith.sitofp %x : i8 to f32\n"
+                           "%v = arith.mulf %f, %k : f32\n",
+                    gelu = "%q = arith.constant 0.70710678 : f32\n%h = arith.constant 0.5 : f32\n"
+                           "%c = arith.constant 1.0 : f32\n%s = arith.mulf %v, %q : f32\n"
+                           "%e = math.erf %s : f32\n%d = arith.addf %e, %c : f32\n"
+                           "%r = arith.mulf %d, %h : f32\n",
+                    erf = "%r = math.erf %v : f32\n", end = "kernel.yield %r : f32\n}";
+  for (const std::string soc : {"Ascend310P3", "Ascend910B1"})
+    for (bool isGelu : {false, true}) {
+      runVectorKernel(read + (isGelu ? gelu : erf) + end, {&x, &out}, soc);
+      double largest = 0;
+      for (int64_t i = 0; i < 256; ++i) {
+        const double v = double(0.03f) * x.get({i});
+        const double want = isGelu ? 0.5 * (1 + std::erf(v / std::sqrt(2.))) : std::erf(v);
+        largest = std::max(largest, std::abs(out.get({i}) - want));
+      }
+      INFO(soc << " " << isGelu);
+      CHECK(largest <= 3e-7);
+    }
+}
