@@ -18,6 +18,7 @@
 #include "frontends/onnx/TensorData.h"
 #include "frontends/onnx/ops/FunctionAttributes.h"
 #include "frontends/onnx/ops/KnownFunctions.h"
+#include "frontends/onnx/ops/TokenSearch.h"
 
 using namespace mlir;
 
@@ -95,9 +96,14 @@ bool GraphImporter::checkSupported(ArrayRef<onnx::NodeProto *> nodes) {
       op = node.domain() + "." + op;
       why = "domain " + node.domain();
       blocked |= node.domain() == kBlockedDomain;
+      if (isTokenSearch(node))
+        why = "searches are supported in the main graph only, not in branches, bodies of loops and "
+              "functions";
     } else if (std::vector<const OpRow *> rows = findRows(op); !rows.empty()) {
       why = "supported in opset " + printOpsets(rows);
     }
+    if (const std::string overload = overloadOf(node); !overload.empty())
+      why = "the model defines no function of overload '" + overload + "'";
     std::string name = node.name();
     if (name.empty() && node.output_size() > 0)
       name = "output " + node.output(0);

@@ -23,7 +23,7 @@ struct HeadVectors {
 
 /// The operands of softmax(q k^T * scale + added) v.
 struct Attend {
-  int64_t batch, heads, queries, keys, size, valueSize;
+  int64_t batch, heads, queries, before, keys, size, valueSize; ///< before: keys of the past
   HeadVectors q, k, v;
   double scale;
   float *out; ///< [batch, queries, heads, valueSize]
@@ -91,6 +91,14 @@ struct MaskIndex {
 struct Added {
   MaskIndex mask;
   ScoreBias bias;
+  /// Where there are more keys than those of the past and one per query, the last query sees all,
+  /// and each other one those up to its own position: the first `seen` and one per query before.
+  int64_t seen = -1;
+
+  float hides(int64_t query, int64_t key) const {
+    const bool isLater = seen >= 0 && query + 1 < mask.queries && key >= seen + query;
+    return isLater ? -3.40282347e38f : 0;
+  }
 
   bool read(Context &c, Tensor hides, Tensor adds, int64_t batch, int64_t heads, int64_t queries,
             int64_t keys) {
@@ -102,15 +110,16 @@ struct Added {
   bool addTo(Context &c, CachedAttention &p) const {
     const int64_t keys = p.total, queries = p.q.length;
     p.mask.columns = keys;
-    if (!mask.mask) {
+    if (!mask.mask && seen < 0) {
       p.bias = bias.data;
       const int64_t steps[3] = {bias.batch, bias.head, bias.row};
       copyBytes(p.mask.steps, steps, sizeof(steps));
       return true;
     }
     // Most masks are equal for all queries and heads.
-    const int64_t rows = bias.data || mask.mask.rank() > 2 ? queries : 1,
-                  heads = bias.head ? p.q.heads : 1, count = p.q.batch * heads * rows;
+    const bool isEqual = !bias.data && seen < 0 && mask.mask.rank() <= 2;
+    const int64_t rows = isEqual ? 1 : queries, heads = bias.head ? p.q.heads : 1,
+                  count = p.q.batch * heads * rows;
     float *sums = c.scratch<float>(count * keys + 1);
     if (!sums)
       return false;
@@ -118,7 +127,7 @@ struct Added {
       for (int64_t row = begin; row < end; ++row) {
         const int64_t i = row % rows, h = row / rows % heads, b = row / rows / heads;
         for (int64_t j = 0; j < keys; ++j)
-          sums[row * keys + j] = mask(b, i, j) + bias(b, h, i, j);
+          sums[row * keys + j] = mask(b, i, j) + hides(i, j) + bias(b, h, i, j);
       }
     });
     p.bias = sums;
@@ -128,15 +137,17 @@ struct Added {
     return true;
   }
   /// Computes the attention. Returns false where memory could not be allocated.
-  bool run(Context &c, const Attend &a) const {
+  bool run(Context &c, const Attend &a) {
     CachedAttention p;
     p.q = {a.batch, a.heads, a.queries, a.size, true};
     p.k = {a.batch, a.heads, a.keys, a.size, true};
     p.v = {a.batch, a.heads, a.keys, a.valueSize, true};
     p.total = a.keys;
-    p.before = a.keys - a.queries;
+    p.before = a.before;
     p.scale = float(a.scale);
-    p.causal = c.integer("unidirectional", 0);
+    const bool hidesLater = c.integer("unidirectional", 0), fits = a.keys <= a.before + a.queries;
+    p.causal = hidesLater && fits;
+    seen = hidesLater && !fits ? a.before + 1 : -1;
     p.keys.show(a.k.data, a.size, a.heads, a.k.batch, a.k.head, a.k.position);
     p.values.show(a.v.data, a.valueSize, a.heads, a.v.batch, a.v.head, a.v.position);
     const float *queries = a.packedQueries(c);
@@ -239,10 +250,18 @@ struct SelfAttention {
       v = HeadVectors{joined + half, heads * keys * size, keys * size, size};
     }
     const double scale = c.number("scale", 0);
-    const Attend attend{
-        batch,     heads,         length, keys, size,
-        valueSize, part(0, size), k,      v,    scale ? scale : 1 / math::sqrt(double(size)),
-        out};
+    const Attend attend{batch,
+                        heads,
+                        length,
+                        before,
+                        keys,
+                        size,
+                        valueSize,
+                        part(0, size),
+                        k,
+                        v,
+                        scale ? scale : 1 / math::sqrt(double(size)),
+                        out};
     if (!added.run(c, attend))
       return;
     result.store();
@@ -410,8 +429,8 @@ ATC_KERNEL(MultiHeadAttention) {
     return;
   const double stated = number("scale", 0);
   const double scale = stated ? stated : 1 / math::sqrt(double(p.size));
-  if (!added.run(*this, {batch, heads, p.length, keys, p.size, p.valueSize, queries, keyHeads,
-                         values, scale, out}))
+  if (!added.run(*this, {batch, heads, p.length, p.before, keys, p.size, p.valueSize, queries,
+                         keyHeads, values, scale, out}))
     return;
   result.store();
   presentKey.store();

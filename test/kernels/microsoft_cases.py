@@ -101,6 +101,15 @@ def cases():
                           f(r, 2, 2, 2, 4), f(r, 2, 2, 2, 4)], num_heads=2, unidirectional=1)
     yield Case("multi_head_split", "MultiHeadAttention", 1,
                lambda r: [f(r, 2, 3, 8), f(r, 2, 2, 5, 4), f(r, 2, 2, 5, 4)], num_heads=2)
+    # The last of the queries sees all keys.
+    for keys in (2, 5):
+        yield Case(f"multi_head_causal_{keys}", "MultiHeadAttention", 1,
+                   lambda r: [f(r, 2, 3, 8), f(r, 2, keys, 8), f(r, 2, keys, 8)], num_heads=2,
+                   unidirectional=1)
+    yield Case("multi_head_causal_mask", "MultiHeadAttention", 1,
+               lambda r: [f(r, 2, 3, 8), f(r, 2, 5, 8), f(r, 2, 5, 8), None,
+                          np.array([[1, 1, 0, 1, 1], [1, 1, 1, 0, 1]], np.int32),
+                          f(r, 2, 1, 3, 5)], num_heads=2, unidirectional=1)
     group = dict(num_heads=4, kv_num_heads=2)
     for window in (-1, 2):
         yield Case(f"group_query_prompt_{window}", "GroupQueryAttention", 3,

@@ -10,6 +10,15 @@
 
 namespace atc::onnx_import {
 
+// Classes that know these fields take them out of the unknown ones, which are read below.
+template <typename Message>
+concept HasOverload = requires(const Message &message) { message.overload(); };
+template <typename Message>
+concept HasDefaults = requires(const Message &message) { message.attribute_proto(); };
+static_assert(!HasOverload<onnx::NodeProto> && !HasOverload<onnx::FunctionProto> &&
+                  !HasDefaults<onnx::FunctionProto>,
+              "this version of onnx has overloads and defaults of functions: read them by name");
+
 /// Calls `visit` with the bytes of each field of that number, which the message's class does not
 /// know.
 template <typename Message, typename Visit>
@@ -35,13 +44,14 @@ std::vector<onnx::AttributeProto> defaultsOf(const onnx::FunctionProto &function
 
 std::string overloadOf(const onnx::NodeProto &node) {
   std::string overload;
-  forEachUnknown(node, /*number=*/8, [&](const std::string &bytes) { overload = bytes; });
+  forEachUnknown(node, kCallOverloadField, [&](const std::string &bytes) { overload = bytes; });
   return overload;
 }
 
 std::string overloadOf(const onnx::FunctionProto &function) {
   std::string overload;
-  forEachUnknown(function, /*number=*/13, [&](const std::string &bytes) { overload = bytes; });
+  forEachUnknown(function, kFunctionOverloadField,
+                 [&](const std::string &bytes) { overload = bytes; });
   return overload;
 }
 

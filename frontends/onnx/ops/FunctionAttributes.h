@@ -13,9 +13,9 @@
 
 namespace atc::onnx_import {
 
-/// FunctionProto.attribute_proto, the defaults of attributes, which the protobuf classes of older
-/// IR versions do not know by name.
-constexpr int kDefaultAttributesField = 11;
+/// Fields that the protobuf classes of older IR versions do not know by name: the defaults of
+/// attributes (FunctionProto.attribute_proto), and the overloads of calls and functions.
+constexpr int kDefaultAttributesField = 11, kCallOverloadField = 8, kFunctionOverloadField = 13;
 
 /// Returns the attributes of a function that have defaults.
 std::vector<onnx::AttributeProto> defaultsOf(const onnx::FunctionProto &function);

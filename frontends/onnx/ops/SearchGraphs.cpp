@@ -5,6 +5,7 @@
 
 #include "frontends/onnx/GraphImporter.h"
 #include "frontends/onnx/GraphIndex.h"
+#include "frontends/onnx/TensorData.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -90,17 +91,66 @@ int64_t SearchGraph::inputDim(size_t i, int dim, int rank) const {
                                                                     : -1;
 }
 
-std::string SearchGraph::checkDecoder() const {
+int64_t SearchGraph::vocabulary() const {
+  const onnx::TensorShapeProto &logits = outputs[0].type().tensor_type().shape();
+  return logits.dim_size() > 0 ? logits.dim(logits.dim_size() - 1).dim_value() : 0;
+}
+
+std::string SearchGraph::orderDecoder() {
+  auto place = inputs.begin();
+  for (const char *name : {"input_ids", "position_ids", "attention_mask"}) {
+    auto found = std::find_if(place, inputs.end(),
+                              [&](const onnx::ValueInfoProto &one) { return one.name() == name; });
+    if (found == inputs.end())
+      return "its decoder has no input '" + std::string(name) + "', which it must have beside " +
+             "one past per layer";
+    std::rotate(place, found, found + 1);
+    const int64_t element = place++->type().tensor_type().elem_type();
+    if (element != TensorProto::INT32 && element != TensorProto::INT64)
+      return "input '" + std::string(name) + "' of its decoder has the type " +
+             nameElementType(element) + ", expected INT32 or INT64";
+  }
   const size_t taken = inputs.size(), made = outputs.size();
   if (taken < 4 || made != taken - 2)
     return "its decoder has " + std::to_string(taken) + " inputs and " + std::to_string(made) +
            " outputs, expected input_ids, position_ids, attention_mask and one past per layer, "
            "and logits and one present per layer";
-  for (size_t i = 3; i < taken; ++i)
+  if (output(0) != "logits")
+    return "the first output of its decoder is '" + output(0) + "', expected 'logits'";
+  for (size_t i = 3; i < taken; ++i) {
+    const int64_t element = inputType(i);
     if (inputDim(i, 2, 5) < 1 || inputDim(i, 4, 5) < 1)
       return "input '" + input(i) +
              "' of its decoder must have the shape [2, batch, heads, length, size], of which "
              "the heads and their size are numbers";
+    if (element != TensorProto::FLOAT && element != TensorProto::FLOAT16 &&
+        element != TensorProto::BFLOAT16)
+      return "input '" + input(i) + "' of its decoder has the type " + nameElementType(element) +
+             ", expected FLOAT, FLOAT16 or BFLOAT16";
+  }
+  return "";
+}
+
+std::string CoderForm::read(int64_t type, const SearchGraph &encoder, const SearchGraph &decoder) {
+  const size_t taken = type == T5 ? 2 : 1, made = encoder.outputs.size();
+  hasFirst = encoder.inputs.size() == taken + 1;
+  layers = int64_t(hasFirst && made > 2 ? (made - 2) / 4 : made / 2);
+  firstPast = taken;
+  if (decoder.inputs.size() > taken && decoder.input(taken) == "encoder_hidden_states")
+    ++firstPast;
+  if (encoder.inputs.size() < taken || encoder.inputs.size() > taken + 1 || layers < 1 ||
+      made != size_t(hasFirst ? 2 + 4 * layers : 2 * layers) || (firstPast > taken && !hasFirst) ||
+      decoder.inputs.size() != firstPast + size_t(4 * layers) ||
+      decoder.outputs.size() != size_t(1 + 2 * layers))
+    return "its encoder has " + std::to_string(encoder.inputs.size()) + " inputs and " +
+           std::to_string(made) + " outputs, its decoder " + std::to_string(decoder.inputs.size()) +
+           " and " + std::to_string(decoder.outputs.size()) +
+           ", expected those of T5 and Whisper with four pasts per layer";
+  for (size_t i = firstPast; !hasFirst && i < firstPast + size_t(2 * layers); ++i)
+    if (decoder.inputDim(i, 1, 4) < 1 || decoder.inputDim(i, 3, 4) < 1)
+      return "input '" + decoder.input(i) +
+             "' of its decoder must have the shape [batch, heads, length, size], of which the "
+             "heads and their size are numbers";
   return "";
 }
 

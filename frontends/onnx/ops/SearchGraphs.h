@@ -11,6 +11,12 @@ namespace atc::onnx_import {
 using Names = std::vector<std::string>;
 using Ints = llvm::SmallVector<int64_t>;
 
+/// What ONNX Runtime takes.
+constexpr int64_t maxBeams = 128;
+
+/// The forms of decoders that attribute 'model_type' names.
+enum ModelType : int64_t { Gpt = 0, T5 = 1, Whisper = 2 };
+
 inline const OnnxAttributes toInt32 = {{"to", int64_t(onnx::TensorProto::INT32)}};
 
 /// Writes nodes to one graph, and constants that it reads to the graph around it.
@@ -19,7 +25,7 @@ public:
   SearchWriter(onnx::GraphProto &graph, onnx::GraphProto &constants, std::string prefix)
       : graph(graph), constants(constants), prefix(std::move(prefix)) {}
 
-  /// Adds a node.
+  /// Adds a node of one or more outputs.
   void add(const char *op, const Names &inputs, const Names &outputs,
            const OnnxAttributes &attributes = {}) {
     onnx::NodeProto &node = addOnnxNode(graph, op, outputs.front(), inputs, attributes);
@@ -29,6 +35,7 @@ public:
   /// Makes the last node one of com.microsoft.
   void setMicrosoft() { graph.mutable_node(graph.node_size() - 1)->set_domain("com.microsoft"); }
   std::string name(const llvm::Twine &own) const { return (llvm::Twine(prefix) + own).str(); }
+  /// Adds a node of one output and returns that output's name.
   std::string make(const char *op, const Names &inputs, const OnnxAttributes &attributes = {}) {
     const std::string output = name("value" + llvm::Twine(graph.node_size()));
     add(op, inputs, {output}, attributes);
@@ -56,15 +63,15 @@ public:
     return constant(onnx::TensorProto::FLOAT, {}, std::vector<float>{value});
   }
 
-  /// Returns elements [begin, end) of a dim.
+  /// Returns x[..., begin:end, ...] along an axis.
   std::string slice(const std::string &x, int64_t begin, int64_t end, int64_t axis) {
     return make("Slice", {x, integers({begin}), integers({end}), integers({axis})});
   }
-  /// Gives `x` a shape of numbers.
+  /// Returns `x` of another shape.
   std::string reshape(const std::string &x, const Ints &shape) {
     return make("Reshape", {x, integers(shape)});
   }
-  /// Concatenates parts.
+  /// Returns the parts behind each other along an axis.
   std::string concat(const Names &parts, int64_t axis) {
     return make("Concat", parts, {{"axis", axis}});
   }
@@ -74,6 +81,11 @@ public:
   }
   std::string gather(const std::string &x, const std::string &at, int64_t axis) {
     return make("Gather", {x, at}, {{"axis", axis}});
+  }
+  /// Returns `x`; a run fails with the sentence where the condition does not hold.
+  std::string require(const std::string &x, const std::string &condition,
+                      const std::string &sentence) {
+    return make("Require", {x, condition}, {{"message", sentence}});
   }
   /// Returns 0, 1, ... `count` - 1 (a vector of one number) times `factor`, as a column.
   std::string steps(const std::string &count, const std::string &factor) {
@@ -102,10 +114,10 @@ struct SearchGraph {
   std::vector<onnx::ValueInfoProto> inputs, outputs;
 
   explicit operator bool() const { return graph; }
-  /// Returns what is wrong with a decoder of the form of GPT-2: input_ids, position_ids,
-  /// attention_mask and one past [2, batch, heads, length, size] per layer to logits and one
-  /// present per layer.
-  std::string checkDecoder() const;
+  /// Puts the inputs of a decoder of the form of GPT-2 in order: input_ids, position_ids and
+  /// attention_mask, which are found by name, and one past [2, batch, heads, length, size] per
+  /// layer. The outputs are logits and one present per layer. Returns what is wrong with it.
+  std::string orderDecoder();
   /// Finds the graph and its interface.
   void read(onnx::NodeProto &node, llvm::StringRef attribute);
   /// Gives all values names of their own.
@@ -117,6 +129,25 @@ struct SearchGraph {
   const std::string &output(size_t i) const { return outputs[i].name(); }
   /// Returns a dim of an input, or -1 where it is no number.
   int64_t inputDim(size_t i, int dim, int rank) const;
+  int64_t inputType(size_t i) const { return inputs[i].type().tensor_type().elem_type(); }
+  /// Returns the size of the vocabulary, which is the last dim of logits, or 0 where the graph does
+  /// not state it.
+  int64_t vocabulary() const;
+};
+
+/// Which inputs and outputs an encoder and its decoder have.
+struct CoderForm {
+  bool hasFirst = false; ///< the encoder makes the logits of the first tokens
+  int64_t layers = 0;
+  size_t firstPast = 0; ///< the input of the decoder
+
+  /// Reads them; returns what is wrong. The encoder: input_ids or features, for T5
+  /// encoder_attention_mask, and decoder_input_ids to logits of the first token,
+  /// encoder_hidden_states, and a key and a value per layer of the decoder's own attention and of
+  /// that to the encoder. It may also only make the last ones, from all but decoder_input_ids. The
+  /// decoder: input_ids, for T5 encoder_attention_mask, maybe encoder_hidden_states, and the keys
+  /// and values to logits and the new own keys and values.
+  std::string read(int64_t type, const SearchGraph &encoder, const SearchGraph &decoder);
 };
 
 /// Returns a float attribute of a node.

@@ -6,8 +6,7 @@
 #include <limits>
 
 #include "frontends/onnx/GraphImporter.h"
-#include "frontends/onnx/GraphIndex.h"
-#include "frontends/onnx/ops/SearchGraphs.h"
+#include "frontends/onnx/ops/SearchInputs.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace atc::onnx_import {
@@ -25,19 +24,12 @@ constexpr int64_t oldestSearchOpset = 13;
 
 const OnnxAttributes toTruth = {{"to", int64_t(TensorProto::BOOL)}};
 
-/// The forms of decoders that attribute 'model_type' names.
-enum ModelType : int64_t { Gpt = 0, T5 = 1, Whisper = 2 };
-
 /// One search. Greedy ones, and those that take tokens by chance, have one beam, which is not
 /// scored.
-class TokenSearch {
+class TokenSearch : SearchInputs {
 public:
   TokenSearch(GraphProto &main, NodeProto &node, const std::string &prefix)
-      : main(main), node(node),
-        isBeam(node.op_type() == "BeamSearch" || node.op_type() == "WhisperBeamSearch"),
-        isSampling(node.op_type() == "Sampling"),
-        type(integerOf(node, "model_type", node.op_type() == "WhisperBeamSearch" ? Whisper : Gpt)),
-        outer(main, main, prefix), inner(body, main, prefix + "loop/") {}
+      : SearchInputs(main, node), outer(main, main, prefix), inner(body, main, prefix + "loop/") {}
 
   /// Writes the loop; returns what is wrong with the node.
   std::string expand() {
@@ -60,74 +52,59 @@ public:
   }
 
 private:
-  /// The inputs, by the place that they have for a greedy search and for one with beams.
-  std::string input(int greedy, int beam) const {
-    const int at = isBeam ? beam : greedy;
-    return at >= 0 && hasInput(node, at) ? node.input(at) : "";
-  }
-  std::string vocabMask() const { return input(4, 7); }
-  std::string prefixMask() const { return input(5, 8); }
-  std::string minLength() const { return input(2, 2); }
-  std::string penalty() const { return input(3, 6); }
-  int64_t eos() const { return integerOf(node, "eos_token_id", 0); }
   std::string pad() { return outer.token(integerOf(node, "pad_token_id", 0)); }
 
   std::string check() {
+    std::string problem = checkNode();
+    if (!problem.empty())
+      return problem;
     decoder.read(node, "decoder");
     firstDecoder.read(node, "init_decoder");
     encoder.read(node, "encoder");
-    if (type != Gpt && !(isBeam && (type == T5 || type == Whisper)))
-      return "attribute 'model_type' is " + std::to_string(type) +
-             (isBeam ? ", expected 0 (GPT-2), 1 (T5) or 2 (Whisper)"
-                     : ", expected 0: a decoder of the form of GPT-2");
-    if (!decoder || !hasInput(node, 0) || !hasInput(node, 1))
-      return "attribute 'decoder' and inputs 'input_ids' and 'max_length' are needed";
-    if (isBeam && !(hasInput(node, 3) && hasInput(node, 4)))
-      return "inputs 'num_beams' and 'num_return_sequences' are needed";
-    for (auto [at, name] : {std::pair(10, "decoder_input_ids"),
-                            {11, "logits_processor"},
-                            {12, "cross_qk_layer_head"},
-                            {13, "extra_decoding_ids"}})
-      if (isBeam && hasInput(node, at) && !(at == 10 && type == Whisper))
-        return std::string("input '") + name + "' is not supported with this model_type";
-    for (int i = isBeam ? 3 : 1; i < node.output_size(); ++i)
-      if (!node.output(i).empty())
-        return "output " + std::to_string(i) + " ('" + node.output(i) + "') is not supported";
-    return type == Gpt ? decoder.checkDecoder() + (firstDecoder ? firstDecoder.checkDecoder() : "")
-                       : checkEncoder();
-  }
-  /// An encoder: input_ids or features, for T5 encoder_attention_mask, and decoder_input_ids to
-  /// logits of the first token, encoder_hidden_states, and a key and a value per layer of the
-  /// decoder's own attention and of that to the encoder. It may also only make the last ones,
-  /// from all but decoder_input_ids. Its decoder: input_ids, for T5 encoder_attention_mask, maybe
-  /// encoder_hidden_states, and the keys and values to logits and the new own keys and values.
-  std::string checkEncoder() {
-    if (!encoder || firstDecoder)
+    if (type != Gpt && (!encoder || firstDecoder))
       return "attribute 'encoder' is needed with this model_type, and 'init_decoder' is not "
              "supported";
-    const size_t taken = type == T5 ? 2 : 1, made = encoder.outputs.size();
-    hasFirst = encoder.inputs.size() == taken + 1;
-    layers = int64_t(hasFirst && made > 2 ? (made - 2) / 4 : made / 2);
-    firstPast = taken;
-    if (decoder.inputs.size() > taken && decoder.input(taken) == "encoder_hidden_states")
-      ++firstPast;
-    if (encoder.inputs.size() < taken || encoder.inputs.size() > taken + 1 || layers < 1 ||
-        made != size_t(hasFirst ? 2 + 4 * layers : 2 * layers) ||
-        (firstPast > taken && !hasFirst) ||
-        decoder.inputs.size() != firstPast + size_t(4 * layers) ||
-        decoder.outputs.size() != size_t(1 + 2 * layers))
-      return "its encoder has " + std::to_string(encoder.inputs.size()) + " inputs and " +
-             std::to_string(made) + " outputs, its decoder " +
-             std::to_string(decoder.inputs.size()) + " and " +
-             std::to_string(decoder.outputs.size()) +
-             ", expected those of T5 and Whisper with four pasts per layer";
-    for (size_t i = firstPast; !hasFirst && i < firstPast + size_t(2 * layers); ++i)
-      if (decoder.inputDim(i, 1, 4) < 1 || decoder.inputDim(i, 3, 4) < 1)
-        return "input '" + decoder.input(i) +
-               "' of its decoder must have the shape [batch, heads, length, size], of which the "
-               "heads and their size are numbers";
+    problem = type == Gpt ? decoder.orderDecoder() : form.read(type, encoder, decoder);
+    if (!problem.empty())
+      return problem;
+    if (firstDecoder) {
+      problem = firstDecoder.orderDecoder();
+      if (problem.empty() && firstDecoder.inputs.size() != decoder.inputs.size())
+        problem = "its decoder has other inputs than 'decoder'";
+      if (!problem.empty())
+        return "attribute 'init_decoder': " + problem;
+    }
+    return checkVocabulary();
+  }
+  /// Returns whether scores are of too few tokens, and whether that is only known in a run.
+  std::string checkVocabulary() {
+    for (const SearchGraph *graph : {&decoder, &firstDecoder, form.hasFirst ? &encoder : nullptr}) {
+      if (!graph || !*graph)
+        continue;
+      const int64_t size = graph->vocabulary();
+      isVocabularyKnown &= size > 0;
+      if (size > 0 && vocabulary() > size)
+        return "attribute 'vocab_size' is " + std::to_string(vocabulary()) +
+               ", but the decoder has scores of " + std::to_string(size) + " tokens";
+    }
     return "";
   }
+
+  /// Lets a run fail where an input, which is no constant, is not as `condition` tells.
+  std::string required(const std::string &x, const std::string &condition, StringRef input,
+                       StringRef wanted) {
+    return outer.require(
+        x, condition, describeNode(node) + ": input '" + input.str() + "' must be " + wanted.str());
+  }
+  /// Returns a number of sequences, from 1 to `limit`, as a vector.
+  std::string countOf(int at, const std::string &limit, StringRef input, StringRef wanted) {
+    const std::string count = vectorOf(node.input(at));
+    const std::string isPositive = outer.make("Greater", {count, outer.integers({0})});
+    const std::string isAtMost = outer.make("Not", {outer.make("Greater", {count, limit})});
+    return required(count, outer.make("And", {isPositive, isAtMost}), input, wanted);
+  }
+  /// Returns a real input as f32.
+  std::string real(const std::string &x) { return outer.make("Cast", {x}, toReal); }
 
   std::string vectorOf(const std::string &x) {
     return outer.reshape(outer.make("Cast", {x}, toIndex), {1});
@@ -140,11 +117,27 @@ private:
   /// Makes what all searches have, for sequences that begin with `ids`.
   void prepare(const std::string &ids) {
     SearchWriter &w = outer;
+    const std::string length = w.dim(ids, 1);
     maxLength = vectorOf(node.input(1));
+    if (!statedNumber(node.input(1)) || !promptLength())
+      maxLength = required(maxLength, w.make("Greater", {maxLength, length}), "max_length",
+                           std::string("more than the number of ") + promptName());
+    if (!penalty().empty()) {
+      repetition = real(penalty());
+      if (!statedNumber(penalty()))
+        repetition = required(repetition, w.make("Greater", {repetition, w.number(0)}),
+                              "repetition_penalty", "a positive number");
+    }
     batch = w.dim(ids, 0);
     rows = batch;
     if (isBeam) {
-      beams = vectorOf(node.input(3));
+      const bool isStated = statedNumber(node.input(3)).has_value();
+      beams = isStated ? vectorOf(node.input(3))
+                       : countOf(3, w.integers({maxBeams}), "num_beams", "1 to 128");
+      wanted = isStated && statedNumber(node.input(4))
+                   ? vectorOf(node.input(4))
+                   : countOf(4, beams, "num_return_sequences", "1 to 'num_beams'");
+      lengthPower = input(-1, 5).empty() ? w.number(1) : real(input(-1, 5));
       rows = w.make("Mul", {batch, beams});
       kept = w.concat({batch, beams}, 0);
       first = w.steps(batch, beams);
@@ -160,7 +153,6 @@ private:
     }
     const std::string column = w.concat({rows, w.integers({1})}, 0);
     one = w.make("Expand", {w.token(1), column});
-    eosColumn = w.make("Expand", {w.index(eos()), column});
     padding = w.make("Expand", {pad(), w.concat({rows, maxLength}, 0)});
     const std::string begin = spread(ids);
     states = {
@@ -175,7 +167,7 @@ private:
       states.push_back({"kept_scores", w.make("Expand", {lowest, kept})});
       states.push_back({"kept", w.make("Expand", {pad(), w.concat({kept, maxLength}, 0)})});
     }
-    trips = w.make("Sub", {maxLength, w.dim(ids, 1)});
+    trips = w.make("Sub", {maxLength, length});
     if (isSampling)
       chances = makeChances(w, node, trips, batch);
   }
@@ -200,10 +192,9 @@ private:
   }
   /// Adds an empty past of a shape.
   void addPast(size_t i, const std::string &shape) {
-    const int64_t element = decoder.inputs[i].type().tensor_type().elem_type();
     states.push_back(
-        {past(states.size()),
-         outer.make("Cast", {outer.make("Expand", {outer.number(0), shape})}, {{"to", element}})});
+        {past(states.size()), outer.make("Cast", {outer.make("Expand", {outer.number(0), shape})},
+                                         {{"to", decoder.inputType(i)}})});
     pasts.push_back(states.back().first);
   }
   static std::string past(size_t i) { return "past" + std::to_string(i); }
@@ -212,8 +203,7 @@ private:
   void runEncoder() {
     SearchWriter &w = outer;
     auto give = [&](size_t i, const std::string &value) {
-      w.add("Cast", {value}, {encoder.input(i)},
-            {{"to", int64_t(encoder.inputs[i].type().tensor_type().elem_type())}});
+      w.add("Cast", {value}, {encoder.input(i)}, {{"to", encoder.inputType(i)}});
     };
     give(0, node.input(0));
     if (type == T5) {
@@ -231,30 +221,30 @@ private:
         isGiven ? w.make("Cast", {node.input(10)}, toInt32)
                 : w.make("Expand", {w.token(integerOf(node, "decoder_start_token_id", 0)),
                                     w.concat({w.dim(node.input(0), 0), w.integers({1})}, 0)});
-    if (hasFirst)
+    if (form.hasFirst)
       give(encoder.inputs.size() - 1, begin);
     encoder.moveTo(main, main);
     prepare(begin);
     size_t from = 0;
-    if (hasFirst) {
+    if (form.hasFirst) {
       firstLogits = spread(encoder.output(0));
       from = 2;
     }
-    if (firstPast > size_t(type == T5 ? 2 : 1))
+    if (form.firstPast > size_t(type == T5 ? 2 : 1))
       hidden = spread(encoder.output(1));
     if (type == T5)
       encoderMask = spread(encoder.input(1));
-    for (size_t i = 0; i < size_t(2 * layers); ++i)
-      if (hasFirst) {
+    for (size_t i = 0; i < size_t(2 * form.layers); ++i)
+      if (form.hasFirst) {
         pasts.push_back(past(states.size()));
         states.push_back({pasts.back(), spread(encoder.output(from++))});
       } else {
-        const size_t at = firstPast + i;
+        const size_t at = form.firstPast + i;
         addPast(at, w.concat({rows, w.integers({decoder.inputDim(at, 1, 4), 0,
                                                 decoder.inputDim(at, 3, 4)})},
                              0));
       }
-    for (size_t i = 0; i < size_t(2 * layers); ++i)
+    for (size_t i = 0; i < size_t(2 * form.layers); ++i)
       crossed.push_back(spread(encoder.output(from++)));
   }
 
@@ -262,8 +252,14 @@ private:
   std::string nextScores(const std::string &logits) {
     SearchWriter &w = inner;
     std::string scores = w.make("Cast", {w.reshape(logits, {0, -1})}, toReal);
-    if (const int64_t size = integerOf(node, "vocab_size", -1); size > 0)
+    if (const int64_t size = vocabulary(); size > 0) {
+      if (!isVocabularyKnown)
+        scores =
+            w.require(scores, w.make("Not", {w.make("Less", {w.dim(scores, 1), w.index(size)})}),
+                      describeNode(node) + ": the decoder has scores of fewer tokens than the " +
+                          std::to_string(size) + " of attribute 'vocab_size'");
       scores = w.slice(scores, 0, size, 1);
+    }
     if (isBeam)
       scores = w.make("LogSoftmax", {scores}, {{"axis", int64_t(-1)}});
     const std::string sequence = w.make("Cast", {carried("sequence")}, toIndex);
@@ -272,8 +268,8 @@ private:
     if (!penalty().empty()) {
       const std::string old = w.make("GatherElements", {scores, sequence}, alongRow);
       const std::string changed =
-          w.make("Where", {w.make("Less", {old, w.number(0)}), w.make("Mul", {old, penalty()}),
-                           w.make("Div", {old, penalty()})});
+          w.make("Where", {w.make("Less", {old, w.number(0)}), w.make("Mul", {old, repetition}),
+                           w.make("Div", {old, repetition})});
       scores = w.make("ScatterElements", {scores, sequence, changed}, alongRow);
     }
     if (const int64_t size = integerOf(node, "no_repeat_ngram_size", 0); size > 0) {
@@ -293,12 +289,14 @@ private:
       const std::string isFirst = w.make("Equal", {carried("step"), w.index(0)});
       scores = w.make("Where", {w.make("And", {isFirst, isZero(mask)}), lowest, scores});
     }
-    if (!minLength().empty()) {
+    // A token outside of the vocabulary ends no search, which needs no shortest length then.
+    if (!minLength().empty() && eos() >= 0 && statedNumber(minLength()).value_or(1) > 0) {
       const std::string isShort =
           w.make("Less", {w.dim(sequence, 1), w.make("Cast", {minLength()}, toIndex)});
-      const std::string old = w.make("GatherElements", {scores, eosColumn}, alongRow);
-      scores = w.make("ScatterElements",
-                      {scores, eosColumn, w.make("Where", {isShort, lowest, old})}, alongRow);
+      const std::string count = w.make("Reshape", {w.dim(scores, 1), w.integers({})});
+      const std::string isEnd =
+          w.make("Equal", {w.make("Range", {w.index(0), count, w.index(1)}), w.index(eos())});
+      scores = w.make("Where", {w.make("And", {isShort, isEnd}), lowest, scores});
     }
     const std::string given = input(-1, 14);
     const float temperature = isSampling ? numberOf(node, "temperature", 1) : 1;
@@ -416,8 +414,8 @@ private:
     SearchWriter &w = inner;
     size_t at = 0;
     auto give = [&](const std::string &value) {
-      const int64_t element = decoder.inputs[at].type().tensor_type().elem_type();
-      w.add("Cast", {value}, {decoder.input(at++)}, {{"to", element}});
+      w.add("Cast", {value}, {decoder.input(at)}, {{"to", decoder.inputType(at)}});
+      ++at;
     };
     if (type == Gpt) {
       for (const char *name : {"ids", "positions", "mask"})
@@ -444,8 +442,7 @@ private:
   /// Scores are compared per token, of which longer sequences have more.
   std::string perToken(SearchWriter &w, const std::string &scores, const std::string &sequence) {
     const std::string length = w.make("Cast", {w.dim(sequence, 1)}, toReal);
-    const std::string exponent = input(-1, 5).empty() ? w.number(1) : input(-1, 5);
-    return w.make("Div", {scores, w.make("Pow", {length, exponent})});
+    return w.make("Div", {scores, w.make("Pow", {length, lengthPower})});
   }
   /// Of the kept sequences and `others`, keeps the best ones.
   std::pair<std::string, std::string> keepBest(SearchWriter &w, const std::string &keptScores,
@@ -529,33 +526,28 @@ private:
       const std::string rest = w.make("Sub", {trips, w.dim(all, 0)});
       const std::string size = w.dim(all, 2);
       const std::string zeros = w.make("Expand", {w.number(0), w.concat({rest, rows, size}, 0)});
-      w.add("Reshape", {w.concat({all, zeros}, 0), w.concat({trips, kept, size}, 0)},
-            {node.output(2)});
+      w.add("Cast",
+            {w.make("Reshape", {w.concat({all, zeros}, 0), w.concat({trips, kept, size}, 0)})},
+            {node.output(2)}, {{"to", scoreType()}});
     }
     const std::string scores =
         w.make("Where", {last["done"], w.number(-std::numeric_limits<float>::infinity()),
                          w.make("Reshape", {perToken(w, last["scores"], last["sequence"]), kept})});
     const std::string rest =
         w.make("Reshape", {padded(w, last["sequence"]), w.concat({kept, maxLength}, 0)});
-    auto [bestScores, best] =
-        keepBest(w, last["kept_scores"], last["kept"], scores, rest, vectorOf(node.input(4)));
+    auto [bestScores, best] = keepBest(w, last["kept_scores"], last["kept"], scores, rest, wanted);
     w.add("Identity", {best}, {result});
     if (!scoresOut.empty())
-      w.add("Identity", {bestScores}, {scoresOut});
+      w.add("Cast", {bestScores}, {scoresOut}, {{"to", scoreType()}});
   }
 
-  GraphProto &main;
-  NodeProto &node;
-  const bool isBeam, isSampling;
-  const int64_t type;
   GraphProto body;
   SearchWriter outer, inner;
   SearchGraph decoder, firstDecoder, encoder;
-  bool hasFirst = false; ///< the encoder makes the logits of the first tokens
-  int64_t layers = 0;    ///< of a decoder with an encoder
-  size_t firstPast = 0;
-  std::string maxLength, batch, rows, beams, twice, rank, first, rowOf, kept, beamScores;
-  std::string one, eosColumn, padding, trips, chances;
+  CoderForm form;
+  bool isVocabularyKnown = true;
+  std::string maxLength, batch, rows, beams, wanted, twice, rank, first, rowOf, kept, beamScores;
+  std::string one, padding, trips, chances, repetition, lengthPower;
   std::string firstLogits, hidden, encoderMask;
   Names pasts, presents, crossed;
   /// What the loop carries: names and initial values.
@@ -564,23 +556,29 @@ private:
 
 } // namespace
 
+bool isTokenSearch(const NodeProto &node) {
+  return node.domain() == "com.microsoft" &&
+         (node.op_type() == "GreedySearch" || node.op_type() == "Sampling" ||
+          node.op_type() == "BeamSearch" || node.op_type() == "WhisperBeamSearch");
+}
+
+/// Returns what the names of a search's values begin with. Nodes may share a name, but no outputs.
+static std::string prefixOf(const NodeProto &node) {
+  return (node.output_size() ? node.output(0) : nameOf(node)) + "/";
+}
+
 bool expandTokenSearches(GraphProto &graph, int64_t opset, Diagnostics &diagnostics) {
-  auto isSearch = [](const NodeProto &node) {
-    return node.domain() == "com.microsoft" &&
-           (node.op_type() == "GreedySearch" || node.op_type() == "Sampling" ||
-            node.op_type() == "BeamSearch" || node.op_type() == "WhisperBeamSearch");
-  };
   bool isFine = true;
   const int count = graph.node_size();
   llvm::SmallVector<int> done;
   for (int i = 0; i < count; ++i) {
-    if (!isSearch(graph.node(i)))
+    if (!isTokenSearch(graph.node(i)))
       continue;
     NodeProto node;
     node.Swap(graph.mutable_node(i)); // appending moves the nodes
     std::string problem = opset < oldestSearchOpset
                               ? "needs opset " + std::to_string(oldestSearchOpset)
-                              : TokenSearch(graph, node, nameOf(node) + "/").expand();
+                              : TokenSearch(graph, node, prefixOf(node)).expand();
     if (!problem.empty())
       diagnostics.error("E14001", describeNode(node) + ": " + problem);
     isFine &= problem.empty();

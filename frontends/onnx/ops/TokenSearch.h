@@ -10,9 +10,12 @@
 
 namespace atc::onnx_import {
 
-/// Replaces GreedySearch, Sampling, BeamSearch and WhisperBeamSearch of com.microsoft by a Loop
-/// around their decoder. `opset` is that of the model. Reports all errors and returns false where
-/// there are some.
+/// Returns whether a node is GreedySearch, Sampling, BeamSearch or WhisperBeamSearch of
+/// com.microsoft.
+bool isTokenSearch(const onnx::NodeProto &node);
+
+/// Replaces these searches by a Loop around their decoder. `opset` is that of the model. Reports
+/// all errors and returns false where there are some.
 bool expandTokenSearches(onnx::GraphProto &graph, int64_t opset, Diagnostics &diagnostics);
 
 } // namespace atc::onnx_import

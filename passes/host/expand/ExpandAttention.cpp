@@ -114,12 +114,13 @@ private:
   /// Finishes an attention of com.microsoft.
   StringRef finish(Scores &s, Value added) {
     const int64_t queries = shapeOf(s.q)[2], keys = shapeOf(s.k)[2];
+    Value past = call.getKernel() == "MultiHeadAttention" ? inputs[6] : Value();
     s.scale = scaleOf(s.q);
     s.added = s.added && added ? ops.add(s.added, added) : s.added ? s.added : added;
     s.causal = integerOf(call, "unidirectional", 0);
-    s.before = keys - queries;
-    if (s.causal && s.before < 0)
-      return "queries would see no key";
+    s.before = past ? shapeOf(past)[2] : 0;
+    if (s.causal && keys != s.before + queries)
+      return "its queries and keys are not the same positions";
     if (added && shapeOf(added).back() != keys)
       return "its addend is longer than the keys";
     ops.replace(0, joinHeads(ops, attend(ops, s)));

@@ -229,6 +229,9 @@ TEST_CASE("functions of the model") {
     CHECK_THAT(textOf(model), Contains("graph.relu") && !Contains("graph.tanh"));
     overload(call, 8, "curved");
     CHECK_THAT(textOf(model), Contains("graph.tanh") && !Contains("graph.relu"));
+    overload(call, 8, "straight");
+    CHECK_THAT(errorOf(model),
+               Contains("E16002: ") && Contains("defines no function of overload 'straight'"));
     *model.model.add_functions() = other;
     CHECK_THAT(errorOf(model), Contains("E13009: function 'Scale' of domain 'ours' and overload "
                                         "'curved' is defined twice"));
