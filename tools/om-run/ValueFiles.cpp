@@ -128,6 +128,23 @@ om::Value makeValue(const om::Tensor &input, bool isRandom, uint64_t seed, om::E
   return om::Value::tensor(input.dtype, input.dims, random.data(), error);
 }
 
+bool readFirstValue(const om::Model &model, const om::Session &session, size_t input,
+                    uint64_t bytes, void *memory) {
+  for (const om_state_info &state : model.states())
+    if (state.input == input && state.initial != 0)
+      return om_session_read_tensor(session.get(), state.initial - 1, memory, bytes, nullptr) ==
+             OM_OK;
+  return false;
+}
+
+om::Value makeFirstValue(const om::Model &model, const om::Session &session, size_t index,
+                         const om::Tensor &input, bool isRandom, uint64_t seed, om::Error &error) {
+  om::Buffer first(input.dtype == OM_STRING ? 0 : input.bytes);
+  if (first && first.size() && readFirstValue(model, session, index, input.bytes, first.data()))
+    return om::Value::tensor(input.dtype, input.dims, first.data(), error);
+  return makeValue(input, isRandom, seed, error);
+}
+
 bool writeValue(const std::string &path, const NamedTensor &named, std::string &error) {
   if (named.tensor.dtype != OM_STRING)
     return writeNpy(path, named.tensor, named.value.data(), error);

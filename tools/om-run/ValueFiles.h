@@ -33,6 +33,15 @@ bool readValue(const std::string &path, const om::Tensor &input, MemoryShare &me
 /// Returns zeros, or random values, for an input without a file.
 om::Value makeValue(const om::Tensor &input, bool isRandom, uint64_t seed, om::Error &error);
 
+/// Reads what the state that is input `input`, of `bytes` bytes, begins with. Returns false where
+/// the input is no state, or one that begins with zeros.
+bool readFirstValue(const om::Model &model, const om::Session &session, size_t input,
+                    uint64_t bytes, void *memory);
+
+/// Returns what a state begins with, or the same as makeValue() for another input.
+om::Value makeFirstValue(const om::Model &model, const om::Session &session, size_t index,
+                         const om::Tensor &input, bool isRandom, uint64_t seed, om::Error &error);
+
 /// Lets the states of a session that keeps them begin with the values of their inputs, which it
 /// takes over. On failure returns false and sets `error`.
 bool setStates(const om::Model &model, om::Session &session, std::vector<om::Value> &inputs,

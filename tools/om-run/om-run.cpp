@@ -61,12 +61,10 @@ private:
   bool refuseCombinations(); // options that would do nothing, or do not fit the model
   bool readBuffers();
   bool readValues();
-  om::Value makeFirstValue(size_t i);
   bool takeOutputs();
   bool openOthers(const om_session_options &running);
   bool readLabels();
   bool takeMemory(const std::vector<om::Tensor> &tensors);
-  bool readFirstValue(size_t i, void *memory);
   bool readPlain(size_t i, const std::string &file, void *memory, std::string &errorText);
   bool runOnce(uint32_t worker = 0);
   bool measureRuns();
@@ -247,19 +245,10 @@ bool Runner::readBuffers() {
         return readPlain(i, file, inputs[i].data(), errorText);
       });
   for (size_t i = 0; i < inputs.size() && errorLines.empty(); ++i)
-    if (!isGiven[i] && !readFirstValue(i, inputs[i].data()) && options.random)
+    if (!isGiven[i] && !readFirstValue(model, session, i, ends[i].bytes, inputs[i].data()) &&
+        options.random)
       fillRandom(ends[i], options.seed + i, inputs[i].data());
   return errorLines.empty();
-}
-
-/// Reads the first value of the state that input `i` is. Returns false where it is none, or one
-/// that begins with zeros.
-bool Runner::readFirstValue(size_t i, void *memory) {
-  for (const om_state_info &state : model.states())
-    if (state.input == i && state.initial != 0)
-      return om_session_read_tensor(session.get(), state.initial - 1, memory, ends[i].bytes,
-                                    nullptr) == OM_OK;
-  return false;
 }
 
 /// Reads an input of known dims: typed values, or a file: an image, .npy or raw bytes.
@@ -310,14 +299,6 @@ bool Runner::readLabels() {
   return true;
 }
 
-/// Makes the value of an input of known dims that has no file.
-om::Value Runner::makeFirstValue(size_t i) {
-  om::Buffer first(ends[i].dtype == OM_STRING ? 0 : ends[i].bytes);
-  if (first && first.size() && readFirstValue(i, first.data()))
-    return om::Value::tensor(ends[i].dtype, ends[i].dims, first.data(), error);
-  return makeValue(ends[i], options.random, options.seed + i, error);
-}
-
 /// Reads the inputs; one without a file is zeros where its shape is known, a state its first value,
 /// an optional one none.
 bool Runner::readValues() {
@@ -354,7 +335,8 @@ bool Runner::readValues() {
     else if (i == gears.shapeInput || isState(i))
       continue; // the shapes of the others choose the gear; the session has the state
     else if (ends[i].fixed() && takeMemory({ends[i]}))
-      inputValues[i] = makeFirstValue(i);
+      inputValues[i] =
+          makeFirstValue(model, session, i, ends[i], options.random, options.seed + i, error);
     else if (!errorLines.empty())
       break;
     else if (!ends[i].optional)
