@@ -30,7 +30,7 @@ double sampleOf(const double *image, int64_t height, int64_t width, double y, do
          v * ((1 - u) * image[bottom * width + left] + u * image[bottom * width + right]);
 }
 
-/// What the messages of a function call itself and its arguments.
+/// The names of a function and of its arguments in messages.
 struct RegionNames {
   const char *function, *images, *height, *width;
 };

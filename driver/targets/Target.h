@@ -92,7 +92,7 @@ public:
   virtual const CpuTarget &cpu() const = 0;
 };
 
-/// What the graph passes do for a target; graph::GraphPipelineOptions has the same names.
+/// The choices of a target for the graph passes; graph::GraphPipelineOptions has the same names.
 struct GraphPassChoices {
   bool integers;          ///< quantized contractions become int8 contractions
   bool widenFloats;       ///< f16 and bf16 contractions are computed in f32

@@ -101,6 +101,18 @@ pb::Graph *AirGraph::bodyOf(const pb::Op &op, int index) {
   return nullptr;
 }
 
+std::optional<std::vector<int64_t>> AirGraph::passedBy(const pb::Op &op, int index,
+                                                       ArrayRef<size_t> inputs) {
+  const unsigned before = diagnostics.numErrors();
+  pb::Graph *body = bodyOf(op, index);
+  if (!body)
+    return std::nullopt;
+  onnx::GraphProto unused;
+  std::vector<int64_t> passed =
+      AirGraph(*body, file, unused, prefix + op.name() + "/body/", depth + 1).passedInputs(inputs);
+  return diagnostics.numErrors() == before ? std::optional(std::move(passed)) : std::nullopt;
+}
+
 std::optional<AirGraph::Values> AirGraph::build(const pb::Op &op, int index, onnx::GraphProto &into,
                                                 const std::string &inner,
                                                 ArrayRef<const AirValue *> arguments,
@@ -380,19 +392,13 @@ void AirGraph::importWhile(const pb::Op &op, ArrayRef<const AirValue *> argument
     }
     return addCondition(into, inner + "next", results->front());
   };
-  const unsigned before = diagnostics.numErrors();
-  pb::Graph *body = bodyOf(op, 1);
-  if (!body)
-    return;
-  onnx::GraphProto unused;
-  const std::vector<int64_t> passed =
-      AirGraph(*body, file, unused, name + "/body/", depth + 1).passedInputs(inputs);
-  if (diagnostics.numErrors() != before)
+  const std::optional<std::vector<int64_t>> passed = passedBy(op, 1, inputs);
+  if (!passed)
     return;
   std::optional<std::string> first = buildCondition(whole, name + "/first/", arguments);
   if (!first)
     return;
-  addLoop(op, arguments, 0, passed, "", *first,
+  addLoop(op, arguments, 0, *passed, "", *first,
           [&](onnx::GraphProto &into, const std::string &inner, ArrayRef<const AirValue *> state,
               std::string &condition) -> std::optional<Values> {
             std::optional<Values> results = build(op, 1, into, inner, state, inputs);
@@ -417,14 +423,8 @@ void AirGraph::importFor(const pb::Op &op, ArrayRef<const AirValue *> arguments)
   // The body reads the number of the round in the place of `start`, and what the loop carries.
   SmallVector<size_t> inputs = {0};
   llvm::append_range(inputs, range(firstCarried, arguments.size()));
-  const unsigned before = diagnostics.numErrors();
-  pb::Graph *body = bodyOf(op, 0);
-  if (!body)
-    return;
-  onnx::GraphProto unused;
-  const std::vector<int64_t> passed =
-      AirGraph(*body, file, unused, name + "/body/", depth + 1).passedInputs(inputs);
-  if (diagnostics.numErrors() != before)
+  const std::optional<std::vector<int64_t>> passed = passedBy(op, 0, inputs);
+  if (!passed)
     return;
   // The rounds are the integer at or above (limit - start) / delta.
   auto wide = [&](size_t input, const char *suffix) {
@@ -437,7 +437,7 @@ void AirGraph::importFor(const pb::Op &op, ArrayRef<const AirValue *> arguments)
   addNode(whole, "Sub", {delta, name + "/sign"}, {name + "/rest"});
   addNode(whole, "Add", {name + "/distance", name + "/rest"}, {name + "/sum"});
   addNode(whole, "Div", {name + "/sum", delta}, {name + "/trips"});
-  addLoop(op, arguments, firstCarried, passed, name + "/trips", "",
+  addLoop(op, arguments, firstCarried, *passed, name + "/trips", "",
           [&](onnx::GraphProto &into, const std::string &inner, ArrayRef<const AirValue *> state,
               std::string &condition) -> std::optional<Values> {
             addCast(into, inner + "iteration", inner + "round", onnx::TensorProto::INT32);

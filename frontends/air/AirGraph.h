@@ -21,7 +21,7 @@ struct AirValue {
   const pb::Tensor *values = nullptr; ///< of a constant
 };
 
-/// What the graphs of a file have in common. The others must outlive it.
+/// The parts that the graphs of a file share; the model, options and context must outlive it.
 struct AirFile {
   AirFile(pb::Model &model, const OnnxImportOptions &options, mlir::MLIRContext &context,
           Diagnostics &diagnostics);
@@ -103,6 +103,9 @@ private:
   void importFor(const pb::Op &op, llvm::ArrayRef<const AirValue *> arguments);
   /// Returns the graph `index` that an operator calls; null after an error.
   pb::Graph *bodyOf(const pb::Op &op, int index);
+  /// Returns passedInputs() of graph `index` that an operator calls; nothing after an error.
+  std::optional<std::vector<int64_t>> passedBy(const pb::Op &op, int index,
+                                               llvm::ArrayRef<size_t> inputs);
   /// Builds graph `index` that an operator calls into `into`, as runBody().
   std::optional<Values> build(const pb::Op &op, int index, onnx::GraphProto &into,
                               const std::string &inner, llvm::ArrayRef<const AirValue *> arguments,

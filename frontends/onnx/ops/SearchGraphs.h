@@ -11,7 +11,7 @@ namespace atc::onnx_import {
 using Names = std::vector<std::string>;
 using Ints = llvm::SmallVector<int64_t>;
 
-/// What ONNX Runtime takes.
+/// The largest number of beams, as in ONNX Runtime.
 constexpr int64_t maxBeams = 128;
 
 /// The forms of decoders that attribute 'model_type' names.
@@ -110,7 +110,7 @@ private:
 /// A graph of an attribute, which becomes nodes of another one: an encoder or a decoder.
 struct SearchGraph {
   onnx::GraphProto *graph = nullptr;
-  /// What a run gives and takes, without stored inputs.
+  /// The interface of a run: inputs that have no stored value, and outputs.
   std::vector<onnx::ValueInfoProto> inputs, outputs;
 
   explicit operator bool() const { return graph; }
@@ -120,7 +120,7 @@ struct SearchGraph {
   std::string orderDecoder();
   /// Finds the graph and its interface.
   void read(onnx::NodeProto &node, llvm::StringRef attribute);
-  /// Gives all values names of their own.
+  /// Renames all values, so that no other graph has these names: they begin with `prefix`.
   void nameOwn(const std::string &prefix);
   /// Moves the nodes to `nodes` and the weights to `weights`.
   void moveTo(onnx::GraphProto &nodes, onnx::GraphProto &weights);

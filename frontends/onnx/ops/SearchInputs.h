@@ -11,7 +11,7 @@
 
 namespace atc::onnx_import {
 
-/// What the node of a search and the model around it state.
+/// The inputs of a search: names, types and constants, as its node and the model state them.
 class SearchInputs {
 public:
   SearchInputs(onnx::GraphProto &main, onnx::NodeProto &node);

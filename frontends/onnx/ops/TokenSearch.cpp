@@ -24,8 +24,7 @@ constexpr int64_t oldestSearchOpset = 13;
 
 const OnnxAttributes toTruth = {{"to", int64_t(TensorProto::BOOL)}};
 
-/// One search. Greedy ones, and those that take tokens by chance, have one beam, which is not
-/// scored.
+/// One search. Greedy searches and those that sample tokens have one beam, which is not scored.
 class TokenSearch : SearchInputs {
 public:
   TokenSearch(GraphProto &main, NodeProto &node, const std::string &prefix)
@@ -171,7 +170,7 @@ private:
     if (isSampling)
       chances = makeChances(w, node, trips, batch);
   }
-  /// What a loop around a decoder of GPT-2 starts with.
+  /// Makes the first values of a loop around a decoder of GPT-2.
   void prepareDecoder() {
     SearchWriter &w = outer;
     const std::string ids = w.make("Cast", {node.input(0)}, toInt32);

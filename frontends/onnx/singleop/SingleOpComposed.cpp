@@ -229,8 +229,7 @@ void buildDynamicRnn(Graph &g) {
 // Boxes
 //===----------------------------------------------------------------------===//
 
-/// Of boxes that overlap in one class, keeps the one with the largest score, and of all classes of
-/// an image the `max_total_size` with the largest scores.
+/// Checks what the node of the same meaning, BatchMultiClassNMS, takes for granted.
 void buildBatchMultiClassNms(Graph &g) {
   const Ints &boxes = g.op.inputs[0].dims, &scores = g.op.inputs[1].dims;
   const auto differ = [](int64_t a, int64_t b) { return a >= 0 && b >= 0 && a != b; };

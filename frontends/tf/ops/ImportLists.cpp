@@ -165,6 +165,13 @@ void scatter(NodeContext &n, TensorList list, Value indices, Value rows) {
     setList(n, 0, listOfRows(stacked));
 }
 
+/// Scatters rows into a list; the arguments are the positions of the inputs.
+void scatterInto(NodeContext &n, unsigned list, unsigned indicesAt, unsigned rowsAt) {
+  Value indices = n.input(indicesAt), rows = n.input(rowsAt);
+  if (const TensorList *from = listAt(n, list))
+    scatter(n, *from, indices, rows);
+}
+
 /// Pieces of `value` of the rows that `lengths` state.
 void split(NodeContext &n, TensorList list, Value value, ArrayRef<int64_t> lengths) {
   n.requireRank(value == n.input(0) ? 0 : 1, 1, maxRank);
@@ -246,11 +253,7 @@ void importArrayWrite(NodeContext &n) { write(n, 3, 1, 2, /*grows=*/false); }
 void importArraySize(NodeContext &n) { size(n, 1); }
 void importArrayGather(NodeContext &n) { gather(n, 2, 1); }
 void importArrayConcat(NodeContext &n) { concat(n, 1); }
-void importArrayScatter(NodeContext &n) {
-  Value indices = n.input(1), rows = n.input(2);
-  if (const TensorList *list = listAt(n, 3))
-    scatter(n, *list, indices, rows);
-}
+void importArrayScatter(NodeContext &n) { scatterInto(n, 3, 1, 2); }
 void importArraySplit(NodeContext &n) {
   Value value = n.input(1);
   SmallVector<int64_t> lengths = n.constantInts(2);
@@ -315,11 +318,7 @@ void importListScatter(NodeContext &n) {
   scatter(n, std::move(list), indices, rows);
 }
 
-void importScatterInto(NodeContext &n) {
-  Value rows = n.input(1), indices = n.input(2);
-  if (const TensorList *list = listAt(n, 0))
-    scatter(n, *list, indices, rows);
-}
+void importScatterInto(NodeContext &n) { scatterInto(n, 0, 2, 1); }
 
 /// Items behind the new end are dropped; new ones are zeros.
 void importResize(NodeContext &n) {

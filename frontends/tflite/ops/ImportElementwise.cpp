@@ -51,17 +51,21 @@ void importSquaredDifference(OpContext &c) {
   c.setOutput(c.node("Mul", {difference, difference}));
 }
 
+/// Returns where a remainder that was rounded to zero has another sign than its divisor.
+Value isOpposite(OpContext &c, Value remainder, Value divisor) {
+  Value zero = one(c, 0);
+  Value differs =
+      c.node("Xor", {c.node("Less", {remainder, zero}), c.node("Less", {divisor, zero})});
+  return c.node("And", {differs, c.node("Not", {c.node("Equal", {remainder, zero})})});
+}
+
 /// Returns x - floor(x / y) * y for floats; ONNX has this Mod for integers.
 Value floorMod(OpContext &c, Value x, Value y) {
   if (!isFloat(typeOf(c, 0)))
     return c.node("Mod", {x, y});
   // The remainder with the sign of x is exact; it moves by y where the signs differ.
   Value remainder = c.node("Mod", {x, y}, {{"fmod", int64_t(1)}});
-  Value zero = one(c, 0);
-  Value differs = c.node("Xor", {c.node("Less", {remainder, zero}), c.node("Less", {y, zero})});
-  Value isZero = c.node("Equal", {remainder, zero});
-  Value moves = c.node("And", {differs, c.node("Not", {isZero})});
-  return c.node("Where", {moves, c.node("Add", {remainder, y}), remainder});
+  return c.node("Where", {isOpposite(c, remainder, y), c.node("Add", {remainder, y}), remainder});
 }
 
 void importFloorMod(OpContext &c) {
@@ -70,17 +74,14 @@ void importFloorMod(OpContext &c) {
 }
 
 void importFloorDiv(OpContext &c) {
-  Value x = c.in(0), y = c.in(1);
+  Value x = c.in(0), y = c.in(1), quotient = c.node("Div", {x, y});
   if (isFloat(typeOf(c, 0)))
-    return c.setOutput(c.node("Floor", {c.node("Div", {x, y})}));
+    return c.setOutput(c.node("Floor", {quotient}));
   // The integer quotient is rounded to zero: it is one too large where there is a remainder of
   // another sign than the divisor. (To subtract the remainder first could overflow.)
-  Value zero = one(c, 0), quotient = c.node("Div", {x, y});
   Value remainder = c.node("Sub", {x, c.node("Mul", {quotient, y})});
-  Value differs = c.node("Xor", {c.node("Less", {remainder, zero}), c.node("Less", {y, zero})});
-  Value isRest = c.node("Not", {c.node("Equal", {remainder, zero})});
   c.setOutput(c.node(
-      "Where", {c.node("And", {isRest, differs}), c.node("Sub", {quotient, one(c, 1)}), quotient}));
+      "Where", {isOpposite(c, remainder, y), c.node("Sub", {quotient, one(c, 1)}), quotient}));
 }
 
 /// Computes the angle of the point (x, y) from atan(y / x), which knows half of the plane.
