@@ -7,6 +7,7 @@ import argparse
 import pathlib
 import subprocess
 import sys
+import tempfile
 import zlib
 
 import numpy as np
@@ -112,10 +113,13 @@ def arguments(doc, *folders):
 
 
 def zoo_model(name, generator, folder):
-    """The path of a generated model, made now if it is not there."""
+    """The path of a generated model, made now if it is not there. Tests that run beside each other see
+    a whole file or none."""
     path = folder / f"{name}.onnx"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        subprocess.run([sys.executable, str(generator), str(folder), name], check=True,
-                       stdout=subprocess.DEVNULL)
+        with tempfile.TemporaryDirectory(dir=folder) as made:
+            subprocess.run([sys.executable, str(generator), made, name], check=True,
+                           stdout=subprocess.DEVNULL)
+            (pathlib.Path(made) / path.name).replace(path)
     return path
