@@ -56,9 +56,9 @@ static uint64_t bytesOf(ArrayRef<TimedLaunch> launches) {
 }
 
 std::optional<std::vector<double>> ScheduleTime::run(ArrayRef<TimedLaunch> launches) {
-  // Two schedules are compared after a run that fills L2: it takes three runs or more. A limit that
-  // they reach is known before they have taken seconds.
-  if (bytesOf(launches) > maxBytes / 3)
+  // Times are compared, so that it takes two runs or more; a limit that they reach is known before
+  // they have taken seconds.
+  if (bytesOf(launches) > maxBytes / 2)
     return std::nullopt;
   bool begins = true;
   std::vector<size_t> ends; ///< of each launch among the simulator's, of which layers are several
