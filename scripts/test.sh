@@ -4,8 +4,8 @@
 #   scripts/test.sh          release build in build/, all tests
 #   scripts/test.sh --nightly  the same with the tests that take minutes: large networks
 #                            quantized, every command of all pages
-#   scripts/test.sh --asan   AddressSanitizer + UBSan build in build-asan/:
-#                            runtime, importer, writer and their tests
+#   scripts/test.sh --asan   AddressSanitizer + UBSan build of everything but the Python package in
+#                            build-asan/: its tests, lit and what drives the tools among them
 #   scripts/test.sh --tsan   ThreadSanitizer build of the runtime, the simulator and AscendCL in
 #                            build-tsan/: their tests, and a minute of each load test
 #                            (OPENATC_LOAD_SECONDS: another time)
@@ -17,7 +17,8 @@ if [ "${1:-}" = --asan ]; then
   /usr/bin/cmake --preset asan -DCMAKE_MAKE_PROGRAM=/usr/bin/ninja
   /usr/bin/ninja -C build-asan
   # libMLIR is not instrumented; its containers and arenas cross the boundary.
-  export ASAN_OPTIONS=detect_container_overflow=0:allow_user_poisoning=0:detect_leaks=0
+  export ASAN_OPTIONS=detect_container_overflow=0:allow_user_poisoning=0:detect_leaks=0:allocator_may_return_null=1
+  export OPENATC_CACHE_DIR="$PWD/build-asan/object-cache"
   exec /usr/bin/ctest --test-dir build-asan --output-on-failure -j2
 fi
 

@@ -60,7 +60,15 @@ om::Value fromStrings(const py::object &array) {
   for (py::handle item : array.attr("reshape")(-1).attr("tolist")()) {
     if (!PyBytes_Check(item.ptr()) && !PyUnicode_Check(item.ptr()))
       throw py::type_error("an array of objects must hold str or bytes");
-    texts.push_back(item.cast<std::string>());
+    if (PyBytes_Check(item.ptr())) {
+      texts.push_back(item.cast<std::string>());
+      continue;
+    }
+    Py_ssize_t length = 0;
+    const char *text = PyUnicode_AsUTF8AndSize(item.ptr(), &length);
+    if (!text) // half of a pair of surrogates: UnicodeEncodeError says where
+      throw py::error_already_set();
+    texts.emplace_back(text, size_t(length));
   }
   om::Error error;
   return made(om::Value::strings(dimsOf(array.attr("shape")), texts, error), error);

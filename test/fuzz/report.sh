@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Runs every fuzz program of this folder for a number of inputs and prints one table.
 #
-#   test/fuzz/report.sh [--quick] [--divide N] [--inputs N] [--seconds N] [--seed S] [--json] [--build DIR] [PROGRAM...]
+#   test/fuzz/report.sh [--quick] [--divide N] [--inputs N] [--seconds N] [--seed S] [--json] [--build DIR] [PROGRAM[=N]...]
 #
-# --divide divides the numbers of inputs, --quick by 100; --inputs sets that of each program. --seconds runs
-# each program again and again with the next seed, until it has run that long. --json prints an array with an object per program. Without a PROGRAM all are run. The exit code is 1 where a
-# program is missing or has found something. Build first with AddressSanitizer (scripts/test.sh
-# --asan) and name build-asan for findings that a plain build does not show.
+# --divide divides the numbers of inputs, --quick by 100; --inputs sets that of each program, PROGRAM=N that of
+# one. --seconds runs each program again and again with the next seed, until it has run that long. --json prints
+# an array with an object per program, and the table as messages. Without a PROGRAM all are run. A row is printed
+# when its program has ended. The exit code is 1 where a program is missing or has found something. Build first
+# with AddressSanitizer (scripts/test.sh --asan) and name build-asan for findings that a plain build does not show.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -21,7 +22,7 @@ while [ $# -gt 0 ]; do
   --seconds) shift; seconds=${1:?} ;;
   --build) shift; build=${1:?} ;;
   fuzz-*) programs+=("$1") ;;
-  *) sed -n '2,12p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,11p' "$0" >&2; exit 2 ;;
   esac
   shift
 done
@@ -100,9 +101,18 @@ run_once() {
 
 elapsed() { awk "BEGIN { print ($(date +%s%N) - $begin) / 1e9 }"; }
 
+# One line of the table: on the standard output, or among the messages where that is JSON.
+print_row() {
+  if [ -n "$json" ]; then printf "$@" >&2; else printf "$@"; fi
+}
+
+print_row '%-20s %10s %10s %10s %9s %9s %10s\n' program inputs accepted refused findings seconds 'per second'
 for program in "${programs[@]}"; do
-  read -r count folders <<<"$(settings "$program")"
+  read -r count folders <<<"$(settings "${program%%=*}")"
   count=${inputs:-$((count / divide))}
+  case $program in
+  *=*) count=${program#*=} program=${program%%=*} ;;
+  esac
   if [ ! -x "$build/bin/$program" ]; then
     echo "$program is not in $build/bin: build it first" >&2
     failed=1
@@ -117,7 +127,10 @@ for program in "${programs[@]}"; do
     seed=$((seed + 1))
     awk "BEGIN { exit !($(elapsed) < $seconds) }" || break
   done
-  rows+=("$program $all $all_accepted $all_refused $all_findings $(elapsed)")
+  seconds_taken=$(elapsed)
+  print_row '%-20s %10d %10d %10d %9d %9.1f %10.0f\n' "$program" "$all" "$all_accepted" "$all_refused" "$all_findings" \
+    "$seconds_taken" "$(awk "BEGIN { print ($seconds_taken > 0 ? $all / $seconds_taken : 0) }")"
+  rows+=("$program $all $all_accepted $all_refused $all_findings $seconds_taken")
 done
 
 if [ -n "$json" ]; then
@@ -125,9 +138,5 @@ if [ -n "$json" ]; then
     { printf "%s  {\"program\": \"%s\", \"inputs\": %d, \"accepted\": %d, \"refused\": %d, \"findings\": %d, \"seconds\": %.1f}",
              (NR > 1 ? ",\n" : ""), $1, $2, $3, $4, $5, $6 }
     END { print "\n]" }'
-else
-  printf '%s\n' "${rows[@]}" | awk '
-    BEGIN { printf "%-20s %10s %10s %10s %9s %9s %10s\n", "program", "inputs", "accepted", "refused", "findings", "seconds", "per second" }
-    { printf "%-20s %10d %10d %10d %9d %9.1f %10.0f\n", $1, $2, $3, $4, $5, $6, ($6 > 0 ? $2 / $6 : 0) }'
 fi
 exit $failed

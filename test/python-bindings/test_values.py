@@ -68,6 +68,8 @@ def test_errors(values):
         session.run({"x": X})
     with pytest.raises(openatc.Error, match="E10014"):
         session.run({**GIVEN, "x": 7})
+    with pytest.raises(UnicodeEncodeError, match="surrogates not allowed"):
+        session.run({**GIVEN, "words": np.array(["a", "\udc80"], object)})
     for wrong in (np.zeros(1, "V3"), np.array([7], object)):
         with pytest.raises(TypeError):
             session.run({**GIVEN, "x": wrong})

@@ -166,6 +166,29 @@ def test_huge_fill_is_made_when_it_runs(target, tmp_path):
     assert (tmp_path / "out.om").stat().st_size < 1 << 20
 
 
+@pytest.mark.parametrize("target", ["--soc_version=Ascend310P3", "--soc_version=Ascend910B1"])
+@pytest.mark.parametrize("op", ["LayerNormalization", "Gather"])
+def test_huge_tensors_take_no_time(op, target, tmp_path):
+    """Simulating what would be joined took 11 s, and a table of more rows than an instruction counts
+    was an internal error."""
+    from onnx import TensorProto, helper
+    shape = [1 << 26, 7]
+    second = ("i", TensorProto.INT32, [9]) if op == "Gather" else ("s", TensorProto.FLOAT, [7])
+    graph = helper.make_graph(
+        [helper.make_node(op, ["x", second[0]], ["y"])], "huge",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape),
+         helper.make_tensor_value_info(*second)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [9, 7] if op == "Gather" else shape)])
+    model = tmp_path / "huge.onnx"
+    model.write_bytes(helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString())
+    seconds, peak, status, out = scale_bench.run(
+        [str(BUILD / "bin/atc"), f"--model={model}", "--framework=5", "--output=out", target],
+        MAX_SECONDS, tmp_path)
+    assert status == 0, out
+    assert SANITIZED or (seconds < 5 and peak < 500 << 20), (seconds, peak)
+
+
 @pytest.mark.parametrize("element, value", [("FLOAT", 2.5), ("INT8", -3), ("BOOL", True)])
 def test_what_a_huge_fill_holds(element, value, tmp_path):
     import numpy as np

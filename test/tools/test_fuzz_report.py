@@ -40,9 +40,10 @@ def test_the_table_is_one(tmp_path):
 
 
 def test_the_numbers_are_divided():
-    code, out, err = call(REPORT, "--divide", "500000", "--seed", "3", "--json", "--build", BUILD, "fuzz-regex")
+    code, out, err = call(REPORT, "--divide", "500000", "--seed", "3", "--json", "--build", BUILD, "fuzz-regex", "fuzz-npy-read=5")
     assert code == 0, out + err
-    assert [row["inputs"] for row in json.loads(out)] == [2]
+    assert [(row["program"], row["inputs"]) for row in json.loads(out)] == [("fuzz-regex", 2), ("fuzz-npy-read", 5)]
+    assert [line.split()[0] for line in err.splitlines()] == ["program", "fuzz-regex", "fuzz-npy-read"]
 
 
 def test_a_program_that_is_missing_is_told(tmp_path):

@@ -63,9 +63,9 @@ struct SplitGroups : CountingPattern<ConvOp> {
     if (whole == 0)
       return rewriter.notifyMatchFailure(op, "no groups of it fill blocks");
     Value parts[] = {groupsOf(rewriter, op, 0, whole), groupsOf(rewriter, op, whole, groups)};
-    rewriter.replaceOpWithNewOp<ConcatOp>(op, parts, /*axis=*/1);
     atc::remarkPassed("graph-split-groups", op.getLoc(), "Split")
         << "groups that fill blocks of channels are apart from the others";
+    rewriter.replaceOpWithNewOp<ConcatOp>(op, parts, /*axis=*/1);
     ++count;
     return success();
   }

@@ -31,7 +31,7 @@ public:
   /// the bytes of gm that they touch: each line of L2 that a transfer touches takes time. As they
   /// are, runs take some seconds.
   explicit ScheduleTime(const SocTable &soc, uint64_t maxSteps = 20'000'000,
-                        uint64_t maxBytes = uint64_t(32) << 30);
+                        uint64_t maxBytes = uint64_t(24) << 30);
 
   /// Returns the cycles of each launch of a run. Programs must have offsets in local memories, and
   /// buffers in the arena their offsets. Returns nothing where a launch cannot be simulated or a

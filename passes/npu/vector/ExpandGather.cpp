@@ -1,6 +1,7 @@
 //===-- ExpandGather.cpp - kernel.gather as a program -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "npu/soc/Limits.h"
 #include "passes/ValueTypes.h"
 #include "passes/npu/VectorPasses.h"
 #include "passes/npu/vector/Gather.h"
@@ -32,8 +33,8 @@ public:
       return "indices that have neither 32 nor 64 bits";
     if (index.isUnsignedInteger())
       return "indices without sign";
-    if (table[1] > INT32_MAX)
-      return "more rows than 32 bits can count";
+    if (table[1] > int64_t(Limits::MaxCount))
+      return "more rows than an instruction can count";
     const int64_t indices = bufferTypeOf(op.getIndices()).getDimSize(0);
     if (indices > 1 && stridesOf(op.getIndices())[0] != 1)
       return "indices that do not lie behind each other";

@@ -142,23 +142,23 @@ func.func @main(%x: memref<32768xf16>, %y: memref<32768xf16> {om.output}) {
 
 // -----
 
-// Programs that read and write a part of 64 KB of tensors of 4 GB: the simulation is charged with what
+// Programs that read and write a part of 64 KB of tensors of 3 GB: the simulation is charged with what
 // they touch, so that it tells that one launch is faster.
 // BYTIME-LABEL: npu.program @part_joined(
 // BYTIME:       func.func @main
 // BYTIME:         om.launch @part_joined(
 module attributes {npu.soc = "Ascend310P3"} {
-npu.program @part(%in: !npu.buffer<gm, 4294967296>, %out: !npu.buffer<gm, 4294967296>) grid(%core = 8) soc "Ascend310P3" {
+npu.program @part(%in: !npu.buffer<gm, 3221225472>, %out: !npu.buffer<gm, 3221225472>) grid(%core = 8) soc "Ascend310P3" {
   %x = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 8192>
-  npu.move %x, %in at %core {offsets = [#npu.affine<0>, #npu.affine<0, [8192]>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<8192>} : !npu.buffer<ub, 8192>, !npu.buffer<gm, 4294967296>
+  npu.move %x, %in at %core {offsets = [#npu.affine<0>, #npu.affine<0, [8192]>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<8192>} : !npu.buffer<ub, 8192>, !npu.buffer<gm, 3221225472>
   npu.set_flag mte2 to mte3 id 0
   npu.wait_flag mte2 to mte3 id 0
-  npu.move %out, %x at %core {offsets = [#npu.affine<0, [8192]>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<8192>} : !npu.buffer<gm, 4294967296>, !npu.buffer<ub, 8192>
+  npu.move %out, %x at %core {offsets = [#npu.affine<0, [8192]>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<8192>} : !npu.buffer<gm, 3221225472>, !npu.buffer<ub, 8192>
 }
-func.func @main(%x: memref<2147483648xf16>, %y: memref<2147483648xf16> {om.output}) {
-  %a = om.alloc {offset = 0 : i64} : memref<2147483648xf16>
-  om.launch @part(%x, %a) {cost = 1 : i64} : memref<2147483648xf16>, memref<2147483648xf16>
-  om.launch @part(%a, %y) {chained, cost = 1 : i64} : memref<2147483648xf16>, memref<2147483648xf16>
+func.func @main(%x: memref<1610612736xf16>, %y: memref<1610612736xf16> {om.output}) {
+  %a = om.alloc {offset = 0 : i64} : memref<1610612736xf16>
+  om.launch @part(%x, %a) {cost = 1 : i64} : memref<1610612736xf16>, memref<1610612736xf16>
+  om.launch @part(%a, %y) {chained, cost = 1 : i64} : memref<1610612736xf16>, memref<1610612736xf16>
   return
 }
 }
