@@ -38,7 +38,7 @@ struct Convolution {
   Run runs[maxRuns];
   int64_t numRuns = 0;
   const bool isInPlace = isInside || (isBlocked && findRuns()); ///< nothing is copied
-  const bool isWhole = !isInPlace && !findEdges(); ///< whole rows are copied
+  const bool isWhole = !isInPlace && !findEdges();              ///< whole rows are copied
   const int64_t copyColumns = copiedColumns();
   const bool isPointwise = isInside && window.taps() == 1 && window.stride[0] == 1 &&
                            window.stride[1] == 1 && window.in == window.out;
@@ -109,8 +109,8 @@ struct Convolution {
   }
 
   /// Sets the runs: outputs whose windows reach beyond the left or the right end of a row, in whole
-  /// tiles, and those between them, which read the image in place. Returns false and sets one run of
-  /// all columns where there are none between.
+  /// tiles, and those between them, which read the image in place. Returns false and sets one run
+  /// of all columns where there are none between.
   bool findEdges() {
     const int64_t all = window.out[1], step = window.stride[1], before = window.before[1];
     // As forEachTile() divides the row.
@@ -300,7 +300,8 @@ struct Convolution {
             const Run run = isInside ? Run{0, pixels, 0, window.kernel[1]} : runs[i];
             const int64_t taps = run.lastTap - run.firstTap;
             const bool isCopied = run.copied >= 0;
-            const int64_t width = isCopied ? copyColumns : window.in[1]; // of the rows that are read
+            const int64_t width =
+                isCopied ? copyColumns : window.in[1]; // of the rows that are read
             row.planes = isCopied ? nullptr : planes;
             row.x = isCopied ? slab + block * row.xBlock : nullptr;
             row.rowStep = window.dilation[0] * width * lanes;
