@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Windows that reach beyond the image read a copy of some padded rows, which stays in the second
-// cache while all output channels are computed from it; other convolutions read the image in place.
+// cache while all output channels are computed from it; other windows read the image in place. Of a
+// wide image only the columns of the first and the last tile of a row are copied.
 // Taps that read only padding are left out: for all outputs, as where a dilated window is larger
 // than the image, for those of a row, and, where that leaves out more than short tiles cost, for
 // runs of columns, which then read the image in place, too.
@@ -28,14 +29,17 @@ struct Convolution {
   const Window window = readingTaps();
   const int64_t taps = whole.taps(), wBlock = plan.inBlocks * taps * lanes * kBlock;
   const bool isInside = isBlocked && fits(0) && fits(1);
-  /// Columns of outputs whose windows read the image with the same columns of taps.
+  /// Columns of outputs whose windows read the image, or the copy, with the same columns of taps.
   struct Run {
     int64_t begin, end, firstTap, lastTap; ///< up to, but without `end` and `lastTap`
+    int64_t copied = -1; ///< column of the copy where the first window begins; -1: in place
   };
   static constexpr int64_t maxRuns = 16;
   Run runs[maxRuns];
   int64_t numRuns = 0;
-  const bool isInPlace = isInside || (isBlocked && findRuns());
+  const bool isInPlace = isInside || (isBlocked && findRuns()); ///< nothing is copied
+  const bool isWhole = !isInPlace && !findEdges();              ///< whole rows are copied
+  const int64_t copyColumns = copiedColumns();
   const bool isPointwise = isInside && window.taps() == 1 && window.stride[0] == 1 &&
                            window.stride[1] == 1 && window.in == window.out;
   /// Rows and columns of outputs. A pointwise convolution has one row per task.
@@ -104,6 +108,32 @@ struct Convolution {
            cost <= double(all) * double(window.kernel[1]);
   }
 
+  /// Sets the runs: outputs whose windows reach beyond the left or the right end of a row, in whole
+  /// tiles, and those between them, which read the image in place. Returns false and sets one run
+  /// of all columns where there are none between.
+  bool findEdges() {
+    const int64_t all = window.out[1], step = window.stride[1], before = window.before[1];
+    // As forEachTile() divides the row.
+    const int64_t tile = ceilDiv(all, maximum(ceilDiv(all, tilePixels()), int64_t(1)));
+    const int64_t room = window.in[1] + before - window.extent(1);
+    const int64_t fitting = room < 0 ? 0 : minimum(all, room / step + 1);
+    const int64_t end = all - roundUp(all - fitting, tile);
+    const int64_t begin = roundUp(ceilDiv(maximum(before, int64_t(0)), step), tile);
+    const int64_t taps = window.kernel[1];
+    numRuns = 0;
+    if (!isBlocked || end - begin < tile) {
+      runs[numRuns++] = {0, all, 0, taps, 0};
+      return false;
+    }
+    runs[numRuns++] = {begin, end, 0, taps};
+    if (begin > 0)
+      runs[numRuns++] = {0, begin, 0, taps, 0};
+    if (end < all)
+      runs[numRuns++] = {end, all, 0, taps, begin > 0 ? columnsOf(begin) : 0};
+    return true;
+  }
+  static int64_t roundUp(int64_t value, int64_t step) { return ceilDiv(value, step) * step; }
+
   /// Returns whether all windows are inside of the image.
   bool fits(int64_t d) const {
     return window.before[d] <= 0 &&
@@ -123,8 +153,8 @@ struct Convolution {
       columnsPerTask = ceilDiv(columns, ceilDiv(columns, size));
     } else {
       // In double: windows may be far apart. An image in place is not read between them.
-      double pixels = double(slabColumns()) * double(window.stride[0]);
-      if (isInPlace)
+      double pixels = double(columnsOf(window.out[1])) * double(window.stride[0]);
+      if (!isWhole)
         pixels = minimum(pixels, double(window.in[1]) * double(window.stride[0]));
       if (isInside)
         pixels = minimum(pixels, double(window.out[1]) * double(taps));
@@ -152,24 +182,42 @@ struct Convolution {
   }
 
   int64_t slabRows() const { return (rowsPerTask - 1) * window.stride[0] + window.extent(0); }
-  int64_t slabColumns() const { return (window.out[1] - 1) * window.stride[1] + window.extent(1); }
+  /// Returns the columns that the windows of neighbouring outputs read.
+  int64_t columnsOf(int64_t outputs) const {
+    return (outputs - 1) * window.stride[1] + window.extent(1);
+  }
+  /// Returns the columns of the copy.
+  int64_t copiedColumns() const {
+    int64_t columns = 0;
+    for (int64_t i = 0; !isInPlace && i < numRuns; ++i)
+      if (runs[i].copied >= 0)
+        columns = runs[i].copied + columnsOf(runs[i].end - runs[i].begin);
+    return columns;
+  }
   /// Copies the padded rows that outputs from `row` on read: [block, row, column, lane].
   void fillSlab(float *slab, int64_t image, int64_t row) const {
-    const int64_t width = slabColumns(), before = window.before[1];
-    const int64_t left = minimum(maximum(before, int64_t(0)), width);
-    const int64_t skipped = maximum(-before, int64_t(0));
-    const int64_t inside = maximum(minimum(window.in[1] - skipped, width - left), int64_t(0));
     for (int64_t block = 0; block < plan.inBlocks; ++block)
       for (int64_t i = 0; i < slabRows(); ++i) {
-        float *to = slab + (block * slabRows() + i) * width * lanes;
+        float *to = slab + (block * slabRows() + i) * copyColumns * lanes;
         const int64_t from = row * window.stride[0] - window.before[0] + i;
-        const bool exists = from >= 0 && from < window.in[0];
-        const int64_t count = exists ? inside : 0;
-        zero(to, left * lanes);
-        zero(to + (left + count) * lanes, (width - left - count) * lanes);
-        if (count > 0)
-          copyRow(to + left * lanes, image, block, from * window.in[1] + skipped, count);
+        for (int64_t each = 0; each < numRuns; ++each)
+          if (runs[each].copied >= 0)
+            fillRow(to + runs[each].copied * lanes, image, block, from, runs[each]);
       }
+  }
+  /// Copies the columns of row `from` of the padded image that a run reads.
+  void fillRow(float *to, int64_t image, int64_t block, int64_t from, const Run &run) const {
+    const int64_t width = columnsOf(run.end - run.begin);
+    const int64_t start = run.begin * window.stride[1] - window.before[1];
+    const int64_t left = minimum(maximum(-start, int64_t(0)), width);
+    const int64_t skipped = maximum(start, int64_t(0));
+    const bool exists = from >= 0 && from < window.in[0];
+    const int64_t count =
+        exists ? maximum(minimum(window.in[1] - skipped, width - left), int64_t(0)) : 0;
+    zero(to, left * lanes);
+    zero(to + (left + count) * lanes, (width - left - count) * lanes);
+    if (count > 0)
+      copyRow(to + left * lanes, image, block, from * window.in[1] + skipped, count);
   }
   static void zero(float *to, int64_t count) {
     for (int64_t i = 0; i < count; ++i)
@@ -219,21 +267,11 @@ struct Convolution {
     row.height = window.kernel[0];
     row.tapStep = window.dilation[1] * lanes;
     const int64_t tapRow = whole.kernel[1] * lanes * kBlock; // of weights
-    // Otherwise pixels of a task are one run, as columns of a row of the copy are.
-    const bool hasRuns = isInPlace && !isInside;
-    int64_t width = slabColumns(); // of the rows that tiles read, in pixels
-    row.xBlock = slabRows() * width * lanes;
-    const float *planes[maxChunk];     // of the image in place
-    int64_t start = 0, origin = first; // the first input of row `origin` of outputs
-    if (isInPlace) {
-      width = window.in[1];
-      row.planes = planes;
-      start = (column - window.before[0] * width - window.before[1]) * kBlock;
-      origin = 0;
-    } else if (!isFilled) {
+    row.xBlock = slabRows() * copyColumns * lanes;
+    const float *planes[maxChunk]; // of the image in place
+    const int64_t start = (column - window.before[0] * window.in[1] - window.before[1]) * lanes;
+    if (!isInPlace && !isFilled)
       fillSlab(slab, image, first);
-    }
-    row.rowStep = window.dilation[0] * width * lanes;
     const bool areNeighbours = row.step == kBlock;
     const int64_t step = this->step();
     const int64_t groups = ceilDiv(plan.outBlocks, step);
@@ -242,11 +280,8 @@ struct Convolution {
     for (row.block = groups * part / splits * step; row.block < end; row.block += step)
       for (int64_t block = 0; block < plan.inBlocks; block += chunk) {
         row.blocks = minimum(chunk, plan.inBlocks - block);
-        if (isInPlace)
-          for (int64_t i = 0; i < row.blocks; ++i)
-            planes[i] = images.at(image, block + i);
-        else
-          row.x = slab + block * row.xBlock;
+        for (int64_t i = 0; !isWhole && i < row.blocks; ++i)
+          planes[i] = images.at(image, block + i);
         row.isFirst = block == 0;
         row.isLast = block + row.blocks == plan.inBlocks;
         const float *weights = w + row.block * wBlock + block * taps * lanes * kBlock +
@@ -257,22 +292,28 @@ struct Convolution {
           const auto [top, bottom] = readingAt(0, out);
           row.height = bottom - top;
           row.wBlockGap = (whole.kernel[0] - row.height) * tapRow;
-          const int64_t rowShift =
-              start + (out - origin) * window.stride[0] * width * lanes + top * row.rowStep;
           const int64_t rowAt = ((image * plan.outBlocks + row.block) * plan.outPlane() +
                                  out * window.out[1] + column) *
                                 kBlock;
-          const int64_t count = hasRuns ? numRuns : 1;
+          const int64_t count = isInside ? 1 : numRuns; // Pixels of a task inside are one run.
           for (int64_t i = 0; i < count; ++i) {
-            const Run run = hasRuns ? runs[i] : Run{0, pixels, 0, window.kernel[1]};
+            const Run run = isInside ? Run{0, pixels, 0, window.kernel[1]} : runs[i];
             const int64_t taps = run.lastTap - run.firstTap;
+            const bool isCopied = run.copied >= 0;
+            const int64_t width =
+                isCopied ? copyColumns : window.in[1]; // of the rows that are read
+            row.planes = isCopied ? nullptr : planes;
+            row.x = isCopied ? slab + block * row.xBlock : nullptr;
+            row.rowStep = window.dilation[0] * width * lanes;
+            row.shift = isCopied ? run.copied * lanes : start + run.begin * row.step;
+            row.shift += (isCopied ? out - first : out) * window.stride[0] * width * lanes +
+                         top * row.rowStep + run.firstTap * row.tapStep;
             // Without gaps the taps of a row are one tap of more elements.
             const bool isDense = window.dilation[1] == 1 || taps == 1;
             row.lanes = isDense ? taps * lanes : lanes;
             row.width = isDense ? 1 : taps;
             row.wRowGap = tapRow - taps * lanes * kBlock;
             row.w = weights + top * tapRow + run.firstTap * lanes * kBlock;
-            row.shift = rowShift + run.begin * row.step + run.firstTap * row.tapStep;
             row.index = (out - first) * count + i;
             row.at = rowAt + run.begin * kBlock;
             row.y = y + row.at;
@@ -313,7 +354,7 @@ ATC_KERNEL(BlockedConv) {
     float *slabs = nullptr;
     int64_t slab = 0; // elements of the padded rows of a task
     if (!convolution.isInPlace) {
-      slab = spaceFor(*this, inBlocks, convolution.slabRows(), convolution.slabColumns(), lanes);
+      slab = spaceFor(*this, inBlocks, convolution.slabRows(), convolution.copyColumns, lanes);
       const int64_t size = slab < 0 ? slab : spaceFor(*this, convolution.tasks(), slab);
       if (size < 0 || !(slabs = scratch<float>(size)))
         return false;
