@@ -13,6 +13,8 @@ OpContext::OpContext(ModelState &model, GraphState &graph, const fb::Operator &o
     : model(model), graph(graph), proto(op), firstNode(graph.graph.node_size()) {
   if (numOutputs())
     outputName = nameOf(model.reader.tensor(graph.subgraph, op.outputs()->Get(0))).str();
+  else if (hasInput(0))
+    outputName = nameOf(model.reader.tensor(graph.subgraph, op.inputs()->Get(0))).str();
 }
 
 void OpContext::fail(const Twine &text) {
@@ -358,6 +360,14 @@ Value OpContext::intScalar(int64_t value) {
 
 Value OpContext::scalar(float value) {
   return constant(onnx::TensorProto::FLOAT, {}, bytesOf(llvm::ArrayRef(value)));
+}
+
+Value OpContext::floats(llvm::ArrayRef<float> values) {
+  return constant(onnx::TensorProto::FLOAT, {static_cast<int64_t>(values.size())}, bytesOf(values));
+}
+
+Value OpContext::slice(Value value, int64_t axis, int64_t begin, int64_t end) {
+  return node("Slice", {value, ints({begin}), ints({end}), ints({axis})});
 }
 
 Value OpContext::scalarLike(unsigned index, double value) {

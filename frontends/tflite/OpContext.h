@@ -4,6 +4,7 @@
 #ifndef OPENATC_FRONTENDS_TFLITE_OPCONTEXT_H
 #define OPENATC_FRONTENDS_TFLITE_OPCONTEXT_H
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -20,6 +21,15 @@ struct Value {
   std::string name = {};
   /// Whether it holds the integers of a quantized tensor and not the real values.
   bool isStored = false;
+};
+
+/// A variable of the model, which several operators read and write by the name of its handle.
+struct Variable {
+  const fb::Tensor *initial = nullptr; ///< what initializes it, a constant; null without one
+  const fb::Tensor *stored = nullptr;  ///< what reads or writes it: its type and shape
+  bool isWritten = false;              ///< whether the model changes it
+  bool isState = false;                ///< whether a run begins with what the last one wrote
+  std::string value = {}; ///< the tensor that holds it at this place of the graph; empty: none yet
 };
 
 /// The state that all operators of a model share while it is converted.
@@ -43,9 +53,14 @@ public:
   inlineSubgraph(onnx::GraphProto &graph, int64_t index,
                  const std::vector<std::string> &inputs) = 0;
 
+  /// Makes a variable that is written a state: an input with the variable's name. Returns the
+  /// name of the input.
+  virtual std::string addState(llvm::StringRef name, Variable &variable) = 0;
+
   const ModelReader &reader;
   onnx::GraphProto &main; ///< holds all constants
   Diagnostics &diagnostics;
+  std::map<std::string, Variable> variables; ///< by the names of their handles
 
 private:
   unsigned numNames = 0;
@@ -74,6 +89,11 @@ public:
   /// Returns the parameters; null where the file has none of this type.
   template <typename Options> const Options *options() const {
     return proto.builtin_options_as<Options>();
+  }
+
+  /// Returns the parameters of an operator whose parameters are in the second union.
+  template <typename Options> const Options *options2() const {
+    return proto.builtin_options_2_as<Options>();
   }
 
   //--- Inputs.
@@ -131,6 +151,11 @@ public:
   /// quantized tensors.
   Value scalarLike(unsigned index, double value);
   Value scalar(float value);
+  Value floats(llvm::ArrayRef<float> values); ///< one dim
+  /// Returns a constant of the file.
+  Value constantOf(const fb::Tensor &tensor);
+  /// Returns the elements from `begin` up to `end` along an axis.
+  Value slice(Value value, int64_t axis, int64_t begin, int64_t end);
   Value cast(Value value, int type);
   Value transpose(Value value, const Dims &permutation);
   Value reshape(Value value, const Dims &dims);
@@ -154,12 +179,11 @@ private:
   std::string uniqueName(const char *what);
   bool isOwn(const std::string &name) const;
   void rename(const std::string &from, const std::string &to);
-  Value constantOf(const fb::Tensor &tensor);
   Value dequantize(Value value, const fb::Tensor &tensor, int64_t axis);
   Value quantize(Value value, const fb::Tensor &tensor);
   std::vector<Value> scaleAndZero(const fb::Tensor &tensor);
 
-  std::string outputName; ///< what names the operator in messages
+  std::string outputName; ///< what names the operator in messages: an input where it has none
   const int firstNode;    ///< of the graph, that this operator has made
   bool hasFailed = false;
 };

@@ -7,14 +7,14 @@ namespace atc::tflite {
 
 using Family = llvm::ArrayRef<OpRow> (*)();
 
-static constexpr Family families[] = {complexOps, controlOps, elementwiseOps, gatherOps,
-                                      moveOps,    normOps,    recurrentOps,   reduceOps,
-                                      scatterOps, sliceOps,   windowOps};
+static constexpr Family families[] = {
+    complexOps,   controlOps, detectionOps, elementwiseOps, gatherOps,   moveOps,  normOps,
+    recurrentOps, reduceOps,  scatterOps,   sliceOps,       variableOps, windowOps};
 
-const OpRow *findOp(fb::BuiltinOperator code) {
+const OpRow *findOp(fb::BuiltinOperator code, llvm::StringRef name) {
   for (Family family : families)
     for (const OpRow &row : family())
-      if (code == row.code)
+      if (code == row.code && (!row.customName || name == row.customName))
         return &row;
   return nullptr;
 }
@@ -32,11 +32,6 @@ std::string whyNoImporter(fb::BuiltinOperator code, llvm::StringRef name) {
     return name.starts_with("Flex") ? "an operator of TensorFlow: compile the model that the file "
                                       "was made of, with --framework=3"
                                     : "an operator of its own";
-  case VAR_HANDLE:
-  case READ_VARIABLE:
-  case ASSIGN_VARIABLE:
-  case CALL_ONCE:
-    return "keeps state between runs";
   case HASHTABLE:
   case HASHTABLE_FIND:
   case HASHTABLE_IMPORT:

@@ -11,12 +11,14 @@ namespace atc::tflite {
 struct OpRow {
   fb::BuiltinOperator code;
   void (*import)(OpContext &);
-  const char *onnxName = nullptr; ///< for importers that serve several operators
+  const char *onnxName = nullptr;   ///< for importers that serve several operators
+  const char *customName = nullptr; ///< of one with the code CUSTOM
 };
 
 /// Return the rows of a family of operators.
 llvm::ArrayRef<OpRow> complexOps();
 llvm::ArrayRef<OpRow> controlOps();
+llvm::ArrayRef<OpRow> detectionOps();
 llvm::ArrayRef<OpRow> elementwiseOps();
 llvm::ArrayRef<OpRow> gatherOps();
 llvm::ArrayRef<OpRow> moveOps();
@@ -25,10 +27,11 @@ llvm::ArrayRef<OpRow> recurrentOps();
 llvm::ArrayRef<OpRow> reduceOps();
 llvm::ArrayRef<OpRow> scatterOps();
 llvm::ArrayRef<OpRow> sliceOps();
+llvm::ArrayRef<OpRow> variableOps();
 llvm::ArrayRef<OpRow> windowOps();
 
-/// Returns the row of an operator; null where it has no importer.
-const OpRow *findOp(fb::BuiltinOperator code);
+/// Returns the row of an operator; null where it has no importer. `name` tells custom ones apart.
+const OpRow *findOp(fb::BuiltinOperator code, llvm::StringRef name = "");
 
 /// Reports whether an operator that has an importer takes complex tensors.
 bool takesComplex(fb::BuiltinOperator code);

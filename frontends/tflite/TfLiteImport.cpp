@@ -3,6 +3,8 @@
 
 #include "frontends/tflite/TfLiteImport.h"
 
+#include "dialects/graph/ConstantData.h"
+#include "frontends/MainFunction.h"
 #include "frontends/UnsupportedOps.h"
 #include "frontends/onnx/OnnxModel.h"
 #include "frontends/tflite/OpTable.h"
@@ -36,6 +38,7 @@ public:
     GraphState state = {main, 0, std::vector<std::string>(reader.numTensors(0))};
     for (unsigned i = 0; graph.inputs() && i < graph.inputs()->size(); ++i)
       addInput(state, graph.inputs()->Get(i));
+    findVariables();
     importOperators(state, findNeeded());
     if (!unsupported.empty())
       diagnostics.error("E13010", "there is no importer for these operators: " + unsupported.str());
@@ -75,7 +78,115 @@ public:
     return results;
   }
 
+  std::string addState(StringRef name, Variable &variable) override {
+    const fb::Tensor &tensor = variable.initial ? *variable.initial : *variable.stored;
+    std::string input = claimName(name) ? name.str() : uniqueName(name);
+    if (!onnxType(tensor.type()) || isComplex(tensor) || tensor.type() == fb::TensorType::INT4 ||
+        llvm::is_contained(dimsOf(tensor), -1))
+      diagnostics.error("E14001", "variable '" + name +
+                                      "', which the model changes, has a type or a shape that a "
+                                      "state cannot have: it must hold real numbers, not of 4 "
+                                      "bits, and its dims must be known");
+    describe(*main.add_input(), input, tensor, dimsOf(tensor));
+    variable.isState = true;
+    State &state = states.emplace_back(State{name.str(), input, input + "/next", dimsOf(tensor)});
+    if (variable.initial) {
+      const StringRef bytes = reader.data(*variable.initial);
+      state.first.assign(bytes.begin(), bytes.end());
+    }
+    return input;
+  }
+
+  /// Returns the options with which to import the ONNX model.
+  OnnxImportOptions onnxOptions() const {
+    OnnxImportOptions result = options;
+    for (const State &state : states)
+      if (!options.outputs.empty())
+        result.outputs.push_back(state.output);
+    return result;
+  }
+
+  /// Notes the pairs of inputs and outputs that are states, and what they begin with.
+  void setStates(ModuleOp module) {
+    Builder builder(module.getContext());
+    SmallVector<Attribute> list;
+    for (const State &state : states) {
+      SmallVector<Attribute> parts = {builder.getStringAttr(state.input),
+                                      builder.getStringAttr(state.output)};
+      RankedTensorType type = inputType(module, state.input);
+      if (type && type.getShape() != ArrayRef(state.dims))
+        diagnostics.error("E10002", "state '" + state.input +
+                                        "' has the shape of its variable: leave it out of "
+                                        "--input_shape");
+      else if (type && !state.first.empty())
+        parts.push_back(graph::makeConstant(type, std::vector<char>(state.first)));
+      list.push_back(builder.getArrayAttr(parts));
+    }
+    if (!list.empty())
+      module->setAttr(kStatesAttr, builder.getArrayAttr(list));
+  }
+
 private:
+  //===--- Variables --------------------------------------------------------===//
+
+  /// A variable that is an input and an output.
+  struct State {
+    std::string variable, input, output;
+    Dims dims;
+    std::vector<char> first = {}; ///< what it begins with; empty for zeros
+  };
+
+  static RankedTensorType inputType(ModuleOp module, StringRef name) {
+    auto function = *module.getOps<func::FuncOp>().begin();
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (auto given = function.getArgAttrOfType<StringAttr>(i, "om.name"); given == name)
+        return dyn_cast<RankedTensorType>(function.getArgument(i).getType());
+    return {};
+  }
+
+  /// Notes the variables, what initializes them, and which of them a run changes.
+  void findVariables() {
+    std::vector<std::pair<int64_t, bool>> graphs = {{0, false}}; // index; whether it initializes
+    for (size_t at = 0; at < graphs.size(); ++at) {
+      const auto [index, isFirst] = graphs[at];
+      if (index < 0 || index >= static_cast<int64_t>(reader.numSubgraphs())) {
+        diagnostics.error("E13005", "the model has no subgraph " + Twine(index));
+        return;
+      }
+      const auto *operators = reader.subgraph(index).operators();
+      std::map<int32_t, std::string> handles;
+      for (unsigned i = 0; operators && i < operators->size(); ++i) {
+        const fb::Operator &op = *operators->Get(i);
+        const fb::BuiltinOperator code = reader.code(op);
+        if (code == fb::BuiltinOperator::CALL_ONCE && !isFirst) {
+          const auto *p = op.builtin_options_as<fb::CallOnceOptions>();
+          graphs.push_back({p ? p->init_subgraph() : -1, true});
+        }
+        const auto *p = op.builtin_options_as<fb::VarHandleOptions>();
+        if (code == fb::BuiltinOperator::VAR_HANDLE && p && p->shared_name() && op.outputs() &&
+            op.outputs()->size() == 1) {
+          handles[op.outputs()->Get(0)] = p->shared_name()->str();
+          variables[p->shared_name()->str()];
+        }
+        if (code != fb::BuiltinOperator::ASSIGN_VARIABLE || !op.inputs() ||
+            op.inputs()->size() != 2 || !handles.count(op.inputs()->Get(0)) ||
+            op.inputs()->Get(1) < 0)
+          continue;
+        const std::string &name = handles[op.inputs()->Get(0)];
+        Variable &variable = variables[name];
+        if (!isFirst) {
+          variable.isWritten = true;
+          continue;
+        }
+        variable.initial = &reader.tensor(index, op.inputs()->Get(1));
+        if (reader.data(*variable.initial).empty())
+          diagnostics.error("E14001", "variable '" + name +
+                                          "' begins with a value that is computed; a constant is "
+                                          "expected");
+      }
+    }
+  }
+
   //===--- Inputs and outputs -----------------------------------------------===//
 
   static std::string portName(const fb::Tensor &tensor, unsigned index) {
@@ -171,6 +282,11 @@ private:
       else if (!name.empty())
         main.add_output()->set_name(name);
     }
+    for (const State &state : states) {
+      addOnnxNode(main, "Identity", state.output, {variables[state.variable].value}, {})
+          .add_output(state.output);
+      main.add_output()->set_name(state.output);
+    }
     if (main.output().empty() && options.outputs.empty() && !diagnostics.hasErrors())
       diagnostics.error("E16004", "the model has no result");
   }
@@ -193,6 +309,7 @@ private:
       const fb::Operator &op = *operators->Get(i);
       for (unsigned j = 0; op.outputs() && j < op.outputs()->size(); ++j)
         needed[i] = needed[i] || wanted[op.outputs()->Get(j)];
+      needed[i] = needed[i] || reader.code(op) == fb::BuiltinOperator::ASSIGN_VARIABLE;
       for (unsigned j = 0; needed[i] && op.inputs() && j < op.inputs()->size(); ++j)
         if (op.inputs()->Get(j) >= 0)
           wanted[op.inputs()->Get(j)] = true;
@@ -218,7 +335,7 @@ private:
   /// Returns false where the operators behind cannot be imported either.
   bool importOperator(GraphState &state, const fb::Operator &op) {
     OpContext context(*this, state, op);
-    const OpRow *row = findOp(reader.code(op));
+    const OpRow *row = findOp(reader.code(op), reader.opName(op));
     if (!row) {
       const std::string result =
           context.numOutputs() ? nameOf(context.outputTensor(0)).str() : std::string();
@@ -242,6 +359,7 @@ private:
   }
 
   const OnnxImportOptions &options;
+  std::vector<State> states;
   UnsupportedOps unsupported;
   llvm::DenseSet<int32_t> made; ///< tensors of the main graph that operators made
   bool isComplete = true;       ///< no operator without an importer was found so far
@@ -263,5 +381,10 @@ FailureOr<OwningOpRef<ModuleOp>> atc::importTfLite(StringRef path, const OnnxImp
   if (!converter.run())
     return failure();
   reader.reset();
-  return importOnnxModel(model, path, options, context, diagnostics);
+  auto module = importOnnxModel(model, path, converter.onnxOptions(), context, diagnostics);
+  if (succeeded(module))
+    converter.setStates(**module);
+  if (diagnostics.hasErrors())
+    return failure();
+  return module;
 }

@@ -62,6 +62,22 @@ void describe(OpContext &c, onnx::ValueInfoProto &info, const std::string &name,
   }
 }
 
+/// Imports the subgraph that computes the same as the operator.
+void importComposite(OpContext &c) {
+  const auto *p = c.options2<fb::CompositeOptions>();
+  if (!p)
+    return c.fail("has no parameters");
+  const std::vector<std::string> inputs = rawInputs(c, 0);
+  std::vector<std::string> results;
+  if (c.failed() || !fillBody(c, c.graph.graph, p->decomposition(), inputs, results))
+    return;
+  if (results.size() != c.numOutputs())
+    return c.fail("has " + llvm::Twine(c.numOutputs()) + " results, but its subgraph " +
+                  llvm::Twine(results.size()));
+  for (unsigned i = 0; i < results.size() && !c.failed(); ++i)
+    c.setOutput({results[i], isQuantized(c.outputTensor(i))}, i);
+}
+
 /// The condition is computed once in front of the loop, and at the end of each iteration.
 void importWhile(OpContext &c) {
   const auto *p = c.options<fb::WhileOptions>();
@@ -106,7 +122,8 @@ void importWhile(OpContext &c) {
 
 llvm::ArrayRef<OpRow> controlOps() {
   using enum fb::BuiltinOperator;
-  static const OpRow rows[] = {{IF, importIf}, {WHILE, importWhile}};
+  static const OpRow rows[] = {
+      {IF, importIf}, {STABLEHLO_COMPOSITE, importComposite}, {WHILE, importWhile}};
   return rows;
 }
 

@@ -75,36 +75,6 @@ void importUnique(OpContext &c) {
   c.setOutput(c.cast(found[2], onnxType(c.outputTensor(1).type())), 1);
 }
 
-//===--- Detections -------------------------------------------------------===//
-
-/// Inputs are boxes [n, 4], scores [n], the number of results and two thresholds; the results
-/// behind the boxes that were found are 0.
-void suppress(OpContext &c, bool isSoft) {
-  const Dims count = c.requireInts(2, "number of boxes");
-  if (!c.failed() && (count.size() != 1 || count[0] < 0 || count[0] > (1 << 24)))
-    c.fail("its number of boxes must be 0 or more");
-  if (isSoft && c.hasInput(5) && c.constantFloat(5) != 0.f)
-    c.fail("a soft_nms_sigma other than 0 is not supported");
-  if (c.failed())
-    return;
-  Value boxes = c.unsqueeze(c.in(0), {0}), scores = c.unsqueeze(c.in(1), {0, 1});
-  Value chosen = c.node("NonMaxSuppression", {boxes, scores, c.ints(count), c.in(3), c.in(4)});
-  Value index = c.node("Gather", {chosen, c.intScalar(2)}, {{"axis", int64_t(1)}});
-  Value found = c.node("Shape", {index});
-  // As many zeros as are missing.
-  Value missing = c.node("Sub", {c.ints(count), found});
-  Value pads = c.node("Concat", {c.ints({0}), missing}, {{"axis", int64_t(0)}});
-  auto pad = [&](Value value, Value zero) { return c.node("Pad", {value, pads, zero}); };
-  c.setOutput(c.cast(pad(index, c.intScalar(0)), onnx::TensorProto::INT32));
-  if (isSoft) {
-    Value best = c.node("Gather", {c.in(1), index});
-    c.setOutput(pad(best, c.scalar(0)), 1);
-  }
-  c.setOutput(c.cast(c.squeeze(found, {0}), onnx::TensorProto::INT32), isSoft ? 2 : 1);
-}
-void importNms4(OpContext &c) { suppress(c, false); }
-void importNms5(OpContext &c) { suppress(c, true); }
-
 } // namespace
 
 llvm::ArrayRef<OpRow> gatherOps() {
@@ -112,8 +82,6 @@ llvm::ArrayRef<OpRow> gatherOps() {
   static const OpRow rows[] = {{EMBEDDING_LOOKUP, importEmbeddingLookup},
                                {GATHER, importGather},
                                {GATHER_ND, importGatherNd},
-                               {NON_MAX_SUPPRESSION_V4, importNms4},
-                               {NON_MAX_SUPPRESSION_V5, importNms5},
                                {ONE_HOT, importOneHot},
                                {UNIQUE, importUnique},
                                {WHERE, importWhere}};

@@ -33,38 +33,98 @@ Value withRecurrentBias(OpContext &c, Value bias, int64_t count) {
   return c.node("Concat", {bias, other}, {{"axis", int64_t(1)}});
 }
 
-void importLstm(OpContext &c) {
-  const auto *p = c.options<fb::UnidirectionalSequenceLSTMOptions>();
-  // Inputs: x, input weights i f c o (1-4), recurrent ones (5-8), peepholes i f o (9-11), biases
-  // i f c o (12-15), projection (16, 17), states (18, 19), layer norms (20-23).
-  if (!p || c.rank(0) != 3)
-    return c.fail("needs its parameters and an input of 3 dims");
-  if (p->activation() != fb::Activation::TANH)
-    return c.fail("its function must be TANH");
-  if (p->cell_clip() != 0)
-    return c.fail("a clipped cell is not supported");
-  if (!c.hasInput(1) || !c.hasInput(5) || !c.hasInput(12))
-    return c.fail("coupled input and forget gates are not supported");
-  if (c.hasInput(16) || c.hasInput(17))
-    return c.fail("a projection is not supported");
-  for (unsigned i = 20; i < 24; ++i)
-    if (c.hasInput(i))
-      return c.fail("layer normalization of its gates is not supported");
-  const Dims recurrent = c.knownDims(5);
+std::string directionName(bool isReverse) { return isReverse ? "reverse" : "forward"; }
+
+/// Where one direction of an LSTM has its inputs: the weights i f c o, the recurrent ones, the
+/// peepholes i f o, the biases i f c o, and two of the projection follow each other.
+struct LstmInputs {
+  unsigned first;
+  bool isReverse;
+
+  unsigned recurrent() const { return first + 4; }
+  unsigned peepholes() const { return first + 8; }
+  unsigned biases() const { return first + 11; }
+  unsigned projection() const { return first + 15; }
+};
+
+/// Returns the sequence [time, 1, batch, hidden] that one direction makes of `x` [time, batch, n];
+/// what follows an error is of no use.
+Value lstmOf(OpContext &c, Value x, LstmInputs at) {
+  const unsigned w = at.first, r = at.recurrent(), p = at.peepholes(), b = at.biases();
+  if (!c.hasInput(w) || !c.hasInput(r) || !c.hasInput(b)) {
+    c.fail("coupled input and forget gates are not supported");
+    return {};
+  }
+  if (c.hasInput(at.projection()) || c.hasInput(at.projection() + 1)) {
+    c.fail("a projection is not supported");
+    return {};
+  }
+  const Dims recurrent = c.knownDims(r);
   if (!c.failed() && recurrent.size() != 2)
     c.fail("its recurrent weights must have 2 dims");
   if (c.failed())
-    return;
+    return {};
   const int64_t hidden = recurrent[1];
   // ONNX has the gates in the order i o f c.
-  Value bias = withRecurrentBias(c, joinGates(c, {12, 15, 13, 14}, true), 4 * hidden);
-  std::vector<Value> inputs = {timeFirst(c, p->time_major()), joinGates(c, {1, 4, 2, 3}, false),
-                               joinGates(c, {5, 8, 6, 7}, false), bias};
-  if (c.hasInput(9) && c.hasInput(10) && c.hasInput(11)) {
-    Value peepholes = joinGates(c, {9, 11, 10}, false);
+  Value bias = withRecurrentBias(c, joinGates(c, {b, b + 3, b + 1, b + 2}, true), 4 * hidden);
+  std::vector<Value> inputs = {x, joinGates(c, {w, w + 3, w + 1, w + 2}, false),
+                               joinGates(c, {r, r + 3, r + 1, r + 2}, false), bias};
+  if (c.hasInput(p) && c.hasInput(p + 1) && c.hasInput(p + 2)) {
+    Value peepholes = joinGates(c, {p, p + 2, p + 1}, false);
     inputs.insert(inputs.end(), {Value{}, Value{}, Value{}, peepholes});
   }
-  setSequence(c, c.node("LSTM", inputs, {{"hidden_size", hidden}}), p->time_major());
+  return c.node("LSTM", inputs,
+                {{"hidden_size", hidden}, {"direction", directionName(at.isReverse)}});
+}
+
+/// Sets the outputs of two directions, each [time, 1, batch, values] of ONNX: one output with
+/// both, or one per direction.
+void setDirections(OpContext &c, Value forward, Value backward, bool isMerged, bool isTimeMajor) {
+  auto set = [&](Value sequence, unsigned index) {
+    Value result = c.squeeze(sequence, {1});
+    c.setOutput(isTimeMajor ? result : c.transpose(result, {1, 0, 2}), index);
+  };
+  if (isMerged)
+    return set(c.node("Concat", {forward, backward}, {{"axis", int64_t(3)}}), 0);
+  set(forward, 0);
+  set(backward, 1);
+}
+
+template <typename Options> bool checkLstm(OpContext &c, const Options *p) {
+  if (!p || c.rank(0) != 3)
+    c.fail("needs its parameters and an input of 3 dims");
+  else if (p->activation() != fb::Activation::TANH)
+    c.fail("its function must be TANH");
+  else if (p->cell_clip() != 0)
+    c.fail("a clipped cell is not supported");
+  return !c.failed();
+}
+
+/// Inputs: x, those of the direction (1-17), states (18, 19), layer norms (20-23).
+void importLstm(OpContext &c) {
+  const auto *p = c.options<fb::UnidirectionalSequenceLSTMOptions>();
+  if (!checkLstm(c, p))
+    return;
+  for (unsigned i = 20; i < 24; ++i)
+    if (c.hasInput(i))
+      return c.fail("layer normalization of its gates is not supported");
+  Value sequence = lstmOf(c, timeFirst(c, p->time_major()), {1, false});
+  if (!c.failed())
+    setSequence(c, sequence, p->time_major());
+}
+
+/// Inputs: x, those of both directions (1-17, 18-34), states (35-38), a second sequence and its
+/// weights (39-47).
+void importBidirectionalLstm(OpContext &c) {
+  const auto *p = c.options<fb::BidirectionalSequenceLSTMOptions>();
+  if (!checkLstm(c, p))
+    return;
+  if (c.hasInput(39))
+    return c.fail("a second input sequence is not supported");
+  Value x = timeFirst(c, p->time_major());
+  Value forward = lstmOf(c, x, {1, false}), backward = lstmOf(c, x, {18, true});
+  if (!c.failed())
+    setDirections(c, forward, backward, p->merge_outputs(), p->time_major());
 }
 
 /// Returns ONNX's name of a function.
@@ -80,23 +140,45 @@ const char *functionName(OpContext &c, fb::Activation activation) {
   }
 }
 
+/// Returns the sequence [time, 1, batch, hidden] that one direction makes of `x` [time, batch, n];
+/// weights, recurrent weights and bias are inputs from `first` on.
+Value rnnOf(OpContext &c, Value x, unsigned first, bool isReverse, fb::Activation activation) {
+  const Dims recurrent = c.knownDims(first + 1);
+  if (!c.failed() && recurrent.size() != 2)
+    c.fail("its recurrent weights must have 2 dims");
+  if (c.failed())
+    return {};
+  const int64_t hidden = recurrent[1];
+  const std::string function = functionName(c, activation);
+  Value bias = withRecurrentBias(c, joinGates(c, {first + 2}, true), hidden);
+  return c.node("RNN", {x, joinGates(c, {first}, false), joinGates(c, {first + 1}, false), bias},
+                {{"hidden_size", hidden},
+                 {"direction", directionName(isReverse)},
+                 {"activations", std::vector<std::string>{function}}});
+}
+
 void importSequenceRnn(OpContext &c) {
   const auto *p = c.options<fb::SequenceRNNOptions>();
   if (!p || c.rank(0) != 3)
     return c.fail("needs its parameters and an input of 3 dims");
-  const Dims recurrent = c.knownDims(2);
-  if (!c.failed() && recurrent.size() != 2)
-    c.fail("its recurrent weights must have 2 dims");
-  if (c.failed())
-    return;
-  const int64_t hidden = recurrent[1];
-  const std::string function = functionName(c, p->activation());
-  Value bias = withRecurrentBias(c, joinGates(c, {3}, true), hidden);
-  Value made = c.node(
-      "RNN",
-      {timeFirst(c, p->time_major()), joinGates(c, {1}, false), joinGates(c, {2}, false), bias},
-      {{"hidden_size", hidden}, {"activations", std::vector<std::string>{function}}});
-  setSequence(c, made, p->time_major());
+  Value sequence = rnnOf(c, timeFirst(c, p->time_major()), 1, false, p->activation());
+  if (!c.failed())
+    setSequence(c, sequence, p->time_major());
+}
+
+/// Inputs: x, weights, recurrent weights, bias and state of both directions (1-4, 5-8), a second
+/// sequence and its weights (9-11).
+void importBidirectionalRnn(OpContext &c) {
+  const auto *p = c.options<fb::BidirectionalSequenceRNNOptions>();
+  if (!p || c.rank(0) != 3)
+    return c.fail("needs its parameters and an input of 3 dims");
+  if (c.hasInput(9))
+    return c.fail("a second input sequence is not supported");
+  Value x = timeFirst(c, p->time_major());
+  Value forward = rnnOf(c, x, 1, false, p->activation());
+  Value backward = rnnOf(c, x, 5, true, p->activation());
+  if (!c.failed())
+    setDirections(c, forward, backward, p->merge_outputs(), p->time_major());
 }
 
 /// Imports one step of a network without memory between runs: its state begins with zeros.
@@ -114,7 +196,9 @@ void importRnn(OpContext &c) {
 
 llvm::ArrayRef<OpRow> recurrentOps() {
   using enum fb::BuiltinOperator;
-  static const OpRow rows[] = {{RNN, importRnn},
+  static const OpRow rows[] = {{BIDIRECTIONAL_SEQUENCE_LSTM, importBidirectionalLstm},
+                               {BIDIRECTIONAL_SEQUENCE_RNN, importBidirectionalRnn},
+                               {RNN, importRnn},
                                {UNIDIRECTIONAL_SEQUENCE_LSTM, importLstm},
                                {UNIDIRECTIONAL_SEQUENCE_RNN, importSequenceRnn}};
   return rows;

@@ -17,6 +17,8 @@ import tensorflow as tf  # noqa: E402
 from tensorflow.compiler.tf2xla.ops.gen_xla_ops import (  # noqa: E402
     xla_dynamic_update_slice as update_slice)
 
+import table_models as tables  # noqa: E402
+
 nn, raw = tf.nn, tf.raw_ops
 rng = np.random.default_rng(0)
 CASES = {}  # name: (function, inputs, form)
@@ -331,10 +333,52 @@ def add_quantized():
         case("q_" + name, function, *inputs, form="int8io")
 
 
+class Counter(tf.Module):
+    """Variables that begin with something, with zeros, and with what no run changes."""
+
+    def __init__(self):
+        super().__init__()
+        self.mean = tf.Variable([1., 2., 3.])
+        self.weight = tf.Variable(2.)
+        self.count = tf.Variable(0)
+
+    def __call__(self, x):
+        self.mean.assign(self.mean * .5 + x * self.weight)
+        self.count.assign_add(1)
+        return self.mean + tf.cast(self.count, tf.float32)
+
+
+def add_tables():
+    draw = np.random.default_rng(11)
+    boxes, scores = draw.uniform(-3, 3, (1, 12, 4)), draw.uniform(0, 1, (1, 12, 5))
+    reals = boxes.astype("f4"), scores.astype("f4")
+    bytes_ = draw.integers(0, 256, boxes.shape, "u1"), draw.integers(0, 256, scores.shape, "u1")
+    regular = {"use_regular_nms": True}
+    for name, options in (("fast", {}), ("classes", {"max_classes_per_detection": 3}),
+                          ("regular", regular), ("few", regular | {"detections_per_class": 1}),
+                          ("none", regular | {"nms_score_threshold": 2.})):
+        case("detections_" + name, lambda options=options: tables.detections(**options), *reals,
+             form="tables")
+    case("detections_u8", lambda: tables.detections(kind="u1", **regular), *bytes_, form="tables")
+    case("detections_background", lambda: tables.detections(background=0), reals[0],
+         reals[1][:, :, 1:], form="tables")
+    case("composite", tables.composite, *(draw.uniform(-1, 1, (2, 3)).astype("f4") for _ in "xy"),
+         form="tables")
+    for kind in ("LSTM", "RNN"):
+        for merges in (False, True):
+            name = f"both_{kind.lower()}" + ("_merged" if merges else "")
+            shape = (5, 2, 3) if merges else (2, 5, 3)
+            case(name, lambda kind=kind, merges=merges: tables.both_directions(kind, merges, merges),
+                 draw.uniform(-1, 1, shape).astype("f4"), form="tables")
+    case("variables", Counter(), draw.uniform(-1, 1, 3).astype("f4"), form="variables")
+
+
 def convert(function, inputs, form):
-    """The bytes of a model. Forms: float, open (a batch of any size), f16 and dynamic (weights), int8,
+    """The bytes of a model. Forms: tables (made by the function), variables, float, open (a batch of any size), f16 and dynamic (weights), int8,
     int8io and uint8io (also inputs and results), int16 and int16open (activations); sparse, sparsef16 and sparseint8
     store weights without their zeros."""
+    if form == "tables":
+        return function()
     if isinstance(function, tf.keras.Model):
         converter = tf.lite.TFLiteConverter.from_keras_model(function)
     else:
@@ -342,8 +386,9 @@ def convert(function, inputs, form):
                                np.asarray(value).dtype) for value in inputs]
         traced = tf.function(function, input_signature=specs, autograph=False)
         converter = tf.lite.TFLiteConverter.from_concrete_functions(
-            [traced.get_concrete_function()], traced)
-    if form not in ("float", "open", "sparse"):
+            [traced.get_concrete_function()], function if form == "variables" else traced)
+    converter.experimental_enable_resource_variables = form == "variables"
+    if form not in ("float", "open", "sparse", "variables"):
         converter.optimizations = [tf.lite.Optimize.DEFAULT]
     if form.startswith("sparse"):
         converter.optimizations = [*converter.optimizations, tf.lite.Optimize.EXPERIMENTAL_SPARSITY]
@@ -396,7 +441,7 @@ def interpret(model, inputs):
 
 def main():
     for add in (add_elementwise, add_windows, add_norms, add_reductions, add_moves, add_lookups,
-                add_networks, add_quantized):
+                add_networks, add_quantized, add_tables):
         add()
     path = pathlib.Path(__file__).resolve().parent / "models.tar.xz"
     with tarfile.open(path, "w:xz", preset=9) as archive:
