@@ -3,6 +3,8 @@
 // REMARK-DAG: [Passed] {{.*}}Category:host-expand-attention{{.*}}Attention becomes products and maps
 // REMARK-DAG: [Missed] {{.*}}Category:host-expand-attention{{.*}}Attention stays a call of a host kernel: it has a window
 // REMARK-DAG: [Missed] {{.*}}Category:host-expand-attention{{.*}}MultiHeadAttention stays a call of a host kernel: its projections are packed
+// REMARK-DAG: [Missed] {{.*}}Category:host-expand-attention{{.*}}MultiHeadAttention stays a call of a host kernel: its addend is longer than the keys
+// REMARK-DAG: [Missed] {{.*}}Category:host-expand-attention{{.*}}MultiHeadAttention stays a call of a host kernel: its queries and keys are not the same positions
 // REMARK-DAG: [Missed] {{.*}}Category:host-expand-attention{{.*}}MsRotaryEmbedding stays a call of a host kernel: its positions are not known
 
 // REMARK-DAG: [Passed] {{.*}}Category:host-expand-attention{{.*}}GroupQueryAttention becomes products and maps
@@ -66,6 +68,37 @@ func.func @window(%q: tensor<1x2x4x8xf32>) -> tensor<1x2x4x8xf32> {
 // CHECK: host_call "MultiHeadAttention"
 func.func @packed(%q: tensor<1x4x2x3x8xf32>) -> tensor<1x4x16xf32> {
   %y = graph.host_call "MultiHeadAttention"(%q) {num_heads = array<i64: 2>} : (tensor<1x4x2x3x8xf32>) -> tensor<1x4x16xf32>
+  return %y : tensor<1x4x16xf32>
+}
+
+// -----
+
+// An addend for more keys than there are.
+// CHECK-LABEL: func @addend_of_more_keys
+// CHECK: host_call "MultiHeadAttention"
+func.func @addend_of_more_keys(%q: tensor<1x4x16xf32>, %k: tensor<1x5x16xf32>, %v: tensor<1x5x16xf32>, %a: tensor<1x2x4x6xf32>) -> tensor<1x4x16xf32> {
+  %y = graph.host_call "MultiHeadAttention"(%q, %k, %v, %a) at [0, 1, 2, 5] {num_heads = array<i64: 2>} : (tensor<1x4x16xf32>, tensor<1x5x16xf32>, tensor<1x5x16xf32>, tensor<1x2x4x6xf32>) -> tensor<1x4x16xf32>
+  return %y : tensor<1x4x16xf32>
+}
+
+// -----
+
+// Which keys come before a query is not known where there are more of them.
+// CHECK-LABEL: func @causal_of_more_keys
+// CHECK: host_call "MultiHeadAttention"
+func.func @causal_of_more_keys(%q: tensor<1x4x16xf32>, %k: tensor<1x5x16xf32>, %v: tensor<1x5x16xf32>) -> tensor<1x4x16xf32> {
+  %y = graph.host_call "MultiHeadAttention"(%q, %k, %v) {num_heads = array<i64: 2>, unidirectional = array<i64: 1>} : (tensor<1x4x16xf32>, tensor<1x5x16xf32>, tensor<1x5x16xf32>) -> tensor<1x4x16xf32>
+  return %y : tensor<1x4x16xf32>
+}
+
+// -----
+
+// Without a mask, queries see all keys.
+// CHECK-LABEL: func @more_keys
+// CHECK: graph.matmul {{.*}} : (tensor<1x2x4x8xf32>, tensor<1x2x8x5xf32>) -> tensor<1x2x4x5xf32>
+// CHECK-NOT: host_call
+func.func @more_keys(%q: tensor<1x4x16xf32>, %k: tensor<1x5x16xf32>, %v: tensor<1x5x16xf32>) -> tensor<1x4x16xf32> {
+  %y = graph.host_call "MultiHeadAttention"(%q, %k, %v) {num_heads = array<i64: 2>} : (tensor<1x4x16xf32>, tensor<1x5x16xf32>, tensor<1x5x16xf32>) -> tensor<1x4x16xf32>
   return %y : tensor<1x4x16xf32>
 }
 
