@@ -11,9 +11,9 @@
 #include "kernels/core/GeneratedCode.h"
 #include "kernels/core/Widen.h"
 #include "kernels/nn/CellActivations.h"
-#include "kernels/nn/GateProduct.h"
 #include "kernels/nn/PhaseChain.h"
 #include "kernels/nn/RecurrentPlan.h"
+#include "kernels/nn/gates/GateProduct.h"
 
 namespace atc::kernels {
 

@@ -5,7 +5,7 @@
 #define OPENATC_KERNELS_NN_RECURRENTPLAN_H
 
 #include "kernels/nn/CellActivations.h"
-#include "kernels/nn/GateLayout.h"
+#include "kernels/nn/gates/IntegerGates.h"
 
 namespace atc::kernels {
 
@@ -17,16 +17,13 @@ struct RecurrentPlan {
   int64_t gates = 1, functions = 1; ///< of a direction
   int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 1;
   bool backwardOnly = false, batchFirst = false, inputForget = false, linearBeforeReset = false;
-  bool packed = false;   ///< W and R are in the order of CellLayout
-  bool isNarrow = false; ///< R is narrow, too (NarrowGates.h)
-  double clip = 0;       ///< 0: none
+  bool packed = false;                       ///< W and R are in the order of CellLayout
+  GateStorage storage = GateStorage::Floats; ///< of R
+  double clip = 0;                           ///< 0: none
   Activation activations[6];
 
-  /// The value of the attribute "packed" for narrow weights of the state.
-  static constexpr int64_t kNarrow = 2;
-
   /// Returns the layout of the weights of the state, per direction.
-  CellLayout stateLayout() const { return {gates, hidden, hidden, isNarrow}; }
+  CellLayout stateLayout() const { return {gates, hidden, hidden, storage}; }
 
   /// Reads attributes and shapes. Fails the call and returns false where they do not fit.
   bool find(Context &c, Cell kind) {
@@ -46,10 +43,15 @@ struct RecurrentPlan {
     directions = both ? 2 : 1;
     inputForget = c.integer("input_forget", 0);
     linearBeforeReset = c.integer("linear_before_reset", 0);
-    packed = c.integer("packed", 0);
-    isNarrow = c.integer("packed", 0) == kNarrow;
-    if (isNarrow && (x.dtype() != F32 || r.dtype() != F32))
-      return c.fail("narrow weights are of f32"), false;
+    const int64_t order = c.integer("packed", 0);
+    packed = order != 0;
+    storage = packed ? GateStorage(order) : GateStorage::Floats;
+    if (order < 0 || order > int64_t(GateStorage::Integers))
+      return c.fail("no weights are packed as number %", order), false;
+    if (storage != GateStorage::Floats && (x.dtype() != F32 || r.dtype() != F32))
+      return c.fail("weights in fewer bits are of f32"), false;
+    if (storage == GateStorage::Integers && !IntegerGates::areFor(hidden))
+      return c.fail("no weights of % units have 16 bits", hidden), false;
     clip = c.number("clip", 0);
     auto fits = [&](uint32_t index, Dims dims) {
       if (!c.in(index) || c.in(index).dims() == dims)

@@ -1,10 +1,12 @@
 //===-- NarrowGates.cpp - narrows constant weights of recurrent cells -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "kernels/nn/NarrowGates.h"
+#include "kernels/nn/gates/NarrowGates.h"
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/ops/HostOps.h"
 #include "dialects/graph/ops/StructureOps.h"
+#include "kernels/nn/gates/IntegerGates.h"
+#include "passes/Remarks.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/RewriteUtils.h"
 #include "passes/host/Passes.h"
@@ -21,38 +23,74 @@ namespace {
 
 using graph::HostCallOp;
 using kernels::CellLayout;
+using kernels::GateStorage;
+using kernels::IntegerGates;
 using kernels::NarrowGates;
+
+constexpr StringLiteral kNarrowPass = "host-narrow-gates";
 
 /// Weights of fewer bytes per direction are read from a first cache.
 constexpr int64_t kMinBytes = 64 << 10;
 
-/// Returns packed f32 weights of the state [directions, gates * hidden, hidden] as narrow ones;
-/// null where a weight has no close narrow one.
-ElementsAttr narrow(ElementsAttr constant, const CellLayout &packed) {
-  FailureOr<graph::ConstantBytes> bytes = graph::ConstantBytes::get(constant);
-  if (failed(bytes))
-    return {};
-  ArrayRef<float> from = bytes->expandedAs<float>();
-  // Written so that a NaN is none that fits.
-  if (!llvm::all_of(from, [](float weight) { return std::abs(weight) <= NarrowGates::kLargest; }))
-    return {};
+/// Returns packed weights of the state [directions, gates * hidden, hidden] in the storage of
+/// `layout`. `convert` is called for each direction, as convert(to, from).
+ElementsAttr store(ArrayRef<float> weights, ElementsAttr constant, const CellLayout &layout,
+                   llvm::function_ref<void(uint32_t *, const float *)> convert) {
   const int64_t directions = constant.getShapedType().getDimSize(0);
-  CellLayout layout = packed;
-  layout.isNarrow = true;
+  const int64_t size = layout.gates * layout.hidden * layout.depth;
   std::vector<char> words(directions * layout.size() * sizeof(uint32_t));
-  for (int64_t direction = 0; direction < directions; ++direction) {
-    const float *weights = from.data() + direction * packed.size();
-    // The error of tiny weights is far below that of the others.
-    if (!llvm::any_of(ArrayRef(weights, packed.size()), [](float weight) {
-          return std::abs(weight) >= NarrowGates::kTiny * 0x1p24f;
-        }))
-      return {};
-    NarrowGates::convert(reinterpret_cast<uint32_t *>(words.data()) + direction * layout.size(),
-                         weights, layout);
-  }
+  for (int64_t direction = 0; direction < directions; ++direction)
+    convert(reinterpret_cast<uint32_t *>(words.data()) + direction * layout.size(),
+            weights.data() + direction * size);
   auto type = RankedTensorType::get({directions, layout.columns(), layout.depth},
                                     constant.getElementType());
   return graph::makeConstant(type, std::move(words), "gates");
+}
+
+/// Returns whether each weight of all directions has a close narrow one.
+bool haveNarrow(ArrayRef<float> weights, int64_t directions) {
+  // Written so that a NaN is none that fits.
+  if (!llvm::all_of(weights,
+                    [](float weight) { return std::abs(weight) <= NarrowGates::kLargest; }))
+    return false;
+  const size_t size = weights.size() / directions;
+  for (; !weights.empty(); weights = weights.drop_front(size))
+    // The error of tiny weights is far below that of the others.
+    if (!llvm::any_of(weights.take_front(size), [](float weight) {
+          return std::abs(weight) >= NarrowGates::kTiny * 0x1p24f;
+        }))
+      return false;
+  return true;
+}
+
+/// Returns the weights in as few bits as their accuracy allows, and sets `layout` to what it has
+/// chosen; null where a weight has no close narrow one.
+ElementsAttr narrow(HostCallOp call, ElementsAttr constant, CellLayout &layout) {
+  FailureOr<graph::ConstantBytes> bytes = graph::ConstantBytes::get(constant);
+  if (failed(bytes))
+    return {};
+  ArrayRef<float> weights = bytes->expandedAs<float>();
+  if (!haveNarrow(weights, constant.getShapedType().getDimSize(0)))
+    return {};
+  if (IntegerGates::areFor(layout.depth)) {
+    layout.storage = GateStorage::Integers;
+    double error = 0;
+    ElementsAttr words = store(weights, constant, layout, [&](uint32_t *to, const float *from) {
+      error = std::max(error, IntegerGates::convert(to, from, layout));
+    });
+    if (error <= IntegerGates::kMaxError) {
+      remarkPassed(kNarrowPass, call.getLoc(), "Narrowed") << remark::add(
+          "weights of the state have 16 bits: the expected error of a gate is {0:e1}", error);
+      return words;
+    }
+    remarkMissed(kNarrowPass, call.getLoc(), "NotIntegers")
+        << remark::add("weights of the state have 24 bits: with 16, the expected error of a gate "
+                       "would be {0:e1}, above {1:e1}",
+                       error, IntegerGates::kMaxError);
+  }
+  layout.storage = GateStorage::Narrow;
+  return store(weights, constant, layout,
+               [&](uint32_t *to, const float *from) { NarrowGates::convert(to, from, layout); });
 }
 
 struct NarrowWeights : graph::CountingPattern<HostCallOp> {
@@ -71,15 +109,15 @@ struct NarrowWeights : graph::CountingPattern<HostCallOp> {
     if (!constant || !constant.getElementType().isF32() || constant.getShapedType().getRank() != 3)
       return rewriter.notifyMatchFailure(call, "weights are not constant f32");
     const int64_t hidden = constant.getShapedType().getDimSize(2);
-    const CellLayout layout{gates, hidden, hidden};
+    CellLayout layout{gates, hidden, hidden};
     if (layout.size() * int64_t(sizeof(float)) < kMinBytes)
       return rewriter.notifyMatchFailure(call, "weights stay in the first cache");
-    ElementsAttr words = narrow(constant, layout);
+    ElementsAttr words = narrow(call, constant, layout);
     if (!words)
       return rewriter.notifyMatchFailure(call, "weights are not finite, or tiny");
     operands[2] = graph::ConstantOp::create(rewriter, operands[2].getLoc(), words);
     NamedAttrList parameters(call.getParameters());
-    parameters.set(kPacked, rewriter.getDenseI64ArrayAttr(int64_t(2)));
+    parameters.set(kPacked, rewriter.getDenseI64ArrayAttr(int64_t(layout.storage)));
     HostCallOp made = makeCall(rewriter, call.getLoc(), call.getKernel(), operands,
                                call.getResultTypes(), parameters.getDictionary(getContext()));
     rewriter.replaceOp(call, made.getResults());

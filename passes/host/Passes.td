@@ -437,11 +437,16 @@ def HostIntegerCalls : Pass<"host-integer-calls", "::mlir::func::FuncOp"> {
 def HostNarrowGates : Pass<"host-narrow-gates", "::mlir::func::FuncOp"> {
   let summary = "Narrows weights of recurrent cells that are read for one sequence";
   let description = [{
-    Stores the packed weights R of an RNN, GRU or LSTM in 24 bits
-    (kernels/nn/NarrowGates.h) where there is one sequence and they fill more than a
-    first cache: a step then takes as long as reading them. The parameter `packed`
-    becomes 2, and R has fewer rows of words: its dim 1 counts 48 for each 64 columns
-    that fill a panel. The relative error of a weight is at most 2^-16.
+    Stores the packed weights R of an RNN, GRU or LSTM in fewer bits where there is one
+    sequence and they fill more than a first cache: a step then takes as long as reading
+    them. R has fewer rows of words, and `packed` says which:
+
+    - 3: integers of 16 bits with a scale for each 32 weights of a column
+      (kernels/nn/gates/IntegerGates.h), where the units are a multiple of 32, at most 2048,
+      and the expected error of a gate, which is computed from the weights, is at
+      most 3e-5. Dim 1 counts 34 for each 64 columns that fill a panel.
+    - 2: f32 of 24 bits (kernels/nn/gates/NarrowGates.h), with a relative error of at
+      most 2^-16. Dim 1 counts 48 for each 64 columns.
 
     ```mlir
     %y = graph.host_call "LSTM"(%x, %w, %r) {packed = array<i64: 1>}
@@ -449,8 +454,8 @@ def HostNarrowGates : Pass<"host-narrow-gates", "::mlir::func::FuncOp"> {
     ```
     becomes
     ```mlir
-    %y = graph.host_call "LSTM"(%x, %w, %r_narrow) {packed = array<i64: 2>}
-      : (tensor<9x1x4xf32>, tensor<1x512x4xf32>, tensor<1x384x128xf32>) -> ...
+    %y = graph.host_call "LSTM"(%x, %w, %r_narrow) {packed = array<i64: 3>}
+      : (tensor<9x1x4xf32>, tensor<1x512x4xf32>, tensor<1x272x128xf32>) -> ...
     ```
   }];
   let statistics = [Statistic<"numNarrowed", "num-narrowed", "Calls whose weights were narrowed">];

@@ -54,7 +54,7 @@ def run_direction(kind, x, w, r, bias, h, c, peep, lengths, reverse, fns, clip, 
 
 
 def pack(kind, weights, hidden):
-    """The order of kernels/nn/GateLayout.h: panels of 64 columns, of all gates of some units."""
+    """The order of kernels/nn/gates/GateLayout.h: panels of 64 columns, of all gates of some units."""
     packed = []
     for one in weights:
         gates = one.reshape(GATES[kind], hidden, -1)
@@ -189,7 +189,7 @@ def rounded(weights):
 
 
 def narrow(kind, weights, hidden):
-    """Packed weights [directions, gates * hidden, hidden] as kernels/nn/NarrowGates.h stores them."""
+    """Packed weights [directions, gates * hidden, hidden] as kernels/nn/gates/NarrowGates.h stores them."""
     words = []
     for one in pack(kind, weights, hidden).reshape(len(weights), -1):
         gates = GATES[kind]
@@ -229,6 +229,64 @@ def test_narrow_weights(kind, sizes):
     for wrong, packed in ((words, 1), (words, 0), (r, 2), (words.astype("f8"), 2)):
         with pytest.raises(KernelError):
             call(kind, x.astype(wrong.dtype), w.astype(wrong.dtype), wrong, packed=packed, **options)
+
+
+def integers(kind, weights, hidden):
+    """Packed weights as kernels/nn/gates/IntegerGates.h stores them, and the weights that they stand for
+    in the order of ONNX."""
+    chunks = weights.reshape(*weights.shape[:2], -1, 32)
+    scales = abs(chunks).max(-1, keepdims=True) / np.float32(32767)
+    digits = np.rint(chunks / scales).astype("i2")
+    words = []
+    packed = zip(*(pack(kind, array.astype("f4").reshape(weights.shape), hidden).reshape(
+        len(weights), -1) for array in (digits, np.broadcast_to(scales, chunks.shape))))
+    for digit, scale in packed:
+        for part in [2, 1] if kind == "GRU" else [GATES[kind]]:
+            whole = part * (hidden // (64 // part) * (64 // part)) * hidden
+            both = [array[:whole].reshape(-1, hidden // 32, 32, 64) for array in (digit, scale)]
+            pairs = both[0].astype("i2").reshape(-1, hidden // 32, 16, 2, 64).swapaxes(3, 4)
+            pairs = np.ascontiguousarray(pairs).view("f4").reshape(*both[0].shape[:2], -1)
+            words += [np.concatenate([pairs, both[1][:, :, 0]], 2).ravel()]
+            rest = part * hidden * hidden - whole
+            words += [digit[whole:whole + rest] * scale[whole:whole + rest]]
+            digit, scale = digit[whole + rest:], scale[whole + rest:]
+    return (np.concatenate(words).reshape(len(weights), -1, hidden),
+            (digits * scales).reshape(weights.shape))
+
+
+@pytest.mark.parametrize("kind", GATES)
+@pytest.mark.parametrize("sizes", [(5, 1, 4, 128), (3, 2, 4, 96)])
+def test_integer_weights(kind, sizes):
+    """Differ from f32 by the rounding of weights to 16 bits. An infinite state saturates gates."""
+    steps, batch, inputs, hidden = sizes
+    gates = GATES[kind]
+    x = rng.standard_normal((steps, batch, inputs)).astype("f4")
+    w, r = (rng.standard_normal((2, gates * hidden, depth)).astype("f4") / np.float32(hidden**.5)
+            for depth in (inputs, hidden))
+    words, rounded_weights = integers(kind, r, hidden)
+    assert words.shape[1] < 0.8 * r.shape[1]
+    np.testing.assert_allclose(rounded_weights, r, atol=2**-16 * abs(r).max())
+    options = {"direction": "bidirectional", "hidden_size": hidden, "outputs": 2}
+    first = np.zeros((2, batch, hidden), "f4")
+    infinite = first.copy()
+    infinite[0, 0, 3] = np.inf
+    for state in (first, infinite):
+        rest = [np.zeros((2, 2 * gates * hidden), "f4"), np.full(batch, steps, "i4"), state]
+        want = call(kind, x, w, rounded_weights, *rest, **options)
+        got = call(kind, x, pack(kind, w, hidden), words, *rest, packed=3, **options)
+        for one, other in zip(got, want):
+            np.testing.assert_allclose(one, other, atol=2e-6)
+    for wrong, packed in ((words, 1), (words, 2), (r, 3), (words, 4),
+                          (np.zeros(words.shape), 3)):
+        with pytest.raises(KernelError):
+            call(kind, x.astype(wrong.dtype), w.astype(wrong.dtype), wrong, packed=packed, **options)
+
+
+def test_integer_weights_have_whole_chunks():
+    words, _ = integers("RNN", rng.standard_normal((1, 96, 96)).astype("f4"), 96)
+    x, w = np.zeros((1, 1, 2), "f4"), np.zeros((1, 80, 2), "f4")
+    with pytest.raises(KernelError, match="no weights of 80 units have 16 bits"):
+        call("RNN", x, w, words[:, :, :80], packed=3, hidden_size=80, outputs=1)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -70,10 +70,11 @@ def test_levels(tmp_path, level):
 
 
 @pytest.mark.parametrize("level", ["x86-64-v3", "host"])
-def test_threads(tmp_path, level):
-    """Threads share the units of a step of 220 units, and the directions; the results have the same
-    bits. Weights that one sequence reads have 16 significant bits."""
-    steps, batch, hidden = 40, 1, 220
+@pytest.mark.parametrize("hidden", [220, 224])
+def test_threads(tmp_path, level, hidden):
+    """Threads share the units of a step, and the directions; the results have the same bits. Weights
+    that one sequence reads have 24 bits, or 16 where the units are a multiple of 32."""
+    steps, batch = 40, 1
     om = compile_model(save(tmp_path / "cells.onnx", steps, batch, hidden), tmp_path,
                        f"--target_cpu={level}")
     x = np.random.default_rng(1).standard_normal((steps, batch, INPUTS)).astype(np.float32)
@@ -84,6 +85,14 @@ def test_threads(tmp_path, level):
         for _ in range(3):
             session.run()
         results.append({name: array.copy() for name, array in session.outputs})
+        session.inputs[0][1][steps // 2] = np.nan
+        session.run()
+        # A state of NaN reaches all units of the steps behind it.
+        for name, array in session.outputs:
+            known = np.isfinite(array).all((2, 3))
+            backward = CELLS[name][3].get("direction") == "reverse"
+            assert known[:steps // 2, 0].all() != backward == known[steps // 2 + 1:, 0].all(), name
+            assert np.isnan(array[steps // 2 + (-1 if backward else 1), 0]).all(), name
         session.close()
     for name, (kind, gates, directions, attributes) in CELLS.items():
         want = host_kernels.call(kind, x, *weights_of(gates, directions, hidden), outputs=1,

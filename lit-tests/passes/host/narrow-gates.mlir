@@ -1,11 +1,27 @@
 // RUN: atc-opt %s --host-narrow-gates --split-input-file | FileCheck %s
+// RUN: atc-opt %s --split-input-file --host-narrow-gates --remarks-filter=host-narrow-gates --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARKS
 
-// 64 weights of a row take 48 words: two panels of 64 units take 96 columns. An unknown number of
-// steps changes nothing.
+// 64 weights of a row and a share of their scales take 34 words: two panels of 64 units take 68
+// columns. An unknown number of steps changes nothing.
 // CHECK-LABEL: func @rnn
+// CHECK: %[[R:.*]] = graph.constant dense_resource<{{.*}}> : tensor<1x68x128xf32>
+// CHECK: graph.host_call "RNN"(%arg0, %{{.*}}, %[[R]]) {packed = array<i64: 3>}
+// REMARKS: weights of the state have 16 bits: the expected error of a gate is 5.0e-06
+func.func @rnn(%x: tensor<?x1x4xf32>) -> tensor<*xf32> {
+  %w = graph.constant dense<1.0> : tensor<1x128x4xf32>
+  %r = graph.constant dense<0.05> : tensor<1x128x128xf32>
+  %y:2 = graph.host_call "RNN"(%x, %w, %r) {packed = array<i64: 1>} : (tensor<?x1x4xf32>, tensor<1x128x4xf32>, tensor<1x128x128xf32>) -> (tensor<*xf32>, tensor<*xf32>)
+  return %y#0 : tensor<*xf32>
+}
+
+// -----
+
+// The rounding of large weights to 16 bits would be too large: 64 of 24 bits take 48 words.
+// CHECK-LABEL: func @large
 // CHECK: %[[R:.*]] = graph.constant dense_resource<{{.*}}> : tensor<1x96x128xf32>
 // CHECK: graph.host_call "RNN"(%arg0, %{{.*}}, %[[R]]) {packed = array<i64: 2>}
-func.func @rnn(%x: tensor<?x1x4xf32>) -> tensor<*xf32> {
+// REMARKS: weights of the state have 24 bits: with 16, the expected error of a gate would be 5.0e-05, above 3.0e-05
+func.func @large(%x: tensor<?x1x4xf32>) -> tensor<*xf32> {
   %w = graph.constant dense<1.0> : tensor<1x128x4xf32>
   %r = graph.constant dense<0.5> : tensor<1x128x128xf32>
   %y:2 = graph.host_call "RNN"(%x, %w, %r) {packed = array<i64: 1>} : (tensor<?x1x4xf32>, tensor<1x128x4xf32>, tensor<1x128x128xf32>) -> (tensor<*xf32>, tensor<*xf32>)

@@ -8,8 +8,8 @@
 
 namespace atc::host {
 
-/// The parameter of calls whose constant weights are packed: 1, or 2 where those of the state are
-/// narrow, too (kernels/nn/GateLayout.h).
+/// The parameter of calls whose constant weights are packed: 1, or 2 or 3 where those of the state
+/// are in fewer bits, too (kernels/nn/gates/GateLayout.h).
 inline constexpr llvm::StringLiteral kPacked = "packed";
 
 /// Returns the gates of the cell that a kernel computes; 0 for other kernels.

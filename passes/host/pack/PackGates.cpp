@@ -4,7 +4,7 @@
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/ops/HostOps.h"
 #include "dialects/graph/ops/StructureOps.h"
-#include "kernels/nn/GateLayout.h"
+#include "kernels/nn/gates/GateLayout.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/RewriteUtils.h"
 #include "passes/host/Passes.h"

@@ -10,7 +10,7 @@ def HostPackGates : Pass<"host-pack-gates", "::mlir::func::FuncOp"> {
   let summary = "Packs constant weights of recurrent cells";
   let description = [{
     Puts the constant f32 weights W and R of an RNN, GRU or LSTM in the order in which
-    the host kernel reads them (kernels/nn/GateLayout.h), and adds the parameter
+    the host kernel reads them (kernels/nn/gates/GateLayout.h), and adds the parameter
     `packed`. The dims stay. Without it the kernel packs the weights in each run.
 
     ```mlir

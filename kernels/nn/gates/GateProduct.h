@@ -6,11 +6,12 @@
 // of accumulators hide the latency of the additions. The products with the data have many rows;
 // they use as many accumulators as there are registers.
 
-#ifndef OPENATC_KERNELS_NN_GATEPRODUCT_H
-#define OPENATC_KERNELS_NN_GATEPRODUCT_H
+#ifndef OPENATC_KERNELS_NN_GATES_GATEPRODUCT_H
+#define OPENATC_KERNELS_NN_GATES_GATEPRODUCT_H
 
 #include "kernels/core/Lanes.h"
-#include "kernels/nn/NarrowGates.h"
+#include "kernels/nn/gates/IntegerGates.h"
+#include "kernels/nn/gates/NarrowGates.h"
 
 namespace atc::kernels {
 
@@ -39,16 +40,11 @@ template <typename F> struct GateProduct {
 
   /// Computes panels [begin, end) on this thread, the last one first where `fromEnd`.
   void run(int64_t begin, int64_t end, bool fromEnd = false) const {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t panel = fromEnd ? end - 1 - (i - begin) : i;
-      const int64_t next = fromEnd ? panel - 1 : panel + 1;
-      const bool isFar = layout.size() * int64_t(sizeof(F)) > kNearBytes;
-      if (layout.unitsOf(panel) < layout.units())
-        runLast(panel);
-      else
-        runPanel(panel,
-                 isFar && next >= begin && next < end ? packed + layout.offsetOf(next) : nullptr);
+    if (layout.storage == GateStorage::Integers) {
+      runIntegers(begin, end, fromEnd);
+      return;
     }
+    forPanels(begin, end, fromEnd, [&](int64_t panel, const F *ahead) { runPanel(panel, ahead); });
   }
 
 private:
@@ -58,10 +54,46 @@ private:
   /// Weights of more bytes are not expected to stay in the second cache from step to step.
   static constexpr int64_t kNearBytes = 3 << 19;
 
+  /// Calls work(panel, ahead) for whole panels, where `ahead` is what is to be requested meanwhile,
+  /// if anything. Multiplies by the last panel where it is not whole.
+  template <typename Work>
+  void forPanels(int64_t begin, int64_t end, bool fromEnd, Work &&work) const {
+    const bool isFar = layout.size() * int64_t(sizeof(F)) > kNearBytes;
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t panel = fromEnd ? end - 1 - (i - begin) : i;
+      const int64_t next = fromEnd ? panel - 1 : panel + 1;
+      if (layout.unitsOf(panel) < layout.units())
+        runLast(panel);
+      else
+        work(panel,
+             isFar && next >= begin && next < end ? packed + layout.offsetOf(next) : nullptr);
+    }
+  }
+
+  /// Multiplies by panels of integers, row by row.
+  void runIntegers(int64_t begin, int64_t end, bool fromEnd) const {
+    if constexpr (sizeof(F) == sizeof(float))
+      for (int64_t row = 0; row < rows; ++row) {
+        IntegerState state;
+        state.set(a + row * aRow, layout.depth);
+        forPanels(begin, end, fromEnd, [&](int64_t panel, const F *ahead) {
+          int64_t column[4];
+          findColumns(column, panel, 0);
+          Vec sums[4];
+          state.multiply(sums, packed + layout.offsetOf(panel), ahead);
+#pragma clang loop unroll(full)
+          for (int s = 0; s < 4; ++s) {
+            const Vec from = *reinterpret_cast<const Loose *>(start[row] + column[s]);
+            *reinterpret_cast<Loose *>(c + row * cRow + column[s]) = from + sums[s] * state.unit();
+          }
+        });
+      }
+  }
+
   /// Multiplies by a whole panel. Meanwhile it requests the panel `ahead`, if any: in the first two
   /// tiles, so that memory has time for it, or in the only one.
   void runPanel(int64_t panel, const F *ahead) const {
-    if (layout.isNarrow)
+    if (layout.storage == GateStorage::Narrow)
       return runNarrowPanel(panel, ahead);
     // Tiles of about equal size: a row alone costs as much as it takes to read the panel.
     const int64_t maxRows = atc_kernel_lanes >= 8 ? 6 : 3;
@@ -218,4 +250,4 @@ private:
 
 } // namespace atc::kernels
 
-#endif // OPENATC_KERNELS_NN_GATEPRODUCT_H
+#endif // OPENATC_KERNELS_NN_GATES_GATEPRODUCT_H

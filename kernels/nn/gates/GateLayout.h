@@ -3,25 +3,28 @@
 //
 // The order of packed weights, which the compiler (for constants) and the kernels (for weights that
 // depend on the inputs of a model) share. Packing is a permutation: packed weights have the dims
-// and the number of elements of the weights as ONNX stores them, unless they are narrow, too.
+// and the number of elements of the weights as ONNX stores them, unless they take fewer bits, too.
 
-#ifndef OPENATC_KERNELS_NN_GATELAYOUT_H
-#define OPENATC_KERNELS_NN_GATELAYOUT_H
+#ifndef OPENATC_KERNELS_NN_GATES_GATELAYOUT_H
+#define OPENATC_KERNELS_NN_GATES_GATELAYOUT_H
 
 #include <stdint.h>
 
 namespace atc::kernels {
 
+/// How whole panels are stored: as they are, in 24 bits per weight (NarrowGates.h) or in 16
+/// (IntegerGates.h). The values are those of the attribute "packed".
+enum class GateStorage : uint8_t { Floats = 1, Narrow = 2, Integers = 3 };
+
 /// Describes the layout of the weights [gates * hidden, depth] of `gates` gates (1, 2 or 4), packed
 /// for products with few rows. A panel holds the columns of `units()` units of all gates, so that
 /// whoever multiplies by it can advance these units: `depth` rows of [gates][units of the panel].
-/// All panels but the last have kColumns columns. Where `isNarrow`, rows of whole panels are stored
-/// in kNarrowWords words (NarrowGates.h).
+/// All panels but the last have kColumns columns; a row of these is stored in wordsPerRow() words.
 struct GateLayout {
-  static constexpr int64_t kColumns = 64, kNarrowWords = 48;
+  static constexpr int64_t kColumns = 64, kNarrowWords = 48, kIntegerWords = 34;
 
   int64_t gates, hidden, depth;
-  bool isNarrow = false;
+  GateStorage storage = GateStorage::Floats;
 
   /// Returns the hidden units per panel.
   constexpr int64_t units() const { return kColumns / gates; }
@@ -33,7 +36,11 @@ struct GateLayout {
     return left < units() ? left : units();
   }
   /// Returns the number of words that are stored per row of a whole panel.
-  constexpr int64_t wordsPerRow() const { return isNarrow ? kNarrowWords : kColumns; }
+  constexpr int64_t wordsPerRow() const {
+    return storage == GateStorage::Integers ? kIntegerWords
+           : storage == GateStorage::Narrow ? kNarrowWords
+                                            : kColumns;
+  }
   /// Returns where a panel begins, in words.
   constexpr int64_t offsetOf(int64_t panel) const { return panel * wordsPerRow() * depth; }
   /// Returns the number of words of all panels per row of `depth`.
@@ -43,8 +50,8 @@ struct GateLayout {
   /// Returns the number of words of all panels.
   constexpr int64_t size() const { return columns() * depth; }
 
-  /// Packs panels [begin, end) of `from` (row-major) into `to`, both at their beginning; none of
-  /// them narrow.
+  /// Packs panels [begin, end) of `from` (row-major) into `to`, both at their beginning, as
+  /// floats.
   template <typename T> void pack(T *to, const T *from, int64_t begin, int64_t end) const {
     for (int64_t panel = begin; panel < end; ++panel) {
       const int64_t count = unitsOf(panel), columns = gates * count;
@@ -67,23 +74,21 @@ struct GateLayout {
 /// state.
 struct CellLayout {
   int64_t gates, hidden, depth;
-  bool isNarrow = false;
+  GateStorage storage = GateStorage::Floats;
 
   /// Returns the layout of the gates that are computed together: of a GRU all but the last.
-  constexpr GateLayout together() const {
-    return {gates == 3 ? 2 : gates, hidden, depth, isNarrow};
-  }
+  constexpr GateLayout together() const { return {gates == 3 ? 2 : gates, hidden, depth, storage}; }
   /// Returns whether one gate is computed after the others.
   constexpr bool hasLast() const { return gates == 3; }
   /// Returns the layout of the last gate of a GRU, whose weights begin at together().size().
-  constexpr GateLayout last() const { return {1, hidden, depth, isNarrow}; }
+  constexpr GateLayout last() const { return {1, hidden, depth, storage}; }
   /// Returns the number of words of a direction per row of `depth`, and of all of them.
   constexpr int64_t columns() const {
     return together().columns() + (hasLast() ? last().columns() : 0);
   }
   constexpr int64_t size() const { return columns() * depth; }
 
-  /// Packs all weights of a direction, none of them narrow.
+  /// Packs all weights of a direction as floats.
   template <typename T> void pack(T *to, const T *from) const {
     together().pack(to, from, 0, together().panels());
     if (hasLast())
@@ -91,6 +96,29 @@ struct CellLayout {
   }
 };
 
+/// Stores the packed weights of some gates in fewer bits: `from` has the layout of floats, and
+/// `convertPanel` is called as convertPanel(to, from) for each whole panel.
+template <typename Convert>
+void convertPanels(uint32_t *to, const float *from, const GateLayout &layout,
+                   Convert &&convertPanel) {
+  const int64_t whole = layout.hidden / layout.units();
+  for (int64_t panel = 0; panel < whole; ++panel)
+    convertPanel(to + layout.offsetOf(panel), from + panel * GateLayout::kColumns * layout.depth);
+  to += layout.offsetOf(whole);
+  from += whole * GateLayout::kColumns * layout.depth;
+  for (int64_t i = 0; i < layout.size() - layout.offsetOf(whole); ++i)
+    to[i] = __builtin_bit_cast(uint32_t, from[i]);
+}
+template <typename Convert>
+void convertPanels(uint32_t *to, const float *from, const CellLayout &layout,
+                   Convert &&convertPanel) {
+  convertPanels(to, from, layout.together(), convertPanel);
+  const CellLayout floats{layout.gates, layout.hidden, layout.depth};
+  if (layout.hasLast())
+    convertPanels(to + layout.together().size(), from + floats.together().size(), layout.last(),
+                  convertPanel);
+}
+
 } // namespace atc::kernels
 
-#endif // OPENATC_KERNELS_NN_GATELAYOUT_H
+#endif // OPENATC_KERNELS_NN_GATES_GATELAYOUT_H

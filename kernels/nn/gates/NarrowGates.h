@@ -7,10 +7,10 @@
 // used as a float together with its low byte, with which it is rounded, so that only the fourth
 // quarter needs arithmetic before it is multiplied, the same on all processors.
 
-#ifndef OPENATC_KERNELS_NN_NARROWGATES_H
-#define OPENATC_KERNELS_NN_NARROWGATES_H
+#ifndef OPENATC_KERNELS_NN_GATES_NARROWGATES_H
+#define OPENATC_KERNELS_NN_GATES_NARROWGATES_H
 
-#include "kernels/nn/GateLayout.h"
+#include "kernels/nn/gates/GateLayout.h"
 
 namespace atc::kernels {
 
@@ -35,21 +35,12 @@ struct NarrowGates {
     }
   }
 
-  /// Converts the packed weights of a direction, `from` in the layout without narrow panels.
-  static void convert(uint32_t *to, const float *from, const GateLayout &layout) {
-    const int64_t rows = layout.hidden / layout.units() * layout.depth;
-    for (int64_t row = 0; row < rows; ++row)
-      convertRow(to + row * GateLayout::kNarrowWords, from + row * GateLayout::kColumns);
-    to += rows * GateLayout::kNarrowWords;
-    from += rows * GateLayout::kColumns;
-    for (int64_t i = 0; i < layout.size() - rows * GateLayout::kNarrowWords; ++i)
-      to[i] = __builtin_bit_cast(uint32_t, from[i]);
-  }
+  /// Converts the packed weights of a direction, `from` in the layout of floats.
   static void convert(uint32_t *to, const float *from, const CellLayout &layout) {
-    convert(to, from, layout.together());
-    const CellLayout whole{layout.gates, layout.hidden, layout.depth};
-    if (layout.hasLast())
-      convert(to + layout.together().size(), from + whole.together().size(), layout.last());
+    convertPanels(to, from, layout, [&](uint32_t *words, const float *weights) {
+      for (int64_t row = 0; row < layout.depth; ++row)
+        convertRow(words + row * GateLayout::kNarrowWords, weights + row * GateLayout::kColumns);
+    });
   }
 
   /// Makes the last quarter of a row from the words of the others; each of `Words` is a vector or
@@ -74,4 +65,4 @@ private:
 
 } // namespace atc::kernels
 
-#endif // OPENATC_KERNELS_NN_NARROWGATES_H
+#endif // OPENATC_KERNELS_NN_GATES_NARROWGATES_H
