@@ -4,6 +4,7 @@
 import asyncio
 import copy
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -369,7 +370,7 @@ def test_what_cannot_be_interpreted_is_a_coded_error():
 
 def command(*arguments):
     done = subprocess.run([sys.executable, "-m", "openatc", *map(str, arguments)], text=True,
-                          capture_output=True, env={"PYTHONPATH": str(BUILD / "python"),
+                          capture_output=True, env={**os.environ, "PYTHONPATH": str(BUILD / "python"),
                                                     "PATH": "/usr/bin:/bin"})
     return done.returncode, done.stdout, done.stderr
 

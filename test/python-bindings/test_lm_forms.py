@@ -224,7 +224,7 @@ def test_perplexity_is_that_of_the_logits(gpt2):
 def perplexity(*flags):
     return subprocess.run([sys.executable, "-m", "openatc", "perplexity", *map(str, flags)],
                           capture_output=True, text=True, check=False,
-                          env={"PYTHONPATH": str(BUILD / "python")})
+                          env={**os.environ, "PYTHONPATH": str(BUILD / "python")})
 
 
 def test_a_command_reports_by_how_much_quantization_raises_perplexity(gpt2, tmp_path):
