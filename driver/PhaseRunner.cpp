@@ -163,7 +163,7 @@ bool PhaseRunner::runRegions(ModuleOp module, Phase last) {
       return false;
     merger.merge(function, *region);
   }
-  if (last >= Phase::Schedule && target.takesDynamicInputs())
+  if (last >= Phase::Schedule && (target.takesDynamicInputs() || hasOpenDims))
     return runPipeline(module, target.cpu().callPipeline(disabled));
   return true;
 }
@@ -192,7 +192,7 @@ bool PhaseRunner::checkPassNames() {
 /// Reports inputs whose shapes only the CPU could leave open.
 bool PhaseRunner::checkInputs(func::FuncOp main) {
   // The tiles of a loop are static.
-  if (target.takesDynamicInputs() || host::isTiled(main))
+  if (target.takesDynamicInputs() || hasOpenDims || host::isTiled(main))
     return true;
   bool good = true;
   for (BlockArgument input : main.getArguments()) {

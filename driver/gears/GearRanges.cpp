@@ -252,13 +252,20 @@ static std::vector<std::vector<int64_t>> gearsOf(const std::vector<std::vector<i
 bool RangePlanner::combine() {
   while (countGears() > maxGears && thinSizes()) {
   }
-  if (countGears() > maxGears) {
+  if (countGears() <= maxGears) {
+    request.gears = gearsOf(sizes);
+    return true;
+  }
+  if (is_contained(isChosen, false)) {
     diagnostics.error("E10036", "the dims of -1 and a~b in --input_shape would become more than "
                                 "100 gears; give fewer sizes with --input_hint_shape, or the "
                                 "sizes themselves with --dynamic_dims");
     return false;
   }
-  request.gears = gearsOf(sizes);
+  request.isTooMany = true;
+  for (bool largest : {false, true})
+    for (request.gears.emplace_back(); const std::vector<int64_t> &own : sizes)
+      request.gears.back().push_back(largest ? own.back() : own.front());
   return true;
 }
 
@@ -274,8 +281,7 @@ void RangePlanner::announce() {
             std::to_string(sizes[value].back()) + " and is computed at " +
             join(map_range(sizes[value], [](int64_t size) { return std::to_string(size); }), ", ");
   }
-  diagnostics.warning("W11001", "dynamic dims become gears, inputs are padded to the next one: " +
-                                    text + "; --input_hint_shape chooses other sizes");
+  request.announcement = std::move(text);
 }
 
 std::optional<GearRequest> RangePlanner::run(StringRef hints) {

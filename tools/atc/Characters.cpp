@@ -139,7 +139,7 @@ std::string describeWord(StringRef word) {
     return quoted + ": a backslash that continues a line must be its last character";
   if (findAtBack(quotes, word) || findAtFront(quotes, word) || findAnywhere(quotes, word))
     return quoted + ": a value with spaces stands in the quotes of the keyboard, \" or '";
-  return quoted + ": flags are written --flag=value, a value with spaces or ; in quotes";
+  return "";
 }
 
 } // namespace atc::tools
