@@ -133,10 +133,6 @@ std::optional<om::OmGears> GearCompiler::describeGears() {
 /// a gear, if those are not too many; else `whyOpen` is set. Returns false after an error.
 bool GearCompiler::planPadding() {
   compileSummary.timer.begin("proof of padding");
-  if (request.isTooMany) {
-    whyOpen = "more than 100 of them would be needed";
-    return true;
-  }
   std::string whyNot;
   provedAxes = proveRanges(options, request, whyNot, diagnostics);
   if (provedAxes)
@@ -162,6 +158,14 @@ bool GearCompiler::planPadding() {
 /// Compiles the model once with dims of any size. An NPU has no programs for those: of what depends
 /// on them it computes tiles of rows, and the host the rest, which warnings say.
 bool GearCompiler::emitOpen(om::OmSink &sink) {
+  if (!options.aippFile.empty()) {
+    diagnostics.error("E10055", "dims of -1 and a~b in --input_shape cannot become gears: " +
+                                    whyOpen +
+                                    "; and --insert_op_conf needs the size of the image. Give the "
+                                    "sizes, for example " +
+                                    exampleOfSizes(request));
+    return false;
+  }
   diagnostics.warning("W11010", "dims of -1 and a~b in --input_shape stay open, and what the NPU "
                                 "cannot compute in tiles of fixed sizes runs on the CPU. They "
                                 "cannot become gears: " +

@@ -252,20 +252,13 @@ static std::vector<std::vector<int64_t>> gearsOf(const std::vector<std::vector<i
 bool RangePlanner::combine() {
   while (countGears() > maxGears && thinSizes()) {
   }
-  if (countGears() <= maxGears) {
-    request.gears = gearsOf(sizes);
-    return true;
-  }
-  if (is_contained(isChosen, false)) {
+  if (countGears() > maxGears) {
     diagnostics.error("E10036", "the dims of -1 and a~b in --input_shape would become more than "
                                 "100 gears; give fewer sizes with --input_hint_shape, or the "
                                 "sizes themselves with --dynamic_dims");
     return false;
   }
-  request.isTooMany = true;
-  for (bool largest : {false, true})
-    for (request.gears.emplace_back(); const std::vector<int64_t> &own : sizes)
-      request.gears.back().push_back(largest ? own.back() : own.front());
+  request.gears = gearsOf(sizes);
   return true;
 }
 

@@ -29,9 +29,6 @@ struct GearRequest {
   std::vector<std::vector<int64_t>> gears; ///< values; all have as many
   std::vector<int64_t> min;                ///< of OM_GEARS_RANGE only
   bool hasOpenEnd = false;                 ///< of OM_GEARS_RANGE: a dim of -1 has no largest size
-  /// Of OM_GEARS_RANGE: `gears` has the smallest and the largest sizes only, as all that the ranges
-  /// ask for would be too many.
-  bool isTooMany = false;
   std::string announcement; ///< of OM_GEARS_RANGE: which sizes the dims take and are computed at
 
   /// Returns --input_shape as it is in a gear.

@@ -421,7 +421,8 @@ def test_what_cannot_be_padded_stays_open(case, shape, sizes, word, tmp_path):
         got, _ = run(tmp_path / "m.om", tmp_path / "run", inputs)
         static = compiled(model, tmp_path / "static", "--target=cpu", f"--input_shape={shape.format(*size)}")
         want, _ = run(static, tmp_path / "run", inputs)
-        np.testing.assert_allclose(got["y"], want["y"], rtol=1e-2, atol=1e-2)
+        for name, value in want.items():
+            np.testing.assert_allclose(got[name], value, rtol=1e-2, atol=1e-2)
 
 
 def test_each_size_of_a_range_where_nothing_can_be_padded(tmp_path):
@@ -450,20 +451,17 @@ def test_a_range_and_what_only_the_run_knows(tmp_path):
     config.write_text("aipp_op { aipp_mode: dynamic max_src_image_size: 4096 }")
     flags = [NPU, f"--insert_op_conf={config}"]
     status, out, _ = atc(model, tmp_path / "m", *flags, "--input_shape=x:1,3,16,24~26")
-    assert status == 0 and OPEN.search(out) and "only known when it runs" in out, out
-    compiled(model, tmp_path / "m", *flags, *shlex.split(OPEN.search(out).group(1)))
+    assert status == 1 and "E10055: " in out and "only known when it runs" in out, out
+    compiled(model, tmp_path / "m", *flags, *shlex.split(re.search(r"for example (--.*)", out).group(1)))
 
 
-@pytest.mark.parametrize("shape, word", [
-    ("x:1,3,16~400,24~400", "more than 100 sizes"), ("x:1~3,3,32,8~96", "more than 100 sizes"),
-    ("x:1~900,3,2~900,2~900", "more than 100 of them"),
-])
-def test_the_flags_that_a_warning_writes_compile(shape, word, tmp_path):
+@pytest.mark.parametrize("shape", ["x:1,3,16~400,24~400", "x:1~3,3,32,8~96"])
+def test_the_flags_that_a_warning_writes_compile(shape, tmp_path):
     model = gear_models.resnet(tmp_path / "m.onnx")
     status, out, _ = atc(model, tmp_path / "m", NPU, f"--input_shape={shape}")
-    assert status == 0 and word in out
+    assert status == 0 and "more than 100 sizes" in out
     flags = OPEN.search(out).group(1)
-    compiled(model, tmp_path / "m", NPU, *shlex.split(re.sub("900", "90", flags)))
+    compiled(model, tmp_path / "m", NPU, *shlex.split(flags))
     first = [gear["values"] for gear in dump(tmp_path / "m.om")["gears"]["gears"]][0]
     assert ",".join(map(str, first)) in flags
 

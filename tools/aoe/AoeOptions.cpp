@@ -178,7 +178,7 @@ void checkTunable(const AoeOptions &options, Diagnostics &diagnostics) {
            shapeText(options.compile.gears->shapesOf(0)) +
            "\" for the first one) and the same --bank, then atc with all gears and "
            "--op_bank_path=<bank>");
-  if (options.compile.gears ? options.compile.gears->isTooMany : !options.compile.ranges.empty())
+  if (!options.compile.gears && !options.compile.ranges.empty())
     refuse("a model with dims of any size cannot be tuned: give the sizes that are used, with "
            "--dynamic_batch_size, --dynamic_image_size or --dynamic_dims, or one size with "
            "--input_shape");
