@@ -159,18 +159,19 @@ bool GearCompiler::planPadding() {
 /// on them it computes tiles of rows, and the host the rest, which warnings say.
 bool GearCompiler::emitOpen(om::OmSink &sink) {
   if (!options.aippFile.empty()) {
-    diagnostics.error("E10055", "dims of -1 and a~b in --input_shape cannot become gears: " +
-                                    whyOpen +
-                                    "; and --insert_op_conf needs the size of the image. Give the "
-                                    "sizes, for example " +
-                                    exampleOfSizes(request));
+    diagnostics.error("E10055",
+                      "dims of -1 and a~b in --input_shape cannot become gears: " + whyOpen +
+                          "; and --insert_op_conf needs the size of the image. Give the "
+                          "sizes, for example " +
+                          exampleOfSizes(request));
     return false;
   }
   diagnostics.warning("W11010", "dims of -1 and a~b in --input_shape stay open, and what the NPU "
                                 "cannot compute in tiles of fixed sizes runs on the CPU. They "
                                 "cannot become gears: " +
-                                    whyOpen + ". To run all sizes on the NPU, give them, for "
-                                              "example " +
+                                    whyOpen +
+                                    ". To run all sizes on the NPU, give them, for "
+                                    "example " +
                                     exampleOfSizes(request));
   CompilerOptions own = options;
   own.source.inputShapes = request.shapes;
