@@ -132,6 +132,8 @@ bool PhaseRunner::runRegions(ModuleOp module, Phase last) {
                                    // Products stay on a target of static shapes.
                                    options.graphProducts = target.takesDynamicInputs();
                                    options.narrowGates = target.cpu().hasVectorsOf(8);
+                                   // Of what has open dims, such a target computes rows.
+                                   options.convsAsRows = hasOpenDims;
                                    options.widenFloats = target.takesDynamicInputs();
                                    options.storage = target.cpu().weightStorage();
                                    options.convertsHalfs = target.cpu().convertsHalfs();

@@ -156,14 +156,34 @@ bool GearCompiler::planPadding() {
 }
 
 /// Compiles the model once with dims of any size. An NPU has no programs for those: of what depends
-/// on them it computes tiles of rows, and the host the rest, which warnings say.
+/// on them it computes tiles of rows, and the host the rest, which warnings say. A model that would
+/// leave the NPU altogether is refused.
 bool GearCompiler::emitOpen(om::OmSink &sink) {
+  const std::string noGears = "dims of -1 and a~b in --input_shape cannot become gears: " + whyOpen;
+  const std::string sizes = exampleOfSizes(request);
   if (!options.aippFile.empty()) {
+    diagnostics.error("E10055", noGears +
+                                    "; and --insert_op_conf needs the size of the image. Give the "
+                                    "sizes, for example " +
+                                    sizes);
+    return false;
+  }
+  CompilerOptions own = options;
+  own.source.inputShapes = request.shapes;
+  own.hasOpenDims = true;
+  auto context = makeCompilerContext();
+  Compiler compiler(*context, std::move(own), diagnostics);
+  if (!compiler.lower(Phase::Programs))
+    return false;
+  const std::optional<Placement> placement = readPlacement(compiler.module());
+  if (placement && !placement->npu.kernels) {
     diagnostics.error("E10055",
-                      "dims of -1 and a~b in --input_shape cannot become gears: " + whyOpen +
-                          "; and --insert_op_conf needs the size of the image. Give the "
-                          "sizes, for example " +
-                          exampleOfSizes(request));
+                      noGears +
+                          ". While they are open, an NPU computes products with constant matrices "
+                          "or filters of 4096 elements or more and what does not depend on these "
+                          "dims, of which the model has nothing: all of it would run on the CPU. "
+                          "Give the sizes, for example " +
+                          sizes + ", or compile for the CPU with --target=cpu");
     return false;
   }
   diagnostics.warning("W11010", "dims of -1 and a~b in --input_shape stay open, and what the NPU "
@@ -172,12 +192,7 @@ bool GearCompiler::emitOpen(om::OmSink &sink) {
                                     whyOpen +
                                     ". To run all sizes on the NPU, give them, for "
                                     "example " +
-                                    exampleOfSizes(request));
-  CompilerOptions own = options;
-  own.source.inputShapes = request.shapes;
-  own.hasOpenDims = true;
-  auto context = makeCompilerContext();
-  Compiler compiler(*context, std::move(own), diagnostics);
+                                    sizes);
   const bool done = compiler.emit(sink);
   compileSummary = compiler.summary();
   return done;

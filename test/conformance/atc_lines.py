@@ -5,7 +5,8 @@ Each line of atc_lines.txt has three columns, divided by tabs: what must come of
 where the Ascend toolchain refuses it as well), where such a line stands, and the line itself, written for a shell.
 Shell variables have values. What a line names is made here: a small model with inputs of the same names, types and
 shapes and with outputs of the same names, an AIPP file of the same image size, and so on. An input whose dim is -1 or a
-range is open in the model, too.
+range is open in the model, too, and then a layer has 4096 weights or more, as those of real networks have: atc refuses
+models of which nothing can stay on the NPU.
 
     test/conformance/atc_lines.py [--build build] [--only TEXT] [--verbose]
 """
@@ -93,20 +94,25 @@ def onnx_model(path, shapes, outputs):
         symbols = [f"open_{d}" if dim is None else dim for d, dim in enumerate(dims)]
         infos.append(helper.make_tensor_value_info(name, TensorProto.INT64 if is_integer else TensorProto.FLOAT, symbols))
         value = name
+
+        def columns(rows, few, is_open=None in dims):
+            return max(few, -(-4096 // rows)) if is_open else few
+
         if is_integer and len(dims) == 2 and re.search("ids|token|text|prev", name):  # each looks at all others
             value = node("Gather", weight(100, 16), node("Abs", node("Mod", name, weight(integers=np.int64(100)))))
             scores = node("Softmax", node("MatMul", value, node("Transpose", value, perm=[0, 2, 1])), axis=-1)
-            value = node("MatMul", node("MatMul", scores, value), weight(16, 8))
+            value = node("MatMul", node("MatMul", scores, value), weight(16, columns(16, 8)))
         elif is_integer:
             value = node("Sigmoid", node("Cast", name, to=TensorProto.FLOAT))
         elif len(dims) in (4, 5) and dims[1] and dims[1] <= 2048:
             depth = len(dims) - 2
-            value = node("Relu", node("Conv", name, weight(4, dims[1], *[3] * depth), pads=[1] * 2 * depth))
+            filters = weight(columns(dims[1] * 3**depth, 4), dims[1], *[3] * depth)
+            value = node("Relu", node("Conv", name, filters, pads=[1] * 2 * depth))
         elif len(dims) == 3 and dims[-1] and dims[-1] <= 4096 and (dims[1] or 1) <= 4096:  # frames
             scores = node("Softmax", node("MatMul", name, node("Transpose", name, perm=[0, 2, 1])), axis=-1)
-            value = node("MatMul", node("MatMul", scores, name), weight(dims[-1], 8))
+            value = node("MatMul", node("MatMul", scores, name), weight(dims[-1], columns(dims[-1], 8)))
         elif len(dims) >= 2 and dims[-1] and dims[-1] <= 4096:
-            value = node("MatMul", name, weight(dims[-1], 8))
+            value = node("MatMul", name, weight(dims[-1], columns(dims[-1], 8)))
         else:
             value = node("Sigmoid", name)
         made.append(value)
