@@ -47,8 +47,7 @@ func.func @main(%x: tensor<1x16x?x?xf32>) -> tensor<1x32x1x1xf32> {
 
 // -----
 
-// A window of one pixel is a product of the pixels, and the next one reads them where they are. The
-// rows of the filter are the channels: column 1 of the matrix is output 1.
+// A window of one pixel is a product of the pixels, and the next one reads them where they are.
 // CHECK-LABEL: func.func @main
 // CHECK: "Transpose"
 // CHECK-NOT: "Slice"
