@@ -168,6 +168,8 @@ bool Compiler::lower(Phase last) {
   const std::vector<std::string> disabled = passesToDisable(options, current.get());
   PhaseRunner runner(*options.target, disabled, options.tempDir, compileSummary.timer, diagnostics,
                      options.insertedPasses);
+  if (options.hasOpenDims)
+    runner.allowOpenDims();
   PassEditor editor(options.passEdits);
   runner.setHooks(&editor, &options.phaseHook);
   if (isPrepared) {

@@ -40,11 +40,14 @@ struct CompilerOptions {
   /// The target; never null. The default can lower models but has no levels to generate code for.
   std::shared_ptr<const Target> target = std::make_shared<CpuTarget>();
   std::vector<std::string> disabledPasses; ///< names; one that is not optional is an error
-  std::string tempDir;                     ///< --save_temps; created if needed; empty keeps nothing
-  cpu::CacheOptions cache;                 ///< --op_compiler_cache_mode, --op_compiler_cache_dir
-  Quantizer quantizer;                     ///< empty: the model stays as it is
-  std::string aippFile; ///< --insert_op_conf: inputs become images; empty: they stay as they are
-  std::string states;   ///< --state: pairs of inputs and outputs (findStates); empty: "auto"
+  /// Whether inputs may have dims of any size where the target's programs have fixed sizes: what
+  /// depends on them runs on the host, but for tiles.
+  bool hasOpenDims = false;
+  std::string tempDir;     ///< --save_temps; created if needed; empty keeps nothing
+  cpu::CacheOptions cache; ///< --op_compiler_cache_mode, --op_compiler_cache_dir
+  Quantizer quantizer;     ///< empty: the model stays as it is
+  std::string aippFile;    ///< --insert_op_conf: inputs become images; empty: they stay as they are
+  std::string states;      ///< --state: pairs of inputs and outputs (findStates); empty: "auto"
   /// First values of the states that a pass has given the module; null: all begin with zeros.
   std::shared_ptr<const std::vector<om::InitialState>> initialStates;
   ImageLayout imageLayout = ImageLayout::ChannelsFirst; ///< of the model's images, for aippFile

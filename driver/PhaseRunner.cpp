@@ -132,6 +132,8 @@ bool PhaseRunner::runRegions(ModuleOp module, Phase last) {
                                    // Products stay on a target of static shapes.
                                    options.graphProducts = target.takesDynamicInputs();
                                    options.narrowGates = target.cpu().hasVectorsOf(8);
+                                   // Of what has open dims, such a target computes rows.
+                                   options.convsAsRows = hasOpenDims;
                                    options.widenFloats = target.takesDynamicInputs();
                                    options.storage = target.cpu().weightStorage();
                                    options.convertsHalfs = target.cpu().convertsHalfs();
@@ -163,7 +165,7 @@ bool PhaseRunner::runRegions(ModuleOp module, Phase last) {
       return false;
     merger.merge(function, *region);
   }
-  if (last >= Phase::Schedule && target.takesDynamicInputs())
+  if (last >= Phase::Schedule && (target.takesDynamicInputs() || hasOpenDims))
     return runPipeline(module, target.cpu().callPipeline(disabled));
   return true;
 }
@@ -192,7 +194,7 @@ bool PhaseRunner::checkPassNames() {
 /// Reports inputs whose shapes only the CPU could leave open.
 bool PhaseRunner::checkInputs(func::FuncOp main) {
   // The tiles of a loop are static.
-  if (target.takesDynamicInputs() || host::isTiled(main))
+  if (target.takesDynamicInputs() || hasOpenDims || host::isTiled(main))
     return true;
   bool good = true;
   for (BlockArgument input : main.getArguments()) {

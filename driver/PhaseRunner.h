@@ -31,6 +31,9 @@ public:
     hook = phaseHook;
   }
 
+  /// Accepts inputs of dynamic shape for a target of static shapes.
+  void allowOpenDims() { hasOpenDims = true; }
+
   /// Runs the phases up to `last` on a module that has been imported. The module must be
   /// the only one in its context, whose constants are freed on the way. Graph passes are
   /// skipped where @main holds kernel ops or launches already. Returns false after an error,
@@ -71,6 +74,7 @@ private:
   llvm::ArrayRef<InsertedPasses> inserted;
   PassEditor *editor = nullptr;
   const PhaseHook *hook = nullptr;
+  bool hasOpenDims = false;
 };
 
 } // namespace atc::driver

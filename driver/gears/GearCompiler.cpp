@@ -42,16 +42,10 @@ static std::vector<om::OmHostPort> portsOf(const om::OmModel &model, bool output
   return ports;
 }
 
-/// Reports what a gear cannot have: with ranges a host program, whose inputs are not padded, and
-/// inputs and outputs that are no tensors of known rank or that other gears do not have.
+/// Reports what a gear cannot have: inputs and outputs that are no tensors of known rank or that
+/// other gears do not have.
 bool GearCompiler::acceptsGear(const om::OmModel &model, size_t gear) {
   const unsigned before = diagnostics.numErrors();
-  if (request.kind == OM_GEARS_RANGE && model.host)
-    diagnostics.error("E10055", "the dims of -1 and a~b in --input_shape cannot become gears: the "
-                                "model has operators whose sizes are only known when it runs. "
-                                "Give the sizes, for example " +
-                                    exampleOfSizes(request) +
-                                    ", or compile for the CPU with --target=cpu");
   for (bool outputs : {false, true}) {
     const std::vector<om::OmHostPort> ports = portsOf(model, outputs);
     for (const om::OmHostPort &port : ports)
@@ -90,6 +84,11 @@ bool GearCompiler::compileGear(size_t gear) {
   if (!emitted)
     return false;
   const om::OmModel &model = emitted->description.model;
+  // Its inputs are not padded, and it need not be one for every size.
+  if (request.kind == OM_GEARS_RANGE && model.host) {
+    whyOpen = "the model has operators whose sizes are only known when it runs";
+    return true;
+  }
   if (!acceptsGear(model, gear))
     return false;
   addToSummary(compiler->summary(), gear);
@@ -131,25 +130,24 @@ std::optional<om::OmGears> GearCompiler::describeGears() {
 }
 
 /// Proves that inputs may be padded to the gears of ranges; where they may not, every size becomes
-/// a gear, if those are not too many. Returns false after an error.
+/// a gear, if those are not too many; else `whyOpen` is set. Returns false after an error.
 bool GearCompiler::planPadding() {
   compileSummary.timer.begin("proof of padding");
   std::string whyNot;
   provedAxes = proveRanges(options, request, whyNot, diagnostics);
+  if (provedAxes)
+    diagnostics.warning("W11001", "dynamic dims become gears, inputs are padded to the next one: " +
+                                      request.announcement +
+                                      "; --input_hint_shape chooses other sizes");
   if (provedAxes || whyNot.empty())
     return provedAxes.has_value();
   std::optional<GearRequest> all = withAllSizes(request);
   if (!all) {
-    diagnostics.error(
-        "E10055",
-        "the dims of -1 and a~b in --input_shape cannot become gears with padding: " + whyNot +
-            (request.hasOpenEnd ? "; -1 has no largest size to compile each of its "
-                                  "sizes, as 1~64 has"
-                                : "; and more than 100 sizes are too many "
-                                  "to compile each") +
-            ". Give the sizes, for example " + exampleOfSizes(request) +
-            ", or compile for the CPU with --target=cpu");
-    return false;
+    whyOpen = whyNot + (request.hasOpenEnd ? ", and -1 has no largest size, as 1~64 has, to "
+                                             "compile each of its sizes"
+                                           : ", and more than 100 sizes are too many to compile "
+                                             "each");
+    return true;
   }
   diagnostics.warning("W11001", "inputs are not padded: " + whyNot + "; each of the " +
                                     Twine(all->gears.size()) + " sizes becomes a gear");
@@ -157,11 +155,54 @@ bool GearCompiler::planPadding() {
   return true;
 }
 
+/// Compiles the model once with dims of any size. An NPU has no programs for those: of what depends
+/// on them it computes tiles of rows, and the host the rest, which warnings say. A model that would
+/// leave the NPU altogether is refused.
+bool GearCompiler::emitOpen(om::OmSink &sink) {
+  const std::string noGears = "dims of -1 and a~b in --input_shape cannot become gears: " + whyOpen;
+  const std::string sizes = exampleOfSizes(request);
+  if (!options.aippFile.empty()) {
+    diagnostics.error("E10055", noGears +
+                                    "; and --insert_op_conf needs the size of the image. Give the "
+                                    "sizes, for example " +
+                                    sizes);
+    return false;
+  }
+  CompilerOptions own = options;
+  own.source.inputShapes = request.shapes;
+  own.hasOpenDims = true;
+  auto context = makeCompilerContext();
+  Compiler compiler(*context, std::move(own), diagnostics);
+  if (!compiler.lower(Phase::Programs))
+    return false;
+  const std::optional<Placement> placement = readPlacement(compiler.module());
+  if (placement && !placement->npu.kernels) {
+    diagnostics.error("E10055",
+                      noGears +
+                          ". While they are open, an NPU computes products with constant matrices "
+                          "or filters of 4096 elements or more and what does not depend on these "
+                          "dims, of which the model has nothing: all of it would run on the CPU. "
+                          "Give the sizes, for example " +
+                          sizes + ", or compile for the CPU with --target=cpu");
+    return false;
+  }
+  diagnostics.warning("W11010", "dims of -1 and a~b in --input_shape stay open, and what the NPU "
+                                "cannot compute in tiles of fixed sizes runs on the CPU. They "
+                                "cannot become gears: " +
+                                    whyOpen +
+                                    ". To run all sizes on the NPU, give them, for "
+                                    "example " +
+                                    sizes);
+  const bool done = compiler.emit(sink);
+  compileSummary = compiler.summary();
+  return done;
+}
+
 bool GearCompiler::emit(om::OmSink &sink) {
   const unsigned before = diagnostics.numErrors();
   if (request.kind == OM_GEARS_RANGE && !planPadding())
     return false;
-  for (size_t gear = 0; gear < request.gears.size(); ++gear) {
+  for (size_t gear = 0; whyOpen.empty() && gear < request.gears.size(); ++gear) {
     compileSummary.timer.begin("gear " + request.nameOf(gear));
     if (!compileGear(gear)) {
       if (diagnostics.numErrors() == before)
@@ -169,6 +210,8 @@ bool GearCompiler::emit(om::OmSink &sink) {
       return false;
     }
   }
+  if (!whyOpen.empty())
+    return emitOpen(sink);
   std::optional<om::OmGears> gears = describeGears();
   if (!gears)
     return false;

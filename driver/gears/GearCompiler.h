@@ -38,6 +38,7 @@ public:
 
 private:
   bool planPadding();
+  bool emitOpen(om::OmSink &sink);
   bool compileGear(size_t gear);
   void report(const Diagnostics &messages, size_t gear);
   bool acceptsGear(const om::OmModel &model, size_t gear);
@@ -51,6 +52,7 @@ private:
   CompileSummary compileSummary;
   std::vector<std::vector<GearInput>> inputs;            ///< of each gear
   std::optional<std::vector<om::OmGearAxis>> provedAxes; ///< of OM_GEARS_RANGE
+  std::string whyOpen; ///< of OM_GEARS_RANGE: why there are no gears; empty while there may be
   /// The first gear, whose constants the file's description borrows.
   std::unique_ptr<mlir::MLIRContext> firstContext;
   std::unique_ptr<Compiler> firstCompiler;

@@ -274,8 +274,7 @@ void RangePlanner::announce() {
             std::to_string(sizes[value].back()) + " and is computed at " +
             join(map_range(sizes[value], [](int64_t size) { return std::to_string(size); }), ", ");
   }
-  diagnostics.warning("W11001", "dynamic dims become gears, inputs are padded to the next one: " +
-                                    text + "; --input_hint_shape chooses other sizes");
+  request.announcement = std::move(text);
 }
 
 std::optional<GearRequest> RangePlanner::run(StringRef hints) {

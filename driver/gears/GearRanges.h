@@ -36,8 +36,7 @@ RangedShapes withRanges(const InputShapes &shapes);
 /// one: for each the powers of two in its range and its end, or the sizes of `hints`
 /// (`--input_hint_shape`, "0:[8,3,224,224];0:[32,3,224,224]" or with names) in their place. A
 /// dim without a limit ends at 64 or at the largest hint. Dims of equal range at the same
-/// place of several inputs are one value. A warning says what the gears are. Nothing after an
-/// error.
+/// place of several inputs are one value. Nothing after an error.
 std::optional<GearRequest> planRanges(const RangedShapes &shapes, llvm::StringRef hints,
                                       Diagnostics &diagnostics);
 

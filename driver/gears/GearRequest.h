@@ -29,6 +29,7 @@ struct GearRequest {
   std::vector<std::vector<int64_t>> gears; ///< values; all have as many
   std::vector<int64_t> min;                ///< of OM_GEARS_RANGE only
   bool hasOpenEnd = false;                 ///< of OM_GEARS_RANGE: a dim of -1 has no largest size
+  std::string announcement; ///< of OM_GEARS_RANGE: which sizes the dims take and are computed at
 
   /// Returns --input_shape as it is in a gear.
   InputShapes shapesOf(size_t gear) const;

@@ -85,6 +85,37 @@ def HostTileRows : Pass<"host-tile-rows", "::mlir::ModuleOp"> {
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 
+def HostConvsAsRows : Pass<"host-convs-as-rows", "::mlir::func::FuncOp"> {
+  let summary = "Computes convolutions of open sizes as products of patches";
+  let description = [{
+    For a target whose programs have fixed sizes: host-tile-rows gives it the products of calls, but
+    no convolutions. A Conv call of f32 in @main with one group and a constant filter of 4096
+    elements or more becomes a call that moves the channels behind the other dims, pads and strided
+    slices, a Concat of these to patches, and a product of the patches with the filter as a matrix.
+    A window of one pixel needs no patches. Elementwise calls of such images are computed with the
+    channels last, too, so that bias and activation become part of the tiles; what else reads the
+    image gets it with the channels first. Pads that depend on the size of the image (SAME with a
+    stride) keep the call.
+
+    ```mlir
+    %c = graph.host_call "Conv"(%x, %w) {strides = array<i64: 2, 2>}
+        : (tensor<?x64x?x?xf32>, tensor<96x64x1x1xf32>) -> tensor<?x96x?x?xf32>
+    ```
+    becomes
+    ```mlir
+    %l = graph.host_call "Transpose"(%x) {perm = array<i64: 0, 2, 3, 1>}
+        : (tensor<?x64x?x?xf32>) -> tensor<?x?x?x64xf32>
+    %p = graph.host_call "Slice"(%l, %starts, %ends, %axes, %steps) {} : ... -> tensor<?x?x?x64xf32>
+    %m = graph.host_call "MatMul"(%p, %matrix) {}
+        : (tensor<?x?x?x64xf32>, tensor<64x96xf32>) -> tensor<?x?x?x96xf32>
+    %c = graph.host_call "Transpose"(%m) {perm = array<i64: 0, 3, 1, 2>}
+        : (tensor<?x?x?x96xf32>) -> tensor<?x96x?x?xf32>
+    ```
+  }];
+  let statistics = [Statistic<"numConvs", "num-convs", "Convolutions replaced">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
 def HostMergeBranches : Pass<"host-merge-branches", "::mlir::func::FuncOp"> {
   let summary = "Replaces an If whose branches compute the same by one of them";
   let description = [{

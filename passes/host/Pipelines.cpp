@@ -45,6 +45,9 @@ void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
     functions.addPass(createHostPackGates());
   if (options.narrowGates && isOn(options, "host-narrow-gates"))
     functions.addPass(createHostNarrowGates());
+  // Behind the normalizations that convolutions take in.
+  if (options.convsAsRows && isOn(options, "host-tile-rows") && isOn(options, "host-convs-as-rows"))
+    functions.addPass(createHostConvsAsRows());
   // Before x * sigmoid(x) becomes a call of its own.
   if (isOn(options, "host-fuse-conv"))
     functions.addPass(createHostFuseConv());
@@ -87,7 +90,8 @@ ArrayRef<StringLiteral> optionalPasses() {
       "host-merge-branches",     "host-expand-top-k",      "host-narrow-caches",
       "host-expand-volumes",     "host-expand-scatter",    "host-pack-attributes",
       "host-pack-bytes",         "host-scale-sums",        "host-fold-byte-tables",
-      "host-expand-attention",   "host-expand-fused",      "host-expand-grid-sample"};
+      "host-expand-attention",   "host-expand-fused",      "host-expand-grid-sample",
+      "host-convs-as-rows"};
   return names;
 }
 

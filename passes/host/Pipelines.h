@@ -20,6 +20,9 @@ struct HostPipelineOptions : mlir::PassPipelineOptions<HostPipelineOptions> {
                                           "recurrent cells")};
   Option<bool> widenFloats{*this, "widen-floats", llvm::cl::init(true),
                            llvm::cl::desc("Whether calls on f16 and bf16 compute in f32")};
+  Option<bool> convsAsRows{*this, "convs-as-rows", llvm::cl::init(false),
+                           llvm::cl::desc("Whether convolutions become products of patches, which "
+                                          "the target computes in tiles of rows")};
   Option<std::string> storage{*this, "storage", llvm::cl::init("exact"),
                               llvm::cl::desc("Element type of packed weights of f32: f32, exact, "
                                              "f16 or bf16")};

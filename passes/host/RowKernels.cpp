@@ -9,6 +9,8 @@
 #include "passes/host/QuantizedCalls.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace atc::host {
@@ -75,6 +77,34 @@ Value buildGelu(OpBuilder &builder, Operands in) {
   const bool isTanh = approximate && approximate.getValue() == "tanh";
   return graph::GeluOp::create(builder, in.call.getLoc(), in.values[0].getType(), in.values[0],
                                isTanh);
+}
+
+Value buildLeakyRelu(OpBuilder &builder, Operands in) {
+  return graph::LeakyReluOp::create(builder, in.call.getLoc(), in.values[0].getType(), in.values[0],
+                                    APFloat(numberOf(in.call, "alpha", 0.01)));
+}
+
+Value buildHardSigmoid(OpBuilder &builder, Operands in) {
+  return graph::HardSigmoidOp::create(builder, in.call.getLoc(), in.values[0].getType(),
+                                      in.values[0], APFloat(numberOf(in.call, "alpha", 0.2)),
+                                      APFloat(numberOf(in.call, "beta", 0.5)));
+}
+
+Value buildClip(OpBuilder &builder, Operands in) {
+  // Without a limit.
+  double limits[] = {-std::numeric_limits<double>::infinity(),
+                     std::numeric_limits<double>::infinity()};
+  for (size_t i = 1; i < in.values.size() && i < 3; ++i)
+    if (Value given = in.values[i]) {
+      std::optional<double> number = numberIn(given);
+      if (!number)
+        return {};
+      limits[i - 1] = *number;
+    }
+  if (graph::isConstant(in.values[0]))
+    return {};
+  return graph::ClipOp::create(builder, in.call.getLoc(), in.values[0].getType(), in.values[0],
+                               APFloat(limits[0]), APFloat(limits[1]));
 }
 
 Value buildMatMul(OpBuilder &builder, Operands in) {
@@ -165,6 +195,9 @@ Build findBuild(StringRef kernel) {
       {"Pow", buildBinary<graph::PowOp>},
       {"Erf", buildUnary<graph::ErfOp>},
       {"Exp", buildUnary<graph::ExpOp>},
+      {"Clip", buildClip},
+      {"HardSigmoid", buildHardSigmoid},
+      {"LeakyRelu", buildLeakyRelu},
       {"Relu", buildUnary<graph::ReluOp>},
       {"Sigmoid", buildUnary<graph::SigmoidOp>},
       {"Sqrt", buildUnary<graph::SqrtOp>},
@@ -196,7 +229,7 @@ bool isElementwise(StringRef kernel) {
 
 bool keepsShape(StringRef kernel) {
   return llvm::is_contained({"Erf", "Exp", "Relu", "Sigmoid", "Sqrt", "Tanh", "Gelu", "Identity",
-                             "LayerNormalization", "Softmax"},
+                             "Clip", "HardSigmoid", "LeakyRelu", "LayerNormalization", "Softmax"},
                             kernel);
 }
 

@@ -12,6 +12,9 @@
 
 namespace atc::host {
 
+/// Regions whose constant matrices have fewer elements in total stay host calls.
+constexpr int64_t kMinRowWeights = 4096;
+
 /// The operands of a call, as values of [rows, width] or as constants.
 struct RowOperands {
   mutable graph::HostCallOp call;        ///< accessors of ops are not const

@@ -40,14 +40,11 @@ public:
     for (HostCallOp call : block.getOps<HostCallOp>())
       join(call);
     for (auto &[seed, region] : regions)
-      if (region.weights >= minWeights)
+      if (region.weights >= kMinRowWeights)
         replace(region);
   }
 
 private:
-  /// A region whose matrices have fewer elements in total stays host calls.
-  static constexpr int64_t minWeights = 4096;
-
   static int64_t staticWidth(Value value) {
     auto type = value ? dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType();
     const bool isKnown = type && type.getRank() > 0 && !type.isDynamicDim(type.getRank() - 1);

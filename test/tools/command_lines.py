@@ -337,7 +337,12 @@ LINES = [
     (f"atc {RESNET} --soc_version=Ascend310 --input_shape=actual_input_1:1，3，8，8", 'E10001 "U+FF0C"'),
     (f"atc {RESNET} --soc_version='Ascend310\r'", 'E10001 "dos2unix"'),
     (f"atc {RESNET} --soc_version=Ascend310 '\\ '", "E10055"),
-    (f"atc {RESNET} --soc_version=Ascend310 --input_shape=actual_input_1: 1,3,8,8", "E10055"),
+    (f"atc {RESNET} --soc_version=Ascend310 --input_shape=actual_input_1: 1,3,8,8",
+     'E10049 "is left out"'),
+    (f'atc {TF} --soc_version=Ascend310 --input_shape="Placeholder:1,8,8,3" "input_name1:Placeholder"',
+     "ok W10055"),
+    (f"atc {RESNET} --soc_version=Ascend310 --input_shape=actual_input_1:9,3,8,8 "
+     "--input_shape_range=actual_input_1:[1,3,8,8]", "ok W10055"),
     # files of other frameworks
     *((f"atc --model={file} --framework={framework} --output=out --soc_version=Ascend310", expect)
       for file, framework, expect in (

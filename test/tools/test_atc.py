@@ -94,7 +94,7 @@ def test_ways_to_write_flags(model, flags):
     ("--no_such_flag=1", "E10055", "--no_such_flag"),
     ("--inptu_shape=x", "E10055", "did you mean --input_shape?"),
     ("--o=x", "E10055", "--out_nodes"),
-    ("word", "E10055", "is not a flag"),
+    ("\u201cword\u201d", "E10055", "is not a flag"),
     ("--log=", "E10004", "--log"),
     ("--log", "E10004", "--log"),
     ("--log=loud", "E10010", "loud"),

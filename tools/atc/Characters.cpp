@@ -135,11 +135,11 @@ std::string withPlainCharacters(StringRef value) {
 
 std::string describeWord(StringRef word) {
   const std::string quoted = "\"" + word.str() + "\" is not a flag";
-  if (word.trim().empty())
+  if (word.trim(" \t\r\n\\").empty())
     return quoted + ": a backslash that continues a line must be its last character";
   if (findAtBack(quotes, word) || findAtFront(quotes, word) || findAnywhere(quotes, word))
     return quoted + ": a value with spaces stands in the quotes of the keyboard, \" or '";
-  return quoted + ": flags are written --flag=value, a value with spaces or ; in quotes";
+  return "";
 }
 
 } // namespace atc::tools

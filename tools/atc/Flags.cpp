@@ -321,7 +321,12 @@ FlagValues parseFlags(ArrayRef<const char *> arguments, Diagnostics &diagnostics
     const std::string plain = withPlainDashes(arguments[i], diagnostics);
     StringRef spelled = plain;
     if (spelled.size() < 2 || spelled[0] != '-') {
-      diagnostics.error("E10055", describeWord(spelled));
+      if (std::string reason = describeWord(spelled); !reason.empty())
+        diagnostics.error("E10055", reason);
+      else
+        diagnostics.warning("W10055", "\"" + spelled +
+                                          "\" is left out, as the Ascend toolchain does: it is no "
+                                          "flag; a value with spaces or ; stands in quotes");
       continue;
     }
     bool hasValue = spelled.contains('=');

@@ -28,10 +28,10 @@ namespace {
 void checkShapes(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
   const std::string shape = flags.get("input_shape"), range = flags.get("input_shape_range");
   InputShapes &shapes = options.compiler.source.inputShapes;
-  if (!shape.empty() && !range.empty()) {
-    diagnostics.error("E10047", "--input_shape and --input_shape_range exclude each other: give "
-                                "ranges with --input_shape, such as \"x:1~8,3,224,224\"");
-  } else if (range.empty() && !StringRef(shape).contains('~')) {
+  if (!shape.empty() && !range.empty())
+    diagnostics.warning("W10055", "--input_shape has no effect beside --input_shape_range: give "
+                                  "ranges with --input_shape, such as \"x:1~8,3,224,224\"");
+  if (range.empty() && !StringRef(shape).contains('~')) {
     shapes = parseInputShapes(shape, diagnostics);
   } else {
     options.ranges = range.empty() ? driver::readRanges("input_shape", shape, diagnostics)
@@ -172,7 +172,8 @@ void checkHost(const FlagValues &flags, Diagnostics &diagnostics) {
 
 void checkCompatibility(const FlagValues &flags, Diagnostics &diagnostics) {
   SmallVector<StringRef> dynamic;
-  for (StringRef name : {"dynamic_batch_size", "dynamic_image_size", "dynamic_dims"})
+  for (StringRef name :
+       {"dynamic_batch_size", "dynamic_image_size", "dynamic_dims", "input_shape_range"})
     if (flags.has(name.str()))
       dynamic.push_back(name);
   if (dynamic.size() > 1)

@@ -59,8 +59,11 @@ std::optional<OperandDims> matmulDims(ir::MatMulOp op) {
   if (outer < 0 || outer == 3)
     return std::nullopt;
   OperandDims dims;
-  for (Value operand : op->getOperands()) {
-    bool isRhs = operand == op.getRhs(), isBias = operand == op.getBias();
+  for (OpOperand &use : op->getOpOperands()) {
+    const Value operand = use.get();
+    // A tensor that is multiplied with itself is cut as the first factor only.
+    const bool isRhs = operand == op.getRhs() && use.getOperandNumber() != 0;
+    const bool isBias = operand == op.getBias();
     if (isBias || (isRhs && op.getPacked()))
       dims.push_back(-1);
     else if (isRhs)

@@ -80,3 +80,25 @@ func.func @main(%x: memref<4x32xf16>, %y: memref<1x32xf16> {om.output}, %z: memr
   return
 }
 }
+
+// -----
+
+// A tensor that is multiplied with itself: parts of its rows by all of them.
+
+module attributes {npu.soc = "Ascend310P3"} {
+// CHECK-LABEL: func.func @main(%{{.*}}: memref<1x1x32x16xf16>
+func.func @main(%x: memref<1x1x32x16xf16>, %y: memref<1x1x32x32xf16> {om.output}) {
+  %t = om.alloc : memref<1x1x32x32xf16>
+  // CHECK: %[[X0:.*]] = om.view %[[X:.*]][0] : {{.*}} to memref<1x1x16x16xf16>
+  // CHECK: npu.matmul %[[X0]], %[[X]] outs {{.*}} memref<1x1x16x16xf16>, memref<1x1x32x16xf16>, memref<1x1x16x32xf16>
+  // CHECK: %[[X1:.*]] = om.view %[[X]][512]
+  // CHECK: npu.matmul %[[X1]], %[[X]] outs
+  npu.matmul %x, %x outs %t {transpose_rhs} : memref<1x1x32x16xf16>, memref<1x1x32x16xf16>, memref<1x1x32x32xf16>
+  kernel.map %t outs %y : memref<1x1x32x32xf16>, memref<1x1x32x32xf16> {
+  ^bb0(%a: f16):
+    %b = arith.negf %a : f16
+    kernel.yield %b : f16
+  }
+  return
+}
+}
