@@ -142,7 +142,7 @@ class WrittenTwice(Sums):
 
     @tf.function
     def twice(self, x0):
-        return self.add(x0) - self.add(x0 * 0.25)
+        return self.add(x0) + self.add(x0 * 0.25)
 
     @tf.function(input_signature=[tf.TensorSpec([2, 3], tf.float32, name="x0")])
     def run(self, x0):
