@@ -106,12 +106,19 @@ public:
     fill(made, op, inputs, attributes);
     return name;
   }
-  /// Adds a constant: one float, or a vector of 32-bit integers.
+  /// Adds a constant: one float, a 32-bit integer, or a vector of these.
   std::string constant(float value) {
     pb::TensorProto tensor;
     tensor.set_dtype(pb::DT_FLOAT);
     tensor.mutable_tensor_shape();
     tensor.add_float_val(value);
+    return constant(std::move(tensor));
+  }
+  std::string number(int32_t value) {
+    pb::TensorProto tensor;
+    tensor.set_dtype(pb::DT_INT32);
+    tensor.mutable_tensor_shape();
+    tensor.add_int_val(value);
     return constant(std::move(tensor));
   }
   std::string constant(ArrayRef<int32_t> values) {
@@ -212,6 +219,26 @@ void decomposeInplaceUpdate(Rewriter &r, const Inputs &in) {
 }
 void decomposeInplaceAdd(Rewriter &r, const Inputs &in) { updateRows(r, in, "TensorScatterAdd"); }
 void decomposeInplaceSub(Rewriter &r, const Inputs &in) { updateRows(r, in, "TensorScatterSub"); }
+
+/// The slice of the elements' numbers says which ones the values replace.
+void decomposeSliceUpdate(Rewriter &r, const Inputs &in) {
+  const int32_t rest = -1; // {-1} would be a float
+  const std::string shape = r.add("Shape", {in[0]}), all = r.constant(ArrayRef<int32_t>(rest)),
+                    count = r.add("Size", {in[0]}),
+                    numbers = r.add("Reshape",
+                                    {r.add("Range", {r.number(0), count, r.number(1)}), shape});
+  std::vector<std::pair<const char *, const pb::AttrValue *>> masks;
+  for (const char *name :
+       {"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask", "Index"})
+    masks.emplace_back(name, r.attribute(name));
+  const std::string chosen = r.add("StridedSlice", {numbers, in[1], in[2], in[3]}, masks),
+                    values = r.add("BroadcastTo", {in[4], r.add("Shape", {chosen})}),
+                    flat = r.add("TensorScatterUpdate",
+                                 {r.add("Reshape", {in[0], all}),
+                                  r.add("Reshape", {chosen, r.constant({-1, 1})}),
+                                  r.add("Reshape", {values, all})});
+  r.become("Reshape", {flat, shape});
+}
 
 /// A tensor whose elements nothing states: they are 0.
 void decomposeEmpty(Rewriter &r, const Inputs &in) {
@@ -353,6 +380,7 @@ constexpr Decomposed decomposed[] = {
     {"MaxPoolV2", 3, decomposePool, "MaxPool, of a constant window"},
     {"Print", 1, decomposePrint, "Identity"},
     {"SpaceToBatch", 2, decomposeBlocks<false>, "SpaceToBatchND"},
+    {"TensorStridedSliceUpdate", 5, decomposeSliceUpdate, "StridedSlice, TensorScatterUpdate"},
     {"_FusedBatchNormEx", 5, decomposeFusedNorm, "FusedBatchNormV3, Add, Relu"},
     {"_FusedConv2D", 2, decomposeFusedConv, "Conv2D and what follows"},
     {"_FusedDepthwiseConv2dNative", 2, decomposeFusedDepthwise,

@@ -529,10 +529,8 @@ bool Inliner::noteWritesOfCall(Scope &scope, const pb::NodeDef &node,
         return false;
     }
   }
-  const size_t before = writes.size();
   if (!noteWrites(inner, depth))
     return false;
-  noteLoop(node, MutableArrayRef(writes).drop_front(before));
   activeFunctions.erase(function.signature().name());
   return true;
 }

@@ -7,10 +7,10 @@
 #include "frontends/tf/LookupTables.h"
 #include "frontends/tf/LowerControlFlow.h"
 #include "frontends/tf/NodeDefs.h"
-#include "frontends/tf/variables/BranchWrites.h"
 #include "frontends/tf/variables/CheckpointBundle.h"
 #include "frontends/tf/variables/FreezeVariables.h"
 #include "frontends/tf/variables/VariableStates.h"
+#include "frontends/tf/variables/VariableValues.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -114,6 +114,18 @@ static RunNodes nodesThatRun(const pb::MetaGraphDef &meta, ArrayRef<NamedTensor>
   return run;
 }
 
+/// Removes the nodes that the outputs do not need, as those that compute what a function returns
+/// and its caller does not read. Variables stay: what else is known of them is asked for by name.
+static void removeUnneeded(pb::GraphDef &graph, ArrayRef<NamedTensor> inputs,
+                           const std::vector<NamedTensor> &outputs) {
+  StringSet<> needed = neededNodes(graph, outputs);
+  for (const NamedTensor &input : inputs)
+    needed.insert(input.tensor);
+  llvm::erase_if(*graph.mutable_node(), [&](const pb::NodeDef &node) {
+    return node.op() != "VarHandleOp" && !needed.contains(node.name());
+  });
+}
+
 /// Makes a graph without calls; variables that it changes become states where they can.
 static bool inlineWithStates(pb::GraphDef &graph, const pb::OpList &operators, FrozenModel &frozen,
                              Diagnostics &diagnostics) {
@@ -127,6 +139,8 @@ static bool inlineWithStates(pb::GraphDef &graph, const pb::OpList &operators, F
     writes.clear();
     if (!inlineFunctions(graph, operators, inputs, outputs, frozen.graph, writes, diagnostics))
       return false;
+    if (!writes.empty())
+      removeUnneeded(frozen.graph, inputs, outputs);
   } while (makeStates(graph, writtenResults(frozen.graph, writes), frozen.outputs));
   frozen.inputs = std::move(inputs);
   frozen.outputs = std::move(outputs);
@@ -155,8 +169,7 @@ std::optional<FrozenModel> freezeModel(pb::SavedModel &model, StringRef path,
   const std::string assets = inFolder(sys::path::parent_path(path), "assets");
   unsigned errorsBefore = diagnostics.numErrors();
   markVariables(graph, checkpoint, diagnostics);
-  forwardWrites(graph);
-  hoistBranchWrites(graph);
+  passVariableValues(graph, frozen.outputs);
   std::vector<std::string *> tensors;
   for (NamedTensor &output : frozen.outputs)
     tensors.push_back(&output.tensor);

@@ -47,11 +47,9 @@ def test_states(archive, tmp_path):
 
 
 @pytest.mark.parametrize("name,message", [
-    ("written-twice", "changes variable 'Variable_1' while the model runs, and not once"),
-    ("growing", "as a state must be"),
-    ("looped", "/cond' (If) changes variable 'Variable_1' while the model runs, and a loop uses it"),
-    ("looped-writes", "(AssignVariableOp) changes variable 'Variable_1' while the model runs, and a loop uses it"),
-    ("helped", "/cond' (If) changes variable 'Variable_1' while the model runs, and not once"),
+    ("multiplied", "(ResourceScatterMul) changes variable 'Variable_1' while the model runs, and it is no state"),
+    ("looped-products", "(ResourceScatterMul) changes variable 'Variable_1' while the model runs, and it is no state"),
+    ("growing", "(AssignVariableOp) changes variable 'Variable' while the model runs, and it is no state: the shape"),
     ("words", "variable 'Variable' of type DT_STRING changes while the model runs: a state holds real numbers or bools"),
     ("complex", "variable 'Variable' of type DT_COMPLEX64 changes while the model runs: a state holds real numbers")])
 def test_variables_that_are_no_states(name, message, tmp_path):

@@ -149,7 +149,15 @@ private:
   bool isGood = true;
 };
 
-/// Returns the nodes of the main graph that outputs need.
+/// Whether the model states all dims of a variable, as those of a state must be known.
+bool hasKnownShape(const pb::NodeDef &variable) {
+  const pb::AttrValue *shape = attributeOf(variable, "shape");
+  return !shape || (!shape->shape().unknown_rank() &&
+                    llvm::all_of(shape->shape().dim(), [](auto &dim) { return dim.size() >= 0; }));
+}
+
+} // namespace
+
 StringSet<> neededNodes(const pb::GraphDef &graph, const std::vector<NamedTensor> &outputs) {
   StringMap<const pb::NodeDef *> byName;
   for (const pb::NodeDef &node : graph.node())
@@ -169,15 +177,6 @@ StringSet<> neededNodes(const pb::GraphDef &graph, const std::vector<NamedTensor
   }
   return needed;
 }
-
-/// Whether the model states all dims of a variable, as those of a state must be known.
-bool hasKnownShape(const pb::NodeDef &variable) {
-  const pb::AttrValue *shape = attributeOf(variable, "shape");
-  return !shape || (!shape->shape().unknown_rank() &&
-                    llvm::all_of(shape->shape().dim(), [](auto &dim) { return dim.size() >= 0; }));
-}
-
-} // namespace
 
 bool makeStates(pb::GraphDef &graph, const std::vector<std::string> &variables,
                 std::vector<NamedTensor> &outputs) {

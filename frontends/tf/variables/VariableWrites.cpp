@@ -3,7 +3,6 @@
 
 #include "frontends/tf/variables/VariableWrites.h"
 
-#include "frontends/tf/LowerControlFlow.h"
 #include "frontends/tf/NodeDefs.h"
 #include "frontends/tf/variables/VariableStates.h"
 #include "llvm/ADT/STLExtras.h"
@@ -17,15 +16,9 @@ using namespace llvm;
 namespace atc::tf_import {
 
 VariableWrite describeWrite(const pb::NodeDef &node, const std::string &prefix) {
-  if (const pb::AttrValue *condition = attributeOf(node, conditionAttribute))
-    return {"", prefix + condition->list().s(0), condition->list().s(1)};
+  if (const pb::AttrValue *origin = attributeOf(node, originAttribute))
+    return {"", prefix + origin->list().s(0), origin->list().s(1)};
   return {"", prefix + node.name(), node.op()};
-}
-
-void noteLoop(const pb::NodeDef &call, MutableArrayRef<VariableWrite> writes) {
-  if (const pb::AttrValue *lowered = attributeOf(call, loweredAttribute); lowered && lowered->b())
-    for (VariableWrite &write : writes)
-      write.isInLoop = true;
 }
 
 bool writesVariable(StringRef op) {
@@ -33,101 +26,6 @@ bool writesVariable(StringRef op) {
   return (op.starts_with("Assign") && op.contains("Variable")) ||
          (op.starts_with("Resource") && !op.starts_with("ResourceGather")) ||
          op.starts_with("RngSkip") || op.starts_with("RngReadAndSkip");
-}
-
-/// Returns the value that a ReadVariableOp behind a write of its variable reads; null where there
-/// is none, or several. Whatever may change the variable before has its handle as an input.
-static const std::string *writtenBefore(const pb::NodeDef &read,
-                                        const StringMap<const pb::NodeDef *> &nodes) {
-  const std::string *value = nullptr;
-  for (StringRef input : read.input()) {
-    auto found = input.consume_front("^") ? nodes.find(input) : nodes.end();
-    if (found == nodes.end())
-      continue;
-    const pb::NodeDef &before = *found->second;
-    if (before.op() == "ReadVariableOp" || !is_contained(before.input(), read.input(0)))
-      continue;
-    // Calls and branches may write as well, so that one plain assignment alone is known to be read.
-    if (value || before.op() != "AssignVariableOp" || before.input_size() < 2 ||
-        before.input(0) != read.input(0))
-      return nullptr;
-    value = &before.input(1);
-  }
-  return value;
-}
-
-/// Makes AssignAddVariableOp and AssignSubVariableOp a read, the sum, and an assignment.
-static void splitAdditions(pb::FunctionDef &function) {
-  StringSet<> names;
-  for (const pb::NodeDef &node : function.node_def())
-    names.insert(node.name());
-  std::vector<pb::NodeDef> added;
-  for (pb::NodeDef &node : *function.mutable_node_def()) {
-    const bool isSum = node.op() == "AssignAddVariableOp";
-    const pb::AttrValue *type = attributeOf(node, "dtype");
-    if ((!isSum && node.op() != "AssignSubVariableOp") || node.input_size() < 2 || !type)
-      continue;
-    auto add = [&](const char *op, const char *typeName) -> pb::NodeDef & {
-      pb::NodeDef &made = added.emplace_back();
-      std::string name = node.name() + "/" + op;
-      while (!names.insert(name).second)
-        name += "_";
-      made.set_name(name);
-      made.set_op(op);
-      (*made.mutable_attr())[typeName] = *type;
-      return made;
-    };
-    pb::NodeDef &read = add("ReadVariableOp", "dtype");
-    read.add_input(node.input(0));
-    for (int i = 2; i < node.input_size(); ++i)
-      read.add_input(node.input(i));
-    const std::string old = read.name();
-    pb::NodeDef &sum = add(isSum ? "AddV2" : "Sub", "T");
-    sum.add_input(old + ":value:0");
-    sum.add_input(node.input(1));
-    node.set_op("AssignVariableOp");
-    node.set_input(1, sum.name() + ":z:0");
-    node.add_input("^" + old);
-  }
-  for (pb::NodeDef &node : added)
-    *function.add_node_def() = std::move(node);
-}
-
-void forwardWrites(pb::FunctionDef &function) {
-  splitAdditions(function);
-  StringMap<const pb::NodeDef *> nodes;
-  for (const pb::NodeDef &node : function.node_def())
-    nodes[node.name()] = &node;
-  StringMap<std::string> values;
-  for (const pb::NodeDef &node : function.node_def())
-    if (node.op() == "ReadVariableOp" && node.input_size() > 0)
-      if (const std::string *value = writtenBefore(node, nodes))
-        values[node.name() + ":value:0"] = *value;
-  auto replace = [&](std::string &tensor) {
-    // The value written may be that of a read behind another write. All names on the way get its
-    // end, so that a long way is gone once; a circle has no end, and any of its names is that.
-    SmallVector<std::string *> way;
-    for (auto value = values.find(tensor);
-         value != values.end() && value->second != tensor && way.size() < values.size();
-         value = values.find(tensor)) {
-      way.push_back(&value->second);
-      tensor = value->second;
-    }
-    for (std::string *name : way)
-      *name = tensor;
-  };
-  if (values.empty())
-    return;
-  for (pb::NodeDef &node : *function.mutable_node_def())
-    for (std::string &input : *node.mutable_input())
-      replace(input);
-  for (auto &[name, tensor] : *function.mutable_ret())
-    replace(tensor);
-}
-
-void forwardWrites(pb::GraphDef &graph) {
-  for (pb::FunctionDef &function : *graph.mutable_library()->mutable_function())
-    forwardWrites(function);
 }
 
 namespace {
@@ -187,26 +85,6 @@ public:
     return result;
   }
 
-  /// Whether a loop reads or writes the variable behind a tensor.
-  bool isInLoop(StringRef tensor) const {
-    auto variable = variables.find(tensor);
-    if (variable == variables.end())
-      return false;
-    SmallVector<StringRef> open(handles.at(variable->second).begin(),
-                                handles.at(variable->second).end());
-    StringSet<> seen;
-    while (!open.empty())
-      if (auto found = readers.find(open.pop_back_val()); found != readers.end())
-        for (const auto &[node, index] : found->second) {
-          if (node->op() == "Enter")
-            return true;
-          if (is_contained({"Identity", "Switch", "Merge"}, StringRef(node->op())) &&
-              seen.insert(node->name()).second)
-            open.push_back(node->name());
-        }
-    return false;
-  }
-
 private:
   StringMap<std::string> variables;
   StringMap<SmallVector<StringRef>> handles;
@@ -259,14 +137,12 @@ bool checkWrites(const pb::GraphDef &graph, const std::vector<VariableWrite> &wr
         first = node;
       break;
     case Reader::Results:
-      diagnostics.error("E13010",
-                        node + "changes " + (name == names.end() ? "a variable" : name->second) +
-                            " while the model runs, and " +
-                            (write.isInLoop || readers.isInLoop(write.variable)
-                                 ? "a loop uses it: let the loop take and return a tensor, and "
-                                   "write that behind it once, as a state must be"
-                                 : "not once in each run behind all that reads it, as a state must "
-                                   "be"));
+      diagnostics.error(
+          "E13010", node + "changes " + (name == names.end() ? "a variable" : name->second) +
+                        " while the model runs, and it is no state: the shape of a state is "
+                        "known, and functions, in an order that the model states, only read it, "
+                        "gather from it, assign, add, subtract, or scatter to it (not by "
+                        "ResourceScatterMul or Div)");
       return false;
     }
   }

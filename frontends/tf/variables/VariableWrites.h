@@ -19,30 +19,21 @@ namespace pb = atc::tf::pb;
 /// The attribute of a variable with its name in the main graph, which inlining may change.
 inline constexpr const char *variableNameAttribute = "_openatc_variable";
 
-/// The attribute of a write that stands for those in the branches of a condition: its name and
-/// operator.
-inline constexpr const char *conditionAttribute = "_openatc_condition";
+/// The attribute of a write that stands for those of the model: the name and the operator of the
+/// first one.
+inline constexpr const char *originAttribute = "_openatc_origin";
 
 struct VariableWrite {
   std::string variable; ///< the tensor of its handle, empty where it is not known
   std::string node;
   std::string op;
-  bool isInLoop = false;
 };
 
 /// Returns a write without its variable, under the name that the model has for it.
 VariableWrite describeWrite(const pb::NodeDef &node, const std::string &prefix);
 
-/// Marks the writes of a function that `call` calls where it is a part of a loop.
-void noteLoop(const pb::NodeDef &call, llvm::MutableArrayRef<VariableWrite> writes);
-
 /// Whether the operator changes a variable.
 bool writesVariable(llvm::StringRef op);
-
-/// Lets what reads a variable behind its write, in the same function, read what is written. Makes
-/// additions to variables a read, the sum and a write.
-void forwardWrites(pb::FunctionDef &function);
-void forwardWrites(pb::GraphDef &graph);
 
 /// Returns the variables that are written and whose values the outputs of a graph without calls
 /// need for more than random numbers.

@@ -8,7 +8,6 @@
 #include <filesystem>
 
 #include "frontends/tf/variables/CheckpointTable.h"
-#include "frontends/tf/variables/VariableWrites.h"
 #include "google/protobuf/text_format.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -350,10 +349,12 @@ TEST_CASE("errors of the graph are told") {
     REQUIRE(google::protobuf::TextFormat::ParseFromString(
         R"(signature { name: "setting" input_arg { name: "a" type: DT_FLOAT }
              input_arg { name: "v" type: DT_RESOURCE } output_arg { name: "r" type: DT_FLOAT } }
-           node_def { name: "set" op: "AssignVariableOp" input: "v" input: "a" }
+           node_def { name: "set" op: "AssignVariableOp" input: "v" input: "a"
+             attr { key: "dtype" value { type: DT_FLOAT } } }
            node_def { name: "more" op: "StatefulPartitionedCall" input: "v" input: "^set"
              attr { key: "f" value { func { name: "counting" } } } }
-           node_def { name: "read" op: "ReadVariableOp" input: "v" input: "^set" }
+           node_def { name: "read" op: "ReadVariableOp" input: "v" input: "^set"
+             attr { key: "dtype" value { type: DT_FLOAT } } }
            ret { key: "r" value: "read:value:0" })",
         library.add_function()));
     pb::FunctionDef &counting = *library.add_function();
@@ -543,31 +544,4 @@ TEST_CASE("a Keras model with nested functions and variables") {
     CHECK(node.op() != "ReadVariableOp");
     CHECK(node.op() != "VarHandleOp");
   }
-}
-
-TEST_CASE("a long chain of writes and reads takes no time") {
-  // Each write stores what was read behind the one before; the last two are a circle.
-  constexpr int count = 40000;
-  pb::GraphDef graph;
-  pb::FunctionDef &function = *graph.mutable_library()->add_function();
-  auto add = [&](const std::string &name, const char *op, const std::vector<std::string> &inputs) {
-    pb::NodeDef &node = *function.add_node_def();
-    node.set_name(name);
-    node.set_op(op);
-    for (const std::string &input : inputs)
-      node.add_input(input);
-  };
-  auto pair = [&](const std::string &number, const std::string &value) {
-    add("w" + number, "AssignVariableOp", {"v", value});
-    add("r" + number, "ReadVariableOp", {"v", "^w" + number});
-  };
-  for (int i = 0; i < count; ++i)
-    pair(std::to_string(i), i ? "r" + std::to_string(i - 1) + ":value:0" : "x");
-  pair("a", "rb:value:0");
-  pair("b", "ra:value:0");
-  (*function.mutable_ret())["y"] = "r" + std::to_string(count - 1) + ":value:0";
-  (*function.mutable_ret())["z"] = "ra:value:0";
-  forwardWrites(graph);
-  CHECK(function.ret().at("y") == "x");
-  CHECK(function.node_def(2 * count - 2).input(1) == "x");
 }

@@ -1,0 +1,48 @@
+//===-- VariableAccess.h - operators that read and write variables ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_FRONTENDS_TF_VARIABLES_VARIABLEACCESS_H
+#define OPENATC_FRONTENDS_TF_VARIABLES_VARIABLEACCESS_H
+
+#include <string>
+
+#include "frontends/tf/schema/tensorflow.pb.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace atc::tf_import {
+
+namespace pb = atc::tf::pb;
+
+/// What a function does with a variable whose handle it takes.
+struct VariableUse {
+  bool isKnown = true; ///< whether a tensor can stand for the handle
+  bool writes = false;
+  pb::DataType type = pb::DT_INVALID;
+  std::string writer, writerOp; ///< the first write, by its name from the function on
+
+  /// Adds what else is done with the variable, by nodes below `prefix`. False where the type is
+  /// another one.
+  bool add(const VariableUse &more, const std::string &prefix);
+};
+
+/// The tensor that stands for a variable, and its type.
+struct VariableValue {
+  std::string tensor;
+  pb::DataType type = pb::DT_INVALID;
+};
+
+/// Adds what a node does with the variable that is its first input. False where no operator on a
+/// tensor does the same.
+bool addAccess(const pb::NodeDef &node, VariableUse &use);
+
+/// Makes a node of a function, whose first input is a variable, one that takes the value instead.
+/// Where it writes, `value` is the new one. `renamed` gets the tensors whose names change.
+void rewriteAccess(pb::FunctionDef &function, int number, VariableValue &value,
+                   llvm::StringMap<std::string> &renamed);
+
+/// Adds a node without inputs.
+pb::NodeDef &addNode(pb::FunctionDef &function, const std::string &name, const char *op);
+
+} // namespace atc::tf_import
+
+#endif // OPENATC_FRONTENDS_TF_VARIABLES_VARIABLEACCESS_H
