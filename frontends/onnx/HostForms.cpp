@@ -326,9 +326,12 @@ private:
         return error;
     if (op == "Resize" && opset < 11 && !call.inputs.empty())
       return modernizeResize();
-    if (op == "Resize" && call.inputs.size() >= 3 && call.inputs[2] &&
-        (call.inputs.size() == 3 || !call.inputs[3]) &&
-        call.inputs[2].getDefiningOp<graph::ConstantOp>())
+    auto isConstant = [&](size_t i) {
+      return i < call.inputs.size() && call.inputs[i] &&
+             call.inputs[i].getDefiningOp<graph::ConstantOp>();
+    };
+    const bool hasSizes = call.inputs.size() > 3 && call.inputs[3];
+    if (op == "Resize" && isConstant(hasSizes ? 3 : 2))
       if (auto mode = dyn_cast_or_null<StringAttr>(parameter("coordinate_transformation_mode"));
           mode && mode == "align_corners")
         setParameter("coordinate_transformation_mode",

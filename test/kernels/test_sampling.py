@@ -103,6 +103,61 @@ def test_resize_of_many_rows(mode, antialias, dtype, shape, size):
     np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
 
 
+def between_integers(x, axes, sizes, coordinates):
+    """Sums in f32 over all corners, the innermost axis first, without fused products."""
+    places = []
+    for d, size in zip(axes, sizes):
+        n, f = x.shape[d], np.float32
+        i, scale = np.arange(size, dtype=f), f(size / n)
+        at = {
+            "half_pixel": (i + f(0.5)) / scale - f(0.5),
+            "align_corners": i * f(n - 1) / f(size - 1),
+            "asymmetric": i / scale
+        }[coordinates]
+        at = np.clip(at, f(0), f(n - 1))
+        low = at.astype(int)
+        high = np.minimum(low + 1, n - 1)
+        weights = np.array([high - at, at - low], f)
+        weights[:, low == high] = 0.5
+        places.append(list(zip((low, high), weights)))
+    total = np.float32(0)
+    for corner in itertools.product(*places):
+        taken, weight = x, np.float32(1)
+        for d, (index, own) in reversed(list(zip(axes, corner))):
+            taken = np.take(taken, index, d)
+            weight = weight * own.reshape([-1 if d == k else 1 for k in range(x.ndim)])
+        total = total + weight * taken.astype("f4")
+    return total.astype(x.dtype)
+
+
+@pytest.mark.parametrize("coordinates", ["half_pixel", "align_corners", "asymmetric"])
+@pytest.mark.parametrize("dtype,axes,sizes", [("i4", (2, 3), (40, 29)), ("u1", (2, 3), (9, 11)),
+                                              ("i1", (1, 2), (5, 31)), ("u8", (3,), (38,)),
+                                              ("i2", (1, 2, 3), (3, 9, 40))])
+def test_resize_of_integers(coordinates, dtype, axes, sizes):
+    """Fractions are cut off, so each rounding of a sum that should be whole counts."""
+    x = rng.integers(0 if dtype[0] == "u" else -128, 127, (1, 2, 17, 23)).astype(dtype)
+    got, = call("Resize", x, None, None, np.array(sizes), missing=[1, 2], mode="linear",
+                axes=list(axes), coordinate_transformation_mode=coordinates)
+    np.testing.assert_array_equal(got, between_integers(x, axes, sizes, coordinates))
+
+
+def test_resize_of_integers_by_polynomials():
+    x = rng.integers(0, 256, (17, 23)).astype("u1")
+    got, = call("Resize", x, None, None, np.array([9, 40]), missing=[1, 2], mode="cubic")
+    a, b = (matrix("cubic", "half_pixel", n, out, out / n) for n, out in ((17, 9), (23, 40)))
+    want = np.clip(a @ x @ b.T, 0, 255)
+    assert np.abs(got - want).max() < 0.5 + 1e-9
+
+
+def test_resize_of_large_integers():
+    """What f32 does not hold is interpolated in f64."""
+    x = np.array([2**30 + 1, 2**30 + 3], "i4")
+    got, = call("Resize", x, None, None, np.array([4]), missing=[1, 2], mode="linear",
+                coordinate_transformation_mode="align_corners")
+    np.testing.assert_array_equal(got[[0, 3]], x)
+
+
 def test_resize_reads_nothing_without_weight():
     """What has no weight may be infinite; a NaN is in the results that it has a weight in."""
     x = np.ones((18, 20), "f4")

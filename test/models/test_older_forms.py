@@ -201,6 +201,55 @@ def test_last_corners_of_fractional_scales(tmp_path, mode, left_out, dims):
     np.testing.assert_allclose(got[0, 0], want, atol=1e-5)
 
 
+@pytest.mark.parametrize("dims", [[1, 1, 5, 7], [1, 1, "h", "w"]])
+@pytest.mark.parametrize("coordinates", ["align_corners", "half_pixel_symmetric"])
+def test_positions_of_a_kept_aspect_ratio(tmp_path, coordinates, dims):
+    """The smaller scale, 1.2, serves both axes: 7 columns become 8, not 8.4."""
+    model, info = tmp_path / "model.onnx", helper.make_tensor_value_info
+    node = helper.make_node("Resize", ["x", "", "", "s"], ["y"], mode="linear", axes=[2, 3],
+                            coordinate_transformation_mode=coordinates,
+                            keep_aspect_ratio_policy="not_larger")
+    save(model, [node], [info("x", TensorProto.FLOAT, dims)], [info("y", TensorProto.FLOAT, None)],
+         [numpy_helper.from_array(np.array([6, 20]), "s")], 18, 9)
+    om, _ = compile_file(model)
+    x = np.random.default_rng(7).standard_normal((1, 1, 5, 7)).astype("f4")
+    got, = run(om, {"x": x})
+    hats = []
+    for size, count in ((5, 6), (7, 8)):
+        at = np.arange(count) * (size - 1) / (count - 1)
+        if coordinates == "half_pixel_symmetric":
+            at = size / 2 * (1 - count / (1.2 * size)) + (np.arange(count) + 0.5) / 1.2 - 0.5
+        at = np.clip(at, 0, size - 1)
+        hats.append(np.maximum(0, 1 - np.abs(at[:, None] - np.arange(size))))
+    np.testing.assert_allclose(got, (hats[0] @ x[0, 0] @ hats[1].T)[None, None], atol=1e-5)
+
+
+def test_whole_sums_between_integers(tmp_path):
+    """The fractions of integers are cut off: each product and each sum is rounded to f32, in the order
+    of the corners."""
+    model, info = tmp_path / "model.onnx", helper.make_tensor_value_info
+    node = helper.make_node("Resize", ["x", "", "", "s"], ["y"], mode="linear", axes=[2, 3],
+                            coordinate_transformation_mode="align_corners")
+    save(model, [node], [info("x", TensorProto.INT32, [1, "c", "h", "w"])],
+         [info("y", TensorProto.INT32, None)], [numpy_helper.from_array(np.array([40, 29]), "s")], 18, 9)
+    om, _ = compile_file(model)
+    x = np.random.default_rng(1).integers(-128, 127, (1, 8, 17, 23)).astype("i4")
+    got, = run(om, {"x": x})
+    axes = []
+    for size, count in ((17, 40), (23, 29)):
+        at = np.arange(count, dtype="f4") * np.float32(size - 1) / np.float32(count - 1)
+        low = at.astype(int)
+        high = np.minimum(low + 1, size - 1)
+        half = np.where(low == high, np.float32(0.5), np.float32(0))
+        axes.append([(low, high - at.astype("f4") + half), (high, at - low.astype("f4") + half)])
+    want = np.float32(0)
+    for row, row_weight in axes[0]:
+        for column, weight in axes[1]:
+            corner = x[0][:, row][:, :, column].astype("f4")
+            want = want + weight.astype("f4") * row_weight.astype("f4")[:, None] * corner
+    np.testing.assert_array_equal(got[0], want.astype("i4"))
+
+
 @pytest.mark.parametrize("dims", [[1, 64, 9, 9], ["n", 64, "h", "w"]])
 def test_weights_that_are_expanded_from_smaller_ones(tmp_path, dims):
     """A blur for all channels is one kernel that is repeated."""

@@ -150,16 +150,17 @@ void readCoordinates(NodeContext &n, Resampling &how, bool alignedSizes) {
                     "'" + coordinates + "' is not supported here");
 }
 
-/// The dims of the result for the `sizes` of some axes, by the policy for the
-/// aspect ratio.
-void applySizes(NodeContext &n, ArrayRef<int64_t> axes, ArrayRef<int64_t> sizes,
+/// Finds the dims of the result for the `sizes` of some axes, by the policy for the aspect ratio.
+/// Returns whether the dims are the sizes, each with a scale of its own.
+bool applySizes(NodeContext &n, ArrayRef<int64_t> axes, ArrayRef<int64_t> sizes,
                 SmallVector<int64_t> &shape, SmallVector<double> &scales) {
   std::string policy =
       n.choiceAttr("keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"});
   double common = policy == "not_larger" ? HUGE_VAL : 0;
   for (auto [axis, size] : llvm::zip(axes, sizes)) {
     if (size < 0 || size > maxDim || shape[axis] == 0)
-      return n.failNode("size " + Twine(size) + " of axis " + Twine(axis) + " is out of range");
+      return n.failNode("size " + Twine(size) + " of axis " + Twine(axis) + " is out of range"),
+             false;
     double scale = static_cast<double>(size) / shape[axis];
     common = policy == "not_larger" ? std::min(common, scale) : std::max(common, scale);
   }
@@ -172,10 +173,11 @@ void applySizes(NodeContext &n, ArrayRef<int64_t> axes, ArrayRef<int64_t> sizes,
     }
     double rounded = std::floor(common * dim + 0.5);
     if (rounded > static_cast<double>(maxDim))
-      return n.failNode("its result has a dim of more than 2^31 elements");
+      return n.failNode("its result has a dim of more than 2^31 elements"), false;
     shape[axis] = static_cast<int64_t>(rounded);
     scales[axis] = common;
   }
+  return policy == "stretch";
 }
 
 void importResizeV11(NodeContext &n) {
@@ -221,12 +223,13 @@ void importResizeV11(NodeContext &n) {
 
   SmallVector<int64_t> shape(n.shape(input));
   SmallVector<double> scales(rank, 1.0);
+  bool isStretched = false;
   if (hasScales) {
     for (auto [axis, scale] : llvm::zip(axes, *given))
       scales[axis] = scale;
     shape = shapeForScales(n, input, scales);
   } else {
-    applySizes(n, axes, *sizes, shape, scales);
+    isStretched = applySizes(n, axes, *sizes, shape, scales);
   }
   n.ignoreAttr("keep_aspect_ratio_policy"); // of sizes only
   if (n.failed())
@@ -238,7 +241,7 @@ void importResizeV11(NodeContext &n) {
   }
   if (antialias && how.mode != ResizeMode::Nearest && shrinks)
     return n.failAttribute("antialias", "1 is not supported where the tensor shrinks");
-  readCoordinates(n, how, alignedSizes || hasSizes);
+  readCoordinates(n, how, alignedSizes || (hasSizes && isStretched));
   resize(n, input, shape, scales, how);
 }
 

@@ -163,6 +163,11 @@ struct Resizer : ResizeMode {
         return;
     if (method == Method::Nearest)
       gather(c, x, out);
+    else if (isBetweenIntegers(x))
+      (void)dispatchIntegers(x.dtype(), [&](auto type) {
+        using T = typename decltype(type)::Type;
+        interpolateIntegers(c, x.as<T>(), reinterpret_cast<T *>(out));
+      });
     else if (x.dtype() == F32 || x.dtype() == F16 || x.dtype() == BF16)
       interpolate<float>(c, x, out);
     else
@@ -279,6 +284,126 @@ private:
     if (!done)
       c.failType(x.dtype());
   }
+
+  /// Of a resize of integers: the neighbors of each result along an axis and their weights, [taps,
+  /// out].
+  struct Neighbors {
+    int64_t *indices = nullptr;
+    float *weights = nullptr;
+    int64_t taps = 1;
+  };
+
+  static constexpr int64_t kExact = 1 << 24; ///< f32 holds the integers up to here
+  static constexpr int64_t kMaxResized = 3;  ///< axes of volumes
+
+  /// Returns whether integers are interpolated as the source format's runtimes do it, in f32.
+  bool isBetweenIntegers(Tensor x) const {
+    if (method != Method::Linear || antialias)
+      return false;
+    int64_t resized = 0;
+    for (int64_t d = 0; d < x.rank(); ++d) {
+      if (axes[d].resized && maximum(axes[d].in, axes[d].out) > kExact)
+        return false;
+      resized += axes[d].resized;
+    }
+    if (!resized || resized > kMaxResized)
+      return false;
+    bool exact = true;
+    return dispatchIntegers(x.dtype(),
+                            [&](auto type) {
+                              using T = typename decltype(type)::Type;
+                              if constexpr (sizeof(T) > 2)
+                                for (int64_t i = 0; i < x.count(); ++i) {
+                                  const T value = x.as<T>()[i];
+                                  exact &=
+                                      value <= T(kExact) && (T(-1) > T(0) || value >= T(-kExact));
+                                }
+                            }) &&
+           exact;
+  }
+
+  /// Finds the neighbors along an axis. False where there is no memory.
+  bool find(Context &c, const Axis &a, Neighbors &found) const {
+    found.taps = a.resized ? 2 : 1;
+    found.indices = c.scratch<int64_t>(maximum(found.taps * a.out, int64_t(1)));
+    found.weights = c.scratch<float>(maximum(found.taps * a.out, int64_t(1)));
+    if (!found.indices || !found.weights)
+      return false;
+    for (int64_t i = 0; i < a.out; ++i) {
+      found.indices[i] = i;
+      found.weights[i] = 1;
+      if (!a.resized)
+        continue;
+      float x = source<float>(a, i);
+      x = x > 0 ? minimum(x, float(a.in - 1)) : 0;
+      const int64_t low = int64_t(x), high = minimum(low + 1, a.in - 1);
+      // The last element is its own neighbor.
+      found.indices[i] = low;
+      found.indices[a.out + i] = high;
+      found.weights[i] = low == high ? 0.5f : float(high) - x;
+      found.weights[a.out + i] = low == high ? 0.5f : x - float(low);
+    }
+    return true;
+  }
+
+  /// Interpolates integers, which lose their fractions: where a sum should be whole, its rounding
+  /// decides. So the order of its terms and of the factors of each is that of the source format's
+  /// runtimes, and terms are rounded: products in a loop of their own are not fused with the sums.
+  template <typename T> void interpolateIntegers(Context &c, const T *x, T *out) const {
+    const int64_t last = result.rank - 1, width = result[last];
+    Dims dims;
+    Neighbors along[host::kMaxRank];
+    for (int64_t d = 0; d <= last; ++d) {
+      dims.push(axes[d].in);
+      if (!find(c, axes[d], along[d]))
+        return;
+    }
+    const Dims steps = stridesOf(dims);
+    parallelIf(c, result.product() / width, 8 * width, [&](int64_t begin, int64_t end) {
+      float *sums = c.scratch<float>(width), *terms = c.scratch<float>(width);
+      for (int64_t row = begin; row < end && sums && terms; ++row) {
+        // The corners around the row, and the factors of their weights, which begin with those of
+        // the innermost axis.
+        int64_t corners = 1, factors = 0, offsets[1 << kMaxResized] = {};
+        float weights[kMaxResized][1 << kMaxResized];
+        for (int64_t d = last - 1, rest = row; d >= 0; rest /= result[d], --d) {
+          const int64_t i = rest % result[d];
+          const int64_t near = along[d].indices[i] * steps[d];
+          const bool isResized = along[d].taps == 2;
+          const int64_t far = isResized ? along[d].indices[result[d] + i] * steps[d] : 0;
+          for (int64_t k = 0; k < corners; ++k) {
+            for (int64_t f = 0; f < factors && isResized; ++f)
+              weights[f][corners + k] = weights[f][k];
+            if (isResized) {
+              offsets[corners + k] = offsets[k] + far;
+              weights[factors][k] = along[d].weights[i];
+              weights[factors][corners + k] = along[d].weights[result[d] + i];
+            }
+            offsets[k] += near;
+          }
+          factors += isResized;
+          corners *= along[d].taps;
+        }
+        for (; factors < kMaxResized; ++factors)
+          for (float &weight : weights[factors])
+            weight = 1;
+        __builtin_memset(sums, 0, uint64_t(width) * sizeof(float));
+        for (int64_t k = 0; k < corners; ++k)
+          for (int64_t t = 0; t < along[last].taps; ++t) {
+            const int64_t *indices = along[last].indices + t * width;
+            const float *own = along[last].weights + t * width;
+            for (int64_t j = 0; j < width; ++j)
+              terms[j] = own[j] * weights[0][k] * weights[1][k] * weights[2][k] *
+                         float(x[offsets[k] + indices[j]]);
+            for (int64_t j = 0; j < width; ++j)
+              sums[j] += terms[j];
+          }
+        for (int64_t j = 0; j < width; ++j)
+          out[row * width + j] = T(sums[j]);
+      }
+    });
+  }
+
   /// Computes along one dim after the other, first along those that shrink.
   template <typename F> void interpolate(Context &c, Tensor x, char *out) const {
     const int64_t rank = x.rank();
@@ -313,8 +438,9 @@ private:
     }
     if (!data || reinterpret_cast<const char *>(data) == out)
       return;
-    // Interpolated integers lose their fractions, but for averages of many elements.
-    const bool cuts = !isFloat(x.dtype()) && !antialias;
+    // Integers between two others lose their fractions, as in the source format's runtimes. These
+    // have no polynomials of integers, which are rounded as in the standard, and round averages.
+    const bool cuts = !isFloat(x.dtype()) && method == Method::Linear && !antialias;
     storeEach(c, out, x.dtype(), result.product(),
               [&](int64_t i) { return cuts ? math::trunc(double(data[i])) : double(data[i]); });
   }
