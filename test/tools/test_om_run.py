@@ -227,6 +227,10 @@ def test_values_stand_for_a_file(typed, tmp_path, dtype, values):
 def test_typed_strings_and_scalars(typed, tmp_path):
     om_run(typed("STRING", ["n"])[1], "--input", 'x=["a, b", "]=[", "\\""]', "--output", tmp_path)
     assert np.load(tmp_path / "y.npy").tolist() == [b"a, b", b"]=[", b'"']
+    # Nothing else stands for them, though their number is known or given.
+    for dims, more in (([1], []), (["n"], ["--shape=x:2"])):
+        assert refused(typed("STRING", dims)[1], "--random", *more).startswith(
+            "E10014: input 'x' has strings")
     om_run(typed("FLOAT", [])[1], "--input", "x=[2.5]", "--output", tmp_path)
     assert np.load(tmp_path / "y.npy") == np.float32(2.5)
 

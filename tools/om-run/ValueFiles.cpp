@@ -145,6 +145,16 @@ om::Value makeFirstValue(const om::Model &model, const om::Session &session, siz
   return makeValue(input, isRandom, seed, error);
 }
 
+std::string missingValue(const om::Tensor &input) {
+  const std::string name = printable(input.name);
+  if (input.dtype == OM_STRING)
+    return "input '" + name + "' has strings, and none are made up: give them with --input, as a " +
+           "file or as " + name + "=[\"text\"].";
+  return "input '" + name + "' has the shape " + typeText("", input.dims, input.dimNames) +
+         ", which is not known before the run: give its file with --input, or its shape with "
+         "--shape.";
+}
+
 bool writeValue(const std::string &path, const NamedTensor &named, std::string &error) {
   if (named.tensor.dtype != OM_STRING)
     return writeNpy(path, named.tensor, named.value.data(), error);

@@ -33,6 +33,9 @@ bool readValue(const std::string &path, const om::Tensor &input, MemoryShare &me
 /// Returns zeros, or random values, for an input without a file.
 om::Value makeValue(const om::Tensor &input, bool isRandom, uint64_t seed, om::Error &error);
 
+/// What is said of an input that was given no value and has none to begin with.
+std::string missingValue(const om::Tensor &input);
+
 /// Reads what the state that is input `input`, of `bytes` bytes, begins with. Returns false where
 /// the input is no state, or one that begins with zeros.
 bool readFirstValue(const om::Model &model, const om::Session &session, size_t input,

@@ -340,10 +340,7 @@ bool Runner::readValues() {
     else if (!errorLines.empty())
       break;
     else if (!ends[i].optional)
-      failed("E10014", "input '" + printable(ends[i].name) + "' has the shape " +
-                           typeText("", ends[i].dims, ends[i].dimNames) +
-                           ", which is not known before the run: give its file with --input, or "
-                           "its shape with --shape.");
+      failed("E10014", missingValue(ends[i]));
   }
   if (errorLines.empty() && options.state && !setStates(model, session, inputValues, error))
     return failed("E10014", error.message());
