@@ -175,12 +175,16 @@ View geluTimes(Plan &plan, const View &x, const char *approximate) {
   return combined(plan, "Mul", gelu(plan, left, kind == "tanh"), right);
 }
 
-View fatreluTimes(Plan &plan, const View &x, double threshold) {
+View fatreluTimes(Plan &plan, const View &x, const View &threshold) {
   const auto [left, right] = halves(plan, x, -1);
-  return plan.isGood()
-             ? combined(plan, "Mul", aboveOr(plan, left, left, threshold, plan.constant(0, x.type)),
-                        right)
-             : View();
+  if (plan.isGood() && countOf(threshold.dims) != 1)
+    plan.reject("threshold %s must have one element", textOf(threshold.dims).c_str());
+  if (!plan.isGood())
+    return {};
+  const View bound = plan.reshaped(plan.dense(threshold, x.type), {1});
+  return combined(plan, "Mul",
+                  chosen(plan, comparison(plan, "Lt", left, bound), plan.constant(0, x.type), left),
+                  right);
 }
 
 aclnnStatus geGluPlan(const char *function, const aclTensor *self, int64_t dim, int64_t approximate,
@@ -293,8 +297,9 @@ ACLNN_FUNCTION(Glu, (const aclTensor *self, int64_t dim, aclTensor *out), out,
                glu(plan, IN(self), dim))
 ACLNN_FUNCTION(GeluMul, (const aclTensor *input, const char *approximate, const aclTensor *out),
                out, geluTimes(plan, IN(input), approximate))
-ACLNN_FUNCTION(FatreluMul, (const aclTensor *input, const aclScalar *threshold, aclTensor *out),
-               out, fatreluTimes(plan, IN(input), plan.number(threshold, "threshold")))
+ACLNN_FUNCTION(FatreluMul,
+               (const aclTensor *input, const aclTensor *threshold, const aclTensor *out), out,
+               fatreluTimes(plan, IN(input), IN(threshold)))
 ACLNN_FUNCTION(SwiGlu, (const aclTensor *x, int64_t dim, const aclTensor *out), out,
                swiGlu(plan, IN(x), dim))
 

@@ -57,9 +57,10 @@ View withoutScales(Plan &plan, const View &x, const View &weightScale, const Vie
 /// `share`; all others become -infinity.
 void keepProbable(const double *row, double *to, int64_t width, int64_t count, double share) {
   std::vector<int64_t> order(static_cast<size_t>(width));
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t a, int64_t b) { return row[a] > row[b]; });
+  std::iota(order.rbegin(), order.rend(), 0);
+  // Of equal logits the last comes first: the order of a stable sort that ascends, reversed.
+  std::stable_sort(order.rbegin(), order.rend(),
+                   [&](int64_t a, int64_t b) { return row[a] < row[b]; });
   std::fill(to, to + width, -HUGE_VAL);
   if (width == 0)
     return;
@@ -77,6 +78,8 @@ void keepProbable(const double *row, double *to, int64_t width, int64_t count, d
 }
 
 View probable(Plan &plan, const View &logits, const View &share, const View &count) {
+  if (!share.place && !count.place)
+    plan.reject("p and k must not both be NULL");
   if (plan.isGood() && (logits.dims.size() != 2 || !isFloat(logits.type)))
     plan.reject("logits %s must be floats with 2 dims", textOf(logits.dims).c_str());
   if (plan.isGood() && ((share.place && countOf(share.dims) != logits.dims[0]) ||

@@ -208,7 +208,7 @@ OPENATC_ACLNN(AddRelu, const aclTensor *self, const aclTensor *other, const aclS
 OPENATC_ACLNN(InplaceAddRelu, aclTensor *selfRef, const aclTensor *other, const aclScalar *alpha)
 /* The left half of the last dim is activated and multiplied by the right one. */
 OPENATC_ACLNN(GeluMul, const aclTensor *input, const char *approximate, const aclTensor *out)
-OPENATC_ACLNN(FatreluMul, const aclTensor *input, const aclScalar *threshold, aclTensor *out)
+OPENATC_ACLNN(FatreluMul, const aclTensor *input, const aclTensor *threshold, const aclTensor *out)
 OPENATC_ACLNN(LogitGrad, const aclTensor *x, const aclTensor *dy, double eps, aclTensor *out)
 /* (x + bias) * weightScale of the column * activateScale of the row; x is int32. */
 OPENATC_ACLNN(DequantBias, const aclTensor *x, const aclTensor *weightScale,

@@ -105,13 +105,15 @@ CASES = [
     ("AddRelu", (X, Y, 2.0), np.maximum(X + 2 * Y, 0)),
     ("AddRelu", (WHOLE, WHOLE[:1], 1.0), np.maximum(WHOLE + WHOLE[:1], 0)),
     ("GeluMul", (X, ctypes.c_char_p(b"none")), gelu(X[:, :4]) * X[:, 4:]),
-    ("FatreluMul", (X, 0.25), np.where(X[:, :4] > 0.25, X[:, :4], 0) * X[:, 4:]),
+    ("FatreluMul", (X, X[:1, 1]), np.where(X[:, :4] < X[0, 1], 0, X[:, :4]) * X[:, 4:]),
     ("LogitGrad", (SHARE, G, DOUBLE(0.2)),
      np.where((SHARE < F32(0.2)) | (SHARE > F32(0.8)), 0, G / (SHARE * (1 - SHARE)))),
     ("DequantBias", (WHOLE, WEIGHT, ROWS, BIAS, LONG(0)), WHOLE * WEIGHT * ROWS[:, None] + BIAS),
     ("DequantBias", (WHOLE, WEIGHT, None, WHOLE[0], LONG(0)), (WHOLE + WHOLE[0]) * WEIGHT),
     ("ApplyTopKTopP", (X, P, K), probable(X, P, K)),
     ("ApplyTopKTopP", (X, None, K), probable(X, [1.1] * 3, K)),
+    # Of equal logits the last one stays.
+    ("ApplyTopKTopP", (np.zeros((1, 4), F32), np.array([0.6], F32), None), np.array([[-np.inf, 0, 0, 0]])),
     ("Bucketize", (X, BOUNDS, BOOL(False), BOOL(True)), np.searchsorted(BOUNDS, X, "right")),
     ("TransposeBatchMatMul", (A, B, None, None, [0, 1, 2], [0, 1, 2], [1, 0, 2], TINY(0), INT(1)),
      (A @ B).transpose(1, 0, 2)),
@@ -203,8 +205,10 @@ def test_a_sum_above_zero_in_place(acl):
 
 @pytest.mark.parametrize("name, arguments, said", [
     ("GeluMul", (X, ctypes.c_char_p(b"erf")), "none or tanh"),
-    ("FatreluMul", (X[:, :7], 0.0), "no halves"),
+    ("FatreluMul", (X[:, :7], X[0, :1]), "no halves"),
+    ("FatreluMul", (X, X), "must have one element"),
     ("ApplyTopKTopP", (X, P[:2], None), "p and k must have 3 elements"),
+    ("ApplyTopKTopP", (X, None, None), "must not both be NULL"),
     ("Bucketize", (X, X, BOOL(False), BOOL(False)), "must have one dim"),
     ("DequantBias", (X, WEIGHT, None, None, LONG(0)), "must be int32"),
     ("DeepNorm", (X, Y, BIAS, WEIGHT[:7], DOUBLE(1), DOUBLE(1e-5), Tensor, Tensor), "last dims"),
